@@ -83,6 +83,14 @@
 #' 4,000 steps on. The most that was seen is 1.4e-4, among 4,900 pairs of logistic maps of 1,450
 #' steps.
 #'
+#' # Memory of GPUs
+#' A GPU works on as many libraries at a time as it has memory for. Where it searches for
+#' dimensions and then maps all series to all of them (with `Tp = 0`, `tau = -1` and without
+#' `lib_sizes`), it keeps the neighbours that it has found, in most of its free memory, until the
+#' map is done: the map would find the same ones. It finds those again for which there is no
+#' room, as 20 dimensions of a series take a kilobyte for each step. Results are the same either
+#' way.
+#'
 #' @param x Numeric matrix, time steps (rows) x series (columns); a data frame, its first
 #'   column the time and the others series, as in [simplex()]; or the path of an HDF5 file
 #'   with such a matrix. Rows are taken as equal steps. `NA` are allowed: delay vectors
@@ -117,7 +125,7 @@
 #' @param gpus Numbers of the GPUs that share the work, from 1; by default the first.
 #' @param precision `"float"`, or `"half"` on a GPU; see below.
 #' @param max_memory Bytes that the map may take, its result included. Targets, surrogates
-#'   and libraries beyond are worked on in parts.
+#'   and libraries beyond are worked on in parts. The memory of GPUs does not count.
 #' @param threads Number of threads on the CPU, by default those this process may use.
 #'
 #' @return A numeric matrix of class `causal_map`, libraries x targets, with `NA` where there is
@@ -324,6 +332,8 @@ map_in_memory <- function(task, call) {
   sparse <- !is.null(task$top) || !is.null(task$rule$screen)
   needed <- check_map_memory(task, sparse, call)
   budget <- task$rule$max_memory
+  task$place$tables <- open_tables(task, call)
+  on.exit(close_tables(task))
   E <- task_dimensions(task, call)
   mapped <- proc.time()[["elapsed"]]
   # What is left for the work; a little there is always.

@@ -78,9 +78,12 @@ map_dimensions <- function(source, columns, rule, split, place,
   }
   if (!is.null(whole)) width <- length(columns)
   bar <- map_bar("Finding dimensions", length(columns))
+  # What is kept has the numbers of columns.
+  tables <- if (all(diff(columns) == 1)) place$tables
   for (block in pieces(length(columns), width)) {
     found <- .Call(r_map_dimensions, whole %||% source$read(columns[block]),
-                   map_options(rule, gpus = gpus_of(place)), split)
+                   map_options(rule, gpus = gpus_of(place)), split, tables,
+                   columns[[block[[1L]]]] - 1)
     found <- finish_status(found, "finding dimensions", limit_of = "steps", call = call)
     skill[, block] <- found$rho
     bar(length(block))
@@ -88,13 +91,38 @@ map_dimensions <- function(source, columns, rule, split, place,
   skill
 }
 
+#' Room on GPUs for neighbours that the search for dimensions finds and the map uses
+#'
+#' In a map of all series onto all of them, with `Tp = 0`, each has the same neighbours as in
+#' the search for its dimensions, save for the last step. Other kinds of maps have no use for
+#' them.
+#'
+#' @return For `place$tables`: a pointer, to be closed after the map, or NULL.
+#' @noRd
+open_tables <- function(task, call) {
+  rule <- task$rule
+  all <- seq_len(task$source$n)
+  same <- identical(as.integer(task$libraries), all) && identical(as.integer(task$targets), all)
+  if (task$kind != "causal_map" || task$place$device != "gpu" || !is.null(task$E) ||
+      task$split || !same || !0 %in% rule$Tp || rule$tau != -1 || !is.null(rule$lib_sizes)) {
+    return(NULL)
+  }
+  options <- map_options(rule, Tp = 0, gpus = gpus_of(task$place))
+  finish_status(.Call(r_map_tables, task$source$steps, options), "this map", map_advice,
+                call = call)
+}
+
+close_tables <- function(task) {
+  if (!is.null(task$place$tables)) .Call(r_map_close, task$place$tables)
+}
+
 #' Dimensions of the first maximum of each column, `NA` without any
 #' @noRd
 first_maximum <- function(skill) {
-  vapply(seq_len(ncol(skill)), \(j) {
-    at <- which.max(skill[, j])
-    if (length(at)) at else NA_integer_
-  }, 0L)
+  skill[is.na(skill)] <- -Inf
+  at <- max.col(t(skill), "first")
+  at[skill[cbind(at, seq_along(at))] == -Inf] <- NA
+  at
 }
 
 # ---- The driver ----------------------------------------------------------------------
@@ -105,7 +133,7 @@ first_maximum <- function(skill) {
 #' @param libraries,targets Columns of the source.
 #' @param E Dimensions of each target; `NA` where there are none, and so no skill.
 #' @param rule From map_rule().
-#' @param place List of `device`, and `gpus` from 0.
+#' @param place List of `device`, `gpus` from 0, and perhaps `tables`, see open_tables().
 #' @param keep Called for some of `libraries`, from the first to the last, with
 #'   their columns and a list of double matrices, these libraries x targets: `rho` and, as
 #'   rule_layers() says, `lag`, `p_value`, `convergence`. They are written anew for the
@@ -118,9 +146,10 @@ first_maximum <- function(skill) {
 map_libraries <- function(source, libraries, targets, E, rule, place, keep, into = NULL,
                           call = rlang::caller_env()) {
   job <- rlang::env(source = source, libraries = libraries, targets = targets,
-                    E = as.integer(E), rule = rule, gpus = gpus_of(place), call = call,
+                    E = as.integer(E), rule = rule, gpus = gpus_of(place),
+                    tables = place$tables, call = call,
                     into = if (rule$n_surrogates == 0) into, maps = NULL, group = 0L,
-                    running = NULL, spare = NULL, best = NULL, report = c(0, 0))
+                    running = list(), spare = NULL, best = NULL, report = c(0, 0))
   plan <- map_plan(job)
   on.exit(close_maps(job))
   bar <- map_bar("Mapping", length(libraries) * max(1L, length(plan$groups)))
@@ -276,7 +305,7 @@ map_block <- function(job, columns, row, group, values, then) {
   force(group)
   force(values)
   force(then)
-  x <- job$source$read(columns)
+  x <- series_of(job$source, columns)
   views <- job$maps
   for (k in seq_along(views)) {
     local({
@@ -293,33 +322,52 @@ map_block <- function(job, columns, row, group, values, then) {
   }
 }
 
+#' Some columns of a source, for the compiled code: those of a matrix as they are
+#'
+#' A copy of many series takes as long as they take the compiled code.
+#' @return List of `values`, a double matrix, and `run`: the columns from and to, from 0, that
+#'   are meant, or NULL for all.
+#' @noRd
+series_of <- function(source, columns) {
+  n <- length(columns)
+  if (is.null(source$whole) || n == 0L || !all(diff(columns) == 1)) {
+    return(list(values = source$read(columns)))
+  }
+  list(values = source$whole, run = c(columns[[1L]] - 1, columns[[n]]))
+}
+
 #' Give the next work to the device before what it has done is looked at
 #'
-#' It is made ready while the device is at work, in the memory of the block before.
+#' It is made ready while the device is at work, in the memory of the block before, and waits
+#' until the device goes on to it by itself. Only another view, which has targets of its own on
+#' the device, is begun after that.
 #'
-#' @param map,x,first A block; without, none comes next.
+#' @param map,x,first A block, whose series are `x`, from series_of(); without, none comes next.
 #' @param then Called with the block once it is finished.
 #' @noRd
 advance <- function(job, map = NULL, x = NULL, first = 0, then = NULL) {
   done <- job$running
+  begin <- function() {
+    finish_status(.Call(r_map_begin, map, block), "this map", map_advice, call = job$call)
+    job$running <- c(job$running, list(list(map = map, block = block, then = then)))
+  }
+  queued <- length(done) > 0L && identical(map, done[[1L]]$map)
   if (!is.null(map)) {
-    block <- finish_status(.Call(r_map_prepare, map, x, first, job$spare), "this map",
-                           map_advice, call = job$call)
+    block <- finish_status(.Call(r_map_prepare, map, x$values, x$run, first, job$spare),
+                           "this map", map_advice, call = job$call)
   }
   drop_spare(job)
-  job$running <- NULL
-  if (!is.null(done)) {
-    report <- finish_status(.Call(r_map_finish, done$map, done$block), "this map",
+  if (queued) begin()
+  for (one in done) {
+    report <- finish_status(.Call(r_map_finish, one$map, one$block), "this map",
                             map_advice, call = job$call)
     job$report <- job$report + report[2:3]
+    job$running <- job$running[-1L]
   }
-  if (!is.null(map)) {
-    finish_status(.Call(r_map_begin, map, block), "this map", map_advice, call = job$call)
-    job$running <- list(map = map, block = block, then = then)
-  }
-  if (!is.null(done)) {
-    done$then(done$block)
-    job$spare <- done$block
+  if (!is.null(map) && !queued) begin()
+  for (one in done) {
+    one$then(one$block)
+    job$spare <- one$block
   }
 }
 
@@ -376,16 +424,17 @@ open_group <- function(job, number, group) {
     # Libraries are drawn among points of E_max dimensions, whatever group this is.
     E_max <- if (view$lib_size > 0) rule$E_max else max(E)
     options <- map_options(rule, E_max, view$Tp, view$lib_size, view$screen, job$gpus)
+    tables <- if (view$Tp == 0) job$tables
     view$map <- finish_status(
-      .Call(r_map_open, length(E), job$source$steps, E, options), "these targets",
+      .Call(r_map_open, length(E), job$source$steps, E, options, tables), "these targets",
       map_advice, call = job$call
     )
     job$maps <- c(job$maps, list(view))
   }
   fill <- function(first, x) {
     for (view in job$maps) {
-      finish_status(.Call(r_map_fill, view$map, first, x), "these targets", map_advice,
-                    call = job$call)
+      finish_status(.Call(r_map_fill, view$map, first, x$values, x$run), "these targets",
+                    map_advice, call = job$call)
     }
   }
   fill_group(job, group, fill)
@@ -413,14 +462,14 @@ fill_group <- function(job, group, fill) {
   width <- max(1, floor(values / job$source$steps))
   for (part in pieces(length(group$columns), width)) {
     columns <- job$targets[group$columns[part]]
-    x <- job$source$read(columns)
     if (is.null(group$surrogates)) {
-      fill(part[[1L]] - 1, x)
+      fill(part[[1L]] - 1, series_of(job$source, columns))
       next
     }
-    make <- target_surrogates(x, columns, job$E[group$columns[part]], job$rule)
+    make <- target_surrogates(job$source$read(columns), columns, job$E[group$columns[part]], job$rule)
     for (s in seq_along(group$surrogates)) {
-      fill((s - 1) * length(group$columns) + part[[1L]] - 1, make(group$surrogates[[s]]))
+      fill((s - 1) * length(group$columns) + part[[1L]] - 1,
+           list(values = make(group$surrogates[[s]])))
     }
   }
 }
@@ -442,8 +491,8 @@ target_surrogates <- function(x, columns, E, rule) {
 
 close_maps <- function(job) {
   # The device stops before what it writes to goes.
-  if (!is.null(job$running)) .Call(r_map_close, job$running$block)
-  job$running <- NULL
+  for (one in job$running) .Call(r_map_close, one$block)
+  job$running <- list()
   drop_spare(job)
   for (view in job$maps) .Call(r_map_close, view$map)
   job$maps <- NULL

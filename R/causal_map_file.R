@@ -388,6 +388,8 @@ fill_here <- function(file, task, shards, call) {
   on.exit(if (!closed) try(close_h5(h5), silent = TRUE))
   with_file <- \(f) f(h5)
   clock <- new_clock(with_file)
+  task$place$tables <- open_tables(task, call)
+  on.exit(close_tables(task), add = TRUE)
   task$E <- fill_dimensions(with_file, task, clock, call = call, find = \(todo, keep) {
     for (block in pieces(length(todo), dimension_block)) {
       places <- todo[block]

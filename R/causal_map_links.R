@@ -30,11 +30,14 @@ map_links <- function(x, limits, diagonal = FALSE, score = identity) UseMethod("
 
 #' @export
 map_links.default <- function(x, limits, diagonal = FALSE, score = identity) {
+  by_rho <- !is.null(limits$threshold) || limits$most < Inf
+  filtered <- by_rho || !is.null(limits$alpha)
+  plain <- is.null(limits$alpha) && !diagonal && identical(score, identity)
+  if (is.double(x) && by_rho && plain) return(links_in_memory(x, limits))
   layers <- map_layers(x)
   self <- self_column(x)
   columns <- ncol(x)
   bound <- limits$threshold %||% -Inf
-  filtered <- !is.null(limits$threshold) || !is.null(limits$alpha) || limits$most < Inf
   parts <- map_blocks(x, function(rows, ...) {
     # The targets of a library are next to each other only after turning it.
     values <- rlang::set_names(lapply(list(...), \(m) as.vector(t(m))), layers)
@@ -52,6 +55,29 @@ map_links.default <- function(x, limits, diagonal = FALSE, score = identity) {
   out <- lapply(rlang::set_names(c("cause", "effect", layers)), bind)
   if (limits$most < Inf) {
     out <- lapply(out, `[`, strongest(seq_along(out$rho), score(out$rho), limits$most))
+  }
+  out$cause <- colnames(x)[out$cause]
+  out$effect <- rownames(x)[out$effect]
+  rlang::exec(plain_frame, !!!out)
+}
+
+#' The same for a map in memory, where C finds the pairs
+#' @noRd
+links_in_memory <- function(x, limits) {
+  bound <- limits$threshold %||% -Inf
+  if (limits$most < Inf) bound <- max(bound, rho_of_most(x, limits$most))
+  at <- finish_status(
+    .Call(r_whole_above, x, whole_self(self_column(x)), as.double(bound),
+          list(threads = check_threads(NULL))),
+    "listing the links of the map"
+  )
+  places <- cbind(at$row, at$column)
+  values <- lapply(rlang::set_names(map_layers(x)), \(layer) {
+    if (layer == "rho") .subset(x, places) else attr(x, layer, exact = TRUE)[places]
+  })
+  out <- c(list(cause = at$column, effect = at$row), values)
+  if (limits$most < Inf) {
+    out <- lapply(out, `[`, strongest(seq_along(out$rho), out$rho, limits$most))
   }
   out$cause <- colnames(x)[out$cause]
   out$effect <- rownames(x)[out$effect]

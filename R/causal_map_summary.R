@@ -47,7 +47,7 @@ summary.causal_map <- function(object, n = 5, ..., direct = NULL) {
   check_direct(direct, object)
   n <- check_count(n)
   moments <- map_moments(object)
-  both <- map_both_ways(object)
+  both <- map_both_ways(object, n)
   structure(
     list(
       about = c(format(object), direct_line(direct)), pairs = moments$known + moments$missing,
@@ -56,7 +56,7 @@ summary.causal_map <- function(object, n = 5, ..., direct = NULL) {
                 histogram_quantile(moments, c(0.25, 0.5, 0.75, 0.95)),
                 "100%" = moments$range[[2L]]),
       links = with_kinds(strong_links(object, n), direct), hubs = hub_frame(object, moments),
-      asymmetry = utils::head(both$pairs, n), agreement = both$agreement, n = n
+      asymmetry = both$pairs, agreement = both$agreement, n = n
     ),
     class = "summary.causal_map"
   )
@@ -152,18 +152,20 @@ map_moments <- function(x) {
   self_at <- self_column(x)
   target_sum <- target_known <- double(ncol(x))
   counts <- double(histogram_cells)
-  parts <- map_blocks(x, function(rows, rho) {
-    on <- which(!is.na(self_at[rows]))
-    at <- cbind(on, self_at[rows][on])
-    self <- rep(NA_real_, length(rows))
-    self[on] <- rho[at]
-    rho[at] <- NA_real_
-    known <- !is.na(rho)
-    target_known <<- target_known + colSums(known)
-    target_sum <<- target_sum + colSums(rho, na.rm = TRUE)
-    counts <<- counts + tabulate(histogram_cell(rho[known]), histogram_cells)
-    list(self = self, sum = rowSums(rho, na.rm = TRUE), known = rowSums(known),
-         pairs = length(rho) - length(on), range = range_known(rho[known]))
+  parts <- map_pieces(x, function(rows, rho) {
+    self <- self_at[rows]
+    on <- which(!is.na(self))
+    found <- finish_status(
+      .Call(r_whole_sums, rho, whole_self(self), list(threads = check_threads(NULL))),
+      "looking at all pairs of the map"
+    )
+    target_known <<- target_known + found$column_known
+    target_sum <<- target_sum + found$column_sum
+    counts <<- counts + found$counts
+    own <- rep(NA_real_, length(rows))
+    own[on] <- .subset(rho, cbind(on, self[on]))
+    list(self = own, sum = found$row_sum, known = found$row_known,
+         pairs = prod(dim(rho)) - length(on), range = found$range)
   })
   bind <- \(part) unlist(lapply(parts, `[[`, part), use.names = FALSE)
   known <- sum(target_known)
@@ -175,8 +177,25 @@ map_moments <- function(x) {
        counts = counts)
 }
 
-histogram_cell <- function(rho) {
-  pmin(pmax(as.integer((rho + 1) * (histogram_cells / 2)) + 1L, 1L), histogram_cells)
+#' Calls `f` as map_blocks() does, but on all of a map in memory at once: work in C needs no
+#' copy of it
+#' @noRd
+map_pieces <- function(x, f) {
+  if (is.double(x)) list(f(seq_len(nrow(x)), x)) else map_blocks(x, f)
+}
+
+#' Columns of self prediction as C takes them: from 0, or -1
+#' @noRd
+whole_self <- function(self) ifelse(is.na(self), -1L, as.integer(self) - 1L)
+
+#' A rho that at least `most` pairs are above, though hardly more; -Inf where there are fewer
+#' @noRd
+rho_of_most <- function(x, most) {
+  from_here <- rev(cumsum(rev(map_moments(x)$counts)))
+  cell <- sum(from_here >= most)
+  if (cell <= 1L) return(-Inf)
+  # A little less, as rounding may have put a pair into the cell.
+  (cell - 1) / (histogram_cells / 2) - 1 - 1e-9
 }
 
 #' NA rather than NaN where nothing is known
@@ -205,36 +224,39 @@ histogram_quantile <- function(moments, p) {
 
 #' Pairs with both directions, of at most `most` series
 #'
+#' @param n How many pairs, at most.
 #' @return list(pairs, agreement): `pairs` as in summary.causal_map(), the most one-sided
-#'   first; NULL where there is none.
+#'   first; NULL where there is none. `agreement` is that of all pairs.
 #' @noRd
-map_both_ways <- function(x, most = 2000L) {
+map_both_ways <- function(x, n = Inf, most = 2000L) {
   all <- intersect(rownames(x), colnames(x))
   series <- all[even_steps(length(all), most)]
   square <- as.matrix(x[match(series, rownames(x)), match(series, colnames(x)), drop = FALSE])
-  upper <- which(upper.tri(square) & !is.na(square) & !is.na(t(square)))
+  turned <- t(square)
+  upper <- which(upper.tri(square) & !is.na(square + turned))
   if (length(upper) == 0L) {
     return(list(pairs = NULL, agreement = c(difference = NA, correlation = NA,
                                             series = length(series), of = length(all))))
   }
   forth <- square[upper]
-  back <- t(square)[upper]
-  row <- row(square)[upper]
-  column <- col(square)[upper]
-  # The library of the higher rho is the effect.
-  first <- forth >= back
-  pairs <- plain_frame(
-    cause = series[ifelse(first, column, row)], effect = series[ifelse(first, row, column)],
-    rho = pmax(forth, back), reverse = pmin(forth, back), difference = abs(forth - back)
-  )
+  back <- turned[upper]
+  difference <- abs(forth - back)
   agreement <- c(
-    difference = mean(pairs$difference),
+    difference = mean(difference),
     # Each pair both ways round: which of the two is called first means nothing.
     correlation = suppressWarnings(stats::cor(c(forth, back), c(back, forth))),
     series = length(series), of = length(all)
   )
-  list(pairs = pairs[order(-pairs$difference, method = "radix"), , drop = FALSE],
-       agreement = agreement)
+  at <- strongest(seq_along(difference), difference, min(n, length(difference)))
+  row <- (upper[at] - 1L) %% length(series) + 1L
+  column <- (upper[at] - 1L) %/% length(series) + 1L
+  # The library of the higher rho is the effect.
+  first <- forth[at] >= back[at]
+  list(pairs = plain_frame(
+    cause = series[ifelse(first, column, row)], effect = series[ifelse(first, row, column)],
+    rho = pmax(forth[at], back[at]), reverse = pmin(forth[at], back[at]),
+    difference = difference[at]
+  ), agreement = agreement)
 }
 
 #' At most `most` of 1 to n, evenly spread

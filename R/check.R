@@ -188,6 +188,7 @@ dropped_arguments <- list(
 #' @noRd
 check_argument_names <- function(given, known, call = rlang::caller_env()) {
   given <- setdiff(given, c(known, ""))
+  if (length(given) == 0L) return(invisible())
   former <- intersect(given, names(former_arguments)[former_arguments %in% known])
   if (length(former) > 0L) {
     abort_arg(former[[1L]], sprintf("given as `%s`", former_arguments[[former[[1L]]]]),

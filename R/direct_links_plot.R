@@ -52,8 +52,8 @@ plot.direct_links <- function(x, ...) draw(autoplot.direct_links(x, ...))
 #' How many links to draw, and the group of each series
 #' @noRd
 check_drawing <- function(links, groups, layout, series, call) {
-  rlang::check_installed("ggplot2", "to draw direct links.", call = call)
-  rlang::check_installed("igraph", "to draw the network of direct links.", call = call)
+  rlang::check_installed("ggplot2", "to draw a network.", call = call)
+  rlang::check_installed("igraph", "to draw a network.", call = call)
   check_layout(layout, call)
   list(links = check_count(links, call = call), groups = check_groups(groups, series, call))
 }

@@ -36,7 +36,8 @@
 #' Where they are more than a quarter of the window, mining it anew takes less time and
 #' is done instead; so it is after a spike that came late. An update is also longer where
 #' many episodes become frequent at once, as what they begin is then counted over the
-#' whole window for the first time. `vignette("episodes")` has measured times,
+#' whole window for the first time; a stream does some of that ahead of time, for episodes
+#' that are about to become frequent. `vignette("episodes")` has measured times,
 #' `vignette("definitions")` the proof that the counts are exact. How often to update is
 #' free: the table does not depend on how a recording is cut into blocks.
 #'
@@ -44,9 +45,35 @@
 #' `"window"`, each changed window is mined anew. `"auto"` is the CPU here.
 #'
 #' # Memory
-#' A stream holds the spikes of its window, what follows each of them, and the counts of
-#' all candidates; all within `max_memory`. Where that is too little, each changed window is
-#' mined anew, as by [mine_episodes()]. What it holds does not grow with the recording.
+#' A stream holds the spikes of its window, what follows each of them, where each frequent
+#' episode ends, and the counts of all candidates; all within `max_memory`. Where that is
+#' too little, each changed window is mined anew, as by [mine_episodes()]. What it holds does
+#' not grow with the recording.
+#'
+#' # Alarms
+#' With `alarms` a stream says which episodes of the window occur more often than chance
+#' lets any episode occur. Chance is what surrogates of the window give (`surrogate`,
+#' `dither`; see [surrogate_trains()]): each is mined like the window, and its largest count
+#' of each size is kept. At a *look*, every `look` seconds of recording, each episode of two
+#' or more units gets a p value from the last `n_surrogates` of them: the share of
+#' surrogates in which any episode of any size is as extreme. So it is adjusted for
+#' all episodes that could have been found, and it does not matter that those in the table
+#' were chosen by their counts. Episodes whose p value is at most `alarms` x `look` /
+#' 3600 are alarms.
+#'
+#' Thus among an hour of looks at units that fire independently of each other, `alarms` of
+#' them are expected to raise a false alarm, at most: however often the stream is updated
+#' and however much the windows of neighbouring looks overlap, as expected numbers add up.
+#' What that needs is that the surrogates are what the window would be by chance. Within
+#' `renew` seconds all surrogates are made anew; by default that is `window`, and then
+#' rates may change slowly, over a few windows. With `renew` up to `look` all surrogates at a
+#' look are of windows since the look before, and with one update a look, of that very
+#' window. `vignette("definitions")` has the proof.
+#'
+#' The first look comes when the window is full and `n_surrogates` are there. An update in
+#' which surrogates are due takes longer by the time that mining them takes, each about as
+#' long as [mine_episodes()] takes for the window: choose `look`, `renew` and `max_size` so
+#' that the stream keeps up. [set.seed()] before `episode_stream()` decides all surrogates.
 #'
 #' @param intervals,min_count As in [mine_episodes()]; `min_support` may be given in place of
 #'   `min_count`, and counts against the spikes of each window.
@@ -59,6 +86,17 @@
 #' @param history Number of updates that `history` and the picture reach back.
 #' @param follow Number of episodes, from 0, that each update picks for the picture; see
 #'   [autoplot.episode_stream()].
+#' @param alarms How many false alarms an hour of recording you accept, above 0; `NULL` for
+#'   no alarms. See Alarms.
+#' @param look Seconds of recording from one look for alarms to the next; `NULL` for a tenth
+#'   of `window`.
+#' @param n_surrogates Number of surrogates that a look compares with, enough for
+#'   the p value that an alarm needs; `NULL` for five times as many.
+#' @param renew Seconds of recording within which all surrogates are made anew; `NULL` for
+#'   `window`.
+#' @param surrogate,dither How surrogates are made, and so what counts as chance: a
+#'   `surrogate` of [surrogate_trains()] that takes no more than `dither`, in seconds. Take
+#'   `dither` no shorter than the delays, lest chance keep some of the precision too.
 #' @param object,x A stream.
 #' @param new_spikes What was recorded since the last update: [spike_trains()] without
 #'   trials, or anything [as_spike_trains()] takes, such as a data frame with the columns
@@ -77,21 +115,32 @@
 #'       `change` are NA) or `"gone"` from it (`now` and `change` are NA). The largest
 #'       changes come first; of one that is new or gone the least change it can have made
 #'       counts}
+#'     \item{alarms}{a data frame with a row for each alarm of the last look, the longest
+#'       episodes first: `episode`, `size`, `count`, the `limit` of its size, `p` value,
+#'       `since` (end of the window, in seconds, at the look that raised it) and whether it
+#'       is `new` with this update}
+#'     \item{limits}{a data frame with a row for each size from 2 on: the largest count
+#'       that `chance` gives (the median over the surrogates), and the `limit`, the least
+#'       count that raises an alarm; NA where there are too few surrogates to tell}
 #'     \item{history}{a data frame with a row for each of the last `history` updates: `end`
 #'       of the window (s), `recorded` (seconds of recording that came with it, at most
 #'       `window`), `spikes` in the window, `episodes` found, how many were `risen`,
-#'       `fallen`, `new` and `gone`, and the `seconds` it took to compute}
+#'       `fallen`, `new` and `gone`, how many `alarms` there are, and the `seconds` it took
+#'       to compute}
 #'   }
 #'   `as.data.frame()` gives `episodes` as a plain data frame. `summary()` gives an object
 #'   of class `summary.episode_stream`, a list with `updates`, `recorded` and `seconds`
 #'   over all updates, `real_time_factor` (`recorded / seconds`: above 1 the stream keeps
 #'   up; NA before the first update), `slowest` (what `history` says of the slowest of all
-#'   updates), `device` and `title`. `format()` gives one string.
+#'   updates), `device`, the `memory` that the window takes (bytes; NA where it is mined anew
+#'   at each update), `title`, `looks` for alarms so far and how many of them are `false`
+#'   by chance at most, as expected (both 0 without `alarms`). `format()` gives one string.
 #'
 #' @section Errors:
 #' Every error about an argument has the class `synfire_error_argument`: names that are no
 #' arguments of [mine_episodes()]; what [mine_episodes()] and [as_spike_trains()] refuse;
-#' another resolution; trials; time that runs backwards; spikes that are too late.
+#' another resolution; trials; time that runs backwards; spikes that are too late; `alarms`
+#' that so many surrogates cannot show.
 #' Errors of the search are those of [mine_episodes()].
 #'
 #' @references
@@ -99,6 +148,8 @@
 #' Parallel mining of neuronal spike streams on graphics processing units.
 #' *International Journal of Parallel Programming*, 40, 605-632.
 #' \doi{10.1007/s10766-011-0181-6}
+#'
+#' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
 #'
 #' @seealso [autoplot.episode_stream()] for the counts over time, [mine_episodes()] for a
 #'   recording that is complete.
@@ -115,7 +166,9 @@
 #' summary(s)$real_time_factor
 #' @export
 episode_stream <- function(intervals, min_count = NULL, window, ..., resolution = 1e-6,
-                           history = 1000, follow = 10) {
+                           history = 1000, follow = 10, alarms = NULL, look = NULL,
+                           n_surrogates = NULL, renew = NULL, surrogate = "dither",
+                           dither = 0.015) {
   call <- match.call()
   arguments <- list(...)
   check_mining_names(arguments)
@@ -135,6 +188,8 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
   arguments$intervals <- intervals
   arguments$min_count <- min_count
   arguments$units <- NULL
+  alarming <- new_alarming(alarms, look, n_surrogates, renew, surrogate, dither, window_ticks,
+                           resolution, arguments)
 
   nothing <- new_spike_trains(numeric(), factor(character(), units), 0, 0, resolution)
   # What mining refuses is refused before the experiment begins.
@@ -145,11 +200,12 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
   structure(
     list(
       episodes = episodes, changes = episode_changes(episodes, episodes),
-      history = no_history(),
+      history = no_history(), alarms = no_alarms(), limits = no_limits(),
       window = window_ticks, resolution = resolution, arguments = arguments,
       counting = no_counting(arguments), only = !is.null(units), start = NULL, now = NULL,
       updates = 0, recorded = 0, seconds = 0, slowest = NULL,
-      keep = history, followed = follow_nothing(follow), call = call
+      keep = history, followed = follow_nothing(follow),
+      alarming = alarming, call = call
     ),
     class = "episode_stream"
   )
@@ -167,9 +223,15 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
     slide_window(object, block, rlang::current_env())
   counted <- count_window(object, slid)
   episodes <- counted$episodes
-  changes <- episode_changes(object$episodes, episodes)
+  changes <- episode_changes(object$episodes, episodes, counted$was)
 
   since <- if (is.null(object$now)) block$start else object$now
+  object$episodes <- episodes
+  object$counting <- counted$counting
+  object$changes <- changes
+  object$start <- min(object$start, block$start)
+  object$now <- block$now
+  object <- watch_stream(object)
   number <- table(changes$status)
   object$followed <- follow_on(object$followed, episodes, object$keep)
   row <- list(
@@ -177,14 +239,9 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
     recorded = ticks_to_seconds(min(block$now - since, object$window), object$resolution),
     spikes = nrow(slid$recording), episodes = nrow(episodes), risen = number[["risen"]],
     fallen = number[["fallen"]], new = number[["new"]], gone = number[["gone"]],
-    seconds = max(wall_clock() - began, 1e-6)
+    alarms = nrow(object$alarms), seconds = max(wall_clock() - began, 1e-6)
   )
-  object$episodes <- episodes
-  object$counting <- counted$counting
-  object$changes <- changes
   object$history <- append_row(object$history, row, object$keep)
-  object$start <- min(object$start, block$start)
-  object$now <- block$now
   object$updates <- object$updates + 1
   object$recorded <- object$recorded + row$recorded
   object$seconds <- object$seconds + row$seconds
@@ -395,12 +452,16 @@ check_not_too_late <- function(object, new_tick, cut, call) {
 episode_status <- c("risen", "fallen", "new", "gone")
 
 #' Episodes whose counts differ between two tables
+#'
+#' @param at Rows in the table before, where they are known.
 #' @noRd
-episode_changes <- function(before, now) {
-  at <- match(now$episode, before$episode)
+episode_changes <- function(before, now, at = NULL) {
+  before <- compared_parts(before)
+  now <- compared_parts(now)
+  at <- at %||% match(now$episode, before$episode)
   count <- before$count[at]
   other <- which(is.na(at) | count != now$count)
-  left <- rep(TRUE, nrow(before))
+  left <- rep(TRUE, length(before$count))
   left[at] <- FALSE
   left <- which(left)
   old <- c(count[other], before$count[left])
@@ -411,8 +472,8 @@ episode_changes <- function(before, now) {
   status[is.na(new)] <- 4L
   # What is not in a table occurs less than min_count times.
   least <- change
-  least[status == 3L] <- new[status == 3L] - attr(before, "min_count") + 1
-  least[status == 4L] <- old[status == 4L] - attr(now, "min_count") + 1
+  least[status == 3L] <- new[status == 3L] - before$min_count + 1
+  least[status == 4L] <- old[status == 4L] - now$min_count + 1
   o <- order(-abs(least), method = "radix")
   structure(
     list(
@@ -425,10 +486,17 @@ episode_changes <- function(before, now) {
   )
 }
 
+#' What is compared of a table, as a plain list: methods of tables take their time
+#' @noRd
+compared_parts <- function(x) {
+  list(episode = .subset2(x, "episode"), size = .subset2(x, "size"),
+       count = .subset2(x, "count"), min_count = attr(x, "min_count", exact = TRUE))
+}
+
 no_history <- function() {
   data.frame(end = double(), recorded = double(), spikes = integer(), episodes = integer(),
              risen = integer(), fallen = integer(), new = integer(), gone = integer(),
-             seconds = double())
+             alarms = integer(), seconds = double())
 }
 
 #' A data frame with one row more, the last `most` of them

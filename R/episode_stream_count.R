@@ -64,14 +64,17 @@ move_on <- function(object, slid) {
     if (inherits(state, "synfire_status")) return(NULL)
   }
   if (!is_kept_window(state, x)) x <- keep_window(state, x)
+  old <- if (known) state$table
+  if (!identical(state$units_known, levels(.subset2(x, "unit")))) {
+    state$units_known <- levels(.subset2(x, "unit"))
+    state$spelling <- spelling(state$units_known, attr(object$episodes, "intervals"))
+  }
   # Until the end of this update the state belongs to no stream.
   stamp <- state$stamp + 1
   state$stamp <- NA
-  intervals <- attr(object$episodes, "intervals", exact = TRUE)
   target <- attr(object$episodes, "target", exact = TRUE)
   mined <- .Call(
-    r_stream_update, state$pointer, block, max(slid$cut, -2^53),
-    spelling(levels(.subset2(x, "unit")), intervals),
+    r_stream_update, state$pointer, block, max(slid$cut, -2^53), state$spelling, old,
     list(min_count = min(min_count, .Machine$integer.max), least_flag = least_flag(target),
          top = min(as.double(arguments[["top"]] %||% Inf), 2^53),
          max_memory = arguments[["max_memory"]] %||% formals(mine_episodes)$max_memory)
@@ -80,6 +83,9 @@ move_on <- function(object, slid) {
   mined <- finish_status(mined, "mining the window",
                          "Raise `min_count`, lower `max_size`, or shorten `window`.")
   state$stamp <- stamp
+  state$table <- mined[c("episode", "units", "low", "high")]
+  same <- !is.null(old) &&
+    rlang::is_reference(.subset2(object$episodes, "episode"), old$episode)
   about <- attributes(object$episodes)
   about <- about[setdiff(names(about), c("names", "row.names", "class", "columns", "rows"))]
   about[c("recording", "min_count", "levels", "elapsed", "peak_memory")] <- list(
@@ -87,7 +93,8 @@ move_on <- function(object, slid) {
     mined$levels$peak_memory
   )
   list(episodes = new_episodes(mined_columns(mined, spikes), about),
-       counting = list(state = state, stamp = stamp, possible = TRUE))
+       counting = list(state = state, stamp = stamp, possible = TRUE),
+       was = if (same) mined$was)
 }
 
 #' Whether the core's window is the one that a stream had after its last update
@@ -95,6 +102,15 @@ move_on <- function(object, slid) {
 is_current <- function(state, stamp, units) {
   !is.null(state) && identical(state$stamp, stamp) && units <= state$units &&
     !is.null(.Call(r_stream_about, state$pointer))
+}
+
+#' Bytes that the window takes, in the core and in the buffers of its spikes; NA where the
+#' window is mined
+#' @noRd
+held_memory <- function(state) {
+  about <- if (!is.null(state)) .Call(r_stream_about, state$pointer)
+  if (is.null(about)) return(NA_real_)
+  about$held + 8 * length(state$time_buffer) + 4 * length(state$unit_buffer)
 }
 
 is_short_of_memory <- function(result) {
@@ -149,16 +165,16 @@ slide_kept_window <- function(object, block, call) {
   if (!is_kept_window(state, old)) return(NULL)
   time <- state$time
   cut <- block$now - object$window
+  o <- order(block$tick, block$code, method = "radix")
+  block[c("tick", "code")] <- list(block$tick[o], block$code[o])
+  block <- without_known(block, state, object$resolution)
   came <- length(block$tick)
-  last <- round_to_ticks(time[[length(time)]], object$resolution)
-  if (came > 0L && block$tick[[1L]] <= max(last, cut)) return(NULL)
+  if (is.null(block) || came > 0L && block$tick[[1L]] <= cut) return(NULL)
   gone <- .Call(r_window_until, time, ticks_to_seconds(cut, object$resolution))
   n <- length(time) - gone + came
   if (n == 0 || !is_little(object, gone + came, n)) return(NULL)
   check_not_too_late(object, block$tick, cut, call)
   if (state$filled + came > length(state$time_buffer)) move_buffers(state, n)
-  o <- order(block$tick, block$code, method = "radix")
-  block[c("tick", "code")] <- list(block$tick[o], block$code[o])
   .Call(r_window_write, state$time_buffer, state$filled,
         ticks_to_seconds(block$tick, object$resolution))
   .Call(r_window_write, state$unit_buffer, state$filled, block$code)
@@ -167,6 +183,24 @@ slide_kept_window <- function(object, block, call) {
   list(recording = window_recording(object, block, columns$time, columns$unit),
        changed = gone > 0 || came > 0, cut = cut, gone = gone,
        come = list(tick = block$tick, code = block$code))
+}
+
+#' A sorted block without the spikes in front that the window in the buffers has; `NULL`
+#' where some of its spikes do not come after all of those
+#' @noRd
+without_known <- function(block, state, resolution) {
+  time <- state$time
+  last <- round_to_ticks(time[[length(time)]], resolution)
+  if (length(block$tick) == 0L || block$tick[[1L]] > last) return(block)
+  first <- ticks_to_seconds(block$tick[[1L]] - 1, resolution)
+  tail <- seq.int(.Call(r_window_until, time, first) + 1, length.out = length(block$tick) + 1)
+  tail <- tail[tail <= length(time)]
+  early <- block$tick <= last
+  known <- length(tail) == sum(early) && all(as.integer(state$unit[tail]) == block$code[early]) &&
+    all(round_to_ticks(time[tail], resolution) == block$tick[early])
+  if (!known) return(NULL)
+  block[c("tick", "code")] <- list(block$tick[!early], block$code[!early])
+  block
 }
 
 #' New buffers with the old window in front: vectors that stand in the old ones keep them

@@ -7,7 +7,7 @@ check_stream <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env
   number <- \(v) is_plain_numeric(v) && length(v) == 1L && is.finite(v)
   numbers <- c("window", "resolution", "updates", "recorded", "seconds", "keep")
   sound <- inherits(parts$episodes, "episodes") && is.data.frame(parts$changes) &&
-    is.data.frame(parts$history) && is.list(parts$arguments) && is.list(parts$followed) &&
+    is.data.frame(parts$history) && is.data.frame(parts$alarms) && is.list(parts$arguments) && is.list(parts$followed) &&
     all(vapply(parts[numbers], number, NA))
   if (!sound) {
     abort_arg(arg, "a stream as `episode_stream()` and `update()` make it",
@@ -64,6 +64,13 @@ print.episode_stream <- function(x, ..., n = 6L) {
     print_left(data.frame(size = x$episodes$size[rows], count = x$episodes$count[rows]),
                list(episode = row_pieces(x$episodes, rows)))
   }
+  if (!is.null(x$alarming)) cat("\n", alarms_text(x), "\n", sep = "")
+  if (nrow(x$alarms) > 0L) {
+    shown <- utils::head(x$alarms, n)
+    print_left(shown[c("size", "count", "limit", "p", "since")],
+               list(episode = name_pieces(shown$episode)))
+    more_line(nrow(x$alarms) - nrow(shown))
+  }
   number <- table(x$changes$status)
   cat("\nSince the update before: ",
       paste(commas_each(as.vector(number)), names(number), collapse = ", "), "\n", sep = "")
@@ -84,7 +91,10 @@ summary.episode_stream <- function(object, ...) {
       title = stream_title(object), updates = object$updates, recorded = object$recorded,
       seconds = object$seconds,
       real_time_factor = if (object$updates > 0) object$recorded / object$seconds else NA_real_,
-      slowest = object$slowest, device = attr(object$episodes, "device")
+      slowest = object$slowest, device = attr(object$episodes, "device"),
+      memory = held_memory(object$counting$state),
+      looks = object$alarming$looks %||% 0,
+      false = (object$alarming$looks %||% 0) * (object$alarming$alpha %||% 0)
     ),
     class = "summary.episode_stream"
   )
@@ -102,7 +112,28 @@ print.summary.episode_stream <- function(x, ...) {
   cat(sprintf("slowest update: %s s for %s s of recording, %s spikes, %s episodes\n",
               short(signif(slow$seconds, 3)), short(slow$recorded), commas(slow$spikes),
               commas(slow$episodes)))
+  if (!is.na(x$memory)) cat(sprintf("the window takes %s of memory\n", bytes_text(x$memory)))
+  if (x$looks > 0) {
+    cat(sprintf("%s for alarms, of which chance is expected to make %s false at most\n",
+                counted(x$looks, "look"), short(signif(x$false, 3))))
+  }
   invisible(x)
+}
+
+#' What a stream says of its alarms in one line
+#' @noRd
+alarms_text <- function(x) {
+  a <- x$alarming
+  if (a$looks == 0) {
+    return(if (is.null(a$begun)) "No look for alarms yet: the window is not full" else {
+      sprintf("No look for alarms yet: %s of %s surrogates are there", commas(min(a$made, a$n)),
+              commas(a$n))
+    })
+  }
+  hourly <- a$alpha * 3600 / ticks_to_seconds(a$look, x$resolution)
+  sprintf("%s; chance is expected to raise a false one at %s looks an hour at most",
+          if (nrow(x$alarms) == 0L) "No alarms" else counted(nrow(x$alarms), "alarm"),
+          short(signif(hourly, 3)))
 }
 
 #' How a stream keeps up, in words

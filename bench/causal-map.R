@@ -13,7 +13,7 @@
 #                    92,538 x 3,780 and 101,729 x 8,528, all libraries to all targets in
 #                    one call: the last takes 83 GB for the map and 7 GB for the series
 #   libraries=500    only so many of them are timed
-#   phases=search,map             only one of them
+#   phases=search,map,call        only some of them
 #   precision=float,half          of the GPU's map
 #   data=counts      series other than chaotic ones, in which many points are equally near:
 #                    counts of spikes, `zeros` nine times in ten, or `periodic` ones
@@ -22,9 +22,14 @@
 #   out=FILE         all rows, in full, as CSV, each as soon as it is measured; rows of a
 #                    file that is there are kept
 #
-# Targets have 1 to 20 dimensions by turns (mean 10.5), given as `E =`; the search looks
-# for them among 1 to 20. Where not all libraries are timed, `whole` is a straight line
-# through the times of a quarter and of all of those that were, and the row says how many.
+# The search looks for dimensions among 1 to 20. Targets of the map have 1 to 20 of them by
+# turns (mean 10.5), given as `E =`, so that it finds all neighbours itself. The call does
+# both: it is causal_map() without `E`, where the map uses neighbours that the search has
+# found. The dimensions that are found are then replaced by those of the map, so that every
+# shape has the same work. The call needs all libraries. It has rows for its parts, for the
+# summary of the map and for a table of its strongest links, ten for each series. Where not
+# all libraries are timed, `whole` is a straight line through the times of a quarter and of
+# all of those that were, and the row says how many.
 # What takes less than 1 s is the median of three, after a small map that loads what loads
 # late. `seconds` are those of the clock, but of a single thread those of the processor,
 # whatever else the machine does. On the CPU, `map: neighbours` is a map to one target of
@@ -86,15 +91,28 @@ make_series <- function(series, steps, data = "chaos", width = 256) {
 
 dimensions_of <- function(series) rep_len(seq_len(E_max), series)
 
-#' Median seconds of a call, the parts that its result has, and the error of its result
-time_call <- function(run, clock, error = \(result) NA) {
+#' Runs what finds the dimensions of series, and then takes others
+with_dimensions <- function(run) {
+  found <- getFromNamespace("first_maximum", "synfire")
+  on.exit(assignInNamespace("first_maximum", found, "synfire"))
+  assignInNamespace("first_maximum", function(skill) {
+    stopifnot(!anyNA(found(skill)))
+    dimensions_of(ncol(skill))
+  }, "synfire")
+  run()
+}
+
+#' Median seconds of a call, of the parts that its result knows of, and what `look` finds in
+#' the result: named numbers
+time_call <- function(run, clock, look = \(result) NULL) {
   once <- function() {
     gc(FALSE)
     used <- system.time(result <- run())
     elapsed <- attr(result, "elapsed") %||% c(total = NA)
     seconds <- if (clock) used[["elapsed"]] else used[["user.self"]] + used[["sys.self"]]
-    c(seconds = seconds, neighbours = unname(elapsed["neighbours"]),
-      lookup = unname(elapsed["correlations"]), error = error(result))
+    c(seconds = seconds, search = unname(elapsed["dimensions"]),
+      map = unname(elapsed["map"]), neighbours = unname(elapsed["neighbours"]),
+      lookup = unname(elapsed["correlations"]), look(result))
   }
   first <- once()
   if (first[["seconds"]] > 1) return(first)
@@ -105,11 +123,11 @@ time_call <- function(run, clock, error = \(result) NA) {
 `%||%` <- function(a, b) if (is.null(a)) b else a
 
 #' Seconds for `n` of all libraries, and, on a straight line, for all
-extrapolated <- function(run, n, all, clock, error) {
-  most <- time_call(\() run(n), clock, error)
+extrapolated <- function(run, n, all, clock, look = \(result) NULL) {
+  most <- time_call(\() run(n), clock, look)
   if (n >= all) return(list(timed = most, whole = most))
   quarter <- max(1, n %/% 4)
-  few <- time_call(\() run(quarter), clock)
+  few <- time_call(\() run(quarter), clock, look)
   slope <- pmax((most - few) / (n - quarter), 0)
   list(timed = most, whole = most + slope * (all - n))
 }
@@ -119,6 +137,13 @@ difference <- function(map, x, E) {
   some <- unique(round(seq(1, nrow(map), length.out = 20)))
   right <- causal_map(x[, some, drop = FALSE], E = E[some])
   max(abs(unclass(map[some, some]) - unclass(right)), na.rm = TRUE)
+}
+
+#' Seconds for the summary of a whole map, and for a table of its strongest links, ten a series
+reading <- function(map) {
+  seconds <- \(run) system.time(run())[["elapsed"]]
+  c(summary = seconds(\() summary(map)),
+    links = seconds(\() as.data.frame(map, max_links = 10 * ncol(map))))
 }
 
 #' Rows for one phase of one shape
@@ -140,8 +165,17 @@ measure <- function(x, phase, device, workers, precision, n) {
     optimal_dimensions(if (n == series) x else x[, seq_len(n), drop = FALSE],
                        E_max = E_max, device = device, gpus = gpus, threads = threads)
   }
-  error <- if (on_gpu && phase == "map") \(map) difference(map, x, E) else \(result) NA
-  seconds <- extrapolated(if (phase == "search") search else map, n, series, clock, error)
+  call <- function(n) {
+    with_dimensions(\() causal_map(x, E_max = E_max, device = device, gpus = gpus,
+                                   threads = threads, precision = precision,
+                                   max_memory = 1e11))
+  }
+  look <- function(result) {
+    c(error = if (on_gpu && phase != "search") difference(result, x, E) else NA,
+      if (phase == "call") reading(result))
+  }
+  run <- list(search = search, map = map, call = call)[[phase]]
+  seconds <- extrapolated(run, n, series, clock, look)
   rate <- rates[[device]]
   near <- series * steps^2 * E_max * 3 / rate$operations / workers
   far <- series^2 * steps * (mean(E) + 1) / rate$gathers[[precision]] / workers
@@ -150,15 +184,24 @@ measure <- function(x, phase, device, workers, precision, n) {
                steps = steps, libraries = n, phase = phase, seconds = part[[1L]],
                whole = part[[2L]], floor = floor,
                share = if (isTRUE(part[[2L]] > 0)) floor / part[[2L]] else NA,
-               error = if (phase == "map") seconds$timed[["error"]] else NA)
+               error = if (phase %in% c("map", "call")) seconds$timed[["error"]] else NA)
   }
   part <- \(name) c(seconds$timed[[name]], seconds$whole[[name]])
   if (phase == "search") return(row("search", part("seconds"), near))
+  if (phase == "call") {
+    # The neighbours of the search are those of the map as well.
+    floors <- c(call = near + far, "call: search" = near, "call: map" = far,
+                "call: neighbours" = 0, "call: lookup" = far, "call: summary" = NA,
+                "call: links" = NA)
+    parts <- c("seconds", sub("call: ", "", names(floors)[-1L]))
+    rows <- do.call(rbind, Map(row, names(floors), lapply(parts, part), floors))
+    return(rows[!is.na(rows$seconds), ])
+  }
   neighbours <- part("neighbours")
   lookup <- part("lookup")
   if (!on_gpu) {
     targets <- seq_len(min(E_max, series))
-    one_of_each <- extrapolated(\(n) map(n, targets), n, series, clock, \(result) NA)
+    one_of_each <- extrapolated(\(n) map(n, targets), n, series, clock)
     neighbours <- c(one_of_each$timed[["seconds"]], one_of_each$whole[["seconds"]])
     lookup <- pmax(part("seconds") - neighbours, 0)
   }
@@ -222,8 +265,9 @@ run_shapes <- function(asked) {
   workers <- if (device == "gpu") asked$gpus %||% 1 else asked$threads %||% 1:2
   workers <- as.numeric(workers)
   precisions <- if (device == "gpu") asked$precision %||% c("float", "half") else "float"
-  precisions_of <- \(phase) if (phase == "map") precisions else "float"
-  phases <- asked$phases %||% c("search", "map")
+  precisions_of <- \(phase) if (phase == "search") "float" else precisions
+  # On the CPU a call is nothing but the two one after the other.
+  phases <- asked$phases %||% c("search", "map", if (device == "gpu") "call")
   data <- match.arg(asked$data %||% "chaos", c("chaos", "counts", "zeros", "periodic"))
   about <- data.frame(machine = machine(device), cores = cores(),
                       date = format(Sys.Date()),
@@ -238,7 +282,8 @@ run_shapes <- function(asked) {
     n <- min(series, as.numeric(asked$libraries %||% series))
     x <- make_series(series, shapes[[k, 2L]], data)
     for (of in workers) {
-      for (phase in phases) for (precision in precisions_of(phase)) {
+      possible <- if (n < series) setdiff(phases, "call") else phases
+      for (phase in possible) for (precision in precisions_of(phase)) {
         found <- cbind(measure(x, phase, device, of, precision, n),
                        peak_GB = memory("^VmHWM") / 1024, about)
         append_rows(found, asked$out)
@@ -251,21 +296,27 @@ run_shapes <- function(asked) {
   do.call(rbind, rows)
 }
 
-#' Both phases side by side, and how well more workers are used
+#' All phases side by side, and how well more workers are used
 print_totals <- function(rows) {
-  searches <- rows[rows$phase == "search", ]
-  maps <- rows[rows$phase == "map", ]
-  if (nrow(maps) == 0L) return(invisible())
-  key <- \(of) paste(of$device, of$workers, of$series, of$steps)
-  maps$search <- searches$whole[match(key(maps), key(searches))]
   shape <- c("device", "workers", "precision", "series", "steps", "libraries")
-  out <- data.frame(maps[shape], search = maps$search, map = maps$whole,
-                    both = maps$search + maps$whole)
-  alone <- maps[maps$workers == 1, ]
-  one <- alone$whole[match(paste(maps$precision, maps$series, maps$steps),
-                           paste(alone$precision, alone$series, alone$steps))]
-  out$efficiency <- one / maps$whole / maps$workers
-  print(out, row.names = FALSE, digits = 3)
+  key <- \(of, ...) do.call(paste, c(of[c("device", "series", "steps")], list(...)))
+  # Seconds of a phase by so many workers; the search is the same in all precisions.
+  whole <- function(out, phase, workers = out$workers) {
+    of <- rows[rows$phase == phase, ]
+    precision <- \(of) if (phase == "search") "" else of$precision
+    of$whole[match(key(out, workers, precision(out)), key(of, of$workers, precision(of)))]
+  }
+  out <- unique(rows[rows$phase %in% c("map", "call"), shape])
+  if (nrow(out) == 0L) return(invisible())
+  phases <- c("search", "map", "call", "call: summary", "call: links")
+  seconds <- lapply(phases, \(phase) whole(out, phase))
+  worked <- phases[1:3]
+  used <- lapply(rlang::set_names(worked, paste0("used_", worked)), \(phase) {
+    whole(out, phase, 1) / whole(out, phase) / out$workers
+  })
+  names(seconds) <- sub("call: ", "", phases)
+  columns <- c(out, seconds, if (any(out$workers > 1)) used)
+  print(data.frame(columns, check.names = FALSE), row.names = FALSE, digits = 3)
 }
 
 # ---- Memory --------------------------------------------------------------------------

@@ -37,9 +37,10 @@
     ENTRY(r_window_until, 2)                                                             \
     ENTRY(r_count_rows_check, 5)                                                         \
     ENTRY(r_ccm_library, 5)                                                              \
-    ENTRY(r_map_open, 4)                                                                 \
-    ENTRY(r_map_fill, 3)                                                                 \
-    ENTRY(r_map_prepare, 4)                                                              \
+    ENTRY(r_map_tables, 2)                                                               \
+    ENTRY(r_map_open, 5)                                                                 \
+    ENTRY(r_map_fill, 4)                                                                 \
+    ENTRY(r_map_prepare, 5)                                                              \
     ENTRY(r_map_begin, 2)                                                                \
     ENTRY(r_map_blank, 3)                                                                \
     ENTRY(r_map_values, 4)                                                               \
@@ -63,8 +64,10 @@
     ENTRY(r_tiling_near, 2)                                                              \
     ENTRY(r_coupled_maps, 3)                                                             \
     ENTRY(r_wired_pairs, 2)                                                              \
+    ENTRY(r_whole_sums, 3)                                                               \
+    ENTRY(r_whole_above, 4)                                                              \
     ENTRY(r_mine_episodes, 5)                                                            \
-    ENTRY(r_stream_update, 5)                                                            \
+    ENTRY(r_stream_update, 6)                                                            \
     ENTRY(r_count_episodes, 5)                                                           \
     ENTRY(r_episode_occurrences, 6)                                                      \
     ENTRY(r_count_episodes_gpu, 6)                                                       \
@@ -94,7 +97,7 @@
     ENTRY(r_standard_units, 2)                                                           \
     ENTRY(r_season_means, 4)                                                             \
     ENTRY(r_ccm, 6)                                                                      \
-    ENTRY(r_map_dimensions, 3)                                                           \
+    ENTRY(r_map_dimensions, 5)                                                           \
     ENTRY(r_map_finish, 2)
 
 #define GIVEN_1 SEXP a

@@ -1,8 +1,12 @@
 # Small calls that launch every GPU kernel, each about a second; for tools/sanitize-gpu.sh,
 # which runs them under the checkers of CUDA.
 #
-# Rscript tools/sanitize-gpu.R [CASE ...]       all cases, or some by name
+# Rscript tools/sanitize-gpu.R [K/N] [CASE ...] all cases, or some by name; of these each Nth
+#                                               alone, from the Kth on
 # Rscript tools/sanitize-gpu.R --kernels        fails where a kernel of src/gpu has no case
+# Rscript tools/sanitize-gpu.R --launched FILE [CASE ...]
+#                                               fails where a case did not launch the kernels
+#                                               that it is for; tools/launches.c wrote FILE
 #
 # A case names the kernels that it is for. A new kernel has to be added to one.
 cases <- list()
@@ -25,9 +29,10 @@ mine <- function(x, min_count, intervals = delays, ...) {
 
 # ---- episodes ----
 
-window <- paste("describe_events find_rows find_windows make_table list_units plan_units",
-                "count_children number_children fill_level")
-case("episodes", paste(window, "make_lists"), function() {
+window <- "describe_events find_rows find_windows list_units plan_units"
+# The steps of a level: a kernel each where levels are large, or one for all.
+steps <- "count_children number_children fill_level make_lists"
+case("episodes", paste(window, "make_table make_levels"), function() {
   x <- random_spikes(6000, 12)
   mine(x, 40, max_size = 4)
   # Ties, bursts and trials.
@@ -35,23 +40,23 @@ case("episodes", paste(window, "make_lists"), function() {
   mine(random_spikes(2000, 6, trials = data.frame(start = c(0, 4), end = c(3, 9))), 9,
        max_size = 3)
 })
-case("pages", paste(window, "make_lists"), function() {
+case("pages", paste(window, steps), function() {
   for (units in c(40, 100, 200, 520)) mine(random_spikes(5000, units), 8, c(0, 0.02), max_size = 3)
 })
-case("long-lists", paste(window, "make_long_lists"), function() {
+case("long-lists", paste(window, "make_table make_long_lists"), function() {
   mine(random_spikes(24000, 2, end = 20), 1000, c(0, 0.004), max_size = 3)
 })
-case("wide-windows", paste(window, "make_lists"), function() {
+case("wide-windows", paste(window, steps), function() {
   mine(random_spikes(68000, 30, end = 20), 900, c(0, 19.9), max_size = 2)
 })
-case("parts", paste(window, "make_lists sweep_children"), function() {
+case("parts", paste(window, steps, "sweep_children"), function() {
   x <- random_spikes(12000, 200)
   for (budget in c(3e6, 6e6, 2e7)) {
     tryCatch(mine(x, 12, max_size = 3, max_memory = budget),
              synfire_error_budget = function(e) cat("budget\n"))
   }
 })
-case("team", paste(window, "make_lists merge_items"), function() {
+case("team", paste(window, steps, "merge_items"), function() {
   mine(random_spikes(12000, 120), 8, max_size = 3, gpus = c(1, 1))
 })
 
@@ -138,6 +143,27 @@ case("spade", "search_maxima", function() {
                  dither = 0.02, device = "gpu")
 })
 
+# ---- patterns ----
+
+found <- paste("set_pattern_bits count_pattern_items list_pattern_items fill_pattern_rows",
+               "search_patterns name_segments place_streams count_found sort_found")
+case("patterns", found, function() {
+  mine <- \(...) synfire::mine_patterns(..., device = "gpu")
+  mine(random_spikes(500, 6), 0.005, 5, 2, 4)
+  # Long lists of windows, windows of more than 32 bins, and more units than a word has bits.
+  mine(random_spikes(2400, 4, end = 6), 0.005, 4, 2, 60)
+  mine(random_spikes(400, 4), 0.002, 50, 3, 5)
+  mine(random_spikes(1500, 80), 0.005, 10, 2, 3, max_memory = 1e8)
+})
+case("itemsets", "search_patterns", function() {
+  sets <- lapply(1:60, \(k) sample(40, 5))
+  sets[1:4] <- list(1:40)
+  for (target in c("closed", "maximal")) {
+    synfire::frequent_itemsets(sets, 3, target = target, min_size = 2, device = "gpu")
+  }
+  synfire::frequent_itemsets(sets[-(1:4)], 3, target = "frequent", device = "gpu")
+})
+
 # ---- causal maps ----
 
 random_map <- function(steps, n, gaps = FALSE) {
@@ -183,6 +209,12 @@ case("map-screen", paste(dims, "sample_table correlate_rows correlate_lanes"), f
     x <- random_map(steps, 6)
     x[, 2] <- x[, 1] + 0.1 * x[, 2]
     map(x, 2, screen = 0.5, libraries = 1:2)
+  }
+})
+case("map-after-search", paste("find_both add_skill", dims, "correlate_rows"), function() {
+  for (gaps in c(FALSE, TRUE)) {
+    fresh_memory()
+    synfire::causal_map(random_map(120, 6, gaps), E_max = 8, device = "gpu")
   }
 })
 case("dimensions", "lay_out find_skill add_skill", function() {
@@ -285,35 +317,84 @@ case("device", "fill", function() synfire::synfire_sitrep(test_devices = TRUE))
 # ---- what is run ----
 
 kernels_there <- function() {
-  text <- unlist(lapply(list.files("src/gpu", "[.]cuh?$", full.names = TRUE, recursive = TRUE), function(file) {
+  files <- list.files("src/gpu", "[.]cuh?$", full.names = TRUE, recursive = TRUE)
+  text <- unlist(lapply(files, function(file) {
     lines <- readLines(file)
-    gsub("__launch_bounds__ *[(][^()]*([(][^()]*[)][^()]*)*[)]", " ",
-         paste(lines, collapse = " "))
+    # The bounds may have brackets within brackets.
+    gsub("__launch_bounds__ *([(](?:[^()]++|(?1))*[)])", " ", paste(lines, collapse = " "),
+         perl = TRUE)
   }))
   found <- regmatches(text, gregexpr("__global__ void +[a-z_0-9]+", text))
   unique(sub(".* ", "", unlist(found)))
 }
 
-wanted <- commandArgs(TRUE)
-if (identical(wanted, "--kernels")) {
+#' Prints what is wrong, and ends with a status that says whether something is
+conclude <- function(complaints, all_well) {
+  cat(complaints, all_well, sep = "\n")
+  quit(status = if (length(complaints) > 0L) 1L else 0L)
+}
+
+check_kernels <- function() {
   there <- kernels_there()
   named <- unique(unlist(lapply(cases, `[[`, "kernels")))
-  for (kernel in setdiff(there, named)) cat("no case launches the kernel", kernel, "\n")
-  for (kernel in setdiff(named, there)) cat("there is no kernel", kernel, "\n")
-  cat(length(there), "kernels,", length(cases), "cases\n")
-  quit(status = if (setequal(there, named)) 0L else 1L)
+  conclude(c(sprintf("no case is for the kernel %s", setdiff(there, named)),
+             sprintf("there is no kernel %s", setdiff(named, there))),
+           sprintf("%d kernels, %d cases", length(there), length(cases)))
 }
-if (nrow(synfire::synfire_sitrep(test_devices = FALSE)$devices) == 0L) stop("There is no GPU.")
-if (length(wanted) == 0L) wanted <- names(cases)
-failed <- FALSE
-for (name in wanted) {
+
+#' @param file Lines "CASE KERNEL", with the kernels' names as the compiler writes them: each
+#'   part of a name comes after its length.
+#' @param ran Names of the cases that were run.
+check_launches <- function(file, ran) {
+  lines <- strsplit(unique(readLines(file)), " ", fixed = TRUE)
+  by <- vapply(lines, `[[`, "", 1L)
+  written <- vapply(lines, `[[`, "", 2L)
+  launched <- function(kernel, names) {
+    any(grepl(sprintf("(^|[^0-9])%d%s", nchar(kernel), kernel), names))
+  }
+  missed <- lapply(ran, \(name) {
+    kernels <- cases[[name]]$kernels
+    here <- vapply(kernels, launched, NA, names = written[by == name])
+    sprintf("the case %s did not launch %s", name, kernels[!here])
+  })
+  there <- kernels_there()
+  seen <- vapply(there, launched, NA, names = written)
+  never <- if (setequal(ran, names(cases))) there[!seen]
+  conclude(c(unlist(missed), sprintf("no case launched the kernel %s", never)),
+           sprintf("%d of %d kernels were launched by %d cases", sum(seen), length(there),
+                   length(ran)))
+}
+
+run_case <- function(name) {
   set.seed(1)
   fresh_memory()
+  Sys.setenv(CASE = name)
   started <- proc.time()[["elapsed"]]
+  failed <- FALSE
   tryCatch(suppressMessages(cases[[name]]$run()), error = function(e) {
     failed <<- TRUE
     cat(name, "failed:", conditionMessage(e), "\n")
   })
   cat(sprintf("%-24s %6.1f s\n", name, proc.time()[["elapsed"]] - started))
+  failed
 }
-quit(status = if (failed) 1L else 0L)
+
+#' The cases named, or all
+chosen <- function(names_given) {
+  unknown <- setdiff(names_given, names(cases))
+  if (length(unknown) > 0L) stop("no such case: ", toString(unknown))
+  if (length(names_given) > 0L) names_given else names(cases)
+}
+
+asked <- commandArgs(TRUE)
+if (identical(asked, "--kernels")) check_kernels()
+if (identical(asked[1L], "--launched")) check_launches(asked[[2L]], chosen(asked[-(1:2)]))
+if (nrow(synfire::synfire_sitrep(test_devices = FALSE)$devices) == 0L) stop("There is no GPU.")
+part <- grep("^[0-9]+/[0-9]+$", asked, value = TRUE)
+wanted <- chosen(setdiff(asked, part))
+if (length(part) > 0L) {
+  dealt <- as.numeric(strsplit(part, "/", fixed = TRUE)[[1L]])
+  wanted <- wanted[seq_along(wanted) %% dealt[[2L]] == dealt[[1L]] %% dealt[[2L]]]
+}
+failed <- vapply(wanted, run_case, NA)
+quit(status = if (any(failed)) 1L else 0L)

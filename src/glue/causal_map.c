@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/pages.h"
 #include "core/causal/best.h"
 #include "core/causal/map.h"
 #include "glue/options.h"
@@ -14,8 +15,10 @@
 #include "glue/watch.h"
 #include "gpu/causal/map.h"
 
-/* What predicted series are kept as; on GPUs, `targets` and `begun` are needed no longer
-   once `on_gpu` is there. */
+enum { BEGUN = 2 };  /* blocks that GPUs may have in hand */
+
+/* What predicted series are kept as; on GPUs, `targets` are needed no longer once `on_gpu`
+   is there. */
 typedef struct map_work {
     syn_map_options options;
     syn_map_layout layout;
@@ -23,15 +26,16 @@ typedef struct map_work {
     uint32_t n_targets, steps;
     uint32_t *E;              /* [n_targets] */
     int *gpu, gpus, half;
+    syn_gpu_tables *tables;   /* what is kept on the GPUs; R's, may be NULL */
     syn_gpu_map *on_gpu;
-    struct map_block *begun;  /* what the GPUs work on */
+    struct map_block *begun[BEGUN];  /* what the GPUs work on, the oldest first */
 } map_work;
 
 /* Libraries and what they predict. R may collect a map and its block in any order, so
    either tells the other that it has gone. */
 typedef struct map_block {
     syn_map_libraries libraries;
-    uint32_t n, targets;
+    uint32_t first, n, targets;
     int threads;
     float *rho;               /* [n][targets] */
     map_work *works;          /* the map whose GPUs write here, else NULL */
@@ -66,6 +70,26 @@ static uint32_t series_of(SEXP x, uint32_t steps)
     require(TYPEOF(x) == REALSXP && Rf_isMatrix(x), "series");
     require(Rf_nrows(x) > 0 && (steps == 0 || (uint32_t)Rf_nrows(x) == steps), "series");
     return (uint32_t)Rf_ncols(x);
+}
+
+/* Series that R holds: value[n][steps]. */
+typedef struct given_series {
+    const double *value;
+    uint32_t n;
+} given_series;
+
+/* The columns of x that `run` tells, from the first (from 0) to before the last; all: NULL. */
+static given_series run_of(SEXP x, SEXP run, uint32_t steps)
+{
+    given_series out = {REAL(x), series_of(x, steps)};
+    if (run == R_NilValue)
+        return out;
+    require(Rf_xlength(numbers(run, REALSXP, 2, "columns")) == 2, "columns");
+    uint32_t from = (uint32_t)within(REAL(run)[0], 0, out.n, "column");
+    uint32_t to = (uint32_t)within(REAL(run)[1], from, out.n, "column");
+    out.value += (size_t)from * (size_t)Rf_nrows(x);
+    out.n = to - from;
+    return out;
 }
 
 /* ---- dimensions ---- */
@@ -112,15 +136,64 @@ static syn_status find_dimensions(search *s, uint32_t n, const double *value,
     return status;
 }
 
-/* x: double matrix, steps x series. Returns rho, a double matrix of E_max x series with
-   NA, and the report of the device. */
-SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split)
+/* Neighbours that are kept on GPUs from the search for dimensions to the map. */
+typedef struct map_tables {
+    syn_gpu_tables *on_gpu;  /* NULL where they cannot be */
+} map_tables;
+
+static void release_tables(void *held)
+{
+    syn_gpu_tables_close(((map_tables *)held)->on_gpu);
+}
+
+/* Room for neighbours of a map with these options, which are for GPUs. Tests give `kept`:
+   each GPU keeps no more than so many kilobytes. */
+SEXP r_map_tables(SEXP steps, SEXP options)
+{
+    uint32_t length = (uint32_t)within(Rf_asReal(steps), 1, INT32_MAX, "steps");
+    syn_map_options o = read_options(options);
+    int gpus;
+    const int *gpu = glue_option_gpus(options, &gpus);
+    require(gpus > 0 && o.Tp == 0 && o.tau == -1 && o.lib_size == 0, "such a map");
+    SEXP pointer = PROTECT(glue_keep("tables", sizeof(map_tables), release_tables));
+    map_tables *tables = glue_kept(pointer, "tables");
+    char reason[SYN_GPU_TEXT] = "";
+    int kept = glue_option_for_tests(options, "kept", INT32_MAX);
+    syn_map_layout layout;
+    syn_status status = syn_map_layout_make(length, &o, 0, &layout);
+    if (status == SYN_OK)
+        status = syn_gpu_tables_open(&layout, &o, glue_option_flag(options, "half"),
+                                     kept > 0 ? 1e3 * kept : INFINITY, gpu, gpus,
+                                     &tables->on_gpu, reason);
+    syn_map_layout_free(&layout);
+    if (status != SYN_OK) {
+        glue_let_go(pointer);
+        pointer = glue_status_because(status, NA_REAL, NA_REAL, reason);
+    }
+    UNPROTECT(1);
+    return pointer;
+}
+
+/* What r_map_tables() has made, or R's NULL. */
+static syn_gpu_tables *tables_of(SEXP pointer)
+{
+    if (pointer == R_NilValue)
+        return NULL;
+    return ((map_tables *)glue_kept(pointer, "tables"))->on_gpu;
+}
+
+/* x: double matrix, steps x series. Unless `tables` is NULL, these are libraries `first`
+   (from 0) on of a map whose neighbours are kept there. Returns rho, a double matrix of
+   E_max x series with NA, and the report of the device. */
+SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split, SEXP tables,
+                      SEXP first)
 {
     const char *fields[] = {"rho", "report", ""};
     syn_map_options o = read_options(options);
     int gpus;
     const int *gpu = glue_option_gpus(options, &gpus);
     uint32_t n = series_of(x, 0);
+    uint32_t from = (uint32_t)within(Rf_asReal(first), 0, INT32_MAX, "library");
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SEXP skill = Rf_allocMatrix(REALSXP, (int)o.E_max, (int)n);
     SET_VECTOR_ELT(out, 0, skill);
@@ -133,8 +206,9 @@ SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split)
     syn_status status = syn_map_layout_make((uint32_t)Rf_nrows(x), &o,
                                             Rf_asLogical(split) == 1, &s->layout);
     if (status == SYN_OK && gpus > 0)
-        status = syn_gpu_map_dimensions(n, REAL(x), &s->layout, &o, gpu, gpus, watch, rho,
-                                        &report, reason);
+        status = syn_gpu_map_dimensions(n, REAL(x), from, &s->layout, &o,
+                                        tables_of(tables), gpu, gpus, watch, rho, &report,
+                                        reason);
     else if (status == SYN_OK)
         status = find_dimensions(s, n, REAL(x), &o, watch, rho);
     if (status == SYN_OK) {
@@ -148,12 +222,22 @@ SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split)
 
 /* ---- what R keeps ---- */
 
+/* Nothing is written to any block any more. */
+static void end_work(map_work *map)
+{
+    syn_gpu_map_close(map->on_gpu);
+    map->on_gpu = NULL;
+    for (int i = 0; i < BEGUN; i++)
+        if (map->begun[i]) {
+            map->begun[i]->works = NULL;
+            map->begun[i] = NULL;
+        }
+}
+
 static void release_map(void *held)
 {
     map_work *map = held;
-    syn_gpu_map_close(map->on_gpu);
-    if (map->begun)
-        map->begun->works = NULL;
+    end_work(map);
     syn_map_targets_free(&map->targets);
     syn_map_layout_free(&map->layout);
     free(map->E);
@@ -163,12 +247,8 @@ static void release_map(void *held)
 static void release_block(void *held)
 {
     map_block *block = held;
-    if (block->works) {
-        /* Nothing may be written here any more. */
-        syn_gpu_map_close(block->works->on_gpu);
-        block->works->on_gpu = NULL;
-        block->works->begun = NULL;
-    }
+    if (block->works)
+        end_work(block->works);
     syn_map_libraries_free(&block->libraries);
     free(block->rho);
 }
@@ -182,8 +262,9 @@ SEXP r_map_close(SEXP pointer)
 
 /* ---- targets ---- */
 
-/* A map of targets that are not filled in yet. `E`: integer, their dimensions. */
-SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options)
+/* A map of targets that are not filled in yet. `E`: integer, their dimensions. `tables`:
+   NULL, or kept neighbours, which R keeps until the map is closed. */
+SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options, SEXP tables)
 {
     uint32_t n = (uint32_t)within(Rf_asReal(n_targets), 1, INT32_MAX, "targets");
     uint32_t length = (uint32_t)within(Rf_asReal(steps), 1, INT32_MAX, "steps");
@@ -196,6 +277,7 @@ SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options)
     for (uint32_t j = 0; j < n; j++)
         within(INTEGER(E)[j], 1, map->options.E_max, "dimensions");
     map->half = glue_option_flag(options, "half");
+    map->tables = tables_of(tables);
     map->n_targets = n;
     map->steps = length;
     map->gpus = gpus;
@@ -218,15 +300,16 @@ SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options)
     return pointer;
 }
 
-/* Fills in targets `first` (from 0) on from the columns of x. */
-SEXP r_map_fill(SEXP pointer, SEXP first, SEXP x)
+/* Fills in targets `first` (from 0) on from columns of x; see run_of(). */
+SEXP r_map_fill(SEXP pointer, SEXP first, SEXP x, SEXP run)
 {
     map_work *map = glue_kept(pointer, "map");
     require(map->targets.value != NULL, "filled targets");
-    uint32_t n = series_of(x, map->steps);
-    require(n <= map->n_targets, "targets");
-    uint32_t from = (uint32_t)within(Rf_asReal(first), 0, map->n_targets - n, "target");
-    syn_status status = syn_map_targets_fill(&map->targets, from, n, REAL(x),
+    given_series series = run_of(x, run, map->steps);
+    require(series.n <= map->n_targets, "targets");
+    uint32_t from =
+        (uint32_t)within(Rf_asReal(first), 0, map->n_targets - series.n, "target");
+    syn_status status = syn_map_targets_fill(&map->targets, from, series.n, series.value,
                                              map->options.threads);
     return status == SYN_OK ? R_NilValue : glue_status(status, NA_REAL, NA_REAL);
 }
@@ -244,15 +327,16 @@ static syn_status begin_on_gpu(map_work *map, map_block *block, char *reason)
     syn_status status = SYN_OK;
     if (!map->on_gpu) {
         status = syn_gpu_map_open(&map->targets, &map->layout, &map->options, map->half,
-                                  map->gpu, map->gpus, &map->on_gpu, reason);
+                                  map->tables, map->gpu, map->gpus, &map->on_gpu, reason);
         if (status == SYN_OK)
             syn_map_targets_free(&map->targets);
     }
     if (status == SYN_OK)
-        status = syn_gpu_map_begin(map->on_gpu, &block->libraries, block->rho, reason);
+        status = syn_gpu_map_begin(map->on_gpu, &block->libraries, block->first,
+                                   block->rho, reason);
     if (status == SYN_OK) {
         block->works = map;
-        map->begun = block;
+        map->begun[map->begun[0] ? 1 : 0] = block;
     }
     return status;
 }
@@ -269,25 +353,28 @@ static float *take_room(SEXP old, size_t values)
             return rho;
         }
     }
-    return malloc((values + 1) * sizeof(float));
+    float *rho = malloc((values + 1) * sizeof *rho);
+    if (rho)
+        syn_large_pages(rho, values * sizeof *rho);
+    return rho;
 }
 
-/* A block of libraries, the columns of x; the first is number `first` (from 0) of the
-   map. `old`: NULL or a block that is done with, whose memory is used again. */
-SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP first, SEXP old)
+/* A block of libraries, columns of x; the first is number `first` (from 0) of the map. `old`: NULL or a block that is done with, whose memory is used again. */
+SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP run, SEXP first, SEXP old)
 {
     map_work *map = glue_kept(pointer, "map");
-    uint32_t n = series_of(x, map->steps);
+    given_series series = run_of(x, run, map->steps);
     uint64_t from = (uint64_t)within(Rf_asReal(first), 0, INT32_MAX, "library");
     SEXP out = PROTECT(glue_keep("block", sizeof(map_block), release_block));
     map_block *block = glue_kept(out, "block");
-    block->n = n;
+    block->first = (uint32_t)from;
+    block->n = series.n;
     block->targets = map->n_targets;
     block->threads = map->options.threads;
-    block->rho = take_room(old, (size_t)n * map->n_targets);
+    block->rho = take_room(old, (size_t)series.n * map->n_targets);
     syn_status status = block->rho ? SYN_OK : SYN_NO_MEMORY;
     if (status == SYN_OK)
-        status = syn_map_libraries_make(n, REAL(x), from, &map->layout, &map->options,
+        status = syn_map_libraries_make(series.n, series.value, from, &map->layout, &map->options,
                                         &block->libraries);
     if (status != SYN_OK) {
         glue_let_go(out);
@@ -297,20 +384,21 @@ SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP first, SEXP old)
     return out;
 }
 
-/* Starts a block. The processor does not start before r_map_finish(). */
+/* Starts a block; one more may be begun before it is finished. The processor does not start
+   before r_map_finish(). */
 SEXP r_map_begin(SEXP pointer, SEXP of)
 {
     map_work *map = glue_kept(pointer, "map");
     map_block *block = glue_kept(of, "block");
     char reason[SYN_GPU_TEXT] = "";
-    require(map->begun == NULL, "a second block");
+    require(map->begun[BEGUN - 1] == NULL, "a third block");
     require_same(map, block);
     syn_status status = map->gpus > 0 ? begin_on_gpu(map, block, reason) : SYN_OK;
     return status == SYN_OK ? R_NilValue
                             : glue_status_because(status, NA_REAL, NA_REAL, reason);
 }
 
-/* Waits for a block: seconds from the beginning, of neighbours and of correlations. */
+/* Waits for a block, the oldest of those begun: seconds from the beginning, of neighbours and of correlations. */
 SEXP r_map_finish(glue_owner *own, SEXP pointer, SEXP of)
 {
     map_work *map = glue_kept(pointer, "map");
@@ -318,12 +406,13 @@ SEXP r_map_finish(glue_owner *own, SEXP pointer, SEXP of)
     syn_gpu_map_report report = {0};
     char reason[SYN_GPU_TEXT] = "";
     syn_status status;
-    require(map->gpus == 0 || map->begun == block, "another block");
+    require(map->gpus == 0 || map->begun[0] == block, "another block");
     require_same(map, block);
     const syn_watch *watch = glue_watch(own, "Mapping");
     if (map->gpus > 0) {
         status = syn_gpu_map_finish(map->on_gpu, watch, &report, reason);
-        map->begun = NULL;
+        map->begun[0] = map->begun[1];
+        map->begun[1] = NULL;
         block->works = NULL;
     } else {
         status = syn_map_cross(&map->targets, &block->libraries, &map->layout,
@@ -346,6 +435,7 @@ SEXP r_map_blank(SEXP rows, SEXP n_columns, SEXP columns)
     int m = (int)within(Rf_asReal(n_columns), 0, INT32_MAX, "columns");
     R_xlen_t missing = Rf_xlength(numbers(columns, INTSXP, 0, "columns"));
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, n, m));
+    syn_large_pages(REAL(out), (size_t)n * (size_t)m * sizeof(double));
     for (R_xlen_t k = 0; k < missing; k++) {
         int j = (int)within(INTEGER(columns)[k], 1, m, "columns");
         double *column = REAL(out) + (size_t)(j - 1) * (size_t)n;

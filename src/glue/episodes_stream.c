@@ -2,6 +2,8 @@
    to the next. */
 #include "glue/glue.h"
 
+#include <stdlib.h>
+
 #include "core/episodes/stream.h"
 #include "core/spikes/clock.h"
 #include "glue/episodes_given.h"
@@ -9,16 +11,20 @@
 #include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/require.h"
+#include "glue/stream_table.h"
 #include "glue/watch.h"
 
 typedef struct held_stream {
     syn_stream *stream;
     uint32_t units;
+    glue_stream_rows before;
 } held_stream;
 
 static void release_stream(void *held)
 {
-    syn_stream_free(((held_stream *)held)->stream);
+    held_stream *h = held;
+    syn_stream_free(h->stream);
+    glue_stream_rows_free(&h->before);
 }
 
 /* `bounds`: low and high in ticks. Options: units, max_size, distinct_units, events,
@@ -84,6 +90,7 @@ static syn_stream_block read_block(SEXP block, uint32_t units)
 
 typedef struct found {
     syn_episodes episodes;
+    uint32_t *id;
     glue_rows rows;
 } found;
 
@@ -92,13 +99,15 @@ static void release_found(void *held)
     found *f = held;
     glue_rows_free(&f->episodes, &f->rows);
     syn_episodes_free(&f->episodes);
+    free(f->id);
 }
 
-/* The window moved on and its table, as r_mine_episodes() gives it. `block`: ticks and
-   unit codes; `cut`: the last tick before the window. Options: min_count, least_flag,
-   top, max_memory. A stream that could not be moved on is let go. */
+/* The window moved on and its table, as glue_stream_table() gives it. `block`: ticks and
+   unit codes; `cut`: the last tick before the window; `old`: columns of the table that
+   the last call gave, or NULL. Options: min_count, least_flag, top, max_memory. A stream
+   that could not be moved on is let go. */
 SEXP r_stream_update(glue_owner *own, SEXP pointer, SEXP block, SEXP cut, SEXP spelling,
-                     SEXP options)
+                     SEXP old, SEXP options)
 {
     held_stream *held = glue_kept(pointer, "stream");
     uint32_t units = (uint32_t)Rf_xlength(VECTOR_ELT(spelling, 0));
@@ -117,16 +126,21 @@ SEXP r_stream_update(glue_owner *own, SEXP pointer, SEXP block, SEXP cut, SEXP s
     if (status != SYN_OK)
         glue_let_go(pointer);
     if (status == SYN_OK)
-        status = syn_stream_episodes(held->stream, units, &f->episodes);
+        status = syn_stream_episodes(held->stream, units, &f->episodes, &f->id);
     if (status == SYN_OK)
-        status = glue_rows_find(&f->rows, &f->episodes, spelling, least, watch);
+        status = glue_rows_order(&f->rows, &f->episodes, spelling, least, watch);
+    if (status == SYN_OK)
+        status = glue_stream_rows_room(&held->before, held->stream);
     if (status == SYN_OK) {
         bytes = glue_table_bytes(&f->episodes, &f->rows, least, top);
         status = bytes > most ? SYN_OVER_BUDGET : SYN_OK;
     }
     SEXP out = R_NilValue;
     if (status == SYN_OK) {
-        out = glue_episodes_table(&f->episodes, &f->rows, spelling, least, top, watch);
+        glue_stream_shown shown = {.stream = held->stream, .episodes = &f->episodes,
+                                   .id = f->id, .rows = &f->rows, .least = least,
+                                   .top = top};
+        out = glue_stream_table(&shown, &held->before, old, spelling, watch);
         status = out == R_NilValue ? SYN_INTERRUPTED : SYN_OK;
     }
     if (status != SYN_OK)

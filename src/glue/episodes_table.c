@@ -29,8 +29,6 @@ static syn_status find_contained(glue_rows *rows, const syn_episodes *episodes,
     return status;
 }
 
-enum { LABELS, LOW, HIGH, ARROWS, LABEL_RANKS, ARROW_RANKS, SPELLING };
-
 void glue_check_spelling(SEXP spelling, int units, R_xlen_t intervals)
 {
     static const SEXPTYPE type[SPELLING] = {STRSXP, REALSXP, REALSXP,
@@ -46,18 +44,26 @@ void glue_check_spelling(SEXP spelling, int units, R_xlen_t intervals)
     }
 }
 
+syn_status glue_rows_order(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
+                           uint8_t least, const syn_watch *watch)
+{
+    const int *labels = INTEGER(VECTOR_ELT(spelling, LABEL_RANKS));
+    const int *arrows = INTEGER(VECTOR_ELT(spelling, ARROW_RANKS));
+    syn_status status = SYN_OK;
+    if (least <= 2)  /* no flag is greater */
+        status = find_contained(out, episodes, watch);
+    return status == SYN_OK
+               ? syn_episodes_order(episodes, (const uint32_t *)labels,
+                                    (const uint32_t *)arrows, watch, &out->order)
+               : status;
+}
+
 syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
                           uint8_t least, const syn_watch *watch)
 {
     SEXP labels = VECTOR_ELT(spelling, LABEL_RANKS);
     SEXP arrows = VECTOR_ELT(spelling, ARROW_RANKS);
-    syn_status status = SYN_OK;
-    if (least <= 2)  /* no flag is greater */
-        status = find_contained(out, episodes, watch);
-    if (status == SYN_OK)
-        status = syn_episodes_order(episodes, (const uint32_t *)INTEGER(labels),
-                                    (const uint32_t *)INTEGER(arrows), watch,
-                                    &out->order);
+    syn_status status = glue_rows_order(out, episodes, spelling, least, watch);
     if (status == SYN_OK)
         status = syn_number_sequences(episodes, SYN_UNITS, (uint32_t)XLENGTH(labels),
                                       watch, &out->units);

@@ -14,12 +14,19 @@ typedef struct glue_rows {
     syn_sequences units, intervals;
 } glue_rows;
 
+/* What spelling() in R gives. */
+enum { LABELS, LOW, HIGH, ARROWS, LABEL_RANKS, ARROW_RANKS, SPELLING };
+
 /* R's error unless `spelling`, from spelling() in R, has labels of the units, low and
    high of the intervals in seconds, arrows, and the ranks of labels and of arrows from
    0. */
 void glue_check_spelling(SEXP spelling, int units, R_xlen_t intervals);
 
-/* Episodes with a flag from `least` on will be left out. Free `out`, which has to be all
+/* Flags, where there are any, and the order of the episodes; see glue_rows_find(). */
+syn_status glue_rows_order(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
+                           uint8_t least, const syn_watch *watch);
+
+/* All of `out`. Episodes with a flag from `least` on will be left out. Free `out`, which has to be all
    zero before, with glue_rows_free(), also after an error. */
 syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
                           uint8_t least, const syn_watch *watch);

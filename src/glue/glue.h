@@ -54,6 +54,10 @@ SEXP r_tiling_near(glue_owner *own, SEXP trains, SEXP options);
 SEXP r_coupled_maps(glue_owner *own, SEXP links, SEXP state, SEXP options);
 SEXP r_wired_pairs(glue_owner *own, SEXP links, SEXP options);
 
+/* whole_map.c */
+SEXP r_whole_sums(glue_owner *own, SEXP map, SEXP self, SEXP options);
+SEXP r_whole_above(glue_owner *own, SEXP map, SEXP self, SEXP bound, SEXP options);
+
 /* threads.c */
 SEXP r_threads_report(void);
 SEXP r_cgroup_processors(SEXP membership, SEXP mount);
@@ -73,7 +77,7 @@ SEXP r_count_rows_check(SEXP bits, SEXP distance, SEXP event, SEXP row, SEXP sta
 SEXP r_stream_open(SEXP bounds, SEXP options);
 SEXP r_stream_about(SEXP pointer);
 SEXP r_stream_update(glue_owner *own, SEXP pointer, SEXP block, SEXP cut, SEXP spelling,
-                     SEXP options);
+                     SEXP old, SEXP options);
 
 /* window_vectors.c */
 SEXP r_window_vector(SEXP buffer, SEXP begin, SEXP end, SEXP levels);
@@ -158,10 +162,12 @@ SEXP r_ccm(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targets, SEXP
 SEXP r_ccm_library(SEXP n, SEXP size, SEXP sample, SEXP direction, SEXP key);
 
 /* causal_map.c */
-SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split);
-SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options);
-SEXP r_map_fill(SEXP pointer, SEXP first, SEXP x);
-SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP first, SEXP old);
+SEXP r_map_tables(SEXP steps, SEXP options);
+SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split, SEXP tables,
+                      SEXP first);
+SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options, SEXP tables);
+SEXP r_map_fill(SEXP pointer, SEXP first, SEXP x, SEXP run);
+SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP run, SEXP first, SEXP old);
 SEXP r_map_begin(SEXP pointer, SEXP of);
 SEXP r_map_finish(glue_owner *own, SEXP pointer, SEXP of);
 SEXP r_map_blank(SEXP rows, SEXP n_columns, SEXP columns);

@@ -106,16 +106,40 @@ void syn_gpu_counter_close(syn_counter *counter)
     memset(counter, 0, sizeof *counter);
 }
 
-syn_status syn_gpu_map_dimensions(uint32_t n, const double *value,
+syn_status syn_gpu_tables_open(const syn_map_layout *layout,
+                               const syn_map_options *options, int half, double most,
+                               const int *devices, int n_devices, syn_gpu_tables **out,
+                               char *why)
+{
+    (void) layout;
+    (void) options;
+    (void) half;
+    (void) most;
+    (void) devices;
+    (void) n_devices;
+    *out = NULL;
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+void syn_gpu_tables_close(syn_gpu_tables *tables)
+{
+    (void) tables;
+}
+
+syn_status syn_gpu_map_dimensions(uint32_t n, const double *value, uint32_t first,
                                   const syn_map_layout *layout,
-                                  const syn_map_options *options, const int *devices,
-                                  int n_devices, const syn_watch *watch, float *rho,
+                                  const syn_map_options *options, syn_gpu_tables *tables,
+                                  const int *devices, int n_devices,
+                                  const syn_watch *watch, float *rho,
                                   syn_gpu_map_report *report, char *why)
 {
     (void) n;
     (void) value;
+    (void) first;
     (void) layout;
     (void) options;
+    (void) tables;
     (void) devices;
     (void) n_devices;
     (void) watch;
@@ -126,13 +150,15 @@ syn_status syn_gpu_map_dimensions(uint32_t n, const double *value,
 }
 
 syn_status syn_gpu_map_open(const syn_map_targets *targets, const syn_map_layout *layout,
-                            const syn_map_options *options, int half, const int *devices,
-                            int n_devices, syn_gpu_map **out, char *why)
+                            const syn_map_options *options, int half,
+                            syn_gpu_tables *tables, const int *devices, int n_devices,
+                            syn_gpu_map **out, char *why)
 {
     (void) targets;
     (void) layout;
     (void) options;
     (void) half;
+    (void) tables;
     (void) devices;
     (void) n_devices;
     *out = NULL;
@@ -141,10 +167,11 @@ syn_status syn_gpu_map_open(const syn_map_targets *targets, const syn_map_layout
 }
 
 syn_status syn_gpu_map_begin(syn_gpu_map *map, const syn_map_libraries *libraries,
-                             float *rho, char *why)
+                             uint32_t first, float *rho, char *why)
 {
     (void) map;
     (void) libraries;
+    (void) first;
     (void) rho;
     snprintf(why, SYN_GPU_TEXT, "%s", reason);
     return SYN_NO_DEVICE;

@@ -111,9 +111,9 @@ expect_close_maps <- function(found, oracle) {
 # A map of two series of 20 steps in E = 1, held by the compiled code, and its finished block.
 mapped_block <- function(x) {
   map <- .Call(synfire:::r_map_open, 2, 20, c(1L, 1L),
-               synfire:::map_options(synfire:::map_rule(1)))
-  .Call(synfire:::r_map_fill, map, 0, x)
-  block <- .Call(synfire:::r_map_prepare, map, x, 0, NULL)
+               synfire:::map_options(synfire:::map_rule(1)), NULL)
+  .Call(synfire:::r_map_fill, map, 0, x, NULL)
+  block <- .Call(synfire:::r_map_prepare, map, x, NULL, 0, NULL)
   .Call(synfire:::r_map_begin, map, block)
   .Call(synfire:::r_map_finish, map, block)
   list(map = map, block = block)

@@ -139,9 +139,9 @@ test_that("a forked child gets an error from a map, also from one that its paren
   skip_on_os("windows")
   x <- random_series(100, 8, 9)
   whole <- on_gpu(x, 2)
-  map <- .Call(r_map_open, 8, 100, rep(2L, 8), map_options(map_rule(2), gpus = 0L))
-  .Call(r_map_fill, map, 0, x)
-  block <- .Call(r_map_prepare, map, x, 0, NULL)
+  map <- .Call(r_map_open, 8, 100, rep(2L, 8), map_options(map_rule(2), gpus = 0L), NULL)
+  .Call(r_map_fill, map, 0, x, NULL)
+  block <- .Call(r_map_prepare, map, x, NULL, 0, NULL)
   .Call(r_map_begin, map, block)
   in_child <- function(f) {
     job <- parallel::mcparallel(tryCatch(f(), error = function(e) class(e)))
@@ -292,18 +292,40 @@ test_that("a map that is stopped leaves the GPU to the next one", {
   x <- random_series(500, 20, 6)
   E <- rep(3, 20)
   whole <- on_gpu(x, E)
-  # What is at work when its owner goes: block and map in either order, and by gc().
-  for (first in c("block", "map", "gc")) {
-    map <- .Call(r_map_open, 20, 500, rep(3L, 20), map_options(map_rule(3), gpus = 0L))
-    .Call(r_map_fill, map, 0, x)
-    block <- .Call(r_map_prepare, map, x, 0, NULL)
-    .Call(r_map_begin, map, block)
-    if (first == "block") .Call(r_map_close, block)
+  # What is at work when its owner goes: blocks and map in any order, and by gc().
+  for (first in c("block", "second", "map", "gc")) {
+    map <- .Call(r_map_open, 20, 500, rep(3L, 20), map_options(map_rule(3), gpus = 0L), NULL)
+    .Call(r_map_fill, map, 0, x, NULL)
+    blocks <- lapply(1:2, \(i) .Call(r_map_prepare, map, x, NULL, 0, NULL))
+    for (block in blocks) .Call(r_map_begin, map, block)
+    if (first == "block") .Call(r_map_close, blocks[[1L]])
+    if (first == "second") .Call(r_map_close, blocks[[2L]])
     if (first == "map") .Call(r_map_close, map)
-    rm(map, block)
+    rm(map, block, blocks)
     gc()
     expect_identical(on_gpu(x, E), whole)
   }
+})
+
+test_that("a block is begun before the one before it is finished", {
+  skip_without_gpu()
+  x <- random_series(500, 20, 6)
+  whole <- on_gpu(x, rep(3, 20))$rho
+  map <- .Call(r_map_open, 20, 500, rep(3L, 20), map_options(map_rule(3), gpus = 0L), NULL)
+  .Call(r_map_fill, map, 0, x, NULL)
+  parts <- list(1:7, 8:20, 3L)
+  blocks <- lapply(parts, \(part) .Call(r_map_prepare, map, x[, part, drop = FALSE], NULL, 0, NULL))
+  for (block in blocks[1:2]) .Call(r_map_begin, map, block)
+  expect_error(.Call(r_map_begin, map, blocks[[3L]]), "third block")
+  expect_error(.Call(r_map_finish, map, blocks[[2L]]), "another block")
+  for (i in 1:3) {
+    if (i == 3) .Call(r_map_begin, map, blocks[[3L]])
+    .Call(r_map_finish, map, blocks[[i]])
+    found <- matrix(NA_real_, length(parts[[i]]), 20)
+    .Call(r_map_values, blocks[[i]], found, 0, 1:20)
+    expect_identical(found, unclass(whole)[parts[[i]], , drop = FALSE])
+  }
+  .Call(r_map_close, map)
 })
 
 test_that("Ctrl-C is an interrupt within half a second", {
@@ -337,4 +359,96 @@ test_that("predictions that are all the same have no correlation, whatever came 
     one_sided <- one_sided + sum(is.na(cpu) != is.na(gpu))
   }
   expect_identical(one_sided, 0)
+})
+
+# ---- One search ------------------------------------------------------------------------
+
+# Where dimensions are given, the map looks for all neighbours itself.
+expect_same_search <- function(x, ..., E_max = 20, gpus = 1) {
+  map <- function(...) suppressMessages(causal_map(x, device = "gpu", gpus = gpus, ...))
+  found <- map(E_max = E_max, ...)
+  # A map is a matrix with attributes, its links are a data frame.
+  bare <- \(map) if (is.data.frame(map)) lapply(map, c) else matrix(map, nrow(map))
+  expect_identical(bare(found), bare(map(E = attr(found, "E"), ...)))
+  expect_gt(sum(!is.na(found)), 0)
+}
+
+test_that("a map uses the neighbours that the search for dimensions has found", {
+  skip_without_gpu()
+  set.seed(1)
+  for (kind in c("plain", "rounded", "gaps", "constant")) {
+    for (steps in c(9, 40, 130, 700)) {
+      for (precision in c("float", "half")) {
+        x <- random_series(steps, 12, steps, kind)
+        expect_same_search(x, E_max = min(20, steps %/% 3), precision = precision,
+                           exclusion_radius = steps %% 3)
+      }
+    }
+  }
+  x <- random_series(300, 12, 1)
+  expect_same_search(x, E_max = 30)
+  expect_same_search(x, Tp = -1:1)
+  expect_same_search(x, screen = 0.5)
+  expect_same_search(random_series(2500, 40, 1))
+  expect_same_search(random_series(4000, 40, 1), precision = "half")
+  x <- matrix(stats::rpois(400 * 12, 1), 400)
+  expect_same_search(x)
+})
+
+# Each GPU keeps no more than so many kilobytes.
+keep_at_most <- function(kilobytes, frame = parent.frame()) {
+  plain <- map_options
+  local_function("map_options", \(...) c(plain(...), kept = kilobytes), frame)
+}
+
+test_that("neighbours that there is no room for are found again", {
+  skip_without_gpu()
+  # They are found in batches of some 800; of so many they take 2.4 GB.
+  x <- random_series(3000, 1000, 1)
+  for (kilobytes in c(1, 1e6)) {
+    keep_at_most(kilobytes)
+    expect_same_search(x)
+  }
+})
+
+test_that("several GPUs share what each of them keeps", {
+  skip_without_gpu()
+  second_gpu()
+  x <- random_series(500, 400, 1)
+  expect_same_search(x, gpus = 1:2)
+  # Some tables, which libraries is as it happens.
+  keep_at_most(2e4)
+  expect_same_search(x, gpus = 1:2)
+})
+
+test_that("kept neighbours may go with a map that fails, and before one that needs them", {
+  skip_without_gpu()
+  x <- random_series(300, 20, 1)
+  whole <- causal_map(x, device = "gpu")
+  bare <- \(map) matrix(map, nrow(map))
+  local({
+    local_function("map_libraries", \(...) stop("a failure"))
+    expect_error(causal_map(x, device = "gpu"), "a failure")
+  })
+  expect_identical(bare(causal_map(x, device = "gpu")), bare(whole))
+  place <- list(device = "gpu", gpus = 0L)
+  task <- list(kind = "causal_map", source = map_source(x, NULL, FALSE), libraries = 1:20,
+               targets = 1:20, rule = map_rule(20), split = FALSE, place = place)
+  place$tables <- open_tables(task, rlang::current_env())
+  map_dimensions(task$source, 1:20, map_rule(20, Tp = 1), FALSE, place)
+  rm(place)
+  gc()
+  expect_identical(bare(causal_map(x, device = "gpu")), bare(whole))
+})
+
+test_that("Ctrl-C also ends a map that uses kept neighbours", {
+  skip_without_gpu()
+  wait <- time_to_stop(quote({
+    set.seed(1)
+    x <- matrix(stats::rnorm(4e7), 8000)
+    causal_map(x[1:100, 1:10], device = "gpu")
+    log("start", Sys.getpid())
+    causal_map(x, device = "gpu")
+  }), wait = 2.2)
+  expect_lt(wait, 0.5)
 })

@@ -427,7 +427,7 @@ test_that("closed maps and blocks are refused, not used", {
   map <- made$map
   block <- made$block
   # A block whose memory another one has taken over.
-  later <- .Call(r_map_prepare, map, x, 0, block)
+  later <- .Call(r_map_prepare, map, x, NULL, 0, block)
   expect_error(.Call(r_map_values, block, x, 0, 1:2), "cannot be used")
   .Call(r_map_close, map)
   expect_error(.Call(r_map_begin, map, later), "cannot be used")

@@ -181,6 +181,32 @@ test_that("a stream of many units visits windows and counts the same", {
   }
 })
 
+test_that("what a stream holds is that of its window, however long the recording", {
+  withr::local_seed(8)
+  minute <- growing(8, spikes = 1500, span = 60000)
+  held <- numeric()
+  s <- episode_stream(bounds, 2, 5, resolution = 1e-3, max_size = 4, threads = 1,
+                      history = 20)
+  s$always <- TRUE   # counts by what came and went
+  # Bursts make episodes come and go.
+  for (now in c(seq(0.5, 300, by = 0.5), seq(302, 1500, by = 2), 7200 + 1:50 / 2)) {
+    last <- s$history$end[nrow(s$history)]
+    last <- max(last, now - 2, 0)
+    turn <- 60000 * (now * 1000 - 1) %/% 60000
+    block <- minute[minute$tick + turn > last * 1000 & minute$tick + turn <= now * 1000, ]
+    block$tick <- block$tick + turn
+    s <- update(s, as_block(block), now = now)
+    held <- c(held, summary(s)$memory)
+  }
+  expect_false(anyNA(held))
+  early <- max(held[seq_len(length(held) %/% 4)])
+  expect_lte(max(held), 1.3 * early)
+  expect_lt(as.numeric(object.size(s)), 1e6)
+  whole <- from_scratch(in_window(rbind(minute, transform(minute, tick = tick + 7.2e6)),
+                                  7225000, 5000), 2, bounds)
+  expect_identical(as.data.frame(s), as.data.frame(whole))
+})
+
 test_that("an update goes on from what the last one has counted", {
   all <- growing(2)
   s <- episode_stream(bounds, 4, 1, resolution = 1e-3, max_size = 4, threads = 1)

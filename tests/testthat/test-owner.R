@@ -22,7 +22,8 @@ test_that("what R keeps is freed once, and unloading frees the rest", {
   lines <- start_child(quote({
     x <- matrix(stats::rnorm(40), 20)
     open <- function() {
-      .Call(synfire:::r_map_open, 2, 20, c(1L, 1L), synfire:::map_options(synfire:::map_rule(1)))
+      .Call(synfire:::r_map_open, 2, 20, c(1L, 1L),
+            synfire:::map_options(synfire:::map_rule(1)), NULL)
     }
     kept <- open()
     closed <- open()

@@ -168,3 +168,23 @@ test_that("the error for a matrix says what is wrong with it", {
   wrong(rbind(c(0, -1), 0), "a negative strength")
   wrong(matrix(0, 2, 3), "a numeric matrix of 2 x 3")
 })
+
+test_that("a picture of a wiring has an arrow for each link, dashed where a series is hidden", {
+  skip_if_not_installed("ggplot2")
+  skip_if_not_installed("igraph")
+  set.seed(1)
+  w <- wiring(c(chain = 1, hidden_driver = 1), strength = c(0.05, 0.1))
+  picture <- ggplot2::autoplot(w)
+  drawn <- ggplot2::ggplot_build(picture)$data[[1]]
+  expect_length(unique(drawn$group), 4)
+  expect_length(unique(drawn$group[drawn$linetype == "42"]), 2)
+  expect_length(unique(drawn$colour), 2)
+  expect_match(picture$labels$caption, "Dashed: from or to a hidden series.", fixed = TRUE)
+  # Without strengths all arrows look alike; the caption counts those that are left out.
+  plain <- ggplot2::autoplot(wiring("triangle"), links = 2)
+  expect_length(unique(ggplot2::ggplot_build(plain)$data[[1]]$colour), 1)
+  expect_match(plain$labels$caption, "Not drawn: 1 link.", fixed = TRUE)
+  expect_error(ggplot2::autoplot(wiring(matrix(0, 2, 2))), "`object` must be a wiring with links",
+               class = "synfire_error_argument")
+  expect_error(plot(w, groups = "a"), "`groups` must be", class = "synfire_error_argument")
+})

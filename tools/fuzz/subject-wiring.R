@@ -144,7 +144,8 @@ fuzz_subject("wiring",
     truth_links = c("x", "max_length", "as"),
     simulate_calcium = c("wiring", "frame_rate", "firing_rate", "rise", "half_saturation", "hill",
                          "spikes"),
-    as.data.frame.wiring = c("row.names", "optional")
+    as.data.frame.wiring = c("row.names", "optional"),
+    autoplot.wiring = c("groups", "links", "layout")
   ),
   run = function(world) {
     args <- draw_wiring()
@@ -154,6 +155,9 @@ fuzz_subject("wiring",
     set.seed(4)
     same(attempt("wiring", args), w, "wirings of the same seed")
     attempt("print", list(w))
+    if (sometimes(0.1)) attempt("autoplot", c(list(w), some_args(
+      groups = rep_len(c("a", "b"), length(w$series)), links = whole(1, 5),
+      layout = igraph::layout_in_circle)))
     links <- attempt("as.data.frame", list(w))
     again <- attempt("wiring", list(links[1:4], series = w$series, hidden = which(w$hidden)))
     if (!anyNA(links$strength)) same(as.data.frame(again)[1:4], links[1:4], "a wiring of its links")

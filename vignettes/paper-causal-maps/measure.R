@@ -13,9 +13,11 @@
 #   cpu               by series and by steps, on all cores                  a minute
 #   gpu               by series and by steps, on one GPU                    half a minute
 #   gpus              one GPU and two, on three shapes                      a minute
+#   shapes            whole calls on three shapes, on one GPU and on all    2 minutes
 #   brain-1450-half, brain-1450-float, brain-3780-half, brain-3780-float, brain-8528-half,
-#   brain-8528-float  the three published recordings in full, on all GPUs: 10 s to 3
+#   brain-8528-float  whole calls of the three published recordings, on one GPU: 10 s to 6
 #                     minutes each, the largest with 95 GB of memory. Table: brains
+#   all-1450-half and so on: the same, on all GPUs of the machine
 #
 # All but the first two run bench/causal-map.R in a process of its own, which writes each
 # row as soon as it is measured, and keeps rows that are in the table already. The times
@@ -104,15 +106,22 @@ measure_behaviour <- function(seeds = 1:20, frames = 1600, learnt = 1000) {
 
 # ---- What the benchmark measures -------------------------------------------------------
 
-#' What a brain is measured with: the search belongs to the first precision
-brain <- function(shape, precision) {
-  c("gpu", paste0("shapes=", shape), paste0("gpus=", gpus),
-    paste0("precision=", precision),
-    paste0("phases=", if (precision == "half") "map,search" else "map"))
+brains <- c("53053x1450", "92538x3780", "101729x8528")
+
+#' What the brains are measured with on some GPUs: a list named PLACE-STEPS-PRECISION
+brain_parts <- function(place, workers) {
+  parts <- expand.grid(shape = brains, precision = c("half", "float"),
+                       stringsAsFactors = FALSE)
+  arguments <- Map(\(shape, precision) {
+    c("gpu", paste0("shapes=", shape), paste0("gpus=", workers),
+      paste0("precision=", precision), "phases=call")
+  }, parts$shape, parts$precision)
+  stats::setNames(arguments, paste(place, sub(".*x", "", parts$shape), parts$precision,
+                                   sep = "-"))
 }
 
 run_bench <- function(part, of) {
-  table <- if (startsWith(part, "brain")) "brains" else part
+  table <- if (grepl("-", part)) "brains" else part
   system2(file.path(R.home("bin"), "Rscript"),
           c(bench, of, paste0("out=", file.path(folder, table), ".csv")))
 }
@@ -120,18 +129,15 @@ run_bench <- function(part, of) {
 by_commas <- \(x) paste(x, collapse = ",")
 threads <- unique(c(2^(0:floor(log2(cores))), cores))
 benches <- list(
-  threads = c("cpu", "shapes=500x1600", paste0("threads=", by_commas(threads))),
-  cpu = c("cpu", "shapes=by-N,by-L", paste0("threads=", cores)),
-  gpu = c("gpu", "shapes=by-N,by-L", "precision=float"),
+  threads = c("cpu", "shapes=500x1600", "phases=search,map",
+              paste0("threads=", by_commas(threads))),
+  cpu = c("cpu", "shapes=by-N,by-L", "phases=search,map", paste0("threads=", cores)),
+  gpu = c("gpu", "shapes=by-N,by-L", "precision=float", "phases=search,map"),
   gpus = c("gpu", "shapes=1000x1600,10000x1600,53053x1450", "precision=float",
-           paste0("gpus=", by_commas(seq_len(gpus)))),
-  "brain-1450-half" = brain("53053x1450", "half"),
-  "brain-1450-float" = brain("53053x1450", "float"),
-  "brain-3780-half" = brain("92538x3780", "half"),
-  "brain-8528-half" = brain("101729x8528", "half"),
-  "brain-3780-float" = brain("92538x3780", "float"),
-  "brain-8528-float" = brain("101729x8528", "float")
+           "phases=search,map", paste0("gpus=", by_commas(seq_len(gpus)))),
+  shapes = c("gpu", "phases=call", paste0("gpus=", by_commas(unique(c(1, gpus)))))
 )
+benches <- c(benches, brain_parts("brain", 1), if (gpus > 1) brain_parts("all", gpus))
 
 # ---- Here it begins --------------------------------------------------------------------
 

@@ -27,8 +27,6 @@ static syn_status open_stream(syn_stream *s, const syn_stream_options *options)
     s->options = *options;
     s->budget.limit = options->max_memory;
     s->follow_rows = syn_follow_rows_fastest(0);
-    s->lists.limit = SIZE_MAX;
-    s->lists.budget = &s->budget;
     s->intervals = syn_budget_alloc(&s->budget, n, sizeof *s->intervals);
     if (!s->intervals)
         return syn_budget_refusal(&s->budget);
@@ -63,7 +61,7 @@ void syn_stream_free(syn_stream *s)
     for (int c = 0; c < 4; c++)
         syn_budget_free(&s->budget, s->chain[c]);
     syn_budget_free(&s->budget, s->intervals);
-    syn_arena_free(&s->lists);
+    syn_budget_free(&s->budget, s->scratch.end);
     free(s);
 }
 
@@ -78,13 +76,13 @@ static uint32_t least_kept(const syn_stream *s)
 
 /* From this count on an episode may be kept before it is frequent. Many become frequent
    with one burst of the recording; counting what they bring ahead of time, a few in each
-   update, keeps updates short. */
+   update, keeps updates short. The first update takes in all of them. */
 static uint32_t least_ahead(const syn_stream *s)
 {
-    return s->min_count - s->min_count / 64;
+    return s->min_count - s->min_count / 32;
 }
 
-enum { AHEAD = 1 };  /* how many an update takes in ahead of time */
+enum { AHEAD = 16 };  /* candidates that an update counts ahead of time, about */
 
 static syn_status let_go(syn_stream *s)
 {
@@ -128,9 +126,12 @@ static syn_status take_in_candidates(syn_stream *s, uint32_t id)
             s->kept[id].changed = 1;  /* another time */
             continue;
         }
-        s->ahead -= count < s->min_count;
+        size_t more = s->candidates;
         status = syn_stream_kept_enter(s, id, unit, slot / s->events.units,
                                        s->kept[suffix].kid[i / width]);
+        more = s->candidates - more;
+        if (count < s->min_count)
+            s->ahead = s->ahead > more ? s->ahead - more : 0;
     }
     return status;
 }
@@ -149,7 +150,7 @@ static syn_status take_in_units(syn_stream *s)
 static syn_status take_in(syn_stream *s, int all)
 {
     syn_status status = take_in_units(s);
-    s->ahead = AHEAD;
+    s->ahead = all ? SIZE_MAX : AHEAD;
     for (size_t size = 1; size < s->levels && status == SYN_OK; size++) {
         status = syn_stream_walk_whole(s, size);
         for (uint32_t i = 0; i < s->level[size].n && status == SYN_OK; i++) {
@@ -175,13 +176,7 @@ static void renumber(syn_stream *s)
         for (uint32_t i = 0; i < k->n; i++)
             k->free[i] = k->free[i] > by ? k->free[i] - by : 0;
         k->latest = k->latest > by ? k->latest - by : 0;
-        uint32_t kept = 0;
-        for (uint32_t i = 0; i < k->n_pending; i++)
-            if (k->pending[i].start >= by)
-                k->pending[kept++] = (syn_stream_end){
-                    k->pending[i].event - by, k->pending[i].start - by,
-                    k->pending[i].tick};
-        k->n_pending = kept;
+        syn_stream_ends_renumber(&k->ends, by);
     }
 }
 
@@ -209,7 +204,7 @@ static syn_status drop(syn_stream *s, int64_t cut)
 syn_status syn_stream_update(syn_stream *s, const syn_stream_block *block, int64_t cut,
                              uint32_t min_count, const syn_watch *watch)
 {
-    int all = min_count < s->min_count;
+    int all = min_count < s->min_count || s->events.end == s->events.begin;
     s->min_count = min_count;
     s->watch = watch;
     s->polled = syn_seconds();
@@ -223,7 +218,6 @@ syn_status syn_stream_update(syn_stream *s, const syn_stream_block *block, int64
     if (status == SYN_OK)
         renumber(s);
     s->watch = NULL;
-    syn_arena_clear(&s->lists);
     return status;
 }
 

@@ -6,66 +6,69 @@
 
 #include <string.h>
 
-#include "core/base/seek.h"
 #include "core/episodes/rows.h"
 
 /* ---- lists ---- */
 
-uint32_t syn_stream_unit_from(const syn_stream *s, uint32_t unit, uint32_t event)
-{
-    const syn_stream_unit *u = &s->events.of[unit];
-    uint32_t low = u->head;
-    SYN_SEEK(uint32_t, at, low, u->n, u->end[at].event < event);
-    return low;
-}
-
-syn_stream_list syn_stream_list_unit(const syn_stream *s, uint32_t unit, uint32_t since,
-                                     uint32_t until)
-{
-    const syn_stream_unit *u = &s->events.of[unit];
-    uint32_t first = syn_stream_unit_from(s, unit, since);
-    uint32_t last = syn_stream_unit_from(s, unit, until);
-    return (syn_stream_list){u->end + first, last - first, s->events.crowd};
-}
-
-/* Writes the ends at the events `i` to before `last` of a unit's list: each is the newest
-   end of the prefix whose window has opened, if it is still open. How many. */
-static uint32_t find_ends(const syn_stream_list *prefix, const syn_interval *interval,
-                          const syn_stream_end *event, uint32_t n, syn_stream_end *found)
-{
-    uint32_t p = 0, ends = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        int64_t tick = event[i].tick;
-        while (p < prefix->n && prefix->end[p].tick + interval->low < tick)
-            p++;
-        if (p == 0 || prefix->end[p - 1].tick + interval->high < tick)
-            continue;
-        found[ends++] = (syn_stream_end){event[i].event, prefix->end[p - 1].start, tick};
-    }
-    return ends;
-}
-
-syn_status syn_stream_list_extend(syn_stream *s, const syn_stream_list *prefix,
-                                  uint32_t id, uint32_t pending, uint32_t since,
-                                  uint32_t until, syn_stream_list *list)
+const syn_stream_ends *syn_stream_ends_of(const syn_stream *s, uint32_t id)
 {
     const syn_stream_kept *k = &s->kept[id];
-    syn_stream_list unit = syn_stream_list_unit(s, k->unit, since, until);
-    uint32_t room = unit.n + k->n_pending + 1;
-    syn_stream_end *end = syn_arena_take(&s->lists, (size_t)room * sizeof *end);
-    if (!end)
-        return s->lists.refused;
-    *list = (syn_stream_list){.end = end};
-    for (uint32_t i = 0; i < k->n_pending; i++)
-        if (k->pending[i].event >= pending && k->pending[i].event < since &&
-            k->pending[i].start >= s->events.begin)
-            end[list->n++] = k->pending[i];
-    list->n += find_ends(prefix, &s->intervals[k->interval], unit.end, unit.n,
-                         end + list->n);
-    for (uint32_t i = 0; i < list->n; i++)
-        if (end[i].event - end[i].start > list->span)
-            list->span = end[i].event - end[i].start;
+    return k->size == 1 ? &s->events.of[k->unit] : &k->ends;
+}
+
+syn_stream_list syn_stream_list_of(const syn_stream *s, uint32_t id, uint32_t since,
+                                   uint32_t until)
+{
+    const syn_stream_ends *ends = syn_stream_ends_of(s, id);
+    uint32_t first = syn_stream_ends_from(ends, since), last = ends->n;
+    if (until != s->events.end)
+        last = syn_stream_ends_from(ends, until);
+    return (syn_stream_list){ends->end + first, last - first};
+}
+
+/* The first event beyond one bound of an interval, from event `event` on. */
+static inline uint32_t beyond(const syn_stream_events *e, const uint32_t *bound,
+                              uint32_t event)
+{
+    return event + bound[event & e->mask];
+}
+
+/* Each end is at an event whose newest end of the prefix, among those whose window has
+   opened, is still open. */
+syn_status syn_stream_list_extend(syn_stream *s, uint32_t id, const syn_stream_ends *at,
+                                  uint32_t since, uint32_t pending)
+{
+    const syn_stream_events *e = &s->events;
+    syn_stream_kept *k = &s->kept[id];
+    const uint32_t *open = e->open[k->interval], *shut = e->shut[k->interval];
+    uint32_t first = syn_stream_ends_from(at, since), p = 0;
+    if (first == at->n)
+        return SYN_OK;
+    syn_stream_list prefix = syn_stream_list_of(s, k->parent, pending, e->end);
+    if (prefix.n == 0)
+        return SYN_OK;
+    syn_status status = syn_stream_ends_room(&k->ends, &s->budget, at->n - first);
+    if (status != SYN_OK)
+        return status;
+    for (uint32_t i = first; i < at->n; i++) {
+        uint32_t event = at->end[i].event;
+        while (p < prefix.n && beyond(e, open, prefix.end[p].event) <= event)
+            p++;
+        if (p > 0 && event < beyond(e, shut, prefix.end[p - 1].event))
+            k->ends.end[k->ends.n++] = (syn_stream_end){event, prefix.end[p - 1].start};
+    }
     return SYN_OK;
+}
+
+/* The most events from a start to its end. */
+static uint32_t span_of(const syn_stream_list *list)
+{
+    uint32_t span = 0;
+    for (uint32_t i = 0; i < list->n; i++) {
+        uint32_t own = list->end[i].event - list->end[i].start;
+        span = own > span ? own : span;
+    }
+    return span;
 }
 
 /* ---- counting from the table ---- */
@@ -187,46 +190,64 @@ static void visit_interval(const syn_stream *s, const syn_stream_list *list,
 
 /* ---- candidates one by one ---- */
 
-/* Counts one candidate through the events of its unit, all over the window. */
+/* Counts one candidate over the window: it can end only where what it ends with, one
+   event shorter, does. */
 static void count_alone(const syn_stream *s, const syn_stream_list *list, uint32_t slot,
-                        uint32_t *count, uint32_t *free)
+                        const syn_stream_ends *at, uint32_t *count, uint32_t *free)
 {
-    const syn_interval *interval = &s->intervals[slot / s->events.units];
-    const syn_stream_unit *u = &s->events.of[slot % s->events.units];
+    const syn_stream_events *e = &s->events;
+    const uint32_t *open = e->open[slot / e->units], *shut = e->shut[slot / e->units];
     uint32_t p = 0, n = 0, next = 0;
-    for (uint32_t i = u->head; i < u->n; i++) {
-        int64_t tick = u->end[i].tick;
-        while (p < list->n && list->end[p].tick + interval->low < tick)
+    for (uint32_t i = at->head; i < at->n; i++) {
+        uint32_t event = at->end[i].event;
+        while (p < list->n && beyond(e, open, list->end[p].event) <= event)
             p++;
-        if (p == 0 || list->end[p - 1].tick + interval->high < tick ||
+        if (p == 0 || beyond(e, shut, list->end[p - 1].event) <= event ||
             list->end[p - 1].start < next)
             continue;
         n++;
-        next = u->end[i].event + 1;
+        next = event + 1;
     }
     *count = n;
     *free = next;
 }
 
-enum { ROW_STEPS = 8 };  /* steps one by one that take as long as a block of a row */
+/* Where candidate `i` can end: at the ends of the episode that it ends with, or at events
+   of its unit while those are not listed. */
+static const syn_stream_ends *may_end(const syn_stream *s, uint32_t id, uint32_t i)
+{
+    uint32_t suffix = s->kept[id].suffix;
+    uint32_t end = s->kept[suffix].kid[i / syn_stream_kept_width(s, suffix)];
+    return s->kept[end].listed ? &s->kept[end].ends : &s->events.of[s->kept[end].unit];
+}
 
-void syn_stream_count_new(syn_stream *s, uint32_t id, const syn_stream_list *list)
+enum { ROW_STEPS = 8 };  /* steps one by one that take as long as a row of the table */
+
+/* Whether counting new candidates together takes less than doing so one by one. */
+static int together_pays(const syn_stream *s, uint32_t id, double ends)
+{
+    const syn_stream_kept *k = &s->kept[id];
+    double alone = 0;
+    double together = ends * (s->events.next ? ROW_STEPS : s->options.occupancy *
+                                                           s->options.n_intervals);
+    for (uint32_t i = k->counted; i < k->n && alone <= together; i++)
+        alone += ends + syn_stream_ends_count(may_end(s, id, i));
+    return alone > together;
+}
+
+void syn_stream_count_new(syn_stream *s, uint32_t id)
 {
     const syn_stream_kept *k = &s->kept[id];
     const uint32_t *slot = s->kept[k->suffix].slot;
-    const syn_stream_events *e = &s->events;
-    double alone = 0, ends = list->n;
-    double together = ends * (e->next ? ROW_STEPS * (double)e->stride / SYN_LANES
-                                      : s->options.occupancy * s->options.n_intervals);
-    if (list->n == 0)
+    uint32_t begin = s->events.begin, end = s->events.end;
+    syn_stream_list list = syn_stream_list_of(s, id, begin, end);
+    if (list.n == 0)
         return;
-    for (uint32_t i = k->counted; i < k->n && alone <= together; i++)
-        alone += ends + syn_stream_unit_count(e, slot[i] % e->units);
-    if (alone > together)
-        syn_stream_count(s, id, list, k->counted, e->begin, e->end, k->count, k->free);
+    if (together_pays(s, id, list.n))
+        syn_stream_count(s, id, &list, k->counted, begin, end, k->count, k->free);
     else
         for (uint32_t i = k->counted; i < k->n; i++)
-            count_alone(s, list, slot[i], &k->count[i], &k->free[i]);
+            count_alone(s, &list, slot[i], may_end(s, id, i), &k->count[i], &k->free[i]);
 }
 
 /* ---- all candidates of an episode ---- */
@@ -238,7 +259,7 @@ void syn_stream_count(syn_stream *s, uint32_t id, const syn_stream_list *list,
     const syn_stream_kept *k = &s->kept[id];
     if (list->n == 0 || from >= k->n)
         return;
-    if (s->events.next && list->span + s->events.farthest + 1 < SYN_ROW_REACH) {
+    if (s->events.next && span_of(list) + s->events.farthest + 1 < SYN_ROW_REACH) {
         count_by_rows(s, k, list, from, count, free);
         return;
     }

@@ -9,7 +9,8 @@ typedef struct listing {
     const syn_stream *stream;
     syn_episodes *out;
     uint32_t *number;    /* [n_kept] place in the level */
-    uint32_t *id[2];     /* the episodes of two levels */
+    uint32_t *id;        /* [n_kept] the episodes of all levels so far, */
+    size_t ids, parents; /* how many, and where those of the last level begin */
     uint32_t *row;       /* kids of one episode */
 } listing;
 
@@ -86,25 +87,24 @@ static syn_status list_next(listing *l)
 {
     syn_episodes *e = l->out;
     size_t n = 0, parents = e->level[e->n_levels - 1].n;
+    const uint32_t *parent = l->id + l->parents;
     for (size_t i = 0; i < parents; i++)
-        n += frequent_kids(l, l->id[0][i]);
+        n += frequent_kids(l, parent[i]);
     syn_status status = add_level(l, n, candidates_of(l));
     if (status != SYN_OK)
         return status;
     syn_episode_level *below = &e->level[e->n_levels - 2], *level = below + 1;
     uint32_t at = 0;
+    l->parents = l->ids;
     for (size_t i = 0; i < parents; i++) {
-        uint32_t kids = frequent_kids(l, l->id[0][i]);
+        uint32_t kids = frequent_kids(l, parent[i]);
         below->child[i] = at;
         for (uint32_t j = 0; j < kids; j++, at++) {
             write_episode(l, level, at, l->row[j]);
-            l->id[1][at] = l->row[j];
+            l->id[l->ids++] = l->row[j];
         }
     }
     below->child[parents] = at;
-    uint32_t *swap = l->id[0];
-    l->id[0] = l->id[1];
-    l->id[1] = swap;
     return SYN_OK;
 }
 
@@ -114,7 +114,7 @@ static syn_status list_levels(listing *l, uint32_t units)
     syn_status status = add_level(l, n, units);
     for (uint32_t i = 0; i < n && status == SYN_OK; i++) {
         write_episode(l, &l->out->level[0], i, l->row[i]);
-        l->id[0][i] = l->row[i];
+        l->id[l->ids++] = l->row[i];
     }
     while (status == SYN_OK && l->out->level[l->out->n_levels - 1].n > 0 &&
            l->out->n_levels < l->stream->options.max_size)
@@ -127,19 +127,29 @@ static syn_status list_levels(listing *l, uint32_t units)
     return status;
 }
 
-syn_status syn_stream_episodes(const syn_stream *s, uint32_t units, syn_episodes *out)
+syn_status syn_stream_episodes(const syn_stream *s, uint32_t units, syn_episodes *out,
+                               uint32_t **id)
 {
     size_t bytes = ((size_t)s->n_kept + 1) * sizeof(uint32_t);
     memset(out, 0, sizeof *out);
-    listing l = {.stream = s, .out = out, .number = malloc(bytes),
-                 .id = {malloc(bytes), malloc(bytes)}, .row = malloc(bytes)};
+    listing l = {.stream = s, .out = out, .number = malloc(bytes), .id = malloc(bytes),
+                 .row = malloc(bytes)};
     syn_status status = SYN_NO_MEMORY;
-    if (l.number && l.id[0] && l.id[1] && l.row)
+    if (l.number && l.id && l.row)
         status = list_levels(&l, units);
     free(l.number);
-    free(l.id[0]);
-    free(l.id[1]);
     free(l.row);
+    if (id)
+        *id = l.id;
+    else
+        free(l.id);
     out->peak_memory = s->budget.most;
     return status;
+}
+
+uint32_t syn_stream_ids(const syn_stream *s) { return s->n_kept; }
+
+uint64_t syn_stream_serial(const syn_stream *s, uint32_t id)
+{
+    return s->kept[id].serial;
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/base/seek.h"
 #include "core/episodes/rows.h"
 
 enum { LEAST_ROOM = 64, MOST_EVENTS = 1 << 28 };
@@ -89,24 +90,71 @@ void syn_stream_events_free(syn_stream_events *e)
     syn_budget_free(e->budget, e->next);
 }
 
+/* ---- ends ---- */
+
+/* What is looked for is near the first end or near the last one, as a rule. */
+uint32_t syn_stream_ends_from(const syn_stream_ends *ends, uint32_t event)
+{
+    uint32_t low = ends->head, step = 1;
+    if (low == ends->n || ends->end[ends->n - 1].event < event)
+        return ends->n;
+    if (event <= ends->end[low].event)
+        return low;
+    if (event - ends->end[low].event < ends->end[ends->n - 1].event - event) {
+        SYN_SEEK_NEAR(uint32_t, at, low, ends->n, ends->end[at].event < event);
+        return low;
+    }
+    uint32_t high = ends->n;
+    while (high - low > step && ends->end[high - step].event >= event) {
+        high -= step;
+        step *= 2;
+    }
+    low = high - low > step ? high - step : low;
+    SYN_SEEK(uint32_t, at, low, high, ends->end[at].event < event);
+    return low;
+}
+
+enum { A_FEW = 8 };
+
+/* Lists are many, and change little: an eighth of them is enough to spare. */
+syn_status syn_stream_ends_room(syn_stream_ends *ends, syn_budget *budget, uint32_t n)
+{
+    uint32_t held = syn_stream_ends_count(ends);
+    size_t wanted = (size_t)held + n, room = wanted + wanted / 8 + A_FEW;
+    if ((size_t)ends->n + n <= ends->room)
+        return SYN_OK;
+    syn_stream_end *moved = ends->end;
+    if (room > ends->room) {
+        moved = syn_budget_alloc(budget, room, sizeof *moved);
+        if (!moved)
+            return syn_budget_refusal(budget);
+        ends->room = room;
+    }
+    if (held > 0)
+        memmove(moved, ends->end + ends->head, held * sizeof *moved);
+    if (moved != ends->end)
+        syn_budget_free(budget, ends->end);
+    *ends = (syn_stream_ends){moved, ends->room, 0, held};
+    return SYN_OK;
+}
+
+void syn_stream_ends_renumber(syn_stream_ends *ends, uint32_t by)
+{
+    for (uint32_t i = ends->head; i < ends->n; i++) {
+        ends->end[i].event -= by;
+        ends->end[i].start -= by;
+    }
+}
+
 /* ---- events that come ---- */
 
 static syn_status append_to_unit(syn_stream_events *e, uint32_t unit, uint32_t event)
 {
-    syn_stream_unit *u = &e->of[unit];
-    if (u->head > 0 && u->n == u->room && u->head >= u->room / 2) {
-        memmove(u->end, u->end + u->head, (u->n - u->head) * sizeof *u->end);
-        u->n -= u->head;
-        u->head = 0;
-    }
-    syn_stream_end *grown = syn_budget_grow(e->budget, u->end, &u->room,
-                                            (size_t)u->n + 1, sizeof *grown);
-    if (!grown)
-        return syn_budget_refusal(e->budget);
-    u->end = grown;
-    u->end[u->n++] = (syn_stream_end){event, syn_stream_group(e, event),
-                                      syn_stream_tick(e, event)};
-    return SYN_OK;
+    syn_stream_ends *u = &e->of[unit];
+    syn_status status = syn_stream_ends_room(u, e->budget, 1);
+    if (status == SYN_OK)
+        u->end[u->n++] = (syn_stream_end){event, syn_stream_group(e, event)};
+    return status;
 }
 
 syn_status syn_stream_events_append(syn_stream_events *e, size_t n, const double *tick,
@@ -126,7 +174,6 @@ syn_status syn_stream_events_append(syn_stream_events *e, size_t n, const double
         e->back[at] = 0;
         if (e->end > e->begin && e->tick[before] == e->tick[at])
             e->back[at] = e->back[before] + 1;
-        e->crowd = e->back[at] > e->crowd ? e->back[at] : e->crowd;
         status = append_to_unit(e, e->unit[at], e->end);
         e->end++;
     }
@@ -210,8 +257,5 @@ void syn_stream_renumber(syn_stream_events *e, uint32_t by)
     e->begin -= by;
     e->end -= by;
     for (uint32_t u = 0; u < e->units; u++)
-        for (uint32_t i = e->of[u].head; i < e->of[u].n; i++) {
-            e->of[u].end[i].event -= by;
-            e->of[u].end[i].start -= by;
-        }
+        syn_stream_ends_renumber(&e->of[u], by);
 }

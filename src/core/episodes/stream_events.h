@@ -13,16 +13,15 @@
    tick. */
 typedef struct syn_stream_end {
     uint32_t event, start;
-    int64_t tick;  /* of the event */
 } syn_stream_end;
 
-/* The events of a unit, the ends of the episode that is the unit alone: from end[head] to
-   before end[n]. */
-typedef struct syn_stream_unit {
+/* The ends of an episode in the window, in the order of time: from end[head] to before
+   end[n]. Those of a unit alone are its events. */
+typedef struct syn_stream_ends {
     syn_stream_end *end;
     size_t room;
     uint32_t head, n;
-} syn_stream_unit;
+} syn_stream_ends;
 
 typedef struct syn_stream_events {
     syn_budget *budget;
@@ -42,8 +41,7 @@ typedef struct syn_stream_events {
                              table.h; NULL when windows are visited instead */
     size_t stride;        /* intervals * units */
     uint32_t *seen;       /* [units] for filling the table */
-    syn_stream_unit *of;  /* [units] */
-    uint32_t crowd;       /* most events before another on one tick so far */
+    syn_stream_ends *of;  /* [units] */
 } syn_stream_events;
 
 static inline int64_t syn_stream_tick(const syn_stream_events *e, uint32_t event)
@@ -57,10 +55,25 @@ static inline uint32_t syn_stream_group(const syn_stream_events *e, uint32_t eve
     return event - e->back[event & e->mask];
 }
 
+/* How many ends there are. */
+static inline uint32_t syn_stream_ends_count(const syn_stream_ends *ends)
+{
+    return ends->n - ends->head;
+}
+
 static inline uint32_t syn_stream_unit_count(const syn_stream_events *e, uint32_t unit)
 {
-    return e->of[unit].n - e->of[unit].head;
+    return syn_stream_ends_count(&e->of[unit]);
 }
+
+/* Where the ends at events from `event` on begin. */
+uint32_t syn_stream_ends_from(const syn_stream_ends *ends, uint32_t event);
+
+/* Room for `n` more ends; those before the head make place first. */
+syn_status syn_stream_ends_room(syn_stream_ends *ends, syn_budget *budget, uint32_t n);
+
+/* Numbers events lower by `by`, at most the first start. */
+void syn_stream_ends_renumber(syn_stream_ends *ends, uint32_t by);
 
 /* `e` must be zero except for the fields down to `reach`. With a table when `table`. */
 syn_status syn_stream_events_open(syn_stream_events *e, int table);

@@ -15,7 +15,8 @@ typedef struct front {
 
 enum { TOLD, TFREE, BOLD, BFREE };  /* chains from the old beginning and from the new */
 
-syn_status syn_stream_chains(syn_stream *s, uint32_t n)
+/* Room for chains of `n` candidates. */
+static syn_status new_chains(syn_stream *s, uint32_t n)
 {
     for (int c = 0; c < 4; c++) {
         s->chain[c] = syn_budget_grow(&s->budget, s->chain[c], &s->chain_room[c], n,
@@ -37,7 +38,7 @@ static uint32_t next_start(const syn_stream *s, const syn_stream_list *list,
         return of_prefix;
     int64_t tick = syn_stream_tick(e, f->until);
     uint32_t i = list->n;
-    while (i > 0 && tick - list->end[i - 1].tick <= e->reach)
+    while (i > 0 && tick - syn_stream_tick(e, list->end[i - 1].event) <= e->reach)
         i--;
     return i < list->n && list->end[i].start < of_prefix ? list->end[i].start : of_prefix;
 }
@@ -52,14 +53,21 @@ static int have_met(const syn_stream *s, uint32_t n, uint32_t start)
     return !apart;
 }
 
+/* Wants an episode and all that it begins with. */
+static void want(syn_stream *s, uint32_t id)
+{
+    for (; id != SYN_STREAM_ROOT && !s->kept[id].wanted; id = s->kept[id].parent)
+        s->kept[id].wanted = 1;
+}
+
 /* Takes from the counts of an episode's candidates what starts before the new beginning;
    the first `gone` ends of the list do. */
 static syn_status uncount(syn_stream *s, uint32_t id, const syn_stream_list *list,
                           uint32_t gone, uint32_t start, front *f)
 {
     uint32_t n = s->kept[id].n, begin = s->events.begin;
-    syn_stream_list rest = {list->end + gone, list->n - gone, list->span};
-    syn_status status = syn_stream_chains(s, n);
+    syn_stream_list rest = {list->end + gone, list->n - gone};
+    syn_status status = new_chains(s, n);
     if (status != SYN_OK)
         return status;
     syn_stream_count(s, id, list, 0, begin, f->until, s->chain[TOLD], s->chain[TFREE]);
@@ -68,7 +76,7 @@ static syn_status uncount(syn_stream *s, uint32_t id, const syn_stream_list *lis
     int whole = f->until == s->events.end;
     k->again = !whole && !have_met(s, n, start);
     if (k->again) {
-        syn_stream_want(s, id);
+        want(s, id);
         f->open = 1;
         return SYN_OK;
     }
@@ -79,46 +87,25 @@ static syn_status uncount(syn_stream *s, uint32_t id, const syn_stream_list *lis
     return SYN_OK;
 }
 
-static syn_status go_front(syn_stream *s, uint32_t id, const syn_stream_list *prefix,
-                           uint32_t of_prefix, front *f);
-
-static syn_status go_front_below(syn_stream *s, uint32_t id, const syn_stream_list *list,
-                                 uint32_t start, front *f)
+static syn_status go_front(syn_stream *s, uint32_t id, uint32_t of_prefix, front *f)
 {
+    uint32_t gone = 0;
+    int count = !f->again || s->kept[id].again;
+    syn_stream_list list = syn_stream_list_of(s, id, s->events.begin, f->until);
     syn_status status = SYN_OK;
+    s->kept[id].wanted = s->kept[id].again = 0;
+    while (gone < list.n && list.end[gone].start < f->begin)
+        gone++;
+    if (gone == 0)  /* nor does anything go of what it begins */
+        return SYN_OK;
+    uint32_t start = next_start(s, &list, f, of_prefix);
+    if (count)
+        status = uncount(s, id, &list, gone, start, f);
     for (uint32_t i = 0; i < s->kept[id].kids && status == SYN_OK; i++) {
         uint32_t kid = s->kept[id].kid[i];
         if (s->kept[kid].n > 0 && (!f->again || s->kept[kid].wanted))
-            status = go_front(s, kid, list, start, f);
+            status = go_front(s, kid, start, f);
     }
-    return status;
-}
-
-static syn_status go_front(syn_stream *s, uint32_t id, const syn_stream_list *prefix,
-                           uint32_t of_prefix, front *f)
-{
-    syn_arena_mark mark = syn_arena_here(&s->lists);
-    uint32_t gone = 0, begin = s->events.begin, until = f->until;
-    int count = !f->again || s->kept[id].again;
-    syn_stream_list list = {0};
-    syn_status status = SYN_OK;
-    s->kept[id].wanted = s->kept[id].again = 0;
-    if (prefix)
-        status = syn_stream_list_extend(s, prefix, id, until, begin, until, &list);
-    else
-        list = syn_stream_list_unit(s, s->kept[id].unit, begin, until);
-    if (status != SYN_OK)
-        return status;
-    while (gone < list.n && list.end[gone].start < f->begin)
-        gone++;
-    if (gone > 0) {
-        uint32_t start = next_start(s, &list, f, of_prefix);
-        if (count)
-            status = uncount(s, id, &list, gone, start, f);
-        if (status == SYN_OK)
-            status = go_front_below(s, id, &list, start, f);
-    }
-    syn_arena_return(&s->lists, mark);
     return status;
 }
 
@@ -139,6 +126,16 @@ static uint32_t stretch(const syn_stream *s, uint32_t begin, uint32_t most)
     return until;
 }
 
+/* Ends that start before the new beginning are none any more. */
+static void forget(syn_stream *s, uint32_t begin)
+{
+    for (uint32_t id = 0; id < s->n_kept; id++) {
+        syn_stream_ends *ends = &s->kept[id].ends;
+        while (ends->head < ends->n && ends->end[ends->head].start < begin)
+            ends->head++;
+    }
+}
+
 enum { LEAST_STRETCH = 64 };  /* events */
 
 syn_status syn_stream_walk_front(syn_stream *s, uint32_t begin)
@@ -152,11 +149,12 @@ syn_status syn_stream_walk_front(syn_stream *s, uint32_t begin)
         for (uint32_t i = 0; i < s->kept[SYN_STREAM_ROOT].kids && status == SYN_OK; i++) {
             uint32_t id = s->kept[SYN_STREAM_ROOT].kid[i];
             if (s->kept[id].n > 0 && (!f.again || s->kept[id].wanted))
-                status = go_front(s, id, NULL, f.until, &f);
+                status = go_front(s, id, f.until, &f);
             if (status == SYN_OK)
                 status = syn_stream_look_up(s);
         }
         f.again = 1;
     }
+    forget(s, begin);
     return status;
 }

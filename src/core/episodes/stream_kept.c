@@ -64,7 +64,7 @@ static void free_arrays(syn_stream *s, syn_stream_kept *k)
     syn_budget_free(&s->budget, k->count);
     syn_budget_free(&s->budget, k->free);
     syn_budget_free(&s->budget, k->node);
-    syn_budget_free(&s->budget, k->pending);
+    syn_budget_free(&s->budget, k->ends.end);
 }
 
 /* ---- candidates ---- */
@@ -95,6 +95,11 @@ static void take_candidates(syn_stream *s, syn_stream_kept *k, uint32_t place,
     memmove(k->node + to, k->node + from, width * sizeof *k->node);
     k->n = k->counted = from;
     s->candidates -= width;
+    if (k->n > 0)
+        return;
+    syn_budget_free(&s->budget, k->ends.end);
+    memset(&k->ends, 0, sizeof k->ends);
+    k->listed = 0;
 }
 
 /* ---- kids ---- */
@@ -205,6 +210,7 @@ syn_status syn_stream_kept_enter(syn_stream *s, uint32_t parent, uint32_t unit,
     k->parent = parent;
     k->suffix = suffix;
     k->size = s->kept[parent].size + 1;
+    k->serial = s->serials++;
     if (k->size > 1)
         s->kept[parent].node[syn_stream_kept_candidate(s, id)] = id;
     status = add_to_level(s, id);

@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/arena.h"
 #include "core/base/budget.h"
 #include "core/episodes/rows.h"
 #include "core/episodes/stream.h"
@@ -25,6 +24,7 @@ enum { SYN_STREAM_ROOT = 0 };
 typedef struct syn_stream_kept {
     uint32_t unit, interval;  /* the last event and the interval before it */
     uint32_t size;
+    uint64_t serial;          /* how many were kept before it, ever */
     uint32_t parent, suffix;
     uint32_t place;           /* among the kids of its parent */
     uint32_t spot;            /* among those of its size */
@@ -40,10 +40,8 @@ typedef struct syn_stream_kept {
     uint32_t *free;           /* [n] the event after the last one that was counted */
     uint32_t *node;           /* [n] the kept episode, or SYN_STREAM_NONE */
     size_t count_room, free_room, node_room;
-    /* Its ends that later events may follow. */
-    syn_stream_end *pending;
-    uint32_t n_pending;
-    size_t pending_room;
+    syn_stream_ends ends;     /* of two or more events, while it has candidates */
+    uint8_t listed;           /* whether `ends` holds them */
     uint32_t latest;          /* the event after the last end of it or of what is below */
     uint8_t used;             /* whether this is an episode */
     uint8_t wanted;           /* to be gone through, for what is below */
@@ -74,10 +72,11 @@ struct syn_stream {
     syn_follow_rows *follow_rows;
     uint32_t *chain[4];       /* [chain_room] counts and free events of two chains */
     size_t chain_room[4];
-    syn_arena lists;
+    syn_stream_ends scratch;  /* for making a list */
     uint32_t min_count;
-    uint32_t ahead;           /* episodes that may still be kept ahead of time */
+    size_t ahead;             /* candidates that may still be counted ahead of time */
     size_t candidates, anew;
+    uint64_t serials;
     const syn_watch *watch;   /* of the update that runs */
     double polled;
 };

@@ -18,16 +18,6 @@ syn_status syn_stream_walk_front(syn_stream *s, uint32_t begin);
 /* Counts over the whole window what is not counted yet of the episodes of one size. */
 syn_status syn_stream_walk_whole(syn_stream *s, size_t size);
 
-/* Keeps those of the ends that events to come may follow. */
-syn_status syn_stream_keep_pending(syn_stream *s, uint32_t id,
-                                   const syn_stream_list *list);
-
-/* Room for chains of `n` candidates. */
-syn_status syn_stream_chains(syn_stream *s, uint32_t n);
-
-/* Wants an episode and all that it begins with. */
-void syn_stream_want(syn_stream *s, uint32_t id);
-
 /* Polls the watch now and then. */
 static inline syn_status syn_stream_look_up(syn_stream *s)
 {

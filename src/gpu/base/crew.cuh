@@ -1,5 +1,6 @@
-/* Work in hand that can be done part by part, libraries or surrogates: a thread a device,
-   and how they share it. */
+/* Work that several devices share part by part, such as libraries or surrogates. Each
+   device has a thread of the host, which takes the next parts when it is done with those
+   before. */
 #ifndef SYN_GPU_BASE_CREW_CUH
 #define SYN_GPU_BASE_CREW_CUH
 
@@ -21,6 +22,15 @@ namespace gpu {
 
 /* Parts, as many as a block of the lookup of causal maps has warps. */
 constexpr uint32_t DEALT_TOGETHER = 16;
+
+/* How many of the parts that are left a device takes: up to `batch`, and fewer towards
+   the end, so that all devices end together. */
+inline uint32_t at_once(uint32_t batch, uint32_t left, uint32_t devices)
+{
+    uint32_t share = devices > 1 ? left / (2 * devices) : left;
+    share = (share / DEALT_TOGETHER + 1) * DEALT_TOGETHER;
+    return std::min({batch, left, share});
+}
 
 /* Threads, and the first of their errors. */
 struct crew {
@@ -63,7 +73,7 @@ struct crew {
             threads.emplace_back(member, devices[i]);
     }
 
-    /* Up to `batch` parts of n, and fewer towards the end. */
+    /* Up to `batch` parts of n; see at_once(). */
     uint32_t take(uint32_t batch, uint32_t n, uint32_t devices, uint32_t *from)
     {
         if (stop)
@@ -72,9 +82,7 @@ struct crew {
         for (;;) {
             if (at >= n)
                 return 0;
-            uint32_t left = n - at, share = devices > 1 ? left / (2 * devices) : left;
-            share = (share / DEALT_TOGETHER + 1) * DEALT_TOGETHER;
-            uint32_t part = std::min({batch, left, share});
+            uint32_t part = at_once(batch, n - at, devices);
             if (next.compare_exchange_weak(at, at + part)) {
                 *from = at;
                 return part;

@@ -1,4 +1,5 @@
-/* What the kernels' hosts share: errors, the current device, memory that frees itself. */
+/* What all code that starts kernels shares: checked calls of CUDA, the current device,
+   and memory, streams and events that free themselves. */
 #ifndef SYN_GPU_BASE_DEVICE_CUH
 #define SYN_GPU_BASE_DEVICE_CUH
 
@@ -40,6 +41,15 @@ inline double seconds_now()
 {
     using clock = std::chrono::steady_clock;
     return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
+}
+
+/* Bytes of shared memory that a block of a kernel can have on a device. */
+inline int shared_limit(int device)
+{
+    int bytes = 0;
+    check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                 device));
+    return bytes;
 }
 
 /* Blocks for `n` threads, or whatever else, at least one. */

@@ -1,4 +1,5 @@
-/* The device room's door: plain C, the same symbols with and without CUDA. */
+/* Which GPUs there are, and whether they work, for plain C. The functions are the same
+   with and without CUDA: without it, gpu/none.c says that there is no GPU. */
 #ifndef SYN_GPU_BASE_DEVICES_H
 #define SYN_GPU_BASE_DEVICES_H
 

@@ -1,5 +1,5 @@
-/* How work on a device ends: what is thrown on the way, and what it is turned into at the
-   door to C. */
+/* How work on a device ends. Functions throw what goes wrong; outcome_of() catches it and
+   makes a status and a reason of it, which C can read. */
 #ifndef SYN_GPU_BASE_OUTCOME_CUH
 #define SYN_GPU_BASE_OUTCOME_CUH
 

@@ -28,11 +28,12 @@ struct block {
 /* Throws a failure. What the memory holds is anything. */
 block take_block(memory kind, size_t bytes);
 
-/* The work that uses it may still be under way: nobody gets it before that has ended. */
+/* Work that uses the block may still be under way: the block is not given to another
+   array before that has ended. */
 void give_block(memory kind, const block &given) noexcept;
 
-/* Bytes of the current device that can be had, as nobody uses them or they are only kept
-   here, and those that cannot. */
+/* Bytes of the current device that can be taken, because they are unused or only kept
+   here; and bytes that are in use. */
 size_t free_memory();
 size_t memory_in_use();
 

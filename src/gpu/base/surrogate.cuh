@@ -1,4 +1,5 @@
-/* Surrogates on a device: surrogates/unit.h for both sides, and a plan's own copy. */
+/* Surrogates on a device: core/surrogates/unit.h is compiled for the device as well as
+   for the host, and a plan of surrogates is copied to the device. */
 #ifndef SYN_GPU_BASE_SURROGATE_CUH
 #define SYN_GPU_BASE_SURROGATE_CUH
 

@@ -75,6 +75,29 @@ __device__ inline uint32_t warp_sum(uint32_t value)
 #endif
 }
 
+/* The sum of a warp's numbers, in every lane. */
+__device__ inline double warp_total(double value)
+{
+    for (int o = WARP / 2; o > 0; o /= 2)
+        value += __shfl_xor_sync(WHOLE_WARP, value, o);
+    return value;
+}
+
+/* The sum over all threads of a block, in an order that depends on their number alone.
+   `room` has a place for each warp, and may be used again at once. */
+template <int THREADS> __device__ double block_sum(double value, double *room)
+{
+    value = warp_total(value);
+    if (threadIdx.x % WARP == 0)
+        room[threadIdx.x / WARP] = value;
+    __syncthreads();
+    double sum = 0;
+    for (int w = 0; w < THREADS / WARP; w++)
+        sum += room[w];
+    __syncthreads();
+    return sum;
+}
+
 }  // namespace gpu
 
 #endif

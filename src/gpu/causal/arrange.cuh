@@ -237,36 +237,43 @@ __device__ inline float scale_entries(uint32_t *entry, uint32_t k, bool halves)
     return sum > 0 ? 1 / sum : __int_as_float(0x7fc00000);
 }
 
-/* Entries for a lane a point, as they were, in their new order. */
+/* Entries for a lane a point, as they were, in their new order: four of a point side by
+   side, or the last two. */
 __device__ inline void write_entries(const arrange_room &room, uint32_t *at,
                                      uint32_t lane, uint32_t k)
 {
-    uint32_t point = room.member[lane];
-    for (uint32_t j = 0; j < k; j++)
-        at[j * WARP + lane] = room.entry[point][room.order[point][j]];
-}
-
-/* Entries for tensor cores, two neighbours at a time: steps of the points, and weights:
-   words 4 g to 4 g + 3 those of points g of groups 0 to 3. */
-__device__ inline void write_pairs(const arrange_room &room, uint32_t *at, uint32_t lane,
-                                   uint32_t k)
-{
-    auto entry = [&](uint32_t of, uint32_t turn) {
-        uint32_t point = room.member[of];
-        return room.entry[point][room.order[point][turn]];
-    };
-    uint32_t g = lane / 4, t = lane % 4;
-    for (uint32_t j = 0; j < k; j += 2, at += 2 * WARP) {
-        /* The one after the last is 0. */
-        at[lane] = __byte_perm(entry(lane, j), entry(lane, j + 1), 0x5410);
-        uint32_t group = t % 2 * 2, turn = j + t / 2;
-        at[WARP + lane] = __byte_perm(entry(8 * group + g, turn),
-                                      entry(8 * group + 8 + g, turn), 0x7632);
+    uint32_t point = room.member[lane], words = (k + 1) / 2 * 2;
+    for (uint32_t j = 0; j < k; j++) {
+        uint32_t quad = j / 4 * 4, together = words - quad < 4 ? 2 : 4;
+        at[quad * WARP + lane * together + j % 4] =
+            room.entry[point][room.order[point][j]];
     }
 }
 
-/* A warp 32 points; grid: (blocks, E wanted, libraries). SPREAD: over bank groups. */
-template <bool PAIRS, bool SPREAD>
+/* Entries for tensor cores, two neighbours at a time, as entry_pair reads them: words
+   2 r and 2 r + 1 hold the steps of the first neighbour that are row r of groups 0 and 2,
+   1 and 3, and the same words from 16 on those of the second; then come the weights of a
+   point for each lane. */
+__device__ inline void write_pairs(const arrange_room &room, uint32_t *at, uint32_t lane,
+                                   uint32_t k)
+{
+    auto entry = [&](uint32_t group, uint32_t place, uint32_t turn) {
+        uint32_t point = room.member[8 * group + place];
+        return room.entry[point][room.order[point][turn]];
+    };
+    uint32_t low = lane % 2, row = lane / 2 % 8, second = lane / 16;
+    uint32_t g = lane / 4, of = lane % 4 ^ g / 2;
+    for (uint32_t j = 0; j < k; j += 2, at += 2 * WARP) {
+        /* The one after the last is 0. */
+        at[lane] = __byte_perm(entry(low, row ^ 2 * low, j + second),
+                               entry(low + 2, row ^ 2 * (low + 2), j + second), 0x5410);
+        at[WARP + lane] = __byte_perm(entry(of, g, j), entry(of, g, j + 1), 0x7632);
+    }
+}
+
+/* A warp 32 points; grid: (blocks, E wanted, libraries). PAIRS: for tensor cores; SPREAD:
+   over bank groups; HALVES: weights are. */
+template <bool PAIRS, bool SPREAD, bool HALVES>
 __global__ void __launch_bounds__(ARRANGE_WARPS *WARP)
 arrange_entries(SYN_GPU_JOB table_shape shape, uint32_t *table)
 {
@@ -282,7 +289,7 @@ arrange_entries(SYN_GPU_JOB table_shape shape, uint32_t *table)
     float scale = 0;
     if (is) {
         bank_counts counts = read_entries(room, at, lane, k, block * WARP + lane < rows);
-        scale = scale_entries(room.entry[lane], k, PAIRS);
+        scale = scale_entries(room.entry[lane], k, HALVES);
         if (SPREAD)
             room.member[lane] = deal_points(counts, lane);
     }

@@ -5,6 +5,7 @@
 #include "gpu/causal/neighbours.cuh"
 #include "gpu/base/device.cuh"
 #include "gpu/base/outcome.cuh"
+#include "gpu/base/slots.cuh"
 
 #include <algorithm>
 #include <type_traits>
@@ -65,7 +66,8 @@ inline table_shape make_shape(const syn_map_layout &layout, uint32_t wanted, ent
         shape.to[e] = shape.from[e] + rows;
         shape.offset[e] = words;
         uint64_t together = kind == entries::packed ? 32 : 4;
-        words += row_words(kind, k) * (rows / together + 2) * together;
+        shape.words[e] = row_words(kind, k);
+        words += shape.words[e] * (rows / together + 2) * together;
         words = (words + 3) / 4 * 4;
     }
     if (words > UINT32_MAX)
@@ -117,6 +119,15 @@ struct placed_libraries {
     array<uint32_t> may;
     array<unsigned char> drawn;
 
+    /* Room for n libraries, so that none is made later. */
+    void reserve(size_t n, const search_job &job)
+    {
+        value.ensure(n * job.steps);
+        floor.ensure(n);
+        placed.ensure(n * job.length);
+        may.ensure(n * (job.length / WARP));
+    }
+
     /* Copies libraries from `first` on and lays them out. */
     void put(const syn_map_libraries &libraries, uint32_t first, uint32_t n,
              search_job *job, cudaStream_t stream)
@@ -146,30 +157,6 @@ struct batch_slot {
     uint32_t first = 0, n = 0;
 };
 
-/* Keeps several batches under way, while next(&first) has more: each is started, and
-   collected when its slot is needed again. */
-template <class SLOT, class NEXT, class START, class COLLECT>
-void keep_busy(SLOT (&slot)[BATCHES], NEXT next, START start, COLLECT collect)
-{
-    auto end = [&](SLOT *s) {
-        if (s->n > 0)
-            collect(s);
-        s->n = 0;
-    };
-    uint32_t turn = 0;
-    for (;; turn++) {
-        SLOT *s = &slot[turn % BATCHES];
-        end(s);
-        uint32_t n = next(&s->first);
-        if (n == 0)
-            break;
-        s->n = n;
-        start(s);
-    }
-    for (int i = 1; i < BATCHES; i++)
-        end(&slot[(turn + i) % BATCHES]);
-}
-
 /* Calls body with constants: a number of dimensions of at least `top`, and `staged`. */
 template <class F> void with_top(uint32_t top, bool staged, F body)
 {
@@ -189,14 +176,6 @@ inline uint32_t top_of(uint32_t wanted)
     while (wanted >> top)
         top++;
     return top;
-}
-
-inline int shared_limit(int device)
-{
-    int bytes = 0;
-    check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                 device));
-    return bytes;
 }
 
 template <class KERNEL> void allow_shared(KERNEL kernel, size_t bytes)
@@ -230,11 +209,12 @@ void launch_skill(const search_job &job, uint32_t n, double *sums,
     check(cudaGetLastError());
 }
 
-/* Seconds that finding a library's neighbours takes, about. */
+/* Seconds that finding a library's neighbours takes, about: of an H200, to look at a
+   column and to choose among those that are near. */
 inline double search_seconds(const search_job &job)
 {
-    double terms = (double) job.places * job.places * top_of(job.wanted);
-    return 4e-13 * terms + 2e-8 * job.places;
+    double terms = (double) job.places * top_of(job.wanted);
+    return terms * (1.1e-13 * job.places + 7.5e-10);
 }
 
 }  // namespace gpu

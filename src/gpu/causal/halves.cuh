@@ -1,14 +1,19 @@
 /* Correlations with targets in half precision, by tensor cores.
 
-   A warp takes 32 points together, and goes through their neighbours: all first ones, all
-   second ones, and so on. One instruction reads a chunk of 16 bytes, eight targets, of
-   one neighbour for each of the points, as the second factor of a product of matrices
-   whose row is the point. The first factor has the points' weights on its diagonal, so
-   that products add up to the points' predictions, in single precision.
+   A warp takes 32 points together, four groups of eight, and goes through their
+   neighbours two at a time. One instruction reads chunks of 16 bytes, eight targets, of
+   two neighbours of a group's points: two chunks of each. They are the first factor of a
+   product of matrices, 16 targets by 16 neighbours. The second factor, 16 neighbours by
+   eight points, has a neighbour's weight in the column of its point, so that products add
+   up to the points' predictions, in single precision. Where a tile has an odd number of
+   chunks its last one is the second factor, with the weights of 16 points as the first.
 
    Chunks of a step lie in planes of their own; or rows of 128 bytes, eight chunks, are
    read by turns: point i of eight reads chunk c ^ i, so that eight always read from
    different banks.
+
+   Row r of the neighbours of group q belongs to point r ^ 2 q. So each lane has the weights
+   of one point to give, and reads only these.
 
    No target has missing values here: these would spoil the products of other points.
    Points may lack neighbours. */
@@ -21,376 +26,638 @@
 
 namespace gpu {
 
+#ifndef PRODUCT_AHEAD
+#define PRODUCT_AHEAD 2
+#endif
+#ifndef TURNED_WARPS
+#define TURNED_WARPS 12
+#endif
+#ifndef SINGLE_WARPS
+#define SINGLE_WARPS 24
+#endif
+#ifndef PLANE_WARPS
+#define PLANE_WARPS 16
+#endif
+
 enum {
     CHUNK_TARGETS = 8,
-    PAIRS_AHEAD = 2        /* of neighbours, whose entries are read in advance */
+    PAIRS_AHEAD = PRODUCT_AHEAD  /* of neighbours, whose entries are read in advance */
 };
 
-/* Warps of a block: registers are for half as many where a lane has eight chunks. */
-__host__ __device__ constexpr uint32_t chunk_warps(bool turned)
+/* Warps of a block, as many as there are registers for. */
+__host__ __device__ constexpr uint32_t product_warps(uint32_t chunks)
 {
-    return turned ? LOOKUP_WARPS / 2 : LOOKUP_WARPS;
+    return chunks == 8 ? TURNED_WARPS : chunks == 1 ? SINGLE_WARPS : PLANE_WARPS;
 }
 
-/* A lane's part of a chunk: two targets. */
-struct two_halves {
-    enum { N = 2 };
-    __half2 v;
+/* ---- products ---- */
 
-    __device__ void read(const unsigned char *at) { v = *(const __half2 *) at; }
-
-    __device__ float at(int i) const { return i ? __high2float(v) : __low2float(v); }
-};
-
-/* A tile in shared memory, as a lane sees it: point `turn` of eight reads from it. */
-template <bool TURNED> struct chunk_tile {
-    const unsigned char *values;
-    uint32_t plane;        /* bytes */
-
-    __device__ uint32_t offset(uint32_t step, uint32_t c, uint32_t turn) const
-    {
-        if (TURNED)
-            return step * ROW_BYTES + (c ^ turn) * VECTOR_BYTES;
-        return step * VECTOR_BYTES + c * plane;
-    }
-};
-
-/* Entries of 32 points and two neighbours of each: the steps of a lane's own point, and
-   weights of the points whose predictions it gets, two for each neighbour. */
-struct entry_pair {
-    uint32_t steps;
-    uint4 weights;
-
-    __device__ void read(const uint32_t *at, uint32_t lane)
-    {
-        steps = at[lane];
-        weights = *(const uint4 *) (at + WARP + lane / 4 * 4);
-    }
-};
-
-/* How a lane takes its part of the diagonal from the weights of two groups of eight
-   points: element lane / 4, if it is one of the two that the lane has, else nothing. */
-struct diagonal {
-    uint32_t low, high;    /* selectors of bytes */
-
-    __device__ explicit diagonal(uint32_t lane)
-    {
-        uint32_t g = lane / 4;
-        bool has = lane % 4 == g / 2;
-        low = !has ? 0x4444 : g % 2 ? 0x1044 : 0x4410;
-        high = !has ? 0x4444 : g % 2 ? 0x3244 : 0x4432;
-    }
-};
-
-/* Reads 16 bytes at an address from each lane, as the second factor of four products. */
-__device__ inline void read_chunks(uint32_t at, uint32_t (&b)[GROUPS])
+/* Reads 16 bytes at an address from each lane: matrices of eight such rows, of which a
+   lane gets columns of two rows ... */
+__device__ inline void read_columns(uint32_t at, uint32_t (&to)[4])
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(b[0]), "=r"(b[1]), "=r"(b[2]), "=r"(b[3])
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
                  : "r"(at));
 }
 
-/* Adds the product of a diagonal matrix, 16 by 16, and one of 16 rows. */
-__device__ inline void add_product(float *sum, const uint32_t (&a)[2], uint32_t b_first,
-                                   uint32_t b_second)
+/* ... from the first 16 lanes only ... */
+__device__ inline void read_columns(uint32_t at, uint32_t (&to)[2])
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+                 : "=r"(to[0]), "=r"(to[1])
+                 : "r"(at));
+}
+
+/* ... or two columns of a row. */
+__device__ inline void read_rows(uint32_t at, uint32_t (&to)[4])
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(at));
+}
+
+/* sum[16][8] += a[16][8] b[8][8] */
+__device__ inline void add_narrow_product(float (&sum)[4], uint32_t a_top, uint32_t a_low,
+                                          uint32_t b)
+{
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+                 "{%4, %5}, {%6}, {%0, %1, %2, %3};"
+                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+                 : "r"(a_top), "r"(a_low), "r"(b));
+}
+
+/* sum[16][8] += a[16][16] b[16][8]; parts of a: upper left, lower left, upper right, lower
+   right. */
+__device__ inline void add_product(float (&sum)[4], const uint32_t (&a)[4],
+                                   uint32_t b_top, uint32_t b_low)
 {
 #if __CUDA_ARCH__ >= 800
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
-                 "{%4, %6, %6, %5}, {%7, %8}, {%0, %1, %2, %3};"
+                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(0), "r"(b_first), "r"(b_second));
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b_top), "r"(b_low));
 #else
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
-                 "{%4, %5}, {%6}, {%0, %1, %2, %3};"
-                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-                 : "r"(a[0]), "r"(0), "r"(b_first));
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
-                 "{%4, %5}, {%6}, {%0, %1, %2, %3};"
-                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-                 : "r"(0), "r"(a[1]), "r"(b_second));
+    add_narrow_product(sum, a[0], a[1], b_top);
+    add_narrow_product(sum, a[2], a[3], b_low);
 #endif
 }
 
-/* What a lane has of 32 points: point lane / 4 of each group of eight, and targets
-   2 (lane % 4) and the next of each chunk. */
+/* ---- how a tile is read ---- */
+
+/* Halves of two numbers. */
+__device__ inline float half_of(uint32_t two, int i)
+{
+    __half2 both = *(const __half2 *) &two;
+    return i ? __high2float(both) : __low2float(both);
+}
+
+/* A tile in shared memory, as a lane sees it that gives the address of row lane % 8 of a
+   matrix. Bit 3 of a lane's number tells which of two chunks it reads. */
+template <int CHUNKS, bool TURNED> struct chunk_tile {
+    uint32_t base;         /* of what the lane reads of step 0 in the first chunks */
+    uint32_t plane;        /* bytes */
+    uint32_t single;       /* address of the chunk that is left over */
+
+    __device__ chunk_tile(uint32_t values, uint32_t plane_bytes, uint32_t lane)
+        : plane(plane_bytes)
+    {
+        uint32_t second = lane >> 3 & 1;
+        base = values + (TURNED ? (second ^ lane % 8) * VECTOR_BYTES : second * plane);
+        base = held(base);
+        single = held(values + (CHUNKS - 1) * plane);
+    }
+
+    /* Chunks 2 m and 2 m + 1 of a step; of point row ^ 2 q if these are turned. */
+    __device__ uint32_t at(uint32_t step, int m, int q) const
+    {
+        if (TURNED)
+            return step * ROW_BYTES + (base ^ 2 * VECTOR_BYTES * (m ^ q));
+        return step * VECTOR_BYTES + base + 2 * m * plane;
+    }
+
+    __device__ uint32_t left_over(uint32_t step) const
+    {
+        return step * VECTOR_BYTES + single;
+    }
+};
+
+/* Which of two neighbours' weights a lane gives, and where in the product. */
+struct lane_weights {
+    uint32_t first, second;  /* selectors of bytes */
+    uint32_t group[GROUPS];  /* all bits for that whose weights it has, else none */
+
+    __device__ explicit lane_weights(uint32_t lane)
+    {
+        uint32_t g = lane / 4;
+        first = held(g % 2 ? 0x1044 : 0x4410);
+        second = held(g % 2 ? 0x3244 : 0x4432);
+#pragma unroll
+        for (uint32_t q = 0; q < GROUPS; q++)
+            group[q] = held((lane % 4 ^ g / 2) == q ? ~0u : 0);
+    }
+};
+
+/* Entries of 32 points and two neighbours of each: steps of the rows that a lane gives
+   the address of, and the weights of one point. Lanes whose numbers differ in bit 3 read
+   the same steps. */
+template <int CHUNKS> struct entry_pair {
+    uint2 steps;           /* groups 0 and 2, 1 and 3 */
+    uint32_t weights;
+
+    /* Where a lane's steps are among the words of a pair. */
+    static __device__ uint32_t steps_at(uint32_t lane)
+    {
+        uint32_t row = lane % 8 + lane / 16 * 8;
+        return 2 * row + (CHUNKS > 1 ? 0 : lane >> 3 & 1);
+    }
+
+    __device__ void read(const uint32_t *steps_there, const uint32_t *weights_there)
+    {
+        if (CHUNKS > 1)
+            steps = *(const uint2 *) steps_there;
+        else
+            steps.x = *steps_there;
+        weights = *weights_there;
+    }
+
+    __device__ uint32_t step(int q) const
+    {
+        uint32_t two = q % 2 ? steps.y : steps.x;
+        return q < 2 ? two & 0xffff : two >> 16;
+    }
+
+    /* Of group q or q + 1, as bit 3 of the lane tells. */
+    __device__ uint32_t either_step(int q, uint32_t lane) const
+    {
+        uint32_t two = CHUNKS > 1 && (lane & 8) ? steps.y : steps.x;
+        return q < 2 ? two & 0xffff : two >> 16;
+    }
+};
+
+/* What a lane has of 32 points. Of two chunks: targets lane / 4 of each, points
+   2 (lane % 4) and the next of each group. Of the one left over: point lane / 4 of each
+   group, targets 2 (lane % 4) and the next. */
 template <int CHUNKS> struct chunk_predictions {
-    float v[CHUNKS][GROUPS][2];
+    enum { PAIRS = CHUNKS / 2, LEFT = CHUNKS % 2 };
+    float pair[PAIRS ? PAIRS : 1][GROUPS][4];
+    float left[GROUPS / 2][4];
 
     __device__ void clear()
     {
 #pragma unroll
-        for (int c = 0; c < CHUNKS; c++)
+        for (int q = 0; q < GROUPS; q++)
 #pragma unroll
-            for (int q = 0; q < GROUPS; q++)
-                v[c][q][0] = v[c][q][1] = 0;
+            for (int i = 0; i < 4; i++) {
+#pragma unroll
+                for (int m = 0; m < PAIRS; m++)
+                    pair[m][q][i] = 0;
+                if (LEFT)
+                    left[q / 2][i] = 0;
+            }
     }
 
-    /* Adds a neighbour of each point. */
-    template <bool TURNED>
-    __device__ void add(const chunk_tile<TURNED> &tile, uint32_t base, uint32_t step,
-                        uint32_t turn, uint32_t w01, uint32_t w23, const diagonal &of)
+    /* Adds two neighbours of each point, or ONE. */
+    template <bool ONE, bool TURNED>
+    __device__ void add(const chunk_tile<CHUNKS, TURNED> &tile,
+                        const entry_pair<CHUNKS> &entry, const lane_weights &of,
+                        uint32_t lane)
     {
-        uint32_t first[2] = {__byte_perm(w01, 0, of.low), __byte_perm(w01, 0, of.high)};
-        uint32_t second[2] = {__byte_perm(w23, 0, of.low), __byte_perm(w23, 0, of.high)};
+        uint32_t a = __byte_perm(entry.weights, 0, of.first);
+        uint32_t b = __byte_perm(entry.weights, 0, of.second);
 #pragma unroll
-        for (int c = 0; c < CHUNKS; c++) {
-            uint32_t b[GROUPS];
-            read_chunks(base + tile.offset(step, c, turn), b);
-            add_product(v[c][0], first, b[0], b[1]);
-            add_product(v[c][2], second, b[2], b[3]);
+        for (int q = 0; q < GROUPS; q++) {
+            uint32_t step = PAIRS ? entry.step(q) : 0;
+            uint32_t first = a & of.group[q], second = b & of.group[q];
+#pragma unroll
+            for (int m = 0; m < PAIRS; m++) {
+                uint32_t x[ONE ? 2 : 4];
+                read_columns(tile.at(step, m, q), x);
+                if constexpr (ONE)
+                    add_narrow_product(pair[m][q], x[0], x[1], first);
+                else
+                    add_product(pair[m][q], x, first, second);
+            }
+        }
+#pragma unroll
+        for (int q = 0; q < LEFT * GROUPS; q += 2) {
+            uint32_t x[ONE ? 2 : 4];
+            read_columns(tile.left_over(entry.either_step(q, lane)), x);
+            uint32_t first[4] = {a & of.group[q], 0, 0, a & of.group[q + 1]};
+            add_product(left[q / 2], first, x[0], x[1]);
+            if constexpr (!ONE) {
+                uint32_t second[4] = {b & of.group[q], 0, 0, b & of.group[q + 1]};
+                add_product(left[q / 2], second, x[2], x[3]);
+            }
         }
     }
 };
 
-/* Sums of a lane's targets. Predictions are taken from a first one, as in lane_sums;
+/* ---- sums ---- */
+
+/* Sums of N targets of a lane. Predictions are taken from a first one, as in lane_sums;
    where points are missing, what is observed is taken from what it is there, and added
    up. */
-template <int CHUNKS, bool MISSING> struct chunk_sums {
-    float first[CHUNKS][2], p[CHUNKS][2], pp[CHUNKS][2], py[CHUNKS][2];
-    float y[MISSING ? CHUNKS : 1][2], yy[MISSING ? CHUNKS : 1][2], n;
-    uint32_t begin;        /* the step of the first one */
-    bool open;             /* whether there has been none yet */
+template <int N, bool MISSING> struct product_sums {
+    float first[N], p[N], pp[N], py[N];
+    float from[MISSING ? N : 1], y[MISSING ? N : 1], yy[MISSING ? N : 1];
 
     __device__ void clear()
     {
-        n = 0;
-        begin = 0;
-        open = true;
 #pragma unroll
-        for (int c = 0; c < CHUNKS; c++)
-#pragma unroll
-            for (int i = 0; i < 2; i++) {
-                first[c][i] = p[c][i] = pp[c][i] = py[c][i] = 0;
-                if (MISSING)
-                    y[c][i] = yy[c][i] = 0;
-            }
+        for (int i = 0; i < N; i++) {
+            first[i] = p[i] = pp[i] = py[i] = 0;
+            if (MISSING)
+                from[i] = y[i] = yy[i] = 0;
+        }
     }
 
-    __device__ void add(int c, int i, float prediction, float observed)
+    __device__ void add(int i, float prediction, float observed)
     {
-        float off = prediction - first[c][i];
-        p[c][i] += off;
-        pp[c][i] = fmaf(off, off, pp[c][i]);
-        py[c][i] = fmaf(off, observed, py[c][i]);
+        float off = prediction - first[i];
         if (MISSING) {
-            y[c][i] += observed;
-            yy[c][i] = fmaf(observed, observed, yy[c][i]);
+            observed -= from[i];
+            y[i] += observed;
+            yy[i] = fmaf(observed, observed, yy[i]);
+        }
+        p[i] += off;
+        pp[i] = fmaf(off, off, pp[i]);
+        py[i] = fmaf(off, observed, py[i]);
+    }
+
+    /* Takes predictions from `prediction`, and what is observed from `observed`. */
+    __device__ void begin(const float (&prediction)[N], const float (&observed)[N])
+    {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            first[i] = prediction[i];
+            if (MISSING)
+                from[i] = observed[i];
         }
     }
 
-    /* Takes the predictions of point `of` of eight, which this lane or others have. */
-    template <bool TURNED>
-    __device__ void begin_with(const float (&v)[CHUNKS][2], uint32_t of, uint32_t lane)
+    /* Calls each(sum) for all sums. */
+    template <class F> __device__ void all(F each)
     {
-        uint32_t away = lane / 4 ^ of;
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            float f[CHUNKS];
-#pragma unroll
-            for (int c = 0; c < CHUNKS; c++)
-                f[c] = TURNED ? v[c][i]
-                              : __shfl_sync(WHOLE_WARP, v[c][i], 4 * of + lane % 4);
-            /* Chunk c of point g is chunk c ^ 1 of point g ^ 1, and so on. */
-            if constexpr (TURNED)
-#pragma unroll
-                for (int bit = 1; bit < CHUNKS; bit *= 2) {
-                    float other[CHUNKS];
-#pragma unroll
-                    for (int c = 0; c < CHUNKS; c++)
-                        other[c] = __shfl_xor_sync(WHOLE_WARP, f[c ^ bit], 4 * bit);
-#pragma unroll
-                    for (int c = 0; c < CHUNKS; c++)
-                        f[c] = away & bit ? other[c] : f[c];
-                }
-#pragma unroll
-            for (int c = 0; c < CHUNKS; c++)
-                first[c][i] = f[c];
-        }
-        open = false;
-    }
-
-    /* Adds up a sum over the lanes that have the same target. */
-    template <bool TURNED, int N> __device__ static void gather(float (&of)[N][2])
-    {
-#pragma unroll
-        for (int bit = 1; bit < 8; bit *= 2)
-#pragma unroll
-            for (int i = 0; i < 2; i++) {
-                float other[N];
-#pragma unroll
-                for (int c = 0; c < N; c++)
-                    other[c] = __shfl_xor_sync(WHOLE_WARP, of[TURNED ? c ^ bit : c][i],
-                                               4 * bit);
-#pragma unroll
-                for (int c = 0; c < N; c++)
-                    of[c][i] += other[c];
-            }
-    }
-
-    template <bool TURNED> __device__ void gather_all()
-    {
-        gather<TURNED>(p);
-        gather<TURNED>(pp);
-        gather<TURNED>(py);
+        each(p);
+        each(pp);
+        each(py);
         if constexpr (MISSING) {
-            gather<TURNED>(y);
-            gather<TURNED>(yy);
-            for (int o = 4; o < WARP; o *= 2)
-                n += __shfl_xor_sync(WHOLE_WARP, n, o);
+            each(y);
+            each(yy);
         }
     }
 
-    /* The sums of a chunk, of what was observed as it is rather than from `at`. */
-    __device__ lane_sums<2, MISSING> of_chunk(int c, const two_halves &at) const
+    /* Those of `n` points of target i, of what was observed as it is. */
+    __device__ lane_sums<1, MISSING> of(int i, float n) const
     {
-        lane_sums<2, MISSING> s;
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            s.first[i] = first[c][i];
-            s.p[i] = p[c][i];
-            s.pp[i] = pp[c][i];
-            s.py[i] = py[c][i];
-            if constexpr (MISSING) {
-                double from = at.at(i), sum = y[c][i];
-                s.py[i] = (float) (py[c][i] + from * p[c][i]);
-                s.n[i] = n;
-                s.y[i] = sum + n * from;
-                s.yy[i] = yy[c][i] + from * (2 * sum + n * from);
-            }
+        lane_sums<1, MISSING> s;
+        s.first[0] = first[i];
+        s.p[0] = p[i];
+        s.pp[0] = pp[i];
+        s.py[0] = py[i];
+        if constexpr (MISSING) {
+            double at = from[i], sum = y[i];
+            s.py[0] = (float) (py[i] + at * p[i]);
+            s.n[0] = n;
+            s.y[0] = sum + n * at;
+            s.yy[0] = yy[i] + at * (2 * sum + n * at);
         }
         return s;
     }
 };
 
-/* Adds predictions of 32 points, whose sums of weights are one over `scale`; the last two
-   bits of that are the group that the point comes from. ALL: there are all of them. */
-template <bool ALL, int CHUNKS, bool TURNED, bool MISSING>
-__device__ void add_points(const lookup_job &job, const chunk_tile<TURNED> &tile,
-                           const chunk_predictions<CHUNKS> &of,
-                           const float (&scale)[GROUPS], uint32_t from,
-                           uint32_t block, uint32_t rows, uint32_t lane,
-                           chunk_sums<CHUNKS, MISSING> *sums)
+/* Adds up over lanes whose numbers differ in bits from `low` to before `high`. */
+template <int N>
+__device__ inline void add_lanes(float (&of)[N], int low, int high)
 {
-    uint32_t g = lane / 4;
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        for (int o = low; o < high; o *= 2)
+            of[i] += __shfl_xor_sync(WHOLE_WARP, of[i], o);
+}
+
+/* Slot s of a lane is for chunk s ^ 2 (lane % 4) if these are turned: that of the same
+   targets in the lane beside it is another one. */
+template <int N> __device__ inline void add_turned(float (&of)[N])
+{
+#pragma unroll
+    for (int bit = 1; bit < 4; bit *= 2) {
+        float other[N];
+#pragma unroll
+        for (int s = 0; s < N; s++)
+            other[s] = __shfl_xor_sync(WHOLE_WARP, of[s ^ 2 * bit], bit);
+#pragma unroll
+        for (int s = 0; s < N; s++)
+            of[s] += other[s];
+    }
+}
+
+/* What a lane gets from the lane of eight targets whose number is lane ^ away. */
+template <bool TURNED, int N>
+__device__ inline void take_from(float (&of)[N], uint32_t away)
+{
+#pragma unroll
+    for (int bit = 1; bit < 4; bit *= 2) {
+        float other[N];
+#pragma unroll
+        for (int s = 0; s < N; s++)
+            other[s] = __shfl_xor_sync(WHOLE_WARP, of[TURNED ? s ^ 2 * bit : s], bit);
+#pragma unroll
+        for (int s = 0; s < N; s++)
+            of[s] = away & bit ? other[s] : of[s];
+    }
+}
+
+/* All sums of a warp for the tile's chunks. */
+template <int CHUNKS, bool TURNED, bool MISSING> struct chunk_sums {
+    enum { PAIRS = CHUNKS / 2, LEFT = CHUNKS % 2, SLOTS = PAIRS ? 2 * PAIRS : 1 };
+    product_sums<SLOTS, MISSING> pair;
+    product_sums<2, MISSING> left;
+    float n_pair, n_left;       /* points */
+    bool open, open_left;       /* whether there has been none yet */
+
+    __device__ void clear()
+    {
+        pair.clear();
+        left.clear();
+        n_pair = n_left = 0;
+        open = open_left = true;
+    }
+
+    /* The slot of element i of a product of two chunks. */
+    static __device__ constexpr int slot(int m, int i)
+    {
+        return 2 * m + (TURNED ? i == 1 || i == 2 : i / 2);
+    }
+};
+
+/* Points of a block, from a lane's view. */
+struct block_points {
+    uint32_t from, first, rows, every;
+
+    __device__ uint32_t row(uint32_t q, uint32_t point, float scale, bool dealt) const
+    {
+        return first + point + 8 * (dealt ? __float_as_uint(scale) & 3 : q);
+    }
+
+    template <bool MISSING> __device__ bool is(uint32_t row, float scale) const
+    {
+        return row < rows && !(MISSING && isnan(scale));
+    }
+
+    __device__ uint32_t step(uint32_t row) const
+    {
+        return from + min(row, rows - 1) * every;
+    }
+};
+
+/* Scales of a lane's points, one over the sum of their weights, whose last two bits are
+   the group that a point has been dealt from: scale[4 point + group]. */
+__device__ inline float4 scales_of(const uint32_t *scales, uint32_t point)
+{
+    return *(const float4 *) (scales + 4 * point);
+}
+
+__device__ inline float part(const float4 &of, int i)
+{
+    return i == 0 ? of.x : i == 1 ? of.y : i == 2 ? of.z : of.w;
+}
+
+/* The point of a group that sums begin with: number i, 0 or 1, of lane `at` of the four
+   that have the same targets. */
+struct first_point {
+    uint32_t at, i;
+    bool is;
+
+    __device__ first_point(bool even, bool odd)
+    {
+        uint32_t evens = __ballot_sync(WHOLE_WARP, even) & 15;
+        uint32_t odds = __ballot_sync(WHOLE_WARP, odd) & 15;
+        is = (evens | odds) != 0;
+        i = evens == 0;
+        at = is ? __ffs(i ? odds : evens) - 1 : 0;
+    }
+};
+
+/* Adds the predictions of 32 points for pairs of chunks. */
+template <bool ALL, int CHUNKS, bool TURNED, bool MISSING>
+__device__ void add_pairs(const chunk_tile<CHUNKS, TURNED> &tile,
+                          const chunk_predictions<CHUNKS> &of, const uint32_t *scales,
+                          const block_points &points, uint32_t lane,
+                          chunk_sums<CHUNKS, TURNED, MISSING> *sums)
+{
+    constexpr int PAIRS = CHUNKS / 2, N = 2 * PAIRS;
+    uint32_t t = lane % 4;
+    float4 even = scales_of(scales, 2 * t), odd = scales_of(scales, 2 * t + 1), own = {};
+    if (!TURNED)
+        own = scales_of(scales, lane % 8);
 #pragma unroll
     for (int q = 0; q < GROUPS; q++) {
-        uint32_t row = block + g + (__float_as_uint(scale[q]) & 3) * 8;
-        bool is = ALL || (row < rows && !(MISSING && isnan(scale[q])));
-        uint32_t step = from + (ALL ? row : min(row, rows - 1)) * job.every;
-        float v[CHUNKS][2];
+        float scale[2] = {part(even, q), part(odd, q)};
+        uint32_t row = points.row(q, lane % 8, part(own, q), !TURNED);
+        float value[2][N], seen[2][N];
 #pragma unroll
-        for (int c = 0; c < CHUNKS; c++)
+        for (int m = 0; m < PAIRS; m++) {
+            uint32_t x[2];
+            read_columns(tile.at(points.step(row), m, 0), x);
 #pragma unroll
-            for (int i = 0; i < 2; i++)
-                v[c][i] = of.v[c][q][i] * scale[q];
-        if (sums->open) {
-            uint32_t have = __ballot_sync(WHOLE_WARP, is);
-            uint32_t first = have ? (__ffs(have) - 1) / 4 : 0;
-            if (have) {
-                sums->begin = __shfl_sync(WHOLE_WARP, step, 4 * first);
-                sums->template begin_with<TURNED>(v, first, lane);
+            for (int i = 0; i < 4; i++) {
+                int s = sums->slot(m, i);
+                value[i % 2][s] = of.pair[m][q][i] * scale[i % 2];
+                seen[i % 2][s] = half_of(x[i / 2], i % 2);
             }
         }
-        if (!is)
-            continue;
-        sums->n += 1;
+        bool is[2];
 #pragma unroll
-        for (int c = 0; c < CHUNKS; c++) {
-            two_halves y, at;
-            y.read(tile.values + tile.offset(step, c, g) + lane % 4 * sizeof y.v);
+        for (int i = 0; i < 2; i++)
+            is[i] = ALL || points.is<MISSING>(
+                               points.row(q, 2 * t + i, scale[i], !TURNED), scale[i]);
+        if (sums->open) {
+            first_point begin(is[0], is[1]);
+            float v[N], y[N];
+#pragma unroll
+            for (int s = 0; s < N; s++) {
+                v[s] = begin.i ? value[1][s] : value[0][s];
+                y[s] = begin.i ? seen[1][s] : seen[0][s];
+            }
+            take_from<TURNED>(v, t ^ begin.at);
             if (MISSING)
-                at.read(tile.values + tile.offset(sums->begin, c, g) +
-                        lane % 4 * sizeof y.v);
+                take_from<TURNED>(y, t ^ begin.at);
+            if (begin.is)
+                sums->pair.begin(v, y);
+            sums->open = !begin.is;
+        }
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+            if (is[i]) {
+                sums->n_pair += 1;
+#pragma unroll
+                for (int s = 0; s < N; s++)
+                    sums->pair.add(s, value[i][s], seen[i][s]);
+            }
+    }
+}
+
+/* The same for the chunk left over. */
+template <bool ALL, int CHUNKS, bool TURNED, bool MISSING>
+__device__ void add_left(const chunk_tile<CHUNKS, TURNED> &tile,
+                         const chunk_predictions<CHUNKS> &of, const uint32_t *scales,
+                         const block_points &points, uint32_t lane,
+                         chunk_sums<CHUNKS, TURNED, MISSING> *sums)
+{
+    uint32_t g = lane / 4, x[GROUPS];
+    float4 mine = scales_of(scales, g);
+    float own = __uint_as_float(scales[4 * (lane % 8) + lane / 8]);
+    read_rows(tile.left_over(points.step(points.row(0, lane % 8, own, true))), x);
+#pragma unroll
+    for (int q = 0; q < GROUPS; q++) {
+        float scale = part(mine, q), value[2], seen[2];
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            value[i] = of.left[q / 2][q % 2 * 2 + i] * scale;
+            seen[i] = half_of(x[q], i);
+        }
+        bool is = ALL || points.is<MISSING>(points.row(q, g, scale, true), scale);
+        if (sums->open_left) {
+            uint32_t have = __ballot_sync(WHOLE_WARP, is), at = have ? __ffs(have) - 1 : 0;
+            float v[2], y[2];
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                v[i] = __shfl_sync(WHOLE_WARP, value[i], at / 4 * 4 + lane % 4);
+                y[i] = MISSING ? __shfl_sync(WHOLE_WARP, seen[i], at / 4 * 4 + lane % 4)
+                               : 0;
+            }
+            if (have)
+                sums->left.begin(v, y);
+            sums->open_left = !have;
+        }
+        if (is) {
+            sums->n_left += 1;
 #pragma unroll
             for (int i = 0; i < 2; i++)
-                sums->add(c, i, v[c][i], MISSING ? y.at(i) - at.at(i) : y.at(i));
+                sums->left.add(i, value[i], seen[i]);
         }
     }
 }
 
-/* Targets in CHUNKS chunks of a tile. */
+/* Adds up the sums of all lanes, and writes the correlations. */
+template <int CHUNKS, bool TURNED, bool MISSING>
+__device__ void write_sums(const lookup_job &job, const tile &of, uint32_t library,
+                           uint32_t lane, chunk_sums<CHUNKS, TURNED, MISSING> *sums)
+{
+    constexpr int PAIRS = CHUNKS / 2;
+    uint32_t g = lane / 4, t = lane % 4;
+    if constexpr (PAIRS > 0) {
+        sums->pair.all([](auto &sum) {
+            if constexpr (TURNED)
+                add_turned(sum);
+            else
+                add_lanes(sum, 1, 4);
+        });
+        for (int o = 1; o < 4; o *= 2)
+            sums->n_pair += MISSING ? __shfl_xor_sync(WHOLE_WARP, sums->n_pair, o) : 0;
+        /* Lanes with the same targets write a few each. */
+#pragma unroll
+        for (int s = 0; s < (TURNED ? 2 : 2 * PAIRS); s++) {
+            uint32_t chunk = TURNED ? s ^ 2 * t : s;
+            if (TURNED || s % 4 == t)
+                write_rho(job, sums->pair.of(s, sums->n_pair), of, library,
+                          chunk * CHUNK_TARGETS + g);
+        }
+    }
+    if constexpr (CHUNKS % 2) {
+        sums->left.all([](auto &sum) { add_lanes(sum, 4, WARP); });
+        for (int o = 4; o < WARP; o *= 2)
+            sums->n_left += MISSING ? __shfl_xor_sync(WHOLE_WARP, sums->n_left, o) : 0;
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+            if (g == (uint32_t) i)
+                write_rho(job, sums->left.of(i, sums->n_left), of, library,
+                          (CHUNKS - 1) * CHUNK_TARGETS + 2 * t + i);
+    }
+}
+
+/* ---- a library ---- */
+
 template <int CHUNKS, bool TURNED, bool MISSING>
 __device__ void correlate_chunks(const lookup_job &job, const tile &of,
-                                 const chunk_tile<TURNED> &tile, uint32_t first_chunk,
+                                 const chunk_tile<CHUNKS, TURNED> &tile,
+                                 const lane_weights &weights, uint32_t lane,
                                  uint32_t library)
 {
-    uint32_t lane = threadIdx.x % WARP, g = lane / 4;
     uint32_t k = of.e + 2, pairs = (k + 1) / 2;
-    uint32_t from = job.shape.from[of.e], rows = job.shape.to[of.e] - from;
-    const uint32_t *entry = job.table + (size_t) library * job.shape.size +
-                            job.shape.offset[of.e];
-    uint32_t base = (uint32_t) __cvta_generic_to_shared(tile.values);
-    diagonal weights(lane);
-    chunk_sums<CHUNKS, MISSING> sums;
+    block_points points = {job.shape.from[of.e], 0,
+                           job.shape.to[of.e] - job.shape.from[of.e], job.every};
+    const uint32_t *scales = job.table + (size_t) library * job.shape.size +
+                             job.shape.offset[of.e];
+    const uint32_t *steps = scales + entry_pair<CHUNKS>::steps_at(lane);
+    const uint32_t *weight = scales + WARP + lane;
+    uint32_t words = (2 * pairs + 1) * WARP, at = WARP, next_points = words + WARP;
+    chunk_sums<CHUNKS, TURNED, MISSING> sums;
     sums.clear();
-    float4 ahead_scale = *(const float4 *) (entry + 4 * g);
-    entry_pair ahead[PAIRS_AHEAD];
-    entry += WARP;
+    entry_pair<CHUNKS> ahead[PAIRS_AHEAD];
+    /* After the last pair lie words of the next points, which are not used here. */
+    auto read = [&](uint32_t from) {
 #pragma unroll
-    for (int i = 0; i < PAIRS_AHEAD; i++)
-        if (i < pairs)
-            ahead[i].read(entry + i * 2 * WARP, lane);
-    for (uint32_t block = 0; block < rows; block += WARP) {
+        for (int i = 0; i < PAIRS_AHEAD; i++)
+            if (i < pairs)
+                ahead[i].read(steps + from + 2 * i * WARP,
+                              weight + from + 2 * i * WARP);
+    };
+    read(at);
+    for (; points.first < points.rows; points.first += WARP) {
         chunk_predictions<CHUNKS> p;
-        float4 all = ahead_scale;
         p.clear();
         for (uint32_t j = 0; j < pairs; j += PAIRS_AHEAD) {
-            uint32_t next = j + PAIRS_AHEAD;
-            if (next >= pairs) {  /* of the next points */
-                next = 0;
-                entry += pairs * 2 * WARP;
-                ahead_scale = *(const float4 *) (entry + 4 * g);
-                entry += WARP;
-            }
-            entry_pair now[PAIRS_AHEAD];
+            entry_pair<CHUNKS> now[PAIRS_AHEAD];
 #pragma unroll
-            for (int i = 0; i < PAIRS_AHEAD; i++) {
+            for (int i = 0; i < PAIRS_AHEAD; i++)
                 now[i] = ahead[i];
-                if (next + i < pairs)
-                    ahead[i].read(entry + (next + i) * 2 * WARP, lane);
-            }
+            at = j + PAIRS_AHEAD < pairs ? at + 2 * PAIRS_AHEAD * WARP : next_points;
+            read(at);
 #pragma unroll
             for (int i = 0; i < PAIRS_AHEAD; i++) {
-                const uint4 &w = now[i].weights;
-                if (2 * (j + i) < k)
-                    p.add(tile, base, now[i].steps & 0xffff, lane % 8, w.x, w.y, weights);
                 if (2 * (j + i) + 1 < k)
-                    p.add(tile, base, now[i].steps >> 16, lane % 8, w.z, w.w, weights);
+                    p.template add<false>(tile, now[i], weights, lane);
+                else if (2 * (j + i) < k)
+                    p.template add<true>(tile, now[i], weights, lane);
             }
         }
-        float scale[GROUPS] = {all.x, all.y, all.z, all.w};
-        if (!MISSING && block + WARP <= rows)
-            add_points<true>(job, tile, p, scale, from, block, rows, lane, &sums);
+        next_points += words;
+        auto add = [&](auto all) {
+            constexpr bool ALL = decltype(all)::value;
+            if constexpr (CHUNKS > 1)
+                add_pairs<ALL>(tile, p, scales, points, lane, &sums);
+            if constexpr (CHUNKS % 2)
+                add_left<ALL>(tile, p, scales, points, lane, &sums);
+        };
+        if (!MISSING && points.first + WARP <= points.rows)
+            add(std::true_type());
         else
-            add_points<false>(job, tile, p, scale, from, block, rows, lane, &sums);
+            add(std::false_type());
+        scales += words;
     }
-    sums.template gather_all<TURNED>();
-#pragma unroll
-    for (int c = 0; c < CHUNKS; c++) {
-        two_halves at = {};
-        if (MISSING)
-            at.read(tile.values + tile.offset(sums.begin, c, g) + lane % 4 * sizeof at.v);
-        if (g == 0)
-            write_rho(job, sums.of_chunk(c, at), of, library,
-                      (first_chunk + c) * CHUNK_TARGETS + 2 * (lane % 4));
-    }
+    write_sums(job, of, library, lane, &sums);
 }
 
-/* TURNED: all eight chunks of rows of 128 bytes together, else CHUNKS planes of 16. */
+/* TURNED: all eight chunks are in rows of 128 bytes, else each in a plane of its own. */
 template <int CHUNKS, bool TURNED, bool MISSING>
-__global__ void __launch_bounds__(chunk_warps(TURNED) * WARP, 1)
+__global__ void __launch_bounds__(product_warps(CHUNKS) * WARP, 1)
 correlate_halves(SYN_GPU_JOB lookup_job job)
 {
-    extern __shared__ __align__(VECTOR_BYTES) unsigned char tile_room[];
+    extern __shared__ __align__(ROW_BYTES) unsigned char tile_room[];
     lookup_item item = job.items[blockIdx.x];
     tile of = job.tiles[item.tile];
     const unsigned char *values = stage_tile<true>(job, item.tile, tile_room);
-    uint32_t plane = job.steps * VECTOR_BYTES, chunks = TURNED ? CHUNKS : job.planes;
+    uint32_t lane = threadIdx.x % WARP;
+    chunk_tile<CHUNKS, TURNED> seen((uint32_t) __cvta_generic_to_shared(values),
+                                    job.steps * VECTOR_BYTES, lane);
+    lane_weights weights(lane);
     for (uint32_t l = item.from + threadIdx.x / WARP; l < item.to;
-         l += chunk_warps(TURNED))
-        for (uint32_t c = 0; c < chunks && is_open(job, l, item.tile); c += CHUNKS)
-            correlate_chunks<CHUNKS, TURNED, MISSING>(
-                job, of, chunk_tile<TURNED>{values + c * plane, plane}, c, l);
+         l += blockDim.x / WARP)
+        if (is_open(job, l, item.tile))
+            correlate_chunks<CHUNKS, TURNED, MISSING>(job, of, seen, weights, lane, l);
 }
 
 }  // namespace gpu

@@ -64,6 +64,40 @@ struct lookup_job {
 
 /* ---- values, in single or half precision ---- */
 
+/* 16 bytes at an address of shared memory. */
+__device__ inline uint4 shared_vector(uint32_t at)
+{
+    uint4 v;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "r"(at));
+    return v;
+}
+
+/* A number that stays in its register: the compiler would find it anew each time. */
+__device__ inline uint32_t held(uint32_t x)
+{
+    asm volatile("" : "+r"(x));
+    return x;
+}
+
+/* The float of a whole number below 2^23, which is the low bits of 2^23 + number. */
+__device__ inline float whole(uint32_t bits)
+{
+    return __uint_as_float(0x4b000000u | bits) - 8388608.0f;
+}
+
+/* Adds N neighbours with packed entries to what a lane predicts, in single precision. */
+template <int N, class LANE>
+__device__ void add_singly(const uint32_t *entry, const LANE *x, float (&sum)[LANE::N])
+{
+#pragma unroll
+    for (int i = 0; i < N; i++)
+#pragma unroll
+        for (int c = 0; c < LANE::N; c++)
+            sum[c] = fmaf(whole(entry[i] >> 16), x[i].at(c), sum[c]);
+}
+
 /* A lane's part of a row: 4 floats ... */
 struct single_lane {
     enum { N = 4 };
@@ -71,9 +105,22 @@ struct single_lane {
 
     __device__ void read(const unsigned char *at) { v = *(const float4 *) at; }
 
+    __device__ void read_shared(uint32_t at)
+    {
+        uint4 bits = shared_vector(at);
+        v = *(const float4 *) &bits;
+    }
+
     __device__ float at(int i) const
     {
         return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
+    }
+
+    template <int M>
+    static __device__ void add_packed(const uint32_t *entry, const single_lane *x,
+                                      float (&sum)[N])
+    {
+        add_singly<M>(entry, x, sum);
     }
 };
 
@@ -84,11 +131,48 @@ struct half_lane {
 
     __device__ void read(const unsigned char *at) { v = *(const uint4 *) at; }
 
+    __device__ void read_shared(uint32_t at) { v = shared_vector(at); }
+
+    __device__ __half2 two(int i) const
+    {
+        uint32_t bits = i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
+        return *(const __half2 *) &bits;
+    }
+
     __device__ float at(int i) const
     {
-        uint32_t two = i < 2 ? v.x : i < 4 ? v.y : i < 6 ? v.z : v.w;
-        __half2 both = *(const __half2 *) &two;
-        return i % 2 ? __high2float(both) : __low2float(both);
+        return i % 2 ? __high2float(two(i / 2)) : __low2float(two(i / 2));
+    }
+
+    template <int M>
+    static __device__ void add_packed(const uint32_t *entry, const half_lane *x,
+                                      float (&sum)[N])
+    {
+        add_singly<M>(entry, x, sum);
+    }
+};
+
+/* The same, of long series without missing values: few neighbours, whose weights are
+   halves, too, are added up in half precision. Over thousands of points its rounding
+   matters less than that of the values. */
+struct coarse_lane : half_lane {
+    template <int M>
+    static __device__ void add_packed(const uint32_t *entry, const coarse_lane *x,
+                                      float (&sum)[N])
+    {
+#pragma unroll
+        for (int c = 0; c < N / 2; c++) {
+            __half2 part;
+#pragma unroll
+            for (int i = 0; i < M; i++) {
+                uint32_t both = __byte_perm(entry[i], 0, 0x3232);
+                __half2 weight = *(const __half2 *) &both;
+                part = i == 0 ? __hmul2(weight, x[i].two(c))
+                              : __hfma2(weight, x[i].two(c), part);
+            }
+            sum[2 * c] += __low2float(part);
+            sum[2 * c + 1] += __high2float(part);
+        }
     }
 };
 
@@ -117,12 +201,6 @@ template <class LANE> struct prediction {
             v[i] *= by;
     }
 };
-
-/* The float of a whole number below 2^23, which is the low bits of 2^23 + number. */
-__device__ inline float whole(uint32_t bits)
-{
-    return __uint_as_float(0x4b000000u | bits) - 8388608.0f;
-}
 
 /* Running sums of a lane's targets; those of the target itself where any are missing.
    Predictions are taken from a first one, so that nothing is lost where they hardly

@@ -22,31 +22,55 @@ typedef struct syn_gpu_map_report {
    `reason`, SYN_GPU_TEXT bytes, then holds one plain clause; it is empty after SYN_OK and
    SYN_INTERRUPTED. */
 
+/* Neighbours that a search for dimensions finds and a map of the same series uses. */
+typedef struct syn_gpu_tables syn_gpu_tables;
+
+/* Room for the neighbours of series that are libraries and targets of a map. `layout`,
+   `options` and `half` are those of the map, where Tp is 0, tau -1, lib_size 0 and E_max
+   at least the largest number of dimensions. Each device keeps `most` bytes of them, and
+   no more than leaves it room for the map. `out` is NULL where such neighbours cannot be
+   kept. Close it with syn_gpu_tables_close(). */
+syn_status syn_gpu_tables_open(const syn_map_layout *layout,
+                               const syn_map_options *options, int half, double most,
+                               const int *devices, int n_devices, syn_gpu_tables **out,
+                               char *reason);
+
+/* NULL is allowed. */
+void syn_gpu_tables_close(syn_gpu_tables *tables);
+
 /* syn_map_dimensions() on devices[n_devices], numbers from 0: of value[n][layout->steps],
    NaN where missing, which a thread for each device makes ready while that is at work.
-   Series with too few points have none: see syn_map_drop_small(). */
-syn_status syn_gpu_map_dimensions(uint32_t n, const double *value,
+   Series with too few points have none: see syn_map_drop_small(). Where there is room,
+   neighbours are kept in `tables`, unless that is NULL, for the libraries `first` to
+   first + n - 1 of the map; numbers rise from call to call. */
+syn_status syn_gpu_map_dimensions(uint32_t n, const double *value, uint32_t first,
                                   const syn_map_layout *layout,
-                                  const syn_map_options *options, const int *devices,
-                                  int n_devices, const syn_watch *watch, float *rho,
+                                  const syn_map_options *options, syn_gpu_tables *tables,
+                                  const int *devices, int n_devices,
+                                  const syn_watch *watch, float *rho,
                                   syn_gpu_map_report *report, char *reason);
 
 /* Targets on devices, for any number of blocks of libraries. */
 typedef struct syn_gpu_map syn_gpu_map;
 
 /* Copies the targets to every device; `half` keeps them in half precision. Neither
-   targets nor layout are needed afterwards. Close it with syn_gpu_map_close(). */
+   targets nor layout are needed afterwards; `tables`, which may be NULL, are until the
+   map is closed. Close it with syn_gpu_map_close(). */
 syn_status syn_gpu_map_open(const syn_map_targets *targets, const syn_map_layout *layout,
-                            const syn_map_options *options, int half, const int *devices,
-                            int n_devices, syn_gpu_map **out, char *reason);
+                            const syn_map_options *options, int half,
+                            syn_gpu_tables *tables, const int *devices, int n_devices,
+                            syn_gpu_map **out, char *reason);
 
-/* Starts syn_map_cross() for a block of libraries and returns at once. The libraries, and
-   rho[libraries->n][targets], belong to the work until syn_gpu_map_finish(). */
+/* Starts syn_map_cross() for a block of libraries, the first of which is number `first`
+   of the map, and returns at once. The libraries, and rho[libraries->n][targets], belong
+   to the work until syn_gpu_map_finish(). A block may be begun before those before it are
+   finished: the devices then go on to it without a pause. */
 syn_status syn_gpu_map_begin(syn_gpu_map *map, const syn_map_libraries *libraries,
-                             float *rho, char *reason);
+                             uint32_t first, float *rho, char *reason);
 
-/* Waits for what was begun, polling `watch`; interrupted work has ended when this
-   returns. */
+/* Waits for the block that was begun first, of those that are not finished, polling
+   `watch`. After an error, or if interrupted, all that was begun has ended, and nothing
+   more can be begun. */
 syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watch,
                               syn_gpu_map_report *report, char *reason);
 

@@ -5,7 +5,9 @@
 #include "gpu/causal/arrange.cuh"
 #include "gpu/causal/device.cuh"
 #include "gpu/causal/halves.cuh"
+#include "gpu/causal/kept.cuh"
 #include "gpu/causal/planes.cuh"
+#include "gpu/causal/queue.cuh"
 #include "gpu/causal/rows.cuh"
 #include "gpu/causal/tiles.cuh"
 
@@ -20,19 +22,26 @@ struct lookup_plan {
     entries kind;
     bool staged, half;
     bool products;             /* by tensor cores */
+    bool coarse;               /* a lane adds up some neighbours in half precision */
     uint32_t per_row, planes;  /* targets of a row, and rows of a step */
+    uint32_t warps;            /* of a block */
 };
+
+#ifndef PRODUCTS_FROM
+#define PRODUCTS_FROM 2
+#endif
 
 inline lookup_plan plan_lookup(uint32_t steps, uint32_t top, bool half, bool products,
                                int shared)
 {
-    lookup_plan plan = {entries::narrow, true, half, false, 0, 1};
+    lookup_plan plan = {entries::narrow, true, half, false, false, 0, 1, LOOKUP_WARPS};
     uint32_t size = half ? 2 : 4;
     plan.per_row = ROW_BYTES / size;
     size_t planes = (size_t) shared / ((size_t) steps * VECTOR_BYTES);
     if (half && products && planes >= ROW_BYTES / VECTOR_BYTES) {
         plan.kind = entries::packed;
         plan.products = true;
+        plan.warps = product_warps(ROW_BYTES / VECTOR_BYTES);
         return plan;
     }
     if (planes >= ROW_BYTES / VECTOR_BYTES && top <= NARROW_DIMS && steps <= NARROW_STEPS)
@@ -40,10 +49,12 @@ inline lookup_plan plan_lookup(uint32_t steps, uint32_t top, bool half, bool pro
     if (planes >= 1 && steps < 65535) {
         plan.kind = entries::packed;
         plan.per_row = VECTOR_BYTES / size;
-        /* With one row of a step, products of eight targets cost more than they save:
-           0.83 in place of 0.59 ms a library at 8,528 steps of an H200. */
-        plan.products = half && products && planes > 1;
+        /* With one row of a step, products of eight targets cost more than they save. */
+        plan.products = half && products && planes >= PRODUCTS_FROM;
+        plan.coarse = half && products && !plan.products;
         plan.planes = std::min<size_t>(planes, half && !plan.products ? 2 : 4);
+        plan.warps = plan.products ? product_warps(plan.planes)
+                                   : lane_warps(plan.planes, half);
     } else {
         plan.kind = entries::wide;
         plan.staged = false;
@@ -76,29 +87,81 @@ inline std::vector<tile> make_tiles(const syn_map_targets &targets, uint32_t per
 
 /* A batch's way through a device. */
 struct slot : batch_slot {
+    block_work *of = nullptr;  /* the block that the libraries are of */
     array<uint32_t> table, sample;
     array<unsigned char> goes_on;
     array<float> rho;
     array<lookup_item> items;  /* for `dealt` libraries */
     size_t n_items = 0;
     uint32_t dealt = 0;
-    std::unique_ptr<pinned<float>> host;
-    size_t host_room = 0;
-    cudaEvent_t begun = nullptr, found = nullptr, done = nullptr, copied = nullptr;
+    cudaEvent_t begun = nullptr, found = nullptr, done = nullptr;
 
     slot()
     {
-        for (cudaEvent_t *event : {&begun, &found, &done})
+        for (cudaEvent_t *event : {&begun, &found})
             check(cudaEventCreate(event));
-        check(cudaEventCreateWithFlags(&copied, cudaEventDisableTiming |
-                                                cudaEventBlockingSync));
+        check(cudaEventCreateWithFlags(&done, cudaEventBlockingSync));
     }
 
     ~slot()
     {
-        for (cudaEvent_t event : {begun, found, done, copied})
+        for (cudaEvent_t event : {begun, found, done})
             if (event)
                 cudaEventDestroy(event);
+    }
+};
+
+/* Correlations on their way to the caller's memory, through two pieces of page-locked
+   memory: one is filled while the other one is emptied. They are small, as page-locked
+   memory takes longer to get than to use. */
+class way_out {
+    enum { PIECE = 1 << 22 };  /* correlations */
+    struct piece {
+        std::unique_ptr<pinned<float>> memory;
+        cudaEvent_t full = nullptr;
+
+        piece()
+        {
+            check(cudaEventCreateWithFlags(&full, cudaEventDisableTiming |
+                                                  cudaEventBlockingSync));
+        }
+
+        ~piece()
+        {
+            if (full)
+                cudaEventDestroy(full);
+        }
+    };
+    piece piece_[2];
+    size_t room_ = 0;
+
+public:
+    void copy(const float *from, float *to, size_t n, cudaStream_t work)
+    {
+        size_t most = std::min<size_t>(n, PIECE);
+        if (room_ < most) {
+            for (piece &one : piece_) {
+                one.memory.reset();
+                one.memory.reset(new pinned<float>(most));
+            }
+            room_ = most;
+        }
+        size_t pieces = (n + most - 1) / most;
+        auto length = [&](size_t i) { return std::min(most, n - i * most); };
+        auto fill = [&](size_t i) {
+            check(cudaMemcpyAsync(piece_[i % 2].memory->get(), from + i * most,
+                                  length(i) * sizeof(float), cudaMemcpyDeviceToHost,
+                                  work));
+            check(cudaEventRecord(piece_[i % 2].full, work));
+        };
+        fill(0);
+        for (size_t i = 0; i < pieces; i++) {
+            if (i + 1 < pieces)
+                fill(i + 1);
+            check(cudaEventSynchronize(piece_[i % 2].full));
+            std::memcpy(to + i * most, piece_[i % 2].memory->get(),
+                        length(i) * sizeof(float));
+        }
     }
 };
 
@@ -117,14 +180,16 @@ class mapper {
     std::vector<tile> tile_;
     stream work_;
     slot slot_[BATCHES];
+    way_out out_;
     uint32_t batch_ = 0;
     int processors_ = 0;
     bool staged_search_ = true, missing_;
+    const table_shape *kept_shape_ = nullptr;
+    const kept_tables *kept_ = nullptr;  /* NULL: nothing, or nothing of use */
 public:
-    double neighbours = 0, correlations = 0;
-
     mapper(const syn_map_targets &targets, const syn_map_layout &layout,
-           const syn_map_options &options, bool half, int device)
+           const syn_map_options &options, bool half, syn_gpu_tables *tables,
+           int device)
         : device_(device), options_(options)
     {
         int shared = shared_limit(device);
@@ -147,6 +212,10 @@ public:
         lookup_.steps = targets.steps;
         lookup_.targets = targets.n;
         lookup_.planes = plan_.planes;
+        if (tables && tables->kind == plan_.kind) {
+            kept_ = tables->on(device);
+            kept_shape_ = &tables->shape;
+        }
         put_targets(targets);
         choose_batch();
     }
@@ -154,13 +223,28 @@ public:
     uint32_t batch() const { return batch_; }
     int device() const { return device_; }
 
-    /* Works through batches until next() has none: next(&first) gives how many. */
-    template <class F>
-    void run(const syn_map_libraries &libraries, float *rho, F next)
+    /* Those of some libraries whose neighbours are kept here, counted from the first. */
+    std::vector<range> kept(range of) const
     {
-        neighbours = correlations = 0;
-        keep_busy(slot_, next, [&](slot *s) { start(s, libraries); },
-                  [&](slot *s) { collect(s, rho); });
+        return kept_ ? kept_->within(of) : std::vector<range>();
+    }
+
+    /* Works through what the queue has for this device, number `who`, until that is
+       closed. */
+    void run(block_queue *queue, size_t who)
+    {
+        for (uint32_t turn = 0;; turn++) {
+            slot *s = &slot_[turn % BATCHES];
+            collect(s, queue, who);
+            libraries_taken next;
+            while (!queue->take(who, batch_, &next))
+                if (!collect_oldest(turn, queue, who) && !queue->wait())
+                    return;
+            s->of = next.of;
+            s->first = next.first;
+            s->n = next.n;
+            start(s, *next.of->libraries);
+        }
     }
 
     /* After an error or an interrupt. */
@@ -232,24 +316,24 @@ private:
         double gathers = 0;
         for (const tile &t : tile_)
             gathers += (double) (t.e + 2) * lookup_.steps * per_tile();
-        double each = search_seconds(search_) + gathers / 3e12;
+        double each = search_seconds(search_) + gathers / 5e12;
         double words = lookup_.shape.size + (screened() ? sample_.size : 0);
         double bytes = 4.0 * words + 4.0 * lookup_.targets + 2.0 * lookup_.n_tiles +
                        13.0 * lookup_.steps + 5.0 * search_.length;
         double room = 0.8 * free_memory() / BATCHES / bytes;
         double fit = std::min(room, BATCH_SECONDS / each);
         batch_ = (uint32_t) std::min(4096.0, std::max(1.0, fit));
-        if (batch_ > LOOKUP_WARPS)
-            batch_ = batch_ / LOOKUP_WARPS * LOOKUP_WARPS;
-        else if (room >= LOOKUP_WARPS)
-            batch_ = LOOKUP_WARPS;
+        if (batch_ > plan_.warps)
+            batch_ = batch_ / plan_.warps * plan_.warps;
+        else if (room >= plan_.warps)
+            batch_ = plan_.warps;
     }
 
     /* Tiles times libraries in pieces, large enough to pay for reading a tile. */
     std::vector<lookup_item> deal(uint32_t n) const
     {
-        uint32_t group = 4 * LOOKUP_WARPS;
-        while (group > LOOKUP_WARPS &&
+        uint32_t group = 4 * plan_.warps;
+        while (group > plan_.warps &&
                tile_.size() * ((n + group - 1) / group) < 6 * (size_t) processors_)
             group /= 2;
         std::vector<lookup_item> items;
@@ -267,7 +351,6 @@ private:
 
     void start(slot *s, const syn_map_libraries &libraries)
     {
-        search_job search = search_;
         size_t most = std::max(s->n, std::min(batch_, libraries.n));
         make_table(&s->table, most * lookup_.shape.size, s->work);
         s->rho.ensure(most * lookup_.targets);
@@ -280,8 +363,7 @@ private:
             s->n_items = items.size();
         }
         check(cudaEventRecord(s->begun, s->work));
-        s->libraries.put(libraries, s->first, s->n, &search, s->work);
-        find_neighbours(s, search, most);
+        find_neighbours(s, libraries, most);
         check(cudaEventRecord(s->found, s->work));
         lookup_job lookup = lookup_;
         lookup.table = s->table.get();
@@ -292,15 +374,6 @@ private:
             screen(s, &lookup, most, missing);
         correlate(lookup, s->n_items, missing, s->work);
         check(cudaEventRecord(s->done, s->work));
-        size_t n = (size_t) s->n * lookup_.targets;
-        if (s->host_room < n) {
-            s->host.reset();
-            s->host_room = most * lookup_.targets;
-            s->host.reset(new pinned<float>(s->host_room));
-        }
-        check(cudaMemcpyAsync(s->host->get(), s->rho.get(), n * sizeof(float),
-                              cudaMemcpyDeviceToHost, s->work));
-        check(cudaEventRecord(s->copied, s->work));
     }
 
     /* What is read in advance is empty. */
@@ -351,19 +424,37 @@ private:
         uint32_t together = WARP * ARRANGE_WARPS;
         dim3 grid(blocks_for(lookup_.steps, together), __builtin_popcount(shape.wanted),
                   n);
-        auto kernel = !plan_.products             ? arrange_entries<false, true>
-                      : plan_.per_row > 8         ? arrange_entries<true, false>
-                                                  : arrange_entries<true, true>;
+        auto kernel = plan_.coarse          ? arrange_entries<false, true, true>
+                      : !plan_.products     ? arrange_entries<false, true, false>
+                      : plan_.per_row > CHUNK_TARGETS
+                          ? arrange_entries<true, false, true>
+                          : arrange_entries<true, true, true>;
         kernel<<<grid, together, 0, work>>>(shape, table);
         check(cudaGetLastError());
     }
 
-    void find_neighbours(slot *s, const search_job &search, size_t most)
+    /* Takes neighbours that are kept here; whether they are. */
+    bool copy_kept(slot *s)
     {
-        with_top(top_of(search.wanted), staged_search_, [&](auto top, auto staged) {
-            launch_tables<decltype(top)::value, decltype(staged)::value>(
-                search, lookup_.shape, plan_.kind, s->n, s->table.get(), s->work);
+        if (!kept_)
+            return false;
+        return kept_->with({s->of->first + s->first, s->n}, *kept_shape_,
+                           [&](const uint32_t *there) {
+            copy_tables(there, *kept_shape_, s->table.get(), lookup_.shape, s->n,
+                        s->work);
         });
+    }
+
+    void find_neighbours(slot *s, const syn_map_libraries &libraries, size_t most)
+    {
+        if (!copy_kept(s)) {
+            search_job search = search_;
+            s->libraries.put(libraries, s->first, s->n, &search, s->work);
+            with_top(top_of(search.wanted), staged_search_, [&](auto top, auto staged) {
+                launch_tables<decltype(top)::value, decltype(staged)::value>(
+                    search, lookup_.shape, plan_.kind, s->n, s->table.get(), s->work);
+            });
+        }
         if (screened())
             take_sample(s, most);
         arrange(s->n, lookup_.shape, s->table.get(), s->work);
@@ -371,7 +462,7 @@ private:
 
     template <class KERNEL>
     void launch(KERNEL kernel, const lookup_job &job, size_t n, cudaStream_t work,
-                uint32_t warps = LOOKUP_WARPS)
+                uint32_t warps)
     {
         size_t shared = plan_.staged ? job.tile_bytes : 0;
         allow_shared(kernel, shared);
@@ -386,6 +477,10 @@ private:
             correlate_products<true>(job, n, work);
         else if (plan_.products)
             correlate_products<false>(job, n, work);
+        else if (plan_.coarse && missing)
+            launch(correlate_lanes<coarse_lane, 1, true>, job, n, work, LOOKUP_WARPS);
+        else if (plan_.coarse)
+            launch(correlate_lanes<coarse_lane, 1, false>, job, n, work, plan_.warps);
         else if (plan_.half && missing)
             correlate_of<half_lane, true>(job, n, work);
         else if (plan_.half)
@@ -400,45 +495,64 @@ private:
     void correlate_products(const lookup_job &job, size_t n, cudaStream_t work)
     {
         if (plan_.per_row > CHUNK_TARGETS)
-            launch(correlate_halves<8, true, MISSING>, job, n, work, chunk_warps(true));
+            launch(correlate_halves<8, true, MISSING>, job, n, work, plan_.warps);
         else if (plan_.planes == 1)
-            launch(correlate_halves<1, false, MISSING>, job, n, work, chunk_warps(false));
+            launch(correlate_halves<1, false, MISSING>, job, n, work, plan_.warps);
         else if (plan_.planes == 2)
-            launch(correlate_halves<2, false, MISSING>, job, n, work, chunk_warps(false));
+            launch(correlate_halves<2, false, MISSING>, job, n, work, plan_.warps);
         else if (plan_.planes == 3)
-            launch(correlate_halves<3, false, MISSING>, job, n, work, chunk_warps(false));
+            launch(correlate_halves<3, false, MISSING>, job, n, work, plan_.warps);
         else
-            launch(correlate_halves<4, false, MISSING>, job, n, work, chunk_warps(false));
+            launch(correlate_halves<4, false, MISSING>, job, n, work, plan_.warps);
     }
 
     template <class LANE, bool MISSING>
     void correlate_of(const lookup_job &job, size_t n, cudaStream_t work)
     {
         if (plan_.kind == entries::narrow)
-            launch(correlate_rows<LANE, MISSING, true>, job, n, work);
+            launch(correlate_rows<LANE, MISSING, true>, job, n, work, LOOKUP_WARPS);
         else if (plan_.kind == entries::wide)
-            launch(correlate_rows<LANE, MISSING, false>, job, n, work);
+            launch(correlate_rows<LANE, MISSING, false>, job, n, work, LOOKUP_WARPS);
         else if (MISSING || plan_.planes == 1)
-            launch(correlate_lanes<LANE, 1, MISSING>, job, n, work);
+            launch(correlate_lanes<LANE, 1, MISSING>, job, n, work,
+                   MISSING ? LOOKUP_WARPS : plan_.warps);
         else if (plan_.planes == 2)
-            launch(correlate_lanes<single_lane, 2, false>, job, n, work);
+            launch(correlate_lanes<single_lane, 2, false>, job, n, work, LOOKUP_WARPS);
         else if (plan_.planes == 3)
-            launch(correlate_lanes<single_lane, 3, false>, job, n, work);
+            launch(correlate_lanes<single_lane, 3, false>, job, n, work, LOOKUP_WARPS);
         else
-            launch(correlate_lanes<single_lane, 4, false>, job, n, work);
+            launch(correlate_lanes<single_lane, 4, false>, job, n, work, LOOKUP_WARPS);
     }
 
-    /* Waits for a batch and gives its correlations to the caller. */
-    void collect(slot *s, float *rho)
+    /* Waits for a batch, if the slot has one, and gives its correlations to the caller;
+       whether it had one. */
+    bool collect(slot *s, block_queue *queue, size_t who)
     {
-        check(cudaEventSynchronize(s->copied));
-        std::memcpy(rho + (size_t) s->first * lookup_.targets, s->host->get(),
-                    (size_t) s->n * lookup_.targets * sizeof(float));
+        if (s->n == 0)
+            return false;
+        check(cudaEventSynchronize(s->done));
+        out_.copy(s->rho.get(), s->of->rho + (size_t) s->first * lookup_.targets,
+                  (size_t) s->n * lookup_.targets, s->work);
+        queue->put(who, {s->of, s->first, s->n},
+                   {seconds_from(s->begun, s->found), seconds_from(s->found, s->done)});
+        s->n = 0;
+        return true;
+    }
+
+    /* The same for the batch that is under way longest, before slot `turn`. */
+    bool collect_oldest(uint32_t turn, block_queue *queue, size_t who)
+    {
+        for (uint32_t i = 1; i < BATCHES; i++)
+            if (collect(&slot_[(turn + i) % BATCHES], queue, who))
+                return true;
+        return false;
+    }
+
+    static double seconds_from(cudaEvent_t begin, cudaEvent_t end)
+    {
         float ms = 0;
-        check(cudaEventElapsedTime(&ms, s->begun, s->found));
-        neighbours += ms / 1e3;
-        check(cudaEventElapsedTime(&ms, s->found, s->done));
-        correlations += ms / 1e3;
+        check(cudaEventElapsedTime(&ms, begin, end));
+        return ms / 1e3;
     }
 };
 

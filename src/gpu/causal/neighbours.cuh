@@ -55,53 +55,59 @@ struct table_sink {
     uint32_t lane;
     uint32_t unit;         /* bytes of a row of a tile */
     entries kind;
-    int32_t step;
+    uint32_t point;        /* in lane e the point's first word for E = e + 1, or NOWHERE;
+                              a library has less than 2^32 words */
 
-    __device__ void begin(int32_t of) { step = of; }
-    __device__ void end() const {}
+    static constexpr uint32_t NOWHERE = UINT32_MAX;
 
-    /* A library has less than 2^32 words. */
-    __device__ uint32_t word(uint32_t e, uint32_t row, uint32_t i) const
+    __device__ void begin(int32_t step)
     {
-        return (uint32_t) table_word(shape, kind, e, row, i);
+        uint32_t e = min(lane, SYN_MAP_DIMS - 1u), row = step - shape.from[e];
+        bool is = (uint32_t) step >= shape.from[e] && (uint32_t) step < shape.to[e];
+        point = is ? (uint32_t) table_word(shape, kind, e, row, 0) : NOWHERE;
     }
 
-    __device__ void write(uint32_t e, uint32_t place, uint32_t bits, uint32_t of) const
+    __device__ void end() const {}
+
+    __device__ void write(uint32_t at, uint32_t place, uint32_t bits, uint32_t of) const
     {
-        uint32_t row = step - shape.from[e];
         if (kind == entries::packed)
-            table[word(e, row, place)] = of | bits << 16;
+            table[at + place * WARP] = of | bits << 16;
         else if (kind == entries::wide)
-            *(uint2 *) (table + word(e, row, 2 * place)) = make_uint2(bits, of * unit);
+            *(uint2 *) (table + at + 2 * place) = make_uint2(bits, of * unit);
         else
-            table[word(e, row, place + 1)] = of << 21 | bits;
+            table[at + place + 1] = of << 21 | bits;
     }
 
     /* What goes before narrow entries. */
-    __device__ void write_scale(uint32_t e, uint32_t found, uint32_t bits) const
+    __device__ void write_scale(uint32_t at, uint32_t found, uint32_t bits) const
     {
-        uint32_t row = step - shape.from[e];
         uint32_t sum = warp_sum(bits);
         float scale = found ? reciprocal(sum) : __int_as_float(0x7fc00000);
         if (lane == 0)
-            table[word(e, row, 0)] = __float_as_uint(scale);
+            table[at] = __float_as_uint(scale);
+    }
+
+    __device__ void operator()(uint32_t e, const neighbour &near) const
+    {
+        put(e, near, weight_of(near, floor));
     }
 
     /* What lacks neighbours gets others of no weight. */
-    __device__ void operator()(uint32_t e, const neighbour &near) const
+    __device__ void put(uint32_t e, const neighbour &near, float weight) const
     {
-        if ((uint32_t) step < shape.from[e] || (uint32_t) step >= shape.to[e])
+        uint32_t at = __shfl_sync(WHOLE_WARP, point, e);
+        if (at == NOWHERE)
             return;
-        float weight = weight_of(near, floor);
         uint32_t bits = weight * (kind == entries::narrow ? MOST_21 : MOST_16) + 0.5f;
         if (kind == entries::wide)
             bits = __float_as_uint(weight);
         else if (kind == entries::narrow)
-            write_scale(e, near.found, bits);
+            write_scale(at, near.found, bits);
         else if (!near.found)
             bits = NO_POINT_16;
         if (near.place < e + 2)
-            write(e, near.place, bits, near.step);
+            write(at, near.place, bits, near.step);
     }
 };
 
@@ -123,7 +129,11 @@ struct skill_sink {
 
     __device__ void operator()(uint32_t e, const neighbour &near)
     {
-        float weight = weight_of(near, floor);
+        add(e, near, weight_of(near, floor));
+    }
+
+    __device__ void add(uint32_t e, const neighbour &near, float weight)
+    {
         float part = near.is() ? weight * value[near.step + Tp] : 0;
         /* One half of the lanes adds up weights, and the other one parts. */
         bool upper = lane >= WARP / 2;
@@ -225,7 +235,15 @@ find_tables(SYN_GPU_JOB search_job job,
     search_rows(job, search, sink);
 }
 
-/* Grid: (search_blocks, libraries); sums[library][block][warp][lane][SUMS]. */
+/* sums[library][block][warp][lane][SUMS] */
+__device__ inline void keep_sums(double *sums, const double (&sum)[SUMS])
+{
+    size_t at = ((size_t) blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
+    for (int i = 0; i < SUMS; i++)
+        sums[at * SUMS + i] = sum[i];
+}
+
+/* Grid: (search_blocks, libraries). */
 template <int TOP, bool STAGED>
 __global__ void __launch_bounds__(SEARCH_WARPS *WARP, SEARCH_BLOCKS)
 find_skill(SYN_GPU_JOB search_job job, double *sums)
@@ -236,9 +254,7 @@ find_skill(SYN_GPU_JOB search_job job, double *sums)
     skill_sink sink = {value, job.floor[blockIdx.y], search.lane, job.Tp, 0, 0,
                        sum};
     search_rows(job, search, sink);
-    size_t at = ((size_t) blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
-    for (int i = 0; i < SUMS; i++)
-        sums[at * SUMS + i] = sum[i];
+    keep_sums(sums, sum);
 }
 
 /* Pearson's correlation from sums of predictions, less `first`, and of observations; NaN

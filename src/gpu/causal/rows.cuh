@@ -152,7 +152,7 @@ correlate_rows(SYN_GPU_JOB lookup_job job)
     const unsigned char *values = stage_tile<STAGED>(job, item.tile, tile_room);
     auto each = [&](auto correlate) {
         uint32_t first = item.from + threadIdx.x / WARP;
-        for (uint32_t l = first; l < item.to; l += LOOKUP_WARPS)
+        for (uint32_t l = first; l < item.to; l += blockDim.x / WARP)
             if (is_open(job, l, item.tile))
                 correlate(l);
     };

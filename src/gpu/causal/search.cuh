@@ -436,12 +436,13 @@ template <int TOP> struct searcher {
         for (int r = 0; r < ROUNDS; r++)
             is[r] = next[r] >= 0;
         __syncwarp();  /* columns make room for bounds */
-        for (uint32_t e = 0; wanted >> e; e++) {
+        const float *lagged = x;
+        for (uint32_t e = 0; wanted >> e; e++, lagged--) {
             uint32_t k = e + 2;
-            float of_row = x[row - (int32_t) e], least = none();
+            float of_row = lagged[row], least = none();
 #pragma unroll
             for (int r = 0; r < ROUNDS; r++) {
-                float gap = of_row - x[of.column[r] - (int32_t) e];
+                float gap = of_row - lagged[of.column[r]];
                 of.d[r] = fmaf(gap, gap, of.d[r]);
                 least = fminf(least, next[r]);
                 next[r] = fmaf(gap, gap, next[r]);
@@ -515,6 +516,10 @@ template <int TOP> struct searcher {
     __device__ limits rank_all(uint32_t n, int32_t row, int32_t step, uint32_t wanted,
                                bool ahead, bool tied, F &sink) const
     {
+        if (n > POOL / 2 && !tied) {
+            n = narrow(*this, n, row, step);
+            find_steps(n, step);
+        }
         if (n <= POOL / 2)
             return rank<POOL / 2 / WARP>(n, row, step, wanted, ahead, tied, sink);
         return rank<POOL / WARP>(n, row, step, wanted, ahead, tied, sink);

@@ -71,30 +71,49 @@ __device__ inline uint32_t take(search_scratch &s, uint32_t found, bool member,
     return found + __popc(members);
 }
 
-/* The k nearest where they end among ties, at the distance `tie`: of these the first by
-   distance in time and then by time. */
-static __device__ __noinline__ void settle(search_scratch &s, uint32_t lane, uint32_t n,
-                                           uint32_t k, float tie, int32_t step)
+/* The k nearest of n in the list; of the farthest of these there may be more than are
+   wanted, then those count that are first by distance in time and then by time. */
+template <int ROUNDS>
+__device__ inline void choose_of(search_scratch &s, uint32_t lane, uint32_t n, uint32_t k,
+                                 int32_t step)
+{
+    uint32_t bits[ROUNDS], key[ROUNDS], less = 0, most = 0, found = 0;
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++) {
+        uint32_t i = r * WARP + lane;
+        bits[r] = i < n ? __float_as_uint(s.list[i]) : UINT32_MAX;
+    }
+    uint32_t farthest = kth(bits, k, 0), latest = 0;
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++) {
+        less += __popc(__ballot_sync(WHOLE_WARP, bits[r] < farthest));
+        most += __popc(__ballot_sync(WHOLE_WARP, bits[r] <= farthest));
+    }
+    bool tied = most > k;
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++) {
+        bool tie = tied && bits[r] == farthest;
+        key[r] = tie ? time_key(s.step[s.slot[r * WARP + lane]], step) : NO_DISTANCE;
+    }
+    if (tied)
+        latest = kth(key, k - less, 0);
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++) {
+        bool last = bits[r] == farthest && (!tied || key[r] <= latest);
+        found = take(s, found, bits[r] < farthest || last, r * WARP + lane);
+    }
+}
+
+/* The same, for lists longer than a warp or with ties at their end. */
+static __device__ __noinline__ void choose(search_scratch &s, uint32_t lane, uint32_t n,
+                                           uint32_t k, int32_t step)
 {
     __syncwarp();
-    uint32_t less = 0;
-    for (uint32_t i = lane; i - lane < n; i += WARP)
-        less += __popc(__ballot_sync(WHOLE_WARP, i < n && s.list[i] < tie));
-    uint32_t last = 0;  /* ties up to this key are taken */
-    for (; less < k; less++) {
-        uint32_t next = UINT32_MAX;
-        for (uint32_t i = lane; i < n; i += WARP) {
-            uint32_t key = s.list[i] == tie ? time_key(s.step[s.slot[i]], step) : 0;
-            next = key > last ? min(next, key) : next;
-        }
-        last = warp_least(next);
-    }
-    uint32_t found = 0;
-    for (uint32_t i = lane; i - lane < n; i += WARP) {
-        float d = i < n ? s.list[i] : __uint_as_float(NO_DISTANCE);
-        bool is = d < tie || (d == tie && time_key(s.step[s.slot[i]], step) <= last);
-        found = take(s, found, is, i);
-    }
+    if (n <= 2 * WARP)
+        choose_of<2>(s, lane, n, k, step);
+    else
+        choose_of<POOL / WARP>(s, lane, n, k, step);
+    __syncwarp();
 }
 
 /* What a lane has of the nearest: one of them, or nothing, infinitely far. */
@@ -108,11 +127,13 @@ struct neighbour {
 };
 
 /* How many of the list's n are nearer than `mine`. Bits of floats that are not negative
-   are in their order. */
+   are in their order. The loop is not unrolled: warps wait for instructions more than for
+   what the loop costs. */
 __device__ inline uint32_t count_nearer(const search_scratch &s, uint32_t n,
                                         uint32_t mine)
 {
     uint32_t less = 0;
+#pragma unroll 1
     for (uint32_t j = 0; j < n; j += 4) {
         uint4 v = *(const uint4 *) (s.list + j);
         less += ((v.x - mine) >> 31) + ((v.y - mine) >> 31) + ((v.z - mine) >> 31) +
@@ -129,33 +150,20 @@ __device__ inline neighbour select(search_scratch &s, uint32_t lane, uint32_t n,
     if (n > k && lane < 4)
         s.list[n + lane] = infinite;
     __syncwarp();
-    uint32_t found = n, farthest = 0;
     if (n <= WARP) {
         neighbour mine = {n, lane, lane < n ? s.list[lane] : infinite,
                           lane < n ? s.step[s.slot[lane]] : step};
         if (n <= k)
             return mine;
-        uint32_t less = count_nearer(s, n, __float_as_uint(mine.d));
-        bool member = lane < n && less < k;
+        bool member = lane < n && count_nearer(s, n, __float_as_uint(mine.d)) < k;
         uint32_t members = __ballot_sync(WHOLE_WARP, member);
-        mine.found = found = __popc(members);
+        mine.found = __popc(members);
         mine.place = member ? place_in(0, members) : WARP;
-        farthest = member ? __float_as_uint(mine.d) : 0;
         mine.d = member ? mine.d : infinite;
-        if (found == k)
+        if (mine.found == k)
             return mine;
-    } else {
-        found = 0;
-        for (uint32_t i = lane; i - lane < n; i += WARP) {
-            uint32_t mine = __float_as_uint(s.list[i < n ? i : 0]);
-            bool member = i < n && count_nearer(s, n, mine) < k;
-            farthest = member ? max(farthest, mine) : farthest;
-            found = take(s, found, member, i);
-        }
     }
-    if (found > k)
-        settle(s, lane, n, k, __uint_as_float(warp_greatest(farthest)), step);
-    __syncwarp();
+    choose(s, lane, n, k, step);
     if (lane >= k)
         return {k, WARP, infinite, step};
     return {k, lane, s.near[lane], s.near_step[lane]};

@@ -46,16 +46,17 @@ struct table_shape {
     uint32_t from[SYN_MAP_DIMS];        /* points from this step ... */
     uint32_t to[SYN_MAP_DIMS];          /* ... to before this one */
     uint32_t offset[SYN_MAP_DIMS];      /* where the part begins, in words */
+    uint32_t words[SYN_MAP_DIMS];       /* of a point */
 };
 
 /* Where word `i` of a point in E = e + 1 dimensions is. */
 __host__ __device__ inline size_t table_word(const table_shape &shape, entries kind,
                                              uint32_t e, uint32_t row, uint32_t i)
 {
-    size_t words = row_words(kind, e + 2);
-    if (kind == entries::packed)
-        return shape.offset[e] + (row / WARP * words + i) * WARP + row % WARP;
-    return shape.offset[e] + row * words + i;
+    /* Of packed entries so many points are side by side, of others one. */
+    uint32_t together = kind == entries::packed ? WARP : 1, within = row & (together - 1);
+    return shape.offset[e] + (size_t) (row - within) * shape.words[e] + i * together +
+           within;
 }
 
 }  // namespace gpu

@@ -21,10 +21,8 @@ uint32_t fit_together(uint32_t dims, const int *devices, int n)
 {
     uint32_t k = gpu::DIRECT_MOST;
     for (int i = 0; i < n; i++) {
-        int bytes = 0;
-        check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                     devices[i]));
-        while (k > 0 && gpu::direct_shared(dims, k) > (size_t) bytes)
+        size_t bytes = (size_t) gpu::shared_limit(devices[i]);
+        while (k > 0 && gpu::direct_shared(dims, k) > bytes)
             k--;
     }
     return k;

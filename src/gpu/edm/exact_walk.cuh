@@ -1,7 +1,7 @@
 /* The search without shortcuts: every library row's distance in double precision. A warp
    takes a prediction row and goes through the library outward in time from it, so that
    of rows that are equally near the first are the nearest in time. It keeps a list with
-   room to spare, and sorts it when it is full; what is behind the k-th is dropped. */
+   room to spare, and sorts it when it is full; what comes after the k-th is dropped. */
 #ifndef SYN_GPU_EDM_EXACT_WALK_CUH
 #define SYN_GPU_EDM_EXACT_WALK_CUH
 

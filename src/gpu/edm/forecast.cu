@@ -43,7 +43,7 @@ extern "C" syn_status syn_gpu_forecast(const syn_series *series,
     gpu::outcome end = gpu::outcome_of([&] {
         gpu::check_request(devices, n_devices);
         gpu::device_scope scope;
-        gpu::forecast_shape shape = gpu::shape_of(series->steps, *options);
+        gpu::rows_shape shape = gpu::shape_of(series->steps, *options);
         put_nothing(*jobs, out);
         if (shape.rows == 0 || jobs->n == 0)
             return;

@@ -3,10 +3,12 @@
 #define SYN_GPU_EDM_FORECAST_DEVICE_CUH
 
 #include "gpu/base/crew.cuh"
+#include "gpu/base/slots.cuh"
 #include "gpu/edm/forecast_compare.cuh"
 #include "gpu/edm/forecast_plan.cuh"
 #include "gpu/edm/forecast_prepare.cuh"
 #include "gpu/edm/forecast_solve.cuh"
+#include "gpu/edm/pairs_memory.cuh"
 
 #include <memory>
 
@@ -16,13 +18,11 @@ constexpr int FORECAST_SLOTS = 2;  /* batches under way */
 
 struct forecast_slot {
     stream work;
-    array<double> feature, square, part, products, sums, centre, error, fall, out;
-    array<uint32_t> before;
-    array<pair_library> library;
-    array<pair_fall> falls;
-    array<unsigned char> state;
+    pairs_memory pairs;
+    array<double> centre, error, fall, out;
     std::unique_ptr<pinned<double>> results;
-    forecast_batch batch = {};
+    size_t first = 0;
+    uint32_t n = 0, most = 0;  /* tasks; and candidates of each */
 };
 
 /* A call's data on a device. */
@@ -35,34 +35,24 @@ struct forecast_data {
 };
 
 class forecast_worker {
-    forecast_shape shape_;
+    rows_shape shape_;
     const std::vector<forecast_task> &tasks_;
     forecast_data data_;
     forecast_job job_ = {};
     double most_ = 0;     /* bytes of a batch */
-    size_t shared_ = 0;
+    size_t shared_;
     forecast_batch left_ = {};  /* of the batch in hand */
     forecast_slot slot_[FORECAST_SLOTS];
 
 public:
-    forecast_worker(const forecast_shape &shape, const syn_series &series,
+    forecast_worker(const rows_shape &shape, const syn_series &series,
                     const syn_forecast_jobs &jobs,
                     const std::vector<forecast_task> &tasks, int device)
-        : shape_(shape), tasks_(tasks)
+        : shape_(shape), tasks_(tasks), shared_((size_t) shared_limit(device))
     {
-        int shared = 0;
-        check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                     device));
-        shared_ = shared;
         upload(series, jobs);
-        pairs_job &pairs = job_.pairs;
-        pairs.steps = shape.steps;
-        pairs.rows = shape.rows;
-        pairs.padded = shape.padded;
-        pairs.exclusion = shape.exclusion;
-        pairs.first = shape.first;
-        pairs.ridge = SYN_FORECAST_RIDGE;
-        pairs.tiles = pairs.all_tiles = shape.padded / PAIR_TILE;
+        put_rows(shape, &job_.pairs);
+        job_.pairs.ridge = SYN_FORECAST_RIDGE;
         most_ = 0.8 * (double) free_memory() / FORECAST_SLOTS;
     }
 
@@ -71,15 +61,9 @@ public:
     template <class FINISH>
     void run(const std::vector<forecast_batch> &batches, crew &work, FINISH finish)
     {
-        for (uint32_t turn = 0;; turn++) {
-            forecast_slot *s = &slot_[turn % FORECAST_SLOTS];
-            collect(s, finish);
-            if (!take(batches, work, s))
-                break;
-            start(s);
-        }
-        for (forecast_slot &s : slot_)
-            collect(&s, finish);
+        auto next = [&](size_t *first) { return take(batches, work, first); };
+        keep_busy(slot_, next, [&](forecast_slot *s) { start(s); },
+                  [&](forecast_slot *s) { collect(s, finish); });
     }
 
 private:
@@ -107,40 +91,38 @@ private:
     /* Bytes that a task takes. */
     double bytes_of_task() const
     {
-        const pairs_job &pairs = job_.pairs;
-        return 8.0 * pairs.padded *
-               (2.0 * product_columns(pairs) + 4 * pairs.quads + 6 + job_.most);
+        double rows = job_.pairs.padded;
+        return bytes_of_pairs(job_.pairs, rows) + 8.0 * rows * job_.most;
     }
 
     /* Decides which kernels take the tasks of a batch. */
     void shape_job(const forecast_batch &batch)
     {
-        pairs_job &pairs = job_.pairs;
         uint32_t d = batch.coordinates;
-        pairs.E = d;
-        with_quads(d + 2, [&](auto n) { pairs.quads = n; });
-        cut_columns(columns_of(d, batch.most), d + 2, shared_, &pairs.product_tiles,
-                    &pairs.product_groups);
+        choose_products(d, columns_of(d, batch.most), shared_, &job_.pairs);
         job_.most = batch.most;
         job_.least = syn_forecast_least(d);
     }
 
-    /* The next tasks for a slot: a batch, or as much of it as memory is left for. */
-    bool take(const std::vector<forecast_batch> &batches, crew &work, forecast_slot *s)
+    /* How many tasks come next: a batch, or as much of it as memory is left for. The job
+       is shaped for them. */
+    uint32_t take(const std::vector<forecast_batch> &batches, crew &work, size_t *first)
     {
         if (left_.n == 0) {
             uint32_t at, n = (uint32_t) batches.size();
             if (work.take(1, n, 1, &at) == 0)
-                return false;
+                return 0;
             left_ = batches[at];
         }
+        if (work.stop)
+            return 0;
         shape_job(left_);
         double fit = most_ / bytes_of_task();
-        s->batch = left_;
-        s->batch.n = (uint32_t) std::min<double>(left_.n, std::max(1.0, fit));
-        left_.first += s->batch.n;
-        left_.n -= s->batch.n;
-        return !work.stop;
+        uint32_t n = (uint32_t) std::min<double>(left_.n, std::max(1.0, fit));
+        *first = left_.first;
+        left_.first += n;
+        left_.n -= n;
+        return n;
     }
 
     /* The job of a slot, with memory for it. */
@@ -148,33 +130,21 @@ private:
     {
         forecast_job job = job_;
         pairs_job &pairs = job.pairs;
-        size_t n = s->batch.n, padded = pairs.padded;
-        size_t columns = product_columns(pairs);
-        auto put = [](auto &memory, size_t room) {
-            memory.ensure(room);
-            return memory.get();
-        };
-        pairs.libraries = s->batch.n;
-        pairs.feature = put(s->feature, n * padded * 4 * pairs.quads);
-        pairs.square = put(s->square, n * padded);
-        pairs.part = put(s->part, n * padded);
-        pairs.before = put(s->before, n * (padded + 1));
-        pairs.library = put(s->library, n);
-        pairs.falls = put(s->falls, n * padded);
-        pairs.state = put(s->state, n * padded);
-        pairs.products = put(s->products, n * columns * padded);
-        pairs.sums = put(s->sums, n * columns * padded);
-        job.task = data_.tasks.get() + s->batch.first;
+        size_t n = s->n, padded = pairs.padded;
+        s->most = job.most;
+        pairs.libraries = s->n;
+        s->pairs.place(&pairs, padded);
+        job.task = data_.tasks.get() + s->first;
         job.centre = put(s->centre, n * FORECAST_CENTRES);
         job.error = put(s->error, n * padded);
         job.fall = put(s->fall, n * padded * job.most);
-        job.out = put(s->out, n * out_size(s->batch));
+        job.out = put(s->out, n * out_size(*s));
         return job;
     }
 
-    static size_t out_size(const forecast_batch &batch)
+    static size_t out_size(const forecast_slot &s)
     {
-        return FORECAST_NUMBERS + 2 * (size_t) batch.most;
+        return FORECAST_NUMBERS + 2 * (size_t) s.most;
     }
 
     void solve(const forecast_job &job, cudaStream_t stream) const
@@ -193,7 +163,7 @@ private:
         forecast_job job = place(s);
         const pairs_job &pairs = job.pairs;
         cudaStream_t stream = s->work;
-        uint32_t n = s->batch.n;
+        uint32_t n = s->n;
         find_forecast_rows<<<n, PREPARE, 0, stream>>>(job);
         dim3 slices(pairs.padded / FORECAST_LAY, n,
                     1 + (job.most + FORECAST_SLICE - 1) / FORECAST_SLICE);
@@ -205,7 +175,7 @@ private:
         dim3 grid(blocks_for(job.most, WARP), n);
         compare_forecasts<<<grid, FORECAST_COMPARE, 0, stream>>>(job);
         check(cudaGetLastError());
-        size_t room = n * out_size(s->batch);
+        size_t room = n * out_size(*s);
         s->results.reset(new pinned<double>(room));
         check(cudaMemcpyAsync(s->results->get(), job.out, room * sizeof(double),
                               cudaMemcpyDeviceToHost, stream));
@@ -214,11 +184,9 @@ private:
     template <class FINISH> void collect(forecast_slot *s, FINISH finish)
     {
         check(cudaStreamSynchronize(s->work));
-        size_t size = out_size(s->batch);
-        for (uint32_t i = 0; i < s->batch.n; i++)
-            finish(tasks_[s->batch.first + i], s->results->get() + i * size,
-                   s->batch.most);
-        s->batch.n = 0;
+        size_t size = out_size(*s);
+        for (uint32_t i = 0; i < s->n; i++)
+            finish(tasks_[s->first + i], s->results->get() + i * size, s->most);
     }
 };
 

@@ -15,17 +15,11 @@ constexpr double FORECAST_BYTES = 256 << 20;  /* of a batch, where that is enoug
 constexpr double FORECAST_SECONDS = 0.02;     /* about, of a batch on a large device */
 constexpr uint32_t FORECAST_MOST = 128;       /* candidates of a task */
 
-/* What all jobs have in common. */
-struct forecast_shape {
-    uint32_t steps, first, rows, padded, exclusion;
-};
-
-inline forecast_shape shape_of(uint32_t steps, const syn_forecast_options &options)
+inline rows_shape shape_of(uint32_t steps, const syn_forecast_options &options)
 {
     uint64_t before = (uint64_t) options.reach + 1;
     uint32_t rows = steps > before ? (uint32_t) (steps - before) : 0;
-    return {steps, options.reach, rows, (rows + PAIR_TILE - 1) / PAIR_TILE * PAIR_TILE,
-            options.exclusion};
+    return make_rows(steps, options.reach, rows, options.exclusion);
 }
 
 /* Tasks that are done together: they have as many coordinates, and about as many
@@ -42,7 +36,7 @@ inline uint32_t columns_of(uint32_t coordinates, uint32_t candidates)
 }
 
 /* The candidates of a job are shared out to so many tasks. */
-inline uint32_t tasks_of(const forecast_shape &shape, uint32_t coordinates,
+inline uint32_t tasks_of(const rows_shape &shape, uint32_t coordinates,
                          uint32_t candidates)
 {
     double most = FORECAST_PANEL / sizeof(double) / std::max(shape.padded, 1u) /
@@ -52,7 +46,7 @@ inline uint32_t tasks_of(const forecast_shape &shape, uint32_t coordinates,
 }
 
 /* The tasks of all jobs, those with the most coordinates and candidates first. */
-inline std::vector<forecast_task> list_tasks(const forecast_shape &shape,
+inline std::vector<forecast_task> list_tasks(const rows_shape &shape,
                                              const syn_forecast_jobs &jobs)
 {
     std::vector<forecast_task> out;
@@ -78,7 +72,7 @@ inline std::vector<forecast_task> list_tasks(const forecast_shape &shape,
 }
 
 /* Seconds for one task of a batch, roughly. */
-inline double seconds_of(const forecast_shape &shape, uint32_t coordinates,
+inline double seconds_of(const rows_shape &shape, uint32_t coordinates,
                          uint32_t candidates)
 {
     double tiles = columns_of(coordinates, candidates) / (double) PAIR_COLUMNS + 1;
@@ -89,7 +83,7 @@ inline double seconds_of(const forecast_shape &shape, uint32_t coordinates,
 /* Batches of the tasks: of about FORECAST_SECONDS and FORECAST_BYTES, and such that
    every device gets several. Where candidates get fewer, the columns of those that are
    not there are computed for nothing, so that a batch ends where they are an eighth. */
-inline std::vector<forecast_batch> cut_batches(const forecast_shape &shape,
+inline std::vector<forecast_batch> cut_batches(const rows_shape &shape,
                                                const std::vector<forecast_task> &tasks,
                                                uint32_t devices)
 {

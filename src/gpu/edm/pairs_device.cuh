@@ -6,7 +6,9 @@ extern "C" {
 #include "core/edm/smap_rest.h"
 }
 #include "gpu/base/crew.cuh"
+#include "gpu/base/slots.cuh"
 #include "gpu/edm/pairs_launch.cuh"
+#include "gpu/edm/pairs_memory.cuh"
 #include "gpu/edm/pairs_prepare.cuh"
 #include "gpu/edm/pairs_solve.cuh"
 
@@ -22,9 +24,9 @@ constexpr double PAIR_SECONDS = 0.03;       /* about, of a batch */
 constexpr double PAIR_BYTES = 192 << 20;    /* of a batch, where that is enough */
 constexpr size_t SOLVE_BYTES = 64 << 20;    /* for models of many unknowns */
 
-/* Which steps of a series are rows, and what all libraries have in common. */
-struct pairs_shape {
-    uint32_t steps, E, rows, padded, first, exclusion;
+/* What all libraries have in common. */
+struct pairs_shape : rows_shape {
+    uint32_t E;
     int32_t tau, Tp;
     double theta, ridge;
 };
@@ -35,9 +37,8 @@ inline pairs_shape shape_of(uint32_t steps, const syn_smap_pairs_options &option
     int64_t from = std::max<int64_t>({0, -span, -Tp});
     int64_t to = (int64_t) steps - std::max<int64_t>({0, span, Tp});
     uint32_t rows = (uint32_t) std::max<int64_t>(0, to - from);
-    return {steps, options.E, rows, (rows + PAIR_TILE - 1) / PAIR_TILE * PAIR_TILE,
-            (uint32_t) (rows ? from : 0), options.exclusion, options.tau, options.Tp,
-            options.theta, options.ridge};
+    return {make_rows(steps, (uint32_t) (rows ? from : 0), rows, options.exclusion),
+            options.E, options.tau, options.Tp, options.theta, options.ridge};
 }
 
 /* ---- which kernels ---- */
@@ -74,12 +75,8 @@ inline void launch_predictions(const pairs_job &job, cudaStream_t stream)
 
 struct pairs_slot {
     stream work;
-    array<double> raw, x, feature, square, part, products, sums, hat, room, column,
-        slopes, partial, out;
-    array<uint32_t> before;
-    array<pair_library> library;
-    array<pair_fall> falls;
-    array<unsigned char> state;
+    pairs_memory pairs;
+    array<double> raw, x, hat, room, column, slopes, partial, out;
     std::unique_ptr<pinned<double>> sums_host;
     std::unique_ptr<pinned<pair_library>> library_host;
     uint32_t first = 0, n = 0;
@@ -91,35 +88,21 @@ class pairs_worker {
     array<double> targets_;
     array<unsigned char> known_;
     uint32_t batch_ = 1, tiles_ = 1;
-    size_t shared_ = 0;
-    int processors_ = 0;
+    size_t shared_;
     pairs_slot slot_[PAIR_SLOTS];
 
 public:
-    pairs_worker(const pairs_shape &shape, int device) : shape_(shape)
+    pairs_worker(const pairs_shape &shape, int device)
+        : shape_(shape), shared_((size_t) shared_limit(device))
     {
-        int shared = 0;
-        check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                     device));
-        check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount,
-                                     device));
-        shared_ = shared;
-        job_.E = shape.E;
-        with_quads(shape.E + 2, [&](auto n) { job_.quads = n; });
-        job_.steps = shape.steps;
-        job_.rows = shape.rows;
-        job_.padded = shape.padded;
+        put_rows(shape, &job_);
         job_.pitch = shape.steps + PAIR_TILE;
-        job_.exclusion = shape.exclusion;
-        job_.first = shape.first;
         job_.tau = shape.tau;
         job_.Tp = shape.Tp;
         job_.theta = shape.theta;
         job_.ridge = shape.ridge;
-        job_.all_tiles = shape.padded / PAIR_TILE;
         uint32_t terms = shape.E + 1;
-        cut_columns(terms * (terms + 1) / 2, shape.E + 2, shared_, &job_.product_tiles,
-                    &job_.product_groups);
+        choose_products(shape.E, terms * (terms + 1) / 2, shared_, &job_);
     }
 
     /* Lays out a group of targets, and decides how much is done at a time. `known`: of
@@ -163,16 +146,11 @@ public:
     template <class FINISH>
     void run(const syn_series &libraries, crew &work, uint32_t devices, FINISH finish)
     {
-        for (uint32_t turn = 0;; turn++) {
-            pairs_slot *s = &slot_[turn % PAIR_SLOTS];
-            collect(s, finish);
-            s->n = work.take(batch_, libraries.n, devices, &s->first);
-            if (s->n == 0)
-                break;
-            start(s, libraries, work);
-        }
-        for (pairs_slot &s : slot_)
-            collect(&s, finish);
+        auto next = [&](uint32_t *first) {
+            return work.take(batch_, libraries.n, devices, first);
+        };
+        keep_busy(slot_, next, [&](pairs_slot *s) { start(s, libraries, work); },
+                  [&](pairs_slot *s) { collect(s, finish); });
     }
 
 private:
@@ -180,9 +158,8 @@ private:
     double bytes_of(uint32_t tiles) const
     {
         double rows = tiles * PAIR_TILE, padded = job_.padded, n = job_.E + 1;
-        double columns = product_columns(job_);
-        return 8.0 * (job_.steps + job_.pitch + padded * (columns + 4 * job_.quads + 6) +
-                      rows * (columns + 2 * n) + tiles * padded +
+        return bytes_of_pairs(job_, rows) +
+               8.0 * (job_.steps + job_.pitch + rows * 2 * n + tiles * padded +
                       job_.all_tiles * PAIR_SUMS * (double) target_columns(job_));
     }
 
@@ -213,22 +190,10 @@ private:
     {
         pairs_job job = job_;
         size_t n = s->n, padded = job.padded, rows = (size_t) tiles_ * PAIR_TILE;
-        size_t products = product_columns(job), columns = target_columns(job);
-        auto put = [](auto &memory, size_t room) {
-            memory.ensure(room);
-            return memory.get();
-        };
+        size_t columns = target_columns(job);
         job.libraries = s->n;
+        s->pairs.place(&job, rows);
         job.x = put(s->x, n * job.pitch);
-        job.feature = put(s->feature, n * padded * 4 * job.quads);
-        job.square = put(s->square, n * padded);
-        job.part = put(s->part, n * padded);
-        job.before = put(s->before, n * (padded + 1));
-        job.library = put(s->library, n);
-        job.falls = put(s->falls, n * padded);
-        job.state = put(s->state, n * padded);
-        job.products = put(s->products, n * products * padded);
-        job.sums = put(s->sums, n * rows * products);
         job.hat = put(s->hat, n * rows * 2 * (job.E + 1));
         job.column = put(s->column, n * tiles_ * padded);
         job.slopes = put(s->slopes, n * padded);
@@ -292,7 +257,7 @@ private:
         s->library_host.reset(new pinned<pair_library>(n));
         check(cudaMemcpyAsync(s->sums_host->get(), s->out.get(), room * sizeof(double),
                               cudaMemcpyDeviceToHost, stream));
-        check(cudaMemcpyAsync(s->library_host->get(), s->library.get(),
+        check(cudaMemcpyAsync(s->library_host->get(), job.library,
                               n * sizeof(pair_library), cudaMemcpyDeviceToHost, stream));
     }
 
@@ -307,11 +272,11 @@ private:
             for (size_t c = 0; c < columns; c++)
                 sum[SYN_SMAP_STRENGTH * columns + c] /= counts.scale;
             if (counts.left > 0)
-                check(cudaMemcpy(state.data(), s->state.get() + (size_t) i * job_.padded,
+                check(cudaMemcpy(state.data(),
+                                 s->pairs.state.get() + (size_t) i * job_.padded,
                                  job_.padded, cudaMemcpyDeviceToHost));
             finish(s->first + i, counts, sum, columns, state);
         }
-        s->n = 0;
     }
 };
 

@@ -30,6 +30,23 @@ void cut_columns(uint32_t columns, uint32_t features, size_t shared, uint32_t *t
     });
 }
 
+void put_rows(const rows_shape &rows, pairs_job *job)
+{
+    job->steps = rows.steps;
+    job->first = rows.first;
+    job->rows = rows.rows;
+    job->padded = rows.padded;
+    job->exclusion = rows.exclusion;
+    job->tiles = job->all_tiles = rows.padded / PAIR_TILE;
+}
+
+void choose_products(uint32_t E, uint32_t columns, size_t shared, pairs_job *job)
+{
+    job->E = E;
+    with_quads(E + 2, [&](auto n) { job->quads = n; });
+    cut_columns(columns, E + 2, shared, &job->product_tiles, &job->product_groups);
+}
+
 void launch_survey(const pairs_job &job, cudaStream_t stream)
 {
     with_quads(job.E + 2, [&](auto quads) {

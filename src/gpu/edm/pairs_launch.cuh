@@ -61,6 +61,13 @@ double seconds_of_pair(double tiles, double groups, uint32_t quads);
 void cut_columns(uint32_t columns, uint32_t features, size_t shared, uint32_t *tiles,
                  uint32_t *groups);
 
+/* Fills in what a job has from its rows. */
+void put_rows(const rows_shape &rows, pairs_job *job);
+
+/* Decides which kernels make the normal equations of a job: of E coordinates, with so
+   many columns of products. */
+void choose_products(uint32_t E, uint32_t columns, size_t shared, pairs_job *job);
+
 void launch_survey(const pairs_job &job, cudaStream_t stream);
 void launch_products(const pairs_job &job, cudaStream_t stream);
 

@@ -7,7 +7,8 @@
 
 namespace gpu {
 
-/* Where all distances are 0, and so their mean but for the least root that there is. */
+/* A mean distance of at most this is taken as 0: all distances are 0 there, and what the
+   mean holds comes from the smallest numbers that the square root gives. */
 constexpr double LEAST_MEAN = 1e-100;
 constexpr double LEAST_SLOPE = 1e-140;  /* so that points out of sight have no weight */
 

@@ -43,6 +43,19 @@ struct pair_fall {
     double offset, slope;
 };
 
+/* Which steps of a series are rows: `rows` of them from `first` on, padded to a multiple
+   of PAIR_TILE. */
+struct rows_shape {
+    uint32_t steps, first, rows, padded, exclusion;
+};
+
+inline rows_shape make_rows(uint32_t steps, uint32_t first, uint32_t rows,
+                            uint32_t exclusion)
+{
+    uint32_t padded = (rows + PAIR_TILE - 1) / PAIR_TILE * PAIR_TILE;
+    return {steps, first, rows, padded, exclusion};
+}
+
 /* Rows are steps `first` and those after it: those that can be libraries and predictions
    by their place in the series. Numbers of rows are padded to a multiple of PAIR_TILE.
 
@@ -118,22 +131,6 @@ __device__ inline size_t panel_place(uint32_t padded, uint32_t tiles, uint32_t r
 inline __host__ __device__ uint32_t triangle_place(uint32_t i, uint32_t j)
 {
     return i * (i + 1) / 2 + j;
-}
-
-/* The sum over all threads of a block, in an order that depends on their number alone;
-   `room` for as many warps, used again after a barrier only. */
-template <int THREADS> __device__ double block_sum(double value, double *room)
-{
-    for (int o = WARP / 2; o > 0; o /= 2)
-        value += __shfl_xor_sync(WHOLE_WARP, value, o);
-    if (threadIdx.x % WARP == 0)
-        room[threadIdx.x / WARP] = value;
-    __syncthreads();
-    double sum = 0;
-    for (int w = 0; w < THREADS / WARP; w++)
-        sum += room[w];
-    __syncthreads();
-    return sum;
 }
 
 }  // namespace gpu

@@ -3,6 +3,7 @@
 #include "gpu/edm/smap.h"
 
 #include "gpu/base/crew.cuh"
+#include "gpu/base/slots.cuh"
 #include "gpu/edm/smap_device.cuh"
 
 #include <cstdio>
@@ -16,21 +17,11 @@ void run_device(const gpu::smap_call &call, int device, int devices, gpu::crew *
 {
     gpu::smap_device mine(call, device, (uint32_t) devices);
     gpu::smap_slot slot[gpu::SMAP_SLOTS];
-    auto end = [&](gpu::smap_slot *s) {
-        if (s->n > 0)
-            mine.collect(s);
-        s->n = 0;
+    auto next = [&](uint32_t *first) {
+        return work->take(mine.part(), call.prediction->n, (uint32_t) devices, first);
     };
-    for (uint32_t turn = 0;; turn++) {
-        gpu::smap_slot *s = &slot[turn % gpu::SMAP_SLOTS];
-        end(s);
-        s->n = work->take(mine.part(), call.prediction->n, (uint32_t) devices, &s->first);
-        if (s->n == 0)
-            break;
-        mine.start(s);
-    }
-    for (gpu::smap_slot &s : slot)
-        end(&s);
+    gpu::keep_busy(slot, next, [&](gpu::smap_slot *s) { mine.start(s); },
+                   [&](gpu::smap_slot *s) { mine.collect(s); });
 }
 
 /* How many targets of the library are known before each; nothing where all are. */

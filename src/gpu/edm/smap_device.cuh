@@ -75,12 +75,9 @@ struct smap_machine {
 
     explicit smap_machine(int device)
     {
-        int bytes = 0;
         check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount,
                                      device));
-        check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                     device));
-        shared = (size_t) bytes;
+        shared = (size_t) shared_limit(device);
         const double hertz = 1.5e9;  /* about: the driver takes milliseconds to tell */
         rate = hertz * processors * 128 / double_ratio(device);
     }

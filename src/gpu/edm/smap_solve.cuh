@@ -271,8 +271,9 @@ __device__ inline bool separate(double *a, double *b, uint32_t n)
     return true;
 }
 
-/* Rotates all pairs of rows once, in rounds of pairs that have no row in common: row
-   n - 1, or nobody, stays in its place while the others go around. */
+/* Rotates all pairs of rows once, in rounds of pairs that have no row in common. As in a
+   tournament, one row (the last, or none where their number is odd) stays in its place
+   while the others go around. */
 __device__ inline bool sweep_rows(const smap_bench &b)
 {
     uint32_t around = b.n % 2 ? b.n : b.n - 1;

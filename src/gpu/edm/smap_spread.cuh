@@ -9,20 +9,6 @@ namespace gpu {
 
 enum { SMAP_SPREAD_THREADS = 128 };
 
-/* The sum of a block's values. */
-__device__ inline double block_total(double value, double *room)
-{
-    value = warp_total(value);
-    __syncthreads();
-    if (threadIdx.x % WARP == 0)
-        room[threadIdx.x / WARP] = value;
-    __syncthreads();
-    double sum = 0;
-    for (int i = 0; i < SMAP_SPREAD_THREADS / WARP; i++)
-        sum += room[i];
-    return sum;
-}
-
 /* Adds a point of the library; `weight` is 0 where its target is missing. */
 __device__ inline void add_spread(const smap_points &p, uint32_t point, double weight,
                                   double value, double *above, double *below)
@@ -64,8 +50,8 @@ __global__ void smap_spread_again(SYN_GPU_JOB smap_equations job)
             double weight = near ? smap_weight(distance, fall) : 0;
             add_spread(p, point, weight, value, &above, &below);
         }
-        above = block_total(above, room);
-        below = block_total(below, room);
+        above = block_sum<SMAP_SPREAD_THREADS>(above, room);
+        below = block_sum<SMAP_SPREAD_THREADS>(below, room);
         if (threadIdx.x == 0)
             job.results.variance[i] = above / below;
     }

@@ -93,14 +93,6 @@ __device__ inline double smap_rate(const smap_distances &d, double theta)
     return d.mean > 0 ? theta / d.mean : 0;
 }
 
-/* A warp's sum, in every lane. */
-__device__ inline double warp_total(double value)
-{
-    for (int o = WARP / 2; o > 0; o /= 2)
-        value += __shfl_xor_sync(WHOLE_WARP, value, o);
-    return value;
-}
-
 }  // namespace gpu
 
 #endif

@@ -25,6 +25,7 @@ struct count_job {
     uint32_t min_count;
     uint32_t device;              /* this one's number among those that share the work */
     const void *table;
+    const place<uint16_t> *places; /* of the table's intervals */
     const uint2 *end;             /* lists of `here` */
     unsigned long long end_room;
     uint32_t *counts;             /* found counts, grouped by item */
@@ -52,28 +53,35 @@ template <int K> struct tally {
             busy[j] = hits[j] = 0;
     }
 
-    /* An end with its start and event, after which symbol j comes at `distance`. Spelt
-       out because this is the innermost step, and nothing shorter is made of plain C. */
-    __device__ __forceinline__ void pass(int j, uint32_t start, uint32_t event,
+    /* An end with its start, and what the row of the table counts from, which has symbol
+       j at `distance`. Spelt out because this is the innermost step, and nothing shorter
+       is made of plain C; what needs `busy`, for which the next end waits, comes last. */
+    __device__ __forceinline__ void pass(int j, uint32_t start, uint32_t from,
                                          uint32_t distance)
     {
         asm("{\n\t"
             ".reg .pred scores;\n\t"
-            "setp.ge.u32 scores, %2, %0;\n\t"
-            "setp.ne.and.u32 scores, %4, 0, scores;\n\t"
+            "setp.ne.u32 scores, %4, 0;\n\t"
+            "setp.ge.and.u32 scores, %2, %0, scores;\n\t"
             "@scores add.u32 %0, %3, %4;\n\t"
             "@scores add.u32 %1, %1, 1;\n\t"
             "}"
             : "+r"(busy[j]), "+r"(hits[j])
-            : "r"(start), "r"(event), "r"(distance));
+            : "r"(start), "r"(from), "r"(distance));
     }
 };
 
-/* An end in shared memory, where all lanes read it: row, start, event. */
-typedef uint4 shared_end;
+/* 32 ends in shared memory, where all lanes read them. `of_pages` is a start and what the
+   row counts from for a symbol of a page, `of_spare` for the spare one. */
+struct end_batch {
+    uint32_t row[WARP];
+    struct {
+        uint2 of_pages, of_spare;
+    } end[WARP];
+};
 
 /* The ends of two batches of a warp: one is passed while the other is being fetched. */
-typedef shared_end batch_pair[2][WARP];
+typedef end_batch batch_pair[2];
 
 /* Whether a candidate can still become frequent when at most `most` further occurrences
    of the node come, less those it has already scored itself. */
@@ -81,13 +89,8 @@ template <int K>
 __device__ bool any_hope(const count_job &job, const tally<K> &t, const uint32_t *wanted,
                          uint32_t most)
 {
-    const uint32_t spare = job.columns.width;
     const uint32_t lane = threadIdx.x % WARP;
-    uint32_t own = 0;
-#pragma unroll
-    for (int j = 0; j < K; j++)
-        own = spare % K == j ? t.hits[j] : own;
-    uint32_t node_hits = __shfl_sync(ALL, own, spare / K);
+    uint32_t node_hits = __shfl_sync(ALL, t.hits[0], WARP - 1);
     bool alive = false;
 #pragma unroll
     for (int j = 0; j < K; j++)
@@ -99,6 +102,7 @@ __device__ bool any_hope(const count_job &job, const tally<K> &t, const uint32_t
 /* What a warp works on. */
 template <int K> struct item_view {
     const uint2 *ends;
+    const place<uint16_t> *places;
     const unsigned char *rows;  /* this lane's share of the column's first row */
     uint32_t stride;            /* bytes to the next; 0 for a lane without candidates */
     uint32_t wanted[K];         /* the candidates */
@@ -107,7 +111,7 @@ template <int K> struct item_view {
 /* Passes the ends begin .. end - 1. With `most` above zero it stops early, and returns
    false, once no candidate can become frequent. A lone warp is bound by latency, so ends
    are fetched two batches and rows one chunk before they are needed. */
-template <int K>
+template <int K, class T>
 __device__ __forceinline__ bool pass_ends(const count_job &job, const item_view<K> &item,
                                           uint32_t begin, uint32_t end, uint32_t most,
                                           batch_pair &batches, tally<K> &t)
@@ -116,49 +120,55 @@ __device__ __forceinline__ bool pass_ends(const count_job &job, const item_view<
     const uint32_t lane = threadIdx.x % WARP;
     const uint2 padding = make_uint2(job.events.n, 0);
     auto end_at = [&](uint32_t i) { return i < end ? item.ends[i] : padding; };
-    auto event_of = [&](uint2 e) {
-        return e.x < job.events.n ? job.events.by_unit[e.x] : 0;
+    auto place_of = [&](uint2 e) {
+        return e.x < job.events.n ? item.places[e.x] : place<uint16_t>{0, 0, 0};
     };
-
+    auto put = [&](end_batch &batch, uint2 e, place<uint16_t> at) {
+        batch.row[lane] = e.x;
+        batch.end[lane].of_pages = make_uint2(e.y, at.event + at.open);
+        batch.end[lane].of_spare = make_uint2(e.y, at.event);
+    };
     auto row_at = [&](uint32_t row) {
         const unsigned char *at;  /* in one instruction */
         asm("mad.wide.u32 %0, %1, %2, %3;"
             : "=l"(at) : "r"(row), "r"(item.stride), "l"(item.rows));
-        return load_pack<K>(at);
+        return load_pack<K, T>(at);
     };
 
     __syncwarp();
     uint2 first = end_at(begin + lane), second = end_at(begin + WARP + lane);
     uint2 third = end_at(begin + 2 * WARP + lane);
-    batches[0][lane] = make_uint4(first.x, first.y, event_of(first), 0);
-    uint32_t event = event_of(second);
+    put(batches[0], first, place_of(first));
+    place<uint16_t> where = place_of(second);
     __syncwarp();
-    row_pack<K> next[2][CHUNK];
+    row_pack<K, T> next[2][CHUNK];
 #pragma unroll
     for (int a = 0; a < CHUNK; a++)
-        next[0][a] = row_at(batches[0][a].x);
+        next[0][a] = row_at(batches[0].row[a]);
 
     uint32_t side = 0;
     for (uint32_t i = begin; i < end; i += WARP, side ^= 1) {
-        const shared_end *now = batches[side], *later = batches[side ^ 1];
+        const end_batch &now = batches[side], &later = batches[side ^ 1];
+        const uint2 *mine = lane < WARP - 1 ? &now.end->of_pages : &now.end->of_spare;
         __syncwarp();
-        batches[side ^ 1][lane] = make_uint4(second.x, second.y, event, 0);
+        put(batches[side ^ 1], second, where);
         second = third;
-        event = event_of(second);
+        where = place_of(second);
         third = end_at(i + 3 * WARP + lane);
         __syncwarp();
 #pragma unroll
         for (int c = 0; c < CHUNKS; c++) {
-            const shared_end *ahead = c + 1 < CHUNKS ? now + (c + 1) * CHUNK : later;
+            const bool last = c + 1 == CHUNKS;
+            const uint32_t *ahead = last ? later.row : now.row + (c + 1) * CHUNK;
 #pragma unroll
             for (int a = 0; a < CHUNK; a++)
-                next[(c + 1) % 2][a] = row_at(ahead[a].x);
+                next[(c + 1) % 2][a] = row_at(ahead[a]);
 #pragma unroll
             for (int a = 0; a < CHUNK; a++) {
-                shared_end e = now[c * CHUNK + a];
+                uint2 e = mine[2 * (c * CHUNK + a)];  /* start, and where rows begin */
 #pragma unroll
                 for (int j = 0; j < K; j++)
-                    t.pass(j, e.y, e.z, next[c % 2][a].next(j));
+                    t.pass(j, e.x, e.y, next[c % 2][a].next(j));
             }
         }
         if (most > 0 && !any_hope<K>(job, t, item.wanted, most))
@@ -219,18 +229,18 @@ __device__ bool same_state(const uint32_t *wanted, uint32_t start, const uint32_
 }
 
 /* The same for the rare cases: out of line, so that it costs the usual ones nothing. */
-template <int K>
+template <int K, class T>
 __device__ __noinline__ void pass_again(const count_job &job, const item_view<K> &item,
                                         uint32_t begin, uint32_t end,
                                         batch_pair &batches, tally<K> &t)
 {
-    pass_ends<K>(job, item, begin, end, 0, batches, t);
+    pass_ends<K, T>(job, item, begin, end, 0, batches, t);
 }
 
 /* Passes a segment that began in another state than `t` once more from there, beside what
    it did: two such states soon meet, and what follows is known. `guess` holds the state
    it began in, `known` what it ended in and its hits. Leaves the true ones in `t`. */
-template <int K>
+template <int K, class T>
 __device__ __noinline__ void mend_segment(const count_job &job, const item_view<K> &item,
                                           uint32_t begin, uint32_t end,
                                           batch_pair &batches, tally<K> &guess,
@@ -239,8 +249,8 @@ __device__ __noinline__ void mend_segment(const count_job &job, const item_view<
     enum { STEP = 2 * WARP };
     for (uint32_t i = begin; i < end; i += STEP) {
         uint32_t stop = min(i + STEP, end);
-        pass_again<K>(job, item, i, stop, batches, t);
-        pass_again<K>(job, item, i, stop, batches, guess);
+        pass_again<K, T>(job, item, i, stop, batches, t);
+        pass_again<K, T>(job, item, i, stop, batches, guess);
         if (stop < end &&
             same_state<K>(item.wanted, item.ends[stop].y, t.busy, guess.busy)) {
 #pragma unroll
@@ -280,7 +290,7 @@ template <int K> struct segment_record {
 /* Adds up an item's segments one after the other, and mends those that began in another
    state than the segment before them ended in. Records are fetched several at a time,
    because each takes as long as all of them. */
-template <int K>
+template <int K, class T>
 __device__ __noinline__ void join_segments(const count_job &job, const item_view<K> &item,
                                            const task &what, uint32_t length,
                                            uint32_t size, batch_pair &batches)
@@ -312,7 +322,7 @@ __device__ __noinline__ void join_segments(const count_job &job, const item_view
 #pragma unroll
                 for (int j = 0; j < K; j++)
                     now.entry.hits[j] = t.hits[j] = 0;
-                mend_segment<K>(job, item, begin, min(begin + size, length), batches,
+                mend_segment<K, T>(job, item, begin, min(begin + size, length), batches,
                                    now.entry, now.exit, t);
             }
 #pragma unroll
@@ -358,7 +368,7 @@ __device__ bool agrees(const count_job &job, const item_view<K> &item, const tas
 
 /* Leaves what a segment found. The last one of an item to be done keeps the sum, or goes
    through all of them once more where two neighbours disagree. */
-template <int K>
+template <int K, class T>
 __device__ __noinline__ void finish_segment(const count_job &job,
                                             const item_view<K> &item, const task &what,
                                             uint32_t length, uint32_t size, bool hope,
@@ -395,12 +405,12 @@ __device__ __noinline__ void finish_segment(const count_job &job,
     if (lane == 0)
         job.here.done[what.item] = 0;
     if (disagree && hope && before < DEAD)
-        join_segments<K>(job, item, what, length, size, batches);
+        join_segments<K, T>(job, item, what, length, size, batches);
     else
         keep_found<K>(job, what.item, item.wanted, t.hits);
 }
 
-template <int K>
+template <int K, class T>
 __device__ __forceinline__ void count_task(const count_job &job, const task &what,
                                            batch_pair &batches)
 {
@@ -410,20 +420,21 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
     uint32_t length = job.here.length[node], count = job.here.count[node];
     item_view<K> item;
     item.ends = job.end + job.here.offset[node];
+    item.places = job.places + (size_t) (column / job.columns.pages) * job.events.n;
     item.rows = (const unsigned char *) job.table +
-                (size_t) column * (job.events.n + 1) * row_bytes<K>::row +
-                lane * row_bytes<K>::lane;
+                (size_t) column * (job.events.n + 1) * row_bytes<K, T>::row +
+                lane * row_bytes<K, T>::lane;
     const uint32_t *mask =
         job.above.mask + ((size_t) job.here.suffix[node] * job.columns.n + column) * K;
 #pragma unroll
     for (int j = 0; j < K; j++)
         item.wanted[j] = mask[j];
     /* What no lane reads of a row need not come from afar. */
-    uint32_t mine = job.columns.width / K == lane;
+    uint32_t mine = lane == WARP - 1;
 #pragma unroll
     for (int j = 0; j < K; j++)
         mine |= item.wanted[j] >> lane & 1;
-    item.stride = mine ? row_bytes<K>::row : 0;
+    item.stride = mine ? row_bytes<K, T>::row : 0;
 
     uint32_t size = (length + what.segments - 1) / what.segments;
     uint32_t begin = min(what.segment * size, length), end = min(begin + size, length);
@@ -442,7 +453,7 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
     }
 #pragma unroll 1
     for (int leading = what.segment > 0; leading >= 0; leading--) {
-        hope = pass_ends<K>(job, item, leading ? begin - lead : begin,
+        hope = pass_ends<K, T>(job, item, leading ? begin - lead : begin,
                                leading ? begin : end, leading ? 0 : most, batches, t);
         if (leading) {
             uint32_t start = begin < length ? item.ends[begin].y : 0;
@@ -463,20 +474,18 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
         return;
     }
 
-    finish_segment<K>(job, item, what, length, size, hope, t, batches);
+    finish_segment<K, T>(job, item, what, length, size, hope, t, batches);
 }
 
-/* Warps take tasks from a common pile, a few at a time, until it is empty. */
-template <int K>
-__global__ void __launch_bounds__(COUNT_WARPS *WARP, COUNT_BLOCKS)
-    count_children(SYN_GPU_JOB count_job job)
+/* By all warps: they take tasks from a common pile, a few at a time, while there are
+   any. */
+template <int K, class T>
+__device__ __forceinline__ void count_tasks(const count_job &job, batch_pair &batches)
 {
-    __shared__ batch_pair batches[COUNT_WARPS];
-    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const uint32_t tasks = job.head->tasks;
+    const uint32_t lane = threadIdx.x % WARP, tasks = job.head->tasks;
     if (job.head->list_ends > job.end_room)
         return;
-    uint32_t some = max(tasks / (gridDim.x * COUNT_WARPS * 8), 1);
+    uint32_t some = max(tasks / (gridDim.x * blockDim.x / WARP * 8), 1);
     for (;;) {
         /* One lane asks, so that all hear the same. */
         uint32_t next = tasks;
@@ -486,8 +495,16 @@ __global__ void __launch_bounds__(COUNT_WARPS *WARP, COUNT_BLOCKS)
         if (next >= tasks)
             return;
         for (uint32_t last = min(next + some, tasks); next < last; next++)
-            count_task<K>(job, job.tasks[next], batches[warp]);
+            count_task<K, T>(job, job.tasks[next], batches);
     }
+}
+
+template <int K, class T>
+__global__ void __launch_bounds__(COUNT_WARPS *WARP, COUNT_BLOCKS)
+    count_children(SYN_GPU_JOB count_job job)
+{
+    __shared__ batch_pair batches[COUNT_WARPS];
+    count_tasks<K, T>(job, batches[threadIdx.x / WARP]);
 }
 
 }  // namespace gpu

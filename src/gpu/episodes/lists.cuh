@@ -1,188 +1,17 @@
-/* The next level's nodes, and their lists of valid ends. */
+/* The lists of valid ends of a level's nodes. */
 #ifndef SYN_GPU_EPISODES_LISTS_CUH
 #define SYN_GPU_EPISODES_LISTS_CUH
 
 #include <cstdint>
+#include <type_traits>
 
+#include "gpu/episodes/plan.cuh"
 #include "gpu/episodes/share.cuh"
 #include "gpu/episodes/types.cuh"
 
 namespace gpu {
 
-enum {
-    FILL_WARPS = 8,  /* of a block */
-    ABREAST = 4      /* ends a lane looks at side by side, to hide latency */
-};
-
-struct fill_job {
-    level_view above, here, next;  /* `next` is filled with the children of `here` */
-    columns_view columns;
-    const uint32_t *unit;
-    const uint32_t *counts[DEVICES];
-    sharing share;
-    header *head;  /* of `next` */
-};
-
-struct tally_of_candidates {
-    unsigned long long all, own;
-};
-
-/* Nothing follows a new node yet. */
-__device__ inline void clear_node(const level_view &level, uint32_t node,
-                                  uint32_t columns, int width)
-{
-    for (uint32_t i = node * columns; i < (node + 1) * columns; i++) {
-        level.children[i] = 0;
-        for (int j = 0; j < width; j++)
-            level.mask[(size_t) i * width + j] = 0;
-    }
-}
-
-/* Children in order of (parent, column, symbol), as `base` numbers them. A child's
-   suffix is the child of its parent's suffix that the same step leads to. */
-template <int K>
-__device__ void fill_item(const fill_job &job, uint32_t item, tally_of_candidates *sum)
-{
-    const uint32_t lane = threadIdx.x % WARP, n = job.columns.n;
-    uint32_t node = item / n, column = item - node * n;
-    uint32_t interval = column / job.columns.pages;
-    uint32_t page = column % job.columns.pages * job.columns.width;
-    uint32_t there = job.here.suffix[node] * n + column;
-    const uint32_t *mask = job.here.mask + (size_t) item * K;
-    const uint32_t *mirror = job.above.mask + (size_t) there * K;
-    uint32_t rank = rank_of_lane<K>(mask);
-    uint32_t id = job.here.base[item] + rank, slot = job.here.slot[item];
-    const uint32_t *counts = job.counts[slot >> SLOT_BITS] + rank;
-    uint32_t suffix = job.above.base[there] + rank_of_lane<K>(mirror);
-    uint32_t length = job.here.length[node];
-    slot &= (1u << SLOT_BITS) - 1;
-    for (int j = 0; j < K; j++) {
-        if (mask[j] >> lane & 1) {
-            job.next.parent[id] = node;
-            job.next.suffix[id] = suffix;
-            job.next.unit[id] = job.unit[page + lane * K + j];
-            job.next.interval[id] = interval;
-            job.next.step[id] = lane * K + j + column * 256;
-            job.next.count[id] = counts[slot++];
-            uint32_t candidates = job.here.base[(suffix + 1) * n] -
-                                  job.here.base[suffix * n];
-            clear_node(job.next, id, n, K);
-            sum->all += candidates;
-            sum->own += job.share.takes(id, length) ? candidates : 0;
-            id++;
-        }
-        suffix += mirror[j] >> lane & 1;
-    }
-}
-
-template <int K>
-__global__ void __launch_bounds__(FILL_WARPS *WARP)
-    fill_level(SYN_GPU_JOB fill_job job)
-{
-    __shared__ tally_of_candidates sum;
-    const uint32_t lane = threadIdx.x % WARP, columns = job.columns.n;
-    uint32_t warp = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
-    uint32_t warps = gridDim.x * FILL_WARPS;
-    uint32_t items = *job.next.nodes > 0 ? *job.here.nodes * columns : 0;
-    uint32_t group = min(items / warps + 1, (uint32_t) WARP);  /* seen together */
-    if (threadIdx.x == 0)
-        sum = {0, 0};
-    __syncthreads();
-    tally_of_candidates mine = {0, 0};
-    for (uint32_t first = warp * group; first < items; first += warps * group) {
-        uint32_t item = first + lane;
-        bool any = item < items && lane < group && job.here.children[item] > 0;
-        for (uint32_t left = __ballot_sync(ALL, any); left; left &= left - 1)
-            fill_item<K>(job, first + __ffs(left) - 1, &mine);
-    }
-    if (mine.all)
-        atomicAdd(&sum.all, mine.all);
-    if (mine.own)
-        atomicAdd(&sum.own, mine.own);
-    __syncthreads();
-    if (threadIdx.x == 0 && sum.all) {
-        atomicAdd(&job.head->candidates, sum.all);
-        atomicAdd(&job.head->own, sum.own);
-    }
-}
-
-/* A list is counted along by several warps when it is longer than the work would be if
-   all were equal, but not when it is shorter than LEAST_SEGMENT ends. */
-constexpr unsigned long long LEAST_SEGMENT = 256, MOST_SEGMENT = 4096;
-
-/* Where the tasks of counting along a level's lists go. */
-struct task_plan {
-    task *tasks;          /* room for one an item and one a segment */
-    columns_view columns;
-    uint32_t pages;       /* of an interval that one task counts: 1 with a table */
-    uint32_t words;       /* of an item's mask */
-    uint32_t warps;       /* that count at a time; 0 where lists are not cut */
-    uint32_t room;        /* segments */
-    uint32_t mean;        /* ends of a list, about, unless lists were made `before` */
-    const header *before;
-    header *head;
-
-    /* Ends of the lists that the next ones are made from, on average. */
-    __device__ uint32_t mean_list() const
-    {
-        return before && before->lists > 0
-                   ? (uint32_t) (before->list_ends / before->lists) : mean;
-    }
-
-    /* Ends of a segment. */
-    __device__ uint32_t segment(uint32_t nodes) const
-    {
-        if (warps == 0)
-            return 1u << 31;
-        unsigned long long work = (unsigned long long) mean_list() * nodes * columns.n;
-        return (uint32_t) min(max(work / warps, LEAST_SEGMENT), MOST_SEGMENT);
-    }
-};
-
-/* By one warp, for a node with a list: a task for each column with candidates, or for
-   some pages, or several where the list is long. `masks` is that of the node's suffix. */
-__device__ inline void plan_node(const task_plan &plan, uint32_t node, uint32_t length,
-                                 const uint32_t *masks, uint32_t segment)
-{
-    const uint32_t lane = threadIdx.x % WARP, columns = plan.columns.n;
-    const uint32_t pages = plan.columns.pages, runs = (pages - 1) / plan.pages + 1;
-    for (uint32_t begin = 0; begin < columns / pages * runs; begin += WARP) {
-        uint32_t run = begin + lane, first = 0, n = 0;
-        uint32_t column = run / runs * pages + run % runs * plan.pages;
-        if (column < columns && length > 0) {
-            uint32_t any = 0, some = min(plan.pages, pages - column % pages);
-            for (uint32_t j = 0; j < some * plan.words; j++)
-                any |= masks[(size_t) column * plan.words + j];
-            n = any ? max((length + segment / 2) / segment, 1) : 0;
-        }
-        /* Where there is no room left, nobody asks: so the counter stays near it. */
-        bool room = n > 1 && *(volatile uint32_t *) &plan.head->segments < plan.room;
-        n = room ? n : min(n, 1);
-        if (n > 1) {
-            first = atomicAdd(&plan.head->segments, n);
-            n = first + n <= plan.room ? n : 1;
-        }
-        uint32_t sum = n;
-        for (int step = 1; step < WARP; step *= 2) {
-            uint32_t below = __shfl_up_sync(ALL, sum, step);
-            sum += lane >= step ? below : 0;
-        }
-        uint32_t at = 0;
-        if (lane == WARP - 1 && sum > 0)
-            at = atomicAdd(&plan.head->tasks, sum);
-        at = __shfl_sync(ALL, at, WARP - 1) + sum - n;
-        for (uint32_t s = 0; s < n; s++)
-            plan.tasks[at + s] = {node * columns + column, s, n, first};
-    }
-}
-
-/* For the units, a warp each. */
-__global__ void plan_units(level_view above, level_view here, task_plan plan)
-{
-    uint32_t node = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
-    if (node < here.n && here.length[node] != ELSEWHERE)
-        plan_node(plan, node, here.length[node], above.mask, plan.segment(here.n));
-}
+enum { ABREAST = 4 };  /* ends a lane looks at side by side, to hide latency */
 
 template <class T> struct list_job {
     events_view events;
@@ -193,7 +22,7 @@ template <class T> struct list_job {
     sharing share;
     const place<T> *places;
     const link *links;        /* NULL without a table */
-    const uint16_t *table;    /* NULL where there is none */
+    const void *table;        /* NULL where there is none */
     uint32_t stride;          /* symbols of a row of the table */
     const uint2 *end;         /* lists of `here` */
     uint2 *made;
@@ -212,7 +41,7 @@ template <class T> struct list_job {
 template <class T> struct source_list {
     const uint2 *end;
     uint32_t length;
-    const uint16_t *column;  /* of the child's symbol in the table */
+    size_t column;           /* of the child's symbol in the table */
     const place<T> *places;
     uint32_t row_begin, row_end;  /* of the child's symbol */
 };
@@ -226,7 +55,7 @@ struct owned_rows {
    before they open where `end` is past the last. */
 struct owned_windows {
     uint32_t row[ABREAST], start[ABREAST];  /* of the ends */
-    uint32_t event[ABREAST], open[ABREAST + 1], shut[ABREAST];
+    uint32_t open[ABREAST + 1], shut[ABREAST];
 };
 
 template <class T>
@@ -251,7 +80,6 @@ __device__ __forceinline__ void find_owned_windows(const source_list<T> &from, u
             bool ours = i + a * WARP + lane < end;
             w->row[a] = e[a].x;
             w->start[a] = e[a].y;
-            w->event[a] = here.event;
             w->shut[a] = ours ? here.event + here.shut : 0;
         }
     }
@@ -266,15 +94,16 @@ __device__ __forceinline__ void find_owned_windows(const source_list<T> &from, u
 /* The first event of the child's symbol in each window, as a row, and the next of its
    unit: from the table, or by search among the unit's events. NOTHING where there is
    none. */
-template <class T>
+template <class E, class T>
 __device__ __forceinline__ void look_up_first(const list_job<T> &job,
                                               const source_list<T> &from,
                                               const owned_windows &w, link *found)
 {
 #pragma unroll
     for (int a = 0; a < ABREAST; a++) {
-        uint32_t next = w.shut[a] > 0 ? from.column[(size_t) w.row[a] * job.stride] : 0;
-        uint32_t first = w.event[a] + next - 1;
+        const E *at = (const E *) job.table + from.column + (size_t) w.row[a] * job.stride;
+        uint32_t next = w.shut[a] > 0 ? __ldg(at) : 0;
+        uint32_t first = w.open[a] + next - 1;
         found[a] = {NOTHING, NOTHING};
         if (next != 0 && first < w.shut[a])
             found[a] = job.links[first];
@@ -308,16 +137,17 @@ __device__ __forceinline__ void search_first(const list_job<T> &job,
     }
 }
 
-/* What the ends i + a * WARP + lane own, those from `end` on nothing. */
-template <bool TABLE, class T>
+/* What the ends i + a * WARP + lane own, those from `end` on nothing. E is the type of the
+   entries of a table, and void where there is none. */
+template <class E, class T>
 __device__ void find_owned(const list_job<T> &job, const source_list<T> &from, uint32_t i,
                            uint32_t end, owned_rows *owned)
 {
     owned_windows w;
     link found[ABREAST];
     find_owned_windows(from, i, end, &w);
-    if (TABLE)
-        look_up_first(job, from, w, found);
+    if constexpr (!std::is_void_v<E>)
+        look_up_first<E>(job, from, w, found);
     else
         search_first(job, from, w, found);
     bool more = false;
@@ -392,7 +222,7 @@ __device__ inline void write_owned(const owned_rows *owned, const uint32_t *spot
 
 /* Makes what the ends begin .. end - 1 own. Writes to `out` what fits in `room`; returns
    how much there is. */
-template <bool TABLE, class T>
+template <class E, class T>
 __device__ uint32_t make_ends(const list_job<T> &job, const source_list<T> &from,
                               uint32_t begin, uint32_t end, uint2 *out, uint32_t room)
 {
@@ -400,7 +230,7 @@ __device__ uint32_t make_ends(const list_job<T> &job, const source_list<T> &from
     for (uint32_t i = begin; i < end; i += ABREAST * WARP) {
         owned_rows owned[ABREAST];
         uint32_t spot[ABREAST];
-        find_owned<TABLE>(job, from, i, end, owned);
+        find_owned<E>(job, from, i, end, owned);
         uint32_t n = place_owned(owned, spot);
         write_owned(owned, spot, out + total, total < room ? room - total : 0);
         total += n;
@@ -435,7 +265,7 @@ __device__ bool open_child(const list_job<T> &job, uint32_t child, bool first,
     uint32_t page = column % job.columns.pages * job.columns.width;
     from->end = job.end + job.here.offset[parent];
     from->length = live ? job.here.length[parent] : 0;
-    from->column = job.table + (size_t) column * (job.events.n + 1) * job.stride + symbol;
+    from->column = (size_t) column * (job.events.n + 1) * job.stride + symbol;
     from->places = job.places + (size_t) (column / job.columns.pages) * job.events.n;
     from->row_begin = job.events.row_begin[page + symbol];
     from->row_end = job.events.row_end[page + symbol];
@@ -469,7 +299,7 @@ __device__ inline uint32_t warps_a_list(uint32_t mean, uint32_t processors,
 
 /* `team` warps of a block make the list of a child, each from its part of the parent's.
    Staged are the ends of this warp; the rest is the block's. */
-template <bool TABLE, class T>
+template <class E, class T>
 __device__ void make_list(const list_job<T> &job, uint32_t child, uint32_t team,
                           uint32_t segment, uint2 *staged, uint32_t *totals,
                           unsigned long long *spots)
@@ -480,7 +310,7 @@ __device__ void make_list(const list_job<T> &job, uint32_t child, uint32_t team,
     bool live = open_child(job, child, part == 0 && lane == 0, &from);
     uint32_t size = (from.length + team - 1) / team;
     uint32_t begin = min(part * size, from.length), end = min(begin + size, from.length);
-    uint32_t total = make_ends<TABLE>(job, from, begin, end, staged, job.staged);
+    uint32_t total = make_ends<E>(job, from, begin, end, staged, job.staged);
     if (lane == 0)
         totals[warp] = total;
     if (team > 1)
@@ -509,16 +339,14 @@ __device__ void make_list(const list_job<T> &job, uint32_t child, uint32_t team,
         for (uint32_t i = lane; i < total; i += WARP)
             out[i] = staged[i];
     } else {
-        make_ends<TABLE>(job, from, begin, end, out, total);
+        make_ends<E>(job, from, begin, end, out, total);
     }
 }
 
-/* The block's dynamic shared memory is what its warps stage. */
-template <bool TABLE, class T>
-__global__ void __launch_bounds__(LIST_WARPS * WARP)
-    make_lists(SYN_GPU_JOB list_job<T> job)
+/* By all blocks, of LIST_WARPS each; `staging` is for the ends that these stage. */
+template <class E, class T>
+__device__ void make_all_lists(const list_job<T> &job, uint2 *staging)
 {
-    extern __shared__ uint2 staging[];
     __shared__ uint32_t totals[LIST_WARPS];
     __shared__ unsigned long long spots[LIST_WARPS];
     const uint32_t warp = threadIdx.x / WARP, end = job.last();
@@ -528,9 +356,17 @@ __global__ void __launch_bounds__(LIST_WARPS * WARP)
     for (uint32_t first = blockIdx.x * each; first < lists; first += gridDim.x * each) {
         if (block_stops(job.stop))
             return;
-        make_list<TABLE>(job, job.from + first + warp / team, team, segment,
-                         staging + warp * job.staged, totals, spots);
+        make_list<E>(job, job.from + first + warp / team, team, segment,
+                     staging + warp * job.staged, totals, spots);
     }
+}
+
+template <class E, class T>
+__global__ void __launch_bounds__(LIST_WARPS * WARP)
+    make_lists(SYN_GPU_JOB list_job<T> job)
+{
+    extern __shared__ uint2 staging[];
+    make_all_lists<E>(job, staging);
 }
 
 /* A block makes the list of a child, one tile of the parent's list after another. The
@@ -538,7 +374,7 @@ __global__ void __launch_bounds__(LIST_WARPS * WARP)
    they are found. This is for long lists, which fill most of that room. */
 enum { LONG_WARPS = 16 };
 
-template <bool TABLE, class T>
+template <class E, class T>
 __global__ void __launch_bounds__(LONG_WARPS * WARP, 2)
     make_long_lists(SYN_GPU_JOB list_job<T> job)
 {
@@ -560,7 +396,7 @@ __global__ void __launch_bounds__(LONG_WARPS * WARP, 2)
     for (uint32_t tile = 0; tile < from.length; tile += TILE, side ^= 1) {
         owned_rows owned[ABREAST];
         uint32_t place[ABREAST], before = made;
-        find_owned<TABLE>(job, from, tile + warp * ABREAST * WARP, from.length, owned);
+        find_owned<E>(job, from, tile + warp * ABREAST * WARP, from.length, owned);
         uint32_t n = place_owned(owned, place);
         if (lane == 0)
             totals[side][warp] = n;

@@ -106,6 +106,19 @@ template <class T> void mine_as_team(request *work, const int *devices, unsigned
     team.rethrow();
 }
 
+/* Windows turn out too wide only when they have been found. */
+template <class T> void mine_at_least(request *work, const int *devices, unsigned n)
+{
+    try {
+        mine_as_team<T>(work, devices, n);
+    } catch (const gpu::too_wide &) {
+        if constexpr (sizeof(T) == 1)
+            mine_at_least<uint16_t>(work, devices, n);
+        else if constexpr (sizeof(T) == 2)
+            mine_at_least<uint32_t>(work, devices, n);
+    }
+}
+
 /* A level that says its parents have no children. */
 void end_levels(syn_episodes *out)
 {
@@ -127,11 +140,7 @@ void mine_on(request *work, const int *devices, int n)
         throw refusal(SYN_TOO_LARGE, "there are %zu frequent units, more than %d", units,
                       (int) SYN_GPU_UNITS);
     if (units > 0 && work->options->n_intervals > 0 && work->options->max_size > 1) {
-        try {
-            mine_as_team<uint16_t>(work, devices, (unsigned) n);
-        } catch (const gpu::too_wide &) {
-            mine_as_team<uint32_t>(work, devices, (unsigned) n);
-        }
+        mine_at_least<uint8_t>(work, devices, (unsigned) n);
     }
     end_levels(work->out);
 }

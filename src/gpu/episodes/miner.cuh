@@ -7,6 +7,8 @@
 #include "gpu/base/device.cuh"
 #include "gpu/episodes/count.cuh"
 #include "gpu/episodes/level.cuh"
+#include "gpu/episodes/fill.cuh"
+#include "gpu/episodes/flight.cuh"
 #include "gpu/episodes/lists.cuh"
 #include "gpu/episodes/number.cuh"
 #include "gpu/episodes/results.cuh"
@@ -19,6 +21,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -29,7 +32,7 @@
 namespace gpu {
 
 /* Ends that a warp making lists stages; more of them leave room for fewer warps. */
-constexpr uint32_t STAGED = 448;
+constexpr uint32_t STAGED = 448, STAGED_IN_FLIGHT = 576;
 
 constexpr size_t LONG_LIST = 8192;  /* ends from which on a block takes a list alone */
 
@@ -37,12 +40,12 @@ constexpr size_t STAGING = (size_t) 1 << 20;  /* page-locked words for results *
 
 constexpr size_t MOST_SEGMENTS = 1 << 15, FEWEST_SEGMENTS = 64;
 
-/* Levels that a device may be making before the host has heard of the first of them, so
-   that it never waits for an answer; and levels that have memory by turns: those that are
-   being made, two below them, and those that the host is copying. */
-constexpr size_t AHEAD = 3, LEVELS = 6;
+/* Shared memory of a block that makes levels, and all of it that a block may have. */
+constexpr size_t FLIGHT_BYTES = FLIGHT_WARPS * STAGED_IN_FLIGHT * sizeof(uint2);
+constexpr size_t MOST_OF_BLOCK = 49 << 10;
 
-constexpr size_t HEADERS = 128;  /* of levels, by turns */
+/* Levels that one launch makes at the most, and page-locked words for these. */
+constexpr size_t AT_ONCE = HEADERS / 2, IN_FLIGHT = (size_t) 1 << 19;
 
 /* Room for nodes, and for the ends of their lists, that there is from the beginning, at
    the most; for the ends of some lists of all events it is there at least. */
@@ -61,12 +64,15 @@ constexpr int MOST_WIDTH = 8;  /* symbols of a lane */
 /* Columns of a table: the second dimension of a grid goes no further. */
 constexpr size_t MOST_OF_TABLE = 65535;
 
-/* A window holds more events than 16 bits can number. */
+/* A window holds more events, or reaches further, than this type of miner can number. */
 struct too_wide {};
 
-/* Level k holds episodes of size k; level 0 is the root. T is the type of distances
-   between an event and the ends of its windows. */
+/* Level k holds episodes of size k; level 0 is the root. T is the type of what a table of
+   next occurrences holds, which numbers the events of a window, and uint32_t for a miner
+   without a table. W numbers the events between an event and the ends of its windows. */
 template <class T> class miner {
+    typedef std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t> W;
+
     const syn_recording *recording_;
     const syn_mine_options *options_;
     const syn_watch *watch_;  /* of member 0 alone, NULL for the others */
@@ -78,6 +84,7 @@ template <class T> class miner {
     size_t longest_ = 0;  /* events of a unit, and so ends of any list */
     size_t mean_list_;  /* ends of the lists that the next ones are made from */
     int width_ = 1, processors_ = 1;
+    int together_ = 0;  /* blocks of a launch that are on a multiprocessor together */
     size_t allowance_;               /* bytes that this member may take in all */
     size_t segments_ = MOST_SEGMENTS;  /* that there is room for */
     bool has_table_ = false;  /* of next occurrences; else lists are swept along */
@@ -90,13 +97,21 @@ template <class T> class miner {
     size_t resident_ = 1;
     size_t dealt_ = 0;  /* the level whose lists are dealt out, 0 before there is one */
     size_t begun_ = 1;  /* the last level that is there or being made */
+    size_t collected_ = 1;  /* the last level that the host has */
 
     stream stream_, copies_;
-    event counted_[LEVELS], filled_[LEVELS];
-    pinned<header> seen_{LEVELS};    /* copies of `headers_` */
+    event counted_, filled_;
+    pinned<header> seen_{HEADERS};   /* copies of `headers_` */
     pinned<uint32_t> staging_{STAGING};
     array<header> headers_;          /* [HEADERS] */
     array<uint32_t> stop_;           /* set by the host */
+
+    /* Of levels that are made in one launch, see flight.cuh. */
+    array<uint32_t> meeting_;
+    pinned<uint32_t> arrived_{IN_FLIGHT + 1};  /* the levels, and their last size */
+    size_t flight_ = 1, landing_ = 0;  /* the first and the last size of a launch */
+    size_t spot_ = 0, next_spot_ = 0;  /* of a level in `arrived_`, and of what follows */
+
     array<unsigned long long> tiles_;
     uint32_t runs_ = 0;              /* of numbering */
     array<int64_t> tick_, bounds_;
@@ -105,10 +120,10 @@ template <class T> class miner {
     array<uint32_t> counts_[2];  /* by turns: the others may still be reading the last */
     array<uint32_t> found_[2];   /* what is exchanged of a level, by turns as well */
     std::vector<array<uint32_t>> others_found_, others_counts_;
-    array<place<T>> places_;
+    array<place<W>> places_;
     array<link> links_;
     array<uint16_t> symbol_;
-    array<uint16_t> table_;
+    array<T> table_;
     array<task> tasks_;
     array<uint2> lists_[2];  /* of the levels up to `resident_`, by turns */
     std::vector<std::unique_ptr<array<uint2>>> part_;  /* [levels] of those above */
@@ -121,13 +136,15 @@ template <class T> class miner {
     }
     array<uint32_t> &counts(size_t size) { return counts_[size % 2]; }
     header *head(size_t size) { return headers_.get() + size % HEADERS; }
-    const header &seen(size_t size) const { return seen_.get()[size % LEVELS]; }
+    const header &seen(size_t size) const { return seen_.get()[size % HEADERS]; }
     events_view events() const;
     sharing share(size_t size) const { return {me_, team_->size(), dealt_ == size}; }
     bool dealt_before(size_t size) const { return dealt_ > 0 && dealt_ < size; }
-    /* Whether levels can be made before the host knows how large they are. Long lists
-       take so much longer than an answer that they are better made one by one. */
-    bool runs_ahead(size_t size);
+    bool in_flight(size_t size) const
+    {
+        return flight_ <= size && size <= landing_;
+    }
+    const volatile uint32_t *progress() const { return arrived_.get() + IN_FLIGHT; }
     size_t memory() const;
     size_t list_memory() const;
     size_t for_lists() const;
@@ -168,14 +185,22 @@ template <class T> class miner {
 
     void poll(size_t size, double done, double total);
     void fetch_header(size_t size);
+    bool has_come(size_t size);
     void wait(size_t size, double done, double total);
-    void launch_count(const count_job &job);
+    count_job count_job_of(size_t size);
+    number_job number_job_of(size_t size, bool sure);
+    fill_job fill_job_of(size_t size);
+    list_job<W> list_job_of(size_t size, uint32_t begin, uint32_t end);
     void start_count(size_t size);
-    void start_ahead(size_t size);
-    void go_ahead(size_t size);
+    bool flies(size_t size);
+    void take_off(size_t size);
+    void launch_flight(flight_job<W> &job);
+    void start(size_t size);
+    void follow(size_t size);
     bool stalled(size_t size);
     void go_back(size_t size);
     uint32_t count(size_t size);
+    void check_windows(const header &first) const;
     bool have_lists(size_t size);
     void count_part(size_t size, double done, uint32_t *found);
     uint32_t count_by_parts(size_t size);
@@ -184,7 +209,7 @@ template <class T> class miner {
                      const std::vector<std::vector<uint32_t>> &child, uint32_t *found);
     bool make_part(size_t size, uint32_t begin, uint32_t end, double done, double total);
     uint32_t exchange(size_t size, uint32_t found);
-    void number(size_t size, size_t count_room, size_t end_room, size_t next_room);
+    void number(size_t size);
     void fill(size_t size);
     void start_lists(size_t size, uint32_t begin, uint32_t end);
     void start_level(size_t size, uint32_t found);

@@ -10,7 +10,7 @@
 namespace gpu {
 
 enum {
-    NUMBER_WARPS = 16,
+    NUMBER_WARPS = 8,
     NUMBER_EACH = 4,  /* items of a thread */
     NUMBER_TILE = NUMBER_WARPS * WARP * NUMBER_EACH
 };
@@ -29,7 +29,7 @@ struct number_job {
     unsigned long long next_room;    /* ends that there is room for in the next lists */
     unsigned long long *tiles;       /* [tiles] */
     uint32_t run;                    /* from 1, another one each time */
-    header *head;                    /* of `here` */
+    header *head, *new_head;         /* of `here`, and of `next` */
 };
 
 __device__ inline unsigned long long tile_word(uint32_t run, tile_stage stage,
@@ -74,11 +74,12 @@ __device__ inline void end_numbering(const number_job &job, uint32_t nodes,
                 ends_expected(*job.head, total) <= job.next_room;
     job.here.base[items] = total;
     job.here.child[nodes] = total;
+    *job.new_head = {};
     *job.next.nodes = fits ? total : 0;
 }
 
-__global__ void __launch_bounds__(NUMBER_WARPS * WARP)
-    number_children(SYN_GPU_JOB number_job job)
+/* By all blocks, of NUMBER_WARPS each. */
+__device__ inline void number_items(const number_job &job)
 {
     __shared__ uint32_t sums[NUMBER_WARPS], tile_before[2];
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -132,6 +133,12 @@ __global__ void __launch_bounds__(NUMBER_WARPS * WARP)
             end_numbering(job, nodes, items, tile_before[1] + total);
         __syncthreads();
     }
+}
+
+__global__ void __launch_bounds__(NUMBER_WARPS * WARP)
+    number_children(SYN_GPU_JOB number_job job)
+{
+    number_items(job);
 }
 
 }  // namespace gpu

@@ -32,91 +32,157 @@ template <class T> void miner<T>::poll(size_t size, double done, double total)
 /* Copies the header of `size` as the kernels so far leave it, for wait(). */
 template <class T> void miner<T>::fetch_header(size_t size)
 {
-    check(cudaMemcpyAsync(seen_.get() + size % LEVELS, head(size), sizeof(header),
+    check(cudaMemcpyAsync(seen_.get() + size % HEADERS, head(size), sizeof(header),
                           cudaMemcpyDeviceToHost, stream_));
-    check(cudaEventRecord(counted_[size % LEVELS], stream_));
+    check(cudaEventRecord(counted_, stream_));
+}
+
+/* Whether the header of `size` is here: it comes when the level above it is made, or
+   counted. */
+template <class T> bool miner<T>::has_come(size_t size)
+{
+    if (in_flight(size + 1) && *progress() > size)
+        return true;
+    cudaError_t state = in_flight(size + 1) ? cudaStreamQuery(stream_)
+                                            : cudaEventQuery(counted_);
+    if (state == cudaErrorNotReady) {
+        cudaGetLastError();
+        return false;
+    }
+    check(state);
+    return !in_flight(size + 1) || *progress() > size;
 }
 
 /* Waits until the header of `size` is here. */
 template <class T> void miner<T>::wait(size_t size, double done, double total)
 {
-    for (;;) {
-        cudaError_t state = cudaEventQuery(counted_[size % LEVELS]);
-        if (state != cudaErrorNotReady) {
-            check(state);
-            break;
-        }
+    while (!has_come(size))
         if (seconds_now() - polled_ > 0.05)
             poll(size + 1, done, total);
-    }
-    cudaGetLastError();
+    std::atomic_thread_fence(std::memory_order_acquire);
 }
 
 /* ---- counting ---- */
 
-template <class T> void miner<T>::launch_count(const count_job &job)
+/* To count the children of the nodes of the level below `size` that have tasks. */
+template <class T> count_job miner<T>::count_job_of(size_t size)
 {
-    by_width([&](auto width) {
-        constexpr int K = decltype(width)::value;
-        if (has_table_) {
-            unsigned blocks = (unsigned) processors_ * COUNT_BLOCKS;
-            count_children<K><<<blocks, COUNT_WARPS * WARP, 0, stream_>>>(job);
-        } else {
-            sweep_job<T> sweep = {job, places_.get(), pages_swept()};
-            size_t bytes = (size_t) sweep.pages * columns_.width * sizeof(swept);
-            unsigned blocks = (unsigned) processors_ * WARP;
-            sweep_children<K, T><<<blocks, WARP, bytes, stream_>>>(sweep);
-        }
-    });
-    check(cudaGetLastError());
+    return {events(), view(size - 2), findings(size), tasks_.get(), columns_,
+            options_->min_count, me_, table_.get(),
+            (const place<uint16_t> *) places_.get(), list(size - 1).get(),
+            list(size - 1).room(), counts(size).get(),
+            (uint32_t) std::min<size_t>(counts(size).room(), 1u << SLOT_BITS),
+            segment_.get(), meet_.get(), sum_.get(), stop_.get(), head(size - 1)};
 }
 
-/* Counts the children of the nodes of the level below `size` that have tasks. */
 template <class T> void miner<T>::start_count(size_t size)
 {
-    launch_count({events(), view(size - 2), findings(size), tasks_.get(), columns_,
-                  options_->min_count, me_, table_.get(), list(size - 1).get(),
-                  list(size - 1).room(), counts(size).get(),
-                  (uint32_t) std::min<size_t>(counts(size).room(), 1u << SLOT_BITS),
-                  segment_.get(), meet_.get(), sum_.get(), stop_.get(), head(size - 1)});
+    count_job job = count_job_of(size);
+    by_width([&](auto width) {
+        constexpr int K = decltype(width)::value;
+        if constexpr (sizeof(T) < 4) {
+            if (has_table_) {
+                unsigned blocks = (unsigned) processors_ * COUNT_BLOCKS;
+                count_children<K, T><<<blocks, COUNT_WARPS * WARP, 0, stream_>>>(job);
+                return;
+            }
+        }
+        sweep_job<W> sweep = {job, places_.get(), pages_swept()};
+        size_t bytes = (size_t) sweep.pages * columns_.width * sizeof(swept);
+        unsigned blocks = (unsigned) processors_ * WARP;
+        sweep_children<K, W><<<blocks, WARP, bytes, stream_>>>(sweep);
+    });
+    check(cudaGetLastError());
     fetch_header(size - 1);
 }
 
-/* ---- ahead of the host ---- */
+/* ---- levels that are made in one launch ---- */
 
 /* Whether levels from `size` on can be made before the host knows how large they are.
-   Long lists take so much longer than an answer that they are better made one by one, and
-   where memory is short the host decides what fits. */
-template <class T> bool miner<T>::runs_ahead(size_t size)
+   Where memory is short, or devices share the work, the host decides; long lists take so
+   much longer than its answers that they are better made one by one. The tasks of
+   counting `size` are there already, so that their array must stay as it is. */
+template <class T> bool miner<T>::flies(size_t size)
 {
-    size_t results = AHEAD * view(size - 1).room * 6 * sizeof(uint32_t);
-    return team_->size() == 1 && mean_list_ < LONG_LIST &&
-           memory() + results_ + results <= options_->max_memory;
+    if (!has_table_ || !together_ || team_->size() > 1 || mean_list_ >= LONG_LIST)
+        return false;
+    size_t room = 0;
+    for (size_t k = size; k < size + 2; k++)
+        open_level(k, 0);
+    for (size_t k = size - 2; k < size + 2; k++)
+        room = std::max<size_t>(room, view(k).room);
+    grow_tiles(room);
+    return room * columns_.n + segments_ <= tasks_.room() &&
+           memory() + results_ + IN_FLIGHT * sizeof(uint32_t) <= options_->max_memory;
 }
 
-/* Counts `size`, and makes its level with the lists, in the room there is. */
-template <class T> void miner<T>::go_ahead(size_t size)
+/* Begins to make `size` and what follows, in the room there is. */
+template <class T> void miner<T>::take_off(size_t size)
 {
-    start_count(size);
-    open_level(size, 0);
-    grow_tasks(view(size).room);
-    grow_tiles(view(size - 1).room);
-    number(size, counts(size).room(), list(size - 1).room(), list(size).room());
-    fill(size);
-    if (size < options_->max_size)
-        start_lists(size, 0, UINT32_MAX);
-    begun_ = size;
+    flight_job<W> job = {};
+    for (size_t k = size - 2; k < size + 2; k++)
+        job.level[k % LEVELS] = view(k);
+    job.first = {count_job_of(size), number_job_of(size, false), fill_job_of(size),
+                 list_job_of(size, 0, UINT32_MAX)};
+    job.first.lists.staged = STAGED_IN_FLIGHT;
+    job.from = (uint32_t) size;
+    job.to = (uint32_t) std::min<size_t>(size + AT_ONCE - 1, options_->max_size);
+    job.max_size = (uint32_t) options_->max_size;
+    for (size_t k = 0; k < 2; k++) {
+        job.ends[k] = lists_[k].get();
+        job.end_room[k] = lists_[k].room();
+        job.counts[k] = counts_[k].get();
+        job.count_room[k] = (uint32_t) std::min<size_t>(counts_[k].room(),
+                                                        1u << SLOT_BITS);
+    }
+    job.headers = headers_.get();
+    job.meeting = meeting_.get();
+    job.seen = seen_.get();
+    job.results = arrived_.get();
+    job.progress = arrived_.get() + IN_FLIGHT;
+    job.room = IN_FLIGHT;
+    *job.progress = 0;
+    runs_ += AT_ONCE;
+    flight_ = size;
+    begun_ = landing_ = job.to;
+    next_spot_ = 0;
+    launch_flight(job);
 }
 
-/* Starts to count `size`, and what can be made ahead of the host's answer. */
-template <class T> void miner<T>::start_ahead(size_t size)
+template <class T> void miner<T>::launch_flight(flight_job<W> &job)
 {
-    size_t last = std::min<size_t>(size + AHEAD - 1, options_->max_size);
-    if (runs_ahead(size))
-        while (begun_ < last)
-            go_ahead(begun_ + 1);
-    else if (begun_ < size)
+    if constexpr (sizeof(T) < 4)
+        by_width([&](auto width) {
+            auto kernel = make_levels<decltype(width)::value, T, W>;
+            unsigned blocks = (unsigned) (processors_ * together_);
+            void *arguments[] = {&job};
+            check(cudaLaunchCooperativeKernel(kernel, blocks, FLIGHT_WARPS * WARP,
+                                              arguments, FLIGHT_BYTES, stream_));
+        });
+    check(cudaEventRecord(filled_, stream_));
+}
+
+/* Starts to count `size`, unless it is being made already. */
+template <class T> void miner<T>::start(size_t size)
+{
+    if (begun_ >= size) {
+        open_level(size, 0);
+    } else if (flies(size)) {
+        collect(size - 1);  /* before its memory becomes another level's */
+        take_off(size);
+    } else {
         start_count(size);
+    }
+}
+
+/* The host has heard how large a level in flight is: now it knows where to find it, and
+   whether it was the last one that there was room for. */
+template <class T> void miner<T>::follow(size_t size)
+{
+    spot_ = next_spot_;
+    next_spot_ += 5 * (size_t) seen(size - 1).found + view(size - 1).n + 1;
+    if (next_spot_ > IN_FLIGHT)
+        begun_ = landing_ = size;
 }
 
 /* Whether `size` was begun, and something did not fit. */
@@ -133,9 +199,9 @@ template <class T> bool miner<T>::stalled(size_t size)
 template <class T> void miner<T>::go_back(size_t size)
 {
     check(cudaMemsetAsync(&head(size - 1)->tiles, 0, sizeof(uint32_t), stream_));
-    for (; begun_ >= size; begun_--)
-        check(cudaMemsetAsync(head(begun_), 0, sizeof(header), stream_));
     check(cudaStreamSynchronize(stream_));
+    begun_ = size - 1;
+    landing_ = std::min(landing_, begun_);
 }
 
 /* ---- counts ---- */
@@ -187,7 +253,7 @@ template <class T> bool miner<T>::have_lists(size_t size)
     return false;
 }
 
-/* How many children of `size` are frequent. Counting, begun by start_ahead(), is repeated
+/* How many children of `size` are frequent. Counting, begun by start(), is repeated
    when the lists before it or the counts did not fit. */
 template <class T> uint32_t miner<T>::count(size_t size)
 {
@@ -195,6 +261,8 @@ template <class T> uint32_t miner<T>::count(size_t size)
         wait(size - 1, 0, 0);
         if (stalled(size))
             go_back(size);
+        else if (in_flight(size))
+            follow(size);
         if (have_lists(size)) {
             uint32_t found = slots_for(size, seen(size - 1).found);
             if (found <= counts(size).room())
@@ -342,58 +410,75 @@ template <class T> uint32_t miner<T>::exchange(size_t size, uint32_t found)
     return (uint32_t) total;
 }
 
-/* Numbers the children of all items, and with them the nodes of `size`: none where more
-   was found than there is room for. */
-template <class T>
-void miner<T>::number(size_t size, size_t count_room, size_t end_room, size_t next_room)
+/* To number the children of all items, and with them the nodes of `size`: none where more
+   was found than there is room for, unless the host is `sure` that there is. */
+template <class T> number_job miner<T>::number_job_of(size_t size, bool sure)
 {
-    const level_view &here = view(size - 1);
-    number_job job = {here, view(size), columns_.n,
-                      (uint32_t) std::min<size_t>(count_room, UINT32_MAX), end_room,
-                      next_room, tiles_.get(), ++runs_ % MOST_RUNS, head(size - 1)};
-    size_t tiles = (size_t) here.room * columns_.n / NUMBER_TILE + 1;
+    auto room = [&](size_t n) { return sure ? SIZE_MAX : n; };
+    return {view(size - 1), view(size), columns_.n,
+            (uint32_t) std::min<size_t>(room(counts(size).room()), UINT32_MAX),
+            room(list(size - 1).room()), room(list(size).room()), tiles_.get(),
+            ++runs_ % MOST_RUNS, head(size - 1), head(size)};
+}
+
+template <class T> void miner<T>::number(size_t size)
+{
+    number_job job = number_job_of(size, true);
+    size_t tiles = (size_t) view(size - 1).room * columns_.n / NUMBER_TILE + 1;
     unsigned blocks = (unsigned) std::min<size_t>(tiles, processors_);
     number_children<<<blocks, NUMBER_WARPS * WARP, 0, stream_>>>(job);
     check(cudaGetLastError());
 }
 
-/* Makes the nodes of `size` out of what counting kept. */
-template <class T> void miner<T>::fill(size_t size)
+/* To make the nodes of `size` out of what counting kept. */
+template <class T> fill_job miner<T>::fill_job_of(size_t size)
 {
     fill_job job = {view(size - 2), view(size - 1), view(size), columns_, unit_.get(), {},
                     share(size), head(size)};
     for (unsigned d = 0; d < team_->size(); d++)
         job.counts[d] = d == me_ ? counts(size).get() : others_counts_[d].get();
+    return job;
+}
+
+template <class T> void miner<T>::fill(size_t size)
+{
+    fill_job job = fill_job_of(size);
     unsigned blocks = (unsigned) processors_ * 8;
     by_width([&](auto width) {
         fill_level<decltype(width)::value>
             <<<blocks, FILL_WARPS * WARP, 0, stream_>>>(job);
     });
     check(cudaGetLastError());
-    check(cudaEventRecord(filled_[size % LEVELS], stream_));
+    check(cudaEventRecord(filled_, stream_));
 }
 
 /* ---- lists ---- */
 
-/* Makes the lists of the nodes begin .. end - 1 of `size`, or of as many as there are. */
+/* To make the lists of the nodes begin .. end - 1 of `size`, as far as they are there. */
 template <class T>
-void miner<T>::start_lists(size_t size, uint32_t begin, uint32_t end)
+list_job<typename miner<T>::W> miner<T>::list_job_of(size_t size, uint32_t begin,
+                                                     uint32_t end)
 {
     const array<uint2> &made = list(size);
     const header *before = end == UINT32_MAX ? head(size - 1) : nullptr;
-    list_job<T> job = {events(), view(size - 1), view(size), begin, end, columns_,
-                       share(size), places_.get(), links_.get(), table_.get(),
-                       (uint32_t) (WARP * width_), list(size - 1).get(), made.get(),
-                       made.room(), STAGED, (uint32_t) processors_, plan(size, before),
-                       stop_.get(), head(size)};
-    constexpr bool may = sizeof(T) == 2;  /* have a table */
+    return {events(), view(size - 1), view(size), begin, end, columns_, share(size),
+            places_.get(), links_.get(), table_.get(), (uint32_t) (WARP * width_),
+            list(size - 1).get(), made.get(), made.room(), STAGED, (uint32_t) processors_,
+            plan(size, before), stop_.get(), head(size)};
+}
+
+template <class T>
+void miner<T>::start_lists(size_t size, uint32_t begin, uint32_t end)
+{
+    list_job<W> job = list_job_of(size, begin, end);
+    typedef std::conditional_t<sizeof(T) == 4, void, T> E;  /* of a table */
     if (mean_list_ >= LONG_LIST) {
-        auto kernel = has_table_ ? make_long_lists<may, T> : make_long_lists<false, T>;
+        auto kernel = has_table_ ? make_long_lists<E, W> : make_long_lists<void, W>;
         kernel<<<end - begin, LONG_WARPS * WARP, 0, stream_>>>(job);
     } else {
         constexpr size_t bytes = LIST_WARPS * STAGED * sizeof(uint2);
         unsigned blocks = std::min(end - begin, (unsigned) processors_ * 4);
-        auto kernel = has_table_ ? make_lists<may, T> : make_lists<false, T>;
+        auto kernel = has_table_ ? make_lists<E, W> : make_lists<void, W>;
         kernel<<<blocks, LIST_WARPS * WARP, bytes, stream_>>>(job);
     }
     check(cudaGetLastError());
@@ -413,17 +498,25 @@ template <class T> void miner<T>::copy(const uint32_t *from, size_t n, uint32_t 
     }
 }
 
-/* Brings the nodes of `size` and their parents' children to the host. */
+/* Brings the nodes of `size` and their parents' children to the host, once. */
 template <class T> void miner<T>::collect(size_t size)
 {
-    if (!out_)
+    if (!out_ || size <= collected_)
         return;
+    collected_ = size;
     const level_view &from = view(size), &parents = view(size - 1);
     syn_episode_level *to = &out_->level[size - 1];
-    check(cudaStreamWaitEvent(copies_, filled_[size % LEVELS], 0));
     size_t n = from.n;
     size_t children = (size_t) parents.n + 1;
     uint32_t *arrays[] = {to->parent, to->suffix, to->unit, to->interval, to->count};
+    if (in_flight(size) && next_spot_ <= IN_FLIGHT) {
+        const uint32_t *here = arrived_.get() + spot_;
+        for (size_t i = 0; i < 5; i++)
+            std::memcpy(arrays[i], here + i * n, n * sizeof(uint32_t));
+        std::memcpy(to[-1].child, here + 5 * n, children * sizeof(uint32_t));
+        return;
+    }
+    check(cudaStreamWaitEvent(copies_, filled_, 0));
     if (5 * n + children <= STAGING) {
         uint32_t *staged = staging_.get();
         size_t words = n * sizeof(uint32_t), apart = from.room * sizeof(uint32_t);
@@ -498,7 +591,7 @@ template <class T> void miner<T>::start_level(size_t size, uint32_t found)
         free_lists_for(size, found);
         open_level(size, found);
         grow_tiles(view(size - 1).n);
-        number(size, SIZE_MAX, SIZE_MAX, SIZE_MAX);
+        number(size);
         deal(size, found);
         fill(size);
         if (lists) {
@@ -515,6 +608,14 @@ template <class T> void miner<T>::start_level(size_t size, uint32_t found)
     view(size).n = found;
     if (lists)
         resident_ = size;
+}
+
+/* What is too wide was made, but is wrong. */
+template <class T> void miner<T>::check_windows(const header &first) const
+{
+    constexpr uint32_t most = (T) -1;
+    if (first.reach >= 65535 || (has_table_ && first.widest > most))
+        throw too_wide{};
 }
 
 template <class T> void miner<T>::mine()
@@ -536,13 +637,12 @@ template <class T> void miner<T>::mine()
                           size - 1);
         clear_findings(size);
         if (resident_ == size - 1)
-            start_ahead(size);
-        if (size > 2)
-            collect(size - 1);
+            start(size);
+        collect(size - 1);
         uint32_t found = count(size);
         const header &below = seen(size - 1);
-        if (sizeof(T) == 2 && size == 2 && below.reach >= 65535)
-            throw too_wide{};
+        if (size == 2 && sizeof(T) < 4)
+            check_windows(below);
         if (size > 2) {
             candidates = below.candidates;
             own = below.own;

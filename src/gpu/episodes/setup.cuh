@@ -15,11 +15,16 @@ miner<T>::miner(const syn_recording *recording, const syn_mine_options *options,
       mean_list_(recording->events / units.size()), unit_of_(units),
       others_found_(fellows->size()), others_counts_(fellows->size())
 {
-    int device = fellows->device[me];
+    int device = fellows->device[me], shared = 0, together = 0;
     for (uint32_t unit : units)
         longest_ = std::max<size_t>(longest_, recording->first[unit + 1] -
                                                   recording->first[unit]);
     check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device));
+    check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+                                 device));
+    check(cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, device));
+    if (together)
+        together_ = (size_t) shared >= 2 * MOST_OF_BLOCK ? 2 : 1;
     /* Asked for once: the answer takes as long as a kernel. */
     size_t free_bytes = free_memory() / 16 * 15 / team_->on_device_of(me_);
     allowance_ = std::min(free_bytes, options_->max_memory);
@@ -35,14 +40,14 @@ template <class T> void miner<T>::deal(size_t size, size_t nodes)
         dealt_ = size;
 }
 
-/* Pages as equal as they can be, each with room for the spare symbol. */
+/* Pages as equal as they can be. The last lane is for the spare symbol. */
 template <class T> void miner<T>::lay_out_symbols()
 {
-    constexpr size_t most = (size_t) MOST_WIDTH * WARP - 1;
+    constexpr size_t lanes = WARP - 1, most = MOST_WIDTH * lanes;
     size_t pages = (symbols_ + most - 1) / most;
     size_t page = (symbols_ + pages - 1) / pages;
     width_ = 1;
-    while ((size_t) width_ * WARP < page + 1)
+    while ((size_t) width_ * lanes < page)
         width_ *= 2;
     if (intervals_ * pages > MOST_COLUMNS || intervals_ * pages * symbols_ >= INT32_MAX)
         throw refusal(SYN_TOO_LARGE,
@@ -93,8 +98,7 @@ template <class T> size_t miner<T>::for_lists() const
 
 template <class T> size_t miner<T>::table_bytes() const
 {
-    size_t row = (size_t) WARP * width_ * sizeof(uint16_t);
-    size_t n = recording_->events;
+    size_t row = (size_t) WARP * width_ * sizeof(T), n = recording_->events;
     return columns_.n * (n + 1) * row + n * sizeof(link);
 }
 
@@ -102,7 +106,7 @@ template <class T> size_t miner<T>::table_bytes() const
    two lists, and a few levels. */
 template <class T> size_t miner<T>::least_memory() const
 {
-    return recording_->events * (intervals_ * sizeof(place<T>) + 2 * sizeof(uint2)) +
+    return recording_->events * (intervals_ * sizeof(place<W>) + 2 * sizeof(uint2)) +
            symbols_ * (64 + columns_.n * (width_ + 8) * 2 * sizeof(uint32_t));
 }
 
@@ -126,13 +130,14 @@ template <class T> double miner<T>::occupancy() const
 }
 
 /* By the instructions of a warp for an end of a list: along a table five for a symbol of
-   a lane and, where the table does not stay in the cache, fourteen for its bytes; two for
-   each event of the window without one. In doubt there is a table. */
+   a lane and, where the table does not stay in the cache, seven for each byte of it; two
+   for each event of the window without one. In doubt there is a table. */
 template <class T> bool miner<T>::table_pays() const
 {
     constexpr size_t CACHE = (size_t) 32 << 20;
     bool far = table_bytes() > CACHE;
-    double along = (double) columns_.pages * (5 + width_ * (far ? 19.0 : 5.0));
+    double bytes = far ? 7.0 * sizeof(T) : 0;
+    double along = (double) columns_.pages * (5 + width_ * (5 + bytes));
     return along < 8 * (1 + occupancy());
 }
 
@@ -149,7 +154,7 @@ template <class T> void miner<T>::choose_table()
                       "a GPU, and %s %.2g GB", 1e-9 * (double) least,
                       budget ? "`max_memory` is" : "it has", 1e-9 * (double) have);
     }
-    has_table_ = sizeof(T) == 2 && columns_.n <= MOST_OF_TABLE &&
+    has_table_ = sizeof(T) < 4 && columns_.n <= MOST_OF_TABLE &&
                  table_bytes() <= (have - least) / 2 && table_pays();
     segments_ = 1;
     if (!has_table_)
@@ -237,6 +242,7 @@ template <class T> void miner<T>::upload()
     size_t n = recording_->events;
     headers_.ensure(HEADERS);
     clear(stop_, 1);
+    clear(meeting_, 2);
     upload_recording();
     choose_table();
     places_.ensure(n * intervals_);
@@ -356,9 +362,9 @@ template <class T> template <class F> void miner<T>::by_width(F launch)
 template <class T> void miner<T>::make_whole_table()
 {
     dim3 spans(blocks_for(recording_->events, TABLE_SPAN * 4), columns_.n);
-    if constexpr (sizeof(T) == 2)
+    if constexpr (sizeof(T) < 4)
         by_width([&](auto width) {
-            make_table<decltype(width)::value><<<spans, 4 * WARP, 0, stream_>>>(
+            make_table<decltype(width)::value, T><<<spans, 4 * WARP, 0, stream_>>>(
                 events(), columns_, places_.get(), (unsigned char *) table_.get());
         });
     check(cudaGetLastError());
@@ -368,7 +374,7 @@ template <class T> void miner<T>::begin_tables()
 {
     unsigned blocks = blocks_for(recording_->events, 256);
     dim3 grid(blocks, most_of_grid(intervals_));
-    find_windows<T><<<grid, 256, 0, stream_>>>(events(), bounds_.get(),
+    find_windows<W><<<grid, 256, 0, stream_>>>(events(), bounds_.get(),
                                                (uint32_t) intervals_, places_.get(),
                                                head(1));
     check(cudaGetLastError());
@@ -396,13 +402,10 @@ template <class T> void miner<T>::end_preparation()
 
 /* ---- room that follows what is found ---- */
 
-/* Arrays of a level that nothing needs any more are taken over; the headers of levels to
-   come are cleared. With `n` 0 there is the room that there was. */
+/* Arrays of a level that nothing needs any more are taken over. With `n` 0 there is the
+   room that there was. */
 template <class T> void miner<T>::open_level(size_t size, size_t n)
 {
-    constexpr size_t HALF = HEADERS / 2;
-    if (size % HALF == 0)
-        check(cudaMemsetAsync(head(size), 0, HALF * sizeof(header), stream_));
     if (level_.size() <= size)
         level_.resize(size + 1);
     if (!level_[size]) {

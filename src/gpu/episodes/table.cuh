@@ -57,17 +57,23 @@ template <class T>
 __global__ void find_windows(events_view events, const int64_t *bounds,
                              uint32_t intervals, place<T> *places, header *head)
 {
-    uint32_t e = blockIdx.x * blockDim.x + threadIdx.x, reach = 0;
+    uint32_t e = blockIdx.x * blockDim.x + threadIdx.x, reach = 0, widest = 0;
     for (uint32_t k = blockIdx.y; k < intervals && e < events.n; k += gridDim.y) {
         uint32_t open = first_beyond(events, e, bounds[2 * k]) - e;
         uint32_t shut = first_beyond(events, e, bounds[2 * k + 1]) - e;
         place<T> here = {e, (T) open, (T) shut};
         places[(size_t) k * events.n + events.row[e]] = here;
         reach = max(reach, shut - 1);
+        widest = max(widest, shut - open);
     }
-    reach = max_of_warp(reach);
-    if (threadIdx.x % WARP == 0 && reach > head->reach)
+    reach = warp_greatest(reach);
+    widest = warp_greatest(widest);
+    if (threadIdx.x % WARP != 0)
+        return;
+    if (reach > *(volatile uint32_t *) &head->reach)
         atomicMax(&head->reach, reach);
+    if (widest > *(volatile uint32_t *) &head->widest)
+        atomicMax(&head->widest, widest);
 }
 
 /* The ends of single units: every event, its start the first event on its tick. `links`,
@@ -90,24 +96,24 @@ __global__ void list_units(events_view events, uint2 *end, link *links)
 enum { TABLE_SPAN = 128 };  /* events whose rows one warp makes */
 
 /* A warp makes the rows of TABLE_SPAN events of column blockIdx.y, going back in time: an
-   event that enters the window is the first of its symbol. The spare symbol after the
-   last one of a page occurs in every row at the event itself. */
-template <int K>
+   event that enters the window is the first of its symbol. */
+template <int K, class T>
 __global__ void make_table(events_view events, columns_view columns,
                            const place<uint16_t> *places, unsigned char *table)
 {
     uint32_t lane = threadIdx.x % WARP, column = blockIdx.y;
     uint32_t begin = (blockIdx.x * blockDim.x + threadIdx.x) / WARP * TABLE_SPAN;
-    constexpr uint32_t row_size = row_bytes<K>::row;
+    constexpr uint32_t row_size = row_bytes<K, T>::row;
     unsigned char *rows = table + (size_t) column * (events.n + 1) * row_size +
-                          lane * row_bytes<K>::lane;
+                          lane * row_bytes<K, T>::lane;
     if (begin >= events.n)
         return;
     if (begin == 0)  /* what padding reads */
-        store_pack<K>(rows + (size_t) events.n * row_size, {});
+        store_pack<K, T>(rows + (size_t) events.n * row_size, {});
     places += (size_t) (column / columns.pages) * events.n;
     uint32_t page = column % columns.pages * columns.width;
-    uint32_t mine = page + lane * K, spare = page + columns.width;
+    uint32_t mine = page + lane * K;
+    bool spare = lane == WARP - 1;
     uint32_t end = min(begin + TABLE_SPAN, events.n);
 
     uint32_t next[K];
@@ -136,12 +142,10 @@ __global__ void make_table(events_view events, columns_view columns,
                     if (symbol == mine + j)
                         next[j] = entered;
             }
-            row_pack<K> packed = {};
-            for (int j = 0; j < K; j++) {
-                uint32_t value = next[j] < shut ? (uint16_t) (next[j] - e + 1) : 0;
-                packed.set(j, mine + j == spare ? 1 : value);
-            }
-            store_pack<K>(rows + (size_t) row * row_size, packed);
+            row_pack<K, T> packed = {};
+            for (int j = 0; j < K; j++)
+                packed.set(j, spare ? 1 : next[j] < shut ? (T) (next[j] - open + 1) : 0);
+            store_pack<K, T>(rows + (size_t) row * row_size, packed);
         }
     }
 }

@@ -31,53 +31,67 @@ struct columns_view {
     uint32_t n, pages, width;
 };
 
-/* A lane's share of a row of the next-occurrence table: one more than the distance to the
-   first event of each symbol inside the window, 0 when there is none. The table is
-   [columns][events + 1][WARP]; rows follow by_unit, the last one is all 0. */
-template <int K> struct row_pack {
-    uint32_t pair[(K + 1) / 2];  /* unpacked late, which saves registers */
+/* A lane's share of a row of the next-occurrence table: where each of its symbols first
+   occurs inside the window, counted from 1 at the event that the window opens with; 0
+   where it does not occur. The table is [columns][events + 1][WARP]; rows follow by_unit,
+   the last one is all 0. The last lane has no symbols of a page: it counts the events
+   themselves, as the spare symbol, which occurs at each. T is uint8_t or uint16_t. */
+template <int K, class T> struct row_pack {
+    static constexpr int BYTES = K * sizeof(T), WORDS = (BYTES + 3) / 4;
+    static constexpr int EACH = 4 / sizeof(T), BITS = 8 * sizeof(T);
+    uint32_t word[WORDS];  /* unpacked late, which saves registers */
 
     __device__ uint32_t next(int j) const
     {
-        return K == 1 ? pair[0] : j % 2 ? pair[j / 2] >> 16 : pair[j / 2] & 0xffff;
+        uint32_t above = word[j / EACH] >> j % EACH * BITS;
+        return BYTES < 4 && j == K - 1 ? above : above & ((1u << BITS) - 1);
     }
 
     __device__ void set(int j, uint32_t value)
     {
-        pair[j / 2] = j % 2 ? (pair[j / 2] & 0xffff) | value << 16 : value;
+        word[j / EACH] |= value << j % EACH * BITS;
     }
 };
 
-template <int K> struct row_bytes {
-    static constexpr uint32_t lane = sizeof(uint16_t) * K, row = WARP * lane;
+template <int K, class T> struct row_bytes {
+    static constexpr uint32_t lane = sizeof(T) * K, row = WARP * lane;
 };
 
-template <int K> __device__ inline row_pack<K> load_pack(const unsigned char *from)
+/* Values of so many bytes, as they are loaded and stored at once. */
+template <int BYTES> struct bytes_at_once { typedef uint2 type; };
+template <> struct bytes_at_once<1> { typedef uint8_t type; };
+template <> struct bytes_at_once<2> { typedef uint16_t type; };
+template <> struct bytes_at_once<4> { typedef uint32_t type; };
+
+template <int K, class T>
+__device__ inline row_pack<K, T> load_pack(const unsigned char *from)
 {
-    row_pack<K> pack;
-    if (K == 1) {
-        pack.pair[0] = __ldg((const uint16_t *) from);
-    } else if (K == 2) {
-        pack.pair[0] = __ldg((const uint32_t *) from);
+    typedef row_pack<K, T> pack_type;
+    typedef typename bytes_at_once<pack_type::BYTES>::type some;
+    pack_type pack;
+    if constexpr (sizeof(some) <= 4) {
+        pack.word[0] = __ldg((const some *) from);
     } else {
 #pragma unroll
-        for (int i = 0; i < K / 4; i++) {
+        for (int i = 0; i < pack_type::WORDS / 2; i++) {
             uint2 two = __ldg((const uint2 *) from + i);
-            pack.pair[2 * i % ((K + 1) / 2)] = two.x;
-            pack.pair[(2 * i + 1) % ((K + 1) / 2)] = two.y;
+            pack.word[2 * i] = two.x;
+            pack.word[2 * i + 1] = two.y;
         }
     }
     return pack;
 }
 
-template <int K> __device__ inline void store_pack(unsigned char *to, row_pack<K> pack)
+template <int K, class T>
+__device__ inline void store_pack(unsigned char *to, row_pack<K, T> pack)
 {
-    if (K == 1)
-        *(uint16_t *) to = (uint16_t) pack.pair[0];
+    typedef typename bytes_at_once<row_pack<K, T>::BYTES>::type some;
+    if constexpr (sizeof(some) <= 4)
+        *(some *) to = (some) pack.word[0];
     else
 #pragma unroll
-        for (int i = 0; i < K / 2; i++)
-            ((uint32_t *) to)[i] = pack.pair[i];
+        for (int i = 0; i < row_pack<K, T>::WORDS; i++)
+            ((uint32_t *) to)[i] = pack.word[i];
 }
 
 /* An event of a row, and where its window opens and shuts, counted from it. T is
@@ -102,6 +116,7 @@ struct header {
     uint32_t taken, tiles;          /* tasks and tiles of items begun */
     uint32_t found;                 /* frequent children counted */
     uint32_t reach;                 /* farthest event of any window */
+    uint32_t widest;                /* most events of a window */
 };
 
 /* Ends that the lists of `nodes` nodes will need: mostly lists get shorter. */

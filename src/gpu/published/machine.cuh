@@ -49,6 +49,19 @@ __device__ inline list_place place_of(uint32_t *waiting, size_t thread, size_t t
     return {waiting + thread, threads};
 }
 
+/* The units of candidate i, and the interval before each; none after its last event. */
+template <int ROOM, int STEPS>
+__device__ inline void read_candidate(const strategy_batch &batch, uint32_t i,
+                                      uint32_t (&unit)[ROOM], uint32_t (&interval)[ROOM])
+{
+#pragma unroll (STEPS)
+    for (int k = 0; k < ROOM; k++) {
+        bool used = k < (int) batch.size;
+        unit[k] = used ? batch.unit[(size_t) k * batch.n + i] : EMPTY;
+        interval[k] = used && k > 0 ? batch.interval[(size_t) (k - 1) * batch.n + i] : 0;
+    }
+}
+
 /* A machine for episodes of up to ROOM events. Small ones live in registers. */
 template <int ROOM> class machine {
     static constexpr bool REGISTERS = ROOM <= 16;
@@ -96,13 +109,7 @@ public:
     __device__ machine(const strategy_batch &batch, uint32_t i, list_place lists)
         : waiting_(lists.first), apart_(lists.apart), size_(batch.size)
     {
-#pragma unroll (STEPS)
-        for (int k = 0; k < ROOM; k++) {
-            bool used = k < (int) size_;
-            unit_[k] = used ? batch.unit[(size_t) k * batch.n + i] : EMPTY;
-            interval_[k] = used && k > 0 ? batch.interval[(size_t) (k - 1) * batch.n + i]
-                                         : 0;
-        }
+        read_candidate<ROOM, STEPS>(batch, i, unit_, interval_);
         start_over(0);
     }
 

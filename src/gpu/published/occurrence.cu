@@ -32,7 +32,8 @@ unsigned blocks_of(size_t threads)
     return (unsigned) std::max<size_t>((threads + THREADS - 1) / THREADS, 1);
 }
 
-/* Stays at the largest number once it is reached: too many is too many. */
+/* A sum that stays at the largest number once it gets there: more than that is too many
+   anyway. */
 struct capped_sum {
     __host__ __device__ uint32_t operator()(uint32_t a, uint32_t b) const
     {
@@ -160,7 +161,8 @@ void occurrences::allocate()
         place_.ensure(room_);
 }
 
-/* What the lists held is lost. Others may have taken what was free. */
+/* Makes the lists larger; what they held is lost. Other programs may have taken the
+   memory that was free: then half of it is tried, and so on. */
 void occurrences::make_room(size_t room)
 {
     room_ = std::min(room, most_room_);
@@ -174,8 +176,8 @@ void occurrences::make_room(size_t room)
     }
 }
 
-/* Tracked back from their last events, occurrences come in the order of their ends. With
-   `dedup` they do so the other way as well. */
+/* Whether occurrences are tracked back from their last events, so that they come in the
+   order of their ends. With `dedup` they do so from their first events, too. */
 bool occurrences::goes_back(const strategy_batch &batch) const
 {
     return compaction_ == SYN_GPU_IN_ORDER && !dedup_ && batch.size > 1;
@@ -186,7 +188,7 @@ const uint32_t *occurrences::begun_with(const strategy_batch &batch) const
     return batch.unit + (goes_back(batch) ? (size_t) (batch.size - 1) * batch.n : 0);
 }
 
-/* Where each candidate's part of the first list begins, were they all in one list. */
+/* Where each candidate's part of the first list would begin if all were in one list. */
 std::vector<unsigned long long> occurrences::measure(const strategy_batch &batch)
 {
     size_t n = (size_t) batch.n + 1, bytes = 0;
@@ -246,7 +248,8 @@ size_t occurrences::extend_by_counters(const step_job &job)
     return look().reserved;
 }
 
-/* Repeated with wider places when a thread has found more than its own hold. */
+/* Starts again with more places for each thread when one has found more than it has
+   places for. */
 size_t occurrences::extend_by_sparse_scan(const step_job &job)
 {
     size_t widest = places() / n_;
@@ -303,8 +306,8 @@ size_t occurrences::extend_in_order(const step_job &job)
     return found;
 }
 
-/* How many longer ones there are: unless they are more than room_, they are in the list
-   that is not read. */
+/* Lengthens all partial occurrences of a list by one event, and writes them to the other
+   list unless they are more than room_. Returns how many there are. */
 size_t occurrences::extend(const step_job &job)
 {
     switch (compaction_) {

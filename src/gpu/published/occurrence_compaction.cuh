@@ -70,8 +70,8 @@ struct is_filled {
     }
 };
 
-/* Each thread fills its own `width` places as far as they go. One more place, behind all
-   others, is empty. */
+/* Each thread writes what it finds to its own `width` places, as far as they go. One more
+   place, after all others, is empty. */
 __global__ void extend_sparse(SYN_GPU_JOB step_job job, uint32_t width, uint32_t *sparse,
                               uint32_t *most)
 {
@@ -143,8 +143,8 @@ __global__ void write_found(SYN_GPU_JOB step_job job, const uint32_t *offset,
 
 /* ---- thinning ---- */
 
-/* The key and the start that partial occurrences tracked back have at last, as those have
-   that were tracked the other way. */
+/* The key and the start of an occurrence that was tracked back: the same as if it had
+   been tracked from its first event. */
 struct key_by_end {
     partial_list list;
     uint32_t shift;

@@ -18,13 +18,7 @@ public:
     __device__ bounding_machine(const strategy_batch &batch, uint32_t i)
         : size_(batch.size)
     {
-#pragma unroll (STEPS)
-        for (int k = 0; k < ROOM; k++) {
-            bool used = k < (int) size_;
-            unit_[k] = used ? batch.unit[(size_t) k * batch.n + i] : EMPTY;
-            interval_[k] = used && k > 0 ? batch.interval[(size_t) (k - 1) * batch.n + i]
-                                         : 0;
-        }
+        read_candidate<ROOM, STEPS>(batch, i, unit_, interval_);
         start_over();
     }
 

@@ -151,7 +151,7 @@ void worker::count_piece(const syn_candidate_batch &batch, size_t begin, size_t 
     peak_memory = std::max<uint64_t>(peak_memory, gpu::memory_in_use());
 }
 
-/* Smaller pieces where the device has no memory for large ones. */
+/* Counts in smaller pieces where the device has no memory for large ones. */
 void worker::count(const syn_candidate_batch &batch, size_t begin, size_t n,
                    uint32_t *count)
 {
@@ -216,8 +216,8 @@ public:
     }
 };
 
-/* Runs run(d) for the first n devices, each in a thread with its device current. The
-   first outcome that is not SYN_OK, and SYN_INTERRUPTED before all others. */
+/* Runs run(d) for the first n devices, each in a thread of its own whose current device
+   it is. Returns the first outcome that is not SYN_OK; SYN_INTERRUPTED comes first. */
 outcome crew::on_devices(size_t n, const syn_watch *watch,
                          const std::function<void(size_t)> &run)
 {
@@ -278,7 +278,8 @@ outcome crew::open()
     });
 }
 
-/* All candidates of a batch are work of the same size: equal parts, in order. */
+/* All candidates of a batch take the same work, so each device gets an equal part of
+   them, in order. */
 syn_status crew::count(const syn_candidate_batch &batch, const syn_watch *watch,
                        uint32_t *count, uint64_t *eliminated)
 {
@@ -317,7 +318,7 @@ syn_status crew::count(const syn_candidate_batch &batch, const syn_watch *watch,
     return SYN_OK;
 }
 
-/* What the strategies have noted since `before`. */
+/* Adds up what the strategies have noted since `before`. */
 void crew::note(uint32_t size, const std::vector<gpu::strategy_notes> &before,
                 uint64_t *eliminated)
 {

@@ -1,0 +1,113 @@
+# Direct links of a whole brain on GPUs: seconds and memory of the map and of direct_links(),
+# and how many of the links they find. The series are simulated, so their wiring is known.
+#
+#   Rscript bench/direct-links.R [key=value ...]
+#
+#   shape=10000x1450     series x steps; 53053x1450 is a published recording's, and takes 30
+#                        GB of memory
+#   threshold=0.3        smallest rho of the links that are looked at, or several; one map
+#                        serves all. With 0.1 these are a hundred times as many
+#   max_links=1e6        look at so many links at most
+#   gpus=1               so many GPUs; 0 for the processor
+#   out=FILE             the rows, in full, as CSV, each as soon as it is measured; rows of a
+#                        file that is there are kept
+#
+# The series are chaotic maps with two causes on average, drawn at random, whose links have a
+# strength of 0.03, 0.06 or 0.1 and take one step, and with noise of 2 %. Their dimensions are
+# looked for among 1 to 8.
+#
+# `map` and `direct` are seconds of the whole calls. `looked` says at how many links
+# direct_links() looked, `passed` at how many of the true ones: no other can be found.
+# `missed` are those of these that it did not call direct, `wrong` the links that it called
+# direct though there is none, both as a share of the links looked at that have a link, and
+# that have none. `peak_GB` is the most memory that the process had so far.
+
+library(synfire)
+options(cli.progress_show_after = Inf)
+
+read_arguments <- function(arguments) {
+  asked <- list(shape = "10000x1450", threshold = "0.3", max_links = "Inf", gpus = "1",
+                out = "")
+  for (argument in arguments) {
+    name <- sub("=.*", "", argument)
+    if (!name %in% names(asked) || !grepl("=", argument)) {
+      stop("no such argument: ", argument)
+    }
+    asked[[name]] <- sub("^[^=]*=", "", argument)
+  }
+  shape <- as.numeric(strsplit(asked$shape, "x", fixed = TRUE)[[1L]])
+  list(series = shape[[1L]], steps = shape[[2L]], out = asked$out,
+       threshold = as.numeric(strsplit(asked$threshold, ",", fixed = TRUE)[[1L]]),
+       max_links = as.numeric(asked$max_links), gpus = as.numeric(asked$gpus))
+}
+
+draw_series <- function(series, steps) {
+  set.seed(1)
+  wired <- wiring(c(pair = 2 * series), series = series, overlap = TRUE,
+                  strength = c(0.03, 0.06, 0.1))
+  simulate_coupled_maps(steps, wired, noise = 0.02)
+}
+
+#' One text for a link, the same in all tables
+link_key <- function(table) paste(table$cause, table$effect)
+
+score <- function(found, truth) {
+  linked <- link_key(found) %in% link_key(truth)
+  direct <- found$link == "direct"
+  data.frame(looked = nrow(found), links = nrow(truth), passed = sum(linked),
+             missed = mean(!direct[linked]), wrong = mean(direct[!linked]),
+             refused = mean(found$link == "refused"))
+}
+
+#' Most memory that this process had so far, GB; NA where the system does not say
+peak <- function() {
+  if (!file.exists("/proc/self/status")) return(NA_real_)
+  line <- grep("^VmHWM", readLines("/proc/self/status"), value = TRUE)
+  as.numeric(gsub("[^0-9]", "", line)) / 1024^2
+}
+
+write_row <- function(row, file) {
+  if (!nzchar(file)) return(invisible())
+  doubles <- vapply(row, is.double, NA)
+  row[doubles] <- lapply(row[doubles], signif, 4)
+  there <- if (file.exists(file)) utils::read.csv(file)
+  utils::write.csv(rbind(there, row), file, row.names = FALSE)
+}
+
+asked <- read_arguments(commandArgs(TRUE))
+here <- synfire_sitrep(test_devices = FALSE)
+if (asked$gpus > nrow(here$devices)) {
+  message("too few GPUs to measure: see synfire_sitrep()")
+  quit(status = 0L)
+}
+device <- if (asked$gpus > 0) "gpu" else "cpu"
+gpus <- if (asked$gpus > 0) seq_len(asked$gpus)
+seconds <- \(run) system.time(run)[["elapsed"]]
+
+# What is loaded late is loaded before anything is timed.
+small <- draw_series(60, 300)
+warm <- direct_links(causal_map(small, E_max = 3, device = device, gpus = gpus), small,
+                     threshold = -1, max_links = 100, device = device, gpus = gpus)
+
+x <- draw_series(asked$series, asked$steps)
+truth <- as.data.frame(attr(x, "wiring"))
+mapped <- seconds(map <- causal_map(x, E_max = 8, device = device, gpus = gpus,
+                                    max_memory = 1e11))
+message(sprintf("map: %.3g s", mapped))
+rows <- lapply(asked$threshold, \(threshold) {
+  took <- seconds(found <- direct_links(map, x, threshold, max_links = asked$max_links,
+                                        device = device, gpus = gpus))
+  message(sprintf("direct_links(), rho of at least %g, %d links: %.3g s", threshold,
+                  nrow(found), took))
+  row <- data.frame(
+    series = asked$series, steps = asked$steps, gpus = asked$gpus, threshold = threshold,
+    map = mapped, direct = took, score(found, truth), peak_GB = peak(),
+    machine = if (asked$gpus > 0) here$devices$name[[1L]] else "processor",
+    cores = here$threads, date = format(Sys.Date()),
+    version = as.character(utils::packageVersion("synfire"))
+  )
+  write_row(row, asked$out)
+  row
+})
+options(width = 160)
+print(do.call(rbind, rows), row.names = FALSE, digits = 3)
