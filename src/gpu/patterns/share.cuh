@@ -94,8 +94,8 @@ __device__ inline uint32_t give(const pattern_search &s, const pattern_queue &qu
     return there ? share.stream + share.pieces : NO_PLACE;
 }
 
-/* The first node from the child of the root on that has open items left and has passed its
-   own set; how many nodes there are down to it. For lane 0. */
+/* The first node from the child of the root on that has open items left and has passed
+   its own set; how many nodes there are down to it. For lane 0. */
 __device__ inline pattern_node *node_to_share(const pattern_search &s, uint32_t *depth)
 {
     pattern_node *found = nullptr;
@@ -112,7 +112,8 @@ __device__ inline pattern_node *node_to_share(const pattern_search &s, uint32_t 
     return found;
 }
 
-/* Gives away what is left of a node, or of the task's children of the root. For lane 0. */
+/* Gives away what is left of a node, or of the task's children of the root. For
+   lane 0. */
 __device__ inline void give_some(const pattern_search &s, const pattern_queue &queue)
 {
     pattern_warp *my = s.my;
