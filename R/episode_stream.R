@@ -65,15 +65,18 @@
 #' them are expected to raise a false alarm, at most: however often the stream is updated
 #' and however much the windows of neighbouring looks overlap, as expected numbers add up.
 #' What that needs is that the surrogates are what the window would be by chance. Within
-#' `renew` seconds all surrogates are made anew; by default that is `window`, and then
-#' rates may change slowly, over a few windows. With `renew` up to `look` all surrogates at a
-#' look are of windows since the look before, and with one update a look, of that very
-#' window. `vignette("definitions")` has the proof.
+#' `renew` seconds all surrogates are made anew, some in each update; by default that is
+#' `look`, so that all are of windows since the look before, and with one update a look of
+#' that very window. A longer `renew` takes less work, and is sound as far as the recording
+#' was then as it is now: where spike counts of windows differ, as they do by chance in short
+#' windows, somewhat more alarms may be false than stated. `vignette("definitions")` has the
+#' proof, and `bench/stream_alarms.R` measures both.
 #'
 #' The first look comes when the window is full and `n_surrogates` are there. An update in
 #' which surrogates are due takes longer by the time that mining them takes, each about as
-#' long as [mine_episodes()] takes for the window: choose `look`, `renew` and `max_size` so
-#' that the stream keeps up. [set.seed()] before `episode_stream()` decides all surrogates.
+#' long as [mine_episodes()] takes for the window. `n_surrogates` are mined in `renew`
+#' seconds: looks half as far apart need twice as many in half the time. Choose `alarms`,
+#' `look`, `renew` and `max_size` so that the stream keeps up. [set.seed()] before `episode_stream()` decides all surrogates.
 #'
 #' @param intervals,min_count As in [mine_episodes()]; `min_support` may be given in place of
 #'   `min_count`, and counts against the spikes of each window.
@@ -88,12 +91,11 @@
 #'   [autoplot.episode_stream()].
 #' @param alarms How many false alarms an hour of recording you accept, above 0; `NULL` for
 #'   no alarms. See Alarms.
-#' @param look Seconds of recording from one look for alarms to the next; `NULL` for a tenth
-#'   of `window`.
+#' @param look Seconds of recording from one look for alarms to the next; `NULL` for `window`.
 #' @param n_surrogates Number of surrogates that a look compares with, enough for
 #'   the p value that an alarm needs; `NULL` for five times as many.
 #' @param renew Seconds of recording within which all surrogates are made anew; `NULL` for
-#'   `window`.
+#'   `look`.
 #' @param surrogate,dither How surrogates are made, and so what counts as chance: a
 #'   `surrogate` of [surrogate_trains()] that takes no more than `dither`, in seconds. Take
 #'   `dither` no shorter than the delays, lest chance keep some of the precision too.
@@ -232,7 +234,7 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
   object$start <- min(object$start, block$start)
   object$now <- block$now
   object <- watch_stream(object)
-  number <- table(changes$status)
+  number <- stats::setNames(tabulate(changes$status, 4L), episode_status)
   object$followed <- follow_on(object$followed, episodes, object$keep)
   row <- list(
     end = ticks_to_seconds(block$now, object$resolution),

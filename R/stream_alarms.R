@@ -20,9 +20,8 @@ new_alarming <- function(per_hour, look, n, renew, surrogate, dither, window, re
     abort_arg("min_support", "left out with `alarms`", "given",
               "Give `min_count`: surrogates are mined with the same one.", call = call)
   }
-  tenth <- max(floor(window / 10), 1)
-  look <- alarm_ticks(look %||% (tenth * resolution), resolution, "look", call)
-  renew <- alarm_ticks(renew %||% (window * resolution), resolution, "renew", call)
+  look <- if (is.null(look)) window else alarm_ticks(look, resolution, "look", call)
+  renew <- if (is.null(renew)) look else alarm_ticks(renew, resolution, "renew", call)
   alpha <- per_hour * ticks_to_seconds(look, resolution) / 3600
   if (alpha >= 1) {
     abort_arg("alarms", sprintf("below %s, one at each look", short(signif(per_hour / alpha, 3))),
@@ -38,7 +37,8 @@ new_alarming <- function(per_hour, look, n, renew, surrogate, dither, window, re
   }
   n <- check_count(n, "n_surrogates", max = 1e5, call = call)
   # What surrogates refuse is refused before the experiment begins.
-  some <- new_spike_trains(c(0, window), factor(c("A", "A")), 0, window, resolution)
+  some <- new_spike_trains(c(0, window), factor(c("A", "A")), 0,
+                           ticks_to_seconds(window, resolution), resolution)
   made <- surrogate_options(some, surrogate, dither, call = call)
   list(alpha = alpha, look = look, renew = renew, n = n, surrogate = surrogate,
        dither = dither, key = made$key, maxima = matrix(0L, 0L, n), made = 0, begun = NULL,
@@ -92,7 +92,7 @@ renew_maxima <- function(object) {
   due <- floor(a$n * (object$now - a$begun) / a$renew) - a$made
   if (due <= 0) return(a)
   at <- (a$made + seq_len(min(due, a$n)) - 1) %% a$n + 1
-  most <- surrogate_maxima(object, length(at))
+  most <- window_maxima(object, length(at))
   if (nrow(most) > nrow(a$maxima)) {
     a$maxima <- rbind(a$maxima, matrix(0L, nrow(most) - nrow(a$maxima), a$n))
   }
@@ -105,13 +105,15 @@ renew_maxima <- function(object) {
 #' The largest count of each size, a row, in `n` surrogates of the window, a column; 0
 #' where nothing occurs `min_count` times
 #' @noRd
-surrogate_maxima <- function(object, n) {
+window_maxima <- function(object, n) {
   a <- object$alarming
   x <- attr(object$episodes, "recording", exact = TRUE)
   if (nrow(x) == 0L) return(matrix(0L, 0L, n))
   arguments <- object$arguments
   arguments$top <- 1
   arguments$target <- NULL
+  # What takes milliseconds takes longer on several threads, which wait for each other.
+  if (nrow(x) < 1e5) arguments$threads <- 1
   how <- surrogate_options(x, a$surrogate, a$dither)
   how$key <- random_below(2, 2^32, a$key, a$made)
   made <- .Call(r_surrogate_trains, trains_of(x), how, list(

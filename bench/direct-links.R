@@ -68,8 +68,8 @@ peak <- function() {
 
 write_row <- function(row, file) {
   if (!nzchar(file)) return(invisible())
-  doubles <- vapply(row, is.double, NA)
-  row[doubles] <- lapply(row[doubles], signif, 4)
+  measured <- c("map", "direct", "missed", "wrong", "refused", "peak_GB")
+  row[measured] <- lapply(row[measured], signif, 4)
   there <- if (file.exists(file)) utils::read.csv(file)
   utils::write.csv(rbind(there, row), file, row.names = FALSE)
 }

@@ -7,11 +7,12 @@
 # Without recordings (tools/data.R says where they are looked for) tc89 is left out.
 # bench/episodes-strategies.R has the published strategies, bench/stream.R the streams.
 #
-# The floor, for Sym26 at 150 on an H200: 4.1 million ends of lists, along which some 8
-# million are counted at ten warp instructions each (0.1 ms at 9e11 a second), and are
-# made in turn at forty for 32 (0.01 ms) out of 20 MB that stay in the L2; 13 sizes of
-# four launches that wait for each other (0.13 ms). What is above that is the latency of warps
-# that have a long list to themselves.
+# The floor, for Sym26 at 150 on an H200: 3.3 million ends of lists, along which 9.5
+# million are counted at eight warp instructions each (0.08 ms at 1e12 a second), and are
+# made in turn at forty for 32 (0.01 ms), all in the L2; 13 sizes of four steps that wait
+# for each other (0.1 ms). What is above that is the latency of the longest chain of each
+# step: a warp with a list needs some ten loads that depend on each other before it counts,
+# and as many before a list is made.
 #
 # The floor for 4,096 units and 40 million spikes: 2.2 billion spikes in windows, swept
 # along at two warp instructions each (5 ms). The whole call reads 0.5 GB of R's, writes

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Runs every GPU kernel on small data. First without a checker, to see which kernels each case
-# launches; then under the checkers of CUDA: for memory, races between the threads of a block,
-# barriers, and reads of memory that nothing was written to.
+# Runs every GPU kernel on small data: under the checkers of CUDA, for memory, races between the
+# threads of a block, barriers, and reads of memory that nothing was written to; and once
+# without a checker, to see which kernels each case launches.
 #   TOOLS="memcheck racecheck"   some of them; TOOLS= only lists the launches
 #   CASES="episodes map-rows"    some cases of tools/sanitize-gpu.R
 #   JOBS=8                       processes at a time; otherwise as many as there are processors
+#   LIMIT=600                    seconds that a process may take; then it has failed
 #   LIBRARY, OBJECTS             where the package and the objects that it was linked from are
 # Fails where a checker finds anything, a case fails, a kernel has no case, or a case does not
 # launch a kernel that it is for. What was found is left in .build/sanitize-gpu.
@@ -13,9 +14,10 @@ OBJECTS=${OBJECTS:-.build/source/src}
 JOBS=${JOBS:-`nproc 2> /dev/null || getconf _NPROCESSORS_ONLN || echo 2`}
 # The cases are dealt to so many processes for each checker.
 PARTS=4
+LIMIT=${LIMIT:-600}
 reports=`pwd`/.build/sanitize-gpu
 checker=`command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2> /dev/null`
-export LIBRARY PARTS CASES reports checker
+export LIBRARY PARTS LIMIT CASES reports checker
 rm -rf "$reports"
 mkdir -p "$reports"
 Rscript tools/sanitize-gpu.R --kernels || echo kernels >> "$reports/failed"
@@ -41,41 +43,35 @@ link_traced() {
     R CMD SHLIB -o "$linked" init.c)
 }
 
-# run_parts TOOL...: all cases under each tool, JOBS processes at a time. What fails is named
-# in the file `failed`.
-run_parts() {
-  [ $# -gt 0 ] || return 0
-  for tool in "$@"; do
-    for part in `seq $PARTS`; do echo $tool $part; done
-  done | xargs -P "$JOBS" -n 2 sh -c '
-    out=$reports/$0.$1
+# The cases under a checker, which is named before the part of the cases: `launches` stands for
+# none, with the copy of the package. What fails is named in the file `failed`.
+run_part='
+  out=$reports/$0.$1
+  if [ $0 = launches ]; then
+    LAUNCHES=$reports/launches
+    R_LIBS=$reports/library:$R_LIBS
+    export LAUNCHES R_LIBS
     under=
-    [ $0 = launches ] || under="$checker --tool $0 --target-processes all
-      --error-exitcode 86 --log-file $out.log"
-    $under Rscript tools/sanitize-gpu.R $1/$PARTS $CASES > $out.cases 2>&1 ||
-      echo $0.$1 >> "$reports/failed"'
-}
+  else
+    under="$checker --tool $0 --target-processes all --error-exitcode 86 --log-file $out.log"
+  fi
+  timeout -k 5 $LIMIT $under Rscript tools/sanitize-gpu.R $1/$PARTS $CASES > $out.cases 2>&1 ||
+    echo $0.$1 >> "$reports/failed"'
 
-if ! link_traced > "$reports/link.log" 2>&1; then
-  cat "$reports/link.log"
-  exit 1
-fi
-(
-  LAUNCHES=$reports/launches
-  R_LIBS=$reports/library:$R_LIBS
-  export LAUNCHES R_LIBS
-  run_parts launches
-)
-cat "$reports"/launches.*.cases
-Rscript tools/sanitize-gpu.R --launched "$reports/launches" $CASES ||
-  echo launches >> "$reports/failed"
-
-tools=${TOOLS-racecheck memcheck initcheck synccheck}
+tools=${TOOLS-racecheck initcheck memcheck synccheck}
 if [ -n "$tools" ] && [ -z "$checker" ]; then
   echo "compute-sanitizer, which comes with CUDA, is not here"
   exit 1
 fi
-run_parts $tools
+if ! link_traced > "$reports/link.log" 2>&1; then
+  cat "$reports/link.log"
+  exit 1
+fi
+for tool in $tools launches; do
+  for part in `seq $PARTS`; do echo $tool $part; done
+done | xargs -P "$JOBS" -n 2 sh -c "$run_part"
+Rscript tools/sanitize-gpu.R --launched "$reports/launches" $CASES ||
+  echo launches >> "$reports/failed"
 for tool in $tools; do
   for part in `seq $PARTS`; do
     echo "$tool $part: `grep SUMMARY "$reports/$tool.$part.log"`"
@@ -85,6 +81,7 @@ done
 for part in `cat "$reports/failed"`; do
   [ -f "$reports/$part.cases" ] || continue
   echo "== $part"
+  grep failed "$reports/$part.cases"
   tail -n 3 "$reports/$part.cases"
   [ ! -f "$reports/$part.log" ] || head -n 60 "$reports/$part.log"
 done

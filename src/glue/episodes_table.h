@@ -26,8 +26,8 @@ void glue_check_spelling(SEXP spelling, int units, R_xlen_t intervals);
 syn_status glue_rows_order(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
                            uint8_t least, const syn_watch *watch);
 
-/* All of `out`. Episodes with a flag from `least` on will be left out. Free `out`, which has to be all
-   zero before, with glue_rows_free(), also after an error. */
+/* All of `out`. Episodes with a flag from `least` on will be left out. Free `out`, which
+   has to be all zero before, with glue_rows_free(), also after an error. */
 syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
                           uint8_t least, const syn_watch *watch);
 

@@ -108,7 +108,8 @@ enum { POLL_EVERY = 16384 };  /* rows */
 static void write_new(SEXP column[COLUMNS], R_xlen_t row, node e, SEXP spelling)
 {
     SEXP labels = VECTOR_ELT(spelling, LABELS);
-    SET_STRING_ELT(column[EPISODE], row, name_of(e, labels, VECTOR_ELT(spelling, ARROWS)));
+    SEXP name = name_of(e, labels, VECTOR_ELT(spelling, ARROWS));
+    SET_STRING_ELT(column[EPISODE], row, name);
     SET_VECTOR_ELT(column[UNITS], row, units_of(e, labels));
     SET_VECTOR_ELT(column[BELOW], row, bounds_of(e, VECTOR_ELT(spelling, LOW)));
     SET_VECTOR_ELT(column[ABOVE], row, bounds_of(e, VECTOR_ELT(spelling, HIGH)));
@@ -178,7 +179,7 @@ static void check_old(SEXP old)
         return;
     R_xlen_t n = Rf_xlength(VECTOR_ELT(numbers(old, VECSXP, OLD, "the last table"), 0));
     for (int c = 0; c < OLD; c++)
-        require(TYPEOF(VECTOR_ELT(old, c)) == type[c] &&
+        require((SEXPTYPE)TYPEOF(VECTOR_ELT(old, c)) == type[c] &&
                     Rf_xlength(VECTOR_ELT(old, c)) == n, "the last table");
 }
 

@@ -114,6 +114,27 @@ test_that("counting what came and went gives what mining the window gives", {
   }
 })
 
+test_that("delays that hundreds of spikes fit in are counted as well", {
+  for (seed in 1:6) {
+    withr::local_seed(seed)
+    units <- sample(2:4, 1)
+    all <- unique(data.frame(tick = sample(1500, 1500, TRUE),
+                             unit = paste0("u", sample(units, 1500, TRUE))))
+    all <- all[order(all$tick), ]
+    delays <- rbind(c(sample(c(0, 0.05, 0.099), 1), sample(c(0.1, 0.2), 1)))
+    least <- sample(2:5, 1)
+    s <- always_moves_on(delays, least, window = 0.9, max_size = 3)
+    s <- update(s, as_block(all[all$tick <= 900, ]), now = 0.9)
+    reached <- 900
+    for (now in cumsum(c(900, sample(1:4, 60, TRUE)))[-1]) {
+      s <- update(s, as_block(all[all$tick > reached & all$tick <= now, ]), now = now / 1000)
+      whole <- from_scratch(in_window(all, now, 900), least, delays, max_size = 3)
+      expect_identical(as.data.frame(s), as.data.frame(whole))
+      reached <- now
+    }
+  }
+})
+
 test_that("a stream that others moved on, or that was in a file, counts on", {
   all <- growing(2)
   until <- function(s, from, to, by = 50) {

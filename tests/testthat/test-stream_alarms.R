@@ -73,7 +73,7 @@ test_that("the largest counts of surrogates are those of mining them", {
   how$key <- synfire:::random_below(2, 2^32, s$alarming$key, s$alarming$made)
   tick <- .Call(synfire:::r_surrogate_trains, synfire:::trains_of(x), how,
                 list(n = 3, threads = 1, max_memory = 1e8))
-  got <- synfire:::surrogate_maxima(s, 3)
+  got <- synfire:::window_maxima(s, 3)
   for (k in 1:3) {
     one <- spike_trains(tick[[k]]$tick / 1000, levels(x$unit)[tick[[k]]$unit],
                         start = 0, end = 12, resolution = 1e-3)
@@ -101,11 +101,12 @@ test_that("as many looks raise a false alarm as is said, with surrogates of each
 
 test_that("nor do windows that overlap, and surrogates of earlier ones, raise more", {
   skip_on_cran()
-  # Looks of one recording depend on each other, recordings do not.
+  # Looks of one recording depend on each other, recordings do not. Counts of spikes differ
+  # from window to window, which makes some more alarms false.
   shares <- vapply(1:8, function(seed) {
     withr::local_seed(seed)
     looks <- followed(fired(50, units = 5), 50, 0.5, alarms = 360, look = 1,
-                      n_surrogates = 29, window = 5)$looks
+                      renew = 5, n_surrogates = 29, window = 5)$looks
     mean(looks$alarms > 0)
   }, 0)
   expect_lte(mean(shares) - qt(0.999, 7) * sd(shares) / sqrt(8), 0.1)
@@ -115,7 +116,8 @@ test_that("nor do windows that overlap, and surrogates of earlier ones, raise mo
 test_that("chains that begin raise an alarm within a part of a window", {
   withr::local_seed(4)
   all <- fired(34, units = 5, chains = 4, from = 24)
-  got <- followed(all, 34, 0.5, alarms = 72, look = 1, n_surrogates = 99, window = 8)
+  got <- followed(all, 34, 0.5, alarms = 72, look = 1, renew = 8, n_surrogates = 99,
+                  window = 8)
   alarms <- got$stream$alarms
   chain <- "a -(0.005,0.015]-> b -(0.005,0.015]-> c"
   expect_identical(alarms$episode[[1L]], chain)
@@ -179,10 +181,10 @@ test_that("what alarms cannot be is refused before the experiment", {
   refused(2, alarms = 36, look = 1e-7, says = "tick")
   refused(2, alarms = 36, renew = -1, says = "renew")
   refused(2, alarms = 36, surrogate = "nothing", says = "surrogate")
-  refused(2, alarms = 36, dither = -1, says = "dither")
+  refused(2, alarms = 36, dither = 20, says = "dither")
   refused(min_support = 0.1, alarms = 36, says = "min_count")
   s <- stream(2, alarms = 36)
-  expect_identical(s$alarming$n, 500)
-  expect_identical(s$alarming$look, 1e6)
+  expect_identical(s$alarming$n, 50)
+  expect_identical(s$alarming$look, 1e7)
   expect_identical(s$alarming$renew, 1e7)
 })

@@ -10,7 +10,7 @@ test_that("the page follows a file that grows, and stops", {
   file <- withr::local_tempfile(fileext = ".csv")
   write.csv(x[x$time < 4, ], file, row.names = FALSE, quote = FALSE)
   withr::local_options(synfire.file = file, synfire.window = 2, synfire.min_count = 30,
-                       synfire.every = 0.5)
+                       synfire.every = 0.5, synfire.alarms = 900)
   shiny::testServer(page_folder(), {
     session$elapse(250)
     expect_match(output$state, "window of 2 s up to 3.5 s")
@@ -21,6 +21,8 @@ test_that("the page follows a file that grows, and stops", {
     # Up to the last whole block, or to the last spike where this machine is slow.
     expect_match(output$state, "up to 5[.](5|9[0-9]+) s")
     expect_match(output$counts$src, "^data:image/png")
+    expect_match(output$watched, "^$|Surrogates")
+    expect_match(output$alarms, "<table")
     session$setInputs(stop = 1)
     expect_match(output$state, "stopped")
     expect_true(feed$closed)

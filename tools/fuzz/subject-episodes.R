@@ -232,6 +232,8 @@ ep_check_lags <- function(lags, table, want) {
 ep_in_blocks <- function() {
   stream <- ep_draw_stream(one_of(120, 400))
   stream$bounds <- NULL
+  # Delays that many spikes fit in.
+  if (sometimes(0.3)) stream$high <- stream$high * whole(5, 40)
   stream <- ep_finish_stream(stream)
   x <- stream$x
   if (nrow(x) == 0L) return()
@@ -240,8 +242,9 @@ ep_in_blocks <- function() {
     list(intervals = stream_intervals(stream), max_size = one_of(1, 2, 3, 4)),
     if (sometimes(0.8)) list(min_count = whole(1, 6)) else list(min_support = one_of(0.05, 0.2)),
     some_args(target = one_of("closed", "maximal"), distinct_units = TRUE, top = whole(1, 9)))
+  alarms <- if (is.null(search$min_support) && sometimes(0.4)) ep_draw_alarms(window)
   s <- attempt("episode_stream", c(
-    search, list(window = window / 1000, resolution = 1e-3),
+    search, alarms, list(window = window / 1000, resolution = 1e-3),
     some_args(history = whole(1, 5), follow = whole(0, 5), threads = ep_draw_threads(),
               units = stream$names, engine = ep_draw_engine(), device = one_of("cpu", "auto"))))
   if (refused(s)) return()
@@ -252,6 +255,7 @@ ep_in_blocks <- function() {
   for (end in ends) {
     part <- ticks > before & ticks <= end
     block <- data.frame(time = x$time[part], unit = as.character(x$unit[part]))
+    looks <- s$alarming$looks
     s <- attempt("update", list(s, new_spikes = block, now = end / 1000))
     if (refused(s)) return(finding(paste("an update was refused:", conditionMessage(s))))
     before <- end
@@ -261,7 +265,37 @@ ep_in_blocks <- function() {
                                  start = (end - window) / 1000, end = end / 1000, resolution = 1e-3)
     want <- ep_mined(whole_window, search)
     same(ep_rows(s$episodes), ep_rows(want), "a stream and mining its window")
+    if (!identical(looks, s$alarming$looks)) ep_check_alarms(s)
   }
+}
+
+# A share of looks that may be false, and what else alarms take; some of it is refused.
+ep_draw_alarms <- function(window) {
+  look <- whole(1, window) / 1000
+  c(list(alarms = between(0.02, 1.02) * 3600 / look, look = look),
+    some_args(n_surrogates = whole(1, 40), renew = whole(1, 2 * window) / 1000,
+              surrogate = one_of("dither", "dither_refractory", "train_shift", "joint_isi",
+                                 "isi_dither", "isi_shuffle", "randomise", "trial_shift"),
+              dither = whole(1, 12) / 1000))
+}
+
+# Alarms by going through the surrogates of a look one by one.
+ep_check_alarms <- function(s) {
+  n <- s$alarming$n
+  found <- s$episodes
+  sizes <- max(nrow(s$alarming$maxima), found$size, 1)
+  most <- rbind(s$alarming$maxima, matrix(0, sizes - nrow(s$alarming$maxima), n))
+  own <- vapply(seq_len(sizes), \(z) max(0, found$count[found$size == z]), 0)
+  extreme <- vapply(seq_len(n), \(j) {
+    min(1, vapply(seq_len(sizes)[-1], \(z) mean(c(most[z, ], own[[z]]) >= most[z, j]), 0))
+  }, 0)
+  p <- mapply(\(size, count) {
+    (1 + sum(extreme <= (1 + sum(most[size, ] >= count)) / (n + 1) + 1e-12)) / (n + 1)
+  }, found$size, found$count)
+  raised <- found$size > 1 & p <= s$alarming$alpha + 1e-12
+  by_name <- \(name, p) list(sort(name), as.double(p)[order(name)])
+  same(by_name(s$alarms$episode, s$alarms$p),
+       by_name(found$episode[raised], unlist(p)[raised]), "alarms and their definition")
 }
 
 # ---- significance ----------------------------------------------------------------------------
@@ -354,7 +388,12 @@ ep_wrong <- function() {
     attempt("episode", list(mostly(c("a", "b"), 0.4), mostly(0, 0.4), mostly(1, 0.4))),
     attempt("episode_stream", list(mostly(intervals, 0.3), mostly(2, 0.3), mostly(0.1, 0.3),
                                    resolution = mostly(1e-3, 0.2), history = mostly(5, 0.3),
-                                   follow = mostly(2, 0.3), units = mostly(NULL, 0.3))),
+                                   follow = mostly(2, 0.3), units = mostly(NULL, 0.3),
+                                   alarms = mostly(NULL, 0.3), look = mostly(NULL, 0.2),
+                                   n_surrogates = mostly(NULL, 0.2),
+                                   renew = mostly(NULL, 0.2),
+                                   surrogate = mostly("dither", 0.2),
+                                   dither = mostly(0.005, 0.2))),
     {
       s <- episode_stream(intervals, 1, 0.1, resolution = 1e-3)
       attempt("update", list(s, mostly(data.frame(time = 1, unit = "a"), 0.5), now = mostly(2, 0.4)))

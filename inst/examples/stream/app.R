@@ -7,7 +7,8 @@
 #
 #   options(synfire.file = "recording.csv",      # a table that grows
 #           synfire.intervals = c(0.005, 0.015), # delays, in seconds
-#           synfire.min_count = 300, synfire.window = 60, synfire.every = 0.5)
+#           synfire.min_count = 300, synfire.window = 60, synfire.every = 0.5,
+#           synfire.alarms = 10)               # false ones an hour that you accept
 library(shiny)
 library(synfire)
 
@@ -38,13 +39,14 @@ page <- fluidPage(
     column(8, plotOutput("counts", height = "420px")),
     column(4, h4("Strongest now"), tableOutput("strongest"))
   ),
+  h4("Alarms"), textOutput("watched"), tableOutput("alarms"),
   h4("Since the update before"), tableOutput("changes"),
   actionButton("stop", "Stop")
 )
 
 server <- function(input, output, session) {
   stream <- episode_stream(set("intervals", c(0.005, 0.010)), set("min_count", 40),
-                           set("window", 5))
+                           set("window", 5), alarms = set("alarms", 100))
   feed <- feed_file(stream, file, every = set("every", 0.5))
   began <- Sys.time()
   written <- 0
@@ -82,6 +84,14 @@ server <- function(input, output, session) {
     table <- as.data.frame(shown())
     table <- table[table$size > 1, ]
     head(table[order(-table$size * table$count), c("episode", "count")], 10)
+  })
+  output$watched <- renderText({
+    if (is.null(shown()$alarming)) return("None were asked for.")
+    if (nrow(shown()$limits) == 0) return("Surrogates are being made.")
+    if (nrow(shown()$alarms) == 0) "Nothing that chance does not explain."
+  })
+  output$alarms <- renderTable({
+    head(shown()$alarms[c("episode", "count", "limit", "p", "since")], 8)
   })
   output$changes <- renderTable({
     head(shown()$changes[c("episode", "status", "before", "now")], 8)

@@ -79,7 +79,7 @@ static uint32_t least_kept(const syn_stream *s)
    update, keeps updates short. The first update takes in all of them. */
 static uint32_t least_ahead(const syn_stream *s)
 {
-    return s->min_count - s->min_count / 32;
+    return s->min_count - s->min_count / 64;
 }
 
 enum { AHEAD = 16 };  /* candidates that an update counts ahead of time, about */

@@ -57,6 +57,7 @@ syn_status syn_stream_list_extend(syn_stream *s, uint32_t id, const syn_stream_e
         if (p > 0 && event < beyond(e, shut, prefix.end[p - 1].event))
             k->ends.end[k->ends.n++] = (syn_stream_end){event, prefix.end[p - 1].start};
     }
+    syn_stream_ends_note(&k->ends);
     return SYN_OK;
 }
 

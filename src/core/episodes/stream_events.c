@@ -96,7 +96,7 @@ void syn_stream_events_free(syn_stream_events *e)
 uint32_t syn_stream_ends_from(const syn_stream_ends *ends, uint32_t event)
 {
     uint32_t low = ends->head, step = 1;
-    if (low == ends->n || ends->end[ends->n - 1].event < event)
+    if (low == ends->n || ends->last < event)
         return ends->n;
     if (event <= ends->end[low].event)
         return low;
@@ -134,8 +134,19 @@ syn_status syn_stream_ends_room(syn_stream_ends *ends, syn_budget *budget, uint3
         memmove(moved, ends->end + ends->head, held * sizeof *moved);
     if (moved != ends->end)
         syn_budget_free(budget, ends->end);
-    *ends = (syn_stream_ends){moved, ends->room, 0, held};
+    ends->end = moved;
+    ends->head = 0;
+    ends->n = held;
     return SYN_OK;
+}
+
+void syn_stream_ends_drop(syn_stream_ends *ends, uint32_t begin)
+{
+    if (ends->n == ends->head || ends->start >= begin)
+        return;
+    while (ends->head < ends->n && ends->end[ends->head].start < begin)
+        ends->head++;
+    syn_stream_ends_note(ends);
 }
 
 void syn_stream_ends_renumber(syn_stream_ends *ends, uint32_t by)
@@ -144,6 +155,7 @@ void syn_stream_ends_renumber(syn_stream_ends *ends, uint32_t by)
         ends->end[i].event -= by;
         ends->end[i].start -= by;
     }
+    syn_stream_ends_note(ends);
 }
 
 /* ---- events that come ---- */
@@ -152,9 +164,11 @@ static syn_status append_to_unit(syn_stream_events *e, uint32_t unit, uint32_t e
 {
     syn_stream_ends *u = &e->of[unit];
     syn_status status = syn_stream_ends_room(u, e->budget, 1);
-    if (status == SYN_OK)
-        u->end[u->n++] = (syn_stream_end){event, syn_stream_group(e, event)};
-    return status;
+    if (status != SYN_OK)
+        return status;
+    u->end[u->n++] = (syn_stream_end){event, syn_stream_group(e, event)};
+    syn_stream_ends_note(u);
+    return SYN_OK;
 }
 
 syn_status syn_stream_events_append(syn_stream_events *e, size_t n, const double *tick,
@@ -247,8 +261,8 @@ uint32_t syn_stream_cut(const syn_stream_events *e, int64_t cut)
 
 void syn_stream_drop(syn_stream_events *e, uint32_t begin)
 {
-    for (uint32_t i = e->begin; i < begin; i++)
-        e->of[e->unit[i & e->mask]].head++;
+    for (uint32_t u = 0; u < e->units; u++)
+        syn_stream_ends_drop(&e->of[u], begin);
     e->begin = begin;
 }
 

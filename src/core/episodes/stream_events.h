@@ -21,6 +21,8 @@ typedef struct syn_stream_ends {
     syn_stream_end *end;
     size_t room;
     uint32_t head, n;
+    uint32_t start, last;  /* the first start and the last event, where there are ends:
+                              most updates need no more, and lists are far apart */
 } syn_stream_ends;
 
 typedef struct syn_stream_events {
@@ -65,6 +67,18 @@ static inline uint32_t syn_stream_unit_count(const syn_stream_events *e, uint32_
 {
     return syn_stream_ends_count(&e->of[unit]);
 }
+
+/* To be called when ends were added or taken away. */
+static inline void syn_stream_ends_note(syn_stream_ends *ends)
+{
+    if (ends->n == ends->head)
+        return;
+    ends->start = ends->end[ends->head].start;
+    ends->last = ends->end[ends->n - 1].event;
+}
+
+/* Takes away the ends that start before event `begin`. */
+void syn_stream_ends_drop(syn_stream_ends *ends, uint32_t begin);
 
 /* Where the ends at events from `event` on begin. */
 uint32_t syn_stream_ends_from(const syn_stream_ends *ends, uint32_t event);

@@ -15,8 +15,9 @@ typedef struct front {
 
 enum { TOLD, TFREE, BOLD, BFREE };  /* chains from the old beginning and from the new */
 
-/* Room for chains of `n` candidates. */
-static syn_status new_chains(syn_stream *s, uint32_t n)
+/* Chains of `n` candidates that have counted nothing: to the new one what starts before
+   its beginning is not free. */
+static syn_status new_chains(syn_stream *s, uint32_t n, uint32_t begin)
 {
     for (int c = 0; c < 4; c++) {
         s->chain[c] = syn_budget_grow(&s->budget, s->chain[c], &s->chain_room[c], n,
@@ -25,6 +26,8 @@ static syn_status new_chains(syn_stream *s, uint32_t n)
             return syn_budget_refusal(&s->budget);
         memset(s->chain[c], 0, n * sizeof **s->chain);
     }
+    for (uint32_t i = 0; i < n; i++)
+        s->chain[BFREE][i] = begin;
     return SYN_OK;
 }
 
@@ -67,7 +70,7 @@ static syn_status uncount(syn_stream *s, uint32_t id, const syn_stream_list *lis
 {
     uint32_t n = s->kept[id].n, begin = s->events.begin;
     syn_stream_list rest = {list->end + gone, list->n - gone};
-    syn_status status = new_chains(s, n);
+    syn_status status = new_chains(s, n, f->begin);
     if (status != SYN_OK)
         return status;
     syn_stream_count(s, id, list, 0, begin, f->until, s->chain[TOLD], s->chain[TFREE]);
@@ -89,15 +92,16 @@ static syn_status uncount(syn_stream *s, uint32_t id, const syn_stream_list *lis
 
 static syn_status go_front(syn_stream *s, uint32_t id, uint32_t of_prefix, front *f)
 {
+    const syn_stream_ends *ends = syn_stream_ends_of(s, id);
     uint32_t gone = 0;
     int count = !f->again || s->kept[id].again;
-    syn_stream_list list = syn_stream_list_of(s, id, s->events.begin, f->until);
     syn_status status = SYN_OK;
     s->kept[id].wanted = s->kept[id].again = 0;
+    if (ends->n == ends->head || ends->start >= f->begin)
+        return SYN_OK;  /* nor does anything go of what it begins */
+    syn_stream_list list = syn_stream_list_of(s, id, s->events.begin, f->until);
     while (gone < list.n && list.end[gone].start < f->begin)
         gone++;
-    if (gone == 0)  /* nor does anything go of what it begins */
-        return SYN_OK;
     uint32_t start = next_start(s, &list, f, of_prefix);
     if (count)
         status = uncount(s, id, &list, gone, start, f);
@@ -129,11 +133,8 @@ static uint32_t stretch(const syn_stream *s, uint32_t begin, uint32_t most)
 /* Ends that start before the new beginning are none any more. */
 static void forget(syn_stream *s, uint32_t begin)
 {
-    for (uint32_t id = 0; id < s->n_kept; id++) {
-        syn_stream_ends *ends = &s->kept[id].ends;
-        while (ends->head < ends->n && ends->end[ends->head].start < begin)
-            ends->head++;
-    }
+    for (uint32_t id = 0; id < s->n_kept; id++)
+        syn_stream_ends_drop(&s->kept[id].ends, begin);
 }
 
 enum { LEAST_STRETCH = 64 };  /* events */

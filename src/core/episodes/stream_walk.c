@@ -9,7 +9,7 @@
 static void note_latest(syn_stream *s, uint32_t id)
 {
     const syn_stream_ends *ends = &s->kept[id].ends;
-    uint32_t latest = ends->n > ends->head ? ends->end[ends->n - 1].event + 1 : 0;
+    uint32_t latest = ends->n > ends->head ? ends->last + 1 : 0;
     for (; id != SYN_STREAM_ROOT && s->kept[id].latest < latest; id = s->kept[id].parent)
         s->kept[id].latest = latest;
 }
@@ -81,6 +81,7 @@ static syn_status list_whole(syn_stream *s, uint32_t id)
     if (s->scratch.n > 0)
         memcpy(own->end, s->scratch.end, s->scratch.n * sizeof *own->end);
     own->n = s->scratch.n;
+    syn_stream_ends_note(own);
     s->kept[id].listed = 1;
     note_latest(s, id);
     return syn_stream_look_up(s);

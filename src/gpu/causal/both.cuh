@@ -98,8 +98,8 @@ struct both_sink {
 
     __device__ void operator()(uint32_t e, neighbour near)
     {
-        float weight = weight_of(near, table.floor);
-        skill.add(e, near, weight);
+        float after = skill.what_follows(near), weight = weight_of(near, table.floor);
+        skill.add(e, weight, after);
         if (last.join(e, &near))
             weight = weight_of(near, table.floor);
         table.put(e, near, weight);

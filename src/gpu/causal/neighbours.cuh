@@ -129,12 +129,20 @@ struct skill_sink {
 
     __device__ void operator()(uint32_t e, const neighbour &near)
     {
-        add(e, near, weight_of(near, floor));
+        float after = what_follows(near);
+        add(e, weight_of(near, floor), after);
     }
 
-    __device__ void add(uint32_t e, const neighbour &near, float weight)
+    /* The value that this lane's neighbour has, Tp later; asked for before the weight, so
+       that it is there in time. */
+    __device__ float what_follows(const neighbour &near) const
     {
-        float part = near.is() ? weight * value[near.step + Tp] : 0;
+        return near.is() ? value[near.step + Tp] : 0;
+    }
+
+    __device__ void add(uint32_t e, float weight, float after)
+    {
+        float part = weight * after;
         /* One half of the lanes adds up weights, and the other one parts. */
         bool upper = lane >= WARP / 2;
         float mine = upper ? part : weight, other = upper ? weight : part;

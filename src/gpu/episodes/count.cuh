@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "gpu/episodes/pass.cuh"
 #include "gpu/episodes/share.cuh"
 #include "gpu/episodes/types.cuh"
 
@@ -41,141 +42,6 @@ struct count_job {
 };
 
 constexpr int COUNT_BLOCKS = 4;  /* a multiprocessor: more leave too few registers */
-
-/* What a lane keeps of its symbols. `busy` is the first event free for a symbol; an end
-   whose start is at or after it scores when the symbol occurs in its window. */
-template <int K> struct tally {
-    uint32_t busy[K], hits[K];
-
-    __device__ void clear()
-    {
-        for (int j = 0; j < K; j++)
-            busy[j] = hits[j] = 0;
-    }
-
-    /* An end with its start, and what the row of the table counts from, which has symbol
-       j at `distance`. Spelt out because this is the innermost step, and nothing shorter
-       is made of plain C; what needs `busy`, for which the next end waits, comes last. */
-    __device__ __forceinline__ void pass(int j, uint32_t start, uint32_t from,
-                                         uint32_t distance)
-    {
-        asm("{\n\t"
-            ".reg .pred scores;\n\t"
-            "setp.ne.u32 scores, %4, 0;\n\t"
-            "setp.ge.and.u32 scores, %2, %0, scores;\n\t"
-            "@scores add.u32 %0, %3, %4;\n\t"
-            "@scores add.u32 %1, %1, 1;\n\t"
-            "}"
-            : "+r"(busy[j]), "+r"(hits[j])
-            : "r"(start), "r"(from), "r"(distance));
-    }
-};
-
-/* 32 ends in shared memory, where all lanes read them. `of_pages` is a start and what the
-   row counts from for a symbol of a page, `of_spare` for the spare one. */
-struct end_batch {
-    uint32_t row[WARP];
-    struct {
-        uint2 of_pages, of_spare;
-    } end[WARP];
-};
-
-/* The ends of two batches of a warp: one is passed while the other is being fetched. */
-typedef end_batch batch_pair[2];
-
-/* Whether a candidate can still become frequent when at most `most` further occurrences
-   of the node come, less those it has already scored itself. */
-template <int K>
-__device__ bool any_hope(const count_job &job, const tally<K> &t, const uint32_t *wanted,
-                         uint32_t most)
-{
-    const uint32_t lane = threadIdx.x % WARP;
-    uint32_t node_hits = __shfl_sync(ALL, t.hits[0], WARP - 1);
-    bool alive = false;
-#pragma unroll
-    for (int j = 0; j < K; j++)
-        alive |= (wanted[j] >> lane & 1) &&
-                 t.hits[j] + most >= node_hits + job.min_count;
-    return __any_sync(ALL, alive);
-}
-
-/* What a warp works on. */
-template <int K> struct item_view {
-    const uint2 *ends;
-    const place<uint16_t> *places;
-    const unsigned char *rows;  /* this lane's share of the column's first row */
-    uint32_t stride;            /* bytes to the next; 0 for a lane without candidates */
-    uint32_t wanted[K];         /* the candidates */
-};
-
-/* Passes the ends begin .. end - 1. With `most` above zero it stops early, and returns
-   false, once no candidate can become frequent. A lone warp is bound by latency, so ends
-   are fetched two batches and rows one chunk before they are needed. */
-template <int K, class T>
-__device__ __forceinline__ bool pass_ends(const count_job &job, const item_view<K> &item,
-                                          uint32_t begin, uint32_t end, uint32_t most,
-                                          batch_pair &batches, tally<K> &t)
-{
-    constexpr int CHUNK = 16, CHUNKS = WARP / CHUNK;
-    const uint32_t lane = threadIdx.x % WARP;
-    const uint2 padding = make_uint2(job.events.n, 0);
-    auto end_at = [&](uint32_t i) { return i < end ? item.ends[i] : padding; };
-    auto place_of = [&](uint2 e) {
-        return e.x < job.events.n ? item.places[e.x] : place<uint16_t>{0, 0, 0};
-    };
-    auto put = [&](end_batch &batch, uint2 e, place<uint16_t> at) {
-        batch.row[lane] = e.x;
-        batch.end[lane].of_pages = make_uint2(e.y, at.event + at.open);
-        batch.end[lane].of_spare = make_uint2(e.y, at.event);
-    };
-    auto row_at = [&](uint32_t row) {
-        const unsigned char *at;  /* in one instruction */
-        asm("mad.wide.u32 %0, %1, %2, %3;"
-            : "=l"(at) : "r"(row), "r"(item.stride), "l"(item.rows));
-        return load_pack<K, T>(at);
-    };
-
-    __syncwarp();
-    uint2 first = end_at(begin + lane), second = end_at(begin + WARP + lane);
-    uint2 third = end_at(begin + 2 * WARP + lane);
-    put(batches[0], first, place_of(first));
-    place<uint16_t> where = place_of(second);
-    __syncwarp();
-    row_pack<K, T> next[2][CHUNK];
-#pragma unroll
-    for (int a = 0; a < CHUNK; a++)
-        next[0][a] = row_at(batches[0].row[a]);
-
-    uint32_t side = 0;
-    for (uint32_t i = begin; i < end; i += WARP, side ^= 1) {
-        const end_batch &now = batches[side], &later = batches[side ^ 1];
-        const uint2 *mine = lane < WARP - 1 ? &now.end->of_pages : &now.end->of_spare;
-        __syncwarp();
-        put(batches[side ^ 1], second, where);
-        second = third;
-        where = place_of(second);
-        third = end_at(i + 3 * WARP + lane);
-        __syncwarp();
-#pragma unroll
-        for (int c = 0; c < CHUNKS; c++) {
-            const bool last = c + 1 == CHUNKS;
-            const uint32_t *ahead = last ? later.row : now.row + (c + 1) * CHUNK;
-#pragma unroll
-            for (int a = 0; a < CHUNK; a++)
-                next[(c + 1) % 2][a] = row_at(ahead[a]);
-#pragma unroll
-            for (int a = 0; a < CHUNK; a++) {
-                uint2 e = mine[2 * (c * CHUNK + a)];  /* start, and where rows begin */
-#pragma unroll
-                for (int j = 0; j < K; j++)
-                    t.pass(j, e.x, e.y, next[c % 2][a].next(j));
-            }
-        }
-        if (most > 0 && !any_hope<K>(job, t, item.wanted, most))
-            return false;
-    }
-    return true;
-}
 
 /* Keeps the symbols of an item that are frequent. */
 template <int K>
@@ -232,9 +98,10 @@ __device__ bool same_state(const uint32_t *wanted, uint32_t start, const uint32_
 template <int K, class T>
 __device__ __noinline__ void pass_again(const count_job &job, const item_view<K> &item,
                                         uint32_t begin, uint32_t end,
-                                        batch_pair &batches, tally<K> &t)
+                                        end_ring &ring, tally<K> &t)
 {
-    pass_ends<K, T>(job, item, begin, end, 0, batches, t);
+    pass_ends<K, T>(job.events.n, 0, item, begin, end, end, 0, ring, t,
+                    [](uint32_t) {});
 }
 
 /* Passes a segment that began in another state than `t` once more from there, beside what
@@ -243,14 +110,14 @@ __device__ __noinline__ void pass_again(const count_job &job, const item_view<K>
 template <int K, class T>
 __device__ __noinline__ void mend_segment(const count_job &job, const item_view<K> &item,
                                           uint32_t begin, uint32_t end,
-                                          batch_pair &batches, tally<K> &guess,
+                                          end_ring &ring, tally<K> &guess,
                                           const tally<K> &known, tally<K> &t)
 {
     enum { STEP = 2 * WARP };
     for (uint32_t i = begin; i < end; i += STEP) {
         uint32_t stop = min(i + STEP, end);
-        pass_again<K, T>(job, item, i, stop, batches, t);
-        pass_again<K, T>(job, item, i, stop, batches, guess);
+        pass_again<K, T>(job, item, i, stop, ring, t);
+        pass_again<K, T>(job, item, i, stop, ring, guess);
         if (stop < end &&
             same_state<K>(item.wanted, item.ends[stop].y, t.busy, guess.busy)) {
 #pragma unroll
@@ -293,7 +160,7 @@ template <int K> struct segment_record {
 template <int K, class T>
 __device__ __noinline__ void join_segments(const count_job &job, const item_view<K> &item,
                                            const task &what, uint32_t length,
-                                           uint32_t size, batch_pair &batches)
+                                           uint32_t size, end_ring &ring)
 {
     constexpr uint32_t AHEAD = K == 1 ? 8 : K == 2 ? 6 : K == 4 ? 3 : 1;
     uint32_t total[K] = {};
@@ -322,7 +189,7 @@ __device__ __noinline__ void join_segments(const count_job &job, const item_view
 #pragma unroll
                 for (int j = 0; j < K; j++)
                     now.entry.hits[j] = t.hits[j] = 0;
-                mend_segment<K, T>(job, item, begin, min(begin + size, length), batches,
+                mend_segment<K, T>(job, item, begin, min(begin + size, length), ring,
                                    now.entry, now.exit, t);
             }
 #pragma unroll
@@ -372,7 +239,7 @@ template <int K, class T>
 __device__ __noinline__ void finish_segment(const count_job &job,
                                             const item_view<K> &item, const task &what,
                                             uint32_t length, uint32_t size, bool hope,
-                                            tally<K> &t, batch_pair &batches)
+                                            tally<K> &t, end_ring &ring)
 {
     const uint32_t lane = threadIdx.x % WARP;
     uint32_t *stored = stored_state<K>(job, what, what.segment);
@@ -405,14 +272,14 @@ __device__ __noinline__ void finish_segment(const count_job &job,
     if (lane == 0)
         job.here.done[what.item] = 0;
     if (disagree && hope && before < DEAD)
-        join_segments<K, T>(job, item, what, length, size, batches);
+        join_segments<K, T>(job, item, what, length, size, ring);
     else
         keep_found<K>(job, what.item, item.wanted, t.hits);
 }
 
 template <int K, class T>
 __device__ __forceinline__ void count_task(const count_job &job, const task &what,
-                                           batch_pair &batches)
+                                           end_ring &ring)
 {
     const uint32_t lane = threadIdx.x % WARP;
     uint32_t node = what.item / job.columns.n;
@@ -422,50 +289,46 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
     item.ends = job.end + job.here.offset[node];
     item.places = job.places + (size_t) (column / job.columns.pages) * job.events.n;
     item.rows = (const unsigned char *) job.table +
-                (size_t) column * (job.events.n + 1) * row_bytes<K, T>::row +
-                lane * row_bytes<K, T>::lane;
+                (size_t) column * (job.events.n + 1) * row_bytes<K, T>::row;
     const uint32_t *mask =
         job.above.mask + ((size_t) job.here.suffix[node] * job.columns.n + column) * K;
 #pragma unroll
     for (int j = 0; j < K; j++)
         item.wanted[j] = mask[j];
     /* What no lane reads of a row need not come from afar. */
-    uint32_t mine = lane == WARP - 1;
+    constexpr uint32_t LANES = PIECE / row_bytes<K, T>::lane;  /* that share a piece */
+    uint32_t reads = lane == WARP - 1;
 #pragma unroll
     for (int j = 0; j < K; j++)
-        mine |= item.wanted[j] >> lane & 1;
-    item.stride = mine ? row_bytes<K, T>::row : 0;
+        reads |= item.wanted[j] >> lane & 1;
+    uint32_t readers = __ballot_sync(ALL, reads);
+    uint32_t of_piece = lane % stage<K, T>::pieces_a_row * LANES;
+    item.fetches = readers >> of_piece & ((1u << LANES) - 1);
 
     uint32_t size = (length + what.segments - 1) / what.segments;
     uint32_t begin = min(what.segment * size, length), end = min(begin + size, length);
-    uint32_t lead = min(min(size / 2, LEAD), begin);
+    uint32_t lead = begin < end ? min(min(size / 2, LEAD), begin) / WARP * WARP : 0;
     bool whole = what.segments == 1;
     /* The node's occurrences elsewhere, and one begun before them; one more for each of
        the two counts where the state may have been guessed wrong. */
     uint32_t most = count + (whole ? 1 : 3);
     tally<K> t;
     t.clear();
-    bool hope = true;
-    if (!whole && what.segment == 0) {  /* which is in no doubt about its first state */
+    auto leave_entry = [&](uint32_t start) {  /* the state that a segment begins in */
+        if (whole)
+            return;
+        uint32_t *stored = stored_state<K>(job, what, what.segment);
 #pragma unroll
-        for (int j = 0; j < K; j++)
-            stored_state<K>(job, what, 0)[j * WARP] = 0;
-    }
-#pragma unroll 1
-    for (int leading = what.segment > 0; leading >= 0; leading--) {
-        hope = pass_ends<K, T>(job, item, leading ? begin - lead : begin,
-                               leading ? begin : end, leading ? 0 : most, batches, t);
-        if (leading) {
-            uint32_t start = begin < length ? item.ends[begin].y : 0;
-            uint32_t *stored = stored_state<K>(job, what, what.segment);
-#pragma unroll
-            for (int j = 0; j < K; j++) {
-                t.busy[j] = seen_from(start, t.busy[j]);
-                t.hits[j] = 0;
-                stored[j * WARP] = t.busy[j];
-            }
+        for (int j = 0; j < K; j++) {
+            t.busy[j] = seen_from(start, t.busy[j]);
+            t.hits[j] = 0;
+            stored[j * WARP] = t.busy[j];
         }
-    }
+    };
+    if (begin >= end)
+        leave_entry(0);
+    bool hope = pass_ends<K, T>(job.events.n, job.min_count, item, begin - lead, begin,
+                                end, most, ring, t, leave_entry);
     if (whole) {
 #pragma unroll
         for (int j = 0; j < K; j++)
@@ -474,28 +337,28 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
         return;
     }
 
-    finish_segment<K, T>(job, item, what, length, size, hope, t, batches);
+    finish_segment<K, T>(job, item, what, length, size, hope, t, ring);
 }
 
-/* By all warps: they take tasks from a common pile, a few at a time, while there are
-   any. */
+/* By all warps: each has its first tasks, and takes more from a common pile, a few at a
+   time, while there are any. */
 template <int K, class T>
-__device__ __forceinline__ void count_tasks(const count_job &job, batch_pair &batches)
+__device__ __forceinline__ void count_tasks(const count_job &job, end_ring &ring)
 {
     const uint32_t lane = threadIdx.x % WARP, tasks = job.head->tasks;
+    const uint32_t warps = gridDim.x * blockDim.x / WARP;
     if (job.head->list_ends > job.end_room)
         return;
-    uint32_t some = max(tasks / (gridDim.x * blockDim.x / WARP * 8), 1);
-    for (;;) {
-        /* One lane asks, so that all hear the same. */
-        uint32_t next = tasks;
-        if (lane == 0 && !*(volatile const uint32_t *) job.stop)
-            next = atomicAdd(&job.head->taken, some);
-        next = __shfl_sync(ALL, next, 0);
-        if (next >= tasks)
-            return;
+    uint32_t some = max(tasks / (warps * 8), 1);
+    uint32_t next = (threadIdx.x / WARP * gridDim.x + blockIdx.x) * some;
+    while (next < tasks) {
         for (uint32_t last = min(next + some, tasks); next < last; next++)
-            count_task<K, T>(job, job.tasks[next], batches);
+            count_task<K, T>(job, job.tasks[next], ring);
+        /* One lane asks, so that all hear the same. */
+        next = tasks;
+        if (warps * some < tasks && lane == 0 && !*(volatile const uint32_t *) job.stop)
+            next = warps * some + atomicAdd(&job.head->taken, some);
+        next = __shfl_sync(ALL, next, 0);
     }
 }
 
@@ -503,8 +366,8 @@ template <int K, class T>
 __global__ void __launch_bounds__(COUNT_WARPS *WARP, COUNT_BLOCKS)
     count_children(SYN_GPU_JOB count_job job)
 {
-    __shared__ batch_pair batches[COUNT_WARPS];
-    count_tasks<K, T>(job, batches[threadIdx.x / WARP]);
+    __shared__ end_ring ring[COUNT_WARPS];
+    count_tasks<K, T>(job, ring[threadIdx.x / WARP]);
 }
 
 }  // namespace gpu

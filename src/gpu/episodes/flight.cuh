@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(FLIGHT_WARPS * WARP, 2)
     extern __shared__ uint4 shared_room[];
     __shared__ level_jobs<W> jobs;
     const uint32_t *stop = job.first.count.stop;
-    batch_pair *batches = (batch_pair *) shared_room + threadIdx.x / WARP;
+    end_ring *ring = (end_ring *) shared_room + threadIdx.x / WARP;
     for (uint32_t i = threadIdx.x; i < sizeof jobs / sizeof(uint32_t); i += blockDim.x)
         ((uint32_t *) &jobs)[i] = ((const uint32_t *) &job.first)[i];
     uint32_t used = 0;
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(FLIGHT_WARPS * WARP, 2)
         if (threadIdx.x < WARP)
             set_jobs(job, size, &jobs);
         __syncthreads();
-        count_tasks<K, T>(jobs.count, *batches);
+        count_tasks<K, T>(jobs.count, *ring);
         if (meet_all_blocks(job.meeting, stop))
             return;
         number_items(jobs.number);

@@ -101,7 +101,8 @@ __device__ __forceinline__ void look_up_first(const list_job<T> &job,
 {
 #pragma unroll
     for (int a = 0; a < ABREAST; a++) {
-        const E *at = (const E *) job.table + from.column + (size_t) w.row[a] * job.stride;
+        const E *at = (const E *) job.table + from.column +
+                      (size_t) w.row[a] * job.stride;
         uint32_t next = w.shut[a] > 0 ? __ldg(at) : 0;
         uint32_t first = w.open[a] + next - 1;
         found[a] = {NOTHING, NOTHING};
@@ -137,8 +138,8 @@ __device__ __forceinline__ void search_first(const list_job<T> &job,
     }
 }
 
-/* What the ends i + a * WARP + lane own, those from `end` on nothing. E is the type of the
-   entries of a table, and void where there is none. */
+/* What the ends i + a * WARP + lane own, those from `end` on nothing. E is the type of
+   the entries of a table, and void where there is none. */
 template <class E, class T>
 __device__ void find_owned(const list_job<T> &job, const source_list<T> &from, uint32_t i,
                            uint32_t end, owned_rows *owned)

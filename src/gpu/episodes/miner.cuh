@@ -32,7 +32,7 @@
 namespace gpu {
 
 /* Ends that a warp making lists stages; more of them leave room for fewer warps. */
-constexpr uint32_t STAGED = 448, STAGED_IN_FLIGHT = 576;
+constexpr uint32_t STAGED = 448, STAGED_IN_FLIGHT = 704;
 
 constexpr size_t LONG_LIST = 8192;  /* ends from which on a block takes a list alone */
 
@@ -42,6 +42,7 @@ constexpr size_t MOST_SEGMENTS = 1 << 15, FEWEST_SEGMENTS = 64;
 
 /* Shared memory of a block that makes levels, and all of it that a block may have. */
 constexpr size_t FLIGHT_BYTES = FLIGHT_WARPS * STAGED_IN_FLIGHT * sizeof(uint2);
+static_assert(FLIGHT_BYTES >= FLIGHT_WARPS * sizeof(end_ring), "room for ends");
 constexpr size_t MOST_OF_BLOCK = 49 << 10;
 
 /* Levels that one launch makes at the most, and page-locked words for these. */
@@ -152,8 +153,12 @@ template <class T> class miner {
     void lay_out_symbols();
     size_t table_bytes() const;
     size_t least_memory() const;
-    double occupancy() const;
-    bool table_pays() const;
+    struct occupancy {
+        double mean;
+        size_t most;
+    };
+    occupancy look_at_windows() const;
+    bool table_pays(double events) const;
     void choose_table();
     uint32_t pages_swept() const;
     void deal(size_t size, size_t nodes);

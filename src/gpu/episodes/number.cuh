@@ -78,20 +78,15 @@ __device__ inline void end_numbering(const number_job &job, uint32_t nodes,
     *job.next.nodes = fits ? total : 0;
 }
 
-/* By all blocks, of NUMBER_WARPS each. */
+/* By all blocks, of NUMBER_WARPS each. A block waits for tiles that it has had itself, or
+   that blocks before it have begun. */
 __device__ inline void number_items(const number_job &job)
 {
-    __shared__ uint32_t sums[NUMBER_WARPS], tile_before[2];
+    __shared__ uint32_t sums[NUMBER_WARPS], sum_before;
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const uint32_t nodes = *job.here.nodes, items = nodes * job.columns;
     const uint32_t tiles = items > 0 ? (items - 1) / NUMBER_TILE + 1 : 1;
-    for (;;) {
-        if (threadIdx.x == 0)
-            tile_before[0] = atomicAdd(&job.head->tiles, 1);
-        __syncthreads();
-        uint32_t tile = tile_before[0];
-        if (tile >= tiles)
-            return;
+    for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         uint32_t first = tile * NUMBER_TILE + threadIdx.x * NUMBER_EACH, own = 0, all;
         uint32_t n[NUMBER_EACH];
 #pragma unroll
@@ -115,11 +110,11 @@ __device__ inline void number_items(const number_job &job)
             uint32_t sum = sum_of_tiles_before(job, tile);
             if (lane == 0) {
                 *mine = tile_word(job.run, TILE_DONE, sum + total);
-                tile_before[1] = sum;
+                sum_before = sum;
             }
         }
         __syncthreads();
-        before += tile_before[1];
+        before += sum_before;
 #pragma unroll
         for (uint32_t i = 0; i < NUMBER_EACH; i++) {
             if (first + i < items) {
@@ -130,7 +125,7 @@ __device__ inline void number_items(const number_job &job)
             before += n[i];
         }
         if (tile == tiles - 1 && threadIdx.x == 0)
-            end_numbering(job, nodes, items, tile_before[1] + total);
+            end_numbering(job, nodes, items, sum_before + total);
         __syncthreads();
     }
 }

@@ -198,7 +198,6 @@ template <class T> bool miner<T>::stalled(size_t size)
 /* What was begun from `size` on has come to nothing: forgets it. */
 template <class T> void miner<T>::go_back(size_t size)
 {
-    check(cudaMemsetAsync(&head(size - 1)->tiles, 0, sizeof(uint32_t), stream_));
     check(cudaStreamSynchronize(stream_));
     begun_ = size - 1;
     landing_ = std::min(landing_, begun_);

@@ -111,34 +111,36 @@ template <class T> size_t miner<T>::least_memory() const
 }
 
 
-/* Events in a window, about: the mean of some, at even steps. */
-template <class T> double miner<T>::occupancy() const
+/* Events in a window, about: of some, at even steps. */
+template <class T> typename miner<T>::occupancy miner<T>::look_at_windows() const
 {
     constexpr size_t SOME = 256;
     const int64_t *tick = recording_->tick, *end = tick + recording_->events;
-    size_t n = recording_->events, seen = std::min(n, SOME);
+    size_t n = recording_->events, seen = std::min(n, SOME), most = 0;
     double sum = 0;
     for (size_t i = 0; i < seen; i++) {
         const int64_t *at = tick + n * i / seen;
         for (size_t k = 0; k < intervals_; k++) {
             const syn_interval &lag = options_->intervals[k];
             const int64_t *open = std::upper_bound(at, end, *at + lag.low);
-            sum += (double) (std::upper_bound(open, end, *at + lag.high) - open);
+            size_t here = (size_t) (std::upper_bound(open, end, *at + lag.high) - open);
+            sum += (double) here;
+            most = std::max(most, here);
         }
     }
-    return seen > 0 ? sum / (double) (seen * intervals_) : 0;
+    return {seen > 0 ? sum / (double) (seen * intervals_) : 0, most};
 }
 
 /* By the instructions of a warp for an end of a list: along a table five for a symbol of
    a lane and, where the table does not stay in the cache, seven for each byte of it; two
    for each event of the window without one. In doubt there is a table. */
-template <class T> bool miner<T>::table_pays() const
+template <class T> bool miner<T>::table_pays(double events) const
 {
     constexpr size_t CACHE = (size_t) 32 << 20;
     bool far = table_bytes() > CACHE;
     double bytes = far ? 7.0 * sizeof(T) : 0;
     double along = (double) columns_.pages * (5 + width_ * (5 + bytes));
-    return along < 8 * (1 + occupancy());
+    return along < 8 * (1 + events);
 }
 
 /* The table has a row for every event and column. Where it is too much, or there are many
@@ -155,7 +157,14 @@ template <class T> void miner<T>::choose_table()
                       budget ? "`max_memory` is" : "it has", 1e-9 * (double) have);
     }
     has_table_ = sizeof(T) < 4 && columns_.n <= MOST_OF_TABLE &&
-                 table_bytes() <= (have - least) / 2 && table_pays();
+                 table_bytes() <= (have - least) / 2;
+    if (has_table_) {
+        occupancy windows = look_at_windows();
+        has_table_ = table_pays(windows.mean);
+        /* Others may be still wider: see check_windows(). */
+        if (has_table_ && windows.most > (T) -1)
+            throw too_wide{};
+    }
     segments_ = 1;
     if (!has_table_)
         return;
@@ -475,9 +484,9 @@ template <class T> void miner<T>::grow_counts(size_t size, size_t found, size_t 
    children are known. */
 template <class T> void miner<T>::set_found(size_t size, uint32_t found)
 {
-    const uint32_t words[3] = {0, 0, found};
-    static_assert(offsetof(header, found) - offsetof(header, taken) == 2 * sizeof found,
-                  "taken, tiles and found stand side by side");
+    const uint32_t words[2] = {0, found};
+    static_assert(offsetof(header, found) - offsetof(header, taken) == sizeof found,
+                  "taken and found stand side by side");
     check(cudaMemcpyAsync(&head(size - 1)->taken, words, sizeof words,
                           cudaMemcpyHostToDevice, stream_));
     check(cudaStreamSynchronize(stream_));

@@ -70,11 +70,11 @@ __device__ inline row_pack<K, T> load_pack(const unsigned char *from)
     typedef typename bytes_at_once<pack_type::BYTES>::type some;
     pack_type pack;
     if constexpr (sizeof(some) <= 4) {
-        pack.word[0] = __ldg((const some *) from);
+        pack.word[0] = *(const some *) from;
     } else {
 #pragma unroll
         for (int i = 0; i < pack_type::WORDS / 2; i++) {
-            uint2 two = __ldg((const uint2 *) from + i);
+            uint2 two = ((const uint2 *) from)[i];
             pack.word[2 * i] = two.x;
             pack.word[2 * i + 1] = two.y;
         }
@@ -113,7 +113,7 @@ struct header {
     unsigned long long list_ends;   /* ends that the lists made of it need */
     uint32_t lists;                 /* lists made */
     uint32_t tasks, segments;       /* planned for counting along them */
-    uint32_t taken, tiles;          /* tasks and tiles of items begun */
+    uint32_t taken;                 /* tasks begun beyond the first of each warp */
     uint32_t found;                 /* frequent children counted */
     uint32_t reach;                 /* farthest event of any window */
     uint32_t widest;                /* most events of a window */

@@ -119,7 +119,8 @@ struct followers {
 /* Of the 32 open items from node.next on, those that can lead to a pattern when they are
    added: enough of the items after them share enough windows with them. */
 template <bool ONE_WORD>
-__device__ inline uint32_t look_at_pairs(const pattern_search &s, const pattern_node &node)
+__device__ inline uint32_t look_at_pairs(const pattern_search &s,
+                                         const pattern_node &node)
 {
     enum { TOGETHER = 8 };
     const pattern_job &job = s.job;
@@ -133,7 +134,8 @@ __device__ inline uint32_t look_at_pairs(const pattern_search &s, const pattern_
     followers found = {0, 0, 0};
     /* The unit of the item itself may be known, and all that follow may be new. */
     auto enough = [&] {
-        return size + found.items >= job.min_spikes && units + found.units >= job.min_units;
+        return size + found.items >= job.min_spikes &&
+               units + found.units >= job.min_units;
     };
 #pragma unroll 1
     for (uint32_t from = node.next + 1; from < n; from += TOGETHER) {

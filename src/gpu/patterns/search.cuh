@@ -154,10 +154,10 @@ __device__ inline void step_root(const pattern_search &s, const pattern_queue &q
 /* Takes a piece of what others have given away, and makes its node again. */
 __device__ inline bool take_share(const pattern_search &s, const pattern_queue &queue)
 {
-    uint32_t at, piece;
-    if (!take_piece(s, queue, &at, &piece))
+    pattern_share share;
+    uint32_t piece;
+    if (!take_piece(s, queue, &share, &piece))
         return false;
-    const pattern_share &share = queue.share[at];
     uint32_t from = share.from + piece * share.step, until = from + share.step;
     until = until < share.until ? until : share.until;
     if (share.depth == 0) {
@@ -182,21 +182,20 @@ __device__ inline bool take_share(const pattern_search &s, const pattern_queue &
 __device__ inline void take_work(const pattern_search &s, const pattern_queue &queue,
                                  bool *more)
 {
-    if (s.lane == 0)
-        atomicAdd(queue.active, 1u);
-    __syncwarp();
-    if (take_task(s, queue) || take_share(s, queue))
+    if (take_task(s, queue) || take_share(s, queue)) {
+        if (s.lane == 0)
+            atomicAdd(queue.active, 1u);
+        __syncwarp();
         return;
-    if (s.lane == 0)
-        atomicSub(queue.active, 1u);
-    __syncwarp();
-    /* Who has no task gives nothing away: so this is looked at first. */
+    }
+    /* Who ends too early leaves nothing undone: the last one to have a task goes on until
+       there is no more to take. */
     bool end = look_at(queue.active) == 0;
     __threadfence();
     end = end && look_at(queue.first) >= shares_end(queue);
     end = end || look_at(s.batch.used + USED_OVERFLOW);
     *more = !__any_sync(WHOLE_WARP, end);
-    __nanosleep(1000);
+    __nanosleep(2000);
 }
 
 /* Ends the task where its root was given up, or all there is room for was found. */
@@ -209,7 +208,7 @@ __device__ inline bool give_up(const pattern_search &s, const pattern_queue &que
     return true;
 }
 
-__global__ void __launch_bounds__(PATTERN_WARPS *WARP)
+__global__ void __launch_bounds__(PATTERN_WARPS *WARP, PATTERN_BLOCKS)
     search_patterns(SYN_GPU_JOB pattern_job job, SYN_GPU_JOB pattern_batch batch,
                     pattern_queue queue)
 {

@@ -33,7 +33,8 @@ struct pattern_queue {
     uint32_t shares;           /* that there is room for */
     pattern_share *share;      /* [shares] */
     uint32_t *first, *end;     /* those that may have pieces left */
-    uint32_t *active;          /* warps that have a task, and so may give some away */
+    uint32_t *active;          /* warps that have a task, and so may give some away; one
+                                  that has just taken it may not be counted yet */
     long long cycles;          /* a launch goes on for */
 };
 
@@ -65,8 +66,9 @@ __device__ inline uint32_t take_streams(const pattern_search &s, uint32_t pieces
         return NO_PLACE;
     for (uint32_t k = 0; k < pieces; k++)
         batch.after[first + k] = first + k + 1;
-    batch.after[first + pieces] = batch.after[s.my->stream];
-    batch.after[s.my->stream] = first;
+    volatile uint32_t *after = batch.after;
+    after[first + pieces] = after[s.my->stream];
+    after[s.my->stream] = first;
     return first;
 }
 
@@ -92,8 +94,8 @@ __device__ inline uint32_t give(const pattern_search &s, const pattern_queue &qu
     return there ? share.stream + share.pieces : NO_PLACE;
 }
 
-/* The first node from the child of the root on that has open items left and has passed its
-   own set; how many nodes there are down to it. For lane 0. */
+/* The first node from the child of the root on that has open items left and has passed
+   its own set; how many nodes there are down to it. For lane 0. */
 __device__ inline pattern_node *node_to_share(const pattern_search &s, uint32_t *depth)
 {
     pattern_node *found = nullptr;
@@ -110,7 +112,8 @@ __device__ inline pattern_node *node_to_share(const pattern_search &s, uint32_t 
     return found;
 }
 
-/* Gives away what is left of a node, or of the task's children of the root. For lane 0. */
+/* Gives away what is left of a node, or of the task's children of the root. For
+   lane 0. */
 __device__ inline void give_some(const pattern_search &s, const pattern_queue &queue)
 {
     pattern_warp *my = s.my;
@@ -145,19 +148,21 @@ __device__ inline void give_some(const pattern_search &s, const pattern_queue &q
     node->next = node->until;
 }
 
-/* Whether other warps have nothing to take. */
+/* Whether other warps wait for something to take, and there is nothing. */
 __device__ inline bool others_wait(const pattern_search &s, const pattern_queue &queue)
 {
-    if (*(const volatile unsigned long long *) queue.next < tasks_of(s.batch))
+    if (*(const volatile unsigned long long *) queue.next < tasks_of(s.batch) ||
+        look_at(queue.active) >= gridDim.x * PATTERN_WARPS)
         return false;
     return look_at(queue.first) >= shares_end(queue);
 }
 
 /* ---- taking ---- */
 
-/* A piece of a share: false where there is none. */
+/* A piece of a share, which is copied past the near cache, as another multiprocessor may
+   just have written it: false where there is none. */
 __device__ inline bool take_piece(const pattern_search &s, const pattern_queue &queue,
-                                  uint32_t *share, uint32_t *piece)
+                                  pattern_share *share, uint32_t *piece)
 {
     uint32_t at = NO_PLACE, k = 0;
     while (s.lane == 0) {
@@ -166,15 +171,20 @@ __device__ inline bool take_piece(const pattern_search &s, const pattern_queue &
             break;
         __threadfence();
         k = atomicAdd(&queue.share[first].taken, 1u);
-        if (k < queue.share[first].pieces) {
+        if (k < look_at(&queue.share[first].pieces)) {
             at = first;
             break;
         }
         atomicCAS(queue.first, first, first + 1);
     }
-    *share = __shfl_sync(WHOLE_WARP, at, 0);
+    at = __shfl_sync(WHOLE_WARP, at, 0);
     *piece = __shfl_sync(WHOLE_WARP, k, 0);
-    return *share != NO_PLACE;
+    if (at == NO_PLACE)
+        return false;
+    const uint32_t *from = (const uint32_t *) (queue.share + at);
+    for (uint32_t w = 0; w < sizeof *share / 4; w++)
+        ((uint32_t *) share)[w] = __ldcg(from + w);
+    return true;
 }
 
 /* The deepest node, which was made again, has nothing left but what is below it. */

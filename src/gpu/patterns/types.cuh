@@ -18,6 +18,7 @@ enum {
     PATTERN_NEAR = 1024,    /* words of shared memory that a warp gives out */
     PATTERN_TOGETHER = 8,   /* children of a root that are one task */
     PATTERN_WARPS = 4,      /* of a block */
+    PATTERN_BLOCKS = 5,     /* of a multiprocessor: fewer registers would spill more */
     PATTERN_CHUNK = 1 << 13 /* numbers that a warp takes from the pool at a time */
 };
 

@@ -24,7 +24,7 @@ typedef struct syn_node {
     uint64_t *group;      /* [words * 64][group_stride] the rows with a bit for each
                              SYN_GROUP items in them, or NULL */
     size_t group_stride;
-    size_t blocks, counted; /* of rows: that groups were asked about, and that were counted
+    size_t blocks, counted; /* of rows: those groups were asked about, those counted
                                all the same */
     uint32_t children;    /* of the open ones, those that can lead to a pattern */
     uint32_t *child;      /* [children] where they stand among the open; NULL: all do */
