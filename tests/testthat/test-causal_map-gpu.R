@@ -361,6 +361,20 @@ test_that("predictions that are all the same have no correlation, whatever came 
   expect_identical(one_sided, 0)
 })
 
+test_that("predictions that are all the same have none in half precision either", {
+  skip_without_gpu()
+  # The one step at which the targets differ is nobody's neighbour.
+  for (steps in c(400, 4200, 9000)) {
+    x <- cbind(random_series(steps, 1, 9), matrix(0, steps, 3))
+    x[steps / 2, ] <- 50
+    for (precision in c("float", "half")) {
+      rho <- on_gpu(x, c(1, 3, 6), libraries = 1, targets = 2:4, precision = precision)$rho
+      expect_true(all(is.na(rho)))
+    }
+    expect_true(all(is.na(driven(x, c(1, 3, 6), libraries = 1, targets = 2:4)$rho)))
+  }
+})
+
 # ---- One search ------------------------------------------------------------------------
 
 # Where dimensions are given, the map looks for all neighbours itself.
