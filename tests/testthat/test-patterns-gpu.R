@@ -90,9 +90,9 @@ test_that("itemsets agree: closed, maximal and frequent ones", {
 test_that("long lists, many windows and large sets agree", {
   skip_without_gpu()
   set.seed(9)
-  x <- spike_trains(sort(sample(2e5, 3e4)) / 1000,
-                    sample(c(rep("A", 6), letters[1:8]), 3e4, TRUE), resolution = 1e-3)
-  expect_gt(mined_by_both(\(...) mine_patterns(x, 0.005, 5, 2, 300, ...)), 50)
+  x <- spike_trains(sort(sample(4e4, 6e3)) / 1000,
+                    sample(c(rep("A", 6), letters[1:8]), 6e3, TRUE), resolution = 1e-3)
+  expect_gt(mined_by_both(\(...) mine_patterns(x, 0.005, 5, 2, 60, ...)), 50)
   # Forty units at a time, six times: 40 items, and more units than a word has bits.
   together <- lapply(1:6, \(k) data.frame(time = k, unit = 1:40))
   noise <- data.frame(time = runif(3000, 0, 7), unit = sample(60, 3000, TRUE))

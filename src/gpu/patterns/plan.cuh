@@ -107,10 +107,10 @@ inline pattern_job make_job(const syn_pattern_search &s,
 /* How the memory of a device is used: bytes. */
 struct pattern_memory {
     double all;
-    double arenas() const { return 0.25 * all; }
-    double roots() const { return 0.25 * all; }
-    double pool() const { return 0.2 * all; }
-    double sorted() const { return 0.25 * all; }  /* with what sorting takes */
+    double arenas() const { return 0.4 * all; }
+    double roots() const { return 0.2 * all; }
+    double pool() const { return 0.15 * all; }
+    double sorted() const { return 0.2 * all; }  /* with what sorting takes */
 };
 
 inline double root_bytes(const pattern_job &job, const pattern_recording &recording,
