@@ -120,6 +120,8 @@
 #'   with as many occurrences.
 #' @param ... Not used; must be empty. All arguments after it are given by name.
 #' @param engine Who searches, see Engines.
+#' @param folder Path of a folder for the results of chunks, made if it is not there, or
+#'   `NULL` to search at once; see Long jobs and clusters, and [long_jobs].
 #' @param device `"cpu"`, `"gpu"`, or `"auto"` for the one that should be sooner done; see
 #'   GPUs. With a `folder` the CPU mines.
 #' @param gpus Numbers of the GPUs to use: rows of `synfire_sitrep()$devices`; `NULL` for
@@ -129,8 +131,6 @@
 #' @param max_memory Bytes the search may hold, what it finds included. With a `folder` it
 #'   holds for each worker, and then for the result and the largest chunk together; what
 #'   has been mined stays in the folder when that is too much.
-#' @param folder Path of a folder for the results of chunks, made if it is not there, or
-#'   `NULL` to search at once; see Long jobs and clusters, and [long_jobs].
 #'
 #' @return An object of class `patterns` (and `itemsets`), sorted by size, that is a list
 #'   of
@@ -201,9 +201,9 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
                           max_spikes = Inf, max_count = Inf, min_units = min_spikes, ...,
                           closed_within = c("all", "max_spikes"),
                           shifted_subsets = c("keep", "drop"),
-                          engine = c("closure", "fpgrowth"),
+                          engine = c("closure", "fpgrowth"), folder = NULL,
                           device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
-                          max_memory = 4e9, folder = NULL) {
+                          max_memory = 4e9) {
   call <- match.call()
   started <- proc.time()[["elapsed"]]
   check_given(x = "a recording", bin_size = "the length of a bin in seconds",

@@ -13,6 +13,8 @@ new_alarming <- function(per_hour, look, n, renew, surrogate, dither, window, re
       abort_arg(names(which(given))[[1L]], "left out where `alarms` is NULL", "given",
                 "Say by `alarms` how many false alarms an hour you accept.", call = call)
     }
+    check_choice(surrogate, surrogate_methods, "surrogate", call = call)
+    check_number(dither, "dither", above = 0, call = call)
     return(NULL)
   }
   per_hour <- check_number(per_hour, "alarms", above = 0, call = call)

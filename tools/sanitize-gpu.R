@@ -46,7 +46,8 @@ case("pages", paste(window, "make_levels sweep_children"), function() {
 case("long-lists", paste(window, steps, "make_long_lists"), function() {
   mine(random_spikes(24000, 2, end = 20), 1000, c(0, 0.004), max_size = 3)
 })
-case("wide-windows", paste(window, "number_children fill_level sweep_children"), function() {
+case("wide-windows", paste(sub("make_table ", "", window), "number_children fill_level",
+                           "sweep_children"), function() {
   mine(random_spikes(68000, 30, end = 20), 900, c(0, 19.9), max_size = 2)
 })
 case("parts", paste(window, "make_levels sweep_children"), function() {
@@ -217,7 +218,7 @@ series <- function(n, kind = "noise") {
 }
 kinds <- c("noise", "counts", "map", "alike")
 # Libraries of 4,096 points and more are filtered in single precision.
-case("simplex", "search_exactly project_rows number_twins", function() {
+case("simplex", "search_exactly project_rows", function() {
   for (kind in kinds) {
     x <- series(700, kind)
     x$x[c(20, 300)] <- NA
@@ -227,7 +228,7 @@ case("simplex", "search_exactly project_rows number_twins", function() {
   }
 })
 case("simplex-long", paste("find_ranges fill_tiles filter_rows choose_nearest begin_rows",
-                           "begin_again project_rows"), function() {
+                           "begin_again project_rows number_twins"), function() {
   for (kind in kinds) for (E in c(2, 20)) {
     fresh_memory()
     synfire::simplex(series(4600, kind), "x", E = E, device = "gpu")

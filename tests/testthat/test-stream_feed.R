@@ -388,7 +388,7 @@ test_that("run_feed() ends in time, draws, and says what waits", {
   writeLines(c("time,unit", fed_lines(all)), file)
   feed <- feed_file(fed_stream(), file, every = 0.1, wait = Inf)
   folder <- withr::local_tempdir()
-  grDevices::png(file.path(folder, "%d.png"))
+  grDevices::pdf(file.path(folder, "%d.pdf"), onefile = FALSE)
   run_feed(feed, idle = 0.05, redraw = 0)
   grDevices::dev.off()
   expect_gte(length(list.files(folder)), 1)

@@ -342,6 +342,8 @@ class smap_device {
         job.ridge = call_.options->ridge;
         job.missing = call_.options->missing;
         double *number = s->number.get();
+        /* Nothing is written for those models that are left to the host. */
+        check(cudaMemsetAsync(number, 0, numbers() * s->n * sizeof *number, s->work));
         job.results = {number, number + models,
                        call_.out->coefficient ? number + 2 * models : nullptr,
                        call_.out->singular
