@@ -1,5 +1,5 @@
 # Alarms of a stream: which episodes of the window occur more often than chance lets any
-# episode occur. What chance gives is known from surrogates of the windows of late.
+# episode occur. What chance gives is known from surrogates of the latest windows.
 
 #' How alarms are raised, from the arguments of `episode_stream()`; `NULL` where none are
 #'
