@@ -1,5 +1,5 @@
 /* One device's part in the mining. What it holds is made ready in setup.cuh; the search
-   itself is in search.cuh. */
+   itself is in search.cuh and run_ahead.cuh. */
 #ifndef SYN_GPU_EPISODES_MINER_CUH
 #define SYN_GPU_EPISODES_MINER_CUH
 
@@ -8,7 +8,7 @@
 #include "gpu/episodes/count.cuh"
 #include "gpu/episodes/level.cuh"
 #include "gpu/episodes/fill.cuh"
-#include "gpu/episodes/flight.cuh"
+#include "gpu/episodes/ahead.cuh"
 #include "gpu/episodes/lists.cuh"
 #include "gpu/episodes/number.cuh"
 #include "gpu/episodes/results.cuh"
@@ -32,7 +32,7 @@
 namespace gpu {
 
 /* Ends that a warp making lists stages; more of them leave room for fewer warps. */
-constexpr uint32_t STAGED = 448, STAGED_IN_FLIGHT = 704;
+constexpr uint32_t STAGED = 448, STAGED_AHEAD = 704;
 
 constexpr size_t LONG_LIST = 8192;  /* ends from which on a block takes a list alone */
 
@@ -41,12 +41,12 @@ constexpr size_t STAGING = (size_t) 1 << 20;  /* page-locked words for results *
 constexpr size_t MOST_SEGMENTS = 1 << 15, FEWEST_SEGMENTS = 64;
 
 /* Shared memory of a block that makes levels, and all of it that a block may have. */
-constexpr size_t FLIGHT_BYTES = FLIGHT_WARPS * STAGED_IN_FLIGHT * sizeof(uint2);
-static_assert(FLIGHT_BYTES >= FLIGHT_WARPS * sizeof(end_ring), "room for ends");
+constexpr size_t AHEAD_BYTES = AHEAD_WARPS * STAGED_AHEAD * sizeof(uint2);
+static_assert(AHEAD_BYTES >= AHEAD_WARPS * sizeof(end_ring), "room for ends");
 constexpr size_t MOST_OF_BLOCK = 49 << 10;
 
 /* Levels that one launch makes at the most, and page-locked words for these. */
-constexpr size_t AT_ONCE = HEADERS / 2, IN_FLIGHT = (size_t) 1 << 19;
+constexpr size_t AT_ONCE = HEADERS / 2, AHEAD_WORDS = (size_t) 1 << 19;
 
 /* Room for nodes, and for the ends of their lists, that there is from the beginning, at
    the most; for the ends of some lists of all events it is there at least. */
@@ -107,10 +107,10 @@ template <class T> class miner {
     array<header> headers_;          /* [HEADERS] */
     array<uint32_t> stop_;           /* set by the host */
 
-    /* Of levels that are made in one launch, see flight.cuh. */
+    /* Of levels that are made in one launch, see ahead.cuh. */
     array<uint32_t> meeting_;
-    pinned<uint32_t> arrived_{IN_FLIGHT + 1};  /* the levels, and their last size */
-    size_t flight_ = 1, landing_ = 0;  /* the first and the last size of a launch */
+    pinned<uint32_t> arrived_{AHEAD_WORDS + 1};  /* the levels, and their last size */
+    size_t ahead_from_ = 1, ahead_to_ = 0;  /* the first and the last size of a launch */
     size_t spot_ = 0, next_spot_ = 0;  /* of a level in `arrived_`, and of what follows */
 
     array<unsigned long long> tiles_;
@@ -141,11 +141,11 @@ template <class T> class miner {
     events_view events() const;
     sharing share(size_t size) const { return {me_, team_->size(), dealt_ == size}; }
     bool dealt_before(size_t size) const { return dealt_ > 0 && dealt_ < size; }
-    bool in_flight(size_t size) const
+    bool made_ahead(size_t size) const
     {
-        return flight_ <= size && size <= landing_;
+        return ahead_from_ <= size && size <= ahead_to_;
     }
-    const volatile uint32_t *progress() const { return arrived_.get() + IN_FLIGHT; }
+    const volatile uint32_t *progress() const { return arrived_.get() + AHEAD_WORDS; }
     size_t memory() const;
     size_t list_memory() const;
     size_t for_lists() const;
@@ -197,9 +197,9 @@ template <class T> class miner {
     fill_job fill_job_of(size_t size);
     list_job<W> list_job_of(size_t size, uint32_t begin, uint32_t end);
     void start_count(size_t size);
-    bool flies(size_t size);
-    void take_off(size_t size);
-    void launch_flight(flight_job<W> &job);
+    bool fits_ahead(size_t size);
+    void make_ahead(size_t size);
+    void launch_ahead(ahead_job<W> &job);
     void start(size_t size);
     void follow(size_t size);
     bool stalled(size_t size);

@@ -3,7 +3,7 @@
 #ifndef SYN_GPU_EPISODES_SEARCH_CUH
 #define SYN_GPU_EPISODES_SEARCH_CUH
 
-#include "gpu/episodes/miner.cuh"
+#include "gpu/episodes/run_ahead.cuh"
 
 namespace gpu {
 
@@ -41,16 +41,16 @@ template <class T> void miner<T>::fetch_header(size_t size)
    counted. */
 template <class T> bool miner<T>::has_come(size_t size)
 {
-    if (in_flight(size + 1) && *progress() > size)
+    if (made_ahead(size + 1) && *progress() > size)
         return true;
-    cudaError_t state = in_flight(size + 1) ? cudaStreamQuery(stream_)
+    cudaError_t state = made_ahead(size + 1) ? cudaStreamQuery(stream_)
                                             : cudaEventQuery(counted_);
     if (state == cudaErrorNotReady) {
         cudaGetLastError();
         return false;
     }
     check(state);
-    return !in_flight(size + 1) || *progress() > size;
+    return !made_ahead(size + 1) || *progress() > size;
 }
 
 /* Waits until the header of `size` is here. */
@@ -94,113 +94,6 @@ template <class T> void miner<T>::start_count(size_t size)
     });
     check(cudaGetLastError());
     fetch_header(size - 1);
-}
-
-/* ---- levels that are made in one launch ---- */
-
-/* Whether levels from `size` on can be made before the host knows how large they are.
-   Where memory is short, or devices share the work, the host decides; long lists take so
-   much longer than its answers that they are better made one by one. The tasks of
-   counting `size` are there already, so that their array must stay as it is. */
-template <class T> bool miner<T>::flies(size_t size)
-{
-    if (!has_table_ || !together_ || team_->size() > 1 || mean_list_ >= LONG_LIST)
-        return false;
-    size_t room = 0;
-    for (size_t k = size; k < size + 2; k++)
-        open_level(k, 0);
-    for (size_t k = size - 2; k < size + 2; k++)
-        room = std::max<size_t>(room, view(k).room);
-    grow_tiles(room);
-    return room * columns_.n + segments_ <= tasks_.room() &&
-           memory() + results_ + IN_FLIGHT * sizeof(uint32_t) <= options_->max_memory;
-}
-
-/* Begins to make `size` and what follows, in the room there is. */
-template <class T> void miner<T>::take_off(size_t size)
-{
-    flight_job<W> job = {};
-    for (size_t k = size - 2; k < size + 2; k++)
-        job.level[k % LEVELS] = view(k);
-    job.first = {count_job_of(size), number_job_of(size, false), fill_job_of(size),
-                 list_job_of(size, 0, UINT32_MAX)};
-    job.first.lists.staged = STAGED_IN_FLIGHT;
-    job.from = (uint32_t) size;
-    job.to = (uint32_t) std::min<size_t>(size + AT_ONCE - 1, options_->max_size);
-    job.max_size = (uint32_t) options_->max_size;
-    for (size_t k = 0; k < 2; k++) {
-        job.ends[k] = lists_[k].get();
-        job.end_room[k] = lists_[k].room();
-        job.counts[k] = counts_[k].get();
-        job.count_room[k] = (uint32_t) std::min<size_t>(counts_[k].room(),
-                                                        1u << SLOT_BITS);
-    }
-    job.headers = headers_.get();
-    job.meeting = meeting_.get();
-    job.seen = seen_.get();
-    job.results = arrived_.get();
-    job.progress = arrived_.get() + IN_FLIGHT;
-    job.room = IN_FLIGHT;
-    *job.progress = 0;
-    runs_ += AT_ONCE;
-    flight_ = size;
-    begun_ = landing_ = job.to;
-    next_spot_ = 0;
-    launch_flight(job);
-}
-
-template <class T> void miner<T>::launch_flight(flight_job<W> &job)
-{
-    if constexpr (sizeof(T) < 4)
-        by_width([&](auto width) {
-            auto kernel = make_levels<decltype(width)::value, T, W>;
-            unsigned blocks = (unsigned) (processors_ * together_);
-            void *arguments[] = {&job};
-            check(cudaLaunchCooperativeKernel(kernel, blocks, FLIGHT_WARPS * WARP,
-                                              arguments, FLIGHT_BYTES, stream_));
-        });
-    check(cudaEventRecord(filled_, stream_));
-}
-
-/* Starts to count `size`, unless it is being made already. */
-template <class T> void miner<T>::start(size_t size)
-{
-    if (begun_ >= size) {
-        open_level(size, 0);
-    } else if (flies(size)) {
-        collect(size - 1);  /* before its memory becomes another level's */
-        take_off(size);
-    } else {
-        start_count(size);
-    }
-}
-
-/* The host has heard how large a level in flight is: now it knows where to find it, and
-   whether it was the last one that there was room for. */
-template <class T> void miner<T>::follow(size_t size)
-{
-    spot_ = next_spot_;
-    next_spot_ += 5 * (size_t) seen(size - 1).found + view(size - 1).n + 1;
-    if (next_spot_ > IN_FLIGHT)
-        begun_ = landing_ = size;
-}
-
-/* Whether `size` was begun, and something did not fit. */
-template <class T> bool miner<T>::stalled(size_t size)
-{
-    const header &last = seen(size - 1);
-    return begun_ >= size &&
-           (last.list_ends > list(size - 1).room() || last.found > view(size).room ||
-            last.found > counts(size).room() ||
-            ends_expected(last, last.found) > list(size).room());
-}
-
-/* What was begun from `size` on has come to nothing: forgets it. */
-template <class T> void miner<T>::go_back(size_t size)
-{
-    check(cudaStreamSynchronize(stream_));
-    begun_ = size - 1;
-    landing_ = std::min(landing_, begun_);
 }
 
 /* ---- counts ---- */
@@ -260,7 +153,7 @@ template <class T> uint32_t miner<T>::count(size_t size)
         wait(size - 1, 0, 0);
         if (stalled(size))
             go_back(size);
-        else if (in_flight(size))
+        else if (made_ahead(size))
             follow(size);
         if (have_lists(size)) {
             uint32_t found = slots_for(size, seen(size - 1).found);
@@ -508,7 +401,7 @@ template <class T> void miner<T>::collect(size_t size)
     size_t n = from.n;
     size_t children = (size_t) parents.n + 1;
     uint32_t *arrays[] = {to->parent, to->suffix, to->unit, to->interval, to->count};
-    if (in_flight(size) && next_spot_ <= IN_FLIGHT) {
+    if (made_ahead(size) && next_spot_ <= AHEAD_WORDS) {
         const uint32_t *here = arrived_.get() + spot_;
         for (size_t i = 0; i < 5; i++)
             std::memcpy(arrays[i], here + i * n, n * sizeof(uint32_t));

@@ -2,8 +2,8 @@
    problems, each a kernel that the host starts, are here turns of blocks that wait for
    each other. Where a level takes about as long as an answer of the host, that is much
    faster. The host follows the levels as they come. */
-#ifndef SYN_GPU_EPISODES_FLIGHT_CUH
-#define SYN_GPU_EPISODES_FLIGHT_CUH
+#ifndef SYN_GPU_EPISODES_AHEAD_CUH
+#define SYN_GPU_EPISODES_AHEAD_CUH
 
 #include <cstdint>
 
@@ -20,7 +20,7 @@ constexpr size_t LEVELS = 4;
 
 constexpr size_t HEADERS = 128;  /* of levels, by turns */
 
-enum { FLIGHT_WARPS = 8 };  /* of a block */
+enum { AHEAD_WARPS = 8 };  /* of a block */
 
 /* The steps of a level. */
 template <class W> struct level_jobs {
@@ -30,7 +30,7 @@ template <class W> struct level_jobs {
     list_job<W> lists;
 };
 
-template <class W> struct flight_job {
+template <class W> struct ahead_job {
     level_jobs<W> first;      /* of the size `from` */
     uint32_t from, to;        /* sizes of the levels to be made; all are of one launch */
     uint32_t max_size;
@@ -85,7 +85,7 @@ __device__ inline void copy_view(level_view *to, const level_view &from)
 
 /* What is another from level to level, by the first warp of a block. */
 template <class W>
-__device__ void set_jobs(const flight_job<W> &job, uint32_t size, level_jobs<W> *jobs)
+__device__ void set_jobs(const ahead_job<W> &job, uint32_t size, level_jobs<W> *jobs)
 {
     const level_view &above = job.level[(size - 2) % LEVELS];
     const level_view &here = job.level[(size - 1) % LEVELS];
@@ -133,7 +133,7 @@ __device__ inline void deliver(const fill_job &job, uint32_t nodes, uint32_t par
 }
 
 /* Tells the host that level `size` is there, by one thread. */
-template <class W> __device__ void publish(const flight_job<W> &job, uint32_t size)
+template <class W> __device__ void publish(const ahead_job<W> &job, uint32_t size)
 {
     job.seen[(size - 1) % HEADERS] = job.headers[(size - 1) % HEADERS];
     __threadfence_system();
@@ -143,8 +143,8 @@ template <class W> __device__ void publish(const flight_job<W> &job, uint32_t si
 /* All blocks are there at the same time. Their dynamic shared memory is for the ends that
    they count along, and for the lists that their warps stage. */
 template <int K, class T, class W>
-__global__ void __launch_bounds__(FLIGHT_WARPS * WARP, 2)
-    make_levels(SYN_GPU_JOB flight_job<W> job)
+__global__ void __launch_bounds__(AHEAD_WARPS * WARP, 2)
+    make_levels(SYN_GPU_JOB ahead_job<W> job)
 {
     extern __shared__ uint4 shared_room[];
     __shared__ level_jobs<W> jobs;
