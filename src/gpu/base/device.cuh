@@ -52,6 +52,23 @@ inline int shared_limit(int device)
     return bytes;
 }
 
+/* Lets blocks of a kernel have so many bytes of dynamic shared memory. */
+template <class KERNEL> void allow_shared(KERNEL kernel, size_t bytes)
+{
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               (int) bytes));
+}
+
+/* Blocks of a kernel, with so much dynamic shared memory, that a multiprocessor of the
+   current device has room for; at least one. */
+template <class KERNEL> int blocks_at_once(KERNEL kernel, int threads, size_t shared)
+{
+    int each = 0;
+    allow_shared(kernel, shared);
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, shared));
+    return std::max(each, 1);
+}
+
 /* Blocks for `n` threads, or whatever else, at least one. */
 inline unsigned blocks_for(size_t n, size_t per_block)
 {

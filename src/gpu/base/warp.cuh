@@ -27,6 +27,14 @@ __device__ inline uint32_t lanes_below()
     return mask;
 }
 
+/* Copies something whose size is whole words, by a warp. */
+template <class T> __device__ inline void copy_words(T *to, const T *from)
+{
+    static_assert(sizeof(T) % sizeof(uint32_t) == 0, "whole words");
+    for (uint32_t w = threadIdx.x % WARP; w < sizeof(T) / 4; w += WARP)
+        ((uint32_t *) to)[w] = ((const uint32_t *) from)[w];
+}
+
 /* The sum of the lanes before this one; `all` gets that of all lanes. */
 __device__ inline uint32_t sum_below(uint32_t value, uint32_t *all)
 {

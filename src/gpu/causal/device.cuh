@@ -178,12 +178,6 @@ inline uint32_t top_of(uint32_t wanted)
     return top;
 }
 
-template <class KERNEL> void allow_shared(KERNEL kernel, size_t bytes)
-{
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               (int) bytes));
-}
-
 template <int TOP, bool STAGED>
 void launch_tables(const search_job &job, const table_shape &shape,
                    entries kind, uint32_t n, uint32_t *table, cudaStream_t stream)

@@ -219,8 +219,7 @@ inline void ccm_worker::search_directly(const share &s, uint32_t k,
     ccm_place p = place();
     p.k = k;
     size_t shared = direct_shared(p.dims, k);
-    check(cudaFuncSetAttribute(ccm_direct, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               (int) shared));
+    allow_shared(ccm_direct, shared);
     dim3 grid(blocks_for(s.n, DIRECT_THREADS), s.libraries);
     ccm_direct<<<grid, DIRECT_THREADS, shared, stream_>>>(
         p, frame(), prediction_.get() + s.from, s.n, libraries, near);

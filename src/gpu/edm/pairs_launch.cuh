@@ -46,8 +46,7 @@ template <class KERNEL>
 void launch(KERNEL kernel, const pairs_job &job, dim3 grid, size_t shared,
             cudaStream_t stream)
 {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               (int) shared));
+    allow_shared(kernel, shared);
     kernel<<<grid, PAIR_THREADS, shared, stream>>>(job);
     check(cudaGetLastError());
 }

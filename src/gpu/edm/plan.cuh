@@ -73,12 +73,6 @@ inline int device_number(cudaDeviceAttr what)
     return n;
 }
 
-template <class K> void allow_shared(K kernel, size_t bytes)
-{
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               (int) bytes));
-}
-
 }  // namespace gpu
 
 #endif

@@ -230,7 +230,7 @@ class smap_device {
         with_survey_block(shape_, machine_.shared, [&](auto block) {
             using B = decltype(block);
             size_t shared = smap_survey_shared<B>(shape_);
-            int each = prepare(smap_look<B>, B::THREADS, shared);
+            int each = blocks_at_once(smap_look<B>, B::THREADS, shared);
             uint32_t blocks = blocks_for(s->n, B::PREDICTIONS);
             job.splits = smap_splits(blocks, (double) each * machine_.processors,
                                      blocks_for(call_.library->n, B::POINTS), 64);
@@ -241,17 +241,6 @@ class smap_device {
         });
         smap_conclude<<<blocks_for(s->n, 128), 128, 0, s->work>>>(job);
         check(cudaGetLastError());
-    }
-
-    /* Blocks of a kernel that a processor has room for. */
-    template <class KERNEL> static int prepare(KERNEL kernel, int threads, size_t shared)
-    {
-        int each = 0;
-        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   (int) shared));
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads,
-                                                            shared));
-        return std::max(each, 1);
     }
 
     /* Returns how many splits have sums. */
@@ -266,7 +255,7 @@ class smap_device {
         with_smap_block(shape_, machine_.shared, [&](auto block) {
             using B = decltype(block);
             size_t shared = smap_product_shared<B>(shape_);
-            int each = prepare(smap_multiply<B>, B::THREADS, shared);
+            int each = blocks_at_once(smap_multiply<B>, B::THREADS, shared);
             uint32_t chunks = blocks_for(shape_.columns, B::PRODUCTS);
             uint32_t blocks = blocks_for(s->n, B::PREDICTIONS);
             size_t bytes = (size_t) thetas_ * s->n * shape_.columns * sizeof(double);
@@ -317,7 +306,7 @@ class smap_device {
         smap_look_up<<<blocks_for((size_t) s->n * WARP, 128), 128, 0, s->work>>>(job);
         dim3 grid(most_of_grid(s->n), thetas_);
         size_t shared = smap_list_shared(shape_);
-        prepare(smap_add_listed, SMAP_LIST_THREADS, shared);
+        allow_shared(smap_add_listed, shared);
         smap_add_listed<<<grid, SMAP_LIST_THREADS, shared, s->work>>>(job);
         check(cudaGetLastError());
         return 1;
@@ -353,7 +342,7 @@ class smap_device {
         size_t doubles = smap_bench_doubles(shape_);
         size_t shared = doubles * SMAP_SOLVERS * sizeof(double);
         bool fits = shared <= machine_.shared;
-        int at_once = prepare(smap_solve, SMAP_SOLVERS * WARP, fits ? shared : 0);
+        int at_once = blocks_at_once(smap_solve, SMAP_SOLVERS * WARP, fits ? shared : 0);
         unsigned blocks = std::min(blocks_for(models, SMAP_SOLVERS),
                                    (unsigned) (at_once * machine_.processors));
         if (!fits) {

@@ -114,16 +114,12 @@ class pattern_device {
 
     void measure_device(int device)
     {
-        int processors = 0, each = 0, kilohertz = 0;
+        int processors = 0, kilohertz = 0;
         check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount,
                                      device));
         check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device));
-        check(cudaFuncSetAttribute(search_patterns,
-                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   (int) shared()));
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &each, search_patterns, PATTERN_WARPS * WARP, shared()));
-        blocks_ = (uint32_t) (processors * std::max(1, each));
+        int each = blocks_at_once(search_patterns, PATTERN_WARPS * WARP, shared());
+        blocks_ = (uint32_t) (processors * each);
         queue_.cycles = (long long) (PATTERN_SECONDS * 1000 * kilohertz);
     }
 

@@ -6,13 +6,10 @@
 
 namespace gpu {
 
-/* A thread a window of a unit. */
-__global__ void set_pattern_bits(pattern_job job, uint32_t events, uint32_t *bits)
+/* The rank, from `low` to before `end`, that window `e` belongs to. */
+__device__ inline uint32_t rank_of_window(const pattern_job &job, uint32_t low,
+                                          uint32_t end, uint32_t e)
 {
-    uint32_t e = blockIdx.x * blockDim.x + threadIdx.x;
-    if (e >= events)
-        return;
-    uint32_t low = 0, end = job.units;  /* the rank: first[low] <= e < first[low + 1] */
     while (end - low > 1) {
         uint32_t middle = (low + end) / 2;
         if (job.first[middle] <= e)
@@ -20,8 +17,18 @@ __global__ void set_pattern_bits(pattern_job job, uint32_t events, uint32_t *bit
         else
             end = middle;
     }
+    return low;
+}
+
+/* A thread a window of a unit. */
+__global__ void set_pattern_bits(pattern_job job, uint32_t events, uint32_t *bits)
+{
+    uint32_t e = blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= events)
+        return;
+    uint32_t rank = rank_of_window(job, 0, job.units, e);
     uint32_t bin = job.bin[e];
-    atomicOr(bits + (size_t) low * job.words + bin / 32, 1u << bin % 32);
+    atomicOr(bits + (size_t) rank * job.words + bin / 32, 1u << bin % 32);
 }
 
 /* A warp a root and unit: in how many windows each of its items is. */
@@ -141,15 +148,7 @@ __global__ void list_pattern_items(pattern_job job, pattern_batch batch)
 __device__ inline uint32_t root_of_window(const pattern_job &job,
                                           const pattern_batch &batch, uint32_t e)
 {
-    uint32_t low = batch.first, end = batch.first + batch.roots;
-    while (end - low > 1) {
-        uint32_t middle = (low + end) / 2;
-        if (job.first[middle] <= e)
-            low = middle;
-        else
-            end = middle;
-    }
-    return low - batch.first;
+    return rank_of_window(job, batch.first, batch.first + batch.roots, e) - batch.first;
 }
 
 /* A thread a window and word of its row: for each of 32 units, whether it fires at lag 0,

@@ -219,9 +219,7 @@ __global__ void __launch_bounds__(PATTERN_WARPS *WARP, PATTERN_BLOCKS)
     pattern_warp *my = (pattern_warp *) pattern_shared + mine;
     pattern_search s = {job, batch, my, queue.arena + warp * queue.room, queue.room,
                         threadIdx.x % WARP};
-    uint32_t *now = (uint32_t *) my, *saved = (uint32_t *) (queue.state + warp);
-    for (uint32_t w = s.lane; w < sizeof *my / 4; w += WARP)
-        now[w] = saved[w];
+    copy_words(my, queue.state + warp);
     __syncwarp();
     bool more = true;
     for (uint32_t steps = 1; more; steps++) {
@@ -245,8 +243,7 @@ __global__ void __launch_bounds__(PATTERN_WARPS *WARP, PATTERN_BLOCKS)
     if (s.lane == 0 && more)
         atomicAdd(batch.used + USED_BUSY, 1u);
     __syncwarp();
-    for (uint32_t w = s.lane; w < sizeof *my / 4; w += WARP)
-        saved[w] = now[w];
+    copy_words(queue.state + warp, my);
 }
 
 }  // namespace gpu

@@ -285,16 +285,12 @@ public:
                     int device, uint32_t wanted)
         : o_(o), order_(order), task_(make_task(o, order)), seen_(1)
     {
-        int processors = 0, each = 0, kilohertz = 0;
+        int processors = 0, kilohertz = 0;
         check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount,
                                      device));
         check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device));
-        check(cudaFuncSetAttribute(search_maxima,
-                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   (int) shared()));
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &each, search_maxima, SPECTRUM_WARPS * WARP, shared()));
-        blocks_ = (uint32_t) (processors * std::max(1, each));
+        int each = blocks_at_once(search_maxima, SPECTRUM_WARPS * WARP, shared());
+        blocks_ = (uint32_t) (processors * each);
         queue_.cycles = (long long) (SPECTRUM_SECONDS * 1000 * kilohertz);
         upload_plan();
         plan_memory(std::min(wanted, SPECTRUM_MOST));

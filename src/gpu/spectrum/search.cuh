@@ -99,9 +99,7 @@ __global__ void __launch_bounds__(SPECTRUM_WARPS *WARP, SPECTRUM_BLOCKS)
     warp_state *my = (warp_state *) spectrum_shared + mine;
     searcher s = {task, batch, my, queue.arena + warp * queue.room, queue.room,
                   threadIdx.x % WARP};
-    uint32_t *mine_now = (uint32_t *) my, *saved = (uint32_t *) (queue.state + warp);
-    for (uint32_t w = s.lane; w < sizeof *my / 4; w += WARP)
-        mine_now[w] = saved[w];
+    copy_words(my, queue.state + warp);
     __syncwarp();
     bool more = true;
     while (more) {
@@ -118,8 +116,7 @@ __global__ void __launch_bounds__(SPECTRUM_WARPS *WARP, SPECTRUM_BLOCKS)
     if (s.lane == 0 && more)
         atomicAdd(queue.busy, 1u);
     __syncwarp();
-    for (uint32_t w = s.lane; w < sizeof *my / 4; w += WARP)
-        saved[w] = mine_now[w];
+    copy_words(queue.state + warp, my);
 }
 
 }  // namespace gpu
