@@ -273,7 +273,8 @@ __device__ inline void meet_child(const pattern_search &s, pattern_set set, root
         return;
     end_list(s, &top, sink, c.words);
     lists.open_holds = sink.holds;
-    if (!s.leads_on(set, lists.open.n))
+    if (!s.leads_on(set, lists.open.n) ||
+        !drop_windows(s, set, c.words, &lists.open, &top))
         return;
     if (job.barred && mark(s, c, false) > 0) {
         sink = begin_list(s, &top, &lists.barred, nullptr, false);

@@ -2,7 +2,7 @@
 #ifndef SYN_GPU_PATTERNS_MASKS_CUH
 #define SYN_GPU_PATTERNS_MASKS_CUH
 
-#include "gpu/patterns/node.cuh"
+#include "gpu/patterns/windows.cuh"
 
 namespace gpu {
 
@@ -253,7 +253,8 @@ __device__ inline void mask_child(const pattern_search &s, const pattern_node &n
                         &lists.open_holds))
         return;
     s.keep_first(&top, lists.open.at, (uint64_t) lists.open.n * (words + 1));
-    if (!s.leads_on(set, lists.open.n))
+    if (!s.leads_on(set, lists.open.n) ||
+        !drop_windows(s, set, words, &lists.open, &top))
         return;
     lists.more = before + lists.open.n > 0;
     if (job.barred && lists.open.n > 0 && set.size < job.max_spikes) {
