@@ -129,3 +129,56 @@ test_that("a published job agrees, and the closed sets within a size", {
                                      closed_within = "max_spikes", ...))
   mined_by_both(\(...) mine_patterns(x, 0.005, 20, 6, 10, max_count = 12, min_units = 4, ...))
 })
+
+test_that("two different GPUs share the work", {
+  skip_without_gpu()
+  skip_if(nrow(synfire_sitrep(test_devices = FALSE)$devices) < 2L, "one GPU")
+  raster <- read.table(shared_data("spade/movement_PGHF_raster.txt.gz"))
+  x <- spike_trains(raster[[2]] * 0.005 + 0.002, raster[[1]], start = 0,
+                    end = (max(raster[[2]]) + 1) * 0.005, resolution = 1e-3)
+  expect_gt(mined_by_both(\(...) mine_patterns(x, 0.005, 20, 5, 11, ...), gpus = 1:2), 10000)
+  mined_by_both(\(...) mine_patterns(x, 0.005, 20, 3, 25, ...), gpus = c(2, 1))
+  # Fewer roots than parts that are dealt out, and none at all.
+  few <- spike_trains(c(1, 2, 3, 11, 12, 13) / 1000, rep(c("A", "B", "C"), 2), resolution = 1e-3)
+  mined_by_both(\(...) mine_patterns(few, 0.001, 3, 2, 2, ...), gpus = 1:2)
+  mined_by_both(\(...) mine_patterns(few, 0.001, 3, 2, 5, ...), gpus = 1:2)
+  sets <- lapply(1:300, \(k) unique(c(k %% 7 + 1, k %% 5 + 10, k %% 3 + 20, k %% 11 + 30)))
+  mined_by_both(\(...) frequent_itemsets(sets, 5, ...), gpus = 1:2)
+})
+
+test_that("windows too poor for a pattern are left out, whatever the set lacks", {
+  skip_without_gpu()
+  set.seed(10)
+  # Sets of seven units come back in noise: what is short of units, and of spikes, is found
+  # or dropped at every depth; one unit has many spikes in a window.
+  times <- sort(sample(2000, 60))
+  planted <- expand.grid(unit = 1:7, time = times)
+  planted$time <- planted$time * 10 + planted$unit %% 3
+  noise <- data.frame(unit = sample(12, 8000, TRUE), time = sample(20020, 8000, TRUE))
+  burst <- data.frame(unit = 13, time = rep(times * 10, each = 4) + 0:3)
+  both <- unique(rbind(planted, noise, burst))
+  x <- spike_trains(both$time / 1000, both$unit, start = 0, end = 20.1, resolution = 1e-3)
+  some <- 0
+  for (spikes in c(2, 4, 6, 8)) for (units in c(1, 3, 6, 7)) for (within in c("all", "max_spikes")) {
+    most <- if (within == "all") Inf else spikes + 2
+    if (units > most) next
+    n <- mined_by_both(\(...) mine_patterns(x, 0.001, 6, spikes, 14, min_units = units,
+                                            max_spikes = most, closed_within = within, ...))
+    some <- some + (n > 0)
+  }
+  expect_gt(some, 12)
+})
+
+test_that("Ctrl-C is an interrupt within half a second", {
+  skip_without_gpu()
+  wait <- time_to_stop(quote({
+    set.seed(1)
+    few <- spike_trains(stats::runif(500), sample(9, 500, TRUE), start = 0, end = 1)
+    mine_patterns(few, 0.005, 5, 2, 4, device = "gpu")
+    n <- 4500
+    x <- spike_trains(stats::runif(1000 * n) * 900, rep(1:1000, each = n), start = 0, end = 900)
+    log("start", Sys.getpid())
+    mine_patterns(x, 0.005, 150, 3, 90, device = "gpu", max_memory = 1.6e10)
+  }), wait = 3)
+  expect_lt(wait, 0.5)
+})
