@@ -53,7 +53,7 @@ syn_pattern_options glue_pattern_options(SEXP options)
         .min_count = count_of(options, "min_count", INT32_MAX),
         .max_count = count_of(options, "max_count", UINT32_MAX),
         .engine = (syn_pattern_engine)glue_option_int(options, "engine", 0,
-                                                      SYN_PATTERNS_FPGROWTH),
+                                                      SYN_PATTERNS_ESTIMATE),
         .target = (syn_pattern_target)glue_option_int(options, "target", 0,
                                                       SYN_PATTERNS_FREQUENT),
         .share_begin = 0, .share_end = SIZE_MAX,
@@ -168,6 +168,8 @@ static SEXP mine(mining *m, syn_status status, const syn_pattern_options *option
     syn_raster_free(&m->raster);
     if (status != SYN_OK)
         return stopped(status, m, (double)options->max_memory);
+    if (options->engine == SYN_PATTERNS_ESTIMATE)
+        return Rf_ScalarReal(m->patterns.seconds);
     return mined_patterns(m, elapsed);
 }
 

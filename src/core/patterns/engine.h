@@ -29,6 +29,7 @@ typedef syn_status syn_pattern_mine(syn_pattern_search *search);
 
 syn_pattern_mine syn_patterns_closure;
 syn_pattern_mine syn_patterns_fpgrowth;
+syn_pattern_mine syn_patterns_estimate;
 
 /* Where an item comes in the order of the search, from 0; sets are compared by that. */
 static inline uint32_t syn_pattern_place(const syn_pattern_search *search, uint32_t item)

@@ -488,9 +488,9 @@ static void drop_unfinished(const syn_pattern_search *s)
 static syn_status search_here(syn_pattern_search *s, syn_pattern_options *options,
                               const outlook_watch *watch)
 {
-    syn_pattern_mine *mine = options->engine == SYN_PATTERNS_FPGROWTH
-                                 ? syn_patterns_fpgrowth
-                                 : syn_patterns_closure;
+    syn_pattern_mine *const engines[] = {syn_patterns_closure, syn_patterns_fpgrowth,
+                                         syn_patterns_estimate};
+    syn_pattern_mine *mine = engines[options->engine];
     syn_status status = mine(s);
     while (status == SYN_OVER_BUDGET && !watch->exceeded && options->threads > 1) {
         drop_unfinished(s);

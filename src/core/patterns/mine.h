@@ -16,7 +16,8 @@
 
 typedef enum syn_pattern_engine {
     SYN_PATTERNS_CLOSURE,  /* closed sets only, root by root, in window masks */
-    SYN_PATTERNS_FPGROWTH  /* the published method: FP-trees, filter while collecting */
+    SYN_PATTERNS_FPGROWTH, /* the published method: FP-trees, filter while collecting */
+    SYN_PATTERNS_ESTIMATE  /* no patterns, but how long the first takes, about */
 } syn_pattern_engine;
 
 typedef enum syn_pattern_target {
@@ -93,6 +94,8 @@ typedef struct syn_patterns {
     size_t n;                  /* patterns */
     size_t peak_memory;        /* most bytes that the budget held at a time */
     double done;               /* share of the search done, about, also after an error */
+    double seconds;            /* by SYN_PATTERNS_ESTIMATE: what SYN_PATTERNS_CLOSURE takes
+                                  with one thread */
     uint32_t advice;           /* after SYN_OVER_BUDGET: a min_count that does, or 0 */
 } syn_patterns;
 

@@ -6,301 +6,20 @@
    left (prefix-preserving closure extension: Uno, Kiyomi & Arimura 2004), so no found set
    has to be looked up. Windows without enough units to complete a pattern are left out as
    early as that is known. */
-#include "core/patterns/engine.h"
-
 #include <stdlib.h>
-#include <string.h>
 
-#include "core/base/masks.h"
-#include "core/base/order.h"
 #include "core/base/parallel.h"
-#include "core/patterns/closure/node.h"
-#include "core/patterns/windows.h"
+#include "core/patterns/closure/closure.h"
 
 enum {
     CHECK_EVERY = 1024,  /* words of masks between two looks at the clock */
     LOADS = 16           /* for each thread, if all were as heavy */
 };
 
-/* What one worker has under way. */
-typedef struct worker {
-    syn_node_space space;
-    syn_node *node;       /* [room] the nodes from the root down */
-    size_t depth, room;
-    uint32_t *count;      /* [places] zero between roots */
-    uint32_t *touched;    /* [places] places seen in the root's windows */
-    uint32_t root;        /* the unit whose root is the first node */
-    syn_node_made made;   /* what became of that */
-    size_t at;            /* the share of the load that is under way, or comes next */
-    int busy;             /* a share is under way */
-    uint32_t end;         /* where it ends among the root's children */
-} worker;
-
-/* Shares of one root, one after the other, that one worker takes. */
-typedef struct load {
-    const syn_pattern_share *const *share;  /* [n] */
-    size_t n;
-} load;
-
-typedef struct closure {
-    syn_pattern_search *search;
-    syn_node_rules rules;
-    const syn_node_kind *kind;
-    uint32_t places;
-    uint32_t *unit_of, *item_of;  /* [places] */
-    uint32_t *rank_of;            /* [events] the ranks of the units in the bins */
-    syn_bin_windows windows;
-    worker *worker;               /* [threads] */
-    load *load;                   /* [loads] */
-    size_t loads;
-} closure;
-
-/* ---- set-up ---- */
-
-static const syn_node_kind *fastest_kind(int vector_bits)
-{
-    const syn_node_kind *kinds[] = SYN_KINDS(&syn_node_kind_any, &syn_node_kind_256,
-                                             &syn_node_kind_256, &syn_node_kind_512);
-    return kinds[syn_kind_here(vector_bits)];
-}
-
-static void fill_tables(closure *c)
-{
-    const syn_raster *raster = c->search->raster;
-    for (uint32_t p = 0; p < c->places; p++) {
-        c->item_of[p] = syn_pattern_item(c->search, p);
-        c->unit_of[p] = c->search->rank[c->item_of[p] % raster->units];
-    }
-    for (uint32_t e = 0; e < raster->events; e++)
-        c->rank_of[e] = c->search->rank[raster->unit[e]];
-}
-
-static syn_status open_closure(closure *c)
-{
-    const syn_raster *raster = c->search->raster;
-    const syn_pattern_options *o = c->search->options;
-    size_t threads = (size_t)o->threads;
-    syn_budget *b = c->search->budget;
-    syn_status status = syn_bin_windows_measure(&c->windows, raster, o->window, b);
-    if (status != SYN_OK)
-        return status;
-    size_t places = c->places = c->windows.items;
-    c->unit_of = syn_budget_alloc(b, places + 1, sizeof *c->unit_of);
-    c->item_of = syn_budget_alloc(b, places + 1, sizeof *c->item_of);
-    c->rank_of = syn_budget_alloc(b, (size_t)raster->events + 1, sizeof *c->rank_of);
-    c->worker = syn_budget_zeros(b, threads, sizeof *c->worker);
-    if (!c->unit_of || !c->item_of || !c->rank_of || !c->worker)
-        return syn_budget_refusal(b);
-    for (size_t w = 0; w < threads; w++) {
-        c->worker[w].space.arena.limit = SIZE_MAX;
-        c->worker[w].space.arena.budget = b;
-        c->worker[w].count = syn_budget_zeros(b, places + 1, sizeof(uint32_t));
-        c->worker[w].touched = syn_budget_alloc(b, places + 1, sizeof(uint32_t));
-        if (!c->worker[w].count || !c->worker[w].touched)
-            return syn_budget_refusal(b);
-    }
-    fill_tables(c);
-    syn_node_rules rules = {.options = o, .unit_of = c->unit_of,
-                            .item_of = c->item_of,
-                            .closed = o->target == SYN_PATTERNS_CLOSED ||
-                                      o->target == SYN_PATTERNS_MAXIMAL,
-                            .barred = o->target != SYN_PATTERNS_FREQUENT,
-                            .maximal = o->target == SYN_PATTERNS_MAXIMAL};
-    c->rules = rules;
-    c->kind = fastest_kind(o->vector_bits);
-    return SYN_OK;
-}
-
-static void close_closure(closure *c)
-{
-    syn_budget *b = c->search->budget;
-    for (int w = 0; c->worker && w < c->search->options->threads; w++) {
-        syn_arena_free(&c->worker[w].space.arena);
-        syn_budget_free(b, c->worker[w].node);
-        syn_budget_free(b, c->worker[w].count);
-        syn_budget_free(b, c->worker[w].touched);
-    }
-    syn_budget_free(b, c->worker);
-    syn_budget_free(b, c->load);
-    syn_budget_free(b, c->unit_of);
-    syn_budget_free(b, c->item_of);
-    syn_budget_free(b, c->rank_of);
-    syn_bin_windows_free(&c->windows);
-}
-
-/* ---- the root of a unit ---- */
-
-/* Calls VISIT for each item, as `place`, in the window that opens at kept bin `b`. */
-#define EACH_ITEM(C, B, VISIT)                                                           \
-    do {                                                                                 \
-        const syn_raster *raster_ = (C)->search->raster;                                 \
-        uint32_t lags_ = (C)->search->options->window - 1, bin_ = (B);                   \
-        for (uint32_t e = raster_->first[bin_]; e < raster_->first[bin_ + 1]; e++) {     \
-            uint32_t place = (C)->rank_of[e];                                            \
-            VISIT                                                                        \
-        }                                                                                \
-        for (uint32_t b_ = bin_ + 1; b_ < (C)->windows.end[bin_]; b_++) {                \
-            uint32_t base_ = raster_->units - 1 +                                        \
-                             (uint32_t)(raster_->number[b_] - raster_->number[bin_]);    \
-            for (uint32_t e = raster_->first[b_]; e < raster_->first[b_ + 1]; e++) {     \
-                uint32_t place = base_ + (C)->rank_of[e] * lags_;                        \
-                VISIT                                                                    \
-            }                                                                            \
-        }                                                                                \
-    } while (0)
-
-/* Leaves in `touched` the places that are in at least `least` of the windows, in order;
-   the counts of the others are zero again. Returns how many. */
-static uint32_t frequent_places(const closure *c, worker *w, uint32_t seen)
-{
-    uint32_t least = c->search->options->min_count, kept = 0;
-    if (c->places / 16 < seen) {  /* sooner looked through than sorted */
-        for (uint32_t p = 0; p < c->places; p++) {
-            if (w->count[p] >= least)
-                w->touched[kept++] = p;
-            else
-                w->count[p] = 0;
-        }
-        return kept;
-    }
-    for (uint32_t i = 0; i < seen; i++) {
-        uint32_t p = w->touched[i];
-        if (w->count[p] >= least)
-            w->touched[kept++] = p;
-        else
-            w->count[p] = 0;
-    }
-    qsort(w->touched, kept, sizeof *w->touched, syn_by_number);
-    return kept;
-}
-
-/* Counts the items in the root's windows; returns how many places it touched. */
-static uint32_t count_places(const closure *c, worker *w, const uint32_t *bin, uint32_t n)
-{
-    uint32_t seen = 0;
-    for (uint32_t i = 0; i < n; i++)
-        EACH_ITEM(c, bin[i], {
-            w->touched[seen] = place;
-            seen += w->count[place]++ == 0;
-        });
-    return seen;
-}
-
-/* Lists the touched places from `begin` up to `end`: those in all windows go to `full`
-   instead where sets are closed; returns how many. Leaves in count[] where a place stands
-   in the list, from 1. */
-static uint32_t list_places(const closure *c, worker *w, uint32_t begin, uint32_t end,
-                            uint32_t *full, syn_node *node)
-{
-    uint32_t joined = 0;
-    for (uint32_t k = begin; k < end; k++) {
-        uint32_t place = w->touched[k];
-        int joins = c->rules.closed && w->count[place] == node->windows;
-        w->count[place] = 0;
-        if (joins) {
-            full[joined++] = place;
-        } else {
-            node->place[node->listed] = place;
-            w->count[place] = ++node->listed;
-        }
-    }
-    return joined;
-}
-
-/* Lists the `n` touched places but the root's own. The set goes to `full`; returns its
-   size, 0 when it belongs to another root. */
-static uint32_t list_root(const closure *c, worker *w, uint32_t root, uint32_t n,
-                          uint32_t *full, syn_node *node)
-{
-    uint32_t before = 0;
-    while (w->touched[before] < root)
-        before++;
-    full[0] = root;
-    if (c->rules.barred && list_places(c, w, 0, before, full + 1, node) > 0)
-        return 0;
-    node->barred = node->listed;
-    for (uint32_t k = 0; !c->rules.barred && k < before; k++)
-        w->count[w->touched[k]] = 0;
-    w->count[root] = 0;
-    return 1 + list_places(c, w, before + 1, n, full + 1, node);
-}
-
-/* The masks, with one more in front for what is not listed. */
-static syn_status fill_masks(const closure *c, worker *w, const uint32_t *bin,
-                             syn_node *node)
-{
-    size_t words = node->words, bytes = (node->listed + 1) * words * sizeof(uint64_t);
-    uint64_t *mask = syn_arena_take(&w->space.arena, bytes);
-    if (!mask)
-        return SYN_NO_MEMORY;
-    memset(mask, 0, bytes);
-    for (uint32_t i = 0; i < node->windows && node->listed > 0; i++) {
-        uint64_t bit = (uint64_t)1 << i % 64, *at = mask + i / 64;
-        EACH_ITEM(c, bin[i], at[w->count[place] * words] |= bit;);
-    }
-    node->mask = mask + words;
-    return SYN_OK;
-}
-
-/* Leaves in `touched` the places that matter for a root, as frequent_places() does. */
-static uint32_t touch_places(const closure *c, worker *w, uint32_t root,
-                             const uint32_t *bin, uint32_t n)
-{
-    if (c->search->options->max_spikes > 1 || c->rules.closed)
-        return frequent_places(c, w, count_places(c, w, bin, n));
-    /* The unit by itself: whether others fire with it does not matter. */
-    w->touched[0] = root;
-    w->count[root] = n;
-    return 1;
-}
-
-/* Makes the node of the unit with rank `root`, in an arena that is empty before. */
-static syn_node_made make_root(const closure *c, worker *w, uint32_t root, syn_node *node)
-{
-    const syn_raster *raster = c->search->raster;
-    uint32_t unit = c->search->ranked[root];
-    const uint32_t *bin = raster->unit_bin + raster->unit_first[unit];
-    memset(node, 0, sizeof *node);
-    syn_arena_clear(&w->space.arena);
-    node->mark = syn_arena_here(&w->space.arena);
-    node->windows = raster->unit_first[unit + 1] - raster->unit_first[unit];
-    node->words = (node->windows + 63) / 64;
-    if (node->windows < c->search->options->min_count || c->search->idle[root])
-        return SYN_NODE_NONE;
-    uint32_t n = touch_places(c, w, root, bin, node->windows);
-    syn_node_made made = SYN_NODE_FAILED;
-    node->place = syn_arena_take(&w->space.arena, n * sizeof *node->place);
-    if (node->place && syn_node_space_make(&w->space, n, node->windows) == SYN_OK) {
-        uint32_t size = list_root(c, w, root, n, w->space.full, node);
-        if (size == 0)
-            made = SYN_NODE_NONE;
-        else if (fill_masks(c, w, bin, node) == SYN_OK)
-            made = c->kind->root(&c->rules, &w->space, size, node);
-    }
-    for (uint32_t k = 0; k < n; k++)
-        w->count[w->touched[k]] = 0;
-    return made;
-}
-
 /* ---- the search below a root ---- */
 
-static syn_node *push(worker *w, syn_budget *budget)
-{
-    syn_node *node = syn_budget_grow(budget, w->node, &w->room, w->depth + 1,
-                                     sizeof *node);
-    if (!node)
-        return NULL;
-    w->node = node;
-    return node + w->depth++;
-}
-
-static void pop(worker *w)
-{
-    syn_arena_return(&w->space.arena, w->node[--w->depth].mark);
-}
-
 /* Keeps the set of a node, if it is a pattern, at its place in the order. */
-static syn_status keep_set(const closure *c, syn_node *node, syn_pattern_part *part)
+static syn_status keep_set(const syn_closure *c, syn_node *node, syn_pattern_part *part)
 {
     node->kept = 1;
     if (node->hidden || !syn_pattern_passes(c->search->options, node->size, node->units,
@@ -310,7 +29,7 @@ static syn_status keep_set(const closure *c, syn_node *node, syn_pattern_part *p
 }
 
 /* Goes on with what a new node begins: it is the last of the stack. */
-static syn_status enter(const closure *c, worker *w, syn_node_made made,
+static syn_status enter(const syn_closure *c, syn_closure_worker *w, syn_node_made made,
                         syn_pattern_part *part)
 {
     syn_node *node = w->node + w->depth - 1;
@@ -321,7 +40,7 @@ static syn_status enter(const closure *c, worker *w, syn_node_made made,
         return SYN_OK;
     else if (made == SYN_NODE_LEAF)
         status = keep_set(c, node, part);
-    pop(w);
+    syn_closure_pop(w);
     return status;
 }
 
@@ -333,7 +52,7 @@ static uint32_t place_of(const syn_node *node, uint32_t child)
 
 /* One step: the next child of the deepest node, or the node's end. A node's own set comes
    before the children that come after its last item. */
-static syn_status step(const closure *c, worker *w, syn_pattern_part *part)
+static syn_status step(const syn_closure *c, syn_closure_worker *w, syn_pattern_part *part)
 {
     syn_node *node = w->node + w->depth - 1;
     int more = node->next < (w->depth == 1 ? w->end : node->children);
@@ -343,10 +62,10 @@ static syn_status step(const closure *c, worker *w, syn_pattern_part *part)
             return status;
     }
     if (!more && w->depth > 1)
-        pop(w);
+        syn_closure_pop(w);
     if (!more)
         return SYN_OK;
-    syn_node *child = push(w, c->search->budget);
+    syn_node *child = syn_closure_push(w, c->search->budget);
     if (!child)
         return syn_budget_refusal(c->search->budget);
     node = child - 1;  /* the stack may have moved */
@@ -355,23 +74,23 @@ static syn_status step(const closure *c, worker *w, syn_pattern_part *part)
 }
 
 /* Makes the root unless it is there from the share before. */
-static syn_status need_root(const closure *c, worker *w, uint32_t root)
+static syn_status need_root(const syn_closure *c, syn_closure_worker *w, uint32_t root)
 {
     if (w->depth == 1 && w->root == root)
         return SYN_OK;
     w->depth = 0;
-    syn_node *node = push(w, c->search->budget);
+    syn_node *node = syn_closure_push(w, c->search->budget);
     if (!node)
         return syn_budget_refusal(c->search->budget);
     w->root = root;
-    w->made = make_root(c, w, root, node);
+    w->made = syn_closure_root(c, w, root, node);
     return w->made == SYN_NODE_FAILED ? w->space.arena.refused : SYN_OK;
 }
 
 /* Sets out on a share: some of the root's children. The first takes the root alone where
    it has none, and else the root's set goes to the share in whose children its place
    is. */
-static syn_status begin_share(const closure *c, worker *w, syn_pattern_share s,
+static syn_status begin_share(const syn_closure *c, syn_closure_worker *w, syn_pattern_share s,
                               syn_pattern_part *part)
 {
     syn_status status = need_root(c, w, s.root);
@@ -392,7 +111,7 @@ static syn_status begin_share(const closure *c, worker *w, syn_pattern_share s,
 }
 
 /* Goes on with a share, or sets out on it, until it is done or it is late. */
-static syn_status mine_share(const closure *c, worker *w, const syn_pattern_share *share,
+static syn_status mine_share(const syn_closure *c, syn_closure_worker *w, const syn_pattern_share *share,
                              double deadline)
 {
     syn_pattern_part *part = c->search->out->part + (share - c->search->share);
@@ -416,9 +135,9 @@ static syn_status mine_share(const closure *c, worker *w, const syn_pattern_shar
 
 static syn_status mine_load(void *context, size_t item, int id)
 {
-    const closure *c = context;
-    worker *w = c->worker + id;
-    const load *l = c->load + item;
+    const syn_closure *c = context;
+    syn_closure_worker *w = c->worker + id;
+    const syn_closure_load *l = c->load + item;
     double deadline = syn_seconds() + SYN_SLICE_SECONDS;
     while (w->at < l->n) {
         syn_status status = mine_share(c, w, l->share[w->at], deadline);
@@ -434,7 +153,7 @@ static syn_status mine_load(void *context, size_t item, int id)
 
 /* Puts shares of a root together to loads that are still light enough to end together:
    who takes a load has to make its root. */
-static syn_status load_shares(closure *c)
+static syn_status load_shares(syn_closure *c)
 {
     const syn_pattern_search *s = c->search;
     double all = 0;
@@ -453,7 +172,7 @@ static syn_status load_shares(closure *c)
         }
         same = same && share->root == s->order[k - 1]->root;
         if (!same || work + share->work > most) {
-            load new = {s->order + k, 0};
+            syn_closure_load new = {s->order + k, 0};
             c->load[c->loads++] = new;
             work = 0;
         }
@@ -466,13 +185,13 @@ static syn_status load_shares(closure *c)
 
 syn_status syn_patterns_closure(syn_pattern_search *search)
 {
-    closure c = {.search = search};
-    syn_status status = open_closure(&c);
+    syn_closure c = {.search = search};
+    syn_status status = syn_closure_open(&c);
     if (status == SYN_OK)
         status = load_shares(&c);
     if (status == SYN_OK)
         status = syn_parallel_for(c.loads, search->options->threads, search->watch,
                                   "units", mine_load, &c);
-    close_closure(&c);
+    syn_closure_close(&c);
     return status;
 }
