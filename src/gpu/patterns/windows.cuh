@@ -44,8 +44,10 @@ __device__ inline counted_entries entries_that_count(const pattern_search &s,
     /* Items at lag 0 come first: those of the same unit at other lags are apart. */
     uint32_t unit = place < job.units ? rank : job.units + rank;
     bool is_new = there;
-    for (uint32_t j = 0; j < set.size && j < WARP; j++)
-        is_new = is_new && rank != __shfl_sync(WHOLE_WARP, in_set, j);
+    for (uint32_t j = 0; j < set.size && j < WARP; j++) {
+        uint32_t other = __shfl_sync(WHOLE_WARP, in_set, j);
+        is_new = is_new && rank != other;
+    }
     uint32_t before = __shfl_up_sync(WHOLE_WARP, unit, 1);
     before = s.lane == 0 ? *unit_before : before;
     *unit_before = __shfl_sync(WHOLE_WARP, unit, WARP - 1);
