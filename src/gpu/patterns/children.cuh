@@ -286,7 +286,7 @@ __device__ inline void meet_child(const pattern_search &s, pattern_set set, root
             return;
     }
     lists.more = lists.open.n + lists.barred.n > 0;
-    enter(s, set, s.my->child, lists, c.words, top);
+    enter(s, set, lists, c.words, top);
 }
 
 }  // namespace gpu

@@ -78,7 +78,7 @@ class pattern_device {
     stream stream_;
     array<uint32_t> bits_, first_, bin_, unit_, rank_;
     array<uint8_t> idle_;
-    array<uint32_t> count_, list_, row_, used_, arena_;
+    array<uint32_t> count_, list_, row_, used_, arena_, lent_;
     array<pattern_root> root_;
     array<uint8_t> pool_, out_, scratch_;
     array<pattern_segment> segment_;
@@ -152,6 +152,9 @@ class pattern_device {
         pool_.ensure((size_t) batch_.chunks * PATTERN_CHUNK * width());
         batch_.pool = pool_.get();
         queue_.arena = arena_.get();
+        queue_.words_lent = (uint32_t) std::min(memory_.lent() / 4, 2e9);
+        lent_.ensure(queue_.words_lent);
+        queue_.lent = lent_.get();
     }
 
     const uint32_t *read_used()
@@ -203,7 +206,7 @@ class pattern_device {
         share_.ensure(queue_.shares);
         after_.ensure(batch_.streams);
         clear(next_, 1);
-        clear(queued_, 3);
+        clear(queued_, 4);
         clear(state_, warps());
         check(cudaMemsetAsync(after_.get(), 0xff, batch_.streams * sizeof(uint32_t),
                               stream_));
@@ -219,6 +222,7 @@ class pattern_device {
         queue_.first = queued_.get();
         queue_.end = queued_.get() + 1;
         queue_.active = queued_.get() + 2;
+        queue_.used = queued_.get() + 3;
         queue_.state = state_.get();
     }
 

@@ -164,8 +164,8 @@ __device__ inline uint32_t look_ahead(const pattern_search &s, const pattern_nod
 
 /* Makes room for a node, fills it, and makes it the deepest. */
 __device__ inline bool push_node(const pattern_search &s, const pattern_set &set,
-                                 uint32_t index, uint32_t words, mask_entries open,
-                                 mask_entries barred, bool hidden, room_top top)
+                                 uint32_t words, mask_entries open, mask_entries barred,
+                                 bool hidden, room_top top)
 {
     room_top mark = s.my->top;
     uint32_t at = s.reserve(&top, sizeof(pattern_node) / 4);
@@ -183,7 +183,6 @@ __device__ inline bool push_node(const pattern_search &s, const pattern_set &set
         node.barred = barred;
         node.until = open.n;
         node.passed = hidden;
-        node.index = index;
         node.stream = NO_PLACE;
         node.mark = mark;
         *(pattern_node *) s.words_at(at) = node;
@@ -205,12 +204,11 @@ struct child_lists {
 /* Goes on with a child whose lists are there: keeps its set where nothing can be added,
    else makes its node. */
 __device__ inline void enter(const pattern_search &s, const pattern_set &set,
-                             uint32_t index, const child_lists &lists, uint32_t words,
-                             room_top top)
+                             const child_lists &lists, uint32_t words, room_top top)
 {
     bool hidden = s.is_hidden(set, lists.holds || lists.open_holds, lists.more);
     if (lists.open.n > 0 && set.size < s.job.max_spikes)
-        push_node(s, set, index, words, lists.open, lists.barred, hidden, top);
+        push_node(s, set, words, lists.open, lists.barred, hidden, top);
     else if (!hidden)
         s.keep(set);
 }
@@ -265,7 +263,7 @@ __device__ inline void mask_child(const pattern_search &s, const pattern_node &n
         filter_entries(s, of_barred, &lists.barred, nullptr, &ignored);
         filter_entries(s, of_earlier, &lists.barred, nullptr, &ignored);
     }
-    enter(s, set, t, lists, words, top);
+    enter(s, set, lists, words, top);
 }
 
 /* One step: the next child of the deepest node, or a look at those that follow, or the

@@ -28,7 +28,6 @@ struct alignas(16) pattern_node {
     uint32_t next, until;     /* open items to be looked at next, and the end of them */
     uint32_t base, alive;     /* which of the 32 from `base` on are still to be added */
     uint32_t passed;          /* whether the set itself has been kept, or must not be */
-    uint32_t index;           /* of the item it added, among those of the node before */
     uint32_t stream;          /* what is found after its end goes there, or NO_PLACE */
     room_top mark;            /* before this node */
 };
@@ -40,7 +39,6 @@ struct pattern_warp {
     uint32_t stream;          /* where what is found goes */
     uint32_t root;            /* of the batch */
     uint32_t next, end;       /* children of the root to be looked at */
-    uint32_t child;           /* the one at hand */
     uint32_t root_at;         /* the child that the root's own set comes before */
     uint32_t deepest;         /* the last node */
     room_top top;

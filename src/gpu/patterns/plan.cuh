@@ -107,7 +107,8 @@ inline pattern_job make_job(const syn_pattern_search &s,
 /* How the memory of a device is used: bytes. */
 struct pattern_memory {
     double all;
-    double arenas() const { return 0.4 * all; }
+    double arenas() const { return 0.36 * all; }
+    double lent() const { return 0.04 * all; }
     double roots() const { return 0.2 * all; }
     double pool() const { return 0.15 * all; }
     double sorted() const { return 0.2 * all; }  /* with what sorting takes */

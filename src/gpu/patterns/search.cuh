@@ -115,9 +115,6 @@ __device__ inline void visit_child(const pattern_search &s, const pattern_set &s
 {
     root_child c = {};
     uint32_t root = s.batch.first + s.my->root, begin = s.job.first[root];
-    if (s.lane == 0)
-        s.my->child = index;
-    __syncwarp();
     c.place = root_list(s)[index];
     c.rank = s.job.rank[c.place];
     c.lag = lag_of(s.job, c.place, c.rank);
@@ -151,7 +148,7 @@ __device__ inline void step_root(const pattern_search &s, const pattern_queue &q
     visit_child(s, set, next);
 }
 
-/* Takes a piece of what others have given away, and makes its node again. */
+/* Takes a piece of what others have given away. */
 __device__ inline bool take_share(const pattern_search &s, const pattern_queue &queue)
 {
     pattern_share share;
@@ -160,20 +157,11 @@ __device__ inline bool take_share(const pattern_search &s, const pattern_queue &
         return false;
     uint32_t from = share.from + piece * share.step, until = from + share.step;
     until = until < share.until ? until : share.until;
-    if (share.depth == 0) {
-        begin_root(s, share.root, from, until, NO_PLACE, share.stream + piece);
-        return true;
-    }
-    begin_root(s, share.root, 0, 0, NO_PLACE, share.stream + piece);
-    visit_child(s, root_set(s), share.child);
-    for (uint32_t k = 0; k + 1 < share.depth && s.my->deepest != NO_PLACE; k++) {
-        close_node(s, 0, 0);
-        pattern_node node = *(const pattern_node *) s.words_at(s.my->deepest);
-        __syncwarp();
-        mask_child(s, node, share.index[k]);
-    }
-    if (s.my->deepest != NO_PLACE)
-        close_node(s, from, until);
+    bool of_node = share.of_node;
+    begin_root(s, share.root, of_node ? 0 : from, of_node ? 0 : until, NO_PLACE,
+               share.stream + piece);
+    if (of_node)
+        take_node(s, queue.lent + share.lent, from, until);
     return true;
 }
 
@@ -229,12 +217,9 @@ __global__ void __launch_bounds__(PATTERN_WARPS *WARP, PATTERN_BLOCKS)
             step_masks(s);
         else
             step_root(s, queue);
-        if (steps % 16 == 0 && more) {
-            if (my->busy && !give_up(s, queue)) {
-                if (s.lane == 0 && others_wait(s, queue))
-                    give_some(s, queue);
-                __syncwarp();
-            }
+        if (steps % 8 == 0 && more) {
+            if (my->busy && !give_up(s, queue) && others_wait(s, queue))
+                give_some(s, queue);
             bool late = clock64() - begun > queue.cycles;
             if (__any_sync(WHOLE_WARP, late))
                 break;

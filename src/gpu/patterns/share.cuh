@@ -1,5 +1,6 @@
 /* Work that warps give away once there are no more tasks: what is left of a node's open
-   items. Who takes it makes the node again. */
+   items. The node is lent with it: its set and its lists, which whoever takes a piece
+   copies. To make the node again from its root would take longer than most pieces do. */
 #ifndef SYN_GPU_PATTERNS_SHARE_CUH
 #define SYN_GPU_PATTERNS_SHARE_CUH
 
@@ -7,16 +8,14 @@
 
 namespace gpu {
 
-enum {
-    SHARE_DEPTH = 10,   /* nodes below a child of a root that can be made again */
-    SHARE_PIECES = 32   /* that what is given away is cut into */
-};
+enum { SHARE_PIECES = 32 };  /* that what is given away is cut into */
 
 /* Open items of a node, or children of a root, that are to be looked at. */
 struct pattern_share {
-    uint32_t root, child;       /* the root in the batch, and the index of its child */
-    uint32_t depth;             /* nodes from that child's on; 0 for the root itself */
-    uint32_t index[SHARE_DEPTH]; /* [depth - 1] of the items they added */
+    uint32_t root;              /* in the batch */
+    uint32_t of_node;           /* whether they are a node's, */
+    uint32_t lent;              /* and where among all words lent it is: the node, its
+                                   path, its open entries and the barred ones */
     uint32_t from, until, step; /* a piece has so many of them */
     uint32_t pieces;
     uint32_t stream;            /* of the first piece; the others' follow */
@@ -33,6 +32,9 @@ struct pattern_queue {
     uint32_t shares;           /* that there is room for */
     pattern_share *share;      /* [shares] */
     uint32_t *first, *end;     /* those that may have pieces left */
+    uint32_t *lent;            /* [words_lent] nodes */
+    uint32_t words_lent;
+    uint32_t *used;            /* of the words lent; may pass words_lent */
     uint32_t *active;          /* warps that have a task, and so may give some away; one
                                   that has just taken it may not be counted yet */
     long long cycles;          /* a launch goes on for */
@@ -72,6 +74,62 @@ __device__ inline uint32_t take_streams(const pattern_search &s, uint32_t pieces
     return first;
 }
 
+/* Words of a node that is lent, in whole 16 bytes each. */
+struct lent_node {
+    uint32_t path, open, barred, end;  /* where they begin after the node's own place */
+
+    __device__ explicit lent_node(const pattern_node &node)
+    {
+        auto whole = [](uint32_t words) { return (words + 3) / 4 * 4; };
+        path = whole(sizeof node / 4);
+        open = path + whole(node.size);
+        barred = open + whole(node.open.n * (node.words + 1));
+        end = barred + whole(node.barred.n * (node.words + 1));
+    }
+};
+
+__device__ inline void lend_words(const pattern_search &s, uint32_t *to,
+                                  const uint32_t *from, uint32_t n)
+{
+    for (uint32_t k = s.lane; k < n; k += WARP)
+        to[k] = from[k];
+}
+
+/* Takes words that were lent past the near cache, as another multiprocessor wrote
+   them. */
+__device__ inline void take_words(const pattern_search &s, uint32_t *to,
+                                  const uint32_t *from, uint32_t n)
+{
+    for (uint32_t k = s.lane; k < n; k += WARP)
+        to[k] = __ldcg(from + k);
+}
+
+/* Lends a node; where it is then, or NO_PLACE without room. */
+__device__ inline uint32_t lend(const pattern_search &s, const pattern_queue &queue,
+                                const pattern_node &node)
+{
+    const lent_node where(node);
+    uint32_t at = 0;
+    if (s.lane == 0) {
+        at = look_at(queue.used);
+        if (where.end <= queue.words_lent && at <= queue.words_lent - where.end)
+            at = atomicAdd(queue.used, where.end);
+    }
+    at = __shfl_sync(WHOLE_WARP, at, 0);
+    if (where.end > queue.words_lent || at > queue.words_lent - where.end)
+        return NO_PLACE;
+    uint32_t *to = queue.lent + at;
+    lend_words(s, to, (const uint32_t *) &node, sizeof node / 4);
+    lend_words(s, to + where.path, s.my->path, node.size);
+    lend_words(s, to + where.open, s.words_at(node.open.at),
+               node.open.n * (node.words + 1));
+    lend_words(s, to + where.barred, s.words_at(node.barred.at),
+               node.barred.n * (node.words + 1));
+    __threadfence();
+    __syncwarp();
+    return at;
+}
+
 /* Gives open items away: returns the stream for what comes after them, or NO_PLACE where
    there is no room for more shares. For lane 0. */
 __device__ inline uint32_t give(const pattern_search &s, const pattern_queue &queue,
@@ -95,48 +153,43 @@ __device__ inline uint32_t give(const pattern_search &s, const pattern_queue &qu
 }
 
 /* The first node from the child of the root on that has open items left and has passed
-   its own set; how many nodes there are down to it. For lane 0. */
-__device__ inline pattern_node *node_to_share(const pattern_search &s, uint32_t *depth)
+   its own set, or NULL. */
+__device__ inline pattern_node *node_to_share(const pattern_search &s)
 {
     pattern_node *found = nullptr;
-    uint32_t below = 0, n = 0;
-    for (uint32_t at = s.my->deepest; at != NO_PLACE; n++) {
+    for (uint32_t at = s.my->deepest; at != NO_PLACE;) {
         pattern_node *node = (pattern_node *) s.words_at(at);
-        if (node->passed && (node->alive || node->next < node->until)) {
+        if (node->passed && (node->alive || node->next < node->until))
             found = node;
-            below = n;
-        }
         at = node->before;
     }
-    *depth = n - below;
     return found;
 }
 
-/* Gives away what is left of a node, or of the task's children of the root. For
-   lane 0. */
-__device__ inline void give_some(const pattern_search &s, const pattern_queue &queue)
+/* Gives away what is left of the task's children of the root. For lane 0. */
+__device__ inline void give_children(const pattern_search &s, const pattern_queue &queue)
 {
     pattern_warp *my = s.my;
     pattern_share share = {};
     share.root = my->root;
-    share.child = my->child;
-    if (my->root_at == NO_PLACE && my->next < my->end) {
-        share.from = my->next;
-        share.until = my->end;
-        if (give(s, queue, share) != NO_PLACE)
-            my->end = my->next;
-        return;
-    }
-    pattern_node *node = node_to_share(s, &share.depth);
-    if (!node || share.depth > SHARE_DEPTH)
+    share.from = my->next;
+    share.until = my->end;
+    if (give(s, queue, share) != NO_PLACE)
+        my->end = my->next;
+}
+
+/* Gives away what is left of a node. */
+__device__ inline void give_node(const pattern_search &s, const pattern_queue &queue,
+                                 pattern_node *node)
+{
+    pattern_share share = {};
+    share.root = s.my->root;
+    share.of_node = 1;
+    share.lent = lend(s, queue, *node);
+    if (share.lent == NO_PLACE || s.lane > 0)
         return;
     share.from = node->alive ? node->base + __ffs(node->alive) - 1 : node->next;
     share.until = node->until;
-    pattern_node *up = node;
-    for (uint32_t k = share.depth - 1; k > 0; k--) {
-        share.index[k - 1] = up->index;
-        up = (pattern_node *) s.words_at(up->before);
-    }
     uint32_t after = give(s, queue, share);
     if (after == NO_PLACE)
         return;
@@ -148,13 +201,28 @@ __device__ inline void give_some(const pattern_search &s, const pattern_queue &q
     node->next = node->until;
 }
 
+/* Gives away what is left of a node, or of the task's children of the root. */
+__device__ inline void give_some(const pattern_search &s, const pattern_queue &queue)
+{
+    bool children = s.my->root_at == NO_PLACE && s.my->next < s.my->end;
+    __syncwarp();
+    if (children) {
+        if (s.lane == 0)
+            give_children(s, queue);
+    } else if (pattern_node *node = node_to_share(s)) {
+        give_node(s, queue, node);
+    }
+    __syncwarp();
+}
+
 /* Whether other warps wait for something to take, and there is nothing. */
 __device__ inline bool others_wait(const pattern_search &s, const pattern_queue &queue)
 {
-    if (*(const volatile unsigned long long *) queue.next < tasks_of(s.batch) ||
-        look_at(queue.active) >= gridDim.x * PATTERN_WARPS)
-        return false;
-    return look_at(queue.first) >= shares_end(queue);
+    bool wait = *(const volatile unsigned long long *) queue.next >= tasks_of(s.batch) &&
+                look_at(queue.active) < gridDim.x * PATTERN_WARPS &&
+                look_at(queue.first) >= shares_end(queue) &&
+                look_at(queue.end) < queue.shares;
+    return __all_sync(WHOLE_WARP, wait);
 }
 
 /* ---- taking ---- */
@@ -187,14 +255,35 @@ __device__ inline bool take_piece(const pattern_search &s, const pattern_queue &
     return true;
 }
 
-/* The deepest node, which was made again, has nothing left but what is below it. */
-__device__ inline void close_node(const pattern_search &s, uint32_t from, uint32_t until)
+/* Makes a node that was lent the only one, with open items from `from` up to `until` left
+   to be looked at. */
+__device__ inline void take_node(const pattern_search &s, const uint32_t *lent,
+                                 uint32_t from, uint32_t until)
 {
+    pattern_node node;
+    for (uint32_t w = 0; w < sizeof node / 4; w++)
+        ((uint32_t *) &node)[w] = __ldcg(lent + w);
+    const lent_node where(node);
+    uint32_t open = node.open.n * (node.words + 1);
+    uint32_t barred = node.barred.n * (node.words + 1);
+    room_top top = {0, 0};
+    uint32_t at = s.reserve(&top, sizeof node / 4);
+    node.open.at = s.reserve(&top, open);
+    node.barred.at = s.reserve(&top, barred);
+    if (at == NO_PLACE || node.open.at == NO_PLACE || node.barred.at == NO_PLACE)
+        return;
+    take_words(s, s.my->path, lent + where.path, node.size);
+    take_words(s, s.words_at(node.open.at), lent + where.open, open);
+    take_words(s, s.words_at(node.barred.at), lent + where.barred, barred);
     if (s.lane == 0) {
-        pattern_node *node = (pattern_node *) s.words_at(s.my->deepest);
-        node->passed = 1;
-        node->next = from;
-        node->until = until;
+        node.before = node.stream = NO_PLACE;
+        node.next = from;
+        node.until = until;
+        node.alive = 0;
+        node.mark = {0, 0};
+        *(pattern_node *) s.words_at(at) = node;
+        s.my->deepest = at;
+        s.my->top = top;
     }
     __syncwarp();
 }
