@@ -116,11 +116,35 @@ struct followers {
     }
 };
 
-/* Of the 32 open items from node.next on, those that can lead to a pattern when they are
-   added: enough of the items after them share enough windows with them. */
+/* Of the 32 open items from node.next on: those that can lead to a pattern when they are
+   added, and those of them to which nothing can be added then. */
+struct looked_ahead {
+    uint32_t alive, leaves;
+};
+
+/* Whether all windows `own` of a lane are in one of the entries from `begin` up to `end`
+   with masks of one word. With `before`, only entries before that one matter. */
+__device__ inline bool is_held(const uint32_t *entry, uint32_t begin, uint32_t end,
+                               uint32_t own, uint32_t before)
+{
+    bool held = false;
+#pragma unroll 4
+    for (uint32_t k = begin; k < end; k++)
+        held |= k < before && (own & ~entry[2 * k + 1]) == 0;
+    return held;
+}
+
+/* Whether looking ahead also tells which of those items are leaves, and drops those whose
+   sets are not closed. */
+__device__ inline bool tells_leaves(const pattern_job &job, uint32_t words)
+{
+    return words == 1 && job.closed && !job.maximal;
+}
+
+/* Enough of the items after one share enough windows with it: else it leads to nothing. */
 template <bool ONE_WORD>
-__device__ inline uint32_t look_at_pairs(const pattern_search &s,
-                                         const pattern_node &node)
+__device__ inline looked_ahead look_at_pairs(const pattern_search &s,
+                                             const pattern_node &node)
 {
     enum { TOGETHER = 8 };
     const pattern_job &job = s.job;
@@ -128,7 +152,7 @@ __device__ inline uint32_t look_at_pairs(const pattern_search &s,
     const uint32_t *entry = s.words_at(node.open.at);
     uint32_t t = node.next + s.lane, n = node.open.n;
     uint32_t size = node.size + 1, units = node.units + 1;
-    bool there = t < node.until;
+    bool there = t < node.until, leaves = tells_leaves(job, words);
     const uint32_t *mine = entry + (there ? t : node.next) * stride + 1;
     uint32_t own = mine[0];
     followers found = {0, 0, 0};
@@ -139,7 +163,8 @@ __device__ inline uint32_t look_at_pairs(const pattern_search &s,
     };
 #pragma unroll 1
     for (uint32_t from = node.next + 1; from < n; from += TOGETHER) {
-        if (__all_sync(WHOLE_WARP, !there || enough()))
+        bool known = !there || (enough() && (found.items > 0 || !leaves));
+        if (__all_sync(WHOLE_WARP, known))
             break;
         uint32_t goes = 0;
 #pragma unroll
@@ -154,10 +179,20 @@ __device__ inline uint32_t look_at_pairs(const pattern_search &s,
             found.add(job, entry[(from + __ffs(goes) - 1) * stride]);
         __syncwarp();
     }
-    return __ballot_sync(WHOLE_WARP, there && enough());
+    bool alive = there && enough();
+    if (leaves && __any_sync(WHOLE_WARP, alive)) {
+        uint32_t last = node.next + WARP < n ? node.next + WARP : n;
+        bool held = is_held(entry, 0, last, own, t);
+        held |= is_held(s.words_at(node.barred.at), 0, node.barred.n, own, NO_PLACE);
+        alive = alive && !held;
+    }
+    __syncwarp();
+    return {__ballot_sync(WHOLE_WARP, alive),
+            __ballot_sync(WHOLE_WARP, alive && leaves && found.items == 0)};
 }
 
-__device__ inline uint32_t look_ahead(const pattern_search &s, const pattern_node &node)
+__device__ inline looked_ahead look_ahead(const pattern_search &s,
+                                          const pattern_node &node)
 {
     return node.words == 1 ? look_at_pairs<true>(s, node) : look_at_pairs<false>(s, node);
 }
@@ -234,7 +269,9 @@ __device__ inline void mask_child(const pattern_search &s, const pattern_node &n
     of_earlier.end = t;
     of_later.begin = t + 1;
     of_later.end = node.open.n;
-    if (job.barred) {
+    if (tells_leaves(job, node.words)) {
+        before = node.barred.n + t;  /* at the most; it is known that none holds */
+    } else if (job.barred) {
         lists.holds = any_holds(s, of_barred, &before);
         lists.holds |= any_holds(s, of_earlier, &before);
         if (lists.holds && job.closed)
@@ -262,8 +299,41 @@ __device__ inline void mask_child(const pattern_search &s, const pattern_node &n
             return;
         filter_entries(s, of_barred, &lists.barred, nullptr, &ignored);
         filter_entries(s, of_earlier, &lists.barred, nullptr, &ignored);
+        s.keep_first(&top, lists.barred.at, (uint64_t) lists.barred.n * (words + 1));
     }
     enter(s, set, lists, words, top);
+}
+
+/* Keeps the set with open item `t`, to which nothing can be added. */
+__device__ inline void keep_leaf(const pattern_search &s, const pattern_node &node,
+                                 uint32_t t)
+{
+    const uint32_t *entry = s.words_at(node.open.at) + 2 * t;
+    pattern_set set = s.set_of(node);
+    set.windows = __popc(entry[1]);
+    if (s.extend(&set, entry[0]))
+        s.keep(set);
+}
+
+/* Goes on to the next child that is no leaf, and keeps what comes before it: leaves, and
+   the node's own set, which comes before the children after its last item. Returns the
+   child, or NO_PLACE where none of those looked at is left. */
+__device__ inline uint32_t next_child(const pattern_search &s, pattern_node *node)
+{
+    const uint32_t *open = s.words_at(node->open.at), stride = node->words + 1;
+    for (; node->alive; node->alive &= node->alive - 1) {
+        uint32_t k = __ffs(node->alive) - 1, t = node->base + k;
+        if (!node->passed && open[t * stride] > node->last) {
+            node->passed = 1;
+            s.keep(s.set_of(*node));
+        }
+        if (!(node->leaves >> k & 1)) {
+            node->alive &= node->alive - 1;
+            return t;
+        }
+        keep_leaf(s, *node, t);
+    }
+    return NO_PLACE;
 }
 
 /* One step: the next child of the deepest node, or a look at those that follow, or the
@@ -274,19 +344,18 @@ __device__ inline void step_masks(const pattern_search &s)
     pattern_node *kept = (pattern_node *) s.words_at(my->deepest), node = *kept;
     __syncwarp();
     if (!node.alive && node.next < node.until) {
+        looked_ahead seen = look_ahead(s, node);
         node.base = node.next;
-        node.alive = look_ahead(s, node);
+        node.alive = seen.alive;
+        node.leaves = seen.leaves;
         node.next += WARP;
     }
-    uint32_t t = node.alive ? node.base + __ffs(node.alive) - 1 : NO_PLACE;
-    uint32_t stride = node.words + 1;
+    uint32_t t = next_child(s, &node);
     bool end = t == NO_PLACE && node.next >= node.until;
-    if (!node.passed &&
-        (end || (t != NO_PLACE && s.words_at(node.open.at)[t * stride] > node.last))) {
+    if (end && !node.passed) {
         node.passed = 1;
         s.keep(s.set_of(node));
     }
-    node.alive &= node.alive - 1;
     if (s.lane == 0) {
         *kept = node;
         if (end) {

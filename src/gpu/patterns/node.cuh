@@ -26,7 +26,8 @@ struct alignas(16) pattern_node {
     uint32_t windows, words;  /* windows that hold it; words of a mask */
     mask_entries open, barred;
     uint32_t next, until;     /* open items to be looked at next, and the end of them */
-    uint32_t base, alive;     /* which of the 32 from `base` on are still to be added */
+    uint32_t base, alive;     /* which of the 32 from `base` on are still to be added, */
+    uint32_t leaves;          /* and which of these are known to have no children */
     uint32_t passed;          /* whether the set itself has been kept, or must not be */
     uint32_t stream;          /* what is found after its end goes there, or NO_PLACE */
     room_top mark;            /* before this node */
