@@ -120,8 +120,10 @@ __device__ inline bool list_items(const pattern_search &s, const root_child &c, 
     return true;
 }
 
-/* Meets a child of the root whose set is in the path. */
-__device__ inline void meet_child(const pattern_search &s, pattern_set set, root_child c)
+/* Meets a child of the root whose set is in the path. By itself, so that the search below
+   has registers enough. */
+__device__ __noinline__ void meet_child(const pattern_search &s, pattern_set set,
+                                        root_child c)
 {
     const pattern_job &job = s.job;
     room_top top = s.my->top;
