@@ -206,6 +206,7 @@ __device__ inline bool push_node(const pattern_search &s, const pattern_set &set
     uint32_t at = s.reserve(&top, sizeof(pattern_node) / 4);
     if (at == NO_PLACE)
         return false;
+    __syncwarp();
     if (s.lane == 0) {
         pattern_node node = {};
         node.before = s.my->deepest;

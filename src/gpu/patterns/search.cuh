@@ -211,14 +211,18 @@ __global__ void __launch_bounds__(PATTERN_WARPS *WARP, PATTERN_BLOCKS)
     __syncwarp();
     bool more = true;
     for (uint32_t steps = 1; more; steps++) {
-        if (!my->busy)
+        bool busy = my->busy, deeper = my->deepest != NO_PLACE;
+        __syncwarp();
+        if (!busy)
             take_work(s, queue, &more);
-        else if (my->deepest != NO_PLACE)
+        else if (deeper)
             step_masks(s);
         else
             step_root(s, queue);
         if (steps % 8 == 0 && more) {
-            if (my->busy && !give_up(s, queue) && others_wait(s, queue))
+            busy = my->busy;
+            __syncwarp();
+            if (busy && !give_up(s, queue) && others_wait(s, queue))
                 give_some(s, queue);
             bool late = clock64() - begun > queue.cycles;
             if (__any_sync(WHOLE_WARP, late))
