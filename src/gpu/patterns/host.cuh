@@ -24,7 +24,7 @@ namespace gpu {
 constexpr double PATTERN_SECONDS = 0.05;     /* of a launch; Ctrl-C waits for two */
 constexpr size_t PATTERN_SLAB = 8 << 20;     /* bytes that are copied at a time */
 constexpr uint32_t PATTERN_SEGMENTS = 1 << 22;
-constexpr uint32_t PATTERN_SHARED = 1 << 20; /* streams of what is given away */
+constexpr uint32_t PATTERN_SHARED = 1 << 23; /* streams of what is given away, at most */
 constexpr uint32_t PATTERN_ROOM = 1 << 15;   /* words of a warp, if there is memory */
 
 /* How a search among some roots ended. */
@@ -198,10 +198,11 @@ class pattern_device {
     void take_queue()
     {
         uint64_t tasks = (uint64_t) batch_.roots * batch_.parts;
-        batch_.streams = (uint32_t) tasks + PATTERN_SHARED;
+        double shared = std::min<double>(memory_.streams() / 12, PATTERN_SHARED);
+        batch_.streams = (uint32_t) (tasks + (uint64_t) shared);
         batch_.segments = (uint32_t) std::min<uint64_t>(
             (uint64_t) batch_.streams + batch_.chunks, PATTERN_SEGMENTS);
-        queue_.shares = PATTERN_SHARED / 8;
+        queue_.shares = (uint32_t) shared / 8 + 1;
         segment_.ensure(batch_.segments);
         share_.ensure(queue_.shares);
         after_.ensure(batch_.streams);

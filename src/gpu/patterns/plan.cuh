@@ -108,7 +108,8 @@ inline pattern_job make_job(const syn_pattern_search &s,
 struct pattern_memory {
     double all;
     double arenas() const { return 0.36 * all; }
-    double lent() const { return 0.04 * all; }
+    double lent() const { return 0.03 * all; }
+    double streams() const { return 0.01 * all; }
     double roots() const { return 0.2 * all; }
     double pool() const { return 0.15 * all; }
     double sorted() const { return 0.2 * all; }  /* with what sorting takes */

@@ -8,7 +8,10 @@
 
 namespace gpu {
 
-enum { SHARE_PIECES = 32 };  /* that what is given away is cut into */
+enum {
+    SHARE_PIECES = 32,  /* that what is given away is cut into */
+    SHARE_LEAST = 6     /* items that a node is shared for: fewer are soon done */
+};
 
 /* Open items of a node, or children of a root, that are to be looked at. */
 struct pattern_share {
@@ -152,14 +155,22 @@ __device__ inline uint32_t give(const pattern_search &s, const pattern_queue &qu
     return there ? share.stream + share.pieces : NO_PLACE;
 }
 
-/* The first node from the child of the root on that has open items left and has passed
-   its own set, or NULL. */
+/* Items of a node that are left, with those that follow them. */
+__device__ inline uint32_t items_left(const pattern_node &node)
+{
+    if (node.alive)
+        return node.open.n - (node.base + __ffs(node.alive) - 1);
+    return node.next < node.until ? node.open.n - node.next : 0;
+}
+
+/* The first node from the child of the root on that has passed its own set and has enough
+   open items left, or NULL. */
 __device__ inline pattern_node *node_to_share(const pattern_search &s)
 {
     pattern_node *found = nullptr;
     for (uint32_t at = s.my->deepest; at != NO_PLACE;) {
         pattern_node *node = (pattern_node *) s.words_at(at);
-        if (node->passed && (node->alive || node->next < node->until))
+        if (node->passed && items_left(*node) >= SHARE_LEAST)
             found = node;
         at = node->before;
     }
