@@ -120,18 +120,18 @@ mine_itemsets <- function(transactions, min_count, min_support, target, min_size
   max_size <- check_most(max_size, "max_size", min_size, "min_size", frame)
   threads <- check_threads(threads, "threads", frame)
 
-  place <- miner_place(device, gpus, engine, \() {
-    mining_seconds(tabulate(parts$item + 1L, parts$items), n, 1, min_count, threads)
-  }, frame)
-  mined <- .Call(
-    r_mine_itemsets, parts$first, parts$item, parts$items,
-    miner_options(1, min_size, max_size, 1, min_count, Inf, engine, target, threads,
-                  max_memory, place)
-  )
-  advice <- paste0(raise_to(mined, "min_count", min_count), ", or lower `max_size`",
-                   if (target == "frequent") ", or use `target = \"closed\"`", ".")
-  mined <- finish_status(mined, "mining these itemsets", advice, limit_of = "items in total",
-                         call = frame)
+  options <- miner_options(1, min_size, max_size, 1, min_count, Inf, engine, target, threads,
+                           max_memory)
+  mine <- function(options) {
+    mined <- .Call(r_mine_itemsets, parts$first, parts$item, parts$items, options)
+    advice <- paste0(raise_to(mined, "min_count", min_count), ", or lower `max_size`",
+                     if (target == "frequent") ", or use `target = \"closed\"`", ".")
+    finish_status(mined, "mining these itemsets", advice, limit_of = "items in total",
+                  call = frame)
+  }
+  place <- miner_place(device, gpus, engine, threads, \() mine(to_estimate(options)), frame)
+  options["gpus"] <- list(place)
+  mined <- mine(options)
   new_itemsets(
     mined$items, mined[c("size", "n")], mined$count,
     list(labels = parts$labels, transactions = n, target = target,

@@ -168,8 +168,12 @@ static SEXP mine(mining *m, syn_status status, const syn_pattern_options *option
     syn_raster_free(&m->raster);
     if (status != SYN_OK)
         return stopped(status, m, (double)options->max_memory);
-    if (options->engine == SYN_PATTERNS_ESTIMATE)
-        return Rf_ScalarReal(m->patterns.seconds);
+    if (options->engine == SYN_PATTERNS_ESTIMATE) {
+        SEXP seconds = Rf_allocVector(REALSXP, 2);
+        REAL(seconds)[0] = m->patterns.seconds;
+        REAL(seconds)[1] = m->patterns.seconds_below;
+        return seconds;
+    }
     return mined_patterns(m, elapsed);
 }
 

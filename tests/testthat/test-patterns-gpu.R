@@ -43,19 +43,59 @@ test_that("\"auto\" says where it mines", {
                  "the engine runs there alone", class = "synfire_message_device")
 })
 
-test_that("what mining takes is expected to grow with rates, units, windows and rare sets", {
-  of <- \(n = rep(900, 50), window = 12, least = 20, threads = 1) {
-    mining_seconds(n, 36000, window, least, threads)
+test_that("what mining takes on the CPU is known, about, before", {
+  set.seed(3)
+  seconds_of <- function(x, window, filters, min_units = 1) {
+    mine_patterns(x, 0.005, window, filters[[1L]], filters[[2L]], min_units = min_units,
+                  threads = 1)
+    options <- miner_options(window, filters[[1L]], Inf, min_units, filters[[2L]], Inf, "closure",
+                             "closed", 1, 4e9)
+    estimated <- replicate(5, .Call(r_mine_patterns, pattern_events(x, 5000), to_estimate(options),
+                                    NULL))
+    took <- replicate(3, {
+      found <- mine_patterns(x, 0.005, window, filters[[1L]], filters[[2L]], threads = 1,
+                             min_units = min_units)
+      attr(found, "mining_elapsed")
+    })
+    list(estimated = apply(estimated, 1, stats::median), took = min(took))
   }
-  expect_gt(of(), 0)
-  expect_equal(of(rep(1800, 50)), 4 * of(), tolerance = 0.01)
-  expect_gt(of(rep(900, 100)), 4 * of())
-  expect_gt(of(window = 24), 3 * of())
-  expect_lt(of(least = 60), 0.1 * of())
-  expect_equal(of(threads = 4), of() / 4)
-  expect_identical(of(least = 1000), 0)
-  # A thousand units stand for all.
-  expect_equal(of(rep(900, 3000)), of(rep(900, 1000)) * 27, tolerance = 0.1)
+  expect_near <- function(seconds) {
+    expect_gt(sum(seconds$estimated), seconds$took / 8)
+    expect_lt(sum(seconds$estimated), seconds$took * 8)
+  }
+  # By chance: hardly anything is below the pairs. With much in common: nearly all is.
+  x <- spike_trains(runif(50000, 0, 60), sample(100, 50000, TRUE), start = 0, end = 60)
+  chance <- seconds_of(x, 12, c(3, 20))
+  expect_near(chance)
+  expect_gt(chance$estimated[[1L]], 10 * chance$estimated[[2L]])
+  together <- expand.grid(time = sample(1:5900, 40), unit = 1:14)
+  together <- together[runif(nrow(together)) < 0.9, ]
+  x <- spike_trains(c(together$time / 100, runif(4000, 0, 60)),
+                    c(together$unit, sample(50, 4000, TRUE)), start = 0, end = 60)
+  deep <- seconds_of(x, 3, c(3, 6))
+  expect_near(deep)
+  expect_gt(deep$estimated[[2L]], 3 * deep$estimated[[1L]])
+  # Nothing to mine.
+  x <- spike_trains(c(1, 2), c("A", "B"), start = 0, end = 3)
+  options <- miner_options(2, 2, Inf, 1, 2, Inf, "closure", "closed", 1, 4e9)
+  expect_identical(.Call(r_mine_patterns, pattern_events(x, 5000), to_estimate(options), NULL),
+                   c(0, 0))
+})
+
+test_that("\"auto\" takes the device that is done first", {
+  of <- \(seconds, threads = 1, gpus = 1, context = 0) {
+    sooner_miner(seconds, threads, gpus, context)$device
+  }
+  expect_identical(of(c(0.005, 0)), "cpu")
+  expect_identical(of(c(0.02, 0)), "gpu")
+  expect_identical(of(c(0.02, 0), context = 0.35), "cpu")
+  expect_identical(of(c(1, 0), context = 0.35), "gpu")
+  # Sixteen threads are as good as a GPU where most is deep, and not where little is.
+  expect_identical(of(c(0.02, 0.2), threads = 16), "cpu")
+  expect_identical(of(c(100, 0), threads = 16), "gpu")
+  expect_identical(of(c(0, 100), threads = 64), "cpu")
+  expect_identical(of(c(0, 100), threads = 64, gpus = 4), "gpu")
+  expect_match(sooner_miner(c(100, 0), 16, 1, 0)$why, "the CPU would take 6.2 s")
 })
 
 test_that("small random recordings agree: filters, trials, short and long windows", {

@@ -17,7 +17,7 @@
 typedef enum syn_pattern_engine {
     SYN_PATTERNS_CLOSURE,  /* closed sets only, root by root, in window masks */
     SYN_PATTERNS_FPGROWTH, /* the published method: FP-trees, filter while collecting */
-    SYN_PATTERNS_ESTIMATE  /* no patterns, but how long the first takes, about */
+    SYN_PATTERNS_ESTIMATE  /* no patterns, but about how long the first takes */
 } syn_pattern_engine;
 
 typedef enum syn_pattern_target {
@@ -95,7 +95,8 @@ typedef struct syn_patterns {
     size_t peak_memory;        /* most bytes that the budget held at a time */
     double done;               /* share of the search done, about, also after an error */
     double seconds;            /* by SYN_PATTERNS_ESTIMATE: what SYN_PATTERNS_CLOSURE takes
-                                  with one thread */
+                                  with one thread for roots and their children, */
+    double seconds_below;      /* and for what is below these */
     uint32_t advice;           /* after SYN_OVER_BUDGET: a min_count that does, or 0 */
 } syn_patterns;
 

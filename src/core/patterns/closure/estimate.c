@@ -44,11 +44,12 @@ static double time_child(const syn_closure *c, syn_closure_worker *w, uint32_t k
     return child ? best + NODE_SECONDS : -1;
 }
 
-/* Seconds below a root, going by one way down from child `k`; negative without memory. */
-static double descend(const syn_closure *c, syn_closure_worker *w, uint32_t k,
-                      uint64_t *drawn)
+/* Adds to *children the seconds of a root's children, going by its child `k`, and to
+   *below those of what is below them, going by one way down from it. */
+static syn_status descend(const syn_closure *c, syn_closure_worker *w, uint32_t k,
+                          uint64_t *drawn, double *children_seconds, double *below)
 {
-    double seconds = 0, ways = 1;
+    double ways = 1;
     syn_node_made made = SYN_NODE_BRANCH;
     while (made == SYN_NODE_BRANCH && w->node[w->depth - 1].children > 0) {
         uint32_t children = w->node[w->depth - 1].children;
@@ -57,39 +58,42 @@ static double descend(const syn_closure *c, syn_closure_worker *w, uint32_t k,
         ways *= children;
         double took = time_child(c, w, k, &made);
         if (took < 0)
-            return -1;
-        seconds += ways * took;
+            return SYN_NO_MEMORY;
+        *(w->depth == 2 ? children_seconds : below) += ways * took;
     }
     while (w->depth > 1)
         syn_closure_pop(w);
-    return seconds;
+    return SYN_OK;
 }
 
-/* Seconds of a root: of making it, and of what is below. Negative without memory. */
-static double time_root(const syn_closure *c, syn_closure_worker *w, uint32_t root,
-                        uint64_t *drawn)
+/* Adds seconds of a root, times `weight`: of making it and its children, and of what is
+   below them. */
+static syn_status time_root(const syn_closure *c, syn_closure_worker *w, uint32_t root,
+                            double weight, uint64_t *drawn, syn_patterns *out)
 {
     w->depth = 0;
     syn_node *node = syn_closure_push(w, c->search->budget);
     if (!node)
-        return -1;
-    double begun = syn_seconds(), below = 0;
-    syn_node_made made = syn_closure_root(c, w, root, node);
-    double seconds = syn_seconds() - begun;
-    if (made == SYN_NODE_FAILED)
-        return -1;
-    if (made != SYN_NODE_BRANCH)
-        return seconds;
-    for (uint32_t d = 0; d < DESCENTS && node->children > 0; d++) {
-        /* One from each of as many parts of the list: early children have most below. */
-        double at = (d + fraction((*drawn)++)) / DESCENTS;
-        double took = descend(c, w, (uint32_t)(at * node->children), drawn);
-        if (took < 0)
-            return -1;
-        below += took;
-        node = w->node;  /* the stack may have moved */
+        return SYN_NO_MEMORY;
+    double took[2], children = 0, below = 0;
+    syn_node_made made = SYN_NODE_NONE;
+    for (int time = 0; time < 2; time++) {
+        double begun = syn_seconds();
+        made = syn_closure_root(c, w, root, node);
+        took[time] = syn_seconds() - begun;
     }
-    return seconds + below / DESCENTS;
+    out->seconds += weight * (took[0] < took[1] ? took[0] : took[1]);
+    syn_status status = made == SYN_NODE_FAILED ? SYN_NO_MEMORY : SYN_OK;
+    uint32_t descents = made == SYN_NODE_BRANCH && node->children > 0 ? DESCENTS : 0;
+    for (uint32_t d = 0; d < descents && status == SYN_OK; d++) {
+        /* One from each of as many parts of the list: early children have most below. The
+           stack may have moved. */
+        double at = (d + fraction((*drawn)++)) / DESCENTS * w->node->children;
+        status = descend(c, w, (uint32_t)at, drawn, &children, &below);
+    }
+    out->seconds += weight * children / DESCENTS;
+    out->seconds_below += weight * below / DESCENTS;
+    return status;
 }
 
 /* The share that `place` of all work, in [0, 1), falls into, or the last one. */
@@ -109,7 +113,7 @@ syn_status syn_patterns_estimate(syn_pattern_search *search)
 {
     syn_closure c = {.search = search};
     syn_status status = syn_closure_open(&c);
-    double all = 0, sum = 0, begun = syn_seconds();
+    double all = 0, begun = syn_seconds();
     for (size_t k = 0; k < search->shares; k++)
         all += search->share[k].work;
     uint32_t roots = 0;
@@ -119,12 +123,11 @@ syn_status syn_patterns_estimate(syn_pattern_search *search)
         /* Parts of the work in an order that goes all over it. */
         double place = (roots++ * 7 % ROOTS + fraction(drawn++)) / ROOTS;
         const syn_pattern_share *share = share_at(search, place, all);
-        double took = time_root(&c, c.worker, share->root, &drawn);
-        if (took < 0)
-            status = SYN_NO_MEMORY;
-        sum += took * all / (share->work * share->of);
+        status = time_root(&c, c.worker, share->root, all / (share->work * share->of),
+                           &drawn, search->out);
     }
-    search->out->seconds = roots > 0 ? sum / roots : 0;
+    search->out->seconds /= roots > 0 ? roots : 1;
+    search->out->seconds_below /= roots > 0 ? roots : 1;
     syn_closure_close(&c);
     return status;
 }
