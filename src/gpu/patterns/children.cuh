@@ -120,14 +120,36 @@ __device__ inline bool list_items(const pattern_search &s, const root_child &c, 
     return true;
 }
 
-/* Meets a child of the root whose set is in the path. By itself, so that the search below
-   has registers enough. */
-__device__ __noinline__ void meet_child(const pattern_search &s, pattern_set set,
-                                        root_child c)
+/* Lists the items of a child, whose set is in the path and `later` units and strips are
+   marked after its own item, and goes on with it. By itself, so that the search below has
+   registers enough. */
+__device__ __noinline__ void list_child(const pattern_search &s, pattern_set set,
+                                        root_child c, uint32_t later, room_top top)
+{
+    const pattern_job &job = s.job;
+    child_lists lists = {};
+    if (later > 0 && !list_items(s, c, later, true, job.closed ? &set : nullptr, &top,
+                                 &lists.open, &lists.open_holds))
+        return;
+    if (!s.leads_on(set, lists.open.n) ||
+        !drop_windows(s, set, c.words, &lists.open, &top))
+        return;
+    uint32_t earlier = job.barred ? mark(s, c, false) : 0;
+    if (earlier > 0 && !list_items(s, c, earlier, false, nullptr, &top, &lists.barred,
+                                   &lists.holds))
+        return;
+    if (lists.holds && job.closed)
+        return;
+    lists.more = lists.open.n + lists.barred.n > 0;
+    top.near = s.my->top.near;  /* where there is nothing of what is kept */
+    enter(s, set, lists, c.words, top);
+}
+
+/* Meets a child of the root whose set is in the path. */
+__device__ inline void meet_child(const pattern_search &s, pattern_set set, root_child c)
 {
     const pattern_job &job = s.job;
     room_top top = s.my->top;
-    child_lists lists = {};
     uint32_t index = s.reserve(&top, c.windows), opens = s.reserve(&top, c.windows);
     uint32_t often = s.reserve(&top, job.row_words);
     if (index == NO_PLACE || opens == NO_PLACE || often == NO_PLACE)
@@ -144,23 +166,8 @@ __device__ __noinline__ void meet_child(const pattern_search &s, pattern_set set
         return;
     uint32_t later = mark(s, c, true);
     /* A strip has at most so many items. */
-    if (!s.leads_on(set, later * (job.strips > 0 ? job.strip : 1)))
-        return;
-    if (later > 0 && !list_items(s, c, later, true, job.closed ? &set : nullptr, &top,
-                                 &lists.open, &lists.open_holds))
-        return;
-    if (!s.leads_on(set, lists.open.n) ||
-        !drop_windows(s, set, c.words, &lists.open, &top))
-        return;
-    uint32_t earlier = job.barred ? mark(s, c, false) : 0;
-    if (earlier > 0 && !list_items(s, c, earlier, false, nullptr, &top, &lists.barred,
-                                   &lists.holds))
-        return;
-    if (lists.holds && job.closed)
-        return;
-    lists.more = lists.open.n + lists.barred.n > 0;
-    top.near = s.my->top.near;  /* where there is nothing of what is kept */
-    enter(s, set, lists, c.words, top);
+    if (s.leads_on(set, later * (job.strips > 0 ? job.strip : 1)))
+        list_child(s, set, c, later, top);
 }
 
 }  // namespace gpu

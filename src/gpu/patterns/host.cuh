@@ -152,8 +152,9 @@ class pattern_device {
         pool_.ensure((size_t) batch_.chunks * PATTERN_CHUNK * width());
         batch_.pool = pool_.get();
         queue_.arena = arena_.get();
-        queue_.words_lent = (uint32_t) std::min(memory_.lent() / 4, 2e9);
-        lent_.ensure(queue_.words_lent);
+        double lent = std::min(memory_.lent() / 4 / (double) warps(), 1e6);
+        queue_.words_lent = (uint32_t) lent / 4 * 4 + 4;
+        lent_.ensure(warps() * queue_.words_lent);
         queue_.lent = lent_.get();
     }
 
@@ -191,7 +192,7 @@ class pattern_device {
         fill_pattern_rows<<<blocks_for(windows * job_.row_words, THREADS), THREADS, 0,
                             stream_>>>(job_, batch_);
         check(cudaGetLastError());
-        batch_.parts = read_used()[USED_LISTED] / PATTERN_TOGETHER + 1;
+        batch_.parts = std::max(read_used()[USED_LISTED], 1u);
     }
 
     /* Room for streams and segments, and a queue that begins. */
@@ -207,7 +208,7 @@ class pattern_device {
         share_.ensure(queue_.shares);
         after_.ensure(batch_.streams);
         clear(next_, 1);
-        clear(queued_, 4);
+        clear(queued_, 3);
         clear(state_, warps());
         check(cudaMemsetAsync(after_.get(), 0xff, batch_.streams * sizeof(uint32_t),
                               stream_));
@@ -223,7 +224,6 @@ class pattern_device {
         queue_.first = queued_.get();
         queue_.end = queued_.get() + 1;
         queue_.active = queued_.get() + 2;
-        queue_.used = queued_.get() + 3;
         queue_.state = state_.get();
     }
 

@@ -344,7 +344,13 @@ __device__ inline void step_masks(const pattern_search &s)
     pattern_warp *my = s.my;
     pattern_node *kept = (pattern_node *) s.words_at(my->deepest), node = *kept;
     __syncwarp();
-    if (!node.alive && node.next < node.until) {
+    bool look = !node.alive && node.next < node.until;
+    if (look && !node.passed &&
+        s.words_at(node.open.at)[node.next * (node.words + 1)] > node.last) {
+        node.passed = 1;
+        s.keep(s.set_of(node));
+    }
+    if (look) {
         looked_ahead seen = look_ahead(s, node);
         node.base = node.next;
         node.alive = seen.alive;

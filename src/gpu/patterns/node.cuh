@@ -45,6 +45,7 @@ struct pattern_warp {
     room_top top;
     uint32_t segment;         /* that is open, or NO_PLACE */
     uint32_t busy;            /* whether it has a task */
+    uint32_t lent;            /* the share whose node it lent last, from 1, or 0 */
     uint64_t chunk, used;     /* where its chunk ends, and what comes next in it */
 };
 

@@ -107,8 +107,8 @@ inline pattern_job make_job(const syn_pattern_search &s,
 /* How the memory of a device is used: bytes. */
 struct pattern_memory {
     double all;
-    double arenas() const { return 0.36 * all; }
-    double lent() const { return 0.03 * all; }
+    double arenas() const { return 0.31 * all; }
+    double lent() const { return 0.08 * all; }
     double streams() const { return 0.01 * all; }
     double roots() const { return 0.2 * all; }
     double pool() const { return 0.15 * all; }
@@ -119,7 +119,7 @@ inline double root_bytes(const pattern_job &job, const pattern_recording &record
                          uint32_t root)
 {
     double windows = recording.first[root + 1] - recording.first[root];
-    return 8.0 * job.places + 4.0 * windows * job.row_words;
+    return 20.0 * job.places + 4.0 * windows * job.row_words;
 }
 
 /* Ranges of roots that fit into so many bytes, the last roots first: they have most work.
@@ -129,7 +129,7 @@ inline std::vector<root_range> cut_roots(const pattern_job &job,
                                          uint32_t at_least)
 {
     const root_range &whole = recording.whole;
-    uint64_t parts = job.places / PATTERN_TOGETHER + 1;
+    uint64_t parts = job.places;
     /* Warps and tasks have numbers of 32 bits. */
     uint64_t most = std::min<uint64_t>(0xf0000000u / parts, 4000000000u / job.units);
     double all = 0;

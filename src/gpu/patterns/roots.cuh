@@ -109,6 +109,21 @@ __device__ inline uint32_t root_units(const pattern_job &job, const root_lists &
     return units;
 }
 
+/* Of the children listed, those before a place. */
+__device__ inline uint32_t children_before(const uint32_t *list, uint32_t listed,
+                                           uint32_t place)
+{
+    uint32_t low = 0, end = listed;
+    while (low < end) {
+        uint32_t middle = (low + end) / 2;
+        if (list[middle] < place)
+            low = middle + 1;
+        else
+            end = middle;
+    }
+    return low;
+}
+
 /* A warp a root: its set and its children. */
 __global__ void list_pattern_items(pattern_job job, pattern_batch batch)
 {
@@ -132,6 +147,7 @@ __global__ void list_pattern_items(pattern_job job, pattern_batch batch)
         out.listed = out.state == ROOT_BRANCH ? x.listed : 0;
         out.full = x.full;
         out.last = x.last;
+        out.before = children_before(x.list, out.listed, x.last);
         out.units = root_units(job, x, root);
         out.hidden = job.maximal ? x.listed + x.barred > 0
                                  : !job.closed && job.barred && x.holds &&

@@ -21,20 +21,6 @@ __device__ inline const uint32_t *root_list(const pattern_search &s)
     return s.batch.list + (size_t) s.my->root * s.job.places;
 }
 
-/* The first child after the root's own set. */
-__device__ inline uint32_t children_before(const pattern_root &root, const uint32_t *list)
-{
-    uint32_t low = 0, end = root.listed;
-    while (low < end) {
-        uint32_t middle = (low + end) / 2;
-        if (list[middle] < root.last)
-            low = middle + 1;
-        else
-            end = middle;
-    }
-    return low;
-}
-
 /* Sets out on children of a root: its set begins the path. */
 __device__ inline void begin_root(const pattern_search &s, uint32_t r, uint32_t next,
                                   uint32_t end, uint32_t root_at, uint32_t stream)
@@ -59,16 +45,14 @@ __device__ inline void begin_root(const pattern_search &s, uint32_t r, uint32_t 
     __syncwarp();
 }
 
-/* Sets out on a part of a root. The root's own set is kept by the part that has the first
-   child after it, or else by the last one. */
+/* Sets out on a part of a root: one of its children. The root's own set is kept by the part
+   that has the first child after it, or else by the last one. */
 __device__ inline void begin_task(const pattern_search &s, uint32_t r, uint32_t part)
 {
     const pattern_root root = s.batch.root[r];
-    uint32_t begin = part * PATTERN_TOGETHER, end = begin + PATTERN_TOGETHER;
-    end = end < root.listed ? end : root.listed;
-    uint32_t own = children_before(root, s.batch.list + (size_t) r * s.job.places);
-    bool mine = (own >= begin && own < end) || (own == root.listed && end == root.listed);
-    begin_root(s, r, begin, end, mine && !root.hidden ? own : NO_PLACE,
+    uint32_t own = root.before, end = part < root.listed ? part + 1 : part;
+    bool mine = own == part || (own == root.listed && end == root.listed);
+    begin_root(s, r, part, end, mine && !root.hidden ? own : NO_PLACE,
                r * s.batch.parts + part);
 }
 
@@ -88,7 +72,7 @@ __device__ inline bool take_task(const pattern_search &s, const pattern_queue &q
         uint32_t r = batch.roots - 1 - (uint32_t) (t / batch.parts);
         const pattern_root &root = batch.root[r];
         bool there = root.state != ROOT_NONE &&
-                     (part == 0 || part * PATTERN_TOGETHER < root.listed);
+                     (part == 0 || part < root.listed);
         /* Another warp may be giving the root up: all lanes must hear the same. */
         if (!there || __any_sync(WHOLE_WARP, root.failed))
             continue;
@@ -152,16 +136,13 @@ __device__ inline void step_root(const pattern_search &s, const pattern_queue &q
 __device__ inline bool take_share(const pattern_search &s, const pattern_queue &queue)
 {
     pattern_share share;
-    uint32_t piece;
-    if (!take_piece(s, queue, &share, &piece))
+    uint32_t piece, *copied;
+    if (!take_piece(s, queue, &share, &piece, &copied))
         return false;
     uint32_t from = share.from + piece * share.step, until = from + share.step;
     until = until < share.until ? until : share.until;
-    bool of_node = share.of_node;
-    begin_root(s, share.root, of_node ? 0 : from, of_node ? 0 : until, NO_PLACE,
-               share.stream + piece);
-    if (of_node)
-        take_node(s, queue.lent + share.lent, from, until);
+    begin_root(s, share.root, 0, 0, NO_PLACE, share.stream + piece);
+    take_node(s, lent_by(queue, share.giver), from, until, copied);
     return true;
 }
 
@@ -219,7 +200,7 @@ __global__ void __launch_bounds__(PATTERN_WARPS *WARP, PATTERN_BLOCKS)
             step_masks(s);
         else
             step_root(s, queue);
-        if (steps % 8 == 0 && more) {
+        if (steps % 4 == 0 && more) {
             busy = my->busy;
             __syncwarp();
             if (busy && !give_up(s, queue) && others_wait(s, queue))

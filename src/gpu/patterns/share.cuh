@@ -13,16 +13,15 @@ enum {
     SHARE_LEAST = 6     /* items that a node is shared for: fewer are soon done */
 };
 
-/* Open items of a node, or children of a root, that are to be looked at. */
+/* Open items of a node that are to be looked at. */
 struct pattern_share {
     uint32_t root;              /* in the batch */
-    uint32_t of_node;           /* whether they are a node's, */
-    uint32_t lent;              /* and where among all words lent it is: the node, its
-                                   path, its open entries and the barred ones */
+    uint32_t giver;             /* who lends the node: see pattern_queue */
     uint32_t from, until, step; /* a piece has so many of them */
     uint32_t pieces;
     uint32_t stream;            /* of the first piece; the others' follow */
-    uint32_t taken;             /* pieces */
+    uint32_t taken;             /* pieces, */
+    uint32_t copied;            /* and those whose taker has the node */
     uint32_t ready;             /* whether all this is written */
 };
 
@@ -35,9 +34,9 @@ struct pattern_queue {
     uint32_t shares;           /* that there is room for */
     pattern_share *share;      /* [shares] */
     uint32_t *first, *end;     /* those that may have pieces left */
-    uint32_t *lent;            /* [words_lent] nodes */
+    uint32_t *lent;            /* [warps][words_lent] the node that a warp lends: itself,
+                                  its path, its open entries and the barred ones */
     uint32_t words_lent;
-    uint32_t *used;            /* of the words lent; may pass words_lent */
     uint32_t *active;          /* warps that have a task, and so may give some away; one
                                   that has just taken it may not be counted yet */
     long long cycles;          /* a launch goes on for */
@@ -107,21 +106,31 @@ __device__ inline void take_words(const pattern_search &s, uint32_t *to,
         to[k] = __ldcg(from + k);
 }
 
-/* Lends a node; where it is then, or NO_PLACE without room. */
-__device__ inline uint32_t lend(const pattern_search &s, const pattern_queue &queue,
-                                const pattern_node &node)
+/* The number of this warp among all. */
+__device__ inline uint32_t own_number()
+{
+    return blockIdx.x * PATTERN_WARPS + threadIdx.x / WARP;
+}
+
+__device__ inline uint32_t *lent_by(const pattern_queue &queue, uint32_t warp)
+{
+    return queue.lent + (size_t) warp * queue.words_lent;
+}
+
+/* Whether all who took a piece of the node that this warp lent last have copied it. */
+__device__ inline bool may_lend(const pattern_search &s, const pattern_queue &queue)
+{
+    if (s.my->lent == 0)
+        return true;
+    const pattern_share *last = queue.share + (s.my->lent - 1);
+    return look_at(&last->copied) >= look_at(&last->pieces);
+}
+
+__device__ inline void lend(const pattern_search &s, const pattern_queue &queue,
+                            const pattern_node &node)
 {
     const lent_node where(node);
-    uint32_t at = 0;
-    if (s.lane == 0) {
-        at = look_at(queue.used);
-        if (where.end <= queue.words_lent && at <= queue.words_lent - where.end)
-            at = atomicAdd(queue.used, where.end);
-    }
-    at = __shfl_sync(WHOLE_WARP, at, 0);
-    if (where.end > queue.words_lent || at > queue.words_lent - where.end)
-        return NO_PLACE;
-    uint32_t *to = queue.lent + at;
+    uint32_t *to = lent_by(queue, own_number());
     lend_words(s, to, (const uint32_t *) &node, sizeof node / 4);
     lend_words(s, to + where.path, s.my->path, node.size);
     lend_words(s, to + where.open, s.words_at(node.open.at),
@@ -130,25 +139,25 @@ __device__ inline uint32_t lend(const pattern_search &s, const pattern_queue &qu
                node.barred.n * (node.words + 1));
     __threadfence();
     __syncwarp();
-    return at;
 }
 
 /* Gives open items away: returns the stream for what comes after them, or NO_PLACE where
-   there is no room for more shares. For lane 0. */
+   there is no room for more shares; *number gets that of the share. For lane 0. */
 __device__ inline uint32_t give(const pattern_search &s, const pattern_queue &queue,
-                                pattern_share share)
+                                pattern_share share, uint32_t *number)
 {
     uint32_t n = share.until - share.from;
     share.step = (n + SHARE_PIECES - 1) / SHARE_PIECES;
     share.pieces = (n + share.step - 1) / share.step;
     uint32_t at = atomicAdd(queue.end, 1u);
+    *number = at;
     if (at >= queue.shares)
         return NO_PLACE;
     share.stream = take_streams(s, share.pieces);
     bool there = share.stream != NO_PLACE;
     if (!there)
         share.pieces = 0;  /* nothing to take */
-    share.taken = share.ready = 0;
+    share.taken = share.copied = share.ready = 0;
     queue.share[at] = share;
     __threadfence();
     *(volatile uint32_t *) &queue.share[at].ready = 1;
@@ -163,47 +172,38 @@ __device__ inline uint32_t items_left(const pattern_node &node)
     return node.next < node.until ? node.open.n - node.next : 0;
 }
 
-/* The first node from the child of the root on that has passed its own set and has enough
-   open items left, or NULL. */
-__device__ inline pattern_node *node_to_share(const pattern_search &s)
+/* The first node from the child of the root on that has passed its own set, has enough
+   open items left, and is no larger than what can be lent; or NULL. */
+__device__ inline pattern_node *node_to_share(const pattern_search &s,
+                                              const pattern_queue &queue)
 {
     pattern_node *found = nullptr;
     for (uint32_t at = s.my->deepest; at != NO_PLACE;) {
         pattern_node *node = (pattern_node *) s.words_at(at);
-        if (node->passed && items_left(*node) >= SHARE_LEAST)
+        if (node->passed && items_left(*node) >= SHARE_LEAST &&
+            lent_node(*node).end <= queue.words_lent)
             found = node;
         at = node->before;
     }
     return found;
 }
 
-/* Gives away what is left of the task's children of the root. For lane 0. */
-__device__ inline void give_children(const pattern_search &s, const pattern_queue &queue)
-{
-    pattern_warp *my = s.my;
-    pattern_share share = {};
-    share.root = my->root;
-    share.from = my->next;
-    share.until = my->end;
-    if (give(s, queue, share) != NO_PLACE)
-        my->end = my->next;
-}
-
 /* Gives away what is left of a node. */
 __device__ inline void give_node(const pattern_search &s, const pattern_queue &queue,
                                  pattern_node *node)
 {
+    lend(s, queue, *node);
+    if (s.lane > 0)
+        return;
     pattern_share share = {};
     share.root = s.my->root;
-    share.of_node = 1;
-    share.lent = lend(s, queue, *node);
-    if (share.lent == NO_PLACE || s.lane > 0)
-        return;
+    share.giver = own_number();
     share.from = node->alive ? node->base + __ffs(node->alive) - 1 : node->next;
     share.until = node->until;
-    uint32_t after = give(s, queue, share);
+    uint32_t number, after = give(s, queue, share, &number);
     if (after == NO_PLACE)
         return;
+    s.my->lent = number + 1;
     /* Where it was shared before, what comes after its end has a stream already, which
        follows this one. */
     if (node->stream == NO_PLACE)
@@ -212,17 +212,14 @@ __device__ inline void give_node(const pattern_search &s, const pattern_queue &q
     node->next = node->until;
 }
 
-/* Gives away what is left of a node, or of the task's children of the root. */
+/* Gives away what is left of a node, if there is one. */
 __device__ inline void give_some(const pattern_search &s, const pattern_queue &queue)
 {
-    bool children = s.my->root_at == NO_PLACE && s.my->next < s.my->end;
+    bool may = __all_sync(WHOLE_WARP, may_lend(s, queue));
+    pattern_node *node = may ? node_to_share(s, queue) : nullptr;
     __syncwarp();
-    if (children) {
-        if (s.lane == 0)
-            give_children(s, queue);
-    } else if (pattern_node *node = node_to_share(s)) {
+    if (node)
         give_node(s, queue, node);
-    }
     __syncwarp();
 }
 
@@ -241,7 +238,8 @@ __device__ inline bool others_wait(const pattern_search &s, const pattern_queue 
 /* A piece of a share, which is copied past the near cache, as another multiprocessor may
    just have written it: false where there is none. */
 __device__ inline bool take_piece(const pattern_search &s, const pattern_queue &queue,
-                                  pattern_share *share, uint32_t *piece)
+                                  pattern_share *share, uint32_t *piece,
+                                  uint32_t **copied)
 {
     uint32_t at = NO_PLACE, k = 0;
     while (s.lane == 0) {
@@ -260,6 +258,7 @@ __device__ inline bool take_piece(const pattern_search &s, const pattern_queue &
     *piece = __shfl_sync(WHOLE_WARP, k, 0);
     if (at == NO_PLACE)
         return false;
+    *copied = &queue.share[at].copied;
     const uint32_t *from = (const uint32_t *) (queue.share + at);
     for (uint32_t w = 0; w < sizeof *share / 4; w++)
         ((uint32_t *) share)[w] = __ldcg(from + w);
@@ -267,9 +266,9 @@ __device__ inline bool take_piece(const pattern_search &s, const pattern_queue &
 }
 
 /* Makes a node that was lent the only one, with open items from `from` up to `until` left
-   to be looked at. */
+   to be looked at; `copied` counts those who have it. */
 __device__ inline void take_node(const pattern_search &s, const uint32_t *lent,
-                                 uint32_t from, uint32_t until)
+                                 uint32_t from, uint32_t until, uint32_t *copied)
 {
     pattern_node node;
     for (uint32_t w = 0; w < sizeof node / 4; w++)
@@ -281,12 +280,19 @@ __device__ inline void take_node(const pattern_search &s, const uint32_t *lent,
     uint32_t at = s.reserve(&top, sizeof node / 4);
     node.open.at = s.reserve(&top, open);
     node.barred.at = s.reserve(&top, barred);
-    if (at == NO_PLACE || node.open.at == NO_PLACE || node.barred.at == NO_PLACE)
+    if (at == NO_PLACE || node.open.at == NO_PLACE || node.barred.at == NO_PLACE) {
+        __syncwarp();
+        if (s.lane == 0)
+            atomicAdd(copied, 1u);
         return;
+    }
     take_words(s, s.my->path, lent + where.path, node.size);
     take_words(s, s.words_at(node.open.at), lent + where.open, open);
     take_words(s, s.words_at(node.barred.at), lent + where.barred, barred);
+    __threadfence();
+    __syncwarp();
     if (s.lane == 0) {
+        atomicAdd(copied, 1u);
         node.before = node.stream = NO_PLACE;
         node.next = from;
         node.until = until;

@@ -16,7 +16,6 @@ namespace gpu {
 enum {
     PATTERN_PATH = 256,     /* items of the largest set that is searched here */
     PATTERN_NEAR = 1024,    /* words of shared memory that a warp gives out */
-    PATTERN_TOGETHER = 8,   /* children of a root that are one task */
     PATTERN_WARPS = 4,      /* of a block */
     PATTERN_BLOCKS = 5,     /* of a multiprocessor: fewer registers would spill more */
     PATTERN_CHUNK = 1 << 13 /* numbers that a warp takes from the pool at a time */
@@ -52,7 +51,8 @@ struct pattern_root {
     uint32_t state;         /* a pattern_state */
     uint32_t listed;        /* its children, */
     uint32_t full;          /* and items in all its windows, which join its set */
-    uint32_t last;          /* the largest place in that */
+    uint32_t last;          /* the largest place in that, */
+    uint32_t before;        /* and how many of the children come before it */
     uint32_t units;         /* of it */
     uint32_t hidden;        /* whether it must not be kept */
     uint32_t failed;        /* whether the search had no room to end */
@@ -68,7 +68,7 @@ struct pattern_segment {
 /* Roots in hand: they follow each other. */
 struct pattern_batch {
     uint32_t first, roots;
-    uint32_t parts;              /* tasks of a root */
+    uint32_t parts;              /* tasks of a root: a child each */
     uint32_t *count;             /* [roots][places] windows with the item */
     uint32_t *list;              /* [roots][places] children; those that join last */
     pattern_root *root;          /* [roots] */
