@@ -59,21 +59,22 @@ test_that("what mining takes on the CPU is known, about, before", {
     })
     list(estimated = apply(estimated, 1, stats::median), took = min(took))
   }
-  expect_near <- function(seconds) {
-    expect_gt(sum(seconds$estimated), seconds$took / 8)
-    expect_lt(sum(seconds$estimated), seconds$took * 8)
+  expect_near <- function(seconds, times) {
+    expect_gt(sum(seconds$estimated), seconds$took / times)
+    expect_lt(sum(seconds$estimated), seconds$took * times)
   }
   # By chance: hardly anything is below the pairs. With much in common: nearly all is.
   x <- spike_trains(runif(50000, 0, 60), sample(100, 50000, TRUE), start = 0, end = 60)
   chance <- seconds_of(x, 12, c(3, 20))
-  expect_near(chance)
+  expect_near(chance, 8)
   expect_gt(chance$estimated[[1L]], 10 * chance$estimated[[2L]])
-  together <- expand.grid(time = sample(1:5900, 40), unit = 1:14)
+  # A few ways down do not meet all that is deep.
+  together <- expand.grid(time = sample(1:5900, 120), unit = 1:16)
   together <- together[runif(nrow(together)) < 0.9, ]
   x <- spike_trains(c(together$time / 100, runif(4000, 0, 60)),
                     c(together$unit, sample(50, 4000, TRUE)), start = 0, end = 60)
   deep <- seconds_of(x, 3, c(3, 6))
-  expect_near(deep)
+  expect_near(deep, 40)
   expect_gt(deep$estimated[[2L]], 3 * deep$estimated[[1L]])
   # Nothing to mine.
   x <- spike_trains(c(1, 2), c("A", "B"), start = 0, end = 3)
