@@ -85,10 +85,11 @@ __device__ inline bool are_same(const chain &a, const chain &b, uint32_t start)
 }
 
 /* Runs two chains along the places from `at` to before `to`, until those of all lanes are
-   the same for the rest of the list. Whether they came to that. */
+   the same for the rest of the list and for whatever starts from `open` on. Whether they
+   came to that. */
 __device__ inline bool run_until_met(const ring_view &ring, const end_list &list,
-                                     uint32_t at, uint32_t to, const candidate &mine,
-                                     chain *a, chain *b)
+                                     uint32_t at, uint32_t to, uint32_t open,
+                                     const candidate &mine, chain *a, chain *b)
 {
     while (at != to) {
         end own = load_ends(list, at, to);
@@ -106,6 +107,7 @@ __device__ inline bool run_until_met(const ring_view &ring, const end_list &list
                 return false;
             uint32_t start = last ? list.at(at + n).start
                                   : __shfl_sync(WHOLE_WARP, own.start, j + GROUP);
+            start = min(start, open);
             if (__all_sync(WHOLE_WARP, !mine.real || are_same(*a, *b, start)))
                 return true;
         }

@@ -44,6 +44,14 @@ __device__ inline uint32_t places_kept(const end_list &list, uint32_t begin)
     }
 }
 
+/* The start of the first end that events to come may follow: a chain that stands beyond
+   it has passed over ends that may still be followed. By a warp. */
+__device__ inline uint32_t open_start(const end_list &list, uint32_t open)
+{
+    uint32_t at = places_from(list, open);
+    return at == list.tail ? 0xffffffffu : list.at(at).start;
+}
+
 /* The place after the last end before event `until`, from `from` on. By one lane. */
 __device__ inline uint32_t place_before(const end_list &list, uint32_t from,
                                         uint32_t until)
@@ -102,6 +110,7 @@ __device__ inline void extend_list(const move_job &job, const kept_view &k, end_
    place `back` on, and no longer count those before place `kept`. */
 struct change {
     uint32_t back, kept;
+    uint32_t open;  /* start of the first end that events to come may follow */
 };
 
 __device__ inline void move_candidates(const move_job &job, const kept_view &k,
@@ -121,7 +130,8 @@ __device__ inline void move_candidates(const move_job &job, const kept_view &k,
     run_chain(ring, own, what.back, own.tail, mine, &back);
     if (what.kept != own.head) {
         chain old = {0, 0}, now = {0, job.begin};
-        bool met = run_until_met(ring, own, own.head, own.tail, mine, &old, &now);
+        bool met = run_until_met(ring, own, own.head, own.tail, what.open, mine, &old,
+                                 &now);
         back.hits -= old.hits - now.hits;
         back.free = met ? back.free : now.free;
     }
@@ -149,7 +159,8 @@ __global__ void move_episodes(SYN_GPU_JOB move_job job)
             extend_list(job, k, list);
             __syncwarp();
         }
-        change own = {places_from(*list, job.pending), places_kept(*list, job.begin)};
+        change own = {places_from(*list, job.pending), places_kept(*list, job.begin),
+                      open_start(*list, job.window.open)};
         if (threadIdx.x == 0)
             what = own;
     }

@@ -79,11 +79,13 @@ inline void window::tell_and_read(syn_stream *s)
     }
 }
 
-inline window_view window::view(const syn_stream *, bool all) const
+inline window_view window::view(const syn_stream *s, bool all) const
 {
     report_view report = {least_, all ? 1u : 0u, found_n_.get(), found_.as<found>(),
                           (uint32_t) (found_.bytes() / sizeof(found))};
-    return {ring_, list_.get(), kept_.get(), report};
+    uint32_t last = s->events.end - 1;
+    uint32_t open = last + 1 > s->events.begin ? syn_stream_pending(&s->events, last) : last;
+    return {ring_, open, list_.get(), kept_.get(), report};
 }
 
 /* ---- memory ---- */

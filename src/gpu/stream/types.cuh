@@ -71,6 +71,7 @@ struct report_view {
 
 struct window_view {
     ring_view ring;
+    uint32_t open;  /* the first event that events to come may follow */
     end_list *list;
     const kept_view *kept;
     report_view report;

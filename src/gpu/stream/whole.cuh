@@ -129,19 +129,20 @@ struct segment {
    it ended in is gone through again, from both, until they are the same. */
 __device__ inline chain join_segments(const ring_view &ring, const end_list &list,
                                       const candidate &mine, const segment *done,
-                                      uint32_t segments, uint32_t size)
+                                      uint32_t segments, uint32_t size, uint32_t open)
 {
     const uint32_t lane = lane_number();
     chain sum = {done[0].hits[lane], done[0].free[lane]};
-    for (uint32_t s = 1; s < segments; s++) {
+    for (uint32_t s = 1; s < segments && s * size < list.tail - list.front; s++) {
         uint32_t begin = list.front + s * size;
         uint32_t stop = begin + min(size, list.tail - begin);
         chain guess = {0, done[s].entry[lane]}, own = {0, sum.free};
-        bool same = !mine.real || are_same(own, guess, list.at(begin).start);
+        bool same =
+            !mine.real || are_same(own, guess, min(list.at(begin).start, open));
         if (__all_sync(WHOLE_WARP, same)) {
             sum.hits += done[s].hits[lane];
             sum.free = done[s].free[lane];
-        } else if (run_until_met(ring, list, begin, stop, mine, &own, &guess)) {
+        } else if (run_until_met(ring, list, begin, stop, open, mine, &own, &guess)) {
             sum.hits += done[s].hits[lane] + own.hits - guess.hits;
             sum.free = done[s].free[lane];
         } else {
@@ -183,7 +184,8 @@ __global__ void __launch_bounds__(COUNT_WARPS *WARP)
     __syncthreads();
     if (s > 0)
         return;
-    chain all = join_segments(ring, list, mine, done, segments, size);
+    chain all = join_segments(ring, list, mine, done, segments, size,
+                              open_start(list, job.window.open));
     if (mine.real) {
         k.count[place] = all.hits;
         k.free[place] = all.free;
