@@ -77,7 +77,12 @@ SEXP r_count_rows_check(SEXP bits, SEXP distance, SEXP event, SEXP row, SEXP sta
 SEXP r_stream_open(SEXP bounds, SEXP options);
 SEXP r_stream_about(SEXP pointer);
 SEXP r_stream_update(glue_owner *own, SEXP pointer, SEXP block, SEXP cut, SEXP spelling,
-                     SEXP old, SEXP options);
+                     SEXP before, SEXP options);
+
+/* stream_table.c */
+SEXP r_stream_table(glue_owner *own, SEXP tree, SEXP count, SEXP min_count, SEXP spelling,
+                    SEXP old, SEXP options);
+SEXP r_stream_names(SEXP tree, SEXP spelling, SEXP id);
 
 /* window_vectors.c */
 SEXP r_window_vector(SEXP buffer, SEXP begin, SEXP end, SEXP levels);

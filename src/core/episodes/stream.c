@@ -92,7 +92,7 @@ static syn_status let_go(syn_stream *s)
     for (size_t size = s->levels; size-- > 1 && status == SYN_OK;) {
         syn_stream_level *level = &s->level[size];
         for (uint32_t i = level->n; i-- > 0 && status == SYN_OK;)
-            if (syn_stream_kept_count(s, level->kept[i]) < least)
+            if (s->count[level->kept[i]] < least)
                 status = syn_stream_kept_leave(s, level->kept[i]);
     }
     return status;
@@ -211,8 +211,10 @@ syn_status syn_stream_update(syn_stream *s, const syn_stream_block *block, int64
     syn_status status = append(s, block);
     if (status == SYN_OK)
         status = drop(s, cut);
-    if (status == SYN_OK)
+    if (status == SYN_OK) {
+        syn_stream_kept_note(s);
         status = let_go(s);
+    }
     if (status == SYN_OK)
         status = take_in(s, all);
     if (status == SYN_OK)
@@ -228,3 +230,9 @@ syn_stream_report syn_stream_about(const syn_stream *s)
         .kept = s->n_kept - s->n_unused - 1, .candidates = s->candidates,
         .anew = s->anew, .held = s->budget.held, .most = s->budget.most};
 }
+
+uint32_t syn_stream_ids(const syn_stream *s) { return s->n_kept; }
+
+uint64_t syn_stream_version(const syn_stream *s) { return s->version; }
+
+const uint32_t *syn_stream_counts(const syn_stream *s) { return s->count; }
