@@ -296,7 +296,7 @@ stream_units <- function(units, call = rlang::caller_env()) {
 
 #' What an update brings, in ticks and unit codes of the stream
 #'
-#' @return List: `tick` and `code`, sorted; `units`, all levels there are now; `start` of
+#' @return List: `tick` and `code`, by tick; `units`, all levels there are now; `start` of
 #'   what was recorded and `now`, in ticks.
 #' @noRd
 read_block <- function(object, new_spikes, now, call) {
@@ -312,11 +312,13 @@ read_block <- function(object, new_spikes, now, call) {
   }
   units <- levels(.subset2(recording_of(object), "unit"))
   if (is.null(new_spikes)) {
-    block <- list(tick = numeric(), code = integer(), units = units, start = now, now = now)
+    block <- list(tick = numeric(), code = integer(), start = now, now = now)
   } else {
-    block <- block_of(block_trains(new_spikes, resolution, if (silent) now, call), units,
-                      object$only)
+    block <- .Call(r_plain_block, new_spikes, clock_of(resolution), units) %||%
+      block_of(block_trains(new_spikes, resolution, if (silent) now, call), units,
+               object$only)
   }
+  if (is.null(block$units)) block$units <- units
   last <- max(block$tick, -Inf)
   block$now <- if (is.null(now)) max(block$now, reached) else now
   if (block$now < max(last, reached)) {

@@ -33,6 +33,7 @@
     ENTRY(r_stream_open, 2)                                                              \
     ENTRY(r_stream_about, 1)                                                             \
     ENTRY(r_stream_names, 3)                                                             \
+    ENTRY(r_plain_block, 3)                                                              \
     ENTRY(r_window_vector, 4)                                                            \
     ENTRY(r_window_write, 3)                                                             \
     ENTRY(r_window_until, 2)                                                             \

@@ -84,6 +84,9 @@ SEXP r_stream_table(glue_owner *own, SEXP tree, SEXP count, SEXP min_count, SEXP
                     SEXP old, SEXP options);
 SEXP r_stream_names(SEXP tree, SEXP spelling, SEXP id);
 
+/* stream_block.c */
+SEXP r_plain_block(SEXP x, SEXP clock, SEXP units);
+
 /* window_vectors.c */
 SEXP r_window_vector(SEXP buffer, SEXP begin, SEXP end, SEXP levels);
 SEXP r_window_write(SEXP buffer, SEXP at, SEXP values);
