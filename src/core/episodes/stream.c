@@ -106,7 +106,7 @@ static syn_status let_go(syn_stream *s)
     for (size_t size = s->levels; size-- > 1 && status == SYN_OK;) {
         syn_stream_level *level = &s->level[size];
         for (uint32_t i = level->n; i-- > 0 && status == SYN_OK;)
-            if (syn_stream_kept_count(s, level->kept[i]) < least)
+            if (s->count[level->kept[i]] < least)
                 status = syn_stream_kept_leave(s, level->kept[i]);
     }
     return status;
@@ -256,8 +256,10 @@ syn_status syn_stream_update(syn_stream *s, const syn_stream_block *block, int64
         if (status == SYN_OK)
             status = drop(s, cut);
     }
-    if (status == SYN_OK)
+    if (status == SYN_OK) {
+        syn_stream_kept_note(s);
         status = let_go(s);
+    }
     if (status == SYN_OK)
         status = take_in(s, all);
     if (status == SYN_OK)
@@ -278,3 +280,9 @@ const char *syn_stream_reason(const syn_stream *s)
 {
     return s->device ? s->device->reason : "";
 }
+
+uint32_t syn_stream_ids(const syn_stream *s) { return s->n_kept; }
+
+uint64_t syn_stream_version(const syn_stream *s) { return s->version; }
+
+const uint32_t *syn_stream_counts(const syn_stream *s) { return s->count; }

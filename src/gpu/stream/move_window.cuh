@@ -72,10 +72,13 @@ inline void window::tell_and_read(syn_stream *s)
         found own = all[i];
         syn_stream_kept *k = &s->kept[own.id];
         k->count[own.place] = own.count;
-        if (k->node[own.place] != SYN_STREAM_NONE)
+        uint32_t node = k->node[own.place];
+        if (node != SYN_STREAM_NONE) {
+            s->count[node] = own.count;
             s->fallen |= own.count < kept;
-        else if (own.count >= ahead)
+        } else if (own.count >= ahead) {
             k->changed = s->risen = 1;
+        }
     }
 }
 
@@ -244,9 +247,11 @@ inline void window::move(syn_stream *s, uint32_t since, uint32_t begin, bool all
         fill_rows<<<event_blocks((size_t) n * intervals_), EVENT_WARPS * WARP, 0,
                     stream_>>>(came);
     check(cudaGetLastError());
-    for (uint32_t id = 0; all && id < s->n_kept; id++)
+    for (uint32_t id = 0; all && id < s->n_kept; id++) {
+        s->count[id] = 0;
         if (s->kept[id].n > 0)
             std::memset(s->kept[id].count, 0, s->kept[id].n * sizeof *s->kept[id].count);
+    }
     least_ = std::min(least_ ? least_ : least, least);
     move_job job = {view(s, all), nullptr, pending, begin};
     for (size_t size = 1; size < level_n_.size(); size++) {
