@@ -109,7 +109,12 @@ episode_status <- c("risen", "fallen", "new", "gone")
 #' @noRd
 changes_since <- function(x, counted) {
   before <- .subset2(x, "episodes")
-  if (!is.null(counted$tally)) return(list(before = before, now = counted$episodes))
+  if (!is.null(counted$tally)) {
+    now <- counted$episodes
+    # A stream in a file has its spikes once.
+    before["recording"] <- now["recording"] <- list(NULL)
+    return(list(before = before, now = now))
+  }
   state <- counted$counting$state
   episode_changes(shown_table(before, x$counting$state), shown_table(counted$episodes, state))
 }
