@@ -93,8 +93,9 @@ inline window_view window::view(const syn_stream *s, bool all) const
 
 /* ---- memory ---- */
 
-/* The ring as long as the host's; all that is there at the first call. */
-inline void window::make_ring(syn_stream *s)
+/* The ring as long as the host's, with the events before `since`; all that is there at the
+   first call. */
+inline void window::make_ring(syn_stream *s, uint32_t since)
 {
     const syn_stream_events &e = s->events;
     if (!stream_) {
@@ -116,11 +117,9 @@ inline void window::make_ring(syn_stream *s)
     next.make(&s->budget, sizeof(uint16_t) * intervals_ * units_ * (size_t) e.room);
     ring_view grown = {e.room - 1, units_, intervals_, follows.as<followed>(),
                        next.as<uint16_t>()};
-    uint32_t known = until_.empty() ? 0 : ring_.mask + 1;
     if (next_.bytes() > 0) {
-        uint32_t end = e.end - e.begin > known ? e.begin + known : e.end;
-        ring_move job = {ring_, grown, e.begin, end};
-        grow_ring<<<event_blocks(end - e.begin), EVENT_WARPS * WARP, 0, stream_>>>(job);
+        ring_move job = {ring_, grown, e.begin, since};
+        grow_ring<<<event_blocks(since - e.begin), EVENT_WARPS * WARP, 0, stream_>>>(job);
         check(cudaGetLastError());
     }
     follows_.swap(follows);
@@ -232,7 +231,7 @@ inline void window::move(syn_stream *s, uint32_t since, uint32_t begin, bool all
     const syn_stream_events &e = s->events;
     uint32_t n = e.end - since, least = syn_stream_least_kept(s);
     uint32_t pending = n > 0 ? syn_stream_pending(&e, since) : e.end;
-    make_ring(s);
+    make_ring(s, since);
     flush(s);
     grow_units(s, e);
     reserve(s, stage::bytes_of<came>(n) + stage::bytes_of<came_span>((size_t) n * intervals_) +

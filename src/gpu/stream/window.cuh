@@ -73,10 +73,9 @@ class window {
     void tell_and_read(syn_stream *s);
     window_view view(const syn_stream *s, bool all) const;
 
-    void make_ring(syn_stream *s);
+    void make_ring(syn_stream *s, uint32_t since);
     void grow_units(syn_stream *s, const syn_stream_events &e);
-    void grow_unit(syn_stream *s, uint32_t u, uint32_t room,
-                   std::vector<list_move> *moves);
+    void grow_unit(syn_stream *s, uint32_t u, uint32_t room, std::vector<list_move> *moves);
     void note_places(const syn_stream_events &e, uint32_t since, uint32_t begin);
     void find_spans(const syn_stream_events &e, uint32_t since, came_span *to);
     append_job put_events(syn_stream *s, uint32_t since);
