@@ -25,15 +25,15 @@ typedef struct syn_stream_device {
     syn_status (*move)(void *self, struct syn_stream *s, uint32_t since, uint32_t begin,
                        int all);
 
-    /* Counts over the whole window what is not counted yet of the episodes of one size. */
+    /* Counts over the whole window what is not counted yet of episodes of one size. */
     syn_status (*count)(void *self, struct syn_stream *s, size_t size);
 
     /* Numbers events lower by `by`. */
     syn_status (*renumber)(void *self, struct syn_stream *s, uint32_t by);
 
-    /* Notes that `width` candidates move from place `from` to place `to` for all that have
-       the suffix; that an episode's candidates or what they are have changed; and that it
-       is kept no longer. Where there is no memory for that the next count says so. */
+    /* Notes that `width` candidates move from place `from` to place `to` for all that
+       have the suffix; that an episode's candidates or what they are have changed; and
+       that it is kept no longer. Where there is no memory for that the next count says so. */
     void (*moved)(void *self, const struct syn_stream *s, uint32_t suffix, uint32_t from,
                   uint32_t to, uint32_t width);
     void (*touched)(void *self, uint32_t id);

@@ -1,5 +1,5 @@
-/* Events that come: their places in the ring, in the lists of their units and in the table
-   of next occurrences. */
+/* Events that come: their places in the ring, in the lists of their units and in the
+   table of next occurrences. */
 #ifndef SYN_GPU_STREAM_EVENTS_CUH
 #define SYN_GPU_STREAM_EVENTS_CUH
 

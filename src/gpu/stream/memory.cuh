@@ -1,6 +1,6 @@
-/* The memory of one stream: many small blocks of a device that come and go, and page-locked
-   memory through which the host hands things on. All of it counts within the stream's
-   limit. */
+/* The memory of one stream: many small blocks of a device that come and go, and
+   page-locked memory through which the host hands things on. All of it counts within the
+   stream's limit. */
 #ifndef SYN_GPU_STREAM_MEMORY_CUH
 #define SYN_GPU_STREAM_MEMORY_CUH
 
@@ -172,7 +172,10 @@ class stage {
 public:
     bool holds(size_t bytes) const { return used_ + bytes <= block_.bytes(); }
 
-    void grow(syn_budget *budget, size_t bytes) { block_.make(budget, bytes + bytes / 2); }
+    void grow(syn_budget *budget, size_t bytes)
+    {
+        block_.make(budget, bytes + bytes / 2);
+    }
 
     void empty() { used_ = 0; }
 

@@ -1,5 +1,5 @@
-/* The host moves a window on: it finds where events stand and what they follow, and starts
-   the kernels. */
+/* The host moves a window on: it finds where events stand and what they follow, and
+   starts the kernels. */
 #ifndef SYN_GPU_STREAM_MOVE_WINDOW_CUH
 #define SYN_GPU_STREAM_MOVE_WINDOW_CUH
 
@@ -86,15 +86,15 @@ inline window_view window::view(const syn_stream *s, bool all) const
 {
     report_view report = {least_, all ? 1u : 0u, found_n_.get(), found_.as<found>(),
                           (uint32_t) (found_.bytes() / sizeof(found))};
-    uint32_t last = s->events.end - 1;
-    uint32_t open = last + 1 > s->events.begin ? syn_stream_pending(&s->events, last) : last;
+    const syn_stream_events &e = s->events;
+    uint32_t open = e.end > e.begin ? syn_stream_pending(&e, e.end - 1) : e.end;
     return {ring_, open, list_.get(), kept_.get(), report};
 }
 
 /* ---- memory ---- */
 
-/* The ring as long as the host's, with the events before `since`; all that is there at the
-   first call. */
+/* The ring as long as the host's, with the events before `since`; all that is there at
+   the first call. */
 inline void window::make_ring(syn_stream *s, uint32_t since)
 {
     const syn_stream_events &e = s->events;
@@ -169,7 +169,8 @@ inline void window::find_spans(const syn_stream_events &e, uint32_t since, came_
 {
     uint32_t n = e.end - since;
     for (uint32_t k = 0; k < intervals_; k++) {
-        uint32_t from = std::max(since_[k], e.begin), until = std::max(until_[k], e.begin);
+        uint32_t from = std::max(since_[k], e.begin);
+        uint32_t until = std::max(until_[k], e.begin);
         uint32_t *last = &last_[(size_t) k * units_];
         for (uint32_t i = 0; i < n; i++) {
             uint32_t event = since + i, unit = e.unit[event & e.mask];
@@ -234,8 +235,8 @@ inline void window::move(syn_stream *s, uint32_t since, uint32_t begin, bool all
     make_ring(s, since);
     flush(s);
     grow_units(s, e);
-    reserve(s, stage::bytes_of<came>(n) + stage::bytes_of<came_span>((size_t) n * intervals_) +
-                   stage::bytes_of<unit_span>(units_));
+    reserve(s, stage::bytes_of<came>(n) + stage::bytes_of<unit_span>(units_) +
+                   stage::bytes_of<came_span>((size_t) n * intervals_));
     if (found_.bytes() < s->candidates * sizeof(found))
         found_.make(&s->budget, (s->candidates + s->candidates / 4) * sizeof(found));
     note_places(e, since, begin);

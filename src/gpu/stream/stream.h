@@ -14,8 +14,8 @@ extern "C" {
    intervals. What it holds counts within the stream's own limit: SYN_OVER_BUDGET where
    that is too little, or where a window of an interval has 2^16 events or more, which the
    tables here do not number. SYN_NO_DEVICE: no such device, or it failed. SYN_NO_MEMORY:
-   the host or the device has none left. `reason`, SYN_GPU_TEXT bytes, then holds one plain
-   clause. */
+   the host or the device has none left. `reason`, SYN_GPU_TEXT bytes, then holds one
+   plain clause. */
 syn_status syn_gpu_stream_open(const syn_stream_options *options, int device,
                                syn_stream_device *out, char *reason);
 

@@ -1,7 +1,7 @@
 /* What a device holds of a stream's window (core/episodes/stream.h says how it is used).
 
-   Events are numbered as on the host. Event e has place e & mask in the arrays of the ring:
-   which events it follows within each interval, and its row of the table of next
+   Events are numbered as on the host. Event e has place e & mask in the arrays of the
+   ring: which events it follows within each interval, and its row of the table of next
    occurrences. Lists of ends are rings too, each in a block that holds a power of two of
    them; their places count on for ever. */
 #ifndef SYN_GPU_STREAM_TYPES_CUH

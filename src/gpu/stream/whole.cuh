@@ -173,8 +173,8 @@ __global__ void __launch_bounds__(COUNT_WARPS *WARP)
         uint32_t begin = list.front + min(s * size, n);
         uint32_t stop = begin + min(size, list.tail - begin);
         chain c = {0, 0};
-        run_chain(ring, list, begin - min((uint32_t) LEAD, begin - list.front), begin, mine,
-                  &c);
+        uint32_t lead = min((uint32_t) LEAD, begin - list.front);
+        run_chain(ring, list, begin - lead, begin, mine, &c);
         done[s].entry[lane] = c.free;
         c.hits = 0;
         run_chain(ring, list, begin, stop, mine, &c);

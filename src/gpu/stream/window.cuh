@@ -56,7 +56,7 @@ class window {
     std::vector<held_kept> own_;   /* by number of the episode */
     std::vector<held_unit> unit_;
     std::vector<uint32_t> since_, until_;  /* [intervals] of the last event */
-    std::vector<uint32_t> last_;           /* [intervals][units] `until` of its last event */
+    std::vector<uint32_t> last_;           /* [intervals][units] that of its last event */
 
     /* What is to be sent: episodes whose candidates are others, and moves of these. */
     std::vector<uint32_t> touched_, uncounted_, users_;
@@ -75,7 +75,8 @@ class window {
 
     void make_ring(syn_stream *s, uint32_t since);
     void grow_units(syn_stream *s, const syn_stream_events &e);
-    void grow_unit(syn_stream *s, uint32_t u, uint32_t room, std::vector<list_move> *moves);
+    void grow_unit(syn_stream *s, uint32_t u, uint32_t room,
+                   std::vector<list_move> *moves);
     void note_places(const syn_stream_events &e, uint32_t since, uint32_t begin);
     void find_spans(const syn_stream_events &e, uint32_t since, came_span *to);
     append_job put_events(syn_stream *s, uint32_t since);
