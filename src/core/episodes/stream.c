@@ -82,7 +82,9 @@ void syn_stream_free(syn_stream *s)
 
 /* ---- what is kept ---- */
 
-enum { AHEAD = 16 };  /* candidates that an update counts ahead of time, about */
+/* Candidates that an update counts ahead of time, about: a device takes as long for many
+   as for few. */
+enum { AHEAD = 16, AHEAD_ON_DEVICE = 1024 };
 
 /* Whether something may be kept that is too rare by now. */
 static int may_let_go(const syn_stream *s)
@@ -164,7 +166,7 @@ static syn_status take_in_units(syn_stream *s)
 static syn_status take_in(syn_stream *s, int all)
 {
     syn_status status = take_in_units(s);
-    s->ahead = all ? SIZE_MAX : AHEAD;
+    s->ahead = all ? SIZE_MAX : s->device ? AHEAD_ON_DEVICE : AHEAD;
     if (!all && !s->risen)
         return status;
     s->later = 0;

@@ -33,7 +33,8 @@ typedef struct syn_stream_device {
 
     /* Notes that `width` candidates move from place `from` to place `to` for all that
        have the suffix; that an episode's candidates or what they are have changed; and
-       that it is kept no longer. Where there is no memory for that the next count says so. */
+       that it is kept no longer. Where there is no memory for that, the next count says
+       so. */
     void (*moved)(void *self, const struct syn_stream *s, uint32_t suffix, uint32_t from,
                   uint32_t to, uint32_t width);
     void (*touched)(void *self, uint32_t id);

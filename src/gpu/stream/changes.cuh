@@ -43,6 +43,8 @@ struct words_copy {
     uint32_t n;
 };
 
+enum { WORDS_AT_ONCE = 8 };  /* of a lane: words of the host come from afar */
+
 /* A warp takes a copy; none writes what another one reads. */
 __global__ void copy_all(const words_copy *copies, uint32_t n)
 {
@@ -50,8 +52,16 @@ __global__ void copy_all(const words_copy *copies, uint32_t n)
     if (i >= n)
         return;
     const words_copy own = copies[i];
-    for (uint32_t w = threadIdx.x % WARP; w < own.n; w += WARP)
-        own.to[w] = own.from[w];
+    for (uint32_t w = threadIdx.x % WARP; w < own.n; w += WORDS_AT_ONCE * WARP) {
+        uint32_t word[WORDS_AT_ONCE];
+#pragma unroll
+        for (uint32_t a = 0; a < WORDS_AT_ONCE; a++)
+            word[a] = w + a * WARP < own.n ? own.from[w + a * WARP] : 0;
+#pragma unroll
+        for (uint32_t a = 0; a < WORDS_AT_ONCE; a++)
+            if (w + a * WARP < own.n)
+                own.to[w + a * WARP] = word[a];
+    }
 }
 
 /* A list that moves to a larger block. */

@@ -183,7 +183,8 @@ inline void window::send_order(syn_stream *s)
                level_threads_[size] * (size_t) level_n_[size] < candidates)
             level_threads_[size] += WARP;
     }
-    copy(order_.get(), order, n * sizeof *order);
+    check(cudaMemcpyAsync(order_.get(), order, n * sizeof *order, cudaMemcpyHostToDevice,
+                          stream_));
 }
 
 inline size_t window::bytes_to_flush(const syn_stream *s) const

@@ -9,7 +9,7 @@ namespace gpu {
 namespace live {
 
 enum {
-    LIST_THREADS = 512,
+    LIST_THREADS = 1024,
     SEARCHES = 4,       /* that a thread of these has under way */
     COUNT_WARPS = 16,   /* segments of a list that are counted at once, at the most */
     LEAST_SEGMENT = 96, /* ends of a segment, at least */
