@@ -132,8 +132,10 @@ simulate_assemblies <- function(duration = 1200, units = 50,
     background_spikes(unit$rate, intervals, nuisances, duration, resolution, key)
   )
   spikes <- record_spikes(spikes, unit$electrode, nuisances, resolution, key)
+  seen <- spikes[spikes$recorded, ]
+  seen <- seen[order(seen$tick, seen$seen), ]
   simulated(
-    spikes$tick[spikes$recorded], spikes$seen[spikes$recorded], levels, duration, resolution,
+    seen$tick, seen$seen, levels, duration, resolution,
     assembly_truth(planned, planted, spikes, unit, nuisances, resolution, key), call
   )
 }
@@ -160,7 +162,8 @@ assembly_truth <- function(planned, planted, spikes, unit, nuisances, resolution
   assemblies$units <- lapply(planned, \(p) names_of(p$members))
   assemblies$lags <- lapply(planned, \(p) ticks_to_seconds(p$lag_ticks, resolution))
   assemblies$width <- ticks_to_seconds(column("width_ticks"), resolution)
-  for (name in c("count", "participation", "spikes")) assemblies[[name]] <- column(name)
+  assemblies$count <- as.integer(column("count"))
+  for (name in c("participation", "spikes")) assemblies[[name]] <- column(name)
   activations$time <- ticks_to_seconds(activations$tick, resolution)
   activations$tick <- NULL
   activations$units <- lapply(took_part, names_of)

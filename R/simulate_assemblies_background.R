@@ -54,16 +54,18 @@ spread_rates <- function(rate, spread, key) {
 #' @noRd
 background_spikes <- function(rate, intervals, nuisances, duration, resolution, key) {
   course <- rate_course(nuisances, duration, key)
-  spikes <- lapply(seq_along(rate), \(u) {
+  ticks <- lapply(seq_along(rate), \(u) {
     gain <- unit_gain(course, u, nuisances, key)
-    at <- renewal_arrivals(rate[[u]] * duration, intervals, key, sim_stream(51, u))
+    total <- rate[[u]] * duration
+    at <- renewal_arrivals(total, intervals, key, sim_stream(51, u)) / total
     passed <- c(0, cumsum(gain)) / sum(gain)
-    step <- findInterval(at / (rate[[u]] * duration), passed, all.inside = TRUE)
-    share <- (at / (rate[[u]] * duration) - passed[step]) * sum(gain) / gain[step]
-    round_to_ticks((step - 1 + share) * duration / length(gain), resolution)
+    step <- findInterval(at, passed, all.inside = TRUE)
+    within <- (at - passed[step]) * sum(gain) / gain[step]
+    round_to_ticks((step - 1 + within) * duration / length(gain), resolution)
   })
-  data.frame(unit = rep(seq_along(rate), lengths(spikes)), tick = as.numeric(unlist(spikes)),
-             assembly = NA_integer_, activation = NA_integer_)[seq_along(unlist(spikes)), ]
+  n <- sum(lengths(ticks))
+  data.frame(unit = rep(seq_along(rate), lengths(ticks)), tick = as.numeric(unlist(ticks)),
+             assembly = rep(NA_integer_, n), activation = rep(NA_integer_, n))
 }
 
 #' How the rates of all units change together

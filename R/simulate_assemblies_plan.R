@@ -175,7 +175,7 @@ plant_assembly <- function(plan, k, last_tick, key) {
   takes_part <- matrix(random_uniform(n * size, key, sim_stream(45, k)) < plan$participation, n)
   spikes <- takes_part * more_spikes(n * size, plan$spikes, key, k)
   cell <- rep(seq_along(spikes), spikes)
-  activation <- (cell - 1L) %% n + 1L
+  activation <- as.integer((cell - 1L) %% n) + 1L
   member <- (cell - 1L) %/% n + 1L
   within <- floor(random_uniform(length(cell), key, sim_stream(47, k)) * (plan$width_ticks + 1))
   list(
