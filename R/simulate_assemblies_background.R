@@ -204,13 +204,14 @@ lose_coincidences <- function(spikes, electrode, share, resolution, key) {
   rows <- rows[order(electrode[spikes$unit[rows]], spikes$tick[rows], spikes$unit[rows])]
   n <- length(rows)
   if (n < 2L) return(spikes)
-  before <- rows[-n]
-  after <- rows[-1L]
-  close <- electrode[spikes$unit[before]] == electrode[spikes$unit[after]] &
-    spikes$unit[before] != spikes$unit[after] &
-    spikes$tick[after] - spikes$tick[before] <= round_to_ticks(0.001, resolution)
-  lost <- close & random_uniform(n - 1L, key, sim_stream(57)) < share
-  spikes$recorded[after[lost]] <- FALSE
+  unit <- spikes$unit[rows]
+  # The latest spike of another unit is the one before a run of spikes of this unit.
+  begins <- c(TRUE, unit[-1L] != unit[-n])
+  before <- c(NA, rows)[which(begins)[cumsum(begins)]]
+  close <- !is.na(before) & electrode[spikes$unit[before]] == electrode[unit] &
+    spikes$tick[rows] - spikes$tick[before] <= round_to_ticks(0.001, resolution)
+  lost <- close & random_uniform(n, key, sim_stream(57)) < share
+  spikes$recorded[rows[which(lost)]] <- FALSE
   spikes
 }
 
