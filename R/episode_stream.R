@@ -169,8 +169,8 @@
 #' @export
 episode_stream <- function(intervals, min_count = NULL, window, ..., resolution = 1e-6,
                            history = 1000, follow = 10, alarms = NULL, look = NULL,
-                           n_surrogates = NULL, renew = NULL, surrogate = "dither",
-                           dither = 0.015) {
+                           n_surrogates = NULL, judge_after = NULL,
+                           surrogate = "dither", dither = 0.015) {
   call <- match.call()
   arguments <- list(...)
   check_mining_names(arguments)
@@ -190,8 +190,8 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
   arguments$intervals <- intervals
   arguments$min_count <- min_count
   arguments$units <- NULL
-  alarming <- new_alarming(alarms, look, n_surrogates, renew, surrogate, dither, window_ticks,
-                           resolution, arguments)
+  alarming <- new_alarming(alarms, look, n_surrogates, judge_after, surrogate, dither,
+                           window_ticks, resolution, arguments)
 
   nothing <- new_spike_trains(numeric(), factor(character(), units), 0, 0, resolution)
   # What mining refuses is refused before the experiment begins.
