@@ -28,8 +28,9 @@ struct syn_largest {
 /* ---- one surrogate ---- */
 
 typedef struct surrogate {
-    double *tick;
-    int *unit;
+    size_t n;
+    double *tick;  /* [n] */
+    int *unit;     /* [n] */
     syn_recording recording;
     syn_episodes episodes;
 } surrogate;
@@ -40,6 +41,18 @@ static void surrogate_free(syn_largest *m, surrogate *s)
     syn_budget_free(&m->budget, s->unit);
     syn_recording_free(&s->recording);
     syn_episodes_free(&s->episodes);
+}
+
+/* Two spikes of a unit that have come to the same tick are one. */
+static void drop_twins(surrogate *s, size_t events)
+{
+    s->n = 0;
+    for (size_t i = 0; i < events; i++) {
+        if (i > 0 && s->tick[i] == s->tick[i - 1] && s->unit[i] == s->unit[i - 1])
+            continue;
+        s->tick[s->n] = s->tick[i];
+        s->unit[s->n++] = s->unit[i];
+    }
 }
 
 /* Bytes of the arrays of a recording for each of its events, about. */
@@ -57,7 +70,7 @@ static syn_status mine(syn_largest *m, surrogate *s, uint32_t least, int togethe
     if (held >= share)
         return SYN_OVER_BUDGET;
     double start = (double)t->start[0], stop = (double)t->stop[0];
-    syn_spikes spikes = {.n = t->events, .tick = s->tick, .unit = s->unit,
+    syn_spikes spikes = {.n = s->n, .tick = s->tick, .unit = s->unit,
                          .units = t->units, .trials = 1, .start = &start, .stop = &stop};
     syn_mine_options options = {
         .intervals = m->intervals, .n_intervals = o->n_intervals, .min_count = least,
@@ -123,9 +136,11 @@ static syn_status find_largest(syn_largest *m, uint32_t index, surrogate *s, int
         return syn_budget_refusal(&m->budget);
     syn_status status =
         syn_surrogate_list(&m->plan, index, 1, &s->tick, &s->unit, 1, watch);
+    if (status != SYN_OK)
+        return status;
+    drop_twins(s, events);
     uint32_t least = first_least(m);
-    if (status == SYN_OK)
-        status = mine(m, s, least, together, watch);
+    status = mine(m, s, least, together, watch);
     if (status == SYN_OK && least > m->options.min_count &&
         sizes_found(&s->episodes) < m->options.max_size)
         status = mine(m, s, m->options.min_count, together, watch);
