@@ -88,8 +88,9 @@ static void *work(void *data)
 {
     syn_background *b = data;
 #if defined(__linux__)
-    /* Of this thread alone, on Linux: it takes what others leave. */
-    setpriority(PRIO_PROCESS, 0, 19);
+    /* Of this thread alone, on Linux. Not less, lest other programs keep it from its work
+       while somebody waits for it. */
+    setpriority(PRIO_PROCESS, 0, 5);
 #endif
     pthread_mutex_lock(&b->lock);
     while (!b->stop && b->next < b->items)

@@ -15,8 +15,8 @@ typedef struct syn_background syn_background;
 typedef syn_status syn_background_body(void *context, size_t item, int together,
                                        const syn_watch *watch);
 
-/* Begins with the items on up to `threads` threads, which give way to all others where
-   the system knows how. Where it gives no thread, the items wait for
+/* Begins with the items on up to `threads` threads, which give way to the others of the
+   process where the system knows how. Where it gives no thread, the items wait for
    syn_background_wait(). NULL without memory. `context` is the caller's, to be kept until
    syn_background_stop(). */
 syn_background *syn_background_start(size_t items, int threads,
