@@ -117,7 +117,7 @@ begin_look <- function(object) {
 #' @noRd
 judge_look <- function(object) {
   a <- object$alarming
-  maxima <- surrogate_maxima(object, a$open)
+  maxima <- look_maxima(object, a$open)
   judged <- judge_counts(maxima, a$open$episodes, a$alpha, object$arguments[["min_count"]])
   object$limits <- judged$limits
   object$alarms <- alarms_of(object, a$open, judged$p)
@@ -153,7 +153,7 @@ begin_surrogates <- function(object, look) {
 #' The largest count of each size, a row, in the surrogates of a look, a column; 0 where
 #' nothing occurs `min_count` times
 #' @noRd
-surrogate_maxima <- function(object, look) {
+look_maxima <- function(object, look) {
   n <- object$alarming$n
   if (is.null(look$work)) return(matrix(0L, 0L, n))
   memory <- stream_memory(object)

@@ -77,7 +77,7 @@ test_that("the largest counts of surrogates are those of mining them", {
       how$key <- synfire:::random_below(2, 2^32, s$alarming$key, look$number)
       tick <- .Call(synfire:::r_surrogate_trains, synfire:::trains_of(x), how,
                     list(n = 9, threads = 1, max_memory = 1e8))
-      got <- synfire:::surrogate_maxima(s, look)
+      got <- synfire:::look_maxima(s, look)
       expect_identical(ncol(got), 9L)
       for (k in 1:9) {
         one <- spike_trains(tick[[k]]$tick / 1000, levels(x$unit)[tick[[k]]$unit],

@@ -229,7 +229,7 @@ void syn_background_stop(syn_background *b)
 {
     if (!b)
         return;
-    /* In a forked process the threads are not there, and the lock may be held for ever. */
+    /* In a forked process the threads are not there, and the lock may be held. */
 #if defined(HAVE_THREADS)
     if (syn_background_is_here(b))
         end_threads(b);

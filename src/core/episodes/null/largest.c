@@ -85,9 +85,9 @@ static syn_status mine(syn_largest *m, surrogate *s, uint32_t least, int togethe
                : status;
 }
 
-/* With a largest size, less need be searched: where an episode of that size occurs `least`
-   times, so do those that begin it, and no largest count is below `least`. The counts of
-   the surrogates before say which `least` to try. */
+/* With a largest size, less need be searched: where an episode of that size occurs
+   `least` times, so do those that begin it, and no largest count is below `least`. The
+   counts of the surrogates before say which `least` to try. */
 static uint32_t first_least(const syn_largest *m)
 {
     uint32_t usual = __atomic_load_n(&m->usual, __ATOMIC_RELAXED);
@@ -162,7 +162,8 @@ static syn_status do_surrogate(void *context, size_t item, int together,
 
 /* ---- all of them ---- */
 
-static syn_status prepare(syn_largest *m, const syn_spikes *spikes, const syn_watch *watch)
+static syn_status prepare(syn_largest *m, const syn_spikes *spikes,
+                          const syn_watch *watch)
 {
     syn_largest_options *o = &m->options;
     m->budget.limit = o->max_memory;
