@@ -102,6 +102,11 @@ SEXP r_episode_null(glue_owner *own, SEXP trains, SEXP surrogates, SEXP episodes
 SEXP r_null_summary(glue_owner *own, SEXP counts, SEXP observed, SEXP size, SEXP probs,
                     SEXP threads);
 
+/* episodes_largest.c */
+SEXP r_largest_start(glue_owner *own, SEXP trains, SEXP surrogates, SEXP bounds,
+                    SEXP options);
+SEXP r_largest_wait(glue_owner *own, SEXP pointer, SEXP n, SEXP max_memory);
+
 /* episodes_check.c */
 SEXP r_batch_check(glue_owner *own, SEXP events, SEXP bounds, SEXP options);
 
