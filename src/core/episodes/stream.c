@@ -27,6 +27,8 @@ static syn_status open_stream(syn_stream *s, const syn_stream_options *options)
     s->options = *options;
     s->budget.limit = options->max_memory;
     s->follow_rows = syn_follow_rows_fastest(0);
+    s->meet_rows = syn_meet_rows_fastest(0);
+    s->span = options->units;  /* no more are on a tick */
     s->intervals = syn_budget_alloc(&s->budget, n, sizeof *s->intervals);
     if (!s->intervals)
         return syn_budget_refusal(&s->budget);

@@ -44,8 +44,6 @@ typedef struct syn_stream_kept {
     uint8_t listed;           /* whether `ends` holds them */
     uint32_t latest;          /* the event after the last end of it or of what is below */
     uint8_t used;             /* whether this is an episode */
-    uint8_t wanted;           /* to be gone through, for what is below */
-    uint8_t again;            /* to be counted */
     uint8_t changed;          /* its counts may have risen */
     uint8_t touched;          /* its counts may be others than before the update */
 } syn_stream_kept;
@@ -78,6 +76,8 @@ struct syn_stream {
     uint32_t *root_seat;      /* [stride] the place of a slot among those of the root */
     uint32_t *seat;           /* [stride] the same for another suffix, while it is used */
     syn_follow_rows *follow_rows;
+    syn_meet_rows *meet_rows;
+    uint32_t span;            /* most events from a start to its end so far */
     uint32_t *chain[4];       /* [chain_room] counts and free events of two chains */
     size_t chain_room[4];
     syn_stream_ends scratch;  /* for making a list */
