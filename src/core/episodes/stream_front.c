@@ -83,6 +83,7 @@ static syn_status uncount(syn_stream *s, uint32_t id, const syn_stream_list *lis
         f->open = 1;
         return SYN_OK;
     }
+    syn_stream_kept_touch(s, id);
     for (uint32_t i = 0; i < n; i++)
         k->count[i] -= s->chain[TOLD][i] - s->chain[BOLD][i];
     if (whole)
