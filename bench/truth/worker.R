@@ -19,22 +19,19 @@ as_table <- function(units, lags, p) {
              lag = unlist(lags), p = rep(p, lengths(units)))
 }
 
-# Windows of at most 20 bins that last 0.1 s, or 3 bins where these are long. A pattern occurs
-# in a quarter of the activations that are to be found at least, were there 60 of them.
+# Windows of at most 20 bins that last 0.1 s, or 3 bins where these are long; at least 30
+# occurrences, as assemblies of the small recordings are activated 100 times.
 by_spade <- function(x) {
   window <- max(3, min(20, ceiling(0.1 / bin)))
-  found <- spade(x, bin, window, min_spikes = 3, min_count = 15, max_spikes = 6,
-                 n_surrogates = 200, surrogate = "dither", dither = max(0.015, 3 * bin),
-                 alpha = 0.05, threads = 1)
-  kept <- found$patterns
-  as_table(lapply(kept$units, \(u) as.integer(as.character(u))), lapply(kept$lags, as.numeric),
-           if (length(kept$p_value)) kept$p_value else numeric())
+  found <- as.data.frame(spade(x, bin, window, min_spikes = 3, min_count = 30,
+                               n_surrogates = 100, surrogate = "dither",
+                               dither = max(0.015, 3 * bin), threads = 1))
+  as_table(lapply(found$units, as.integer), lapply(found$lags, \(lag) lag * bin), found$p)
 }
 
 by_assemblies <- function(x) {
   found <- as.data.frame(find_assemblies(x, threads = 1))
-  p <- if (is.null(found$p)) found$p_value else found$p
-  as_table(lapply(found$units, \(u) as.integer(as.character(u))), found$lags, p)
+  as_table(lapply(found$units, as.integer), found$lags, found$p)
 }
 
 result <- switch(given[[1L]], spade = by_spade(x), ours = by_assemblies(x))
