@@ -4,15 +4,13 @@
 #' Who counts for a stream
 #'
 #' @return List: `state` is `NULL`, or an environment with the `pointer` to the window that
-#'   the core keeps, the number of `units` it has room for, and `stamp`, which tells
+#'   the core or a GPU keeps, the number of `units` it has room for, and `stamp`, which tells
 #'   whether it has been moved on since; `stamp` is the one it had after the last update
-#'   of this stream. `possible`: whether the core may keep a window at all.
+#'   of this stream. `possible`: whether they may keep a window at all.
 #' @noRd
 no_counting <- function(arguments, possible = TRUE) {
   engine <- arguments[["engine"]] %||% "auto"
-  device <- arguments[["device"]] %||% "cpu"
-  list(state = NULL, stamp = 0,
-       possible = possible && engine %in% c("auto", "window") && device == "cpu")
+  list(state = NULL, stamp = 0, possible = possible && engine %in% c("auto", "window"))
 }
 
 #' The episodes of a window that has moved on, and who counted them
@@ -233,7 +231,9 @@ open_counting <- function(object, x, tick) {
     max_size = max_size, distinct_units = as.integer(about_of(object)$distinct_units),
     events = length(tick), occupancy = occupancy(tick, ticks),
     max_memory = arguments[["max_memory"]] %||% formals(mine_episodes)$max_memory
-  ))
+  ), if (identical(arguments[["device"]], "gpu")) {
+    gpu_request("window", check_gpus(arguments[["gpus"]], "gpu"))
+  })
   if (inherits(pointer, "synfire_status")) return(pointer)
   state <- new.env(parent = emptyenv())
   state$pointer <- pointer

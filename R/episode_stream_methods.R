@@ -128,10 +128,9 @@ print.summary.episode_stream <- function(x, ...) {
 alarms_text <- function(x) {
   a <- x$alarming
   if (a$looks == 0) {
-    return(if (is.null(a$begun)) "No look for alarms yet: the window is not full" else {
-      sprintf("No look for alarms yet: %s of %s surrogates are there", commas(min(a$made, a$n)),
-              commas(a$n))
-    })
+    if (is.null(a$open)) return("No look for alarms yet: the window is not full")
+    return(sprintf("The first look for alarms is judged at %s s",
+                   exact(ticks_to_seconds(a$open$due, x$resolution))))
   }
   hourly <- a$alpha * 3600 / ticks_to_seconds(a$look, x$resolution)
   sprintf("%s; chance is expected to raise a false one at %s looks an hour at most",

@@ -2,6 +2,7 @@
    to the next. */
 #include "glue/glue.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/episodes/stream.h"
@@ -12,6 +13,7 @@
 #include "glue/require.h"
 #include "glue/stream_table.h"
 #include "glue/watch.h"
+#include "gpu/stream/stream.h"
 
 typedef struct held_stream {
     syn_stream *stream;
@@ -26,8 +28,9 @@ static void release_stream(void *held)
 }
 
 /* `bounds`: low and high in ticks. Options: units, max_size, distinct_units, events,
-   occupancy, max_memory. */
-SEXP r_stream_open(SEXP bounds, SEXP options)
+   occupancy, max_memory. `gpu`: a list with `gpus`, numbers from 0, of which the first
+   counts; NULL for the CPU. */
+SEXP r_stream_open(SEXP bounds, SEXP options, SEXP gpu)
 {
     R_xlen_t n = Rf_xlength(VECTOR_ELT(bounds, 0));
     syn_interval *intervals = (syn_interval *)R_alloc((size_t)n + 1, sizeof *intervals);
@@ -40,8 +43,21 @@ SEXP r_stream_open(SEXP bounds, SEXP options)
         .events = glue_option_number(options, "events", 0, INT32_MAX),
         .occupancy = glue_option_number(options, "occupancy", 0, INT32_MAX),
         .max_memory = glue_option_memory(options)};
+    char reason[SYN_GPU_TEXT];
+    int gpus = 0;
+    const int *first = gpu != R_NilValue ? glue_option_gpus(gpu, &gpus) : NULL;
     SEXP pointer = PROTECT(glue_keep("stream", sizeof(held_stream), release_stream));
     held_stream *held = glue_kept(pointer, "stream");
+    syn_stream_device device;
+    if (first) {
+        syn_status status = syn_gpu_stream_open(&o, *first, &device, reason);
+        if (status != SYN_OK) {
+            glue_let_go(pointer);
+            UNPROTECT(1);
+            return glue_status_because(status, NA_REAL, NA_REAL, reason);
+        }
+        o.device = &device;
+    }
     held->stream = syn_stream_open(&o);
     held->units = o.units;
     if (!held->stream) {
@@ -151,8 +167,10 @@ SEXP r_stream_update(glue_owner *own, SEXP pointer, SEXP block, SEXP cut, SEXP s
     syn_status status =
         syn_stream_update(held->stream, &came, (int64_t)from, least_count, watch);
     if (status != SYN_OK) {
+        char reason[SYN_STREAM_TEXT];
+        snprintf(reason, sizeof reason, "%s", syn_stream_reason(held->stream));
         glue_let_go(pointer);
-        return glue_status(status, NA_REAL, most);
+        return glue_status_because(status, NA_REAL, most, reason);
     }
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     int same = before != R_NilValue && held->version == syn_stream_version(held->stream);

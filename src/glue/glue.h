@@ -74,7 +74,7 @@ SEXP r_episode_occurrences(glue_owner *own, SEXP events, SEXP units, SEXP low,
 SEXP r_count_rows_check(SEXP bits, SEXP distance, SEXP event, SEXP row, SEXP start);
 
 /* episodes_stream.c */
-SEXP r_stream_open(SEXP bounds, SEXP options);
+SEXP r_stream_open(SEXP bounds, SEXP options, SEXP gpu);
 SEXP r_stream_about(SEXP pointer);
 SEXP r_stream_update(glue_owner *own, SEXP pointer, SEXP block, SEXP cut, SEXP spelling,
                      SEXP before, SEXP options);
@@ -101,6 +101,11 @@ SEXP r_episode_null(glue_owner *own, SEXP trains, SEXP surrogates, SEXP episodes
                     SEXP options);
 SEXP r_null_summary(glue_owner *own, SEXP counts, SEXP observed, SEXP size, SEXP probs,
                     SEXP threads);
+
+/* episodes_largest.c */
+SEXP r_largest_start(glue_owner *own, SEXP trains, SEXP surrogates, SEXP bounds,
+                    SEXP options);
+SEXP r_largest_wait(glue_owner *own, SEXP pointer, SEXP n, SEXP max_memory);
 
 /* episodes_check.c */
 SEXP r_batch_check(glue_owner *own, SEXP events, SEXP bounds, SEXP options);

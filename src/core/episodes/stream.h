@@ -19,6 +19,7 @@
 #include "core/base/status.h"
 #include "core/base/watch.h"
 #include "core/episodes/mine.h"
+#include "core/episodes/stream_device.h"
 
 typedef struct syn_stream syn_stream;
 
@@ -31,6 +32,8 @@ typedef struct syn_stream_options {
     double events;        /* in the window, about, and how many of them follow one */
     double occupancy;     /* within the widest interval: for the way of counting alone */
     size_t max_memory;    /* bytes that the stream may hold */
+    const syn_stream_device *device;  /* that counts, or NULL for the core; it is the
+                                         stream's from then on */
 } syn_stream_options;
 
 /* An empty window. NULL without memory. The caller frees with syn_stream_free(). */
@@ -62,6 +65,9 @@ uint64_t syn_stream_version(const syn_stream *stream);
 /* The counts of all numbers, 0 where there is no episode; they stand until the next
    update. Those below min_count are there as well. */
 const uint32_t *syn_stream_counts(const syn_stream *stream);
+
+/* Why a device failed, in one plain clause; empty where none did. */
+const char *syn_stream_reason(const syn_stream *stream);
 
 /* What the stream has done and holds. */
 typedef struct syn_stream_report {

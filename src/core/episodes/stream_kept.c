@@ -85,6 +85,9 @@ static syn_status add_candidates(syn_stream *s, uint32_t id, uint32_t n)
     }
     s->candidates += n - k->n;
     k->n = n;
+    s->risen = 1;
+    if (s->device)
+        s->device->touched(s->device->self, id);
     return SYN_OK;
 }
 
@@ -98,6 +101,8 @@ static void take_candidates(syn_stream *s, syn_stream_kept *k, uint32_t place,
     memmove(k->node + to, k->node + from, width * sizeof *k->node);
     k->n = k->counted = from;
     s->candidates -= width;
+    if (s->device)
+        s->device->touched(s->device->self, (uint32_t)(k - s->kept));
     if (k->n > 0)
         return;
     syn_budget_free(&s->budget, k->ends.end);
@@ -145,6 +150,8 @@ static void take_kid(syn_stream *s, uint32_t parent, uint32_t place)
     }
     p->kid[place] = last;
     s->kept[last].place = place;
+    if (s->device)
+        s->device->moved(s->device->self, s, parent, p->slots, place * width, width);
     for (uint32_t user = p->user; user != SYN_STREAM_NONE; user = s->kept[user].after)
         take_candidates(s, &s->kept[user], place, width);
 }
@@ -256,6 +263,8 @@ syn_status syn_stream_kept_leave(syn_stream *s, uint32_t id)
     take_kid(s, k->parent, k->place);
     take_from_level(s, id);
     s->candidates -= k->n;
+    if (s->device)
+        s->device->left(s->device->self, id);
     free_arrays(s, k);
     memset(k, 0, sizeof *k);
     s->count[id] = 0;

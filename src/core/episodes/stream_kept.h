@@ -98,9 +98,28 @@ struct syn_stream {
     uint32_t min_count;
     size_t ahead;             /* candidates that may still be counted ahead of time */
     size_t candidates, anew;
+    syn_stream_device *device;  /* that counts; NULL for the core */
+    uint8_t fallen, risen;    /* whether something kept may be too rare now, and whether
+                                 a candidate may have become frequent */
+    uint8_t later;            /* whether a candidate waits for another update */
     const syn_watch *watch;   /* of the update that runs */
     double polled;
 };
+
+/* Below this count an episode is kept no longer: a little below min_count, so that one
+   whose count goes up and down there is not counted over the whole window each time. */
+static inline uint32_t syn_stream_least_kept(const syn_stream *s)
+{
+    return s->min_count - s->min_count / 16;
+}
+
+/* From this count on an episode may be kept before it is frequent. Many become frequent
+   with one burst of the recording; counting what they bring ahead of time, a few in each
+   update, keeps updates short. The first update takes in all of them. */
+static inline uint32_t syn_stream_least_ahead(const syn_stream *s)
+{
+    return s->min_count - s->min_count / 64;
+}
 
 /* The places of one kid among the slots of `suffix`. */
 static inline uint32_t syn_stream_kept_width(const syn_stream *s, uint32_t suffix)
