@@ -48,8 +48,8 @@ typedef struct syn_row_end {
 typedef struct syn_row_chains {
     const uint16_t *block;
     size_t stride;
-    uint16_t free[SYN_LANES];  /* the first event that is free */
-    uint16_t hits[SYN_LANES];
+    uint16_t *free;  /* [SYN_LANES] the first event that is free */
+    uint16_t *hits;  /* [SYN_LANES] counted on */
 } syn_row_chains;
 
 /* Counts the ends: a lane that is free at an end's start and has a next occurrence scores
@@ -64,7 +64,7 @@ syn_follow_rows *syn_follow_rows_fastest(int vector_bits);
 typedef struct syn_row_pair {
     const uint16_t *block;
     size_t stride;
-    uint16_t lane[SYN_LANES];     /* all bits for a lane that matters, else 0 */
+    const uint16_t *lane;         /* [SYN_LANES] all bits where one matters, else 0 */
     uint16_t pending;             /* a start from which on the chains must agree as well */
     uint8_t all;                  /* whether to count all ends in any case */
     uint16_t free[2][SYN_LANES];  /* of each, as above */

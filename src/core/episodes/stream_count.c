@@ -36,27 +36,27 @@ static inline uint32_t beyond(const syn_stream_events *e, const uint32_t *bound,
 /* Each end is at an event whose newest end of the prefix, among those whose window has
    opened, is still open. */
 syn_status syn_stream_list_extend(syn_stream *s, uint32_t id, const syn_stream_ends *at,
-                                  uint32_t since, uint32_t pending)
+                                  uint32_t first, const syn_stream_list *prefix)
 {
     const syn_stream_events *e = &s->events;
     syn_stream_kept *k = &s->kept[id];
     const uint32_t *open = e->open[k->interval], *shut = e->shut[k->interval];
-    uint32_t first = syn_stream_ends_from(at, since), p = 0;
-    if (first == at->n)
-        return SYN_OK;
-    syn_stream_list prefix = syn_stream_list_of(s, k->parent, pending, e->end);
-    if (prefix.n == 0)
+    const syn_stream_end *from = prefix->end;
+    if (first == at->n || prefix->n == 0)
         return SYN_OK;
     syn_status status = syn_stream_ends_room(&k->ends, &s->budget, at->n - first);
     if (status != SYN_OK)
         return status;
+    uint32_t p = 0, opens = beyond(e, open, from[0].event), shuts = 0, start = 0;
     for (uint32_t i = first; i < at->n; i++) {
         uint32_t event = at->end[i].event;
-        while (p < prefix.n && beyond(e, open, prefix.end[p].event) <= event)
-            p++;
-        if (p == 0 || event >= beyond(e, shut, prefix.end[p - 1].event))
+        while (opens <= event) {
+            shuts = beyond(e, shut, from[p].event);
+            start = from[p].start;
+            opens = ++p < prefix->n ? beyond(e, open, from[p].event) : UINT32_MAX;
+        }
+        if (event >= shuts)
             continue;
-        uint32_t start = prefix.end[p - 1].start;
         k->ends.end[k->ends.n++] = (syn_stream_end){event, start};
         s->span = event - start > s->span ? event - start : s->span;
     }
@@ -83,31 +83,31 @@ void syn_stream_take_chunk(const syn_stream *s, const syn_stream_list *list, uin
     }
 }
 
-/* Counts a chunk for the candidates from `from` on whose lanes stand in the block that
-   begins at `first`. What is free beyond the chunk's last start is as good as free
-   nowhere in it. */
-static void count_chunk(const syn_stream *s, const syn_stream_kept *k, const syn_stream_chunk *c,
-                        uint32_t first, uint32_t from, uint32_t *count, uint32_t *free)
+/* Counts a chunk for the candidates from `from` on. What is free beyond the chunk's last
+   start is as good as free nowhere in it. */
+static void count_chunk(const syn_stream *s, const syn_stream_kept *k,
+                        const syn_stream_chunk *c, uint32_t from, uint32_t *count,
+                        uint32_t *free)
 {
     const uint32_t *slot = s->kept[k->suffix].slot;
-    syn_row_chains lanes = {.block = c->row + first, .stride = s->events.stride};
-    int any = 0;
     for (uint32_t i = from; i < k->n; i++) {
-        if (slot[i] - first >= SYN_LANES)
-            continue;
         uint32_t ahead = free[i] > c->base ? free[i] - c->base : 0;
-        lanes.free[slot[i] - first] = ahead < UINT16_MAX ? (uint16_t)ahead : UINT16_MAX;
-        any = 1;
+        s->lane_free[slot[i]] = ahead < UINT16_MAX ? (uint16_t)ahead : UINT16_MAX;
+        s->lane_hits[slot[i]] = 0;
+        s->block[slot[i] / SYN_LANES] = 1;
     }
-    if (!any)
-        return;
-    s->follow_rows(&lanes, c->end, c->n);
+    for (uint32_t first = 0; first < s->events.stride; first += SYN_LANES) {
+        syn_row_chains lanes = {.block = c->row + first, .stride = s->events.stride,
+                                .free = s->lane_free + first,
+                                .hits = s->lane_hits + first};
+        if (s->block[first / SYN_LANES])
+            s->follow_rows(&lanes, c->end, c->n);
+        s->block[first / SYN_LANES] = 0;
+    }
     for (uint32_t i = from; i < k->n; i++) {
-        uint32_t lane = slot[i] - first;
-        if (lane >= SYN_LANES || lanes.hits[lane] == 0)
-            continue;
-        count[i] += lanes.hits[lane];
-        free[i] = c->base + lanes.free[lane];
+        uint32_t hits = s->lane_hits[slot[i]];
+        count[i] += hits;
+        free[i] = hits > 0 ? c->base + s->lane_free[slot[i]] : free[i];
     }
 }
 
@@ -118,8 +118,7 @@ static void count_by_rows(const syn_stream *s, const syn_stream_kept *k,
     syn_stream_chunk c;
     for (uint32_t i = 0; i < list->n; i += c.n) {
         syn_stream_take_chunk(s, list, i, SYN_STREAM_CHUNK, &c);
-        for (uint32_t first = 0; first < s->events.stride; first += SYN_LANES)
-            count_chunk(s, k, &c, first, from, count, free);
+        count_chunk(s, k, &c, from, count, free);
     }
 }
 

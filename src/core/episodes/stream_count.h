@@ -41,11 +41,11 @@ syn_stream_list syn_stream_list_of(const syn_stream *s, uint32_t id, uint32_t si
 /* The ends of an episode that is listed, or is a unit. */
 const syn_stream_ends *syn_stream_ends_of(const syn_stream *s, uint32_t id);
 
-/* Appends to the ends of episode `id`, of two or more events, those at events from
-   `since` on, which follow ends of its parent at events from `pending` on. `at` has all
+/* Appends to the ends of episode `id`, of two or more events, those that are at ends of
+   `at` from number `first` on and follow ends of its parent in `prefix`. `at` has all
    events where they can be: those of its last unit, or the ends of its suffix. */
 syn_status syn_stream_list_extend(syn_stream *s, uint32_t id, const syn_stream_ends *at,
-                                  uint32_t since, uint32_t pending);
+                                  uint32_t first, const syn_stream_list *prefix);
 
 /* Runs the greedy rule through the ends of kept episode `id` in `list`, for its
    candidates from `from` on: adds to count[] what it counts and moves free[] on to the

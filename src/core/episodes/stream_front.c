@@ -9,33 +9,16 @@
    ends there will be gone through again. */
 typedef struct front {
     uint32_t begin, pending;
+    int few;  /* whether so few events go that 16 bits hold the difference of chains */
 } front;
 
 /* ---- from the table ---- */
 
-/* Two chains of the candidates whose lanes stand in one block. */
+/* Two chains in one block of lanes: what is free for them, as numbers of events. */
 typedef struct pair {
     syn_row_pair rows;
-    uint32_t free[2][SYN_LANES];  /* as numbers of events */
-    uint32_t more[SYN_LANES];     /* what the old chain counted more */
+    uint32_t free[2][SYN_LANES];
 } pair;
-
-/* A new pair; whether any candidate has a lane from `first` on. */
-static int new_pair(const syn_stream *s, const syn_stream_kept *k, uint32_t first,
-                    uint32_t begin, pair *p)
-{
-    const uint32_t *slot = s->kept[k->suffix].slot;
-    int any = 0;
-    memset(p, 0, sizeof *p);
-    for (uint32_t i = 0; i < k->n; i++)
-        if (slot[i] - first < SYN_LANES) {
-            p->rows.lane[slot[i] - first] = UINT16_MAX;
-            any = 1;
-        }
-    for (uint32_t lane = 0; lane < SYN_LANES; lane++)
-        p->free[1][lane] = begin;  /* to the new one nothing before is free */
-    return any;
-}
 
 /* A start as chunk `c` has it. What is beyond 16 bits is after all that can be free. */
 static uint16_t start_in(const syn_stream_chunk *c, uint32_t start)
@@ -44,32 +27,27 @@ static uint16_t start_in(const syn_stream_chunk *c, uint32_t start)
     return after < UINT16_MAX ? (uint16_t)after : UINT16_MAX - 1;
 }
 
-/* Runs both through a chunk of ends, until they meet. As meet_rows(). What is free beyond
-   16 bits is as good as free nowhere in the chunk. */
-static ptrdiff_t run_pair(const syn_stream *s, const syn_stream_chunk *c, uint32_t first,
-                          pair *p)
+/* What is free as chunk `c` has it: beyond 16 bits it is as good as free nowhere there. */
+static void write_free(pair *p, const syn_stream_chunk *c)
 {
-    uint16_t was[2][SYN_LANES];
-    p->rows.block = c->row + first;
-    p->rows.stride = s->events.stride;
     for (int chain = 0; chain < 2; chain++)
         for (uint32_t lane = 0; lane < SYN_LANES; lane++) {
             uint32_t free = p->free[chain][lane];
-            free = free > c->base ? free - c->base : 0;
-            was[chain][lane] = free < UINT16_MAX ? (uint16_t)free : UINT16_MAX;
+            uint32_t ahead = free > c->base ? free - c->base : 0;
+            p->rows.free[chain][lane] = ahead < UINT16_MAX ? (uint16_t)ahead : UINT16_MAX;
         }
-    memcpy(p->rows.free, was, sizeof was);
-    ptrdiff_t ran = s->meet_rows(&p->rows, c->end, c->n);
-    for (uint32_t lane = 0; lane < SYN_LANES; lane++) {
-        for (int chain = 0; chain < 2; chain++)
-            if (p->rows.free[chain][lane] != was[chain][lane])
-                p->free[chain][lane] = c->base + p->rows.free[chain][lane];
-        p->more[lane] += (uint32_t)(int16_t)p->rows.more[lane];
-    }
-    return ran;
 }
 
-enum { FIRST_ENDS = 32 };  /* in which most chains meet */
+/* The other way round, where the chunk has counted. */
+static void read_free(pair *p, const syn_stream_chunk *c)
+{
+    for (int chain = 0; chain < 2; chain++)
+        for (uint32_t lane = 0; lane < SYN_LANES; lane++) {
+            uint16_t free = p->rows.free[chain][lane];
+            if (free > 0 && free < UINT16_MAX)
+                p->free[chain][lane] = c->base + free;
+        }
+}
 
 /* The start of the first end in the list that events to come may follow. Ends before
    number `i` only are of interest: UINT32_MAX where it is none of them. */
@@ -81,36 +59,73 @@ static uint32_t pending_start(const syn_stream_list *list, uint32_t i, uint32_t 
     return start;
 }
 
-/* Takes from the counts of the candidates of one block what the old chain counts more. */
-static void uncount_block(const syn_stream *s, syn_stream_kept *k,
-                          const syn_stream_list *list, uint32_t first, front f)
+enum { FIRST_ENDS = 16 };  /* in which most chains meet */
+
+/* Adds to lane_hits[] what the old chain counts more in the lanes from `first` on.
+   Whether the chains did not meet; `p` then has where they are. */
+static int run_block(const syn_stream *s, const syn_stream_list *list, uint32_t first,
+                     front f, pair *p)
 {
-    const uint32_t *slot = s->kept[k->suffix].slot;
     syn_stream_chunk c;
-    pair p;
-    int whole = 0;
-    if (!new_pair(s, k, first, f.begin, &p))
-        return;
-    for (uint32_t i = 0, most = FIRST_ENDS; i < list->n; most = SYN_STREAM_CHUNK) {
-        syn_stream_take_chunk(s, list, i, most, &c);
+    memset(p->free[0], 0, sizeof p->free[0]);
+    for (uint32_t lane = 0; lane < SYN_LANES; lane++)
+        p->free[1][lane] = f.begin;  /* to the new one nothing before is free */
+    p->rows.lane = s->lane + first;
+    p->rows.stride = s->events.stride;
+    for (uint32_t i = 0, most = FIRST_ENDS; i < list->n;
+         most = most < SYN_STREAM_CHUNK ? 4 * most : most) {
+        syn_stream_take_chunk(s, list, i, most < SYN_STREAM_CHUNK ? most : SYN_STREAM_CHUNK,
+                              &c);
         /* Chains that agree from the base of a chunk on may differ at pending ends before
            it. */
-        p.rows.all = pending_start(list, i, f.pending) != UINT32_MAX;
+        p->rows.all = pending_start(list, i, f.pending) != UINT32_MAX;
         i += c.n;
         c.end[c.n].start = i < list->n ? start_in(&c, list->end[i].start) : UINT16_MAX;
-        p.rows.pending = start_in(&c, pending_start(list, i, f.pending));
-        ptrdiff_t ran = run_pair(s, &c, first, &p);
-        whole = i == list->n && (ran > 0 || -ran == (ptrdiff_t)c.n);
-        if (ran < 0)
-            break;
+        p->rows.pending = start_in(&c, pending_start(list, i, f.pending));
+        p->rows.block = c.row + first;
+        write_free(p, &c);
+        ptrdiff_t ran = s->meet_rows(&p->rows, c.end, c.n);
+        for (uint32_t lane = 0; lane < SYN_LANES; lane++)
+            s->lane_hits[first + lane] += p->rows.more[lane];
+        if (ran < 0 && (i < list->n || -ran < (ptrdiff_t)c.n))
+            return 0;
+        read_free(p, &c);
     }
+    return 1;
+}
+
+/* Where chains did not meet, the new one is the one to go on with. */
+static void take_free(const syn_stream *s, syn_stream_kept *k, uint32_t first,
+                      const pair *p)
+{
+    const uint32_t *slot = s->kept[k->suffix].slot;
     for (uint32_t i = 0; i < k->n; i++) {
         uint32_t lane = slot[i] - first;
-        if (lane >= SYN_LANES)
-            continue;
-        k->count[i] -= p.more[lane];
-        if (whole && p.free[0][lane] != p.free[1][lane])
-            k->free[i] = p.free[1][lane];
+        if (lane < SYN_LANES && p->free[0][lane] != p->free[1][lane])
+            k->free[i] = p->free[1][lane];
+    }
+}
+
+/* Takes from the counts of all candidates what the old chains count more. These are few:
+   16 bits hold it, as one end more was counted at most for each that goes. */
+static void uncount_by_rows(const syn_stream *s, syn_stream_kept *k,
+                            const syn_stream_list *list, front f)
+{
+    const uint32_t *slot = s->kept[k->suffix].slot;
+    pair p;
+    for (uint32_t i = 0; i < k->n; i++) {
+        s->lane[slot[i]] = UINT16_MAX;
+        s->lane_hits[slot[i]] = 0;
+        s->block[slot[i] / SYN_LANES] = 1;
+    }
+    for (uint32_t first = 0; first < s->events.stride; first += SYN_LANES) {
+        if (s->block[first / SYN_LANES] && run_block(s, list, first, f, &p))
+            take_free(s, k, first, &p);
+        s->block[first / SYN_LANES] = 0;
+    }
+    for (uint32_t i = 0; i < k->n; i++) {
+        k->count[i] -= s->lane_hits[slot[i]];
+        s->lane[slot[i]] = 0;
     }
 }
 
@@ -181,15 +196,14 @@ static syn_status go_front(syn_stream *s, uint32_t id, front f)
         return SYN_OK;  /* nor does anything go of what it begins */
     syn_stream_list list = {ends->end + ends->head, ends->n - ends->head, 0};
     syn_stream_kept_touch(s, id);
-    if (syn_stream_has_rows(s))
-        for (uint32_t first = 0; first < s->events.stride; first += SYN_LANES)
-            uncount_block(s, &s->kept[id], &list, first, f);
+    if (syn_stream_has_rows(s) && f.few)
+        uncount_by_rows(s, &s->kept[id], &list, f);
     else
         status = uncount_by_visits(s, id, &list, f);
     for (uint32_t i = 0; i < s->kept[id].kids && status == SYN_OK; i++) {
-        uint32_t kid = s->kept[id].kid[i];
-        if (s->kept[kid].n > 0)
-            status = go_front(s, kid, f);
+        const syn_stream_kept *kid = &s->kept[s->kept[id].kid[i]];
+        if (kid->n > 0 && kid->ends.n > kid->ends.head && kid->ends.start < f.begin)
+            status = syn_stream_step_to(s, s->kept[id].kid[i], 0);
     }
     return status;
 }
@@ -201,14 +215,32 @@ static void forget(syn_stream *s, uint32_t begin)
         syn_stream_ends_drop(&s->kept[s->touched[i]].ends, begin);
 }
 
+/* Lists are far apart in memory. */
+static void fetch_head(const syn_stream *s, size_t at)
+{
+    if (at >= s->n_steps)
+        return;
+    const syn_stream_kept *k = &s->kept[s->step[at].id];
+    if (k->ends.n > k->ends.head) {
+        SYN_STREAM_FETCH(&k->ends.end[k->ends.head]);
+        SYN_STREAM_FETCH(&k->ends.end[k->ends.head + 8]);
+    }
+    SYN_STREAM_FETCH(k->count);
+}
+
 syn_status syn_stream_walk_front(syn_stream *s, uint32_t begin)
 {
     const syn_stream_kept *root = &s->kept[SYN_STREAM_ROOT];
-    front f = {begin, syn_stream_pending(&s->events, s->events.end - 1)};
+    front f = {begin, syn_stream_pending(&s->events, s->events.end - 1),
+               begin - s->events.begin < UINT16_MAX};
     syn_status status = SYN_OK;
-    for (uint32_t i = 0; i < root->kids && status == SYN_OK; i++) {
+    s->n_steps = 0;
+    for (uint32_t i = 0; i < root->kids && status == SYN_OK; i++)
         if (s->kept[root->kid[i]].n > 0)
-            status = go_front(s, root->kid[i], f);
+            status = syn_stream_step_to(s, root->kid[i], 0);
+    for (size_t at = 0; at < s->n_steps && status == SYN_OK; at++) {
+        fetch_head(s, at + SYN_STREAM_AHEAD);
+        status = go_front(s, s->step[at].id, f);
         if (status == SYN_OK)
             status = syn_stream_look_up(s);
     }

@@ -186,7 +186,13 @@ syn_status syn_stream_kept_open(syn_stream *s)
     size_t slots = s->events.stride;
     s->root_seat = syn_budget_alloc(&s->budget, slots + 1, sizeof *s->root_seat);
     s->seat = syn_budget_alloc(&s->budget, slots + 1, sizeof *s->seat);
-    if (!s->root_seat || !s->seat)
+    s->lane_free = syn_budget_zeros(&s->budget, slots + 1, sizeof *s->lane_free);
+    s->lane_hits = syn_budget_zeros(&s->budget, slots + 1, sizeof *s->lane_hits);
+    s->lane = syn_budget_zeros(&s->budget, slots + 1, sizeof *s->lane);
+    s->block = syn_budget_zeros(&s->budget, slots / SYN_LANES + 1, sizeof *s->block);
+    s->came = syn_budget_zeros(&s->budget, s->events.units + 1, sizeof *s->came);
+    if (!s->root_seat || !s->seat || !s->lane_free || !s->lane_hits || !s->lane ||
+        !s->block || !s->came)
         return syn_budget_refusal(&s->budget);
     memset(s->root_seat, 0xff, slots * sizeof *s->root_seat);
     memset(s->seat, 0xff, slots * sizeof *s->seat);
@@ -205,6 +211,12 @@ void syn_stream_kept_free(syn_stream *s)
     syn_budget_free(&s->budget, s->touched);
     syn_budget_free(&s->budget, s->unused);
     syn_budget_free(&s->budget, s->level);
+    syn_budget_free(&s->budget, s->lane_free);
+    syn_budget_free(&s->budget, s->lane_hits);
+    syn_budget_free(&s->budget, s->lane);
+    syn_budget_free(&s->budget, s->block);
+    syn_budget_free(&s->budget, s->came);
+    syn_budget_free(&s->budget, s->step);
     syn_budget_free(&s->budget, s->root_seat);
     syn_budget_free(&s->budget, s->seat);
 }
@@ -258,6 +270,14 @@ syn_status syn_stream_kept_leave(syn_stream *s, uint32_t id)
     s->count[id] = 0;
     s->version++;
     s->unused[s->n_unused++] = id;
+    return SYN_OK;
+}
+
+syn_status syn_stream_step_to(syn_stream *s, uint32_t id, uint32_t first)
+{
+    if (!GROW(s, s->step, s->step_room, s->n_steps + 1))
+        return syn_budget_refusal(&s->budget);
+    s->step[s->n_steps++] = (syn_stream_step){id, first};
     return SYN_OK;
 }
 

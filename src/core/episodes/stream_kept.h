@@ -48,6 +48,12 @@ typedef struct syn_stream_kept {
     uint8_t touched;          /* its counts may be others than before the update */
 } syn_stream_kept;
 
+/* An episode that a walk comes to, and where those ends of its parent begin that matter
+   to it. */
+typedef struct syn_stream_step {
+    uint32_t id, first;
+} syn_stream_step;
+
 typedef struct syn_stream_level {
     uint32_t *kept, n;
     size_t room;
@@ -78,6 +84,14 @@ struct syn_stream {
     syn_follow_rows *follow_rows;
     syn_meet_rows *meet_rows;
     uint32_t span;            /* most events from a start to its end so far */
+    /* [stride] While an episode is counted: what is free for each lane, what it has
+       counted, and all bits where there is a candidate, else 0; and the blocks of lanes
+       with candidates. */
+    uint16_t *lane_free, *lane_hits, *lane;
+    uint8_t *block;           /* [stride / SYN_LANES] */
+    struct syn_stream_step *step;  /* [n_steps] of a walk */
+    size_t n_steps, step_room;
+    uint32_t *came;           /* [units] where the ends of each begin that came */
     uint32_t *chain[4];       /* [chain_room] counts and free events of two chains */
     size_t chain_room[4];
     syn_stream_ends scratch;  /* for making a list */
@@ -129,6 +143,9 @@ static inline void syn_stream_kept_touch(syn_stream *s, uint32_t id)
     s->kept[id].touched = 1;
     s->touched[s->n_touched++] = id;
 }
+
+/* Adds a step to a walk. */
+syn_status syn_stream_step_to(syn_stream *s, uint32_t id, uint32_t first);
 
 /* Brings the counts of the kept episodes up to date. */
 void syn_stream_kept_note(syn_stream *s);

@@ -18,6 +18,15 @@ syn_status syn_stream_walk_front(syn_stream *s, uint32_t begin);
 /* Counts over the whole window what is not counted yet of the episodes of one size. */
 syn_status syn_stream_walk_whole(syn_stream *s, size_t size);
 
+/* What a walk will need is fetched so many steps ahead. */
+enum { SYN_STREAM_AHEAD = 6 };
+
+#if defined(__GNUC__)
+#define SYN_STREAM_FETCH(address) __builtin_prefetch(address)
+#else
+#define SYN_STREAM_FETCH(address) ((void)0)
+#endif
+
 /* Polls the watch now and then. */
 static inline syn_status syn_stream_look_up(syn_stream *s)
 {
