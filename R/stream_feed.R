@@ -222,6 +222,7 @@ feed_socket <- function(stream, port, host = NULL, every = 0.5, slack = 0, wait 
   layout <- socket_layout(time_unit, sampling_rate, rlang::current_env())
   where <- if (is.null(host)) paste("port", port) else paste0(host, ":", port)
   feed <- new_feed(stream, every, slack, wait, where)
+  feed$reading <- list(time_unit = if (!identical(time_unit, "s")) time_unit)
   feed$source <- socket_source(port, host, layout, rlang::current_env())
   feed
 }
@@ -267,7 +268,8 @@ new_feed <- function(stream, every, slack, wait, name, call = rlang::caller_env(
     pending = list(tick = numeric(), code = integer()), units = character(),
     held = list(tick = numeric(), unit = character()), seen = -Inf, said = -Inf,
     news = wall_clock(), first = Inf, youngest = Inf, too_late_at = NA_real_,
-    broken_first = NULL, told = no_counts(), told_behind = 0, closed = FALSE
+    broken_first = NULL, told = no_counts(), told_behind = 0, looked_at_rates = FALSE,
+    closed = FALSE
   )
   structure(list2env(feed, parent = emptyenv()), class = "stream_feed")
 }

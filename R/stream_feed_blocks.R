@@ -25,7 +25,8 @@ accept_rows <- function(feed, rows, sure = FALSE) {
   counts[["stray"]] <- counts[["stray"]] + sum(far$stray)
   counts[["without_unit"]] <- counts[["without_unit"]] + sum(!spike)
   list(pending = list(tick = tick[!again][order], code = code[!again][order]),
-       units = units, seen = seen, said = said, held = held, counts = counts)
+       units = units, first = min(feed$first, rows$tick), seen = seen, said = said,
+       held = held, counts = counts)
 }
 
 #' Rows whose time is more than a window ahead of all before, unless the next row confirms

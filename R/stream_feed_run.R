@@ -210,7 +210,7 @@ pace <- function(feed, taken) {
   last <- max(feed$seen, feed$said)
   if (!is.finite(last)) return(list())
   in_seconds <- \(ticks) ticks_to_seconds(ticks, feed$stream$resolution)
-  first <- min(feed$first, feed$pending$tick, last)
+  first <- min(feed$first, last)
   reached <- feed$stream$now %||% first
   behind <- max(0, in_seconds(last - reached))
   unread <- feed$source$unread()
@@ -222,7 +222,7 @@ pace <- function(feed, taken) {
   } else {
     unread * in_seconds(last - first) / max(done, 1)
   }
-  list(behind = behind + more, first = first, youngest = youngest)
+  list(behind = behind + more, youngest = youngest)
 }
 
 # ---- What it says --------------------------------------------------------------------
@@ -240,6 +240,7 @@ tell <- function(feed) {
     say_feed(feed_words(feed, kind))
   }
   feed$told <- counts
+  tell_slow(feed)
   waits <- floor(log10(max(feed$behind, 1)))
   if (waits > feed$told_behind) {
     say_feed(sprintf(paste(
@@ -248,6 +249,19 @@ tell <- function(feed) {
     ), short(signif(feed$behind, 2))))
   }
   feed$told_behind <- max(waits, feed$told_behind)
+}
+
+#' Says once where the rate of units shows that times are not in seconds
+#' @noRd
+tell_slow <- function(feed) {
+  spikes <- feed$counts[["spikes"]]
+  each <- spikes / max(length(feed$units), 1)
+  if (feed$looked_at_rates || each < 50) return()
+  feed$looked_at_rates <- TRUE
+  if (!is.null(feed$reading$time_unit)) return()
+  seconds <- ticks_to_seconds(feed$seen - feed$first, feed$stream$resolution)
+  tryCatch(check_slow(spikes, length(feed$units), seconds, NULL),
+           synfire_warning_unlikely = \(w) say_feed(escape_braces(conditionMessage(w))))
 }
 
 feed_words <- function(feed, kind) {

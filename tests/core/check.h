@@ -35,6 +35,7 @@ void spikes_free(test_spikes *spikes);
 
 /* One function for each subject of the core. */
 void test_parallel(void);
+void test_background(void);
 void test_simd(void);
 void test_spikes_check(void);
 void test_episodes(void);

@@ -88,6 +88,7 @@ int main(void)
 {
     syn_parallel_init();
     test_parallel();
+    test_background();
     test_simd();
     test_spikes_check();
     test_episodes();

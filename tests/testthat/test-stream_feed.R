@@ -101,6 +101,24 @@ test_that("what is left out is counted and said", {
   expect_identical(feed$counts[["repeated"]], 1)
 })
 
+test_that("times in milliseconds that are taken for seconds are said, once", {
+  file <- withr::local_tempfile()
+  text <- sprintf("%d,%s", seq_len(600) * 40, c("a", "b", "c"))
+  said <- function(...) {
+    writeLines(c("time,unit", text[1:300]), file)
+    feed <- feed_file(episode_stream(c(0.001, 0.012), 3, 200), file, every = 200, wait = 0, ...)
+    first <- paste(capture_messages(update_all(feed)), collapse = " ")
+    add_bytes(file, paste0(text[301:600], "\n", collapse = ""))
+    second <- paste(capture_messages(update_all(feed)), collapse = " ")
+    close(feed)
+    c(first, second)
+  }
+  expect_identical(grepl("Units fire at 0.0", said()), c(TRUE, FALSE))
+  expect_match(said()[[1L]], "time_unit")
+  expect_false(any(grepl("Units fire", said(time_unit = "s"))))
+  expect_false(any(grepl("Units fire", said(time_unit = "ms"))))
+})
+
 test_that("a half line is waited for; one that never ends is no spike", {
   file <- withr::local_tempfile()
   writeLines(c("time,unit", sprintf("%.3f,a", 1:30 / 10)), file)
