@@ -70,6 +70,26 @@ test_that("units with more windows than a word, or than a table, has room for ag
   for (by_duration in c(FALSE, TRUE)) maxima_by_place(x, 5, 5, filters, by_duration = by_duration)
 })
 
+test_that("pairs of spikes in as many windows as masks of each length hold agree", {
+  skip_without_gpu()
+  # A and B share so many windows that one more would need the next length.
+  for (shared in c(63:65, 126:129, 255:257)) {
+    at <- seq_len(shared) * 0.040 + 0.002
+    extra <- seq(0.022, by = 0.080, length.out = shared %/% 2)
+    x <- spike_trains(c(at, at + 0.002, at[-1] + 0.004, at[-(1:4)] + 0.006, extra),
+                      rep(c("A", "B", "C", "D", "A"),
+                          c(shared, shared, shared - 1, shared - 4, length(extra))),
+                      start = 0, end = max(at) + 0.1, resolution = 1e-3)
+    filters <- list(min_spikes = 2, max_spikes = Inf, min_count = 20, max_count = Inf,
+                    min_units = 2)
+    for (by_duration in c(FALSE, TRUE)) {
+      # Dithered within their bins, so that surrogates keep what is shared.
+      gpu <- maxima_by_place(x, 10, 2, filters, by_duration = by_duration, dither = 0.001)
+      expect_gte(max(gpu$maxima), shared - 1)
+    }
+  }
+})
+
 test_that("many surrogates come in batches, and in any number of calls", {
   skip_without_gpu()
   set.seed(7)
@@ -96,4 +116,22 @@ test_that("a real recording agrees", {
   gpu <- maxima_by_place(x, 5, 20, filters, n = 4, dither = 0.020)
   expect_gt(ncol(gpu$maxima), 3)
   expect_identical(gpu$report$left, 0)
+})
+
+test_that("Ctrl-C stops surrogates on a GPU", {
+  skip_without_gpu()
+  skip_on_cran()
+  file <- shared_data("spade/movement_PGHF_raster.txt.gz")
+  for (call in list(quote(spade(x, 0.005, 20, min_spikes = 4, min_count = 30,
+                                n_surrogates = 1e6, device = "gpu")),
+                    quote(pvalue_spectrum(x, 0.005, 20, min_count = 10, n_surrogates = 1e5,
+                                          device = "gpu")))) {
+    expect_lt(time_to_stop(substitute({
+      raster <- read.table(FILE)
+      x <- spike_trains(raster[[2]] * 0.005 + 0.002, raster[[1]], start = 0,
+                        end = (max(raster[[2]]) + 1) * 0.005, resolution = 1e-3)
+      log("start", Sys.getpid())
+      CALL
+    }, list(FILE = file, CALL = call)), wait = 2.5), 0.5)
+  }
 })

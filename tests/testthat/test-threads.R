@@ -165,3 +165,28 @@ test_that("threads that cannot be had are done without", {
   )
   expect_identical(utils::tail(out, 1), strrep("400 TRUE ", 4))
 })
+
+test_that("little work is done on the thread that asks for it", {
+  skip_if_not(file.exists("/proc/self/task"), "threads are counted on Linux alone")
+  skip_if(threads_report()[["threads"]] < 2L, "there is one thread")
+  # A process of its own: threads that were there before stay.
+  lines <- start_child(quote({
+    there <- function() length(list.files("/proc/self/task"))
+    set.seed(1)
+    mine <- function(spikes, end, min_count) {
+      x <- spike_trains(runif(spikes, 0, end), sample(60, spikes, TRUE), start = 0, end = end,
+                        resolution = 1e-4)
+      mine_episodes(x, min_count, c(0, 0.01), max_size = 3, threads = 2)
+    }
+    before <- there()
+    found <- nrow(mine(900, 3, 4))
+    small <- there() - before
+    mine(2e5, 600, 400)
+    log("counted", found, small, there() - before)
+  }))
+  counted <- as.numeric(await_line(lines, "counted", 60))
+  expect_length(counted, 3)
+  expect_gt(counted[[1L]], 60)
+  expect_identical(counted[[2L]], 0)
+  expect_identical(counted[[3L]], 1)
+})

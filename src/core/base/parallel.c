@@ -424,15 +424,26 @@ static size_t items_done(const loop *l, int workers)
     return done;
 }
 
+/* A loop of many items begins on the calling thread, and other threads join in only when
+   it is not over soon: threads that OpenMP has called once wait for the next loop by
+   spinning, which for short loops costs more than the loops do. With fewer items for each
+   thread one of them could be much of the loop. */
+enum { MANY_ITEMS = 16 };
+#define ALONE_SECONDS 0.0005
+
 static syn_status run_loop(loop *l, int workers, const syn_watch *watch,
                            const char *stage)
 {
-    for (;;) {
+    int alone = l->items / MANY_ITEMS >= (size_t)workers;
+    for (;; alone = 0) {
         size_t done = items_done(l, workers);
         if (done == l->items)
             return SYN_OK;
-        l->deadline = syn_seconds() + SYN_SLICE_SECONDS;
-        work_slice(l, workers, threads_to_be_had(workers));
+        l->deadline = syn_seconds() + (alone ? ALONE_SECONDS : SYN_SLICE_SECONDS);
+        if (alone)
+            work(l, 0);
+        else
+            work_slice(l, workers, threads_to_be_had(workers));
         if (l->status != SYN_OK)
             return l->status;
         done = items_done(l, workers);

@@ -204,4 +204,4 @@ static syn_status batch_open(void **self, syn_miner *miner)
 }
 
 const syn_engine syn_engine_batch = {batch_open, batch_begin_level, batch_count,
-                                     batch_close, 0};
+                                     batch_close, 0, 0};

@@ -24,6 +24,8 @@ typedef struct syn_engine {
     syn_status (*count)(void *self, size_t item, int worker);
     void (*close)(void *self);
     int shrinks;  /* whether it takes less memory on fewer threads, or when frugal */
+    int by_ends;  /* whether counting goes through the ends of episodes alone, so that it
+                     may be over before other threads are there */
 } syn_engine;
 
 extern const syn_engine syn_engine_state;
@@ -64,6 +66,10 @@ struct syn_miner {
     syn_findings *findings;  /* [options->threads] */
     syn_run *run;            /* findings by slot */
 };
+
+/* How many threads going through the ends of the episodes of a level is worth, at most
+   miner->workers. */
+int syn_miner_threads(const syn_miner *miner, const syn_episode_level *level);
 
 /* The candidates of parent `parent`, an episode of size miner->size - 1. */
 syn_candidates syn_miner_candidates(const syn_miner *miner, uint32_t parent);

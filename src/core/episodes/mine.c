@@ -229,6 +229,20 @@ syn_status syn_miner_keep(syn_miner *m, int worker, size_t slot, size_t begin,
 
 /* ---- one level ---- */
 
+enum { FEW_ENDS = 1 << 16 };  /* times 32 units: half a millisecond on one thread */
+
+/* An episode has no more ends than its last unit has events. What an end takes grows with
+   the units that may come next. */
+int syn_miner_threads(const syn_miner *m, const syn_episode_level *level)
+{
+    const uint32_t *first = m->recording->first;
+    double ends = 0, each = m->options->n_intervals;
+    each *= m->episodes->level[0].n / 32 + 1;
+    for (uint32_t i = 0; i < level->n && ends * each < FEW_ENDS; i++)
+        ends += first[level->unit[i] + 1] - first[level->unit[i]];
+    return ends * each < FEW_ENDS ? 1 : m->workers;
+}
+
 typedef struct level_job {
     const syn_engine *engine;
     void *self;
@@ -318,8 +332,11 @@ static syn_status count_level(syn_miner *m, const level_job *job)
     if (!m->run)
         return syn_budget_refusal(&m->budget);
     syn_status status = job->engine->begin_level(job->self, &items);
+    int threads = m->workers;
+    if (job->engine->by_ends)
+        threads = syn_miner_threads(m, &m->episodes->level[m->size - 2]);
     if (status == SYN_OK)
-        status = syn_parallel_for(items, m->workers, m->watch, stage, count_item,
+        status = syn_parallel_for(items, threads, m->watch, stage, count_item,
                                   (void *)job);
     return status == SYN_OK ? gather_level(m) : status;
 }

@@ -335,7 +335,7 @@ static syn_status two_pass_open(void **self, syn_miner *miner)
 }
 
 const syn_engine syn_engine_state = {state_open, state_begin_level, state_count,
-                                     state_close, 1};
+                                     state_close, 1, 0};
 
 const syn_engine syn_engine_two_pass = {two_pass_open, state_begin_level, state_count,
-                                        state_close, 1};
+                                        state_close, 1, 0};

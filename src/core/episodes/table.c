@@ -96,10 +96,12 @@ syn_status syn_windows_make(syn_windows *out, const syn_recording *recording,
                             const int64_t *bound, uint32_t bounds, int threads,
                             const syn_watch *watch)
 {
-    size_t items = bounds * segments_of(recording);
+    size_t segments = segments_of(recording), items = bounds * segments;
     window_job job = {out, recording, bound, calloc(items + 1, sizeof *job.inside),
                       calloc(items + 1, sizeof *job.reach)};
     *out = (syn_windows){.bounds = bounds};
+    if ((size_t)threads > segments)  /* a part of one is not worth a thread */
+        threads = segments > 0 ? (int)segments : 1;
     syn_status status = allocate_windows(out, recording);
     if (!job.inside || !job.reach)
         status = SYN_NO_MEMORY;

@@ -169,7 +169,8 @@ static syn_status store_next(syn_window_engine *e)
     syn_status status = SYN_OVER_BUDGET;
     e->growing = syn_budget_zeros(&m->budget, level[1].n + 1, sizeof *e->growing);
     if (e->growing)
-        status = syn_parallel_for(level->n, m->workers, m->watch, "lists", grow_lists, e);
+        status = syn_parallel_for(level->n, syn_miner_threads(m, level), m->watch,
+                                  "lists", grow_lists, e);
     take_over(e, status == SYN_OK);
     e->full = status != SYN_OK;
     if (status == SYN_OVER_BUDGET || status == SYN_NO_MEMORY)
@@ -339,4 +340,4 @@ static syn_status window_open(void **self, syn_miner *miner)
 }
 
 const syn_engine syn_engine_window = {window_open, window_begin_level, syn_window_count,
-                                      window_close, 1};
+                                      window_close, 1, 1};

@@ -49,7 +49,7 @@ __device__ inline void shift_library(const pairs_job &job, const double *raw, do
         to->scale = scale;
         to->spread = sqrt(square / (n > 0 ? n : 1));
         to->fall = TWO_LOG2 * job.theta;
-        to->made = to->left = to->compared = 0;
+        to->made = to->left = to->compared = to->spare = 0;
     }
 }
 

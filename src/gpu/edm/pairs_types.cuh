@@ -36,6 +36,7 @@ struct pair_library {
     uint32_t rows;          /* points */
     uint32_t differ;        /* whether they are not all the same */
     uint32_t made, left, compared;  /* predictions; those whose target is known */
+    uint32_t spare;         /* copies have no holes to leave out */
 };
 
 /* The squared weight of a point at distance d is 2 to the power of offset - slope d. */

@@ -13,12 +13,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 namespace gpu {
 
 constexpr double SPECTRUM_SECONDS = 0.06;  /* of a launch; Ctrl-C waits for two */
-constexpr uint32_t SPECTRUM_MOST = 256;    /* surrogates of a batch */
+constexpr uint32_t SPECTRUM_MOST = 1024;   /* surrogates of a batch */
 constexpr uint32_t SPECTRUM_MAKERS = 1 << 15;
 constexpr double SPECTRUM_SHARE = 0.85;    /* of the free memory */
 
@@ -96,17 +97,23 @@ class spectrum_device {
     array<int64_t> ticks_;
     array<uint32_t> scratch_, bits_, bin_, windows_, listed_, item_, count_, row_;
     array<uint32_t> longest_, maximum_, failed_, arena_, busy_;
-    array<unsigned long long> next_;
+    array<unsigned long long> next_, first_;
+    std::vector<unsigned long long> first_of_;
     array<warp_state> state_;
-    pinned<uint32_t> seen_;   /* the longest list, or the warps that are busy */
+    pinned<uint32_t> seen_;   /* the warps that are busy */
+    std::vector<uint32_t> longest_found_;
     uint32_t room_ = 0;       /* surrogates that a batch may have */
-    uint32_t blocks_ = 0;
+    uint32_t blocks_[std::size(SEARCHES)] = {};
     double sets_ = 0;
     std::vector<uint32_t> maximum_found_, failed_found_;
 
     size_t shared() const { return SPECTRUM_WARPS * sizeof(warp_state); }
 
-    uint32_t warps() const { return blocks_ * SPECTRUM_WARPS; }
+    uint32_t warps() const
+    {
+        return *std::max_element(std::begin(blocks_), std::end(blocks_)) *
+               SPECTRUM_WARPS;
+    }
 
     void upload_plan()
     {
@@ -176,12 +183,13 @@ class spectrum_device {
         item_.ensure(items);
         count_.ensure(items);
         row_.ensure(n * events * task_.row_words);
-        longest_.ensure(1);
+        longest_.ensure(task_.units);
         maximum_.ensure(n * task_.durations * SPECTRUM_SIZES);
         failed_.ensure(n);
         state_.ensure(warps());
         arena_.ensure((size_t) warps() * queue_.room);
         next_.ensure(1);
+        first_.ensure(task_.units + 1);
         busy_.ensure(1);
         batch_.tick = ticks_.get();
         batch_.scratch = scratch_.get();
@@ -198,6 +206,7 @@ class spectrum_device {
         queue_.state = state_.get();
         queue_.arena = arena_.get();
         queue_.next = next_.get();
+        queue_.first = first_.get();
         queue_.busy = busy_.get();
     }
 
@@ -214,6 +223,22 @@ class spectrum_device {
         return *seen_.get();
     }
 
+    /* The tasks of each root, from the highest rank on. */
+    void number_tasks()
+    {
+        longest_found_.resize(task_.units);
+        check(cudaMemcpyAsync(longest_found_.data(), batch_.longest,
+                              task_.units * sizeof(uint32_t), cudaMemcpyDeviceToHost,
+                              stream_));
+        check(cudaStreamSynchronize(stream_));
+        first_of_.assign(1, 0);
+        for (uint32_t root = task_.units; root-- > 0;) {
+            uint64_t parts = blocks_for(longest_found_[root], SPECTRUM_TOGETHER);
+            first_of_.push_back(first_of_.back() + parts * batch_.n);
+        }
+        first_.upload(first_of_.data(), first_of_.size(), stream_);
+    }
+
     /* Surrogates, their bins, and the lists and rows of their roots. */
     void make_batch()
     {
@@ -221,11 +246,10 @@ class spectrum_device {
         uint64_t events = (uint64_t) batch_.n * task_.events;
         uint64_t roots = (uint64_t) batch_.n * task_.units;
         clear(bits_, roots * task_.words);
-        clear(longest_, 1);
+        clear(longest_, task_.units);
         clear(maximum_, (size_t) batch_.n * task_.durations * SPECTRUM_SIZES);
         clear(failed_, batch_.n);
         clear(state_, warps());
-        clear(next_, 1);
         make_trains<<<blocks_for(batch_.makers, THREADS), THREADS, 0, stream_>>>(task_,
                                                                                  batch_);
         check(cudaGetLastError());
@@ -234,8 +258,7 @@ class spectrum_device {
         find_items<<<blocks_for(roots * WARP, THREADS), THREADS, 0, stream_>>>(task_,
                                                                                batch_);
         check(cudaGetLastError());
-        uint32_t longest = read(batch_.longest);
-        queue_.parts = longest / SPECTRUM_TOGETHER + 1;
+        number_tasks();
         fill_rows<<<blocks_for(events * WARP, THREADS), THREADS, 0, stream_>>>(task_,
                                                                                batch_);
         check(cudaGetLastError());
@@ -243,16 +266,23 @@ class spectrum_device {
     }
 
     /* Launch after launch, until all warps have seen the queue's end, or `stop`. */
-    void search(const std::atomic<bool> &stop)
+    void search_with(search_kernel kernel, uint32_t blocks, const std::atomic<bool> &stop)
     {
         uint32_t busy = 1;
+        clear(next_, 1);
         while (busy > 0 && !stop) {
             clear(busy_, 1);
-            search_maxima<<<blocks_, SPECTRUM_WARPS * WARP, shared(), stream_>>>(
-                task_, batch_, queue_);
+            kernel<<<blocks, SPECTRUM_WARPS * WARP, shared(), stream_>>>(task_, batch_,
+                                                                         queue_);
             check(cudaGetLastError());
             busy = read(queue_.busy);
         }
+    }
+
+    void search(const std::atomic<bool> &stop)
+    {
+        for (size_t k = 0; k < std::size(SEARCHES); k++)
+            search_with(SEARCHES[k], blocks_[k], stop);
     }
 
     void fetch()
@@ -289,8 +319,10 @@ public:
         check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount,
                                      device));
         check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device));
-        int each = blocks_at_once(search_maxima, SPECTRUM_WARPS * WARP, shared());
-        blocks_ = (uint32_t) (processors * each);
+        for (size_t k = 0; k < std::size(SEARCHES); k++) {
+            int each = blocks_at_once(SEARCHES[k], SPECTRUM_WARPS * WARP, shared());
+            blocks_[k] = (uint32_t) (processors * each);
+        }
         queue_.cycles = (long long) (SPECTRUM_SECONDS * 1000 * kilohertz);
         upload_plan();
         plan_memory(std::min(wanted, SPECTRUM_MOST));

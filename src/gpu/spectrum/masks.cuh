@@ -9,8 +9,10 @@
 namespace gpu {
 
 enum {
-    MASK_WINDOWS = 256,   /* windows of sets that are searched by masks */
-    MASK_STEPS = 256      /* between two looks at the clock */
+    MASK_WORDS = 4,       /* of 64 windows in the largest masks */
+    MASK_STEPS = 256,     /* between two looks at the clock */
+    MASK_AIMS = 3         /* sizes that a set is to reach, each by more windows than the
+                             next */
 };
 
 template <int WORDS> struct alignas(WORDS == 1 ? 8 : 16) window_mask {
@@ -23,6 +25,11 @@ template <int WORDS> struct alignas(WORDS == 1 ? 8 : 16) window_mask {
         for (int w = 0; w < WORDS; w++)
             n += __popcll(word[w]);
         return n;
+    }
+
+    __device__ void set_half(int k, uint32_t bits)
+    {
+        word[k / 2] |= (uint64_t) bits << k % 2 * 32;
     }
 
     __device__ window_mask operator&(const window_mask &other) const
@@ -41,9 +48,11 @@ struct alignas(16) mask_node {
     uint32_t size, units, reach;
     uint32_t listed, room;    /* items there are, and that there is room for */
     uint32_t next;            /* the first item not yet looked at */
-    uint32_t alive;           /* which of the 32 before that are still to be added */
+    uint32_t alive[MASK_AIMS];  /* which of the 32 before that are still to be added, for
+                                   each aim, */
+    uint32_t least[MASK_AIMS];  /* what the aim asks for */
     heap_top mark;            /* before this node */
-    uint32_t spare[2];        /* copies have no holes to leave out */
+    uint32_t spare;           /* copies have no holes to leave out */
 };
 
 template <int WORDS> struct mask_list {
@@ -65,32 +74,107 @@ __device__ inline uint32_t reserve_node(const searcher &s, heap_top *top, uint32
     return s.reserve(top, sizeof(mask_node) / 4 + (2ull * WORDS + 1) * room);
 }
 
-/* Of the 32 items from node.next on, which can lead to anything when they are added: so
-   many of the items after them must share windows enough with them. */
-template <int WORDS>
-__device__ inline uint32_t look_ahead(const searcher &s, const mask_node &node,
-                                      const mask_list<WORDS> &list)
+/* What sets below a node may be after: `size` items or more, in more than `least`
+   windows. Sizes that ask for the same are one aim, the last aim stands for all larger sizes. An
+   aim that is none asks for more windows than there are. */
+struct mask_aims {
+    uint32_t size[MASK_AIMS], least[MASK_AIMS];
+};
+
+__device__ inline mask_aims aims_of(const searcher &s, uint32_t from, uint32_t reach)
 {
     const uint32_t *least = s.my->least;
-    uint32_t reach = node.size + node.listed - node.next, t = node.next + s.lane;
-    reach = reach < node.reach ? reach : node.reach;
-    uint32_t size = node.size + 1, z = s.needed(node.size, node.units);
-    window_mask<WORDS> mine = list.mask[t < node.listed ? t : node.next];
-    uint32_t windows = mine.count(), enough = least[reach], found = 0;
-    z = z < size ? size : z;
-#pragma unroll 1
-    while (z <= reach && least[z] >= windows)
-        z++;
-    bool alive = t < node.listed && z <= reach;
+    uint32_t z = from + s.lane < reach ? from + s.lane : reach, asked = least[z];
+    uint32_t before = __shfl_up_sync(WHOLE_WARP, asked, 1);
+    bool starts = s.lane == 0 || (z == from + s.lane && asked != before);
+    uint32_t starting = __ballot_sync(WHOLE_WARP, from <= reach && starts);
+    mask_aims aims;
+#pragma unroll
+    for (int k = 0; k < MASK_AIMS; k++, starting &= starting - 1) {
+        uint32_t first = starting ? __ffs(starting) - 1 : 0;
+        uint32_t level = __shfl_sync(WHOLE_WARP, asked, first);
+        if (k == MASK_AIMS - 1)
+            level = least[reach];
+        aims.size[k] = from + first;
+        aims.least[k] = starting ? level : SPECTRUM_DONE;
+    }
+    return aims;
+}
+
+/* Counts for three aims at a time, in ten bits each: a number above what an aim asks for
+   sets the highest bit of its ten, which is then added to its lowest. */
+struct aim_counter {
+    enum { BITS = 10, HALF = 1 << (BITS - 1), MOST = 2 * HALF - 1 };
+    static constexpr uint32_t ONES = 1u << 2 * BITS | 1u << BITS | 1;
+    uint32_t above, counts;
+
+    __device__ explicit aim_counter(const mask_aims &aims) : above(0), counts(0)
+    {
+#pragma unroll
+        for (int k = 0; k < MASK_AIMS; k++) {
+            uint32_t least = aims.least[k] < HALF ? aims.least[k] : HALF - 1;
+            above |= (HALF - 1 - least) << k * BITS;
+        }
+    }
+
+    /* At most MOST numbers, each up to HALF. */
+    __device__ void count(uint32_t number)
+    {
+        counts += (number * ONES + above) >> (BITS - 1) & ONES;
+    }
+
+    __device__ uint32_t of(int aim) const { return counts >> aim * BITS & MOST; }
+};
+
+/* Of the 32 items from node.next on, which can lead to anything when they are added: for
+   one of the aims, so many of the items after them must share windows enough with them.
+   Fills node.alive[] and node.least[]; false when there is none. */
+template <int WORDS>
+__device__ inline bool look_ahead(const searcher &s, mask_node *node,
+                                  const mask_list<WORDS> &list)
+{
+    static_assert(64 * WORDS < aim_counter::HALF && MASK_AIMS == 3, "counts fit");
+    uint32_t reach = node->size + node->listed - node->next, t = node->next + s.lane;
+    reach = reach < node->reach ? reach : node->reach;
+    uint32_t size = node->size + 1, z = s.needed(node->size, node->units);
+    mask_aims aims = aims_of(s, z < size ? size : z, reach);
+    window_mask<WORDS> mine = list.mask[t < node->listed ? t : node->next];
+    uint32_t windows = t < node->listed ? mine.count() : 0, alive = 0;
+    uint32_t found[MASK_AIMS] = {};
     if (s.lane == 0)
-        s.my->sets += node.listed - node.next < WARP ? node.listed - node.next
-                                                              : WARP;
-    if (!__any_sync(WHOLE_WARP, alive))
-        return 0;
+        s.my->sets += node->listed - node->next < WARP ? node->listed - node->next : WARP;
+    uint32_t lowest = aims.least[0];
+#pragma unroll
+    for (int k = 1; k < MASK_AIMS; k++)
+        lowest = aims.least[k] < lowest ? aims.least[k] : lowest;
+    if (!__any_sync(WHOLE_WARP, windows > lowest))
+        return false;
+    uint32_t begin = node->next + 1, own = node->next + WARP;
+    while (begin < node->listed) {
+        aim_counter counter(aims);
+        uint32_t end = node->listed - begin < aim_counter::MOST
+                           ? node->listed
+                           : begin + aim_counter::MOST;
+        uint32_t u = begin, near = own < end ? own : end;
 #pragma unroll 2
-    for (uint32_t u = node.next + 1; u < node.listed; u++)
-        found += (u > t) & ((mine & list.mask[u]).count() > enough);
-    return __ballot_sync(WHOLE_WARP, alive && found >= z - size);
+        for (; u < near; u++)
+            counter.count(u > t ? (mine & list.mask[u]).count() : 0);
+#pragma unroll 4
+        for (; u < end; u++)
+            counter.count((mine & list.mask[u]).count());
+#pragma unroll
+        for (int k = 0; k < MASK_AIMS; k++)
+            found[k] += counter.of(k);
+        begin = end;
+    }
+#pragma unroll
+    for (int k = 0; k < MASK_AIMS; k++) {
+        bool leads = windows > aims.least[k] && found[k] + size >= aims.size[k];
+        node->alive[k] = __ballot_sync(WHOLE_WARP, leads);
+        node->least[k] = aims.least[k];
+        alive |= node->alive[k];
+    }
+    return alive != 0;
 }
 
 /* Lists the items of lanes that have one. Those in all windows of the set join it. */
@@ -146,31 +230,27 @@ __device__ inline const uint32_t *list_bins(const searcher &s,
     return some;
 }
 
-/* Meets the child of a node with its item `t`; false when nothing is below it. Else its
-   node and list are at `at`, and the heap is taken up to `top`. */
+/* Meets the child of a node with its item `t`, below which sets in more than `enough`
+   windows are looked for; false when nothing is below it. Else its node and list are at
+   `at`, and the heap is taken up to `top`. */
 template <int WORDS>
 __device__ inline bool mask_child(const searcher &s, const mask_node &node,
                                   const mask_list<WORDS> &list, uint32_t t,
-                                  mask_node *child, uint32_t *at, heap_top *top)
+                                  uint32_t enough, mask_node *child, uint32_t *at,
+                                  heap_top *top)
 {
-    const uint32_t *least = s.my->least;
     window_mask<WORDS> set = list.mask[t];
-    uint32_t windows = set.count(), most = node.size + node.listed - t;
+    uint32_t windows = set.count();
     *child = {};
     child->before = *at;
     child->mark = *top;
     child->size = node.size + 1;
     child->units = s.add_unit(node.units, list.item[t]);
+    child->room = count_shared(s, list, t + 1, node.listed, set, enough);
+    uint32_t most = child->size + child->room, least;
     child->reach = most < node.reach ? most : node.reach;
-    while (windows > least[child->reach]) {
-        uint32_t enough = least[child->reach];
-        child->room = count_shared(s, list, t + 1, node.listed, set, enough);
-        most = child->size + child->room;
-        child->reach = most < child->reach ? most : child->reach;
-        if (least[child->reach] == enough)
-            break;
-    }
-    uint32_t enough = least[child->reach];
+    least = s.my->least[child->reach];
+    enough = enough > least ? enough : least;
     if (windows <= enough || child->reach < s.needed(child->size, child->units))
         return false;
     *at = reserve_node<WORDS>(s, top, child->room);
@@ -184,10 +264,31 @@ __device__ inline bool mask_child(const searcher &s, const mask_node &node,
         bool there = k > t && mask.count() > enough;
         add_items(s, to, there, mask, list.item[k], windows, child);
     }
+    most = child->size + child->listed;
+    child->reach = most < child->reach ? most : child->reach;
     __syncwarp();
     auto bins = [&] { return list_bins(s, set); };
     return s.visit(child->size, child->units, windows, bins) &&
            s.leads_on(child->size, child->units, windows, child->reach);
+}
+
+/* The next item of a node that is to be added, counted from the first of its 32, which is
+   noted; and the least that any of its aims asks for. */
+__device__ inline uint32_t take_alive(mask_node *node, uint32_t *enough)
+{
+    uint32_t all = 0, first;
+    *enough = SPECTRUM_DONE;
+#pragma unroll
+    for (int k = 0; k < MASK_AIMS; k++)
+        all |= node->alive[k];
+    first = __ffs(all) - 1;
+#pragma unroll
+    for (int k = 0; k < MASK_AIMS; k++) {
+        if (node->alive[k] >> first & 1 && node->least[k] < *enough)
+            *enough = node->least[k];
+        node->alive[k] &= ~(1u << first);
+    }
+    return first;
 }
 
 /* One step: the next child of the deepest node, or a look at those that follow, or the
@@ -199,13 +300,16 @@ template <int WORDS> __device__ inline void step_masks(const searcher &s)
     heap_top top = my->top;
     mask_node *kept = (mask_node *) s.words_at(at), node = *kept;
     __syncwarp();
-    if (node.alive) {
+    if (node.alive[0] | node.alive[1] | node.alive[2]) {
+        uint32_t enough, t = node.next - WARP + take_alive(&node, &enough);
         if (s.lane == 0)
-            kept->alive = node.alive & (node.alive - 1);
+#pragma unroll
+            for (int k = 0; k < MASK_AIMS; k++)
+                kept->alive[k] = node.alive[k];
         __syncwarp();
-        uint32_t t = node.next - WARP + __ffs(node.alive) - 1;
         mask_node child;
-        if (!mask_child(s, node, list_of<WORDS>(s, at, node.room), t, &child, &at, &top))
+        if (!mask_child(s, node, list_of<WORDS>(s, at, node.room), t, enough, &child, &at,
+                        &top))
             return;
         node = child;
         kept = (mask_node *) s.words_at(at);
@@ -214,9 +318,9 @@ template <int WORDS> __device__ inline void step_masks(const searcher &s)
         top = node.mark;
     }
     if (node.next < node.listed) {
-        node.alive = look_ahead(s, node, list_of<WORDS>(s, at, node.room));
+        bool leads = look_ahead(s, &node, list_of<WORDS>(s, at, node.room));
         node.next += WARP;
-        if (!node.alive && node.next >= node.listed) {  /* nothing came of it */
+        if (!leads && node.next >= node.listed) {  /* nothing came of it */
             at = node.before;
             top = node.mark;
         } else if (s.lane == 0) {
@@ -239,15 +343,17 @@ template <int WORDS> __device__ inline void step_masks_on(const searcher &s)
 }
 
 /* Goes on until all is done, or for some time. */
-__device__ inline void search_masks(const searcher &s)
+template <int WORDS> __device__ inline void search_masks(const searcher &s)
 {
     warp_state *my = s.my;
-    if (my->mask_words == 1)
+    if constexpr (WORDS > 0)
+        step_masks_on<WORDS>(s);
+    else if (my->mask_words == 1)
         step_masks_on<1>(s);
     else if (my->mask_words == 2)
         step_masks_on<2>(s);
     else
-        step_masks_on<4>(s);
+        step_masks_on<MASK_WORDS>(s);
     __syncwarp();
     if (s.lane == 0 && my->deepest == NOWHERE)
         my->mask_words = 0;

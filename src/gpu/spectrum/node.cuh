@@ -38,6 +38,7 @@ struct warp_state {
     uint32_t mask_words;              /* of nodes with masks; 0 when there are none */
     uint32_t deepest;                 /* where the last of these is */
     uint32_t surrogate;               /* in the batch */
+    uint32_t place;                   /* of the root among tasks */
     uint32_t duration;                /* whose maxima are in least[] */
     heap_top top;
 };

@@ -104,7 +104,7 @@ __global__ void find_items(spectrum_task task, spectrum_batch batch)
     if (threadIdx.x % WARP == 0) {
         batch.windows[k] = n;
         batch.listed[k] = listed;
-        atomicMax(batch.longest, listed);
+        atomicMax(batch.longest + root, listed);
     }
 }
 

@@ -21,7 +21,8 @@ enum {
     SPECTRUM_NEAR = 1024,    /* words of shared memory that a warp gives out */
     SPECTRUM_TOGETHER = 8,   /* children of a root that are one task */
     SPECTRUM_WARPS = 4,      /* of a block */
-    SPECTRUM_BLOCKS = 4      /* of a multiprocessor: with more, registers would spill */
+    SPECTRUM_BLOCKS = 4,     /* of a multiprocessor: with more, registers would spill, */
+    MASK_BLOCKS = 6          /* with masks alone from here on */
 };
 
 constexpr uint32_t SPECTRUM_DONE = 0xffffffffu;  /* no more can be reached there */
@@ -62,7 +63,7 @@ struct spectrum_batch {
     uint32_t *item;           /* [n][units][row_words * 32] */
     uint32_t *count;          /* the same: windows that have the item */
     uint32_t *row;            /* [n][events][row_words] */
-    uint32_t *longest;        /* [1] list */
+    uint32_t *longest;        /* [units] list of a root */
     uint32_t *maximum;        /* [n][durations][SPECTRUM_SIZES] */
     uint32_t *failed;         /* [n] whether the search had no room to end */
 };

@@ -6,11 +6,14 @@
 
 namespace gpu {
 
+enum { ROWS_AHEAD = 8 };      /* that are read together */
+
 /* A child in the making. */
 struct wide_prospect {
     const wide_node *parent;
     uint32_t item;            /* that it adds, by where it stands in the parent's list */
-    uint32_t windows, *index; /* [windows] which of the parent's they are */
+    uint32_t windows, *index; /* [windows, and up to a whole ROWS_AHEAD more] which of the
+                                 parent's they are */
     uint32_t begin;           /* word of the parent's rows where its own items begin */
     uint32_t *often;          /* [parent's words] its items there, as bits, */
     uint32_t listed, *at;     /* [listed] and as numbers */
@@ -42,7 +45,33 @@ __device__ inline void list_rows(const searcher &s, const wide_prospect &c)
             n += __popc(found);
         }
     }
+    if (s.lane < ROWS_AHEAD)
+        c.index[n + s.lane] = 0;  /* read, but not counted */
     __syncwarp();
+}
+
+/* Word `word` of the parent's rows from the child's `i`th on, ROWS_AHEAD of them; zeros
+   after the last. */
+__device__ inline void read_rows(const wide_prospect &c, const uint32_t *row, uint32_t i,
+                                 uint32_t *of)
+{
+    uint32_t stride = c.parent->words * 4, at[ROWS_AHEAD];
+#pragma unroll
+    for (int k = 0; k < ROWS_AHEAD; k += 4) {
+        uint4 four = *(const uint4 *) (c.index + i + k);
+        at[k] = four.x;
+        at[k + 1] = four.y;
+        at[k + 2] = four.z;
+        at[k + 3] = four.w;
+    }
+#pragma unroll
+    for (int k = 0; k < ROWS_AHEAD; k++)
+        of[k] = *(const uint32_t *) ((const char *) row + (uint64_t) at[k] * stride);
+    if (c.windows - i < ROWS_AHEAD) {
+#pragma unroll
+        for (int k = 0; k < ROWS_AHEAD; k++)
+            of[k] = k < c.windows - i ? of[k] : 0;
+    }
 }
 
 /* The items of a word that go with the child's, where that sets the duration: those with
@@ -67,7 +96,6 @@ template <int PLANES>
 __device__ __noinline__ uint32_t mark_often(wide_prospect c, uint32_t lag_bits,
                                             uint32_t least)
 {
-    enum { AHEAD = 8 };
     uint32_t lane = threadIdx.x % WARP, found = 0, words = c.parent->words;
 #pragma unroll 1
     for (uint32_t word = c.begin + lane; word < words; word += WARP) {
@@ -75,16 +103,10 @@ __device__ __noinline__ uint32_t mark_often(wide_prospect c, uint32_t lag_bits,
         bit_counters<PLANES> sum;
         sum.clear();
 #pragma unroll 1
-        for (uint32_t i = 0; i < c.windows; i += AHEAD) {
-            uint32_t of[AHEAD];
-#pragma unroll
-            for (uint32_t k = 0; k < AHEAD; k++) {
-                uint32_t at = c.index[i + k < c.windows ? i + k : i];
-                of[k] = i + k < c.windows ? row[(size_t) at * words] : 0;
-            }
-#pragma unroll
-            for (uint32_t k = 0; k < AHEAD; k += 4)
-                sum.add_four(of[k], of[k + 1], of[k + 2], of[k + 3]);
+        for (uint32_t i = 0; i < c.windows; i += ROWS_AHEAD) {
+            uint32_t of[ROWS_AHEAD];
+            read_rows(c, row, i, of);
+            sum.add_eight(of);
         }
         uint32_t often = sum.above(least);
         if (c.sets_duration)
@@ -98,11 +120,14 @@ __device__ __noinline__ uint32_t mark_often(wide_prospect c, uint32_t lag_bits,
     return warp_sum(found);
 }
 
+template <int WORDS>
 __device__ inline uint32_t mark_items(const searcher &s, const wide_prospect &c)
 {
     uint32_t least = s.my->least[c.reach], lag_bits = s.task.lag_bits;
-    if (c.windows < 1u << 7)
+    if (WORDS == 1 || WORDS == 2 || (WORDS == 0 && c.windows < 1u << 7))
         return mark_often<7>(c, lag_bits, least);
+    if (WORDS > 0)
+        return mark_often<9>(c, lag_bits, least);
     if (c.windows < 1u << 12)
         return mark_often<12>(c, lag_bits, least);
     return mark_often<31>(c, lag_bits, least);
@@ -154,6 +179,22 @@ __device__ inline void fill_bins(const searcher &s, const wide_prospect &c, uint
     __syncwarp();
 }
 
+/* Bit `bit` of the parent's rows that are the child's, 32 of them from `begin` on. */
+__device__ inline uint32_t gather_bits(const wide_prospect &c, const uint32_t *row,
+                                       uint32_t begin, uint32_t bit)
+{
+    uint32_t end = begin + 32 < c.windows ? begin + 32 : c.windows, bits = 0, i = begin;
+#pragma unroll 1
+    for (; i < end; i += ROWS_AHEAD) {
+        uint32_t of[ROWS_AHEAD];
+        read_rows(c, row, i, of);
+#pragma unroll
+        for (int k = 0; k < ROWS_AHEAD; k++)
+            bits = __funnelshift_r(bits, of[k] >> bit, 1);
+    }
+    return bits >> (begin + 32 - i);
+}
+
 /* Meets the child, and makes its node, with masks, if anything is below it. */
 template <int WORDS>
 __device__ inline void make_masks(const searcher &s, const wide_prospect &c, heap_top top)
@@ -176,12 +217,9 @@ __device__ inline void make_masks(const searcher &s, const wide_prospect &c, hea
         const uint32_t *row = c.parent->row + place / 32;
         window_mask<WORDS> mask = {};
 #pragma unroll
-        for (uint32_t w = 0; w < WORDS; w++)
-#pragma unroll 2
-            for (uint32_t i = w * 64; i < (w + 1) * 64 && i < c.windows; i++) {
-                uint32_t word = row[(size_t) c.index[i] * c.parent->words];
-                mask.word[w] |= (uint64_t) (word >> place % 32 & 1) << i % 64;
-            }
+        for (uint32_t half = 0; half < 2 * WORDS; half++)
+            if (half * 32 < c.windows)
+                mask.set_half(half, gather_bits(c, row, half * 32, place % 32));
         add_items(s, list, k < c.listed, mask, c.parent->item[place], c.windows, &node);
     }
     uint32_t *bin = s.words_at(bins);
@@ -281,6 +319,7 @@ __device__ inline void make_wide(const searcher &s, wide_prospect c, heap_top to
 
 /* Looks whether anything can come of the child of the last wide node with its item `j`,
    in `windows` of its windows, and if so makes it. */
+template <int WORDS>
 __device__ inline void wide_child(const searcher &s, uint32_t j, uint32_t windows,
                                   uint32_t reach, bool sets_duration)
 {
@@ -295,7 +334,7 @@ __device__ inline void wide_child(const searcher &s, uint32_t j, uint32_t window
     c.units = s.add_unit(c.parent->units, c.parent->item[j]);
     c.reach = reach;
     c.sets_duration = sets_duration;
-    uint32_t index = s.reserve(&top, windows);
+    uint32_t index = s.reserve(&top, windows + ROWS_AHEAD);
     uint32_t often = s.reserve(&top, c.parent->words);
     if (index == NOWHERE || often == NOWHERE)
         return;
@@ -304,7 +343,7 @@ __device__ inline void wide_child(const searcher &s, uint32_t j, uint32_t window
     list_rows(s, c);
     while (windows > least[c.reach]) {
         uint32_t enough = least[c.reach];
-        c.listed = mark_items(s, c);
+        c.listed = mark_items<WORDS>(s, c);
         uint32_t most = c.size + c.listed;
         c.reach = most < c.reach ? most : c.reach;
         if (least[c.reach] == enough)
@@ -317,18 +356,32 @@ __device__ inline void wide_child(const searcher &s, uint32_t j, uint32_t window
         return;
     c.at = s.words_at(at);
     list_marked(s, c);
-    if (windows <= 64)
+    if constexpr (WORDS > 0)
+        make_masks<WORDS>(s, c, top);
+    else if (windows <= 64)
         make_masks<1>(s, c, top);
     else if (windows <= 128)
         make_masks<2>(s, c, top);
-    else if (windows <= MASK_WINDOWS)
-        make_masks<4>(s, c, top);
+    else if (windows <= 64 * MASK_WORDS)
+        make_masks<MASK_WORDS>(s, c, top);
     else
         make_wide(s, c, top);
 }
 
+/* Whether a child of a root with so many windows is searched with masks of so many words;
+   with 0, that it has too many for masks. */
+template <int WORDS> __device__ inline bool is_for(uint32_t windows)
+{
+    if (WORDS == 0)
+        return windows > 64 * MASK_WORDS;
+    if (WORDS == 1)
+        return windows <= 64;
+    return WORDS == 2 ? windows > 64 && windows < 128
+                      : windows >= 128 && windows <= 64 * MASK_WORDS;
+}
+
 /* One step: the next child of the last wide node, or its end. */
-__device__ inline void step_wide(const searcher &s)
+template <int WORDS> __device__ inline void step_wide(const searcher &s)
 {
     warp_state *my = s.my;
     wide_node *node = &my->wide[my->wides - 1];
@@ -343,20 +396,23 @@ __device__ inline void step_wide(const searcher &s)
         __syncwarp();
         return;
     }
+    uint32_t windows = node->count[j];
+    bool mine = my->wides > 1 || is_for<WORDS>(windows);
     bool sets_duration = s.task.durations > 1 && my->wides == 1;
     if (s.lane == 0) {
         node->next = j + 1;
-        my->sets++;
+        my->sets += mine;
         if (sets_duration)
             my->duration = node->item[j] & ((1u << s.task.lag_bits) - 1);
     }
     __syncwarp();
+    if (!mine)
+        return;
     s.refresh();
-    uint32_t windows = node->count[j];
     uint32_t reach = node->size + node->listed - (sets_duration ? 0 : j);
     reach = reach < node->reach ? reach : node->reach;
     if (windows > my->least[reach] && reach >= s.needed(node->size, node->units))
-        wide_child(s, j, windows, reach, sets_duration);
+        wide_child<WORDS>(s, j, windows, reach, sets_duration);
 }
 
 }  // namespace gpu
