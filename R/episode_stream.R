@@ -31,7 +31,8 @@
 #' known so far in the order of the levels.
 #'
 #' # Speed
-#' An update counts again only what the spikes that came and went can have changed, so its
+#' An update makes no tables: `episodes` and `changes` are made when you look at them.
+#' It counts again only what the spikes that came and went can have changed, so its
 #' time depends on how many these are, and hardly on how long the window is.
 #' Where they are more than a quarter of the window, mining it anew takes less time and
 #' is done instead; so it is after a spike that came late. An update is also longer where
