@@ -51,8 +51,9 @@
 #'
 #' # Memory
 #' A stream holds the spikes of its window, what follows each of them, where each frequent
-#' episode ends, and the counts of all candidates; all within `max_memory`. Where that is
-#' too little, each changed window is mined anew, as by [mine_episodes()]. What it holds does
+#' episode ends, and the counts of all candidates; all within `max_memory`.
+#' A GPU also holds two bytes for each spike, unit and interval, and up to twice that as room. Where
+#' that is too little, each changed window is mined anew, as by [mine_episodes()]. What it holds does
 #' not grow with the recording.
 #'
 #' # Alarms
