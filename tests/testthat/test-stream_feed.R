@@ -499,7 +499,7 @@ test_that("a feed connects to a host, and again when that comes back", {
     con <- socketAccept(server, blocking = TRUE, open = "wb", timeout = 10)
     writeBin(charToRaw(paste(part, collapse = "")), con)
     close(con)
-    quietly(run_feed(feed, seconds = 1.3))
+    quietly(run_feed(feed, seconds = 3))
   }
   expect_identical(feed$counts[["repeated"]], 11)
   s <- quietly(close(feed))
