@@ -4,8 +4,8 @@
 #   sh bench/peers/install.sh                   first, for Elephant (else it is missing)
 #   Rscript bench/truth.R [quick|full] [key=value ...]
 #
-#   quick            two recordings of each case, some minutes without the rivals (default)
-#   full             100 recordings of each large case, hours
+#   quick            two recordings of each case (default): half an hour, most of it CAD's
+#   full             100 recordings of each large case and ten of each small one: hours
 #   cases=whole,none only these cases (bench/truth/recordings.R has them)
 #   methods=ours,cad only these (bench/truth/methods.R)
 #   recordings=10    so many recordings of each case
@@ -28,7 +28,7 @@
 # the right members), `lags` (of members found, within the planted width).
 
 library(synfire)
-options(cli.progress_show_after = Inf, width = 110)
+options(cli.progress_show_after = Inf, width = 160)
 
 here <- normalizePath(dirname(sub("^--file=", "", grep("^--file=", commandArgs(),
                                                       value = TRUE))))
