@@ -1,6 +1,8 @@
 /* Finds assemblies for find_assemblies(). */
 #include "glue/glue.h"
 
+#include <string.h>
+
 #include "core/assemblies/search.h"
 #include "glue/options.h"
 #include "glue/owner.h"
@@ -31,29 +33,6 @@ static syn_assembly_search_options read_options(SEXP options)
         .threads = glue_option_threads(options)};
 }
 
-/* Columns of pairs: units from 1, lag and width in bins, and z. */
-static SEXP pairs_for_r(const syn_assembly_search *s)
-{
-    const char *fields[] = {"a", "b", "lag", "width", "z", ""};
-    R_xlen_t n = (R_xlen_t)s->pairs_found;
-    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    int *a = INTEGER(SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, n)));
-    int *b = INTEGER(SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, n)));
-    int *lag = INTEGER(SET_VECTOR_ELT(out, 2, Rf_allocVector(INTSXP, n)));
-    int *width = INTEGER(SET_VECTOR_ELT(out, 3, Rf_allocVector(INTSXP, n)));
-    double *z = REAL(SET_VECTOR_ELT(out, 4, Rf_allocVector(REALSXP, n)));
-    for (R_xlen_t k = 0; k < n; k++) {
-        const syn_lagged_peak *p = s->best + k;
-        a[k] = (int)p->a + 1;
-        b[k] = (int)p->b + 1;
-        lag[k] = p->lag;
-        width[k] = (int)syn_ladder_width(&s->pairs.ladder, p->rung);
-        z[k] = p->z;
-    }
-    UNPROTECT(1);
-    return out;
-}
-
 static SEXP group_for_r(const syn_assembly_search *s, const syn_assembly *g)
 {
     const char *fields[] = {"unit", "lag", "width", "z", ""};
@@ -61,7 +40,7 @@ static SEXP group_for_r(const syn_assembly_search *s, const syn_assembly *g)
     int *unit = INTEGER(SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, g->size)));
     int *lag = INTEGER(SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, g->size)));
     int *width = INTEGER(SET_VECTOR_ELT(out, 2, Rf_allocVector(INTSXP, g->size)));
-    SET_VECTOR_ELT(out, 3, Rf_ScalarReal(g->seed.z));
+    SET_VECTOR_ELT(out, 3, Rf_ScalarReal(g->score));
     for (uint32_t m = 0; m < g->size; m++) {
         unit[m] = (int)g->member[m].unit + 1;
         lag[m] = g->member[m].lag;
@@ -85,17 +64,20 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
         double limit = status == SYN_TOO_LARGE ? INT32_MAX : (double)w->budget.limit;
         return glue_status(status, NA_REAL, limit);
     }
-    const char *fields[] = {"pairs", "groups", "maximum", "bar", ""};
+    const char *fields[] = {"groups", "maximum", "score", "bar", "seeds", ""};
     const syn_assembly_search *s = &w->search;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    SET_VECTOR_ELT(out, 0, pairs_for_r(s));
-    SEXP groups = SET_VECTOR_ELT(out, 1, Rf_allocVector(VECSXP, (R_xlen_t)s->groups));
+    SEXP groups = SET_VECTOR_ELT(out, 0, Rf_allocVector(VECSXP, (R_xlen_t)s->groups));
     for (uint32_t g = 0; g < s->groups; g++)
         SET_VECTOR_ELT(groups, (R_xlen_t)g, group_for_r(s, s->group + g));
-    double *maximum = REAL(SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, o.surrogates)));
-    for (uint32_t k = 0; k < o.surrogates; k++)
-        maximum[k] = s->maximum[k];
+    uint32_t rungs = s->pairs.ladder.rungs;
+    SEXP maximum = SET_VECTOR_ELT(
+        out, 1, Rf_allocMatrix(REALSXP, (int)rungs, (int)o.surrogates));
+    memcpy(REAL(maximum), s->maximum, (size_t)rungs * o.surrogates * sizeof(double));
+    SEXP score = SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, o.surrogates));
+    memcpy(REAL(score), s->score, o.surrogates * sizeof(double));
     SET_VECTOR_ELT(out, 3, Rf_ScalarReal(s->bar));
+    SET_VECTOR_ELT(out, 4, Rf_ScalarInteger((int)s->seeds));
     UNPROTECT(1);
     return out;
 }

@@ -171,8 +171,7 @@ static int drop_worst(const syn_lagged *p, syn_assembly *g)
     return 1;
 }
 
-/* Lags from the first member's on, in their order. */
-static void tidy(syn_assembly *g)
+void syn_assembly_tidy(syn_assembly *g)
 {
     for (uint32_t m = 1; m < g->size; m++) {
         syn_member here = g->member[m];
@@ -191,13 +190,17 @@ static void tidy(syn_assembly *g)
         g->member[m].lag -= first;
 }
 
-void syn_assembly_grow(const syn_grower *grower, const syn_lagged_peak *seed, syn_assembly *out)
+void syn_assembly_grow(const syn_grower *grower, const syn_triangle *seed,
+                       syn_assembly *out)
 {
     memset(out, 0, sizeof *out);
     out->seed = *seed;
-    out->size = 2;
+    out->size = 3;
     out->member[0] = (syn_member){.unit = seed->a, .rung = seed->rung};
-    out->member[1] = (syn_member){.unit = seed->b, .lag = seed->lag, .rung = seed->rung};
+    out->member[1] =
+        (syn_member){.unit = seed->b, .lag = seed->lag_b, .rung = seed->rung};
+    out->member[2] =
+        (syn_member){.unit = seed->c, .lag = seed->lag_c, .rung = seed->rung};
     while (out->size < SYN_ASSEMBLY_MOST && add_best(grower, out))
         place_anew(grower->pairs, out);
     for (int round = 0; round < MOST_ROUNDS; round++) {
@@ -206,21 +209,41 @@ void syn_assembly_grow(const syn_grower *grower, const syn_lagged_peak *seed, sy
         if (!moved && !dropped)
             break;
     }
-    tidy(out);
+    syn_assembly_tidy(out);
 }
 
-int syn_assembly_explains(const syn_assembly *group, const syn_lagged_peak *peak,
-                       const syn_ladder *ladder)
+static const syn_member *member_of(const syn_assembly *g, uint32_t unit)
 {
-    const syn_member *a = NULL, *b = NULL;
-    for (uint32_t m = 0; m < group->size; m++) {
-        a = group->member[m].unit == peak->a ? group->member + m : a;
-        b = group->member[m].unit == peak->b ? group->member + m : b;
-    }
-    if (!a || !b)
+    for (uint32_t m = 0; m < g->size; m++)
+        if (g->member[m].unit == unit)
+            return g->member + m;
+    return NULL;
+}
+
+int syn_assembly_has_pair(const syn_assembly *group, uint32_t a, uint32_t b, int32_t lag,
+                          uint32_t rung, const syn_ladder *ladder)
+{
+    const syn_member *x = member_of(group, a), *y = member_of(group, b);
+    if (!x || !y)
         return 0;
-    uint32_t rung = a->rung > b->rung ? a->rung : b->rung;
-    rung = rung > peak->rung ? rung : peak->rung;
-    int32_t off = b->lag - a->lag - peak->lag;
-    return (off < 0 ? -off : off) <= 2 * (int32_t)syn_ladder_width(ladder, rung);
+    uint32_t widest = x->rung > y->rung ? x->rung : y->rung;
+    widest = widest > rung ? widest : rung;
+    int32_t off = y->lag - x->lag - lag;
+    return (off < 0 ? -off : off) <= 2 * (int32_t)syn_ladder_width(ladder, widest);
+}
+
+uint32_t syn_assembly_shared(const syn_assembly *a, const syn_assembly *b,
+                             const syn_ladder *ladder)
+{
+    uint32_t most = 0;
+    for (uint32_t m = 0; m < a->size; m++) {
+        uint32_t here = member_of(b, a->member[m].unit) != NULL;
+        for (uint32_t n = 0; n < a->size; n++)
+            here += n != m && syn_assembly_has_pair(
+                                  b, a->member[m].unit, a->member[n].unit,
+                                  a->member[n].lag - a->member[m].lag,
+                                  a->member[n].rung, ladder);
+        most = here > most ? here : most;
+    }
+    return most;
 }

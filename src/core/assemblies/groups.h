@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "core/assemblies/pairs.h"
+#include "core/assemblies/triangles.h"
 #include "core/base/budget.h"
 
 enum { SYN_ASSEMBLY_MOST = 64 };  /* members at most */
@@ -17,7 +18,8 @@ typedef struct syn_member {
 } syn_member;
 
 typedef struct syn_assembly {
-    syn_lagged_peak seed;  /* the pair with the largest excess, which it grew from */
+    syn_triangle seed;  /* the members it grew from */
+    double score;       /* of the seed: deviations above what surrogates have at most */
     uint32_t size;
     syn_member member[SYN_ASSEMBLY_MOST];
 } syn_assembly;
@@ -34,13 +36,23 @@ typedef struct syn_grower {
 syn_status syn_grower_make(syn_grower *out, const syn_lagged *pairs, syn_budget *budget);
 void syn_grower_free(syn_grower *grower, syn_budget *budget);
 
-/* Grows a group from a pair: adds the unit, lag and width whose pairs with the members
-   have the largest excess together, as long as it is more than chance and most members
-   agree; then places all members anew, and takes out those that others do not support. */
-void syn_assembly_grow(const syn_grower *grower, const syn_lagged_peak *seed, syn_assembly *out);
+/* Grows a group from a triangle: adds the unit, lag and width whose pairs with the
+   members have the largest excess together, as long as it is more than chance and most
+   members agree; then places all members anew, and takes out those that others do not
+   support. */
+void syn_assembly_grow(const syn_grower *grower, const syn_triangle *seed,
+                       syn_assembly *out);
 
-/* Whether a group has both units of a pair, at about its lag. */
-int syn_assembly_explains(const syn_assembly *group, const syn_lagged_peak *peak,
-                       const syn_ladder *ladder);
+/* Puts members in the order of their lags, the first at 0. */
+void syn_assembly_tidy(syn_assembly *group);
+
+/* Whether both units are members whose lags differ by about as much as `lag`, that of the
+   second after the first. */
+int syn_assembly_has_pair(const syn_assembly *group, uint32_t a, uint32_t b, int32_t lag,
+                          uint32_t rung, const syn_ladder *ladder);
+
+/* How many members two groups share, at the same lags from each other, about. */
+uint32_t syn_assembly_shared(const syn_assembly *a, const syn_assembly *b,
+                             const syn_ladder *ladder);
 
 #endif

@@ -13,18 +13,13 @@
    of variance (`clumps`). */
 #include "core/assemblies/pairs.h"
 
-#include <math.h>
 #include <string.h>
 
+#include "core/assemblies/excess.h"
 #include "core/base/parallel.h"
 #include "core/correlation/lags.h"
 
-enum { FITTED = 400, REFINED = 3 };
-
-static const double BESIDE = 2.0 * SYN_LADDER_BESIDE;  /* widths beside a window */
-static const double CLIP = 3;
-/* Mean of the square of a standard normal number that is cut at CLIP. */
-static const double CLIPPED = 0.9749;
+enum { FITTED = 400 };  /* pairs at most */
 
 int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin)
 {
@@ -78,55 +73,10 @@ void syn_lagged_free(syn_lagged *pairs)
 
 /* ---- one window ---- */
 
-/* Counts of a window and beside it. */
-typedef struct sides {
-    double in, beside;
-} sides;
-
 static const int32_t *sums_of(const syn_lagged *p, uint32_t a, uint32_t b)
 {
     size_t length = 2 * (size_t)p->ladder.margin + 1;
     return p->sum + ((size_t)b * p->units + a) * length + p->ladder.margin;
-}
-
-/* `sum` of a pair, at lag 0. */
-static sides look(const int32_t *sum, int32_t half, int32_t lag)
-{
-    int32_t width = 2 * half + 1, low = lag - half, high = lag + half, gap = half + 1;
-    int32_t far = SYN_LADDER_BESIDE * width;
-    return (sides){
-        .in = sum[high] - sum[low - 1],
-        .beside = (sum[low - gap - 1] - sum[low - gap - far - 1]) +
-                  (double)(sum[high + gap + far] - sum[high + gap])};
-}
-
-/* Signed root of the deviance of a share of in / (in + beside) from what is expected,
-   with half a count of continuity correction. */
-static double deviance(sides s, double common)
-{
-    double share = (1 + common) / (1 + common + BESIDE);
-    double in = s.in - 0.5, beside = s.beside + 0.5, n = in + beside;
-    double expected = n * share;
-    if (in <= expected)
-        return 0;
-    double d = in * log(in / expected) + beside * log(beside / (n - expected));
-    return d > 0 ? sqrt(2 * d) : 0;
-}
-
-/* By how much the variance exceeds that of Poisson counts, of so many expected ones. */
-static double inflation(double clumps, double spread, double expected)
-{
-    return clumps + spread * expected / (1 + 1 / BESIDE);
-}
-
-static double judge(sides s, double clumps, double common, double spread)
-{
-    double expected = s.beside / BESIDE * (1 + common), excess = s.in - expected;
-    double base = expected > 0.5 ? expected : 0.5;
-    double scale = inflation(clumps, spread, base);
-    if (excess <= 0)
-        return excess / sqrt(base * (1 + 1 / BESIDE) * scale);
-    return deviance(s, common) / sqrt(scale);
 }
 
 static double clumps_of(const syn_lagged *p, uint32_t a, uint32_t b, uint32_t rung)
@@ -136,7 +86,7 @@ static double clumps_of(const syn_lagged *p, uint32_t a, uint32_t b, uint32_t ru
 }
 
 syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t b,
-                              uint32_t rung, int32_t lag)
+                                  uint32_t rung, int32_t lag)
 {
     if (a > b) {
         uint32_t swap = a;
@@ -145,11 +95,13 @@ syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t 
         lag = -lag;
     }
     uint32_t place = syn_ladder_place(&pairs->ladder, rung, lag);
-    sides s = look(sums_of(pairs, a, b), (int32_t)pairs->ladder.half[rung], lag);
-    double common = pairs->common[place];
-    return (syn_lagged_window){
-        .count = s.in, .expected = s.beside / BESIDE * (1 + common),
-        .z = judge(s, clumps_of(pairs, a, b, rung), common, pairs->spread[place])};
+    syn_sides s =
+        syn_sides_look(sums_of(pairs, a, b), (int32_t)pairs->ladder.half[rung], lag);
+    syn_excess_scale e = {.clumps = clumps_of(pairs, a, b, rung),
+                          .common = pairs->common[place],
+                          .spread = pairs->spread[place]};
+    return (syn_lagged_window){.count = s.in, .expected = syn_excess_expected(s, e),
+                               .z = syn_excess_z(s, e)};
 }
 
 /* ---- clumps ---- */
@@ -194,134 +146,57 @@ static void find_clumps(syn_lagged *p, const syn_recording *r)
 
 /* ---- what is common to pairs ---- */
 
-/* Sums over pairs at a lag and its opposite. */
-typedef struct moments {
-    double top, bottom;    /* of the change of `common` */
-    double squares, pairs; /* of `spread` */
-    double variance, scale;
-} moments;
-
-static void add_first(moments *m, double excess, double expected, double clumps)
-{
-    m->top += excess;
-    m->bottom += expected;
-    m->squares += excess * excess;
-    m->pairs += expected * excess;
-    m->variance += expected * (1 + 1 / BESIDE) * clumps;
-    m->scale += expected * expected;
-}
-
-static void add_refined(moments *m, double excess, double expected, double clumps,
-                        double common, double spread)
-{
-    double variance = expected * (1 + 1 / BESIDE) * clumps * (1 + common) +
-                      spread * expected * expected;
-    double deviation = sqrt(variance), u = (excess - common * expected) / deviation;
-    u = u > CLIP ? CLIP : u < -CLIP ? -CLIP : u;
-    m->top += u * expected / deviation;
-    m->bottom += expected * expected / variance;
-    m->squares += u * u;
-    m->pairs += 1;
-    m->variance += variance;
-    m->scale += expected * expected;
-}
-
-static void settle_first(const moments *m, double *common, double *spread)
-{
-    if (m->bottom <= 0 || m->scale <= 0)
-        return;
-    double c = m->top / m->bottom;
-    double squares = m->squares - 2 * c * m->pairs + c * c * m->scale;
-    *common = c;
-    *spread = squares > m->variance ? (squares - m->variance) / m->scale : 0;
-}
-
-static void settle_refined(const moments *m, double *common, double *spread)
-{
-    if (m->bottom <= 0 || m->scale <= 0)
-        return;
-    *common += m->top / m->bottom;
-    *common = *common > -0.9 ? *common : -0.9;
-    double change = m->squares / (m->pairs * CLIPPED) - 1;
-    *spread += change * m->variance / m->scale;
-    *spread = *spread > 0 ? *spread : 0;
-}
-
-/* Common excess and spread of one rung; m has a place for each lag from 0 on, and the
-   lags beside it, up to a width away, are taken together. */
-static void fit_rung(syn_lagged *p, uint32_t rung, uint32_t every, moments *m)
-{
-    const syn_ladder *l = &p->ladder;
-    int32_t reach = (int32_t)l->reach[rung], step = (int32_t)l->step[rung];
-    int32_t half = (int32_t)l->half[rung];
-    double *common = p->common + l->first[rung] + reach;
-    double *spread = p->spread + l->first[rung] + reach;
-    for (int round = 0; round <= REFINED; round++) {
-        memset(m, 0, ((size_t)reach + 1) * sizeof *m);
-        uint32_t pair = 0;
-        for (uint32_t b = 1; b < p->units; b++)
-            for (uint32_t a = 0; a < b; a++) {
-                if (pair++ % every)
-                    continue;
-                const int32_t *sum = sums_of(p, a, b);
-                double clumps = clumps_of(p, a, b, rung);
-                for (int32_t k = -reach; k <= reach; k++) {
-                    sides s = look(sum, half, k * step);
-                    double expected = s.beside / BESIDE;
-                    if (expected <= 0)
-                        continue;
-                    double excess = s.in - expected;
-                    moments *here = m + (k < 0 ? -k : k);
-                    if (round == 0)
-                        add_first(here, excess, expected, clumps);
-                    else
-                        add_refined(here, excess, expected, clumps, common[k], spread[k]);
-                }
-            }
-        for (int32_t k = 0; k <= reach; k++) {
-            if (round == 0)
-                settle_first(m + k, common + k, spread + k);
-            else
-                settle_refined(m + k, common + k, spread + k);
-            common[-k] = common[k];
-            spread[-k] = spread[k];
-        }
-    }
-}
-
-/* ---- counting ---- */
-
 typedef struct fitting {
     syn_lagged *pairs;
-    uint32_t every;
-    moments *moments;  /* [threads * (lags + 1)] */
+    uint32_t every;               /* one of so many pairs is looked at */
+    const int32_t **sum;          /* [threads * FITTED] */
+    double *clumps;               /* [threads * FITTED] */
+    syn_excess_moments *moments;  /* [threads * (2 * lags + 1)] */
 } fitting;
 
-static syn_status fit_one(void *context, size_t item, int worker)
+static syn_status fit_rung(void *context, size_t item, int worker)
 {
     const fitting *f = context;
-    fit_rung(f->pairs, (uint32_t)item, f->every,
-             f->moments + (size_t)worker * (f->pairs->ladder.lags + 1));
+    syn_lagged *p = f->pairs;
+    const syn_ladder *l = &p->ladder;
+    uint32_t rung = (uint32_t)item, pair = 0;
+    const int32_t **sum = f->sum + (size_t)worker * FITTED;
+    double *clumps = f->clumps + (size_t)worker * FITTED;
+    syn_excess_many many = {.sum = sum, .clumps = clumps, .mirrored = 1};
+    for (uint32_t b = 1; b < p->units; b++)
+        for (uint32_t a = 0; a < b; a++, pair++) {
+            if (pair % f->every || many.n == FITTED)
+                continue;
+            sum[many.n] = sums_of(p, a, b);
+            clumps[many.n++] = clumps_of(p, a, b, rung);
+        }
+    uint32_t middle = l->first[rung] + l->reach[rung];
+    syn_excess_fit(l, rung, &many, p->common + middle, p->spread + middle,
+                   f->moments + (size_t)worker * (2 * l->lags + 1));
     return SYN_OK;
 }
 
 static syn_status fit(syn_lagged *p, const syn_watch *watch)
 {
-    size_t places = p->ladder.first[p->ladder.rungs];
-    memset(p->common, 0, places * sizeof *p->common);
-    memset(p->spread, 0, places * sizeof *p->spread);
     uint64_t all = (uint64_t)p->units * (p->units - 1) / 2;
     fitting f = {.pairs = p, .every = (uint32_t)((all + FITTED - 1) / FITTED)};
-    size_t room = (size_t)p->threads * (p->ladder.lags + 1);
-    f.moments = syn_budget_alloc(p->budget, room, sizeof *f.moments);
-    if (!f.moments)
-        return syn_budget_refusal(p->budget);
     f.every = f.every > 0 ? f.every : 1;
-    syn_status status =
-        syn_parallel_for(p->ladder.rungs, p->threads, watch, "widths", fit_one, &f);
+    size_t threads = (size_t)p->threads;
+    int ok = (f.sum = syn_budget_alloc(p->budget, threads * FITTED, sizeof *f.sum)) &&
+             (f.clumps = syn_budget_alloc(p->budget, threads * FITTED,
+                                          sizeof *f.clumps)) &&
+             (f.moments = syn_budget_alloc(p->budget, threads * (2 * p->ladder.lags + 1),
+                                           sizeof *f.moments));
+    syn_status status = ok ? syn_parallel_for(p->ladder.rungs, p->threads, watch,
+                                              "widths", fit_rung, &f)
+                           : syn_budget_refusal(p->budget);
+    syn_budget_free(p->budget, f.sum);
+    syn_budget_free(p->budget, f.clumps);
     syn_budget_free(p->budget, f.moments);
     return status;
 }
+
+/* ---- counting ---- */
 
 /* Counts become running sums, for pairs of a unit with earlier ones. */
 static syn_status sum_unit(void *context, size_t item, int worker)
@@ -365,50 +240,47 @@ typedef struct scan {
     syn_lagged_peak *peak;
 } scan;
 
-/* Windows without an excess that could beat the best one so far are passed over before
-   the logarithms: the deviance is below the square of excess over its deviation. */
-static void scan_pair(const syn_lagged *p, uint32_t a, uint32_t b, syn_lagged_peak *peak)
+static syn_lagged_peak scan_rung(const syn_lagged *p, uint32_t a, uint32_t b,
+                                 uint32_t rung)
 {
     const syn_ladder *l = &p->ladder;
+    int32_t reach = (int32_t)l->reach[rung], step = (int32_t)l->step[rung];
     const int32_t *sum = sums_of(p, a, b);
-    *peak = (syn_lagged_peak){.a = a, .b = b};
-    for (uint32_t rung = 0; rung < l->rungs; rung++) {
-        int32_t reach = (int32_t)l->reach[rung], step = (int32_t)l->step[rung];
-        int32_t half = (int32_t)l->half[rung];
-        const double *common = p->common + l->first[rung] + reach;
-        const double *spread = p->spread + l->first[rung] + reach;
-        double clumps = clumps_of(p, a, b, rung);
-        for (int32_t k = -reach; k <= reach; k++) {
-            sides s = look(sum, half, k * step);
-            double expected = s.beside / BESIDE * (1 + common[k]);
-            double excess = s.in - expected, base = expected > 0.5 ? expected : 0.5;
-            if (s.in < 2 || excess <= 0)
-                continue;
-            double scale = inflation(clumps, spread[k], base);
-            double bar = peak->z * peak->z * base * scale;
-            if (excess * excess <= bar)
-                continue;
-            double z = judge(s, clumps, common[k], spread[k]);
-            if (z > peak->z) {
-                peak->z = z;
-                peak->rung = rung;
-                peak->lag = k * step;
-            }
-        }
+    const double *common = p->common + l->first[rung] + reach;
+    const double *spread = p->spread + l->first[rung] + reach;
+    syn_excess_scale e = {.clumps = clumps_of(p, a, b, rung)};
+    syn_lagged_peak peak = {0};
+    for (int32_t k = -reach; k <= reach; k++) {
+        syn_sides s = syn_sides_look(sum, (int32_t)l->half[rung], k * step);
+        e.common = common[k];
+        e.spread = spread[k];
+        if (s.in < 2 || syn_excess_bound(s, e) <= (double)peak.z * peak.z)
+            continue;
+        float z = (float)syn_excess_z(s, e);
+        if (z > peak.z)
+            peak = (syn_lagged_peak){.z = z, .lag = k * step};
     }
+    return peak;
 }
 
 static syn_status scan_unit(void *context, size_t item, int worker)
 {
     const scan *s = context;
+    size_t units = s->pairs->units;
     (void)worker;
     for (uint32_t a = 0; a < item; a++)
-        scan_pair(s->pairs, a, (uint32_t)item, s->peak + item * s->pairs->units + a);
+        for (uint32_t r = 0; r < s->pairs->ladder.rungs; r++) {
+            syn_lagged_peak peak = scan_rung(s->pairs, a, (uint32_t)item, r);
+            syn_lagged_peak *of = s->peak + r * units * units;
+            of[a * units + item] = peak;
+            peak.lag = -peak.lag;
+            of[item * units + a] = peak;
+        }
     return SYN_OK;
 }
 
 syn_status syn_lagged_best(const syn_lagged *pairs, syn_lagged_peak *peak,
-                          const syn_watch *watch)
+                           const syn_watch *watch)
 {
     scan s = {.pairs = pairs, .peak = peak};
     return syn_parallel_for(pairs->units, pairs->threads, watch, "units", scan_unit, &s);

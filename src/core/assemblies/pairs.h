@@ -25,12 +25,11 @@ typedef struct syn_lagged {
     syn_budget *budget;
 } syn_lagged;
 
-/* A pair at its best lag and width. */
+/* The best lag of a pair on a rung: by how many bins the second unit comes after the
+   first. */
 typedef struct syn_lagged_peak {
-    uint32_t a, b;   /* a < b */
-    uint32_t rung;
-    int32_t lag;     /* bins by which b comes after a */
-    double z;
+    float z;      /* 0 where no lag has an excess */
+    int32_t lag;
 } syn_lagged_peak;
 
 /* Room for pairs of `units` units. The caller keeps the budget for as long, and frees
@@ -58,9 +57,9 @@ typedef struct syn_lagged_window {
 syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t b,
                               uint32_t rung, int32_t lag);
 
-/* The best window of each pair, b * units + a for a < b of `peak` [units * units]: z is 0
-   where none has an excess. */
+/* The best lag of each pair on each rung: of b after a at
+   peak[(rung * units + a) * units + b]. */
 syn_status syn_lagged_best(const syn_lagged *pairs, syn_lagged_peak *peak,
-                          const syn_watch *watch);
+                           const syn_watch *watch);
 
 #endif

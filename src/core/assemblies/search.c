@@ -3,8 +3,11 @@
    surrogates, so a recording of independent units has a group no more often than so. */
 #include "core/assemblies/search.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const double LEAST_DEVIATION = 0.1;  /* of a largest z over surrogates */
 
 void syn_assembly_search_free(syn_assembly_search *s)
 {
@@ -12,7 +15,11 @@ void syn_assembly_search_free(syn_assembly_search *s)
         return;
     syn_budget_free(s->budget, s->peak);
     syn_budget_free(s->budget, s->best);
+    syn_budget_free(s->budget, s->seed);
+    syn_budget_free(s->budget, s->seed_score);
     syn_budget_free(s->budget, s->maximum);
+    syn_budget_free(s->budget, s->score);
+    syn_refiner_free(&s->refiner);
     syn_budget_free(s->budget, s->group);
     syn_lagged_free(&s->pairs);
     syn_segments_free(&s->segments);
@@ -34,23 +41,59 @@ static int poll(void *data, const char *stage, double done, double total)
     return syn_poll(p->watch, "surrogates", p->done, p->total) != SYN_OK;
 }
 
-/* ---- pairs ---- */
+/* ---- triangles ---- */
 
-static double largest(const syn_assembly_search *s)
-{
-    double most = 0;
-    for (size_t b = 1; b < s->pairs.units; b++)
-        for (size_t a = 0; a < b; a++) {
-            double z = s->peak[b * s->pairs.units + a].z;
-            most = z > most ? z : most;
-        }
-    return most;
-}
-
-static syn_status look_at_pairs(syn_assembly_search *s, const syn_watch *watch)
+static syn_status look(syn_assembly_search *s, const syn_watch *watch)
 {
     syn_status status = syn_lagged_count(&s->pairs, &s->segments.recording, watch);
-    return status == SYN_OK ? syn_lagged_best(&s->pairs, s->peak, watch) : status;
+    if (status == SYN_OK)
+        status = syn_lagged_best(&s->pairs, s->peak, watch);
+    return status == SYN_OK ? syn_triangles_best(&s->pairs, s->peak, s->best, watch)
+                            : status;
+}
+
+static void keep_maxima(const syn_assembly_search *s, double *maximum)
+{
+    size_t all = (size_t)s->pairs.units * s->pairs.units;
+    for (uint32_t rung = 0; rung < s->pairs.ladder.rungs; rung++) {
+        maximum[rung] = 0;
+        for (size_t k = 0; k < all; k++) {
+            double z = s->best[rung * all + k].z;
+            maximum[rung] = z > maximum[rung] ? z : maximum[rung];
+        }
+    }
+}
+
+static double score_of(const syn_assembly_search *s, uint32_t rung, double z)
+{
+    return (z - s->mean[rung]) / s->deviation[rung];
+}
+
+/* Mean and standard deviation over surrogates of the largest z on a rung, so that no
+   width has more weight than others. */
+static void standardise(syn_assembly_search *s)
+{
+    uint32_t n = s->options.surrogates, rungs = s->pairs.ladder.rungs;
+    for (uint32_t r = 0; r < rungs; r++) {
+        double sum = 0, squares = 0;
+        for (uint32_t k = 0; k < n; k++)
+            sum += s->maximum[(size_t)k * rungs + r];
+        s->mean[r] = sum / n;
+        for (uint32_t k = 0; k < n; k++) {
+            double off = s->maximum[(size_t)k * rungs + r] - s->mean[r];
+            squares += off * off;
+        }
+        s->deviation[r] = n > 1 ? sqrt(squares / (n - 1)) : 1;
+        if (s->deviation[r] < LEAST_DEVIATION)
+            s->deviation[r] = LEAST_DEVIATION;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        s->score[k] = score_of(s, 0, s->maximum[(size_t)k * rungs]);
+        for (uint32_t r = 1; r < rungs; r++) {
+            double score = score_of(s, r, s->maximum[(size_t)k * rungs + r]);
+            s->score[k] = score > s->score[k] ? score : s->score[k];
+        }
+    }
 }
 
 static int falling(const void *x, const void *y)
@@ -65,60 +108,112 @@ static syn_status find_bar(syn_assembly_search *s, progress *p, const syn_watch 
     for (uint32_t k = 0; k < n; k++) {
         p->done = k;
         syn_segments_surrogate(&s->segments, k);
-        syn_status status = look_at_pairs(s, watch);
+        syn_status status = look(s, watch);
         if (status != SYN_OK)
             return status;
-        s->maximum[k] = largest(s);
+        keep_maxima(s, s->maximum + (size_t)k * s->pairs.ladder.rungs);
     }
     p->done = n;
+    standardise(s);
     double *sorted = syn_budget_alloc(s->budget, n, sizeof *sorted);
     if (!sorted)
         return syn_budget_refusal(s->budget);
-    memcpy(sorted, s->maximum, n * sizeof *sorted);
+    memcpy(sorted, s->score, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, falling);
     s->bar = sorted[s->options.exceeded];
     syn_budget_free(s->budget, sorted);
     return SYN_OK;
 }
 
-static int larger_first(const void *x, const void *y)
+/* ---- seeds ---- */
+
+typedef struct seed {
+    double score;
+    syn_triangle triangle;
+} seed;
+
+static int better_first(const void *x, const void *y)
 {
-    const syn_lagged_peak *p = x, *q = y;
-    if (p->z != q->z)
-        return p->z < q->z ? 1 : -1;
-    return p->b != q->b ? (p->b > q->b) - (p->b < q->b) : (p->a > q->a) - (p->a < q->a);
+    const seed *p = x, *q = y;
+    const syn_triangle *a = &p->triangle, *b = &q->triangle;
+    if (p->score != q->score)
+        return p->score < q->score ? 1 : -1;
+    if (a->rung != b->rung)
+        return a->rung < b->rung ? -1 : 1;
+    if (a->a != b->a)
+        return a->a < b->a ? -1 : 1;
+    return (a->b > b->b) - (a->b < b->b);
 }
 
-static syn_status keep_pairs(syn_assembly_search *s)
+static syn_status keep_seeds(syn_assembly_search *s)
 {
-    size_t units = s->pairs.units, n = 0;
-    for (int filling = 0; filling < 2; filling++) {
-        n = 0;
-        for (size_t b = 1; b < units; b++)
-            for (size_t a = 0; a < b; a++) {
-                const syn_lagged_peak *peak = s->peak + b * units + a;
-                if (peak->z <= s->bar)
-                    continue;
-                if (filling)
-                    s->best[n] = *peak;
-                n++;
-            }
-        if (!filling && !(s->best = syn_budget_alloc(s->budget, n + 1, sizeof *s->best)))
-            return syn_budget_refusal(s->budget);
+    size_t all = (size_t)s->pairs.units * s->pairs.units, n = 0, at = 0;
+    uint32_t rungs = s->pairs.ladder.rungs;
+    for (size_t k = 0; k < rungs * all; k++)
+        n += score_of(s, (uint32_t)(k / all), s->best[k].z) > s->bar;
+    seed *list = syn_budget_alloc(s->budget, n + 1, sizeof *list);
+    s->seed = syn_budget_alloc(s->budget, n + 1, sizeof *s->seed);
+    s->seed_score = syn_budget_alloc(s->budget, n + 1, sizeof *s->seed_score);
+    if (!list || !s->seed || !s->seed_score) {
+        syn_budget_free(s->budget, list);
+        return syn_budget_refusal(s->budget);
     }
-    s->pairs_found = (uint32_t)n;
-    qsort(s->best, n, sizeof *s->best, larger_first);
+    for (size_t k = 0; k < rungs * all; k++) {
+        double score = score_of(s, (uint32_t)(k / all), s->best[k].z);
+        if (score > s->bar)
+            list[at++] = (seed){.score = score, .triangle = s->best[k]};
+    }
+    qsort(list, n, sizeof *list, better_first);
+    for (size_t k = 0; k < n; k++) {
+        s->seed[k] = list[k].triangle;
+        s->seed_score[k] = list[k].score;
+    }
+    s->seeds = (uint32_t)n;
+    syn_budget_free(s->budget, list);
     return SYN_OK;
 }
 
 /* ---- groups ---- */
 
-static int explained(const syn_assembly_search *s, const syn_lagged_peak *peak)
+/* Whether a group has two units of a triangle, at their lag. */
+static int explained(const syn_assembly_search *s, const syn_triangle *t)
 {
-    for (uint32_t g = 0; g < s->groups; g++)
-        if (syn_assembly_explains(s->group + g, peak, &s->pairs.ladder))
+    const syn_ladder *l = &s->pairs.ladder;
+    for (uint32_t g = 0; g < s->groups; g++) {
+        const syn_assembly *x = s->group + g;
+        if (syn_assembly_has_pair(x, t->a, t->b, t->lag_b, t->rung, l) ||
+            syn_assembly_has_pair(x, t->a, t->c, t->lag_c, t->rung, l) ||
+            syn_assembly_has_pair(x, t->b, t->c, t->lag_c - t->lag_b, t->rung, l))
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether half of its members are, at the same lags, in a group found before. */
+static int known(const syn_assembly_search *s, const syn_assembly *g)
+{
+    for (uint32_t k = 0; k < s->groups; k++)
+        if (2 * syn_assembly_shared(g, s->group + k, &s->pairs.ladder) >= g->size)
             return 1;
     return 0;
+}
+
+static syn_status add_group(syn_assembly_search *s, const syn_grower *grower, uint32_t k,
+                            size_t *room, const syn_watch *watch)
+{
+    syn_assembly group;
+    syn_assembly_grow(grower, s->seed + k, &group);
+    group.score = s->seed_score[k];
+    syn_status status = syn_assembly_refine(&s->refiner, &group, watch);
+    if (status != SYN_OK || group.size < 3 || known(s, &group))
+        return status;
+    syn_assembly *more =
+        syn_budget_grow(s->budget, s->group, room, (size_t)s->groups + 1, sizeof *more);
+    if (!more)
+        return syn_budget_refusal(s->budget);
+    s->group = more;
+    s->group[s->groups++] = group;
+    return SYN_OK;
 }
 
 static syn_status find_groups(syn_assembly_search *s, const syn_watch *watch)
@@ -126,23 +221,21 @@ static syn_status find_groups(syn_assembly_search *s, const syn_watch *watch)
     size_t room = 0;
     syn_grower grower = {0};
     syn_status status = syn_grower_make(&grower, &s->pairs, s->budget);
-    for (uint32_t k = 0; status == SYN_OK && k < s->pairs_found; k++) {
-        if ((status = syn_poll(watch, "pairs", k, s->pairs_found)) != SYN_OK)
-            break;
-        if (explained(s, s->best + k))
-            continue;
-        syn_assembly *more = syn_budget_grow(s->budget, s->group, &room,
-                                          (size_t)s->groups + 1, sizeof *more);
-        if (!more) {
-            status = syn_budget_refusal(s->budget);
-            break;
-        }
-        s->group = more;
-        syn_assembly_grow(&grower, s->best + k, s->group + s->groups);
-        s->groups++;
-    }
+    for (uint32_t k = 0; status == SYN_OK && k < s->seeds; k++)
+        if ((status = syn_poll(watch, "groups", k, s->seeds)) == SYN_OK &&
+            !explained(s, s->seed + k))
+            status = add_group(s, &grower, k, &room, watch);
     syn_grower_free(&grower, s->budget);
     return status;
+}
+
+/* Ticks in all trials. */
+static double recorded(const syn_trains *t)
+{
+    double sum = 0;
+    for (uint32_t k = 0; k < t->trials; k++)
+        sum += (double)(t->stop[k] - t->start[k] + 1);
+    return sum;
 }
 
 /* ---- all of it ---- */
@@ -167,17 +260,24 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
                                 options->threads, budget);
     if (status != SYN_OK)
         return status;
-    out->peak = syn_budget_zeros(budget, units * units + 1, sizeof *out->peak);
-    out->maximum = syn_budget_zeros(budget, options->surrogates, sizeof *out->maximum);
-    if (!out->peak || !out->maximum)
+    size_t places = ladder.rungs * units * units + 1, n = options->surrogates;
+    int ok = (out->peak = syn_budget_zeros(budget, places, sizeof *out->peak)) &&
+             (out->best = syn_budget_zeros(budget, places, sizeof *out->best)) &&
+             (out->maximum = syn_budget_zeros(budget, n * ladder.rungs,
+                                              sizeof *out->maximum)) &&
+             (out->score = syn_budget_zeros(budget, n, sizeof *out->score));
+    if (!ok)
         return syn_budget_refusal(budget);
     status = find_bar(out, &p, &whole);
     if (status == SYN_OK) {
         syn_segments_recorded(&out->segments);
-        status = look_at_pairs(out, &whole);
+        status = look(out, &whole);
     }
     if (status == SYN_OK)
-        status = keep_pairs(out);
+        status = keep_seeds(out);
+    if (status == SYN_OK)
+        status = syn_refiner_make(&out->refiner, &out->pairs, &out->segments.recording,
+                                  recorded(&out->segments.trains), budget);
     if (status == SYN_OK)
         status = find_groups(out, &whole);
     return status;

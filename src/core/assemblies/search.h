@@ -4,7 +4,9 @@
 
 #include "core/assemblies/groups.h"
 #include "core/assemblies/pairs.h"
+#include "core/assemblies/refine.h"
 #include "core/assemblies/segments.h"
+#include "core/assemblies/triangles.h"
 
 typedef struct syn_assembly_search_options {
     int64_t bin;         /* ticks */
@@ -12,7 +14,8 @@ typedef struct syn_assembly_search_options {
     uint32_t widest;     /* bins, at least 1 */
     int64_t segment;     /* ticks within which surrogates shift a unit */
     uint32_t surrogates;
-    uint32_t exceeded;   /* how many of them may have an excess as large as a pair's */
+    uint32_t exceeded;   /* how many of them may have an excess as large as a
+                            triangle's */
     uint64_t key;
     int threads;
 } syn_assembly_search_options;
@@ -21,11 +24,16 @@ typedef struct syn_assembly_search {
     syn_assembly_search_options options;
     syn_segments segments;
     syn_lagged pairs;
-    syn_lagged_peak *peak;   /* [units * units] b * units + a for a < b */
-    syn_lagged_peak *best;   /* [pairs_found] those above the bar, the largest first */
-    uint32_t pairs_found;
-    double *maximum;       /* [surrogates] the largest z of each */
-    double bar;            /* z of a pair must be above */
+    syn_refiner refiner;
+    syn_lagged_peak *peak;   /* [rungs * units * units] */
+    syn_triangle *best;      /* [rungs * units * units] */
+    syn_triangle *seed;      /* [seeds] triangles above the bar, the best first */
+    double *seed_score;
+    uint32_t seeds;
+    double *maximum;         /* [surrogates * rungs] the largest z of each */
+    double mean[SYN_LADDER_RUNGS], deviation[SYN_LADDER_RUNGS];  /* of these */
+    double *score;           /* [surrogates] the largest of their scores */
+    double bar;              /* the score of a triangle must be above */
     syn_assembly *group;      /* [groups] */
     uint32_t groups;
     syn_budget *budget;
