@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { REFINED = 3 };
+enum { REFINED = 2 };
 
 static const double CLIP = 3;
 /* Mean of the square of a standard normal number that is cut at CLIP. */
@@ -23,32 +23,13 @@ static double deviance(syn_sides s, double common)
     return d > 0 ? sqrt(2 * d) : 0;
 }
 
-/* By how much the variance exceeds that of Poisson counts, of so many expected ones. */
-static double inflation(syn_excess_scale e, double expected)
-{
-    return e.clumps + e.spread * expected / (1 + 1 / SYN_BESIDE);
-}
-
-/* Half a count at least, lest a window beside which nothing was counted decide all. */
-static double base_of(syn_sides s, syn_excess_scale e)
-{
-    double expected = syn_excess_expected(s, e);
-    return expected > 0.5 ? expected : 0.5;
-}
-
 double syn_excess_z(syn_sides s, syn_excess_scale e)
 {
-    double excess = s.in - syn_excess_expected(s, e), base = base_of(s, e);
-    double scale = inflation(e, base);
+    double excess = s.in - syn_excess_expected(s, e), base = syn_excess_base(s, e);
+    double variance = syn_excess_variance(e, base);
     if (excess <= 0)
-        return excess / sqrt(base * (1 + 1 / SYN_BESIDE) * scale);
-    return deviance(s, e.common) / sqrt(scale);
-}
-
-double syn_excess_bound(syn_sides s, syn_excess_scale e)
-{
-    double excess = s.in - syn_excess_expected(s, e), base = base_of(s, e);
-    return excess <= 0 ? 0 : excess * excess / (base * inflation(e, base));
+        return excess / sqrt(variance * (1 + 1 / SYN_BESIDE));
+    return deviance(s, e.common) / sqrt(variance / base);
 }
 
 /* ---- what is common ---- */

@@ -43,8 +43,28 @@ static inline double syn_excess_expected(syn_sides s, syn_excess_scale e)
    the root of how much more counts vary than those of a Poisson process. */
 double syn_excess_z(syn_sides s, syn_excess_scale e);
 
-/* The square of z is not above this many; cheap. */
-double syn_excess_bound(syn_sides s, syn_excess_scale e);
+/* Half a count at least, lest a window beside which nothing was counted decide all. */
+static inline double syn_excess_base(syn_sides s, syn_excess_scale e)
+{
+    double expected = syn_excess_expected(s, e);
+    return expected > 0.5 ? expected : 0.5;
+}
+
+/* By how much the variance exceeds that of Poisson counts, of `base` expected ones, times
+   that number. */
+static inline double syn_excess_variance(syn_excess_scale e, double base)
+{
+    return base * (e.clumps + e.spread * base / (1 + 1 / SYN_BESIDE));
+}
+
+/* Whether z may be above the root of `square`: without a logarithm, as the deviance is
+   below the square of the excess over what is expected. */
+static inline int syn_excess_may_pass(syn_sides s, syn_excess_scale e, double square)
+{
+    double excess = s.in - syn_excess_expected(s, e);
+    return excess > 0 && s.in >= 2 &&
+           excess * excess > square * syn_excess_variance(e, syn_excess_base(s, e));
+}
 
 /* Histograms that are fitted together. */
 typedef struct syn_excess_many {

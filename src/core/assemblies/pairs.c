@@ -19,7 +19,7 @@
 #include "core/base/parallel.h"
 #include "core/correlation/lags.h"
 
-enum { FITTED = 400 };  /* pairs at most */
+enum { FITTED = 150 };  /* pairs at most */
 
 int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin)
 {
@@ -254,7 +254,7 @@ static syn_lagged_peak scan_rung(const syn_lagged *p, uint32_t a, uint32_t b,
         syn_sides s = syn_sides_look(sum, (int32_t)l->half[rung], k * step);
         e.common = common[k];
         e.spread = spread[k];
-        if (s.in < 2 || syn_excess_bound(s, e) <= (double)peak.z * peak.z)
+        if (!syn_excess_may_pass(s, e, (double)peak.z * peak.z))
             continue;
         float z = (float)syn_excess_z(s, e);
         if (z > peak.z)

@@ -163,7 +163,7 @@ static double best_place(const syn_refiner *r, const syn_assembly *g, int32_t lo
             syn_sides s = syn_sides_look(sum, (int32_t)l->half[rung], i * step);
             e.common = common[i];
             e.spread = spread[i];
-            if (s.in < 2 || syn_excess_bound(s, e) <= best * best)
+            if (!syn_excess_may_pass(s, e, best * best))
                 continue;
             double z = syn_excess_z(s, e);
             if (z > best) {
