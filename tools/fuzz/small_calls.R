@@ -143,6 +143,8 @@ make_small_calls <- function(r) {
     run_feed = list(feed = r$stream_feed, seconds = 0.05, idle = 0.05),
     significant_patterns = list(patterns = r$spade$patterns, tests = r$signature_tests),
     simplex = list(x = table, columns = "x", E = 2),
+    simulate_assemblies = list(duration = 5, units = 8, assemblies = c("synchrony", "sequence"),
+                               size = 3, count = 4),
     simulate_calcium = list(steps = 20, neurons = 12),
     simulate_coupled_maps = list(steps = 20, series = 4),
     simulate_culture = list(duration = 5, channels = 4),

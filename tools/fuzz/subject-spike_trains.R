@@ -211,9 +211,35 @@ check_cut <- function(x) {
   same(x[rev(rows), ], x[rows, ], "rows in another order")
 }
 
+# Arguments of simulate_assemblies() but those that all simulators have. Mostly few
+# activations of few members: the recordings are short.
+draw_assemblies <- function(odd) {
+  nuisances <- c("common_rate", "bursts", "oscillation", "drift", "dead_time", "lost", "swapped")
+  kinds <- c("synchrony", "sequence", "jittered_sequence", "rate_synchrony", "rate_sequence")
+  full <- c(list(kind = one_of(kinds)), some_args(
+    units = one_of(list(1:3, c("u02", "u05"))), width = odd(one_of(0, 0.01)), count = odd(2),
+    participation = odd(one_of(0, 1)), spikes = odd(one_of(1, 4)), p = 0.3
+  ))
+  c(
+    list(
+      units = odd(whole(6, 30)), count = odd(whole(1, 3)), size = odd(whole(2, 3)),
+      assemblies = one_of(list(character(), kinds[whole(1, 5)], kinds[1:2],
+                               list(full, "synchrony")))
+    ),
+    some_args(
+      participation = odd(runif(1)), overlap = odd(whole(0, 1)), rate = odd(one_of(0, 5, 40)),
+      rate_spread = odd(one_of(0, 0.8, 3)), intervals = one_of("poisson", "gamma", "lognormal"),
+      nuisances = one_of(list(NULL, "all", nuisances[whole(1, 7)], c(drift = 3),
+                              c(lost = 1, swapped = 1), c(dead_time = 0.05), c(drift = 99))),
+      p = 0.5
+    )
+  )
+}
+
 check_simulated <- function() {
   seed <- whole(1, 1e6)
-  name <- one_of("simulate_sym26", "simulate_patterns", "simulate_culture")
+  name <- one_of("simulate_sym26", "simulate_patterns", "simulate_culture",
+                 "simulate_assemblies")
   resolution <- one_of(1e-3, 1e-4, 4e-5, 1e-6)
   odd <- function(value) if (sometimes(0.04)) one_of(0, 1e9, 1e300, -1, NA) else value
   shared <- list(duration = odd(whole(1, 5)), resolution = odd(resolution))
@@ -240,7 +266,8 @@ check_simulated <- function() {
       recruitment = odd(one_of(list(c(0, 1), c(1, 1)))), latency = odd(one_of(0, 0.1)),
       latency_jitter = odd(one_of(0, 0.01)), chains = one_of(list(NULL, list())),
       activation_rate = odd(one_of(0, 3)), p = 0.4
-    ))
+    )),
+    simulate_assemblies = draw_assemblies(odd)
   )
   args <- c(shared, own)
   state <- get(".Random.seed", globalenv())
@@ -252,6 +279,8 @@ check_simulated <- function() {
   if (refused(x)) return()
   same(attempt("as_spike_trains", list(x)), x, "a simulated recording, checked")
   truth <- attr(x, "truth")$spikes
+  # Spikes that dead time and spike sorting took away are marked.
+  if (!is.null(truth$recorded)) truth <- truth[truth$recorded, ]
   missing <- !paste(truth$time, truth$unit) %in% paste(x$time, x$unit)
   if (any(missing)) finding(sprintf("%s(): %d planted spikes are not there", name, sum(missing)))
 }
@@ -271,7 +300,10 @@ fuzz_subject("spike_trains",
     simulate_culture = c("duration", "channels", "background_rate", "background_spread",
                          "burst_rate", "burst_duration", "burst_spike_rate", "burst_spread",
                          "recruitment", "latency", "latency_jitter", "chains", "delays",
-                         "probability", "activation_rate", "resolution")
+                         "probability", "activation_rate", "resolution"),
+    simulate_assemblies = c("duration", "units", "assemblies", "size", "count",
+                            "participation", "overlap", "rate", "rate_spread", "intervals",
+                            "nuisances", "resolution")
   ),
   run = function(world) {
     if (sometimes(0.2)) return(check_simulated())
