@@ -33,23 +33,54 @@ static syn_assembly_search_options read_options(SEXP options)
         .threads = glue_option_threads(options)};
 }
 
-static SEXP group_for_r(const syn_assembly_search *s, const syn_assembly *g)
+/* A group: its members, units from 1, lags and widths in bins; the score of its seed; how
+   many activations are expected by chance; and the ticks of those there are, in no order,
+   with the spikes of each member there (activations x members). */
+static SEXP group_for_r(syn_assembly_search *s, const syn_assembly *g,
+                        const syn_detected *found)
 {
-    const char *fields[] = {"unit", "lag", "width", "z", ""};
+    const char *fields[] = {"unit",     "lag",  "width",  "score",
+                            "expected", "tick", "spikes", ""};
+    const syn_detector *d = &s->refiner.detector;
+    int n = (int)found->n, size = (int)g->size;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    int *unit = INTEGER(SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, g->size)));
-    int *lag = INTEGER(SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, g->size)));
-    int *width = INTEGER(SET_VECTOR_ELT(out, 2, Rf_allocVector(INTSXP, g->size)));
+    int *unit = INTEGER(SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, size)));
+    int *lag = INTEGER(SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, size)));
+    int *width = INTEGER(SET_VECTOR_ELT(out, 2, Rf_allocVector(INTSXP, size)));
     SET_VECTOR_ELT(out, 3, Rf_ScalarReal(g->score));
-    for (uint32_t m = 0; m < g->size; m++) {
+    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(found->expected));
+    double *tick = REAL(SET_VECTOR_ELT(out, 5, Rf_allocVector(REALSXP, n)));
+    int *spikes = INTEGER(SET_VECTOR_ELT(out, 6, Rf_allocMatrix(INTSXP, n, size)));
+    for (int k = 0; k < n; k++)
+        tick[k] = (double)syn_segments_tick(&s->segments, d->found[k].tick);
+    for (int m = 0; m < size; m++) {
         unit[m] = (int)g->member[m].unit + 1;
         lag[m] = g->member[m].lag;
         width[m] = (int)syn_ladder_width(&s->pairs.ladder, g->member[m].rung);
+        for (int k = 0; k < n; k++)
+            spikes[m * n + k] =
+                (int)syn_window_spikes(d, g->member[m], d->found[k].tick);
     }
     UNPROTECT(1);
     return out;
 }
 
+/* A list of groups; or R's NULL and a status. */
+static SEXP groups_for_r(syn_assembly_search *s, syn_status *status)
+{
+    SEXP out = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)s->groups));
+    for (uint32_t g = 0; g < s->groups && *status == SYN_OK; g++) {
+        syn_detected found;
+        *status = syn_assembly_activations(s, g, &found);
+        if (*status == SYN_OK)
+            SET_VECTOR_ELT(out, (R_xlen_t)g, group_for_r(s, s->group + g, &found));
+    }
+    UNPROTECT(1);
+    return out;
+}
+
+/* What find_assemblies() found in `trains`, as glue_spikes() takes them. `options`: bin,
+   segment (ticks), lags, widest (bins), n, exceeded, key, threads, max_memory. */
 SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
 {
     syn_assembly_search_options o = read_options(options);
@@ -60,24 +91,29 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
     syn_status status = glue_spikes(&spikes, trains, 1, watch);
     if (status == SYN_OK)
         status = syn_assembly_search_run(&w->search, &spikes, &o, &w->budget, watch);
+    SEXP groups = R_NilValue;
+    if (status == SYN_OK)
+        groups = groups_for_r(&w->search, &status);
+    PROTECT(groups);
     if (status != SYN_OK) {
+        UNPROTECT(1);
         double limit = status == SYN_TOO_LARGE ? INT32_MAX : (double)w->budget.limit;
         return glue_status(status, NA_REAL, limit);
     }
-    const char *fields[] = {"groups", "maximum", "score", "bar", "seeds", ""};
+    const char *fields[] = {"groups", "maximum", "score", "width", "bar", ""};
     const syn_assembly_search *s = &w->search;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    SEXP groups = SET_VECTOR_ELT(out, 0, Rf_allocVector(VECSXP, (R_xlen_t)s->groups));
-    for (uint32_t g = 0; g < s->groups; g++)
-        SET_VECTOR_ELT(groups, (R_xlen_t)g, group_for_r(s, s->group + g));
+    SET_VECTOR_ELT(out, 0, groups);
     uint32_t rungs = s->pairs.ladder.rungs;
     SEXP maximum = SET_VECTOR_ELT(
         out, 1, Rf_allocMatrix(REALSXP, (int)rungs, (int)o.surrogates));
     memcpy(REAL(maximum), s->maximum, (size_t)rungs * o.surrogates * sizeof(double));
     SEXP score = SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, o.surrogates));
     memcpy(REAL(score), s->score, o.surrogates * sizeof(double));
-    SET_VECTOR_ELT(out, 3, Rf_ScalarReal(s->bar));
-    SET_VECTOR_ELT(out, 4, Rf_ScalarInteger((int)s->seeds));
-    UNPROTECT(1);
+    SEXP width = SET_VECTOR_ELT(out, 3, Rf_allocVector(INTSXP, (int)rungs));
+    for (uint32_t r = 0; r < rungs; r++)
+        INTEGER(width)[r] = (int)syn_ladder_width(&s->pairs.ladder, r);
+    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(s->bar));
+    UNPROTECT(2);
     return out;
 }

@@ -285,3 +285,27 @@ syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_
     syn_budget_free(detector->budget, null);
     return status;
 }
+
+/* ---- members at an activation ---- */
+
+/* Spikes of a unit before `tick`. */
+static uint32_t spikes_before(const syn_recording *r, uint32_t unit, int64_t tick)
+{
+    uint32_t low = r->first[unit], high = r->first[unit + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (r->tick[r->by_unit[middle]] < tick)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t syn_window_spikes(const syn_detector *detector, syn_member member, int64_t tick)
+{
+    int64_t start = tick + syn_window_start(detector->ladder, detector->bin, member);
+    int64_t length = syn_window_length(detector->ladder, detector->bin, member);
+    return spikes_before(detector->recording, member.unit, start + length) -
+           spikes_before(detector->recording, member.unit, start);
+}

@@ -47,6 +47,9 @@ void syn_detector_free(syn_detector *detector);
 syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_t but,
                       uint32_t moves, syn_detected *out);
 
+/* Spikes of a member in its window at an activation. */
+uint32_t syn_window_spikes(const syn_detector *detector, syn_member member, int64_t tick);
+
 /* First tick of a member's window, from an activation on, and its length. */
 static inline int64_t syn_window_start(const syn_ladder *l, int64_t bin, syn_member m)
 {

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOVES = 10 };  /* ways to move members apart */
+
 static const double LEAST_DEVIATION = 0.1;  /* of a largest z over surrogates */
 
 void syn_assembly_search_free(syn_assembly_search *s)
@@ -281,4 +283,11 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
     if (status == SYN_OK)
         status = find_groups(out, &whole);
     return status;
+}
+
+syn_status syn_assembly_activations(syn_assembly_search *search, uint32_t g,
+                                    syn_detected *out)
+{
+    const syn_assembly *group = search->group + g;
+    return syn_detect(&search->refiner.detector, group, group->size, MOVES, out);
 }

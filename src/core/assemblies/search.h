@@ -43,6 +43,10 @@ typedef struct syn_assembly_search {
 syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *spikes,
                           const syn_assembly_search_options *options, syn_budget *budget,
                           const syn_watch *watch);
+
+/* Lists the activations of group `g` in search->refiner.detector.found. */
+syn_status syn_assembly_activations(syn_assembly_search *search, uint32_t g,
+                                    syn_detected *out);
 void syn_assembly_search_free(syn_assembly_search *search);
 
 #endif
