@@ -65,8 +65,9 @@
 #' @param max_lag Longest lag between two members, in seconds.
 #' @param alpha Probability that anything is reported where units are independent.
 #' @param n_surrogates Number of surrogates, at least `1 / alpha - 1`.
-#' @param segment Length of the segments within which surrogates shift units, in seconds. Rates
-#'   that change over longer times are kept by surrogates.
+#' @param segment Length of the segments within which surrogates shift units, in seconds, at least
+#'   twice `max_lag`; there are at most a million of them. Rates that change over longer times are
+#'   kept by surrogates.
 #' @param threads Number of threads; `NULL` for all that this process may use.
 #' @param max_memory Bytes the work may hold, see Memory.
 #'
@@ -169,7 +170,7 @@ assembly_ladder <- function(x, max_lag, segment, call = rlang::caller_env()) {
   segment <- check_number(segment, min = least, max = 1e9, call = call)
   list(bin = bin, lags = floor(max_lag / resolution / bin * (1 + 1e-9)),
        widest = max(1, floor(0.3 / resolution / bin * (1 + 1e-9))),
-       segment = round(segment / resolution))
+       segment = max(round(segment / resolution), ceiling(diff(interval_ticks(x)) / 1e6)))
 }
 
 #' @param found What the core found; `NULL` where there was nothing to look at.

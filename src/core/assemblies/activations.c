@@ -23,7 +23,7 @@ void syn_detector_free(syn_detector *d)
     syn_budget_free(d->budget, d->found);
     syn_budget_free(d->budget, d->key);
     syn_budget_free(d->budget, d->other);
-    syn_budget_free(d->budget, d->bucket);
+    syn_budget_free(d->budget, d->kept);
     memset(d, 0, sizeof *d);
 }
 
@@ -148,44 +148,42 @@ static syn_status list_peaks(sweep *s, const uint64_t *key, size_t events)
     return SYN_OK;
 }
 
-static int higher_first(const void *x, const void *y)
+/* Numbers of candidates, the highest score first, then the earliest; they are in time
+   order, and as many as there are keys at most. */
+static const uint64_t *by_score(syn_detector *d)
 {
-    const syn_activation *a = x, *b = y;
-    if (a->score != b->score)
-        return a->score < b->score ? 1 : -1;
-    return (a->tick > b->tick) - (a->tick < b->tick);
+    const double fine = 1e7;  /* SYN_ASSEMBLY_MOST * CUT * fine is below 2^32 */
+    for (size_t i = 0; i < d->n; i++) {
+        double below = SYN_ASSEMBLY_MOST * CUT - d->found[i].score;
+        d->key[i] = (uint64_t)(below * fine) << 32 | i;
+    }
+    return syn_radix_sort(d->key, d->other, d->n, 32, 32);
 }
 
-/* Takes the highest, and none nearer than the separation: a bucket of that length holds
-   one at most. */
+/* Takes the highest, and then none nearer to it than the separation. */
 static syn_status separate(sweep *s)
 {
     syn_detector *d = s->d;
-    int64_t low = INT64_MAX, high = INT64_MIN;
-    for (size_t i = 0; i < d->n; i++) {
-        low = d->found[i].tick < low ? d->found[i].tick : low;
-        high = d->found[i].tick > high ? d->found[i].tick : high;
-    }
-    if (d->n == 0)
-        return SYN_OK;
-    qsort(d->found, d->n, sizeof *d->found, higher_first);
-    size_t buckets = (size_t)((high - low) / s->separation) + 3, n = 0;
-    if (buckets > d->bucket_room)
-        d->bucket = syn_budget_renew(d->budget, d->bucket, &d->bucket_room, buckets,
-                                     sizeof *d->bucket);
-    if (!d->bucket)
+    size_t n = 0;
+    if (d->n > d->kept_room)
+        d->kept = syn_budget_renew(d->budget, d->kept, &d->kept_room, d->n,
+                                   sizeof *d->kept);
+    if (!d->kept && d->n > 0)
         return syn_budget_refusal(d->budget);
-    for (size_t b = 0; b < buckets; b++)
-        d->bucket[b] = INT64_MIN / 2;
-    for (size_t i = 0; i < d->n; i++) {
-        int64_t tick = d->found[i].tick;
-        int64_t *b = d->bucket + 1 + (tick - low) / s->separation;
-        if (tick - b[-1] < s->separation || b[0] > INT64_MIN / 2 ||
-            (b[1] > INT64_MIN / 2 && b[1] - tick < s->separation))
+    const uint64_t *order = by_score(d);
+    for (size_t k = 0; k < d->n; k++) {
+        size_t i = (uint32_t)order[k];
+        syn_activation *here = d->found + i;
+        if (here->score < 0)
             continue;
-        *b = tick;
-        d->found[n++] = d->found[i];
+        d->kept[n++] = *here;
+        for (size_t j = i; j-- > 0 && here->tick - d->found[j].tick < s->separation;)
+            d->found[j].score = -1;
+        for (size_t j = i + 1;
+             j < d->n && d->found[j].tick - here->tick < s->separation; j++)
+            d->found[j].score = -1;
     }
+    memcpy(d->found, d->kept, n * sizeof *d->kept);
     d->n = n;
     return SYN_OK;
 }

@@ -26,8 +26,8 @@ typedef struct syn_detector {
     size_t n, room;
     uint64_t *key, *other;
     size_t key_room, other_room;
-    int64_t *bucket;
-    size_t bucket_room;
+    syn_activation *kept;
+    size_t kept_room;
     syn_budget *budget;
 } syn_detector;
 
