@@ -71,8 +71,15 @@ static double score_of(const syn_assembly_search *s, uint32_t rung, double z)
     return (z - s->mean[rung]) / s->deviation[rung];
 }
 
+static double deviation_of(double squares, double n)
+{
+    double deviation = n > 1 && squares > 0 ? sqrt(squares / (n - 1)) : 0;
+    return deviation > LEAST_DEVIATION ? deviation : LEAST_DEVIATION;
+}
+
 /* Mean and standard deviation over surrogates of the largest z on a rung, so that no
-   width has more weight than others. */
+   width has more weight than others. The score of a surrogate is by those of all others,
+   as the recording is in none either. */
 static void standardise(syn_assembly_search *s)
 {
     uint32_t n = s->options.surrogates, rungs = s->pairs.ladder.rungs;
@@ -80,20 +87,19 @@ static void standardise(syn_assembly_search *s)
         double sum = 0, squares = 0;
         for (uint32_t k = 0; k < n; k++)
             sum += s->maximum[(size_t)k * rungs + r];
-        s->mean[r] = sum / n;
+        double mean = s->mean[r] = sum / n;
         for (uint32_t k = 0; k < n; k++) {
-            double off = s->maximum[(size_t)k * rungs + r] - s->mean[r];
+            double off = s->maximum[(size_t)k * rungs + r] - mean;
             squares += off * off;
         }
-        s->deviation[r] = n > 1 ? sqrt(squares / (n - 1)) : 1;
-        if (s->deviation[r] < LEAST_DEVIATION)
-            s->deviation[r] = LEAST_DEVIATION;
-    }
-    for (uint32_t k = 0; k < n; k++) {
-        s->score[k] = score_of(s, 0, s->maximum[(size_t)k * rungs]);
-        for (uint32_t r = 1; r < rungs; r++) {
-            double score = score_of(s, r, s->maximum[(size_t)k * rungs + r]);
-            s->score[k] = score > s->score[k] ? score : s->score[k];
+        s->deviation[r] = deviation_of(squares, n);
+        for (uint32_t k = 0; k < n; k++) {
+            double off = s->maximum[(size_t)k * rungs + r] - mean;
+            double others = n > 1 ? -off / (n - 1.0) : 0;  /* their mean, from `mean` */
+            double left = squares - off * off - (n - 1.0) * others * others;
+            double score = (off - others) / deviation_of(left, n - 1.0);
+            if (r == 0 || score > s->score[k])
+                s->score[k] = score;
         }
     }
 }
