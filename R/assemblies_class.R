@@ -114,14 +114,14 @@ assembly_sentence <- function(x, row) {
     if (together) "together" else sprintf("in sequence over %s", duration_text(max(lags))),
     duration_text(width), commas(x$count[[row]]), commas_short(x$expected[[row]]),
     if (round(x$expected[[row]], 1) == 1) "is" else "are",
-    p_text(x$p[[row]], attr(x, "n_surrogates")), takes_part(x$units[[row]], part),
+    search_p_text(x$p[[row]], attr(x, "n_surrogates")), takes_part(x$units[[row]], part),
     halves_text(x$first_half[[row]], x$second_half[[row]], x$expected[[row]])
   )
 }
 
 commas_short <- function(v) if (v >= 100) commas(round(v)) else format(signif(v, 2))
 
-p_text <- function(p, n) if (p <= 1 / (n + 1) * (1 + 1e-9)) paste("at most", signif(p, 2)) else paste("=", signif(p, 2))
+search_p_text <- function(p, n) if (p <= 1 / (n + 1) * (1 + 1e-9)) paste("at most", signif(p, 2)) else paste("=", signif(p, 2))
 
 units_text <- function(units) {
   if (length(units) > 8L) return(some(units, 7L))

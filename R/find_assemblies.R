@@ -9,7 +9,8 @@
 #'
 #' # What is tested
 #' The lags between the spikes of every pair of units are counted in windows of 1, 3, 5, 9, 17,
-#' ... 257 ms around all lags up to `max_lag`. The *excess* of a window is what it holds above
+#' ... 257 ms around all lags up to `max_lag`. (Where all times are those of frames of a camera, it is
+#' windows of 1, 3, 5, ... frames, up to 0.3 s.) The *excess* of a window is what it holds above
 #' what is expected:
 #' * from two widths of lags on either side of it, half a width away from it. What both units'
 #'   rates do over times several times as long as the width is in those, too, and is no excess
@@ -158,19 +159,32 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   ))
 }
 
-#' Lengths in ticks and in bins; a bin is a millisecond, or a tick where that is longer
+#' Lengths in ticks and in bins; a bin is a millisecond, or what the times are multiples of
+#' where that is longer
 #' @noRd
 assembly_ladder <- function(x, max_lag, segment, call = rlang::caller_env()) {
   resolution <- attr(x, "resolution")
-  bin <- max(1, round(0.001 / resolution))
-  longest <- 1e5 * ticks_to_seconds(bin, resolution)
-  max_lag <- check_number(max_lag, min = ticks_to_seconds(bin, resolution), max = longest,
-                          call = call)
-  least <- 2 * max_lag
-  segment <- check_number(segment, min = least, max = 1e9, call = call)
+  bin <- max(1, round(0.001 / resolution), frame_ticks(train_ticks(x)))
+  shortest <- ticks_to_seconds(bin, resolution)
+  max_lag <- check_number(max_lag, min = shortest, max = 1e5 * shortest, call = call)
+  segment <- check_number(segment, min = 2 * max_lag, max = 1e9, call = call)
   list(bin = bin, lags = floor(max_lag / resolution / bin * (1 + 1e-9)),
        widest = max(1, floor(0.3 / resolution / bin * (1 + 1e-9))),
        segment = max(round(segment / resolution), ceiling(diff(interval_ticks(x)) / 1e6)))
+}
+
+#' Ticks from one frame to the next, of times that are those of frames of a camera; else 0
+#'
+#' Frames need not be whole ticks apart, so a twentieth of a frame is let pass.
+#' @noRd
+frame_ticks <- function(ticks) {
+  apart <- diff(unique(ticks))
+  if (length(apart) < 100L) return(0)
+  frame <- min(apart)
+  frames <- apart / frame
+  short <- frames < 10
+  if (mean(short) < 0.1 || mean(abs(frames - round(frames))[short] < 0.05) < 0.99) return(0)
+  round(stats::median((apart / round(frames))[short]))
 }
 
 #' @param found What the core found; `NULL` where there was nothing to look at.
