@@ -68,7 +68,7 @@
 #' @param n_surrogates Number of surrogates, at least `1 / alpha - 1`.
 #' @param segment Length of the segments within which surrogates shift units, in seconds, at least
 #'   twice `max_lag`; there are at most a million of them. Rates that change over longer times are
-#'   kept by surrogates.
+#'   kept by surrogates. `NULL` for a hundredth of the recording, 10 s at most.
 #' @param threads Number of threads; `NULL` for all that this process may use.
 #' @param max_memory Bytes the work may hold, see Memory.
 #'
@@ -125,7 +125,7 @@
 #' summary(found)
 #' as.data.frame(found, what = "members")
 #' @export
-find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, segment = 10,
+find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, segment = NULL,
                             threads = NULL, max_memory = 4e9) {
   check_given(x = "a recording")
   call <- sys.call()
@@ -152,7 +152,8 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
                          "Take fewer units with `x[unit = ]`, or a shorter `max_lag`.",
                          limit_of = "spikes")
   new_assemblies(found, x, ladder, list(
-    recording = x, max_lag = max_lag, alpha = alpha, n_surrogates = n, segment = segment,
+    recording = x, max_lag = max_lag, alpha = alpha, n_surrogates = n,
+    segment = ticks_to_seconds(ladder$segment, attr(x, "resolution")),
     window = ticks_to_seconds(found$width * ladder$bin, attr(x, "resolution")),
     maxima = found$maximum, threads = threads,
     elapsed = proc.time()[["elapsed"]] - started, seed = seed, call = call
@@ -167,10 +168,14 @@ assembly_ladder <- function(x, max_lag, segment, call = rlang::caller_env()) {
   bin <- max(1, round(0.001 / resolution), frame_ticks(train_ticks(x)))
   shortest <- ticks_to_seconds(bin, resolution)
   max_lag <- check_number(max_lag, min = shortest, max = 1e5 * shortest, call = call)
+  whole <- diff(interval_ticks(x))
+  if (is.null(segment)) {
+    segment <- max(2 * max_lag, min(10, ticks_to_seconds(whole, resolution) / 100))
+  }
   segment <- check_number(segment, min = 2 * max_lag, max = 1e9, call = call)
   list(bin = bin, lags = floor(max_lag / resolution / bin * (1 + 1e-9)),
        widest = max(1, floor(0.3 / resolution / bin * (1 + 1e-9))),
-       segment = max(round(segment / resolution), ceiling(diff(interval_ticks(x)) / 1e6)))
+       segment = max(round(segment / resolution), ceiling(whole / 1e6)))
 }
 
 #' Ticks from one frame to the next, of times that are those of frames of a camera; else 0

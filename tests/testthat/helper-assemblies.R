@@ -24,7 +24,7 @@ allan <- function(ticks, width) {
   max(1, sum(diff(count)^2) / (2 * length(ticks)))
 }
 
-clip <- function(u) pmin(pmax(u, -3), 3)
+clip <- function(u) pmin(pmax(u, -2), 2)
 
 # What pairs have in common at one lag: a share of what is expected, and its variance.
 common_of <- function(excess, expected, clumps) {
@@ -36,12 +36,12 @@ common_of <- function(excess, expected, clumps) {
   common <- sum(excess) / sum(expected)
   spread <- max(0, sum((excess - common * expected)^2) - sum(expected * 1.25 * clumps)) /
     sum(expected^2)
-  for (round in 1:2) {
+  for (round in 1:4) {
     variance <- expected * 1.25 * clumps * (1 + common) + spread * expected^2
     u <- clip((excess - common * expected) / sqrt(variance))
     weight <- expected^2 / variance
     common <- max(-0.9, common + sum(u * expected / sqrt(variance)) / sum(weight))
-    spread <- max(0, spread + sum((u^2 / 0.9749 - 1) * weight) / sum(weight^2))
+    spread <- max(0, spread + sum((u^2 / 0.9205 - 1) * weight) / sum(weight^2))
   }
   c(common, spread)
 }

@@ -41,8 +41,6 @@ test_that("planted assemblies are found, with their lags, and nothing else", {
     expect_lt(max(abs((own - own[[1L]]) - (lag - lag[[1L]]))), 0.005)
     expect_gt(found$count[[row]], 70)
     expect_lt(found$expected[[row]], 20)
-    # The first member is in the middle of its window.
-    times <- truth$activations$time[truth$activations$assembly == k] + lag[[1L]] - min(own) * 0
     first <- truth$assemblies$lags[[k]][match(found$units[[row]][[1L]],
                                               truth$assemblies$units[[k]])]
     times <- truth$activations$time[truth$activations$assembly == k] + first
@@ -130,7 +128,7 @@ test_that("wrong arguments are named", {
   expect_error(find_assemblies(x, n_surrogates = 18), "at least 19",
                class = "synfire_error_argument")
   expect_error(find_assemblies(x, segment = 1), "`segment`", class = "synfire_error_argument")
-  expect_error(find_assemblies(x, max_memory = 1e7), class = "synfire_error_budget")
+  expect_error(find_assemblies(x, max_lag = 10, max_memory = 1e7), class = "synfire_error_budget")
 })
 
 test_that("words and tables agree", {

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { REFINED = 2 };
+enum { REFINED = 4 };
 
-static const double CLIP = 3;
+static const double CLIP = 2;
 /* Mean of the square of a standard normal number that is cut at CLIP. */
-static const double CLIPPED = 0.9749;
+static const double CLIPPED = 0.9205;
 
 /* Signed root of the deviance of a share of in / (in + beside) from what is expected,
    with half a count of continuity correction. */

@@ -81,7 +81,7 @@ typedef struct syn_excess_moments {
 
 /* Fits what is common to many histograms on one rung: common[k] and spread[k] for k from
    -reach to reach, by a few steps of a mean and a variance in which none counts for more
-   than three standard deviations, so that few exceptions do not hide themselves. `m` has
+   than two standard deviations, so that few exceptions do not hide themselves. `m` has
    room for 2 * reach + 1. */
 void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_many *many,
                     double *common, double *spread, syn_excess_moments *m);

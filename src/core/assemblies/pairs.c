@@ -7,7 +7,7 @@
    excess to all of them, of about the same share of what is expected (`common`), and
    what shares differ by (`spread`) is no evidence either. Both are found anew for each
    lag and width, from at most FITTED pairs, by a few steps of a mean and a variance in
-   which no pair counts for more than three standard deviations, so that pairs of an
+   which no pair counts for more than two standard deviations, so that pairs of an
    assembly do not hide themselves. Last, spikes that come in clumps make counts vary
    more than those of Poisson processes: by about the product of both units' own excess
    of variance (`clumps`). */

@@ -140,12 +140,13 @@ typedef struct seed {
     syn_triangle triangle;
 } seed;
 
+/* By what is not cut, so that the width is the one at which the excess is largest. */
 static int better_first(const void *x, const void *y)
 {
     const seed *p = x, *q = y;
     const syn_triangle *a = &p->triangle, *b = &q->triangle;
-    if (p->score != q->score)
-        return p->score < q->score ? 1 : -1;
+    if (a->whole != b->whole)
+        return a->whole < b->whole ? 1 : -1;
     if (a->rung != b->rung)
         return a->rung < b->rung ? -1 : 1;
     if (a->a != b->a)

@@ -27,7 +27,7 @@ typedef struct syn_assembly_search {
     syn_refiner refiner;
     syn_lagged_peak *peak;   /* [rungs * units * units] */
     syn_triangle *best;      /* [rungs * units * units] */
-    syn_triangle *seed;      /* [seeds] triangles above the bar, the best first */
+    syn_triangle *seed;      /* [seeds] triangles above the bar, the largest z first */
     double *seed_score;
     uint32_t seeds;
     double *maximum;         /* [surrogates * rungs] the largest z of each */

@@ -88,7 +88,9 @@ static syn_status close_unit(void *context, size_t item, int worker)
                     continue;
                 best[b] = (syn_triangle){.a = a, .b = b, .c = c, .rung = rung,
                                          .lag_b = row[b].lag, .lag_c = row[c].lag,
-                                         .z = (float)all};
+                                         .z = (float)all,
+                                         .whole = (float)((row[b].z + row[c].z + z) /
+                                                          sqrt(3.0))};
             }
     }
     return SYN_OK;

@@ -11,7 +11,8 @@ typedef struct syn_triangle {
     uint32_t a, b, c;
     uint32_t rung;
     int32_t lag_b, lag_c;
-    float z;      /* of the three pairs together; 0 for none */
+    float z;      /* of the three pairs together, each cut; 0 for none */
+    float whole;  /* the same, not cut */
 } syn_triangle;
 
 /* The best triangle with each pair a, b on each rung, at
