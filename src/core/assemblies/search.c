@@ -9,7 +9,7 @@
 
 enum { MOVES = 10 };  /* ways to move members apart */
 
-static const double LEAST_DEVIATION = 0.1;  /* of a largest z over surrogates */
+static const double LEAST_DEVIATION = 0.4;  /* of a largest z over surrogates */
 
 void syn_assembly_search_free(syn_assembly_search *s)
 {
@@ -58,7 +58,7 @@ static void keep_maxima(const syn_assembly_search *s, double *maximum)
 {
     size_t all = (size_t)s->pairs.units * s->pairs.units;
     for (uint32_t rung = 0; rung < s->pairs.ladder.rungs; rung++) {
-        maximum[rung] = 0;
+        maximum[rung] = SYN_TRIANGLE_LEAST;
         for (size_t k = 0; k < all; k++) {
             double z = s->best[rung * all + k].z;
             maximum[rung] = z > maximum[rung] ? z : maximum[rung];

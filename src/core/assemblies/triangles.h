@@ -6,6 +6,9 @@
 
 #include "core/assemblies/pairs.h"
 
+/* A triangle has this z at least; also taken for the z of none. */
+#define SYN_TRIANGLE_LEAST 4.33
+
 /* Units b and c fire `lag_b` and `lag_c` bins after a. */
 typedef struct syn_triangle {
     uint32_t a, b, c;
