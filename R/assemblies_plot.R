@@ -124,6 +124,7 @@ draw_aligned <- function(x, rows) {
                        data = bands, hjust = -0.1, size = 3, colour = syn_ink) +
     ggplot2::scale_colour_manual(values = c(`FALSE` = syn_muted, `TRUE` = syn_colours[["blue"]]),
                                  guide = "none") +
+    ggplot2::scale_x_continuous(expand = ggplot2::expansion(mult = c(0.16, 0.02))) +
     ggplot2::facet_wrap(~panel, scales = "free") +
     ggplot2::labs(x = "Time from the activation (ms)", y = NULL) +
     theme_synfire() +
