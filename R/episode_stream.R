@@ -41,8 +41,12 @@
 #' `vignette("definitions")` the proof that the counts are exact. How often to update is
 #' free: the table does not depend on how a recording is cut into blocks.
 #'
-#' This is what one core does. With `device = "gpu"`, or an `engine` other than
-#' `"window"`, each changed window is mined anew. `"auto"` is the CPU here.
+#' This is what one core does, or with `device = "gpu"` one GPU, the first of `gpus`: the
+#' counts stay there from one update to the next, and only what came and what changed
+#' goes back and forth. It pays for long windows with many episodes, where an update of the CPU
+#' takes more than some tenths of a millisecond; `"auto"` is the CPU here, which for shorter ones is
+#' as fast and needs no GPU for as long as an experiment lasts. With an `engine` other than
+#' `"window"` each changed window is mined anew.
 #'
 #' # Memory
 #' A stream holds the spikes of its window, what follows each of them, where each frequent
@@ -52,11 +56,11 @@
 #'
 #' # Alarms
 #' With `alarms` a stream says which episodes of the window occur more often than chance
-#' lets any episode occur. Chance is what surrogates of the window give (`surrogate`,
-#' `dither`; see [surrogate_trains()]): each is mined like the window, and its largest count
-#' of each size is kept. At a *look*, every `look` seconds of recording, each episode of two
-#' or more units gets a p value from the last `n_surrogates` of them: the share of
-#' surrogates in which any episode of any size is as extreme. So it is adjusted for
+#' lets any episode occur. Every `look` seconds of recording it takes a *look*: the window
+#' as it is then is compared with `n_surrogates` surrogates of this very window
+#' (`surrogate`, `dither`; see [surrogate_trains()]). Each is mined like the window, and its
+#' largest count of each size is kept. Each episode of two or more units gets a p value, the
+#' share of surrogates in which any episode of any size is as extreme. So it is adjusted for
 #' all episodes that could have been found, and it does not matter that those in the table
 #' were chosen by their counts. Episodes whose p value is at most `alarms` x `look` /
 #' 3600 are alarms.
@@ -64,19 +68,29 @@
 #' Thus among an hour of looks at units that fire independently of each other, `alarms` of
 #' them are expected to raise a false alarm, at most: however often the stream is updated
 #' and however much the windows of neighbouring looks overlap, as expected numbers add up.
-#' What that needs is that the surrogates are what the window would be by chance. Within
-#' `renew` seconds all surrogates are made anew, some in each update; by default that is
-#' `look`, so that all are of windows since the look before, and with one update a look of
-#' that very window. A longer `renew` takes less work, and is sound as far as the recording
-#' was then as it is now: where spike counts of windows differ, as they do by chance in short
-#' windows, somewhat more alarms may be false than stated. `vignette("definitions")` has the
-#' proof, and `bench/stream_alarms.R` measures both.
+#' What that needs is that surrogates are what the window would be by chance.
+#' `vignette("definitions")` has the proof, and `bench/stream_alarms.R` measures the rate.
 #'
-#' The first look comes when the window is full and `n_surrogates` are there. An update in
-#' which surrogates are due takes longer by the time that mining them takes, each about as
-#' long as [mine_episodes()] takes for the window. `n_surrogates` are mined in `renew`
-#' seconds: looks half as far apart need twice as many in half the time. Choose `alarms`,
-#' `look`, `renew` and `max_size` so that the stream keeps up. [set.seed()] before `episode_stream()` decides all surrogates.
+#' **When alarms come.** Surrogates are mined by threads of their own, which give way to the
+#' updates. A look is judged by the first update that comes `judge_after` seconds of
+#' recording later, or by the one that takes the next look; alarms and limits then are those
+#' of the window that was looked at, and stand until the next look is judged. So the result
+#' depends on the recording and the seed, and not on the speed of the computer. Updates stay
+#' as short as without alarms, if the surrogates are mined within `judge_after`; else the
+#' update that judges waits for them. Each takes about as long as [mine_episodes()] takes for
+#' the window, less with `max_size`; `threads` of them are mined at a time. Choose `alarms`,
+#' `look` and `max_size` so that `judge_after` is enough: looks twice as often need twice as
+#' many surrogates in half the time. The first look comes when the window is full. A look
+#' that is not judged when the recording ends stays so. Surrogates are mined on the CPU; the
+#' threads together hold up to `max_memory` besides what the window takes. [set.seed()]
+#' before `episode_stream()` decides all surrogates.
+#'
+#' **What chance is.** The rate holds for what the surrogates keep. Rates that rise and fall
+#' together raise no alarms as long as they change slowly compared with `dither`. Dithering
+#' takes the bursts of single units apart, and episodes that repeat a unit, such as A -> A,
+#' are then alarms at every look. Where units burst, take `distinct_units = TRUE`; and
+#' `surrogate = "train_shift"`, which keeps the bursts of each unit, as dithering spikes one
+#' by one makes alarms rarer than stated, also true ones.
 #'
 #' @param intervals,min_count As in [mine_episodes()]; `min_support` may be given in place of
 #'   `min_count`, and counts against the spikes of each window.
@@ -94,8 +108,9 @@
 #' @param look Seconds of recording from one look for alarms to the next; `NULL` for `window`.
 #' @param n_surrogates Number of surrogates that a look compares with, enough for
 #'   the p value that an alarm needs; `NULL` for five times as many.
-#' @param renew Seconds of recording within which all surrogates are made anew; `NULL` for
-#'   `look`.
+#' @param judge_after Seconds of recording from a look to its alarms, from 0 to `look`;
+#'   `NULL` for a quarter of `look`. With 0 the update that takes the look waits for its
+#'   surrogates.
 #' @param surrogate,dither How surrogates are made, and so what counts as chance: a
 #'   `surrogate` of [surrogate_trains()] that takes no more than `dither`, in seconds. Take
 #'   `dither` no shorter than the delays, lest chance keep some of the precision too.
@@ -117,10 +132,10 @@
 #'       `change` are NA) or `"gone"` from it (`now` and `change` are NA). The largest
 #'       changes come first; of one that is new or gone the least change it can have made
 #'       counts}
-#'     \item{alarms}{a data frame with a row for each alarm of the last look, the longest
-#'       episodes first: `episode`, `size`, `count`, the `limit` of its size, `p` value,
-#'       `since` (end of the window, in seconds, at the look that raised it) and whether it
-#'       is `new` with this update}
+#'     \item{alarms}{a data frame with a row for each alarm of the last look that was judged,
+#'       the longest episodes first: `episode`, `size`, `count`, the `limit` of its size, `p` value,
+#'       `since` (end of the window, in seconds, at the look that raised it first) and
+#'       whether it is `new` with this update}
 #'     \item{limits}{a data frame with a row for each size from 2 on: the largest count
 #'       that `chance` gives (the median over the surrogates), and the `limit`, the least
 #'       count that raises an alarm; NA where there are too few surrogates to tell}
@@ -169,8 +184,8 @@
 #' @export
 episode_stream <- function(intervals, min_count = NULL, window, ..., resolution = 1e-6,
                            history = 1000, follow = 10, alarms = NULL, look = NULL,
-                           n_surrogates = NULL, renew = NULL, surrogate = "dither",
-                           dither = 0.015) {
+                           n_surrogates = NULL, judge_after = NULL,
+                           surrogate = "dither", dither = 0.015) {
   call <- match.call()
   arguments <- list(...)
   check_mining_names(arguments)
@@ -190,8 +205,8 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
   arguments$intervals <- intervals
   arguments$min_count <- min_count
   arguments$units <- NULL
-  alarming <- new_alarming(alarms, look, n_surrogates, renew, surrogate, dither, window_ticks,
-                           resolution, arguments)
+  alarming <- new_alarming(alarms, look, n_surrogates, judge_after, surrogate, dither,
+                           window_ticks, resolution, arguments)
 
   nothing <- new_spike_trains(numeric(), factor(character(), units), 0, 0, resolution)
   # What mining refuses is refused before the experiment begins.
@@ -202,11 +217,12 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
   structure(
     list(
       episodes = episodes, changes = episode_changes(episodes, episodes),
-      history = no_history(), alarms = no_alarms(), limits = no_limits(),
+      history = double(), alarms = no_alarms(), limits = no_limits(),
       window = window_ticks, resolution = resolution, arguments = arguments,
       counting = no_counting(arguments), only = !is.null(units), start = NULL, now = NULL,
       updates = 0, recorded = 0, seconds = 0, slowest = NULL,
       keep = history, followed = follow_nothing(follow),
+      notes = new.env(parent = emptyenv()),
       alarming = alarming, call = call
     ),
     class = "episode_stream"
@@ -220,37 +236,37 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
   check_no_dots()
   check_stream(object)
   began <- wall_clock()
-  block <- read_block(object, new_spikes, now, rlang::current_env())
-  slid <- slide_kept_window(object, block, rlang::current_env()) %||%
-    slide_window(object, block, rlang::current_env())
-  counted <- count_window(object, slid)
-  episodes <- counted$episodes
-  changes <- episode_changes(object$episodes, episodes, counted$was)
+  # Of a plain list, elements are taken without methods.
+  x <- unclass(object)
+  block <- read_block(x, new_spikes, now, rlang::current_env())
+  slid <- slide_kept_window(x, block, rlang::current_env()) %||%
+    slide_window(x, block, rlang::current_env())
+  counted <- count_window(x, slid)
 
-  since <- if (is.null(object$now)) block$start else object$now
-  object$episodes <- episodes
-  object$counting <- counted$counting
-  object$changes <- changes
-  object$start <- min(object$start, block$start)
-  object$now <- block$now
-  object <- watch_stream(object)
-  number <- stats::setNames(tabulate(changes$status, 4L), episode_status)
-  object$followed <- follow_on(object$followed, episodes, object$keep)
-  row <- list(
-    end = ticks_to_seconds(block$now, object$resolution),
-    recorded = ticks_to_seconds(min(block$now - since, object$window), object$resolution),
-    spikes = nrow(slid$recording), episodes = nrow(episodes), risen = number[["risen"]],
-    fallen = number[["fallen"]], new = number[["new"]], gone = number[["gone"]],
-    alarms = nrow(object$alarms), seconds = max(wall_clock() - began, 1e-6)
-  )
-  object$history <- append_row(object$history, row, object$keep)
-  object$updates <- object$updates + 1
-  object$recorded <- object$recorded + row$recorded
-  object$seconds <- object$seconds + row$seconds
-  if (is.null(object$slowest) || row$seconds > object$slowest$seconds) {
-    object$slowest <- append_row(no_history(), row, 1)
+  since <- if (is.null(x$now)) block$start else x$now
+  x$changes <- changes_since(x, counted)
+  x$episodes <- counted$episodes
+  x$counting <- counted$counting
+  x$start <- min(x$start, block$start)
+  x$now <- block$now
+  if (!is.null(x$alarming)) {
+    x <- unclass(watch_stream(structure(x, class = class(object))))
   }
-  object
+  x$followed <- follow_on(x, counted)
+  tally <- counted$tally %||% c(
+    counted$rows, tabulate(.subset2(x$changes, "status"), length(episode_status))
+  )
+  recorded <- ticks_to_seconds(min(block$now - since, x$window), x$resolution)
+  seconds <- max(wall_clock() - began, 1e-6)
+  row <- c(ticks_to_seconds(block$now, x$resolution), recorded, slid$spikes, tally,
+           length(.subset2(x$alarms, "episode")), seconds)
+  x$history <- note(x$notes, "history", as_history(x$history), row, x$keep)
+  x$updates <- x$updates + 1
+  x$recorded <- x$recorded + recorded
+  x$seconds <- x$seconds + seconds
+  if (is.null(x$slowest) || seconds > seconds_of(x$slowest)) x$slowest <- row
+  class(x) <- class(object)
+  x
 }
 
 #' Mining with the arguments of a stream, without the spikes in the call that is kept
@@ -295,7 +311,7 @@ stream_units <- function(units, call = rlang::caller_env()) {
 
 #' What an update brings, in ticks and unit codes of the stream
 #'
-#' @return List: `tick` and `code`, sorted; `units`, all levels there are now; `start` of
+#' @return List: `tick` and `code`, by tick; `units`, all levels there are now; `start` of
 #'   what was recorded and `now`, in ticks.
 #' @noRd
 read_block <- function(object, new_spikes, now, call) {
@@ -309,13 +325,15 @@ read_block <- function(object, new_spikes, now, call) {
   if (silent && is.null(now)) {
     abort_arg("now", "given, in seconds, when there are no spikes", "NULL", call = call)
   }
-  units <- levels(.subset2(attr(object$episodes, "recording"), "unit"))
+  units <- levels(.subset2(recording_of(object), "unit"))
   if (is.null(new_spikes)) {
-    block <- list(tick = numeric(), code = integer(), units = units, start = now, now = now)
+    block <- list(tick = numeric(), code = integer(), start = now, now = now)
   } else {
-    block <- block_of(block_trains(new_spikes, resolution, if (silent) now, call), units,
-                      object$only)
+    block <- .Call(r_plain_block, new_spikes, clock_of(resolution), units) %||%
+      block_of(block_trains(new_spikes, resolution, if (silent) now, call), units,
+               object$only)
   }
+  if (is.null(block$units)) block$units <- units
   last <- max(block$tick, -Inf)
   block$now <- if (is.null(now)) max(block$now, reached) else now
   if (block$now < max(last, reached)) {
@@ -384,7 +402,8 @@ block_of <- function(x, units, only) {
 #' @noRd
 slide_window <- function(object, block, call) {
   resolution <- object$resolution
-  old <- own_recording(object$episodes)
+  old <- recording_of(object)
+  check_spike_trains(old, "attr(object$episodes, \"recording\")", call, once = TRUE)
   time <- .subset2(old, "time")
   code <- as.integer(.subset2(old, "unit"))
   cut <- block$now - object$window
@@ -417,7 +436,7 @@ slide_window <- function(object, block, call) {
     recording = window_recording(
       object, block, time, structure(code, levels = block$units, class = "factor")
     ),
-    changed = changed, cut = cut, gone = gone + sum(!still),
+    spikes = length(time), changed = changed, cut = cut, gone = gone + sum(!still),
     come = if (in_order) list(tick = block$tick[new], code = block$code[new])
   )
 }
@@ -448,64 +467,3 @@ check_not_too_late <- function(object, new_tick, cut, call) {
     call = call
   )
 }
-
-# ---- What an update leaves behind ----------------------------------------------------
-
-episode_status <- c("risen", "fallen", "new", "gone")
-
-#' Episodes whose counts differ between two tables
-#'
-#' @param at Rows in the table before, where they are known.
-#' @noRd
-episode_changes <- function(before, now, at = NULL) {
-  before <- compared_parts(before)
-  now <- compared_parts(now)
-  at <- at %||% match(now$episode, before$episode)
-  count <- before$count[at]
-  other <- which(is.na(at) | count != now$count)
-  left <- rep(TRUE, length(before$count))
-  left[at] <- FALSE
-  left <- which(left)
-  old <- c(count[other], before$count[left])
-  new <- c(now$count[other], rep(NA_integer_, length(left)))
-  change <- new - old
-  status <- 2L - (change > 0L)
-  status[is.na(old)] <- 3L
-  status[is.na(new)] <- 4L
-  # What is not in a table occurs less than min_count times.
-  least <- change
-  least[status == 3L] <- new[status == 3L] - before$min_count + 1
-  least[status == 4L] <- old[status == 4L] - now$min_count + 1
-  o <- order(-abs(least), method = "radix")
-  structure(
-    list(
-      episode = c(now$episode[other], before$episode[left])[o],
-      size = c(now$size[other], before$size[left])[o], before = old[o], now = new[o],
-      change = change[o],
-      status = structure(status[o], levels = episode_status, class = "factor")
-    ),
-    class = "data.frame", row.names = .set_row_names(length(o))
-  )
-}
-
-#' What is compared of a table, as a plain list: methods of tables take their time
-#' @noRd
-compared_parts <- function(x) {
-  list(episode = .subset2(x, "episode"), size = .subset2(x, "size"),
-       count = .subset2(x, "count"), min_count = attr(x, "min_count", exact = TRUE))
-}
-
-no_history <- function() {
-  data.frame(end = double(), recorded = double(), spikes = integer(), episodes = integer(),
-             risen = integer(), fallen = integer(), new = integer(), gone = integer(),
-             alarms = integer(), seconds = double())
-}
-
-#' A data frame with one row more, the last `most` of them
-#' @noRd
-append_row <- function(x, row, most) {
-  columns <- Map(\(old, one) last_of(c(old, one), most), unclass(x), row)
-  structure(columns, class = "data.frame", row.names = .set_row_names(length(columns[[1L]])))
-}
-
-last_of <- function(v, most) if (length(v) > most) v[-seq_len(length(v) - most)] else v

@@ -4,36 +4,39 @@
 #' Who counts for a stream
 #'
 #' @return List: `state` is `NULL`, or an environment with the `pointer` to the window that
-#'   the core keeps, the number of `units` it has room for, and `stamp`, which tells
+#'   the core or a GPU keeps, the number of `units` it has room for, and `stamp`, which tells
 #'   whether it has been moved on since; `stamp` is the one it had after the last update
-#'   of this stream. `possible`: whether the core may keep a window at all.
+#'   of this stream. `possible`: whether they may keep a window at all.
 #' @noRd
 no_counting <- function(arguments, possible = TRUE) {
   engine <- arguments[["engine"]] %||% "auto"
-  device <- arguments[["device"]] %||% "cpu"
-  list(state = NULL, stamp = 0,
-       possible = possible && engine %in% c("auto", "window") && device == "cpu")
+  list(state = NULL, stamp = 0, possible = possible && engine %in% c("auto", "window"))
 }
 
 #' The episodes of a window that has moved on, and who counted them
+#'
+#' @return List: `episodes`, a table or a view, its number of `rows`; `counting`. Where the episodes before were
+#'   a view of the same window, also `tally`, how many episodes there are and how many are
+#'   of each `episode_status`. Where the episodes are a view, also `strongest`, the numbers
+#'   of those to be followed, and whether their tree is the `same_tree` as before.
 #' @noRd
 count_window <- function(object, slid) {
-  if (!slid$changed) {
+  counting <- object$counting
+  if (!slid$changed && !is_view(object$episodes)) {
     episodes <- object$episodes
     attr(episodes, "recording") <- slid$recording
-    return(list(episodes = episodes, counting = object$counting))
+    return(list(episodes = episodes, rows = nrow(episodes), counting = counting))
   }
-  counting <- object$counting
-  here <- nrow(slid$recording)
   moved <- slid$gone + length(slid$come$tick)
-  if (counting$possible && !is.null(slid$come) && is_little(object, moved, here)) {
+  if (counting$possible && !is.null(slid$come) && is_little(object, moved, slid$spikes)) {
     counted <- move_on(object, slid)
     if (!is.null(counted)) return(counted)
     counting <- no_counting(object$arguments, possible = FALSE)
   } else {
     counting$state <- NULL
   }
-  list(episodes = mine_window(slid$recording, object$arguments), counting = counting)
+  episodes <- mine_window(slid$recording, object$arguments)
+  list(episodes = episodes, rows = nrow(episodes), counting = counting)
 }
 
 #' Whether counting what came and went takes less than mining the window. Tests say by
@@ -48,53 +51,54 @@ is_little <- function(object, moved, here) {
 move_on <- function(object, slid) {
   started <- wall_clock()
   x <- slid$recording
-  check_delays_fit(x, attr(object$episodes, "intervals"), rlang::caller_env(2L))
   arguments <- object$arguments
+  intervals <- delays_of(object)
+  check_delays_fit(x, intervals, rlang::caller_env(2L))
   state <- object$counting$state
   block <- slid$come
-  spikes <- nrow(x)
-  min_count <- check_min_count(arguments[["min_count"]], arguments[["min_support"]], spikes)
+  units <- levels(.subset2(x, "unit"))
+  min_count <- check_min_count(arguments[["min_count"]], arguments[["min_support"]],
+                               slid$spikes)
   # The buffers hold the window before this update, or already the one after it.
-  before <- attr(object$episodes, "recording", exact = TRUE)
-  known <- is_current(state, object$counting$stamp, nlevels(.subset2(x, "unit"))) &&
-    (is_kept_window(state, x) || is_kept_window(state, before))
+  known <- is_current(state, object$counting$stamp, length(units)) &&
+    (is_kept_window(state, x) || is_kept_window(state, recording_of(object)))
   if (!known) {
     block <- list(tick = train_ticks(x), code = as.integer(.subset2(x, "unit")))
     state <- open_counting(object, x, block$tick)
     if (inherits(state, "synfire_status")) return(NULL)
   }
   if (!is_kept_window(state, x)) x <- keep_window(state, x)
-  old <- if (known) state$table
-  if (!identical(state$units_known, levels(.subset2(x, "unit")))) {
-    state$units_known <- levels(.subset2(x, "unit"))
-    state$spelling <- spelling(state$units_known, attr(object$episodes, "intervals"))
+  if (!identical(state$units_known, units)) {
+    state$units_known <- units
+    state$spelling <- spelling(units, intervals)
   }
   # Until the end of this update the state belongs to no stream.
   stamp <- state$stamp + 1
   state$stamp <- NA
-  target <- attr(object$episodes, "target", exact = TRUE)
-  mined <- .Call(
-    r_stream_update, state$pointer, block, max(slid$cut, -2^53), state$spelling, old,
-    list(min_count = min(min_count, .Machine$integer.max), least_flag = least_flag(target),
-         top = min(as.double(arguments[["top"]] %||% Inf), 2^53),
+  before <- if (known && is_view(object$episodes)) object$episodes
+  found <- .Call(
+    r_stream_update, state$pointer, block, max(slid$cut, -2^53), state$spelling, before,
+    list(min_count = min(min_count, .Machine$integer.max), follow = object$followed$most,
          max_memory = arguments[["max_memory"]] %||% formals(mine_episodes)$max_memory)
   )
-  if (is_short_of_memory(mined)) return(NULL)
-  mined <- finish_status(mined, "mining the window",
+  if (is_short_of_memory(found)) return(NULL)
+  found <- finish_status(found, "mining the window",
                          "Raise `min_count`, lower `max_size`, or shorten `window`.")
   state$stamp <- stamp
-  state$table <- mined[c("episode", "units", "low", "high")]
-  same <- !is.null(old) &&
-    rlang::is_reference(.subset2(object$episodes, "episode"), old$episode)
-  about <- attributes(object$episodes)
-  about <- about[setdiff(names(about), c("names", "row.names", "class", "columns", "rows"))]
-  about[c("recording", "min_count", "levels", "elapsed", "peak_memory")] <- list(
-    x, min_count, levels_frame(mined$levels, NULL, "exact"), wall_clock() - started,
-    mined$levels$peak_memory
-  )
-  list(episodes = new_episodes(mined_columns(mined, spikes), about),
-       counting = list(state = state, stamp = stamp, possible = TRUE),
-       was = if (same) mined$was)
+  show <- list(max_size = state$max_size,
+               least_flag = least_flag(about_of(object)$target),
+               top = min(as.double(arguments[["top"]] %||% Inf), 2^53))
+  view <- view_of(found, min_count, x, slid$spikes, state$spelling, about_of(object), show,
+                  wall_clock() - started)
+  counting <- list(state = state, stamp = stamp, possible = TRUE)
+  # A table that leaves episodes out is made at once: what it shows says what has changed.
+  if (show$least_flag < 3 || show$top < 2^53) {
+    episodes <- shown_table(view, state)
+    return(list(episodes = episodes, rows = nrow(episodes), counting = counting))
+  }
+  list(episodes = view, rows = found$tally[[1L]], counting = counting, strongest = found$strongest,
+       tally = if (!is.null(before)) found$tally,
+       same_tree = rlang::is_reference(found$tree, before$tree))
 }
 
 #' Whether the core's window is the one that a stream had after its last update
@@ -161,7 +165,7 @@ is_kept_window <- function(state, x) {
 slide_kept_window <- function(object, block, call) {
   state <- object$counting$state
   if (!is_current(state, object$counting$stamp, length(block$units))) return(NULL)
-  old <- attr(object$episodes, "recording", exact = TRUE)
+  old <- recording_of(object)
   if (!is_kept_window(state, old)) return(NULL)
   time <- state$time
   cut <- block$now - object$window
@@ -181,7 +185,7 @@ slide_kept_window <- function(object, block, call) {
   state$filled <- state$filled + came
   columns <- window_columns(state, n, block$units)
   list(recording = window_recording(object, block, columns$time, columns$unit),
-       changed = gone > 0 || came > 0, cut = cut, gone = gone,
+       spikes = n, changed = gone > 0 || came > 0, cut = cut, gone = gone,
        come = list(tick = block$tick, code = block$code))
 }
 
@@ -219,20 +223,22 @@ move_buffers <- function(state, n) {
 #' @noRd
 open_counting <- function(object, x, tick) {
   arguments <- object$arguments
-  intervals <- attr(object$episodes, "intervals", exact = TRUE)
-  ticks <- check_intervals(intervals, object$resolution)$ticks
+  ticks <- check_intervals(delays_of(object), object$resolution)$ticks
   units <- nlevels(.subset2(x, "unit"))
+  max_size <- min(arguments[["max_size"]] %||% Inf, .Machine$integer.max)
   pointer <- .Call(r_stream_open, ticks, list(
     units = units,
-    max_size = min(arguments[["max_size"]] %||% Inf, .Machine$integer.max),
-    distinct_units = as.integer(attr(object$episodes, "distinct_units", exact = TRUE)),
+    max_size = max_size, distinct_units = as.integer(about_of(object)$distinct_units),
     events = length(tick), occupancy = occupancy(tick, ticks),
     max_memory = arguments[["max_memory"]] %||% formals(mine_episodes)$max_memory
-  ))
+  ), if (identical(arguments[["device"]], "gpu")) {
+    gpu_request("window", check_gpus(arguments[["gpus"]], "gpu"))
+  })
   if (inherits(pointer, "synfire_status")) return(pointer)
   state <- new.env(parent = emptyenv())
   state$pointer <- pointer
   state$units <- units
+  state$max_size <- max_size
   state$stamp <- 0
   state
 }

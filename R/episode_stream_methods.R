@@ -5,10 +5,12 @@
 check_stream <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
   parts <- if (is.list(x)) unclass(x)
   number <- \(v) is_plain_numeric(v) && length(v) == 1L && is.finite(v)
-  numbers <- c("window", "resolution", "updates", "recorded", "seconds", "keep")
-  sound <- inherits(parts$episodes, "episodes") && is.data.frame(parts$changes) &&
-    is.data.frame(parts$history) && is.data.frame(parts$alarms) && is.list(parts$arguments) && is.list(parts$followed) &&
-    all(vapply(parts[numbers], number, NA))
+  frame <- \(v) is.data.frame(v) || is_view(v)
+  sound <- frame(parts$episodes) && frame(parts$changes) && is.environment(parts$notes) &&
+    (is.double(parts$history) || is.data.frame(parts$history)) &&
+    is.data.frame(parts$alarms) && is.list(parts$arguments) && is.list(parts$followed) &&
+    number(parts$window) && number(parts$resolution) && number(parts$updates) &&
+    number(parts$recorded) && number(parts$seconds) && number(parts$keep)
   if (!sound) {
     abort_arg(arg, "a stream as `episode_stream()` and `update()` make it",
               "one that was changed", "Set it up again with `episode_stream()`.", call = call)
@@ -31,8 +33,9 @@ format.episode_stream <- function(x, ...) {
   check_stream(x)
   window <- paste(short(ticks_to_seconds(x$window, x$resolution)), "s")
   if (is.null(x$now)) return(sprintf("window of %s, no spikes yet", window))
-  units <- levels(.subset2(attr(x$episodes, "recording", exact = TRUE), "unit"))
-  last <- x$history[nrow(x$history), ]
+  units <- levels(.subset2(recording_of(x), "unit"))
+  last <- x$history
+  last <- last[nrow(last), ]
   sprintf("window of %s up to %s s, %s spikes of %s units, %s episodes", window,
           exact(last$end), commas(last$spikes), commas(length(units)), commas(last$episodes))
 }
@@ -40,7 +43,7 @@ format.episode_stream <- function(x, ...) {
 stream_title <- function(x) {
   least <- x$arguments$min_count
   c(paste("<episode_stream>", format(x)),
-    delays_text(attr(x$episodes, "intervals", exact = TRUE)),
+    delays_text(delays_of(x)),
     if (is.null(least)) {
       sprintf("# a support of at least %s each", exact(x$arguments$min_support))
     } else {
@@ -91,7 +94,7 @@ summary.episode_stream <- function(object, ...) {
       title = stream_title(object), updates = object$updates, recorded = object$recorded,
       seconds = object$seconds,
       real_time_factor = if (object$updates > 0) object$recorded / object$seconds else NA_real_,
-      slowest = object$slowest, device = attr(object$episodes, "device"),
+      slowest = object$slowest, device = about_of(object)$device,
       memory = held_memory(object$counting$state),
       looks = object$alarming$looks %||% 0,
       false = (object$alarming$looks %||% 0) * (object$alarming$alpha %||% 0)
@@ -125,10 +128,9 @@ print.summary.episode_stream <- function(x, ...) {
 alarms_text <- function(x) {
   a <- x$alarming
   if (a$looks == 0) {
-    return(if (is.null(a$begun)) "No look for alarms yet: the window is not full" else {
-      sprintf("No look for alarms yet: %s of %s surrogates are there", commas(min(a$made, a$n)),
-              commas(a$n))
-    })
+    if (is.null(a$open)) return("No look for alarms yet: the window is not full")
+    return(sprintf("The first look for alarms is judged at %s s",
+                   exact(ticks_to_seconds(a$open$due, x$resolution))))
   }
   hourly <- a$alpha * 3600 / ticks_to_seconds(a$look, x$resolution)
   sprintf("%s; chance is expected to raise a false one at %s looks an hour at most",

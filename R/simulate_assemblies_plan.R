@@ -126,7 +126,7 @@ plan_assembly <- function(one, k, members, count, participation, resolution, las
     steps <- kind$step[[1L]] + (kind$step[[2L]] - kind$step[[1L]]) * u
     round_to_ticks(c(0, cumsum(steps)), resolution)
   } else {
-    check_lags(one$lags, n, arg("lags"), resolution, call)
+    check_member_lags(one$lags, n, arg("lags"), resolution, call)
   }
   width <- if (is.null(one$width)) kind$width else one$width
   width <- round_to_ticks(check_number(width, arg("width"), min = 0, max = 1e9, call = call),
@@ -149,7 +149,7 @@ plan_assembly <- function(one, k, members, count, participation, resolution, las
        count = count, participation = participation, spikes = spikes)
 }
 
-check_lags <- function(lags, n, arg, resolution, call) {
+check_member_lags <- function(lags, n, arg, resolution, call) {
   ticks <- seconds_to_ticks(lags, resolution, arg, call)
   if (length(ticks) != n || ticks[[1L]] != 0 || is.unsorted(ticks)) {
     abort_arg(arg, sprintf("%d increasing numbers of seconds, the first one 0", n),

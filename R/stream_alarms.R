@@ -1,13 +1,14 @@
 # Alarms of a stream: which episodes of the window occur more often than chance lets any
-# episode occur. What chance gives is known from surrogates of the latest windows.
+# episode occur. What chance gives is known from surrogates of the same window.
 
 #' How alarms are raised, from the arguments of `episode_stream()`; `NULL` where none are
 #'
 #' @param window,resolution Of the stream; ticks and seconds.
 #' @noRd
-new_alarming <- function(per_hour, look, n, renew, surrogate, dither, window, resolution,
-                         arguments, call = rlang::caller_env()) {
-  given <- c(look = !is.null(look), n_surrogates = !is.null(n), renew = !is.null(renew))
+new_alarming <- function(per_hour, look, n, judge_after, surrogate, dither, window,
+                         resolution, arguments, call = rlang::caller_env()) {
+  given <- c(look = !is.null(look), n_surrogates = !is.null(n),
+             judge_after = !is.null(judge_after))
   if (is.null(per_hour)) {
     if (any(given)) {
       abort_arg(names(which(given))[[1L]], "left out where `alarms` is NULL", "given",
@@ -23,7 +24,9 @@ new_alarming <- function(per_hour, look, n, renew, surrogate, dither, window, re
               "Give `min_count`: surrogates are mined with the same one.", call = call)
   }
   look <- if (is.null(look)) window else alarm_ticks(look, resolution, "look", call)
-  renew <- if (is.null(renew)) look else alarm_ticks(renew, resolution, "renew", call)
+  judge_after <- if (is.null(judge_after)) floor(look / 4) else {
+    judging_ticks(judge_after, look, resolution, call)
+  }
   alpha <- per_hour * ticks_to_seconds(look, resolution) / 3600
   if (alpha >= 1) {
     abort_arg("alarms", sprintf("below %s, one at each look", short(signif(per_hour / alpha, 3))),
@@ -42,15 +45,29 @@ new_alarming <- function(per_hour, look, n, renew, surrogate, dither, window, re
   some <- new_spike_trains(c(0, window), factor(c("A", "A")), 0,
                            ticks_to_seconds(window, resolution), resolution)
   made <- surrogate_options(some, surrogate, dither, call = call)
-  list(alpha = alpha, look = look, renew = renew, n = n, surrogate = surrogate,
-       dither = dither, key = made$key, maxima = matrix(0L, 0L, n), made = 0, begun = NULL,
-       next_look = NULL, looks = 0)
+  list(alpha = alpha, look = look, judge_after = judge_after, n = n,
+       how = made[c("numbers", "method")], key = made$key, next_look = NULL, open = NULL,
+       looks = 0)
 }
 
 alarm_ticks <- function(seconds, resolution, arg, call) {
   seconds <- check_number(seconds, arg, above = 0, call = call)
   ticks <- seconds_to_ticks(seconds, resolution, arg, call)
   if (ticks < 1) abort_arg(arg, "at least one tick", paste(exact(seconds), "s"), call = call)
+  ticks
+}
+
+#' When a look is judged, in ticks
+#' @noRd
+judging_ticks <- function(seconds, look, resolution, call) {
+  seconds <- check_number(seconds, "judge_after", min = 0, call = call)
+  ticks <- seconds_to_ticks(seconds, resolution, "judge_after", call)
+  if (ticks > look) {
+    abort_arg("judge_after", sprintf("at most `look`, %s s",
+                                     exact(ticks_to_seconds(look, resolution))),
+              paste(exact(seconds), "s"),
+              "A look is judged before the next one begins.", call = call)
+  }
   ticks
 }
 
@@ -67,74 +84,95 @@ watch_stream <- function(object) {
   if (is.null(object$alarming)) return(object)
   object$alarms$new <- rep(FALSE, nrow(object$alarms))
   if (object$now - object$start < object$window) return(object)
-  object$alarming <- renew_maxima(object)
   a <- object$alarming
-  if (a$made < a$n || object$now < a$next_look) return(object)
-  object$alarming$next_look <- (floor(object$now / a$look) + 1) * a$look
-  object$alarming$looks <- a$looks + 1
-  judged <- judge_counts(a$maxima, object$episodes, a$alpha,
-                         object$arguments[["min_count"]])
+  # Looks lie at whole multiples of `look`, or with the first update after one.
+  a$next_look <- a$next_look %||% (ceiling(object$now / a$look) * a$look)
+  object$alarming <- a
+  looks <- object$now >= a$next_look
+  if (!is.null(a$open) && (looks || object$now >= a$open$due)) object <- judge_look(object)
+  if (looks) object <- begin_look(object)
+  if (looks && a$judge_after == 0) object <- judge_look(object)
+  object
+}
+
+# ---- A look --------------------------------------------------------------------------
+
+# A look sets its window aside and lets surrogates of that very window be mined while the
+# stream goes on. They are compared when `judge_after` seconds of recording have passed, so
+# that the result depends on the recording and not on the speed of this computer.
+
+#' The window set aside, and its surrogates begun
+#' @noRd
+begin_look <- function(object) {
+  a <- object$alarming
+  a$next_look <- (floor(object$now / a$look) + 1) * a$look
+  a$open <- list(episodes = object$episodes, now = object$now, number = a$looks,
+                 due = object$now + a$judge_after)
+  a$open$work <- begin_surrogates(object, a$open)
+  object$alarming <- a
+  object
+}
+
+#' The window that was set aside, compared with its surrogates
+#' @noRd
+judge_look <- function(object) {
+  a <- object$alarming
+  maxima <- look_maxima(object, a$open)
+  judged <- judge_counts(maxima, a$open$episodes, a$alpha, object$arguments[["min_count"]])
   object$limits <- judged$limits
-  object$alarms <- alarms_of(object, judged$p)
+  object$alarms <- alarms_of(object, a$open, judged$p)
+  a["open"] <- list(NULL)
+  a$looks <- a$looks + 1
+  object$alarming <- a
   object
 }
 
 # ---- What chance gives ---------------------------------------------------------------
 
-#' The maxima of surrogates, those that are due made from the window as it is now
+#' Work on the surrogates of a look, as a pointer; `NULL` where the window is empty
 #' @noRd
-renew_maxima <- function(object) {
+begin_surrogates <- function(object, look) {
   a <- object$alarming
-  if (is.null(a$begun)) {
-    a$begun <- object$now
-    a$next_look <- ceiling(object$now / a$look) * a$look
-  }
-  # Over `renew` all are made anew. Where updates are farther apart than that, all are of
-  # this window.
-  due <- floor(a$n * (object$now - a$begun) / a$renew) - a$made
-  if (due <= 0) return(a)
-  at <- (a$made + seq_len(min(due, a$n)) - 1) %% a$n + 1
-  most <- window_maxima(object, length(at))
-  if (nrow(most) > nrow(a$maxima)) {
-    a$maxima <- rbind(a$maxima, matrix(0L, nrow(most) - nrow(a$maxima), a$n))
-  }
-  a$maxima[, at] <- 0L
-  a$maxima[seq_len(nrow(most)), at] <- most
-  a$made <- a$made + due
-  a
+  x <- attr(look$episodes, "recording", exact = TRUE)
+  if (nrow(x) == 0L) return(NULL)
+  arguments <- object$arguments
+  how <- a$how
+  how$key <- random_below(2, 2^32, a$key, look$number)
+  work <- .Call(
+    r_largest_start, trains_of(x), how,
+    check_intervals(attr(look$episodes, "intervals", exact = TRUE), object$resolution)$ticks,
+    list(n = a$n, min_count = min(arguments[["min_count"]], .Machine$integer.max),
+         max_size = min(arguments[["max_size"]] %||% Inf, .Machine$integer.max),
+         distinct_units = as.integer(attr(look$episodes, "distinct_units", exact = TRUE)),
+         threads = check_threads(arguments[["threads"]]),
+         max_memory = stream_memory(object))
+  )
+  finish_surrogates(work)
 }
 
-#' The largest count of each size, a row, in `n` surrogates of the window, a column; 0
-#' where nothing occurs `min_count` times
+#' The largest count of each size, a row, in the surrogates of a look, a column; 0 where
+#' nothing occurs `min_count` times
 #' @noRd
-window_maxima <- function(object, n) {
-  a <- object$alarming
-  x <- attr(object$episodes, "recording", exact = TRUE)
-  if (nrow(x) == 0L) return(matrix(0L, 0L, n))
-  arguments <- object$arguments
-  arguments$top <- 1
-  arguments$target <- NULL
-  # What takes milliseconds takes longer on several threads, which wait for each other.
-  if (nrow(x) < 1e5) arguments$threads <- 1
-  how <- surrogate_options(x, a$surrogate, a$dither)
-  how$key <- random_below(2, 2^32, a$key, a$made)
-  made <- .Call(r_surrogate_trains, trains_of(x), how, list(
-    n = n, threads = check_threads(arguments[["threads"]]),
-    max_memory = arguments[["max_memory"]] %||% formals(mine_episodes)$max_memory
-  ))
-  made <- finish_status(made, "making the surrogates of the window",
-                        "Let `renew` be longer, so that fewer are made at a time.",
-                        limit_of = "spikes")
-  levels <- levels(.subset2(x, "unit"))
-  found <- lapply(made, \(one) {
-    unit <- structure(one$unit, levels = levels, class = "factor")
-    found <- mine_window(new_spike_trains(one$tick, unit, attr(x, "start"), attr(x, "end"),
-                                          object$resolution), arguments)
-    largest_counts(found)
-  })
-  out <- matrix(0L, max(lengths(found)), n)
-  for (k in seq_len(n)) out[seq_along(found[[k]]), k] <- found[[k]]
-  out
+look_maxima <- function(object, look) {
+  n <- object$alarming$n
+  if (is.null(look$work)) return(matrix(0L, 0L, n))
+  memory <- stream_memory(object)
+  found <- .Call(r_largest_wait, look$work, n, memory)
+  # A stream that was read from a file, or that a forked process has, begins anew.
+  if (is.null(found)) {
+    found <- .Call(r_largest_wait, begin_surrogates(object, look), n, memory)
+  }
+  finish_surrogates(found)
+}
+
+finish_surrogates <- function(result, call = rlang::caller_env(4L)) {
+  finish_status(result, "the surrogates of the window",
+                "Raise `min_count`, lower `max_size`, or shorten `window`.",
+                limit_of = "spikes", call = call)
+}
+
+stream_memory <- function(object) {
+  object$arguments[["max_memory"]] %||% formals(mine_episodes)$max_memory
 }
 
 #' The largest count of each size in a table
@@ -191,16 +229,15 @@ judge_counts <- function(maxima, episodes, alpha, min_count) {
   ))
 }
 
-#' The episodes whose p value is small enough, the longest first
+#' The episodes of a look whose p value is small enough, the longest first
 #' @noRd
-alarms_of <- function(object, p) {
+alarms_of <- function(object, look, p) {
   rows <- which(!is.na(p) & reaches(p, object$alarming$alpha))
-  x <- object$episodes
+  x <- look$episodes
   rows <- rows[order(-x$size[rows], p[rows], -x$count[rows], method = "radix")]
-  now <- ticks_to_seconds(object$now, object$resolution)
   at <- match(x$episode[rows], object$alarms$episode)
   since <- object$alarms$since[at]
-  since[is.na(at)] <- now
+  since[is.na(at)] <- ticks_to_seconds(look$now, object$resolution)
   data.frame(episode = x$episode[rows], size = x$size[rows], count = x$count[rows],
              limit = object$limits$limit[match(x$size[rows], object$limits$size)],
              p = p[rows], since = since, new = is.na(at))

@@ -60,10 +60,20 @@
 #' there). A file that was cut short, or written anew in place, is read from its
 #' beginning; what comes again counts once.
 #'
-#' Compressed tables cannot be read while they grow. Nor can HDF5: a file that is being
-#' written can only be opened by others in the mode SWMR (single writer, multiple readers)
-#' of the HDF5 library, which hdf5r does not offer to its users. Let the program that
-#' records write a table besides, or send the spikes to `feed_socket()`.
+#' Compressed tables cannot be read while they grow.
+#'
+#' # An HDF5 file
+#' Two data sets of one dimension, equally long, that grow: `time_column` and `unit_column`
+#' are their paths, such as `"/spikes/time"`. Times are in `time_unit`, seconds unless it is
+#' given; units are words or numbers, and an empty word says how far the recording has come.
+#' The program that records must open the file, append, and close it again. While it has the
+#' file open for writing, the HDF5 library lets nobody read; the feed waits, and reads when
+#' the file is closed. In turn the program cannot open the file during the few milliseconds
+#' in which the feed reads: it should then try again, as for any file that is locked. A file
+#' that stays open for writing can only be read in the mode SWMR (single writer, multiple
+#' readers) of the HDF5 library, which hdf5r does not offer. Let the program write a table
+#' besides, or send the spikes to `feed_socket()`. NWB files, which keep the spikes of each
+#' unit together, are not written as they come; read those with [read_spikes()] afterwards.
 #'
 #' # The protocol of a socket
 #' Text over TCP, a line for each spike: the time, a comma, the unit, and LF or CR LF.
@@ -109,7 +119,7 @@
 #'
 #' @param stream An [episode_stream()], new or already updated. Its `resolution` and its
 #'   window hold.
-#' @param file Path of a table that grows.
+#' @param file Path of a table, or of an HDF5 file, that grows.
 #' @param port Number of the port, from 1 to 65535; below 1024 most systems ask for
 #'   special rights.
 #' @param host Name or address of the computer to connect to, or `NULL` to listen.
@@ -120,7 +130,7 @@
 #' @param wait Seconds by the clock, without anything new, after which what has come is
 #'   counted though its block is not over; `Inf` for never.
 #' @param time_unit,time_column,unit_column,sampling_rate,sep,decimal_mark,header As in
-#'   [read_spikes()].
+#'   [read_spikes()]; of an HDF5 file `time_column` and `unit_column` are paths of data sets.
 #' @param feed,object,x,con A feed.
 #' @param seconds How long to run, in seconds by the clock; `Inf` until Ctrl-C.
 #' @param idle Seconds by the clock without anything new after which `run_feed()` ends.
@@ -140,7 +150,7 @@
 #' Errors about an argument have the class `synfire_error_argument`: a stream that is
 #' none; blocks longer than the window or no whole number of ticks; a port that is taken;
 #' columns that are not there. Errors about a file have the class `synfire_error_file`: a
-#' folder; compressed, binary or HDF5; a table whose layout its first rows do not show. A
+#' folder; compressed or binary; a table whose layout its first rows do not show. A
 #' feed that was closed is an error (`synfire_error_argument`). What the search refuses is
 #' an error of [mine_episodes()]; the feed keeps the spikes that are not counted then.
 #' Messages have the class `synfire_message_feed`.
@@ -190,7 +200,9 @@ feed_file <- function(stream, file, every = 0.5, slack = 0, wait = 1,
   }
   feed$reading <- reading
   feed$file <- file
-  feed$source <- growing_file(file)
+  feed$source <- if (is_h5(file)) h5_source(file, reading, rlang::current_env()) else {
+    growing_file(file)
+  }
   feed
 }
 

@@ -71,9 +71,9 @@ check_text <- function(file, bytes, call) {
                "Let the program that records write a plain table.", call = call)
   }
   if (starts(0x89, 0x48, 0x44, 0x46)) {
-    abort_file(file, "it is an HDF5 file, which R cannot read while it is written",
-               paste("Let the program that records also write a table with a row for",
-                     "each spike, or send them to `feed_socket()`."), call = call)
+    abort_file(file, "it has become an HDF5 file, and a table was expected",
+               paste("Make the feed when the file is there, with `time_column` and",
+                     "`unit_column`, the paths of its data sets."), call = call)
   }
   if (starts(0xff, 0xfe) || starts(0xfe, 0xff)) {
     abort_file(file, "it is text in UTF-16", "Write it in UTF-8.", call = call)

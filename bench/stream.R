@@ -2,16 +2,18 @@
 # runs, how long its updates take, and what it holds after a long recording.
 #
 # Rscript bench/stream.R          one thread; 20 s of recording at each setting
+# DEVICE=gpu Rscript bench/stream.R     the same on a GPU
 # LONG=6000 Rscript bench/stream.R     and its memory over so many seconds
 
 library(synfire)
 
+device <- Sys.getenv("DEVICE", "cpu")
 held <- function(s) unlist(.Call(synfire:::r_stream_about, s$counting$state$pointer))
 
 #' The updates of `seconds` of recording in blocks of 0.1 s, once the window is full
 follow <- function(x, intervals, min_count, window, seconds = 20, block = 0.1) {
   s <- episode_stream(intervals, min_count, window, resolution = attr(x, "resolution"),
-                      threads = 1)
+                      device = device, max_memory = 2e10, threads = 1)
   s <- update(s, x[time = c(0, window)])
   ends <- window + block * (0:(seconds / block))
   pieces <- lapply(seq_len(length(ends) - 1), \(k) x[time = ends[k + 0:1]])
@@ -23,10 +25,10 @@ follow <- function(x, intervals, min_count, window, seconds = 20, block = 0.1) {
   whole <- system.time(found <- mine_episodes(attr(s$episodes, "recording"), min_count,
                                               intervals, threads = 1))
   stopifnot(identical(as.data.frame(found), as.data.frame(s)))
-  ms <- \(x, p) round(1000 * quantile(x, p, names = FALSE), 1)
+  ms <- \(x, p) round(1000 * quantile(x, p, names = FALSE), 2)
   data.frame(
     spikes = nrow(attr(s$episodes, "recording")), episodes = nrow(s$episodes),
-    candidates = held(s)[["candidates"]], anew_ms = round(1000 * sum(whole[1:2])),
+    device = device, candidates = held(s)[["candidates"]], anew_ms = round(1000 * sum(whole[1:2])),
     factor = signif(block * length(wall) / sum(wall), 3),
     factor_cpu = signif(block * length(cpu) / sum(cpu), 3),
     median = ms(wall, 0.5), p99 = ms(wall, 0.99), cpu_median = ms(cpu, 0.5),

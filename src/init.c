@@ -30,8 +30,10 @@
     ENTRY(r_ticks, 2)                                                                    \
     ENTRY(r_threads_report, 0)                                                           \
     ENTRY(r_cgroup_processors, 2)                                                        \
-    ENTRY(r_stream_open, 2)                                                              \
+    ENTRY(r_stream_open, 3)                                                              \
     ENTRY(r_stream_about, 1)                                                             \
+    ENTRY(r_stream_names, 3)                                                             \
+    ENTRY(r_plain_block, 3)                                                              \
     ENTRY(r_window_vector, 4)                                                            \
     ENTRY(r_window_write, 3)                                                             \
     ENTRY(r_window_until, 2)                                                             \
@@ -70,11 +72,14 @@
     ENTRY(r_whole_above, 4)                                                              \
     ENTRY(r_mine_episodes, 5)                                                            \
     ENTRY(r_stream_update, 6)                                                            \
+    ENTRY(r_stream_table, 6)                                                             \
     ENTRY(r_count_episodes, 5)                                                           \
     ENTRY(r_episode_occurrences, 6)                                                      \
     ENTRY(r_count_episodes_gpu, 6)                                                       \
     ENTRY(r_episode_null, 4)                                                             \
     ENTRY(r_null_summary, 5)                                                             \
+    ENTRY(r_largest_start, 4)                                                            \
+    ENTRY(r_largest_wait, 3)                                                             \
     ENTRY(r_batch_check, 3)                                                              \
     ENTRY(r_pattern_windows, 3)                                                          \
     ENTRY(r_reduce_patterns, 4)                                                          \

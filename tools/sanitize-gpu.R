@@ -61,6 +61,28 @@ case("team", paste(window, steps, "make_lists merge_items"), function() {
   mine(random_spikes(12000, 120), 8, max_size = 3, gpus = c(1, 1))
 })
 
+# ---- streams ----
+
+moving <- paste("append_events fill_rows move_episodes tell_host list_episodes",
+                "count_candidates copy_all grow_lists")
+follow_on_gpu <- function(x, intervals, min_count, window, block, ...) {
+  fresh_memory()
+  s <- synfire::episode_stream(intervals, min_count, window, ..., device = "gpu",
+                               resolution = attr(x, "resolution"), threads = 1)
+  s$always <- TRUE
+  ends <- seq(0, attr(x, "end"), block)
+  for (k in seq_along(ends)[-1L]) s <- stats::update(s, x[time = ends[k - 1:0]])
+  s
+}
+case("stream", paste(moving, "move_candidates_of grow_ring renumber_all"), function() {
+  x <- random_spikes(3000, 8)
+  follow_on_gpu(x, c(0, 0.010), 8, 1, 0.25, max_size = 4)
+  follow_on_gpu(x, delays, 12, 0.4, 0.2, max_size = 3)
+})
+case("stream-units", moving, function() {
+  follow_on_gpu(random_spikes(4000, 70), c(0, 0.02), 6, 4, 1, max_size = 3)
+})
+
 # ---- published strategies ----
 
 case("ptpe", "find_machine_windows count_whole", function() {

@@ -2,34 +2,35 @@
    to the next. */
 #include "glue/glue.h"
 
-#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "core/episodes/stream.h"
 #include "core/spikes/clock.h"
 #include "glue/episodes_given.h"
-#include "glue/episodes_table.h"
 #include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/stream_table.h"
 #include "glue/watch.h"
+#include "gpu/stream/stream.h"
 
 typedef struct held_stream {
     syn_stream *stream;
     uint32_t units;
-    glue_stream_rows before;
+    uint64_t version;  /* of the tree that R has */
 } held_stream;
 
 static void release_stream(void *held)
 {
     held_stream *h = held;
     syn_stream_free(h->stream);
-    glue_stream_rows_free(&h->before);
 }
 
 /* `bounds`: low and high in ticks. Options: units, max_size, distinct_units, events,
-   occupancy, max_memory. */
-SEXP r_stream_open(SEXP bounds, SEXP options)
+   occupancy, max_memory. `gpu`: a list with `gpus`, numbers from 0, of which the first
+   counts; NULL for the CPU. */
+SEXP r_stream_open(SEXP bounds, SEXP options, SEXP gpu)
 {
     R_xlen_t n = Rf_xlength(VECTOR_ELT(bounds, 0));
     syn_interval *intervals = (syn_interval *)R_alloc((size_t)n + 1, sizeof *intervals);
@@ -42,8 +43,21 @@ SEXP r_stream_open(SEXP bounds, SEXP options)
         .events = glue_option_number(options, "events", 0, INT32_MAX),
         .occupancy = glue_option_number(options, "occupancy", 0, INT32_MAX),
         .max_memory = glue_option_memory(options)};
+    char reason[SYN_GPU_TEXT];
+    int gpus = 0;
+    const int *first = gpu != R_NilValue ? glue_option_gpus(gpu, &gpus) : NULL;
     SEXP pointer = PROTECT(glue_keep("stream", sizeof(held_stream), release_stream));
     held_stream *held = glue_kept(pointer, "stream");
+    syn_stream_device device;
+    if (first) {
+        syn_status status = syn_gpu_stream_open(&o, *first, &device, reason);
+        if (status != SYN_OK) {
+            glue_let_go(pointer);
+            UNPROTECT(1);
+            return glue_status_because(status, NA_REAL, NA_REAL, reason);
+        }
+        o.device = &device;
+    }
     held->stream = syn_stream_open(&o);
     held->units = o.units;
     if (!held->stream) {
@@ -88,65 +102,89 @@ static syn_stream_block read_block(SEXP block, uint32_t units)
     return (syn_stream_block){(size_t)n, REAL(tick), INTEGER(unit)};
 }
 
-typedef struct found {
-    syn_episodes episodes;
-    uint32_t *id;
-    glue_rows rows;
-} found;
-
-static void release_found(void *held)
+/* The counts of all numbers. */
+static SEXP counts_of(const syn_stream *stream)
 {
-    found *f = held;
-    glue_rows_free(&f->episodes, &f->rows);
-    syn_episodes_free(&f->episodes);
-    free(f->id);
+    size_t n = syn_stream_ids(stream);
+    SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)n);
+    if (n > 0)
+        memcpy(INTEGER(out), syn_stream_counts(stream), n * sizeof(int));
+    return out;
 }
 
-/* The window moved on and its table, as glue_stream_table() gives it. `block`: ticks and
-   unit codes; `cut`: the last tick before the window; `old`: columns of the table that
-   the last call gave, or NULL. Options: min_count, least_flag, top, max_memory. A stream
-   that could not be moved on is let go. */
-SEXP r_stream_update(glue_owner *own, SEXP pointer, SEXP block, SEXP cut, SEXP spelling,
-                     SEXP old, SEXP options)
+/* How many episodes there are, and how many have risen, fallen, come and gone. */
+static SEXP tally_of(const syn_stream_shown *before, const syn_stream_shown *now)
 {
+    syn_stream_tally t = syn_stream_compare(before, now);
+    uint32_t value[] = {t.shown, t.risen, t.fallen, t.come, t.gone};
+    SEXP out = Rf_allocVector(INTSXP, 5);
+    for (int i = 0; i < 5; i++)
+        INTEGER(out)[i] = (int)value[i];
+    return out;
+}
+
+/* The numbers of the strongest episodes that differ. */
+static SEXP strongest_of(const syn_stream_shown *shown, const syn_stream_names *names,
+                         uint32_t most)
+{
+    uint32_t n = 0, *id = (uint32_t *)R_alloc((size_t)most + 1, sizeof *id);
+    /* Variants of few chains may fill a long way from the top; a look at these is
+       enough. */
+    uint32_t looks = 20 * most;
+    if (most > 0 && syn_stream_strongest(shown, names, most, looks, id, &n) != SYN_OK)
+        glue_no_memory(12.0 * shown->tree.n);
+    SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)n);
+    for (uint32_t i = 0; i < n; i++)
+        INTEGER(out)[i] = (int)id[i];
+    return out;
+}
+
+/* The window moved on: `tree` and `count` as glue_stream_shown() takes them, `tally` of
+   what has changed, the numbers of the `strongest` episodes and `peak_memory`. `block`:
+   ticks and unit codes; `cut`: the last tick before the window; `before`: a list of tree,
+   count and min_count after the update before, or NULL. Options: min_count, follow,
+   max_memory. A stream that could not be moved on is let go. */
+SEXP r_stream_update(glue_owner *own, SEXP pointer, SEXP block, SEXP cut, SEXP spelling,
+                     SEXP before, SEXP options)
+{
+    const char *fields[] = {"tree", "count", "tally", "strongest", "peak_memory", ""};
     held_stream *held = glue_kept(pointer, "stream");
-    uint32_t units = (uint32_t)Rf_xlength(VECTOR_ELT(spelling, 0));
+    SEXP least = glue_option(options, "min_count");
     uint32_t least_count = (uint32_t)glue_option_int(options, "min_count", 1, INT32_MAX);
-    uint8_t least = (uint8_t)glue_option_int(options, "least_flag", 1, 3);
-    size_t top = (size_t)glue_option_int(options, "top", 1, (int64_t)1 << 53);
-    double most = (double)glue_option_memory(options), bytes = NA_REAL;
+    uint32_t follow = (uint32_t)glue_option_int(options, "follow", 0, 1000);
+    double most = (double)glue_option_memory(options);
     double from = within(Rf_asReal(cut), -SYN_MOST_TICK, SYN_MOST_TICK, "window");
+    uint32_t units = (uint32_t)Rf_xlength(VECTOR_ELT(spelling, LABELS));
     require(units <= held->units, "units");
-    glue_check_spelling(spelling, (int)units, Rf_xlength(VECTOR_ELT(spelling, 1)));
+    glue_check_spelling(spelling, (int)units, Rf_xlength(VECTOR_ELT(spelling, LOW)));
+    syn_stream_names names = glue_stream_names(spelling, INT32_MAX);
+    syn_stream_shown old = {.count = NULL};
+    if (before != R_NilValue)
+        old = glue_stream_shown(glue_option(before, "tree"), glue_option(before, "count"),
+                                glue_option(before, "min_count"));
     syn_stream_block came = read_block(block, units);
-    found *f = glue_hold(own, sizeof *f, release_found);
     const syn_watch *watch = glue_watch(own, "Mining the window");
     syn_status status =
         syn_stream_update(held->stream, &came, (int64_t)from, least_count, watch);
-    if (status != SYN_OK)
+    if (status != SYN_OK) {
+        char reason[SYN_STREAM_TEXT];
+        snprintf(reason, sizeof reason, "%s", syn_stream_reason(held->stream));
         glue_let_go(pointer);
-    if (status == SYN_OK)
-        status = syn_stream_episodes(held->stream, units, &f->episodes, &f->id);
-    if (status == SYN_OK)
-        status = glue_rows_order(&f->rows, &f->episodes, spelling, least, watch);
-    if (status == SYN_OK)
-        status = glue_stream_rows_room(&held->before, held->stream);
-    if (status == SYN_OK) {
-        bytes = glue_table_bytes(&f->episodes, &f->rows, least, top);
-        status = bytes > most ? SYN_OVER_BUDGET : SYN_OK;
+        return glue_status_because(status, NA_REAL, most, reason);
     }
-    SEXP out = R_NilValue;
-    if (status == SYN_OK) {
-        glue_stream_shown shown = {.stream = held->stream, .episodes = &f->episodes,
-                                   .id = f->id, .rows = &f->rows, .least = least,
-                                   .top = top};
-        out = glue_stream_table(&shown, &held->before, old, spelling, watch);
-        status = out == R_NilValue ? SYN_INTERRUPTED : SYN_OK;
-    }
-    if (status != SYN_OK)
-        return glue_status(status, bytes, most);
-    PROTECT(out);
-    SET_VECTOR_ELT(out, XLENGTH(out) - 1, glue_episodes_levels(&f->episodes, NA_REAL));
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    int same = before != R_NilValue && held->version == syn_stream_version(held->stream);
+    held->version = syn_stream_version(held->stream);
+    SEXP tree = same ? glue_option(before, "tree") : glue_stream_tree(held->stream);
+    SET_VECTOR_ELT(out, 0, tree);
+    SET_VECTOR_ELT(out, 1, counts_of(held->stream));
+    syn_stream_shown now = glue_stream_shown(tree, VECTOR_ELT(out, 1), least);
+    SET_VECTOR_ELT(out, 2, tally_of(before != R_NilValue ? &old : NULL, &now));
+    SET_VECTOR_ELT(out, 3, strongest_of(&now, &names, follow));
+    size_t peak = syn_stream_about(held->stream).most;
+    SET_VECTOR_ELT(out, 4, Rf_ScalarReal((double)peak));
+    double bytes = (GLUE_ROW_BYTES + 6.0 * sizeof(uint32_t) + GLUE_EPISODE_BYTES) *
+                   (double)INTEGER(VECTOR_ELT(out, 2))[0];
     UNPROTECT(1);
-    return out;
+    return bytes > most ? glue_status(SYN_OVER_BUDGET, bytes, most) : out;
 }

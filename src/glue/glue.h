@@ -78,10 +78,18 @@ SEXP r_episode_occurrences(glue_owner *own, SEXP events, SEXP units, SEXP low,
 SEXP r_count_rows_check(SEXP bits, SEXP distance, SEXP event, SEXP row, SEXP start);
 
 /* episodes_stream.c */
-SEXP r_stream_open(SEXP bounds, SEXP options);
+SEXP r_stream_open(SEXP bounds, SEXP options, SEXP gpu);
 SEXP r_stream_about(SEXP pointer);
 SEXP r_stream_update(glue_owner *own, SEXP pointer, SEXP block, SEXP cut, SEXP spelling,
-                     SEXP old, SEXP options);
+                     SEXP before, SEXP options);
+
+/* stream_table.c */
+SEXP r_stream_table(glue_owner *own, SEXP tree, SEXP count, SEXP min_count, SEXP spelling,
+                    SEXP old, SEXP options);
+SEXP r_stream_names(SEXP tree, SEXP spelling, SEXP id);
+
+/* stream_block.c */
+SEXP r_plain_block(SEXP x, SEXP clock, SEXP units);
 
 /* window_vectors.c */
 SEXP r_window_vector(SEXP buffer, SEXP begin, SEXP end, SEXP levels);
@@ -97,6 +105,11 @@ SEXP r_episode_null(glue_owner *own, SEXP trains, SEXP surrogates, SEXP episodes
                     SEXP options);
 SEXP r_null_summary(glue_owner *own, SEXP counts, SEXP observed, SEXP size, SEXP probs,
                     SEXP threads);
+
+/* episodes_largest.c */
+SEXP r_largest_start(glue_owner *own, SEXP trains, SEXP surrogates, SEXP bounds,
+                    SEXP options);
+SEXP r_largest_wait(glue_owner *own, SEXP pointer, SEXP n, SEXP max_memory);
 
 /* episodes_check.c */
 SEXP r_batch_check(glue_owner *own, SEXP events, SEXP bounds, SEXP options);

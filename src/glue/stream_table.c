@@ -1,72 +1,72 @@
-/* Most episodes of a table were in the one before. Their names, units and bounds are
-   vectors of R that the new table shares with the old one: only rows that are new are
-   spelt. */
+/* What a stream has found, for R. A tree and counts are all that an update makes; tables
+   are made of them when somebody looks. Most episodes of a table were in the one before:
+   their names, units and bounds are vectors of R that the new table shares with the old
+   one, and only rows that are new are spelt. */
 #include "glue/stream_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "glue/options.h"
+#include "glue/owner.h"
 #include "glue/require.h"
+#include "glue/watch.h"
 
-/* ---- rows of the table before ---- */
+/* ---- trees ---- */
 
-syn_status glue_stream_rows_room(glue_stream_rows *before, const syn_stream *stream)
+SEXP glue_stream_tree(const syn_stream *stream)
 {
-    uint32_t n = syn_stream_ids(stream), room = n + n / 2;
-    if (n <= before->room)
-        return SYN_OK;
-    uint64_t *serial = realloc(before->serial, room * sizeof *serial);
-    before->serial = serial ? serial : before->serial;
-    int *row = realloc(before->row, room * sizeof *row);
-    before->row = row ? row : before->row;
-    if (!serial || !row)
-        return SYN_NO_MEMORY;
-    memset(row + before->room, 0, (room - before->room) * sizeof *row);
-    before->room = room;
-    return SYN_OK;
+    const char *fields[] = {"serial", "field", ""};
+    R_xlen_t n = (R_xlen_t)syn_stream_ids(stream);
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, n));
+    SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, SYN_TREE_FIELDS * n));
+    syn_stream_write_tree(stream, INTEGER(VECTOR_ELT(out, 1)), REAL(VECTOR_ELT(out, 0)));
+    UNPROTECT(1);
+    return out;
 }
 
-void glue_stream_rows_free(glue_stream_rows *before)
+syn_stream_shown glue_stream_shown(SEXP tree, SEXP count, SEXP min_count)
 {
-    free(before->serial);
-    free(before->row);
+    SEXP serial = numbers(glue_option(tree, "serial"), REALSXP, 0, "the tree");
+    R_xlen_t n = Rf_xlength(serial);
+    SEXP field = numbers(glue_option(tree, "field"), INTSXP, SYN_TREE_FIELDS * n,
+                         "the tree");
+    require(n < INT32_MAX && Rf_xlength(numbers(count, INTSXP, n, "counts")) == n,
+            "counts");
+    return (syn_stream_shown){
+        .tree = syn_stream_tree_of((uint32_t)n, INTEGER(field), REAL(serial)),
+        .count = INTEGER(count),
+        .min_count = (int)within(Rf_asReal(min_count), 1, INT32_MAX, "min_count")};
 }
 
-/* ---- rows that are new ---- */
-
-/* An episode by its place among those of its size. */
-typedef struct node {
-    const syn_episodes *episodes;
-    size_t level;
-    uint32_t at;
-} node;
-
-static const syn_episode_level *level_of(node e) { return &e.episodes->level[e.level]; }
-
-static uint32_t unit_of(node e) { return level_of(e)->unit[e.at]; }
-
-static uint32_t interval_of(node e) { return level_of(e)->interval[e.at]; }
-
-static node parent_of(node e)
+syn_stream_names glue_stream_names(SEXP spelling, uint32_t max_size)
 {
-    return (node){e.episodes, e.level - 1, level_of(e)->parent[e.at]};
+    SEXP labels = VECTOR_ELT(spelling, LABEL_RANKS);
+    SEXP arrows = VECTOR_ELT(spelling, ARROW_RANKS);
+    return (syn_stream_names){
+        .units = (uint32_t)Rf_xlength(labels), .intervals = (uint32_t)Rf_xlength(arrows),
+        .max_size = max_size, .unit_rank = INTEGER(labels),
+        .interval_rank = INTEGER(arrows)};
 }
 
-static SEXP units_of(node e, SEXP labels)
+/* ---- an episode ---- */
+
+static SEXP units_of(const syn_stream_tree *t, uint32_t id, SEXP labels)
 {
-    SEXP out = Rf_allocVector(STRSXP, (R_xlen_t)e.level + 1);
-    for (;; e = parent_of(e)) {
-        SET_STRING_ELT(out, (R_xlen_t)e.level, STRING_ELT(labels, unit_of(e)));
-        if (e.level == 0)
+    SEXP out = Rf_allocVector(STRSXP, (R_xlen_t)t->size[id]);
+    for (;; id = (uint32_t)t->parent[id]) {
+        SET_STRING_ELT(out, t->size[id] - 1, STRING_ELT(labels, t->unit[id]));
+        if (t->size[id] == 1)
             return out;
     }
 }
 
-static SEXP bounds_of(node e, SEXP bounds)
+static SEXP bounds_of(const syn_stream_tree *t, uint32_t id, SEXP bounds)
 {
-    SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)e.level);
-    for (; e.level > 0; e = parent_of(e))
-        REAL(out)[e.level - 1] = REAL(bounds)[interval_of(e)];
+    SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)t->size[id] - 1);
+    for (; t->size[id] > 1; id = (uint32_t)t->parent[id])
+        REAL(out)[t->size[id] - 2] = REAL(bounds)[t->interval[id]];
     return out;
 }
 
@@ -77,22 +77,22 @@ static char *prepend(char *end, SEXP text)
     return end - length;
 }
 
-static SEXP name_of(node e, SEXP labels, SEXP arrows)
+static SEXP name_of(const syn_stream_tree *t, uint32_t id, SEXP labels, SEXP arrows)
 {
     const void *top = vmaxget();
     size_t length = 0;
-    for (node p = e;; p = parent_of(p)) {
-        length += (size_t)LENGTH(STRING_ELT(labels, unit_of(p)));
-        if (p.level == 0)
+    for (uint32_t e = id;; e = (uint32_t)t->parent[e]) {
+        length += (size_t)LENGTH(STRING_ELT(labels, t->unit[e]));
+        if (t->size[e] == 1)
             break;
-        length += (size_t)LENGTH(STRING_ELT(arrows, interval_of(p)));
+        length += (size_t)LENGTH(STRING_ELT(arrows, t->interval[e]));
     }
     char *text = R_alloc(length + 1, 1), *begin = text + length;
-    for (;; e = parent_of(e)) {
-        begin = prepend(begin, STRING_ELT(labels, unit_of(e)));
-        if (e.level == 0)
+    for (;; id = (uint32_t)t->parent[id]) {
+        begin = prepend(begin, STRING_ELT(labels, t->unit[id]));
+        if (t->size[id] == 1)
             break;
-        begin = prepend(begin, STRING_ELT(arrows, interval_of(e)));
+        begin = prepend(begin, STRING_ELT(arrows, t->interval[id]));
     }
     SEXP name = Rf_mkCharLenCE(begin, (int)length, CE_UTF8);
     vmaxset(top);
@@ -101,109 +101,184 @@ static SEXP name_of(node e, SEXP labels, SEXP arrows)
 
 /* ---- the table ---- */
 
-enum { EPISODE, SIZE, COUNT, UNITS, BELOW, ABOVE, WAS, COLUMNS };
-enum { OLD_EPISODE, OLD_UNITS, OLD_LOW, OLD_HIGH, OLD };
+enum { EPISODE, SIZE, COUNT, UNITS, BELOW, ABOVE, ID, COLUMNS };
 enum { POLL_EVERY = 16384 };  /* rows */
 
-static void write_new(SEXP column[COLUMNS], R_xlen_t row, node e, SEXP spelling)
+typedef struct table {
+    const syn_stream_shown *shown;
+    syn_episodes episodes;
+    uint32_t *id;          /* by level, as syn_stream_episodes() gives them */
+    glue_rows rows;
+    uint8_t least;
+    size_t top;
+    SEXP spelling, column[COLUMNS];
+    SEXP old[COLUMNS];     /* columns of an earlier table; those that are not needed, or
+                              all, NULL */
+    const double *old_serial;
+    int *old_row;          /* [tree.n] where an episode stands in it, from 1, or 0 */
+    const syn_watch *watch;
+} table;
+
+static void release_table(void *held)
 {
-    SEXP labels = VECTOR_ELT(spelling, LABELS);
-    SEXP name = name_of(e, labels, VECTOR_ELT(spelling, ARROWS));
-    SET_STRING_ELT(column[EPISODE], row, name);
-    SET_VECTOR_ELT(column[UNITS], row, units_of(e, labels));
-    SET_VECTOR_ELT(column[BELOW], row, bounds_of(e, VECTOR_ELT(spelling, LOW)));
-    SET_VECTOR_ELT(column[ABOVE], row, bounds_of(e, VECTOR_ELT(spelling, HIGH)));
-    INTEGER(column[WAS])[row] = NA_INTEGER;
+    table *t = held;
+    glue_rows_free(&t->episodes, &t->rows);
+    syn_episodes_free(&t->episodes);
+    free(t->id);
+    free(t->old_row);
 }
 
-static void write_old(SEXP column[COLUMNS], R_xlen_t row, SEXP old, R_xlen_t from)
+/* Finds where episodes stand in an earlier table, if there is one. */
+static void read_old(table *t, SEXP old)
 {
-    SET_STRING_ELT(column[EPISODE], row, STRING_ELT(VECTOR_ELT(old, OLD_EPISODE), from));
-    for (int c = 0; c < 3; c++)
-        SET_VECTOR_ELT(column[UNITS + c], row,
-                       VECTOR_ELT(VECTOR_ELT(old, OLD_UNITS + c), from));
-    INTEGER(column[WAS])[row] = (int)from + 1;
-}
-
-/* Writes the rows of level `k` from `row` on; the row after them, or -1 to stop. */
-static R_xlen_t write_level(const glue_stream_shown *s, size_t k, const uint32_t *id,
-                            const glue_stream_rows *before, SEXP old, SEXP spelling,
-                            SEXP column[COLUMNS], R_xlen_t row, const syn_watch *watch)
-{
-    const syn_episode_level *level = &s->episodes->level[k];
-    size_t left = s->top;
-    for (size_t i = 0; i < level->n && left > 0; i++, left--) {
-        uint32_t at = s->rows->order[k][i], own = id[at];
-        if (s->rows->flag && s->rows->flag[k][at] >= s->least) {
-            left++;
-            continue;
+    static const char *fields[COLUMNS] = {"episode", NULL, NULL, "units", "low", "high",
+                                          "id"};
+    static const SEXPTYPE type[COLUMNS] = {STRSXP, NILSXP, NILSXP, VECSXP,
+                                           VECSXP, VECSXP, INTSXP};
+    uint32_t n = t->shown->tree.n;
+    t->old_row = calloc((size_t)n + 1, sizeof *t->old_row);
+    if (!t->old_row)
+        glue_no_memory((double)n * sizeof *t->old_row);
+    if (old == R_NilValue)
+        return;
+    R_xlen_t rows = Rf_xlength(glue_option(old, "id"));
+    SEXP serial = numbers(glue_option(glue_option(old, "tree"), "serial"), REALSXP, 0,
+                          "the last table");
+    for (int c = 0; c < COLUMNS; c++)
+        if (fields[c]) {
+            t->old[c] = numbers(glue_option(old, fields[c]), type[c], rows,
+                                "the last table");
+            require(Rf_xlength(t->old[c]) == rows, "the last table");
         }
-        INTEGER(column[SIZE])[row] = (int)k + 1;
-        INTEGER(column[COUNT])[row] = (int)level->count[at];
-        int from = old == R_NilValue ? 0 : before->row[own];
-        if (from > 0 && from <= Rf_xlength(VECTOR_ELT(old, OLD_EPISODE)) &&
-            before->serial[own] == syn_stream_serial(s->stream, own))
-            write_old(column, row, old, from - 1);
+    for (R_xlen_t row = 0; row < rows; row++) {
+        uint32_t id = (uint32_t)INTEGER(t->old[ID])[row];
+        require((R_xlen_t)id < Rf_xlength(serial), "the last table");
+        if (id < n && REAL(serial)[id] == t->shown->tree.serial[id])
+            t->old_row[id] = (int)row + 1;
+    }
+}
+
+static void write_new(const table *t, R_xlen_t row, uint32_t id)
+{
+    const syn_stream_tree *tree = &t->shown->tree;
+    SEXP labels = VECTOR_ELT(t->spelling, LABELS);
+    SEXP name = name_of(tree, id, labels, VECTOR_ELT(t->spelling, ARROWS));
+    SET_STRING_ELT(t->column[EPISODE], row, name);
+    SET_VECTOR_ELT(t->column[UNITS], row, units_of(tree, id, labels));
+    SET_VECTOR_ELT(t->column[BELOW], row,
+                   bounds_of(tree, id, VECTOR_ELT(t->spelling, LOW)));
+    SET_VECTOR_ELT(t->column[ABOVE], row,
+                   bounds_of(tree, id, VECTOR_ELT(t->spelling, HIGH)));
+}
+
+static void write_old(const table *t, R_xlen_t row, R_xlen_t from)
+{
+    SET_STRING_ELT(t->column[EPISODE], row, STRING_ELT(t->old[EPISODE], from));
+    for (int c = UNITS; c <= ABOVE; c++)
+        SET_VECTOR_ELT(t->column[c], row, VECTOR_ELT(t->old[c], from));
+}
+
+/* Writes the rows of level `k`, whose numbers begin at `id`, from `row` on; the row after
+   them, or -1 to stop. */
+static R_xlen_t write_level(const table *t, size_t k, const uint32_t *id, R_xlen_t row)
+{
+    const syn_episode_level *level = &t->episodes.level[k];
+    size_t left = t->top;
+    for (size_t i = 0; i < level->n && left > 0; i++) {
+        uint32_t at = t->rows.order[k][i], own = id[at];
+        if (t->rows.flag && t->rows.flag[k][at] >= t->least)
+            continue;
+        left--;
+        INTEGER(t->column[SIZE])[row] = (int)k + 1;
+        INTEGER(t->column[COUNT])[row] = (int)level->count[at];
+        INTEGER(t->column[ID])[row] = (int)own;
+        if (t->old_row[own] > 0)
+            write_old(t, row, t->old_row[own] - 1);
         else
-            write_new(column, row, (node){s->episodes, k, at}, spelling);
+            write_new(t, row, own);
         if (row++ % POLL_EVERY == POLL_EVERY - 1 &&
-            syn_poll(watch, "table", (double)row, 0) != SYN_OK)
+            syn_poll(t->watch, "table", (double)row, 0) != SYN_OK)
             return -1;
     }
     return row;
 }
 
-/* Notes where the episodes stand now. */
-static void note_rows(const glue_stream_shown *s, glue_stream_rows *before)
-{
-    const uint32_t *id = s->id;
-    int row = 0;
-    memset(before->row, 0, before->room * sizeof *before->row);
-    for (size_t k = 0; k < s->episodes->n_levels; id += s->episodes->level[k++].n) {
-        size_t left = s->top;
-        for (size_t i = 0; i < s->episodes->level[k].n && left > 0; i++) {
-            uint32_t at = s->rows->order[k][i];
-            if (s->rows->flag && s->rows->flag[k][at] >= s->least)
-                continue;
-            before->row[id[at]] = ++row;
-            before->serial[id[at]] = syn_stream_serial(s->stream, id[at]);
-            left--;
-        }
-    }
-}
-
-static void check_old(SEXP old)
-{
-    static const SEXPTYPE type[OLD] = {STRSXP, VECSXP, VECSXP, VECSXP};
-    if (old == R_NilValue)
-        return;
-    R_xlen_t n = Rf_xlength(VECTOR_ELT(numbers(old, VECSXP, OLD, "the last table"), 0));
-    for (int c = 0; c < OLD; c++)
-        require((SEXPTYPE)TYPEOF(VECTOR_ELT(old, c)) == type[c] &&
-                    Rf_xlength(VECTOR_ELT(old, c)) == n, "the last table");
-}
-
-SEXP glue_stream_table(const glue_stream_shown *s, glue_stream_rows *before, SEXP old,
-                       SEXP spelling, const syn_watch *watch)
+static SEXP write_table(table *t)
 {
     static const char *fields[] = {"episode", "size", "count", "units", "low",
-                                   "high", "was", "levels", ""};
+                                   "high", "id", "levels", ""};
     static const SEXPTYPE type[COLUMNS] = {STRSXP, INTSXP, INTSXP, VECSXP,
                                            VECSXP, VECSXP, INTSXP};
-    R_xlen_t n = glue_table_rows(s->episodes, s->rows, s->least, s->top), row = 0;
-    const uint32_t *id = s->id;
-    SEXP column[COLUMNS], out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    check_old(old);
+    R_xlen_t n = glue_table_rows(&t->episodes, &t->rows, t->least, t->top), row = 0;
+    const uint32_t *id = t->id;
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     for (int c = 0; c < COLUMNS; c++) {
-        column[c] = Rf_allocVector(type[c], n);
-        SET_VECTOR_ELT(out, c, column[c]);
+        t->column[c] = Rf_allocVector(type[c], n);
+        SET_VECTOR_ELT(out, c, t->column[c]);
     }
-    for (size_t k = 0; k < s->episodes->n_levels && row >= 0; k++) {
-        row = write_level(s, k, id, before, old, spelling, column, row, watch);
-        id += s->episodes->level[k].n;
+    for (size_t k = 0; k < t->episodes.n_levels && row >= 0; k++) {
+        row = write_level(t, k, id, row);
+        id += t->episodes.level[k].n;
     }
-    if (row >= 0)
-        note_rows(s, before);
+    SET_VECTOR_ELT(out, COLUMNS, glue_episodes_levels(&t->episodes, NA_REAL));
     UNPROTECT(1);
     return row >= 0 ? out : R_NilValue;
+}
+
+/* The table of the episodes in a tree: the columns episode, size, count, units, low and
+   high, the numbers `id` of the episodes in the tree, and `levels`. `old`: such columns of
+   an earlier table of the same stream, and its `tree`; or NULL. Options: max_size,
+   least_flag and top. */
+SEXP r_stream_table(glue_owner *own, SEXP tree, SEXP count, SEXP min_count, SEXP spelling,
+                    SEXP old, SEXP options)
+{
+    syn_stream_shown shown = glue_stream_shown(tree, count, min_count);
+    uint32_t max_size = (uint32_t)glue_option_int(options, "max_size", 1, INT32_MAX);
+    R_xlen_t units = Rf_xlength(VECTOR_ELT(spelling, LABELS));
+    glue_check_spelling(spelling, (int)units, Rf_xlength(VECTOR_ELT(spelling, LOW)));
+    syn_stream_names names = glue_stream_names(spelling, max_size);
+    require(syn_stream_shown_sound(&shown, names.units, names.intervals), "the tree");
+    table *t = glue_hold(own, sizeof *t, release_table);
+    t->shown = &shown;
+    t->spelling = spelling;
+    t->least = (uint8_t)glue_option_int(options, "least_flag", 1, 3);
+    t->top = (size_t)glue_option_int(options, "top", 1, (int64_t)1 << 53);
+    t->watch = glue_watch(own, "Writing the table");
+    read_old(t, old);
+    syn_status status = syn_stream_episodes(&shown, &names, &t->episodes, &t->id);
+    if (status == SYN_OK)
+        status = glue_rows_order(&t->rows, &t->episodes, spelling, t->least, t->watch);
+    SEXP out = status == SYN_OK ? write_table(t) : R_NilValue;
+    if (out == R_NilValue && status == SYN_OK)
+        status = SYN_INTERRUPTED;
+    return status == SYN_OK ? out : glue_status(status, NA_REAL, NA_REAL);
+}
+
+/* Names, sizes and units of some episodes of a tree. */
+SEXP r_stream_names(SEXP tree, SEXP spelling, SEXP id)
+{
+    const char *fields[] = {"episode", "size", "units", ""};
+    R_xlen_t n = Rf_xlength(numbers(id, INTSXP, 0, "numbers"));
+    SEXP count = PROTECT(Rf_allocVector(INTSXP, Rf_xlength(glue_option(tree, "serial"))));
+    for (R_xlen_t i = 0; i < Rf_xlength(count); i++)
+        INTEGER(count)[i] = 0;
+    SEXP one = PROTECT(Rf_ScalarReal(1));
+    syn_stream_shown shown = glue_stream_shown(tree, count, one);
+    SEXP labels = VECTOR_ELT(spelling, LABELS), arrows = VECTOR_ELT(spelling, ARROWS);
+    glue_check_spelling(spelling, (int)Rf_xlength(labels), Rf_xlength(arrows));
+    require(syn_stream_shown_sound(&shown, (uint32_t)Rf_xlength(labels),
+                                   (uint32_t)Rf_xlength(arrows)), "the tree");
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SEXP name = SET_VECTOR_ELT(out, 0, Rf_allocVector(STRSXP, n));
+    SEXP size = SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, n));
+    SEXP units = SET_VECTOR_ELT(out, 2, Rf_allocVector(VECSXP, n));
+    for (R_xlen_t i = 0; i < n; i++) {
+        uint32_t own = (uint32_t)INTEGER(id)[i];
+        require(own < shown.tree.n && shown.tree.size[own] > 0, "numbers");
+        SET_STRING_ELT(name, i, name_of(&shown.tree, own, labels, arrows));
+        INTEGER(size)[i] = shown.tree.size[own];
+        SET_VECTOR_ELT(units, i, units_of(&shown.tree, own, labels));
+    }
+    UNPROTECT(3);
+    return out;
 }

@@ -31,14 +31,23 @@ static void check_reach(const syn_surrogate_options *o, const syn_spikes *spikes
     }
 }
 
+syn_status glue_surrogate_spikes(syn_spikes *out, SEXP spikes,
+                                 const syn_surrogate_options *options,
+                                 const syn_watch *watch)
+{
+    syn_status status = glue_spikes(out, spikes, 1, watch);
+    if (status == SYN_OK)
+        check_reach(options, out);
+    return status;
+}
+
 syn_status glue_trains(syn_trains *out, SEXP spikes, const syn_surrogate_options *options,
                        syn_budget *budget, const syn_watch *watch)
 {
     syn_spikes x;
-    syn_status status = glue_spikes(&x, spikes, 1, watch);
+    syn_status status = glue_surrogate_spikes(&x, spikes, options, watch);
     if (status != SYN_OK)
         return status;
-    check_reach(options, &x);
     double bytes = syn_trains_bytes((double)x.n, x.units, x.trials);
     if (!syn_budget_take(budget, (size_t)bytes))
         return SYN_OVER_BUDGET;
@@ -131,7 +140,7 @@ SEXP r_surrogate_trains(glue_owner *own, SEXP trains, SEXP surrogates, SEXP opti
         status = syn_surrogate_plan_make(&w->plan, &w->trains, &o, threads, &w->budget,
                                          watch);
         if (status == SYN_OK)
-            status = syn_surrogate_list(&w->plan, n, tick, unit, threads, watch);
+            status = syn_surrogate_list(&w->plan, 0, n, tick, unit, threads, watch);
         UNPROTECT(1);
     }
     return status == SYN_OK

@@ -11,6 +11,7 @@
 #include "gpu/patterns/patterns.h"
 #include "gpu/published/strategies.h"
 #include "gpu/spectrum/spectrum.h"
+#include "gpu/stream/stream.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -52,6 +53,16 @@ syn_status syn_gpu_mine_episodes(const syn_recording *recording,
     (void) watch;
     memset(out, 0, sizeof *out);
     memset(report, 0, sizeof *report);
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_stream_open(const syn_stream_options *options, int device,
+                               syn_stream_device *out, char *why)
+{
+    (void) options;
+    (void) device;
+    memset(out, 0, sizeof *out);
     snprintf(why, SYN_GPU_TEXT, "%s", reason);
     return SYN_NO_DEVICE;
 }

@@ -29,7 +29,7 @@ static double *made_by(const syn_surrogate_plan *plan, int threads)
         tick[k] = ticks + k * n;
         unit[k] = units + k * n;
     }
-    CHECK(syn_surrogate_list(plan, SURROGATES, tick, unit, threads, NULL) == SYN_OK);
+    CHECK(syn_surrogate_list(plan, 0, SURROGATES, tick, unit, threads, NULL) == SYN_OK);
     free(units);
     return ticks;
 }

@@ -69,3 +69,30 @@ update_all <- function(feed) {
     if (identical(before, after)) return()
   }
 }
+
+# An HDF5 file of two data sets that grow, and rows appended to it: by a program that opens
+# the file, tries again where a reader has it, and closes it.
+begin_h5 <- function(file, unit = hdf5r::H5T_STRING$new(size = Inf)) {
+  h5 <- hdf5r::H5File$new(file, mode = "w")
+  group <- h5$create_group("spikes")
+  grows <- \(name, type) group$create_dataset(name, dtype = type, chunk_dims = 256L,
+    space = hdf5r::H5S$new("simple", dims = 0, maxdims = Inf))
+  grows("time", hdf5r::h5types$H5T_NATIVE_DOUBLE)
+  grows("unit", unit)
+  h5$close_all()
+}
+
+append_h5 <- function(file, time, unit) {
+  for (try in 1:500) {
+    h5 <- tryCatch(hdf5r::H5File$new(file, mode = "r+"), error = \(e) NULL)
+    if (inherits(h5, "H5File")) break
+    Sys.sleep(0.01)
+  }
+  put <- function(name, values) {
+    set <- h5[[name]]
+    set[set$dims + seq_along(values)] <- values
+  }
+  put("spikes/time", time)
+  put("spikes/unit", unit)
+  h5$close_all()
+}

@@ -378,12 +378,35 @@ test_that("arguments reach the search", {
 
 test_that("an update leaves the old stream as it was", {
   s <- update(episode_stream(c(0, 0.005), 1, 1, threads = 1), list(A = 0.1, B = 0.102))
-  # All but the core's window, which moves on: the old stream then makes a new one.
-  values <- \(s) unclass(s)[names(s) != "counting"]
+  # All but the core's window, which moves on, and the buffers that streams share.
+  values <- \(s) unclass(s)[!names(s) %in% c("counting", "notes")]
   before <- unserialize(serialize(values(s), NULL))
   later <- update(s, list(A = 1.5))
   expect_identical(values(s), before)
   expect_identical(nrow(later$history), 2L)
+  # Also where an update notes counts alone, of which tables are made when somebody looks.
+  all <- growing(6)
+  s <- always_moves_on(bounds, 3, 0.5, max_size = 4, history = 5, follow = 2)
+  shown <- \(s) as.list(s)[c("episodes", "changes", "history", "followed", "slowest")]
+  kept <- list()
+  for (now in seq(50, 2000, by = 50)) {
+    s <- update(s, as_block(all[all$tick > now - 50 & all$tick <= now, ]), now = now / 1000)
+    looked <- if (now %% 100 == 0) unserialize(serialize(shown(s), NULL))
+    kept <- c(kept, list(list(s = s, looked = looked, now = now)))
+  }
+  for (one in kept) {
+    expect_identical(as.data.frame(one$s), as.data.frame(
+      from_scratch(in_window(all, one$now, 500), 3, bounds)
+    ))
+    before <- if (one$now > 50) kept[[match(one$now - 50, sapply(kept, `[[`, "now"))]]$s
+    if (!is.null(before)) {
+      expect_identical(by_name(one$s$changes), oracle_changes(before$episodes, one$s$episodes))
+    }
+    if (!is.null(one$looked)) expect_identical(shown(one$s), one$looked)
+    expect_identical(tail(one$s$history$end, 1), one$now / 1000)
+    again <- unserialize(serialize(one$s, NULL))
+    expect_identical(shown(again), shown(one$s))
+  }
   # The spikes are held once, not in the call as well.
   expect_identical(as.list(attr(s$episodes, "call"))$x, quote(recording))
 })

@@ -66,47 +66,102 @@ test_that("p values and limits are those of the definition", {
 test_that("the largest counts of surrogates are those of mining them", {
   withr::local_seed(1)
   all <- fired(12)
-  s <- followed(all, 12, 1, alarms = 720, look = 1, renew = 2, n_surrogates = 10)$stream
-  expect_identical(dim(s$alarming$maxima), c(3L, 10L))
-  x <- attr(s$episodes, "recording")
-  how <- synfire:::surrogate_options(x, "dither", 0.03)
-  how$key <- synfire:::random_below(2, 2^32, s$alarming$key, s$alarming$made)
-  tick <- .Call(synfire:::r_surrogate_trains, synfire:::trains_of(x), how,
-                list(n = 3, threads = 1, max_memory = 1e8))
-  got <- synfire:::window_maxima(s, 3)
-  for (k in 1:3) {
-    one <- spike_trains(tick[[k]]$tick / 1000, levels(x$unit)[tick[[k]]$unit],
-                        start = 0, end = 12, resolution = 1e-3)
-    found <- mine_episodes(one, 3, c(0.005, 0.015), max_size = 3, threads = 1)
-    most <- c(tapply(found$count, factor(found$size, 1:3), max))
-    most[is.na(most)] <- 0
-    expect_equal(got[, k], unname(most)[seq_len(nrow(got))])
+  for (max_size in c(2, 3, Inf)) {
+    for (distinct in c(FALSE, TRUE)) {
+      s <- followed(all, 12, 1, alarms = 720, look = 1, judge_after = 1, n_surrogates = 9,
+                    max_size = max_size, distinct_units = distinct)$stream
+      look <- s$alarming$open
+      x <- attr(look$episodes, "recording")
+      expect_identical(nrow(x), sum(all$time > 2))
+      how <- synfire:::surrogate_options(x, "dither", 0.03)
+      how$key <- synfire:::random_below(2, 2^32, s$alarming$key, look$number)
+      tick <- .Call(synfire:::r_surrogate_trains, synfire:::trains_of(x), how,
+                    list(n = 9, threads = 1, max_memory = 1e8))
+      got <- synfire:::look_maxima(s, look)
+      expect_identical(ncol(got), 9L)
+      for (k in 1:9) {
+        one <- spike_trains(tick[[k]]$tick / 1000, levels(x$unit)[tick[[k]]$unit],
+                            start = 0, end = 12, resolution = 1e-3)
+        found <- mine_episodes(one, 3, c(0.005, 0.015), max_size = max_size,
+                               distinct_units = distinct, threads = 1)
+        most <- c(tapply(found$count, factor(found$size, seq_len(nrow(got))), max))
+        most[is.na(most)] <- 0
+        expect_equal(got[, k], unname(most))
+      }
+    }
   }
 })
 
-test_that("as many looks raise a false alarm as is said, with surrogates of each window", {
+test_that("a look is judged when it is said, by the window that it saw", {
+  withr::local_seed(8)
+  all <- fired(24, units = 5, chains = 6, from = 12)
+  follow <- function(judge_after, threads = 1) {
+    withr::local_seed(3)
+    s <- episode_stream(c(0.005, 0.015), 3, 8, resolution = 1e-3, threads = threads,
+                        max_size = 3, dither = 0.03, alarms = 360, look = 2,
+                        judge_after = judge_after, n_surrogates = 19)
+    lapply(seq(0.5, 24, by = 0.5), function(end) {
+      s <<- update(s, all[all$time > end - 0.5 & all$time <= end, ], now = end)
+    })
+  }
+  now <- follow(0)
+  later <- follow(1)
+  last <- follow(2)
+  looks <- vapply(now, \(s) s$alarming$looks, 0)
+  expect_identical(vapply(later, \(s) s$alarming$looks, 0), c(0, 0, looks[1:46]))
+  expect_identical(vapply(last, \(s) s$alarming$looks, 0), c(0, 0, 0, 0, looks[1:44]))
+  # The same surrogates, limits and alarms; only later.
+  what <- \(s) s[c("limits", "alarms")]
+  expect_identical(lapply(later[3:48], what), lapply(now[1:46], what))
+  expect_identical(lapply(last[5:48], what), lapply(now[1:44], what))
+  expect_gt(nrow(now[[48]]$alarms), 0)
+  # Nor does it matter how many threads there are.
+  expect_identical(lapply(follow(1, 2), what), lapply(later, what))
+})
+
+test_that("a look outlives a file, a fork and an interrupt of its stream", {
+  withr::local_seed(9)
+  all <- fired(14, units = 5)
+  s <- followed(all, 12, 1, alarms = 360, look = 2, judge_after = 2, n_surrogates = 19)$stream
+  expect_false(is.null(s$alarming$open))
+  rest <- all[all$time > 12 & all$time <= 14, ]
+  want <- update(s, rest, now = 14)[c("limits", "alarms", "episodes")]
+  want$episodes <- as.data.frame(want$episodes)
+  parts <- function(s) {
+    s <- update(s, rest, now = 14)
+    list(limits = s$limits, alarms = s$alarms, episodes = as.data.frame(s$episodes))
+  }
+  expect_identical(s$alarming$looks, 0)
+  expect_identical(update(s, rest, now = 14)$alarming$looks, 1)
+  file <- withr::local_tempfile()
+  saveRDS(s, file)
+  expect_identical(parts(readRDS(file)), want)
+  skip_on_os("windows")
+  job <- parallel::mcparallel(parts(s))
+  expect_identical(unname(parallel::mccollect(job, timeout = 60)), list(want))
+})
+
+test_that("as many looks raise a false alarm as is said, in windows that share nothing", {
   skip_on_cran()
   withr::local_seed(20)
   seconds <- 1500
-  got <- followed(fired(seconds), seconds, 10, alarms = 36, look = 10, renew = 10,
-                  n_surrogates = 19)
+  got <- followed(fired(seconds), seconds, 5, alarms = 36, look = 10, n_surrogates = 19)
   looks <- nrow(got$looks)
   expect_gt(looks, 140)
   false <- sum(got$looks$alarms > 0)
-  # One in ten, in windows that share no spike; neither more nor far fewer.
+  # One in ten; neither more nor far fewer.
   expect_lte(false, qbinom(0.999, looks, 0.1))
   expect_gte(false, qbinom(0.001, looks, 0.1))
   expect_equal(summary(got$stream)$false, 0.1 * got$stream$alarming$looks)
 })
 
-test_that("nor do windows that overlap, and surrogates of earlier ones, raise more", {
+test_that("nor do looks at windows that overlap raise more", {
   skip_on_cran()
-  # Looks of one recording depend on each other, recordings do not. Counts of spikes differ
-  # from window to window, which makes some more alarms false.
+  # Looks of one recording depend on each other, recordings do not.
   shares <- vapply(1:8, function(seed) {
     withr::local_seed(seed)
     looks <- followed(fired(50, units = 5), 50, 0.5, alarms = 360, look = 1,
-                      renew = 5, n_surrogates = 29, window = 5)$looks
+                      n_surrogates = 29, window = 5)$looks
     mean(looks$alarms > 0)
   }, 0)
   expect_lte(mean(shares) - qt(0.999, 7) * sd(shares) / sqrt(8), 0.1)
@@ -116,7 +171,7 @@ test_that("nor do windows that overlap, and surrogates of earlier ones, raise mo
 test_that("chains that begin raise an alarm within a part of a window", {
   withr::local_seed(4)
   all <- fired(34, units = 5, chains = 4, from = 24)
-  got <- followed(all, 34, 0.5, alarms = 72, look = 1, renew = 8, n_surrogates = 99,
+  got <- followed(all, 34, 0.5, alarms = 72, look = 1, n_surrogates = 99,
                   window = 8)
   alarms <- got$stream$alarms
   chain <- "a -(0.005,0.015]-> b -(0.005,0.015]-> c"
@@ -134,35 +189,37 @@ test_that("a stream with alarms is a value, and set.seed() decides its surrogate
   withr::local_seed(5)
   all <- fired(16)
   run <- function(seed) {
-    withr::with_seed(seed, followed(all, 16, 1, alarms = 360, look = 1, renew = 2,
+    withr::with_seed(seed, followed(all, 16, 1, alarms = 360, look = 1,
                                     n_surrogates = 12))$stream
   }
   s <- run(1)
   expect_identical(run(1)$limits, s$limits)
   expect_identical(run(1)$alarms, s$alarms)
-  expect_false(identical(run(2)$alarming$maxima, s$alarming$maxima))
-  again <- lapply(1:2, \(k) update(s, now = 17)[c("alarms", "limits", "alarming")])
+  expect_false(identical(run(2)$alarming$key, s$alarming$key))
+  again <- lapply(1:2, \(k) update(update(s, now = 17), now = 18)[c("alarms", "limits")])
   expect_identical(again[[1L]], again[[2L]])
   expect_identical(nrow(s$limits), 2L)
 })
 
-test_that("no alarm is raised before the window is full and the surrogates are there", {
+test_that("no alarm is raised before the window is full and a look is judged", {
   withr::local_seed(6)
   all <- fired(15, chains = 20, from = 1)
   early <- followed(all[all$time <= 9.5, ], 9.5, 0.5, alarms = 360, look = 1,
                     n_surrogates = 12)
   expect_identical(nrow(early$looks), 0L)
   expect_output(print(early$stream), "the window is not full")
-  s <- followed(all, 12, 0.5, alarms = 360, look = 1, n_surrogates = 12, renew = 4)$stream
-  expect_output(print(s), "4 of 12 surrogates")
-  s <- followed(all, 15, 0.5, alarms = 360, look = 1, n_surrogates = 12, renew = 4)
-  # The first spike, which comes after 0 s, begins the recording.
-  expect_identical(s$looks$at[[1L]], 14.5)
+  # The first spike, which comes after 0 s, begins the recording; so the first look is at
+  # 10.5 s, for 10 s are not full by then.
+  first <- followed(all, 11, 0.5, alarms = 360, look = 1, n_surrogates = 12,
+                    judge_after = 1)$stream
+  expect_output(print(first), "first look for alarms is judged at 12 s")
+  s <- followed(all, 15, 0.5, alarms = 360, look = 1, n_surrogates = 12, judge_after = 1)
+  expect_identical(s$looks$at[[1L]], 12)
   expect_gt(s$looks$alarms[[1L]], 0)
   # A silence longer than the window: nothing occurs, in surrogates neither.
-  silent <- update(s$stream, now = 40)
+  silent <- update(update(s$stream, now = 40), now = 41)
   expect_identical(nrow(silent$alarms), 0L)
-  expect_true(all(silent$alarming$maxima == 0))
+  expect_true(all(silent$limits$chance == 0))
 })
 
 test_that("what alarms cannot be is refused before the experiment", {
@@ -174,17 +231,19 @@ test_that("what alarms cannot be is refused before the experiment", {
   refused(2, alarms = "1", says = "alarms")
   refused(2, alarms = 4000, says = "look more often")
   refused(2, look = 1, says = "alarms")
-  refused(2, renew = 1, says = "alarms")
+  refused(2, judge_after = 1, says = "alarms")
   refused(2, n_surrogates = 100, says = "alarms")
   refused(2, alarms = 36, look = 10, n_surrogates = 8, says = "at least 9")
   refused(2, alarms = 36, look = 0, says = "look")
   refused(2, alarms = 36, look = 1e-7, says = "tick")
-  refused(2, alarms = 36, renew = -1, says = "renew")
+  refused(2, alarms = 36, judge_after = -1, says = "judge_after")
+  refused(2, alarms = 36, judge_after = 11, says = "at most `look`, 10 s")
+  refused(2, alarms = 36, judge_after = 1e-7, says = "tick")
   refused(2, alarms = 36, surrogate = "nothing", says = "surrogate")
   refused(2, alarms = 36, dither = 20, says = "dither")
   refused(min_support = 0.1, alarms = 36, says = "min_count")
   s <- stream(2, alarms = 36)
   expect_identical(s$alarming$n, 50)
   expect_identical(s$alarming$look, 1e7)
-  expect_identical(s$alarming$renew, 1e7)
+  expect_identical(s$alarming$judge_after, 2.5e6)
 })

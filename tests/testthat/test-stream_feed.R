@@ -238,8 +238,9 @@ test_that("a layout is not guessed from too few rows, nor never", {
   quietly(close(feed))
   for (bad in list(as.raw(c(0x1f, 0x8b, 8:20, 10, 10)), as.raw(c(0x89, 0x48, 0x44, 0x46, 10, 10)),
                    as.raw(c(0xff, 0xfe, 50, 0, 10, 0, 10)), as.raw(c(2, 3, 10, 3, 4, 10)))) {
-    writeBin(bad, file)
+    file.create(file)
     feed <- feed_file(fed_stream(), file, wait = 0)
+    writeBin(bad, file)
     expect_error(update_all(feed), class = "synfire_error_file")
     quietly(close(feed))
   }
@@ -275,6 +276,103 @@ test_that("arguments are checked, and a closed feed says so", {
   expect_identical(close(feed), s)
   expect_error(update(feed), "one that was closed", class = "synfire_error_argument")
   expect_output(print(feed), "closed")
+})
+
+# ---- HDF5 ------------------------------------------------------------------------------
+
+test_that("an HDF5 file that is opened, appended to and closed feeds a stream", {
+  skip_if_not_installed("hdf5r")
+  all <- fed_recording(61)
+  n <- nrow(all)
+  code <- as.integer(sub("u", "", all$unit))
+  for (words in c(TRUE, FALSE)) {
+    file <- withr::local_tempfile(fileext = ".h5")
+    feed <- quietly(feed_file(fed_stream(), file, every = 0.1, wait = Inf,
+                              time_column = "/spikes/time", unit_column = "/spikes/unit",
+                              time_unit = if (words) "s" else "ms"))
+    update(feed)
+    if (words) begin_h5(file) else begin_h5(file, hdf5r::h5types$H5T_NATIVE_INT32)
+    unit <- if (words) all$unit else code
+    time <- if (words) all$tick / 1000 else all$tick
+    update(feed)
+    for (part in split(seq_len(n), (seq_len(n) - 1) %/% 90)) {
+      append_h5(file, time[part], unit[part])
+      update(feed)
+      update(feed)
+      expect_identical(length(feed$pending$tick) + length(feed$held$tick) + feed$counts[["spikes"]],
+                       max(part) + 0)
+    }
+    # The same rows again count once; a silence is one without a unit.
+    append_h5(file, c(time[n - 1:0], if (words) 3.3), c(unit[n - 1:0], if (words) ""))
+    quietly(update_all(feed))
+    s <- quietly(close(feed))
+    expect_identical(feed$counts[["repeated"]] + feed$counts[["too_late"]], 2)
+    expect_identical(feed$counts[["spikes"]], n + 0)
+    if (words) expect_window_of(s, all) else {
+      expect_window_of(s, transform(all, unit = as.character(code)))
+    }
+  }
+})
+
+test_that("an HDF5 file that is locked, lacks its data sets or is replaced is said", {
+  skip_if_not_installed("hdf5r")
+  all <- fed_recording(62)
+  file <- withr::local_tempfile(fileext = ".h5")
+  feed <- quietly(feed_file(fed_stream(), file, every = 0.1, wait = Inf,
+                            time_column = "spikes/time", unit_column = "spikes/unit"))
+  said <- \(code) cli::ansi_strip(gsub("\\s+", " ", paste(capture_messages(code), collapse = " ")))
+  h5 <- hdf5r::H5File$new(file, mode = "w")
+  h5$close_all()
+  expect_match(said(update(feed)), "has no `spikes/time`.*Waiting")
+  expect_identical(said(update(feed)), "")
+  begin_h5(file)
+  append_h5(file, all$tick[1:200] / 1000, all$unit[1:200])
+  expect_identical(said(update_all(feed)), "")
+  begin_h5(file)
+  append_h5(file, all$tick[-(1:190)] / 1000, all$unit[-(1:190)])
+  expect_match(said(update_all(feed)), "was replaced or cut short")
+  s <- quietly(close(feed))
+  expect_identical(feed$counts[["spikes"]], nrow(all) + 0)
+  expect_window_of(s, all)
+  wrong <- function(...) {
+    expect_error(feed_file(fed_stream(), file, ...), class = "synfire_error_argument")
+  }
+  wrong()
+  wrong(time_column = "a")
+  wrong(time_column = "a", unit_column = 2)
+  wrong(time_column = "a", unit_column = "b", sep = ",")
+  wrong(time_column = "a", unit_column = "b", header = TRUE)
+  wrong(time_column = "a", unit_column = "b", time_unit = "samples")
+})
+
+test_that("a program that appends to an HDF5 file, dies and comes back loses nothing", {
+  skip_on_cran()
+  skip_if_not_installed("hdf5r")
+  all <- fed_recording(63)
+  n <- nrow(all)
+  file <- withr::local_tempfile(fileext = ".h5")
+  begin_h5(file)
+  feed <- feed_file(fed_stream(), file, every = 0.1, wait = 0.1, slack = 0.1,
+                    time_column = "spikes/time", unit_column = "spikes/unit")
+  for (part in list(c(1, 150), c(141, n))) {
+    child <- start_child(substitute({
+      append_h5 <- APPEND
+      for (at in seq(FIRST, LAST, by = 15)) {
+        rows <- at:min(at + 14, LAST)
+        append_h5(FILE, TICK[rows] / 1000, UNIT[rows])
+        if (at %% 2 == 0) Sys.sleep(0.05)
+      }
+      log("end", 1)
+      tools::pskill(Sys.getpid(), tools::SIGKILL)
+    }, list(APPEND = append_h5, FIRST = part[[1]], LAST = part[[2]], FILE = file,
+            TICK = all$tick, UNIT = all$unit)))
+    quietly(feed_until(feed, \() !is.null(await_line(child, "end", 0.03)), 60))
+  }
+  quietly(run_feed(feed, idle = 0.3))
+  s <- quietly(close(feed))
+  expect_identical(feed$counts[["spikes"]], n + 0)
+  expect_identical(sum(feed$counts[c("broken", "too_late", "stray")]), 0)
+  expect_window_of(s, all)
 })
 
 # ---- Sockets ---------------------------------------------------------------------------
@@ -315,6 +413,38 @@ test_that("a socket takes lines, half lines, several writers and those that come
   expect_identical(feed$counts[["spikes"]], nrow(all) + 0)
   expect_identical(feed$counts[["repeated"]], 10)
   expect_identical(feed$counts[["broken"]], 1)
+})
+
+test_that("a program at a socket that pauses, repeats, goes back, dies and comes back", {
+  skip_on_cran()
+  all <- fed_recording(44)
+  n <- nrow(all)
+  made <- socket_feed(fed_stream(), every = 0.1, wait = 0.2, slack = 0.1)
+  feed <- made$feed
+  withr::defer(quietly(close(feed)))
+  for (part in list(c(1, 150), c(141, n))) {
+    child <- start_child(substitute({
+      con <- socketConnection("localhost", PORT, open = "wb", blocking = TRUE, timeout = 10)
+      put <- function(text) writeBin(charToRaw(text), con)
+      for (at in seq(FIRST, LAST, by = 10)) {
+        put(paste0(LINES[at:min(at + 9, LAST)], "\n", collapse = ""))
+        if (at %% 3 == 0) Sys.sleep(0.02)
+        if (at %% 4 == 1) put(paste0(LINES[max(1, at - 5):at], "\n", collapse = ""))
+      }
+      put("2.9")     # and dies within a line
+      log("end", 1)
+      Sys.sleep(0.5)
+      tools::pskill(Sys.getpid(), tools::SIGKILL)
+    }, list(PORT = made$port, FIRST = part[[1]], LAST = part[[2]], LINES = fed_lines(all))))
+    broken <- feed$counts[["broken"]] + 1
+    quietly(feed_until(feed, \() feed$counts[["broken"]] == broken, 60))
+  }
+  quietly(run_feed(feed, idle = 0.3))
+  s <- quietly(close(feed))
+  expect_identical(feed$counts[["spikes"]], n + 0)
+  expect_gt(feed$counts[["repeated"]], 10)
+  expect_identical(feed$counts[["too_late"]] + feed$counts[["stray"]], 0)
+  expect_window_of(s, all)
 })
 
 test_that("a socket that says how far it is moves the window in silence", {
@@ -452,7 +582,7 @@ test_that("a program that pauses, repeats, goes back, dies and comes back loses 
     for (at in seq(first, last, by = 10)) {
       put(paste0(lines[at:min(at + 9, last)], "\n", collapse = ""))
       if (at %% 3 == 0) Sys.sleep(0.02)
-      if (at %% 4 == 0) put(paste0(lines[max(1, at - 5):at], "\n", collapse = ""))
+      if (at %% 4 == 1) put(paste0(lines[max(1, at - 5):at], "\n", collapse = ""))
     }
     put("2.9")     # and dies within a line
     log("end", 1)

@@ -255,7 +255,7 @@ ep_in_blocks <- function() {
   for (end in ends) {
     part <- ticks > before & ticks <= end
     block <- data.frame(time = x$time[part], unit = as.character(x$unit[part]))
-    looks <- s$alarming$looks
+    last <- s
     s <- attempt("update", list(s, new_spikes = block, now = end / 1000))
     if (refused(s)) return(finding(paste("an update was refused:", conditionMessage(s))))
     before <- end
@@ -265,7 +265,9 @@ ep_in_blocks <- function() {
                                  start = (end - window) / 1000, end = end / 1000, resolution = 1e-3)
     want <- ep_mined(whole_window, search)
     same(ep_rows(s$episodes), ep_rows(want), "a stream and mining its window")
-    if (!identical(looks, s$alarming$looks)) ep_check_alarms(s)
+    if (!is.null(last$alarming$open) && s$alarming$looks > last$alarming$looks) {
+      ep_check_alarms(s, last)
+    }
   }
 }
 
@@ -273,18 +275,43 @@ ep_in_blocks <- function() {
 ep_draw_alarms <- function(window) {
   look <- whole(1, window) / 1000
   c(list(alarms = between(0.02, 1.02) * 3600 / look, look = look),
-    some_args(n_surrogates = whole(1, 40), renew = whole(1, 2 * window) / 1000,
+    some_args(n_surrogates = whole(1, 40), judge_after = whole(0, window) / 1000,
               surrogate = one_of("dither", "dither_refractory", "train_shift", "joint_isi",
                                  "isi_dither", "isi_shuffle", "randomise", "trial_shift"),
               dither = whole(1, 12) / 1000))
 }
 
-# Alarms by going through the surrogates of a look one by one.
-ep_check_alarms <- function(s) {
+# The largest counts of the surrogates of a look, each of them mined.
+ep_look_maxima <- function(s, look) {
+  x <- attr(look$episodes, "recording")
   n <- s$alarming$n
-  found <- s$episodes
-  sizes <- max(nrow(s$alarming$maxima), found$size, 1)
-  most <- rbind(s$alarming$maxima, matrix(0, sizes - nrow(s$alarming$maxima), n))
+  if (nrow(x) == 0L) return(matrix(0, 0, n))
+  how <- s$alarming$how
+  how$key <- synfire:::random_below(2, 2^32, s$alarming$key, look$number)
+  made <- .Call(synfire:::r_surrogate_trains, synfire:::trains_of(x), how,
+                list(n = n, threads = 1, max_memory = 1e8))
+  each <- lapply(made, \(one) {
+    again <- duplicated(complex(real = one$tick, imaginary = one$unit))
+    y <- spike_trains(one$tick[!again] / 1000, levels(x$unit)[one$unit[!again]],
+                      start = attr(x, "start"), end = attr(x, "end"), resolution = 1e-3)
+    found <- do.call(mine_episodes, c(list(y, threads = 1), s$arguments[
+      intersect(names(s$arguments), c("intervals", "min_count", "max_size", "distinct_units"))
+    ]))
+    vapply(seq_len(max(found$size, 0)), \(z) max(found$count[found$size == z]), 0)
+  })
+  matrix(vapply(each, \(one) c(one, rep(0, max(lengths(each)) - length(one))),
+                double(max(lengths(each)))), ncol = n)
+}
+
+# Alarms by going through the surrogates of a look one by one. `last` is the stream before.
+ep_check_alarms <- function(s, last) {
+  n <- s$alarming$n
+  look <- last$alarming$open
+  found <- look$episodes
+  maxima <- ep_look_maxima(last, look)
+  same(synfire:::look_maxima(last, look) + 0, maxima, "largest counts and mining surrogates")
+  sizes <- max(nrow(maxima), found$size, 1)
+  most <- rbind(maxima, matrix(0, sizes - nrow(maxima), n))
   own <- vapply(seq_len(sizes), \(z) max(0, found$count[found$size == z]), 0)
   extreme <- vapply(seq_len(n), \(j) {
     min(1, vapply(seq_len(sizes)[-1], \(z) mean(c(most[z, ], own[[z]]) >= most[z, j]), 0))
@@ -391,7 +418,7 @@ ep_wrong <- function() {
                                    follow = mostly(2, 0.3), units = mostly(NULL, 0.3),
                                    alarms = mostly(NULL, 0.3), look = mostly(NULL, 0.2),
                                    n_surrogates = mostly(NULL, 0.2),
-                                   renew = mostly(NULL, 0.2),
+                                   judge_after = mostly(NULL, 0.2),
                                    surrogate = mostly("dither", 0.2),
                                    dither = mostly(0.005, 0.2))),
     {

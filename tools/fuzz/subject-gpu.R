@@ -54,17 +54,52 @@ fuzz_subject("gpu", limit = 90, covers = list(
                         "device", "gpus", "threads", "max_memory"),
   closed_itemsets = c("transactions", "min_count", "min_size", "max_size", "device", "gpus",
                       "threads", "max_memory"),
-  calibrate_gpu = c("x", "sizes", "episodes", "repeats", "gpu", "save")
+  calibrate_gpu = c("x", "sizes", "episodes", "repeats", "gpu", "save"),
+  episode_stream = c("intervals", "min_count", "window", "resolution"),
+  update.episode_stream = c("new_spikes", "now")
 ), run = function(world) {
   what <- one_of("mine", "count", "significance", "maxima", "spade", "calibrate", "patterns",
-                 "itemsets")
+                 "itemsets", "stream")
   patterns <- what %in% c("maxima", "spade", "patterns")
   x <- draw_recording(one_of(300, 40, if (patterns) 600 else 3000), one_of(6, 3, 40, 300))
   switch(what, mine = fuzz_mining_there(x, world), count = fuzz_counting_there(x, world),
          significance = fuzz_null_there(x, world), maxima = fuzz_maxima_there(x, world),
          spade = fuzz_spade_there(x, world), calibrate = fuzz_calibration(x, world),
-         patterns = fuzz_patterns_there(x, world), itemsets = fuzz_itemsets_there(world))
+         patterns = fuzz_patterns_there(x, world), itemsets = fuzz_itemsets_there(world),
+         stream = fuzz_stream_there(x, world))
 })
+
+# Each update on a GPU is the one of the CPU.
+fuzz_stream_there <- function(x, world) {
+  ticks <- round(x$time / tick_of(x))
+  span <- max(ticks, 10) - min(ticks, 0)
+  window <- max(1, round(span / whole(1, 12)))
+  args <- c(list(draw_delays(tick_of(x)), draw_min_count(x), window * tick_of(x),
+                 resolution = tick_of(x), max_size = whole(1, 4),
+                 max_memory = one_of(4e9, 1e9, 3e7, 3e6)),
+            some_args(target = one_of("closed", "maximal"), distinct_units = TRUE,
+                      top = whole(1, 9), p = 0.3))
+  there <- attempt("episode_stream", c(args, list(device = "gpu", gpus = draw_gpus(world))))
+  if (!world$gpu && !inherits(there, c("synfire_error_device", "synfire_error_argument"))) {
+    return(finding("a stream with device = \"gpu\" goes on without a GPU"))
+  }
+  here <- attempt("episode_stream", args)
+  if (!world$gpu || refused(there) || refused(here)) return()
+  there$always <- here$always <- sometimes(0.7)
+  before <- -Inf
+  for (end in sort(unique(c(sample(ticks, min(length(ticks), whole(1, 20))), max(ticks, 1))))) {
+    part <- ticks > before & ticks <= end
+    block <- data.frame(time = x$time[part], unit = as.character(x$unit[part]))
+    call <- list(new_spikes = block, now = end * tick_of(x))
+    before <- end
+    here <- attempt("update", c(list(here), call))
+    there <- attempt("update", c(list(there), call))
+    either <- inherits(here, "synfire_error_budget") || inherits(there, "synfire_error_budget")
+    if (either || refused(here)) return()
+    if (refused(there)) return(finding(paste("an update was refused:", conditionMessage(there))))
+    same(as.data.frame(there), as.data.frame(here), "a stream on a GPU and the CPU")
+  }
+}
 
 # What is saved goes to a folder of this case.
 fuzz_calibration <- function(x, world) {

@@ -27,13 +27,15 @@ refused_for <- function(default) {
 }
 
 # Values that the kind of the default does not tell to be right: numbers of which there may
-# be several, also to draw from, or none for no chains; transactions of which there are none.
+# be several, also to draw from, or none for no chains; no kinds for no assemblies; transactions of which there are none.
 # A layout may be a function, and what is called after an update is one.
 valid_after_all <- list(
   `causal_map(Tp)` = c("matrix", "many", "with_names"),
   `embed_dimension(tau)` = c("matrix", "many", "with_names"),
   `embed_dimension(Tp)` = c("matrix", "many", "with_names"),
   `simulate_culture(activation_rate)` = "no_number",
+  `simulate_assemblies(assemblies)` = "no_string",
+  `simulate_assemblies(count)` = "with_names",
   `wiring(delay)` = c("many", "with_names"),
   `frequent_itemsets(transactions)` = "no_columns",
   `closed_itemsets(transactions)` = "no_columns"

@@ -27,6 +27,8 @@ static syn_status open_stream(syn_stream *s, const syn_stream_options *options)
     s->options = *options;
     s->budget.limit = options->max_memory;
     s->follow_rows = syn_follow_rows_fastest(0);
+    s->meet_rows = syn_meet_rows_fastest(0);
+    s->span = options->units;  /* no more are on a tick */
     s->intervals = syn_budget_alloc(&s->budget, n, sizeof *s->intervals);
     if (!s->intervals)
         return syn_budget_refusal(&s->budget);
@@ -38,24 +40,39 @@ static syn_status open_stream(syn_stream *s, const syn_stream_options *options)
     for (uint32_t k = 0; k < n; k++)
         if (s->intervals[k].high > s->events.reach)
             s->events.reach = s->intervals[k].high;
-    syn_status status = syn_stream_events_open(&s->events, table_pays(s));
+    syn_status status =
+        syn_stream_events_open(&s->events, !s->device && table_pays(s));
     return status == SYN_OK ? syn_stream_kept_open(s) : status;
+}
+
+static int own_device(syn_stream *s, const syn_stream_device *device)
+{
+    if (!device)
+        return 1;
+    s->device = malloc(sizeof *device);
+    if (s->device)
+        *s->device = *device;
+    return s->device != NULL;
 }
 
 syn_stream *syn_stream_open(const syn_stream_options *options)
 {
     syn_stream *s = calloc(1, sizeof *s);
-    if (s && open_stream(s, options) != SYN_OK) {
-        syn_stream_free(s);
-        return NULL;
-    }
-    return s;
+    if (s && own_device(s, options->device) && open_stream(s, options) == SYN_OK)
+        return s;
+    if (options->device && !(s && s->device))
+        options->device->close(options->device->self);
+    syn_stream_free(s);
+    return NULL;
 }
 
 void syn_stream_free(syn_stream *s)
 {
     if (!s)
         return;
+    if (s->device)
+        s->device->close(s->device->self);
+    free(s->device);
     syn_stream_kept_free(s);
     syn_stream_events_free(&s->events);
     for (int c = 0; c < 4; c++)
@@ -67,32 +84,33 @@ void syn_stream_free(syn_stream *s)
 
 /* ---- what is kept ---- */
 
-/* Below this count an episode is kept no longer: a little below min_count, so that one
-   whose count goes up and down there is not counted over the whole window each time. */
-static uint32_t least_kept(const syn_stream *s)
-{
-    return s->min_count - s->min_count / 16;
-}
+/* Candidates that an update counts ahead of time, about: a device takes as long for many
+   as for few. */
+enum { AHEAD = 16, AHEAD_ON_DEVICE = 1024 };
 
-/* From this count on an episode may be kept before it is frequent. Many become frequent
-   with one burst of the recording; counting what they bring ahead of time, a few in each
-   update, keeps updates short. The first update takes in all of them. */
-static uint32_t least_ahead(const syn_stream *s)
+/* Whether something may be kept that is too rare by now. */
+static int may_let_go(const syn_stream *s)
 {
-    return s->min_count - s->min_count / 64;
+    uint32_t least = syn_stream_least_kept(s);
+    for (uint32_t u = 0; u < s->events.units && !s->fallen; u++)
+        if (s->root_seat[u] != SYN_STREAM_NONE &&
+            syn_stream_unit_count(&s->events, u) < least)
+            return 1;
+    return s->fallen;
 }
-
-enum { AHEAD = 16 };  /* candidates that an update counts ahead of time, about */
 
 static syn_status let_go(syn_stream *s)
 {
     syn_status status = SYN_OK;
-    uint32_t least = least_kept(s);
+    uint32_t least = syn_stream_least_kept(s);
+    if (!may_let_go(s))
+        return SYN_OK;
+    s->fallen = 0;
     /* Longer ones first: what is kept may not lose what it contains. */
     for (size_t size = s->levels; size-- > 1 && status == SYN_OK;) {
         syn_stream_level *level = &s->level[size];
         for (uint32_t i = level->n; i-- > 0 && status == SYN_OK;)
-            if (syn_stream_kept_count(s, level->kept[i]) < least)
+            if (s->count[level->kept[i]] < least)
                 status = syn_stream_kept_leave(s, level->kept[i]);
     }
     return status;
@@ -113,7 +131,7 @@ static syn_status take_in_candidates(syn_stream *s, uint32_t id)
 {
     syn_status status = SYN_OK;
     uint32_t suffix = s->kept[id].suffix, width = syn_stream_kept_width(s, suffix);
-    uint32_t ahead = least_ahead(s);
+    uint32_t ahead = syn_stream_least_ahead(s);
     s->kept[id].changed = 0;
     for (uint32_t i = 0; i < s->kept[id].n && status == SYN_OK; i++) {
         uint32_t count = s->kept[id].count[i];
@@ -123,7 +141,7 @@ static syn_status take_in_candidates(syn_stream *s, uint32_t id)
         if (!may_extend(s, id, unit))
             continue;
         if (count < s->min_count && s->ahead == 0) {
-            s->kept[id].changed = 1;  /* another time */
+            s->kept[id].changed = s->later = 1;  /* another time */
             continue;
         }
         size_t more = s->candidates;
@@ -150,27 +168,34 @@ static syn_status take_in_units(syn_stream *s)
 static syn_status take_in(syn_stream *s, int all)
 {
     syn_status status = take_in_units(s);
-    s->ahead = all ? SIZE_MAX : AHEAD;
+    s->ahead = all ? SIZE_MAX : s->device ? AHEAD_ON_DEVICE : AHEAD;
+    if (!all && !s->risen)
+        return status;
+    s->later = 0;
     for (size_t size = 1; size < s->levels && status == SYN_OK; size++) {
-        status = syn_stream_walk_whole(s, size);
+        status = s->device ? s->device->count(s->device->self, s, size)
+                           : syn_stream_walk_whole(s, size);
         for (uint32_t i = 0; i < s->level[size].n && status == SYN_OK; i++) {
             uint32_t id = s->level[size].kept[i];
             if (all || s->kept[id].changed)
                 status = take_in_candidates(s, id);
         }
     }
+    s->risen = s->later;
     return status;
 }
 
 /* ---- an update ---- */
 
 /* Numbers of events fit in 32 bits for ever. */
-static void renumber(syn_stream *s)
+static syn_status renumber(syn_stream *s)
 {
     uint32_t by = s->events.begin & ~s->events.mask;
     if (s->events.begin / 2 < s->events.room)
-        return;
+        return SYN_OK;
     syn_stream_renumber(&s->events, by);
+    if (s->device)
+        return s->device->renumber(s->device->self, s, by);
     for (uint32_t id = 0; id < s->n_kept; id++) {
         syn_stream_kept *k = &s->kept[id];
         for (uint32_t i = 0; i < k->n; i++)
@@ -178,6 +203,7 @@ static void renumber(syn_stream *s)
         k->latest = k->latest > by ? k->latest - by : 0;
         syn_stream_ends_renumber(&k->ends, by);
     }
+    return SYN_OK;
 }
 
 static syn_status append(syn_stream *s, const syn_stream_block *block)
@@ -201,22 +227,47 @@ static syn_status drop(syn_stream *s, int64_t cut)
     return status;
 }
 
+static syn_status move_on_device(syn_stream *s, const syn_stream_block *block,
+                                 int64_t cut, int all)
+{
+    uint32_t since = s->events.end;
+    syn_status status =
+        syn_stream_events_append(&s->events, block->n, block->tick, block->unit);
+    if (status != SYN_OK)
+        return status;
+    uint32_t begin = syn_stream_cut(&s->events, cut);
+    if (block->n > 0 || begin > s->events.begin || all)
+        status = s->device->move(s->device->self, s, since, begin, all);
+    syn_stream_drop(&s->events, begin);
+    return status;
+}
+
 syn_status syn_stream_update(syn_stream *s, const syn_stream_block *block, int64_t cut,
                              uint32_t min_count, const syn_watch *watch)
 {
     int all = min_count < s->min_count || s->events.end == s->events.begin;
+    /* A device says what there is to do; walks do not. */
+    s->fallen |= !s->device || min_count > s->min_count;
+    s->risen |= !s->device;
     s->min_count = min_count;
     s->watch = watch;
     s->polled = syn_seconds();
-    syn_status status = append(s, block);
-    if (status == SYN_OK)
-        status = drop(s, cut);
-    if (status == SYN_OK)
+    syn_status status;
+    if (s->device) {
+        status = move_on_device(s, block, cut, all);
+    } else {
+        status = append(s, block);
+        if (status == SYN_OK)
+            status = drop(s, cut);
+    }
+    if (status == SYN_OK) {
+        syn_stream_kept_note(s);
         status = let_go(s);
+    }
     if (status == SYN_OK)
         status = take_in(s, all);
     if (status == SYN_OK)
-        renumber(s);
+        status = renumber(s);
     s->watch = NULL;
     return status;
 }
@@ -228,3 +279,14 @@ syn_stream_report syn_stream_about(const syn_stream *s)
         .kept = s->n_kept - s->n_unused - 1, .candidates = s->candidates,
         .anew = s->anew, .held = s->budget.held, .most = s->budget.most};
 }
+
+const char *syn_stream_reason(const syn_stream *s)
+{
+    return s->device ? s->device->reason : "";
+}
+
+uint32_t syn_stream_ids(const syn_stream *s) { return s->n_kept; }
+
+uint64_t syn_stream_version(const syn_stream *s) { return s->version; }
+
+const uint32_t *syn_stream_counts(const syn_stream *s) { return s->count; }

@@ -19,6 +19,7 @@
 #include "core/base/status.h"
 #include "core/base/watch.h"
 #include "core/episodes/mine.h"
+#include "core/episodes/stream_device.h"
 
 typedef struct syn_stream syn_stream;
 
@@ -31,6 +32,8 @@ typedef struct syn_stream_options {
     double events;        /* in the window, about, and how many of them follow one */
     double occupancy;     /* within the widest interval: for the way of counting alone */
     size_t max_memory;    /* bytes that the stream may hold */
+    const syn_stream_device *device;  /* that counts, or NULL for the core; it is the
+                                         stream's from then on */
 } syn_stream_options;
 
 /* An empty window. NULL without memory. The caller frees with syn_stream_free(). */
@@ -53,18 +56,18 @@ typedef struct syn_stream_block {
 syn_status syn_stream_update(syn_stream *stream, const syn_stream_block *block,
                              int64_t cut, uint32_t min_count, const syn_watch *watch);
 
-/* The episodes of the window as syn_mine_episodes() gives them; `units` is the number of
-   units there are. `id`, unless it is NULL, gets the numbers of the episodes in the
-   stream, those of one level after those of another. The caller frees `out` with
-   syn_episodes_free() and *id with free(), also after an error. */
-syn_status syn_stream_episodes(const syn_stream *stream, uint32_t units,
-                               syn_episodes *out, uint32_t **id);
-
-/* All numbers of episodes are below this one. */
+/* Episodes have numbers, all below this one; stream_tree.h tells what they stand for. */
 uint32_t syn_stream_ids(const syn_stream *stream);
 
-/* Tells episodes apart that have the same number, one after the other. */
-uint64_t syn_stream_serial(const syn_stream *stream, uint32_t id);
+/* Another one whenever numbers stand for other episodes than before. */
+uint64_t syn_stream_version(const syn_stream *stream);
+
+/* The counts of all numbers, 0 where there is no episode; they stand until the next
+   update. Those below min_count are there as well. */
+const uint32_t *syn_stream_counts(const syn_stream *stream);
+
+/* Why a device failed, in one plain clause; empty where none did. */
+const char *syn_stream_reason(const syn_stream *stream);
 
 /* What the stream has done and holds. */
 typedef struct syn_stream_report {

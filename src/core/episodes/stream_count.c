@@ -23,7 +23,7 @@ syn_stream_list syn_stream_list_of(const syn_stream *s, uint32_t id, uint32_t si
     uint32_t first = syn_stream_ends_from(ends, since), last = ends->n;
     if (until != s->events.end)
         last = syn_stream_ends_from(ends, until);
-    return (syn_stream_list){ends->end + first, last - first};
+    return (syn_stream_list){ends->end + first, last - first, ends->n - last};
 }
 
 /* The first event beyond one bound of an interval, from event `event` on. */
@@ -54,48 +54,29 @@ syn_status syn_stream_list_extend(syn_stream *s, uint32_t id, const syn_stream_e
         uint32_t event = at->end[i].event;
         while (p < prefix.n && beyond(e, open, prefix.end[p].event) <= event)
             p++;
-        if (p > 0 && event < beyond(e, shut, prefix.end[p - 1].event))
-            k->ends.end[k->ends.n++] = (syn_stream_end){event, prefix.end[p - 1].start};
+        if (p == 0 || event >= beyond(e, shut, prefix.end[p - 1].event))
+            continue;
+        uint32_t start = prefix.end[p - 1].start;
+        k->ends.end[k->ends.n++] = (syn_stream_end){event, start};
+        s->span = event - start > s->span ? event - start : s->span;
     }
     syn_stream_ends_note(&k->ends);
     return SYN_OK;
 }
 
-/* The most events from a start to its end. */
-static uint32_t span_of(const syn_stream_list *list)
-{
-    uint32_t span = 0;
-    for (uint32_t i = 0; i < list->n; i++) {
-        uint32_t own = list->end[i].event - list->end[i].start;
-        span = own > span ? own : span;
-    }
-    return span;
-}
-
 /* ---- counting from the table ---- */
 
-enum { CHUNK = 512 };  /* ends given to the counter at a time */
-
-/* Some neighbouring ends, numbered from `base`, as the counter of rows takes them. */
-typedef struct chunk {
-    syn_row_end end[CHUNK];
-    uint32_t base, n;
-    const uint16_t *row;  /* of the first one */
-} chunk;
-
-/* The ends from number `i` on: as many as fit, whose rows do not cross the end of the
-   ring, and whose windows end within 16 bits from the first start on. */
-static void take_chunk(const syn_stream *s, const syn_stream_list *list, uint32_t i,
-                       chunk *c)
+void syn_stream_take_chunk(const syn_stream *s, const syn_stream_list *list, uint32_t i,
+                           uint32_t most, syn_stream_chunk *c)
 {
     const syn_stream_events *e = &s->events;
     uint32_t first = list->end[i].event, before_turn = e->room - (first & e->mask);
-    uint32_t most = SYN_ROW_REACH - 1 - e->farthest;
+    uint32_t reach = SYN_ROW_REACH - 1 - e->farthest;
     c->base = list->end[i].start;
     c->row = e->next + (first & e->mask) * e->stride;
-    for (c->n = 0; c->n < CHUNK && i + c->n < list->n; c->n++) {
+    for (c->n = 0; c->n < most && i + c->n < list->n; c->n++) {
         const syn_stream_end *end = &list->end[i + c->n];
-        if (end->event - first >= before_turn || end->event - c->base >= most)
+        if (end->event - first >= before_turn || end->event - c->base >= reach)
             return;
         c->end[c->n] = (syn_row_end){end->event - first, (uint16_t)(end->start - c->base),
                                      (uint16_t)(end->event - c->base + 1)};
@@ -105,7 +86,7 @@ static void take_chunk(const syn_stream *s, const syn_stream_list *list, uint32_
 /* Counts a chunk for the candidates from `from` on whose lanes stand in the block that
    begins at `first`. What is free beyond the chunk's last start is as good as free
    nowhere in it. */
-static void count_chunk(const syn_stream *s, const syn_stream_kept *k, const chunk *c,
+static void count_chunk(const syn_stream *s, const syn_stream_kept *k, const syn_stream_chunk *c,
                         uint32_t first, uint32_t from, uint32_t *count, uint32_t *free)
 {
     const uint32_t *slot = s->kept[k->suffix].slot;
@@ -134,9 +115,9 @@ static void count_by_rows(const syn_stream *s, const syn_stream_kept *k,
                           const syn_stream_list *list, uint32_t from, uint32_t *count,
                           uint32_t *free)
 {
-    chunk c;
+    syn_stream_chunk c;
     for (uint32_t i = 0; i < list->n; i += c.n) {
-        take_chunk(s, list, i, &c);
+        syn_stream_take_chunk(s, list, i, SYN_STREAM_CHUNK, &c);
         for (uint32_t first = 0; first < s->events.stride; first += SYN_LANES)
             count_chunk(s, k, &c, first, from, count, free);
     }
@@ -172,7 +153,7 @@ static void visit_interval(const syn_stream *s, const syn_stream_list *list,
     for (uint32_t i = 0; i < list->n; i++) {
         uint32_t end = list->end[i].event, start = list->end[i].start;
         uint32_t a = end + open[end & e->mask], b = end + shut[end & e->mask];
-        if (i + 1 < list->n) {  /* later events are the next end's */
+        if (i + 1 < list->n + list->more) {  /* later events are the next end's */
             uint32_t next = list->end[i + 1].event;
             next += open[next & e->mask];
             b = next < b ? next : b;
@@ -260,7 +241,7 @@ void syn_stream_count(syn_stream *s, uint32_t id, const syn_stream_list *list,
     const syn_stream_kept *k = &s->kept[id];
     if (list->n == 0 || from >= k->n)
         return;
-    if (s->events.next && span_of(list) + s->events.farthest + 1 < SYN_ROW_REACH) {
+    if (syn_stream_has_rows(s)) {
         count_by_rows(s, k, list, from, count, free);
         return;
     }

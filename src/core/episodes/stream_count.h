@@ -7,11 +7,31 @@
 
 #include "core/episodes/stream_kept.h"
 
-/* Neighbouring ends, in the order of time. */
+/* Neighbouring ends, in the order of time; `more` come after them. */
 typedef struct syn_stream_list {
     const syn_stream_end *end;
-    uint32_t n;
+    uint32_t n, more;
 } syn_stream_list;
+
+/* Whether all ends can be counted from the table of next occurrences, in 16 bits. */
+static inline int syn_stream_has_rows(const syn_stream *s)
+{
+    return s->events.next && s->span + s->events.farthest + 1 < SYN_ROW_REACH;
+}
+
+enum { SYN_STREAM_CHUNK = 512 };
+
+/* Some neighbouring ends, numbered from `base`, as the counters of rows take them. */
+typedef struct syn_stream_chunk {
+    syn_row_end end[SYN_STREAM_CHUNK + 1];
+    uint32_t base, n;
+    const uint16_t *row;  /* of the first one */
+} syn_stream_chunk;
+
+/* The ends from number `i` on: at most `most`, and as many as have rows that do not cross
+   the end of the ring, and windows that end within 16 bits from the first start on. */
+void syn_stream_take_chunk(const syn_stream *s, const syn_stream_list *list, uint32_t i,
+                           uint32_t most, syn_stream_chunk *c);
 
 /* The ends of an episode that is listed, or is a unit, at events from `since` to before
    `until`. */

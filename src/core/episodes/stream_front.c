@@ -1,22 +1,124 @@
 /* The walk for events that go. Two chains of counts start at the front, one from the old
    beginning of the window and one from the new one. Once they agree on what is free, they
-   are the same from there on. For most episodes a stretch not much longer than what
-   goes is enough; the others are gone through again with a longer one. */
+   are the same from there on: for most episodes that is soon after what goes. */
 #include <string.h>
 
 #include "core/episodes/stream_walk.h"
 
+/* Where the window will begin, and the first event that events to come may follow: what
+   ends there will be gone through again. */
 typedef struct front {
-    uint32_t begin;  /* where the window will begin */
-    uint32_t until;  /* where the stretch ends */
-    int again;       /* whether only wanted episodes are gone through */
-    int open;        /* whether some chains did not meet */
+    uint32_t begin, pending;
 } front;
+
+/* ---- from the table ---- */
+
+/* Two chains of the candidates whose lanes stand in one block. */
+typedef struct pair {
+    syn_row_pair rows;
+    uint32_t free[2][SYN_LANES];  /* as numbers of events */
+    uint32_t more[SYN_LANES];     /* what the old chain counted more */
+} pair;
+
+/* A new pair; whether any candidate has a lane from `first` on. */
+static int new_pair(const syn_stream *s, const syn_stream_kept *k, uint32_t first,
+                    uint32_t begin, pair *p)
+{
+    const uint32_t *slot = s->kept[k->suffix].slot;
+    int any = 0;
+    memset(p, 0, sizeof *p);
+    for (uint32_t i = 0; i < k->n; i++)
+        if (slot[i] - first < SYN_LANES) {
+            p->rows.lane[slot[i] - first] = UINT16_MAX;
+            any = 1;
+        }
+    for (uint32_t lane = 0; lane < SYN_LANES; lane++)
+        p->free[1][lane] = begin;  /* to the new one nothing before is free */
+    return any;
+}
+
+/* A start as chunk `c` has it. What is beyond 16 bits is after all that can be free. */
+static uint16_t start_in(const syn_stream_chunk *c, uint32_t start)
+{
+    uint32_t after = start > c->base ? start - c->base : 0;
+    return after < UINT16_MAX ? (uint16_t)after : UINT16_MAX - 1;
+}
+
+/* Runs both through a chunk of ends, until they meet. As meet_rows(). What is free beyond
+   16 bits is as good as free nowhere in the chunk. */
+static ptrdiff_t run_pair(const syn_stream *s, const syn_stream_chunk *c, uint32_t first,
+                          pair *p)
+{
+    uint16_t was[2][SYN_LANES];
+    p->rows.block = c->row + first;
+    p->rows.stride = s->events.stride;
+    for (int chain = 0; chain < 2; chain++)
+        for (uint32_t lane = 0; lane < SYN_LANES; lane++) {
+            uint32_t free = p->free[chain][lane];
+            free = free > c->base ? free - c->base : 0;
+            was[chain][lane] = free < UINT16_MAX ? (uint16_t)free : UINT16_MAX;
+        }
+    memcpy(p->rows.free, was, sizeof was);
+    ptrdiff_t ran = s->meet_rows(&p->rows, c->end, c->n);
+    for (uint32_t lane = 0; lane < SYN_LANES; lane++) {
+        for (int chain = 0; chain < 2; chain++)
+            if (p->rows.free[chain][lane] != was[chain][lane])
+                p->free[chain][lane] = c->base + p->rows.free[chain][lane];
+        p->more[lane] += (uint32_t)(int16_t)p->rows.more[lane];
+    }
+    return ran;
+}
+
+enum { FIRST_ENDS = 32 };  /* in which most chains meet */
+
+/* The start of the first end in the list that events to come may follow. Ends before
+   number `i` only are of interest: UINT32_MAX where it is none of them. */
+static uint32_t pending_start(const syn_stream_list *list, uint32_t i, uint32_t pending)
+{
+    uint32_t start = UINT32_MAX;
+    while (i > 0 && list->end[i - 1].event >= pending)
+        start = list->end[--i].start;
+    return start;
+}
+
+/* Takes from the counts of the candidates of one block what the old chain counts more. */
+static void uncount_block(const syn_stream *s, syn_stream_kept *k,
+                          const syn_stream_list *list, uint32_t first, front f)
+{
+    const uint32_t *slot = s->kept[k->suffix].slot;
+    syn_stream_chunk c;
+    pair p;
+    int whole = 0;
+    if (!new_pair(s, k, first, f.begin, &p))
+        return;
+    for (uint32_t i = 0, most = FIRST_ENDS; i < list->n; most = SYN_STREAM_CHUNK) {
+        syn_stream_take_chunk(s, list, i, most, &c);
+        /* Chains that agree from the base of a chunk on may differ at pending ends before
+           it. */
+        p.rows.all = pending_start(list, i, f.pending) != UINT32_MAX;
+        i += c.n;
+        c.end[c.n].start = i < list->n ? start_in(&c, list->end[i].start) : UINT16_MAX;
+        p.rows.pending = start_in(&c, pending_start(list, i, f.pending));
+        ptrdiff_t ran = run_pair(s, &c, first, &p);
+        whole = i == list->n && (ran > 0 || -ran == (ptrdiff_t)c.n);
+        if (ran < 0)
+            break;
+    }
+    for (uint32_t i = 0; i < k->n; i++) {
+        uint32_t lane = slot[i] - first;
+        if (lane >= SYN_LANES)
+            continue;
+        k->count[i] -= p.more[lane];
+        if (whole && p.free[0][lane] != p.free[1][lane])
+            k->free[i] = p.free[1][lane];
+    }
+}
+
+/* ---- by visits ---- */
 
 enum { TOLD, TFREE, BOLD, BFREE };  /* chains from the old beginning and from the new */
 
-/* Chains of `n` candidates that have counted nothing: to the new one what starts before
-   its beginning is not free. */
+/* Chains of `n` candidates that have counted nothing. */
 static syn_status new_chains(syn_stream *s, uint32_t n, uint32_t begin)
 {
     for (int c = 0; c < 4; c++) {
@@ -31,21 +133,6 @@ static syn_status new_chains(syn_stream *s, uint32_t n, uint32_t begin)
     return SYN_OK;
 }
 
-/* A start before which no end of the episode lies that the walk has not seen: ends at
-   later events follow an end in the list that is still open, or one of the prefix. */
-static uint32_t next_start(const syn_stream *s, const syn_stream_list *list,
-                           const front *f, uint32_t of_prefix)
-{
-    const syn_stream_events *e = &s->events;
-    if (f->until == e->end)
-        return of_prefix;
-    int64_t tick = syn_stream_tick(e, f->until);
-    uint32_t i = list->n;
-    while (i > 0 && tick - syn_stream_tick(e, list->end[i - 1].event) <= e->reach)
-        i--;
-    return i < list->n && list->end[i].start < of_prefix ? list->end[i].start : of_prefix;
-}
-
 /* Whether the chains are the same for whatever starts from `start` on. */
 static int have_met(const syn_stream *s, uint32_t n, uint32_t start)
 {
@@ -56,105 +143,74 @@ static int have_met(const syn_stream *s, uint32_t n, uint32_t start)
     return !apart;
 }
 
-/* Wants an episode and all that it begins with. */
-static void want(syn_stream *s, uint32_t id)
+static syn_status uncount_by_visits(syn_stream *s, uint32_t id,
+                                    const syn_stream_list *list, front f)
 {
-    for (; id != SYN_STREAM_ROOT && !s->kept[id].wanted; id = s->kept[id].parent)
-        s->kept[id].wanted = 1;
-}
-
-/* Takes from the counts of an episode's candidates what starts before the new beginning;
-   the first `gone` ends of the list do. */
-static syn_status uncount(syn_stream *s, uint32_t id, const syn_stream_list *list,
-                          uint32_t gone, uint32_t start, front *f)
-{
-    uint32_t n = s->kept[id].n, begin = s->events.begin;
-    syn_stream_list rest = {list->end + gone, list->n - gone};
-    syn_status status = new_chains(s, n, f->begin);
+    syn_stream_kept *k = &s->kept[id];
+    uint32_t i = 0, since = s->events.begin, until = s->events.end;
+    syn_status status = new_chains(s, k->n, f.begin);
     if (status != SYN_OK)
         return status;
-    syn_stream_count(s, id, list, 0, begin, f->until, s->chain[TOLD], s->chain[TFREE]);
-    syn_stream_count(s, id, &rest, 0, begin, f->until, s->chain[BOLD], s->chain[BFREE]);
-    syn_stream_kept *k = &s->kept[id];
-    int whole = f->until == s->events.end;
-    k->again = !whole && !have_met(s, n, start);
-    if (k->again) {
-        want(s, id);
-        f->open = 1;
-        return SYN_OK;
+    for (uint32_t most = FIRST_ENDS; i < list->n; most *= 2) {
+        syn_stream_list some = {list->end + i, list->n - i, 0};
+        if (some.n > most)
+            some = (syn_stream_list){some.end, most, some.n - most};
+        syn_stream_count(s, id, &some, 0, since, until, s->chain[TOLD], s->chain[TFREE]);
+        syn_stream_count(s, id, &some, 0, since, until, s->chain[BOLD], s->chain[BFREE]);
+        i += some.n;
+        uint32_t start = pending_start(list, i, f.pending);
+        if (i < list->n && list->end[i].start < start)
+            start = list->end[i].start;
+        if (i < list->n && have_met(s, k->n, start))
+            break;
     }
-    for (uint32_t i = 0; i < n; i++)
-        k->count[i] -= s->chain[TOLD][i] - s->chain[BOLD][i];
-    if (whole)
-        memcpy(k->free, s->chain[BFREE], n * sizeof *k->free);
+    for (uint32_t c = 0; c < k->n; c++)
+        k->count[c] -= s->chain[TOLD][c] - s->chain[BOLD][c];
+    if (i == list->n)
+        memcpy(k->free, s->chain[BFREE], k->n * sizeof *k->free);
     return SYN_OK;
 }
 
-static syn_status go_front(syn_stream *s, uint32_t id, uint32_t of_prefix, front *f)
+/* ---- the walk ---- */
+
+static syn_status go_front(syn_stream *s, uint32_t id, front f)
 {
     const syn_stream_ends *ends = syn_stream_ends_of(s, id);
-    uint32_t gone = 0;
-    int count = !f->again || s->kept[id].again;
     syn_status status = SYN_OK;
-    s->kept[id].wanted = s->kept[id].again = 0;
-    if (ends->n == ends->head || ends->start >= f->begin)
+    if (ends->n == ends->head || ends->start >= f.begin)
         return SYN_OK;  /* nor does anything go of what it begins */
-    syn_stream_list list = syn_stream_list_of(s, id, s->events.begin, f->until);
-    while (gone < list.n && list.end[gone].start < f->begin)
-        gone++;
-    uint32_t start = next_start(s, &list, f, of_prefix);
-    if (count)
-        status = uncount(s, id, &list, gone, start, f);
+    syn_stream_list list = {ends->end + ends->head, ends->n - ends->head, 0};
+    syn_stream_kept_touch(s, id);
+    if (syn_stream_has_rows(s))
+        for (uint32_t first = 0; first < s->events.stride; first += SYN_LANES)
+            uncount_block(s, &s->kept[id], &list, first, f);
+    else
+        status = uncount_by_visits(s, id, &list, f);
     for (uint32_t i = 0; i < s->kept[id].kids && status == SYN_OK; i++) {
         uint32_t kid = s->kept[id].kid[i];
-        if (s->kept[kid].n > 0 && (!f->again || s->kept[kid].wanted))
-            status = go_front(s, kid, start, f);
+        if (s->kept[kid].n > 0)
+            status = go_front(s, kid, f);
     }
     return status;
-}
-
-/* Where the stretch ends that begins at the new beginning and has at most so many events:
-   in front of a silence that no lag spans, or between two ticks. */
-static uint32_t stretch(const syn_stream *s, uint32_t begin, uint32_t most)
-{
-    const syn_stream_events *e = &s->events;
-    uint32_t until = begin;
-    while (until < e->end && until - begin < most) {
-        until++;
-        if (until < e->end &&
-            syn_stream_tick(e, until) - syn_stream_tick(e, until - 1) > e->reach)
-            return until;
-    }
-    while (until < e->end && syn_stream_group(e, until) != until)
-        until++;
-    return until;
 }
 
 /* Ends that start before the new beginning are none any more. */
 static void forget(syn_stream *s, uint32_t begin)
 {
-    for (uint32_t id = 0; id < s->n_kept; id++)
-        syn_stream_ends_drop(&s->kept[id].ends, begin);
+    for (uint32_t i = 0; i < s->n_touched; i++)
+        syn_stream_ends_drop(&s->kept[s->touched[i]].ends, begin);
 }
-
-enum { LEAST_STRETCH = 64 };  /* events */
 
 syn_status syn_stream_walk_front(syn_stream *s, uint32_t begin)
 {
-    uint32_t most = LEAST_STRETCH + (begin - s->events.begin);
-    front f = {.begin = begin, .open = 1};
+    const syn_stream_kept *root = &s->kept[SYN_STREAM_ROOT];
+    front f = {begin, syn_stream_pending(&s->events, s->events.end - 1)};
     syn_status status = SYN_OK;
-    for (; f.open && status == SYN_OK; most = most < UINT32_MAX / 8 ? 4 * most : most) {
-        f.open = 0;
-        f.until = stretch(s, begin, most);
-        for (uint32_t i = 0; i < s->kept[SYN_STREAM_ROOT].kids && status == SYN_OK; i++) {
-            uint32_t id = s->kept[SYN_STREAM_ROOT].kid[i];
-            if (s->kept[id].n > 0 && (!f.again || s->kept[id].wanted))
-                status = go_front(s, id, f.until, &f);
-            if (status == SYN_OK)
-                status = syn_stream_look_up(s);
-        }
-        f.again = 1;
+    for (uint32_t i = 0; i < root->kids && status == SYN_OK; i++) {
+        if (s->kept[root->kid[i]].n > 0)
+            status = go_front(s, root->kid[i], f);
+        if (status == SYN_OK)
+            status = syn_stream_look_up(s);
     }
     forget(s, begin);
     return status;

@@ -23,11 +23,14 @@ static syn_status new_number(syn_stream *s, uint32_t *id)
     if (s->n_unused > 0) {
         *id = s->unused[--s->n_unused];
     } else {
-        if (!GROW(s, s->kept, s->kept_room, (size_t)s->n_kept + 1))
+        size_t n = (size_t)s->n_kept + 1;
+        if (!GROW(s, s->kept, s->kept_room, n) || !GROW(s, s->count, s->count_room, n) ||
+            !GROW(s, s->touched, s->touched_room, n))
             return syn_budget_refusal(&s->budget);
         *id = s->n_kept++;
     }
     memset(&s->kept[*id], 0, sizeof s->kept[*id]);
+    s->count[*id] = 0;
     s->kept[*id].used = 1;
     s->kept[*id].user = s->kept[*id].before = s->kept[*id].after = SYN_STREAM_NONE;
     return SYN_OK;
@@ -82,6 +85,9 @@ static syn_status add_candidates(syn_stream *s, uint32_t id, uint32_t n)
     }
     s->candidates += n - k->n;
     k->n = n;
+    s->risen = 1;
+    if (s->device)
+        s->device->touched(s->device->self, id);
     return SYN_OK;
 }
 
@@ -95,6 +101,8 @@ static void take_candidates(syn_stream *s, syn_stream_kept *k, uint32_t place,
     memmove(k->node + to, k->node + from, width * sizeof *k->node);
     k->n = k->counted = from;
     s->candidates -= width;
+    if (s->device)
+        s->device->touched(s->device->self, (uint32_t)(k - s->kept));
     if (k->n > 0)
         return;
     syn_budget_free(&s->budget, k->ends.end);
@@ -142,6 +150,8 @@ static void take_kid(syn_stream *s, uint32_t parent, uint32_t place)
     }
     p->kid[place] = last;
     s->kept[last].place = place;
+    if (s->device)
+        s->device->moved(s->device->self, s, parent, p->slots, place * width, width);
     for (uint32_t user = p->user; user != SYN_STREAM_NONE; user = s->kept[user].after)
         take_candidates(s, &s->kept[user], place, width);
 }
@@ -191,6 +201,8 @@ void syn_stream_kept_free(syn_stream *s)
     for (size_t k = 0; k < s->levels; k++)
         syn_budget_free(&s->budget, s->level[k].kept);
     syn_budget_free(&s->budget, s->kept);
+    syn_budget_free(&s->budget, s->count);
+    syn_budget_free(&s->budget, s->touched);
     syn_budget_free(&s->budget, s->unused);
     syn_budget_free(&s->budget, s->level);
     syn_budget_free(&s->budget, s->root_seat);
@@ -210,9 +222,14 @@ syn_status syn_stream_kept_enter(syn_stream *s, uint32_t parent, uint32_t unit,
     k->parent = parent;
     k->suffix = suffix;
     k->size = s->kept[parent].size + 1;
-    k->serial = s->serials++;
-    if (k->size > 1)
-        s->kept[parent].node[syn_stream_kept_candidate(s, id)] = id;
+    k->serial = ++s->version;
+    if (k->size > 1) {
+        uint32_t candidate = syn_stream_kept_candidate(s, id);
+        s->kept[parent].node[candidate] = id;
+        s->count[id] = s->kept[parent].count[candidate];
+    } else {
+        s->count[id] = syn_stream_unit_count(&s->events, unit);
+    }
     status = add_to_level(s, id);
     if (status == SYN_OK)
         status = add_kid(s, parent, id);
@@ -234,8 +251,28 @@ syn_status syn_stream_kept_leave(syn_stream *s, uint32_t id)
     take_kid(s, k->parent, k->place);
     take_from_level(s, id);
     s->candidates -= k->n;
+    if (s->device)
+        s->device->left(s->device->self, id);
     free_arrays(s, k);
     memset(k, 0, sizeof *k);
+    s->count[id] = 0;
+    s->version++;
     s->unused[s->n_unused++] = id;
     return SYN_OK;
+}
+
+void syn_stream_kept_note(syn_stream *s)
+{
+    const syn_stream_kept *root = &s->kept[SYN_STREAM_ROOT];
+    for (uint32_t i = 0; i < root->kids; i++)
+        s->count[root->kid[i]] =
+            syn_stream_unit_count(&s->events, s->kept[root->kid[i]].unit);
+    for (uint32_t t = 0; t < s->n_touched; t++) {
+        syn_stream_kept *k = &s->kept[s->touched[t]];
+        k->touched = 0;
+        for (uint32_t i = 0; i < k->n; i++)
+            if (k->node[i] != SYN_STREAM_NONE)
+                s->count[k->node[i]] = k->count[i];
+    }
+    s->n_touched = 0;
 }

@@ -24,7 +24,7 @@ enum { SYN_STREAM_ROOT = 0 };
 typedef struct syn_stream_kept {
     uint32_t unit, interval;  /* the last event and the interval before it */
     uint32_t size;
-    uint64_t serial;          /* how many were kept before it, ever */
+    uint64_t serial;          /* the version that began with it */
     uint32_t parent, suffix;
     uint32_t place;           /* among the kids of its parent */
     uint32_t spot;            /* among those of its size */
@@ -44,9 +44,8 @@ typedef struct syn_stream_kept {
     uint8_t listed;           /* whether `ends` holds them */
     uint32_t latest;          /* the event after the last end of it or of what is below */
     uint8_t used;             /* whether this is an episode */
-    uint8_t wanted;           /* to be gone through, for what is below */
-    uint8_t again;            /* to be counted */
     uint8_t changed;          /* its counts may have risen */
+    uint8_t touched;          /* its counts may be others than before the update */
 } syn_stream_kept;
 
 typedef struct syn_stream_level {
@@ -65,21 +64,48 @@ struct syn_stream {
     uint32_t *unused;         /* [n_unused] numbers to be used again */
     uint32_t n_unused;
     size_t unused_room;
+    uint32_t *count;          /* [n_kept] of [count_room] their counts; behind those of
+                                 the candidates until syn_stream_kept_note() */
+    size_t count_room;
+    uint32_t *touched;        /* [n_touched] episodes that are */
+    uint32_t n_touched;
+    size_t touched_room;
+    uint64_t version;         /* how many episodes came in or went out */
     syn_stream_level *level;  /* [levels] by size; [0] is empty */
     size_t levels, level_room;
     uint32_t *root_seat;      /* [stride] the place of a slot among those of the root */
     uint32_t *seat;           /* [stride] the same for another suffix, while it is used */
     syn_follow_rows *follow_rows;
+    syn_meet_rows *meet_rows;
+    uint32_t span;            /* most events from a start to its end so far */
     uint32_t *chain[4];       /* [chain_room] counts and free events of two chains */
     size_t chain_room[4];
     syn_stream_ends scratch;  /* for making a list */
     uint32_t min_count;
     size_t ahead;             /* candidates that may still be counted ahead of time */
     size_t candidates, anew;
-    uint64_t serials;
+    syn_stream_device *device;  /* that counts; NULL for the core */
+    uint8_t fallen, risen;    /* whether something kept may be too rare now, and whether
+                                 a candidate may have become frequent */
+    uint8_t later;            /* whether a candidate waits for another update */
     const syn_watch *watch;   /* of the update that runs */
     double polled;
 };
+
+/* Below this count an episode is kept no longer: a little below min_count, so that one
+   whose count goes up and down there is not counted over the whole window each time. */
+static inline uint32_t syn_stream_least_kept(const syn_stream *s)
+{
+    return s->min_count - s->min_count / 16;
+}
+
+/* From this count on an episode may be kept before it is frequent. Many become frequent
+   with one burst of the recording; counting what they bring ahead of time, a few in each
+   update, keeps updates short. The first update takes in all of them. */
+static inline uint32_t syn_stream_least_ahead(const syn_stream *s)
+{
+    return s->min_count - s->min_count / 64;
+}
 
 /* The places of one kid among the slots of `suffix`. */
 static inline uint32_t syn_stream_kept_width(const syn_stream *s, uint32_t suffix)
@@ -95,12 +121,17 @@ static inline uint32_t syn_stream_kept_candidate(const syn_stream *s, uint32_t i
     return k->size == 2 ? place * s->options.n_intervals + k->interval : place;
 }
 
-static inline uint32_t syn_stream_kept_count(const syn_stream *s, uint32_t id)
+/* To be called when counts of an episode's candidates have changed. */
+static inline void syn_stream_kept_touch(syn_stream *s, uint32_t id)
 {
-    const syn_stream_kept *k = &s->kept[id];
-    return k->size == 1 ? syn_stream_unit_count(&s->events, k->unit)
-                        : s->kept[k->parent].count[syn_stream_kept_candidate(s, id)];
+    if (s->kept[id].touched)
+        return;
+    s->kept[id].touched = 1;
+    s->touched[s->n_touched++] = id;
 }
+
+/* Brings the counts of the kept episodes up to date. */
+void syn_stream_kept_note(syn_stream *s);
 
 /* Makes the root. */
 syn_status syn_stream_kept_open(syn_stream *s);

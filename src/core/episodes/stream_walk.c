@@ -34,6 +34,7 @@ static syn_status go_back(syn_stream *s, uint32_t id, came c)
         syn_stream_kept *k = &s->kept[id];
         syn_stream_count(s, id, &list, 0, c.since, s->events.end, k->count, k->free);
         k->changed = 1;
+        syn_stream_kept_touch(s, id);
         note_latest(s, id);
     }
     for (uint32_t i = 0; i < s->kept[id].kids && status == SYN_OK; i++) {

@@ -23,7 +23,8 @@ typedef struct list {
     int unit_bits, tick_bits;
     double *const *tick;
     int *const *unit;
-    uint32_t now;       /* the surrogate that all threads work on */
+    uint64_t first;     /* number of the first surrogate */
+    uint32_t now;       /* the one that all threads work on, counted from there */
     uint64_t *sorted;   /* [events] its keys */
     workspace *space;   /* [spaces] */
     int spaces;
@@ -104,7 +105,7 @@ static syn_status make_surrogate(void *context, size_t item, int worker)
     list *l = context;
     workspace *w = &l->space[worker];
     const syn_trains *t = &l->plan->trains;
-    syn_surrogate_ticks(l->plan, item, w->tick, w->scratch);
+    syn_surrogate_ticks(l->plan, l->first + item, w->tick, w->scratch);
     for (uint32_t u = 0; u < t->units; u++)
         make_keys(l, u, w);
     const uint64_t *key =
@@ -118,7 +119,7 @@ static syn_status make_unit(void *context, size_t item, int worker)
 {
     list *l = context;
     uint32_t u = (uint32_t)item;
-    syn_surrogate_unit_ticks(l->plan, l->now, u,
+    syn_surrogate_unit_ticks(l->plan, l->first + l->now, u,
                              l->space[0].tick + l->plan->trains.first[u],
                              l->space[worker].scratch);
     make_keys(l, u, &l->space[0]);
@@ -154,11 +155,11 @@ static syn_status one_by_one(list *l, uint32_t n, int threads, const syn_watch *
     return status;
 }
 
-syn_status syn_surrogate_list(const syn_surrogate_plan *plan, uint32_t n,
+syn_status syn_surrogate_list(const syn_surrogate_plan *plan, uint64_t first, uint32_t n,
                               double *const *tick, int *const *unit, int threads,
                               const syn_watch *watch)
 {
-    list l = {.tick = tick, .unit = unit};
+    list l = {.tick = tick, .unit = unit, .first = first};
     int shared = n < (uint32_t)threads || plan->trains.events >= LARGE;
     syn_status status = list_make(&l, plan, threads, shared ? 1 : threads);
     if (status == SYN_OK && shared)

@@ -80,12 +80,12 @@ void syn_surrogate_unit_ticks(const syn_surrogate_plan *plan, uint64_t index,
 void syn_surrogate_ticks(const syn_surrogate_plan *plan, uint64_t index, int64_t *tick,
                          uint32_t *scratch);
 
-/* Surrogates 0 to n - 1, each sorted by tick and then by unit: tick[k] and unit[k] have
-   room for the events of surrogate k; units are numbered from 1. What threads
-   work in is taken from the plan's budget, so there may be fewer of them. SYN_OVER_BUDGET
-   or SYN_NO_MEMORY where one is too much; SYN_TOO_LARGE when a unit and its place among
-   the ticks of the recording do not fit 64 bits. */
-syn_status syn_surrogate_list(const syn_surrogate_plan *plan, uint32_t n,
+/* Surrogates `first` to first + n - 1, each sorted by tick and then by unit: tick[k] and
+   unit[k] have room for the events of surrogate first + k; units are numbered from 1.
+   What threads work in is taken from the plan's budget, so there may be fewer of them.
+   SYN_OVER_BUDGET or SYN_NO_MEMORY where one is too much; SYN_TOO_LARGE when a unit and
+   its place among the ticks of the recording do not fit 64 bits. */
+syn_status syn_surrogate_list(const syn_surrogate_plan *plan, uint64_t first, uint32_t n,
                               double *const *tick, int *const *unit, int threads,
                               const syn_watch *watch);
 

@@ -1,0 +1,128 @@
+# The methods of bench/truth.R. Each runs in a process of its own, which reads a recording as
+# a table and writes a table of what it found, so that all are stopped alike when their time
+# is over.
+#
+# A method is a list of
+#   title     as the tables show it
+#   bins      lengths of bins in seconds, one process each; NULL for one without bins
+#   command   function(bin, recording, result, truth) that gives the command and its arguments
+#
+# The table has `assembly` (number), `unit` (number from 1), `lag` (seconds) and `p`.
+
+python <- Sys.getenv("PYTHON", "python3")
+peers_folder <- Sys.getenv("PEERS", ".build/peers")
+
+r_method <- function(name) {
+  function(bin, recording, result, duration) {
+    c(file.path(R.home("bin"), "Rscript"), file.path(here, "truth", "worker.R"), name, bin,
+      recording, result, duration)
+  }
+}
+
+methods <- list(
+  ours = list(title = "find_assemblies()", bins = NULL, command = r_method("ours")),
+  # With bins of 50 ms and above most units fire in most bins: such patterns are too many.
+  spade = list(title = "spade()", bins = c(0.003, 0.005, 0.010, 0.020),
+               command = r_method("spade")),
+  cad = list(title = "Elephant's CAD",
+             bins = c(0.003, 0.005, 0.010, 0.020, 0.050, 0.100, 0.200, 0.400),
+             command = \(bin, recording, result, duration) {
+               c(python, file.path(here, "truth", "cad.py"), bin, recording, result, duration)
+             })
+)
+
+#' What is missing for a method, or NULL
+missing_for <- function(name) {
+  if (name == "ours" && !"find_assemblies" %in% getNamespaceExports("synfire")) {
+    return("this package has no find_assemblies()")
+  }
+  if (name == "cad") {
+    said <- suppressWarnings(system2(
+      python, c("-c", shQuote("import elephant.cell_assembly_detection")),
+      env = paste0("PYTHONPATH=", elephant_path()), stdout = TRUE, stderr = TRUE
+    ))
+    if (!is.null(attr(said, "status"))) return(paste("no Elephant:", utils::tail(said, 1L)))
+  }
+  NULL
+}
+
+elephant_path <- function() {
+  paste(c(normalizePath(file.path(peers_folder, "elephant"), mustWork = FALSE),
+          Sys.getenv("PYTHONPATH")), collapse = ":")
+}
+
+#' What a method finds in a recording, at each of its bins
+#'
+#' @param kept Folder: what is found there already is not done again.
+#' @return Data frame, a row a bin: `bin` (NA for one without), `seconds` and `cpu`, `result`
+#'   ("done", "stopped" or "failed") and the list column `found`.
+run_method <- function(name, recording, x, limit, kept) {
+  bins <- methods[[name]]$bins
+  runs <- lapply(if (is.null(bins)) NA else bins, \(bin) {
+    file <- sub("[.]csv$", sprintf("-%s-%s", name, format(bin)), recording)
+    done <- paste0(file.path(kept, basename(file)), ".rds")
+    if (file.exists(done)) return(readRDS(done))
+    run <- run_process(methods[[name]]$command(bin, recording, paste0(file, ".csv"),
+                                               attr(x, "end")), limit)
+    found <- if (run$result == "done") {
+      as_found(utils::read.csv(paste0(file, ".csv")), levels(x$unit))
+    } else {
+      no_assemblies()
+    }
+    run <- list(bin = bin, seconds = run$seconds, cpu = run$cpu, result = run$result,
+                found = found)
+    saveRDS(run, done)
+    run
+  })
+  table <- data.frame(bin = vapply(runs, \(r) as.numeric(r$bin), numeric(1)),
+                      seconds = vapply(runs, `[[`, numeric(1), "seconds"),
+                      cpu = vapply(runs, `[[`, numeric(1), "cpu"),
+                      result = vapply(runs, `[[`, character(1), "result"))
+  table$found <- lapply(runs, `[[`, "found")
+  table
+}
+
+run_process <- function(command, limit) {
+  began <- proc.time()
+  threads <- paste0(c("OMP", "OPENBLAS", "MKL"), "_NUM_THREADS=1")
+  log <- tempfile("log-")
+  status <- suppressWarnings(system2(
+    "timeout", c(limit, shQuote(command)), stdout = log, stderr = log,
+    env = c(threads, paste0("PYTHONPATH=", elephant_path()))
+  ))
+  if (!status %in% c(0L, 124L)) {
+    cat("  failed:", paste(utils::tail(readLines(log, warn = FALSE), 2L), collapse = " "), "\n")
+  }
+  took <- proc.time() - began
+  list(seconds = took[["elapsed"]], cpu = took[["user.child"]] + took[["sys.child"]],
+       result = if (status == 0L) "done" else if (status == 124L) "stopped" else "failed")
+}
+
+no_assemblies <- function() {
+  found <- data.frame(p = numeric())
+  found$units <- found$lags <- list()
+  found
+}
+
+#' A table of found assemblies as score.R has them
+as_found <- function(table, levels) {
+  if (nrow(table) == 0L) return(no_assemblies())
+  by <- split(table, table$assembly)
+  found <- data.frame(p = vapply(by, \(one) one$p[[1L]], numeric(1)))
+  found$units <- lapply(by, \(one) levels[one$unit])
+  found$lags <- lapply(by, `[[`, "lag")
+  found
+}
+
+#' What several bins found together: of the same units only the surest
+#'
+#' p values of several bins are corrected for how many there are (Bonferroni).
+pool_bins <- function(runs) {
+  done <- runs$result == "done"
+  found <- do.call(rbind, c(list(no_assemblies()), runs$found[done]))
+  if (nrow(found) == 0L) return(found)
+  found$p <- pmin(1, found$p * max(1L, sum(done)))
+  found <- found[order(found$p), ]
+  names <- vapply(found$units, \(u) paste(sort(u), collapse = " "), character(1))
+  found[!duplicated(names), ]
+}
