@@ -109,7 +109,8 @@ assembly_sentence <- function(x, row) {
   together <- max(lags) <= width
   part <- x$participation[[row]]
   sprintf(
-    "Assembly %d: %s fire %s, each within %s; %s activations where %s %s expected by chance (p %s). %s %s",
+    paste("Assembly %d: %s fire %s, each within %s; %s activations where %s %s expected by",
+          "chance (p %s). %s %s"),
     x$assembly[[row]], units_text(x$units[[row]]),
     if (together) "together" else sprintf("in sequence over %s", duration_text(max(lags))),
     duration_text(width), commas(x$count[[row]]), commas_short(x$expected[[row]]),
@@ -121,7 +122,9 @@ assembly_sentence <- function(x, row) {
 
 commas_short <- function(v) if (v >= 100) commas(round(v)) else format(signif(v, 2))
 
-search_p_text <- function(p, n) if (p <= 1 / (n + 1) * (1 + 1e-9)) paste("at most", signif(p, 2)) else paste("=", signif(p, 2))
+search_p_text <- function(p, n) {
+  paste(if (p <= 1 / (n + 1) * (1 + 1e-9)) "at most" else "=", signif(p, 2))
+}
 
 units_text <- function(units) {
   if (length(units) > 8L) return(some(units, 7L))

@@ -56,8 +56,8 @@ drawn_assemblies <- function(x, assemblies, call = rlang::caller_env()) {
     abort_arg("object", "a table with an assembly", "one without", call = call)
   }
   if (is.null(assemblies)) return(utils::head(seq_len(nrow(x)), 6L))
-  ok <- is_plain_numeric(assemblies) && length(assemblies) %in% 1:12 && !anyDuplicated(assemblies) &&
-    all(assemblies %in% x$assembly)
+  ok <- is_plain_numeric(assemblies) && length(assemblies) %in% 1:12 &&
+    !anyDuplicated(assemblies) && all(assemblies %in% x$assembly)
   if (!ok) {
     abort_arg("assemblies", "up to 12 numbers from the column `assembly`", describe(assemblies),
               call = call)
