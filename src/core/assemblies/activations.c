@@ -56,9 +56,10 @@ typedef struct sweep {
 static syn_status reserve(syn_detector *d, size_t events)
 {
     if (events > d->key_room) {
-        d->key = syn_budget_renew(d->budget, d->key, &d->key_room, events, sizeof *d->key);
-        d->other =
-            syn_budget_renew(d->budget, d->other, &d->other_room, events, sizeof *d->other);
+        d->key = syn_budget_renew(d->budget, d->key, &d->key_room, events,
+                                  sizeof *d->key);
+        d->other = syn_budget_renew(d->budget, d->other, &d->other_room, events,
+                                    sizeof *d->other);
     }
     return d->key && d->other ? SYN_OK : syn_budget_refusal(d->budget);
 }

@@ -34,7 +34,8 @@ double syn_excess_z(syn_sides s, syn_excess_scale e)
 
 /* ---- what is common ---- */
 
-static void add_first(syn_excess_moments *m, double excess, double expected, double clumps)
+static void add_first(syn_excess_moments *m, double excess, double expected,
+                      double clumps)
 {
     m->top += excess;
     m->bottom += expected;
@@ -44,8 +45,8 @@ static void add_first(syn_excess_moments *m, double excess, double expected, dou
     m->scale += expected * expected;
 }
 
-static void add_refined(syn_excess_moments *m, double excess, double expected, double clumps,
-                        double common, double spread)
+static void add_refined(syn_excess_moments *m, double excess, double expected,
+                        double clumps, double common, double spread)
 {
     double variance = expected * (1 + 1 / SYN_BESIDE) * clumps * (1 + common) +
                       spread * expected * expected;

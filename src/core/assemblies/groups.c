@@ -57,7 +57,8 @@ static double support(const syn_lagged *p, const syn_assembly *g, uint32_t but,
         agreed += z > OWN;
         sum += z > CAP ? CAP : z < FLOOR ? FLOOR : z;
     }
-    if (asked == 0 || agreed < AGREED * asked || 2 * asked < (int)g->size - (but < g->size))
+    int others = (int)g->size - (but < g->size);
+    if (asked == 0 || agreed < AGREED * asked || 2 * asked < others)
         return 0;
     return sum / sqrt(asked);
 }

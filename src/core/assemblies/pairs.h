@@ -41,8 +41,8 @@ void syn_lagged_free(syn_lagged *pairs);
 /* Bytes that syn_lagged_make() takes. */
 double syn_lagged_bytes(const syn_ladder *ladder, double units);
 
-/* Counts the lags in `recording`, with trials at least syn_lagged_reach() ticks apart, and
-   finds what is common to pairs. SYN_TOO_LARGE where a count passes 2^31 - 1. */
+/* Counts the lags in `recording`, with trials at least syn_lagged_reach() ticks apart,
+   and finds what is common to pairs. SYN_TOO_LARGE where a count passes 2^31 - 1. */
 syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
                            const syn_watch *watch);
 int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin);
