@@ -58,7 +58,8 @@
 #'
 #' # Memory and time
 #' With the default `max_lag` 14 kB for each pair of units in each order: 36 MB for 50 units, 3.6 GB
-#' for 500. A surrogate takes about as long as the recording itself: for 50 units, 5 Hz and 20 minutes less than half a second.
+#' for 500. A surrogate takes about as long as the recording itself: for 50 units, 5 Hz and 20
+#' minutes less than half a second.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes. Trials are kept
 #'   apart.

@@ -1,7 +1,7 @@
 /* Refines groups. Pairs say little of a unit that fires a lot; the activations of a
-   group, found from its other members, say much: a histogram of the spikes of each unit around
-   them is judged as lag histograms are, against the time beside a window and against what
-   all units do there. */
+   group, found from its other members, say much: a histogram of the spikes of each unit
+   around them is judged as lag histograms are, against the time beside a window and
+   against what all units do there. */
 #include "core/assemblies/refine.h"
 
 #include <string.h>
