@@ -10,14 +10,16 @@
 #' Columns are named as broom names them: `term`, what the row is about; `estimate`, its
 #' size; `statistic`, `p.value`, `adj.p.value`; of predictions `.fitted` and `.resid`.
 #'
-#' @param x A result: what [mine_episodes()], [episode_significance()], [mine_patterns()],
+#' @param x A result: what [mine_episodes()], [episode_significance()],
+#'   [find_assemblies()], [mine_patterns()],
 #'   [spade()], [test_signatures()], [ccm()], [causal_map()], [embed_dimension()] or
 #'   [simplex()] and [smap()] gave.
 #' @param ... For maps and patterns, arguments of `as.data.frame()`, such as `max_links`;
 #'   else not used, must be empty.
 #' @return A tibble where the package tibble is installed, else a data frame.
 #' * `tidy()` of episodes: `estimate` is the count. Of tested episodes: `estimate` is the
-#'   excess over the mean of surrogates, `statistic` its z. Of patterns and of [spade()]:
+#'   excess over the mean of surrogates, `statistic` its z. Of assemblies: the number of
+#'   activations, and `p.value`. Of patterns and of [spade()]:
 #'   the number of occurrences. Of signatures: the number of patterns. Of [ccm()]:
 #'   a direction a row, `estimate` is rho of the largest library, `statistic` Kendall's tau
 #'   of rho and library size with its `p.value`, and `surrogate.p.value`. Of maps: a link a
@@ -60,6 +62,15 @@ tidy.episode_significance <- function(x, ...) {
   tidy_frame(term = as.character(x$episode), size = x$size, count = x$count,
              estimate = x$excess, statistic = .subset2(x, "z"), p.value = x$p,
              adj.p.value = x$p_adjusted)
+}
+
+#' @rdname tidiers
+#' @exportS3Method generics::tidy
+tidy.assemblies <- function(x, ...) {
+  check_no_dots()
+  check_assemblies_table(x)
+  tidy_frame(term = format(x), size = x$size, width = x$width, estimate = x$count,
+             expected = x$expected, p.value = x$p)
 }
 
 #' @rdname tidiers

@@ -129,6 +129,7 @@ may_see() {
   may_see core/spikes 'core/(base|spikes)'
   may_see core/correlation 'core/(base|spikes|correlation)'
   may_see core/surrogates 'core/(base|spikes|surrogates)'
+  may_see core/assemblies 'core/(base|spikes|correlation|surrogates|assemblies)'
   may_see core/episodes 'core/(base|spikes|surrogates|episodes|episodes/null)'
   may_see core/patterns/closure 'core/(base|spikes|patterns|patterns/closure)'
   may_see core/patterns/fpgrowth 'core/(base|spikes|patterns|patterns/fpgrowth)'

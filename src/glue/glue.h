@@ -50,6 +50,10 @@ SEXP r_check_spikes(glue_owner *own, SEXP time, SEXP unit, SEXP units, SEXP cloc
 SEXP r_lag_histograms(glue_owner *own, SEXP trains, SEXP options);
 SEXP r_tiling_near(glue_owner *own, SEXP trains, SEXP options);
 
+/* assemblies.c */
+SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options);
+SEXP r_lagged_peaks(glue_owner *own, SEXP trains, SEXP options);
+
 /* networks.c */
 SEXP r_coupled_maps(glue_owner *own, SEXP links, SEXP state, SEXP options);
 SEXP r_wired_pairs(glue_owner *own, SEXP links, SEXP options);

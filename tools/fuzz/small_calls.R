@@ -121,6 +121,7 @@ make_small_calls <- function(r) {
     episode_stream = list(intervals = c(0, 0.02), min_count = 5, window = 1),
     feed_file = list(stream = r$episode_stream, file = r$csv),
     feed_socket = list(stream = r$episode_stream, port = 47113),
+    find_assemblies = list(x = x, max_lag = 0.01, n_surrogates = 19, segment = 1),
     frequent_itemsets = list(transactions = transactions, min_count = 1),
     mine_episodes = list(x = x, min_count = 8, intervals = c(0, 0.02), max_size = 3),
     mine_patterns = list(x = x, bin_size = 0.01, window_bins = 3, min_count = 4),

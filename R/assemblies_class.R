@@ -1,0 +1,195 @@
+# The table of assemblies: printing, what it says in words, other tables.
+
+assemblies_columns <- c("assembly", "size", "units", "lags", "widths", "width", "count",
+                        "expected", "first_half", "second_half", "p", "participation", "times",
+                        "spikes")
+
+check_assemblies_table <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  check_table(x, assemblies_columns, "find_assemblies", arg, call)
+}
+
+#' "12 ms", "0.5 s"
+#' @noRd
+duration_text <- function(seconds) {
+  ifelse(seconds < 1, paste(signif(seconds * 1e3, 3), "ms"), paste(signif(seconds, 3), "s"))
+}
+
+#' "a +0, b +12, c +30 ms"
+#' @noRd
+lags_text <- function(units, lags) {
+  paste0(paste0(units, " +", signif(lags * 1e3, 4), collapse = ", "), " ms")
+}
+
+assemblies_title <- function(x) {
+  about <- attributes(x)
+  c(sprintf("# %s in %s", counted(nrow(x), "assembly", "assemblies"),
+            counted(nlevels(about$recording$unit), "unit")),
+    sprintf("# lags up to %s, %s, any false report with a probability of at most %s",
+            duration_text(about$max_lag), counted(about$n_surrogates, "surrogate"),
+            exact(about$alpha)))
+}
+
+#' @rdname find_assemblies
+#' @param ... Not used; must be empty.
+#' @export
+format.assemblies <- function(x, ...) {
+  check_assemblies_table(x)
+  unname(mapply(lags_text, x$units, x$lags, USE.NAMES = FALSE) |> as.character())
+}
+
+#' @rdname find_assemblies
+#' @param n How many assemblies to print, or to speak of.
+#' @export
+print.assemblies <- function(x, n = 10, ...) {
+  n <- check_count(n, min = 0, infinite = TRUE)
+  check_assemblies_table(x)
+  cat(assemblies_title(x), sep = "\n")
+  rows <- utils::head(seq_len(nrow(x)), n)
+  if (length(rows)) {
+    members <- format(x)[rows]
+    room <- max(20, getOption("width") - 50)
+    members <- ifelse(nchar(members) > room, paste0(substr(members, 1, room - 3), "..."), members)
+    out <- data.frame(size = x$size[rows], width = duration_text(x$width[rows]),
+                      count = x$count[rows], expected = signif(x$expected[rows], 3),
+                      p = signif(x$p[rows], 3), members = members)
+    names(out)[[6L]] <- "members and lags"
+    print(out, row.names = FALSE, right = FALSE)
+    more_line(nrow(x) - length(rows))
+  }
+  invisible(x)
+}
+
+# ---- In words ------------------------------------------------------------------------
+
+#' @rdname find_assemblies
+#' @param object What `find_assemblies()` gave.
+#' @return `summary()` says in words what was found, and what that means.
+#' @export
+summary.assemblies <- function(object, n = 5, ...) {
+  check_no_dots()
+  n <- check_count(n, min = 0, infinite = TRUE)
+  check_assemblies_table(object)
+  structure(list(title = assemblies_title(object), words = assemblies_words(object, n)),
+            class = "summary.assemblies")
+}
+
+#' @export
+print.summary.assemblies <- function(x, ...) {
+  cat(x$title, "", sep = "\n")
+  for (one in x$words) cat(strwrap(one, width = min(getOption("width"), 90),
+                                   exdent = if (startsWith(one, "- ")) 2 else 0), sep = "\n")
+  invisible(x)
+}
+
+assemblies_words <- function(x, n) {
+  if (nrow(x) == 0L) {
+    return(sprintf(paste(
+      "No three units stand out together, at any lag up to %s and any width from %s to %s, from",
+      "what chance gives in %s."
+    ), duration_text(attr(x, "max_lag")), duration_text(min(0.001, attr(x, "window"))),
+    duration_text(max(0.001, attr(x, "window"))),
+    counted(attr(x, "n_surrogates"), "surrogate")))
+  }
+  rows <- utils::head(seq_len(nrow(x)), n)
+  all <- lengths(x$units)
+  c(sprintf("%s stand%s out from what chance gives.",
+            counted(nrow(x), "group of units", "groups of units"), if (nrow(x) == 1L) "s" else ""),
+    vapply(rows, \(row) paste("-", assembly_sentence(x, row)), ""),
+    if (nrow(x) > length(rows)) sprintf("And %s.", counted(nrow(x) - length(rows), "more", "more")),
+    shared_words(x, all),
+    paste("The p values are for whole assemblies, over all units, lags and widths together. They",
+          "do not say what makes the units fire together: each other, or a common input."))
+}
+
+#' One assembly in words
+#' @noRd
+assembly_sentence <- function(x, row) {
+  lags <- x$lags[[row]]
+  width <- x$width[[row]]
+  together <- max(lags) <= width
+  part <- x$participation[[row]]
+  sprintf(
+    paste("Assembly %d: %s fire %s, each within %s; %s activations where %s %s expected by",
+          "chance (p %s). %s %s"),
+    x$assembly[[row]], units_text(x$units[[row]]),
+    if (together) "together" else sprintf("in sequence over %s", duration_text(max(lags))),
+    duration_text(width), commas(x$count[[row]]), commas_short(x$expected[[row]]),
+    if (round(x$expected[[row]], 1) == 1) "is" else "are",
+    search_p_text(x$p[[row]], attr(x, "n_surrogates")), takes_part(x$units[[row]], part),
+    halves_text(x$first_half[[row]], x$second_half[[row]], x$expected[[row]])
+  )
+}
+
+commas_short <- function(v) if (v >= 100) commas(round(v)) else format(signif(v, 2))
+
+search_p_text <- function(p, n) {
+  paste(if (p <= 1 / (n + 1) * (1 + 1e-9)) "at most" else "=", signif(p, 2))
+}
+
+units_text <- function(units) {
+  if (length(units) > 8L) return(some(units, 7L))
+  paste(toString(units[-length(units)]), "and", units[[length(units)]])
+}
+
+takes_part <- function(units, share) {
+  percent <- round(100 * share)
+  if (diff(range(percent)) <= 10) {
+    return(sprintf("Each member fires in about %d %% of them.", round(mean(percent))))
+  }
+  sprintf("Members fire in %d %% (%s) to %d %% (%s) of them.", min(percent),
+          units[[which.min(percent)]], max(percent), units[[which.max(percent)]])
+}
+
+#' Whether both halves of the recording have their share
+#' @noRd
+halves_text <- function(first, second, expected) {
+  if (first + second == 0L) return("")
+  p <- stats::binom.test(first, first + second)$p.value
+  sprintf("Its activations are %d in the first and %d in the second half of the recording%s.",
+          first, second,
+          if (p >= 0.01) "" else if (min(first, second) <= expected / 2) {
+            ": only one half has more than chance"
+          } else ", which is uneven")
+}
+
+#' Units that are in several assemblies
+#' @noRd
+shared_words <- function(x, sizes) {
+  often <- table(unlist(x$units))
+  shared <- names(often)[often > 1L]
+  if (length(shared) == 0L) return(NULL)
+  sprintf("%s in more than one assembly.", if (length(shared) == 1L) paste(shared, "is") else
+    paste(units_text(shared), "are"))
+}
+
+# ---- Other tables --------------------------------------------------------------------
+
+#' @rdname find_assemblies
+#' @param row.names,optional As for any data frame.
+#' @param what Which table: `"assemblies"`, `"members"` or `"activations"`.
+#' @export
+as.data.frame.assemblies <- function(x, row.names = NULL, optional = FALSE, ...,
+                                     what = c("assemblies", "members", "activations")) {
+  check_frame_dots()
+  what <- check_choice(what)
+  check_assemblies_table(x)
+  if (what == "assemblies") {
+    out <- plain_table(x)
+    if (!is.null(row.names)) row.names(out) <- row.names
+    return(out)
+  }
+  if (what == "members") {
+    return(new_frame(list(
+      assembly = rep(x$assembly, x$size), unit = as.character(unlist(x$units)),
+      lag = as.double(unlist(x$lags)), width = as.double(unlist(x$widths)),
+      participation = as.double(unlist(x$participation))
+    ), sum(x$size), row.names))
+  }
+  times <- x$times
+  fired <- lapply(x$spikes, \(s) lapply(seq_len(nrow(s)), \(k) colnames(s)[s[k, ] > 0]))
+  new_frame(list(
+    assembly = rep(x$assembly, lengths(times)), time = as.double(unlist(times)),
+    members = lengths(unlist(fired, recursive = FALSE)),
+    units = as.list(unlist(fired, recursive = FALSE))
+  ), sum(lengths(times)), row.names)
+}

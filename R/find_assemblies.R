@@ -1,0 +1,237 @@
+# Groups of units that fire together or in sequence, at whatever time scale.
+
+#' Find cell assemblies
+#'
+#' Groups of three and more neurons that fire together, or one after the other, again and
+#' again: at which lags and how precisely is found out, from milliseconds to a quarter of a
+#' second. There is no bin to choose and no count. What is reported is more than chance, with a
+#' stated probability of any false report.
+#'
+#' # What is tested
+#' The lags between the spikes of every pair of units are counted in windows of 1, 3, 5, 9, 17,
+#' ... 257 ms around all lags up to `max_lag`. (Where all times are those of frames of a camera, it is
+#' windows of 1, 3, 5, ... frames, up to 0.3 s.) The *excess* of a window is what it holds above
+#' what is expected:
+#' * from two widths of lags on either side of it, half a width away from it. What both units'
+#'   rates do over times several times as long as the width is in those, too, and is no excess
+#'   (as with the hollow kernels of Stark and Abeles 2009);
+#' * from all pairs of units. The excess that pairs have on the whole at a lag and width, as a
+#'   share of what is expected, is no evidence, nor is what these shares usually differ by. So
+#'   population bursts and oscillations that all units share are no assemblies;
+#' * and it is measured in standard deviations of counts of units whose spikes come in clumps
+#'   as these units' do.
+#'
+#' Three units whose pairs all have an excess, at lags that agree, are a triangle. The best
+#' triangle of the recording, at each width, is compared with the best ones of `n_surrogates`
+#' surrogates, in each of which every unit is shifted by itself within segments of `segment`
+#' seconds. The p value of an assembly is the share of surrogates in which *any* triangle, at any
+#' lags and width, stands out as much as its best one does: with independent units, the
+#' probability that anything at all is reported is at most `alpha`.
+#'
+#' From such triangles assemblies grow: a unit becomes a member where its pairs with members, or
+#' its spikes around the activations of the others, have an excess of their own, and a member
+#' that the activations of the others say nothing of is taken out. A triangle that has two units
+#' of an assembly at their lag is explained by it, and so is a group that shares half its members
+#' with one found before.
+#'
+#' # Activations
+#' The windows of the members are laid over the recording. At each moment a member counts by how
+#' surprising its spikes in its window are: by -log of the probability that a Poisson process
+#' with its mean rate has as many or more, 6 at most. Moments with the highest sums are taken
+#' first, and none nearer than the widest window to one that was taken. `expected` is how many
+#' there are on average when the members are moved apart, in ten ways, by more than any lag; the
+#' threshold is where the number stands out most from that. So about `expected` of the `count`
+#' activations are chance: do not take a single one as a fact.
+#'
+#' # What this does not show
+#' * That members drive each other. A common input makes assemblies as well.
+#' * Pairs: see [cross_correlogram()].
+#' * Assemblies of which most units of the recording are members: what all do is taken for
+#'   common. With fewer than eight units beside an assembly, this part is not estimated for its
+#'   members.
+#' * What is locked to a stimulus: units that respond to it one after the other are found as an
+#'   assembly. Compare trials.
+#' * Rates that rise together in some units alone, over 10 to 500 ms, are an assembly here
+#'   (Russo and Durstewitz 2017 call it so), whatever makes them rise.
+#' * The p value says that there is an assembly, not that each of its members is one. Single
+#'   members are added at 5.5 standard deviations.
+#'
+#' # Memory and time
+#' With the default `max_lag` 14 kB for each pair of units in each order: 36 MB for 50 units, 3.6 GB
+#' for 500. A surrogate takes about as long as the recording itself: for 50 units, 5 Hz and 20
+#' minutes less than half a second.
+#'
+#' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes. Trials are kept
+#'   apart.
+#' @param max_lag Longest lag between two members, in seconds.
+#' @param alpha Probability that anything is reported where units are independent.
+#' @param n_surrogates Number of surrogates, at least `1 / alpha - 1`.
+#' @param segment Length of the segments within which surrogates shift units, in seconds, at least
+#'   twice `max_lag`; there are at most a million of them. Rates that change over longer times are
+#'   kept by surrogates. `NULL` for a hundredth of the recording, 10 s at most.
+#' @param threads Number of threads; `NULL` for all that this process may use.
+#' @param max_memory Bytes the work may hold, see Memory.
+#'
+#' @return A data frame of class `assemblies` with a row for each assembly, the surest first:
+#'   \describe{
+#'     \item{assembly}{its number}
+#'     \item{size}{number of members}
+#'     \item{units}{list: their names, in the order of their lags}
+#'     \item{lags}{list: middle of each member's window, in seconds after that of the first one}
+#'     \item{widths}{list: lengths of these windows, in seconds}
+#'     \item{width}{the median of them}
+#'     \item{count}{number of activations}
+#'     \item{expected}{how many there are by chance, see Activations}
+#'     \item{first_half, second_half}{activations in each half of the recording (of the time in
+#'       trials)}
+#'     \item{p}{see above}
+#'     \item{participation}{list: share of the activations in which each member has a spike in
+#'       its window}
+#'     \item{times}{list: times of the activations, in seconds: the middle of the first member's
+#'       window}
+#'     \item{spikes}{list: a matrix, activations x members, of numbers of spikes}
+#'   }
+#'   Attributes: `recording`, `max_lag`, `alpha`, `n_surrogates`, `segment`, `window` (widths that
+#'   were looked at, in seconds), `maxima` (widths x surrogates: z of the best triangle of each),
+#'   `threads`, `elapsed` (s), `seed` (`.Random.seed` as it was before) and `call`. [set.seed()]
+#'   decides all, with any number of threads.
+#'
+#'   `as.data.frame()` gives the table, or, with `what = "members"`, a row for each member, with
+#'   `what = "activations"` a row for each activation, with `units` those members that fired.
+#'
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`; work beyond `max_memory`
+#' gives `synfire_error_budget`. A recording without an assembly is no error.
+#'
+#' @references
+#' Russo E, Durstewitz D (2017). Cell assemblies at multiple time scales with arbitrary lag
+#' constellations. *eLife*, 6, e19428. \doi{10.7554/eLife.19428}
+#'
+#' Stark E, Abeles M (2009). Unbiased estimation of precise temporal correlations between spike
+#' trains. *Journal of Neuroscience Methods*, 179, 90-100. \doi{10.1016/j.jneumeth.2008.12.029}
+#'
+#' Stella A, Bouss P, Palm G, Gruen S (2022). Comparing surrogates to evaluate precisely timed
+#' higher-order spike correlations. *eNeuro*, 9, ENEURO.0505-21.2022.
+#' \doi{10.1523/ENEURO.0505-21.2022}
+#'
+#' @seealso [autoplot.assemblies()] for pictures, [simulate_assemblies()], [mine_episodes()],
+#'   [spade()].
+#' @examples
+#' set.seed(1)
+#' x <- simulate_assemblies(duration = 60, units = 15, assemblies = c("synchrony", "sequence"),
+#'                          size = 4, count = 60)
+#' found <- find_assemblies(x, max_lag = 0.1, n_surrogates = 19, threads = 2)
+#' found
+#' summary(found)
+#' as.data.frame(found, what = "members")
+#' @export
+find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, segment = NULL,
+                            threads = NULL, max_memory = 4e9) {
+  check_given(x = "a recording")
+  call <- sys.call()
+  x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
+  alpha <- check_alpha(alpha)
+  n <- check_count(n_surrogates, "n_surrogates", max = 1e6)
+  exceeded <- floor(alpha * (n + 1) * (1 + 1e-9)) - 1
+  if (exceeded < 0) {
+    abort_arg("n_surrogates", sprintf("at least %s, that is 1 / alpha - 1",
+                                      commas(ceiling(1 / alpha * (1 - 1e-9)) - 1)), exact(n))
+  }
+  ladder <- assembly_ladder(x, max_lag, segment)
+  threads <- check_threads(threads)
+  max_memory <- check_memory(max_memory, min = 1e7)
+  seed <- current_seed()
+  trains <- trains_of(x)
+  started <- proc.time()[["elapsed"]]
+  found <- if (count_in_trials(trains) > 0L && nlevels(x$unit) > 2L) {
+    .Call(r_find_assemblies, trains,
+          c(ladder, list(n = n, exceeded = min(exceeded, n - 1), key = random_key(),
+                         threads = threads, max_memory = max_memory)))
+  }
+  found <- finish_status(found, "finding assemblies",
+                         "Take fewer units with `x[unit = ]`, or a shorter `max_lag`.",
+                         limit_of = "spikes")
+  new_assemblies(found, x, ladder, list(
+    recording = x, max_lag = max_lag, alpha = alpha, n_surrogates = n,
+    segment = ticks_to_seconds(ladder$segment, attr(x, "resolution")),
+    window = ticks_to_seconds(found$width * ladder$bin, attr(x, "resolution")),
+    maxima = found$maximum, threads = threads,
+    elapsed = proc.time()[["elapsed"]] - started, seed = seed, call = call
+  ))
+}
+
+#' Lengths in ticks and in bins; a bin is a millisecond, or what the times are multiples of
+#' where that is longer
+#' @noRd
+assembly_ladder <- function(x, max_lag, segment, call = rlang::caller_env()) {
+  resolution <- attr(x, "resolution")
+  bin <- max(1, round(0.001 / resolution), frame_ticks(train_ticks(x)))
+  shortest <- ticks_to_seconds(bin, resolution)
+  max_lag <- check_number(max_lag, min = shortest, max = 1e5 * shortest, call = call)
+  whole <- diff(interval_ticks(x))
+  if (is.null(segment)) {
+    segment <- max(2 * max_lag, min(10, ticks_to_seconds(whole, resolution) / 100))
+  }
+  segment <- check_number(segment, min = 2 * max_lag, max = 1e9, call = call)
+  list(bin = bin, lags = floor(max_lag / resolution / bin * (1 + 1e-9)),
+       widest = max(1, floor(0.3 / resolution / bin * (1 + 1e-9))),
+       segment = max(round(segment / resolution), ceiling(whole / 1e6)))
+}
+
+#' Ticks from one frame to the next, of times that are those of frames of a camera; else 0
+#'
+#' Frames need not be whole ticks apart, so a twentieth of a frame is let pass.
+#' @noRd
+frame_ticks <- function(ticks) {
+  apart <- diff(unique(ticks))
+  if (length(apart) < 100L) return(0)
+  frame <- min(apart)
+  frames <- apart / frame
+  short <- frames < 10
+  if (mean(short) < 0.1 || mean(abs(frames - round(frames))[short] < 0.05) < 0.99) return(0)
+  round(stats::median((apart / round(frames))[short]))
+}
+
+#' @param found What the core found; `NULL` where there was nothing to look at.
+#' @noRd
+new_assemblies <- function(found, x, ladder, about) {
+  groups <- found$groups
+  resolution <- attr(x, "resolution")
+  seconds <- function(bins) ticks_to_seconds(bins * ladder$bin, resolution)
+  n <- about$n_surrogates
+  scores <- vapply(groups, \(g) g$score, 0)
+  p <- (vapply(scores, \(score) sum(found$score >= score), 0) + 1) / (n + 1)
+  groups <- lapply(groups, \(g) {
+    o <- order(g$tick)
+    g$tick <- g$tick[o]
+    g$spikes <- g$spikes[o, , drop = FALSE]
+    colnames(g$spikes) <- levels(x$unit)[g$unit]
+    g
+  })
+  early <- vapply(groups, \(g) first_half(x, g$tick), 0)
+  count <- vapply(groups, \(g) length(g$tick), 0L)
+  new_table(list(
+    assembly = seq_along(groups), size = vapply(groups, \(g) length(g$unit), 0L),
+    units = lapply(groups, \(g) levels(x$unit)[g$unit]),
+    lags = lapply(groups, \(g) seconds(g$lag)), widths = lapply(groups, \(g) seconds(g$width)),
+    width = vapply(groups, \(g) stats::median(seconds(g$width)), 0), count = count,
+    expected = vapply(groups, \(g) g$expected, 0), first_half = as.integer(early),
+    second_half = as.integer(count - early), p = p,
+    participation = lapply(groups, \(g) unname(colMeans(g$spikes > 0))),
+    times = lapply(groups, \(g) ticks_to_seconds(g$tick, resolution)),
+    spikes = lapply(groups, `[[`, "spikes")
+  ), "assemblies", about)
+}
+
+#' How many ticks are in the first half of the recorded time
+#' @noRd
+first_half <- function(x, tick) {
+  trials <- trial_ticks(x)
+  bounds <- interval_ticks(x)
+  start <- trials$start %||% bounds[[1L]]
+  length <- (trials$end %||% bounds[[2L]]) - start
+  half <- sum(length) / 2
+  before <- cumsum(length) - length
+  k <- max(1L, which(before <= half))
+  sum(tick < start[[k]] + half - before[[k]])
+}

@@ -1,0 +1,310 @@
+/* Finds activations by a sweep over all moments. A spike of a member speaks for the
+   moments from which its window would contain it. The score of a moment is the sum, over
+   members, of -log P(as many spikes or more), of a Poisson process with the member's
+   rate, cut at CUT so that no member decides alone. Scores change where a spike begins or
+   ceases to speak; highest moments are taken first, and none within the widest window of
+   one that was taken. */
+#include "core/assemblies/activations.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/radix.h"
+
+enum { MOST_SPIKES = 16, EVENT_BITS = 7 };
+
+static const double CUT = 6;
+
+void syn_detector_free(syn_detector *d)
+{
+    if (!d->budget)
+        return;
+    syn_budget_free(d->budget, d->found);
+    syn_budget_free(d->budget, d->key);
+    syn_budget_free(d->budget, d->other);
+    syn_budget_free(d->budget, d->kept);
+    memset(d, 0, sizeof *d);
+}
+
+/* ---- scores ---- */
+
+/* score[n] of n spikes where `mean` are expected. */
+static void fill_scores(double mean, double *score)
+{
+    double term = exp(-mean), below = 0;
+    for (int n = 0; n < MOST_SPIKES; n++) {
+        double above = 1 - below;
+        double s = above > 1e-12 ? -log(above) : CUT;
+        score[n] = s < CUT ? s : CUT;
+        below += term;
+        term *= mean / (n + 1);
+    }
+}
+
+/* ---- events of the sweep ---- */
+
+typedef struct sweep {
+    syn_detector *d;
+    syn_member member[SYN_ASSEMBLY_MOST];
+    uint32_t size;
+    double score[SYN_ASSEMBLY_MOST][MOST_SPIKES];
+    int64_t separation;  /* least ticks between activations */
+    int64_t origin;
+} sweep;
+
+static syn_status reserve(syn_detector *d, size_t events)
+{
+    if (events > d->key_room) {
+        d->key = syn_budget_renew(d->budget, d->key, &d->key_room, events,
+                                  sizeof *d->key);
+        d->other = syn_budget_renew(d->budget, d->other, &d->other_room, events,
+                                    sizeof *d->other);
+    }
+    return d->key && d->other ? SYN_OK : syn_budget_refusal(d->budget);
+}
+
+/* Two keys a spike: when it begins to speak for moments, and when it ceases. */
+static syn_status list_events(sweep *s, size_t *out, int *bits)
+{
+    syn_detector *d = s->d;
+    const syn_recording *r = d->recording;
+    size_t events = 0, at = 0;
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (uint32_t m = 0; m < s->size; m++) {
+        uint32_t u = s->member[m].unit;
+        int64_t start = syn_window_start(d->ladder, d->bin, s->member[m]);
+        int64_t length = syn_window_length(d->ladder, d->bin, s->member[m]);
+        if (r->first[u + 1] == r->first[u])
+            continue;
+        int64_t first = r->tick[r->by_unit[r->first[u]]] - start - length;
+        int64_t last = r->tick[r->by_unit[r->first[u + 1] - 1]] - start;
+        least = first < least ? first : least;
+        most = last > most ? last : most;
+        events += 2 * (size_t)(r->first[u + 1] - r->first[u]);
+    }
+    *out = events;
+    s->origin = least;
+    if (events == 0)
+        return SYN_OK;
+    syn_status status = reserve(d, events);
+    if (status != SYN_OK)
+        return status;
+    for (uint32_t m = 0; m < s->size; m++) {
+        uint32_t u = s->member[m].unit;
+        int64_t start = syn_window_start(d->ladder, d->bin, s->member[m]);
+        int64_t length = syn_window_length(d->ladder, d->bin, s->member[m]);
+        for (uint32_t e = r->first[u]; e < r->first[u + 1]; e++) {
+            uint64_t end = (uint64_t)(r->tick[r->by_unit[e]] - start - least);
+            d->key[at++] = (end - (uint64_t)length) << EVENT_BITS | m << 1 | 1;
+            d->key[at++] = end << EVENT_BITS | m << 1;
+        }
+    }
+    *bits = syn_radix_bits((uint64_t)(most - least) + 1) + EVENT_BITS;
+    return SYN_OK;
+}
+
+/* ---- highest moments ---- */
+
+static int keep(syn_detector *d, int64_t tick, double score)
+{
+    if (d->n == d->room) {
+        syn_activation *more =
+            syn_budget_grow(d->budget, d->found, &d->room, d->n + 1, sizeof *more);
+        if (!more)
+            return 0;
+        d->found = more;
+    }
+    d->found[d->n++] = (syn_activation){.tick = tick, .score = score};
+    return 1;
+}
+
+/* Each rise of the score that is followed by a fall is a candidate, when two members at
+   least speak for it. */
+static syn_status list_peaks(sweep *s, const uint64_t *key, size_t events)
+{
+    uint32_t spikes[SYN_ASSEMBLY_MOST] = {0}, present = 0;
+    double score = 0;
+    int64_t since = 0;
+    int rising = 0;
+    for (size_t i = 0; i < events; i++) {
+        uint32_t m = (uint32_t)(key[i] >> 1 & (SYN_ASSEMBLY_MOST - 1));
+        int64_t at = (int64_t)(key[i] >> EVENT_BITS);
+        if (key[i] & 1) {
+            score -= s->score[m][spikes[m] < MOST_SPIKES ? spikes[m] : MOST_SPIKES - 1];
+            present += spikes[m]++ == 0;
+            score += s->score[m][spikes[m] < MOST_SPIKES ? spikes[m] : MOST_SPIKES - 1];
+            since = at;
+            rising = 1;
+            continue;
+        }
+        if (rising && present >= 2 &&
+            !keep(s->d, s->origin + since + (at - since) / 2, score))
+            return syn_budget_refusal(s->d->budget);
+        rising = 0;
+        score -= s->score[m][spikes[m] < MOST_SPIKES ? spikes[m] : MOST_SPIKES - 1];
+        present -= --spikes[m] == 0;
+        score += s->score[m][spikes[m] < MOST_SPIKES ? spikes[m] : MOST_SPIKES - 1];
+    }
+    return SYN_OK;
+}
+
+/* Numbers of candidates, the highest score first, then the earliest; they are in time
+   order, and as many as there are keys at most. */
+static const uint64_t *by_score(syn_detector *d)
+{
+    const double fine = 1e7;  /* SYN_ASSEMBLY_MOST * CUT * fine is below 2^32 */
+    for (size_t i = 0; i < d->n; i++) {
+        double below = SYN_ASSEMBLY_MOST * CUT - d->found[i].score;
+        d->key[i] = (uint64_t)(below * fine) << 32 | i;
+    }
+    return syn_radix_sort(d->key, d->other, d->n, 32, 32);
+}
+
+/* Takes the highest, and then none nearer to it than the separation. */
+static syn_status separate(sweep *s)
+{
+    syn_detector *d = s->d;
+    size_t n = 0;
+    if (d->n > d->kept_room)
+        d->kept = syn_budget_renew(d->budget, d->kept, &d->kept_room, d->n,
+                                   sizeof *d->kept);
+    if (!d->kept && d->n > 0)
+        return syn_budget_refusal(d->budget);
+    const uint64_t *order = by_score(d);
+    for (size_t k = 0; k < d->n; k++) {
+        size_t i = (uint32_t)order[k];
+        syn_activation *here = d->found + i;
+        if (here->score < 0)
+            continue;
+        d->kept[n++] = *here;
+        for (size_t j = i; j-- > 0 && here->tick - d->found[j].tick < s->separation;)
+            d->found[j].score = -1;
+        for (size_t j = i + 1;
+             j < d->n && d->found[j].tick - here->tick < s->separation; j++)
+            d->found[j].score = -1;
+    }
+    memcpy(d->found, d->kept, n * sizeof *d->kept);
+    d->n = n;
+    return SYN_OK;
+}
+
+static syn_status run(sweep *s)
+{
+    size_t events;
+    int bits = 0;
+    s->d->n = 0;
+    syn_status status = list_events(s, &events, &bits);
+    if (status != SYN_OK || events == 0)
+        return status;
+    const uint64_t *key = syn_radix_sort(s->d->key, s->d->other, events, 0, bits);
+    status = list_peaks(s, key, events);
+    return status == SYN_OK ? separate(s) : status;
+}
+
+/* ---- the threshold ---- */
+
+static void prepare(sweep *s, syn_detector *d, const syn_assembly *group, uint32_t but)
+{
+    const syn_recording *r = d->recording;
+    memset(s, 0, sizeof *s);
+    s->d = d;
+    for (uint32_t m = 0; m < group->size; m++) {
+        if (m == but)
+            continue;
+        syn_member here = group->member[m];
+        int64_t length = syn_window_length(d->ladder, d->bin, here);
+        double spikes = r->first[here.unit + 1] - r->first[here.unit];
+        fill_scores(spikes * (double)length / d->duration, s->score[s->size]);
+        s->separation = length > s->separation ? length : s->separation;
+        s->member[s->size++] = here;
+    }
+}
+
+static int falling(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a < b) - (a > b);
+}
+
+/* Chooses the threshold, with the scores of all moved groups, the highest first. */
+static void settle(const syn_detector *d, const double *null, size_t nulls, double moves,
+                   syn_detected *out)
+{
+    double best = 0;
+    size_t k = 0;
+    *out = (syn_detected){.n = 0};
+    for (size_t n = 1; n <= d->n; n++) {
+        double threshold = d->found[n - 1].score;
+        if (n < d->n && d->found[n].score >= threshold - 1e-9)
+            continue;
+        while (k < nulls && null[k] >= threshold - 1e-9)
+            k++;
+        double expected = (double)k / moves;
+        double standing = ((double)n - expected) / sqrt((double)n + expected + 1);
+        if (standing > best) {
+            best = standing;
+            *out = (syn_detected){.n = n, .expected = expected, .threshold = threshold};
+        }
+    }
+}
+
+syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_t but,
+                      uint32_t moves, syn_detected *out)
+{
+    sweep s;
+    double *null = NULL;
+    size_t nulls = 0, room = 0;
+    syn_status status = SYN_OK;
+    int32_t apart = 3 * (int32_t)detector->ladder->margin;
+    for (uint32_t k = 1; k <= moves && status == SYN_OK; k++) {
+        prepare(&s, detector, group, but);
+        for (uint32_t m = 0; m < s.size; m++)
+            s.member[m].lag += (int32_t)(m * k) * apart * (k % 2 ? 1 : -1);
+        if ((status = run(&s)) != SYN_OK)
+            break;
+        double *more = syn_budget_grow(detector->budget, null, &room, nulls + detector->n,
+                                       sizeof *null);
+        if (!more && detector->n > 0) {
+            status = syn_budget_refusal(detector->budget);
+            break;
+        }
+        null = more ? more : null;
+        for (size_t i = 0; i < detector->n; i++)
+            null[nulls++] = detector->found[i].score;
+    }
+    if (status == SYN_OK) {
+        if (nulls > 0)
+            qsort(null, nulls, sizeof *null, falling);
+        prepare(&s, detector, group, but);
+        status = run(&s);
+    }
+    if (status == SYN_OK)
+        settle(detector, null, nulls, moves, out);
+    syn_budget_free(detector->budget, null);
+    return status;
+}
+
+/* ---- members at an activation ---- */
+
+/* Spikes of a unit before `tick`. */
+static uint32_t spikes_before(const syn_recording *r, uint32_t unit, int64_t tick)
+{
+    uint32_t low = r->first[unit], high = r->first[unit + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (r->tick[r->by_unit[middle]] < tick)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t syn_window_spikes(const syn_detector *detector, syn_member member, int64_t tick)
+{
+    int64_t start = tick + syn_window_start(detector->ladder, detector->bin, member);
+    int64_t length = syn_window_length(detector->ladder, detector->bin, member);
+    return spikes_before(detector->recording, member.unit, start + length) -
+           spikes_before(detector->recording, member.unit, start);
+}

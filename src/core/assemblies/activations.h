@@ -1,0 +1,65 @@
+/* When a group is active: moments at which more of its members fire in their windows than
+   chance brings together. */
+#ifndef SYN_ASSEMBLIES_ACTIVATIONS_H
+#define SYN_ASSEMBLIES_ACTIVATIONS_H
+
+#include <stdint.h>
+
+#include "core/assemblies/groups.h"
+#include "core/assemblies/ladder.h"
+#include "core/base/budget.h"
+#include "core/spikes/recording.h"
+
+/* One activation: the moment that lags are counted from. */
+typedef struct syn_activation {
+    int64_t tick;
+    double score;  /* sum over members of how surprising their spikes there are */
+} syn_activation;
+
+/* Where activations are looked for, and memory that is used again. */
+typedef struct syn_detector {
+    const syn_recording *recording;
+    const syn_ladder *ladder;
+    int64_t bin;
+    double duration;         /* ticks recorded, over all trials */
+    syn_activation *found;   /* the highest score first */
+    size_t n, room;
+    uint64_t *key, *other;
+    size_t key_room, other_room;
+    syn_activation *kept;
+    size_t kept_room;
+    syn_budget *budget;
+} syn_detector;
+
+/* What was found at a threshold of the score. */
+typedef struct syn_detected {
+    size_t n;          /* the first n of `found` reach it */
+    double expected;   /* how many do by chance */
+    double threshold;
+} syn_detected;
+
+void syn_detector_free(syn_detector *detector);
+
+/* Lists activations of a group, without those of a member `but` (its size for none), and
+   sets the threshold where the number of activations stands out most from the expected
+   one. This is the mean number that reach it when the members are moved apart, by more
+   than any lag, in each of `moves` ways. SYN_OVER_BUDGET, SYN_NO_MEMORY. */
+syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_t but,
+                      uint32_t moves, syn_detected *out);
+
+/* Spikes of a member in its window at an activation. */
+uint32_t syn_window_spikes(const syn_detector *detector, syn_member member, int64_t tick);
+
+/* First tick of a member's window, from an activation on, and its length. */
+static inline int64_t syn_window_start(const syn_ladder *l, int64_t bin, syn_member m)
+{
+    int64_t low = 2 * ((int64_t)m.lag - (int64_t)l->half[m.rung]) - 1;
+    return low * bin / 2;
+}
+
+static inline int64_t syn_window_length(const syn_ladder *l, int64_t bin, syn_member m)
+{
+    return bin * syn_ladder_width(l, m.rung);
+}
+
+#endif

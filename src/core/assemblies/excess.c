@@ -1,0 +1,123 @@
+/* Measures excess: deviances, and what is common to many histograms. */
+#include "core/assemblies/excess.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { REFINED = 4 };
+
+static const double CLIP = 2;
+/* Mean of the square of a standard normal number that is cut at CLIP. */
+static const double CLIPPED = 0.9205;
+
+/* Signed root of the deviance of a share of in / (in + beside) from what is expected,
+   with half a count of continuity correction. */
+static double deviance(syn_sides s, double common)
+{
+    double share = (1 + common) / (1 + common + SYN_BESIDE);
+    double in = s.in - 0.5, beside = s.beside + 0.5, n = in + beside;
+    double expected = n * share;
+    if (in <= expected)
+        return 0;
+    double d = in * log(in / expected) + beside * log(beside / (n - expected));
+    return d > 0 ? sqrt(2 * d) : 0;
+}
+
+double syn_excess_z(syn_sides s, syn_excess_scale e)
+{
+    double excess = s.in - syn_excess_expected(s, e), base = syn_excess_base(s, e);
+    double variance = syn_excess_variance(e, base);
+    if (excess <= 0)
+        return excess / sqrt(variance * (1 + 1 / SYN_BESIDE));
+    return deviance(s, e.common) / sqrt(variance / base);
+}
+
+/* ---- what is common ---- */
+
+static void add_first(syn_excess_moments *m, double excess, double expected,
+                      double clumps)
+{
+    m->top += excess;
+    m->bottom += expected;
+    m->squares += excess * excess;
+    m->cross += expected * excess;
+    m->variance += expected * (1 + 1 / SYN_BESIDE) * clumps;
+    m->scale += expected * expected;
+}
+
+static void add_refined(syn_excess_moments *m, double excess, double expected,
+                        double clumps, double common, double spread)
+{
+    double variance = expected * (1 + 1 / SYN_BESIDE) * clumps * (1 + common) +
+                      spread * expected * expected;
+    double deviation = sqrt(variance), u = (excess - common * expected) / deviation;
+    u = u > CLIP ? CLIP : u < -CLIP ? -CLIP : u;
+    double weight = expected * expected / variance;
+    m->top += u * expected / deviation;
+    m->bottom += weight;
+    m->squares += (u * u / CLIPPED - 1) * weight;
+    m->scale += weight * weight;
+}
+
+static void settle_first(const syn_excess_moments *m, double *common, double *spread)
+{
+    if (m->bottom <= 0 || m->scale <= 0)
+        return;
+    double c = m->top / m->bottom;
+    double squares = m->squares - 2 * c * m->cross + c * c * m->scale;
+    *common = c;
+    *spread = squares > m->variance ? (squares - m->variance) / m->scale : 0;
+}
+
+static void settle_refined(const syn_excess_moments *m, double *common, double *spread)
+{
+    if (m->bottom <= 0 || m->scale <= 0)
+        return;
+    *common += m->top / m->bottom;
+    *common = *common > -0.9 ? *common : -0.9;
+    *spread += m->squares / m->scale;
+    *spread = *spread > 0 ? *spread : 0;
+}
+
+static void add_all(const syn_ladder *l, uint32_t rung, const syn_excess_many *many,
+                    const double *common, const double *spread, int first,
+                    syn_excess_moments *m)
+{
+    int32_t reach = (int32_t)l->reach[rung], step = (int32_t)l->step[rung];
+    for (size_t i = 0; i < many->n; i++)
+        for (int32_t k = -reach; k <= reach; k++) {
+            syn_sides s = syn_sides_look(many->sum[i], (int32_t)l->half[rung], k * step);
+            double expected = s.beside / SYN_BESIDE, excess = s.in - expected;
+            if (expected <= 0)
+                continue;
+            syn_excess_moments *here = m + (many->mirrored && k < 0 ? -k : k);
+            if (first)
+                add_first(here, excess, expected, many->clumps[i]);
+            else
+                add_refined(here, excess, expected, many->clumps[i], common[k],
+                            spread[k]);
+        }
+}
+
+void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_many *many,
+                    double *common, double *spread, syn_excess_moments *m)
+{
+    int32_t reach = (int32_t)ladder->reach[rung];
+    m += reach;
+    for (int32_t k = -reach; k <= reach; k++)
+        common[k] = spread[k] = 0;
+    for (int round = 0; round <= REFINED; round++) {
+        memset(m - reach, 0, (2 * (size_t)reach + 1) * sizeof *m);
+        add_all(ladder, rung, many, common, spread, round == 0, m);
+        for (int32_t k = many->mirrored ? 0 : -reach; k <= reach; k++) {
+            if (round == 0)
+                settle_first(m + k, common + k, spread + k);
+            else
+                settle_refined(m + k, common + k, spread + k);
+            if (many->mirrored) {
+                common[-k] = common[k];
+                spread[-k] = spread[k];
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+/* How far counts in a window of a lag histogram exceed those beside it, and what many
+   histograms have in common. */
+#ifndef SYN_ASSEMBLIES_EXCESS_H
+#define SYN_ASSEMBLIES_EXCESS_H
+
+#include <stddef.h>
+
+#include "core/assemblies/ladder.h"
+
+/* Widths beside a window. */
+#define SYN_BESIDE (2.0 * SYN_LADDER_BESIDE)
+
+/* Counts of a window and beside it. */
+typedef struct syn_sides {
+    double in, beside;
+} syn_sides;
+
+/* `sum` points to lag 0 of running sums of a histogram, with the margin of the ladder on
+   both sides; `lag` is at most the ladder's. */
+static inline syn_sides syn_sides_look(const int32_t *sum, int32_t half, int32_t lag)
+{
+    int32_t width = 2 * half + 1, low = lag - half, high = lag + half, gap = half + 1;
+    int32_t far = SYN_LADDER_BESIDE * width;
+    return (syn_sides){
+        .in = sum[high] - sum[low - 1],
+        .beside = (sum[low - gap - 1] - sum[low - gap - far - 1]) +
+                  (double)(sum[high + gap + far] - sum[high + gap])};
+}
+
+/* What is known of a window besides its counts. */
+typedef struct syn_excess_scale {
+    double clumps;  /* variance of counts over that of a Poisson process, at least 1 */
+    double common;  /* excess that all have, as a share of what is expected */
+    double spread;  /* variance of this share */
+} syn_excess_scale;
+
+static inline double syn_excess_expected(syn_sides s, syn_excess_scale e)
+{
+    return s.beside / SYN_BESIDE * (1 + e.common);
+}
+
+/* Standard normal, about, where there is no excess: the signed root of the deviance, over
+   the root of how much more counts vary than those of a Poisson process. */
+double syn_excess_z(syn_sides s, syn_excess_scale e);
+
+/* Half a count at least, lest a window beside which nothing was counted decide all. */
+static inline double syn_excess_base(syn_sides s, syn_excess_scale e)
+{
+    double expected = syn_excess_expected(s, e);
+    return expected > 0.5 ? expected : 0.5;
+}
+
+/* By how much the variance exceeds that of Poisson counts, of `base` expected ones, times
+   that number. */
+static inline double syn_excess_variance(syn_excess_scale e, double base)
+{
+    return base * (e.clumps + e.spread * base / (1 + 1 / SYN_BESIDE));
+}
+
+/* Whether z may be above the root of `square`: without a logarithm, as the deviance is
+   below the square of the excess over what is expected. */
+static inline int syn_excess_may_pass(syn_sides s, syn_excess_scale e, double square)
+{
+    double excess = s.in - syn_excess_expected(s, e);
+    return excess > 0 && s.in >= 2 &&
+           excess * excess > square * syn_excess_variance(e, syn_excess_base(s, e));
+}
+
+/* Histograms that are fitted together. */
+typedef struct syn_excess_many {
+    const int32_t *const *sum;  /* [n] lag 0 of each */
+    const double *clumps;       /* [n] */
+    size_t n;
+    int mirrored;               /* whether a lag and its opposite are alike */
+} syn_excess_many;
+
+/* Sums over histograms at a lag. */
+typedef struct syn_excess_moments {
+    double top, bottom, squares, cross, variance, scale;
+} syn_excess_moments;
+
+/* Fits what is common to many histograms on one rung: common[k] and spread[k] for k from
+   -reach to reach, by a few steps of a mean and a variance in which none counts for more
+   than two standard deviations, so that few exceptions do not hide themselves. `m` has
+   room for 2 * reach + 1. */
+void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_many *many,
+                    double *common, double *spread, syn_excess_moments *m);
+
+#endif

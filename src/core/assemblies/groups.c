@@ -1,0 +1,250 @@
+/* Grows groups. The excess of a pair becomes a z value, cut at CAP so that no single pair
+   decides; the evidence for a unit at a lag is the sum of what its pairs with all members
+   have at the lags that follow from that, over the square root of their number. */
+#include "core/assemblies/groups.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_ROUNDS = 8 };
+
+static const double CAP = 6, FLOOR = -2;
+static const double ENOUGH = 5.5;   /* evidence for a new member */
+static const double STAY = 4;       /* evidence for one that is there */
+static const double OWN = 1.3;      /* a member with this much agrees */
+static const double AGREED = 0.75;  /* share of members that must */
+
+syn_status syn_grower_make(syn_grower *out, const syn_lagged *pairs, syn_budget *budget)
+{
+    size_t lags = 4 * (size_t)pairs->ladder.lags + 1;
+    memset(out, 0, sizeof *out);
+    out->pairs = pairs;
+    int ok = (out->evidence = syn_budget_alloc(budget, lags, sizeof *out->evidence)) &&
+             (out->asked = syn_budget_alloc(budget, lags, sizeof *out->asked)) &&
+             (out->agreed = syn_budget_alloc(budget, lags, sizeof *out->agreed));
+    return ok ? SYN_OK : syn_budget_refusal(budget);
+}
+
+void syn_grower_free(syn_grower *grower, syn_budget *budget)
+{
+    syn_budget_free(budget, grower->evidence);
+    syn_budget_free(budget, grower->asked);
+    syn_budget_free(budget, grower->agreed);
+}
+
+static int has(const syn_assembly *g, uint32_t unit)
+{
+    for (uint32_t m = 0; m < g->size; m++)
+        if (g->member[m].unit == unit)
+            return 1;
+    return 0;
+}
+
+/* Evidence for a unit at a lag, from members other than `but`; 0 without enough
+   agreement. */
+static double support(const syn_lagged *p, const syn_assembly *g, uint32_t but,
+                      syn_member candidate)
+{
+    double sum = 0;
+    int asked = 0, agreed = 0;
+    for (uint32_t m = 0; m < g->size; m++) {
+        int32_t lag = candidate.lag - g->member[m].lag;
+        if (m == but || lag > (int32_t)p->ladder.lags || -lag > (int32_t)p->ladder.lags)
+            continue;
+        double z = syn_lagged_look(p, g->member[m].unit, candidate.unit, candidate.rung,
+                                 lag).z;
+        asked++;
+        agreed += z > OWN;
+        sum += z > CAP ? CAP : z < FLOOR ? FLOOR : z;
+    }
+    int others = (int)g->size - (but < g->size);
+    if (asked == 0 || agreed < AGREED * asked || 2 * asked < others)
+        return 0;
+    return sum / sqrt(asked);
+}
+
+/* The best lag of a unit on a rung. */
+static double best_lag(const syn_grower *w, const syn_assembly *g, syn_member *candidate)
+{
+    const syn_ladder *l = &w->pairs->ladder;
+    int32_t lags = (int32_t)l->lags, step = (int32_t)l->step[candidate->rung];
+    int32_t low = 0, high = 0;
+    for (uint32_t m = 0; m < g->size; m++) {
+        int32_t lag = g->member[m].lag;
+        low = m == 0 || lag < low ? lag : low;
+        high = m == 0 || lag > high ? lag : high;
+    }
+    int32_t from = high - lags, n = (low + lags - from) / step + 1;
+    double best = 0;
+    if (n <= 0)
+        return 0;
+    memset(w->evidence, 0, (size_t)n * sizeof *w->evidence);
+    memset(w->agreed, 0, (size_t)n);
+    for (uint32_t m = 0; m < g->size; m++)
+        for (int32_t k = 0; k < n; k++) {
+            double z = syn_lagged_look(w->pairs, g->member[m].unit, candidate->unit,
+                                     candidate->rung,
+                                     from + k * step - g->member[m].lag).z;
+            w->evidence[k] += (float)(z > CAP ? CAP : z < FLOOR ? FLOOR : z);
+            w->agreed[k] += z > OWN;
+        }
+    for (int32_t k = 0; k < n; k++) {
+        double evidence = w->evidence[k] / sqrt(g->size);
+        if (evidence > best && w->agreed[k] >= AGREED * g->size) {
+            best = evidence;
+            candidate->lag = from + k * step;
+        }
+    }
+    return best;
+}
+
+/* Adds the unit with most evidence; 0 where none has enough. */
+static int add_best(const syn_grower *w, syn_assembly *g)
+{
+    const syn_ladder *l = &w->pairs->ladder;
+    uint32_t rung = g->seed.rung, low = rung > 0 ? rung - 1 : 0;
+    uint32_t high = rung + 1 < l->rungs ? rung + 1 : rung;
+    double best = ENOUGH;
+    syn_member found = {.unit = UINT32_MAX};
+    for (uint32_t u = 0; u < w->pairs->units; u++) {
+        if (has(g, u))
+            continue;
+        for (uint32_t r = low; r <= high; r++) {
+            syn_member candidate = {.unit = u, .rung = r};
+            double evidence = best_lag(w, g, &candidate);
+            if (evidence > best) {
+                best = evidence;
+                found = candidate;
+            }
+        }
+    }
+    if (found.unit == UINT32_MAX)
+        return 0;
+    g->member[g->size++] = found;
+    return 1;
+}
+
+/* Moves each member to the lag, and gives it the width, that the others support best. */
+static int place_anew(const syn_lagged *p, syn_assembly *g)
+{
+    const syn_ladder *l = &p->ladder;
+    int moved = 0;
+    for (uint32_t m = 0; m < g->size; m++) {
+        syn_member best = g->member[m];
+        double most = support(p, g, m, best);
+        uint32_t seed = g->seed.rung;
+        for (uint32_t r = seed > 0 ? seed - 1 : 0; r <= seed + 1 && r < l->rungs; r++) {
+            int32_t width = (int32_t)syn_ladder_width(l, r), step = (int32_t)l->step[r];
+            for (int32_t d = -width; d <= width; d += step) {
+                syn_member candidate = g->member[m];
+                candidate.lag += d;
+                candidate.rung = r;
+                double evidence = support(p, g, m, candidate);
+                if (evidence > most + 1e-9) {
+                    most = evidence;
+                    best = candidate;
+                }
+            }
+        }
+        moved |= memcmp(&best, &g->member[m], sizeof best) != 0;
+        g->member[m] = best;
+    }
+    return moved;
+}
+
+/* Takes out the member that others support least, if that is too little. */
+static int drop_worst(const syn_lagged *p, syn_assembly *g)
+{
+    uint32_t worst = g->size;
+    double least = STAY;
+    for (uint32_t m = 0; g->size > 2 && m < g->size; m++) {
+        double evidence = support(p, g, m, g->member[m]);
+        if (evidence < least) {
+            least = evidence;
+            worst = m;
+        }
+    }
+    if (worst == g->size)
+        return 0;
+    memmove(g->member + worst, g->member + worst + 1,
+            (g->size - worst - 1) * sizeof *g->member);
+    g->size--;
+    return 1;
+}
+
+void syn_assembly_tidy(syn_assembly *g)
+{
+    for (uint32_t m = 1; m < g->size; m++) {
+        syn_member here = g->member[m];
+        uint32_t at = m;
+        for (; at > 0; at--) {
+            const syn_member *before = g->member + at - 1;
+            if (before->lag < here.lag ||
+                (before->lag == here.lag && before->unit < here.unit))
+                break;
+            g->member[at] = *before;
+        }
+        g->member[at] = here;
+    }
+    int32_t first = g->member[0].lag;
+    for (uint32_t m = 0; m < g->size; m++)
+        g->member[m].lag -= first;
+}
+
+void syn_assembly_grow(const syn_grower *grower, const syn_triangle *seed,
+                       syn_assembly *out)
+{
+    memset(out, 0, sizeof *out);
+    out->seed = *seed;
+    out->size = 3;
+    out->member[0] = (syn_member){.unit = seed->a, .rung = seed->rung};
+    out->member[1] =
+        (syn_member){.unit = seed->b, .lag = seed->lag_b, .rung = seed->rung};
+    out->member[2] =
+        (syn_member){.unit = seed->c, .lag = seed->lag_c, .rung = seed->rung};
+    while (out->size < SYN_ASSEMBLY_MOST && add_best(grower, out))
+        place_anew(grower->pairs, out);
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        int moved = place_anew(grower->pairs, out);
+        int dropped = drop_worst(grower->pairs, out);
+        if (!moved && !dropped)
+            break;
+    }
+    syn_assembly_tidy(out);
+}
+
+static const syn_member *member_of(const syn_assembly *g, uint32_t unit)
+{
+    for (uint32_t m = 0; m < g->size; m++)
+        if (g->member[m].unit == unit)
+            return g->member + m;
+    return NULL;
+}
+
+int syn_assembly_has_pair(const syn_assembly *group, uint32_t a, uint32_t b, int32_t lag,
+                          uint32_t rung, const syn_ladder *ladder)
+{
+    const syn_member *x = member_of(group, a), *y = member_of(group, b);
+    if (!x || !y)
+        return 0;
+    uint32_t widest = x->rung > y->rung ? x->rung : y->rung;
+    widest = widest > rung ? widest : rung;
+    int32_t off = y->lag - x->lag - lag;
+    return (off < 0 ? -off : off) <= 2 * (int32_t)syn_ladder_width(ladder, widest);
+}
+
+uint32_t syn_assembly_shared(const syn_assembly *a, const syn_assembly *b,
+                             const syn_ladder *ladder)
+{
+    uint32_t most = 0;
+    for (uint32_t m = 0; m < a->size; m++) {
+        uint32_t here = member_of(b, a->member[m].unit) != NULL;
+        for (uint32_t n = 0; n < a->size; n++)
+            here += n != m && syn_assembly_has_pair(
+                                  b, a->member[m].unit, a->member[n].unit,
+                                  a->member[n].lag - a->member[m].lag,
+                                  a->member[n].rung, ladder);
+        most = here > most ? here : most;
+    }
+    return most;
+}

@@ -1,0 +1,58 @@
+/* Groups of units that fire together or in sequence, grown from pairs. */
+#ifndef SYN_ASSEMBLIES_GROUPS_H
+#define SYN_ASSEMBLIES_GROUPS_H
+
+#include <stdint.h>
+
+#include "core/assemblies/pairs.h"
+#include "core/assemblies/triangles.h"
+#include "core/base/budget.h"
+
+enum { SYN_ASSEMBLY_MOST = 64 };  /* members at most */
+
+/* A member fires in a window around its lag from a common moment. */
+typedef struct syn_member {
+    uint32_t unit;
+    int32_t lag;    /* bins: middle of the window */
+    uint32_t rung;  /* of its width */
+} syn_member;
+
+typedef struct syn_assembly {
+    syn_triangle seed;  /* the members it grew from */
+    double score;       /* of the seed: deviations above what surrogates have at most */
+    uint32_t size;
+    syn_member member[SYN_ASSEMBLY_MOST];
+} syn_assembly;
+
+/* Room that growing works in: [units * (2 * lags + 1)] doubles of evidence, and counts of
+   members that have any. */
+typedef struct syn_grower {
+    const syn_lagged *pairs;
+    float *evidence;   /* [4 * lags + 1] */
+    uint8_t *asked;    /* [4 * lags + 1] members whose lag is within reach */
+    uint8_t *agreed;   /* [4 * lags + 1] members with an excess of their own */
+} syn_grower;
+
+syn_status syn_grower_make(syn_grower *out, const syn_lagged *pairs, syn_budget *budget);
+void syn_grower_free(syn_grower *grower, syn_budget *budget);
+
+/* Grows a group from a triangle: adds the unit, lag and width whose pairs with the
+   members have the largest excess together, as long as it is more than chance and most
+   members agree; then places all members anew, and takes out those that others do not
+   support. */
+void syn_assembly_grow(const syn_grower *grower, const syn_triangle *seed,
+                       syn_assembly *out);
+
+/* Puts members in the order of their lags, the first at 0. */
+void syn_assembly_tidy(syn_assembly *group);
+
+/* Whether both units are members whose lags differ by about as much as `lag`, that of the
+   second after the first. */
+int syn_assembly_has_pair(const syn_assembly *group, uint32_t a, uint32_t b, int32_t lag,
+                          uint32_t rung, const syn_ladder *ladder);
+
+/* How many members two groups share, at the same lags from each other, about. */
+uint32_t syn_assembly_shared(const syn_assembly *a, const syn_assembly *b,
+                             const syn_ladder *ladder);
+
+#endif

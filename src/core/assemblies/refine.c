@@ -1,0 +1,246 @@
+/* Refines groups. Pairs say little of a unit that fires a lot; the activations of a
+   group, found from its other members, say much: a histogram of the spikes of each unit
+   around them is judged as lag histograms are, against the time beside a window and
+   against what all units do there. */
+#include "core/assemblies/refine.h"
+
+#include <string.h>
+
+enum { MOST_ROUNDS = 4, MOVES = 4, FEWEST = 8 };
+
+static const double ADD = 5.5;   /* z of a unit that becomes a member */
+static const double STAY = 4.5;  /* z of one that stays */
+
+syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
+                            const syn_recording *recording, double duration,
+                            syn_budget *budget)
+{
+    memset(out, 0, sizeof *out);
+    out->pairs = pairs;
+    out->budget = budget;
+    out->detector = (syn_detector){.recording = recording, .ladder = &pairs->ladder,
+                                   .bin = pairs->bin, .duration = duration,
+                                   .budget = budget};
+    size_t units = pairs->units, length = 2 * (size_t)pairs->ladder.margin + 1;
+    size_t lags = 2 * (size_t)pairs->ladder.lags + 1;
+    size_t places = SYN_REFINE_RUNGS * lags;
+    int ok = (out->sum = syn_budget_alloc(budget, units * length, sizeof *out->sum)) &&
+             (out->row = syn_budget_alloc(budget, units, sizeof *out->row)) &&
+             (out->clumps = syn_budget_alloc(budget, units, sizeof *out->clumps)) &&
+             (out->common = syn_budget_zeros(budget, places, sizeof *out->common)) &&
+             (out->spread = syn_budget_zeros(budget, places, sizeof *out->spread)) &&
+             (out->moments = syn_budget_alloc(budget, lags, sizeof *out->moments));
+    return ok ? SYN_OK : syn_budget_refusal(budget);
+}
+
+void syn_refiner_free(syn_refiner *r)
+{
+    if (!r->budget)
+        return;
+    syn_detector_free(&r->detector);
+    syn_budget_free(r->budget, r->sum);
+    syn_budget_free(r->budget, r->row);
+    syn_budget_free(r->budget, r->clumps);
+    syn_budget_free(r->budget, r->common);
+    syn_budget_free(r->budget, r->spread);
+    syn_budget_free(r->budget, r->moments);
+    memset(r, 0, sizeof *r);
+}
+
+/* ---- histograms around activations ---- */
+
+static uint32_t first_from(const syn_recording *r, int64_t tick)
+{
+    uint32_t low = 0, high = r->events;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (r->tick[middle] < tick)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Running sums of the spikes of each unit around the first `n` activations. */
+static void count_around(syn_refiner *r, size_t n)
+{
+    const syn_recording *x = r->detector.recording;
+    const syn_ladder *l = &r->pairs->ladder;
+    int64_t bin = r->pairs->bin, margin = l->margin;
+    int64_t reach = margin * bin + (bin - 1) / 2;
+    size_t length = 2 * (size_t)margin + 1, units = r->pairs->units;
+    memset(r->sum, 0, units * length * sizeof *r->sum);
+    for (size_t i = 0; i < n; i++) {
+        int64_t from = r->detector.found[i].tick - reach;
+        for (uint32_t e = first_from(x, from);
+             e < x->events && x->tick[e] <= from + 2 * reach; e++)
+            r->sum[x->unit[e] * length + (size_t)((x->tick[e] - from) / bin)]++;
+    }
+    for (size_t u = 0; u < units; u++) {
+        int32_t *sum = r->sum + u * length;
+        for (size_t k = 1; k < length; k++)
+            sum[k] += sum[k - 1];
+    }
+}
+
+static int is_member(const syn_assembly *g, uint32_t unit)
+{
+    for (uint32_t m = 0; m < g->size; m++)
+        if (g->member[m].unit == unit)
+            return 1;
+    return 0;
+}
+
+static uint32_t lowest_rung(const syn_refiner *r, const syn_assembly *g)
+{
+    uint32_t rung = g->seed.rung > 0 ? g->seed.rung - 1 : 0;
+    uint32_t last = r->pairs->ladder.rungs;
+    return last < SYN_REFINE_RUNGS ? 0
+           : rung + SYN_REFINE_RUNGS > last ? last - SYN_REFINE_RUNGS
+                                            : rung;
+}
+
+static uint32_t rungs_of(const syn_refiner *r)
+{
+    uint32_t rungs = r->pairs->ladder.rungs;
+    return rungs < SYN_REFINE_RUNGS ? rungs : SYN_REFINE_RUNGS;
+}
+
+/* What units that are not members have in common there. */
+static void fit_others(syn_refiner *r, const syn_assembly *g)
+{
+    const syn_ladder *l = &r->pairs->ladder;
+    size_t length = 2 * (size_t)l->margin + 1, lags = 2 * (size_t)l->lags + 1;
+    memset(r->common, 0, SYN_REFINE_RUNGS * lags * sizeof *r->common);
+    memset(r->spread, 0, SYN_REFINE_RUNGS * lags * sizeof *r->spread);
+    for (uint32_t k = 0; k < rungs_of(r); k++) {
+        uint32_t rung = lowest_rung(r, g) + k;
+        syn_excess_many many = {.sum = r->row, .clumps = r->clumps};
+        for (uint32_t u = 0; u < r->pairs->units; u++) {
+            if (is_member(g, u))
+                continue;
+            r->row[many.n] = r->sum + u * length + l->margin;
+            r->clumps[many.n++] = r->pairs->clumps[(size_t)rung * r->pairs->units + u];
+        }
+        if (many.n < FEWEST)
+            return;
+        syn_excess_fit(l, rung, &many, r->common + k * lags + l->reach[rung],
+                       r->spread + k * lags + l->reach[rung], r->moments);
+    }
+}
+
+/* Activations from members other than `but`, and what all units do around them. */
+static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t but)
+{
+    syn_detected detected;
+    syn_status status = syn_detect(&r->detector, g, but, MOVES, &detected);
+    if (status != SYN_OK)
+        return status;
+    count_around(r, detected.n);
+    fit_others(r, g);
+    return SYN_OK;
+}
+
+/* The best place of a unit with lags from `low` to `high`; gives its z. */
+static double best_place(const syn_refiner *r, const syn_assembly *g, int32_t low,
+                         int32_t high, syn_member *member)
+{
+    const syn_ladder *l = &r->pairs->ladder;
+    size_t length = 2 * (size_t)l->margin + 1, lags = 2 * (size_t)l->lags + 1;
+    const int32_t *sum = r->sum + member->unit * length + l->margin;
+    double best = 0;
+    for (uint32_t k = 0; k < rungs_of(r); k++) {
+        uint32_t rung = lowest_rung(r, g) + k;
+        int32_t step = (int32_t)l->step[rung], reach = (int32_t)l->reach[rung];
+        const double *common = r->common + k * lags + reach;
+        const double *spread = r->spread + k * lags + reach;
+        syn_excess_scale e = {
+            .clumps = r->pairs->clumps[(size_t)rung * r->pairs->units + member->unit]};
+        for (int32_t i = -reach; i <= reach; i++) {
+            if (i * step < low || i * step > high)
+                continue;
+            syn_sides s = syn_sides_look(sum, (int32_t)l->half[rung], i * step);
+            e.common = common[i];
+            e.spread = spread[i];
+            if (!syn_excess_may_pass(s, e, best * best))
+                continue;
+            double z = syn_excess_z(s, e);
+            if (z > best) {
+                best = z;
+                member->lag = i * step;
+                member->rung = rung;
+            }
+        }
+    }
+    return best;
+}
+
+/* ---- members in and out ---- */
+
+static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
+{
+    int32_t lags = (int32_t)r->pairs->ladder.lags;
+    syn_status status = look_around(r, g, g->size);
+    syn_assembly before = *g;
+    *added = 0;
+    for (uint32_t u = 0; status == SYN_OK && u < r->pairs->units; u++) {
+        syn_member m = {.unit = u};
+        if (is_member(&before, u) || g->size == SYN_ASSEMBLY_MOST ||
+            best_place(r, &before, -lags, lags, &m) < ADD)
+            continue;
+        g->member[g->size++] = m;
+        *added = 1;
+    }
+    return status;
+}
+
+/* Places each member anew by the activations of the others, and takes out the one that
+   they say least of, if that is too little. */
+static syn_status check_members(syn_refiner *r, syn_assembly *g, int *dropped)
+{
+    uint32_t worst = g->size;
+    double least = STAY;
+    *dropped = 0;
+    for (uint32_t m = 0; m < g->size; m++) {
+        syn_member place = g->member[m];
+        const syn_ladder *l = &r->pairs->ladder;
+        int32_t width = (int32_t)syn_ladder_width(l, place.rung);
+        syn_status status = look_around(r, g, m);
+        if (status != SYN_OK)
+            return status;
+        double z = best_place(r, g, place.lag - width, place.lag + width, &place);
+        if (z >= STAY)
+            g->member[m] = place;
+        if (z < least) {
+            least = z;
+            worst = m;
+        }
+    }
+    if (worst == g->size)
+        return SYN_OK;
+    memmove(g->member + worst, g->member + worst + 1,
+            (g->size - worst - 1) * sizeof *g->member);
+    g->size--;
+    *dropped = 1;
+    return SYN_OK;
+}
+
+syn_status syn_assembly_refine(syn_refiner *refiner, syn_assembly *group,
+                               const syn_watch *watch)
+{
+    syn_status status = SYN_OK;
+    int added = 1, dropped = 1;
+    for (int round = 0; added && round < MOST_ROUNDS; round++) {
+        if ((status = add_members(refiner, group, &added)) != SYN_OK)
+            return status;
+        dropped = 1;
+        while (dropped && group->size > 2) {
+            if ((status = syn_poll(watch, "groups", round, MOST_ROUNDS)) != SYN_OK ||
+                (status = check_members(refiner, group, &dropped)) != SYN_OK)
+                return status;
+        }
+    }
+    syn_assembly_tidy(group);
+    return status;
+}

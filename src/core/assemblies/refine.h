@@ -1,0 +1,36 @@
+/* Corrects the members of a group by what units do at its activations. */
+#ifndef SYN_ASSEMBLIES_REFINE_H
+#define SYN_ASSEMBLIES_REFINE_H
+
+#include "core/assemblies/activations.h"
+#include "core/assemblies/excess.h"
+#include "core/assemblies/groups.h"
+#include "core/assemblies/pairs.h"
+
+enum { SYN_REFINE_RUNGS = 3 };  /* widths a member may have: around that of the seed */
+
+typedef struct syn_refiner {
+    syn_detector detector;
+    const syn_lagged *pairs;
+    int32_t *sum;          /* [units * (2 * margin + 1)] spikes around activations */
+    const int32_t **row;   /* [units] */
+    double *clumps;        /* [units] */
+    double *common;        /* [SYN_REFINE_RUNGS * (2 * lags + 1)] */
+    double *spread;
+    syn_excess_moments *moments;
+    syn_budget *budget;
+} syn_refiner;
+
+/* `recording` is that of which `pairs` were counted, `duration` its length in ticks. */
+syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
+                            const syn_recording *recording, double duration,
+                            syn_budget *budget);
+void syn_refiner_free(syn_refiner *refiner);
+
+/* Adds units that fire at the activations of the group more than before and after them,
+   and takes out members that do not at activations of the others; until nothing changes,
+   or a few times. */
+syn_status syn_assembly_refine(syn_refiner *refiner, syn_assembly *group,
+                               const syn_watch *watch);
+
+#endif

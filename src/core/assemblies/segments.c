@@ -1,0 +1,197 @@
+/* Lays out trials, cuts them into segments and sorts spikes. A shift within segments
+   keeps the intervals between the spikes of a unit, and so its bursts and refractory
+   period, and its rate as it changes from segment to segment; as each unit and segment
+   has its own, nothing is left of lags between units (trial shifting: Stella et al.
+   2022). */
+#include "core/assemblies/segments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/radix.h"
+
+void syn_segments_free(syn_segments *s)
+{
+    if (!s->budget)
+        return;
+    syn_surrogate_plan_free(&s->plan);
+    syn_trains_free(&s->trains);
+    syn_budget_free(s->budget, s->recording.tick);
+    syn_budget_free(s->budget, s->recording.unit);
+    syn_budget_free(s->budget, s->recording.by_unit);
+    syn_budget_free(s->budget, s->recording.first);
+    syn_budget_free(s->budget, s->moved);
+    syn_budget_free(s->budget, s->key);
+    syn_budget_free(s->budget, s->other);
+    syn_budget_free(s->budget, s->later);
+    syn_budget_free(s->budget, s->opened);
+    memset(s, 0, sizeof *s);
+}
+
+/* ---- trials and segments ---- */
+
+static uint32_t pieces(const syn_trains *t, uint32_t trial, int64_t length)
+{
+    int64_t whole = (t->stop[trial] - t->start[trial] + 1) / length;
+    return whole > 0 ? (uint32_t)whole : 1;
+}
+
+/* Moves trials apart, and says by how much. */
+static void lay_out(syn_segments *s, int64_t apart)
+{
+    syn_trains *t = &s->trains;
+    int64_t end = t->start[0] - apart;
+    for (uint32_t k = 0; k < t->trials; k++) {
+        int64_t length = t->stop[k] - t->start[k];
+        s->opened[k] = end + apart;
+        s->later[k] = s->opened[k] - t->start[k];
+        t->start[k] = s->opened[k];
+        t->stop[k] = end = s->opened[k] + length;
+    }
+    for (uint32_t e = 0; e < t->events; e++)
+        t->tick[e] += s->later[t->trial[e]];
+}
+
+static syn_status cut(syn_trains *t, int64_t length)
+{
+    uint64_t segments = 0;
+    for (uint32_t k = 0; k < t->trials; k++)
+        segments += pieces(t, k, length);
+    if (segments > INT32_MAX)
+        return SYN_TOO_LARGE;
+    int64_t *start = malloc((size_t)segments * sizeof *start);
+    int64_t *stop = malloc((size_t)segments * sizeof *stop);
+    uint32_t *first = malloc(((size_t)t->trials + 1) * sizeof *first);
+    if (!start || !stop || !first) {
+        free(start);
+        free(stop);
+        free(first);
+        return SYN_NO_MEMORY;
+    }
+    first[0] = 0;
+    for (uint32_t k = 0; k < t->trials; k++) {
+        uint32_t n = pieces(t, k, length), at = first[k];
+        int64_t each = (t->stop[k] - t->start[k] + 1) / n;
+        for (uint32_t j = 0; j < n; j++) {
+            start[at + j] = t->start[k] + j * each;
+            stop[at + j] = j + 1 < n ? start[at + j] + each - 1 : t->stop[k];
+        }
+        first[k + 1] = at + n;
+    }
+    for (uint32_t e = 0; e < t->events; e++) {
+        uint32_t k = t->trial[e], last = first[k + 1] - 1;
+        int64_t each = (t->stop[k] - t->start[k] + 1) / (last + 1 - first[k]);
+        int64_t at = first[k] + (t->tick[e] - t->start[k]) / each;
+        t->trial[e] = at < last ? (uint32_t)at : last;
+    }
+    free(t->start);
+    free(t->stop);
+    free(first);
+    t->start = start;
+    t->stop = stop;
+    t->trials = (uint32_t)segments;
+    return SYN_OK;
+}
+
+/* The longest shift that every segment has room for. */
+static int64_t longest_shift(const syn_trains *t)
+{
+    int64_t shortest = INT32_MAX;
+    for (uint32_t k = 0; k < t->trials; k++)
+        if (t->stop[k] - t->start[k] < shortest)
+            shortest = t->stop[k] - t->start[k];
+    return shortest > 1 ? shortest : 1;
+}
+
+/* ---- making ---- */
+
+static syn_status allocate(syn_segments *s)
+{
+    size_t n = (size_t)s->trains.events + 1, units = s->trains.units;
+    syn_recording *r = &s->recording;
+    int ok = (r->tick = syn_budget_alloc(s->budget, n, sizeof *r->tick)) &&
+             (r->unit = syn_budget_alloc(s->budget, n, sizeof *r->unit)) &&
+             (r->by_unit = syn_budget_alloc(s->budget, n, sizeof *r->by_unit)) &&
+             (r->first = syn_budget_zeros(s->budget, units + 1, sizeof *r->first)) &&
+             (s->moved = syn_budget_alloc(s->budget, n, sizeof *s->moved)) &&
+             (s->key = syn_budget_alloc(s->budget, n, sizeof *s->key)) &&
+             (s->other = syn_budget_alloc(s->budget, n, sizeof *s->other));
+    return ok ? SYN_OK : syn_budget_refusal(s->budget);
+}
+
+syn_status syn_segments_make(syn_segments *out, const syn_spikes *spikes, int64_t length,
+                             int64_t apart, uint64_t key, int threads,
+                             syn_budget *budget, const syn_watch *watch)
+{
+    memset(out, 0, sizeof *out);
+    out->budget = budget;
+    out->trials = spikes->trials;
+    out->later = syn_budget_zeros(budget, spikes->trials, sizeof *out->later);
+    out->opened = syn_budget_zeros(budget, spikes->trials, sizeof *out->opened);
+    if (!out->later || !out->opened)
+        return syn_budget_refusal(budget);
+    syn_status status = syn_trains_make(&out->trains, spikes, watch);
+    if (status != SYN_OK)
+        return status;
+    lay_out(out, apart);
+    if ((status = cut(&out->trains, length)) != SYN_OK ||
+        (status = allocate(out)) != SYN_OK)
+        return status;
+    syn_trains *t = &out->trains;
+    memcpy(out->recording.first, t->first, ((size_t)t->units + 1) * sizeof *t->first);
+    out->recording.units = t->units;
+    out->recording.events = t->events;
+    out->unit_bits = syn_radix_bits(t->units);
+    out->tick_bits = syn_radix_bits((uint64_t)(t->stop[t->trials - 1] - t->start[0]) + 1);
+    if (out->unit_bits + out->tick_bits > 64)
+        return SYN_TOO_LARGE;
+    syn_surrogate_options o = {.method = SYN_SURROGATE_TRIAL_SHIFT, .bin = 1, .window = 1,
+                               .isi_bin = 1, .isi_bins = 1, .key = key,
+                               .dither = longest_shift(t)};
+    return syn_surrogate_plan_make(&out->plan, t, &o, threads, budget, watch);
+}
+
+/* ---- in the order of time ---- */
+
+static void arrange(syn_segments *s, const int64_t *tick)
+{
+    const syn_trains *t = &s->trains;
+    syn_recording *r = &s->recording;
+    for (uint32_t u = 0; u < t->units; u++)
+        for (uint32_t e = t->first[u]; e < t->first[u + 1]; e++)
+            s->key[e] = (uint64_t)(tick[e] - t->start[0]) << s->unit_bits | u;
+    const uint64_t *key =
+        syn_radix_sort(s->key, s->other, t->events, s->unit_bits, s->tick_bits);
+    uint64_t units = ((uint64_t)1 << s->unit_bits) - 1;
+    for (uint32_t e = 0; e < t->events; e++) {
+        uint32_t u = (uint32_t)(key[e] & units);
+        r->tick[e] = (int64_t)(key[e] >> s->unit_bits) + t->start[0];
+        r->unit[e] = u;
+        r->by_unit[r->first[u]++] = e;
+    }
+    memcpy(r->first, t->first, ((size_t)t->units + 1) * sizeof *t->first);
+}
+
+void syn_segments_recorded(syn_segments *segments)
+{
+    arrange(segments, segments->trains.tick);
+}
+
+void syn_segments_surrogate(syn_segments *segments, uint64_t index)
+{
+    syn_surrogate_ticks(&segments->plan, index, segments->moved, NULL);
+    arrange(segments, segments->moved);
+}
+
+int64_t syn_segments_tick(const syn_segments *segments, int64_t tick)
+{
+    uint32_t low = 0, high = segments->trials;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (segments->opened[middle] <= tick)
+            low = middle;
+        else
+            high = middle;
+    }
+    return tick - segments->later[low];
+}

@@ -1,0 +1,191 @@
+/* Finds assemblies for find_assemblies(). */
+#include "glue/glue.h"
+
+#include <string.h>
+
+#include "core/assemblies/search.h"
+#include "glue/options.h"
+#include "glue/owner.h"
+#include "glue/require.h"
+#include "glue/spikes.h"
+#include "glue/watch.h"
+
+typedef struct work {
+    syn_budget budget;
+    syn_assembly_search search;
+} work;
+
+static void release(void *held)
+{
+    syn_assembly_search_free(&((work *)held)->search);
+}
+
+static syn_assembly_search_options read_options(SEXP options)
+{
+    return (syn_assembly_search_options){
+        .bin = glue_option_int(options, "bin", 1, 1 << 30),
+        .lags = (uint32_t)glue_option_int(options, "lags", 0, 1 << 24),
+        .widest = (uint32_t)glue_option_int(options, "widest", 1, 1 << 24),
+        .segment = glue_option_int(options, "segment", 1, (int64_t)1 << 53),
+        .surrogates = (uint32_t)glue_option_int(options, "n", 1, 1 << 24),
+        .exceeded = (uint32_t)glue_option_int(options, "exceeded", 0, 1 << 24),
+        .key = glue_option_key(options),
+        .threads = glue_option_threads(options)};
+}
+
+/* ---- pairs alone, for the tests of what is common to pairs and what is not ---- */
+
+typedef struct pair_work {
+    syn_budget budget;
+    syn_segments segments;
+    syn_lagged pairs;
+    syn_lagged_peak *peak;
+} pair_work;
+
+static void release_pairs(void *held)
+{
+    pair_work *w = held;
+    syn_budget_free(&w->budget, w->peak);
+    syn_lagged_free(&w->pairs);
+    syn_segments_free(&w->segments);
+}
+
+static syn_status look_at_pairs(pair_work *w, const syn_spikes *spikes,
+                                const syn_assembly_search_options *o,
+                                const syn_watch *watch)
+{
+    syn_ladder l;
+    syn_ladder_make(&l, o->lags, o->widest);
+    size_t places = (size_t)l.rungs * spikes->units * spikes->units + 1;
+    syn_status status =
+        syn_segments_make(&w->segments, spikes, o->segment, syn_lagged_reach(&l, o->bin),
+                          o->key, o->threads, &w->budget, watch);
+    if (status == SYN_OK)
+        status = syn_lagged_make(&w->pairs, &l, o->bin, spikes->units, o->threads,
+                                 &w->budget);
+    if (status != SYN_OK)
+        return status;
+    if (!(w->peak = syn_budget_zeros(&w->budget, places, sizeof *w->peak)))
+        return syn_budget_refusal(&w->budget);
+    syn_segments_recorded(&w->segments);
+    status = syn_lagged_count(&w->pairs, &w->segments.recording, watch);
+    return status == SYN_OK ? syn_lagged_best(&w->pairs, w->peak, watch) : status;
+}
+
+/* `z` and `lag` (bins) of the best window of each pair on each rung, [b, a, rung] for b
+   after a, and the widths in bins. Arguments as of r_find_assemblies(). */
+SEXP r_lagged_peaks(glue_owner *own, SEXP trains, SEXP options)
+{
+    syn_assembly_search_options o = read_options(options);
+    pair_work *w = glue_hold(own, sizeof *w, release_pairs);
+    w->budget.limit = glue_option_memory(options);
+    const syn_watch *watch = glue_watch(own, "Looking at pairs");
+    syn_spikes spikes;
+    syn_status status = glue_spikes(&spikes, trains, 1, watch);
+    if (status == SYN_OK)
+        status = look_at_pairs(w, &spikes, &o, watch);
+    if (status != SYN_OK)
+        return glue_status(status, NA_REAL, (double)w->budget.limit);
+    const char *fields[] = {"z", "lag", "width", ""};
+    const syn_ladder *l = &w->pairs.ladder;
+    R_xlen_t n = (R_xlen_t)l->rungs * spikes.units * spikes.units;
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    double *z = REAL(SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, n)));
+    int *lag = INTEGER(SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, n)));
+    int *width = INTEGER(SET_VECTOR_ELT(out, 2, Rf_allocVector(INTSXP, l->rungs)));
+    for (R_xlen_t k = 0; k < n; k++) {
+        z[k] = w->peak[k].z;
+        lag[k] = w->peak[k].lag;
+    }
+    for (uint32_t r = 0; r < l->rungs; r++)
+        width[r] = (int)syn_ladder_width(l, r);
+    UNPROTECT(1);
+    return out;
+}
+
+/* ---- assemblies ---- */
+
+/* A group: its members, units from 1, lags and widths in bins; the score of its seed; how
+   many activations are expected by chance; and the ticks of those there are, in no order,
+   with the spikes of each member there (activations x members). */
+static SEXP group_for_r(syn_assembly_search *s, const syn_assembly *g,
+                        const syn_detected *found)
+{
+    const char *fields[] = {"unit",     "lag",  "width",  "score",
+                            "expected", "tick", "spikes", ""};
+    const syn_detector *d = &s->refiner.detector;
+    int n = (int)found->n, size = (int)g->size;
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    int *unit = INTEGER(SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, size)));
+    int *lag = INTEGER(SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, size)));
+    int *width = INTEGER(SET_VECTOR_ELT(out, 2, Rf_allocVector(INTSXP, size)));
+    SET_VECTOR_ELT(out, 3, Rf_ScalarReal(g->score));
+    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(found->expected));
+    double *tick = REAL(SET_VECTOR_ELT(out, 5, Rf_allocVector(REALSXP, n)));
+    int *spikes = INTEGER(SET_VECTOR_ELT(out, 6, Rf_allocMatrix(INTSXP, n, size)));
+    for (int k = 0; k < n; k++)
+        tick[k] = (double)syn_segments_tick(&s->segments, d->found[k].tick);
+    for (int m = 0; m < size; m++) {
+        unit[m] = (int)g->member[m].unit + 1;
+        lag[m] = g->member[m].lag;
+        width[m] = (int)syn_ladder_width(&s->pairs.ladder, g->member[m].rung);
+        for (int k = 0; k < n; k++)
+            spikes[m * n + k] =
+                (int)syn_window_spikes(d, g->member[m], d->found[k].tick);
+    }
+    UNPROTECT(1);
+    return out;
+}
+
+/* A list of groups; or R's NULL and a status. */
+static SEXP groups_for_r(syn_assembly_search *s, syn_status *status)
+{
+    SEXP out = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)s->groups));
+    for (uint32_t g = 0; g < s->groups && *status == SYN_OK; g++) {
+        syn_detected found;
+        *status = syn_assembly_activations(s, g, &found);
+        if (*status == SYN_OK)
+            SET_VECTOR_ELT(out, (R_xlen_t)g, group_for_r(s, s->group + g, &found));
+    }
+    UNPROTECT(1);
+    return out;
+}
+
+/* What find_assemblies() found in `trains`, as glue_spikes() takes them. `options`: bin,
+   segment (ticks), lags, widest (bins), n, exceeded, key, threads, max_memory. */
+SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
+{
+    syn_assembly_search_options o = read_options(options);
+    work *w = glue_hold(own, sizeof *w, release);
+    w->budget.limit = glue_option_memory(options);
+    const syn_watch *watch = glue_watch(own, "Finding assemblies");
+    syn_spikes spikes;
+    syn_status status = glue_spikes(&spikes, trains, 1, watch);
+    if (status == SYN_OK)
+        status = syn_assembly_search_run(&w->search, &spikes, &o, &w->budget, watch);
+    SEXP groups = R_NilValue;
+    if (status == SYN_OK)
+        groups = groups_for_r(&w->search, &status);
+    PROTECT(groups);
+    if (status != SYN_OK) {
+        UNPROTECT(1);
+        double limit = status == SYN_TOO_LARGE ? INT32_MAX : (double)w->budget.limit;
+        return glue_status(status, NA_REAL, limit);
+    }
+    const char *fields[] = {"groups", "maximum", "score", "width", "bar", ""};
+    const syn_assembly_search *s = &w->search;
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SET_VECTOR_ELT(out, 0, groups);
+    uint32_t rungs = s->pairs.ladder.rungs;
+    SEXP maximum = SET_VECTOR_ELT(
+        out, 1, Rf_allocMatrix(REALSXP, (int)rungs, (int)o.surrogates));
+    memcpy(REAL(maximum), s->maximum, (size_t)rungs * o.surrogates * sizeof(double));
+    SEXP score = SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, o.surrogates));
+    memcpy(REAL(score), s->score, o.surrogates * sizeof(double));
+    SEXP width = SET_VECTOR_ELT(out, 3, Rf_allocVector(INTSXP, (int)rungs));
+    for (uint32_t r = 0; r < rungs; r++)
+        INTEGER(width)[r] = (int)syn_ladder_width(&s->pairs.ladder, r);
+    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(s->bar));
+    UNPROTECT(2);
+    return out;
+}

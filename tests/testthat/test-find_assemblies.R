@@ -1,0 +1,160 @@
+planted <- function(seed = 1, ...) {
+  set.seed(seed)
+  simulate_assemblies(duration = 100, units = 15, assemblies = c("synchrony", "sequence"), size = 4,
+                      count = 80, ...)
+}
+
+members_of <- function(units) lapply(units, sort)
+
+test_that("the best window of each pair is that of a slow count", {
+  set.seed(3)
+  x <- simulate_assemblies(duration = 20, units = 5, assemblies = "sequence", size = 3, count = 20,
+                           rate = 8, nuisances = c("bursts", "dead_time"))
+  ladder <- assembly_ladder(x, max_lag = 0.02, segment = 5)
+  ladder$widest <- 5
+  peaks <- .Call(r_lagged_peaks, trains_of(x),
+                 c(ladder, list(n = 1, exceeded = 0, key = random_key(), threads = 1,
+                                max_memory = 1e9)))
+  expect_identical(peaks$width, c(1L, 3L, 5L))
+  slow <- best_windows(x, ladder$bin, ladder$lags, peaks$width)
+  z <- array(peaks$z, c(5, 5, 3))
+  lag <- array(peaks$lag, c(5, 5, 3))
+  below <- which(slow$z > 0)
+  expect_gt(length(below), 25)
+  expect_equal(z[below], slow$z[below], tolerance = 1e-5)
+  expect_identical(as.double(lag[below]), slow$lag[below])
+  # What b does after a is what a does before b.
+  expect_identical(z, aperm(z, c(2, 1, 3)))
+  expect_identical(lag, -aperm(lag, c(2, 1, 3)))
+})
+
+test_that("planted assemblies are found, with their lags, and nothing else", {
+  x <- planted()
+  truth <- attr(x, "truth")
+  found <- find_assemblies(x, max_lag = 0.15, n_surrogates = 19, threads = 1)
+  expect_s3_class(found, "assemblies")
+  expect_setequal(members_of(found$units), members_of(truth$assemblies$units))
+  for (k in 1:2) {
+    row <- match(members_of(truth$assemblies$units)[k], members_of(found$units))
+    lag <- truth$assemblies$lags[[k]] + truth$assemblies$width[[k]] / 2
+    own <- found$lags[[row]][match(truth$assemblies$units[[k]], found$units[[row]])]
+    expect_lt(max(abs((own - own[[1L]]) - (lag - lag[[1L]]))), 0.005)
+    expect_gt(found$count[[row]], 70)
+    expect_lt(found$expected[[row]], 20)
+    first <- truth$assemblies$lags[[k]][match(found$units[[row]][[1L]],
+                                              truth$assemblies$units[[k]])]
+    times <- truth$activations$time[truth$activations$assembly == k] + first
+    near <- vapply(times, \(t) min(abs(found$times[[row]] - t)) < 0.01, NA)
+    expect_gt(mean(near), 0.9)
+  }
+  expect_true(all(found$p == 1 / 20))
+})
+
+test_that("activations are what the table says of them", {
+  x <- planted(2)
+  found <- find_assemblies(x, max_lag = 0.15, n_surrogates = 19, threads = 1)
+  expect_gt(nrow(found), 0)
+  for (row in seq_len(nrow(found))) {
+    times <- found$times[[row]]
+    expect_false(is.unsorted(times))
+    expect_gte(min(diff(times)), max(found$widths[[row]]) - 1e-6)
+    spikes <- vapply(seq_len(found$size[[row]]), \(m) {
+      own <- x$time[x$unit == found$units[[row]][[m]]]
+      vapply(times + found$lags[[row]][[m]], \(t) {
+        sum(own >= t - found$widths[[row]][[m]] / 2 - 1e-7 &
+              own < t + found$widths[[row]][[m]] / 2 - 1e-7)
+      }, 0L)
+    }, integer(length(times)))
+    expect_identical(unname(found$spikes[[row]]), spikes)
+    expect_identical(colnames(found$spikes[[row]]), found$units[[row]])
+    expect_equal(found$participation[[row]], colMeans(spikes > 0))
+    expect_identical(found$first_half[[row]], sum(times < 50))
+    expect_identical(found$first_half[[row]] + found$second_half[[row]], found$count[[row]])
+  }
+})
+
+test_that("one thread or two, a seed decides", {
+  x <- planted(3)
+  set.seed(1)
+  one <- find_assemblies(x, max_lag = 0.15, n_surrogates = 19, threads = 1)
+  set.seed(1)
+  two <- find_assemblies(x, max_lag = 0.15, n_surrogates = 19, threads = 2)
+  expect_identical(as.data.frame(one), as.data.frame(two))
+  expect_identical(attr(one, "maxima"), attr(two, "maxima"))
+})
+
+test_that("order of units and turned time do not matter", {
+  x <- planted(4)
+  found <- find_assemblies(x, max_lag = 0.15, n_surrogates = 19, threads = 1)
+  turned <- spike_trains(100 - x$time, as.character(x$unit), start = 0, end = 100)
+  back <- find_assemblies(turned, max_lag = 0.15, n_surrogates = 19, threads = 1)
+  expect_setequal(members_of(back$units), members_of(found$units))
+})
+
+test_that("trials are kept apart", {
+  set.seed(5)
+  # Units that fire around the border of trials, in sequence across it.
+  t <- seq(10, 590, by = 10)
+  time <- c(t - 0.004 + runif(59, 0, 0.001), t + runif(59, 0, 0.001),
+            t + 0.004 + runif(59, 0, 0.001), runif(3000, 0, 600))
+  unit <- c(rep(c("a", "b", "c"), each = 59), sample(c("a", "b", "c", "d", "e", "f"), 3000, TRUE))
+  whole <- spike_trains(time, unit, start = 0, end = 600)
+  cut <- spike_trains(time, unit, start = 0, end = 600,
+                      trials = data.frame(start = c(0, t), end = c(t, 600)))
+  expect_true(list(c("a", "b", "c")) %in%
+                members_of(find_assemblies(whole, max_lag = 0.05, n_surrogates = 19)$units))
+  expect_identical(nrow(find_assemblies(cut, max_lag = 0.05, n_surrogates = 19, segment = 5)), 0L)
+})
+
+test_that("little to look at is no error", {
+  none <- spike_trains(numeric(), character(), start = 0, end = 10)
+  expect_identical(nrow(find_assemblies(none)), 0L)
+  two <- spike_trains(c(1, 2, 3), c("a", "b", "a"), start = 0, end = 10)
+  found <- find_assemblies(two, n_surrogates = 19)
+  expect_identical(nrow(found), 0L)
+  expect_output(print(found), "0 assemblies")
+  expect_output(print(summary(found)), "No three units stand out")
+  three <- spike_trains(c(1, 2, 3), c("a", "b", "c"), start = 0, end = 10)
+  expect_identical(nrow(find_assemblies(three, n_surrogates = 19)), 0L)
+  expect_identical(nrow(as.data.frame(found, what = "members")), 0L)
+  expect_identical(nrow(as.data.frame(found, what = "activations")), 0L)
+})
+
+test_that("wrong arguments are named", {
+  x <- planted()
+  expect_error(find_assemblies(), "`x` must be", class = "synfire_error_argument")
+  expect_error(find_assemblies(x, max_lag = 0), "`max_lag`", class = "synfire_error_argument")
+  expect_error(find_assemblies(x, alpha = 2), "`alpha`", class = "synfire_error_argument")
+  expect_error(find_assemblies(x, n_surrogates = 18), "at least 19",
+               class = "synfire_error_argument")
+  expect_error(find_assemblies(x, segment = 1), "`segment`", class = "synfire_error_argument")
+  expect_error(find_assemblies(x, max_lag = 10, max_memory = 1e7), class = "synfire_error_budget")
+})
+
+test_that("words and tables agree", {
+  x <- planted(6)
+  found <- find_assemblies(x, max_lag = 0.15, n_surrogates = 19, threads = 1)
+  expect_output(print(found), "assembl.* in 15 units")
+  expect_output(print(summary(found)), "fire together|in sequence")
+  members <- as.data.frame(found, what = "members")
+  expect_identical(nrow(members), sum(found$size))
+  activations <- as.data.frame(found, what = "activations")
+  expect_identical(nrow(activations), sum(found$count))
+  expect_identical(lengths(activations$units), activations$members)
+  expect_identical(class(found[1, ]), class(found))
+  skip_if_not_installed("generics")
+  expect_identical(generics::tidy(found)$estimate, found$count)
+})
+
+test_that("pictures are drawn", {
+  skip_if_not_installed("ggplot2")
+  x <- planted(7)
+  found <- find_assemblies(x, max_lag = 0.15, n_surrogates = 19, threads = 1)
+  for (type in c("aligned", "raster", "time")) {
+    expect_no_error(ggplot2::ggplot_build(ggplot2::autoplot(found, type = type)))
+  }
+  expect_error(ggplot2::autoplot(found, assemblies = 99), "`assemblies`",
+               class = "synfire_error_argument")
+  expect_error(ggplot2::autoplot(found[0, ]), "`object`", class = "synfire_error_argument")
+  expect_error(ggplot2::autoplot(found, from = 1), "`from`", class = "synfire_error_argument")
+})
