@@ -173,11 +173,13 @@ test_that("little work is done on the thread that asks for it", {
   lines <- start_child(quote({
     there <- function() length(list.files("/proc/self/task"))
     set.seed(1)
-    mine <- function(spikes, end, min_count) {
+    mine <- function(spikes, end, min_count, threads = 2) {
       x <- spike_trains(runif(spikes, 0, end), sample(60, spikes, TRUE), start = 0, end = end,
                         resolution = 1e-4)
-      mine_episodes(x, min_count, c(0, 0.01), max_size = 3, threads = 2)
+      mine_episodes(x, min_count, c(0, 0.01), max_size = 3, device = "cpu",
+                    threads = threads)
     }
+    mine(900, 3, 4, threads = 1)   # what comes with loading the package is there now
     before <- there()
     found <- nrow(mine(900, 3, 4))
     small <- there() - before
