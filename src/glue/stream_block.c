@@ -1,5 +1,5 @@
-/* What an update of a stream brings, where it is a sound recording in the usual form: most
-   blocks are, and few spikes should not take longer to check than to count. */
+/* What an update of a stream brings, where it is a sound recording in the usual form:
+   most blocks are, and few spikes should not take longer to check than to count. */
 #include <math.h>
 #include <string.h>
 
@@ -63,7 +63,8 @@ static double exact_tick(double time, const syn_clock *clock)
 
 /* Ticks of the spikes: whether all are ticks between two, sorted by tick and unit, none
    twice, with units below `units`. */
-static int read_spikes(SEXP x, const syn_clock *clock, double start, double end, int units,
+static int read_spikes(SEXP x, const syn_clock *clock, double start, double end,
+                       int units,
                        double *tick)
 {
     const double *time = REAL_RO(VECTOR_ELT(x, 0));

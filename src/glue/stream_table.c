@@ -226,8 +226,8 @@ static SEXP write_table(table *t)
 }
 
 /* The table of the episodes in a tree: the columns episode, size, count, units, low and
-   high, the numbers `id` of the episodes in the tree, and `levels`. `old`: such columns of
-   an earlier table of the same stream, and its `tree`; or NULL. Options: max_size,
+   high, the numbers `id` of the episodes in the tree, and `levels`. `old`: such columns
+   of an earlier table of the same stream, and its `tree`; or NULL. Options: max_size,
    least_flag and top. */
 SEXP r_stream_table(glue_owner *own, SEXP tree, SEXP count, SEXP min_count, SEXP spelling,
                     SEXP old, SEXP options)

@@ -1,5 +1,5 @@
-/* Trees of a stream for R, and the table of the episodes in one: what an earlier table had
-   is taken from there, so that little is new to R. */
+/* Trees of a stream for R, and the table of the episodes in one: what an earlier table
+   had is taken from there, so that little is new to R. */
 #ifndef SYN_GLUE_STREAM_TABLE_H
 #define SYN_GLUE_STREAM_TABLE_H
 

@@ -65,14 +65,15 @@ typedef struct syn_row_pair {
     const uint16_t *block;
     size_t stride;
     const uint16_t *lane;         /* [SYN_LANES] all bits where one matters, else 0 */
-    uint16_t pending;             /* a start from which on the chains must agree as well */
+    uint16_t pending;             /* a start from which on the chains must agree */
     uint8_t all;                  /* whether to count all ends in any case */
     uint16_t free[2][SYN_LANES];  /* of each, as above */
     uint16_t more[SYN_LANES];     /* what the first counted more than the second */
 } syn_row_pair;
 
 /* Counts ends until the chains agree on what is free from the start of the next end on,
-   and from `pending` on; ends[n] has a start as well. How many it counted, negative when they agree. */
+   and from `pending` on; ends[n] has a start as well. How many it counted, negative when
+   they agree. */
 typedef ptrdiff_t syn_meet_rows(syn_row_pair *pair, const syn_row_end *ends, size_t n);
 
 syn_meet_rows syn_meet_rows_any, syn_meet_rows_256, syn_meet_rows_512;

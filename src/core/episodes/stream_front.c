@@ -27,7 +27,7 @@ static uint16_t start_in(const syn_stream_chunk *c, uint32_t start)
     return after < UINT16_MAX ? (uint16_t)after : UINT16_MAX - 1;
 }
 
-/* What is free as chunk `c` has it: beyond 16 bits it is as good as free nowhere there. */
+/* What is free as chunk `c` has it: beyond 16 bits it is as good as free nowhere. */
 static void write_free(pair *p, const syn_stream_chunk *c)
 {
     for (int chain = 0; chain < 2; chain++)
@@ -74,7 +74,8 @@ static int run_block(const syn_stream *s, const syn_stream_list *list, uint32_t 
     p->rows.stride = s->events.stride;
     for (uint32_t i = 0, most = FIRST_ENDS; i < list->n;
          most = most < SYN_STREAM_CHUNK ? 4 * most : most) {
-        syn_stream_take_chunk(s, list, i, most < SYN_STREAM_CHUNK ? most : SYN_STREAM_CHUNK,
+        syn_stream_take_chunk(s, list, i,
+                              most < SYN_STREAM_CHUNK ? most : SYN_STREAM_CHUNK,
                               &c);
         /* Chains that agree from the base of a chunk on may differ at pending ends before
            it. */

@@ -15,7 +15,7 @@ typedef struct syn_stream_tree {
     uint32_t n;
     const int *size;      /* [n] 0: no episode has this number */
     const int *unit, *interval;
-    const int *parent, *suffix;  /* numbers; of single units 0, as nothing is read there */
+    const int *parent, *suffix;  /* numbers; 0 of single units, where nothing is read */
     const double *serial; /* [n] tells episodes apart that have the same number, one after
                              the other */
 } syn_stream_tree;

@@ -94,7 +94,7 @@ typedef struct syn_patterns {
     size_t n;                  /* patterns */
     size_t peak_memory;        /* most bytes that the budget held at a time */
     double done;               /* share of the search done, about, also after an error */
-    double seconds;            /* by SYN_PATTERNS_ESTIMATE: what SYN_PATTERNS_CLOSURE takes
+    double seconds;            /* by SYN_PATTERNS_ESTIMATE: of SYN_PATTERNS_CLOSURE
                                   with one thread for roots and their children, */
     double seconds_below;      /* and for what is below these */
     uint32_t advice;           /* after SYN_OVER_BUDGET: a min_count that does, or 0 */

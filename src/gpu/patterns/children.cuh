@@ -103,7 +103,8 @@ __device__ inline void end_list(const pattern_search &s, room_top *top,
 
 /* Lists the items that are marked, `n` units and strips, which may be in enough of the
    child's windows; false without room. */
-__device__ inline bool list_items(const pattern_search &s, const root_child &c, uint32_t n,
+__device__ inline bool list_items(const pattern_search &s, const root_child &c,
+                                  uint32_t n,
                                   bool after, pattern_set *set, room_top *top,
                                   mask_entries *to, bool *holds)
 {

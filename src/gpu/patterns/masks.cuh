@@ -141,7 +141,7 @@ __device__ inline bool tells_leaves(const pattern_job &job, uint32_t words)
     return words == 1 && job.closed && !job.maximal;
 }
 
-/* Enough of the items after one share enough windows with it: else it leads to nothing. */
+/* Enough of the items after one share enough windows with it; else it leads nowhere. */
 template <bool ONE_WORD>
 __device__ inline looked_ahead look_at_pairs(const pattern_search &s,
                                              const pattern_node &node)

@@ -45,8 +45,8 @@ __device__ inline void begin_root(const pattern_search &s, uint32_t r, uint32_t 
     __syncwarp();
 }
 
-/* Sets out on a part of a root: one of its children. The root's own set is kept by the part
-   that has the first child after it, or else by the last one. */
+/* Sets out on a part of a root: one of its children. The root's own set is kept by the
+   part that has the first child after it, or else by the last one. */
 __device__ inline void begin_task(const pattern_search &s, uint32_t r, uint32_t part)
 {
     const pattern_root root = s.batch.root[r];

@@ -1,5 +1,5 @@
-/* The items of a child of a root: of each unit and strip that is marked, the lags at which
-   it is in enough of the child's windows, and their masks. */
+/* The items of a child of a root: of each unit and strip that is marked, the lags at
+   which it is in enough of the child's windows, and their masks. */
 #ifndef SYN_GPU_PATTERNS_STRIPS_CUH
 #define SYN_GPU_PATTERNS_STRIPS_CUH
 
@@ -138,8 +138,8 @@ __device__ inline bool join_lags(const pattern_search &s, pattern_set *set, uint
     return true;
 }
 
-/* The masks of the items `often` of the lanes' strips: a lane a window. They go to entries
-   in order, a lane's own from number `at` on. */
+/* The masks of the items `often` of the lanes' strips: a lane a window. They go to
+   entries in order, a lane's own from number `at` on. */
 __device__ inline void fill_masks(const pattern_search &s, const root_child &c,
                                   unit_strip strip, uint32_t often, uint32_t at,
                                   uint32_t *entry)

@@ -20,7 +20,7 @@ __device__ inline pattern_lack what_lacks(const pattern_job &job, const pattern_
     return {units >= spikes ? units : spikes, units >= spikes};
 }
 
-/* Of 32 entries, those that count, and those of them that begin a unit: a bit an entry. */
+/* Of 32 entries, those that count, and those of them that begin a unit: a bit each. */
 struct counted_entries {
     uint32_t counts, begins;
 };
@@ -56,7 +56,8 @@ __device__ inline counted_entries entries_that_count(const pattern_search &s,
 }
 
 /* Which of 32 windows, those of word `w`, have enough to complete the set. */
-__device__ inline uint32_t windows_that_do(const pattern_search &s, const pattern_set &set,
+__device__ inline uint32_t windows_that_do(const pattern_search &s,
+                                           const pattern_set &set,
                                            pattern_lack lack, const mask_entries &list,
                                            uint32_t words, uint32_t w)
 {

@@ -75,8 +75,8 @@ __device__ inline uint32_t reserve_node(const searcher &s, heap_top *top, uint32
 }
 
 /* What sets below a node may be after: `size` items or more, in more than `least`
-   windows. Sizes that ask for the same are one aim, the last aim stands for all larger sizes. An
-   aim that is none asks for more windows than there are. */
+   windows. Sizes that ask for the same are one aim, the last aim stands for all larger
+   sizes. An aim that is none asks for more windows than there are. */
 struct mask_aims {
     uint32_t size[MASK_AIMS], least[MASK_AIMS];
 };

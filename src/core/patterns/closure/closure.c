@@ -52,7 +52,8 @@ static uint32_t place_of(const syn_node *node, uint32_t child)
 
 /* One step: the next child of the deepest node, or the node's end. A node's own set comes
    before the children that come after its last item. */
-static syn_status step(const syn_closure *c, syn_closure_worker *w, syn_pattern_part *part)
+static syn_status step(const syn_closure *c, syn_closure_worker *w,
+                       syn_pattern_part *part)
 {
     syn_node *node = w->node + w->depth - 1;
     int more = node->next < (w->depth == 1 ? w->end : node->children);
@@ -90,7 +91,8 @@ static syn_status need_root(const syn_closure *c, syn_closure_worker *w, uint32_
 /* Sets out on a share: some of the root's children. The first takes the root alone where
    it has none, and else the root's set goes to the share in whose children its place
    is. */
-static syn_status begin_share(const syn_closure *c, syn_closure_worker *w, syn_pattern_share s,
+static syn_status begin_share(const syn_closure *c, syn_closure_worker *w,
+                              syn_pattern_share s,
                               syn_pattern_part *part)
 {
     syn_status status = need_root(c, w, s.root);
@@ -111,7 +113,8 @@ static syn_status begin_share(const syn_closure *c, syn_closure_worker *w, syn_p
 }
 
 /* Goes on with a share, or sets out on it, until it is done or it is late. */
-static syn_status mine_share(const syn_closure *c, syn_closure_worker *w, const syn_pattern_share *share,
+static syn_status mine_share(const syn_closure *c, syn_closure_worker *w,
+                             const syn_pattern_share *share,
                              double deadline)
 {
     syn_pattern_part *part = c->search->out->part + (share - c->search->share);

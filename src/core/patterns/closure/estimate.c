@@ -1,8 +1,8 @@
-/* How long the closure engine takes, about, found in milliseconds: from some roots it goes
-   down to a child drawn at random, from there to one of its children, and so on. What the
-   making of a node took counts once for each way that could have been gone instead
-   (Knuth 1975, Estimating the efficiency of backtrack programs), so that the sum is right
-   on the average. */
+/* How long the closure engine takes, about, found in milliseconds: from some roots it
+   goes down to a child drawn at random, from there to one of its children, and so on.
+   What the making of a node took counts once for each way that could have been gone
+   instead (Knuth 1975, Estimating the efficiency of backtrack programs), so that the sum
+   is right on the average. */
 #include "core/base/hash.h"
 #include "core/base/parallel.h"
 #include "core/patterns/closure/closure.h"

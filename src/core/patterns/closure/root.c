@@ -104,7 +104,8 @@ void syn_closure_close(syn_closure *c)
 
 /* Leaves in `touched` the places that are in at least `least` of the windows, in order;
    the counts of the others are zero again. Returns how many. */
-static uint32_t frequent_places(const syn_closure *c, syn_closure_worker *w, uint32_t seen)
+static uint32_t frequent_places(const syn_closure *c, syn_closure_worker *w,
+                                uint32_t seen)
 {
     uint32_t least = c->search->options->min_count, kept = 0;
     if (c->places / 16 < seen) {  /* sooner looked through than sorted */
@@ -128,7 +129,8 @@ static uint32_t frequent_places(const syn_closure *c, syn_closure_worker *w, uin
 }
 
 /* Counts the items in the root's windows; returns how many places it touched. */
-static uint32_t count_places(const syn_closure *c, syn_closure_worker *w, const uint32_t *bin, uint32_t n)
+static uint32_t count_places(const syn_closure *c, syn_closure_worker *w,
+                             const uint32_t *bin, uint32_t n)
 {
     uint32_t seen = 0;
     for (uint32_t i = 0; i < n; i++)
@@ -142,7 +144,8 @@ static uint32_t count_places(const syn_closure *c, syn_closure_worker *w, const 
 /* Lists the touched places from `begin` up to `end`: those in all windows go to `full`
    instead where sets are closed; returns how many. Leaves in count[] where a place stands
    in the list, from 1. */
-static uint32_t list_places(const syn_closure *c, syn_closure_worker *w, uint32_t begin, uint32_t end,
+static uint32_t list_places(const syn_closure *c, syn_closure_worker *w, uint32_t begin,
+                            uint32_t end,
                             uint32_t *full, syn_node *node)
 {
     uint32_t joined = 0;
@@ -162,7 +165,8 @@ static uint32_t list_places(const syn_closure *c, syn_closure_worker *w, uint32_
 
 /* Lists the `n` touched places but the root's own. The set goes to `full`; returns its
    size, 0 when it belongs to another root. */
-static uint32_t list_root(const syn_closure *c, syn_closure_worker *w, uint32_t root, uint32_t n,
+static uint32_t list_root(const syn_closure *c, syn_closure_worker *w, uint32_t root,
+                          uint32_t n,
                           uint32_t *full, syn_node *node)
 {
     uint32_t before = 0;
@@ -179,7 +183,8 @@ static uint32_t list_root(const syn_closure *c, syn_closure_worker *w, uint32_t 
 }
 
 /* The masks, with one more in front for what is not listed. */
-static syn_status fill_masks(const syn_closure *c, syn_closure_worker *w, const uint32_t *bin,
+static syn_status fill_masks(const syn_closure *c, syn_closure_worker *w,
+                             const uint32_t *bin,
                              syn_node *node)
 {
     size_t words = node->words, bytes = (node->listed + 1) * words * sizeof(uint64_t);
