@@ -132,6 +132,9 @@ static void uncount_by_rows(const syn_stream *s, syn_stream_kept *k,
 
 /* ---- by visits ---- */
 
+/* Ends in which most chains meet: fewer, as each costs visits to all that follows it. */
+enum { FIRST_VISITED = 2 };
+
 enum { TOLD, TFREE, BOLD, BFREE };  /* chains from the old beginning and from the new */
 
 /* Chains of `n` candidates that have counted nothing. */
@@ -167,7 +170,7 @@ static syn_status uncount_by_visits(syn_stream *s, uint32_t id,
     syn_status status = new_chains(s, k->n, f.begin);
     if (status != SYN_OK)
         return status;
-    for (uint32_t most = FIRST_ENDS; i < list->n; most *= 2) {
+    for (uint32_t most = FIRST_VISITED; i < list->n; most *= 2) {
         syn_stream_list some = {list->end + i, list->n - i, 0};
         if (some.n > most)
             some = (syn_stream_list){some.end, most, some.n - most};
