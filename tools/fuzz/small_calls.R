@@ -47,6 +47,9 @@ make_small_results <- function() {
   r$signature_tests <- synfire::test_signatures(
     synfire::mine_patterns(r$spike_trains, 0.01, 3, 2, 4), r$pvalue_spectrum)
   r$spade <- synfire::spade(r$spike_trains, 0.01, 3, 2, 4, n_surrogates = 19)
+  r$assemblies <- synfire::find_assemblies(
+    synfire::simulate_assemblies(40, 14, "synchrony", size = 4, count = 100),
+    max_lag = 0.05, alpha = 0.5, n_surrogates = 19, threads = 1)
   r$itemsets <- synfire::frequent_itemsets(
     list(c("a", "b", "c"), c("a", "b"), c("b", "c"), c("a", "c", "d")), 2)
   table <- data.frame(time = 1:60, x = logistic_map(60), y = rnorm(60))
