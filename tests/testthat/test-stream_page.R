@@ -21,7 +21,7 @@ test_that("the page follows a file that grows, and stops", {
     # Up to the last whole block, or to the last spike where this machine is slow.
     expect_match(output$state, "up to 5[.](5|9[0-9]+) s")
     expect_match(output$counts$src, "^data:image/png")
-    expect_match(output$watched, "^$|Surrogates")
+    expect_match(output$watched, "^$|first look")
     expect_match(output$alarms, "<table")
     session$setInputs(stop = 1)
     expect_match(output$state, "stopped")
