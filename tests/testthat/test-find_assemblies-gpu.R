@@ -1,0 +1,82 @@
+independent <- function(units, duration, rate, seed, ...) {
+  set.seed(seed)
+  each <- stats::rpois(units, duration * rate)
+  spike_trains(floor(stats::runif(sum(each), 0, duration) * 1e6) / 1e6,
+               factor(rep(seq_len(units), each), levels = seq_len(units)), start = 0,
+               end = duration, ...)
+}
+
+# Peaks on both devices are the same integers.
+expect_same_peaks <- function(x, n, max_lag, segment, ..., gpus = 0L) {
+  cpu <- assembly_peaks(x, n, max_lag, segment, ...)
+  gpu <- assembly_peaks(x, n, max_lag, segment, gpus = gpus, ...)
+  testthat::expect_gt(nrow(cpu$peak), 0)
+  testthat::expect_identical(gpu$peak, cpu$peak)
+  invisible(cpu$peak)
+}
+
+test_that("without CUDA, a GPU is refused", {
+  skip_if_not(is.na(gpu_survey()$name[1L]), "there is a GPU")
+  x <- independent(3, 10, 5, 1)
+  expect_error(assembly_peaks(x, 1, 0.05, 1, gpus = 0L), class = "synfire_error_device")
+})
+
+test_that("peaks of surrogates and of the recording are those of the CPU", {
+  skip_without_gpu()
+  peaks <- expect_same_peaks(independent(6, 30, 12, 1), 5, 0.1, 4)
+  expect_setequal(peaks[, "list"], 1:6)
+  expect_same_peaks(independent(3, 30, 40, 2), 3, 1, 5)
+  expect_same_peaks(independent(2, 30, 20, 3), 4, 0.05, 3)
+  # More spikes of a unit in a segment than two to a lane.
+  expect_same_peaks(independent(4, 60, 30, 4), 3, 0.2, 20)
+  # Planted coincidences, and what all units share.
+  set.seed(5)
+  expect_same_peaks(simulate_assemblies(duration = 60, units = 12, assemblies = "sequence",
+                                        size = 4, count = 60, nuisances = "bursts"), 9, 0.2, 2)
+})
+
+test_that("segments shorter than the histogram go around on GPUs, too", {
+  skip_without_gpu()
+  expect_same_peaks(independent(5, 20, 20, 1), 4, 0.1, 0.2)
+  expect_same_peaks(independent(4, 5, 60, 2), 4, 0.005, 0.01)
+  # A single segment, which all warps share.
+  expect_same_peaks(independent(4, 20, 50, 3), 3, 0.1, 1e3)
+})
+
+test_that("all windows with an excess are compared where they do not fit one list", {
+  skip_without_gpu()
+  peaks <- expect_same_peaks(independent(3, 60, 20, 1), 2, 1, 5, least = 1)
+  expect_gt(nrow(peaks), 9 * 1000)
+})
+
+test_that("trials and camera frames make the same peaks on both devices", {
+  skip_without_gpu()
+  x <- independent(5, 40, 15, 1)
+  trials <- data.frame(start = c(0, 9, 22.5), end = c(8.5, 21, 40))
+  expect_same_peaks(spike_trains(x$time, x$unit, start = 0, end = 40, trials = trials), 4, 0.1,
+                    1.7)
+  frames <- data.frame(time = round(x$time / 0.033) * 0.033, unit = x$unit)
+  x <- spike_trains(frames$time, frames$unit, start = 0, end = 41)
+  expect_gt(assembly_ladder(x, 0.5, 4)$bin, 1000)
+  expect_same_peaks(x, 4, 0.5, 4, least = 500)
+})
+
+test_that("memory in parts, devices twice and any first surrogate change no peak", {
+  skip_without_gpu()
+  x <- independent(20, 60, 8, 1)
+  whole <- expect_same_peaks(x, 30, 0.1, 2)
+  parts <- assembly_peaks(x, 30, 0.1, 2, gpus = 0L, max_memory = 2e7)
+  expect_identical(parts$peak, whole)
+  twice <- assembly_peaks(x, 30, 0.1, 2, gpus = c(0L, 0L))
+  expect_identical(twice$peak, whole)
+  later <- assembly_peaks(x, 3, 0.1, 2, gpus = 0L, from = 10)$peak
+  ours <- whole[whole[, "list"] %in% 11:13, ]
+  ours[, "list"] <- ours[, "list"] - 10L
+  expect_identical(later[later[, "list"] < 4, ], ours)
+})
+
+test_that("40 units of 2 minutes have the same peaks on both devices", {
+  skip_without_gpu()
+  skip_on_cran()
+  expect_same_peaks(independent(40, 120, 5, 1), 9, 1, 10)
+})
