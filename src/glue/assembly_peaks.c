@@ -1,4 +1,4 @@
-/* Peaks of pairs alone, for tests and benchmarks: on processors and on GPUs. */
+/* Peaks of lag histograms, which the tests of find_assemblies() look at, and benchmarks. */
 #include "glue/glue.h"
 
 #include <string.h>
@@ -17,20 +17,21 @@ typedef struct work {
     syn_segments segments;
     syn_binned binned;
     syn_lagged pairs;
-    syn_pair_source made_by;
-    syn_gpu_peaks *gpu;
-    syn_peak_source source;
-    syn_peaks *list;        /* [n] of surrogates, or the recording alone */
+    syn_pair_source source;
+    syn_gpu_peaks *gpu;  /* NULL for processors */
+    syn_peaks recorded;
+    syn_peaks *list;     /* [n] of surrogates */
     uint32_t n;
-    double opened, seconds; /* what they took */
+    double seconds[3];   /* getting ready, the recording, surrogates */
     char reason[SYN_GPU_TEXT];
 } work;
 
 static void release(void *held)
 {
     work *w = held;
-    for (uint32_t k = 0; w->list && k < w->n; k++)
-        syn_peaks_free(w->list + k);
+    syn_peaks_free(&w->recorded);
+    for (uint32_t i = 0; w->list && i < w->n; i++)
+        syn_peaks_free(w->list + i);
     syn_budget_free(&w->budget, w->list);
     syn_gpu_peaks_close(w->gpu);
     syn_lagged_free(&w->pairs);
@@ -38,22 +39,24 @@ static void release(void *held)
     syn_segments_free(&w->segments);
 }
 
-/* ---- making ---- */
-
-static syn_status prepare(work *w, const syn_spikes *spikes, SEXP options,
-                          const syn_watch *watch)
+/* Gets ready for both kinds of peaks. */
+static syn_status get_ready(work *w, const syn_spikes *spikes, SEXP options,
+                            const syn_watch *watch)
 {
-    int64_t bin = glue_option_int(options, "bin", 1, 1 << 30);
-    int threads = glue_option_threads(options);
     syn_ladder l;
     syn_ladder_make(&l, (uint32_t)glue_option_int(options, "lags", 0, 1 << 24),
                     (uint32_t)glue_option_int(options, "widest", 1, 1 << 24));
-    w->made_by = (syn_pair_source){
-        .pairs = &w->pairs, .binned = &w->binned, .key = glue_option_key(options),
-        .least = (int32_t)glue_option_int(options, "least", 1, SYN_PEAK_MOST)};
-    syn_status status = syn_segments_make(
-        &w->segments, spikes, glue_option_int(options, "segment", 1, (int64_t)1 << 53),
-        syn_lagged_reach(&l, bin), w->made_by.key, threads, &w->budget, watch);
+    int64_t bin = glue_option_int(options, "bin", 1, 1 << 30);
+    int64_t segment = glue_option_int(options, "segment", 1, (int64_t)1 << 53);
+    int threads = glue_option_threads(options);
+    uint64_t key = glue_option_key(options);
+    w->source = (syn_pair_source){
+        .pairs = &w->pairs, .binned = &w->binned, .key = key,
+        .least = (int32_t)glue_option_int(options, "least", 1, SYN_PEAK_MOST),
+        .vector_bits = glue_option_vector_bits(options)};
+    syn_status status =
+        syn_segments_make(&w->segments, spikes, segment, syn_lagged_reach(&l, bin), key,
+                          threads, &w->budget, watch);
     if (status == SYN_OK)
         status = syn_binned_make(&w->binned, &w->segments.trains, bin, &w->budget);
     if (status == SYN_OK)
@@ -64,103 +67,109 @@ static syn_status prepare(work *w, const syn_spikes *spikes, SEXP options,
     return syn_lagged_count(&w->pairs, &w->segments.recording, watch);
 }
 
-static syn_status open_source(work *w, SEXP options)
+static syn_status open_source(work *w, SEXP options, syn_peak_source *out)
 {
     int n = 0;
     const int *gpus = glue_option_gpus(options, &n);
-    double begun = syn_seconds();
-    w->source = syn_pair_source_functions(&w->made_by);
+    *out = syn_pair_source_functions(&w->source);
     if (n == 0)
         return SYN_OK;
-    syn_status status = syn_gpu_peaks_open(&w->made_by, &w->segments.recording, gpus, n,
-                                           &w->gpu, w->reason);
+    syn_status status = syn_gpu_peaks_open(&w->source, gpus, n, &w->gpu, w->reason);
     if (status == SYN_OK)
-        w->source = syn_gpu_peaks_functions(w->gpu);
-    w->opened = syn_seconds() - begun;
+        *out = syn_gpu_peaks_functions(w->gpu);
     return status;
 }
 
-/* As many calls as it takes; the last list is that of the recording. */
-static syn_status make_lists(work *w, uint64_t from, const syn_watch *watch)
+static syn_status find_in_surrogates(work *w, syn_peak_source source, uint64_t from,
+                                     const syn_watch *watch)
 {
-    uint32_t n = w->n - 1, made = 0;
-    void *self = w->source.self;
-    double begun = syn_seconds();
-    syn_status status = w->source.recording(self, w->list + n, watch);
-    for (uint32_t done = 0; status == SYN_OK && done < n; done += made)
-        status = w->source.surrogates(self, from + done, n - done, w->list + done, &made,
-                                      watch);
-    if (status != SYN_OK && w->gpu)
-        strcpy(w->reason, syn_gpu_peaks_reason(w->gpu));
-    w->seconds = syn_seconds() - begun;
-    return status;
-}
-
-static syn_status make(work *w, const syn_spikes *spikes, SEXP options,
-                       const syn_watch *watch)
-{
-    syn_status status = prepare(w, spikes, options, watch);
-    if (status == SYN_OK)
-        status = open_source(w, options);
-    if (status != SYN_OK)
-        return status;
-    w->n = (uint32_t)glue_option_int(options, "n", 0, 1 << 24) + 1;
-    w->list = syn_budget_zeros(&w->budget, w->n, sizeof *w->list);
+    syn_status status = SYN_OK;
+    w->list = syn_budget_zeros(&w->budget, (size_t)w->n + 1, sizeof *w->list);
     if (!w->list)
         return syn_budget_refusal(&w->budget);
-    return make_lists(w, (uint64_t)glue_option_int(options, "from", 0, 1 << 24), watch);
+    for (uint32_t i = 0, made; status == SYN_OK && i < w->n; i += made)
+        status = source.surrogates(source.self, from + i, w->n - i, w->list + i, &made,
+                                   watch);
+    return status;
 }
 
-/* ---- for R ---- */
-
-/* A column for each peak: list, from 1, the last one that of the recording; pair, from 1;
-   rung, from 1; lag (bins); z (parts). */
-static SEXP table(const work *w)
+/* `begun`: when getting ready began. */
+static syn_status find(work *w, SEXP options, double begun, const syn_watch *watch)
 {
-    R_xlen_t n = 0, at = 0;
-    size_t pairs = syn_pair_count(w->pairs.units);
-    for (uint32_t k = 0; k < w->n; k++)
-        n += (R_xlen_t)w->list[k].first[pairs];
-    SEXP out = PROTECT(Rf_allocMatrix(INTSXP, 5, (int)n));
-    int *row = INTEGER(out);
-    for (uint32_t k = 0; k < w->n; k++)
-        for (size_t p = 0; p < pairs; p++)
-            for (size_t i = w->list[k].first[p]; i < w->list[k].first[p + 1]; i++, at++) {
-                const syn_peak *peak = w->list[k].peak + i;
-                int value[] = {(int)k + 1, (int)p + 1, peak->rung + 1, peak->lag,
-                               peak->z};
-                memcpy(row + 5 * at, value, sizeof value);
+    uint64_t from = (uint64_t)glue_option_int(options, "from", 0, (int64_t)1 << 52);
+    syn_peak_source source;
+    syn_status status = open_source(w, options, &source);
+    double ready = syn_seconds();
+    if (status == SYN_OK)
+        status = source.recording(source.self, &w->recorded, watch);
+    double recorded = syn_seconds();
+    if (status == SYN_OK)
+        status = find_in_surrogates(w, source, from, watch);
+    if (status != SYN_OK && w->gpu)
+        strcpy(w->reason, syn_gpu_peaks_reason(w->gpu));
+    w->seconds[0] = ready - begun;
+    w->seconds[1] = recorded - ready;
+    w->seconds[2] = syn_seconds() - recorded;
+    return status;
+}
+
+/* A matrix with a row for each peak: unit a, unit b (from 1), rung (from 1), lag in bins,
+   z in parts of SYN_PEAK_SCALE. */
+static SEXP peaks_for_r(const syn_peaks *peaks)
+{
+    size_t n = peaks->first[syn_pair_count(peaks->units)], i = 0;
+    SEXP out = PROTECT(Rf_allocMatrix(INTSXP, (int)n, 5));
+    int *to = INTEGER(out);
+    for (uint32_t b = 1; b < peaks->units; b++)
+        for (uint32_t a = 0; a < b; a++)
+            for (size_t end = peaks->first[syn_pair_number(a, b) + 1]; i < end; i++) {
+                to[i] = (int)a + 1;
+                to[n + i] = (int)b + 1;
+                to[2 * n + i] = peaks->peak[i].rung + 1;
+                to[3 * n + i] = peaks->peak[i].lag;
+                to[4 * n + i] = peaks->peak[i].z;
             }
     UNPROTECT(1);
     return out;
 }
 
-/* Peaks of surrogates `from` to below `from + n` and of the recording: `peak`, or their
-   `number` alone (`table` FALSE), and the `seconds` it took to open a device and to make
-   them. `options`: bin, segment (ticks), lags, widest (bins), least (parts of a z), from,
-   n, table, key, gpus, threads, max_memory. */
+/* A list of what peaks_for_r() makes: of the recording, then of surrogates `from` to
+   `from` + n - 1, or nothing of these where `tables` is FALSE; how many peaks surrogates
+   have; the widths in bins; and seconds of getting ready, of the recording and of
+   surrogates. `options`: bin, segment (ticks), lags, widest (bins), least (z in parts of
+   SYN_PEAK_SCALE), from, n, tables, key, gpus, threads, max_memory. */
 SEXP r_assembly_peaks(glue_owner *own, SEXP trains, SEXP options)
 {
     work *w = glue_hold(own, sizeof *w, release);
     w->budget.limit = glue_option_memory(options);
+    w->n = (uint32_t)glue_option_int(options, "n", 0, 1 << 24);
+    double begun = syn_seconds();
     const syn_watch *watch = glue_watch(own, "Looking at pairs");
     syn_spikes spikes;
     syn_status status = glue_spikes(&spikes, trains, 1, watch);
     if (status == SYN_OK)
-        status = make(w, &spikes, options, watch);
+        status = get_ready(w, &spikes, options, watch);
+    if (status == SYN_OK)
+        status = find(w, options, begun, watch);
     if (status != SYN_OK)
         return glue_status_because(status, NA_REAL, (double)w->budget.limit, w->reason);
-    const char *fields[] = {"peak", "number", "seconds", ""};
+    const char *fields[] = {"recording", "surrogates", "peaks", "width", "seconds", ""};
+    const syn_ladder *l = &w->pairs.ladder;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    if (glue_option_flag(options, "table"))
-        SET_VECTOR_ELT(out, 0, table(w));
-    double number = 0;
-    for (uint32_t k = 0; k < w->n; k++)
-        number += (double)w->list[k].first[syn_pair_count(w->pairs.units)];
-    SET_VECTOR_ELT(out, 1, Rf_ScalarReal(number));
-    SEXP seconds = SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, 2));
-    REAL(seconds)[0] = w->opened;
-    REAL(seconds)[1] = w->seconds;
+    SET_VECTOR_ELT(out, 0, peaks_for_r(&w->recorded));
+    uint32_t tables = glue_option_flag(options, "tables") ? w->n : 0;
+    SEXP lists = SET_VECTOR_ELT(out, 1, Rf_allocVector(VECSXP, (R_xlen_t)tables));
+    for (uint32_t i = 0; i < tables; i++)
+        SET_VECTOR_ELT(lists, (R_xlen_t)i, peaks_for_r(w->list + i));
+    double peaks = 0;
+    for (uint32_t i = 0; i < w->n; i++)
+        peaks += (double)w->list[i].first[syn_pair_count(w->pairs.units)];
+    SET_VECTOR_ELT(out, 2, Rf_ScalarReal(peaks));
+    int *width = INTEGER(SET_VECTOR_ELT(out, 3, Rf_allocVector(INTSXP, (int)l->rungs)));
+    for (uint32_t r = 0; r < l->rungs; r++)
+        width[r] = (int)syn_ladder_width(l, r);
+    SEXP seconds = SET_VECTOR_ELT(out, 4, Rf_allocVector(REALSXP, 3));
+    memcpy(REAL(seconds), w->seconds, sizeof w->seconds);
     UNPROTECT(1);
     return out;
 }

@@ -86,11 +86,10 @@ syn_status syn_gpu_null_counts(const syn_line_layout *layout, const syn_trie *tr
 }
 
 syn_status syn_gpu_peaks_open(const struct syn_pair_source *source,
-                              const syn_recording *recorded, const int *devices,
-                              int n_devices, syn_gpu_peaks **out, char *why)
+                              const int *devices, int n_devices, syn_gpu_peaks **out,
+                              char *why)
 {
     (void) source;
-    (void) recorded;
     (void) devices;
     (void) n_devices;
     *out = NULL;

@@ -100,5 +100,5 @@ syn_status syn_triangles_best(const syn_lagged *pairs, const syn_lagged_peak *pe
                               syn_triangle *best, const syn_watch *watch)
 {
     job j = {.pairs = pairs, .peak = peak, .best = best};
-    return syn_parallel_for(pairs->units, pairs->threads, watch, "units", close_unit, &j);
+    return syn_parallel_for(pairs->units, 1, watch, "units", close_unit, &j);
 }

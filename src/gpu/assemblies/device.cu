@@ -29,9 +29,9 @@ uint32_t windows_of(const syn_ladder &l, uint32_t rung)
 /* Sizes, and the memory that blocks work in. */
 void peak_device::lay_out()
 {
-    const syn_lagged *p = request_.source->pairs;
+    const syn_lagged *p = source_->pairs;
     job_.ladder = p->ladder;
-    job_.least = request_.source->least;
+    job_.least = source_->least;
     job_.units = p->units;
     job_.pairs = (uint32_t) syn_pair_count(p->units);
     job_.ticks = p->bin;
@@ -50,8 +50,8 @@ void peak_device::lay_out()
 
 void peak_device::put_spikes()
 {
-    const syn_lagged *p = request_.source->pairs;
-    const syn_binned *b = request_.source->binned;
+    const syn_lagged *p = source_->pairs;
+    const syn_binned *b = source_->binned;
     size_t cells = (size_t) b->units * b->segments;
     for (uint32_t k = 0; k < b->segments; k++)
         if (b->n[k] > MOST_BINS)
@@ -70,8 +70,8 @@ void peak_device::put_spikes()
     held_ = (double) (n_.bytes() + first_.bytes() + bin_.bytes() + clumps_.bytes());
 }
 
-peak_device::peak_device(const peak_request &request, int device, double bytes)
-    : request_(request), bytes_(bytes), each_(FIRST_GUESS), number(device)
+peak_device::peak_device(const syn_pair_source *source, int device, double bytes)
+    : source_(source), bytes_(bytes), each_(FIRST_GUESS), number(device)
 {
     lay_out();
     put_spikes();
@@ -197,7 +197,7 @@ void peak_device::order(unsigned long long items)
 /* start[0] to start[pairs]: where the peaks of pairs begin in what is on the device. */
 void peak_device::fetch_one(const uint32_t *start, syn_peaks *out)
 {
-    syn_budget *budget = request_.source->pairs->budget;
+    syn_budget *budget = source_->pairs->budget;
     uint32_t pairs = job_.pairs, n = start[pairs] - start[0];
     if (syn_peaks_make(out, job_.units, budget) != SYN_OK)
         throw refusal(syn_budget_refusal(budget), "%s", "");
@@ -240,7 +240,7 @@ void peak_device::surrogates(uint64_t from, uint32_t n, syn_peaks *out,
         job_.shift = shift_.get();
         unsigned blocks = std::min(blocks_for(shifts, PEAK_THREADS), 65535u);
         draw_shifts<<<blocks, PEAK_THREADS, 0, stream_>>>(
-            job_, request_.source->key, from + done, shifts, shift_.get());
+            job_, source_->key, from + done, shifts, shift_.get());
         check(cudaGetLastError());
         unsigned long long items = (unsigned long long) now * job_.pairs;
         find<false>(items, stop);
@@ -259,19 +259,17 @@ void peak_device::surrogates(uint64_t from, uint32_t n, syn_peaks *out,
 
 void peak_device::put_recording()
 {
-    const syn_lagged *p = request_.source->pairs;
-    const syn_recording *r = request_.recorded;
-    std::vector<int64_t> tick(r->events);
-    for (uint32_t i = 0; i < r->events; i++)
-        tick[i] = r->tick[r->by_unit[i]];
+    const syn_lagged *p = source_->pairs;
     size_t places = p->ladder.first[p->ladder.rungs];
-    train_.upload(r->first, (size_t) r->units + 1, stream_);
-    tick_.upload(tick.data(), tick.size(), stream_);
-    common_.upload(p->common, places, stream_);
-    spread_.upload(p->spread, places, stream_);
-    check(cudaStreamSynchronize(stream_));
+    train_.upload(p->timed.first, (size_t) p->units + 1, stream_);
+    tick_.upload(p->timed.tick, p->timed.first[p->units], stream_);
     job_.train = train_.get();
     job_.tick = tick_.get();
+    /* From so few pairs nothing is taken for common. */
+    if (syn_lagged_samples(p->units) == 0)
+        return;
+    common_.upload(p->common, places, stream_);
+    spread_.upload(p->spread, places, stream_);
     job_.common = common_.get();
     job_.spread = spread_.get();
 }

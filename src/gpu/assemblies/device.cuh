@@ -5,7 +5,6 @@
 #include "gpu/assemblies/find.cuh"
 
 #include "core/assemblies/source.h"
-#include "core/spikes/recording.h"
 #include "gpu/base/crew.cuh"
 
 #include <atomic>
@@ -13,14 +12,8 @@
 
 namespace gpu {
 
-/* What a source is made from. */
-struct peak_request {
-    const syn_pair_source *source;
-    const syn_recording *recorded;
-};
-
 class peak_device {
-    const peak_request request_;
+    const syn_pair_source *source_;
     const double bytes_;  /* that may be held */
     stream stream_;
     peak_job job_ = {};
@@ -54,7 +47,7 @@ public:
     const int number;
 
     /* Of the device that is current. `bytes` may be held on it. */
-    peak_device(const peak_request &request, int device, double bytes);
+    peak_device(const syn_pair_source *source, int device, double bytes);
 
     /* How many surrogates are made together. */
     uint32_t batch() const;

@@ -16,7 +16,7 @@ constexpr double MEMORY_SHARE = 0.85;  /* of what is free on a device */
 }  // namespace
 
 struct syn_gpu_peaks {
-    gpu::peak_request request;
+    const syn_pair_source *source;
     std::vector<int> devices;
     std::vector<std::unique_ptr<peak_device>> device;  /* in the order of `devices` */
     char reason[SYN_GPU_TEXT] = "";
@@ -26,7 +26,7 @@ namespace {
 
 size_t limit_of(const syn_gpu_peaks &p)
 {
-    return p.request.source->pairs->budget->limit;
+    return p.source->pairs->budget->limit;
 }
 
 /* Bytes that may be held on a device, which may be named more than once. */
@@ -47,7 +47,7 @@ void open_devices(syn_gpu_peaks *p)
     }
     for (size_t i = 0; i < p->devices.size(); i++) {
         gpu::check(cudaSetDevice(p->devices[i]));
-        p->device.emplace_back(new peak_device(p->request, p->devices[i], bytes[i]));
+        p->device.emplace_back(new peak_device(p->source, p->devices[i], bytes[i]));
     }
 }
 
@@ -119,7 +119,7 @@ syn_status recording(void *self, syn_peaks *out, const syn_watch *watch)
    that which had most so far. */
 uint32_t with_room(const syn_gpu_peaks &p, uint32_t n)
 {
-    const syn_lagged *pairs = p.request.source->pairs;
+    const syn_lagged *pairs = p.source->pairs;
     double peaks = 0, of_pair = sizeof(size_t);
     for (const auto &device : p.device)
         peaks = std::max(peaks, device->most_found());
@@ -148,7 +148,6 @@ syn_status surrogates(void *self, uint64_t from, uint32_t n, syn_peaks *out,
 }  // namespace
 
 extern "C" syn_status syn_gpu_peaks_open(const syn_pair_source *source,
-                                         const syn_recording *recorded,
                                          const int *devices, int n_devices,
                                          syn_gpu_peaks **out, char *reason)
 {
@@ -156,7 +155,7 @@ extern "C" syn_status syn_gpu_peaks_open(const syn_pair_source *source,
     gpu::outcome end = gpu::outcome_of([&] {
         gpu::device_scope scope;
         std::unique_ptr<syn_gpu_peaks> peaks(new syn_gpu_peaks);
-        peaks->request = {source, recorded};
+        peaks->source = source;
         peaks->devices.assign(devices, devices + n_devices);
         open_devices(peaks.get());
         *out = peaks.release();

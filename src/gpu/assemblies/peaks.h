@@ -7,24 +7,22 @@ extern "C" {
 #endif
 
 #include "core/assemblies/peaks.h"
-#include "core/spikes/recording.h"
 #include "gpu/base/devices.h"
 
 struct syn_pair_source;
 typedef struct syn_gpu_peaks syn_gpu_peaks;
 
 /* Opens a source of the same peaks as those of `source` on devices[n_devices], numbers
-   from 0, which share surrogates. `source`, to which more than its functions is known,
-   and `recorded`, the recording that its pairs were counted in, must stay. Each device
-   holds no more than the limit of the budget of the pairs. Close with
-   syn_gpu_peaks_close(), also after an error.
+   from 0, which share surrogates. `source` and all it points to must stay. Each device
+   holds no more than the limit of the budget of its pairs. Close with
+   syn_gpu_peaks_close().
 
    SYN_NO_DEVICE: no such device, or it failed. SYN_NO_MEMORY: the host or a device has
    none left. SYN_OVER_BUDGET. SYN_TOO_LARGE: lags or segments beyond what a device
    takes. */
 syn_status syn_gpu_peaks_open(const struct syn_pair_source *source,
-                              const syn_recording *recorded, const int *devices,
-                              int n_devices, syn_gpu_peaks **out, char *reason);
+                              const int *devices, int n_devices, syn_gpu_peaks **out,
+                              char *reason);
 
 /* The functions of the source. */
 syn_peak_source syn_gpu_peaks_functions(syn_gpu_peaks *peaks);
