@@ -37,6 +37,18 @@ double syn_candidate_evidence(const syn_candidate *candidate, uint32_t size_clas
     return candidate->sum[own] / (SYN_PEAK_SCALE * sqrt(pairs));
 }
 
+double syn_candidate_least(uint32_t size_class)
+{
+    double size = SIZE_OF[size_class];
+    return (LEAST_EDGE + 2.0 * SYN_HINT_LEAST) /
+           (SYN_PEAK_SCALE * sqrt(size * (size - 1) / 2));
+}
+
+double syn_candidate_whole(const syn_candidate *candidate, uint32_t size)
+{
+    return candidate->whole[size] / (SYN_PEAK_SCALE * sqrt(size * (size - 1) / 2.0));
+}
+
 /* ---- memory ---- */
 
 syn_status syn_searcher_make(syn_searcher *out, const syn_ladder *ladder, uint32_t units,
@@ -335,9 +347,9 @@ static syn_status grow(syn_searcher *w, const triangle *t, syn_candidate *g)
     while (g->size < SYN_ASSEMBLY_MOST) {
         extension best = {.sum = 0};
         for (uint32_t u = 0; u < w->peaks->units; u++) {
-            size_t votes;
             if (is_member(g, u))
                 continue;
+            size_t votes = 0;
             syn_status status = collect_votes(w, g, u, &votes);
             if (status != SYN_OK)
                 return status;

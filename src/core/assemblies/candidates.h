@@ -32,6 +32,12 @@ typedef struct syn_candidate {
    one of this size to which the others have no pairs. */
 double syn_candidate_evidence(const syn_candidate *candidate, uint32_t size_class);
 
+/* The least that a triangle has, and what is taken where there is none. */
+double syn_candidate_least(uint32_t size_class);
+
+/* What the pairs of the first members say, not cut, over the root of their number. */
+double syn_candidate_whole(const syn_candidate *candidate, uint32_t size);
+
 /* A peak as the search holds it. */
 typedef struct syn_hint {
     int32_t lag, z;
@@ -52,6 +58,9 @@ typedef struct syn_searcher {
     size_t vote_room;
     syn_budget *budget;
 } syn_searcher;
+
+/* Peaks are asked for with at least this z. */
+enum { SYN_HINT_LEAST = 5 * SYN_PEAK_SCALE / 2 };
 
 /* Room for `units` units; the caller frees, also after an error. */
 syn_status syn_searcher_make(syn_searcher *out, const syn_ladder *ladder, uint32_t units,
