@@ -3,8 +3,6 @@
 #define SYN_GPU_ASSEMBLIES_DEVICE_CUH
 
 #include "gpu/assemblies/find.cuh"
-
-#include "core/assemblies/source.h"
 #include "gpu/base/crew.cuh"
 
 #include <atomic>

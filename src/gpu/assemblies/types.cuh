@@ -6,13 +6,16 @@
 #define SYN_EVERYWHERE static __host__ __device__ inline
 #endif
 
-#include "core/assemblies/binned.h"
-#include "core/assemblies/excess.h"
-#include "core/assemblies/ladder.h"
-#include "core/assemblies/peaks.h"
 #include "gpu/base/warp.cuh"
 
+#include <cmath>
 #include <cstdint>
+#include <cstring>
+
+extern "C" {
+#include "core/assemblies/excess.h"
+#include "core/assemblies/source.h"
+}
 
 namespace gpu {
 
