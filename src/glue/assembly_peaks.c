@@ -1,11 +1,10 @@
-/* Peaks of lag histograms, which the tests of find_assemblies() look at, and benchmarks. */
+/* Peaks of lag histograms, which the tests of find_assemblies() look at. */
 #include "glue/glue.h"
 
 #include <string.h>
 
 #include "core/assemblies/segments.h"
 #include "core/assemblies/source.h"
-#include "core/base/parallel.h"
 #include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/spikes.h"
@@ -22,7 +21,6 @@ typedef struct work {
     syn_peaks recorded;
     syn_peaks *list;     /* [n] of surrogates */
     uint32_t n;
-    double seconds[3];   /* getting ready, the recording, surrogates */
     char reason[SYN_GPU_TEXT];
 } work;
 
@@ -80,36 +78,18 @@ static syn_status open_source(work *w, SEXP options, syn_peak_source *out)
     return status;
 }
 
-static syn_status find_in_surrogates(work *w, syn_peak_source source, uint64_t from,
-                                     const syn_watch *watch)
+static syn_status find(work *w, syn_peak_source source, uint64_t from,
+                       const syn_watch *watch)
 {
-    syn_status status = SYN_OK;
-    w->list = syn_budget_zeros(&w->budget, (size_t)w->n + 1, sizeof *w->list);
+    syn_status status = source.recording(source.self, &w->recorded, watch);
+    if (status != SYN_OK || w->n == 0)
+        return status;
+    w->list = syn_budget_zeros(&w->budget, w->n, sizeof *w->list);
     if (!w->list)
         return syn_budget_refusal(&w->budget);
     for (uint32_t i = 0, made; status == SYN_OK && i < w->n; i += made)
         status = source.surrogates(source.self, from + i, w->n - i, w->list + i, &made,
                                    watch);
-    return status;
-}
-
-/* `begun`: when getting ready began. */
-static syn_status find(work *w, SEXP options, double begun, const syn_watch *watch)
-{
-    uint64_t from = (uint64_t)glue_option_int(options, "from", 0, (int64_t)1 << 52);
-    syn_peak_source source;
-    syn_status status = open_source(w, options, &source);
-    double ready = syn_seconds();
-    if (status == SYN_OK)
-        status = source.recording(source.self, &w->recorded, watch);
-    double recorded = syn_seconds();
-    if (status == SYN_OK)
-        status = find_in_surrogates(w, source, from, watch);
-    if (status != SYN_OK && w->gpu)
-        strcpy(w->reason, syn_gpu_peaks_reason(w->gpu));
-    w->seconds[0] = ready - begun;
-    w->seconds[1] = recorded - ready;
-    w->seconds[2] = syn_seconds() - recorded;
     return status;
 }
 
@@ -134,42 +114,39 @@ static SEXP peaks_for_r(const syn_peaks *peaks)
 }
 
 /* A list of what peaks_for_r() makes: of the recording, then of surrogates `from` to
-   `from` + n - 1, or nothing of these where `tables` is FALSE; how many peaks surrogates
-   have; the widths in bins; and seconds of getting ready, of the recording and of
-   surrogates. `options`: bin, segment (ticks), lags, widest (bins), least (z in parts of
-   SYN_PEAK_SCALE), from, n, tables, key, gpus, threads, max_memory. */
+   `from` + n - 1; and the widths in bins. `options`: bin, segment (ticks), lags, widest
+   (bins), least (z in parts of SYN_PEAK_SCALE), from, n, key, gpus, threads,
+   max_memory. */
 SEXP r_assembly_peaks(glue_owner *own, SEXP trains, SEXP options)
 {
     work *w = glue_hold(own, sizeof *w, release);
     w->budget.limit = glue_option_memory(options);
     w->n = (uint32_t)glue_option_int(options, "n", 0, 1 << 24);
-    double begun = syn_seconds();
+    uint64_t from = (uint64_t)glue_option_int(options, "from", 0, (int64_t)1 << 52);
     const syn_watch *watch = glue_watch(own, "Looking at pairs");
     syn_spikes spikes;
     syn_status status = glue_spikes(&spikes, trains, 1, watch);
     if (status == SYN_OK)
         status = get_ready(w, &spikes, options, watch);
+    syn_peak_source source;
     if (status == SYN_OK)
-        status = find(w, options, begun, watch);
+        status = open_source(w, options, &source);
+    if (status == SYN_OK)
+        status = find(w, source, from, watch);
+    if (status != SYN_OK && w->gpu)
+        strcpy(w->reason, syn_gpu_peaks_reason(w->gpu));
     if (status != SYN_OK)
         return glue_status_because(status, NA_REAL, (double)w->budget.limit, w->reason);
-    const char *fields[] = {"recording", "surrogates", "peaks", "width", "seconds", ""};
+    const char *fields[] = {"recording", "surrogates", "width", ""};
     const syn_ladder *l = &w->pairs.ladder;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, peaks_for_r(&w->recorded));
-    uint32_t tables = glue_option_flag(options, "tables") ? w->n : 0;
-    SEXP lists = SET_VECTOR_ELT(out, 1, Rf_allocVector(VECSXP, (R_xlen_t)tables));
-    for (uint32_t i = 0; i < tables; i++)
-        SET_VECTOR_ELT(lists, (R_xlen_t)i, peaks_for_r(w->list + i));
-    double peaks = 0;
+    SEXP lists = SET_VECTOR_ELT(out, 1, Rf_allocVector(VECSXP, (R_xlen_t)w->n));
     for (uint32_t i = 0; i < w->n; i++)
-        peaks += (double)w->list[i].first[syn_pair_count(w->pairs.units)];
-    SET_VECTOR_ELT(out, 2, Rf_ScalarReal(peaks));
-    int *width = INTEGER(SET_VECTOR_ELT(out, 3, Rf_allocVector(INTSXP, (int)l->rungs)));
+        SET_VECTOR_ELT(lists, (R_xlen_t)i, peaks_for_r(w->list + i));
+    int *width = INTEGER(SET_VECTOR_ELT(out, 2, Rf_allocVector(INTSXP, (int)l->rungs)));
     for (uint32_t r = 0; r < l->rungs; r++)
         width[r] = (int)syn_ladder_width(l, r);
-    SEXP seconds = SET_VECTOR_ELT(out, 4, Rf_allocVector(REALSXP, 3));
-    memcpy(REAL(seconds), w->seconds, sizeof w->seconds);
     UNPROTECT(1);
     return out;
 }
