@@ -39,8 +39,8 @@ struct peak_job {
     const double *spread;      /* [places] or NULL */
     /* surrogates */
     uint32_t segments;
-    uint32_t parts;            /* a segment's spikes of the first unit are taken in so many
-                                  parts, each by a warp */
+    uint32_t parts;            /* a segment's spikes of the first unit are taken in so
+                                  many parts, each by a warp */
     const uint32_t *n, *first, *bin;  /* as in syn_binned */
     const uint32_t *shift;     /* [surrogates][units][segments] bins */
     /* the recording */
@@ -70,8 +70,8 @@ struct peak_room {
 inline __host__ __device__ size_t peak_room_bytes(const peak_job &job)
 {
     size_t words = job.word[job.ladder.rungs];
-    return (2 * (size_t) job.ladder.margin + 1 + 2 * words + 1 + 2 * (size_t) job.listed) *
-           sizeof(uint32_t);
+    size_t bins = 2 * (size_t) job.ladder.margin + 1;
+    return (bins + 2 * words + 1 + 2 * (size_t) job.listed) * sizeof(uint32_t);
 }
 
 __device__ inline peak_room carve_room(const peak_job &job, uint32_t *memory)
