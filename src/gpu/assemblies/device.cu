@@ -212,7 +212,7 @@ void peak_device::fetch_one(const uint32_t *start, syn_peaks *out)
     check(cudaStreamSynchronize(stream_));
 }
 
-void peak_device::fetch(uint32_t n, syn_peaks *out)
+void peak_device::fetch(uint32_t n, syn_peaks *out, const std::atomic<bool> &stop)
 {
     size_t items = (size_t) n * job_.pairs;
     std::vector<uint32_t> start(items + 1);
@@ -223,7 +223,7 @@ void peak_device::fetch(uint32_t n, syn_peaks *out)
                           stream_));
     check(cudaStreamSynchronize(stream_));
     start[items] = (uint32_t) used;
-    for (uint32_t s = 0; s < n; s++)
+    for (uint32_t s = 0; s < n && !stop; s++)
         fetch_one(start.data() + (size_t) s * job_.pairs, out + s);
 }
 
@@ -251,7 +251,7 @@ void peak_device::surrogates(uint64_t from, uint32_t n, syn_peaks *out,
             continue;
         }
         order(items);
-        fetch(now, out + done);
+        fetch(now, out + done, stop);
     }
 }
 
@@ -283,7 +283,7 @@ void peak_device::recording(syn_peaks *out, const std::atomic<bool> &stop)
         find<true>(job_.pairs, stop);
         if (!stop && fits(1)) {
             order(job_.pairs);
-            fetch(1, out);
+            fetch(1, out, stop);
             each_ = 1.2 * found_ + 1;
             again = false;
         }

@@ -38,7 +38,7 @@ class peak_device {
     void find(unsigned long long items, const std::atomic<bool> &stop);
     bool fits(uint32_t n);
     void order(unsigned long long items);
-    void fetch(uint32_t n, syn_peaks *out);
+    void fetch(uint32_t n, syn_peaks *out, const std::atomic<bool> &stop);
     void fetch_one(const uint32_t *start, syn_peaks *out);
 
 public:

@@ -12,6 +12,7 @@ using gpu::refusal;
 namespace {
 
 constexpr double MEMORY_SHARE = 0.85;  /* of what is free on a device */
+constexpr double PART_OF_BUDGET = 0.75;  /* for lists; the search needs the rest */
 
 }  // namespace
 
@@ -124,7 +125,7 @@ uint32_t with_room(const syn_gpu_peaks &p, uint32_t n)
     for (const auto &device : p.device)
         peaks = std::max(peaks, device->most_found());
     double one = (of_pair + peaks * sizeof(syn_peak)) * syn_pair_count(pairs->units);
-    double fit = (double) syn_budget_left(pairs->budget) / one;
+    double fit = PART_OF_BUDGET * (double) syn_budget_left(pairs->budget) / one;
     return fit < n ? std::max((uint32_t) fit, 1u) : n;
 }
 
