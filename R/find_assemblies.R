@@ -173,9 +173,10 @@ assembly_ladder <- function(x, max_lag, segment, call = rlang::caller_env()) {
     segment <- max(2 * max_lag, min(10, ticks_to_seconds(whole, resolution) / 100))
   }
   segment <- check_number(segment, min = 2 * max_lag, max = 1e9, call = call)
+  # At most 1e9 bins, so that the core counts those of a segment in 31 bits.
   list(bin = bin, lags = floor(max_lag / resolution / bin * (1 + 1e-9)),
        widest = max(1, floor(0.3 / resolution / bin * (1 + 1e-9))),
-       segment = max(round(segment / resolution), ceiling(whole / 1e6)))
+       segment = max(min(round(segment / resolution), 1e9 * bin), ceiling(whole / 1e6)))
 }
 
 #' Ticks from one frame to the next, of times that are those of frames of a camera; else 0

@@ -28,7 +28,7 @@ enum {
 
 /* Histograms that were counted, and which. */
 typedef struct syn_lagged_store {
-    int32_t *sum;     /* [slots * (2 * margin + 1)] running sums */
+    int32_t *sum;     /* [slots * (2 * margin + 2)] running sums */
     uint32_t *slot;   /* [pairs] where that of a pair is, or NONE */
     size_t *pair;     /* [slots] whose it is */
     uint32_t slots, used;
@@ -43,9 +43,10 @@ int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin)
 
 /* ---- memory ---- */
 
+/* As long as syn_timed_sums() needs. */
 static size_t length_of(const syn_lagged *p)
 {
-    return 2 * (size_t)p->ladder.margin + 1;
+    return 2 * (size_t)p->ladder.margin + 2;
 }
 
 static syn_status make_store(syn_lagged *p)
@@ -248,7 +249,7 @@ syn_status syn_lagged_fit(syn_lagged *p, const int32_t *const *sum,
 
 typedef struct sampling {
     const syn_lagged *pairs;
-    int32_t *sum;  /* [n * (2 * margin + 1)] */
+    int32_t *sum;  /* [n * (2 * margin + 2)] */
 } sampling;
 
 static syn_status count_sample(void *context, size_t item, int worker)
