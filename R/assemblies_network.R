@@ -71,8 +71,8 @@ draw_assembly_network <- function(x, rows, layout, call) {
   rlang::check_installed("igraph", "to draw a network of assemblies.")
   recording <- attr(x, "recording", exact = TRUE)
   steps <- assembly_steps(x[rows, ])
-  names <- levels(recording$unit)
-  names <- names[names %in% c(steps$from, steps$to)]
+  # The first member of an assembly comes first, and so stands on the left.
+  names <- unique(unlist(x$units[rows]))
   array <- if (is.null(layout)) unit_places(recording)
   # Steps of an assembly pull its members together, whatever its count.
   place <- network_layout(cbind(steps, weight = rep(1, nrow(steps))), names,
@@ -106,7 +106,8 @@ draw_assembly_network <- function(x, rows, layout, call) {
       if (!is.null(array)) "Units stand where they lie; dots are the others.",
       if (nzchar(short$left_out)) {
         sprintf("Names of units begin with \"%s\".", short$left_out)
-      }
+      },
+      left_out_text(x, rows)
     ))
 }
 

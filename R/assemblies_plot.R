@@ -5,14 +5,14 @@
 #' * `type = "aligned"`: the spikes of the members around the activations of an assembly, one
 #'   panel each. A member is a band, in the order of lags, and in it each activation is a line of
 #'   dots, the first at the top; shaded is the member's window.
-#' * `type = "raster"`: a stretch of the recording. The members are on top, in the order of lags;
-#'   their spikes at activations are in the colour of the assembly and joined by lines, all other
-#'   spikes are grey. The number of the assembly stands above each activation. Of more than 100
-#'   units those that are in none of the assemblies drawn are thinned to 40.
-#' * `type = "lags"`: how often each member fires around the activations, and by how many spikes
-#'   an activation this is more than beside its window. As activations are found by the members'
-#'   own spikes, any member would have a peak in its window; so a member's histogram is of those
-#'   activations alone that the others' spikes are enough for, see Details.
+#' * `type = "raster"`: a stretch of the recording. On top is when each assembly is active; then
+#'   come the members, in the order of lags. Their spikes at activations are in the colour of the
+#'   assembly and joined by lines, all other spikes are grey. Of more than 100 units those that
+#'   are in none of the assemblies drawn are thinned to 40.
+#' * `type = "lags"`: how often each member fires when the *other* members do, and by how many
+#'   spikes this is more than beside its window, see Details. Activations are found by the spikes
+#'   of all members, so around them any unit would have a peak in its window, by chance alone;
+#'   here it has none.
 #' * `type = "time"`: how many activations there are over the recording. Dashed is how many chance
 #'   gives, if it does so evenly. Trials are bands.
 #' * `type = "condition"`: activations per second in each trial or epoch, by condition (`by`).
@@ -38,10 +38,13 @@
 #'   frame of epochs with the columns `start` and `end` (seconds) and one with the condition.
 #' @param layout For `"network"`: `NULL`, a matrix of two columns with the places of units, whose
 #'   names are its row names, or a function of a graph of igraph that gives such places.
-#' @details For `"lags"` the spikes of a member in an activation count by how surprising they are,
-#'   as in [find_assemblies()]. A member's histogram is of those activations in which the others
-#'   together reach what the weakest activation has in all. What chance gives is taken from two
-#'   widths of lags on either side of the window, half a width away from it.
+#' @details For `"lags"` the windows of all members but one are laid over the recording, as in
+#'   [find_assemblies()], and those moments are taken at which their spikes are most surprising:
+#'   as many as the assembly has activations. The histogram is that of the spikes of the one
+#'   member around them. What chance gives (dashed) is taken from two widths of lags on either
+#'   side of the window, half a width away from it. With few activations that are no chance, or
+#'   few other members, many of these moments are chance, and the excess is less than the share of
+#'   activations in which the member fires.
 #' @return `autoplot()` gives a ggplot object, `plot()` draws it and returns it invisibly.
 #' @section Errors:
 #' For arguments out of range, and where there is no assembly to draw (`synfire_error_argument`),
@@ -132,6 +135,13 @@ assembly_label_levels <- function(x, rows) {
 #' @noRd
 assembly_names <- function(x, rows = seq_len(nrow(x))) sprintf("Assembly %d", x$assembly[rows])
 
+#' "6 of 20 assemblies: ...", for captions, or NULL where all are drawn
+#' @noRd
+left_out_text <- function(x, rows) {
+  if (length(rows) == nrow(x)) return(NULL)
+  sprintf("%d of %d assemblies; `assemblies` chooses others.", length(rows), nrow(x))
+}
+
 #' The colour of each of these assemblies, the same in all pictures of a result
 #' @noRd
 assembly_colours <- function(x, rows) {
@@ -191,6 +201,12 @@ spikes_around <- function(x, row, low, high, which = seq_along(x$times[[row]])) 
   do.call(rbind, parts)
 }
 
+#' Whether lags are in windows around others, to within the rounding of seconds
+#' @noRd
+in_window <- function(lag, middle, width) {
+  lag >= middle - width / 2 - 1e-9 & lag < middle + width / 2 - 1e-9
+}
+
 #' At most `most` activations, at even steps
 #' @noRd
 some_activations <- function(x, row, most) {
@@ -214,7 +230,7 @@ aligned_spikes <- function(x, row, most = 400L) {
                         max(lags + widths / 2) + margin, which)
   place <- (match(dots$activation, which) - 0.5) / max(1, length(which))
   data.frame(lag = dots$lag * 1e3, y = x$size[[row]] - dots$member + 0.95 - 0.9 * place,
-             inside = abs(dots$lag - lags[dots$member]) <= widths[dots$member] / 2)
+             inside = in_window(dots$lag, lags[dots$member], widths[dots$member]))
 }
 
 #' A band for each member of the assemblies, in the order of lags, with its window
@@ -235,16 +251,17 @@ draw_aligned <- function(x, rows) {
     cbind(aligned_spikes(x, rows[[k]]), panel = factor(labels[[k]], labels))
   }))
   bands <- member_bands(x, rows, labels)
+  size <- min(1.2, max(0.45, 25 / max(x$count[rows])))
   ggplot2::ggplot(dots) +
     band_layers(bands) +
     ggplot2::geom_point(ggplot2::aes(x = .data$lag, y = .data$y), colour = "#9AA1AB",
-                        data = dots[!dots$inside, ], shape = 16, size = 0.45) +
+                        data = dots[!dots$inside, ], shape = 16, size = size) +
     ggplot2::geom_point(ggplot2::aes(x = .data$lag, y = .data$y, colour = .data$panel),
-                        data = dots[dots$inside, ], shape = 16, size = 0.55) +
+                        data = dots[dots$inside, ], shape = 16, size = 1.2 * size) +
     assembly_scale(x, rows, labels, guide = "none") +
     band_names(bands) +
     caption("A band is a member, a line of dots in it an activation, the first at the top.",
-            "Shaded: the window in which the member counts.")
+            "Shaded: the window in which the member counts.", left_out_text(x, rows))
 }
 
 #' Windows of members, and lines between their bands

@@ -2,8 +2,8 @@
 
 #' Spikes of members in their windows at the activations that reach into a stretch
 #'
-#' @return Data frame `unit`, `time`, `assembly` (its label) and `group`, which is the same for
-#'   the spikes of an activation; those of one in the order of lags.
+#' @return Data frame `unit`, `time`, `assembly` (its label) and `group`, the same for the spikes
+#'   of an activation, which are next to each other in the order of lags.
 #' @noRd
 spikes_of_activations <- function(x, rows, labels, window) {
   parts <- lapply(seq_along(rows), \(k) {
@@ -18,7 +18,6 @@ spikes_of_activations <- function(x, rows, labels, window) {
     spikes <- spikes[order(spikes$activation, spikes$member, spikes$time), ]
     data.frame(unit = x$units[[row]][spikes$member], time = spikes$time,
                assembly = rep(labels[[k]], nrow(spikes)),
-               number = rep(x$assembly[[row]], nrow(spikes)),
                group = if (nrow(spikes)) paste(k, spikes$activation) else character())
   })
   do.call(rbind, parts)
@@ -56,7 +55,7 @@ draw_assembly_raster <- function(x, rows, from, to, call) {
   at <- match(own$unit, heights$unit)
   own$y <- heights$y[at]
   own$half <- 0.42 * heights$height[at]
-  top <- sum(heights$height) + 0.5
+  strip <- activation_strip(own, labels, sum(heights$height))
   ggplot2::ggplot() +
     found_background(shown, heights, few) +
     ggplot2::geom_path(
@@ -66,31 +65,60 @@ draw_assembly_raster <- function(x, rows, from, to, call) {
     ggplot2::geom_segment(
       ggplot2::aes(x = .data$time, xend = .data$time, y = .data$y - .data$half,
                    yend = .data$y + .data$half, colour = .data$assembly),
-      data = own, linewidth = 0.9, show.legend = TRUE
+      data = own, linewidth = 0.9
     ) +
-    ggplot2::geom_text(
-      ggplot2::aes(x = .data$time, y = top + 0.02 * top, label = .data$number,
+    ggplot2::geom_segment(
+      ggplot2::aes(x = .data$from, xend = .data$to, y = .data$y, yend = .data$y,
                    colour = .data$assembly),
-      data = own[!duplicated(own$group), ], size = 3, vjust = 0, check_overlap = TRUE,
-      show.legend = FALSE
+      data = strip$activations, linewidth = 1.8, lineend = "square"
     ) +
-    assembly_scale(x, rows, labels, name = NULL, drop = FALSE,
-                   guide = ggplot2::guide_legend(override.aes = list(linewidth = 1.4,
-                                                                     alpha = 1))) +
+    assembly_scale(x, rows, labels, guide = "none") +
     theme_synfire() +
-    assembly_raster_axes(shown, heights, drawn, all_units, top) +
     found_theme(heights) +
+    ggplot2::theme(axis.text.y = ggplot2::element_text(size = 6.5)) +
+    assembly_raster_axes(shown, heights, drawn, all_units, strip$rows) +
     caption("In colour: spikes of members in their windows at activations, joined in the order",
-            "of lags. Above each activation: the number of the assembly.")
+            "of lags. On top: from the first to the last of them.", left_out_text(x, rows))
 }
 
-#' The axes of rasters of episodes, with room for the numbers above
+#' A row for each assembly above those of the units, with its activations
+#'
+#' @param own What spikes_of_activations() gives.
+#' @param top Height of all units together.
+#' @return `rows`: data frame `label`, `y`; `activations`: `assembly`, `from`, `to`, `y`.
 #' @noRd
-assembly_raster_axes <- function(shown, heights, drawn, all_units, top) {
-  axes <- episode_axes(shown, heights, drawn, all_units, "assemblies")
-  keep <- vapply(axes, \(part) !inherits(part, "Coord"), NA)
-  list(axes[keep], ggplot2::coord_cartesian(
-    xlim = c(attr(shown, "start", exact = TRUE), attr(shown, "end", exact = TRUE)),
-    ylim = c(0.5, top * 1.07)
-  ))
+activation_strip <- function(own, labels, top) {
+  step <- max(1, 0.035 * top)
+  y <- top + 0.5 + step * (rev(seq_along(labels)) + 0.2)
+  first <- !duplicated(own$group)
+  activations <- data.frame(
+    assembly = own$assembly[first],
+    from = as.double(tapply(own$time, factor(own$group, own$group[first]), min)),
+    to = as.double(tapply(own$time, factor(own$group, own$group[first]), max)),
+    y = y[match(own$assembly[first], labels)]
+  )
+  list(rows = data.frame(label = labels, y = y), activations = activations)
+}
+
+#' The axes of rasters, with the names of the members, of few units all names, and those of the
+#' assemblies
+#' @noRd
+assembly_raster_axes <- function(shown, heights, drawn, all_units, strip) {
+  axes <- raster_axes(shown, rlang::set_names(heights$y, heights$unit))
+  is_x <- vapply(axes, \(part) inherits(part, "Scale") && "x" %in% part$aesthetics, NA)
+  members <- units_of_chains(drawn)
+  named <- if (all_units <= 40L) heights$unit else members[thin(length(members), 40L)]
+  list(
+    axes[is_x],
+    ggplot2::scale_y_continuous(
+      name = units_title(all_units, nrow(heights), length(members), "assemblies"),
+      breaks = c(heights$y[match(named, heights$unit)], strip$y), labels = c(named, strip$label),
+      expand = ggplot2::expansion(add = 0.6),
+      guide = ggplot2::guide_axis(check.overlap = TRUE)
+    ),
+    ggplot2::coord_cartesian(
+      xlim = c(attr(shown, "start", exact = TRUE), attr(shown, "end", exact = TRUE)),
+      ylim = c(0.5, max(strip$y))
+    )
+  )
 }

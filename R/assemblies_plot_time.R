@@ -18,12 +18,15 @@ draw_activations <- function(x, rows, bins = 60) {
                                     linetype = "dashed", linewidth = 0.3, colour = syn_ink)) +
     assembly_scale(x, rows, labels, "fill", guide = "none") +
     ggplot2::facet_wrap(~panel, ncol = if (length(rows) > 6L) 2L else 1L, scales = "free_y") +
-    ggplot2::scale_y_continuous(breaks = \(limits) whole_breaks(limits, 3)) +
+    ggplot2::scale_y_continuous(breaks = \(limits) {
+      breaks <- pretty(c(0, limits[[2L]]), 3)
+      breaks[breaks == round(breaks)]
+    }) +
     ggplot2::labs(x = "Time (s)",
                   y = sprintf("Activations in %s", duration_text(diff(bounds) / bins))) +
     theme_synfire() +
     caption(if (whole) "Dashed: what chance gives, if it does so evenly." else
-      "Bands: trials.")
+      "Bands: trials.", left_out_text(x, rows))
 }
 
 #' Trials as bands over the whole height
@@ -105,7 +108,11 @@ draw_conditions <- function(x, rows, by, call) {
                rate = epoch_rates(x$times[[rows[[k]]]], about$epochs),
                panel = rep(factor(labels[[k]], labels), nrow(about$epochs)))
   }))
+  chance <- data.frame(rate = x$expected[rows] / sum(lengths_of_trials(recording)),
+                       panel = factor(labels, labels))
   ggplot2::ggplot(rates, ggplot2::aes(x = .data$condition, y = .data$rate)) +
+    ggplot2::geom_hline(ggplot2::aes(yintercept = .data$rate), data = chance,
+                        linetype = "dashed", linewidth = 0.3, colour = syn_ink) +
     ggplot2::geom_point(
       ggplot2::aes(colour = .data$panel), alpha = 0.5, size = 1.4, shape = 16,
       position = ggplot2::position_jitter(width = 0.12, height = 0, seed = 1)
@@ -117,7 +124,8 @@ draw_conditions <- function(x, rows, by, call) {
     ggplot2::expand_limits(y = 0) +
     ggplot2::labs(x = about$name, y = "Activations per second") +
     theme_synfire() +
-    caption("A dot is an epoch or trial. Black: their mean with its standard error.")
+    caption("A dot is an epoch or trial. Black: their mean with its standard error.",
+            "Dashed: what chance gives in the whole recording.", left_out_text(x, rows))
 }
 
 #' @noRd
@@ -129,7 +137,7 @@ mean_and_se <- function(v) {
 # ---- Participation -------------------------------------------------------------------
 
 draw_participation <- function(x, rows, most = 400L) {
-  labels <- assembly_label_levels(x, rows)
+  labels <- assembly_names(x, rows)
   cells <- do.call(rbind, lapply(seq_along(rows), \(k) {
     row <- rows[[k]]
     which <- some_activations(x, row, most)
@@ -158,5 +166,8 @@ draw_participation <- function(x, rows, most = 400L) {
       sprintf("Activation, in the order of time (%d of more, at even steps)", most)
     } else "Activation, in the order of time", y = NULL) +
     theme_synfire() +
-    ggplot2::theme(panel.grid.major = ggplot2::element_blank())
+    ggplot2::theme(panel.grid.major = ggplot2::element_blank(), legend.position = "top",
+                   legend.justification = "left") +
+    caption("In brackets: in how many of all activations the member fires.",
+            left_out_text(x, rows))
 }
