@@ -64,7 +64,9 @@ as_spike_trains.assemblies <- function(x, ...) {
 #' `expected` of the activations are chance.
 #'
 #' @param x What [find_assemblies()] gave.
-#' @inheritParams bin_spikes
+#' @param bin_size Length of a bin, in seconds; a whole number of ticks.
+#' @param gap Number of rows of `NA` between trials.
+#' @param max_memory Bytes that the work may take: 12 for each bin of each assembly.
 #' @return A matrix of class `activation_rate` and `binned_spikes`, rows in order of time, with a
 #'   column for each assembly (`"Assembly 1"` and so on), in activations per second. Bins, trials
 #'   and the attributes `time`, `trial`, `bin_size`, `gap` and `left_out` (activations in no bin)
@@ -86,14 +88,23 @@ as_spike_trains.assemblies <- function(x, ...) {
 #' causal_map(rate, E = 1, Tp = -5:0, n_surrogates = 19, threads = 2)
 #' @export
 activation_rate <- function(x, bin_size, gap = 1, max_memory = 4e9) {
+  call <- rlang::current_env()
   check_given(x = "what `find_assemblies()` gives", bin_size = "the length of a bin, in seconds")
   check_assemblies_table(x)
   if (nrow(x) == 0L) {
     abort_arg("x", "a table with an assembly", "one without",
               "There is no activation to count. `summary()` says what was looked for.")
   }
-  # Once for the activations, once for their rates.
-  counts <- bin_spikes(as_spike_trains(x), bin_size, gap = gap, max_memory = max_memory / 3)
+  trains <- as_spike_trains(x)
+  bin <- check_bin_size(bin_size, attr(trains, "resolution", exact = TRUE))
+  gap <- check_count(gap, min = 0, max = 1e6)
+  max_memory <- check_memory(max_memory)
+  # Counts, and rates beside them.
+  bytes <- bins_of(trains, bin, gap, call)$rows * nrow(x) * 12
+  if (bytes > max_memory) {
+    over_budget(bytes, max_memory, "this matrix", "Take longer bins, or fewer assemblies.", call)
+  }
+  counts <- bin_spikes(trains, bin_size, gap = gap, max_memory = max_memory)
   rate <- counts / attr(counts, "bin_size", exact = TRUE)
   class(rate) <- c("activation_rate", class(counts))
   rate
