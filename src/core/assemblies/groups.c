@@ -124,8 +124,51 @@ static int add_best(const syn_grower *w, syn_assembly *g)
     return 1;
 }
 
-/* Moves each member to the lag, and gives it the width, that the others support best. */
-static int place_anew(const syn_lagged *p, syn_assembly *g)
+/* What the pairs of a group say at a width, not cut, at the best lags within `reach` of
+   those of the members. */
+static double told_at(const syn_lagged *p, const syn_assembly *g, uint32_t rung,
+                      int32_t reach)
+{
+    int32_t step = (int32_t)p->ladder.step[rung], lags = (int32_t)p->ladder.lags;
+    double sum = 0;
+    for (uint32_t x = 0; x < g->size; x++)
+        for (uint32_t y = 0; y < x; y++) {
+            int32_t lag = g->member[x].lag - g->member[y].lag;
+            double best = 0;
+            for (int32_t d = -(reach / step) * step; d <= reach; d += step) {
+                if (lag + d > lags || lag + d < -lags)
+                    continue;
+                double z = syn_lagged_look(p, g->member[y].unit, g->member[x].unit, rung,
+                                           lag + d).z;
+                best = z > best ? z : best;
+            }
+            sum += best;
+        }
+    return sum;
+}
+
+/* Gives a group the width at which its pairs say most: the one that it was found at is one
+   at which surrogates say little. */
+static void choose_width(const syn_lagged *p, syn_assembly *g)
+{
+    int32_t reach = (int32_t)(p->ladder.half[g->rung] + p->ladder.step[g->rung]);
+    double most = 0;
+    uint32_t best = g->rung;
+    for (uint32_t r = 0; r < p->ladder.rungs; r++) {
+        double told = told_at(p, g, r, reach);
+        if (told > most) {
+            most = told;
+            best = r;
+        }
+    }
+    g->rung = best;
+    for (uint32_t m = 0; m < g->size; m++)
+        g->member[m].rung = best;
+}
+
+/* Moves each member to the lag, by at most `reach` or a width, and gives it the width,
+   that the others support best. */
+static int place_anew(const syn_lagged *p, syn_assembly *g, int32_t reach)
 {
     const syn_ladder *l = &p->ladder;
     int moved = 0;
@@ -135,6 +178,7 @@ static int place_anew(const syn_lagged *p, syn_assembly *g)
         uint32_t seed = g->rung;
         for (uint32_t r = seed > 0 ? seed - 1 : 0; r <= seed + 1 && r < l->rungs; r++) {
             int32_t width = (int32_t)syn_ladder_width(l, r), step = (int32_t)l->step[r];
+            width = width > reach ? width : reach / step * step;
             for (int32_t d = -width; d <= width; d += step) {
                 syn_member candidate = g->member[m];
                 candidate.lag += d;
@@ -193,11 +237,14 @@ void syn_assembly_tidy(syn_assembly *g)
 
 void syn_assembly_grow(const syn_grower *grower, syn_assembly *group)
 {
-    place_anew(grower->pairs, group);
+    const syn_ladder *l = &grower->pairs->ladder;
+    int32_t reach = (int32_t)(l->half[group->rung] + l->step[group->rung]);
+    choose_width(grower->pairs, group);
+    place_anew(grower->pairs, group, reach);
     while (group->size < SYN_ASSEMBLY_MOST && add_best(grower, group))
-        place_anew(grower->pairs, group);
+        place_anew(grower->pairs, group, 0);
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        int moved = place_anew(grower->pairs, group);
+        int moved = place_anew(grower->pairs, group, 0);
         int dropped = drop_worst(grower->pairs, group);
         if (!moved && !dropped)
             break;
