@@ -11,7 +11,7 @@ expect_same_peaks <- function(x, n, max_lag, segment, ...) {
   cpu <- peaks_of(x, max_lag, n, segment = segment, ...)
   gpu <- peaks_of(x, max_lag, n, segment = segment, ..., gpus = 0L)
   testthat::expect_gt(nrow(cpu$recording), 0)
-  testthat::expect_gt(nrow(cpu$surrogates[[1]]), 0)
+  testthat::expect_gt(sum(vapply(cpu$surrogates, nrow, 0L)), 0)
   testthat::expect_identical(gpu, cpu)
   invisible(cpu)
 }
@@ -30,7 +30,7 @@ test_that("peaks of surrogates and of the recording are those of the CPU", {
   peaks <- expect_same_peaks(independent(6, 30, 12, 1), 5, 0.1, 4)
   expect_length(peaks$surrogates, 5)
   expect_same_peaks(independent(3, 30, 40, 2), 3, 1, 5)
-  expect_same_peaks(independent(2, 30, 20, 3), 4, 0.05, 3)
+  expect_same_peaks(independent(2, 30, 20, 3), 4, 0.05, 3, least = 1.5)
   # More spikes of a unit in a segment than two to a lane.
   expect_same_peaks(independent(4, 60, 30, 4), 3, 0.2, 20)
   # Planted coincidences, and what all units share.
@@ -42,7 +42,7 @@ test_that("peaks of surrogates and of the recording are those of the CPU", {
 test_that("segments shorter than the histogram go around on GPUs, too", {
   skip_without_gpu()
   expect_same_peaks(independent(5, 20, 20, 1), 4, 0.1, 0.2)
-  expect_same_peaks(independent(4, 5, 60, 2), 4, 0.005, 0.01)
+  expect_same_peaks(independent(4, 5, 60, 2), 4, 0.005, 0.01, least = 0.5)
   # A single segment, which all warps share.
   expect_same_peaks(independent(4, 20, 50, 3), 3, 0.1, 1e3)
 })
