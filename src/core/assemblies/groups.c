@@ -166,9 +166,33 @@ static void choose_width(const syn_lagged *p, syn_assembly *g)
         g->member[m].rung = best;
 }
 
-/* Moves each member to the lag, by at most `reach` or a width, and gives it the width,
-   that the others support best. */
-static int place_anew(const syn_lagged *p, syn_assembly *g, int32_t reach)
+/* Places members one after the other, each by its pairs with those before it, at most
+   `reach` bins from where it is. */
+static void place_in_turn(const syn_lagged *p, syn_assembly *g, int32_t reach)
+{
+    int32_t step = (int32_t)p->ladder.step[g->rung], lags = (int32_t)p->ladder.lags;
+    for (uint32_t m = 1; m < g->size; m++) {
+        double most = 0;
+        int32_t from = g->member[m].lag, best = from;
+        for (int32_t d = -(reach / step) * step; d <= reach; d += step) {
+            double sum = 0;
+            for (uint32_t k = 0; k < m; k++) {
+                int32_t lag = from + d - g->member[k].lag;
+                if (lag <= lags && lag >= -lags)
+                    sum += syn_lagged_look(p, g->member[k].unit, g->member[m].unit,
+                                           g->rung, lag).z;
+            }
+            if (sum > most) {
+                most = sum;
+                best = from + d;
+            }
+        }
+        g->member[m].lag = best;
+    }
+}
+
+/* Moves each member to the lag, and gives it the width, that the others support best. */
+static int place_anew(const syn_lagged *p, syn_assembly *g)
 {
     const syn_ladder *l = &p->ladder;
     int moved = 0;
@@ -178,7 +202,6 @@ static int place_anew(const syn_lagged *p, syn_assembly *g, int32_t reach)
         uint32_t seed = g->rung;
         for (uint32_t r = seed > 0 ? seed - 1 : 0; r <= seed + 1 && r < l->rungs; r++) {
             int32_t width = (int32_t)syn_ladder_width(l, r), step = (int32_t)l->step[r];
-            width = width > reach ? width : reach / step * step;
             for (int32_t d = -width; d <= width; d += step) {
                 syn_member candidate = g->member[m];
                 candidate.lag += d;
@@ -240,11 +263,12 @@ void syn_assembly_grow(const syn_grower *grower, syn_assembly *group)
     const syn_ladder *l = &grower->pairs->ladder;
     int32_t reach = (int32_t)(l->half[group->rung] + l->step[group->rung]);
     choose_width(grower->pairs, group);
-    place_anew(grower->pairs, group, reach);
+    place_in_turn(grower->pairs, group, 2 * reach);
+    place_anew(grower->pairs, group);
     while (group->size < SYN_ASSEMBLY_MOST && add_best(grower, group))
-        place_anew(grower->pairs, group, 0);
+        place_anew(grower->pairs, group);
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        int moved = place_anew(grower->pairs, group, 0);
+        int moved = place_anew(grower->pairs, group);
         int dropped = drop_worst(grower->pairs, group);
         if (!moved && !dropped)
             break;
