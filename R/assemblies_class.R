@@ -26,7 +26,17 @@ assemblies_title <- function(x) {
             counted(nlevels(about$recording$unit), "unit")),
     sprintf("# lags up to %s, %s, any false report with a probability of at most %s",
             duration_text(about$max_lag), counted(about$n_surrogates, "surrogate"),
-            exact(about$alpha)))
+            exact(about$alpha)),
+    camera_words(about))
+}
+
+#' What was made of the frames of a camera
+#' @noRd
+camera_words <- function(about) {
+  if (is.null(about$camera)) return(NULL)
+  sprintf("# frames of %s: a run of frames of a unit is one event, %s of %s",
+          duration_text(about$camera$frame), commas(nrow(about$recording)),
+          commas(about$camera$spikes))
 }
 
 #' @rdname find_assemblies

@@ -10,7 +10,7 @@ test_that("the best window of each pair is that of a slow count", {
   set.seed(3)
   x <- simulate_assemblies(duration = 20, units = 5, assemblies = "sequence", size = 3, count = 20,
                            rate = 8, nuisances = c("bursts", "dead_time"))
-  ladder <- assembly_ladder(x, max_lag = 0.02, segment = 5)
+  ladder <- assembly_ladder(x, max_lag = 0.02, segment = 5, frame = 0)
   ladder$widest <- 5
   peaks <- .Call(r_lagged_peaks, trains_of(x),
                  c(ladder, list(n = 1, exceeded = 0, key = random_key(), threads = 1,
