@@ -73,7 +73,7 @@ void syn_lagged_free(syn_lagged *pairs)
 
 /* ---- one window ---- */
 
-static const int32_t *sums_of(const syn_lagged *p, uint32_t a, uint32_t b)
+const int32_t *syn_lagged_sums(const syn_lagged *p, uint32_t a, uint32_t b)
 {
     size_t length = 2 * (size_t)p->ladder.margin + 1;
     return p->sum + ((size_t)b * p->units + a) * length + p->ladder.margin;
@@ -96,7 +96,7 @@ syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t 
     }
     uint32_t place = syn_ladder_place(&pairs->ladder, rung, lag);
     syn_sides s =
-        syn_sides_look(sums_of(pairs, a, b), (int32_t)pairs->ladder.half[rung], lag);
+        syn_sides_look(syn_lagged_sums(pairs, a, b), (int32_t)pairs->ladder.half[rung], lag);
     syn_excess_scale e = {.clumps = clumps_of(pairs, a, b, rung),
                           .common = pairs->common[place],
                           .spread = pairs->spread[place]};
@@ -167,7 +167,7 @@ static syn_status fit_rung(void *context, size_t item, int worker)
         for (uint32_t a = 0; a < b; a++, pair++) {
             if (pair % f->every || many.n == FITTED)
                 continue;
-            sum[many.n] = sums_of(p, a, b);
+            sum[many.n] = syn_lagged_sums(p, a, b);
             clumps[many.n++] = clumps_of(p, a, b, rung);
         }
     uint32_t middle = l->first[rung] + l->reach[rung];
@@ -245,7 +245,7 @@ static syn_lagged_peak scan_rung(const syn_lagged *p, uint32_t a, uint32_t b,
 {
     const syn_ladder *l = &p->ladder;
     int32_t reach = (int32_t)l->reach[rung], step = (int32_t)l->step[rung];
-    const int32_t *sum = sums_of(p, a, b);
+    const int32_t *sum = syn_lagged_sums(p, a, b);
     const double *common = p->common + l->first[rung] + reach;
     const double *spread = p->spread + l->first[rung] + reach;
     syn_excess_scale e = {.clumps = clumps_of(p, a, b, rung)};

@@ -57,6 +57,10 @@ typedef struct syn_lagged_window {
 syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t b,
                               uint32_t rung, int32_t lag);
 
+/* Running sums of the histogram of a < b, lag 0; they stay until a few others were asked
+   for. */
+const int32_t *syn_lagged_sums(const syn_lagged *pairs, uint32_t a, uint32_t b);
+
 /* The best lag of each pair on each rung: of b after a at
    peak[(rung * units + a) * units + b]. */
 syn_status syn_lagged_best(const syn_lagged *pairs, syn_lagged_peak *peak,

@@ -94,7 +94,7 @@ static int is_member(const syn_assembly *g, uint32_t unit)
 
 static uint32_t lowest_rung(const syn_refiner *r, const syn_assembly *g)
 {
-    uint32_t rung = g->seed.rung > 0 ? g->seed.rung - 1 : 0;
+    uint32_t rung = g->rung > 0 ? g->rung - 1 : 0;
     uint32_t last = r->pairs->ladder.rungs;
     return last < SYN_REFINE_RUNGS ? 0
            : rung + SYN_REFINE_RUNGS > last ? last - SYN_REFINE_RUNGS
