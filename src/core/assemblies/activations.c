@@ -12,9 +12,10 @@
 
 #include "core/base/radix.h"
 
-enum { MOST_SPIKES = 16, EVENT_BITS = 7 };
+enum { MOST_SPIKES = SYN_SURPRISE_SPIKES, EVENT_BITS = 7 };
 
 static const double CUT = 6;
+static const double PRIOR = 4;  /* activations that are taken for chance beforehand */
 
 void syn_detector_free(syn_detector *d)
 {
@@ -29,6 +30,14 @@ void syn_detector_free(syn_detector *d)
 
 /* ---- scores ---- */
 
+/* Spikes of a member that are expected in its window. */
+static double expected_of(const syn_detector *d, syn_member m)
+{
+    const syn_recording *r = d->recording;
+    double spikes = r->first[m.unit + 1] - r->first[m.unit];
+    return spikes * (double)syn_window_length(d->ladder, d->bin, m) / d->duration;
+}
+
 /* score[n] of n spikes where `mean` are expected. */
 static void fill_scores(double mean, double *score)
 {
@@ -40,6 +49,48 @@ static void fill_scores(double mean, double *score)
         below += term;
         term *= mean / (n + 1);
     }
+}
+
+void syn_surprise_before(const syn_detector *detector, const syn_assembly *group,
+                         syn_surprise *out)
+{
+    for (uint32_t m = 0; m < group->size; m++)
+        fill_scores(expected_of(detector, group->member[m]), out->of[m]);
+}
+
+/* score[n] where `seen` activations have n spikes, of `all`, and `mean` are expected. It
+   is that of n or more where these are the better sign, so that a spike never speaks
+   against an activation. */
+static void learn_scores(const uint32_t *seen, double all, double mean, double *score)
+{
+    double term = exp(-mean), none = 0, most = 0;
+    for (int n = 0; n < MOST_SPIKES; n++) {
+        double chance = term > 1e-12 ? term : 1e-12;
+        double ratio = log((seen[n] + PRIOR * chance) / (all + PRIOR) / chance);
+        none = n == 0 ? ratio : none;
+        most = ratio - none > most ? ratio - none : most;
+        score[n] = most < CUT ? most : CUT;
+        term *= mean / (n + 1);
+    }
+}
+
+syn_status syn_surprise_learn(syn_detector *detector, const syn_assembly *group,
+                              uint32_t moves, syn_surprise *surprise)
+{
+    syn_detected found;
+    syn_status status =
+        syn_detect(detector, group, group->size, surprise, moves, &found);
+    for (uint32_t m = 0; status == SYN_OK && found.n > 0 && m < group->size; m++) {
+        uint32_t seen[MOST_SPIKES] = {0};
+        for (size_t i = 0; i < found.n; i++) {
+            uint32_t n =
+                syn_window_spikes(detector, group->member[m], detector->found[i].tick);
+            seen[n < MOST_SPIKES ? n : MOST_SPIKES - 1]++;
+        }
+        learn_scores(seen, (double)found.n, expected_of(detector, group->member[m]),
+                     surprise->of[m]);
+    }
+    return status;
 }
 
 /* ---- events of the sweep ---- */
@@ -204,9 +255,9 @@ static syn_status run(sweep *s)
 
 /* ---- the threshold ---- */
 
-static void prepare(sweep *s, syn_detector *d, const syn_assembly *group, uint32_t but)
+static void prepare(sweep *s, syn_detector *d, const syn_assembly *group, uint32_t but,
+                    const syn_surprise *surprise)
 {
-    const syn_recording *r = d->recording;
     memset(s, 0, sizeof *s);
     s->d = d;
     for (uint32_t m = 0; m < group->size; m++) {
@@ -214,8 +265,7 @@ static void prepare(sweep *s, syn_detector *d, const syn_assembly *group, uint32
             continue;
         syn_member here = group->member[m];
         int64_t length = syn_window_length(d->ladder, d->bin, here);
-        double spikes = r->first[here.unit + 1] - r->first[here.unit];
-        fill_scores(spikes * (double)length / d->duration, s->score[s->size]);
+        memcpy(s->score[s->size], surprise->of[m], sizeof surprise->of[m]);
         s->separation = length > s->separation ? length : s->separation;
         s->member[s->size++] = here;
     }
@@ -250,7 +300,7 @@ static void settle(const syn_detector *d, const double *null, size_t nulls, doub
 }
 
 syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_t but,
-                      uint32_t moves, syn_detected *out)
+                      const syn_surprise *surprise, uint32_t moves, syn_detected *out)
 {
     sweep s;
     double *null = NULL;
@@ -258,7 +308,7 @@ syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_
     syn_status status = SYN_OK;
     int32_t apart = 3 * (int32_t)detector->ladder->margin;
     for (uint32_t k = 1; k <= moves && status == SYN_OK; k++) {
-        prepare(&s, detector, group, but);
+        prepare(&s, detector, group, but, surprise);
         for (uint32_t m = 0; m < s.size; m++)
             s.member[m].lag += (int32_t)(m * k) * apart * (k % 2 ? 1 : -1);
         if ((status = run(&s)) != SYN_OK)
@@ -276,7 +326,7 @@ syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_
     if (status == SYN_OK) {
         if (nulls > 0)
             qsort(null, nulls, sizeof *null, falling);
-        prepare(&s, detector, group, but);
+        prepare(&s, detector, group, but, surprise);
         status = run(&s);
     }
     if (status == SYN_OK)

@@ -353,5 +353,8 @@ syn_status syn_assembly_activations(syn_assembly_search *search, uint32_t g,
                                     syn_detected *out)
 {
     const syn_assembly *group = search->group + g;
-    return syn_detect(&search->refiner.detector, group, group->size, MOVES, out);
+    syn_status status = syn_refiner_learn(&search->refiner, group);
+    return status == SYN_OK ? syn_detect(&search->refiner.detector, group, group->size,
+                                         &search->refiner.surprise, MOVES, out)
+                            : status;
 }
