@@ -11,11 +11,12 @@
 enum {
     CAP = 6 * SYN_PEAK_SCALE,         /* no pair has more evidence */
     LEAST_EDGE = 3 * SYN_PEAK_SCALE,  /* z of a pair that triangles are looked for with */
-    EDGES_A_UNIT = 8, FEWEST_EDGES = 256
+    EDGES_A_UNIT = 8, FEWEST_EDGES = 256,
+    ALWAYS = 12  /* members that a group gets whatever their evidence */
 };
 
-static const double ENOUGH = 3.5 * SYN_PEAK_SCALE;  /* sum of votes for a unit, over the
-                                                       root of the number of members */
+/* Sum of votes for a further unit, over the root of the number of members. */
+static const double ENOUGH = 3.5 * SYN_PEAK_SCALE;
 
 typedef struct syn_vote {
     int32_t lag, z;
@@ -324,8 +325,6 @@ static void best_lag(const syn_searcher *w, uint32_t unit, size_t votes, extensi
         int32_t lag = w->vote[i].lag, whole;
         while (w->vote[low].lag < lag - off)
             low++;
-        if (low == i && (i + 1 == votes || w->vote[i + 1].lag > lag + off))
-            continue;  /* a single vote */
         int32_t sum = sum_votes(w->vote, low, votes, lag + off, &whole);
         if (sum < best->sum || (sum == best->sum && whole <= best->whole))
             continue;
@@ -355,7 +354,7 @@ static syn_status grow(syn_searcher *w, const triangle *t, syn_candidate *g)
                 return status;
             best_lag(w, u, votes, &best);
         }
-        if (best.sum < ENOUGH * sqrt(g->size))
+        if (best.sum == 0 || (g->size >= ALWAYS && best.sum < ENOUGH * sqrt(g->size)))
             break;
         g->sum[g->size + 1] = g->sum[g->size] + best.sum;
         g->whole[g->size + 1] = g->whole[g->size] + best.whole;

@@ -11,7 +11,7 @@
 #include "core/base/budget.h"
 
 enum {
-    SYN_CANDIDATES = 8,  /* groups that are grown on a rung, at most */
+    SYN_CANDIDATES = 12, /* groups that are grown on a rung, at most */
     SYN_SIZES = 12       /* classes of sizes that evidence is compared in */
 };
 
