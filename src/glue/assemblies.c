@@ -27,13 +27,14 @@ static syn_assembly_search_options read_options(SEXP options)
         .lags = (uint32_t)glue_option_int(options, "lags", 0, 1 << 24),
         .widest = (uint32_t)glue_option_int(options, "widest", 1, 1 << 24),
         .segment = glue_option_int(options, "segment", 1, (int64_t)1 << 53),
+        .step = glue_option_int(options, "step", 1, (int64_t)1 << 53),
         .surrogates = (uint32_t)glue_option_int(options, "n", 1, 1 << 24),
         .exceeded = (uint32_t)glue_option_int(options, "exceeded", 0, 1 << 24),
         .key = glue_option_key(options),
         .threads = glue_option_threads(options)};
 }
 
-/* A group: its members, units from 1, lags and widths in bins; the score of its seed; how
+/* A group: its members, units from 1, lags and widths in bins; its score; how
    many activations are expected by chance; and the ticks of those there are, in no order,
    with the spikes of each member there (activations x members). */
 static SEXP group_for_r(syn_assembly_search *s, const syn_assembly *g,
@@ -80,7 +81,7 @@ static SEXP groups_for_r(syn_assembly_search *s, syn_status *status)
 }
 
 /* What find_assemblies() found in `trains`, as glue_spikes() takes them. `options`: bin,
-   segment (ticks), lags, widest (bins), n, exceeded, key, threads, max_memory. */
+   segment, step (ticks), lags, widest (bins), n, exceeded, key, threads, max_memory. */
 SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
 {
     syn_assembly_search_options o = read_options(options);
@@ -100,20 +101,25 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
         double limit = status == SYN_TOO_LARGE ? INT32_MAX : (double)w->budget.limit;
         return glue_status(status, NA_REAL, limit);
     }
-    const char *fields[] = {"groups", "maximum", "score", "width", "bar", ""};
+    const char *fields[] = {"groups", "maximum", "score", "width", "left_out", "size", ""};
     const syn_assembly_search *s = &w->search;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, groups);
     uint32_t rungs = s->pairs.ladder.rungs;
     SEXP maximum = SET_VECTOR_ELT(
-        out, 1, Rf_allocMatrix(REALSXP, (int)rungs, (int)o.surrogates));
-    memcpy(REAL(maximum), s->maximum, (size_t)rungs * o.surrogates * sizeof(double));
+        out, 1,
+        Rf_alloc3DArray(REALSXP, SYN_SIZES, (int)rungs, (int)o.surrogates));
+    memcpy(REAL(maximum), s->scores.maximum,
+           (size_t)SYN_SIZES * rungs * o.surrogates * sizeof(double));
     SEXP score = SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, o.surrogates));
-    memcpy(REAL(score), s->score, o.surrogates * sizeof(double));
+    memcpy(REAL(score), s->scores.score, o.surrogates * sizeof(double));
     SEXP width = SET_VECTOR_ELT(out, 3, Rf_allocVector(INTSXP, (int)rungs));
     for (uint32_t r = 0; r < rungs; r++)
         INTEGER(width)[r] = (int)syn_ladder_width(&s->pairs.ladder, r);
-    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(s->bar));
+    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(s->calm.left_out / s->calm.steps));
+    SEXP size = SET_VECTOR_ELT(out, 5, Rf_allocVector(INTSXP, SYN_SIZES));
+    for (uint32_t k = 0; k < SYN_SIZES; k++)
+        INTEGER(size)[k] = (int)syn_size_of_class(k);
     UNPROTECT(2);
     return out;
 }
