@@ -32,7 +32,7 @@
 #' its spikes around the activations of the others, have an excess of their own, and a member
 #' that the activations of the others say nothing of is taken out. A triangle that has two units
 #' of an assembly at their lag is explained by it, and so is a group that shares half its members
-#' with one found before.
+#' with one found before, or half the spikes of its activations.
 #'
 #' # Activations
 #' The windows of the members are laid over the recording. At each moment a member counts by how
@@ -224,7 +224,7 @@ first_frames <- function(x, frame) {
 #' @param found What the core found; `NULL` where there was nothing to look at.
 #' @noRd
 new_assemblies <- function(found, x, ladder, about) {
-  groups <- found$groups
+  groups <- distinct_groups(found$groups, x, ladder$bin)
   resolution <- attr(x, "resolution")
   seconds <- function(bins) ticks_to_seconds(bins * ladder$bin, resolution)
   n <- about$n_surrogates

@@ -12,7 +12,7 @@ static const double CAP = 6, FLOOR = -2;
 static const double ENOUGH = 5.5;   /* evidence for a new member */
 static const double STAY = 4;       /* evidence for one that is there */
 static const double OWN = 1.3;      /* a member with this much agrees */
-static const double AGREED = 0.75;  /* share of members that must */
+static const double AGREED = 0.5;  /* share of members that must */
 
 syn_status syn_grower_make(syn_grower *out, const syn_lagged *pairs, syn_budget *budget)
 {

@@ -9,7 +9,7 @@
 enum { MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST = 8 };
 
 static const double ADD = 5.5;   /* z of a unit that becomes a member */
-static const double STAY = 4.5;  /* z of one that stays */
+static const double STAY = 3;  /* z of one that stays */
 
 syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
                             const syn_recording *recording, double duration,
