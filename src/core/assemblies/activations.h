@@ -53,8 +53,9 @@ void syn_surprise_before(const syn_detector *detector, const syn_assembly *group
                          syn_surprise *out);
 
 /* Finds activations with what is known, learns from them how many spikes members have
-   there, and so what spikes speak for: the log of how much more probable a number of them
-   is at an activation than elsewhere. */
+   there, less what they have where the members are moved apart, and so what spikes speak
+   for: the log of how much more probable a number of them is at an activation than
+   elsewhere. Nothing is learnt from few. */
 syn_status syn_surprise_learn(syn_detector *detector, const syn_assembly *group,
                               uint32_t moves, syn_surprise *surprise);
 

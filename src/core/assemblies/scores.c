@@ -110,6 +110,8 @@ double syn_scores_of(const syn_scores *scores, const syn_candidate *candidate,
     for (uint32_t k = 0; k < SYN_SIZES; k++) {
         double score = (syn_candidate_evidence(candidate, k) - mean[k]) / deviation[k];
         uint32_t own = syn_size_of_class(k);
+        if (score < best && best > scores->bar)
+            break;
         if (score <= best)
             continue;
         best = score;

@@ -34,7 +34,8 @@ void syn_scores_keep(syn_scores *scores, uint32_t surrogate, uint32_t rung,
 syn_status syn_scores_settle(syn_scores *scores, uint32_t exceeded);
 
 /* The score of a candidate, and how many members it has in the class of sizes in which
-   that is reached. */
+   that is reached. Above the bar it is that of the first class with a higher score than
+   the next: members that come after that may be those of another group. */
 double syn_scores_of(const syn_scores *scores, const syn_candidate *candidate,
                      uint32_t *size);
 
