@@ -57,8 +57,13 @@
 #' * Assemblies of which most units of the recording are members: what all do is taken for
 #'   common. With fewer than eight units beside an assembly, this part is not estimated for its
 #'   members.
-#' * What is locked to a stimulus: units that respond to it one after the other are found as an
-#'   assembly. Compare trials.
+#' * What is locked to a stimulus or a movement: units that respond to it one after the other are
+#'   found as an assembly. `summary()` says where activations come at some times in trials more than
+#'   at others.
+#' * Units that keep a rhythm of the same period: they are together at a constant phase, and their
+#'   lags are known up to whole periods. Surrogates forget the phase from one `segment` to the next;
+#'   set it to as long as rhythms keep step.
+#' * Several electrodes that see one cell are together within a millisecond or two.
 #' * Rates that rise together in some units alone, over 10 to 500 ms, are an assembly here
 #'   (Russo and Durstewitz 2017 call it so), whatever makes them rise.
 #' * The p value says that there is an assembly, not that each of its members is one. Single

@@ -209,9 +209,9 @@ part_found <- function() {
     x <- attr(found, "recording")
     utils::write.csv(data.frame(time = round(x$time, 4), unit = as.integer(sub("n", "", x$unit))),
                      file.path(here, "song.csv"), row.names = FALSE)
-    known <- list(fast = renditions(x, 38:67, 0.4, 9), slow = renditions(x, 1:35, 1, 11))
+    known <- list(fast = renditions(x, 38:67, 0.4, 12), slow = renditions(x, 1:25, 0.6, 10))
     utils::write.csv(data.frame(sequence = rep(names(known), lengths(known)),
-                                time = round(unlist(known), 3), span = rep(c(0.4, 1), lengths(known))),
+                                time = round(unlist(known), 3), span = rep(c(0.4, 0.6), lengths(known))),
                      file.path(here, "renditions.csv"), row.names = FALSE)
     utils::write.csv(as.data.frame(found, what = "activations")[c("assembly", "time", "members")],
                      file.path(here, "activations.csv"), row.names = FALSE)
