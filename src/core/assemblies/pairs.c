@@ -22,7 +22,7 @@
 
 enum {
     SHARE = 8,         /* histograms kept take at most so small a part of the budget, */
-    FEWEST_KEPT = 64,  /* but as many are kept */
+    FEWEST_KEPT = 16,  /* but as many are kept */
     NONE = UINT32_MAX
 };
 
