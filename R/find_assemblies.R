@@ -183,7 +183,8 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
 #' where that is longer
 #' @param frame What `frame_ticks()` gave.
 #' @noRd
-assembly_ladder <- function(x, max_lag, segment, frame, call = rlang::caller_env()) {
+assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks(x)),
+                            call = rlang::caller_env()) {
   resolution <- attr(x, "resolution")
   bin <- max(1, round(0.001 / resolution), frame)
   shortest <- ticks_to_seconds(bin, resolution)
