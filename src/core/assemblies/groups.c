@@ -6,13 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 8 };
+enum { MANY = 8, MOST_ROUNDS = 8 };
 
 static const double CAP = 6, FLOOR = -2;
 static const double ENOUGH = 5.5;   /* evidence for a new member */
 static const double STAY = 4;       /* evidence for one that is there */
 static const double OWN = 1.3;      /* a member with this much agrees */
 static const double AGREED = 0.75;  /* share of members that must */
+static const double AGREED_OF_MANY = 0.5;
 
 syn_status syn_grower_make(syn_grower *out, const syn_lagged *pairs, syn_budget *budget)
 {
@@ -40,6 +41,13 @@ static int has(const syn_assembly *g, uint32_t unit)
     return 0;
 }
 
+/* How many of so many members must agree: of a long sequence, neighbours do more than
+   those far apart. */
+static double agreed_of(int members)
+{
+    return members * (members < MANY ? AGREED : AGREED_OF_MANY);
+}
+
 /* Evidence for a unit at a lag, from members other than `but`; 0 without enough
    agreement. */
 static double support(const syn_lagged *p, const syn_assembly *g, uint32_t but,
@@ -58,7 +66,7 @@ static double support(const syn_lagged *p, const syn_assembly *g, uint32_t but,
         sum += z > CAP ? CAP : z < FLOOR ? FLOOR : z;
     }
     int others = (int)g->size - (but < g->size);
-    if (asked == 0 || agreed < AGREED * asked || 2 * asked < others)
+    if (asked == 0 || agreed < agreed_of(asked) || 2 * asked < others)
         return 0;
     return sum / sqrt(asked);
 }
@@ -90,7 +98,7 @@ static double best_lag(const syn_grower *w, const syn_assembly *g, syn_member *c
         }
     for (int32_t k = 0; k < n; k++) {
         double evidence = w->evidence[k] / sqrt(g->size);
-        if (evidence > best && w->agreed[k] >= AGREED * g->size) {
+        if (evidence > best && w->agreed[k] >= agreed_of((int)g->size)) {
             best = evidence;
             candidate->lag = from + k * step;
         }
