@@ -246,6 +246,9 @@ new_assemblies <- function(found, x, ladder, about) {
   seconds <- function(bins) ticks_to_seconds(bins * ladder$bin, resolution)
   n <- about$n_surrogates
   scores <- vapply(groups, \(g) g$score, 0)
+  surest <- order(-scores)
+  groups <- groups[surest]
+  scores <- scores[surest]
   p <- (vapply(scores, \(score) sum(found$score >= score), 0) + 1) / (n + 1)
   groups <- lapply(groups, \(g) {
     o <- order(g$tick)
@@ -262,7 +265,7 @@ new_assemblies <- function(found, x, ladder, about) {
     lags = lapply(groups, \(g) seconds(g$lag)), widths = lapply(groups, \(g) seconds(g$width)),
     width = vapply(groups, \(g) stats::median(seconds(g$width)), 0), count = count,
     expected = vapply(groups, \(g) g$expected, 0), first_half = as.integer(early),
-    second_half = as.integer(count - early), p = p,
+    second_half = as.integer(count - early), p = p, score = scores,
     participation = lapply(groups, \(g) unname(colMeans(g$spikes > 0))),
     times = lapply(groups, \(g) ticks_to_seconds(g$tick, resolution)),
     spikes = lapply(groups, `[[`, "spikes")
