@@ -1,7 +1,7 @@
-# The simulated session of vignette("recording-to-figure"): 40 units for 20 minutes, in blocks
+# The simulated session of vignette("recording-to-figure"): 30 units for 20 minutes, in blocks
 # of rest and task, with three assemblies of which everything is known.
 #
-#   A1  a sequence of five units within 52 ms, to within 2 ms
+#   A1  five units in turn, 12 to 15 ms apart, to within 2 ms
 #   A2  five units in turn, 40 ms apart, to within 20 ms
 #   A3  four units within 3 ms
 #
@@ -9,9 +9,9 @@
 # it did three steps ago drives A2. A3 is by itself, five times as often in task as in rest.
 
 session_truth <- list(
-  A1 = list(units = c("u03", "u17", "u08", "u31", "u22"), lags = c(0, 12, 25, 40, 52), width = 2),
-  A2 = list(units = c("u12", "u05", "u27", "u36", "u19"), lags = c(0, 40, 80, 120, 160), width = 20),
-  A3 = list(units = c("u09", "u14", "u25", "u33"), lags = c(0, 0, 0, 0), width = 3)
+  A1 = list(units = c("u03", "u17", "u08", "u29", "u22"), lags = c(0, 12, 25, 40, 52), width = 2),
+  A2 = list(units = c("u12", "u05", "u27", "u16", "u19"), lags = c(0, 40, 80, 120, 160), width = 20),
+  A3 = list(units = c("u09", "u14", "u25", "u30"), lags = c(0, 0, 0, 0), width = 3)
 )
 
 # How often each assembly is activated in each step (Hz), a matrix steps x assemblies.
@@ -37,7 +37,7 @@ session_assembly <- function(assembly, rate, step) {
   spikes[stats::runif(nrow(spikes)) < 0.8, ]
 }
 
-make_session <- function(duration = 1200, units = 40, step = 4) {
+make_session <- function(duration = 1200, units = 30, step = 4) {
   set.seed(22)
   blocks <- data.frame(start = seq(0, duration - 100, by = 100),
                        end = seq(100, duration, by = 100), condition = c("rest", "task"))
