@@ -36,6 +36,59 @@ short_strips <- function(plot) {
   plot
 }
 
+# Names of units at the raster of assemblies as large as their rows are.
+small_units <- function(plot) plot + ggplot2::theme(axis.text.y = ggplot2::element_text(size = 7.5))
+
+# ---- A recording of few units --------------------------------------------------------------
+
+# Spikes of all units between two times.
+plot_units <- function(x, from, to) {
+  spikes <- as.data.frame(x)
+  spikes <- spikes[spikes$time >= from & spikes$time <= to, ]
+  ggplot2::ggplot(spikes, ggplot2::aes(time, factor(unit, rev(levels(x$unit))))) +
+    ggplot2::geom_point(shape = 124, size = 4, colour = synfire_colours()[["blue"]]) +
+    ggplot2::labs(x = "Time (s)", y = "Unit") +
+    theme_synfire()
+}
+
+# Cross-correlograms of each two units, and what independent ones with constant rates give.
+plot_pairs <- function(pairs) {
+  units <- dimnames(pairs)[["reference"]]
+  both <- utils::combn(length(units), 2)
+  spikes <- as.vector(attr(pairs, "spikes"))
+  table <- do.call(rbind, lapply(seq_len(ncol(both)), \(k) {
+    i <- both[1, k]
+    j <- both[2, k]
+    data.frame(pair = sprintf("%s, then %s", units[[i]], units[[j]]),
+               lag = 1000 * attr(pairs, "lag"), count = pairs[, i, j],
+               chance = spikes[[i]] * spikes[[j]] * attr(pairs, "bin_size") /
+                 attr(pairs, "duration"))
+  }))
+  ggplot2::ggplot(table, ggplot2::aes(lag, count)) +
+    ggplot2::geom_col(fill = synfire_colours()[["blue"]], width = 1000 * attr(pairs, "bin_size")) +
+    ggplot2::geom_hline(ggplot2::aes(yintercept = chance), linetype = "dashed",
+                        colour = synfire_colours()[["vermilion"]]) +
+    ggplot2::facet_wrap(~factor(pair, unique(pair)), scales = "free_y") +
+    ggplot2::labs(x = "Lag (ms)", y = "Pairs of spikes") +
+    theme_synfire()
+}
+
+# Rates over the session, a line for each unit.
+plot_rates <- function(bins) {
+  time <- attr(bins, "time")
+  units <- colnames(bins)
+  table <- data.frame(time = rep(time, length(units)),
+                      unit = factor(rep(units, each = length(time)), units),
+                      rate = as.vector(unclass(bins)) / attr(bins, "bin_size"))
+  ggplot2::ggplot(table, ggplot2::aes(time, rate, colour = unit)) +
+    ggplot2::geom_line(linewidth = 0.5) +
+    ggplot2::scale_colour_manual(values = unname(synfire_colours(length(units))), name = "Unit") +
+    ggplot2::labs(x = "Time (s)", y = "Rate (Hz)") +
+    theme_synfire()
+}
+
+# ---- A causal map --------------------------------------------------------------------------
+
 # A causal map of a few series: a square for each cause (column) and effect (row), with the lag
 # of the best prediction. Framed are those that `links` (causal_links()) has.
 draw_small_map <- function(map, links, step) {
