@@ -155,7 +155,7 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
     recording = x, max_lag = max_lag, alpha = alpha, n_surrogates = n,
     segment = ticks_to_seconds(ladder$segment, attr(x, "resolution")),
     window = ticks_to_seconds(found$width * ladder$bin, attr(x, "resolution")),
-    maxima = found$maximum, threads = threads,
+    maxima = found$maximum, left_out = found$left_out, threads = threads,
     elapsed = proc.time()[["elapsed"]] - started, seed = seed, call = call
   ))
 }
@@ -175,7 +175,8 @@ assembly_ladder <- function(x, max_lag, segment, call = rlang::caller_env()) {
   segment <- check_number(segment, min = 2 * max_lag, max = 1e9, call = call)
   list(bin = bin, lags = floor(max_lag / resolution / bin * (1 + 1e-9)),
        widest = max(1, floor(0.3 / resolution / bin * (1 + 1e-9))),
-       segment = max(round(segment / resolution), ceiling(whole / 1e6)))
+       segment = max(round(segment / resolution), ceiling(whole / 1e6)),
+       step = max(1, round(0.05 / resolution / bin)) * bin)
 }
 
 #' Ticks from one frame to the next, of times that are those of frames of a camera; else 0

@@ -102,7 +102,7 @@ static double best_lag(const syn_grower *w, const syn_assembly *g, syn_member *c
 static int add_best(const syn_grower *w, syn_assembly *g)
 {
     const syn_ladder *l = &w->pairs->ladder;
-    uint32_t rung = g->seed.rung, low = rung > 0 ? rung - 1 : 0;
+    uint32_t rung = g->rung, low = rung > 0 ? rung - 1 : 0;
     uint32_t high = rung + 1 < l->rungs ? rung + 1 : rung;
     double best = ENOUGH;
     syn_member found = {.unit = UINT32_MAX};
@@ -132,7 +132,7 @@ static int place_anew(const syn_lagged *p, syn_assembly *g)
     for (uint32_t m = 0; m < g->size; m++) {
         syn_member best = g->member[m];
         double most = support(p, g, m, best);
-        uint32_t seed = g->seed.rung;
+        uint32_t seed = g->rung;
         for (uint32_t r = seed > 0 ? seed - 1 : 0; r <= seed + 1 && r < l->rungs; r++) {
             int32_t width = (int32_t)syn_ladder_width(l, r), step = (int32_t)l->step[r];
             for (int32_t d = -width; d <= width; d += step) {
@@ -191,26 +191,18 @@ void syn_assembly_tidy(syn_assembly *g)
         g->member[m].lag -= first;
 }
 
-void syn_assembly_grow(const syn_grower *grower, const syn_triangle *seed,
-                       syn_assembly *out)
+void syn_assembly_grow(const syn_grower *grower, syn_assembly *group)
 {
-    memset(out, 0, sizeof *out);
-    out->seed = *seed;
-    out->size = 3;
-    out->member[0] = (syn_member){.unit = seed->a, .rung = seed->rung};
-    out->member[1] =
-        (syn_member){.unit = seed->b, .lag = seed->lag_b, .rung = seed->rung};
-    out->member[2] =
-        (syn_member){.unit = seed->c, .lag = seed->lag_c, .rung = seed->rung};
-    while (out->size < SYN_ASSEMBLY_MOST && add_best(grower, out))
-        place_anew(grower->pairs, out);
+    place_anew(grower->pairs, group);
+    while (group->size < SYN_ASSEMBLY_MOST && add_best(grower, group))
+        place_anew(grower->pairs, group);
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        int moved = place_anew(grower->pairs, out);
-        int dropped = drop_worst(grower->pairs, out);
+        int moved = place_anew(grower->pairs, group);
+        int dropped = drop_worst(grower->pairs, group);
         if (!moved && !dropped)
             break;
     }
-    syn_assembly_tidy(out);
+    syn_assembly_tidy(group);
 }
 
 static const syn_member *member_of(const syn_assembly *g, uint32_t unit)

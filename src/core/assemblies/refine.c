@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MOST_ROUNDS = 4, MOVES = 4, FEWEST = 8 };
+enum { MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST = 8 };
 
 static const double ADD = 5.5;   /* z of a unit that becomes a member */
 static const double STAY = 4.5;  /* z of one that stays */
@@ -94,7 +94,7 @@ static int is_member(const syn_assembly *g, uint32_t unit)
 
 static uint32_t lowest_rung(const syn_refiner *r, const syn_assembly *g)
 {
-    uint32_t rung = g->seed.rung > 0 ? g->seed.rung - 1 : 0;
+    uint32_t rung = g->rung > 0 ? g->rung - 1 : 0;
     uint32_t last = r->pairs->ladder.rungs;
     return last < SYN_REFINE_RUNGS ? 0
            : rung + SYN_REFINE_RUNGS > last ? last - SYN_REFINE_RUNGS
@@ -134,7 +134,8 @@ static void fit_others(syn_refiner *r, const syn_assembly *g)
 static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t but)
 {
     syn_detected detected;
-    syn_status status = syn_detect(&r->detector, g, but, MOVES, &detected);
+    syn_status status = syn_detect(&r->detector, g, but, &r->surprise, MOVES,
+                                   &detected);
     if (status != SYN_OK)
         return status;
     count_around(r, detected.n);
@@ -178,10 +179,21 @@ static double best_place(const syn_refiner *r, const syn_assembly *g, int32_t lo
 
 /* ---- members in and out ---- */
 
+syn_status syn_refiner_learn(syn_refiner *r, const syn_assembly *g)
+{
+    syn_status status = SYN_OK;
+    syn_surprise_before(&r->detector, g, &r->surprise);
+    for (int round = 0; status == SYN_OK && round < LEARN; round++)
+        status = syn_surprise_learn(&r->detector, g, LEARN_MOVES, &r->surprise);
+    return status;
+}
+
 static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
 {
     int32_t lags = (int32_t)r->pairs->ladder.lags;
-    syn_status status = look_around(r, g, g->size);
+    syn_status status = syn_refiner_learn(r, g);
+    if (status == SYN_OK)
+        status = look_around(r, g, g->size);
     syn_assembly before = *g;
     *added = 0;
     for (uint32_t u = 0; status == SYN_OK && u < r->pairs->units; u++) {
@@ -202,12 +214,14 @@ static syn_status check_members(syn_refiner *r, syn_assembly *g, int *dropped)
     uint32_t worst = g->size;
     double least = STAY;
     *dropped = 0;
+    syn_status status = syn_refiner_learn(r, g);
+    if (status != SYN_OK)
+        return status;
     for (uint32_t m = 0; m < g->size; m++) {
         syn_member place = g->member[m];
         const syn_ladder *l = &r->pairs->ladder;
         int32_t width = (int32_t)syn_ladder_width(l, place.rung);
-        syn_status status = look_around(r, g, m);
-        if (status != SYN_OK)
+        if ((status = look_around(r, g, m)) != SYN_OK)
             return status;
         double z = best_place(r, g, place.lag - width, place.lag + width, &place);
         if (z >= STAY)
