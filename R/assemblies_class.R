@@ -20,9 +20,18 @@ lags_text <- function(units, lags) {
   paste0(paste0(units, " +", signif(lags * 1e3, 4), collapse = ", "), " ms")
 }
 
+#' The same in pieces, of which those in the middle may be left out
+#' @noRd
+member_pieces <- function(x, row) {
+  lags <- signif(x$lags[[row]] * 1e3, 4)
+  comma <- rep(c("", ", "), c(1L, length(lags) - 1L))
+  unit <- rep(c("", " ms"), c(length(lags) - 1L, 1L))
+  paste0(comma, x$units[[row]], " +", lags, unit)
+}
+
 assemblies_title <- function(x) {
   about <- attributes(x)
-  c(sprintf("# %s in %s", counted(nrow(x), "assembly", "assemblies"),
+  c(sprintf("# %s in %s", rows_text(x, "assembly", "assemblies"),
             counted(nlevels(about$recording$unit), "unit")),
     sprintf("# lags up to %s, %s, any false report with a probability of at most %s",
             duration_text(about$max_lag), counted(about$n_surrogates, "surrogate"),
@@ -56,16 +65,13 @@ print.assemblies <- function(x, n = 10, ...) {
   cat(assemblies_title(x), sep = "\n")
   rows <- utils::head(seq_len(nrow(x)), n)
   if (length(rows)) {
-    members <- format(x)[rows]
-    room <- max(20, getOption("width") - 50)
-    members <- ifelse(nchar(members) > room, paste0(substr(members, 1, room - 3), "..."), members)
     out <- data.frame(size = x$size[rows], width = duration_text(x$width[rows]),
                       count = x$count[rows], expected = signif(x$expected[rows], 3),
-                      p = signif(x$p[rows], 3), members = members)
-    names(out)[[6L]] <- "members and lags"
-    print(out, row.names = FALSE, right = FALSE)
+                      p = signif(x$p[rows], 3))
+    print_left(out, list("members and lags" = lapply(rows, \(row) member_pieces(x, row))))
     more_line(nrow(x) - length(rows))
   }
+  if (nrow(x) == 0L) cat(strwrap(no_assembly_words(x), min(getOption("width"), 90)), sep = "\n")
   invisible(x)
 }
 
@@ -91,22 +97,28 @@ print.summary.assemblies <- function(x, ...) {
   invisible(x)
 }
 
-assemblies_words <- function(x, n) {
-  if (nrow(x) == 0L) {
-    return(sprintf(paste(
-      "No three units stand out together, at any lag up to %s and any width from %s to %s, from",
-      "what chance gives in %s."
-    ), duration_text(attr(x, "max_lag")), duration_text(min(0.001, attr(x, "window"))),
-    duration_text(max(0.001, attr(x, "window"))),
-    counted(attr(x, "n_surrogates"), "surrogate")))
+#' What it means that no assembly is there
+#' @noRd
+no_assembly_words <- function(x) {
+  if ((attr(x, "rows", exact = TRUE) %||% 0L) > 0L) {
+    return("None of the assemblies that were found is among these rows.")
   }
+  window <- attr(x, "window", exact = TRUE)
+  sprintf(paste(
+    "No three units stand out together, at any lag up to %s and any width from %s to %s, from",
+    "what chance gives in %s."
+  ), duration_text(attr(x, "max_lag")), duration_text(min(0.001, window)),
+  duration_text(max(0.001, window)), counted(attr(x, "n_surrogates"), "surrogate"))
+}
+
+assemblies_words <- function(x, n) {
+  if (nrow(x) == 0L) return(no_assembly_words(x))
   rows <- utils::head(seq_len(nrow(x)), n)
-  all <- lengths(x$units)
   c(sprintf("%s stand%s out from what chance gives.",
             counted(nrow(x), "group of units", "groups of units"), if (nrow(x) == 1L) "s" else ""),
     vapply(rows, \(row) paste("-", assembly_sentence(x, row)), ""),
     if (nrow(x) > length(rows)) sprintf("And %s.", counted(nrow(x) - length(rows), "more", "more")),
-    shared_words(x, all),
+    shared_words(x),
     paste("The p values are for whole assemblies, over all units, lags and widths together. They",
           "do not say what makes the units fire together: each other, or a common input."))
 }
@@ -199,7 +211,7 @@ halves_text <- function(first, second, expected) {
 
 #' Units that are in several assemblies
 #' @noRd
-shared_words <- function(x, sizes) {
+shared_words <- function(x) {
   often <- table(unlist(x$units))
   shared <- names(often)[often > 1L]
   if (length(shared) == 0L) return(NULL)
