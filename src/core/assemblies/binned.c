@@ -27,8 +27,12 @@ syn_status syn_binned_make(syn_binned *out, const syn_trains *trains, int64_t bi
                                           sizeof *out->bin));
     if (!ok)
         return syn_budget_refusal(budget);
-    for (uint32_t k = 0; k < trains->trials; k++)
-        out->n[k] = (uint32_t)((trains->stop[k] - trains->start[k]) / bin + 1);
+    for (uint32_t k = 0; k < trains->trials; k++) {
+        int64_t bins = (trains->stop[k] - trains->start[k]) / bin + 1;
+        if (bins > INT32_MAX)
+            return SYN_TOO_LARGE;
+        out->n[k] = (uint32_t)bins;
+    }
     for (uint32_t u = 0; u < trains->units; u++)
         for (uint32_t e = trains->first[u]; e < trains->first[u + 1]; e++) {
             uint32_t k = trains->trial[e];

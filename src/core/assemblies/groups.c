@@ -132,6 +132,73 @@ static int add_best(const syn_grower *w, syn_assembly *g)
     return 1;
 }
 
+/* What the pairs of a group say at a width, not cut, at the best lags within `reach` of
+   those of the members. */
+static double told_at(const syn_lagged *p, const syn_assembly *g, uint32_t rung,
+                      int32_t reach)
+{
+    int32_t step = (int32_t)p->ladder.step[rung], lags = (int32_t)p->ladder.lags;
+    double sum = 0;
+    for (uint32_t x = 0; x < g->size; x++)
+        for (uint32_t y = 0; y < x; y++) {
+            int32_t lag = g->member[x].lag - g->member[y].lag;
+            double best = 0;
+            for (int32_t d = -(reach / step) * step; d <= reach; d += step) {
+                if (lag + d > lags || lag + d < -lags)
+                    continue;
+                double z = syn_lagged_look(p, g->member[y].unit, g->member[x].unit, rung,
+                                           lag + d).z;
+                best = z > best ? z : best;
+            }
+            sum += best;
+        }
+    return sum;
+}
+
+/* Gives a group the width at which its pairs say most: the one that it was found at is one
+   at which surrogates say little. */
+static void choose_width(const syn_lagged *p, syn_assembly *g)
+{
+    int32_t reach = (int32_t)(p->ladder.half[g->rung] + p->ladder.step[g->rung]);
+    double most = 0;
+    uint32_t best = g->rung;
+    for (uint32_t r = 0; r < p->ladder.rungs; r++) {
+        double told = told_at(p, g, r, reach);
+        if (told > most) {
+            most = told;
+            best = r;
+        }
+    }
+    g->rung = best;
+    for (uint32_t m = 0; m < g->size; m++)
+        g->member[m].rung = best;
+}
+
+/* Places members one after the other, each by its pairs with those before it, at most
+   `reach` bins from where it is. */
+static void place_in_turn(const syn_lagged *p, syn_assembly *g, int32_t reach)
+{
+    int32_t step = (int32_t)p->ladder.step[g->rung], lags = (int32_t)p->ladder.lags;
+    for (uint32_t m = 1; m < g->size; m++) {
+        double most = 0;
+        int32_t from = g->member[m].lag, best = from;
+        for (int32_t d = -(reach / step) * step; d <= reach; d += step) {
+            double sum = 0;
+            for (uint32_t k = 0; k < m; k++) {
+                int32_t lag = from + d - g->member[k].lag;
+                if (lag <= lags && lag >= -lags)
+                    sum += syn_lagged_look(p, g->member[k].unit, g->member[m].unit,
+                                           g->rung, lag).z;
+            }
+            if (sum > most) {
+                most = sum;
+                best = from + d;
+            }
+        }
+        g->member[m].lag = best;
+    }
+}
+
 /* Moves each member to the lag, and gives it the width, that the others support best. */
 static int place_anew(const syn_lagged *p, syn_assembly *g)
 {
@@ -201,6 +268,10 @@ void syn_assembly_tidy(syn_assembly *g)
 
 void syn_assembly_grow(const syn_grower *grower, syn_assembly *group)
 {
+    const syn_ladder *l = &grower->pairs->ladder;
+    int32_t reach = (int32_t)(l->half[group->rung] + l->step[group->rung]);
+    choose_width(grower->pairs, group);
+    place_in_turn(grower->pairs, group, 2 * reach);
     place_anew(grower->pairs, group);
     while (group->size < SYN_ASSEMBLY_MOST && add_best(grower, group))
         place_anew(grower->pairs, group);

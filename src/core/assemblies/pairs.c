@@ -28,7 +28,7 @@ enum {
 
 /* Histograms that were counted, and which. */
 typedef struct syn_lagged_store {
-    int32_t *sum;     /* [slots * (2 * margin + 1)] running sums */
+    int32_t *sum;     /* [slots * (2 * margin + 2)] running sums */
     uint32_t *slot;   /* [pairs] where that of a pair is, or NONE */
     size_t *pair;     /* [slots] whose it is */
     uint32_t slots, used;
@@ -43,9 +43,10 @@ int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin)
 
 /* ---- memory ---- */
 
+/* As long as syn_timed_sums() needs. */
 static size_t length_of(const syn_lagged *p)
 {
-    return 2 * (size_t)p->ladder.margin + 1;
+    return 2 * (size_t)p->ladder.margin + 2;
 }
 
 static syn_status make_store(syn_lagged *p)
@@ -248,7 +249,7 @@ syn_status syn_lagged_fit(syn_lagged *p, const int32_t *const *sum,
 
 typedef struct sampling {
     const syn_lagged *pairs;
-    int32_t *sum;  /* [n * (2 * margin + 1)] */
+    int32_t *sum;  /* [n * (2 * margin + 2)] */
 } sampling;
 
 static syn_status count_sample(void *context, size_t item, int worker)
@@ -297,57 +298,4 @@ syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
         return status;
     find_clumps(pairs, recording);
     return sample(pairs, watch);
-}
-
-/* ---- the best window of each pair ---- */
-
-typedef struct scan {
-    const syn_lagged *pairs;
-    syn_lagged_peak *peak;
-} scan;
-
-static syn_lagged_peak scan_rung(const syn_lagged *p, uint32_t a, uint32_t b,
-                                 uint32_t rung)
-{
-    const syn_ladder *l = &p->ladder;
-    int32_t reach = (int32_t)l->reach[rung], step = (int32_t)l->step[rung];
-    const int32_t *sum = syn_lagged_sums(p, a, b);
-    const double *common = p->common + l->first[rung] + reach;
-    const double *spread = p->spread + l->first[rung] + reach;
-    syn_excess_scale e = {.clumps = clumps_of(p, a, b, rung)};
-    syn_lagged_peak peak = {0};
-    for (int32_t k = -reach; k <= reach; k++) {
-        syn_sides s = syn_sides_look(sum, (int32_t)l->half[rung], k * step);
-        e.common = common[k];
-        e.spread = spread[k];
-        if (!syn_excess_may_pass(s, e, (double)peak.z * peak.z))
-            continue;
-        float z = (float)syn_excess_z(s, e);
-        if (z > peak.z)
-            peak = (syn_lagged_peak){.z = z, .lag = k * step};
-    }
-    return peak;
-}
-
-static syn_status scan_unit(void *context, size_t item, int worker)
-{
-    const scan *s = context;
-    size_t units = s->pairs->units;
-    (void)worker;
-    for (uint32_t a = 0; a < item; a++)
-        for (uint32_t r = 0; r < s->pairs->ladder.rungs; r++) {
-            syn_lagged_peak peak = scan_rung(s->pairs, a, (uint32_t)item, r);
-            syn_lagged_peak *of = s->peak + r * units * units;
-            of[a * units + item] = peak;
-            peak.lag = -peak.lag;
-            of[item * units + a] = peak;
-        }
-    return SYN_OK;
-}
-
-syn_status syn_lagged_best(const syn_lagged *pairs, syn_lagged_peak *peak,
-                           const syn_watch *watch)
-{
-    scan s = {.pairs = pairs, .peak = peak};
-    return syn_parallel_for(pairs->units, 1, watch, "units", scan_unit, &s);
 }

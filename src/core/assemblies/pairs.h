@@ -28,13 +28,6 @@ typedef struct syn_lagged {
     syn_budget *budget;
 } syn_lagged;
 
-/* The best lag of a pair on a rung: by how many bins the second unit comes after the
-   first. */
-typedef struct syn_lagged_peak {
-    float z;      /* 0 where no lag has an excess */
-    int32_t lag;
-} syn_lagged_peak;
-
 /* Room for pairs of `units` units. The caller keeps the budget for as long, and frees
    with syn_lagged_free(), also after an error: SYN_OVER_BUDGET or SYN_NO_MEMORY. */
 syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bin,
@@ -72,10 +65,5 @@ syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t 
 /* Running sums of the histogram of a < b, at lag 0; they stay until others were asked
    for. */
 const int32_t *syn_lagged_sums(const syn_lagged *pairs, uint32_t a, uint32_t b);
-
-/* The best lag of each pair on each rung: of b after a at
-   peak[(rung * units + a) * units + b]. */
-syn_status syn_lagged_best(const syn_lagged *pairs, syn_lagged_peak *peak,
-                           const syn_watch *watch);
 
 #endif

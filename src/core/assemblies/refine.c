@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-enum { MANY = 8, MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST = 8 };
+enum { MANY = 8, MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST = 8,
+       FEW_UNITS = 100 };
 
 static const double ADD = 5.5;   /* z of a unit that becomes a member */
 static const double STAY = 4.5;  /* z of one that stays */
@@ -110,8 +111,8 @@ static uint32_t rungs_of(const syn_refiner *r)
     return rungs < SYN_REFINE_RUNGS ? rungs : SYN_REFINE_RUNGS;
 }
 
-/* What units that are not members have in common there. */
-static void fit_others(syn_refiner *r, const syn_assembly *g)
+/* What units that are neither members nor `but` have in common there. */
+static void fit_others(syn_refiner *r, const syn_assembly *g, uint32_t but)
 {
     const syn_ladder *l = &r->pairs->ladder;
     size_t length = 2 * (size_t)l->margin + 1, lags = 2 * (size_t)l->lags + 1;
@@ -121,7 +122,7 @@ static void fit_others(syn_refiner *r, const syn_assembly *g)
         uint32_t rung = lowest_rung(r, g) + k;
         syn_excess_many many = {.sum = r->row, .clumps = r->clumps};
         for (uint32_t u = 0; u < r->pairs->units; u++) {
-            if (is_member(g, u))
+            if (u == but || is_member(g, u))
                 continue;
             r->row[many.n] = r->sum + u * length + l->margin;
             r->clumps[many.n++] = r->pairs->clumps[(size_t)rung * r->pairs->units + u];
@@ -143,7 +144,7 @@ static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t bu
         return status;
     r->around = detected.n;
     count_around(r, detected.n);
-    fit_others(r, g);
+    fit_others(r, g, UINT32_MAX);
     return SYN_OK;
 }
 
@@ -193,6 +194,17 @@ syn_status syn_refiner_learn(syn_refiner *r, const syn_assembly *g)
     return status;
 }
 
+/* Whether a unit would be added if nothing were common to units. Only then is what others
+   have in common found without it: among few, it would hide itself. */
+static int has_excess(syn_refiner *r, const syn_assembly *g, syn_member *m)
+{
+    size_t places = SYN_REFINE_RUNGS * (2 * (size_t)r->pairs->ladder.lags + 1);
+    int32_t lags = (int32_t)r->pairs->ladder.lags;
+    memset(r->common, 0, places * sizeof *r->common);
+    memset(r->spread, 0, places * sizeof *r->spread);
+    return best_place(r, g, -lags, lags, m) >= ADD;
+}
+
 static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
 {
     int32_t lags = (int32_t)r->pairs->ladder.lags;
@@ -203,8 +215,11 @@ static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
     *added = 0;
     for (uint32_t u = 0; status == SYN_OK && u < r->pairs->units; u++) {
         syn_member m = {.unit = u};
-        if (is_member(&before, u) || g->size == SYN_ASSEMBLY_MOST ||
-            best_place(r, &before, -lags, lags, &m) < ADD)
+        if (is_member(&before, u) || g->size == SYN_ASSEMBLY_MOST)
+            continue;
+        if (r->pairs->units <= FEW_UNITS && has_excess(r, &before, &m))
+            fit_others(r, &before, u);
+        if (best_place(r, &before, -lags, lags, &m) < ADD)
             continue;
         g->member[g->size++] = m;
         *added = 1;

@@ -17,7 +17,7 @@ static const double SLACK = 1.3;  /* surrogates may have more peaks than the rec
 typedef struct worker {
     syn_scan scan;
     syn_circular circular;  /* of surrogates alone */
-    int32_t *sum;           /* [2 * margin + 1] */
+    int32_t *sum;           /* [2 * margin + 2] */
     syn_peak *peak;         /* what was found in this wave, pair after pair */
     size_t found, room;
     uint32_t surrogate;     /* the next one to be looked through */
@@ -75,7 +75,7 @@ static syn_status make_worker(const job *j, worker *w)
         w->scan.common = p->common;
         w->scan.spread = p->spread;
     }
-    w->sum = syn_budget_alloc(p->budget, 2 * (size_t)p->ladder.margin + 1,
+    w->sum = syn_budget_alloc(p->budget, 2 * (size_t)p->ladder.margin + 2,
                               sizeof *w->sum);
     if (!w->sum)
         return syn_budget_refusal(p->budget);

@@ -13,6 +13,10 @@ typedef struct syn_timed {
     int64_t *tick;     /* [events] increasing within a unit */
     uint32_t *place;   /* [events] twice a tick over twice a bin, modulo 2^32, */
     int32_t *phase;    /* [events] and what is left of it */
+    int shift;         /* time is cut into pieces of 2^shift ticks */
+    uint32_t pieces;
+    int64_t start;     /* the first tick of all */
+    uint32_t *from;    /* [units * (pieces + 1)] the first spike of a unit in a piece */
     syn_budget *budget;
 } syn_timed;
 
@@ -24,7 +28,8 @@ syn_status syn_timed_make(syn_timed *out, const syn_recording *recording,
 void syn_timed_free(syn_timed *timed);
 
 /* Counts the lags of b after a, from -lags to lags, as running sums: sum[k] has those of
-   all bins up to it. SYN_TOO_LARGE where they pass 2^31 - 1. */
+   all bins up to it, for k up to 2 * lags; there is room for one more. SYN_TOO_LARGE where
+   they pass 2^31 - 1, or nearly so. */
 syn_status syn_timed_sums(const syn_timed *timed, uint32_t a, uint32_t b, int32_t *sum);
 
 #endif
