@@ -9,8 +9,8 @@
 #'
 #' # What is tested
 #' The lags between the spikes of every pair of units are counted in windows of 1, 3, 5, 9, 17,
-#' ... 257 ms around all lags up to `max_lag`. (Where all times are those of frames of a camera, it is
-#' windows of 1, 3, 5, ... frames, up to 0.3 s.) The *excess* of a window is what it holds above
+#' ... 257 ms around all lags up to `max_lag`. (Where all times are those of frames or bins, it is
+#' windows of 1, 3, 5, ... of them, up to 0.3 s.) The *excess* of a window is what it holds above
 #' what is expected:
 #' * from two widths of lags on either side of it, half a width away from it. What both units'
 #'   rates do over times several times as long as the width is in those, too, and is no excess
@@ -34,7 +34,7 @@
 #' its spikes around the activations of the others, have an excess of their own, and a member
 #' that the activations of the others say nothing of is taken out. A triangle that has two units
 #' of an assembly at their lag is explained by it, and so is a group that shares half its members
-#' with one found before.
+#' with one found before, or half the spikes of its activations.
 #'
 #' # Activations
 #' The windows of the members are laid over the recording. At each moment a member counts by how
@@ -45,14 +45,27 @@
 #' threshold is where the number stands out most from that. So about `expected` of the `count`
 #' activations are chance: do not take a single one as a fact.
 #'
+#' # Recordings of a camera
+#' Calcium that is turned into events has one in each frame for as long as a neuron is active,
+#' and ten events in a row are no ten spikes. Where all times are those of frames, 10 ms or more
+#' apart, a run of successive frames of a unit is therefore one event, at its first frame, in the
+#' recording and in the surrogates. `print()` and `summary()` say so, and the attribute
+#' `recording` holds these events. (Bins of 10 ms and more are taken for frames; count spikes in
+#' finer ones, or give their times.)
+#'
 #' # What this does not show
 #' * That members drive each other. A common input makes assemblies as well.
 #' * Pairs: see [cross_correlogram()].
 #' * Assemblies of which most units of the recording are members: what all do is taken for
 #'   common. With fewer than eight units beside an assembly, this part is not estimated for its
 #'   members.
-#' * What is locked to a stimulus: units that respond to it one after the other are found as an
-#'   assembly. Compare trials.
+#' * What is locked to a stimulus or a movement: units that respond to it one after the other are
+#'   found as an assembly. `summary()` says where activations come at some times in trials more than
+#'   at others.
+#' * Units that keep a rhythm of the same period: they are together at a constant phase, and their
+#'   lags are known up to whole periods. Surrogates forget the phase from one `segment` to the next;
+#'   set it to as long as rhythms keep step.
+#' * Several electrodes that see one cell are together within a millisecond or two.
 #' * Rates that rise together in some units alone, over 10 to 500 ms, are an assembly here
 #'   (Russo and Durstewitz 2017 call it so), whatever makes them rise.
 #' * The p value says that there is an assembly, not that each of its members is one. Single
@@ -106,7 +119,8 @@
 #'       window}
 #'     \item{spikes}{list: a matrix, activations x members, of numbers of spikes}
 #'   }
-#'   Attributes: `recording`, `max_lag`, `alpha`, `n_surrogates`, `segment`, `window` (widths that
+#'   Attributes: `recording` (what was looked at), `camera` (`NULL`, or the length of a `frame` in
+#'   seconds and how many `spikes` were given, see Recordings of a camera), `max_lag`, `alpha`, `n_surrogates`, `segment`, `window` (widths that
 #'   were looked at, in seconds), `maxima` (widths x surrogates: z of the best triangle of each),
 #'   `device`, `gpus`, `threads`, `elapsed` (s), `seed` (`.Random.seed` as it was before) and
 #'   `call`. [set.seed()] decides all, with any number of threads and on each device.
@@ -155,10 +169,15 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
     abort_arg("n_surrogates", sprintf("at least %s, that is 1 / alpha - 1",
                                       commas(ceiling(1 / alpha * (1 - 1e-9)) - 1)), exact(n))
   }
-  ladder <- assembly_ladder(x, max_lag, segment)
   device <- check_choice(device)
   gpus <- check_place(device, gpus)
   if (device == "gpu") gpu_session$used <- TRUE
+  frame <- frame_ticks(train_ticks(x))
+  ladder <- assembly_ladder(x, max_lag, segment, frame)
+  camera <- if (is_camera(frame, attr(x, "resolution"))) {
+    list(frame = ticks_to_seconds(frame, attr(x, "resolution")), spikes = nrow(x))
+  }
+  if (!is.null(camera)) x <- first_frames(x, frame)
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory, min = 1e7)
   seed <- current_seed()
@@ -174,7 +193,7 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
                          "Take fewer units with `x[unit = ]`, or a shorter `max_lag`.",
                          limit_of = "spikes")
   new_assemblies(found, x, ladder, list(
-    recording = x, max_lag = max_lag, alpha = alpha, n_surrogates = n,
+    recording = x, camera = camera, max_lag = max_lag, alpha = alpha, n_surrogates = n,
     segment = ticks_to_seconds(ladder$segment, attr(x, "resolution")),
     window = ticks_to_seconds(found$width * ladder$bin, attr(x, "resolution")),
     maxima = found$maximum, left_out = found$left_out, device = device,
@@ -185,10 +204,12 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
 
 #' Lengths in ticks and in bins; a bin is a millisecond, or what the times are multiples of
 #' where that is longer
+#' @param frame What `frame_ticks()` gave.
 #' @noRd
-assembly_ladder <- function(x, max_lag, segment, call = rlang::caller_env()) {
+assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks(x)),
+                            call = rlang::caller_env()) {
   resolution <- attr(x, "resolution")
-  bin <- max(1, round(0.001 / resolution), frame_ticks(train_ticks(x)))
+  bin <- max(1, round(0.001 / resolution), frame)
   shortest <- ticks_to_seconds(bin, resolution)
   max_lag <- check_number(max_lag, min = shortest, max = 1e5 * shortest, call = call)
   whole <- diff(interval_ticks(x))
@@ -217,14 +238,30 @@ frame_ticks <- function(ticks) {
   round(stats::median((apart / round(frames))[short]))
 }
 
+#' Whether frames are so long that they are those of a camera, and no bins of spikes
+#' @noRd
+is_camera <- function(frame, resolution) frame * resolution >= 0.01 * (1 - 1e-9)
+
+#' The first event of each run of successive frames of a unit
+#' @noRd
+first_frames <- function(x, frame) {
+  ticks <- train_ticks(x)
+  o <- order(x$unit, ticks)
+  again <- c(FALSE, diff(ticks[o]) < 1.5 * frame & diff(as.integer(x$unit)[o]) == 0L)
+  x[sort(o[!again]), ]
+}
+
 #' @param found What the core found; `NULL` where there was nothing to look at.
 #' @noRd
 new_assemblies <- function(found, x, ladder, about) {
-  groups <- found$groups
+  groups <- distinct_groups(found$groups, x, ladder$bin)
   resolution <- attr(x, "resolution")
   seconds <- function(bins) ticks_to_seconds(bins * ladder$bin, resolution)
   n <- about$n_surrogates
   scores <- vapply(groups, \(g) g$score, 0)
+  surest <- order(-scores)
+  groups <- groups[surest]
+  scores <- scores[surest]
   p <- (vapply(scores, \(score) sum(found$score >= score), 0) + 1) / (n + 1)
   groups <- lapply(groups, \(g) {
     o <- order(g$tick)
@@ -241,7 +278,7 @@ new_assemblies <- function(found, x, ladder, about) {
     lags = lapply(groups, \(g) seconds(g$lag)), widths = lapply(groups, \(g) seconds(g$width)),
     width = vapply(groups, \(g) stats::median(seconds(g$width)), 0), count = count,
     expected = vapply(groups, \(g) g$expected, 0), first_half = as.integer(early),
-    second_half = as.integer(count - early), p = p,
+    second_half = as.integer(count - early), p = p, score = scores,
     participation = lapply(groups, \(g) unname(colMeans(g$spikes > 0))),
     times = lapply(groups, \(g) ticks_to_seconds(g$tick, resolution)),
     spikes = lapply(groups, `[[`, "spikes")

@@ -6,13 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 8 };
+enum { MANY = 8, MOST_ROUNDS = 8 };
 
 static const double CAP = 6, FLOOR = -2;
 static const double ENOUGH = 5.5;   /* evidence for a new member */
 static const double STAY = 4;       /* evidence for one that is there */
 static const double OWN = 1.3;      /* a member with this much agrees */
 static const double AGREED = 0.75;  /* share of members that must */
+static const double AGREED_OF_MANY = 0.5;
 
 syn_status syn_grower_make(syn_grower *out, const syn_lagged *pairs, syn_budget *budget)
 {
@@ -40,6 +41,13 @@ static int has(const syn_assembly *g, uint32_t unit)
     return 0;
 }
 
+/* How many of so many members must agree: of a long sequence, neighbours do more than
+   those far apart. */
+static double agreed_of(int members)
+{
+    return members * (members < MANY ? AGREED : AGREED_OF_MANY);
+}
+
 /* Evidence for a unit at a lag, from members other than `but`; 0 without enough
    agreement. */
 static double support(const syn_lagged *p, const syn_assembly *g, uint32_t but,
@@ -58,7 +66,7 @@ static double support(const syn_lagged *p, const syn_assembly *g, uint32_t but,
         sum += z > CAP ? CAP : z < FLOOR ? FLOOR : z;
     }
     int others = (int)g->size - (but < g->size);
-    if (asked == 0 || agreed < AGREED * asked || 2 * asked < others)
+    if (asked == 0 || agreed < agreed_of(asked) || 2 * asked < others)
         return 0;
     return sum / sqrt(asked);
 }
@@ -90,7 +98,7 @@ static double best_lag(const syn_grower *w, const syn_assembly *g, syn_member *c
         }
     for (int32_t k = 0; k < n; k++) {
         double evidence = w->evidence[k] / sqrt(g->size);
-        if (evidence > best && w->agreed[k] >= AGREED * g->size) {
+        if (evidence > best && w->agreed[k] >= agreed_of((int)g->size)) {
             best = evidence;
             candidate->lag = from + k * step;
         }
@@ -166,9 +174,33 @@ static void choose_width(const syn_lagged *p, syn_assembly *g)
         g->member[m].rung = best;
 }
 
-/* Moves each member to the lag, by at most `reach` or a width, and gives it the width,
-   that the others support best. */
-static int place_anew(const syn_lagged *p, syn_assembly *g, int32_t reach)
+/* Places members one after the other, each by its pairs with those before it, at most
+   `reach` bins from where it is. */
+static void place_in_turn(const syn_lagged *p, syn_assembly *g, int32_t reach)
+{
+    int32_t step = (int32_t)p->ladder.step[g->rung], lags = (int32_t)p->ladder.lags;
+    for (uint32_t m = 1; m < g->size; m++) {
+        double most = 0;
+        int32_t from = g->member[m].lag, best = from;
+        for (int32_t d = -(reach / step) * step; d <= reach; d += step) {
+            double sum = 0;
+            for (uint32_t k = 0; k < m; k++) {
+                int32_t lag = from + d - g->member[k].lag;
+                if (lag <= lags && lag >= -lags)
+                    sum += syn_lagged_look(p, g->member[k].unit, g->member[m].unit,
+                                           g->rung, lag).z;
+            }
+            if (sum > most) {
+                most = sum;
+                best = from + d;
+            }
+        }
+        g->member[m].lag = best;
+    }
+}
+
+/* Moves each member to the lag, and gives it the width, that the others support best. */
+static int place_anew(const syn_lagged *p, syn_assembly *g)
 {
     const syn_ladder *l = &p->ladder;
     int moved = 0;
@@ -178,7 +210,6 @@ static int place_anew(const syn_lagged *p, syn_assembly *g, int32_t reach)
         uint32_t seed = g->rung;
         for (uint32_t r = seed > 0 ? seed - 1 : 0; r <= seed + 1 && r < l->rungs; r++) {
             int32_t width = (int32_t)syn_ladder_width(l, r), step = (int32_t)l->step[r];
-            width = width > reach ? width : reach / step * step;
             for (int32_t d = -width; d <= width; d += step) {
                 syn_member candidate = g->member[m];
                 candidate.lag += d;
@@ -240,11 +271,12 @@ void syn_assembly_grow(const syn_grower *grower, syn_assembly *group)
     const syn_ladder *l = &grower->pairs->ladder;
     int32_t reach = (int32_t)(l->half[group->rung] + l->step[group->rung]);
     choose_width(grower->pairs, group);
-    place_anew(grower->pairs, group, reach);
+    place_in_turn(grower->pairs, group, 2 * reach);
+    place_anew(grower->pairs, group);
     while (group->size < SYN_ASSEMBLY_MOST && add_best(grower, group))
-        place_anew(grower->pairs, group, 0);
+        place_anew(grower->pairs, group);
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        int moved = place_anew(grower->pairs, group, 0);
+        int moved = place_anew(grower->pairs, group);
         int dropped = drop_worst(grower->pairs, group);
         if (!moved && !dropped)
             break;

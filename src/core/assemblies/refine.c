@@ -6,11 +6,14 @@
 
 #include <string.h>
 
-enum { MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST = 8,
+enum { MANY = 8, MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST = 8,
        FEW_UNITS = 100 };
 
 static const double ADD = 5.5;   /* z of a unit that becomes a member */
 static const double STAY = 4.5;  /* z of one that stays */
+static const double STAY_OF_MANY = 3;
+static const double SHARE = 0.1; /* of the activations that a member takes part in, above
+                                    chance, at least */
 
 syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
                             const syn_recording *recording, double duration,
@@ -139,6 +142,7 @@ static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t bu
                                    &detected);
     if (status != SYN_OK)
         return status;
+    r->around = detected.n;
     count_around(r, detected.n);
     fit_others(r, g, UINT32_MAX);
     return SYN_OK;
@@ -165,7 +169,8 @@ static double best_place(const syn_refiner *r, const syn_assembly *g, int32_t lo
             syn_sides s = syn_sides_look(sum, (int32_t)l->half[rung], i * step);
             e.common = common[i];
             e.spread = spread[i];
-            if (!syn_excess_may_pass(s, e, best * best))
+            if (!syn_excess_may_pass(s, e, best * best) ||
+                s.in - syn_excess_expected(s, e) < SHARE * (double)r->around)
                 continue;
             double z = syn_excess_z(s, e);
             if (z > best) {
@@ -223,11 +228,12 @@ static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
 }
 
 /* Places each member anew by the activations of the others, and takes out the one that
-   they say least of, if that is too little. */
-static syn_status check_members(syn_refiner *r, syn_assembly *g, int *dropped)
+   they say least of, if that is below `stay`. */
+static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
+                                int *dropped)
 {
     uint32_t worst = g->size;
-    double least = STAY;
+    double least = stay;
     *dropped = 0;
     syn_status status = syn_refiner_learn(r, g);
     if (status != SYN_OK)
@@ -239,7 +245,7 @@ static syn_status check_members(syn_refiner *r, syn_assembly *g, int *dropped)
         if ((status = look_around(r, g, m)) != SYN_OK)
             return status;
         double z = best_place(r, g, place.lag - width, place.lag + width, &place);
-        if (z >= STAY)
+        if (z >= stay)
             g->member[m] = place;
         if (z < least) {
             least = z;
@@ -260,13 +266,16 @@ syn_status syn_assembly_refine(syn_refiner *refiner, syn_assembly *group,
 {
     syn_status status = SYN_OK;
     int added = 1, dropped = 1;
+    /* What many pairs say together was tested: of a sequence that comes back twenty times,
+       each member says little by itself. */
+    double stay = group->size < MANY ? STAY : STAY_OF_MANY;
     for (int round = 0; added && round < MOST_ROUNDS; round++) {
         if ((status = add_members(refiner, group, &added)) != SYN_OK)
             return status;
         dropped = 1;
         while (dropped && group->size > 2) {
             if ((status = syn_poll(watch, "groups", round, MOST_ROUNDS)) != SYN_OK ||
-                (status = check_members(refiner, group, &dropped)) != SYN_OK)
+                (status = check_members(refiner, group, stay, &dropped)) != SYN_OK)
                 return status;
         }
     }

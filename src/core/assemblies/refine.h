@@ -19,6 +19,7 @@ typedef struct syn_refiner {
     double *common;        /* [SYN_REFINE_RUNGS * (2 * lags + 1)] */
     double *spread;
     syn_excess_moments *moments;
+    size_t around;         /* activations that `sum` is around */
     syn_budget *budget;
 } syn_refiner;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double LEAST_DEVIATION = 0.2;  /* of the largest evidence over surrogates */
+static const double LEAST_DEVIATION = 0.4;  /* of the largest evidence over surrogates */
 
 syn_status syn_scores_make(syn_scores *out, uint32_t surrogates, uint32_t rungs,
                            syn_budget *budget)
