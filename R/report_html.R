@@ -80,7 +80,7 @@ number_cells <- function(v) {
 
 #' Whether this R can draw pictures into files
 #' @noRd
-can_draw <- function() isTRUE(unname(capabilities("png")))
+can_write_pictures <- function() isTRUE(unname(capabilities("png")))
 
 #' A picture with its text, or a sentence that there is none
 #'
@@ -89,7 +89,7 @@ can_draw <- function() isTRUE(unname(capabilities("png")))
 #' @param width,height In inches.
 #' @noRd
 html_figure <- function(plot, alt, caption = NULL, width = 9, height = 4.5) {
-  if (!can_draw()) {
+  if (!can_write_pictures()) {
     return(paragraph("There is no picture here, as this R cannot draw PNG files:",
                      "`capabilities(\"png\")` is `FALSE`.", alt))
   }

@@ -7,6 +7,22 @@ pair_widths <- data.frame(width = c(1L, 5L, 25L), from = c(2L, 6L, 26L), to = c(
 pair_lags <- 50L
 most_paired <- 200L
 
+#' The widths and lags of `x`: fewer where its times are those of frames of a camera
+#'
+#' @return A list: `bin` (ticks), `widths` (rows of `pair_widths`), `lags` and `reach`, of what
+#'   they are compared with (bins).
+#' @noRd
+pair_plan <- function(x) {
+  resolution <- attr(x, "resolution", exact = TRUE)
+  bin <- max(1, round(0.001 / resolution), frame_ticks(train_ticks(x)))
+  seconds <- ticks_to_seconds(bin, resolution)
+  short <- pair_widths$width * seconds <= 0.15 | pair_widths$width == 1L
+  widths <- pair_widths[short, , drop = FALSE]
+  lags <- min(pair_lags, max(10, floor(0.25 / seconds)))
+  list(bin = bin, seconds = seconds, widths = widths, lags = lags,
+       reach = lags + max(widths$to))
+}
+
 #' Test all pairs of units
 #'
 #' A window of 1, 5 or 25 bins is compared with the bins beside it: what is expected is what
@@ -20,46 +36,44 @@ most_paired <- 200L
 #'   a string, why no pair was tested.
 #' @noRd
 test_pairs <- function(x, alpha, threads, max_memory) {
-  trials <- attr(x, "trials", exact = TRUE)
-  inside <- !is.na(trial_of(x))
-  spikes <- tabulate(as.integer(x$unit)[inside], nlevels(x$unit))
-  bin <- max(1, round(0.001 / attr(x, "resolution")), frame_ticks(train_ticks(x)))
-  reach <- pair_lags + max(pair_widths$to)
-  length <- ticks_to_seconds(reach * bin, attr(x, "resolution"))
-  pieces <- pair_pieces(x, max(4 * length, min(10, observed_seconds(x) / 50)))
+  spikes <- tabulate(as.integer(x$unit)[!is.na(trial_of(x))], nlevels(x$unit))
   if (sum(spikes > 0) < 2L) return("fewer than two units have spikes")
-  if (nrow(pieces) < 10L) {
-    return(sprintf("the recording is shorter than ten pieces of %s, in which surrogates are made",
-                   duration_text(4 * length)))
+  plan <- pair_plan(x)
+  reach <- plan$reach * plan$seconds
+  pieces <- pair_pieces(x, max(4 * reach, min(10, observed_seconds(x) / 50)))
+  if (nrow(pieces) < 5L) {
+    return(sprintf("the recording is shorter than five pieces of %s, in which surrogates are made",
+                   duration_text(4 * reach)))
   }
-  chosen <- paired_units(x, spikes, length, max_memory)
-  if (length(chosen) < 2L) return("`max_memory` is too small for two units")
-  y <- keep_units(x, rlang::quo(!!levels(x$unit)[chosen]), rlang::current_env())
-  count <- \(one) cross_correlogram(one, ticks_to_seconds(bin, attr(x, "resolution")), length,
-                                    threads = threads, max_memory = max_memory)
+  chosen <- paired_units(x, spikes, plan, max_memory)
+  if (length(chosen) < 2L) return("two units are more than `max_memory` allows")
+  units <- levels(x$unit)[chosen]
+  y <- keep_units(x, rlang::quo(!!units), rlang::current_env())
+  count <- \(one) cross_correlogram(one, plan$seconds, reach, threads = threads,
+                                    max_memory = max_memory)
   counts <- count(y)
   n <- ceiling(1 / alpha * (1 - 1e-9)) - 1
-  largest <- vapply(seq_len(n), \(k) max(0, pair_evidence(count(shifted(y, pieces)))$evidence), 0)
-  found <- pair_evidence(counts)
+  largest <- vapply(seq_len(n), \(k) {
+    max(0, pair_evidence(count(shifted_units(y, pieces)), plan)$evidence)
+  }, 0)
+  found <- pair_evidence(counts, plan)
   found$p <- vapply(found$evidence, \(v) (1 + sum(largest >= v)) / (n + 1), 0)
   sure <- found[found$p <= alpha * (1 + 1e-9), , drop = FALSE]
-  sure <- sure[order(-sure$evidence), , drop = FALSE]
   rownames(sure) <- NULL
-  list(pairs = sure, all = length(chosen) * (length(chosen) - 1) / 2, units = length(chosen),
-       counts = counts, bin = ticks_to_seconds(bin, attr(x, "resolution")),
-       widths = ticks_to_seconds(pair_widths$width * bin, attr(x, "resolution")),
-       max_lag = ticks_to_seconds(pair_lags * bin, attr(x, "resolution")),
-       n_surrogates = n, alpha = alpha, piece = stats::median(pieces$end - pieces$start))
+  list(pairs = sure, all = choose(length(chosen), 2), units = length(chosen), counts = counts,
+       bin = plan$seconds, widths = plan$widths$width * plan$seconds, lags = plan$lags,
+       max_lag = plan$lags * plan$seconds, n_surrogates = n, alpha = alpha,
+       piece = stats::median(pieces$end - pieces$start))
 }
 
 #' The busiest units, as many as can be counted in some seconds and within `max_memory`
 #' @noRd
-paired_units <- function(x, spikes, length, max_memory) {
+paired_units <- function(x, spikes, plan, max_memory) {
   busiest <- order(-spikes)[seq_len(min(most_paired, sum(spikes > 0)))]
-  seconds <- max(observed_seconds(x), length)
-  work <- cumsum(spikes[busiest])^2 / seconds * 2 * length
-  memory <- 40 * seq_along(busiest)^2 * 2 * (pair_lags + max(pair_widths$to)) + 60 * nrow(x)
-  sort(busiest[seq_len(max(0, sum(work <= 1e9 & memory <= max_memory)))])
+  reach <- plan$reach * plan$seconds
+  work <- cumsum(spikes[busiest])^2 / max(observed_seconds(x), reach) * 2 * reach
+  memory <- 80 * seq_along(busiest)^2 * plan$reach + 60 * nrow(x)
+  sort(busiest[seq_len(sum(work <= 1e9 & memory <= max_memory))])
 }
 
 #' Equal pieces of the recording or of each trial, about as long as asked for, in seconds
@@ -87,7 +101,7 @@ pair_pieces <- function(x, length) {
 
 #' A surrogate: each unit is shifted by itself, around the end of each piece
 #' @noRd
-shifted <- function(x, pieces) {
+shifted_units <- function(x, pieces) {
   resolution <- attr(x, "resolution", exact = TRUE)
   ticks <- train_ticks(x)
   from <- round_to_ticks(pieces$start, resolution)
@@ -111,10 +125,11 @@ shifted <- function(x, pieces) {
 #' Of each pair, the window with most evidence
 #'
 #' @param counts A cross-correlogram.
+#' @param plan What `pair_plan()` gives.
 #' @return Data frame `reference`, `target` (the one that fires later), `lag`, `width` (s),
 #'   `count`, `expected`, `evidence`, of pairs with any.
 #' @noRd
-pair_evidence <- function(counts) {
+pair_evidence <- function(counts, plan) {
   units <- dim(counts)[[2L]]
   lag <- attr(counts, "lag", exact = TRUE)
   bin <- attr(counts, "bin_size", exact = TRUE)
@@ -122,22 +137,23 @@ pair_evidence <- function(counts) {
   held <- matrix(plain_counts(counts), length(lag))[, pair[, 1L] + (pair[, 2L] - 1L) * units,
                                                     drop = FALSE]
   sums <- rbind(0, apply(held, 2L, cumsum))
-  middle <- length(lag) %/% 2L + 1L + seq.int(-pair_lags, pair_lags)
+  middle <- length(lag) %/% 2L + 1L + seq.int(-plan$lags, plan$lags)
   span <- \(from, to) sums[middle + to + 1L, , drop = FALSE] - sums[middle + from, , drop = FALSE]
-  best <- do.call(rbind, lapply(seq_len(nrow(pair_widths)), \(k) {
-    half <- pair_widths$width[[k]] %/% 2L
-    from <- pair_widths$from[[k]]
-    to <- pair_widths$to[[k]]
+  best <- do.call(rbind, lapply(seq_len(nrow(plan$widths)), \(k) {
+    size <- plan$widths$width[[k]]
+    half <- size %/% 2L
+    from <- plan$widths$from[[k]]
+    to <- plan$widths$to[[k]]
     window <- span(-half, half)
     beside <- span(-to, -from) + span(from, to)
-    share <- pair_widths$width[[k]] / (2 * (to - from + 1))
+    share <- size / (2 * (to - from + 1))
     high <- which((window - share * beside)^2 > 9 * (share * beside + 0.3) &
                     window > share * beside)
     evidence <- -stats::pbinom(window[high] - 1, window[high] + beside[high], share / (1 + share),
                                lower.tail = FALSE, log.p = TRUE) / log(10)
     column <- (high - 1L) %/% nrow(window) + 1L
     data.frame(column = column, row = (high - 1L) %% nrow(window) + 1L,
-               width = rep(pair_widths$width[[k]], length(high)), count = window[high],
+               width = rep(size, length(high)), count = window[high],
                expected = share * beside[high], evidence = evidence)
   }))
   best <- best[order(-best$evidence), , drop = FALSE]

@@ -109,10 +109,10 @@ raster_section <- function(made) {
                 caption = all, height = height),
     if (!is.null(near)) html_figure(
       ggplot2::autoplot(near$x),
-      alt = sprintf("A raster of %s of the recording, from %s s.", seconds_text(near$length),
+      alt = sprintf("A raster of %s of the recording, from %s s.", time_words(near$length),
                     short(attr(near$x, "start"))),
       caption = sprintf("A closer look: %s from the middle of the recording%s.",
-                        seconds_text(near$length), near$units), height = min(9, 2 + 0.13 * near$n)
+                        time_words(near$length), near$units), height = min(9, 2 + 0.13 * near$n)
     )
   )
 }
@@ -147,11 +147,11 @@ close_up <- function(x) {
 assemblies_section <- function(made, by) {
   found <- made$assemblies
   if (nrow(found) == 0L || length(made$searched) < 3L) {
-    return(list(paragraph(found_words(made)), paragraph(searched_words(made))))
+    return(list(paragraph(groups_words(made)), paragraph(searched_words(made))))
   }
   shown <- utils::head(seq_len(nrow(found)), most_pictured)
   list(
-    paragraph(found_words(made)), paragraph(searched_words(made)),
+    paragraph(groups_words(made)), paragraph(searched_words(made)),
     paragraph(shared_words(found, found$size)),
     html_table(plain_assemblies(found), paste(
       "Groups, the surest first. The p value is the probability that independent units give",

@@ -41,7 +41,7 @@ tested_assemblies <- function(made) {
          "%s, units shifted by themselves within segments of %s; p over all groups, lags and",
          "widths together, alpha %s"), counted(attr(found, "n_surrogates"), "surrogate"),
          duration_text(attr(found, "segment")), exact(attr(found, "alpha"))),
-       result = paste(c(found_words(made), lowest_p(found)), collapse = " "))
+       result = paste(c(groups_words(made), lowest_p(found)), collapse = " "))
 }
 
 #' The arguments of the search, by the attributes that keep them
@@ -58,7 +58,7 @@ settings_text <- function(found) {
 lowest_p <- function(found) {
   if (nrow(found) == 0L) return(NULL)
   n <- attr(found, "n_surrogates", exact = TRUE)
-  p <- vapply(unique(range(found$p)), p_text, "", n = n)
+  p <- vapply(unique(range(found$p)), group_p_text, "", n = n)
   sprintf("p %s.", paste(p, collapse = " to "))
 }
 
@@ -81,7 +81,7 @@ tested_pairs <- function(pairs) {
   list(question = pair_question,
        looked_at = sprintf("%s, %s; %s in each direction; windows of %s",
                            counted(pairs$units, "unit"), counted(pairs$all, "pair"),
-                           counted(pair_lags, "lag"), and_list(duration_text(pairs$widths))),
+                           counted(pairs$lags, "lag"), and_list(duration_text(pairs$widths))),
        settings = sprintf("lags up to %s in steps of %s; what is beside a window is what chance gives in it",
                           duration_text(pairs$max_lag), duration_text(pairs$bin)),
        chance = sprintf(paste("%s, units shifted by themselves within pieces of about %s; p over all",

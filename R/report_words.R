@@ -8,8 +8,6 @@ and_list <- function(words) {
   paste(toString(words[-n]), "and", words[[n]])
 }
 
-were <- function(n) if (n == 1) "was" else "were"
-
 # ---- The recording -------------------------------------------------------------------
 
 recording_words <- function(x) {
@@ -21,7 +19,7 @@ recording_words <- function(x) {
   c(
     if (n == 0L) "The recording has no units, so there is nothing to look at." else sprintf(
       "The recording has %s, which fired %s in %s, from %s to %s s.", counted(n, "unit"),
-      counted(nrow(x), "spike"), seconds_text(end - start), short(start), short(end)
+      counted(nrow(x), "spike"), time_words(end - start), short(start), short(end)
     ),
     if (silent > 0L) sprintf("%s no spike at all.", of_units(silent, n)),
     trial_words(x),
@@ -33,7 +31,7 @@ recording_words <- function(x) {
   )
 }
 
-seconds_text <- function(v) paste(short(v), if (v == 1) "second" else "seconds")
+time_words <- function(v) paste(short(v), if (v == 1) "second" else "seconds")
 
 trial_words <- function(x) {
   trials <- attr(x, "trials", exact = TRUE)
@@ -42,9 +40,9 @@ trial_words <- function(x) {
   outside <- sum(is.na(trial_of(x)))
   more <- setdiff(names(trials), c("trial", "start", "end"))
   c(sprintf("It has %s of %s, %s together.", counted(nrow(trials), "trial"),
-            if (diff(signif(length, 3)) == 0) seconds_text(signif(length[[1L]], 3)) else
-              sprintf("%s to %s", short(signif(length[[1L]], 3)), seconds_text(signif(length[[2L]], 3))),
-            seconds_text(sum(trials$end - trials$start))),
+            if (diff(signif(length, 3)) == 0) time_words(signif(length[[1L]], 3)) else
+              sprintf("%s to %s", short(signif(length[[1L]], 3)), time_words(signif(length[[2L]], 3))),
+            time_words(sum(trials$end - trials$start))),
     if (outside > 0L) sprintf("%s outside of the trials, and nothing below looks at %s.",
                               if (outside == 1L) "One spike lies" else
                                 paste(commas(outside), "spikes lie"),
@@ -102,7 +100,7 @@ searched_words <- function(made) {
 
 #' What was found, in one sentence or two
 #' @noRd
-found_words <- function(made) {
+groups_words <- function(made) {
   found <- made$assemblies
   n <- nrow(found)
   if (length(made$searched) < 3L) {
@@ -126,7 +124,7 @@ plain_assemblies <- function(found) {
     a = found$assembly, b = format(found), c = duration_text(found$width), d = found$count,
     e = signif(found$expected, 2), f = vapply(part, \(v) paste(paste(v, collapse = " to "), "%"), ""),
     g = sprintf("%s and %s", commas_each(found$first_half), commas_each(found$second_half)),
-    h = vapply(found$p, p_text, "", n = n)
+    h = vapply(found$p, group_p_text, "", n = n)
   )
   names(out) <- c("Assembly", "Members, and when each fires after the first", "Each within",
                   "Activations", "Of them by chance", "Members fire in",
@@ -136,7 +134,7 @@ plain_assemblies <- function(found) {
 
 #' "at most 0.01" where no surrogate was as high
 #' @noRd
-p_text <- function(p, n) {
+group_p_text <- function(p, n) {
   sub("^= ", "", search_p_text(p, n))
 }
 
@@ -173,7 +171,7 @@ pair_words <- function(tested) {
 pair_table <- function(pairs, n_surrogates) {
   out <- data.frame(pairs$reference, pairs$target, duration_text(pairs$lag),
                     duration_text(pairs$width), pairs$count, signif(pairs$expected, 3),
-                    vapply(pairs$p, p_text, "", n = n_surrogates))
+                    vapply(pairs$p, group_p_text, "", n = n_surrogates))
   names(out) <- c("Unit", "Unit that fires later", "By", "Within", "Times", "Expected", "p")
   out
 }
@@ -184,13 +182,13 @@ made_text <- function(made) {
   now <- as.POSIXlt(Sys.time(), "UTC")
   sprintf("Made by synfire %s on %d %s %d (UTC), in %s.", utils::packageVersion("synfire"),
           now$mday, month.name[[now$mon + 1L]], now$year + 1900L,
-          seconds_text(max(1, round(made$elapsed))))
+          time_words(max(1, round(made$elapsed))))
 }
 
 report_summary <- function(made) {
   pairs <- made$tested$result[made$tested$question == pair_question]
   list(html_list(list(
-    recording_words(made$recording)[[1L]], check_words(made$check), found_words(made), pairs,
+    recording_words(made$recording)[[1L]], check_words(made$check), groups_words(made), pairs,
     html("What this does not show is part of the result: see ",
          tag("a", "the limits", href = "#limits"), ".")
   )))
