@@ -52,17 +52,17 @@ html_list <- function(items, class = NULL, each = NULL) {
 #'
 #' @param x Its columns are text or numbers, which stand on the right; names are the head.
 #' @noRd
-html_table <- function(x, caption) {
+html_table <- function(x, caption, class = NULL) {
   numbers <- vapply(x, is.numeric, NA)
-  class <- ifelse(numbers, " class=\"number\"", "")
+  side <- ifelse(numbers, " class=\"number\"", "")
   text <- lapply(x, \(column) escape_html(if (is.numeric(column)) number_cells(column) else column))
-  head <- sprintf("<th scope=\"col\"%s>%s</th>", class, escape_html(names(x)))
-  cells <- vapply(seq_along(x), \(k) sprintf("<td%s>%s</td>", class[[k]], text[[k]]),
+  head <- sprintf("<th scope=\"col\"%s>%s</th>", side, escape_html(names(x)))
+  cells <- vapply(seq_along(x), \(k) sprintf("<td%s>%s</td>", side[[k]], text[[k]]),
                   character(nrow(x)))
   rows <- apply(matrix(cells, nrow(x)), 1L, paste0, collapse = "")
   tag("div", class = "wide", tag(
     "table", tag("caption", caption), tag("thead", tag("tr", html(head))),
-    tag("tbody", html(sprintf("<tr>%s</tr>\n", rows)))
+    tag("tbody", html(sprintf("<tr>%s</tr>\n", rows))), class = class
   ))
 }
 

@@ -85,11 +85,9 @@ unit_listing <- function(made) {
                     table$median * 1e3, table$cv2, table$lv, 100 * table$violation_share)[shown, ]
   names(out) <- c("Unit", "Spikes", "Rate (Hz)", "Median interval (ms)", "CV2", "LV",
                   sprintf("Below %s (%%)", duration_text(made$check$refractory)))
-  title <- if (n <= most_listed) sprintf("%s, from `x` as it was given.", if (n == 1L) "The unit" else
-    sprintf("All %s units", commas(n))) else
-      sprintf("The %s busiest of %s units; `$intervals` of the result has all.",
-              commas(most_listed), commas(n))
-  title <- gsub("`", "", title, fixed = TRUE)
+  title <- if (n == 1L) "The unit." else if (n <= most_listed) sprintf("All %s units.", commas(n)) else
+    sprintf("The %s busiest of %s units; $intervals of the result has all.",
+            commas(most_listed), commas(n))
   body <- html_table(out, title)
   if (n <= 20L) body else tag("details", tag("summary", "The table of units"), body)
 }
@@ -156,7 +154,7 @@ assemblies_section <- function(made, by) {
     html_table(plain_assemblies(found), paste(
       "Groups, the surest first. The p value is the probability that independent units give",
       "any group that stands out as much."
-    )),
+    ), "groups"),
     paragraph(if (nrow(found) > most_pictured) sprintf(
       "There are pictures of the first %d of the %s groups.", most_pictured, commas(nrow(found)))),
     lapply(shown, \(row) assembly_pictured(found, row)),
@@ -312,7 +310,7 @@ repeat_section <- function(made, given) {
 #' @noRd
 report_code <- function(made, given) {
   args <- c(
-    if (!is.null(given$call$title)) list(title = given$title),
+    if (given$title != default_title(made$recording)) list(title = given$title),
     if (!is.null(given$by)) list(by = given$by),
     if (is.null(given$assemblies)) given$search else list(assemblies = quote(found)),
     list(seed = given$seed)

@@ -59,7 +59,7 @@ lowest_p <- function(found) {
   if (nrow(found) == 0L) return(NULL)
   n <- attr(found, "n_surrogates", exact = TRUE)
   p <- vapply(unique(range(found$p)), group_p_text, "", n = n)
-  sprintf("p %s.", paste(p, collapse = " to "))
+  sprintf("The p values are %s.", paste(p, collapse = " to "))
 }
 
 tested_conditions <- function(made) {
@@ -129,7 +129,7 @@ limits_of <- function(made, pairs) {
   grave <- unique(findings$check[findings$severity != "note"])
   c(
     if (length(grave)) sprintf(
-      "The check of the recording found something about %s: results are as good as the recording is.",
+      "The check of the recording warns of something (%s), and results are as good as the recording is.",
       and_list(grave)),
     if (observed_seconds(x) < 60) paste(
       "The recording is shorter than a minute. What is rare, slow or weak cannot be found in so",

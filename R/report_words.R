@@ -27,9 +27,11 @@ recording_words <- function(x) {
       sprintf("By area: %s.", and_list(sprintf("%s (%s)", levels(areas),
                                                 commas_each(tabulate(areas)))))
     },
-    sprintf("Times are kept in steps of %s s.", exact(attr(x, "resolution", exact = TRUE)))
+    sprintf("Times are kept in steps of %s.", step_text(attr(x, "resolution", exact = TRUE)))
   )
 }
+
+step_text <- function(v) if (v < 1e-3) paste(signif(v * 1e6, 3), "\u00B5s") else duration_text(v)
 
 time_words <- function(v) paste(short(v), if (v == 1) "second" else "seconds")
 
@@ -121,21 +123,20 @@ plain_assemblies <- function(found) {
   n <- attr(found, "n_surrogates", exact = TRUE)
   part <- lapply(found$participation, \(share) unique(range(round(100 * share))))
   out <- data.frame(
-    a = found$assembly, b = format(found), c = duration_text(found$width), d = found$count,
+    a = as.character(found$assembly), b = format(found), c = duration_text(found$width), d = found$count,
     e = signif(found$expected, 2), f = vapply(part, \(v) paste(paste(v, collapse = " to "), "%"), ""),
     g = sprintf("%s and %s", commas_each(found$first_half), commas_each(found$second_half)),
     h = vapply(found$p, group_p_text, "", n = n)
   )
-  names(out) <- c("Assembly", "Members, and when each fires after the first", "Each within",
-                  "Activations", "Of them by chance", "Members fire in",
-                  "In the first and second half", "p")
+  names(out) <- c("No.", "Members, and when each fires after the first", "Each within",
+                  "Activations", "By chance", "Members fire in", "First and second half", "p")
   out
 }
 
-#' "at most 0.01" where no surrogate was as high
+#' At most 0.01 where no surrogate was as high, else "0.02"
 #' @noRd
 group_p_text <- function(p, n) {
-  sub("^= ", "", search_p_text(p, n))
+  sub("^at most", "\u2264", sub("^= ", "", search_p_text(p, n)))
 }
 
 condition_words <- function(made, by) {
@@ -170,7 +171,7 @@ pair_words <- function(tested) {
 
 pair_table <- function(pairs, n_surrogates) {
   out <- data.frame(pairs$reference, pairs$target, duration_text(pairs$lag),
-                    duration_text(pairs$width), pairs$count, signif(pairs$expected, 3),
+                    duration_text(pairs$width), pairs$count, pairs$expected,
                     vapply(pairs$p, group_p_text, "", n = n_surrogates))
   names(out) <- c("Unit", "Unit that fires later", "By", "Within", "Times", "Expected", "p")
   out
