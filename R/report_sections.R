@@ -234,8 +234,8 @@ pairs_section <- function(made, tested) {
     paragraph(pair_words(tested)),
     html_figure(
       draw_pairs(first, tested),
-      alt = paste("Cross-correlograms:", and_list(sprintf("%s fires %s after %s", first$target,
-                                                           duration_text(first$lag), first$reference))),
+      alt = paste("Cross-correlograms:", and_list(sprintf(
+        "%s to %s, highest at %s", first$reference, first$target, duration_text(first$lag)))),
       caption = if (n > nrow(first)) sprintf("The surest %d of %s pairs.", nrow(first), commas(n)),
       height = 1.2 + 2 * ceiling(nrow(first) / 3)
     ),
@@ -254,7 +254,7 @@ draw_pairs <- function(pairs, tested) {
   lag <- attr(counts, "lag", exact = TRUE)
   bin <- tested$bin
   units <- dimnames(counts)[[2L]]
-  labels <- make.unique(sprintf("%s, then %s", pairs$reference, pairs$target))
+  labels <- make.unique(sprintf("%s to %s", pairs$reference, pairs$target))
   near <- abs(lag) <= tested$max_lag + bin / 2
   bars <- do.call(rbind, lapply(seq_len(nrow(pairs)), \(k) {
     data.frame(lag = lag[near] * 1e3, pair = factor(labels[[k]], labels), count = plain_counts(counts)[

@@ -163,9 +163,10 @@ pair_words <- function(tested) {
       commas(n), counted(tested$all, "pair of units", "pairs of units"),
       if (n == 1) "fires" else "fire", duration_text(tested$max_lag)
     ),
-    if (share > 0.3 && n >= 10L) paste(
+    if (share > 0.3 && n >= 3L) paste(
       "This is a large part of all pairs, as where a population fires in bursts, or where one",
-      "signal is on many channels: do not take a single pair for a connection."
+      "signal is on many channels. What all units do together is not taken away here, as it is for",
+      "groups: do not take a single pair for a connection."
     ))
 }
 
@@ -173,7 +174,8 @@ pair_table <- function(pairs, n_surrogates) {
   out <- data.frame(pairs$reference, pairs$target, duration_text(pairs$lag),
                     duration_text(pairs$width), pairs$count, pairs$expected,
                     vapply(pairs$p, group_p_text, "", n = n_surrogates))
-  names(out) <- c("Unit", "Unit that fires later", "By", "Within", "Times", "Expected", "p")
+  names(out) <- c("First unit", "Second unit", "Lag of the second", "Within", "Times", "Expected",
+                  "p")
   out
 }
 
