@@ -102,7 +102,6 @@ html_figure <- function(plot, alt, caption = NULL, width = 9, height = 4.5) {
       if (!is.null(caption)) tag("figcaption", with_code(caption)))
 }
 
-#' @noRd
 draw_png <- function(plot, file, width, height) {
   type <- if (capabilities("cairo")) "cairo" else getOption("bitmapType")
   before <- grDevices::dev.cur()
@@ -111,7 +110,8 @@ draw_png <- function(plot, file, width, height) {
     grDevices::dev.off()
     if (before > 1L) grDevices::dev.set(before)
   })
-  print(plot)
+  # ggplot2 speaks of lines through a single point, which very short recordings have.
+  suppressMessages(print(plot))
 }
 
 #' Bytes as text (RFC 4648)

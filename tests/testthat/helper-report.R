@@ -30,8 +30,8 @@ page_mistakes <- function(page) {
 
 attributes_of <- function(page, tag, name) {
   found <- regmatches(page, gregexpr(sprintf("<%s( [^>]*)?>", tag), page))[[1]]
-  ifelse(grepl(sprintf(" %s=\"", name), found),
-         sub(sprintf(".* %s=\"([^\"]*)\".*", name), "\\1", found), NA)
+  as.character(ifelse(grepl(sprintf(" %s=\"", name), found),
+                      sub(sprintf(".* %s=\"([^\"]*)\".*", name), "\\1", found), NA))
 }
 
 # The text people read, a line for each block.
@@ -91,11 +91,4 @@ slow_pair_evidence <- function(counts, plan) {
     }
   }
   do.call(rbind, rows)
-}
-
-# A function of the package as another one, until the calling function ends.
-local_replacement <- function(name, value, env = parent.frame()) {
-  here <- get(name, asNamespace("synfire"))
-  withr::defer(utils::assignInNamespace(name, here, "synfire"), envir = env)
-  utils::assignInNamespace(name, value, "synfire")
 }
