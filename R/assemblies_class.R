@@ -22,7 +22,7 @@ lags_text <- function(units, lags) {
 
 assemblies_title <- function(x) {
   about <- attributes(x)
-  c(sprintf("# %s in %s", counted(nrow(x), "assembly", "assemblies"),
+  c(sprintf("# %s in %s", rows_text(x, "assembly", "assemblies"),
             counted(nlevels(about$recording$unit), "unit")),
     sprintf("# lags up to %s, %s, any false report with a probability of at most %s",
             duration_text(about$max_lag), counted(about$n_surrogates, "surrogate"),
@@ -56,6 +56,7 @@ print.assemblies <- function(x, n = 10, ...) {
     print(out, row.names = FALSE, right = FALSE)
     more_line(nrow(x) - length(rows))
   }
+  if (nrow(x) == 0L) cat(strwrap(no_assembly_words(x), min(getOption("width"), 90)), sep = "\n")
   invisible(x)
 }
 
@@ -81,22 +82,28 @@ print.summary.assemblies <- function(x, ...) {
   invisible(x)
 }
 
-assemblies_words <- function(x, n) {
-  if (nrow(x) == 0L) {
-    return(sprintf(paste(
-      "No three units stand out together, at any lag up to %s and any width from %s to %s, from",
-      "what chance gives in %s."
-    ), duration_text(attr(x, "max_lag")), duration_text(min(0.001, attr(x, "window"))),
-    duration_text(max(0.001, attr(x, "window"))),
-    counted(attr(x, "n_surrogates"), "surrogate")))
+#' What it means that no assembly is there
+#' @noRd
+no_assembly_words <- function(x) {
+  if ((attr(x, "rows", exact = TRUE) %||% 0L) > 0L) {
+    return("None of the assemblies that were found is among these rows.")
   }
+  window <- attr(x, "window", exact = TRUE)
+  sprintf(paste(
+    "No three units stand out together, at any lag up to %s and any width from %s to %s, from",
+    "what chance gives in %s."
+  ), duration_text(attr(x, "max_lag")), duration_text(min(0.001, window)),
+  duration_text(max(0.001, window)), counted(attr(x, "n_surrogates"), "surrogate"))
+}
+
+assemblies_words <- function(x, n) {
+  if (nrow(x) == 0L) return(no_assembly_words(x))
   rows <- utils::head(seq_len(nrow(x)), n)
-  all <- lengths(x$units)
   c(sprintf("%s stand%s out from what chance gives.",
             counted(nrow(x), "group of units", "groups of units"), if (nrow(x) == 1L) "s" else ""),
     vapply(rows, \(row) paste("-", assembly_sentence(x, row)), ""),
     if (nrow(x) > length(rows)) sprintf("And %s.", counted(nrow(x) - length(rows), "more", "more")),
-    shared_words(x, all),
+    shared_words(x),
     paste("The p values are for whole assemblies, over all units, lags and widths together. They",
           "do not say what makes the units fire together: each other, or a common input."))
 }
@@ -154,7 +161,7 @@ halves_text <- function(first, second, expected) {
 
 #' Units that are in several assemblies
 #' @noRd
-shared_words <- function(x, sizes) {
+shared_words <- function(x) {
   often <- table(unlist(x$units))
   shared <- names(often)[often > 1L]
   if (length(shared) == 0L) return(NULL)

@@ -263,18 +263,31 @@ as.data.table.binned_spikes <- function(x, ...) as.data.table.synfire_table(x, .
 #' @export
 t.binned_spikes <- function(x) t(as.matrix(x))
 
+#' What the columns and the values are called: those of activation_rate() are no spikes
+#' @noRd
+binned_words <- function(x) {
+  if (inherits(x, "activation_rate")) {
+    list(class = "activation_rate", one = "assembly", many = "assemblies",
+         values = "activations per second", event = "activation")
+  } else {
+    list(class = "binned_spikes", one = "unit", many = "units", values = "spike counts",
+         event = "spike")
+  }
+}
+
 #' @export
 format.binned_spikes <- function(x, ...) {
+  words <- binned_words(x)
   trial <- attr(x, "trial", exact = TRUE)
   sigma <- attr(x, "sigma", exact = TRUE)
   time <- attr(x, "time", exact = TRUE)
   paste(c(
     sprintf("%s of %s s", counted(sum(!is.na(time)), "bin"),
             exact(attr(x, "bin_size", exact = TRUE))),
-    counted(ncol(x), "unit"),
+    counted(ncol(x), words$one, words$many),
     if (!is.null(trial)) counted(length(unique(trial[!is.na(time)])), "trial"),
-    if (is.null(sigma)) "spike counts" else {
-      sprintf("spike counts smoothed over %s s", exact(sigma))
+    if (is.null(sigma)) words$values else {
+      sprintf("%s smoothed over %s s", words$values, exact(sigma))
     }
   ), collapse = ", ")
 }
@@ -284,17 +297,20 @@ format.binned_spikes <- function(x, ...) {
 #' @export
 print.binned_spikes <- function(x, ..., n = 6L) {
   n <- check_count(n, min = 0, infinite = TRUE)
-  cat("<binned_spikes> ", format(x), "\n", sep = "")
+  words <- binned_words(x)
+  cat("<", words$class, "> ", format(x), "\n", sep = "")
   units <- seq_len(min(ncol(x), 8L))
   shown <- as.data.frame(x[, units, drop = FALSE])
   rows <- min(n, nrow(shown))
   if (rows > 0L) print(shown[seq_len(rows), , drop = FALSE], row.names = FALSE, digits = 3)
   more <- c(if (nrow(shown) > rows) counted(nrow(shown) - rows, "row"),
-            if (ncol(x) > length(units)) counted(ncol(x) - length(units), "unit"))
+            if (ncol(x) > length(units)) {
+              counted(ncol(x) - length(units), words$one, words$many)
+            })
   if (length(more)) cat("... and ", paste(more, collapse = " and "), " more\n", sep = "")
   left_out <- attr(x, "left_out", exact = TRUE)
   if (left_out > 0) {
-    cat(counted(left_out, "spike"), if (left_out == 1) "is" else "are",
+    cat(counted(left_out, words$event), if (left_out == 1) "is" else "are",
         "in no bin: outside of trials, or after the last whole bin\n")
   }
   invisible(x)

@@ -166,6 +166,17 @@ glance.episode_significance <- function(x, ...) {
 
 #' @rdname tidiers
 #' @exportS3Method generics::glance
+glance.assemblies <- function(x, ...) {
+  check_no_dots()
+  check_assemblies_table(x)
+  tidy_frame(assemblies = nrow(x), max_size = max(x$size, 0L),
+             members = length(unique(unlist(x$units))), activations = sum(x$count),
+             max_lag = attr(x, "max_lag", exact = TRUE), alpha = attr(x, "alpha", exact = TRUE),
+             n_surrogates = attr(x, "n_surrogates", exact = TRUE))
+}
+
+#' @rdname tidiers
+#' @exportS3Method generics::glance
 glance.patterns <- function(x, ...) {
   check_no_dots()
   check_whole_sets(x, "x")

@@ -102,6 +102,7 @@ make_small_calls <- function(r) {
     isi_statistics = list(x = x),
     psth = list(x = x, events = 1:3, from = -0.1, to = 0.2, bin_size = 0.05),
     sttc = list(x = x),
+    activation_rate = list(x = r$assemblies, bin_size = 0.5),
     calibrate_gpu = list(x = x, sizes = 2:3, episodes = c(32, 64), repeats = 1, gpu = 1,
                          save = FALSE),
     causal_map = list(x = r$series, E = 2),

@@ -25,12 +25,55 @@ check_assemblies <- function(x, found) {
   same(nrow(as.data.frame(found, what = "activations")), sum(found$count), "rows of activations")
 }
 
+# What is made of the table: activations as a recording and as rates, a network, pictures.
+check_views <- function(found) {
+  total <- sum(found$count)
+  trains <- attempt("as_spike_trains", list(found))
+  if (!refused(trains)) same(nrow(trains), total, "activations as spikes")
+  bin <- attr(attr(found, "recording"), "resolution") * whole(1, 1e6)
+  rate <- attempt("activation_rate", c(list(found, bin), some_args(
+    gap = mostly(whole(0, 3)), max_memory = one_of(1e5, 4e9))))
+  if (!refused(rate)) {
+    counted <- sum(rate, na.rm = TRUE) * attr(rate, "bin_size") + attr(rate, "left_out")
+    same(round(counted), total, "activations in bins and in none")
+    same(dim(as.data.frame(rate)), c(sum(!is.na(attr(rate, "time"))),
+                                     ncol(rate) + 1L + !is.null(attr(rate, "trial"))),
+         "table of rates")
+    attempt("print", list(rate))
+  }
+  if (requireNamespace("igraph", quietly = TRUE)) {
+    graph <- attempt("as.igraph", list(found))
+    if (!refused(graph)) {
+      same(as.integer(igraph::ecount(graph)), sum(found$size - 1L), "steps of the network")
+    }
+  }
+  if (sometimes(0.3)) draw_views(found)
+}
+
+draw_views <- function(found) {
+  trials <- attr(attr(found, "recording"), "trials")
+  epochs <- data.frame(start = c(0, 1), end = c(1, 3), kind = c("a", "b"))
+  type <- one_of("aligned", "raster", "lags", "time", "condition", "participation", "network")
+  # What a type does not have is given now and then, and must be refused by name.
+  given <- function(arg, of, ...) if (type == of || sometimes(0.05)) some_args(...)
+  plot <- attempt("autoplot", c(
+    list(found, type = type), some_args(assemblies = mostly(one_of(1, 1:2))),
+    given("from", "raster", from = mostly(1)), given("to", "raster", to = mostly(3)),
+    given("by", "condition", by = mostly(if (is.null(trials)) epochs else one_of(
+      names(trials)[[1L]], "start", epochs))),
+    given("layout", "network", layout = mostly(one_of(list(igraph::layout_in_circle))))
+  ))
+  if (!refused(plot)) attempt("ggplot_build", list(plot))
+}
+
 fuzz_subject("assemblies",
   covers = list(
     find_assemblies = c("x", "max_lag", "alpha", "n_surrogates", "segment", "threads",
                         "max_memory"),
     print.assemblies = "n", summary.assemblies = "n", as.data.frame.assemblies = "what",
-    autoplot.assemblies = c("type", "assemblies", "from", "to")
+    autoplot.assemblies = c("type", "assemblies", "from", "to", "by", "layout"),
+    activation_rate = c("x", "bin_size", "gap", "max_memory"), as_spike_trains.assemblies = "x",
+    as.igraph.assemblies = "x", glance.assemblies = "x"
   ),
   run = function(world) {
     x <- draw_for_assemblies()
@@ -51,9 +94,7 @@ fuzz_subject("assemblies",
     if (!refused(more)) same(as.data.frame(more), as.data.frame(one), "threads")
     attempt("print", list(one, n = mostly(whole(0, 5))))
     attempt("summary", list(one, n = whole(0, 5)))
-    if (sometimes(0.1)) {
-      attempt("autoplot", c(list(one), some_args(type = one_of("aligned", "raster", "time"),
-                                                 assemblies = mostly(1), from = 1, to = 3)))
-    }
+    if (sometimes(0.3)) one <- attempt("[", list(one, sample.int(nrow(one)), TRUE))
+    check_views(one)
   }
 )
