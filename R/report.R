@@ -23,6 +23,11 @@
 #'   than the window are in what is beside it. The busiest 200 units are taken, fewer where they
 #'   have very many spikes.
 #'
+#' * With `causes = TRUE`, which of the six surest groups drives which: [causal_map()] of their
+#'   [activation_rate()] in bins of 50 ms, with `E = 1` and effects up to 12 bins after their cause. The p
+#'   values are corrected by Holm's method for all pairs in both directions, and there are as many surrogates
+#'   as that takes.
+#'
 #' Where not all units fit into `max_memory`, assemblies are looked for among the busiest that
 #' do, and the page says so.
 #'
@@ -36,6 +41,7 @@
 #'   by which activations of assemblies are shown; `NULL` for none.
 #' @param assemblies What [find_assemblies()] gave for `x`, where it has been called already;
 #'   `NULL` to call it.
+#' @param causes Whether to ask which group drives which.
 #' @param seed A whole number that decides all random numbers; `NULL` draws one.
 #' @param open Whether to show the page in a browser.
 #' @param ... Arguments of [find_assemblies()], such as `max_lag`, `alpha` and `n_surrogates`.
@@ -59,6 +65,8 @@
 #'   * `activations`: a data frame of activations by condition of the trials: `assembly`,
 #'     `condition`, `trials`, `seconds`, `count`, `rate` (a minute); `NULL` without trials or
 #'     assemblies;
+#'   * `causes`: a data frame of all pairs of groups in both directions, the surest first:
+#'     `cause`, `effect`, `delay` (s), `rho`, `p` and `p_holm`; `NULL` where it was not asked;
 #'   * `tested`: the table on the page, a data frame; `limits`: sentences on what this does not
 #'     show;
 #'   * `seed`, `elapsed` (s), `call`.
@@ -77,7 +85,7 @@
 #' page
 #' page$pairs
 #' @export
-report <- function(x, title = NULL, by = NULL, assemblies = NULL, seed = NULL,
+report <- function(x, title = NULL, by = NULL, assemblies = NULL, causes = FALSE, seed = NULL,
                    open = rlang::is_interactive(), ..., threads = NULL, max_memory = 4e9,
                    file = NULL) {
   check_given(x = "a recording")
@@ -89,14 +97,15 @@ report <- function(x, title = NULL, by = NULL, assemblies = NULL, seed = NULL,
   check_report_by(x, by, env)
   search <- check_search(list(...), assemblies, x, env)
   if (!is.null(seed)) seed <- check_count(seed, min = 0, max = .Machine$integer.max)
+  causes <- check_flag(causes)
   open <- check_flag(open)
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory, min = 1e7)
   file <- check_report_path(file, env)
   seed <- seed %||% floor(stats::runif(1) * 1e9)
   given <- list(file = file, title = title %||% default_title(x), by = by,
-                assemblies = assemblies, search = search, seed = seed, threads = threads,
-                max_memory = max_memory, call = call, env = env)
+                assemblies = assemblies, causes = causes, search = search, seed = seed,
+                threads = threads, max_memory = max_memory, call = call, env = env)
   made <- keep_random_state(write_results(report_results(x, given), given), seed)
   cli::cli_inform(c(v = "The report is in {.file {made$file}}."))
   if (open) utils::browseURL(made$file)

@@ -4,7 +4,7 @@
 #' @noRd
 report_results <- function(x, given) {
   started <- proc.time()[["elapsed"]]
-  tell <- report_progress(6)
+  tell <- report_progress(if (given$causes) 7 else 6)
   tell("the quality of the recording")
   made <- list(file = given$file, title = given$title, recording = x)
   made$check <- check_recording(x, threads = given$threads, max_memory = given$max_memory)
@@ -18,10 +18,16 @@ report_results <- function(x, given) {
                       given$threads, given$max_memory)
   made$pairs <- if (is.list(pairs)) pairs$pairs
   made$correlograms <- if (is.list(pairs)) pairs$counts
-  made$tested <- tested_table(made, pairs)
+  causes <- NULL
+  if (given$causes) {
+    tell("what drives what")
+    causes <- test_causes(made$assemblies, given$threads, given$max_memory)
+  }
+  made$causes <- if (is.list(causes)) causes$links
+  made$tested <- tested_table(made, pairs, causes)
   made$limits <- limits_of(made, pairs)
   tell("pictures")
-  sections <- report_sections(made, pairs, given)
+  sections <- report_sections(made, pairs, causes, given)
   tell("the page")
   made <- c(made, list(seed = given$seed, elapsed = proc.time()[["elapsed"]] - started,
                        call = given$call))
@@ -94,21 +100,6 @@ search_call <- function(given, all) {
             given$search))
 }
 
-#' Activations as a recording, a unit an assembly, with the trials of the recording they are in
-#' @noRd
-activation_trains <- function(found) {
-  x <- attr(found, "recording", exact = TRUE)
-  names <- sprintf("Assembly %d", found$assembly)
-  code <- rep(seq_along(names), lengths(found$times))
-  resolution <- attr(x, "resolution", exact = TRUE)
-  build_spike_trains(
-    round_to_ticks(unlist(found$times), resolution),
-    structure(code, levels = names, class = "factor"),
-    start = attr(x, "start", exact = TRUE), end = attr(x, "end", exact = TRUE),
-    resolution = resolution, trials = attr(x, "trials", exact = TRUE), quiet = TRUE
-  )
-}
-
 #' How often each assembly is active in the trials of each condition
 #' @noRd
 activations_by_condition <- function(found, by) {
@@ -116,7 +107,7 @@ activations_by_condition <- function(found, by) {
   x <- attr(found, "recording", exact = TRUE)
   if (is.null(attr(x, "trials", exact = TRUE))) return(NULL)
   condition <- droplevels(check_events(NULL, x, by, rlang::current_env())$condition)
-  a <- activation_trains(found)
+  a <- as_spike_trains(found)
   trial <- trial_of(a)
   levels <- levels(condition)
   counts <- table(a$unit, factor(condition[trial], levels))
@@ -139,6 +130,6 @@ activation_psth <- function(found, by) {
   if (is.null(trials) || nrow(trials) < 2L) return(NULL)
   shortest <- min(trials$end - trials$start)
   bin <- ticks_to_seconds(max(1, shortest %/% 40), attr(x, "resolution", exact = TRUE))
-  tryCatch(psth(activation_trains(found), bin_size = bin, by = by),
+  tryCatch(psth(as_spike_trains(found), bin_size = bin, by = by),
            synfire_error_argument = \(e) NULL)
 }

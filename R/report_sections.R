@@ -5,20 +5,21 @@ most_pictured <- 12L    # assemblies with a picture
 
 #' A list of sections: `id`, `title`, `body`
 #' @noRd
-report_sections <- function(made, pairs, given) {
+report_sections <- function(made, pairs, causes, given) {
   section <- \(id, title, ...) list(id = id, title = title, body = list(...))
-  none <- nrow(made$recording) == 0L
-  list(
+  sections <- list(
     section("quality", "The recording and its quality", quality_section(made)),
     section("rates", "Rates and intervals", rates_section(made)),
     section("raster", "Raster", raster_section(made)),
     section("assemblies", "Groups that fire together or in sequence",
             assemblies_section(made, given$by)),
     section("pairs", "Pairs of units", pairs_section(made, pairs)),
-    section("tested", "Everything that was tested", tested_section(made, pairs)),
+    if (!is.null(causes)) section("causes", "What drives what", causes_section(causes)),
+    section("tested", "Everything that was tested", tested_section(made, pairs, causes)),
     section("limits", "What this does not show", tag("aside", html_list(made$limits))),
     section("repeat", "How to repeat it", repeat_section(made, given))
   )
+  sections[lengths(sections) > 0L]
 }
 
 no_spikes_text <- "There are no spikes to draw."
@@ -150,7 +151,7 @@ assemblies_section <- function(made, by) {
   shown <- utils::head(seq_len(nrow(found)), most_pictured)
   list(
     paragraph(groups_words(made)), paragraph(searched_words(made)),
-    paragraph(shared_words(found, found$size)),
+    paragraph(shared_words(found)),
     html_table(plain_assemblies(found), paste(
       "Groups, the surest first. The p value is the probability that independent units give",
       "any group that stands out as much."
@@ -164,13 +165,24 @@ assemblies_section <- function(made, by) {
 
 assembly_pictured <- function(found, row) {
   said <- assembly_sentence(found, row)
+  number <- found$assembly[[row]]
+  bare <- ggplot2::theme(strip.text = ggplot2::element_blank())
+  height <- min(9, 1.6 + 0.42 * found$size[[row]])
   list(
-    tag("h3", sprintf("Assembly %d", found$assembly[[row]])), tag("p", said),
+    tag("h3", sprintf("Assembly %d", number)), tag("p", said),
     html_figure(
-      ggplot2::autoplot(found, assemblies = found$assembly[[row]]) +
-        ggplot2::theme(strip.text = ggplot2::element_blank()),
+      ggplot2::autoplot(found, assemblies = number) + bare,
       alt = paste("Spikes of the members around all activations, a band for each member.", said),
-      width = 7.5, height = min(9, 1.6 + 0.42 * found$size[[row]])
+      width = 7.5, height = height
+    ),
+    html_figure(
+      ggplot2::autoplot(found, type = "lags", assemblies = number) + bare,
+      alt = paste("How often each member fires when the other members do, a histogram of lags for",
+                  "each member."),
+      caption = paste("How often each member fires when the other members do. Its own spikes did",
+                      "not decide which moments these are, so that a unit that has nothing to do",
+                      "with the others has no peak here."),
+      width = 7.5, height = height
     )
   )
 }
@@ -180,19 +192,14 @@ assembly_pictured <- function(found, row) {
 assembly_overviews <- function(found) {
   rows <- utils::head(seq_len(nrow(found)), 6L)
   which <- if (nrow(found) > 6L) " of the first six groups" else ""
-  near <- found
-  recording <- attr(found, "recording", exact = TRUE)
-  units <- drawn_units(recording, unique(unlist(found$units[rows])), NULL)
-  attr(near, "recording") <- keep_units(recording, rlang::quo(!!units), NULL)
+  units <- length(unique(c(unlist(found$units[rows]), levels(attr(found, "recording")$unit))))
   list(
     tag("h3", "In the recording"),
     html_figure(
-      ggplot2::autoplot(near, type = "raster"),
+      ggplot2::autoplot(found, type = "raster"),
       alt = sprintf("A raster of a stretch with many activations%s, whose spikes are coloured.", which),
-      caption = sprintf("A stretch with many activations%s%s.", which, if (
-        length(units) < nlevels(recording$unit)) sprintf(
-          "; %s of the %s units", commas(length(units)), commas(nlevels(recording$unit))) else ""),
-      height = min(9, 2 + 0.13 * length(units))
+      caption = sprintf("A stretch with many activations%s.", which),
+      height = min(8, 2.5 + 0.12 * units)
     ),
     tag("h3", "Over time"),
     html_figure(
@@ -216,6 +223,10 @@ condition_pictured <- function(made, by) {
   list(
     tag("h3", "In the trials"), paragraph(condition_words(made, by)),
     html_table(if (is.null(by)) table[-2L] else table, "Activations in trials."),
+    if (!is.null(by)) html_figure(
+      ggplot2::autoplot(made$assemblies, type = "condition", by = by),
+      alt = sprintf("Activations per second in each trial, by the column %s of the trials.", by)
+    ),
     if (!is.null(p)) html_figure(
       ggplot2::autoplot(p) + ggplot2::labs(x = "Time from the start of the trial (s)"),
       alt = paste("Activations in single trials, and their rate over the time of the trials, for",
@@ -279,13 +290,13 @@ draw_pairs <- function(pairs, tested) {
 
 # ---- Tested, and how to repeat -------------------------------------------------------
 
-tested_section <- function(made, pairs) {
+tested_section <- function(made, pairs, causes) {
   table <- made$tested
   names(table) <- c("Question", "What was looked at", "Settings", "Chance", "Result")
   list(
     html_table(table, "A row for each question."),
     tag("h3", "What was not looked at"),
-    html_list(not_tested(made, pairs))
+    html_list(not_tested(made, pairs, causes))
   )
 }
 
@@ -312,6 +323,7 @@ report_code <- function(made, given) {
   args <- c(
     if (given$title != default_title(made$recording)) list(title = given$title),
     if (!is.null(given$by)) list(by = given$by),
+    if (given$causes) list(causes = TRUE),
     if (is.null(given$assemblies)) given$search else list(assemblies = quote(found)),
     list(seed = given$seed)
   )

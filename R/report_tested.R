@@ -4,9 +4,9 @@ pair_question <- "Which pairs fire at a fixed lag of each other?"
 
 #' What was looked at, with which settings, against which chance, and what came out
 #' @noRd
-tested_table <- function(made, pairs) {
+tested_table <- function(made, pairs, causes) {
   rows <- list(tested_quality(made), tested_rates(made), tested_assemblies(made),
-               tested_conditions(made), tested_pairs(pairs))
+               tested_conditions(made), tested_pairs(pairs), tested_causes(causes))
   do.call(rbind, lapply(rows, \(row) as.data.frame(row)))
 }
 
@@ -93,7 +93,7 @@ tested_pairs <- function(pairs) {
 
 #' What nobody looked at, so that nobody takes it for absent
 #' @noRd
-not_tested <- function(made, pairs) {
+not_tested <- function(made, pairs, causes) {
   left <- setdiff(c("columns", "time unit", "time step", "silent units", "rates", "refractory",
                     "shared spikes", "synchrony", "presence", "drift", "gaps",
                     if (!is.null(attr(made$recording, "trials"))) "trials"), made$check$looked_for)
@@ -114,7 +114,8 @@ not_tested <- function(made, pairs) {
     paste("Chains that repeat with delays that vary (`mine_episodes()`), and exact patterns of",
           "spikes (`spade()`)."),
     "Whether rates change with a stimulus (`psth()`).",
-    "Which unit or group drives which (`causal_map()`)."
+    if (is.list(causes)) "Which unit drives which (`causal_map()`)." else
+      "Which unit or group drives which (`causal_map()`)."
   )
 }
 

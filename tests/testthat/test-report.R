@@ -4,14 +4,14 @@ quick_report <- function(x, ..., env = parent.frame()) {
                           threads = 2, file = file))
 }
 
-# Four of twelve units fire within 2 ms of each other, eighty times.
+# Four of twelve units fire within 2 ms of each other, 120 times.
 planted <- function() {
   set.seed(1)
-  together <- sort(runif(80, 0, 19.9))
-  members <- lapply(1:4, \(k) together + runif(80, 0, 0.002))
+  together <- sort(runif(120, 0, 19.9))
+  members <- lapply(1:4, \(k) together + runif(120, 0, 0.002))
   others <- lapply(1:12, \(k) runif(60, 0, 20))
   time <- c(unlist(members), unlist(others))
-  unit <- c(rep(1:4, each = 80), rep(1:12, each = 60))
+  unit <- c(rep(1:4, each = 120), rep(1:12, each = 60))
   spike_trains(time, factor(unit, labels = sprintf("u%02d", 1:12)), start = 0, end = 20)
 }
 
@@ -287,4 +287,34 @@ test_that("a browser shows the page with all its pictures", {
   expect_equal(page$value("[...document.images].filter(i => i.naturalWidth > 100).length"), pictures)
   expect_identical(page$value("document.querySelector('h1').innerText"), "A recording of 12 units")
   expect_true(page$value("document.documentElement.scrollWidth <= window.innerWidth"))
+})
+
+test_that("which group drives which is asked where that is wanted", {
+  skip_if_not_installed("ggplot2")
+  set.seed(11)
+  first <- sort(runif(200, 1, 299))
+  second <- first[runif(200) < 0.8] + 0.25
+  third <- runif(200, 1, 299)
+  at <- list(first, second, third)
+  time <- unlist(lapply(at, \(t) rep(t, each = 3)))
+  unit <- unlist(lapply(1:3, \(k) rep(3 * k - 2:0, length(at[[k]]))))
+  x <- spike_trains(c(time, runif(12 * 300, 0, 300)), c(unit, rep(1:12, 300)), start = 0, end = 300)
+  found <- find_assemblies(x, max_lag = 0.05, n_surrogates = 19, threads = 2)
+  name <- sprintf("Assembly %d", match(c("1", "4", "7"), vapply(found$units, min, "")))
+  file <- withr::local_tempfile(fileext = ".html")
+  r <- suppressMessages(report(x, assemblies = found, causes = TRUE, open = FALSE, threads = 2,
+                               file = file))
+  text <- expect_good_page(file)
+  expect_equal(nrow(r$causes), 6)
+  expect_identical(r$causes$cause[[1]], name[[1]])
+  expect_identical(r$causes$effect[[1]], name[[2]])
+  expect_equal(r$causes$delay[[1]], 0.25, tolerance = 0.21)
+  expect_identical(r$causes$p_holm, p.adjust(r$causes$p, "holm"))
+  expect_true(r$causes$p_holm[[1]] <= 0.05 && all(r$causes$p_holm[-1] > 0.05))
+  expect_true(any(grepl(sprintf("%s drives %s by about", name[[1]], name[[2]]), text)))
+  expect_true("What drives what" %in% text)
+  alone <- planted()
+  r <- quick_report(alone, causes = TRUE)
+  expect_null(r$causes)
+  expect_true(any(grepl("there are fewer than two groups", expect_good_page(r$file))))
 })
