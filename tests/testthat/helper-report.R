@@ -60,8 +60,9 @@ expect_good_page <- function(file) {
   expect_true(all(links %in% paste0("#", ids)))
   expect_false(grepl("<script|<link|@import|url\\(", page))
   text <- c(page_text_of(page), alts)
+  said <- text[!startsWith(text, "report(x")]
   # Words that come of numbers or tables that are not there.
-  expect_identical(grep("\\b(NA|NaN|Inf|NULL|TRUE|character\\(0\\))\\b", text, value = TRUE),
+  expect_identical(grep("\\b(NA|NaN|Inf|NULL|TRUE|character\\(0\\))\\b", said, value = TRUE),
                    character())
   expect_identical(grep("\\b1 (units|spikes|pairs|groups|seconds|trials|intervals)\\b", text,
                         value = TRUE), character())

@@ -4,15 +4,15 @@ quick_report <- function(x, ..., env = parent.frame()) {
                           threads = 2, file = file))
 }
 
-# Four of twelve units fire within 2 ms of each other, 120 times.
+# Four of twenty units fire within 2 ms of each other, forty times.
 planted <- function() {
   set.seed(1)
-  together <- sort(runif(120, 0, 19.9))
-  members <- lapply(1:4, \(k) together + runif(120, 0, 0.002))
-  others <- lapply(1:12, \(k) runif(60, 0, 20))
+  together <- sort(runif(40, 0, 19.9))
+  members <- lapply(1:4, \(k) together + runif(40, 0, 0.002))
+  others <- lapply(1:20, \(k) runif(40, 0, 20))
   time <- c(unlist(members), unlist(others))
-  unit <- c(rep(1:4, each = 120), rep(1:12, each = 60))
-  spike_trains(time, factor(unit, labels = sprintf("u%02d", 1:12)), start = 0, end = 20)
+  unit <- c(rep(1:4, each = 40), rep(1:20, each = 40))
+  spike_trains(time, factor(unit, labels = sprintf("u%02d", 1:20)), start = 0, end = 20)
 }
 
 test_that("the page is sound and holds what the functions give", {
@@ -34,7 +34,7 @@ test_that("the page is sound and holds what the functions give", {
   expect_true(any(grepl(hash, text, fixed = TRUE)))
   expect_identical(r$tested$question[c(1, 3)], c("Is something wrong with the recording?",
                                                "Which groups fire together or in sequence?"))
-  expect_match(r$tested$looked_at[[3]], "12 units, 66 pairs, 220 groups of three")
+  expect_match(r$tested$looked_at[[3]], "20 units, 190 pairs, 1,140 groups of three")
   expect_output(print(r), "1 assembly")
 })
 
@@ -59,7 +59,7 @@ test_that("the seed decides the page, and the user's random numbers go on", {
 test_that("names of units are text, whatever they are made of", {
   skip_if_not_installed("ggplot2")
   names <- c("<b>&\"", "</td>'`", "\u00FC\u4E2D", "<img src=x>", "a\001b", "%s {x} \\1", "&amp;", "-",
-             "9", "10", "11", "12")
+             as.character(9:20))
   x <- planted()
   x <- spike_trains(x$time, names[as.integer(x$unit)], start = 0, end = 20)
   r <- quick_report(x, title = "</title><b>")
@@ -285,22 +285,23 @@ test_that("a browser shows the page with all its pictures", {
   pictures <- length(attributes_of(read_page(r$file), "img", "src"))
   expect_gte(pictures, 4)
   expect_equal(page$value("[...document.images].filter(i => i.naturalWidth > 100).length"), pictures)
-  expect_identical(page$value("document.querySelector('h1').innerText"), "A recording of 12 units")
+  expect_identical(page$value("document.querySelector('h1').innerText"), "A recording of 20 units")
   expect_true(page$value("document.documentElement.scrollWidth <= window.innerWidth"))
 })
 
 test_that("which group drives which is asked where that is wanted", {
   skip_if_not_installed("ggplot2")
   set.seed(11)
-  first <- sort(runif(200, 1, 299))
-  second <- first[runif(200) < 0.8] + 0.25
-  third <- runif(200, 1, 299)
+  first <- sort(runif(120, 1, 149))
+  second <- first[runif(120) < 0.8] + 0.25
+  third <- runif(120, 1, 149)
   at <- list(first, second, third)
   time <- unlist(lapply(at, \(t) rep(t, each = 3)))
   unit <- unlist(lapply(1:3, \(k) rep(3 * k - 2:0, length(at[[k]]))))
-  x <- spike_trains(c(time, runif(12 * 300, 0, 300)), c(unit, rep(1:12, 300)), start = 0, end = 300)
+  time <- time + runif(length(time), 0, 0.002)
+  x <- spike_trains(c(time, runif(24 * 150, 0, 150)), c(unit, rep(1:24, 150)), start = 0, end = 150)
   found <- find_assemblies(x, max_lag = 0.05, n_surrogates = 19, threads = 2)
-  name <- sprintf("Assembly %d", match(c("1", "4", "7"), vapply(found$units, min, "")))
+  name <- sprintf("Assembly %d", match(c("1", "4", "7"), vapply(found$units, \(one) min(one), "")))
   file <- withr::local_tempfile(fileext = ".html")
   r <- suppressMessages(report(x, assemblies = found, causes = TRUE, open = FALSE, threads = 2,
                                file = file))
