@@ -4,9 +4,10 @@
 # Few units and short, as surrogates are made.
 draw_for_assemblies <- function() {
   if (sometimes(0.5)) return(draw_recording(60, 6))
-  simulate_assemblies(duration = 20, units = whole(3, 8),
+  simulate_assemblies(duration = 20, units = whole(3, 14),
                       assemblies = one_of("synchrony", "sequence", "rate_synchrony"),
-                      size = 3, count = whole(5, 20), nuisances = one_of(list(NULL, "all")))
+                      size = 3, count = one_of(whole(5, 20), 50),
+                      nuisances = one_of(list(NULL, "all")))
 }
 
 check_assemblies <- function(x, found) {
@@ -47,7 +48,7 @@ check_views <- function(found) {
       same(as.integer(igraph::ecount(graph)), sum(found$size - 1L), "steps of the network")
     }
   }
-  if (sometimes(0.3)) draw_views(found)
+  if (sometimes(0.6)) draw_views(found)
 }
 
 draw_views <- function(found) {
