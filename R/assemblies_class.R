@@ -35,7 +35,17 @@ assemblies_title <- function(x) {
             counted(nlevels(about$recording$unit), "unit")),
     sprintf("# lags up to %s, %s, any false report with a probability of at most %s",
             duration_text(about$max_lag), counted(about$n_surrogates, "surrogate"),
-            exact(about$alpha)))
+            exact(about$alpha)),
+    camera_words(about))
+}
+
+#' What was made of the frames of a camera
+#' @noRd
+camera_words <- function(about) {
+  if (is.null(about$camera)) return(NULL)
+  sprintf("# frames of %s: a run of frames of a unit is one event, %s of %s",
+          duration_text(about$camera$frame), commas(nrow(about$recording)),
+          commas(about$camera$spikes))
 }
 
 #' @rdname find_assemblies
@@ -122,14 +132,49 @@ assembly_sentence <- function(x, row) {
   part <- x$participation[[row]]
   sprintf(
     paste("Assembly %d: %s fire %s, each within %s; %s activations where %s %s expected by",
-          "chance (p %s). %s %s"),
+          "chance (p %s). %s %s%s%s"),
     x$assembly[[row]], units_text(x$units[[row]]),
     if (together) "together" else sprintf("in sequence over %s", duration_text(max(lags))),
     duration_text(width), commas(x$count[[row]]), commas_short(x$expected[[row]]),
     if (round(x$expected[[row]], 1) == 1) "is" else "are",
     search_p_text(x$p[[row]], attr(x, "n_surrogates")), takes_part(x$units[[row]], part),
-    halves_text(x$first_half[[row]], x$second_half[[row]], x$expected[[row]])
+    halves_text(x$first_half[[row]], x$second_half[[row]], x$expected[[row]]),
+    rhythm_text(x$times[[row]], max(lags)),
+    locked_text(attr(x, "recording"), x$times[[row]], max(lags))
   )
+}
+
+#' Whether most activations follow the one before after the same time, shorter than the longest
+#' lag: then lags are known up to that time alone
+#' @noRd
+rhythm_text <- function(times, longest) {
+  apart <- diff(times)
+  apart <- apart[apart < longest]
+  if (length(apart) < 10L || length(apart) < length(times) / 3) return("")
+  period <- stats::median(apart)
+  if (mean(abs(apart - period) <= period / 6) < 0.5) return("")
+  sprintf(paste(" Many follow each other after about %s: a rhythm, in which a member that comes a",
+                "whole period later cannot be told from one that comes earlier."),
+          duration_text(period))
+}
+
+#' Whether activations come at some times in trials more than at others
+#' @noRd
+locked_text <- function(recording, times, longest) {
+  trials <- trial_ticks(recording)
+  if (is.null(trials) || length(times) < 10L) return("")
+  resolution <- attr(recording, "resolution")
+  start <- ticks_to_seconds(trials$start, resolution)
+  room <- ticks_to_seconds(min(trials$end - trials$start), resolution) - longest
+  after <- times - start[pmax(1L, findInterval(times, start))]
+  after <- after[after <= room]
+  if (room <= 0 || length(after) < 10L) return("")
+  p <- suppressWarnings(stats::ks.test(after, "punif", 0, room)$p.value)
+  if (p >= 0.001) return("")
+  quarter <- stats::quantile(after, c(0.25, 0.75))
+  sprintf(paste(" They come at some times in a trial more than at others (half of them from %s to",
+                "%s after its start): what happens in all trials may make them."),
+          duration_text(quarter[[1L]]), duration_text(quarter[[2L]]))
 }
 
 commas_short <- function(v) if (v >= 100) commas(round(v)) else format(signif(v, 2))

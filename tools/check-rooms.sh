@@ -139,7 +139,7 @@ may_see() {
   may_see core/edm 'core/(base|edm)'
   may_see core/causal 'core/(base|causal)'
   may_see core/networks 'core/(base|networks)'
-  may_see core/kinds 'core/(base|surrogates|episodes|patterns/(closure|spectrum)|edm|causal)'
+  may_see core/kinds 'core/(base|assemblies|surrogates|episodes|patterns/(closure|spectrum)|edm|causal)'
 } > "$found"
 rule "no folder of core includes one above it or beside it"
 

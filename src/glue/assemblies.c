@@ -27,85 +27,14 @@ static syn_assembly_search_options read_options(SEXP options)
         .lags = (uint32_t)glue_option_int(options, "lags", 0, 1 << 24),
         .widest = (uint32_t)glue_option_int(options, "widest", 1, 1 << 24),
         .segment = glue_option_int(options, "segment", 1, (int64_t)1 << 53),
+        .step = glue_option_int(options, "step", 1, (int64_t)1 << 53),
         .surrogates = (uint32_t)glue_option_int(options, "n", 1, 1 << 24),
         .exceeded = (uint32_t)glue_option_int(options, "exceeded", 0, 1 << 24),
         .key = glue_option_key(options),
         .threads = glue_option_threads(options)};
 }
 
-/* ---- pairs alone, for the tests of what is common to pairs and what is not ---- */
-
-typedef struct pair_work {
-    syn_budget budget;
-    syn_segments segments;
-    syn_lagged pairs;
-    syn_lagged_peak *peak;
-} pair_work;
-
-static void release_pairs(void *held)
-{
-    pair_work *w = held;
-    syn_budget_free(&w->budget, w->peak);
-    syn_lagged_free(&w->pairs);
-    syn_segments_free(&w->segments);
-}
-
-static syn_status look_at_pairs(pair_work *w, const syn_spikes *spikes,
-                                const syn_assembly_search_options *o,
-                                const syn_watch *watch)
-{
-    syn_ladder l;
-    syn_ladder_make(&l, o->lags, o->widest);
-    size_t places = (size_t)l.rungs * spikes->units * spikes->units + 1;
-    syn_status status =
-        syn_segments_make(&w->segments, spikes, o->segment, syn_lagged_reach(&l, o->bin),
-                          o->key, o->threads, &w->budget, watch);
-    if (status == SYN_OK)
-        status = syn_lagged_make(&w->pairs, &l, o->bin, spikes->units, o->threads,
-                                 &w->budget);
-    if (status != SYN_OK)
-        return status;
-    if (!(w->peak = syn_budget_zeros(&w->budget, places, sizeof *w->peak)))
-        return syn_budget_refusal(&w->budget);
-    syn_segments_recorded(&w->segments);
-    status = syn_lagged_count(&w->pairs, &w->segments.recording, watch);
-    return status == SYN_OK ? syn_lagged_best(&w->pairs, w->peak, watch) : status;
-}
-
-/* `z` and `lag` (bins) of the best window of each pair on each rung, [b, a, rung] for b
-   after a, and the widths in bins. Arguments as of r_find_assemblies(). */
-SEXP r_lagged_peaks(glue_owner *own, SEXP trains, SEXP options)
-{
-    syn_assembly_search_options o = read_options(options);
-    pair_work *w = glue_hold(own, sizeof *w, release_pairs);
-    w->budget.limit = glue_option_memory(options);
-    const syn_watch *watch = glue_watch(own, "Looking at pairs");
-    syn_spikes spikes;
-    syn_status status = glue_spikes(&spikes, trains, 1, watch);
-    if (status == SYN_OK)
-        status = look_at_pairs(w, &spikes, &o, watch);
-    if (status != SYN_OK)
-        return glue_status(status, NA_REAL, (double)w->budget.limit);
-    const char *fields[] = {"z", "lag", "width", ""};
-    const syn_ladder *l = &w->pairs.ladder;
-    R_xlen_t n = (R_xlen_t)l->rungs * spikes.units * spikes.units;
-    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    double *z = REAL(SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, n)));
-    int *lag = INTEGER(SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, n)));
-    int *width = INTEGER(SET_VECTOR_ELT(out, 2, Rf_allocVector(INTSXP, l->rungs)));
-    for (R_xlen_t k = 0; k < n; k++) {
-        z[k] = w->peak[k].z;
-        lag[k] = w->peak[k].lag;
-    }
-    for (uint32_t r = 0; r < l->rungs; r++)
-        width[r] = (int)syn_ladder_width(l, r);
-    UNPROTECT(1);
-    return out;
-}
-
-/* ---- assemblies ---- */
-
-/* A group: its members, units from 1, lags and widths in bins; the score of its seed; how
+/* A group: its members, units from 1, lags and widths in bins; its score; how
    many activations are expected by chance; and the ticks of those there are, in no order,
    with the spikes of each member there (activations x members). */
 static SEXP group_for_r(syn_assembly_search *s, const syn_assembly *g,
@@ -152,7 +81,7 @@ static SEXP groups_for_r(syn_assembly_search *s, syn_status *status)
 }
 
 /* What find_assemblies() found in `trains`, as glue_spikes() takes them. `options`: bin,
-   segment (ticks), lags, widest (bins), n, exceeded, key, threads, max_memory. */
+   segment, step (ticks), lags, widest (bins), n, exceeded, key, threads, max_memory. */
 SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
 {
     syn_assembly_search_options o = read_options(options);
@@ -172,20 +101,25 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
         double limit = status == SYN_TOO_LARGE ? INT32_MAX : (double)w->budget.limit;
         return glue_status(status, NA_REAL, limit);
     }
-    const char *fields[] = {"groups", "maximum", "score", "width", "bar", ""};
+    const char *fields[] = {"groups", "maximum", "score", "width", "left_out", "size", ""};
     const syn_assembly_search *s = &w->search;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, groups);
     uint32_t rungs = s->pairs.ladder.rungs;
     SEXP maximum = SET_VECTOR_ELT(
-        out, 1, Rf_allocMatrix(REALSXP, (int)rungs, (int)o.surrogates));
-    memcpy(REAL(maximum), s->maximum, (size_t)rungs * o.surrogates * sizeof(double));
+        out, 1,
+        Rf_alloc3DArray(REALSXP, SYN_SIZES, (int)rungs, (int)o.surrogates));
+    memcpy(REAL(maximum), s->scores.maximum,
+           (size_t)SYN_SIZES * rungs * o.surrogates * sizeof(double));
     SEXP score = SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, o.surrogates));
-    memcpy(REAL(score), s->score, o.surrogates * sizeof(double));
+    memcpy(REAL(score), s->scores.score, o.surrogates * sizeof(double));
     SEXP width = SET_VECTOR_ELT(out, 3, Rf_allocVector(INTSXP, (int)rungs));
     for (uint32_t r = 0; r < rungs; r++)
         INTEGER(width)[r] = (int)syn_ladder_width(&s->pairs.ladder, r);
-    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(s->bar));
+    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(s->calm.left_out / s->calm.steps));
+    SEXP size = SET_VECTOR_ELT(out, 5, Rf_allocVector(INTSXP, SYN_SIZES));
+    for (uint32_t k = 0; k < SYN_SIZES; k++)
+        INTEGER(size)[k] = (int)syn_size_of_class(k);
     UNPROTECT(2);
     return out;
 }

@@ -52,7 +52,7 @@ SEXP r_tiling_near(glue_owner *own, SEXP trains, SEXP options);
 
 /* assemblies.c */
 SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options);
-SEXP r_lagged_peaks(glue_owner *own, SEXP trains, SEXP options);
+SEXP r_assembly_peaks(glue_owner *own, SEXP trains, SEXP options);
 
 /* networks.c */
 SEXP r_coupled_maps(glue_owner *own, SEXP links, SEXP state, SEXP options);

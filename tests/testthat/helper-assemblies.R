@@ -1,9 +1,32 @@
 # Slow and obvious versions of what find_assemblies() measures.
 
-# Counts of lags of b after a that are nearest to k bins, for all pairs of a recording.
-counted_lags <- function(x, bin, margin) {
-  n <- nlevels(x$unit)
-  of <- split(round(x$time / attr(x, "resolution")), x$unit)
+# Trials one after the other with a lag's reach between them, cut into segments: the ticks of
+# each unit, the segment of each of them, and the first tick and the bins of each segment.
+laid_out <- function(x, ladder, margin) {
+  trains <- synfire:::trains_of(x)
+  trial <- trains$trial %||% rep(1L, length(trains$tick))
+  apart <- floor(((2 * margin + 1) * ladder$bin + 1) / 2)
+  length <- trains$stop - trains$start
+  opened <- trains$start[[1L]] + cumsum(c(0, length[-length(length)] + apart))
+  inside <- which(!is.na(trial))
+  trial <- trial[inside]
+  tick <- trains$tick[inside] - trains$start[trial] + opened[trial]
+  pieces <- pmax(1, floor((length + 1) / ladder$segment))
+  each <- floor((length + 1) / pieces)
+  before <- c(0, cumsum(pieces))
+  start <- unlist(lapply(seq_along(pieces), \(k) opened[[k]] + (seq_len(pieces[[k]]) - 1) * each[[k]]))
+  stop <- unlist(lapply(seq_along(pieces), \(k) {
+    c(opened[[k]] + seq_len(pieces[[k]] - 1) * each[[k]] - 1, opened[[k]] + length[[k]])
+  }))
+  segment <- before[trial] + pmin(floor((tick - opened[trial]) / each[trial]) + 1, pieces[trial])
+  unit <- factor(trains$unit[inside], levels = seq_len(trains$units))
+  list(tick = split(tick, unit), segment = split(segment, unit), start = start,
+       bins = floor((stop - start) / ladder$bin) + 1)
+}
+
+# Counts of lags of b after a that are nearest to k bins, for all pairs of units.
+counted_lags <- function(of, bin, margin) {
+  n <- length(of)
   count <- array(0, c(2 * margin + 1, n, n))
   for (a in seq_len(n)) for (b in seq_len(n)) {
     if (a == b) next
@@ -11,6 +34,30 @@ counted_lags <- function(x, bin, margin) {
     k <- sign(lag) * floor((2 * abs(lag) + bin) / (2 * bin))
     k <- k[abs(k) <= margin] + margin + 1
     count[, a, b] <- tabulate(k, 2 * margin + 1)
+  }
+  count
+}
+
+# The same in a surrogate (numbered from 0): each unit is shifted by itself around each segment,
+# by whole bins, and lags go around it, too.
+shifted_lags <- function(laid, bin, margin, key, surrogate) {
+  n <- length(laid$tick)
+  segments <- length(laid$start)
+  count <- array(0, c(2 * margin + 1, n, n))
+  at <- lapply(seq_len(n), \(u) {
+    word <- oracle_words(key, surrogate, u - 1, segments)
+    shift <- floor(word * laid$bins / 2^32)
+    k <- laid$segment[[u]]
+    floor((laid$tick[[u]] - laid$start[k]) / bin) + shift[k]
+  })
+  for (a in seq_len(n)) for (b in seq_len(n)) {
+    if (a == b) next
+    for (k in seq_len(segments)) {
+      lag <- outer(at[[b]][laid$segment[[b]] == k], at[[a]][laid$segment[[a]] == k], `-`)
+      for (j in seq_len(2 * margin + 1)) {
+        count[j, a, b] <- count[j, a, b] + sum((lag - (j - margin - 1)) %% laid$bins[[k]] == 0)
+      }
+    }
   }
   count
 }
@@ -43,7 +90,8 @@ common_of <- function(excess, expected, clumps) {
     common <- max(-0.9, common + sum(u * expected / sqrt(variance)) / sum(weight))
     spread <- max(0, spread + sum((u^2 / 0.9205 - 1) * weight) / sum(weight^2))
   }
-  c(common, spread)
+  # What is common is known with a standard error.
+  c(common, spread + 1 / sum(weight))
 }
 
 z_of <- function(inside, beside, clumps, common, spread) {
@@ -59,47 +107,82 @@ z_of <- function(inside, beside, clumps, common, spread) {
   sqrt(max(0, d) / inflation)
 }
 
-# z and lag of the best window of each pair a < b at each width.
-best_windows <- function(x, bin, lags, widths) {
+# Peaks of the histograms `count` of all pairs a < b, as rows of unit a, unit b, rung, lag, z in
+# 1/1024: the windows whose z is `least` at least and that no one within half a width exceeds.
+# `of` are the ticks of each unit; `fit` says whether what is common to pairs is taken off.
+slow_peaks <- function(count, of, ladder, widths, least, fit) {
   half <- (widths - 1) / 2
-  last <- max(half)
-  margin <- lags + last + (last + 1) + 2 * (2 * last + 1) + 1
-  count <- counted_lags(x, bin, margin)
-  n <- nlevels(x$unit)
-  ticks <- split(round(x$time / attr(x, "resolution")), x$unit)
-  pairs <- t(utils::combn(n, 2))
-  z <- lag <- array(0, c(n, n, length(widths)))
+  margin <- (dim(count)[[1L]] - 1) / 2
+  pairs <- t(utils::combn(length(of), 2))
+  found <- list()
   for (r in seq_along(widths)) {
-    w <- widths[[r]]
     h <- half[[r]]
     step <- if (h < 2) 1 else h / 2
-    at <- seq(-floor(lags / step), floor(lags / step)) * step
-    clumps <- vapply(ticks, allan, 0, width = w * bin)
+    at <- seq(-floor(ladder$lags / step), floor(ladder$lags / step)) * step
+    allan_of <- vapply(of, allan, 0, width = widths[[r]] * ladder$bin)
+    both <- allan_of[pairs[, 1]] * allan_of[pairs[, 2]]
     sum_of <- function(p, from, to) {
       sum(count[(from:to) + margin + 1, pairs[p, 1], pairs[p, 2]])
     }
     inside <- outer(seq_len(nrow(pairs)), at, Vectorize(\(p, k) sum_of(p, k - h, k + h)))
     beside <- outer(seq_len(nrow(pairs)), at, Vectorize(\(p, k) {
       gap <- h + 1
-      sum_of(p, k - h - gap - 2 * w, k - h - gap - 1) +
-        sum_of(p, k + h + gap + 1, k + h + gap + 2 * w)
+      sum_of(p, k - h - gap - 2 * widths[[r]], k - h - gap - 1) +
+        sum_of(p, k + h + gap + 1, k + h + gap + 2 * widths[[r]])
     }))
-    both <- clumps[pairs[, 1]] * clumps[pairs[, 2]]
-    for (p in seq_len(nrow(pairs))) {
-      best <- 0
-      for (k in seq_along(at)) {
-        mirror <- length(at) + 1 - k
-        same <- unique(c(k, mirror))
-        fit <- common_of(c(inside[, same] - beside[, same] / 4), c(beside[, same] / 4),
-                         rep(both, length(same)))
-        one <- z_of(inside[p, k], beside[p, k], both[[p]], fit[[1L]], fit[[2L]])
-        if (one > best + 1e-7) {
-          best <- one
-          z[pairs[p, 2], pairs[p, 1], r] <- one
-          lag[pairs[p, 2], pairs[p, 1], r] <- at[[k]]
-        }
+    z <- inside * 0
+    for (k in seq_along(at)) {
+      same <- unique(c(k, length(at) + 1 - k))
+      common <- if (fit && nrow(pairs) >= 28) {
+        common_of(c(inside[, same] - beside[, same] / 4), c(beside[, same] / 4),
+                  rep(both, length(same)))
+      } else {
+        c(0, 0)
+      }
+      for (p in seq_len(nrow(pairs))) {
+        z[p, k] <- z_of(inside[p, k], beside[p, k], both[[p]], common[[1L]], common[[2L]])
+      }
+    }
+    z <- pmin(floor(z * 1024 + 0.5), 30 * 1024)
+    for (p in seq_len(nrow(pairs))) for (k in which(z[p, ] >= least)) {
+      near <- which(abs(at - at[[k]]) <= max(h, step))
+      largest <- near[z[p, near] == max(z[p, near])]
+      if (largest[[1L]] == k) {
+        found <- c(found, list(c(pairs[p, ], r, at[[k]], z[p, k])))
       }
     }
   }
-  list(z = z, lag = lag)
+  found <- matrix(as.double(unlist(found)), ncol = 5, byrow = TRUE)
+  found <- found[order(found[, 2], found[, 1], found[, 3], found[, 4]), , drop = FALSE]
+  storage.mode(found) <- "integer"
+  found
+}
+
+# Peaks that find_assemblies() looks at, in the recording and in `n` surrogates from `from` on.
+peaks_of <- function(x, max_lag, n, from = 0, segment = NULL, widest = NULL, least = 2.5,
+                     threads = 1, max_memory = 1e9, key = c(17, 4), ...) {
+  ladder <- synfire:::assembly_ladder(x, max_lag, segment)
+  ladder$widest <- widest %||% ladder$widest
+  .Call(synfire:::r_assembly_peaks, synfire:::trains_of(x),
+        c(ladder, list(n = n, from = from, least = least * 1024, key = key, threads = threads,
+                       max_memory = max_memory, ...)))
+}
+
+# The same, slowly.
+slow_peaks_of <- function(x, max_lag, n, from = 0, segment = NULL, widest = NULL, least = 2.5,
+                          key = c(17, 4)) {
+  ladder <- synfire:::assembly_ladder(x, max_lag, segment)
+  half <- c(0, 2^(0:20))
+  widths <- 2 * half[2 * half + 1 <= (widest %||% ladder$widest)] + 1
+  last <- max(widths)
+  margin <- ladder$lags + (last - 1) / 2 + (last + 1) / 2 + 2 * last + 1
+  laid <- laid_out(x, ladder, margin)
+  peaks <- function(count, fit) {
+    slow_peaks(count, laid$tick, ladder, widths, least * 1024, fit)
+  }
+  list(recording = peaks(counted_lags(laid$tick, ladder$bin, margin), TRUE),
+       surrogates = lapply(seq_len(n) - 1 + from, \(s) {
+         peaks(shifted_lags(laid, ladder$bin, margin, key, s), FALSE)
+       }),
+       width = as.integer(widths))
 }

@@ -6,28 +6,6 @@ planted <- function(seed = 1, ...) {
 
 members_of <- function(units) lapply(units, sort)
 
-test_that("the best window of each pair is that of a slow count", {
-  set.seed(3)
-  x <- simulate_assemblies(duration = 20, units = 5, assemblies = "sequence", size = 3, count = 20,
-                           rate = 8, nuisances = c("bursts", "dead_time"))
-  ladder <- assembly_ladder(x, max_lag = 0.02, segment = 5)
-  ladder$widest <- 5
-  peaks <- .Call(r_lagged_peaks, trains_of(x),
-                 c(ladder, list(n = 1, exceeded = 0, key = random_key(), threads = 1,
-                                max_memory = 1e9)))
-  expect_identical(peaks$width, c(1L, 3L, 5L))
-  slow <- best_windows(x, ladder$bin, ladder$lags, peaks$width)
-  z <- array(peaks$z, c(5, 5, 3))
-  lag <- array(peaks$lag, c(5, 5, 3))
-  below <- which(slow$z > 0)
-  expect_gt(length(below), 25)
-  expect_equal(z[below], slow$z[below], tolerance = 1e-5)
-  expect_identical(as.double(lag[below]), slow$lag[below])
-  # What b does after a is what a does before b.
-  expect_identical(z, aperm(z, c(2, 1, 3)))
-  expect_identical(lag, -aperm(lag, c(2, 1, 3)))
-})
-
 test_that("planted assemblies are found, with their lags, and nothing else", {
   x <- planted()
   truth <- attr(x, "truth")

@@ -12,9 +12,11 @@
 
 #include "core/base/radix.h"
 
-enum { MOST_SPIKES = 16, EVENT_BITS = 7 };
+enum { MOST_SPIKES = SYN_SURPRISE_SPIKES, EVENT_BITS = 7 };
 
 static const double CUT = 6;
+static const double PRIOR = 4;      /* activations that are taken for chance beforehand */
+static const double FEWEST = 12;    /* above what is expected, to learn from */
 
 void syn_detector_free(syn_detector *d)
 {
@@ -29,6 +31,14 @@ void syn_detector_free(syn_detector *d)
 
 /* ---- scores ---- */
 
+/* Spikes of a member that are expected in its window. */
+static double expected_of(const syn_detector *d, syn_member m)
+{
+    const syn_recording *r = d->recording;
+    double spikes = r->first[m.unit + 1] - r->first[m.unit];
+    return spikes * (double)syn_window_length(d->ladder, d->bin, m) / d->duration;
+}
+
 /* score[n] of n spikes where `mean` are expected. */
 static void fill_scores(double mean, double *score)
 {
@@ -40,6 +50,13 @@ static void fill_scores(double mean, double *score)
         below += term;
         term *= mean / (n + 1);
     }
+}
+
+void syn_surprise_before(const syn_detector *detector, const syn_assembly *group,
+                         syn_surprise *out)
+{
+    for (uint32_t m = 0; m < group->size; m++)
+        fill_scores(expected_of(detector, group->member[m]), out->of[m]);
 }
 
 /* ---- events of the sweep ---- */
@@ -204,9 +221,9 @@ static syn_status run(sweep *s)
 
 /* ---- the threshold ---- */
 
-static void prepare(sweep *s, syn_detector *d, const syn_assembly *group, uint32_t but)
+static void prepare(sweep *s, syn_detector *d, const syn_assembly *group, uint32_t but,
+                    const syn_surprise *surprise)
 {
-    const syn_recording *r = d->recording;
     memset(s, 0, sizeof *s);
     s->d = d;
     for (uint32_t m = 0; m < group->size; m++) {
@@ -214,8 +231,7 @@ static void prepare(sweep *s, syn_detector *d, const syn_assembly *group, uint32
             continue;
         syn_member here = group->member[m];
         int64_t length = syn_window_length(d->ladder, d->bin, here);
-        double spikes = r->first[here.unit + 1] - r->first[here.unit];
-        fill_scores(spikes * (double)length / d->duration, s->score[s->size]);
+        memcpy(s->score[s->size], surprise->of[m], sizeof surprise->of[m]);
         s->separation = length > s->separation ? length : s->separation;
         s->member[s->size++] = here;
     }
@@ -249,18 +265,24 @@ static void settle(const syn_detector *d, const double *null, size_t nulls, doub
     }
 }
 
+/* Moves members apart by more than any lag, in the k-th way, from 1 on. */
+static void move_apart(sweep *s, uint32_t k)
+{
+    int32_t apart = 3 * (int32_t)s->d->ladder->margin;
+    for (uint32_t m = 0; m < s->size; m++)
+        s->member[m].lag += (int32_t)(m * k) * apart * (k % 2 ? 1 : -1);
+}
+
 syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_t but,
-                      uint32_t moves, syn_detected *out)
+                      const syn_surprise *surprise, uint32_t moves, syn_detected *out)
 {
     sweep s;
     double *null = NULL;
     size_t nulls = 0, room = 0;
     syn_status status = SYN_OK;
-    int32_t apart = 3 * (int32_t)detector->ladder->margin;
     for (uint32_t k = 1; k <= moves && status == SYN_OK; k++) {
-        prepare(&s, detector, group, but);
-        for (uint32_t m = 0; m < s.size; m++)
-            s.member[m].lag += (int32_t)(m * k) * apart * (k % 2 ? 1 : -1);
+        prepare(&s, detector, group, but, surprise);
+        move_apart(&s, k);
         if ((status = run(&s)) != SYN_OK)
             break;
         double *more = syn_budget_grow(detector->budget, null, &room, nulls + detector->n,
@@ -276,7 +298,7 @@ syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_
     if (status == SYN_OK) {
         if (nulls > 0)
             qsort(null, nulls, sizeof *null, falling);
-        prepare(&s, detector, group, but);
+        prepare(&s, detector, group, but, surprise);
         status = run(&s);
     }
     if (status == SYN_OK)
@@ -307,4 +329,60 @@ uint32_t syn_window_spikes(const syn_detector *detector, syn_member member, int6
     int64_t length = syn_window_length(detector->ladder, detector->bin, member);
     return spikes_before(detector->recording, member.unit, start + length) -
            spikes_before(detector->recording, member.unit, start);
+}
+
+/* ---- learning ---- */
+
+/* Adds `weight` to seen[m][n] where a member m of the sweep has n spikes, for each moment
+   found with the threshold at least. */
+static void count_spikes(const sweep *s, double threshold, double weight,
+                         double seen[][MOST_SPIKES])
+{
+    for (size_t i = 0; i < s->d->n && s->d->found[i].score >= threshold - 1e-9; i++)
+        for (uint32_t m = 0; m < s->size; m++) {
+            uint32_t n = syn_window_spikes(s->d, s->member[m], s->d->found[i].tick);
+            seen[m][n < MOST_SPIKES ? n : MOST_SPIKES - 1] += weight;
+        }
+}
+
+/* score[n] where `seen` activations have n spikes, of `all`, and `mean` are expected. A
+   spike never speaks against an activation. */
+static void learn_scores(const double *seen, double all, double mean, double *score)
+{
+    double term = exp(-mean), none = 0, most = 0;
+    for (int n = 0; n < MOST_SPIKES; n++) {
+        double chance = term > 1e-12 ? term : 1e-12, own = seen[n] > 0 ? seen[n] : 0;
+        double ratio = log((own + PRIOR * chance) / (all + PRIOR) / chance);
+        none = n == 0 ? ratio : none;
+        most = ratio - none > most ? ratio - none : most;
+        score[n] = most < CUT ? most : CUT;
+        term *= mean / (n + 1);
+    }
+}
+
+syn_status syn_surprise_learn(syn_detector *detector, const syn_assembly *group,
+                              uint32_t moves, syn_surprise *surprise)
+{
+    static const double none[MOST_SPIKES];
+    double seen[SYN_ASSEMBLY_MOST][MOST_SPIKES];
+    syn_detected found;
+    sweep s;
+    syn_status status =
+        syn_detect(detector, group, group->size, surprise, moves, &found);
+    if (status != SYN_OK || (double)found.n - found.expected < FEWEST)
+        return status;
+    for (uint32_t m = 0; m < group->size; m++)
+        memcpy(seen[m], none, sizeof none);
+    prepare(&s, detector, group, group->size, surprise);
+    count_spikes(&s, found.threshold, 1, seen);
+    for (uint32_t k = 1; status == SYN_OK && k <= moves; k++) {
+        prepare(&s, detector, group, group->size, surprise);
+        move_apart(&s, k);
+        status = run(&s);
+        count_spikes(&s, found.threshold, -1.0 / moves, seen);
+    }
+    for (uint32_t m = 0; status == SYN_OK && m < group->size; m++)
+        learn_scores(seen[m], (double)found.n - found.expected,
+                     expected_of(detector, group->member[m]), surprise->of[m]);
+    return status;
 }

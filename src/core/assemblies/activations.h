@@ -31,6 +31,14 @@ typedef struct syn_detector {
     syn_budget *budget;
 } syn_detector;
 
+/* More spikes of a member in its window are as many. */
+enum { SYN_SURPRISE_SPIKES = 16 };
+
+/* What numbers of spikes of each member of a group speak for an activation. */
+typedef struct syn_surprise {
+    double of[SYN_ASSEMBLY_MOST][SYN_SURPRISE_SPIKES];
+} syn_surprise;
+
 /* What was found at a threshold of the score. */
 typedef struct syn_detected {
     size_t n;          /* the first n of `found` reach it */
@@ -40,12 +48,23 @@ typedef struct syn_detected {
 
 void syn_detector_free(syn_detector *detector);
 
+/* What spikes speak for while no activation is known: how surprising they are. */
+void syn_surprise_before(const syn_detector *detector, const syn_assembly *group,
+                         syn_surprise *out);
+
+/* Finds activations with what is known, learns from them how many spikes members have
+   there, less what they have where the members are moved apart, and so what spikes speak
+   for: the log of how much more probable a number of them is at an activation than
+   elsewhere. Nothing is learnt from few. */
+syn_status syn_surprise_learn(syn_detector *detector, const syn_assembly *group,
+                              uint32_t moves, syn_surprise *surprise);
+
 /* Lists activations of a group, without those of a member `but` (its size for none), and
    sets the threshold where the number of activations stands out most from the expected
    one. This is the mean number that reach it when the members are moved apart, by more
    than any lag, in each of `moves` ways. SYN_OVER_BUDGET, SYN_NO_MEMORY. */
 syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_t but,
-                      uint32_t moves, syn_detected *out);
+                      const syn_surprise *surprise, uint32_t moves, syn_detected *out);
 
 /* Spikes of a member in its window at an activation. */
 uint32_t syn_window_spikes(const syn_detector *detector, syn_member member, int64_t tick);

@@ -10,28 +10,6 @@ static const double CLIP = 2;
 /* Mean of the square of a standard normal number that is cut at CLIP. */
 static const double CLIPPED = 0.9205;
 
-/* Signed root of the deviance of a share of in / (in + beside) from what is expected,
-   with half a count of continuity correction. */
-static double deviance(syn_sides s, double common)
-{
-    double share = (1 + common) / (1 + common + SYN_BESIDE);
-    double in = s.in - 0.5, beside = s.beside + 0.5, n = in + beside;
-    double expected = n * share;
-    if (in <= expected)
-        return 0;
-    double d = in * log(in / expected) + beside * log(beside / (n - expected));
-    return d > 0 ? sqrt(2 * d) : 0;
-}
-
-double syn_excess_z(syn_sides s, syn_excess_scale e)
-{
-    double excess = s.in - syn_excess_expected(s, e), base = syn_excess_base(s, e);
-    double variance = syn_excess_variance(e, base);
-    if (excess <= 0)
-        return excess / sqrt(variance * (1 + 1 / SYN_BESIDE));
-    return deviance(s, e.common) / sqrt(variance / base);
-}
-
 /* ---- what is common ---- */
 
 static void add_first(syn_excess_moments *m, double excess, double expected,
@@ -114,6 +92,8 @@ void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_ma
                 settle_first(m + k, common + k, spread + k);
             else
                 settle_refined(m + k, common + k, spread + k);
+            if (round == REFINED && m[k].bottom > 0)
+                spread[k] += 1 / m[k].bottom;
             if (many->mirrored) {
                 common[-k] = common[k];
                 spread[-k] = spread[k];

@@ -3,9 +3,11 @@
 #ifndef SYN_ASSEMBLIES_EXCESS_H
 #define SYN_ASSEMBLIES_EXCESS_H
 
+#include <math.h>
 #include <stddef.h>
 
 #include "core/assemblies/ladder.h"
+#include "core/assemblies/logarithm.h"
 
 /* Widths beside a window. */
 #define SYN_BESIDE (2.0 * SYN_LADDER_BESIDE)
@@ -17,7 +19,7 @@ typedef struct syn_sides {
 
 /* `sum` points to lag 0 of running sums of a histogram, with the margin of the ladder on
    both sides; `lag` is at most the ladder's. */
-static inline syn_sides syn_sides_look(const int32_t *sum, int32_t half, int32_t lag)
+SYN_EVERYWHERE syn_sides syn_sides_look(const int32_t *sum, int32_t half, int32_t lag)
 {
     int32_t width = 2 * half + 1, low = lag - half, high = lag + half, gap = half + 1;
     int32_t far = SYN_LADDER_BESIDE * width;
@@ -31,20 +33,16 @@ static inline syn_sides syn_sides_look(const int32_t *sum, int32_t half, int32_t
 typedef struct syn_excess_scale {
     double clumps;  /* variance of counts over that of a Poisson process, at least 1 */
     double common;  /* excess that all have, as a share of what is expected */
-    double spread;  /* variance of this share */
+    double spread;  /* variance of this share, and of `common` itself */
 } syn_excess_scale;
 
-static inline double syn_excess_expected(syn_sides s, syn_excess_scale e)
+SYN_EVERYWHERE double syn_excess_expected(syn_sides s, syn_excess_scale e)
 {
-    return s.beside / SYN_BESIDE * (1 + e.common);
+    return SYN_TIMES(s.beside / SYN_BESIDE, 1 + e.common);
 }
 
-/* Standard normal, about, where there is no excess: the signed root of the deviance, over
-   the root of how much more counts vary than those of a Poisson process. */
-double syn_excess_z(syn_sides s, syn_excess_scale e);
-
 /* Half a count at least, lest a window beside which nothing was counted decide all. */
-static inline double syn_excess_base(syn_sides s, syn_excess_scale e)
+SYN_EVERYWHERE double syn_excess_base(syn_sides s, syn_excess_scale e)
 {
     double expected = syn_excess_expected(s, e);
     return expected > 0.5 ? expected : 0.5;
@@ -52,14 +50,40 @@ static inline double syn_excess_base(syn_sides s, syn_excess_scale e)
 
 /* By how much the variance exceeds that of Poisson counts, of `base` expected ones, times
    that number. */
-static inline double syn_excess_variance(syn_excess_scale e, double base)
+SYN_EVERYWHERE double syn_excess_variance(syn_excess_scale e, double base)
 {
-    return base * (e.clumps + e.spread * base / (1 + 1 / SYN_BESIDE));
+    return SYN_TIMES(base,
+                     e.clumps + SYN_TIMES(e.spread, base) / (1 + 1 / SYN_BESIDE));
+}
+
+/* Signed root of the deviance of a share of in / (in + beside) from what is expected,
+   with half a count of continuity correction; 0 where it is not above. */
+SYN_EVERYWHERE double syn_excess_deviance(syn_sides s, double common)
+{
+    double share = (1 + common) / (1 + common + SYN_BESIDE);
+    double in = s.in - 0.5, beside = s.beside + 0.5, n = in + beside;
+    double expected = SYN_TIMES(n, share);
+    if (in <= expected)
+        return 0;
+    double d = SYN_TIMES(in, syn_logarithm(in / expected)) +
+               SYN_TIMES(beside, syn_logarithm(beside / (n - expected)));
+    return d > 0 ? sqrt(2 * d) : 0;
+}
+
+/* Standard normal, about, where there is no excess: the signed root of the deviance, over
+   the root of how much more counts vary than those of a Poisson process. */
+SYN_EVERYWHERE double syn_excess_z(syn_sides s, syn_excess_scale e)
+{
+    double excess = s.in - syn_excess_expected(s, e), base = syn_excess_base(s, e);
+    double variance = syn_excess_variance(e, base);
+    if (excess <= 0)
+        return excess / sqrt(SYN_TIMES(variance, 1 + 1 / SYN_BESIDE));
+    return syn_excess_deviance(s, e.common) / sqrt(variance / base);
 }
 
 /* Whether z may be above the root of `square`: without a logarithm, as the deviance is
    below the square of the excess over what is expected. */
-static inline int syn_excess_may_pass(syn_sides s, syn_excess_scale e, double square)
+SYN_EVERYWHERE int syn_excess_may_pass(syn_sides s, syn_excess_scale e, double square)
 {
     double excess = s.in - syn_excess_expected(s, e);
     return excess > 0 && s.in >= 2 &&

@@ -6,13 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 8 };
+enum { MANY = 8, MOST_ROUNDS = 8 };
 
 static const double CAP = 6, FLOOR = -2;
 static const double ENOUGH = 5.5;   /* evidence for a new member */
 static const double STAY = 4;       /* evidence for one that is there */
 static const double OWN = 1.3;      /* a member with this much agrees */
 static const double AGREED = 0.75;  /* share of members that must */
+static const double AGREED_OF_MANY = 0.5;
 
 syn_status syn_grower_make(syn_grower *out, const syn_lagged *pairs, syn_budget *budget)
 {
@@ -40,6 +41,13 @@ static int has(const syn_assembly *g, uint32_t unit)
     return 0;
 }
 
+/* How many of so many members must agree: of a long sequence, neighbours do more than
+   those far apart. */
+static double agreed_of(int members)
+{
+    return members * (members < MANY ? AGREED : AGREED_OF_MANY);
+}
+
 /* Evidence for a unit at a lag, from members other than `but`; 0 without enough
    agreement. */
 static double support(const syn_lagged *p, const syn_assembly *g, uint32_t but,
@@ -58,7 +66,7 @@ static double support(const syn_lagged *p, const syn_assembly *g, uint32_t but,
         sum += z > CAP ? CAP : z < FLOOR ? FLOOR : z;
     }
     int others = (int)g->size - (but < g->size);
-    if (asked == 0 || agreed < AGREED * asked || 2 * asked < others)
+    if (asked == 0 || agreed < agreed_of(asked) || 2 * asked < others)
         return 0;
     return sum / sqrt(asked);
 }
@@ -90,7 +98,7 @@ static double best_lag(const syn_grower *w, const syn_assembly *g, syn_member *c
         }
     for (int32_t k = 0; k < n; k++) {
         double evidence = w->evidence[k] / sqrt(g->size);
-        if (evidence > best && w->agreed[k] >= AGREED * g->size) {
+        if (evidence > best && w->agreed[k] >= agreed_of((int)g->size)) {
             best = evidence;
             candidate->lag = from + k * step;
         }
@@ -102,7 +110,7 @@ static double best_lag(const syn_grower *w, const syn_assembly *g, syn_member *c
 static int add_best(const syn_grower *w, syn_assembly *g)
 {
     const syn_ladder *l = &w->pairs->ladder;
-    uint32_t rung = g->seed.rung, low = rung > 0 ? rung - 1 : 0;
+    uint32_t rung = g->rung, low = rung > 0 ? rung - 1 : 0;
     uint32_t high = rung + 1 < l->rungs ? rung + 1 : rung;
     double best = ENOUGH;
     syn_member found = {.unit = UINT32_MAX};
@@ -124,6 +132,73 @@ static int add_best(const syn_grower *w, syn_assembly *g)
     return 1;
 }
 
+/* What the pairs of a group say at a width, not cut, at the best lags within `reach` of
+   those of the members. */
+static double told_at(const syn_lagged *p, const syn_assembly *g, uint32_t rung,
+                      int32_t reach)
+{
+    int32_t step = (int32_t)p->ladder.step[rung], lags = (int32_t)p->ladder.lags;
+    double sum = 0;
+    for (uint32_t x = 0; x < g->size; x++)
+        for (uint32_t y = 0; y < x; y++) {
+            int32_t lag = g->member[x].lag - g->member[y].lag;
+            double best = 0;
+            for (int32_t d = -(reach / step) * step; d <= reach; d += step) {
+                if (lag + d > lags || lag + d < -lags)
+                    continue;
+                double z = syn_lagged_look(p, g->member[y].unit, g->member[x].unit, rung,
+                                           lag + d).z;
+                best = z > best ? z : best;
+            }
+            sum += best;
+        }
+    return sum;
+}
+
+/* Gives a group the width at which its pairs say most: the one that it was found at is one
+   at which surrogates say little. */
+static void choose_width(const syn_lagged *p, syn_assembly *g)
+{
+    int32_t reach = (int32_t)(p->ladder.half[g->rung] + p->ladder.step[g->rung]);
+    double most = 0;
+    uint32_t best = g->rung;
+    for (uint32_t r = 0; r < p->ladder.rungs; r++) {
+        double told = told_at(p, g, r, reach);
+        if (told > most) {
+            most = told;
+            best = r;
+        }
+    }
+    g->rung = best;
+    for (uint32_t m = 0; m < g->size; m++)
+        g->member[m].rung = best;
+}
+
+/* Places members one after the other, each by its pairs with those before it, at most
+   `reach` bins from where it is. */
+static void place_in_turn(const syn_lagged *p, syn_assembly *g, int32_t reach)
+{
+    int32_t step = (int32_t)p->ladder.step[g->rung], lags = (int32_t)p->ladder.lags;
+    for (uint32_t m = 1; m < g->size; m++) {
+        double most = 0;
+        int32_t from = g->member[m].lag, best = from;
+        for (int32_t d = -(reach / step) * step; d <= reach; d += step) {
+            double sum = 0;
+            for (uint32_t k = 0; k < m; k++) {
+                int32_t lag = from + d - g->member[k].lag;
+                if (lag <= lags && lag >= -lags)
+                    sum += syn_lagged_look(p, g->member[k].unit, g->member[m].unit,
+                                           g->rung, lag).z;
+            }
+            if (sum > most) {
+                most = sum;
+                best = from + d;
+            }
+        }
+        g->member[m].lag = best;
+    }
+}
+
 /* Moves each member to the lag, and gives it the width, that the others support best. */
 static int place_anew(const syn_lagged *p, syn_assembly *g)
 {
@@ -132,7 +207,7 @@ static int place_anew(const syn_lagged *p, syn_assembly *g)
     for (uint32_t m = 0; m < g->size; m++) {
         syn_member best = g->member[m];
         double most = support(p, g, m, best);
-        uint32_t seed = g->seed.rung;
+        uint32_t seed = g->rung;
         for (uint32_t r = seed > 0 ? seed - 1 : 0; r <= seed + 1 && r < l->rungs; r++) {
             int32_t width = (int32_t)syn_ladder_width(l, r), step = (int32_t)l->step[r];
             for (int32_t d = -width; d <= width; d += step) {
@@ -191,26 +266,22 @@ void syn_assembly_tidy(syn_assembly *g)
         g->member[m].lag -= first;
 }
 
-void syn_assembly_grow(const syn_grower *grower, const syn_triangle *seed,
-                       syn_assembly *out)
+void syn_assembly_grow(const syn_grower *grower, syn_assembly *group)
 {
-    memset(out, 0, sizeof *out);
-    out->seed = *seed;
-    out->size = 3;
-    out->member[0] = (syn_member){.unit = seed->a, .rung = seed->rung};
-    out->member[1] =
-        (syn_member){.unit = seed->b, .lag = seed->lag_b, .rung = seed->rung};
-    out->member[2] =
-        (syn_member){.unit = seed->c, .lag = seed->lag_c, .rung = seed->rung};
-    while (out->size < SYN_ASSEMBLY_MOST && add_best(grower, out))
-        place_anew(grower->pairs, out);
+    const syn_ladder *l = &grower->pairs->ladder;
+    int32_t reach = (int32_t)(l->half[group->rung] + l->step[group->rung]);
+    choose_width(grower->pairs, group);
+    place_in_turn(grower->pairs, group, 2 * reach);
+    place_anew(grower->pairs, group);
+    while (group->size < SYN_ASSEMBLY_MOST && add_best(grower, group))
+        place_anew(grower->pairs, group);
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        int moved = place_anew(grower->pairs, out);
-        int dropped = drop_worst(grower->pairs, out);
+        int moved = place_anew(grower->pairs, group);
+        int dropped = drop_worst(grower->pairs, group);
         if (!moved && !dropped)
             break;
     }
-    syn_assembly_tidy(out);
+    syn_assembly_tidy(group);
 }
 
 static const syn_member *member_of(const syn_assembly *g, uint32_t unit)

@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 #include "core/assemblies/pairs.h"
-#include "core/assemblies/triangles.h"
 #include "core/base/budget.h"
 
 enum { SYN_ASSEMBLY_MOST = 64 };  /* members at most */
@@ -18,8 +17,8 @@ typedef struct syn_member {
 } syn_member;
 
 typedef struct syn_assembly {
-    syn_triangle seed;  /* the members it grew from */
-    double score;       /* of the seed: deviations above what surrogates have at most */
+    uint32_t rung;  /* that it was found on */
+    double score;   /* standard deviations above what surrogates have at most */
     uint32_t size;
     syn_member member[SYN_ASSEMBLY_MOST];
 } syn_assembly;
@@ -36,12 +35,10 @@ typedef struct syn_grower {
 syn_status syn_grower_make(syn_grower *out, const syn_lagged *pairs, syn_budget *budget);
 void syn_grower_free(syn_grower *grower, syn_budget *budget);
 
-/* Grows a group from a triangle: adds the unit, lag and width whose pairs with the
-   members have the largest excess together, as long as it is more than chance and most
-   members agree; then places all members anew, and takes out those that others do not
-   support. */
-void syn_assembly_grow(const syn_grower *grower, const syn_triangle *seed,
-                       syn_assembly *out);
+/* Grows a group further: adds the unit, lag and width whose pairs with the members have
+   the largest excess together, as long as it is more than chance and most members agree;
+   then places all members anew, and takes out those that others do not support. */
+void syn_assembly_grow(const syn_grower *grower, syn_assembly *group);
 
 /* Puts members in the order of their lags, the first at 0. */
 void syn_assembly_tidy(syn_assembly *group);

@@ -6,20 +6,34 @@
    recording have at that lag and width: a population burst, or an oscillation, gives an
    excess to all of them, of about the same share of what is expected (`common`), and
    what shares differ by (`spread`) is no evidence either. Both are found anew for each
-   lag and width, from at most FITTED pairs, by a few steps of a mean and a variance in
-   which no pair counts for more than two standard deviations, so that pairs of an
-   assembly do not hide themselves. Last, spikes that come in clumps make counts vary
-   more than those of Poisson processes: by about the product of both units' own excess
-   of variance (`clumps`). */
+   lag and width, from at most SYN_LAGGED_FITTED pairs, by a few steps of a mean and a
+   variance in which no pair counts for more than two standard deviations, so that pairs
+   of an assembly do not hide themselves; of fewer than SYN_LAGGED_FEWEST pairs an
+   assembly may be most, and nothing is taken for common. Last, spikes that come in clumps
+   make counts vary more than those of Poisson processes: by about the product of both
+   units' own excess of variance (`clumps`). */
 #include "core/assemblies/pairs.h"
 
 #include <string.h>
 
 #include "core/assemblies/excess.h"
+#include "core/assemblies/peaks.h"
 #include "core/base/parallel.h"
-#include "core/correlation/lags.h"
 
-enum { FITTED = 150 };  /* pairs at most */
+enum {
+    SHARE = 8,         /* histograms kept take at most so small a part of the budget, */
+    FEWEST_KEPT = 16,  /* but as many are kept */
+    NONE = UINT32_MAX
+};
+
+/* Histograms that were counted, and which. */
+typedef struct syn_lagged_store {
+    int32_t *sum;     /* [slots * (2 * margin + 2)] running sums */
+    uint32_t *slot;   /* [pairs] where that of a pair is, or NONE */
+    size_t *pair;     /* [slots] whose it is */
+    uint32_t slots, used;
+    uint32_t next;    /* the one that was counted longest ago, once all are used */
+} syn_lagged_store;
 
 int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin)
 {
@@ -29,16 +43,28 @@ int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin)
 
 /* ---- memory ---- */
 
-static size_t counters(const syn_ladder *l, size_t units)
+/* As long as syn_timed_sums() needs. */
+static size_t length_of(const syn_lagged *p)
 {
-    return units * units * (2 * (size_t)l->margin + 1);
+    return 2 * (size_t)p->ladder.margin + 2;
 }
 
-double syn_lagged_bytes(const syn_ladder *ladder, double units)
+static syn_status make_store(syn_lagged *p)
 {
-    double places = ladder->first[ladder->rungs];
-    return units * units * (2.0 * ladder->margin + 1) * sizeof(int32_t) +
-           (units * ladder->rungs + 2 * places) * sizeof(double);
+    size_t pairs = syn_pair_count(p->units), bytes = length_of(p) * sizeof(int32_t);
+    size_t slots = p->budget->limit / SHARE / bytes;
+    slots = slots > FEWEST_KEPT ? slots : FEWEST_KEPT;
+    slots = slots < pairs ? slots : pairs;
+    syn_lagged_store *s = p->store = syn_budget_zeros(p->budget, 1, sizeof *s);
+    if (!s)
+        return syn_budget_refusal(p->budget);
+    s->slots = (uint32_t)(slots < NONE ? slots : NONE - 1);
+    int ok = (s->sum = syn_budget_alloc(p->budget, s->slots * length_of(p) + 1,
+                                        sizeof *s->sum)) &&
+             (s->slot = syn_budget_alloc(p->budget, pairs + 1, sizeof *s->slot)) &&
+             (s->pair = syn_budget_alloc(p->budget, (size_t)s->slots + 1,
+                                         sizeof *s->pair));
+    return ok ? SYN_OK : syn_budget_refusal(p->budget);
 }
 
 syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bin,
@@ -51,20 +77,24 @@ syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bi
     out->threads = threads;
     out->budget = budget;
     size_t places = ladder->first[ladder->rungs];
-    int ok = (out->sum = syn_budget_alloc(budget, counters(ladder, units) + 1,
-                                          sizeof *out->sum)) &&
-             (out->clumps = syn_budget_alloc(budget, (size_t)units * ladder->rungs + 1,
+    int ok = (out->clumps = syn_budget_alloc(budget, (size_t)units * ladder->rungs + 1,
                                              sizeof *out->clumps)) &&
              (out->common = syn_budget_zeros(budget, places, sizeof *out->common)) &&
              (out->spread = syn_budget_zeros(budget, places, sizeof *out->spread));
-    return ok ? SYN_OK : syn_budget_refusal(budget);
+    return ok ? make_store(out) : syn_budget_refusal(budget);
 }
 
 void syn_lagged_free(syn_lagged *pairs)
 {
     if (!pairs->budget)
         return;
-    syn_budget_free(pairs->budget, pairs->sum);
+    if (pairs->store) {
+        syn_budget_free(pairs->budget, pairs->store->sum);
+        syn_budget_free(pairs->budget, pairs->store->slot);
+        syn_budget_free(pairs->budget, pairs->store->pair);
+    }
+    syn_budget_free(pairs->budget, pairs->store);
+    syn_timed_free(&pairs->timed);
     syn_budget_free(pairs->budget, pairs->clumps);
     syn_budget_free(pairs->budget, pairs->common);
     syn_budget_free(pairs->budget, pairs->spread);
@@ -73,10 +103,22 @@ void syn_lagged_free(syn_lagged *pairs)
 
 /* ---- one window ---- */
 
-static const int32_t *sums_of(const syn_lagged *p, uint32_t a, uint32_t b)
+const int32_t *syn_lagged_sums(const syn_lagged *p, uint32_t a, uint32_t b)
 {
-    size_t length = 2 * (size_t)p->ladder.margin + 1;
-    return p->sum + ((size_t)b * p->units + a) * length + p->ladder.margin;
+    syn_lagged_store *s = p->store;
+    size_t pair = syn_pair_number(a, b);
+    uint32_t slot = s->slot[pair];
+    if (slot == NONE) {
+        slot = s->used < s->slots ? s->used++ : s->next;
+        s->next = slot + 1 < s->slots ? slot + 1 : 0;
+        if (s->pair[slot] != SIZE_MAX)
+            s->slot[s->pair[slot]] = NONE;
+        s->pair[slot] = pair;
+        s->slot[pair] = slot;
+        /* That no sum is too large was seen when all pairs were looked at. */
+        (void)syn_timed_sums(&p->timed, a, b, s->sum + slot * length_of(p));
+    }
+    return s->sum + slot * length_of(p) + p->ladder.margin;
 }
 
 static double clumps_of(const syn_lagged *p, uint32_t a, uint32_t b, uint32_t rung)
@@ -95,8 +137,8 @@ syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t 
         lag = -lag;
     }
     uint32_t place = syn_ladder_place(&pairs->ladder, rung, lag);
-    syn_sides s =
-        syn_sides_look(sums_of(pairs, a, b), (int32_t)pairs->ladder.half[rung], lag);
+    syn_sides s = syn_sides_look(syn_lagged_sums(pairs, a, b),
+                                 (int32_t)pairs->ladder.half[rung], lag);
     syn_excess_scale e = {.clumps = clumps_of(pairs, a, b, rung),
                           .common = pairs->common[place],
                           .spread = pairs->spread[place]};
@@ -148,49 +190,56 @@ static void find_clumps(syn_lagged *p, const syn_recording *r)
 
 typedef struct fitting {
     syn_lagged *pairs;
-    uint32_t every;               /* one of so many pairs is looked at */
-    const int32_t **sum;          /* [threads * FITTED] */
-    double *clumps;               /* [threads * FITTED] */
+    uint32_t n;                   /* pairs */
+    const int32_t *const *sum;    /* [n] */
+    double *clumps;               /* [threads * n] */
     syn_excess_moments *moments;  /* [threads * (2 * lags + 1)] */
 } fitting;
+
+uint32_t syn_lagged_samples(uint32_t units)
+{
+    size_t all = syn_pair_count(units), every = all / SYN_LAGGED_FITTED + 1;
+    return all < SYN_LAGGED_FEWEST ? 0 : (uint32_t)(all / every);
+}
+
+void syn_lagged_sample(uint32_t units, uint32_t i, uint32_t *a, uint32_t *b)
+{
+    size_t every = syn_pair_count(units) / SYN_LAGGED_FITTED + 1, pair = i * every;
+    for (*b = 1; syn_pair_count(*b + 1) <= pair;)
+        ++*b;
+    *a = (uint32_t)(pair - syn_pair_count(*b));
+}
 
 static syn_status fit_rung(void *context, size_t item, int worker)
 {
     const fitting *f = context;
     syn_lagged *p = f->pairs;
     const syn_ladder *l = &p->ladder;
-    uint32_t rung = (uint32_t)item, pair = 0;
-    const int32_t **sum = f->sum + (size_t)worker * FITTED;
-    double *clumps = f->clumps + (size_t)worker * FITTED;
-    syn_excess_many many = {.sum = sum, .clumps = clumps, .mirrored = 1};
-    for (uint32_t b = 1; b < p->units; b++)
-        for (uint32_t a = 0; a < b; a++, pair++) {
-            if (pair % f->every || many.n == FITTED)
-                continue;
-            sum[many.n] = sums_of(p, a, b);
-            clumps[many.n++] = clumps_of(p, a, b, rung);
-        }
+    uint32_t rung = (uint32_t)item, a, b;
+    double *clumps = f->clumps + (size_t)worker * f->n;
+    syn_excess_many many = {.sum = f->sum, .clumps = clumps, .n = f->n, .mirrored = 1};
+    for (uint32_t i = 0; i < f->n; i++) {
+        syn_lagged_sample(p->units, i, &a, &b);
+        clumps[i] = clumps_of(p, a, b, rung);
+    }
     uint32_t middle = l->first[rung] + l->reach[rung];
     syn_excess_fit(l, rung, &many, p->common + middle, p->spread + middle,
                    f->moments + (size_t)worker * (2 * l->lags + 1));
     return SYN_OK;
 }
 
-static syn_status fit(syn_lagged *p, const syn_watch *watch)
+syn_status syn_lagged_fit(syn_lagged *p, const int32_t *const *sum,
+                          const syn_watch *watch)
 {
-    uint64_t all = (uint64_t)p->units * (p->units - 1) / 2;
-    fitting f = {.pairs = p, .every = (uint32_t)((all + FITTED - 1) / FITTED)};
-    f.every = f.every > 0 ? f.every : 1;
     size_t threads = (size_t)p->threads;
-    int ok = (f.sum = syn_budget_alloc(p->budget, threads * FITTED, sizeof *f.sum)) &&
-             (f.clumps = syn_budget_alloc(p->budget, threads * FITTED,
+    fitting f = {.pairs = p, .n = syn_lagged_samples(p->units), .sum = sum};
+    int ok = (f.clumps = syn_budget_alloc(p->budget, threads * f.n + 1,
                                           sizeof *f.clumps)) &&
              (f.moments = syn_budget_alloc(p->budget, threads * (2 * p->ladder.lags + 1),
                                            sizeof *f.moments));
-    syn_status status = ok ? syn_parallel_for(p->ladder.rungs, p->threads, watch,
-                                              "widths", fit_rung, &f)
+    syn_status status = ok ? syn_parallel_for(f.n > 0 ? p->ladder.rungs : 0, p->threads,
+                                              watch, "widths", fit_rung, &f)
                            : syn_budget_refusal(p->budget);
-    syn_budget_free(p->budget, f.sum);
     syn_budget_free(p->budget, f.clumps);
     syn_budget_free(p->budget, f.moments);
     return status;
@@ -198,90 +247,55 @@ static syn_status fit(syn_lagged *p, const syn_watch *watch)
 
 /* ---- counting ---- */
 
-/* Counts become running sums, for pairs of a unit with earlier ones. */
-static syn_status sum_unit(void *context, size_t item, int worker)
+typedef struct sampling {
+    const syn_lagged *pairs;
+    int32_t *sum;  /* [n * (2 * margin + 2)] */
+} sampling;
+
+static syn_status count_sample(void *context, size_t item, int worker)
 {
-    const syn_lagged *p = context;
+    const sampling *s = context;
+    uint32_t a, b;
     (void)worker;
-    size_t length = 2 * (size_t)p->ladder.margin + 1;
-    for (size_t a = 0; a < item; a++) {
-        int32_t *sum = p->sum + (item * p->units + a) * length;
-        int64_t total = 0;
-        for (size_t k = 0; k < length; k++) {
-            total += sum[k];
-            sum[k] = (int32_t)total;
-        }
-        if (total > INT32_MAX)
-            return SYN_TOO_LARGE;
+    syn_lagged_sample(s->pairs->units, (uint32_t)item, &a, &b);
+    return syn_timed_sums(&s->pairs->timed, a, b, s->sum + item * length_of(s->pairs));
+}
+
+/* Counts the pairs that say what is common, and finds it. */
+static syn_status sample(syn_lagged *p, const syn_watch *watch)
+{
+    uint32_t n = syn_lagged_samples(p->units);
+    sampling s = {.pairs = p};
+    const int32_t **row = syn_budget_alloc(p->budget, (size_t)n + 1, sizeof *row);
+    s.sum = syn_budget_alloc(p->budget, n * length_of(p) + 1, sizeof *s.sum);
+    syn_status status = row && s.sum ? SYN_OK : syn_budget_refusal(p->budget);
+    if (status == SYN_OK)
+        status = syn_parallel_for(n, p->threads, watch, "pairs", count_sample, &s);
+    if (status == SYN_OK) {
+        for (uint32_t i = 0; i < n; i++)
+            row[i] = s.sum + i * length_of(p) + p->ladder.margin;
+        status = syn_lagged_fit(p, row, watch);
     }
-    return SYN_OK;
+    syn_budget_free(p->budget, row);
+    syn_budget_free(p->budget, s.sum);
+    return status;
 }
 
 syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
                            const syn_watch *watch)
 {
-    syn_lag_options o = {.bin = pairs->bin, .lags = pairs->ladder.margin,
-                         .threads = pairs->threads};
-    syn_status status =
-        syn_lag_histograms(recording, &o, pairs->sum, pairs->budget, watch);
-    if (status == SYN_OK)
-        status = syn_parallel_for(pairs->units, pairs->threads, watch, "units", sum_unit,
-                                  pairs);
+    syn_lag_options o = {.bin = pairs->bin, .lags = pairs->ladder.margin};
+    syn_lagged_store *store = pairs->store;
+    size_t all = syn_pair_count(pairs->units);
+    for (size_t i = 0; i < all; i++)
+        store->slot[i] = NONE;
+    for (uint32_t i = 0; i < store->slots; i++)
+        store->pair[i] = SIZE_MAX;
+    store->used = store->next = 0;
+    syn_timed_free(&pairs->timed);
+    syn_status status = syn_timed_make(&pairs->timed, recording, &o, pairs->budget);
     if (status != SYN_OK)
         return status;
     find_clumps(pairs, recording);
-    return fit(pairs, watch);
-}
-
-/* ---- the best window of each pair ---- */
-
-typedef struct scan {
-    const syn_lagged *pairs;
-    syn_lagged_peak *peak;
-} scan;
-
-static syn_lagged_peak scan_rung(const syn_lagged *p, uint32_t a, uint32_t b,
-                                 uint32_t rung)
-{
-    const syn_ladder *l = &p->ladder;
-    int32_t reach = (int32_t)l->reach[rung], step = (int32_t)l->step[rung];
-    const int32_t *sum = sums_of(p, a, b);
-    const double *common = p->common + l->first[rung] + reach;
-    const double *spread = p->spread + l->first[rung] + reach;
-    syn_excess_scale e = {.clumps = clumps_of(p, a, b, rung)};
-    syn_lagged_peak peak = {0};
-    for (int32_t k = -reach; k <= reach; k++) {
-        syn_sides s = syn_sides_look(sum, (int32_t)l->half[rung], k * step);
-        e.common = common[k];
-        e.spread = spread[k];
-        if (!syn_excess_may_pass(s, e, (double)peak.z * peak.z))
-            continue;
-        float z = (float)syn_excess_z(s, e);
-        if (z > peak.z)
-            peak = (syn_lagged_peak){.z = z, .lag = k * step};
-    }
-    return peak;
-}
-
-static syn_status scan_unit(void *context, size_t item, int worker)
-{
-    const scan *s = context;
-    size_t units = s->pairs->units;
-    (void)worker;
-    for (uint32_t a = 0; a < item; a++)
-        for (uint32_t r = 0; r < s->pairs->ladder.rungs; r++) {
-            syn_lagged_peak peak = scan_rung(s->pairs, a, (uint32_t)item, r);
-            syn_lagged_peak *of = s->peak + r * units * units;
-            of[a * units + item] = peak;
-            peak.lag = -peak.lag;
-            of[item * units + a] = peak;
-        }
-    return SYN_OK;
-}
-
-syn_status syn_lagged_best(const syn_lagged *pairs, syn_lagged_peak *peak,
-                           const syn_watch *watch)
-{
-    scan s = {.pairs = pairs, .peak = peak};
-    return syn_parallel_for(pairs->units, pairs->threads, watch, "units", scan_unit, &s);
+    return sample(pairs, watch);
 }

@@ -6,31 +6,27 @@
 #include <stdint.h>
 
 #include "core/assemblies/ladder.h"
+#include "core/assemblies/timed.h"
 #include "core/base/budget.h"
 #include "core/base/watch.h"
 #include "core/spikes/recording.h"
 
-/* Lag histograms of all pairs and what makes their excess comparable. */
+/* Lag histograms of pairs, and what makes their excess comparable. A histogram is counted
+   when it is first asked for, and kept until its room is needed for another: so a look is
+   for one thread at a time. */
 typedef struct syn_lagged {
     syn_ladder ladder;
     int64_t bin;      /* ticks of a bin */
     uint32_t units;
     int threads;
-    int32_t *sum;     /* [units * units * (2 * margin + 1)] counts of a lag and all lower
-                         ones, of unit a and b at b * units + a; a < b alone are made */
+    syn_timed timed;
     double *clumps;   /* [rungs * units] how much more the counts of a unit vary than
                          those of a Poisson process, at least 1 */
     double *common;   /* [places] excess that pairs have on the whole, as a share */
-    double *spread;   /* [places] variance of this share over pairs */
+    double *spread;   /* [places] variance of this share over pairs, and its own */
+    struct syn_lagged_store *store;
     syn_budget *budget;
 } syn_lagged;
-
-/* The best lag of a pair on a rung: by how many bins the second unit comes after the
-   first. */
-typedef struct syn_lagged_peak {
-    float z;      /* 0 where no lag has an excess */
-    int32_t lag;
-} syn_lagged_peak;
 
 /* Room for pairs of `units` units. The caller keeps the budget for as long, and frees
    with syn_lagged_free(), also after an error: SYN_OVER_BUDGET or SYN_NO_MEMORY. */
@@ -38,14 +34,23 @@ syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bi
                           uint32_t units, int threads, syn_budget *budget);
 void syn_lagged_free(syn_lagged *pairs);
 
-/* Bytes that syn_lagged_make() takes. */
-double syn_lagged_bytes(const syn_ladder *ladder, double units);
-
-/* Counts the lags in `recording`, with trials at least syn_lagged_reach() ticks apart,
-   and finds what is common to pairs. SYN_TOO_LARGE where a count passes 2^31 - 1. */
+/* Takes the spikes of `recording`, as of syn_segments, with trials at least
+   syn_lagged_reach() ticks apart, and finds what is common to pairs. SYN_TOO_LARGE where
+   the lags of a pair are more than 2^31 - 1. */
 syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
                            const syn_watch *watch);
 int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin);
+
+/* What is common to pairs is found from some of them, evenly spread: their number, at
+   most SYN_LAGGED_FITTED, and which they are, i from 0. It is 0 where there are few pairs:
+   then nothing is taken for common, as an assembly may be all there is. */
+enum { SYN_LAGGED_FITTED = 150, SYN_LAGGED_FEWEST = 28 };
+uint32_t syn_lagged_samples(uint32_t units);
+void syn_lagged_sample(uint32_t units, uint32_t i, uint32_t *a, uint32_t *b);
+
+/* Finds it from running sums of their histograms: sum[i] points to lag 0. */
+syn_status syn_lagged_fit(syn_lagged *pairs, const int32_t *const *sum,
+                          const syn_watch *watch);
 
 /* Coincidences of b after a in a window, and what is expected of them. */
 typedef struct syn_lagged_window {
@@ -57,9 +62,8 @@ typedef struct syn_lagged_window {
 syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t b,
                               uint32_t rung, int32_t lag);
 
-/* The best lag of each pair on each rung: of b after a at
-   peak[(rung * units + a) * units + b]. */
-syn_status syn_lagged_best(const syn_lagged *pairs, syn_lagged_peak *peak,
-                           const syn_watch *watch);
+/* Running sums of the histogram of a < b, at lag 0; they stay until others were asked
+   for. */
+const int32_t *syn_lagged_sums(const syn_lagged *pairs, uint32_t a, uint32_t b);
 
 #endif

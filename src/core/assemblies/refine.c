@@ -6,10 +6,14 @@
 
 #include <string.h>
 
-enum { MOST_ROUNDS = 4, MOVES = 4, FEWEST = 8 };
+enum { MANY = 8, MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST = 8,
+       FEW_UNITS = 100 };
 
 static const double ADD = 5.5;   /* z of a unit that becomes a member */
 static const double STAY = 4.5;  /* z of one that stays */
+static const double STAY_OF_MANY = 3;
+static const double SHARE = 0.1; /* of the activations that a member takes part in, above
+                                    chance, at least */
 
 syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
                             const syn_recording *recording, double duration,
@@ -94,7 +98,7 @@ static int is_member(const syn_assembly *g, uint32_t unit)
 
 static uint32_t lowest_rung(const syn_refiner *r, const syn_assembly *g)
 {
-    uint32_t rung = g->seed.rung > 0 ? g->seed.rung - 1 : 0;
+    uint32_t rung = g->rung > 0 ? g->rung - 1 : 0;
     uint32_t last = r->pairs->ladder.rungs;
     return last < SYN_REFINE_RUNGS ? 0
            : rung + SYN_REFINE_RUNGS > last ? last - SYN_REFINE_RUNGS
@@ -107,8 +111,8 @@ static uint32_t rungs_of(const syn_refiner *r)
     return rungs < SYN_REFINE_RUNGS ? rungs : SYN_REFINE_RUNGS;
 }
 
-/* What units that are not members have in common there. */
-static void fit_others(syn_refiner *r, const syn_assembly *g)
+/* What units that are neither members nor `but` have in common there. */
+static void fit_others(syn_refiner *r, const syn_assembly *g, uint32_t but)
 {
     const syn_ladder *l = &r->pairs->ladder;
     size_t length = 2 * (size_t)l->margin + 1, lags = 2 * (size_t)l->lags + 1;
@@ -118,7 +122,7 @@ static void fit_others(syn_refiner *r, const syn_assembly *g)
         uint32_t rung = lowest_rung(r, g) + k;
         syn_excess_many many = {.sum = r->row, .clumps = r->clumps};
         for (uint32_t u = 0; u < r->pairs->units; u++) {
-            if (is_member(g, u))
+            if (u == but || is_member(g, u))
                 continue;
             r->row[many.n] = r->sum + u * length + l->margin;
             r->clumps[many.n++] = r->pairs->clumps[(size_t)rung * r->pairs->units + u];
@@ -134,11 +138,13 @@ static void fit_others(syn_refiner *r, const syn_assembly *g)
 static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t but)
 {
     syn_detected detected;
-    syn_status status = syn_detect(&r->detector, g, but, MOVES, &detected);
+    syn_status status = syn_detect(&r->detector, g, but, &r->surprise, MOVES,
+                                   &detected);
     if (status != SYN_OK)
         return status;
+    r->around = detected.n;
     count_around(r, detected.n);
-    fit_others(r, g);
+    fit_others(r, g, UINT32_MAX);
     return SYN_OK;
 }
 
@@ -163,7 +169,8 @@ static double best_place(const syn_refiner *r, const syn_assembly *g, int32_t lo
             syn_sides s = syn_sides_look(sum, (int32_t)l->half[rung], i * step);
             e.common = common[i];
             e.spread = spread[i];
-            if (!syn_excess_may_pass(s, e, best * best))
+            if (!syn_excess_may_pass(s, e, best * best) ||
+                s.in - syn_excess_expected(s, e) < SHARE * (double)r->around)
                 continue;
             double z = syn_excess_z(s, e);
             if (z > best) {
@@ -178,16 +185,41 @@ static double best_place(const syn_refiner *r, const syn_assembly *g, int32_t lo
 
 /* ---- members in and out ---- */
 
+syn_status syn_refiner_learn(syn_refiner *r, const syn_assembly *g)
+{
+    syn_status status = SYN_OK;
+    syn_surprise_before(&r->detector, g, &r->surprise);
+    for (int round = 0; status == SYN_OK && round < LEARN; round++)
+        status = syn_surprise_learn(&r->detector, g, LEARN_MOVES, &r->surprise);
+    return status;
+}
+
+/* Whether a unit would be added if nothing were common to units. Only then is what others
+   have in common found without it: among few, it would hide itself. */
+static int has_excess(syn_refiner *r, const syn_assembly *g, syn_member *m)
+{
+    size_t places = SYN_REFINE_RUNGS * (2 * (size_t)r->pairs->ladder.lags + 1);
+    int32_t lags = (int32_t)r->pairs->ladder.lags;
+    memset(r->common, 0, places * sizeof *r->common);
+    memset(r->spread, 0, places * sizeof *r->spread);
+    return best_place(r, g, -lags, lags, m) >= ADD;
+}
+
 static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
 {
     int32_t lags = (int32_t)r->pairs->ladder.lags;
-    syn_status status = look_around(r, g, g->size);
+    syn_status status = syn_refiner_learn(r, g);
+    if (status == SYN_OK)
+        status = look_around(r, g, g->size);
     syn_assembly before = *g;
     *added = 0;
     for (uint32_t u = 0; status == SYN_OK && u < r->pairs->units; u++) {
         syn_member m = {.unit = u};
-        if (is_member(&before, u) || g->size == SYN_ASSEMBLY_MOST ||
-            best_place(r, &before, -lags, lags, &m) < ADD)
+        if (is_member(&before, u) || g->size == SYN_ASSEMBLY_MOST)
+            continue;
+        if (r->pairs->units <= FEW_UNITS && has_excess(r, &before, &m))
+            fit_others(r, &before, u);
+        if (best_place(r, &before, -lags, lags, &m) < ADD)
             continue;
         g->member[g->size++] = m;
         *added = 1;
@@ -196,21 +228,24 @@ static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
 }
 
 /* Places each member anew by the activations of the others, and takes out the one that
-   they say least of, if that is too little. */
-static syn_status check_members(syn_refiner *r, syn_assembly *g, int *dropped)
+   they say least of, if that is below `stay`. */
+static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
+                                int *dropped)
 {
     uint32_t worst = g->size;
-    double least = STAY;
+    double least = stay;
     *dropped = 0;
+    syn_status status = syn_refiner_learn(r, g);
+    if (status != SYN_OK)
+        return status;
     for (uint32_t m = 0; m < g->size; m++) {
         syn_member place = g->member[m];
         const syn_ladder *l = &r->pairs->ladder;
         int32_t width = (int32_t)syn_ladder_width(l, place.rung);
-        syn_status status = look_around(r, g, m);
-        if (status != SYN_OK)
+        if ((status = look_around(r, g, m)) != SYN_OK)
             return status;
         double z = best_place(r, g, place.lag - width, place.lag + width, &place);
-        if (z >= STAY)
+        if (z >= stay)
             g->member[m] = place;
         if (z < least) {
             least = z;
@@ -231,13 +266,16 @@ syn_status syn_assembly_refine(syn_refiner *refiner, syn_assembly *group,
 {
     syn_status status = SYN_OK;
     int added = 1, dropped = 1;
+    /* What many pairs say together was tested: of a sequence that comes back twenty times,
+       each member says little by itself. */
+    double stay = group->size < MANY ? STAY : STAY_OF_MANY;
     for (int round = 0; added && round < MOST_ROUNDS; round++) {
         if ((status = add_members(refiner, group, &added)) != SYN_OK)
             return status;
         dropped = 1;
         while (dropped && group->size > 2) {
             if ((status = syn_poll(watch, "groups", round, MOST_ROUNDS)) != SYN_OK ||
-                (status = check_members(refiner, group, &dropped)) != SYN_OK)
+                (status = check_members(refiner, group, stay, &dropped)) != SYN_OK)
                 return status;
         }
     }

@@ -11,6 +11,7 @@ enum { SYN_REFINE_RUNGS = 3 };  /* widths a member may have: around that of the 
 
 typedef struct syn_refiner {
     syn_detector detector;
+    syn_surprise surprise;  /* of the members of the group that is refined */
     const syn_lagged *pairs;
     int32_t *sum;          /* [units * (2 * margin + 1)] spikes around activations */
     const int32_t **row;   /* [units] */
@@ -18,6 +19,7 @@ typedef struct syn_refiner {
     double *common;        /* [SYN_REFINE_RUNGS * (2 * lags + 1)] */
     double *spread;
     syn_excess_moments *moments;
+    size_t around;         /* activations that `sum` is around */
     syn_budget *budget;
 } syn_refiner;
 
@@ -26,6 +28,9 @@ syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
                             const syn_recording *recording, double duration,
                             syn_budget *budget);
 void syn_refiner_free(syn_refiner *refiner);
+
+/* Learns what spikes of the members speak for, as the group is now. */
+syn_status syn_refiner_learn(syn_refiner *refiner, const syn_assembly *group);
 
 /* Adds units that fire at the activations of the group more than before and after them,
    and takes out members that do not at activations of the others; until nothing changes,

@@ -1,30 +1,33 @@
 /* Runs the search. Every surrogate goes through all that the recording goes through up to
-   its best pair; groups grow from pairs alone whose excess is above that of most
-   surrogates, so a recording of independent units has a group no more often than so. */
+   the best groups on each rung; only groups whose evidence is above that of most
+   surrogates are looked at further, so a recording of independent units has a group no
+   more often than so. */
 #include "core/assemblies/search.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOVES = 10 };  /* ways to move members apart */
+#include "core/base/parallel.h"
 
-static const double LEAST_DEVIATION = 0.4;  /* of a largest z over surrogates */
+enum {
+    MOVES = 10  /* ways to move members apart */
+};
 
 void syn_assembly_search_free(syn_assembly_search *s)
 {
     if (!s->budget)
         return;
-    syn_budget_free(s->budget, s->peak);
-    syn_budget_free(s->budget, s->best);
-    syn_budget_free(s->budget, s->seed);
-    syn_budget_free(s->budget, s->seed_score);
-    syn_budget_free(s->budget, s->maximum);
-    syn_budget_free(s->budget, s->score);
+    for (int t = 0; s->searcher && t < s->options.threads; t++)
+        syn_searcher_free(s->searcher + t);
+    syn_budget_free(s->budget, s->searcher);
+    syn_scores_free(&s->scores);
+    syn_peaks_free(&s->peaks);
     syn_refiner_free(&s->refiner);
     syn_budget_free(s->budget, s->group);
     syn_lagged_free(&s->pairs);
+    syn_binned_free(&s->binned);
     syn_segments_free(&s->segments);
+    syn_calm_free(&s->calm);
     memset(s, 0, sizeof *s);
 }
 
@@ -43,159 +46,136 @@ static int poll(void *data, const char *stage, double done, double total)
     return syn_poll(p->watch, "surrogates", p->done, p->total) != SYN_OK;
 }
 
-/* ---- triangles ---- */
+/* ---- groups on all rungs ---- */
 
-static syn_status look(syn_assembly_search *s, const syn_watch *watch)
+/* The best groups of a list of peaks for each list and rung. */
+typedef struct hunt {
+    syn_assembly_search *search;
+    const syn_peaks *peaks;    /* [lists] */
+    uint32_t from;             /* the number of the surrogate that is first */
+    syn_candidate *candidate;  /* [threads * SYN_CANDIDATES], or of the recording
+                                  [rungs * SYN_CANDIDATES] */
+    uint32_t *candidates;      /* [rungs] of the recording; NULL for surrogates */
+} hunt;
+
+static syn_status hunt_surrogate(void *context, size_t item, int worker)
 {
-    syn_status status = syn_lagged_count(&s->pairs, &s->segments.recording, watch);
+    const hunt *h = context;
+    syn_assembly_search *s = h->search;
+    uint32_t rungs = s->pairs.ladder.rungs, n, rung = (uint32_t)(item % rungs);
+    uint32_t list = (uint32_t)(item / rungs);
+    syn_candidate *found = h->candidate + (size_t)worker * SYN_CANDIDATES;
+    syn_status status =
+        syn_candidates_find(s->searcher + worker, h->peaks + list, rung, found, &n);
     if (status == SYN_OK)
-        status = syn_lagged_best(&s->pairs, s->peak, watch);
-    return status == SYN_OK ? syn_triangles_best(&s->pairs, s->peak, s->best, watch)
-                            : status;
+        syn_scores_keep(&s->scores, h->from + list, rung, found, n);
+    return status;
 }
 
-static void keep_maxima(const syn_assembly_search *s, double *maximum)
+static syn_status hunt_recording(void *context, size_t item, int worker)
 {
-    size_t all = (size_t)s->pairs.units * s->pairs.units;
-    for (uint32_t rung = 0; rung < s->pairs.ladder.rungs; rung++) {
-        maximum[rung] = SYN_TRIANGLE_LEAST;
-        for (size_t k = 0; k < all; k++) {
-            double z = s->best[rung * all + k].z;
-            maximum[rung] = z > maximum[rung] ? z : maximum[rung];
-        }
+    const hunt *h = context;
+    return syn_candidates_find(h->search->searcher + worker, h->peaks, (uint32_t)item,
+                               h->candidate + item * SYN_CANDIDATES,
+                               h->candidates + item);
+}
+
+/* ---- surrogates ---- */
+
+static syn_status hunt_surrogates(syn_assembly_search *s, syn_peaks *list,
+                                  syn_candidate *room, progress *p,
+                                  const syn_watch *watch)
+{
+    uint32_t n = s->options.surrogates;
+    for (uint32_t from = 0, made; from < n; from += made) {
+        p->done = from;
+        syn_status status =
+            s->source.surrogates(s->source.self, from, n - from, list, &made, watch);
+        hunt h = {.search = s, .peaks = list, .from = from, .candidate = room};
+        if (status == SYN_OK)
+            status = syn_parallel_for((size_t)made * s->pairs.ladder.rungs,
+                                      s->options.threads, watch, "surrogates",
+                                      hunt_surrogate, &h);
+        for (uint32_t k = 0; k < n - from; k++)
+            syn_peaks_free(list + k);
+        if (status != SYN_OK)
+            return status;
     }
-}
-
-static double score_of(const syn_assembly_search *s, uint32_t rung, double z)
-{
-    return (z - s->mean[rung]) / s->deviation[rung];
-}
-
-static double deviation_of(double squares, double n)
-{
-    double deviation = n > 1 && squares > 0 ? sqrt(squares / (n - 1)) : 0;
-    return deviation > LEAST_DEVIATION ? deviation : LEAST_DEVIATION;
-}
-
-/* Mean and standard deviation over surrogates of the largest z on a rung, so that no
-   width has more weight than others. The score of a surrogate is by those of all others,
-   as the recording is in none either. */
-static void standardise(syn_assembly_search *s)
-{
-    uint32_t n = s->options.surrogates, rungs = s->pairs.ladder.rungs;
-    for (uint32_t r = 0; r < rungs; r++) {
-        double sum = 0, squares = 0;
-        for (uint32_t k = 0; k < n; k++)
-            sum += s->maximum[(size_t)k * rungs + r];
-        double mean = s->mean[r] = sum / n;
-        for (uint32_t k = 0; k < n; k++) {
-            double off = s->maximum[(size_t)k * rungs + r] - mean;
-            squares += off * off;
-        }
-        s->deviation[r] = deviation_of(squares, n);
-        for (uint32_t k = 0; k < n; k++) {
-            double off = s->maximum[(size_t)k * rungs + r] - mean;
-            double others = n > 1 ? -off / (n - 1.0) : 0;  /* their mean, from `mean` */
-            double left = squares - off * off - (n - 1.0) * others * others;
-            double score = (off - others) / deviation_of(left, n - 1.0);
-            if (r == 0 || score > s->score[k])
-                s->score[k] = score;
-        }
-    }
-}
-
-static int falling(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a < b) - (a > b);
+    p->done = n;
+    return syn_scores_settle(&s->scores, s->options.exceeded);
 }
 
 static syn_status find_bar(syn_assembly_search *s, progress *p, const syn_watch *watch)
 {
-    uint32_t n = s->options.surrogates;
-    for (uint32_t k = 0; k < n; k++) {
-        p->done = k;
-        syn_segments_surrogate(&s->segments, k);
-        syn_status status = look(s, watch);
-        if (status != SYN_OK)
-            return status;
-        keep_maxima(s, s->maximum + (size_t)k * s->pairs.ladder.rungs);
-    }
-    p->done = n;
-    standardise(s);
-    double *sorted = syn_budget_alloc(s->budget, n, sizeof *sorted);
-    if (!sorted)
-        return syn_budget_refusal(s->budget);
-    memcpy(sorted, s->score, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, falling);
-    s->bar = sorted[s->options.exceeded];
-    syn_budget_free(s->budget, sorted);
-    return SYN_OK;
-}
-
-/* ---- seeds ---- */
-
-typedef struct seed {
-    double score;
-    syn_triangle triangle;
-} seed;
-
-/* By what is not cut, so that the width is the one at which the excess is largest. */
-static int better_first(const void *x, const void *y)
-{
-    const seed *p = x, *q = y;
-    const syn_triangle *a = &p->triangle, *b = &q->triangle;
-    if (a->whole != b->whole)
-        return a->whole < b->whole ? 1 : -1;
-    if (a->rung != b->rung)
-        return a->rung < b->rung ? -1 : 1;
-    if (a->a != b->a)
-        return a->a < b->a ? -1 : 1;
-    return (a->b > b->b) - (a->b < b->b);
-}
-
-static syn_status keep_seeds(syn_assembly_search *s)
-{
-    size_t all = (size_t)s->pairs.units * s->pairs.units, n = 0, at = 0;
-    uint32_t rungs = s->pairs.ladder.rungs;
-    for (size_t k = 0; k < rungs * all; k++)
-        n += score_of(s, (uint32_t)(k / all), s->best[k].z) > s->bar;
-    seed *list = syn_budget_alloc(s->budget, n + 1, sizeof *list);
-    s->seed = syn_budget_alloc(s->budget, n + 1, sizeof *s->seed);
-    s->seed_score = syn_budget_alloc(s->budget, n + 1, sizeof *s->seed_score);
-    if (!list || !s->seed || !s->seed_score) {
-        syn_budget_free(s->budget, list);
-        return syn_budget_refusal(s->budget);
-    }
-    for (size_t k = 0; k < rungs * all; k++) {
-        double score = score_of(s, (uint32_t)(k / all), s->best[k].z);
-        if (score > s->bar)
-            list[at++] = (seed){.score = score, .triangle = s->best[k]};
-    }
-    qsort(list, n, sizeof *list, better_first);
-    for (size_t k = 0; k < n; k++) {
-        s->seed[k] = list[k].triangle;
-        s->seed_score[k] = list[k].score;
-    }
-    s->seeds = (uint32_t)n;
+    syn_peaks *list = syn_budget_zeros(s->budget, s->options.surrogates, sizeof *list);
+    syn_candidate *room = syn_budget_alloc(
+        s->budget, (size_t)s->options.threads * SYN_CANDIDATES, sizeof *room);
+    syn_status status = list && room ? hunt_surrogates(s, list, room, p, watch)
+                                     : syn_budget_refusal(s->budget);
     syn_budget_free(s->budget, list);
-    return SYN_OK;
+    syn_budget_free(s->budget, room);
+    return status;
 }
 
 /* ---- groups ---- */
 
-/* Whether a group has two units of a triangle, at their lag. */
-static int explained(const syn_assembly_search *s, const syn_triangle *t)
+/* A candidate of the recording above the bar. */
+typedef struct found {
+    double score, whole;
+    uint32_t size;
+    const syn_candidate *candidate;
+} found;
+
+/* By what is not cut, so that the width is the one at which the excess is largest. */
+static int better_first(const void *x, const void *y)
+{
+    const found *a = x, *b = y;
+    if (a->whole != b->whole)
+        return a->whole < b->whole ? 1 : -1;
+    return (a->candidate > b->candidate) - (a->candidate < b->candidate);
+}
+
+static uint32_t above_bar(const syn_assembly_search *s, const hunt *h, found *out)
+{
+    uint32_t n = 0;
+    for (uint32_t r = 0; r < s->pairs.ladder.rungs; r++)
+        for (uint32_t k = 0; k < h->candidates[r]; k++) {
+            found f = {.candidate = h->candidate + r * SYN_CANDIDATES + k};
+            f.score = syn_scores_of(&s->scores, f.candidate, &f.size);
+            if (f.score <= s->scores.bar)
+                continue;
+            f.whole = syn_candidate_whole(f.candidate, f.size);
+            out[n++] = f;
+        }
+    qsort(out, n, sizeof *out, better_first);
+    return n;
+}
+
+static void start_group(const found *f, syn_assembly *out)
+{
+    memset(out, 0, sizeof *out);
+    out->rung = f->candidate->rung;
+    out->score = f->score;
+    out->size = f->size;
+    memcpy(out->member, f->candidate->member, f->size * sizeof *out->member);
+}
+
+/* Takes away the peaks that a group explains. */
+static void explain(syn_assembly_search *s, const syn_assembly *g)
 {
     const syn_ladder *l = &s->pairs.ladder;
-    for (uint32_t g = 0; g < s->groups; g++) {
-        const syn_assembly *x = s->group + g;
-        if (syn_assembly_has_pair(x, t->a, t->b, t->lag_b, t->rung, l) ||
-            syn_assembly_has_pair(x, t->a, t->c, t->lag_c, t->rung, l) ||
-            syn_assembly_has_pair(x, t->b, t->c, t->lag_c - t->lag_b, t->rung, l))
-            return 1;
-    }
-    return 0;
+    for (uint32_t x = 0; x < g->size; x++)
+        for (uint32_t y = 0; y < g->size; y++) {
+            uint32_t a = g->member[x].unit, b = g->member[y].unit;
+            if (a >= b)
+                continue;
+            size_t p = syn_pair_number(a, b);
+            for (size_t i = s->peaks.first[p]; i < s->peaks.first[p + 1]; i++) {
+                syn_peak *peak = s->peaks.peak + i;
+                if (syn_assembly_has_pair(g, a, b, peak->lag, peak->rung, l))
+                    peak->z = 0;
+            }
+        }
 }
 
 /* Whether half of its members are, at the same lags, in a group found before. */
@@ -207,15 +187,32 @@ static int known(const syn_assembly_search *s, const syn_assembly *g)
     return 0;
 }
 
-static syn_status add_group(syn_assembly_search *s, const syn_grower *grower, uint32_t k,
-                            size_t *room, const syn_watch *watch)
+/* Whether a group has two units of a triangle at their lag. */
+static int touches(const syn_assembly_search *s, const syn_assembly *g,
+                   const syn_candidate *c)
+{
+    for (uint32_t x = 0; x < 3; x++)
+        for (uint32_t y = x + 1; y < 3; y++)
+            if (syn_assembly_has_pair(g, c->member[x].unit, c->member[y].unit,
+                                      c->member[y].lag - c->member[x].lag, c->rung,
+                                      &s->pairs.ladder))
+                return 1;
+    return 0;
+}
+
+static syn_status add_group(syn_assembly_search *s, const syn_grower *grower,
+                            const found *f, size_t *room, const syn_watch *watch)
 {
     syn_assembly group;
-    syn_assembly_grow(grower, s->seed + k, &group);
-    group.score = s->seed_score[k];
+    start_group(f, &group);
+    explain(s, &group);
+    syn_assembly_grow(grower, &group);
     syn_status status = syn_assembly_refine(&s->refiner, &group, watch);
-    if (status != SYN_OK || group.size < 3 || known(s, &group))
+    if (status != SYN_OK)
         return status;
+    explain(s, &group);
+    if (group.size < 3 || known(s, &group))
+        return SYN_OK;
     syn_assembly *more =
         syn_budget_grow(s->budget, s->group, room, (size_t)s->groups + 1, sizeof *more);
     if (!more)
@@ -225,18 +222,59 @@ static syn_status add_group(syn_assembly_search *s, const syn_grower *grower, ui
     return SYN_OK;
 }
 
-static syn_status find_groups(syn_assembly_search *s, const syn_watch *watch)
+/* Looks at all candidates that have nothing in common with one looked at before them; what
+   is left of the others is found anew. `*n` is how many there were. */
+static syn_status one_round(syn_assembly_search *s, const syn_grower *grower,
+                            const hunt *h, found *list, size_t *room, uint32_t *n,
+                            const syn_watch *watch)
 {
-    size_t room = 0;
-    syn_grower grower = {0};
-    syn_status status = syn_grower_make(&grower, &s->pairs, s->budget);
-    for (uint32_t k = 0; status == SYN_OK && k < s->seeds; k++)
-        if ((status = syn_poll(watch, "groups", k, s->seeds)) == SYN_OK &&
-            !explained(s, s->seed + k))
-            status = add_group(s, &grower, k, &room, watch);
-    syn_grower_free(&grower, s->budget);
+    syn_status status = syn_parallel_for(s->pairs.ladder.rungs, s->options.threads, watch,
+                                         "groups", hunt_recording, (void *)h);
+    if (status != SYN_OK)
+        return status;
+    *n = above_bar(s, h, list);
+    for (uint32_t k = 0; status == SYN_OK && k < *n; k++) {
+        syn_assembly triangle;
+        int seen = 0;
+        for (uint32_t g = 0; g < s->groups && !seen; g++)
+            seen = touches(s, s->group + g, list[k].candidate);
+        start_group(list + k, &triangle);
+        triangle.size = 3;
+        if (seen)
+            explain(s, &triangle);
+        for (uint32_t j = 0; j < k && !seen; j++) {
+            syn_assembly before;
+            start_group(list + j, &before);
+            seen = touches(s, &before, list[k].candidate);
+        }
+        if (!seen)
+            status = add_group(s, grower, list + k, room, watch);
+    }
     return status;
 }
+
+static syn_status find_groups(syn_assembly_search *s, const syn_watch *watch)
+{
+    size_t places = (size_t)s->pairs.ladder.rungs * SYN_CANDIDATES, room = 0;
+    hunt h = {.search = s, .peaks = &s->peaks};
+    syn_grower grower = {0};
+    found *list = syn_budget_alloc(s->budget, places, sizeof *list);
+    h.candidate = syn_budget_alloc(s->budget, places, sizeof *h.candidate);
+    h.candidates = syn_budget_zeros(s->budget, s->pairs.ladder.rungs,
+                                    sizeof *h.candidates);
+    syn_status status = list && h.candidate && h.candidates
+                            ? syn_grower_make(&grower, &s->pairs, s->budget)
+                            : syn_budget_refusal(s->budget);
+    for (uint32_t n = 1; status == SYN_OK && n > 0;)
+        status = one_round(s, &grower, &h, list, &room, &n, watch);
+    syn_grower_free(&grower, s->budget);
+    syn_budget_free(s->budget, list);
+    syn_budget_free(s->budget, h.candidate);
+    syn_budget_free(s->budget, h.candidates);
+    return status;
+}
+
+/* ---- all of it ---- */
 
 /* Ticks in all trials. */
 static double recorded(const syn_trains *t)
@@ -247,11 +285,47 @@ static double recorded(const syn_trains *t)
     return sum;
 }
 
-/* ---- all of it ---- */
+/* Lag histograms of the recording, and where peaks come from. */
+static syn_status prepare(syn_assembly_search *s, const syn_spikes *spikes,
+                          const syn_ladder *ladder, const syn_watch *watch)
+{
+    const syn_assembly_search_options *o = &s->options;
+    syn_status status = syn_calm_make(&s->calm, spikes, o->step, s->budget, watch);
+    if (status == SYN_OK)
+        status = syn_segments_make(&s->segments, &s->calm.spikes, o->segment,
+                                   syn_lagged_reach(ladder, o->bin), o->key, o->threads,
+                                   s->budget, watch);
+    if (status == SYN_OK)
+        status = syn_binned_make(&s->binned, &s->segments.trains, o->bin, s->budget);
+    if (status == SYN_OK)
+        status = syn_lagged_make(&s->pairs, ladder, o->bin, spikes->units, o->threads,
+                                 s->budget);
+    if (status != SYN_OK)
+        return status;
+    syn_segments_recorded(&s->segments);
+    s->made_by = (syn_pair_source){.pairs = &s->pairs, .binned = &s->binned,
+                                   .key = o->key, .least = SYN_HINT_LEAST};
+    s->source = syn_pair_source_functions(&s->made_by);
+    return syn_lagged_count(&s->pairs, &s->segments.recording, watch);
+}
+
+static syn_status make_room(syn_assembly_search *s)
+{
+    int threads = s->options.threads;
+    s->searcher = syn_budget_zeros(s->budget, (size_t)threads, sizeof *s->searcher);
+    if (!s->searcher)
+        return syn_budget_refusal(s->budget);
+    syn_status status = syn_scores_make(&s->scores, s->options.surrogates,
+                                        s->pairs.ladder.rungs, s->budget);
+    for (int t = 0; status == SYN_OK && t < threads; t++)
+        status = syn_searcher_make(s->searcher + t, &s->pairs.ladder, s->pairs.units,
+                                   s->budget);
+    return status;
+}
 
 syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *spikes,
-                          const syn_assembly_search_options *options, syn_budget *budget,
-                          const syn_watch *watch)
+                                   const syn_assembly_search_options *options,
+                                   syn_budget *budget, const syn_watch *watch)
 {
     memset(out, 0, sizeof *out);
     out->options = *options;
@@ -260,30 +334,13 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
     syn_ladder_make(&ladder, options->lags, options->widest);
     progress p = {.watch = watch, .total = options->surrogates + 1.0};
     syn_watch whole = {.poll = poll, .data = &p};
-    size_t units = spikes->units;
-    syn_status status = syn_segments_make(
-        &out->segments, spikes, options->segment, syn_lagged_reach(&ladder, options->bin),
-        options->key, options->threads, budget, watch);
+    syn_status status = prepare(out, spikes, &ladder, &whole);
     if (status == SYN_OK)
-        status = syn_lagged_make(&out->pairs, &ladder, options->bin, spikes->units,
-                                options->threads, budget);
-    if (status != SYN_OK)
-        return status;
-    size_t places = ladder.rungs * units * units + 1, n = options->surrogates;
-    int ok = (out->peak = syn_budget_zeros(budget, places, sizeof *out->peak)) &&
-             (out->best = syn_budget_zeros(budget, places, sizeof *out->best)) &&
-             (out->maximum = syn_budget_zeros(budget, n * ladder.rungs,
-                                              sizeof *out->maximum)) &&
-             (out->score = syn_budget_zeros(budget, n, sizeof *out->score));
-    if (!ok)
-        return syn_budget_refusal(budget);
-    status = find_bar(out, &p, &whole);
-    if (status == SYN_OK) {
-        syn_segments_recorded(&out->segments);
-        status = look(out, &whole);
-    }
+        status = make_room(out);
     if (status == SYN_OK)
-        status = keep_seeds(out);
+        status = out->source.recording(out->source.self, &out->peaks, &whole);
+    if (status == SYN_OK)
+        status = find_bar(out, &p, &whole);
     if (status == SYN_OK)
         status = syn_refiner_make(&out->refiner, &out->pairs, &out->segments.recording,
                                   recorded(&out->segments.trains), budget);
@@ -296,5 +353,8 @@ syn_status syn_assembly_activations(syn_assembly_search *search, uint32_t g,
                                     syn_detected *out)
 {
     const syn_assembly *group = search->group + g;
-    return syn_detect(&search->refiner.detector, group, group->size, MOVES, out);
+    syn_status status = syn_refiner_learn(&search->refiner, group);
+    return status == SYN_OK ? syn_detect(&search->refiner.detector, group, group->size,
+                                         &search->refiner.surprise, MOVES, out)
+                            : status;
 }

@@ -5,6 +5,7 @@
 #if SYN_WIDE_KINDS
 SYN_TARGET_BEGIN("avx2,fma,bmi,bmi2,popcnt")
 
+#include "core/assemblies/lanes.c"
 #include "core/causal/kind.c"
 #include "core/edm/ccm_lanes.c"
 #include "core/edm/forecast_kind.c"

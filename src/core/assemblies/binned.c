@@ -1,0 +1,45 @@
+/* Bins the spikes of segments. */
+#include "core/assemblies/binned.h"
+
+#include <string.h>
+
+void syn_binned_free(syn_binned *b)
+{
+    if (!b->budget)
+        return;
+    syn_budget_free(b->budget, b->n);
+    syn_budget_free(b->budget, b->first);
+    syn_budget_free(b->budget, b->bin);
+    memset(b, 0, sizeof *b);
+}
+
+syn_status syn_binned_make(syn_binned *out, const syn_trains *trains, int64_t bin,
+                           syn_budget *budget)
+{
+    memset(out, 0, sizeof *out);
+    out->units = trains->units;
+    out->segments = trains->trials;
+    out->budget = budget;
+    size_t places = (size_t)trains->units * trains->trials;
+    int ok = (out->n = syn_budget_alloc(budget, trains->trials, sizeof *out->n)) &&
+             (out->first = syn_budget_zeros(budget, places + 1, sizeof *out->first)) &&
+             (out->bin = syn_budget_alloc(budget, (size_t)trains->events + 1,
+                                          sizeof *out->bin));
+    if (!ok)
+        return syn_budget_refusal(budget);
+    for (uint32_t k = 0; k < trains->trials; k++) {
+        int64_t bins = (trains->stop[k] - trains->start[k]) / bin + 1;
+        if (bins > INT32_MAX)
+            return SYN_TOO_LARGE;
+        out->n[k] = (uint32_t)bins;
+    }
+    for (uint32_t u = 0; u < trains->units; u++)
+        for (uint32_t e = trains->first[u]; e < trains->first[u + 1]; e++) {
+            uint32_t k = trains->trial[e];
+            out->bin[e] = (uint32_t)((trains->tick[e] - trains->start[k]) / bin);
+            out->first[(size_t)u * trains->trials + k + 1]++;
+        }
+    for (size_t i = 0; i < places; i++)
+        out->first[i + 1] += out->first[i];
+    return SYN_OK;
+}

@@ -1,0 +1,381 @@
+/* Grows groups on peaks. The strongest pairs on a rung are closed to triangles: the third
+   unit has a peak with each of the two, at lags that agree. The best triangles grow: each
+   peak of a unit with a member votes for a lag of the unit, a member has one vote within
+   half a width, and the unit and lag with the largest sum of votes is next. All sums are
+   of whole numbers, so that they are the same on every machine. */
+#include "core/assemblies/candidates.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    CAP = 6 * SYN_PEAK_SCALE,         /* no pair has more evidence */
+    LEAST_EDGE = 3 * SYN_PEAK_SCALE,  /* z of a pair that triangles are looked for with */
+    EDGES_A_UNIT = 8, FEWEST_EDGES = 256,
+    ALWAYS = 12  /* members that a group gets whatever their evidence */
+};
+
+/* Sum of votes for a further unit, over the root of the number of members. */
+static const double ENOUGH = 3.5 * SYN_PEAK_SCALE;
+
+typedef struct syn_vote {
+    int32_t lag, z;
+    uint32_t member;
+} syn_vote;
+
+static const uint32_t SIZE_OF[SYN_SIZES] = {3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64};
+
+uint32_t syn_size_of_class(uint32_t size_class)
+{
+    return SIZE_OF[size_class];
+}
+
+double syn_candidate_evidence(const syn_candidate *candidate, uint32_t size_class)
+{
+    uint32_t size = SIZE_OF[size_class];
+    double pairs = size * (size - 1) / 2.0;
+    uint32_t own = size < candidate->size ? size : candidate->size;
+    return candidate->sum[own] / (SYN_PEAK_SCALE * sqrt(pairs));
+}
+
+double syn_candidate_least(uint32_t size_class)
+{
+    double size = SIZE_OF[size_class];
+    return (LEAST_EDGE + 2.0 * SYN_HINT_LEAST) /
+           (SYN_PEAK_SCALE * sqrt(size * (size - 1) / 2));
+}
+
+double syn_candidate_whole(const syn_candidate *candidate, uint32_t size)
+{
+    return candidate->whole[size] / (SYN_PEAK_SCALE * sqrt(size * (size - 1) / 2.0));
+}
+
+/* ---- memory ---- */
+
+syn_status syn_searcher_make(syn_searcher *out, const syn_ladder *ladder, uint32_t units,
+                             syn_budget *budget)
+{
+    memset(out, 0, sizeof *out);
+    out->ladder = ladder;
+    out->budget = budget;
+    out->edge_room = EDGES_A_UNIT * units;
+    out->edge_room = out->edge_room > FEWEST_EDGES ? out->edge_room : FEWEST_EDGES;
+    size_t n = out->edge_room;
+    int ok = (out->start = syn_budget_alloc(budget, syn_pair_count(units) + 1,
+                                            sizeof *out->start)) &&
+             (out->edge = syn_budget_alloc(budget, n, sizeof *out->edge)) &&
+             (out->edge_a = syn_budget_alloc(budget, n, sizeof *out->edge_a)) &&
+             (out->edge_b = syn_budget_alloc(budget, n, sizeof *out->edge_b));
+    return ok ? SYN_OK : syn_budget_refusal(budget);
+}
+
+void syn_searcher_free(syn_searcher *w)
+{
+    if (!w->budget)
+        return;
+    syn_budget_free(w->budget, w->start);
+    syn_budget_free(w->budget, w->hint);
+    syn_budget_free(w->budget, w->edge);
+    syn_budget_free(w->budget, w->edge_a);
+    syn_budget_free(w->budget, w->edge_b);
+    syn_budget_free(w->budget, w->vote);
+    memset(w, 0, sizeof *w);
+}
+
+/* ---- hints ---- */
+
+static int32_t cut(int32_t z)
+{
+    return z < CAP ? z : CAP;
+}
+
+/* Peaks of the rung, for each pair in both orders. */
+static syn_status lay_hints(syn_searcher *w)
+{
+    const syn_peaks *p = w->peaks;
+    size_t pairs = syn_pair_count(p->units), n = 0, at = 0;
+    for (size_t i = p->first[0]; i < p->first[pairs]; i++)
+        n += p->peak[i].rung == w->rung && p->peak[i].z > 0;
+    if (2 * n > w->hint_room || !w->hint) {
+        w->hint = syn_budget_renew(w->budget, w->hint, &w->hint_room, 2 * n + 1,
+                                   sizeof *w->hint);
+        if (!w->hint)
+            return syn_budget_refusal(w->budget);
+    }
+    for (size_t q = 0; q < pairs; q++) {
+        w->start[q] = at;
+        size_t own = 0;
+        for (size_t i = p->first[q]; i < p->first[q + 1]; i++)
+            if (p->peak[i].rung == w->rung && p->peak[i].z > 0)
+                w->hint[at + own++] =
+                    (syn_hint){.lag = p->peak[i].lag, .z = p->peak[i].z};
+        for (size_t k = 0; k < own; k++) {
+            syn_hint back = w->hint[at + own - 1 - k];
+            w->hint[at + own + k] = (syn_hint){.lag = -back.lag, .z = back.z};
+        }
+        at += 2 * own;
+    }
+    w->start[pairs] = at;
+    return SYN_OK;
+}
+
+/* Hints of b after a, by lag. */
+static const syn_hint *hints_of(const syn_searcher *w, uint32_t a, uint32_t b, size_t *n)
+{
+    size_t p = a < b ? syn_pair_number(a, b) : syn_pair_number(b, a);
+    *n = (w->start[p + 1] - w->start[p]) / 2;
+    return w->hint + w->start[p] + (a < b ? 0 : *n);
+}
+
+/* Lags agree that differ by so much at most. */
+static int32_t tolerance(const syn_searcher *w)
+{
+    int32_t half = (int32_t)w->ladder->half[w->rung];
+    return half > 1 ? half : 1;
+}
+
+/* ---- the strongest pairs ---- */
+
+/* The least z that no more pairs have than there is room for. */
+static int32_t edge_bar(const syn_searcher *w)
+{
+    uint32_t histogram[SYN_PEAK_MOST + 2] = {0};
+    size_t all = w->start[syn_pair_count(w->peaks->units)], n = 0;
+    for (size_t i = 0; i < all; i++)
+        histogram[w->hint[i].z]++;
+    int32_t bar = SYN_PEAK_MOST + 1;
+    while (bar > LEAST_EDGE && n + histogram[bar - 1] / 2 <= w->edge_room)
+        n += histogram[--bar] / 2;
+    return bar;
+}
+
+/* Pairs above the bar, and of those just below it as many as there is room for. */
+static void list_edges(syn_searcher *w)
+{
+    int32_t bar = edge_bar(w);
+    uint32_t left = 0;
+    w->edges = 0;
+    for (int at_bar = 0; at_bar < 2; at_bar++) {
+        int32_t low = at_bar ? bar - 1 : bar, high = at_bar ? bar - 1 : SYN_PEAK_MOST;
+        left = w->edge_room - w->edges;
+        for (uint32_t b = 1; b < w->peaks->units && left > 0; b++)
+            for (uint32_t a = 0; a < b && left > 0; a++) {
+                size_t n;
+                const syn_hint *h = hints_of(w, a, b, &n);
+                for (size_t i = 0; i < n && left > 0; i++) {
+                    if (h[i].z < low || h[i].z > high || h[i].z < LEAST_EDGE)
+                        continue;
+                    w->edge_a[w->edges] = a;
+                    w->edge_b[w->edges] = b;
+                    w->edge[w->edges++] = (size_t)(h + i - w->hint);
+                    left--;
+                }
+            }
+    }
+}
+
+/* ---- triangles ---- */
+
+/* Units b and c fire `lag_b` and `lag_c` bins after a. */
+typedef struct triangle {
+    uint32_t a, b, c;
+    int32_t lag_b, lag_c;
+    int32_t sum, whole;
+} triangle;
+
+/* The best lag of c that both of a pair agree on; sum is that of the three pairs. */
+static void close_edge(const syn_searcher *w, const syn_hint *edge, uint32_t c,
+                       triangle *best)
+{
+    size_t n, m, low = 0;
+    const syn_hint *ac = hints_of(w, best->a, c, &n), *bc = hints_of(w, best->b, c, &m);
+    int32_t off = tolerance(w), lag = edge->lag;
+    for (size_t i = 0; i < n; i++) {
+        while (low < m && bc[low].lag + lag < ac[i].lag - off)
+            low++;
+        for (size_t j = low; j < m && bc[j].lag + lag <= ac[i].lag + off; j++) {
+            int32_t sum = cut(edge->z) + cut(ac[i].z) + cut(bc[j].z);
+            int32_t whole = edge->z + ac[i].z + bc[j].z;
+            if (sum < best->sum || (sum == best->sum && whole <= best->whole))
+                continue;
+            best->c = c;
+            best->lag_c = ac[i].z >= bc[j].z ? ac[i].lag : bc[j].lag + lag;
+            best->sum = sum;
+            best->whole = whole;
+        }
+    }
+}
+
+static int same_units(const triangle *x, const triangle *y)
+{
+    uint32_t x_least = x->a < x->c ? x->a : x->c, x_most = x->b > x->c ? x->b : x->c;
+    uint32_t y_least = y->a < y->c ? y->a : y->c, y_most = y->b > y->c ? y->b : y->c;
+    return x_least == y_least && x_most == y_most &&
+           x->a + x->b + x->c == y->a + y->b + y->c;
+}
+
+/* Of triangles of the same units the best is kept. */
+static void keep_triangle(triangle *kept, uint32_t *n, const triangle *t)
+{
+    for (uint32_t k = 0; k < *n; k++)
+        if (same_units(kept + k, t)) {
+            if (kept[k].sum > t->sum ||
+                (kept[k].sum == t->sum && kept[k].whole >= t->whole))
+                return;
+            memmove(kept + k, kept + k + 1, (*n - k - 1) * sizeof *kept);
+            (*n)--;
+            break;
+        }
+    uint32_t at = *n;
+    while (at > 0 && (kept[at - 1].sum < t->sum || (kept[at - 1].sum == t->sum &&
+                                                   kept[at - 1].whole < t->whole)))
+        at--;
+    if (at == SYN_CANDIDATES)
+        return;
+    *n += *n < SYN_CANDIDATES;
+    memmove(kept + at + 1, kept + at, (*n - at - 1) * sizeof *kept);
+    kept[at] = *t;
+}
+
+static uint32_t best_triangles(const syn_searcher *w, triangle *kept)
+{
+    uint32_t n = 0;
+    for (uint32_t e = 0; e < w->edges; e++) {
+        const syn_hint *edge = w->hint + w->edge[e];
+        triangle best = {.a = w->edge_a[e], .b = w->edge_b[e], .lag_b = edge->lag};
+        for (uint32_t c = 0; c < w->peaks->units; c++)
+            if (c != best.a && c != best.b)
+                close_edge(w, edge, c, &best);
+        if (best.sum > 0)
+            keep_triangle(kept, &n, &best);
+    }
+    return n;
+}
+
+/* ---- growth ---- */
+
+static int is_member(const syn_candidate *g, uint32_t unit)
+{
+    for (uint32_t m = 0; m < g->size; m++)
+        if (g->member[m].unit == unit)
+            return 1;
+    return 0;
+}
+
+/* All votes for lags of a unit, by lag. */
+static syn_status collect_votes(syn_searcher *w, const syn_candidate *g, uint32_t unit,
+                                size_t *out)
+{
+    size_t votes = 0;
+    for (uint32_t m = 0; m < g->size; m++) {
+        size_t n;
+        const syn_hint *h = hints_of(w, g->member[m].unit, unit, &n);
+        if (votes + n > w->vote_room) {
+            syn_vote *more = syn_budget_grow(w->budget, w->vote, &w->vote_room, votes + n,
+                                             sizeof *more);
+            if (!more)
+                return syn_budget_refusal(w->budget);
+            w->vote = more;
+        }
+        size_t to = votes + n, from = votes, left = n;
+        while (left > 0) {  /* merges from the end, as both are by lag */
+            int32_t lag = g->member[m].lag + h[left - 1].lag;
+            if (from > 0 && w->vote[from - 1].lag > lag)
+                w->vote[--to] = w->vote[--from];
+            else
+                w->vote[--to] = (syn_vote){.lag = lag, .z = h[--left].z, .member = m};
+        }
+        votes += n;
+    }
+    *out = votes;
+    return SYN_OK;
+}
+
+/* Sum of the votes from `low` on that are at most at lag `last`: the largest of each
+   member. */
+static int32_t sum_votes(const syn_vote *vote, size_t low, size_t votes, int32_t last,
+                         int32_t *whole)
+{
+    int32_t most[SYN_ASSEMBLY_MOST] = {0}, sum = 0;
+    uint64_t voted = 0;
+    *whole = 0;
+    for (size_t i = low; i < votes && vote[i].lag <= last; i++) {
+        uint32_t m = vote[i].member;
+        if (voted >> m & 1 && most[m] >= vote[i].z)
+            continue;
+        int32_t before = voted >> m & 1 ? most[m] : 0;
+        sum += cut(vote[i].z) - cut(before);
+        *whole += vote[i].z - before;
+        most[m] = vote[i].z;
+        voted |= (uint64_t)1 << m;
+    }
+    return sum;
+}
+
+typedef struct extension {
+    syn_member member;
+    int32_t sum, whole;
+} extension;
+
+static void best_lag(const syn_searcher *w, uint32_t unit, size_t votes, extension *best)
+{
+    int32_t off = tolerance(w);
+    size_t low = 0;
+    for (size_t i = 0; i < votes; i++) {
+        int32_t lag = w->vote[i].lag, whole;
+        while (w->vote[low].lag < lag - off)
+            low++;
+        int32_t sum = sum_votes(w->vote, low, votes, lag + off, &whole);
+        if (sum < best->sum || (sum == best->sum && whole <= best->whole))
+            continue;
+        *best = (extension){.member = {.unit = unit, .lag = lag, .rung = w->rung},
+                            .sum = sum, .whole = whole};
+    }
+}
+
+static syn_status grow(syn_searcher *w, const triangle *t, syn_candidate *g)
+{
+    memset(g, 0, sizeof *g);
+    g->rung = w->rung;
+    g->size = 3;
+    g->member[0] = (syn_member){.unit = t->a, .rung = w->rung};
+    g->member[1] = (syn_member){.unit = t->b, .lag = t->lag_b, .rung = w->rung};
+    g->member[2] = (syn_member){.unit = t->c, .lag = t->lag_c, .rung = w->rung};
+    g->sum[3] = t->sum;
+    g->whole[3] = t->whole;
+    while (g->size < SYN_ASSEMBLY_MOST) {
+        extension best = {.sum = 0};
+        for (uint32_t u = 0; u < w->peaks->units; u++) {
+            if (is_member(g, u))
+                continue;
+            size_t votes = 0;
+            syn_status status = collect_votes(w, g, u, &votes);
+            if (status != SYN_OK)
+                return status;
+            best_lag(w, u, votes, &best);
+        }
+        if (best.sum == 0 || (g->size >= ALWAYS && best.sum < ENOUGH * sqrt(g->size)))
+            break;
+        g->sum[g->size + 1] = g->sum[g->size] + best.sum;
+        g->whole[g->size + 1] = g->whole[g->size] + best.whole;
+        g->member[g->size++] = best.member;
+    }
+    return SYN_OK;
+}
+
+syn_status syn_candidates_find(syn_searcher *searcher, const syn_peaks *peaks,
+                               uint32_t rung, syn_candidate *out, uint32_t *n)
+{
+    triangle kept[SYN_CANDIDATES + 1];
+    searcher->peaks = peaks;
+    searcher->rung = rung;
+    *n = 0;
+    syn_status status = lay_hints(searcher);
+    if (status != SYN_OK)
+        return status;
+    list_edges(searcher);
+    uint32_t triangles = best_triangles(searcher, kept);
+    for (; status == SYN_OK && *n < triangles; (*n)++)
+        status = grow(searcher, kept + *n, out + *n);
+    return status;
+}

@@ -1,0 +1,300 @@
+/* Makes the peaks of the recording and of surrogates: pairs are gone through in waves,
+   each of them by one thread, which notes the peaks of all its surrogates; after a wave
+   these are put into the lists, in the order of pairs. */
+#include "core/assemblies/source.h"
+
+#include <string.h>
+
+#include "core/assemblies/circular.h"
+#include "core/assemblies/scan.h"
+#include "core/base/parallel.h"
+
+enum {
+    WAVE = 64,    /* pairs a thread and wave */
+    TASTED = 100  /* pairs whose peaks in a surrogate say how many all have */
+};
+
+static const double PART_OF_BUDGET = 0.75;
+static const double SLACK = 1.3;  /* as lists that grow have more room than they need */
+
+typedef struct worker {
+    syn_scan scan;
+    syn_circular circular;  /* of surrogates alone */
+    int32_t *sum;           /* [2 * margin + 2] */
+    syn_peak *peak;         /* what was found in this wave, pair after pair */
+    size_t found, room;
+    uint32_t surrogate;     /* the next one to be looked through */
+    int counted;            /* whether the histograms of a pair are ready */
+} worker;
+
+/* Where a pair's peaks are. */
+typedef struct place {
+    int worker;
+    size_t at;
+} place;
+
+typedef struct job {
+    const syn_pair_source *source;
+    worker *worker;      /* [threads] */
+    uint64_t from;       /* the first surrogate */
+    uint32_t lists;      /* surrogates, or 1: the recording */
+    int surrogates;
+    syn_peaks *out;      /* [lists] or NULL */
+    uint32_t *found;     /* [wave * lists] peaks */
+    place *place;        /* [wave] */
+    size_t wave, first;  /* pairs of a wave, and the first of this one */
+    uint32_t *a, *b;     /* [wave] its pairs */
+    const syn_watch *watch;
+} job;
+
+/* ---- memory ---- */
+
+static void release(job *j, int threads)
+{
+    syn_budget *budget = j->source->pairs->budget;
+    for (int t = 0; j->worker && t < threads; t++) {
+        worker *w = j->worker + t;
+        syn_scan_free(&w->scan);
+        syn_circular_free(&w->circular);
+        syn_budget_free(budget, w->sum);
+        syn_budget_free(budget, w->peak);
+    }
+    syn_budget_free(budget, j->worker);
+    syn_budget_free(budget, j->found);
+    syn_budget_free(budget, j->place);
+    syn_budget_free(budget, j->a);
+    syn_budget_free(budget, j->b);
+}
+
+static syn_status make_worker(const job *j, worker *w)
+{
+    const syn_pair_source *s = j->source;
+    const syn_lagged *p = s->pairs;
+    const syn_lanes *lanes = syn_lanes_fastest(s->vector_bits);
+    syn_status status = syn_scan_make(&w->scan, &p->ladder, lanes, s->least, p->budget);
+    if (status != SYN_OK)
+        return status;
+    if (!j->surrogates && syn_lagged_samples(p->units) > 0) {
+        w->scan.common = p->common;
+        w->scan.spread = p->spread;
+    }
+    w->sum = syn_budget_alloc(p->budget, 2 * (size_t)p->ladder.margin + 2,
+                              sizeof *w->sum);
+    if (!w->sum)
+        return syn_budget_refusal(p->budget);
+    return j->surrogates ? syn_circular_make(&w->circular, s->binned, lanes, s->key,
+                                             p->ladder.margin, j->lists, p->budget)
+                         : SYN_OK;
+}
+
+static syn_status make(job *j, int threads)
+{
+    const syn_lagged *p = j->source->pairs;
+    j->wave = WAVE * (size_t)threads;
+    int ok = (j->worker = syn_budget_zeros(p->budget, (size_t)threads,
+                                           sizeof *j->worker)) &&
+             (j->found = syn_budget_alloc(p->budget, j->wave * j->lists,
+                                          sizeof *j->found)) &&
+             (j->place = syn_budget_alloc(p->budget, j->wave, sizeof *j->place)) &&
+             (j->a = syn_budget_alloc(p->budget, j->wave, sizeof *j->a)) &&
+             (j->b = syn_budget_alloc(p->budget, j->wave, sizeof *j->b));
+    syn_status status = ok ? SYN_OK : syn_budget_refusal(p->budget);
+    for (int t = 0; status == SYN_OK && t < threads; t++)
+        status = make_worker(j, j->worker + t);
+    for (uint32_t i = 0; status == SYN_OK && j->out && i < j->lists; i++)
+        status = syn_peaks_make(j->out + i, p->units, p->budget);
+    return status;
+}
+
+/* ---- a pair ---- */
+
+/* Notes the peaks of the histogram in w->sum. */
+static syn_status look(const job *j, worker *w, size_t item, uint32_t list)
+{
+    const syn_lagged *p = j->source->pairs;
+    size_t n = syn_scan_peaks(&w->scan, w->sum + p->ladder.margin);
+    j->found[item * j->lists + list] = (uint32_t)n;
+    if (n == 0)
+        return SYN_OK;
+    syn_peak *more =
+        syn_budget_grow(p->budget, w->peak, &w->room, w->found + n, sizeof *more);
+    if (!more)
+        return syn_budget_refusal(p->budget);
+    w->peak = more;
+    memcpy(more + w->found, w->scan.peak, n * sizeof *more);
+    w->found += n;
+    return SYN_OK;
+}
+
+static syn_status look_through(const job *j, worker *w, size_t item)
+{
+    double started = syn_seconds();
+    while (w->surrogate < j->lists) {
+        syn_status status = syn_circular_sums(&w->circular, w->surrogate, w->sum);
+        if (status == SYN_OK)
+            status = look(j, w, item, w->surrogate++);
+        if (status != SYN_OK)
+            return status;
+        if (w->surrogate % 16 == 0 && syn_seconds() - started > SYN_SLICE_SECONDS)
+            return SYN_UNFINISHED;
+    }
+    w->counted = 0;
+    return SYN_OK;
+}
+
+static syn_status do_pair(void *context, size_t item, int thread)
+{
+    const job *j = context;
+    const syn_lagged *p = j->source->pairs;
+    worker *w = j->worker + thread;
+    uint32_t a = j->a[item], b = j->b[item];
+    if (w->counted)
+        return look_through(j, w, item);
+    for (uint32_t r = 0; r < p->ladder.rungs; r++)
+        w->scan.clumps[r] = p->clumps[(size_t)r * p->units + a] *
+                            p->clumps[(size_t)r * p->units + b];
+    j->place[item] = (place){.worker = thread, .at = w->found};
+    syn_status status = j->surrogates
+                            ? syn_circular_count(&w->circular, a, b, j->from)
+                            : syn_timed_sums(&p->timed, a, b, w->sum);
+    if (status != SYN_OK)
+        return status;
+    if (!j->surrogates)
+        return look(j, w, item, 0);
+    w->surrogate = 0;
+    w->counted = 1;
+    return look_through(j, w, item);
+}
+
+/* ---- waves ---- */
+
+static int poll(void *data, const char *stage, double done, double total)
+{
+    const job *j = data;
+    double pairs = (double)syn_pair_count(j->source->pairs->units);
+    double here = total > 0 ? done / total * (double)j->wave : 0;
+    (void)stage;
+    return syn_poll(j->watch, "pairs", (double)j->first + here, pairs) != SYN_OK;
+}
+
+/* Puts what was found in a wave into the lists. */
+static syn_status put(job *j, size_t n)
+{
+    for (size_t item = 0; item < n; item++) {
+        const worker *w = j->worker + j->place[item].worker;
+        size_t at = j->place[item].at;
+        for (uint32_t i = 0; i < j->lists; i++) {
+            uint32_t found = j->found[item * j->lists + i];
+            syn_status status = syn_peaks_add(j->out + i, j->first + item,
+                                              w->peak ? w->peak + at : NULL, found);
+            if (status != SYN_OK)
+                return status;
+            at += found;
+        }
+    }
+    return SYN_OK;
+}
+
+static syn_status do_pairs(job *j, int threads)
+{
+    size_t pairs = syn_pair_count(j->source->pairs->units);
+    syn_watch watch = {.poll = poll, .data = j};
+    uint32_t a = 0, b = 1;
+    syn_status status = SYN_OK;
+    for (; status == SYN_OK && j->first < pairs; j->first += j->wave) {
+        size_t n = pairs - j->first < j->wave ? pairs - j->first : j->wave;
+        for (size_t i = 0; i < n; i++) {
+            j->a[i] = a;
+            j->b[i] = b;
+            if (++a == b) {
+                a = 0;
+                b++;
+            }
+        }
+        for (int t = 0; t < threads; t++)
+            j->worker[t].found = 0;
+        status = syn_parallel_for(n, threads, &watch, "pairs", do_pair, j);
+        if (status == SYN_OK)
+            status = put(j, n);
+    }
+    return status;
+}
+
+static syn_status run(job *j)
+{
+    int threads = j->source->pairs->threads;
+    memset(j->out, 0, j->lists * sizeof *j->out);
+    syn_status status = make(j, threads);
+    if (status == SYN_OK)
+        status = do_pairs(j, threads);
+    release(j, threads);
+    return status;
+}
+
+/* ---- the source ---- */
+
+static syn_status recording(void *self, syn_peaks *out, const syn_watch *watch)
+{
+    syn_pair_source *s = self;
+    job j = {.source = s, .lists = 1, .out = out, .watch = watch};
+    return run(&j);
+}
+
+/* Finds about how many peaks a surrogate has, from some pairs of one. */
+static syn_status taste(syn_pair_source *s, uint64_t from, const syn_watch *watch)
+{
+    uint32_t units = s->pairs->units, n = 0;
+    size_t all = syn_pair_count(units), every = all / TASTED + 1, pair = 0;
+    job j = {.source = s, .from = from, .lists = 1, .surrogates = 1};
+    syn_status status = make(&j, 1);
+    for (uint32_t b = 1; status == SYN_OK && b < units; b++)
+        for (; status == SYN_OK && pair < syn_pair_count(b + 1); pair += every, n++) {
+            j.a[0] = (uint32_t)(pair - syn_pair_count(b));
+            j.b[0] = b;
+            do
+                status = syn_poll(watch, "pairs", 0, (double)all);
+            while (status == SYN_OK && (status = do_pair(&j, 0, 0)) == SYN_UNFINISHED);
+        }
+    s->expected = n > 0 ? (double)j.worker->found / n * (double)all : 0;
+    release(&j, 1);
+    return status;
+}
+
+/* How many surrogates there is room for. */
+static uint32_t room_for(const syn_pair_source *s, uint32_t n)
+{
+    const syn_lagged *p = s->pairs;
+    double pairs = (double)syn_pair_count(p->units) + 1, threads = p->threads;
+    double each = pairs * sizeof(size_t) + s->expected * sizeof(syn_peak) * SLACK +
+                  threads * (syn_circular_bytes(p->ladder.margin, 1) +
+                             WAVE * (sizeof(uint32_t) +
+                                     s->expected / pairs * sizeof(syn_peak)));
+    double fit = PART_OF_BUDGET * (double)syn_budget_left(p->budget) / each;
+    return fit < 1 ? 1 : fit < n ? (uint32_t)fit : n;
+}
+
+/* Fewer where there was not room for so many. */
+static syn_status surrogates(void *self, uint64_t from, uint32_t n, syn_peaks *out,
+                             uint32_t *made, const syn_watch *watch)
+{
+    syn_pair_source *s = self;
+    memset(out, 0, n * sizeof *out);
+    syn_status tasted = s->expected > 0 ? SYN_OK : taste(s, from, watch);
+    if (tasted != SYN_OK)
+        return tasted;
+    for (*made = room_for(s, n);; *made /= 2) {
+        job j = {.source = s, .from = from, .lists = *made, .surrogates = 1, .out = out,
+                 .watch = watch};
+        syn_status status = run(&j);
+        if (status != SYN_OVER_BUDGET || *made == 1)
+            return status;
+        for (uint32_t i = 0; i < *made; i++)
+            syn_peaks_free(out + i);
+    }
+}
+
+syn_peak_source syn_pair_source_functions(syn_pair_source *self)
+{
+    return (syn_peak_source){.self = self, .recording = recording,
+                             .surrogates = surrogates};
+}

@@ -1,0 +1,24 @@
+/* Where peaks come from on processors. */
+#ifndef SYN_ASSEMBLIES_SOURCE_H
+#define SYN_ASSEMBLIES_SOURCE_H
+
+#include "core/assemblies/binned.h"
+#include "core/assemblies/pairs.h"
+#include "core/assemblies/peaks.h"
+
+typedef struct syn_pair_source {
+    const syn_lagged *pairs;   /* of the recording; its threads and budget are used */
+    const syn_binned *binned;
+    uint64_t key;              /* of shifts */
+    int32_t least;             /* z of a peak, in parts of SYN_PEAK_SCALE */
+    int vector_bits;           /* of registers, at most; 0 for any */
+    double expected;           /* peaks of a surrogate, about; 0 before the first */
+} syn_pair_source;
+
+/* The functions of a source; `self` and all it points to must stay. `pairs` were counted
+   in the recording. A surrogate has nothing in common between pairs, and spikes in clumps
+   as the recording has them. Peaks of surrogates are made as many as fit into three
+   quarters of what is left of the budget. */
+syn_peak_source syn_pair_source_functions(syn_pair_source *self);
+
+#endif
