@@ -148,7 +148,10 @@ check_search <- function(search, assemblies, x, call) {
   if (length(search)) {
     abort_arg(names[[1L]], "left out where `assemblies` is given", "given", call = call)
   }
-  if (!identical(fingerprint(attr(assemblies, "recording", exact = TRUE)), fingerprint(x))) {
+  # Of a camera's recording it keeps the first frame of each run.
+  looked_at <- if (is.null(attr(assemblies, "camera", exact = TRUE))) x else
+    first_frames(x, frame_ticks(train_ticks(x)))
+  if (!identical(fingerprint(attr(assemblies, "recording", exact = TRUE)), fingerprint(looked_at))) {
     abort_arg("assemblies", "what `find_assemblies()` gave for `x`", "that of another recording",
               call = call)
   }

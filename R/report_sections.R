@@ -146,12 +146,13 @@ close_up <- function(x) {
 assemblies_section <- function(made, by) {
   found <- made$assemblies
   if (nrow(found) == 0L || length(made$searched) < 3L) {
-    return(list(paragraph(groups_words(made)), paragraph(searched_words(made))))
+    return(list(paragraph(groups_words(made)), paragraph(searched_words(made)),
+                paragraph(frames_words(found))))
   }
   shown <- utils::head(seq_len(nrow(found)), most_pictured)
   list(
     paragraph(groups_words(made)), paragraph(searched_words(made)),
-    paragraph(shared_words(found)),
+    paragraph(frames_words(found)), paragraph(shared_words(found)),
     html_table(plain_assemblies(found), paste(
       "Groups, the surest first. The p value is the probability that independent units give",
       "any group that stands out as much."
@@ -228,7 +229,8 @@ condition_pictured <- function(made, by) {
       alt = sprintf("Activations per second in each trial, by the column %s of the trials.", by)
     ),
     if (!is.null(p)) html_figure(
-      ggplot2::autoplot(p) + ggplot2::labs(x = "Time from the start of the trial (s)"),
+      ggplot2::autoplot(p),
+      caption = "An event is the start of a trial.",
       alt = paste("Activations in single trials, and their rate over the time of the trials, for",
                   "up to four groups."), height = 5
     )

@@ -41,7 +41,7 @@ tested_assemblies <- function(made) {
          "%s, units shifted by themselves within segments of %s; p over all groups, lags and",
          "widths together, alpha %s"), counted(attr(found, "n_surrogates"), "surrogate"),
          duration_text(attr(found, "segment")), exact(attr(found, "alpha"))),
-       result = paste(c(groups_words(made), lowest_p(found)), collapse = " "))
+       result = paste(c(groups_words(made), frames_words(found), lowest_p(found)), collapse = " "))
 }
 
 #' The arguments of the search, by the attributes that keep them

@@ -100,6 +100,17 @@ searched_words <- function(made) {
                 "whole."), commas(length(made$searched)), commas(all))
 }
 
+#' What became of a recording of frames
+#' @noRd
+frames_words <- function(found) {
+  camera <- attr(found, "camera", exact = TRUE)
+  if (is.null(camera)) return(NULL)
+  sprintf(paste("Times are those of frames of %s. For groups, a run of frames of a unit was taken as",
+                "one event at its first frame, which leaves %s of %s."),
+          duration_text(camera$frame), commas(nrow(attr(found, "recording", exact = TRUE))),
+          counted(camera$spikes, "event"))
+}
+
 #' What was found, in one sentence or two
 #' @noRd
 groups_words <- function(made) {
@@ -108,7 +119,7 @@ groups_words <- function(made) {
   if (length(made$searched) < 3L) {
     return("Assemblies have at least three units, and there are fewer, so none were looked for.")
   }
-  if (n == 0L) return(assemblies_words(found, 0))
+  if (n == 0L) return(paste(assemblies_words(found, 0), collapse = " "))
   sizes <- range(found$size)
   sprintf("%s %s together or in sequence more often than chance explains; %s.",
           counted(n, "group of units", "groups of units"), if (n == 1L) "fires" else "fire",

@@ -128,6 +128,20 @@ test_that("what was found before is taken, where it is of this recording", {
                class = "synfire_error_argument")
 })
 
+test_that("of a camera's recording the page says what became of its frames", {
+  skip_if_not_installed("ggplot2")
+  set.seed(9)
+  frame <- unlist(lapply(1:4, \(u) sort(sample(600, 80))))
+  x <- spike_trains(frame / 30, rep(1:4, each = 80), start = 0, end = 20.1)
+  set.seed(1)
+  found <- find_assemblies(x, max_lag = 0.1, n_surrogates = 19)
+  file <- withr::local_tempfile(fileext = ".html")
+  suppressMessages(report(x, assemblies = found, open = FALSE, file = file))
+  expect_lt(nrow(attr(found, "recording")), 320)
+  expect_match(expect_good_page(file), sprintf("leaves %d of 320 events",
+                                               nrow(attr(found, "recording"))), all = FALSE)
+})
+
 test_that("many units: the search takes as many as fit, and says so", {
   skip_if_not_installed("ggplot2")
   set.seed(4)
