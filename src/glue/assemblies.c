@@ -101,7 +101,8 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
         double limit = status == SYN_TOO_LARGE ? INT32_MAX : (double)w->budget.limit;
         return glue_status(status, NA_REAL, limit);
     }
-    const char *fields[] = {"groups", "maximum", "score", "width", "left_out", "size", ""};
+    const char *fields[] = {"groups", "maximum",  "score", "width",
+                            "left_out", "size", ""};
     const syn_assembly_search *s = &w->search;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, groups);
