@@ -92,7 +92,9 @@
 #' @param n_surrogates Number of surrogates, at least `1 / alpha - 1`.
 #' @param segment Length of the segments within which surrogates shift units, in seconds, at least
 #'   twice `max_lag`; there are at most a million of them. Rates that change over longer times are
-#'   kept by surrogates. `NULL` for a hundredth of the recording, 10 s at most.
+#'   kept by surrogates. `NULL` for a hundredth of the recording, 10 s at most, but no less than
+#'   twice the sum of `max_lag` and 0.9 s: in shorter segments, and in shorter trials, surrogates vary
+#'   less than the recording, and p values are too small.
 #' @param threads Number of threads; `NULL` for all that this process may use.
 #' @param max_memory Bytes the work may hold, see Memory.
 #'
@@ -118,7 +120,8 @@
 #'   Attributes: `recording` (what was looked at), `camera` (`NULL`, or the length of a `frame` in
 #'   seconds and how many `spikes` were given, see Recordings of a camera), `max_lag`, `alpha`, `n_surrogates`, `segment`, `window` (widths that
 #'   were looked at, in seconds), `left_out`, `maxima` (sizes x widths x surrogates: the
-#'   largest evidence of each, see `vignette("definitions-significance")`),
+#'   largest evidence of each, see `vignette("definitions-significance")`), `best` (`score` and `p` of
+#'   the best group, reported or not),
 #'   `threads`, `elapsed` (s), `seed` (`.Random.seed` as it was before) and `call`. [set.seed()]
 #'   decides all, with any number of threads.
 #'
@@ -186,7 +189,8 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
     recording = x, camera = camera, max_lag = max_lag, alpha = alpha, n_surrogates = n,
     segment = ticks_to_seconds(ladder$segment, attr(x, "resolution")),
     window = ticks_to_seconds(found$width * ladder$bin, attr(x, "resolution")),
-    maxima = found$maximum, left_out = found$left_out, threads = threads,
+    maxima = found$maximum, left_out = found$left_out,
+    best = c(score = found$best, p = (sum(found$score >= found$best) + 1) / (n + 1)), threads = threads,
     elapsed = proc.time()[["elapsed"]] - started, seed = seed, call = call
   ))
 }
@@ -203,7 +207,9 @@ assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks
   max_lag <- check_number(max_lag, min = shortest, max = 1e5 * shortest, call = call)
   whole <- diff(interval_ticks(x))
   if (is.null(segment)) {
-    segment <- max(2 * max_lag, min(10, ticks_to_seconds(whole, resolution) / 100))
+    # Lags and the sides of the widest window go around a shorter segment into themselves.
+    reach <- max_lag + 3 * max(0.3, shortest)
+    segment <- max(2 * reach, min(10, ticks_to_seconds(whole, resolution) / 100))
   }
   segment <- check_number(segment, min = 2 * max_lag, max = 1e9, call = call)
   # At most 1e9 bins, so that the core counts those of a segment in 31 bits.
