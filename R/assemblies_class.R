@@ -20,6 +20,15 @@ lags_text <- function(units, lags) {
   paste0(paste0(units, " +", signif(lags * 1e3, 4), collapse = ", "), " ms")
 }
 
+#' The same in pieces, of which those in the middle may be left out
+#' @noRd
+member_pieces <- function(x, row) {
+  lags <- signif(x$lags[[row]] * 1e3, 4)
+  comma <- rep(c("", ", "), c(1L, length(lags) - 1L))
+  unit <- rep(c("", " ms"), c(length(lags) - 1L, 1L))
+  paste0(comma, x$units[[row]], " +", lags, unit)
+}
+
 assemblies_title <- function(x) {
   about <- attributes(x)
   c(sprintf("# %s in %s", rows_text(x, "assembly", "assemblies"),
@@ -56,14 +65,10 @@ print.assemblies <- function(x, n = 10, ...) {
   cat(assemblies_title(x), sep = "\n")
   rows <- utils::head(seq_len(nrow(x)), n)
   if (length(rows)) {
-    members <- format(x)[rows]
-    room <- max(20, getOption("width") - 50)
-    members <- ifelse(nchar(members) > room, paste0(substr(members, 1, room - 3), "..."), members)
     out <- data.frame(size = x$size[rows], width = duration_text(x$width[rows]),
                       count = x$count[rows], expected = signif(x$expected[rows], 3),
-                      p = signif(x$p[rows], 3), members = members)
-    names(out)[[6L]] <- "members and lags"
-    print(out, row.names = FALSE, right = FALSE)
+                      p = signif(x$p[rows], 3))
+    print_left(out, list("members and lags" = lapply(rows, \(row) member_pieces(x, row))))
     more_line(nrow(x) - length(rows))
   }
   if (nrow(x) == 0L) cat(strwrap(no_assembly_words(x), min(getOption("width"), 90)), sep = "\n")

@@ -38,13 +38,14 @@
 #'   frame of epochs with the columns `start` and `end` (seconds) and one with the condition.
 #' @param layout For `"network"`: `NULL`, a matrix of two columns with the places of units, whose
 #'   names are its row names, or a function of a graph of igraph that gives such places.
-#' @details For `"lags"` the windows of all members but one are laid over the recording, as in
-#'   [find_assemblies()], and those moments are taken at which their spikes are most surprising:
-#'   as many as the assembly has activations. The histogram is that of the spikes of the one
-#'   member around them. What chance gives (dashed) is taken from two widths of lags on either
-#'   side of the window, half a width away from it. With few activations that are no chance, or
-#'   few other members, many of these moments are chance, and the excess is less than the share of
-#'   activations in which the member fires.
+#' @details For `"lags"` the windows of all members but one are laid over the recording. At each
+#'   moment a member's spikes in its window count by how surprising they are: by -log of the
+#'   probability that a Poisson process with its mean rate has as many or more, 6 at most. Those
+#'   moments are taken at which the sum is highest, as many as the assembly has activations. The
+#'   histogram is that of the spikes of the one member around them. What chance gives (dashed) is
+#'   taken from two widths of lags on either side of the window, half a width away from it. With
+#'   few other members, or few activations, many of these moments are chance, and the excess is
+#'   less than the share of activations in which the member fires.
 #' @return `autoplot()` gives a ggplot object, `plot()` draws it and returns it invisibly.
 #' @section Errors:
 #' For arguments out of range, and where there is no assembly to draw (`synfire_error_argument`),

@@ -4,9 +4,10 @@
 # Few units and short, as surrogates are made.
 draw_for_assemblies <- function() {
   if (sometimes(0.5)) return(draw_recording(60, 6))
-  simulate_assemblies(duration = 20, units = whole(3, 8),
+  simulate_assemblies(duration = 20, units = whole(3, 14),
                       assemblies = one_of("synchrony", "sequence", "rate_synchrony"),
-                      size = 3, count = whole(5, 20), nuisances = one_of(list(NULL, "all")))
+                      size = 3, count = one_of(whole(5, 20), 50),
+                      nuisances = one_of(list(NULL, "all")))
 }
 
 check_assemblies <- function(x, found) {
@@ -47,7 +48,7 @@ check_views <- function(found) {
       same(as.integer(igraph::ecount(graph)), sum(found$size - 1L), "steps of the network")
     }
   }
-  if (sometimes(0.3)) draw_views(found)
+  if (sometimes(0.6)) draw_views(found)
 }
 
 draw_views <- function(found) {
@@ -68,8 +69,8 @@ draw_views <- function(found) {
 
 fuzz_subject("assemblies",
   covers = list(
-    find_assemblies = c("x", "max_lag", "alpha", "n_surrogates", "segment", "threads",
-                        "max_memory"),
+    find_assemblies = c("x", "max_lag", "alpha", "n_surrogates", "segment", "device",
+                        "gpus", "threads", "max_memory"),
     print.assemblies = "n", summary.assemblies = "n", as.data.frame.assemblies = "what",
     autoplot.assemblies = c("type", "assemblies", "from", "to", "by", "layout"),
     activation_rate = c("x", "bin_size", "gap", "max_memory"), as_spike_trains.assemblies = "x",
@@ -92,6 +93,13 @@ fuzz_subject("assemblies",
     set.seed(seed)
     more <- attempt("find_assemblies", c(args, list(threads = threads)))
     if (!refused(more)) same(as.data.frame(more), as.data.frame(one), "threads")
+    set.seed(seed)
+    there <- attempt("find_assemblies", c(args, list(
+      device = "gpu", gpus = draw_gpus(world), threads = threads)))
+    if (!world$gpu && !inherits(there, "synfire_error_device")) {
+      finding("find_assemblies() with device = \"gpu\" goes on without a GPU")
+    }
+    if (!refused(there)) same(as.data.frame(there), as.data.frame(one), "devices")
     attempt("print", list(one, n = mostly(whole(0, 5))))
     attempt("summary", list(one, n = whole(0, 5)))
     if (sometimes(0.3)) one <- attempt("[", list(one, sample.int(nrow(one)), TRUE))
