@@ -128,7 +128,8 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
             strcpy(w->place.reason, syn_gpu_peaks_reason(w->place.peaks));
         return glue_status_because(status, NA_REAL, limit, w->place.reason);
     }
-    const char *fields[] = {"groups", "maximum", "score", "width", "left_out", "size", ""};
+    const char *fields[] = {"groups", "maximum",  "score", "width",
+                            "left_out", "size",     "best",  ""};
     const syn_assembly_search *s = &w->search;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, groups);
@@ -147,6 +148,7 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
     SEXP size = SET_VECTOR_ELT(out, 5, Rf_allocVector(INTSXP, SYN_SIZES));
     for (uint32_t k = 0; k < SYN_SIZES; k++)
         INTEGER(size)[k] = (int)syn_size_of_class(k);
+    SET_VECTOR_ELT(out, 6, Rf_ScalarReal(s->best));
     UNPROTECT(2);
     return out;
 }

@@ -37,6 +37,7 @@ typedef struct syn_assembly_search {
     syn_searcher *searcher;  /* [threads] */
     syn_scores scores;
     syn_refiner refiner;
+    double best;             /* the largest score of the recording, reported or not */
     syn_assembly *group;     /* [groups] in the order in which they were found */
     uint32_t groups;
     syn_budget *budget;
