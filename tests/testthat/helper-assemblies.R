@@ -24,12 +24,12 @@ laid_out <- function(x, ladder, margin) {
        bins = floor((stop - start) / ladder$bin) + 1)
 }
 
-# Counts of lags of b after a that are nearest to k bins, for all pairs of units.
+# Counts of lags of b after a that are nearest to k bins, for all pairs of units a < b.
 counted_lags <- function(of, bin, margin) {
   n <- length(of)
   count <- array(0, c(2 * margin + 1, n, n))
   for (a in seq_len(n)) for (b in seq_len(n)) {
-    if (a == b) next
+    if (a >= b) next
     lag <- outer(of[[b]], of[[a]], `-`)
     k <- sign(lag) * floor((2 * abs(lag) + bin) / (2 * bin))
     k <- k[abs(k) <= margin] + margin + 1
@@ -51,7 +51,7 @@ shifted_lags <- function(laid, bin, margin, key, surrogate) {
     floor((laid$tick[[u]] - laid$start[k]) / bin) + shift[k]
   })
   for (a in seq_len(n)) for (b in seq_len(n)) {
-    if (a == b) next
+    if (a >= b) next
     for (k in seq_len(segments)) {
       lag <- outer(at[[b]][laid$segment[[b]] == k], at[[a]][laid$segment[[a]] == k], `-`)
       for (j in seq_len(2 * margin + 1)) {
