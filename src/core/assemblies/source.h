@@ -12,7 +12,7 @@ typedef struct syn_pair_source {
     uint64_t key;              /* of shifts */
     int32_t least;             /* z of a peak, in parts of SYN_PEAK_SCALE */
     int vector_bits;           /* of registers, at most; 0 for any */
-    size_t found;              /* peaks of the recording */
+    double expected;           /* peaks of a surrogate, about; 0 before the first */
 } syn_pair_source;
 
 /* The functions of a source; `self` and all it points to must stay. `pairs` were counted
