@@ -92,8 +92,13 @@
 #' @param segment Length of the segments within which surrogates shift units, in seconds, at least
 #'   twice `max_lag`; there are at most a million of them. Rates that change over longer times are
 #'   kept by surrogates. `NULL` for a hundredth of the recording, 10 s at most.
+#' @param device `"cpu"`, or `"gpu"`, which finds the peaks of pairs, of the recording and of all
+#'   surrogates. They are the same whole numbers there, and so is the result; how long a GPU takes
+#'   has not been measured yet.
+#' @param gpus Numbers of the GPUs to use: rows of `synfire_sitrep()$devices`; `NULL` for the first
+#'   one. Several share the surrogates.
 #' @param threads Number of threads; `NULL` for all that this process may use.
-#' @param max_memory Bytes the work may hold, see Memory.
+#' @param max_memory Bytes the work may hold, see Memory; and as many on each GPU.
 #'
 #' @return A data frame of class `assemblies` with a row for each assembly, the surest first:
 #'   \describe{
@@ -117,15 +122,17 @@
 #'   Attributes: `recording` (what was looked at), `camera` (`NULL`, or the length of a `frame` in
 #'   seconds and how many `spikes` were given, see Recordings of a camera), `max_lag`, `alpha`, `n_surrogates`, `segment`, `window` (widths that
 #'   were looked at, in seconds), `maxima` (widths x surrogates: z of the best triangle of each),
-#'   `threads`, `elapsed` (s), `seed` (`.Random.seed` as it was before) and `call`. [set.seed()]
-#'   decides all, with any number of threads.
+#'   `device`, `gpus`, `threads`, `elapsed` (s), `seed` (`.Random.seed` as it was before) and
+#'   `call`. [set.seed()] decides all, with any number of threads and on each device.
 #'
 #'   `as.data.frame()` gives the table, or, with `what = "members"`, a row for each member, with
 #'   `what = "activations"` a row for each activation, with `units` those members that fired.
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; work beyond `max_memory`
-#' gives `synfire_error_budget`. A recording without an assembly is no error.
+#' gives `synfire_error_budget`, a GPU that is not there or fails `synfire_error_device`, and lags
+#' or segments too long for one `synfire_error_too_large`. A recording without an assembly is no
+#' error.
 #'
 #' @references
 #' Russo E, Durstewitz D (2017). Cell assemblies at multiple time scales with arbitrary lag
@@ -150,7 +157,8 @@
 #' as.data.frame(found, what = "members")
 #' @export
 find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, segment = NULL,
-                            threads = NULL, max_memory = 4e9) {
+                            device = c("cpu", "gpu"), gpus = NULL, threads = NULL,
+                            max_memory = 4e9) {
   check_given(x = "a recording")
   call <- sys.call()
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
@@ -161,6 +169,9 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
     abort_arg("n_surrogates", sprintf("at least %s, that is 1 / alpha - 1",
                                       commas(ceiling(1 / alpha * (1 - 1e-9)) - 1)), exact(n))
   }
+  device <- check_choice(device)
+  gpus <- check_place(device, gpus)
+  if (device == "gpu") gpu_session$used <- TRUE
   frame <- frame_ticks(train_ticks(x))
   ladder <- assembly_ladder(x, max_lag, segment, frame)
   camera <- if (is_camera(frame, attr(x, "resolution"))) {
@@ -175,7 +186,8 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   found <- if (count_in_trials(trains) > 0L && nlevels(x$unit) > 2L) {
     .Call(r_find_assemblies, trains,
           c(ladder, list(n = n, exceeded = min(exceeded, n - 1), key = random_key(),
-                         threads = threads, max_memory = max_memory)))
+                         gpus = if (device == "gpu") gpus, threads = threads,
+                         max_memory = max_memory)))
   }
   found <- finish_status(found, "finding assemblies",
                          "Take fewer units with `x[unit = ]`, or a shorter `max_lag`.",
@@ -184,7 +196,8 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
     recording = x, camera = camera, max_lag = max_lag, alpha = alpha, n_surrogates = n,
     segment = ticks_to_seconds(ladder$segment, attr(x, "resolution")),
     window = ticks_to_seconds(found$width * ladder$bin, attr(x, "resolution")),
-    maxima = found$maximum, left_out = found$left_out, threads = threads,
+    maxima = found$maximum, left_out = found$left_out, device = device,
+    gpus = if (device == "gpu") gpus + 1L, threads = threads,
     elapsed = proc.time()[["elapsed"]] - started, seed = seed, call = call
   ))
 }

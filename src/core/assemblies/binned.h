@@ -1,5 +1,5 @@
-/* The spikes of each unit in each segment, in bins from the beginning of the segment: what
-   surrogates shift around their segments. */
+/* The spikes of each unit in each segment, in bins from the beginning of the segment:
+   what surrogates shift around their segments. */
 #ifndef SYN_ASSEMBLIES_BINNED_H
 #define SYN_ASSEMBLIES_BINNED_H
 
@@ -11,15 +11,15 @@
 
 /* The lag histogram of a surrogate, of b after a, counts each spike of a and each of b in
    the same segment k, of n[k] bins, at every lag from -margin to margin that is
-   bin_b + shift_b - bin_a - shift_a modulo n[k]: as the lags go around the segment, a pair
-   of spikes may be counted never, once or several times. */
+   bin_b + shift_b - bin_a - shift_a modulo n[k]: as the lags go around the segment, a
+   pair of spikes may be counted never, once or several times. */
 typedef struct syn_binned {
     uint32_t units, segments;
     uint32_t *n;      /* [segments] bins of a segment, the last of which may be partial */
     uint32_t *first;  /* [units * segments + 1] where the spikes of a unit in a segment
                          begin: first[unit * segments + segment] */
-    uint32_t *bin;    /* [events] below n of the segment, increasing; spikes of one unit in
-                         one bin all count */
+    uint32_t *bin;    /* [events] below n of the segment, increasing; spikes of one unit
+                         in one bin all count */
     syn_budget *budget;
 } syn_binned;
 
@@ -34,8 +34,8 @@ SYN_EVERYWHERE uint32_t syn_binned_shift(uint64_t key, uint64_t surrogate, uint3
     return (uint32_t)((uint64_t)word[segment % 4] * n >> 32);
 }
 
-/* `trains` as of syn_segments: its trials are segments. The caller keeps the budget for as
-   long, and frees, also after an error: SYN_OVER_BUDGET, SYN_NO_MEMORY; SYN_TOO_LARGE
+/* `trains` as of syn_segments: its trials are segments. The caller keeps the budget for
+   as long, and frees, also after an error: SYN_OVER_BUDGET, SYN_NO_MEMORY; SYN_TOO_LARGE
    where a segment has 2^31 bins or more. */
 syn_status syn_binned_make(syn_binned *out, const syn_trains *trains, int64_t bin,
                            syn_budget *budget);

@@ -1,7 +1,7 @@
 /* Makes the histograms of surrogates without counting anew. The lags of two units in a
-   segment, around the segment, are counted once: a row of a byte a lag. In a surrogate the
-   row begins elsewhere, so its histogram is a sum of as many pieces of rows as there are
-   segments. Rows are followed by their beginning, as far as a histogram is long, so that
+   segment, around the segment, are counted once: a row of a byte a lag. In a surrogate
+   the row begins elsewhere, so its histogram is a sum of as many pieces of rows as there
+   are segments. Rows are followed by their beginning, as far as a histogram is long, so that
    each piece is in one.
 
    Where a segment has few pairs of spikes these are counted one by one in each surrogate;
@@ -149,7 +149,7 @@ static uint32_t moved(const syn_circular *c, const part *p, uint32_t i)
     return (uint32_t)(by >= n ? by - n : by);
 }
 
-/* Counts `pairs` lags one by one. */
+/* Counts lags one by one, in each surrogate. */
 static syn_status count_few(syn_circular *c, const part *p)
 {
     uint32_t pairs = 0, n = p->n, lags = 2 * c->margin + 1;

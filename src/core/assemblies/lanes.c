@@ -114,7 +114,8 @@ static void lanes_fill(const syn_lanes_windows *w, const int32_t *sum, int32_t h
                          int32_t step)
 {
     int32_t reach = ((int32_t)w->n - 1) / 2, far = SYN_LADDER_BESIDE * (2 * half + 1);
-    const int32_t *high = sum - (ptrdiff_t)reach * step + half, *low = high - 2 * half - 1;
+    const int32_t *high = sum - (ptrdiff_t)reach * step + half;
+    const int32_t *low = high - 2 * half - 1;
     const int32_t *before = low - half - 1, *after = high + half + 1;
     uint32_t i = 0;
     if (step == 1)
@@ -153,7 +154,8 @@ SYN_INLINE syn_f64 lanes_logarithm(syn_f64 x)
         sum = square * (sum + syn_f64_all(1.0 / term));
     syn_f64 of_m = syn_f64_all(2) * s + syn_f64_all(2) * s * sum;
     /* A small whole number is in the lowest bits of one that is this much larger. */
-    syn_f64 whole = (syn_f64)(power + 0x4338000000000000) - syn_f64_all(6755399441055744.0);
+    const syn_f64 large = syn_f64_all(6755399441055744.0);
+    syn_f64 whole = (syn_f64)(power + 0x4338000000000000) - large;
     return whole * syn_f64_all(0.69314718055994530942) + of_m;
 }
 
@@ -199,8 +201,8 @@ static uint32_t lanes_judge(const syn_lanes_windows *w, uint32_t n, double clump
 /* Before logarithms: with e expected of n in a window, and u = d / e more than that, the
    deviance is the sum of 2 e ((1 + u) log(1 + u) - u), which is at most d d / e times
    (3 + u) / (3 + 2 u), and of the same for what is missing of the 4 e beside, with
-   v = u / 4: at most d d / e times (1 + v / 3 + 2 v v / 3) / 4. Together these factors are
-   at most 1.25. As floats are not exact, a little less is enough. */
+   v = u / 4: at most d d / e times (1 + v / 3 + 2 v v / 3) / 4. Together these factors
+   are at most 1.25. As floats are not exact, a little less is enough. */
 static uint32_t lanes_pick(const syn_lanes_windows *w, double clumps, int32_t least)
 {
     double low = (least - 1.0) / SYN_PEAK_SCALE;

@@ -137,8 +137,8 @@ syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t 
         lag = -lag;
     }
     uint32_t place = syn_ladder_place(&pairs->ladder, rung, lag);
-    syn_sides s =
-        syn_sides_look(syn_lagged_sums(pairs, a, b), (int32_t)pairs->ladder.half[rung], lag);
+    syn_sides s = syn_sides_look(syn_lagged_sums(pairs, a, b),
+                                 (int32_t)pairs->ladder.half[rung], lag);
     syn_excess_scale e = {.clumps = clumps_of(pairs, a, b, rung),
                           .common = pairs->common[place],
                           .spread = pairs->spread[place]};

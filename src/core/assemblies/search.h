@@ -22,6 +22,7 @@ typedef struct syn_assembly_search_options {
     uint32_t exceeded;   /* how many of them may have evidence as large as a group's */
     uint64_t key;
     int threads;
+    const syn_peak_place *elsewhere;  /* where peaks are found; NULL: on processors */
 } syn_assembly_search_options;
 
 typedef struct syn_assembly_search {

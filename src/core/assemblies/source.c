@@ -9,10 +9,13 @@
 #include "core/assemblies/scan.h"
 #include "core/base/parallel.h"
 
-enum { WAVE = 64 };  /* pairs a thread and wave */
+enum {
+    WAVE = 64,    /* pairs a thread and wave */
+    TASTED = 100  /* pairs whose peaks in a surrogate say how many all have */
+};
 
 static const double PART_OF_BUDGET = 0.75;
-static const double SLACK = 1.3;  /* surrogates may have more peaks than the recording */
+static const double SLACK = 1.3;  /* as lists that grow have more room than they need */
 
 typedef struct worker {
     syn_scan scan;
@@ -36,7 +39,7 @@ typedef struct job {
     uint64_t from;       /* the first surrogate */
     uint32_t lists;      /* surrogates, or 1: the recording */
     int surrogates;
-    syn_peaks *out;      /* [lists] */
+    syn_peaks *out;      /* [lists] or NULL */
     uint32_t *found;     /* [wave * lists] peaks */
     place *place;        /* [wave] */
     size_t wave, first;  /* pairs of a wave, and the first of this one */
@@ -98,7 +101,7 @@ static syn_status make(job *j, int threads)
     syn_status status = ok ? SYN_OK : syn_budget_refusal(p->budget);
     for (int t = 0; status == SYN_OK && t < threads; t++)
         status = make_worker(j, j->worker + t);
-    for (uint32_t i = 0; status == SYN_OK && i < j->lists; i++)
+    for (uint32_t i = 0; status == SYN_OK && j->out && i < j->lists; i++)
         status = syn_peaks_make(j->out + i, p->units, p->budget);
     return status;
 }
@@ -234,9 +237,26 @@ static syn_status recording(void *self, syn_peaks *out, const syn_watch *watch)
 {
     syn_pair_source *s = self;
     job j = {.source = s, .lists = 1, .out = out, .watch = watch};
-    syn_status status = run(&j);
-    if (status == SYN_OK)
-        s->found = out->first[syn_pair_count(s->pairs->units)];
+    return run(&j);
+}
+
+/* Finds about how many peaks a surrogate has, from some pairs of one. */
+static syn_status taste(syn_pair_source *s, uint64_t from, const syn_watch *watch)
+{
+    uint32_t units = s->pairs->units, n = 0;
+    size_t all = syn_pair_count(units), every = all / TASTED + 1, pair = 0;
+    job j = {.source = s, .from = from, .lists = 1, .surrogates = 1};
+    syn_status status = make(&j, 1);
+    for (uint32_t b = 1; status == SYN_OK && b < units; b++)
+        for (; status == SYN_OK && pair < syn_pair_count(b + 1); pair += every, n++) {
+            j.a[0] = (uint32_t)(pair - syn_pair_count(b));
+            j.b[0] = b;
+            do
+                status = syn_poll(watch, "pairs", 0, (double)all);
+            while (status == SYN_OK && (status = do_pair(&j, 0, 0)) == SYN_UNFINISHED);
+        }
+    s->expected = n > 0 ? (double)j.worker->found / n * (double)all : 0;
+    release(&j, 1);
     return status;
 }
 
@@ -245,11 +265,10 @@ static uint32_t room_for(const syn_pair_source *s, uint32_t n)
 {
     const syn_lagged *p = s->pairs;
     double pairs = (double)syn_pair_count(p->units) + 1, threads = p->threads;
-    double each = pairs * sizeof(size_t) +
-                  (double)s->found * sizeof(syn_peak) * SLACK +
+    double each = pairs * sizeof(size_t) + s->expected * sizeof(syn_peak) * SLACK +
                   threads * (syn_circular_bytes(p->ladder.margin, 1) +
                              WAVE * (sizeof(uint32_t) +
-                                     (double)s->found / pairs * sizeof(syn_peak)));
+                                     s->expected / pairs * sizeof(syn_peak)));
     double fit = PART_OF_BUDGET * (double)syn_budget_left(p->budget) / each;
     return fit < 1 ? 1 : fit < n ? (uint32_t)fit : n;
 }
@@ -260,6 +279,9 @@ static syn_status surrogates(void *self, uint64_t from, uint32_t n, syn_peaks *o
 {
     syn_pair_source *s = self;
     memset(out, 0, n * sizeof *out);
+    syn_status tasted = s->expected > 0 ? SYN_OK : taste(s, from, watch);
+    if (tasted != SYN_OK)
+        return tasted;
     for (*made = room_for(s, n);; *made /= 2) {
         job j = {.source = s, .from = from, .lists = *made, .surrogates = 1, .out = out,
                  .watch = watch};

@@ -12,7 +12,7 @@ typedef struct syn_pair_source {
     uint64_t key;              /* of shifts */
     int32_t least;             /* z of a peak, in parts of SYN_PEAK_SCALE */
     int vector_bits;           /* of registers, at most; 0 for any */
-    size_t found;              /* peaks of the recording */
+    double expected;           /* peaks of a surrogate, about; 0 before the first */
 } syn_pair_source;
 
 /* The functions of a source; `self` and all it points to must stay. `pairs` were counted
@@ -20,5 +20,12 @@ typedef struct syn_pair_source {
    as the recording has them. Peaks of surrogates are made as many as fit into three
    quarters of what is left of the budget. */
 syn_peak_source syn_pair_source_functions(syn_pair_source *self);
+
+/* Opens a source of the same peaks elsewhere, such as on GPUs; the caller lets `self` go
+   once nobody asks for peaks any more. */
+typedef struct syn_peak_place {
+    void *self;
+    syn_status (*open)(void *self, const syn_pair_source *of, syn_peak_source *out);
+} syn_peak_place;
 
 #endif

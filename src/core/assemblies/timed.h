@@ -28,8 +28,8 @@ syn_status syn_timed_make(syn_timed *out, const syn_recording *recording,
 void syn_timed_free(syn_timed *timed);
 
 /* Counts the lags of b after a, from -lags to lags, as running sums: sum[k] has those of
-   all bins up to it, for k up to 2 * lags; there is room for one more. SYN_TOO_LARGE where
-   they pass 2^31 - 1, or nearly so. */
+   all bins up to it, for k up to 2 * lags; there is room for one more. SYN_TOO_LARGE
+   where they pass 2^31 - 1, or nearly so. */
 syn_status syn_timed_sums(const syn_timed *timed, uint32_t a, uint32_t b, int32_t *sum);
 
 #endif
