@@ -340,7 +340,7 @@ upright <- function(place) {
 
 #' Evaluates with a fixed seed; the caller's random numbers go on as if nothing happened
 #' @noRd
-keep_random_state <- function(expr) {
+keep_random_state <- function(expr, seed = 1) {
   home <- globalenv()
   old <- get0(".Random.seed", home, inherits = FALSE)
   on.exit(if (is.null(old)) {
@@ -348,7 +348,7 @@ keep_random_state <- function(expr) {
   } else {
     assign(".Random.seed", old, home)
   })
-  set.seed(1)
+  set.seed(seed, "Mersenne-Twister", "Inversion", "Rejection")
   expr
 }
 

@@ -23,23 +23,31 @@
 #' * and it is measured in standard deviations of counts of units whose spikes come in clumps
 #'   as these units' do.
 #'
-#' Three units whose pairs all have an excess, at lags that agree, are a triangle. The best
-#' triangle of the recording, at each width, is compared with the best ones of `n_surrogates`
-#' surrogates, in each of which every unit is shifted by itself within segments of `segment`
-#' seconds. The p value of an assembly is the share of surrogates in which *any* triangle, at any
-#' lags and width, stands out as much as its best one does: with independent units, the
-#' probability that anything at all is reported is at most `alpha`.
+#' Population bursts are left out before anything is counted: all moments (of 50 ms) at which four
+#' in ten units fire more than usual, in recordings of twelve units and more. In bursts nearly all
+#' units have coincidences at all lags, and what an assembly adds is lost among them.
 #'
-#' From such triangles assemblies grow: a unit becomes a member where its pairs with members, or
+#' Groups are grown from the pairs with the largest excess, unit by unit: the next one is that whose
+#' pairs with the members, at lags that agree, have most excess together. The best groups of the
+#' recording, at each width and size, are compared with the best ones of `n_surrogates` surrogates, in
+#' each of which every unit is shifted by itself within segments of `segment` seconds, and which go
+#' through the same search, growth included. The `score` of a group is how many standard deviations of
+#' what surrogates have at its width and size it is above their mean. The p value is the share of
+#' surrogates in which *any* group, of any units, lags, width and size, has a score as high: with
+#' independent units, the probability that anything at all is reported is at most `alpha`. As p is at least
+#' `1 / (n_surrogates + 1)`, the score tells assemblies apart that no surrogate comes near.
+#'
+#' Members are then decided one by one. A unit becomes a member where its pairs with members, or
 #' its spikes around the activations of the others, have an excess of their own, and a member
-#' that the activations of the others say nothing of is taken out. A triangle that has two units
-#' of an assembly at their lag is explained by it, and so is a group that shares half its members
-#' with one found before, or half the spikes of its activations.
+#' that the activations of the others say nothing of is taken out. What a group explains is taken away,
+#' and the same search goes on with the rest, until nothing passes what surrogates have. A group that
+#' shares half its members with one found before, or half the spikes of its activations, is not reported.
 #'
 #' # Activations
-#' The windows of the members are laid over the recording. At each moment a member counts by how
-#' surprising its spikes in its window are: by -log of the probability that a Poisson process
-#' with its mean rate has as many or more, 6 at most. Moments with the highest sums are taken
+#' The windows of the members are laid over the recording, without population bursts. At each moment a
+#' member counts by what its spikes in its window speak for: the log of how much more probable their
+#' number is at an activation than elsewhere, which is learnt from activations found before, 6 at
+#' most. Moments with the highest sums are taken
 #' first, and none nearer than the widest window to one that was taken. `expected` is how many
 #' there are on average when the members are moved apart, in ten ways, by more than any lag; the
 #' threshold is where the number stands out most from that. So about `expected` of the `count`
@@ -68,21 +76,14 @@
 #' * Several electrodes that see one cell are together within a millisecond or two.
 #' * Rates that rise together in some units alone, over 10 to 500 ms, are an assembly here
 #'   (Russo and Durstewitz 2017 call it so), whatever makes them rise.
+#' * What happens in population bursts alone. The attribute `left_out` says which share of the time
+#'   they take.
 #' * The p value says that there is an assembly, not that each of its members is one. Single
 #'   members are added at 5.5 standard deviations.
 #'
 #' # Memory and time
-#' Of each pair of units and surrogate the lags and widths are kept at which the excess is largest
-#' around: 8 bytes each, about 30 of them with the default `max_lag`. For 50 units this is 30 MB for
-#' 99 surrogates; for 500 units it would be 3 GB, and surrogates are then made in as many batches as
-#' `max_memory` asks for: the result is the same. Beside these there are 14 kB for each pair whose
-#' counts were looked at last, up to an eighth of `max_memory`, and about a megabyte a thread.
-#'
-#' A surrogate needs no new count of spikes. For each pair of units, the lags of their spikes are
-#' counted once within each segment, all around it; where a surrogate shifts both units by
-#' different times, it begins to read these counts elsewhere. A pair takes about 25 microseconds a
-#' surrogate on one core, with `max_lag` 1 and 180 segments: for 50 units 3 s in all (20 minutes at
-#' 7 Hz, 99 surrogates), for 500 units 5 minutes.
+#' 50 units, 7 Hz and 20 minutes take about eight seconds of one core with 99 surrogates. Time and memory
+#' grow with the number of pairs; surrogates are made in batches that fit into `max_memory`.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes. Trials are kept
 #'   apart.
@@ -91,9 +92,16 @@
 #' @param n_surrogates Number of surrogates, at least `1 / alpha - 1`.
 #' @param segment Length of the segments within which surrogates shift units, in seconds, at least
 #'   twice `max_lag`; there are at most a million of them. Rates that change over longer times are
-#'   kept by surrogates. `NULL` for a hundredth of the recording, 10 s at most.
+#'   kept by surrogates. `NULL` for a hundredth of the recording, 10 s at most, but no less than
+#'   twice the sum of `max_lag` and 0.9 s: in shorter segments, and in shorter trials, surrogates vary
+#'   less than the recording, and p values are too small.
+#' @param device `"cpu"`, or `"gpu"`, which finds the peaks of pairs, of the recording and of all
+#'   surrogates. They are the same whole numbers there, and so is the result; how long a GPU takes
+#'   has not been measured yet.
+#' @param gpus Numbers of the GPUs to use: rows of `synfire_sitrep()$devices`; `NULL` for the first
+#'   one. Several share the surrogates.
 #' @param threads Number of threads; `NULL` for all that this process may use.
-#' @param max_memory Bytes the work may hold, see Memory.
+#' @param max_memory Bytes the work may hold, see Memory; and as many on each GPU.
 #'
 #' @return A data frame of class `assemblies` with a row for each assembly, the surest first:
 #'   \describe{
@@ -107,7 +115,7 @@
 #'     \item{expected}{how many there are by chance, see Activations}
 #'     \item{first_half, second_half}{activations in each half of the recording (of the time in
 #'       trials)}
-#'     \item{p}{see above}
+#'     \item{p, score}{see above; the highest score is first}
 #'     \item{participation}{list: share of the activations in which each member has a spike in
 #'       its window}
 #'     \item{times}{list: times of the activations, in seconds: the middle of the first member's
@@ -116,16 +124,20 @@
 #'   }
 #'   Attributes: `recording` (what was looked at), `camera` (`NULL`, or the length of a `frame` in
 #'   seconds and how many `spikes` were given, see Recordings of a camera), `max_lag`, `alpha`, `n_surrogates`, `segment`, `window` (widths that
-#'   were looked at, in seconds), `maxima` (widths x surrogates: z of the best triangle of each),
-#'   `threads`, `elapsed` (s), `seed` (`.Random.seed` as it was before) and `call`. [set.seed()]
-#'   decides all, with any number of threads.
+#'   were looked at, in seconds), `left_out`, `maxima` (sizes x widths x surrogates: the
+#'   largest evidence of each, see `vignette("definitions-significance")`), `best` (`score` and `p` of
+#'   the best group, reported or not; `NULL` with less than three units or no spikes),
+#'   `device`, `gpus`, `threads`, `elapsed` (s), `seed` (`.Random.seed` as it was before) and
+#'   `call`. [set.seed()] decides all, with any number of threads and on each device.
 #'
 #'   `as.data.frame()` gives the table, or, with `what = "members"`, a row for each member, with
 #'   `what = "activations"` a row for each activation, with `units` those members that fired.
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; work beyond `max_memory`
-#' gives `synfire_error_budget`. A recording without an assembly is no error.
+#' gives `synfire_error_budget`, a GPU that is not there or fails `synfire_error_device`, and lags
+#' or segments too long for one `synfire_error_too_large`. A recording without an assembly is no
+#' error.
 #'
 #' @references
 #' Russo E, Durstewitz D (2017). Cell assemblies at multiple time scales with arbitrary lag
@@ -150,7 +162,8 @@
 #' as.data.frame(found, what = "members")
 #' @export
 find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, segment = NULL,
-                            threads = NULL, max_memory = 4e9) {
+                            device = c("cpu", "gpu"), gpus = NULL, threads = NULL,
+                            max_memory = 4e9) {
   check_given(x = "a recording")
   call <- sys.call()
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
@@ -161,6 +174,9 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
     abort_arg("n_surrogates", sprintf("at least %s, that is 1 / alpha - 1",
                                       commas(ceiling(1 / alpha * (1 - 1e-9)) - 1)), exact(n))
   }
+  device <- check_choice(device)
+  gpus <- check_place(device, gpus)
+  if (device == "gpu") gpu_session$used <- TRUE
   frame <- frame_ticks(train_ticks(x))
   ladder <- assembly_ladder(x, max_lag, segment, frame)
   camera <- if (is_camera(frame, attr(x, "resolution"))) {
@@ -175,7 +191,8 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   found <- if (count_in_trials(trains) > 0L && nlevels(x$unit) > 2L) {
     .Call(r_find_assemblies, trains,
           c(ladder, list(n = n, exceeded = min(exceeded, n - 1), key = random_key(),
-                         threads = threads, max_memory = max_memory)))
+                         gpus = if (device == "gpu") gpus, threads = threads,
+                         max_memory = max_memory)))
   }
   found <- finish_status(found, "finding assemblies",
                          "Take fewer units with `x[unit = ]`, or a shorter `max_lag`.",
@@ -184,7 +201,11 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
     recording = x, camera = camera, max_lag = max_lag, alpha = alpha, n_surrogates = n,
     segment = ticks_to_seconds(ladder$segment, attr(x, "resolution")),
     window = ticks_to_seconds(found$width * ladder$bin, attr(x, "resolution")),
-    maxima = found$maximum, left_out = found$left_out, threads = threads,
+    maxima = found$maximum, left_out = found$left_out,
+    best = if (!is.null(found$best)) {
+      c(score = found$best, p = (sum(found$score >= found$best) + 1) / (n + 1))
+    },
+    device = device, gpus = if (device == "gpu") gpus + 1L, threads = threads,
     elapsed = proc.time()[["elapsed"]] - started, seed = seed, call = call
   ))
 }
@@ -201,7 +222,9 @@ assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks
   max_lag <- check_number(max_lag, min = shortest, max = 1e5 * shortest, call = call)
   whole <- diff(interval_ticks(x))
   if (is.null(segment)) {
-    segment <- max(2 * max_lag, min(10, ticks_to_seconds(whole, resolution) / 100))
+    # Lags and the sides of the widest window go around a shorter segment into themselves.
+    reach <- max_lag + 3 * max(0.3, shortest)
+    segment <- max(2 * reach, min(10, ticks_to_seconds(whole, resolution) / 100))
   }
   segment <- check_number(segment, min = 2 * max_lag, max = 1e9, call = call)
   # At most 1e9 bins, so that the core counts those of a segment in 31 bits.

@@ -65,7 +65,7 @@
     ENTRY(r_lag_histograms, 2)                                                           \
     ENTRY(r_tiling_near, 2)                                                              \
     ENTRY(r_find_assemblies, 2)                                                          \
-    ENTRY(r_assembly_peaks, 2)                                                             \
+    ENTRY(r_assembly_peaks, 2)                                                           \
     ENTRY(r_coupled_maps, 3)                                                             \
     ENTRY(r_wired_pairs, 2)                                                              \
     ENTRY(r_whole_sums, 3)                                                               \

@@ -9,15 +9,36 @@
 #include "glue/require.h"
 #include "glue/spikes.h"
 #include "glue/watch.h"
+#include "gpu/assemblies/peaks.h"
+
+/* GPUs that peaks are found on. */
+typedef struct place {
+    const int *devices;   /* [n] numbers from 0; none for processors */
+    int n;
+    syn_gpu_peaks *peaks; /* NULL until they are opened */
+    char reason[SYN_GPU_TEXT];
+} place;
 
 typedef struct work {
     syn_budget budget;
     syn_assembly_search search;
+    place place;
 } work;
 
 static void release(void *held)
 {
-    syn_assembly_search_free(&((work *)held)->search);
+    work *w = held;
+    syn_gpu_peaks_close(w->place.peaks);
+    syn_assembly_search_free(&w->search);
+}
+
+static syn_status open_gpus(void *self, const syn_pair_source *of, syn_peak_source *out)
+{
+    place *p = self;
+    syn_status status = syn_gpu_peaks_open(of, p->devices, p->n, &p->peaks, p->reason);
+    if (status == SYN_OK)
+        *out = syn_gpu_peaks_functions(p->peaks);
+    return status;
 }
 
 static syn_assembly_search_options read_options(SEXP options)
@@ -81,12 +102,16 @@ static SEXP groups_for_r(syn_assembly_search *s, syn_status *status)
 }
 
 /* What find_assemblies() found in `trains`, as glue_spikes() takes them. `options`: bin,
-   segment, step (ticks), lags, widest (bins), n, exceeded, key, threads, max_memory. */
+   segment, step (ticks), lags, widest (bins), n, exceeded, key, gpus, threads,
+   max_memory. */
 SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
 {
     syn_assembly_search_options o = read_options(options);
     work *w = glue_hold(own, sizeof *w, release);
     w->budget.limit = glue_option_memory(options);
+    w->place.devices = glue_option_gpus(options, &w->place.n);
+    syn_peak_place elsewhere = {.self = &w->place, .open = open_gpus};
+    o.elsewhere = w->place.n > 0 ? &elsewhere : NULL;
     const syn_watch *watch = glue_watch(own, "Finding assemblies");
     syn_spikes spikes;
     syn_status status = glue_spikes(&spikes, trains, 1, watch);
@@ -99,9 +124,12 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
     if (status != SYN_OK) {
         UNPROTECT(1);
         double limit = status == SYN_TOO_LARGE ? INT32_MAX : (double)w->budget.limit;
-        return glue_status(status, NA_REAL, limit);
+        if (w->place.peaks)
+            strcpy(w->place.reason, syn_gpu_peaks_reason(w->place.peaks));
+        return glue_status_because(status, NA_REAL, limit, w->place.reason);
     }
-    const char *fields[] = {"groups", "maximum", "score", "width", "left_out", "size", ""};
+    const char *fields[] = {"groups", "maximum",  "score", "width",
+                            "left_out", "size",     "best",  ""};
     const syn_assembly_search *s = &w->search;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, groups);
@@ -120,6 +148,7 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
     SEXP size = SET_VECTOR_ELT(out, 5, Rf_allocVector(INTSXP, SYN_SIZES));
     for (uint32_t k = 0; k < SYN_SIZES; k++)
         INTEGER(size)[k] = (int)syn_size_of_class(k);
+    SET_VECTOR_ELT(out, 6, Rf_ScalarReal(s->best));
     UNPROTECT(2);
     return out;
 }

@@ -1,12 +1,15 @@
 /* Peaks of lag histograms, which the tests of find_assemblies() look at. */
 #include "glue/glue.h"
 
+#include <string.h>
+
 #include "core/assemblies/segments.h"
 #include "core/assemblies/source.h"
 #include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/spikes.h"
 #include "glue/watch.h"
+#include "gpu/assemblies/peaks.h"
 
 typedef struct work {
     syn_budget budget;
@@ -14,9 +17,11 @@ typedef struct work {
     syn_binned binned;
     syn_lagged pairs;
     syn_pair_source source;
+    syn_gpu_peaks *gpu;  /* NULL for processors */
     syn_peaks recorded;
-    syn_peaks *list;   /* [n] of surrogates */
+    syn_peaks *list;     /* [n] of surrogates */
     uint32_t n;
+    char reason[SYN_GPU_TEXT];
 } work;
 
 static void release(void *held)
@@ -26,6 +31,7 @@ static void release(void *held)
     for (uint32_t i = 0; w->list && i < w->n; i++)
         syn_peaks_free(w->list + i);
     syn_budget_free(&w->budget, w->list);
+    syn_gpu_peaks_close(w->gpu);
     syn_lagged_free(&w->pairs);
     syn_binned_free(&w->binned);
     syn_segments_free(&w->segments);
@@ -59,9 +65,22 @@ static syn_status get_ready(work *w, const syn_spikes *spikes, SEXP options,
     return syn_lagged_count(&w->pairs, &w->segments.recording, watch);
 }
 
-static syn_status find(work *w, uint64_t from, const syn_watch *watch)
+static syn_status open_source(work *w, SEXP options, syn_peak_source *out)
 {
-    syn_peak_source source = syn_pair_source_functions(&w->source);
+    int n = 0;
+    const int *gpus = glue_option_gpus(options, &n);
+    *out = syn_pair_source_functions(&w->source);
+    if (n == 0)
+        return SYN_OK;
+    syn_status status = syn_gpu_peaks_open(&w->source, gpus, n, &w->gpu, w->reason);
+    if (status == SYN_OK)
+        *out = syn_gpu_peaks_functions(w->gpu);
+    return status;
+}
+
+static syn_status find(work *w, syn_peak_source source, uint64_t from,
+                       const syn_watch *watch)
+{
     syn_status status = source.recording(source.self, &w->recorded, watch);
     if (status != SYN_OK || w->n == 0)
         return status;
@@ -96,7 +115,8 @@ static SEXP peaks_for_r(const syn_peaks *peaks)
 
 /* A list of what peaks_for_r() makes: of the recording, then of surrogates `from` to
    `from` + n - 1; and the widths in bins. `options`: bin, segment (ticks), lags, widest
-   (bins), least (z in parts of SYN_PEAK_SCALE), from, n, key, threads, max_memory. */
+   (bins), least (z in parts of SYN_PEAK_SCALE), from, n, key, gpus, threads,
+   max_memory. */
 SEXP r_assembly_peaks(glue_owner *own, SEXP trains, SEXP options)
 {
     work *w = glue_hold(own, sizeof *w, release);
@@ -108,10 +128,15 @@ SEXP r_assembly_peaks(glue_owner *own, SEXP trains, SEXP options)
     syn_status status = glue_spikes(&spikes, trains, 1, watch);
     if (status == SYN_OK)
         status = get_ready(w, &spikes, options, watch);
+    syn_peak_source source;
     if (status == SYN_OK)
-        status = find(w, from, watch);
+        status = open_source(w, options, &source);
+    if (status == SYN_OK)
+        status = find(w, source, from, watch);
+    if (status != SYN_OK && w->gpu)
+        strcpy(w->reason, syn_gpu_peaks_reason(w->gpu));
     if (status != SYN_OK)
-        return glue_status(status, NA_REAL, (double)w->budget.limit);
+        return glue_status_because(status, NA_REAL, (double)w->budget.limit, w->reason);
     const char *fields[] = {"recording", "surrogates", "width", ""};
     const syn_ladder *l = &w->pairs.ladder;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));

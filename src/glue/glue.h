@@ -52,6 +52,8 @@ SEXP r_tiling_near(glue_owner *own, SEXP trains, SEXP options);
 
 /* assemblies.c */
 SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options);
+
+/* assembly_peaks.c */
 SEXP r_assembly_peaks(glue_owner *own, SEXP trains, SEXP options);
 
 /* networks.c */

@@ -1,4 +1,5 @@
 /* The device room of a build without CUDA. */
+#include "gpu/assemblies/peaks.h"
 #include "gpu/base/devices.h"
 #include "gpu/causal/map.h"
 #include "gpu/edm/ccm.h"
@@ -82,6 +83,35 @@ syn_status syn_gpu_null_counts(const syn_line_layout *layout, const syn_trie *tr
     (void) count;
     snprintf(why, SYN_GPU_TEXT, "%s", reason);
     return SYN_NO_DEVICE;
+}
+
+syn_status syn_gpu_peaks_open(const struct syn_pair_source *source,
+                              const int *devices, int n_devices, syn_gpu_peaks **out,
+                              char *why)
+{
+    (void) source;
+    (void) devices;
+    (void) n_devices;
+    *out = NULL;
+    snprintf(why, SYN_GPU_TEXT, "%s", reason);
+    return SYN_NO_DEVICE;
+}
+
+syn_peak_source syn_gpu_peaks_functions(syn_gpu_peaks *peaks)
+{
+    syn_peak_source out = {.self = peaks};
+    return out;
+}
+
+const char *syn_gpu_peaks_reason(const syn_gpu_peaks *peaks)
+{
+    (void) peaks;
+    return reason;
+}
+
+void syn_gpu_peaks_close(syn_gpu_peaks *peaks)
+{
+    (void) peaks;
 }
 
 syn_status syn_gpu_mine_patterns(void *self, struct syn_pattern_search *search)

@@ -24,12 +24,12 @@ laid_out <- function(x, ladder, margin) {
        bins = floor((stop - start) / ladder$bin) + 1)
 }
 
-# Counts of lags of b after a that are nearest to k bins, for all pairs of units.
+# Counts of lags of b after a that are nearest to k bins, for all pairs of units a < b.
 counted_lags <- function(of, bin, margin) {
   n <- length(of)
   count <- array(0, c(2 * margin + 1, n, n))
   for (a in seq_len(n)) for (b in seq_len(n)) {
-    if (a == b) next
+    if (a >= b) next
     lag <- outer(of[[b]], of[[a]], `-`)
     k <- sign(lag) * floor((2 * abs(lag) + bin) / (2 * bin))
     k <- k[abs(k) <= margin] + margin + 1
@@ -51,7 +51,7 @@ shifted_lags <- function(laid, bin, margin, key, surrogate) {
     floor((laid$tick[[u]] - laid$start[k]) / bin) + shift[k]
   })
   for (a in seq_len(n)) for (b in seq_len(n)) {
-    if (a == b) next
+    if (a >= b) next
     for (k in seq_len(segments)) {
       lag <- outer(at[[b]][laid$segment[[b]] == k], at[[a]][laid$segment[[a]] == k], `-`)
       for (j in seq_len(2 * margin + 1)) {
@@ -160,12 +160,12 @@ slow_peaks <- function(count, of, ladder, widths, least, fit) {
 
 # Peaks that find_assemblies() looks at, in the recording and in `n` surrogates from `from` on.
 peaks_of <- function(x, max_lag, n, from = 0, segment = NULL, widest = NULL, least = 2.5,
-                     threads = 1, max_memory = 1e9, key = c(17, 4), ...) {
+                     gpus = NULL, threads = 1, max_memory = 1e9, key = c(17, 4), ...) {
   ladder <- synfire:::assembly_ladder(x, max_lag, segment)
   ladder$widest <- widest %||% ladder$widest
   .Call(synfire:::r_assembly_peaks, synfire:::trains_of(x),
-        c(ladder, list(n = n, from = from, least = least * 1024, key = key, threads = threads,
-                       max_memory = max_memory, ...)))
+        c(ladder, list(n = n, from = from, least = least * 1024, key = key, gpus = gpus,
+                       threads = threads, max_memory = max_memory, ...)))
 }
 
 # The same, slowly.
@@ -185,4 +185,46 @@ slow_peaks_of <- function(x, max_lag, n, from = 0, segment = NULL, widest = NULL
          peaks(shifted_lags(laid, ladder$bin, margin, key, s), FALSE)
        }),
        width = as.integer(widths))
+}
+
+# Share of the steps of time in which a population burst is under way.
+burst_share <- function(x, step) {
+  n <- floor((attr(x, "end") - attr(x, "start")) / step + 1e-9) + 1
+  at <- floor((x$time - attr(x, "start")) / step + 1e-9) + 1
+  raised <- expected <- variance <- units <- 0
+  for (own in split(at, x$unit)) {
+    if (length(own) == 0L) next
+    count <- tabulate(own, n)
+    around <- count + c(0, count[-n]) + c(count[-1L], 0)
+    least <- max(around) + 1
+    while (least > 1 && mean(around >= least - 1) <= 0.25) least <- least - 1
+    q <- mean(around >= least)
+    raised <- raised + (around >= least)
+    expected <- expected + q
+    variance <- variance + q * (1 - q)
+    units <- units + 1
+  }
+  if (units < 12) return(0)
+  mean(raised >= max(expected + 0.4 * (units - expected), expected + 4 * sqrt(variance)))
+}
+
+# The evidence of the best triangle in a matrix of peaks (unit a, unit b, rung, lag, z): the
+# sum of the z of three pairs whose lags agree within `off` bins, each cut at 6, over the root
+# of three; the largest of the three is 3 or more. Where there is none, that of the least.
+slow_triangle <- function(peaks, off) {
+  sum_of <- function(z) sum(pmin(z, 6 * 1024)) / 1024 / sqrt(3)
+  best <- sum_of(c(3, 2.5, 2.5) * 1024)
+  between <- function(a, b) peaks[peaks[, 1] == a & peaks[, 2] == b, , drop = FALSE]
+  for (a in 1:4) for (b in 2:5) for (c in 3:6) {
+    if (a >= b || b >= c) next
+    ab <- between(a, b)
+    ac <- between(a, c)
+    bc <- between(b, c)
+    for (i in seq_len(nrow(ab))) for (j in seq_len(nrow(ac))) for (k in seq_len(nrow(bc))) {
+      z <- c(ab[i, 5], ac[j, 5], bc[k, 5])
+      agree <- abs(ab[i, 4] + bc[k, 4] - ac[j, 4]) <= off
+      if (agree && max(z) >= 3 * 1024) best <- max(best, sum_of(z))
+    }
+  }
+  best
 }

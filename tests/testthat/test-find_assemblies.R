@@ -136,3 +136,70 @@ test_that("pictures are drawn", {
   expect_error(ggplot2::autoplot(found[0, ]), "`object`", class = "synfire_error_argument")
   expect_error(ggplot2::autoplot(found, from = 1), "`from`", class = "synfire_error_argument")
 })
+
+test_that("the best triangle of each surrogate is that of a slow search", {
+  set.seed(8)
+  x <- simulate_assemblies(duration = 60, units = 6, assemblies = "sequence", size = 3, count = 60,
+                           rate = 20)
+  set.seed(2)
+  found <- find_assemblies(x, max_lag = 0.4, n_surrogates = 19, threads = 1)
+  set.seed(2)
+  ladder <- assembly_ladder(x, max_lag = 0.4, segment = NULL)
+  peaks <- .Call(r_assembly_peaks, trains_of(x),
+                 c(ladder, list(n = 19, from = 0, least = 2.5 * 1024, key = random_key(), gpus = NULL,
+                                threads = 1, max_memory = 1e9)))
+  half <- (peaks$width - 1) / 2
+  slow <- vapply(peaks$surrogates, \(own) {
+    vapply(seq_along(half), \(r) {
+      slow_triangle(own[own[, 3] == r, , drop = FALSE], max(1, half[[r]]))
+    }, 0)
+  }, numeric(length(half)))
+  expect_gt(mean(slow > min(slow) + 1e-9), 0.2)
+  expect_equal(attr(found, "maxima")[1L, , ], slow, tolerance = 1e-12)
+})
+
+test_that("population bursts are left out, and what an assembly does is not", {
+  set.seed(9)
+  quiet <- simulate_assemblies(duration = 60, units = 20, assemblies = "rate_synchrony", size = 5,
+                               count = 60)
+  seen <- find_assemblies(quiet, max_lag = 0.05, n_surrogates = 19, threads = 1)
+  expect_lt(attr(seen, "left_out"), 0.02)
+  set.seed(9)
+  x <- simulate_assemblies(duration = 60, units = 20, assemblies = character(),
+                           nuisances = c(bursts = 0.3))
+  found <- find_assemblies(x, max_lag = 0.05, n_surrogates = 19, threads = 1)
+  expect_gt(attr(found, "left_out"), 0.05)
+  expect_equal(attr(found, "left_out"), burst_share(x, 0.05))
+  few <- find_assemblies(x[unit = levels(x$unit)[1:11]], max_lag = 0.05, n_surrogates = 19, threads = 1)
+  expect_identical(attr(few, "left_out"), 0)
+})
+
+test_that("p of the best group is uniform where units are independent", {
+  # Of so few units nothing is taken for common, which makes p larger where nothing is.
+  p <- vapply(1:150, \(seed) {
+    set.seed(seed)
+    x <- simulate_assemblies(duration = 100, units = 7, assemblies = character(), rate = 6,
+                             rate_spread = 0.4,
+                             intervals = c("poisson", "gamma", "lognormal")[[seed %% 3 + 1]])
+    found <- find_assemblies(x, max_lag = 0.5, n_surrogates = 19, segment = 10, threads = 1)
+    attr(found, "best")[["p"]]
+  }, 0)
+  for (alpha in c(0.1, 0.25, 0.5)) {
+    expect_lte(sum(p <= alpha), stats::qbinom(0.999, 150, alpha))
+    expect_gte(sum(p <= alpha), stats::qbinom(0.001, 150, alpha))
+  }
+})
+
+test_that("the surest assembly is first, and p is the share of surrogates with its score", {
+  x <- planted(10)
+  found <- find_assemblies(x, max_lag = 0.15, n_surrogates = 19, threads = 1)
+  expect_false(is.unsorted(-found$score))
+  expect_true(all(found$score > 0))
+  # The score of each surrogate by the mean and deviation of all others.
+  m <- attr(found, "maxima")
+  score <- vapply(seq_len(dim(m)[[3L]]), \(k) {
+    others <- m[, , -k]
+    max((m[, , k] - apply(others, 1:2, mean)) / pmax(0.4, apply(others, 1:2, stats::sd)))
+  }, 0)
+  expect_equal(found$p, vapply(found$score, \(s) (1 + sum(score >= s)) / 20, 0))
+})

@@ -69,8 +69,8 @@ draw_views <- function(found) {
 
 fuzz_subject("assemblies",
   covers = list(
-    find_assemblies = c("x", "max_lag", "alpha", "n_surrogates", "segment", "threads",
-                        "max_memory"),
+    find_assemblies = c("x", "max_lag", "alpha", "n_surrogates", "segment", "device",
+                        "gpus", "threads", "max_memory"),
     print.assemblies = "n", summary.assemblies = "n", as.data.frame.assemblies = "what",
     autoplot.assemblies = c("type", "assemblies", "from", "to", "by", "layout"),
     activation_rate = c("x", "bin_size", "gap", "max_memory"), as_spike_trains.assemblies = "x",
@@ -93,6 +93,13 @@ fuzz_subject("assemblies",
     set.seed(seed)
     more <- attempt("find_assemblies", c(args, list(threads = threads)))
     if (!refused(more)) same(as.data.frame(more), as.data.frame(one), "threads")
+    set.seed(seed)
+    there <- attempt("find_assemblies", c(args, list(
+      device = "gpu", gpus = draw_gpus(world), threads = threads)))
+    if (!world$gpu && !inherits(there, "synfire_error_device")) {
+      finding("find_assemblies() with device = \"gpu\" goes on without a GPU")
+    }
+    if (!refused(there)) same(as.data.frame(there), as.data.frame(one), "devices")
     attempt("print", list(one, n = mostly(whole(0, 5))))
     attempt("summary", list(one, n = whole(0, 5)))
     if (sometimes(0.3)) one <- attempt("[", list(one, sample.int(nrow(one)), TRUE))

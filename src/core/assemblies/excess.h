@@ -23,10 +23,11 @@ SYN_EVERYWHERE syn_sides syn_sides_look(const int32_t *sum, int32_t half, int32_
 {
     int32_t width = 2 * half + 1, low = lag - half, high = lag + half, gap = half + 1;
     int32_t far = SYN_LADDER_BESIDE * width;
-    return (syn_sides){
-        .in = sum[high] - sum[low - 1],
-        .beside = (sum[low - gap - 1] - sum[low - gap - far - 1]) +
-                  (double)(sum[high + gap + far] - sum[high + gap])};
+    syn_sides s;
+    s.in = (double)(sum[high] - sum[low - 1]);
+    s.beside = (double)(sum[low - gap - 1] - sum[low - gap - far - 1]) +
+               (double)(sum[high + gap + far] - sum[high + gap]);
+    return s;
 }
 
 /* What is known of a window besides its counts. */

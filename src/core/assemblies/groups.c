@@ -155,8 +155,8 @@ static double told_at(const syn_lagged *p, const syn_assembly *g, uint32_t rung,
     return sum;
 }
 
-/* Gives a group the width at which its pairs say most: the one that it was found at is one
-   at which surrogates say little. */
+/* Gives a group the width at which its pairs say most: the one that it was found at is
+   one at which surrogates say little. */
 static void choose_width(const syn_lagged *p, syn_assembly *g)
 {
     int32_t reach = (int32_t)(p->ladder.half[g->rung] + p->ladder.step[g->rung]);

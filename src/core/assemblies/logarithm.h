@@ -16,11 +16,13 @@
 #define SYN_TIMES(a, b) __dmul_rn(a, b)
 #else
 #define SYN_TIMES(a, b) ((a) * (b))
-#if defined(__clang__)
+#endif
+#if defined(__CUDACC__)
+/* Host code there works none out. */
+#elif defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
 #pragma GCC optimize("fp-contract=off")
-#endif
 #endif
 
 /* Of a normal number above 0, to about the last bit: x = m * 2^e with m between the roots

@@ -266,8 +266,8 @@ syn_status syn_assembly_refine(syn_refiner *refiner, syn_assembly *group,
 {
     syn_status status = SYN_OK;
     int added = 1, dropped = 1;
-    /* What many pairs say together was tested: of a sequence that comes back twenty
-       times, each member says little by itself. */
+    /* What many pairs say together was tested: of a sequence that comes twenty times,
+       each member says little by itself. */
     double stay = group->size < MANY ? STAY : STAY_OF_MANY;
     for (int round = 0; added && round < MOST_ROUNDS; round++) {
         if ((status = add_members(refiner, group, &added)) != SYN_OK)

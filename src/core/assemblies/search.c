@@ -4,6 +4,7 @@
    more often than so. */
 #include "core/assemblies/search.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,13 +136,14 @@ static int better_first(const void *x, const void *y)
     return (a->candidate > b->candidate) - (a->candidate < b->candidate);
 }
 
-static uint32_t above_bar(const syn_assembly_search *s, const hunt *h, found *out)
+static uint32_t above_bar(syn_assembly_search *s, const hunt *h, found *out)
 {
     uint32_t n = 0;
     for (uint32_t r = 0; r < s->pairs.ladder.rungs; r++)
         for (uint32_t k = 0; k < h->candidates[r]; k++) {
             found f = {.candidate = h->candidate + r * SYN_CANDIDATES + k};
             f.score = syn_scores_of(&s->scores, f.candidate, &f.size);
+            s->best = f.score > s->best ? f.score : s->best;
             if (f.score <= s->scores.bar)
                 continue;
             f.whole = syn_candidate_whole(f.candidate, f.size);
@@ -222,8 +224,8 @@ static syn_status add_group(syn_assembly_search *s, const syn_grower *grower,
     return SYN_OK;
 }
 
-/* Looks at all candidates that have nothing in common with one looked at before them; what
-   is left of the others is found anew. `*n` is how many there were. */
+/* Looks at all candidates that have nothing in common with one looked at before them;
+   what is left of the others is found anew. `*n` is how many there were. */
 static syn_status one_round(syn_assembly_search *s, const syn_grower *grower,
                             const hunt *h, found *list, size_t *room, uint32_t *n,
                             const syn_watch *watch)
@@ -306,7 +308,10 @@ static syn_status prepare(syn_assembly_search *s, const syn_spikes *spikes,
     s->made_by = (syn_pair_source){.pairs = &s->pairs, .binned = &s->binned,
                                    .key = o->key, .least = SYN_HINT_LEAST};
     s->source = syn_pair_source_functions(&s->made_by);
-    return syn_lagged_count(&s->pairs, &s->segments.recording, watch);
+    status = syn_lagged_count(&s->pairs, &s->segments.recording, watch);
+    return status == SYN_OK && o->elsewhere
+               ? o->elsewhere->open(o->elsewhere->self, &s->made_by, &s->source)
+               : status;
 }
 
 static syn_status make_room(syn_assembly_search *s)
@@ -330,6 +335,7 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
     memset(out, 0, sizeof *out);
     out->options = *options;
     out->budget = budget;
+    out->best = -INFINITY;
     syn_ladder ladder;
     syn_ladder_make(&ladder, options->lags, options->widest);
     progress p = {.watch = watch, .total = options->surrogates + 1.0};

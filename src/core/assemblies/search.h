@@ -22,6 +22,7 @@ typedef struct syn_assembly_search_options {
     uint32_t exceeded;   /* how many of them may have evidence as large as a group's */
     uint64_t key;
     int threads;
+    const syn_peak_place *elsewhere;  /* where peaks are found; NULL: on processors */
 } syn_assembly_search_options;
 
 typedef struct syn_assembly_search {
@@ -36,6 +37,7 @@ typedef struct syn_assembly_search {
     syn_searcher *searcher;  /* [threads] */
     syn_scores scores;
     syn_refiner refiner;
+    double best;             /* the largest score of the recording, reported or not */
     syn_assembly *group;     /* [groups] in the order in which they were found */
     uint32_t groups;
     syn_budget *budget;

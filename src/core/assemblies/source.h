@@ -21,4 +21,11 @@ typedef struct syn_pair_source {
    quarters of what is left of the budget. */
 syn_peak_source syn_pair_source_functions(syn_pair_source *self);
 
+/* Opens a source of the same peaks elsewhere, such as on GPUs; the caller lets `self` go
+   once nobody asks for peaks any more. */
+typedef struct syn_peak_place {
+    void *self;
+    syn_status (*open)(void *self, const syn_pair_source *of, syn_peak_source *out);
+} syn_peak_place;
+
 #endif

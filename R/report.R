@@ -1,0 +1,181 @@
+# From any recording to one page that says what is in it, what was tested and how.
+
+#' A report on a recording
+#'
+#' From any recording to one page in HTML: its quality, rates and intervals, a raster, which
+#' groups and pairs of units fire together beyond chance, a table of everything that was tested,
+#' what this does not show, and how to repeat it. The page is a single file with its pictures in
+#' it. It opens in any browser without a network, prints well, and says in whole sentences
+#' what its numbers mean.
+#'
+#' # What is looked at
+#' * The quality, by [check_recording()].
+#' * Rates and intervals of each unit, by [isi_statistics()].
+#' * Groups that fire together or in sequence, by [find_assemblies()]: over the recording, and
+#'   over the trials and their conditions where there are some.
+#' * Pairs that fire at a fixed lag of each other. Of each pair, the lags of its spikes in a
+#'   window of 1, 5 or 25 bins (of 1 ms, or a frame of a camera) are compared with those beside
+#'   it, at all lags up to 50 bins, by the binomial probability of as many. The p value is the share
+#'   of surrogates in which any pair, at any lag and width, stands out as much: with independent
+#'   units, the probability that any pair is reported is at most `alpha`. There are
+#'   1 / `alpha` - 1 surrogates; in each, every unit is shifted by itself within pieces of the
+#'   recording or trial of up to ten seconds. Rates that change together over longer times
+#'   than the window are in what is beside it. The busiest 200 units are taken, fewer where they
+#'   have very many spikes.
+#'
+#' * With `causes = TRUE`, which of the six surest groups drives which: [causal_map()] of their
+#'   [activation_rate()] in bins of 50 ms, with `E = 1` and effects up to 12 bins after their cause. The p
+#'   values are corrected by Holm's method for all pairs in both directions, and there are as many surrogates
+#'   as that takes.
+#'
+#' Where not all units fit into `max_memory`, assemblies are looked for among the busiest that
+#' do, and the page says so.
+#'
+#' # Random numbers
+#' All of them follow from `seed`, which stands on the page. By default it is drawn from R's
+#' random numbers, so that [set.seed()] decides it.
+#'
+#' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
+#' @param title What stands on top of the page; by default how many units there are.
+#' @param by Name of a column of the trials of `x` with their conditions (see [trial_table()]),
+#'   by which activations of assemblies are shown; `NULL` for none.
+#' @param assemblies What [find_assemblies()] gave for `x`, where it has been called already;
+#'   `NULL` to call it.
+#' @param causes Whether to ask which group drives which.
+#' @param seed A whole number that decides all random numbers; `NULL` draws one.
+#' @param open Whether to show the page in a browser.
+#' @param ... Arguments of [find_assemblies()], such as `max_lag`, `alpha` and `n_surrogates`.
+#'   `alpha` is that of the pairs, too. All arguments after it are given by name.
+#' @param threads Number of threads; `NULL` for all that this process may use.
+#' @param max_memory Bytes the work may hold.
+#' @param file Path of the page, which ends in .html. An earlier report is replaced, any other
+#'   file never. By default it is a temporary file, which goes with this session of R.
+#'
+#' @return Invisibly, an object of class `recording_report`: a list of all that was
+#'   computed for the page.
+#'   * `file`: its path; `title`;
+#'   * `recording`: `x`; `check`: what [check_recording()] gave; `intervals`: what
+#'     [isi_statistics()] gave;
+#'   * `assemblies`: what [find_assemblies()] gave,;
+#'     `searched`: names of the units that it looked at;
+#'   * `pairs`: a data frame of pairs beyond chance, the surest first: `reference`, `target`,
+#'     which fires `lag` s later, `width` (s) of the window, `count` of lags in it, `expected` by
+#'     those beside it, `evidence` (-log10 of its probability) and `p`; `NULL` where no pair
+#'     could be tested; `correlograms`: the [cross_correlogram()] they are from;
+#'   * `activations`: a data frame of activations by condition of the trials: `assembly`,
+#'     `condition`, `trials`, `seconds`, `count`, `rate` (a minute); `NULL` without trials or
+#'     assemblies;
+#'   * `causes`: a data frame of all pairs of groups in both directions, the surest first:
+#'     `cause`, `effect`, `delay` (s), `rho`, `p` and `p_holm`; `NULL` where it was not asked;
+#'   * `tested`: the table on the page, a data frame; `limits`: sentences on what this does not
+#'     show;
+#'   * `seed`, `elapsed` (s), `call`.
+#'
+#'   `format()` gives the lines that `print()` shows.
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`. Where the page cannot be
+#' written there is a `synfire_error_write`; no half of a page is left, nor after Ctrl-C. The
+#' package ggplot2 is needed.
+#' @seealso [check_recording()], [find_assemblies()], [cross_correlogram()].
+#' @examplesIf rlang::is_installed("ggplot2")
+#' set.seed(1)
+#' x <- simulate_assemblies(duration = 20, units = 8, assemblies = "synchrony", size = 4,
+#'                          count = 60)
+#' page <- report(x, max_lag = 0.05, n_surrogates = 19, threads = 2, open = FALSE)
+#' page
+#' page$pairs
+#' @export
+report <- function(x, title = NULL, by = NULL, assemblies = NULL, causes = FALSE, seed = NULL,
+                   open = rlang::is_interactive(), ..., threads = NULL, max_memory = 4e9,
+                   file = NULL) {
+  check_given(x = "a recording")
+  rlang::check_installed("ggplot2", "for the pictures of a report.")
+  call <- sys.call()
+  env <- rlang::current_env()
+  x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
+  if (!is.null(title)) title <- check_string(title)
+  check_report_by(x, by, env)
+  search <- check_search(list(...), assemblies, x, env)
+  if (!is.null(seed)) seed <- check_count(seed, min = 0, max = .Machine$integer.max)
+  causes <- check_flag(causes)
+  open <- check_flag(open)
+  threads <- check_threads(threads)
+  max_memory <- check_memory(max_memory, min = 1e7)
+  file <- check_report_path(file, env)
+  seed <- seed %||% floor(stats::runif(1) * 1e9)
+  given <- list(file = file, title = title %||% default_title(x), by = by,
+                assemblies = assemblies, causes = causes, search = search, seed = seed,
+                threads = threads, max_memory = max_memory, call = call, env = env)
+  made <- keep_random_state(write_results(report_results(x, given), given), seed)
+  cli::cli_inform(c(v = "The report is in {.file {made$file}}."))
+  if (open) utils::browseURL(made$file)
+  invisible(made)
+}
+
+default_title <- function(x) sprintf("A recording of %s", counted(nlevels(x$unit), "unit"))
+
+check_report_by <- function(x, by, call) {
+  if (is.null(by)) return(invisible())
+  if (is.null(attr(x, "trials", exact = TRUE))) {
+    abort_arg("by", "NULL for a recording without trials", describe(by), call = call)
+  }
+  condition <- check_events(NULL, x, by, call)$condition
+  if (nlevels(condition) > 12L) {
+    abort_arg("by", "the name of a column of the trials with at most twelve values",
+              sprintf("\"%s\", with %s", by, commas(nlevels(condition))), call = call)
+  }
+}
+
+#' Arguments for `find_assemblies()`, by their names
+#' @noRd
+check_search <- function(search, assemblies, x, call) {
+  known <- setdiff(names(formals(find_assemblies)), c("x", "threads", "max_memory"))
+  names <- names(search) %||% rep("", length(search))
+  check_argument_names(names, known, call)
+  wrong <- setdiff(names, known)
+  if (length(wrong) || anyDuplicated(names)) {
+    abort_arg(if (length(wrong) && nzchar(wrong[[1L]])) wrong[[1L]] else "...",
+              "an argument of `report()` or of `find_assemblies()`, given once by its name",
+              if (length(wrong) && nzchar(wrong[[1L]])) "none" else "something else",
+              sprintf("Those of `find_assemblies()` are %s.", toString(known)), call = call)
+  }
+  if (is.null(assemblies)) return(search)
+  if (!inherits(assemblies, "assemblies")) {
+    abort_arg("assemblies", "NULL, or what `find_assemblies()` gives", describe(assemblies),
+              call = call)
+  }
+  check_assemblies_table(assemblies, "assemblies", call)
+  if (length(search)) {
+    abort_arg(names[[1L]], "left out where `assemblies` is given", "given", call = call)
+  }
+  # Of a camera's recording it keeps the first frame of each run.
+  looked_at <- if (is.null(attr(assemblies, "camera", exact = TRUE))) x else
+    first_frames(x, frame_ticks(train_ticks(x)))
+  if (!identical(fingerprint(attr(assemblies, "recording", exact = TRUE)), fingerprint(looked_at))) {
+    abort_arg("assemblies", "what `find_assemblies()` gave for `x`", "that of another recording",
+              call = call)
+  }
+  search
+}
+
+# ---- The class -----------------------------------------------------------------------
+
+#' @rdname report
+#' @export
+format.recording_report <- function(x, ...) {
+  x <- unclass(x)
+  c(sprintf("<recording_report> %s", x$file),
+    sprintf("  %s", format(x$recording)),
+    sprintf("  %s of the check of the recording", counted(nrow(x$check$findings), "finding")),
+    sprintf("  %s", counted(nrow(x$assemblies), "assembly", "assemblies")),
+    sprintf("  %s", if (is.null(x$pairs)) "pairs were not tested" else
+      paste(counted(nrow(x$pairs), "pair"), "beyond chance")),
+    "$assemblies, $pairs, $check, $tested ... hold what was computed; seed and call are there, too")
+}
+
+#' @rdname report
+#' @export
+print.recording_report <- function(x, ...) {
+  writeLines(format(x))
+  invisible(x)
+}

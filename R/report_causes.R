@@ -1,0 +1,96 @@
+# Which group drives which: cross mapping among the rates of their activations.
+
+caused_most <- 6L     # groups, the surest ones
+caused_bin <- 0.05    # seconds
+caused_back <- 12L    # bins that an effect may come after its cause
+
+#' Cross-map the activations of the surest groups
+#'
+#' There are as many surrogates as it takes for a p value of `alpha` after Holm's correction for
+#' all pairs in both directions.
+#'
+#' @return A list: `links`, a data frame of all pairs, the surest first: `cause`, `effect`, `delay`
+#'   (s), `rho`, `p` as it is and `p_holm`; and settings. Or a string, why it was not asked.
+#' @noRd
+test_causes <- function(found, threads, max_memory) {
+  if (nrow(found) < 2L) return("there are fewer than two groups")
+  x <- attr(found, "recording", exact = TRUE)
+  resolution <- attr(x, "resolution", exact = TRUE)
+  alpha <- attr(found, "alpha", exact = TRUE)
+  some <- found[seq_len(min(nrow(found), caused_most)), ]
+  bin <- ticks_to_seconds(max(1, round(caused_bin / resolution)), resolution)
+  if (max(lengths_of_trials(x)) < bin) return(sprintf("no trial is as long as %s", duration_text(bin)))
+  rate <- activation_rate(some, bin, gap = caused_back, max_memory = max_memory)
+  if (sum(!is.na(rate[, 1L])) < 200L) {
+    return(sprintf("there are fewer than 200 bins of %s", duration_text(bin)))
+  }
+  pairs <- nrow(some) * (nrow(some) - 1)
+  n <- ceiling(pairs / alpha * (1 - 1e-9)) - 1
+  map <- causal_map(rate, E = 1, Tp = -caused_back:0, n_surrogates = n, threads = threads,
+                    max_memory = max_memory)
+  links <- as.data.frame(map)
+  links <- data.frame(cause = as.character(links$cause), effect = as.character(links$effect),
+                      delay = -links$lag * bin, rho = links$rho, p = links$p_value)
+  links$p_holm <- stats::p.adjust(links$p, "holm")
+  links <- links[order(links$p_holm, -links$rho), , drop = FALSE]
+  rownames(links) <- NULL
+  list(links = links, groups = nrow(some), of = nrow(found), pairs = pairs, n_surrogates = n,
+       bin = bin, alpha = alpha, bins = sum(!is.na(rate[, 1L])))
+}
+
+sure_links <- function(tested) {
+  tested$links[which(tested$links$p_holm <= tested$alpha * (1 + 1e-9)), , drop = FALSE]
+}
+
+#' @param tested What `test_causes()` gave.
+#' @noRd
+cause_words <- function(tested) {
+  if (!is.list(tested)) return(sprintf("Which group drives which was not asked: %s.", tested))
+  sure <- sure_links(tested)
+  whom <- if (tested$groups < tested$of) sprintf("the %d surest groups", tested$groups) else
+    sprintf("the %d groups", tested$groups)
+  if (nrow(sure) == 0L) return(sprintf(
+    "Among %s, activations of none tell when those of another one were: no group is seen to drive another.",
+    whom
+  ))
+  c(sprintf("Among %s, %s found by cross mapping of activations:", whom,
+            if (nrow(sure) == 1L) "1 link is" else sprintf("%s links are", commas(nrow(sure)))),
+    paste0(and_list(sprintf("%s drives %s%s", sure$cause, sure$effect, delay_text(sure$delay))), "."))
+}
+
+delay_text <- function(delay) {
+  ifelse(delay == 0, " within the same bin", sprintf(" by about %s", duration_text(pmax(delay, 1e-9))))
+}
+
+causes_section <- function(tested) {
+  if (!is.list(tested)) return(list(paragraph(cause_words(tested))))
+  links <- utils::head(tested$links, 12L)
+  table <- data.frame(links$cause, links$effect, duration_text(links$delay), signif(links$rho, 2),
+                      vapply(links$p_holm, \(p) format(signif(p, 2)), ""))
+  names(table) <- c("Cause", "Effect", "Delay", "rho", "p of all pairs together")
+  list(
+    paragraph(cause_words(tested)),
+    html_table(table, paste(
+      "What an effect does now tells what its cause did a delay before; rho is how well. Low values",
+      "are usual, as activations are rare."
+    )),
+    paragraph("A common input that reaches one group before the other one looks the same.")
+  )
+}
+
+tested_causes <- function(tested) {
+  if (is.null(tested)) return(NULL)
+  question <- "Which group drives which?"
+  if (!is.list(tested)) {
+    return(list(question = question, looked_at = "nothing", settings = "none", chance = "none",
+                result = cause_words(tested)))
+  }
+  list(question = question,
+       looked_at = sprintf("%s of %s, %s in each direction", commas(tested$groups),
+                           counted(tested$of, "group"), counted(tested$pairs / 2, "pair")),
+       settings = sprintf("%s bins of %s, E = 1, delays of 0 to %s", commas(tested$bins),
+                          duration_text(tested$bin), duration_text(caused_back * tested$bin)),
+       chance = sprintf("%s of each series with the same spectrum; p by Holm over all pairs, alpha %s",
+                        counted(tested$n_surrogates, "surrogate"), exact(tested$alpha)),
+       result = paste(cause_words(tested), collapse = " "))
+}

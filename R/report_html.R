@@ -1,0 +1,129 @@
+# Pieces of a page: text that is safe in HTML, tables, lists, and pictures as part of the page.
+
+#' Text that is HTML already, and is not escaped again
+#' @noRd
+html <- function(...) structure(paste0(..., collapse = ""), class = "synfire_html")
+
+#' Text as it is to be read: what HTML takes for its own is escaped
+#'
+#' Control characters may not be in a page at all.
+#' @noRd
+escape_html <- function(text) {
+  if (inherits(text, "synfire_html")) return(unclass(text))
+  text <- gsub("[\001-\010\013\014\016-\037\177]", "\uFFFD", printable(text), perl = TRUE)
+  text <- gsub("&", "&amp;", text, fixed = TRUE)
+  text <- gsub("<", "&lt;", text, fixed = TRUE)
+  text <- gsub(">", "&gt;", text, fixed = TRUE)
+  gsub("\"", "&quot;", text, fixed = TRUE)
+}
+
+#' An element
+#'
+#' @param ... Without names: what is in it, text or HTML. With names: its attributes.
+#' @noRd
+tag <- function(name, ...) {
+  parts <- list(...)
+  named <- if (is.null(names(parts))) logical(length(parts)) else nzchar(names(parts))
+  about <- parts[named]
+  about <- about[!vapply(about, is.null, NA)]
+  inside <- lapply(parts[!named], \(part) paste(escape_html(part), collapse = ""))
+  html("<", name, paste0(sprintf(" %s=\"%s\"", names(about),
+                                 vapply(about, escape_html, "")), collapse = ""), ">",
+       paste0(unlist(inside), collapse = ""), if (name != "img") sprintf("</%s>", name))
+}
+
+#' Sentences as a paragraph; what is between backticks is code
+#' @noRd
+paragraph <- function(...) {
+  text <- paste(c(...), collapse = " ")
+  if (nzchar(text)) tag("p", with_code(text))
+}
+
+with_code <- function(text) html(gsub("`([^`]*)`", "<code>\\1</code>", escape_html(text)))
+
+html_list <- function(items, class = NULL, each = NULL) {
+  items <- Map(\(item, own) tag("li", if (inherits(item, "synfire_html")) item else with_code(item),
+                                class = own),
+               items, each %||% list(NULL))
+  tag("ul", html(unlist(items)), class = class)
+}
+
+#' A data frame as a table
+#'
+#' @param x Its columns are text or numbers, which stand on the right; names are the head.
+#' @noRd
+html_table <- function(x, caption, class = NULL) {
+  numbers <- vapply(x, is.numeric, NA)
+  side <- ifelse(numbers, " class=\"number\"", "")
+  text <- lapply(x, \(column) escape_html(if (is.numeric(column)) number_cells(column) else column))
+  head <- sprintf("<th scope=\"col\"%s>%s</th>", side, escape_html(names(x)))
+  cells <- vapply(seq_along(x), \(k) sprintf("<td%s>%s</td>", side[[k]], text[[k]]),
+                  character(nrow(x)))
+  rows <- apply(matrix(cells, nrow(x)), 1L, paste0, collapse = "")
+  tag("div", class = "wide", tag(
+    "table", tag("caption", caption), tag("thead", tag("tr", html(head))),
+    tag("tbody", html(sprintf("<tr>%s</tr>\n", rows))), class = class
+  ))
+}
+
+#' Three significant digits, all those of whole numbers, and a dash for what is not known
+#' @noRd
+number_cells <- function(v) {
+  whole <- !is.na(v) & v == round(v)
+  text <- vapply(signif(v, 3), \(one) format(one, big.mark = ",", digits = 3), "")
+  text[whole] <- commas_each(v[whole])
+  text[is.na(v)] <- "\u2013"
+  text
+}
+
+# ---- Pictures ------------------------------------------------------------------------
+
+#' Whether this R can draw pictures into files
+#' @noRd
+can_write_pictures <- function() isTRUE(unname(capabilities("png")))
+
+#' A picture with its text, or a sentence that there is none
+#'
+#' @param plot Called only where it can be drawn.
+#' @param alt What is to be seen, for those who do not see it.
+#' @param width,height In inches.
+#' @noRd
+html_figure <- function(plot, alt, caption = NULL, width = 9, height = 4.5) {
+  if (!can_write_pictures()) {
+    return(paragraph("There is no picture here, as this R cannot draw PNG files:",
+                     "`capabilities(\"png\")` is `FALSE`.", alt))
+  }
+  file <- tempfile(fileext = ".png")
+  on.exit(unlink(file))
+  draw_png(plot, file, width, height)
+  source <- paste0("data:image/png;base64,", base64(readBin(file, "raw", file.size(file))))
+  tag("figure", html("<img src=\"", source, "\" alt=\"", escape_html(alt), "\" width=\"",
+                     round(width * 96), "\" height=\"", round(height * 96), "\">"),
+      if (!is.null(caption)) tag("figcaption", with_code(caption)))
+}
+
+draw_png <- function(plot, file, width, height) {
+  type <- if (capabilities("cairo")) "cairo" else getOption("bitmapType")
+  before <- grDevices::dev.cur()
+  grDevices::png(file, width, height, units = "in", res = 170, type = type)
+  on.exit({
+    grDevices::dev.off()
+    if (before > 1L) grDevices::dev.set(before)
+  })
+  # ggplot2 speaks of lines through a single point, which very short recordings have.
+  suppressMessages(print(plot))
+}
+
+#' Bytes as text (RFC 4648)
+#' @noRd
+base64 <- function(bytes) {
+  n <- length(bytes)
+  if (n == 0L) return("")
+  signs <- c(LETTERS, letters, 0:9, "+", "/")
+  value <- matrix(c(as.integer(bytes), integer(-n %% 3)), 3L)
+  sixes <- rbind(value[1L, ] %/% 4L, value[1L, ] %% 4L * 16L + value[2L, ] %/% 16L,
+                 value[2L, ] %% 16L * 4L + value[3L, ] %/% 64L, value[3L, ] %% 64L)
+  text <- signs[sixes + 1L]
+  if (n %% 3L > 0L) text[seq.int(to = length(text), length.out = 3L - n %% 3L)] <- "="
+  paste0(text, collapse = "")
+}

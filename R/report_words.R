@@ -1,0 +1,209 @@
+# What the sections of a report say, in sentences made from the results.
+
+#' "A", "A and B", "A, B and C"
+#' @noRd
+and_list <- function(words) {
+  n <- length(words)
+  if (n < 2L) return(as.character(words))
+  paste(toString(words[-n]), "and", words[[n]])
+}
+
+# ---- The recording -------------------------------------------------------------------
+
+recording_words <- function(x) {
+  n <- nlevels(x$unit)
+  silent <- sum(tabulate(as.integer(x$unit), n) == 0L)
+  start <- attr(x, "start", exact = TRUE)
+  end <- attr(x, "end", exact = TRUE)
+  areas <- unit_areas(x)
+  c(
+    if (n == 0L) "The recording has no units, so there is nothing to look at." else sprintf(
+      "The recording has %s, which fired %s in %s, from %s to %s s.", counted(n, "unit"),
+      counted(nrow(x), "spike"), time_words(end - start), short(start), short(end)
+    ),
+    if (silent > 0L) sprintf("%s no spike at all.", of_units(silent, n)),
+    trial_words(x),
+    if (!is.null(areas) && nlevels(areas) <= 12L) {
+      sprintf("By area: %s.", and_list(sprintf("%s (%s)", levels(areas),
+                                                commas_each(tabulate(areas)))))
+    },
+    sprintf("Times are kept in steps of %s.", step_text(attr(x, "resolution", exact = TRUE)))
+  )
+}
+
+step_text <- function(v) if (v < 1e-3) paste(signif(v * 1e6, 3), "\u00B5s") else duration_text(v)
+
+time_words <- function(v) paste(short(v), if (v == 1) "second" else "seconds")
+
+trial_words <- function(x) {
+  trials <- attr(x, "trials", exact = TRUE)
+  if (is.null(trials)) return(NULL)
+  length <- range(trials$end - trials$start)
+  outside <- sum(is.na(trial_of(x)))
+  more <- setdiff(names(trials), c("trial", "start", "end"))
+  c(sprintf("It has %s of %s, %s together.", counted(nrow(trials), "trial"),
+            if (diff(signif(length, 3)) == 0) time_words(signif(length[[1L]], 3)) else
+              sprintf("%s to %s", short(signif(length[[1L]], 3)), time_words(signif(length[[2L]], 3))),
+            time_words(sum(trials$end - trials$start))),
+    if (outside > 0L) sprintf("%s outside of the trials, and nothing below looks at %s.",
+                              if (outside == 1L) "One spike lies" else
+                                paste(commas(outside), "spikes lie"),
+                              if (outside == 1L) "it" else "them"),
+    if (length(more)) sprintf("The table of trials has the %s %s.",
+                              if (length(more) == 1L) "column" else "columns",
+                              and_list(sprintf("`%s`", utils::head(more, 12L)))))
+}
+
+check_words <- function(check) {
+  kinds <- table(factor(check$findings$severity, c("problem", "warning", "note")))
+  kinds <- kinds[kinds > 0L]
+  if (length(kinds) == 0L) return("The check of the recording found nothing that seems wrong.")
+  sprintf("The check of the recording found %s.",
+          and_list(mapply(counted, as.vector(kinds), names(kinds))))
+}
+
+# ---- Rates and intervals -------------------------------------------------------------
+
+rate_words <- function(made) {
+  rate <- made$check$units$rate
+  active <- rate[!is.na(rate) & rate > 0]
+  table <- made$intervals
+  irregular <- table$cv2[!is.na(table$cv2) & table$intervals >= 20L]
+  if (length(active) == 0L) return("No unit has a rate, as there are no spikes to count.")
+  c(if (length(active) == 1L) sprintf("The only unit with spikes fires at %s Hz.", hertz(active))
+    else sprintf("Units with spikes fire at %s to %s Hz, and half of them at less than %s Hz.",
+                 hertz(min(active)), hertz(max(active)), hertz(stats::median(active))),
+    if (length(irregular) == 0L) {
+      "No unit has the twenty intervals that it takes to say how regularly it fires."
+    } else {
+      sprintf(paste("How regularly units fire is measured by CV2, which is 0 for a clock, 1 for a",
+                    "Poisson process and more for bursts: %s over %s with at least twenty",
+                    "intervals."),
+              if (length(irregular) == 1L) sprintf("it is %s", signif(irregular, 2)) else
+                sprintf("its median is %s (%s to %s)", signif(stats::median(irregular), 2),
+                        signif(min(irregular), 2), signif(max(irregular), 2)),
+              counted(length(irregular), "unit"))
+    })
+}
+
+hertz <- function(v) format(signif(v, 2), digits = 2, scientific = FALSE, trim = TRUE)
+
+# ---- Assemblies ----------------------------------------------------------------------
+
+#' Whom the search looked at, where that is not all
+#' @noRd
+searched_words <- function(made) {
+  all <- nlevels(made$recording$unit)
+  if (length(made$searched) == all) return(NULL)
+  sprintf(paste("Only the %s busiest of the %s units were searched for assemblies: the others do",
+                "not fit into `max_memory`. A group with a member among them cannot be found",
+                "whole."), commas(length(made$searched)), commas(all))
+}
+
+#' What became of a recording of frames
+#' @noRd
+frames_words <- function(found) {
+  camera <- attr(found, "camera", exact = TRUE)
+  if (is.null(camera)) return(NULL)
+  sprintf(paste("Times are those of frames of %s. For groups, a run of frames of a unit was taken as",
+                "one event at its first frame, which leaves %s of %s."),
+          duration_text(camera$frame), commas(nrow(attr(found, "recording", exact = TRUE))),
+          counted(camera$spikes, "event"))
+}
+
+#' What was found, in one sentence or two
+#' @noRd
+groups_words <- function(made) {
+  found <- made$assemblies
+  n <- nrow(found)
+  if (length(made$searched) < 3L) {
+    return("Assemblies have at least three units, and there are fewer, so none were looked for.")
+  }
+  if (n == 0L) return(paste(assemblies_words(found, 0), collapse = " "))
+  sizes <- range(found$size)
+  sprintf("%s %s together or in sequence more often than chance explains; %s.",
+          counted(n, "group of units", "groups of units"), if (n == 1L) "fires" else "fire",
+          if (n == 1L) sprintf("it has %d members", sizes[[1L]]) else if (diff(sizes) == 0)
+            sprintf("each has %d members", sizes[[1L]]) else
+              sprintf("they have %d to %d members", sizes[[1L]], sizes[[2L]]))
+}
+
+#' The table of assemblies, in words that need no explanation
+#' @noRd
+plain_assemblies <- function(found) {
+  n <- attr(found, "n_surrogates", exact = TRUE)
+  part <- lapply(found$participation, \(share) unique(range(round(100 * share))))
+  out <- data.frame(
+    a = as.character(found$assembly), b = format(found), c = duration_text(found$width), d = found$count,
+    e = signif(found$expected, 2), f = vapply(part, \(v) paste(paste(v, collapse = " to "), "%"), ""),
+    g = sprintf("%s and %s", commas_each(found$first_half), commas_each(found$second_half)),
+    h = vapply(found$p, group_p_text, "", n = n)
+  )
+  names(out) <- c("No.", "Members, and when each fires after the first", "Each within",
+                  "Activations", "By chance", "Members fire in", "First and second half", "p")
+  out
+}
+
+#' At most 0.01 where no surrogate was as high, else "0.02"
+#' @noRd
+group_p_text <- function(p, n) {
+  sub("^at most", "\u2264", sub("^= ", "", search_p_text(p, n)))
+}
+
+condition_words <- function(made, by) {
+  counts <- made$activations
+  if (is.null(counts)) return(NULL)
+  c(if (is.null(by)) "Activations over the time of the trials, all trials together:" else
+    sprintf("Activations over the time of the trials, by the column `%s` of the trials:", by),
+    "this is a description, and no difference in it was tested.")
+}
+
+# ---- Pairs ---------------------------------------------------------------------------
+
+#' @param tested What `test_pairs()` gave: a list, or why there is none.
+#' @noRd
+pair_words <- function(tested) {
+  if (!is.list(tested)) return(sprintf("Pairs of units were not tested: %s.", tested))
+  n <- nrow(tested$pairs)
+  share <- n / tested$all
+  c(if (n == 0L) sprintf(
+      "None of %s stands out from what chance gives, at any lag up to %s.",
+      counted(tested$all, "pair of units", "pairs of units"), duration_text(tested$max_lag)
+    ) else sprintf(
+      "%s of %s %s at a fixed lag of each other, up to %s, more often than chance explains.",
+      commas(n), counted(tested$all, "pair of units", "pairs of units"),
+      if (n == 1) "fires" else "fire", duration_text(tested$max_lag)
+    ),
+    if (share > 0.3 && n >= 3L) paste(
+      "This is a large part of all pairs, as where a population fires in bursts, or where one",
+      "signal is on many channels. What all units do together is not taken away here, as it is for",
+      "groups: do not take a single pair for a connection."
+    ))
+}
+
+pair_table <- function(pairs, n_surrogates) {
+  out <- data.frame(pairs$reference, pairs$target, duration_text(pairs$lag),
+                    duration_text(pairs$width), pairs$count, pairs$expected,
+                    vapply(pairs$p, group_p_text, "", n = n_surrogates))
+  names(out) <- c("First unit", "Second unit", "Lag of the second", "Within", "Times", "Expected",
+                  "p")
+  out
+}
+
+# ---- On top --------------------------------------------------------------------------
+
+made_text <- function(made) {
+  now <- as.POSIXlt(Sys.time(), "UTC")
+  sprintf("Made by synfire %s on %d %s %d (UTC), in %s.", utils::packageVersion("synfire"),
+          now$mday, month.name[[now$mon + 1L]], now$year + 1900L,
+          time_words(max(1, round(made$elapsed))))
+}
+
+report_summary <- function(made) {
+  pairs <- made$tested$result[made$tested$question == pair_question]
+  list(html_list(list(
+    recording_words(made$recording)[[1L]], check_words(made$check), groups_words(made), pairs,
+    html("What this does not show is part of the result: see ",
+         tag("a", "the limits", href = "#limits"), ".")
+  )))
+}

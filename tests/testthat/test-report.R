@@ -1,0 +1,335 @@
+quick_report <- function(x, ..., env = parent.frame()) {
+  file <- withr::local_tempfile(fileext = ".html", .local_envir = env)
+  suppressMessages(report(x, ..., max_lag = 0.05, n_surrogates = 19, seed = 1, open = FALSE,
+                          threads = 2, file = file))
+}
+
+# Four of twenty units fire within 2 ms of each other, forty times.
+planted <- function() {
+  set.seed(1)
+  together <- sort(runif(40, 0, 19.9))
+  members <- lapply(1:4, \(k) together + runif(40, 0, 0.002))
+  others <- lapply(1:20, \(k) runif(40, 0, 20))
+  time <- c(unlist(members), unlist(others))
+  unit <- c(rep(1:4, each = 40), rep(1:20, each = 40))
+  spike_trains(time, factor(unit, labels = sprintf("u%02d", 1:20)), start = 0, end = 20)
+}
+
+test_that("the page is sound and holds what the functions give", {
+  skip_if_not_installed("ggplot2")
+  x <- planted()
+  r <- quick_report(x)
+  text <- expect_good_page(r$file)
+  expect_identical(r$check, check_recording(x, threads = 2))
+  expect_identical(r$intervals, isi_statistics(x))
+  set.seed(1)
+  found <- find_assemblies(x, max_lag = 0.05, n_surrogates = 19, threads = 2)
+  expect_identical(as.data.frame(r$assemblies), as.data.frame(found))
+  expect_equal(nrow(found), 1)
+  expect_true(any(grepl("^1 group of units fires together", text)))
+  expect_true(all(found$units[[1]] %in% unlist(strsplit(text, "[ ,:]+"))))
+  expect_true(any(startsWith(text, "The p value of a group is for the whole search")))
+  expect_match(text, "report\\(x, max_lag = 0.05, n_surrogates = 19, seed = 1\\)", all = FALSE)
+  hash <- rlang::hash(as.data.frame(x))
+  expect_true(any(grepl(hash, text, fixed = TRUE)))
+  expect_identical(r$tested$question[c(1, 3)], c("Is something wrong with the recording?",
+                                               "Which groups fire together or in sequence?"))
+  expect_match(r$tested$looked_at[[3]], "20 units, 190 pairs, 1,140 groups of three")
+  expect_output(print(r), "1 assembly")
+})
+
+test_that("the seed decides the page, and the user's random numbers go on", {
+  skip_if_not_installed("ggplot2")
+  x <- planted()
+  made <- function() sub("Made by[^<]*", "", read_page(quick_report(x)$file))
+  set.seed(5)
+  one <- made()
+  expect_identical(made(), one)
+  set.seed(5)
+  expected <- runif(1)
+  set.seed(5)
+  quick_report(x)
+  expect_identical(runif(1), expected)
+  file <- withr::local_tempfile(fileext = ".html")
+  set.seed(5)
+  r <- suppressMessages(report(x, max_lag = 0.05, n_surrogates = 19, open = FALSE, file = file))
+  expect_identical(r$seed, floor(expected * 1e9))
+})
+
+test_that("names of units are text, whatever they are made of", {
+  skip_if_not_installed("ggplot2")
+  names <- c("<b>&\"", "</td>'`", "\u00FC\u4E2D", "<img src=x>", "a\001b", "%s {x} \\1", "&amp;", "-",
+             as.character(9:20))
+  x <- planted()
+  x <- spike_trains(x$time, names[as.integer(x$unit)], start = 0, end = 20)
+  r <- quick_report(x, title = "</title><b>")
+  text <- expect_good_page(r$file)
+  for (name in setdiff(names, "a\001b")) expect_true(name %in% text, label = name)
+  expect_true("a\uFFFDb" %in% text)
+  expect_false(grepl("<img src=x", read_page(r$file), fixed = TRUE))
+})
+
+test_that("recordings with little in them have pages as well", {
+  skip_if_not_installed("ggplot2")
+  nothing <- spike_trains(numeric(), factor(character()), start = 0, end = 1)
+  text <- expect_good_page(quick_report(nothing)$file)
+  expect_true("The recording has no units, so there is nothing to look at." %in% text)
+  silent <- spike_trains(numeric(), factor(character(), c("a", "b")), start = 0, end = 1)
+  r <- quick_report(silent)
+  text <- expect_good_page(r$file)
+  expect_true("There are no spikes to draw." %in% text)
+  expect_null(r$pairs)
+  expect_true(any(grepl("fewer than two units have spikes", text)))
+  text <- expect_good_page(quick_report(spike_trains(0.5, "a", start = 0, end = 1))$file)
+  expect_true(any(grepl("^The recording has 1 unit, which fired 1 spike in 1 second", text)))
+  set.seed(2)
+  alone <- spike_trains(runif(100, 0, 9), "a", start = 0, end = 9)
+  expect_true(any(grepl("there are fewer, so none were", expect_good_page(quick_report(alone)$file))))
+  two <- spike_trains(c(runif(200, 0, 9), 0.1), rep(c("a", "b"), c(200, 1)), start = 0, end = 9)
+  two <- spike_trains(two$time, factor(as.character(two$unit), c("a", "b", "mute")), start = 0,
+                      end = 9)
+  text <- expect_good_page(quick_report(two)$file)
+  expect_true("1 unit without spikes, about which nothing can be said." %in% text)
+  expect_true(any(grepl("shorter than a minute", text)))
+})
+
+test_that("trials and their conditions are on the page", {
+  skip_if_not_installed("ggplot2")
+  x <- planted()
+  trials <- data.frame(start = 0:9 * 2, end = 0:9 * 2 + 1.9, cue = rep(c("left", "right"), 5))
+  x <- suppressMessages(spike_trains(x$time, x$unit, start = 0, end = 20, trials = trials))
+  r <- quick_report(x, by = "cue")
+  text <- expect_good_page(r$file)
+  expect_true(any(grepl("It has 10 trials of 1.9 seconds, 19 seconds together", text)))
+  expect_identical(levels(r$activations$condition), c("left", "right"))
+  expect_identical(sum(r$activations$count), sum(r$assemblies$count))
+  first <- r$assemblies$times[[1]]
+  left <- sum((first %/% 2) %% 2 == 0)
+  expect_equal(r$activations$count[r$activations$condition == "left"][[1]], left)
+  expect_equal(r$activations$seconds, rep(9.5, 2 * nrow(r$assemblies)))
+  expect_true(any(grepl("no difference in it was tested", text)))
+  expect_error(quick_report(x, by = "none"), "`by` must be", class = "synfire_error_argument")
+  expect_error(quick_report(planted(), by = "cue"), "`by` must be NULL",
+               class = "synfire_error_argument")
+})
+
+test_that("what was found before is taken, where it is of this recording", {
+  skip_if_not_installed("ggplot2")
+  x <- planted()
+  set.seed(3)
+  found <- find_assemblies(x, max_lag = 0.02, n_surrogates = 19)
+  file <- withr::local_tempfile(fileext = ".html")
+  r <- suppressMessages(report(x, assemblies = found, open = FALSE, file = file))
+  expect_identical(r$assemblies, found)
+  expect_match(expect_good_page(file), "report(x, assemblies = found", fixed = TRUE, all = FALSE)
+  expect_error(report(x[time = c(0, 10)], assemblies = found, open = FALSE),
+               "another recording", class = "synfire_error_argument")
+  expect_error(report(x, assemblies = found, max_lag = 1, open = FALSE), "`max_lag` must be",
+               class = "synfire_error_argument")
+})
+
+test_that("of a camera's recording the page says what became of its frames", {
+  skip_if_not_installed("ggplot2")
+  set.seed(9)
+  frame <- unlist(lapply(1:4, \(u) sort(sample(600, 80))))
+  x <- spike_trains(frame / 30, rep(1:4, each = 80), start = 0, end = 20.1)
+  set.seed(1)
+  found <- find_assemblies(x, max_lag = 0.1, n_surrogates = 19)
+  file <- withr::local_tempfile(fileext = ".html")
+  suppressMessages(report(x, assemblies = found, open = FALSE, file = file))
+  expect_lt(nrow(attr(found, "recording")), 320)
+  expect_match(expect_good_page(file), sprintf("leaves %d of 320 events",
+                                               nrow(attr(found, "recording"))), all = FALSE)
+})
+
+test_that("many units: the search takes as many as fit, and says so", {
+  skip_if_not_installed("ggplot2")
+  set.seed(4)
+  x <- spike_trains(runif(3000, 0, 20), factor(sample(60, 3000, TRUE), 1:60), start = 0, end = 20)
+  file <- withr::local_tempfile(fileext = ".html")
+  whole <- tryCatch(find_assemblies(x, max_lag = 0.5, n_surrogates = 19, max_memory = 1e7),
+                    synfire_error_budget = \(e) NULL)
+  skip_if_not(is.null(whole), "all units fit")
+  r <- suppressMessages(report(x, max_lag = 0.5, n_surrogates = 19, max_memory = 1e7, open = FALSE, file = file))
+  expect_lt(length(r$searched), 60)
+  busiest <- names(sort(-table(x$unit)))
+  least <- min(table(x$unit)[r$searched])
+  expect_gte(least, max(table(x$unit)[setdiff(levels(x$unit), r$searched)]))
+  expect_match(expect_good_page(file), sprintf("Only the %d busiest of the 60 units",
+                                               length(r$searched)), all = FALSE)
+})
+
+# ---- Files ----
+
+test_that("no file but an earlier report is replaced, and no half of one is left", {
+  skip_if_not_installed("ggplot2")
+  x <- spike_trains(c(1, 2), "a", start = 0, end = 3)
+  folder <- withr::local_tempdir()
+  file <- file.path(folder, "page.html")
+  writeLines("mine", file)
+  expect_error(report(x, open = FALSE, file = file), "did not make", class = "synfire_error_argument")
+  expect_identical(readLines(file), "mine")
+  unlink(file)
+  suppressMessages(report(x, open = FALSE, file = file))
+  before <- read_page(file)
+  suppressMessages(report(x, title = "Again", open = FALSE, file = file))
+  expect_match(read_page(file), "<h1>Again</h1>", fixed = TRUE)
+  local({
+    local_function("write_checked", function(file, ...) {
+      writeLines("half", file)
+      rlang::interrupt()
+    })
+    third <- tryCatch(report(x, title = "Third", open = FALSE, file = file),
+                      interrupt = \(e) "stopped")
+    expect_identical(third, "stopped")
+  })
+  expect_match(read_page(file), "<h1>Again</h1>", fixed = TRUE)
+  expect_identical(list.files(folder, all.files = TRUE, no.. = TRUE), "page.html")
+  for (bad in list(1, NA_character_, "", c("a.html", "b.html"), "page.pdf", folder,
+                   file.path(folder, "none", "page.html"))) {
+    expect_error(report(x, open = FALSE, file = bad), "`file` must be",
+                 class = "synfire_error_argument")
+  }
+})
+
+test_that("wrong arguments are named", {
+  skip_if_not_installed("ggplot2")
+  x <- spike_trains(c(1, 2), "a", start = 0, end = 3)
+  for (bad in list(list(title = 1), list(by = "cue"), list(assemblies = 1), list(seed = 0.5),
+                   list(open = NA), list(max_lags = 1), list(threads = 0), list(max_memory = 1),
+                   list(alpha = 2), list(max_lag = "x"))) {
+    expect_error(do.call(report, utils::modifyList(list(x, open = FALSE), bad)), paste0("`", names(bad), "`"),
+                 class = "synfire_error_argument")
+  }
+  expect_error(report(), "`x` must be", class = "synfire_error_argument")
+  expect_error(report("x"), class = "synfire_error_argument")
+})
+
+# ---- Pairs ----
+
+test_that("the evidence of pairs is that of a slow count", {
+  set.seed(6)
+  a <- sort(runif(300, 0, 30))
+  x <- spike_trains(c(a, a[1:80] + 0.0071, runif(400, 0, 30)), rep(c("a", "b", "c"), c(300, 80, 400)),
+                    start = 0, end = 30.1)
+  plan <- pair_plan(x)
+  counts <- cross_correlogram(x, plan$seconds, plan$reach * plan$seconds)
+  ours <- pair_evidence(counts, plan)
+  slow <- slow_pair_evidence(counts, plan)
+  pairs <- paste(pmin(ours$reference, ours$target), pmax(ours$reference, ours$target))
+  for (k in seq_len(nrow(ours))) {
+    own <- slow[paste(slow$a, slow$b) == pairs[[k]], ]
+    expect_equal(ours$evidence[[k]], max(own$evidence), tolerance = 1e-6)
+    best <- own[which.max(own$evidence), ]
+    expect_equal(unlist(ours[k, c("count", "expected", "width")]),
+                 unlist(best[c("count", "expected", "width")]))
+  }
+  expect_identical(ours$reference[[1]], "a")
+  expect_identical(ours$target[[1]], "b")
+  expect_equal(ours$lag[[1]], 0.007)
+  expect_equal(ours$count[[1]], 80, tolerance = 0.1)
+})
+
+test_that("a planted pair is found, and units that share slow rates are not", {
+  set.seed(7)
+  a <- sort(runif(600, 0, 60))
+  x <- spike_trains(c(a, a[1:200] - 0.012, runif(1000, 0, 60)),
+                    rep(c("a", "b", "c"), c(600, 200, 1000)), start = -1, end = 61)
+  tested <- test_pairs(x, 0.05, 2, 1e9)
+  expect_identical(tested$pairs[c("reference", "target")], data.frame(reference = "b", target = "a"))
+  expect_equal(tested$pairs$lag, 0.012)
+  expect_equal(tested$pairs$p, 0.05)
+  false <- vapply(1:40, \(k) {
+    rate <- rep(c(5, 40), 30)
+    time <- unlist(lapply(1:5, \(u) unlist(lapply(1:60, \(s) s - 1 + runif(rpois(1, rate[[s]]))))))
+    unit <- rep(1:5, length.out = length(time))[order(runif(length(time)))]
+    y <- spike_trains(time, unit, start = 0, end = 60)
+    nrow(test_pairs(y, 0.05, 2, 1e9)$pairs) > 0
+  }, NA)
+  # More than 6 of 40 has a probability of 0.003 where that of each is 0.05.
+  expect_lte(sum(false), 6)
+})
+
+test_that("a surrogate keeps each unit's spikes in each piece, and nothing between units", {
+  set.seed(8)
+  x <- suppressMessages(spike_trains(
+    runif(500, 0, 10), sample(3, 500, TRUE), start = 0, end = 10,
+    trials = data.frame(start = c(0, 4, 7), end = c(4, 6.5, 10))
+  ))
+  pieces <- pair_pieces(x, 1)
+  expect_equal(nrow(pieces), 9)
+  expect_true(all(pieces$start[-1] > pieces$end[-9]))
+  y <- shifted_units(x, pieces)
+  of <- function(x) {
+    piece <- findInterval(x$time, pieces$start)
+    piece[x$time > pieces$end[piece]] <- NA
+    table(piece, x$unit)
+  }
+  expect_identical(of(y), of(x))
+  expect_false(identical(y$time, x$time))
+  expect_identical(attr(y, "trials"), attr(x, "trials"))
+})
+
+# ---- Pieces of pages ----
+
+test_that("base64 is that of RFC 4648", {
+  text <- c("", "f", "fo", "foo", "foob", "fooba", "foobar")
+  expect_identical(vapply(text, \(one) base64(charToRaw(one)), "", USE.NAMES = FALSE),
+                   c("", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"))
+  skip_if_not_installed("jsonlite")
+  bytes <- as.raw(c(0:255, 255:0, 7))
+  expect_identical(base64(bytes), gsub("\n", "", jsonlite::base64_enc(bytes)))
+})
+
+test_that("an R that cannot draw gives a page without pictures", {
+  skip_if_not_installed("ggplot2")
+  local_function("can_write_pictures", function() FALSE)
+  r <- quick_report(planted())
+  expect_match(expect_good_page(r$file), "this R cannot draw PNG files", all = FALSE)
+  expect_false(grepl("<img", read_page(r$file)))
+})
+
+test_that("a browser shows the page with all its pictures", {
+  skip_on_cran()
+  skip_if_not_installed("ggplot2")
+  r <- quick_report(planted())
+  page <- open_page(paste0("file://", r$file))
+  withr::defer(page$close(), priority = "first")
+  for (try in 1:100) if (identical(page$value("document.readyState"), "complete")) break else Sys.sleep(0.1)
+  pictures <- length(attributes_of(read_page(r$file), "img", "src"))
+  expect_gte(pictures, 4)
+  expect_equal(page$value("[...document.images].filter(i => i.naturalWidth > 100).length"), pictures)
+  expect_identical(page$value("document.querySelector('h1').innerText"), "A recording of 20 units")
+  expect_true(page$value("document.documentElement.scrollWidth <= window.innerWidth"))
+})
+
+test_that("which group drives which is asked where that is wanted", {
+  skip_if_not_installed("ggplot2")
+  set.seed(11)
+  first <- sort(runif(120, 1, 149))
+  second <- first[runif(120) < 0.8] + 0.25
+  third <- runif(120, 1, 149)
+  at <- list(first, second, third)
+  time <- unlist(lapply(at, \(t) rep(t, each = 3)))
+  unit <- unlist(lapply(1:3, \(k) rep(3 * k - 2:0, length(at[[k]]))))
+  time <- time + runif(length(time), 0, 0.002)
+  x <- spike_trains(c(time, runif(24 * 150, 0, 150)), c(unit, rep(1:24, 150)), start = 0, end = 150)
+  found <- find_assemblies(x, max_lag = 0.05, n_surrogates = 19, threads = 2)
+  name <- sprintf("Assembly %d", match(c("1", "4", "7"), vapply(found$units, \(one) min(one), "")))
+  file <- withr::local_tempfile(fileext = ".html")
+  r <- suppressMessages(report(x, assemblies = found, causes = TRUE, open = FALSE, threads = 2,
+                               file = file))
+  text <- expect_good_page(file)
+  expect_equal(nrow(r$causes), 6)
+  expect_identical(r$causes$cause[[1]], name[[1]])
+  expect_identical(r$causes$effect[[1]], name[[2]])
+  expect_equal(r$causes$delay[[1]], 0.25, tolerance = 0.21)
+  expect_identical(r$causes$p_holm, p.adjust(r$causes$p, "holm"))
+  expect_true(r$causes$p_holm[[1]] <= 0.05 && all(r$causes$p_holm[-1] > 0.05))
+  expect_true(any(grepl(sprintf("%s drives %s by about", name[[1]], name[[2]]), text)))
+  expect_true("What drives what" %in% text)
+  alone <- planted()
+  r <- quick_report(alone, causes = TRUE)
+  expect_null(r$causes)
+  expect_true(any(grepl("there are fewer than two groups", expect_good_page(r$file))))
+})
