@@ -1,8 +1,8 @@
 /* Makes the histograms of surrogates without counting anew. The lags of two units in a
    segment, around the segment, are counted once: a row of a byte a lag. In a surrogate
    the row begins elsewhere, so its histogram is a sum of as many pieces of rows as there
-   are segments. Rows are followed by their beginning, as far as a histogram is long, so that
-   each piece is in one.
+   are segments. Rows are followed by their beginning, as far as a histogram is long, so
+   that each piece is in one.
 
    Where a segment has few pairs of spikes these are counted one by one in each surrogate;
    and so are those within reach where a segment is so long that most of a row would not

@@ -42,8 +42,8 @@ syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
 int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin);
 
 /* What is common to pairs is found from some of them, evenly spread: their number, at
-   most SYN_LAGGED_FITTED, and which they are, i from 0. It is 0 where there are few pairs:
-   then nothing is taken for common, as an assembly may be all there is. */
+   most SYN_LAGGED_FITTED, and which they are, i from 0. It is 0 where there are few
+   pairs: then nothing is taken for common, as an assembly may be all there is. */
 enum { SYN_LAGGED_FITTED = 150, SYN_LAGGED_FEWEST = 28 };
 uint32_t syn_lagged_samples(uint32_t units);
 void syn_lagged_sample(uint32_t units, uint32_t i, uint32_t *a, uint32_t *b);
