@@ -239,7 +239,8 @@ assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks
 #' Frames need not be whole ticks apart, so a twentieth of a frame is let pass.
 #' @noRd
 frame_ticks <- function(ticks) {
-  apart <- diff(unique(ticks))
+  apart <- diff(ticks)
+  apart <- apart[apart > 0]
   if (length(apart) < 100L) return(0)
   frame <- min(apart)
   frames <- apart / frame

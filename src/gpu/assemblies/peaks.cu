@@ -15,6 +15,9 @@ constexpr double MEMORY_SHARE = 0.85;  /* of what is free on a device */
 constexpr double PART_OF_BUDGET = 0.4; /* for lists that are made, and as much for those
                                           that are looked at; the search needs the rest */
 constexpr uint32_t BATCHES = 8;        /* at least, of all surrogates */
+constexpr double BYTES_FOR_TWO = 5e8;  /* of a device, that two work on: while one fetches
+                                          lists, the other goes on */
+constexpr uint32_t TURNS = 3;          /* in which each of those does a batch */
 
 /* Some surrogates, whose lists all devices fill. */
 struct batch {
@@ -43,8 +46,8 @@ struct batch {
 struct syn_gpu_peaks {
     const syn_pair_source *source;
     gpu::memory_limit limit;
-    std::vector<int> devices;
-    std::vector<std::unique_ptr<peak_device>> device;  /* in the order of `devices` */
+    std::vector<int> devices;  /* numbers of the following */
+    std::vector<std::unique_ptr<peak_device>> device;
     std::unique_ptr<batch> next;  /* which is made while those before are looked at */
     uint32_t most = 0;            /* surrogates of a batch; 0 before the first */
     char reason[SYN_GPU_TEXT] = "";
@@ -62,23 +65,26 @@ size_t limit_of(const syn_gpu_peaks &p)
     return p.source->pairs->budget->limit;
 }
 
-/* Bytes that may be held on a device, which may be named more than once. */
-double device_bytes(const syn_gpu_peaks &p, int device)
+/* Bytes that may be held on the current device, which may be named more than once. */
+double device_bytes(const syn_gpu_peaks &p, size_t times)
 {
-    auto times = std::count(p.devices.begin(), p.devices.end(), device);
     double free = MEMORY_SHARE * (double) gpu::free_memory();
     return std::min(free, (double) limit_of(p)) / (double) times;
 }
 
-void open_devices(syn_gpu_peaks *p)
+void open_devices(syn_gpu_peaks *p, const int *devices, int n)
 {
-    gpu::check_request(p->devices.data(), (int) p->devices.size());
+    gpu::check_request(devices, n);
     std::vector<double> bytes;
-    for (int number : p->devices) {
-        gpu::check(cudaSetDevice(number));
-        bytes.push_back(device_bytes(*p, number));
+    for (int i = 0; i < n; i++) {
+        gpu::check(cudaSetDevice(devices[i]));
+        double here = device_bytes(*p, (size_t) std::count(devices, devices + n,
+                                                           devices[i]));
+        size_t times = here >= BYTES_FOR_TWO ? 2 : 1;
+        p->devices.insert(p->devices.end(), times, devices[i]);
+        bytes.insert(bytes.end(), times, here / (double) times);
     }
-    for (size_t i = 0; i < p->devices.size(); i++) {
+    for (size_t i = 0; i < bytes.size(); i++) {
         gpu::check(cudaSetDevice(p->devices[i]));
         p->device.emplace_back(new peak_device(p->source, p->devices[i], bytes[i]));
     }
@@ -96,7 +102,7 @@ peak_device *claim(const syn_gpu_peaks *p, batch *b, int number)
 void work_as_member(const syn_gpu_peaks *p, batch *b, peak_device *device)
 {
     uint32_t first = 0, n, devices = (uint32_t) p->devices.size();
-    uint32_t share = (b->n + devices - 1) / devices;
+    uint32_t share = (b->n + TURNS * devices - 1) / (TURNS * devices);
     while ((n = b->crew.take(std::min(device->batch(), share), b->n, devices, &first)) > 0)
         device->surrogates(b->from + first, n, b->list.data() + first, b->crew.stop);
 }
@@ -128,6 +134,8 @@ syn_status recording(void *self, syn_peaks *out, const syn_watch *watch)
         crew.start(p->devices.data(), 1,
                    [&](int) { p->device[0]->recording(out, crew.stop); });
         crew.wait(1, watch, "units");
+        for (auto &device : p->device)
+            device->expect(p->device[0]->most_found());
     }));
 }
 
@@ -204,8 +212,7 @@ extern "C" syn_status syn_gpu_peaks_open(const syn_pair_source *source,
     gpu::outcome end = gpu::outcome_of([&] {
         gpu::device_scope scope;
         std::unique_ptr<syn_gpu_peaks> peaks(new syn_gpu_peaks(source));
-        peaks->devices.assign(devices, devices + n_devices);
-        open_devices(peaks.get());
+        open_devices(peaks.get(), devices, n_devices);
         *out = peaks.release();
     });
     std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
