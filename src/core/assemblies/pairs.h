@@ -62,6 +62,12 @@ typedef struct syn_lagged_window {
 syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t b,
                               uint32_t rung, int32_t lag);
 
+/* Counts, with all threads, the histograms of units[n] with all others: then these may be
+   looked at by several threads at once, until another one is looked at. Without room for
+   so many `*kept` is 0. SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_INTERRUPTED. */
+syn_status syn_lagged_keep(const syn_lagged *pairs, const uint32_t *unit, uint32_t n,
+                           int *kept, const syn_watch *watch);
+
 /* Running sums of the histogram of a < b, at lag 0; they stay until others were asked
    for. */
 const int32_t *syn_lagged_sums(const syn_lagged *pairs, uint32_t a, uint32_t b);
