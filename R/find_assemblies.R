@@ -76,8 +76,8 @@
 #' * Several electrodes that see one cell are together within a millisecond or two.
 #' * Rates that rise together in some units alone, over 10 to 500 ms, are an assembly here
 #'   (Russo and Durstewitz 2017 call it so), whatever makes them rise.
-#' * What happens in population bursts alone. The attribute `left_out` says which share of the time
-#'   they take.
+#' * What happens in population bursts alone. `print()` and `summary()` say which share of the time
+#'   they take, and the attribute `bursts` when they are.
 #' * The p value says that there is an assembly, not that each of its members is one. Single
 #'   members are added at 5.5 standard deviations.
 #'
@@ -124,7 +124,8 @@
 #'   }
 #'   Attributes: `recording` (what was looked at), `camera` (`NULL`, or the length of a `frame` in
 #'   seconds and how many `spikes` were given, see Recordings of a camera), `max_lag`, `alpha`, `n_surrogates`, `segment`, `window` (widths that
-#'   were looked at, in seconds), `left_out`, `maxima` (sizes x widths x surrogates: the
+#'   were looked at, in seconds), `left_out` (share of the time that is in population bursts),
+#'   `bursts` (data frame with their `start` and `end`, in seconds), `maxima` (sizes x widths x surrogates: the
 #'   largest evidence of each, see `vignette("definitions-significance")`), `best` (`score` and `p` of
 #'   the best group, reported or not; `NULL` with less than three units or no spikes),
 #'   `device`, `gpus`, `threads`, `elapsed` (s), `seed` (`.Random.seed` as it was before) and
@@ -202,6 +203,7 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
     segment = ticks_to_seconds(ladder$segment, attr(x, "resolution")),
     window = ticks_to_seconds(found$width * ladder$bin, attr(x, "resolution")),
     maxima = found$maximum, left_out = found$left_out,
+    bursts = burst_table(found$bursts, attr(x, "resolution")),
     best = if (!is.null(found$best)) {
       c(score = found$best, p = (sum(found$score >= found$best) + 1) / (n + 1))
     },
@@ -293,6 +295,15 @@ new_assemblies <- function(found, x, ladder, about) {
     times = lapply(groups, \(g) ticks_to_seconds(g$tick, resolution)),
     spikes = lapply(groups, `[[`, "spikes")
   ), "assemblies", about)
+}
+
+#' Population bursts in seconds
+#' @param bursts Matrix: a column for each, with its first tick and the one after it; or `NULL`.
+#' @noRd
+burst_table <- function(bursts, resolution) {
+  bursts <- bursts %||% matrix(0, 2L, 0L)
+  data.frame(start = ticks_to_seconds(bursts[1L, ], resolution),
+             end = ticks_to_seconds(bursts[2L, ], resolution))
 }
 
 #' How many ticks are in the first half of the recorded time
