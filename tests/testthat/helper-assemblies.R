@@ -187,8 +187,8 @@ slow_peaks_of <- function(x, max_lag, n, from = 0, segment = NULL, widest = NULL
        width = as.integer(widths))
 }
 
-# Share of the steps of time in which a population burst is under way.
-burst_share <- function(x, step) {
+# Whether a population burst is under way in each step of time.
+burst_steps <- function(x, step) {
   n <- floor((attr(x, "end") - attr(x, "start")) / step + 1e-9) + 1
   at <- floor((x$time - attr(x, "start")) / step + 1e-9) + 1
   raised <- expected <- variance <- units <- 0
@@ -204,8 +204,8 @@ burst_share <- function(x, step) {
     variance <- variance + q * (1 - q)
     units <- units + 1
   }
-  if (units < 12) return(0)
-  mean(raised >= max(expected + 0.4 * (units - expected), expected + 4 * sqrt(variance)))
+  if (units < 12) return(logical(n))
+  raised >= max(expected + 0.4 * (units - expected), expected + 4 * sqrt(variance))
 }
 
 # The evidence of the best triangle in a matrix of peaks (unit a, unit b, rung, lag, z): the

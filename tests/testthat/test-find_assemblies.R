@@ -174,9 +174,53 @@ test_that("population bursts are left out, and what an assembly does is not", {
                            nuisances = c(bursts = 0.3))
   found <- find_assemblies(x, max_lag = 0.05, n_surrogates = 19, threads = 1)
   expect_gt(attr(found, "left_out"), 0.05)
-  expect_equal(attr(found, "left_out"), burst_share(x, 0.05))
+  bursts <- burst_steps(x, 0.05)
+  expect_equal(attr(found, "left_out"), mean(bursts))
+  long <- rle(bursts)
+  end <- cumsum(long$lengths)
+  expect_equal(attr(found, "bursts"), data.frame(
+    start = (end - long$lengths)[long$values] * 0.05, end = pmin(end[long$values] * 0.05, 60)))
+  expect_output(print(found), sprintf("# without %d population bursts, ", sum(long$values)))
   few <- find_assemblies(x[unit = levels(x$unit)[1:11]], max_lag = 0.05, n_surrogates = 19, threads = 1)
   expect_identical(attr(few, "left_out"), 0)
+  expect_identical(nrow(attr(few, "bursts")), 0L)
+})
+
+test_that("bursts are those of trials", {
+  set.seed(9)
+  x <- simulate_assemblies(duration = 60, units = 20, assemblies = character(),
+                           nuisances = c(bursts = 0.3))
+  # The first trial ends within a step.
+  trials <- data.frame(start = c(0, 30), end = c(29.98, 60))
+  y <- suppressMessages(spike_trains(x$time, x$unit, start = 0, end = 60, trials = trials))
+  bursts <- attr(find_assemblies(y, max_lag = 0.05, n_surrogates = 19, threads = 1), "bursts")
+  expect_gt(nrow(bursts), 5)
+  expect_false(is.unsorted(c(t(bursts))))
+  in_trial <- findInterval(bursts$start, trials$start)
+  expect_true(all(bursts$end <= trials$end[in_trial] + 1e-6))
+  off <- (bursts$start - trials$start[in_trial]) / 0.05
+  expect_equal(off, round(off))
+})
+
+test_that("of groups that are not there, the nearest p is said", {
+  set.seed(1)
+  x <- simulate_assemblies(duration = 60, units = 12, assemblies = character(), rate = 15)
+  found <- find_assemblies(x, max_lag = 0.2, n_surrogates = 19, threads = 1)
+  expect_identical(nrow(found), 0L)
+  p <- signif(attr(found, "best")[["p"]], 2)
+  expect_match(no_assembly_words(found), sprintf("What comes nearest has a p value of %s.", p),
+               fixed = TRUE)
+  # As if its members had not stood out.
+  attr(found, "best")[["p"]] <- 0.05
+  expect_match(no_assembly_words(found), "A group has a p value of 0.05, but fewer than three")
+})
+
+test_that("sentences say which units, and how wide their windows are", {
+  expect_identical(units_said(c("1", "2", "10.0")), "units 1, 2 and 10.0")
+  expect_identical(units_said(c("a", "2")), "a and 2")
+  expect_identical(widths_text(c(0.005, 0.005)), "5 ms")
+  expect_identical(widths_text(c(0.033, 0.005, 0.017)), "5 to 33 ms")
+  expect_identical(widths_text(c(0.5, 1.5)), "500 ms to 1.5 s")
 })
 
 test_that("p of the best group is uniform where units are independent", {
