@@ -312,7 +312,7 @@ static syn_status prepare(syn_assembly_search *s, const syn_spikes *spikes,
     s->made_by = (syn_pair_source){.pairs = &s->pairs, .binned = &s->binned,
                                    .key = o->key, .least = SYN_HINT_LEAST};
     s->source = syn_pair_source_functions(&s->made_by);
-    status = syn_lagged_count(&s->pairs, &s->segments.recording, watch);
+    status = syn_lagged_count(&s->pairs, &s->segments.recording, spikes, watch);
     return status == SYN_OK && o->elsewhere
                ? o->elsewhere->open(o->elsewhere->self, &s->made_by, &s->source)
                : status;
