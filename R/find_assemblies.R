@@ -19,7 +19,7 @@
 #'   share of what is expected, is no evidence, nor is what these shares usually differ by. So
 #'   population bursts and oscillations that all units share are no assemblies. With seven units
 #'   and fewer this is left out, as an assembly may then be all there is; but a burst of all is then an
-#'   assembly;
+#'   assembly. That short lags have more places in a trial than long ones is no excess in any case;
 #' * and it is measured in standard deviations of counts of units whose spikes come in clumps
 #'   as these units' do.
 #'
@@ -87,7 +87,9 @@
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes. Trials are kept
 #'   apart.
-#' @param max_lag Longest lag between two members, in seconds.
+#' @param max_lag Longest lag between two members, in seconds. In short trials, and in short
+#'   recordings, it is less, and so are the widths: the lag and three of the longest widths fit
+#'   into half the length that most trials have. A message says so.
 #' @param alpha Probability that anything is reported where units are independent.
 #' @param n_surrogates Number of surrogates, at least `1 / alpha - 1`.
 #' @param segment Length of the segments within which surrogates shift units, in seconds, at least
@@ -199,7 +201,7 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
                          "Take fewer units with `x[unit = ]`, or a shorter `max_lag`.",
                          limit_of = "spikes")
   new_assemblies(found, x, ladder, list(
-    recording = x, camera = camera, max_lag = max_lag, alpha = alpha, n_surrogates = n,
+    recording = x, camera = camera, max_lag = ladder$max_lag, alpha = alpha, n_surrogates = n,
     segment = ticks_to_seconds(ladder$segment, attr(x, "resolution")),
     window = ticks_to_seconds(found$width * ladder$bin, attr(x, "resolution")),
     maxima = found$maximum, left_out = found$left_out,
@@ -223,6 +225,9 @@ assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks
   shortest <- ticks_to_seconds(bin, resolution)
   max_lag <- check_number(max_lag, min = shortest, max = 1e5 * shortest, call = call)
   whole <- diff(interval_ticks(x))
+  longest <- common_length(x)
+  widest <- max(shortest, min(0.3, longest / 12))
+  max_lag <- lag_within(max_lag, max(shortest, longest / 2 - 3 * widest), widest, x)
   if (is.null(segment)) {
     # Lags and the sides of the widest window go around a shorter segment into themselves.
     reach <- max_lag + 3 * max(0.3, shortest)
@@ -230,10 +235,31 @@ assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks
   }
   segment <- check_number(segment, min = 2 * max_lag, max = 1e9, call = call)
   # At most 1e9 bins, so that the core counts those of a segment in 31 bits.
-  list(bin = bin, lags = floor(max_lag / resolution / bin * (1 + 1e-9)),
-       widest = max(1, floor(0.3 / resolution / bin * (1 + 1e-9))),
+  list(bin = bin, max_lag = max_lag, lags = floor(max_lag / resolution / bin * (1 + 1e-9)),
+       widest = max(1, floor(widest / resolution / bin * (1 + 1e-9))),
        segment = max(min(round(segment / resolution), 1e9 * bin), ceiling(whole / 1e6)),
        step = max(1, round(0.05 / resolution / bin)) * bin)
+}
+
+#' How long trials are: half of the recorded time is in trials at least as long, in seconds
+#' @noRd
+common_length <- function(x) {
+  length <- sort(lengths_of_trials(x), decreasing = TRUE)
+  length[[which(cumsum(length) >= sum(length) / 2)[[1L]]]]
+}
+
+#' The longest lag that is looked at: in surrogates a lag and its sides go around the end of a
+#' trial, and come back as other lags if they are longer than half of it
+#' @noRd
+lag_within <- function(max_lag, most, widest, x) {
+  if (max_lag <= most * (1 + 1e-9)) return(max_lag)
+  what <- if (is.null(attr(x, "trials", exact = TRUE))) "The recording is" else "Trials are"
+  cli::cli_inform(c(i = paste(
+    "{what} {duration_text(common_length(x))} long, so lags are looked at up to",
+    "{duration_text(most)} and not {duration_text(max_lag)}, in windows of up to",
+    "{duration_text(widest)}."
+  )))
+  most
 }
 
 #' Ticks from one frame to the next, of times that are those of frames of a camera; else 0

@@ -114,6 +114,47 @@ test_that("wrong arguments are named", {
   expect_error(find_assemblies(x, max_lag = 10, max_memory = 1e7), class = "synfire_error_budget")
 })
 
+# Units that fire independently in trials, with nothing in between.
+independent_trials <- function(units, length, seed, whole = 60) {
+  set.seed(seed)
+  start <- seq(0, by = length + 0.5, length.out = round(whole / length))
+  trials <- data.frame(start = start, end = start + length)
+  n <- stats::rpois(units, 8 * whole)
+  time <- unlist(lapply(n, \(k) sample(start, k, TRUE) + stats::runif(k, 0, length)))
+  spike_trains(time, rep(seq_len(units), n), start = 0, end = max(trials$end), trials = trials)
+}
+
+test_that("that short lags have more places in trials is no assembly", {
+  for (length in c(0.2, 2)) {
+    p <- vapply(1:15, \(seed) {
+      x <- independent_trials(6, length, seed)
+      found <- suppressMessages(find_assemblies(x, n_surrogates = 19, threads = 1))
+      attr(found, "best")[["p"]]
+    }, 0)
+    # More than 4 of 15 has a probability of 0.0006 where that of each is 0.05.
+    expect_lte(sum(p < 0.06), 4)
+  }
+})
+
+test_that("lags and widths fit into trials, and a message says so", {
+  x <- independent_trials(4, 1, 1)
+  expect_message(found <- find_assemblies(x, n_surrogates = 19),
+                 "Trials are 1 s long, so lags are looked at up to 250 ms and not 1 s")
+  expect_equal(attr(found, "max_lag"), 0.25)
+  expect_equal(max(attr(found, "window")), 0.065)
+  expect_no_message(find_assemblies(x, max_lag = 0.25, n_surrogates = 19))
+  # Half of the time is in long trials.
+  trials <- data.frame(start = c(0, 11, 22, 23), end = c(10, 21, 22.5, 23.5))
+  y <- suppressMessages(spike_trains(x$time, x$unit, start = 0, end = 90, trials = trials))
+  expect_identical(common_length(y), 10)
+  expect_no_message(find_assemblies(y, n_surrogates = 19))
+  short <- spike_trains(c(1, 1.5, 1.7), c("a", "b", "c"), start = 1, end = 2)
+  expect_message(find_assemblies(short, n_surrogates = 19), "The recording is 1 s long")
+  instant <- spike_trains(c(1, 1, 1), c("a", "b", "c"), start = 1, end = 1)
+  expect_message(none <- find_assemblies(instant, n_surrogates = 19), "The recording is 0 ms long")
+  expect_identical(nrow(none), 0L)
+})
+
 test_that("words and tables agree", {
   x <- planted(6)
   found <- find_assemblies(x, max_lag = 0.15, n_surrogates = 19, threads = 1)
