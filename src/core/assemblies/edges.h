@@ -10,7 +10,7 @@
    hold more than the lags beside them. In a trial of n bins there are n - |lag| places
    for a lag: around lag 0 there are most. 0 where there is no place beside a window.
    SYN_OVER_BUDGET or SYN_NO_MEMORY. */
-syn_status syn_edges_share(const syn_ladder *ladder, int64_t bin, const syn_spikes *trials,
-                           double *common, syn_budget *budget);
+syn_status syn_edges_share(const syn_ladder *ladder, int64_t bin,
+                           const syn_spikes *trials, double *common, syn_budget *budget);
 
 #endif
