@@ -21,16 +21,14 @@ syn_status syn_grower_make(syn_grower *out, const syn_lagged *pairs, syn_budget 
 {
     size_t lags = 4 * (size_t)pairs->ladder.lags + 1, all = (size_t)pairs->threads * lags;
     *out = (syn_grower){.pairs = pairs, .lags = lags};
-    int ok = (out->evidence = syn_budget_alloc(budget, all, sizeof *out->evidence)) &&
-             (out->agreed = syn_budget_alloc(budget, all, sizeof *out->agreed)) &&
+    int ok = (out->may = syn_budget_alloc(budget, all, sizeof *out->may)) &&
              (out->best = syn_budget_alloc(budget, pairs->units, sizeof *out->best));
     return ok ? SYN_OK : syn_budget_refusal(budget);
 }
 
 void syn_grower_free(syn_grower *grower, syn_budget *budget)
 {
-    syn_budget_free(budget, grower->evidence);
-    syn_budget_free(budget, grower->agreed);
+    syn_budget_free(budget, grower->may);
     syn_budget_free(budget, grower->best);
 }
 
@@ -72,12 +70,26 @@ static double support(const syn_lagged *p, const syn_assembly *g, uint32_t but,
     return sum / sqrt(asked);
 }
 
+/* Evidence for a unit at a lag that all members reach; 0 without enough agreement. */
+static double support_of_all(const syn_lagged *p, const syn_assembly *g,
+                             syn_member candidate)
+{
+    float sum = 0;
+    int agreed = 0;
+    for (uint32_t m = 0; m < g->size; m++) {
+        double z = syn_lagged_look(p, g->member[m].unit, candidate.unit, candidate.rung,
+                                   candidate.lag - g->member[m].lag).z;
+        agreed += z > OWN;
+        sum += (float)(z > CAP ? CAP : z < FLOOR ? FLOOR : z);
+    }
+    return agreed < agreed_of((int)g->size) ? 0 : sum / sqrt(g->size);
+}
+
 /* The best lag of a unit on a rung, found by one of the threads. */
 static double best_lag(const syn_grower *w, const syn_assembly *g, int thread,
                        syn_member *candidate)
 {
-    float *evidence = w->evidence + (size_t)thread * w->lags;
-    uint8_t *agreed = w->agreed + (size_t)thread * w->lags;
+    uint8_t *may = w->may + (size_t)thread * w->lags;
     const syn_ladder *l = &w->pairs->ladder;
     int32_t lags = (int32_t)l->lags, step = (int32_t)l->step[candidate->rung];
     int32_t low = 0, high = 0;
@@ -90,21 +102,19 @@ static double best_lag(const syn_grower *w, const syn_assembly *g, int thread,
     double best = 0;
     if (n <= 0)
         return 0;
-    memset(evidence, 0, (size_t)n * sizeof *evidence);
-    memset(agreed, 0, (size_t)n);
+    memset(may, 0, (size_t)n);
     for (uint32_t m = 0; m < g->size; m++)
-        for (int32_t k = 0; k < n; k++) {
-            double z = syn_lagged_look(w->pairs, g->member[m].unit, candidate->unit,
-                                     candidate->rung,
-                                     from + k * step - g->member[m].lag).z;
-            evidence[k] += (float)(z > CAP ? CAP : z < FLOOR ? FLOOR : z);
-            agreed[k] += z > OWN;
-        }
+        syn_lagged_may_pass(w->pairs, g->member[m].unit, candidate->unit,
+                            candidate->rung, from - g->member[m].lag, step, n, OWN, may);
     for (int32_t k = 0; k < n; k++) {
-        double sum = evidence[k] / sqrt(g->size);
-        if (sum > best && agreed[k] >= agreed_of((int)g->size)) {
-            best = sum;
-            candidate->lag = from + k * step;
+        if (may[k] < agreed_of((int)g->size))
+            continue;
+        syn_member here = *candidate;
+        here.lag = from + k * step;
+        double evidence = support_of_all(w->pairs, g, here);
+        if (evidence > best) {
+            best = evidence;
+            candidate->lag = here.lag;
         }
     }
     return best;

@@ -33,8 +33,7 @@ typedef struct syn_extension {
 typedef struct syn_grower {
     const syn_lagged *pairs;
     size_t lags;           /* a unit may have: 4 * ladder.lags + 1 */
-    float *evidence;       /* [threads * lags] */
-    uint8_t *agreed;       /* [threads * lags] members with an excess of their own */
+    uint8_t *may;          /* [threads * lags] members that may have an excess there */
     syn_extension *best;   /* [units] */
 } syn_grower;
 

@@ -214,6 +214,24 @@ syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t 
                                .z = syn_excess_z(s, e)};
 }
 
+/* With a single spike in a window z is below 1. */
+void syn_lagged_may_pass(const syn_lagged *p, uint32_t a, uint32_t b, uint32_t rung,
+                         int32_t from, int32_t step, int32_t n, double z,
+                         uint8_t *passing)
+{
+    const int32_t *sum = a < b ? syn_lagged_sums(p, a, b) : syn_lagged_sums(p, b, a);
+    int32_t half = (int32_t)p->ladder.half[rung], way = a < b ? 1 : -1;
+    syn_excess_scale e = {.clumps = clumps_of(p, a, b, rung)};
+    for (int32_t k = 0; k < n; k++) {
+        int32_t lag = way * (from + k * step);
+        uint32_t place = syn_ladder_place(&p->ladder, rung, lag);
+        e.common = p->common[place];
+        e.spread = p->spread[place];
+        passing[k] += (uint8_t)syn_excess_may_pass(syn_sides_look(sum, half, lag), e,
+                                                   z * z);
+    }
+}
+
 /* ---- clumps ---- */
 
 /* Allan factor of the counts of a unit in windows of `width` ticks: half the mean square
