@@ -214,7 +214,7 @@ syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t 
                                .z = syn_excess_z(s, e)};
 }
 
-/* With a single spike in a window z is below 1. */
+/* Where nothing was counted beside a window, any count in it may be enough. */
 void syn_lagged_may_pass(const syn_lagged *p, uint32_t a, uint32_t b, uint32_t rung,
                          int32_t from, int32_t step, int32_t n, double z,
                          uint8_t *passing)
@@ -227,8 +227,8 @@ void syn_lagged_may_pass(const syn_lagged *p, uint32_t a, uint32_t b, uint32_t r
         uint32_t place = syn_ladder_place(&p->ladder, rung, lag);
         e.common = p->common[place];
         e.spread = p->spread[place];
-        passing[k] += (uint8_t)syn_excess_may_pass(syn_sides_look(sum, half, lag), e,
-                                                   z * z);
+        syn_sides s = syn_sides_look(sum, half, lag);
+        passing[k] += (s.beside <= 0 && s.in > 0) || syn_excess_may_pass(s, e, z * z);
     }
 }
 
