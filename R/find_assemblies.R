@@ -95,11 +95,11 @@
 #'   kept by surrogates. `NULL` for a hundredth of the recording, 10 s at most, but no less than
 #'   twice the sum of `max_lag` and 0.9 s: in shorter segments, and in shorter trials, surrogates vary
 #'   less than the recording, and p values are too small.
-#' @param device `"cpu"`, or `"gpu"`, which finds the peaks of pairs, of the recording and of all
-#'   surrogates. They are the same whole numbers there, and so is the result; how long a GPU takes
-#'   has not been measured yet.
-#' @param gpus Numbers of the GPUs to use: rows of `synfire_sitrep()$devices`; `NULL` for the first
-#'   one. Several share the surrogates.
+#' @param device `"cpu"`, `"gpu"`, which finds the peaks of pairs, of the recording and of all
+#'   surrogates, or `"auto"` for the one that should be sooner done. Peaks are the same whole
+#'   numbers on both, and so is the result.
+#' @param gpus Numbers of the GPUs to use, also where `"auto"` chooses them: rows of
+#'   `synfire_sitrep()$devices`; `NULL` for the first one. Several share the surrogates.
 #' @param threads Number of threads; `NULL` for all that this process may use.
 #' @param max_memory Bytes the work may hold, see Memory; and as many on each GPU.
 #'
@@ -162,7 +162,7 @@
 #' as.data.frame(found, what = "members")
 #' @export
 find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, segment = NULL,
-                            device = c("cpu", "gpu"), gpus = NULL, threads = NULL,
+                            device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
                             max_memory = 4e9) {
   check_given(x = "a recording")
   call <- sys.call()
@@ -175,8 +175,7 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
                                       commas(ceiling(1 / alpha * (1 - 1e-9)) - 1)), exact(n))
   }
   device <- check_choice(device)
-  gpus <- check_place(device, gpus)
-  if (device == "gpu") gpu_session$used <- TRUE
+  check_place(device, gpus)
   frame <- frame_ticks(train_ticks(x))
   ladder <- assembly_ladder(x, max_lag, segment, frame)
   camera <- if (is_camera(frame, attr(x, "resolution"))) {
@@ -185,14 +184,14 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   if (!is.null(camera)) x <- first_frames(x, frame)
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory, min = 1e7)
+  gpus <- surrogate_place(device, gpus, \() assembly_seconds(x, ladder, n) / threads)
   seed <- current_seed()
   trains <- trains_of(x)
   started <- proc.time()[["elapsed"]]
   found <- if (count_in_trials(trains) > 0L && nlevels(x$unit) > 2L) {
     .Call(r_find_assemblies, trains,
           c(ladder, list(n = n, exceeded = min(exceeded, n - 1), key = random_key(),
-                         gpus = if (device == "gpu") gpus, threads = threads,
-                         max_memory = max_memory)))
+                         gpus = gpus, threads = threads, max_memory = max_memory)))
   }
   found <- finish_status(found, "finding assemblies",
                          "Take fewer units with `x[unit = ]`, or a shorter `max_lag`.",
@@ -205,7 +204,8 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
     best = if (!is.null(found$best)) {
       c(score = found$best, p = (sum(found$score >= found$best) + 1) / (n + 1))
     },
-    device = device, gpus = if (device == "gpu") gpus + 1L, threads = threads,
+    device = if (is.null(gpus)) "cpu" else "gpu", gpus = if (!is.null(gpus)) gpus + 1L,
+    threads = threads,
     elapsed = proc.time()[["elapsed"]] - started, seed = seed, call = call
   ))
 }
@@ -234,12 +234,36 @@ assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks
        step = max(1, round(0.05 / resolution / bin)) * bin)
 }
 
+#' Seconds that one thread takes for the peaks of pairs, about
+#'
+#' A pair of spikes within reach takes 2 ns in the recording, and one in the same segment
+#' 0.7 ns, once for all surrogates; each of them then takes 0.012 ns a lag and segment, or 1 ns
+#' a pair of spikes where these are few, and 1 ns a window. Measured.
+#'
+#' @param ladder What `assembly_ladder()` gave.
+#' @noRd
+assembly_seconds <- function(x, ladder, n) {
+  spikes <- as.double(tabulate(x$unit, nlevels(x$unit)))
+  pairs <- length(spikes) * (length(spikes) - 1) / 2
+  of_both <- (sum(spikes)^2 - sum(spikes^2)) / 2
+  bins <- max(1, diff(interval_ticks(x)) / ladder$bin)
+  segments <- max(1, bins * ladder$bin / ladder$segment)
+  half <- c(0, 2^(0:14))
+  half <- half[2 * half + 1 <= ladder$widest]
+  windows <- sum(2 * floor(ladder$lags / pmax(1, half / 2)) + 1)
+  lags <- 2 * (ladder$lags + 6 * max(half) + 4) + 1
+  added <- min(0.012e-9 * lags * segments * pairs, 1e-9 * of_both / segments)
+  of_both * (2e-9 * min(1, lags / bins) + 0.7e-9 / segments) +
+    n * (added + 1e-9 * windows * pairs)
+}
+
 #' Ticks from one frame to the next, of times that are those of frames of a camera; else 0
 #'
 #' Frames need not be whole ticks apart, so a twentieth of a frame is let pass.
 #' @noRd
 frame_ticks <- function(ticks) {
-  apart <- diff(unique(ticks))
+  apart <- diff(ticks)
+  apart <- apart[apart > 0]
   if (length(apart) < 100L) return(0)
   frame <- min(apart)
   frames <- apart / frame

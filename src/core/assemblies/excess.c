@@ -61,9 +61,9 @@ static void add_all(const syn_ladder *l, uint32_t rung, const syn_excess_many *m
                     const double *common, const double *spread, int first,
                     syn_excess_moments *m)
 {
-    int32_t reach = (int32_t)l->reach[rung], step = (int32_t)l->step[rung];
+    int32_t step = (int32_t)l->step[rung];
     for (size_t i = 0; i < many->n; i++)
-        for (int32_t k = -reach; k <= reach; k++) {
+        for (int32_t k = many->from; k <= many->to; k++) {
             syn_sides s = syn_sides_look(many->sum[i], (int32_t)l->half[rung], k * step);
             double expected = s.beside / SYN_BESIDE, excess = s.in - expected;
             if (expected <= 0)
@@ -82,12 +82,12 @@ void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_ma
 {
     int32_t reach = (int32_t)ladder->reach[rung];
     m += reach;
-    for (int32_t k = -reach; k <= reach; k++)
+    for (int32_t k = many->from; k <= many->to; k++)
         common[k] = spread[k] = 0;
     for (int round = 0; round <= REFINED; round++) {
         memset(m - reach, 0, (2 * (size_t)reach + 1) * sizeof *m);
         add_all(ladder, rung, many, common, spread, round == 0, m);
-        for (int32_t k = many->mirrored ? 0 : -reach; k <= reach; k++) {
+        for (int32_t k = many->mirrored ? 0 : many->from; k <= many->to; k++) {
             if (round == 0)
                 settle_first(m + k, common + k, spread + k);
             else

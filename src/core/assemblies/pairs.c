@@ -174,16 +174,25 @@ static double allan_factor(const syn_recording *r, const uint32_t *event, uint32
     return n > 0 ? squares / (2.0 * n) : 1;
 }
 
-static void find_clumps(syn_lagged *p, const syn_recording *r)
+typedef struct clumping {
+    syn_lagged *pairs;
+    const syn_recording *recording;
+} clumping;
+
+static syn_status clumps_of_unit(void *context, size_t item, int worker)
 {
+    const clumping *c = context;
+    const syn_recording *r = c->recording;
+    syn_lagged *p = c->pairs;
+    const uint32_t *event = r->by_unit + r->first[item];
+    uint32_t n = r->first[item + 1] - r->first[item];
+    (void)worker;
     for (uint32_t rung = 0; rung < p->ladder.rungs; rung++) {
         int64_t width = p->bin * syn_ladder_width(&p->ladder, rung);
-        for (uint32_t u = 0; u < p->units; u++) {
-            double factor = allan_factor(r, r->by_unit + r->first[u],
-                                         r->first[u + 1] - r->first[u], width);
-            p->clumps[(size_t)rung * p->units + u] = factor > 1 ? factor : 1;
-        }
+        double factor = allan_factor(r, event, n, width);
+        p->clumps[(size_t)rung * p->units + item] = factor > 1 ? factor : 1;
     }
+    return SYN_OK;
 }
 
 /* ---- what is common to pairs ---- */
@@ -217,7 +226,9 @@ static syn_status fit_rung(void *context, size_t item, int worker)
     const syn_ladder *l = &p->ladder;
     uint32_t rung = (uint32_t)item, a, b;
     double *clumps = f->clumps + (size_t)worker * f->n;
-    syn_excess_many many = {.sum = f->sum, .clumps = clumps, .n = f->n, .mirrored = 1};
+    int32_t reach = (int32_t)l->reach[rung];
+    syn_excess_many many = {.sum = f->sum, .clumps = clumps, .n = f->n, .mirrored = 1,
+                            .from = -reach, .to = reach};
     for (uint32_t i = 0; i < f->n; i++) {
         syn_lagged_sample(p->units, i, &a, &b);
         clumps[i] = clumps_of(p, a, b, rung);
@@ -296,6 +307,8 @@ syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
     syn_status status = syn_timed_make(&pairs->timed, recording, &o, pairs->budget);
     if (status != SYN_OK)
         return status;
-    find_clumps(pairs, recording);
-    return sample(pairs, watch);
+    clumping c = {.pairs = pairs, .recording = recording};
+    status = syn_parallel_for(pairs->units, pairs->threads, watch, "units",
+                              clumps_of_unit, &c);
+    return status == SYN_OK ? sample(pairs, watch) : status;
 }

@@ -284,7 +284,6 @@ void peak_device::recording(syn_peaks *out, const std::atomic<bool> &stop)
         if (!stop && fits(1)) {
             order(job_.pairs);
             fetch(1, out, stop);
-            each_ = 1.2 * found_ + 1;
             again = false;
         }
     }
