@@ -19,7 +19,7 @@
 #'   share of what is expected, is no evidence, nor is what these shares usually differ by. So
 #'   population bursts and oscillations that all units share are no assemblies. With seven units
 #'   and fewer this is left out, as an assembly may then be all there is; but a burst of all is then an
-#'   assembly;
+#'   assembly. That short lags have more places in a trial than long ones is no excess in any case;
 #' * and it is measured in standard deviations of counts of units whose spikes come in clumps
 #'   as these units' do.
 #'
@@ -76,8 +76,8 @@
 #' * Several electrodes that see one cell are together within a millisecond or two.
 #' * Rates that rise together in some units alone, over 10 to 500 ms, are an assembly here
 #'   (Russo and Durstewitz 2017 call it so), whatever makes them rise.
-#' * What happens in population bursts alone. The attribute `left_out` says which share of the time
-#'   they take.
+#' * What happens in population bursts alone. `print()` and `summary()` say which share of the time
+#'   they take, and the attribute `bursts` when they are.
 #' * The p value says that there is an assembly, not that each of its members is one. Single
 #'   members are added at 5.5 standard deviations.
 #'
@@ -87,7 +87,9 @@
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes. Trials are kept
 #'   apart.
-#' @param max_lag Longest lag between two members, in seconds.
+#' @param max_lag Longest lag between two members, in seconds. In short trials, and in short
+#'   recordings, it is less, and so are the widths: the lag and three of the longest widths fit
+#'   into half the length that most trials have. A message says so.
 #' @param alpha Probability that anything is reported where units are independent.
 #' @param n_surrogates Number of surrogates, at least `1 / alpha - 1`.
 #' @param segment Length of the segments within which surrogates shift units, in seconds, at least
@@ -124,7 +126,8 @@
 #'   }
 #'   Attributes: `recording` (what was looked at), `camera` (`NULL`, or the length of a `frame` in
 #'   seconds and how many `spikes` were given, see Recordings of a camera), `max_lag`, `alpha`, `n_surrogates`, `segment`, `window` (widths that
-#'   were looked at, in seconds), `left_out`, `maxima` (sizes x widths x surrogates: the
+#'   were looked at, in seconds), `left_out` (share of the time that is in population bursts),
+#'   `bursts` (data frame with their `start` and `end`, in seconds), `maxima` (sizes x widths x surrogates: the
 #'   largest evidence of each, see `vignette("definitions-significance")`), `best` (`score` and `p` of
 #'   the best group, reported or not; `NULL` with less than three units or no spikes),
 #'   `device`, `gpus`, `threads`, `elapsed` (s), `seed` (`.Random.seed` as it was before) and
@@ -197,10 +200,11 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
                          "Take fewer units with `x[unit = ]`, or a shorter `max_lag`.",
                          limit_of = "spikes")
   new_assemblies(found, x, ladder, list(
-    recording = x, camera = camera, max_lag = max_lag, alpha = alpha, n_surrogates = n,
+    recording = x, camera = camera, max_lag = ladder$max_lag, alpha = alpha, n_surrogates = n,
     segment = ticks_to_seconds(ladder$segment, attr(x, "resolution")),
     window = ticks_to_seconds(found$width * ladder$bin, attr(x, "resolution")),
     maxima = found$maximum, left_out = found$left_out,
+    bursts = burst_table(found$bursts, attr(x, "resolution")),
     best = if (!is.null(found$best)) {
       c(score = found$best, p = (sum(found$score >= found$best) + 1) / (n + 1))
     },
@@ -221,6 +225,9 @@ assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks
   shortest <- ticks_to_seconds(bin, resolution)
   max_lag <- check_number(max_lag, min = shortest, max = 1e5 * shortest, call = call)
   whole <- diff(interval_ticks(x))
+  longest <- common_length(x)
+  widest <- max(shortest, min(0.3, longest / 12))
+  max_lag <- lag_within(max_lag, max(shortest, longest / 2 - 3 * widest), widest, x)
   if (is.null(segment)) {
     # Lags and the sides of the widest window go around a shorter segment into themselves.
     reach <- max_lag + 3 * max(0.3, shortest)
@@ -228,10 +235,31 @@ assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks
   }
   segment <- check_number(segment, min = 2 * max_lag, max = 1e9, call = call)
   # At most 1e9 bins, so that the core counts those of a segment in 31 bits.
-  list(bin = bin, lags = floor(max_lag / resolution / bin * (1 + 1e-9)),
-       widest = max(1, floor(0.3 / resolution / bin * (1 + 1e-9))),
+  list(bin = bin, max_lag = max_lag, lags = floor(max_lag / resolution / bin * (1 + 1e-9)),
+       widest = max(1, floor(widest / resolution / bin * (1 + 1e-9))),
        segment = max(min(round(segment / resolution), 1e9 * bin), ceiling(whole / 1e6)),
        step = max(1, round(0.05 / resolution / bin)) * bin)
+}
+
+#' How long trials are: half of the recorded time is in trials at least as long, in seconds
+#' @noRd
+common_length <- function(x) {
+  length <- sort(lengths_of_trials(x), decreasing = TRUE)
+  length[[which(cumsum(length) >= sum(length) / 2)[[1L]]]]
+}
+
+#' The longest lag that is looked at: in surrogates a lag and its sides go around the end of a
+#' trial, and come back as other lags if they are longer than half of it
+#' @noRd
+lag_within <- function(max_lag, most, widest, x) {
+  if (max_lag <= most * (1 + 1e-9)) return(max_lag)
+  what <- if (is.null(attr(x, "trials", exact = TRUE))) "The recording is" else "Trials are"
+  cli::cli_inform(c(i = paste(
+    "{what} {duration_text(common_length(x))} long, so lags are looked at up to",
+    "{duration_text(most)} and not {duration_text(max_lag)}, in windows of up to",
+    "{duration_text(widest)}."
+  )))
+  most
 }
 
 #' Seconds that one thread takes for the peaks of pairs, about
@@ -317,6 +345,15 @@ new_assemblies <- function(found, x, ladder, about) {
     times = lapply(groups, \(g) ticks_to_seconds(g$tick, resolution)),
     spikes = lapply(groups, `[[`, "spikes")
   ), "assemblies", about)
+}
+
+#' Population bursts in seconds
+#' @param bursts Matrix: a column for each, with its first tick and the one after it; or `NULL`.
+#' @noRd
+burst_table <- function(bursts, resolution) {
+  bursts <- bursts %||% matrix(0, 2L, 0L)
+  data.frame(start = ticks_to_seconds(bursts[1L, ], resolution),
+             end = ticks_to_seconds(bursts[2L, ], resolution))
 }
 
 #' How many ticks are in the first half of the recorded time

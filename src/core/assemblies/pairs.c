@@ -9,13 +9,15 @@
    lag and width, from at most SYN_LAGGED_FITTED pairs, by a few steps of a mean and a
    variance in which no pair counts for more than two standard deviations, so that pairs
    of an assembly do not hide themselves; of fewer than SYN_LAGGED_FEWEST pairs an
-   assembly may be most, and nothing is taken for common. Last, spikes that come in clumps
+   assembly may be most, and nothing is taken for common but that trials end, so that
+   short lags have more places than long ones. Last, spikes that come in clumps
    make counts vary more than those of Poisson processes: by about the product of both
    units' own excess of variance (`clumps`). */
 #include "core/assemblies/pairs.h"
 
 #include <string.h>
 
+#include "core/assemblies/edges.h"
 #include "core/assemblies/excess.h"
 #include "core/assemblies/peaks.h"
 #include "core/base/parallel.h"
@@ -293,7 +295,7 @@ static syn_status sample(syn_lagged *p, const syn_watch *watch)
 }
 
 syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
-                           const syn_watch *watch)
+                           const syn_spikes *trials, const syn_watch *watch)
 {
     syn_lag_options o = {.bin = pairs->bin, .lags = pairs->ladder.margin};
     syn_lagged_store *store = pairs->store;
@@ -310,5 +312,8 @@ syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
     clumping c = {.pairs = pairs, .recording = recording};
     status = syn_parallel_for(pairs->units, pairs->threads, watch, "units",
                               clumps_of_unit, &c);
+    if (status == SYN_OK)
+        status = syn_edges_share(&pairs->ladder, pairs->bin, trials, pairs->common,
+                                 pairs->budget);
     return status == SYN_OK ? sample(pairs, watch) : status;
 }

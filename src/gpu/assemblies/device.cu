@@ -265,9 +265,6 @@ void peak_device::put_recording()
     tick_.upload(p->timed.tick, p->timed.first[p->units], stream_);
     job_.train = train_.get();
     job_.tick = tick_.get();
-    /* From so few pairs nothing is taken for common. */
-    if (syn_lagged_samples(p->units) == 0)
-        return;
     common_.upload(p->common, places, stream_);
     spread_.upload(p->spread, places, stream_);
     job_.common = common_.get();
