@@ -255,7 +255,8 @@ static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
 
 /* Places each member anew by the activations of the others, and takes out the one that
    they say least of, if that is below `stay`. Where units fire a lot, few of the
-   activations that the others show are real; there the pairs of a member may say enough. */
+   activations that the others show are real; there the pairs of a member may say enough,
+   where it is one of few. */
 static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
                                 int *dropped)
 {
@@ -275,7 +276,7 @@ static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
         double z = best_place(r, g, near, &place);
         if (z >= stay)
             g->member[m] = place;
-        else if (syn_assembly_support(r->pairs, g, m) >= STAY_BY_PAIRS)
+        else if (stay == STAY && syn_assembly_support(r->pairs, g, m) >= STAY_BY_PAIRS)
             continue;
         if (z < least) {
             least = z;
