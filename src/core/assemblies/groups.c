@@ -70,6 +70,12 @@ static double support(const syn_lagged *p, const syn_assembly *g, uint32_t but,
     return sum / sqrt(asked);
 }
 
+double syn_assembly_support(const syn_lagged *pairs, const syn_assembly *group,
+                            uint32_t m)
+{
+    return support(pairs, group, m, group->member[m]);
+}
+
 /* Evidence for a unit at a lag that all members reach; 0 without enough agreement. */
 static double support_of_all(const syn_lagged *p, const syn_assembly *g,
                              syn_member candidate)

@@ -314,6 +314,7 @@ static syn_status fit_rung(void *context, size_t item, int worker)
     double *clumps = f->clumps + (size_t)worker * f->n;
     int32_t reach = (int32_t)l->reach[rung];
     syn_excess_many many = {.sum = f->sum, .clumps = clumps, .n = f->n, .mirrored = 1,
+                            .few = f->n < SYN_LAGGED_FEW,
                             .from = -reach, .to = reach};
     for (uint32_t i = 0; i < f->n; i++) {
         syn_lagged_sample(p->units, i, &a, &b);

@@ -12,6 +12,7 @@ enum { MANY = 8, MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST 
 static const double ADD = 5.5;   /* z of a unit that becomes a member */
 static const double STAY = 4.5;  /* z of one that stays */
 static const double STAY_OF_MANY = 3;
+static const double STAY_BY_PAIRS = 5;  /* support by pairs of one that stays whatever z */
 static const double SHARE = 0.1; /* of the activations that a member takes part in, above
                                     chance, at least */
 
@@ -253,7 +254,9 @@ static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
 }
 
 /* Places each member anew by the activations of the others, and takes out the one that
-   they say least of, if that is below `stay`. */
+   they say least of, if that is below `stay`. Where units fire a lot, few of the
+   activations that the others show are real; there the pairs of a member may say enough,
+   where it is one of few. */
 static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
                                 int *dropped)
 {
@@ -273,6 +276,8 @@ static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
         double z = best_place(r, g, near, &place);
         if (z >= stay)
             g->member[m] = place;
+        else if (stay == STAY && syn_assembly_support(r->pairs, g, m) >= STAY_BY_PAIRS)
+            continue;
         if (z < least) {
             least = z;
             worst = m;
