@@ -12,7 +12,7 @@ enum { MANY = 8, MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST 
 static const double ADD = 5.5;   /* z of a unit that becomes a member */
 static const double STAY = 4.5;  /* z of one that stays */
 static const double STAY_OF_MANY = 3;
-static const double STAY_BY_PAIRS = 5;  /* support by pairs of one that stays whatever z */
+static const double STAY_BY_PAIRS = 5;  /* support by pairs of one that stays anyway */
 static const double SHARE = 0.1; /* of the activations that a member takes part in, above
                                     chance, at least */
 
