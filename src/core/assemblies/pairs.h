@@ -65,8 +65,8 @@ typedef struct syn_lagged_window {
 syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t b,
                               uint32_t rung, int32_t lag);
 
-/* Adds 1 to passing[k] where z of the window at lag from + k * step, for k below n, may be
-   above `z`, which is 1 at least: where it does not, z is not above it. */
+/* Adds 1 to passing[k], for k below n, where z of the window at lag from + k * step may
+   be above `z`, 1 at least. */
 void syn_lagged_may_pass(const syn_lagged *pairs, uint32_t a, uint32_t b, uint32_t rung,
                          int32_t from, int32_t step, int32_t n, double z,
                          uint8_t *passing);

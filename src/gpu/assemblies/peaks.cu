@@ -103,7 +103,8 @@ void work_as_member(const syn_gpu_peaks *p, batch *b, peak_device *device)
 {
     uint32_t first = 0, n, devices = (uint32_t) p->devices.size();
     uint32_t share = (b->n + TURNS * devices - 1) / (TURNS * devices);
-    while ((n = b->crew.take(std::min(device->batch(), share), b->n, devices, &first)) > 0)
+    while ((n = b->crew.take(std::min(device->batch(), share), b->n, devices,
+                             &first)) > 0)
         device->surrogates(b->from + first, n, b->list.data() + first, b->crew.stop);
 }
 
