@@ -36,7 +36,15 @@ assemblies_title <- function(x) {
     sprintf("# lags up to %s, %s, any false report with a probability of at most %s",
             duration_text(about$max_lag), counted(about$n_surrogates, "surrogate"),
             exact(about$alpha)),
-    camera_words(about))
+    camera_words(about), bursts_words(about))
+}
+
+#' What was not looked at
+#' @noRd
+bursts_words <- function(about) {
+  if (NROW(about$bursts) == 0L) return(NULL)
+  sprintf("# without %s, %s of the time", counted(nrow(about$bursts), "population burst"),
+          percent(about$left_out))
 }
 
 #' What was made of the frames of a camera
@@ -103,12 +111,34 @@ no_assembly_words <- function(x) {
   if ((attr(x, "rows", exact = TRUE) %||% 0L) > 0L) {
     return("None of the assemblies that were found is among these rows.")
   }
+  best <- attr(x, "best", exact = TRUE)
+  if (is.null(best)) return(not_looked_words(attr(x, "recording", exact = TRUE)))
   window <- attr(x, "window", exact = TRUE)
-  sprintf(paste(
+  none <- sprintf(paste(
     "No three units stand out together, at any lag up to %s and any width from %s to %s, from",
     "what chance gives in %s."
   ), duration_text(attr(x, "max_lag")), duration_text(min(0.001, window)),
   duration_text(max(0.001, window)), counted(attr(x, "n_surrogates"), "surrogate"))
+  if (!is.finite(best[["score"]])) return(none)
+  nearest <- signif(best[["p"]], 2)
+  paste(none, if (best[["p"]] > attr(x, "alpha", exact = TRUE) * (1 + 1e-9)) {
+    sprintf("What comes nearest has a p value of %s.", nearest)
+  } else {
+    sprintf(paste("A group has a p value of %s, but fewer than three of its units stand out when",
+                  "each is looked at by itself."), nearest)
+  })
+}
+
+#' Why nothing was looked for
+#' @noRd
+not_looked_words <- function(recording) {
+  n <- nlevels(recording$unit)
+  if (n < 3L) return(sprintf(paste(
+    "Assemblies have at least three units. The recording has %s, so none were looked for;",
+    "`cross_correlogram()` is for pairs."
+  ), if (n == 0L) "none" else counted(n, "unit")))
+  paste0("There are no spikes", if (!is.null(attr(recording, "trials"))) " in the trials",
+         ", so there was nothing to look at.")
 }
 
 assemblies_words <- function(x, n) {
@@ -127,15 +157,14 @@ assemblies_words <- function(x, n) {
 #' @noRd
 assembly_sentence <- function(x, row) {
   lags <- x$lags[[row]]
-  width <- x$width[[row]]
-  together <- max(lags) <= width
+  together <- max(lags) <= x$width[[row]]
   part <- x$participation[[row]]
   sprintf(
     paste("Assembly %d: %s fire %s, each within %s; %s activations where %s %s expected by",
           "chance (p %s). %s %s%s%s"),
-    x$assembly[[row]], units_text(x$units[[row]]),
+    x$assembly[[row]], units_said(x$units[[row]]),
     if (together) "together" else sprintf("in sequence over %s", duration_text(max(lags))),
-    duration_text(width), commas(x$count[[row]]), commas_short(x$expected[[row]]),
+    widths_text(x$widths[[row]]), commas(x$count[[row]]), commas_short(x$expected[[row]]),
     if (round(x$expected[[row]], 1) == 1) "is" else "are",
     search_p_text(x$p[[row]], attr(x, "n_surrogates")), takes_part(x$units[[row]], part),
     halves_text(x$first_half[[row]], x$second_half[[row]], x$expected[[row]]),
@@ -188,6 +217,21 @@ units_text <- function(units) {
   paste(toString(units[-length(units)]), "and", units[[length(units)]])
 }
 
+#' "units 1, 2 and 3", as bare numbers could be anything
+#' @noRd
+units_said <- function(units) {
+  numbers <- all(grepl("^[0-9.]+$", units))
+  paste0(if (numbers) "units ", units_text(units))
+}
+
+#' "5 ms", "33 to 100 ms"
+#' @noRd
+widths_text <- function(widths) {
+  ends <- unique(duration_text(range(widths)))
+  if (length(ends) == 2L && all(endsWith(ends, " ms"))) ends[[1L]] <- sub(" ms", "", ends[[1L]])
+  paste(ends, collapse = " to ")
+}
+
 takes_part <- function(units, share) {
   percent <- round(100 * share)
   if (diff(range(percent)) <= 10) {
@@ -215,8 +259,8 @@ shared_words <- function(x) {
   often <- table(unlist(x$units))
   shared <- names(often)[often > 1L]
   if (length(shared) == 0L) return(NULL)
-  sprintf("%s in more than one assembly.", if (length(shared) == 1L) paste(shared, "is") else
-    paste(units_text(shared), "are"))
+  sprintf("%s in more than one assembly.", if (length(shared) == 1L) paste("Unit", shared, "is") else
+    paste("Units", units_text(shared), "are"))
 }
 
 # ---- Other tables --------------------------------------------------------------------

@@ -38,8 +38,8 @@
 #'   frame of epochs with the columns `start` and `end` (seconds) and one with the condition.
 #' @param layout For `"network"`: `NULL`, a matrix of two columns with the places of units, whose
 #'   names are its row names, or a function of a graph of igraph that gives such places.
-#' @details For `"lags"` the windows of all members but one are laid over the recording. At each
-#'   moment a member's spikes in its window count by how surprising they are: by -log of the
+#' @details For `"lags"` the windows of all members but one are laid over the recording, without its
+#'   population bursts. At each moment a member's spikes in its window count by how surprising they are: by -log of the
 #'   probability that a Poisson process with its mean rate has as many or more, 6 at most. Those
 #'   moments are taken at which the sum is highest, as many as the assembly has activations. The
 #'   histogram is that of the spikes of the one member around them. What chance gives (dashed) is
@@ -283,7 +283,7 @@ band_names <- function(bands, right = 0.02) {
   list(
     ggplot2::geom_text(ggplot2::aes(x = -Inf, y = .data$y + 0.5, label = .data$unit),
                        data = bands, hjust = -0.1, size = 3, colour = syn_ink),
-    ggplot2::scale_x_continuous(expand = ggplot2::expansion(mult = c(0.16, right))),
+    ggplot2::scale_x_continuous(expand = ggplot2::expansion(mult = c(0.18, right))),
     ggplot2::facet_wrap(~panel, scales = "free"),
     ggplot2::labs(x = "Time from the activation (ms)", y = NULL),
     theme_synfire(),

@@ -1,9 +1,10 @@
 # How often each member fires when the other members do.
 
-#' The spikes of the members, on a clock on which no window reaches from one trial into the next
+#' The spikes of the members outside of population bursts, on a clock on which no window reaches
+#' from one trial into the next
 #'
 #' @return List of `ticks` (a vector for each member), `shift` (ticks by which each trial is
-#'   moved), and `duration` of all trials together.
+#'   moved), and `duration` of all trials together, without bursts.
 #' @noRd
 member_trains <- function(x, row) {
   recording <- attr(x, "recording", exact = TRUE)
@@ -14,10 +15,22 @@ member_trains <- function(x, row) {
   shift <- (seq_along(trains$start) - 1) * reach
   members <- match(x$units[[row]], levels(recording$unit))
   of_member <- match(as.integer(recording$unit), members)
-  inside <- which(!is.na(of_member) & !is.na(trial))
+  inside <- which(!is.na(of_member) & !is.na(trial) & !in_bursts(recording$time, x))
   list(ticks = unname(split(trains$tick[inside] + shift[trial[inside]],
                             factor(of_member[inside], seq_along(members)))),
-       shift = shift, duration = sum(lengths_of_trials(recording)))
+       shift = shift,
+       duration = sum(lengths_of_trials(recording)) * (1 - left_out_share(x)))
+}
+
+left_out_share <- function(x) attr(x, "left_out", exact = TRUE) %||% 0
+
+#' Whether times are in the population bursts in which nothing was looked for
+#' @noRd
+in_bursts <- function(time, x) {
+  bursts <- attr(x, "bursts", exact = TRUE)
+  if (NROW(bursts) == 0L) return(logical(length(time)))
+  k <- findInterval(time, bursts$start)
+  k > 0L & time < c(0, bursts$end)[k + 1L]
 }
 
 #' How surprising 0, 1, 2, ... spikes in a window are: -log of the probability that a Poisson
@@ -136,13 +149,15 @@ draw_lag_profiles <- function(x, rows) {
   bands$level <- bands$y + band_share * about$expected /
     bars$highest[!duplicated(bars[c("panel", "member")])]
   bands$excess <- sprintf("%+.2f", about$excess)
+  bands$from <- as.vector(tapply(bars$from, bars$panel, min)[bands$panel])
+  bands$to <- as.vector(tapply(bars$to, bars$panel, max)[bands$panel])
   ggplot2::ggplot(bars) +
     band_layers(bands) +
     ggplot2::geom_rect(ggplot2::aes(
       xmin = .data$from, xmax = .data$to, ymin = .data$base,
       ymax = .data$base + band_share * .data$rate / .data$highest, fill = .data$panel
     )) +
-    ggplot2::geom_segment(ggplot2::aes(x = -Inf, xend = Inf, y = .data$level,
+    ggplot2::geom_segment(ggplot2::aes(x = .data$from, xend = .data$to, y = .data$level,
                                        yend = .data$level),
                           data = bands[bands$level < bands$y + 1, ], linetype = "dashed",
                           linewidth = 0.3, colour = syn_ink) +

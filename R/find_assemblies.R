@@ -19,7 +19,7 @@
 #'   share of what is expected, is no evidence, nor is what these shares usually differ by. So
 #'   population bursts and oscillations that all units share are no assemblies. With seven units
 #'   and fewer this is left out, as an assembly may then be all there is; but a burst of all is then an
-#'   assembly;
+#'   assembly. That short lags have more places in a trial than long ones is no excess in any case;
 #' * and it is measured in standard deviations of counts of units whose spikes come in clumps
 #'   as these units' do.
 #'
@@ -76,8 +76,8 @@
 #' * Several electrodes that see one cell are together within a millisecond or two.
 #' * Rates that rise together in some units alone, over 10 to 500 ms, are an assembly here
 #'   (Russo and Durstewitz 2017 call it so), whatever makes them rise.
-#' * What happens in population bursts alone. The attribute `left_out` says which share of the time
-#'   they take.
+#' * What happens in population bursts alone. `print()` and `summary()` say which share of the time
+#'   they take, and the attribute `bursts` when they are.
 #' * The p value says that there is an assembly, not that each of its members is one. Single
 #'   members are added at 5.5 standard deviations.
 #'
@@ -87,7 +87,9 @@
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes. Trials are kept
 #'   apart.
-#' @param max_lag Longest lag between two members, in seconds.
+#' @param max_lag Longest lag between two members, in seconds. In short trials, and in short
+#'   recordings, it is less, and so are the widths: the lag and three of the longest widths fit
+#'   into half the length that most trials have. A message says so.
 #' @param alpha Probability that anything is reported where units are independent.
 #' @param n_surrogates Number of surrogates, at least `1 / alpha - 1`.
 #' @param segment Length of the segments within which surrogates shift units, in seconds, at least
@@ -95,11 +97,11 @@
 #'   kept by surrogates. `NULL` for a hundredth of the recording, 10 s at most, but no less than
 #'   twice the sum of `max_lag` and 0.9 s: in shorter segments, and in shorter trials, surrogates vary
 #'   less than the recording, and p values are too small.
-#' @param device `"cpu"`, or `"gpu"`, which finds the peaks of pairs, of the recording and of all
-#'   surrogates. They are the same whole numbers there, and so is the result; how long a GPU takes
-#'   has not been measured yet.
-#' @param gpus Numbers of the GPUs to use: rows of `synfire_sitrep()$devices`; `NULL` for the first
-#'   one. Several share the surrogates.
+#' @param device `"cpu"`, `"gpu"`, which finds the peaks of pairs, of the recording and of all
+#'   surrogates, or `"auto"` for the one that should be sooner done. Peaks are the same whole
+#'   numbers on both, and so is the result.
+#' @param gpus Numbers of the GPUs to use, also where `"auto"` chooses them: rows of
+#'   `synfire_sitrep()$devices`; `NULL` for the first one. Several share the surrogates.
 #' @param threads Number of threads; `NULL` for all that this process may use.
 #' @param max_memory Bytes the work may hold, see Memory; and as many on each GPU.
 #'
@@ -124,7 +126,8 @@
 #'   }
 #'   Attributes: `recording` (what was looked at), `camera` (`NULL`, or the length of a `frame` in
 #'   seconds and how many `spikes` were given, see Recordings of a camera), `max_lag`, `alpha`, `n_surrogates`, `segment`, `window` (widths that
-#'   were looked at, in seconds), `left_out`, `maxima` (sizes x widths x surrogates: the
+#'   were looked at, in seconds), `left_out` (share of the time that is in population bursts),
+#'   `bursts` (data frame with their `start` and `end`, in seconds), `maxima` (sizes x widths x surrogates: the
 #'   largest evidence of each, see `vignette("definitions-significance")`), `best` (`score` and `p` of
 #'   the best group, reported or not; `NULL` with less than three units or no spikes),
 #'   `device`, `gpus`, `threads`, `elapsed` (s), `seed` (`.Random.seed` as it was before) and
@@ -162,7 +165,7 @@
 #' as.data.frame(found, what = "members")
 #' @export
 find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, segment = NULL,
-                            device = c("cpu", "gpu"), gpus = NULL, threads = NULL,
+                            device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
                             max_memory = 4e9) {
   check_given(x = "a recording")
   call <- sys.call()
@@ -175,8 +178,7 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
                                       commas(ceiling(1 / alpha * (1 - 1e-9)) - 1)), exact(n))
   }
   device <- check_choice(device)
-  gpus <- check_place(device, gpus)
-  if (device == "gpu") gpu_session$used <- TRUE
+  check_place(device, gpus)
   frame <- frame_ticks(train_ticks(x))
   ladder <- assembly_ladder(x, max_lag, segment, frame)
   camera <- if (is_camera(frame, attr(x, "resolution"))) {
@@ -185,27 +187,29 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   if (!is.null(camera)) x <- first_frames(x, frame)
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory, min = 1e7)
+  gpus <- surrogate_place(device, gpus, \() assembly_seconds(x, ladder, n) / threads)
   seed <- current_seed()
   trains <- trains_of(x)
   started <- proc.time()[["elapsed"]]
   found <- if (count_in_trials(trains) > 0L && nlevels(x$unit) > 2L) {
     .Call(r_find_assemblies, trains,
           c(ladder, list(n = n, exceeded = min(exceeded, n - 1), key = random_key(),
-                         gpus = if (device == "gpu") gpus, threads = threads,
-                         max_memory = max_memory)))
+                         gpus = gpus, threads = threads, max_memory = max_memory)))
   }
   found <- finish_status(found, "finding assemblies",
                          "Take fewer units with `x[unit = ]`, or a shorter `max_lag`.",
                          limit_of = "spikes")
   new_assemblies(found, x, ladder, list(
-    recording = x, camera = camera, max_lag = max_lag, alpha = alpha, n_surrogates = n,
+    recording = x, camera = camera, max_lag = ladder$max_lag, alpha = alpha, n_surrogates = n,
     segment = ticks_to_seconds(ladder$segment, attr(x, "resolution")),
     window = ticks_to_seconds(found$width * ladder$bin, attr(x, "resolution")),
     maxima = found$maximum, left_out = found$left_out,
+    bursts = burst_table(found$bursts, attr(x, "resolution")),
     best = if (!is.null(found$best)) {
       c(score = found$best, p = (sum(found$score >= found$best) + 1) / (n + 1))
     },
-    device = device, gpus = if (device == "gpu") gpus + 1L, threads = threads,
+    device = if (is.null(gpus)) "cpu" else "gpu", gpus = if (!is.null(gpus)) gpus + 1L,
+    threads = threads,
     elapsed = proc.time()[["elapsed"]] - started, seed = seed, call = call
   ))
 }
@@ -221,6 +225,9 @@ assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks
   shortest <- ticks_to_seconds(bin, resolution)
   max_lag <- check_number(max_lag, min = shortest, max = 1e5 * shortest, call = call)
   whole <- diff(interval_ticks(x))
+  longest <- common_length(x)
+  widest <- max(shortest, min(0.3, longest / 12))
+  max_lag <- lag_within(max_lag, max(shortest, longest / 2 - 3 * widest), widest, x)
   if (is.null(segment)) {
     # Lags and the sides of the widest window go around a shorter segment into themselves.
     reach <- max_lag + 3 * max(0.3, shortest)
@@ -228,10 +235,54 @@ assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks
   }
   segment <- check_number(segment, min = 2 * max_lag, max = 1e9, call = call)
   # At most 1e9 bins, so that the core counts those of a segment in 31 bits.
-  list(bin = bin, lags = floor(max_lag / resolution / bin * (1 + 1e-9)),
-       widest = max(1, floor(0.3 / resolution / bin * (1 + 1e-9))),
+  list(bin = bin, max_lag = max_lag, lags = floor(max_lag / resolution / bin * (1 + 1e-9)),
+       widest = max(1, floor(widest / resolution / bin * (1 + 1e-9))),
        segment = max(min(round(segment / resolution), 1e9 * bin), ceiling(whole / 1e6)),
        step = max(1, round(0.05 / resolution / bin)) * bin)
+}
+
+#' How long trials are: half of the recorded time is in trials at least as long, in seconds
+#' @noRd
+common_length <- function(x) {
+  length <- sort(lengths_of_trials(x), decreasing = TRUE)
+  length[[which(cumsum(length) >= sum(length) / 2)[[1L]]]]
+}
+
+#' The longest lag that is looked at: in surrogates a lag and its sides go around the end of a
+#' trial, and come back as other lags if they are longer than half of it
+#' @noRd
+lag_within <- function(max_lag, most, widest, x) {
+  if (max_lag <= most * (1 + 1e-9)) return(max_lag)
+  what <- if (is.null(attr(x, "trials", exact = TRUE))) "The recording is" else "Trials are"
+  cli::cli_inform(c(i = paste(
+    "{what} {duration_text(common_length(x))} long, so lags are looked at up to",
+    "{duration_text(most)} and not {duration_text(max_lag)}, in windows of up to",
+    "{duration_text(widest)}."
+  )))
+  most
+}
+
+#' Seconds that one thread takes for the peaks of pairs, about
+#'
+#' A pair of spikes within reach takes 2 ns in the recording, and one in the same segment
+#' 0.7 ns, once for all surrogates; each of them then takes 0.012 ns a lag and segment, or 1 ns
+#' a pair of spikes where these are few, and 1 ns a window. Measured.
+#'
+#' @param ladder What `assembly_ladder()` gave.
+#' @noRd
+assembly_seconds <- function(x, ladder, n) {
+  spikes <- as.double(tabulate(x$unit, nlevels(x$unit)))
+  pairs <- length(spikes) * (length(spikes) - 1) / 2
+  of_both <- (sum(spikes)^2 - sum(spikes^2)) / 2
+  bins <- max(1, diff(interval_ticks(x)) / ladder$bin)
+  segments <- max(1, bins * ladder$bin / ladder$segment)
+  half <- c(0, 2^(0:14))
+  half <- half[2 * half + 1 <= ladder$widest]
+  windows <- sum(2 * floor(ladder$lags / pmax(1, half / 2)) + 1)
+  lags <- 2 * (ladder$lags + 6 * max(half) + 4) + 1
+  added <- min(0.012e-9 * lags * segments * pairs, 1e-9 * of_both / segments)
+  of_both * (2e-9 * min(1, lags / bins) + 0.7e-9 / segments) +
+    n * (added + 1e-9 * windows * pairs)
 }
 
 #' Ticks from one frame to the next, of times that are those of frames of a camera; else 0
@@ -239,7 +290,8 @@ assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks
 #' Frames need not be whole ticks apart, so a twentieth of a frame is let pass.
 #' @noRd
 frame_ticks <- function(ticks) {
-  apart <- diff(unique(ticks))
+  apart <- diff(ticks)
+  apart <- apart[apart > 0]
   if (length(apart) < 100L) return(0)
   frame <- min(apart)
   frames <- apart / frame
@@ -293,6 +345,15 @@ new_assemblies <- function(found, x, ladder, about) {
     times = lapply(groups, \(g) ticks_to_seconds(g$tick, resolution)),
     spikes = lapply(groups, `[[`, "spikes")
   ), "assemblies", about)
+}
+
+#' Population bursts in seconds
+#' @param bursts Matrix: a column for each, with its first tick and the one after it; or `NULL`.
+#' @noRd
+burst_table <- function(bursts, resolution) {
+  bursts <- bursts %||% matrix(0, 2L, 0L)
+  data.frame(start = ticks_to_seconds(bursts[1L, ], resolution),
+             end = ticks_to_seconds(bursts[2L, ], resolution))
 }
 
 #' How many ticks are in the first half of the recorded time

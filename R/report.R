@@ -13,7 +13,7 @@
 #' * Rates and intervals of each unit, by [isi_statistics()].
 #' * Groups that fire together or in sequence, by [find_assemblies()]: over the recording, and
 #'   over the trials and their conditions where there are some.
-#' * Pairs that fire at a fixed lag of each other. Of each pair, the lags of its spikes in a
+#' * Pairs that fire at a preferred lag of each other. Of each pair, the lags of its spikes in a
 #'   window of 1, 5 or 25 bins (of 1 ms, or a frame of a camera) are compared with those beside
 #'   it, at all lags up to 50 bins, by the binomial probability of as many. The p value is the share
 #'   of surrogates in which any pair, at any lag and width, stands out as much: with independent
@@ -56,7 +56,7 @@
 #'   * `file`: its path; `title`;
 #'   * `recording`: `x`; `check`: what [check_recording()] gave; `intervals`: what
 #'     [isi_statistics()] gave;
-#'   * `assemblies`: what [find_assemblies()] gave,;
+#'   * `assemblies`: what [find_assemblies()] gave;
 #'     `searched`: names of the units that it looked at;
 #'   * `pairs`: a data frame of pairs beyond chance, the surest first: `reference`, `target`,
 #'     which fires `lag` s later, `width` (s) of the window, `count` of lags in it, `expected` by
@@ -148,9 +148,7 @@ check_search <- function(search, assemblies, x, call) {
   if (length(search)) {
     abort_arg(names[[1L]], "left out where `assemblies` is given", "given", call = call)
   }
-  # Of a camera's recording it keeps the first frame of each run.
-  looked_at <- if (is.null(attr(assemblies, "camera", exact = TRUE))) x else
-    first_frames(x, frame_ticks(train_ticks(x)))
+  looked_at <- events_looked_at(x, assemblies)
   if (!identical(fingerprint(attr(assemblies, "recording", exact = TRUE)), fingerprint(looked_at))) {
     abort_arg("assemblies", "what `find_assemblies()` gave for `x`", "that of another recording",
               call = call)

@@ -66,9 +66,11 @@ html_table <- function(x, caption, class = NULL) {
   ))
 }
 
-#' Three significant digits, all those of whole numbers, and a dash for what is not known
+#' Three significant digits, all those of whole numbers and of thousands, and a dash for what is
+#' not known
 #' @noRd
 number_cells <- function(v) {
+  v <- ifelse(abs(v) >= 1000, round(v), v)
   whole <- !is.na(v) & v == round(v)
   text <- vapply(signif(v, 3), \(one) format(one, big.mark = ",", digits = 3), "")
   text[whole] <- commas_each(v[whole])

@@ -1,4 +1,4 @@
-# Pairs of units that fire at a fixed lag of each other: narrow peaks of cross-correlograms,
+# Pairs of units that fire at a preferred lag of each other: narrow peaks of cross-correlograms,
 # tested against surrogates, for all pairs, lags and widths together.
 
 # Widths of peaks that are looked for, in bins, and how many bins on either side they are

@@ -14,7 +14,7 @@ report_results <- function(x, given) {
   made <- c(made, searched_assemblies(x, given))
   made$activations <- activations_by_condition(made$assemblies, given$by)
   tell("pairs")
-  pairs <- test_pairs(x, attr(made$assemblies, "alpha"),
+  pairs <- test_pairs(events_looked_at(x, made$assemblies), attr(made$assemblies, "alpha"),
                       given$threads, given$max_memory)
   made$pairs <- if (is.list(pairs)) pairs$pairs
   made$correlograms <- if (is.list(pairs)) pairs$counts
@@ -91,6 +91,13 @@ searched_assemblies <- function(x, given) {
   # do.call() writes the whole recording into it.
   attr(found, "call") <- search_call(given, all)
   list(assemblies = found, searched = units)
+}
+
+#' What groups and pairs are looked for in: of a camera's recording, the first frame of each run
+#' @noRd
+events_looked_at <- function(x, found) {
+  if (is.null(attr(found, "camera", exact = TRUE))) return(x)
+  first_frames(x, frame_ticks(train_ticks(x)))
 }
 
 #' The search as one would write it

@@ -40,7 +40,7 @@ quality_section <- function(made) {
   list(
     paragraph(recording_words(made$recording)), paragraph(check_words(check)),
     if (length(said)) html_list(said, "findings", findings$severity),
-    if (length(fine)) paragraph(sprintf("Looked for and not found: %s.", and_list(fine))),
+    if (length(fine)) paragraph(sprintf("Looked for and not found: %s.", check_list(fine))),
     if (has_spikes(made$recording)) html_figure(
       ggplot2::autoplot(check) + ggplot2::labs(title = NULL, subtitle = NULL),
       alt = paste("Four panels: the rate of all units together over the recorded time, the rate of",
@@ -55,7 +55,7 @@ rates_section <- function(made) {
   table <- made$intervals
   known <- is.finite(table$cv2) & made$check$units$rate > 0
   list(
-    paragraph(rate_words(made)),
+    paragraph(rate_words(made), regularity_of_frames(made)),
     if (sum(known) >= 3L) html_figure(
       draw_regularity(table[known, ], made$check$units$rate[known]),
       alt = sprintf("CV2 of %s against their rates. %s", counted(sum(known), "unit"),
@@ -72,7 +72,10 @@ draw_regularity <- function(table, rate) {
     ggplot2::geom_point(colour = syn_colours[["blue"]], alpha = 0.7) +
     ggplot2::scale_x_log10() +
     ggplot2::labs(x = "Rate (Hz)", y = "CV2 of its intervals") +
-    theme_synfire() + caption("A dot is a unit. Dashed: a Poisson process.")
+    theme_synfire() +
+    # For the last number below the axis.
+    ggplot2::theme(plot.margin = ggplot2::margin(6, 18, 6, 6)) +
+    caption("A dot is a unit. Dashed: a Poisson process.")
 }
 
 #' The table of units: in sight where it is short, else to be opened
@@ -147,12 +150,13 @@ assemblies_section <- function(made, by) {
   found <- made$assemblies
   if (nrow(found) == 0L || length(made$searched) < 3L) {
     return(list(paragraph(groups_words(made)), paragraph(searched_words(made)),
-                paragraph(frames_words(found))))
+                paragraph(frames_words(found)), paragraph(bursts_left_out(found))))
   }
   shown <- utils::head(seq_len(nrow(found)), most_pictured)
   list(
     paragraph(groups_words(made)), paragraph(searched_words(made)),
-    paragraph(frames_words(found)), paragraph(shared_words(found)),
+    paragraph(frames_words(found)), paragraph(bursts_left_out(found)),
+    paragraph(shared_words(found)),
     html_table(plain_assemblies(found), paste(
       "Groups, the surest first. The p value is the probability that independent units give",
       "any group that stands out as much."
@@ -166,18 +170,18 @@ assemblies_section <- function(made, by) {
 
 assembly_pictured <- function(found, row) {
   said <- assembly_sentence(found, row)
-  number <- found$assembly[[row]]
+  one <- found[row, ]
   bare <- ggplot2::theme(strip.text = ggplot2::element_blank())
   height <- min(9, 1.6 + 0.42 * found$size[[row]])
   list(
-    tag("h3", sprintf("Assembly %d", number)), tag("p", said),
+    tag("h3", assembly_names(one)), tag("p", said),
     html_figure(
-      ggplot2::autoplot(found, assemblies = number) + bare,
+      ggplot2::autoplot(one) + bare,
       alt = paste("Spikes of the members around all activations, a band for each member.", said),
       width = 7.5, height = height
     ),
     html_figure(
-      ggplot2::autoplot(found, type = "lags", assemblies = number) + bare,
+      ggplot2::autoplot(one, type = "lags") + bare,
       alt = paste("How often each member fires when the other members do, a histogram of lags for",
                   "each member."),
       caption = paste("How often each member fires when the other members do. Its own spikes did",
@@ -191,25 +195,26 @@ assembly_pictured <- function(found, row) {
 #' A stretch of the recording with its activations, and activations over time
 #' @noRd
 assembly_overviews <- function(found) {
-  rows <- utils::head(seq_len(nrow(found)), 6L)
+  drawn <- utils::head(found, 6L)
   which <- if (nrow(found) > 6L) " of the first six groups" else ""
-  units <- length(unique(c(unlist(found$units[rows]), levels(attr(found, "recording")$unit))))
+  units <- nlevels(attr(found, "recording")$unit)
   list(
     tag("h3", "In the recording"),
     html_figure(
-      ggplot2::autoplot(found, type = "raster"),
+      ggplot2::autoplot(drawn, type = "raster"),
       alt = sprintf("A raster of a stretch with many activations%s, whose spikes are coloured.", which),
       caption = sprintf("A stretch with many activations%s.", which),
-      height = min(8, 2.5 + 0.12 * units)
+      height = min(8, 3 + 0.12 * units)
     ),
     tag("h3", "Over time"),
     html_figure(
-      ggplot2::autoplot(found, type = "time"),
+      ggplot2::autoplot(drawn, type = "time"),
       alt = paste0("Histograms of the times of activations", which, ". ", paste(
-        vapply(rows, \(k) sprintf("Assembly %d: %s", found$assembly[[k]],
-                                  halves_text(found$first_half[[k]], found$second_half[[k]],
-                                              found$expected[[k]])), ""), collapse = " ")),
-      height = 1.2 + 1.1 * length(rows)
+        vapply(seq_len(nrow(drawn)), \(k) {
+          sprintf("Assembly %d: %s", found$assembly[[k]],
+                  halves_text(found$first_half[[k]], found$second_half[[k]], found$expected[[k]]))
+        }, ""), collapse = " ")),
+      height = 1.2 + 1.1 * nrow(drawn)
     )
   )
 }
@@ -220,12 +225,12 @@ condition_pictured <- function(made, by) {
   p <- activation_psth(made$assemblies, by)
   table <- data.frame(counts$assembly, as.character(counts$condition), counts$trials,
                       signif(counts$seconds, 4), counts$count, signif(counts$rate, 3))
-  names(table) <- c("Assembly", "Condition", "Trials", "Seconds", "Activations", "A minute")
+  names(table) <- c("Assembly", "Condition", "Trials", "Seconds", "Activations", "Per minute")
   list(
     tag("h3", "In the trials"), paragraph(condition_words(made, by)),
     html_table(if (is.null(by)) table[-2L] else table, "Activations in trials."),
     if (!is.null(by)) html_figure(
-      ggplot2::autoplot(made$assemblies, type = "condition", by = by),
+      ggplot2::autoplot(utils::head(made$assemblies, 6L), type = "condition", by = by),
       alt = sprintf("Activations per second in each trial, by the column %s of the trials.", by)
     ),
     if (!is.null(p)) html_figure(
@@ -255,7 +260,9 @@ pairs_section <- function(made, tested) {
     html_table(pair_table(utils::head(tested$pairs, 25L), tested$n_surrogates), paste0(
       "Pairs of units, the surest first", if (n > 25L) sprintf(
         ": 25 of %s, all are in $pairs of the result", commas(n)) else "",
-      ". Expected is by the lags beside the window."
+      ". Pairs of spikes are those with lags in the window, and expected are as many as the lags",
+      " beside it have. The p value is the probability that independent units give any pair that",
+      " stands out as much."
     ))
   )
 }
@@ -280,7 +287,7 @@ draw_pairs <- function(pairs, tested) {
     ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = -Inf, ymax = Inf),
                        data = windows, fill = syn_band_strong) +
     ggplot2::geom_col(ggplot2::aes(.data$lag, .data$count), fill = syn_colours[["blue"]],
-                      width = bin * 1e3) +
+                      width = bin * 1e3, colour = syn_colours[["blue"]], linewidth = 0.1) +
     ggplot2::geom_segment(ggplot2::aes(x = .data$low, xend = .data$high, y = .data$level,
                                        yend = .data$level),
                           data = windows, colour = syn_colours[["vermilion"]], linewidth = 0.8) +

@@ -1,6 +1,19 @@
 # The table of everything that was tested, and what the results do not show.
 
-pair_question <- "Which pairs fire at a fixed lag of each other?"
+pair_question <- "Which pairs fire at a preferred lag of each other?"
+
+# What `check_recording()` looks for, in words.
+check_subjects <- c(
+  columns = "swapped columns", "time unit" = "times in a wrong unit",
+  "time step" = "times on a coarse grid", "silent units" = "units with hardly any spikes",
+  rates = "improbable rates", refractory = "intervals below the refractory period",
+  "shared spikes" = "spikes that two units share",
+  synchrony = "spikes of many units at the same instant",
+  presence = "units that come late or stop early", drift = "rates that drift",
+  gaps = "gaps without any spike", trials = "spikes outside of trials"
+)
+
+check_list <- function(checks) and_list(unname(check_subjects[checks]))
 
 #' What was looked at, with which settings, against which chance, and what came out
 #' @noRd
@@ -13,8 +26,10 @@ tested_table <- function(made, pairs, causes) {
 tested_quality <- function(made) {
   looked <- made$check$looked_for
   list(question = "Is something wrong with the recording?",
-       looked_at = sprintf("%s: %s", counted(length(looked), "check"), toString(looked)),
-       settings = sprintf("refractory period of %s", duration_text(made$check$refractory)),
+       looked_at = sprintf("%s, for %s", counted(length(looked), "check"), check_list(looked)),
+       settings = if ("refractory" %in% looked) {
+         sprintf("refractory period of %s", duration_text(made$check$refractory))
+       } else "those of `check_recording()`",
        chance = "thresholds, no p values", result = check_words(made$check))
 }
 
@@ -88,21 +103,21 @@ tested_pairs <- function(pairs) {
                               "pairs, lags and widths together, alpha %s"),
                         counted(pairs$n_surrogates, "surrogate"), duration_text(pairs$piece),
                         exact(pairs$alpha)),
-       result = pair_words(pairs)[[1L]])
+       result = paste(pair_words(pairs), collapse = " "))
 }
 
 #' What nobody looked at, so that nobody takes it for absent
 #' @noRd
 not_tested <- function(made, pairs, causes) {
-  left <- setdiff(c("columns", "time unit", "time step", "silent units", "rates", "refractory",
-                    "shared spikes", "synchrony", "presence", "drift", "gaps",
-                    if (!is.null(attr(made$recording, "trials"))) "trials"), made$check$looked_for)
+  left <- setdiff(names(check_subjects), c(
+    made$check$looked_for, if (is.null(attr(made$recording, "trials"))) "trials"))
   x <- made$recording
   silent <- sum(tabulate(as.integer(x$unit), nlevels(x$unit)) == 0L)
   untested <- if (is.list(pairs)) sum(tabulate(as.integer(x$unit), nlevels(x$unit)) > 0L) - pairs$units
   c(
     if (length(left)) sprintf("Checks that this recording is too short or too coarse for: %s.",
-                              and_list(left)),
+                              check_list(left)),
+    bursts_left_out(made$assemblies),
     searched_words(made),
     if (isTRUE(untested > 0)) sprintf(
       "Pairs with any of the %s with fewest spikes.", counted(untested, "unit")),
@@ -130,8 +145,8 @@ limits_of <- function(made, pairs) {
   grave <- unique(findings$check[findings$severity != "note"])
   c(
     if (length(grave)) sprintf(
-      "The check of the recording warns of something (%s), and results are as good as the recording is.",
-      and_list(grave)),
+      "The check of the recording warns of %s. Results are as good as the recording is.",
+      check_list(grave)),
     if (observed_seconds(x) < 60) paste(
       "The recording is shorter than a minute. What is rare, slow or weak cannot be found in so",
       "little, and that something was not found says little."),

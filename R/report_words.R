@@ -86,6 +86,14 @@ rate_words <- function(made) {
     })
 }
 
+#' What intervals of a camera's recording are
+#' @noRd
+regularity_of_frames <- function(made) {
+  if (is.null(attr(made$assemblies, "camera", exact = TRUE))) return(NULL)
+  paste("These times are those of frames, in which a neuron that stays active has an event in each:",
+        "CV2 and LV say how long it does so, and nothing of its spikes.")
+}
+
 hertz <- function(v) format(signif(v, 2), digits = 2, scientific = FALSE, trim = TRUE)
 
 # ---- Assemblies ----------------------------------------------------------------------
@@ -105,10 +113,20 @@ searched_words <- function(made) {
 frames_words <- function(found) {
   camera <- attr(found, "camera", exact = TRUE)
   if (is.null(camera)) return(NULL)
-  sprintf(paste("Times are those of frames of %s. For groups, a run of frames of a unit was taken as",
-                "one event at its first frame, which leaves %s of %s."),
+  sprintf(paste("Times are those of frames of %s. For groups and pairs, a run of frames of a unit was",
+                "taken as one event at its first frame, which leaves %s of %s."),
           duration_text(camera$frame), commas(nrow(attr(found, "recording", exact = TRUE))),
           counted(camera$spikes, "event"))
+}
+
+#' What became of population bursts
+#' @noRd
+bursts_left_out <- function(found) {
+  bursts <- attr(found, "bursts", exact = TRUE)
+  if (NROW(bursts) == 0L) return(NULL)
+  sprintf(paste("Groups were not looked for in population bursts, in which four in ten units and more",
+                "fire more than usual: %s, %s of the time."), counted(nrow(bursts), "burst"),
+          percent(attr(found, "left_out", exact = TRUE)))
 }
 
 #' What was found, in one sentence or two
@@ -134,8 +152,9 @@ plain_assemblies <- function(found) {
   n <- attr(found, "n_surrogates", exact = TRUE)
   part <- lapply(found$participation, \(share) unique(range(round(100 * share))))
   out <- data.frame(
-    a = as.character(found$assembly), b = format(found), c = duration_text(found$width), d = found$count,
-    e = signif(found$expected, 2), f = vapply(part, \(v) paste(paste(v, collapse = " to "), "%"), ""),
+    a = as.character(found$assembly), b = format(found), c = vapply(found$widths, widths_text, ""),
+    d = found$count, e = ifelse(found$expected >= 100, round(found$expected), signif(found$expected, 2)),
+    f = vapply(part, \(v) paste(paste(v, collapse = " to "), "%"), ""),
     g = sprintf("%s and %s", commas_each(found$first_half), commas_each(found$second_half)),
     h = vapply(found$p, group_p_text, "", n = n)
   )
@@ -153,9 +172,9 @@ group_p_text <- function(p, n) {
 condition_words <- function(made, by) {
   counts <- made$activations
   if (is.null(counts)) return(NULL)
-  c(if (is.null(by)) "Activations over the time of the trials, all trials together:" else
-    sprintf("Activations over the time of the trials, by the column `%s` of the trials:", by),
-    "this is a description, and no difference in it was tested.")
+  c(if (is.null(by)) "When groups are active over the time of the trials, all trials together." else
+    sprintf("When groups are active over the time of the trials, by the column `%s` of the trials.", by),
+    "No difference in this was tested.")
 }
 
 # ---- Pairs ---------------------------------------------------------------------------
@@ -170,7 +189,7 @@ pair_words <- function(tested) {
       "None of %s stands out from what chance gives, at any lag up to %s.",
       counted(tested$all, "pair of units", "pairs of units"), duration_text(tested$max_lag)
     ) else sprintf(
-      "%s of %s %s at a fixed lag of each other, up to %s, more often than chance explains.",
+      "%s of %s %s at a preferred lag of each other, up to %s, more often than chance explains.",
       commas(n), counted(tested$all, "pair of units", "pairs of units"),
       if (n == 1) "fires" else "fire", duration_text(tested$max_lag)
     ),
@@ -185,8 +204,8 @@ pair_table <- function(pairs, n_surrogates) {
   out <- data.frame(pairs$reference, pairs$target, duration_text(pairs$lag),
                     duration_text(pairs$width), pairs$count, pairs$expected,
                     vapply(pairs$p, group_p_text, "", n = n_surrogates))
-  names(out) <- c("First unit", "Second unit", "Lag of the second", "Within", "Times", "Expected",
-                  "p")
+  names(out) <- c("First unit", "Second unit", "Lag of the second", "Within", "Pairs of spikes",
+                  "Expected", "p")
   out
 }
 
@@ -200,9 +219,11 @@ made_text <- function(made) {
 }
 
 report_summary <- function(made) {
+  problems <- made$check$findings$message[made$check$findings$severity == "problem"]
   pairs <- made$tested$result[made$tested$question == pair_question]
   list(html_list(list(
-    recording_words(made$recording)[[1L]], check_words(made$check), groups_words(made), pairs,
+    recording_words(made$recording)[[1L]], paste(c(check_words(made$check), problems), collapse = " "),
+    groups_words(made), pairs,
     html("What this does not show is part of the result: see ",
          tag("a", "the limits", href = "#limits"), ".")
   )))

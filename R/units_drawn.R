@@ -122,5 +122,6 @@ units_title <- function(all, drawn, named, what) {
     return(sprintf("Unit (%s of the %s and %s of %s others)", commas(named), what,
                    commas(drawn - named), commas(all - named)))
   }
-  sprintf("Unit (%s, those of the %s named)", commas(drawn), what)
+  if (named == drawn) "Unit" else
+    sprintf("Unit (%s, those of the %s named)", commas(drawn), what)
 }

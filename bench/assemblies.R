@@ -49,7 +49,7 @@ if (any(c("large", "gpu") %in% rows)) {
   if ("large" %in% rows) measure("500 units, 30 min, 5 Hz", x, "cpu", 2)
   if ("gpu" %in% rows) {
     # Making a context takes a while, once.
-    measure("4 units, 1 min, 5 Hz", recording(50, 1, 5)[unit = 1:4], "gpu", 2)
+    measure("50 units, 20 min, 5 Hz", recording(50, 20, 5), "gpu", 2)
     measure("500 units, 30 min, 5 Hz", x, "gpu", synfire:::check_threads(NULL))
   }
 }

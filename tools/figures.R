@@ -28,6 +28,12 @@ x <- simulate_patterns(
 found <- mine_patterns(x, bin_size = 0.005, window_bins = 12, min_spikes = 3, min_count = 12)
 save("patterns.png", ggplot2::autoplot(found), 7.6, 4.8)
 
+set.seed(3)
+x <- simulate_assemblies(600, 40, c("synchrony", "sequence", "rate_sequence"), size = c(5, 6, 5),
+                         count = c(120, 120, 80))
+found <- find_assemblies(x)
+save("assemblies.png", ggplot2::autoplot(found, type = "raster"), 7.6, 4.8)
+
 # The coupled logistic maps of Sugihara et al. (2012): y hardly acts on x, x drives y.
 n <- 400
 fish <- data.frame(time = seq_len(n), x = 0.4, y = 0.2)

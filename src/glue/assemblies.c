@@ -128,8 +128,8 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
             strcpy(w->place.reason, syn_gpu_peaks_reason(w->place.peaks));
         return glue_status_because(status, NA_REAL, limit, w->place.reason);
     }
-    const char *fields[] = {"groups", "maximum",  "score", "width",
-                            "left_out", "size",     "best",  ""};
+    const char *fields[] = {"groups",   "maximum", "score", "width",
+                            "left_out", "size",    "best",  "bursts", ""};
     const syn_assembly_search *s = &w->search;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, groups);
@@ -149,6 +149,10 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
     for (uint32_t k = 0; k < SYN_SIZES; k++)
         INTEGER(size)[k] = (int)syn_size_of_class(k);
     SET_VECTOR_ELT(out, 6, Rf_ScalarReal(s->best));
+    SEXP bursts =
+        SET_VECTOR_ELT(out, 7, Rf_allocMatrix(REALSXP, 2, (int)s->calm.bursts));
+    if (s->calm.bursts > 0)
+        memcpy(REAL(bursts), s->calm.burst, 2 * s->calm.bursts * sizeof(double));
     UNPROTECT(2);
     return out;
 }

@@ -62,7 +62,7 @@ static syn_status get_ready(work *w, const syn_spikes *spikes, SEXP options,
     if (status != SYN_OK)
         return status;
     syn_segments_recorded(&w->segments);
-    return syn_lagged_count(&w->pairs, &w->segments.recording, watch);
+    return syn_lagged_count(&w->pairs, &w->segments.recording, spikes, watch);
 }
 
 static syn_status open_source(work *w, SEXP options, syn_peak_source *out)

@@ -107,10 +107,23 @@ z_of <- function(inside, beside, clumps, common, spread) {
   sqrt(max(0, d) / inflation)
 }
 
+# By which share a window has more places for its lags in trials of so many bins than the lags
+# beside it, in each of which there is a place for every bin that has another one so much later.
+edge_share <- function(lags, beside, bins) {
+  places <- function(lags) sum(vapply(lags, \(l) sum(pmax(0, bins - abs(l))), 0))
+  if (places(beside) == 0) 0 else 4 * places(lags) / places(beside) - 1
+}
+
+bins_of_trials <- function(x, bin) {
+  trains <- synfire:::trains_of(x)
+  pmax(1, floor((trains$stop - trains$start + 1) / bin + 0.5))
+}
+
 # Peaks of the histograms `count` of all pairs a < b, as rows of unit a, unit b, rung, lag, z in
 # 1/1024: the windows whose z is `least` at least and that no one within half a width exceeds.
-# `of` are the ticks of each unit; `fit` says whether what is common to pairs is taken off.
-slow_peaks <- function(count, of, ladder, widths, least, fit) {
+# `of` are the ticks of each unit; `trials` are the lengths in bins of those that what is common to
+# pairs comes from, NULL where nothing is taken off.
+slow_peaks <- function(count, of, ladder, widths, least, trials) {
   half <- (widths - 1) / 2
   margin <- (dim(count)[[1L]] - 1) / 2
   pairs <- t(utils::combn(length(of), 2))
@@ -125,19 +138,20 @@ slow_peaks <- function(count, of, ladder, widths, least, fit) {
       sum(count[(from:to) + margin + 1, pairs[p, 1], pairs[p, 2]])
     }
     inside <- outer(seq_len(nrow(pairs)), at, Vectorize(\(p, k) sum_of(p, k - h, k + h)))
+    next_to <- h + h + 1 + seq_len(2 * widths[[r]])
     beside <- outer(seq_len(nrow(pairs)), at, Vectorize(\(p, k) {
-      gap <- h + 1
-      sum_of(p, k - h - gap - 2 * widths[[r]], k - h - gap - 1) +
-        sum_of(p, k + h + gap + 1, k + h + gap + 2 * widths[[r]])
+      sum_of(p, k - max(next_to), k - min(next_to)) + sum_of(p, k + min(next_to), k + max(next_to))
     }))
     z <- inside * 0
     for (k in seq_along(at)) {
       same <- unique(c(k, length(at) + 1 - k))
-      common <- if (fit && nrow(pairs) >= 28) {
+      common <- if (is.null(trials)) {
+        c(0, 0)
+      } else if (nrow(pairs) >= 28) {
         common_of(c(inside[, same] - beside[, same] / 4), c(beside[, same] / 4),
                   rep(both, length(same)))
       } else {
-        c(0, 0)
+        c(edge_share(at[[k]] + (-h:h), at[[k]] + c(-next_to, next_to), trials), 0)
       }
       for (p in seq_len(nrow(pairs))) {
         z[p, k] <- z_of(inside[p, k], beside[p, k], both[[p]], common[[1L]], common[[2L]])
@@ -177,18 +191,18 @@ slow_peaks_of <- function(x, max_lag, n, from = 0, segment = NULL, widest = NULL
   last <- max(widths)
   margin <- ladder$lags + (last - 1) / 2 + (last + 1) / 2 + 2 * last + 1
   laid <- laid_out(x, ladder, margin)
-  peaks <- function(count, fit) {
-    slow_peaks(count, laid$tick, ladder, widths, least * 1024, fit)
+  peaks <- function(count, trials) {
+    slow_peaks(count, laid$tick, ladder, widths, least * 1024, trials)
   }
-  list(recording = peaks(counted_lags(laid$tick, ladder$bin, margin), TRUE),
+  list(recording = peaks(counted_lags(laid$tick, ladder$bin, margin), bins_of_trials(x, ladder$bin)),
        surrogates = lapply(seq_len(n) - 1 + from, \(s) {
-         peaks(shifted_lags(laid, ladder$bin, margin, key, s), FALSE)
+         peaks(shifted_lags(laid, ladder$bin, margin, key, s), NULL)
        }),
        width = as.integer(widths))
 }
 
-# Share of the steps of time in which a population burst is under way.
-burst_share <- function(x, step) {
+# Whether a population burst is under way in each step of time.
+burst_steps <- function(x, step) {
   n <- floor((attr(x, "end") - attr(x, "start")) / step + 1e-9) + 1
   at <- floor((x$time - attr(x, "start")) / step + 1e-9) + 1
   raised <- expected <- variance <- units <- 0
@@ -204,8 +218,8 @@ burst_share <- function(x, step) {
     variance <- variance + q * (1 - q)
     units <- units + 1
   }
-  if (units < 12) return(0)
-  mean(raised >= max(expected + 0.4 * (units - expected), expected + 4 * sqrt(variance)))
+  if (units < 12) return(logical(n))
+  raised >= max(expected + 0.4 * (units - expected), expected + 4 * sqrt(variance))
 }
 
 # The evidence of the best triangle in a matrix of peaks (unit a, unit b, rung, lag, z): the

@@ -92,6 +92,22 @@ test_that("a lag profile is not made of the spikes that found the activations", 
   expect_true(all(profile$members$excess > 0.4))
 })
 
+test_that("a lag profile does without population bursts, as the search does", {
+  a <- made_assemblies(planted_views(2))
+  attr(a, "bursts") <- data.frame(start = c(10, 50), end = c(20, 55))
+  attr(a, "left_out") <- 15 / 120
+  time <- attr(a, "recording")$time
+  burst <- (time >= 10 & time < 20) | (time >= 50 & time < 55)
+  expect_gt(sum(burst), 20)
+  expect_identical(in_bursts(time, a), burst)
+  expect_identical(in_bursts(c(9.9, 10, 20, 60), a), c(FALSE, TRUE, FALSE, FALSE))
+  without <- a
+  attr(without, "recording") <- attr(a, "recording")[!burst, ]
+  attr(without, "bursts") <- attr(a, "bursts")[0, ]
+  expect_identical(member_trains(a, 1)$ticks, member_trains(without, 1)$ticks)
+  expect_equal(member_trains(a, 1)$duration, 105)
+})
+
 test_that("coloured spikes of the raster are those that the table counts", {
   skip_if_not_installed("ggplot2")
   x <- planted_views(3)

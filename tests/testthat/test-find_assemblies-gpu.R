@@ -25,6 +25,26 @@ test_that("without CUDA, a GPU is refused", {
   expect_error(find_assemblies(x, device = "gpu"), class = "synfire_error_device")
 })
 
+test_that("\"auto\" weighs what the CPU takes, and says what it took", {
+  x <- independent(10, 60, 5, 1)
+  of <- function(x, n = 99) assembly_seconds(x, assembly_ladder(x, 1, 10), n)
+  # Measured on one thread: 0.02 s for this one, and 6 to 7 min for 500 units of 30 min.
+  expect_gt(of(x), 0.005)
+  expect_lt(of(x), 0.1)
+  expect_gt(of(x, 9999), 50 * of(x))
+  set.seed(1)
+  large <- spike_trains(floor(stats::runif(4.5e6, 0, 1.8e9)) / 1e6, rep(seq_len(500), 9000),
+                        start = 0, end = 1800)
+  expect_gt(of(large), 200)
+  expect_lt(of(large), 600)
+  expect_identical(assembly_seconds(x[unit = "1"], assembly_ladder(x, 1, 10), 99), 0)
+  skip_if_not(is.na(gpu_survey()$name[1L]), "there is a GPU")
+  expect_message(found <- find_assemblies(x, n_surrogates = 19, device = "auto", threads = 1),
+                 "Using the CPU: there is no GPU", class = "synfire_message_device")
+  expect_identical(attr(found, "device"), "cpu")
+  expect_null(attr(found, "gpus"))
+})
+
 test_that("peaks of surrogates and of the recording are those of the CPU", {
   skip_without_gpu()
   peaks <- expect_same_peaks(independent(6, 30, 12, 1), 5, 0.1, 4)
@@ -101,6 +121,10 @@ test_that("find_assemblies() finds the same on both devices", {
   expect_identical(of("gpu"), cpu)
   expect_identical(of("gpu", gpus = c(1, 1)), cpu)
   expect_identical(of("gpu", max_memory = 5e7), cpu)
+  set.seed(2)
+  expect_message(auto <- find_assemblies(x, max_lag = 0.15, n_surrogates = 19, device = "auto",
+                                         threads = 2), class = "synfire_message_device")
+  expect_identical(as.data.frame(auto), as.data.frame(cpu))
 })
 
 test_that("Ctrl-C is an interrupt within half a second on a GPU", {

@@ -91,9 +91,14 @@ test_that("little to look at is no error", {
   found <- find_assemblies(two, n_surrogates = 19)
   expect_identical(nrow(found), 0L)
   expect_output(print(found), "0 assemblies")
-  expect_output(print(summary(found)), "No three units stand out")
+  expect_output(print(found), "The recording has 2 units, so none were")
+  expect_output(print(find_assemblies(none)), "The recording has none, so none were")
+  silent <- spike_trains(numeric(), factor(character(), c("a", "b", "c")), start = 0, end = 10)
+  expect_output(print(find_assemblies(silent)), "There are no spikes, so there was nothing to look at")
   three <- spike_trains(c(1, 2, 3), c("a", "b", "c"), start = 0, end = 10)
-  expect_identical(nrow(find_assemblies(three, n_surrogates = 19)), 0L)
+  alone <- find_assemblies(three, n_surrogates = 19)
+  expect_identical(nrow(alone), 0L)
+  expect_output(print(summary(alone)), "No three units stand out")
   expect_identical(nrow(as.data.frame(found, what = "members")), 0L)
   expect_identical(nrow(as.data.frame(found, what = "activations")), 0L)
 })
@@ -107,6 +112,47 @@ test_that("wrong arguments are named", {
                class = "synfire_error_argument")
   expect_error(find_assemblies(x, segment = 1), "`segment`", class = "synfire_error_argument")
   expect_error(find_assemblies(x, max_lag = 10, max_memory = 1e7), class = "synfire_error_budget")
+})
+
+# Units that fire independently in trials, with nothing in between.
+independent_trials <- function(units, length, seed, whole = 60) {
+  set.seed(seed)
+  start <- seq(0, by = length + 0.5, length.out = round(whole / length))
+  trials <- data.frame(start = start, end = start + length)
+  n <- stats::rpois(units, 8 * whole)
+  time <- unlist(lapply(n, \(k) sample(start, k, TRUE) + stats::runif(k, 0, length)))
+  spike_trains(time, rep(seq_len(units), n), start = 0, end = max(trials$end), trials = trials)
+}
+
+test_that("that short lags have more places in trials is no assembly", {
+  for (length in c(0.2, 2)) {
+    p <- vapply(1:15, \(seed) {
+      x <- independent_trials(6, length, seed)
+      found <- suppressMessages(find_assemblies(x, n_surrogates = 19, threads = 1))
+      attr(found, "best")[["p"]]
+    }, 0)
+    # More than 4 of 15 has a probability of 0.0006 where that of each is 0.05.
+    expect_lte(sum(p < 0.06), 4)
+  }
+})
+
+test_that("lags and widths fit into trials, and a message says so", {
+  x <- independent_trials(4, 1, 1)
+  expect_message(found <- find_assemblies(x, n_surrogates = 19),
+                 "Trials are 1 s long, so lags are looked at up to 250 ms and not 1 s")
+  expect_equal(attr(found, "max_lag"), 0.25)
+  expect_equal(max(attr(found, "window")), 0.065)
+  expect_no_message(find_assemblies(x, max_lag = 0.25, n_surrogates = 19))
+  # Half of the time is in long trials.
+  trials <- data.frame(start = c(0, 11, 22, 23), end = c(10, 21, 22.5, 23.5))
+  y <- suppressMessages(spike_trains(x$time, x$unit, start = 0, end = 90, trials = trials))
+  expect_identical(common_length(y), 10)
+  expect_no_message(find_assemblies(y, n_surrogates = 19))
+  short <- spike_trains(c(1, 1.5, 1.7), c("a", "b", "c"), start = 1, end = 2)
+  expect_message(find_assemblies(short, n_surrogates = 19), "The recording is 1 s long")
+  instant <- spike_trains(c(1, 1, 1), c("a", "b", "c"), start = 1, end = 1)
+  expect_message(none <- find_assemblies(instant, n_surrogates = 19), "The recording is 0 ms long")
+  expect_identical(nrow(none), 0L)
 })
 
 test_that("words and tables agree", {
@@ -169,9 +215,53 @@ test_that("population bursts are left out, and what an assembly does is not", {
                            nuisances = c(bursts = 0.3))
   found <- find_assemblies(x, max_lag = 0.05, n_surrogates = 19, threads = 1)
   expect_gt(attr(found, "left_out"), 0.05)
-  expect_equal(attr(found, "left_out"), burst_share(x, 0.05))
+  bursts <- burst_steps(x, 0.05)
+  expect_equal(attr(found, "left_out"), mean(bursts))
+  long <- rle(bursts)
+  end <- cumsum(long$lengths)
+  expect_equal(attr(found, "bursts"), data.frame(
+    start = (end - long$lengths)[long$values] * 0.05, end = pmin(end[long$values] * 0.05, 60)))
+  expect_output(print(found), sprintf("# without %d population bursts, ", sum(long$values)))
   few <- find_assemblies(x[unit = levels(x$unit)[1:11]], max_lag = 0.05, n_surrogates = 19, threads = 1)
   expect_identical(attr(few, "left_out"), 0)
+  expect_identical(nrow(attr(few, "bursts")), 0L)
+})
+
+test_that("bursts are those of trials", {
+  set.seed(9)
+  x <- simulate_assemblies(duration = 60, units = 20, assemblies = character(),
+                           nuisances = c(bursts = 0.3))
+  # The first trial ends within a step.
+  trials <- data.frame(start = c(0, 30), end = c(29.98, 60))
+  y <- suppressMessages(spike_trains(x$time, x$unit, start = 0, end = 60, trials = trials))
+  bursts <- attr(find_assemblies(y, max_lag = 0.05, n_surrogates = 19, threads = 1), "bursts")
+  expect_gt(nrow(bursts), 5)
+  expect_false(is.unsorted(c(t(bursts))))
+  in_trial <- findInterval(bursts$start, trials$start)
+  expect_true(all(bursts$end <= trials$end[in_trial] + 1e-6))
+  off <- (bursts$start - trials$start[in_trial]) / 0.05
+  expect_equal(off, round(off))
+})
+
+test_that("of groups that are not there, the nearest p is said", {
+  set.seed(1)
+  x <- simulate_assemblies(duration = 60, units = 12, assemblies = character(), rate = 15)
+  found <- find_assemblies(x, max_lag = 0.2, n_surrogates = 19, threads = 1)
+  expect_identical(nrow(found), 0L)
+  p <- signif(attr(found, "best")[["p"]], 2)
+  expect_match(no_assembly_words(found), sprintf("What comes nearest has a p value of %s.", p),
+               fixed = TRUE)
+  # As if its members had not stood out.
+  attr(found, "best")[["p"]] <- 0.05
+  expect_match(no_assembly_words(found), "A group has a p value of 0.05, but fewer than three")
+})
+
+test_that("sentences say which units, and how wide their windows are", {
+  expect_identical(units_said(c("1", "2", "10.0")), "units 1, 2 and 10.0")
+  expect_identical(units_said(c("a", "2")), "a and 2")
+  expect_identical(widths_text(c(0.005, 0.005)), "5 ms")
+  expect_identical(widths_text(c(0.033, 0.005, 0.017)), "5 to 33 ms")
+  expect_identical(widths_text(c(0.5, 1.5)), "500 ms to 1.5 s")
 })
 
 test_that("p of the best group is uniform where units are independent", {

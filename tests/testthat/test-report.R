@@ -107,7 +107,7 @@ test_that("trials and their conditions are on the page", {
   left <- sum((first %/% 2) %% 2 == 0)
   expect_equal(r$activations$count[r$activations$condition == "left"][[1]], left)
   expect_equal(r$activations$seconds, rep(9.5, 2 * nrow(r$assemblies)))
-  expect_true(any(grepl("no difference in it was tested", text)))
+  expect_true(any(grepl("No difference in this was tested", text)))
   expect_error(quick_report(x, by = "none"), "`by` must be", class = "synfire_error_argument")
   expect_error(quick_report(planted(), by = "cue"), "`by` must be NULL",
                class = "synfire_error_argument")
@@ -138,8 +138,43 @@ test_that("of a camera's recording the page says what became of its frames", {
   file <- withr::local_tempfile(fileext = ".html")
   suppressMessages(report(x, assemblies = found, open = FALSE, file = file))
   expect_lt(nrow(attr(found, "recording")), 320)
-  expect_match(expect_good_page(file), sprintf("leaves %d of 320 events",
-                                               nrow(attr(found, "recording"))), all = FALSE)
+  text <- expect_good_page(file)
+  expect_match(text, sprintf("leaves %d of 320 events", nrow(attr(found, "recording"))), all = FALSE)
+  expect_match(text, "CV2 and LV say how long it does so", all = FALSE)
+})
+
+test_that("pairs of a camera's recording are those of first frames", {
+  skip_if_not_installed("ggplot2")
+  set.seed(9)
+  # Both are active for five frames at times that have nothing to do with each other.
+  on <- function() sort(unique(c(outer(sample(2900, 60), 0:4, `+`))))
+  frames <- list(on(), on(), on())
+  x <- spike_trains(unlist(frames) / 30, rep(1:3, lengths(frames)), start = 0, end = 97)
+  r <- quick_report(x)
+  first <- lapply(frames, \(f) f[c(TRUE, diff(f) > 1)])
+  expect_identical(sum(plain_counts(r$correlograms)[, 1, 2]),
+                   sum(abs(outer(first[[2]], first[[1]], `-`)) <= 17))
+})
+
+test_that("what is gravely wrong stands on top, bursts are spoken of, and checks have names", {
+  skip_if_not_installed("ggplot2")
+  set.seed(12)
+  # Milliseconds, taken for seconds.
+  x <- suppressWarnings(spike_trains(round(sort(runif(600, 0, 60)) * 1e6) / 1e3, rep(1:3, 200),
+                                     start = 0, end = 60000))
+  text <- expect_good_page(quick_report(x)$file)
+  expect_true(any(grepl("found 1 problem.* Units fire every", text)))
+  expect_true(any(grepl("warns of times in a wrong unit", text)))
+  expect_true(any(grepl("^Looked for and not found: swapped columns, ", text)))
+  expect_setequal(names(check_subjects), c(
+    check_recording(planted())$looked_for, "drift", "trials", "presence", "synchrony"))
+  y <- simulate_assemblies(duration = 40, units = 20, assemblies = character(),
+                           nuisances = c(bursts = 0.3))
+  r <- quick_report(y)
+  bursts <- attr(r$assemblies, "bursts")
+  expect_gt(nrow(bursts), 0)
+  expect_true(any(grepl(sprintf("more than usual: %s, ", counted(nrow(bursts), "burst")),
+                        expect_good_page(r$file))))
 })
 
 test_that("many units: the search takes as many as fit, and says so", {

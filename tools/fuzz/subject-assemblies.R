@@ -94,9 +94,10 @@ fuzz_subject("assemblies",
     more <- attempt("find_assemblies", c(args, list(threads = threads)))
     if (!refused(more)) same(as.data.frame(more), as.data.frame(one), "threads")
     set.seed(seed)
+    device <- one_of("gpu", "auto")
     there <- attempt("find_assemblies", c(args, list(
-      device = "gpu", gpus = draw_gpus(world), threads = threads)))
-    if (!world$gpu && !inherits(there, "synfire_error_device")) {
+      device = device, gpus = draw_gpus(world), threads = threads)))
+    if (device == "gpu" && !world$gpu && !inherits(there, "synfire_error_device")) {
       finding("find_assemblies() with device = \"gpu\" goes on without a GPU")
     }
     if (!refused(there)) same(as.data.frame(there), as.data.frame(one), "devices")

@@ -31,6 +31,7 @@ void syn_calm_free(syn_calm *c)
     syn_budget_free(c->budget, c->tick);
     syn_budget_free(c->budget, c->unit);
     syn_budget_free(c->budget, c->trial);
+    syn_budget_free(c->budget, c->burst);
     memset(c, 0, sizeof *c);
 }
 
@@ -142,6 +143,39 @@ static double burst_from(const steps *s)
     return s->units >= FEWEST_UNITS ? from : INFINITY;
 }
 
+/* Counts stretches of steps with `from` raised units and more, and notes their ticks in
+   `out` unless it is NULL. */
+static size_t stretches(const steps *s, double from, double *out)
+{
+    const syn_spikes *x = s->spikes;
+    size_t n = 0;
+    for (uint32_t t = 0; t < x->trials; t++)
+        for (size_t k = s->first[t]; k < s->first[t + 1]; k++) {
+            if (s->raised[k] < from)
+                continue;
+            double begin = x->start[t] + (double)(k - s->first[t]) * (double)s->length;
+            double end = begin + (double)s->length, last = x->stop[t] + 1;
+            int goes_on = k > s->first[t] && s->raised[k - 1] >= from;
+            n += !goes_on;
+            if (!out)
+                continue;
+            if (!goes_on)
+                out[2 * n - 2] = begin;
+            out[2 * n - 1] = end < last ? end : last;
+        }
+    return n;
+}
+
+static syn_status note_bursts(syn_calm *out, const steps *s, double from)
+{
+    out->bursts = stretches(s, from, NULL);
+    out->burst = syn_budget_alloc(out->budget, 2 * out->bursts + 1, sizeof *out->burst);
+    if (!out->burst)
+        return syn_budget_refusal(out->budget);
+    stretches(s, from, out->burst);
+    return SYN_OK;
+}
+
 static syn_status copy_calm(syn_calm *out, const steps *s, double from)
 {
     const syn_spikes *x = s->spikes;
@@ -185,6 +219,8 @@ syn_status syn_calm_make(syn_calm *out, const syn_spikes *spikes, int64_t step,
     }
     if (status == SYN_OK)
         status = copy_calm(out, &s, burst_from(&s));
+    if (status == SYN_OK)
+        status = note_bursts(out, &s, burst_from(&s));
     free_steps(&s);
     return status;
 }

@@ -14,6 +14,8 @@ typedef struct syn_calm {
     double *tick;       /* what `spikes` points to */
     int *unit, *trial;
     double steps, left_out;  /* steps of time there are, and those in bursts */
+    double *burst;           /* [2 * bursts] first tick of each, and that after it */
+    size_t bursts;           /* stretches of such steps, in the order of time */
     syn_budget *budget;
 } syn_calm;
 

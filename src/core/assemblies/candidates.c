@@ -12,7 +12,8 @@ enum {
     CAP = 6 * SYN_PEAK_SCALE,         /* no pair has more evidence */
     LEAST_EDGE = 3 * SYN_PEAK_SCALE,  /* z of a pair that triangles are looked for with */
     EDGES_A_UNIT = 8, FEWEST_EDGES = 256,
-    ALWAYS = 12  /* members that a group gets whatever their evidence */
+    ALWAYS = 12,  /* members that a group gets whatever their evidence */
+    NO_HINT = -2 * CAP  /* two pairs, of which one has none, have less than any two */
 };
 
 /* Sum of votes for a further unit, over the root of the number of members. */
@@ -63,6 +64,10 @@ syn_status syn_searcher_make(syn_searcher *out, const syn_ladder *ladder, uint32
     size_t n = out->edge_room;
     int ok = (out->start = syn_budget_alloc(budget, syn_pair_count(units) + 1,
                                             sizeof *out->start)) &&
+             (out->strongest = syn_budget_alloc(budget, (size_t)units * units + 1,
+                                                sizeof *out->strongest)) &&
+             (out->third = syn_budget_alloc(budget, (size_t)units + 1,
+                                            sizeof *out->third)) &&
              (out->edge = syn_budget_alloc(budget, n, sizeof *out->edge)) &&
              (out->edge_a = syn_budget_alloc(budget, n, sizeof *out->edge_a)) &&
              (out->edge_b = syn_budget_alloc(budget, n, sizeof *out->edge_b));
@@ -75,6 +80,8 @@ void syn_searcher_free(syn_searcher *w)
         return;
     syn_budget_free(w->budget, w->start);
     syn_budget_free(w->budget, w->hint);
+    syn_budget_free(w->budget, w->strongest);
+    syn_budget_free(w->budget, w->third);
     syn_budget_free(w->budget, w->edge);
     syn_budget_free(w->budget, w->edge_a);
     syn_budget_free(w->budget, w->edge_b);
@@ -125,6 +132,23 @@ static const syn_hint *hints_of(const syn_searcher *w, uint32_t a, uint32_t b, s
     size_t p = a < b ? syn_pair_number(a, b) : syn_pair_number(b, a);
     *n = (w->start[p + 1] - w->start[p]) / 2;
     return w->hint + w->start[p] + (a < b ? 0 : *n);
+}
+
+static void find_strongest(syn_searcher *w)
+{
+    uint32_t units = w->peaks->units;
+    for (uint32_t b = 0; b < units; b++) {
+        w->strongest[(size_t)b * units + b] = NO_HINT;
+        for (uint32_t a = 0; a < b; a++) {
+            size_t n;
+            const syn_hint *h = hints_of(w, a, b, &n);
+            int32_t most = n > 0 ? 0 : NO_HINT;
+            for (size_t i = 0; i < n; i++)
+                most = cut(h[i].z) > most ? cut(h[i].z) : most;
+            w->strongest[(size_t)a * units + b] = (int16_t)most;
+            w->strongest[(size_t)b * units + a] = (int16_t)most;
+        }
+    }
 }
 
 /* Lags agree that differ by so much at most. */
@@ -237,15 +261,30 @@ static void keep_triangle(triangle *kept, uint32_t *n, const triangle *t)
     kept[at] = *t;
 }
 
-static uint32_t best_triangles(const syn_searcher *w, triangle *kept)
+/* Lists units whose strongest hints with both of a pair are `least` together. */
+static uint32_t third_units(syn_searcher *w, uint32_t a, uint32_t b, int32_t least)
+{
+    uint32_t units = w->peaks->units, n = 0;
+    const int16_t *of_a = w->strongest + (size_t)a * units;
+    const int16_t *of_b = w->strongest + (size_t)b * units;
+    for (uint32_t c = 0; c < units; c++) {
+        w->third[n] = c;
+        n += of_a[c] + of_b[c] >= least;
+    }
+    return n;
+}
+
+/* What has less than the last of those that are kept need not be looked for. */
+static uint32_t best_triangles(syn_searcher *w, triangle *kept)
 {
     uint32_t n = 0;
     for (uint32_t e = 0; e < w->edges; e++) {
         const syn_hint *edge = w->hint + w->edge[e];
         triangle best = {.a = w->edge_a[e], .b = w->edge_b[e], .lag_b = edge->lag};
-        for (uint32_t c = 0; c < w->peaks->units; c++)
-            if (c != best.a && c != best.b)
-                close_edge(w, edge, c, &best);
+        int32_t least = n == SYN_CANDIDATES ? kept[n - 1].sum - cut(edge->z) : 0;
+        uint32_t units = third_units(w, best.a, best.b, least > 0 ? least : 0);
+        for (uint32_t k = 0; k < units; k++)
+            close_edge(w, edge, w->third[k], &best);
         if (best.sum > 0)
             keep_triangle(kept, &n, &best);
     }
@@ -374,6 +413,7 @@ syn_status syn_candidates_find(syn_searcher *searcher, const syn_peaks *peaks,
     if (status != SYN_OK)
         return status;
     list_edges(searcher);
+    find_strongest(searcher);
     uint32_t triangles = best_triangles(searcher, kept);
     for (; status == SYN_OK && *n < triangles; (*n)++)
         status = grow(searcher, kept + *n, out + *n);

@@ -51,9 +51,12 @@ typedef struct syn_searcher {
     size_t *start;     /* [pairs + 1] hints of a pair: of b after a, then of a after b */
     syn_hint *hint;
     size_t start_room, hint_room;
+    int16_t *strongest;  /* [units * units] cut z of the strongest hint of a pair, or
+                            that there is none */
     size_t *edge;      /* hints of the pairs that triangles are looked for with */
     uint32_t *edge_a, *edge_b;
     uint32_t edges, edge_room;
+    uint32_t *third;   /* [units] those that may make a triangle with a pair */
     struct syn_vote *vote;  /* for a unit that may become a member */
     size_t vote_room;
     syn_budget *budget;

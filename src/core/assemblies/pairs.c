@@ -9,13 +9,15 @@
    lag and width, from at most SYN_LAGGED_FITTED pairs, by a few steps of a mean and a
    variance in which no pair counts for more than two standard deviations, so that pairs
    of an assembly do not hide themselves; of fewer than SYN_LAGGED_FEWEST pairs an
-   assembly may be most, and nothing is taken for common. Last, spikes that come in clumps
+   assembly may be most, and nothing is taken for common but that trials end, so that
+   short lags have more places than long ones. Last, spikes that come in clumps
    make counts vary more than those of Poisson processes: by about the product of both
    units' own excess of variance (`clumps`). */
 #include "core/assemblies/pairs.h"
 
 #include <string.h>
 
+#include "core/assemblies/edges.h"
 #include "core/assemblies/excess.h"
 #include "core/assemblies/peaks.h"
 #include "core/base/parallel.h"
@@ -174,16 +176,25 @@ static double allan_factor(const syn_recording *r, const uint32_t *event, uint32
     return n > 0 ? squares / (2.0 * n) : 1;
 }
 
-static void find_clumps(syn_lagged *p, const syn_recording *r)
+typedef struct clumping {
+    syn_lagged *pairs;
+    const syn_recording *recording;
+} clumping;
+
+static syn_status clumps_of_unit(void *context, size_t item, int worker)
 {
+    const clumping *c = context;
+    const syn_recording *r = c->recording;
+    syn_lagged *p = c->pairs;
+    const uint32_t *event = r->by_unit + r->first[item];
+    uint32_t n = r->first[item + 1] - r->first[item];
+    (void)worker;
     for (uint32_t rung = 0; rung < p->ladder.rungs; rung++) {
         int64_t width = p->bin * syn_ladder_width(&p->ladder, rung);
-        for (uint32_t u = 0; u < p->units; u++) {
-            double factor = allan_factor(r, r->by_unit + r->first[u],
-                                         r->first[u + 1] - r->first[u], width);
-            p->clumps[(size_t)rung * p->units + u] = factor > 1 ? factor : 1;
-        }
+        double factor = allan_factor(r, event, n, width);
+        p->clumps[(size_t)rung * p->units + item] = factor > 1 ? factor : 1;
     }
+    return SYN_OK;
 }
 
 /* ---- what is common to pairs ---- */
@@ -282,7 +293,7 @@ static syn_status sample(syn_lagged *p, const syn_watch *watch)
 }
 
 syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
-                           const syn_watch *watch)
+                           const syn_spikes *trials, const syn_watch *watch)
 {
     syn_lag_options o = {.bin = pairs->bin, .lags = pairs->ladder.margin};
     syn_lagged_store *store = pairs->store;
@@ -296,6 +307,11 @@ syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
     syn_status status = syn_timed_make(&pairs->timed, recording, &o, pairs->budget);
     if (status != SYN_OK)
         return status;
-    find_clumps(pairs, recording);
-    return sample(pairs, watch);
+    clumping c = {.pairs = pairs, .recording = recording};
+    status = syn_parallel_for(pairs->units, pairs->threads, watch, "units",
+                              clumps_of_unit, &c);
+    if (status == SYN_OK)
+        status = syn_edges_share(&pairs->ladder, pairs->bin, trials, pairs->common,
+                                 pairs->budget);
+    return status == SYN_OK ? sample(pairs, watch) : status;
 }

@@ -10,6 +10,7 @@
 #include "core/base/budget.h"
 #include "core/base/watch.h"
 #include "core/spikes/recording.h"
+#include "core/spikes/spikes.h"
 
 /* Lag histograms of pairs, and what makes their excess comparable. A histogram is counted
    when it is first asked for, and kept until its room is needed for another: so a look is
@@ -22,7 +23,8 @@ typedef struct syn_lagged {
     syn_timed timed;
     double *clumps;   /* [rungs * units] how much more the counts of a unit vary than
                          those of a Poisson process, at least 1 */
-    double *common;   /* [places] excess that pairs have on the whole, as a share */
+    double *common;   /* [places] excess that pairs have on the whole, as a share; of few
+                         pairs what the ends of trials make of it */
     double *spread;   /* [places] variance of this share over pairs, and its own */
     struct syn_lagged_store *store;
     syn_budget *budget;
@@ -35,15 +37,16 @@ syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bi
 void syn_lagged_free(syn_lagged *pairs);
 
 /* Takes the spikes of `recording`, as of syn_segments, with trials at least
-   syn_lagged_reach() ticks apart, and finds what is common to pairs. SYN_TOO_LARGE where
-   the lags of a pair are more than 2^31 - 1. */
+   syn_lagged_reach() ticks apart, and finds what is common to pairs; `trials` says how
+   long they are. SYN_TOO_LARGE where the lags of a pair are more than 2^31 - 1. */
 syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
-                           const syn_watch *watch);
+                           const syn_spikes *trials, const syn_watch *watch);
 int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin);
 
 /* What is common to pairs is found from some of them, evenly spread: their number, at
    most SYN_LAGGED_FITTED, and which they are, i from 0. It is 0 where there are few
-   pairs: then nothing is taken for common, as an assembly may be all there is. */
+   pairs: then nothing that they do is taken for common, as an assembly may be all there
+   is. */
 enum { SYN_LAGGED_FITTED = 150, SYN_LAGGED_FEWEST = 28 };
 uint32_t syn_lagged_samples(uint32_t units);
 void syn_lagged_sample(uint32_t units, uint32_t i, uint32_t *a, uint32_t *b);

@@ -32,19 +32,20 @@ void syn_assembly_search_free(syn_assembly_search *s)
     memset(s, 0, sizeof *s);
 }
 
-/* Progress of the whole, whatever a part says of itself. */
+/* Progress of the whole. A batch of surrogates is that far as its pairs are; to look for
+   groups in their peaks takes little beside that. */
 typedef struct progress {
     const syn_watch *watch;
     double done, total;
+    uint32_t batch;  /* surrogates that are being made; 0 for none */
 } progress;
 
 static int poll(void *data, const char *stage, double done, double total)
 {
     const progress *p = data;
-    (void)stage;
-    (void)done;
-    (void)total;
-    return syn_poll(p->watch, "surrogates", p->done, p->total) != SYN_OK;
+    int making = p->batch > 0 && total > 0 && strcmp(stage, "pairs") == 0;
+    double more = making ? p->batch * done / total : 0;
+    return syn_poll(p->watch, "surrogates", p->done + more, p->total) != SYN_OK;
 }
 
 /* ---- groups on all rungs ---- */
@@ -90,8 +91,11 @@ static syn_status hunt_surrogates(syn_assembly_search *s, syn_peaks *list,
     uint32_t n = s->options.surrogates;
     for (uint32_t from = 0, made; from < n; from += made) {
         p->done = from;
-        syn_status status =
-            s->source.surrogates(s->source.self, from, n - from, list, &made, watch);
+        syn_status status = s->source.surrogates(s->source.self, from, n - from, list,
+                                                 &p->batch, watch);
+        made = p->batch;
+        p->batch = 0;
+        p->done = from + made;
         hunt h = {.search = s, .peaks = list, .from = from, .candidate = room};
         if (status == SYN_OK)
             status = syn_parallel_for((size_t)made * s->pairs.ladder.rungs,
@@ -308,7 +312,7 @@ static syn_status prepare(syn_assembly_search *s, const syn_spikes *spikes,
     s->made_by = (syn_pair_source){.pairs = &s->pairs, .binned = &s->binned,
                                    .key = o->key, .least = SYN_HINT_LEAST};
     s->source = syn_pair_source_functions(&s->made_by);
-    status = syn_lagged_count(&s->pairs, &s->segments.recording, watch);
+    status = syn_lagged_count(&s->pairs, &s->segments.recording, spikes, watch);
     return status == SYN_OK && o->elsewhere
                ? o->elsewhere->open(o->elsewhere->self, &s->made_by, &s->source)
                : status;

@@ -74,7 +74,7 @@ static syn_status make_worker(const job *j, worker *w)
     syn_status status = syn_scan_make(&w->scan, &p->ladder, lanes, s->least, p->budget);
     if (status != SYN_OK)
         return status;
-    if (!j->surrogates && syn_lagged_samples(p->units) > 0) {
+    if (!j->surrogates) {
         w->scan.common = p->common;
         w->scan.spread = p->spread;
     }

@@ -6,52 +6,95 @@
 
 namespace gpu {
 
-/* A bin that is out of reach of all others, where there is no spike. Segments have fewer
-   than 2^30 bins. */
-constexpr uint32_t NO_BIN = 0x7fffffffu;
+/* A place that is out of reach of all others, where there is no spike. Segments have at
+   most 2^30 bins, and histograms fewer. */
+constexpr uint32_t NO_PLACE = 0x7fffffffu;
 
-/* Counts a lag below 2 * n, from the lower end of the histogram, modulo n. Where the
-   segment is shorter than the histogram it is counted again and again. */
+/* Counts a lag below 2 * n, from the lower end of the histogram, modulo n. What is out of
+   reach is counted in the place beyond the histogram, as that takes no branch. Where the
+   segment is shorter than the histogram, a lag is counted again and again. */
 template <bool AGAIN>
-__device__ inline void count_lag(int32_t *sum, uint32_t lag, uint32_t n, uint32_t last)
+__device__ inline void count_lag(int32_t *sum, uint32_t lag, uint32_t n, uint32_t beyond)
 {
-    lag = min(lag, lag - n);
-    if (AGAIN) {
-        for (; lag <= last; lag += n)
+    lag = min(min(lag, lag - n), beyond);
+    atomicAdd(sum + lag, 1);
+    if (AGAIN)
+        for (lag += n; lag < beyond; lag += n)
             atomicAdd(sum + lag, 1);
-    } else if (lag <= last) {
-        atomicAdd(sum + lag, 1);
+}
+
+/* Spikes of one unit in a segment. Those of the first unit are at places before `by`,
+   around the segment, those of the second at their bins: the sum of two places is their
+   lag from the lower end of the histogram, modulo n. */
+struct peak_train {
+    const uint32_t *bin;
+    uint32_t spikes, by, n;
+    bool first;
+
+    __device__ uint32_t place(uint32_t i, uint32_t nowhere) const
+    {
+        if (i >= spikes)
+            return nowhere;
+        uint32_t at = bin[i];
+        return !first ? at : by >= at ? by - at : by + n - at;
+    }
+    /* Turns of a loop in which lanes take spikes. */
+    __device__ uint32_t turns() const { return (spikes + WARP - 1) / WARP; }
+};
+
+/* All spikes of one unit with a part of those of the other, by a warp: each lane has two
+   of the first, and those of the second come by four at a time. */
+template <bool AGAIN>
+__device__ inline void count_trains(const peak_train &held, const peak_train &passing,
+                                    uint32_t part, uint32_t parts, uint32_t beyond,
+                                    int32_t *sum)
+{
+    __shared__ uint4 coming[PEAK_WARPS][WARP / 4];
+    uint32_t lane = threadIdx.x % WARP, n = held.n;
+    uint4 *mine = coming[threadIdx.x / WARP];
+    for (uint32_t from = part * WARP; from < passing.spikes; from += parts * WARP) {
+        uint32_t four = (min((uint32_t) WARP, passing.spikes - from) + 3) / 4;
+        __syncwarp();
+        ((uint32_t *) mine)[lane] = passing.place(from + lane, NO_PLACE / 2 + n);
+        __syncwarp();
+        for (uint32_t i = 0; i < held.spikes; i += 2 * WARP) {
+            uint32_t one = held.place(i + lane, NO_PLACE);
+            uint32_t other = held.place(i + WARP + lane, NO_PLACE);
+            bool both = i + WARP < held.spikes;
+            for (uint32_t j = 0; j < four; j++) {
+                uint4 at = mine[j];
+                count_lag<AGAIN>(sum, at.x + one, n, beyond);
+                count_lag<AGAIN>(sum, at.y + one, n, beyond);
+                count_lag<AGAIN>(sum, at.z + one, n, beyond);
+                count_lag<AGAIN>(sum, at.w + one, n, beyond);
+                if (!both)
+                    continue;
+                count_lag<AGAIN>(sum, at.x + other, n, beyond);
+                count_lag<AGAIN>(sum, at.y + other, n, beyond);
+                count_lag<AGAIN>(sum, at.z + other, n, beyond);
+                count_lag<AGAIN>(sum, at.w + other, n, beyond);
+            }
+        }
     }
 }
 
-/* All spikes of a part of those of `a` in a segment with all of `b`, by a warp: a lane
-   has two spikes of b, and the spikes of a come by one after the other. */
 template <bool AGAIN>
 __device__ inline void count_segment(const peak_job &job, const peak_item &x, uint32_t k,
                                      uint32_t part, int32_t *sum)
 {
-    uint32_t lane = threadIdx.x % WARP, n = job.n[k], last = 2 * job.ladder.margin;
+    uint32_t n = job.n[k];
     size_t of_a = (size_t) x.a * job.segments + k, of_b = (size_t) x.b * job.segments + k;
     const uint32_t *shift = job.shift + (size_t) x.surrogate * job.units * job.segments;
     uint32_t by = (job.ladder.margin % n + shift[of_b] + n - shift[of_a]) % n;
-    uint32_t end_a = job.first[of_a + 1], end_b = job.first[of_b + 1];
-    for (uint32_t b = job.first[of_b]; b < end_b; b += 2 * WARP) {
-        uint32_t one = b + lane < end_b ? job.bin[b + lane] : NO_BIN;
-        uint32_t other = b + WARP + lane < end_b ? job.bin[b + WARP + lane] : NO_BIN;
-        bool two = b + WARP < end_b;
-        uint32_t a = job.first[of_a] + part * WARP;
-        for (; a < end_a; a += job.parts * WARP) {
-            uint32_t bin = a + lane < end_a ? job.bin[a + lane] : 0;
-            uint32_t later = by >= bin ? by - bin : by + n - bin;
-            uint32_t spikes = min((uint32_t) WARP, end_a - a);
-            for (uint32_t j = 0; j < spikes; j++) {
-                uint32_t from = __shfl_sync(WHOLE_WARP, later, (int) j);
-                count_lag<AGAIN>(sum, from + one, n, last);
-                if (two)
-                    count_lag<AGAIN>(sum, from + other, n, last);
-            }
-        }
-    }
+    uint32_t at_a = job.first[of_a], at_b = job.first[of_b];
+    peak_train a = {job.bin + at_a, job.first[of_a + 1] - at_a, by, n, true};
+    peak_train b = {job.bin + at_b, job.first[of_b + 1] - at_b, by, n, false};
+    uint32_t beyond = 2 * job.ladder.margin + 1;
+    /* So that fewer lanes are idle. */
+    if (a.turns() * b.spikes < b.turns() * a.spikes)
+        count_trains<AGAIN>(a, b, part, job.parts, beyond, sum);
+    else
+        count_trains<AGAIN>(b, a, part, job.parts, beyond, sum);
 }
 
 __device__ inline void count_surrogate(const peak_job &job, const peak_item &x,

@@ -265,9 +265,6 @@ void peak_device::put_recording()
     tick_.upload(p->timed.tick, p->timed.first[p->units], stream_);
     job_.train = train_.get();
     job_.tick = tick_.get();
-    /* From so few pairs nothing is taken for common. */
-    if (syn_lagged_samples(p->units) == 0)
-        return;
     common_.upload(p->common, places, stream_);
     spread_.upload(p->spread, places, stream_);
     job_.common = common_.get();
@@ -284,7 +281,6 @@ void peak_device::recording(syn_peaks *out, const std::atomic<bool> &stop)
         if (!stop && fits(1)) {
             order(job_.pairs);
             fetch(1, out, stop);
-            each_ = 1.2 * found_ + 1;
             again = false;
         }
     }

@@ -52,6 +52,9 @@ public:
 
     double most_found() const { return found_; }
 
+    /* Makes room for so many peaks of a pair, and some more. */
+    void expect(double each) { each_ = 1.2 * each + 1; }
+
     /* Stopped, they leave lists that nobody looks at. */
     void recording(syn_peaks *out, const std::atomic<bool> &stop);
     void surrogates(uint64_t from, uint32_t n, syn_peaks *out,

@@ -12,15 +12,50 @@ using gpu::refusal;
 namespace {
 
 constexpr double MEMORY_SHARE = 0.85;  /* of what is free on a device */
-constexpr double PART_OF_BUDGET = 0.75;  /* for lists; the search needs the rest */
+constexpr double PART_OF_BUDGET = 0.4; /* for lists that are made, and as much for those
+                                          that are looked at; the search needs the rest */
+constexpr uint32_t BATCHES = 8;        /* at least, of all surrogates */
+constexpr double BYTES_FOR_TWO = 5e8;  /* of a device, that two work on: while one fetches
+                                          lists, the other goes on */
+constexpr uint32_t TURNS = 3;          /* in which each of those does a batch */
+
+/* Some surrogates, whose lists all devices fill. */
+struct batch {
+    const uint64_t from;
+    const uint32_t n;
+    std::vector<syn_peaks> list;
+    std::vector<std::atomic<bool>> taken;  /* devices, each by one thread */
+    gpu::crew crew;
+
+    batch(uint64_t first, uint32_t surrogates, size_t devices)
+        : from(first), n(surrogates), list(surrogates), taken(devices)
+    {
+    }
+    /* Stops, and frees what nobody took. */
+    ~batch()
+    {
+        crew.stop = true;
+        crew.join();
+        for (syn_peaks &peaks : list)
+            syn_peaks_free(&peaks);
+    }
+};
 
 }  // namespace
 
 struct syn_gpu_peaks {
     const syn_pair_source *source;
-    std::vector<int> devices;
-    std::vector<std::unique_ptr<peak_device>> device;  /* in the order of `devices` */
+    gpu::memory_limit limit;
+    std::vector<int> devices;  /* numbers of the following */
+    std::vector<std::unique_ptr<peak_device>> device;
+    std::unique_ptr<batch> next;  /* which is made while those before are looked at */
+    uint32_t most = 0;            /* surrogates of a batch; 0 before the first */
     char reason[SYN_GPU_TEXT] = "";
+
+    explicit syn_gpu_peaks(const syn_pair_source *of)
+        : source(of), limit(of->pairs->budget->limit)
+    {
+    }
 };
 
 namespace {
@@ -30,69 +65,56 @@ size_t limit_of(const syn_gpu_peaks &p)
     return p.source->pairs->budget->limit;
 }
 
-/* Bytes that may be held on a device, which may be named more than once. */
-double device_bytes(const syn_gpu_peaks &p, int device)
+/* Bytes that may be held on the current device, which may be named more than once. */
+double device_bytes(const syn_gpu_peaks &p, size_t times)
 {
-    auto times = std::count(p.devices.begin(), p.devices.end(), device);
     double free = MEMORY_SHARE * (double) gpu::free_memory();
     return std::min(free, (double) limit_of(p)) / (double) times;
 }
 
-void open_devices(syn_gpu_peaks *p)
+void open_devices(syn_gpu_peaks *p, const int *devices, int n)
 {
-    gpu::check_request(p->devices.data(), (int) p->devices.size());
+    gpu::check_request(devices, n);
     std::vector<double> bytes;
-    for (int number : p->devices) {
-        gpu::check(cudaSetDevice(number));
-        bytes.push_back(device_bytes(*p, number));
+    for (int i = 0; i < n; i++) {
+        gpu::check(cudaSetDevice(devices[i]));
+        double here = device_bytes(*p, (size_t) std::count(devices, devices + n,
+                                                           devices[i]));
+        size_t times = here >= BYTES_FOR_TWO ? 2 : 1;
+        p->devices.insert(p->devices.end(), times, devices[i]);
+        bytes.insert(bytes.end(), times, here / (double) times);
     }
-    for (size_t i = 0; i < p->devices.size(); i++) {
+    for (size_t i = 0; i < bytes.size(); i++) {
         gpu::check(cudaSetDevice(p->devices[i]));
         p->device.emplace_back(new peak_device(p->source, p->devices[i], bytes[i]));
     }
 }
 
-/* Lists that all devices fill, and how far they are. */
-struct dealt {
-    syn_gpu_peaks *peaks;
-    uint64_t from;
-    uint32_t n;
-    syn_peaks *out;
-    gpu::crew crew;
-    std::atomic<uint32_t> members{0};
-};
-
 /* Each thread takes the next device that has its number. */
-peak_device *claim(dealt *d, int number, std::vector<std::atomic<bool>> *taken)
+peak_device *claim(const syn_gpu_peaks *p, batch *b, int number)
 {
-    for (size_t i = 0; i < taken->size(); i++)
-        if (d->peaks->devices[i] == number && !(*taken)[i].exchange(true))
-            return d->peaks->device[i].get();
+    for (size_t i = 0; i < b->taken.size(); i++)
+        if (p->devices[i] == number && !b->taken[i].exchange(true))
+            return p->device[i].get();
     return nullptr;
 }
 
-void work_as_member(dealt *d, peak_device *device)
+void work_as_member(const syn_gpu_peaks *p, batch *b, peak_device *device)
 {
-    uint32_t first = 0, n, devices = (uint32_t) d->peaks->devices.size();
-    while ((n = d->crew.take(device->batch(), d->n, devices, &first)) > 0)
-        device->surrogates(d->from + first, n, d->out + first, d->crew.stop);
+    uint32_t first = 0, n, devices = (uint32_t) p->devices.size();
+    uint32_t share = (b->n + TURNS * devices - 1) / (TURNS * devices);
+    while ((n = b->crew.take(std::min(device->batch(), share), b->n, devices, &first)) > 0)
+        device->surrogates(b->from + first, n, b->list.data() + first, b->crew.stop);
 }
 
-void make_surrogates(syn_gpu_peaks *p, uint64_t from, uint32_t n, syn_peaks *out,
-                     const syn_watch *watch)
+/* Begins to make surrogates. */
+void begin(syn_gpu_peaks *p, uint64_t from, uint32_t n)
 {
-    gpu::device_scope scope;
-    gpu::memory_limit limit(limit_of(*p));
-    dealt d;
-    d.peaks = p;
-    d.from = from;
-    d.n = n;
-    d.out = out;
-    std::vector<std::atomic<bool>> taken(p->devices.size());
-    d.crew.start(p->devices.data(), (int) p->devices.size(), [&](int number) {
-        work_as_member(&d, claim(&d, number, &taken));
+    p->next.reset(new batch(from, n, p->devices.size()));
+    batch *b = p->next.get();
+    b->crew.start(p->devices.data(), (int) p->devices.size(), [p, b](int number) {
+        work_as_member(p, b, claim(p, b, number));
     });
-    d.crew.wait(n, watch, "surrogates");
 }
 
 syn_status end_as(syn_gpu_peaks *p, const gpu::outcome &end)
@@ -108,11 +130,12 @@ syn_status recording(void *self, syn_peaks *out, const syn_watch *watch)
     std::memset(out, 0, sizeof *out);
     return end_as(p, gpu::outcome_of([&] {
         gpu::device_scope scope;
-        gpu::memory_limit limit(limit_of(*p));
         gpu::crew crew;
         crew.start(p->devices.data(), 1,
                    [&](int) { p->device[0]->recording(out, crew.stop); });
         crew.wait(1, watch, "units");
+        for (auto &device : p->device)
+            device->expect(p->device[0]->most_found());
     }));
 }
 
@@ -129,21 +152,54 @@ uint32_t with_room(const syn_gpu_peaks &p, uint32_t n)
     return fit < n ? std::max((uint32_t) fit, 1u) : n;
 }
 
-/* Where the budget is passed, fewer are tried. */
+/* Waits for a batch. False where the budget was passed and fewer may fit: there were
+   several, or others were held at the time, that is, it was not made alone. */
+bool finish(syn_gpu_peaks *p, const syn_watch *watch, bool alone)
+{
+    uint32_t n = p->next->n;
+    try {
+        p->next->crew.wait(n, watch, "surrogates");
+        return true;
+    } catch (const refusal &why) {
+        p->next.reset();
+        if (why.status != SYN_OVER_BUDGET || (alone && n == 1))
+            throw;
+    }
+    p->most = (n + 1) / 2;
+    return false;
+}
+
+/* How many of n surrogates are made together. */
+uint32_t together(syn_gpu_peaks *p, uint32_t n)
+{
+    if (p->most == 0)
+        p->most = (n + BATCHES - 1) / BATCHES;
+    return std::min(p->most, with_room(*p, n));
+}
+
+/* While the caller looks at a batch, devices make the next one. Where the budget is
+   passed, fewer are tried. */
 syn_status surrogates(void *self, uint64_t from, uint32_t n, syn_peaks *out,
                       uint32_t *made, const syn_watch *watch)
 {
     syn_gpu_peaks *p = (syn_gpu_peaks *) self;
     std::memset(out, 0, n * sizeof *out);
-    for (*made = with_room(*p, n);; *made = (*made + 1) / 2) {
-        syn_status status = end_as(p, gpu::outcome_of([&] {
-            make_surrogates(p, from, *made, out, watch);
-        }));
-        if (status != SYN_OVER_BUDGET || *made == 1)
-            return status;
-        for (uint32_t s = 0; s < *made; s++)
-            syn_peaks_free(out + s);
-    }
+    return end_as(p, gpu::outcome_of([&] {
+        gpu::device_scope scope;
+        bool ready = p->next && p->next->from == from && p->next->n <= n;
+        if (!ready)
+            p->next.reset();
+        for (bool done = false; !done; ready = false) {
+            if (!ready)
+                begin(p, from, together(p, n));
+            done = finish(p, watch, !ready);
+        }
+        *made = p->next->n;
+        std::copy(p->next->list.begin(), p->next->list.end(), out);
+        p->next->list.clear();
+        if (*made < n)
+            begin(p, from + *made, together(p, n - *made));
+    }));
 }
 
 }  // namespace
@@ -155,10 +211,8 @@ extern "C" syn_status syn_gpu_peaks_open(const syn_pair_source *source,
     *out = nullptr;
     gpu::outcome end = gpu::outcome_of([&] {
         gpu::device_scope scope;
-        std::unique_ptr<syn_gpu_peaks> peaks(new syn_gpu_peaks);
-        peaks->source = source;
-        peaks->devices.assign(devices, devices + n_devices);
-        open_devices(peaks.get());
+        std::unique_ptr<syn_gpu_peaks> peaks(new syn_gpu_peaks(source));
+        open_devices(peaks.get(), devices, n_devices);
         *out = peaks.release();
     });
     std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);

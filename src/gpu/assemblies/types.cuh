@@ -60,7 +60,8 @@ struct peak_job {
 
 /* Where a block keeps what. */
 struct peak_room {
-    int32_t *sum;      /* [2 * margin + 1] counts of lags, then their running sums */
+    int32_t *sum;      /* [2 * margin + 2] counts of lags, then their running sums; the
+                          last is of those out of reach */
     uint32_t *mark;    /* [words] windows whose excess may be large enough */
     uint32_t *before;  /* [words + 1] marks before those of a word */
     uint32_t *window;  /* [listed] numbers of marked windows: 32 * word + bit */
@@ -70,7 +71,7 @@ struct peak_room {
 inline __host__ __device__ size_t peak_room_bytes(const peak_job &job)
 {
     size_t words = job.word[job.ladder.rungs];
-    size_t bins = 2 * (size_t) job.ladder.margin + 1;
+    size_t bins = 2 * (size_t) job.ladder.margin + 2;
     return (bins + 2 * words + 1 + 2 * (size_t) job.listed) * sizeof(uint32_t);
 }
 
@@ -79,7 +80,7 @@ __device__ inline peak_room carve_room(const peak_job &job, uint32_t *memory)
     uint32_t words = job.word[job.ladder.rungs];
     peak_room r;
     r.sum = (int32_t *) memory;
-    r.mark = memory + 2 * job.ladder.margin + 1;
+    r.mark = memory + 2 * job.ladder.margin + 2;
     r.before = r.mark + words;
     r.window = r.before + words + 1;
     r.z = (int32_t *) (r.window + job.listed);
