@@ -24,6 +24,7 @@ methods <- list(
   # With bins of 50 ms and above most units fire in most bins: such patterns are too many.
   spade = list(title = "spade()", bins = c(0.003, 0.005, 0.010, 0.020),
                command = r_method("spade")),
+  # The tutorial of the method's authors has 15 ms to 1.5 s.
   cad = list(title = "Elephant's CAD",
              bins = c(0.003, 0.005, 0.010, 0.020, 0.030, 0.050, 0.100, 0.200, 0.400, 1),
              command = \(bin, recording, result, duration) {
