@@ -71,6 +71,12 @@ static double support(const syn_lagged *p, const syn_assembly *g, uint32_t but,
     return sum / sqrt(asked);
 }
 
+double syn_assembly_support(const syn_lagged *pairs, const syn_assembly *group,
+                            uint32_t m)
+{
+    return support(pairs, group, m, group->member[m]);
+}
+
 /* The best lag of a unit on a rung. */
 static double best_lag(const syn_grower *w, const syn_assembly *g, syn_member *candidate)
 {

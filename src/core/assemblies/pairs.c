@@ -228,7 +228,10 @@ static syn_status fit_rung(void *context, size_t item, int worker)
     const syn_ladder *l = &p->ladder;
     uint32_t rung = (uint32_t)item, a, b;
     double *clumps = f->clumps + (size_t)worker * f->n;
-    syn_excess_many many = {.sum = f->sum, .clumps = clumps, .n = f->n, .mirrored = 1};
+    int32_t reach = (int32_t)l->reach[rung];
+    syn_excess_many many = {.sum = f->sum, .clumps = clumps, .n = f->n, .mirrored = 1,
+                            .few = f->n < SYN_LAGGED_FEW,
+                            .from = -reach, .to = reach};
     for (uint32_t i = 0; i < f->n; i++) {
         syn_lagged_sample(p->units, i, &a, &b);
         clumps[i] = clumps_of(p, a, b, rung);

@@ -46,8 +46,8 @@ int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin);
 /* What is common to pairs is found from some of them, evenly spread: their number, at
    most SYN_LAGGED_FITTED, and which they are, i from 0. It is 0 where there are few
    pairs: then nothing that they do is taken for common, as an assembly may be all there
-   is. */
-enum { SYN_LAGGED_FITTED = 150, SYN_LAGGED_FEWEST = 28 };
+   is; of fewer than SYN_LAGGED_FEW it may be a good part. */
+enum { SYN_LAGGED_FITTED = 150, SYN_LAGGED_FEWEST = 28, SYN_LAGGED_FEW = 100 };
 uint32_t syn_lagged_samples(uint32_t units);
 void syn_lagged_sample(uint32_t units, uint32_t i, uint32_t *a, uint32_t *b);
 
