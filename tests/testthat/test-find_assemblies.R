@@ -61,6 +61,21 @@ test_that("one thread or two, a seed decides", {
   expect_identical(attr(one, "maxima"), attr(two, "maxima"))
 })
 
+test_that("memory for few histograms of the recording changes nothing", {
+  set.seed(1)
+  x <- simulate_assemblies(duration = 120, units = 40, assemblies = c("synchrony", "sequence"),
+                           size = 5, count = 100)
+  of <- function(max_memory) {
+    set.seed(2)
+    found <- find_assemblies(x, n_surrogates = 19, threads = 2, max_memory = max_memory)
+    list(as.data.frame(found), attr(found, "maxima"))
+  }
+  # An eighth of it has room for 105 histograms, and five members have 200 pairs.
+  few <- of(1.2e7)
+  expect_identical(nrow(few[[1L]]), 2L)
+  expect_identical(of(4e9), few)
+})
+
 test_that("order of units and turned time do not matter", {
   x <- planted(4)
   found <- find_assemblies(x, max_lag = 0.15, n_surrogates = 19, threads = 1)
