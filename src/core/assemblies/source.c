@@ -269,7 +269,9 @@ static uint32_t room_for(const syn_pair_source *s, uint32_t n)
                   threads * (syn_circular_bytes(p->ladder.margin, 1) +
                              WAVE * (sizeof(uint32_t) +
                                      s->expected / pairs * sizeof(syn_peak)));
-    double fit = PART_OF_BUDGET * (double)syn_budget_left(p->budget) / each;
+    double left = (double)syn_budget_left(p->budget) -
+                  syn_search_bytes(s->expected, p->threads);
+    double fit = PART_OF_BUDGET * left / each;
     return fit < 1 ? 1 : fit < n ? (uint32_t)fit : n;
 }
 

@@ -148,9 +148,11 @@ uint32_t with_room(const syn_gpu_peaks &p, uint32_t n)
     double peaks = 0, of_pair = sizeof(size_t);
     for (const auto &device : p.device)
         peaks = std::max(peaks, device->most_found());
-    double one = (of_pair + peaks * sizeof(syn_peak)) * syn_pair_count(pairs->units);
-    double fit = PART_OF_BUDGET * (double) syn_budget_left(pairs->budget) / one;
-    return fit < n ? std::max((uint32_t) fit, 1u) : n;
+    double count = (double) syn_pair_count(pairs->units);
+    double left = (double) syn_budget_left(pairs->budget) -
+                  syn_search_bytes(peaks * count, pairs->threads);
+    double fit = PART_OF_BUDGET * left / ((of_pair + peaks * sizeof(syn_peak)) * count);
+    return fit < 1 ? 1 : fit < n ? (uint32_t) fit : n;
 }
 
 /* Waits for a batch. False where the budget was passed and fewer may fit: there were
