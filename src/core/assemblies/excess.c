@@ -83,12 +83,12 @@ static void add_all(const syn_ladder *l, uint32_t rung, const syn_excess_many *m
 void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_many *many,
                     double *common, double *spread, syn_excess_moments *m)
 {
-    int32_t reach = (int32_t)ladder->reach[rung];
-    m += reach;
+    size_t lags = many->from <= many->to ? (size_t)(many->to - many->from) + 1 : 0;
+    m += (int32_t)ladder->reach[rung];
     for (int32_t k = many->from; k <= many->to; k++)
         common[k] = spread[k] = 0;
     for (int round = many->few ? 1 : 0; round <= REFINED; round++) {
-        memset(m - reach, 0, (2 * (size_t)reach + 1) * sizeof *m);
+        memset(m + many->from, 0, lags * sizeof *m);
         add_all(ladder, rung, many, common, spread, round == 0, m);
         for (int32_t k = many->mirrored ? 0 : many->from; k <= many->to; k++) {
             if (round == 0)

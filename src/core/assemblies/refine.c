@@ -6,8 +6,11 @@
 
 #include <string.h>
 
+#include "core/base/parallel.h"
+
 enum { MANY = 8, MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST = 8,
-       FEW_UNITS = 100 };
+       FEW_UNITS = 100,
+       FITTED = 64 };  /* lags that a thread fits at a time */
 
 static const double ADD = 5.5;   /* z of a unit that becomes a member */
 static const double STAY = 4.5;  /* z of one that stays */
@@ -138,6 +141,35 @@ static void set_range(const syn_ladder *l, uint32_t rung, lag_range range,
         many->to--;
 }
 
+/* What others have in common on a rung, which threads find for some lags each. */
+typedef struct others {
+    const syn_refiner *refiner;
+    uint32_t rung;
+    syn_excess_many many;
+    double *common, *spread;  /* at lag 0 */
+} others;
+
+static syn_status fit_some(void *context, size_t item, int thread)
+{
+    const others *o = context;
+    syn_excess_many some = o->many;
+    (void)thread;
+    some.from += (int32_t)item * FITTED;
+    if (some.to - some.from >= FITTED)
+        some.to = some.from + FITTED - 1;
+    syn_excess_fit(&o->refiner->pairs->ladder, o->rung, &some, o->common, o->spread,
+                   o->refiner->moments);
+    return SYN_OK;
+}
+
+static void fit_rung(const others *o)
+{
+    int32_t lags = o->many.to - o->many.from + 1;
+    size_t items = lags > 0 ? (size_t)((lags + FITTED - 1) / FITTED) : 0;
+    (void)syn_parallel_for(items, o->refiner->pairs->threads, NULL, "groups", fit_some,
+                           (void *)o);
+}
+
 /* What units that are neither members nor `but` have in common there. */
 static void fit_others(syn_refiner *r, const syn_assembly *g, uint32_t but,
                        lag_range range)
@@ -148,18 +180,20 @@ static void fit_others(syn_refiner *r, const syn_assembly *g, uint32_t but,
     memset(r->spread, 0, SYN_REFINE_RUNGS * lags * sizeof *r->spread);
     for (uint32_t k = 0; k < rungs_of(r); k++) {
         uint32_t rung = lowest_rung(r, g) + k;
-        syn_excess_many many = {.sum = r->row, .clumps = r->clumps};
-        set_range(l, rung, range, &many);
+        others o = {.refiner = r, .rung = rung,
+                    .many = {.sum = r->row, .clumps = r->clumps},
+                    .common = r->common + k * lags + l->reach[rung],
+                    .spread = r->spread + k * lags + l->reach[rung]};
+        set_range(l, rung, range, &o.many);
         for (uint32_t u = 0; u < r->pairs->units; u++) {
             if (u == but || is_member(g, u))
                 continue;
-            r->row[many.n] = r->sum + u * length + l->margin;
-            r->clumps[many.n++] = r->pairs->clumps[(size_t)rung * r->pairs->units + u];
+            r->row[o.many.n] = r->sum + u * length + l->margin;
+            r->clumps[o.many.n++] = r->pairs->clumps[(size_t)rung * r->pairs->units + u];
         }
-        if (many.n < FEWEST)
+        if (o.many.n < FEWEST)
             return;
-        syn_excess_fit(l, rung, &many, r->common + k * lags + l->reach[rung],
-                       r->spread + k * lags + l->reach[rung], r->moments);
+        fit_rung(&o);
     }
 }
 
