@@ -181,8 +181,8 @@ sooner_device <- function(seconds, context) {
 }
 
 sooner_reason <- function(seconds, context) {
-  sprintf("on the CPU this takes %s, about, and a GPU %s to get ready",
-          seconds_text(seconds), if (context > 0) "0.4 s" else "no time")
+  sprintf("on the CPU this takes %s, about, and %s", seconds_text(seconds),
+          if (context > 0) "a GPU takes 0.4 s to get ready" else "the GPU is ready")
 }
 
 #' @param gpu Its name, or `NA`.
