@@ -248,6 +248,7 @@ camera <- function() {
 part_control <- function() {
   n <- as.integer(setting("shuffles", "40"))
   kinds <- list(`songbird, shuffled within 2 s` = \() shuffled(2),
+                `songbird, shuffled within 3.5 s` = \() shuffled(3.5),
                 `songbird, shuffled within 4 s` = \() shuffled(4),
                 `simulated camera, rates in common` = camera)
   rows <- do.call(rbind, lapply(names(kinds), \(kind) {
