@@ -185,7 +185,10 @@ pair_words <- function(tested) {
   if (!is.list(tested)) return(sprintf("Pairs of units were not tested: %s.", tested))
   n <- nrow(tested$pairs)
   share <- n / tested$all
-  c(if (n == 0L) sprintf(
+  c(if (n == 0L && tested$all == 1) sprintf(
+      "The only pair of units does not stand out from what chance gives, at any lag up to %s.",
+      duration_text(tested$max_lag)
+    ) else if (n == 0L) sprintf(
       "None of %s stands out from what chance gives, at any lag up to %s.",
       counted(tested$all, "pair of units", "pairs of units"), duration_text(tested$max_lag)
     ) else sprintf(

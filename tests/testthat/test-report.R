@@ -232,14 +232,14 @@ test_that("no file but an earlier report is replaced, and no half of one is left
 test_that("wrong arguments are named", {
   skip_if_not_installed("ggplot2")
   x <- spike_trains(c(1, 2), "a", start = 0, end = 3)
-  for (bad in list(list(title = 1), list(by = "cue"), list(assemblies = 1), list(seed = 0.5),
+  for (bad in list(list(title = 1), list(title = " "), list(by = "cue"), list(assemblies = 1), list(seed = 0.5),
                    list(open = NA), list(max_lags = 1), list(threads = 0), list(max_memory = 1),
                    list(alpha = 2), list(max_lag = "x"))) {
     expect_error(do.call(report, utils::modifyList(list(x, open = FALSE), bad)), paste0("`", names(bad), "`"),
                  class = "synfire_error_argument")
   }
   expect_error(report(), "`x` must be", class = "synfire_error_argument")
-  expect_error(report("x"), class = "synfire_error_argument")
+  expect_error(report("x.nwb"), "read_spikes", class = "synfire_error_argument")
 })
 
 # ---- Pairs ----
