@@ -19,7 +19,7 @@
 #'   share of what is expected, is no evidence, nor is what these shares usually differ by. So
 #'   population bursts and oscillations that all units share are no assemblies. With seven units
 #'   and fewer this is left out, as an assembly may then be all there is; but a burst of all is then an
-#'   assembly. That short lags have more places in a trial than long ones is no excess in any case;
+#'   assembly. With up to 14 units pairs with much more excess than the others count for little in it. That short lags have more places in a trial than long ones is no excess in any case;
 #' * and it is measured in standard deviations of counts of units whose spikes come in clumps
 #'   as these units' do.
 #'
@@ -39,7 +39,7 @@
 #'
 #' Members are then decided one by one. A unit becomes a member where its pairs with members, or
 #' its spikes around the activations of the others, have an excess of their own, and a member
-#' that the activations of the others say nothing of is taken out. What a group explains is taken away,
+#' of which neither its pairs nor the activations of the others say enough is taken out. What a group explains is taken away,
 #' and the same search goes on with the rest, until nothing passes what surrogates have. A group that
 #' shares half its members with one found before, or half the spikes of its activations, is not reported.
 #'

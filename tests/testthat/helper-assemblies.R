@@ -73,22 +73,27 @@ allan <- function(ticks, width) {
 
 clip <- function(u) pmin(pmax(u, -2), 2)
 
-# What pairs have in common at one lag: a share of what is expected, and its variance.
-common_of <- function(excess, expected, clumps) {
+# What pairs have in common at one lag: a share of what is expected, and its variance. Of few
+# pairs, steps begin with 0, and the variance is that of shares below the mean.
+common_of <- function(excess, expected, clumps, few) {
   use <- expected > 0
   excess <- excess[use]
   expected <- expected[use]
   clumps <- clumps[use]
   if (length(excess) == 0L) return(c(0, 0))
-  common <- sum(excess) / sum(expected)
-  spread <- max(0, sum((excess - common * expected)^2) - sum(expected * 1.25 * clumps)) /
-    sum(expected^2)
+  common <- spread <- 0
+  if (!few) {
+    common <- sum(excess) / sum(expected)
+    spread <- max(0, sum((excess - common * expected)^2) - sum(expected * 1.25 * clumps)) /
+      sum(expected^2)
+  }
   for (round in 1:4) {
     variance <- expected * 1.25 * clumps * (1 + common) + spread * expected^2
     u <- clip((excess - common * expected) / sqrt(variance))
     weight <- expected^2 / variance
+    square <- if (few) 2 * pmin(u, 0)^2 else u^2
     common <- max(-0.9, common + sum(u * expected / sqrt(variance)) / sum(weight))
-    spread <- max(0, spread + sum((u^2 / 0.9205 - 1) * weight) / sum(weight^2))
+    spread <- max(0, spread + sum((square / 0.9205 - 1) * weight) / sum(weight^2))
   }
   # What is common is known with a standard error.
   c(common, spread + 1 / sum(weight))
@@ -149,7 +154,7 @@ slow_peaks <- function(count, of, ladder, widths, least, trials) {
         c(0, 0)
       } else if (nrow(pairs) >= 28) {
         common_of(c(inside[, same] - beside[, same] / 4), c(beside[, same] / 4),
-                  rep(both, length(same)))
+                  rep(both, length(same)), few = nrow(pairs) < 100)
       } else {
         c(edge_share(at[[k]] + (-h:h), at[[k]] + c(-next_to, next_to), trials), 0)
       }

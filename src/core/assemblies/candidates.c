@@ -24,6 +24,13 @@ typedef struct syn_vote {
     uint32_t member;
 } syn_vote;
 
+/* Votes for lags of a unit, and the lag with the largest sum of them. */
+struct syn_ballot {
+    syn_vote *vote;  /* [n] by lag */
+    size_t n, room;
+    int32_t lag, sum, whole;
+};
+
 static const uint32_t SIZE_OF[SYN_SIZES] = {3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64};
 
 uint32_t syn_size_of_class(uint32_t size_class)
@@ -59,6 +66,7 @@ syn_status syn_searcher_make(syn_searcher *out, const syn_ladder *ladder, uint32
     memset(out, 0, sizeof *out);
     out->ladder = ladder;
     out->budget = budget;
+    out->units = units;
     out->edge_room = EDGES_A_UNIT * units;
     out->edge_room = out->edge_room > FEWEST_EDGES ? out->edge_room : FEWEST_EDGES;
     size_t n = out->edge_room;
@@ -70,7 +78,8 @@ syn_status syn_searcher_make(syn_searcher *out, const syn_ladder *ladder, uint32
                                             sizeof *out->third)) &&
              (out->edge = syn_budget_alloc(budget, n, sizeof *out->edge)) &&
              (out->edge_a = syn_budget_alloc(budget, n, sizeof *out->edge_a)) &&
-             (out->edge_b = syn_budget_alloc(budget, n, sizeof *out->edge_b));
+             (out->edge_b = syn_budget_alloc(budget, n, sizeof *out->edge_b)) &&
+             (out->ballot = syn_budget_zeros(budget, units, sizeof *out->ballot));
     return ok ? SYN_OK : syn_budget_refusal(budget);
 }
 
@@ -85,7 +94,9 @@ void syn_searcher_free(syn_searcher *w)
     syn_budget_free(w->budget, w->edge);
     syn_budget_free(w->budget, w->edge_a);
     syn_budget_free(w->budget, w->edge_b);
-    syn_budget_free(w->budget, w->vote);
+    for (uint32_t u = 0; w->ballot && u < w->units; u++)
+        syn_budget_free(w->budget, w->ballot[u].vote);
+    syn_budget_free(w->budget, w->ballot);
     memset(w, 0, sizeof *w);
 }
 
@@ -301,48 +312,19 @@ static int is_member(const syn_candidate *g, uint32_t unit)
     return 0;
 }
 
-/* All votes for lags of a unit, by lag. */
-static syn_status collect_votes(syn_searcher *w, const syn_candidate *g, uint32_t unit,
-                                size_t *out)
-{
-    size_t votes = 0;
-    for (uint32_t m = 0; m < g->size; m++) {
-        size_t n;
-        const syn_hint *h = hints_of(w, g->member[m].unit, unit, &n);
-        if (votes + n > w->vote_room) {
-            syn_vote *more = syn_budget_grow(w->budget, w->vote, &w->vote_room, votes + n,
-                                             sizeof *more);
-            if (!more)
-                return syn_budget_refusal(w->budget);
-            w->vote = more;
-        }
-        size_t to = votes + n, from = votes, left = n;
-        while (left > 0) {  /* merges from the end, as both are by lag */
-            int32_t lag = g->member[m].lag + h[left - 1].lag;
-            if (from > 0 && w->vote[from - 1].lag > lag)
-                w->vote[--to] = w->vote[--from];
-            else
-                w->vote[--to] = (syn_vote){.lag = lag, .z = h[--left].z, .member = m};
-        }
-        votes += n;
-    }
-    *out = votes;
-    return SYN_OK;
-}
-
 /* Sum of the votes from `low` on that are at most at lag `last`: the largest of each
    member. */
 static int32_t sum_votes(const syn_vote *vote, size_t low, size_t votes, int32_t last,
                          int32_t *whole)
 {
-    int32_t most[SYN_ASSEMBLY_MOST] = {0}, sum = 0;
+    int32_t most[SYN_ASSEMBLY_MOST], sum = 0;
     uint64_t voted = 0;
     *whole = 0;
     for (size_t i = low; i < votes && vote[i].lag <= last; i++) {
         uint32_t m = vote[i].member;
-        if (voted >> m & 1 && most[m] >= vote[i].z)
-            continue;
         int32_t before = voted >> m & 1 ? most[m] : 0;
+        if (before >= vote[i].z)
+            continue;
         sum += cut(vote[i].z) - cut(before);
         *whole += vote[i].z - before;
         most[m] = vote[i].z;
@@ -351,55 +333,115 @@ static int32_t sum_votes(const syn_vote *vote, size_t low, size_t votes, int32_t
     return sum;
 }
 
-typedef struct extension {
-    syn_member member;
-    int32_t sum, whole;
-} extension;
-
-static void best_lag(const syn_searcher *w, uint32_t unit, size_t votes, extension *best)
+/* Puts votes of member `m` for lags of a unit among those of others, by lag. */
+static syn_status merge_votes(syn_searcher *w, syn_ballot *ballot, uint32_t m, int32_t at,
+                              const syn_hint *hint, size_t n)
 {
-    int32_t off = tolerance(w);
-    size_t low = 0;
-    for (size_t i = 0; i < votes; i++) {
-        int32_t lag = w->vote[i].lag, whole;
-        while (w->vote[low].lag < lag - off)
-            low++;
-        int32_t sum = sum_votes(w->vote, low, votes, lag + off, &whole);
-        if (sum < best->sum || (sum == best->sum && whole <= best->whole))
-            continue;
-        *best = (extension){.member = {.unit = unit, .lag = lag, .rung = w->rung},
-                            .sum = sum, .whole = whole};
+    size_t votes = ballot->n + n;
+    if (votes > ballot->room) {
+        syn_vote *more = syn_budget_grow(w->budget, ballot->vote, &ballot->room, votes,
+                                         sizeof *more);
+        if (!more)
+            return syn_budget_refusal(w->budget);
+        ballot->vote = more;
     }
+    size_t to = votes, from = ballot->n;
+    while (n > 0) {  /* from the end, as both are by lag */
+        int32_t lag = at + hint[n - 1].lag;
+        if (from > 0 && ballot->vote[from - 1].lag > lag)
+            ballot->vote[--to] = ballot->vote[--from];
+        else
+            ballot->vote[--to] = (syn_vote){.lag = lag, .z = hint[--n].z, .member = m};
+    }
+    ballot->n = votes;
+    return SYN_OK;
+}
+
+/* Sees whether a lag near one of the new votes is now the best. */
+static void look_near(const syn_searcher *w, syn_ballot *ballot, int32_t at,
+                      const syn_hint *hint, size_t n)
+{
+    const syn_vote *vote = ballot->vote;
+    int32_t off = tolerance(w);
+    size_t i = 0, low = 0;
+    for (size_t k = 0; k < n; k++) {
+        int32_t lag = at + hint[k].lag, whole;
+        while (vote[i].lag < lag - off)
+            i++;
+        for (; i < ballot->n && vote[i].lag <= lag + off; i++) {
+            while (vote[low].lag < vote[i].lag - off)
+                low++;
+            int32_t sum = sum_votes(vote, low, ballot->n, vote[i].lag + off, &whole);
+            if (sum < ballot->sum || (sum == ballot->sum && whole <= ballot->whole))
+                continue;
+            ballot->lag = vote[i].lag;
+            ballot->sum = sum;
+            ballot->whole = whole;
+        }
+    }
+}
+
+/* Asks the last member of a group for its votes. */
+static syn_status ask(syn_searcher *w, const syn_candidate *g)
+{
+    uint32_t m = g->size - 1;
+    for (uint32_t u = 0; u < w->peaks->units; u++) {
+        size_t n;
+        if (is_member(g, u))
+            continue;
+        const syn_hint *hint = hints_of(w, g->member[m].unit, u, &n);
+        syn_status status = n > 0 ? merge_votes(w, w->ballot + u, m, g->member[m].lag,
+                                                hint, n)
+                                  : SYN_OK;
+        if (status != SYN_OK)
+            return status;
+        look_near(w, w->ballot + u, g->member[m].lag, hint, n);
+    }
+    return SYN_OK;
+}
+
+static syn_status begin(syn_searcher *w, const triangle *t, syn_candidate *g)
+{
+    syn_member member[3] = {{.unit = t->a, .rung = w->rung},
+                            {.unit = t->b, .lag = t->lag_b, .rung = w->rung},
+                            {.unit = t->c, .lag = t->lag_c, .rung = w->rung}};
+    memset(g, 0, sizeof *g);
+    g->rung = w->rung;
+    g->sum[3] = t->sum;
+    g->whole[3] = t->whole;
+    for (uint32_t u = 0; u < w->peaks->units; u++)
+        w->ballot[u].n = w->ballot[u].sum = w->ballot[u].whole = 0;
+    syn_status status = SYN_OK;
+    while (status == SYN_OK && g->size < 3) {
+        g->member[g->size] = member[g->size];
+        g->size++;
+        status = ask(w, g);
+    }
+    return status;
 }
 
 static syn_status grow(syn_searcher *w, const triangle *t, syn_candidate *g)
 {
-    memset(g, 0, sizeof *g);
-    g->rung = w->rung;
-    g->size = 3;
-    g->member[0] = (syn_member){.unit = t->a, .rung = w->rung};
-    g->member[1] = (syn_member){.unit = t->b, .lag = t->lag_b, .rung = w->rung};
-    g->member[2] = (syn_member){.unit = t->c, .lag = t->lag_c, .rung = w->rung};
-    g->sum[3] = t->sum;
-    g->whole[3] = t->whole;
-    while (g->size < SYN_ASSEMBLY_MOST) {
-        extension best = {.sum = 0};
+    syn_status status = begin(w, t, g);
+    while (status == SYN_OK && g->size < SYN_ASSEMBLY_MOST) {
+        const syn_ballot *best = NULL;
         for (uint32_t u = 0; u < w->peaks->units; u++) {
-            if (is_member(g, u))
-                continue;
-            size_t votes = 0;
-            syn_status status = collect_votes(w, g, u, &votes);
-            if (status != SYN_OK)
-                return status;
-            best_lag(w, u, votes, &best);
+            const syn_ballot *b = w->ballot + u;
+            if (!is_member(g, u) &&
+                (!best || b->sum > best->sum ||
+                 (b->sum == best->sum && b->whole > best->whole)))
+                best = b;
         }
-        if (best.sum == 0 || (g->size >= ALWAYS && best.sum < ENOUGH * sqrt(g->size)))
+        if (!best || best->sum == 0 ||
+            (g->size >= ALWAYS && best->sum < ENOUGH * sqrt(g->size)))
             break;
-        g->sum[g->size + 1] = g->sum[g->size] + best.sum;
-        g->whole[g->size + 1] = g->whole[g->size] + best.whole;
-        g->member[g->size++] = best.member;
+        g->sum[g->size + 1] = g->sum[g->size] + best->sum;
+        g->whole[g->size + 1] = g->whole[g->size] + best->whole;
+        g->member[g->size++] = (syn_member){.unit = (uint32_t)(best - w->ballot),
+                                            .lag = best->lag, .rung = w->rung};
+        status = ask(w, g);
     }
-    return SYN_OK;
+    return status;
 }
 
 syn_status syn_candidates_find(syn_searcher *searcher, const syn_peaks *peaks,

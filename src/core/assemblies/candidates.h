@@ -43,6 +43,8 @@ typedef struct syn_hint {
     int32_t lag, z;
 } syn_hint;
 
+typedef struct syn_ballot syn_ballot;
+
 /* Memory of one worker. */
 typedef struct syn_searcher {
     const syn_ladder *ladder;
@@ -57,8 +59,8 @@ typedef struct syn_searcher {
     uint32_t *edge_a, *edge_b;
     uint32_t edges, edge_room;
     uint32_t *third;   /* [units] those that may make a triangle with a pair */
-    struct syn_vote *vote;  /* for a unit that may become a member */
-    size_t vote_room;
+    uint32_t units;
+    syn_ballot *ballot;  /* [units] votes for each, to become a member */
     syn_budget *budget;
 } syn_searcher;
 

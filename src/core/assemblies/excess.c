@@ -23,8 +23,10 @@ static void add_first(syn_excess_moments *m, double excess, double expected,
     m->scale += expected * expected;
 }
 
+/* Of few, excess of an assembly makes none of the variance: what is below the mean counts
+   twice instead. */
 static void add_refined(syn_excess_moments *m, double excess, double expected,
-                        double clumps, double common, double spread)
+                        double clumps, double common, double spread, int few)
 {
     double variance = expected * (1 + 1 / SYN_BESIDE) * clumps * (1 + common) +
                       spread * expected * expected;
@@ -33,7 +35,8 @@ static void add_refined(syn_excess_moments *m, double excess, double expected,
     double weight = expected * expected / variance;
     m->top += u * expected / deviation;
     m->bottom += weight;
-    m->squares += (u * u / CLIPPED - 1) * weight;
+    double square = !few ? u * u : u < 0 ? 2 * u * u : 0;
+    m->squares += (square / CLIPPED - 1) * weight;
     m->scale += weight * weight;
 }
 
@@ -61,9 +64,9 @@ static void add_all(const syn_ladder *l, uint32_t rung, const syn_excess_many *m
                     const double *common, const double *spread, int first,
                     syn_excess_moments *m)
 {
-    int32_t reach = (int32_t)l->reach[rung], step = (int32_t)l->step[rung];
+    int32_t step = (int32_t)l->step[rung];
     for (size_t i = 0; i < many->n; i++)
-        for (int32_t k = -reach; k <= reach; k++) {
+        for (int32_t k = many->from; k <= many->to; k++) {
             syn_sides s = syn_sides_look(many->sum[i], (int32_t)l->half[rung], k * step);
             double expected = s.beside / SYN_BESIDE, excess = s.in - expected;
             if (expected <= 0)
@@ -73,7 +76,7 @@ static void add_all(const syn_ladder *l, uint32_t rung, const syn_excess_many *m
                 add_first(here, excess, expected, many->clumps[i]);
             else
                 add_refined(here, excess, expected, many->clumps[i], common[k],
-                            spread[k]);
+                            spread[k], many->few);
         }
 }
 
@@ -82,12 +85,12 @@ void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_ma
 {
     int32_t reach = (int32_t)ladder->reach[rung];
     m += reach;
-    for (int32_t k = -reach; k <= reach; k++)
+    for (int32_t k = many->from; k <= many->to; k++)
         common[k] = spread[k] = 0;
-    for (int round = 0; round <= REFINED; round++) {
+    for (int round = many->few ? 1 : 0; round <= REFINED; round++) {
         memset(m - reach, 0, (2 * (size_t)reach + 1) * sizeof *m);
         add_all(ladder, rung, many, common, spread, round == 0, m);
-        for (int32_t k = many->mirrored ? 0 : -reach; k <= reach; k++) {
+        for (int32_t k = many->mirrored ? 0 : many->from; k <= many->to; k++) {
             if (round == 0)
                 settle_first(m + k, common + k, spread + k);
             else

@@ -96,7 +96,10 @@ typedef struct syn_excess_many {
     const int32_t *const *sum;  /* [n] lag 0 of each */
     const double *clumps;       /* [n] */
     size_t n;
-    int mirrored;               /* whether a lag and its opposite are alike */
+    int few;                    /* whether exceptions may be a good part of them */
+    int mirrored;               /* whether a lag and its opposite are alike, */
+    int32_t from, to;           /* of lags from -reach to reach; else any lags of the
+                                   rung's grid */
 } syn_excess_many;
 
 /* Sums over histograms at a lag. */
@@ -105,9 +108,10 @@ typedef struct syn_excess_moments {
 } syn_excess_moments;
 
 /* Fits what is common to many histograms on one rung: common[k] and spread[k] for k from
-   -reach to reach, by a few steps of a mean and a variance in which none counts for more
-   than two standard deviations, so that few exceptions do not hide themselves. `m` has
-   room for 2 * reach + 1. */
+   many->from to many->to, by a few steps of a mean and a variance in which none counts for
+   more than two standard deviations, so that few exceptions do not hide themselves. Steps
+   begin with the mean and the variance of all; of few, where exceptions may decide these,
+   with 0, and the variance is that below the mean. `m` has room for 2 * reach + 1. */
 void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_many *many,
                     double *common, double *spread, syn_excess_moments *m);
 

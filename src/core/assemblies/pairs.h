@@ -46,8 +46,8 @@ int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin);
 /* What is common to pairs is found from some of them, evenly spread: their number, at
    most SYN_LAGGED_FITTED, and which they are, i from 0. It is 0 where there are few
    pairs: then nothing that they do is taken for common, as an assembly may be all there
-   is. */
-enum { SYN_LAGGED_FITTED = 150, SYN_LAGGED_FEWEST = 28 };
+   is; of fewer than SYN_LAGGED_FEW it may be a good part. */
+enum { SYN_LAGGED_FITTED = 150, SYN_LAGGED_FEWEST = 28, SYN_LAGGED_FEW = 100 };
 uint32_t syn_lagged_samples(uint32_t units);
 void syn_lagged_sample(uint32_t units, uint32_t i, uint32_t *a, uint32_t *b);
 
@@ -64,6 +64,18 @@ typedef struct syn_lagged_window {
 /* `lag` from -ladder.lags to ladder.lags; a and b differ. */
 syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t b,
                               uint32_t rung, int32_t lag);
+
+/* Adds 1 to passing[k] where z of the window at lag from + k * step, for k below n, may be
+   above `z`, which is 1 at least: where it does not, z is not above it. */
+void syn_lagged_may_pass(const syn_lagged *pairs, uint32_t a, uint32_t b, uint32_t rung,
+                         int32_t from, int32_t step, int32_t n, double z,
+                         uint8_t *passing);
+
+/* Counts, with all threads, the histograms of units[n] with all others: then these may be
+   looked at by several threads at once, until another one is looked at. Without room for
+   so many `*kept` is 0. SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_INTERRUPTED. */
+syn_status syn_lagged_keep(const syn_lagged *pairs, const uint32_t *unit, uint32_t n,
+                           int *kept, const syn_watch *watch);
 
 /* Running sums of the histogram of a < b, at lag 0; they stay until others were asked
    for. */

@@ -12,6 +12,7 @@ enum { MANY = 8, MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST 
 static const double ADD = 5.5;   /* z of a unit that becomes a member */
 static const double STAY = 4.5;  /* z of one that stays */
 static const double STAY_OF_MANY = 3;
+static const double STAY_BY_PAIRS = 5;  /* support by pairs of one that stays whatever z */
 static const double SHARE = 0.1; /* of the activations that a member takes part in, above
                                     chance, at least */
 
@@ -111,8 +112,33 @@ static uint32_t rungs_of(const syn_refiner *r)
     return rungs < SYN_REFINE_RUNGS ? rungs : SYN_REFINE_RUNGS;
 }
 
+/* Lags that are looked at, in bins. */
+typedef struct lag_range {
+    int32_t low, high;
+} lag_range;
+
+static lag_range all_lags(const syn_refiner *r)
+{
+    int32_t lags = (int32_t)r->pairs->ladder.lags;
+    return (lag_range){.low = -lags, .high = lags};
+}
+
+/* The grid of a rung within a range, as syn_excess_many has it. */
+static void set_range(const syn_ladder *l, uint32_t rung, lag_range range,
+                      syn_excess_many *many)
+{
+    int32_t reach = (int32_t)l->reach[rung], step = (int32_t)l->step[rung];
+    many->from = -reach;
+    many->to = reach;
+    while (many->from <= reach && many->from * step < range.low)
+        many->from++;
+    while (many->to >= -reach && many->to * step > range.high)
+        many->to--;
+}
+
 /* What units that are neither members nor `but` have in common there. */
-static void fit_others(syn_refiner *r, const syn_assembly *g, uint32_t but)
+static void fit_others(syn_refiner *r, const syn_assembly *g, uint32_t but,
+                       lag_range range)
 {
     const syn_ladder *l = &r->pairs->ladder;
     size_t length = 2 * (size_t)l->margin + 1, lags = 2 * (size_t)l->lags + 1;
@@ -121,6 +147,7 @@ static void fit_others(syn_refiner *r, const syn_assembly *g, uint32_t but)
     for (uint32_t k = 0; k < rungs_of(r); k++) {
         uint32_t rung = lowest_rung(r, g) + k;
         syn_excess_many many = {.sum = r->row, .clumps = r->clumps};
+        set_range(l, rung, range, &many);
         for (uint32_t u = 0; u < r->pairs->units; u++) {
             if (u == but || is_member(g, u))
                 continue;
@@ -135,7 +162,8 @@ static void fit_others(syn_refiner *r, const syn_assembly *g, uint32_t but)
 }
 
 /* Activations from members other than `but`, and what all units do around them. */
-static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t but)
+static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t but,
+                              lag_range range)
 {
     syn_detected detected;
     syn_status status = syn_detect(&r->detector, g, but, &r->surprise, MOVES,
@@ -144,13 +172,13 @@ static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t bu
         return status;
     r->around = detected.n;
     count_around(r, detected.n);
-    fit_others(r, g, UINT32_MAX);
+    fit_others(r, g, UINT32_MAX, range);
     return SYN_OK;
 }
 
-/* The best place of a unit with lags from `low` to `high`; gives its z. */
-static double best_place(const syn_refiner *r, const syn_assembly *g, int32_t low,
-                         int32_t high, syn_member *member)
+/* The best place of a unit with lags in a range; gives its z. */
+static double best_place(const syn_refiner *r, const syn_assembly *g, lag_range range,
+                         syn_member *member)
 {
     const syn_ladder *l = &r->pairs->ladder;
     size_t length = 2 * (size_t)l->margin + 1, lags = 2 * (size_t)l->lags + 1;
@@ -164,7 +192,7 @@ static double best_place(const syn_refiner *r, const syn_assembly *g, int32_t lo
         syn_excess_scale e = {
             .clumps = r->pairs->clumps[(size_t)rung * r->pairs->units + member->unit]};
         for (int32_t i = -reach; i <= reach; i++) {
-            if (i * step < low || i * step > high)
+            if (i * step < range.low || i * step > range.high)
                 continue;
             syn_sides s = syn_sides_look(sum, (int32_t)l->half[rung], i * step);
             e.common = common[i];
@@ -199,18 +227,16 @@ syn_status syn_refiner_learn(syn_refiner *r, const syn_assembly *g)
 static int has_excess(syn_refiner *r, const syn_assembly *g, syn_member *m)
 {
     size_t places = SYN_REFINE_RUNGS * (2 * (size_t)r->pairs->ladder.lags + 1);
-    int32_t lags = (int32_t)r->pairs->ladder.lags;
     memset(r->common, 0, places * sizeof *r->common);
     memset(r->spread, 0, places * sizeof *r->spread);
-    return best_place(r, g, -lags, lags, m) >= ADD;
+    return best_place(r, g, all_lags(r), m) >= ADD;
 }
 
 static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
 {
-    int32_t lags = (int32_t)r->pairs->ladder.lags;
     syn_status status = syn_refiner_learn(r, g);
     if (status == SYN_OK)
-        status = look_around(r, g, g->size);
+        status = look_around(r, g, g->size, all_lags(r));
     syn_assembly before = *g;
     *added = 0;
     for (uint32_t u = 0; status == SYN_OK && u < r->pairs->units; u++) {
@@ -218,8 +244,8 @@ static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
         if (is_member(&before, u) || g->size == SYN_ASSEMBLY_MOST)
             continue;
         if (r->pairs->units <= FEW_UNITS && has_excess(r, &before, &m))
-            fit_others(r, &before, u);
-        if (best_place(r, &before, -lags, lags, &m) < ADD)
+            fit_others(r, &before, u, all_lags(r));
+        if (best_place(r, &before, all_lags(r), &m) < ADD)
             continue;
         g->member[g->size++] = m;
         *added = 1;
@@ -228,7 +254,9 @@ static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
 }
 
 /* Places each member anew by the activations of the others, and takes out the one that
-   they say least of, if that is below `stay`. */
+   they say least of, if that is below `stay`. Where units fire a lot, few of the
+   activations that the others show are real; there the pairs of a member may say enough,
+   where it is one of few. */
 static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
                                 int *dropped)
 {
@@ -242,11 +270,14 @@ static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
         syn_member place = g->member[m];
         const syn_ladder *l = &r->pairs->ladder;
         int32_t width = (int32_t)syn_ladder_width(l, place.rung);
-        if ((status = look_around(r, g, m)) != SYN_OK)
+        lag_range near = {.low = place.lag - width, .high = place.lag + width};
+        if ((status = look_around(r, g, m, near)) != SYN_OK)
             return status;
-        double z = best_place(r, g, place.lag - width, place.lag + width, &place);
+        double z = best_place(r, g, near, &place);
         if (z >= stay)
             g->member[m] = place;
+        else if (stay == STAY && syn_assembly_support(r->pairs, g, m) >= STAY_BY_PAIRS)
+            continue;
         if (z < least) {
             least = z;
             worst = m;

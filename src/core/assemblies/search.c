@@ -193,15 +193,14 @@ static int known(const syn_assembly_search *s, const syn_assembly *g)
     return 0;
 }
 
-/* Whether a group has two units of a triangle at their lag. */
-static int touches(const syn_assembly_search *s, const syn_assembly *g,
-                   const syn_candidate *c)
+/* Whether a group has two members of a candidate at their lag. */
+static int touches(const syn_assembly_search *s, const syn_assembly *g, const found *f)
 {
-    for (uint32_t x = 0; x < 3; x++)
-        for (uint32_t y = x + 1; y < 3; y++)
-            if (syn_assembly_has_pair(g, c->member[x].unit, c->member[y].unit,
-                                      c->member[y].lag - c->member[x].lag, c->rung,
-                                      &s->pairs.ladder))
+    const syn_member *m = f->candidate->member;
+    for (uint32_t x = 0; x < f->size; x++)
+        for (uint32_t y = x + 1; y < f->size; y++)
+            if (syn_assembly_has_pair(g, m[x].unit, m[y].unit, m[y].lag - m[x].lag,
+                                      f->candidate->rung, &s->pairs.ladder))
                 return 1;
     return 0;
 }
@@ -212,8 +211,9 @@ static syn_status add_group(syn_assembly_search *s, const syn_grower *grower,
     syn_assembly group;
     start_group(f, &group);
     explain(s, &group);
-    syn_assembly_grow(grower, &group);
-    syn_status status = syn_assembly_refine(&s->refiner, &group, watch);
+    syn_status status = syn_assembly_grow(grower, &group, watch);
+    if (status == SYN_OK)
+        status = syn_assembly_refine(&s->refiner, &group, watch);
     if (status != SYN_OK)
         return status;
     explain(s, &group);
@@ -239,19 +239,15 @@ static syn_status one_round(syn_assembly_search *s, const syn_grower *grower,
     if (status != SYN_OK)
         return status;
     *n = above_bar(s, h, list);
+    uint32_t groups = s->groups;
     for (uint32_t k = 0; status == SYN_OK && k < *n; k++) {
-        syn_assembly triangle;
         int seen = 0;
-        for (uint32_t g = 0; g < s->groups && !seen; g++)
-            seen = touches(s, s->group + g, list[k].candidate);
-        start_group(list + k, &triangle);
-        triangle.size = 3;
-        if (seen)
-            explain(s, &triangle);
+        for (uint32_t g = groups; g < s->groups && !seen; g++)
+            seen = touches(s, s->group + g, list + k);
         for (uint32_t j = 0; j < k && !seen; j++) {
             syn_assembly before;
             start_group(list + j, &before);
-            seen = touches(s, &before, list[k].candidate);
+            seen = touches(s, &before, list + k);
         }
         if (!seen)
             status = add_group(s, grower, list + k, room, watch);
