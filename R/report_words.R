@@ -172,8 +172,8 @@ group_p_text <- function(p, n) {
 condition_words <- function(made, by) {
   counts <- made$activations
   if (is.null(counts)) return(NULL)
-  c(if (is.null(by)) "When groups are active over the time of the trials, all trials together." else
-    sprintf("When groups are active over the time of the trials, by the column `%s` of the trials.", by),
+  c(if (is.null(by)) "This is when groups are active over the time of the trials, all trials together." else
+    sprintf("This is when groups are active over the time of the trials, by the column `%s` of the trials.", by),
     "No difference in this was tested.")
 }
 
