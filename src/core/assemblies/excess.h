@@ -108,10 +108,11 @@ typedef struct syn_excess_moments {
 } syn_excess_moments;
 
 /* Fits what is common to many histograms on one rung: common[k] and spread[k] for k from
-   many->from to many->to, by a few steps of a mean and a variance in which none counts for
-   more than two standard deviations, so that few exceptions do not hide themselves. Steps
-   begin with the mean and the variance of all; of few, where exceptions may decide these,
-   with 0, and the variance is that below the mean. `m` has room for 2 * reach + 1. */
+   many->from to many->to, by a few steps of a mean and a variance in which none counts
+   for more than two standard deviations, so that few exceptions do not hide themselves.
+   Steps begin with the mean and the variance of all; of few, where exceptions may decide
+   these, with 0, and the variance is that below the mean. `m` has room for
+   2 * reach + 1. */
 void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_many *many,
                     double *common, double *spread, syn_excess_moments *m);
 

@@ -12,7 +12,9 @@ enum { MANY = 8, MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST 
 static const double ADD = 5.5;   /* z of a unit that becomes a member */
 static const double STAY = 4.5;  /* z of one that stays */
 static const double STAY_OF_MANY = 3;
-static const double STAY_BY_PAIRS = 5;  /* support by pairs of one that stays whatever z */
+static const double STAY_BY_PAIRS = 5;  /* support by pairs of one that stays anyway, */
+static const double STAY_BY_TWO = 5.5;  /* and where it has two alone: any third unit may
+                                           have them by chance with a strong pair */
 static const double SHARE = 0.1; /* of the activations that a member takes part in, above
                                     chance, at least */
 
@@ -276,7 +278,8 @@ static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
         double z = best_place(r, g, near, &place);
         if (z >= stay)
             g->member[m] = place;
-        else if (stay == STAY && syn_assembly_support(r->pairs, g, m) >= STAY_BY_PAIRS)
+        else if (stay == STAY && syn_assembly_support(r->pairs, g, m) >=
+                                     (g->size > 3 ? STAY_BY_PAIRS : STAY_BY_TWO))
             continue;
         if (z < least) {
             least = z;
