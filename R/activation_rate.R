@@ -8,7 +8,7 @@
 #' [cross_correlogram()] which assembly comes after which.
 #'
 #' The time of an activation is the middle of its first member's window. Where this is just
-#' before the beginning or after the end of the recording, it is put there.
+#' before the beginning or after the end of the recording, it is put there, a tick from the next one.
 #'
 #' @param x What [find_assemblies()] gave.
 #' @param ... Not used; must be empty.
@@ -29,13 +29,20 @@ as_spike_trains.assemblies <- function(x, ...) {
   recording <- attr(x, "recording", exact = TRUE)
   resolution <- attr(recording, "resolution", exact = TRUE)
   bounds <- interval_ticks(recording)
-  ticks <- round_to_ticks(as.double(unlist(x$times)), resolution)
+  ticks <- lapply(x$times, \(times) ticks_between(round_to_ticks(times, resolution), bounds))
   build_spike_trains(
-    pmin(pmax(ticks, bounds[[1L]]), bounds[[2L]]),
+    as.double(unlist(ticks)),
     factor(rep(seq_len(nrow(x)), lengths(x$times)), seq_len(nrow(x)), assembly_names(x)),
     start = attr(recording, "start", exact = TRUE), end = attr(recording, "end", exact = TRUE),
     resolution = resolution, trials = attr(recording, "trials", exact = TRUE), quiet = TRUE
   )
+}
+
+#' Increasing ticks moved to within bounds, of which those beyond stay apart by a tick each
+#' @noRd
+ticks_between <- function(ticks, bounds) {
+  place <- seq_along(ticks) - 1
+  pmin(pmax(ticks, bounds[[1L]] + place), bounds[[2L]] - rev(place))
 }
 
 #' Rates of activations of assemblies

@@ -52,7 +52,8 @@ as_spike_trains <- function(x, ...) {
 as_spike_trains.default <- function(x, ...) {
   abort_arg("x", "a data frame, a named list of times, or a spikeTrain or repeatedTrain",
             if (is.object(x)) sprintf("of class %s", class(x)[[1L]]) else describe(x),
-            "For two vectors use `spike_trains(time, unit)`.",
+            if (rlang::is_string(x)) "A file is read with `read_spikes()`." else
+              "For two vectors use `spike_trains(time, unit)`.",
             call = rlang::caller_env())
 }
 

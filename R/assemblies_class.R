@@ -254,8 +254,8 @@ takes_part <- function(units, share) {
 halves_text <- function(first, second, expected) {
   if (first + second == 0L) return("")
   p <- stats::binom.test(first, first + second)$p.value
-  sprintf("Its activations are %d in the first and %d in the second half of the recording%s.",
-          first, second,
+  sprintf("Its activations are %s in the first and %s in the second half of the recording%s.",
+          commas(first), commas(second),
           if (p >= 0.01) "" else if (min(first, second) <= expected / 2) {
             ": only one half has more than chance"
           } else ", which is uneven")

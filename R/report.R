@@ -94,7 +94,7 @@ report <- function(x, title = NULL, by = NULL, assemblies = NULL, causes = FALSE
   call <- sys.call()
   env <- rlang::current_env()
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
-  if (!is.null(title)) title <- check_string(title)
+  if (!is.null(title)) title <- check_title(title, env)
   check_report_by(x, by, env)
   search <- check_search(list(...), assemblies, x, env)
   if (!is.null(seed)) seed <- check_count(seed, min = 0, max = .Machine$integer.max)
@@ -111,6 +111,13 @@ report <- function(x, title = NULL, by = NULL, assemblies = NULL, causes = FALSE
   cli::cli_inform(c(v = "The report is in {.file {made$file}}."))
   if (open) utils::browseURL(made$file)
   invisible(made)
+}
+
+check_title <- function(title, call) {
+  title <- check_string(title, call = call)
+  if (nzchar(trimws(title))) return(title)
+  abort_arg("title", "a string with something to read, or NULL", encodeString(title, quote = "\""),
+            call = call)
 }
 
 default_title <- function(x) sprintf("A recording of %s", counted(nlevels(x$unit), "unit"))

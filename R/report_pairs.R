@@ -60,7 +60,8 @@ test_pairs <- function(x, alpha, threads, max_memory) {
   found$p <- vapply(found$evidence, \(v) (1 + sum(largest >= v)) / (n + 1), 0)
   sure <- found[found$p <= alpha * (1 + 1e-9), , drop = FALSE]
   rownames(sure) <- NULL
-  list(pairs = sure, all = choose(length(chosen), 2), units = length(chosen), counts = counts,
+  list(pairs = sure, all = choose(length(chosen), 2), units = length(chosen),
+       of = sum(spikes > 0), counts = counts,
        bin = plan$seconds, widths = plan$widths$width * plan$seconds, lags = plan$lags,
        max_lag = plan$lags * plan$seconds, n_surrogates = n, alpha = alpha,
        piece = stats::median(pieces$end - pieces$start))

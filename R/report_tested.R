@@ -161,6 +161,9 @@ limits_of <- function(made, pairs) {
             "makes groups as well."),
       paste("The p value of a group is for the whole search: it says that there is a group. It does",
             "not say that each of its members is one."),
+      if (any(vapply(found$lags, max, 0) <= 0.002)) paste(
+        "Members that fire within a millisecond or two of each other may be one neuron that several",
+        "electrodes hear."),
       paste("About as many activations as are expected by chance are chance: no single activation",
             "is a fact.")
     ),

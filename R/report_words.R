@@ -172,8 +172,8 @@ group_p_text <- function(p, n) {
 condition_words <- function(made, by) {
   counts <- made$activations
   if (is.null(counts)) return(NULL)
-  c(if (is.null(by)) "When groups are active over the time of the trials, all trials together." else
-    sprintf("When groups are active over the time of the trials, by the column `%s` of the trials.", by),
+  c(if (is.null(by)) "This is when groups are active over the time of the trials, all trials together." else
+    sprintf("This is when groups are active over the time of the trials, by the column `%s` of the trials.", by),
     "No difference in this was tested.")
 }
 
@@ -185,7 +185,13 @@ pair_words <- function(tested) {
   if (!is.list(tested)) return(sprintf("Pairs of units were not tested: %s.", tested))
   n <- nrow(tested$pairs)
   share <- n / tested$all
-  c(if (n == 0L) sprintf(
+  c(if (tested$units < tested$of) sprintf(
+      "Only the %s busiest of the %s units with spikes were looked at in pairs.",
+      commas(tested$units), commas(tested$of)),
+    if (n == 0L && tested$all == 1) sprintf(
+      "The only pair of units does not stand out from what chance gives, at any lag up to %s.",
+      duration_text(tested$max_lag)
+    ) else if (n == 0L) sprintf(
       "None of %s stands out from what chance gives, at any lag up to %s.",
       counted(tested$all, "pair of units", "pairs of units"), duration_text(tested$max_lag)
     ) else sprintf(
@@ -223,7 +229,7 @@ report_summary <- function(made) {
   pairs <- made$tested$result[made$tested$question == pair_question]
   list(html_list(list(
     recording_words(made$recording)[[1L]], paste(c(check_words(made$check), problems), collapse = " "),
-    groups_words(made), pairs,
+    paste(c(groups_words(made), searched_words(made)), collapse = " "), pairs,
     html("What this does not show is part of the result: see ",
          tag("a", "the limits", href = "#limits"), ".")
   )))

@@ -293,3 +293,15 @@ test_that("arguments of pictures are for their type", {
   expect_error(ggplot2::autoplot(a[0, ], type = "lags"), "nothing to draw",
                class = "synfire_error_argument")
 })
+
+test_that("activations beyond the ends of the recording stay apart", {
+  a <- made_assemblies(planted_views(2))[1, ]
+  resolution <- attr(attr(a, "recording"), "resolution")
+  parts <- unclass(a)
+  parts$times[[1]] <- c(-0.2, -0.1, 5, 120.1, 120.3)
+  a <- structure(parts, class = class(a))
+  trains <- as_spike_trains(a)
+  expect_identical(trains$time, c(0, resolution, 5, 120 - resolution, 120))
+  expect_identical(ticks_between(numeric(), c(0, 9)), numeric())
+  expect_identical(ticks_between(c(-1, 0, 4), c(0, 9)), c(0, 1, 4))
+})

@@ -80,6 +80,9 @@ make_small_results <- function() {
   r$cross_correlogram <- synfire::cross_correlogram(r$spike_trains, 0.005, 0.02)
   r$psth <- synfire::psth(r$spike_trains, 1:3, -0.1, 0.2, 0.05)
   r$recording_check <- synfire::check_recording(r$spike_trains)
+  # So short that a page is made at once.
+  r$shortest <- synfire::spike_trains(c(0.1, 0.2, 0.3), c("a", "b", "a"), start = 0, end = 10)
+  r$recording_report <- suppressMessages(synfire::report(r$shortest, open = FALSE, threads = 1))
   r$wiring <- synfire::wiring(c("chain", "hidden_driver"), delay = 1:2)
   r$csv <- tempfile(fileext = ".csv")
   writeLines(c("time,unit", "0.5,A", "0.75,B", "1.5,A"), r$csv)
@@ -103,6 +106,7 @@ make_small_calls <- function(r) {
     psth = list(x = x, events = 1:3, from = -0.1, to = 0.2, bin_size = 0.05),
     sttc = list(x = x),
     activation_rate = list(x = r$assemblies, bin_size = 0.5),
+    report = list(x = r$shortest, open = FALSE),
     calibrate_gpu = list(x = x, sizes = 2:3, episodes = c(32, 64), repeats = 1, gpu = 1,
                          save = FALSE),
     causal_map = list(x = r$series, E = 2),

@@ -37,12 +37,15 @@ void syn_assembly_search_free(syn_assembly_search *s)
 typedef struct progress {
     const syn_watch *watch;
     double done, total;
-    uint32_t batch;  /* surrogates that are being made; 0 for none */
+    uint32_t batch;          /* surrogates that are being made; 0 for none */
+    const uint32_t *groups;  /* those found, nobody knows of how many; NULL before */
 } progress;
 
 static int poll(void *data, const char *stage, double done, double total)
 {
     const progress *p = data;
+    if (p->groups)
+        return syn_poll(p->watch, "groups", *p->groups, 0) != SYN_OK;
     int making = p->batch > 0 && total > 0 && strcmp(stage, "pairs") == 0;
     double more = making ? p->batch * done / total : 0;
     return syn_poll(p->watch, "surrogates", p->done + more, p->total) != SYN_OK;
@@ -338,7 +341,7 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
     out->best = -INFINITY;
     syn_ladder ladder;
     syn_ladder_make(&ladder, options->lags, options->widest);
-    progress p = {.watch = watch, .total = options->surrogates + 1.0};
+    progress p = {.watch = watch, .total = options->surrogates};
     syn_watch whole = {.poll = poll, .data = &p};
     syn_status status = prepare(out, spikes, &ladder, &whole);
     if (status == SYN_OK)
@@ -350,6 +353,7 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
     if (status == SYN_OK)
         status = syn_refiner_make(&out->refiner, &out->pairs, &out->segments.recording,
                                   recorded(&out->segments.trains), budget);
+    p.groups = &out->groups;
     if (status == SYN_OK)
         status = find_groups(out, &whole);
     return status;
