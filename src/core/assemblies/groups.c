@@ -9,7 +9,7 @@
 enum { MANY = 8, MOST_ROUNDS = 8 };
 
 static const double CAP = 6, FLOOR = -2;
-static const double ENOUGH = 5.5;   /* evidence for a new member */
+static const double ENOUGH = 5.5;   /* evidence for a new member, in deviations */
 static const double STAY = 4;       /* evidence for one that is there */
 static const double OWN = 1.3;      /* a member with this much agrees */
 static const double AGREED = 0.75;  /* share of members that must */
@@ -71,10 +71,37 @@ static double support(const syn_lagged *p, const syn_assembly *g, uint32_t but,
     return sum / sqrt(asked);
 }
 
+/* Correlation of the numbers of spikes of two members in their windows, at least 0. */
+static double correlation(const syn_lagged *p, const syn_member *a, const syn_member *b)
+{
+    const uint32_t *first = p->timed.first;
+    int32_t lag = b->lag - a->lag, lags = (int32_t)p->ladder.lags;
+    if (lag > lags || lag < -lags)
+        return 0;
+    syn_lagged_window w = syn_lagged_look(p, a->unit, b->unit, a->rung, lag);
+    const double *clumps = p->clumps + (size_t)a->rung * p->units;
+    double spikes = (double)(first[a->unit + 1] - first[a->unit]) *
+                    (double)(first[b->unit + 1] - first[b->unit]);
+    double excess = w.count - w.expected;
+    return excess > 0 ? excess / sqrt(spikes * clumps[a->unit] * clumps[b->unit]) : 0;
+}
+
+/* Standard deviation of the evidence that a unit has by chance, of members other than
+   `but`: members that fire together have excess with it together. */
+static double deviation(const syn_lagged *p, const syn_assembly *g, uint32_t but)
+{
+    double others = (double)g->size - (but < g->size), twice = 0;
+    for (uint32_t x = 0; x < g->size; x++)
+        for (uint32_t y = 0; y < x; y++)
+            if (x != but && y != but)
+                twice += correlation(p, g->member + x, g->member + y);
+    return sqrt(1 + 2 * twice / others);
+}
+
 double syn_assembly_support(const syn_lagged *pairs, const syn_assembly *group,
                             uint32_t m)
 {
-    return support(pairs, group, m, group->member[m]);
+    return support(pairs, group, m, group->member[m]) / deviation(pairs, group, m);
 }
 
 /* The best lag of a unit on a rung. */
@@ -118,7 +145,7 @@ static int add_best(const syn_grower *w, syn_assembly *g)
     const syn_ladder *l = &w->pairs->ladder;
     uint32_t rung = g->rung, low = rung > 0 ? rung - 1 : 0;
     uint32_t high = rung + 1 < l->rungs ? rung + 1 : rung;
-    double best = ENOUGH;
+    double best = ENOUGH * deviation(w->pairs, g, g->size);
     syn_member found = {.unit = UINT32_MAX};
     for (uint32_t u = 0; u < w->pairs->units; u++) {
         if (has(g, u))

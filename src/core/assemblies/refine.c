@@ -4,7 +4,6 @@
    against what all units do there. */
 #include "core/assemblies/refine.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { MANY = 8, MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST = 8,
@@ -256,34 +255,6 @@ static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
     return status;
 }
 
-/* Correlation of the numbers of spikes of two members in their windows, at least 0. */
-static double correlation(const syn_refiner *r, const syn_member *a, const syn_member *b)
-{
-    const syn_lagged *p = r->pairs;
-    const uint32_t *first = r->detector.recording->first;
-    int32_t lag = b->lag - a->lag, lags = (int32_t)p->ladder.lags;
-    if (lag > lags || lag < -lags)
-        return 0;
-    syn_lagged_window w = syn_lagged_look(p, a->unit, b->unit, a->rung, lag);
-    const double *clumps = p->clumps + (size_t)a->rung * p->units;
-    double spikes = (double)(first[a->unit + 1] - first[a->unit]) *
-                    (double)(first[b->unit + 1] - first[b->unit]);
-    double excess = w.count - w.expected;
-    return excess > 0 ? excess / sqrt(spikes * clumps[a->unit] * clumps[b->unit]) : 0;
-}
-
-/* What the pairs of a member say, less what they say twice: others that fire together have
-   excess with it together, also by chance. */
-static double said_by_pairs(const syn_refiner *r, const syn_assembly *g, uint32_t m)
-{
-    double others = g->size - 1, twice = 0;
-    for (uint32_t x = 0; x < g->size; x++)
-        for (uint32_t y = 0; y < x; y++)
-            if (x != m && y != m)
-                twice += correlation(r, g->member + x, g->member + y);
-    return syn_assembly_support(r->pairs, g, m) / sqrt(1 + 2 * twice / others);
-}
-
 /* Places each member anew by the activations of the others, and takes out the one that
    they say least of, if that is below `stay`. Where units fire a lot, few of the
    activations that the others show are real; there the pairs of a member may say enough,
@@ -307,8 +278,9 @@ static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
         double z = best_place(r, g, near, &place);
         if (z >= stay)
             g->member[m] = place;
-        else if (stay == STAY && said_by_pairs(r, g, m) >=
-                                     (g->size > 3 ? STAY_BY_PAIRS : STAY_BY_TWO))
+        else if (stay == STAY &&
+                 syn_assembly_support(r->pairs, g, m) >=
+                     (g->size > 3 ? STAY_BY_PAIRS : STAY_BY_TWO))
             continue;
         if (z < least) {
             least = z;
