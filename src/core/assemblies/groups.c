@@ -87,9 +87,12 @@ static double correlation(const syn_lagged *p, const syn_member *a, const syn_me
 }
 
 /* Standard deviation of the evidence that a unit has by chance, of members other than
-   `but`: members that fire together have excess with it together. */
+   `but`: members that fire together have excess with it together. Many members are seldom
+   together by chance. */
 static double deviation(const syn_lagged *p, const syn_assembly *g, uint32_t but)
 {
+    if (g->size >= MANY)
+        return 1;
     double others = (double)g->size - (but < g->size), twice = 0;
     for (uint32_t x = 0; x < g->size; x++)
         for (uint32_t y = 0; y < x; y++)
