@@ -17,7 +17,7 @@ duration_text <- function(seconds) {
 #' "a +0, b +12, c +30 ms"
 #' @noRd
 lags_text <- function(units, lags) {
-  paste0(paste0(units, " +", signif(lags * 1e3, 4), collapse = ", "), " ms")
+  paste0(paste0(seen_names(units), " +", signif(lags * 1e3, 4), collapse = ", "), " ms")
 }
 
 #' The same in pieces, of which those in the middle may be left out
@@ -26,7 +26,13 @@ member_pieces <- function(x, row) {
   lags <- signif(x$lags[[row]] * 1e3, 4)
   comma <- rep(c("", ", "), c(1L, length(lags) - 1L))
   unit <- rep(c("", " ms"), c(length(lags) - 1L, 1L))
-  paste0(comma, x$units[[row]], " +", lags, unit)
+  paste0(comma, seen_names(x$units[[row]]), " +", lags, unit)
+}
+
+#' Names as they are, those of which nothing would be seen in quotes
+#' @noRd
+seen_names <- function(units) {
+  ifelse(nzchar(trimws(units)), units, encodeString(units, quote = "\""))
 }
 
 assemblies_title <- function(x) {
@@ -213,6 +219,7 @@ search_p_text <- function(p, n) {
 }
 
 units_text <- function(units) {
+  units <- seen_names(units)
   if (length(units) > 8L) return(some(units, 7L))
   paste(toString(units[-length(units)]), "and", units[[length(units)]])
 }
@@ -237,6 +244,7 @@ takes_part <- function(units, share) {
   if (diff(range(percent)) <= 10) {
     return(sprintf("Each member fires in about %d %% of them.", round(mean(percent))))
   }
+  units <- seen_names(units)
   sprintf("Members fire in %d %% (%s) to %d %% (%s) of them.", min(percent),
           units[[which.min(percent)]], max(percent), units[[which.max(percent)]])
 }

@@ -26,7 +26,8 @@
 #' * With `causes = TRUE`, which of the six surest groups drives which: [causal_map()] of their
 #'   [activation_rate()] in bins of 50 ms, with `E = 1` and effects up to 12 bins after their cause. The p
 #'   values are corrected by Holm's method for all pairs in both directions, and there are as many surrogates
-#'   as that takes.
+#'   as that takes. They have the spectrum of the series; with trials of the same length, their course
+#'   over the trial, with the rest shuffled; and with other trials they are shuffled as a whole.
 #'
 #' Where not all units fit into `max_memory`, assemblies are looked for among the busiest that
 #' do, and the page says so.

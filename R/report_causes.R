@@ -26,7 +26,9 @@ test_causes <- function(found, threads, max_memory) {
   }
   pairs <- nrow(some) * (nrow(some) - 1)
   n <- ceiling(pairs / alpha * (1 - 1e-9)) - 1
-  map <- causal_map(rate, E = 1, Tp = -caused_back:0, n_surrogates = n, threads = threads,
+  chance <- cause_surrogates(rate)
+  map <- causal_map(rate, E = 1, Tp = -caused_back:0, n_surrogates = n,
+                    surrogate = chance$surrogate, period = chance$period, threads = threads,
                     max_memory = max_memory)
   links <- as.data.frame(map)
   links <- data.frame(cause = as.character(links$cause), effect = as.character(links$effect),
@@ -35,8 +37,30 @@ test_causes <- function(found, threads, max_memory) {
   links <- links[order(links$p_holm, -links$rho), , drop = FALSE]
   rownames(links) <- NULL
   list(links = links, groups = nrow(some), of = nrow(found), pairs = pairs, n_surrogates = n,
-       bin = bin, alpha = alpha, bins = sum(!is.na(rate[, 1L])))
+       surrogate = chance$surrogate, bin = bin, alpha = alpha, bins = sum(!is.na(rate[, 1L])))
 }
+
+#' Surrogates that a series of rates can have
+#'
+#' Those of the same spectrum have no place for the gaps between trials. In trials of the same
+#' length they have the same course over the trial, so that what all trials have in common is no
+#' link.
+#' @noRd
+cause_surrogates <- function(rate) {
+  trial <- attr(rate, "trial", exact = TRUE)
+  if (!anyNA(rate[, 1L])) return(list(surrogate = "phase"))
+  bins <- table(trial)
+  period <- max(bins) + attr(rate, "gap", exact = TRUE)
+  if (length(bins) >= 5L && min(bins) == max(bins) && period <= nrow(rate)) {
+    return(list(surrogate = "seasonal", period = period))
+  }
+  list(surrogate = "shuffle")
+}
+
+# What they have of the series.
+cause_chance <- c(phase = "with the same spectrum",
+                  seasonal = "with the same course over the trial and the rest shuffled",
+                  shuffle = "with its values shuffled")
 
 sure_links <- function(tested) {
   tested$links[which(tested$links$p_holm <= tested$alpha * (1 + 1e-9)), , drop = FALSE]
@@ -90,7 +114,8 @@ tested_causes <- function(tested) {
                            counted(tested$of, "group"), counted(tested$pairs / 2, "pair")),
        settings = sprintf("%s bins of %s, E = 1, delays of 0 to %s", commas(tested$bins),
                           duration_text(tested$bin), duration_text(caused_back * tested$bin)),
-       chance = sprintf("%s of each series with the same spectrum; p by Holm over all pairs, alpha %s",
-                        counted(tested$n_surrogates, "surrogate"), exact(tested$alpha)),
+       chance = sprintf("%s of each series %s; p by Holm over all pairs, alpha %s",
+                        counted(tested$n_surrogates, "surrogate"), cause_chance[[tested$surrogate]],
+                        exact(tested$alpha)),
        result = paste(cause_words(tested), collapse = " "))
 }

@@ -8,8 +8,8 @@
 #   full             100 recordings of each large case and ten of each small one: hours
 #   cases=whole,none only these cases (bench/truth/recordings.R has them)
 #   methods=ours,cad only these (bench/truth/methods.R)
-#   recordings=10    so many recordings of each case
-#   limit=600        seconds after which a method is stopped at a recording and bin
+#   recordings=10    so many recordings of each case; recordings=12,6 so many of each in turn
+#   limit=600        CPU seconds after which a method is stopped at a recording and bin
 #   kept=FOLDER      what was found is kept there, and a call that finds it goes on with it
 #   out=FOLDER       where the tables truth-*.csv are written; without it they are printed
 #                    alone
@@ -19,8 +19,9 @@
 #   best bin         for each kind the bin at which it finds most members: better than a user
 #                    can do, who does not know the truth
 #   all bins         what all bins found together, p values corrected for their number
-# and their times are those of all bins together. PPSeq and convSeq are not compared: PyPI has
-# neither.
+# and their times are those of all bins together. A method that is stopped, or fails, at a recording
+# and bin has found nothing there: `unfinished` counts these. PPSeq and convSeq are not compared: PyPI
+# has neither.
 #
 # Columns: `case`; `method`, with `bins`; `false_rate`, how many false assemblies a recording
 # are allowed, where the threshold of p is set for that (NA: as reported); `kind`; `planted`,
@@ -52,14 +53,17 @@ read_arguments <- function(arguments) {
     asked[[name]] <- sub("^[^=]*=", "", argument)
   }
   words <- \(text) strsplit(gsub(" ", "", text), ",")[[1L]]
-  list(cases = words(asked$cases), methods = words(asked$methods),
+  cases <- words(asked$cases)
+  list(cases = cases, methods = words(asked$methods),
        all_named = all(c("cases", "methods") %in% sub("=.*", "", named)),
-       recordings = if (asked$recordings == "") NULL else as.integer(asked$recordings),
+       recordings = if (asked$recordings != "") {
+         stats::setNames(rep_len(as.integer(words(asked$recordings)), length(cases)), cases)
+       },
        full = full, limit = as.numeric(asked$limit), kept = asked$kept, out = asked$out)
 }
 
 recordings_of <- function(case, asked) {
-  if (!is.null(asked$recordings)) return(asked$recordings)
+  if (!is.null(asked$recordings)) return(asked$recordings[[case]])
   if (!asked$full) 2L else if (startsWith(case, "small")) 10L else 100L
 }
 
@@ -118,7 +122,8 @@ summary_row <- function(case, method, bins, results, runs) {
   exact <- if (cases[[case]]$planted) exactly_right(results)
   planted <- vapply(results, \(r) nrow(r$planted), 1L)
   percent <- \(x) if (is.null(x)) NA_real_ else 100 * mean(x)
-  total <- \(name) mean(vapply(runs, \(r) sum(r$runs[[name]]), numeric(1)))
+  # NA where a run was kept from another machine, whose seconds are not those of this one.
+  total <- \(name) mean(vapply(runs, \(r) sum(r$runs[[name]]), numeric(1)), na.rm = TRUE)
   data.frame(
     case = case, method = methods[[method]]$title, bins = bins, recordings = length(results),
     all_exact = percent(if (!is.null(exact)) exact == planted),
@@ -150,7 +155,7 @@ for (case in asked$cases) {
       summaries[[length(summaries) + 1L]] <- summary_row(case, method, bins, sets[[bins]], runs)
     }
     if (!cases[[case]]$planted) next
-    for (rate in c(NA, 0, 1)) {
+    for (rate in c(NA, 0.1, 1)) {
       kinds[[length(kinds) + 1L]] <- cbind(case = case, method = methods[[method]]$title,
                                            false_rate = rate, kinds_at(sets, rate))
     }

@@ -4,7 +4,15 @@ bench/truth.R, which starts this.
     cad.py BIN RECORDING RESULT DURATION
 
 RECORDING is a table of time and unit; RESULT, a table of assembly, unit, lag and p, is
-written. Lags of up to 10 bins either way are tested, all else is as it is by default.
+written. Lags of up to 10 bins either way are tested, as in the tutorial of the authors of the
+method. All else is as it is by default: alpha = 0.05 with Elephant's correction for the number of
+pairs and lags, then of groups; pruning by significance and of subgroups.
+
+What Elephant 1.2.1 leaves no choice in: with same_configuration_pruning = True, its documented
+way to be faster, it ends with a TypeError. Pruning now and then ends with an IndexError (its issue
+627), which counts as failed. Where most pairs are significant, as with shared bursts in bins of
+0.2 s and more, groups of all sizes grow from them and it does not end. In a recording of
+small_hard with bins of 0.4 s, 300 of 435 pairs are, and 221 still with an alpha 500 times smaller.
 """
 
 import csv

@@ -259,6 +259,8 @@ test_that("of groups that are not there, the nearest p is said", {
 test_that("sentences say which units, and how wide their windows are", {
   expect_identical(units_said(c("1", "2", "10.0")), "units 1, 2 and 10.0")
   expect_identical(units_said(c("a", "2")), "a and 2")
+  expect_identical(units_said(c("", " ", "2")), "\"\", \" \" and 2")
+  expect_identical(lags_text(c("", "b"), c(0, 0.002)), "\"\" +0, b +2 ms")
   expect_identical(widths_text(c(0.005, 0.005)), "5 ms")
   expect_identical(widths_text(c(0.033, 0.005, 0.017)), "5 to 33 ms")
   expect_identical(widths_text(c(0.5, 1.5)), "500 ms to 1.5 s")

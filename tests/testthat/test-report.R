@@ -340,6 +340,35 @@ test_that("a browser shows the page with all its pictures", {
   expect_true(page$value("document.documentElement.scrollWidth <= window.innerWidth"))
 })
 
+test_that("which group drives which can be asked of trials, equal or not", {
+  skip_if_not_installed("ggplot2")
+  set.seed(3)
+  x <- simulate_assemblies(duration = 60, units = 12, assemblies = c("synchrony", "sequence"), size = 4,
+                           count = 60)
+  cut <- function(start, end) {
+    suppressMessages(spike_trains(x$time, x$unit, start = 0, end = 60, resolution = attr(x, "resolution"),
+                                  trials = data.frame(start = start, end = end)))
+  }
+  set.seed(1)
+  for (y in list(x, cut(0:11 * 5, 0:11 * 5 + 4.5), cut(0:4 * 12, c(4, 15, 29, 48, 60)))) {
+    found <- find_assemblies(y, max_lag = 0.1, n_surrogates = 19, threads = 2)
+    expect_equal(nrow(found), 2)
+    tested <- test_causes(found, 2, 1e9)
+    trials <- attr(y, "trials")
+    expect_identical(tested$surrogate, if (is.null(trials)) "phase" else if (nrow(trials) == 12)
+      "seasonal" else "shuffle")
+    expect_equal(nrow(tested$links), 2)
+  }
+  rate <- activation_rate(found, 0.05, gap = 12)
+  expect_identical(cause_surrogates(rate), list(surrogate = "shuffle"))
+  equal <- activation_rate(find_assemblies(cut(0:11 * 5, 0:11 * 5 + 4.5), max_lag = 0.1,
+                                           n_surrogates = 19), 0.05, gap = 12)
+  # Ninety bins of each trial, and twelve between two of them.
+  expect_identical(cause_surrogates(equal)$period, 102)
+  season <- (seq_len(nrow(equal)) - 1) %% 102 + 1
+  expect_true(all(is.na(equal[season > 90, ])) && !anyNA(equal[season <= 90, ]))
+})
+
 test_that("which group drives which is asked where that is wanted", {
   skip_if_not_installed("ggplot2")
   set.seed(11)

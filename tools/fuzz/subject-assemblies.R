@@ -93,10 +93,11 @@ fuzz_subject("assemblies",
     set.seed(seed)
     more <- attempt("find_assemblies", c(args, list(threads = threads)))
     if (!refused(more)) same(as.data.frame(more), as.data.frame(one), "threads")
-    set.seed(seed)
     device <- one_of("gpu", "auto")
-    there <- attempt("find_assemblies", c(args, list(
-      device = device, gpus = draw_gpus(world), threads = threads)))
+    gpus <- draw_gpus(world)
+    set.seed(seed)
+    there <- attempt("find_assemblies", c(args, list(device = device, gpus = gpus,
+                                                     threads = threads)))
     if (device == "gpu" && !world$gpu && !inherits(there, "synfire_error_device")) {
       finding("find_assemblies() with device = \"gpu\" goes on without a GPU")
     }

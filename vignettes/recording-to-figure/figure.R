@@ -90,7 +90,8 @@ plot_rates <- function(bins) {
 # ---- A causal map --------------------------------------------------------------------------
 
 # A causal map of a few series: a square for each cause (column) and effect (row), with the lag
-# of the best prediction. Framed are those that `links` (causal_links()) has.
+# of the best prediction in seconds (`step` is a bin). Framed are those that `links`
+# (causal_links()) has.
 draw_small_map <- function(map, links, step) {
   names <- colnames(map)
   pairs <- data.frame(cause = factor(rep(names, each = length(names)), names),
@@ -119,11 +120,12 @@ lag_text <- function(seconds) {
   ifelse(seconds == 0, "same step", paste(abs(seconds), ifelse(seconds < 0, "s before", "s after")))
 }
 
-# Links of a map in which the past of the cause is seen in the effect, and no surrogate reaches
-# `alpha`.
+# Links of a map in which the past of the cause is seen in the effect, with a p value of `alpha` at
+# most after a correction for the number of pairs (Bonferroni).
 causal_links <- function(map, alpha = 0.05) {
   p <- attr(map, "p_value")
-  at <- which(p <= alpha & attr(map, "lag") < 0 & row(p) != col(p), arr.ind = TRUE)
+  pairs <- nrow(p) * (nrow(p) - 1)
+  at <- which(p * pairs <= alpha & attr(map, "lag") < 0 & row(p) != col(p), arr.ind = TRUE)
   data.frame(cause = factor(colnames(p)[at[, 2]], colnames(p)),
              effect = factor(rownames(p)[at[, 1]], rev(rownames(p))))
 }

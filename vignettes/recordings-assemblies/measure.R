@@ -195,14 +195,11 @@ part_found <- function() {
   for (name in c("recordings", "assemblies", "members")) {
     write_rows(do.call(rbind, lapply(looked, `[[`, name)), name, only)
   }
-  for (key in intersect(only, c("culture", "cortex"))) {
-    found <- looked[[key]]$found
-    if (nrow(found)) {
-      margin <- if (key == "culture") 0.03 else 0.2
-      write_rows(do.call(rbind, lapply(utils::head(seq_len(nrow(found)), 2L), \(row) {
-        aligned(key, found, row, margin)
-      })), "aligned", key)
-    }
+  if ("culture" %in% only) {
+    found <- looked$culture$found
+    write_rows(do.call(rbind, lapply(utils::head(seq_len(nrow(found)), 2L), \(row) {
+      aligned("culture", found, row, 0.03)
+    })), "aligned", "culture")
   }
   if ("songbird" %in% only) {
     found <- looked$songbird$found
@@ -248,6 +245,7 @@ camera <- function() {
 part_control <- function() {
   n <- as.integer(setting("shuffles", "40"))
   kinds <- list(`songbird, shuffled within 2 s` = \() shuffled(2),
+                `songbird, shuffled within 3.5 s` = \() shuffled(3.5),
                 `songbird, shuffled within 4 s` = \() shuffled(4),
                 `simulated camera, rates in common` = camera)
   rows <- do.call(rbind, lapply(names(kinds), \(kind) {

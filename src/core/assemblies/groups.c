@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/base/parallel.h"
+
 enum { MANY = 8, MOST_ROUNDS = 8 };
 
 static const double CAP = 6, FLOOR = -2;
@@ -17,20 +19,17 @@ static const double AGREED_OF_MANY = 0.5;
 
 syn_status syn_grower_make(syn_grower *out, const syn_lagged *pairs, syn_budget *budget)
 {
-    size_t lags = 4 * (size_t)pairs->ladder.lags + 1;
-    memset(out, 0, sizeof *out);
-    out->pairs = pairs;
-    int ok = (out->evidence = syn_budget_alloc(budget, lags, sizeof *out->evidence)) &&
-             (out->asked = syn_budget_alloc(budget, lags, sizeof *out->asked)) &&
-             (out->agreed = syn_budget_alloc(budget, lags, sizeof *out->agreed));
+    size_t lags = 4 * (size_t)pairs->ladder.lags + 1, all = (size_t)pairs->threads * lags;
+    *out = (syn_grower){.pairs = pairs, .lags = lags};
+    int ok = (out->may = syn_budget_alloc(budget, all, sizeof *out->may)) &&
+             (out->best = syn_budget_alloc(budget, pairs->units, sizeof *out->best));
     return ok ? SYN_OK : syn_budget_refusal(budget);
 }
 
 void syn_grower_free(syn_grower *grower, syn_budget *budget)
 {
-    syn_budget_free(budget, grower->evidence);
-    syn_budget_free(budget, grower->asked);
-    syn_budget_free(budget, grower->agreed);
+    syn_budget_free(budget, grower->may);
+    syn_budget_free(budget, grower->best);
 }
 
 static int has(const syn_assembly *g, uint32_t unit)
@@ -107,9 +106,26 @@ double syn_assembly_support(const syn_lagged *pairs, const syn_assembly *group,
     return support(pairs, group, m, group->member[m]) / deviation(pairs, group, m);
 }
 
-/* The best lag of a unit on a rung. */
-static double best_lag(const syn_grower *w, const syn_assembly *g, syn_member *candidate)
+/* Evidence for a unit at a lag that all members reach; 0 without enough agreement. */
+static double support_of_all(const syn_lagged *p, const syn_assembly *g,
+                             syn_member candidate)
 {
+    float sum = 0;
+    int agreed = 0;
+    for (uint32_t m = 0; m < g->size; m++) {
+        double z = syn_lagged_look(p, g->member[m].unit, candidate.unit, candidate.rung,
+                                   candidate.lag - g->member[m].lag).z;
+        agreed += z > OWN;
+        sum += (float)(z > CAP ? CAP : z < FLOOR ? FLOOR : z);
+    }
+    return agreed < agreed_of((int)g->size) ? 0 : sum / sqrt(g->size);
+}
+
+/* The best lag of a unit on a rung, found by one of the threads. */
+static double best_lag(const syn_grower *w, const syn_assembly *g, int thread,
+                       syn_member *candidate)
+{
+    uint8_t *may = w->may + (size_t)thread * w->lags;
     const syn_ladder *l = &w->pairs->ladder;
     int32_t lags = (int32_t)l->lags, step = (int32_t)l->step[candidate->rung];
     int32_t low = 0, high = 0;
@@ -122,50 +138,72 @@ static double best_lag(const syn_grower *w, const syn_assembly *g, syn_member *c
     double best = 0;
     if (n <= 0)
         return 0;
-    memset(w->evidence, 0, (size_t)n * sizeof *w->evidence);
-    memset(w->agreed, 0, (size_t)n);
+    memset(may, 0, (size_t)n);
     for (uint32_t m = 0; m < g->size; m++)
-        for (int32_t k = 0; k < n; k++) {
-            double z = syn_lagged_look(w->pairs, g->member[m].unit, candidate->unit,
-                                     candidate->rung,
-                                     from + k * step - g->member[m].lag).z;
-            w->evidence[k] += (float)(z > CAP ? CAP : z < FLOOR ? FLOOR : z);
-            w->agreed[k] += z > OWN;
-        }
+        syn_lagged_may_pass(w->pairs, g->member[m].unit, candidate->unit,
+                            candidate->rung, from - g->member[m].lag, step, n, OWN, may);
     for (int32_t k = 0; k < n; k++) {
-        double evidence = w->evidence[k] / sqrt(g->size);
-        if (evidence > best && w->agreed[k] >= agreed_of((int)g->size)) {
+        if (may[k] < agreed_of((int)g->size))
+            continue;
+        syn_member here = *candidate;
+        here.lag = from + k * step;
+        double evidence = support_of_all(w->pairs, g, here);
+        if (evidence > best) {
             best = evidence;
-            candidate->lag = from + k * step;
+            candidate->lag = here.lag;
         }
     }
     return best;
 }
 
-/* Adds the unit with most evidence; 0 where none has enough. */
-static int add_best(const syn_grower *w, syn_assembly *g)
+typedef struct growing {
+    const syn_grower *grower;
+    const syn_assembly *group;
+    double enough;
+} growing;
+
+static syn_status look_at_unit(void *context, size_t item, int thread)
 {
-    const syn_ladder *l = &w->pairs->ladder;
-    uint32_t rung = g->rung, low = rung > 0 ? rung - 1 : 0;
-    uint32_t high = rung + 1 < l->rungs ? rung + 1 : rung;
-    double best = ENOUGH * deviation(w->pairs, g, g->size);
-    syn_member found = {.unit = UINT32_MAX};
-    for (uint32_t u = 0; u < w->pairs->units; u++) {
-        if (has(g, u))
-            continue;
-        for (uint32_t r = low; r <= high; r++) {
-            syn_member candidate = {.unit = u, .rung = r};
-            double evidence = best_lag(w, g, &candidate);
-            if (evidence > best) {
-                best = evidence;
-                found = candidate;
-            }
-        }
+    const growing *w = context;
+    const syn_assembly *g = w->group;
+    uint32_t rung = g->rung, rungs = w->grower->pairs->ladder.rungs;
+    syn_extension *best = w->grower->best + item;
+    *best = (syn_extension){.evidence = w->enough};
+    if (has(g, (uint32_t)item))
+        return SYN_OK;
+    for (uint32_t r = rung > 0 ? rung - 1 : 0; r <= rung + 1 && r < rungs; r++) {
+        syn_member candidate = {.unit = (uint32_t)item, .rung = r};
+        double evidence = best_lag(w->grower, g, thread, &candidate);
+        if (evidence > best->evidence)
+            *best = (syn_extension){.member = candidate, .evidence = evidence};
     }
-    if (found.unit == UINT32_MAX)
-        return 0;
-    g->member[g->size++] = found;
-    return 1;
+    return SYN_OK;
+}
+
+/* Adds the unit with most evidence, if any has enough. */
+static syn_status add_best(const syn_grower *w, syn_assembly *g, int *added,
+                           const syn_watch *watch)
+{
+    uint32_t unit[SYN_ASSEMBLY_MOST], units = w->pairs->units;
+    growing context = {.grower = w, .group = g};
+    int kept;
+    for (uint32_t m = 0; m < g->size; m++)
+        unit[m] = g->member[m].unit;
+    syn_status status = syn_lagged_keep(w->pairs, unit, g->size, &kept, watch);
+    context.enough = ENOUGH * deviation(w->pairs, g, g->size);
+    if (status == SYN_OK)
+        status = syn_parallel_for(units, kept ? w->pairs->threads : 1, watch, "groups",
+                                  look_at_unit, &context);
+    if (status != SYN_OK)
+        return status;
+    syn_extension best = {.evidence = context.enough};
+    for (uint32_t u = 0; u < units; u++)
+        if (w->best[u].evidence > best.evidence)
+            best = w->best[u];
+    *added = best.evidence > context.enough;
+    if (*added)
+        g->member[g->size++] = best.member;
+    return SYN_OK;
 }
 
 /* What the pairs of a group say at a width, not cut, at the best lags within `reach` of
@@ -302,15 +340,21 @@ void syn_assembly_tidy(syn_assembly *g)
         g->member[m].lag -= first;
 }
 
-void syn_assembly_grow(const syn_grower *grower, syn_assembly *group)
+syn_status syn_assembly_grow(const syn_grower *grower, syn_assembly *group,
+                             const syn_watch *watch)
 {
     const syn_ladder *l = &grower->pairs->ladder;
     int32_t reach = (int32_t)(l->half[group->rung] + l->step[group->rung]);
     choose_width(grower->pairs, group);
     place_in_turn(grower->pairs, group, 2 * reach);
-    place_anew(grower->pairs, group);
-    while (group->size < SYN_ASSEMBLY_MOST && add_best(grower, group))
+    for (int added = 1; added;) {
         place_anew(grower->pairs, group);
+        if (group->size == SYN_ASSEMBLY_MOST)
+            break;
+        syn_status status = add_best(grower, group, &added, watch);
+        if (status != SYN_OK)
+            return status;
+    }
     for (int round = 0; round < MOST_ROUNDS; round++) {
         int moved = place_anew(grower->pairs, group);
         int dropped = drop_worst(grower->pairs, group);
@@ -318,6 +362,7 @@ void syn_assembly_grow(const syn_grower *grower, syn_assembly *group)
             break;
     }
     syn_assembly_tidy(group);
+    return SYN_OK;
 }
 
 static const syn_member *member_of(const syn_assembly *g, uint32_t unit)

@@ -23,13 +23,18 @@ typedef struct syn_assembly {
     syn_member member[SYN_ASSEMBLY_MOST];
 } syn_assembly;
 
-/* Room that growing works in: [units * (2 * lags + 1)] doubles of evidence, and counts of
-   members that have any. */
+/* The unit that may become a member, at its best lag and width, and the evidence. */
+typedef struct syn_extension {
+    syn_member member;
+    double evidence;
+} syn_extension;
+
+/* Room that growing works in. */
 typedef struct syn_grower {
     const syn_lagged *pairs;
-    float *evidence;   /* [4 * lags + 1] */
-    uint8_t *asked;    /* [4 * lags + 1] members whose lag is within reach */
-    uint8_t *agreed;   /* [4 * lags + 1] members with an excess of their own */
+    size_t lags;           /* a unit may have: 4 * ladder.lags + 1 */
+    uint8_t *may;          /* [threads * lags] members that may have an excess there */
+    syn_extension *best;   /* [units] */
 } syn_grower;
 
 syn_status syn_grower_make(syn_grower *out, const syn_lagged *pairs, syn_budget *budget);
@@ -37,8 +42,10 @@ void syn_grower_free(syn_grower *grower, syn_budget *budget);
 
 /* Grows a group further: adds the unit, lag and width whose pairs with the members have
    the largest excess together, as long as it is more than chance and most members agree;
-   then places all members anew, and takes out those that others do not support. */
-void syn_assembly_grow(const syn_grower *grower, syn_assembly *group);
+   then places all members anew, and takes out those that others do not support. As
+   syn_lagged_keep(). */
+syn_status syn_assembly_grow(const syn_grower *grower, syn_assembly *group,
+                             const syn_watch *watch);
 
 /* What the pairs of member `m` with the others say of it: the sum of z, each cut, over
    the standard deviation that it has by chance; 0 where too few of them have an excess. */

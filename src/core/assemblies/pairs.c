@@ -105,22 +105,88 @@ void syn_lagged_free(syn_lagged *pairs)
 
 /* ---- one window ---- */
 
+/* Gives a pair the slot of the one that was counted longest ago. */
+static void take_slot(syn_lagged_store *s, size_t pair)
+{
+    uint32_t slot = s->used < s->slots ? s->used++ : s->next;
+    s->next = slot + 1 < s->slots ? slot + 1 : 0;
+    if (s->pair[slot] != SIZE_MAX)
+        s->slot[s->pair[slot]] = NONE;
+    s->pair[slot] = pair;
+    s->slot[pair] = slot;
+}
+
+static void count_pair(const syn_lagged *p, uint32_t a, uint32_t b)
+{
+    const syn_lagged_store *s = p->store;
+    /* That no sum is too large was seen when all pairs were looked at. */
+    (void)syn_timed_sums(&p->timed, a, b,
+                         s->sum + s->slot[syn_pair_number(a, b)] * length_of(p));
+}
+
 const int32_t *syn_lagged_sums(const syn_lagged *p, uint32_t a, uint32_t b)
 {
     syn_lagged_store *s = p->store;
     size_t pair = syn_pair_number(a, b);
-    uint32_t slot = s->slot[pair];
-    if (slot == NONE) {
-        slot = s->used < s->slots ? s->used++ : s->next;
-        s->next = slot + 1 < s->slots ? slot + 1 : 0;
-        if (s->pair[slot] != SIZE_MAX)
-            s->slot[s->pair[slot]] = NONE;
-        s->pair[slot] = pair;
-        s->slot[pair] = slot;
-        /* That no sum is too large was seen when all pairs were looked at. */
-        (void)syn_timed_sums(&p->timed, a, b, s->sum + slot * length_of(p));
+    if (s->slot[pair] == NONE) {
+        take_slot(s, pair);
+        count_pair(p, a, b);
     }
-    return s->sum + slot * length_of(p) + p->ladder.margin;
+    return s->sum + s->slot[pair] * length_of(p) + p->ladder.margin;
+}
+
+/* Pairs that are to be counted. */
+typedef struct keeping {
+    const syn_lagged *pairs;
+    uint32_t *a, *b;  /* [n] */
+    size_t n;
+} keeping;
+
+static syn_status count_kept(void *context, size_t item, int worker)
+{
+    const keeping *k = context;
+    (void)worker;
+    count_pair(k->pairs, k->a[item], k->b[item]);
+    return SYN_OK;
+}
+
+/* Gives slots to those pairs that have none; says whether there were any. */
+static int take_slots(keeping *k, const uint32_t *unit, uint32_t n)
+{
+    syn_lagged_store *s = k->pairs->store;
+    size_t before = k->n;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t u = 0; u < k->pairs->units; u++) {
+            uint32_t a = u < unit[i] ? u : unit[i], b = u < unit[i] ? unit[i] : u;
+            if (a == b || s->slot[syn_pair_number(a, b)] != NONE)
+                continue;
+            take_slot(s, syn_pair_number(a, b));
+            k->a[k->n] = a;
+            k->b[k->n++] = b;
+        }
+    return k->n > before;
+}
+
+syn_status syn_lagged_keep(const syn_lagged *p, const uint32_t *unit, uint32_t n,
+                           int *kept, const syn_watch *watch)
+{
+    size_t most = (size_t)n * p->units;
+    keeping k = {.pairs = p};
+    *kept = most <= p->store->slots;
+    if (!*kept)
+        return SYN_OK;
+    int ok = (k.a = syn_budget_alloc(p->budget, most + 1, sizeof *k.a)) &&
+             (k.b = syn_budget_alloc(p->budget, most + 1, sizeof *k.b));
+    /* A slot that is taken may be that of another of these pairs, counted before; but
+       those that got one here keep it, as they are no more than there are slots. */
+    while (ok && take_slots(&k, unit, n))
+        continue;
+    syn_status status = ok ? syn_parallel_for(k.n, p->threads, watch, "pairs", count_kept,
+                                              &k)
+                           : syn_budget_refusal(p->budget);
+    syn_budget_free(p->budget, k.a);
+    syn_budget_free(p->budget, k.b);
+    return status;
 }
 
 static double clumps_of(const syn_lagged *p, uint32_t a, uint32_t b, uint32_t rung)
@@ -146,6 +212,24 @@ syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t 
                           .spread = pairs->spread[place]};
     return (syn_lagged_window){.count = s.in, .expected = syn_excess_expected(s, e),
                                .z = syn_excess_z(s, e)};
+}
+
+/* Where nothing was counted beside a window, any count in it may be enough. */
+void syn_lagged_may_pass(const syn_lagged *p, uint32_t a, uint32_t b, uint32_t rung,
+                         int32_t from, int32_t step, int32_t n, double z,
+                         uint8_t *passing)
+{
+    const int32_t *sum = a < b ? syn_lagged_sums(p, a, b) : syn_lagged_sums(p, b, a);
+    int32_t half = (int32_t)p->ladder.half[rung], way = a < b ? 1 : -1;
+    syn_excess_scale e = {.clumps = clumps_of(p, a, b, rung)};
+    for (int32_t k = 0; k < n; k++) {
+        int32_t lag = way * (from + k * step);
+        uint32_t place = syn_ladder_place(&p->ladder, rung, lag);
+        e.common = p->common[place];
+        e.spread = p->spread[place];
+        syn_sides s = syn_sides_look(sum, half, lag);
+        passing[k] += (s.beside <= 0 && s.in > 0) || syn_excess_may_pass(s, e, z * z);
+    }
 }
 
 /* ---- clumps ---- */

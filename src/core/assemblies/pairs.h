@@ -65,6 +65,18 @@ typedef struct syn_lagged_window {
 syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t b,
                               uint32_t rung, int32_t lag);
 
+/* Adds 1 to passing[k] where z of the window at lag from + k * step, for k below n, may be
+   above `z`, which is 1 at least: where it does not, z is not above it. */
+void syn_lagged_may_pass(const syn_lagged *pairs, uint32_t a, uint32_t b, uint32_t rung,
+                         int32_t from, int32_t step, int32_t n, double z,
+                         uint8_t *passing);
+
+/* Counts, with all threads, the histograms of units[n] with all others: then these may be
+   looked at by several threads at once, until another one is looked at. Without room for
+   so many `*kept` is 0. SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_INTERRUPTED. */
+syn_status syn_lagged_keep(const syn_lagged *pairs, const uint32_t *unit, uint32_t n,
+                           int *kept, const syn_watch *watch);
+
 /* Running sums of the histogram of a < b, at lag 0; they stay until others were asked
    for. */
 const int32_t *syn_lagged_sums(const syn_lagged *pairs, uint32_t a, uint32_t b);

@@ -211,8 +211,9 @@ static syn_status add_group(syn_assembly_search *s, const syn_grower *grower,
     syn_assembly group;
     start_group(f, &group);
     explain(s, &group);
-    syn_assembly_grow(grower, &group);
-    syn_status status = syn_assembly_refine(&s->refiner, &group, watch);
+    syn_status status = syn_assembly_grow(grower, &group, watch);
+    if (status == SYN_OK)
+        status = syn_assembly_refine(&s->refiner, &group, watch);
     if (status != SYN_OK)
         return status;
     explain(s, &group);
