@@ -310,3 +310,26 @@ test_that("the surest assembly is first, and p is the share of surrogates with i
   }, 0)
   expect_equal(found$p, vapply(found$score, \(s) (1 + sum(score >= s)) / 20, 0))
 })
+
+test_that("an assembly that makes a good part of all pairs is not taken for common to them", {
+  # Four of eight units, whose rates change together.
+  for (seed in 9501:9502) {
+    set.seed(seed)
+    x <- simulate_assemblies(600, 8, "synchrony", size = 4, count = 120,
+                             nuisances = c(common_rate = 0.3),
+                             intervals = c("gamma", "lognormal")[[seed - 9500]])
+    set.seed(1)
+    found <- find_assemblies(x, n_surrogates = 19, threads = 1)
+    expect_identical(members_of(found$units), members_of(attr(x, "truth")$assemblies$units))
+  }
+})
+
+test_that("beside strong pairs there is seldom a third unit", {
+  groups <- vapply(30001:30004, \(seed) {
+    set.seed(seed)
+    x <- simulate_assemblies(300, 20, rep(c("synchrony", "sequence"), 3), size = 2, count = 200)
+    set.seed(1)
+    nrow(find_assemblies(x, max_lag = 0.5, n_surrogates = 19, threads = 1))
+  }, 0L)
+  expect_lte(sum(groups), 1L)
+})

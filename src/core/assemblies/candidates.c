@@ -9,27 +9,14 @@
 #include <string.h>
 
 enum {
-    CAP = 6 * SYN_PEAK_SCALE,         /* no pair has more evidence */
     LEAST_EDGE = 3 * SYN_PEAK_SCALE,  /* z of a pair that triangles are looked for with */
     EDGES_A_UNIT = 8, FEWEST_EDGES = 256,
     ALWAYS = 12,  /* members that a group gets whatever their evidence */
-    NO_HINT = -2 * CAP  /* two pairs, of which one has none, have less than any two */
+    NO_HINT = -2 * SYN_HINT_CAP  /* two pairs, one without, have less than any two */
 };
 
 /* Sum of votes for a further unit, over the root of the number of members. */
 static const double ENOUGH = 3.5 * SYN_PEAK_SCALE;
-
-typedef struct syn_vote {
-    int32_t lag, z;
-    uint32_t member;
-} syn_vote;
-
-/* Votes for lags of a unit, and the lag with the largest sum of them. */
-struct syn_ballot {
-    syn_vote *vote;  /* [n] by lag */
-    size_t n, room;
-    int32_t lag, sum, whole;
-};
 
 static const uint32_t SIZE_OF[SYN_SIZES] = {3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64};
 
@@ -102,11 +89,6 @@ void syn_searcher_free(syn_searcher *w)
 
 /* ---- hints ---- */
 
-static int32_t cut(int32_t z)
-{
-    return z < CAP ? z : CAP;
-}
-
 /* Peaks of the rung, for each pair in both orders. */
 static syn_status lay_hints(syn_searcher *w)
 {
@@ -155,7 +137,7 @@ static void find_strongest(syn_searcher *w)
             const syn_hint *h = hints_of(w, a, b, &n);
             int32_t most = n > 0 ? 0 : NO_HINT;
             for (size_t i = 0; i < n; i++)
-                most = cut(h[i].z) > most ? cut(h[i].z) : most;
+                most = syn_hint_cut(h[i].z) > most ? syn_hint_cut(h[i].z) : most;
             w->strongest[(size_t)a * units + b] = (int16_t)most;
             w->strongest[(size_t)b * units + a] = (int16_t)most;
         }
@@ -229,7 +211,8 @@ static void close_edge(const syn_searcher *w, const syn_hint *edge, uint32_t c,
         while (low < m && bc[low].lag + lag < ac[i].lag - off)
             low++;
         for (size_t j = low; j < m && bc[j].lag + lag <= ac[i].lag + off; j++) {
-            int32_t sum = cut(edge->z) + cut(ac[i].z) + cut(bc[j].z);
+            int32_t sum = syn_hint_cut(edge->z) + syn_hint_cut(ac[i].z) +
+                          syn_hint_cut(bc[j].z);
             int32_t whole = edge->z + ac[i].z + bc[j].z;
             if (sum < best->sum || (sum == best->sum && whole <= best->whole))
                 continue;
@@ -292,7 +275,7 @@ static uint32_t best_triangles(syn_searcher *w, triangle *kept)
     for (uint32_t e = 0; e < w->edges; e++) {
         const syn_hint *edge = w->hint + w->edge[e];
         triangle best = {.a = w->edge_a[e], .b = w->edge_b[e], .lag_b = edge->lag};
-        int32_t least = n == SYN_CANDIDATES ? kept[n - 1].sum - cut(edge->z) : 0;
+        int32_t least = n == SYN_CANDIDATES ? kept[n - 1].sum - syn_hint_cut(edge->z) : 0;
         uint32_t units = third_units(w, best.a, best.b, least > 0 ? least : 0);
         for (uint32_t k = 0; k < units; k++)
             close_edge(w, edge, w->third[k], &best);
@@ -312,75 +295,6 @@ static int is_member(const syn_candidate *g, uint32_t unit)
     return 0;
 }
 
-/* Sum of the votes from `low` on that are at most at lag `last`: the largest of each
-   member. */
-static int32_t sum_votes(const syn_vote *vote, size_t low, size_t votes, int32_t last,
-                         int32_t *whole)
-{
-    int32_t most[SYN_ASSEMBLY_MOST], sum = 0;
-    uint64_t voted = 0;
-    *whole = 0;
-    for (size_t i = low; i < votes && vote[i].lag <= last; i++) {
-        uint32_t m = vote[i].member;
-        int32_t before = voted >> m & 1 ? most[m] : 0;
-        if (before >= vote[i].z)
-            continue;
-        sum += cut(vote[i].z) - cut(before);
-        *whole += vote[i].z - before;
-        most[m] = vote[i].z;
-        voted |= (uint64_t)1 << m;
-    }
-    return sum;
-}
-
-/* Puts votes of member `m` for lags of a unit among those of others, by lag. */
-static syn_status merge_votes(syn_searcher *w, syn_ballot *ballot, uint32_t m, int32_t at,
-                              const syn_hint *hint, size_t n)
-{
-    size_t votes = ballot->n + n;
-    if (votes > ballot->room) {
-        syn_vote *more = syn_budget_grow(w->budget, ballot->vote, &ballot->room, votes,
-                                         sizeof *more);
-        if (!more)
-            return syn_budget_refusal(w->budget);
-        ballot->vote = more;
-    }
-    size_t to = votes, from = ballot->n;
-    while (n > 0) {  /* from the end, as both are by lag */
-        int32_t lag = at + hint[n - 1].lag;
-        if (from > 0 && ballot->vote[from - 1].lag > lag)
-            ballot->vote[--to] = ballot->vote[--from];
-        else
-            ballot->vote[--to] = (syn_vote){.lag = lag, .z = hint[--n].z, .member = m};
-    }
-    ballot->n = votes;
-    return SYN_OK;
-}
-
-/* Sees whether a lag near one of the new votes is now the best. */
-static void look_near(const syn_searcher *w, syn_ballot *ballot, int32_t at,
-                      const syn_hint *hint, size_t n)
-{
-    const syn_vote *vote = ballot->vote;
-    int32_t off = tolerance(w);
-    size_t i = 0, low = 0;
-    for (size_t k = 0; k < n; k++) {
-        int32_t lag = at + hint[k].lag, whole;
-        while (vote[i].lag < lag - off)
-            i++;
-        for (; i < ballot->n && vote[i].lag <= lag + off; i++) {
-            while (vote[low].lag < vote[i].lag - off)
-                low++;
-            int32_t sum = sum_votes(vote, low, ballot->n, vote[i].lag + off, &whole);
-            if (sum < ballot->sum || (sum == ballot->sum && whole <= ballot->whole))
-                continue;
-            ballot->lag = vote[i].lag;
-            ballot->sum = sum;
-            ballot->whole = whole;
-        }
-    }
-}
-
 /* Asks the last member of a group for its votes. */
 static syn_status ask(syn_searcher *w, const syn_candidate *g)
 {
@@ -390,12 +304,10 @@ static syn_status ask(syn_searcher *w, const syn_candidate *g)
         if (is_member(g, u))
             continue;
         const syn_hint *hint = hints_of(w, g->member[m].unit, u, &n);
-        syn_status status = n > 0 ? merge_votes(w, w->ballot + u, m, g->member[m].lag,
-                                                hint, n)
-                                  : SYN_OK;
+        syn_status status = syn_ballot_add(w->ballot + u, m, g->member[m].lag, hint, n,
+                                           tolerance(w), w->budget);
         if (status != SYN_OK)
             return status;
-        look_near(w, w->ballot + u, g->member[m].lag, hint, n);
     }
     return SYN_OK;
 }
@@ -410,7 +322,7 @@ static syn_status begin(syn_searcher *w, const triangle *t, syn_candidate *g)
     g->sum[3] = t->sum;
     g->whole[3] = t->whole;
     for (uint32_t u = 0; u < w->peaks->units; u++)
-        w->ballot[u].n = w->ballot[u].sum = w->ballot[u].whole = 0;
+        syn_ballot_empty(w->ballot + u);
     syn_status status = SYN_OK;
     while (status == SYN_OK && g->size < 3) {
         g->member[g->size] = member[g->size];

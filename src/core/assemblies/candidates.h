@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "core/assemblies/ballots.h"
 #include "core/assemblies/groups.h"
 #include "core/assemblies/ladder.h"
 #include "core/assemblies/peaks.h"
@@ -37,13 +38,6 @@ double syn_candidate_least(uint32_t size_class);
 
 /* What the pairs of the first members say, not cut, over the root of their number. */
 double syn_candidate_whole(const syn_candidate *candidate, uint32_t size);
-
-/* A peak as the search holds it. */
-typedef struct syn_hint {
-    int32_t lag, z;
-} syn_hint;
-
-typedef struct syn_ballot syn_ballot;
 
 /* Memory of one worker. */
 typedef struct syn_searcher {

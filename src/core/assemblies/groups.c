@@ -11,7 +11,7 @@
 enum { MANY = 8, MOST_ROUNDS = 8 };
 
 static const double CAP = 6, FLOOR = -2;
-static const double ENOUGH = 5.5;   /* evidence for a new member */
+static const double ENOUGH = 5.5;   /* evidence for a new member, in deviations */
 static const double STAY = 4;       /* evidence for one that is there */
 static const double OWN = 1.3;      /* a member with this much agrees */
 static const double AGREED = 0.75;  /* share of members that must */
@@ -70,10 +70,40 @@ static double support(const syn_lagged *p, const syn_assembly *g, uint32_t but,
     return sum / sqrt(asked);
 }
 
+/* Correlation of the numbers of spikes of two members in their windows, at least 0. */
+static double correlation(const syn_lagged *p, const syn_member *a, const syn_member *b)
+{
+    const uint32_t *first = p->timed.first;
+    int32_t lag = b->lag - a->lag, lags = (int32_t)p->ladder.lags;
+    if (lag > lags || lag < -lags)
+        return 0;
+    syn_lagged_window w = syn_lagged_look(p, a->unit, b->unit, a->rung, lag);
+    const double *clumps = p->clumps + (size_t)a->rung * p->units;
+    double spikes = (double)(first[a->unit + 1] - first[a->unit]) *
+                    (double)(first[b->unit + 1] - first[b->unit]);
+    double excess = w.count - w.expected;
+    return excess > 0 ? excess / sqrt(spikes * clumps[a->unit] * clumps[b->unit]) : 0;
+}
+
+/* Standard deviation of the evidence that a unit has by chance, of members other than
+   `but`: members that fire together have excess with it together. Many members are seldom
+   together by chance. */
+static double deviation(const syn_lagged *p, const syn_assembly *g, uint32_t but)
+{
+    if (g->size >= MANY)
+        return 1;
+    double others = (double)g->size - (but < g->size), twice = 0;
+    for (uint32_t x = 0; x < g->size; x++)
+        for (uint32_t y = 0; y < x; y++)
+            if (x != but && y != but)
+                twice += correlation(p, g->member + x, g->member + y);
+    return sqrt(1 + 2 * twice / others);
+}
+
 double syn_assembly_support(const syn_lagged *pairs, const syn_assembly *group,
                             uint32_t m)
 {
-    return support(pairs, group, m, group->member[m]);
+    return support(pairs, group, m, group->member[m]) / deviation(pairs, group, m);
 }
 
 /* Evidence for a unit at a lag that all members reach; 0 without enough agreement. */
@@ -129,6 +159,7 @@ static double best_lag(const syn_grower *w, const syn_assembly *g, int thread,
 typedef struct growing {
     const syn_grower *grower;
     const syn_assembly *group;
+    double enough;
 } growing;
 
 static syn_status look_at_unit(void *context, size_t item, int thread)
@@ -137,7 +168,7 @@ static syn_status look_at_unit(void *context, size_t item, int thread)
     const syn_assembly *g = w->group;
     uint32_t rung = g->rung, rungs = w->grower->pairs->ladder.rungs;
     syn_extension *best = w->grower->best + item;
-    *best = (syn_extension){.evidence = ENOUGH};
+    *best = (syn_extension){.evidence = w->enough};
     if (has(g, (uint32_t)item))
         return SYN_OK;
     for (uint32_t r = rung > 0 ? rung - 1 : 0; r <= rung + 1 && r < rungs; r++) {
@@ -159,16 +190,17 @@ static syn_status add_best(const syn_grower *w, syn_assembly *g, int *added,
     for (uint32_t m = 0; m < g->size; m++)
         unit[m] = g->member[m].unit;
     syn_status status = syn_lagged_keep(w->pairs, unit, g->size, &kept, watch);
+    context.enough = ENOUGH * deviation(w->pairs, g, g->size);
     if (status == SYN_OK)
         status = syn_parallel_for(units, kept ? w->pairs->threads : 1, watch, "groups",
                                   look_at_unit, &context);
     if (status != SYN_OK)
         return status;
-    syn_extension best = {.evidence = ENOUGH};
+    syn_extension best = {.evidence = context.enough};
     for (uint32_t u = 0; u < units; u++)
         if (w->best[u].evidence > best.evidence)
             best = w->best[u];
-    *added = best.evidence > ENOUGH;
+    *added = best.evidence > context.enough;
     if (*added)
         g->member[g->size++] = best.member;
     return SYN_OK;
