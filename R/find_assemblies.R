@@ -83,7 +83,7 @@
 #'
 #' # Memory and time
 #' 50 units, 7 Hz and 20 minutes take about six seconds of one core with 99 surrogates. 500 units, 5 Hz
-#' and 30 minutes take less than five minutes of two cores, and eight seconds of 14 cores with an
+#' and 30 minutes take less than five minutes of two cores, and eight to nine seconds of 14 cores with an
 #' H200. Time and memory grow with the number of pairs; surrogates are made in batches that fit
 #' into `max_memory`. A GPU finds peaks while the processors look for groups in those found before; as
 #' groups take what they take, `"auto"` weighs only how long the CPU would take for the peaks.
