@@ -48,7 +48,8 @@ syn_status syn_assembly_grow(const syn_grower *grower, syn_assembly *group,
                              const syn_watch *watch);
 
 /* What the pairs of member `m` with the others say of it: the sum of z, each cut, over
-   the standard deviation that it has by chance; 0 where too few of them have an excess. */
+   the standard deviation that it has by chance; 0 where too few of them have an
+   excess. */
 double syn_assembly_support(const syn_lagged *pairs, const syn_assembly *group,
                             uint32_t m);
 
