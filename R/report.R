@@ -47,10 +47,10 @@
 #' @param open Whether to show the page in a browser.
 #' @param ... Arguments of [find_assemblies()], such as `max_lag`, `alpha` and `n_surrogates`.
 #'   `alpha` is that of the pairs, too. All arguments after it are given by name.
-#' @param threads Number of threads; `NULL` for all that this process may use.
-#' @param max_memory Bytes the work may hold.
 #' @param file Path of the page, which ends in .html. An earlier report is replaced, any other
 #'   file never. By default it is a temporary file, which goes with this session of R.
+#' @param threads Number of threads; `NULL` for all that this process may use.
+#' @param max_memory Bytes the work may hold.
 #'
 #' @return Invisibly, an object of class `recording_report`: a list of all that was
 #'   computed for the page.
@@ -87,8 +87,8 @@
 #' page$pairs
 #' @export
 report <- function(x, title = NULL, by = NULL, assemblies = NULL, causes = FALSE, seed = NULL,
-                   open = rlang::is_interactive(), ..., threads = NULL, max_memory = 4e9,
-                   file = NULL) {
+                   open = rlang::is_interactive(), ..., file = NULL, threads = NULL,
+                   max_memory = 4e9) {
   check_given(x = "a recording")
   rlang::check_installed("ggplot2", "for the pictures of a report.")
   call <- sys.call()

@@ -81,8 +81,26 @@ number_cells <- function(v) {
 # ---- Pictures ------------------------------------------------------------------------
 
 #' Whether this R can draw pictures into files
+#'
+#' Where the libraries that draw are missing, as on some clusters, `capabilities("png")` can be
+#' `TRUE`, and no device is opened.
 #' @noRd
-can_write_pictures <- function() isTRUE(unname(capabilities("png")))
+can_write_pictures <- function() {
+  file <- tempfile(fileext = ".png")
+  before <- grDevices::dev.list()
+  current <- grDevices::dev.cur()
+  tryCatch(suppressWarnings(open_png(file, 1, 1)), error = \(e) NULL)
+  opened <- setdiff(grDevices::dev.list(), before)
+  for (device in opened) grDevices::dev.off(device)
+  if (current > 1L) grDevices::dev.set(current)
+  unlink(file)
+  length(opened) > 0L
+}
+
+open_png <- function(file, width, height) {
+  type <- if (capabilities("cairo")) "cairo" else getOption("bitmapType")
+  grDevices::png(file, width, height, units = "in", res = 170, type = type)
+}
 
 #' A picture with its text, or a sentence that there is none
 #'
@@ -92,8 +110,7 @@ can_write_pictures <- function() isTRUE(unname(capabilities("png")))
 #' @noRd
 html_figure <- function(plot, alt, caption = NULL, width = 9, height = 4.5) {
   if (!can_write_pictures()) {
-    return(paragraph("There is no picture here, as this R cannot draw PNG files:",
-                     "`capabilities(\"png\")` is `FALSE`.", alt))
+    return(paragraph("There is no picture here, as this R cannot draw PNG files.", alt))
   }
   file <- tempfile(fileext = ".png")
   on.exit(unlink(file))
@@ -105,9 +122,8 @@ html_figure <- function(plot, alt, caption = NULL, width = 9, height = 4.5) {
 }
 
 draw_png <- function(plot, file, width, height) {
-  type <- if (capabilities("cairo")) "cairo" else getOption("bitmapType")
   before <- grDevices::dev.cur()
-  grDevices::png(file, width, height, units = "in", res = 170, type = type)
+  open_png(file, width, height)
   on.exit({
     grDevices::dev.off()
     if (before > 1L) grDevices::dev.set(before)

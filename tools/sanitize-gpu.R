@@ -316,6 +316,20 @@ case("forecasts", paste("find_forecast_rows lay_out_forecasts survey_distances",
   }
 })
 
+# ---- assemblies ----
+
+case("assemblies", "find_peaks draw_shifts gather_peaks", function() {
+  find <- function(x, ...) {
+    fresh_memory()
+    synfire::find_assemblies(x, n_surrogates = 19, ..., device = "gpu", threads = 2)
+  }
+  find(random_spikes(3000, 12), max_lag = 0.05)
+  # Lags that go around segments more than once, and trials.
+  find(random_spikes(600, 5, end = 4), max_lag = 0.5, segment = 1)
+  trials <- data.frame(start = c(0, 4), end = c(3, 9))
+  find(random_spikes(2000, 10, trials = trials), max_lag = 0.1, gpus = c(1, 1))
+})
+
 # ---- patterns ----
 
 found <- paste("set_pattern_bits count_pattern_items list_pattern_items fill_pattern_rows",

@@ -338,6 +338,19 @@ test_that("an R that cannot draw gives a page without pictures", {
   expect_false(grepl("<img", read_page(r$file)))
 })
 
+test_that("whether this R can draw is tried, and no device of the user's is closed for it", {
+  own <- withr::local_tempfile(fileext = ".pdf")
+  grDevices::pdf(own)
+  withr::defer(grDevices::dev.off())
+  devices <- list(grDevices::dev.list(), grDevices::dev.cur())
+  can_write_pictures()
+  expect_identical(list(grDevices::dev.list(), grDevices::dev.cur()), devices)
+  # As R says it where its libraries for pictures are missing, and goes on.
+  local_function("open_png", function(file, width, height) warning("failed to load cairo DLL"))
+  expect_false(can_write_pictures())
+  expect_identical(list(grDevices::dev.list(), grDevices::dev.cur()), devices)
+})
+
 test_that("a browser shows the page with all its pictures", {
   skip_on_cran()
   skip_if_not_installed("ggplot2")
