@@ -71,8 +71,9 @@
 #'   found as an assembly. `summary()` says where activations come at some times in trials more than
 #'   at others.
 #' * Units that keep a rhythm of the same period: they are together at a constant phase, and their
-#'   lags are known up to whole periods. Surrogates forget the phase from one `segment` to the next;
-#'   set it to as long as rhythms keep step.
+#'   lags are known up to whole periods. Surrogates forget the phase from one `segment` to the next,
+#'   and a longer one is no remedy. Where rhythms last, look at what is found after each train was
+#'   moved, by itself, by more than a period; `vignette("recordings-assemblies")` does so.
 #' * Several electrodes that see one cell are together within a millisecond or two.
 #' * Rates that rise together in some units alone, over 10 to 500 ms, are an assembly here
 #'   (Russo and Durstewitz 2017 call it so), whatever makes them rise.

@@ -9,7 +9,7 @@
 #             (all if none is named)
 #
 #   only=songbird,culture   these recordings alone; their rows replace those of before
-#   shuffles=40             recordings of each kind in `control`
+#   shuffles=200            recordings of each kind in `control`
 #
 # Tables are written beside this file. `set.seed(1)` comes before each search. About ten minutes.
 
@@ -243,15 +243,16 @@ camera <- function() {
 }
 
 part_control <- function() {
-  n <- as.integer(setting("shuffles", "40"))
-  kinds <- list(`songbird, shuffled within 2 s` = \() shuffled(2),
-                `songbird, shuffled within 3.5 s` = \() shuffled(3.5),
-                `songbird, shuffled within 4 s` = \() shuffled(4),
-                `simulated camera, rates in common` = camera)
+  n <- as.integer(setting("shuffles", "200"))
+  kinds <- list(`songbird, shuffled within 2 s` = list(make = \() shuffled(2)),
+                `songbird, shuffled within 3.5 s` = list(make = \() shuffled(3.5)),
+                `the same, searched with segment = 11` = list(make = \() shuffled(3.5), segment = 11),
+                `songbird, shuffled within 4 s` = list(make = \() shuffled(4)),
+                `simulated camera, rates in common` = list(make = camera))
   rows <- do.call(rbind, lapply(names(kinds), \(kind) {
     any <- vapply(seq_len(n), \(k) {
       set.seed(k)
-      nrow(find_assemblies(kinds[[kind]]())) > 0
+      nrow(find_assemblies(kinds[[kind]]$make(), segment = kinds[[kind]]$segment)) > 0
     }, NA)
     data.frame(kind, recordings = n, with_any = sum(any))
   }))
