@@ -74,6 +74,9 @@
 #'   lags are known up to whole periods. Surrogates forget the phase from one `segment` to the next,
 #'   and a longer one is no remedy. Where rhythms last, look at what is found after each train was
 #'   moved, by itself, by more than a period; `vignette("recordings-assemblies")` does so.
+#' * What comes rarely. Groups are grown from pairs, so each pair of members must be together more often than
+#'   chance: twelve units at 6 Hz that fire together 28 times in 20 minutes are not found. [spade()] with
+#'   bins of some milliseconds finds those in pieces.
 #' * Several electrodes that see one cell are together within a millisecond or two.
 #' * Rates that rise together in some units alone, over 10 to 500 ms, are an assembly here
 #'   (Russo and Durstewitz 2017 call it so), whatever makes them rise.
@@ -167,6 +170,7 @@
 #' found
 #' summary(found)
 #' as.data.frame(found, what = "members")
+#' @order 1
 #' @export
 find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, segment = NULL,
                             device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
