@@ -4,6 +4,7 @@
 
 #include "core/assemblies/excess.h"
 #include "core/assemblies/peaks.h"
+#include "core/base/philox_lanes.h"
 #include "core/base/simd.h"
 
 typedef uint8_t lanes_u8 __attribute__((vector_size(SYN_REGISTER)));
@@ -15,33 +16,20 @@ typedef int32_t lanes_i32_array __attribute__((vector_size(SYN_REGISTER), aligne
 
 /* ---- shifts ---- */
 
-enum { LANES_BLOCKS = 16 };  /* surrogates side by side */
-
 static void lanes_draw(uint64_t key, uint64_t from, uint32_t n, uint32_t unit,
                        uint32_t block, uint32_t *word)
 {
-    for (uint32_t i = 0; i < n; i += LANES_BLOCKS) {
-        uint64_t c[4][LANES_BLOCKS];
-        for (uint32_t l = 0; l < LANES_BLOCKS; l++) {
+    const uint32_t halves[2] = {(uint32_t)key, (uint32_t)(key >> 32)};
+    for (uint32_t i = 0; i < n; i += SYN_PHILOX_LANES) {  /* surrogates side by side */
+        uint64_t c[4][SYN_PHILOX_LANES];
+        for (uint32_t l = 0; l < SYN_PHILOX_LANES; l++) {
             c[0][l] = block;
             c[1][l] = unit;
             c[2][l] = (uint32_t)(from + i + l);
             c[3][l] = (from + i + l) >> 32;
         }
-        uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-        for (int round = 0; round < 10; round++) {
-            for (int l = 0; l < LANES_BLOCKS; l++) {
-                uint64_t p0 = (c[0][l] & 0xFFFFFFFFu) * 0xD2511F53u;
-                uint64_t p1 = (c[2][l] & 0xFFFFFFFFu) * 0xCD9E8D57u;
-                c[0][l] = (p1 >> 32) ^ c[1][l] ^ k0;
-                c[1][l] = p1 & 0xFFFFFFFFu;
-                c[2][l] = (p0 >> 32) ^ c[3][l] ^ k1;
-                c[3][l] = p0 & 0xFFFFFFFFu;
-            }
-            k0 += 0x9E3779B9u;
-            k1 += 0xBB67AE85u;
-        }
-        uint32_t more = n - i < LANES_BLOCKS ? n - i : LANES_BLOCKS;
+        syn_philox_lanes(c, halves);
+        uint32_t more = n - i < SYN_PHILOX_LANES ? n - i : SYN_PHILOX_LANES;
         for (int w = 0; w < 4; w++)
             for (uint32_t l = 0; l < more; l++)
                 word[(size_t)w * n + i + l] = (uint32_t)c[w][l];
