@@ -32,14 +32,6 @@ void syn_grower_free(syn_grower *grower, syn_budget *budget)
     syn_budget_free(budget, grower->best);
 }
 
-static int has(const syn_assembly *g, uint32_t unit)
-{
-    for (uint32_t m = 0; m < g->size; m++)
-        if (g->member[m].unit == unit)
-            return 1;
-    return 0;
-}
-
 /* How many of so many members must agree: of a long sequence, neighbours do more than
    those far apart. */
 static double agreed_of(int members)
@@ -169,7 +161,7 @@ static syn_status look_at_unit(void *context, size_t item, int thread)
     uint32_t rung = g->rung, rungs = w->grower->pairs->ladder.rungs;
     syn_extension *best = w->grower->best + item;
     *best = (syn_extension){.evidence = w->enough};
-    if (has(g, (uint32_t)item))
+    if (syn_assembly_member(g, (uint32_t)item))
         return SYN_OK;
     for (uint32_t r = rung > 0 ? rung - 1 : 0; r <= rung + 1 && r < rungs; r++) {
         syn_member candidate = {.unit = (uint32_t)item, .rung = r};
@@ -365,18 +357,11 @@ syn_status syn_assembly_grow(const syn_grower *grower, syn_assembly *group,
     return SYN_OK;
 }
 
-static const syn_member *member_of(const syn_assembly *g, uint32_t unit)
-{
-    for (uint32_t m = 0; m < g->size; m++)
-        if (g->member[m].unit == unit)
-            return g->member + m;
-    return NULL;
-}
-
 int syn_assembly_has_pair(const syn_assembly *group, uint32_t a, uint32_t b, int32_t lag,
                           uint32_t rung, const syn_ladder *ladder)
 {
-    const syn_member *x = member_of(group, a), *y = member_of(group, b);
+    const syn_member *x = syn_assembly_member(group, a);
+    const syn_member *y = syn_assembly_member(group, b);
     if (!x || !y)
         return 0;
     uint32_t widest = x->rung > y->rung ? x->rung : y->rung;
@@ -390,7 +375,7 @@ uint32_t syn_assembly_shared(const syn_assembly *a, const syn_assembly *b,
 {
     uint32_t most = 0;
     for (uint32_t m = 0; m < a->size; m++) {
-        uint32_t here = member_of(b, a->member[m].unit) != NULL;
+        uint32_t here = syn_assembly_member(b, a->member[m].unit) != NULL;
         for (uint32_t n = 0; n < a->size; n++)
             here += n != m && syn_assembly_has_pair(
                                   b, a->member[m].unit, a->member[n].unit,

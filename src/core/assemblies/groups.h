@@ -2,6 +2,7 @@
 #ifndef SYN_ASSEMBLIES_GROUPS_H
 #define SYN_ASSEMBLIES_GROUPS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/assemblies/pairs.h"
@@ -22,6 +23,16 @@ typedef struct syn_assembly {
     uint32_t size;
     syn_member member[SYN_ASSEMBLY_MOST];
 } syn_assembly;
+
+/* The member that a unit is; NULL where it is none. */
+static inline const syn_member *syn_assembly_member(const syn_assembly *group,
+                                                    uint32_t unit)
+{
+    for (uint32_t m = 0; m < group->size; m++)
+        if (group->member[m].unit == unit)
+            return group->member + m;
+    return NULL;
+}
 
 /* The unit that may become a member, at its best lag and width, and the evidence. */
 typedef struct syn_extension {

@@ -94,14 +94,6 @@ static void count_around(syn_refiner *r, size_t n)
     }
 }
 
-static int is_member(const syn_assembly *g, uint32_t unit)
-{
-    for (uint32_t m = 0; m < g->size; m++)
-        if (g->member[m].unit == unit)
-            return 1;
-    return 0;
-}
-
 static uint32_t lowest_rung(const syn_refiner *r, const syn_assembly *g)
 {
     uint32_t rung = g->rung > 0 ? g->rung - 1 : 0;
@@ -186,7 +178,7 @@ static void fit_others(syn_refiner *r, const syn_assembly *g, uint32_t but,
                     .spread = r->spread + k * lags + l->reach[rung]};
         set_range(l, rung, range, &o.many);
         for (uint32_t u = 0; u < r->pairs->units; u++) {
-            if (u == but || is_member(g, u))
+            if (u == but || syn_assembly_member(g, u))
                 continue;
             r->row[o.many.n] = r->sum + u * length + l->margin;
             r->clumps[o.many.n++] = r->pairs->clumps[(size_t)rung * r->pairs->units + u];
@@ -277,10 +269,13 @@ static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
     *added = 0;
     for (uint32_t u = 0; status == SYN_OK && u < r->pairs->units; u++) {
         syn_member m = {.unit = u};
-        if (is_member(&before, u) || g->size == SYN_ASSEMBLY_MOST)
+        if (syn_assembly_member(&before, u) || g->size == SYN_ASSEMBLY_MOST)
             continue;
-        if (r->pairs->units <= FEW_UNITS && has_excess(r, &before, &m))
+        if (r->pairs->units <= FEW_UNITS) {
+            if (!has_excess(r, &before, &m))
+                continue;
             fit_others(r, &before, u, all_lags(r));
+        }
         if (best_place(r, &before, all_lags(r), &m) < ADD)
             continue;
         g->member[g->size++] = m;
