@@ -142,13 +142,12 @@ struct filter_walk {
             return false;
         if (beyond == s.limit_of[query])
             return true;
-        const float *x = job.predicted.x + (size_t) blockIdx.x * job.dims * TILE + query;
-        const float *y = job.library.x + place % TILE +
-                         (size_t) (place / TILE) * job.dims * TILE;
+        uint64_t y = (uint64_t) (place - place % TILE) * job.dims + place % TILE;
+        uint32_t x = blockIdx.x * job.dims * TILE + query;
         float sum = job.library.half[place];
 #pragma unroll 1
         for (uint32_t d = 0; d < job.dims; d++)
-            sum = fmaf(x[d * TILE], y[d * TILE], sum);
+            sum = fmaf(job.predicted.x[x + d * TILE], job.library.x[y + d * TILE], sum);
         return sum >= beyond;
     }
 
