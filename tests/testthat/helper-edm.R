@@ -1,14 +1,15 @@
 # Obvious and slow: what the C code of empirical dynamic modelling must find.
 
 # The rows of the data next to `row` among `lib`, by squared distance with its terms added
-# in the order of the coordinates, then by their place in a fixed shuffle.
+# in the order of the coordinates, then by their place in a fixed shuffle. Squares that only
+# rounding tells apart are equal.
 oracle_neighbours <- function(points, lib, row, k, exclusion = 0) {
   lib <- lib[abs(lib - row) > exclusion]
   squared <- numeric(length(lib))
   for (d in seq_len(ncol(points))) {
     squared <- squared + (points[lib, d] - points[row, d])^2
   }
-  first <- head(order(squared, oracle_rank(lib)), k)
+  first <- head(order(signif(squared, 10), oracle_rank(lib)), k)
   list(row = lib[first], distance = sqrt(squared[first]))
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/measure.h"
 #include "core/base/simd.h"
 #include "core/edm/search.h"
 #include "core/base/masks.h"
@@ -359,7 +360,7 @@ static void weigh_lanes(uint32_t k, uint32_t n, double *distance)
 {
     for (uint32_t lane = 0; lane < n; lane += SYN_F64_LANES) {
         double *d = distance + lane;
-        syn_f64 least = syn_f64_max(syn_f64_all(1e-6), syn_f64_load(d));
+        syn_f64 least = syn_f64_max(syn_f64_all(SYN_LEAST_DISTANCE), syn_f64_load(d));
         syn_f64 sum = syn_f64_all(0);
         for (uint32_t j = 0; j < k; j++) {
             syn_f64 x = -syn_f64_load(d + j * SYN_CCM_LANES) / least;
