@@ -1,15 +1,35 @@
 # Obvious and slow: what the C code of empirical dynamic modelling must find.
 
 # The rows of the data next to `row` among `lib`, by squared distance with its terms added
-# in the order of the coordinates, then by how far the rows are apart, then by row.
+# in the order of the coordinates, then by their place in a fixed shuffle. Squares that only
+# rounding tells apart are equal.
 oracle_neighbours <- function(points, lib, row, k, exclusion = 0) {
   lib <- lib[abs(lib - row) > exclusion]
   squared <- numeric(length(lib))
   for (d in seq_len(ncol(points))) {
     squared <- squared + (points[lib, d] - points[row, d])^2
   }
-  first <- head(order(squared, abs(lib - row), lib), k)
+  first <- head(order(signif(squared, 10), oracle_rank(lib)), k)
   list(row = lib[first], distance = sqrt(squared[first]))
+}
+
+# The places of rows, from 1, in the shuffle that orders those at equal distance: a whole
+# number below 2^32 each.
+oracle_rank <- function(row) {
+  halves <- function(x) list(high = x %/% 65536, low = x %% 65536)
+  xor <- function(a, b) {
+    a <- halves(a)
+    b <- halves(b)
+    65536 * bitwXor(a$high, b$high) + bitwXor(a$low, b$low)
+  }
+  times <- function(a, by) {
+    a <- halves(a)
+    (a$high * by %% 65536 * 65536 + a$low * by) %% 2^32
+  }
+  x <- row - 1
+  x <- times(xor(x, x %/% 2^16), 0x7feb352d)
+  x <- times(xor(x, x %/% 2^15), 0x846ca68b)
+  xor(x, x %/% 2^16)
 }
 
 # Matrices length(pred) x k, NA behind the last neighbour there is.
