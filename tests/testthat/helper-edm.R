@@ -44,15 +44,25 @@ oracle_all_neighbours <- function(points, lib, pred, k, exclusion = 0) {
   list(row = row, distance = fill("distance"))
 }
 
+# The least nearest distance: a millionth of the power of two above how far coordinates lie
+# from their means, on average.
+oracle_floor <- function(points) {
+  points[!is.finite(points)] <- NA
+  from_mean <- abs(points - rep(colMeans(points, na.rm = TRUE), each = nrow(points)))
+  spread <- mean(colMeans(from_mean, na.rm = TRUE))
+  if (is.na(spread) || spread == 0) 1e-6 else 1e-6 * 2^(floor(log2(spread)) + 1)
+}
+
 # `target[t]` is what a point at row t predicts. NA where there is no neighbour, or where
 # one of the neighbours has no target.
 oracle_simplex <- function(points, lib, pred, target, k = ncol(points) + 1,
                            exclusion = 0) {
+  floor <- oracle_floor(points)
   one <- function(row) {
     near <- oracle_neighbours(points, lib, row, k, exclusion)
     value <- target[near$row]
     if (length(value) == 0 || anyNA(value)) return(c(NA_real_, NA_real_))
-    weight <- exp(-near$distance / max(near$distance[[1]], 1e-6))
+    weight <- exp(-near$distance / max(near$distance[[1]], floor))
     prediction <- sum(weight * value) / sum(weight)
     c(prediction, sum(weight * (value - prediction)^2) / sum(weight))
   }
