@@ -7,7 +7,7 @@
 enum {
     MOST_STEPS = 1 << 20,
     FEW_STEPS = 1 << 12,
-    SAMPLE = 1 << 12  /* values of a series that are looked at first */
+    SAMPLE = 1 << 9  /* values of a series that are looked at first */
 };
 
 /* Some of the values of each series: every `apart`-th of n. */
@@ -114,29 +114,28 @@ static grid grid_of(const sample *of, double *origin)
 
 /* ---- distances from the mean ---- */
 
-/* The mean of `known` values; no sum of them overflows on the way. */
-static double mean_of(const sample *of, const double *value, double *known)
+/* What each value of a series adds to a mean over it; no sum of values overflows. */
+static double share_of(const sample *of, const double *value)
 {
-    double mean = 0;
-    *known = 0;
+    size_t known = 0;
     for (size_t i = 0; i < of->n; i += of->apart)
-        *known += isfinite(value[i]);
-    for (size_t i = 0; i < of->n; i += of->apart)
-        if (isfinite(value[i]))
-            mean += value[i] / *known;
-    return mean;
+        known += isfinite(value[i]) != 0;
+    return known > 0 ? 1.0 / (double)known : 0;
 }
 
-/* The mean distance of values from the means of their series. */
-static double spread_of(const sample *of)
+/* The mean distance of values from the means of their series, which `mean` gets. */
+static double spread_of(const sample *of, double *mean)
 {
     double spread = 0;
     for (uint32_t s = 0; s < of->series; s++) {
         const double *value = of->value[s];
-        double known, mean = mean_of(of, value, &known);
+        double share = share_of(of, value), middle = 0, off = 0;
         for (size_t i = 0; i < of->n; i += of->apart)
-            if (isfinite(value[i]))
-                spread += fabs(value[i] - mean) / known / of->series;
+            middle += isfinite(value[i]) ? value[i] * share : 0;
+        for (size_t i = 0; i < of->n; i += of->apart)
+            off += isfinite(value[i]) ? fabs(value[i] - middle) * share : 0;
+        mean[s] = middle;
+        spread += off / of->series;
     }
     return spread;
 }
@@ -164,6 +163,8 @@ syn_measure syn_measure_of(const double *const *value, uint32_t series, size_t n
         double steps = g.range / g.step;
         return (syn_measure){g.step, steps > FEW_STEPS ? scale_for(steps) : 1};
     }
-    double spread = spread_of(&some);
-    return (syn_measure){0, scale_for(spread > 0 ? spread : spread_of(&all))};
+    double spread = spread_of(&some, origin);
+    if (!(spread > 0))
+        spread = spread_of(&all, origin);
+    return (syn_measure){0, scale_for(spread)};
 }

@@ -11,19 +11,21 @@
    values: about a millionth of how far values lie from their mean. */
 #define SYN_LEAST_DISTANCE 1e-6
 
-/* A value x of a series that starts at `origin` becomes (x - origin) / step, made a whole
-   number if `step` is not 0, times `scale`, a power of two. */
+/* A value x of a series with an `origin` becomes the whole number nearest to
+   (x - origin) / step, or x itself if `step` is 0, times `scale`, a power of two. */
 typedef struct syn_measure {
     double step, scale;
 } syn_measure;
 
-/* The measure that `series` of `n` values have in common; `origin` gets one number for
-   each. What is not finite is passed over.
+/* The measure that `series` of `n` values have in common; `origin` gets the least value
+   of each or, where they lie on no grid, about their mean. What is not finite is passed
+   over.
 
    Where all values lie on a grid of at most 2^20 steps, as counts and rounded numbers do,
    measured values are whole numbers of steps; where there are thousands, these over a
-   power of two. Elsewhere values are multiplied by the power of two that makes the mean
-   distance from the mean of their series a number from 0.5 to 1, which changes no digit. */
+   power of two. Elsewhere values are multiplied by the power of two that brings their
+   mean distance from the mean of their series, as some hundred values tell it, to between
+   0.5 and 1. That changes no digit. */
 syn_measure syn_measure_of(const double *const *value, uint32_t series, size_t n,
                            double *origin);
 

@@ -1,6 +1,6 @@
-/* The order in which library rows at equal distance from a point count as its neighbours:
-   a fixed shuffle of all rows. Files for CUDA define SYN_EVERYWHERE as a function for both
-   before they include this one.
+/* The order in which library rows at equal distance from a point count as its
+   neighbours: a fixed shuffle of all rows. Files for CUDA define SYN_EVERYWHERE as a
+   function for both before they include this one.
 
    The order must know nothing about time. Of counts, rounded numbers and silent stretches
    many rows are at equal distance; if the nearest in time came first, any library would

@@ -22,19 +22,6 @@ typedef struct preparation {
     unsigned char *missing;  /* [n] whether there is any NaN */
 } preparation;
 
-/* The mean of the `n` values that are there; no sum of them overflows on the way. */
-static double mean_of(const double *value, uint32_t steps, double *n)
-{
-    double mean = 0, count = 0;
-    for (uint32_t t = 0; t < steps; t++)
-        count += !isnan(value[t]);
-    for (uint32_t t = 0; t < steps; t++)
-        if (!isnan(value[t]))
-            mean += value[t] / count;
-    *n = count;
-    return mean;
-}
-
 /* ---- libraries ---- */
 
 static syn_status measure_library(void *context, size_t i, int worker)
@@ -45,7 +32,7 @@ static syn_status measure_library(void *context, size_t i, int worker)
     double origin;
     syn_measure m = syn_measure_of(&value, 1, p->steps, &origin);
     /* Single precision is best near 0; a whole number keeps ties as they are. */
-    double n, middle = nearbyint(mean_of(value, p->steps, &n) * m.scale);
+    double middle = nearbyint(origin * m.scale);
     int missing = 0;
     (void)worker;
     for (uint32_t t = 0; t < p->steps; t++) {
@@ -185,6 +172,19 @@ syn_status syn_map_targets_make(uint32_t n, uint32_t steps, const uint32_t *E, i
         return SYN_NO_MEMORY;
     out->value = (float *)(((uintptr_t)out->memory + line - 1) / line * line);
     return SYN_OK;
+}
+
+/* The mean of the `n` values that are there; no sum of them overflows on the way. */
+static double mean_of(const double *value, uint32_t steps, double *n)
+{
+    double mean = 0, count = 0;
+    for (uint32_t t = 0; t < steps; t++)
+        count += !isnan(value[t]);
+    for (uint32_t t = 0; t < steps; t++)
+        if (!isnan(value[t]))
+            mean += value[t] / count;
+    *n = count;
+    return mean;
 }
 
 static syn_status standardise(void *context, size_t i, int worker)
