@@ -266,7 +266,9 @@ new_feed <- function(stream, every, slack, wait, name, call = rlang::caller_env(
     stream = stream, counts = no_counts(), behind = 0, name = name, every = every,
     slack = slack, wait = check_seconds(wait, "wait", call),
     pending = list(tick = numeric(), code = integer()), units = character(),
-    held = list(tick = numeric(), unit = character()), seen = -Inf, said = -Inf,
+    held = list(tick = numeric(), unit = character(), line = numeric()),
+    queue = list(tick = numeric(), unit = character()), latest = -Inf, seen = -Inf,
+    said = -Inf, back = list(n = 0, line = 0, tick = 0, latest = 0, last = 0), stopped = NULL,
     news = wall_clock(), first = Inf, youngest = Inf, too_late_at = NA_real_,
     broken_first = NULL, told = no_counts(), told_behind = 0, looked_at_rates = FALSE,
     closed = FALSE
