@@ -203,7 +203,7 @@ has_header <- function(fields, dec) {
   first <- fields[[1L]]
   named <- parse_column_name(first)$bare
   if (any(named %in% time_names)) return(TRUE)
-  if (any(is_number_text(first, dec) & first != "")) return(FALSE)
+  if (all(first == "") || any(is_number_text(first, dec) & first != "")) return(FALSE)
   # A decimal comma is a number nobody has announced yet, not a name.
   !any(grepl(comma_number, first))
 }

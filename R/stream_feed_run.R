@@ -221,6 +221,7 @@ quoted_line <- function(text) encodeString(substr(printable(text), 1L, 60L), quo
 #' Lines without an end that will get none, or that no row of a table can be
 #' @noRd
 drop_half_lines <- function(feed, all = FALSE) {
+  if (!is.null(feed$stopped)) return()
   for (origin in c(feed$source$dropped(), feed$source$origins())) {
     half <- length(origin$rest) > 0L && (all || origin$over)
     if (!half && length(origin$rest) <= longest_fed_line) next
