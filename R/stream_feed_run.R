@@ -225,6 +225,7 @@ drop_half_lines <- function(feed, all = FALSE) {
   for (origin in c(feed$source$dropped(), feed$source$origins())) {
     half <- length(origin$rest) > 0L && (all || origin$over)
     if (!half && length(origin$rest) <= longest_fed_line) next
+    if (half && take_open_line(feed, origin)) next
     counts <- feed$counts
     counts[["broken"]] <- counts[["broken"]] + 1
     text <- bytes_to_lines(utils::head(origin$rest, 200L))[[1L]]
@@ -237,6 +238,29 @@ drop_half_lines <- function(feed, all = FALSE) {
     })
   }
   if (!all) feed$source$forget()
+}
+
+#' Takes the last line of a file that has no line end, where it is whole as far as can be
+#' known; read_spikes() goes by the same rule
+#' @return Whether it was taken.
+#' @noRd
+take_open_line <- function(feed, origin) {
+  how <- origin$layout$how
+  if (is.null(feed$file) || is.null(how) || origin$over) return(FALSE)
+  rows <- rows_of_lines(c(origin$rest, as.raw(10)), origin$layout, origin$line,
+                        feed$stream$resolution)
+  if (length(rows$tick) != 1L) return(FALSE)
+  known <- setdiff(c(feed$units, feed$queue$unit, feed$held$unit), "")
+  fate <- if (origin$rest[[length(origin$rest)]] == as.raw(34)) "whole" else
+    if (how$fields == how$time) open_time(c(feed$latest, rows$tick)) else
+      if (how$fields %in% how$text) open_name(rows$unit, known) else "whole"
+  if (startsWith(fate, "no")) return(FALSE)
+  say_open_line(feed$file, list(line = rows$line, text = origin$rest), fate, NULL)
+  suspendInterrupts({
+    put(feed, settle_rows(feed, rows, origin))
+    origin$rest <- raw()
+  })
+  TRUE
 }
 
 #' Updates of the stream for all blocks that are over, with all rows of the queue

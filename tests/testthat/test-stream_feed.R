@@ -714,6 +714,20 @@ test_that("a table may begin with broken lines, which are said with their number
   quietly(close(feed))
 })
 
+test_that("a last line without its end is taken by the rule of read_spikes()", {
+  begin <- "time,unit\n1,u1\n2,u2\n3,u12\n4,u3\n"
+  file <- withr::local_tempfile(fileext = ".csv")
+  for (last in c("4.5,u", "4.5,u1", "4.5,u2", "4.", "4.5,", "4.5,\"u2\"", "4.5,\"u2")) {
+    cat(begin, last, file = file, sep = "")
+    feed <- feed_file(fed_stream(), file, wait = 0)
+    update(feed)
+    suppressMessages(close(feed))
+    x <- suppressWarnings(suppressMessages(read_spikes(file)))
+    expect_identical(feed$counts[["spikes"]], nrow(x) + 0)
+    expect_identical(sort(feed$units), sort(levels(x$unit)))
+  }
+})
+
 test_that("a clock that begins anew ends a feed, in one look and in many", {
   all <- fed_recording(83)
   lines <- c("time,unit", fed_lines(all))
