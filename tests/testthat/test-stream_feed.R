@@ -465,6 +465,34 @@ test_that("a program at a socket that pauses, repeats, goes back, dies and comes
   expect_window_of(s, all)
 })
 
+test_that("a feed listens to this computer alone unless it is told another address", {
+  for (bad in list("localhost", "1.2.3", "256.1.1.1", 1, "")) {
+    expect_error(feed_socket(fed_stream(), 50000, listen = bad), class = "synfire_error_argument")
+  }
+  expect_error(feed_socket(fed_stream(), 50000, host = "localhost", listen = "0.0.0.0"),
+               "left out", class = "synfire_error_argument")
+  skip_on_cran()
+  skip_on_os("windows")
+  # All of 127.0.0.0/8 is this computer on Linux, and another address than 127.0.0.1.
+  skip_on_os("mac")
+  reached <- function(port, address) {
+    con <- tryCatch(suppressWarnings(socketConnection(address, port, open = "wb", timeout = 2)),
+                    error = \(e) NULL)
+    if (!is.null(con)) close(con)
+    !is.null(con)
+  }
+  made <- socket_feed(fed_stream())
+  expect_identical(c(reached(made$port, "127.0.0.1"), reached(made$port, "127.0.0.2")),
+                   c(TRUE, FALSE))
+  expect_error(feed_socket(fed_stream(), made$port), "cannot be opened")
+  quietly(close(made$feed))
+  expect_false(reached(made$port, "127.0.0.1"))
+  made <- socket_feed(fed_stream(), listen = "0.0.0.0")
+  expect_identical(c(reached(made$port, "127.0.0.1"), reached(made$port, "127.0.0.2")),
+                   c(TRUE, TRUE))
+  quietly(close(made$feed))
+})
+
 test_that("a socket that says how far it is moves the window in silence", {
   skip_on_cran()
   all <- fed_recording(42)
