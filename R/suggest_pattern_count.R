@@ -156,8 +156,8 @@ foresee <- function(x, bin, window, filters, made, threads, max_memory, mine, ca
   if (pilot$bytes * more > max_memory) {
     cli::cli_abort(
       c("These patterns are too many to be listed.",
-        x = sprintf(paste("With `min_count = %s` they take about %s or more, and `max_memory` is %s:",
-                          "with `min_count = %s` they take %s already."),
+        x = sprintf(paste("With `min_count = %s` they take about %s or more, and",
+                          "`max_memory` is %s: with `min_count = %s` they take %s already."),
                     commas(filters$min_count), bytes_text(pilot$bytes * more),
                     bytes_text(max_memory), commas(pilot$over), bytes_text(pilot$bytes)),
         rlang::set_names(escape_braces(advice), "i")),

@@ -1,5 +1,5 @@
-/* Sockets that listen at an address of this computer, which R's own cannot choose, and what
-   is sent to them. */
+/* Sockets that listen at an address of this computer, which R's own cannot choose, and
+   what is sent to them. */
 #if !defined(_WIN32)
 #define _POSIX_C_SOURCE 200112L
 #endif
@@ -30,8 +30,9 @@ static int make_socket(const char *address, int port)
         return -1;
     if (inet_pton(AF_INET, address, &at.sin_addr) == 1 &&
         setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
-        bind(made, (struct sockaddr *)&at, sizeof at) == 0 && listen(made, WAITING) == 0 &&
-        fcntl(made, F_SETFL, O_NONBLOCK) == 0 && fcntl(made, F_SETFD, FD_CLOEXEC) == 0)
+        bind(made, (struct sockaddr *)&at, sizeof at) == 0 &&
+        listen(made, WAITING) == 0 && fcntl(made, F_SETFL, O_NONBLOCK) == 0 &&
+        fcntl(made, F_SETFD, FD_CLOEXEC) == 0)
         return made;
     close(made);
     return -1;

@@ -252,6 +252,7 @@ fuzz_subject("spade", covers = list(
   pattern_stability = c("patterns", "n_subsets", "delta", "epsilon", "type", "threads",
                         "max_memory"),
   pattern_spectrum = c("patterns", "spectrum"),
+  suggest_pattern_count = setdiff(names(formals(synfire::suggest_pattern_count)), "..."),
   as.data.frame.patterns = "long", as.data.frame.spade = "long"
 ), run = function(world) {
   x <- draw_recording(150, 5)
