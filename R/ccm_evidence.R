@@ -77,7 +77,7 @@ evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   problem$dims <- dimensions_to_try(problem)
   rows <- evidence_rows(problem)
   out$rows <- length(rows)
-  out$obstacle <- row_obstacle(length(rows))
+  out$obstacle <- row_obstacle(length(rows), problem)
   if (!is.null(out$obstacle)) return(out)
   out$together <- together(problem, rows)
   out$obstacle <- copy_obstacle(out$together, names)
@@ -100,20 +100,29 @@ pair_traits <- function(problem) {
 
 # ---- What is tried -------------------------------------------------------------------
 
+#' Rows of a typical segment: half of all rows are in longer ones
+#' @noRd
+segment_rows <- function(problem) stats::median(problem$last - problem$first + 1)
+
 #' Lags to both sides, fewer in short segments
 #' @noRd
 lags_to_try <- function(problem) {
-  segments <- unique(data.frame(problem$first, problem$last))
-  typical <- stats::median(segments[[2L]] - segments[[1L]] + 1)
+  typical <- segment_rows(problem)
   most <- max(verdict_rules$lags, abs(problem$Tp) + 3L)
-  most <- max(min(most, floor(typical / 6)), 2)
+  # A third of the shortest segments is left to look from.
+  least <- max(min(2, (typical - 1) %/% 3), 1)
+  most <- max(min(most, typical %/% 6), least)
   -most:most
 }
 
+#' Dimensions whose delay vectors leave most rows of a segment
+#' @noRd
 dimensions_to_try <- function(problem) {
   if (problem$embedded) return(problem$E)
-  most <- min(verdict_rules$E_max, max(2, sum(!is.na(problem$cause)) %/% 60))
-  as.integer(seq_len(most))
+  back <- max(problem$lags, segment_rows(problem) %/% 4)
+  most <- min(verdict_rules$E_max, sum(!is.na(problem$cause)) %/% 60,
+              1 + back %/% abs(problem$tau))
+  as.integer(seq_len(max(2, most)))
 }
 
 #' Points of dimension E, a matrix as edm_data() makes them

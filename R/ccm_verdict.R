@@ -81,9 +81,15 @@ copy_obstacle <- function(together, names) {
           two(together$most))
 }
 
-row_obstacle <- function(rows) {
+row_obstacle <- function(rows, problem) {
   if (rows >= verdict_rules$rows) return(NULL)
-  refusal("short", "only %s rows can be used, and a verdict takes %s", commas(rows),
+  where <- if (max(problem$first) > 1) {
+    sprintf(" (those with %s of their segment before them and after them)",
+            counted(max(problem$lags), "row"))
+  } else {
+    ""
+  }
+  refusal("short", "only %s rows can be used%s, and a verdict takes %s", commas(rows), where,
           verdict_rules$rows)
 }
 
