@@ -66,6 +66,7 @@ turned_round <- function(problem) {
 #' @noRd
 evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   names <- problem$names
+  on.exit(tick(problem, Inf))
   out <- list(names = names, traits = traits)
   out$obstacle <- self_obstacle(problem) %||%
     trait_obstacle(traits$effect, names[["effect"]]) %||%
@@ -90,6 +91,28 @@ evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   if (needs_help(out, alpha)) out$helped <- forecast_help(problem, rows)
   out
 }
+
+#' Problems with a progress bar in common
+#'
+#' Each has as many steps as a direction takes that has all signs of a cause: searches for
+#' neighbours among all rows. A direction that is told sooner is done at once.
+#' @noRd
+with_progress <- function(problems, alpha, frame = parent.frame()) {
+  own <- max(verdict_rules$surrogates[["own"]], ceiling(1 / alpha) - 1)
+  each <- own + 120
+  bar <- map_bar("Weighing evidence", each * length(problems), frame)
+  lapply(problems, \(problem) {
+    left <- each
+    problem$tick <- \(steps) {
+      steps <- min(steps, left)
+      left <<- left - steps
+      bar(steps)
+    }
+    problem
+  })
+}
+
+tick <- function(problem, steps) if (!is.null(problem$tick)) problem$tick(steps)
 
 #' Traits of both series
 #' @noRd
@@ -185,6 +208,7 @@ skill_of <- function(problem, E, rows, targets) {
 }
 
 skill_of_points <- function(problem, points, rows, targets) {
+  tick(problem, 1)
   # So many at a time that memory stays small; neighbours are found anew for each lot.
   lot <- max(1L, as.integer(2e7 / nrow(targets)))
   lots <- split(seq_len(ncol(targets)), (seq_len(ncol(targets)) - 1L) %/% lot)
@@ -311,6 +335,7 @@ skill_gain <- function(problem, rows, cross, traits) {
   sizes <- as.integer(sizes[sizes > map$knn + 1L])
   if (length(sizes) < 3L) return(list(gain = NA_real_))
   skill <- skill_in(map, sizes, 40, problem)
+  tick(problem, 40 * sum(sizes / length(rows)))
   rho <- mean_skill(skill, sizes)[, 1L]
   if (anyNA(rho)) return(list(gain = NA_real_))
   fit <- stats::lm.fit(cbind(1, log2(sizes)), log(pmax(1 - rho, 1e-4)))

@@ -16,6 +16,7 @@ ccm_verdicts <- function(problems, asked, alpha) {
   # The other direction is about the same two series.
   both <- if (length(problems) == 2L) problems else c(problems, lapply(problems, turned_round))
   traits <- pair_traits(both[[1L]])
+  both <- with_progress(both, alpha)
   measured <- Map(\(problem, traits) evidence(problem, alpha, traits), both,
                   list(traits, list(effect = traits$cause, cause = traits$effect)))
   rows <- lapply(seq_along(problems), \(k) {

@@ -452,6 +452,20 @@ test_that("replicates that are too few or too short are told so, with the rows t
                fixed = TRUE)
 })
 
+test_that("evidence tells how far it is, and that it is done", {
+  set.seed(1)
+  problem <- attr(ccm(coupled_maps(300, 0, 0.3), "y", "x", E = 2, lib_sizes = Inf),
+                  "problems")[[1]]
+  steps <- c()
+  problem$tick <- \(n) steps <<- c(steps, n)
+  expect_true(!is.null(evidence(problem, 0.05)$helped))
+  expect_identical(steps[[length(steps)]], Inf)
+  finite <- sum(steps[is.finite(steps)])
+  # As many as with_progress() counts on, or a few less.
+  expect_lte(finite, 39 + 120)
+  expect_gt(finite, 0.7 * (39 + 120))
+})
+
 test_that("a dimension that does not fit is told", {
   set.seed(1)
   x <- coupled_maps(400, 0, 0.15)
