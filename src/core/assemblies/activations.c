@@ -11,9 +11,13 @@
 #include <string.h>
 
 #include "core/base/radix.h"
+#include "core/base/random.h"
+#include "core/base/seek.h"
 
 enum { MOST_SPIKES = SYN_SURPRISE_SPIKES, EVENT_BITS = 7 };
 
+static double unsure(void){ return getenv("UNSURE") ? atof(getenv("UNSURE")) : 0;}
+static double farther(void){ return getenv("FARTHER") ? atof(getenv("FARTHER")) : 1;}
 static const double CUT = 6;
 static const double PRIOR = 4;      /* activations that are taken for chance beforehand */
 static const double FEWEST = 12;    /* above what is expected, to learn from */
@@ -26,7 +30,61 @@ void syn_detector_free(syn_detector *d)
     syn_budget_free(d->budget, d->key);
     syn_budget_free(d->budget, d->other);
     syn_budget_free(d->budget, d->kept);
+    syn_budget_free(d->budget, d->moved);
     memset(d, 0, sizeof *d);
+}
+
+/* ---- trains of members ---- */
+
+/* Ticks of spikes, increasing. */
+typedef struct train {
+    const int64_t *tick;
+    size_t n;
+} train;
+
+static train recorded_train(const syn_detector *d, syn_member m)
+{
+    const syn_trains *t = &d->segments->trains;
+    return (train){.tick = t->tick + t->first[m.unit],
+                   .n = t->first[m.unit + 1] - t->first[m.unit]};
+}
+
+/* How many are from `from` on, and before `to`. */
+static uint32_t spikes_within(train own, int64_t from, int64_t to)
+{
+    size_t low = 0, high;
+    SYN_SEEK(size_t, at, low, own.n, own.tick[at] < from);
+    high = low;
+    SYN_SEEK_NEAR(size_t, at, high, own.n, own.tick[at] < to);
+    return (uint32_t)(high - low);
+}
+
+static uint32_t window_spikes(const syn_detector *d, syn_member m, train own,
+                              int64_t tick)
+{
+    int64_t from = tick + syn_window_start(d->ladder, d->bin, m);
+    return spikes_within(own, from, from + syn_window_length(d->ladder, d->bin, m));
+}
+
+uint32_t syn_window_spikes(const syn_detector *detector, syn_member member, int64_t tick)
+{
+    return window_spikes(detector, member, recorded_train(detector, member), tick);
+}
+
+/* Moves the spikes of a train by `by` ticks, around each trial. */
+static void turn(const syn_segments *g, train own, int64_t by, int64_t *out)
+{
+    for (size_t k = 0, first = 0, end = 0; first < own.n; k++, first = end) {
+        int64_t last = g->closed[k], length = last - g->opened[k] + 1;
+        int64_t later = (by % length + length) % length;
+        SYN_SEEK_NEAR(size_t, at, end, own.n, own.tick[at] <= last);
+        size_t around = first;
+        SYN_SEEK(size_t, at, around, end, own.tick[at] + later <= last);
+        for (size_t e = around; e < end; e++)
+            *out++ = own.tick[e] + later - length;
+        for (size_t e = first; e < around; e++)
+            *out++ = own.tick[e] + later;
+    }
 }
 
 /* ---- scores ---- */
@@ -34,9 +92,8 @@ void syn_detector_free(syn_detector *d)
 /* Spikes of a member that are expected in its window. */
 static double expected_of(const syn_detector *d, syn_member m)
 {
-    const syn_recording *r = d->recording;
-    double spikes = r->first[m.unit + 1] - r->first[m.unit];
-    return spikes * (double)syn_window_length(d->ladder, d->bin, m) / d->duration;
+    return (double)recorded_train(d, m).n *
+           (double)syn_window_length(d->ladder, d->bin, m) / d->duration;
 }
 
 /* score[n] of n spikes where `mean` are expected. */
@@ -64,6 +121,7 @@ void syn_surprise_before(const syn_detector *detector, const syn_assembly *group
 typedef struct sweep {
     syn_detector *d;
     syn_member member[SYN_ASSEMBLY_MOST];
+    train train[SYN_ASSEMBLY_MOST];
     uint32_t size;
     double score[SYN_ASSEMBLY_MOST][MOST_SPIKES];
     int64_t separation;  /* least ticks between activations */
@@ -85,20 +143,19 @@ static syn_status reserve(syn_detector *d, size_t events)
 static syn_status list_events(sweep *s, size_t *out, int *bits)
 {
     syn_detector *d = s->d;
-    const syn_recording *r = d->recording;
     size_t events = 0, at = 0;
     int64_t least = INT64_MAX, most = INT64_MIN;
     for (uint32_t m = 0; m < s->size; m++) {
-        uint32_t u = s->member[m].unit;
+        train own = s->train[m];
         int64_t start = syn_window_start(d->ladder, d->bin, s->member[m]);
         int64_t length = syn_window_length(d->ladder, d->bin, s->member[m]);
-        if (r->first[u + 1] == r->first[u])
+        if (own.n == 0)
             continue;
-        int64_t first = r->tick[r->by_unit[r->first[u]]] - start - length;
-        int64_t last = r->tick[r->by_unit[r->first[u + 1] - 1]] - start;
+        int64_t first = own.tick[0] - start - length;
+        int64_t last = own.tick[own.n - 1] - start;
         least = first < least ? first : least;
         most = last > most ? last : most;
-        events += 2 * (size_t)(r->first[u + 1] - r->first[u]);
+        events += 2 * own.n;
     }
     *out = events;
     s->origin = least;
@@ -108,11 +165,11 @@ static syn_status list_events(sweep *s, size_t *out, int *bits)
     if (status != SYN_OK)
         return status;
     for (uint32_t m = 0; m < s->size; m++) {
-        uint32_t u = s->member[m].unit;
+        train own = s->train[m];
         int64_t start = syn_window_start(d->ladder, d->bin, s->member[m]);
         int64_t length = syn_window_length(d->ladder, d->bin, s->member[m]);
-        for (uint32_t e = r->first[u]; e < r->first[u + 1]; e++) {
-            uint64_t end = (uint64_t)(r->tick[r->by_unit[e]] - start - least);
+        for (size_t e = 0; e < own.n; e++) {
+            uint64_t end = (uint64_t)(own.tick[e] - start - least);
             d->key[at++] = (end - (uint64_t)length) << EVENT_BITS | m << 1 | 1;
             d->key[at++] = end << EVENT_BITS | m << 1;
         }
@@ -233,6 +290,7 @@ static void prepare(sweep *s, syn_detector *d, const syn_assembly *group, uint32
         int64_t length = syn_window_length(d->ladder, d->bin, here);
         memcpy(s->score[s->size], surprise->of[m], sizeof surprise->of[m]);
         s->separation = length > s->separation ? length : s->separation;
+        s->train[s->size] = recorded_train(d, here);
         s->member[s->size++] = here;
     }
 }
@@ -257,7 +315,9 @@ static void settle(const syn_detector *d, const double *null, size_t nulls, doub
         while (k < nulls && null[k] >= threshold - 1e-9)
             k++;
         double expected = (double)k / moves;
-        double standing = ((double)n - expected) / sqrt((double)n + expected + 1);
+        double off = unsure() * expected;
+        double standing =
+            ((double)n - expected) / sqrt((double)n + expected + 1 + off * off);
         if (standing > best) {
             best = standing;
             *out = (syn_detected){.n = n, .expected = expected, .threshold = threshold};
@@ -265,12 +325,43 @@ static void settle(const syn_detector *d, const double *null, size_t nulls, doub
     }
 }
 
-/* Moves members apart by more than any lag, in the k-th way, from 1 on. */
-static void move_apart(sweep *s, uint32_t k)
+/* Moves members apart, in the k-th way, from 1 on. */
+static syn_status move_apart(sweep *s, uint32_t k)
 {
-    int32_t apart = 3 * (int32_t)s->d->ladder->margin;
-    for (uint32_t m = 0; m < s->size; m++)
-        s->member[m].lag += (int32_t)(m * k) * apart * (k % 2 ? 1 : -1);
+    syn_detector *d = s->d;
+    uint32_t order[SYN_ASSEMBLY_MOST];
+    int64_t place[SYN_ASSEMBLY_MOST];
+    size_t spikes = 0;
+    syn_random rng;
+    syn_random_start(&rng, 0, k);
+    for (uint32_t m = 0; m < s->size; m++) {
+        uint32_t other = (uint32_t)syn_random_below(&rng, (uint64_t)m + 1);
+        order[m] = order[other];
+        order[other] = m;
+        int64_t apart = (int64_t)((double)s->separation * (1.5 + syn_random_uniform(&rng)));
+        place[m] = m == 0 ? 0 : place[m - 1] + (int64_t)(farther() * (double)apart);
+        spikes += s->train[m].n;
+    }
+    if (spikes > d->moved_room)
+        d->moved = syn_budget_renew(d->budget, d->moved, &d->moved_room, spikes,
+                                    sizeof *d->moved);
+    if (!d->moved && spikes > 0)
+        return syn_budget_refusal(d->budget);
+    int64_t *out = d->moved, middle = place[s->size - 1] / 2;
+    for (uint32_t m = 0; m < s->size; m++) {
+        train *own = s->train + m;
+        turn(d->segments, *own, place[order[m]] - middle, out);
+        own->tick = out;
+        out += own->n;
+    }
+    return SYN_OK;
+}
+
+/* Finds what there is once members are moved apart. */
+static syn_status run_apart(sweep *s, uint32_t k)
+{
+    syn_status status = move_apart(s, k);
+    return status == SYN_OK ? run(s) : status;
 }
 
 syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_t but,
@@ -282,8 +373,7 @@ syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_
     syn_status status = SYN_OK;
     for (uint32_t k = 1; k <= moves && status == SYN_OK; k++) {
         prepare(&s, detector, group, but, surprise);
-        move_apart(&s, k);
-        if ((status = run(&s)) != SYN_OK)
+        if ((status = run_apart(&s, k)) != SYN_OK)
             break;
         double *more = syn_budget_grow(detector->budget, null, &room, nulls + detector->n,
                                        sizeof *null);
@@ -307,30 +397,6 @@ syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_
     return status;
 }
 
-/* ---- members at an activation ---- */
-
-/* Spikes of a unit before `tick`. */
-static uint32_t spikes_before(const syn_recording *r, uint32_t unit, int64_t tick)
-{
-    uint32_t low = r->first[unit], high = r->first[unit + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (r->tick[r->by_unit[middle]] < tick)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-uint32_t syn_window_spikes(const syn_detector *detector, syn_member member, int64_t tick)
-{
-    int64_t start = tick + syn_window_start(detector->ladder, detector->bin, member);
-    int64_t length = syn_window_length(detector->ladder, detector->bin, member);
-    return spikes_before(detector->recording, member.unit, start + length) -
-           spikes_before(detector->recording, member.unit, start);
-}
-
 /* ---- learning ---- */
 
 /* Adds `weight` to seen[m][n] where a member m of the sweep has n spikes, for each moment
@@ -340,7 +406,8 @@ static void count_spikes(const sweep *s, double threshold, double weight,
 {
     for (size_t i = 0; i < s->d->n && s->d->found[i].score >= threshold - 1e-9; i++)
         for (uint32_t m = 0; m < s->size; m++) {
-            uint32_t n = syn_window_spikes(s->d, s->member[m], s->d->found[i].tick);
+            uint32_t n =
+                window_spikes(s->d, s->member[m], s->train[m], s->d->found[i].tick);
             seen[m][n < MOST_SPIKES ? n : MOST_SPIKES - 1] += weight;
         }
 }
@@ -377,8 +444,7 @@ syn_status syn_surprise_learn(syn_detector *detector, const syn_assembly *group,
     count_spikes(&s, found.threshold, 1, seen);
     for (uint32_t k = 1; status == SYN_OK && k <= moves; k++) {
         prepare(&s, detector, group, group->size, surprise);
-        move_apart(&s, k);
-        status = run(&s);
+        status = run_apart(&s, k);
         count_spikes(&s, found.threshold, -1.0 / moves, seen);
     }
     for (uint32_t m = 0; status == SYN_OK && m < group->size; m++)

@@ -7,8 +7,8 @@
 
 #include "core/assemblies/groups.h"
 #include "core/assemblies/ladder.h"
+#include "core/assemblies/segments.h"
 #include "core/base/budget.h"
-#include "core/spikes/recording.h"
 
 /* One activation: the moment that lags are counted from. */
 typedef struct syn_activation {
@@ -18,7 +18,7 @@ typedef struct syn_activation {
 
 /* Where activations are looked for, and memory that is used again. */
 typedef struct syn_detector {
-    const syn_recording *recording;
+    const syn_segments *segments;
     const syn_ladder *ladder;
     int64_t bin;
     double duration;         /* ticks recorded, over all trials */
@@ -28,6 +28,8 @@ typedef struct syn_detector {
     size_t key_room, other_room;
     syn_activation *kept;
     size_t kept_room;
+    int64_t *moved;          /* trains that were moved, one after the other */
+    size_t moved_room;
     syn_budget *budget;
 } syn_detector;
 

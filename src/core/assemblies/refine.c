@@ -22,15 +22,15 @@ static const double SHARE = 0.1; /* of the activations that a member takes part 
                                     chance, at least */
 
 syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
-                            const syn_recording *recording, double duration,
-                            syn_budget *budget)
+                            const syn_segments *segments, syn_budget *budget)
 {
     memset(out, 0, sizeof *out);
     out->pairs = pairs;
     out->budget = budget;
-    out->detector = (syn_detector){.recording = recording, .ladder = &pairs->ladder,
-                                   .bin = pairs->bin, .duration = duration,
-                                   .budget = budget};
+    out->detector = (syn_detector){.segments = segments, .ladder = &pairs->ladder,
+                                   .bin = pairs->bin, .budget = budget};
+    for (uint32_t k = 0; k < segments->trials; k++)
+        out->detector.duration += (double)(segments->closed[k] - segments->opened[k] + 1);
     size_t units = pairs->units, length = 2 * (size_t)pairs->ladder.margin + 1;
     size_t lags = 2 * (size_t)pairs->ladder.lags + 1;
     size_t places = SYN_REFINE_RUNGS * lags;
@@ -75,7 +75,7 @@ static uint32_t first_from(const syn_recording *r, int64_t tick)
 /* Running sums of the spikes of each unit around the first `n` activations. */
 static void count_around(syn_refiner *r, size_t n)
 {
-    const syn_recording *x = r->detector.recording;
+    const syn_recording *x = &r->detector.segments->recording;
     const syn_ladder *l = &r->pairs->ladder;
     int64_t bin = r->pairs->bin, margin = l->margin;
     int64_t reach = margin * bin + (bin - 1) / 2;

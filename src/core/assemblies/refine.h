@@ -23,10 +23,9 @@ typedef struct syn_refiner {
     syn_budget *budget;
 } syn_refiner;
 
-/* `recording` is that of which `pairs` were counted, `duration` its length in ticks. */
+/* `segments` hold the recording of which `pairs` were counted. */
 syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
-                            const syn_recording *recording, double duration,
-                            syn_budget *budget);
+                            const syn_segments *segments, syn_budget *budget);
 void syn_refiner_free(syn_refiner *refiner);
 
 /* Learns what spikes of the members speak for, as the group is now. */

@@ -281,15 +281,6 @@ static syn_status find_groups(syn_assembly_search *s, const syn_watch *watch)
 
 /* ---- all of it ---- */
 
-/* Ticks in all trials. */
-static double recorded(const syn_trains *t)
-{
-    double sum = 0;
-    for (uint32_t k = 0; k < t->trials; k++)
-        sum += (double)(t->stop[k] - t->start[k] + 1);
-    return sum;
-}
-
 /* Lag histograms of the recording, and where peaks come from. */
 static syn_status prepare(syn_assembly_search *s, const syn_spikes *spikes,
                           const syn_ladder *ladder, const syn_watch *watch)
@@ -351,8 +342,7 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
     if (status == SYN_OK)
         status = find_bar(out, &p, &whole);
     if (status == SYN_OK)
-        status = syn_refiner_make(&out->refiner, &out->pairs, &out->segments.recording,
-                                  recorded(&out->segments.trains), budget);
+        status = syn_refiner_make(&out->refiner, &out->pairs, &out->segments, budget);
     p.groups = &out->groups;
     if (status == SYN_OK)
         status = find_groups(out, &whole);

@@ -21,7 +21,8 @@ typedef struct syn_segments {
     int64_t *moved;          /* [events] ticks of a surrogate */
     uint64_t *key, *other;   /* [events] */
     int64_t *later;          /* [trials] by how many ticks spikes of a trial were moved */
-    int64_t *opened;         /* [trials] the first tick of a trial, moved */
+    int64_t *opened;         /* [trials] the first tick of a trial, moved, */
+    int64_t *closed;         /* and its last one */
     uint32_t trials;         /* of the recording */
     int unit_bits, tick_bits;
     syn_budget *budget;
