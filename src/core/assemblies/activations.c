@@ -16,11 +16,11 @@
 
 enum { MOST_SPIKES = SYN_SURPRISE_SPIKES, EVENT_BITS = 7 };
 
-static double unsure(void){ return getenv("UNSURE") ? atof(getenv("UNSURE")) : 0;}
-static double farther(void){ return getenv("FARTHER") ? atof(getenv("FARTHER")) : 1;}
 static const double CUT = 6;
 static const double PRIOR = 4;      /* activations that are taken for chance beforehand */
 static const double FEWEST = 12;    /* above what is expected, to learn from */
+static const double UNSURE = 0.25;  /* share by which what is expected may be wrong */
+static const double APART = 1.5;    /* windows by which members are moved apart, at least */
 
 void syn_detector_free(syn_detector *d)
 {
@@ -31,26 +31,14 @@ void syn_detector_free(syn_detector *d)
     syn_budget_free(d->budget, d->other);
     syn_budget_free(d->budget, d->kept);
     syn_budget_free(d->budget, d->moved);
+    syn_pace_free(&d->pace);
     memset(d, 0, sizeof *d);
 }
 
 /* ---- trains of members ---- */
 
-/* Ticks of spikes, increasing. */
-typedef struct train {
-    const int64_t *tick;
-    size_t n;
-} train;
-
-static train recorded_train(const syn_detector *d, syn_member m)
-{
-    const syn_trains *t = &d->segments->trains;
-    return (train){.tick = t->tick + t->first[m.unit],
-                   .n = t->first[m.unit + 1] - t->first[m.unit]};
-}
-
 /* How many are from `from` on, and before `to`. */
-static uint32_t spikes_within(train own, int64_t from, int64_t to)
+static uint32_t spikes_within(syn_train own, int64_t from, int64_t to)
 {
     size_t low = 0, high;
     SYN_SEEK(size_t, at, low, own.n, own.tick[at] < from);
@@ -59,7 +47,7 @@ static uint32_t spikes_within(train own, int64_t from, int64_t to)
     return (uint32_t)(high - low);
 }
 
-static uint32_t window_spikes(const syn_detector *d, syn_member m, train own,
+static uint32_t window_spikes(const syn_detector *d, syn_member m, syn_train own,
                               int64_t tick)
 {
     int64_t from = tick + syn_window_start(d->ladder, d->bin, m);
@@ -68,23 +56,8 @@ static uint32_t window_spikes(const syn_detector *d, syn_member m, train own,
 
 uint32_t syn_window_spikes(const syn_detector *detector, syn_member member, int64_t tick)
 {
-    return window_spikes(detector, member, recorded_train(detector, member), tick);
-}
-
-/* Moves the spikes of a train by `by` ticks, around each trial. */
-static void turn(const syn_segments *g, train own, int64_t by, int64_t *out)
-{
-    for (size_t k = 0, first = 0, end = 0; first < own.n; k++, first = end) {
-        int64_t last = g->closed[k], length = last - g->opened[k] + 1;
-        int64_t later = (by % length + length) % length;
-        SYN_SEEK_NEAR(size_t, at, end, own.n, own.tick[at] <= last);
-        size_t around = first;
-        SYN_SEEK(size_t, at, around, end, own.tick[at] + later <= last);
-        for (size_t e = around; e < end; e++)
-            *out++ = own.tick[e] + later - length;
-        for (size_t e = first; e < around; e++)
-            *out++ = own.tick[e] + later;
-    }
+    return window_spikes(detector, member, syn_segments_train(detector->segments, member.unit),
+                         tick);
 }
 
 /* ---- scores ---- */
@@ -92,8 +65,9 @@ static void turn(const syn_segments *g, train own, int64_t by, int64_t *out)
 /* Spikes of a member that are expected in its window. */
 static double expected_of(const syn_detector *d, syn_member m)
 {
-    return (double)recorded_train(d, m).n *
-           (double)syn_window_length(d->ladder, d->bin, m) / d->duration;
+    return (double)syn_segments_train(d->segments, m.unit).n *
+           (double)syn_window_length(d->ladder, d->bin, m) /
+           syn_segments_recorded_ticks(d->segments);
 }
 
 /* score[n] of n spikes where `mean` are expected. */
@@ -121,7 +95,7 @@ void syn_surprise_before(const syn_detector *detector, const syn_assembly *group
 typedef struct sweep {
     syn_detector *d;
     syn_member member[SYN_ASSEMBLY_MOST];
-    train train[SYN_ASSEMBLY_MOST];
+    syn_train train[SYN_ASSEMBLY_MOST];
     uint32_t size;
     double score[SYN_ASSEMBLY_MOST][MOST_SPIKES];
     int64_t separation;  /* least ticks between activations */
@@ -146,7 +120,7 @@ static syn_status list_events(sweep *s, size_t *out, int *bits)
     size_t events = 0, at = 0;
     int64_t least = INT64_MAX, most = INT64_MIN;
     for (uint32_t m = 0; m < s->size; m++) {
-        train own = s->train[m];
+        syn_train own = s->train[m];
         int64_t start = syn_window_start(d->ladder, d->bin, s->member[m]);
         int64_t length = syn_window_length(d->ladder, d->bin, s->member[m]);
         if (own.n == 0)
@@ -165,7 +139,7 @@ static syn_status list_events(sweep *s, size_t *out, int *bits)
     if (status != SYN_OK)
         return status;
     for (uint32_t m = 0; m < s->size; m++) {
-        train own = s->train[m];
+        syn_train own = s->train[m];
         int64_t start = syn_window_start(d->ladder, d->bin, s->member[m]);
         int64_t length = syn_window_length(d->ladder, d->bin, s->member[m]);
         for (size_t e = 0; e < own.n; e++) {
@@ -290,7 +264,7 @@ static void prepare(sweep *s, syn_detector *d, const syn_assembly *group, uint32
         int64_t length = syn_window_length(d->ladder, d->bin, here);
         memcpy(s->score[s->size], surprise->of[m], sizeof surprise->of[m]);
         s->separation = length > s->separation ? length : s->separation;
-        s->train[s->size] = recorded_train(d, here);
+        s->train[s->size] = syn_segments_train(d->segments, here.unit);
         s->member[s->size++] = here;
     }
 }
@@ -315,7 +289,7 @@ static void settle(const syn_detector *d, const double *null, size_t nulls, doub
         while (k < nulls && null[k] >= threshold - 1e-9)
             k++;
         double expected = (double)k / moves;
-        double off = unsure() * expected;
+        double off = UNSURE * expected;
         double standing =
             ((double)n - expected) / sqrt((double)n + expected + 1 + off * off);
         if (standing > best) {
@@ -325,7 +299,8 @@ static void settle(const syn_detector *d, const double *null, size_t nulls, doub
     }
 }
 
-/* Moves members apart, in the k-th way, from 1 on. */
+/* Moves members apart, in the k-th way, from 1 on: they take places in random order, each
+   APART to APART + 1 of the widest windows after the one before. */
 static syn_status move_apart(sweep *s, uint32_t k)
 {
     syn_detector *d = s->d;
@@ -336,10 +311,11 @@ static syn_status move_apart(sweep *s, uint32_t k)
     syn_random_start(&rng, 0, k);
     for (uint32_t m = 0; m < s->size; m++) {
         uint32_t other = (uint32_t)syn_random_below(&rng, (uint64_t)m + 1);
+        double windows = APART + syn_random_uniform(&rng);
         order[m] = order[other];
         order[other] = m;
-        int64_t apart = (int64_t)((double)s->separation * (1.5 + syn_random_uniform(&rng)));
-        place[m] = m == 0 ? 0 : place[m - 1] + (int64_t)(farther() * (double)apart);
+        place[m] = m == 0 ? 0
+                          : place[m - 1] + (int64_t)(windows * (double)s->separation);
         spikes += s->train[m].n;
     }
     if (spikes > d->moved_room)
@@ -349,8 +325,8 @@ static syn_status move_apart(sweep *s, uint32_t k)
         return syn_budget_refusal(d->budget);
     int64_t *out = d->moved, middle = place[s->size - 1] / 2;
     for (uint32_t m = 0; m < s->size; m++) {
-        train *own = s->train + m;
-        turn(d->segments, *own, place[order[m]] - middle, out);
+        syn_train *own = s->train + m;
+        syn_pace_turn(&d->pace, *own, place[order[m]] - middle, out);
         own->tick = out;
         out += own->n;
     }
@@ -370,7 +346,10 @@ syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_
     sweep s;
     double *null = NULL;
     size_t nulls = 0, room = 0;
-    syn_status status = SYN_OK;
+    prepare(&s, detector, group, but, surprise);
+    syn_status status = syn_pace_set(
+        &detector->pace, s.separation > detector->step ? s.separation : detector->step,
+        s.train, s.size);
     for (uint32_t k = 1; k <= moves && status == SYN_OK; k++) {
         prepare(&s, detector, group, but, surprise);
         if ((status = run_apart(&s, k)) != SYN_OK)

@@ -22,15 +22,16 @@ static const double SHARE = 0.1; /* of the activations that a member takes part 
                                     chance, at least */
 
 syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
-                            const syn_segments *segments, syn_budget *budget)
+                            const syn_segments *segments, int64_t step,
+                            syn_budget *budget)
 {
     memset(out, 0, sizeof *out);
     out->pairs = pairs;
     out->budget = budget;
     out->detector = (syn_detector){.segments = segments, .ladder = &pairs->ladder,
-                                   .bin = pairs->bin, .budget = budget};
-    for (uint32_t k = 0; k < segments->trials; k++)
-        out->detector.duration += (double)(segments->closed[k] - segments->opened[k] + 1);
+                                   .bin = pairs->bin, .step = step,
+                                   .pace = {.segments = segments, .budget = budget},
+                                   .budget = budget};
     size_t units = pairs->units, length = 2 * (size_t)pairs->ladder.margin + 1;
     size_t lags = 2 * (size_t)pairs->ladder.lags + 1;
     size_t places = SYN_REFINE_RUNGS * lags;

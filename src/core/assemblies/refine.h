@@ -23,9 +23,11 @@ typedef struct syn_refiner {
     syn_budget *budget;
 } syn_refiner;
 
-/* `segments` hold the recording of which `pairs` were counted. */
+/* `segments` hold the recording of which `pairs` were counted; `step` as syn_detector has
+   it. */
 syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
-                            const syn_segments *segments, syn_budget *budget);
+                            const syn_segments *segments, int64_t step,
+                            syn_budget *budget);
 void syn_refiner_free(syn_refiner *refiner);
 
 /* Learns what spikes of the members speak for, as the group is now. */

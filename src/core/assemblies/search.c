@@ -342,7 +342,8 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
     if (status == SYN_OK)
         status = find_bar(out, &p, &whole);
     if (status == SYN_OK)
-        status = syn_refiner_make(&out->refiner, &out->pairs, &out->segments, budget);
+        status = syn_refiner_make(&out->refiner, &out->pairs, &out->segments,
+                                  options->step, budget);
     p.groups = &out->groups;
     if (status == SYN_OK)
         status = find_groups(out, &whole);

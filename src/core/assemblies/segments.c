@@ -185,6 +185,21 @@ void syn_segments_surrogate(syn_segments *segments, uint64_t index)
     arrange(segments, segments->moved);
 }
 
+syn_train syn_segments_train(const syn_segments *segments, uint32_t unit)
+{
+    const syn_trains *t = &segments->trains;
+    return (syn_train){.tick = t->tick + t->first[unit],
+                       .n = t->first[unit + 1] - t->first[unit]};
+}
+
+double syn_segments_recorded_ticks(const syn_segments *segments)
+{
+    double sum = 0;
+    for (uint32_t k = 0; k < segments->trials; k++)
+        sum += (double)(segments->closed[k] - segments->opened[k] + 1);
+    return sum;
+}
+
 int64_t syn_segments_tick(const syn_segments *segments, int64_t tick)
 {
     uint32_t low = 0, high = segments->trials;
