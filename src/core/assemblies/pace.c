@@ -8,7 +8,9 @@
 
 #include "core/base/seek.h"
 
-static const double SLOWEST = 0.05;  /* lest time stand still where nothing fires */
+/* Speeds are at most this and at least one over it: trains that are moved apart by one and
+   a half windows of the clock are apart by a window then, also where all units fire. */
+static const double FASTEST = 1.5;
 
 void syn_pace_free(syn_pace *c)
 {
@@ -119,7 +121,8 @@ syn_status syn_pace_set(syn_pace *c, int64_t cell, const syn_train *without, uin
         shown[0] = 0;
         for (size_t i = 0; i < d.n; i++) {
             double speed = share > 0 ? 1 + share * ((double)others[i] / mean - 1) : 1;
-            shown[i + 1] = shown[i] + (speed > SLOWEST ? speed : SLOWEST);
+            speed = fmin(FASTEST, fmax(1 / FASTEST, speed));
+            shown[i + 1] = shown[i] + speed;
         }
         double scale = (double)d.n / shown[d.n];
         for (size_t i = 0; i <= d.n; i++)

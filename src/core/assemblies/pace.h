@@ -1,6 +1,5 @@
-/* A clock that goes fast while many units fire and slow while few do. On it, what rates of
-   all units have in common is gone: to move a train by a time of this clock leaves its
-   spikes where units fire. */
+/* A clock that goes fast while many units fire and slow while few do. A train that is moved
+   by a time of this clock still fires more where all units fire more. */
 #ifndef SYN_ASSEMBLIES_PACE_H
 #define SYN_ASSEMBLIES_PACE_H
 
@@ -28,8 +27,8 @@ void syn_pace_free(syn_pace *clock);
 
 /* Sets the clock by the spikes of all units but those of `n` trains, with cells of `cell`
    ticks, or longer, if there are more than spikes. Its speed is the rate there over the
-   mean rate, as far as rates differ by more than Poisson counts do. SYN_OVER_BUDGET,
-   SYN_NO_MEMORY. */
+   mean rate, as far as rates differ by more than Poisson counts do, within bounds.
+   SYN_OVER_BUDGET, SYN_NO_MEMORY. */
 syn_status syn_pace_set(syn_pace *clock, int64_t cell, const syn_train *without,
                          uint32_t n);
 
