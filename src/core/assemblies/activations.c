@@ -19,7 +19,6 @@ enum { MOST_SPIKES = SYN_SURPRISE_SPIKES, EVENT_BITS = 7 };
 static const double CUT = 6;
 static const double PRIOR = 4;      /* activations that are taken for chance beforehand */
 static const double FEWEST = 12;    /* above what is expected, to learn from */
-static const double UNSURE = 0.25;  /* share by which what is expected may be wrong */
 static const double APART = 1.5;    /* windows by which members are moved apart, at least */
 
 void syn_detector_free(syn_detector *d)
@@ -277,7 +276,7 @@ static int falling(const void *x, const void *y)
 
 /* Chooses the threshold, with the scores of all moved groups, the highest first. */
 static void settle(const syn_detector *d, const double *null, size_t nulls, double moves,
-                   syn_detected *out)
+                   double unsure, syn_detected *out)
 {
     double best = 0;
     size_t k = 0;
@@ -289,7 +288,7 @@ static void settle(const syn_detector *d, const double *null, size_t nulls, doub
         while (k < nulls && null[k] >= threshold - 1e-9)
             k++;
         double expected = (double)k / moves;
-        double off = UNSURE * expected;
+        double off = unsure * expected;
         double standing =
             ((double)n - expected) / sqrt((double)n + expected + 1 + off * off);
         if (standing > best) {
@@ -341,7 +340,8 @@ static syn_status run_apart(sweep *s, uint32_t k)
 }
 
 syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_t but,
-                      const syn_surprise *surprise, uint32_t moves, syn_detected *out)
+                      const syn_surprise *surprise, uint32_t moves, double unsure,
+                      syn_detected *out)
 {
     sweep s;
     double *null = NULL;
@@ -371,7 +371,7 @@ syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_
         status = run(&s);
     }
     if (status == SYN_OK)
-        settle(detector, null, nulls, moves, out);
+        settle(detector, null, nulls, moves, unsure, out);
     syn_budget_free(detector->budget, null);
     return status;
 }
@@ -414,7 +414,7 @@ syn_status syn_surprise_learn(syn_detector *detector, const syn_assembly *group,
     syn_detected found;
     sweep s;
     syn_status status =
-        syn_detect(detector, group, group->size, surprise, moves, &found);
+        syn_detect(detector, group, group->size, surprise, moves, 0, &found);
     if (status != SYN_OK || (double)found.n - found.expected < FEWEST)
         return status;
     for (uint32_t m = 0; m < group->size; m++)

@@ -67,9 +67,11 @@ syn_status syn_surprise_learn(syn_detector *detector, const syn_assembly *group,
    sets the threshold where the number of activations stands out most from the expected
    one. This is the mean number that reach it when the members are moved apart, in each of
    `moves` ways, around trials and by some of the widest windows, so that what rates do over
-   longer times remains. SYN_OVER_BUDGET, SYN_NO_MEMORY. */
+   longer times remains; it may be wrong by a share `unsure`. SYN_OVER_BUDGET,
+   SYN_NO_MEMORY. */
 syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_t but,
-                      const syn_surprise *surprise, uint32_t moves, syn_detected *out);
+                      const syn_surprise *surprise, uint32_t moves, double unsure,
+                      syn_detected *out);
 
 /* Spikes of a member in its window at an activation. */
 uint32_t syn_window_spikes(const syn_detector *detector, syn_member member, int64_t tick);

@@ -195,7 +195,7 @@ static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t bu
                               lag_range range)
 {
     syn_detected detected;
-    syn_status status = syn_detect(&r->detector, g, but, &r->surprise, MOVES,
+    syn_status status = syn_detect(&r->detector, g, but, &r->surprise, MOVES, 0,
                                    &detected);
     if (status != SYN_OK)
         return status;

@@ -14,6 +14,11 @@ enum {
     MOVES = 10  /* ways to move members apart */
 };
 
+/* By which share the expected number of activations may be wrong. To tell members, many
+   activations say most, also with as many by chance; those that are listed are to be
+   mostly right. */
+static const double UNSURE = 0.25;
+
 void syn_assembly_search_free(syn_assembly_search *s)
 {
     if (!s->budget)
@@ -355,7 +360,8 @@ syn_status syn_assembly_activations(syn_assembly_search *search, uint32_t g,
 {
     const syn_assembly *group = search->group + g;
     syn_status status = syn_refiner_learn(&search->refiner, group);
-    return status == SYN_OK ? syn_detect(&search->refiner.detector, group, group->size,
-                                         &search->refiner.surprise, MOVES, out)
-                            : status;
+    return status == SYN_OK
+               ? syn_detect(&search->refiner.detector, group, group->size,
+                            &search->refiner.surprise, MOVES, UNSURE, out)
+               : status;
 }
