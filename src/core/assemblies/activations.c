@@ -19,7 +19,7 @@ enum { MOST_SPIKES = SYN_SURPRISE_SPIKES, EVENT_BITS = 7 };
 static const double CUT = 6;
 static const double PRIOR = 4;      /* activations that are taken for chance beforehand */
 static const double FEWEST = 12;    /* above what is expected, to learn from */
-static const double APART = 1.5;    /* windows by which members are moved apart, at least */
+static const double APART = 1.5;    /* windows that members are moved apart, at least */
 
 void syn_detector_free(syn_detector *d)
 {
@@ -36,27 +36,23 @@ void syn_detector_free(syn_detector *d)
 
 /* ---- trains of members ---- */
 
-/* How many are from `from` on, and before `to`. */
-static uint32_t spikes_within(syn_train own, int64_t from, int64_t to)
-{
-    size_t low = 0, high;
-    SYN_SEEK(size_t, at, low, own.n, own.tick[at] < from);
-    high = low;
-    SYN_SEEK_NEAR(size_t, at, high, own.n, own.tick[at] < to);
-    return (uint32_t)(high - low);
-}
-
+/* Spikes of a member, whose train is given, in its window at a moment. */
 static uint32_t window_spikes(const syn_detector *d, syn_member m, syn_train own,
                               int64_t tick)
 {
     int64_t from = tick + syn_window_start(d->ladder, d->bin, m);
-    return spikes_within(own, from, from + syn_window_length(d->ladder, d->bin, m));
+    int64_t to = from + syn_window_length(d->ladder, d->bin, m);
+    size_t low = 0;
+    SYN_SEEK(size_t, at, low, own.n, own.tick[at] < from);
+    size_t high = low;
+    SYN_SEEK_NEAR(size_t, at, high, own.n, own.tick[at] < to);
+    return (uint32_t)(high - low);
 }
 
 uint32_t syn_window_spikes(const syn_detector *detector, syn_member member, int64_t tick)
 {
-    return window_spikes(detector, member, syn_segments_train(detector->segments, member.unit),
-                         tick);
+    syn_train own = syn_segments_train(detector->segments, member.unit);
+    return window_spikes(detector, member, own, tick);
 }
 
 /* ---- scores ---- */

@@ -66,8 +66,8 @@ syn_status syn_surprise_learn(syn_detector *detector, const syn_assembly *group,
 /* Lists activations of a group, without those of a member `but` (its size for none), and
    sets the threshold where the number of activations stands out most from the expected
    one. This is the mean number that reach it when the members are moved apart, in each of
-   `moves` ways, around trials and by some of the widest windows, so that what rates do over
-   longer times remains; it may be wrong by a share `unsure`. SYN_OVER_BUDGET,
+   `moves` ways, around trials and by some of the widest windows, so that what rates do
+   over longer times remains; it may be wrong by a share `unsure`. SYN_OVER_BUDGET,
    SYN_NO_MEMORY. */
 syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_t but,
                       const syn_surprise *surprise, uint32_t moves, double unsure,

@@ -1,6 +1,6 @@
-/* Sets the clock and moves trains by it. The share of the variance of counts that is not
-   that of Poisson counts says how much of a count is rate; the rest is taken for chance, so
-   that the clock of units whose rates have nothing in common is that on the wall. */
+/* Sets the clock and moves trains by it. The share of the variance of counts that Poisson
+   counts do not have says how much of a count is rate. The rest is taken for chance, so
+   that the clock of units whose rates have nothing in common runs evenly. */
 #include "core/assemblies/pace.h"
 
 #include <math.h>
@@ -8,8 +8,9 @@
 
 #include "core/base/seek.h"
 
-/* Speeds are at most this and at least one over it: trains that are moved apart by one and
-   a half windows of the clock are apart by a window then, also where all units fire. */
+/* Speeds are at most this, and at least one over it: trains that are moved apart by one
+   and a half windows of the clock are apart by a window then, also where all units
+   fire. */
 static const double FASTEST = 1.5;
 
 void syn_pace_free(syn_pace *c)
