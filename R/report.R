@@ -20,9 +20,10 @@
 #'   the lags near a window hold more than those far from it, a parabola through both says how many
 #'   are expected on top, and surrogates for narrow peaks shift each unit by itself by at most 25 bins, within
 #'   pieces of 1000 bins. For wide peaks they shift it to any place within pieces of up to ten seconds, so that
-#'   what units have in common over longer times is in what is beside the window. The p value is the
-#'   share of surrogates in which any pair, at any lag, has as clear a peak of that kind, times the two
-#'   kinds. So it is corrected for all pairs, lags and widths: with independent units, the
+#'   what units have in common over longer times is in what is beside the window. Frames of a camera
+#'   have narrow peaks of one frame alone, and each unit is shifted to any place in the recording or trial. The p value is the
+#'   share of surrogates in which any pair, at any lag, has as clear a peak of that kind, times the
+#'   number of kinds. So it is corrected for all pairs, lags and widths: with independent units, the
 #'   probability that any pair is reported is at most `alpha`. There are 199 surrogates of
 #'   each kind, fewer where the recording has very many spikes, and as many as `alpha` needs. The
 #'   busiest 200 units are taken, fewer where they have very many spikes.

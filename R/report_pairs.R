@@ -59,13 +59,17 @@ test_pairs <- function(x, alpha, threads, max_memory) {
   kinds <- unique(plan$widths$peak)
   n <- pair_surrogates_of(work[[length(chosen)]], length(kinds), alpha)
   trains <- trains_of(y)
-  seconds <- c(narrow = 40 * pair_shift * plan$seconds, wide = 10)
+  both <- length(kinds) == 2L
+  seconds <- c(narrow = min(40 * pair_shift * plan$seconds, observed_seconds(x) / 50),
+               wide = min(10, observed_seconds(x) / 50))
+  # Frames are long: what keeps its rhythm over the recording does so in surrogates.
+  if (!both) seconds[] <- observed_seconds(x)
   found <- lapply(kinds, \(kind) {
     widths <- plan$widths[plan$widths$peak == kind, ]
-    ticks <- min(seconds[[kind]], observed_seconds(x) / 50) / attr(x, "resolution", exact = TRUE)
+    ticks <- seconds[[kind]] / attr(x, "resolution", exact = TRUE)
     places <- spikes_in_pieces(trains, pair_pieces(trains, max(4 * plan$reach * plan$bin, ticks)))
     largest <- vapply(seq_len(n), \(k) {
-      moved <- shifted_units(trains, places, plan$bin, if (kind == "narrow") pair_shift)
+      moved <- shifted_units(trains, places, plan$bin, if (both && kind == "narrow") pair_shift)
       held <- count_lags(moved, plan$bin, plan$lags + max(widths$far), threads, max_memory)
       max(0, strongest_windows(pairs_of_counts(held), plan$lags, widths)$evidence)
     }, 0)
@@ -77,7 +81,8 @@ test_pairs <- function(x, alpha, threads, max_memory) {
        units = length(chosen), of = sum(spikes > 0), counts = counts,
        bin = plan$seconds, widths = plan$widths$width * plan$seconds, lags = plan$lags,
        max_lag = plan$lags * plan$seconds, n_surrogates = n, alpha = alpha,
-       peaks = plan$widths$peak, shift = pair_shift * plan$seconds, piece = min(10, observed_seconds(x) / 50))
+       peaks = plan$widths$peak, shift = pair_shift * plan$seconds,
+       piece = if (both) max(4 * reach, seconds[["wide"]]))
 }
 
 #' The first row of each pair, whichever unit is the reference

@@ -264,7 +264,7 @@ pairs_section <- function(made, tested) {
       ". Pairs of spikes are those with lags in the window, and expected are as many as the lags",
       " beside it make likely. The p value is corrected for all pairs, lags and widths. It is the",
       " probability that chance gives any pair with as clear a peak",
-      if ("narrow" %in% tested$pairs$peak) sprintf(
+      if ("narrow" %in% tested$pairs$peak && !is.null(tested$piece)) sprintf(
         "; for narrow peaks, chance keeps all that is slower than %s", duration_text(2 * tested$shift)),
       "."
     ))
@@ -278,7 +278,11 @@ draw_pairs <- function(pairs, tested) {
   lag <- attr(counts, "lag", exact = TRUE)
   bin <- tested$bin
   units <- dimnames(counts)[[2L]]
-  labels <- make.unique(sprintf("%s to %s", pairs$reference, pairs$target))
+  # A strip of the picture has room for some thirty letters.
+  cut <- \(name) ifelse(nchar(name) <= 30L, name, paste0(
+    substr(name, 1L, 14L), "...", substring(name, nchar(name) - 12L)))
+  apart <- ifelse(nchar(paste(pairs$reference, pairs$target)) > 26L, "\n", " ")
+  labels <- make.unique(sprintf("%s%sto %s", cut(pairs$reference), apart, cut(pairs$target)))
   near <- abs(lag) <= tested$max_lag + bin / 2
   bars <- do.call(rbind, lapply(seq_len(nrow(pairs)), \(k) {
     data.frame(lag = lag[near] * 1e3, pair = factor(labels[[k]], labels), count = plain_counts(counts)[

@@ -409,6 +409,23 @@ test_that("two spikes years apart need no memory for the time between them", {
   expect_equal(nrow(test_pairs(x, 0.05, 1, 1e8)$pairs), 0)
 })
 
+test_that("units of a songbird that are moved by themselves have no pairs beyond the stated rate", {
+  song <- read_spikes(shared_data("recordings/songbird.txt"))
+  frame <- frame_ticks(train_ticks(song))
+  x <- first_frames(song, frame)
+  at <- round(train_ticks(x) / frame)
+  length <- diff(range(at)) + 1
+  local_function("pair_surrogates", 19)
+  found <- vapply(1:8, \(k) {
+    set.seed(k)
+    moved <- (at - min(at) + sample(length, nlevels(x$unit), TRUE)[as.integer(x$unit)]) %% length
+    y <- spike_trains(round(moved * frame / 1e6, 6), x$unit, start = 0, end = length * frame / 1e6)
+    nrow(test_pairs(y, 0.05, 1, 1e9)$pairs) > 0
+  }, NA)
+  # More than 2 of 8 have a probability of 0.006 where that of each is 0.05.
+  expect_lte(sum(found), 2)
+})
+
 # ---- Pieces of pages ----
 
 test_that("base64 is that of RFC 4648", {
