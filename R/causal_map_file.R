@@ -115,6 +115,10 @@ check_path <- function(path, arg, call, of = "a file") {
   }
   check_string(path, arg, call = call)
   if (!nzchar(path)) abort_arg(arg, must, "\"\"", call = call)
+  if (nchar(path, "bytes") > 4095L) {
+    abort_arg(arg, must, sprintf("text of %s bytes, which no path has", commas(nchar(path, "bytes"))),
+              call = call)
+  }
 }
 
 # ---- Making one ----------------------------------------------------------------------

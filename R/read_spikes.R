@@ -109,7 +109,7 @@
 #'   is that of `x[time = c(from, to)]` on the whole file.
 #' @param start,end Bounds of the observation interval, in seconds, as in
 #'   [spike_trains()]. A file that says how long it was recorded gives them.
-#' @param resolution Length of a tick, in seconds.
+#' @param resolution Length of a tick, in seconds; at least 1e-12.
 #' @param sampling_rate Samples in a second, for `time_unit = "samples"`, and for files that
 #'   do not say it.
 #' @param sep Separator of a table; `NULL` to guess.
@@ -224,8 +224,11 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
   if (is.data.frame(trials)) spikes$trials <- trials
   trial <- spikes[["trial"]]
   if (!is.null(trial)) {
-    spikes[c("ticks", "trials")] <- place_trials(spikes$ticks, trial, spikes[["trials"]],
-                                                 trial_clock, trial_window, resolution, call)
+    placed <- place_trials(spikes$ticks, trial, spikes[["trials"]], trial_clock, trial_window,
+                           start, end, resolution, call)
+    spikes[c("ticks", "trials")] <- placed[c("ticks", "trials")]
+    start <- placed$start
+    end <- placed$end
   } else {
     check_no_trial(trial_clock, trial_window, call)
   }
@@ -285,9 +288,7 @@ check_time_range <- function(from, to, resolution, call) {
   bound <- function(value, arg, default) {
     if (is.null(value)) return(default)
     if (is.numeric(value) && length(value) == 1L && is.infinite(value)) return(value)
-    value <- check_number(value, arg, call = call)
-    seconds_to_ticks(value, resolution, arg, call)
-    value
+    check_number(value, arg, call = call)
   }
   range <- c(bound(from, "from", -Inf), bound(to, "to", Inf))
   if (range[[1L]] > range[[2L]]) {

@@ -186,7 +186,7 @@ sound_rows <- function(got, layout, resolution) {
   time <- got$time
   tick <- raw_ticks(time, resolution, layout$per_second)
   time[!is.finite(time) | abs(tick) >= 2^53] <- NaN
-  text <- lapply(got$text, \(one) clean_text(one$values)[one$code])
+  text <- lapply(got$text, \(one) label_of_text(one$values)[one$code])
   missing <- Reduce(`|`, lapply(text, \(one) one %in% c("", "NA")))
   no_unit <- Reduce(`&`, lapply(text, \(one) one == ""))
   unit <- do.call(paste, c(text, sep = "_"))

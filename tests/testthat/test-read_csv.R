@@ -160,3 +160,21 @@ test_that("spikes that are there twice are said", {
   expect_identical(nrow(x), 3L)
   expect_message(read_spikes(file, resolution = 1e-7), "1 spike of 5 is on the tick")
 })
+
+test_that("whole numbers written with a decimal point name units and trials as numbers do", {
+  time <- c(0.1, 0.3, 1.1, 1.4)
+  want <- spike_trains(time, c(72, 7, 72, 7))
+  rows <- paste(time, c("72.0", "7.0", "72.0", "7.00"), c("1.0", "1.0", "2.0", "2.0"), sep = ",")
+  x <- suppressMessages(read_spikes(csv_file("time,unit,trial", rows), trial_clock = "recording"))
+  expect_identical(levels(x$unit), c("7", "72"))
+  expect_identical(trial_table(x)$trial, 1:2)
+  expect_identical(x$unit, want$unit)
+  names <- levels(read_spikes(csv_file("time,unit", "1,1.5", "2,v2.0", "3,2.0"))$unit)
+  expect_setequal(names, c("1.5", "v2.0", "2"))
+})
+
+test_that("units of the songbird are called by their numbers", {
+  x <- read_spikes(shared_data("recordings/songbird.txt"))
+  expect_true(all(grepl("^[0-9]+$", levels(x$unit))))
+  expect_gt(nrow(x[unit = 72]), 0)
+})
