@@ -183,7 +183,7 @@
 causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NULL,
                        targets = NULL, validation = c("loo", "split"),
                        exclusion_radius = 0, lib_sizes = NULL, ..., n_surrogates = 0,
-                       surrogate = c("phase", "shuffle", "seasonal", "twin"),
+                       surrogate = c("shift", "phase", "shuffle", "seasonal", "twin"),
                        period = NULL, screen = NULL, top = NULL,
                        precision = c("float", "half"), dataset = NULL, no_time = FALSE, file = NULL,
                        device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
@@ -227,6 +227,7 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
     top = if (!is.null(top)) check_count(top), threads = threads, call = call,
     started = started
   )
+  task <- with_reasons(task, here)
   device <- check_choice(device)
   task$place <- map_place(device, gpus, task)
   if (!is.null(file)) return(map_to_file(task, file, here))
@@ -289,6 +290,14 @@ optimal_dimensions <- function(x, E_max = 20, tau = -1, Tp = 1,
 
 # ---- What is done -----------------------------------------------------------------------
 
+#' The task, told which series have no rho, or no p value
+#' @noRd
+with_reasons <- function(task, call) {
+  task$rule$reasons <- task_reasons(task, said = task$kind == "causal_map", call)
+  if (!is.null(task$E)) task$E <- drop_dimensions(task$E, task$targets, task$rule)
+  task
+}
+
 #' The dimensions of the targets of a task: those given, or found
 #' @noRd
 task_dimensions <- function(task, call) {
@@ -303,12 +312,13 @@ find_dimensions <- function(task, columns, call) {
   rule <- task$rule
   rule$Tp <- 1
   rule$precision <- "float"
-  first_maximum(map_dimensions(task$source, columns, rule, task$split, task$place, call))
+  E <- first_maximum(map_dimensions(task$source, columns, rule, task$split, task$place, call))
+  drop_dimensions(E, columns, rule)
 }
 
 say_dimensions <- function(E, task) {
   if (is.null(task$E)) {
-    say_undetermined(sum(is.na(E)), length(E))
+    say_undetermined(sum(is.na(E) & !without_rho(task$rule, task$targets)), length(E))
   } else if (task$kind == "causal_map") {
     say_too_many(E, task$source$steps, task$rule)
   }
@@ -345,7 +355,7 @@ map_in_memory <- function(task, call) {
   elapsed <- c(dimensions = mapped - task$started, map = ended - mapped,
                total = ended - task$started, if (task$place$device == "gpu") kernels)
   held$result(E = E, parameters = task_parameters(task), call = task$call, elapsed = elapsed,
-              device = task$place$device)
+              device = task$place$device, reasons = named_reasons(task))
 }
 
 # ---- Messages to the user ------------------------------------------------------------
@@ -354,7 +364,7 @@ say_undetermined <- function(n, of) {
   if (n == 0) return(invisible())
   cli::cli_inform(
     c(i = "No number of dimensions predicts {commas(n)} of {commas(of)}
-           target{cli::qty(of)}{?s}: {cli::qty(n)}{?it is/they are} constant, short or full of
+           target{cli::qty(of)}{?s}: {cli::qty(n)}{?it is/they are} too short or full of
            gaps, and {?its column is/their columns are} NA."),
     class = "synfire_message_dimensions"
   )

@@ -138,6 +138,7 @@ smap_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 1, theta = 2,
     kind = "smap_map", source = source, libraries = libraries, targets = targets, E = E,
     rule = rule, split = FALSE, threads = threads, call = call, started = started
   )
+  task <- with_reasons(task, here)
   seconds <- smap_map_seconds(task) * length(libraries)
   task$place <- edm_place(check_choice(device), gpus, seconds)
   if (!is.null(file)) return(map_to_file(task, file, here))
@@ -188,7 +189,7 @@ smap_map_in_memory <- function(task, call) {
     rho, strength, E = task$E, parameters = parameters, call = task$call,
     elapsed = c(dimensions = mapped - task$started, map = ended - mapped,
                 total = ended - task$started),
-    device = task$place$device
+    device = task$place$device, reasons = named_reasons(task)
   )
 }
 
@@ -212,7 +213,7 @@ map_smap_libraries <- function(task, libraries, keep, call) {
       for (layer in smap_map_layers) values[[layer]][, group] <- found[[layer]]
     }
     bar(length(block))
-    keep(columns, values)
+    keep(columns, drop_values(values, columns, task$targets, task$rule))
   }
 }
 
