@@ -177,7 +177,7 @@ links_trouble <- function(x) {
 #'
 #' Attributes: `E`, the dimensions of each target, named; `lag`, `p_value` and
 #' `convergence`, matrices, or `NULL`; `parameters`, `call`, `elapsed` (s: `dimensions`,
-#' `map`, `total`) and `device`.
+#' `map`, `total`) and `device`; and `reasons`, why series have no rho or no p value, or `NULL`.
 #' @section Tables of links:
 #' With `top` or `screen`, [causal_map()] returns only some pairs: a data frame of class
 #' `causal_links`, with the columns of `as.data.frame()` above and the same attributes, and

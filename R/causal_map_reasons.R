@@ -46,10 +46,10 @@ series_pieces <- function(source, columns) {
 
 #' How many stretches of each series are independent of each other, about
 #'
-#' The number of rows over 1 + 2 times the sum of squared autocorrelations at lags up to a tenth
-#' of the rows: with so many values a correlation of two such series would vary as much if
-#' their values were independent (Bartlett 1935). What is a season comes again and counts for
-#' nothing.
+#' Of what is left without the season: the number of rows over 1 + 2 times the sum of squared
+#' autocorrelations at lags up to a tenth of the rows, as the correlation of two such series
+#' varies as much as that of so many independent values (Bartlett 1935); times its share
+#' of the variance, as all that goes round predicts the season.
 #' @noRd
 independent_pieces <- function(x, threads, call = rlang::caller_env()) {
   first <- rep(1L, nrow(x))
@@ -62,16 +62,17 @@ independent_pieces <- function(x, threads, call = rlang::caller_env()) {
 pieces_of_rest <- function(rest, x) {
   known <- !is.na(rest)
   n <- sum(known)
-  unit <- max(abs(x[known] - mean(x[known])), 0)
+  x <- x[known] - mean(x[known])
+  unit <- max(abs(x), 0)
   if (n < 10L || unit == 0) return(0)
-  rest <- rest / unit
-  rest <- ifelse(known, rest - mean(rest[known]), 0)
-  if (mean(rest^2) < 1e-12) return(0)
+  all <- sum((x / unit)^2)
+  rest <- ifelse(known, (rest - mean(rest[known])) / unit, 0)
   lags <- length(rest) %/% 10
   size <- stats::nextn(length(rest) + lags)
   power <- Mod(stats::fft(c(rest, rep(0, size - length(rest)))))^2
-  shared <- Re(stats::fft(power, inverse = TRUE))[seq_len(lags + 1)]
-  n / (1 + 2 * sum((shared[-1L] / shared[[1L]])^2))
+  shared <- Re(stats::fft(power, inverse = TRUE))[seq_len(lags + 1)] / size
+  if (shared[[1L]] < 1e-12 * all) return(0)
+  n / (1 + 2 * sum((shared[-1L] / shared[[1L]])^2)) * shared[[1L]] / all
 }
 
 # ---- What follows --------------------------------------------------------------------

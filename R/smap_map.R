@@ -79,10 +79,11 @@
 #'
 #' @return A list of class `smap_map` with the double matrices `rho` and `strength`, libraries x
 #'   targets, named by series; see [smap_map_tables]. `NA` stands where there is none:
-#'   for a constant library both, as for one with fewer than two rows; rho for a constant
-#'   target, and with fewer than three steps to compare. Attributes: `E` (integer, named by
+#'   for a library or target that is constant or has fewer than 20 events (see
+#'   [causal_map()]), and for a library with fewer than two rows; rho with fewer than three steps
+#'   to compare. Attributes: `E` (integer, named by
 #'   target), `parameters`, `call`, `elapsed` (seconds: `dimensions`, `map`, `total`) and
-#'   `device`. With `file`, a map of class `smap_map_file` that reads from there what
+#'   `device`; and `reasons`, as in [causal_map()]. With `file`, a map of class `smap_map_file` that reads from there what
 #'   is asked for.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: infinite values, and values

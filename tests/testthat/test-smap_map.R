@@ -23,7 +23,7 @@ test_that("all arguments together give what smap() does", {
   set.seed(3)
   series <- list(
     maps = ring_series(3, 90), counts = matrix(stats::rpois(270, 0.4), 90),
-    ties = round(ring_series(3, 90) * 4), sparse = matrix(stats::rbinom(240, 1, 0.06), 80),
+    ties = round(ring_series(3, 90) * 4), sparse = matrix(stats::rbinom(240, 1, 0.4), 80),
     waves = outer(1:100, c(0.3, 0.7, 0.31), \(t, w) sin(w * t)), far = 1e6 + ring_series(2, 60),
     short = ring_series(3, 7)
   )

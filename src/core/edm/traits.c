@@ -316,7 +316,7 @@ static uint32_t events_of(const double *x, uint32_t n, double same)
     uint32_t events = 0;
     int away = 0;
     if (isnan(usual))
-        return n;
+        return INT32_MAX;
     for (uint32_t i = 0; i < n; i++) {
         double off = fabs(x[i] - usual);
         events += away && off < before - same;

@@ -25,8 +25,8 @@ typedef struct syn_traits {
 typedef struct syn_activity {
     int constant;      /* no two values differ by more than the rounding of a mean */
     uint32_t events;   /* where more than half of the values are one and the same: how
-                          often the series goes furthest from that, and back; else how many
-                          values are known */
+                          often the series goes furthest from that, and back; else
+                          INT32_MAX */
     uint32_t memory;   /* the lag at which its autocorrelation first is below 1 / e, or a
                           tenth of its rows; 0 where it is constant */
 } syn_activity;
