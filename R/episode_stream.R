@@ -189,7 +189,7 @@
 episode_stream <- function(intervals, min_count = NULL, window, ..., resolution = 1e-6,
                            history = 1000, follow = 10, alarms = NULL, look = NULL,
                            n_surrogates = NULL, judge_after = NULL,
-                           surrogate = "dither", dither = 0.015) {
+                           surrogate = "joint_isi", dither = NULL) {
   call <- match.call()
   arguments <- list(...)
   check_mining_names(arguments)

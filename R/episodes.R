@@ -176,7 +176,7 @@
 mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
                           min_support = NULL, units = NULL,
                           target = c("frequent", "closed", "maximal"), top = NULL,
-                          distinct_units = FALSE,
+                          distinct_units = TRUE,
                           engine = c("auto", "window", "state", "two-pass", "ptpe", "mtpe",
                                      "hybrid", "occurrence"),
                           merge = c("exact", "published"),
