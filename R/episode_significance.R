@@ -176,6 +176,14 @@ episode_significance <- function(episodes, x = attr(episodes, "recording"),
   } else {
     no_null(length(count), n)
   }
+  chosen <- if (some && correction == "max" && any(lengths(codes$units) > 1L)) {
+    chosen_by_count(episodes, x)
+  }
+  if (!is.null(chosen)) {
+    # Enough to say whether a p value is at most alpha.
+    again <- min(n, 2 * ceiling(1 / alpha) - 1)
+    null$chosen <- null_of_chosen(x, made, episodes, count, chosen, again, threads, max_memory)
+  }
   new_significance(
     episodes, count, null, n, alpha, correction, p_estimator,
     list(recording = x, n_surrogates = n, surrogate = made, alpha = alpha,
@@ -283,7 +291,7 @@ new_significance <- function(episodes, count, null, n, alpha, correction, p_esti
   p <- p_adjusted <- rep(NA_real_, length(count))
   p[tested] <- surrogate_p(null$reached[tested], n, p_estimator)
   p_adjusted[tested] <- if (correction == "max") {
-    surrogate_p(reached_by_maxima(null, size, which(tested)), n, p_estimator)
+    adjusted_by_maxima(null, size, which(tested), n, p_estimator)
   } else {
     adjust_p(p[tested], correction, alpha)
   }
@@ -306,6 +314,15 @@ zero_bound <- function(p, p_adjusted, n, alpha, correction) {
   least <- 1 / (n + 1)
   if (correction == "max" || !any(p_adjusted == 0)) return(least)
   max(adjust_p(pmax(p, least), correction, alpha)[p_adjusted == 0])
+}
+
+#' p values of some episodes, adjusted by the largest score of a size
+#' @noRd
+adjusted_by_maxima <- function(null, size, rows, n, p_estimator) {
+  p <- surrogate_p(reached_by_maxima(null, size, rows), n, p_estimator)
+  if (is.null(null$chosen)) return(p)
+  again <- reached_by_maxima(null$chosen, size, rows)
+  pmax(p, surrogate_p(again, ncol(null$chosen$maximum), p_estimator))
 }
 
 #' How many surrogates have a score of that size as high as each of some episodes

@@ -66,7 +66,8 @@ suggest_min_count <- function(x, intervals, alpha = 0.05,
   chains <- candidates$chains
   if (nrow(chains) == 0L) return(say_nothing_follows(x, intervals))
   beyond <- if (method == "surrogates") {
-    beyond_surrogates(chains, x, made, n, alpha, threads, max_memory)
+    beyond_surrogates(chains, x, made, n, alpha, intervals, candidates$least, distinct_units,
+                      threads, max_memory)
   } else {
     beyond_independence(chains, x, alpha)
   }
@@ -110,11 +111,21 @@ candidate_chains <- function(x, intervals, distinct_units, threads, max_memory) 
 #' @return List: `is`, a flag for each, `by` what it is compared with, `usual` count of a
 #'   typical pair by chance, and the count it would `need`.
 #' @noRd
-beyond_surrogates <- function(chains, x, made, n, alpha, threads, max_memory) {
+beyond_surrogates <- function(chains, x, made, n, alpha, intervals, least, distinct_units,
+                              threads, max_memory) {
   count <- .subset2(chains, "count")
   size <- .subset2(chains, "size")
   null <- null_in_parts(x, made, episode_codes(chains, x), count, n, NULL, threads, max_memory)
   reached <- reached_by_maxima(null, size, seq_along(count))
+  longer <- which(size > 2L)
+  if (length(longer)) {
+    again <- null_of_chosen(x, made, chains[longer, ], count[longer], list(
+      units = levels(.subset2(x, "unit")), sizes = 3:5, min_count = least,
+      intervals = intervals, distinct_units = distinct_units
+    ), n, threads, max_memory)
+    reached[longer] <- pmax(reached[longer],
+                            reached_by_maxima(again, size[longer], seq_along(longer)))
+  }
   # The bar is the highest score that too many surrogates reach.
   maxima <- sort(null$maximum[2L, ], decreasing = TRUE)
   bar <- maxima[[floor(alpha * (n + 1) * (1 + 1e-9))]]
