@@ -49,10 +49,17 @@
 #'
 #' # What a p value does not say
 #' An episode of many units contains others: where A, B is more frequent than chance, so is
-#' A, B, C, with any C. Look at the pairs first. And episodes that were mined in the same
-#' recording were chosen by their counts. Where `min_count` is so high that few chance
-#' episodes reach it, those that do look better than they are: mine with a `min_count` that
-#' surrogates reach as well, or mine one part of the recording and test in another (`x`).
+#' A, B, C, with any C. Look at the pairs first.
+#'
+#' # Episodes that were mined in the same recording
+#' These were chosen by their counts, so that many are high by chance. With `"max"` surrogates
+#' choose in the same way: some of them (two over `alpha`, less one; 39 for 0.05) are mined with
+#' the `min_count` of `episodes`, and all that is found in any of them takes part in the largest
+#' scores (the 300 of each size and surrogate whose counts are furthest above
+#' [expected_counts()], where there are more). The adjusted p value is the larger of this one and
+#' of that among the episodes of the table, so that it is 0.025 or more. The other corrections
+#' do not know that episodes were chosen: for them mine one part of the recording and test in
+#' another (`x`).
 #'
 #' # Memory
 #' The counts of all episodes in all surrogates are held at a time, four bytes each, as far

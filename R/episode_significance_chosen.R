@@ -55,8 +55,8 @@ mine_surrogate <- function(spikes, x, chosen, threads, max_memory, most = 300L) 
   found <- found[.subset2(found, "size") %in% chosen$sizes, ]
   size <- .subset2(found, "size")
   if (!any(tabulate(size) > most)) return(found)
-  high <- surprise(.subset2(found, "count"), expected_episodes(found, x))
-  rows <- order(size, -high)
+  expected <- expected_episodes(found, x)
+  rows <- order(size, (expected - .subset2(found, "count")) / sqrt(expected + 1))
   found[rows[sequence(rle(size[rows])$lengths) <= most], ]
 }
 

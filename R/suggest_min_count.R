@@ -9,13 +9,13 @@
 #'
 #' # How it is found
 #' All pairs are looked at, and all chains of three to five units down to the smallest count
-#' that at most 20,000 of them reach. Each has a score, as with the correction `"max"` of
+#' that at most 5,000 of them reach. Each has a score, as with the correction `"max"` of
 #' [episode_significance()]: how far its count is above those in surrogates. It is *beyond
 #' chance* when its score is higher than the highest score of its size in nearly all
 #' surrogates (all but a share `alpha`). The suggestion is never so small that more than
-#' 20,000 chains would be found; a message says if rarer ones are beyond chance.
+#' 5,000 chains would be found; a message says if rarer ones are beyond chance.
 #'
-#' Where nothing is beyond chance, the suggestion is that smallest count of at most 20,000
+#' Where nothing is beyond chance, the suggestion is that smallest count of at most 5,000
 #' chains, and the message says how often a pair would have had to occur to be found.
 #'
 #' @inheritParams mine_episodes
@@ -78,7 +78,7 @@ suggest_min_count <- function(x, intervals, alpha = 0.05,
 }
 
 # So many chains are tested in seconds, and a table of them can be read.
-most_chains <- 2e4
+most_chains <- 5e3
 
 #' All pairs that occur, and chains of three to five units down to the least count that not
 #' too many of them reach
