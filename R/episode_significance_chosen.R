@@ -65,7 +65,8 @@ mine_surrogate <- function(spikes, x, chosen, threads, max_memory, most = 300L) 
 chosen_by_count <- function(episodes, x) {
   min_count <- attr(episodes, "min_count", exact = TRUE)
   recording <- own_recording(episodes)
-  if (is.null(min_count) || is.null(recording)) return(NULL)
+  intervals <- attr(episodes, "intervals", exact = TRUE)
+  if (is.null(min_count) || is.null(intervals) || is.null(recording)) return(NULL)
   units <- levels(.subset2(recording, "unit"))
   # Of the units mined, the same spikes.
   same <- identical(attr(recording, "resolution"), attr(x, "resolution")) &&
@@ -73,7 +74,7 @@ chosen_by_count <- function(episodes, x) {
     identical(.subset2(recording, "time"),
               .subset2(x, "time")[.subset2(x, "unit") %in% units])
   if (!same) return(NULL)
-  list(units = units, min_count = min_count, intervals = attr(episodes, "intervals"),
+  list(units = units, min_count = min_count, intervals = intervals,
        sizes = setdiff(.subset2(episodes, "size"), 1L),
-       distinct_units = attr(episodes, "distinct_units", exact = TRUE))
+       distinct_units = isTRUE(attr(episodes, "distinct_units", exact = TRUE)))
 }
