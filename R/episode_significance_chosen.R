@@ -49,9 +49,12 @@ mine_surrogate <- function(spikes, x, chosen, threads, max_memory, most = 300L) 
   one <- new_spike_trains(spikes$tick, structure(spikes$unit, levels = levels, class = "factor"),
                           attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE),
                           attr(x, "resolution", exact = TRUE), attr(x, "trials", exact = TRUE))
-  found <- mine_episodes(one, chosen$min_count, chosen$intervals, units = chosen$units,
-                         max_size = max(chosen$sizes), distinct_units = chosen$distinct_units,
-                         threads = threads, max_memory = max_memory)
+  # What mining says of long delays or much memory it has said of the recording.
+  found <- suppressWarnings(suppressMessages(
+    mine_episodes(one, chosen$min_count, chosen$intervals, units = chosen$units,
+                  max_size = max(chosen$sizes), distinct_units = chosen$distinct_units,
+                  threads = threads, max_memory = max_memory)
+  ))
   found <- found[.subset2(found, "size") %in% chosen$sizes, ]
   size <- .subset2(found, "size")
   if (!any(tabulate(size) > most)) return(found)

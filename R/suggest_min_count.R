@@ -95,10 +95,11 @@ candidate_chains <- function(x, intervals, distinct_units, threads, max_memory) 
   counts <- sort(.subset2(pairs, "count"), decreasing = TRUE)
   if (length(counts) == 0L) return(list(chains = pairs, least = 2))
   least <- max(2, counts[[min(20, length(counts))]])
-  longer <- mine(least, 5)
+  again <- \(count) suppressWarnings(suppressMessages(mine(count, 5)))
+  longer <- again(least)
   while (least > 2) {
     lower <- max(2, floor(0.75 * least))
-    found <- mine(lower, 5)
+    found <- again(lower)
     if (nrow(found) > most_chains) break
     least <- lower
     longer <- found

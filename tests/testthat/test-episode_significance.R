@@ -345,7 +345,7 @@ test_that("dither scales with the intervals, is printed, and clocks widen the hi
   expect_equal(dither_of(c(0.005, 0.015)), 0.03)
   expect_equal(dither_of(cbind(c(0, 0.005), c(0.005, 0.025))), 0.06)
   # No longer than a trial.
-  expect_equal(dither_of(c(0, 2)), 3)
+  expect_equal(suppressWarnings(dither_of(c(0, 2))), 3)
   clock <- spike_trains(seq(0.16, 30, by = 0.16), "A", start = 0, end = 31)
   expect_equal(synfire:::interval_histogram(clock, 0.03)[1:2],
                list(truncation_limit = 0.48, n_bins = 400))
