@@ -138,7 +138,7 @@ cut_half <- function(data, second) {
 # ---- What must hold --------------------------------------------------------------------
 
 percent <- function(share) sprintf("%.1f %%", 100 * share)
-row <- function(measure, out, bound, holds, hits = NULL, tests = NULL, rate = NA) {
+answer <- function(measure, out, bound, holds, hits = NULL, tests = NULL, rate = NA) {
   list(list(measure = measure, out = out, bound = bound, holds = holds, hits = hits,
             tests = tests, rate = rate))
 }
@@ -147,7 +147,7 @@ row <- function(measure, out, bound, holds, hits = NULL, tests = NULL, rate = NA
 # fewer than they look: as many as their spread among draws speaks for.
 judge_rate <- function(measure, hits, tests, rate, dependent = TRUE) {
   n <- sum(tests)
-  if (n == 0) return(row(measure, "nothing to test", "", TRUE, hits, tests, rate))
+  if (n == 0) return(answer(measure, "nothing to test", "", TRUE, hits, tests, rate))
   share <- sum(hits) / n
   spread <- 1
   if (dependent && length(tests) > 2L) {
@@ -157,7 +157,7 @@ judge_rate <- function(measure, hits, tests, rate, dependent = TRUE) {
   }
   counted <- max(1, round(n / spread))
   most <- stats::qbinom(surely, counted, rate) / counted
-  row(measure, sprintf("%s (%s of %s)", percent(share), format(sum(hits)), format(n)),
+  answer(measure, sprintf("%s (%s of %s)", percent(share), format(sum(hits)), format(n)),
       sprintf("%s of %d independent", percent(most), counted), share <= most, hits, tests, rate)
 }
 
@@ -169,11 +169,11 @@ judge_impossible <- function(analysis, draws) {
   rho <- vapply(draws, \(draw) mean(draw$rho, na.rm = TRUE), 0)
   known <- is.finite(rho)
   mean_rho <- if (sum(known) < 3L) {
-    row("mean rho", sprintf("told in %d draws", sum(known)), "", TRUE)
+    answer("mean rho", sprintf("told in %d draws", sum(known)), "", TRUE)
   } else {
     error <- stats::sd(rho[known]) / sqrt(sum(known))
     bound <- 0.03 + stats::qt(0.995, sum(known) - 1) * error
-    row("mean rho", sprintf("%.3f", mean(rho[known])), sprintf("%.3f", bound),
+    answer("mean rho", sprintf("%.3f", mean(rho[known])), sprintf("%.3f", bound),
         mean(rho[known]) <= bound)
   }
   hits <- vapply(draws, \(draw) sum(draw$p <= 0.05 + 1e-9, na.rm = TRUE), 0L)
@@ -213,7 +213,7 @@ judge_same <- function(question, analysis, before, after) {
     told <- after$fixed[extra]
     told <- told[is.finite(told) & grepl("^[^,]* > |^rho", names(told))]
     if (length(told) > 0L) {
-      rows <- row("the silent one", sprintf("rho up to %.3f", max(abs(told))), "cannot be told",
+      rows <- answer("the silent one", sprintf("rho up to %.3f", max(abs(told))), "cannot be told",
                   FALSE)
     }
     after$fixed <- after$fixed[setdiff(names(after$fixed), extra)]
@@ -221,7 +221,7 @@ judge_same <- function(question, analysis, before, after) {
   }
   if (!is.null(before$fixed)) {
     apart <- difference(before$fixed, after$fixed)
-    rows <- c(rows, row("numbers", if (is.finite(apart)) sprintf("differ by %.2g", apart) else
+    rows <- c(rows, answer("numbers", if (is.finite(apart)) sprintf("differ by %.2g", apart) else
       sprintf("%d others", length(setdiff(names(before$fixed), names(after$fixed))) +
                 length(setdiff(names(after$fixed), names(before$fixed)))),
       sprintf("%g", question$tolerance), apart <= question$tolerance))
@@ -230,12 +230,12 @@ judge_same <- function(question, analysis, before, after) {
     rows <- c(rows, if (question$random) {
       apart <- p_apart(before$chance, after$chance, before$n)
       most <- stats::qnorm(1 - (1 - surely) / 2 / length(apart))
-      row("p values", sprintf("%.1f sd apart", max(apart)), sprintf("%.1f sd", most),
+      answer("p values", sprintf("%.1f sd apart", max(apart)), sprintf("%.1f sd", most),
           max(apart, na.rm = TRUE) <= most)
     } else {
       apart <- difference(before$chance, after$chance)
       most <- if (question$tolerance > 0) 2 / before$n else 0
-      row("p values", sprintf("differ by %.2g", apart), sprintf("%.2g", most),
+      answer("p values", sprintf("differ by %.2g", apart), sprintf("%.2g", most),
           apart <= most + 1e-9)
     })
   }
@@ -245,13 +245,13 @@ judge_same <- function(question, analysis, before, after) {
     least <- if (other) 0.5 else 1
     # One of a few may be at the brink.
     holds <- if (other && length(union(before$found, after$found)) < 6L) NA else share >= least
-    rows <- c(rows, row("found", sprintf("%s of %d and %d in common", percent(share),
+    rows <- c(rows, answer("found", sprintf("%s of %d and %d in common", percent(share),
                                          length(before$found), length(after$found)),
                         percent(least), holds))
   }
   if (!is.null(before$seeded) && !question$random) {
     apart <- difference(before$seeded, after$seeded)
-    rows <- c(rows, row("counts", sprintf("differ by %.2g", apart), "0", apart == 0))
+    rows <- c(rows, answer("counts", sprintf("differ by %.2g", apart), "0", apart == 0))
   }
   rows
 }
@@ -262,10 +262,10 @@ report_halves <- function(first, second) {
   if (length(both) > 2L) {
     r <- suppressWarnings(stats::cor(first$fixed[both], second$fixed[both], use = "complete.obs",
                                      method = "spearman"))
-    rows <- row("numbers", sprintf("rank correlation %.2f of %d", r, length(both)), "", NA)
+    rows <- answer("numbers", sprintf("rank correlation %.2f of %d", r, length(both)), "", NA)
   }
   if (!is.null(first$found)) {
-    rows <- c(rows, row("found", sprintf("%s of %d and %d in common",
+    rows <- c(rows, answer("found", sprintf("%s of %d and %d in common",
                                          percent(overlap(first$found, second$found)),
                                          length(first$found), length(second$found)), "", NA))
   }

@@ -9,6 +9,7 @@
 # The table is written to controls.csv in the folder `controls` of BUILD.
 program <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[[1L]]))
 Sys.setenv(OMP_NUM_THREADS = "1")
+options(cli.progress_show_after = Inf)
 suppressPackageStartupMessages(library(synfire))
 source(file.path(dirname(program), "data.R"))
 for (file in c("recordings.R", "analyses.R", "questions.R")) source(file.path(program, file))
@@ -34,7 +35,7 @@ asked_analyses <- chosen(analyses, "ANALYSIS")
 asked_questions <- chosen(questions, "QUESTION")
 draws_of <- function(question, analysis) {
   if (question$group == "impossible cause") return(if (short) 4L else 8L)
-  if (isTRUE(analysis$slow)) 3L else if (short) 5L else 20L
+  if (isTRUE(analysis$slow)) 3L else if (short) 4L else 12L
 }
 
 # A number that the words decide.
@@ -82,7 +83,7 @@ ask <- function(question, recording, analysis, name, data, args, look) {
     halves = report_halves(look(\(data) cut_half(data, FALSE), "first half"),
                            look(\(data) cut_half(data, TRUE), "second half"))
   ), error = function(e) {
-    row("it runs", paste("stopped:", gsub("\\s+", " ", cli::ansi_strip(conditionMessage(e)))),
+    answer("it runs", paste("stopped:", gsub("\\s+", " ", cli::ansi_strip(conditionMessage(e)))),
         "", if (question$group == "halves") NA else FALSE)
   })
   seconds <- sum(proc.time()[1:2]) - started
@@ -172,7 +173,7 @@ rows <- parallel::mclapply(seq_len(NROW(cells)), \(k) {
   recording <- recordings[[cells$recording[[k]]]]
   name <- cells$analysis[[k]]
   tryCatch(suppressMessages(ask_all(recording, name)), error = function(e) {
-    stopped <- row("it loads", paste("stopped:", conditionMessage(e)), "", FALSE)
+    stopped <- answer("it loads", paste("stopped:", conditionMessage(e)), "", FALSE)
     rows <- lapply(stopped, \(r) c(list(recording = recording$name, cut = "", analysis = name,
                                         question = "", group = "", seconds = 0), r))
     show(rows)
