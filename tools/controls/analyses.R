@@ -213,7 +213,8 @@ pairs_within <- function(data, units) {
 }
 
 ask_assemblies <- list(
-  kind = "spikes", alpha = 0.05, reach = \(args) 1,
+  kind = "spikes", alpha = 0.05,
+  reach = function(args) if (is.null(args$max_lag)) 1 else args$max_lag,
   look = function(data, args) {
     found <- assemblies_of(data, args)
     list(found = pairs_within(data, found$units), seeded = c(activations = sum(found$count)))

@@ -59,11 +59,22 @@ on_grid <- function(data, time) {
   data$unit <- data$unit[once]
   data
 }
+# Each unit is rotated, and its stretches are put into another order, so that no lag between
+# two units lasts. A stretch is ten times as long as the analysis looks, but an eighth of a
+# trial at most.
 rotated <- function(data, draw, draws) {
   at <- stretches_of(data)
   units <- unique(at$unit)
-  by <- stats::runif(length(units))[match(at$unit, units)]
-  on_grid(data, at$start + (data$time - at$start + by * at$length) %% at$length)
+  moved <- data$time
+  for (k in seq_along(units)) {
+    own <- which(at$unit == units[[k]])
+    whole <- at$length[own[[1L]]]
+    n <- min(100, max(8, whole %/% (10 * data$reach)))
+    time <- (data$time[own] - at$start[own] + stats::runif(1L) * whole) %% whole
+    stretch <- pmin(floor(time / whole * n), n - 1)
+    moved[own] <- at$start[own] + time + (sample(n)[stretch + 1] - 1 - stretch) * whole / n
+  }
+  on_grid(data, moved)
 }
 # By up to five times what the analysis looks at, thrown back at the ends.
 jittered <- function(data, draw, draws) {
