@@ -67,13 +67,28 @@ with_h5_errors <- function(file, call, code) {
   withCallingHandlers(code, error = \(e) {
     says <- conditionMessage(e)
     if (inherits(e, "synfire_error") || !grepl("HDF5-API", says, fixed = TRUE)) return()
-    full <- grepl("No space left|File too large|[Qq]uota exceeded", says)
+    # The library does not always pass on what the system said.
+    full <- grepl("No space left|File too large|[Qq]uota exceeded", says) ||
+      !has_room(file, 2^20)
     reason <- regmatches(says, regexpr("error message = '[^']*'", says))
     abort_write(file, if (full) full_disk else {
       paste(c("the HDF5 library could not do it", sub("^error message = ", "", reason)),
             collapse = ": ")
     }, call)
   })
+}
+
+#' Whether so many bytes can be written next to a file
+#' @noRd
+has_room <- function(file, bytes) {
+  beside <- tempfile(paste0(basename(file), temporary_mark), dirname(file), ".tmp")
+  on.exit(unlink(beside))
+  parts <- pieces(bytes, 2^20)
+  write <- \(con) for (part in parts) writeBin(raw(length(part)), con)
+  tryCatch({
+    write_checked(beside, "wb", write, file, NULL)
+    TRUE
+  }, synfire_error_write = \(e) FALSE, warning = \(w) FALSE)
 }
 
 check_map_path <- function(file, call) {
@@ -100,6 +115,10 @@ check_path <- function(path, arg, call, of = "a file") {
   }
   check_string(path, arg, call = call)
   if (!nzchar(path)) abort_arg(arg, must, "\"\"", call = call)
+  if (nchar(path, "bytes") > 4095L) {
+    abort_arg(arg, must, sprintf("text of %s bytes, which no path has", commas(nchar(path, "bytes"))),
+              call = call)
+  }
 }
 
 # ---- Making one ----------------------------------------------------------------------
@@ -109,6 +128,8 @@ check_path <- function(path, arg, call, of = "a file") {
 create_map_file <- function(file, task, sharded, call) {
   names <- task$source$names
   n <- length(task$libraries)
+  # A disk that is full while the library makes a file can end R.
+  if (!has_room(file, map_head_bytes(task))) abort_write(file, full_disk, call)
   name_when_whole(file, new = TRUE, call = call, \(path) {
     h5 <- new_sealed_h5(path, tile_number(n, length(task$targets)))
     closed <- FALSE
@@ -137,6 +158,15 @@ create_map_file <- function(file, task, sharded, call) {
     close_h5(h5)
     seal_h5(path, do.call(rbind, places))
   })
+}
+
+#' More bytes than a file takes before there are numbers in it
+#' @noRd
+map_head_bytes <- function(task) {
+  n <- length(task$libraries)
+  targets <- length(task$targets)
+  sums <- n * ceiling(targets / map_file_tile[[2L]]) * length(map_kind(task$kind)$layers(task$rule))
+  2^17 + 8 * sums + (n + targets) * (32 + max(nchar(task$source$names, "bytes")))
 }
 
 #' Data sets of all layers, with space for all numbers but none of them written

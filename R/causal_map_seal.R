@@ -56,6 +56,8 @@ seal_of <- function(path, size, changing, about) {
 seal_state <- function(path) {
   head <- tryCatch(suppressWarnings(read_bytes(path, 0, seal_block)), error = \(e) raw())
   if (length(head) < seal_block) return("none")
+  # All of it is plain text; where a byte is not, R would not even read the numbers beside it.
+  head[head > as.raw(126L)] <- charToRaw("?")
   lines <- strsplit(rawToChar(head[head != 0]), "\n", fixed = TRUE, useBytes = TRUE)[[1L]]
   title <- sprintf("%s %d", seal_title, map_file_format)
   if (length(lines) < 3L || !identical(lines[[1L]], title)) return("none")

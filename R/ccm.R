@@ -47,7 +47,7 @@
 #' }
 #' # Verdicts
 #' `summary()` does not go by this table, which hangs on the library sizes that were asked for. It
-#' looks at the two series again, at all lags from -8 to 8 rows and in up to five dimensions, for
+#' looks at the two series again, at all lags from -8 to 8 rows (fewer in short replicates) and in up to five dimensions, for
 #' about a fifth of a second where there are 500 rows. The verdict on a direction is one of
 #' * *supported*: the series support that y drives x, directly or through others. The skill is
 #'   beyond that of surrogates; it is higher in the past of y than without a delay and in its
@@ -68,7 +68,9 @@
 #' library (Clark et al. 2015, "multispatial" cross mapping). Stack them in one data frame, and
 #' name in `segments` the column that tells them apart. Delay vectors and targets stay within
 #' a replicate, libraries are drawn from the rows of all of them, and so neighbours come
-#' from any.
+#' from any. Verdicts take replicates of three rows and more, if there are enough of them: at least
+#' 100 rows with as many rows of their replicate before and after them as there are lags to look at
+#' (8, in replicates below 48 rows a sixth of these, and 1 or 2 in the shortest ones).
 #'
 #' # Surrogates
 #' Two series that share a season or a trend predict one another without any cause. With
@@ -146,11 +148,11 @@
 #' plots <- lapply(1:40, \(plot) {
 #'   x <- runif(1, 0.2, 0.8)
 #'   y <- runif(1, 0.2, 0.8)
-#'   for (t in 1:7) {
+#'   for (t in 1:57) {
 #'     x[t + 1] <- x[t] * (3.8 - 3.8 * x[t])
 #'     y[t + 1] <- y[t] * (3.5 - 3.5 * y[t] - 0.3 * x[t])
 #'   }
-#'   data.frame(year = 1:8, plot, x, y)
+#'   data.frame(year = 1:8, plot, x = x[51:58], y = y[51:58])
 #' })
 #' summary(ccm(do.call(rbind, plots), "y", "x", E = 2, Tp = -1, segments = "plot",
 #'             samples = 30, threads = 2))

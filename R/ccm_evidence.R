@@ -66,6 +66,7 @@ turned_round <- function(problem) {
 #' @noRd
 evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   names <- problem$names
+  on.exit(tick(problem, Inf))
   out <- list(names = names, traits = traits)
   out$obstacle <- self_obstacle(problem) %||%
     trait_obstacle(traits$effect, names[["effect"]]) %||%
@@ -77,7 +78,7 @@ evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   problem$dims <- dimensions_to_try(problem)
   rows <- evidence_rows(problem)
   out$rows <- length(rows)
-  out$obstacle <- row_obstacle(length(rows))
+  out$obstacle <- row_obstacle(length(rows), problem)
   if (!is.null(out$obstacle)) return(out)
   out$together <- together(problem, rows)
   out$obstacle <- copy_obstacle(out$together, names)
@@ -91,6 +92,28 @@ evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   out
 }
 
+#' Problems with a progress bar in common
+#'
+#' Each has as many steps as a direction takes that has all signs of a cause: searches for
+#' neighbours among all rows. A direction that is told sooner is done at once.
+#' @noRd
+with_progress <- function(problems, alpha, frame = parent.frame()) {
+  own <- max(verdict_rules$surrogates[["own"]], ceiling(1 / alpha) - 1)
+  each <- own + 120
+  bar <- map_bar("Weighing evidence", each * length(problems), frame)
+  lapply(problems, \(problem) {
+    left <- each
+    problem$tick <- \(steps) {
+      steps <- min(steps, left)
+      left <<- left - steps
+      bar(steps)
+    }
+    problem
+  })
+}
+
+tick <- function(problem, steps) if (!is.null(problem$tick)) problem$tick(steps)
+
 #' Traits of both series
 #' @noRd
 pair_traits <- function(problem) {
@@ -100,20 +123,29 @@ pair_traits <- function(problem) {
 
 # ---- What is tried -------------------------------------------------------------------
 
+#' Rows of a typical segment: half of all rows are in longer ones
+#' @noRd
+segment_rows <- function(problem) stats::median(problem$last - problem$first + 1)
+
 #' Lags to both sides, fewer in short segments
 #' @noRd
 lags_to_try <- function(problem) {
-  segments <- unique(data.frame(problem$first, problem$last))
-  typical <- stats::median(segments[[2L]] - segments[[1L]] + 1)
+  typical <- segment_rows(problem)
   most <- max(verdict_rules$lags, abs(problem$Tp) + 3L)
-  most <- max(min(most, floor(typical / 6)), 2)
+  # A third of the shortest segments is left to look from.
+  least <- max(min(2, (typical - 1) %/% 3), 1)
+  most <- max(min(most, typical %/% 6), least)
   -most:most
 }
 
+#' Dimensions whose delay vectors leave most rows of a segment
+#' @noRd
 dimensions_to_try <- function(problem) {
   if (problem$embedded) return(problem$E)
-  most <- min(verdict_rules$E_max, max(2, sum(!is.na(problem$cause)) %/% 60))
-  as.integer(seq_len(most))
+  back <- max(problem$lags, segment_rows(problem) %/% 4)
+  most <- min(verdict_rules$E_max, sum(!is.na(problem$cause)) %/% 60,
+              1 + back %/% abs(problem$tau))
+  as.integer(seq_len(max(2, most)))
 }
 
 #' Points of dimension E, a matrix as edm_data() makes them
@@ -176,6 +208,7 @@ skill_of <- function(problem, E, rows, targets) {
 }
 
 skill_of_points <- function(problem, points, rows, targets) {
+  tick(problem, 1)
   # So many at a time that memory stays small; neighbours are found anew for each lot.
   lot <- max(1L, as.integer(2e7 / nrow(targets)))
   lots <- split(seq_len(ncol(targets)), (seq_len(ncol(targets)) - 1L) %/% lot)
@@ -302,6 +335,7 @@ skill_gain <- function(problem, rows, cross, traits) {
   sizes <- as.integer(sizes[sizes > map$knn + 1L])
   if (length(sizes) < 3L) return(list(gain = NA_real_))
   skill <- skill_in(map, sizes, 40, problem)
+  tick(problem, 40 * sum(sizes / length(rows)))
   rho <- mean_skill(skill, sizes)[, 1L]
   if (anyNA(rho)) return(list(gain = NA_real_))
   fit <- stats::lm.fit(cbind(1, log2(sizes)), log(pmax(1 - rho, 1e-4)))

@@ -16,6 +16,7 @@ ccm_verdicts <- function(problems, asked, alpha) {
   # The other direction is about the same two series.
   both <- if (length(problems) == 2L) problems else c(problems, lapply(problems, turned_round))
   traits <- pair_traits(both[[1L]])
+  both <- with_progress(both, alpha)
   measured <- Map(\(problem, traits) evidence(problem, alpha, traits), both,
                   list(traits, list(effect = traits$cause, cause = traits$effect)))
   rows <- lapply(seq_along(problems), \(k) {
@@ -81,9 +82,15 @@ copy_obstacle <- function(together, names) {
           two(together$most))
 }
 
-row_obstacle <- function(rows) {
+row_obstacle <- function(rows, problem) {
   if (rows >= verdict_rules$rows) return(NULL)
-  refusal("short", "only %s rows can be used, and a verdict takes %s", commas(rows),
+  where <- if (max(problem$first) > 1) {
+    sprintf(" (those with %s of their segment before them and after them)",
+            counted(max(problem$lags), "row"))
+  } else {
+    ""
+  }
+  refusal("short", "only %s rows can be used%s, and a verdict takes %s", commas(rows), where,
           verdict_rules$rows)
 }
 

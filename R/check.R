@@ -12,16 +12,29 @@
 abort_arg <- function(arg, must, is = NULL, hint = NULL, call = rlang::caller_env()) {
   # The parts are data, not templates: braces in a file name or unit must survive.
   bullets <- c(
-    paste0("{.arg ", escape_braces(arg), "} must be ", escape_braces(must), "."),
+    paste0("{.arg ", escape_braces(shorten(arg)), "} must be ", escape_braces(must), "."),
     if (!is.null(is)) c(x = paste0("It is ", escape_braces(is), ".")),
     if (!is.null(hint)) c(i = escape_braces(hint))
   )
   cli::cli_abort(bullets, class = c("synfire_error_argument", "synfire_error"), call = call)
 }
 
+#' Text as a template of cli, cut where it is too long to be read
+#' @noRd
 escape_braces <- function(text) {
-  text <- printable(text)
+  text <- shorten(printable(text))
   gsub("}", "}}", gsub("{", "{{", text, fixed = TRUE), fixed = TRUE)
+}
+
+#' Long text without its middle, as an argument may be a whole file
+#' @noRd
+shorten <- function(text, most = 1000L) {
+  long <- !is.na(text) & nchar(text) > most
+  cut <- text[long]
+  half <- most %/% 2L
+  text[long] <- sprintf("%s ... (%s characters) ... %s", substr(cut, 1L, half), commas(nchar(cut) - most),
+                        substring(cut, nchar(cut) - half + 1L))
+  text
 }
 
 #' Text that can be shown, whatever its bytes are
@@ -50,7 +63,7 @@ describe <- function(x) {
   if (is.matrix(x)) return(sprintf("a %s matrix of %d x %d", kind_of(x[0L]), nrow(x), ncol(x)))
   if (length(x) != 1L) return(sprintf("a %s vector of length %d", kind_of(x), length(x)))
   if (is.na(x) && !is.nan(x)) return("NA")
-  if (is.character(x)) return(encodeString(printable(x), quote = "\""))
+  if (is.character(x)) return(encodeString(shorten(printable(x), 300L), quote = "\""))
   if (is.factor(x)) return("a factor")
   format(x, digits = 10)
 }

@@ -73,27 +73,38 @@ cross_correlogram <- function(x, bin_size = 0.001, max_lag = 0.05, threads = NUL
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory)
   trains <- trains_of(x)
-  counts <- .Call(r_lag_histograms, trains,
-                  list(bin = bin, lags = lags, threads = threads, max_memory = max_memory))
-  counts <- finish_status(
-    counts, "cross-correlograms of all pairs",
-    c("Take fewer units with `x[unit = ]`.", "Or longer bins, or a smaller `max_lag`."),
-    limit_of = "pairs of spikes in a bin"
-  )
+  counts <- count_lags(trains, bin, lags, threads, max_memory)
   units <- levels(x$unit)
   trial <- trains$trial %||% rep(1L, nrow(x))
   inside <- !is.na(trial)
   cell <- trains$unit[inside] + (trial[inside] - 1) * length(units)
   spikes <- tabulate(cell, length(units) * length(trains$start))
   structure(
-    counts, dim = c(2L * as.integer(lags) + 1L, length(units), length(units)),
-    dimnames = list(lag = NULL, reference = units, target = units),
+    counts, dimnames = list(lag = NULL, reference = units, target = units),
     class = "cross_correlogram",
     lag = ticks_to_seconds(seq.int(-lags, lags) * bin, resolution),
     bin_size = ticks_to_seconds(bin, resolution),
-    spikes = matrix(spikes, length(units), dimnames = list(units, NULL)),
+    spikes = matrix(spikes, length(units), length(trains$start), dimnames = list(units, NULL)),
     duration = lengths_of_trials(x)
   )
+}
+
+#' Counts of lags, lags x reference x target
+#'
+#' @param trains What `trains_of()` gives.
+#' @param bin In ticks.
+#' @param lags Bins on each side of the one around 0.
+#' @noRd
+count_lags <- function(trains, bin, lags, threads, max_memory, call = rlang::caller_env()) {
+  counts <- .Call(r_lag_histograms, trains,
+                  list(bin = bin, lags = lags, threads = threads, max_memory = max_memory))
+  counts <- finish_status(
+    counts, "cross-correlograms of all pairs",
+    c("Take fewer units with `x[unit = ]`.", "Or longer bins, or a smaller `max_lag`."),
+    limit_of = "pairs of spikes in a bin", call = call
+  )
+  dim(counts) <- c(2L * as.integer(lags) + 1L, trains$units, trains$units)
+  counts
 }
 
 #' Bins on each side of the one around 0
@@ -124,11 +135,12 @@ plain_counts <- function(x) {
 check_correlogram <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
   lag <- attr(x, "lag", exact = TRUE)
   spikes <- attr(x, "spikes", exact = TRUE)
-  units <- dimnames(x)[[2L]]
+  units <- units_of_counts(x)
   duration <- attr(x, "duration", exact = TRUE)
   sound <- is.integer(x) && length(dim(x)) == 3L && is.double(lag) &&
     length(lag) == dim(x)[[1L]] && is.character(units) && !anyNA(lag) &&
-    identical(units, dimnames(x)[[3L]]) && is.numeric(spikes) && is.matrix(spikes) &&
+    length(units) == dim(x)[[2L]] && identical(dimnames(x)[[2L]], dimnames(x)[[3L]]) &&
+    dim(x)[[3L]] == dim(x)[[2L]] && is.numeric(spikes) && is.matrix(spikes) &&
     nrow(spikes) == length(units) && is.numeric(duration) &&
     length(duration) == ncol(spikes) && !anyNA(duration) && !anyNA(spikes) &&
     rlang::is_double(attr(x, "bin_size", exact = TRUE), n = 1L, finite = TRUE)
@@ -138,6 +150,10 @@ check_correlogram <- function(x, arg = rlang::caller_arg(x), call = rlang::calle
   }
   invisible(x)
 }
+
+#' Names of the units, which R drops from an array without any
+#' @noRd
+units_of_counts <- function(x) dimnames(x)[[2L]] %||% character()
 
 #' Counts that independent units with constant rates have, lags x pairs
 #'
@@ -186,7 +202,7 @@ as.data.frame.cross_correlogram <- function(x, row.names = NULL, optional = FALS
                                             reference = NULL, target = NULL) {
   check_frame_dots()
   check_correlogram(x)
-  units <- dimnames(x)[[2L]]
+  units <- units_of_counts(x)
   reference <- chosen_units(reference, units)
   target <- chosen_units(target, units)
   lag <- attr(x, "lag", exact = TRUE)
@@ -226,7 +242,7 @@ format.cross_correlogram <- function(x, ...) {
   spikes <- attr(x, "spikes", exact = TRUE)
   paste(c(
     counted(ncol(x), "unit"), counted(sum(spikes), "spike"),
-    sprintf("lags of -%s to %s ms in %s of %s ms", exact(max(lag) * 1e3),
+    sprintf("lags of %s to %s ms in %s of %s ms", exact(min(lag) * 1e3),
             exact(max(lag) * 1e3), counted(length(lag), "bin"),
             exact(attr(x, "bin_size", exact = TRUE) * 1e3)),
     if (ncol(spikes) > 1L) counted(ncol(spikes), "trial")
@@ -253,7 +269,7 @@ print.cross_correlogram <- function(x, ...) {
 summary.cross_correlogram <- function(object, ...) {
   check_no_dots()
   check_correlogram(object)
-  units <- dimnames(object)[[2L]]
+  units <- units_of_counts(object)
   found <- lapply(seq_along(units), \(a) extreme_bins(object, a, seq_along(units) > a))
   found <- do.call(rbind, c(list(extreme_bins(object, 0L, logical(length(units)))), found))
   as_units <- \(code) structure(code, levels = units, class = "factor")

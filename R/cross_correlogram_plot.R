@@ -33,7 +33,7 @@ autoplot.cross_correlogram <- function(object, ..., type = NULL, reference = NUL
   check_no_dots()
   check_correlogram(object)
   y <- check_choice(y)
-  units <- dimnames(object)[[2L]]
+  units <- units_of_counts(object)
   if (length(units) == 0L) abort_arg("object", "of at least one unit", "of none")
   chosen <- !is.null(reference) || !is.null(target)
   type <- if (is.null(type)) {
@@ -63,7 +63,7 @@ plot.cross_correlogram <- function(x, ...) {
 few_units <- function(chosen, x, arg = rlang::caller_arg(chosen),
                       call = rlang::caller_env()) {
   force(arg)
-  units <- dimnames(x)[[2L]]
+  units <- units_of_counts(x)
   if (is.null(chosen)) {
     busy <- order(-rowSums(attr(x, "spikes", exact = TRUE)))
     return(units[sort(busy[seq_len(min(5L, length(units)))])])

@@ -11,7 +11,8 @@
 #' the effect and of all other series that were found to improve it.
 #'
 #' # What is computed
-#' Links of the map with a rho of at least `threshold` are looked at. Each effect is
+#' Links of the map with a rho of at least `threshold` are looked at; where there is none, the
+#' table is empty, and says what the highest rho is. Each effect is
 #' forecast one step ahead by an S-map from its own past (as many coordinates as its
 #' `E`, from 2 to 4), its season and the time
 #' where it has a season or drifts, and the past of its *parties*. At
@@ -118,12 +119,12 @@
 #'     [summary.ccm()]) or `"in step"`. It is `"short"`, too, where gaps, delays or the
 #'     `exclusion_radius` leave too few rows for a test.
 #'
-#'   Attributes: `series` (names), `parameters`, `call`, `elapsed` (seconds), `device`.
+#'   Attributes: `series` (names), `parameters` (among them `highest_rho` of two series of the
+#'   map), `call`, `elapsed` (seconds), `device`.
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: a
-#' map of other series than those of `x`, or of another number of steps; a threshold
-#' that leaves no link. A GPU that is not there or fails gives `synfire_error_device`, a
+#' map of other series than those of `x`, or of another number of steps. A GPU that is not there or fails gives `synfire_error_device`, a
 #' machine without memory `synfire_error_memory`.
 #'
 #' @references
@@ -176,11 +177,14 @@ direct_links <- function(map, x, threshold = 0.1, alpha = 0.05, max_delay = 3,
   where$threads <- threads
   job <- list(source = source, links = links, rules = rules, where = where,
               own = own_coordinates(series_dimensions(map, source$names)))
-  found <- if (is.null(folder)) links_at_once(job, here) else {
+  # Where no link is looked at, a folder has nothing to keep.
+  found <- if (nrow(links) == 0L) no_links_found() else if (is.null(folder)) {
+    links_at_once(job, here)
+  } else {
     links_in_folder(job, folder, here)
   }
-  new_direct_links(links, found, source$names, all_series(map),
-                   c(rules, list(steps = source$steps)), call,
+  parameters <- c(rules, list(steps = source$steps, highest_rho = highest_rho(map, links)))
+  new_direct_links(links, found, source$names, all_series(map), parameters, call,
                    proc.time()[["elapsed"]] - started, where$device)
 }
 
@@ -222,24 +226,20 @@ map_exclusion <- function(map) {
 
 #' Links of the map with a rho of at least the threshold, by effect, the highest rho first
 #' @noRd
-links_to_test <- function(map, limits, call = rlang::caller_env()) {
+links_to_test <- function(map, limits) {
   # Links above the threshold; those that have just this rho are looked at, too.
   limits$threshold <- limits$threshold - 1e-12
   links <- map_links(map, limits)[c("cause", "effect", "rho")]
-  if (nrow(links) == 0L) abort_no_link(map, limits$threshold + 1e-12, call)
   links <- links[order(match(links$effect, all_series(map)), -links$rho), ]
   row.names(links) <- NULL
   links
 }
 
-abort_no_link <- function(map, threshold, call) {
-  best <- map_links(map, list(threshold = NULL, alpha = NULL, most = 1))$rho
-  if (length(best) == 0L) {
-    abort_arg("map", "a map with a link between two series", "one without any", call = call)
-  }
-  abort_arg("threshold", sprintf("at most %s, the highest rho between two series of the map",
-                                 format(floor(best * 1000) / 1000)),
-            format(threshold), call = call)
+#' The highest rho between two series of a map, NA where none has one
+#' @noRd
+highest_rho <- function(map, links) {
+  if (nrow(links) > 0L) return(max(links$rho))
+  c(map_links(map, list(threshold = NULL, alpha = NULL, most = 1))$rho, NA)[[1L]]
 }
 
 #' The series that have links, in standard units, and their clocks

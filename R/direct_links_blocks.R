@@ -23,6 +23,14 @@ links_at_once <- function(job, call) {
   join_blocks(search_blocks(job, cut_effects(job, 1), call = call))
 }
 
+#' The same where there is no link to test
+#' @noRd
+no_links_found <- function() {
+  list(reason = character(), parties = list(),
+       test = data.frame(delay = integer(), gain = double(), t = double(), p_value = double(),
+                         alone = double()))
+}
+
 #' The same, with all blocks kept in a folder
 #' @param folder As the user gave it.
 #' @noRd

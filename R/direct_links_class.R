@@ -96,8 +96,22 @@ format.direct_links <- function(x, ...) {
   parameters <- attr(x, "parameters", exact = TRUE)
   c(sprintf("Direct links: %s among %s", rows_text(x, "link"),
             counted(length(attr(x, "series", exact = TRUE)), "series", "series")),
-    sprintf("%s (rho of %s or more; false discovery rate %s)", kinds_text(x),
-            format(parameters$threshold), format(parameters$alpha)))
+    if (nrow(x) == 0L) no_link_text(x) else {
+      sprintf("%s (rho of %s or more; false discovery rate %s)", kinds_text(x),
+              format(parameters$threshold), format(parameters$alpha))
+    })
+}
+
+#' Why a table of links is empty
+#' @noRd
+no_link_text <- function(x) {
+  if (attr(x, "rows", exact = TRUE) > 0L) return("No link is left in this part of the table.")
+  parameters <- attr(x, "parameters", exact = TRUE)
+  highest <- parameters$highest_rho
+  if (is.na(highest)) return("No two series of the map have a rho, so no link was tested.")
+  sprintf(paste("No link was tested: the highest rho of the map between two series is %s, and",
+                "`threshold` is %s."), format(floor(highest * 1000) / 1000),
+          format(parameters$threshold))
 }
 
 #' @rdname direct_links_tables
@@ -105,7 +119,8 @@ format.direct_links <- function(x, ...) {
 print.direct_links <- function(x, n = 10, ...) {
   check_no_dots()
   n <- min(check_count(n, infinite = TRUE), nrow(x))
-  cat(strwrap(format(x), exdent = 2L), "", sep = "\n")
+  cat(strwrap(format(x), exdent = 2L), if (nrow(x) > 0L) "", sep = "\n")
+  if (nrow(x) == 0L) return(invisible(x))
   shown <- if (is_ordered(x)) seq_len(n) else utils::head(clear_order(x), n)
   columns <- c("cause", "effect", "rho", "link", "delay", "gain", "t", "q_value", "through",
                "reason")

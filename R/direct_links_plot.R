@@ -4,7 +4,7 @@
 #'
 #' Arrows from causes to effects: solid where a link is direct, dashed and grey where it is
 #' mediated. Links of other kinds are left out; the caption counts them. Darker arrows take away
-#' more of the error of the forecast.
+#' more of the error of the forecast. Where there is no link to draw, the picture says so.
 #'
 #' @param object,x What [direct_links()] returned.
 #' @param mediated Whether to draw mediated links.
@@ -12,8 +12,7 @@
 #' @inheritParams autoplot.causal_map
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it invisibly.
 #' @section Errors:
-#' For a table without any such link, for `groups` that do not fit, and where ggplot2 or
-#' igraph is not installed.
+#' For `groups` that do not fit, and where ggplot2 or igraph is not installed.
 #' @seealso [direct_links()], [autoplot.causal_map()].
 #' @examplesIf rlang::is_installed("ggplot2") && rlang::is_installed("igraph")
 #' wiring <- rbind(c(0, 0.2, 0), c(0, 0, 0.2), 0)
@@ -31,10 +30,7 @@ autoplot.direct_links <- function(object, ..., mediated = TRUE, groups = NULL, l
   drawing <- check_drawing(links, groups, layout, series, call)
   found <- plain_table(object)[clear_order(object), ]
   wanted <- found$link == "direct" | mediated & found$link == "mediated"
-  if (!any(wanted)) {
-    abort_arg("object", "a table with at least one link to draw", kinds_text(object),
-              call = call)
-  }
+  if (!any(wanted)) return(no_link_picture(object))
   drawn <- utils::head(found[wanted, ], drawing$links)
   arrows <- data.frame(from = drawn$cause, to = drawn$effect,
                        weight = pmin(pmax(drawn$gain, 0), 1),
@@ -43,6 +39,19 @@ autoplot.direct_links <- function(object, ..., mediated = TRUE, groups = NULL, l
   network_picture(arrows, series, drawing$groups, layout,
                   weighted_edges("Error taken\naway (share)", from = 0),
                   \(left_out) direct_caption(object, drawn, left_out), call)
+}
+
+#' A picture without arrows that says why
+#' @noRd
+no_link_picture <- function(x) {
+  said <- if (nrow(x) == 0L) format(x) else {
+    c("No arrow to draw: no link is of such a kind.", paste0("Not drawn: ", kinds_text(x), "."))
+  }
+  said <- paste(strwrap(said, 60), collapse = "\n")
+  ggplot2::ggplot(data.frame(x = 0, y = 0, said = said)) +
+    ggplot2::geom_text(ggplot2::aes(x = .data$x, y = .data$y, label = .data$said),
+                       colour = syn_ink) +
+    ggplot2::theme_void()
 }
 
 #' @rdname autoplot.direct_links

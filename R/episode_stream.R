@@ -196,7 +196,7 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
   check_given(intervals = "delay intervals in seconds, such as `c(0.005, 0.010)`",
               window = "the length of the window in seconds")
   window <- check_number(window, above = 0)
-  resolution <- check_number(resolution, above = 0)
+  resolution <- check_resolution(resolution)
   window_ticks <- seconds_to_ticks(window, resolution, "window")
   if (window_ticks < 1) {
     abort_arg("window", "at least one tick", paste(exact(window), "s"),

@@ -49,9 +49,13 @@
 #' number is at an activation than elsewhere, which is learnt from activations found before, 6 at
 #' most. Moments with the highest sums are taken
 #' first, and none nearer than the widest window to one that was taken. `expected` is how many
-#' there are on average when the members are moved apart, in ten ways, by more than any lag; the
-#' threshold is where the number stands out most from that. So about `expected` of the `count`
-#' activations are chance: do not take a single one as a fact.
+#' there are on average when the members are moved apart, in ten ways, around trials: each by one and a
+#' half to two and a half of the widest windows from the one before it, in random order. So what the
+#' members' rates do over longer times remains, and these times pass faster, by half at most, where all other units
+#' fire more, so that rates that rise and fall together raise `expected` as well. The threshold is where
+#' the number stands out most from `expected`, which may be wrong by a quarter. So about `expected` of the `count`
+#' activations are chance: do not take a single one as a fact. Windows of 0.1 s and more are the least
+#' sure: where rates change together within a second, `expected` may be a half or a third of the truth.
 #'
 #' # Recordings of a camera
 #' Calcium that is turned into events has one in each frame for as long as a neuron is active,

@@ -296,7 +296,8 @@ miner_options <- function(window, min_spikes, max_spikes, min_units, min_count, 
 #' @noRd
 finish_patterns <- function(mined, min_count, max_count, call = rlang::caller_env()) {
   advice <- paste0(raise_to(mined, "min_count", min_count, max_count),
-                   ", raise `min_spikes`, or lower `max_spikes` or `window_bins`.")
+                   ", raise `min_spikes`, or lower `max_spikes` or `window_bins`; ",
+                   "`suggest_pattern_count()` suggests a `min_count` beyond chance.")
   finish_status(mined, "mining these patterns", advice, limit_of = "spikes", call = call)
 }
 

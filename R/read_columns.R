@@ -135,8 +135,9 @@ file_trial <- function(at, text, label, fail) {
     }
   }
   parts <- lapply(text[seq_len(n)], \(one) {
-    values <- clean_text(one$values)
-    structure(one$code, levels = make.unique(values), class = "factor")
+    values <- label_of_text(one$values)
+    levels <- unique(values)
+    structure(match(values, levels)[one$code], levels = levels, class = "factor")
   })
   empty <- Reduce(`|`, lapply(text[seq_len(n)], \(one) (one$values %in% c("", "NA"))[one$code]))
   trial <- if (n > 1L) join_units(parts) else parts[[1L]]
@@ -185,6 +186,11 @@ join_units <- function(parts) {
   out
 }
 
+#' Labels of units and trials as a file has them; "72.0" is 72, as programs write whole numbers
+#' that went through a table of doubles
+#' @noRd
+label_of_text <- function(text) sub("^([-+]?[0-9]+)[.]0+$", "\\1", clean_text(text))
+
 #' Units of a file as a factor, or an error with the count and the first row
 #' @param unit Their text, as distinct `values` and the `code` of each row.
 #' @noRd
@@ -199,7 +205,7 @@ file_units <- function(unit, file, column, line, call) {
                              commas(length(rows)), commas(length(at)), line(rows[[1L]])),
                "Drop these rows, or name the unit.", call = call)
   }
-  shown <- clean_text(values)
+  shown <- label_of_text(values)
   levels <- unique(shown)
   levels <- levels[natural_order(levels)]
   structure(match(shown, levels)[at], levels = levels, class = "factor")

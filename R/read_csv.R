@@ -10,6 +10,7 @@ read_csv <- function(file, head, about, sep, decimal_mark, header, call) {
 
   text <- c(layout$unit, layout$trial$trial, layout$trial$doubt, layout$known)
   columns <- csv_columns(file, layout, text, call)
+  columns <- judge_open_line(file, columns, layout, text, call)
   time <- columns$time
   line <- csv_line_namer(layout, columns$blank)
   if (columns$odd > 0) check_file_times(time, file, layout$label(layout$time), line, call)
@@ -83,6 +84,8 @@ csv_time_unit <- function(layout, time_unit, call) {
 #' @noRd
 csv_layout <- function(file, head, about, sep, decimal_mark, header, call) {
   lines <- head$lines
+  # A last line that may have been cut off does not say how the table is laid out.
+  if (isTRUE(head$open) && sum(!grepl("^\\s*(#|$)", lines)) > 2L) lines <- lines[-length(lines)]
   skip <- 0L
   while (skip < length(lines) && grepl("^\\s*(#|$)", lines[[skip + 1L]])) skip <- skip + 1L
   lines <- lines[seq_len(length(lines) - skip) + skip]
@@ -203,7 +206,7 @@ has_header <- function(fields, dec) {
   first <- fields[[1L]]
   named <- parse_column_name(first)$bare
   if (any(named %in% time_names)) return(TRUE)
-  if (any(is_number_text(first, dec) & first != "")) return(FALSE)
+  if (all(first == "") || any(is_number_text(first, dec) & first != "")) return(FALSE)
   # A decimal comma is a number nobody has announced yet, not a name.
   !any(grepl(comma_number, first))
 }
@@ -324,7 +327,8 @@ abort_ragged <- function(file, row, line, n, expected, sep, call) {
 #'
 #' @return `time` (NaN where missing), and how many are not finite (`odd`); `text`, for each
 #'   column of text the `code` of each row among the distinct `values`; `blank`, for each
-#'   blank line the number of rows above it.
+#'   blank line the number of rows above it; `open`, NULL, or of a last line without a line
+#'   end its number, its text, and whether it is a row (`sound`).
 #' @noRd
 csv_columns <- function(file, layout, text, call) {
   how <- list(sep = separator_code(layout$sep), dec = utf8ToInt(layout$dec),
@@ -335,6 +339,7 @@ csv_columns <- function(file, layout, text, call) {
   lines <- 0
   rows <- 0
   odd <- 0
+  open <- NULL
   each_block(file, call = call, f = \(bytes, size) {
     first <- 1
     if (lines < layout$skip || (lines == 0 && layout$bom)) {
@@ -346,12 +351,101 @@ csv_columns <- function(file, layout, text, call) {
     rows <<- rows + got$n
     lines <<- lines + got$lines
     odd <<- odd + got$odd
-    if (got$fault[[1L]] != 0) abort_row(file, layout, got, rows + 1, lines, call)
+    sound <- got$fault[[1L]] == 0
+    if (!ends_line(bytes[[size]]) && got$lines > 0 && length(got$blank) < got$lines) {
+      open <<- list(line = lines, sound = sound, text = bytes[first:size])
+    }
+    if (!sound && (is.null(open) || rows == 0)) {
+      abort_row(file, layout, got, rows + 1, lines, call)
+    }
     time[[length(time) + 1L]] <<- got$time
     Map(\(column, text) column$add(text), columns, got$text)
   })
   list(time = as.double(unlist(time)), odd = odd, text = lapply(columns, \(one) one$all()),
-       blank = as.double(unlist(blank)))
+       blank = as.double(unlist(blank)), open = open)
+}
+
+# ---- A last line without its end -------------------------------------------------------
+
+#' The rows without a last one that was cut off, which is said
+#'
+#' A file that is still being written, or was copied only in part, may end within a line.
+#' What can be known of such a line:
+#' * it is no row: it was cut off, and is left out;
+#' * its last field is a unit that no other row has, and begins the name of one that others
+#'   have: it was cut off, and is left out, lest it make a unit that there is not;
+#' * its last field is a time before the one above it, in a table in the order of time: the
+#'   number was cut off, and the row is left out;
+#' * its last field is a time, a unit that no other row has, or one whose name begins the
+#'   name of another one: it may have been cut off, and the row stays;
+#' * anything else: the row is whole.
+#' @param columns What `csv_columns()` gives.
+#' @noRd
+judge_open_line <- function(file, columns, layout, text, call) {
+  open <- columns$open
+  n <- length(columns$time)
+  if (is.null(open) || n < 2L) return(columns)
+  fate <- if (!open$sound) "no row" else if (open$text[[length(open$text)]] == as.raw(34)) {
+    "whole"   # a quote was closed
+  } else if (layout$n_fields == layout$time) {
+    open_time(columns$time)
+  } else if (layout$n_fields %in% c(layout$unit, layout$trial$trial)) {
+    one <- columns$text[[match(layout$n_fields, text)]]
+    open_name(one$values[one$code[[n]]], one$values[unique(one$code[-n])])
+  } else {
+    "whole"
+  }
+  say_open_line(file, open, fate, call)
+  if (open$sound && startsWith(fate, "no")) without_last_row(columns) else columns
+}
+
+open_time <- function(time) {
+  n <- length(time)
+  if (!is.finite(time[[n]])) return("no row")
+  if (time[[n]] < time[[n - 1L]] && !is.unsorted(time[-n])) "no time" else "may be cut"
+}
+
+#' @param name Of the last line; `others`, those of all others.
+#' @noRd
+open_name <- function(name, others) {
+  begins <- any(startsWith(others, name) & others != name)
+  if (name %in% others) {
+    if (begins) "may be cut" else "whole"
+  } else if (begins) "no unit" else "may be cut"
+}
+
+say_open_line <- function(file, open, fate, call) {
+  if (fate == "whole") return(invisible())
+  shown <- encodeString(substr(clean_text(rawToChar(open$text)), 1L, 60L), quote = "\"")
+  line <- sprintf("The last line of %s, line %s, has no line end", basename(file),
+                  commas(open$line))
+  if (fate == "may be cut") {
+    cli::cli_inform(
+      c(i = escape_braces(sprintf("%s: %s. It is read as it is, and may have been cut off.",
+                                  line, shown))),
+      class = "synfire_message_file"
+    )
+    return(invisible())
+  }
+  why <- c(`no row` = "is no row", `no unit` = "ends with the beginning of the name of a unit",
+           `no time` = "ends with a time before that of the line above")[[fate]]
+  cli::cli_warn(
+    c(escape_braces(sprintf("%s and %s: %s. It was cut off, and is left out.", line, why, shown)),
+      i = "If it is whole, write a line end after it."),
+    class = c("synfire_warning_file", "synfire_warning"), call = call
+  )
+}
+
+without_last_row <- function(columns) {
+  columns$odd <- columns$odd - !is.finite(columns$time[[length(columns$time)]])
+  columns$time <- columns$time[-length(columns$time)]
+  columns$text <- lapply(columns$text, \(one) {
+    if (is.null(one)) return(NULL)
+    one$code <- one$code[-length(one$code)]
+    used <- sort(unique(one$code))
+    list(code = match(one$code, used), values = one$values[used])
+  })
+  columns
 }
 
 separator_code <- function(sep) if (sep == "") 0L else utf8ToInt(sep)

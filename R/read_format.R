@@ -117,7 +117,8 @@ is_hdf5 <- function(file) {
 #' The first lines of a text file, or an error saying why it is none
 #'
 #' @return `lines`, whole ones only; `bom`, whether a byte order mark came first (it is
-#'   taken off); `all`, whether that is the whole file.
+#'   taken off); `all`, whether that is the whole file; `open`, whether the last of these
+#'   lines has no line end.
 #' @noRd
 read_head <- function(file, call) {
   if (file.size(file) == 0) abort_file(file, "it is empty", call = call)
@@ -148,8 +149,11 @@ read_head <- function(file, call) {
     }
     lines <- lines[-length(lines)]
   }
-  list(lines = clean_text(lines), bom = bom, all = all)
+  list(lines = clean_text(lines), bom = bom, all = all,
+       open = all && !ends_line(bytes[[length(bytes)]]))
 }
+
+ends_line <- function(byte) byte %in% as.raw(c(10, 13))
 
 #' What to do with a file that is no text
 #' @noRd

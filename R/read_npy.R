@@ -109,7 +109,8 @@ npy_records <- function(head, fail) {
   on.exit(close(con))
   seek(con, head$first)
   fields <- head$fields
-  parts <- lapply(fields$name, \(name) list())
+  # An empty file has its columns as well.
+  parts <- lapply(fields$kind, \(kind) list(if (kind %in% c("U", "S")) character() else double()))
   left <- head$n
   while (left > 0) {
     now <- min(left, ceiling(npy_block / head$width))

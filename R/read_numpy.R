@@ -284,6 +284,7 @@ said_rate <- function(said, given, name, fail, call) {
 #' Names of units in a JSON file, or `NULL`
 #' @noRd
 json_labels <- function(ids) {
+  if (identical(ids, list())) return(character())
   labels <- if (is.numeric(ids)) number_labels(ids) else if (is.character(ids)) clean_text(ids)
   if (is.null(labels) || anyNA(labels) || anyDuplicated(labels) || !all(nzchar(labels))) NULL
   else labels

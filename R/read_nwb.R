@@ -269,10 +269,18 @@ nwb_trials <- function(h5, place, resolution, fail) {
   if (any(abs(c(start, end)) >= 2^53)) {
     fail(sprintf("`%s` has times beyond 2^53 ticks of `resolution`", place), leave_out)
   }
+  long <- end > start
   o <- order(start)
+  o <- o[long[o]]
   if (any(end < start) || any(end[o][-length(o)] > start[o][-1L])) {
     fail(sprintf("`%s` has intervals that overlap, or end before they start", place),
          leave_out)
+  }
+  if (!any(long)) fail(sprintf("no trial of `%s` has a length above zero", place), leave_out)
+  if (!all(long)) {
+    tell_trials("%s a length of zero, and the recording is read without.", sprintf(
+      "%s of %s in `%s` %s", commas(sum(!long)), counted(length(long), "trial"), place,
+      if (sum(!long) == 1L) "has" else "have"))
   }
   known <- nwb_scalar_columns(table, place, length(start), c("id", "start_time", "stop_time"),
                               fail)
@@ -280,7 +288,9 @@ nwb_trials <- function(h5, place, resolution, fail) {
   names(known) <- make.unique(c("trial", "start", "end", names(known)))[-(1:3)]
   trials <- list(trial = id, start = ticks_to_seconds(start, resolution),
                  end = ticks_to_seconds(end, resolution))
-  as.data.frame(c(trials, known), optional = TRUE, stringsAsFactors = FALSE)
+  out <- as.data.frame(c(trials, known), optional = TRUE, stringsAsFactors = FALSE)[long, , drop = FALSE]
+  rownames(out) <- NULL
+  out
 }
 
 #' The tags of each interval, joined by commas

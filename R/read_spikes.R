@@ -37,6 +37,10 @@
 #'   says the unit of time unless `time_unit` does. Further columns of a table with a header
 #'   that hold one value for each unit (area, depth, quality) become the [unit_table()];
 #'   others are left out.
+#'   A last line without its line end may have been cut off, as the file was copied while it
+#'   was written. When it is no row, or ends with the beginning of another unit's name, or
+#'   with a time before that of the line above, it is left out with a warning; when it can
+#'   be either, it is read, with a message.
 #' * `"axion"`: `Time (s)` and `Electrode` to the right of the recording's description. Units
 #'   are named well first (`A1_11`).
 #' * `"nwb"`: times come from `/units`, trials from `/intervals/trials` with all columns that
@@ -87,7 +91,8 @@
 #' Times become whole ticks of `resolution` seconds, the nearest one. Milliseconds,
 #' microseconds and samples are converted with whole factors wherever these exist, not
 #' through seconds: 1380.56 ms is tick 1380560 exactly. For sampled data
-#' `resolution = 1 / sampling_rate` keeps the sampling clock itself.
+#' `resolution = 1 / sampling_rate` keeps the sampling clock itself. Spikes of a unit that are
+#' on the same tick count once; a message says how many are left out.
 #'
 #' @param file Path to the file, or to the folder for `"phy"` and `"numpy"`.
 #' @param format One of the formats above, or `NULL` to guess.
@@ -104,7 +109,7 @@
 #'   is that of `x[time = c(from, to)]` on the whole file.
 #' @param start,end Bounds of the observation interval, in seconds, as in
 #'   [spike_trains()]. A file that says how long it was recorded gives them.
-#' @param resolution Length of a tick, in seconds.
+#' @param resolution Length of a tick, in seconds; at least 1e-12.
 #' @param sampling_rate Samples in a second, for `time_unit = "samples"`, and for files that
 #'   do not say it.
 #' @param sep Separator of a table; `NULL` to guess.
@@ -219,8 +224,11 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
   if (is.data.frame(trials)) spikes$trials <- trials
   trial <- spikes[["trial"]]
   if (!is.null(trial)) {
-    spikes[c("ticks", "trials")] <- place_trials(spikes$ticks, trial, spikes[["trials"]],
-                                                 trial_clock, trial_window, resolution, call)
+    placed <- place_trials(spikes$ticks, trial, spikes[["trials"]], trial_clock, trial_window,
+                           start, end, resolution, call)
+    spikes[c("ticks", "trials")] <- placed[c("ticks", "trials")]
+    start <- placed$start
+    end <- placed$end
   } else {
     check_no_trial(trial_clock, trial_window, call)
   }
@@ -236,7 +244,21 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
   x <- build_spike_trains(spikes$ticks, spikes$unit, start = all_start, end = all_end,
                           resolution = resolution, trials = spikes$trials,
                           unit_table = spikes$unit_table, arg = "file", call = call)
+  say_repeated(length(spikes$ticks), nrow(x), resolution)
   if (is.null(range)) x else keep_time(x, range, call, "from, to")
+}
+
+#' Says how many spikes of a file count once with another one
+#' @noRd
+say_repeated <- function(read, kept, resolution) {
+  if (read == kept) return(invisible())
+  cli::cli_inform(
+    c(i = paste("{counted(read - kept, 'spike')} of {commas(read)} {if (read - kept == 1) 'is'",
+                "else 'are'} on the tick of another spike of the same unit and",
+                "{if (read - kept == 1) 'is' else 'are'} left out."),
+      i = "A tick is {exact(resolution)} s, the {.arg resolution}."),
+    class = "synfire_message_repeated"
+  )
 }
 
 #' Starts and ends in a table of trials, as far as it has any
@@ -266,9 +288,7 @@ check_time_range <- function(from, to, resolution, call) {
   bound <- function(value, arg, default) {
     if (is.null(value)) return(default)
     if (is.numeric(value) && length(value) == 1L && is.infinite(value)) return(value)
-    value <- check_number(value, arg, call = call)
-    seconds_to_ticks(value, resolution, arg, call)
-    value
+    check_number(value, arg, call = call)
   }
   range <- c(bound(from, "from", -Inf), bound(to, "to", Inf))
   if (range[[1L]] > range[[2L]]) {

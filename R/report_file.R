@@ -38,8 +38,11 @@ is_report <- function(file) {
 #' @noRd
 write_report <- function(page, file, call) {
   drop_temporary(dirname(file), gsub("([][{}()+*^$|?.\\\\])", "\\\\\\1", basename(file)))
+  bytes <- charToRaw(enc2utf8(page))
   name_when_whole(file, call = call, \(temporary) {
-    write_checked(temporary, "wb", \(con) writeBin(charToRaw(enc2utf8(page)), con), file, call)
+    write_checked(temporary, "wb", \(con) write_bytes(bytes, con), file, call)
+    # Some network disks take all bytes and keep fewer.
+    if (!identical(file.size(temporary), as.double(length(bytes)))) abort_write(file, full_disk, call)
   })
 }
 

@@ -50,11 +50,15 @@ html_list <- function(items, class = NULL, each = NULL) {
 
 #' A data frame as a table
 #'
+#' A column of short text, such as p values, stays on one line: long names beside it are broken, so
+#' that all columns are in sight.
+#'
 #' @param x Its columns are text or numbers, which stand on the right; names are the head.
 #' @noRd
 html_table <- function(x, caption, class = NULL) {
   numbers <- vapply(x, is.numeric, NA)
-  side <- ifelse(numbers, " class=\"number\"", "")
+  short <- !numbers & vapply(x, \(column) all(nchar(column) <= 12L), NA)
+  side <- ifelse(numbers, " class=\"number\"", ifelse(short, " class=\"brief\"", ""))
   text <- lapply(x, \(column) escape_html(if (is.numeric(column)) number_cells(column) else column))
   head <- sprintf("<th scope=\"col\"%s>%s</th>", side, escape_html(names(x)))
   cells <- vapply(seq_along(x), \(k) sprintf("<td%s>%s</td>", side[[k]], text[[k]]),

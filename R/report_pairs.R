@@ -1,11 +1,16 @@
-# Pairs of units that fire at a preferred lag of each other: narrow peaks of cross-correlograms,
-# tested against surrogates, for all pairs, lags and widths together.
+# Pairs of units that fire at a preferred lag of each other: narrow and wide peaks of
+# cross-correlograms, tested against surrogates, for all pairs, lags and widths together.
 
-# Widths of peaks that are looked for, in bins, and how many bins on either side they are
-# compared with, from how far on.
-pair_widths <- data.frame(width = c(1L, 5L, 25L), from = c(2L, 6L, 26L), to = c(7L, 15L, 55L))
+# Widths of peaks that are looked for, in bins, and the bins on either side that they are compared
+# with: `from` to `near`, and from there to `far`.
+pair_widths <- data.frame(
+  peak = c("narrow", "narrow", "wide"), width = c(1L, 5L, 25L), from = c(2L, 6L, 26L),
+  near = c(5L, 10L, 55L), far = c(15L, 20L, 55L)
+)
 pair_lags <- 50L
+pair_shift <- 25L       # bins
 most_paired <- 200L
+pair_surrogates <- 199L
 
 #' The widths and lags of `x`: fewer where its times are those of frames of a camera
 #'
@@ -20,152 +25,232 @@ pair_plan <- function(x) {
   widths <- pair_widths[short, , drop = FALSE]
   lags <- min(pair_lags, max(10, floor(0.25 / seconds)))
   list(bin = bin, seconds = seconds, widths = widths, lags = lags,
-       reach = lags + max(widths$to))
+       reach = lags + max(widths$far))
 }
 
 #' Test all pairs of units
 #'
 #' A window of 1, 5 or 25 bins is compared with the bins beside it: what is expected is what
-#' those hold, so that rates which change together over longer times are no evidence. The
-#' evidence is -log10 of the binomial probability of so many of the lags of both in the window. The
-#' p value of a pair is the share of surrogates in which any pair, at any lag and width, has as
-#' much evidence. In surrogates each unit is shifted by itself within pieces of the recording.
+#' those hold, so that rates which change together over longer times are no evidence. The p value
+#' of a peak is the share of surrogates in which any pair, at any lag, has as much evidence of a
+#' peak of its kind, times the number of kinds. For wide peaks, each unit is shifted by itself to
+#' any place within pieces of the recording. For narrow ones it is shifted by at most 25 bins, so
+#' that surrogates keep all that units have in common over longer times.
 #'
-#' @return A list: `pairs`, a data frame of those with p <= `alpha`, the surest first; `all`, how many
-#'   were tested; `units`, of how many; `counts`, the cross-correlogram; and the settings. Or
-#'   a string, why no pair was tested.
+#' @return A list: `pairs`, a data frame of those with p <= `alpha`, first those with narrow peaks,
+#'   the surest first; `all`, how many were tested; `units`, of how many; `counts`, the
+#'   cross-correlogram; and the settings. Or a string, why no pair was tested.
 #' @noRd
 test_pairs <- function(x, alpha, threads, max_memory) {
   spikes <- tabulate(as.integer(x$unit)[!is.na(trial_of(x))], nlevels(x$unit))
   if (sum(spikes > 0) < 2L) return("fewer than two units have spikes")
   plan <- pair_plan(x)
   reach <- plan$reach * plan$seconds
-  pieces <- pair_pieces(x, max(4 * reach, min(10, observed_seconds(x) / 50)))
-  if (nrow(pieces) < 5L) {
+  if (sum(pair_pieces(trains_of(x), 4 * plan$reach * plan$bin)$n) < 5) {
     return(sprintf("the recording is shorter than five pieces of %s, in which surrogates are made",
                    duration_text(4 * reach)))
   }
-  chosen <- paired_units(x, spikes, plan, max_memory)
+  work <- pair_work(x, spikes, plan)
+  chosen <- paired_units(x, work, plan, max_memory)
   if (length(chosen) < 2L) return("two units are more than `max_memory` allows")
   units <- levels(x$unit)[chosen]
   y <- keep_units(x, rlang::quo(!!units), rlang::current_env())
-  count <- \(one) cross_correlogram(one, plan$seconds, reach, threads = threads,
-                                    max_memory = max_memory)
-  counts <- count(y)
-  n <- ceiling(1 / alpha * (1 - 1e-9)) - 1
-  largest <- vapply(seq_len(n), \(k) {
-    max(0, pair_evidence(count(shifted_units(y, pieces)), plan)$evidence)
-  }, 0)
-  found <- pair_evidence(counts, plan)
-  found$p <- vapply(found$evidence, \(v) (1 + sum(largest >= v)) / (n + 1), 0)
-  sure <- found[found$p <= alpha * (1 + 1e-9), , drop = FALSE]
-  rownames(sure) <- NULL
-  list(pairs = sure, all = choose(length(chosen), 2), units = length(chosen),
-       of = sum(spikes > 0), counts = counts,
+  counts <- cross_correlogram(y, plan$seconds, reach, threads = threads, max_memory = max_memory)
+  kinds <- unique(plan$widths$peak)
+  n <- pair_surrogates_of(work[[length(chosen)]], length(kinds), alpha)
+  trains <- trains_of(y)
+  both <- length(kinds) == 2L
+  seconds <- c(narrow = min(40 * pair_shift * plan$seconds, observed_seconds(x) / 50),
+               wide = min(10, observed_seconds(x) / 50))
+  # Frames are long: what keeps its rhythm over the recording does so in surrogates.
+  if (!both) seconds[] <- observed_seconds(x)
+  found <- lapply(kinds, \(kind) {
+    widths <- plan$widths[plan$widths$peak == kind, ]
+    ticks <- seconds[[kind]] / attr(x, "resolution", exact = TRUE)
+    places <- spikes_in_pieces(trains, pair_pieces(trains, max(4 * plan$reach * plan$bin, ticks)))
+    largest <- vapply(seq_len(n), \(k) {
+      moved <- shifted_units(trains, places, plan$bin, if (both && kind == "narrow") pair_shift)
+      held <- count_lags(moved, plan$bin, plan$lags + max(widths$far), threads, max_memory)
+      max(0, strongest_windows(pairs_of_counts(held), plan$lags, widths)$evidence)
+    }, 0)
+    found <- pair_evidence(counts, plan$lags, widths)
+    found$p <- pmin(1, length(kinds) * (1 + vapply(found$evidence, \(v) sum(largest >= v), 0)) / (n + 1))
+    found[found$p <= alpha * (1 + 1e-9), , drop = FALSE]
+  })
+  list(pairs = one_row_a_pair(do.call(rbind, found)), all = choose(length(chosen), 2),
+       units = length(chosen), of = sum(spikes > 0), counts = counts,
        bin = plan$seconds, widths = plan$widths$width * plan$seconds, lags = plan$lags,
        max_lag = plan$lags * plan$seconds, n_surrogates = n, alpha = alpha,
-       piece = stats::median(pieces$end - pieces$start))
+       peaks = plan$widths$peak, shift = pair_shift * plan$seconds,
+       piece = if (both) max(4 * reach, seconds[["wide"]]))
+}
+
+#' The first row of each pair, whichever unit is the reference
+#' @noRd
+one_row_a_pair <- function(found) {
+  pair <- paste(pmin(found$reference, found$target), pmax(found$reference, found$target), sep = "\r")
+  found <- found[!duplicated(pair), , drop = FALSE]
+  rownames(found) <- NULL
+  found
+}
+
+# ---- How much to look at -------------------------------------------------------------
+
+#' About how many pairs of spikes the busiest one, two, ... units have
+#' @noRd
+pair_work <- function(x, spikes, plan) {
+  busiest <- sort(spikes[spikes > 0], decreasing = TRUE)
+  reach <- 2 * plan$reach * plan$seconds
+  cumsum(utils::head(busiest, most_paired))^2 / max(observed_seconds(x), reach) * reach
 }
 
 #' The busiest units, as many as can be counted in some seconds and within `max_memory`
 #' @noRd
-paired_units <- function(x, spikes, plan, max_memory) {
-  busiest <- order(-spikes)[seq_len(min(most_paired, sum(spikes > 0)))]
-  reach <- plan$reach * plan$seconds
-  work <- cumsum(spikes[busiest])^2 / max(observed_seconds(x), reach) * 2 * reach
-  memory <- 80 * seq_along(busiest)^2 * plan$reach + 60 * nrow(x)
-  sort(busiest[seq_len(sum(work <= 1e9 & memory <= max_memory))])
+paired_units <- function(x, work, plan, max_memory) {
+  spikes <- tabulate(as.integer(x$unit)[!is.na(trial_of(x))], nlevels(x$unit))
+  memory <- 80 * seq_along(work)^2 * plan$reach + 150 * nrow(x)
+  sort(order(-spikes)[seq_len(sum(work <= 4e8 & memory <= max_memory))])
 }
 
-#' Equal pieces of the recording or of each trial, about as long as asked for, in seconds
+#' Fewer surrogates where each takes long, and at least as many as p values of `alpha` need
 #' @noRd
-pair_pieces <- function(x, length) {
-  trials <- attr(x, "trials", exact = TRUE)
-  start <- trials$start %||% attr(x, "start", exact = TRUE)
-  end <- trials$end %||% attr(x, "end", exact = TRUE)
-  resolution <- attr(x, "resolution", exact = TRUE)
-  parts <- Map(\(from, to) {
-    n <- max(1, floor((to - from) / length))
-    edges <- round_to_ticks(seq(from, to, length.out = n + 1), resolution)
-    # The tick of an edge belongs to what begins there.
-    last <- edges[-1L] - c(rep(1, n - 1), 0)
-    data.frame(start = edges[-(n + 1)], end = last)
-  }, start, end)
-  pieces <- do.call(rbind, parts)
-  # Trials may touch.
-  touch <- which(pieces$start[-1L] <= pieces$end[-nrow(pieces)])
-  pieces$end[touch] <- pieces$start[touch + 1L] - 1
-  pieces <- pieces[pieces$end > pieces$start, , drop = FALSE]
-  data.frame(start = ticks_to_seconds(pieces$start, resolution),
-             end = ticks_to_seconds(pieces$end, resolution))
+pair_surrogates_of <- function(work, kinds, alpha) {
+  max(ceiling(kinds / alpha * (1 - 1e-9)) - 1, min(pair_surrogates, floor(3e9 / work)))
+}
+
+# ---- Surrogates ----------------------------------------------------------------------
+
+#' Equal pieces of the recording or of each trial
+#'
+#' @param trains What `trains_of()` gives.
+#' @param length About how long, in ticks.
+#' @return A list, an element a trial: `n`, how many pieces, and `long`, ticks of each but the last, which
+#'   has what is left.
+#' @noRd
+pair_pieces <- function(trains, length) {
+  span <- trains$stop - trains$start + 1
+  n <- pmax(1, floor(span / length))
+  list(n = n, long = pmax(1, span %/% n))
+}
+
+#' Of each spike in a trial the piece that it is in
+#'
+#' Only pieces in which a unit has spikes are numbered: a long recording may have very many others.
+#'
+#' @return A list, an element a spike: `spike`, which one, `from` and `long` of its piece (ticks), and
+#'   `cell`, a number of the unit in the piece, up to `cells`.
+#' @noRd
+spikes_in_pieces <- function(trains, pieces) {
+  inside <- if (is.null(trains$trial)) seq_along(trains$tick) else which(!is.na(trains$trial))
+  trial <- if (is.null(trains$trial)) rep(1L, length(inside)) else trains$trial[inside]
+  start <- trains$start[trial]
+  usual <- pieces$long[trial]
+  last <- pieces$n[trial] - 1
+  piece <- pmin((trains$tick[inside] - start) %/% usual, last)
+  from <- start + piece * usual
+  number <- (c(0, cumsum(pieces$n))[trial] + piece) * trains$units + as.integer(trains$unit)[inside]
+  known <- unique(number)
+  list(spike = inside, from = from, long = ifelse(piece == last, trains$stop[trial] + 1 - from, usual),
+       cell = match(number, known), cells = length(known))
 }
 
 #' A surrogate: each unit is shifted by itself, around the end of each piece
+#'
+#' @param places What `spikes_in_pieces()` gives.
+#' @param bin In ticks: shifts are whole bins, which keeps frames what they are.
+#' @param most Bins that a shift may have to either side; `NULL` for any place in the piece.
+#' @return Like `trains`.
 #' @noRd
-shifted_units <- function(x, pieces) {
-  resolution <- attr(x, "resolution", exact = TRUE)
-  ticks <- train_ticks(x)
-  from <- round_to_ticks(pieces$start, resolution)
-  long <- round_to_ticks(pieces$end, resolution) - from + 1
-  piece <- findInterval(ticks, from)
-  known <- which(piece > 0L)
-  known <- known[ticks[known] < from[piece[known]] + long[piece[known]]]
-  piece <- piece[known]
-  code <- as.integer(x$unit)[known]
-  key <- random_key()
-  units <- nlevels(x$unit)
-  by <- random_uniform(units * nrow(pieces), key, 0)[code + (piece - 1) * units]
-  moved <- from[piece] + (ticks[known] - from[piece] + floor(by * long[piece])) %% long[piece]
-  build_spike_trains(
-    moved, structure(code, levels = levels(x$unit), class = "factor"),
-    start = attr(x, "start", exact = TRUE), end = attr(x, "end", exact = TRUE),
-    resolution = resolution, trials = attr(x, "trials", exact = TRUE), quiet = TRUE
+shifted_units <- function(trains, places, bin, most = NULL) {
+  u <- random_uniform(places$cells, random_key(), 0)[places$cell]
+  by <- if (is.null(most)) floor(u * places$long / bin) else floor(u * (2 * most + 1)) - most
+  tick <- places$from + (trains$tick[places$spike] - places$from + by * bin) %% places$long
+  unit <- as.integer(trains$unit)[places$spike]
+  o <- order(tick, unit, method = "radix")
+  trains$tick <- tick[o]
+  trains$unit <- unit[o]
+  if (!is.null(trains$trial)) trains$trial <- trains$trial[places$spike][o]
+  trains
+}
+
+# ---- Evidence ------------------------------------------------------------------------
+
+#' Counts of all pairs of different units, lags x pairs
+#' @noRd
+pairs_of_counts <- function(counts) {
+  units <- dim(counts)[[2L]]
+  dim(counts) <- c(dim(counts)[[1L]], units^2)
+  counts[, which(upper.tri(diag(units))), drop = FALSE]
+}
+
+#' Of each pair of units, the window with most evidence
+#'
+#' @param counts A cross-correlogram.
+#' @return Data frame `reference`, `target` (the one that fires later), `peak`, `lag`, `width` (s),
+#'   `count`, `expected`, `evidence`, of pairs with any, the surest first.
+#' @noRd
+pair_evidence <- function(counts, lags, widths) {
+  bin <- attr(counts, "bin_size", exact = TRUE)
+  names <- dimnames(counts)[[2L]]
+  pair <- which(upper.tri(diag(length(names))), arr.ind = TRUE)
+  best <- strongest_windows(pairs_of_counts(plain_counts(counts)), lags, widths)
+  best <- best[order(-best$evidence), , drop = FALSE]
+  best <- best[!duplicated(best$pair), , drop = FALSE]
+  later <- best$lag >= 0
+  data.frame(
+    reference = names[ifelse(later, pair[best$pair, 1L], pair[best$pair, 2L])],
+    target = names[ifelse(later, pair[best$pair, 2L], pair[best$pair, 1L])],
+    peak = rep(widths$peak[[1L]], nrow(best)), lag = abs(best$lag) * bin, width = best$width * bin,
+    count = best$count, expected = best$expected, evidence = best$evidence
   )
 }
 
-#' Of each pair, the window with most evidence
+#' All windows that hold clearly more than those beside them
 #'
-#' @param counts A cross-correlogram.
-#' @param plan What `pair_plan()` gives.
-#' @return Data frame `reference`, `target` (the one that fires later), `lag`, `width` (s),
-#'   `count`, `expected`, `evidence`, of pairs with any.
+#' Expected is the mean of the bins beside a window. Where those near it hold more than those far
+#' from it, the window is on top of something wider, and as much more is expected in it as a parabola
+#' through both has there. The evidence is -log10 of the binomial probability of so many in the
+#' window, of all that are in it and beside it.
+#'
+#' @param held Counts, lags x pairs; the lag in the middle is 0.
+#' @param lags How many to either side are looked at.
+#' @param widths Rows of `pair_widths`.
+#' @return Data frame `pair`, `lag` and `width` (bins), `count`, `expected`, `evidence`.
 #' @noRd
-pair_evidence <- function(counts, plan) {
-  units <- dim(counts)[[2L]]
-  lag <- attr(counts, "lag", exact = TRUE)
-  bin <- attr(counts, "bin_size", exact = TRUE)
-  pair <- which(upper.tri(diag(units)), arr.ind = TRUE)
-  held <- matrix(plain_counts(counts), length(lag))[, pair[, 1L] + (pair[, 2L] - 1L) * units,
-                                                    drop = FALSE]
-  sums <- rbind(0, apply(held, 2L, cumsum))
-  middle <- length(lag) %/% 2L + 1L + seq.int(-plan$lags, plan$lags)
-  span <- \(from, to) sums[middle + to + 1L, , drop = FALSE] - sums[middle + from, , drop = FALSE]
-  best <- do.call(rbind, lapply(seq_len(nrow(plan$widths)), \(k) {
-    size <- plan$widths$width[[k]]
-    half <- size %/% 2L
-    from <- plan$widths$from[[k]]
-    to <- plan$widths$to[[k]]
-    window <- span(-half, half)
-    beside <- span(-to, -from) + span(from, to)
-    share <- size / (2 * (to - from + 1))
-    high <- which((window - share * beside)^2 > 9 * (share * beside + 0.3) &
-                    window > share * beside)
-    evidence <- -stats::pbinom(window[high] - 1, window[high] + beside[high], share / (1 + share),
-                               lower.tail = FALSE, log.p = TRUE) / log(10)
-    column <- (high - 1L) %/% nrow(window) + 1L
-    data.frame(column = column, row = (high - 1L) %% nrow(window) + 1L,
-               width = rep(size, length(high)), count = window[high],
-               expected = share * beside[high], evidence = evidence)
-  }))
-  best <- best[order(-best$evidence), , drop = FALSE]
-  best <- best[!duplicated(best$column), , drop = FALSE]
-  at <- lag[middle][best$row]
-  later <- at >= 0
-  names <- dimnames(counts)[[2L]]
-  data.frame(
-    reference = names[ifelse(later, pair[best$column, 1L], pair[best$column, 2L])],
-    target = names[ifelse(later, pair[best$column, 2L], pair[best$column, 1L])],
-    lag = abs(at), width = best$width * bin, count = best$count, expected = best$expected,
-    evidence = best$evidence
-  )
+strongest_windows <- function(held, lags, widths) {
+  middle <- nrow(held) %/% 2L + 1L + seq.int(-lags, lags)
+  total <- c(0, cumsum(as.double(held)))
+  before <- matrix(total[-length(total)], nrow(held))
+  after <- matrix(total[-1L], nrow(held))
+  sums <- \(from, to) after[middle + to, , drop = FALSE] - before[middle + from, , drop = FALSE]
+  both <- \(from, to) sums(-to, -from) + sums(from, to)
+  found <- lapply(seq_len(nrow(widths)), \(k) {
+    w <- widths[k, ]
+    window <- sums(-(w$width %/% 2L), w$width %/% 2L)
+    beside <- both(w$from, w$far)
+    share <- w$width / (2 * (w$far - w$from + 1))
+    expected <- share * beside
+    if (w$near < w$far) {
+      near <- both(w$from, w$near)
+      steeper <- w$width * parabola_top(near / (2 * (w$near - w$from + 1)),
+                                        (beside - near) / (2 * (w$far - w$near)), w)
+      expected <- pmax(expected, steeper)
+    }
+    high <- which(window > expected & (window - expected)^2 > 9 * (expected + 0.3))
+    few <- expected[high]
+    evidence <- -stats::pbeta(share / (1 + share), window[high], few / share + 1, log.p = TRUE) / log(10)
+    data.frame(pair = (high - 1L) %/% nrow(window) + 1L,
+               lag = (high - 1L) %% nrow(window) - lags, width = rep(w$width, length(high)),
+               count = window[high], expected = few, evidence = evidence)
+  })
+  do.call(rbind, found)
+}
+
+#' Mean in a window, of a parabola with these means in the bins near to it and far from it
+#' @noRd
+parabola_top <- function(near, far, w) {
+  squares <- \(from, to) mean(seq.int(from, to)^2)
+  inside <- squares(-(w$width %/% 2L), w$width %/% 2L)
+  nearer <- squares(w$from, w$near)
+  near + (near - far) * (nearer - inside) / (squares(w$near + 1L, w$far) - nearer)
 }

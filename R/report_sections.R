@@ -257,12 +257,16 @@ pairs_section <- function(made, tested) {
       caption = if (n > nrow(first)) sprintf("The surest %d of %s pairs.", nrow(first), commas(n)),
       height = 1.2 + 2 * ceiling(nrow(first) / 3)
     ),
-    html_table(pair_table(utils::head(tested$pairs, 25L), tested$n_surrogates), paste0(
-      "Pairs of units, the surest first", if (n > 25L) sprintf(
-        ": 25 of %s, all are in $pairs of the result", commas(n)) else "",
+    html_table(pair_table(utils::head(tested$pairs, 25L), tested$n_surrogates,
+                          length(unique(tested$peaks))), paste0(
+      "Pairs of units, those with narrow peaks first, and the surest of each kind before others",
+      if (n > 25L) sprintf(": 25 of %s, all are in $pairs of the result", commas(n)),
       ". Pairs of spikes are those with lags in the window, and expected are as many as the lags",
-      " beside it have. The p value is the probability that independent units give any pair that",
-      " stands out as much."
+      " beside it make likely. The p value is corrected for all pairs, lags and widths. It is the",
+      " probability that chance gives any pair with as clear a peak",
+      if ("narrow" %in% tested$pairs$peak && !is.null(tested$piece)) sprintf(
+        "; for narrow peaks, chance keeps all that is slower than %s", duration_text(2 * tested$shift)),
+      "."
     ))
   )
 }
@@ -274,7 +278,11 @@ draw_pairs <- function(pairs, tested) {
   lag <- attr(counts, "lag", exact = TRUE)
   bin <- tested$bin
   units <- dimnames(counts)[[2L]]
-  labels <- make.unique(sprintf("%s to %s", pairs$reference, pairs$target))
+  # A strip of the picture has room for some thirty letters.
+  cut <- \(name) ifelse(nchar(name) <= 30L, name, paste0(
+    substr(name, 1L, 14L), "...", substring(name, nchar(name) - 12L)))
+  apart <- ifelse(nchar(paste(pairs$reference, pairs$target)) > 26L, "\n", " ")
+  labels <- make.unique(sprintf("%s%sto %s", cut(pairs$reference), apart, cut(pairs$target)))
   near <- abs(lag) <= tested$max_lag + bin / 2
   bars <- do.call(rbind, lapply(seq_len(nrow(pairs)), \(k) {
     data.frame(lag = lag[near] * 1e3, pair = factor(labels[[k]], labels), count = plain_counts(counts)[

@@ -97,13 +97,19 @@ tested_pairs <- function(pairs) {
        looked_at = sprintf("%s, %s; %s in each direction; windows of %s",
                            counted(pairs$units, "unit"), counted(pairs$all, "pair"),
                            counted(pairs$lags, "lag"), and_list(duration_text(pairs$widths))),
-       settings = sprintf("lags up to %s in steps of %s; what is beside a window is what chance gives in it",
+       settings = sprintf("lags up to %s in steps of %s; what is expected in a window is what those beside it hold",
                           duration_text(pairs$max_lag), duration_text(pairs$bin)),
-       chance = sprintf(paste("%s, units shifted by themselves within pieces of about %s; p over all",
-                              "pairs, lags and widths together, alpha %s"),
-                        counted(pairs$n_surrogates, "surrogate"), duration_text(pairs$piece),
+       chance = sprintf(paste("%s for each kind of peak, units shifted by themselves%s; p over all pairs,",
+                              "lags and widths together, alpha %s"),
+                        counted(pairs$n_surrogates, "surrogate"), shift_words(pairs),
                         exact(pairs$alpha)),
        result = paste(pair_words(pairs), collapse = " "))
+}
+
+shift_words <- function(pairs) {
+  if (is.null(pairs$piece)) return(" to any place in the recording or trial")
+  sprintf(": for narrow peaks by at most %s, for wide ones to any place within pieces of about %s",
+          duration_text(pairs$shift), duration_text(pairs$piece))
 }
 
 #' What nobody looked at, so that nobody takes it for absent

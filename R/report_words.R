@@ -183,34 +183,47 @@ condition_words <- function(made, by) {
 #' @noRd
 pair_words <- function(tested) {
   if (!is.list(tested)) return(sprintf("Pairs of units were not tested: %s.", tested))
-  n <- nrow(tested$pairs)
-  share <- n / tested$all
+  narrow <- sum(tested$pairs$peak == "narrow")
+  wide <- nrow(tested$pairs) - narrow
+  have <- \(n) if (n == 1) "has" else "have"
+  all <- counted(tested$all, "pair of units", "pairs of units")
   c(if (tested$units < tested$of) sprintf(
       "Only the %s busiest of the %s units with spikes were looked at in pairs.",
       commas(tested$units), commas(tested$of)),
-    if (n == 0L && tested$all == 1) sprintf(
+    if (narrow + wide == 0L && tested$all == 1) sprintf(
       "The only pair of units does not stand out from what chance gives, at any lag up to %s.",
       duration_text(tested$max_lag)
-    ) else if (n == 0L) sprintf(
-      "None of %s stands out from what chance gives, at any lag up to %s.",
-      counted(tested$all, "pair of units", "pairs of units"), duration_text(tested$max_lag)
-    ) else sprintf(
-      "%s of %s %s at a preferred lag of each other, up to %s, more often than chance explains.",
-      commas(n), counted(tested$all, "pair of units", "pairs of units"),
-      if (n == 1) "fires" else "fire", duration_text(tested$max_lag)
+    ) else if (narrow + wide == 0L) sprintf(
+      "None of %s stands out from what chance gives, at any lag up to %s.", all,
+      duration_text(tested$max_lag)
     ),
-    if (share > 0.3 && n >= 3L) paste(
-      "This is a large part of all pairs, as where a population fires in bursts, or where one",
+    if (narrow > 0L) sprintf(
+      paste("%s of %s %s a narrow peak at a lag of up to %s: the second unit fires at that lag,",
+            "within a window of %s or less, more often than chance and slower changes of both rates",
+            "explain."),
+      commas(narrow), all, have(narrow), duration_text(tested$max_lag),
+      duration_text(max(tested$widths[tested$peaks == "narrow"]))
+    ),
+    if (wide > 0L) sprintf(
+      paste("%s of %s %s only a wide peak: both units fire within a window of %s more often than",
+            "chance explains. Units whose rates change together over such times have wide peaks as",
+            "well."),
+      commas(wide), all, have(wide), duration_text(max(tested$widths))
+    ),
+    if (narrow + wide > 0.3 * tested$all && narrow + wide >= 3L) paste(
+      "These are a large part of all pairs, as where a population fires in bursts, or where one",
       "signal is on many channels. What all units do together is not taken away here, as it is for",
       "groups: do not take a single pair for a connection."
     ))
 }
 
-pair_table <- function(pairs, n_surrogates) {
+#' @param n Surrogates; each kind of peak has as many for itself.
+#' @noRd
+pair_table <- function(pairs, n, kinds) {
   out <- data.frame(pairs$reference, pairs$target, duration_text(pairs$lag),
-                    duration_text(pairs$width), pairs$count, pairs$expected,
-                    vapply(pairs$p, group_p_text, "", n = n_surrogates))
-  names(out) <- c("First unit", "Second unit", "Lag of the second", "Within", "Pairs of spikes",
+                    duration_text(pairs$width), pairs$peak, pairs$count, pairs$expected,
+                    vapply(pairs$p, group_p_text, "", n = (n + 1) / kinds - 1))
+  names(out) <- c("First unit", "Second unit", "Lag of the second", "Within", "Peak", "Pairs of spikes",
                   "Expected", "p")
   out
 }

@@ -53,7 +53,7 @@ write_whole <- function(object, path, call) {
   name_when_whole(path, \(temporary) {
     write_checked(temporary, "wb", \(con) saveRDS(object, con), path, call)
     mark <- charToRaw(paste0(seal_mark, hash_bytes(temporary, file.size(temporary))))
-    write_checked(temporary, "ab", \(con) writeBin(mark, con), path, call)
+    write_checked(temporary, "ab", \(con) write_bytes(mark, con), path, call)
   }, call)
 }
 
@@ -70,6 +70,10 @@ write_checked <- function(file, mode, write, path, call) {
   closed <- TRUE
   if (!identical(suppressWarnings(close(con)), 0L)) abort_write(path, full_disk, call)
 }
+
+#' Write bytes, and error where fewer of them reach the system, of which R only warns
+#' @noRd
+write_bytes <- function(bytes, con) tryCatch(writeBin(bytes, con), warning = \(w) stop(w))
 
 full_disk <- "the disk is full, or a limit on the size of files or on your space is reached"
 

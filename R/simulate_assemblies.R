@@ -113,7 +113,7 @@ simulate_assemblies <- function(duration = 1200, units = 50,
   rate <- check_rates(rate, units, "rate", call)
   intervals <- check_choice(intervals)
   nuisances <- check_nuisances(nuisances, call)
-  resolution <- check_number(resolution, above = 0)
+  resolution <- check_resolution(resolution)
   last_tick <- check_duration(duration, resolution, call)
   check_assembly_work(assemblies, size, count, rate, duration, call)
 

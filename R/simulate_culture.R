@@ -81,7 +81,7 @@ simulate_culture <- function(duration = 3600, channels = 60, background_rate = 0
   delays <- check_delays(delays, call)
   probability <- check_probability(probability)
   activation_rate <- check_rates(activation_rate, length(chains), "activation_rate", call)
-  resolution <- check_number(resolution, above = 0)
+  resolution <- check_resolution(resolution)
   last_tick <- check_duration(duration, resolution, call)
   in_bursts <- duration * burst_rate * channels * (1 + burst_spike_rate * max(burst_duration))
   check_expected(

@@ -60,7 +60,7 @@ simulate_patterns <- function(duration = 60, units = 20, rate = 5,
   rate <- check_rates(rate, units, "rate", call)
   jitter <- check_number(jitter, min = 0, max = 1e9)
   gap <- check_number(gap, min = 0)
-  resolution <- check_number(resolution, above = 0)
+  resolution <- check_resolution(resolution)
   levels <- numbered_units("u", units)
   last_tick <- check_duration(duration, resolution, call)
   gap_ticks <- seconds_to_ticks(gap, resolution, "gap", call)

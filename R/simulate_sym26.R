@@ -73,7 +73,7 @@ simulate_sym26 <- function(duration = 60, rate = 20,
   )
   spontaneous <- check_flag(spontaneous)
   modulation <- check_probability(modulation)
-  resolution <- check_number(resolution, above = 0)
+  resolution <- check_resolution(resolution)
   period <- check_number(period, min = resolution)
   last_tick <- check_duration(duration, resolution, call)
   own <- duration * rate * (1 + modulation) * length(LETTERS)

@@ -12,7 +12,8 @@
 #'
 #' # What is computed
 #' Points, rows of library and prediction, and the order of neighbours are those of
-#' [simplex()]. With distances d of the neighbours and their mean d0, rows (1, coordinates)
+#' [simplex()]. [smap_map()] has all rows whose target is within the series, and so some more
+#' where `tau` and `Tp` are both positive, or `Tp` is below -1. With distances d of the neighbours and their mean d0, rows (1, coordinates)
 #' and targets of the neighbours are multiplied by exp(-`theta` d / d0), and the model is
 #' the least squares solution, the shortest one where there are several: singular values up
 #' to 2.2e-16 times the number of neighbours (or of coefficients, if larger) times the

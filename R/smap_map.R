@@ -19,6 +19,11 @@
 #' several solutions the shortest is taken. This is the model of [smap()] for
 #' the two series, and `ridge` is that of [smap()], too.
 #'
+#' The rows of the library are not always those of [smap()], which keeps to rEDM's: where `tau`
+#' and `Tp` are both positive, or `Tp` is below -1, `smap()` leaves out rows at the ends whose
+#' target is within the series. Then skill differs a little, by 1e-5 to 1e-3 in series of some
+#' hundred steps.
+#'
 #' * `rho[i, j]` is Pearson's correlation of target j with its predictions from library i.
 #' * `strength[i, j]` is the mean of \eqn{c_{p1}} over all rows p: by how much target j is
 #'   higher `Tp` steps later, where library i is higher by one, all else in its delay vector
@@ -49,7 +54,7 @@
 #' targets takes as long as one more library.
 #'
 #' # Precision
-#' Computed in double precision. Predictions agree with those of [smap()] to 1e-7 of the
+#' Computed in double precision. Where the rows are the same, predictions agree with those of [smap()] to 1e-7 of the
 #' target's standard deviation, rho to 1e-7, and strengths to 1e-6 of the standard
 #' deviation of the target by that of the library. Neither the number of threads, nor which
 #' other series there are, nor an interruption changes a digit; another kind of processor

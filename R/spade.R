@@ -33,8 +33,11 @@
 #'   in it, with other lags: give them a longer `dither`. [surrogate_trains()] compares the
 #'   methods.
 #' * `min_count` decides how much work there is: a pattern that occurs twice says little, and
-#'   there are many. Where the search would take more than `max_memory`, the error says
-#'   which `min_count` would not.
+#'   there are many. [suggest_pattern_count()] suggests the count that chance hardly reaches.
+#'   Where patterns take more than 100 MB, mining with larger counts first shows how fast they
+#'   become more: a message says how long all of them take, or an error that they do not fit
+#'   `max_memory`, and which `min_count` finds how many. Where the surrogates take more
+#'   than a minute, a message says how long, going by the first of them.
 #' * `n_surrogates` limits how small a p value can be. `summary()` says when they are too few
 #'   for so many tests.
 #' * `spectrum = "3d#"` asks for each duration on its own. That makes long patterns and
@@ -187,12 +190,18 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
   }
 
   stages <- stage_clock()
-  mined <- stages$time("mining", mine_patterns(
-    x, bin_size, window, min_spikes, min_count, max_spikes, max_count, min_units,
+  mined <- stages$time("mining", mine_or_foresee(
+    x, bin_size, bin, window, filters, made, here, max_memory,
     closed_within = mining$closed_within, shifted_subsets = mining$shifted_subsets,
-    engine = mining$engine, threads = here, max_memory = max_memory
+    engine = mining$engine
   ))
   pvalues <- if (n > 0 && length(mined) > 0L) {
+    if (choices$device == "cpu" && is.null(folder)) {
+      foresee_surrogates(n, attr(mined, "elapsed"), here, filters$min_count, \() {
+        surrogate_maxima(x, bin, window, filters, made, 1, choices$spectrum == "3d#",
+                         max_memory = max_memory)
+      })
+    }
     stages$time("surrogates", maxima_of_surrogates(
       x, bin, window, filters_within(filters, mining$closed_within), made, n, choices$spectrum, choices$p_estimator, choices$device,
       gpus, threads, max_memory, seed, folder

@@ -53,11 +53,14 @@
 #'
 #' # Subsetting and changing
 #' `x[time = c(0, 10)]` keeps the closed range from 0 to 10 s, and narrows the
-#' observation interval and the trials to it; either bound may be infinite.
+#' observation interval and the trials to it; either bound may be infinite. A bound between
+#' two ticks, such as half of an odd number of them, is that of the tick inside the range, so that
+#' `x[time = c(0, middle)]` and `x[time = c(middle, Inf)]` share no spike.
 #' `x[unit = c("A", "B")]` keeps these units, with the levels in this order.
 #' `x[trial = c(1, 5)]` keeps these trials and the spikes in them, and narrows the
 #' observation interval to reach from the first to the last of them. Trials are named by
-#' their labels, or, where the labels are no numbers, by label or by number.
+#' their labels, as units are: `x[trial = 2]` is the trial whose label is 2, wherever it
+#' stands. Where no label is a number, trials may also be named by number.
 #' `x[trial = condition == "go"]` and `x[unit = area == "CA1" & depth > 200]` set conditions
 #' on the columns of [trial_table()] and [unit_table()].
 #'
@@ -76,8 +79,9 @@
 #'   vector as long as `time`, or of length 1; in `x[unit = ]` the units to keep.
 #' @param start,end Bounds of the observation interval, in seconds; by default the first
 #'   and last spike, or the bounds of the trials where these reach further. Must be
-#'   given when there is neither a spike nor a trial.
-#' @param resolution Length of a tick, in seconds.
+#'   given when there is neither a spike nor a trial. Where times count from the start of each
+#'   `trial`, they are the bounds of each trial, as `trial_window` is.
+#' @param resolution Length of a tick, in seconds; at least 1e-12.
 #' @param trials `NULL`, or a data frame with the columns `start` and `end`, in seconds,
 #'   and where wanted `trial`, a label that is different for each row (default 1, 2,
 #'   ...). Rows are sorted by `start`. Further columns, such as a condition, are kept.
@@ -158,9 +162,12 @@ make_trains <- function(time, unit, start = NULL, end = NULL, resolution = 1e-6,
     check_no_trial(trial_clock, trial_window, call)
   } else {
     time <- round_to_ticks(check_times(time, arg, call), resolution, per_second)
-    placed <- place_trials(time, trial, trials, trial_clock, trial_window, resolution, call)
+    placed <- place_trials(time, trial, trials, trial_clock, trial_window, start, end, resolution,
+                           call)
     time <- placed$ticks
     trials <- placed$trials
+    start <- placed$start
+    end <- placed$end
     scale <- c(1, 1)
   }
   assemble_trains(time, scale, named, start, end, resolution, trials, unit_table, quiet, arg,

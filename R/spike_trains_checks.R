@@ -1,7 +1,9 @@
 # What a recording must be: the checks that its constructor makes.
 
-check_resolution <- function(resolution, call) {
-  check_number(resolution, "resolution", above = 0, call = call)
+#' The length of a tick: at least a picosecond, so that a millisecond is fewer than 2^31 ticks
+#' @noRd
+check_resolution <- function(resolution, call = rlang::caller_env()) {
+  check_number(resolution, "resolution", min = 1e-12, call = call)
 }
 
 check_time_type <- function(time, arg = "time", call = rlang::caller_env()) {

@@ -74,11 +74,14 @@ keep_time <- function(x, time, call, arg = "time") {
   }
   bounds <- interval_ticks(x)
   range <- as.double(time)
-  inner <- is.finite(range)
-  range[inner] <- seconds_to_ticks(range[inner], resolution, arg, call)
+  said <- sprintf("c(%s, %s)", exact(time[[1L]]), exact(time[[2L]]))
   if (range[[1L]] > range[[2L]]) {
-    abort_arg(arg, "a range whose first bound is at or before its second",
-              sprintf("c(%s, %s)", exact(time[[1L]]), exact(time[[2L]])), call = call)
+    abort_arg(arg, "a range whose first bound is at or before its second", said, call = call)
+  }
+  range <- c(ticks_inside(range[[1L]], ceiling, resolution), ticks_inside(range[[2L]], floor, resolution))
+  if (range[[1L]] > range[[2L]]) {
+    abort_arg(arg, sprintf("a range with at least a tick of %s s in it", exact(resolution)), said,
+              call = call)
   }
   if (range[[1L]] > bounds[[2L]] || range[[2L]] < bounds[[1L]]) {
     seconds <- exact(ticks_to_seconds(bounds, resolution))
@@ -111,6 +114,18 @@ keep_time <- function(x, time, call, arg = "time") {
     resolution = resolution, trials = trials,
     unit_table = attr(x, "unit_table", exact = TRUE)
   )
+}
+
+#' The tick at a bound, or the next one inside where it lies between two; infinite ones stay
+#' @param inwards `ceiling()` or `floor()`.
+#' @noRd
+ticks_inside <- function(bound, inwards, resolution) {
+  raw <- raw_ticks(bound, resolution)
+  if (!is.finite(raw)) return(raw)
+  near <- round(raw)
+  # As near to a tick as bounds that have to be on one.
+  slack <- max(min(1e-9 * max(1, abs(near)), 1e-3), 4 * .Machine$double.eps * abs(near))
+  if (abs(raw - near) <= slack) near else inwards(raw)
 }
 
 keep_units <- function(x, chosen, call) {
@@ -166,7 +181,7 @@ keep_trials <- function(x, chosen, call) {
   )
 }
 
-#' Rows of trials by label, or, where labels are no numbers, by number
+#' Rows of trials by label, or, where no label is a number, by number
 #' @noRd
 rows_of_trials <- function(trial, trials, call) {
   plain <- is_plain_numeric(trial) || is.character(trial) || is.factor(trial)
@@ -177,7 +192,9 @@ rows_of_trials <- function(trial, trials, call) {
   }
   known <- label_text(trials$trial)
   row <- match(label, known)
-  if (is.numeric(trial) && !is.numeric(trials$trial)) row <- match(trial, seq_along(known))
+  if (is.numeric(trial) && all(is.na(suppressWarnings(as.double(known))))) {
+    row <- match(trial, seq_along(known))
+  }
   if (anyNA(row)) {
     abort_arg("trial", sprintf("among the %s of the recording", counted(length(known), "trial")),
               sprintf("not, for %s", some(encodeString(label[is.na(row)], quote = "\""))),

@@ -6,10 +6,12 @@
 #' @param trial The trial of each, `NA` outside of all.
 #' @param trials `NULL`, or the user's table: with `start` and `end` in seconds, or, for
 #'   times that count from the start of each trial, without both.
-#' @return `ticks` and `trials`, as `build_spike_trains()` takes them.
+#' @param start,end What the user gave: of each trial, where times count from the start of each.
+#' @return `ticks`, `trials`, `start` and `end`, as `build_spike_trains()` takes them.
 #' @noRd
 place_trials <- function(ticks, trial, trials = NULL, trial_clock = NULL, trial_window = NULL,
-                         resolution = 1e-6, call = rlang::caller_env()) {
+                         start = NULL, end = NULL, resolution = 1e-6,
+                         call = rlang::caller_env()) {
   if (!is.null(trial_clock)) {
     check_choice(trial_clock, c("recording", "trial"), call = call)
   }
@@ -20,19 +22,34 @@ place_trials <- function(ticks, trial, trials = NULL, trial_clock = NULL, trial_
       abort_arg("trial_window", "left out where `trials` says when each trial starts and ends",
                 "given", call = call)
     }
-    place_in_table(ticks, label, trials, trial_clock, resolution, call)
+    placed <- place_in_table(ticks, label, trials, trial_clock, resolution, call)
   } else {
     table <- labels_table(label, trials, call)
     code <- table$row[label$code]
     clock <- trial_clock %||% clock_of_labels(ticks, code, nrow(table$trials), call)
     if (clock == "recording") {
-      trials_from_spikes(ticks, code, table$trials, trial_window, resolution,
-                         say = is.null(trial_clock), call)
+      placed <- trials_from_spikes(ticks, code, table$trials, trial_window, resolution,
+                                   say = is.null(trial_clock), call)
+    } else if (is.null(trial_window) && !(is.null(start) && is.null(end))) {
+      window <- bounds_of_each(ticks, start, end, resolution, call)
+      return(lay_out(ticks, code, table$trials, window, resolution, say = is.null(trial_clock),
+                     call, arg = if (is.null(start)) "end" else "start"))
     } else {
-      lay_out(ticks, code, table$trials, trial_window, resolution,
-              say = is.null(trial_clock), call)
+      placed <- lay_out(ticks, code, table$trials, trial_window, resolution,
+                        say = is.null(trial_clock), call)
     }
   }
+  c(placed, list(start = start, end = end))
+}
+
+#' Start and end of each trial, in seconds, of which at least one is given
+#' @noRd
+bounds_of_each <- function(ticks, start, end, resolution, call) {
+  window <- if (is.null(start) || is.null(end)) {
+    ticks_to_seconds(trial_window_ticks(ticks, NULL, resolution, call), resolution)
+  }
+  c(if (is.null(start)) window[[1L]] else check_number(start, call = call),
+    if (is.null(end)) window[[2L]] else check_number(end, call = call))
 }
 
 #' Error where arguments on trials come without the trial of each spike
@@ -250,9 +267,10 @@ trials_from_spikes <- function(ticks, code, trials, trial_window, resolution, sa
 #'
 #' A gap of at least a second follows each, so that nothing reaches across.
 #' @noRd
-lay_out <- function(ticks, code, trials, trial_window, resolution, say, call) {
+lay_out <- function(ticks, code, trials, trial_window, resolution, say, call,
+                    arg = "trial_window") {
   if (anyNA(code)) abort_places("trial", sum(is.na(code)), code, call)
-  window <- trial_window_ticks(ticks, trial_window, resolution, call)
+  window <- trial_window_ticks(ticks, trial_window, resolution, call, arg)
   period <- window[[2L]] - window[[1L]] + max(1, ceiling(raw_ticks(1, resolution)))
   shift <- (seq_len(nrow(trials)) - 1) * period
   if (say) {
@@ -270,7 +288,7 @@ lay_out <- function(ticks, code, trials, trial_window, resolution, say, call) {
 
 #' First and last tick of a trial on its own clock
 #' @noRd
-trial_window_ticks <- function(ticks, trial_window, resolution, call) {
+trial_window_ticks <- function(ticks, trial_window, resolution, call, arg = "trial_window") {
   if (is.null(trial_window)) {
     if (length(ticks) == 0L) {
       abort_arg("trial_window", "given, in seconds, when there are no spikes", "NULL",
@@ -286,17 +304,19 @@ trial_window_ticks <- function(ticks, trial_window, resolution, call) {
     abort_arg("trial_window", "two numbers, the start and end of a trial in seconds",
               describe(trial_window), call = call)
   }
-  window <- seconds_to_ticks(trial_window, resolution, "trial_window", call)
+  window <- seconds_to_ticks(trial_window, resolution, arg, call)
   if (window[[1L]] > window[[2L]]) {
-    abort_arg("trial_window", "a start at or before the end",
+    abort_arg(arg, "a start at or before the end",
               sprintf("c(%s, %s)", exact(trial_window[[1L]]), exact(trial_window[[2L]])),
               call = call)
   }
   outside <- sum(ticks < window[[1L]] | ticks > window[[2L]])
   if (outside > 0L) {
-    abort_arg("trial_window", "wide enough for all spikes",
+    abort_arg(arg, "wide enough for all spikes",
               sprintf("too narrow for %s of %s", commas(outside), commas(length(ticks))),
-              call = call)
+              if (arg != "trial_window") {
+                "Times count from the start of each trial, and so do `start` and `end`."
+              }, call = call)
   }
   window
 }

@@ -38,12 +38,21 @@
 #'   long as the rows are out of order avoids this. When the window does not reach back
 #'   any more it is `too_late` and left out; so is a repeated spike that old.
 #' * A line that is no spike is `broken` and left out: another number of fields, no number
-#'   for a time, no unit. A header that is written again is none.
+#'   for a time, no unit. A header that is written again is none. A hundred broken lines in
+#'   a row are no table any more: the feed ends in an error that names the last of them.
+#' * Twenty rows in a row that are too late, each at or after the one before it, are a clock
+#'   that has begun anew: the feed ends in an error that names the line. A stream has one
+#'   clock, so feed the rest to a new stream. A file that is read again from its beginning,
+#'   or a new connection, may repeat such rows.
 #' * A line that has no end yet waits for it. A program that died within a line and comes
 #'   back should begin with a line end, or the half line and the next one make one broken
 #'   line. Two lines that have run into one another may also read as one time that is far
 #'   ahead. So a row that is more than a window ahead of all before it counts only when
 #'   the next row is not more than a window before it; else it is `stray` and left out.
+#'
+#' What becomes of a row depends on the rows before it and on the next one, and not on how
+#' many of them came in one look: a file that is read in one look gives the same updates
+#' and counts as one that is read while it grows, unless nothing came for `wait` seconds.
 #'
 #' A message says so for the first row of each kind, then for the tenth, the hundredth,
 #' and so on. Every spike that was written as a whole line, and is neither too late nor
@@ -90,9 +99,11 @@
 #' * There is no header and no line at the end, and nothing is sent back.
 #' * Without a `host`, R listens: connect to `port` and write. When the connection breaks,
 #'   connect again, and send once more what may not have arrived; repeated spikes count
-#'   once. Up to 16 programs may be connected at a time. R listens at all network
-#'   addresses of this computer: whoever can reach the port can send spikes, so choose a
-#'   port that the firewall keeps closed to others.
+#'   once. Up to 16 programs may be connected at a time. They must run on this computer:
+#'   nobody else can connect. With `listen = "0.0.0.0"` R listens at all network addresses of
+#'   this computer, or with one of them at that: whoever can reach the port can send spikes
+#'   then, so choose a port that the firewall keeps closed to others. On Windows R can only
+#'   listen at all of them, and `listen` must say so.
 #' * With a `host`, the program there listens and R connects, again and again until it
 #'   does.
 #'
@@ -123,6 +134,9 @@
 #' @param port Number of the port, from 1 to 65535; below 1024 most systems ask for
 #'   special rights.
 #' @param host Name or address of the computer to connect to, or `NULL` to listen.
+#' @param listen Where there is no `host`, the address at which R listens: `"127.0.0.1"` for
+#'   programs on this computer alone, `"0.0.0.0"` for all that can reach it, or one of the
+#'   numerical addresses (IPv4) that this computer has.
 #' @param every Length of a block, in seconds of the recording: a whole number of ticks,
 #'   at most the window of the stream.
 #' @param slack How far out of order rows may come, in seconds of the recording: a whole
@@ -153,6 +167,8 @@
 #' folder; compressed or binary; a table whose layout its first rows do not show. A
 #' feed that was closed is an error (`synfire_error_argument`). What the search refuses is
 #' an error of [mine_episodes()]; the feed keeps the spikes that are not counted then.
+#' A clock that begins anew, and a table that is none any more, give
+#' `synfire_error_feed`, again at each update: `close()` gives the stream up to there.
 #' Messages have the class `synfire_message_feed`.
 #'
 #' @seealso [episode_stream()]; `vignette("episodes")`.
@@ -209,7 +225,8 @@ feed_file <- function(stream, file, every = 0.5, slack = 0, wait = 1,
 #' @rdname feed_file
 #' @export
 feed_socket <- function(stream, port, host = NULL, every = 0.5, slack = 0, wait = 1,
-                        time_unit = c("s", "ms", "us", "samples"), sampling_rate = NULL) {
+                        time_unit = c("s", "ms", "us", "samples"), sampling_rate = NULL,
+                        listen = "127.0.0.1") {
   check_given(stream = "a stream, as `episode_stream()` sets it up",
               port = "the number of a port, from 1 to 65535")
   port <- as.integer(check_count(port, max = 65535))
@@ -217,14 +234,28 @@ feed_socket <- function(stream, port, host = NULL, every = 0.5, slack = 0, wait 
     check_string(host)
     if (!nzchar(host)) abort_arg("host", "the name of a computer, or NULL", "\"\"")
   }
+  check_listen(listen, is.null(host))
   time_unit <- check_choice(time_unit)
   if (!is.null(sampling_rate)) check_number(sampling_rate, above = 0)
   layout <- socket_layout(time_unit, sampling_rate, rlang::current_env())
   where <- if (is.null(host)) paste("port", port) else paste0(host, ":", port)
   feed <- new_feed(stream, every, slack, wait, where)
   feed$reading <- list(time_unit = if (!identical(time_unit, "s")) time_unit)
-  feed$source <- socket_source(port, host, layout, rlang::current_env())
+  feed$source <- socket_source(port, host, listen, layout, rlang::current_env())
   feed
+}
+
+check_listen <- function(listen, listens, call = rlang::caller_env()) {
+  check_string(listen, "listen", call)
+  part <- "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+  if (!grepl(sprintf("^%s([.]%s){3}$", part, part), listen)) {
+    abort_arg("listen", "an address of this computer, such as \"127.0.0.1\", or \"0.0.0.0\"",
+              describe(listen), call = call)
+  }
+  if (!listens && listen != "127.0.0.1") {
+    abort_arg("listen", "left out with a `host`", "given",
+              "With a `host` R connects, and does not listen.", call = call)
+  }
 }
 
 #' What can be said of arguments for a table before there is one
@@ -266,7 +297,9 @@ new_feed <- function(stream, every, slack, wait, name, call = rlang::caller_env(
     stream = stream, counts = no_counts(), behind = 0, name = name, every = every,
     slack = slack, wait = check_seconds(wait, "wait", call),
     pending = list(tick = numeric(), code = integer()), units = character(),
-    held = list(tick = numeric(), unit = character()), seen = -Inf, said = -Inf,
+    held = list(tick = numeric(), unit = character(), line = numeric()),
+    queue = list(tick = numeric(), unit = character()), latest = -Inf, seen = -Inf,
+    said = -Inf, back = list(n = 0, line = 0, tick = 0, latest = 0, last = 0), stopped = NULL,
     news = wall_clock(), first = Inf, youngest = Inf, too_late_at = NA_real_,
     broken_first = NULL, told = no_counts(), told_behind = 0, looked_at_rates = FALSE,
     closed = FALSE

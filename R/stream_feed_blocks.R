@@ -2,19 +2,96 @@
 # time. What has come and is in no finished block yet is `pending`: ticks, and codes of
 # the units in `units`.
 
-#' Takes rows in
+# So many rows in a row that are more than a window late, one after the other in the order
+# of time, are a clock that has begun anew.
+restart_rows <- 20L
+
+#' Settles which rows count, whatever the looks were in which they came
 #'
-#' @param rows List: `tick` and `unit`, "" where the row says how far the recording is.
+#' Rows that count wait in the `queue`; each is looked at in the order of the lines, and
+#' knows of those before it alone, and of the next one.
+#' @param rows List: `tick`, `unit`, "" where the row says how far the recording is, and
+#'   `line`; or NULL.
+#' @param sure Whether no further row is expected.
 #' @noRd
-accept_rows <- function(feed, rows, sure = FALSE) {
-  rows <- list(tick = c(feed$held$tick, rows$tick), unit = c(feed$held$unit, rows$unit))
-  far <- far_ahead(rows$tick, max(feed$seen, feed$said), feed$stream$window, sure)
+settle_rows <- function(feed, rows, origin = NULL, sure = FALSE) {
+  rows <- if (is.null(rows)) feed$held else Map(c, feed$held, rows[names(feed$held)])
+  far <- far_ahead(rows$tick, feed$latest, feed$stream$window, sure)
   held <- lapply(rows, `[`, far$held)
   rows <- lapply(rows, `[`, !far$stray & !far$held)
+  restart <- find_restart(feed, rows, origin)
+  counts <- feed$counts
+  counts[["stray"]] <- counts[["stray"]] + sum(far$stray)
+  if (!is.null(restart$stopped)) {
+    rows <- lapply(rows, utils::head, restart$rows)
+    held <- lapply(held, `[`, 0L)
+  }
+  list(queue = list(tick = c(feed$queue$tick, rows$tick), unit = c(feed$queue$unit, rows$unit)),
+       latest = max(feed$latest, rows$tick), held = held, counts = counts,
+       back = restart$back, stopped = restart$stopped)
+}
 
-  spike <- rows$unit != ""
-  said <- max(feed$said, rows$tick[!spike])
-  seen <- max(feed$seen, rows$tick[spike])
+#' Whether the clock of the recording has begun anew
+#'
+#' What was written before and comes again from its beginning, as it may in a file that is
+#' written anew or over a new connection, is no such clock.
+#' @return List: `back`, the rows in a row that are more than a window late, so far: their
+#'   number `n`, the `line` and the `tick` of the first, the latest time before, and the
+#'   `last` tick; `stopped`, why the feed cannot go on, or NULL, and then after how many
+#'   `rows`.
+#' @noRd
+find_restart <- function(feed, rows, origin) {
+  back <- feed$back
+  n <- length(rows$tick)
+  if (n == 0L || is.null(origin)) return(list(back = back))
+  latest <- cummax(c(feed$latest, rows$tick))[seq_len(n)]
+  late <- rows$tick <= latest - feed$stream$window
+  if (!any(late)) {
+    origin$in_time <- TRUE
+    return(list(back = replace(back, "n", 0)))
+  }
+  late <- late & (origin$in_time | cumsum(!late) > 0)
+  origin$in_time <- origin$in_time || !all(late)
+  before <- c(back$last, rows$tick)[seq_len(n)]
+  joined <- late & c(back$n > 0, late)[seq_len(n)] & rows$tick >= before - feed$slack
+  place <- seq_len(n)
+  first <- cummax(ifelse(joined, 0L, place))
+  run <- ifelse(late, place - first + ifelse(first == 0L, back$n, 1L), 0)
+  at <- match(restart_rows, run, n)
+  if (run[[at]] > 0 && first[[at]] > 0L) {
+    back[c("line", "tick", "latest")] <- list(rows$line[[first[[at]]]],
+                                              rows$tick[[first[[at]]]], latest[[first[[at]]]])
+  }
+  back$n <- run[[at]]
+  back$last <- rows$tick[[at]]
+  list(back = back, stopped = if (back$n == restart_rows) restart_words(feed, back, origin),
+       rows = at)
+}
+
+restart_words <- function(feed, back, origin) {
+  seconds <- \(tick) exact(ticks_to_seconds(tick, feed$stream$resolution))
+  c(x = sprintf("The clock of %s begins anew at line %s: its times fall from %s s to %s s.",
+                origin$name, commas(back$line), seconds(back$latest), seconds(back$tick)),
+    i = paste("A stream has one clock: `close()` this feed, write to another file from",
+              "there on, and feed it to a new stream. Rows that are sorted by unit look",
+              "like that too: sort them by time."))
+}
+
+#' Hands on the rows of the queue up to the first one with which a block is over
+#'
+#' So what is counted with a block depends on the order of rows, and not on how many of
+#' them came in one look.
+#' @noRd
+accept_rows <- function(feed) {
+  queue <- feed$queue
+  spike <- queue$unit != ""
+  up_to <- \(value, of, sum) sum(c(value, replace(queue$tick, !of, value)))[-1L]
+  reached <- feed$stream$now %||%
+    block_begin(up_to(min(feed$pending$tick, Inf), spike, cummin), feed$every)
+  over <- over_limit(feed, up_to(feed$seen, spike, cummax), up_to(feed$said, !spike, cummax))
+  taken <- seq_len(match(TRUE, over > reached, length(spike)))
+  rows <- lapply(queue, `[`, taken)
+  spike <- spike[taken]
   units <- unique(c(feed$units, rows$unit[spike]))
   tick <- c(feed$pending$tick, rows$tick[spike])
   code <- c(feed$pending$code, match(rows$unit[spike], units))
@@ -22,11 +99,11 @@ accept_rows <- function(feed, rows, sure = FALSE) {
   order <- order(tick[!again], code[!again], method = "radix")
   counts <- feed$counts
   counts[["repeated"]] <- counts[["repeated"]] + sum(again)
-  counts[["stray"]] <- counts[["stray"]] + sum(far$stray)
   counts[["without_unit"]] <- counts[["without_unit"]] + sum(!spike)
   list(pending = list(tick = tick[!again][order], code = code[!again][order]),
-       units = units, first = min(feed$first, rows$tick), seen = seen, said = said,
-       held = held, counts = counts)
+       queue = lapply(queue, `[`, -taken), units = units,
+       first = min(feed$first, rows$tick), seen = max(feed$seen, rows$tick[spike]),
+       said = max(feed$said, rows$tick[!spike]), counts = counts)
 }
 
 #' Rows whose time is more than a window ahead of all before, unless the next row confirms
@@ -36,12 +113,11 @@ accept_rows <- function(feed, rows, sure = FALSE) {
 #' time far ahead, which would end all blocks up to there. So such a row counts only when
 #' the next one is no more than a window before it. The last row of all is held back until
 #' there is a next one, or until none is expected any more (`sure`).
-#' @param seen The latest time before these.
+#' @param seen The latest time before these, -Inf before the first row of all.
 #' @noRd
 far_ahead <- function(tick, seen, window, sure) {
   n <- length(tick)
   stray <- held <- logical(n)
-  if (!is.finite(seen)) return(list(stray = stray, held = held))
   followed <- c(tick[-1L] >= tick[-n] - window, NA)[seq_len(n)]
   repeat {
     counted <- replace(tick, stray | held, -Inf)
@@ -69,13 +145,12 @@ far_ahead <- function(tick, seen, window, sure) {
 next_end <- function(feed, all = FALSE) {
   every <- feed$every
   reached <- feed$stream$now
-  over <- max(feed$seen - feed$slack - 1, feed$said)
   tick <- feed$pending$tick
   if (is.null(reached)) {
     if (length(tick) == 0L) return(NULL)
     reached <- block_begin(tick[[1L]], every)
   }
-  limit <- floor(over / every) * every
+  limit <- over_limit(feed, feed$seen, feed$said)
   last <- max(feed$seen, feed$said)
   fresh <- tick[tick > reached]
   if (length(fresh) && block_begin(fresh[[1L]], every) + every <= limit) {
@@ -84,6 +159,13 @@ next_end <- function(feed, all = FALSE) {
   }
   if (limit > reached) return(limit)
   if (all && (last > reached || length(tick))) max(last, reached)
+}
+
+#' The end of the last block that is over
+#' @param seen,said The latest spike, and what rows without a unit say.
+#' @noRd
+over_limit <- function(feed, seen, said) {
+  floor(pmax(seen - feed$slack - 1, said) / feed$every) * feed$every
 }
 
 #' The multiple of `every` before a tick

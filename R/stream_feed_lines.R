@@ -3,6 +3,9 @@
 # written needs besides: half lines, lines that are no spikes, and rows without a unit,
 # which say how far the recording has come.
 
+# So many rows show how a table is laid out.
+layout_rows <- 20L
+
 # A line of more bytes than this is no row of a table.
 longest_fed_line <- 1048576L
 
@@ -10,12 +13,13 @@ longest_fed_line <- 1048576L
 #'
 #' `rest` holds the bytes that were read and make no whole line yet, `layout` how the
 #' lines are cut, `NULL` until that is known, `line` the number of lines that were taken
-#' apart, and `over` whether nothing more can come.
+#' apart, `bad` how many of the last ones in a row are broken, `in_time` whether a row has
+#' come that is not late, and `over` whether nothing more can come.
 #' @param name Names the origin in messages.
 #' @noRd
 new_origin <- function(name, layout = NULL) {
-  list2env(list(name = name, rest = raw(), layout = layout, line = 0, over = FALSE),
-           parent = emptyenv())
+  list2env(list(name = name, rest = raw(), layout = layout, line = 0, bad = 0,
+                in_time = FALSE, over = FALSE), parent = emptyenv())
 }
 
 #' How the lines of a socket are cut
@@ -39,21 +43,57 @@ file_layout <- function(file, bytes, reading, sure, call) {
   lines <- bytes_to_lines(bytes)
   first <- which(!grepl("^\\s*(#|$)", lines))
   # A header alone shows little.
-  needed <- if (!sure) 20L else if (isFALSE(reading$header)) 1L else 2L
+  needed <- if (!sure) layout_rows else if (isFALSE(reading$header)) 1L else 2L
   if (length(first) < needed) return(NULL)
   about <- c(reading[c("time_unit", "time_column", "unit_column", "sampling_rate")],
              list(trial_column = NA))
-  layout <- csv_layout(file, list(lines = lines, bom = bom), about, reading$sep,
+  rows <- lines[utils::head(first, layout_rows)]
+  alike <- alike_rows(rows, reading)
+  layout <- csv_layout(file, list(lines = rows[alike], bom = bom), about, reading$sep,
                        reading$decimal_mark, reading$header, call)
+  headed <- layout$skip == 1L
   time_unit <- csv_time_unit(layout, reading$time_unit, call)
   list(
     how = list(sep = separator_code(layout$sep), dec = utf8ToInt(layout$dec),
                fields = layout$n_fields, time = layout$time, text = layout$unit),
     per_second = units_per_second(time_unit, reading$sampling_rate, call),
-    skip = layout$skip,
+    skip = first[[1L]] - 1L + (headed && alike[[1L]]),
     # A writer that comes back may write it again.
-    header = if (any(nzchar(layout$names))) lines[[layout$skip]]
+    header = if (headed) rows[alike][[1L]]
   )
+}
+
+#' Which of the first rows of a table, a header among them, are alike, so that a broken one
+#' does not say how the table is laid out
+#' @noRd
+alike_rows <- function(rows, reading) {
+  often <- \(value) {
+    n <- tabulate(match(value, unique(value)))
+    n[match(value, unique(value))]
+  }
+  dec <- reading$decimal_mark
+  seps <- reading$sep %||% setdiff(c("\t", ";", ",", "|", ""), dec)
+  seps[seps == " "] <- ""
+  cut <- lapply(seps, \(sep) split_lines(rows, sep))
+  fit <- vapply(cut, \(fields) {
+    width <- lengths(fields)
+    mean(width > 1L & often(width) == max(often(width[width > 1L]), 0L))
+  }, 0)
+  fields <- cut[[c(which(fit >= 0.75), which.max(fit))[[1L]]]]
+  width <- lengths(fields)
+  usual <- width[[which.max(often(width) * (width > 1L))]]
+  # R writes no name above the names of rows.
+  even <- width == usual
+  even[[1L]] <- even[[1L]] || width[[1L]] == usual - 1L
+  if (!any(even)) return(rep(TRUE, length(rows)))
+  head <- which(even)[[1L]]
+  headed <- reading$header %||% has_header(fields[head], dec)
+  kind <- vapply(fields, \(field) paste(is_number_text(field, dec), collapse = ""), "")
+  data <- even & !(headed & seq_along(rows) == head)
+  alike <- data
+  alike[data] <- often(kind[data]) > max(often(kind[data]), 0L) / 2
+  alike[[head]] <- alike[[head]] || headed
+  alike
 }
 
 #' Whether text begins with the byte order mark of UTF-8
@@ -98,8 +138,8 @@ bytes_to_lines <- function(bytes) {
 #'
 #' @param bytes Lines, each with its end.
 #' @param line Number of lines of the origin before these.
-#' @return List: `tick` and `unit`, in the order of the lines, where a unit of "" marks a
-#'   row without one; `broken`, the lines that are no rows, a data frame with `line`,
+#' @return List: `tick`, `unit` and `line`, in the order of the lines, where a unit of ""
+#'   marks a row without one; `broken`, the lines that are no rows, a data frame with `line`,
 #'   `text` and `why`; `lines`, how many lines there were.
 #' @noRd
 rows_of_lines <- function(bytes, layout, line, resolution) {
@@ -114,8 +154,10 @@ rows_of_lines <- function(bytes, layout, line, resolution) {
     got <- .Call(r_csv_rows, bytes, first, length(bytes), layout$how)
     part <- sound_rows(got, layout, resolution)
     # Lines of blanks hold no row.
-    skipped <- findInterval(part$bad, got$blank + 1)
-    broken <- c(broken, Map(list, from + part$bad + skipped, part$why))
+    row <- seq_len(got$n)
+    at <- from + row + findInterval(row, got$blank + 1)
+    part$line <- line + at[!row %in% part$bad]
+    broken <- c(broken, Map(list, at[part$bad], part$why))
     parts <- c(parts, list(part))
     if (got$fault[[1L]] == 0) break
     from <- from + got$lines
@@ -124,6 +166,7 @@ rows_of_lines <- function(bytes, layout, line, resolution) {
   list(
     tick = as.double(unlist(lapply(parts, `[[`, "tick"))),
     unit = as.character(unlist(lapply(parts, `[[`, "unit"))),
+    line = as.double(unlist(lapply(parts, `[[`, "line"))),
     broken = broken_lines(broken, bytes, ends, line, layout$header), lines = lines
   )
 }
@@ -143,7 +186,7 @@ sound_rows <- function(got, layout, resolution) {
   time <- got$time
   tick <- raw_ticks(time, resolution, layout$per_second)
   time[!is.finite(time) | abs(tick) >= 2^53] <- NaN
-  text <- lapply(got$text, \(one) clean_text(one$values)[one$code])
+  text <- lapply(got$text, \(one) label_of_text(one$values)[one$code])
   missing <- Reduce(`|`, lapply(text, \(one) one %in% c("", "NA")))
   no_unit <- Reduce(`&`, lapply(text, \(one) one == ""))
   unit <- do.call(paste, c(text, sep = "_"))

@@ -61,8 +61,9 @@ close.stream_feed <- function(con, ...) {
                synfire_error = \(e) say_feed(escape_braces(conditionMessage(e))))
     }
     drop_half_lines(feed, all = TRUE)
-    put(feed, accept_rows(feed, NULL, sure = TRUE))
+    put(feed, settle_rows(feed, NULL, sure = TRUE))
     update_blocks(feed, NULL, Inf, all = TRUE)
+    if (!is.null(feed$stopped)) say_feed(escape_braces(feed$stopped[["x"]]))
     tell(feed)
     feed$source$close()
     put(feed, list(behind = 0, closed = TRUE))
@@ -108,13 +109,24 @@ check_on_update <- function(on_update, call = rlang::caller_env()) {
 #' @noRd
 feed_step <- function(feed, on_update = NULL, until = Inf) {
   # While there are blocks to count, nothing is read, so that little is held in memory.
-  taken <- if (is.null(next_end(feed))) read_on(feed) else 0
-  quiet <- taken == 0 && is_quiet(feed)
-  if (quiet && length(feed$held$tick)) put(feed, accept_rows(feed, NULL, sure = TRUE))
-  updates <- update_blocks(feed, on_update, until, all = quiet)
+  looks <- is.null(feed$stopped) && length(feed$queue$tick) == 0L && is.null(next_end(feed))
+  taken <- if (looks) read_on(feed) else 0
+  quiet <- looks && taken == 0 && is_quiet(feed)
+  if (quiet && length(feed$held$tick)) put(feed, settle_rows(feed, NULL, sure = TRUE))
+  all <- quiet || !is.null(feed$stopped)
+  updates <- update_blocks(feed, on_update, until, all)
   put(feed, pace(feed, taken))
   tell(feed)
-  if (identical(updates, FALSE)) FALSE else taken + updates
+  if (identical(updates, FALSE)) return(FALSE)
+  if (!is.null(feed$stopped) && is.null(next_end(feed, all))) abort_feed(feed$stopped)
+  taken + updates
+}
+
+#' The error that no further row of a feed can be counted
+#' @noRd
+abort_feed <- function(stopped) {
+  cli::cli_abort(c("This feed cannot go on.", escape_braces(stopped)),
+                 class = c("synfire_error_feed", "synfire_error"), call = NULL)
 }
 
 #' Whether nothing has come for so long that nothing is awaited
@@ -143,7 +155,7 @@ read_on <- function(feed) {
 #' @noRd
 take_lines <- function(feed, origin, sure = is_quiet(feed) || origin$over) {
   whole <- last_lf(origin$rest)
-  if (whole == 0) return()
+  if (whole == 0 || !is.null(feed$stopped)) return()
   bytes <- origin$rest[seq_len(whole)]
   if (is.null(origin$layout)) {
     sure <- sure || whole >= feed_bytes
@@ -152,25 +164,68 @@ take_lines <- function(feed, origin, sure = is_quiet(feed) || origin$over) {
   }
   if (origin$line == 0 && starts_with_mark(bytes)) bytes <- bytes[-(1:3)]
   rows <- rows_of_lines(bytes, origin$layout, origin$line, feed$stream$resolution)
-  taken <- accept_rows(feed, rows)
-  if (nrow(rows$broken)) {
-    taken$counts[["broken"]] <- taken$counts[["broken"]] + nrow(rows$broken)
-    taken$broken_first <- c(as.list(rows$broken[1L, ]), name = origin$name)
+  broken <- rows$broken
+  no_table <- find_no_table(origin, rows)
+  if (!is.null(no_table$stopped)) {
+    rows <- lapply(rows[c("tick", "unit", "line")], `[`, rows$line < no_table$line)
+    broken <- broken[broken$line <= no_table$line, ]
   }
   rest <- origin$rest[-seq_len(whole)]
   suspendInterrupts({
+    taken <- settle_rows(feed, rows, origin)
+    if (nrow(broken)) {
+      taken$counts[["broken"]] <- taken$counts[["broken"]] + nrow(broken)
+      taken$broken_first <- c(as.list(broken[1L, ]), name = origin$name)
+    }
+    taken["stopped"] <- list(taken$stopped %||% no_table$stopped)
     put(feed, taken)
+    origin$bad <- no_table$bad
     origin$rest <- rest
     origin$line <- origin$line + rows$lines
   })
 }
 
+# So many lines in a row that are no spikes are no table any more.
+most_broken_lines <- 100L
+
+#' Whether what comes is no table any more
+#'
+#' @return List: `bad`, how many lines in a row are broken so far; and where these are too
+#'   many, the last `line` that was looked at, and `stopped`, why the feed cannot go on.
+#' @noRd
+find_no_table <- function(origin, rows) {
+  line <- c(rows$line, rows$broken$line)
+  if (length(line) == 0L) return(list(bad = origin$bad))
+  order <- order(line)
+  broken <- rep(c(FALSE, TRUE), c(length(rows$line), nrow(rows$broken)))[order]
+  place <- seq_along(broken)
+  sound <- cummax(ifelse(broken, 0L, place))
+  run <- ifelse(broken, place - sound + ifelse(sound == 0L, origin$bad, 0), 0)
+  at <- match(most_broken_lines, run)
+  if (is.na(at)) return(list(bad = run[[length(run)]]))
+  last <- line[order][[at]]
+  shown <- rows$broken[rows$broken$line == last, ]
+  list(bad = most_broken_lines, line = last, stopped = c(
+    x = sprintf("%s lines in a row are no spikes, up to line %s of %s: %s (%s).",
+                most_broken_lines, commas(last), origin$name, quoted_line(shown$text), shown$why),
+    i = paste("If the program has begun to write another kind of table there, let it write",
+              "to another file, and make a feed for that. If the table is sound, say how it",
+              "is laid out: `sep`, `decimal_mark`, `header`, `time_column`, `unit_column`.")
+  ))
+}
+
+#' The beginning of a line, for a message
+#' @noRd
+quoted_line <- function(text) encodeString(substr(printable(text), 1L, 60L), quote = "\"")
+
 #' Lines without an end that will get none, or that no row of a table can be
 #' @noRd
 drop_half_lines <- function(feed, all = FALSE) {
+  if (!is.null(feed$stopped)) return()
   for (origin in c(feed$source$dropped(), feed$source$origins())) {
     half <- length(origin$rest) > 0L && (all || origin$over)
     if (!half && length(origin$rest) <= longest_fed_line) next
+    if (half && take_open_line(feed, origin)) next
     counts <- feed$counts
     counts[["broken"]] <- counts[["broken"]] + 1
     text <- bytes_to_lines(utils::head(origin$rest, 200L))[[1L]]
@@ -185,14 +240,42 @@ drop_half_lines <- function(feed, all = FALSE) {
   if (!all) feed$source$forget()
 }
 
-#' Updates of the stream for all blocks that are over
+#' Takes the last line of a file that has no line end, where it is whole as far as can be
+#' known; read_spikes() goes by the same rule
+#' @return Whether it was taken.
+#' @noRd
+take_open_line <- function(feed, origin) {
+  how <- origin$layout$how
+  if (is.null(feed$file) || is.null(how) || origin$over) return(FALSE)
+  rows <- rows_of_lines(c(origin$rest, as.raw(10)), origin$layout, origin$line,
+                        feed$stream$resolution)
+  if (length(rows$tick) != 1L) return(FALSE)
+  known <- setdiff(c(feed$units, feed$queue$unit, feed$held$unit), "")
+  fate <- if (origin$rest[[length(origin$rest)]] == as.raw(34)) "whole" else
+    if (how$fields == how$time) open_time(c(feed$latest, rows$tick)) else
+      if (how$fields %in% how$text) open_name(rows$unit, known) else "whole"
+  if (startsWith(fate, "no")) return(FALSE)
+  say_open_line(feed$file, list(line = rows$line, text = origin$rest), fate, NULL)
+  suspendInterrupts({
+    put(feed, settle_rows(feed, rows, origin))
+    origin$rest <- raw()
+  })
+  TRUE
+}
+
+#' Updates of the stream for all blocks that are over, with all rows of the queue
 #' @return How many there were, or `FALSE` where `on_update` ended them.
 #' @noRd
 update_blocks <- function(feed, on_update, until, all) {
   n <- 0
   repeat {
-    end <- next_end(feed, all)
-    if (is.null(end)) return(n)
+    waits <- length(feed$queue$tick) > 0L
+    end <- next_end(feed, all && !waits)
+    if (is.null(end) && !waits) return(n)
+    if (is.null(end)) {
+      put(feed, accept_rows(feed))
+      next
+    }
     put(feed, hand_over(feed, end))
     n <- n + 1
     if (!is.null(on_update) && identical(on_update(feed$stream), FALSE)) return(FALSE)
@@ -207,7 +290,7 @@ update_blocks <- function(feed, on_update, until, all) {
 #' spike is compared with the least age that a spike of this feed had.
 #' @noRd
 pace <- function(feed, taken) {
-  last <- max(feed$seen, feed$said)
+  last <- feed$latest
   if (!is.finite(last)) return(list())
   in_seconds <- \(ticks) ticks_to_seconds(ticks, feed$stream$resolution)
   first <- min(feed$first, last)
@@ -272,7 +355,8 @@ feed_words <- function(feed, kind) {
     kind,
     late = sprintf(paste(
       "%s so far came after the block had been counted, and %s counted all the same.",
-      "A larger `slack` waits for such spikes."
+      "A larger `slack` waits for such spikes. If the clock of the recording has begun anew,",
+      "set up a new stream."
     ), spikes, if (n == 1) "is" else "are"),
     repeated = sprintf("%s so far came again, and count%s once.", spikes,
                        if (n == 1) "s" else ""),
@@ -290,8 +374,7 @@ feed_words <- function(feed, kind) {
                      counted(n, "line"), if (n == 1) "is" else "are",
                      if (n == 1) "" else "s",
                      commas(feed$broken_first$line), feed$broken_first$name,
-                     encodeString(substr(printable(feed$broken_first$text), 1L, 60L),
-                                  quote = "\""), feed$broken_first$why)
+                     quoted_line(feed$broken_first$text), feed$broken_first$why)
   )
   escape_braces(text)
 }

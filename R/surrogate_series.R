@@ -104,7 +104,12 @@ surrogate_series <- function(x, n_surrogates = 100,
   make <- if (method == "seasonal") season_shuffler(x, period, spline, alpha) else
     surrogate_maker(x, method, period, E, tau, recurrence)
   key <- random_key()
-  out <- vapply(seq_len(n), \(k) make(key, k), double(length(x)))
+  # Walks among twins go on row by row.
+  bar <- if (method == "twin") map_bar("Walking among twins", n) else \(n) NULL
+  out <- vapply(seq_len(n), \(k) {
+    bar(1)
+    make(key, k)
+  }, double(length(x)))
   matrix(out, length(x), n)
 }
 
@@ -290,28 +295,41 @@ delay_points <- function(x, E, tau, call) {
 #' Which points are twins of each other
 #'
 #' Twins have the same row of the recurrence matrix, so they form groups. Groups are
-#' refined by 32 columns of it at a time, so that it is never there as a whole.
+#' refined by 32 columns of it at a time, so that it is never there as a whole. A point
+#' that is alone in its group stays so, and is not looked at again.
 #' @return The number of its group for each point.
 #' @noRd
 twin_groups <- function(points, recurrence) {
   n <- nrow(points)
   radius <- recurrence_radius(points, recurrence)
-  group <- rep(1, n)
-  for (first in seq(1L, n, by = 32L)) {
-    block <- first:min(first + 31L, n)
-    bits <- (point_distances(points, block) <= radius) %*% 2^(seq_along(block) - 1)
-    key <- group * 2^32 + as.vector(bits)
-    group <- match(key, unique(key))
+  group <- seq_len(n)
+  open <- group
+  of <- rep(1L, n)
+  bar <- map_bar("Finding twins", n)
+  # Points far apart in time, and so mostly in space, tell more than a stretch of them.
+  apart <- ceiling(n / 32)
+  for (first in seq_len(apart)) {
+    block <- seq(first, n, by = apart)
+    near <- point_distances(points[open, , drop = FALSE], points[block, , drop = FALSE]) <= radius
+    key <- of * 2^32 + as.vector(near %*% 2^(seq_along(block) - 1))
+    of <- match(key, unique(key))
+    twins <- tabulate(of)[of] > 1L
+    open <- open[twins]
+    of <- of[twins]
+    if (length(open) == 0L) break
+    bar(length(block))
   }
-  group
+  # Twins have the number of the first of them.
+  group[open] <- open[match(of, of)]
+  match(group, unique(group))
 }
 
-#' Distances (largest difference of a coordinate) of all points to some
+#' Distances (largest difference of a coordinate) of points to others
 #' @noRd
-point_distances <- function(points, some) {
-  distance <- matrix(0, nrow(points), length(some))
+point_distances <- function(points, others) {
+  distance <- matrix(0, nrow(points), nrow(others))
   for (e in seq_len(ncol(points))) {
-    distance <- pmax(distance, abs(outer(points[, e], points[some, e], `-`)))
+    distance <- pmax(distance, abs(outer(points[, e], others[, e], `-`)))
   }
   distance
 }
@@ -321,7 +339,7 @@ point_distances <- function(points, some) {
 recurrence_radius <- function(points, recurrence) {
   n <- nrow(points)
   some <- unique(round(seq(1, n, length.out = min(n, 500))))
-  distance <- point_distances(points, some)
+  distance <- point_distances(points, points[some, , drop = FALSE])
   # A point is no pair with itself.
   distance <- distance[-(some + (seq_along(some) - 1) * n)]
   stats::quantile(distance, recurrence, names = FALSE, type = 1)

@@ -26,7 +26,9 @@
 # Columns: `case`; `method`, with `bins`; `false_rate`, how many false assemblies a recording
 # are allowed, where the threshold of p is set for that (NA: as reported); `kind`; `planted`,
 # how many; in percent, `recall` and `precision` of members, `exact` (assemblies with exactly
-# the right members), `lags` (of members found, within the planted width).
+# the right members), `lags` (of members found, within the planted width), and of assemblies that were
+# found `times_recall` and `times_precision`: activations that are found, and found ones that were
+# planted (CAD gives no times).
 
 library(synfire)
 options(cli.progress_show_after = Inf, width = 160)
@@ -74,6 +76,15 @@ methods_of <- function(case, asked) {
 
 # ---- One method in one case --------------------------------------------------------------
 
+#' The truth as score.R has it
+planted_in <- function(x) {
+  truth <- attr(x, "truth")
+  of <- factor(truth$activations$assembly, levels = truth$assemblies$assembly)
+  planted <- truth$assemblies
+  planted$times <- unname(split(truth$activations$time, of))
+  planted
+}
+
 #' What a method finds in the recordings of a case
 #' @return A list with for each recording `planted` and `runs` (run_method()).
 run_case <- function(case, method, n, asked) {
@@ -87,7 +98,7 @@ run_case <- function(case, method, n, asked) {
       ifelse(is.na(runs$bin), "", paste0(1000 * runs$bin, " ms: ")),
       vapply(runs$found, nrow, 1L), runs$result, runs$seconds, runs$cpu
     ), collapse = "; ")))
-    list(planted = attr(x, "truth")$assemblies, runs = runs)
+    list(planted = planted_in(x), runs = runs)
   })
 }
 

@@ -27,6 +27,11 @@
     ENTRY(r_csv_rows, 4)                                                                 \
     ENTRY(r_csv_fields, 2)                                                               \
     ENTRY(r_crc32, 2)                                                                    \
+    ENTRY(r_listen, 2)                                                                   \
+    ENTRY(r_accept, 1)                                                                   \
+    ENTRY(r_receive, 2)                                                                  \
+    ENTRY(r_await, 2)                                                                    \
+    ENTRY(r_shut, 1)                                                                     \
     ENTRY(r_ticks, 2)                                                                    \
     ENTRY(r_threads_report, 0)                                                           \
     ENTRY(r_cgroup_processors, 2)                                                        \

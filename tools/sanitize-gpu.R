@@ -218,6 +218,11 @@ case("map-after-search", paste("find_both add_skill", dims, "correlate_rows"), f
     fresh_memory()
     synfire::causal_map(random_map(120, 6, gaps), E_max = 8, device = "gpu")
   }
+  # Pools that are full of ties.
+  x <- random_map(700, 3)
+  x[] <- stats::rpois(length(x), 0.1)
+  fresh_memory()
+  synfire::causal_map(x, E_max = 10, device = "gpu")
 })
 case("dimensions", "lay_out find_skill add_skill", function() {
   for (validation in c("loo", "split")) {
@@ -250,14 +255,14 @@ case("simplex", "search_exactly project_rows", function() {
   }
 })
 case("simplex-long", paste("find_ranges fill_tiles filter_rows choose_nearest begin_rows",
-                           "begin_again project_rows number_twins"), function() {
+                           "begin_again project_rows number_twins find_least_ranks"), function() {
   for (kind in kinds) for (E in c(2, 20)) {
     fresh_memory()
     synfire::simplex(series(4600, kind), "x", E = E, device = "gpu")
   }
 })
 case("sweeps", paste("fill_sweep_tiles begin_dimensions filter_dimensions choose_dimensions",
-                     "gather_lost search_exactly"), function() {
+                     "gather_lost find_least_ranks search_exactly"), function() {
   for (kind in kinds) for (n in c(600, 4600)) {
     fresh_memory()
     synfire::embed_dimension(series(n, kind), "x", E_max = 6, device = "gpu")
@@ -280,8 +285,8 @@ case("smap", paste("smap_centre smap_gather smap_gather_predicted smap_look smap
 case("smap-lists", "smap_look_up smap_add_listed smap_solve", function() {
   synfire::smap(series(500), "x", E = 3, theta = 2, knn = 30, device = "gpu")
 })
-case("ccm", paste("ccm_gather ccm_direct ccm_members ccm_walk ccm_search_rest ccm_weigh",
-                  "ccm_predict"), function() {
+case("ccm", paste("ccm_gather ccm_least_ranks ccm_direct ccm_members ccm_walk",
+                  "ccm_search_rest ccm_weigh ccm_predict"), function() {
   for (kind in kinds) {
     fresh_memory()
     synfire::ccm(series(900, kind), "x", "y", E = 3, lib_sizes = c(20, 400, 800),

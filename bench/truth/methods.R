@@ -7,7 +7,8 @@
 #   bins      lengths of bins in seconds, one process each; NULL for one without bins
 #   command   function(bin, recording, result, truth) that gives the command and its arguments
 #
-# The table has `assembly` (number), `unit` (number from 1), `lag` (seconds) and `p`.
+# The table has `assembly` (number), `unit` (number from 1), `lag` (seconds), `p` and, if the method says
+# them, `times`: the moments that lags are counted from, in seconds, with blanks between them.
 
 python <- Sys.getenv("PYTHON", "python3")
 peers_folder <- Sys.getenv("PEERS", ".build/peers")
@@ -104,7 +105,7 @@ run_process <- function(command, limit) {
 
 no_assemblies <- function() {
   found <- data.frame(p = numeric())
-  found$units <- found$lags <- list()
+  found$units <- found$lags <- found$times <- list()
   found
 }
 
@@ -115,6 +116,10 @@ as_found <- function(table, levels) {
   found <- data.frame(p = vapply(by, \(one) one$p[[1L]], numeric(1)))
   found$units <- lapply(by, \(one) levels[one$unit])
   found$lags <- lapply(by, `[[`, "lag")
+  found$times <- lapply(by, \(one) {
+    if (is.null(one$times)) NA_real_ else
+      as.numeric(strsplit(as.character(one$times[[1L]]), " ", fixed = TRUE)[[1L]])
+  })
   found
 }
 

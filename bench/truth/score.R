@@ -1,8 +1,9 @@
 # What a method says of the assemblies in a recording, against those that were planted.
 #
 # Assemblies are data frames, a row an assembly, with the list columns `units` (names) and
-# `lags` (seconds, in the order of `units`, from any zero); those found have `p`, small where
-# the method is sure, and the planted ones `kind` and `width`.
+# `lags` (seconds, in the order of `units`, from any zero) and `times` (seconds: the moments that lags are
+# counted from; NA where a method does not say them). Those found have `p`, small where the method is
+# sure, and the planted ones `kind` and `width`; a planted lag is where a window begins.
 
 #' How much two sets of units have in common, a matrix [planted, found]: units in both as a
 #' share of those in either
@@ -50,20 +51,55 @@ lags_right <- function(planted, found, slack = 0) {
   mean(abs(apart - stats::median(apart)) <= planted$width + slack)
 }
 
+#' How many of two increasing vectors of times are pairs, each time in one pair at most, of times that
+#' are no further apart than `within`
+matched <- function(a, b, within) {
+  i <- j <- 1L
+  n <- 0L
+  while (i <= length(a) && j <= length(b)) {
+    together <- abs(a[[i]] - b[[j]]) <= within
+    n <- n + together
+    first <- a[[i]] < b[[j]]
+    i <- i + (together || first)
+    j <- j + (together || !first)
+  }
+  n
+}
+
+#' Recall and precision of the times of activations, of assemblies that share two units
+#'
+#' Where lags are counted from differs by what the lags of units in both differ by in the median. A found
+#' time is right within the planted width and `slack` (seconds), as windows that are found may be
+#' wider.
+score_times <- function(planted, found, slack = 0.005) {
+  both <- intersect(planted$units[[1L]], found$units[[1L]])
+  own <- sort(found$times[[1L]], na.last = TRUE)
+  if (length(both) < 2L || anyNA(own)) return(c(recall = NA_real_, precision = NA_real_))
+  apart <- found$lags[[1L]][match(both, found$units[[1L]])] -
+    planted$lags[[1L]][match(both, planted$units[[1L]])]
+  middle <- planted$times[[1L]] + planted$width / 2
+  right <- matched(own + stats::median(apart), sort(middle), planted$width + slack)
+  c(recall = right / length(middle), precision = right / length(own))
+}
+
 #' One row for each planted assembly: its kind and size, `recall` and `precision` of its
-#' members, whether they are `exact`ly right, and the share of `lags` that are
+#' members, whether they are `exact`ly right, the share of `lags` that are, and recall and precision of
+#' the times of its activations
 score_members <- function(planted, found) {
   partner <- pair_up(planted, found)
   rows <- lapply(seq_len(nrow(planted)), \(k) {
     j <- partner[[k]]
     mine <- if (is.na(j)) character() else found$units[[j]]
     common <- length(intersect(mine, planted$units[[k]]))
+    times <- if (is.na(j)) c(recall = NA_real_, precision = NA_real_) else
+      score_times(planted[k, ], found[j, ])
     data.frame(
       kind = planted$kind[[k]], size = length(planted$units[[k]]),
       recall = common / length(planted$units[[k]]),
       precision = if (is.na(j)) NA_real_ else common / length(mine),
       exact = setequal(mine, planted$units[[k]]),
-      lags = if (is.na(j)) NA_real_ else lags_right(planted[k, ], found[j, ])
+      lags = if (is.na(j)) NA_real_ else lags_right(planted[k, ], found[j, ]),
+      times_recall = times[["recall"]], times_precision = times[["precision"]]
     )
   })
   do.call(rbind, rows)
@@ -98,8 +134,9 @@ up_to <- function(results, p) {
 
 #' Recall of members and share of exactly right assemblies by kind
 #'
-#' @return Data frame `kind`, `planted` (how many), `recall`, `precision`, `exact`, `lags`
-#'   (in percent).
+#' @return Data frame `kind`, `planted` (how many), `recall`, `precision`, `exact`, `lags`,
+#'   `times_recall`, `times_precision` (in percent; those of lags and times are means over the
+#'   assemblies that were found).
 score_kinds <- function(results) {
   rows <- do.call(rbind, lapply(results, \(r) score_members(r$planted, r$found)))
   percent <- \(x) if (all(is.na(x))) NA_real_ else 100 * mean(x, na.rm = TRUE)
@@ -107,7 +144,8 @@ score_kinds <- function(results) {
     mine <- rows[rows$kind == kind, ]
     data.frame(kind = kind, planted = nrow(mine), recall = percent(mine$recall),
                precision = percent(mine$precision), exact = percent(mine$exact),
-               lags = percent(mine$lags))
+               lags = percent(mine$lags), times_recall = percent(mine$times_recall),
+               times_precision = percent(mine$times_precision))
   })
   do.call(rbind, by_kind)
 }

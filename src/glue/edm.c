@@ -11,7 +11,8 @@
 
    r_edm_neighbours(points, lib, pred, list(k, exclusion, threads))
      list(row = integer, distance = double), both length(pred) x k: the nearest rows in
-     the order of core/edm/edm.h; NA after the last in a small library
+     the order of core/edm/edm.h, and how far they are; NA after the last in a small
+     library
 
    r_edm_simplex(points, lib, pred, targets, list(k, exclusion, threads))
      targets: double matrix, rows of the data x series; at row t what a point at row t
@@ -38,6 +39,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/edm/embed.h"
 #include "core/edm/simplex.h"
 #include "gpu/edm/simplex.h"
 #include "glue/edm.h"
@@ -58,6 +60,15 @@ static syn_points read_points(SEXP points)
     syn_points out = {.rows = (uint32_t)Rf_nrows(points),
                       .dims = (uint32_t)Rf_ncols(points), .coordinate = REAL(points)};
     return out;
+}
+
+syn_points glue_measured(syn_points points, int threads)
+{
+    size_t n = (size_t)points.rows * points.dims;
+    double *to = (double *)R_alloc(n + 1, sizeof *to);
+    require(syn_measure_points(&points, threads, to) == SYN_OK, "points");
+    points.coordinate = to;
+    return points;
 }
 
 /* Rows from 0, in memory that R frees after the call. */
@@ -136,7 +147,19 @@ static void release(void *held)
     syn_neighbours_free(held);
 }
 
-static SEXP neighbours_list(const syn_neighbours *found)
+/* How far two rows are apart in the units of R's points. */
+static double distance_of(const syn_points *p, uint32_t a, uint32_t b)
+{
+    double sum = 0;
+    for (uint32_t d = 0; d < p->dims; d++) {
+        const double *x = p->coordinate + (size_t)d * p->rows;
+        sum += (x[a] - x[b]) * (x[a] - x[b]);
+    }
+    return sqrt(sum);
+}
+
+static SEXP neighbours_list(const syn_neighbours *found, const syn_points *points,
+                            const syn_rows *predicted)
 {
     const char *fields[] = {"row", "distance", ""};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
@@ -149,7 +172,9 @@ static SEXP neighbours_list(const syn_neighbours *found)
         for (size_t j = 0; j < k; j++) {
             int there = j < found->found[i];
             row[j * n + i] = there ? (int)found->row[i * k + j] + 1 : NA_INTEGER;
-            distance[j * n + i] = there ? found->distance[i * k + j] : NA_REAL;
+            distance[j * n + i] =
+                there ? distance_of(points, found->row[i * k + j], predicted->row[i])
+                      : NA_REAL;
         }
     UNPROTECT(1);
     return out;
@@ -166,11 +191,12 @@ SEXP r_edm_neighbours(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP op
     char reason[SYN_GPU_TEXT] = "";
     syn_neighbours *found = glue_hold(own, sizeof *found, release);
     const syn_watch *watch = glue_watch(own, "Finding neighbours");
+    syn_points m = glue_measured(p, o.threads);
     syn_status status =
-        gpus == 0 ? syn_find_neighbours(&p, &library, &predicted, &o, watch, found)
-                  : syn_gpu_find_neighbours(&p, &library, &predicted, &o, gpu, gpus,
+        gpus == 0 ? syn_find_neighbours(&m, &library, &predicted, &o, watch, found)
+                  : syn_gpu_find_neighbours(&m, &library, &predicted, &o, gpu, gpus,
                                             watch, found, reason);
-    return status == SYN_OK ? neighbours_list(found)
+    return status == SYN_OK ? neighbours_list(found, &p, &predicted)
                             : glue_status_because(status, NA_REAL, NA_REAL, reason);
 }
 
@@ -196,6 +222,7 @@ SEXP r_edm_simplex(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targe
     const int *gpu = glue_option_gpus(options, &gpus);
     char reason[SYN_GPU_TEXT] = "";
     const syn_watch *watch = glue_watch(own, "Predicting");
+    p = glue_measured(p, o.threads);
     syn_status status =
         gpus == 0 ? syn_simplex(&p, &library, &predicted, &o, &t, watch, prediction,
                                 variance)
@@ -228,6 +255,7 @@ SEXP r_edm_sweep(glue_owner *own, SEXP points, SEXP lib, SEXP lib_E, SEXP pred,
     char reason[SYN_GPU_TEXT] = "";
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)predicted.rows.n, E_max));
     const syn_watch *watch = glue_watch(own, "Predicting");
+    p = glue_measured(p, s.threads);
     syn_status status =
         gpus == 0 ? syn_simplex_sweep(&p, &library, &predicted, &s, REAL(target), watch,
                                       REAL(out))
@@ -269,6 +297,7 @@ SEXP r_edm_views(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP views,
     char reason[SYN_GPU_TEXT] = "";
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)predicted.n, (int)v.n));
     const syn_watch *watch = glue_watch(own, "Predicting");
+    p = glue_measured(p, o.threads);
     syn_status status =
         gpus == 0 ? syn_simplex_views(&p, &library, &predicted, &v, &o, REAL(target),
                                       watch, REAL(out))

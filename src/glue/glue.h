@@ -38,6 +38,13 @@ SEXP r_csv_rows(SEXP bytes, SEXP first, SEXP last, SEXP options);
 SEXP r_csv_fields(SEXP lines, SEXP sep);
 SEXP r_crc32(SEXP crc, SEXP bytes);
 
+/* listen.c */
+SEXP r_listen(SEXP address, SEXP port);
+SEXP r_accept(SEXP server);
+SEXP r_receive(SEXP from, SEXP most);
+SEXP r_await(SEXP sockets, SEXP seconds);
+SEXP r_shut(SEXP socket);
+
 /* spikes.c, arrange.c */
 SEXP r_ticks(SEXP time, SEXP scale);
 SEXP r_distinct(glue_owner *own, SEXP x);

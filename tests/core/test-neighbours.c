@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "core/base/rank.h"
 #include "core/edm/ccm.h"
 #include "core/edm/edm.h"
 #include "core/edm/nearest.h"
@@ -71,7 +72,7 @@ static uint32_t sort_all(const cloud *c, uint32_t row, uint32_t exclusion, syn_n
             sum += square;
         }
         if (apart > exclusion)
-            out[n++] = (syn_near){sum, apart, other};
+            out[n++] = (syn_near){sum, syn_row_rank(other), other};
     }
     qsort(out, n, sizeof *out, nearer);
     return n;

@@ -83,7 +83,7 @@ record_bytes <- function(columns, types) {
   rows <- lapply(seq_len(n), \(k) unlist(Map(\(one, type) number_bytes(one[[k]], type),
                                             columns, types)))
   descr <- sprintf("[%s]", toString(sprintf("('%s', '%s')", names(columns), types)))
-  npy_bytes(seq_len(n), descr, bytes = unlist(rows))
+  npy_bytes(seq_len(n), descr, bytes = as.raw(unlist(rows)))
 }
 
 write_npy <- function(file, ...) writeBin(npy_bytes(...), file)

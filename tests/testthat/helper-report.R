@@ -81,14 +81,23 @@ slow_pair_evidence <- function(counts, plan) {
       i <- which(abs(lag - at * plan$seconds) < plan$seconds / 10)
       w <- plan$widths[k, ]
       inside <- seq(i - (w$width - 1) / 2, i + (w$width - 1) / 2)
-      beside <- c(i - (w$from:w$to), i + (w$from:w$to))
+      distance <- abs(seq_along(held) - i)
+      beside <- distance >= w$from & distance <= w$far
+      expected <- w$width * mean(held[beside])
+      if (w$peak == "narrow") {
+        # The parabola through the means near and far, on top.
+        near <- distance >= w$from & distance <= w$near
+        far <- beside & !near
+        line <- solve(cbind(1, c(mean(distance[near]^2), mean(distance[far]^2))),
+                      c(mean(held[near]), mean(held[far])))
+        expected <- max(expected, w$width * sum(line * c(1, mean(distance[inside]^2))))
+      }
       c <- sum(held[inside])
-      n <- sum(held[beside])
-      share <- w$width / length(beside)
-      p <- sum(dbinom(c:(c + n), c + n, share / (1 + share)))
-      rows <- c(rows, list(data.frame(a = units[[a]], b = units[[b]], lag = lag[[i]],
+      share <- w$width / sum(beside)
+      p <- pbeta(share / (1 + share), c, expected / share + 1)
+      rows <- c(rows, list(data.frame(a = units[[a]], b = units[[b]], peak = w$peak, lag = lag[[i]],
                                       width = w$width * plan$seconds, count = c,
-                                      expected = share * n, evidence = -log10(p))))
+                                      expected = expected, evidence = -log10(p))))
     }
   }
   do.call(rbind, rows)

@@ -324,6 +324,34 @@ test_that("a byte that was changed in a map is found, wherever it is", {
   expect_identical(read_damaged(damaged, c(bytes, as.raw(1)), whole), "found")
 })
 
+test_that("a byte of the head that is no text is found like any other", {
+  file <- map_path()
+  quiet_map(ring_series(), E = 2, threads = 1, file = file)
+  bytes <- readBin(file, "raw", file.size(file))
+  text <- which(bytes[seq_len(seal_block)] != 0)
+  # Of the title, the size, the places and the seal.
+  for (at in round(seq(1, length(text), length.out = 12))) {
+    writeBin(replace(bytes, text[[at]], as.raw(255)), file)
+    expect_error(open_causal_map(file), class = "synfire_error_file")
+  }
+})
+
+test_that("a full disk is an error that says so, whatever the HDF5 library says", {
+  skip_on_cran()
+  folder <- withr::local_tempdir()
+  # Full before there is a file, and while there are numbers to write to it.
+  for (blocks in c(8, 340)) {
+    said <- limited_child(sprintf("-f %d", blocks), substitute({
+      x <- matrix(sin(1:240 * rep(seq(0.3, 0.7, length.out = 240), each = 240)), 240)
+      colnames(x) <- sprintf("s%03d", 1:240)
+      outcome <- tryCatch(smap_map(x, E = 1, threads = 1, file = file.path(FOLDER, "map.h5")),
+                          synfire_error_write = conditionMessage)
+      cat(outcome)
+    }, list(FOLDER = folder)))
+    expect_match(paste(said, collapse = " "), "cannot be written.*disk is full")
+  }
+})
+
 test_that("damaged numbers and dimensions are computed again when a map is resumed", {
   skip_on_cran()
   x <- ring_series()

@@ -410,6 +410,62 @@ test_that("segments, missing values, several columns and other lags have verdict
   expect_identical(verdict_of(x, knn = 5, exclusion_radius = 3)$supported[[1]], TRUE)
 })
 
+# Stretches of one run of a driven pair, as long as plots of a few years are.
+short_runs <- function(n, rows) {
+  run <- coupled_maps(100 + n * (rows + 8), 0, 0.3)
+  start <- 100 + (seq_len(n) - 1) * (rows + 8)
+  data.frame(year = seq_len(rows), plot = rep(seq_len(n), each = rows),
+             run[rep(start, each = rows) + seq_len(rows), c("x", "y")])
+}
+
+test_that("many replicates of few rows have a verdict", {
+  skip_on_cran()
+  for (shape in list(c(40, 8), c(120, 4), c(60, 5))) {
+    set.seed(1)
+    runs <- short_runs(shape[[1]], shape[[2]])
+    said <- verdict_of(runs, segments = "plot", samples = 10)
+    expect_identical(said$supported, c(TRUE, FALSE))
+  }
+})
+
+test_that("more replicates are more rows, however short they are", {
+  set.seed(1)
+  runs <- short_runs(300, 9)
+  used <- function(n, rows) {
+    some <- runs[runs$plot <= n & runs$year <= rows, ]
+    problem <- attr(ccm(some, "y", "x", E = 1, lib_sizes = Inf, segments = "plot"), "problems")[[1]]
+    problem$lags <- lags_to_try(problem)
+    problem$dims <- dimensions_to_try(problem)
+    length(evidence_rows(problem))
+  }
+  for (rows in 3:9) {
+    each <- vapply(c(20, 40, 100, 300), used, 0L, rows) / c(20, 40, 100, 300)
+    expect_identical(each, rep(rows - 2 * (if (rows < 7) 1 else 2), 4))
+  }
+})
+
+test_that("replicates that are too few or too short are told so, with the rows that count", {
+  set.seed(1)
+  said <- verdict_of(short_runs(10, 8), segments = "plot", samples = 10)
+  expect_identical(said$reason, c("short", "short"))
+  expect_match(said$words[[1]], "only 40 rows can be used (those with 2 rows of their segment before",
+               fixed = TRUE)
+})
+
+test_that("evidence tells how far it is, and that it is done", {
+  set.seed(1)
+  problem <- attr(ccm(coupled_maps(300, 0, 0.3), "y", "x", E = 2, lib_sizes = Inf),
+                  "problems")[[1]]
+  steps <- c()
+  problem$tick <- \(n) steps <<- c(steps, n)
+  expect_true(!is.null(evidence(problem, 0.05)$helped))
+  expect_identical(steps[[length(steps)]], Inf)
+  finite <- sum(steps[is.finite(steps)])
+  # As many as with_progress() counts on, or a few less.
+  expect_lte(finite, 39 + 120)
+  expect_gt(finite, 0.7 * (39 + 120))
+})
+
 test_that("a dimension that does not fit is told", {
   set.seed(1)
   x <- coupled_maps(400, 0, 0.15)

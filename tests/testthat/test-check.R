@@ -73,3 +73,32 @@ test_that("the names of earlier versions are answered with the names of today", 
   expect_error(frequent_itemsets(list("a"), min_support = 2), "`min_count`",
                class = "synfire_error_argument")
 })
+
+test_that("an argument that is very long is cut in messages", {
+  long <- strrep("a{b} ", 20000)
+  x <- spike_trains(c(1, 2), "a")
+  said <- list(
+    quote(read_spikes(long)), quote(x[unit = long]), quote(surrogate_trains(x, surrogate = long)),
+    quote(spike_trains(1, 1, start = long)), quote(report(x, title = "t", by = long, open = FALSE)),
+    quote(mine_episodes(x, 2, c(0, 1), engine = long)), quote(read_spikes("x.csv", format = long))
+  )
+  for (one in said) {
+    message <- conditionMessage(tryCatch(eval(one), synfire_error = identity))
+    expect_lt(nchar(message), 3000)
+    expect_gt(nchar(message), 20)
+  }
+  expect_identical(shorten(c("abc", NA, strrep("x", 30)), 10),
+                   c("abc", NA, "xxxxx ... (20 characters) ... xxxxx"))
+})
+
+test_that("a tick is at least a picosecond", {
+  for (make in list(\(r) spike_trains(1, 1, resolution = r), \(r) simulate_sym26(resolution = r),
+                    \(r) episode_stream(c(0, 1), 1, 1, resolution = r),
+                    \(r) simulate_culture(resolution = r))) {
+    expect_error(make(5e-13), "`resolution` must be a finite number of at least 1e-12",
+                 class = "synfire_error_argument")
+  }
+  set.seed(1)
+  x <- spike_trains(round(runif(200, 0, 5), 6), sample(4, 200, TRUE), resolution = 1e-12)
+  expect_s3_class(find_assemblies(x, max_lag = 0.01, n_surrogates = 19), "assemblies")
+})

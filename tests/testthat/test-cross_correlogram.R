@@ -127,3 +127,15 @@ test_that("Ctrl-C is an interrupt within half a second", {
   }), 1)
   expect_lt(stopped, 0.5)
 })
+
+test_that("recordings without units, spikes or lags have correlograms that can be shown", {
+  nothing <- spike_trains(numeric(), factor(character()), start = 0, end = 1)
+  silent <- spike_trains(numeric(), factor(character(), "a"), start = 0, end = 1)
+  for (x in list(nothing, silent)) for (lag in c(0, 0.05)) {
+    counts <- cross_correlogram(x, max_lag = lag)
+    expect_output(print(counts), sprintf("<cross_correlogram> %s", counted(nlevels(x$unit), "unit")))
+    expect_identical(nrow(summary(counts)), 0L)
+    expect_identical(nrow(as.data.frame(counts)), nlevels(x$unit) * nrow(counts))
+  }
+  expect_error(plot(cross_correlogram(nothing)), "at least one unit", class = "synfire_error_argument")
+})

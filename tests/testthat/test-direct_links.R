@@ -252,11 +252,6 @@ test_that("errors name the argument", {
   colnames(other)[[2]] <- "y"
   bad_argument(direct_links(map, other), "`x`.*x02")
   bad_argument(direct_links(map, x[-1, ]), "`x` must be of 150 steps.*149")
-  best <- max(map[][row(map[]) != col(map[])])
-  bad_argument(direct_links(map, x, threshold = 2),
-               sprintf("at most %s, the highest rho.*It is 2", format(floor(best * 1000) / 1000)))
-  nothing <- map_of(matrix(NA_real_, 3, 3, dimnames = rep(list(colnames(x)), 2)), E = rep(2L, 3))
-  bad_argument(direct_links(nothing, x), "`map` must be a map with a link")
   bad_argument(direct_links(x, map), "numeric matrix of 150 x 3")
   bad_argument(direct_links(map, spike_trains(1:5, rep("a", 5))), "`x`.*spike trains.*bin_spikes")
   bad_argument(direct_links(map, x, alpha = 0), "`alpha`")
@@ -329,7 +324,47 @@ test_that("pictures are made of direct and mediated links", {
   expect_match(plain$labels$caption, "Not drawn: 1 mediated")
   expect_s3_class(ggplot2::ggplot_build(picture), "ggplot_built")
   bad_argument(ggplot2::autoplot(links, mediated = NA), "`mediated`")
-  bad_argument(ggplot2::autoplot(subset(links, link == "refused")), "`object`")
+})
+
+test_that("a map without a rho of at least the threshold gives an empty table that says so", {
+  x <- coupled(chain_of_three, 150)
+  map <- causal_map(x, E = 2, threads = 2)
+  full <- direct_links(map, x, threshold = -1, threads = 2)
+  best <- max(map[][row(map[]) != col(map[])])
+  none <- direct_links(map, x, threshold = 2)
+  expect_identical(attr(none, "parameters")$highest_rho, best)
+  expect_identical(none[], full[0, ], ignore_attr = TRUE)
+  expect_identical(class(none), class(full))
+  expect_identical(vapply(none, typeof, ""), vapply(full, typeof, ""))
+  said <- sprintf("the highest rho of the map between two series is %s, and `threshold` is 2",
+                  format(floor(best * 1000) / 1000))
+  expect_match(format(none), said, fixed = TRUE, all = FALSE)
+  # Lines are broken where they are full.
+  shown <- function(x) gsub("\\s+", " ", paste(capture.output(print(x)), collapse = " "))
+  expect_match(shown(none), said, fixed = TRUE)
+  expect_match(shown(summary(none)), said, fixed = TRUE)
+  expect_identical(nrow(summary(none)$sentences), 0L)
+  folder <- withr::local_tempdir()
+  expect_identical(numbers_of(direct_links(map, x, threshold = 2, folder = folder)),
+                   numbers_of(none))
+  change <- compare_maps(full, none)
+  expect_true(all(change$link_b == "not tested"))
+  skip_if_not_installed("ggplot2")
+  skip_if_not_installed("igraph")
+  picture <- ggplot2::autoplot(none)
+  expect_match(gsub("\\s+", " ", picture$data$said), said, fixed = TRUE)
+  expect_s3_class(ggplot2::ggplot_build(picture), "ggplot_built")
+  refused <- ggplot2::autoplot(subset(one_of_each_kind(), link == "refused"))
+  expect_match(refused$data$said, "1 refused")
+  expect_match(format(full[0, ]), "No link is left", all = FALSE)
+})
+
+test_that("a map without any rho gives an empty table that says so", {
+  x <- coupled(chain_of_three, 150)
+  nothing <- map_of(matrix(NA_real_, 3, 3, dimnames = rep(list(colnames(x)), 2)), E = rep(2L, 3))
+  none <- direct_links(nothing, x)
+  expect_identical(nrow(none), 0L)
+  expect_match(format(none), "No two series of the map have a rho", all = FALSE)
 })
 
 test_that("a picture of two tables shows what appeared, vanished and was kept", {

@@ -333,3 +333,65 @@ test_that("beside strong pairs there is seldom a third unit", {
   }, 0L)
   expect_lte(sum(groups), 1L)
 })
+
+# Of the times of activations, which share is within 10 ms of one of the only planted assembly.
+times_right <- function(x, found) {
+  truth <- attr(x, "truth")
+  both <- match(found$units[[1L]], truth$assemblies$units[[1L]])
+  middle <- truth$assemblies$lags[[1L]][both] + truth$assemblies$width[[1L]] / 2
+  off <- stats::median(middle - found$lags[[1L]], na.rm = TRUE)
+  near <- vapply(found$times[[1L]], \(t) min(abs(truth$activations$time + off - t)), 0)
+  mean(near < 0.01)
+}
+
+test_that("activations are those that were planted, also where all rates change together", {
+  # However far apart lags may be; of 1,515, 4,673 and 1,114 activations 6, 2 and 9 % once were.
+  cases <- data.frame(seed = c(1, 2, 2), common_rate = c(0.3, 0, 0.3))
+  for (k in seq_len(nrow(cases))) {
+    set.seed(cases$seed[[k]])
+    x <- simulate_assemblies(600, 30, "synchrony", size = 12, count = 100,
+                             nuisances = c(common_rate = cases$common_rate[[k]]))
+    for (max_lag in c(0.5, 1)) {
+      set.seed(1)
+      found <- find_assemblies(x, max_lag = max_lag, n_surrogates = 19, threads = 1)
+      expect_identical(found$size, 12L)
+      expect_lte(abs(found$count - 100), 15)
+      expect_gt(times_right(x, found), 0.85)
+      expect_lt(found$expected, 10)
+    }
+  }
+})
+
+test_that("where members are few and fire a lot, about as many activations as expected are chance", {
+  wrong <- expected <- 0
+  for (seed in 1:4) {
+    set.seed(seed)
+    x <- simulate_assemblies(300, 20, "synchrony", size = 3, count = 150, rate = 12,
+                             rate_spread = 0.2)
+    set.seed(1)
+    found <- find_assemblies(x, max_lag = 0.3, n_surrogates = 19, threads = 1)
+    expect_identical(members_of(found$units), members_of(attr(x, "truth")$assemblies$units))
+    wrong <- wrong + (1 - times_right(x, found)) * found$count
+    expected <- expected + found$expected
+  }
+  expect_gt(expected, 50)
+  expect_lt(wrong, 1.5 * expected)
+  expect_gt(wrong, expected / 1.5)
+})
+
+test_that("activations in trials are those that were planted", {
+  # A group of three in trials shorter than what members of a whole recording are moved by.
+  set.seed(3)
+  start <- seq(0, 297, by = 3)
+  at <- unlist(lapply(start, \(s) s + stats::runif(2, 0.2, 1.7)))
+  time <- c(at, at + 0.01, at + 0.02, stats::runif(9000, 0, 300))
+  unit <- c(rep(c("a", "b", "c"), each = length(at)), sample(letters[1:10], 9000, TRUE))
+  inside <- (time %% 3) < 2
+  x <- spike_trains(time[inside], unit[inside], start = 0, end = 300,
+                    trials = data.frame(start = start, end = start + 2))
+  found <- suppressMessages(find_assemblies(x, n_surrogates = 19, threads = 1))
+  expect_identical(members_of(found$units), list(c("a", "b", "c")))
+  near <- vapply(found$times[[1L]], \(t) min(abs(t - at)) < 0.005, NA)
+  expect_gt(sum(near), 190)
+  expect_lt(sum(!near), 2 * found$expected + 10)
+})

@@ -116,3 +116,65 @@ test_that("lines that are cut in one go give the fields of those cut step by ste
     }
   }
 })
+
+test_that("a last line that was cut off makes no unit and no spike, and is said", {
+  file <- withr::local_tempfile(fileext = ".csv")
+  read <- function(...) {
+    cat(..., file = file, sep = "")
+    read_spikes(file)
+  }
+  begin <- "time,unit\n1,u1\n2,u2\n3,u12\n4,u3\n"
+  for (last in c("4.5,u", "4.", "4.5,", "4.5,\"u2")) {
+    expect_warning(x <- read(begin, last), "line 6, has no line end", class = "synfire_warning_file")
+    expect_identical(levels(x$unit), c("u1", "u2", "u3", "u12"))
+    expect_identical(nrow(x), 4L)
+  }
+  # The name of a unit that another one begins with; else the row is whole.
+  expect_message(x <- read(begin, "4.5,u1"), "may have been cut off", class = "synfire_message_file")
+  expect_identical(nrow(x), 5L)
+  expect_message(x <- read(begin, "4.5,v"), "may have been cut off")
+  expect_identical(nlevels(x$unit), 5L)
+  expect_no_message(expect_no_warning(x <- read(begin, "4.5,u2")))
+  expect_identical(nrow(x), 5L)
+  expect_no_message(expect_no_warning(x <- read(begin, "4.5,\"u1\"")))
+  # A time at the end of a line, in the order of time or not.
+  begin <- "unit,time\nu1,1\nu2,2\nu1,3\nu2,40\n"
+  expect_warning(x <- read(begin, "u1,4"), "before that of the line above")
+  expect_identical(nrow(x), 4L)
+  expect_message(x <- read(begin, "u1,41"), "may have been cut off")
+  expect_identical(nrow(x), 5L)
+  expect_warning(x <- read(begin, "u1,"), "is no row")
+  expect_identical(nrow(x), 4L)
+  # A long file, whose head does not hold its end; and a broken line that has its end.
+  long <- paste0(c("time,unit", sprintf("%d,u%d", 1:9000, 1:3)), "\n", collapse = "")
+  expect_warning(x <- read(long, "9001"), "line 9,002, has no line end")
+  expect_identical(nrow(x), 9000L)
+  expect_error(read(long, "9001\n"), "line 9,002", class = "synfire_error_file")
+})
+
+test_that("spikes that are there twice are said", {
+  file <- withr::local_tempfile(fileext = ".csv")
+  writeLines(c("time,unit", "1,a", "1,a", "1,b", "2.0000001,a", "2,a"), file)
+  expect_message(x <- read_spikes(file), "2 spikes of 5 are on the tick of another",
+                 class = "synfire_message_repeated")
+  expect_identical(nrow(x), 3L)
+  expect_message(read_spikes(file, resolution = 1e-7), "1 spike of 5 is on the tick")
+})
+
+test_that("whole numbers written with a decimal point name units and trials as numbers do", {
+  time <- c(0.1, 0.3, 1.1, 1.4)
+  want <- spike_trains(time, c(72, 7, 72, 7))
+  rows <- paste(time, c("72.0", "7.0", "72.0", "7.00"), c("1.0", "1.0", "2.0", "2.0"), sep = ",")
+  x <- suppressMessages(read_spikes(csv_file("time,unit,trial", rows), trial_clock = "recording"))
+  expect_identical(levels(x$unit), c("7", "72"))
+  expect_identical(trial_table(x)$trial, 1:2)
+  expect_identical(x$unit, want$unit)
+  names <- levels(read_spikes(csv_file("time,unit", "1,1.5", "2,v2.0", "3,2.0"))$unit)
+  expect_setequal(names, c("1.5", "v2.0", "2"))
+})
+
+test_that("units of the songbird are called by their numbers", {
+  x <- read_spikes(shared_data("recordings/songbird.txt"))
+  expect_true(all(grepl("^[0-9]+$", levels(x$unit))))
+  expect_gt(nrow(x[unit = 72]), 0)
+})

@@ -51,6 +51,18 @@ test_that("segments are read one by one", {
                    spike_trains(c(0.1, 0.2), factor(c(4, 2), c(2, 4))))
 })
 
+test_that("a sorting without spikes, or without units, is a silent recording", {
+  info <- "{\"sampling_frequency\": 10, \"unit_ids\": [%s], \"num_segments\": 1}"
+  empty <- spike_records(numeric(), numeric(), numeric())
+  for (units in c("4, 2", "")) {
+    folder <- sorting_folder(sprintf(info, units), empty)
+    expect_error(read_spikes(folder), "holds no spikes.*`start` and `end`", class = "synfire_error_file")
+    x <- read_spikes(folder, start = 0, end = 5)
+    expect_identical(levels(x$unit), if (nzchar(units)) c("2", "4") else character())
+    expect_identical(nrow(x), 0L)
+  }
+})
+
 test_that("a damaged folder of SpikeInterface is an error", {
   says <- \(...) cat(messages_of(read_spikes(sorting_folder(...))))
   expect_snapshot(says("{\"sampling_frequency\": 1000"))

@@ -378,3 +378,11 @@ test_that("a file whose times do not ascend is read whole", {
     expect_setequal(got$ticks / 1e6, Filter(\(t) t >= range[1] & t <= range[2], unlist(times)))
   }
 })
+
+test_that("trials of zero length are left out, and that is said", {
+  file <- write_nwb(trials = list(start_time = c(0, 2, 2), stop_time = c(2, 2, 4), id = 4:6))
+  expect_message(x <- read_spikes(file), "1 of 3 trials in `/intervals/trials` has a length of zero")
+  expect_identical(trial_table(x), data.frame(trial = c(4L, 6L), start = c(0, 2), end = c(2, 4)))
+  none <- write_nwb(trials = list(start_time = c(1, 2), stop_time = c(1, 2)))
+  expect_error(read_spikes(none), "a length above zero", class = "synfire_error_file")
+})

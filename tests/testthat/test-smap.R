@@ -331,9 +331,13 @@ test_that("rEDM's circle, embedded", {
   expected <- read.csv(shared_data("edm/redm/SMap_circle_E2_embd_valid.csv"))
   found <- smap(x, "x y", "x", lib = "1 200", pred = "1 200", E = 2, theta = 3, embedded = TRUE)
   expect_equal(found$predictions$Time, expected$Time)
-  for (part in c("Predictions", "Pred_Variance")) {
+  # Each point has two that are farthest from it, at the same distance. One of them is left
+  # out, not always the one that rEDM leaves out.
+  within <- c(Predictions = 1e-6, Pred_Variance = 2e-6)
+  for (part in names(within)) {
     expect_identical(is.na(found$predictions[[part]]), is.na(expected[[part]]))
-    expect_lt(max(abs(found$predictions[[part]] - expected[[part]]), na.rm = TRUE), 1e-6)
+    expect_lt(max(abs(found$predictions[[part]] - expected[[part]]), na.rm = TRUE),
+              within[[part]])
   }
   # x(t + 1) = cos(s) x(t) + sin(s) y(t), where a step s is 4 pi / 199
   turn <- 4 * pi / 199

@@ -158,3 +158,47 @@ test_that("units without spikes are named in print", {
   x <- spike_trains(1, factor("a", levels = c("a", "b", "c")))
   expect_output(print(x), "Units without spikes: b, c")
 })
+
+test_that("a trial is chosen by its label, wherever it stands", {
+  x <- suppressMessages(spike_trains(c(0.5, 1.5, 2.5), "a", trials = data.frame(
+    trial = c("10", "20", "2"), start = 0:2, end = 1:3 - 0.1)))
+  expect_identical(x[trial = 2]$time, 2.5)
+  expect_identical(x[trial = c(20, 10)]$time, c(0.5, 1.5))
+  expect_error(x[trial = 3], "among the 3 trials", class = "synfire_error_argument")
+  # One label that is a number is enough for numbers to be labels.
+  y <- suppressMessages(spike_trains(c(0.5, 1.5), "a", trials = data.frame(
+    trial = c("go", "1"), start = 0:1, end = 1:2 - 0.1)))
+  expect_identical(y[trial = 1]$time, 1.5)
+})
+
+test_that("bounds beside trials whose times overlap are those of each trial", {
+  time <- c(0.1, 0.9, 0.2, 0.4)
+  trial <- c(1L, 1L, 2L, 2L)
+  want <- suppressMessages(spike_trains(time, 1, trial = trial, trial_window = c(0, 1)))
+  expect_identical(suppressMessages(spike_trains(time, 1, 0, 1, trial = trial)), want)
+  expect_identical(suppressMessages(spike_trains(time, 1, end = 1, trial = trial)), want)
+  expect_equal(trial_table(want)$end - trial_table(want)$start, c(1, 1))
+  file <- csv_file("time,unit,trial", paste(time, 1, trial, sep = ","))
+  expect_identical(suppressMessages(read_spikes(file, start = 0, end = 1)), want)
+  expect_error(suppressMessages(spike_trains(time, 1, 0, 0.5, trial = trial)), "`start` must be wide",
+               class = "synfire_error_argument")
+  # Where times count on one clock, they are the recording's.
+  one <- suppressMessages(spike_trains(time + trial, 1, 0, 5, trial = trial, trial_clock = "recording"))
+  expect_identical(attr(one, "end"), 5)
+})
+
+test_that("a range may end between two ticks, and its halves share no spike", {
+  x <- spike_trains(c(0, 4, 5, 9) * 1e-6, "a")
+  middle <- mean(c(attr(x, "start"), attr(x, "end")))
+  first <- x[time = c(0, middle)]
+  second <- x[time = c(middle, Inf)]
+  expect_identical(c(first$time, second$time), x$time)
+  expect_identical(c(attr(first, "end"), attr(second, "start")), c(4e-6, 5e-6))
+  expect_identical(x[time = c(0.2, 4) * 1e-6]$time, 4e-6)
+  # What rounding does to a double is no half tick.
+  y <- spike_trains(c(0.1, 0.3), "a", start = 0, end = 1)
+  expect_identical(nrow(y[time = c(0, 0.1 + 0.2)]), 2L)
+  expect_error(x[time = c(4.2, 4.8) * 1e-6], "at least a tick", class = "synfire_error_argument")
+  file <- csv_file("time,unit", paste(format(x$time, scientific = FALSE), "a", sep = ","))
+  expect_identical(read_spikes(file, to = middle)$time, first$time)
+})

@@ -465,6 +465,34 @@ test_that("a program at a socket that pauses, repeats, goes back, dies and comes
   expect_window_of(s, all)
 })
 
+test_that("a feed listens to this computer alone unless it is told another address", {
+  for (bad in list("localhost", "1.2.3", "256.1.1.1", 1, "")) {
+    expect_error(feed_socket(fed_stream(), 50000, listen = bad), class = "synfire_error_argument")
+  }
+  expect_error(feed_socket(fed_stream(), 50000, host = "localhost", listen = "0.0.0.0"),
+               "left out", class = "synfire_error_argument")
+  skip_on_cran()
+  skip_on_os("windows")
+  # All of 127.0.0.0/8 is this computer on Linux, and another address than 127.0.0.1.
+  skip_on_os("mac")
+  reached <- function(port, address) {
+    con <- tryCatch(suppressWarnings(socketConnection(address, port, open = "wb", timeout = 2)),
+                    error = \(e) NULL)
+    if (!is.null(con)) close(con)
+    !is.null(con)
+  }
+  made <- socket_feed(fed_stream())
+  expect_identical(c(reached(made$port, "127.0.0.1"), reached(made$port, "127.0.0.2")),
+                   c(TRUE, FALSE))
+  expect_error(feed_socket(fed_stream(), made$port), "cannot be opened")
+  quietly(close(made$feed))
+  expect_false(reached(made$port, "127.0.0.1"))
+  made <- socket_feed(fed_stream(), listen = "0.0.0.0")
+  expect_identical(c(reached(made$port, "127.0.0.1"), reached(made$port, "127.0.0.2")),
+                   c(TRUE, TRUE))
+  quietly(close(made$feed))
+})
+
 test_that("a socket that says how far it is moves the window in silence", {
   skip_on_cran()
   all <- fed_recording(42)
@@ -627,4 +655,161 @@ test_that("a program that pauses, repeats, goes back, dies and comes back loses 
   expect_identical(feed$counts[["broken"]], 2)
   expect_identical(feed$counts[["too_late"]] + feed$counts[["stray"]], 0)
   expect_window_of(s, all)
+})
+
+# ---- The same file, however it is read ---------------------------------------------------
+
+# What a feed has come to, but for the seconds that updates took.
+fed_result <- function(feed) {
+  s <- quietly(close(feed))
+  list(table = as.data.frame(s), now = s$now, counts = feed$counts,
+       history = s$history[names(s$history) != "seconds"])
+}
+
+# The result of a file that is read as bytes up to each of `cuts` are there.
+fed_in_looks <- function(bytes, cuts, ..., stream = fed_stream()) {
+  file <- tempfile(fileext = ".csv")
+  file.create(file)
+  on.exit(unlink(file))
+  feed <- feed_file(stream, file, every = 0.1, wait = Inf, ...)
+  for (part in split(bytes, findInterval(seq_along(bytes), cuts + 1))) {
+    add_bytes(file, rawToChar(part))
+    quietly(update(feed))
+  }
+  fed_result(feed)
+}
+
+test_that("one look, many looks and reading at once give the same", {
+  compared <- 0
+  for (seed in 71:82) {
+    all <- fed_recording(seed)
+    withr::local_seed(seed)
+    # Rows out of order, rows that come again, some far too late, silences and broken lines.
+    rows <- rbind(all, all[sample(nrow(all), 40), ])
+    at <- order(rows$tick + sample(c(0, 0, 30, 250), nrow(rows), TRUE))
+    rows <- rows[c(at, if (seed %% 3 == 0) sample(10)), ]
+    lines <- fed_lines(rows)
+    for (k in sample(length(lines), 8)) {
+      lines <- append(lines, sample(c("x,u1", "1.5", "1.2,u1,u2", ",", "0.1,NA", "\"1,u1"), 1), k)
+    }
+    for (k in sort(sample(length(lines), 5), decreasing = TRUE)) {
+      time <- suppressWarnings(as.numeric(sub(",.*", "", lines[[k]])))
+      if (!is.na(time)) lines <- append(lines, sprintf("%.3f,", time), k)
+    }
+    end <- sample(c("\n", "\r\n"), 1)
+    text <- paste0(c(if (seed %% 2) "time,unit", lines), end, collapse = "")
+    bytes <- charToRaw(text)
+    slack <- sample(c(0, 0.05), 1)
+    one <- fed_in_looks(bytes, numeric(), slack = slack)
+    expect_gt(one$counts[["broken"]], 0)
+    for (cuts in c(3, 40, 400)) {
+      expect_identical(fed_in_looks(bytes, sort(sample(length(bytes), cuts)), slack = slack), one)
+    }
+    # Without the broken lines and those of no unit, and as far as rows were in time.
+    if (one$counts[["too_late"]] + one$counts[["stray"]] > 0) next
+    file <- withr::local_tempfile(fileext = ".csv")
+    writeLines(c("time,unit", fed_lines(rows)), file)
+    x <- suppressMessages(read_spikes(file, resolution = 1e-3, end = 100))
+    window <- x[time = c(max((one$now - 799) / 1000, min(x$time)), one$now / 1000)]
+    expect_identical(one$table, as.data.frame(mine_episodes(window, 3, c(0.001, 0.012),
+                                                            max_size = 3, threads = 1)))
+    compared <- compared + 1
+  }
+  expect_gt(compared, 3)
+})
+
+test_that("a table may begin with broken lines, which are said with their numbers", {
+  lines <- sprintf("%.3f,u%d", 1:60 / 10, 1:3)
+  for (header in c(TRUE, FALSE)) {
+    for (broken in list(1L, 2L, 5L, c(1L, 4L, 19L), 20L)) {
+      text <- c(if (header) "time,unit", lines)
+      if (header) broken <- broken + 1L
+      for (k in broken) text <- append(text, c("1.2", "x,u1", "1,u1,u2")[[1 + k %% 3]], k - 1L)
+      # No header tells words from a time that is none.
+      if (!header && text[[1]] == "x,u1") text[[1]] <- ","
+      bytes <- charToRaw(paste0(text, "\n", collapse = ""))
+      one <- fed_in_looks(bytes, numeric())
+      expect_identical(one$counts[c("spikes", "broken")],
+                       c(spikes = 60, broken = length(broken) + 0))
+      expect_identical(fed_in_looks(bytes, seq(7, length(bytes), by = 7)), one)
+    }
+  }
+  file <- withr::local_tempfile()
+  writeLines(c("time,unit", lines[1:3], "3.1", lines[-(1:3)]), file)
+  feed <- feed_file(fed_stream(), file, wait = 0)
+  said <- paste(capture_messages(update(feed)), collapse = " ")
+  expect_match(gsub("\\s+", " ", said), "line 5 of .*\"3.1\" .it has 1 field, not 2")
+  quietly(close(feed))
+})
+
+test_that("a last line without its end is taken by the rule of read_spikes()", {
+  begin <- "time,unit\n1,u1\n2,u2\n3,u12\n4,u3\n"
+  file <- withr::local_tempfile(fileext = ".csv")
+  for (last in c("4.5,u", "4.5,u1", "4.5,u2", "4.", "4.5,", "4.5,\"u2\"", "4.5,\"u2")) {
+    cat(begin, last, file = file, sep = "")
+    feed <- feed_file(fed_stream(), file, wait = 0)
+    update(feed)
+    suppressMessages(close(feed))
+    x <- suppressWarnings(suppressMessages(read_spikes(file)))
+    expect_identical(feed$counts[["spikes"]], nrow(x) + 0)
+    expect_identical(sort(feed$units), sort(levels(x$unit)))
+  }
+})
+
+test_that("a clock that begins anew ends a feed, in one look and in many", {
+  all <- fed_recording(83)
+  lines <- c("time,unit", fed_lines(all))
+  bytes <- charToRaw(paste0(c(lines, lines[-1]), "\n", collapse = ""))
+  file <- withr::local_tempfile()
+  results <- lapply(list(numeric(), seq(11, length(bytes), by = 11)), function(cuts) {
+    file.create(file)
+    feed <- feed_file(fed_stream(), file, every = 0.1, wait = Inf)
+    failed <- NULL
+    for (part in split(bytes, findInterval(seq_along(bytes), cuts + 1))) {
+      add_bytes(file, rawToChar(part))
+      failed <- tryCatch(quietly(update(feed)), synfire_error_feed = identity)
+      if (inherits(failed, "condition")) break
+    }
+    again <- expect_error(update(feed), class = "synfire_error_feed")
+    expect_identical(conditionMessage(again), conditionMessage(failed))
+    expect_match(gsub("\\s+", " ", conditionMessage(failed)),
+                 sprintf("begins anew at line %d: its times fall from %s s to %s s",
+                         length(lines) + 1L, format(max(all$tick) / 1000),
+                         format(min(all$tick) / 1000)))
+    c(fed_result(feed), conditionMessage(failed))
+  })
+  expect_identical(sub(basename(file), "", results[[2]]), sub(basename(file), "", results[[1]]))
+  expect_identical(results[[1]]$now, max(all$tick) + 0)
+  expect_identical(results[[1]]$counts[["spikes"]], nrow(all) + 0)
+})
+
+test_that("a table that becomes another one ends a feed, in one look and in many", {
+  all <- fed_recording(84)
+  other <- sprintf("2026-01-01,%d", seq_len(150))
+  # As many broken lines, but never a hundred in a row, are left out.
+  mixed <- c(fed_lines(all)[1:30], rbind(fed_lines(all)[31:180], other))
+  for (text in list(c("time,unit", fed_lines(all), other), c("time,unit", mixed))) {
+    bytes <- charToRaw(paste0(text, "\n", collapse = ""))
+    file <- withr::local_tempfile()
+    results <- lapply(list(numeric(), seq(501, length(bytes), by = 501)), function(cuts) {
+      file.create(file)
+      feed <- feed_file(fed_stream(), file, every = 0.1, wait = Inf)
+      failed <- NULL
+      for (part in split(bytes, findInterval(seq_along(bytes), cuts + 1))) {
+        add_bytes(file, rawToChar(part))
+        failed <- tryCatch(quietly(update(feed)), synfire_error_feed = conditionMessage)
+        if (is.character(failed)) break
+      }
+      c(fed_result(feed), if (is.character(failed)) gsub("\\s+", " ", failed))
+    })
+    expect_identical(results[[2]], results[[1]])
+    if (identical(text[-1], mixed)) {
+      expect_identical(results[[1]]$counts[c("spikes", "broken")], c(spikes = 180, broken = 150))
+    } else {
+      expect_match(results[[1]][[5]], sprintf("100 lines in a row are no spikes, up to line %d of",
+                                              nrow(all) + 101L))
+      expect_identical(results[[1]]$counts[c("spikes", "broken")],
+                       c(spikes = nrow(all) + 0, broken = 100))
+    }
+  }
 })

@@ -217,3 +217,14 @@ test_that("the seasonal cycle may be a spline, and noise be added", {
   refused(surrogate_series(x, 1, "shuffle", alpha = 1), "`alpha` must be left out")
   refused(surrogate_series(x, 1, "twin", spline = TRUE), "`spline` must be left out|without NA")
 })
+
+test_that("twins are the points with one and the same row of the recurrence matrix", {
+  set.seed(3)
+  x <- round(sin(1:230 / 3) + rnorm(230, sd = 0.1), 1)
+  points <- cbind(x[-1], x[-230])
+  for (share in c(0.02, 0.2, 1)) {
+    near <- as.matrix(dist(points, "maximum")) <= recurrence_radius(points, share)
+    row <- apply(near + 0, 1, paste, collapse = "")
+    expect_identical(twin_groups(points, share), match(row, unique(row)))
+  }
+})

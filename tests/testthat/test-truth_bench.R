@@ -13,6 +13,7 @@ assemblies_of <- function(units, lags = lapply(units, \(u) numeric(length(u))), 
   table <- data.frame(..., row.names = seq_along(units))
   table$units <- units
   table$lags <- lags
+  table$times <- rep(list(NA_real_), length(units))
   table
 }
 
@@ -20,6 +21,7 @@ planted <- assemblies_of(
   list(c("a", "b", "c", "d"), c("e", "f", "g")), list(c(0, 0.01, 0.02, 0.03), c(0, 0.1, 0.2)),
   kind = c("sequence", "rate_sequence"), width = c(0.002, 0.2)
 )
+planted$times <- list(1, 2)
 
 test_that("each planted assembly has one found one, the most alike first", {
   bench <- truth_bench()
@@ -57,6 +59,27 @@ test_that("lags are right within the width, from whatever zero they are counted"
   expect_equal(of(c(0.03, 0.02, 0.01, 0), c("d", "c", "b", "a")), 1)
   expect_equal(of(c(0, 0.01), c("b", "c")), 1)
   expect_identical(of(c(0, 0.01), c("a", "z")), NA_real_)
+})
+
+test_that("times of activations are right within the width, each planted one once", {
+  bench <- truth_bench()
+  truth <- planted[1, ]
+  truth$times <- list(c(10, 20, 30, 40))
+  of <- \(times, lags = c(0, 0.01, 0.02, 0.03)) {
+    found <- assemblies_of(list(c("a", "b", "c", "d")), list(lags), p = 0.1)
+    found$times <- list(times)
+    bench$score_times(truth, found)
+  }
+  expect_equal(of(c(30.001, 10.001, 40.001, 20.001)), c(recall = 1, precision = 1))
+  # One is planted twice as far away as allowed, one is found twice, one is not there.
+  expect_equal(of(c(10.015, 20, 20.004, 30, 35)), c(recall = 2 / 4, precision = 2 / 5))
+  # Lags that are counted from another zero.
+  expect_equal(of(c(10, 20, 30) - 5, c(0, 0.01, 0.02, 0.03) + 5), c(recall = 3 / 4, precision = 1))
+  expect_equal(of(NA_real_), c(recall = NA_real_, precision = NA_real_))
+  expect_identical(bench$matched(c(1, 2, 3), c(1.4, 2.4), 0.5), 2L)
+  table <- data.frame(assembly = c(1, 1), unit = 1:2, lag = c(0, 0.1), p = 0.1, times = "1.5 2.25")
+  expect_identical(bench$as_found(table, c("u1", "u2"))$times[[1]], c(1.5, 2.25))
+  expect_identical(bench$as_found(table[-5], c("u1", "u2"))$times[[1]], NA_real_)
 })
 
 test_that("the threshold allows as many false assemblies as asked for", {

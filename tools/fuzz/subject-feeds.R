@@ -134,7 +134,7 @@ feed_by_socket <- function(world) {
     if (called && is.null(server)) next
     feed <- attempt("feed_socket", c(
       list(feed_stream(window), port, time_unit = unit_of_time), feed_timing(window),
-      if (called) list(host = "127.0.0.1"),
+      if (called) list(host = "127.0.0.1") else some_args(listen = one_of("0.0.0.0", "127.0.0.1")),
       if (unit_of_time == "samples") list(sampling_rate = 20000)
     ))
     if (!refused(feed)) break

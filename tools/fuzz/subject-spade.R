@@ -252,6 +252,7 @@ fuzz_subject("spade", covers = list(
   pattern_stability = c("patterns", "n_subsets", "delta", "epsilon", "type", "threads",
                         "max_memory"),
   pattern_spectrum = c("patterns", "spectrum"),
+  suggest_pattern_count = setdiff(names(formals(synfire::suggest_pattern_count)), "..."),
   as.data.frame.patterns = "long", as.data.frame.spade = "long"
 ), run = function(world) {
   x <- draw_recording(150, 5)
@@ -307,5 +308,12 @@ fuzz_subject("spade", covers = list(
   attempt("reduce_patterns", c(list(found$mined[seq_len(min(200, length(found$mined)))]),
     some_args(min_spikes = whole(1, 4), min_count = whole(1, 6),
               non_significant = data.frame(size = 2:3, count = 2:3))))
+  attempt("suggest_pattern_count", c(
+    list(x), drawn$mining[intersect(names(drawn$mining),
+                                    c("bin_size", "window_bins", "min_spikes", "min_units"))],
+    list(n_surrogates = whole(1, 4), surrogate = drawn$chance$surrogate),
+    drawn$chance["dither"][!is.null(drawn$chance$dither)],
+    some_args(threads = whole(1, 3), max_memory = 1e9)
+  ))
   check_little_memory(found$mined)
 })

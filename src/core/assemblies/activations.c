@@ -11,12 +11,15 @@
 #include <string.h>
 
 #include "core/base/radix.h"
+#include "core/base/random.h"
+#include "core/base/seek.h"
 
 enum { MOST_SPIKES = SYN_SURPRISE_SPIKES, EVENT_BITS = 7 };
 
 static const double CUT = 6;
 static const double PRIOR = 4;      /* activations that are taken for chance beforehand */
 static const double FEWEST = 12;    /* above what is expected, to learn from */
+static const double APART = 1.5;    /* windows that members are moved apart, at least */
 
 void syn_detector_free(syn_detector *d)
 {
@@ -26,7 +29,30 @@ void syn_detector_free(syn_detector *d)
     syn_budget_free(d->budget, d->key);
     syn_budget_free(d->budget, d->other);
     syn_budget_free(d->budget, d->kept);
+    syn_budget_free(d->budget, d->moved);
+    syn_pace_free(&d->pace);
     memset(d, 0, sizeof *d);
+}
+
+/* ---- trains of members ---- */
+
+/* Spikes of a member, whose train is given, in its window at a moment. */
+static uint32_t window_spikes(const syn_detector *d, syn_member m, syn_train own,
+                              int64_t tick)
+{
+    int64_t from = tick + syn_window_start(d->ladder, d->bin, m);
+    int64_t to = from + syn_window_length(d->ladder, d->bin, m);
+    size_t low = 0;
+    SYN_SEEK(size_t, at, low, own.n, own.tick[at] < from);
+    size_t high = low;
+    SYN_SEEK_NEAR(size_t, at, high, own.n, own.tick[at] < to);
+    return (uint32_t)(high - low);
+}
+
+uint32_t syn_window_spikes(const syn_detector *detector, syn_member member, int64_t tick)
+{
+    syn_train own = syn_segments_train(detector->segments, member.unit);
+    return window_spikes(detector, member, own, tick);
 }
 
 /* ---- scores ---- */
@@ -34,9 +60,9 @@ void syn_detector_free(syn_detector *d)
 /* Spikes of a member that are expected in its window. */
 static double expected_of(const syn_detector *d, syn_member m)
 {
-    const syn_recording *r = d->recording;
-    double spikes = r->first[m.unit + 1] - r->first[m.unit];
-    return spikes * (double)syn_window_length(d->ladder, d->bin, m) / d->duration;
+    return (double)syn_segments_train(d->segments, m.unit).n *
+           (double)syn_window_length(d->ladder, d->bin, m) /
+           syn_segments_recorded_ticks(d->segments);
 }
 
 /* score[n] of n spikes where `mean` are expected. */
@@ -64,6 +90,7 @@ void syn_surprise_before(const syn_detector *detector, const syn_assembly *group
 typedef struct sweep {
     syn_detector *d;
     syn_member member[SYN_ASSEMBLY_MOST];
+    syn_train train[SYN_ASSEMBLY_MOST];
     uint32_t size;
     double score[SYN_ASSEMBLY_MOST][MOST_SPIKES];
     int64_t separation;  /* least ticks between activations */
@@ -85,20 +112,19 @@ static syn_status reserve(syn_detector *d, size_t events)
 static syn_status list_events(sweep *s, size_t *out, int *bits)
 {
     syn_detector *d = s->d;
-    const syn_recording *r = d->recording;
     size_t events = 0, at = 0;
     int64_t least = INT64_MAX, most = INT64_MIN;
     for (uint32_t m = 0; m < s->size; m++) {
-        uint32_t u = s->member[m].unit;
+        syn_train own = s->train[m];
         int64_t start = syn_window_start(d->ladder, d->bin, s->member[m]);
         int64_t length = syn_window_length(d->ladder, d->bin, s->member[m]);
-        if (r->first[u + 1] == r->first[u])
+        if (own.n == 0)
             continue;
-        int64_t first = r->tick[r->by_unit[r->first[u]]] - start - length;
-        int64_t last = r->tick[r->by_unit[r->first[u + 1] - 1]] - start;
+        int64_t first = own.tick[0] - start - length;
+        int64_t last = own.tick[own.n - 1] - start;
         least = first < least ? first : least;
         most = last > most ? last : most;
-        events += 2 * (size_t)(r->first[u + 1] - r->first[u]);
+        events += 2 * own.n;
     }
     *out = events;
     s->origin = least;
@@ -108,11 +134,11 @@ static syn_status list_events(sweep *s, size_t *out, int *bits)
     if (status != SYN_OK)
         return status;
     for (uint32_t m = 0; m < s->size; m++) {
-        uint32_t u = s->member[m].unit;
+        syn_train own = s->train[m];
         int64_t start = syn_window_start(d->ladder, d->bin, s->member[m]);
         int64_t length = syn_window_length(d->ladder, d->bin, s->member[m]);
-        for (uint32_t e = r->first[u]; e < r->first[u + 1]; e++) {
-            uint64_t end = (uint64_t)(r->tick[r->by_unit[e]] - start - least);
+        for (size_t e = 0; e < own.n; e++) {
+            uint64_t end = (uint64_t)(own.tick[e] - start - least);
             d->key[at++] = (end - (uint64_t)length) << EVENT_BITS | m << 1 | 1;
             d->key[at++] = end << EVENT_BITS | m << 1;
         }
@@ -233,6 +259,7 @@ static void prepare(sweep *s, syn_detector *d, const syn_assembly *group, uint32
         int64_t length = syn_window_length(d->ladder, d->bin, here);
         memcpy(s->score[s->size], surprise->of[m], sizeof surprise->of[m]);
         s->separation = length > s->separation ? length : s->separation;
+        s->train[s->size] = syn_segments_train(d->segments, here.unit);
         s->member[s->size++] = here;
     }
 }
@@ -245,7 +272,7 @@ static int falling(const void *x, const void *y)
 
 /* Chooses the threshold, with the scores of all moved groups, the highest first. */
 static void settle(const syn_detector *d, const double *null, size_t nulls, double moves,
-                   syn_detected *out)
+                   double unsure, syn_detected *out)
 {
     double best = 0;
     size_t k = 0;
@@ -257,7 +284,9 @@ static void settle(const syn_detector *d, const double *null, size_t nulls, doub
         while (k < nulls && null[k] >= threshold - 1e-9)
             k++;
         double expected = (double)k / moves;
-        double standing = ((double)n - expected) / sqrt((double)n + expected + 1);
+        double off = unsure * expected;
+        double standing =
+            ((double)n - expected) / sqrt((double)n + expected + 1 + off * off);
         if (standing > best) {
             best = standing;
             *out = (syn_detected){.n = n, .expected = expected, .threshold = threshold};
@@ -265,25 +294,61 @@ static void settle(const syn_detector *d, const double *null, size_t nulls, doub
     }
 }
 
-/* Moves members apart by more than any lag, in the k-th way, from 1 on. */
-static void move_apart(sweep *s, uint32_t k)
+/* Moves members apart, in the k-th way, from 1 on: they take places in random order, each
+   APART to APART + 1 of the widest windows after the one before. */
+static syn_status move_apart(sweep *s, uint32_t k)
 {
-    int32_t apart = 3 * (int32_t)s->d->ladder->margin;
-    for (uint32_t m = 0; m < s->size; m++)
-        s->member[m].lag += (int32_t)(m * k) * apart * (k % 2 ? 1 : -1);
+    syn_detector *d = s->d;
+    uint32_t order[SYN_ASSEMBLY_MOST];
+    int64_t place[SYN_ASSEMBLY_MOST];
+    size_t spikes = 0;
+    syn_random rng;
+    syn_random_start(&rng, 0, k);
+    for (uint32_t m = 0; m < s->size; m++) {
+        uint32_t other = (uint32_t)syn_random_below(&rng, (uint64_t)m + 1);
+        double windows = APART + syn_random_uniform(&rng);
+        order[m] = order[other];
+        order[other] = m;
+        place[m] = m == 0 ? 0
+                          : place[m - 1] + (int64_t)(windows * (double)s->separation);
+        spikes += s->train[m].n;
+    }
+    if (spikes > d->moved_room)
+        d->moved = syn_budget_renew(d->budget, d->moved, &d->moved_room, spikes,
+                                    sizeof *d->moved);
+    if (!d->moved && spikes > 0)
+        return syn_budget_refusal(d->budget);
+    int64_t *out = d->moved, middle = place[s->size - 1] / 2;
+    for (uint32_t m = 0; m < s->size; m++) {
+        syn_train *own = s->train + m;
+        syn_pace_turn(&d->pace, *own, place[order[m]] - middle, out);
+        own->tick = out;
+        out += own->n;
+    }
+    return SYN_OK;
+}
+
+/* Finds what there is once members are moved apart. */
+static syn_status run_apart(sweep *s, uint32_t k)
+{
+    syn_status status = move_apart(s, k);
+    return status == SYN_OK ? run(s) : status;
 }
 
 syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_t but,
-                      const syn_surprise *surprise, uint32_t moves, syn_detected *out)
+                      const syn_surprise *surprise, uint32_t moves, double unsure,
+                      syn_detected *out)
 {
     sweep s;
     double *null = NULL;
     size_t nulls = 0, room = 0;
-    syn_status status = SYN_OK;
+    prepare(&s, detector, group, but, surprise);
+    syn_status status = syn_pace_set(
+        &detector->pace, s.separation > detector->step ? s.separation : detector->step,
+        s.train, s.size);
     for (uint32_t k = 1; k <= moves && status == SYN_OK; k++) {
         prepare(&s, detector, group, but, surprise);
-        move_apart(&s, k);
-        if ((status = run(&s)) != SYN_OK)
+        if ((status = run_apart(&s, k)) != SYN_OK)
             break;
         double *more = syn_budget_grow(detector->budget, null, &room, nulls + detector->n,
                                        sizeof *null);
@@ -302,33 +367,9 @@ syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_
         status = run(&s);
     }
     if (status == SYN_OK)
-        settle(detector, null, nulls, moves, out);
+        settle(detector, null, nulls, moves, unsure, out);
     syn_budget_free(detector->budget, null);
     return status;
-}
-
-/* ---- members at an activation ---- */
-
-/* Spikes of a unit before `tick`. */
-static uint32_t spikes_before(const syn_recording *r, uint32_t unit, int64_t tick)
-{
-    uint32_t low = r->first[unit], high = r->first[unit + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (r->tick[r->by_unit[middle]] < tick)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-uint32_t syn_window_spikes(const syn_detector *detector, syn_member member, int64_t tick)
-{
-    int64_t start = tick + syn_window_start(detector->ladder, detector->bin, member);
-    int64_t length = syn_window_length(detector->ladder, detector->bin, member);
-    return spikes_before(detector->recording, member.unit, start + length) -
-           spikes_before(detector->recording, member.unit, start);
 }
 
 /* ---- learning ---- */
@@ -340,7 +381,8 @@ static void count_spikes(const sweep *s, double threshold, double weight,
 {
     for (size_t i = 0; i < s->d->n && s->d->found[i].score >= threshold - 1e-9; i++)
         for (uint32_t m = 0; m < s->size; m++) {
-            uint32_t n = syn_window_spikes(s->d, s->member[m], s->d->found[i].tick);
+            uint32_t n =
+                window_spikes(s->d, s->member[m], s->train[m], s->d->found[i].tick);
             seen[m][n < MOST_SPIKES ? n : MOST_SPIKES - 1] += weight;
         }
 }
@@ -368,7 +410,7 @@ syn_status syn_surprise_learn(syn_detector *detector, const syn_assembly *group,
     syn_detected found;
     sweep s;
     syn_status status =
-        syn_detect(detector, group, group->size, surprise, moves, &found);
+        syn_detect(detector, group, group->size, surprise, moves, 0, &found);
     if (status != SYN_OK || (double)found.n - found.expected < FEWEST)
         return status;
     for (uint32_t m = 0; m < group->size; m++)
@@ -377,8 +419,7 @@ syn_status syn_surprise_learn(syn_detector *detector, const syn_assembly *group,
     count_spikes(&s, found.threshold, 1, seen);
     for (uint32_t k = 1; status == SYN_OK && k <= moves; k++) {
         prepare(&s, detector, group, group->size, surprise);
-        move_apart(&s, k);
-        status = run(&s);
+        status = run_apart(&s, k);
         count_spikes(&s, found.threshold, -1.0 / moves, seen);
     }
     for (uint32_t m = 0; status == SYN_OK && m < group->size; m++)

@@ -5,10 +5,11 @@
 
 #include <stdint.h>
 
+#include "core/assemblies/pace.h"
 #include "core/assemblies/groups.h"
 #include "core/assemblies/ladder.h"
+#include "core/assemblies/segments.h"
 #include "core/base/budget.h"
-#include "core/spikes/recording.h"
 
 /* One activation: the moment that lags are counted from. */
 typedef struct syn_activation {
@@ -18,16 +19,19 @@ typedef struct syn_activation {
 
 /* Where activations are looked for, and memory that is used again. */
 typedef struct syn_detector {
-    const syn_recording *recording;
+    const syn_segments *segments;
     const syn_ladder *ladder;
     int64_t bin;
-    double duration;         /* ticks recorded, over all trials */
+    int64_t step;            /* least ticks of the cells of the clock */
+    syn_pace pace;          /* set by the units that are no members */
     syn_activation *found;   /* the highest score first */
     size_t n, room;
     uint64_t *key, *other;
     size_t key_room, other_room;
     syn_activation *kept;
     size_t kept_room;
+    int64_t *moved;          /* trains that were moved, one after the other */
+    size_t moved_room;
     syn_budget *budget;
 } syn_detector;
 
@@ -61,10 +65,13 @@ syn_status syn_surprise_learn(syn_detector *detector, const syn_assembly *group,
 
 /* Lists activations of a group, without those of a member `but` (its size for none), and
    sets the threshold where the number of activations stands out most from the expected
-   one. This is the mean number that reach it when the members are moved apart, by more
-   than any lag, in each of `moves` ways. SYN_OVER_BUDGET, SYN_NO_MEMORY. */
+   one. This is the mean number that reach it when the members are moved apart, in each of
+   `moves` ways, around trials and by some of the widest windows, so that what rates do
+   over longer times remains; it may be wrong by a share `unsure`. SYN_OVER_BUDGET,
+   SYN_NO_MEMORY. */
 syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_t but,
-                      const syn_surprise *surprise, uint32_t moves, syn_detected *out);
+                      const syn_surprise *surprise, uint32_t moves, double unsure,
+                      syn_detected *out);
 
 /* Spikes of a member in its window at an activation. */
 uint32_t syn_window_spikes(const syn_detector *detector, syn_member member, int64_t tick);

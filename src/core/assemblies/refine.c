@@ -22,14 +22,15 @@ static const double SHARE = 0.1; /* of the activations that a member takes part 
                                     chance, at least */
 
 syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
-                            const syn_recording *recording, double duration,
+                            const syn_segments *segments, int64_t step,
                             syn_budget *budget)
 {
     memset(out, 0, sizeof *out);
     out->pairs = pairs;
     out->budget = budget;
-    out->detector = (syn_detector){.recording = recording, .ladder = &pairs->ladder,
-                                   .bin = pairs->bin, .duration = duration,
+    out->detector = (syn_detector){.segments = segments, .ladder = &pairs->ladder,
+                                   .bin = pairs->bin, .step = step,
+                                   .pace = {.segments = segments, .budget = budget},
                                    .budget = budget};
     size_t units = pairs->units, length = 2 * (size_t)pairs->ladder.margin + 1;
     size_t lags = 2 * (size_t)pairs->ladder.lags + 1;
@@ -75,7 +76,7 @@ static uint32_t first_from(const syn_recording *r, int64_t tick)
 /* Running sums of the spikes of each unit around the first `n` activations. */
 static void count_around(syn_refiner *r, size_t n)
 {
-    const syn_recording *x = r->detector.recording;
+    const syn_recording *x = &r->detector.segments->recording;
     const syn_ladder *l = &r->pairs->ladder;
     int64_t bin = r->pairs->bin, margin = l->margin;
     int64_t reach = margin * bin + (bin - 1) / 2;
@@ -194,7 +195,7 @@ static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t bu
                               lag_range range)
 {
     syn_detected detected;
-    syn_status status = syn_detect(&r->detector, g, but, &r->surprise, MOVES,
+    syn_status status = syn_detect(&r->detector, g, but, &r->surprise, MOVES, 0,
                                    &detected);
     if (status != SYN_OK)
         return status;

@@ -23,9 +23,10 @@ typedef struct syn_refiner {
     syn_budget *budget;
 } syn_refiner;
 
-/* `recording` is that of which `pairs` were counted, `duration` its length in ticks. */
+/* `segments` hold the recording of which `pairs` were counted; `step` as syn_detector has
+   it. */
 syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
-                            const syn_recording *recording, double duration,
+                            const syn_segments *segments, int64_t step,
                             syn_budget *budget);
 void syn_refiner_free(syn_refiner *refiner);
 

@@ -14,6 +14,11 @@ enum {
     MOVES = 10  /* ways to move members apart */
 };
 
+/* By which share the expected number of activations may be wrong. To tell members, many
+   activations say most, also with as many by chance; those that are listed are to be
+   mostly right. */
+static const double UNSURE = 0.25;
+
 void syn_assembly_search_free(syn_assembly_search *s)
 {
     if (!s->budget)
@@ -281,15 +286,6 @@ static syn_status find_groups(syn_assembly_search *s, const syn_watch *watch)
 
 /* ---- all of it ---- */
 
-/* Ticks in all trials. */
-static double recorded(const syn_trains *t)
-{
-    double sum = 0;
-    for (uint32_t k = 0; k < t->trials; k++)
-        sum += (double)(t->stop[k] - t->start[k] + 1);
-    return sum;
-}
-
 /* Lag histograms of the recording, and where peaks come from. */
 static syn_status prepare(syn_assembly_search *s, const syn_spikes *spikes,
                           const syn_ladder *ladder, const syn_watch *watch)
@@ -351,8 +347,8 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
     if (status == SYN_OK)
         status = find_bar(out, &p, &whole);
     if (status == SYN_OK)
-        status = syn_refiner_make(&out->refiner, &out->pairs, &out->segments.recording,
-                                  recorded(&out->segments.trains), budget);
+        status = syn_refiner_make(&out->refiner, &out->pairs, &out->segments,
+                                  options->step, budget);
     p.groups = &out->groups;
     if (status == SYN_OK)
         status = find_groups(out, &whole);
@@ -364,7 +360,8 @@ syn_status syn_assembly_activations(syn_assembly_search *search, uint32_t g,
 {
     const syn_assembly *group = search->group + g;
     syn_status status = syn_refiner_learn(&search->refiner, group);
-    return status == SYN_OK ? syn_detect(&search->refiner.detector, group, group->size,
-                                         &search->refiner.surprise, MOVES, out)
-                            : status;
+    return status == SYN_OK
+               ? syn_detect(&search->refiner.detector, group, group->size,
+                            &search->refiner.surprise, MOVES, UNSURE, out)
+               : status;
 }

@@ -25,6 +25,7 @@ void syn_segments_free(syn_segments *s)
     syn_budget_free(s->budget, s->other);
     syn_budget_free(s->budget, s->later);
     syn_budget_free(s->budget, s->opened);
+    syn_budget_free(s->budget, s->closed);
     memset(s, 0, sizeof *s);
 }
 
@@ -46,7 +47,7 @@ static void lay_out(syn_segments *s, int64_t apart)
         s->opened[k] = end + apart;
         s->later[k] = s->opened[k] - t->start[k];
         t->start[k] = s->opened[k];
-        t->stop[k] = end = s->opened[k] + length;
+        t->stop[k] = s->closed[k] = end = s->opened[k] + length;
     }
     for (uint32_t e = 0; e < t->events; e++)
         t->tick[e] += s->later[t->trial[e]];
@@ -128,7 +129,8 @@ syn_status syn_segments_make(syn_segments *out, const syn_spikes *spikes, int64_
     out->trials = spikes->trials;
     out->later = syn_budget_zeros(budget, spikes->trials, sizeof *out->later);
     out->opened = syn_budget_zeros(budget, spikes->trials, sizeof *out->opened);
-    if (!out->later || !out->opened)
+    out->closed = syn_budget_zeros(budget, spikes->trials, sizeof *out->closed);
+    if (!out->later || !out->opened || !out->closed)
         return syn_budget_refusal(budget);
     syn_status status = syn_trains_make(&out->trains, spikes, watch);
     if (status != SYN_OK)
@@ -181,6 +183,21 @@ void syn_segments_surrogate(syn_segments *segments, uint64_t index)
 {
     syn_surrogate_ticks(&segments->plan, index, segments->moved, NULL);
     arrange(segments, segments->moved);
+}
+
+syn_train syn_segments_train(const syn_segments *segments, uint32_t unit)
+{
+    const syn_trains *t = &segments->trains;
+    return (syn_train){.tick = t->tick + t->first[unit],
+                       .n = t->first[unit + 1] - t->first[unit]};
+}
+
+double syn_segments_recorded_ticks(const syn_segments *segments)
+{
+    double sum = 0;
+    for (uint32_t k = 0; k < segments->trials; k++)
+        sum += (double)(segments->closed[k] - segments->opened[k] + 1);
+    return sum;
 }
 
 int64_t syn_segments_tick(const syn_segments *segments, int64_t tick)

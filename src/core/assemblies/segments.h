@@ -21,11 +21,18 @@ typedef struct syn_segments {
     int64_t *moved;          /* [events] ticks of a surrogate */
     uint64_t *key, *other;   /* [events] */
     int64_t *later;          /* [trials] by how many ticks spikes of a trial were moved */
-    int64_t *opened;         /* [trials] the first tick of a trial, moved */
+    int64_t *opened;         /* [trials] the first tick of a trial, moved, */
+    int64_t *closed;         /* and its last one */
     uint32_t trials;         /* of the recording */
     int unit_bits, tick_bits;
     syn_budget *budget;
 } syn_segments;
+
+/* Ticks of spikes, increasing. */
+typedef struct syn_train {
+    const int64_t *tick;
+    size_t n;
+} syn_train;
 
 /* Segments of a trial have equal lengths, of about `length` ticks. The caller frees, also
    after an error: SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_TOO_LARGE, SYN_INTERRUPTED. */
@@ -38,6 +45,12 @@ void syn_segments_free(syn_segments *segments);
    of a unit in a segment move by one random number of ticks, around the segment. */
 void syn_segments_recorded(syn_segments *segments);
 void syn_segments_surrogate(syn_segments *segments, uint64_t index);
+
+/* The spikes of a unit of the recording. */
+syn_train syn_segments_train(const syn_segments *segments, uint32_t unit);
+
+/* Ticks in all trials. */
+double syn_segments_recorded_ticks(const syn_segments *segments);
 
 /* Where a tick of `recording` was in the spikes that segments were made from. */
 int64_t syn_segments_tick(const syn_segments *segments, int64_t tick);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_PLACES = 1 << 23 };  /* twice that is exact in a float: see tie_order() */
+enum { MOST_PLACES = 1 << 23 };  /* a search of more would take days */
 
 /* Steps that points may be made of. */
 typedef struct part {

@@ -66,9 +66,8 @@ syn_status syn_map_layout_make(uint32_t steps, const syn_map_options *options, i
 
 void syn_map_layout_free(syn_map_layout *layout);
 
-/* Series that are embedded. `value` is centred at a round number and scaled by a power of
-   two, so that ties stay ties; `floor` is 1e-6, the least nearest distance, scaled
-   likewise. */
+/* Series that are embedded, each in a measure of its own (core/base/measure.h), in which
+   `floor` is the least nearest distance. */
 typedef struct syn_map_libraries {
     uint32_t n, steps;
     float *value;            /* [n][steps] NaN where missing */

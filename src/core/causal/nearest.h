@@ -4,6 +4,7 @@
 
 #include <float.h>
 
+#include "core/base/rank.h"
 #include "core/base/simd.h"
 #include "core/causal/search.h"
 #include "core/base/masks.h"
@@ -39,18 +40,6 @@ static uint32_t count_within(const float *x, uint32_t n, float limit)
     for (uint32_t i = 0; i < n; i += SYN_F32_LANES)
         within += syn_how_many(syn_f32_within(syn_f32_load(x + i), most));
     return within;
-}
-
-static uint32_t apart(const syn_map_search *s, uint32_t column, uint32_t step)
-{
-    uint32_t other = (uint32_t)s->layout->step[column];
-    return other > step ? other - step : step - other;
-}
-
-/* Of columns that are equally far, the one with the smaller number comes first. */
-static uint32_t tie_order(const syn_map_search *s, uint32_t column, uint32_t step)
-{
-    return 2 * apart(s, column, step) + ((uint32_t)s->layout->step[column] > step);
 }
 
 /* The sum of x[0..31]: halves are added to each other until one is left. */
@@ -149,25 +138,43 @@ static void add_nearer(const candidates *c, float bound, found *f)
     }
 }
 
-/* Adds `wanted` of the candidates that are exactly so far, those that come first. */
-static void add_first(const syn_map_search *s, const candidates *c, float bound,
-                      uint32_t wanted, uint32_t step, found *f)
+/* Of columns that are equally far, those of the lowest ranks, in this order. */
+typedef struct lowest {
+    uint32_t n, wanted;
+    uint32_t rank[SYN_MAP_NEAREST];
+    uint32_t *column;  /* [wanted] */
+} lowest;
+
+static void offer_column(const syn_map_search *s, lowest *l, uint32_t column)
 {
-    candidates tied = {.n = 0};
-    for (uint32_t i = 0; i < c->n; i++) {
-        tied.column[tied.n] = c->column[i];
-        tied.n += c->squared[i] == bound;
+    uint32_t rank = syn_row_rank((uint32_t)s->layout->step[column]);
+    if (l->n == l->wanted && rank > l->rank[l->n - 1])
+        return;
+    uint32_t j = l->n < l->wanted ? l->n++ : l->n - 1;
+    for (; j > 0 && rank < l->rank[j - 1]; j--) {
+        l->rank[j] = l->rank[j - 1];
+        l->column[j] = l->column[j - 1];
     }
-    for (uint32_t i = 0; i < tied.n; i++)
-        tied.squared[i] = (float)tie_order(s, tied.column[i], step);
-    end_candidates(&tied);
-    float last = (float)(2 * s->layout->steps);
-    last = of_bits(exact_bound(tied.squared, tied.n, wanted, 0, bits_of(last)));
-    for (uint32_t i = 0; i < tied.n; i++)
-        if (tied.squared[i] <= last) {
-            f->squared[f->n] = bound;
-            f->column[f->n++] = tied.column[i];
-        }
+    l->rank[j] = rank;
+    l->column[j] = column;
+}
+
+/* Adds the columns of a list, all of which are `bound` away, to what has been found. */
+static void add_lowest(const lowest *l, float bound, found *f)
+{
+    for (uint32_t j = 0; j < l->n; j++)
+        f->squared[f->n++] = bound;
+}
+
+/* Adds those of the candidates that are exactly so far, until there are k. */
+static void add_first(const syn_map_search *s, const candidates *c, float bound,
+                      uint32_t k, found *f)
+{
+    lowest l = {.wanted = k - f->n, .column = f->column + f->n};
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->squared[i] == bound)
+            offer_column(s, &l, c->column[i]);
+    add_lowest(&l, bound, f);
 }
 
 /* Of candidates that are at least k, those that fewer than k are nearer than: more than k
@@ -188,7 +195,7 @@ static void rank(const candidates *c, uint32_t k, found *f)
 
 /* The nearest k of the candidates, all of which are within `limit`; all, of fewer. */
 static void nearest(const syn_map_search *s, const candidates *c, uint32_t k, float limit,
-                    uint32_t step, found *f)
+                    found *f)
 {
     enum { FEW = 48 };
     f->n = 0;
@@ -207,7 +214,7 @@ static void nearest(const syn_map_search *s, const candidates *c, uint32_t k, fl
         bound = of_bits(exact_bound(c->squared, c->n, k, 0, bits_of(limit)));
     add_nearer(c, bound, f);
     if (f->n < k)
-        add_first(s, c, bound, k - f->n, step, f);
+        add_first(s, c, bound, k, f);
 }
 
 static float farthest(const found *f)

@@ -182,7 +182,6 @@ static int search_pool(syn_map_search *s, uint32_t place, syn_map_table *table,
 {
     candidates c;
     found f;
-    uint32_t step = (uint32_t)s->layout->step[place];
     if (!fill_pool(s, place))
         return 0;
     gather_pool(s);
@@ -194,7 +193,7 @@ static int search_pool(syn_map_search *s, uint32_t place, syn_map_table *table,
         if (!s->wanted[e])
             continue;
         collect_pooled(s, e, &c);
-        nearest(s, &c, e + 2, s->limit[e], step, &f);
+        nearest(s, &c, e + 2, s->limit[e], &f);
         s->limit[e] = farthest(&f);
         put_found(s, &f, e, table, row);
     }
@@ -259,36 +258,29 @@ static float bound_columns(const syn_map_search *s, uint32_t k, float low, float
     return of_bits(to);
 }
 
-/* Adds columns that are exactly so far, the nearest in time first, until there are k. */
-static void add_tied(const syn_map_search *s, float bound, uint32_t k, uint32_t step,
-                     found *f)
+/* Adds columns that are exactly so far, those of the lowest ranks, until there are k. */
+static void add_tied(const syn_map_search *s, float bound, uint32_t k, found *f)
 {
-    uint32_t steps = s->layout->steps;
-    for (uint32_t on = 1; f->n < k && (on <= step || on < steps - step); on++)
-        for (int later = 0; later < 2 && f->n < k; later++) {
-            if (later ? on >= steps - step : on > step)
-                continue;
-            uint32_t p = s->place[later ? step + on : step - on];
-            if (s->sum[p] == bound) {
-                f->squared[f->n] = bound;
-                f->column[f->n++] = p;
-            }
-        }
+    lowest l = {.wanted = k - f->n, .column = f->column + f->n};
+    for (uint32_t p = s->layout->lead; l.wanted > 0 && p < s->layout->places; p++)
+        if (s->sum[p] == bound)
+            offer_column(s, &l, p);
+    add_lowest(&l, bound, f);
 }
 
 /* The nearest k of all columns. */
 static void nearest_columns(const syn_map_search *s, uint32_t k, float bound,
-                            uint32_t step, candidates *c, found *f)
+                            candidates *c, found *f)
 {
     if (columns_within(s, bound) <= SYN_MAP_POOL) {
         collect_columns(s, bound, c);
-        nearest(s, c, k, bound, step, f);
+        nearest(s, c, k, bound, f);
         return;
     }
     collect_columns(s, bound > 0 ? of_bits(bits_of(bound) - 1) : -1, c);
     f->n = 0;
     add_nearer(c, bound, f);
-    add_tied(s, bound, k, step, f);
+    add_tied(s, bound, k, f);
 }
 
 /* Puts the neighbours of one E into the pool, for the limits of the next row. */
@@ -307,7 +299,6 @@ static void search_columns(syn_map_search *s, uint32_t place, syn_map_table *tab
     candidates c;
     found f;
     float low = 0;
-    uint32_t step = (uint32_t)s->layout->step[place];
     s->n = 0;
     s->turn++;
     for (uint32_t e = 0; e < s->E; e++) {
@@ -315,7 +306,7 @@ static void search_columns(syn_map_search *s, uint32_t place, syn_map_table *tab
         if (!s->wanted[e])
             continue;
         float bound = bound_columns(s, e + 2, low, s->limit[e]);
-        nearest_columns(s, e + 2, bound, step, &c, &f);
+        nearest_columns(s, e + 2, bound, &c, &f);
         s->limit[e] = low = farthest(&f);
         put_found(s, &f, e, table, row);
         pool_found(s, &f);

@@ -1,5 +1,5 @@
-/* Prepares the series of a causal map: libraries and targets are centred, scaled and
-   turned into single precision, and the random libraries are drawn. */
+/* Prepares the series of a causal map: libraries are measured and targets standardised,
+   both in single precision, and the random libraries are drawn. */
 #include "core/causal/map.h"
 
 #include <float.h>
@@ -8,73 +8,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/measure.h"
 #include "core/base/parallel.h"
 #include "core/base/random.h"
-
-/* ---- libraries ---- */
-
-/* The mean of the `n` values that are there; no sum of them overflows on the way. */
-static double mean_of(const double *value, uint32_t steps, double *n)
-{
-    double mean = 0, count = 0;
-    for (uint32_t t = 0; t < steps; t++)
-        count += !isnan(value[t]);
-    for (uint32_t t = 0; t < steps; t++)
-        if (!isnan(value[t]))
-            mean += value[t] / count;
-    *n = count;
-    return mean;
-}
-
-/* A series in round numbers: `centre` is a small multiple of 2^exponent, which is about
-   as large as the values lie from their mean. */
-typedef struct scale {
-    double centre;
-    int exponent;
-} scale;
-
-static scale scale_of(const double *value, uint32_t steps)
-{
-    double n, mean = mean_of(value, steps, &n), off = 0;
-    for (uint32_t t = 0; t < steps; t++)
-        if (!isnan(value[t]))
-            off += fabs(value[t] - mean) / n;
-    scale s = {mean, 0};
-    if (!(off > 0 && off <= DBL_MAX))
-        return s;
-    frexp(off, &s.exponent);
-    s.centre = ldexp(nearbyint(ldexp(mean, -s.exponent)), s.exponent);
-    return s;
-}
 
 /* Series that are made ready, each by one step of a parallel loop. */
 typedef struct preparation {
     const double *value;     /* [n][steps] */
     uint32_t steps;
-    float *to, *floor;       /* [n][steps] and [n], of libraries */
+    float *to;               /* [n][steps], of libraries */
     const syn_map_targets *targets;
     uint32_t first;          /* number of the first target */
     unsigned char *missing;  /* [n] whether there is any NaN */
 } preparation;
 
-static syn_status scale_library(void *context, size_t i, int worker)
+/* ---- libraries ---- */
+
+static syn_status measure_library(void *context, size_t i, int worker)
 {
     const preparation *p = context;
     const double *value = p->value + i * p->steps;
-    scale s = scale_of(value, p->steps);
     float *to = p->to + i * p->steps;
-    /* In two factors: all of it may be beyond a double. */
-    int half = s.exponent / 2;
-    double unit = ldexp(1, -half), rest = ldexp(1, half - s.exponent);
-    double least = 1e-6 * unit * rest;
+    double origin;
+    syn_measure m = syn_measure_of(&value, 1, p->steps, &origin);
+    /* Single precision is best near 0; a whole number keeps ties as they are. */
+    double middle = nearbyint(origin * m.scale);
     int missing = 0;
     (void)worker;
     for (uint32_t t = 0; t < p->steps; t++) {
-        to[t] = (float)((value[t] - s.centre) * unit * rest);
+        double x = syn_measured(&m, origin, value[t]);
+        to[t] = (float)(m.step > 0 ? x : x - middle);
         missing |= isnan(value[t]);
     }
     p->missing[i] = (unsigned char)missing;
-    p->floor[i] = least < FLT_MIN ? FLT_MIN : (float)least;
     return SYN_OK;
 }
 
@@ -148,9 +114,10 @@ syn_status syn_map_libraries_make(uint32_t n, const double *value, uint64_t firs
     out->floor = malloc(n * sizeof *out->floor + 1);
     if (!out->value || !out->floor)
         return SYN_NO_MEMORY;
-    preparation p = {
-        .value = value, .steps = steps, .to = out->value, .floor = out->floor};
-    syn_status status = prepare(&p, n, options->threads, scale_library, &out->missing);
+    for (uint32_t i = 0; i < n; i++)
+        out->floor[i] = (float)SYN_LEAST_DISTANCE;
+    preparation p = {.value = value, .steps = steps, .to = out->value};
+    syn_status status = prepare(&p, n, options->threads, measure_library, &out->missing);
     if (status == SYN_OK && options->lib_size > 0)
         status = draw_points(layout, first, options, out);
     return status;
@@ -205,6 +172,19 @@ syn_status syn_map_targets_make(uint32_t n, uint32_t steps, const uint32_t *E, i
         return SYN_NO_MEMORY;
     out->value = (float *)(((uintptr_t)out->memory + line - 1) / line * line);
     return SYN_OK;
+}
+
+/* The mean of the `n` values that are there; no sum of them overflows on the way. */
+static double mean_of(const double *value, uint32_t steps, double *n)
+{
+    double mean = 0, count = 0;
+    for (uint32_t t = 0; t < steps; t++)
+        count += !isnan(value[t]);
+    for (uint32_t t = 0; t < steps; t++)
+        if (!isnan(value[t]))
+            mean += value[t] / count;
+    *n = count;
+    return mean;
 }
 
 static syn_status standardise(void *context, size_t i, int worker)

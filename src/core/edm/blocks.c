@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/rank.h"
+
 enum { SAMPLE = 256 };  /* places looked at to see how far they spread */
 
 /* Places in the library, to be put in an order in which neighbours are close. */
@@ -131,16 +133,14 @@ static void fill_block(const sorting *s, syn_blocks *b, uint32_t block)
     }
 }
 
-/* Finds the box around a block that is filled, and its first and last row. */
+/* Finds the box around a block that is filled, and the least rank of its rows. */
 static void bound_block(const sorting *s, syn_blocks *b, uint32_t block)
 {
     uint32_t first = block * SYN_BLOCK, n = rows_of(s, block);
-    b->first[block] = UINT32_MAX;
-    b->last[block] = 0;
+    b->rank[block] = UINT32_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t row = b->row[first + i];
-        b->first[block] = row < b->first[block] ? row : b->first[block];
-        b->last[block] = row > b->last[block] ? row : b->last[block];
+        uint32_t rank = syn_row_rank(b->row[first + i]);
+        b->rank[block] = rank < b->rank[block] ? rank : b->rank[block];
     }
     size_t box = (size_t)(block / SYN_BLOCK) * b->dims * SYN_BLOCK + block % SYN_BLOCK;
     for (uint32_t d = 0; d < b->dims; d++, box += SYN_BLOCK) {
@@ -169,10 +169,9 @@ static syn_status make_room(syn_blocks *b, uint32_t rows, size_t boxes)
 
 static syn_status make_boxes(syn_blocks *b, uint32_t rows, size_t boxes)
 {
-    b->first = malloc(((size_t)b->blocks + 1) * sizeof *b->first);
-    b->last = malloc(((size_t)b->blocks + 1) * sizeof *b->last);
+    b->rank = malloc(((size_t)b->blocks + 1) * sizeof *b->rank);
     b->home = malloc(((size_t)rows + 1) * sizeof *b->home);
-    if (!b->first || !b->last || !b->home)
+    if (!b->rank || !b->home)
         return SYN_NO_MEMORY;
     b->low = b->x + (size_t)b->blocks * SYN_BLOCK * b->dims;
     b->high = b->low + boxes;
@@ -247,8 +246,7 @@ void syn_blocks_free(syn_blocks *blocks)
 {
     free(blocks->row);
     free(blocks->place);
-    free(blocks->first);
-    free(blocks->last);
+    free(blocks->rank);
     free(blocks->home);
     free(blocks->memory);
     memset(blocks, 0, sizeof *blocks);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/kinds.h"
+#include "core/base/rank.h"
 #include "core/edm/ccm_lanes.h"
 #include "core/edm/ccm_plan.h"
 #include "core/edm/ccm_skill.h"
@@ -40,7 +41,8 @@ typedef struct mapping {
     const syn_rows *library, *prediction;
     const syn_ccm_kind *kind;
     syn_ccm_problem problem;
-    double *coordinate, *value, *beside;   /* what `problem` points to */
+    double *coordinate, *value, *beside;   /* what `problem` points to, */
+    uint32_t *rank, *ranked;               /* and so do these */
     const double *target;
     double *shift;                /* [targets] */
     syn_ccm_choice choice;        /* how to search */
@@ -125,6 +127,34 @@ static syn_status make_groups(mapping *m, const unsigned char *direct)
 
 /* ---- what is predicted ---- */
 
+static int compare_ranks(const void *a, const void *b)
+{
+    uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+    return (first > second) - (first < second);
+}
+
+/* The order of ties among the library's rows. */
+static syn_status rank_rows(mapping *m)
+{
+    syn_ccm_problem *p = &m->problem;
+    uint64_t *both = malloc(((size_t)p->n + 1) * sizeof *both);
+    m->rank = malloc(((size_t)p->n + 1) * sizeof *m->rank);
+    m->ranked = malloc(((size_t)p->n + 1) * sizeof *m->ranked);
+    syn_status status = both && m->rank && m->ranked ? SYN_OK : SYN_NO_MEMORY;
+    for (uint32_t i = 0; status == SYN_OK && i < p->n; i++)
+        both[i] = (uint64_t)syn_row_rank(p->row[i]) << 32 | i;
+    if (status == SYN_OK)
+        qsort(both, p->n, sizeof *both, compare_ranks);
+    for (uint32_t i = 0; status == SYN_OK && i < p->n; i++) {
+        m->ranked[i] = (uint32_t)both[i];
+        m->rank[m->ranked[i]] = i;
+    }
+    p->rank = m->rank;
+    p->ranked = m->ranked;
+    free(both);
+    return status;
+}
+
 static syn_status make_problem(mapping *m, uint32_t targets)
 {
     syn_ccm_problem *p = &m->problem;
@@ -146,7 +176,7 @@ static syn_status make_problem(mapping *m, uint32_t targets)
             m->coordinate[e * p->n + i] = m->points->coordinate[e * rows + p->row[i]];
     for (size_t t = 0; t < targets; t++)
         m->shift[t] = syn_ccm_middle(m->target + t * rows, m->prediction);
-    return SYN_OK;
+    return rank_rows(m);
 }
 
 /* Puts target `t` of each library row at to[0], to[step] and so on. */
@@ -234,13 +264,14 @@ static syn_status make_space(mapping *m)
         s->near = malloc((n + 1) * sizeof *s->near);
         s->sorted = malloc((n + 1) * sizeof *s->sorted);
         s->bucket = calloc(SYN_CCM_BUCKETS + 1, sizeof *s->bucket);
+        s->tied = calloc(n / 64 + 1, sizeof *s->tied);
         s->last = malloc(n * sizeof *s->last);
         s->rows = malloc((n + 1) * sizeof *s->rows);
         s->square = malloc(n * sizeof *s->square);
         s->at = malloc(together * lanes * sizeof *s->at);
         s->distance = malloc(together * lanes * sizeof *s->distance);
-        if (!s->near || !s->sorted || !s->bucket || !s->last || !s->rows || !s->square ||
-            !s->at || !s->distance)
+        if (!s->near || !s->sorted || !s->bucket || !s->tied || !s->last || !s->rows ||
+            !s->square || !s->at || !s->distance)
             return SYN_NO_MEMORY;
         s->lanes_rows = together;
         for (uint32_t r = 0; r < together; r++)
@@ -341,7 +372,7 @@ static void take_near(const mapping *m, const syn_near *near, uint32_t n,
                       syn_ccm_near *to)
 {
     for (uint32_t j = 0; j < n; j++)
-        to[j] = (syn_ccm_near){sqrt(near[j].squared), near[j].apart,
+        to[j] = (syn_ccm_near){sqrt(near[j].squared), near[j].rank,
                                m->place[near[j].row]};
 }
 
@@ -498,6 +529,7 @@ static void mapping_free(mapping *m)
         free(s->near);
         free(s->sorted);
         free(s->bucket);
+        free(s->tied);
         free(s->last);
         free(s->rows);
         free(s->square);
@@ -514,6 +546,8 @@ static void mapping_free(mapping *m)
     free(m->tile.square);
     free(m->tile.observed);
     free(m->coordinate);
+    free(m->rank);
+    free(m->ranked);
     free(m->place);
     free(m->value);
     free(m->beside);

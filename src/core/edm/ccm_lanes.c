@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/measure.h"
 #include "core/base/simd.h"
 #include "core/edm/search.h"
 #include "core/base/masks.h"
@@ -80,13 +81,13 @@ static double bound(const syn_ccm_problem *p, const double *square, uint32_t row
 }
 
 /* The library rows within the bound; returns how many. */
-static uint32_t collect(const syn_ccm_problem *p, uint32_t row, const double *square,
-                        double most, syn_ccm_near *near)
+static uint32_t collect(const syn_ccm_problem *p, const double *square, double most,
+                        syn_ccm_near *near)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         /* Written in any case: a branch would often be guessed wrong. */
-        near[n] = (syn_ccm_near){square[i], syn_rows_apart(p->row[i], row), i};
+        near[n] = (syn_ccm_near){square[i], p->rank[i], i};
         n += square[i] <= most;
     }
     return n;
@@ -94,9 +95,7 @@ static uint32_t collect(const syn_ccm_problem *p, uint32_t row, const double *sq
 
 static inline int before(const syn_ccm_near *a, const syn_ccm_near *b)
 {
-    if (a->distance != b->distance)
-        return a->distance < b->distance;
-    return a->apart != b->apart ? a->apart < b->apart : a->at < b->at;
+    return a->distance != b->distance ? a->distance < b->distance : a->rank < b->rank;
 }
 
 /* Puts `one` among the `n` nearest so far, which are in order, if it is one of the
@@ -147,37 +146,41 @@ static int all_tied(const syn_ccm_near *near, uint32_t n)
     return i == n;
 }
 
-/* Sorts `n` entries in the order of time that are equally far away, or the first `wanted`
-   of them: from `row` outwards. `room` is for as many. */
-static void sort_tied(const syn_ccm_problem *p, uint32_t row, syn_ccm_near *near,
-                      uint32_t n, uint32_t wanted, syn_ccm_near *room)
+/* Sorts `n` entries that are equally far away, or the first `wanted` of them. */
+static void sort_tied(const syn_ccm_problem *p, syn_ccm_near *near, uint32_t n,
+                      uint32_t wanted, uint64_t *tied)
 {
-    uint32_t after = 0, done = 0;
-    SYN_SEEK(uint32_t, i, after, n, p->row[near[i].at] < row);
-    uint32_t before = after;
-    for (; done < n && done < wanted; done++) {
-        int earlier = after == n ||
-                      (before > 0 && near[before - 1].apart <= near[after].apart);
-        room[done] = earlier ? near[--before] : near[after++];
+    uint32_t done = 0, low = p->n / 64, high = 0;
+    double distance = near[0].distance;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t word = near[i].rank / 64;
+        tied[word] |= (uint64_t)1 << near[i].rank % 64;
+        low = word < low ? word : low;
+        high = word > high ? word : high;
     }
-    memcpy(near, room, done * sizeof *near);
+    wanted = wanted < n ? wanted : n;
+    for (uint32_t word = low; word <= high; tied[word++] = 0)
+        for (uint64_t left = tied[word]; left && done < wanted; left &= left - 1) {
+            uint32_t rank = word * 64 + syn_low_bit(left);
+            near[done++] = (syn_ccm_near){distance, rank, p->ranked[rank]};
+        }
 }
 
-static void sort_bucket(const syn_ccm_problem *p, uint32_t row, syn_ccm_near *near,
-                        uint32_t n, uint32_t wanted, syn_ccm_near *room)
+static void sort_bucket(const syn_ccm_problem *p, syn_ccm_near *near, uint32_t n,
+                        uint32_t wanted, uint64_t *tied)
 {
     if (n <= FEW_NEAR)
         sort_few(near, n);
     else if (all_tied(near, n))
-        sort_tied(p, row, near, n, wanted, room);
+        sort_tied(p, near, n, wanted, tied);
     else
         qsort(near, n, sizeof *near, compare_near);
 }
 
 /* Sorts the first of `n` entries, as many as `wanted` and perhaps some more: by the upper
    bits of the squares into buckets, then each bucket. Returns the sorted. */
-static syn_ccm_near *sort_nearest(const syn_ccm_problem *p, uint32_t row,
-                                  syn_ccm_space *space, uint32_t n, uint32_t wanted)
+static syn_ccm_near *sort_nearest(const syn_ccm_problem *p, syn_ccm_space *space,
+                                  uint32_t n, uint32_t wanted)
 {
     if (n <= FEW_NEAR) {
         sort_few(space->near, n);
@@ -201,11 +204,9 @@ static syn_ccm_near *sort_nearest(const syn_ccm_problem *p, uint32_t row,
         if (b < end)
             space->sorted[bucket[b]++] = space->near[i];
     }
-    for (uint32_t b = low, from = 0; b < end; from = bucket[b++]) {
-        /* What has been sorted into buckets is not needed any more. */
-        sort_bucket(p, row, space->sorted + from, bucket[b] - from, wanted - from,
-                    space->near);
-    }
+    for (uint32_t b = low, from = 0; b < end; from = bucket[b++])
+        sort_bucket(p, space->sorted + from, bucket[b] - from, wanted - from,
+                    space->tied);
     memset(bucket + low, 0, (high - low + 1) * sizeof *bucket);
     return space->sorted;
 }
@@ -227,9 +228,9 @@ static void nearest_rows(const syn_ccm_problem *p, uint32_t most, double *square
     uint32_t there = all_squares(p, list, square);
     uint32_t wanted = most < there ? most : there;
     double within = bound(p, square, list->row, space, wanted);
-    uint32_t n = collect(p, list->row, square, within, space->near);
+    uint32_t n = collect(p, square, within, space->near);
     wanted = wanted < n ? wanted : n;
-    const syn_ccm_near *sorted = sort_nearest(p, list->row, space, n, wanted);
+    const syn_ccm_near *sorted = sort_nearest(p, space, n, wanted);
     for (uint32_t i = 0; i < wanted; i++) {
         list->near[i] = sorted[i];
         list->near[i].distance = sqrt(sorted[i].distance);
@@ -261,9 +262,9 @@ static uint64_t look_down(const syn_ccm_list *list, const syn_ccm_group *g, uint
 }
 
 /* The k nearest of `n` library rows, for one lane; returns how many there are. */
-static uint32_t search_rows(const syn_ccm_problem *p, const syn_ccm_list *list,
-                            const double *squares, const uint32_t *rows, uint32_t n,
-                            syn_ccm_near *best, const syn_ccm_lanes *lanes, uint32_t lane)
+static uint32_t search_rows(const syn_ccm_problem *p, const double *squares,
+                            const uint32_t *rows, uint32_t n, syn_ccm_near *best,
+                            const syn_ccm_lanes *lanes, uint32_t lane)
 {
     uint32_t found = 0, k = p->k;
     double worst = INFINITY;
@@ -271,7 +272,7 @@ static uint32_t search_rows(const syn_ccm_problem *p, const syn_ccm_list *list,
         double square = squares[rows[i]];
         if (square > worst || square == INFINITY)
             continue;
-        syn_ccm_near one = {square, syn_rows_apart(p->row[rows[i]], list->row), rows[i]};
+        syn_ccm_near one = {square, p->rank[rows[i]], rows[i]};
         found = insert_near(best, found, k, one);
         worst = found == k ? best[k - 1].distance : INFINITY;
     }
@@ -283,17 +284,16 @@ static uint32_t search_rows(const syn_ccm_problem *p, const syn_ccm_list *list,
 }
 
 /* The same for a library that only has its bit. */
-static uint32_t search_members(const syn_ccm_problem *p, const syn_ccm_list *list,
-                               const double *squares, const syn_ccm_group *g,
-                               syn_ccm_space *space, const syn_ccm_lanes *lanes,
-                               uint32_t lane)
+static uint32_t search_members(const syn_ccm_problem *p, const double *squares,
+                               const syn_ccm_group *g, syn_ccm_space *space,
+                               const syn_ccm_lanes *lanes, uint32_t lane)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         space->rows[n] = i;
         n += g->member[i] >> lane & 1;
     }
-    return search_rows(p, list, squares, space->rows, n, space->near, lanes, lane);
+    return search_rows(p, squares, space->rows, n, space->near, lanes, lane);
 }
 
 /* Libraries in `open` have rows beyond the end of the list. */
@@ -308,7 +308,7 @@ static void search_open(const syn_ccm_problem *p, const syn_ccm_list *list,
     }
     for (; open; open &= open - 1) {
         uint32_t lane = syn_low_bit(open);
-        found[lane] = search_members(p, list, squares, g, space, lanes, lane);
+        found[lane] = search_members(p, squares, g, space, lanes, lane);
     }
 }
 
@@ -337,9 +337,8 @@ static void find(const syn_ccm_problem *p, const syn_ccm_list *list,
         take_found(list, g->n, p->k, lanes, found);
     } else if (g->rows) {
         for (uint32_t lane = 0; lane < g->n; lane++)
-            found[lane] = search_rows(p, list, list->square,
-                                      g->rows + (size_t)lane * g->size, g->size,
-                                      space->near, lanes, lane);
+            found[lane] = search_rows(p, list->square, g->rows + (size_t)lane * g->size,
+                                      g->size, space->near, lanes, lane);
     } else {
         uint64_t open = look_down(list, g, p->k, lanes, found);
         if (open && !list->whole)
@@ -361,7 +360,7 @@ static void weigh_lanes(uint32_t k, uint32_t n, double *distance)
 {
     for (uint32_t lane = 0; lane < n; lane += SYN_F64_LANES) {
         double *d = distance + lane;
-        syn_f64 least = syn_f64_max(syn_f64_all(1e-6), syn_f64_load(d));
+        syn_f64 least = syn_f64_max(syn_f64_all(SYN_LEAST_DISTANCE), syn_f64_load(d));
         syn_f64 sum = syn_f64_all(0);
         for (uint32_t j = 0; j < k; j++) {
             syn_f64 x = -syn_f64_load(d + j * SYN_CCM_LANES) / least;

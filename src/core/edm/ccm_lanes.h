@@ -14,6 +14,8 @@ enum { SYN_CCM_DIRECT = 8 };  /* libraries that are searched one by one together
 typedef struct syn_ccm_problem {
     uint32_t n, dims, targets, k, exclusion;
     const uint32_t *row;       /* [n] increasing */
+    const uint32_t *rank;      /* [n] the place of each in the order of ties, from 0, */
+    const uint32_t *ranked;    /* [n] and which has each place (core/base/rank.h) */
     const double *coordinate;  /* [dims][n] */
     size_t stride;             /* between the coordinates of a prediction row */
     const double *value;       /* [targets][n] targets, from their shift; groups of
@@ -26,7 +28,7 @@ typedef struct syn_ccm_problem {
 /* A library row as a neighbour. */
 typedef struct syn_ccm_near {
     double distance;  /* while sorting and searching, its square */
-    uint32_t apart;   /* rows between it and the prediction's */
+    uint32_t rank;    /* of the library row among all */
     uint32_t at;      /* which library row */
 } syn_ccm_near;
 
@@ -86,6 +88,7 @@ typedef struct syn_ccm_space {
     syn_ccm_near *near;   /* [n + 1] */
     syn_ccm_near *sorted; /* [n + 1] */
     uint32_t *bucket;     /* [SYN_CCM_BUCKETS + 1] zeros */
+    uint64_t *tied;       /* [n / 64 + 1] zeros */
     uint32_t *last;       /* [n] the list of the row before */
     uint32_t lasts;
     uint32_t *rows;       /* [n + 1] */

@@ -4,7 +4,11 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "core/base/measure.h"
+#include "core/base/parallel.h"
 
 /* One coordinate; rows whose lag stays in the stretch are copied run by run. */
 static void delay_series(const syn_stretches *s, const double *value, double lag,
@@ -32,6 +36,42 @@ void syn_delay_points(const syn_stretches *s, const double *lag, uint32_t lags,
         for (uint32_t i = 0; i < s->rows; i++)
             reach[i] += reach[i] == (int)c && !isnan(x[i]);
     }
+}
+
+/* ---- measure ---- */
+
+typedef struct measuring {
+    const syn_points *points;
+    syn_measure measure;
+    double *origin, *to;
+} measuring;
+
+static syn_status measure_coordinate(void *context, size_t d, int worker)
+{
+    const measuring *m = context;
+    size_t rows = m->points->rows;
+    const double *from = m->points->coordinate + d * rows;
+    (void)worker;
+    for (size_t i = 0; i < rows; i++)
+        m->to[d * rows + i] = syn_measured(&m->measure, m->origin[d], from[i]);
+    return SYN_OK;
+}
+
+syn_status syn_measure_points(const syn_points *points, int threads, double *to)
+{
+    size_t dims = points->dims;
+    const double **value = malloc((dims + 1) * sizeof *value);
+    measuring m = {points, {0, 1}, malloc((dims + 1) * sizeof(double)), to};
+    syn_status status = value && m.origin ? SYN_OK : SYN_NO_MEMORY;
+    for (size_t d = 0; status == SYN_OK && d < dims; d++)
+        value[d] = points->coordinate + d * points->rows;
+    if (status == SYN_OK) {
+        m.measure = syn_measure_of(value, points->dims, points->rows, m.origin);
+        status = syn_parallel_for(dims, threads, NULL, "", measure_coordinate, &m);
+    }
+    free(value);
+    free(m.origin);
+    return status;
 }
 
 /* ---- fit ---- */

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/edm/edm.h"
+
 /* Series side by side, in stretches of rows that follow each other in time. */
 typedef struct syn_stretches {
     uint32_t rows, series;
@@ -18,6 +20,10 @@ typedef struct syn_stretches {
    number. */
 void syn_delay_points(const syn_stretches *s, const double *lag, uint32_t lags,
                       double missing, double *coordinate, int *reach);
+
+/* Puts the points in a measure of their own (core/base/measure.h) into `to`, which has
+   room for as many coordinates: neighbours and their weights are found by these. */
+syn_status syn_measure_points(const syn_points *points, int threads, double *to);
 
 /* Of the pairs of finite numbers. NaN where there is none, rho also below 3 pairs or
    where either side is constant to within the rounding of a weighted mean. */

@@ -6,7 +6,7 @@
 
 typedef struct syn_near {
     double squared;   /* distance */
-    uint32_t apart;   /* rows from the prediction row */
+    uint32_t rank;    /* of the row, see core/base/rank.h */
     uint32_t row;
 } syn_near;
 
@@ -30,11 +30,7 @@ void syn_nearest_finish(syn_nearest *list);
 
 static inline int syn_near_before(const syn_near *a, const syn_near *b)
 {
-    if (a->squared != b->squared)
-        return a->squared < b->squared;
-    if (a->apart != b->apart)
-        return a->apart < b->apart;
-    return a->row < b->row;
+    return a->squared != b->squared ? a->squared < b->squared : a->rank < b->rank;
 }
 
 static inline void syn_nearest_offer(syn_nearest *list, syn_near near)

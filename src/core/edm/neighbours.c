@@ -14,6 +14,7 @@
 #include "core/edm/sift.h"
 #include "core/edm/ties.h"
 #include "core/base/masks.h"
+#include "core/base/rank.h"
 #include "core/base/parallel.h"
 
 enum {
@@ -98,8 +99,8 @@ static void visit(void *context, uint32_t block)
         return;
     for (; pass; pass &= pass - 1) {
         uint32_t i = syn_low_bit(pass);
-        syn_near near = {k->squared[i], syn_rows_apart(row[i], k->row), row[i]};
-        if (near.apart > s->options.exclusion)
+        syn_near near = {k->squared[i], syn_row_rank(row[i]), row[i]};
+        if (syn_rows_apart(row[i], k->row) > s->options.exclusion)
             syn_nearest_offer(&k->list, near);
     }
     if (k->list.last.squared < k->limit)
@@ -182,7 +183,7 @@ static void find_within(const syn_search *s, seeker *k)
     syn_starts starts = begin(s, k);
     for (uint32_t g = 0; g < s->blocks.groups; g++)
         find_in_group(s, k, g, syn_starts_of(&starts, g));
-    syn_ties_visit(&k->ties, &s->blocks, k->row, s->points->rows, &k->list, visit, k);
+    syn_ties_visit(&k->ties, &s->blocks, &k->list, visit, k);
 }
 
 /* Searches as far as the k-th neighbour of the last row in the same block was, and some

@@ -4,8 +4,8 @@
    it; and the precise distances of these.
 
    Where too many pass, since many are equally near, the k-th smallest of the precise
-   distances is found by bisection, and rows at that distance are taken from the
-   prediction's row outwards in time. */
+   distances is found by bisection, and of the rows at that distance those of the lowest
+   ranks are taken. */
 #include "core/edm/sift.h"
 
 #include <float.h>
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/rank.h"
 #include "core/edm/search.h"
 
 enum {
@@ -125,11 +126,10 @@ static uint32_t left_out(const syn_sift *s, uint32_t row, uint32_t exclusion, ui
     return from;
 }
 
-static void take(const syn_sift *s, uint32_t place, double squared, uint32_t row,
-                 syn_nearest *list)
+static syn_near near_at(const syn_sift *s, uint32_t place, double squared)
 {
-    uint32_t other = s->blocks.row[place];
-    list->near[list->n++] = (syn_near){squared, syn_rows_apart(other, row), other};
+    uint32_t row = s->blocks.row[place];
+    return (syn_near){squared, syn_row_rank(row), row};
 }
 
 /* ---- by rough distances ---- */
@@ -189,7 +189,7 @@ static int sift_roughly(const syn_sift *s, const double *point, uint32_t row,
     s->kind->some(point, b->dims, b->x, sieve->place, n, sieve->near);
     for (uint32_t i = 0; i < n; i++)
         if (sieve->near[i] < INFINITY)
-            take(s, sieve->place[i], sieve->near[i], row, list);
+            list->near[list->n++] = near_at(s, sieve->place[i], sieve->near[i]);
     return 1;
 }
 
@@ -237,32 +237,25 @@ static double kth_of(const syn_sift *s, const double *squared, uint32_t k, doubl
 }
 
 /* Takes all rows within `limit`, if these are no more than the list has room for. */
-static int take_within(const syn_sift *s, double limit, uint32_t row, syn_sieve *sieve,
+static int take_within(const syn_sift *s, double limit, syn_sieve *sieve,
                        syn_nearest *list)
 {
     uint32_t n = s->kind->within(sieve->squared, s->blocks.blocks, limit, list->room,
                                  sieve->place);
-    for (uint32_t i = 0; n <= list->room && i < n; i++)
-        take(s, sieve->place[i], sieve->squared[sieve->place[i]], row, list);
+    for (uint32_t i = 0; n <= list->room && i < n; i++) {
+        uint32_t place = sieve->place[i];
+        list->near[list->n++] = near_at(s, place, sieve->squared[place]);
+    }
     return n <= list->room;
 }
 
-/* Takes rows at exactly the distance `at` until there are k, those that are nearest in
-   time. */
-static void take_tied(const syn_sift *s, double at, uint32_t row, const double *squared,
-                      syn_nearest *list)
+/* Offers all rows at exactly the distance `at`. */
+static void offer_tied(const syn_sift *s, double at, const double *squared,
+                       syn_nearest *list)
 {
-    const uint32_t *place = s->blocks.place;
-    uint32_t most = row > s->rows - row ? row : s->rows - row;
-    for (uint32_t apart = 0; apart <= most && list->n < list->k; apart++) {
-        uint32_t before = apart <= row ? place[row - apart] : SYN_NO_ROW;
-        uint32_t after = apart > 0 && apart < s->rows - row ? place[row + apart]
-                                                            : SYN_NO_ROW;
-        if (before != SYN_NO_ROW && squared[before] == at)
-            take(s, before, at, row, list);
-        if (after != SYN_NO_ROW && squared[after] == at && list->n < list->k)
-            take(s, after, at, row, list);
-    }
+    for (uint32_t place = 0; place < s->blocks.blocks * SYN_BLOCK; place++)
+        if (squared[place] == at)
+            syn_nearest_offer(list, near_at(s, place, at));
 }
 
 void syn_sift_row(const syn_sift *sift, const double *point, uint32_t row,
@@ -279,9 +272,9 @@ void syn_sift_row(const syn_sift *sift, const double *point, uint32_t row,
     for (uint32_t i = 0; i < without; i++)
         gone[i] = INFINITY;
     limit = kth_of(sift, squared, list->k, limit, list->room);
-    if (take_within(sift, limit, row, sieve, list))
+    if (take_within(sift, limit, sieve, list))
         return;
     if (limit > 0)
-        take_within(sift, of_bits(bits_of(limit) - 1), row, sieve, list);
-    take_tied(sift, limit, row, squared, list);
+        take_within(sift, of_bits(bits_of(limit) - 1), sieve, list);
+    offer_tied(sift, limit, squared, list);
 }

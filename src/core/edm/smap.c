@@ -10,6 +10,7 @@
 #include "core/edm/smap_exact.h"
 #include "core/edm/smap_many.h"
 #include "core/base/parallel.h"
+#include "core/base/rank.h"
 
 enum { LIST_BYTES = 1 << 23 };  /* of neighbours that are held at a time */
 
@@ -45,18 +46,17 @@ static syn_status make_benches(syn_smap_call *s, int threads)
 
 /* Takes the last neighbour of all, in the order of syn_neighbours, out of the parts. The
    first part ends before the prediction's row and the second begins after it. */
-static void drop_farthest(const syn_smap_call *s, syn_smap_near *near, uint32_t row)
+static void drop_farthest(const syn_smap_call *s, syn_smap_near *near)
 {
-    uint32_t at = 0, apart = 0;
+    uint32_t at = 0, rank = 0;
     double distance = -1;
     for (int part = 0; part < 2; part++)
         for (uint32_t i = near->begin[part]; i < near->end[part]; i++) {
-            uint32_t other = s->library->row[i];
-            uint32_t rows = other > row ? other - row : row - other;
+            uint32_t here = syn_row_rank(s->library->row[i]);
             if (near->distance[i] > distance ||
-                (near->distance[i] == distance && rows >= apart)) {
+                (near->distance[i] == distance && here >= rank)) {
                 at = i;
-                apart = rows;
+                rank = here;
                 distance = near->distance[i];
             }
         }
@@ -96,7 +96,7 @@ void syn_smap_leave_out(const syn_smap_call *s, uint32_t row, syn_smap_near *nea
     near->begin[1] = syn_first_row_from(l->row, l->n, (uint64_t)row + exclusion + 1);
     near->end[1] = n;
     if (near->end[0] + (n - near->begin[1]) > s->options->k)
-        drop_farthest(s, near, row);
+        drop_farthest(s, near);
     s->kind->survey(near);
 }
 
@@ -278,13 +278,16 @@ static syn_status predict_from_lists(syn_smap_call *s, const syn_watch *watch)
     syn_neighbour_options options = {.k = k, .exclusion = s->options->exclusion,
                                      .threads = threads,
                                      .vector_bits = s->options->vector_bits};
+    syn_points space = *s->points;
+    if (s->options->space)
+        space.coordinate = s->options->space;
     syn_status status = SYN_OK;
     for (s->first = 0; s->first < n && status == SYN_OK; s->first += most) {
         uint32_t here = n - s->first < most ? n - s->first : most;
         syn_rows some = {here, s->prediction->row + s->first};
         progress p = {watch, s->first, 0, n};
         syn_watch part = {pass_on, &p};
-        status = syn_find_neighbours(s->points, s->library, &some, &options, &part,
+        status = syn_find_neighbours(&space, s->library, &some, &options, &part,
                                      &s->lists);
         p.share = here;
         if (status == SYN_OK)

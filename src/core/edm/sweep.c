@@ -12,6 +12,7 @@
 #include "core/edm/ties.h"
 #include "core/edm/weights.h"
 #include "core/base/masks.h"
+#include "core/base/rank.h"
 #include "core/base/parallel.h"
 
 enum { CHUNK = 8 };  /* prediction rows handed out together */
@@ -135,8 +136,8 @@ static void visit(void *context, uint32_t block)
         const double *squared = w->squared + (size_t)e * SYN_BLOCK;
         for (uint64_t pass = w->pass[e]; pass; pass &= pass - 1) {
             uint32_t i = syn_low_bit(pass);
-            syn_near near = {squared[i], syn_rows_apart(row[i], w->row), row[i]};
-            if (near.apart > s->options->exclusion)
+            syn_near near = {squared[i], syn_row_rank(row[i]), row[i]};
+            if (syn_rows_apart(row[i], w->row) > s->options->exclusion)
                 syn_nearest_offer(&w->list[e], near);
         }
         if (w->list[e].last.squared < w->limit[e])
@@ -207,8 +208,7 @@ static void find(const sweep *s, sweeper *w, uint32_t row, uint32_t E)
     for (uint32_t g = 0; g < s->blocks.groups; g++)
         find_in_group(s, w, g, syn_starts_of(&starts, g));
     for (uint32_t e = 0; e < E; e++)
-        syn_ties_visit(&w->ties[e], &s->blocks, row, s->points->rows, &w->list[e],
-                       visit_tied, w);
+        syn_ties_visit(&w->ties[e], &s->blocks, &w->list[e], visit_tied, w);
 }
 
 static void predict(const sweep *s, sweeper *w, uint32_t i)

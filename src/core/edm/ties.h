@@ -1,7 +1,7 @@
 /* Blocks whose rows are no nearer than the farthest neighbour so far, but perhaps as
-   near. Among rows that are equally near, those nearest in time are wanted. So such
-   blocks are put aside until all nearer rows are known, and then searched from the
-   prediction row outwards in time. A constant series has nothing but these. */
+   near. Among rows that are equally near, those of the lowest ranks are wanted. So such
+   blocks are put aside until all nearer rows are known, and then only those are searched
+   that have a rank low enough. A constant series has nothing but these. */
 #ifndef SYN_EDM_TIES_H
 #define SYN_EDM_TIES_H
 
@@ -36,48 +36,9 @@ static inline void syn_ties_put(syn_ties *ties, uint32_t group, uint64_t tied,
     ties->any |= tied != 0;
 }
 
-/* Rows between a prediction row and the rows of a block, at least. */
-static inline uint32_t syn_block_apart(const syn_blocks *b, uint32_t block, uint32_t row)
-{
-    if (row < b->first[block])
-        return b->first[block] - row;
-    return row > b->last[block] ? row - b->last[block] : 0;
-}
-
-/* Takes out a block that has rows at most `within` from `row`, of `*group` or later ones,
-   which becomes its group; SYN_NO_ROW if there is none. */
-static inline uint32_t syn_ties_take(syn_ties *ties, const syn_blocks *b, uint32_t row,
-                                     uint64_t within, uint32_t *group)
-{
-    for (; *group < b->groups; ++*group)
-        for (uint64_t left = ties->tied[*group]; left; left &= left - 1) {
-            uint32_t block = *group * SYN_BLOCK + (uint32_t)__builtin_ctzll(left);
-            if (syn_block_apart(b, block, row) <= within) {
-                ties->tied[*group] &= ~(left & (0 - left));
-                return block;
-            }
-        }
-    return SYN_NO_ROW;
-}
-
-/* Rows between `row` and the nearest rows of all these blocks, at least. */
-static inline uint32_t syn_ties_apart(const syn_ties *ties, const syn_blocks *b,
-                                      uint32_t row)
-{
-    uint32_t least = UINT32_MAX;
-    for (uint32_t g = ties->from; g < b->groups; g++)
-        for (uint64_t left = ties->tied[g]; left; left &= left - 1) {
-            uint32_t block = g * SYN_BLOCK + (uint32_t)__builtin_ctzll(left);
-            uint32_t apart = syn_block_apart(b, block, row);
-            least = apart < least ? apart : least;
-        }
-    return least;
-}
-
 /* Searches the blocks that matter by visit(context, block), which offers their rows to
    `list` and may take them out of other ties. */
-static inline void syn_ties_visit(syn_ties *ties, const syn_blocks *b, uint32_t row,
-                                  uint32_t rows, syn_nearest *list,
+static inline void syn_ties_visit(syn_ties *ties, const syn_blocks *b, syn_nearest *list,
                                   void (*visit)(void *context, uint32_t block),
                                   void *context)
 {
@@ -87,19 +48,15 @@ static inline void syn_ties_visit(syn_ties *ties, const syn_blocks *b, uint32_t 
         syn_nearest_cut(list);
     if (list->last.squared < ties->at)
         return;
-    uint64_t nearest = syn_ties_apart(ties, b, row);
-    if (list->last.apart < nearest)
-        return;
-    for (uint64_t more = SYN_BLOCK, within = nearest; within < rows; more *= 4) {
-        within = nearest + more;
-        uint32_t group = ties->from, block;
-        while ((block = syn_ties_take(ties, b, row, within, &group)) != SYN_NO_ROW)
+    for (uint32_t g = ties->from; g < b->groups; g++)
+        for (uint64_t left = ties->tied[g]; left; left &= left - 1) {
+            uint32_t block = g * SYN_BLOCK + (uint32_t)__builtin_ctzll(left);
+            if (list->last.squared <= ties->at && b->rank[block] > list->last.rank)
+                continue;
             visit(context, block);
-        if (list->n >= list->k)
-            syn_nearest_cut(list);
-        if (list->last.apart <= within)
-            return;
-    }
+            if (list->n >= list->k)
+                syn_nearest_cut(list);
+        }
 }
 
 /* Where a search begins: the block of the row itself and, if all there are left out,

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "core/base/measure.h"
 #include "core/edm/nearest.h"
 
 /* Puts the weight of each of the nearest first `n` rows in the place of its squared
@@ -11,7 +12,7 @@
 static inline void syn_weigh(syn_near *near, uint32_t n)
 {
     double nearest = n > 0 ? sqrt(near[0].squared) : 0;
-    nearest = nearest > 1e-6 ? nearest : 1e-6;
+    nearest = nearest > SYN_LEAST_DISTANCE ? nearest : SYN_LEAST_DISTANCE;
     for (uint32_t j = 0; j < n; j++)
         near[j].squared = exp(-sqrt(near[j].squared) / nearest);
 }

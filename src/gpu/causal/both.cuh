@@ -56,7 +56,8 @@ struct last_point {
     }
 
 private:
-    /* The same k, of which the farthest, and of ties the latest by key, makes room. */
+    /* The same k, of which the farthest, and of ties that of the greatest rank, makes
+       room. */
     __device__ bool replace(float far, neighbour *near) const
     {
         uint32_t bits = near->is() ? __float_as_uint(near->d) : 0;
@@ -64,12 +65,11 @@ private:
         uint32_t farthest = warp_greatest(bits);
         if (mine > farthest)
             return false;
-        uint32_t key =
-            near->is() && bits == farthest ? time_key(near->step, of) + 1 : 0;
-        uint32_t latest = warp_greatest(key);
-        if (mine == farthest && time_key(step, of) + 1 > latest)
+        bool tied = near->is() && bits == farthest;
+        uint32_t rank = tied ? syn_row_rank(near->step) : 0, last = warp_greatest(rank);
+        if (mine == farthest && syn_row_rank(step) > last)
             return false;
-        bool leaves = key == latest;
+        bool leaves = tied && rank == last;
         uint32_t from = __ffs(__ballot_sync(WHOLE_WARP, leaves)) - 1;
         uint32_t gap = __shfl_sync(WHOLE_WARP, near->place, from);
         if (leaves) {

@@ -3,6 +3,7 @@
 #ifndef SYN_GPU_CAUSAL_POOL_CUH
 #define SYN_GPU_CAUSAL_POOL_CUH
 
+#include "gpu/base/rank.cuh"
 #include "gpu/causal/bounds.cuh"
 
 #include <cuda_runtime.h>
@@ -43,7 +44,7 @@ struct search_job {
 /* What a warp uses over and over. The list is read 16 bytes at a time. */
 struct alignas(16) search_scratch {
     float limit[WARP];        /* of the squared distance, by E - 1 */
-    uint32_t latest[WARP];    /* of what is at the limit: only up to this time key */
+    uint32_t last[WARP];      /* of what is at the limit: only up to this rank */
     float near[WARP];         /* the neighbours: squared distance ... */
     int32_t near_step[WARP];  /* ... and step */
     float list[POOL + 4];     /* squared distances within the limit ... */
@@ -84,14 +85,11 @@ __device__ inline uint32_t place_in(uint32_t n, uint32_t all)
     return n + __popc(all & lanes_below());
 }
 
-/* Orders steps by how far they are from `step`, then by time. */
-__device__ inline uint32_t time_key(int32_t t, int32_t step)
-{
-    return 2 * (uint32_t) abs(t - step) + (t > step);
-}
-
 /* Bits of what is no distance, as a number: those of infinity. */
 constexpr uint32_t NO_DISTANCE = 0x7f800000;
+
+/* What has no rank: as what has the last of all, so that more than ranks must tell. */
+constexpr uint32_t NO_RANK = UINT32_MAX;
 
 /* The second least of the lanes' distances; infinite when there is only one. */
 __device__ inline float second_least(float distance)
@@ -104,25 +102,25 @@ __device__ inline float second_least(float distance)
 }
 
 /* The k-th of a warp's numbers or, where `slack` allows, one of so many that follow it;
-   NO_DISTANCE, as is what is no number, when there are fewer. The search ends soon where
-   numbers are equal: its bounds are always among them. */
-template <int ROUNDS>
+   NONE, as is what is no number, when there are fewer. The search ends soon where numbers
+   are equal: its bounds are always among them. */
+template <uint32_t NONE = NO_DISTANCE, int ROUNDS>
 __device__ inline uint32_t kth(const uint32_t (&of)[ROUNDS], uint32_t k, uint32_t slack)
 {
-    uint32_t low = NO_DISTANCE, high = 0, n = 0;
+    uint32_t low = NONE, high = 0, n = 0;
 #pragma unroll
     for (int r = 0; r < ROUNDS; r++) {
-        bool is = of[r] < NO_DISTANCE;
+        bool is = of[r] < NONE;
         low = min(low, of[r]);
         high = is ? max(high, of[r]) : high;
         n += __popc(__ballot_sync(WHOLE_WARP, is));
     }
     if (n < k)
-        return NO_DISTANCE;
+        return NONE;
     low = warp_least(low);
     high = warp_greatest(high);
     while (low < high) {
-        uint32_t middle = low + (high - low) / 2, below = 0, above = NO_DISTANCE;
+        uint32_t middle = low + (high - low) / 2, below = 0, above = NONE;
         n = 0;
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {

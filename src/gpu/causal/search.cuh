@@ -7,10 +7,11 @@
    will do. A pool that is full drops all but the nearest so far, which give the new
    limits.
 
-   Where more columns are equally far than are wanted, those count that are nearest in
-   time. A pool that is full of them gives limits in time as well, and columns are read
-   outward from the point, so that few others come near enough. The points after that one
-   begin with limits of both kinds. */
+   Where more columns are equally far than are wanted, those of the least ranks count. A
+   pool that is full of them gives limits of the rank as well, so that few of the columns
+   that are read later pass. The point after that one begins with limits of both kinds.
+   Those of the rank are guessed from how many have passed: should too few do now, columns
+   are read again. */
 #ifndef SYN_GPU_CAUSAL_SEARCH_CUH
 #define SYN_GPU_CAUSAL_SEARCH_CUH
 
@@ -139,7 +140,7 @@ template <int TOP> struct searcher {
                 return {POOL + 1, true};
             pool left = compress(*this, n, row, step, job.wanted);
             if (left.tied)
-                return fill_tied(*this, row, step, job.wanted, true, left.n, base);
+                return fill_tied(*this, row, step, job.wanted, left.n, base);
             n = kept = left.n;
             exact = true;
         }
@@ -148,41 +149,39 @@ template <int TOP> struct searcher {
         return {n, false};
     }
 
-    /* The same where ties are many: what is just at a limit has to be near enough in time
-       as well. Columns are read outward from the row or, where limits in time are known,
-       in their order; those before `from` have been, and `n` of them are in the pool. */
+    /* The same where ties are many: what is just at a limit needs a rank within one as
+       well. Columns before `base` have been read, and `n` of them are in the pool. */
     static __device__ __noinline__ pool fill_tied(searcher self, int32_t row,
                                                   int32_t step, uint32_t wanted,
-                                                  bool outward, uint32_t n,
-                                                  uint32_t from)
+                                                  uint32_t n, uint32_t base)
     {
         const search_scratch &s = self.s;
-        int32_t first = from / SEARCH_STEP, own = outward ? row / SEARCH_STEP : 0;
-        int32_t end = (self.job.places + SEARCH_STEP - 1) / SEARCH_STEP;
         uint32_t kept = n;
-        for (int32_t i = 0; i <= 2 * max(own, end - own);) {
-            int32_t block = i & 1 ? own + (i + 1) / 2 : own - i / 2;
-            if (block < first || block >= end) {
-                i++;
-                continue;
+        for (;;) {
+            if (base >= self.job.places) {
+                __syncwarp();
+                self.find_steps(n, step);
+                if (guess_ranks(self, n, row, wanted))
+                    return {n, true};
+                n = kept = base = 0;
             }
-            int32_t c = block * SEARCH_STEP + 4 * self.lane;
+            int32_t c = base + 4 * self.lane;
             window values(self.x + c);
             int4 t = *(const int4 *) (self.job.step + c);
-            uint32_t key[4] = {time_key(t.x, step), time_key(t.y, step),
-                               time_key(t.z, step), time_key(t.w, step)};
+            uint32_t rank[4] = {syn_row_rank(t.x), syn_row_rank(t.y), syn_row_rank(t.z),
+                                syn_row_rank(t.w)};
             float d[4] = {0, 0, 0, 0};
             bool pass[4] = {false, false, false, false};
 #pragma unroll
             for (int e = 0; e < TOP; e++) {
                 float limit = s.limit[e], of_row = self.x[row - e];
-                uint32_t latest = s.latest[e];
+                uint32_t last = s.last[e];
 #pragma unroll
                 for (int q = 0; q < 4; q++) {
                     float gap = of_row - values.of[3 - q + e];
                     d[q] = fmaf(gap, gap, d[q]);
                     pass[q] = pass[q] || d[q] < limit ||
-                              (d[q] == limit && key[q] <= latest);
+                              (d[q] == limit && rank[q] <= last);
                 }
             }
             uint32_t all[4], passing = self.sift(pass, all, c);
@@ -195,15 +194,49 @@ template <int TOP> struct searcher {
             if (passing > 0)
                 self.add(pass, all, n, c);
             n += passing;
-            i++;
+            base += SEARCH_STEP;
+        }
+    }
+
+    /* Whether limits of the rank have left enough in the pool for each E in `wanted`: if
+       so, they become those of the next point, such that twice as many ties pass as are
+       needed now, and some more, if they are as dense; else those that were too low end
+       to be. */
+    static __device__ __noinline__ bool guess_ranks(searcher self, uint32_t n,
+                                                    int32_t row, uint32_t wanted)
+    {
+        enum { ROUNDS = POOL / WARP, MORE = 12 };
+        search_scratch &s = self.s;
+        pool_distances<ROUNDS> of;
+        of.load(s, n, self.lane);
+        uint32_t rank[ROUNDS], next = UINT32_MAX, low = 0;
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++)
+            rank[r] = syn_row_rank(s.step[r * WARP + self.lane]);
+        for (uint32_t e = 0; wanted >> e; e++) {
+            of.add(self.x, row, e);
+            uint32_t last = s.last[e], less = 0, ties = 0, k = e + 2;
+            if (!(wanted >> e & 1) || last == UINT32_MAX)
+                continue;
+            float limit = s.limit[e];
+#pragma unroll
+            for (int r = 0; r < ROUNDS; r++) {
+                bool tie = of.d[r] == limit && rank[r] <= last;
+                less += __popc(__ballot_sync(WHOLE_WARP, of.d[r] < limit));
+                ties += __popc(__ballot_sync(WHOLE_WARP, tie));
+            }
+            if (less + ties < k)
+                low |= 1u << e;
+            uint32_t want = 2 * (k - min(less, k - 1)) + MORE;
+            uint64_t guess = (last / max(ties, 1u) + 1ull) * want;
+            if (self.lane == e)
+                next = min(guess, (uint64_t) UINT32_MAX);
         }
         __syncwarp();
-        if (outward) {
-            n = compress(self, n, row, step, wanted).n;
-            self.put_in_order(n);
-        }
-        self.find_steps(n, step);
-        return {n, true};
+        if (!low || low >> self.lane & 1)
+            s.last[self.lane] = low ? UINT32_MAX : next;
+        __syncwarp();
+        return !low;
     }
 
     /* The steps of the pool; what may not be a neighbour of `step` gets no column. */
@@ -215,32 +248,6 @@ template <int TOP> struct searcher {
             if (t < 0 || (uint32_t) abs(t - step) <= job.exclusion)
                 s.column[i] = -1;
         }
-        __syncwarp();
-    }
-
-    /* Sorts the pool's columns, of which there is none twice. */
-    __device__ void put_in_order(uint32_t n) const
-    {
-        enum { ROUNDS = POOL / WARP };
-        int32_t column[ROUNDS];
-        uint32_t at[ROUNDS];
-#pragma unroll
-        for (int r = 0; r < ROUNDS; r++) {
-            uint32_t i = r * WARP + lane;
-            column[r] = i < n ? s.column[i] : INT32_MAX;
-            at[r] = 0;
-        }
-        for (uint32_t j = 0; j < n; j++) {
-            int32_t other = s.column[j];
-#pragma unroll
-            for (int r = 0; r < ROUNDS; r++)
-                at[r] += other < column[r];
-        }
-        __syncwarp();
-#pragma unroll
-        for (int r = 0; r < ROUNDS; r++)
-            if (column[r] != INT32_MAX)
-                s.column[at[r]] = column[r];
         __syncwarp();
     }
 
@@ -267,7 +274,7 @@ template <int TOP> struct searcher {
         __syncwarp();
         float limit = self.bounds();
         s.limit[lane] = job.wanted >> lane & 1 ? limit : -1;
-        s.latest[lane] = UINT32_MAX;
+        s.last[lane] = UINT32_MAX;
         __syncwarp();
     }
 
@@ -322,7 +329,7 @@ template <int TOP> struct searcher {
         for (uint32_t e = 0; wanted >> e; e++) {
             of.add(self.x, row, e);
             if (wanted >> e & 1)
-                tied |= self.mark(of, e, step, &keep);
+                tied |= self.mark(of, e, &keep);
         }
         return {self.compact(of.column, keep), tied};
     }
@@ -348,7 +355,7 @@ template <int TOP> struct searcher {
     /* Marks the k nearest of the pool, or a few more; the farthest of them is the new
        limit, if it is not larger than the one there is. Whether ties were left out. */
     template <int ROUNDS>
-    __device__ bool mark(const pool_distances<ROUNDS> &of, uint32_t e, int32_t step,
+    __device__ bool mark(const pool_distances<ROUNDS> &of, uint32_t e,
                          uint32_t *keep) const
     {
         uint32_t k = e + 2, bits[ROUNDS], before = __float_as_uint(s.limit[e]);
@@ -361,26 +368,26 @@ template <int TOP> struct searcher {
             less += __popc(__ballot_sync(WHOLE_WARP, bits[r] < limit));
             most += __popc(__ballot_sync(WHOLE_WARP, bits[r] <= limit));
         }
-        uint32_t latest = limit == before ? s.latest[e] : UINT32_MAX;
+        uint32_t last = limit == before ? s.last[e] : UINT32_MAX;
         bool tied = most > k + A_FEW;
-        uint32_t key[ROUNDS];
+        uint32_t rank[ROUNDS];
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
             int32_t t = tied ? s.step[r * WARP + lane] : 0;
-            key[r] = bits[r] == limit && tied ? time_key(t, step) : NO_DISTANCE;
+            rank[r] = bits[r] == limit && tied ? syn_row_rank(t) : NO_RANK;
         }
-        if (tied)
-            latest = kth(key, k - less, 0);
+        if (tied)  /* others may be here for another E */
+            last = min(last, kth<NO_RANK>(rank, k - less, 0));
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
-            bool in_time = !tied || key[r] <= latest;
-            bool is = bits[r] < limit || (bits[r] == limit && in_time);
+            bool first = !tied || rank[r] <= last;
+            bool is = bits[r] < limit || (bits[r] == limit && first);
             *keep |= is << r;
         }
         __syncwarp();
         if (lane == 0) {
             s.limit[e] = __uint_as_float(limit);
-            s.latest[e] = latest;
+            s.last[e] = last;
         }
         __syncwarp();
         return tied;
@@ -409,18 +416,12 @@ template <int TOP> struct searcher {
 
     /* ---- a point ---- */
 
-    /* Limits of the next row, in lane e those of E = e + 1. */
-    struct limits {
-        float distance;
-        uint32_t latest;
-    };
-
     /* Hands the neighbours in the pool to sink(E - 1, neighbour) for each number of
        dimensions in `wanted`. Gives the limits of the next row where there is one
-       `ahead`, those in time only if this row is `tied`. */
+       `ahead`, in lane e that of E = e + 1. */
     template <int ROUNDS, class F>
-    __device__ limits rank(uint32_t n, int32_t row, int32_t step, uint32_t wanted,
-                           bool ahead, bool tied, F &sink) const
+    __device__ float rank(uint32_t n, int32_t row, int32_t step, uint32_t wanted,
+                          bool ahead, F &sink) const
     {
         pool_distances<ROUNDS> of;
         float next[ROUNDS];
@@ -431,10 +432,6 @@ template <int TOP> struct searcher {
             bool is = ahead && may_be(of.column[r] + 1);
             next[r] = is ? fmaf(gap, gap, of.d[r]) : none();
         }
-        bool is[ROUNDS];
-#pragma unroll
-        for (int r = 0; r < ROUNDS; r++)
-            is[r] = next[r] >= 0;
         __syncwarp();  /* columns make room for bounds */
         const float *lagged = x;
         for (uint32_t e = 0; wanted >> e; e++, lagged--) {
@@ -455,48 +452,13 @@ template <int TOP> struct searcher {
             __syncwarp();
         }
         if (!ahead)
-            return {none(), UINT32_MAX};
+            return none();
         float on = bounds();
         if (wanted & 1) {
             float nearer = second_least(sample(row + 1));
             on = lane == 0 ? fminf(on, nearer) : on;
         }
-        uint32_t latest = UINT32_MAX;
-        if (tied) {
-            uint32_t key[ROUNDS];
-#pragma unroll
-            for (int r = 0; r < ROUNDS; r++)
-                key[r] = is[r] ? time_key(s.step[r * WARP + lane], step) : UINT32_MAX;
-            latest = limit_times(of.column, key, row + 1, wanted, on);
-        }
-        return {on, latest};
-    }
-
-    /* Limits in time of `row`: of the columns after those of a pool, whose keys are
-       given, and within the limit of E = e + 1, at least e + 2 are no later than what
-       lane e gets. */
-    template <int ROUNDS>
-    __device__ uint32_t limit_times(const int32_t (&before)[ROUNDS],
-                                    const uint32_t (&key)[ROUNDS], int32_t row,
-                                    uint32_t wanted, float limit) const
-    {
-        float d[ROUNDS] = {};
-        __syncwarp();
-        for (uint32_t e = 0; wanted >> e; e++) {
-            float of_row = x[row - (int32_t) e];
-            float bound = __shfl_sync(WHOLE_WARP, limit, e);
-            uint32_t first = MOST_16_BITS;
-#pragma unroll
-            for (int r = 0; r < ROUNDS; r++) {
-                float gap = of_row - x[before[r] + 1 - (int32_t) e];
-                d[r] = fmaf(gap, gap, d[r]);
-                first = d[r] <= bound ? min(first, key[r]) : first;
-            }
-            s.least.of[e][lane] = first;
-        }
-        __syncwarp();
-        uint32_t latest = bound_of_all(s.least, lane);
-        return latest < MOST_16_BITS ? latest : UINT32_MAX;
+        return on;
     }
 
     /* Some of the E in `left` whose neighbours leave room for all that a warp looks at
@@ -513,47 +475,49 @@ template <int TOP> struct searcher {
     }
 
     template <class F>
-    __device__ limits rank_all(uint32_t n, int32_t row, int32_t step, uint32_t wanted,
-                               bool ahead, bool tied, F &sink) const
+    __device__ float rank_all(uint32_t n, int32_t row, int32_t step, uint32_t wanted,
+                              bool ahead, bool tied, F &sink) const
     {
         if (n > POOL / 2 && !tied) {
             n = narrow(*this, n, row, step);
             find_steps(n, step);
         }
         if (n <= POOL / 2)
-            return rank<POOL / 2 / WARP>(n, row, step, wanted, ahead, tied, sink);
-        return rank<POOL / WARP>(n, row, step, wanted, ahead, tied, sink);
+            return rank<POOL / 2 / WARP>(n, row, step, wanted, ahead, sink);
+        return rank<POOL / WARP>(n, row, step, wanted, ahead, sink);
     }
 
     /* All neighbours of a row: together, or, where that needs more than a pool, for so
        many E at a time as it has room for. `known` says whether there are limits, and
-       `tied` whether they are in time as well; returns that of the next row. */
+       `tied` whether they are of the rank as well; returns that of the next row. */
     template <class F>
     __device__ bool neighbours(int32_t row, int32_t step, bool known, bool tied,
                                bool ahead, F &sink) const
     {
         if (!known)
             guess_limits(*this, row, step);
-        pool found = tied ? fill_tied(*this, row, step, job.wanted, false, 0, 0)
+        pool found = tied ? fill_tied(*this, row, step, job.wanted, 0, 0)
                           : fill(row, step);
         bool together = found.n <= POOL;
-        limits now = {s.limit[lane], s.latest[lane]}, next = {-1, UINT32_MAX};
+        float limit = s.limit[lane], next = -1;
+        uint32_t last = s.last[lane];
         for (uint32_t left = job.wanted; left;) {
             uint32_t part = together ? left : share(left), n = found.n;
             bool mine = part >> lane & 1;
             left &= ~part;
             if (!together) {
-                s.limit[lane] = mine ? now.distance : -1;
-                s.latest[lane] = now.latest;
+                s.limit[lane] = mine ? limit : -1;
+                s.last[lane] = last;
                 __syncwarp();
-                n = fill_tied(*this, row, step, part, true, 0, 0).n;
+                n = fill_tied(*this, row, step, part, 0, 0).n;
             }
-            limits on = rank_all(n, row, step, part, ahead, found.tied, sink);
+            float on = rank_all(n, row, step, part, ahead, found.tied, sink);
             next = mine ? on : next;
+            last = mine ? s.last[lane] : last;
             __syncwarp();
         }
-        s.limit[lane] = next.distance;
-        s.latest[lane] = next.latest;
+        s.limit[lane] = next;
+        s.last[lane] = last;
         __syncwarp();
         return found.tied;
     }

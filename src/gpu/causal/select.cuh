@@ -72,18 +72,17 @@ __device__ inline uint32_t take(search_scratch &s, uint32_t found, bool member,
 }
 
 /* The k nearest of n in the list; of the farthest of these there may be more than are
-   wanted, then those count that are first by distance in time and then by time. */
+   wanted, then those count whose ranks are least. */
 template <int ROUNDS>
-__device__ inline void choose_of(search_scratch &s, uint32_t lane, uint32_t n, uint32_t k,
-                                 int32_t step)
+__device__ inline void choose_of(search_scratch &s, uint32_t lane, uint32_t n, uint32_t k)
 {
-    uint32_t bits[ROUNDS], key[ROUNDS], less = 0, most = 0, found = 0;
+    uint32_t bits[ROUNDS], rank[ROUNDS], less = 0, most = 0, found = 0;
 #pragma unroll
     for (int r = 0; r < ROUNDS; r++) {
         uint32_t i = r * WARP + lane;
         bits[r] = i < n ? __float_as_uint(s.list[i]) : UINT32_MAX;
     }
-    uint32_t farthest = kth(bits, k, 0), latest = 0;
+    uint32_t farthest = kth(bits, k, 0), last = 0;
 #pragma unroll
     for (int r = 0; r < ROUNDS; r++) {
         less += __popc(__ballot_sync(WHOLE_WARP, bits[r] < farthest));
@@ -93,26 +92,26 @@ __device__ inline void choose_of(search_scratch &s, uint32_t lane, uint32_t n, u
 #pragma unroll
     for (int r = 0; r < ROUNDS; r++) {
         bool tie = tied && bits[r] == farthest;
-        key[r] = tie ? time_key(s.step[s.slot[r * WARP + lane]], step) : NO_DISTANCE;
+        rank[r] = tie ? syn_row_rank(s.step[s.slot[r * WARP + lane]]) : NO_RANK;
     }
     if (tied)
-        latest = kth(key, k - less, 0);
+        last = kth<NO_RANK>(rank, k - less, 0);
 #pragma unroll
     for (int r = 0; r < ROUNDS; r++) {
-        bool last = bits[r] == farthest && (!tied || key[r] <= latest);
-        found = take(s, found, bits[r] < farthest || last, r * WARP + lane);
+        bool in = bits[r] == farthest && (!tied || rank[r] <= last);
+        found = take(s, found, bits[r] < farthest || in, r * WARP + lane);
     }
 }
 
 /* The same, for lists longer than a warp or with ties at their end. */
 static __device__ __noinline__ void choose(search_scratch &s, uint32_t lane, uint32_t n,
-                                           uint32_t k, int32_t step)
+                                           uint32_t k)
 {
     __syncwarp();
     if (n <= 2 * WARP)
-        choose_of<2>(s, lane, n, k, step);
+        choose_of<2>(s, lane, n, k);
     else
-        choose_of<POOL / WARP>(s, lane, n, k, step);
+        choose_of<POOL / WARP>(s, lane, n, k);
     __syncwarp();
 }
 
@@ -163,7 +162,7 @@ __device__ inline neighbour select(search_scratch &s, uint32_t lane, uint32_t n,
         if (mine.found == k)
             return mine;
     }
-    choose(s, lane, n, k, step);
+    choose(s, lane, n, k);
     if (lane >= k)
         return {k, WARP, infinite, step};
     return {k, lane, s.near[lane], s.near_step[lane]};

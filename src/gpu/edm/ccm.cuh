@@ -6,6 +6,7 @@
 #ifndef SYN_GPU_EDM_CCM_CUH
 #define SYN_GPU_EDM_CCM_CUH
 
+#include "gpu/base/rank.cuh"
 #include "gpu/base/warp.cuh"
 
 #include <cstdint>
@@ -59,14 +60,17 @@ struct ccm_short {
 /* A row as a neighbour, and the order of neighbours. */
 struct ccm_key {
     double square;
-    uint32_t apart, row;
+    uint32_t rank, row;        /* core/base/rank.h */
 };
 
 __device__ inline bool before(const ccm_key &a, const ccm_key &b)
 {
-    if (a.square != b.square)
-        return a.square < b.square;
-    return a.apart != b.apart ? a.apart < b.apart : a.row < b.row;
+    return a.square != b.square ? a.square < b.square : a.rank < b.rank;
+}
+
+__device__ inline uint32_t ccm_apart(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
 }
 
 /* Added up as the processor does, so that the same rows are equally far. */
@@ -78,7 +82,7 @@ __device__ inline ccm_key key_of(const ccm_place &p, uint32_t from, uint32_t row
         double off = __dsub_rn(x[row], x[from]);
         sum = __dadd_rn(sum, __dmul_rn(off, off));
     }
-    return {sum, row > from ? row - from : from - row, row};
+    return {sum, syn_row_rank(row), row};
 }
 
 /* ---- libraries ---- */
@@ -148,7 +152,7 @@ __global__ void __launch_bounds__(CCM_WARPS *WARP)
 __device__ inline ccm_key other_lane(const ccm_key &key, int by)
 {
     return {__shfl_down_sync(WHOLE_WARP, key.square, by),
-            __shfl_down_sync(WHOLE_WARP, key.apart, by),
+            __shfl_down_sync(WHOLE_WARP, key.rank, by),
             __shfl_down_sync(WHOLE_WARP, key.row, by)};
 }
 
@@ -191,10 +195,11 @@ __global__ void __launch_bounds__(CCM_REST_THREADS)
             ccm_key best = {infinite, 0, 0};
             for (uint32_t i = threadIdx.x; i < p.n; i += CCM_REST_THREADS) {
                 uint32_t row = p.library[i];
-                if (!(has[row] >> library % 32 & 1))
+                if (!(has[row] >> library % 32 & 1) ||
+                    ccm_apart(row, from) <= p.exclusion)
                     continue;
                 ccm_key key = key_of(p, from, row);
-                if (key.apart > p.exclusion && before(last, key) && before(key, best))
+                if (before(last, key) && before(key, best))
                     best = key;
             }
             best = first_of_block(best, shared);

@@ -35,7 +35,15 @@ struct ccm_libraries {
     const uint32_t *row;       /* increasing in each library */
     double *coordinate;        /* of library l from dims * first[l] on: [dims][rows] */
     float *rounded;            /* the same in a ccm_frame */
+    uint32_t *least;           /* of library l from direct_tile(first[l], l) on: the least
+                                  rank of a row in each of its tiles */
 };
+
+/* The first tile of library l, whose rows begin at `first`. */
+__host__ __device__ inline uint64_t direct_tile(uint64_t first, uint32_t l)
+{
+    return first / DIRECT_TILE + l;
+}
 
 /* Shared memory of a block, in bytes. */
 inline size_t direct_shared(uint32_t dims, uint32_t k)
@@ -67,6 +75,23 @@ __global__ void ccm_gather(SYN_GPU_JOB ccm_place p, SYN_GPU_JOB ccm_frame frame,
     }
 }
 
+/* Finds the least rank of a row in each tile of libraries, a thread a tile. */
+__global__ void ccm_least_ranks(SYN_GPU_JOB ccm_libraries all, uint32_t libraries)
+{
+    for (uint32_t l = blockIdx.y; l < libraries; l += gridDim.y) {
+        const uint32_t *row = all.row + all.first[l];
+        uint32_t size = (uint32_t) (all.first[l + 1] - all.first[l]);
+        uint32_t *to = all.least + direct_tile(all.first[l], l);
+        for (uint32_t tile = blockIdx.x * blockDim.x + threadIdx.x;
+             tile * DIRECT_TILE < size; tile += gridDim.x * blockDim.x) {
+            uint32_t least = UINT32_MAX, from = tile * DIRECT_TILE;
+            for (uint32_t i = from; i < size && i < from + DIRECT_TILE; i++)
+                least = min(least, syn_row_rank(row[i]));
+            to[tile] = least;
+        }
+    }
+}
+
 /* One thread's search in one library after the other. Its arrays in shared memory have
    its elements DIRECT_THREADS apart. */
 struct direct_search {
@@ -78,8 +103,8 @@ struct direct_search {
     double *near;              /* [k] squared distances */
     uint32_t *near_row, *held; /* [k] rows, and places in the library */
     uint32_t n, found;         /* how many are held, and in order */
-    uint32_t tied_within;      /* rows so many rows away may be as near as the last */
-    double last;               /* squared distance of the k-th */
+    uint32_t last_rank;        /* of the k-th, */
+    double last;               /* and its squared distance */
 
     __device__ static double infinite()
     {
@@ -90,12 +115,7 @@ struct direct_search {
     {
         n = found = 0;
         last = infinite();
-        tied_within = UINT32_MAX;
-    }
-
-    __device__ uint32_t apart(uint32_t row) const
-    {
-        return row > me ? row - me : me - row;
+        last_rank = UINT32_MAX;
     }
 
     __device__ bool in_order(double square, uint32_t row, uint32_t at) const
@@ -103,9 +123,7 @@ struct direct_search {
         double other = near[at * DIRECT_THREADS];
         if (square != other)
             return square < other;
-        uint32_t other_row = near_row[at * DIRECT_THREADS];
-        uint32_t a = apart(row), b = apart(other_row);
-        return a != b ? a < b : row < other_row;
+        return syn_row_rank(row) < syn_row_rank(near_row[at * DIRECT_THREADS]);
     }
 
     __device__ void insert(double square, uint32_t row)
@@ -125,7 +143,7 @@ struct direct_search {
         uint32_t k = place.k;
         for (uint32_t j = 0; j < n; j++) {
             uint32_t at = held[j * DIRECT_THREADS], row = tiles.row[at];
-            if (apart(row) <= place.exclusion)
+            if (ccm_apart(row, me) <= place.exclusion)
                 continue;
             double square = 0;
             for (uint32_t d = 0; d < place.dims; d++) {
@@ -139,18 +157,19 @@ struct direct_search {
         n = 0;
         if (found == k) {
             last = near[(k - 1) * DIRECT_THREADS];
-            tied_within = apart(near_row[(k - 1) * DIRECT_THREADS]);
+            last_rank = syn_row_rank(near_row[(k - 1) * DIRECT_THREADS]);
         }
     }
 
-    /* Rows from `low` to `high` are of use where their rounded squared distance is not
-       above this. */
-    __device__ float limit(uint32_t low, uint32_t high) const
+    /* The rows of a tile, from `first` to `end`, are of use where their rounded squared
+       distance is not above this. */
+    template <class T>
+    __device__ float limit(const T &tiles, uint32_t first, uint32_t end) const
     {
-        if (!there || max(apart(low), apart(high)) <= place.exclusion)
+        uint32_t low = tiles.row[first], high = tiles.row[end - 1];
+        if (!there || max(ccm_apart(low, me), ccm_apart(high, me)) <= place.exclusion)
             return -1;
-        uint32_t nearest = low > me ? low - me : me > high ? me - high : 0;
-        bool tied = nearest <= tied_within;
+        bool tied = tiles.least[first / DIRECT_TILE] <= last_rank;
         if (frame.whole)
             return (float) (tied ? last : last - 0.5);
         if (!tied && last == 0)
@@ -182,8 +201,7 @@ struct direct_search {
     __device__ void search(const T &tiles, const float *tile, uint32_t first,
                            uint32_t end)
     {
-        uint32_t low = tiles.row[first], high = tiles.row[end - 1];
-        float within = limit(low, high);
+        float within = limit(tiles, first, end);
         for (uint32_t c = 0; c < end - first; c += DIRECT_STEP) {
             float sum[DIRECT_STEP] = {};
             measure(tile + c, sum);
@@ -193,7 +211,7 @@ struct direct_search {
                     held[n++ * DIRECT_THREADS] = first + c + q;
             if (__any_sync(WHOLE_WARP, n > DIRECT_HELD - DIRECT_STEP)) {
                 settle(tiles);
-                within = limit(low, high);
+                within = limit(tiles, first, end);
             }
         }
         settle(tiles);
@@ -205,6 +223,7 @@ struct direct_tiles {
     const uint32_t *row;       /* [size] */
     const double *coordinate;  /* [dims][size] */
     const float *rounded;      /* the same */
+    const uint32_t *least;     /* [n] rank of a row in each tile */
     uint32_t size, n;
     uint32_t below, above;     /* the last tile before those that were taken, and the
                                   first after them */
@@ -216,6 +235,7 @@ struct direct_tiles {
         row = all.row + first;
         coordinate = all.coordinate + first * dims;
         rounded = all.rounded + first * dims;
+        least = all.least + direct_tile(first, library);
         size = (uint32_t) (all.first[library + 1] - first);
         n = (size + DIRECT_TILE - 1) / DIRECT_TILE;
         uint32_t low = 0;

@@ -81,6 +81,11 @@ struct choose_walk {
         return sum;
     }
 
+    __device__ uint32_t rank_of(uint32_t place) const
+    {
+        return syn_row_rank(job.library_rows.row[place]);
+    }
+
     /* Gathers those of the list that may be among the nearest. */
     __device__ uint32_t gather(const row_state &now) const
     {
@@ -90,9 +95,8 @@ struct choose_walk {
             bool there = from + lane < n;
             uint32_t place = there ? list[from + lane] : 0;
             double d = there ? squared(place) : 0;
-            uint32_t apart = rows_apart(job.library_rows.row[place], row);
             there = there && (d < now.squared ||
-                              (d == now.squared && apart <= now.apart));
+                              (d == now.squared && rank_of(place) <= now.rank));
             uint32_t all = __ballot_sync(WHOLE_WARP, there);
             if (there) {
                 uint32_t at = kept + __popc(all & lanes_below());
@@ -110,22 +114,22 @@ struct choose_walk {
         return job.number ? job.number[i] : job.first + i;
     }
 
-    __device__ void hand_out(uint32_t rank, const near_place &near) const
+    __device__ void hand_out(uint32_t at, const near_place &near) const
     {
-        size_t to = (size_t) number() * job.k + rank;
+        size_t to = (size_t) number() * job.k + at;
         job.out.row[to] = job.library_rows.row[near.place];
         job.out.distance[to] = __dsqrt_rn(near.squared);
     }
 
     /* The best so far begin the next turn's list; the k-th gives the limits. */
-    __device__ void go_on(uint32_t rank, const near_place &near, row_state now) const
+    __device__ void go_on(uint32_t at, const near_place &near, row_state now) const
     {
-        job.list[(size_t) i * job.room + rank] = near.place;
-        if (rank + 1 < job.k)
+        job.list[(size_t) i * job.room + at] = near.place;
+        if (at + 1 < job.k)
             return;
         bool whole = job.whole[i];
         now.squared = near.squared;
-        now.apart = near.apart;
+        now.rank = near.rank;
         now.twin = job.twin[near.place];
         now.limit = limit_of(now.squared, job.scale, job.norm[i], whole, job.points.dims);
         now.beyond = whole ? nextafterf(now.limit, INFINITY) : now.limit;
@@ -156,13 +160,11 @@ static __global__ void choose_nearest(SYN_GPU_JOB choose_job job)
     }
     uint32_t kept = walk.gather(now);
     auto place = [](uint32_t listed) { return listed; };
-    auto apart = [&](uint32_t place) {
-        return rows_apart(job.library_rows.row[place], walk.row);
-    };
-    auto nearest = make_nearest(walk.near, kept, place, apart);
+    auto rank = [&](uint32_t place) { return walk.rank_of(place); };
+    auto nearest = make_nearest(walk.near, kept, place, rank);
     bool hand_out = job.last && !now.lost;
-    auto sink = [&](uint32_t rank, const near_place &near, uint32_t) {
-        hand_out ? walk.hand_out(rank, near) : walk.go_on(rank, near, now);
+    auto sink = [&](uint32_t at, const near_place &near, uint32_t) {
+        hand_out ? walk.hand_out(at, near) : walk.go_on(at, near, now);
     };
     uint32_t n = nearest.each(job.k, sink);
     if (threadIdx.x % WARP > 0)

@@ -1,7 +1,7 @@
 /* The search without shortcuts: every library row's distance in double precision. A warp
-   takes a prediction row and goes through the library outward in time from it, so that
-   of rows that are equally near the first are the nearest in time. It keeps a list with
-   room to spare, and sorts it when it is full; what comes after the k-th is dropped. */
+   takes a prediction row and goes through the library outward in time from it, as the
+   nearest are often the nearest in time. It keeps a list with room to spare, and sorts it
+   when it is full; what comes after the k-th is dropped. */
 #ifndef SYN_GPU_EDM_EXACT_WALK_CUH
 #define SYN_GPU_EDM_EXACT_WALK_CUH
 
@@ -48,8 +48,9 @@ struct exact_walk {
         __syncwarp();
     }
 
-    __device__ void offer(near_place near, bool there)
+    __device__ void offer(double d, uint32_t other, uint32_t place, bool there)
     {
+        near_place near = {d, syn_row_rank(other), place};
         bool wanted = there && before(near, last);
         uint32_t all = __ballot_sync(WHOLE_WARP, wanted);
         if (!all)
@@ -72,11 +73,9 @@ struct exact_walk {
             bool there = lane < half ? on < home : on < library.n - home;
             uint32_t place = lane < half ? home - 1 - on : home + on;
             uint32_t other = there ? library.row[place] : 0;
-            uint32_t apart = rows_apart(other, row);
-            there = there && apart > job.exclusion &&
+            there = there && rows_apart(other, row) > job.exclusion &&
                     (!job.in.reach || job.in.reach[place] > space);
-            double d = squared(other, there);
-            offer({d, apart, place}, there);
+            offer(squared(other, there), other, place, there);
         }
         cut();
     }
@@ -90,7 +89,7 @@ static __global__ void search_exactly(SYN_GPU_JOB exact_job job)
     uint32_t n = job.prediction.n;
     size_t list = job.lists ? (size_t) blockIdx.y * warps + at : warp;
     near_place *lists = job.lists ? job.lists : shared_lists;
-    const near_place none = {__longlong_as_double(0x7fefffffffffffffll), ~0u, ~0u};
+    const near_place none = {__longlong_as_double(0x7ff0000000000000ll), 0, 0};
     for (uint32_t space = blockIdx.y; space < job.in.n; space += gridDim.y)
         for (uint32_t i = at; i < n; i += warps) {
             uint32_t of = job.which ? job.which[i] : i;

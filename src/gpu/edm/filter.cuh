@@ -12,11 +12,11 @@
    double precision give new limits (choose.cuh). So lists stay short. First come the
    tiles near in time, then others, evenly spread.
 
-   Of rows that are as near as the k-th, only those that are nearer in time matter. Where
-   no number is rounded, as with counts, the filter sees which are as near. If the k-th is
-   at the very point that is predicted, no other is nearer. And points that are the same
-   as that of the k-th neighbour have its number (twins.cuh). So ties make lists no
-   longer. */
+   Of rows that are as near as the k-th, only those of a lesser rank matter, which few
+   tiles have after the first turns. Where no number is rounded, as with counts, the
+   filter sees which are as near. If the k-th is at the very point that is predicted, no
+   other is nearer. And points that are the same as that of the k-th neighbour have its
+   number (twins.cuh). So ties make lists no longer. */
 #ifndef SYN_GPU_EDM_FILTER_CUH
 #define SYN_GPU_EDM_FILTER_CUH
 
@@ -35,11 +35,11 @@ enum {
 /* What has been found of a predicted row. */
 struct row_state {
     float limit;      /* of candidates, */
-    float beyond;     /* and of those farther in time than the k-th */
+    float beyond;     /* and of those whose rank is above that of the k-th */
     uint32_t listed;  /* candidates, perhaps more than there is room for */
     uint32_t lost;    /* whether there have been more */
     double squared;   /* distance of the k-th, */
-    uint32_t apart;   /* how far in time that is, */
+    uint32_t rank;    /* of its row, */
     uint32_t twin;    /* and the number of its point */
 };
 
@@ -58,7 +58,7 @@ struct filter_shared {
     float half[FILTER_BUFFERS][TILE];
     float limit[FILTER_BUFFERS][TILE];  /* for a tile of the library */
     float limit_of[TILE], beyond_of[TILE];
-    uint32_t apart_of[TILE], twin_of[TILE], row[TILE];
+    uint32_t rank_of[TILE], twin_of[TILE], row[TILE];
     pending_rows pending;
 };
 
@@ -130,15 +130,32 @@ struct filter_walk {
         uint32_t i = threadIdx.x;
         if (i >= TILE)
             return;
-        bool beyond = tile_apart(job.turn, tile, s.row[i]) > s.apart_of[i];
+        bool beyond = job.turn.least[tile] > s.rank_of[i];
         limit[i] = beyond ? s.beyond_of[i] : s.limit_of[i];
+    }
+
+    /* Whether a row that comes after the k-th if it is as near may be nearer. */
+    __device__ bool may_be_nearer(uint32_t query, uint32_t place) const
+    {
+        float beyond = s.beyond_of[query];
+        if (beyond == INFINITY || job.twin[place] == s.twin_of[query])
+            return false;
+        if (beyond == s.limit_of[query])
+            return true;
+        uint64_t y = (uint64_t) (place - place % TILE) * job.dims + place % TILE;
+        uint32_t x = blockIdx.x * job.dims * TILE + query;
+        float sum = job.library.half[place];
+#pragma unroll 1
+        for (uint32_t d = 0; d < job.dims; d++)
+            sum = fmaf(job.predicted.x[x + d * TILE], job.library.x[y + d * TILE], sum);
+        return sum >= beyond;
     }
 
     __device__ void list(uint32_t query, uint32_t place) const
     {
-        uint32_t apart = rows_apart(job.turn.library.row[place], s.row[query]);
-        if (apart <= job.turn.exclusion ||
-            (apart > s.apart_of[query] && job.twin[place] == s.twin_of[query]))
+        uint32_t row = job.turn.library.row[place];
+        if (rows_apart(row, s.row[query]) <= job.turn.exclusion ||
+            (syn_row_rank(row) > s.rank_of[query] && !may_be_nearer(query, place)))
             return;
         uint32_t i = blockIdx.x * TILE + query;
         uint32_t at = atomicAdd(&job.state[i].listed, 1u);
@@ -162,7 +179,7 @@ __global__ void __launch_bounds__(FILTER_THREADS, 2)
         row_state none = {INFINITY, INFINITY}, now = there ? job.state[i] : none;
         s.limit_of[threadIdx.x] = now.limit;
         s.beyond_of[threadIdx.x] = now.beyond;
-        s.apart_of[threadIdx.x] = now.apart;
+        s.rank_of[threadIdx.x] = now.rank;
         s.twin_of[threadIdx.x] = now.twin;
         s.row[threadIdx.x] = there ? job.turn.predicted.row[i] : 0;
     }

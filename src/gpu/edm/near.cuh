@@ -2,25 +2,22 @@
 #ifndef SYN_GPU_EDM_NEAR_CUH
 #define SYN_GPU_EDM_NEAR_CUH
 
+#include "gpu/base/rank.cuh"
 #include "gpu/base/warp.cuh"
 
 #include <cstdint>
 
 namespace gpu {
 
-/* Of library rows that are in order, the place in the library tells as well which comes
-   first. */
 struct near_place {
     double squared;  /* distance */
-    uint32_t apart;  /* rows from the prediction row */
-    uint32_t place;
+    uint32_t rank;   /* of the row, among those as near: core/base/rank.h */
+    uint32_t place;  /* in the library */
 };
 
 __device__ inline bool before(const near_place &a, const near_place &b)
 {
-    if (a.squared != b.squared)
-        return a.squared < b.squared;
-    return a.apart != b.apart ? a.apart < b.apart : a.place < b.place;
+    return a.squared != b.squared ? a.squared < b.squared : a.rank < b.rank;
 }
 
 __device__ inline uint32_t rows_apart(uint32_t a, uint32_t b)

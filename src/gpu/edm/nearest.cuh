@@ -1,6 +1,6 @@
 /* The k nearest of a list of candidates, by a warp: first how near the k-th is, about, by
    halving; then the few that are as near are put in order. Lists with many ties are
-   halved by how far rows are apart as well. */
+   halved by the ranks of their rows as well. */
 #ifndef SYN_GPU_EDM_NEAREST_CUH
 #define SYN_GPU_EDM_NEAREST_CUH
 
@@ -19,29 +19,29 @@ struct near_list {
 /* The parts of what rows are ordered by. Squared distances are positive, so that their
    bits are in their order. */
 struct near_key {
-    uint32_t high, low, apart;
+    uint32_t high, low, rank;
 };
 
 /* The nearest of a list. What is listed may be places, or numbers of them: `at` gives the
-   place, and `apart` how far its row is apart. */
+   place, and `rank` that of its row. */
 template <class P, class F> struct nearest_of {
     const near_list &list;
     uint32_t n;
     P at;
-    F apart;
+    F rank;
 
-    __device__ uint32_t apart_of(uint32_t i) const { return apart(at(list.place[i])); }
+    __device__ uint32_t rank_of(uint32_t i) const { return rank(at(list.place[i])); }
 
-    /* How far a row is apart is seldom asked for: it comes from the device's memory. */
+    /* Ranks are seldom asked for: rows come from the device's memory. */
     __device__ bool within(uint32_t i, const near_key &limit) const
     {
         double d = list.squared[i];
         uint32_t high = __double2hiint(d), low = __double2loint(d);
         if (high != limit.high)
             return high < limit.high;
-        if (low != limit.low || limit.apart == ~0u)
+        if (low != limit.low || limit.rank == ~0u)
             return low <= limit.low;
-        return apart_of(i) <= limit.apart;
+        return rank_of(i) <= limit.rank;
     }
 
     /* How many have keys up to `limit`. */
@@ -81,7 +81,7 @@ template <class P, class F> struct nearest_of {
     /* A key up to which there are k, and few more. Of n > k. */
     __device__ near_key limit_for(uint32_t k) const
     {
-        uint32_t low = ~0u, high = 0, far = 0;
+        uint32_t low = ~0u, high = 0, last = 0;
         for (uint32_t i = threadIdx.x % WARP; i < n; i += WARP) {
             uint32_t a = __double2hiint(list.squared[i]);
             low = min(low, a);
@@ -96,8 +96,8 @@ template <class P, class F> struct nearest_of {
         if (there <= k + FEW_MORE)
             return limit;
         for (uint32_t i = threadIdx.x % WARP; i < n; i += WARP)
-            far = max(far, apart_of(i));
-        halve(&limit, &near_key::apart, 0, warp_greatest(far), k);
+            last = max(last, rank_of(i));
+        halve(&limit, &near_key::rank, 0, warp_greatest(last), k);
         return limit;
     }
 
@@ -123,24 +123,23 @@ template <class P, class F> struct nearest_of {
         return kept;
     }
 
-    /* Leaves the nearest k, or a few more, in any order; sink(rank, near, listed) gets
+    /* Leaves the nearest k, or a few more, in any order; sink(number, near, listed) gets
        each of the k, and what was listed of it. How many these are. */
     template <class S> __device__ uint32_t each(uint32_t k, S sink)
     {
         if (n > k)
             n = keep(limit_for(k));
         for (uint32_t from = 0; from < n; from += WARP) {
-            uint32_t i = from + threadIdx.x % WARP, rank = 0;
+            uint32_t i = from + threadIdx.x % WARP, number = 0;
             uint32_t listed = list.place[min(i, n - 1)], place = at(listed);
-            near_place mine = {list.squared[min(i, n - 1)], apart(place), place};
+            near_place mine = {list.squared[min(i, n - 1)], rank(place), place};
             for (uint32_t j = 0; j < n; j++) {
                 double d = list.squared[j];
-                rank += d < mine.squared ||
-                        (d == mine.squared &&
-                         before({d, apart_of(j), at(list.place[j])}, mine));
+                number += d < mine.squared ||
+                          (d == mine.squared && rank_of(j) < mine.rank);
             }
-            if (i < n && rank < k)
-                sink(rank, mine, listed);
+            if (i < n && number < k)
+                sink(number, mine, listed);
         }
         __syncwarp();
         return min(n, k);
@@ -149,9 +148,9 @@ template <class P, class F> struct nearest_of {
 
 template <class P, class F>
 __device__ inline nearest_of<P, F> make_nearest(const near_list &list, uint32_t n, P at,
-                                                F apart)
+                                                F rank)
 {
-    return {list, n, at, apart};
+    return {list, n, at, rank};
 }
 
 }  // namespace gpu

@@ -137,7 +137,7 @@ class smap_device {
     smap_shape shape_;
     uint32_t thetas_, unknowns_, local_;
     stream stream_;
-    array<double> coordinate_, target_, theta_, centre_, placed_;
+    array<double> coordinate_, space_, target_, theta_, centre_, placed_;
     array<uint32_t> library_, known_;
     array<ushort2> factor_;
     uint32_t part_ = 0, padded_ = 0;
@@ -154,6 +154,8 @@ class smap_device {
         const syn_points &p = *call_.points;
         uint32_t n = call_.library->n;
         coordinate_.upload(p.coordinate, (size_t) p.dims * p.rows, stream_);
+        if (call_.listed && call_.options->space)
+            space_.upload(call_.options->space, (size_t) p.dims * p.rows, stream_);
         target_.upload(call_.target, p.rows, stream_);
         theta_.upload(call_.options->theta, thetas_, stream_);
         library_.upload(call_.library->row, n, stream_);
@@ -287,7 +289,8 @@ class smap_device {
     uint32_t add_listed(smap_slot *s)
     {
         uint32_t k = call_.options->k;
-        placed_points points = {call_.points->rows, shape_.dims, coordinate_.get()};
+        const double *space = call_.options->space ? space_.get() : coordinate_.get();
+        placed_points points = {call_.points->rows, shape_.dims, space};
         placed_rows library = {call_.library->n, library_.get()};
         if (!s->search)
             s->search.reset(new neighbour_search(points, library, s->work));

@@ -3,6 +3,7 @@
 #ifndef SYN_GPU_EDM_SMAP_SURVEY_CUH
 #define SYN_GPU_EDM_SMAP_SURVEY_CUH
 
+#include "gpu/base/rank.cuh"
 #include "gpu/edm/smap_squares.cuh"
 
 #include <cuda_pipeline.h>
@@ -74,30 +75,21 @@ __device__ inline bool has_one_too_many(const smap_survey &job, const smap_left_
     return job.points.n - (out.to - out.from) > job.k;
 }
 
-__device__ inline uint32_t rows_between(const smap_survey &job, uint32_t point,
-                                        uint32_t prediction)
-{
-    uint32_t a = job.library[point], b = job.prediction[prediction];
-    return a > b ? a - b : b - a;
-}
-
-/* Whether a point is farther than the farthest so far: by distance, then by the rows that
-   it is apart, then the later one. */
+/* Whether a point is farther than the farthest so far: by distance, then by the rank of
+   its row. */
 __device__ inline bool is_farther(const smap_survey &job, double square, uint32_t at,
-                                  const smap_found &f, uint32_t prediction)
+                                  const smap_found &f)
 {
     if (square != f.far || f.far < 0)
         return square > f.far;
-    uint32_t mine = rows_between(job, at, prediction);
-    uint32_t other = rows_between(job, f.at, prediction);
-    return mine > other || (mine == other && at > f.at);
+    return syn_row_rank(job.library[at]) > syn_row_rank(job.library[f.at]);
 }
 
 /* Takes a point as the farthest, or adds its distance. */
 __device__ inline void sort_out(const smap_survey &job, double square, uint32_t at,
-                                uint32_t prediction, smap_found *f)
+                                smap_found *f)
 {
-    if (is_farther(job, square, at, *f, prediction)) {
+    if (is_farther(job, square, at, *f)) {
         f->sum += f->far < 0 ? 0 : root_of(f->far);
         f->far = square;
         f->at = at;
@@ -107,12 +99,12 @@ __device__ inline void sort_out(const smap_survey &job, double square, uint32_t 
 }
 
 __device__ inline void merge_found(const smap_survey &job, const smap_found &other,
-                                   uint32_t prediction, smap_found *f)
+                                   smap_found *f)
 {
     f->sum += other.sum;
     f->least = fmin(f->least, other.least);
     if (other.far >= 0)
-        sort_out(job, other.far, other.at, prediction, f);
+        sort_out(job, other.far, other.at, f);
 }
 
 /* Whether a is less than b, both at least 0: integers have more units than doubles. */
@@ -125,12 +117,12 @@ __device__ inline bool is_less(double a, double b)
    differences of coordinates, as there are ties. */
 constexpr double SMAP_NEARLY = 1 - 1e-6;
 
-/* Goes through the points of a tile; FAR: also looks for the farthest. `first`: this
-   warp's first prediction, whose two for this lane are found[2]. */
+/* Goes through the points of a tile; FAR: also looks for the farthest. found[2] are those
+   of this lane's two predictions. */
 template <class B, bool FAR>
 __device__ inline void survey_tile(const smap_survey &job, const double *predicted,
                                    const double *point, const smap_left_out *out,
-                                   uint32_t first, uint32_t at, smap_found *found)
+                                   uint32_t at, smap_found *found)
 {
     const smap_shape &shape = job.points.shape;
     uint32_t g = threadIdx.x % WARP / 4, t = threadIdx.x % 4;
@@ -154,7 +146,7 @@ __device__ inline void survey_tile(const smap_survey &job, const double *predict
                          square_between<B::PITCH>(
                              shape, predicted + (g + i / 2 * 8) * shape.pitch,
                              point + column),
-                         place, first + g + i / 2 * 8, f);
+                         place, f);
             else if (near)
                 f->sum += root_of(square[j][i]);
         }
@@ -181,8 +173,7 @@ __device__ inline void survey_split(const smap_survey &job, const double *predic
         if (tile + 1 < end)
             smap_fetch<B>(p, tile + 1, points_of(tile + 1));
         survey_tile<B, FAR>(job, predicted + mine * p.shape.pitch, points_of(tile),
-                            out + mine, blockIdx.x * B::PREDICTIONS + mine,
-                            tile * B::POINTS, found);
+                            out + mine, tile * B::POINTS, found);
     }
 }
 
@@ -227,8 +218,7 @@ __global__ void __launch_bounds__(B::THREADS) smap_look(SYN_GPU_JOB smap_survey 
     for (int i = 0; i < 2; i++) {
         uint32_t row = threadIdx.x / WARP * 16 + lane / 4 + 8 * i;
         for (int lanes = 1; lanes < 4; lanes *= 2)
-            merge_found(job, shuffle_found(found[i], lanes), first + (row < n ? row : 0),
-                        found + i);
+            merge_found(job, shuffle_found(found[i], lanes), found + i);
         if (row < n && lane % 4 == 0) {
             job.found[(size_t) blockIdx.y * p.predictions + first + row] = found[i];
             if (blockIdx.y == 0)
@@ -245,7 +235,7 @@ __global__ void smap_conclude(SYN_GPU_JOB smap_survey job)
         return;
     smap_found f = job.found[i];
     for (uint32_t split = 1; split < job.splits; split++)
-        merge_found(job, job.found[(size_t) split * n + i], i, &f);
+        merge_found(job, job.found[(size_t) split * n + i], &f);
     smap_left_out out = job.out[i];
     uint32_t count = job.points.n - (out.to - out.from);
     auto known_in = [&](uint32_t from, uint32_t to) {

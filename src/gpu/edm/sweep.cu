@@ -28,16 +28,16 @@ uint32_t room_for_all(uint32_t E)
 struct limit_arrays {
     array<float> limit, beyond;
     array<double> squared;
-    array<uint32_t> apart, twin;
+    array<uint32_t> rank, twin;
 
     sweep_limits room(size_t n)
     {
         limit.ensure(n);
         beyond.ensure(n);
         squared.ensure(n);
-        apart.ensure(n);
+        rank.ensure(n);
         twin.ensure(n);
-        return {limit.get(), beyond.get(), squared.get(), apart.get(), twin.get()};
+        return {limit.get(), beyond.get(), squared.get(), rank.get(), twin.get()};
     }
 };
 
@@ -53,7 +53,7 @@ struct sweep_search::work {
     int processors;
     array<float> x, of_x;
     array<double> by_row;
-    array<uint32_t> twin, table;
+    array<uint32_t> twin, table, least;
     limit_arrays limits, limits_again;
     array<uint32_t> listed, list, lost, lost_rows, again, reach_again, number;
     array<near_place> lists;
@@ -78,6 +78,8 @@ void sweep_search::work::place_library()
     fill_sweep_tiles<<<tiles, TILE, 0, stream>>>(points, library.rows, library.steps, E,
                                                  frame, SWEEP_FAR, x.get(), by_row.get(),
                                                  width);
+    least.ensure(tiles);
+    find_least_ranks<<<tiles, WARP, 0, stream>>>(library.rows, least.get());
     check(cudaGetLastError());
 }
 
@@ -149,8 +151,8 @@ void sweep_search::work::find_some(const placed_reach &p, uint32_t exclusion,
     sweep_limits at = begin(p, nullptr, &limits, {});
     sweep_filter_job filter = {
         x.get(), of_x.get(),
-        {library.rows, p.rows, exclusion, tiles, golden_step(tiles), 0, 0, true}, E, at,
-        twin.get(), listed.get(), list.get(), room};
+        {library.rows, p.rows, exclusion, tiles, least.get(), golden_step(tiles), 0, 0,
+         true}, E, at, twin.get(), listed.get(), list.get(), room};
     sweep_choose_job choose = {
         points, library.rows, p.rows, p.steps, by_row.get(), width, E, frame, at,
         listed.get(), list.get(), room, 0, lost.get(), twin.get(), 0, first, nullptr,

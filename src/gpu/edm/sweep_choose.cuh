@@ -109,9 +109,9 @@ struct sweep_chooser {
         return __all_sync(WHOLE_WARP, fabs(v) <= FRAME_MOST);
     }
 
-    __device__ uint32_t apart(uint32_t place) const
+    __device__ uint32_t rank_of(uint32_t place) const
     {
-        return rows_apart(job.library_rows.row[place], row);
+        return syn_row_rank(job.library_rows.row[place]);
     }
 
     __device__ void read()
@@ -133,14 +133,14 @@ struct sweep_chooser {
     __device__ void add(uint32_t from, uint32_t E, uint32_t (&near)[SWEEP_STEP])
     {
         double x[SWEEP_STEP], limit[SWEEP_STEP];
-        uint32_t apart_most[SWEEP_STEP];
+        uint32_t rank_most[SWEEP_STEP];
 #pragma unroll
         for (int j = 0; j < SWEEP_STEP; j++) {
             bool in = from + j < E;
             size_t axis = (size_t) (from + j) * job.points.rows;
             x[j] = in ? job.points.coordinate[axis + row] : 0;
             limit[j] = in ? job.limits.squared[limit_at(from + j)] : -1;
-            apart_most[j] = in ? job.limits.apart[limit_at(from + j)] : 0;
+            rank_most[j] = in ? job.limits.rank[limit_at(from + j)] : 0;
             near[j] = 0;
         }
         for (uint32_t start = 0; start < n; start += WARP) {
@@ -157,7 +157,7 @@ struct sweep_chooser {
                 sum = add_square(sum, at[j], x[j]);
                 bool in = there && sum <= limit[j];
                 if (in && sum == limit[j])
-                    in = apart(m.place[c]) <= apart_most[j];
+                    in = rank_of(m.place[c]) <= rank_most[j];
                 uint32_t all = __ballot_sync(WHOLE_WARP, in);
                 uint32_t to = near[j] + __popc(all & lanes_below());
                 if (in && to < job.near_room) {
@@ -181,7 +181,7 @@ struct sweep_chooser {
         job.limits.beyond[at] = near.squared == 0 ? SWEEP_NEVER
                                 : whole ? nextafterf(limit, -1) : limit;
         job.limits.squared[at] = near.squared;
-        job.limits.apart[at] = near.apart;
+        job.limits.rank[at] = near.rank;
         job.limits.twin[at] = job.twin[(size_t) e * job.library_rows.n + near.place];
     }
 
@@ -192,20 +192,20 @@ struct sweep_chooser {
         near_list list = {m.squared + j * job.near_room, m.near + j * job.near_room};
         auto nearest = make_nearest(
             list, min(near, job.near_room), [&](uint32_t c) { return m.place[c]; },
-            [&](uint32_t place) { return apart(place); });
+            [&](uint32_t place) { return rank_of(place); });
         uint32_t k = e + 2, of = job.number ? job.number[i] : job.first + i;
         size_t to = (size_t) e * job.stride + of;
         double of_e = __shfl_sync(WHOLE_WARP, norm, e), own = norm;
         norm = of_e;
-        uint32_t found = nearest.each(k, [&](uint32_t rank, const near_place &near,
+        uint32_t found = nearest.each(k, [&](uint32_t at, const near_place &near,
                                              uint32_t c) {
             if (job.last && !lost) {
-                job.out.row[to * (job.E + 1) + rank] = job.library_rows.row[near.place];
-                job.out.distance[to * (job.E + 1) + rank] = __dsqrt_rn(near.squared);
+                job.out.row[to * (job.E + 1) + at] = job.library_rows.row[near.place];
+                job.out.distance[to * (job.E + 1) + at] = __dsqrt_rn(near.squared);
                 return;
             }
             atomicOr(&m.keep[c / WARP], 1u << c % WARP);
-            if (rank + 1 == k)
+            if (at + 1 == k)
                 go_on(e, near);
         });
         norm = own;
@@ -306,14 +306,14 @@ static __global__ void begin_dimensions(sweep_limits limits, uint32_t n,
     float most = in ? 1e36f : SWEEP_NEVER;
     limits.limit[at] = limits.beyond[at] = most;
     limits.squared[at] = DBL_MAX;
-    limits.apart[at] = limits.twin[at] = ~0u;
+    limits.rank[at] = limits.twin[at] = ~0u;
     if (!lost || !in)
         return;
     size_t old = ((size_t) (lost[i] / TILE) * E + e) * TILE + lost[i] % TILE;
     limits.limit[at] = before.limit[old];
     limits.beyond[at] = before.beyond[old];
     limits.squared[at] = before.squared[old];
-    limits.apart[at] = before.apart[old];
+    limits.rank[at] = before.rank[old];
     limits.twin[at] = before.twin[old];
 }
 

@@ -17,9 +17,9 @@ constexpr float SWEEP_FAR = 3e18f, SWEEP_NEVER = -1;
 /* Limits of predicted rows, all [tiles][E][TILE]. */
 struct sweep_limits {
     float *limit;     /* squared distance of candidates, */
-    float *beyond;    /* and of those farther in time than the k-th */
+    float *beyond;    /* and of those whose rank is above that of the k-th */
     double *squared;  /* distance of the k-th, */
-    uint32_t *apart;  /* how far in time that is, */
+    uint32_t *rank;   /* of its row, */
     uint32_t *twin;   /* and the number of its point */
 };
 
@@ -38,7 +38,7 @@ struct sweep_shared {
     float y[2][SWEEP_DIMS][TILE];
     float limit[2][SWEEP_DIMS][TILE];  /* for a tile of the library */
     float limit_of[SWEEP_DIMS][TILE], beyond_of[SWEEP_DIMS][TILE];
-    uint32_t apart_of[SWEEP_DIMS][TILE];
+    uint32_t rank_of[SWEEP_DIMS][TILE];
     uint32_t row[TILE];
     pending_rows pending;
 };
@@ -54,12 +54,12 @@ struct sweep_walk {
         size_t from = (size_t) blockIdx.x * job.E * TILE;
         float *x = (float *) s.x, *limit = (float *) s.limit_of;
         float *beyond = (float *) s.beyond_of;
-        uint32_t *apart = (uint32_t *) s.apart_of;
+        uint32_t *rank = (uint32_t *) s.rank_of;
         for (uint32_t i = threadIdx.x; i < job.E * TILE; i += FILTER_THREADS) {
             x[i] = job.predicted[from + i];
             limit[i] = job.limits.limit[from + i];
             beyond[i] = job.limits.beyond[from + i];
-            apart[i] = job.limits.apart[from + i];
+            rank[i] = job.limits.rank[from + i];
         }
         uint32_t at = blockIdx.x * TILE + threadIdx.x;
         if (threadIdx.x < TILE)
@@ -75,26 +75,26 @@ struct sweep_walk {
             size_t from = (size_t) at.tile * job.E * TILE;
             uint32_t q = threadIdx.x % TILE;
             copy_floats((float *) s.y[b], job.library + from, job.E * TILE);
-            uint32_t apart = tile_apart(job.turn, at.tile, s.row[q]);
+            uint32_t least = job.turn.least[at.tile];
             for (uint32_t e = threadIdx.x / TILE; e < job.E; e += FILTER_THREADS / TILE)
                 s.limit[b][e][q] =
-                    apart > s.apart_of[e][q] ? s.beyond_of[e][q] : s.limit_of[e][q];
+                    least > s.rank_of[e][q] ? s.beyond_of[e][q] : s.limit_of[e][q];
         }
         close_copies();
     }
 
     /* Whether a row is as near as its limit says with any number of dimensions, and, if
-       it is where the k-th neighbour is, not later than that. */
+       it is where the k-th neighbour is, of no greater rank. */
     __device__ bool wanted(uint32_t query, uint32_t place) const
     {
-        uint32_t apart = rows_apart(job.turn.library.row[place], s.row[query]);
+        uint32_t row = job.turn.library.row[place], rank = syn_row_rank(row);
         size_t tile = (size_t) (place / TILE) * job.E * TILE;
         const float *y = job.library + tile + place % TILE;
         float sum = 0;
-        if (apart <= job.turn.exclusion)
+        if (rows_apart(row, s.row[query]) <= job.turn.exclusion)
             return false;
         for (uint32_t e = 0; e < job.E; e++) {
-            bool later = apart > s.apart_of[e][query];
+            bool later = rank > s.rank_of[e][query];
             float gap = s.x[e][query] - y[e * TILE];
             sum = fmaf(gap, gap, sum);
             if (sum > (later ? s.beyond_of : s.limit_of)[e][query])

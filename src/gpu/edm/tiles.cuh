@@ -139,6 +139,18 @@ static __global__ void fill_tiles(placed_points points, placed_rows rows,
     }
 }
 
+/* The least rank of a row in each tile of a library, a warp a tile. */
+static __global__ void find_least_ranks(placed_rows library, uint32_t *least)
+{
+    uint32_t tile = blockIdx.x, found = ~0u;
+    uint32_t end = min(library.n - tile * TILE, (uint32_t) TILE);
+    for (uint32_t i = threadIdx.x; i < end; i += WARP)
+        found = min(found, syn_row_rank(library.row[tile * TILE + i]));
+    found = warp_least(found);
+    if (threadIdx.x == 0)
+        least[tile] = found;
+}
+
 }  // namespace gpu
 
 #endif

@@ -17,6 +17,7 @@ struct tile_turn {
     placed_rows library, predicted;
     uint32_t exclusion;
     uint32_t tiles;     /* of the library */
+    const uint32_t *least;  /* [tiles] rank of a row in each */
     uint32_t step;      /* from each to the one that is searched next, modulo `tiles` */
     uint32_t from, to;  /* the tiles of this turn; none for those near in time */
     bool homes;         /* those were searched first */
@@ -83,14 +84,6 @@ __device__ inline turn_place tile_from(const tile_turn &t, const home_tiles &hom
             return {turn, tile, true};
     }
     return {turn, 0, false};
-}
-
-/* Rows between a row and those of a tile, at least. */
-__device__ inline uint32_t tile_apart(const tile_turn &t, uint32_t tile, uint32_t row)
-{
-    uint32_t first = t.library.row[tile * TILE];
-    uint32_t last = t.library.row[min(t.library.n, tile * TILE + TILE) - 1];
-    return row < first ? first - row : row > last ? row - last : 0;
 }
 
 /* ---- moving tiles to shared memory ---- */
