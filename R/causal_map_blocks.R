@@ -157,6 +157,7 @@ map_libraries <- function(source, libraries, targets, E, rule, place, keep, into
     map_stretch(job, stretch, plan, keep, bar)
   }
   advance(job)
+  if (!is.null(job$into)) drop_rows(job$into, libraries, rule)
   c(neighbours = job$report[[1L]], correlations = job$report[[2L]])
 }
 
@@ -174,7 +175,8 @@ map_stretch <- function(job, stretch, plan, keep, bar) {
     if (job$rule$n_surrogates > 0) {
       .Call(r_map_p_values, values$p_value, values$rho, job$rule$n_surrogates)
     }
-    keep(job$libraries[stretch], values)
+    columns <- job$libraries[stretch]
+    keep(columns, drop_values(values, columns, job$targets, job$rule))
   }
   columns <- job$libraries[stretch]
   blocks <- library_blocks(columns, plan$block, job$rule)

@@ -7,12 +7,13 @@
 #' @param elapsed Named double: `dimensions`, `map`, `total`, in seconds.
 #' @param device What computed it, in words.
 #' @param lag,p_value,convergence Matrices of the shape of `rho`, or `NULL`.
+#' @param reasons Why series have no rho or p value, a word named by each, or `NULL`.
 #' @noRd
 new_causal_map <- function(rho, E, parameters, call, elapsed, device, lag = NULL,
-                           p_value = NULL, convergence = NULL) {
+                           p_value = NULL, convergence = NULL, reasons = NULL) {
   structure(rho, class = c("causal_map", "matrix", "array"), E = E, lag = lag,
             p_value = p_value, convergence = convergence, parameters = parameters,
-            call = call, elapsed = elapsed, device = device)
+            call = call, elapsed = elapsed, device = device, reasons = reasons)
 }
 
 #' @param cause,effect Names of series, a pair a link: target and library.
@@ -20,13 +21,14 @@ new_causal_map <- function(rho, E, parameters, call, elapsed, device, lag = NULL
 #' @param series Names of all series of the map, in their order.
 #' @noRd
 new_causal_links <- function(cause, effect, rho, series, E, parameters, call, elapsed,
-                             device, lag = NULL, p_value = NULL, convergence = NULL) {
+                             device, lag = NULL, p_value = NULL, convergence = NULL,
+                             reasons = NULL) {
   columns <- list(cause = cause, effect = effect, rho = rho, lag = lag,
                   p_value = p_value, convergence = convergence)
   columns <- columns[!vapply(columns, is.null, NA)]
   new_table(columns, "causal_links",
             list(series = series, E = E, parameters = parameters, call = call,
-                 elapsed = elapsed, device = device))
+                 elapsed = elapsed, device = device, reasons = reasons))
 }
 
 # ---- Reading by blocks ---------------------------------------------------------------
@@ -175,7 +177,7 @@ links_trouble <- function(x) {
 #'
 #' Attributes: `E`, the dimensions of each target, named; `lag`, `p_value` and
 #' `convergence`, matrices, or `NULL`; `parameters`, `call`, `elapsed` (s: `dimensions`,
-#' `map`, `total`) and `device`.
+#' `map`, `total`) and `device`; and `reasons`, why series have no rho or no p value, or `NULL`.
 #' @section Tables of links:
 #' With `top` or `screen`, [causal_map()] returns only some pairs: a data frame of class
 #' `causal_links`, with the columns of `as.data.frame()` above and the same attributes, and
@@ -218,7 +220,8 @@ NULL
   E <- E[j]
   new_causal_map(rho, E, attr(x, "parameters", exact = TRUE), attr(x, "call", exact = TRUE),
                  attr(x, "elapsed", exact = TRUE), attr(x, "device", exact = TRUE),
-                 parts$lag, parts$p_value, parts$convergence)
+                 parts$lag, parts$p_value, parts$convergence,
+                 part_reasons(x, rownames(rho), colnames(rho)))
 }
 
 #' @rdname causal_map_tables
@@ -270,7 +273,7 @@ map_about_lines <- function(x, more) {
   made <- c(dimensions_text(E), map_parameters_text(attr(x, "parameters", exact = TRUE)))
   c(if (length(made)) paste(made, collapse = "; "),
     device_text(attr(x, "device", exact = TRUE), attr(x, "elapsed", exact = TRUE)),
-    if (length(more)) paste("With", toString(more)))
+    if (length(more)) paste("With", toString(more)), reason_lines(x))
 }
 
 #' "E 1 to 7, median 3"

@@ -14,11 +14,12 @@
 #   E                                dimensions of targets, 0 before they are known
 #   E_check, elapsed_check           sums of E, unless it was given, and of elapsed
 #   libraries, targets               names; library_columns, target_columns: their numbers
+#   library_reasons, target_reasons  why there is no rho, or no p value; see map_reasons
 #   elapsed                          seconds: finding dimensions, mapping
 #   attributes                       each of the parameters, and those named synfire_*
 
 # Of the files. Raised whenever they, or the numbers in them, change.
-map_file_format <- 3L
+map_file_format <- 4L
 
 # A compromise between reading libraries and reading targets.
 map_file_tile <- c(64, 2048)
@@ -139,6 +140,8 @@ create_map_file <- function(file, task, sharded, call) {
     write_values(h5, "targets", names[task$targets])
     write_values(h5, "library_columns", as.integer(task$libraries))
     write_values(h5, "target_columns", as.integer(task$targets))
+    write_values(h5, "library_reasons", task$rule$reasons[task$libraries])
+    write_values(h5, "target_reasons", task$rule$reasons[task$targets])
     changing <- c("elapsed", "elapsed_check", "done")
     write_values(h5, "elapsed", c(0, 0), hdf5r::h5types$H5T_IEEE_F32LE)
     write_values(h5, "elapsed_check", number_sums(c(0, 0)))
@@ -247,9 +250,11 @@ read_map_head <- function(file, call) {
   }
   about <- read_attributes(h5)
   about$synfire_kind <- about$synfire_kind %||% "causal_map"
-  sets <- c("libraries", "targets", "library_columns", "target_columns", "E", "done")
+  sets <- c("libraries", "targets", "library_columns", "target_columns", "E", "done",
+            "library_reasons", "target_reasons")
   head <- lapply(rlang::set_names(sets), read_values, h5 = h5)
   head <- lapply(head, drop_dim)
+  head$reasons <- head_reasons(head)
   head$about <- about
   head$layered <- h5$exists("rho")
   head$parameters <- rlang::set_names(about[about$synfire_parameters],
@@ -257,6 +262,14 @@ read_map_head <- function(file, call) {
   head$elapsed <- read_elapsed(h5)
   if (!isTRUE(head$parameters$E_given)) head[c("E", "E_doubtful")] <- read_dimensions(h5)
   head
+}
+
+head_reasons <- function(head) {
+  series <- c(head$libraries, head$targets)
+  own <- !duplicated(series)
+  numbers <- c(head$library_reasons, head$target_reasons)
+  reasons <- numbered_reasons(numbers[own], series[own])
+  reasons[order(c(head$library_columns, head$target_columns)[own][numbers[own] > 0L])]
 }
 
 #' Dimensions that were found: `E`, 0 where they are not known, and where that is so since

@@ -36,8 +36,9 @@ plot_degrees <- function(x, threshold, call) {
     ggplot2::labs(
       subtitle = sprintf("Links are %s: %s of %s pairs", found$what, commas(found$links),
                          commas(found$pairs)),
-      caption = paste0("Grey line: as many links, dealt out at random.",
-                       if (nrow(hubs) > 0L) " Red: series beyond that.")
+      caption = paste(c(paste0("Grey line: as many links, dealt out at random.",
+                               if (nrow(hubs) > 0L) " Red: series beyond that."),
+                        reason_lines(x)), collapse = "\n")
     ) +
     theme_synfire() +
     ggplot2::theme(panel.grid.major.x = ggplot2::element_blank(),

@@ -72,8 +72,9 @@ plot_links <- function(x, most, threshold, groups, layout, direct, call) {
   network_picture(links, all_series(x), groups, layout, weighted_edges("Skill\n(rho)"),
                   \(left_out) {
     said <- links_caption(nrow(links), most, what, above, left_out)
-    if (is.null(direct)) return(paste(said, collapse = " "))
-    paste(c(said, if (any(links$dashed)) "Mediated ones are dashed."), collapse = "\n")
+    if (is.null(direct)) said <- paste(said, collapse = " ")
+    paste(c(said, if (any(links$dashed)) "Mediated ones are dashed.",
+            reason_lines(x)), collapse = "\n")
   }, call)
 }
 

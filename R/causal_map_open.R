@@ -21,6 +21,7 @@
 #' | `E` | dimensions of targets, 0 before they are known |
 #' | `libraries`, `targets` | names |
 #' | `library_columns`, `target_columns` | their places among the series, from 1 |
+#' | `library_reasons`, `target_reasons` | why there is no rho or no p value: 0 for no reason, 1 constant, 2 too few events, 3 too slow for p values |
 #' | `elapsed` | seconds taken by finding dimensions, and by mapping |
 #' | `E_check`, `elapsed_check` | sums of these two |
 #'
@@ -81,7 +82,7 @@ open_causal_map <- function(file) {
     call = tryCatch(str2lang(about$synfire_call), error = \(e) as.call(list(as.name(kind)))),
     elapsed = c(dimensions = head$elapsed[[1L]], map = head$elapsed[[2L]],
                 total = sum(head$elapsed)),
-    device = about$synfire_device
+    device = about$synfire_device, reasons = head$reasons
   )
 }
 
@@ -135,7 +136,9 @@ map_blocks.causal_map_file <- function(x, f, layers = "rho") {
   others <- setdiff(map_layers(x), "rho")
   about <- attributes(x)[c("parameters", "call", "elapsed", "device")]
   do.call(new_causal_map, c(list(rho, E = attr(x, "E")[columns]), about,
-                            lapply(rlang::set_names(others), read)), quote = TRUE)
+                            lapply(rlang::set_names(others), read),
+                            list(reasons = part_reasons(x, rownames(rho), colnames(rho)))),
+          quote = TRUE)
 }
 
 #' @rdname causal_map_tables

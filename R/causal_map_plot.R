@@ -266,7 +266,8 @@ map_caption <- function(x, cells, order, empty = "Beige") {
       } else {
         paste0(empty, ": no value.")
       }
-    }
+    },
+    reason_lines(x)
   ) |> paste(collapse = "\n")
 }
 

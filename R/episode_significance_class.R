@@ -3,13 +3,17 @@
 significance_columns <- c("episode", "size", "count", "mean", "lower", "upper", "excess",
                           "p", "p_adjusted", "significant", "units", "low", "high")
 
-#' "1,000 surrogates (dither = 0.015)", "(train_shift, dither = 0.015)"
+#' "1,000 surrogates (dither = 0.015)", "(joint_isi, dither = 0.015)"
 #' @noRd
 surrogates_text <- function(x) {
   made <- attr(x, "surrogate", exact = TRUE)
-  parameters <- sprintf("%s = %s", names(made$parameters), exact(made$parameters))
+  told <- made$parameters
+  # The histogram of intervals is told of where it is another than surrogate_trains() has.
+  for (name in c("refractory", "truncation_limit", "n_bins", "sigma")) {
+    if (identical(told[[name]], formals(surrogate_trains)[[name]])) told[[name]] <- NULL
+  }
   # The method "dither" has its own name as a parameter.
-  how <- c(setdiff(made$method, names(made$parameters)), parameters)
+  how <- c(setdiff(made$method, names(told)), sprintf("%s = %s", names(told), exact(told)))
   sprintf("%s (%s)", counted(attr(x, "n_surrogates", exact = TRUE), "surrogate"),
           toString(how))
 }

@@ -8,7 +8,8 @@
 #' of the surrogates; on the line both are the same. `"network"` is that of
 #' [autoplot.episodes()] with the steps of significant episodes alone; those whose pair was
 #' tested and is not significant itself are left out too, as an episode also becomes
-#' significant by its other steps.
+#' significant by its other steps. Where that leaves no step, all steps of significant
+#' episodes are drawn: a chain may stand out where none of its pairs does.
 #'
 #' @param object,x What [episode_significance()] gives.
 #' @param type Which picture.
@@ -18,8 +19,9 @@
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
 #'   invisibly.
 #' @section Errors:
-#' For an object without tested episodes; for `"network"`, without significant ones; and
-#' where ggplot2 or igraph is not installed.
+#' For an object without tested episodes, and where ggplot2 or igraph is not installed.
+#' `"network"` without significant episodes is no error: a message says so, and the picture
+#' does.
 #' @seealso [autoplot.episodes()] for the episodes themselves:
 #'   `plot(found[tested$significant, ], type = "raster")`.
 #' @examplesIf rlang::is_installed(c("ggplot2", "igraph"))
@@ -164,9 +166,7 @@ plot_against_chance <- function(x) {
 }
 
 plot_significant_network <- function(x, edges, layout, call) {
-  if (!any(.subset2(x, "significant"))) {
-    abort_arg("object", "a table with a significant episode", "one without", call = call)
-  }
+  if (!any(.subset2(x, "significant"))) return(no_network("No episode is significant"))
   plot_network(significant_episodes(x), edges, layout, call,
                drop = insignificant_pairs(x))
 }

@@ -90,11 +90,11 @@
 #' before `episode_stream()` decides all surrogates.
 #'
 #' **What chance is.** The rate holds for what the surrogates keep. Rates that rise and fall
-#' together raise no alarms as long as they change slowly compared with `dither`. Dithering
-#' takes the bursts of single units apart, and episodes that repeat a unit, such as A -> A,
-#' are then alarms at every look. Where units burst, take `distinct_units = TRUE`; and
-#' `surrogate = "train_shift"`, which keeps the bursts of each unit, as dithering spikes one
-#' by one makes alarms rarer than stated, also true ones.
+#' together raise no alarms as long as they change slowly compared with `dither`.
+#' `"joint_isi"` also keeps about the intervals of each unit, of the window that is looked at:
+#' with `"dither"`, six units that fire every 160 ms with a jitter of 4 ms raised an alarm at
+#' 54 of 60 looks where one in ten was stated, with `"joint_isi"` at 6. Episodes that repeat a
+#' unit are not looked at, unless `distinct_units = FALSE`; they then tell of bursts.
 #'
 #' @param intervals,min_count As in [mine_episodes()]; `min_support` may be given in place of
 #'   `min_count`, and counts against the spikes of each window.
@@ -116,8 +116,9 @@
 #'   `NULL` for a quarter of `look`. With 0 the update that takes the look waits for its
 #'   surrogates.
 #' @param surrogate,dither How surrogates are made, and so what counts as chance: a
-#'   `surrogate` of [surrogate_trains()] that takes no more than `dither`, in seconds. Take
-#'   `dither` no shorter than the delays, lest chance keep some of the precision too.
+#'   `surrogate` of [surrogate_trains()] that takes no more than `dither`, in seconds; `NULL`
+#'   for three times the width of the widest interval. [episode_significance()] says how to
+#'   choose both.
 #' @param object,x A stream.
 #' @param new_spikes What was recorded since the last update: [spike_trains()] without
 #'   trials, or anything [as_spike_trains()] takes, such as a data frame with the columns
@@ -189,7 +190,7 @@
 episode_stream <- function(intervals, min_count = NULL, window, ..., resolution = 1e-6,
                            history = 1000, follow = 10, alarms = NULL, look = NULL,
                            n_surrogates = NULL, judge_after = NULL,
-                           surrogate = "dither", dither = 0.015) {
+                           surrogate = "joint_isi", dither = NULL) {
   call <- match.call()
   arguments <- list(...)
   check_mining_names(arguments)

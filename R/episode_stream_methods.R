@@ -133,9 +133,10 @@ alarms_text <- function(x) {
                    exact(ticks_to_seconds(a$open$due, x$resolution))))
   }
   hourly <- a$alpha * 3600 / ticks_to_seconds(a$look, x$resolution)
-  sprintf("%s; chance is expected to raise a false one at %s looks an hour at most",
+  sprintf(paste("%s; chance (%s, dither = %s) is expected to raise a false one at %s looks",
+                "an hour at most"),
           if (nrow(x$alarms) == 0L) "No alarms" else counted(nrow(x$alarms), "alarm"),
-          short(signif(hourly, 3)))
+          a$surrogate, exact(a$dither), short(signif(hourly, 3)))
 }
 
 #' How a stream keeps up, in words

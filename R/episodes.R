@@ -12,7 +12,8 @@
 #' one ends strictly before the other starts. `count` is the largest number of pairwise
 #' non-overlapped occurrences, and `support` is `count` divided by the number of spikes
 #' mined. No occurrence crosses from one trial into another; spikes outside all trials
-#' are left out. Units may repeat within an episode. The engines agree to the last digit.
+#' are left out. With `distinct_units = FALSE` units may repeat within an episode. The engines
+#' agree to the last digit.
 #'
 #' Delays are compared as whole ticks of the recording's `resolution`, never as floating
 #' point numbers.
@@ -102,10 +103,10 @@
 #'   another when it begins or ends with it. Both are judged among the sizes mined.
 #' @param top Keep this many episodes of each size, those with the highest counts;
 #'   `NULL` for all. Among equal counts those first in order of their names.
-#' @param distinct_units `TRUE` for episodes in which no unit comes twice. Chains such as
-#'   6 > 6 > 6 say that a unit fires in bursts, and fill the tables of real recordings.
-#'   Counts do not change, only which episodes are listed; `target` and `top` choose among
-#'   these. The engine `"window"` on a GPU counts the others as well, and leaves them out
+#' @param distinct_units `TRUE` for episodes in which no unit comes twice; `FALSE` for all.
+#'   Chains such as 6 > 6 > 6 say that a unit fires in bursts, and fill the tables of real
+#'   recordings. Counts do not change, only which episodes are listed; `target` and `top`
+#'   choose among these. The engine `"window"` on a GPU counts the others as well, and leaves them out
 #'   afterwards.
 #' @param engine Who counts, see Engines and GPUs. `"window"` and `"two-pass"` run on both
 #'   devices, `"state"` on the CPU, the others on GPUs.
@@ -176,7 +177,7 @@
 mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
                           min_support = NULL, units = NULL,
                           target = c("frequent", "closed", "maximal"), top = NULL,
-                          distinct_units = FALSE,
+                          distinct_units = TRUE,
                           engine = c("auto", "window", "state", "two-pass", "ptpe", "mtpe",
                                      "hybrid", "occurrence"),
                           merge = c("exact", "published"),

@@ -55,7 +55,8 @@
 #' @section Errors:
 #' For an object without episodes, or without what the picture needs (counts, a
 #' recording, an episode of at least two units); for episodes that are not among those
-#' given; and where ggplot2 or igraph is not installed.
+#' given; and where ggplot2 or igraph is not installed. `"network"` of a table in which no unit
+#' follows another is no error: a message says so, and the picture does.
 #' @seealso [as.igraph.episodes()], [episode_occurrences()], [episode_lags()]
 #' @examplesIf rlang::is_installed(c("ggplot2", "igraph"))
 #' set.seed(1)
@@ -87,7 +88,7 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
   check_episode_choice(object, episodes, call)
   if (!is.null(recording)) check_spike_trains(recording, "recording", call)
   check_layout(layout)
-  if (nrow(object) == 0L) {
+  if (nrow(object) == 0L && type != "network") {
     abort_arg("object", "a table with at least one episode", "empty",
               "Mine with a lower `min_count`, or with wider `intervals`.", call = call)
   }

@@ -84,10 +84,11 @@
 #'
 #' @return A list of class `smap_map` with the double matrices `rho` and `strength`, libraries x
 #'   targets, named by series; see [smap_map_tables]. `NA` stands where there is none:
-#'   for a constant library both, as for one with fewer than two rows; rho for a constant
-#'   target, and with fewer than three steps to compare. Attributes: `E` (integer, named by
+#'   for a library or target that is constant or has fewer than 20 events (see
+#'   [causal_map()]), and for a library with fewer than two rows; rho with fewer than three steps
+#'   to compare. Attributes: `E` (integer, named by
 #'   target), `parameters`, `call`, `elapsed` (seconds: `dimensions`, `map`, `total`) and
-#'   `device`. With `file`, a map of class `smap_map_file` that reads from there what
+#'   `device`; and `reasons`, as in [causal_map()]. With `file`, a map of class `smap_map_file` that reads from there what
 #'   is asked for.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: infinite values, and values
@@ -143,6 +144,7 @@ smap_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 1, theta = 2,
     kind = "smap_map", source = source, libraries = libraries, targets = targets, E = E,
     rule = rule, split = FALSE, threads = threads, call = call, started = started
   )
+  task <- with_reasons(task, here)
   seconds <- smap_map_seconds(task) * length(libraries)
   task$place <- edm_place(check_choice(device), gpus, seconds)
   if (!is.null(file)) return(map_to_file(task, file, here))
@@ -193,7 +195,7 @@ smap_map_in_memory <- function(task, call) {
     rho, strength, E = task$E, parameters = parameters, call = task$call,
     elapsed = c(dimensions = mapped - task$started, map = ended - mapped,
                 total = ended - task$started),
-    device = task$place$device
+    device = task$place$device, reasons = named_reasons(task)
   )
 }
 
@@ -217,7 +219,7 @@ map_smap_libraries <- function(task, libraries, keep, call) {
       for (layer in smap_map_layers) values[[layer]][, group] <- found[[layer]]
     }
     bar(length(block))
-    keep(columns, values)
+    keep(columns, drop_values(values, columns, task$targets, task$rule))
   }
 }
 

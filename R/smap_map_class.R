@@ -2,11 +2,13 @@
 # they have in common with causal maps goes through map_blocks() and map_layers().
 
 #' @param rho,strength Double matrices, libraries x targets, with dimnames.
-#' @param E,parameters,call,elapsed,device As in new_causal_map().
+#' @param E,parameters,call,elapsed,device,reasons As in new_causal_map().
 #' @noRd
-new_smap_map <- function(rho, strength, E, parameters, call, elapsed, device) {
+new_smap_map <- function(rho, strength, E, parameters, call, elapsed, device,
+                         reasons = NULL) {
   structure(list(rho = rho, strength = strength), class = "smap_map", E = E,
-            parameters = parameters, call = call, elapsed = elapsed, device = device)
+            parameters = parameters, call = call, elapsed = elapsed, device = device,
+            reasons = reasons)
 }
 
 #' What is wrong with a map in memory, `NULL` for nothing
@@ -139,8 +141,9 @@ NULL
   }
   about <- attributes(x)[c("parameters", "call", "elapsed", "device")]
   E <- attr(x, "E", exact = TRUE)
-  do.call(new_smap_map, c(list(part("rho"), part("strength"), E = E[columns]), about),
-          quote = TRUE)
+  reasons <- part_reasons(x, rownames(x)[rows], colnames(x)[columns])
+  do.call(new_smap_map, c(list(part("rho"), part("strength"), E = E[columns]), about,
+                          list(reasons = reasons)), quote = TRUE)
 }
 
 #' @rdname smap_map_tables

@@ -15,7 +15,7 @@ new_alarming <- function(per_hour, look, n, judge_after, surrogate, dither, wind
                 "Say by `alarms` how many false alarms an hour you accept.", call = call)
     }
     check_choice(surrogate, surrogate_methods, "surrogate", call = call)
-    check_number(dither, "dither", above = 0, call = call)
+    if (!is.null(dither)) check_number(dither, "dither", above = 0, call = call)
     return(NULL)
   }
   per_hour <- check_number(per_hour, "alarms", above = 0, call = call)
@@ -44,10 +44,14 @@ new_alarming <- function(per_hour, look, n, judge_after, surrogate, dither, wind
   # What surrogates refuse is refused before the experiment begins.
   some <- new_spike_trains(c(0, window), factor(c("A", "A")), 0,
                            ticks_to_seconds(window, resolution), resolution)
+  if (is.null(dither)) {
+    delays <- check_intervals(arguments$intervals, resolution, call)$seconds
+    dither <- min(dithered_widths * max(delays[, 2L] - delays[, 1L]),
+                  ticks_to_seconds(window, resolution))
+  }
   made <- surrogate_options(some, surrogate, dither, call = call)
-  list(alpha = alpha, look = look, judge_after = judge_after, n = n,
-       how = made[c("numbers", "method")], key = made$key, next_look = NULL, open = NULL,
-       looks = 0)
+  list(alpha = alpha, look = look, judge_after = judge_after, n = n, surrogate = surrogate,
+       dither = dither, key = made$key, next_look = NULL, open = NULL, looks = 0)
 }
 
 alarm_ticks <- function(seconds, resolution, arg, call) {
@@ -136,7 +140,8 @@ begin_surrogates <- function(object, look) {
   x <- attr(look$episodes, "recording", exact = TRUE)
   if (nrow(x) == 0L) return(NULL)
   arguments <- object$arguments
-  how <- a$how
+  # The units of this window say how; the stream's own key says which.
+  how <- keep_random_state(window_surrogates(x, a))
   how$key <- random_below(2, 2^32, a$key, look$number)
   work <- .Call(
     r_largest_start, trains_of(x), how,
@@ -148,6 +153,12 @@ begin_surrogates <- function(object, look) {
          max_memory = stream_memory(object))
   )
   finish_surrogates(work)
+}
+
+window_surrogates <- function(x, a) {
+  scaled <- scaled_surrogates(x, a$surrogate, a$dither, list())
+  made <- do.call(surrogate_options, c(list(x, a$surrogate, a$dither), scaled$more))
+  made[c("numbers", "method")]
 }
 
 #' The largest count of each size, a row, in the surrogates of a look, a column; 0 where

@@ -1,28 +1,37 @@
-# A count that chance hardly reaches, to mine with.
+# A count to mine with: low enough for chains that are beyond chance.
 
 #' Suggest a `min_count` to mine episodes with
 #'
-#' Suggests the smallest count that fewer than `chance` pairs of units reach by chance, on
-#' average. How often pairs occur by chance is either counted in surrogates of the
-#' recording or computed for units that fire independently. Longer episodes reach this
-#' count by chance even more rarely, unless they contain a pair that is itself more
-#' frequent than by chance.
+#' Looks for pairs and chains that occur more often than chance lets them, each compared with
+#' surrogates of its own units, and suggests the smallest of their counts. So
+#' [mine_episodes()] finds all of them with it. Most of what it finds besides is chance, as fast
+#' units follow each other often: [episode_significance()] tells them apart.
+#'
+#' # How it is found
+#' All pairs are looked at, and all chains of three to five units down to the smallest count
+#' that at most 5,000 of them reach. Each has a score, as with the correction `"max"` of
+#' [episode_significance()]: how far its count is above those in surrogates. It is *beyond
+#' chance* when its score is higher than the highest score of its size in nearly all
+#' surrogates (all but a share `alpha`). The suggestion is never so small that more than
+#' 5,000 chains would be found; a message says if rarer ones are beyond chance.
+#'
+#' Where nothing is beyond chance, the suggestion is that smallest count of at most 5,000
+#' chains, and the message says how often a pair would have had to occur to be found.
 #'
 #' @inheritParams mine_episodes
-#' @param chance How many pairs may reach the count by chance, on average; above 0.
-#' @param method `"surrogates"` mines pairs in surrogates, which keep slow changes of
-#'   rates, and bursts as far as the method of surrogates does. `"independent"` takes the
-#'   counts of [expected_counts()] as means of Poisson variables: it is faster, but the
-#'   suggested count is too low where rates change together.
-#' @param n_surrogates Number of surrogates.
-#' @param surrogate How surrogates are made, as in [surrogate_trains()].
-#' @param dither,... Arguments of that method, in seconds; see [surrogate_trains()].
-#' @param distinct_units As in [mine_episodes()]: are pairs of a unit with itself left out?
-#' @return A whole number. A message says how many pairs of the recording reach it, and
-#'   how many are expected to by chance; `suppressMessages()` leaves it out. The
-#'   surrogates depend on [set.seed()].
+#' @param alpha Probability that chance puts any pair, or any chain of one size, beyond
+#'   chance; above 0 and below 1.
+#' @param method `"surrogates"`, or `"independent"` for the counts of [expected_counts()] as
+#'   means of Poisson variables. That is faster, but where rates change together nearly
+#'   everything is then beyond chance.
+#' @param n_surrogates Number of surrogates; at least `1 / alpha - 1`.
+#' @param surrogate,dither,... How surrogates are made, as in [episode_significance()].
+#' @return A whole number, from 2. A message says how many pairs and chains of the recording
+#'   reach it, and how many are beyond chance; `suppressMessages()` leaves it out. [set.seed()]
+#'   decides the surrogates.
 #' @section Errors:
-#' Errors about an argument have the class `synfire_error_argument`.
+#' Errors about an argument have the class `synfire_error_argument`, work beyond `max_memory`
+#' has `synfire_error_budget`.
 #' @seealso [mine_episodes()], [expected_counts()], [episode_significance()].
 #' @examples
 #' set.seed(1)
@@ -30,112 +39,164 @@
 #' min_count <- suggest_min_count(x, c(0, 0.005), threads = 2)
 #' mine_episodes(x, min_count, c(0, 0.005), threads = 2)
 #' @export
-suggest_min_count <- function(x, intervals, chance = 1,
-                              method = c("surrogates", "independent"), n_surrogates = 5,
-                              surrogate = "dither", dither = 0.015, ...,
-                              distinct_units = FALSE, threads = NULL, max_memory = 4e9) {
+suggest_min_count <- function(x, intervals, alpha = 0.05,
+                              method = c("surrogates", "independent"), n_surrogates = 39,
+                              surrogate = "joint_isi", dither = NULL, ...,
+                              distinct_units = TRUE, threads = NULL, max_memory = 4e9) {
   check_given(x = "a recording",
               intervals = "delay intervals in seconds, such as `c(0.005, 0.010)`")
   x <- as_spike_trains(x)
   intervals <- check_intervals(intervals, attr(x, "resolution", exact = TRUE))$seconds
-  chance <- check_number(chance, above = 0)
+  alpha <- check_alpha(alpha)
   method <- check_choice(method)
-  n <- check_count(n_surrogates, max = 1e4)
+  n <- check_count(n_surrogates, "n_surrogates", max = 1e4)
   check_surrogate(surrogate, list(...), FALSE, rlang::current_env())
   check_flag(distinct_units)
   threads <- check_threads(threads)
-  max_memory <- check_memory(max_memory)
+  max_memory <- check_memory(max_memory, min = 1e7)
   if (nrow(x) == 0L) abort_arg("x", "a recording with spikes", "one without")
-  pairs_of <- \(x) suppressMessages(pair_counts(x, intervals, distinct_units, threads, max_memory))
-  suggested <- if (method == "surrogates") {
-    # Those that have no use for `dither` refuse it.
-    trains <- if (missing(dither)) {
-      surrogate_trains(x, n, surrogate, ..., threads = threads, max_memory = max_memory)
-    } else {
-      surrogate_trains(x, n, surrogate, dither = dither, ..., threads = threads,
-                       max_memory = max_memory)
-    }
-    least_of_surrogates(lapply(trains, pairs_of), chance)
-  } else {
-    least_of_expected(expected_pairs(x, intervals, distinct_units), chance)
+  if (method == "surrogates" && !reaches(1 / (n + 1), alpha)) {
+    abort_arg("n_surrogates", sprintf("at least %s with this `alpha`",
+                                      commas(ceiling(1 / alpha - 1e-9) - 1)), exact(n))
   }
-  say_suggested(suggested, sum(pairs_of(x) >= suggested$count), method, n)
-  suggested$count
+  scaled <- scaled_surrogates(x, surrogate, dither, list(...),
+                              max(intervals[, 2L] - intervals[, 1L]))
+  made <- choose_surrogates(x, surrogate, scaled$dither, scaled$more)
+  candidates <- candidate_chains(x, intervals, distinct_units, threads, max_memory)
+  chains <- candidates$chains
+  if (nrow(chains) == 0L) return(say_nothing_follows(x, intervals))
+  beyond <- if (method == "surrogates") {
+    beyond_surrogates(chains, x, made, n, alpha, intervals, candidates$least, distinct_units,
+                      threads, max_memory)
+  } else {
+    beyond_independence(chains, x, alpha)
+  }
+  count <- .subset2(chains, "count")
+  suggested <- max(candidates$least, if (any(beyond$is)) min(count[beyond$is]), 2)
+  say_suggested(suggested, chains, beyond)
+  suggested
 }
 
-#' Counts of all pairs that occur
-#' @noRd
-pair_counts <- function(x, intervals, distinct_units, threads, max_memory) {
-  found <- mine_episodes(x, 1, intervals, max_size = 2, distinct_units = distinct_units,
-                         threads = threads, max_memory = max_memory)
-  .subset2(found, "count")[.subset2(found, "size") == 2L]
-}
+# So many chains are tested in seconds, and a table of them can be read.
+most_chains <- 5e3
 
-#' The least count that on average fewer than `chance` pairs of a surrogate reach
+#' All pairs that occur, and chains of three to five units down to the least count that not
+#' too many of them reach
 #'
-#' @param counts List of the counts of pairs, one for each surrogate.
-#' @return List of the `count`, from 2, and how many pairs reach it, `by_chance`.
+#' @return List of the `chains` and that `least` count.
 #' @noRd
-least_of_surrogates <- function(counts, chance) {
-  all <- sort(as.double(unlist(counts)), decreasing = TRUE)
-  # Of so many the last one may still reach it: the next one has to be below.
-  allowed <- ceiling(chance * length(counts)) - 1
-  count <- max(2, if (length(all) > allowed) all[[allowed + 1]] + 1 else 2)
-  list(count = count, by_chance = sum(all >= count) / length(counts))
+candidate_chains <- function(x, intervals, distinct_units, threads, max_memory) {
+  mine <- function(count, size) {
+    found <- mine_episodes(x, count, intervals, max_size = size, distinct_units = distinct_units,
+                           threads = threads, max_memory = max_memory)
+    found[.subset2(found, "size") > 1L, ]
+  }
+  pairs <- suppressMessages(mine(1, 2))
+  counts <- sort(.subset2(pairs, "count"), decreasing = TRUE)
+  if (length(counts) == 0L) return(list(chains = pairs, least = 2))
+  least <- max(2, counts[[min(20, length(counts))]])
+  again <- \(count) suppressWarnings(suppressMessages(mine(count, 5)))
+  longer <- again(least)
+  while (least > 2) {
+    lower <- max(2, floor(0.75 * least))
+    found <- again(lower)
+    if (nrow(found) > most_chains) break
+    least <- lower
+    longer <- found
+  }
+  list(chains = c(pairs, longer[.subset2(longer, "size") > 2L, ]), least = least)
 }
 
-#' The same of means of Poisson variables
+#' Which chains are beyond what surrogates have, by the largest score of a size
+#'
+#' @return List: `is`, a flag for each, `by` what it is compared with, `usual` count of a
+#'   typical pair by chance, and the count it would `need`.
 #' @noRd
-least_of_expected <- function(expected, chance) {
-  expected <- expected[expected > 0]
-  reach <- \(count) sum(stats::ppois(count - 1, expected, lower.tail = FALSE))
-  low <- 1
-  high <- 2
-  while (reach(high) >= chance) {
-    low <- high
-    high <- 2 * high
+beyond_surrogates <- function(chains, x, made, n, alpha, intervals, least, distinct_units,
+                              threads, max_memory) {
+  count <- .subset2(chains, "count")
+  size <- .subset2(chains, "size")
+  null <- null_in_parts(x, made, episode_codes(chains, x), count, n, NULL, threads, max_memory)
+  reached <- reached_by_maxima(null, size, seq_along(count))
+  longer <- which(size > 2L)
+  if (length(longer)) {
+    again <- null_of_chosen(x, made, chains[longer, ], count[longer], list(
+      units = levels(.subset2(x, "unit")), sizes = 3:5, min_count = least,
+      intervals = intervals, distinct_units = distinct_units
+    ), n, threads, max_memory)
+    reached[longer] <- pmax(reached[longer],
+                            reached_by_maxima(again, size[longer], seq_along(longer)))
   }
-  while (high - low > 1) {
-    middle <- floor((low + high) / 2)
-    if (reach(middle) >= chance) low <- middle else high <- middle
-  }
-  list(count = max(2, high), by_chance = reach(max(2, high)))
+  # The bar is the highest score that too many surrogates reach.
+  maxima <- sort(null$maximum[2L, ], decreasing = TRUE)
+  bar <- maxima[[floor(alpha * (n + 1) * (1 + 1e-9))]]
+  pair <- size == 2L
+  list(is = reaches((reached + 1) / (n + 1), alpha), by = counted(n, "surrogate"),
+       usual = stats::median(null$mean[pair]),
+       need = stats::median(null$mean[pair] + bar * pmax(null$sd[pair], 1)))
 }
 
-#' Expected counts of all pairs of units, with each interval
+#' The same where units are taken as independent
 #' @noRd
-expected_pairs <- function(x, intervals, distinct_units) {
-  rates <- observed_rates(x)
-  rates <- rates[rates > 0]
-  n <- length(rates)
-  first <- rep(seq_len(n), each = n)
-  second <- rep(seq_len(n), n)
-  if (distinct_units) {
-    differ <- first != second
-    first <- first[differ]
-    second <- second[differ]
-  }
-  rate <- rbind(rates[first], rates[second])
-  stretches <- lengths_of_trials(x)
-  bound <- \(v) matrix(v, 1L, ncol(rate))
-  unlist(lapply(seq_len(nrow(intervals)), \(k) {
-    expected_chains(rate, bound(intervals[k, 1L]), bound(intervals[k, 2L]), stretches)
-  }))
+beyond_independence <- function(chains, x, alpha) {
+  size <- .subset2(chains, "size")
+  expected <- expected_episodes(chains, x)
+  share <- alpha / tabulate(size)[size]
+  reach <- stats::ppois(.subset2(chains, "count") - 1, expected, lower.tail = FALSE)
+  pair <- size == 2L
+  list(is = reach <= share, by = "units that fire independently",
+       usual = stats::median(expected[pair]),
+       need = stats::median(stats::qpois(share, expected, lower.tail = FALSE)[pair]))
 }
 
-say_suggested <- function(suggested, found, method, n) {
-  where <- if (method == "surrogates") {
-    sprintf("on average in %s", counted(n, "surrogate"))
-  } else {
-    "if units fired independently"
-  }
+# ---- In words ------------------------------------------------------------------------
+
+#' "12 pairs and 3 longer chains"
+#' @noRd
+chains_text <- function(size) {
+  longer <- sum(size > 2L)
+  paste(counted(sum(size == 2L), "pair"), "and",
+        paste(commas(longer), if (longer == 1L) "longer chain" else "longer chains"))
+}
+
+say_suggested <- function(suggested, chains, beyond) {
+  size <- .subset2(chains, "size")
+  reach <- .subset2(chains, "count") >= suggested
+  rarer <- beyond$is & !reach
   cli::cli_inform(
-    c(i = paste("A count of {commas(suggested$count)} or more is reached by",
-                "{counted(found, 'pair')} of the recording, and by",
-                "{format(signif(suggested$by_chance, 2))} {where}."),
-      if (found == 0) paste("The units with the highest rates set it. To look below it,",
-                            "mine with a smaller count and rank by",
-                            "{.fn expected_counts}.")),
+    c(i = if (any(beyond$is)) {
+        paste("{chains_text(size[beyond$is & reach])} that occur {commas(suggested)} times or",
+              "more are beyond chance, compared with {beyond$by}.")
+      } else {
+        paste("None beyond chance: no pair and no chain of up to five units occurs more often",
+              "than {beyond$by} let it.")
+      },
+      i = if (!any(beyond$is)) {
+        paste("A typical pair, which occurs {format(signif(beyond$usual, 2))} times by chance,",
+              "would have been found from {commas(floor(beyond$need) + 1)} times on.")
+      },
+      i = paste("In all, {chains_text(size[reach])} of up to five units occur so often:",
+                "{.fn episode_significance} says which of them are chance."),
+      i = if (any(rarer)) {
+        paste("{chains_text(size[rarer])} beyond chance are rarer; with so low a count more",
+              "than {commas(most_chains)} chains would be found.")
+      }),
     class = "synfire_message_min_count"
   )
+}
+
+#' Where no unit follows another
+#' @noRd
+say_nothing_follows <- function(x, intervals) {
+  ticks <- unique(train_ticks(x))
+  apart <- ticks_to_seconds(min(diff(sort(ticks)), Inf), attr(x, "resolution", exact = TRUE))
+  cli::cli_inform(
+    c(i = "None beyond chance: no unit follows another within these `intervals`.",
+      i = if (is.finite(apart) && apart > max(intervals)) {
+        paste("Spike times are {exact(apart)} s apart or more, as in films of so many frames:",
+              "take intervals that hold several frames.")
+      }),
+    class = "synfire_message_min_count"
+  )
+  2
 }

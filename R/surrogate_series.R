@@ -26,14 +26,22 @@
 #'   end of the data, with no twin on the way, are not taken. A series with few twins has
 #'   surrogates that go round in stretches of it: look at them.
 #'
-#' `NA` stay where they are for `"shuffle"` and `"seasonal"`. For `"phase"` and `"twin"`,
-#' which need every row, they are an error.
+#' * `"shift"`: everything but the place in time. A stretch of the series is closed to a ring,
+#'   and a surrogate is that ring from another start. The stretch is 80 to 90 % of the series,
+#'   so long that what comes after it, up to the end of the series, is most like the rows at its
+#'   beginning: what oscillates goes on where the ring closes. Some rows appear twice for
+#'   that, and others not. A series of fewer than ten rows is shifted as a whole. Where a
+#'   period of 2 to 100 rows explains more than a tenth of the variance, the mean of each place in
+#'   the period stays where it is, and the rest is shifted.
+#'
+#' `NA` stay where they are for `"shuffle"` and `"seasonal"`, and move with the other values
+#' for `"shift"`. For `"phase"` and `"twin"`, which need every row, they are an error.
 #'
 #' @param x Numeric vector, or a [ts]; one value a row, at equal steps in time.
 #' @param n_surrogates Number of surrogates.
-#' @param surrogate The method, which says what surrogates keep; see below. [ccm()] and
-#'   [causal_map()] take the same methods, and like this function `"phase"`, which keeps all
-#'   that a linear process has, where nothing is said.
+#' @param surrogate The method, which says what surrogates keep; see below. [causal_map()]
+#'   takes the same methods, and `"shift"` where nothing is said; [ccm()] takes all but that
+#'   one, and like this function `"phase"` where nothing is said.
 #' @param ... Not used; must be empty. All arguments after it are given by name.
 #' @param period For `"seasonal"`: rows of a season's round, such as 12 for months.
 #'   By default the [frequency()] of a `ts`.
@@ -74,8 +82,8 @@
 #' range(apply(phases, 2, sd) - sd(x))
 #' @export
 surrogate_series <- function(x, n_surrogates = 100,
-                             surrogate = c("phase", "shuffle", "seasonal", "twin"), ...,
-                             period = NULL, spline = FALSE, alpha = 0, E = 2, tau = -1,
+                             surrogate = c("phase", "shuffle", "seasonal", "twin", "shift"),
+                             ..., period = NULL, spline = FALSE, alpha = 0, E = 2, tau = -1,
                              recurrence = 0.1) {
   check_given(x = "a numeric vector of at least two values")
   check_no_dots()
@@ -122,7 +130,8 @@ surrogate_maker <- function(x, method, period, E, tau, recurrence = 0.1,
     shuffle = shuffler(x),
     phase = phase_shifter(x),
     seasonal = season_shuffler(x, period),
-    twin = twin_walker(x, E, tau, recurrence, call)
+    twin = twin_walker(x, E, tau, recurrence, call),
+    shift = ring_shifter(x)
   )
 }
 
@@ -220,6 +229,51 @@ phase_shifter <- function(x) {
     if (n %% 2 == 0) turned[half + 2L] <- turned[half + 2L] * sign(u[half + 1] - 0.5)
     Re(fourier(turned, inverse = TRUE)) / n
   }
+}
+
+ring_shifter <- function(x) {
+  x <- as.double(x)
+  n <- length(x)
+  # What has a season in common with others is in step with them: that stays.
+  traits <- series_traits(x, rep(1L, n))
+  season <- if (isTRUE(traits$period > 0)) traits$season else 0
+  x <- x - season
+  ring <- closed_stretch(x)
+  round <- ring[[2L]] - ring[[1L]] + 1
+  \(key, k) {
+    by <- 1 + floor(random_uniform(1, key, k) * (round - 1))
+    x[ring[[1L]] + (by + seq_len(n) - ring[[1L]]) %% round] + season
+  }
+}
+
+#' First and last row of the stretch whose end goes on best at its beginning
+#' @noRd
+closed_stretch <- function(x) {
+  n <- length(x)
+  z <- x - mean(x, na.rm = TRUE)
+  z[is.na(z)] <- 0
+  if (n < 10L || all(z == 0)) return(c(1, n))
+  z <- z / max(abs(z))
+  most <- n %/% 5
+  overlap <- seq(max(1, n %/% 10), most)
+  # What the first and the last rows have in common, for each overlap of the two.
+  head <- z[seq_len(most)]
+  tail <- z[n - most + seq_len(most)]
+  gap <- rep(0, stats::nextn(2 * most) - most)
+  products <- stats::fft(Conj(stats::fft(c(head, gap))) * stats::fft(c(tail, gap)),
+                         inverse = TRUE)
+  products <- Re(products[most - overlap + 1]) / (most + length(gap))
+  squares <- cumsum(head^2)[overlap] + cumsum(rev(tail)^2)[overlap]
+  best <- overlap[[which.min((squares - 2 * products) / overlap)]]
+  # It is closed where values and their steps differ least.
+  step <- c(diff(z), 0)
+  unit <- c(mean(z^2), max(mean(step^2), 1e-300))
+  rows <- seq_len(best)
+  last <- rows + n - best
+  apart <- (z[rows] - z[last])^2 / unit[[1L]] + (step[rows] - step[last])^2 / unit[[2L]]
+  if (best > 1) apart[[best]] <- Inf # its step is not known
+  first <- which.min(apart)
+  c(first, first + n - best - 1)
 }
 
 #' The discrete Fourier transform, in n log n steps for every n

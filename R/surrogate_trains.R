@@ -102,8 +102,9 @@
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param n_surrogates Number of surrogates.
 #' @param surrogate The method, which says what surrogates keep; see below. All functions of
-#'   this package that test spikes against surrogates take these methods, and `"dither"`, the
-#'   published method of SPADE, where nothing is said.
+#'   this package that test spikes against surrogates take these methods. Where nothing is
+#'   said, patterns are tested with `"dither"`, the published method of SPADE, and episodes with
+#'   `"joint_isi"`, as [episode_significance()] explains.
 #' @param ... Not used; must be empty. All arguments after it are given by name.
 #' @param dither How far a spike, train or trial moves at most, in seconds; at most the
 #'   shortest trial. What is less than a tick of it is cut off. Methods with a `window` take

@@ -55,7 +55,8 @@ rows <- NULL
 compare <- function(work, x, min_count, intervals, calls = 50, cpu_calls = 5) {
   elapsed <- function(device) {
     threads <- if (device == "cpu") 1
-    system.time(found <<- mine_episodes(x, min_count, intervals, device = device,
+    system.time(found <<- mine_episodes(x, min_count, intervals, distinct_units = FALSE,
+      device = device,
                                         threads = threads))[["elapsed"]]
   }
   found <- NULL

@@ -22,10 +22,12 @@ floor_ms <- function(levels, events) {
 
 measure <- function(work, x, min_count, intervals, calls = 5) {
   found <- NULL
-  window <- mine_episodes(x, min_count, intervals, device = "gpu")
+  window <- mine_episodes(x, min_count, intervals, distinct_units = FALSE,
+      device = "gpu")
   row <- function(engine) {
     times <- replicate(calls + 1, {
-      call <- system.time(found <<- mine_episodes(x, min_count, intervals, engine = engine,
+      call <- system.time(found <<- mine_episodes(x, min_count, intervals, distinct_units = FALSE,
+      engine = engine,
                                                   device = "gpu"))[["elapsed"]]
       kernels <- sum(attr(found, "levels")$seconds, na.rm = TRUE)
       1000 * c(call, attr(found, "device_elapsed"), kernels)

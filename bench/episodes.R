@@ -35,7 +35,8 @@ note <- function(work, what, measured, base = NULL) {
 #' One recording at one threshold: the window engine against the published ones
 compare <- function(work, x, min_count, intervals, two_pass = FALSE) {
   mine <- function(engine, threads = 1) {
-    measure(\() mine_episodes(x, min_count, intervals, engine = engine, threads = threads))
+    measure(\() mine_episodes(x, min_count, intervals, distinct_units = FALSE,
+      engine = engine, threads = threads))
   }
   window <- mine("window")
   state <- mine("state")
@@ -48,7 +49,8 @@ compare <- function(work, x, min_count, intervals, two_pass = FALSE) {
 #' Wall seconds on two threads against one, and the memory it takes
 scale_up <- function(work, x, min_count, intervals) {
   mine <- function(threads) {
-    measure(\() mine_episodes(x, min_count, intervals, threads = threads))
+    measure(\() mine_episodes(x, min_count, intervals, distinct_units = FALSE,
+      threads = threads))
   }
   one <- mine(1)
   two <- mine(2)

@@ -45,6 +45,17 @@ bursting <- function(seconds) {
   spikes(c(first, rep(first, more) + unlist(later)), c(unit, rep(unit, more)))
 }
 
+# Units fire every 160 ms with a jitter of 4 ms.
+regular <- function(seconds) {
+  each <- lapply(letter, \(unit) {
+    time <- cumsum(rnorm(ceiling(seconds / 0.15), 0.16, 0.004)) - runif(1, 0, 0.16)
+    data.frame(time = time, unit = unit)
+  })
+  all <- do.call(rbind, each)
+  all <- all[all$time > 0 & all$time < seconds, ]
+  spikes(all$time, all$unit)
+}
+
 with_chains <- function(all, seconds, chains) {
   first <- runif(rpois(1, chains * seconds / 2), seconds / 2, seconds - 0.03)
   spikes(c(all$time, first, first + 0.01, first + 0.02),
@@ -97,13 +108,14 @@ rates <- function() {
          look = 2, n_surrogates = 149)
   report("rates that rise and fall together", 0.1, together, 2, alarms = 180, look = 2,
          n_surrogates = 39)
-  report("bursting units, distinct units", 0.1, bursting, 2, alarms = 180, look = 2,
-         n_surrogates = 39, distinct_units = TRUE)
-  report("bursting units, distinct units, trains shifted", 0.1, bursting, 2, alarms = 180,
-         look = 2, n_surrogates = 39, distinct_units = TRUE, surrogate = "train_shift",
-         dither = 0.1)
-  report("bursting units, which dithering takes apart", 0.1, bursting, 2, alarms = 180,
-         look = 2, n_surrogates = 39)
+  report("bursting units", 0.1, bursting, 2, alarms = 180, look = 2, n_surrogates = 39)
+  report("bursting units, trains shifted", 0.1, bursting, 2, alarms = 180, look = 2,
+         n_surrogates = 39, surrogate = "train_shift", dither = 0.1)
+  report("bursting units that may repeat, dithered", 0.1, bursting, 2, alarms = 180, look = 2,
+         n_surrogates = 39, distinct_units = FALSE, surrogate = "dither")
+  report("regular units", 0.1, regular, 2, alarms = 180, look = 2, n_surrogates = 39)
+  report("regular units, dithered", 0.1, regular, 2, alarms = 180, look = 2, n_surrogates = 39,
+         surrogate = "dither")
 }
 
 power <- function() {

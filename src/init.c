@@ -105,6 +105,7 @@
     ENTRY(r_edm_smap, 6)                                                                 \
     ENTRY(r_smap_pairs, 3)                                                               \
     ENTRY(r_forecast, 3)                                                                 \
+    ENTRY(r_series_activity, 2)                                                          \
     ENTRY(r_series_traits, 3)                                                            \
     ENTRY(r_standard_units, 2)                                                           \
     ENTRY(r_season_means, 4)                                                             \

@@ -87,8 +87,10 @@ chaotic_series <- function(series, steps = 1600) {
 episodes_work <- function(title, x, min_count, intervals) {
   list(
     title = title, request = "episodes", peers = "Algorithm 1", devices = "cpu",
-    ours = \(threads, device) mine_episodes(x, min_count, intervals, threads = threads),
-    theirs = \() mine_episodes(x, min_count, intervals, engine = "state", threads = 1),
+    ours = \(threads, device) mine_episodes(x, min_count, intervals, distinct_units = FALSE,
+      threads = threads),
+    theirs = \() mine_episodes(x, min_count, intervals, distinct_units = FALSE,
+      engine = "state", threads = 1),
     same = \(ours, theirs) if (identical(as.data.frame(ours), as.data.frame(theirs))) {
       list(same = TRUE, text = sprintf("same %s episodes", count_text(nrow(ours))))
     } else {

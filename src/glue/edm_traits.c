@@ -59,6 +59,28 @@ SEXP r_series_traits(glue_owner *own, SEXP series, SEXP first, SEXP threads)
     return out;
 }
 
+/* A list of `constant`, `events` and `memory` of each series. */
+SEXP r_series_activity(glue_owner *own, SEXP series, SEXP threads)
+{
+    const char *fields[] = {"constant", "events", "memory", ""};
+    syn_series of = series_of(series);
+    syn_activity *found = glue_hold(own, (of.n + (size_t)1) * sizeof *found, NULL);
+    syn_status status = syn_activity_find(&of, threads_of(threads),
+                                          glue_watch(own, "Looking at series"), found);
+    if (status != SYN_OK)
+        return glue_status(status, NA_REAL, NA_REAL);
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    for (int i = 0; i < 3; i++)
+        SET_VECTOR_ELT(out, i, Rf_allocVector(i ? INTSXP : LGLSXP, (R_xlen_t)of.n));
+    for (uint32_t i = 0; i < of.n; i++) {
+        LOGICAL(VECTOR_ELT(out, 0))[i] = found[i].constant;
+        INTEGER(VECTOR_ELT(out, 1))[i] = (int)found[i].events;
+        INTEGER(VECTOR_ELT(out, 2))[i] = (int)found[i].memory;
+    }
+    UNPROTECT(1);
+    return out;
+}
+
 static SEXP matrix_like(const syn_series *of)
 {
     return Rf_allocMatrix(REALSXP, (int)of->steps, (int)of->n);

@@ -179,6 +179,7 @@ SEXP r_forecast(glue_owner *own, SEXP series, SEXP jobs, SEXP options);
 
 /* edm_traits.c */
 SEXP r_series_traits(glue_owner *own, SEXP series, SEXP first, SEXP threads);
+SEXP r_series_activity(glue_owner *own, SEXP series, SEXP threads);
 SEXP r_standard_units(glue_owner *own, SEXP series, SEXP threads);
 SEXP r_season_means(glue_owner *own, SEXP series, SEXP first, SEXP period, SEXP threads);
 

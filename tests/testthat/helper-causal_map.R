@@ -32,6 +32,18 @@ oracle_correlation <- function(predicted, observed) {
   stats::cor(p, y)
 }
 
+# Series that have no rho: constant, or less than 20 times away from what most values are.
+oracle_unmapped <- function(x) {
+  apply(x, 2, \(v) {
+    v <- v[!is.na(v)]
+    if (length(unique(v)) < 2L) return(TRUE)
+    most <- as.numeric(names(which.max(table(format(v, digits = 17)))))
+    away <- rle(abs(v - most))$values
+    if (mean(abs(v - most) == 0) <= 0.5) return(FALSE)
+    sum(diff(sign(diff(c(0, away, 0)))) < 0) < 20
+  })
+}
+
 # E: one for each target.
 oracle_causal_map <- function(x, E, libraries = seq_len(ncol(x)),
                               targets = seq_len(ncol(x)), ...) {
@@ -42,6 +54,8 @@ oracle_causal_map <- function(x, E, libraries = seq_len(ncol(x)),
       rho[i, j] <- oracle_cross(x[, libraries[[i]]], x[, targets[[j]]], E[[j]], ...)
     }
   }
+  unmapped <- oracle_unmapped(x)
+  rho[unmapped[libraries], ] <- rho[, unmapped[targets]] <- NA
   rho
 }
 

@@ -183,7 +183,10 @@ plain <- function(x) {
 }
 
 mined_by <- function(stream, min_count, ...) {
-  mine_episodes(stream$x, min_count = min_count, intervals = stream_intervals(stream), ...)
+  all <- list(...)
+  # Oracles know units that repeat.
+  if (is.null(all$distinct_units)) all$distinct_units <- FALSE
+  do.call(mine_episodes, c(list(stream$x, min_count, stream_intervals(stream)), all))
 }
 
 engines <- c("window", "state", "two-pass")

@@ -16,6 +16,9 @@ oracle_smap_map <- function(x, E, tau = -1, Tp = 1, theta = 2, ridge = 0,
     strength[i, j] <- one[[2L]]
     well[i, j] <- one[[3L]]
   }
+  unmapped <- oracle_unmapped(x)
+  rho[unmapped[libraries], ] <- rho[, unmapped[targets]] <- NA
+  strength[unmapped[libraries], ] <- strength[, unmapped[targets]] <- NA
   list(rho = rho, strength = strength, well = well)
 }
 

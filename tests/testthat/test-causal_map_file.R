@@ -400,6 +400,7 @@ test_that("large maps lie in tiles, and their numbers are found again", {
                libraries = 1:n, targets = 1:m, E = rep(1L, m), rule = map_rule(1, Tp = 0:1),
                split = FALSE, place = list(device = "cpu"), call = quote(causal_map()), id = "map",
                kind = "causal_map")
+  task$rule$reasons <- integer(m)
   create_map_file(file, task, FALSE, rlang::current_env())
   values <- list(rho = matrix(as.double(round(runif(n * m) * 2^20)) / 2^20, n),
                  lag = matrix(as.double(sample(-5:5, n * m, TRUE)), n))

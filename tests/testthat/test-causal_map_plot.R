@@ -206,7 +206,8 @@ test_that("pictures look as they did", {
 test_that("degrees of a map whose pairs are all without links are drawn", {
   skip_if_not_installed("ggplot2")
   set.seed(1)
-  x <- cbind(rnorm(30), 1)
-  degrees <- ggplot2::ggplot_build(plot(causal_map(x, E = 3, threads = 2), type = "degree"))
+  x <- cbind(rnorm(30), rnorm(30))
+  map <- causal_map(x, E = 3, threads = 2)
+  degrees <- ggplot2::ggplot_build(plot(map, type = "degree", threshold = 1))
   expect_gt(nrow(degrees$data[[1L]]), 0)
 })

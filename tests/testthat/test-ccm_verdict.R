@@ -462,8 +462,8 @@ test_that("evidence tells how far it is, and that it is done", {
   expect_identical(steps[[length(steps)]], Inf)
   finite <- sum(steps[is.finite(steps)])
   # As many as with_progress() counts on, or a few less.
-  expect_lte(finite, 39 + 120)
-  expect_gt(finite, 0.7 * (39 + 120))
+  expect_lte(finite, 39 + 160)
+  expect_gt(finite, 0.7 * (39 + 160))
 })
 
 test_that("a dimension that does not fit is told", {

@@ -127,7 +127,7 @@ test_that("arguments of another engine, or of other surrogates, are refused", {
   refused(mine_episodes(made$x, 1, c(0, 0.005), dedup = FALSE), "`dedup`")
   test <- function(...) episode_significance(made$found, n_surrogates = 2, threads = 1, ...)
   refused(test(surrogate = "randomise", dither = 0.01), "`dither`")
-  refused(test(refractory = 0.001), "`refractory`")
+  refused(test(surrogate = "dither", refractory = 0.001), "`refractory`")
   refused(test(surrogate = "no such"), "`surrogate`")
   expect_s3_class(test(surrogate = "dither", dither = 0.01), "episode_significance")
   expect_s3_class(test(surrogate = "randomise"), "episode_significance")

@@ -166,8 +166,11 @@ test_that("a common beginning of names is left out, numbers stay whole", {
 
 test_that("a network needs a step", {
   skip_if_not_installed("igraph")
-  expect_error(ggplot2::autoplot(small_table()[1:2, ], type = "network"),
-               class = "synfire_error_argument")
+  for (rows in list(1:2, integer())) {
+    expect_message(drawn <- ggplot2::autoplot(small_table()[rows, ], type = "network"),
+                   "no network to draw", class = "synfire_message_empty")
+    expect_s3_class(drawn, "ggplot")
+  }
 })
 
 test_that("arrows are no longer than the steps between close neighbours", {

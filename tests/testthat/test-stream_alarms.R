@@ -15,7 +15,7 @@ fired <- function(seconds, units = 8, rate = 10, chains = 0, from = seconds / 2)
 # A stream that was fed all of it in blocks; what each look found.
 followed <- function(all, seconds, every, ..., window = 10, max_size = 3) {
   s <- episode_stream(c(0.005, 0.015), 3, window, resolution = 1e-3, threads = 1,
-                      max_size = max_size, dither = 0.03, ...)
+                      max_size = max_size, surrogate = "dither", dither = 0.03, ...)
   looks <- data.frame()
   ends <- round(seq(every, seconds, by = every), 3)
   block <- findInterval(all$time, c(0, ends), left.open = TRUE)
@@ -246,4 +246,43 @@ test_that("what alarms cannot be is refused before the experiment", {
   expect_identical(s$alarming$n, 50)
   expect_identical(s$alarming$look, 1e7)
   expect_identical(s$alarming$judge_after, 2.5e6)
+})
+
+test_that("units that fire like clocks raise no more alarms than is said", {
+  # Every 160 ms with a jitter of 4 ms; six units that know nothing of each other.
+  clocks <- function(seconds) {
+    each <- lapply(letters[1:6], \(unit) {
+      time <- cumsum(rnorm(ceiling(seconds / 0.13), 0.16, 0.004)) - runif(1, 0, 0.16)
+      data.frame(time = round(time[time > 0 & time < seconds], 3), unit = unit)
+    })
+    all <- unique(do.call(rbind, each))
+    all[order(all$time), ]
+  }
+  looks_with_alarm <- function(seed, surrogate) {
+    withr::local_seed(seed)
+    all <- clocks(60)
+    s <- episode_stream(c(0.005, 0.015), 3, 10, resolution = 1e-3, threads = 1, max_size = 3,
+                        alarms = 36, look = 10, n_surrogates = 19, judge_after = 0,
+                        surrogate = surrogate)
+    expect_equal(s$alarming$dither, 0.03)
+    sum(vapply(1:6, \(k) {
+      s <<- update(s, all[all$time > 10 * (k - 1) & all$time <= 10 * k, ], now = 10 * k)
+      nrow(s$alarms) > 0
+    }, NA))
+  }
+  alarms <- vapply(1:6, looks_with_alarm, 0, "joint_isi")
+  # One in ten is said; 36 looks raise more than 10 with a probability of 0.001.
+  expect_lte(sum(alarms), 10)
+  dithered <- vapply(1:3, looks_with_alarm, 0, "dither")
+  expect_gt(mean(dithered) / 6, 0.5)
+})
+
+test_that("streams show no chains of one unit unless they are asked for", {
+  time <- seq(0.01, 9.9, by = 0.01)
+  show <- function(...) {
+    s <- episode_stream(c(0.005, 0.015), 5, 10, resolution = 1e-3, threads = 1, max_size = 3, ...)
+    update(s, data.frame(time = time, unit = "12"), now = 10)$episodes$size
+  }
+  expect_identical(show(), 1L)
+  expect_identical(show(distinct_units = FALSE), 1:3)
 })

@@ -118,7 +118,7 @@ make_small_calls <- function(r) {
     compare_maps = list(a = r$causal_map, b = r$causal_map),
     count_episodes = list(x = x, episodes = r$episodes),
     expected_counts = list(x = r$episodes),
-    suggest_min_count = list(x = x, intervals = c(0, 0.02), n_surrogates = 2),
+    suggest_min_count = list(x = x, intervals = c(0, 0.02), n_surrogates = 19),
     suggest_pattern_count = list(x = x, bin_size = 0.01, window_bins = 3, n_surrogates = 2),
     synfire_colours = list(n = 3), theme_synfire = list(base_size = 11),
     delay_embed = list(x = table, columns = "x", E = 2),

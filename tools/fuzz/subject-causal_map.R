@@ -185,7 +185,7 @@ fuzz_map <- function(x, world) {
                               n_surrogates = whole(1, 6), top = whole(1, 4),
                               screen = one_of(0.5, -1, 0, 1)))
     if (!is.null(rule$n_surrogates)) {
-      rule$surrogate <- one_of("shuffle", "phase", "seasonal", "twin")
+      rule$surrogate <- one_of("shuffle", "phase", "seasonal", "twin", "shift")
       if (rule$surrogate == "seasonal") rule$period <- whole(2, 6)
     }
   }
@@ -230,9 +230,16 @@ kinds_agree <- function(map, x, rule, libraries, targets) {
   })
   tolerance <- map_tolerance(x, E, rule)
   for (other in layers) {
-    close_maps(other$rho, matrix(unclass(map), nrow(map)), "maps of two kinds of registers",
+    close_maps(unmapped_rows(other$rho, map), matrix(unclass(map), nrow(map)), "maps of two kinds of registers",
                tolerance)
   }
+}
+
+# Rows of series without a rho, whatever the compiled code finds for them.
+unmapped_rows <- function(rho, map) {
+  none <- rownames(map) %in% names(attr(map, "reasons"))[attr(map, "reasons") != "pieces"]
+  rho[none, ] <- NA
+  rho
 }
 
 map_on_gpu <- function(cpu, call, x, rule, world) {

@@ -507,7 +507,7 @@ fuzz_subject("series",
 
 # What a surrogate keeps.
 surrogates_of <- function(x) {
-  method <- one_of("shuffle", "phase", "seasonal", "twin")
+  method <- one_of("shuffle", "phase", "seasonal", "twin", "shift")
   args <- c(list(x = x, n_surrogates = whole(1, 4), surrogate = method), switch(method,
     seasonal = c(some_args(period = whole(2, 12), p = 0.9),
                  some_args(spline = TRUE, alpha = one_of(0, 1e-3, size_of(x)), p = 0.3)),

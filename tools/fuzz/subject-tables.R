@@ -84,9 +84,9 @@ tb_expected <- function() {
 tb_suggest <- function() {
   x <- draw_recording(150, 5)
   tick <- tick_of(x)
-  args <- c(list(x, c(0, tick * whole(1, 40)), chance = one_of(0.3, 1, 5),
+  args <- c(list(x, c(0, tick * whole(1, 40)), alpha = one_of(0.05, 0.2, 0.5),
                  method = one_of("surrogates", "independent")),
-            some_args(n_surrogates = whole(1, 4), surrogate = one_of("dither", "train_shift"),
+            some_args(n_surrogates = whole(1, 30), surrogate = one_of("dither", "train_shift"),
                       dither = tick * whole(5, 50), distinct_units = sometimes(),
                       threads = whole(1, 3), max_memory = 1e8))
   seed <- whole(1, 1e6)
@@ -97,10 +97,10 @@ tb_suggest <- function() {
   args$threads <- 1
   set.seed(seed)
   same(attempt("suggest_min_count", args), got, "counts suggested with the same seed")
-  args$chance <- args$chance * 2
+  args$alpha <- args$alpha * 1.9
   set.seed(seed)
   more <- attempt("suggest_min_count", args)
-  if (!refused(more) && more > got) finding("more chance, and a higher count is suggested")
+  if (!refused(more) && more > got) finding("a larger alpha, and a higher count is suggested")
 }
 
 tb_look <- function() {

@@ -33,6 +33,7 @@ typedef struct traits_job {
     size_t slots;       /* a power of 2, at least twice the steps */
     worker *worker;
     syn_traits *traits;
+    syn_activity *activity;
     double *out;
 } traits_job;
 
@@ -60,14 +61,22 @@ static uint32_t known_values(const double *x, uint32_t steps, double *to, double
     return n;
 }
 
-static int is_constant(const double *x, uint32_t n, double size)
+/* What values of this size differ by where they are one and the same. */
+static double rounding_of(double size) { return 8 * DBL_EPSILON * size; }
+
+static int all_alike(const double *x, uint32_t n, double size)
 {
     double low = INFINITY, high = -INFINITY;
     for (uint32_t i = 0; i < n; i++) {
         low = x[i] < low ? x[i] : low;
         high = x[i] > high ? x[i] : high;
     }
-    return n < SYN_TRAITS_LEAST || high - low <= 8 * DBL_EPSILON * size;
+    return n == 0 || high - low <= rounding_of(size);
+}
+
+static int is_constant(const double *x, uint32_t n, double size)
+{
+    return n < SYN_TRAITS_LEAST || all_alike(x, n, size);
 }
 
 /* A power of two near `size`, not 0: squares of what is divided by it are numbers. */
@@ -279,6 +288,103 @@ syn_status syn_traits_find(const syn_series *series, const int *first, int threa
         status = syn_parallel_for(series->n, threads, watch, "series", find_traits, &job);
     for (int i = 0; job.worker && i < threads; i++)
         free_memory(job.worker + i);
+    free(job.worker);
+    return status;
+}
+
+/* ---- activity ---- */
+
+/* The value of more than half of all, NaN without one: every other value has an
+   opponent among those that are it (Boyer and Moore). */
+static double usual_value(const double *x, uint32_t n, double same)
+{
+    double usual = NAN;
+    uint32_t ahead = 0, times = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (ahead == 0)
+            usual = x[i];
+        ahead += fabs(x[i] - usual) <= same ? 1 : -1;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        times += fabs(x[i] - usual) <= same;
+    return times > n / 2 ? usual : NAN;
+}
+
+static uint32_t events_of(const double *x, uint32_t n, double same)
+{
+    double usual = usual_value(x, n, same), before = 0;
+    uint32_t events = 0;
+    int away = 0;
+    if (isnan(usual))
+        return INT32_MAX;
+    for (uint32_t i = 0; i < n; i++) {
+        double off = fabs(x[i] - usual);
+        events += away && off < before - same;
+        away = off > before + same || (away && off >= before - same);
+        before = off;
+    }
+    return events + (uint32_t)away;
+}
+
+/* Gaps count as the mean. */
+static uint32_t memory_of(double *x, uint32_t steps, uint32_t n, double unit)
+{
+    double mean = 0, squares = 0;
+    for (uint32_t i = 0; i < steps; i++)
+        mean += isnan(x[i]) ? 0 : x[i] / unit / n;
+    for (uint32_t i = 0; i < steps; i++) {
+        x[i] = isnan(x[i]) ? 0 : x[i] / unit - mean;
+        squares += x[i] * x[i];
+    }
+    memset(x + steps, 0, SYN_F64_LANES * sizeof *x);
+    for (uint32_t lag = 1; lag < steps / 10; lag++) {
+        syn_f64 sum = syn_f64_all(0);
+        double shared = 0;
+        for (uint32_t i = 0; i + lag < steps; i += SYN_F64_LANES)
+            sum += syn_f64_load(x + i) * syn_f64_load(x + i + lag);
+        for (int k = 0; k < SYN_F64_LANES; k++)
+            shared += sum[k];
+        if (shared < exp(-1) * squares)
+            return lag;
+    }
+    return steps / 10;
+}
+
+static syn_status find_activity(void *context, size_t item, int thread)
+{
+    const traits_job *job = context;
+    uint32_t steps = job->series->steps;
+    const double *x = job->series->value + item * steps;
+    double *room = job->worker[thread].value, size;
+    uint32_t n = known_values(x, steps, room, &size);
+    syn_activity *out = job->activity + item;
+    *out = (syn_activity){.constant = all_alike(room, n, size)};
+    if (out->constant)
+        return SYN_OK;
+    out->events = events_of(room, n, rounding_of(size));
+    memcpy(room, x, steps * sizeof *room);
+    out->memory = memory_of(room, steps, n, unit_of(size));
+    return SYN_OK;
+}
+
+syn_status syn_activity_find(const syn_series *series, int threads, const syn_watch *watch,
+                             syn_activity *out)
+{
+    traits_job job = {.series = series, .activity = out};
+    size_t room = (size_t)series->steps + SYN_F64_LANES;
+    threads = threads > 1 ? threads : 1;
+    job.worker = calloc((size_t)threads, sizeof *job.worker);
+    syn_status status = job.worker ? SYN_OK : SYN_NO_MEMORY;
+    for (int i = 0; status == SYN_OK && i < threads; i++) {
+        job.worker[i].value = malloc(room * sizeof(double));
+        if (!job.worker[i].value)
+            status = SYN_NO_MEMORY;
+    }
+    if (status == SYN_OK)
+        status =
+            syn_parallel_for(series->n, threads, watch, "series", find_activity, &job);
+    for (int i = 0; job.worker && i < threads; i++)
+        free(job.worker[i].value);
     free(job.worker);
     return status;
 }

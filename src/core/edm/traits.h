@@ -21,6 +21,20 @@ typedef struct syn_traits {
     double repeated;   /* share of the most common value */
 } syn_traits;
 
+/* What a series must have before a map says anything of it. */
+typedef struct syn_activity {
+    int constant;      /* no two values differ by more than the rounding of a mean */
+    uint32_t events;   /* where more than half of the values are one and the same: how
+                          often the series goes furthest from that, and back; else
+                          INT32_MAX */
+    uint32_t memory;   /* the lag at which its autocorrelation first is below 1 / e, or a
+                          tenth of its rows; 0 where it is constant */
+} syn_activity;
+
+/* The activity of each series, as below. */
+syn_status syn_activity_find(const syn_series *series, int threads, const syn_watch *watch,
+                             syn_activity *out);
+
 /* The traits of each series. `first` [steps] is the first row of the segment of each row,
    from 1, so at most one more than its index. Threads change no digit. SYN_NO_MEMORY;
    SYN_INTERRUPTED. */
