@@ -59,6 +59,10 @@ other_series <- function(recording) {
 
 # ---- One analysis of one recording -----------------------------------------------------
 
+words_of <- function(error) {
+  paste("stopped:", gsub("\\s+", " ", cli::ansi_strip(conditionMessage(error))))
+}
+
 # The rows of one question, or one row that says how it stopped.
 ask <- function(question, recording, analysis, name, data, args, look) {
   started <- sum(proc.time()[1:2])
@@ -83,8 +87,7 @@ ask <- function(question, recording, analysis, name, data, args, look) {
     halves = report_halves(look(\(data) cut_half(data, FALSE), "first half"),
                            look(\(data) cut_half(data, TRUE), "second half"))
   ), error = function(e) {
-    answer("it runs", paste("stopped:", gsub("\\s+", " ", cli::ansi_strip(conditionMessage(e)))),
-        "", if (question$group == "halves") NA else FALSE)
+    answer("it runs", words_of(e), "", if (question$group == "halves") NA else FALSE)
   })
   seconds <- sum(proc.time()[1:2]) - started
   lapply(rows, \(one) c(list(recording = recording$name, cut = recording$cut, analysis = name,
@@ -173,7 +176,7 @@ rows <- parallel::mclapply(seq_len(NROW(cells)), \(k) {
   recording <- recordings[[cells$recording[[k]]]]
   name <- cells$analysis[[k]]
   tryCatch(suppressMessages(ask_all(recording, name)), error = function(e) {
-    stopped <- answer("it loads", paste("stopped:", conditionMessage(e)), "", FALSE)
+    stopped <- answer("it loads", words_of(e), "", FALSE)
     rows <- lapply(stopped, \(r) c(list(recording = recording$name, cut = "", analysis = name,
                                         question = "", group = "", seconds = 0), r))
     show(rows)
