@@ -17,6 +17,8 @@ help:
 	@echo 'make sanitize-gpu               run every GPU kernel with those of CUDA'
 	@echo 'make fuzz [SECONDS=120]         random calls, compared and watched; each finding is'
 	@echo '          SEED=1 SUBJECT=wrong CASE=7   shown with the command that replays it'
+	@echo 'make controls [SHORT=yes]       recordings that are asked what must be answered by no'
+	@echo '          RECORDING=mouse ANALYSIS=spade QUESTION=halves   some rows of the table'
 	@echo 'make check                      R CMD check --as-cran, nothing but OK is accepted'
 	@echo 'make portable                   the core for clang, arm64 and Windows, tested'
 	@echo 'make check-cuda                 the package with older CUDA toolkits'
@@ -45,6 +47,11 @@ test: install
 fuzz: install
 	@$(WITH_LIBRARY) BUILD="$(BUILD)" SECONDS="$(SECONDS)" SEED="$(SEED)" \
 	  SUBJECT="$(SUBJECT)" CASE="$(CASE)" WORKERS="$(WORKERS)" Rscript tools/fuzz/run.R
+
+controls: install
+	@$(WITH_LIBRARY) BUILD="$(BUILD)" SHORT="$(SHORT)" RECORDING="$(RECORDING)" \
+	  ANALYSIS="$(ANALYSIS)" QUESTION="$(QUESTION)" WORKERS="$(WORKERS)" \
+	  Rscript tools/controls/run.R
 
 sanitize: setup
 	@sh tools/sanitize.sh
@@ -82,5 +89,5 @@ clean:
 	@./cleanup
 	rm -rf $(BUILD) demo-output
 
-.PHONY: help setup install demo test fuzz sanitize sanitize-gpu check rooms portable \
+.PHONY: help setup install demo test fuzz controls sanitize sanitize-gpu check rooms portable \
   check-cuda bench peers docs clean
