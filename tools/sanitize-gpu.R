@@ -255,14 +255,14 @@ case("simplex", "search_exactly project_rows", function() {
   }
 })
 case("simplex-long", paste("find_ranges fill_tiles filter_rows choose_nearest begin_rows",
-                           "begin_again project_rows number_twins find_least_ranks"), function() {
+                           "begin_again project_rows number_twins sort_tiles"), function() {
   for (kind in kinds) for (E in c(2, 20)) {
     fresh_memory()
     synfire::simplex(series(4600, kind), "x", E = E, device = "gpu")
   }
 })
 case("sweeps", paste("fill_sweep_tiles begin_dimensions filter_dimensions choose_dimensions",
-                     "gather_lost find_least_ranks search_exactly"), function() {
+                     "gather_lost sort_tiles search_exactly"), function() {
   for (kind in kinds) for (n in c(600, 4600)) {
     fresh_memory()
     synfire::embed_dimension(series(n, kind), "x", E_max = 6, device = "gpu")
@@ -285,7 +285,7 @@ case("smap", paste("smap_centre smap_gather smap_gather_predicted smap_look smap
 case("smap-lists", "smap_look_up smap_add_listed smap_solve", function() {
   synfire::smap(series(500), "x", E = 3, theta = 2, knn = 30, device = "gpu")
 })
-case("ccm", paste("ccm_gather ccm_least_ranks ccm_direct ccm_members ccm_walk",
+case("ccm", paste("ccm_gather ccm_sort_tiles ccm_direct ccm_members ccm_walk",
                   "ccm_search_rest ccm_weigh ccm_predict"), function() {
   for (kind in kinds) {
     fresh_memory()

@@ -72,7 +72,7 @@ static uint32_t sort_all(const cloud *c, uint32_t row, uint32_t exclusion, syn_n
             sum += square;
         }
         if (apart > exclusion)
-            out[n++] = (syn_near){sum, syn_row_rank(other), other};
+            out[n++] = (syn_near){sum, syn_rank_after(other, syn_row_rank(row)), other};
     }
     qsort(out, n, sizeof *out, nearer);
     return n;

@@ -1,7 +1,7 @@
 # Obvious and slow: what the C code of empirical dynamic modelling must find.
 
 # The rows of the data next to `row` among `lib`, by squared distance with its terms added
-# in the order of the coordinates, then by their place in a fixed shuffle. Squares that only
+# in the order of the coordinates, then as they follow `row` in a fixed shuffle. Squares that only
 # rounding tells apart are equal.
 oracle_neighbours <- function(points, lib, row, k, exclusion = 0) {
   lib <- lib[abs(lib - row) > exclusion]
@@ -9,13 +9,16 @@ oracle_neighbours <- function(points, lib, row, k, exclusion = 0) {
   for (d in seq_len(ncol(points))) {
     squared <- squared + (points[lib, d] - points[row, d])^2
   }
-  first <- head(order(signif(squared, 10), oracle_rank(lib)), k)
+  first <- head(order(signif(squared, 10), oracle_rank(lib, row)), k)
   list(row = lib[first], distance = sqrt(squared[first]))
 }
 
-# The places of rows, from 1, in the shuffle that orders those at equal distance: a whole
-# number below 2^32 each.
-oracle_rank <- function(row) {
+# How far rows, from 1, come after row `from` in the shuffle that orders those at equal
+# distance, which begins anew after its end.
+oracle_rank <- function(row, from) (oracle_shuffle(row) - oracle_shuffle(from)) %% 2^32
+
+# The places of rows, from 1, in the shuffle: a whole number below 2^32 each.
+oracle_shuffle <- function(row) {
   halves <- function(x) list(high = x %/% 65536, low = x %% 65536)
   xor <- function(a, b) {
     a <- halves(a)

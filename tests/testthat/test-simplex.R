@@ -48,11 +48,11 @@ test_that("an exclusion radius that leaves nothing gives NA", {
   expect_identical(prediction_error(found)$rho, NA_real_)
 })
 
-test_that("of rows at equal distance those that come first in the shuffle are taken", {
+test_that("of rows at equal distance those that come next in the shuffle are taken", {
   x <- data.frame(time = 1:7, x = c(0, 1, 0, 5, 0, 2, 0), y = 1:7)
   # From row 3, rows 1, 5 and 7 are at distance 0.
   found <- simplex(x, "x", "y", pred = c(3, 3), E = 1, Tp = 0, knn = 2)
-  first <- c(1, 5, 7)[order(oracle_rank(c(1, 5, 7)))][1:2]
+  first <- c(1, 5, 7)[order(oracle_rank(c(1, 5, 7), 3))][1:2]
   expect_equal(found$Predictions, mean(first))
 })
 

@@ -138,16 +138,17 @@ static void add_nearer(const candidates *c, float bound, found *f)
     }
 }
 
-/* Of columns that are equally far, those of the lowest ranks, in this order. */
+/* Of columns that are equally far, those that come first in the order of ties. */
 typedef struct lowest {
     uint32_t n, wanted;
+    uint32_t from;     /* the place of the row in that order */
     uint32_t rank[SYN_MAP_NEAREST];
     uint32_t *column;  /* [wanted] */
 } lowest;
 
 static void offer_column(const syn_map_search *s, lowest *l, uint32_t column)
 {
-    uint32_t rank = syn_row_rank((uint32_t)s->layout->step[column]);
+    uint32_t rank = syn_rank_after((uint32_t)s->layout->step[column], l->from);
     if (l->n == l->wanted && rank > l->rank[l->n - 1])
         return;
     uint32_t j = l->n < l->wanted ? l->n++ : l->n - 1;
@@ -168,9 +169,9 @@ static void add_lowest(const lowest *l, float bound, found *f)
 
 /* Adds those of the candidates that are exactly so far, until there are k. */
 static void add_first(const syn_map_search *s, const candidates *c, float bound,
-                      uint32_t k, found *f)
+                      uint32_t k, uint32_t from, found *f)
 {
-    lowest l = {.wanted = k - f->n, .column = f->column + f->n};
+    lowest l = {.wanted = k - f->n, .from = from, .column = f->column + f->n};
     for (uint32_t i = 0; i < c->n; i++)
         if (c->squared[i] == bound)
             offer_column(s, &l, c->column[i]);
@@ -195,7 +196,7 @@ static void rank(const candidates *c, uint32_t k, found *f)
 
 /* The nearest k of the candidates, all of which are within `limit`; all, of fewer. */
 static void nearest(const syn_map_search *s, const candidates *c, uint32_t k, float limit,
-                    found *f)
+                    uint32_t from, found *f)
 {
     enum { FEW = 48 };
     f->n = 0;
@@ -214,7 +215,7 @@ static void nearest(const syn_map_search *s, const candidates *c, uint32_t k, fl
         bound = of_bits(exact_bound(c->squared, c->n, k, 0, bits_of(limit)));
     add_nearer(c, bound, f);
     if (f->n < k)
-        add_first(s, c, bound, k, f);
+        add_first(s, c, bound, k, from, f);
 }
 
 static float farthest(const found *f)

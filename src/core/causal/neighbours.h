@@ -182,6 +182,7 @@ static int search_pool(syn_map_search *s, uint32_t place, syn_map_table *table,
 {
     candidates c;
     found f;
+    uint32_t from = syn_row_rank((uint32_t)s->layout->step[place]);
     if (!fill_pool(s, place))
         return 0;
     gather_pool(s);
@@ -193,7 +194,7 @@ static int search_pool(syn_map_search *s, uint32_t place, syn_map_table *table,
         if (!s->wanted[e])
             continue;
         collect_pooled(s, e, &c);
-        nearest(s, &c, e + 2, s->limit[e], &f);
+        nearest(s, &c, e + 2, s->limit[e], from, &f);
         s->limit[e] = farthest(&f);
         put_found(s, &f, e, table, row);
     }
@@ -258,10 +259,12 @@ static float bound_columns(const syn_map_search *s, uint32_t k, float low, float
     return of_bits(to);
 }
 
-/* Adds columns that are exactly so far, those of the lowest ranks, until there are k. */
-static void add_tied(const syn_map_search *s, float bound, uint32_t k, found *f)
+/* Adds columns that are exactly so far, those first in the order of ties, until there are
+   k. */
+static void add_tied(const syn_map_search *s, float bound, uint32_t k, uint32_t from,
+                     found *f)
 {
-    lowest l = {.wanted = k - f->n, .column = f->column + f->n};
+    lowest l = {.wanted = k - f->n, .from = from, .column = f->column + f->n};
     for (uint32_t p = s->layout->lead; l.wanted > 0 && p < s->layout->places; p++)
         if (s->sum[p] == bound)
             offer_column(s, &l, p);
@@ -270,17 +273,17 @@ static void add_tied(const syn_map_search *s, float bound, uint32_t k, found *f)
 
 /* The nearest k of all columns. */
 static void nearest_columns(const syn_map_search *s, uint32_t k, float bound,
-                            candidates *c, found *f)
+                            uint32_t from, candidates *c, found *f)
 {
     if (columns_within(s, bound) <= SYN_MAP_POOL) {
         collect_columns(s, bound, c);
-        nearest(s, c, k, bound, f);
+        nearest(s, c, k, bound, from, f);
         return;
     }
     collect_columns(s, bound > 0 ? of_bits(bits_of(bound) - 1) : -1, c);
     f->n = 0;
     add_nearer(c, bound, f);
-    add_tied(s, bound, k, f);
+    add_tied(s, bound, k, from, f);
 }
 
 /* Puts the neighbours of one E into the pool, for the limits of the next row. */
@@ -299,6 +302,7 @@ static void search_columns(syn_map_search *s, uint32_t place, syn_map_table *tab
     candidates c;
     found f;
     float low = 0;
+    uint32_t from = syn_row_rank((uint32_t)s->layout->step[place]);
     s->n = 0;
     s->turn++;
     for (uint32_t e = 0; e < s->E; e++) {
@@ -306,7 +310,7 @@ static void search_columns(syn_map_search *s, uint32_t place, syn_map_table *tab
         if (!s->wanted[e])
             continue;
         float bound = bound_columns(s, e + 2, low, s->limit[e]);
-        nearest_columns(s, e + 2, bound, &c, &f);
+        nearest_columns(s, e + 2, bound, from, &c, &f);
         s->limit[e] = low = farthest(&f);
         put_found(s, &f, e, table, row);
         pool_found(s, &f);

@@ -133,15 +133,24 @@ static void fill_block(const sorting *s, syn_blocks *b, uint32_t block)
     }
 }
 
-/* Finds the box around a block that is filled, and the least rank of its rows. */
+/* Sorts the places of a block's rows in the order of ties. */
+static void shuffle_block(const sorting *s, syn_blocks *b, uint32_t block)
+{
+    uint32_t n = rows_of(s, block), *to = b->shuffled + (size_t)block * SYN_BLOCK;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t place = syn_row_rank(b->row[block * SYN_BLOCK + i]), j = i;
+        for (; j > 0 && place < to[j - 1]; j--)
+            to[j] = to[j - 1];
+        to[j] = place;
+    }
+    for (uint32_t i = n; i < SYN_BLOCK; i++)
+        to[i] = to[n - 1];
+}
+
+/* Finds the box around a block that is filled. */
 static void bound_block(const sorting *s, syn_blocks *b, uint32_t block)
 {
-    uint32_t first = block * SYN_BLOCK, n = rows_of(s, block);
-    b->rank[block] = UINT32_MAX;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t rank = syn_row_rank(b->row[first + i]);
-        b->rank[block] = rank < b->rank[block] ? rank : b->rank[block];
-    }
+    uint32_t n = rows_of(s, block);
     size_t box = (size_t)(block / SYN_BLOCK) * b->dims * SYN_BLOCK + block % SYN_BLOCK;
     for (uint32_t d = 0; d < b->dims; d++, box += SYN_BLOCK) {
         const double *x = b->x + ((size_t)block * b->dims + d) * SYN_BLOCK;
@@ -169,9 +178,9 @@ static syn_status make_room(syn_blocks *b, uint32_t rows, size_t boxes)
 
 static syn_status make_boxes(syn_blocks *b, uint32_t rows, size_t boxes)
 {
-    b->rank = malloc(((size_t)b->blocks + 1) * sizeof *b->rank);
+    b->shuffled = malloc(((size_t)b->blocks + 1) * SYN_BLOCK * sizeof *b->shuffled);
     b->home = malloc(((size_t)rows + 1) * sizeof *b->home);
-    if (!b->rank || !b->home)
+    if (!b->shuffled || !b->home)
         return SYN_NO_MEMORY;
     b->low = b->x + (size_t)b->blocks * SYN_BLOCK * b->dims;
     b->high = b->low + boxes;
@@ -222,6 +231,7 @@ syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
         for (uint32_t b = 0; b < out->blocks; b++) {
             fill_block(&s, out, b);
             bound_block(&s, out, b);
+            shuffle_block(&s, out, b);
         }
         find_homes(out, points->rows, library);
     }
@@ -246,7 +256,7 @@ void syn_blocks_free(syn_blocks *blocks)
 {
     free(blocks->row);
     free(blocks->place);
-    free(blocks->rank);
+    free(blocks->shuffled);
     free(blocks->home);
     free(blocks->memory);
     memset(blocks, 0, sizeof *blocks);

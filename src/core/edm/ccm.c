@@ -42,7 +42,7 @@ typedef struct mapping {
     const syn_ccm_kind *kind;
     syn_ccm_problem problem;
     double *coordinate, *value, *beside;   /* what `problem` points to, */
-    uint32_t *rank, *ranked;               /* and so do these */
+    uint32_t *rank, *ranked, *shuffled;    /* and so do these */
     const double *target;
     double *shift;                /* [targets] */
     syn_ccm_choice choice;        /* how to search */
@@ -140,17 +140,21 @@ static syn_status rank_rows(mapping *m)
     uint64_t *both = malloc(((size_t)p->n + 1) * sizeof *both);
     m->rank = malloc(((size_t)p->n + 1) * sizeof *m->rank);
     m->ranked = malloc(((size_t)p->n + 1) * sizeof *m->ranked);
-    syn_status status = both && m->rank && m->ranked ? SYN_OK : SYN_NO_MEMORY;
+    m->shuffled = malloc(((size_t)p->n + 1) * sizeof *m->shuffled);
+    int there = both && m->rank && m->ranked && m->shuffled;
+    syn_status status = there ? SYN_OK : SYN_NO_MEMORY;
     for (uint32_t i = 0; status == SYN_OK && i < p->n; i++)
         both[i] = (uint64_t)syn_row_rank(p->row[i]) << 32 | i;
     if (status == SYN_OK)
         qsort(both, p->n, sizeof *both, compare_ranks);
     for (uint32_t i = 0; status == SYN_OK && i < p->n; i++) {
+        m->shuffled[i] = (uint32_t)(both[i] >> 32);
         m->ranked[i] = (uint32_t)both[i];
         m->rank[m->ranked[i]] = i;
     }
     p->rank = m->rank;
     p->ranked = m->ranked;
+    p->shuffled = m->shuffled;
     free(both);
     return status;
 }
@@ -280,6 +284,12 @@ static syn_status make_space(mapping *m)
     return SYN_OK;
 }
 
+/* The place of the first library row that comes after a row in the order of ties. */
+static uint32_t place_after(const syn_ccm_problem *p, uint32_t row)
+{
+    return syn_first_row_from(p->shuffled, p->n, syn_row_rank(row));
+}
+
 /* Row `i` of the tile, before its neighbours are known. */
 static void begin_list(mapping *m, uint32_t i)
 {
@@ -288,6 +298,7 @@ static void begin_list(mapping *m, uint32_t i)
     uint32_t row = m->prediction->row[t->first + i];
     double *observed = t->observed + i * targets;
     t->list[i] = (syn_ccm_list){.near = t->near + (size_t)i * t->width, .row = row,
+                                .from = place_after(&m->problem, row),
                                 .point = m->points->coordinate + row,
                                 .observed = observed};
     for (size_t k = 0; k < targets; k++)
@@ -548,6 +559,7 @@ static void mapping_free(mapping *m)
     free(m->coordinate);
     free(m->rank);
     free(m->ranked);
+    free(m->shuffled);
     free(m->place);
     free(m->value);
     free(m->beside);

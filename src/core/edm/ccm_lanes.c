@@ -82,12 +82,12 @@ static double bound(const syn_ccm_problem *p, const double *square, uint32_t row
 
 /* The library rows within the bound; returns how many. */
 static uint32_t collect(const syn_ccm_problem *p, const double *square, double most,
-                        syn_ccm_near *near)
+                        uint32_t from, syn_ccm_near *near)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         /* Written in any case: a branch would often be guessed wrong. */
-        near[n] = (syn_ccm_near){square[i], p->rank[i], i};
+        near[n] = (syn_ccm_near){square[i], p->rank[i] - from, i};
         n += square[i] <= most;
     }
     return n;
@@ -146,41 +146,54 @@ static int all_tied(const syn_ccm_near *near, uint32_t n)
     return i == n;
 }
 
-/* Sorts `n` entries that are equally far away, or the first `wanted` of them. */
-static void sort_tied(const syn_ccm_problem *p, syn_ccm_near *near, uint32_t n,
-                      uint32_t wanted, uint64_t *tied)
+/* Puts entries with the places from `first` to `last` - 1, whose bits it takes out, in
+   order, until there are as many as `wanted`; `done` are there already. */
+static uint32_t put_tied(const syn_ccm_problem *p, uint32_t from, uint32_t first,
+                         uint32_t last, uint64_t *tied, double distance, uint32_t done,
+                         uint32_t wanted, syn_ccm_near *near)
 {
-    uint32_t done = 0, low = p->n / 64, high = 0;
-    double distance = near[0].distance;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t word = near[i].rank / 64;
-        tied[word] |= (uint64_t)1 << near[i].rank % 64;
-        low = word < low ? word : low;
-        high = word > high ? word : high;
-    }
-    wanted = wanted < n ? wanted : n;
-    for (uint32_t word = low; word <= high; tied[word++] = 0)
-        for (uint64_t left = tied[word]; left && done < wanted; left &= left - 1) {
-            uint32_t rank = word * 64 + syn_low_bit(left);
-            near[done++] = (syn_ccm_near){distance, rank, p->ranked[rank]};
+    for (uint32_t place = first; place < last; place = (place / 64 + 1) * 64) {
+        uint64_t bits = tied[place / 64] >> place % 64 << place % 64;
+        if (last - place / 64 * 64 < 64)
+            bits &= ((uint64_t)1 << last % 64) - 1;
+        tied[place / 64] &= ~bits;
+        for (; bits && done < wanted; bits &= bits - 1) {
+            uint32_t at = place / 64 * 64 + syn_low_bit(bits);
+            near[done++] = (syn_ccm_near){distance, at - from, p->ranked[at]};
         }
+    }
+    return done;
 }
 
-static void sort_bucket(const syn_ccm_problem *p, syn_ccm_near *near, uint32_t n,
-                        uint32_t wanted, uint64_t *tied)
+/* Sorts `n` entries that are equally far away, or the first `wanted` of them. */
+static void sort_tied(const syn_ccm_problem *p, uint32_t from, syn_ccm_near *near,
+                      uint32_t n, uint32_t wanted, uint64_t *tied)
+{
+    double distance = near[0].distance;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t place = near[i].rank + from;
+        tied[place / 64] |= (uint64_t)1 << place % 64;
+    }
+    wanted = wanted < n ? wanted : n;
+    uint32_t done = put_tied(p, from, from, p->n, tied, distance, 0, wanted, near);
+    put_tied(p, from, 0, from, tied, distance, done, wanted, near);
+}
+
+static void sort_bucket(const syn_ccm_problem *p, uint32_t from, syn_ccm_near *near,
+                        uint32_t n, uint32_t wanted, uint64_t *tied)
 {
     if (n <= FEW_NEAR)
         sort_few(near, n);
     else if (all_tied(near, n))
-        sort_tied(p, near, n, wanted, tied);
+        sort_tied(p, from, near, n, wanted, tied);
     else
         qsort(near, n, sizeof *near, compare_near);
 }
 
 /* Sorts the first of `n` entries, as many as `wanted` and perhaps some more: by the upper
    bits of the squares into buckets, then each bucket. Returns the sorted. */
-static syn_ccm_near *sort_nearest(const syn_ccm_problem *p, syn_ccm_space *space,
-                                  uint32_t n, uint32_t wanted)
+static syn_ccm_near *sort_nearest(const syn_ccm_problem *p, uint32_t from_place,
+                                  syn_ccm_space *space, uint32_t n, uint32_t wanted)
 {
     if (n <= FEW_NEAR) {
         sort_few(space->near, n);
@@ -205,7 +218,7 @@ static syn_ccm_near *sort_nearest(const syn_ccm_problem *p, syn_ccm_space *space
             space->sorted[bucket[b]++] = space->near[i];
     }
     for (uint32_t b = low, from = 0; b < end; from = bucket[b++])
-        sort_bucket(p, space->sorted + from, bucket[b] - from, wanted - from,
+        sort_bucket(p, from_place, space->sorted + from, bucket[b] - from, wanted - from,
                     space->tied);
     memset(bucket + low, 0, (high - low + 1) * sizeof *bucket);
     return space->sorted;
@@ -228,9 +241,9 @@ static void nearest_rows(const syn_ccm_problem *p, uint32_t most, double *square
     uint32_t there = all_squares(p, list, square);
     uint32_t wanted = most < there ? most : there;
     double within = bound(p, square, list->row, space, wanted);
-    uint32_t n = collect(p, square, within, space->near);
+    uint32_t n = collect(p, square, within, list->from, space->near);
     wanted = wanted < n ? wanted : n;
-    const syn_ccm_near *sorted = sort_nearest(p, space, n, wanted);
+    const syn_ccm_near *sorted = sort_nearest(p, list->from, space, n, wanted);
     for (uint32_t i = 0; i < wanted; i++) {
         list->near[i] = sorted[i];
         list->near[i].distance = sqrt(sorted[i].distance);
@@ -263,7 +276,8 @@ static uint64_t look_down(const syn_ccm_list *list, const syn_ccm_group *g, uint
 
 /* The k nearest of `n` library rows, for one lane; returns how many there are. */
 static uint32_t search_rows(const syn_ccm_problem *p, const double *squares,
-                            const uint32_t *rows, uint32_t n, syn_ccm_near *best,
+                            uint32_t from, const uint32_t *rows, uint32_t n,
+                            syn_ccm_near *best,
                             const syn_ccm_lanes *lanes, uint32_t lane)
 {
     uint32_t found = 0, k = p->k;
@@ -272,7 +286,7 @@ static uint32_t search_rows(const syn_ccm_problem *p, const double *squares,
         double square = squares[rows[i]];
         if (square > worst || square == INFINITY)
             continue;
-        syn_ccm_near one = {square, p->rank[rows[i]], rows[i]};
+        syn_ccm_near one = {square, p->rank[rows[i]] - from, rows[i]};
         found = insert_near(best, found, k, one);
         worst = found == k ? best[k - 1].distance : INFINITY;
     }
@@ -285,15 +299,16 @@ static uint32_t search_rows(const syn_ccm_problem *p, const double *squares,
 
 /* The same for a library that only has its bit. */
 static uint32_t search_members(const syn_ccm_problem *p, const double *squares,
-                               const syn_ccm_group *g, syn_ccm_space *space,
-                               const syn_ccm_lanes *lanes, uint32_t lane)
+                               uint32_t from, const syn_ccm_group *g,
+                               syn_ccm_space *space, const syn_ccm_lanes *lanes,
+                               uint32_t lane)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         space->rows[n] = i;
         n += g->member[i] >> lane & 1;
     }
-    return search_rows(p, squares, space->rows, n, space->near, lanes, lane);
+    return search_rows(p, squares, from, space->rows, n, space->near, lanes, lane);
 }
 
 /* Libraries in `open` have rows beyond the end of the list. */
@@ -308,7 +323,7 @@ static void search_open(const syn_ccm_problem *p, const syn_ccm_list *list,
     }
     for (; open; open &= open - 1) {
         uint32_t lane = syn_low_bit(open);
-        found[lane] = search_members(p, squares, g, space, lanes, lane);
+        found[lane] = search_members(p, squares, list->from, g, space, lanes, lane);
     }
 }
 
@@ -337,8 +352,9 @@ static void find(const syn_ccm_problem *p, const syn_ccm_list *list,
         take_found(list, g->n, p->k, lanes, found);
     } else if (g->rows) {
         for (uint32_t lane = 0; lane < g->n; lane++)
-            found[lane] = search_rows(p, list->square, g->rows + (size_t)lane * g->size,
-                                      g->size, space->near, lanes, lane);
+            found[lane] = search_rows(p, list->square, list->from,
+                                      g->rows + (size_t)lane * g->size, g->size,
+                                      space->near, lanes, lane);
     } else {
         uint64_t open = look_down(list, g, p->k, lanes, found);
         if (open && !list->whole)

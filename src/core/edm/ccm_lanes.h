@@ -15,7 +15,8 @@ typedef struct syn_ccm_problem {
     uint32_t n, dims, targets, k, exclusion;
     const uint32_t *row;       /* [n] increasing */
     const uint32_t *rank;      /* [n] the place of each in the order of ties, from 0, */
-    const uint32_t *ranked;    /* [n] and which has each place (core/base/rank.h) */
+    const uint32_t *ranked;    /* [n] which has each place, */
+    const uint32_t *shuffled;  /* [n] and the places among all rows (core/base/rank.h) */
     const double *coordinate;  /* [dims][n] */
     size_t stride;             /* between the coordinates of a prediction row */
     const double *value;       /* [targets][n] targets, from their shift; groups of
@@ -28,7 +29,7 @@ typedef struct syn_ccm_problem {
 /* A library row as a neighbour. */
 typedef struct syn_ccm_near {
     double distance;  /* while sorting and searching, its square */
-    uint32_t rank;    /* of the library row among all */
+    uint32_t rank;    /* how far it comes after the prediction row, modulo 2^32 */
     uint32_t at;      /* which library row */
 } syn_ccm_near;
 
@@ -42,6 +43,7 @@ typedef struct syn_ccm_list {
     const double *square;   /* [n of problem] of all distances, INFINITY if left out; or
                                NULL, if they have not been computed */
     uint32_t row;           /* of the data */
+    uint32_t from;          /* the first library row after it in the order of ties */
     const double *point;    /* [dims] `stride` apart */
     const double *observed; /* [targets] from their shift, NaN if unknown; 7 more can be
                                read */

@@ -41,7 +41,8 @@ typedef struct syn_neighbour_options {
 } syn_neighbour_options;
 
 /* The nearest library rows of each prediction row, ordered by squared distance (the terms
-   added in the order of the coordinates), then by the rows' rank (core/base/rank.h). */
+   added in the order of the coordinates), then as they follow the prediction row in a
+   fixed shuffle (core/base/rank.h). */
 typedef struct syn_neighbours {
     uint32_t n, k;
     uint32_t *found;     /* [n] how many there are, fewer than k in a small library */

@@ -6,7 +6,7 @@
 
 typedef struct syn_near {
     double squared;   /* distance */
-    uint32_t rank;    /* of the row, see core/base/rank.h */
+    uint32_t rank;    /* how far it comes after the prediction row (core/base/rank.h) */
     uint32_t row;
 } syn_near;
 

@@ -29,7 +29,8 @@ typedef struct seeker {
     double *point;         /* [dims] of the prediction row */
     double squared[SYN_BLOCK];
     double limit;          /* nothing farther is wanted */
-    uint32_t row;          /* the prediction row */
+    uint32_t row;          /* the prediction row, */
+    uint32_t from;         /* and its place in the order of ties */
     uint32_t *known;       /* [k] neighbours of the prediction row before */
     uint32_t known_n, known_of;
     double *last;          /* [blocks] squared distance of the k-th neighbour of the last
@@ -99,7 +100,7 @@ static void visit(void *context, uint32_t block)
         return;
     for (; pass; pass &= pass - 1) {
         uint32_t i = syn_low_bit(pass);
-        syn_near near = {k->squared[i], syn_row_rank(row[i]), row[i]};
+        syn_near near = {k->squared[i], syn_rank_after(row[i], k->from), row[i]};
         if (syn_rows_apart(row[i], k->row) > s->options.exclusion)
             syn_nearest_offer(&k->list, near);
     }
@@ -183,7 +184,7 @@ static void find_within(const syn_search *s, seeker *k)
     syn_starts starts = begin(s, k);
     for (uint32_t g = 0; g < s->blocks.groups; g++)
         find_in_group(s, k, g, syn_starts_of(&starts, g));
-    syn_ties_visit(&k->ties, &s->blocks, &k->list, visit, k);
+    syn_ties_visit(&k->ties, &s->blocks, k->from, &k->list, visit, k);
 }
 
 /* Searches as far as the k-th neighbour of the last row in the same block was, and some
@@ -236,6 +237,7 @@ static void find_among_all(const syn_search *s, seeker *k)
 static void find(const syn_search *s, seeker *k, uint32_t i)
 {
     k->row = s->prediction->row[i];
+    k->from = syn_row_rank(k->row);
     syn_point_at(s->points, k->row, s->points->dims, k->point);
     if (s->small)
         find_among_all(s, k);

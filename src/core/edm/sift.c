@@ -4,8 +4,8 @@
    it; and the precise distances of these.
 
    Where too many pass, since many are equally near, the k-th smallest of the precise
-   distances is found by bisection, and of the rows at that distance those of the lowest
-   ranks are taken. */
+   distances is found by bisection, and of the rows at that distance those are taken
+   that come first in the order of ties. */
 #include "core/edm/sift.h"
 
 #include <float.h>
@@ -126,10 +126,10 @@ static uint32_t left_out(const syn_sift *s, uint32_t row, uint32_t exclusion, ui
     return from;
 }
 
-static syn_near near_at(const syn_sift *s, uint32_t place, double squared)
+static syn_near near_at(const syn_sift *s, uint32_t place, double squared, uint32_t from)
 {
     uint32_t row = s->blocks.row[place];
-    return (syn_near){squared, syn_row_rank(row), row};
+    return (syn_near){squared, syn_rank_after(row, from), row};
 }
 
 /* ---- by rough distances ---- */
@@ -170,7 +170,7 @@ static int sift_roughly(const syn_sift *s, const double *point, uint32_t row,
                         double *most)
 {
     const syn_blocks *b = &s->blocks;
-    uint32_t without;
+    uint32_t without, from = syn_row_rank(row);
     if (list->k > MOST_FROM_LEAST || !make_point(s, point, sieve->point))
         return 0;
     s->kind->rough(sieve->point, b->dims, s->x, b->blocks, sieve->rough);
@@ -189,7 +189,7 @@ static int sift_roughly(const syn_sift *s, const double *point, uint32_t row,
     s->kind->some(point, b->dims, b->x, sieve->place, n, sieve->near);
     for (uint32_t i = 0; i < n; i++)
         if (sieve->near[i] < INFINITY)
-            list->near[list->n++] = near_at(s, sieve->place[i], sieve->near[i]);
+            list->near[list->n++] = near_at(s, sieve->place[i], sieve->near[i], from);
     return 1;
 }
 
@@ -237,25 +237,25 @@ static double kth_of(const syn_sift *s, const double *squared, uint32_t k, doubl
 }
 
 /* Takes all rows within `limit`, if these are no more than the list has room for. */
-static int take_within(const syn_sift *s, double limit, syn_sieve *sieve,
+static int take_within(const syn_sift *s, double limit, uint32_t from, syn_sieve *sieve,
                        syn_nearest *list)
 {
     uint32_t n = s->kind->within(sieve->squared, s->blocks.blocks, limit, list->room,
                                  sieve->place);
     for (uint32_t i = 0; n <= list->room && i < n; i++) {
         uint32_t place = sieve->place[i];
-        list->near[list->n++] = near_at(s, place, sieve->squared[place]);
+        list->near[list->n++] = near_at(s, place, sieve->squared[place], from);
     }
     return n <= list->room;
 }
 
 /* Offers all rows at exactly the distance `at`. */
-static void offer_tied(const syn_sift *s, double at, const double *squared,
-                       syn_nearest *list)
+static void offer_tied(const syn_sift *s, double at, uint32_t from,
+                       const double *squared, syn_nearest *list)
 {
     for (uint32_t place = 0; place < s->blocks.blocks * SYN_BLOCK; place++)
         if (squared[place] == at)
-            syn_nearest_offer(list, near_at(s, place, at));
+            syn_nearest_offer(list, near_at(s, place, at, from));
 }
 
 void syn_sift_row(const syn_sift *sift, const double *point, uint32_t row,
@@ -263,7 +263,7 @@ void syn_sift_row(const syn_sift *sift, const double *point, uint32_t row,
 {
     const syn_blocks *b = &sift->blocks;
     double *squared = sieve->squared;
-    uint32_t without;
+    uint32_t without, from = syn_row_rank(row);
     double limit = DBL_MAX;
     if (sift_roughly(sift, point, row, exclusion, sieve, list, &limit))
         return;
@@ -272,9 +272,9 @@ void syn_sift_row(const syn_sift *sift, const double *point, uint32_t row,
     for (uint32_t i = 0; i < without; i++)
         gone[i] = INFINITY;
     limit = kth_of(sift, squared, list->k, limit, list->room);
-    if (take_within(sift, limit, sieve, list))
+    if (take_within(sift, limit, from, sieve, list))
         return;
     if (limit > 0)
-        take_within(sift, of_bits(bits_of(limit) - 1), sieve, list);
-    offer_tied(sift, limit, squared, list);
+        take_within(sift, of_bits(bits_of(limit) - 1), from, sieve, list);
+    offer_tied(sift, limit, from, squared, list);
 }

@@ -44,8 +44,9 @@ static syn_status make_benches(syn_smap_call *s, int threads)
 
 /* ---- neighbours ---- */
 
-/* Takes the last neighbour of all, in the order of syn_neighbours, out of the parts. The
-   first part ends before the prediction's row and the second begins after it. */
+/* Takes the farthest neighbour out of the parts; of several, that with the last place in
+   the order of ties. The first part ends before the prediction's row and the second
+   begins after it. */
 static void drop_farthest(const syn_smap_call *s, syn_smap_near *near)
 {
     uint32_t at = 0, rank = 0;

@@ -26,7 +26,8 @@ typedef struct sweeper {
     syn_ties *ties;     /* [E_max] */
     uint64_t *tied;     /* of all of them */
     syn_scan scan;      /* of the prediction row, */
-    uint32_t row;       /* which is this */
+    uint32_t row;       /* which is this, */
+    uint32_t from;      /* and its place in the order of ties */
     const struct sweep *sweep;
     double *squared;    /* [E_max][64] in lines of the cache */
     syn_near *room;     /* of all the lists */
@@ -136,7 +137,7 @@ static void visit(void *context, uint32_t block)
         const double *squared = w->squared + (size_t)e * SYN_BLOCK;
         for (uint64_t pass = w->pass[e]; pass; pass &= pass - 1) {
             uint32_t i = syn_low_bit(pass);
-            syn_near near = {squared[i], syn_row_rank(row[i]), row[i]};
+            syn_near near = {squared[i], syn_rank_after(row[i], w->from), row[i]};
             if (syn_rows_apart(row[i], w->row) > s->options->exclusion)
                 syn_nearest_offer(&w->list[e], near);
         }
@@ -193,6 +194,7 @@ static void find(const sweep *s, sweeper *w, uint32_t row, uint32_t E)
 {
     w->scan = (syn_scan){s->options->step, E, w->point, w->limit, DBL_MAX};
     w->row = row;
+    w->from = syn_row_rank(row);
     syn_point_at(s->points, row, E * s->options->step, w->point);
     known_limits(s, w, &w->scan, row);
     w->scan.most = largest(w->limit, E);
@@ -208,7 +210,7 @@ static void find(const sweep *s, sweeper *w, uint32_t row, uint32_t E)
     for (uint32_t g = 0; g < s->blocks.groups; g++)
         find_in_group(s, w, g, syn_starts_of(&starts, g));
     for (uint32_t e = 0; e < E; e++)
-        syn_ties_visit(&w->ties[e], &s->blocks, &w->list[e], visit_tied, w);
+        syn_ties_visit(&w->ties[e], &s->blocks, w->from, &w->list[e], visit_tied, w);
 }
 
 static void predict(const sweep *s, sweeper *w, uint32_t i)

@@ -1,10 +1,12 @@
 /* Blocks whose rows are no nearer than the farthest neighbour so far, but perhaps as
-   near. Among rows that are equally near, those of the lowest ranks are wanted. So such
-   blocks are put aside until all nearer rows are known, and then only those are searched
-   that have a rank low enough. A constant series has nothing but these. */
+   near. Among rows that are equally near, those are wanted that come first in the order
+   of ties. So such blocks are put aside until all nearer rows are known, and then only
+   those are searched that have a row which comes early enough. A constant series has
+   nothing but these. */
 #ifndef SYN_EDM_TIES_H
 #define SYN_EDM_TIES_H
 
+#include "core/base/rank.h"
 #include "core/edm/blocks.h"
 #include "core/edm/nearest.h"
 #include "core/edm/search.h"
@@ -37,8 +39,10 @@ static inline void syn_ties_put(syn_ties *ties, uint32_t group, uint64_t tied,
 }
 
 /* Searches the blocks that matter by visit(context, block), which offers their rows to
-   `list` and may take them out of other ties. */
-static inline void syn_ties_visit(syn_ties *ties, const syn_blocks *b, syn_nearest *list,
+   `list` and may take them out of other ties. `from` is the place of the prediction row
+   in the order of ties. */
+static inline void syn_ties_visit(syn_ties *ties, const syn_blocks *b, uint32_t from,
+                                  syn_nearest *list,
                                   void (*visit)(void *context, uint32_t block),
                                   void *context)
 {
@@ -51,7 +55,9 @@ static inline void syn_ties_visit(syn_ties *ties, const syn_blocks *b, syn_neare
     for (uint32_t g = ties->from; g < b->groups; g++)
         for (uint64_t left = ties->tied[g]; left; left &= left - 1) {
             uint32_t block = g * SYN_BLOCK + (uint32_t)__builtin_ctzll(left);
-            if (list->last.squared <= ties->at && b->rank[block] > list->last.rank)
+            const uint32_t *shuffled = b->shuffled + (size_t)block * SYN_BLOCK;
+            if (list->last.squared <= ties->at &&
+                syn_least_after(shuffled, SYN_BLOCK, from) > list->last.rank)
                 continue;
             visit(context, block);
             if (list->n >= list->k)

@@ -367,8 +367,8 @@ static syn_status find_activity(void *context, size_t item, int thread)
     return SYN_OK;
 }
 
-syn_status syn_activity_find(const syn_series *series, int threads, const syn_watch *watch,
-                             syn_activity *out)
+syn_status syn_activity_find(const syn_series *series, int threads,
+                             const syn_watch *watch, syn_activity *out)
 {
     traits_job job = {.series = series, .activity = out};
     size_t room = (size_t)series->steps + SYN_F64_LANES;

@@ -32,8 +32,8 @@ typedef struct syn_activity {
 } syn_activity;
 
 /* The activity of each series, as below. */
-syn_status syn_activity_find(const syn_series *series, int threads, const syn_watch *watch,
-                             syn_activity *out);
+syn_status syn_activity_find(const syn_series *series, int threads,
+                             const syn_watch *watch, syn_activity *out);
 
 /* The traits of each series. `first` [steps] is the first row of the segment of each row,
    from 1, so at most one more than its index. Threads change no digit. SYN_NO_MEMORY;

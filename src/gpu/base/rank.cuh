@@ -9,4 +9,24 @@
 
 #include "core/base/rank.h"
 
+namespace gpu {
+
+/* Sorts the places in the order of ties of n rows, at most as many as a block has
+   threads, into to[n]. `place` is shared memory for as many. */
+__device__ inline void sort_places(const uint32_t *row, uint32_t n, uint32_t *place,
+                                   uint32_t *to)
+{
+    uint32_t i = threadIdx.x, mine = i < n ? syn_row_rank(row[i]) : 0, below = 0;
+    if (i < n)
+        place[i] = mine;
+    __syncthreads();
+    for (uint32_t j = 0; j < n; j++)
+        below += place[j] < mine;
+    if (i < n)
+        to[below] = mine;
+    __syncthreads();
+}
+
+}  // namespace gpu
+
 #endif

@@ -66,12 +66,14 @@ private:
         if (mine > farthest)
             return false;
         bool tied = near->is() && bits == farthest;
-        uint32_t rank = tied ? syn_row_rank(near->step) : 0, last = warp_greatest(rank);
-        if (mine == farthest && syn_row_rank(step) > last)
+        uint32_t from = syn_row_rank(of);
+        uint32_t rank = tied ? syn_rank_after(near->step, from) : 0;
+        uint32_t last = warp_greatest(rank);
+        if (mine == farthest && syn_rank_after(step, from) > last)
             return false;
         bool leaves = tied && rank == last;
-        uint32_t from = __ffs(__ballot_sync(WHOLE_WARP, leaves)) - 1;
-        uint32_t gap = __shfl_sync(WHOLE_WARP, near->place, from);
+        uint32_t who = __ffs(__ballot_sync(WHOLE_WARP, leaves)) - 1;
+        uint32_t gap = __shfl_sync(WHOLE_WARP, near->place, who);
         if (leaves) {
             near->place = near->found - 1;
             near->d = far;

@@ -156,20 +156,20 @@ template <int TOP> struct searcher {
                                                   uint32_t n, uint32_t base)
     {
         const search_scratch &s = self.s;
-        uint32_t kept = n;
+        uint32_t kept = n, own = syn_row_rank(step);
         for (;;) {
             if (base >= self.job.places) {
                 __syncwarp();
                 self.find_steps(n, step);
-                if (guess_ranks(self, n, row, wanted))
+                if (guess_ranks(self, n, row, own, wanted))
                     return {n, true};
                 n = kept = base = 0;
             }
             int32_t c = base + 4 * self.lane;
             window values(self.x + c);
             int4 t = *(const int4 *) (self.job.step + c);
-            uint32_t rank[4] = {syn_row_rank(t.x), syn_row_rank(t.y), syn_row_rank(t.z),
-                                syn_row_rank(t.w)};
+            uint32_t rank[4] = {syn_rank_after(t.x, own), syn_rank_after(t.y, own),
+                                syn_rank_after(t.z, own), syn_rank_after(t.w, own)};
             float d[4] = {0, 0, 0, 0};
             bool pass[4] = {false, false, false, false};
 #pragma unroll
@@ -203,7 +203,8 @@ template <int TOP> struct searcher {
        needed now, and some more, if they are as dense; else those that were too low end
        to be. */
     static __device__ __noinline__ bool guess_ranks(searcher self, uint32_t n,
-                                                    int32_t row, uint32_t wanted)
+                                                    int32_t row, uint32_t own,
+                                                    uint32_t wanted)
     {
         enum { ROUNDS = POOL / WARP, MORE = 12 };
         search_scratch &s = self.s;
@@ -212,7 +213,7 @@ template <int TOP> struct searcher {
         uint32_t rank[ROUNDS], next = UINT32_MAX, low = 0;
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++)
-            rank[r] = syn_row_rank(s.step[r * WARP + self.lane]);
+            rank[r] = syn_rank_after(s.step[r * WARP + self.lane], own);
         for (uint32_t e = 0; wanted >> e; e++) {
             of.add(self.x, row, e);
             uint32_t last = s.last[e], less = 0, ties = 0, k = e + 2;
@@ -329,7 +330,7 @@ template <int TOP> struct searcher {
         for (uint32_t e = 0; wanted >> e; e++) {
             of.add(self.x, row, e);
             if (wanted >> e & 1)
-                tied |= self.mark(of, e, &keep);
+                tied |= self.mark(of, e, step, &keep);
         }
         return {self.compact(of.column, keep), tied};
     }
@@ -355,7 +356,7 @@ template <int TOP> struct searcher {
     /* Marks the k nearest of the pool, or a few more; the farthest of them is the new
        limit, if it is not larger than the one there is. Whether ties were left out. */
     template <int ROUNDS>
-    __device__ bool mark(const pool_distances<ROUNDS> &of, uint32_t e,
+    __device__ bool mark(const pool_distances<ROUNDS> &of, uint32_t e, int32_t step,
                          uint32_t *keep) const
     {
         uint32_t k = e + 2, bits[ROUNDS], before = __float_as_uint(s.limit[e]);
@@ -374,7 +375,8 @@ template <int TOP> struct searcher {
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
             int32_t t = tied ? s.step[r * WARP + lane] : 0;
-            rank[r] = bits[r] == limit && tied ? syn_row_rank(t) : NO_RANK;
+            bool tie = bits[r] == limit && tied;
+            rank[r] = tie ? syn_rank_after(t, syn_row_rank(step)) : NO_RANK;
         }
         if (tied)  /* others may be here for another E */
             last = min(last, kth<NO_RANK>(rank, k - less, 0));

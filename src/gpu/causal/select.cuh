@@ -74,7 +74,8 @@ __device__ inline uint32_t take(search_scratch &s, uint32_t found, bool member,
 /* The k nearest of n in the list; of the farthest of these there may be more than are
    wanted, then those count whose ranks are least. */
 template <int ROUNDS>
-__device__ inline void choose_of(search_scratch &s, uint32_t lane, uint32_t n, uint32_t k)
+__device__ inline void choose_of(search_scratch &s, uint32_t lane, uint32_t n, uint32_t k,
+                                 int32_t step)
 {
     uint32_t bits[ROUNDS], rank[ROUNDS], less = 0, most = 0, found = 0;
 #pragma unroll
@@ -92,7 +93,8 @@ __device__ inline void choose_of(search_scratch &s, uint32_t lane, uint32_t n, u
 #pragma unroll
     for (int r = 0; r < ROUNDS; r++) {
         bool tie = tied && bits[r] == farthest;
-        rank[r] = tie ? syn_row_rank(s.step[s.slot[r * WARP + lane]]) : NO_RANK;
+        int32_t t = tie ? s.step[s.slot[r * WARP + lane]] : 0;
+        rank[r] = tie ? syn_rank_after(t, syn_row_rank(step)) : NO_RANK;
     }
     if (tied)
         last = kth<NO_RANK>(rank, k - less, 0);
@@ -105,13 +107,13 @@ __device__ inline void choose_of(search_scratch &s, uint32_t lane, uint32_t n, u
 
 /* The same, for lists longer than a warp or with ties at their end. */
 static __device__ __noinline__ void choose(search_scratch &s, uint32_t lane, uint32_t n,
-                                           uint32_t k)
+                                           uint32_t k, int32_t step)
 {
     __syncwarp();
     if (n <= 2 * WARP)
-        choose_of<2>(s, lane, n, k);
+        choose_of<2>(s, lane, n, k, step);
     else
-        choose_of<POOL / WARP>(s, lane, n, k);
+        choose_of<POOL / WARP>(s, lane, n, k, step);
     __syncwarp();
 }
 
@@ -162,7 +164,7 @@ __device__ inline neighbour select(search_scratch &s, uint32_t lane, uint32_t n,
         if (mine.found == k)
             return mine;
     }
-    choose(s, lane, n, k);
+    choose(s, lane, n, k, step);
     if (lane >= k)
         return {k, WARP, infinite, step};
     return {k, lane, s.near[lane], s.near_step[lane]};

@@ -82,7 +82,7 @@ __device__ inline ccm_key key_of(const ccm_place &p, uint32_t from, uint32_t row
         double off = __dsub_rn(x[row], x[from]);
         sum = __dadd_rn(sum, __dmul_rn(off, off));
     }
-    return {sum, syn_row_rank(row), row};
+    return {sum, syn_rank_after(row, syn_row_rank(from)), row};
 }
 
 /* ---- libraries ---- */

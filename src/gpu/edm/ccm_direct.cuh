@@ -35,15 +35,9 @@ struct ccm_libraries {
     const uint32_t *row;       /* increasing in each library */
     double *coordinate;        /* of library l from dims * first[l] on: [dims][rows] */
     float *rounded;            /* the same in a ccm_frame */
-    uint32_t *least;           /* of library l from direct_tile(first[l], l) on: the least
-                                  rank of a row in each of its tiles */
+    uint32_t *shuffled;        /* of library l from first[l] on: the places of the rows of
+                                  each tile in the order of ties, sorted */
 };
-
-/* The first tile of library l, whose rows begin at `first`. */
-__host__ __device__ inline uint64_t direct_tile(uint64_t first, uint32_t l)
-{
-    return first / DIRECT_TILE + l;
-}
 
 /* Shared memory of a block, in bytes. */
 inline size_t direct_shared(uint32_t dims, uint32_t k)
@@ -75,20 +69,18 @@ __global__ void ccm_gather(SYN_GPU_JOB ccm_place p, SYN_GPU_JOB ccm_frame frame,
     }
 }
 
-/* Finds the least rank of a row in each tile of libraries, a thread a tile. */
-__global__ void ccm_least_ranks(SYN_GPU_JOB ccm_libraries all, uint32_t libraries)
+/* Sorts the places in the order of ties of the rows of each tile of libraries, a block a
+   tile. */
+__global__ void ccm_sort_tiles(SYN_GPU_JOB ccm_libraries all, uint32_t libraries)
 {
+    __shared__ uint32_t place[DIRECT_TILE];
     for (uint32_t l = blockIdx.y; l < libraries; l += gridDim.y) {
-        const uint32_t *row = all.row + all.first[l];
-        uint32_t size = (uint32_t) (all.first[l + 1] - all.first[l]);
-        uint32_t *to = all.least + direct_tile(all.first[l], l);
-        for (uint32_t tile = blockIdx.x * blockDim.x + threadIdx.x;
-             tile * DIRECT_TILE < size; tile += gridDim.x * blockDim.x) {
-            uint32_t least = UINT32_MAX, from = tile * DIRECT_TILE;
-            for (uint32_t i = from; i < size && i < from + DIRECT_TILE; i++)
-                least = min(least, syn_row_rank(row[i]));
-            to[tile] = least;
-        }
+        uint64_t first = all.first[l];
+        uint32_t size = (uint32_t) (all.first[l + 1] - first);
+        for (uint32_t at = blockIdx.x * DIRECT_TILE; at < size;
+             at += gridDim.x * DIRECT_TILE)
+            sort_places(all.row + first + at, min(size - at, (uint32_t) DIRECT_TILE),
+                        place, all.shuffled + first + at);
     }
 }
 
@@ -118,12 +110,17 @@ struct direct_search {
         last_rank = UINT32_MAX;
     }
 
+    __device__ uint32_t rank(uint32_t row) const
+    {
+        return syn_rank_after(row, syn_row_rank(me));
+    }
+
     __device__ bool in_order(double square, uint32_t row, uint32_t at) const
     {
         double other = near[at * DIRECT_THREADS];
         if (square != other)
             return square < other;
-        return syn_row_rank(row) < syn_row_rank(near_row[at * DIRECT_THREADS]);
+        return rank(row) < rank(near_row[at * DIRECT_THREADS]);
     }
 
     __device__ void insert(double square, uint32_t row)
@@ -157,7 +154,7 @@ struct direct_search {
         n = 0;
         if (found == k) {
             last = near[(k - 1) * DIRECT_THREADS];
-            last_rank = syn_row_rank(near_row[(k - 1) * DIRECT_THREADS]);
+            last_rank = rank(near_row[(k - 1) * DIRECT_THREADS]);
         }
     }
 
@@ -169,11 +166,14 @@ struct direct_search {
         uint32_t low = tiles.row[first], high = tiles.row[end - 1];
         if (!there || max(ccm_apart(low, me), ccm_apart(high, me)) <= place.exclusion)
             return -1;
-        bool tied = tiles.least[first / DIRECT_TILE] <= last_rank;
-        if (frame.whole)
-            return (float) (tied ? last : last - 0.5);
-        if (!tied && last == 0)
-            return -1;
+        if (frame.whole || last == 0) {
+            bool tied = syn_least_after(tiles.shuffled + first, end - first,
+                                        syn_row_rank(me)) <= last_rank;
+            if (frame.whole)
+                return (float) (tied ? last : last - 0.5);
+            if (!tied)
+                return -1;
+        }
         double most = sqrt(last) * frame.scale + frame.slack;
         return __double2float_ru(most * most * frame.stretch);
     }
@@ -223,7 +223,7 @@ struct direct_tiles {
     const uint32_t *row;       /* [size] */
     const double *coordinate;  /* [dims][size] */
     const float *rounded;      /* the same */
-    const uint32_t *least;     /* [n] rank of a row in each tile */
+    const uint32_t *shuffled;  /* [size] see ccm_libraries */
     uint32_t size, n;
     uint32_t below, above;     /* the last tile before those that were taken, and the
                                   first after them */
@@ -235,7 +235,7 @@ struct direct_tiles {
         row = all.row + first;
         coordinate = all.coordinate + first * dims;
         rounded = all.rounded + first * dims;
-        least = all.least + direct_tile(first, library);
+        shuffled = all.shuffled + first;
         size = (uint32_t) (all.first[library + 1] - first);
         n = (size + DIRECT_TILE - 1) / DIRECT_TILE;
         uint32_t low = 0;

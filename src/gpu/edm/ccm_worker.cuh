@@ -27,7 +27,7 @@ class ccm_worker {
     array<uint32_t> rows_;      /* of libraries that are not listed */
     array<double> gathered_, all_gathered_, centre_;
     array<float> rounded_, all_rounded_;
-    array<uint32_t> least_, all_least_;
+    array<uint32_t> shuffled_, all_shuffled_;
     array<ccm_sums> sums_;
     std::vector<uint64_t> first_row_;     /* in rows_, of each of these libraries */
     std::unique_ptr<neighbour_search> search_;
@@ -161,10 +161,10 @@ inline ccm_lists ccm_worker::search_lists(uint32_t from, uint32_t n)
             all_first_.upload(ends, 2, stream_);
             all_gathered_.ensure(ends[1] * m_.points.dims);
             all_rounded_.ensure(ends[1] * m_.points.dims);
-            all_least_.ensure(direct_tile(ends[1], 1));
+            all_shuffled_.ensure(ends[1]);
         }
         ccm_libraries all = {all_first_.get(), library_.get(), all_gathered_.get(),
-                             all_rounded_.get(), all_least_.get()};
+                             all_rounded_.get(), all_shuffled_.get()};
         if (!ready)
             gather(all, 1);
         search_directly({0, 1, from, n}, most, all, near);
@@ -212,7 +212,7 @@ inline void ccm_worker::gather(const ccm_libraries &to, uint32_t libraries)
 {
     ccm_gather<<<dim3(64, libraries), 256, 0, stream_>>>(place(), frame(), to, libraries);
     check(cudaGetLastError());
-    ccm_least_ranks<<<dim3(8, libraries), 256, 0, stream_>>>(to, libraries);
+    ccm_sort_tiles<<<dim3(8, libraries), DIRECT_TILE, 0, stream_>>>(to, libraries);
     check(cudaGetLastError());
 }
 
@@ -238,11 +238,11 @@ inline void ccm_worker::search_together(const share &s, const ccm_near &near)
     gathered_.ensure(rows * dims);
     rounded_.ensure(rows * dims);
     /* The libraries of this share are moved to the front. */
-    size_t before = (size_t) first[0] * dims, tiles = direct_tile(first[0], 0);
-    least_.ensure(direct_tile(first[s.libraries], s.libraries) - tiles);
+    size_t before = (size_t) first[0] * dims;
+    shuffled_.ensure(rows);
     ccm_libraries libraries = {first_.get() + s.first - m_.listed, rows_.get(),
                                gathered_.get() - before, rounded_.get() - before,
-                               least_.get() - tiles};
+                               shuffled_.get() - first[0]};
     gather(libraries, s.libraries);
     search_directly(s, m_.options.k, libraries, near);
 }

@@ -83,7 +83,7 @@ struct choose_walk {
 
     __device__ uint32_t rank_of(uint32_t place) const
     {
-        return syn_row_rank(job.library_rows.row[place]);
+        return syn_rank_after(job.library_rows.row[place], syn_row_rank(row));
     }
 
     /* Gathers those of the list that may be among the nearest. */

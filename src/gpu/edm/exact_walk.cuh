@@ -50,7 +50,7 @@ struct exact_walk {
 
     __device__ void offer(double d, uint32_t other, uint32_t place, bool there)
     {
-        near_place near = {d, syn_row_rank(other), place};
+        near_place near = {d, syn_rank_after(other, syn_row_rank(row)), place};
         bool wanted = there && before(near, last);
         uint32_t all = __ballot_sync(WHOLE_WARP, wanted);
         if (!all)

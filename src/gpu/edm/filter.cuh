@@ -130,7 +130,9 @@ struct filter_walk {
         uint32_t i = threadIdx.x;
         if (i >= TILE)
             return;
-        bool beyond = job.turn.least[tile] > s.rank_of[i];
+        bool beyond =
+            s.beyond_of[i] != s.limit_of[i] &&
+            tile_after(job.turn, tile, syn_row_rank(s.row[i])) > s.rank_of[i];
         limit[i] = beyond ? s.beyond_of[i] : s.limit_of[i];
     }
 
@@ -155,7 +157,8 @@ struct filter_walk {
     {
         uint32_t row = job.turn.library.row[place];
         if (rows_apart(row, s.row[query]) <= job.turn.exclusion ||
-            (syn_row_rank(row) > s.rank_of[query] && !may_be_nearer(query, place)))
+            (syn_rank_after(row, syn_row_rank(s.row[query])) > s.rank_of[query] &&
+             !may_be_nearer(query, place)))
             return;
         uint32_t i = blockIdx.x * TILE + query;
         uint32_t at = atomicAdd(&job.state[i].listed, 1u);

@@ -72,7 +72,7 @@ struct neighbour_search::work {
 
     array<float> of_x;      /* of predicted rows */
     array<double> norm;
-    array<uint32_t> whole, list, lost, twin, table, least, again, number;
+    array<uint32_t> whole, list, lost, twin, table, shuffled, again, number;
     array<row_state> state, state_again;
     array<near_place> lists;
     int processors;
@@ -142,8 +142,8 @@ void neighbour_search::work::make_tiles()
     fill_tiles<<<tiles, TILE, 0, stream>>>(
         points, library, frame, row_tiles{x.get(), half.get(), nullptr, nullptr},
         by_row.get());
-    least.ensure(tiles);
-    find_least_ranks<<<tiles, WARP, 0, stream>>>(library, least.get());
+    shuffled.ensure((size_t) tiles * TILE);
+    sort_tiles<<<tiles, TILE, 0, stream>>>(library, shuffled.get());
     twin.ensure(library.n);
     table.ensure(power_from(2 * library.n));
     check(cudaMemsetAsync(table.get(), 0xff, power_from(2 * library.n) * sizeof(uint32_t),
@@ -211,7 +211,8 @@ void neighbour_search::work::find_filtered(const placed_rows &p, uint32_t k,
     begin_rows<<<blocks_for(p.n, 256), 256, 0, stream>>>(state.get(), norm.get(), p.n);
     filter_job filter = {row_tiles{x.get(), half.get(), nullptr, nullptr},
                          row_tiles{of_x.get(), nullptr, nullptr, nullptr},
-                         {library, p, exclusion, tiles, least.get(), golden_step(tiles),
+                         {library, p, exclusion, tiles, shuffled.get(),
+                          golden_step(tiles),
                           0, 0, true},
                          points.dims, twin.get(), state.get(), list.get(), room};
     choose_job choose = {points, library, p, by_row.get(), norm.get(), whole.get(),

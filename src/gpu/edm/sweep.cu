@@ -53,7 +53,7 @@ struct sweep_search::work {
     int processors;
     array<float> x, of_x;
     array<double> by_row;
-    array<uint32_t> twin, table, least;
+    array<uint32_t> twin, table, shuffled;
     limit_arrays limits, limits_again;
     array<uint32_t> listed, list, lost, lost_rows, again, reach_again, number;
     array<near_place> lists;
@@ -78,8 +78,8 @@ void sweep_search::work::place_library()
     fill_sweep_tiles<<<tiles, TILE, 0, stream>>>(points, library.rows, library.steps, E,
                                                  frame, SWEEP_FAR, x.get(), by_row.get(),
                                                  width);
-    least.ensure(tiles);
-    find_least_ranks<<<tiles, WARP, 0, stream>>>(library.rows, least.get());
+    shuffled.ensure((size_t) tiles * TILE);
+    sort_tiles<<<tiles, TILE, 0, stream>>>(library.rows, shuffled.get());
     check(cudaGetLastError());
 }
 
@@ -151,7 +151,7 @@ void sweep_search::work::find_some(const placed_reach &p, uint32_t exclusion,
     sweep_limits at = begin(p, nullptr, &limits, {});
     sweep_filter_job filter = {
         x.get(), of_x.get(),
-        {library.rows, p.rows, exclusion, tiles, least.get(), golden_step(tiles), 0, 0,
+        {library.rows, p.rows, exclusion, tiles, shuffled.get(), golden_step(tiles), 0, 0,
          true}, E, at, twin.get(), listed.get(), list.get(), room};
     sweep_choose_job choose = {
         points, library.rows, p.rows, p.steps, by_row.get(), width, E, frame, at,

@@ -111,7 +111,7 @@ struct sweep_chooser {
 
     __device__ uint32_t rank_of(uint32_t place) const
     {
-        return syn_row_rank(job.library_rows.row[place]);
+        return syn_rank_after(job.library_rows.row[place], syn_row_rank(row));
     }
 
     __device__ void read()

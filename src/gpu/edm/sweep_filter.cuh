@@ -39,7 +39,7 @@ struct sweep_shared {
     float limit[2][SWEEP_DIMS][TILE];  /* for a tile of the library */
     float limit_of[SWEEP_DIMS][TILE], beyond_of[SWEEP_DIMS][TILE];
     uint32_t rank_of[SWEEP_DIMS][TILE];
-    uint32_t row[TILE];
+    uint32_t row[TILE], ties[TILE];    /* whether ties matter to a row */
     pending_rows pending;
 };
 
@@ -67,6 +67,13 @@ struct sweep_walk {
                 at < job.turn.predicted.n ? job.turn.predicted.row[at] : 0;
         s.pending.start();
         __syncthreads();
+        if (threadIdx.x < TILE) {
+            uint32_t q = threadIdx.x, any = 0;
+            for (uint32_t e = 0; e < job.E; e++)
+                any |= s.beyond_of[e][q] != s.limit_of[e][q];
+            s.ties[q] = any;
+        }
+        __syncthreads();
     }
 
     __device__ void load(const turn_place &at, uint32_t b) const
@@ -75,10 +82,11 @@ struct sweep_walk {
             size_t from = (size_t) at.tile * job.E * TILE;
             uint32_t q = threadIdx.x % TILE;
             copy_floats((float *) s.y[b], job.library + from, job.E * TILE);
-            uint32_t least = job.turn.least[at.tile];
+            uint32_t soon = s.ties[q] ? tile_after(job.turn, at.tile,
+                                                   syn_row_rank(s.row[q])) : 0;
             for (uint32_t e = threadIdx.x / TILE; e < job.E; e += FILTER_THREADS / TILE)
                 s.limit[b][e][q] =
-                    least > s.rank_of[e][q] ? s.beyond_of[e][q] : s.limit_of[e][q];
+                    soon > s.rank_of[e][q] ? s.beyond_of[e][q] : s.limit_of[e][q];
         }
         close_copies();
     }
@@ -87,7 +95,8 @@ struct sweep_walk {
        it is where the k-th neighbour is, of no greater rank. */
     __device__ bool wanted(uint32_t query, uint32_t place) const
     {
-        uint32_t row = job.turn.library.row[place], rank = syn_row_rank(row);
+        uint32_t row = job.turn.library.row[place];
+        uint32_t rank = syn_rank_after(row, syn_row_rank(s.row[query]));
         size_t tile = (size_t) (place / TILE) * job.E * TILE;
         const float *y = job.library + tile + place % TILE;
         float sum = 0;

@@ -139,16 +139,13 @@ static __global__ void fill_tiles(placed_points points, placed_rows rows,
     }
 }
 
-/* The least rank of a row in each tile of a library, a warp a tile. */
-static __global__ void find_least_ranks(placed_rows library, uint32_t *least)
+/* The sorted places of each tile of a library, a block a tile. */
+static __global__ void sort_tiles(placed_rows library, uint32_t *shuffled)
 {
-    uint32_t tile = blockIdx.x, found = ~0u;
-    uint32_t end = min(library.n - tile * TILE, (uint32_t) TILE);
-    for (uint32_t i = threadIdx.x; i < end; i += WARP)
-        found = min(found, syn_row_rank(library.row[tile * TILE + i]));
-    found = warp_least(found);
-    if (threadIdx.x == 0)
-        least[tile] = found;
+    __shared__ uint32_t place[TILE];
+    uint32_t first = blockIdx.x * TILE;
+    sort_places(library.row + first, min(library.n - first, (uint32_t) TILE), place,
+                shuffled + first);
 }
 
 }  // namespace gpu

@@ -17,11 +17,19 @@ struct tile_turn {
     placed_rows library, predicted;
     uint32_t exclusion;
     uint32_t tiles;     /* of the library */
-    const uint32_t *least;  /* [tiles] rank of a row in each */
+    const uint32_t *shuffled;  /* [library] the places of a tile's rows in the order of
+                                  ties (core/base/rank.h), sorted */
     uint32_t step;      /* from each to the one that is searched next, modulo `tiles` */
     uint32_t from, to;  /* the tiles of this turn; none for those near in time */
     bool homes;         /* those were searched first */
 };
+
+/* Of a tile's rows, how soon the first comes after place `from` in the order of ties. */
+__device__ inline uint32_t tile_after(const tile_turn &t, uint32_t tile, uint32_t from)
+{
+    return syn_least_after(t.shuffled + tile * TILE,
+                           min(t.library.n - tile * TILE, (uint32_t) TILE), from);
+}
 
 /* Tiles of the library that are near in time to a tile of predicted rows. */
 struct home_tiles {
