@@ -20,9 +20,11 @@ task_reasons <- function(task, said = FALSE, call = rlang::caller_env()) {
   source <- task$source
   rule <- task$rule
   columns <- sort(union(task$libraries, task$targets))
-  found <- do.call(rbind, lapply(series_pieces(source, columns), \(part) {
-    x <- if (length(part) == source$n) source$whole
-    out <- .Call(r_series_activity, x %||% source$read(part), rule$threads)
+  at_once <- !is.null(source$whole) && length(columns) == source$n
+  parts <- if (at_once) list(columns) else series_pieces(source, columns)
+  found <- do.call(rbind, lapply(parts, \(part) {
+    x <- if (at_once) source$whole else source$read(part)
+    out <- .Call(r_series_activity, x, rule$threads)
     rlang::exec(plain_frame, !!!finish_status(out, "the series of the map", call = call))
   }))
   reasons <- integer(source$n)
