@@ -39,7 +39,7 @@ seal_h5 <- function(path, changing = NULL) {
   con <- file(path, "r+b")
   on.exit(close(con))
   seek(con, 0, rw = "write")
-  writeBin(c(charToRaw(text), raw(seal_block - nchar(text))), con)
+  write_bytes(c(charToRaw(text), raw(seal_block - nchar(text))), con)
 }
 
 #' A hash of what does not change, and of what is said about it

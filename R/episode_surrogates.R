@@ -12,7 +12,7 @@
 scaled_surrogates <- function(x, surrogate, dither, more, width, call = rlang::caller_env()) {
   if (is.null(dither)) dither <- min(dithered_widths * width, lengths_of_trials(x))
   if (isTRUE(surrogate %in% c("joint_isi", "isi_dither"))) {
-    scaled <- interval_histogram(x, check_number(dither, above = 0, call = call))
+    scaled <- isi_histogram(x, check_number(dither, above = 0, call = call))
     given <- names(more)
     if (any(c("truncation_limit", "n_bins") %in% given)) scaled <- scaled["sigma"]
     more <- c(more, scaled[setdiff(names(scaled), given)])
@@ -31,7 +31,7 @@ dithered_widths <- 3
 #' `dither` of a few milliseconds. Units that fire like a clock need a histogram that holds
 #' two of their intervals; else these would be taken apart.
 #' @noRd
-interval_histogram <- function(x, dither) {
+isi_histogram <- function(x, dither) {
   most <- 400
   isi <- isi_statistics(x)
   clock <- isi$intervals >= 20 & isi$lv < 0.1

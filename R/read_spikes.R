@@ -244,6 +244,9 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
   x <- build_spike_trains(spikes$ticks, spikes$unit, start = all_start, end = all_end,
                           resolution = resolution, trials = spikes$trials,
                           unit_table = spikes$unit_table, arg = "file", call = call)
+  if (!is.null(time_unit) && is.null(trial)) {
+    check_bounds_unit(x, start, end, units_per_second(time_unit, sampling_rate, call), call)
+  }
   say_repeated(length(spikes$ticks), nrow(x), resolution)
   if (is.null(range)) x else keep_time(x, range, call, "from, to")
 }

@@ -170,8 +170,10 @@ make_trains <- function(time, unit, start = NULL, end = NULL, resolution = 1e-6,
     end <- placed$end
     scale <- c(1, 1)
   }
-  assemble_trains(time, scale, named, start, end, resolution, trials, unit_table, quiet, arg,
-                  unit_arg, call)
+  x <- assemble_trains(time, scale, named, start, end, resolution, trials, unit_table, quiet,
+                       arg, unit_arg, call)
+  if (!quiet && is.null(trial)) check_bounds_unit(x, start, end, per_second, call)
+  x
 }
 
 #' Units whose levels are also those of the table, in natural order

@@ -91,6 +91,33 @@ check_restarts <- function(ticks, code, call) {
   )
 }
 
+#' Warning where the bounds of a recording look given in the unit of the times
+#'
+#' Bounds are in seconds whatever the unit of the times. Those that leave nearly all of the
+#' recording empty, and that hold the spikes when they are read in that unit, are seldom meant.
+#' @param start,end As the user gave them.
+#' @param per_second How many of the unit there are in a second.
+#' @noRd
+check_bounds_unit <- function(x, start, end, per_second, call) {
+  n <- nrow(x)
+  given <- c(start = start, end = end)
+  if (per_second == 1 || n < 2L || is.null(given)) return(invisible())
+  time <- .subset2(x, "time")[c(1L, n)]
+  length <- attr(x, "end") - attr(x, "start")
+  tick <- attr(x, "resolution")
+  meant <- given / per_second
+  fits <- all(c(start / per_second <= time[[1L]] + tick, end / per_second >= time[[2L]] - tick))
+  if (!fits || length <= 100 * (time[[2L]] - time[[1L]]) || time[[1L]] == time[[2L]]) {
+    return(invisible())
+  }
+  warn_unlikely(
+    sprintf("The recording is %s s long, and all of its spikes lie within %s s.", short(length),
+            short(time[[2L]] - time[[1L]])),
+    sprintf("`start` and `end` are in seconds, whatever the `time_unit`: did you mean %s?",
+            paste0("`", names(meant), " = ", exact(signif(meant, 15)), "`", collapse = ", ")), call
+  )
+}
+
 # ---- When a recording is mined -----------------------------------------------------------
 
 #' Median interval between the spikes of a unit, in seconds; NA without any

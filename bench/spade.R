@@ -116,7 +116,7 @@ parts$sym26 <- function() {
   set.seed(1)
   x <- simulate_sym26()
   delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
-  found <- mine_episodes(x, 254, delays)
+  found <- mine_episodes(x, 254, delays, distinct_units = FALSE)
   run <- function(...) {
     set.seed(2)
     episode_significance(found, x, 1000, ...)

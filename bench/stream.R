@@ -13,7 +13,7 @@ held <- function(s) unlist(.Call(synfire:::r_stream_about, s$counting$state$poin
 #' The updates of `seconds` of recording in blocks of 0.1 s, once the window is full
 follow <- function(x, intervals, min_count, window, seconds = 20, block = 0.1) {
   s <- episode_stream(intervals, min_count, window, resolution = attr(x, "resolution"),
-                      device = device, max_memory = 2e10, threads = 1)
+                      distinct_units = FALSE, device = device, max_memory = 2e10, threads = 1)
   s <- update(s, x[time = c(0, window)])
   ends <- window + block * (0:(seconds / block))
   pieces <- lapply(seq_len(length(ends) - 1), \(k) x[time = ends[k + 0:1]])
@@ -22,8 +22,8 @@ follow <- function(x, intervals, min_count, window, seconds = 20, block = 0.1) {
     sum(system.time(s <<- update(s, piece), gcFirst = FALSE)[1:2])
   }, 0)
   wall <- tail(s$history$seconds, length(cpu))
-  whole <- system.time(found <- mine_episodes(attr(s$episodes, "recording"), min_count,
-                                              intervals, threads = 1))
+  whole <- system.time(found <- mine_episodes(attr(s$episodes, "recording"), min_count, intervals,
+                                              distinct_units = FALSE, threads = 1))
   stopifnot(identical(as.data.frame(found), as.data.frame(s)))
   ms <- \(x, p) round(1000 * quantile(x, p, names = FALSE), 2)
   data.frame(

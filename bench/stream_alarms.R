@@ -137,7 +137,7 @@ power <- function() {
 # Blocks of 0.1 s, each handed over when the recording has come so far.
 updates <- function(x, min_count, ...) {
   s <- episode_stream(c(0.005, 0.015), min_count, 600, resolution = attr(x, "resolution"),
-                      threads = 1, ...)
+                      distinct_units = FALSE, threads = 1, ...)
   s <- update(s, x[time = c(0, 600)])
   ends <- 600 + 0.1 * (0:round(culture / 0.1))
   pieces <- lapply(seq_len(length(ends) - 1), \(k) x[time = ends[k + 0:1]])

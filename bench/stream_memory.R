@@ -21,7 +21,7 @@ of_process <- function() {
 set.seed(1)
 resolution <- attr(simulate_culture(duration = 1), "resolution")
 s <- episode_stream(c(0.005, 0.015), 60, 60, resolution = resolution, threads = 1, max_size = 3,
-                    alarms = 6, look = 60, history = 3600 / block)
+                    distinct_units = FALSE, alarms = 6, look = 60, history = 3600 / block)
 spikes <- 0
 began <- proc.time()[["elapsed"]]
 cat("hours  spikes  x real time  window MB  process MB now, at most  slowest update, ms\n")

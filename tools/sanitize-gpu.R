@@ -24,7 +24,7 @@ fresh_memory <- function() .Call(synfire:::r_release_gpu)
 delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
 mine <- function(x, min_count, intervals = delays, ...) {
   fresh_memory()
-  synfire::mine_episodes(x, min_count, intervals, ..., device = "gpu")
+  synfire::mine_episodes(x, min_count, intervals, ..., distinct_units = FALSE, device = "gpu")
 }
 
 # ---- episodes ----
@@ -67,8 +67,9 @@ moving <- paste("append_events fill_rows move_episodes tell_host list_episodes",
                 "count_candidates copy_all grow_lists")
 follow_on_gpu <- function(x, intervals, min_count, window, block, ...) {
   fresh_memory()
-  s <- synfire::episode_stream(intervals, min_count, window, ..., device = "gpu",
-                               resolution = attr(x, "resolution"), threads = 1)
+  s <- synfire::episode_stream(intervals, min_count, window, ..., distinct_units = FALSE,
+                               device = "gpu", resolution = attr(x, "resolution"),
+                               threads = 1)
   s$always <- TRUE
   ends <- seq(0, attr(x, "end"), block)
   for (k in seq_along(ends)[-1L]) s <- stats::update(s, x[time = ends[k - 1:0]])
@@ -113,7 +114,7 @@ case("occurrence", paste("order_rows measure_begun begin_lists extend_by_counter
 })
 case("count", "count_segments count_whole", function() {
   x <- random_spikes(800, 5)
-  found <- synfire::mine_episodes(x, 12, delays, max_size = 4)
+  found <- synfire::mine_episodes(x, 12, delays, max_size = 4, distinct_units = FALSE)
   for (engine in c("hybrid", "ptpe", "occurrence")) {
     synfire::count_episodes(x, found, device = "gpu", engine = engine)
   }
@@ -138,7 +139,7 @@ for (method in names(surrogates)) local({
   trials <- if (method == "trial_shift") data.frame(start = c(0, 5), end = c(4, 10))
   case(paste0("null-", method), null, function() {
     x <- random_spikes(600, 5, trials = trials)
-    found <- synfire::mine_episodes(x, 8, delays, max_size = 3)
+    found <- synfire::mine_episodes(x, 8, delays, max_size = 3, distinct_units = FALSE)
     args <- list(utils::head(found, 60), n_surrogates = 4, surrogate = method, device = "gpu")
     do.call(synfire::episode_significance, c(args, own))
   })

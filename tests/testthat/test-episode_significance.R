@@ -347,9 +347,9 @@ test_that("dither scales with the intervals, is printed, and clocks widen the hi
   # No longer than a trial.
   expect_equal(suppressWarnings(dither_of(c(0, 2))), 3)
   clock <- spike_trains(seq(0.16, 30, by = 0.16), "A", start = 0, end = 31)
-  expect_equal(synfire:::interval_histogram(clock, 0.03)[1:2],
+  expect_equal(synfire:::isi_histogram(clock, 0.03)[1:2],
                list(truncation_limit = 0.48, n_bins = 400))
-  expect_equal(synfire:::interval_histogram(x, 0.03),
+  expect_equal(synfire:::isi_histogram(x, 0.03),
                list(truncation_limit = 0.1, n_bins = 100, sigma = 0.002))
 })
 

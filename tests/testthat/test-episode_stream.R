@@ -262,7 +262,7 @@ test_that("counts are those of the definition", {
     if (length(stream$tick) < 5L) next
     window <- 25
     s <- episode_stream(stream_intervals(stream), 2, window / 1000, resolution = 1e-3,
-                        max_size = 4, threads = 1)
+                        max_size = 4, distinct_units = FALSE, threads = 1)
     o <- order(stream$tick)
     reached <- -Inf
     for (now in unique(stream$tick[o])[c(FALSE, FALSE, TRUE)]) {

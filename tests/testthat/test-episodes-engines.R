@@ -124,7 +124,8 @@ test_that("a candidate may count one more than its prefix has left", {
   c <- 30 * (1:100) + 5
   x <- spike_trains(c(a, c) / 1000, rep(c("A", "C"), c(301, 100)), resolution = 1e-3)
   for (engine in engines) {
-    found <- mine_episodes(x, 100, rbind(c(0, 0.005), c(0.015, 0.020)), engine = engine)
+    found <- mine_episodes(x, 100, rbind(c(0, 0.005), c(0.015, 0.020)),
+                           distinct_units = FALSE, engine = engine)
     expect_identical(found$count[found$episode == "A -(0.015,0.02]-> A"], 100L)
     expect_identical(found$count[found$episode == "A -(0.015,0.02]-> A -(0,0.005]-> C"], 100L)
   }
@@ -149,7 +150,8 @@ test_that("windows around 65,535 events are counted exactly", {
     mine <- function(engine) {
       # Delays of more than a minute are seldom meant, and a warning says so.
       expect_warning(
-        found <- mine_episodes(x, 1, intervals, max_size = 3, engine = engine, threads = 2),
+        found <- mine_episodes(x, 1, intervals, max_size = 3, distinct_units = FALSE,
+                               engine = engine, threads = 2),
         "Delays of up to", class = "synfire_warning_unlikely"
       )
       found
@@ -185,10 +187,10 @@ test_that("the engines agree on a simulated recording, with 1 and 2 threads", {
 test_that("a hippocampal culture has 13,166 frequent episodes", {
   spikes <- utils::read.csv(shared_data("episodes/tc89.csv.gz"))
   x <- spike_trains(spikes$time / 1000, spikes$neuron)
-  one <- mine_episodes(x, 800, c(0.005, 0.015), threads = 1)
+  one <- mine_episodes(x, 800, c(0.005, 0.015), distinct_units = FALSE, threads = 1)
   expect_identical(nrow(one), 13166L)
   expect_identical(sum(attr(one, "levels")$candidates[-1L]), 272676)
-  two <- mine_episodes(x, 800, c(0.005, 0.015), threads = 2)
+  two <- mine_episodes(x, 800, c(0.005, 0.015), distinct_units = FALSE, threads = 2)
   expect_identical(as.data.frame(two), as.data.frame(one))
   # The published algorithm takes far longer, so it sees a fifth of the recording.
   part <- x[time = c(0, 180)]

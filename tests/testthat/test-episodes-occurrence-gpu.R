@@ -3,15 +3,17 @@
 
 delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
 
-by_occurrence <- function(x, ..., compaction = "in-order", dedup = TRUE) {
-  mine_episodes(x, ..., device = "gpu", engine = "occurrence", compaction = compaction,
-                dedup = dedup)
+by_occurrence <- function(x, ..., distinct_units = FALSE, compaction = "in-order",
+                          dedup = TRUE) {
+  mine_episodes(x, ..., distinct_units = distinct_units, device = "gpu",
+                engine = "occurrence", compaction = compaction, dedup = dedup)
 }
 
-expect_same_as_cpu <- function(x, ..., dedup = c(TRUE, FALSE)) {
-  cpu <- mine_episodes(x, ..., device = "cpu", threads = 2)
+expect_same_as_cpu <- function(x, ..., distinct_units = FALSE, dedup = c(TRUE, FALSE)) {
+  cpu <- mine_episodes(x, ..., distinct_units = distinct_units, device = "cpu", threads = 2)
   for (compaction in gpu_compactions) for (keep_latest in dedup) {
-    gpu <- by_occurrence(x, ..., compaction = compaction, dedup = keep_latest)
+    gpu <- by_occurrence(x, ..., distinct_units = distinct_units, compaction = compaction,
+                         dedup = keep_latest)
     label <- paste0(compaction, ", dedup = ", keep_latest)
     expect_identical(attr(gpu, "device"), "gpu")
     expect_identical(attr(gpu, "engine"), "occurrence")
@@ -59,6 +61,7 @@ test_that("simulated recordings and trials", {
   found <- expect_same_as_cpu(x, 300, delays)
   expect_gt(max(found$size), 3)
   expect_same_as_cpu(x, 150, delays, dedup = TRUE)
+  expect_same_as_cpu(x, 150, delays, distinct_units = TRUE, dedup = TRUE)
   trials <- data.frame(start = seq(0, 59, 1), end = seq(0.9, 59.9, 1))
   expect_same_as_cpu(spike_trains(x$time, x$unit, 0, 60, trials = trials), 200, delays)
 })

@@ -8,7 +8,7 @@ delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
 # Some 15,000 rows: enough that subsets of most of them are not spelt at once.
 many <- local({
   x <- withr::with_seed(1, simulate_sym26())
-  mine_episodes(x, 150, delays, threads = 2)
+  mine_episodes(x, 150, delays, distinct_units = FALSE, threads = 2)
 })
 names_of_many <- spelt(many)
 
@@ -31,13 +31,14 @@ test_that("names are spelt from the units and delays of their rows", {
 
 test_that("rows left out leave the others as they are", {
   for (top in c(1, 5, 100)) {
-    some <- mine_episodes(attr(many, "recording"), 150, delays, threads = 2, top = top)
+    some <- mine_episodes(attr(many, "recording"), 150, delays, distinct_units = FALSE,
+                          threads = 2, top = top)
     kept <- unlist(lapply(split(seq_len(nrow(many)), many$size), utils::head, top))
     expect_identical(as.data.frame(some), as.data.frame(many[kept, ]))
     expect_identical(some$episode, names_of_many[kept])
   }
-  closed <- mine_episodes(attr(many, "recording"), 150, delays, threads = 2,
-                          target = "closed")
+  closed <- mine_episodes(attr(many, "recording"), 150, delays, distinct_units = FALSE,
+                          threads = 2, target = "closed")
   expect_identical(closed$episode, spelt(closed))
 })
 

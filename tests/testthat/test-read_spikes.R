@@ -142,7 +142,11 @@ test_that("a part of the recording is what `[` gives", {
   expect_identical(attr(read_spikes(file, start = -1, end = 10, to = 5), "end"), 5)
   expect_error(read_spikes(file, from = 2, to = 1), class = "synfire_error_argument")
   expect_error(read_spikes(file, from = 20), class = "synfire_error_argument")
-  expect_error(read_spikes(file, from = 1e-7), class = "synfire_error_argument")
+  # Bounds between ticks go inwards: a spike before `from` never comes along.
+  between <- read_spikes(file, from = 1e-7, to = 2 + 1e-7)
+  expect_identical(between$time, c(1, 2))
+  expect_identical(unlist(attributes(between)[c("start", "end")]), c(start = 1e-6, end = 2))
+  expect_error(read_spikes(file, from = 1e-8, to = 2e-8), class = "synfire_error_argument")
   expect_error(read_spikes(file, start = 1), class = "synfire_error_argument")
 })
 

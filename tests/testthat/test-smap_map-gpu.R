@@ -66,7 +66,7 @@ test_that("spike counts, constants and series that repeat are those of the CPU",
   expect_identical(differs(flat, E = 5, theta = 3), character())
   map <- smap_map(flat, E = 2, device = "gpu")
   expect_true(all(is.na(map$rho[, 4])) && all(is.na(map$rho[4, ])))
-  expect_identical(unname(map$strength[1:3, 4]), c(0, 0, 0))
+  expect_true(all(is.na(map$strength[1:3, 4])))
 })
 
 test_that("numbers depend neither on other series nor on how many GPUs there are", {

@@ -16,6 +16,28 @@ test_that("milliseconds taken for seconds are noticed when a recording is made",
   expect_silent(as_spike_trains(as.data.frame(x)))
 })
 
+test_that("bounds in the unit of the times are noticed", {
+  ms <- seq(5, 1990, by = 5)
+  w <- unlikely(spike_trains(ms, "A", time_unit = "ms", end = 2000))
+  expect_match(conditionMessage(w), "did you mean `end = 2`?", fixed = TRUE)
+  w <- unlikely(spike_trains(ms, "A", time_unit = "ms", start = 0, end = 1990))
+  expect_match(conditionMessage(w), "did you mean `start = 0`, `end = 1.99`?", fixed = TRUE)
+  w <- unlikely(spike_trains(30 * ms, "A", time_unit = "samples", sampling_rate = 30000,
+                             end = 60000))
+  expect_match(conditionMessage(w), "`end = 2`", fixed = TRUE)
+  unlikely(as_spike_trains(list(A = ms), time_unit = "ms", end = 2000))
+  file <- withr::local_tempfile(fileext = ".csv", lines = c("time,unit", paste0(ms, ",A")))
+  unlikely(read_spikes(file, time_unit = "ms", end = 2000))
+  expect_silent(read_spikes(file, time_unit = "ms", end = 2))
+
+  # Bounds in seconds, a silent end, an interval that would not hold the spikes, one spike.
+  expect_silent(spike_trains(ms, "A", time_unit = "ms", start = 0, end = 2))
+  expect_silent(spike_trains(ms, "A", time_unit = "ms", end = 150))
+  expect_silent(spike_trains(ms, "A", time_unit = "ms", end = 1980))
+  expect_silent(spike_trains(5, "A", time_unit = "ms", start = 0, end = 2000))
+  expect_silent(spike_trains(ms / 1000, "A", end = 2000))
+})
+
 test_that("times and units that were swapped are noticed", {
   x <- a_minute()
   expect_error(spike_trains(as.integer(x$unit), x$time), "`spike_trains(time, unit)`",

@@ -527,7 +527,8 @@ test_that("an argument that the method has no use for is an error", {
   # What is left at NULL is not given.
   expect_length(surrogate_trains(x, 1, "dither", bin_size = NULL, window = NULL), 1)
   found <- mine_episodes(x, 20, c(0, 0.01), max_size = 2, threads = 1)
-  wrong(episode_significance(found, n_surrogates = 2, refractory = 0.002, threads = 1),
+  wrong(episode_significance(found, n_surrogates = 2, surrogate = "dither", refractory = 0.002,
+                             threads = 1),
         "`refractory` must be left out with `surrogate = \"dither\"`")
   wrong(episode_significance(found, n_surrogates = 2, surrogate = "randomise", dither = 0.01),
         "`dither` must be left out")

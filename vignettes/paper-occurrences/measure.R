@@ -50,8 +50,8 @@ bursts <- function() {
 # Mines once to warm up, then `runs` times; what takes longer than `patience` seconds is
 # mined once. Gives the last result, with medians in place of its times.
 mine <- function(work, min_count, engine, ..., device = "gpu", runs = 5, patience = 1) {
-  once <- \() mine_episodes(work$x, min_count, work$delays, engine = engine,
-                            device = device, threads = 1, ...)
+  once <- \() mine_episodes(work$x, min_count, work$delays, distinct_units = FALSE,
+                            engine = engine, device = device, threads = 1, ...)
   found <- list(once())
   if (attr(found[[1L]], "elapsed") < patience) found <- replicate(runs, once(), FALSE)
   level_ms <- rbind(vapply(found, \(of) attr(of, "levels")$seconds,
@@ -94,7 +94,8 @@ count_by_way <- function(work, candidates, compaction, dedup, times = 7L) {
 # The candidates of each size from 2 on, as a list of `size`, `units` and `intervals`, integer
 # matrices with a row for each: those whose parts one unit shorter are frequent.
 candidates_of <- function(work, min_count, max_size) {
-  found <- mine_episodes(work$x, min_count, work$delays, max_size = max_size, threads = 1)
+  found <- mine_episodes(work$x, min_count, work$delays, max_size = max_size,
+                         distinct_units = FALSE, threads = 1)
   levels <- attr(found, "levels")
   delays <- rbind(work$delays)
   lapply(seq_len(nrow(levels))[-1L], function(size) {
@@ -268,8 +269,8 @@ profile <- function(ncu, way) {
 
 run_profiled <- function(way, min_count = 300) {
   work <- sym26()
-  mine_episodes(work$x, min_count, work$delays, max_size = 3, engine = "occurrence",
-                device = "gpu", compaction = way, dedup = FALSE)
+  mine_episodes(work$x, min_count, work$delays, max_size = 3, distinct_units = FALSE,
+                engine = "occurrence", device = "gpu", compaction = way, dedup = FALSE)
 }
 
 bind <- function(rows) {

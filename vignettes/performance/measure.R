@@ -79,7 +79,7 @@ delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
 
 set.seed(1)
 sym26 <- simulate_sym26()
-mined <- mine_episodes(sym26, 254, delays)
+mined <- mine_episodes(sym26, 254, delays, distinct_units = FALSE)
 measure(sprintf("`episode_significance()`, %s episodes, 1,000 surrogates", count(nrow(mined))),
         \(threads, device, gpus = NULL) {
           set.seed(2)
@@ -90,15 +90,16 @@ if (file.exists(culture)) {
   x <- read_spikes(culture, time_unit = "ms")
   measure(sprintf("`mine_episodes()`, %s spikes of a culture, at least 800 times", count(nrow(x))),
           \(threads, device, gpus = NULL) {
-            mine_episodes(x, 800, c(0.005, 0.015), threads = threads, device = device, gpus = gpus)
+            mine_episodes(x, 800, c(0.005, 0.015), distinct_units = FALSE, threads = threads,
+                          device = device, gpus = gpus)
           })
 }
 set.seed(1)
 hour <- simulate_culture(duration = 3600 * part)
 measure(sprintf("`mine_episodes()`, %s spikes of an hour, at least 0.3 %%", count(nrow(hour))),
         \(threads, device, gpus = NULL) {
-          mine_episodes(hour, round(0.003 * nrow(hour)), c(0.005, 0.015), threads = threads,
-                        device = device, gpus = gpus)
+          mine_episodes(hour, round(0.003 * nrow(hour)), c(0.005, 0.015), distinct_units = FALSE,
+                        threads = threads, device = device, gpus = gpus)
         })
 if (file.exists(raster)) {
   cells <- utils::read.table(raster)
