@@ -82,6 +82,16 @@ cause_words <- function(tested) {
     paste0(and_list(sprintf("%s drives %s%s", sure$cause, sure$effect, delay_text(sure$delay))), "."))
 }
 
+#' Of which pairs cross mapping says nothing
+#' @noRd
+untold_words <- function(tested) {
+  untold <- sum(is.na(tested$links$p_holm))
+  if (untold > 0L) sprintf(
+    "For %s of %s directions there is no answer, as activations are too few to tell.",
+    commas(untold), commas(nrow(tested$links))
+  )
+}
+
 delay_text <- function(delay) {
   ifelse(delay == 0, " within the same bin", sprintf(" by about %s", duration_text(pmax(delay, 1e-9))))
 }
@@ -90,10 +100,10 @@ causes_section <- function(tested) {
   if (!is.list(tested)) return(list(paragraph(cause_words(tested))))
   links <- utils::head(tested$links, 12L)
   table <- data.frame(links$cause, links$effect, duration_text(links$delay), signif(links$rho, 2),
-                      vapply(links$p_holm, \(p) format(signif(p, 2)), ""))
+                      vapply(links$p_holm, \(p) if (is.na(p)) NA_character_ else format(signif(p, 2)), ""))
   names(table) <- c("Cause", "Effect", "Delay", "rho", "p of all pairs together")
   list(
-    paragraph(cause_words(tested)),
+    paragraph(c(cause_words(tested), untold_words(tested))),
     html_table(table, paste(
       "What an effect does now tells what its cause did a delay before; rho is how well. Low values",
       "are usual, as activations are rare."
@@ -117,5 +127,5 @@ tested_causes <- function(tested) {
        chance = sprintf("%s of each series %s; p by Holm over all pairs, alpha %s",
                         counted(tested$n_surrogates, "surrogate"), cause_chance[[tested$surrogate]],
                         exact(tested$alpha)),
-       result = paste(cause_words(tested), collapse = " "))
+       result = paste(c(cause_words(tested), untold_words(tested)), collapse = " "))
 }

@@ -57,6 +57,7 @@ html_list <- function(items, class = NULL, each = NULL) {
 #' @noRd
 html_table <- function(x, caption, class = NULL) {
   numbers <- vapply(x, is.numeric, NA)
+  x[!numbers] <- lapply(x[!numbers], \(v) if (anyNA(v)) ifelse(is.na(v), "\u2013", v) else v)
   short <- !numbers & vapply(x, \(column) all(nchar(column) <= 12L), NA)
   side <- ifelse(numbers, " class=\"number\"", ifelse(short, " class=\"brief\"", ""))
   text <- lapply(x, \(column) escape_html(if (is.numeric(column)) number_cells(column) else column))

@@ -511,6 +511,19 @@ test_that("which group drives which can be asked of trials, equal or not", {
   expect_true(all(is.na(equal[season > 90, ])) && !anyNA(equal[season <= 90, ]))
 })
 
+test_that("directions without an answer are counted, and are dashes in the table", {
+  links <- data.frame(cause = c("Assembly 1", "Assembly 2"), effect = c("Assembly 2", "Assembly 1"),
+                      delay = c(0.25, NA), rho = c(0.8, NA), p = c(0.01, NA), p_holm = c(0.01, NA))
+  tested <- list(links = links, groups = 2, of = 2, alpha = 0.05)
+  page <- paste(unlist(causes_section(tested)), collapse = "\n")
+  expect_match(page, "For 1 of 2 directions there is no answer", fixed = TRUE)
+  expect_match(page, "Assembly 1 drives Assembly 2", fixed = TRUE)
+  expect_false(grepl("NA", page, fixed = TRUE))
+  expect_length(gregexpr("\u2013</td>", page, fixed = TRUE)[[1]], 3)
+  tested$links[2, 3:6] <- c(0.1, 0.2, 0.6, 0.6)
+  expect_false(grepl("no answer", paste(unlist(causes_section(tested)), collapse = ""), fixed = TRUE))
+})
+
 test_that("which group drives which is asked where that is wanted", {
   skip_if_not_installed("ggplot2")
   set.seed(11)
