@@ -264,7 +264,8 @@ closed_stretch <- function(x) {
                          inverse = TRUE)
   products <- Re(products[most - overlap + 1]) / (most + length(gap))
   squares <- cumsum(head^2)[overlap] + cumsum(rev(tail)^2)[overlap]
-  best <- overlap[[which.min((squares - 2 * products) / overlap)]]
+  # Rounded, so that no rounding of the values decides: tenths give what whole numbers give.
+  best <- overlap[[which.min(round((squares - 2 * products) / overlap, 9))]]
   # It is closed where values and their steps differ least.
   step <- c(diff(z), 0)
   unit <- c(mean(z^2), max(mean(step^2), 1e-300))
@@ -272,7 +273,7 @@ closed_stretch <- function(x) {
   last <- rows + n - best
   apart <- (z[rows] - z[last])^2 / unit[[1L]] + (step[rows] - step[last])^2 / unit[[2L]]
   if (best > 1) apart[[best]] <- Inf # its step is not known
-  first <- which.min(apart)
+  first <- which.min(round(apart, 9))
   c(first, first + n - best - 1)
 }
 

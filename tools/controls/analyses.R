@@ -135,7 +135,7 @@ chain_names <- function(data, episodes) {
 }
 
 ask_episodes <- list(
-  kind = "spikes", alpha = 0.05,
+  kind = "spikes", alpha = 0.05, slow = TRUE,
   reach = function(args) 2 * args$intervals[[2L]],
   look = function(data, args) {
     x <- to_trains(data)
