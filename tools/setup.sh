@@ -11,7 +11,7 @@ wanted_r=
 wanted_system=
 if [ "$1" != demo ]; then
   needed_r="$needed_r testthat knitr rmarkdown hdf5r withr"
-  wanted_r='vdiffr roxygen2 remotes future progressr Matrix Rmpi snow shiny'
+  wanted_r='vdiffr roxygen2 remotes future generics progressr Matrix Rmpi snow shiny'
   # Rmpi loads libmpi.so, the name without a number that comes with the headers.
   wanted_system='pandoc qpdf devscripts tidy xz-utils openmpi-bin libopenmpi-dev'
 fi
