@@ -18,6 +18,7 @@
 #' recording would be by chance. That is no test: [spade()] makes one.
 #'
 #' @inheritParams spade
+#' @param min_spikes Least number of spikes of a pattern.
 #' @param n_surrogates Number of surrogates, at least 1.
 #' @return A whole number, at least 2. A message says how many patterns of the recording
 #'   reach it; `suppressMessages()` leaves it out. The surrogates depend on [set.seed()].

@@ -57,6 +57,17 @@ load_subjects <- function(folder) {
   invisible(names(fuzz$subjects))
 }
 
+# The slow and obvious functions of the tests, from all of their helper files.
+oracles <- function() {
+  if (is.null(fuzz$oracles)) {
+    env <- new.env(parent = asNamespace("synfire"))
+    tests <- file.path(fuzz$folder, "..", "..", "tests", "testthat")
+    for (file in list.files(tests, "^helper.*[.]R$", full.names = TRUE)) source(file, env)
+    fuzz$oracles <- env
+  }
+  fuzz$oracles
+}
+
 # ---- one case ----
 
 # A number that the seed, the subject and the case decide.

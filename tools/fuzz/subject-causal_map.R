@@ -1,17 +1,6 @@
 # Causal maps and embedding dimensions: against brute force, other instructions, threads and
 # budgets, and the GPU against the CPU.
 
-# The slow oracles are those of the tests.
-map_oracle <- function() {
-  if (is.null(fuzz$map_oracle)) {
-    env <- new.env(parent = asNamespace("synfire"))
-    folder <- file.path(fuzz$folder, "..", "..", "tests", "testthat")
-    for (file in c("helper-edm.R", "helper-causal_map.R")) source(file.path(folder, file), env)
-    fuzz$map_oracle <- env
-  }
-  fuzz$map_oracle
-}
-
 # Series that a map can be made of: no infinite ones, some tied, constant or with gaps.
 draw_map_series <- function() {
   steps <- one_of(whole(8, 40), whole(20, 90), whole(8, 12))
@@ -64,7 +53,7 @@ comparable_series <- function(x) {
 
 # Pairs whose neighbours are settled by more than rounding.
 settled <- function(x, E, rule) {
-  oracle <- map_oracle()
+  oracle <- oracles()
   outer(seq_len(ncol(x)), seq_along(E), Vectorize(function(i, j) {
     !is.na(E[[j]]) && !oracle$oracle_near_tie(x[, i], E[[j]], rule$tau %||% -1, rule$Tp %||% 0,
                                               rule$exclusion_radius %||% 0)
@@ -144,7 +133,7 @@ fuzz_dimensions <- function(x, world) {
          "dimensions of a matrix and of a file")
   }
   if (comparable_series(x)) {
-    oracle <- map_oracle()$oracle_dimensions(
+    oracle <- oracles()$oracle_dimensions(
       x, rule$E_max, rule$Tp, tau = rule$tau %||% -1, exclusion = rule$exclusion_radius %||% 0,
       split = identical(rule$validation, "split"))
     own <- vapply(seq_len(rule$E_max), function(E) {
@@ -209,7 +198,7 @@ fuzz_map <- function(x, world) {
 map_and_oracle <- function(map, x, rule, libraries, targets) {
   if (!comparable_series(x)) return()
   E <- unname(attr(map, "E"))
-  oracle <- map_oracle()$oracle_causal_map(
+  oracle <- oracles()$oracle_causal_map(
     x, E, libraries, targets, tau = rule$tau %||% -1, Tp = rule$Tp,
     exclusion = rule$exclusion_radius %||% 0)
   sure <- settled(x[, libraries, drop = FALSE], E, rule)
@@ -223,7 +212,7 @@ kinds_agree <- function(map, x, rule, libraries, targets) {
   if (!is.null(rule$n_surrogates)) return()
   E <- unname(attr(map, "E"))
   layers <- lapply(c(1, 256, 512), function(bits) {
-    map_oracle()$driven(x, E, tau = rule$tau %||% -1, Tp = rule$Tp, libraries = libraries,
+    oracles()$driven(x, E, tau = rule$tau %||% -1, Tp = rule$Tp, libraries = libraries,
                         targets = targets, exclusion = rule$exclusion_radius %||% 0,
                         key = attr(map, "parameters")$key, lib_sizes = rule$lib_sizes,
                         E_max = attr(map, "parameters")$E_max, vector_bits = bits)

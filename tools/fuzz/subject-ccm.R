@@ -75,7 +75,7 @@ same_rho <- function(a, b, what, tolerance = 1e-8) same(as.double(a), as.double(
 compare_all_rows <- function(args, all) {
   for (back in directions(args)) {
     p <- ccm_problem(args, back)
-    slow <- edm_oracle()$oracle_cross_map(p$points, p$lib, p$lib, p$target, p$k, p$exclusion)
+    slow <- oracles()$oracle_cross_map(p$points, p$lib, p$lib, p$target, p$k, p$exclusion)
     about <- if (back) "ccm() the other way" else "ccm()"
     if (is.na(slow[["rho"]]) || sd(p$target[p$lib], na.rm = TRUE) > 1e-9) {
       same_rho(all[[2L + back]], slow[["rho"]], paste(about, "and the slow one"))
@@ -117,9 +117,9 @@ compare_libraries <- function(args) {
     samples <- samples[samples$direction == unique(samples$direction)[[1L + back]], ]
     slow <- mapply(function(size, sample) {
       rows <- if (size < length(p$lib)) {
-        edm_oracle()$oracle_library(p$lib, size, sample, as.integer(back), key)
+        oracles()$oracle_library(p$lib, size, sample, as.integer(back), key)
       } else p$lib
-      edm_oracle()$oracle_cross_map(p$points, rows, p$lib, p$target, p$k, p$exclusion)
+      oracles()$oracle_cross_map(p$points, rows, p$lib, p$target, p$k, p$exclusion)
     }, samples$LibSize, samples$sample)
     same_rho(samples$rho, slow["rho", ], "libraries and the slow ones")
     known <- !is.na(samples$MAE)
@@ -255,14 +255,14 @@ compare_map <- function(args, all) {
 
 near_ties <- function(p) {
   any(vapply(p$lib, function(row) {
-    d <- edm_oracle()$oracle_neighbours(p$points, p$lib, row, p$k + 1, p$exclusion)$distance
+    d <- oracles()$oracle_neighbours(p$points, p$lib, row, p$k + 1, p$exclusion)$distance
     length(d) > 1 && any(diff(d) <= 1e-4 * pmax(d[-1L], 1e-30))
   }, NA)) || isTRUE(sd(p$target[p$lib], na.rm = TRUE) < 1e-4 * size_of(p$target))
 }
 
 # Predictions that are the same in single precision have no correlation there.
 near_constant <- function(p) {
-  made <- edm_oracle()$oracle_simplex(p$points, p$lib, p$lib, p$target, p$k, p$exclusion)
+  made <- oracles()$oracle_simplex(p$points, p$lib, p$lib, p$target, p$k, p$exclusion)
   isTRUE(sd(made$predictions, na.rm = TRUE) < 1e-5 * size_of(made$predictions))
 }
 

@@ -1,19 +1,6 @@
 # Forecasts of empirical dynamic modelling: against the slow oracles of the tests, on other
 # numbers of threads and other registers, in parts, and scaled.
 
-edm_oracle <- function() {
-  if (is.null(fuzz$edm_oracle)) {
-    env <- new.env(parent = asNamespace("synfire"))
-    folder <- file.path(fuzz$folder, "..", "..", "tests", "testthat")
-    for (file in c("helper-edm.R", "helper-edm-series.R", "helper-edm_smap.R",
-                   "helper-edm_ccm.R")) {
-      source(file.path(folder, file), env)
-    }
-    fuzz$edm_oracle <- env
-  }
-  fuzz$edm_oracle
-}
-
 # Pairs of rows, now and then in any order and overlapping.
 draw_pairs <- function(n) {
   one_of(
@@ -93,7 +80,7 @@ compare_state <- function(name, args, found) {
   attr(kept, "state") <- NULL
   same(kept, found, paste0(name, "() with its state and without"))
   k <- ncol(state$neighbours)
-  slow <- edm_oracle()$oracle_all_neighbours(unname(state$points), state$lib, state$pred, k,
+  slow <- oracles()$oracle_all_neighbours(unname(state$points), state$lib, state$pred, k,
                                              args$exclusion_radius %||% 0)
   same(state$neighbours, slow$row, paste0("neighbours of ", name, "() and the slow ones"))
   scale <- size_of(slow$distance)
@@ -103,7 +90,7 @@ compare_state <- function(name, args, found) {
 
 # The table by the slow oracle, row by row.
 compare_simplex <- function(args, found) {
-  oracle <- edm_oracle()
+  oracle <- oracles()
   given <- args[setdiff(names(args), c("no_time", "threads", "ignore_nan"))]
   if (isTRUE(args$no_time)) given$x <- cbind(time = seq_len(nrow(args$x)), args$x)
   if (identical(given$knn, 0)) given$knn <- NULL
@@ -170,7 +157,7 @@ compare_embedding <- function(args, found) {
   given$E <- whole(1, 4)
   table <- attempt("delay_embed", given)
   if (refused(table)) return()
-  oracle <- edm_oracle()
+  oracle <- oracles()
   segment <- cumsum(c(TRUE, diff(args$segments %||% rep(1, nrow(args$x))) != 0))
   slow <- lapply(args$columns, function(name) {
     v <- as.double(args$x[[name]])
@@ -280,7 +267,7 @@ compare_smap <- function(args, found) {
   pred <- unique(data$pred)
   if (length(pred) > 12) pred <- sort(sample(pred, 12))
   if (length(pred) == 0) return()
-  slow <- edm_oracle()$oracle_smap(data$points, data$lib, pred, data$target, args$theta,
+  slow <- oracles()$oracle_smap(data$points, data$lib, pred, data$target, args$theta,
                                    data$k, args$exclusion_radius %||% 0, args$ridge %||% 0)
   at <- data$place[match(pred, data$pred)]
   slow_singular <- matrix(slow$singular[, , 1], length(pred))

@@ -2,18 +2,8 @@
 # (tests/testthat/helper-patterns.R), on engines, threads and registers, in a folder, with
 # little memory, and after changes that must not matter.
 
-patterns_oracle <- function() {
-  if (is.null(fuzz$patterns_oracle)) {
-    env <- new.env(parent = asNamespace("synfire"))
-    folder <- file.path(fuzz$folder, "..", "..", "tests", "testthat")
-    source(file.path(folder, "helper-patterns.R"), env)
-    fuzz$patterns_oracle <- env
-  }
-  fuzz$patterns_oracle
-}
-
 # A small recording for the oracle, and what to mine it with.
-draw_raster <- function() patterns_oracle()$random_raster(whole(1, 1e8))
+draw_raster <- function() oracles()$random_raster(whole(1, 1e8))
 
 raster_args <- function(raster, filters = raster$filters, x = raster$x) {
   c(list(x = x, bin_size = raster$bin / 1000, window_bins = raster$window), filters)
@@ -37,10 +27,10 @@ same_lines <- function(a, b, what) {
 }
 
 check_against_oracle <- function(raster) {
-  expected <- patterns_oracle()$oracle_patterns(raster)
+  expected <- oracles()$oracle_patterns(raster)
   found <- attempt("mine_patterns", c(raster_args(raster), draw_engine()))
   if (refused(found)) return(finding("a search with valid arguments is refused"))
-  same_lines(patterns_oracle()$mined_lines(found), expected, "patterns and the oracle")
+  same_lines(oracles()$mined_lines(found), expected, "patterns and the oracle")
   found
 }
 
@@ -124,7 +114,7 @@ check_occurrences <- function(raster, found) {
   if (!identical(tabulate(where$pattern, length(some)), as.integer(some$count))) {
     return(finding("patterns occur as often as was counted: no"))
   }
-  windows <- patterns_oracle()$oracle_windows(raster)
+  windows <- oracles()$oracle_windows(raster)
   bounds <- raster$bounds %||% data.frame(start = raster$start)
   opens <- (bounds$start[windows$opens$trial] + windows$opens$bin * raster$bin) / 1000
   item <- split(some$items, rep(seq_along(some), some$size))
@@ -259,7 +249,7 @@ fuzz_subject(
                 list(min_support = (least - 0.5) / length(sets)),
               some_args(min_size = whole(1, 3), max_size = whole(3, 5)), draw_engine())
     if (sometimes(0.3)) args$max_memory <- one_of(1e6, 2e6)
-    expected <- patterns_oracle()$oracle_itemsets(sets, least, target,
+    expected <- oracles()$oracle_itemsets(sets, least, target,
                                                   args$min_size %||% 1, args$max_size %||% Inf)
     form <- one_of("list", "integer", "names", "factors", "matrix", "numbers")
     args <- c(list(as_form(sets, form)), args)
@@ -269,7 +259,7 @@ fuzz_subject(
       if (!inherits(found, "synfire_error_budget")) finding("valid transactions are refused")
       return()
     }
-    same_lines(patterns_oracle()$mined_lines(found), expected, "itemsets and the oracle")
+    same_lines(oracles()$mined_lines(found), expected, "itemsets and the oracle")
     held <- attempt("as_incidence", list(found))
     if (refused(held)) return()
     same(as.integer(Matrix::colSums(held)), as.integer(found$size), "an incidence matrix")

@@ -1,16 +1,6 @@
 # Maps of S-maps: against smap() for each pair, other registers, threads and budgets, files
 # that are stopped and gone on with, and the GPU against the CPU.
 
-smap_map_oracle <- function() {
-  if (is.null(fuzz$smap_map_oracle)) {
-    env <- new.env(parent = asNamespace("synfire"))
-    folder <- file.path(fuzz$folder, "..", "..", "tests", "testthat")
-    source(file.path(folder, "helper-smap_map.R"), env)
-    fuzz$smap_map_oracle <- env
-  }
-  fuzz$smap_map_oracle
-}
-
 fuzz_subject("smap_map", limit = 60, covers = list(
   smap_map = c("x", "E", "E_max", "tau", "Tp", "theta", "libraries", "targets", "ridge",
                "exclusion_radius", "dataset", "no_time", "file", "device", "gpus", "threads",
@@ -93,7 +83,7 @@ smap_map_of_sources <- function(x, args, cpu, world) {
 smap_map_and_oracle <- function(map, x, args) {
   rule <- args[intersect(names(args), c("tau", "Tp", "theta", "ridge", "exclusion_radius",
                                         "libraries", "targets"))]
-  slow <- do.call(smap_map_oracle()$oracle_smap_map,
+  slow <- do.call(oracles()$oracle_smap_map,
                   c(list(x, unname(attr(map, "E"))), rule))
   compare_smap_maps(plain_smap_map(map), slow, slow$well > 1e-5, x, args,
                     "map of S-maps and smap()", 1e-6)
@@ -127,7 +117,7 @@ smap_map_kinds <- function(map, x, args) {
   one <- of(1)
   rule <- list(tau = options$tau, Tp = options$Tp, theta = options$theta,
                ridge = options$ridge, exclusion_radius = options$exclusion)
-  slow <- do.call(smap_map_oracle()$oracle_smap_map, c(list(x, E), rule))
+  slow <- do.call(oracles()$oracle_smap_map, c(list(x, E), rule))
   for (bits in c(256, 512)) {
     compare_smap_maps(of(bits), one, slow$well > 1e-5, x, list(),
                       sprintf("maps of S-maps with %d bits", bits), 1e-7)
@@ -180,7 +170,7 @@ smap_map_on_gpu <- function(cpu, call, x, world) {
   args <- list(libraries = match(rownames(cpu), colnames(x) %||% paste0("V", seq_len(ncol(x)))),
                targets = match(colnames(cpu), colnames(x) %||% paste0("V", seq_len(ncol(x)))))
   rule <- attr(cpu, "parameters")[c("tau", "Tp", "theta", "ridge", "exclusion_radius")]
-  slow <- do.call(smap_map_oracle()$oracle_smap_map,
+  slow <- do.call(oracles()$oracle_smap_map,
                   c(list(x, unname(attr(cpu, "E"))), rule, args))
   compare_smap_maps(plain_smap_map(gpu), plain_smap_map(cpu), slow$well > 1e-5, x, args,
                     "maps of S-maps on a GPU and the CPU", 1e-6)

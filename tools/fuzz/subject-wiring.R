@@ -1,16 +1,6 @@
 # Wirings of simulated series: what truth_links() says, against the slow search
 # (tests/testthat/helper-wiring.R), and series of both simulators against their equations.
 
-slow_wirings <- function() {
-  if (is.null(fuzz$slow_wirings)) {
-    env <- new.env(parent = asNamespace("synfire"))
-    folder <- file.path(fuzz$folder, "..", "..", "tests", "testthat")
-    source(file.path(folder, "helper-wiring.R"), env)
-    fuzz$slow_wirings <- env
-  }
-  fuzz$slow_wirings
-}
-
 all_motifs <- c("pair", "chain", "feedback", "common_driver", "hidden_driver", "loop", "fan_in",
                 "triangle")
 
@@ -58,7 +48,7 @@ draw_link_table <- function() {
 wiring_and_oracle <- function(w) {
   longest <- one_of(Inf, 1, 2, 3)
   found <- attempt("truth_links", list(w, max_length = longest))
-  slow <- slow_wirings()$slow_pairs(w, longest)
+  slow <- oracles()$slow_pairs(w, longest)
   if (refused(found)) return(finding("truth_links(): refused a wiring"))
   same(as.list(found), as.list(slow), "truth_links() and the slow search")
   table <- attempt("truth_links", list(w, max_length = longest, as = "matrix"))
@@ -90,7 +80,7 @@ maps_and_oracle <- function(w) {
                                              transient = transient))
   if (refused(x)) return()
   from <- drawn_start(length(w$series), 5, 3.87, 0.13)
-  slow <- slow_wirings()$slow_maps(with_strengths(w, strength), "logistic", from$r, from$start,
+  slow <- oracles()$slow_maps(with_strengths(w, strength), "logistic", from$r, from$start,
                                    steps, transient)
   same(c(x), c(slow[, !w$hidden]), "coupled maps and their equation", 1e-6)
   same(colnames(x), w$series[!w$hidden], "names of the series that are seen")
@@ -112,7 +102,7 @@ calcium_and_oracle <- function(w) {
   how <- utils::modifyList(list(frame_rate = 2, decay = 1.5, rise = 0, half_saturation = Inf,
                                 hill = 1), args[intersect(names(args), c(
                                   "frame_rate", "decay", "rise", "half_saturation", "hill"))])
-  slow <- slow_wirings()
+  slow <- oracles()
   for (unit in colnames(x)) {
     calcium <- slow$slow_calcium(trains$time[trains$unit == unit], steps, how$frame_rate, rate,
                                  how$decay, how$rise)
@@ -133,8 +123,8 @@ activity_and_oracle <- function(w) {
                                         transient = 5))
   if (refused(x)) return()
   from <- drawn_start(length(w$series), 7, 2.8, 0.3, take = 1)
-  slow <- slow_wirings()$slow_maps(with_strengths(w, 0.2), "ricker", from$r, from$start, steps, 5)
-  slow <- apply(slow[, !w$hidden, drop = FALSE], 2L, slow_wirings()$relative)
+  slow <- oracles()$slow_maps(with_strengths(w, 0.2), "ricker", from$r, from$start, steps, 5)
+  slow <- apply(slow[, !w$hidden, drop = FALSE], 2L, oracles()$relative)
   same(c(x), c(slow), "activity and its equation", 1e-5 * (1 + max(abs(slow))))
 }
 
