@@ -25,6 +25,13 @@ scaled_surrogates <- function(x, surrogate, dither, more, width, call = rlang::c
 # the interval stay in it.
 dithered_widths <- 3
 
+#' The median intervals of the units that fire like a clock, in seconds
+#' @noRd
+clock_intervals <- function(x) {
+  isi <- isi_statistics(x)
+  isi$median[which(isi$intervals >= 20 & isi$lv < 0.1)]
+}
+
 #' The histogram of intervals for joint-ISI dithering, in seconds
 #'
 #' Bins of a millisecond up to 0.1 s, as surrogate_trains() has them, but finer for a
@@ -33,10 +40,8 @@ dithered_widths <- 3
 #' @noRd
 isi_histogram <- function(x, dither) {
   most <- 400
-  isi <- isi_statistics(x)
-  clock <- isi$intervals >= 20 & isi$lv < 0.1
   bin <- min(0.001, dither / 4)
-  limit <- max(100 * bin, 3 * isi$median[which(clock)])
+  limit <- max(100 * bin, 3 * clock_intervals(x))
   bin <- min(max(bin, limit / most), dither / 4)
   n_bins <- min(most, round(limit / bin))
   list(truncation_limit = bin * n_bins, n_bins = n_bins, sigma = min(0.002, signif(dither / 15, 6)))

@@ -121,9 +121,17 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #' @inheritParams mine_patterns
 #' @param n_surrogates Number of surrogates, at least 1.
 #' @param surrogate How surrogates are made, and so what counts as chance: a `surrogate` of
-#'   [surrogate_trains()].
-#' @param dither How far spikes move at most, in seconds. `"window_shuffle"` has windows of
-#'   twice that, in whole bins; it and `"bin_shuffle"` shuffle bins of `bin_size`.
+#'   [surrogate_trains()]. `NULL` is `"dither"`, the published method, where dithered spikes
+#'   fill at least 98 % of the bins that the recording fills. Where units fire fast and
+#'   regularly, or times are those of frames, they fill fewer, and too much would seem
+#'   significant (Stella et al. 2022); so it would where units fire like a clock (a local
+#'   variation of [isi_statistics()] below 0.1). Then it is `"trial_shift"`, or without trials
+#'   `"train_shift"`, and a message says so. With
+#'   `min_units = 1` it is `"dither"`, as shifts keep the patterns of single units.
+#' @param dither How far spikes or trains move at most, in seconds. By default three bins, for
+#'   `"train_shift"` a window, and 0.015 s where that is more; never more than the shortest
+#'   trial. `"window_shuffle"` has windows of twice that, in whole bins; it and
+#'   `"bin_shuffle"` shuffle bins of `bin_size`.
 #' @param ... Further arguments of the method: `refractory`, `truncation_limit`, `n_bins` and
 #'   `sigma`, see [surrogate_trains()].
 #' @param spectrum What a signature is, see [pattern_spectrum()].
@@ -173,6 +181,10 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #' spatio-temporal patterns of various temporal extents. *BioSystems*, 185, 104022.
 #' \doi{10.1016/j.biosystems.2019.104022}
 #'
+#' Stella A, Bouss P, Palm G, Gruen S (2022). Comparing surrogates to evaluate precisely
+#' timed higher-order spike correlations. *eNeuro*, 9, ENEURO.0505-21.2022.
+#' \doi{10.1523/ENEURO.0505-21.2022}
+#'
 #' Phipson B, Smyth GK (2010). Permutation p-values should never be zero: calculating exact
 #' p-values when permutations are randomly drawn. *Statistical Applications in Genetics and
 #' Molecular Biology*, 9, 39. \doi{10.2202/1544-6115.1585}
@@ -186,7 +198,7 @@ check_patterns <- function(patterns, call = rlang::caller_env()) {
 #' @export
 pvalue_spectrum <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
                             max_spikes = Inf, max_count = Inf, min_units = min_spikes,
-                            n_surrogates = 1000, surrogate = "dither", dither = 0.015, ...,
+                            n_surrogates = 1000, surrogate = NULL, dither = NULL, ...,
                             spectrum = c("#", "3d#"), p_estimator = c("(k+1)/(n+1)", "k/n"),
                             closed_within = c("all", "max_spikes"),
                             folder = NULL, device = c("cpu", "gpu", "auto"), gpus = NULL,
@@ -210,7 +222,7 @@ pvalue_spectrum <- function(x, bin_size, window_bins, min_spikes = 3, min_count 
   check_threads(threads)
   max_memory <- check_memory(max_memory)
   seed <- current_seed()
-  made <- choose_surrogates(x, surrogate, dither, list(...), bin_size)
+  made <- pattern_surrogates(x, surrogate, dither, list(...), bin, window, filters$min_units)
   out <- maxima_of_surrogates(x, bin, window, filters, made, n, spectrum, p_estimator, device,
                               gpus, threads, max_memory, seed, folder)
   attr(out, "call") <- call

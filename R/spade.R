@@ -27,11 +27,12 @@
 #' # Choosing
 #' * `surrogate` is the null hypothesis: what the recording may have without a pattern in
 #'   it. Dithering is the published one. It keeps the rate except for changes faster than
-#'   `dither`, which should be several bins. Of regular trains it moves spikes into bins that
-#'   hold one already; the surrogates then have fewer items than the recording, and too much
-#'   seems significant (Stella et al. 2022). Shifts by less than a window leave many patterns
-#'   in it, with other lags: give them a longer `dither`. [surrogate_trains()] compares the
-#'   methods.
+#'   `dither`, which should be several bins. Of regular trains, and of the frames of a film, it
+#'   moves spikes into bins that hold one already; the surrogates then have fewer items than
+#'   the recording, and too much seems significant (Stella et al. 2022). By default `spade()`
+#'   finds out whether that is so, and shifts trains or trials instead. Shifts of trains by
+#'   less than a window leave many patterns in it, with other lags. [surrogate_trains()]
+#'   compares the methods.
 #' * `min_count` decides how much work there is: a pattern that occurs twice says little, and
 #'   there are many. [suggest_pattern_count()] suggests the count that chance hardly reaches.
 #'   Where patterns take more than 100 MB, mining with larger counts first shows how fast they
@@ -144,7 +145,7 @@
 #' @export
 spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
                   max_spikes = Inf, max_count = Inf, min_units = min_spikes,
-                  n_surrogates = 1000, surrogate = "dither", dither = 0.015, ...,
+                  n_surrogates = 1000, surrogate = NULL, dither = NULL, ...,
                   alpha = 0.05,
                   correction = "BH", spectrum = c("#", "3d#"),
                   p_estimator = c("(k+1)/(n+1)", "k/n"),
@@ -178,7 +179,7 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
   )
   check_stability(stability)
   more <- list(...)
-  check_surrogate(surrogate, more, binned = TRUE, call = rlang::current_env())
+  check_pattern_surrogate(surrogate, more, rlang::current_env())
   check_place(choices$device, gpus)
   here <- check_threads(threads)
   max_memory <- check_memory(max_memory)
@@ -186,7 +187,7 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
   n <- choices$n_surrogates
   # Without a spike there is nothing to make them of, and no pattern that would need them.
   made <- if (n > 0 && nrow(x) > 0L) {
-    choose_surrogates(x, surrogate, dither, more, bin_size)
+    pattern_surrogates(x, surrogate, dither, more, bin, window, filters$min_units)
   }
 
   stages <- stage_clock()
@@ -283,13 +284,15 @@ is_stable <- function(stability, threshold) {
 #' @param made What surrogate_options() gives; NULL where none were made.
 #' @noRd
 surrogate_parameters <- function(surrogate, dither, more, made) {
-  own <- if (is.null(made)) more else made$parameters
+  surrogate <- made$method %||% surrogate %||% "dither"
+  own <- made$parameters %||% more
+  dither <- own$dither %||% dither
   # That of the shuffling is that of the patterns; a window there is one of these, and comes
   # from `dither`.
   own[c("dither", "bin_size")] <- NULL
   names(own)[names(own) == "window"] <- "shuffle_window"
   c(list(surrogate = surrogate),
-    if ("dither" %in% method_arguments[[surrogate]]) list(dither = dither), own)
+    if ("dither" %in% method_arguments[[surrogate]] && !is.null(dither)) list(dither = dither), own)
 }
 
 #' Arguments of pattern_stability() in a list, and a threshold, known to be right before

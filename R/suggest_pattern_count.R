@@ -34,7 +34,7 @@
 #' @export
 suggest_pattern_count <- function(x, bin_size, window_bins, min_spikes = 3,
                                   min_units = min_spikes, n_surrogates = 5,
-                                  surrogate = "dither", dither = 0.015, ...,
+                                  surrogate = NULL, dither = NULL, ...,
                                   threads = NULL, max_memory = 4e9) {
   check_given(x = "a recording", bin_size = "the length of a bin in seconds",
               window_bins = "the length of the windows in bins")
@@ -47,7 +47,7 @@ suggest_pattern_count <- function(x, bin_size, window_bins, min_spikes = 3,
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory)
   if (nrow(x) == 0L) abort_arg("x", "a recording with spikes", "one without")
-  made <- choose_surrogates(x, surrogate, dither, list(...), bin_size)
+  made <- pattern_surrogates(x, surrogate, dither, list(...), bin, window, filters$min_units)
   sizes <- max(min_spikes, min_units) + 0:2
   most <- vapply(sizes, \(size) {
     chance_count(x, bin, window, filters, made, size, n, threads, max_memory)
@@ -110,7 +110,7 @@ pilot_mining <- function(x, bin_size, window, filters, threads, max_memory, ...)
 #'
 #' Mined within a small part of the memory first, which is enough for most. Where it is not,
 #' mining with larger counts shows how fast patterns become more.
-#' @param made What choose_surrogates() gives, or NULL.
+#' @param made What pattern_surrogates() gives, or NULL.
 #' @param ... The other arguments of mine_patterns().
 #' @noRd
 mine_or_foresee <- function(x, bin_size, bin, window, filters, made, threads, max_memory, ...,
@@ -136,8 +136,8 @@ mine_or_foresee <- function(x, bin_size, bin, window, filters, made, threads, ma
 #' @param mine Function of filters and bytes.
 #' @noRd
 foresee <- function(x, bin, window, filters, made, threads, max_memory, mine, call) {
-  made <- made %||% surrogate_options(x, "dither", dither = 0.015,
-                                      bin_size = ticks_to_seconds(bin, attr(x, "resolution")))
+  made <- made %||% suppressMessages(pattern_surrogates(x, NULL, NULL, list(), bin, window,
+                                                     filters$min_units))
   size <- max(filters$min_spikes, filters$min_units)
   chance <- chance_count(x, bin, window, filters, made, size, 1, threads, max_memory)
   pilot <- pilot_steps(filters, chance, mine)

@@ -103,8 +103,9 @@
 #' @param n_surrogates Number of surrogates.
 #' @param surrogate The method, which says what surrogates keep; see below. All functions of
 #'   this package that test spikes against surrogates take these methods. Where nothing is
-#'   said, patterns are tested with `"dither"`, the published method of SPADE, and episodes with
-#'   `"joint_isi"`, as [episode_significance()] explains.
+#'   said, patterns are tested with `"dither"`, the published method of SPADE, or with shifts,
+#'   as [pvalue_spectrum()] explains, and episodes with `"joint_isi"`, as
+#'   [episode_significance()] explains.
 #' @param ... Not used; must be empty. All arguments after it are given by name.
 #' @param dither How far a spike, train or trial moves at most, in seconds; at most the
 #'   shortest trial. What is less than a tick of it is cut off. Methods with a `window` take
@@ -293,7 +294,7 @@ check_surrogate <- function(surrogate, more, binned, call) {
   check_choice(surrogate, surrogate_methods, "surrogate", call)
   known <- setdiff(unlist(method_arguments), c("dither", if (binned) c("bin_size", "window")))
   check_dots_known(more, known, call)
-  given <- c(if (!eval(quote(missing(dither)), call)) "dither",
+  given <- c(if (!is.null(call$dither)) "dither",
              names(more)[!vapply(more, is.null, NA)])
   check_own_arguments(given, surrogate, call)
 }

@@ -196,10 +196,10 @@ test_that("arguments are checked before any work", {
   bad(dither = 0.004, must = "`dither` must be at least a bin, 0.005 s")
   bad(dither = 0.009, surrogate = "jitter", must = "`dither` must be at least two bins")
   bad(dither = 0.02, surrogate = "randomise", must = "`dither` must be left out")
-  bad(refractory = 0.002, must = "`refractory` must be left out")
+  bad(refractory = 0.002, must = "`surrogate` must be given where `refractory` is")
   # Also where no surrogates are made.
   bad(surrogate = "shake", n_surrogates = 0, must = "`surrogate`")
-  bad(sigma = 0.002, n_surrogates = 0, must = "`sigma` must be left out")
+  bad(sigma = 0.002, n_surrogates = 0, must = "`surrogate` must be given where `sigma` is")
   bad(stability = 10, must = "pattern_stability")
   bad(stability = mean, must = "a function")
   bad(stability = list(delta = 0.1, delta = 0.2), must = "\"delta\" twice")
@@ -339,7 +339,7 @@ test_that("the parameters are all that decides the result", {
   expect_identical(as.data.frame(again), as.data.frame(found))
   shuffled <- find_planted(n_surrogates = 2, surrogate = "window_shuffle")$parameters
   expect_identical(shuffled[c("window_bins", "shuffle_window")], list(window_bins = 8, shuffle_window = 0.03))
-  expect_identical(find_planted(n_surrogates = 0)$parameters$dither, 0.015)
+  expect_identical(find_planted(n_surrogates = 0)$parameters$surrogate, "dither")
 })
 
 test_that("Elephant's names of arguments are answered with ours", {

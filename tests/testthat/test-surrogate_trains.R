@@ -532,7 +532,7 @@ test_that("an argument that the method has no use for is an error", {
         "`refractory` must be left out with `surrogate = \"dither\"`")
   wrong(episode_significance(found, n_surrogates = 2, surrogate = "randomise", dither = 0.01),
         "`dither` must be left out")
-  wrong(pvalue_spectrum(x, 0.005, 4, n_surrogates = 2, sigma = 0.001),
+  wrong(pvalue_spectrum(x, 0.005, 4, n_surrogates = 2, surrogate = "dither", sigma = 0.001),
         "`sigma` must be left out with `surrogate = \"dither\"`")
   wrong(pvalue_spectrum(x, 0.005, 4, n_surrogates = 2, surrogate = "joint_isi", sigma = 0.001,
                         sigma = 0.002), "`sigma` twice")

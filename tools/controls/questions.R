@@ -323,10 +323,6 @@ names(questions) <- vapply(questions, \(one) one$name, "")
 # Answers that are wrong, and why. They are shown as KNOWN, and count neither as passed nor as
 # failed. Whoever mends one takes its line out.
 known <- list(
-  spade = list(
-    question = "units rotated", recordings = c("songbird", "movement", "cockroach"),
-    why = "dithered spikes leave the grid of the frames or bins that all units share"
-  ),
   smap_map = list(
     question = c("times 1e-6", "times 1e6"), recordings = "w-maze, counts of 100 ms",
     why = "counts have many S-maps that fit alike, and which is the smallest depends on the unit"

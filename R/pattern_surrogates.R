@@ -1,0 +1,104 @@
+# The surrogates that spike patterns are compared with, where the user leaves the choice to us.
+
+# Patterns are made of bins that hold a spike. Where dithered spikes would fill fewer bins than
+# this share of the bins that the recording fills, the method is another one.
+enough_items <- 0.98
+
+#' Surrogates that patterns of `x` are compared with
+#'
+#' @param surrogate,dither As the user gave them; NULL for what fits the recording.
+#' @param more List of further arguments of the method.
+#' @param bin,window Length of a bin in ticks, and of a window in bins.
+#' @param min_units Shifts keep all patterns of a single unit, so that they are no surrogates
+#'   for those.
+#' @return What surrogate_options() gives.
+#' @noRd
+pattern_surrogates <- function(x, surrogate, dither, more, bin, window, min_units,
+                               call = rlang::caller_env()) {
+  check_pattern_surrogate(surrogate, more, call)
+  bin_size <- ticks_to_seconds(bin, attr(x, "resolution", exact = TRUE))
+  method <- surrogate %||% "dither"
+  far <- dither %||% pattern_dither(x, method, bin_size, window)
+  if (is.null(surrogate) && min_units > 1) {
+    why <- why_not_dithered(x, bin, far)
+    if (!is.null(why)) {
+      method <- if (is.null(attr(x, "trials", exact = TRUE))) "train_shift" else "trial_shift"
+      far <- dither %||% pattern_dither(x, method, bin_size, window)
+      say_shifted(why, method, far)
+    }
+  }
+  choose_surrogates(x, method, far, more, bin_size, call)
+}
+
+#' How far spikes or trains move, in seconds, unless the user says
+#'
+#' Trains that are shifted keep patterns whose spikes still share a window, so that they move
+#' by a window at least. Trials that are shifted move by different amounts, and lose theirs.
+#' @noRd
+pattern_dither <- function(x, method, bin_size, window) {
+  bins <- if (method == "train_shift") max(3, window) else 3
+  min(max(0.015, bins * bin_size), lengths_of_trials(x))
+}
+
+#' The method and its arguments; without a method there can be none of the latter
+#' @noRd
+check_pattern_surrogate <- function(surrogate, more, call) {
+  if (!is.null(surrogate)) return(check_surrogate(surrogate, more, TRUE, call))
+  check_dots_known(more, setdiff(unlist(method_arguments), c("dither", "bin_size", "window")),
+                   call)
+  if (length(more) == 0L) return(invisible())
+  abort_arg("surrogate", sprintf("given where `%s` is, which is an argument of some methods",
+                                 names(more)[[1L]]), "left out", call = call)
+}
+
+#' How many bins hold a spike when all spikes are dithered, as a share of those that do now
+#'
+#' This is the mean of all dithered recordings, so that no random number has a part in it.
+#' Spikes near the end of a trial may leave it here. Of long recordings the first spikes are
+#' looked at.
+#' @param dither Seconds.
+#' @noRd
+items_of_dithered <- function(x, bin, dither) {
+  trains <- trains_of(x)
+  reach <- max(1, floor(raw_ticks(dither, attr(x, "resolution", exact = TRUE)) * (1 + 1e-9)))
+  bins <- ceiling(2 * reach / bin) + 1
+  trial <- trains$trial %||% rep(1L, length(trains$tick))
+  use <- utils::head(which(!is.na(trial)), max(1e3, 4e6 %/% bins))
+  if (length(use) == 0L) return(1)
+  trial <- trial[use]
+  at <- trains$tick[use] - trains$start[trial]
+  own <- (trial * (trains$units + 1) + trains$unit[use]) * 2^32
+  first <- floor((at - reach) / bin)
+  # A tick counts for as long as the next one is away.
+  there <- lapply(seq_len(bins + 1) - 1, \(k) {
+    from <- pmax((first + k) * bin, at - reach)
+    to <- pmin((first + k + 1) * bin, at + reach + 1)
+    log1p(-pmax(to - from, 0) / (2 * reach + 1))
+  })
+  key <- unlist(lapply(seq_len(bins + 1) - 1, \(k) own + first + k))
+  empty <- rowsum(unlist(there), match(key, unique(key)), reorder = FALSE)
+  sum(1 - exp(empty)) / length(unique(own + floor(at / bin)))
+}
+
+#' Why spikes of `x` cannot be dithered, or NULL
+#' @noRd
+why_not_dithered <- function(x, bin, dither) {
+  clocks <- length(clock_intervals(x))
+  if (clocks > 0L) {
+    return(sprintf("%s like a clock, and would not with spikes that move by themselves",
+                   if (clocks == 1L) "1 unit fires" else paste(commas(clocks), "units fire")))
+  }
+  items <- items_of_dithered(x, bin, dither)
+  if (items >= enough_items) return(NULL)
+  sprintf("spikes that move by themselves fill %s fewer bins than the recording does",
+          percent(1 - items))
+}
+
+say_shifted <- function(why, method, dither) {
+  moved <- if (method == "trial_shift") "each trial of a unit" else "each unit"
+  cli::cli_inform(
+    c(i = paste("Surrogates are made by {.val {method}}, which moves {moved} as a whole by up to",
+                "{exact(dither)} s: {why}, so that too much would seem significant.")),
+    class = "synfire_message_surrogate"
+  )
+}
