@@ -195,7 +195,10 @@ ask_spade <- list(
     found <- spade_of(data, args)
     patterns <- as.data.frame(found)
     list(fixed = c(mined = attr(found$patterns, "mined")),
-         chance = stats::setNames(found$pvalues$p, paste(found$pvalues$size, found$pvalues$count)),
+         # Without a pattern there is nothing to test.
+         chance = if (!is.null(found$pvalues)) {
+           stats::setNames(found$pvalues$p, paste(found$pvalues$size, found$pvalues$count))
+         },
          n = 99,
          found = vapply(seq_len(nrow(patterns)), \(k) {
            paste(sort(called(data, patterns$units[[k]])), collapse = " ")

@@ -50,11 +50,12 @@ load_one <- function(recording) {
   seed_by("recording", recording$name)
   recording$load()
 }
-# The series of the next recording, which know nothing of this one.
+# The series of the next recording, which know nothing of this one, without rows between trials.
 other_series <- function(recording) {
   with_series <- Filter(\(one) "causal_map" %in% names(one$analyses) && is_there(one), recordings)
   at <- match(recording$name, names(with_series))
-  load_one(with_series[[at %% length(with_series) + 1L]])$x
+  x <- load_one(with_series[[at %% length(with_series) + 1L]])$x
+  x[stats::complete.cases(x), , drop = FALSE]
 }
 
 # ---- One analysis of one recording -----------------------------------------------------
