@@ -48,8 +48,8 @@
 #'   less than the share of activations in which the member fires.
 #' @return `autoplot()` gives a ggplot object, `plot()` draws it and returns it invisibly.
 #' @section Errors:
-#' For arguments out of range, and where there is no assembly to draw (`synfire_error_argument`),
-#' and where ggplot2 is not installed, or igraph for `"network"`.
+#' For arguments out of range (`synfire_error_argument`), and where ggplot2 is not installed, or
+#' igraph for `"network"`. Where there is no assembly, the picture and a message say so.
 #' @seealso [find_assemblies()], [activation_rate()].
 #' @examplesIf rlang::is_installed("ggplot2")
 #' set.seed(1)
@@ -78,6 +78,7 @@ autoplot.assemblies <- function(object, ...,
   if (!is.null(from)) from <- check_number(from)
   if (!is.null(to)) to <- check_number(to)
   check_layout(layout)
+  if (nrow(object) == 0L) return(empty_picture("No assembly was found", "nothing"))
   rows <- drawn_assemblies(object, assemblies, call)
   switch(
     type,
@@ -112,10 +113,6 @@ check_only_for <- function(given, type, for_type, call) {
 #' Rows to draw
 #' @noRd
 drawn_assemblies <- function(x, assemblies, call = rlang::caller_env()) {
-  if (nrow(x) == 0L) {
-    abort_arg("object", "a table with an assembly", "one without",
-              "There is nothing to draw. `summary()` says what was looked for.", call = call)
-  }
   if (is.null(assemblies)) return(utils::head(seq_len(nrow(x)), 6L))
   ok <- is_plain_numeric(assemblies) && length(assemblies) %in% 1:12 &&
     !anyDuplicated(assemblies) && all(assemblies %in% x$assembly)
@@ -225,13 +222,21 @@ some_activations <- function(x, row, most) {
 aligned_spikes <- function(x, row, most = 400L) {
   lags <- x$lags[[row]]
   widths <- x$widths[[row]]
-  margin <- max(2 * max(widths), 0.4 * (max(lags) + max(widths)))
+  range <- aligned_range(x, row)
   which <- some_activations(x, row, most)
-  dots <- spikes_around(x, row, min(lags - widths / 2) - margin,
-                        max(lags + widths / 2) + margin, which)
+  dots <- spikes_around(x, row, range[[1L]], range[[2L]], which)
   place <- (match(dots$activation, which) - 0.5) / max(1, length(which))
   data.frame(lag = dots$lag * 1e3, y = x$size[[row]] - dots$member + 0.95 - 0.9 * place,
              inside = in_window(dots$lag, lags[dots$member], widths[dots$member]))
+}
+
+#' From when to when around an activation spikes are shown, in seconds
+#' @noRd
+aligned_range <- function(x, row) {
+  lags <- x$lags[[row]]
+  half <- x$widths[[row]] / 2
+  margin <- max(4 * max(half), 0.4 * (max(lags) + 2 * max(half)))
+  c(min(lags - half) - margin, max(lags + half) + margin)
 }
 
 #' A band for each member of the assemblies, in the order of lags, with its window
@@ -252,9 +257,13 @@ draw_aligned <- function(x, rows) {
     cbind(aligned_spikes(x, rows[[k]]), panel = factor(labels[[k]], labels))
   }))
   bands <- member_bands(x, rows, labels)
+  # Also where no spike lies outside of the windows.
+  reach <- data.frame(lag = 1e3 * unlist(lapply(rows, \(row) aligned_range(x, row))),
+                      panel = factor(rep(labels, each = 2L), labels))
   size <- min(1.2, max(0.45, 25 / max(x$count[rows])))
   ggplot2::ggplot(dots) +
     band_layers(bands) +
+    ggplot2::geom_blank(ggplot2::aes(x = .data$lag), data = reach) +
     ggplot2::geom_point(ggplot2::aes(x = .data$lag, y = .data$y), colour = "#9AA1AB",
                         data = dots[!dots$inside, ], shape = 16, size = size) +
     ggplot2::geom_point(ggplot2::aes(x = .data$lag, y = .data$y, colour = .data$panel),
@@ -280,10 +289,13 @@ band_layers <- function(bands) {
 #' @param right Share of the width to leave free on the right.
 #' @noRd
 band_names <- function(bands, right = 0.02) {
+  # Names share a panel with the dots: its width is 7 inches by the number of panels in a row.
+  columns <- ggplot2::wrap_dims(nlevels(bands$panel))[[2L]]
+  left <- min(0.5, (0.15 + 0.075 * max(nchar(bands$unit))) * columns / 7)
   list(
     ggplot2::geom_text(ggplot2::aes(x = -Inf, y = .data$y + 0.5, label = .data$unit),
                        data = bands, hjust = -0.1, size = 3, colour = syn_ink),
-    ggplot2::scale_x_continuous(expand = ggplot2::expansion(mult = c(0.18, right))),
+    ggplot2::scale_x_continuous(expand = ggplot2::expansion(mult = c(left / (1 - left), right))),
     ggplot2::facet_wrap(~panel, scales = "free"),
     ggplot2::labs(x = "Time from the activation (ms)", y = NULL),
     theme_synfire(),

@@ -77,7 +77,7 @@ map_dimensions <- function(source, columns, rule, split, place,
     source$whole
   }
   if (!is.null(whole)) width <- length(columns)
-  bar <- map_bar("Finding dimensions", length(columns))
+  bar <- common_bar("Finding dimensions", length(columns))
   # What is kept has the numbers of columns.
   tables <- if (all(diff(columns) == 1)) place$tables
   for (block in pieces(length(columns), width)) {
@@ -152,7 +152,7 @@ map_libraries <- function(source, libraries, targets, E, rule, place, keep, into
                     running = list(), spare = NULL, best = NULL, report = c(0, 0))
   plan <- map_plan(job)
   on.exit(close_maps(job))
-  bar <- map_bar("Mapping", length(libraries) * max(1L, length(plan$groups)))
+  bar <- common_bar("Mapping", length(libraries) * max(1L, length(plan$groups)))
   for (stretch in pieces(length(libraries), plan$stretch)) {
     map_stretch(job, stretch, plan, keep, bar)
   }
@@ -508,18 +508,4 @@ close_maps <- function(job) {
 pieces <- function(n, each) {
   if (n == 0) return(list())
   lapply(seq(1, n, by = each), \(first) seq(first, min(first + each - 1, n)))
-}
-
-#' A progress bar, and no other until `frame` ends; the function it gives adds to it
-#' @noRd
-map_bar <- function(title, total, frame = parent.frame()) {
-  if (progress_in_lines()) {
-    tell <- line_progress(title, total)
-    rlang::local_options(cli.progress_show_after = Inf, .frame = frame)
-    return(tell)
-  }
-  id <- cli::cli_progress_bar(title, total = total, .envir = frame)
-  # Blocks are too short for bars of their own.
-  rlang::local_options(cli.progress_show_after = Inf, .frame = frame)
-  function(n) cli::cli_progress_update(n, id = id, .envir = frame)
 }

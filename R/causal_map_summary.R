@@ -30,7 +30,7 @@
 #' * `asymmetry`: data frame of the `n` pairs that differ most between directions: `cause`,
 #'   `effect`, `rho`, `reverse`, `difference`; `NULL` where no pair has both.
 #' * `agreement`: `difference`, the mean of |rho - reverse| over pairs; `correlation` of
-#'   the two; `series`, the number of series this is from, and `of` how many: of more than
+#'   the two, `NA` of one or two pairs; `series`, the number of series this is from, and `of` how many: of more than
 #'   2,000 it is from 2,000 at even steps, and so is `asymmetry`.
 #' With `direct`, `about` says in a line more how many links there are of each kind.
 #'
@@ -243,8 +243,11 @@ map_both_ways <- function(x, n = Inf, most = 2000L) {
   difference <- abs(forth - back)
   agreement <- c(
     difference = mean(difference),
-    # Each pair both ways round: which of the two is called first means nothing.
-    correlation = suppressWarnings(stats::cor(c(forth, back), c(back, forth))),
+    # Each pair both ways round: which of the two is called first means nothing. That of one
+    # pair is -1 whatever its numbers are.
+    correlation = if (length(upper) < 3L) NA else {
+      suppressWarnings(stats::cor(c(forth, back), c(back, forth)))
+    },
     series = length(series), of = length(all)
   )
   at <- strongest(seq_along(difference), difference, min(n, length(difference)))
@@ -315,8 +318,10 @@ side_by_side <- function(hubs, n) {
 }
 
 agreement_words <- function(agreement) {
-  c(sprintf("The two directions of a pair differ by %s on average, correlation %s.",
-            two(agreement[["difference"]]), two(agreement[["correlation"]])),
+  correlation <- agreement[["correlation"]]
+  c(sprintf("The two directions of a pair differ by %s on average%s.",
+            two(agreement[["difference"]]),
+            if (is.na(correlation)) "" else paste0(", correlation ", two(correlation))),
     if (agreement[["series"]] < agreement[["of"]]) {
       sprintf("From the pairs of %s of %s series, at even steps.",
               commas(agreement[["series"]]), commas(agreement[["of"]]))

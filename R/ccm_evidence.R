@@ -100,7 +100,7 @@ evidence <- function(problem, alpha, traits = pair_traits(problem)) {
 with_progress <- function(problems, alpha, frame = parent.frame()) {
   own <- max(verdict_rules$surrogates[["own"]], ceiling(1 / alpha) - 1)
   each <- own + 160
-  bar <- map_bar("Weighing evidence", each * length(problems), frame)
+  bar <- common_bar("Weighing evidence", each * length(problems), frame)
   lapply(problems, \(problem) {
     left <- each
     problem$tick <- \(steps) {

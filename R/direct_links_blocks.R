@@ -63,7 +63,7 @@ search_blocks <- function(job, end, todo = seq_along(end), keep = \(found, block
   links <- list(from = column(job$links$cause), to = column(job$links$effect),
                 rho = job$links$rho)
   size <- diff(c(0, end))
-  bar <- map_bar("Testing links", sum(size[todo]))
+  bar <- common_bar("Testing links", sum(size[todo]))
   lapply(todo, \(block) {
     rows <- end[[block]] - size[[block]] + seq_len(size[[block]])
     found <- search_block(lapply(links, `[`, rows), series, job, call)

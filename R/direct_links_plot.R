@@ -30,7 +30,7 @@ autoplot.direct_links <- function(object, ..., mediated = TRUE, groups = NULL, l
   drawing <- check_drawing(links, groups, layout, series, call)
   found <- plain_table(object)[clear_order(object), ]
   wanted <- found$link == "direct" | mediated & found$link == "mediated"
-  if (!any(wanted)) return(no_link_picture(object))
+  if (!any(wanted)) return(no_link_picture(object, mediated))
   drawn <- utils::head(found[wanted, ], drawing$links)
   arrows <- data.frame(from = drawn$cause, to = drawn$effect,
                        weight = pmin(pmax(drawn$gain, 0), 1),
@@ -43,9 +43,10 @@ autoplot.direct_links <- function(object, ..., mediated = TRUE, groups = NULL, l
 
 #' A picture without arrows that says why
 #' @noRd
-no_link_picture <- function(x) {
+no_link_picture <- function(x, mediated) {
   said <- if (nrow(x) == 0L) format(x) else {
-    c("No arrow to draw: no link is of such a kind.", paste0("Not drawn: ", kinds_text(x), "."))
+    c(paste0("No link is direct", if (mediated) " or mediated", ": there is no arrow to draw."),
+      paste0("Not drawn: ", kinds_text(x), "."))
   }
   said <- paste(strwrap(said, 60), collapse = "\n")
   ggplot2::ggplot(data.frame(x = 0, y = 0, said = said)) +

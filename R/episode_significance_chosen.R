@@ -20,11 +20,13 @@ null_of_chosen <- function(x, made, episodes, count, chosen, n, threads, max_mem
     made
   })
   known <- .subset2(episodes, "episode")
+  bar <- common_bar("Choosing episodes in surrogates", 2 * n)
   mined <- lapply(keys, \(how) {
     spikes <- .Call(r_surrogate_trains, trains, how, given[-1L])
     spikes <- finish_status(spikes, "making surrogates", "Test in a shorter recording.",
                             limit_of = "spikes", call = call)[[1L]]
     found <- mine_surrogate(spikes, x, chosen, threads, max_memory)
+    bar(1)
     found[!.subset2(found, "episode") %in% known, ]
   })
   others <- do.call(c, mined)
@@ -32,6 +34,7 @@ null_of_chosen <- function(x, made, episodes, count, chosen, n, threads, max_mem
   codes <- Map(c, episode_codes(episodes, x, call), episode_codes(others, x, call))
   counts <- vapply(keys, \(how) {
     one <- .Call(r_episode_null, trains, how, codes, c(given, list(gpus = NULL)))
+    bar(1)
     finish_status(one, "counting in surrogates", "Test in a shorter recording.",
                   limit_of = "spikes", call = call)[, 1L]
   }, integer(length(codes$units)))

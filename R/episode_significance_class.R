@@ -114,8 +114,8 @@ significance_words <- function(x, tested, significant, n) {
              paste("The most frequent beyond chance is", episode_sentence(x, best))))
   }
   rows <- distinct_rows(.subset2(x, "units"), by_excess(x, which(significant)), n)
-  c(sprintf("%s of %s stand out from chance. %s:", commas(sum(significant)),
-            counted(sum(tested), "episode"),
+  c(sprintf("%s of %s %s out from chance. %s:", commas(sum(significant)),
+            counted(sum(tested), "episode"), if (sum(significant) == 1L) "stands" else "stand",
             if (length(rows) > 1L) "Those with the largest excess, of different units" else
               "The largest excess"),
     vapply(rows, \(row) paste("-", episode_sentence(x, row)), ""),

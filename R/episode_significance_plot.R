@@ -166,7 +166,9 @@ plot_against_chance <- function(x) {
 }
 
 plot_significant_network <- function(x, edges, layout, call) {
-  if (!any(.subset2(x, "significant"))) return(no_network("No episode is significant"))
+  if (!any(.subset2(x, "significant"))) {
+    return(empty_picture("No episode is significant", "no network"))
+  }
   plot_network(significant_episodes(x), edges, layout, call,
                drop = insignificant_pairs(x))
 }

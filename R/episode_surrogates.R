@@ -25,11 +25,12 @@ scaled_surrogates <- function(x, surrogate, dither, more, width, call = rlang::c
 # the interval stay in it.
 dithered_widths <- 3
 
-#' The median intervals of the units that fire like a clock, in seconds
+#' The median intervals of the units that fire like a clock, in seconds, named by unit
 #' @noRd
 clock_intervals <- function(x) {
   isi <- isi_statistics(x)
-  isi$median[which(isi$intervals >= 20 & isi$lv < 0.1)]
+  clocks <- which(isi$intervals >= 20 & isi$lv < 0.1)
+  rlang::set_names(isi$median[clocks], as.character(isi$unit[clocks]))
 }
 
 #' The histogram of intervals for joint-ISI dithering, in seconds

@@ -119,7 +119,7 @@ plot_network <- function(x, edges, layout, call, drop = NULL) {
   all <- without_steps(steps, drop)
   # Chains may stand out where none of their pairs does by itself.
   if (nrow(all) == 0L) all <- steps
-  if (nrow(all) == 0L) return(no_network("No unit follows another"))
+  if (nrow(all) == 0L) return(empty_picture("No unit follows another", "no network"))
   counted <- !anyNA(all$count)
   # Without counts, steps that are in many episodes come first.
   all$weight <- if (counted) all$count else all$episodes
@@ -185,16 +185,6 @@ plot_network <- function(x, edges, layout, call, drop = NULL) {
       panel.grid.major = ggplot2::element_blank(),
       plot.caption = ggplot2::element_text(colour = syn_muted)
     )
-}
-
-#' A picture that says in words that there is nothing to draw, and a message
-#' @noRd
-no_network <- function(why) {
-  cli::cli_inform(c(i = "{why}: there is no network to draw."),
-                  class = "synfire_message_empty")
-  ggplot2::ggplot() +
-    ggplot2::annotate("text", x = 0, y = 0, label = paste0(why, "."), colour = syn_muted) +
-    ggplot2::theme_void()
 }
 
 network_caption <- function(drawn, all, intervals, by_interval, left_out, mapped) {

@@ -83,10 +83,10 @@ items_of_dithered <- function(x, bin, dither) {
 #' Why spikes of `x` cannot be dithered, or NULL
 #' @noRd
 why_not_dithered <- function(x, bin, dither) {
-  clocks <- length(clock_intervals(x))
-  if (clocks > 0L) {
-    return(sprintf("%s like a clock, and would not with spikes that move by themselves",
-                   if (clocks == 1L) "1 unit fires" else paste(commas(clocks), "units fire")))
+  clocks <- names(clock_intervals(x))
+  if (length(clocks) > 0L) {
+    return(sprintf("%s %s like a clock, and would not with spikes that move by themselves",
+                   shown_units(clocks), if (length(clocks) == 1L) "fires" else "fire"))
   }
   items <- items_of_dithered(x, bin, dither)
   if (items >= enough_items) return(NULL)

@@ -205,7 +205,7 @@ smap_map_in_memory <- function(task, call) {
 #'   their columns and a list of the matrices `rho` and `strength`, these libraries x targets.
 #' @noRd
 map_smap_libraries <- function(task, libraries, keep, call) {
-  bar <- map_bar("Mapping", length(libraries))
+  bar <- common_bar("Mapping", length(libraries))
   groups <- smap_groups(task)
   for (block in pieces(length(libraries), smap_block(task))) {
     columns <- libraries[block]

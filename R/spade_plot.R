@@ -28,8 +28,8 @@
 #'   to [autoplot.patterns()], such as `patterns`, `from` and `to`; else not used.
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it invisibly.
 #' @section Errors:
-#' Where there is nothing to draw: no pattern, or no p values; and where ggplot2 is not
-#' installed.
+#' Where there are no p values, and where ggplot2 is not installed. Where [spade()] found no
+#' pattern, the picture and a message say so.
 #' @references
 #' Torre E, Picado-Muino D, Denker M, Borgelt C, Gruen S (2013). Statistical evaluation of
 #' synchronous spike patterns extracted by frequent item set mining. *Frontiers in
@@ -51,22 +51,20 @@ autoplot.spade <- function(object, type = c("pvalues", "spectrum", "raster", "do
   rlang::check_installed("ggplot2", "to draw patterns.")
   type <- check_choice(type)
   check_spade(object, "object")
-  if (type %in% c("pvalues", "spectrum")) {
-    check_no_dots()
+  shows_tests <- type %in% c("pvalues", "spectrum")
+  if (shows_tests) check_no_dots()
+  if (length(object$mined) == 0L) {
+    return(empty_picture("No pattern passes the filters", "nothing"))
+  }
+  if (shows_tests) {
     if (type == "spectrum") return(plot_spectrum(object$spectrum, object$tests, call))
     if (is.null(object$tests)) {
-      none <- length(object$mined) == 0L
-      abort_arg("object", "a result with p values",
-                if (none) "without any pattern" else "without surrogates",
-                if (none) "Ask for fewer occurrences." else "Ask for some with `n_surrogates`.",
-                call = call)
+      abort_arg("object", "a result with p values", "without surrogates",
+                "Ask for some with `n_surrogates`.", call = call)
     }
     return(plot_pvalues(attr(object$tests, "pvalues"), object$tests, call))
   }
-  if (length(object) == 0L) {
-    abort_arg("object", "a result with at least one significant pattern", "empty",
-              "`type = \"pvalues\"` shows what was tested.", call = call)
-  }
+  if (length(object) == 0L) return(empty_picture("No pattern is significant", "nothing"))
   autoplot.patterns(object$patterns, type = type, ...)
 }
 

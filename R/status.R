@@ -106,6 +106,20 @@ line_progress <- function(title, total, now = \() proc.time()[["elapsed"]]) {
   }
 }
 
+#' A progress bar, and no other until `frame` ends; the function it gives adds to it
+#' @noRd
+common_bar <- function(title, total, frame = parent.frame()) {
+  if (progress_in_lines()) {
+    tell <- line_progress(title, total)
+    rlang::local_options(cli.progress_show_after = Inf, .frame = frame)
+    return(tell)
+  }
+  id <- cli::cli_progress_bar(title, total = total, .envir = frame)
+  # Its parts are too short for bars of their own.
+  rlang::local_options(cli.progress_show_after = Inf, .frame = frame)
+  function(n) cli::cli_progress_update(n, id = id, .envir = frame)
+}
+
 # The progress bar calls cli from C, where it is found only once its namespace is loaded.
 #' @importFrom cli cli_progress_bar
 NULL

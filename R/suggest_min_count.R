@@ -175,8 +175,8 @@ say_suggested <- function(suggested, chains, beyond) {
         paste("A typical pair, which occurs {format(signif(beyond$usual, 2))} times by chance,",
               "would have been found from {commas(floor(beyond$need) + 1)} times on.")
       },
-      i = paste("In all, {chains_text(size[reach])} of up to five units occur so often:",
-                "{.fn episode_significance} says which of them are chance."),
+      i = paste("A `min_count` of {commas(suggested)} finds {chains_text(size[reach])} of up to five",
+                "units: {.fn episode_significance} says which of them are chance."),
       i = if (any(rarer)) {
         paste("{chains_text(size[rarer])} beyond chance are rarer; with so low a count more",
               "than {commas(most_chains)} chains would be found.")

@@ -113,7 +113,7 @@ surrogate_series <- function(x, n_surrogates = 100,
     surrogate_maker(x, method, period, E, tau, recurrence)
   key <- random_key()
   # Walks among twins go on row by row.
-  bar <- if (method == "twin") map_bar("Walking among twins", n) else \(n) NULL
+  bar <- if (method == "twin") common_bar("Walking among twins", n) else \(n) NULL
   out <- vapply(seq_len(n), \(k) {
     bar(1)
     make(key, k)
@@ -360,7 +360,7 @@ twin_groups <- function(points, recurrence) {
   group <- seq_len(n)
   open <- group
   of <- rep(1L, n)
-  bar <- map_bar("Finding twins", n)
+  bar <- common_bar("Finding twins", n)
   # Points far apart in time, and so mostly in space, tell more than a stretch of them.
   apart <- ceiling(n / 32)
   for (first in seq_len(apart)) {

@@ -90,6 +90,18 @@ draw <- function(plot) {
   invisible(plot)
 }
 
+#' A picture that says in words that there is nothing to draw, and a message
+#'
+#' @param why Such as "No episode is significant".
+#' @param what Such as "no network".
+#' @noRd
+empty_picture <- function(why, what) {
+  cli::cli_inform(c(i = "{why}: there is {what} to draw."), class = "synfire_message_empty")
+  ggplot2::ggplot() +
+    ggplot2::annotate("text", x = 0, y = 0, label = paste0(why, "."), colour = syn_muted) +
+    ggplot2::theme_void()
+}
+
 #' Whole numbers within limits, at most about `most` of them
 #' @noRd
 whole_breaks <- function(limits, most) {

@@ -64,7 +64,7 @@ parts$start <- function() {
     set.seed(1)
     # Elephant's p values: with (k + 1) / (n + 1), 20 surrogates make nothing significant.
     spade(x, 0.005, 20, min_spikes = 3, min_count = 15, min_units = 3, n_surrogates = 20,
-          p_estimator = "k/n", reduction = reduction, threads = 1)
+          surrogate = "dither", p_estimator = "k/n", reduction = reduction, threads = 1)
   }
   run("none")
   row("first 5 s, 20 surrogates, no reduction", seconds(\() run("none")), 0.5, 0.2)
@@ -87,7 +87,7 @@ parts$maxima <- function() {
     run <- \(n) {
       set.seed(1)
       pvalue_spectrum(x, 0.005, 20, min_spikes = spikes, min_count = 10, n_surrogates = n,
-                      threads = 1)
+                      surrogate = "dither", threads = 1)
     }
     row(sprintf("maxima of one surrogate of 22 s, min_spikes %d", spikes),
         seconds(\() run(3)) / 3, 6, 2)
@@ -167,7 +167,8 @@ parts$gpu <- function() {
   x <- read_cortex()
   run <- function(n, ...) {
     set.seed(1)
-    pvalue_spectrum(x, 0.005, 20, min_spikes = 3, min_count = 10, n_surrogates = n, ...)
+    pvalue_spectrum(x, 0.005, 20, min_spikes = 3, min_count = 10, n_surrogates = n,
+                    surrogate = "dither", ...)
   }
   run(10, device = "gpu")
   gpu <- seconds(\() run(1000, device = "gpu"), 0)

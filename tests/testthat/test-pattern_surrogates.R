@@ -84,7 +84,7 @@ test_that("units that fire like clocks are shifted", {
   x <- spike_trains(unlist(time), rep(letters[1:4], each = 200))
   got <- chosen(x, 0.005, 10)
   expect_identical(got[1:2], list(method = "train_shift", dither = 0.05))
-  expect_match(got$said, "4 units fire like a clock")
+  expect_match(got$said, "units a, b, c, d fire like a clock")
 })
 
 test_that("independent units on frames have no significant pattern", {

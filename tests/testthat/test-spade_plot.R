@@ -82,9 +82,11 @@ test_that("what cannot be drawn is said", {
   bad(without, "without surrogates")
   expect_silent(ggplot2::ggplot_build(ggplot2::autoplot(without, type = "spectrum")))
   none <- spade(planted_recording(), 0.005, 8, min_count = 400, threads = 1)
-  bad(none, "without any pattern")
-  bad(none, "empty", type = "spectrum")
-  bad(none, "empty", type = "raster")
+  for (type in c("pvalues", "spectrum", "raster")) {
+    expect_message(empty <- ggplot2::autoplot(none, type = type), "No pattern passes the filters",
+                   class = "synfire_message_empty")
+    expect_silent(ggplot2::ggplot_build(empty))
+  }
   bad(planted_result(), "type", type = "pie")
   bad(planted_result(), "`from` must be left out with `type = \"size\"`", type = "size", from = 1)
   bad(planted_result(), "`patterns` must be left out", type = "lags", patterns = 2)

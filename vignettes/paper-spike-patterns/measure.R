@@ -393,7 +393,7 @@ parts$surrogates_cpu <- function() {
 surrogates_of <- function(x, n, ...) {
   set.seed(1)
   pvalue_spectrum(x, bin_size, window, min_spikes = 3, min_count = 10, n_surrogates = n,
-                  ...)
+                  surrogate = "dither", ...)
 }
 
 # A function that stops watching, and gives the joules that these GPUs have used since:
@@ -440,7 +440,8 @@ parts$stages <- function() {
   # With p values k / n, a hundred surrogates are enough for something to be significant, so
   # that the stages after the tests have work to do.
   found <- spade(x, bin_size, window, min_spikes = 5, min_count = 10,
-                 n_surrogates = if (keys$small) 20 else 100, p_estimator = "k/n",
+                 n_surrogates = if (keys$small) 20 else 100, surrogate = "dither",
+                 p_estimator = "k/n",
                  threads = threads, max_memory = keys$memory)
   write_table(data.frame(stage = names(found$elapsed), seconds = unlist(found$elapsed),
                          surrogates = found$parameters$n_surrogates, mined = length(found$mined),

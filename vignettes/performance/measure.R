@@ -111,7 +111,7 @@ if (file.exists(raster)) {
           \(threads, device, gpus = NULL) {
             set.seed(1)
             spade(x, 0.005, 20, min_spikes = 5, min_count = 10, n_surrogates = 100,
-                  threads = threads, device = device, gpus = gpus)
+                  surrogate = "dither", threads = threads, device = device, gpus = gpus)
           })
 }
 

@@ -46,7 +46,8 @@ assembly_links <- function(x, max_lag) {
 pattern_links <- function(x, bin, window_bins, min_count, dither) {
   set.seed(1)
   found <- spade(x, bin_size = bin, window_bins = window_bins, min_spikes = 3, max_spikes = 6,
-                 min_count = min_count, n_surrogates = 500, dither = dither, threads = 2)
+                 min_count = min_count, n_surrogates = 500, surrogate = "dither",
+                 dither = dither, threads = 2)
   print(found)
   found <- as.data.frame(found)
   links_of_groups("patterns", found$units, found$lags)
