@@ -87,7 +87,7 @@ static uint32_t collect(const syn_ccm_problem *p, const double *square, double m
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         /* Written in any case: a branch would often be guessed wrong. */
-        near[n] = (syn_ccm_near){square[i], p->rank[i] - from, i};
+        near[n] = (syn_ccm_near){square[i], p->order.rank[i] - from, i};
         n += square[i] <= most;
     }
     return n;
@@ -168,7 +168,7 @@ static void put_tied(tied_entries *t, uint32_t first, uint32_t last)
         for (; bits && t->n < t->wanted; bits &= bits - 1) {
             uint32_t at = place / 64 * 64 + syn_low_bit(bits);
             t->near[t->n++] =
-                (syn_ccm_near){t->distance, at - t->from, t->problem->ranked[at]};
+                (syn_ccm_near){t->distance, at - t->from, t->problem->order.ranked[at]};
         }
     }
 }
@@ -295,7 +295,7 @@ static uint32_t search_rows(const syn_ccm_problem *p, const double *squares,
         double square = squares[rows[i]];
         if (square > worst || square == INFINITY)
             continue;
-        syn_ccm_near one = {square, p->rank[rows[i]] - from, rows[i]};
+        syn_ccm_near one = {square, p->order.rank[rows[i]] - from, rows[i]};
         found = insert_near(best, found, k, one);
         worst = found == k ? best[k - 1].distance : INFINITY;
     }
