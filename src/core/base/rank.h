@@ -13,6 +13,8 @@
 
 #include <stdint.h>
 
+#include "core/base/seek.h"
+
 #ifndef SYN_EVERYWHERE
 #define SYN_EVERYWHERE static inline
 #endif
@@ -35,14 +37,8 @@ SYN_EVERYWHERE uint32_t syn_rank_after(uint32_t row, uint32_t from)
 /* The least of n places in the order after `from`; they are sorted, and at least one. */
 SYN_EVERYWHERE uint32_t syn_least_after(const uint32_t *place, uint32_t n, uint32_t from)
 {
-    uint32_t low = 0, high = n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (place[middle] < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = 0;
+    SYN_SEEK(uint32_t, at, low, n, place[at] < from);
     return place[low < n ? low : 0] - from;
 }
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "core/base/kinds.h"
-#include "core/base/rank.h"
 #include "core/edm/ccm_lanes.h"
 #include "core/edm/ccm_plan.h"
 #include "core/edm/ccm_skill.h"
@@ -41,8 +40,7 @@ typedef struct mapping {
     const syn_rows *library, *prediction;
     const syn_ccm_kind *kind;
     syn_ccm_problem problem;
-    double *coordinate, *value, *beside;   /* what `problem` points to, */
-    uint32_t *rank, *ranked, *shuffled;    /* and so do these */
+    double *coordinate, *value, *beside;   /* what `problem` points to */
     const double *target;
     double *shift;                /* [targets] */
     syn_ccm_choice choice;        /* how to search */
@@ -127,38 +125,6 @@ static syn_status make_groups(mapping *m, const unsigned char *direct)
 
 /* ---- what is predicted ---- */
 
-static int compare_ranks(const void *a, const void *b)
-{
-    uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
-    return (first > second) - (first < second);
-}
-
-/* The order of ties among the library's rows. */
-static syn_status rank_rows(mapping *m)
-{
-    syn_ccm_problem *p = &m->problem;
-    uint64_t *both = malloc(((size_t)p->n + 1) * sizeof *both);
-    m->rank = malloc(((size_t)p->n + 1) * sizeof *m->rank);
-    m->ranked = malloc(((size_t)p->n + 1) * sizeof *m->ranked);
-    m->shuffled = malloc(((size_t)p->n + 1) * sizeof *m->shuffled);
-    int there = both && m->rank && m->ranked && m->shuffled;
-    syn_status status = there ? SYN_OK : SYN_NO_MEMORY;
-    for (uint32_t i = 0; status == SYN_OK && i < p->n; i++)
-        both[i] = (uint64_t)syn_row_rank(p->row[i]) << 32 | i;
-    if (status == SYN_OK)
-        qsort(both, p->n, sizeof *both, compare_ranks);
-    for (uint32_t i = 0; status == SYN_OK && i < p->n; i++) {
-        m->shuffled[i] = (uint32_t)(both[i] >> 32);
-        m->ranked[i] = (uint32_t)both[i];
-        m->rank[m->ranked[i]] = i;
-    }
-    p->rank = m->rank;
-    p->ranked = m->ranked;
-    p->shuffled = m->shuffled;
-    free(both);
-    return status;
-}
-
 static syn_status make_problem(mapping *m, uint32_t targets)
 {
     syn_ccm_problem *p = &m->problem;
@@ -180,7 +146,7 @@ static syn_status make_problem(mapping *m, uint32_t targets)
             m->coordinate[e * p->n + i] = m->points->coordinate[e * rows + p->row[i]];
     for (size_t t = 0; t < targets; t++)
         m->shift[t] = syn_ccm_middle(m->target + t * rows, m->prediction);
-    return rank_rows(m);
+    return syn_ccm_order_make(m->library, &p->order);
 }
 
 /* Puts target `t` of each library row at to[0], to[step] and so on. */
@@ -284,12 +250,6 @@ static syn_status make_space(mapping *m)
     return SYN_OK;
 }
 
-/* The place of the first library row that comes after a row in the order of ties. */
-static uint32_t place_after(const syn_ccm_problem *p, uint32_t row)
-{
-    return syn_first_row_from(p->shuffled, p->n, syn_row_rank(row));
-}
-
 /* Row `i` of the tile, before its neighbours are known. */
 static void begin_list(mapping *m, uint32_t i)
 {
@@ -298,7 +258,7 @@ static void begin_list(mapping *m, uint32_t i)
     uint32_t row = m->prediction->row[t->first + i];
     double *observed = t->observed + i * targets;
     t->list[i] = (syn_ccm_list){.near = t->near + (size_t)i * t->width, .row = row,
-                                .from = place_after(&m->problem, row),
+                                .from = syn_ccm_order_after(&m->problem.order, row),
                                 .point = m->points->coordinate + row,
                                 .observed = observed};
     for (size_t k = 0; k < targets; k++)
@@ -557,9 +517,7 @@ static void mapping_free(mapping *m)
     free(m->tile.square);
     free(m->tile.observed);
     free(m->coordinate);
-    free(m->rank);
-    free(m->ranked);
-    free(m->shuffled);
+    syn_ccm_order_free(&m->problem.order);
     free(m->place);
     free(m->value);
     free(m->beside);

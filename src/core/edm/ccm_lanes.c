@@ -87,7 +87,7 @@ static uint32_t collect(const syn_ccm_problem *p, const double *square, double m
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         /* Written in any case: a branch would often be guessed wrong. */
-        near[n] = (syn_ccm_near){square[i], p->rank[i] - from, i};
+        near[n] = (syn_ccm_near){square[i], p->order.rank[i] - from, i};
         n += square[i] <= most;
     }
     return n;
@@ -146,37 +146,46 @@ static int all_tied(const syn_ccm_near *near, uint32_t n)
     return i == n;
 }
 
+/* Entries that are equally far away, on their way into the order of ties. */
+typedef struct tied_entries {
+    const syn_ccm_problem *problem;
+    uint64_t *bits;        /* one for each place in the order that an entry has */
+    uint32_t from;         /* the first place after the prediction row */
+    double distance;
+    uint32_t n, wanted;    /* how many are in order, and shall be */
+    syn_ccm_near *near;    /* [wanted] */
+} tied_entries;
+
 /* Puts entries with the places from `first` to `last` - 1, whose bits it takes out, in
-   order, until there are as many as `wanted`; `done` are there already. */
-static uint32_t put_tied(const syn_ccm_problem *p, uint32_t from, uint32_t first,
-                         uint32_t last, uint64_t *tied, double distance, uint32_t done,
-                         uint32_t wanted, syn_ccm_near *near)
+   order, until there are as many as wanted. */
+static void put_tied(tied_entries *t, uint32_t first, uint32_t last)
 {
     for (uint32_t place = first; place < last; place = (place / 64 + 1) * 64) {
-        uint64_t bits = tied[place / 64] >> place % 64 << place % 64;
+        uint64_t bits = t->bits[place / 64] >> place % 64 << place % 64;
         if (last - place / 64 * 64 < 64)
             bits &= ((uint64_t)1 << last % 64) - 1;
-        tied[place / 64] &= ~bits;
-        for (; bits && done < wanted; bits &= bits - 1) {
+        t->bits[place / 64] &= ~bits;
+        for (; bits && t->n < t->wanted; bits &= bits - 1) {
             uint32_t at = place / 64 * 64 + syn_low_bit(bits);
-            near[done++] = (syn_ccm_near){distance, at - from, p->ranked[at]};
+            t->near[t->n++] =
+                (syn_ccm_near){t->distance, at - t->from, t->problem->order.ranked[at]};
         }
     }
-    return done;
 }
 
 /* Sorts `n` entries that are equally far away, or the first `wanted` of them. */
 static void sort_tied(const syn_ccm_problem *p, uint32_t from, syn_ccm_near *near,
                       uint32_t n, uint32_t wanted, uint64_t *tied)
 {
-    double distance = near[0].distance;
+    tied_entries t = {.problem = p, .bits = tied, .from = from,
+                      .distance = near[0].distance, .wanted = wanted < n ? wanted : n,
+                      .near = near};
     for (uint32_t i = 0; i < n; i++) {
         uint32_t place = near[i].rank + from;
         tied[place / 64] |= (uint64_t)1 << place % 64;
     }
-    wanted = wanted < n ? wanted : n;
-    uint32_t done = put_tied(p, from, from, p->n, tied, distance, 0, wanted, near);
-    put_tied(p, from, 0, from, tied, distance, done, wanted, near);
+    put_tied(&t, from, p->n);
+    put_tied(&t, 0, from);
 }
 
 static void sort_bucket(const syn_ccm_problem *p, uint32_t from, syn_ccm_near *near,
@@ -286,7 +295,7 @@ static uint32_t search_rows(const syn_ccm_problem *p, const double *squares,
         double square = squares[rows[i]];
         if (square > worst || square == INFINITY)
             continue;
-        syn_ccm_near one = {square, p->rank[rows[i]] - from, rows[i]};
+        syn_ccm_near one = {square, p->order.rank[rows[i]] - from, rows[i]};
         found = insert_near(best, found, k, one);
         worst = found == k ? best[k - 1].distance : INFINITY;
     }

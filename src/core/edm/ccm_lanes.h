@@ -4,6 +4,7 @@
 #ifndef SYN_EDM_CCM_LANES_H
 #define SYN_EDM_CCM_LANES_H
 
+#include "core/edm/ccm_order.h"
 #include "core/edm/ccm_skill.h"
 
 enum { SYN_CCM_LANES = 64 };
@@ -14,9 +15,7 @@ enum { SYN_CCM_DIRECT = 8 };  /* libraries that are searched one by one together
 typedef struct syn_ccm_problem {
     uint32_t n, dims, targets, k, exclusion;
     const uint32_t *row;       /* [n] increasing */
-    const uint32_t *rank;      /* [n] the place of each in the order of ties, from 0, */
-    const uint32_t *ranked;    /* [n] which has each place, */
-    const uint32_t *shuffled;  /* [n] and the places among all rows (core/base/rank.h) */
+    syn_ccm_order order;       /* of ties */
     const double *coordinate;  /* [dims][n] */
     size_t stride;             /* between the coordinates of a prediction row */
     const double *value;       /* [targets][n] targets, from their shift; groups of
