@@ -4,6 +4,7 @@
 
 #include <float.h>
 
+#include "core/base/measure.h"
 #include "core/base/rank.h"
 #include "core/base/simd.h"
 #include "core/causal/search.h"
@@ -61,8 +62,9 @@ static void weigh(const syn_map_search *s, found *f, uint32_t k, syn_map_neighbo
         syn_f32_store(f->squared + j, syn_f32_all(INFINITY));
     for (uint32_t j = 0; j < f->n; j += SYN_F32_LANES)
         least = syn_f32_min(least, syn_f32_load(f->squared + j));
+    const float floor = (float)SYN_LEAST_DISTANCE;
     float nearest = sqrtf(syn_f32_least(least));
-    syn_f32 scale = syn_f32_all(-(nearest > s->floor ? nearest : s->floor));
+    syn_f32 scale = syn_f32_all(-(nearest > floor ? nearest : floor));
     uint32_t j = 0;
     for (; j < f->n; j += SYN_F32_LANES) {
         syn_f32 far = syn_f32_load(f->squared + j);
