@@ -66,12 +66,10 @@ syn_status syn_map_layout_make(uint32_t steps, const syn_map_options *options, i
 
 void syn_map_layout_free(syn_map_layout *layout);
 
-/* Series that are embedded, each in a measure of its own (core/base/measure.h), in which
-   `floor` is the least nearest distance. */
+/* Series that are embedded, each in a measure of its own (core/base/measure.h). */
 typedef struct syn_map_libraries {
     uint32_t n, steps;
     float *value;            /* [n][steps] NaN where missing */
-    float *floor;            /* [n] */
     unsigned char *drawn;    /* [n][steps] 1 for the points drawn; NULL when all are */
     int missing;             /* whether there is any NaN */
 } syn_map_libraries;

@@ -110,7 +110,6 @@ void syn_map_search_start(syn_map_search *search, const syn_map_libraries *libra
         search->x[p] = step >= 0 ? value[step] : NAN;
         search->library[p] = search->start[p] = in ? 0 : NAN;
     }
-    search->floor = libraries->floor[i];
     search->at = SYN_MAP_NOWHERE;
     search->n = 0;
 }

@@ -58,7 +58,6 @@ typedef struct syn_map_search {
     uint32_t exclusion;
     int32_t Tp;
     uint32_t *place;               /* [steps] */
-    float floor;                   /* least nearest distance */
     float *x;                      /* [places + beside] values, NaN where there is none */
     float *library;                /* [places + beside] 0 for library points, else NaN */
     float *start;                  /* the same, but NaN also where the row excludes */

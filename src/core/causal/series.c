@@ -2,7 +2,6 @@
    both in single precision, and the random libraries are drawn. */
 #include "core/causal/map.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -111,11 +110,8 @@ syn_status syn_map_libraries_make(uint32_t n, const double *value, uint64_t firs
     uint32_t steps = layout->steps;
     *out = (syn_map_libraries){.n = n, .steps = steps};
     out->value = malloc((size_t)n * steps * sizeof *out->value + 1);
-    out->floor = malloc(n * sizeof *out->floor + 1);
-    if (!out->value || !out->floor)
+    if (!out->value)
         return SYN_NO_MEMORY;
-    for (uint32_t i = 0; i < n; i++)
-        out->floor[i] = (float)SYN_LEAST_DISTANCE;
     preparation p = {.value = value, .steps = steps, .to = out->value};
     syn_status status = prepare(&p, n, options->threads, measure_library, &out->missing);
     if (status == SYN_OK && options->lib_size > 0)
@@ -126,7 +122,6 @@ syn_status syn_map_libraries_make(uint32_t n, const double *value, uint64_t firs
 void syn_map_libraries_free(syn_map_libraries *libraries)
 {
     free(libraries->value);
-    free(libraries->floor);
     free(libraries->drawn);
     *libraries = (syn_map_libraries){0};
 }

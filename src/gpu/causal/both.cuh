@@ -100,10 +100,10 @@ struct both_sink {
 
     __device__ void operator()(uint32_t e, neighbour near)
     {
-        float after = skill.what_follows(near), weight = weight_of(near, table.floor);
+        float after = skill.what_follows(near), weight = weight_of(near);
         skill.add(e, weight, after);
         if (last.join(e, &near))
-            weight = weight_of(near, table.floor);
+            weight = weight_of(near);
         table.put(e, near, weight);
     }
 
@@ -124,12 +124,10 @@ find_both(SYN_GPU_JOB search_job job, SYN_GPU_JOB table_shape shape, uint32_t un
 {
     searcher<TOP> search = begin_search<TOP, STAGED>(job);
     const float *value = job.value + (size_t) blockIdx.y * job.steps;
-    float floor = job.floor[blockIdx.y];
     double sum[SUMS] = {};
     both_sink sink = {
-        {shape, table + (size_t) blockIdx.y * shape.size, floor, search.lane, unit, kind,
-         0},
-        {value, floor, search.lane, job.Tp, 0, 0, sum},
+        {shape, table + (size_t) blockIdx.y * shape.size, search.lane, unit, kind, 0},
+        {value, search.lane, job.Tp, 0, 0, sum},
         {search.x, search.s.limit, (int32_t) job.places - 1, (int32_t) job.steps - 1,
          (uint32_t) (32 - __clz(job.wanted)), job.exclusion, search.lane, 0, 0}};
     search_rows(job, search, sink);

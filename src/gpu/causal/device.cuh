@@ -115,7 +115,7 @@ inline search_job make_search(const placed_layout &at, const syn_map_layout &lay
 /* ---- libraries on a device ---- */
 
 struct placed_libraries {
-    array<float> value, floor, placed;
+    array<float> value, placed;
     array<uint32_t> may;
     array<unsigned char> drawn;
 
@@ -123,7 +123,6 @@ struct placed_libraries {
     void reserve(size_t n, const search_job &job)
     {
         value.ensure(n * job.steps);
-        floor.ensure(n);
         placed.ensure(n * job.length);
         may.ensure(n * (job.length / WARP));
     }
@@ -134,13 +133,11 @@ struct placed_libraries {
     {
         size_t steps = libraries.steps, at = first * steps;
         value.upload(libraries.value + at, n * steps, stream);
-        floor.upload(libraries.floor + first, n, stream);
         if (libraries.drawn)
             drawn.upload(libraries.drawn + at, n * steps, stream);
         placed.ensure((size_t) n * job->length);
         may.ensure((size_t) n * (job->length / WARP));
         job->value = value.get();
-        job->floor = floor.get();
         job->placed = placed.get();
         job->may = may.get();
         dim3 grid((job->length + 255) / 256, n);

@@ -3,9 +3,8 @@
 #ifndef SYN_GPU_CAUSAL_NEIGHBOURS_CUH
 #define SYN_GPU_CAUSAL_NEIGHBOURS_CUH
 
+#include "core/base/measure.h"
 #include "gpu/causal/search.cuh"
-
-#include <cfloat>
 
 namespace gpu {
 
@@ -31,17 +30,14 @@ __device__ inline float reciprocal(float x)
     return x;
 }
 
-/* Weight of this lane's neighbour, as a share of that of the nearest; 0 without one, and
-   NaN where no lane has one. */
-__device__ inline float weight_of(const neighbour &near, float floor)
+/* Weight of this lane's neighbour, as a share of that of the nearest; 0 without one, as
+   that is infinitely far, and NaN where no lane has one. */
+__device__ inline float weight_of(const neighbour &near)
 {
-    const float log2_e = 1.442695041f;
+    const float log2_e = 1.442695041f, floor = (float) SYN_LEAST_DISTANCE;
     float far = root(near.d);
     float nearest = __uint_as_float(warp_least(__float_as_uint(far)));
     float rate = log2_e * reciprocal(fmaxf(nearest, floor));
-    /* Series in tiny units have a floor without end, and a rate of 0. */
-    if (far > FLT_MAX && nearest <= FLT_MAX)
-        return 0;
     return power_of_two((nearest - far) * rate);
 }
 
@@ -51,7 +47,6 @@ __device__ inline float weight_of(const neighbour &near, float floor)
 struct table_sink {
     const table_shape &shape;
     uint32_t *table;       /* of the library */
-    float floor;
     uint32_t lane;
     uint32_t unit;         /* bytes of a row of a tile */
     entries kind;
@@ -90,7 +85,7 @@ struct table_sink {
 
     __device__ void operator()(uint32_t e, const neighbour &near) const
     {
-        put(e, near, weight_of(near, floor));
+        put(e, near, weight_of(near));
     }
 
     /* What lacks neighbours gets others of no weight. */
@@ -115,7 +110,6 @@ struct table_sink {
    e has the sums for E = e + 1. */
 struct skill_sink {
     const float *value;    /* [steps] */
-    float floor;
     uint32_t lane;
     int32_t Tp, step;
     float predicted;
@@ -130,7 +124,7 @@ struct skill_sink {
     __device__ void operator()(uint32_t e, const neighbour &near)
     {
         float after = what_follows(near);
-        add(e, weight_of(near, floor), after);
+        add(e, weight_of(near), after);
     }
 
     /* The value that this lane's neighbour has, Tp later; asked for before the weight, so
@@ -239,7 +233,7 @@ find_tables(SYN_GPU_JOB search_job job,
 {
     searcher<TOP> search = begin_search<TOP, STAGED>(job);
     table_sink sink = {shape, table + (size_t) blockIdx.y * shape.size,
-                       job.floor[blockIdx.y], search.lane, unit, kind, 0};
+                       search.lane, unit, kind, 0};
     search_rows(job, search, sink);
 }
 
@@ -259,8 +253,7 @@ find_skill(SYN_GPU_JOB search_job job, double *sums)
     searcher<TOP> search = begin_search<TOP, STAGED>(job);
     const float *value = job.value + (size_t) blockIdx.y * job.steps;
     double sum[SUMS] = {};
-    skill_sink sink = {value, job.floor[blockIdx.y], search.lane, job.Tp, 0, 0,
-                       sum};
+    skill_sink sink = {value, search.lane, job.Tp, 0, 0, sum};
     search_rows(job, search, sink);
     keep_sums(sums, sum);
 }

@@ -36,7 +36,6 @@ struct search_job {
     const float *placed;   /* [n][length] values in the order of the layout, else NaN */
     const uint32_t *may;   /* [n][length / 32] a bit for each place: it may be a column */
     const float *value;    /* [n][steps] */
-    const float *floor;    /* [n] */
     const int32_t *step;   /* [length] of each place; -1 where there is none */
     const unsigned char *use;  /* [places] */
 };
