@@ -2,6 +2,7 @@
 #ifndef SYN_GPU_EDM_PROJECT_CUH
 #define SYN_GPU_EDM_PROJECT_CUH
 
+#include "core/base/measure.h"
 #include "gpu/edm/neighbours.cuh"
 
 namespace gpu {
@@ -21,7 +22,7 @@ struct project_job {
 
 __device__ inline double weight_of(double distance, double nearest)
 {
-    return exp(-distance / (nearest > 1e-6 ? nearest : 1e-6));
+    return exp(-distance / (nearest > SYN_LEAST_DISTANCE ? nearest : SYN_LEAST_DISTANCE));
 }
 
 /* A thread a prediction row, state space and target. */
