@@ -2,8 +2,6 @@
 #ifndef SYN_CAUSAL_NEAREST_H
 #define SYN_CAUSAL_NEAREST_H
 
-#include <float.h>
-
 #include "core/base/measure.h"
 #include "core/base/rank.h"
 #include "core/base/simd.h"
@@ -57,7 +55,7 @@ static float sum_of_32(const float *x)
 static void weigh(const syn_map_search *s, found *f, uint32_t k, syn_map_neighbour *to)
 {
     float weight[SYN_MAP_NEAREST];
-    syn_f32 least = syn_f32_all(INFINITY), most = syn_f32_all(FLT_MAX);
+    syn_f32 least = syn_f32_all(INFINITY);
     for (uint32_t j = f->n; j < SYN_MAP_NEAREST; j += SYN_F32_LANES)
         syn_f32_store(f->squared + j, syn_f32_all(INFINITY));
     for (uint32_t j = 0; j < f->n; j += SYN_F32_LANES)
@@ -68,8 +66,7 @@ static void weigh(const syn_map_search *s, found *f, uint32_t k, syn_map_neighbo
     uint32_t j = 0;
     for (; j < f->n; j += SYN_F32_LANES) {
         syn_f32 far = syn_f32_load(f->squared + j);
-        syn_f32 w = syn_f32_exp(syn_f32_sqrt(far) / scale);
-        syn_f32_store(weight + j, syn_f32_where(syn_f32_within(far, most), w));
+        syn_f32_store(weight + j, syn_f32_exp(syn_f32_sqrt(far) / scale));
     }
     for (; j < SYN_MAP_NEAREST; j += SYN_F32_LANES)
         syn_f32_store(weight + j, syn_f32_all(0));

@@ -3,6 +3,8 @@
 #ifndef SYN_CAUSAL_NEIGHBOURS_H
 #define SYN_CAUSAL_NEIGHBOURS_H
 
+#include <float.h>
+
 #include "core/causal/nearest.h"
 
 /* ---- few candidates: those within limits that are known beforehand ---- */

@@ -2,7 +2,6 @@
    both in single precision, and the random libraries are drawn. */
 #include "core/causal/map.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -15,9 +15,9 @@ typedef struct syn_blocks {
     uint32_t dims, blocks, groups;
     uint32_t *row;    /* [blocks][64] rows of the data, SYN_NO_ROW after the last */
     uint32_t *place;  /* [rows of the data] where it is in `row`, SYN_NO_ROW if nowhere */
-    uint32_t *shuffled; /* [blocks][64] the places of each block's rows in the order of
-                           ties (core/base/rank.h), sorted; the last one again and again
-                           where there are fewer */
+    uint32_t *shuffled;  /* [blocks][64] the places of each block's rows in the order of
+                            ties (core/base/rank.h), sorted; the last one again and again
+                            where there are fewer */
     uint32_t *home;   /* [rows of the data] the block of the library row that is next in
                          time, SYN_NO_ROW if there is none */
     double *x;        /* [blocks][dims][64] coordinates, infinite where there is none */
@@ -31,8 +31,8 @@ typedef struct syn_blocks {
 syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
                            const uint32_t *steps, uint32_t step, syn_blocks *out);
 
-/* Gathers `library` in the order of time, without boxes: `shuffled`, `home`,
-   `low` and `high` are NULL. */
+/* Gathers `library` in the order of time, without boxes: `shuffled`, `home`, `low` and
+   `high` are NULL. */
 syn_status syn_blocks_list(const syn_points *points, const syn_rows *library,
                            syn_blocks *out);
 

@@ -61,7 +61,9 @@ struct ccm_short {
 /* A row as a neighbour, and the order of neighbours. */
 struct ccm_key {
     double square;
-    uint32_t rank, row;        /* core/base/rank.h */
+    uint32_t rank;             /* how far it comes after the predicted row
+                                  (core/base/rank.h) */
+    uint32_t row;
 };
 
 __device__ inline bool before(const ccm_key &a, const ccm_key &b)

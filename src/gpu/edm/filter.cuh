@@ -12,11 +12,12 @@
    double precision give new limits (choose.cuh). So lists stay short. First come the
    tiles near in time, then others, evenly spread.
 
-   Of rows that are as near as the k-th, only those of a lesser rank matter, which few
-   tiles have after the first turns. Where no number is rounded, as with counts, the
-   filter sees which are as near. If the k-th is at the very point that is predicted, no
-   other is nearer. And points that are the same as that of the k-th neighbour have its
-   number (twins.cuh). So ties make lists no longer. */
+   Of rows that are as near as the k-th, only those matter that come before it in the
+   order of ties (core/base/rank.h), which few tiles have after the first turns. Where
+   no number is rounded, as with counts, the filter sees which are as near. If the k-th is
+   at the very point that is predicted, no other is nearer. And points that are the same
+   as that of the k-th neighbour have its number (twins.cuh). So ties make lists no
+   longer. */
 #ifndef SYN_GPU_EDM_FILTER_CUH
 #define SYN_GPU_EDM_FILTER_CUH
 
@@ -35,11 +36,11 @@ enum {
 /* What has been found of a predicted row. */
 struct row_state {
     float limit;      /* of candidates, */
-    float beyond;     /* and of those whose rank is above that of the k-th */
+    float beyond;     /* and of those that come after the k-th in the order of ties */
     uint32_t listed;  /* candidates, perhaps more than there is room for */
     uint32_t lost;    /* whether there have been more */
     double squared;   /* distance of the k-th, */
-    uint32_t rank;    /* of its row, */
+    uint32_t rank;    /* how far it comes after the predicted row, */
     uint32_t twin;    /* and the number of its point */
 };
 

@@ -11,7 +11,7 @@ namespace gpu {
 
 struct near_place {
     double squared;  /* distance */
-    uint32_t rank;   /* of the row, among those as near: core/base/rank.h */
+    uint32_t rank;   /* how far it comes after the predicted row (core/base/rank.h) */
     uint32_t place;  /* in the library */
 };
 

@@ -23,7 +23,7 @@ struct near_key {
 };
 
 /* The nearest of a list. What is listed may be places, or numbers of them: `at` gives the
-   place, and `rank` that of its row. */
+   place, and `rank` how far its row comes after the predicted one (core/base/rank.h). */
 template <class P, class F> struct nearest_of {
     const near_list &list;
     uint32_t n;

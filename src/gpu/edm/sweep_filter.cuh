@@ -17,9 +17,9 @@ constexpr float SWEEP_FAR = 3e18f, SWEEP_NEVER = -1;
 /* Limits of predicted rows, all [tiles][E][TILE]. */
 struct sweep_limits {
     float *limit;     /* squared distance of candidates, */
-    float *beyond;    /* and of those whose rank is above that of the k-th */
+    float *beyond;    /* and of those that come after the k-th in the order of ties */
     double *squared;  /* distance of the k-th, */
-    uint32_t *rank;   /* of its row, */
+    uint32_t *rank;   /* how far it comes after the predicted row, */
     uint32_t *twin;   /* and the number of its point */
 };
 
@@ -92,7 +92,7 @@ struct sweep_walk {
     }
 
     /* Whether a row is as near as its limit says with any number of dimensions, and, if
-       it is where the k-th neighbour is, of no greater rank. */
+       it is where the k-th neighbour is, comes no later in the order of ties. */
     __device__ bool wanted(uint32_t query, uint32_t place) const
     {
         uint32_t row = job.turn.library.row[place];
