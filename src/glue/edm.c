@@ -37,8 +37,10 @@
 #include "glue/glue.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/pages.h"
 #include "core/edm/embed.h"
 #include "core/edm/simplex.h"
 #include "gpu/edm/simplex.h"
@@ -62,12 +64,23 @@ static syn_points read_points(SEXP points)
     return out;
 }
 
-syn_points glue_measured(syn_points points, int threads)
+static void free_coordinates(void *held)
 {
-    size_t n = (size_t)points.rows * points.dims;
-    double *to = (double *)R_alloc(n + 1, sizeof *to);
-    require(syn_measure_points(&points, threads, to) == SYN_OK, "points");
-    points.coordinate = to;
+    free(*(double **)held);
+}
+
+/* Not in R's heap, which would keep the copy after the call and be collected more often
+   for it. */
+syn_points glue_measured(glue_owner *own, syn_points points, int threads)
+{
+    size_t bytes = ((size_t)points.rows * points.dims + 1) * sizeof(double);
+    double **to = glue_hold(own, sizeof *to, free_coordinates);
+    *to = malloc(bytes);
+    if (!*to)
+        glue_no_memory((double)bytes);
+    syn_large_pages(*to, bytes);
+    require(syn_measure_points(&points, threads, *to) == SYN_OK, "points");
+    points.coordinate = *to;
     return points;
 }
 
@@ -191,7 +204,7 @@ SEXP r_edm_neighbours(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP op
     char reason[SYN_GPU_TEXT] = "";
     syn_neighbours *found = glue_hold(own, sizeof *found, release);
     const syn_watch *watch = glue_watch(own, "Finding neighbours");
-    syn_points m = glue_measured(p, o.threads);
+    syn_points m = glue_measured(own, p, o.threads);
     syn_status status =
         gpus == 0 ? syn_find_neighbours(&m, &library, &predicted, &o, watch, found)
                   : syn_gpu_find_neighbours(&m, &library, &predicted, &o, gpu, gpus,
@@ -222,7 +235,7 @@ SEXP r_edm_simplex(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targe
     const int *gpu = glue_option_gpus(options, &gpus);
     char reason[SYN_GPU_TEXT] = "";
     const syn_watch *watch = glue_watch(own, "Predicting");
-    p = glue_measured(p, o.threads);
+    p = glue_measured(own, p, o.threads);
     syn_status status =
         gpus == 0 ? syn_simplex(&p, &library, &predicted, &o, &t, watch, prediction,
                                 variance)
@@ -255,7 +268,7 @@ SEXP r_edm_sweep(glue_owner *own, SEXP points, SEXP lib, SEXP lib_E, SEXP pred,
     char reason[SYN_GPU_TEXT] = "";
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)predicted.rows.n, E_max));
     const syn_watch *watch = glue_watch(own, "Predicting");
-    p = glue_measured(p, s.threads);
+    p = glue_measured(own, p, s.threads);
     syn_status status =
         gpus == 0 ? syn_simplex_sweep(&p, &library, &predicted, &s, REAL(target), watch,
                                       REAL(out))
@@ -297,7 +310,7 @@ SEXP r_edm_views(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP views,
     char reason[SYN_GPU_TEXT] = "";
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)predicted.n, (int)v.n));
     const syn_watch *watch = glue_watch(own, "Predicting");
-    p = glue_measured(p, o.threads);
+    p = glue_measured(own, p, o.threads);
     syn_status status =
         gpus == 0 ? syn_simplex_views(&p, &library, &predicted, &v, &o, REAL(target),
                                       watch, REAL(out))

@@ -9,8 +9,8 @@
    of R_alloc(). */
 syn_rows glue_rows_of(SEXP rows, uint32_t all);
 
-/* The points of an R matrix [rows, coordinates] in a measure of their own, in memory of
-   R_alloc(): see syn_measure_points(). */
-syn_points glue_measured(syn_points points, int threads);
+/* The points of an R matrix [rows, coordinates] in a measure of their own, which last as
+   long as the call: see syn_measure_points(). */
+syn_points glue_measured(glue_owner *own, syn_points points, int threads);
 
 #endif

@@ -80,7 +80,7 @@ SEXP r_ccm(glue_owner *own, SEXP points, SEXP libs, SEXP pred, SEXP targets, SEX
     require(Rf_nrows(points) == Rf_nrows(targets), "targets");
     syn_points p = {.rows = (uint32_t)Rf_nrows(points),
                     .dims = (uint32_t)Rf_ncols(points), .coordinate = REAL(points)};
-    p = glue_measured(p, glue_option_threads(options));
+    p = glue_measured(own, p, glue_option_threads(options));
     const syn_ccm_view *view = read_views(libs, targets, p.rows);
     uint32_t views = (uint32_t)Rf_length(libs), n = (uint32_t)Rf_ncols(targets) / views;
     syn_rows prediction = glue_rows_of(pred, p.rows);

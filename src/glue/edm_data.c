@@ -15,6 +15,7 @@
 
 #include <math.h>
 
+#include "core/base/pages.h"
 #include "core/edm/embed.h"
 #include "glue/owner.h"
 #include "glue/require.h"
@@ -41,6 +42,8 @@ SEXP r_edm_points(glue_owner *own, SEXP values, SEXP lags, SEXP first, SEXP last
     const char *fields[] = {"points", "reach", ""};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, Rf_allocMatrix(REALSXP, (int)rows, (int)n * n_lags));
+    syn_large_pages(REAL(VECTOR_ELT(out, 0)),
+                    (size_t)XLENGTH(VECTOR_ELT(out, 0)) * sizeof(double));
     SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, rows));
     syn_stretches s = {(uint32_t)rows, (uint32_t)n, value, INTEGER(first), INTEGER(last)};
     syn_delay_points(&s, REAL(lags), (uint32_t)n_lags, NA_REAL,

@@ -41,7 +41,7 @@ SEXP r_edm_smap(glue_owner *own, SEXP points, SEXP library, SEXP prediction, SEX
     syn_rows to = glue_rows_of(prediction, (uint32_t)rows);
     syn_smap_options o = read_options(options, theta);
     if ((uint64_t)o.k + 1 < from.n)
-        o.space = glue_measured(p, o.threads).coordinate;
+        o.space = glue_measured(own, p, o.threads).coordinate;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, Rf_allocMatrix(REALSXP, (int)to.n, (int)o.thetas));
     SET_VECTOR_ELT(out, 1, Rf_allocMatrix(REALSXP, (int)to.n, (int)o.thetas));

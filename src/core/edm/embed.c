@@ -40,20 +40,31 @@ void syn_delay_points(const syn_stretches *s, const double *lag, uint32_t lags,
 
 /* ---- measure ---- */
 
+/* Coordinates are measured piece by piece, with so many pieces for each thread that the
+   calling thread measures few points alone (see core/base/parallel.c). A small team would
+   cost more: OpenMP ends the threads that it leaves out, and the next loop of a larger
+   one waits for new ones. */
+enum { PIECE = 1 << 10, PIECES_FOR_THREAD = 16 };
+
 typedef struct measuring {
     const syn_points *points;
     syn_measure measure;
     double *origin, *to;
+    size_t pieces;  /* of a coordinate */
 } measuring;
 
-static syn_status measure_coordinate(void *context, size_t d, int worker)
+static syn_status measure_piece(void *context, size_t item, int worker)
 {
     const measuring *m = context;
-    size_t rows = m->points->rows;
-    const double *from = m->points->coordinate + d * rows;
+    size_t rows = m->points->rows, d = item / m->pieces;
+    size_t first = item % m->pieces * PIECE, n = rows - first;
+    const double *from = m->points->coordinate + d * rows + first;
+    double *to = m->to + d * rows + first, origin = m->origin[d];
+    syn_measure measure = m->measure;
     (void)worker;
-    for (size_t i = 0; i < rows; i++)
-        m->to[d * rows + i] = syn_measured(&m->measure, m->origin[d], from[i]);
+    n = n < PIECE ? n : PIECE;
+    for (size_t i = 0; i < n; i++)
+        to[i] = syn_measured(&measure, origin, from[i]);
     return SYN_OK;
 }
 
@@ -61,13 +72,16 @@ syn_status syn_measure_points(const syn_points *points, int threads, double *to)
 {
     size_t dims = points->dims;
     const double **value = malloc((dims + 1) * sizeof *value);
-    measuring m = {points, {0, 1}, malloc((dims + 1) * sizeof(double)), to};
+    size_t pieces = ((size_t)points->rows + PIECE - 1) / PIECE;
+    size_t most = dims * pieces / PIECES_FOR_THREAD;
+    measuring m = {points, {0, 1}, malloc((dims + 1) * sizeof(double)), to, pieces};
     syn_status status = value && m.origin ? SYN_OK : SYN_NO_MEMORY;
     for (size_t d = 0; status == SYN_OK && d < dims; d++)
         value[d] = points->coordinate + d * points->rows;
     if (status == SYN_OK) {
         m.measure = syn_measure_of(value, points->dims, points->rows, m.origin);
-        status = syn_parallel_for(dims, threads, NULL, "", measure_coordinate, &m);
+        threads = (size_t)threads < most ? threads : (int)most;
+        status = syn_parallel_for(dims * pieces, threads, NULL, "", measure_piece, &m);
     }
     free(value);
     free(m.origin);
