@@ -56,7 +56,7 @@ static uint32_t known_values(const double *x, uint32_t steps, double *to, double
     for (uint32_t i = 0; i < steps; i++)
         if (!isnan(x[i])) {
             to[n++] = x[i];
-            *size = fmax(*size, fabs(x[i]));
+            *size = fabs(x[i]) > *size ? fabs(x[i]) : *size;
         }
     return n;
 }
@@ -66,12 +66,14 @@ static double rounding_of(double size) { return 8 * DBL_EPSILON * size; }
 
 static int all_alike(const double *x, uint32_t n, double size)
 {
-    double low = INFINITY, high = -INFINITY;
+    double low = INFINITY, high = -INFINITY, same = rounding_of(size);
     for (uint32_t i = 0; i < n; i++) {
         low = x[i] < low ? x[i] : low;
         high = x[i] > high ? x[i] : high;
+        if (high - low > same)
+            return 0;
     }
-    return n == 0 || high - low <= rounding_of(size);
+    return n == 0 || high - low <= same;
 }
 
 static int is_constant(const double *x, uint32_t n, double size)
@@ -330,13 +332,15 @@ static uint32_t events_of(const double *x, uint32_t n, double same)
 static uint32_t memory_of(double *x, uint32_t steps, uint32_t n, double unit)
 {
     double mean = 0, squares = 0;
+    memset(x + steps, 0, SYN_F64_LANES * sizeof *x);
+    for (uint32_t i = 0; i < steps; i += SYN_F64_LANES)
+        syn_f64_store(x + i, syn_f64_load(x + i) / syn_f64_all(unit));
     for (uint32_t i = 0; i < steps; i++)
-        mean += isnan(x[i]) ? 0 : x[i] / unit / n;
+        mean += isnan(x[i]) ? 0 : x[i] / n;
     for (uint32_t i = 0; i < steps; i++) {
-        x[i] = isnan(x[i]) ? 0 : x[i] / unit - mean;
+        x[i] = isnan(x[i]) ? 0 : x[i] - mean;
         squares += x[i] * x[i];
     }
-    memset(x + steps, 0, SYN_F64_LANES * sizeof *x);
     for (uint32_t lag = 1; lag < steps / 10; lag++) {
         syn_f64 sum = syn_f64_all(0);
         double shared = 0;
