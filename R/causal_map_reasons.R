@@ -164,10 +164,12 @@ say_slow <- function(memory) {
   slow <- memory >= map_limits$slow
   if (!any(slow)) return(invisible())
   radius <- ceiling(stats::median(memory[slow]))
-  cli::cli_inform(
-    c(i = "{commas(sum(slow))} of {commas(length(slow))} series {cli::qty(sum(slow))}
-           change{?s/} slowly: steps near each other are alike, whatever drives them.
-           {.code exclusion_radius = {radius}} leaves such neighbours out."),
-    class = c("synfire_message_slow", "synfire_message")
-  )
+  text <- sprintf("%s of %s series %s slowly: steps near each other are alike, whatever
+                   drives them. `exclusion_radius = %.0f` leaves such neighbours out.",
+                  commas(sum(slow)), commas(length(slow)),
+                  if (sum(slow) == 1L) "changes" else "change", radius)
+  # cli_inform() takes ten times as long: some milliseconds of every map.
+  lines <- strwrap(text, cli::console_width() - 2)
+  rlang::inform(c(i = paste(lines, collapse = "\n  ")),
+                class = c("synfire_message_slow", "synfire_message"))
 }

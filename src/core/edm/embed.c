@@ -42,8 +42,8 @@ void syn_delay_points(const syn_stretches *s, const double *lag, uint32_t lags,
 
 /* Coordinates are measured piece by piece, with so many pieces for each thread that the
    calling thread measures few points alone (see core/base/parallel.c). A small team would
-   cost more: OpenMP ends the threads that it leaves out, and the next loop of a larger one
-   waits for new ones. */
+   cost more: OpenMP ends the threads that it leaves out, and the next loop of a larger
+   one waits for new ones. */
 enum { PIECE = 1 << 10, PIECES_FOR_THREAD = 16 };
 
 typedef struct measuring {

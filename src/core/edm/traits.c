@@ -334,7 +334,7 @@ static uint32_t memory_of(double *x, uint32_t steps, uint32_t n, double unit)
     double mean = 0, squares = 0;
     memset(x + steps, 0, SYN_F64_LANES * sizeof *x);
     for (uint32_t i = 0; i < steps; i += SYN_F64_LANES)
-        syn_f64_store(x + i, syn_f64_load(x + i) / unit);
+        syn_f64_store(x + i, syn_f64_load(x + i) / syn_f64_all(unit));
     for (uint32_t i = 0; i < steps; i++)
         mean += isnan(x[i]) ? 0 : x[i] / n;
     for (uint32_t i = 0; i < steps; i++) {
