@@ -194,7 +194,8 @@ test_that("pictures are drawn", {
   }
   expect_error(ggplot2::autoplot(found, assemblies = 99), "`assemblies`",
                class = "synfire_error_argument")
-  expect_error(ggplot2::autoplot(found[0, ]), "`object`", class = "synfire_error_argument")
+  expect_message(empty <- ggplot2::autoplot(found[0, ]), class = "synfire_message_empty")
+  expect_s3_class(empty, "ggplot")
   expect_error(ggplot2::autoplot(found, from = 1), "`from`", class = "synfire_error_argument")
 })
 
