@@ -147,9 +147,9 @@ show <- function(rows) {
   cat(lines, sep = "")
 }
 
-# A rate is judged on all recordings together, too.
+# A rate is judged on all recordings together, too, but for those that are known to be wrong.
 pooled <- function(rows) {
-  rows <- Filter(\(r) length(r$tests) > 0L, rows)
+  rows <- Filter(\(r) length(r$tests) > 0L && !is_known(r$analysis, r$question, r$recording), rows)
   ids <- vapply(rows, \(r) paste(r$analysis, r$question, r$measure), "")
   unlist(lapply(unique(ids), \(id) {
     part <- rows[ids == id]
