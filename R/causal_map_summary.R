@@ -30,8 +30,8 @@
 #' * `asymmetry`: data frame of the `n` pairs that differ most between directions: `cause`,
 #'   `effect`, `rho`, `reverse`, `difference`; `NULL` where no pair has both.
 #' * `agreement`: `difference`, the mean of |rho - reverse| over pairs; `correlation` of
-#'   the two, `NA` of one or two pairs; `series`, the number of series this is from, and `of` how many: of more than
-#'   2,000 it is from 2,000 at even steps, and so is `asymmetry`.
+#'   the two, `NA` of one or two pairs; `series`, the number of series this is from, and `of`
+#'   how many: of more than 2,000 it is from 2,000 at even steps, and so is `asymmetry`.
 #' With `direct`, `about` says in a line more how many links there are of each kind.
 #'
 #' For a table of links the parts are `about`, `pairs` (the number of links), `skill`,

@@ -44,8 +44,7 @@ pattern_dither <- function(x, method, bin_size, window) {
 #' @noRd
 check_pattern_surrogate <- function(surrogate, more, call) {
   if (!is.null(surrogate)) return(check_surrogate(surrogate, more, TRUE, call))
-  check_dots_known(more, setdiff(unlist(method_arguments), c("dither", "bin_size", "window")),
-                   call)
+  check_dots_known(more, further_arguments(binned = TRUE), call)
   if (length(more) == 0L) return(invisible())
   abort_arg("surrogate", sprintf("given where `%s` is, which is an argument of some methods",
                                  names(more)[[1L]]), "left out", call = call)

@@ -136,8 +136,9 @@ mine_or_foresee <- function(x, bin_size, bin, window, filters, made, threads, ma
 #' @param mine Function of filters and bytes.
 #' @noRd
 foresee <- function(x, bin, window, filters, made, threads, max_memory, mine, call) {
-  made <- made %||% suppressMessages(pattern_surrogates(x, NULL, NULL, list(), bin, window,
-                                                     filters$min_units))
+  made <- made %||% suppressMessages(
+    pattern_surrogates(x, NULL, NULL, list(), bin, window, filters$min_units)
+  )
   size <- max(filters$min_spikes, filters$min_units)
   chance <- chance_count(x, bin, window, filters, made, size, 1, threads, max_memory)
   pilot <- pilot_steps(filters, chance, mine)

@@ -284,6 +284,12 @@ choose_surrogates <- function(x, surrogate, dither, more, bin_size = NULL,
   ), quote = TRUE)
 }
 
+#' The arguments of all methods that functions pass on in `...`
+#' @noRd
+further_arguments <- function(binned) {
+  setdiff(unlist(method_arguments), c("dither", if (binned) c("bin_size", "window")))
+}
+
 #' The method, and that no argument is given that it has no use for
 #'
 #' @param binned Whether bins and windows are those of patterns.
@@ -292,8 +298,7 @@ choose_surrogates <- function(x, surrogate, dither, more, bin_size = NULL,
 check_surrogate <- function(surrogate, more, binned, call) {
   check_method(surrogate, "surrogate", call)
   check_choice(surrogate, surrogate_methods, "surrogate", call)
-  known <- setdiff(unlist(method_arguments), c("dither", if (binned) c("bin_size", "window")))
-  check_dots_known(more, known, call)
+  check_dots_known(more, further_arguments(binned), call)
   given <- c(if (!is.null(call$dither)) "dither",
              names(more)[!vapply(more, is.null, NA)])
   check_own_arguments(given, surrogate, call)

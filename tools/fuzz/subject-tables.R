@@ -81,9 +81,8 @@ tb_expected <- function() {
   if (!refused(patterns)) attempt("expected_counts", list(patterns))
 }
 
-# Whether the message says so, with the alpha that was asked for first.
+# Whether the message of a call says so.
 tb_nothing_beyond <- function(seed, args) {
-  args$alpha <- args$alpha / 1.9
   set.seed(seed)
   said <- tryCatch(do.call(synfire::suggest_min_count, args), message = conditionMessage)
   is.character(said) && grepl("None beyond chance", said, fixed = TRUE)
@@ -105,9 +104,9 @@ tb_suggest <- function() {
   args$threads <- 1
   set.seed(seed)
   same(attempt("suggest_min_count", args), got, "counts suggested with the same seed")
-  args$alpha <- args$alpha * 1.9
+  larger <- utils::modifyList(args, list(alpha = args$alpha * 1.9))
   set.seed(seed)
-  more <- attempt("suggest_min_count", args)
+  more <- attempt("suggest_min_count", larger)
   # Where nothing is beyond chance, the smallest count that is looked at is suggested.
   if (!refused(more) && more > got && !tb_nothing_beyond(seed, args)) {
     finding("a larger alpha, and a higher count is suggested")

@@ -15,8 +15,8 @@
    Of rows that are as near as the k-th, only those matter that come before it in the
    order of ties (core/base/rank.h), which few tiles have after the first turns. Where
    no number is rounded, as with counts, the filter sees which are as near. If the k-th is
-   at the very point that is predicted, no other is nearer. And points that are the same
-   as that of the k-th neighbour have its number (twins.cuh). So ties make lists no
+   at the very point that is predicted, no other is nearer. Library points at the place
+   of the k-th neighbour have the number of its point (twins.cuh). So ties make lists no
    longer. */
 #ifndef SYN_GPU_EDM_FILTER_CUH
 #define SYN_GPU_EDM_FILTER_CUH
