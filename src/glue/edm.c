@@ -40,7 +40,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/pages.h"
 #include "core/edm/embed.h"
 #include "core/edm/simplex.h"
 #include "gpu/edm/simplex.h"
@@ -69,18 +68,15 @@ static void free_coordinates(void *held)
     free(*(double **)held);
 }
 
-/* Not in R's heap, which would keep the copy after the call and be collected more often
-   for it. */
+/* The copy is not in R's heap, which would keep it after the call and be collected more
+   often for it. */
 syn_points glue_measured(glue_owner *own, syn_points points, int threads)
 {
-    size_t bytes = ((size_t)points.rows * points.dims + 1) * sizeof(double);
-    double **to = glue_hold(own, sizeof *to, free_coordinates);
-    *to = malloc(bytes);
-    if (!*to)
-        glue_no_memory((double)bytes);
-    syn_large_pages(*to, bytes);
-    require(syn_measure_points(&points, threads, *to) == SYN_OK, "points");
-    points.coordinate = *to;
+    double **copy = glue_hold(own, sizeof *copy, free_coordinates);
+    syn_status status = syn_measure_points(&points, threads, copy);
+    if (status == SYN_NO_MEMORY)
+        glue_no_memory((double)points.rows * points.dims * sizeof(double));
+    require(status == SYN_OK, "points");
     return points;
 }
 

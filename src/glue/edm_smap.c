@@ -36,7 +36,7 @@ SEXP r_edm_smap(glue_owner *own, SEXP points, SEXP library, SEXP prediction, SEX
     int rows = Rf_nrows(points), dims = Rf_ncols(points);
     numbers(target, REALSXP, rows, "target");
     syn_points p = {(uint32_t)rows, (uint32_t)within(dims, 1, INT32_MAX, "points"),
-                    REAL(points)};
+                    REAL(points), 0};
     syn_rows from = glue_rows_of(library, (uint32_t)rows);
     syn_rows to = glue_rows_of(prediction, (uint32_t)rows);
     syn_smap_options o = read_options(options, theta);

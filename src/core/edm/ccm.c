@@ -136,6 +136,7 @@ static syn_status make_problem(mapping *m, uint32_t targets)
     p->exclusion = m->options->exclusion;
     p->row = m->library->row;
     p->stride = rows;
+    p->least = m->points->least;
     m->coordinate = malloc(((size_t)p->n * p->dims + 1) * sizeof *m->coordinate);
     m->shift = malloc(((size_t)targets + 1) * sizeof *m->shift);
     if (!m->coordinate || !m->shift)

@@ -381,11 +381,11 @@ static void find(const syn_ccm_problem *p, const syn_ccm_list *list,
 /* ---- predictions ---- */
 
 /* Distances become weights that add up to 1; NaN in a library without neighbours. */
-static void weigh_lanes(uint32_t k, uint32_t n, double *distance)
+static void weigh_lanes(uint32_t k, double closest, uint32_t n, double *distance)
 {
     for (uint32_t lane = 0; lane < n; lane += SYN_F64_LANES) {
         double *d = distance + lane;
-        syn_f64 least = syn_f64_max(syn_f64_all(SYN_LEAST_DISTANCE), syn_f64_load(d));
+        syn_f64 least = syn_f64_max(syn_f64_all(closest), syn_f64_load(d));
         syn_f64 sum = syn_f64_all(0);
         for (uint32_t j = 0; j < k; j++) {
             syn_f64 x = -syn_f64_load(d + j * SYN_CCM_LANES) / least;
@@ -487,7 +487,7 @@ static void add_rows_of_one(const syn_ccm_problem *p, const syn_ccm_list *list,
             syn_ccm_lanes lane = {all->at + r, all->distance + r};
             find(p, &list[r < n ? r : 0], g, space, &lane, 1);
         }
-        weigh_lanes(p->k, SYN_CCM_LANES, all->distance);
+        weigh_lanes(p->k, p->least, SYN_CCM_LANES, all->distance);
         for (uint32_t t = 0; t < p->targets; t += SYN_CCM_BESIDE) {
             uint32_t left = p->targets - t;
             add_beside(p, t, left < SYN_CCM_BESIDE ? left : SYN_CCM_BESIDE, list, n, all,
@@ -508,7 +508,7 @@ static void add_rows(const syn_ccm_problem *p, const syn_ccm_list *list, uint32_
         uint32_t n = left < space->lanes_rows ? left : space->lanes_rows;
         for (uint32_t r = 0; r < n; r++) {
             find(p, &list[from + r], g, space, &space->lanes[r], SYN_F64_LANES);
-            weigh_lanes(p->k, g->n, space->lanes[r].distance);
+            weigh_lanes(p->k, p->least, g->n, space->lanes[r].distance);
         }
         for (uint32_t t = 0; t < p->targets; t++)
             add_target(p, t, list + from, n, g->n, space->lanes,

@@ -17,6 +17,7 @@ typedef struct syn_ccm_problem {
     const uint32_t *row;       /* [n] increasing */
     syn_ccm_order order;       /* of ties */
     const double *coordinate;  /* [dims][n] */
+    double least;              /* that of the points */
     size_t stride;             /* between the coordinates of a prediction row */
     const double *value;       /* [targets][n] targets, from their shift; groups of
                                   several libraries take these */

@@ -15,6 +15,7 @@ typedef struct syn_points {
     uint32_t rows;
     uint32_t dims;
     const double *coordinate;  /* [dims][rows] */
+    double least;  /* distance that the nearest neighbour has in weights: no less */
 } syn_points;
 
 /* Rows of the data, increasing. */

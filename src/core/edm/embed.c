@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/measure.h"
+#include "core/base/pages.h"
 #include "core/base/parallel.h"
 
 /* One coordinate; rows whose lag stays in the stretch are copied run by run. */
@@ -68,20 +69,41 @@ static syn_status measure_piece(void *context, size_t item, int worker)
     return SYN_OK;
 }
 
-syn_status syn_measure_points(const syn_points *points, int threads, double *to)
+/* Whether points may stay as they are: their squared distances are far from the least and
+   the greatest number of single precision. */
+static int is_near_one(double scale) { return scale >= 0x1p-16 && scale <= 0x1p16; }
+
+static syn_status copy_measured(measuring *m, int threads, double **copy)
 {
-    size_t dims = points->dims;
+    size_t dims = m->points->dims, rows = m->points->rows;
+    size_t bytes = (dims * rows + 1) * sizeof **copy;
+    size_t most = dims * m->pieces / PIECES_FOR_THREAD;
+    m->to = *copy = malloc(bytes);
+    if (!m->to)
+        return SYN_NO_MEMORY;
+    syn_large_pages(m->to, bytes);
+    threads = (size_t)threads < most ? threads : (int)most;
+    return syn_parallel_for(dims * m->pieces, threads, NULL, "", measure_piece, m);
+}
+
+syn_status syn_measure_points(syn_points *points, int threads, double **copy)
+{
+    size_t dims = points->dims, rows = points->rows;
     const double **value = malloc((dims + 1) * sizeof *value);
-    size_t pieces = ((size_t)points->rows + PIECE - 1) / PIECE;
-    size_t most = dims * pieces / PIECES_FOR_THREAD;
-    measuring m = {points, {0, 1}, malloc((dims + 1) * sizeof(double)), to, pieces};
+    measuring m = {.points = points, .origin = malloc((dims + 1) * sizeof *m.origin),
+                   .pieces = (rows + PIECE - 1) / PIECE};
     syn_status status = value && m.origin ? SYN_OK : SYN_NO_MEMORY;
-    for (size_t d = 0; status == SYN_OK && d < dims; d++)
-        value[d] = points->coordinate + d * points->rows;
+    *copy = NULL;
     if (status == SYN_OK) {
-        m.measure = syn_measure_of(value, points->dims, points->rows, m.origin);
-        threads = (size_t)threads < most ? threads : (int)most;
-        status = syn_parallel_for(dims * pieces, threads, NULL, "", measure_piece, &m);
+        for (size_t d = 0; d < dims; d++)
+            value[d] = points->coordinate + d * rows;
+        m.measure = syn_measure_of(value, points->dims, rows, m.origin);
+        points->least = SYN_LEAST_DISTANCE / m.measure.scale;
+    }
+    if (status == SYN_OK && (m.measure.step > 0 || !is_near_one(m.measure.scale))) {
+        status = copy_measured(&m, threads, copy);
+        points->coordinate = *copy;
+        points->least = SYN_LEAST_DISTANCE;
     }
     free(value);
     free(m.origin);

@@ -7,13 +7,14 @@
 typedef struct projection {
     const syn_targets *targets;
     uint32_t rows, predicted;
+    double least;
     double *prediction, *variance;
 } projection;
 
 static void project(void *context, uint32_t i, syn_near *near, uint32_t found)
 {
     projection *p = context;
-    syn_weigh(near, found);
+    syn_weigh(near, found, p->least);
     for (uint32_t t = 0; t < p->targets->n; t++) {
         const double *value = p->targets->value + (size_t)t * p->rows;
         size_t at = (size_t)t * p->predicted + i;
@@ -27,7 +28,7 @@ syn_status syn_simplex(const syn_points *points, const syn_rows *library,
                        const syn_targets *targets, const syn_watch *watch,
                        double *prediction, double *variance)
 {
-    projection p = {targets, points->rows, predicted->n, prediction, variance};
+    projection p = {targets, points->rows, predicted->n, points->least, prediction, variance};
     return syn_each_neighbourhood(points, library, predicted, options, watch, project,
                                   &p);
 }

@@ -14,7 +14,7 @@ typedef struct syn_targets {
 
 /* Predicts every target at every prediction row from the same neighbours: their mean with
    weights exp(-distance / nearest distance), the nearest distance being at least 1e-6
-   (SYN_LEAST_DISTANCE: the points are those of syn_measure_points()).
+   (`least` of the points).
    The variance is that of the neighbours about the prediction, with the same weights.
    Both are NaN where there is no neighbour, or where one that is used has no target.
    `prediction` and `variance` have room for [targets][prediction rows]. */

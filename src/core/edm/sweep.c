@@ -224,7 +224,7 @@ static void predict(const sweep *s, sweeper *w, uint32_t i)
             continue;
         }
         syn_nearest_finish(list);
-        syn_weigh(list->near, list->n);
+        syn_weigh(list->near, list->n, s->points->least);
         s->prediction[(size_t)e * n + i] =
             syn_weighted_mean(list->near, list->n, s->target);
     }

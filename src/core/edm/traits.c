@@ -331,12 +331,13 @@ static uint32_t events_of(const double *x, uint32_t n, double same)
 /* Gaps count as the mean. */
 static uint32_t memory_of(double *x, uint32_t steps, uint32_t n, double unit)
 {
-    double mean = 0, squares = 0;
+    double sum = 0, squares = 0, over_unit = 1 / unit;
     memset(x + steps, 0, SYN_F64_LANES * sizeof *x);
-    for (uint32_t i = 0; i < steps; i += SYN_F64_LANES)
-        syn_f64_store(x + i, syn_f64_load(x + i) / syn_f64_all(unit));
-    for (uint32_t i = 0; i < steps; i++)
-        mean += isnan(x[i]) ? 0 : x[i] / n;
+    for (uint32_t i = 0; i < steps; i++) {
+        x[i] *= over_unit;
+        sum += isnan(x[i]) ? 0 : x[i];
+    }
+    double mean = sum / n;
     for (uint32_t i = 0; i < steps; i++) {
         x[i] = isnan(x[i]) ? 0 : x[i] - mean;
         squares += x[i] * x[i];

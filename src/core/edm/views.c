@@ -73,7 +73,7 @@ static syn_rows complete_rows(const syn_points *p, const syn_rows *rows, uint32_
 static syn_status predict_view(const views_job *j, view_memory *m, size_t view)
 {
     const syn_points *all = j->points;
-    syn_points p = {all->rows, j->views->dims, m->coordinate};
+    syn_points p = {all->rows, j->views->dims, m->coordinate, all->least};
     double *out = j->prediction + view * j->predicted->n;
     for (uint32_t d = 0; d < p.dims; d++) {
         uint32_t column = j->views->column[view * p.dims + d];

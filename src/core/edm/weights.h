@@ -4,15 +4,14 @@
 
 #include <math.h>
 
-#include "core/base/measure.h"
 #include "core/edm/nearest.h"
 
 /* Puts the weight of each of the nearest first `n` rows in the place of its squared
-   distance. */
-static inline void syn_weigh(syn_near *near, uint32_t n)
+   distance; `least` is that of the points. */
+static inline void syn_weigh(syn_near *near, uint32_t n, double least)
 {
     double nearest = n > 0 ? sqrt(near[0].squared) : 0;
-    nearest = nearest > SYN_LEAST_DISTANCE ? nearest : SYN_LEAST_DISTANCE;
+    nearest = nearest > least ? nearest : least;
     for (uint32_t j = 0; j < n; j++)
         near[j].squared = exp(-sqrt(near[j].squared) / nearest);
 }

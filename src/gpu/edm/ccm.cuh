@@ -6,7 +6,6 @@
 #ifndef SYN_GPU_EDM_CCM_CUH
 #define SYN_GPU_EDM_CCM_CUH
 
-#include "core/base/measure.h"
 #include "gpu/base/rank.cuh"
 #include "gpu/base/warp.cuh"
 
@@ -222,14 +221,15 @@ __global__ void __launch_bounds__(CCM_REST_THREADS)
 /* ---- predictions and their sums ---- */
 
 /* Distances become weights that add up to 1. */
-__global__ void ccm_weigh(uint32_t k, size_t pairs, SYN_GPU_JOB ccm_near near)
+__global__ void ccm_weigh(uint32_t k, double closest, size_t pairs,
+                          SYN_GPU_JOB ccm_near near)
 {
     size_t step = (size_t) gridDim.x * blockDim.x;
     size_t first = (size_t) blockIdx.x * blockDim.x + threadIdx.x;
     for (size_t i = first; i < pairs; i += step) {
         double *distance = near.distance + i * k, sum = 0;
         uint32_t found = near.found[i];
-        double least = found > 0 ? fmax(SYN_LEAST_DISTANCE, distance[0]) : 1;
+        double least = found > 0 ? fmax(closest, distance[0]) : 1;
         for (uint32_t j = 0; j < found; j++) {
             double x = -distance[j] / least;
             double weight = x < -700 ? 0 : exp(x);

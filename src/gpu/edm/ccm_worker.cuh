@@ -253,7 +253,8 @@ inline void ccm_worker::predict(const share &s, const ccm_near &near, size_t ste
 {
     size_t pairs = (size_t) s.libraries * s.n;
     unsigned blocks = std::min(blocks_for(pairs, 256), 1u << 20);
-    ccm_weigh<<<blocks, 256, 0, stream_>>>(m_.options.k, pairs, near);
+    ccm_weigh<<<blocks, 256, 0, stream_>>>(m_.options.k, m_.points.least, pairs,
+                                          near);
     check(cudaGetLastError());
     uint32_t chunks = m_.chunks(s.n);
     size_t width = (size_t) s.libraries * sizeof(ccm_sums);

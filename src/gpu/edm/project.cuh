@@ -2,7 +2,6 @@
 #ifndef SYN_GPU_EDM_PROJECT_CUH
 #define SYN_GPU_EDM_PROJECT_CUH
 
-#include "core/base/measure.h"
 #include "gpu/edm/neighbours.cuh"
 
 namespace gpu {
@@ -16,13 +15,14 @@ struct project_job {
     uint32_t targets, rows;
     const uint32_t *library;  /* [spaces] library rows; NULL, or too few below `least` */
     uint32_t least;
+    double closest;           /* syn_points: least */
     double *prediction;       /* [spaces][targets][n] */
     double *variance;         /* likewise; may be NULL */
 };
 
-__device__ inline double weight_of(double distance, double nearest)
+__device__ inline double weight_of(double distance, double nearest, double closest)
 {
-    return exp(-distance / (nearest > SYN_LEAST_DISTANCE ? nearest : SYN_LEAST_DISTANCE));
+    return exp(-distance / (nearest > closest ? nearest : closest));
 }
 
 /* A thread a prediction row, state space and target. */
@@ -45,7 +45,7 @@ static __global__ void project_rows(SYN_GPU_JOB project_job job)
             found = 0;
         double sum = 0, weights = 0, off = 0;
         for (uint32_t j = 0; j < found; j++) {
-            double w = weight_of(distance[j], distance[0]);
+            double w = weight_of(distance[j], distance[0], job.closest);
             sum = __dadd_rn(sum, __dmul_rn(w, value[row[j]]));
             weights = __dadd_rn(weights, w);
         }
@@ -54,7 +54,7 @@ static __global__ void project_rows(SYN_GPU_JOB project_job job)
         if (!job.variance)
             continue;
         for (uint32_t j = 0; j < found; j++) {
-            double w = weight_of(distance[j], distance[0]), by = value[row[j]] - mean;
+            double w = weight_of(distance[j], distance[0], job.closest), by = value[row[j]] - mean;
             off = __dadd_rn(off, __dmul_rn(__dmul_rn(w, by), by));
         }
         job.variance[to] = found > 0 ? off / weights : none;

@@ -155,7 +155,7 @@ extern "C" syn_status syn_gpu_simplex(const syn_points *points, const syn_rows *
             of.ensure((size_t) n * targets->n);
             variance_of.ensure((size_t) n * targets->n);
             project({to, 1, n, k, nullptr, data.target.get(), targets->n, points->rows,
-                     nullptr, 0, of.get(), variance_of.get()}, stream);
+                     nullptr, 0, points->least, of.get(), variance_of.get()}, stream);
             download_parts(prediction + from, predicted->n, of.get(), n, targets->n,
                            stream);
             download_parts(variance + from, predicted->n, variance_of.get(), n,
@@ -228,7 +228,7 @@ void sweep_small(const sweep_request &r, gpu::crew *crew)
                    stream);
         of.ensure((size_t) n * r.E_max);
         project({to, r.E_max, n, k, nullptr, data.target.get(), 1, r.points->rows,
-                 nullptr, 0, of.get(), nullptr}, stream);
+                 nullptr, 0, r.points->least, of.get(), nullptr}, stream);
         download_parts(r.prediction + from, r.all, of.get(), n, r.E_max, stream);
         check(cudaStreamSynchronize(stream));
     }
@@ -253,7 +253,7 @@ void sweep_large(const sweep_request &r, gpu::crew *crew)
                     r.options->exclusion, to);
         of.ensure((size_t) n * r.E_max);
         project({to, r.E_max, n, k, nullptr, data.target.get(), 1, r.points->rows,
-                 nullptr, 0, of.get(), nullptr}, stream);
+                 nullptr, 0, r.points->least, of.get(), nullptr}, stream);
         download_parts(r.prediction + from, r.all, of.get(), n, r.E_max, stream);
         check(cudaStreamSynchronize(stream));
     }
@@ -296,7 +296,7 @@ void sweep_one_by_one(const sweep_request &r, gpu::crew *crew)
         gpu::placed_neighbours found = near.room(n, E + 1);
         search->find({n, predicted.get()}, E + 1, r.options->exclusion, found);
         project({found, 1, n, E + 1, number.get(), data.target.get(), 1, r.points->rows,
-                 nullptr, 0, of.get(), nullptr}, stream);
+                 nullptr, 0, r.points->least, of.get(), nullptr}, stream);
         download(r.prediction + (size_t) (E - 1) * r.all + from, of.get(), to - from,
                  stream);
         check(cudaStreamSynchronize(stream));
@@ -362,7 +362,7 @@ extern "C" syn_status syn_gpu_simplex_views(const syn_points *points,
                         options->exclusion, 0, nullptr, k, to, all}, {&lists}, stream);
             of.ensure((size_t) n * all);
             project({to, n, all, k, nullptr, data.target.get(), 1, points->rows,
-                     rows.get(), options->k, of.get(), nullptr}, stream);
+                     rows.get(), options->k, points->least, of.get(), nullptr}, stream);
             download(prediction + (size_t) from * all, of.get(), (size_t) n * all,
                      stream);
             check(cudaStreamSynchronize(stream));
