@@ -26,6 +26,7 @@ help:
 	@echo 'make peers [TORCH=yes]          measure beside the programs of others, which are'
 	@echo '          PEERS_ARGS="gpu peers=kedm" installed into .build/peers; writes the CSVs'
 	@echo '                                of vignette("performance")'
+	@echo 'make lines                      count the lines of code, and who needs whom'
 	@echo 'make docs                       NAMESPACE and man/ from the roxygen comments'
 	@echo 'make setup                      install what all of these need'
 	@echo 'make clean                      remove what they made'
@@ -82,6 +83,9 @@ peers: install
 	@$(WITH_LIBRARY) Rscript bench/peers/run.R $(PEERS_ARGS)
 	@Rscript bench/peers/readme.R
 
+lines: setup
+	@Rscript tools/lines.R
+
 docs: setup
 	@sh tools/docs.sh
 
@@ -89,5 +93,5 @@ clean:
 	@./cleanup
 	rm -rf $(BUILD) demo-output
 
-.PHONY: help setup install demo test fuzz controls sanitize sanitize-gpu check rooms portable \
+.PHONY: help setup install demo test fuzz controls lines sanitize sanitize-gpu check rooms portable \
   check-cuda bench peers docs clean

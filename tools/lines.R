@@ -1,0 +1,74 @@
+# Counts the code lines of each room, without blank lines and comments, and the arrows
+# between the rooms of src/ and the files of R/: an arrow for each file that needs another.
+# A circle is a set of files of which each needs all others, directly or not.
+
+lines_of <- function(file) {
+  text <- readLines(file, warn = FALSE)
+  if (grepl("[.][rR]$", file)) return(sum(!grepl("^\\s*(#|$)", text)))
+  # A comment of C may go over several lines and stand beside code.
+  whole <- gsub("/\\*.*?\\*/", "\n", paste(text, collapse = "\n"))
+  sum(grepl("\\S", gsub("//.*", "", strsplit(whole, "\n")[[1L]])))
+}
+
+# ---- Who needs whom --------------------------------------------------------------------
+
+# Files of src/ by the headers that they include; a header and its source are one.
+includes <- function(files) {
+  stem <- \(file) sub("[.](c|h|cu|cuh)$", "", file)
+  needs <- lapply(files, \(file) {
+    lines <- grep('^#include "', readLines(file.path("src", file), warn = FALSE), value = TRUE)
+    setdiff(stem(sub('^#include "([^"]+)".*', "\\1", lines)), stem(file))
+  })
+  tapply(needs, stem(files), \(of) unique(unlist(of)), simplify = FALSE)
+}
+
+# Files of R/ by the functions and constants that they use of others.
+uses <- function(files) {
+  is_made <- \(e) is.call(e) && identical(e[[1L]], quote(`<-`)) && is.symbol(e[[2L]])
+  made <- lapply(files, \(file) Filter(is_made, as.list(parse(file, keep.source = FALSE))))
+  names_of <- \(of) vapply(of, \(e) as.character(e[[2L]]), "")
+  home <- rlang::set_names(rep(files, lengths(made)), unlist(lapply(made, names_of)))
+  used <- \(e) {
+    value <- e[[3L]]
+    is_function <- is.call(value) && identical(value[[1L]], quote(`function`))
+    if (is_function) codetools::findGlobals(eval(value, baseenv())) else all.names(value)
+  }
+  needs <- lapply(seq_along(files), \(i) {
+    setdiff(unname(home[intersect(unlist(lapply(made[[i]], used)), names(home))]), files[[i]])
+  })
+  rlang::set_names(needs, files)
+}
+
+# The sets of files that are in a circle.
+circles <- function(needs) {
+  ends <- \(from, seen = character()) {
+    new <- setdiff(intersect(unlist(needs[from]), names(needs)), seen)
+    if (length(new) == 0L) seen else ends(new, c(seen, new))
+  }
+  reach <- sapply(names(needs), ends, simplify = FALSE)
+  inside <- names(needs)[mapply(\(file, of) file %in% of, names(needs), reach)]
+  unique(lapply(inside, \(file) sort(Filter(\(other) file %in% reach[[other]], reach[[file]]))))
+}
+
+say_arrows <- function(what, needs) {
+  found <- circles(needs)
+  cat(sprintf("%-22s %5d files %6d arrows %3d circles", what, length(needs),
+              sum(lengths(needs)), length(found)))
+  cat(if (length(found)) sprintf(" of %s files", toString(lengths(found))), "\n", sep = "")
+}
+
+# ---- Tables ----------------------------------------------------------------------------
+
+sources <- list.files("src", "[.](c|h|cu|cuh)$", recursive = TRUE)
+room <- ifelse(grepl("/", sources), sub("/.*", "", sources), "")
+files <- c(split(file.path("src", sources), room),
+           list(R = list.files("R", "[.]R$", full.names = TRUE)))
+counts <- vapply(files[c("R", "core", "glue", "gpu")], \(of) sum(vapply(of, lines_of, 0L)), 0L)
+cat(sprintf("%-22s %7s lines\n", c(names(counts), "all"),
+            format(c(counts, sum(counts)), big.mark = ",")), sep = "")
+say_arrows("R", uses(files$R))
+for (part in c("core", "gpu")) {
+  of <- sources[room == part]
+  say_arrows(part, includes(of))
+  for (folder in sort(unique(dirname(of)))) say_arrows(folder, includes(of[dirname(of) == folder]))
+}
