@@ -519,6 +519,7 @@ test_that("arguments that would not be used are refused", {
   refused(E = structure(2, class = "integer64"), says = "`E` must be")
   refused(E = 2, lib_sizes = structure(c(5, 9), class = "integer64"), says = "`lib_sizes` must be")
   refused(E = 2, libraries = structure(1, class = "integer64"), says = "`libraries` must be")
+  skip_if_not_installed("hdf5r")
   refused(E = 2, file = "caf\xe9\xff", says = "`file` must be")
   refused(E = 2, file = "", says = "`file` must be")
   expect_error(causal_map(), "`x` must be a numeric matrix", class = "synfire_error_argument")

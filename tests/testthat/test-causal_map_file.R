@@ -338,6 +338,7 @@ test_that("a byte of the head that is no text is found like any other", {
 
 test_that("a full disk is an error that says so, whatever the HDF5 library says", {
   skip_on_cran()
+  skip_if_not_installed("hdf5r")
   folder <- withr::local_tempdir()
   # Full before there is a file, and while there are numbers to write to it.
   for (blocks in c(8, 340)) {

@@ -75,6 +75,7 @@ test_that("the names of earlier versions are answered with the names of today", 
 })
 
 test_that("an argument that is very long is cut in messages", {
+  skip_if_not_installed("ggplot2")  # which report() looks for first
   long <- strrep("a{b} ", 20000)
   x <- spike_trains(c(1, 2), "a")
   said <- list(

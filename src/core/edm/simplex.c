@@ -28,7 +28,8 @@ syn_status syn_simplex(const syn_points *points, const syn_rows *library,
                        const syn_targets *targets, const syn_watch *watch,
                        double *prediction, double *variance)
 {
-    projection p = {targets, points->rows, predicted->n, points->least, prediction, variance};
+    projection p = {targets, points->rows, predicted->n, points->least, prediction,
+                    variance};
     return syn_each_neighbourhood(points, library, predicted, options, watch, project,
                                   &p);
 }
