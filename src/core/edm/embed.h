@@ -21,9 +21,9 @@ typedef struct syn_stretches {
 void syn_delay_points(const syn_stretches *s, const double *lag, uint32_t lags,
                       double missing, double *coordinate, int *reach);
 
-/* Puts the points in a measure of their own (core/base/measure.h), by which neighbours and
-   their weights are found. The measured coordinates lie in `copy`, which the caller frees;
-   it stays NULL where measuring would only multiply by a power of two near 1. Then the
+/* Puts the points in a measure of their own (core/base/measure.h), by which neighbours
+   and their weights are found. The measured coordinates lie in `copy`, which the caller
+   frees; it stays NULL where measuring would only multiply by a power of two near 1. Then the
    coordinates stay as they are, which saves the time that a copy of large points takes,
    and `least` is in their unit. */
 syn_status syn_measure_points(syn_points *points, int threads, double **copy);

@@ -54,7 +54,8 @@ static __global__ void project_rows(SYN_GPU_JOB project_job job)
         if (!job.variance)
             continue;
         for (uint32_t j = 0; j < found; j++) {
-            double w = weight_of(distance[j], distance[0], job.closest), by = value[row[j]] - mean;
+            double w = weight_of(distance[j], distance[0], job.closest);
+            double by = value[row[j]] - mean;
             off = __dadd_rn(off, __dmul_rn(__dmul_rn(w, by), by));
         }
         job.variance[to] = found > 0 ? off / weights : none;
