@@ -23,9 +23,9 @@ void syn_delay_points(const syn_stretches *s, const double *lag, uint32_t lags,
 
 /* Puts the points in a measure of their own (core/base/measure.h), by which neighbours
    and their weights are found. The measured coordinates lie in `copy`, which the caller
-   frees; it stays NULL where measuring would only multiply by a power of two near 1. Then the
-   coordinates stay as they are, which saves the time that a copy of large points takes,
-   and `least` is in their unit. */
+   frees; it stays NULL where measuring would only multiply by a power of two near 1. Then
+   the coordinates stay as they are, which saves the time that a copy takes, and `least`
+   is in their unit. */
 syn_status syn_measure_points(syn_points *points, int threads, double **copy);
 
 /* Of the pairs of finite numbers. NaN where there is none, rho also below 3 pairs or
