@@ -93,5 +93,5 @@ clean:
 	@./cleanup
 	rm -rf $(BUILD) demo-output
 
-.PHONY: help setup install demo test fuzz controls lines sanitize sanitize-gpu check rooms portable \
-  check-cuda bench peers docs clean
+.PHONY: help setup install demo test fuzz controls sanitize sanitize-gpu check rooms portable \
+  check-cuda bench peers lines docs clean

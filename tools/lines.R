@@ -1,5 +1,5 @@
 # Counts the code lines of each room, without blank lines and comments, and the arrows
-# between the rooms of src/ and the files of R/: an arrow for each file that needs another.
+# between the files of src/ and of R/: a file has an arrow to each file that it needs.
 # A circle is a set of files of which each needs all others, directly or not.
 
 lines_of <- function(file) {

@@ -519,12 +519,12 @@ test_that("arguments that would not be used are refused", {
   refused(E = structure(2, class = "integer64"), says = "`E` must be")
   refused(E = 2, lib_sizes = structure(c(5, 9), class = "integer64"), says = "`lib_sizes` must be")
   refused(E = 2, libraries = structure(1, class = "integer64"), says = "`libraries` must be")
-  skip_if_not_installed("hdf5r")
-  refused(E = 2, file = "caf\xe9\xff", says = "`file` must be")
-  refused(E = 2, file = "", says = "`file` must be")
   expect_error(causal_map(), "`x` must be a numeric matrix", class = "synfire_error_argument")
   expect_error(causal_map(structure(matrix(1, 9, 2), class = "integer64")), "`x` must be",
                class = "synfire_error_argument")
+  skip_if_not_installed("hdf5r")
+  refused(E = 2, file = "caf\xe9\xff", says = "`file` must be")
+  refused(E = 2, file = "", says = "`file` must be")
 })
 
 test_that("libraries that are drawn from in runs of different lengths are counted once", {

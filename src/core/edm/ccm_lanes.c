@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/measure.h"
 #include "core/base/simd.h"
 #include "core/edm/search.h"
 #include "core/base/masks.h"

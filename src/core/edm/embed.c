@@ -98,12 +98,13 @@ syn_status syn_measure_points(syn_points *points, int threads, double **copy)
         for (size_t d = 0; d < dims; d++)
             value[d] = points->coordinate + d * rows;
         m.measure = syn_measure_of(value, points->dims, rows, m.origin);
-        points->least = SYN_LEAST_DISTANCE / m.measure.scale;
-    }
-    if (status == SYN_OK && (m.measure.step > 0 || !is_near_one(m.measure.scale))) {
-        status = copy_measured(&m, threads, copy);
-        points->coordinate = *copy;
         points->least = SYN_LEAST_DISTANCE;
+        if (m.measure.step == 0 && is_near_one(m.measure.scale)) {
+            points->least /= m.measure.scale;
+        } else {
+            status = copy_measured(&m, threads, copy);
+            points->coordinate = *copy;
+        }
     }
     free(value);
     free(m.origin);

@@ -15,9 +15,9 @@
    Of rows that are as near as the k-th, only those matter that come before it in the
    order of ties (core/base/rank.h), which few tiles have after the first turns. Where
    no number is rounded, as with counts, the filter sees which are as near. If the k-th is
-   at the very point that is predicted, no other is nearer. Library points at the place
-   of the k-th neighbour have the number of its point (twins.cuh). So ties make lists no
-   longer. */
+   at the very point that is predicted, no other is nearer. Library rows with the same
+   coordinates share a number (twins.cuh), by which the filter knows those that tie with
+   the k-th neighbour. So ties make lists no longer. */
 #ifndef SYN_GPU_EDM_FILTER_CUH
 #define SYN_GPU_EDM_FILTER_CUH
 
