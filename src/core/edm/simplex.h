@@ -13,10 +13,10 @@ typedef struct syn_targets {
 } syn_targets;
 
 /* Predicts every target at every prediction row from the same neighbours: their mean with
-   weights exp(-distance / nearest distance), the nearest distance being at least
-   `least` of the points. The variance is that of the neighbours about the prediction, with
-   the same weights.
-   Both are NaN where there is no neighbour, or where one that is used has no target.
+   weights exp(-distance / nearest distance), the nearest distance being at least `least`
+   of the points. The variance is that of the neighbours about the prediction, with the
+   same weights. Both are NaN where there is no neighbour, or where one that is used has
+   no target.
    `prediction` and `variance` have room for [targets][prediction rows]. */
 syn_status syn_simplex(const syn_points *points, const syn_rows *library,
                        const syn_rows *predicted, const syn_neighbour_options *options,
