@@ -189,18 +189,43 @@ check_bounds <- function(low, high, arg, resolution, call) {
 
 # ---- Other arguments -----------------------------------------------------------------
 
-#' Error where arguments are given that belong to another engine than the one that runs
+#' The engine of `mine_episodes()`, with the variant of a published one
 #'
-#' @param given Named list of those that are not left at their defaults: which engines take
-#'   them.
+#' @param given The name of an engine, or a list of the name and some of the others.
+#' @return List of `engine`, `merge`, `compaction`, `dedup`.
 #' @noRd
-check_engine_arguments <- function(given, place, call = rlang::caller_env()) {
-  for (arg in names(given)) {
-    engines <- given[[arg]]
-    if (place$device == "gpu" && place$engine %in% engines) next
-    abort_arg(arg, "left out with this engine",
+check_strategy <- function(given, call = rlang::caller_env()) {
+  if (!is.list(given)) given <- list(given)
+  names <- names(given) %||% rep("", length(given))
+  names[names == ""] <- "engine"
+  variants <- c("merge", "compaction", "dedup")
+  if (sum(names == "engine") != 1L || anyDuplicated(names) ||
+        length(setdiff(names, c("engine", variants)))) {
+    abort_arg("engine", sprintf("a name, or a list of a name and any of %s", toString(variants)),
+              "another list", "For example `list(\"mtpe\", merge = \"published\")`.", call = call)
+  }
+  names(given) <- names
+  list(engine = check_choice(given$engine, c("auto", union(cpu_engines, gpu_engines)), "engine",
+                             call = call),
+       merge = check_choice(given$merge %||% "exact", c("exact", "published"), "engine$merge",
+                            call = call),
+       compaction = check_choice(given$compaction %||% "in-order", gpu_compactions,
+                                 "engine$compaction", call = call),
+       dedup = check_flag(given$dedup %||% TRUE, "engine$dedup", call = call))
+}
+
+#' Error where a variant was asked for that is of another engine than the one that counts
+#' @noRd
+check_strategy_fits <- function(strategy, place, call = rlang::caller_env()) {
+  engines <- list(merge = if (strategy$merge != "exact") c("mtpe", "hybrid", "two-pass"),
+                  compaction = if (strategy$compaction != "in-order") "occurrence",
+                  dedup = if (!strategy$dedup) "occurrence")
+  for (variant in names(engines)) {
+    of <- engines[[variant]]
+    if (is.null(of) || place$device == "gpu" && place$engine %in% of) next
+    abort_arg(paste0("engine$", variant), "left out with this engine",
               sprintf("given, and the engine is \"%s\" on the %s", place$engine,
                       toupper(place$device)),
-              sprintf("It is for %s on a GPU.", some(dQuote(engines, FALSE))), call = call)
+              sprintf("It is for %s on a GPU.", some(dQuote(of, FALSE))), call = call)
   }
 }

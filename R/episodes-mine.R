@@ -108,16 +108,21 @@
 #'   recordings. Counts do not change, only which episodes are listed; `target` and `top`
 #'   choose among these. The engine `"window"` on a GPU counts the others as well, and leaves them out
 #'   afterwards.
-#' @param engine Who counts, see Engines and GPUs. `"window"` and `"two-pass"` run on both
-#'   devices, `"state"` on the CPU, the others on GPUs.
+#' @param engine Who counts: `"auto"`, `"window"` or `"two-pass"` on both devices, `"state"`
+#'   on the CPU, and on a GPU the published `"ptpe"`, `"mtpe"`, `"hybrid"` and `"occurrence"`,
+#'   see Engines and GPUs. All give the same table. To compare variants of the published
+#'   engines, a list of the name and any of these:
+#'   * `merge = "published"`, for `"mtpe"`, `"hybrid"` and `"two-pass"` on a GPU, also runs the
+#'     published merge, and adds the columns `unmatched` (episodes) and `published_seconds` to
+#'     the attribute `levels`. By default `"exact"`.
+#'   * `compaction`, for `"occurrence"`: `"in-order"`, the default, `"one-counter"`,
+#'     `"block-counters"`, `"sparse-scan"` or `"count-scan-write"`, see GPUs.
+#'   * `dedup = FALSE`, for `"occurrence"`, keeps all occurrences as published.
+#'
+#'   For example `list("occurrence", compaction = "one-counter", dedup = FALSE)`.
 #' @param device `"cpu"`, `"gpu"`, or `"auto"` for the faster of the two; see GPUs.
 #' @param gpus Numbers of the GPUs to use: rows of `synfire_sitrep()$devices`; `NULL` for
 #'   the first one.
-#' @param merge For `"mtpe"`, `"hybrid"` and `"two-pass"` on a GPU: `"published"` also runs
-#'   the published merge, and adds the columns `unmatched` (episodes) and
-#'   `published_seconds` to the attribute `levels`.
-#' @param compaction,dedup For `"occurrence"`, see GPUs. With other engines these, and
-#'   `merge = "published"`, are errors.
 #' @param threads Number of threads; `NULL` for all that this process may use.
 #' @param max_memory Bytes that the search and its table may hold.
 #'
@@ -177,14 +182,9 @@
 mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
                           min_support = NULL, units = NULL,
                           target = c("frequent", "closed", "maximal"), top = NULL,
-                          distinct_units = TRUE,
-                          engine = c("auto", "window", "state", "two-pass", "ptpe", "mtpe",
-                                     "hybrid", "occurrence"),
-                          merge = c("exact", "published"),
-                          compaction = c("in-order", "one-counter", "block-counters",
-                                         "sparse-scan", "count-scan-write"),
-                          dedup = TRUE, device = c("cpu", "gpu", "auto"), gpus = NULL,
-                          threads = NULL, max_memory = 4e9) {
+                          distinct_units = TRUE, engine = "auto",
+                          device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
+                          max_memory = 4e9) {
   call <- match.call()
   check_given(x = "a recording",
               intervals = "delay intervals in seconds, such as `c(0.005, 0.010)`")
@@ -202,20 +202,13 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   target <- check_choice(target)
   if (!is.null(top)) top <- check_count(top)
   distinct_units <- check_flag(distinct_units)
-  engine <- check_choice(engine)
+  strategy <- check_strategy(engine)
   device <- check_choice(device)
-  merge <- check_choice(merge)
-  compaction <- check_choice(compaction)
-  dedup <- check_flag(dedup)
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory)
-  place <- choose_place(engine, device, gpus, events, intervals$ticks, min_count, max_size,
+  place <- choose_place(strategy$engine, device, gpus, events, intervals$ticks, min_count, max_size,
                         threads)
-  check_engine_arguments(c(
-    if (merge != "exact") list(merge = c("mtpe", "hybrid", "two-pass")),
-    if (compaction != "in-order") list(compaction = "occurrence"),
-    if (!dedup) list(dedup = "occurrence")
-  ), place)
+  check_strategy_fits(strategy, place)
 
   if (place$device == "cpu") {
     announce_memory(events, intervals$ticks, min_count, max_memory)
@@ -233,7 +226,8 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
       top = min(as.double(top), 2^53), distinct_units = as.integer(distinct_units)
     ),
     if (place$device == "gpu") {
-      gpu_request(place$engine, place$gpus, merge, compaction, dedup)
+      gpu_request(place$engine, place$gpus, strategy$merge, strategy$compaction,
+                  strategy$dedup)
     }
   )
   mined <- finish_status(
@@ -242,7 +236,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   )
   new_episodes(mined_columns(mined, in_trials), list(
     recording = x, intervals = intervals$seconds, min_count = min_count,
-    levels = levels_frame(mined$levels, attr(mined, "gpu"), merge),
+    levels = levels_frame(mined$levels, attr(mined, "gpu"), strategy$merge),
     gpus = gpus_frame(place, attr(mined, "gpu")),
     target = target, distinct_units = distinct_units, engine = place$engine,
     device = place$device, threads = threads, elapsed = proc.time()[["elapsed"]] - started,

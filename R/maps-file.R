@@ -217,7 +217,7 @@ read_map_head <- function(file, call) {
   state <- seal_state(file)
   if (state == "damaged") abort_seal(file, call)
   # Without a seal it may be any file, and damaged.
-  h5 <- if (state == "none") open_given_h5(file, call) else open_h5(file, "r", call)
+  h5 <- open_h5(file, "r", call)
   on.exit(close_read(h5))
   fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
   known <- \(name) h5_try(if (h5$attr_exists(name)) read_attribute(h5, name), "/", fail)

@@ -144,7 +144,7 @@ file_source <- function(x, dataset, call) {
   if (!file.exists(file) || dir.exists(file)) abort_file(file, "there is no such file",
                                                          call = call)
   file <- normalizePath(file, "/")
-  h5 <- open_given_h5(file, call)
+  h5 <- open_h5(file, "r", call)
   on.exit(close_read(h5))
   fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
   path <- find_dataset(h5, file, dataset, fail, call)

@@ -47,7 +47,7 @@
 #' # Different from Elephant
 #' `window_bins` is `winlen` there, `min_units` is `min_neu` and 1 by default, `n_surrogates` is
 #' `n_surr` and 0 by default, `surrogate` is `surr_method`, `correction` is `stat_corr`, `h`,
-#' `k` and `l` are `psr_param`, and `stability` is `approx_stab_pars`. [surrogate_trains()] and
+#' `k` and `l` of `reduction` are `psr_param`, and `stability` is `approx_stab_pars`. [surrogate_trains()] and
 #' [test_signatures()] list the names of surrogates and corrections. A call with Elephant's
 #' names is an error that says ours.
 #'
@@ -64,8 +64,8 @@
 #'   drops the same patterns, of any signature, but the tests are those of all patterns that
 #'   were mined: with a threshold there is nothing significant that would not be without.
 #'
-#' With `min_spikes = 2`, `min_units = 1`, `shifted_subsets = "drop"` and `closed_within =
-#' "max_spikes"` the patterns are those that Elephant mines, and with `max_spikes` those that
+#' With `min_spikes = 2`, `min_units = 1` and `mining = list(shifted_subsets = "drop",
+#' closed_within = "max_spikes")` the patterns are those that Elephant mines, and with `max_spikes` those that
 #' it loses.
 #'
 #' @inheritParams pvalue_spectrum
@@ -77,16 +77,16 @@
 #'   [pvalue_spectrum()].
 #' @param n_surrogates Number of surrogates; 0 to stop after the first stages, without p
 #'   values and without reduction.
-#' @param reduction Which patterns are dropped for others' sake, a `method` of
-#'   [reduce_patterns()], or `"none"`.
-#' @param h,k,l Whole numbers that correct the reduction, see [reduce_patterns()].
+#' @param reduction Which patterns are dropped for others' sake: a `method` of
+#'   [reduce_patterns()], such as `"combined"`, or `"none"`; or a list of a method and any of
+#'   its corrections `h`, `k` and `l`, such as `list("combined", h = 1)`.
 #' @param stability `NULL`, or a list of arguments of [pattern_stability()], which may be
 #'   empty. It may also have a `threshold`, such as `c(intensional = 0.3)` or
 #'   `c(intensional = 0.3, extensional = 0.5)`: patterns stay that are above one of the
 #'   numbers given.
-#' @param closed_within,shifted_subsets,engine What is a pattern, and who searches, see
-#'   [mine_patterns()]. Surrogates are always searched by the same engine, which gives the
-#'   same maxima.
+#' @param mining List of further arguments of [mine_patterns()]: `closed_within` and
+#'   `shifted_subsets` say what is a pattern, `engine` who searches. Surrogates are always
+#'   searched by the same engine, which gives the same maxima.
 #' @return An object of class `spade`, a list of
 #'   \describe{
 #'     \item{patterns}{the significant patterns that are left, as [mine_patterns()] gives
@@ -146,13 +146,9 @@
 spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
                   max_spikes = Inf, max_count = Inf, min_units = min_spikes,
                   n_surrogates = 1000, surrogate = NULL, dither = NULL, ...,
-                  alpha = 0.05,
-                  correction = "BH", spectrum = c("#", "3d#"),
-                  p_estimator = c("(k+1)/(n+1)", "k/n"),
-                  reduction = c("combined", "subset", "superset", "covered_spikes", "none"),
-                  h = 0, k = 0, l = 0, stability = NULL,
-                  closed_within = c("all", "max_spikes"), shifted_subsets = c("keep", "drop"),
-                  engine = c("closure", "fpgrowth"), folder = NULL,
+                  alpha = 0.05, correction = "BH", spectrum = c("#", "3d#"),
+                  p_estimator = c("(k+1)/(n+1)", "k/n"), reduction = "combined",
+                  stability = NULL, mining = list(), folder = NULL,
                   device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
                   max_memory = 4e9) {
   call <- match.call()
@@ -161,22 +157,17 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
   window <- check_window(window_bins, x, bin)
-  filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count,
-                                 min_units)
+  filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count, min_units)
   check_bins_fit(x, bin, window, filters, warn = FALSE)
   most <- .Machine$integer.max
-  mining <- list(closed_within = check_choice(closed_within),
-                 shifted_subsets = check_choice(shifted_subsets), engine = check_choice(engine))
-  choices <- list(
+  mining <- check_mining(mining)
+  reduction <- check_reduction(reduction)
+  choices <- c(list(
     n_surrogates = check_count(n_surrogates, min = 0, max = most), alpha = check_alpha(alpha),
     correction = check_correction(correction),
     spectrum = check_choice(spectrum),
-    p_estimator = check_choice(p_estimator),
-    reduction = check_choice(reduction),
-    h = check_count(h, min = 0, max = most), k = check_count(k, min = 0, max = most),
-    l = check_count(l, min = 0, max = most),
-    device = check_choice(device)
-  )
+    p_estimator = check_choice(p_estimator)
+  ), reduction, list(device = check_choice(device)))
   check_stability(stability)
   more <- list(...)
   check_pattern_surrogate(surrogate, more, rlang::current_env())
@@ -204,8 +195,9 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
       })
     }
     stages$time("surrogates", maxima_of_surrogates(
-      x, bin, window, filters_within(filters, mining$closed_within), made, n, choices$spectrum, choices$p_estimator, choices$device,
-      gpus, threads, max_memory, seed, folder
+      x, bin, window, filters_within(filters, mining$closed_within), made, n,
+      choices$spectrum, choices$p_estimator, choices$device, gpus, threads, max_memory, seed,
+      folder
     ))
   }
   tests <- if (!is.null(pvalues)) {
@@ -229,6 +221,40 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
          elapsed = stages$elapsed(), device = attr(pvalues, "device", exact = TRUE) %||% "cpu",
          threads = here, call = call)
   )
+}
+
+#' Further arguments of `mine_patterns()`, each with a value
+#' @noRd
+check_mining <- function(mining, call = rlang::caller_env()) {
+  known <- c("closed_within", "shifted_subsets", "engine")
+  named <- is.list(mining) && !is.object(mining) && length(mining) == sum(names(mining) %in% known)
+  if (!named || anyDuplicated(names(mining))) {
+    abort_arg("mining", sprintf("a list of any of %s", toString(known)), describe(mining),
+              "For example `list(shifted_subsets = \"drop\")`.", call = call)
+  }
+  rlang::set_names(lapply(known, \(name) {
+    choices <- eval(formals(mine_patterns)[[name]])
+    check_choice(mining[[name]] %||% choices[[1L]], choices, paste0("mining$", name), call)
+  }), known)
+}
+
+#' The method of a reduction with its corrections h, k and l
+#' @noRd
+check_reduction <- function(reduction, call = rlang::caller_env()) {
+  given <- if (is.list(reduction)) reduction else list(reduction)
+  names <- names(given) %||% rep("", length(given))
+  names[names == ""] <- "method"
+  if (sum(names == "method") != 1L || anyDuplicated(names) ||
+        !all(names %in% c("method", "h", "k", "l"))) {
+    abort_arg("reduction", "a method, or a list of a method and any of h, k, l", "another list",
+              "For example `list(\"combined\", h = 1)`.", call = call)
+  }
+  names(given) <- names
+  methods <- c(eval(formals(reduce_patterns)$method), "none")
+  correction <- \(name) check_count(given[[name]] %||% 0, paste0("reduction$", name), min = 0,
+                                    max = .Machine$integer.max, call = call)
+  list(reduction = check_choice(given$method, methods, "reduction", call),
+       h = correction("h"), k = correction("k"), l = correction("l"))
 }
 
 #' The patterns that are left: significant, stable where that is asked for, and not

@@ -6,7 +6,7 @@ find_dataset <- function(h5, file, dataset, fail, call) {
   if (!is.null(dataset)) {
     path <- sub("^/+", "", check_string(dataset, "dataset", call = call))
     # Of a group that is not there, this is an error.
-    set <- tryCatch(guard_division(h5[[path]]), error = \(e) NULL)
+    set <- tryCatch(h5[[path]], error = \(e) NULL)
     if (is_number_matrix(set, path, fail)) return(path)
   }
   fits <- number_matrices(h5, fail)

@@ -64,7 +64,7 @@ hdf5_format <- function(file, format, magic, call) {
                "Leave `format` out, and the right one is found.", call = call)
   }
   rlang::check_installed("hdf5r", "to read HDF5 files.", call = call)
-  h5 <- open_given_h5(file, call)
+  h5 <- open_h5(file, "r", call)
   if (is.null(format)) {
     # Closed by the caller once it has it, and here where there is an error before.
     format <- tryCatch(

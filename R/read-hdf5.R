@@ -1,5 +1,9 @@
-# HDF5 files through hdf5r. What is opened in a file is closed at once: while anything is
-# open, so is the file, and closing all of it together takes hdf5r a tenth of a second.
+# HDF5 files through hdf5r. An object is closed as soon as it was read: while one is open, so is
+# the file, and closing all of them together takes hdf5r a tenth of a second.
+#
+# The HDF5 library is trusted to read a file: it notices one that is cut short or has been
+# overwritten. It does not notice every changed byte in the structure of a file, and could end R
+# then; `h5dump` or `h5stat` look through a file that is in doubt.
 
 #' Open an HDF5 file, with what can be done where that fails
 #' @param patience Seconds to wait while another process has it.
@@ -7,7 +11,7 @@
 open_h5 <- function(file, mode, call, patience = 0) {
   until <- proc.time()[["elapsed"]] + patience
   repeat {
-    h5 <- tryCatch(guard_division(hdf5r::H5File$new(file, mode = mode)), error = identity)
+    h5 <- tryCatch(hdf5r::H5File$new(file, mode = mode), error = identity)
     if (inherits(h5, "H5File")) return(h5)
     locked <- grepl("unable to lock", conditionMessage(h5))
     if (!locked || proc.time()[["elapsed"]] >= until) break
@@ -25,27 +29,10 @@ open_h5 <- function(file, mode, call, patience = 0) {
   abort_file(file, "it is a damaged HDF5 file, or none", call = call)
 }
 
-#' Open a file that may be damaged, to read from it
-#' @noRd
-open_given_h5 <- function(file, call) {
-  # Already to open a file, the library reads the heap of its first group.
-  if (!name_heaps_are_sound(file)) abort_file(file, "it is a damaged HDF5 file", call = call)
-  rm(list = ls(heaps_known), envir = heaps_known)
-  open_h5(file, "r", call)
-}
-
-# Whether the heaps of the file that was opened last are sound, once that was looked at.
-heaps_known <- new.env(parent = emptyenv())
-
-known_heaps <- function(file) {
-  if (is.null(heaps_known[[file]])) heaps_known[[file]] <- heaps_are_sound(file)
-  heaps_known[[file]]
-}
-
 #' Close a file, and what an error may have left open in it
 #' @noRd
 close_h5 <- function(h5) {
-  guard_division(if (h5$get_obj_count() > 1) h5$close_all() else h5$close())
+  if (h5$get_obj_count() > 1) h5$close_all() else h5$close()
 }
 
 #' Close what was only read: a file, or what is in it
@@ -54,18 +41,7 @@ close_h5 <- function(h5) {
 #' an error that says more.
 #' @noRd
 close_read <- function(h5) {
-  try(if (inherits(h5, "H5File")) close_h5(h5) else guard_division(h5$close()), silent = TRUE)
-}
-
-#' The value of code, in which a division by zero of C code is an error like any other
-#'
-#' The HDF5 library divides by sizes that it finds in a file, and some systems end R where a
-#' damaged one says 0.
-#' @noRd
-guard_division <- function(code) {
-  before <- .Call(r_guard_division, TRUE)
-  on.exit(.Call(r_guard_division, before))
-  code
+  try(if (inherits(h5, "H5File")) close_h5(h5) else h5$close(), silent = TRUE)
 }
 
 #' The value of code that calls the HDF5 library on the part `name` of a file
@@ -74,7 +50,7 @@ guard_division <- function(code) {
 #' @param fail Raises the error about the file, from what is wrong and a hint.
 #' @noRd
 h5_try <- function(code, name, fail) {
-  tryCatch(withCallingHandlers(guard_division(code), warning = \(w) {
+  tryCatch(withCallingHandlers(code, warning = \(w) {
     if (grepl("integer precision lost", conditionMessage(w), fixed = TRUE)) {
       fail(sprintf("`%s` holds whole numbers beyond 2^53, which R cannot tell apart", name))
     }
@@ -85,11 +61,6 @@ h5_try <- function(code, name, fail) {
       fail(sprintf("`%s` is compressed by a filter that this HDF5 library does not have", name),
            paste("Install that filter and set HDF5_PLUGIN_PATH, or write the file with gzip",
                  "compression (`h5repack -f GZIP=4`)."))
-    }
-    if (grepl("divided by zero", said, fixed = TRUE)) {
-      fail(sprintf("`%s` cannot be read: it is damaged", name),
-           paste("The HDF5 library keeps the file open: restart R before you read a mended",
-                 "copy under the same name."))
     }
     fail(sprintf("`%s` cannot be read: it is damaged, or a link that leads nowhere", name))
   })
@@ -133,9 +104,6 @@ h5_read <- function(set, name, fail, kind = "numbers", at = NULL, checked = FALS
     return(switch(type$kind, numbers = double(), words = character(), flags = logical()))
   }
   check_stored(set, prod(extent), type, name, fail)
-  if (type$kind == "words" && !known_heaps(h5_try(set$get_filename(), name, fail))) {
-    fail(sprintf("`%s` cannot be read: the file is damaged", name))
-  }
   h5_try(plain_numbers(if (is.null(at)) set$read() else h5_part(set, at)), name, fail)
 }
 
@@ -213,9 +181,6 @@ check_stored <- function(set, n, type, name, fail) {
     fail(sprintf("`%s` is damaged: %s values are said to lie in %s bytes", name, commas(n),
                  commas(stored)))
   }
-  if (!h5_try(chunks_are_sound(set), name, fail)) {
-    fail(sprintf("`%s` is damaged: its chunks do not have the size that it says", name))
-  }
 }
 
 #' 64-bit integers of hdf5r as doubles, with a warning of bit64 where these are not exact
@@ -224,128 +189,6 @@ plain_numbers <- function(value) {
   # hdf5r brings the package bit64 along, and with it this method of as.double().
   if (inherits(value, "integer64")) as.double(value) else value
 }
-
-# Files up to this size are looked through before words are read.
-searched_for_heaps <- 2^30
-
-# And files up to this size each time they are opened, which takes half a second at most.
-searched_when_opened <- 2^28
-
-#' Whether the heaps of words in a file are what the library takes them for
-#'
-#' Words of any length lie in heaps, objects one after the other. The library does not come
-#' back from an object of length 0, nor from one that reaches beyond its heap.
-#' @noRd
-heaps_are_sound <- function(file) {
-  if (file.size(file) > searched_for_heaps) return(TRUE)
-  con <- base::file(file, "rb")
-  on.exit(close(con))
-  all(vapply(places_of(con, charToRaw("GCOL")), \(at) {
-    size <- numbers_at(con, at + 8, 1L)
-    if (is.na(size) || size < 32 || size > file.size(file) - at) return(TRUE)
-    heap_is_sound(readBin(con, "raw", size - 16))
-  }, logical(1)))
-}
-
-#' Whether the library finds its way through the heaps of names in a file
-#'
-#' The names in a group lie in a heap, with free blocks between them, each of which says
-#' where the next one is. The library follows blocks that lead in a circle for ever, and
-#' takes memory at each. What cannot be read at all is left for the library to refuse.
-#' @noRd
-name_heaps_are_sound <- function(file) {
-  if (file.access(file, 4) != 0 || file.size(file) > searched_when_opened) return(TRUE)
-  con <- base::file(file, "rb")
-  on.exit(close(con))
-  base <- start_of_hdf5(con)
-  if (length(base) == 0L) return(TRUE)
-  all(vapply(places_of(con, c(charToRaw("HEAP"), raw(4))), \(at) {
-    # Bytes of the heap, its first free block, and where in the file it begins.
-    heap <- numbers_at(con, at + 8, 3L)
-    if (anyNA(heap) || base + heap[[3L]] + heap[[1L]] > file.size(file)) return(TRUE)
-    free_blocks_end(con, base + heap[[3L]], heap[[1L]], heap[[2L]])
-  }, logical(1)))
-}
-
-#' Bytes before all that is HDF5, where another program may have put some of its own
-#' @noRd
-start_of_hdf5 <- function(con) {
-  signature <- c(as.raw(0x89), charToRaw("HDF\r\n\032\n"))
-  grepRaw(signature, bytes_at(con, 0, text_block), fixed = TRUE) - 1
-}
-
-#' Whether a list of free blocks has an end, or a fault that the library notices
-#' @param at,size Where the heap begins in the file, and its bytes.
-#' @param block Place of the first block in the heap. It begins with the place of the next
-#'   one; 1 says that there is none, and 0 is a fault.
-#' @noRd
-free_blocks_end <- function(con, at, size, block) {
-  steps <- 0
-  mark <- -1
-  while (block != 1 && block <= size - 16) {
-    steps <- steps + 1
-    # Now and then a block is marked: a circle comes back to the last one.
-    if (log2(steps) %% 1 == 0) mark <- block
-    block <- numbers_at(con, at + block, 1L)
-    if (block == mark) return(FALSE)
-    if (block == 0) return(TRUE)
-  }
-  TRUE
-}
-
-#' Where some bytes are in a file, in bytes before each
-#' @noRd
-places_of <- function(con, pattern) {
-  seek(con, 0)
-  before <- 0
-  rest <- raw()
-  places <- numeric()
-  repeat {
-    bytes <- readBin(con, "raw", text_block)
-    if (length(bytes) == 0L) return(places)
-    bytes <- c(rest, bytes)
-    places <- c(places, before + grepRaw(pattern, bytes, fixed = TRUE, all = TRUE) - 1)
-    rest <- utils::tail(bytes, length(pattern) - 1L)
-    before <- before + length(bytes) - length(rest)
-  }
-}
-
-#' Whole numbers of 8 bytes each from a place of a file on, `NA` beyond its end
-#' @noRd
-numbers_at <- function(con, at, n) {
-  bytes <- bytes_at(con, at, 8L * n)
-  if (length(bytes) < 8L * n) rep(NA_real_, n) else little_numbers(bytes)
-}
-
-#' Bytes from a place of a file on, fewer where it ends
-#' @noRd
-bytes_at <- function(con, at, n) {
-  seek(con, at)
-  readBin(con, "raw", n)
-}
-
-#' @param heap The objects of a heap: number, uses, length and what it holds, filled up to
-#'   whole words of 8 bytes. Number 0 is free room, with the length of all of it.
-#' @noRd
-heap_is_sound <- function(heap) {
-  at <- 0
-  while (at + 16 <= length(heap)) {
-    size <- little_numbers(heap[at + 9:16])
-    free <- all(heap[at + 1:2] == as.raw(0))
-    need <- if (free) size else 16 + 8 * ceiling(size / 8)
-    if (need < 16 || need > length(heap) - at) return(FALSE)
-    at <- at + need
-  }
-  TRUE
-}
-
-#' Whole numbers from 8 bytes each, the lowest first
-#' @noRd
-little_numbers <- function(bytes) colSums(matrix(as.integer(bytes), 8L) * 256^(0:7))
-
-#' The whole number that all of some bytes are, the lowest first
-#' @noRd
-little_number <- function(bytes) sum(as.integer(bytes) * 256^(seq_along(bytes) - 1))
 
 #' Lengths of the dimensions of a data set
 #' @noRd
@@ -406,7 +249,8 @@ write_at <- function(h5, name, places, values) {
 #' @param type An HDF5 type; by default that of R.
 #' @noRd
 write_values <- function(h5, name, values, type = text_type(values)) {
-  h5$create_dataset(name, enc_text(values), dtype = type, chunk_dims = NULL, gzip_level = NULL)$close()
+  h5$create_dataset(name, enc_text(values), dtype = type, chunk_dims = NULL,
+                    gzip_level = NULL)$close()
 }
 
 read_attribute <- function(h5, name) {

@@ -4,7 +4,6 @@
 #'
 #' Versions 1 and 2 of the format. What it says is compared with the file before anything is
 #' allocated.
-#' @param file,at,size The file, and where in it the array lies, in bytes.
 #' @param fail Raises the error about the file, from what is wrong.
 #' @param any_type Whether `NULL` is the answer for an array of a type that is not read.
 #' @return `file`; `first`, the byte before the values; `n`, how many there are; `shape`;
@@ -12,10 +11,10 @@
 #'   `name` (\"\" for a plain array), `kind` (i, u, f, b, U, S), `width` and `offset` of the
 #'   parts of a value; `width` of all of it.
 #' @noRd
-npy_header <- function(file, fail, at = 0, size = file.size(file) - at, any_type = FALSE) {
+npy_header <- function(file, fail, any_type = FALSE) {
+  size <- file.size(file)
   con <- base::file(file, "rb")
   on.exit(close(con))
-  seek(con, at)
   magic <- readBin(con, "raw", min(8, size))
   if (length(magic) < 8L || !identical(magic[1:6], as.raw(c(0x93, utf8ToInt("NUMPY"))))) {
     fail("it is no NumPy array")
@@ -48,8 +47,8 @@ npy_header <- function(file, fail, at = 0, size = file.size(file) - at, any_type
   if (!whole) fail(sprintf("its shape is (%s); one column is read", shape))
   extent <- as.double(extent)
   n <- prod(extent)
-  first <- at + 8 + (if (version == 1L) 2 else 4) + bytes
-  left <- at + size - first
+  first <- 8 + (if (version == 1L) 2 else 4) + bytes
+  left <- size - first
   if (left != n * width) {
     fail(sprintf("it is %s: %s bytes for %s values of %d bytes",
                  if (left < n * width) "cut short" else "damaged", commas(left), commas(n),

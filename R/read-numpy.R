@@ -81,12 +81,11 @@ read_npz <- function(file, properties, about, call) {
   if (!file.exists(file)) fail("there is no such file")
   members <- zip_members(file, fail)
   members$array <- sub("[.]npy$", "", members$name)
-  header <- \(k) with_member(file, members[k, ], fail, \(path, at, size) {
-    npy_header(path, fail, at, size, any_type = TRUE)
+  header <- \(k) with_member(file, members[k, ], fail, \(path) {
+    npy_header(path, fail, any_type = TRUE)
   })
-  array <- \(name) with_member(file, members[match(name, members$array), ], fail,
-                               \(path, at, size) {
-    npy_columns(npy_header(path, fail, at, size), fail)
+  array <- \(name) with_member(file, members[match(name, members$array), ], fail, \(path) {
+    npy_columns(npy_header(path, fail), fail)
   })
   if (all(c("unit_ids", "sampling_frequency", "num_segment") %in% members$array)) {
     return(npz_sorting(array, members$array, properties, about, fail, call))

@@ -130,7 +130,9 @@
 #' @return A [spike_trains] object.
 #'
 #' @section Errors:
-#' Errors about a file have the class `synfire_error_file`: no such file; a file that is cut
+#' HDF5 files are read by the HDF5 library, which notices a file that is cut short or was
+#' overwritten, but not every change of its structure: a file in doubt goes through `h5dump`
+#' first. Errors about a file have the class `synfire_error_file`: no such file; a file that is cut
 #' short or damaged; binary content, no table, no rows; columns missing or ambiguous; a column
 #' that may number trials; rows with another number of fields; times that are not numbers, or
 #' missing, with the number of such rows and the first; missing units; decimal commas; an NWB

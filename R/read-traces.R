@@ -141,7 +141,7 @@ traces_format <- function(file, format, call) {
   if (folder) return("suite2p")
   if (is_hdf5(file)) {
     rlang::check_installed("hdf5r", "to read HDF5 files.", call = call)
-    h5 <- open_given_h5(file, call)
+    h5 <- open_h5(file, "r", call)
     on.exit(close_read(h5))
     fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
     return(if (h5_has_path(h5, "estimates/C", fail)) "caiman" else "hdf5")
@@ -228,7 +228,7 @@ npy_rows <- function(head, rows, file, call) {
 read_caiman <- function(file, trace, cells, sampling_rate, call) {
   rlang::check_installed("hdf5r", "to read HDF5 files.", call = call)
   fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
-  h5 <- open_given_h5(file, call)
+  h5 <- open_h5(file, "r", call)
   on.exit(close_read(h5))
   # What was not computed is there as the word NoneType.
   computed <- \(name, n) h5_has_path(h5, paste0("estimates/", name), fail) &&
@@ -310,7 +310,7 @@ read_hdf5_matrix <- function(file, dataset, series_in, call) {
   rlang::check_installed("hdf5r", "to read HDF5 files.", call = call)
   fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
   if (!is_hdf5(file)) fail("it is not an HDF5 file")
-  h5 <- open_given_h5(file, call)
+  h5 <- open_h5(file, "r", call)
   on.exit(close_read(h5))
   path <- find_dataset(h5, file, dataset, fail, call)
   value <- turned(h5_matrix(h5, paste0("/", path), fail), series_in, file, call)

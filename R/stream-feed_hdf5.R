@@ -84,7 +84,7 @@ h5_rows_after <- function(file, time, unit, at, last) {
   fail <- function(what, hint = NULL) abort_file(file, what, hint, call = NULL)
   # To look for damage takes longer the longer the file is, and is done at the first look.
   known <- at > 0
-  h5 <- if (known) open_h5(file, "r", NULL) else open_given_h5(file, NULL)
+  h5 <- open_h5(file, "r", NULL)
   on.exit(close_read(h5))
   length_of <- function(path) {
     # The library takes a group that is not there yet for damage.

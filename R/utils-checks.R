@@ -128,14 +128,20 @@ former_arguments <- c(
 elephant_arguments <- c(
   spiketrains = "`x`", binsize = "`bin_size`", winlen = "`window_bins`",
   n_surr = "`n_surrogates`", surr_method = "`surrogate`", stat_corr = "`correction`",
-  min_neu = "`min_units`", psr_param = "`h`, `k` and `l`",
+  min_neu = "`min_units`", psr_param = "`h`, `k` and `l`, of `spade()` in `reduction`",
   approx_stab_pars = "`stability`",
   refractory_period = "`refractory`", sliding = "`surrogate = \"sliding_shuffle\"`"
 )
 
 # Arguments that are gone, by one that their functions still have, and why.
 dropped_arguments <- list(
-  resume = c("file", "The same call goes on with what is in `file`.")
+  resume = c("file", "The same call goes on with what is in `file`."),
+  h = c("reduction", "Give `reduction = list(\"combined\", h = 1)`."),
+  k = c("reduction", "Give `reduction = list(\"combined\", k = 1)`."),
+  l = c("reduction", "Give `reduction = list(\"combined\", l = 1)`."),
+  closed_within = c("mining", "Give `mining = list(closed_within = \"max_spikes\")`."),
+  shifted_subsets = c("mining", "Give `mining = list(shifted_subsets = \"drop\")`."),
+  engine = c("mining", "Give `mining = list(engine = \"fpgrowth\")`.")
 )
 
 #' Error where an argument has the name that it had in earlier versions, or that Elephant

@@ -17,7 +17,6 @@
 #define PLAIN_ENTRIES(ENTRY)                                                             \
     ENTRY(r_sitrep, 1)                                                                   \
     ENTRY(r_release_gpu, 0)                                                              \
-    ENTRY(r_guard_division, 1)                                                           \
     ENTRY(r_process_lives, 1)                                                            \
     ENTRY(r_row_sums, 5)                                                                 \
     ENTRY(r_random_key, 0)                                                               \

@@ -91,7 +91,7 @@ case("ptpe", "find_machine_windows count_whole", function() {
 })
 case("mtpe", "count_segments stitch_segments run_published merge_published", function() {
   for (merge in c("exact", "published")) {
-    mine(random_spikes(1500, 4), 40, max_size = 3, engine = "mtpe", merge = merge)
+    mine(random_spikes(1500, 4), 40, max_size = 3, engine = list("mtpe", merge = merge))
   }
 })
 case("two-pass", "bound_counts gather_survivors scatter_counts", function() {
@@ -106,9 +106,8 @@ case("occurrence", paste("order_rows measure_begun begin_lists extend_by_counter
   burst <- random_spikes(300, 2, end = 0.5)
   for (how in synfire:::gpu_compactions) {
     for (dedup in c(TRUE, FALSE)) {
-      mine(x, 12, max_size = 3, engine = "occurrence", compaction = how, dedup = dedup)
-      mine(burst, 9, c(0, 0.1), max_size = 3, engine = "occurrence", compaction = how,
-           dedup = dedup)
+      mine(x, 12, max_size = 3, engine = list("occurrence", compaction = how, dedup = dedup))
+      mine(burst, 9, c(0, 0.1), max_size = 3, engine = list("occurrence", compaction = how, dedup = dedup))
     }
   }
 })

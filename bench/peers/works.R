@@ -171,7 +171,7 @@ spade_work <- function(n_surrogates = 20) {
       set.seed(1)
       spade(x, 0.005, 20, min_spikes = 3, min_count = 15, n_surrogates = n_surrogates,
             surrogate = "dither", p_estimator = "k/n", reduction = "none",
-            shifted_subsets = "drop", threads = threads)
+            mining = list(shifted_subsets = "drop"), threads = threads)
     },
     same = same_spade
   )

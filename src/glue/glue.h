@@ -21,8 +21,6 @@ SEXP r_release_gpu(void);
 /* checksum.c */
 SEXP r_row_sums(SEXP values, SEXP places, SEXP kind, SEXP width, SEXP whole);
 
-/* division.c */
-SEXP r_guard_division(SEXP on);
 
 /* process.c */
 SEXP r_process_lives(SEXP pid);

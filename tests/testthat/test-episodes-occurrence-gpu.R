@@ -6,7 +6,7 @@ delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
 by_occurrence <- function(x, ..., distinct_units = FALSE, compaction = "in-order",
                           dedup = TRUE) {
   mine_episodes(x, ..., distinct_units = distinct_units, device = "gpu",
-                engine = "occurrence", compaction = compaction, dedup = dedup)
+                engine = list("occurrence", compaction = compaction, dedup = dedup))
 }
 
 expect_same_as_cpu <- function(x, ..., distinct_units = FALSE, dedup = c(TRUE, FALSE)) {
@@ -23,10 +23,6 @@ expect_same_as_cpu <- function(x, ..., distinct_units = FALSE, dedup = c(TRUE, F
   }
   invisible(cpu)
 }
-
-test_that("the compiled code and mine_episodes() name the ways in one order", {
-  expect_identical(eval(formals(mine_episodes)$compaction), gpu_compactions)
-})
 
 test_that("small random streams: ties, repeats, zero bounds, trials", {
   skip_without_gpu()
@@ -104,8 +100,8 @@ test_that("mining by occurrences stops within half a second of Ctrl-C", {
       x <- simulate_sym26()
       delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
       mine <- function(min_count) {
-        mine_episodes(x, min_count, delays, device = "gpu", engine = "occurrence",
-                      compaction = .(compaction))
+        mine_episodes(x, min_count, delays, device = "gpu",
+                      engine = list("occurrence", compaction = .(compaction)))
       }
       invisible(mine(300))
       log("start", Sys.getpid())

@@ -63,9 +63,12 @@ test_that("an engine that the device does not have is refused", {
   }
   expect_error(mine(engine = "state", device = "gpu"), "device = \"cpu\"",
                class = "synfire_error_argument")
-  expect_error(mine(merge = "fast"), "merge")
-  expect_error(mine(compaction = "none"), "compaction")
-  expect_error(mine(dedup = NA), class = "synfire_error_argument")
+  expect_error(mine(engine = list("mtpe", merge = "fast")), "merge")
+  expect_error(mine(engine = list("occurrence", compaction = "none")), "compaction")
+  expect_error(mine(engine = list("occurrence", dedup = NA)), class = "synfire_error_argument")
+  expect_error(mine(engine = list("occurrence", way = 1)), class = "synfire_error_argument")
+  expect_error(mine(engine = list("occurrence", "mtpe")), class = "synfire_error_argument")
+  expect_error(mine(engine = list()), class = "synfire_error_argument")
 })
 
 test_that("gpus are whole numbers from 1, and there", {
@@ -376,7 +379,8 @@ test_that("the published merge is reported where it has no answer", {
   set.seed(1)
   x <- simulate_sym26(duration = 20)
   exact <- mine_episodes(x, 60, delays, engine = "mtpe", device = "gpu")
-  both <- mine_episodes(x, 60, delays, engine = "mtpe", device = "gpu", merge = "published")
+  both <- mine_episodes(x, 60, delays, engine = list("mtpe", merge = "published"),
+                        device = "gpu")
   expect_identical(as.data.frame(both), as.data.frame(exact))
   expect_false(any(c("unmatched", "published_seconds") %in% names(attr(exact, "levels"))))
   levels <- attr(both, "levels")

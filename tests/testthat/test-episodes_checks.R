@@ -122,9 +122,10 @@ test_that("what a table cannot hold is refused before C sees it", {
 test_that("arguments of another engine, or of other surrogates, are refused", {
   made <- checked()
   refused <- function(code, what) expect_error(code, what, class = "synfire_error_argument")
-  refused(mine_episodes(made$x, 1, c(0, 0.005), merge = "published"), "`merge`")
-  refused(mine_episodes(made$x, 1, c(0, 0.005), compaction = "one-counter"), "`compaction`")
-  refused(mine_episodes(made$x, 1, c(0, 0.005), dedup = FALSE), "`dedup`")
+  mine <- \(...) mine_episodes(made$x, 1, c(0, 0.005), engine = list("window", ...))
+  refused(mine(merge = "published"), "engine.merge")
+  refused(mine(compaction = "one-counter"), "engine.compaction")
+  refused(mine(dedup = FALSE), "engine.dedup")
   test <- function(...) episode_significance(made$found, n_surrogates = 2, threads = 1, ...)
   refused(test(surrogate = "randomise", dither = 0.01), "`dither`")
   refused(test(surrogate = "dither", refractory = 0.001), "`refractory`")

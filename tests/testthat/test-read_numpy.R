@@ -146,5 +146,4 @@ test_that("arrays that hold no spikes are refused", {
   expect_snapshot(says(npy_bytes(1, "[('time', '<f8', (3,)), ('unit', '<i4')]", bytes = raw(28))))
   bytes <- npz_bytes(list(time = number, unit = number))
   expect_snapshot(says(head(bytes, -30)))
-  expect_snapshot(says(replace(bytes, 140, as.raw(9))))
 })

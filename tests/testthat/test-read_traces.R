@@ -130,37 +130,6 @@ test_that("what read_traces() cannot take is refused", {
   expect_file_error(read_traces(file.path(tempdir(), "nobody-has-written-this")))
 })
 
-# Bytes of a file with `offset` bytes after where a pattern begins changed.
-bent_after <- function(bytes, pattern, offset, values) {
-  at <- utils::tail(grepRaw(as.raw(pattern), bytes, fixed = TRUE, all = TRUE), 1L)
-  stopifnot(length(at) == 1L)
-  replace(bytes, at + offset + seq_along(values) - 1L, as.raw(values))
-}
-
-test_that("files with chunks of another size than they say are refused, and do not end R", {
-  bytes <- readBin(h5_file(list(`data/x` = matrix(rnorm(60), 15))), "raw", 1e6)
-  tree <- c(utf8ToInt("TREE"), 1, 0)
-  skip_if(is.null(grepRaw(as.raw(tree), bytes, fixed = TRUE)), "this HDF5 writes in another way")
-  sound <- raw_file(bytes)
-  expect_identical(dim(read_traces(sound, series_in = "columns")), c(15L, 4L))
-  double <- c(0x11, 0x20, 0x3f, 0, 8, 0, 0, 0)
-  chunk <- c(32, 0, 0, 0, 32, 0, 0, 0, 8, 0, 0, 0)
-  deflate <- c(1, 0, 8, 0, 1, 0, 1, 0, utf8ToInt("deflate"))
-  files <- c(
-    raw_file(bent_after(bytes, double, 4, 16)), raw_file(bent_after(bytes, double, 6, 63)),
-    raw_file(bent_after(bytes, chunk, 0, 255)), raw_file(bent_after(bytes, chunk, 4, 96)),
-    raw_file(bent_after(bytes, chunk, 8, 4)),
-    # The filter is another one, or said to have been skipped.
-    raw_file(bent_after(bytes, deflate, 0, 2)), raw_file(bent_after(bytes, tree, 28, 1))
-  )
-  said <- limited_child("-c 0", bquote({
-    for (file in .(files)) {
-      cat(class(tryCatch(read_traces(file, series_in = "columns"), error = identity))[[1L]], "\n")
-    }
-  }))
-  expect_identical(trimws(said), rep("synfire_error_file", length(files)))
-})
-
 test_that("chunks that went through some filters, all or none are read", {
   file <- h5_file(list())
   h5 <- hdf5r::H5File$new(file, mode = "r+")

@@ -22,7 +22,8 @@ test_that("every stage of spade() is that stage alone", {
   for (spectrum in c("#", "3d#")) {
     whole <- withr::with_seed(3, spade(
       x, 0.005, 6, min_spikes = 2, min_count = 4, n_surrogates = 40, dither = 0.02,
-      spectrum = spectrum, correction = "TSBH", alpha = 0.2, h = 1, k = 2, l = 1, threads = 1
+      spectrum = spectrum, correction = "TSBH", alpha = 0.2, threads = 1,
+      reduction = list("combined", h = 1, k = 2, l = 1)
     ))
     mined <- mine_patterns(x, 0.005, 6, min_spikes = 2, min_count = 4, threads = 1)
     pvalues <- withr::with_seed(3, pvalue_spectrum(
@@ -182,16 +183,21 @@ test_that("arguments are checked before any work", {
   bad(spectrum = "2d", must = "3d#")
   bad(p_estimator = "k", must = "k/n")
   bad(reduction = "psr", must = "combined")
-  bad(h = -1, must = "`h`")
-  bad(l = 1e12, must = "`l`")
+  bad(reduction = list("subset", h = -1), must = "reduction.h")
+  bad(reduction = list("subset", l = 1e12), must = "reduction.l")
+  bad(reduction = list(h = 1), must = "a list of a method and any of h, k, l")
+  expect_error(spade(x, 0.005, 5, h = 1), "reduction = list", class = "synfire_error_argument")
   bad(correction = "simes-hochberg", must = "\"hochberg\"")
   bad(surrogate = "dither_spikes", must = "\"dither\" for what Elephant calls")
   bad(surrogate = character(), must = "surrogate")
   bad(spectrum = NA_character_, must = "spectrum")
   bad(reduction = character(), must = "reduction")
-  bad(engine = "fp", must = "fpgrowth")
-  bad(closed_within = TRUE, must = "max_spikes")
-  bad(shifted_subsets = NULL, must = "keep")
+  bad(mining = list(engine = "fp"), must = "fpgrowth")
+  bad(mining = list(closed_within = TRUE), must = "max_spikes")
+  bad(mining = list(shifted_subsets = ""), must = "keep")
+  bad(mining = list(min_count = 3), must = "a list of any of closed_within")
+  expect_error(spade(x, 0.005, 5, shifted_subsets = "drop"), "mining = list",
+               class = "synfire_error_argument")
   bad(alpha = structure(0.05, class = "integer64"), must = "integer64")
   bad(dither = 0.004, must = "`dither` must be at least a bin, 0.005 s")
   bad(dither = 0.009, surrogate = "jitter", must = "`dither` must be at least two bins")
@@ -283,7 +289,8 @@ test_that("what a pattern is, and who searches, reaches the search and the surro
                               n_surrogates = 20, threads = 1, ...))
   }
   for (closed in c("all", "max_spikes")) for (shifted in c("keep", "drop")) {
-    found <- find(closed_within = closed, shifted_subsets = shifted, engine = "fpgrowth")
+    found <- find(mining = list(closed_within = closed, shifted_subsets = shifted,
+                                engine = "fpgrowth"))
     mined <- mine_patterns(x, 0.005, 8, min_spikes = 2, min_count = 4, max_spikes = 3,
                            closed_within = closed, shifted_subsets = shifted, threads = 1)
     expect_identical(format(found$mined), format(mined))
@@ -297,7 +304,7 @@ test_that("what a pattern is, and who searches, reaches the search and the surro
   }
   trains <- withr::with_seed(6, surrogate_trains(x, 20, "dither", dither = 0.015, threads = 1))
   filters <- list(min_spikes = 2, min_count = 4, max_spikes = 3, closed_within = "max_spikes")
-  expect_identical(attr(find(closed_within = "max_spikes")$pvalues, "maxima"),
+  expect_identical(attr(find(mining = list(closed_within = "max_spikes"))$pvalues, "maxima"),
                    oracle_maxima(trains, 0.005, 8, filters))
 })
 
@@ -308,8 +315,8 @@ test_that("with the choices that the help page names, patterns are those of Elep
       patterns = list(list(units = 1:4, lags = c(0, 0.005, 0.01, 0.02), count = 12))
     ))
     found <- spade(x, 0.005, 5, min_spikes = 2, min_count = 3, max_spikes = most, min_units = 1,
-                   shifted_subsets = "drop", closed_within = "max_spikes", n_surrogates = 0,
-                   threads = 1)
+                   mining = list(shifted_subsets = "drop", closed_within = "max_spikes"),
+                   n_surrogates = 0, threads = 1)
     ours <- vapply(seq_along(found$mined), \(k) {
       lags <- as.list(found$mined[k])[[1L]]
       paste(paste(sort(paste0(match(names(lags), levels(x$unit)), "@", lags)), collapse = " "),
@@ -334,8 +341,11 @@ test_that("the parameters are all that decides the result", {
                    list(bin_size = 0.005, window_bins = 8, dither = 0.02, refractory = 0.003,
                         stability = list(n_subsets = 5)))
   # They are arguments: the same call again.
-  again <- withr::with_seed(2, do.call(spade, c(list(planted_recording(), threads = 1),
-                                                found$parameters)))
+  given <- found$parameters
+  given$mining <- given[c("closed_within", "shifted_subsets", "engine")]
+  given$reduction <- c(list(given$reduction), given[c("h", "k", "l")])
+  given <- given[setdiff(names(given), c(names(given$mining), "h", "k", "l"))]
+  again <- withr::with_seed(2, do.call(spade, c(list(planted_recording(), threads = 1), given)))
   expect_identical(as.data.frame(again), as.data.frame(found))
   shuffled <- find_planted(n_surrogates = 2, surrogate = "window_shuffle")$parameters
   expect_identical(shuffled[c("window_bins", "shuffle_window")], list(window_bins = 8, shuffle_window = 0.03))

@@ -38,7 +38,7 @@ draw_delays <- function(tick) {
 
 fuzz_subject("gpu", limit = 90, covers = list(
   mine_episodes = c("x", "min_count", "intervals", "max_size", "target", "engine", "device",
-                    "gpus", "max_memory", "merge", "compaction", "dedup"),
+                    "gpus", "max_memory"),
   count_episodes = c("x", "episodes", "device", "engine", "gpus"),
   episode_significance = c("episodes", "n_surrogates", "surrogate", "dither", "device",
                            "gpus", "max_memory"),
@@ -141,9 +141,8 @@ fuzz_mining_there <- function(x, world) {
   } else if (engine != "ptpe") {
     some_args(merge = one_of("published", "exact"))
   }
-  more <- c(list(engine = engine), variant)
   args$max_memory <- 1e9
-  there <- attempt("mine_episodes", c(args, more, list(device = "gpu")))
+  there <- attempt("mine_episodes", c(args, list(engine = c(list(engine), variant), device = "gpu")))
   # Without `dedup` there may be more partial occurrences than there is room for.
   if (!inherits(there, "synfire_error_too_large")) {
     same(if (refused(there)) there else as.data.frame(there), as.data.frame(found),

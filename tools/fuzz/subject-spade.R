@@ -53,9 +53,8 @@ draw_spade_call <- function(x) {
                          p_estimator = one_of("(k+1)/(n+1)", "k/n"))),
     tests = some_args(alpha = between(0.01, 0.9), correction = one_of(spade_corrections),
                       p = 0.8),
-    reduction = some_args(reduction = one_of("combined", "subset", "superset",
-                                             "covered_spikes", "none"),
-                          h = whole(0, 3), k = whole(0, 3), l = whole(0, 3), p = 0.6),
+    reduction = c(list(one_of("combined", "subset", "superset", "covered_spikes", "none")),
+                  some_args(h = whole(0, 3), k = whole(0, 3), l = whole(0, 3), p = 0.6)),
     stability = if (sometimes(0.4)) draw_stability()
   )
 }
@@ -92,9 +91,9 @@ spade_in_stages <- function(x, drawn, threads) {
     kept <- kept[enough]
     stable <- stable[enough, ]
   }
-  if (tested && length(kept) > 0L && !identical(drawn$reduction$reduction, "none")) {
+  if (tested && length(kept) > 0L && !identical(drawn$reduction[[1L]], "none")) {
     args <- drawn$reduction
-    names(args)[names(args) == "reduction"] <- "method"
+    names(args)[[1L]] <- "method"
     left <- stage("reduced", "reduce_patterns", c(list(kept, out$tests), args))
     # Patterns that are left keep their rows: names are unique here.
     stable <- if (!is.null(stable)) stable[match(format(left), format(kept)), ]
@@ -238,9 +237,8 @@ check_windows <- function(x) {
 fuzz_subject("spade", covers = list(
   spade = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes", "max_count",
             "min_units", "n_surrogates", "surrogate", "dither", "alpha", "correction",
-            "spectrum", "p_estimator", "reduction", "h", "k", "l", "stability",
-            "closed_within", "shifted_subsets", "engine", "device", "gpus", "threads",
-            "max_memory", "folder"),
+            "spectrum", "p_estimator", "reduction", "stability", "mining", "device",
+            "gpus", "threads", "max_memory", "folder"),
   pvalue_spectrum = c("x", "bin_size", "window_bins", "min_spikes", "min_count", "max_spikes",
                       "max_count", "min_units", "n_surrogates", "surrogate", "dither",
                       "spectrum", "p_estimator", "closed_within", "device", "gpus", "threads",
@@ -261,7 +259,13 @@ fuzz_subject("spade", covers = list(
   seed <- whole(1, 1e6)
   call_spade <- function(...) {
     # Drawn before the seed is set.
-    args <- c(list(x), drawn$mining, drawn$pattern, drawn$chance, drawn$tests, drawn$reduction,
+    args <- c(list(x), drawn$mining, drawn$chance, drawn$tests,
+              if (length(drawn$pattern) || sometimes()) list(mining = drawn$pattern),
+              list(reduction = if (length(drawn$reduction) == 1L && sometimes()) {
+                drawn$reduction[[1L]]
+              } else {
+                drawn$reduction
+              }),
               if (!is.null(drawn$stability)) list(stability = drawn$stability), ...)
     set.seed(seed)
     attempt("spade", args)

@@ -48,10 +48,11 @@ works <- function() {
 
 # Mine once to warm up, then `runs` times; what takes longer than `patience` s is mined
 # once. Gives the last result, with the medians in place of its times.
-mine <- function(work, min_count, engine, ..., device = "gpu", threads = 1, runs = 3,
-                 patience = 1) {
+mine <- function(work, min_count, engine, ..., merge = "exact", device = "gpu", threads = 1,
+                 runs = 3, patience = 1) {
   once <- \() mine_episodes(work$x, min_count, work$delays, distinct_units = FALSE,
-                            engine = engine, device = device, threads = threads, ...)
+                            engine = if (merge == "exact") engine else list(engine, merge = merge),
+                            device = device, threads = threads, ...)
   found <- list(once())
   if (attr(found[[1L]], "elapsed") < patience) found <- replicate(runs, once(), FALSE)
   middle <- \(of) apply(rbind(vapply(found, of, of(found[[1L]]))), 1L, median)
@@ -315,8 +316,8 @@ run_profiled <- function(engine, min_count = 150, max_size = 4) {
   name <- synfire_sitrep(test_devices = FALSE)$devices$name[[1L]]
   asNamespace("synfire")$save_crossover(name, 0, 0)
   mine_episodes(x, min_count, three_delays, max_size = max_size, distinct_units = FALSE,
-                engine = engine, device = "gpu",
-                merge = if (engine == "mtpe") "published" else "exact")
+                engine = if (engine == "mtpe") list(engine, merge = "published") else engine,
+                device = "gpu")
 }
 
 # ---- On any machine --------------------------------------------------------------------

@@ -49,9 +49,10 @@ bursts <- function() {
 
 # Mines once to warm up, then `runs` times; what takes longer than `patience` seconds is
 # mined once. Gives the last result, with medians in place of its times.
-mine <- function(work, min_count, engine, ..., device = "gpu", runs = 5, patience = 1) {
-  once <- \() mine_episodes(work$x, min_count, work$delays, distinct_units = FALSE,
-                            engine = engine, device = device, threads = 1, ...)
+mine <- function(work, min_count, engine, ..., max_size = Inf, device = "gpu", runs = 5,
+                 patience = 1) {
+  once <- \() mine_episodes(work$x, min_count, work$delays, max_size, distinct_units = FALSE,
+                            engine = list(engine, ...), device = device, threads = 1)
   found <- list(once())
   if (attr(found[[1L]], "elapsed") < patience) found <- replicate(runs, once(), FALSE)
   level_ms <- rbind(vapply(found, \(of) attr(of, "levels")$seconds,
@@ -270,7 +271,7 @@ profile <- function(ncu, way) {
 run_profiled <- function(way, min_count = 300) {
   work <- sym26()
   mine_episodes(work$x, min_count, work$delays, max_size = 3, distinct_units = FALSE,
-                engine = "occurrence", device = "gpu", compaction = way, dedup = FALSE)
+                engine = list("occurrence", compaction = way, dedup = FALSE), device = "gpu")
 }
 
 bind <- function(rows) {
