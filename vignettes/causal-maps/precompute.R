@@ -9,6 +9,8 @@
 # vignette("paper-causal-maps").
 
 library(synfire)
+# Simulators that are no part of the package.
+for (file in list.files("bench/truth", "^simulate.*[.]R$", full.names = TRUE)) source(file)
 options(cli.progress_show_after = Inf)
 
 folder <- "vignettes/causal-maps"
@@ -135,8 +137,7 @@ part_surrogates <- function(n = 199) {
 part_screen <- function() {
   set.seed(2)
   x <- simulate_calcium(neurons = 300)
-  E <- optimal_dimensions(x, E_max = 10, threads = 2)
-  E <- stats::setNames(E$E, E$series)
+  E <- attr(causal_map(x, E_max = 10, Tp = -1, threads = 2), "E")
   rho <- as.matrix(causal_map(x, E = E, Tp = -1, threads = 2))
   diag(rho) <- NA
   rows <- lapply(c(0.2, 0.3, 0.4, 0.5, 0.6), \(r) {
