@@ -1,5 +1,5 @@
 # Every result that is a table, through everything that people do to tables: what comes out
-# is a whole object of the same class, or a plain data frame (R/table_contract.R).
+# is a whole object of the same class, or a plain data frame (R/utils-tables.R).
 
 tables <- local({
   made <- NULL

@@ -5,7 +5,7 @@
 #   Rscript vignettes/causes/measure.R fix 40        to fix the rules
 #   Rscript vignettes/causes/measure.R judge 200     what the page shows
 #
-# The first draws pairs with seeds of its own; the bounds in `verdict_rules` (R/ccm_evidence.R)
+# The first draws pairs with seeds of its own; the bounds in `verdict_rules` (R/edm-ccm_evidence.R)
 # were chosen by looking at such pairs, and at pairs of seeds from 700,001 on, which had shown how
 # often an earlier set of rules was wrong. The second draws from seeds that were chosen when the
 # rules were fixed, so that no rule has seen its pairs; no rule is changed after it. Names of kinds

@@ -1,0 +1,324 @@
+# The table of assemblies: printing, what it says in words, other tables.
+
+assemblies_columns <- c("assembly", "size", "units", "lags", "widths", "width", "count",
+                        "expected", "first_half", "second_half", "p", "participation", "times",
+                        "spikes")
+
+check_assemblies_table <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  check_table(x, assemblies_columns, "find_assemblies", arg, call)
+}
+
+#' "12 ms", "0.5 s"
+#' @noRd
+duration_text <- function(seconds) {
+  ifelse(seconds < 1, paste(signif(seconds * 1e3, 3), "ms"), paste(signif(seconds, 3), "s"))
+}
+
+#' "a +0, b +12, c +30 ms"
+#' @noRd
+lags_text <- function(units, lags) {
+  paste0(paste0(seen_names(units), " +", signif(lags * 1e3, 4), collapse = ", "), " ms")
+}
+
+#' The same in pieces, of which those in the middle may be left out
+#' @noRd
+member_pieces <- function(x, row) {
+  lags <- signif(x$lags[[row]] * 1e3, 4)
+  comma <- rep(c("", ", "), c(1L, length(lags) - 1L))
+  unit <- rep(c("", " ms"), c(length(lags) - 1L, 1L))
+  paste0(comma, seen_names(x$units[[row]]), " +", lags, unit)
+}
+
+#' Names as they are, those of which nothing would be seen in quotes
+#' @noRd
+seen_names <- function(units) {
+  ifelse(nzchar(trimws(units)), units, encodeString(units, quote = "\""))
+}
+
+assemblies_title <- function(x) {
+  about <- attributes(x)
+  c(sprintf("# %s in %s", rows_text(x, "assembly", "assemblies"),
+            counted(nlevels(about$recording$unit), "unit")),
+    sprintf("# lags up to %s, %s, any false report with a probability of at most %s",
+            duration_text(about$max_lag), counted(about$n_surrogates, "surrogate"),
+            exact(about$alpha)),
+    camera_words(about), bursts_words(about))
+}
+
+#' What was not looked at
+#' @noRd
+bursts_words <- function(about) {
+  if (NROW(about$bursts) == 0L) return(NULL)
+  sprintf("# without %s, %s of the time", counted(nrow(about$bursts), "population burst"),
+          percent(about$left_out))
+}
+
+#' What was made of the frames of a camera
+#' @noRd
+camera_words <- function(about) {
+  if (is.null(about$camera)) return(NULL)
+  sprintf("# frames of %s: a run of frames of a unit is one event, %s of %s",
+          duration_text(about$camera$frame), commas(nrow(about$recording)),
+          commas(about$camera$spikes))
+}
+
+#' @rdname find_assemblies
+#' @param ... Not used; must be empty.
+#' @export
+format.assemblies <- function(x, ...) {
+  check_assemblies_table(x)
+  unname(mapply(lags_text, x$units, x$lags, USE.NAMES = FALSE) |> as.character())
+}
+
+#' @rdname find_assemblies
+#' @param n How many assemblies to print, or to speak of.
+#' @export
+print.assemblies <- function(x, n = 10, ...) {
+  n <- check_count(n, min = 0, infinite = TRUE)
+  check_assemblies_table(x)
+  cat(assemblies_title(x), sep = "\n")
+  rows <- utils::head(seq_len(nrow(x)), n)
+  if (length(rows)) {
+    out <- data.frame(size = x$size[rows], width = duration_text(x$width[rows]),
+                      count = x$count[rows], expected = signif(x$expected[rows], 3),
+                      p = signif(x$p[rows], 3))
+    print_left(out, list("members and lags" = lapply(rows, \(row) member_pieces(x, row))))
+    more_line(nrow(x) - length(rows))
+  }
+  if (nrow(x) == 0L) cat(strwrap(no_assembly_words(x), min(getOption("width"), 90)), sep = "\n")
+  invisible(x)
+}
+
+# ---- In words ------------------------------------------------------------------------
+
+#' @rdname find_assemblies
+#' @param object What `find_assemblies()` gave.
+#' @return `summary()` says in words what was found, and what that means.
+#' @export
+summary.assemblies <- function(object, n = 5, ...) {
+  check_no_dots()
+  n <- check_count(n, min = 0, infinite = TRUE)
+  check_assemblies_table(object)
+  structure(list(title = assemblies_title(object), words = assemblies_words(object, n)),
+            class = "summary.assemblies")
+}
+
+#' @export
+print.summary.assemblies <- function(x, ...) {
+  cat(x$title, "", sep = "\n")
+  for (one in x$words) cat(strwrap(one, width = min(getOption("width"), 90),
+                                   exdent = if (startsWith(one, "- ")) 2 else 0), sep = "\n")
+  invisible(x)
+}
+
+#' What it means that no assembly is there
+#' @noRd
+no_assembly_words <- function(x) {
+  if ((attr(x, "rows", exact = TRUE) %||% 0L) > 0L) {
+    return("None of the assemblies that were found is among these rows.")
+  }
+  best <- attr(x, "best", exact = TRUE)
+  if (is.null(best)) return(not_looked_words(attr(x, "recording", exact = TRUE)))
+  window <- attr(x, "window", exact = TRUE)
+  none <- sprintf(paste(
+    "No three units stand out together, at any lag up to %s and any width from %s to %s, from",
+    "what chance gives in %s."
+  ), duration_text(attr(x, "max_lag")), duration_text(min(0.001, window)),
+  duration_text(max(0.001, window)), counted(attr(x, "n_surrogates"), "surrogate"))
+  if (!is.finite(best[["score"]])) return(none)
+  nearest <- signif(best[["p"]], 2)
+  paste(none, if (best[["p"]] > attr(x, "alpha", exact = TRUE) * (1 + 1e-9)) {
+    sprintf("What comes nearest has a p value of %s.", nearest)
+  } else {
+    sprintf(paste("A group has a p value of %s, but fewer than three of its units stand out when",
+                  "each is looked at by itself."), nearest)
+  })
+}
+
+#' Why nothing was looked for
+#' @noRd
+not_looked_words <- function(recording) {
+  n <- nlevels(recording$unit)
+  if (n < 3L) return(sprintf(paste(
+    "Assemblies have at least three units. The recording has %s, so none were looked for;",
+    "`cross_correlogram()` is for pairs."
+  ), if (n == 0L) "none" else counted(n, "unit")))
+  paste0("There are no spikes", if (!is.null(attr(recording, "trials"))) " in the trials",
+         ", so there was nothing to look at.")
+}
+
+assemblies_words <- function(x, n) {
+  if (nrow(x) == 0L) return(no_assembly_words(x))
+  rows <- utils::head(seq_len(nrow(x)), n)
+  c(sprintf("%s stand%s out from what chance gives.",
+            counted(nrow(x), "group of units", "groups of units"), if (nrow(x) == 1L) "s" else ""),
+    vapply(rows, \(row) paste("-", assembly_sentence(x, row)), ""),
+    if (nrow(x) > length(rows)) sprintf("And %s.", counted(nrow(x) - length(rows), "more", "more")),
+    shared_words(x),
+    paste("The p values are for whole assemblies, over all units, lags and widths together. They",
+          "do not say what makes the units fire together: each other, or a common input."))
+}
+
+#' One assembly in words
+#' @noRd
+assembly_sentence <- function(x, row) {
+  lags <- x$lags[[row]]
+  together <- max(lags) <= x$width[[row]]
+  part <- x$participation[[row]]
+  sprintf(
+    paste("Assembly %d: %s fire %s, each within %s; %s activations where %s %s expected by",
+          "chance (p %s). %s %s%s%s"),
+    x$assembly[[row]], units_said(x$units[[row]]),
+    if (together) "together" else sprintf("in sequence over %s", duration_text(max(lags))),
+    widths_text(x$widths[[row]]), commas(x$count[[row]]), commas_short(x$expected[[row]]),
+    if (round(x$expected[[row]], 1) == 1) "is" else "are",
+    search_p_text(x$p[[row]], attr(x, "n_surrogates")), takes_part(x$units[[row]], part),
+    halves_text(x$first_half[[row]], x$second_half[[row]], x$expected[[row]]),
+    rhythm_text(x$times[[row]], max(lags)),
+    locked_text(attr(x, "recording"), x$times[[row]], max(lags))
+  )
+}
+
+#' Whether most activations follow the one before after the same time, shorter than the longest
+#' lag: then lags are known up to that time alone
+#' @noRd
+rhythm_text <- function(times, longest) {
+  apart <- diff(times)
+  apart <- apart[apart < longest]
+  if (length(apart) < 10L || length(apart) < length(times) / 3) return("")
+  period <- stats::median(apart)
+  if (mean(abs(apart - period) <= period / 6) < 0.5) return("")
+  sprintf(paste(" Many follow each other after about %s: a rhythm, in which a member that comes a",
+                "whole period later cannot be told from one that comes earlier."),
+          duration_text(period))
+}
+
+#' Whether activations come at some times in trials more than at others
+#' @noRd
+locked_text <- function(recording, times, longest) {
+  trials <- trial_ticks(recording)
+  if (is.null(trials) || length(times) < 10L) return("")
+  resolution <- attr(recording, "resolution")
+  start <- ticks_to_seconds(trials$start, resolution)
+  room <- ticks_to_seconds(min(trials$end - trials$start), resolution) - longest
+  after <- times - start[pmax(1L, findInterval(times, start))]
+  after <- after[after <= room]
+  if (room <= 0 || length(after) < 10L) return("")
+  p <- suppressWarnings(stats::ks.test(after, "punif", 0, room)$p.value)
+  if (p >= 0.001) return("")
+  quarter <- stats::quantile(after, c(0.25, 0.75))
+  sprintf(paste(" They come at some times in a trial more than at others (half of them from %s to",
+                "%s after its start): what happens in all trials may make them."),
+          duration_text(quarter[[1L]]), duration_text(quarter[[2L]]))
+}
+
+commas_short <- function(v) if (v >= 100) commas(round(v)) else format(signif(v, 2))
+
+search_p_text <- function(p, n) {
+  paste(if (p <= 1 / (n + 1) * (1 + 1e-9)) "at most" else "=", signif(p, 2))
+}
+
+units_text <- function(units) {
+  units <- seen_names(units)
+  if (length(units) > 8L) return(some(units, 7L))
+  paste(toString(units[-length(units)]), "and", units[[length(units)]])
+}
+
+#' "units 1, 2 and 3", as bare numbers could be anything
+#' @noRd
+units_said <- function(units) {
+  numbers <- all(grepl("^[0-9.]+$", units))
+  paste0(if (numbers) "units ", units_text(units))
+}
+
+#' "5 ms", "33 to 100 ms"
+#' @noRd
+widths_text <- function(widths) {
+  ends <- unique(duration_text(range(widths)))
+  if (length(ends) == 2L && all(endsWith(ends, " ms"))) ends[[1L]] <- sub(" ms", "", ends[[1L]])
+  paste(ends, collapse = " to ")
+}
+
+takes_part <- function(units, share) {
+  percent <- round(100 * share)
+  if (diff(range(percent)) <= 10) {
+    return(sprintf("Each member fires in about %d %% of them.", round(mean(percent))))
+  }
+  units <- seen_names(units)
+  sprintf("Members fire in %d %% (%s) to %d %% (%s) of them.", min(percent),
+          units[[which.min(percent)]], max(percent), units[[which.max(percent)]])
+}
+
+#' Whether both halves of the recording have their share
+#' @noRd
+halves_text <- function(first, second, expected) {
+  if (first + second == 0L) return("")
+  p <- stats::binom.test(first, first + second)$p.value
+  sprintf("Its activations are %s in the first and %s in the second half of the recording%s.",
+          commas(first), commas(second),
+          if (p >= 0.01) "" else if (min(first, second) <= expected / 2) {
+            ": only one half has more than chance"
+          } else ", which is uneven")
+}
+
+#' Units that are in several assemblies
+#' @noRd
+shared_words <- function(x) {
+  often <- table(unlist(x$units))
+  shared <- names(often)[often > 1L]
+  if (length(shared) == 0L) return(NULL)
+  sprintf("%s in more than one assembly.", if (length(shared) == 1L) paste("Unit", shared, "is") else
+    paste("Units", units_text(shared), "are"))
+}
+
+# ---- Other tables --------------------------------------------------------------------
+
+#' @rdname find_assemblies
+#' @param row.names,optional As for any data frame.
+#' @param what Which table: `"assemblies"`, `"members"` or `"activations"`.
+#' @export
+as.data.frame.assemblies <- function(x, row.names = NULL, optional = FALSE, ...,
+                                     what = c("assemblies", "members", "activations")) {
+  check_frame_dots()
+  what <- check_choice(what)
+  check_assemblies_table(x)
+  if (what == "assemblies") {
+    out <- plain_table(x)
+    if (!is.null(row.names)) row.names(out) <- row.names
+    return(out)
+  }
+  if (what == "members") {
+    return(new_frame(list(
+      assembly = rep(x$assembly, x$size), unit = as.character(unlist(x$units)),
+      lag = as.double(unlist(x$lags)), width = as.double(unlist(x$widths)),
+      participation = as.double(unlist(x$participation))
+    ), sum(x$size), row.names))
+  }
+  times <- x$times
+  fired <- lapply(x$spikes, \(s) lapply(seq_len(nrow(s)), \(k) colnames(s)[s[k, ] > 0]))
+  new_frame(list(
+    assembly = rep(x$assembly, lengths(times)), time = as.double(unlist(times)),
+    members = lengths(unlist(fired, recursive = FALSE)),
+    units = as.list(unlist(fired, recursive = FALSE))
+  ), sum(lengths(times)), row.names)
+}
+
+#' @rdname tidiers
+#' @exportS3Method generics::tidy
+tidy.assemblies <- function(x, ...) {
+  check_no_dots()
+  check_assemblies_table(x)
+  tidy_frame(term = format(x), size = x$size, width = x$width, estimate = x$count,
+             expected = x$expected, p.value = x$p)
+}
+
+#' @rdname tidiers
+#' @exportS3Method generics::glance
+glance.assemblies <- function(x, ...) {
+  check_no_dots()
+  check_assemblies_table(x)
+  tidy_frame(assemblies = nrow(x), max_size = max(x$size, 0L),
+             members = length(unique(unlist(x$units))), activations = sum(x$count),
+             max_lag = attr(x, "max_lag", exact = TRUE), alpha = attr(x, "alpha", exact = TRUE),
+             n_surrogates = attr(x, "n_surrogates", exact = TRUE))
+}

@@ -1,0 +1,520 @@
+# What all of empirical dynamic modelling works on: the user's data frame, checked, as
+# points in a state space, the rows of library and prediction, and the target of each row.
+
+#' Check what the user gave and prepare it
+#'
+#' Rows are those of `x`, from 1. A *segment* is a stretch of rows that follow each other
+#' in time; without `segments` all rows are one. Neither delay vectors nor targets reach
+#' out of a segment, and delay vectors of the library not out of a pair of `lib` either.
+#'
+#' @param E,embedded Coordinates of a point are `E` lags of each column, or, `embedded`,
+#'   the columns themselves.
+#' @param lib,pred,valid_lib,segments,no_time As the user gave them.
+#' @param ignore_nan Whether rows that miss a coordinate are left out; if not, they are an
+#'   error.
+#' @param targets Whether `target` may have several names, of which the first is predicted.
+#' @return A list:
+#'   * `points`: matrix [rows, dims] of doubles, NA where a lag leaves the segment;
+#'     `complete`, TRUE for rows without NA; `reach`, how many coordinates of each row are
+#'     there, from the first on
+#'   * `lib`: rows with all coordinates and with a row for their target; the target itself
+#'     may be NA. `all_lib`, the same with those that `valid_lib` leaves out
+#'   * `pred`: rows with all coordinates, to predict from, in the order of the pairs: not
+#'     increasing where these are not, and twice where they overlap
+#'   * `lib_pairs`, `pred_pairs` (lists of rows `from` and `to`) and `valid` (TRUE or FALSE
+#'     for each row), the arguments checked
+#'   * `target`: doubles [rows], the target `Tp` rows later in the segment, or NA
+#'   * `frame`: data frame of the time column and `Observations`, what predictions are
+#'     returned next to, and `place`, the row in it of the prediction from each of `pred`
+#'   * `any`: `lib`, `pred` and `place` with rows of which a coordinate is missing
+#'   * `observed` (doubles, the target at each row), `first` and `last` (of the segment of
+#'     each row), `time`, `time_name`, `columns`, `target_name`, `targets` (all names that
+#'     `target` has), `E`, `tau`, `Tp`
+#' @noRd
+edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = NULL,
+                     tau = -1, Tp = 1, embedded = FALSE, valid_lib = NULL,
+                     segments = NULL, no_time = FALSE, ignore_nan = TRUE, targets = FALSE,
+                     call = rlang::caller_env()) {
+  ignore_nan <- check_flag(ignore_nan, "ignore_nan", call)
+  series <- edm_series(x, columns, target, segments, no_time, targets, call)
+  n <- length(series$first)
+  embedded <- check_flag(embedded, "embedded", call)
+  E <- edm_dimension(E, embedded, length(series$columns), call)
+  tau <- edm_shift(tau, "tau", call)
+  Tp <- edm_shift(Tp, "Tp", call)
+  if (tau == 0 && !embedded && E > 1) {
+    abort_arg("tau", "a lag in rows other than 0", "0",
+              "`tau = -1` takes each row and the ones before it.", call)
+  }
+  reach <- if (embedded) 0L else as.double(tau) * (E - 1L)
+  lags <- if (embedded) 0 else as.double(tau) * (seq_len(E) - 1L)
+  check_room(n, length(lags) * length(series$values), "E", "smaller", call = call)
+  made <- .Call(r_edm_points, series$values, lags, series$first, series$last)
+  points <- made$points
+  complete <- made$reach == ncol(points)
+  valid <- edm_mask(valid_lib, n, call)
+  lib <- edm_pairs(lib, "lib", n, call)
+  pred <- edm_pairs(pred, "pred", n, call)
+  rows <- library_rows(lib, reach, Tp, embedded, series)
+  library <- rows[complete[rows]]
+  windows <- prediction_windows(pred, reach, series)
+  out <- prediction_frame(windows, Tp, series)
+  if (!ignore_nan) check_complete(c(rows, out$from), points, series, call)
+  keep <- complete[out$from]
+  c(
+    list(points = points, complete = complete, reach = made$reach, lib = library[valid[library]],
+         all_lib = library, pred = out$from[keep], lib_pairs = lib, pred_pairs = pred, valid = valid,
+         target = shifted(series$observed, Tp, series), frame = out$frame,
+         place = out$place[keep],
+         any = list(lib = rows[valid[rows]], pred = out$from, place = out$place), E = E, tau = tau, Tp = Tp, embedded = embedded),
+    series[c("observed", "first", "last", "time", "time_name", "columns", "target_name",
+             "targets")]
+  )
+}
+
+#' Stop where a row of library or prediction misses a coordinate
+#' @noRd
+check_complete <- function(rows, points, series, call) {
+  missing <- which(is.na(points[rows, , drop = FALSE]), arr.ind = TRUE)
+  if (nrow(missing) == 0L) return(invisible())
+  first <- missing[order(rows[missing[, 1L]], missing[, 2L])[[1L]], ]
+  column <- series$columns[[ceiling(first[[2L]] * length(series$columns) / ncol(points))]]
+  abort_arg("ignore_nan", "TRUE where a row of `lib` or `pred` misses a coordinate",
+            sprintf("FALSE, and row %d needs a value of \"%s\" that is missing",
+                    rows[[first[[1L]]]], column),
+            "With `ignore_nan = TRUE` such rows are left out.", call)
+}
+
+#' Stop where the library has no point
+#'
+#' @param given Whether the user could give `lib`.
+#' @noRd
+check_library <- function(data, given = TRUE, call = rlang::caller_env()) {
+  n <- length(data$lib)
+  if (n == 0L && length(data$all_lib)) {
+    abort_arg("valid_lib", "TRUE for at least one row that can be in the library",
+              sprintf("FALSE for all %s of them", commas(length(data$all_lib))), call = call)
+  }
+  if (n == 0L) {
+    has <- "with at least one complete delay vector and a row for its target"
+    rows <- sum(data$lib_pairs$to - data$lib_pairs$from + 1L)
+    abort_arg(if (given) "lib" else "x", paste(if (given) "rows" else "a data frame", has),
+              sprintf("%s row%s without any", commas(rows), if (rows == 1L) "" else "s"),
+              "The rows may be fewer than a delay vector takes, or hold missing values.", call)
+  }
+  invisible(data)
+}
+
+#' The number of neighbours that a library has: `knn`, or all its points with a warning
+#' @noRd
+library_knn <- function(data, knn, call = rlang::caller_env()) {
+  check_library(data, call = call)
+  n <- length(data$lib)
+  if (knn <= n) return(knn)
+  cli::cli_warn(
+    c(escape_braces(sprintf("The library has %s: all of them are neighbours.",
+                            counted(n, "point"))),
+      x = escape_braces(sprintf("`knn` is %s.", commas(knn))),
+      i = "Give more rows, or a smaller `E` or `knn`."),
+    class = "synfire_warning_knn", call = call
+  )
+  n
+}
+
+# ---- Series --------------------------------------------------------------------------
+
+#' The time, the columns and the target of a data frame
+#' @noRd
+edm_series <- function(x, columns, target, segments, no_time, targets, call) {
+  no_time <- check_flag(no_time, "no_time", call)
+  binned <- table_of_bins(x, segments)
+  x <- binned$x
+  segments <- binned$segments
+  check_frame(x, call)
+  ends <- edm_segments(segments, x, call)
+  named <- if (rlang::is_string(segments) && nrow(x) > 1L) segments
+  data_names <- setdiff(if (no_time) names(x) else names(x)[-1L], named)
+  if (length(data_names) == 0L) {
+    abort_arg("x", "a data frame with a column besides the time", describe(x),
+              "Without a column of times, `no_time = TRUE`.", call)
+  }
+  columns <- edm_names(columns, data_names, "columns", call)
+  target <- if (is.null(target)) columns[[1L]] else edm_names(target, data_names, "target", call)
+  if (length(target) != 1L && !targets) {
+    abort_arg("target", "the name of one column", describe(target), call = call)
+  }
+  time <- if (no_time) seq_len(nrow(x)) else edm_time(x[[1L]], nrow(x), call)
+  check_edm_times(time, ends, call)
+  c(ends, list(
+    values = lapply(columns, \(name) edm_numbers(x, name, "columns", call)),
+    observed = edm_numbers(x, target[[1L]], "target", call),
+    time = time, time_name = if (no_time) "Time" else names(x)[[1L]],
+    columns = columns, target_name = target[[1L]], targets = target
+  ))
+}
+
+#' A data frame as R makes them, with names that can be told apart and shown
+#' @noRd
+check_frame <- function(x, call) {
+  if (is.matrix(x)) {
+    abort_arg("x", "a data frame, its first column the time",
+              sprintf("a matrix of %d rows and %d columns", nrow(x), ncol(x)),
+              "`as.data.frame(x)` makes one, with `no_time = TRUE` if no column is the time.",
+              call)
+  }
+  if (!is.data.frame(x)) {
+    hint <- if (is.numeric(x)) "`data.frame(time = seq_along(x), x = x)` makes one of a series."
+    abort_arg("x", "a data frame, its first column the time", describe(x), hint, call)
+  }
+  if (nrow(x) == 0L) abort_arg("x", "a data frame with rows", "without any", call = call)
+  names <- names(x)
+  if (length(names) != length(x) || anyNA(names)) {
+    abort_arg("x", "a data frame with a name for each column", "without some of them",
+              call = call)
+  }
+  if (!all(is_text(names))) {
+    abort_arg("x", "a data frame whose names are text",
+              paste("one with the name", shown_bytes(names[!is_text(names)][[1L]])),
+              "`names(x) <- iconv(names(x), \"latin1\", \"UTF-8\")` mends names in Latin-1.", call)
+  }
+  if (anyDuplicated(names)) {
+    abort_arg("x", "a data frame with a different name for each column",
+              sprintf("one with \"%s\" twice", names[[anyDuplicated(names)]]), call = call)
+  }
+}
+
+#' Whether strings are what their encoding says
+#' @noRd
+is_text <- function(x) Encoding(x) == "latin1" | validUTF8(x)
+
+shown_bytes <- function(x) paste0("\"", iconv(x, "latin1", "ASCII", sub = "byte"), "\"")
+
+#' The time of each row, of any class that has one value a row
+#' @noRd
+edm_time <- function(time, n, call) {
+  if (inherits(time, "POSIXlt")) time <- as.POSIXct(time)
+  if (!is.atomic(time) || is.raw(time) || !is.null(dim(time)) || length(time) != n) {
+    is <- if (is.list(time)) "a list" else if (is.null(dim(time))) describe(time) else "a matrix"
+    abort_arg("x", "a data frame whose first column, the time, has one value a row",
+              paste("one where that is", is), "Without a column of times, `no_time = TRUE`.",
+              call)
+  }
+  time
+}
+
+#' Names of columns; one string may hold several, parted by commas or blanks
+#' @noRd
+edm_names <- function(names, among, arg, call) {
+  if (is.null(names)) {
+    if (length(among) == 1L) return(among)
+    abort_arg(arg, "names of columns of `x`", "missing",
+              paste0("There are ", some(among), "."), call)
+  }
+  if (!is.character(names) || length(names) == 0L || anyNA(names)) {
+    abort_arg(arg, "names of columns of `x`", describe(names), call = call)
+  }
+  if (!all(is_text(names))) {
+    abort_arg(arg, "names of columns of `x`", shown_bytes(names[!is_text(names)][[1L]]),
+              "It is no text in UTF-8: `iconv()` makes it one.", call)
+  }
+  names <- enc2utf8(as.vector(names))
+  if (length(names) == 1L && !names %in% among) {
+    names <- trimws(strsplit(names, if (grepl(",", names)) "," else "[[:space:]]+")[[1L]])
+    names <- names[nzchar(names)]
+  }
+  unknown <- setdiff(names, among)
+  if (length(unknown) || length(names) == 0L) {
+    unknown <- if (length(unknown)) unknown[[1L]] else ""
+    near <- among[[which.min(utils::adist(unknown, among, ignore.case = TRUE))]]
+    abort_arg(arg, "names of columns of `x`", sprintf("\"%s\", which is none", unknown),
+              sprintf("Did you mean \"%s\"?", near), call)
+  }
+  names
+}
+
+#' Numbers of a column, with NA for all that is not finite
+#' @noRd
+edm_numbers <- function(x, name, arg, call) {
+  values <- x[[name]]
+  # A time series and I() are numbers all the same.
+  if (inherits(values, c("ts", "AsIs"))) values <- unclass(values)
+  if (!is_plain_numeric(values) || !is.null(dim(values)) || length(values) != nrow(x)) {
+    kind <- if (!is.null(dim(values))) "a matrix" else if (is.object(values)) {
+      paste("of class", class(values)[[1L]])
+    } else {
+      kind_of(values)
+    }
+    abort_arg(arg, "names of numeric columns", sprintf("\"%s\", which is %s", name, kind),
+              call = call)
+  }
+  values <- as.double(values)
+  values[!is.finite(values)] <- NA_real_
+  most <- max(abs(values), 0, na.rm = TRUE)
+  if (most > edm_largest || most > 0 && most < 1 / edm_largest) {
+    abort_arg(arg, sprintf("columns of numbers from %g to %g in size", 1 / edm_largest,
+                           edm_largest),
+              sprintf("\"%s\", the largest of which is %g", name, most),
+              "Squares of others are beyond what a computer holds: take another unit.", call)
+  }
+  values
+}
+
+#' Numbers whose squares, and sums of them, are within the range of a double
+#' @noRd
+edm_largest <- 1e140
+
+#' First and last row of the segment of each row
+#' @noRd
+edm_segments <- function(segments, x, call) {
+  n <- nrow(x)
+  if (is.null(segments)) return(list(first = rep(1L, n), last = rep(n, n)))
+  if (rlang::is_string(segments) && n > 1L) {
+    segments <- x[[edm_names(segments, names(x), "segments", call)]]
+  }
+  if (!is.atomic(segments) || length(segments) != n || anyNA(segments)) {
+    is <- if (is.atomic(segments) && anyNA(segments)) "missing somewhere" else describe(segments)
+    abort_arg("segments", sprintf("a column of `x` or a vector of length %d", n), is,
+              call = call)
+  }
+  runs <- rle(as.integer(factor(segments)))$lengths
+  last <- cumsum(runs)
+  list(first = rep(last - runs + 1L, runs), last = rep(last, runs))
+}
+
+#' Tell of a time that several rows in a row have, and stop where it comes back later
+#'
+#' The clock may be coarser than the rows, such as years where these are months. But where a
+#' time comes back after others, trials are stacked.
+#' @noRd
+check_edm_times <- function(time, ends, call) {
+  one <- one_segment(ends)
+  again <- which(duplicated(if (one) time else data.frame(ends$first, time)) & !is.na(time))
+  if (length(again) == 0L) return(invisible())
+  same <- time[again - 1L] == time[again]
+  back <- again[is.na(same) | !same]
+  if (length(back)) {
+    abort_arg("x", "a data frame whose times do not come back",
+              sprintf("one with the time %s again in row %d", format(time[[back[[1L]]]]),
+                      back[[1L]]),
+              paste("For trials, `segments` names the column that tells them apart. If the",
+                    "first column is no time, `no_time = TRUE` takes rows as steps."), call)
+  }
+  text <- sprintf("Some rows have the same time: row %d has %s, as the row before it.",
+                  again[[1L]], format(time[[again[[1L]]]]))
+  cli::cli_inform(
+    c(i = escape_braces(text), i = "Rows count as steps, in the order they have."),
+    class = "synfire_message_times"
+  )
+}
+
+#' Prepare the same data several times, and tell of its times but once
+#' @noRd
+times_told_once <- function(expr) {
+  told <- FALSE
+  withCallingHandlers(expr, synfire_message_times = \(m) {
+    if (told) invokeRestart("muffleMessage")
+    told <<- TRUE
+  })
+}
+
+#' Values `by` rows later in the same segment
+#' @noRd
+shifted <- function(values, by, ends) {
+  n <- length(values)
+  if (!one_segment(ends)) return(observed_at(values, seq_len(n) + by, ends$first, ends$last))
+  gone <- rep(values[NA_integer_], min(abs(by), n))
+  kept <- seq_len(n - length(gone))
+  if (by < 0) c(gone, values[kept]) else c(values[kept + length(gone)], gone)
+}
+
+#' Whether all rows are in one segment, as most often
+#' @noRd
+one_segment <- function(ends) ends$last[[1L]] == length(ends$last)
+
+# ---- Arguments -----------------------------------------------------------------------
+
+edm_dimension <- function(E, embedded, columns, call) {
+  if (embedded) {
+    if (!is.null(E) && check_count(E, "E", call = call) != columns) {
+      abort_arg("E", "the number of columns where these are `embedded`, or left out",
+                sprintf("%d with %d columns", as.integer(E), columns), call = call)
+    }
+    return(columns)
+  }
+  if (is.null(E)) {
+    abort_arg("E", "given, the number of lags", "missing",
+              "`embed_dimension()` finds one that predicts well.", call)
+  }
+  as.integer(check_count(E, "E", max = 1000, call = call))
+}
+
+#' A whole number of rows of either sign
+#' @noRd
+edm_shift <- function(rows, arg, call) {
+  as.integer(check_count(rows, arg, min = -1e6, max = 1e6, call = call))
+}
+
+#' The `knn` argument: `default` for NULL and 0
+#' @noRd
+edm_knn <- function(knn, default, call = rlang::caller_env()) {
+  if (is.null(knn)) return(as.integer(default))
+  knn <- check_count(knn, "knn", min = 0, max = 2^30, call = call)
+  as.integer(if (knn == 0) default else knn)
+}
+
+edm_exclusion <- function(exclusion_radius, call = rlang::caller_env()) {
+  as.integer(check_count(exclusion_radius, "exclusion_radius", min = 0, max = 2^30,
+                         call = call))
+}
+
+edm_mask <- function(valid_lib, n, call) {
+  if (is.null(valid_lib)) return(rep(TRUE, n))
+  if (!is.logical(valid_lib) || length(valid_lib) != n || anyNA(valid_lib)) {
+    is <- if (is.logical(valid_lib) && anyNA(valid_lib)) "missing somewhere"
+    abort_arg("valid_lib", sprintf("TRUE or FALSE for each of the %d rows", n),
+              is %||% describe(valid_lib), call = call)
+  }
+  valid_lib
+}
+
+#' Pairs of rows, `from` and `to`, from numbers or from a string of numbers
+#' @noRd
+edm_pairs <- function(rows, arg, n, call) {
+  if (is.null(rows)) return(list(from = 1L, to = n))
+  must <- "pairs of rows, c(first, last) or c(first, last, first, last)"
+  given <- rows
+  if (rlang::is_string(rows)) {
+    rows <- suppressWarnings(as.numeric(strsplit(trimws(rows), "[,[:space:]]+")[[1L]]))
+  }
+  if (!is_plain_numeric(rows) || length(rows) == 0L || length(rows) %% 2L != 0L ||
+        anyNA(rows) || any(rows != round(rows))) {
+    abort_arg(arg, must, describe(given), call = call)
+  }
+  from <- rows[c(TRUE, FALSE)]
+  to <- rows[c(FALSE, TRUE)]
+  if (any(from > to)) {
+    k <- which(from > to)[[1L]]
+    abort_arg(arg, must, sprintf("from %s to %s", exact_row(from[[k]]), exact_row(to[[k]])),
+              "The first row comes first.", call)
+  }
+  if (any(rows < 1 | rows > n)) {
+    abort_arg(arg, sprintf("rows of `x`, from 1 to %d", n),
+              paste("row", exact_row(rows[rows < 1 | rows > n][[1L]])), call = call)
+  }
+  list(from = as.integer(from), to = as.integer(to))
+}
+
+exact_row <- function(row) format(row, scientific = FALSE, trim = TRUE)
+
+# ---- Rows ----------------------------------------------------------------------------
+
+#' Cut pairs of rows, in any order, where a segment ends
+#' @noRd
+cut_pairs <- function(pairs, series) {
+  if (one_segment(series)) return(pairs)
+  first <- findInterval(pairs$from, unique(series$first))
+  parts <- findInterval(pairs$to, unique(series$first)) - first + 1L
+  segment <- sequence(parts, first)
+  list(from = pmax(rep(pairs$from, parts), unique(series$first)[segment]),
+       to = pmin(rep(pairs$to, parts), unique(series$last)[segment]))
+}
+
+#' Rows in increasing order, each once, and where each of `rows` is among them
+#' @noRd
+in_order <- function(rows) {
+  if (!is.unsorted(rows, strictly = TRUE)) return(list(rows = rows, at = seq_along(rows)))
+  once <- sort(unique(rows))
+  list(rows = once, at = match(rows, once))
+}
+
+between <- function(from, to) {
+  keep <- from <= to
+  sequence(to[keep] - from[keep] + 1L, from[keep])
+}
+
+#' Rows of the library: delay vectors do not leave their pair, nor targets the segment
+#'
+#' The rest is as in rEDM, as numbers can only be the same if the library is. With a
+#' positive `Tp` the pair given last ends `Tp` rows earlier, while targets may lie after the
+#' other ones; with a negative `Tp` each begins `-Tp - 1` rows after its first delay vector.
+#' A row in several pairs is there once.
+#' @noRd
+library_rows <- function(pairs, reach, Tp, embedded, series) {
+  pairs <- cut_pairs(pairs, series)
+  lead <- max(-reach, 0L) + if (Tp < 0L && !embedded) -Tp - 1L else 0L
+  tail <- max(reach, 0L) + max(Tp, 0L) * (seq_along(pairs$to) == length(pairs$to))
+  rows <- between(pairs$from + lead, pairs$to - tail)
+  target <- rows + Tp
+  in_order(rows[target >= series$first[rows] & target <= series$last[rows]])$rows
+}
+
+#' Pairs of rows to predict from, without those at the ends of a segment where the delay
+#' vector leaves it
+#' @noRd
+prediction_windows <- function(pairs, reach, series) {
+  pairs <- cut_pairs(pairs, series)
+  from <- pmax(pairs$from, series$first[pairs$from] + max(-reach, 0L))
+  to <- pmin(pairs$to, series$last[pairs$to] - max(reach, 0L))
+  list(from = from[from <= to], to = to[from <= to])
+}
+
+#' The table predictions are returned in: for each window its rows and those `Tp` after
+#' (before, if negative)
+#' @noRd
+prediction_frame <- function(windows, Tp, series) {
+  sizes <- windows$to - windows$from + 1L
+  shown <- sizes + abs(Tp)
+  row <- sequence(shown, windows$from + min(Tp, 0L))
+  first <- rep(series$first[windows$from], shown)
+  last <- rep(series$last[windows$from], shown)
+  frame <- list(times_at(series$time, row, first, last),
+                observed_at(series$observed, row, first, last))
+  frame <- structure(frame, names = c(series$time_name, "Observations"),
+                     row.names = .set_row_names(length(row)), class = "data.frame")
+  before <- cumsum(c(0L, shown))[seq_along(sizes)]
+  list(frame = frame, from = between(windows$from, windows$to),
+       place = sequence(sizes, before + 1L + max(Tp, 0L)))
+}
+
+#' Values at rows, NA beyond the ends of a segment
+#' @noRd
+observed_at <- function(values, row, first, last) {
+  row[row < first | row > last] <- NA
+  values[row]
+}
+
+#' Times of rows, continued by the first step of a segment beyond its ends
+#' @noRd
+times_at <- function(time, row, first, last) {
+  outside <- which(row < first | row > last)
+  if (length(outside) == 0L) return(time[row])
+  if (is.factor(time)) time <- as.character(time)
+  later <- row[outside] > last[outside]
+  edge <- ifelse(later, last[outside], first[outside])
+  steps <- row[outside] - edge
+  begin <- first[outside]
+  second <- pmin(begin + 1L, last[outside])
+  row[outside] <- edge
+  out <- time[row]
+  out[outside] <- time_beyond(time, edge, begin, second, steps)
+  out
+}
+
+time_beyond <- function(time, edge, begin, second, steps) {
+  if (is.character(time)) return(text_beyond(time[edge], time[begin], time[second], steps))
+  beyond <- time[edge] + (time[second] - time[begin]) * steps
+  if (is.integer(time)) as.integer(beyond) else beyond
+}
+
+#' Times as text: dates go on, with or without a time of day; what else it may be does not
+#' @noRd
+text_beyond <- function(edge, begin, second, steps) {
+  for (form in c("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S")) {
+    parse <- \(text) as.POSIXct(strptime(text, form, tz = "UTC"))
+    all <- c(edge, begin, second)
+    if (!identical(format(parse(all), form), all)) next
+    days <- difftime(parse(second), parse(begin), units = "days")
+    return(format(parse(edge) + days * steps, form))
+  }
+  rep(NA_character_, length(steps))
+}

@@ -1,0 +1,199 @@
+# The network of a table of episodes: units, and the steps between them.
+
+#' Network of the steps in episodes
+#'
+#' A directed multigraph with a vertex for each unit of the episodes and an edge for each
+#' step: a pair of units, in this order, and the delay interval between them. Steps with
+#' the same units and another interval are different edges.
+#'
+#' Vertices stand in the order of the recording's units, where the episodes know their
+#' recording, else in the order in which they come. A unit that is in no episode has no
+#' vertex; a unit that is an episode of its own only is a vertex without edges.
+#'
+#' @param x An `episodes` object, as [mine_episodes()] gives it.
+#' @param ... Not used; must be empty.
+#' @return An igraph graph. Vertex attributes: `name`, the unit, and `spikes`, its number
+#'   of spikes in the recording (`NA` without one). Edge attributes: `low` and `high`, the
+#'   interval in seconds; `count`, the highest count of an episode that contains the step
+#'   (`NA` where none of them has been counted); `episodes`, the number of episodes that
+#'   contain it; `size`, the size of the largest of these.
+#' @section Errors:
+#' Where igraph is not installed.
+#' @seealso [autoplot.episodes()] with `type = "network"` to draw it.
+#' @examplesIf rlang::is_installed("igraph")
+#' set.seed(1)
+#' x <- simulate_sym26(duration = 10)
+#' intervals <- cbind(low = c(0, 0.005, 0.010), high = c(0.005, 0.010, 0.015))
+#' found <- mine_episodes(x, min_count = 100, intervals = intervals, threads = 2)
+#' graph <- igraph::as.igraph(found)
+#' igraph::degree(graph, mode = "out")
+#' @exportS3Method igraph::as.igraph
+as.igraph.episodes <- function(x, ...) {
+  rlang::check_installed("igraph", "to make a network of episodes.")
+  check_no_dots()
+  check_episodes(x)
+  steps <- episode_steps(x)
+  vertices <- data.frame(name = episode_units(x))
+  recording <- own_recording(x)
+  vertices$spikes <- if (is.null(recording)) {
+    rep(NA_integer_, nrow(vertices))
+  } else {
+    unit <- .subset2(recording, "unit")
+    tabulate(unit, nlevels(unit))[match(vertices$name, levels(unit))]
+  }
+  igraph::graph_from_data_frame(steps, directed = TRUE, vertices = vertices)
+}
+
+#' Units of the episodes, each once
+#' @noRd
+episode_units <- function(x) {
+  units <- unique(as.character(unlist(.subset2(x, "units"), use.names = FALSE)))
+  recording <- own_recording(x)
+  if (is.null(recording)) return(units)
+  known <- levels(.subset2(recording, "unit"))
+  c(known[known %in% units], setdiff(units, known))
+}
+
+#' The steps of the episodes: a row for each (from, to, low, high)
+#'
+#' @return Data frame `from`, `to`, `low`, `high`, `count`, `episodes`, `size`; in the
+#'   order in which the steps first come.
+#' @noRd
+episode_steps <- function(x) {
+  units <- .subset2(x, "units")
+  n_steps <- pmax(lengths(units) - 1L, 0L)
+  owner <- rep(seq_along(units), n_steps)
+  all <- data.frame(
+    from = as.character(unlist(lapply(units, \(u) u[-length(u)]), use.names = FALSE)),
+    to = as.character(unlist(lapply(units, \(u) u[-1L]), use.names = FALSE)),
+    low = as.double(unlist(.subset2(x, "low"), use.names = FALSE)),
+    high = as.double(unlist(.subset2(x, "high"), use.names = FALSE))
+  )
+  key <- step_keys(all)
+  steps <- all[!duplicated(key), , drop = FALSE]
+  row.names(steps) <- NULL
+
+  count <- as.double(.subset2(x, "count"))[owner]
+  # Where a step comes more than once, the last assignment stays.
+  rising <- order(count, na.last = NA)
+  steps$count <- rep(NA_real_, nrow(steps))
+  steps$count[key[rising]] <- count[rising]
+  # An episode that goes through the same step twice is one episode.
+  once <- !duplicated((owner - 1) * max(1, key) + key)
+  steps$episodes <- tabulate(key[once], nrow(steps))
+  rising <- order(n_steps[owner])
+  steps$size <- integer(nrow(steps))
+  steps$size[key[rising]] <- (n_steps[owner] + 1L)[rising]
+  steps
+}
+
+#' A number for each step, the same for the same step
+#'
+#' Group numbers rather than pasted text, in which units with odd names could collide.
+#' @noRd
+step_keys <- function(steps) {
+  number <- \(v) match(v, unique(v))
+  key <- number(steps$from)
+  for (column in c("to", "low", "high")) {
+    this <- number(steps[[column]])
+    key <- number((key - 1) * max(1, this) + this)
+  }
+  key
+}
+
+#' The steps that are not among those to drop
+#' @noRd
+without_steps <- function(steps, drop) {
+  key <- step_keys(rbind(steps, drop))
+  own <- seq_len(nrow(steps))
+  steps[!key[own] %in% key[-own], , drop = FALSE]
+}
+
+# ---- Drawing it ----------------------------------------------------------------------
+
+#' @param drop Steps, as episode_steps() gives them, that are left out.
+#' @noRd
+plot_network <- function(x, edges, layout, call, drop = NULL) {
+  rlang::check_installed("igraph", "to draw a network of episodes.")
+  steps <- episode_steps(x)
+  all <- without_steps(steps, drop)
+  # Chains may stand out where none of their pairs does by itself.
+  if (nrow(all) == 0L) all <- steps
+  if (nrow(all) == 0L) return(empty_picture("No unit follows another", "no network"))
+  counted <- !anyNA(all$count)
+  # Without counts, steps that are in many episodes come first.
+  all$weight <- if (counted) all$count else all$episodes
+  # Most pairs of busy units are frequent by chance; what goes on to a third is rarer.
+  steps <- all[order(all$size < 3L, -all$weight, all$from, all$to, method = "radix"), ]
+  steps <- steps[seq_len(min(edges, nrow(steps))), ]
+  names <- episode_units(x)
+  names <- names[names %in% c(steps$from, steps$to)]
+  recording <- own_recording(x)
+  array <- if (is.null(layout)) unit_places(recording)
+  mapped <- !is.null(array) && all(names %in% rownames(array))
+  place <- network_layout(steps, names, if (mapped) array else layout, call)
+  areas <- unit_areas(recording)
+
+  radius <- if (mapped) map_radius(place) else network_radius(place)
+  curves <- edge_curves(steps, place, radius)
+  # Groups are drawn in their order: what ranks first comes last, on top.
+  curves$group <- -curves$edge
+  circles <- node_circles(place, radius)
+  short <- shorten_labels(names)
+
+  known <- unique(steps[c("low", "high")])
+  known <- known[order(known$low, known$high), ]
+  intervals <- interval_names(known$low, known$high)
+  by_interval <- length(intervals) > 1L && length(intervals) <= 8L
+  curves$interval <- factor(interval_names(curves$low, curves$high), intervals)
+  what <- if (counted) "Count" else "Episodes"
+  # Wide lines would hide what is close to each other.
+  narrow <- min(1, max(0.4, radius / 0.03))
+  width <- ggplot2::scale_linewidth_continuous(
+    name = what, range = c(0.4 * sqrt(narrow), 1.9 * narrow), breaks = weight_breaks(steps$weight),
+    labels = commas_each
+  )
+
+  ggplot2::ggplot() +
+    ggplot2::geom_path(
+      ggplot2::aes(x = .data$x, y = .data$y, group = .data$group, linewidth = .data$weight,
+                   colour = if (by_interval) .data$interval else .data$weight),
+      data = curves, lineend = "butt", linejoin = "mitre", arrow = edge_arrows(curves),
+      key_glyph = key_without_arrow
+    ) +
+    (if (mapped) array_layer(array, names)) +
+    node_layers(circles, place, short$labels, areas[names]) +
+    width +
+    (if (by_interval) {
+      ggplot2::scale_colour_manual(
+        name = "Delay (ms)", values = rlang::set_names(syn_palette(length(intervals)), intervals),
+        limits = intervals,
+        guide = ggplot2::guide_legend(order = 1, override.aes = list(linewidth = 1.4))
+      )
+    } else {
+      ggplot2::scale_colour_gradientn(colours = syn_scale[-1L], guide = "none")
+    }) +
+    ggplot2::coord_equal(clip = "off") +
+    ggplot2::labs(
+      caption = network_caption(nrow(steps), nrow(all), intervals, by_interval, short$left_out,
+                                mapped)
+    ) +
+    theme_synfire() +
+    ggplot2::theme(
+      axis.text = ggplot2::element_blank(), axis.title = ggplot2::element_blank(),
+      axis.line.x.bottom = ggplot2::element_blank(), axis.ticks = ggplot2::element_blank(),
+      panel.grid.major = ggplot2::element_blank(),
+      plot.caption = ggplot2::element_text(colour = syn_muted)
+    )
+}
+
+network_caption <- function(drawn, all, intervals, by_interval, left_out, mapped) {
+  c(
+    if (drawn < all) sprintf("%s of %s steps.", commas(drawn), commas(all)) else
+      sprintf("%s %s.", commas(all), if (all == 1L) "step" else "steps"),
+    if (length(intervals) == 1L) sprintf("Delay %s ms.", intervals),
+    if (!by_interval && length(intervals) > 1L) sprintf("%d delay intervals.", length(intervals)),
+    if (nzchar(left_out)) sprintf("Names of units begin with \"%s\".", left_out),
+    if (mapped) "\nUnits stand where they lie; dots are the others."
+  ) |> paste(collapse = " ")
+}

@@ -1,0 +1,184 @@
+# Pictures of episodes: which one, of which episodes, and what to call these.
+
+#' Plots of episodes
+#'
+#' Four pictures of what [mine_episodes()] found. `"counts"` shows how many episodes there
+#' are of each size, and how their counts are distributed. `"raster"` is a stretch of the
+#' recording with occurrences drawn into it. `"network"` shows the steps between units.
+#' `"lags"` shows how the lags of each step are distributed.
+#'
+#' # Which episodes
+#' The largest episodes are often variants of each other. So that a picture shows
+#' different things, episodes are taken in the order of size, then count, and one that
+#' shares more than half of its units with those taken before is passed over. `episodes`
+#' sets how many are taken, or says which. Of a table whose rows you have put into an order
+#' the first ones are taken, `found[order(-found$count), ]`.
+#'
+#' # The raster
+#' A line connects the events of an occurrence; its spikes are drawn bold. Occurrences
+#' are the non-overlapped ones that [episode_occurrences()] gives, those that attain the
+#' count. Without `from` and `to` the stretch is where most of them lie; it is six times
+#' as long as a typical occurrence of the longest lasting episode, and longer where spikes
+#' are few. Units stand in the order of the episodes drawn, from top to bottom, then the
+#' others, by area, depth and position where [unit_table()] has them. Of more than a
+#' hundred units only a sample of the others is drawn, at even steps; `others` says how
+#' many.
+#'
+#' # The network
+#' An arrow is a step of an episode, as in [as.igraph.episodes()]: wider for higher
+#' counts, coloured by its delay interval, or by its count where all steps have the same
+#' interval. At most `edges` steps are drawn: first those that are part of an episode of
+#' three or more units, then the others, by count. Units without such a step are left
+#' out. So is, where names are long, what they have in common at the beginning. Where
+#' [unit_table()] has the columns `x` and `y`, units stand at their positions, as on a map of
+#' the array; where it has `area`, they are coloured by it.
+#'
+#' @param object,x An `episodes` object with counts.
+#' @param type Which picture.
+#' @param ... For `plot()`, passed on to `autoplot()`; else not used.
+#' @param episodes For `"raster"` and `"lags"`: how many episodes to draw, a character
+#'   vector of those wanted (as in the column `episode`), or an `episodes` object.
+#' @param from,to For `"raster"`: the stretch to draw, in seconds.
+#' @param order For `"raster"`: the order of the units. `"episodes"` as described;
+#'   `"levels"` and `"rate"` as in [autoplot.spike_trains()].
+#' @param others For `"raster"`: how many of the units that are in no episode to draw, `Inf`
+#'   for all of them; by default all of up to a hundred units, else 40.
+#' @param edges For `"network"`: the largest number of steps to draw.
+#' @param layout For `"network"`: positions of the units. A function of an igraph graph
+#'   that gives a matrix, such as [igraph::layout_in_circle()], or a two-column matrix of
+#'   positions with the units as row names, such as the places of electrodes.
+#' @param bins For `"lags"`: number of bins of each histogram.
+#' @param recording The [spike_trains] that `"raster"` and `"lags"` look into; by default
+#'   those that were mined.
+#' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
+#'   invisibly.
+#' @section Errors:
+#' For an object without episodes, or without what the picture needs (counts, a
+#' recording, an episode of at least two units); for episodes that are not among those
+#' given; and where ggplot2 or igraph is not installed. `"network"` of a table in which no unit
+#' follows another is no error: a message says so, and the picture does.
+#' @seealso [as.igraph.episodes()], [episode_occurrences()], [episode_lags()]
+#' @examplesIf rlang::is_installed(c("ggplot2", "igraph"))
+#' set.seed(1)
+#' x <- simulate_sym26(duration = 10)
+#' intervals <- cbind(low = c(0, 0.005, 0.010), high = c(0.005, 0.010, 0.015))
+#' found <- mine_episodes(x, min_count = 100, intervals = intervals, threads = 2)
+#' plot(found)
+#' plot(found, type = "raster", episodes = 2)
+#' plot(found, type = "network", edges = 16)
+#' plot(found, type = "lags", episodes = 1)
+#' @exportS3Method ggplot2::autoplot
+autoplot.episodes <- function(object, type = c("counts", "raster", "network", "lags"), ...,
+                              episodes = 3, from = NULL, to = NULL,
+                              order = c("episodes", "levels", "rate"), others = NULL,
+                              edges = 25,
+                              layout = NULL, bins = 20,
+                              recording = attr(object, "recording", exact = TRUE)) {
+  rlang::check_installed("ggplot2", "to draw episodes.")
+  check_no_dots()
+  call <- rlang::current_env()
+  type <- check_choice(type)
+  order <- check_choice(order)
+  if (!is.null(others)) others <- check_count(others, min = 0, infinite = TRUE)
+  edges <- check_count(edges)
+  check_episodes(object, call = call)
+  bins <- check_count(bins)
+  if (!is.null(from)) from <- check_number(from)
+  if (!is.null(to)) to <- check_number(to)
+  check_episode_choice(object, episodes, call)
+  if (!is.null(recording)) check_spike_trains(recording, "recording", call)
+  check_layout(layout)
+  if (nrow(object) == 0L && type != "network") {
+    abort_arg("object", "a table with at least one episode", "empty",
+              "Mine with a lower `min_count`, or with wider `intervals`.", call = call)
+  }
+  if (type %in% c("raster", "lags")) {
+    if (is.null(recording)) {
+      abort_arg("recording", "the spike trains to look into", "NULL",
+                "These episodes do not know their recording; give it.", call = call)
+    }
+    episodes <- choose_episodes(object, episodes, call)
+  }
+  switch(
+    type,
+    counts = plot_counts(object, call),
+    raster = plot_episode_raster(recording, episodes, from, to, order, others, call),
+    network = plot_network(object, edges, layout, call),
+    lags = autoplot.episode_lags(episode_lags(recording, episodes, bins = bins))
+  )
+}
+
+#' @rdname autoplot.episodes
+#' @export
+plot.episodes <- function(x, ...) draw(autoplot.episodes(x, ...))
+
+# ---- Which episodes, and what to call them -----------------------------------------
+
+#' Error unless an argument `episodes` is a number, episodes, or names of some in the table
+#' @noRd
+check_episode_choice <- function(x, episodes, call) {
+  if (inherits(episodes, "episodes")) return(check_episodes(episodes, "episodes", call))
+  if (!is.character(episodes)) return(check_count(episodes, call = call))
+  unknown <- episodes[!episodes %in% .subset2(x, "episode")]
+  if (length(episodes) == 0L || length(unknown) > 0L) {
+    abort_arg("episodes", "a number, or episodes of the table",
+              if (length(unknown)) {
+                sprintf("\"%s\", which is not among them", unknown[[1L]])
+              } else {
+                "empty"
+              },
+              call = call)
+  }
+}
+
+#' The episodes that an argument `episodes` asks for, of at least two units
+#' @noRd
+choose_episodes <- function(x, episodes, call = rlang::caller_env()) {
+  chosen <- if (inherits(episodes, "episodes")) {
+    episodes
+  } else if (is.character(episodes)) {
+    x[match(episodes, .subset2(x, "episode")), ]
+  } else {
+    x[best_episodes(x, episodes), ]
+  }
+  chosen <- chosen[.subset2(chosen, "size") >= 2L, ]
+  if (nrow(chosen) == 0L) {
+    abort_arg("episodes", "at least one episode of two or more units", "none", call = call)
+  }
+  chosen
+}
+
+#' Rows of the largest episodes that differ from each other
+#' @noRd
+best_episodes <- function(x, n) {
+  units <- .subset2(x, "units")
+  size <- .subset2(x, "size")
+  if (is_ordered(x)) return(utils::head(which(size >= 2L), n))
+  rows <- order(-size, -.subset2(x, "count"), .subset2(x, "episode"), method = "radix")
+  rows <- rows[size[rows] >= 2L]
+  distinct_rows(units, rows, n)
+}
+
+#' "A > B > C", the middle of long ones left out; with "(size, count)" where asked for
+#' @noRd
+chain_names <- function(x, count = FALSE, most = 6L) {
+  names <- vapply(.subset2(x, "units"), \(u) {
+    n <- length(u)
+    paste(if (n > most) c(u[1:(most - 3L)], "...", u[[n]]) else u, collapse = " > ")
+  }, character(1))
+  if (count && !anyNA(.subset2(x, "count"))) {
+    names <- sprintf("%s (%d units, %s times)", names, .subset2(x, "size"),
+                     commas_each(.subset2(x, "count")))
+  }
+  # Episodes with the same units differ in their intervals.
+  twice <- names %in% names[duplicated(names)]
+  names[twice] <- paste0(names[twice], " #", seq_along(names)[twice])
+  names
+}
+
+#' "(5, 15]", in milliseconds
+#' @noRd
+interval_names <- function(low, high) {
+  ms <- \(v) trimws(format_each(signif(1000 * v, 9)))
+  sprintf("(%s, %s]", ms(low), ms(high))
+}

@@ -1,0 +1,234 @@
+# The table that direct_links() returns: how it is made, printed and summed up.
+
+#' @param links The links that were looked at: `cause`, `effect` and `rho`.
+#' @param found What links_at_once() gives.
+#' @param series Names of the series that `found` has numbers of.
+#' @param order Names of all series, in the order of the map.
+#' @noRd
+new_direct_links <- function(links, found, series, order, parameters, call, elapsed, device) {
+  n <- nrow(links)
+  reason <- found$reason
+  tested <- which(is.na(reason))
+  column <- \(value, missing) replace(rep(missing, n), tested, value)
+  test <- found$test
+  # Rows that are missing may leave too few for a test.
+  known <- !is.na(test$p_value)
+  q <- stats::p.adjust(test$p_value, "BH")
+  from <- match(links$cause, series)
+  to <- match(links$effect, series)
+  kinds <- kinds_of_links(from[tested][known], to[tested][known],
+                          q[known] <= parameters$alpha,
+                          test$alone[known] <= parameters$alpha, found$parties[known])
+  kind <- rep(6L, n)
+  kind[tested[known]] <- kinds$kind
+  reason[tested[!known]] <- "short"
+  through <- rep(NA_character_, n)
+  through[tested[known]] <- listed_names(kinds$through, series)
+  columns <- list(
+    cause = links$cause, effect = links$effect, rho = links$rho,
+    link = factor(direct_link_kinds[kind], direct_link_kinds), delay = column(test$delay, NA_integer_),
+    gain = column(test$gain, NA_real_), t = column(test$t, NA_real_),
+    p_value = column(test$p_value, NA_real_), q_value = column(q, NA_real_),
+    through = through, reason = reason
+  )
+  new_table(columns, "direct_links", list(series = order, parameters = parameters,
+                                          call = call, elapsed = elapsed, device = device))
+}
+
+#' Names separated by commas, of each of a list of numbers; NA where there are none
+#' @noRd
+listed_names <- function(numbers, names) {
+  n <- lengths(numbers)
+  out <- rep(NA_character_, length(n))
+  for (k in seq_len(max(n, 0L))) {
+    has <- which(n >= k)
+    name <- names[vapply(numbers[has], `[[`, 0L, k)]
+    out[has] <- if (k == 1L) name else paste0(out[has], ", ", name)
+  }
+  out
+}
+
+# ---- Printing ------------------------------------------------------------------------
+
+#' Tables of direct links
+#'
+#' @param x,object What [direct_links()] returned.
+#' @param n How many links to print, or how many sentences; `Inf` for all.
+#' @param ... Not used; must be empty.
+#' @return `format()` gives two lines, `print()` shows the direct links first, those with the
+#'   highest `t` first. `summary()` gives a list of class `summary.direct_links`: `about`, the
+#'   lines of `format()`; `also`, lines about the delays of direct links, and the reasons of
+#'   those that were refused; `kinds`, the number of links of each kind; `hubs`, a data frame of
+#'   the series with a direct link: `series`, `drives` and `driven`, numbers of direct links,
+#'   by `drives`; `sentences`, a data frame of the links: `cause`, `effect`, `link` and
+#'   `said`, a sentence with the numbers.
+#' @seealso [direct_links()], [autoplot.direct_links()].
+#' @examples
+#' wiring <- rbind(c(0, 0.2, 0), c(0, 0, 0.2), 0)
+#' set.seed(1)
+#' x <- simulate_coupled_maps(400, wiring, noise = 0.02)
+#' links <- direct_links(causal_map(x, E = 3, threads = 2), x, threshold = 0.1, threads = 2)
+#' summary(links)
+#' @name direct_links_tables
+NULL
+
+#' @rdname direct_links_tables
+#' @export
+format.direct_links <- function(x, ...) {
+  check_no_dots()
+  parameters <- attr(x, "parameters", exact = TRUE)
+  c(sprintf("Direct links: %s among %s", rows_text(x, "link"),
+            counted(length(attr(x, "series", exact = TRUE)), "series", "series")),
+    if (nrow(x) == 0L) no_link_text(x) else {
+      sprintf("%s (rho of %s or more; false discovery rate %s)", kinds_text(x),
+              format(parameters$threshold), format(parameters$alpha))
+    })
+}
+
+#' Why a table of links is empty
+#' @noRd
+no_link_text <- function(x) {
+  if (attr(x, "rows", exact = TRUE) > 0L) return("No link is left in this part of the table.")
+  parameters <- attr(x, "parameters", exact = TRUE)
+  highest <- parameters$highest_rho
+  if (is.na(highest)) return("No two series of the map have a rho, so no link was tested.")
+  sprintf(paste("No link was tested: the highest rho of the map between two series is %s, and",
+                "`threshold` is %s."), format(floor(highest * 1000) / 1000),
+          format(parameters$threshold))
+}
+
+#' @rdname direct_links_tables
+#' @export
+print.direct_links <- function(x, n = 10, ...) {
+  check_no_dots()
+  n <- min(check_count(n, infinite = TRUE), nrow(x))
+  cat(strwrap(format(x), exdent = 2L), if (nrow(x) > 0L) "", sep = "\n")
+  if (nrow(x) == 0L) return(invisible(x))
+  shown <- if (is_ordered(x)) seq_len(n) else utils::head(clear_order(x), n)
+  columns <- c("cause", "effect", "rho", "link", "delay", "gain", "t", "q_value", "through",
+               "reason")
+  columns <- intersect(columns, names(x))
+  frame <- new_frame(lapply(rlang::set_names(columns), \(name) .subset2(x, name)[shown]), n)
+  # Refused links have no numbers, and the others no reason.
+  frame <- round_numbers(frame[vapply(frame, \(v) n == 0L || !all(is.na(v)), NA)])
+  if ("q_value" %in% names(frame)) frame$q_value <- p_text(.subset2(x, "q_value")[shown])
+  print(frame, row.names = FALSE)
+  more_line(nrow(x) - n, if (!is_ordered(x)) kinds_order)
+  invisible(x)
+}
+
+kinds_order <- "by kind, then by t"
+
+#' Rows by kind, and within by t
+#' @noRd
+clear_order <- function(x) order(x$link, -x$t, method = "radix")
+
+#' @rdname direct_links_tables
+#' @export
+summary.direct_links <- function(object, n = 10, ...) {
+  check_no_dots()
+  n <- check_count(n, infinite = TRUE)
+  rows <- utils::head(clear_order(object), n)
+  direct <- object$link == "direct"
+  series <- attr(object, "series", exact = TRUE)
+  number <- \(names) tabulate(match(names[direct], series), length(series))
+  hubs <- data.frame(series = series, drives = number(object$cause),
+                     driven = number(object$effect))
+  hubs <- hubs[hubs$drives + hubs$driven > 0, ]
+  hubs <- hubs[order(-hubs$drives, -hubs$driven), ]
+  row.names(hubs) <- NULL
+  some <- plain_table(object)[rows, ]
+  structure(
+    list(about = format(object), also = c(act_after_text(object), refusals_text(object)),
+         kinds = table(object$link), hubs = hubs,
+         sentences = data.frame(some[c("cause", "effect", "link")],
+                                said = link_sentences(some), row.names = NULL),
+         left = nrow(object) - length(rows)),
+    class = "summary.direct_links"
+  )
+}
+
+#' How many direct links act after each number of steps, or NULL
+#' @noRd
+act_after_text <- function(x) {
+  n <- table(x$delay[x$link == "direct"])
+  if (length(n) == 0L) return(NULL)
+  sprintf("Direct links by delay in steps: %s.",
+          paste0(names(n), " (", commas(as.vector(n)), ")", collapse = ", "))
+}
+
+#' How many links were refused for each reason, or NULL
+#' @noRd
+refusals_text <- function(x) {
+  n <- table(x$reason)
+  if (length(n) > 0L) sprintf("Refused: %s.", counts_text(n[order(-n)]))
+}
+
+#' @rdname direct_links_tables
+#' @export
+print.summary.direct_links <- function(x, ...) {
+  check_no_dots()
+  cat(strwrap(c(x$about, x$also), exdent = 2L), "", sep = "\n")
+  for (said in x$sentences$said) cat(strwrap(said, exdent = 2L), sep = "\n")
+  more_line(x$left, kinds_order)
+  if (nrow(x$hubs) > 0L) {
+    cat("\nSeries with most direct links:\n")
+    print(utils::head(x$hubs, 5L), row.names = FALSE)
+  }
+  invisible(x)
+}
+
+# ---- Sentences -----------------------------------------------------------------------
+
+#' A sentence for each row of a table of links
+#' @noRd
+link_sentences <- function(links) {
+  for (column in c("cause", "effect", "through")) links[[column]] <- in_words(links[[column]])
+  vapply(seq_len(nrow(links)), \(k) link_sentence(as.list(links[k, ])), "")
+}
+
+#' Names as a sentence can have them: those that are numbers in quotes
+#' @noRd
+in_words <- function(names) {
+  gsub("(^|, )([0-9.]+)(?=$|, )", "\\1\"\\2\"", names, perl = TRUE)
+}
+
+link_sentence <- function(link) {
+  numbers <- sprintf("(p %s, q %s)", p_text(link$p_value), p_text(link$q_value))
+  given <- sprintf(
+    "once the past of %s is known, that of %s adds nothing significant to the forecast of %s %s.",
+    link$through, link$cause, link$effect, numbers
+  )
+  switch(
+    as.character(link$link),
+    direct = sprintf(paste(
+      "%s drives %s directly, %s later: its past takes away %.1f %% of the squared error of",
+      "the forecast (t %s, q %s)."),
+      link$cause, link$effect, counted(link$delay, "step"), 100 * link$gain,
+      short_number(link$t), p_text(link$q_value)),
+    mediated = sprintf("%s reaches %s through %s: %s", link$cause, link$effect, link$through,
+                       given),
+    `common driver` = sprintf("%s and %s are both driven by %s: %s", link$cause, link$effect,
+                              link$through, given),
+    explained = sprintf("%s by itself improves the forecast of %s, but %s", link$cause,
+                        link$effect, given),
+    unsupported = sprintf(paste(
+      "%s can be read from %s (rho %s), but the past of %s does not improve the forecast of %s",
+      "significantly %s. A common driver, the other direction or too weak a link look like",
+      "this."),
+      link$cause, link$effect, two(link$rho), link$cause, link$effect, numbers),
+    refused = sprintf("It cannot be told whether %s drives %s directly, because %s.",
+                      link$cause, link$effect, refusal_text(link$reason))
+  )
+}
+
+refusal_text <- function(reason) {
+  switch(
+    reason,
+    constant = "one of them is constant or nearly always missing",
+    short = paste("too few rows can be used: the series are short, or much is missing, or",
+                  "`exclusion_radius` leaves none"),
+    cycle = "one of them goes round with nothing beside, and all that goes round predicts it",
+    `in step` = "they go in step, so that each is a copy of the other and neither comes first"
+  )
+}

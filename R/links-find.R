@@ -1,0 +1,322 @@
+# Which links of a causal map are direct: forecasts of each effect with and without a
+# cause, given what else drives it. How the parties of an effect are found is in
+# direct_links_search.R, what follows for a link in direct_links_kinds.R.
+
+#' Which links of a causal map are direct
+#'
+#' In a causal map everything that is upstream of a series leaves its mark: its direct
+#' causes, the causes of these, and whatever shares a driver with it. This function
+#' tells them apart. A cause is direct if the next value of the effect is forecast
+#' better with the cause than without it, although the forecast already uses the past of
+#' the effect and of all other series that were found to improve it.
+#'
+#' # What is computed
+#' Links of the map with a rho of at least `threshold` are looked at; where there is none, the
+#' table is empty, and says what the highest rho is. Each effect is
+#' forecast one step ahead by an S-map from its own past (as many coordinates as its
+#' `E`, from 2 to 4), its season and the time
+#' where it has a season or drifts, and the past of its *parties*. At
+#' first there are none. The link that improves the forecast most, at the best of
+#' `max_delay` delays, becomes one, if the improvement is significant among all that
+#' were tried; and so on, up to `max_parties`. Then each link has its test: that of a
+#' party without this party, that of any other cause with all parties. The cause enters
+#' each local model with its value and its square, but not the distances between states.
+#' So a cause that adds nothing makes the forecast hardly worse, and one that adds a little
+#' is found. A cause is tested at the steps at which it is known; what other causes miss
+#' takes none of them away.
+#'
+#' Each forecast leaves its own row out. `t` is the mean difference of the squared
+#' errors without and with the cause, over its standard error, which allows for memory
+#' in the differences (Newey and West 1987). `p_value` is one-sided, times the number of
+#' delays that were tried; `q_value` is the false discovery rate over all links that
+#' were tested (Benjamini and Hochberg 1995).
+#'
+#' Partial cross mapping (Leng et al. 2020) asks the same question of cross mapping
+#' alone, and gives a number without an error rate. `vignette("causes")` has both on the
+#' same systems.
+#'
+#' # Weak links
+#' What `threshold` leaves out is never found, and cannot explain other links. It saves
+#' time and prevents no errors. In systems of 20 series of 1,000 steps, whose links take 1
+#' to 3 steps, it leaves out so many of the direct links:
+#'
+#' | `threshold` | chaotic maps | linear series | calcium | seconds |
+#' |---|---|---|---|---|
+#' | 0, of a map with `Tp = -3:0` | 0 % | 0 % | 0 % | 1.1 |
+#' | 0.1 | 0 % | 5 % | 0 % | 0.8 |
+#' | 0.3 | 1 % | 28 % | 14 % | 0.5 |
+#' | 0, of a map with `Tp = 0` | 1 % | 8 % | 5 % | 1.0 |
+#' | 0.1 | 9 % | 40 % | 31 % | 0.7 |
+#' | 0.3 | 33 % | 69 % | 80 % | 0.4 |
+#'
+#' The test misses up to 3 % more. Of the pairs without a link it calls up to 0.8 % direct
+#' with a threshold of 0.3, and up to 0.1 % with 0. So where links may take some steps, make
+#' the map with these: `causal_map(x, Tp = -3:0)` gives each pair the best of them. For
+#' linear series, and where few series have weak links, lower the threshold. Links between
+#' spikes that are drawn at random are nearly all missed. `vignette("causes")` has the
+#' whole table.
+#'
+#' Where all series share waves, nearly all pairs pass a low threshold: of 999,000 pairs of
+#' 1,000 neurons of a developing retina 648,000 pass 0.1, and 108,000 pass 0.3. There the
+#' threshold, or `max_links`, decides how long you wait.
+#'
+#' # What it cannot see
+#' A driver that was not recorded: two series that it drives look linked. A cause that
+#' acts within one step, or after more than `max_delay` of them. Two causes that are
+#' copies of each other: one of them is called direct. In series without any noise the
+#' past of an effect may hold all of its cause, and then forecasts do not need the cause
+#' itself.
+#'
+#' # Long jobs
+#' Effects do not depend on each other, so they are searched in blocks, one after the other;
+#' only the false discovery rate is that of all links together. A block takes about half a
+#' minute of one processor core, or ten seconds of a large GPU. With `folder`, each finished
+#' block is written there, and the same call again goes on with what is missing: after Ctrl-C,
+#' an error, a crash or a killed process. It gives what one undisturbed call would have given,
+#' to the last digit. The number of `threads` may be another one then, but no other series,
+#' map, arguments or device; [long_jobs] has the rule. A short job is cut into ten blocks for
+#' a folder, so that little of it is lost, too.
+#'
+#' Blocks also bound the memory: besides `x`, a call holds the series that have links in
+#' standard units (8 bytes a value), a copy of those that a block needs, and some
+#' 1,000 bytes a link: 1.5 GB for 53,053 series of 1,450 steps with 600,000 links.
+#'
+#' @param map What [causal_map()] returned for `x`, in memory, in a file or as a table
+#'   of links.
+#' @param x The series of the map, as given to [causal_map()].
+#' @param threshold Smallest rho of the links that are looked at, see "Weak links".
+#' @param alpha Links with a `q_value` of at most this are direct.
+#' @param max_delay Most steps that a cause takes to act, from 1. Each delay is one more
+#'   trial.
+#' @param max_parties Most causes that the forecast of an effect uses besides its own
+#'   past.
+#' @param ... Not used; must be empty. All arguments after it are given by name.
+#' @param max_links Look at so many links at most: those with the highest rho.
+#' @param exclusion_radius Rows at most so many steps away from what is forecast are left
+#'   out of its model. `NULL`: as in the map.
+#' @param dataset,no_time As in [causal_map()].
+#' @param folder Path of a folder that keeps what is finished, for long jobs, or `NULL`;
+#'   see Long jobs.
+#' @inheritParams causal_map
+#' @param device `"cpu"`, `"gpu"`, or `"auto"` for the one that should be sooner done.
+#'   Both give the same links; `t` agrees to 1e-5 of it.
+#'
+#' @return A data frame of class `direct_links` with a row for each link, effect by
+#'   effect in the order of the map, the highest rho first:
+#'   * `cause`, `effect`, and `rho` of the map.
+#'   * `link`: `"direct"`; `"mediated"`, where direct links lead from the cause to the
+#'     effect through one or two others; `"common driver"`, where direct links lead to
+#'     both from a third; `"explained"`, where the parties of the effect say all that
+#'     the cause does, and none of these is so; `"unsupported"`, where the cause
+#'     does not improve the forecast even without parties, or not significantly among all
+#'     links; `"refused"`, where it cannot be told.
+#'   * `delay`, in steps: the one at which the forecast improves most, `NA` without a test.
+#'   * `gain`: the share of the mean squared error that the cause takes away at this
+#'     delay, below 0 where it adds error. `t`, `p_value`, `q_value`: see above.
+#'   * `through`: of mediated links, common drivers and explained links the others,
+#'     separated by commas.
+#'   * `reason`: why a link was refused: `"constant"`, `"short"`, `"cycle"` (see
+#'     [summary.ccm()]) or `"in step"`. It is `"short"`, too, where gaps, delays or the
+#'     `exclusion_radius` leave too few rows for a test.
+#'
+#'   Attributes: `series` (names), `parameters` (among them `highest_rho` of two series of the
+#'   map), `call`, `elapsed` (seconds), `device`.
+#'
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`: a
+#' map of other series than those of `x`, or of another number of steps. A GPU that is not there or fails gives `synfire_error_device`, a
+#' machine without memory `synfire_error_memory`.
+#'
+#' @references
+#' Benjamini Y, Hochberg Y (1995). Controlling the false discovery rate.
+#' *Journal of the Royal Statistical Society B*, 57, 289-300.
+#' \doi{10.1111/j.2517-6161.1995.tb02031.x}
+#'
+#' Leng S, Ma H, Kurths J, Lai YC, Lin W, Aihara K, Chen L (2020). Partial cross mapping
+#' eliminates indirect causal influences. *Nature Communications*, 11, 2632.
+#' \doi{10.1038/s41467-020-16238-0}
+#'
+#' Newey WK, West KD (1987). A simple, positive semi-definite, heteroskedasticity and
+#' autocorrelation consistent covariance matrix. *Econometrica*, 55, 703-708.
+#' \doi{10.2307/1913610}
+#'
+#' Sun J, Taylor D, Bollt EM (2015). Causal network inference by optimal causation
+#' entropy. *SIAM Journal on Applied Dynamical Systems*, 14, 73-106.
+#' \doi{10.1137/140956166}
+#' @seealso [causal_map()] before it, [summary.direct_links()],
+#'   [autoplot.direct_links()] and [compare_maps()] after it; `vignette("causes")`.
+#' @examples
+#' # x1 drives x2, and x2 drives x3: x1 and x3 are linked through x2.
+#' wiring <- rbind(c(0, 0.2, 0), c(0, 0, 0.2), 0)
+#' set.seed(1)
+#' x <- simulate_coupled_maps(400, wiring, noise = 0.02)
+#' map <- causal_map(x, E_max = 5, threads = 2)
+#' direct_links(map, x, threads = 2)
+#' @export
+direct_links <- function(map, x, threshold = 0.1, alpha = 0.05, max_delay = 3,
+                         max_parties = 5, ..., max_links = Inf, exclusion_radius = NULL,
+                         dataset = NULL, no_time = FALSE, folder = NULL,
+                         device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
+  started <- proc.time()[["elapsed"]]
+  call <- match.call()
+  here <- rlang::current_env()
+  check_given(map = "what causal_map() returned", x = "the series of the map")
+  check_no_dots()
+  check_map_given(map)
+  source <- map_source(x, dataset, no_time)
+  check_same_series(map, source)
+  limits <- check_links(map, check_number(threshold), NULL, max_links)
+  rules <- list(threshold = threshold, alpha = check_alpha(alpha),
+                max_delay = check_count(max_delay, max = 100),
+                max_parties = check_count(max_parties, max = 8), max_links = max_links,
+                exclusion_radius = edm_exclusion(exclusion_radius %||% map_exclusion(map)))
+  device <- check_choice(device)
+  threads <- check_threads(threads)
+  links <- links_to_test(map, limits)
+  where <- edm_place(device, gpus, search_seconds(links, source$steps) / threads)
+  where$threads <- threads
+  job <- list(source = source, links = links, rules = rules, where = where,
+              own = own_coordinates(series_dimensions(map, source$names)))
+  # Where no link is looked at, a folder has nothing to keep.
+  found <- if (nrow(links) == 0L) no_links_found() else if (is.null(folder)) {
+    links_at_once(job, here)
+  } else {
+    links_in_folder(job, folder, here)
+  }
+  parameters <- c(rules, list(steps = source$steps, highest_rho = highest_rho(map, links)))
+  new_direct_links(links, found, source$names, all_series(map), parameters, call,
+                   proc.time()[["elapsed"]] - started, where$device)
+}
+
+# ---- What is tested ------------------------------------------------------------------
+
+check_map_given <- function(map, call = rlang::caller_env()) {
+  if (!inherits(map, c("causal_map", "causal_links", "causal_map_file")) ||
+      inherits(map, "smap_map")) {
+    abort_arg("map", "what causal_map() returned", describe(map), call = call)
+  }
+  check_whole_map(map, "map", call)
+}
+
+#' Stop where `x` cannot be what the map was made from
+#' @noRd
+check_same_series <- function(map, source, call = rlang::caller_env()) {
+  unknown <- setdiff(all_series(map), source$names)
+  if (length(unknown) > 0L) {
+    abort_arg("x", "the series that the map was made from",
+              sprintf("without %s of its series: %s", commas(length(unknown)),
+                      some(dQuote(unknown, FALSE))), call = call)
+  }
+  steps <- attr(map, "parameters", exact = TRUE)$steps
+  if (!is.null(steps) && steps != source$steps) {
+    abort_arg("x", sprintf("of %s steps, as when the map was made", commas(steps)),
+              sprintf("of %s", commas(source$steps)), call = call)
+  }
+}
+
+map_exclusion <- function(map) {
+  attr(map, "parameters", exact = TRUE)$exclusion_radius %||% 0
+}
+
+#' Links of the map with a rho of at least the threshold, by effect, the highest rho first
+#' @noRd
+links_to_test <- function(map, limits) {
+  # Links above the threshold; those that have just this rho are looked at, too.
+  limits$threshold <- limits$threshold - 1e-12
+  links <- map_links(map, limits)[c("cause", "effect", "rho")]
+  links <- links[order(match(links$effect, all_series(map)), -links$rho), ]
+  row.names(links) <- NULL
+  links
+}
+
+#' The highest rho between two series of a map, NA where none has one
+#' @noRd
+highest_rho <- function(map, links) {
+  if (nrow(links) > 0L) return(max(links$rho))
+  c(map_links(map, list(threshold = NULL, alpha = NULL, most = 1))$rho, NA)[[1L]]
+}
+
+#' The series that have links, in standard units, and their clocks
+#'
+#' @return A list: `column`, numbers of these series in the source; `value`, a matrix of
+#'   steps x series; `clock`, for each series the columns of the matrix `time` that tell it
+#'   the time; `reason`, why a series allows no sentence, or NA; `gaps`, the same number for
+#'   series that are missing in the same steps.
+#' @noRd
+standard_series <- function(source, links, threads, call = rlang::caller_env()) {
+  column <- which(source$names %in% c(links$cause, links$effect))
+  value <- matrix(0, source$steps, length(column))
+  first <- rep(1L, source$steps)
+  traits <- season <- list()
+  gaps <- character()
+  for (some in pieces(length(column), max(1, floor(standard_block / source$steps)))) {
+    x <- source$read(column[some])
+    part <- traits_of_each(x, first, threads, call)
+    seasonal <- which(part$period > 0L)
+    traits <- c(traits, list(part))
+    gaps <- c(gaps, missing_rows(x))
+    season <- c(season, list(season_means(x[, seasonal, drop = FALSE], first,
+                                          part$period[seasonal], threads, call)))
+    value[, some] <- in_standard_units(x, threads, call)
+  }
+  traits <- do.call(rbind, traits)
+  clocks <- series_clocks(do.call(cbind, season), traits, threads, call)
+  reason <- trait_reasons(traits)
+  # Forecasts can do with counts, whose states look alike, and know of drifts.
+  reason[reason %in% c("counts", "drift")] <- NA_character_
+  reason[traits$known < verdict_rules$rows] <- "short"
+  list(column = column, value = value, time = clocks$time, clock = clocks$of, reason = reason,
+       gaps = match(gaps, unique(gaps)))
+}
+
+#' Text for each column that is the same where the same rows are missing
+#' @noRd
+missing_rows <- function(x) {
+  vapply(seq_len(ncol(x)), \(k) {
+    gap <- is.na(x[, k])
+    if (any(gap)) rlang::hash(which(gap)) else ""
+  }, "")
+}
+
+# Numbers of the series that are read at a time.
+standard_block <- 2^23
+
+#' What is known of the next value of series from the time alone
+#'
+#' Their seasons one step later, and the time itself where series drift: what two series have
+#' in common because of these is no link.
+#'
+#' @param season Matrix of steps x those series that have one.
+#' @return A list: `time`, a matrix with a column for each season, and for the time; `of`,
+#'   the numbers of its columns for each series.
+#' @noRd
+series_clocks <- function(season, traits, threads, call) {
+  steps <- nrow(season)
+  seasonal <- which(traits$period > 0L)
+  of <- vector("list", nrow(traits))
+  of[seasonal] <- as.list(seq_len(ncol(season)))
+  drifts <- which(traits$drift > verdict_rules$drift)
+  of[drifts] <- lapply(of[drifts], c, ncol(season) + 1L)
+  later <- rbind(season[-1L, , drop = FALSE], rep(NA_real_, ncol(season)))
+  time <- cbind(later, if (length(drifts) > 0L) as.double(seq_len(steps)))
+  list(time = in_standard_units(time, threads, call), of = of)
+}
+
+most_own <- 4L
+
+#' How many coordinates of its own past each effect is forecast from
+#' @noRd
+own_coordinates <- function(E) as.integer(pmin(pmax(ifelse(is.na(E), 3, E), 2), most_own))
+
+#' Seconds that the search takes on one core, about
+#' @noRd
+search_seconds <- function(links, steps) {
+  sum(effect_seconds(tabulate(match(links$effect, unique(links$effect))), steps))
+}
+
+#' The same for each effect, from how many links it has
+#' @noRd
+effect_seconds <- function(links, steps) {
+  # An effect is forecast some 15 times, and each link some 5 times at each delay.
+  (15 + links) * 2.5e-9 * steps^2
+}

@@ -1,0 +1,534 @@
+# Causal maps, and maps of S-maps, in HDF5 files, written while they are computed.
+#
+# A file is made with all its space and closed before anything is computed. From then on only
+# numbers are written to places that are known already, and `done` is set for
+# libraries whose numbers were handed to the operating system: whenever a process is
+# killed, the file can be opened, and what is `done` is right.
+#
+#   rho, lag, p_value, convergence,  libraries x targets as R sees them; what is not asked
+#   strength                         for is not there, nor is any of them where workers
+#                                    keep the map in shards (causal_map_shards.R)
+#   check                            sums of these numbers, libraries x groups of targets,
+#                                    layer after layer (causal_map_seal.R)
+#   done                             a byte a library, 1 once it is mapped
+#   E                                dimensions of targets, 0 before they are known
+#   E_check, elapsed_check           sums of E, unless it was given, and of elapsed
+#   libraries, targets               names; library_columns, target_columns: their numbers
+#   library_reasons, target_reasons  why there is no rho, or no p value; see map_reasons
+#   elapsed                          seconds: finding dimensions, mapping
+#   attributes                       each of the parameters, and those named synfire_*
+
+# Of the files. Raised whenever they, or the numbers in them, change.
+map_file_format <- 4L
+
+# A compromise between reading libraries and reading targets.
+map_file_tile <- c(64, 2048)
+
+# Of a layer, as HDF5 has them in one index.
+most_tiles <- 6e4
+
+# Series whose dimensions are lost when a process is killed, at most.
+dimension_block <- 256
+
+#' Map to a file, or go on with one
+#'
+#' @param task What causal_map() or smap_map() is to do: list of `kind` (see map_kind()),
+#'   `source`, `libraries` and `targets` (columns), `E` (or `NULL`), `rule`, `split`, `place`,
+#'   `threads` (or `NULL`), `top`, `call`.
+#' @return What open_causal_map() gives.
+#' @noRd
+map_to_file <- function(task, file, call) {
+  rlang::check_installed("hdf5r", "to write maps to files.", call = call)
+  if (!is.null(task$top)) {
+    abort_arg("top", "NULL with `file`", describe(task$top),
+              "A file holds all pairs; as.data.frame(map, max_links = ) takes the strongest.",
+              call = call)
+  }
+  file <- check_map_path(file, call)
+  hold_lock(lock_path(file), file, call)
+  names <- gsub("([][{}()+*^$|?.\\\\])", "\\\\\\1", basename(file))
+  drop_temporary(dirname(file), paste0(names, c("", "[.]lock", "[.]lock-break"), collapse = "|"))
+  with_h5_errors(file, call, {
+    if (!file.exists(file)) {
+      check_no_shards(file, call)
+      task$id <- rlang::hash(list(task$source$id(), task_parameters(task), Sys.time(),
+                                  this_process()))
+      create_map_file(file, task, sharded = workers_planned(), call)
+    } else {
+      task <- same_task(file, task, call)
+    }
+    fill_map_file(file, task, call)
+  })
+  open_causal_map(file)
+}
+
+#' What code does, with errors of HDF5 in words of ours
+#' @noRd
+with_h5_errors <- function(file, call, code) {
+  withCallingHandlers(code, error = \(e) {
+    says <- conditionMessage(e)
+    if (inherits(e, "synfire_error") || !grepl("HDF5-API", says, fixed = TRUE)) return()
+    # The library does not always pass on what the system said.
+    full <- grepl("No space left|File too large|[Qq]uota exceeded", says) ||
+      !has_room(file, 2^20)
+    reason <- regmatches(says, regexpr("error message = '[^']*'", says))
+    abort_write(file, if (full) full_disk else {
+      paste(c("the HDF5 library could not do it", sub("^error message = ", "", reason)),
+            collapse = ": ")
+    }, call)
+  })
+}
+
+#' Whether so many bytes can be written next to a file
+#' @noRd
+has_room <- function(file, bytes) {
+  beside <- tempfile(paste0(basename(file), temporary_mark), dirname(file), ".tmp")
+  on.exit(unlink(beside))
+  parts <- pieces(bytes, 2^20)
+  write <- \(con) for (part in parts) writeBin(raw(length(part)), con)
+  tryCatch({
+    write_checked(beside, "wb", write, file, NULL)
+    TRUE
+  }, synfire_error_write = \(e) FALSE, warning = \(w) FALSE)
+}
+
+check_map_path <- function(file, call) {
+  check_path(file, "file", call)
+  folder <- normalizePath(dirname(file), "/", mustWork = FALSE)
+  if (!dir.exists(folder) || file.access(folder, 2L) != 0L || dir.exists(file)) {
+    abort_arg("file", "the path of a file, in a folder that can be written to",
+              dQuote(file, FALSE), call = call)
+  }
+  file <- file.path(folder, basename(file))
+  if (file.exists(file) && file.access(file, 2L) != 0L) {
+    abort_arg("file", "a file that can be written to", dQuote(file, FALSE), call = call)
+  }
+  file
+}
+
+# ---- Making one ----------------------------------------------------------------------
+
+#' @param sharded Whether workers are to keep the map in files of their own.
+#' @noRd
+create_map_file <- function(file, task, sharded, call) {
+  names <- task$source$names
+  n <- length(task$libraries)
+  # A disk that is full while the library makes a file can end R.
+  if (!has_room(file, map_head_bytes(task))) abort_write(file, full_disk, call)
+  name_when_whole(file, new = TRUE, call = call, \(path) {
+    h5 <- new_sealed_h5(path, tile_number(n, length(task$targets)))
+    closed <- FALSE
+    on.exit(if (!closed) close_h5(h5))
+    write_attributes(h5, task)
+    write_values(h5, "libraries", names[task$libraries])
+    write_values(h5, "targets", names[task$targets])
+    write_values(h5, "library_columns", as.integer(task$libraries))
+    write_values(h5, "target_columns", as.integer(task$targets))
+    write_values(h5, "library_reasons", task$rule$reasons[task$libraries])
+    write_values(h5, "target_reasons", task$rule$reasons[task$targets])
+    changing <- c("elapsed", "elapsed_check", "done")
+    write_values(h5, "elapsed", c(0, 0), hdf5r::h5types$H5T_IEEE_F32LE)
+    write_values(h5, "elapsed_check", number_sums(c(0, 0)))
+    write_values(h5, "done", integer(n), hdf5r::h5types$H5T_STD_U8LE)
+    write_values(h5, "E", as.integer(task$E %||% integer(length(task$targets))))
+    if (is.null(task$E)) {
+      write_values(h5, "E_check", double(length(task$targets)))
+      changing <- c(changing, "E", "E_check")
+    }
+    h5$flush()
+    places <- lapply(changing, set_place, h5 = h5, path = path, call = call)
+    if (!sharded) {
+      layers <- create_layers(h5, task, n, path, call)
+      places <- c(places, layers, list(set_place(h5, "check", path, call)))
+    }
+    closed <- TRUE
+    close_h5(h5)
+    seal_h5(path, do.call(rbind, places))
+  })
+}
+
+#' More bytes than a file takes before there are numbers in it
+#' @noRd
+map_head_bytes <- function(task) {
+  n <- length(task$libraries)
+  targets <- length(task$targets)
+  sums <- n * ceiling(targets / map_file_tile[[2L]]) * length(map_kind(task$kind)$layers(task$rule))
+  2^17 + 8 * sums + (n + targets) * (32 + max(nchar(task$source$names, "bytes")))
+}
+
+#' Data sets of all layers, with space for all numbers but none of them written
+#' @return Where each lies in the file.
+#' @noRd
+create_layers <- function(h5, task, n, path, call) {
+  dims <- c(n, length(task$targets))
+  kind <- map_kind(task$kind)
+  layers <- kind$layers(task$rule)
+  groups <- ceiling(dims[[2L]] / map_file_tile[[2L]])
+  write_values(h5, "check", matrix(0, n, groups * length(layers)))
+  tile <- map_tile(dims[[1L]], dims[[2L]])
+  lapply(layers, \(layer) {
+    plan <- hdf5r::H5P_DATASET_CREATE$new()
+    plan$set_alloc_time(hdf5r::h5const$H5D_ALLOC_TIME_EARLY)
+    plan$set_fill_time(hdf5r::h5const$H5D_FILL_TIME_NEVER)
+    if (any(tile < dims)) plan$set_chunk(tile)
+    h5$create_dataset(layer, dtype = hdf5r::h5types[[kind$type(layer)]], chunk_dims = NULL,
+                      space = hdf5r::H5S$new("simple", dims = dims, maxdims = dims),
+                      gzip_level = NULL, dataset_create_pl = plan)$close()
+    h5$flush()
+    set_place(h5, layer, path, call)
+  })
+}
+
+#' Libraries and targets of a tile: more libraries where targets are few, or tiles too many
+#' @noRd
+map_tile <- function(n, m) {
+  columns <- min(m, map_file_tile[[2L]])
+  rows <- max(ceiling(prod(map_file_tile) / columns),
+              ceiling(n * ceiling(m / columns) / most_tiles))
+  as.double(c(min(n, rows), columns))
+}
+
+tile_number <- function(n, m) prod(ceiling(c(n, m) / map_tile(n, m)))
+
+write_attributes <- function(h5, task) {
+  parameters <- task_parameters(task)
+  about <- list(
+    synfire_format = map_file_format, synfire_id = task$id,
+    synfire_version = as.character(utils::packageVersion("synfire")),
+    synfire_source = task$source$id(), synfire_device = task$place$device,
+    synfire_kind = if (task$kind != "causal_map") task$kind,
+    synfire_layers = map_kind(task$kind)$layers(task$rule),
+    synfire_parameters = names(parameters),
+    # With data in it, as do.call() makes them, a call is cut short.
+    synfire_call = paste(deparse(task$call, nlines = 50L), collapse = "\n")
+  )
+  all <- c(about, parameters)
+  # HDF5 has no attributes without a value.
+  for (name in names(all)[lengths(all) > 0L]) {
+    write_attribute(h5, name, all[[name]])
+  }
+}
+
+# ---- Going on with one ---------------------------------------------------------------
+
+#' What is known of a map from its file
+#' @noRd
+read_map_head <- function(file, call) {
+  state <- seal_state(file)
+  if (state == "damaged") abort_seal(file, call)
+  # Without a seal it may be any file, and damaged.
+  h5 <- if (state == "none") open_given_h5(file, call) else open_h5(file, "r", call)
+  on.exit(close_read(h5))
+  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  known <- \(name) h5_try(if (h5$attr_exists(name)) read_attribute(h5, name), "/", fail)
+  format <- known("synfire_format")
+  if (is.null(format)) fail("it holds no causal map")
+  ours <- is.numeric(format) && identical(as.integer(format), map_file_format)
+  if (state == "none" || !ours) {
+    made <- known("synfire_version")
+    fail(if (ours) {
+      "its first bytes were changed since it was made"
+    } else {
+      paste("its causal map was made by synfire", made, "in a format of another version")
+    })
+  }
+  about <- read_attributes(h5)
+  about$synfire_kind <- about$synfire_kind %||% "causal_map"
+  sets <- c("libraries", "targets", "library_columns", "target_columns", "E", "done",
+            "library_reasons", "target_reasons")
+  head <- lapply(rlang::set_names(sets), read_values, h5 = h5)
+  head <- lapply(head, drop_dim)
+  head$reasons <- head_reasons(head)
+  head$about <- about
+  head$layered <- h5$exists("rho")
+  head$parameters <- rlang::set_names(about[about$synfire_parameters],
+                                      about$synfire_parameters)
+  head$elapsed <- read_elapsed(h5)
+  if (!isTRUE(head$parameters$E_given)) head[c("E", "E_doubtful")] <- read_dimensions(h5)
+  head
+}
+
+head_reasons <- function(head) {
+  series <- c(head$libraries, head$targets)
+  own <- !duplicated(series)
+  numbers <- c(head$library_reasons, head$target_reasons)
+  reasons <- numbered_reasons(numbers[own], series[own])
+  reasons[order(c(head$library_columns, head$target_columns)[own][numbers[own] > 0L])]
+}
+
+#' Dimensions that were found: `E`, 0 where they are not known, and where that is so since
+#' they cannot be believed, `doubtful`
+#' @noRd
+read_dimensions <- function(h5) {
+  E <- drop_dim(read_values(h5, "E"))
+  sums <- drop_dim(read_values(h5, "E_check"))
+  right <- sums == number_sums(E)
+  # One without a sum was being written when its process was killed.
+  list(E = replace(E, !right, 0L), doubtful = which(!right & sums != 0))
+}
+
+#' Seconds that a map has taken, NA where they cannot be believed
+#' @noRd
+read_elapsed <- function(h5) {
+  seconds <- drop_dim(read_values(h5, "elapsed"))
+  right <- drop_dim(read_values(h5, "elapsed_check")) == number_sums(seconds)
+  replace(seconds, !right, NA)
+}
+
+drop_dim <- function(x) {
+  dim(x) <- NULL
+  x
+}
+
+#' The task with the random key and the identity of the file it goes on with
+#' @noRd
+same_task <- function(file, task, call) {
+  head <- read_map_head(file, call)
+  differs <- task_differences(head, task)
+  if (length(differs) > 0L) {
+    abort_arg("file", "a new file, or that of this very map",
+              paste0(dQuote(file, FALSE), ", of another one: ",
+                     paste(differs, collapse = "; ")),
+              "Give another file, or remove this one and its map.", call = call)
+  }
+  task$rule$key <- head$parameters$key
+  task$id <- head$about$synfire_id
+  task
+}
+
+#' What a map that is there has otherwise, in words
+#' @noRd
+task_differences <- function(there, task) {
+  if (there$about$synfire_kind != task$kind) {
+    return(sprintf("it holds a %s", map_kind(there$about$synfire_kind)$called))
+  }
+  # The key is that of the file, and threads decide nothing.
+  now <- task_parameters(task)
+  now <- now[setdiff(names(now), c("key", "threads", "E_given"))]
+  given <- !is.null(task$E)
+  same_E <- given == there$parameters$E_given &&
+    (!given || identical(as.integer(task$E), there$E))
+  c(
+    if (!identical(task$source$id(), there$about$synfire_source)) "the series differ",
+    if (!identical(as.integer(task$libraries), there$library_columns)) "`libraries` differ",
+    if (!identical(as.integer(task$targets), there$target_columns)) "`targets` differ",
+    if (!same_E) "`E` differs",
+    setting_differences(c(there$parameters, device = there$about$synfire_device),
+                        c(now, device = task$place$device))
+  )
+}
+
+# ---- Filling one ---------------------------------------------------------------------
+
+#' Do what is not done yet, here or on the workers of the user's plan
+#' @noRd
+fill_map_file <- function(file, task, call) {
+  whole <- FALSE
+  on.exit(if (!whole) say_map_stays(file))
+  head <- read_map_head(file, call)
+  shards <- list_shards(file, task$id, head, call)
+  forget_damaged(file, head, call)
+  shards <- check_done(file, task, shards, call)
+  say_what_is_mapped(file, length(shards$missing), length(task$libraries))
+  if (length(shards$missing) > 0L || any(head$E == 0L, na.rm = TRUE)) {
+    fill <- if (workers_planned() || !head$layered) fill_apart else fill_here
+    fill(file, task, shards, call)
+  }
+  whole <- TRUE
+}
+
+#' Dimensions that cannot be believed are found again
+#' @noRd
+forget_damaged <- function(file, head, call) {
+  if (length(head$E_doubtful) == 0L) return(invisible())
+  warn_damaged(file, sprintf("The dimensions of %s", counted(length(head$E_doubtful), "target")),
+               "found")
+  h5 <- open_sealed_h5(file, "r+", call)
+  on.exit(close_h5(h5))
+  for (set in c("E", "E_check")) {
+    write_at(h5, set, head$E_doubtful, rep(0L, length(head$E_doubtful)))
+  }
+}
+
+#' Look at all numbers that are there, and take damaged ones as not there
+#' @return `shards` without them.
+#' @noRd
+check_done <- function(file, task, shards, call) {
+  layers <- map_kind(task$kind)$layers(task$rule)
+  damaged <- list()
+  for (part in unique(shards$part[!is.na(shards$part)])) {
+    places <- which(shards$part == part)
+    path <- if (part == 0L) file else shards$paths[[part]]
+    right <- right_rows(path, layers, shards$row[places], places, length(task$targets), call)
+    damaged <- c(damaged, list(places[!right]))
+  }
+  damaged <- sort(unlist(damaged))
+  if (length(damaged) == 0L) return(shards)
+  names <- task$source$names[task$libraries[damaged]]
+  warn_damaged(file, paste(if (length(names) > 1L) "The numbers of the libraries" else
+    "The numbers of the library", some(dQuote(names, FALSE))), "computed")
+  own <- damaged[shards$part[damaged] == 0L]
+  if (length(own) > 0L) {
+    h5 <- open_sealed_h5(file, "r+", call)
+    on.exit(close_h5(h5))
+    write_at(h5, "done", own, rep(0L, length(own)))
+  }
+  shards$part[damaged] <- NA
+  shards$missing <- which(is.na(shards$part))
+  shards
+}
+
+warn_damaged <- function(file, what, done) {
+  cli::cli_warn(
+    c("{.file {file}} is damaged: bytes of it were changed since it was made.",
+      i = escape_braces(paste(what, "are", done, "again."))),
+    class = "synfire_warning_file"
+  )
+}
+
+#' Which rows of a file or shard have the numbers that were written
+#' @param rows In its data sets; `places` of these libraries in the map.
+#' @noRd
+right_rows <- function(path, layers, rows, places, targets, call) {
+  h5 <- open_sealed_h5(path, "r", call)
+  on.exit(close_h5(h5))
+  right <- logical(length(rows))
+  for (block in block_rows(c(length(rows), targets))) {
+    of <- read_range(rows[block])
+    at <- match(rows[block], of)
+    sums <- with_set(h5, "check", \(set) set[of, , drop = FALSE])[at, , drop = FALSE]
+    same <- lapply(layers, \(layer) {
+      values <- with_set(h5, layer, \(set) set[of, , drop = FALSE])[at, , drop = FALSE]
+      there <- sums[, check_columns(layer, layers, targets), drop = FALSE]
+      rowSums(layer_sums(values, layer, layers, places[block]) != there) == 0
+    })
+    right[block] <- Reduce(`&`, same)
+  }
+  right
+}
+
+#' Into the file itself, which is in nobody else's hands meanwhile
+#' @noRd
+fill_here <- function(file, task, shards, call) {
+  h5 <- open_sealed_h5(file, "r+", call)
+  closed <- FALSE
+  on.exit(if (!closed) try(close_h5(h5), silent = TRUE))
+  with_file <- \(f) f(h5)
+  clock <- new_clock(with_file)
+  task$place$tables <- open_tables(task, call)
+  on.exit(close_tables(task), add = TRUE)
+  task$E <- fill_dimensions(with_file, task, clock, call = call, find = \(todo, keep) {
+    for (block in pieces(length(todo), dimension_block)) {
+      places <- todo[block]
+      keep(places, find_dimensions(task, task$targets[places], call))
+    }
+  })
+  fill_layers(h5, task, shards$missing, clock, call)
+  # What is still in hand may not go into the file: that is an error like any other.
+  closed <- TRUE
+  close_h5(h5)
+}
+
+#' Find the dimensions that are not known yet
+#'
+#' @param with_file Calls a function with the open file.
+#' @param find Function of places among the targets, and of another one to call with some
+#'   of these places and their dimensions.
+#' @return Dimensions of all targets.
+#' @noRd
+fill_dimensions <- function(with_file, task, clock, find, call) {
+  E <- task$E %||% with_file(\(h5) read_dimensions(h5)$E)
+  todo <- which(!is.na(E) & E == 0L)
+  if (length(todo) > 0L) {
+    find(todo, function(places, found) {
+      E[places] <<- found
+      with_file(\(h5) {
+        write_at(h5, "E", places, found)
+        write_at(h5, "E_check", places, number_sums(E)[places])
+        h5$flush()
+      })
+      clock("dimensions")
+    })
+  }
+  say_dimensions(E, task)
+  E
+}
+
+#' Map libraries into the data sets of the file itself
+#' @param todo Places among the libraries.
+#' @noRd
+fill_layers <- function(h5, task, todo, clock, call) {
+  keep <- function(columns, values) {
+    rows <- match(columns, task$libraries)
+    write_rows(h5, rows, values, rows, length(task$targets))
+    h5$flush()
+    write_at(h5, "done", rows, rep(1L, length(rows)))
+    h5$flush()
+    clock("map")
+  }
+  map_kind(task$kind)$map(task, task$libraries[todo], keep, call)
+}
+
+# Numbers that hdf5r is given at once, as it copies them.
+most_written <- 2^18
+
+#' @param rows Where the rows of each matrix of `values` go; `places`, those of these
+#'   libraries in the map.
+#' @noRd
+write_rows <- function(h5, rows, values, places, targets) {
+  each <- max(1, floor(most_written / max(1, ncol(values$rho))))
+  for (layer in names(values)) {
+    with_set(h5, layer, \(set) {
+      for (part in pieces(length(rows), each)) {
+        block <- values[[layer]][part, , drop = FALSE]
+        if (layer == "lag") storage.mode(block) <- "integer"
+        set[rows[part], ] <- block
+      }
+    })
+    with_set(h5, "check", \(set) {
+      set[rows, check_columns(layer, names(values), targets)] <-
+        layer_sums(values[[layer]], layer, names(values), places)
+    })
+  }
+}
+
+#' A clock that adds the seconds since it was last asked to a phase in the file
+#' @noRd
+new_clock <- function(with_file) {
+  last <- proc.time()[["elapsed"]]
+  function(phase) {
+    now <- proc.time()[["elapsed"]]
+    place <- match(phase, c("dimensions", "map"))
+    with_file(\(h5) {
+      seconds <- read_elapsed(h5)
+      seconds[is.na(seconds)] <- 0
+      seconds[[place]] <- seconds[[place]] + now - last
+      write_at(h5, "elapsed", 1:2, seconds)
+      write_at(h5, "elapsed_check", 1:2, number_sums(seconds))
+    })
+    last <<- now
+  }
+}
+
+# ---- Messages to the user ------------------------------------------------------------
+
+say_what_is_mapped <- function(file, missing, n) {
+  if (missing == n) return(invisible())
+  cli::cli_inform(
+    c(i = if (missing == 0L) {
+      "All {commas(n)} libraries are mapped in {.file {file}}; nothing is done again."
+    } else {
+      "{commas(n - missing)} of {commas(n)} libraries are mapped in {.file {file}}; mapping
+       the other {commas(missing)}."
+    }),
+    class = "synfire_message_file"
+  )
+}
+
+say_map_stays <- function(file) {
+  if (!file.exists(file)) return(invisible())
+  cli::cli_inform(
+    c(i = "What is done stays in {.file {file}}: the same call goes on from there."),
+    class = "synfire_message_file"
+  )
+}

@@ -1,0 +1,323 @@
+# What is most striking in a causal map: strong links, hubs, and pairs that are one-sided.
+
+#' Summary of a causal map
+#'
+#' The strongest links, the hubs, and how far the two directions of a pair differ.
+#'
+#' @section Direction:
+#' The target of a high rho is the cause, and the library the effect. All tables say `cause`
+#' and `effect`. `reverse` is the rho of the other direction, from effect to cause.
+#'
+#' @param object What [causal_map()] returned.
+#' @param n How many links, hubs and pairs.
+#' @param direct What [direct_links()] returned for this map, or `NULL`.
+#' @param x A summary.
+#' @param ... Not used, must be empty.
+#' @return A list of class `summary.causal_map`. Self prediction is left out but where it
+#'   is named:
+#' * `about`: the lines of `format()`.
+#' * `pairs`, `missing`: numbers of pairs of two series, and of those without a rho.
+#' * `skill`: mean rho, and its quantiles at 0, 25, 50, 75, 95 and 100 %, the inner ones to
+#'   within 0.0005.
+#' * `links`: data frame of the `n` highest rho: `cause`, `effect`, `rho`, `reverse` (`NA`
+#'   where the map does not have it), and `lag`, `p_value` and `convergence` where it has.
+#'   With `direct` also `link` and `through`, see [direct_links()], `NA` for links that it did
+#'   not look at.
+#' * `hubs`: data frame, a row a series: `series`, `E`, `drives`, the mean rho of it as a
+#'   cause, over its effects; `driven`, as an effect, over its causes; `self`, the rho of
+#'   its self prediction. Series that are easy to predict have high `drives` even where
+#'   they drive nothing: compare with `self`.
+#' * `asymmetry`: data frame of the `n` pairs that differ most between directions: `cause`,
+#'   `effect`, `rho`, `reverse`, `difference`; `NULL` where no pair has both.
+#' * `agreement`: `difference`, the mean of |rho - reverse| over pairs; `correlation` of
+#'   the two, `NA` of one or two pairs; `series`, the number of series this is from, and `of`
+#'   how many: of more than 2,000 it is from 2,000 at even steps, and so is `asymmetry`.
+#' With `direct`, `about` says in a line more how many links there are of each kind.
+#'
+#' For a table of links the parts are `about`, `pairs` (the number of links), `skill`,
+#' `links` and `hubs`, where `drives` and `driven` are numbers of links.
+#' @seealso [causal_map()], [autoplot.causal_map()].
+#' @examples
+#' x <- simulate_coupled_maps(steps = 300)
+#' summary(causal_map(x, E_max = 5, threads = 2))
+#' @export
+summary.causal_map <- function(object, n = 5, ..., direct = NULL) {
+  check_no_dots()
+  check_whole_map(object, "object")
+  check_direct(direct, object)
+  n <- check_count(n)
+  moments <- map_moments(object)
+  both <- map_both_ways(object, n)
+  structure(
+    list(
+      about = c(format(object), direct_line(direct)), pairs = moments$known + moments$missing,
+      missing = moments$missing,
+      skill = c(mean = moments$mean, "0%" = moments$range[[1L]],
+                histogram_quantile(moments, c(0.25, 0.5, 0.75, 0.95)),
+                "100%" = moments$range[[2L]]),
+      links = with_kinds(strong_links(object, n), direct), hubs = hub_frame(object, moments),
+      asymmetry = both$pairs, agreement = both$agreement, n = n
+    ),
+    class = "summary.causal_map"
+  )
+}
+
+#' @rdname summary.causal_map
+#' @export
+summary.causal_links <- function(object, n = 5, ..., direct = NULL) {
+  check_no_dots()
+  check_whole_map(object, "object")
+  check_direct(direct, object)
+  n <- check_count(n)
+  series <- attr(object, "series", exact = TRUE)
+  others <- object$effect != object$cause
+  number <- \(names) tabulate(match(names[others], series), length(series))
+  rho <- object$rho[others & !is.na(object$rho)]
+  quantiles <- stats::quantile(rho, c(0, 0.25, 0.5, 0.75, 0.95, 1), na.rm = TRUE)
+  structure(
+    list(
+      about = c(format(object), direct_line(direct)), pairs = sum(others), missing = sum(others) - length(rho),
+      skill = c(mean = mean_known(rho), quantiles), links = with_kinds(strong_links(object, n), direct),
+      hubs = data.frame(series = series, E = series_dimensions(object, series),
+                        drives = number(object$cause), driven = number(object$effect)),
+      n = n
+    ),
+    class = "summary.causal_map"
+  )
+}
+
+#' The n highest rho as `cause`, `effect`, `rho`, `reverse` and what else there is
+#' @noRd
+strong_links <- function(x, n) {
+  limits <- list(threshold = NULL, alpha = NULL, most = n)
+  links <- map_links(x, limits)
+  more <- setdiff(names(links), c("cause", "effect", "rho"))
+  out <- data.frame(cause = links$cause, effect = links$effect, rho = links$rho,
+                    reverse = reverse_rho(x, links))
+  cbind(out, links[more])
+}
+
+#' rho of the other direction of each link
+#' @noRd
+reverse_rho <- function(x, links) UseMethod("reverse_rho")
+
+#' @export
+reverse_rho.default <- function(x, links) {
+  row <- match(links$cause, rownames(x))
+  column <- match(links$effect, colnames(x))
+  vapply(seq_along(row), \(k) {
+    if (is.na(row[[k]]) || is.na(column[[k]])) return(NA_real_)
+    as.double(x[row[[k]], column[[k]]])
+  }, 0)
+}
+
+#' @export
+reverse_rho.causal_links <- function(x, links) {
+  all <- plain_table(x)
+  series <- attr(x, "series", exact = TRUE)
+  number <- \(a, b) (match(a, series) - 1) * length(series) + match(b, series)
+  all$rho[match(number(links$cause, links$effect), number(all$effect, all$cause))]
+}
+
+#' E of each of `series`, NA where it is no target
+#' @noRd
+series_dimensions <- function(x, series) {
+  E <- attr(x, "E", exact = TRUE)
+  if (is.null(E)) return(rep(NA_integer_, length(series)))
+  unname(E[match(series, names(E) %||% colnames(x))])
+}
+
+hub_frame <- function(x, moments) {
+  series <- map_series(x)
+  row <- match(series, rownames(x))
+  column <- match(series, colnames(x))
+  data.frame(series = series, E = series_dimensions(x, series),
+             drives = moments$target_mean[column], driven = moments$library_mean[row],
+             self = moments$self[row])
+}
+
+#' Names of all series, whether library, target or both
+#' @noRd
+map_series <- function(x) union(rownames(x), colnames(x))
+
+# ---- Numbers of the whole map --------------------------------------------------------
+
+histogram_cells <- 4000L  # of rho from -1 to 1
+
+#' Means, extremes and a histogram of all pairs, in one pass
+#'
+#' @return list(known, missing, mean, range, library_mean, target_mean, self, counts).
+#' @noRd
+map_moments <- function(x) {
+  self_at <- self_column(x)
+  target_sum <- target_known <- double(ncol(x))
+  counts <- double(histogram_cells)
+  parts <- map_pieces(x, function(rows, rho) {
+    self <- self_at[rows]
+    on <- which(!is.na(self))
+    found <- finish_status(
+      .Call(r_whole_sums, rho, whole_self(self), list(threads = check_threads(NULL))),
+      "looking at all pairs of the map"
+    )
+    target_known <<- target_known + found$column_known
+    target_sum <<- target_sum + found$column_sum
+    counts <<- counts + found$counts
+    own <- rep(NA_real_, length(rows))
+    own[on] <- .subset(rho, cbind(on, self[on]))
+    list(self = own, sum = found$row_sum, known = found$row_known,
+         pairs = prod(dim(rho)) - length(on), range = found$range)
+  })
+  bind <- \(part) unlist(lapply(parts, `[[`, part), use.names = FALSE)
+  known <- sum(target_known)
+  list(known = known, missing = sum(bind("pairs")) - known,
+       mean = if (known > 0) sum(target_sum) / known else NA_real_,
+       range = range_known(bind("range")),
+       library_mean = quotient(bind("sum"), bind("known")),
+       target_mean = unname(quotient(target_sum, target_known)), self = bind("self"),
+       counts = counts)
+}
+
+#' Calls `f` as map_blocks() does, but on all of a map in memory at once: work in C needs no
+#' copy of it
+#' @noRd
+map_pieces <- function(x, f) {
+  if (is.double(x)) list(f(seq_len(nrow(x)), x)) else map_blocks(x, f)
+}
+
+#' Columns of self prediction as C takes them: from 0, or -1
+#' @noRd
+whole_self <- function(self) ifelse(is.na(self), -1L, as.integer(self) - 1L)
+
+#' A rho that at least `most` pairs are above, though hardly more; -Inf where there are fewer
+#' @noRd
+rho_of_most <- function(x, most) {
+  from_here <- rev(cumsum(rev(map_moments(x)$counts)))
+  cell <- sum(from_here >= most)
+  if (cell <= 1L) return(-Inf)
+  # A little less, as rounding may have put a pair into the cell.
+  (cell - 1) / (histogram_cells / 2) - 1 - 1e-9
+}
+
+#' NA rather than NaN where nothing is known
+#' @noRd
+quotient <- function(sum, known) {
+  out <- sum / known
+  out[is.nan(out)] <- NA_real_
+  out
+}
+
+range_known <- function(x) {
+  x <- x[!is.na(x)]
+  if (length(x)) range(x) else c(NA_real_, NA_real_)
+}
+
+histogram_quantile <- function(moments, p) {
+  names <- paste0(100 * p, "%")
+  if (moments$known == 0) return(rlang::set_names(rep(NA_real_, length(p)), names))
+  cell <- findInterval(p * moments$known, cumsum(moments$counts), left.open = TRUE) + 1L
+  middle <- (pmin(cell, histogram_cells) - 0.5) / (histogram_cells / 2) - 1
+  # The middle of a cell may be beyond what there is.
+  rlang::set_names(pmin(pmax(middle, moments$range[[1L]]), moments$range[[2L]]), names)
+}
+
+# ---- Both directions of a pair -------------------------------------------------------
+
+#' Pairs with both directions, of at most `most` series
+#'
+#' @param n How many pairs, at most.
+#' @return list(pairs, agreement): `pairs` as in summary.causal_map(), the most one-sided
+#'   first; NULL where there is none. `agreement` is that of all pairs.
+#' @noRd
+map_both_ways <- function(x, n = Inf, most = 2000L) {
+  all <- intersect(rownames(x), colnames(x))
+  series <- all[even_steps(length(all), most)]
+  square <- as.matrix(x[match(series, rownames(x)), match(series, colnames(x)), drop = FALSE])
+  turned <- t(square)
+  upper <- which(upper.tri(square) & !is.na(square + turned))
+  if (length(upper) == 0L) {
+    return(list(pairs = NULL, agreement = c(difference = NA, correlation = NA,
+                                            series = length(series), of = length(all))))
+  }
+  forth <- square[upper]
+  back <- turned[upper]
+  difference <- abs(forth - back)
+  agreement <- c(
+    difference = mean(difference),
+    # Each pair both ways round: which of the two is called first means nothing. That of one
+    # pair is -1 whatever its numbers are.
+    correlation = if (length(upper) < 3L) NA else {
+      suppressWarnings(stats::cor(c(forth, back), c(back, forth)))
+    },
+    series = length(series), of = length(all)
+  )
+  at <- strongest(seq_along(difference), difference, min(n, length(difference)))
+  row <- (upper[at] - 1L) %% length(series) + 1L
+  column <- (upper[at] - 1L) %/% length(series) + 1L
+  # The library of the higher rho is the effect.
+  first <- forth[at] >= back[at]
+  list(pairs = plain_frame(
+    cause = series[ifelse(first, column, row)], effect = series[ifelse(first, row, column)],
+    rho = pmax(forth[at], back[at]), reverse = pmin(forth[at], back[at]),
+    difference = difference[at]
+  ), agreement = agreement)
+}
+
+# ---- Words ---------------------------------------------------------------------------
+
+#' @rdname summary.causal_map
+#' @export
+print.summary.causal_map <- function(x, ...) {
+  check_no_dots()
+  skill <- two(x$skill)
+  cat(x$about, "", sep = "\n")
+  cat(sprintf("%s of two series%s\n", counted(x$pairs, "pair"),
+              if (x$missing > 0) sprintf(", %s without a rho", commas(x$missing)) else ""))
+  if (x$pairs <= x$missing) return(invisible(x))
+  cat(sprintf("rho %s to %s, mean %s, median %s, 95 %% are below %s\n", skill[["0%"]],
+              skill[["100%"]], skill[["mean"]], skill[["50%"]], skill[["95%"]]))
+  cat("\nStrongest links\n")
+  print_table(x$links)
+  cat(hub_title(x), sep = "\n")
+  print_table(side_by_side(x$hubs, x$n))
+  if (NROW(x$asymmetry) > 0L) {
+    cat("\nMost one-sided pairs\n")
+    print_table(x$asymmetry)
+    cat(agreement_words(x$agreement), sep = "\n")
+  }
+  cat("\nHigh rho alone makes no cause: see `lib_sizes` and `n_surrogates`",
+      "in ?causal_map.\n")
+  invisible(x)
+}
+
+print_table <- function(frame) {
+  frame <- round_numbers(frame)
+  row.names(frame) <- NULL
+  print(frame, row.names = FALSE)
+}
+
+hub_title <- function(x) {
+  what <- if (is.integer(x$hubs$drives)) "number of links" else "mean rho over the others"
+  c("", sprintf("Hubs: what drives most, and what is driven most (%s)", what))
+}
+
+#' The largest drivers on the left, what is driven most on the right
+#' @noRd
+side_by_side <- function(hubs, n) {
+  top <- \(by) utils::head(order(-by, na.last = NA, method = "radix"), n)
+  left <- hubs[top(hubs$drives), ]
+  right <- hubs[top(hubs$driven), ]
+  rows <- seq_len(min(nrow(left), nrow(right)))
+  data.frame(cause = left$series[rows], drives = left$drives[rows], "|" = "|",
+             effect = right$series[rows], driven = right$driven[rows], check.names = FALSE)
+}
+
+agreement_words <- function(agreement) {
+  correlation <- agreement[["correlation"]]
+  c(sprintf("The two directions of a pair differ by %s on average%s.",
+            two(agreement[["difference"]]),
+            if (is.na(correlation)) "" else paste0(", correlation ", two(correlation))),
+    if (agreement[["series"]] < agreement[["of"]]) {
+      sprintf("From the pairs of %s of %s series, at even steps.",
+              commas(agreement[["series"]]), commas(agreement[["of"]]))
+    })
+}

@@ -1,0 +1,174 @@
+# Which format a file is of: its first bytes, and what is in it.
+
+head_bytes <- 65536L
+
+#' The format of a file
+#'
+#' @return `format`; for text `head`, its first lines; for HDF5 `h5`, the open file.
+#' @noRd
+guess_format <- function(file, format, call) {
+  if (dir.exists(file)) return(list(format = folder_format(file, format, call)))
+  if (identical(format, "phy")) {
+    abort_file(file, "it is not a folder",
+               "For \"phy\" give the folder that holds `spike_times.npy`.", call = call)
+  }
+  magic <- read_magic(file, 20L, call)
+  hdf5 <- is_hdf5(file)
+  if (identical(magic[seq_len(min(6L, length(magic)))], charToRaw("MATLAB")) && !hdf5) {
+    abort_file(file, "it is a MATLAB file of version 7 or older", matlab_hint, call = call)
+  }
+  if (hdf5) return(hdf5_format(file, format, magic, call))
+  if (!is.null(format) && format %in% hdf5_formats) {
+    abort_file(file, sprintf("it is not an HDF5 file, as %s files are",
+                             hdf5_names[[match(format, hdf5_formats)]]), call = call)
+  }
+  numpy <- identical(magic[1:6], as.raw(c(0x93, utf8ToInt("NUMPY")))) || is_zip(file)
+  if (identical(format, "numpy") || is.null(format) && numpy) {
+    if (!numpy) abort_file(file, "it is neither a NumPy array nor an archive of these", call = call)
+    return(list(format = "numpy"))
+  }
+  head <- read_head(file, call)
+  if (is.null(format)) format <- if (is_axion(head$lines)) "axion" else "csv"
+  list(format = format, head = head)
+}
+
+folder_format <- function(folder, format, call) {
+  has <- \(...) any(file.exists(file.path(folder, c(...))))
+  if (is.null(format)) {
+    if (has("numpysorting_info.json", "sorting_cached.npz")) return("numpy")
+    if (has("F.npy") && !has("spike_times.npy")) {
+      abort_file(folder, "it is a Suite2p folder, which holds traces and no spikes",
+                 "Read it with `read_traces()`.", call = call)
+    }
+    return("phy")
+  }
+  if (!format %in% c("phy", "numpy")) {
+    abort_file(folder, "it is a folder", "Only the formats \"phy\" and \"numpy\" are folders.",
+               call = call)
+  }
+  if (format == "numpy" && !has("numpysorting_info.json", "sorting_cached.npz")) {
+    abort_file(folder, paste("it is no folder of SpikeInterface: it has neither",
+                             "`numpysorting_info.json` nor `sorting_cached.npz`"), call = call)
+  }
+  format
+}
+
+hdf5_formats <- c("nwb", "waverepo", "maxwell", "3brain", "matlab")
+hdf5_names <- c("NWB", "these", "MaxWell", "3Brain", "MATLAB 7.3")
+
+#' @param magic The first bytes of the file.
+#' @noRd
+hdf5_format <- function(file, format, magic, call) {
+  if (!is.null(format) && !format %in% hdf5_formats) {
+    abort_file(file, sprintf("it is an HDF5 file, and none of format \"%s\"", format),
+               "Leave `format` out, and the right one is found.", call = call)
+  }
+  rlang::check_installed("hdf5r", "to read HDF5 files.", call = call)
+  h5 <- open_given_h5(file, call)
+  if (is.null(format)) {
+    # Closed by the caller once it has it, and here where there is an error before.
+    format <- tryCatch(
+      if (identical(magic[1:10], charToRaw("MATLAB 7.3"))) "matlab" else
+        layout_of_h5(h5, file, call),
+      error = \(e) {
+        close_read(h5)
+        rlang::cnd_signal(e)
+      }
+    )
+  }
+  list(format = format, h5 = h5)
+}
+
+layout_of_h5 <- function(h5, file, call) {
+  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  names <- h5_try(names(h5), "/", fail)
+  if ("units" %in% names || h5_try(h5$attr_exists("nwb_version"), "/", fail)) return("nwb")
+  if (all(c("spikes", "sCount") %in% names)) return("waverepo")
+  if (any(c("proc0", "wells") %in% names)) return("maxwell")
+  if ("3BResults" %in% names || any(grepl("^Well_", names))) return("3brain")
+  if ("estimates" %in% names) {
+    fail("it is a file of CaImAn, which holds traces", "Read it with `read_traces()`.")
+  }
+  fail(sprintf("it is an HDF5 file of no layout that is known here; it holds %s",
+               if (length(names)) some(printable(names), 8L) else "nothing"),
+       "Read it with hdf5r, and give times and units to `spike_trains()`.")
+}
+
+matlab_hint <- paste(
+  "In MATLAB, save it once more with `save(..., \"-v7.3\")`, or write a table with a column of",
+  "times and one of units (`writetable`)."
+)
+
+#' Whether the signature of HDF5 stands where it may: at 0, 512, 1024, 2048 ...
+#' @noRd
+is_hdf5 <- function(file) {
+  signature <- as.raw(c(0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a))
+  con <- base::file(file, "rb")
+  on.exit(close(con))
+  at <- 0
+  while (at + 8 <= file.size(file)) {
+    seek(con, at)
+    if (identical(readBin(con, "raw", 8L), signature)) return(TRUE)
+    at <- max(512, 2 * at)
+  }
+  FALSE
+}
+
+#' The first lines of a text file, or an error saying why it is none
+#'
+#' @return `lines`, whole ones only; `bom`, whether a byte order mark came first (it is
+#'   taken off); `all`, whether that is the whole file; `open`, whether the last of these
+#'   lines has no line end.
+#' @noRd
+read_head <- function(file, call) {
+  if (file.size(file) == 0) abort_file(file, "it is empty", call = call)
+  source <- text_source(file, call)
+  on.exit(source$close())
+  bytes <- source$read(head_bytes)
+  if (length(bytes) == 0L) {
+    abort_file(file, "it is compressed, and what it holds is empty", call = call)
+  }
+  code <- as.integer(bytes[seq_len(min(3L, length(bytes)))])
+  if (identical(code[1:2], c(255L, 254L)) || identical(code[1:2], c(254L, 255L))) {
+    abort_file(file, "it is text in UTF-16", "Save it as UTF-8.", call = call)
+  }
+  if (is_binary(bytes)) {
+    abort_file(file, "it holds binary data, not a table", binary_hint(bytes), call = call)
+  }
+  bom <- identical(code, c(239L, 187L, 191L))
+  if (bom) bytes <- bytes[-(1:3)]
+  all <- length(bytes) + 3L * bom < head_bytes
+  bytes <- bytes[seq_len(min(length(bytes), head_bytes))]
+  text <- rawToChar(bytes)
+  Encoding(text) <- "bytes"
+  lines <- strsplit(text, "\r\n|\n|\r", useBytes = TRUE)[[1L]]
+  if (!all) {
+    if (length(lines) < 2L) {
+      abort_file(file, sprintf("its first %s bytes hold no line end, so it is no table",
+                               commas(head_bytes)), call = call)
+    }
+    lines <- lines[-length(lines)]
+  }
+  list(lines = clean_text(lines), bom = bom, all = all,
+       open = all && !ends_line(bytes[[length(bytes)]]))
+}
+
+ends_line <- function(byte) byte %in% as.raw(c(10, 13))
+
+#' What to do with a file that is no text
+#' @noRd
+binary_hint <- function(bytes) {
+  starts <- \(...) {
+    code <- as.raw(c(...))
+    identical(bytes[seq_along(code)], code)
+  }
+  if (starts(utf8ToInt("RDX"))) {
+    return("R saved this file: `load()` it, and give what it holds to `as_spike_trains()`.")
+  }
+  if (starts(0x58, 0x0a) || starts(0x41, 0x0a)) {
+    return("R saved this file: `readRDS()` it, and give what it holds to `as_spike_trains()`.")
+  }
+  "Tables must be text; NWB files and Phy folders are read as well."
+}
+
+is_binary <- function(bytes) any(bytes < as.raw(9) | (bytes > as.raw(13) & bytes < as.raw(32)))

@@ -1,0 +1,172 @@
+# The clock of a recording: seconds to ticks and back.
+
+#' Ticks in a second when that is a whole number, else NA
+#' @noRd
+tick_rate <- function(resolution) {
+  rate <- round(1 / resolution)
+  # Doubles tell no more whole numbers apart beyond 2^53.
+  if (rate >= 1 && rate < 2^53 && abs(rate * resolution - 1) <= 1e-9) rate else NA_real_
+}
+
+#' A clock as the compiled code takes it: ticks in a second, or `NA`, and seconds in a tick
+#' @noRd
+clock_of <- function(resolution) c(tick_rate(resolution), as.double(resolution))
+
+ticks_to_seconds <- function(ticks, resolution) {
+  rate <- tick_rate(resolution)
+  # Dividing by a whole rate gives the double nearest to the decimal time (1.38056);
+  # multiplying by 1e-6, which no double holds exactly, does not.
+  if (is.na(rate)) ticks * resolution else ticks / rate
+}
+
+#' How times become ticks: multiplied by the first number, then divided by the second
+#'
+#' Whole factors are exact, so 1380.56 ms is 1380560 ticks and nothing near it.
+#' @param per_second How many units of time make a second.
+#' @noRd
+tick_scale <- function(resolution, per_second = 1) {
+  rate <- tick_rate(resolution)
+  if (is.na(rate) || per_second >= 2^53) return(c(1, as.double(resolution) * per_second))
+  if (rate %% per_second == 0) return(c(rate / per_second, 1))
+  if (per_second %% rate == 0) return(c(1, per_second / rate))
+  c(rate, per_second)
+}
+
+#' Ticks as real numbers, not yet rounded
+#' @noRd
+raw_ticks <- function(value, resolution, per_second = 1) {
+  scale <- tick_scale(resolution, per_second)
+  as.double(value) * scale[[1L]] / scale[[2L]]
+}
+
+#' Nearest tick of each time; ties go to the even tick
+#' @noRd
+round_to_ticks <- function(time, resolution, per_second = 1) {
+  .Call(r_ticks, as.double(time), tick_scale(resolution, per_second))
+}
+
+#' Ticks of bounds that must lie on the clock
+#'
+#' @param value Seconds; finite.
+#' @return Whole doubles. Error unless each is a whole number of ticks to within 1e-9
+#'   relative, and below 2^53 in size.
+#' @noRd
+seconds_to_ticks <- function(value, resolution, arg = rlang::caller_arg(value),
+                             call = rlang::caller_env()) {
+  if (!is.numeric(value) || is.object(value) || !all(is.finite(value))) {
+    abort_arg(arg, "finite and in seconds", describe(value), call = call)
+  }
+  raw <- raw_ticks(value, resolution)
+  ticks <- round(raw)
+  size <- abs(ticks)
+  if (any(size >= 2^53)) {
+    abort_arg(arg, "within 2^53 ticks of zero",
+              sprintf("%s s, with ticks of %s s", exact(value[size >= 2^53][[1L]]),
+                      exact(resolution)),
+              "Give seconds, or use a coarser `resolution`.", call = call)
+  }
+  # A relative bound alone would let half a tick pass beyond 5e8 ticks. What rounding
+  # of the double itself can do is always forgiven.
+  slack <- pmin(1e-9 * pmax(1, size), 1e-3)
+  off <- abs(raw - ticks) > pmax(slack, 4 * .Machine$double.eps * size)
+  if (any(off)) {
+    first <- which(off)[[1L]]
+    abort_arg(arg, sprintf("a whole number of ticks of %s s", exact(resolution)),
+              sprintf("%s s, which is %s ticks", exact(value[[first]]), exact(raw[[first]])),
+              "Round it, or make the spike trains with a finer `resolution`.", call = call)
+  }
+  ticks + 0  # turns -0 into 0
+}
+
+#' A number with as many digits as it needs
+#' @noRd
+exact <- function(v) {
+  vapply(v, \(one) format(one, digits = 15, scientific = one != 0 && abs(one) < 1e-4),
+         character(1))
+}
+
+#' Ticks of the spikes of `x`
+#' @noRd
+train_ticks <- function(x) {
+  round_to_ticks(.subset2(x, "time"), attr(x, "resolution", exact = TRUE))
+}
+
+#' First and last tick of the observation interval
+#' @noRd
+interval_ticks <- function(x) {
+  round_to_ticks(c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE)),
+                 attr(x, "resolution", exact = TRUE))
+}
+
+#' Length of each trial, or of the recording, in seconds
+#' @noRd
+lengths_of_trials <- function(x) {
+  trials <- attr(x, "trials", exact = TRUE)
+  if (is.null(trials)) {
+    return(attr(x, "end", exact = TRUE) - attr(x, "start", exact = TRUE))
+  }
+  trials$end - trials$start
+}
+
+#' Trials with their bounds in ticks, or NULL
+#' @noRd
+trial_ticks <- function(x) {
+  trials <- attr(x, "trials", exact = TRUE)
+  if (is.null(trials)) return(NULL)
+  resolution <- attr(x, "resolution", exact = TRUE)
+  trials$start <- round_to_ticks(trials$start, resolution)
+  trials$end <- round_to_ticks(trials$end, resolution)
+  trials
+}
+
+#' For each spike the row of its trial, NA outside all; all 1 without trials
+#'
+#' @param ticks,trials What `train_ticks()` and `trial_ticks()` give, where it is there.
+#' @noRd
+trial_of <- function(x, ticks = train_ticks(x), trials = trial_ticks(x)) {
+  if (is.null(trials)) return(rep(1L, nrow(x)))
+  at <- findInterval(ticks, trials$start)
+  at[at == 0L] <- NA_integer_
+  at[!is.na(at) & ticks > trials$end[at]] <- NA_integer_
+  at
+}
+
+#' The spikes as the C entries take them
+#'
+#' @param unit The unit of each spike: a factor, which is not copied, serves as well.
+#' @return A list: the tick, the unit's code and the trial of each spike (`NA` outside all
+#'   trials; `NULL` without any), how many units there are, and the first and the last tick
+#'   of each trial, or of the recording.
+#' @noRd
+trains_of <- function(x, unit = as.integer(x$unit)) {
+  ticks <- train_ticks(x)
+  trials <- trial_ticks(x)
+  bounds <- interval_ticks(x)
+  start <- trials$start %||% bounds[[1L]]
+  stop <- trials$end %||% bounds[[2L]]
+  # A tick that two trials share is the later one's.
+  shared <- which(stop[-length(stop)] == start[-1L])
+  stop[shared] <- stop[shared] - 1
+  # Names of units decide nothing: recordings that differ in these alone are the same.
+  list(tick = ticks, unit = unit,
+       trial = if (!is.null(trials)) trial_of(x, ticks, trials), units = nlevels(x$unit),
+       start = start, stop = stop)
+}
+
+#' How many of these spikes are in trials, or all of them without trials
+#' @noRd
+count_in_trials <- function(trains) {
+  if (is.null(trains$trial)) length(trains$tick) else sum(!is.na(trains$trial))
+}
+
+#' Ticks of a bin
+#' @noRd
+check_bin_size <- function(bin_size, resolution, call = rlang::caller_env()) {
+  bin_size <- check_number(bin_size, "bin_size", above = 0, call = call)
+  ticks <- seconds_to_ticks(bin_size, resolution, "bin_size", call)
+  if (ticks < 1) {
+    abort_arg("bin_size", sprintf("at least a tick of %s s", exact(resolution)),
+              paste(exact(bin_size), "s"), call = call)
+  }
+  ticks
+}

@@ -1,0 +1,102 @@
+# The units of a recording: names, natural order, numbers of them for people.
+
+#' Units as a factor without missing values
+#' @noRd
+unit_factor <- function(unit, n, arg = "unit", call = rlang::caller_env()) {
+  named <- unit_codes(unit, n, arg, call)
+  structure(known_units(named, arg, call), levels = named$levels, class = "factor")
+}
+
+#' Units as small numbers
+#'
+#' @return For each spike a `code`, for each code the number of its `unit` (0 where it is
+#'   missing), and the `levels`, the names of the units.
+#' @noRd
+unit_codes <- function(unit, n, arg = "unit", call = rlang::caller_env()) {
+  plain <- is.character(unit) || is.factor(unit) || is_plain_numeric(unit)
+  if (!plain) {
+    abort_arg(arg, "a factor, character or numeric vector",
+              if (is.object(unit)) sprintf("of class %s", class(unit)[[1L]]) else describe(unit),
+              call = call)
+  }
+  if (!length(unit) %in% c(1L, n)) {
+    abort_arg(arg, sprintf("as long as `time` (%s), or of length 1", commas(n)),
+              sprintf("of length %s", commas(length(unit))), call = call)
+  }
+  named <- if (is.factor(unit)) factor_codes(unit) else value_codes(unit)
+  if (length(unit) != n) named$code <- rep(named$code, n)
+  named
+}
+
+factor_codes <- function(unit) {
+  named <- levels(unit) %||% character()
+  shown <- clean_text(named)
+  known <- unique(shown[!is.na(named)])
+  # The codes of a factor need no copy.
+  list(code = if (typeof(unit) == "integer") unit else as.integer(unit),
+       unit = match(shown, known, nomatch = 0L, incomparables = NA), levels = known)
+}
+
+value_codes <- function(unit) {
+  found <- finish_status(.Call(r_distinct, unit), "naming the units of this recording")
+  values <- found$values
+  if (is.numeric(values)) {
+    labels <- number_labels(values)
+    labels[!is.finite(values)] <- NA_character_
+    # Numbers equal to 15 digits share a label, so they are one unit.
+    levels <- unique(labels[order(values, method = "radix")])
+  } else {
+    labels <- clean_text(values)
+    levels <- unique(labels)
+    levels <- levels[natural_order(levels)]
+  }
+  levels <- levels[!is.na(levels)]
+  list(code = found$code, unit = match(labels, levels, nomatch = 0L, incomparables = NA),
+       levels = levels)
+}
+
+#' The number of the unit of each spike, or an error where one has none
+#' @noRd
+known_units <- function(named, arg, call) {
+  unit <- named$unit[named$code]
+  missing_unit <- is.na(unit) | unit == 0L
+  if (any(missing_unit)) {
+    abort_arg(arg, "given for each spike",
+              sprintf("missing for %s of %s spikes, the first in row %d",
+                      commas(sum(missing_unit)), commas(length(missing_unit)),
+                      which(missing_unit)[[1L]]),
+              "Drop these rows first, or name the unit.", call = call)
+  }
+  unit
+}
+
+#' Labels without an exponent where the number is whole: 100000, not 1e+05
+#' @noRd
+number_labels <- function(values) {
+  whole <- !is.na(values) & values == round(values) & abs(values) < 1e15
+  out <- as.character(values)
+  out[whole] <- sprintf("%.0f", values[whole] + 0)
+  out
+}
+
+#' Order in which runs of digits count as numbers, the same in every locale
+#'
+#' Labels that are all plain numbers are ordered as numbers, so that -2 comes before -1.
+#' @noRd
+natural_order <- function(labels) {
+  if (length(labels) == 0L) return(integer())
+  plain <- "^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$"
+  if (all(grepl(plain, labels))) {
+    return(order(as.double(labels), labels, method = "radix"))
+  }
+  at <- gregexpr("[0-9]+", labels)
+  digits <- regmatches(labels, at)
+  width <- max(0L, nchar(unlist(digits)))
+  pad <- \(run) {
+    run <- sub("^0+(?=.)", "", run, perl = TRUE)
+    paste0(strrep("0", width - nchar(run)), run)
+  }
+  key <- labels
+  regmatches(key, at) <- lapply(digits, pad)
+  order(key, labels, method = "radix")
+}

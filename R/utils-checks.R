@@ -1,0 +1,274 @@
+# Argument checks. Each error names the argument, what it must be, what it is, and,
+# where that helps, what to do about it.
+
+#' Raise an error about an argument
+#'
+#' @param arg Name of the argument, as the user typed it.
+#' @param must What it must be, completing "`arg` must be ...".
+#' @param is What it is instead.
+#' @param hint What to do about it, or `NULL`.
+#' @param call The user-facing call.
+#' @noRd
+abort_arg <- function(arg, must, is = NULL, hint = NULL, call = rlang::caller_env()) {
+  # The parts are data, not templates: braces in a file name or unit must survive.
+  bullets <- c(
+    paste0("{.arg ", escape_braces(shorten(arg)), "} must be ", escape_braces(must), "."),
+    if (!is.null(is)) c(x = paste0("It is ", escape_braces(is), ".")),
+    if (!is.null(hint)) c(i = escape_braces(hint))
+  )
+  cli::cli_abort(bullets, class = c("synfire_error_argument", "synfire_error"), call = call)
+}
+
+#' Whether a value holds numbers as R has them
+#'
+#' A class may hide another meaning: the doubles of `bit64::integer64` are no such numbers.
+#' @noRd
+is_plain_numeric <- function(x) is.numeric(x) && !is.object(x)
+
+#' One finite number within [min, max]
+#' @noRd
+check_number <- function(x, arg = rlang::caller_arg(x), min = -Inf, max = Inf,
+                         above = -Inf, call = rlang::caller_env()) {
+  ok <- is_plain_numeric(x) && length(x) == 1L && is.finite(x) && x >= min && x <= max &&
+    x > above
+  if (!ok) abort_arg(arg, paste0("a finite number", bounds_text(min, max, above)),
+                     describe(x), call = call)
+  as.double(x)
+}
+
+#' One whole number within [min, max]; `Inf` where `infinite`
+#' @noRd
+check_count <- function(x, arg = rlang::caller_arg(x), min = 1, max = Inf,
+                        infinite = FALSE, call = rlang::caller_env()) {
+  ok <- is_plain_numeric(x) && length(x) == 1L && !is.na(x) && x >= min && x <= max &&
+    (is.finite(x) && x == round(x) || infinite && x == Inf)
+  if (!ok) abort_arg(arg, paste0("a whole number", bounds_text(min, max), if (infinite) ", or Inf"),
+                     describe(x), call = call)
+  as.double(x)
+}
+
+#' TRUE or FALSE
+#' @noRd
+check_flag <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  if (!(is.logical(x) && length(x) == 1L && !is.na(x))) {
+    abort_arg(arg, "TRUE or FALSE", describe(x), call = call)
+  }
+  x
+}
+
+#' One non-missing string
+#' @noRd
+check_string <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  if (!(is.character(x) && length(x) == 1L && !is.na(x))) {
+    abort_arg(arg, "one string", describe(x), call = call)
+  }
+  x
+}
+
+#' One of the strings that an argument may be
+#'
+#' @param choices By default those that the argument's own default lists. An argument that
+#'   was left at that default is the first of them.
+#' @noRd
+check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x),
+                         call = rlang::caller_env()) {
+  if (is.null(choices)) {
+    choices <- eval(formals(sys.function(sys.parent()))[[arg]])
+    if (identical(x, choices)) return(choices[[1L]])
+  }
+  if (!(is.character(x) && length(x) == 1L && !is.na(x) && x %in% choices)) {
+    quoted <- paste0("\"", choices, "\"")
+    last <- length(quoted)
+    abort_arg(arg, paste(toString(quoted[-last]), "or", quoted[[last]]), describe(x),
+              call = call)
+  }
+  as.character(x)
+}
+
+#' Error unless every argument without a default was given, each by the name it has here
+#'
+#' To be called first by a function that users call.
+#'
+#' @param ... What an argument must be, by its name; for the others "given".
+#' @noRd
+check_given <- function(..., call = rlang::caller_env()) {
+  must <- list(...)
+  frame <- sys.parent()
+  defaults <- formals(sys.function(frame))
+  check_argument_names(names(sys.call(frame)), names(defaults), call)
+  needed <- names(defaults)[vapply(defaults, identical, logical(1), quote(expr = ))]
+  for (arg in setdiff(needed, "...")) {
+    if (eval(call("missing", as.name(arg)), call)) {
+      abort_arg(arg, must[[arg]] %||% "given", "missing", call = call)
+    }
+  }
+}
+
+#' Error unless `...` of the calling function is empty: a misspelt argument ends up there
+#' @noRd
+check_no_dots <- function(call = rlang::caller_env(), dots = rlang::caller_env()) {
+  n <- eval(quote(...length()), dots)
+  if (n == 0L) return(invisible())
+  name <- eval(quote(...names()), dots)
+  name <- if (is.null(name) || is.na(name[[1L]]) || name[[1L]] == "") "..." else name[[1L]]
+  known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
+  check_argument_names(name, known, call)
+  abort_arg(name, if (name == "...") "empty" else "an argument of this function",
+            if (name == "...") paste(counted(n, "value"), "without a name") else "none",
+            sprintf("Its arguments are %s.", toString(known)), call = call)
+}
+
+# What arguments were called before version 0.2.0.
+former_arguments <- c(
+  min_occ = "min_count", max_occ = "max_count", window = "window_bins",
+  n = "n_surrogates", surrogates = "n_surrogates", method = "surrogate"
+)
+
+# What Elephant calls the arguments of its functions for patterns.
+elephant_arguments <- c(
+  spiketrains = "`x`", binsize = "`bin_size`", winlen = "`window_bins`",
+  n_surr = "`n_surrogates`", surr_method = "`surrogate`", stat_corr = "`correction`",
+  min_neu = "`min_units`", psr_param = "`h`, `k` and `l`",
+  approx_stab_pars = "`stability`",
+  refractory_period = "`refractory`", sliding = "`surrogate = \"sliding_shuffle\"`"
+)
+
+# Arguments that are gone, by one that their functions still have, and why.
+dropped_arguments <- list(
+  resume = c("file", "The same call goes on with what is in `file`.")
+)
+
+#' Error where an argument has the name that it had in earlier versions, or that Elephant
+#' gives it
+#'
+#' @param given Names of arguments as the user typed them.
+#' @param known Names that the arguments of the function have.
+#' @noRd
+check_argument_names <- function(given, known, call = rlang::caller_env()) {
+  given <- setdiff(given, c(known, ""))
+  if (length(given) == 0L) return(invisible())
+  former <- intersect(given, names(former_arguments)[former_arguments %in% known])
+  if (length(former) > 0L) {
+    abort_arg(former[[1L]], sprintf("given as `%s`", former_arguments[[former[[1L]]]]),
+              "the name that it had before version 0.2.0", call = call)
+  }
+  dropped <- Filter(\(arg) dropped_arguments[[arg]][[1L]] %in% known,
+                    intersect(given, names(dropped_arguments)))
+  if (length(dropped) > 0L) {
+    abort_arg(dropped[[1L]], "left out", "given",
+              dropped_arguments[[dropped[[1L]]]][[2L]], call = call)
+  }
+  theirs <- intersect(given, names(elephant_arguments))
+  if (length(theirs) > 0L) {
+    abort_arg(theirs[[1L]], sprintf("given as %s", elephant_arguments[[theirs[[1L]]]]),
+              "what Elephant calls it", call = call)
+  }
+}
+
+#' Error unless a table of ours still has these columns, each as long as the table
+#'
+#' Other code can change a data frame and keep its class.
+#'
+#' @param from The function that made the table.
+#' @noRd
+check_table <- function(x, columns, from, arg = rlang::caller_arg(x),
+                        call = rlang::caller_env()) {
+  parts <- if (is.list(x)) unclass(x)
+  lost <- setdiff(columns, names(parts))
+  if (is.data.frame(x) && length(lost) == 0L &&
+        all(lengths(parts[columns]) == .row_names_info(x, 2L))) {
+    return(invisible(x))
+  }
+  abort_arg(arg, sprintf("what `%s()` gives", from),
+            if (length(lost)) sprintf("one without its column `%s`", lost[[1L]]) else
+              "one whose columns were changed",
+            "`as.data.frame()` gives a table to change.", call = call)
+}
+
+#' One string that the system can take as a path
+#' @noRd
+check_path <- function(path, arg, call, of = "a file") {
+  must <- paste("one string, the path of", of)
+  if (is.character(path) && length(path) == 1L && !is.na(path) &&
+        is.na(nchar(path, "chars", allowNA = TRUE))) {
+    abort_arg(arg, must, "text with bytes that are none in its encoding", call = call)
+  }
+  check_string(path, arg, call = call)
+  if (!nzchar(path)) abort_arg(arg, must, "\"\"", call = call)
+  if (nchar(path, "bytes") > 4095L) {
+    abort_arg(arg, must, sprintf("text of %s bytes, which no path has", commas(nchar(path, "bytes"))),
+              call = call)
+  }
+}
+
+#' Stop where a matrix of doubles would take too much
+#'
+#' @param arg The argument that decides it, which has to be `smaller`.
+#' @noRd
+check_room <- function(rows, columns, arg, smaller, most = 4e9, call = rlang::caller_env()) {
+  bytes <- 8 * as.double(rows) * columns
+  if (bytes > most) {
+    abort_arg(arg, sprintf("%s for a result of at most %s", smaller, bytes_text(most)),
+              sprintf("such that %s would be needed", bytes_text(bytes)), call = call)
+  }
+}
+
+#' Raise an error about a file
+#'
+#' @param what Completes "Cannot read FILE: ...".
+#' @noRd
+abort_file <- function(file, what, hint = NULL, call = rlang::caller_env()) {
+  # It may name parts of a damaged file.
+  what <- printable(what)
+  cli::cli_abort(
+    c(
+      paste0("Cannot read {.file ", escape_braces(file), "}."),
+      x = escape_braces(paste0(toupper(substr(what, 1, 1)), substring(what, 2), ".")),
+      if (!is.null(hint)) c(i = escape_braces(hint))
+    ),
+    class = c("synfire_error_file", "synfire_error"), call = call
+  )
+}
+
+check_min_count <- function(min_count, min_support, events, call = rlang::caller_env()) {
+  if (is.null(min_count) == is.null(min_support)) {
+    abort_arg("min_count", "given, or else `min_support`",
+              if (is.null(min_count)) "missing, and so is `min_support`"
+              else "given together with `min_support`", call = call)
+  }
+  if (!is.null(min_count)) return(check_count(min_count, "min_count", call = call))
+  if (is_plain_numeric(min_support) && length(min_support) == 1L &&
+        isTRUE(min_support > 1)) {
+    abort_arg("min_support", "a share, above 0 and at most 1", describe(min_support),
+              "Give a number of them as `min_count`.", call = call)
+  }
+  min_support <- check_number(min_support, "min_support", max = 1, above = 0, call = call)
+  least_count(min_support, events)
+}
+
+#' Groups as a factor named by series, or NULL
+#' @noRd
+check_groups <- function(groups, series, call) {
+  if (is.null(groups)) return(NULL)
+  wanted <- sprintf("a group for each of %s, in their order or named", counted(
+    length(series), "series", "series"))
+  if (!is.atomic(groups) || is.null(names(groups)) && length(groups) != length(series)) {
+    abort_arg("groups", wanted, describe(groups), call = call)
+  }
+  at <- if (is.null(names(groups))) seq_along(series) else match(series, names(groups))
+  missing <- is.na(at) | is.na(groups[at])
+  if (any(missing)) {
+    abort_arg("groups", wanted, sprintf("without one for \"%s\"", series[missing][[1L]]),
+              call = call)
+  }
+  groups <- if (is.factor(groups)) groups else factor(groups, unique(groups))
+  rlang::set_names(droplevels(groups[at]), series)
+}
+
+#' The least count, from 1, whose quotient reaches `share`, as the quotient is computed
+#' @noRd
+least_count <- function(share, of) {
+  count <- max(1, ceiling(share * of) - 1)
+  while (count / max(1, of) < share) count <- count + 1
+  count
+}

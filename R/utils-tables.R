@@ -1,0 +1,264 @@
+# What every result keeps to, whatever it goes through.
+#
+# A result that is a data frame has the class `synfire_table` before "data.frame". What
+# comes out of `[`, `$<-`, `[[<-`, `[<-`, `names<-`, rbind(), merge(), transform() and the
+# verbs of dplyr is either a result of the same class, whole and with all it knows, or a
+# plain data frame; never something in between:
+#
+# * Rows may be chosen and ordered freely. Rows that are not there (NA) make it plain, and
+#   so does any choice of rows where these mean something only together (signatures).
+# * Columns may be added, and added ones changed. Losing, renaming or changing one of its
+#   own columns makes it plain, except for the count and support of episodes.
+# * Rows of two results together are a plain data frame, unless both are parts of one.
+#   Episodes stay episodes, and forget where they are from.
+# * as.data.frame(), tibble::as_tibble() and data.table::as.data.table() give plain tables,
+#   also of results that are no data frames. The user's order of rows is what is printed
+#   and drawn, unless a title says otherwise.
+
+#' @param columns Named list of columns, each as long as the others, or a data frame.
+#' @param class Classes before "synfire_table".
+#' @param about Named list of attributes that say where it comes from.
+#' @noRd
+new_table <- function(columns, class, about = list()) {
+  rows <- if (length(columns)) length(columns[[1L]]) else 0L
+  x <- structure(unclass(columns), row.names = .set_row_names(rows),
+                 class = c(class, "synfire_table", "data.frame"), columns = names(columns),
+                 rows = rows)
+  attributes(x)[names(about)] <- about
+  x
+}
+
+#' The columns that make a table what it is; others were added by the user
+#' @noRd
+own_columns <- function(x) attr(x, "columns", exact = TRUE) %||% names(x)
+
+#' The same columns as a plain data frame; nothing is copied
+#' @noRd
+plain_table <- function(x) {
+  # attr() would write out the numbers of millions of rows.
+  attributes(x) <- list(names = names(x), row.names = .row_names_info(x, 0L),
+                        class = "data.frame")
+  x
+}
+
+#' A data frame made from `x`, with all that `x` knows about itself
+#' @noRd
+whole_again <- function(out, x) {
+  about <- attributes(x)
+  about <- about[setdiff(names(about), c("names", "row.names"))]
+  attributes(out)[names(about)] <- about
+  if (is.numeric(attr(out, "row.names"))) attr(out, "row.names") <- .set_row_names(nrow(out))
+  out
+}
+
+#' Whether each row of a table is there, and has what the class needs
+#' @noRd
+rows_are_there <- function(x, class = x) UseMethod("rows_are_there", class)
+
+#' @export
+rows_are_there.default <- function(x, class = x) {
+  !anyNA(.subset2(x, own_columns(class)[[1L]]))
+}
+
+#' What is left of `x` after rows or columns of it were chosen
+#'
+#' Numbers of rows that do not rise say that the user put them into an order: printing and
+#' drawing keep to it.
+#' @noRd
+chosen_from <- function(out, x) {
+  if (!all(own_columns(x) %in% names(out)) || !rows_are_there(out, x)) return(plain_table(out))
+  numbers <- attr(out, "row.names")
+  out <- whole_again(out, x)
+  if (is.integer(numbers) && is.unsorted(numbers)) attr(out, "ordered") <- TRUE
+  out
+}
+
+#' What `x` is after its columns were changed
+#' @noRd
+changed_from <- function(out, x) {
+  own <- own_columns(x)
+  episodes <- inherits(x, "episodes")
+  # What was counted elsewhere may be noted.
+  fixed <- setdiff(own, if (episodes) c("count", "support"))
+  same <- all(own %in% names(out)) && all(vapply(fixed, \(name) {
+    identical(.subset2(x, name), .subset2(out, name))
+  }, NA)) && (!episodes || is_whole_episodes(out))
+  if (same) whole_again(out, x) else plain_table(out)
+}
+
+# ---- Choosing and changing -----------------------------------------------------------
+
+#' @export
+`[.synfire_table` <- function(x, ...) {
+  out <- NextMethod()
+  if (is.data.frame(out)) chosen_from(out, x) else out
+}
+
+#' @export
+`$<-.synfire_table` <- function(x, name, value) {
+  out <- plain_table(x)
+  out[[name]] <- value
+  changed_from(out, x)
+}
+
+#' @export
+`[[<-.synfire_table` <- function(x, i, j, value) {
+  out <- plain_table(x)
+  if (missing(j)) out[[i]] <- value else out[[i, j]] <- value
+  changed_from(out, x)
+}
+
+#' @export
+`[<-.synfire_table` <- function(x, i, j, value) {
+  out <- plain_table(x)
+  if (nargs() < 4L) {
+    if (missing(i)) out[] <- value else out[i] <- value
+  } else {
+    out[i, j] <- value
+  }
+  changed_from(out, x)
+}
+
+#' @export
+`names<-.synfire_table` <- function(x, value) {
+  out <- plain_table(x)
+  names(out) <- value
+  changed_from(out, x)
+}
+
+#' @export
+rbind.synfire_table <- function(..., deparse.level = 1) {
+  parts <- list(...)
+  parts <- parts[!vapply(parts, is.null, NA)]
+  if (all(vapply(parts, inherits, NA, "episodes"))) return(do.call(c.episodes, unname(parts)))
+  bare <- lapply(parts, \(part) if (inherits(part, "synfire_table")) plain_table(part) else part)
+  out <- do.call(rbind, c(bare, list(deparse.level = deparse.level)))
+  if (are_parts_of_one(parts)) chosen_from(out, parts[[1L]]) else out
+}
+
+#' Whether tables say the same about where they come from
+#' @noRd
+are_parts_of_one <- function(parts) {
+  about <- lapply(parts, \(part) {
+    known <- attributes(part)
+    known[sort(setdiff(names(known), c("names", "row.names", "ordered")))]
+  })
+  all(vapply(about[-1L], identical, NA, about[[1L]]))
+}
+
+# ---- As a plain table ----------------------------------------------------------------
+
+# What data.frame(), cbind() and R itself give to every method.
+frame_arguments <- c("stringsAsFactors", "make.names", "cut.names", "col.names",
+                     "fix.empty.names", "check.names", "nm")
+
+#' Error for arguments that as.data.frame() does not have: a misspelt one is among them
+#' @noRd
+check_frame_dots <- function(call = rlang::caller_env(), dots = rlang::caller_env()) {
+  given <- eval(quote(...names()), dots)
+  n <- eval(quote(...length()), dots)
+  given <- given %||% rep("", n)
+  unknown <- given[!given %in% frame_arguments]
+  if (length(unknown) == 0L) return(invisible())
+  name <- if (is.na(unknown[[1L]]) || !nzchar(unknown[[1L]])) "..." else unknown[[1L]]
+  known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
+  abort_arg(name, if (name == "...") "empty" else "an argument of this function",
+            if (name == "...") "a value without a name" else "none",
+            sprintf("Its arguments are %s.", toString(known)), call = call)
+}
+
+#' A plain data frame of columns, with the row names that were asked for
+#' @noRd
+new_frame <- function(columns, rows, row.names = NULL) {
+  out <- structure(columns, row.names = .set_row_names(rows), class = "data.frame")
+  if (!is.null(row.names)) row.names(out) <- row.names
+  out
+}
+
+#' @export
+as.data.frame.synfire_table <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_frame_dots()
+  out <- plain_table(x)
+  if (!is.null(row.names)) row.names(out) <- row.names
+  out
+}
+
+#' Results as tibbles and as tables of data.table
+#'
+#' `tibble::as_tibble()` and `data.table::as.data.table()` take every result of this
+#' package. They give the table that [as.data.frame()] gives, and take the same arguments.
+#'
+#' @param x A result.
+#' @param ... Arguments of the `as.data.frame()` method of the result, such as
+#'   `long = TRUE` for patterns.
+#' @param .rows,.name_repair As for `tibble::as_tibble()`.
+#' @param keep.rownames Not used.
+#' @return A tibble, or a `data.table`.
+#' @examplesIf rlang::is_installed("tibble")
+#' x <- simulate_patterns(duration = 5, units = 6)
+#' patterns <- mine_patterns(x, 0.005, 4, min_spikes = 2, min_count = 5, threads = 2)
+#' tibble::as_tibble(patterns)
+#' @name as_tibble.synfire_table
+#' @exportS3Method tibble::as_tibble
+as_tibble.synfire_table <- function(x, ..., .rows = NULL, .name_repair = "check_unique") {
+  tibble::as_tibble(as.data.frame(x, ...), .rows = .rows, .name_repair = .name_repair)
+}
+
+#' @exportS3Method tibble::as_tibble
+as_tibble.itemsets <- as_tibble.synfire_table
+#' @exportS3Method tibble::as_tibble
+as_tibble.spade <- as_tibble.synfire_table
+#' @exportS3Method tibble::as_tibble
+as_tibble.causal_map <- as_tibble.synfire_table
+#' @exportS3Method tibble::as_tibble
+as_tibble.causal_map_comparison <- as_tibble.synfire_table
+#' @exportS3Method tibble::as_tibble
+as_tibble.smap <- as_tibble.synfire_table
+#' @exportS3Method tibble::as_tibble
+as_tibble.multiview <- as_tibble.synfire_table
+#' @exportS3Method tibble::as_tibble
+as_tibble.episode_stream <- as_tibble.synfire_table
+
+#' @rdname as_tibble.synfire_table
+#' @exportS3Method data.table::as.data.table
+as.data.table.synfire_table <- function(x, keep.rownames = FALSE, ...) {
+  data.table::as.data.table(as.data.frame(x, ...))
+}
+
+#' @exportS3Method data.table::as.data.table
+as.data.table.itemsets <- as.data.table.synfire_table
+#' @exportS3Method data.table::as.data.table
+as.data.table.spade <- as.data.table.synfire_table
+#' @exportS3Method data.table::as.data.table
+as.data.table.causal_map <- as.data.table.synfire_table
+#' @exportS3Method data.table::as.data.table
+as.data.table.causal_map_comparison <- as.data.table.synfire_table
+#' @exportS3Method data.table::as.data.table
+as.data.table.smap <- as.data.table.synfire_table
+#' @exportS3Method data.table::as.data.table
+as.data.table.multiview <- as.data.table.synfire_table
+#' @exportS3Method data.table::as.data.table
+as.data.table.episode_stream <- as.data.table.synfire_table
+
+# What the verbs of dplyr do with a data frame of a class: choose rows, change columns,
+# and everything else.
+
+#' @exportS3Method dplyr::dplyr_row_slice
+dplyr_row_slice.synfire_table <- function(data, i, ...) data[i, , drop = FALSE]
+
+#' @exportS3Method dplyr::dplyr_col_modify
+dplyr_col_modify.synfire_table <- function(data, cols) {
+  out <- plain_table(data)
+  for (name in names(cols)) out[[name]] <- cols[[name]]
+  changed_from(out, data)
+}
+
+#' @exportS3Method dplyr::dplyr_reconstruct
+dplyr_reconstruct.synfire_table <- function(data, template) plain_table(data)
+
+#' A data frame of columns that are known to be right, in a fraction of the time
+#' @noRd
+plain_frame <- function(...) {
+  columns <- list(...)
+  structure(columns, class = "data.frame", row.names = .set_row_names(length(columns[[1L]])))
+}

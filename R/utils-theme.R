@@ -1,0 +1,129 @@
+# The look all plots share.
+
+# Okabe and Ito's colours, told apart with any common colour vision.
+syn_colours <- c(
+  blue = "#0072B2", orange = "#E69F00", green = "#009E73", vermilion = "#D55E00",
+  sky = "#56B4E9", purple = "#CC79A7", yellow = "#F0E442", black = "#000000"
+)
+
+syn_ink <- "#1B1F24"      # marks and text
+syn_muted <- "#6B7280"    # what stands back: axes, context
+syn_grid <- "#E5E7EB"
+syn_band <- "#F4F1E8"     # trials; warm, apart from the blues of the scale
+syn_band_strong <- "#EBE5D3"  # the same where it has a legend
+
+# From few to many, even in lightness, so that it also reads in grey.
+syn_scale <- c("#B9D6EA", "#82B7DA", "#3F8FC4", "#0B5A94", "#06284A")
+
+#' Colours for `n` groups: the palette, then hues that go round
+#' @noRd
+syn_palette <- function(n) {
+  base <- unname(syn_colours[c("blue", "orange", "green", "vermilion", "sky", "purple")])
+  if (n <= length(base)) base[seq_len(n)] else grDevices::hcl.colors(n, "Dark 3")
+}
+
+#' The look of the pictures
+#'
+#' The theme and the colours of all pictures of this package, for pictures of your own.
+#'
+#' @param base_size Size of text, in points.
+#' @param n How many colours; `NULL` for the named ones.
+#' @param type `"groups"` for colours that tell groups apart, with any common colour vision
+#'   up to six of them (Okabe and Ito's palette); `"counts"` for a scale from few to many,
+#'   even in lightness, so that it also reads in grey.
+#' @return `theme_synfire()`: a theme of ggplot2. `synfire_colours()`: colours as text; for
+#'   `n = NULL` and `type = "groups"` named by colour.
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`.
+#' @references
+#' Okabe M, Ito K (2008). *Color universal design: how to make figures and presentations
+#' that are friendly to colorblind people*. <https://jfly.uni-koeln.de/color/>
+#' @examplesIf rlang::is_installed("ggplot2")
+#' set.seed(1)
+#' x <- simulate_sym26(duration = 10)
+#' found <- mine_episodes(x, 100, c(0.005, 0.010), threads = 2)
+#' ggplot2::ggplot(found, ggplot2::aes(support, count, colour = factor(size))) +
+#'   ggplot2::geom_point() +
+#'   ggplot2::scale_colour_manual(values = synfire_colours(2)) +
+#'   theme_synfire()
+#' synfire_colours(4, "counts")
+#' @export
+theme_synfire <- function(base_size = 11) {
+  rlang::check_installed("ggplot2", "for its themes.")
+  base_size <- check_number(base_size, above = 0)
+  ggplot2::theme_minimal(base_size = base_size) +
+    ggplot2::theme(
+      text = ggplot2::element_text(colour = syn_ink),
+      axis.text = ggplot2::element_text(colour = syn_muted),
+      axis.title = ggplot2::element_text(colour = syn_ink),
+      axis.ticks = ggplot2::element_line(colour = syn_grid),
+      axis.line.x.bottom = ggplot2::element_line(colour = syn_muted),
+      panel.grid.major = ggplot2::element_line(colour = syn_grid),
+      panel.grid.minor = ggplot2::element_blank(),
+      plot.background = ggplot2::element_rect(fill = "white", colour = NA),
+      plot.title.position = "plot",
+      legend.position = "right",
+      strip.text = ggplot2::element_text(hjust = 0)
+    )
+}
+
+#' @rdname theme_synfire
+#' @export
+synfire_colours <- function(n = NULL, type = c("groups", "counts")) {
+  type <- check_choice(type)
+  if (is.null(n)) return(if (type == "groups") syn_colours else syn_scale)
+  n <- check_count(n, max = 1e4)
+  if (type == "groups") syn_palette(n) else grDevices::colorRampPalette(syn_scale)(n)
+}
+
+#' Text below a picture that says what its lines and bands are
+#' @noRd
+caption <- function(...) {
+  list(ggplot2::labs(caption = paste(c(...), collapse = "\n")),
+       ggplot2::theme(plot.caption = ggplot2::element_text(colour = syn_muted)))
+}
+
+#' Draw a picture, and give it
+#' @noRd
+draw <- function(plot) {
+  print(plot)
+  invisible(plot)
+}
+
+#' A picture that says in words that there is nothing to draw, and a message
+#'
+#' @param why Such as "No episode is significant".
+#' @param what Such as "no network".
+#' @noRd
+empty_picture <- function(why, what) {
+  cli::cli_inform(c(i = "{why}: there is {what} to draw."), class = "synfire_message_empty")
+  ggplot2::ggplot() +
+    ggplot2::annotate("text", x = 0, y = 0, label = paste0(why, "."), colour = syn_muted) +
+    ggplot2::theme_void()
+}
+
+#' Whole numbers within limits, at most about `most` of them
+#' @noRd
+whole_breaks <- function(limits, most) {
+  first <- max(1, ceiling(limits[[1L]]))
+  last <- floor(limits[[2L]])
+  if (last < first) return(first)
+  (first - 1) + thin(last - first + 1, most)
+}
+
+#' Powers of ten, and between them 2 and 5 where the range is short
+#' @noRd
+log_breaks <- function(limits) {
+  decades <- log10(limits[[2L]] / limits[[1L]])
+  tens <- 10^(floor(log10(limits[[1L]])):ceiling(log10(limits[[2L]])))
+  breaks <- if (decades > 3) tens else sort(c(outer(c(1, 2, 5), tens)))
+  breaks[breaks >= max(1, limits[[1L]]) & breaks <= limits[[2L]]]
+}
+
+#' Half way to white
+#' @noRd
+lighten <- function(colours) {
+  mixed <- (grDevices::col2rgb(colours) + 255) / 2
+  rlang::set_names(grDevices::rgb(mixed[1L, ], mixed[2L, ], mixed[3L, ], maxColorValue = 255),
+                   names(colours))
+}
