@@ -25,6 +25,8 @@
 # say so where there is none.
 
 library(synfire)
+# Simulators that are no part of the package.
+for (file in list.files("bench/truth", "^simulate.*[.]R$", full.names = TRUE)) source(file)
 options(cli.progress_show_after = Inf)
 
 arguments <- commandArgs(TRUE)
