@@ -9,12 +9,11 @@
 # vignette("paper-causal-maps").
 
 library(synfire)
-# Simulators that are no part of the package.
-for (file in list.files("bench/truth", "^simulate.*[.]R$", full.names = TRUE)) source(file)
 options(cli.progress_show_after = Inf)
 
 folder <- "vignettes/causal-maps"
 if (!dir.exists(folder)) stop("run this in the folder of the package")
+source(file.path(folder, "simulated.R"))
 
 write_table <- function(table, name) {
   doubles <- vapply(table, is.double, NA)

@@ -25,8 +25,6 @@
 # say so where there is none.
 
 library(synfire)
-# Simulators that are no part of the package.
-for (file in list.files("bench/truth", "^simulate.*[.]R$", full.names = TRUE)) source(file)
 options(cli.progress_show_after = Inf)
 
 arguments <- commandArgs(TRUE)
@@ -34,6 +32,7 @@ bench <- "bench/causal-map.R"
 if (length(arguments) == 0L || !file.exists(bench)) {
   stop("run this in the folder of the package: measure.R OUT_FOLDER [PART ...]")
 }
+source("vignettes/causal-maps/simulated.R")
 folder <- arguments[[1L]]
 dir.create(folder, showWarnings = FALSE, recursive = TRUE)
 
