@@ -13,6 +13,7 @@ options(cli.progress_show_after = Inf)
 
 folder <- "vignettes/causal-maps"
 if (!dir.exists(folder)) stop("run this in the folder of the package")
+source(file.path(folder, "simulated.R"))
 
 write_table <- function(table, name) {
   doubles <- vapply(table, is.double, NA)
@@ -135,8 +136,7 @@ part_surrogates <- function(n = 199) {
 part_screen <- function() {
   set.seed(2)
   x <- simulate_calcium(neurons = 300)
-  E <- optimal_dimensions(x, E_max = 10, threads = 2)
-  E <- stats::setNames(E$E, E$series)
+  E <- attr(causal_map(x, E_max = 10, Tp = -1, threads = 2), "E")
   rho <- as.matrix(causal_map(x, E = E, Tp = -1, threads = 2))
   diag(rho) <- NA
   rows <- lapply(c(0.2, 0.3, 0.4, 0.5, 0.6), \(r) {

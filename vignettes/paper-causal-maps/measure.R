@@ -32,6 +32,7 @@ bench <- "bench/causal-map.R"
 if (length(arguments) == 0L || !file.exists(bench)) {
   stop("run this in the folder of the package: measure.R OUT_FOLDER [PART ...]")
 }
+source("vignettes/causal-maps/simulated.R")
 folder <- arguments[[1L]]
 dir.create(folder, showWarnings = FALSE, recursive = TRUE)
 
