@@ -129,9 +129,9 @@ test_that("more occurrences than fit into a table are told of", {
   expect_error(finish_status(find(0), "a test"), class = "synfire_error_too_large")
 })
 
-test_that("Ctrl-C is an interrupt within half a second", {
+test_that("Ctrl-C is an interrupt", {
   skip_on_cran()
-  seconds <- time_to_stop(quote({
+  expect_interrupted(quote({
     set.seed(1)
     x <- spike_trains(runif(2e5, 0, 100), sample(40L, 2e5, TRUE), start = 0, end = 100,
                       resolution = 1e-5)
@@ -143,8 +143,7 @@ test_that("Ctrl-C is an interrupt within half a second", {
       c(item), list(size = 4L, n = n), rep(1L, n),
       list(units = levels(x$unit), window_bins = 22L, bin_size = 0.005), "patterns"
     )
-    log("start", Sys.getpid())
+    begin()
     pattern_occurrences(x, found)
-  }), wait = 1)
-  expect_lt(seconds, 0.5)
+  }))
 })

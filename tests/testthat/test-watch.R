@@ -53,13 +53,13 @@ test_that("a line that a child has not finished is waited for", {
   expect_identical(await_line(lines, "end", 0.05), c("interrupted", "3.5"))
 })
 
-test_that("Ctrl-C is an interrupt within half a second", {
+test_that("Ctrl-C is an interrupt", {
   skip_on_cran()
   for (threads in 1:2) {
-    expect_lt(time_to_stop(substitute({
-      log("start", Sys.getpid())
+    expect_interrupted(substitute({
+      begin()
       synfire:::parallel_probe(30000, 1e-3, threads = THREADS)
-    }, list(THREADS = threads)), wait = 0.3), 0.5)
+    }, list(THREADS = threads)))
   }
 })
 
