@@ -31,9 +31,9 @@ whole_lines <- function(file) {
 }
 
 # Waits until `done()`; whether that came before so many seconds had gone by.
-await <- function(done, seconds) {
+await <- function(done, seconds = 20) {
   end <- Sys.time() + seconds
-  while (!done()) {
+  while (!isTRUE(done())) {
     if (Sys.time() > end) return(FALSE)
     Sys.sleep(0.01)
   }
@@ -49,6 +49,12 @@ await_line <- function(lines, word, seconds = 20) {
     length(found) > 0L
   }, seconds)
   if (length(found) > 0L) strsplit(trimws(found[[1L]]), " +")[[1L]][-1L]
+}
+
+# Ends a process at once, and waits until it is gone.
+kill_process <- function(process) {
+  tools::pskill(as.integer(process), tools::SIGKILL)
+  await(\() !.Call(synfire:::r_process_lives, as.numeric(process)))
 }
 
 # Ctrl-C must end `code` as an interrupt: an expression that calls `begin()` before long

