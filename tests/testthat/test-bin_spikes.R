@@ -1,6 +1,6 @@
 test_that("counts are those of a slow count, in trials and without", {
   set.seed(1)
-  for (case in 1:60) {
+  for (case in cases(60)) {
     x <- small_recording()
     bin <- sample(c(1:20, 50), 1)
     slow <- slow_bins(x, bin)

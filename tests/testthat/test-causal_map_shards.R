@@ -100,6 +100,7 @@ test_that("a map that was begun by workers is finished here, and the other way r
 })
 
 test_that("damaged shards, and those of another map, are told and done again", {
+  skip_unless_nightly()
   skip_on_cran()
   many_chunks()
   x <- ring_series(16)
@@ -154,7 +155,7 @@ sizes <- \(...) lengths(lapply(cut_chunks(...), `[[`, "places"))
 
 test_that("chunks are large first and small last, and cover all libraries", {
   set.seed(1)
-  for (k in 1:200) {
+  for (k in cases(200)) {
     n <- sample(400, 1)
     workers <- sample(40, 1)
     least <- sample(20, 1)

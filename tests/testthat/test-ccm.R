@@ -1,6 +1,6 @@
 test_that("each library's skill is that of the slow oracle", {
   skip_on_cran()
-  for (seed in 1:60) {
+  for (seed in cases(60)) {
     case <- random_case(seed)
     n <- length(case$lib)
     sizes <- unique(sort(c(sample(n, 2), 1, n)))

@@ -2,7 +2,7 @@ raw_counts <- function(x) array(as.vector(x[]), dim(x))
 
 test_that("counts are those of all pairs of spikes, whatever the number of threads", {
   set.seed(1)
-  for (case in 1:60) {
+  for (case in cases(60)) {
     x <- small_recording()
     bin <- sample(1:20, 1)
     lags <- sample(0:12, 1)

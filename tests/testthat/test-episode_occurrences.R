@@ -21,7 +21,7 @@ is_occurrence <- function(stream, times, units, low, high) {
 test_that("the counted occurrences are right, apart, as many as the count, and latest", {
   skip_on_cran()
   rows <- 0
-  for (seed in 1:50) {
+  for (seed in cases(50)) {
     stream <- random_stream(seed, units = 3, spikes = 50, span = 80)
     chosen <- chosen_episodes(stream, seed)
     count <- count_episodes(stream$x, chosen)$count

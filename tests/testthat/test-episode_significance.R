@@ -1,5 +1,5 @@
 test_that("counts in surrogates are those of counting each surrogate", {
-  for (seed in 1:40) {
+  for (seed in cases(40)) {
     stream <- random_stream(seed, spikes = 80, span = 120)
     if (!any(!is.na(stream$trial))) next
     withr::local_seed(seed)

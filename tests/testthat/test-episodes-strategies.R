@@ -33,7 +33,7 @@ test_that("candidates reach a counter in batches, and come back as the state eng
           list(min_count = min_count, max_size = max_size, max_memory = max_memory,
                engine = engine, batch = most))
   }
-  for (seed in 1:40) {
+  for (seed in cases(40)) {
     stream <- random_stream(seed, units = 4, spikes = 60, span = 80)
     want <- check(stream, 3, 5, 0)$levels
     of_a_parent <- 4 * length(stream$low)

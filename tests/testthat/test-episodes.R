@@ -54,7 +54,7 @@ test_that("rows are sorted by size, count and name in every locale", {
 
 test_that("times shifted, or scaled together with the intervals, give the same table", {
   skip_on_cran()
-  for (seed in 1:12) {
+  for (seed in cases(12)) {
     stream <- planted(seed, trials = NA)
     want <- mine_again(stream)
     shifted <- stream
@@ -94,7 +94,7 @@ test_that("a finer clock changes nothing", {
 })
 
 test_that("other names for the units rename the episodes and no more", {
-  for (seed in 1:12) {
+  for (seed in cases(12)) {
     stream <- planted(seed)
     renamed <- stream
     renamed$names <- rev(c("x1", "x2", "x3", "x4"))
@@ -109,7 +109,7 @@ test_that("other names for the units rename the episodes and no more", {
 })
 
 test_that("a silent unit, a rare unit and the order of input change nothing", {
-  for (seed in 1:12) {
+  for (seed in cases(12)) {
     stream <- planted(seed, trials = NA)
     want <- mine_again(stream)
     more <- stream
@@ -200,7 +200,7 @@ test_that("spikes outside all trials are not mined", {
 
 test_that("cutting a recording into trials never raises a count", {
   lower <- 0
-  for (seed in 1:20) {
+  for (seed in cases(20)) {
     stream <- planted(seed)
     cut <- stream
     begin <- min(stream$tick) + 15 * 0:20
@@ -217,7 +217,7 @@ test_that("cutting a recording into trials never raises a count", {
 
 test_that("closed and maximal episodes are those the definition names", {
   closed_out <- maximal_out <- 0
-  for (seed in 1:25) {
+  for (seed in cases(25)) {
     stream <- planted(seed, trials = NA)
     all <- mined_by(stream, 2, max_size = 4)
     id <- mapply(\(u, l, h) paste(c(u, ticks_of(l), ticks_of(h)), collapse = " "),

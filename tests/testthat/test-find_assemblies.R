@@ -284,7 +284,7 @@ test_that("sentences say which units, and how wide their windows are", {
 
 test_that("p of the best group is uniform where units are independent", {
   # Of so few units nothing is taken for common, which makes p larger where nothing is.
-  p <- vapply(1:150, \(seed) {
+  p <- vapply(cases(150), \(seed) {
     set.seed(seed)
     x <- simulate_assemblies(duration = 100, units = 7, assemblies = character(), rate = 6,
                              rate_spread = 0.4,
@@ -293,8 +293,8 @@ test_that("p of the best group is uniform where units are independent", {
     attr(found, "best")[["p"]]
   }, 0)
   for (alpha in c(0.1, 0.25, 0.5)) {
-    expect_lte(sum(p <= alpha), stats::qbinom(0.999, 150, alpha))
-    expect_gte(sum(p <= alpha), stats::qbinom(0.001, 150, alpha))
+    expect_lte(sum(p <= alpha), stats::qbinom(0.999, length(p), alpha))
+    expect_gte(sum(p <= alpha), stats::qbinom(0.001, length(p), alpha))
   }
 })
 

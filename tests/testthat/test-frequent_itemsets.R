@@ -32,7 +32,7 @@ test_that("baskets are counted", {
 
 test_that("engines find what all subsets of all transactions give", {
   skip_on_cran()
-  for (seed in 1:150) {
+  for (seed in cases(150)) {
     sets <- random_transactions(seed)
     withr::with_seed(seed, {
       support <- sample(5L, 1L)

@@ -53,7 +53,7 @@ test_that("a chain is found with its lags", {
 
 test_that("engines find what all subsets of all windows give, in the order of the search", {
   skip_on_cran()
-  for (seed in 1:300) {
+  for (seed in cases(300)) {
     raster <- random_raster(seed)
     expected <- oracle_patterns(raster)
     for (engine in engines) {

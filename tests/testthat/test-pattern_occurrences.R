@@ -41,7 +41,7 @@ test_that("units of patterns are looked for by name in any recording", {
 test_that("windows agree with the definition on random recordings, trials and all", {
   skip_on_cran()
   set.seed(4)
-  for (k in 1:60) {
+  for (k in cases(60)) {
     width <- sample(c(1, 3, 7), 1L)
     units <- sample(2:5, 1L)
     n <- sample(0:120, 1L)

@@ -194,6 +194,7 @@ test_that("a folder of another job is refused and left as it is", {
 })
 
 test_that("damaged chunks are mined again, with a warning", {
+  skip_unless_nightly()
   x <- folder_recording(units = 6)
   folder <- withr::local_tempdir()
   whole <- found_in(mine_job(x, folder))

@@ -63,6 +63,7 @@ test_that("observation intervals give the interval", {
 })
 
 test_that("damaged NWB files are an error", {
+  skip_unless_nightly()
   skip_on_cran()
   skip_if_not_installed("hdf5r")
   says <- \(file, ...) cat(messages_of(read_spikes(file, ...)))
@@ -140,6 +141,7 @@ test_that("an NWB file that another program has open is called that", {
 })
 
 test_that("a changed byte of an NWB file is an error of ours or the same recording", {
+  skip_unless_nightly()
   skip_on_cran()
   skip_if_not_installed("hdf5r")
   # Places that crashed R, or gave messages of the HDF5 library, are among these.

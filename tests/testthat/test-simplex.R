@@ -1,5 +1,5 @@
 test_that("random calls agree with the oracle", {
-  for (seed in 1:60) {
+  for (seed in cases(60)) {
     x <- logistic_series(sample(25:60, 1), seed)
     n <- nrow(x)
     ties <- sample(c(TRUE, FALSE), 1)
@@ -308,7 +308,7 @@ test_that("many segments and many pairs are cut", {
 })
 
 test_that("pairs of rows may overlap and come in any order", {
-  for (seed in 1:30) {
+  for (seed in cases(30)) {
     x <- logistic_series(40, seed)
     if (seed %% 2) x$a <- round(x$a, 1)
     draw <- \() as.vector(replicate(sample(3, 1), sort(sample(40, 2))))

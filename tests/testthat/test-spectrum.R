@@ -90,7 +90,7 @@ test_that("closedness is judged by the whole recording", {
 })
 
 test_that("trials are mined as the data are", {
-  for (seed in 1:10) {
+  for (seed in cases(10)) {
     withr::local_seed(seed)
     bounds <- data.frame(start = c(0, 0.05, 0.12), end = c(0.04, 0.1, 0.2))
     x <- spike_trains(sample(0:200, 150, TRUE) / 1000, sample(6, 150, TRUE), start = 0,

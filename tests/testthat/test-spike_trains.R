@@ -13,7 +13,7 @@ test_that("spikes are sorted by time and unit, and kept once", {
 
 test_that("the order of the input means nothing", {
   set.seed(1)
-  for (k in 1:20) {
+  for (k in cases(20)) {
     time <- sample(-5:5, 30, TRUE)
     unit <- sample(c("n2", "n10", "n1"), 30, TRUE)
     o <- sample(30)
@@ -149,7 +149,7 @@ test_that("trials are sorted, checked and widen the default interval", {
 
 test_that("trial_of() agrees with a slow search", {
   set.seed(3)
-  for (k in 1:50) {
+  for (k in cases(50)) {
     cuts <- sort(sample(0:40, 8))
     trials <- data.frame(start = cuts[c(1, 3, 5, 7)], end = cuts[c(2, 4, 6, 8)])
     x <- spike_trains(sample(-5:45, 20, TRUE), sample(2, 20, TRUE), trials = trials)

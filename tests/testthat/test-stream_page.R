@@ -34,7 +34,7 @@ test_that("a browser shows the page, and the page moves on by itself", {
   skip_on_cran()
   skip_if_not_installed("shiny")
   skip_if_not_installed("ggplot2")
-  skip_if(is.na(browser_program()), "needs Chromium (apt-get install chromium)")
+  skip_without_browser()
   port <- sample(20000:60000, 1)
   lines <- start_child(substitute({
     log("start", Sys.getpid())

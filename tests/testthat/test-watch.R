@@ -121,13 +121,13 @@ test_that("errors of R's leave no memory held until R collects garbage", {
     for (status in c(-1, -2)) fail(status)
     before <- pages()
     # Of 1.2 MB each.
-    said <- c(vapply(1:200, \(k) fail(-1), ""), vapply(1:10, \(k) fail(-2), ""))
+    said <- c(vapply(1:60, \(k) fail(-1), ""), vapply(1:10, \(k) fail(-2), ""))
     log("grown", pages() - before, sum(grepl("cannot be used", said)),
         sum(grepl("cannot allocate", said)))
   }))
   grown <- as.numeric(await_line(lines, "grown", 60))
   expect_lt(grown[[1L]], 40e6)
-  expect_identical(grown[2:3], c(200, 10))
+  expect_identical(grown[2:3], c(60, 10))
 })
 
 test_that("no bar stays where R has no memory for the result", {

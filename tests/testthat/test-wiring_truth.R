@@ -42,7 +42,7 @@ test_that("what goes on through hidden series is marked", {
 test_that("all columns are those of the slow search", {
   set.seed(4)
   kinds <- character()
-  for (case in 1:60) {
+  for (case in cases(60)) {
     n <- sample(2:9, 1)
     m <- matrix(rbinom(n^2, 1, runif(1, 0.05, 0.4)) * (1 - diag(n)), n)
     w <- wiring(m, delay = matrix(sample(4, n^2, TRUE), n), hidden = sample(n, sample(0:(n - 1), 1)))
