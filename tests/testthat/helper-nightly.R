@@ -8,3 +8,6 @@ skip_unless_nightly <- function() {
 
 # The numbers of random cases: all of them with `make nightly`, the first third otherwise.
 cases <- function(n) seq_len(if (nightly()) n else ceiling(n / 3))
+
+# All of `x` with `make nightly`, every third otherwise: others from turn to turn.
+some_of <- function(x, turn = 0) if (nightly()) x else x[(seq_along(x) + turn) %% 3 == 0]
