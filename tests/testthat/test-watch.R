@@ -171,6 +171,6 @@ test_that("work of less than ten seconds leaves nothing in a file", {
   rlang::local_options(cli.progress_handlers_only = NULL, cli.dynamic = FALSE,
                        cli.progress_show_after = 0)
   withr::local_envvar(RSTUDIO = NA)
-  said <- utils::capture.output(parallel_probe(400, 1e-3), type = "message")
+  said <- utils::capture.output(invisible(parallel_probe(400, 1e-3)), type = "message")
   expect_identical(said, character())
 })
