@@ -9,12 +9,13 @@ Sys.setenv(TESTTHAT_PARALLEL = "false")
 
 # ---- One file ----------------------------------------------------------------------------
 
-# A failed expectation and where it was, as testthat shows it.
-failure_text <- function(result, test) {
-  kind <- if (inherits(result, "expectation_error")) "Error" else "Failure"
-  line <- result$srcref
-  place <- if (is.null(line)) "" else sprintf(" (line %d)", line[[1L]])
-  paste0("-- ", kind, place, ": ", test, " --\n", format(result), "\n")
+# What a test expected in vain, or warned of, and where.
+failure_text <- function(result, test, file) {
+  kind <- c(expectation_error = "Error", expectation_warning = "Warning")[class(result)[[1L]]]
+  if (is.na(kind)) kind <- "Failure"
+  place <- c(file, if (!is.null(result$srcref)) result$srcref[[1L]])
+  paste0("-- ", kind, " (", paste(place, collapse = ":"), "): ", test, " --\n",
+         format(result), "\n")
 }
 
 # A snapshot that is made now compares with nothing: somebody must look at it, then keep it.
@@ -33,19 +34,19 @@ test_one <- function(file) {
   )
   seconds <- proc.time()[["elapsed"]] - began
   results <- unlist(lapply(tests, `[[`, "results"), recursive = FALSE)
-  of_test <- rep(vapply(tests, `[[`, "", "test"), lengths(lapply(tests, `[[`, "results")))
-  is_skip <- vapply(results, inherits, NA, "expectation_skip")
-  is_warning <- vapply(results, inherits, NA, "expectation_warning")
-  is_failed <- vapply(results, is_failure, NA)
-  cat(unlist(Map(failure_text, results[is_failed | is_warning], of_test[is_failed | is_warning])),
-      sep = "\n")
+  is_a <- \(kind) vapply(results, inherits, NA, paste0("expectation_", kind))
+  failed <- vapply(results, is_failure, NA)
+  for (test in tests) for (result in test$results) {
+    if (is_failure(result) || inherits(result, "expectation_warning")) {
+      cat(failure_text(result, test$test, file), "\n", sep = "")
+    }
+  }
   # A file without any test would pass for ever.
   if (length(tests) == 0L) cat("no test ran in ", file, "\n", sep = "")
   list(
-    passed = sum(vapply(results, inherits, NA, "expectation_success")),
-    failed = sum(is_failed) + (length(tests) == 0L),
-    skipped = sum(is_skip), seconds = seconds,
-    reasons = sub("^Reason: ", "", vapply(results[is_skip], conditionMessage, ""))
+    passed = sum(is_a("success")), failed = sum(failed) + (length(tests) == 0L),
+    skipped = sum(is_a("skip")), seconds = seconds,
+    reasons = sub("^Reason: ", "", vapply(results[is_a("skip")], conditionMessage, ""))
   )
 }
 
@@ -83,7 +84,7 @@ finish_one <- function(one) {
   cat(sprintf("%-34s %6d passed %4d failed %4d skipped %7.1f s\n",
               sub("^test-?(.*)[.][rR]$", "\\1", one$file), outcome$passed, outcome$failed,
               outcome$skipped, outcome$seconds))
-  writeLines(readLines(one$said, warn = FALSE))
+  writeLines(Filter(nzchar, readLines(one$said, warn = FALSE)))
   if (!file.exists(one$outcome)) {
     cat("the process that ran ", one$file, " ended with ", one$process$get_exit_status(),
         "\n", sep = "")

@@ -56,8 +56,10 @@ test_that("windows agree with the definition on random recordings, trials and al
       ends <- start + c(40, 54, 90, 151)
       trials <- data.frame(start = starts / 1000, end = ends / 1000, trial = letters[1:4])
     }
-    x <- spike_trains(tick / 1000, factor(unit, seq_len(units)), start = start / 1000,
-                      end = (start + 151) / 1000, resolution = 1e-3, trials = trials)
+    x <- spikes_outside(spike_trains(
+      tick / 1000, factor(unit, seq_len(units)), start = start / 1000,
+      end = (start + 151) / 1000, resolution = 1e-3, trials = trials
+    ))
     window <- sample(c(1L, 4L, 12L), 1L)
     sets <- replicate(20, {
       lags <- c(0, sample.int(window, sample.int(3L, 1L), replace = TRUE) - 1)
@@ -84,7 +86,7 @@ test_that("each pattern that was mined has its occurrences", {
   set.seed(5)
   x <- simulate_patterns(duration = 20, units = 10, rate = 20)
   trials <- data.frame(start = c(0, 7, 12), end = c(6.5, 12, 19))
-  y <- spike_trains(x$time, x$unit, start = 0, end = 20, trials = trials)
+  y <- spikes_outside(spike_trains(x$time, x$unit, start = 0, end = 20, trials = trials))
   for (one in list(x, y)) {
     found <- mine_patterns(one, bin_size = 0.005, window_bins = 6, min_spikes = 2, min_count = 8,
                            threads = 2)

@@ -93,8 +93,10 @@ test_that("trials are mined as the data are", {
   for (seed in cases(10)) {
     withr::local_seed(seed)
     bounds <- data.frame(start = c(0, 0.05, 0.12), end = c(0.04, 0.1, 0.2))
-    x <- spike_trains(sample(0:200, 150, TRUE) / 1000, sample(6, 150, TRUE), start = 0,
-                      end = 0.25, resolution = 1e-3, trials = bounds)
+    x <- spikes_outside(spike_trains(
+      sample(0:200, 150, TRUE) / 1000, sample(6, 150, TRUE), start = 0, end = 0.25,
+      resolution = 1e-3, trials = bounds
+    ))
     for (by_duration in c(FALSE, TRUE)) {
       both <- maxima_both(x, 3, 6, spectrum_filters(), 3, by_duration, seed = seed,
                           method = c("trial_shift", "dither")[[seed %% 2 + 1]])

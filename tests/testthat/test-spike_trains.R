@@ -142,7 +142,7 @@ test_that("trials are sorted, checked and widen the default interval", {
   expect_identical(synfire:::trial_of(x), c(1L, 1L, 2L))
 
   touching <- data.frame(start = c(0, 1), end = c(1, 2))
-  y <- spike_trains(c(-1, 0, 1, 2, 3), "a", trials = touching)
+  y <- spikes_outside(spike_trains(c(-1, 0, 1, 2, 3), "a", trials = touching))
   expect_identical(synfire:::trial_of(y), c(NA, 1L, 2L, 2L, NA))
   expect_identical(synfire:::trial_of(spike_trains(1:2, "a")), c(1L, 1L))
 })
@@ -152,7 +152,7 @@ test_that("trial_of() agrees with a slow search", {
   for (k in cases(50)) {
     cuts <- sort(sample(0:40, 8))
     trials <- data.frame(start = cuts[c(1, 3, 5, 7)], end = cuts[c(2, 4, 6, 8)])
-    x <- spike_trains(sample(-5:45, 20, TRUE), sample(2, 20, TRUE), trials = trials)
+    x <- spikes_outside(spike_trains(sample(-5:45, 20, TRUE), sample(2, 20, TRUE), trials = trials))
     slow <- vapply(x$time, \(t) {
       hit <- which(trials$start <= t & t <= trials$end)
       if (length(hit)) max(hit) else NA_integer_
@@ -336,8 +336,8 @@ test_that("summary: two milliseconds are not short, silent units and trials coun
   expect_identical(s$first, c(0, NA))
 
   # Only intervals within a trial: 1 and 3.
-  y <- spike_trains(c(0, 1, 10, 13, 20), "a",
-                    trials = data.frame(start = c(0, 10), end = c(5, 15)))
+  y <- spikes_outside(spike_trains(c(0, 1, 10, 13, 20), "a",
+                                   trials = data.frame(start = c(0, 10), end = c(5, 15))))
   expect_equal(summary(y)$cv_isi, sd(c(1, 3)) / 2)
   expect_identical(summary(spike_trains(1, "a"))$rate, NA_real_)
 })
