@@ -2,8 +2,8 @@
 trial_recording <- function(seed = 1, n = 400, resolution = 1e-3) {
   set.seed(seed)
   trials <- data.frame(start = c(0.5, 2, 4, 7.3), end = c(1.9, 4, 7.111, 9))
-  spike_trains(round(runif(n, 0, 10), 3), factor(sample(letters[1:5], n, TRUE), letters[1:6]),
-               start = 0, end = 10, resolution = resolution, trials = trials)
+  spikes_outside(spike_trains(round(runif(n, 0, 10), 3), factor(sample(letters[1:5], n, TRUE), letters[1:6]),
+                              start = 0, end = 10, resolution = resolution, trials = trials))
 }
 
 quick_recording <- function(rate = 20, ...) {
