@@ -91,10 +91,10 @@ test_that("several episodes come one after the other, numbered each from 1", {
 })
 
 test_that("each occurrence names its trial", {
-  x <- spike_trains(
+  x <- spikes_outside(spike_trains(
     c(1, 2, 11, 12, 30, 31) / 1000, rep(c("A", "B"), 3), resolution = 1e-3,
     trials = data.frame(trial = c("left", "right"), start = c(0, 0.010), end = c(0.005, 0.020))
-  )
+  ))
   pair <- episode(c("A", "B"), 0, 0.020)
   found <- episode_occurrences(x, pair)
   expect_identical(found$trial, c("left", "right"))

@@ -190,8 +190,10 @@ test_that("no occurrence crosses from one trial into the next", {
 
 test_that("spikes outside all trials are not mined", {
   tick <- c(1, 2, 11, 12, 21, 22)
-  x <- spike_trains(tick / 1000, rep(c("A", "B"), 3), resolution = 1e-3,
-                    trials = data.frame(start = c(0, 0.020), end = c(0.005, 0.030)))
+  x <- spikes_outside(spike_trains(
+    tick / 1000, rep(c("A", "B"), 3), resolution = 1e-3,
+    trials = data.frame(start = c(0, 0.020), end = c(0.005, 0.030))
+  ))
   found <- mine_episodes(x, 1, c(0, 0.002))
   expect_identical(found$count, c(2L, 2L, 2L))
   expect_identical(found$support, c(2, 2, 2) / 4)

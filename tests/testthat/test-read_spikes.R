@@ -97,7 +97,9 @@ test_that("line ends, byte order marks, quotes and blanks do not matter", {
   expect_identical(read_spikes(raw_file(c(bom, text(lines)))), want)
   expect_identical(read_spikes(raw_file(c(bom, text(lines[-1])))), want)
   # No line end after the last row.
-  expect_identical(read_spikes(raw_file(charToRaw("time,unit\n0.1,a\n0.2,b"))), want)
+  expect_message(x <- read_spikes(raw_file(charToRaw("time,unit\n0.1,a\n0.2,b"))),
+                 "has no line end")
+  expect_identical(x, want)
 })
 
 test_that("names of units in Latin-1 and UTF-8 come out as UTF-8", {

@@ -1,10 +1,12 @@
-# Pictures and most of the surrogates of pairs are left out unless they are asked for.
+# Leaves out pictures and most of the surrogates of pairs, which take most of the time.
+local_light_pages <- function(env = parent.frame()) {
+  local_function("can_write_pictures", \() FALSE, env)
+  local_function("pair_surrogates", 39, env)
+}
+
 quick_report <- function(x, ..., seed = 1, full = FALSE, file = NULL, env = parent.frame()) {
   if (is.null(file)) file <- withr::local_tempfile(fileext = ".html", .local_envir = env)
-  if (!full) {
-    local_function("can_write_pictures", \() FALSE)
-    local_function("pair_surrogates", 39)
-  }
+  if (!full) local_light_pages()
   suppressMessages(report(x, ..., max_lag = 0.05, n_surrogates = 19, seed = seed, open = FALSE,
                           threads = 2, file = file))
 }
@@ -99,7 +101,7 @@ test_that("trials and their conditions are on the page", {
   x <- planted()
   trials <- data.frame(start = 0:9 * 2, end = 0:9 * 2 + 1.9, cue = rep(c("left", "right"), 5))
   x <- suppressMessages(spike_trains(x$time, x$unit, start = 0, end = 20, trials = trials))
-  r <- quick_report(x, by = "cue", full = TRUE)
+  r <- quick_report(x, by = "cue")
   text <- expect_good_page(r$file)
   expect_true(any(grepl("It has 10 trials of 1.9 seconds, 19 seconds together", text)))
   expect_identical(levels(r$activations$condition), c("left", "right"))
@@ -116,6 +118,7 @@ test_that("trials and their conditions are on the page", {
 
 test_that("what was found before is taken, where it is of this recording", {
   skip_if_not_installed("ggplot2")
+  local_light_pages()
   x <- planted()
   set.seed(3)
   found <- find_assemblies(x, max_lag = 0.02, n_surrogates = 19)
@@ -364,7 +367,7 @@ test_that("narrow peaks of a recurrent network are its connections, and are gone
   expect_gt(nrow(pairs), 170)
   expect_gte(nrow(narrow), 5)
   expect_gte(mean(paste(narrow$reference, narrow$target) %in% known), 0.8)
-  jittered <- vapply(1:4, \(k) {
+  jittered <- vapply(1:2, \(k) {
     time <- pmin(pmax(x$time + runif(nrow(x), -0.05, 0.05), 1), 1801)
     y <- spike_trains(round(time, 6), x$unit, start = 1, end = 1801)
     any(test_pairs(y, 0.05, 2, 1e9)$pairs$peak == "narrow")
@@ -416,13 +419,13 @@ test_that("units of a songbird that are moved by themselves have no pairs beyond
   at <- round(train_ticks(x) / frame)
   length <- diff(range(at)) + 1
   local_function("pair_surrogates", 19)
-  found <- vapply(1:8, \(k) {
+  found <- vapply(1:5, \(k) {
     set.seed(k)
     moved <- (at - min(at) + sample(length, nlevels(x$unit), TRUE)[as.integer(x$unit)]) %% length
     y <- spike_trains(round(moved * frame / 1e6, 6), x$unit, start = 0, end = length * frame / 1e6)
     nrow(test_pairs(y, 0.05, 1, 1e9)$pairs) > 0
   }, NA)
-  # More than 2 of 8 have a probability of 0.006 where that of each is 0.05.
+  # More than 2 of 5 have a probability of 0.001 where that of each is 0.05.
   expect_lte(sum(found), 2)
 })
 
@@ -527,6 +530,7 @@ test_that("directions without an answer are counted, and are dashes in the table
 
 test_that("which group drives which is asked where that is wanted", {
   skip_if_not_installed("ggplot2")
+  local_light_pages()
   set.seed(11)
   first <- sort(runif(120, 1, 149))
   second <- first[runif(120) < 0.8] + 0.25

@@ -29,8 +29,10 @@ test_that("a recording comes back from its data frame as it was", {
     expect_identical(as_spike_trains(as.data.frame(x)), x)
     expect_identical(as_spike_trains(as.data.frame(x), like = x), x)
   }
-  x <- spike_trains(c(0.1, 0.9, 1.2), c("a", "b", "b"), start = 0, end = 2,
-                    trials = data.frame(trial = c("k", "l"), start = c(0, 1), end = c(0.5, 2)))
+  x <- spikes_outside(spike_trains(
+    c(0.1, 0.9, 1.2), c("a", "b", "b"), start = 0, end = 2,
+    trials = data.frame(trial = c("k", "l"), start = c(0, 1), end = c(0.5, 2))
+  ))
   y <- as.data.frame(x)
   expect_identical(y$trial, c("k", NA, "l"))
   # What is said goes before what the table carries.

@@ -2,8 +2,10 @@
 trial_recording <- function(seed = 1, n = 400, resolution = 1e-3) {
   set.seed(seed)
   trials <- data.frame(start = c(0.5, 2, 4, 7.3), end = c(1.9, 4, 7.111, 9))
-  spikes_outside(spike_trains(round(runif(n, 0, 10), 3), factor(sample(letters[1:5], n, TRUE), letters[1:6]),
-                              start = 0, end = 10, resolution = resolution, trials = trials))
+  spikes_outside(spike_trains(
+    round(runif(n, 0, 10), 3), factor(sample(letters[1:5], n, TRUE), letters[1:6]), start = 0,
+    end = 10, resolution = resolution, trials = trials
+  ))
 }
 
 quick_recording <- function(rate = 20, ...) {
@@ -505,7 +507,7 @@ test_that("wrong arguments are explained", {
   wrong(surrogate_trains(x, surrogate = "trial_shift"), "`x` must be a recording with trials")
   wrong(surrogate_trains(spike_trains(numeric(), character(), 0, 1)),
         "`x` must be a recording with spikes")
-  outside <- spike_trains(5, "A", 0, 10, trials = data.frame(start = 0, end = 1))
+  outside <- spikes_outside(spike_trains(5, "A", 0, 10, trials = data.frame(start = 0, end = 1)))
   wrong(surrogate_trains(outside), "`x` must be a recording with spikes in its trials")
 })
 
