@@ -302,3 +302,23 @@ as.data.frame.assemblies <- function(x, row.names = NULL, optional = FALSE, ...,
     units = as.list(unlist(fired, recursive = FALSE))
   ), sum(lengths(times)), row.names)
 }
+
+#' @rdname tidiers
+#' @exportS3Method generics::tidy
+tidy.assemblies <- function(x, ...) {
+  check_no_dots()
+  check_assemblies_table(x)
+  tidy_frame(term = format(x), size = x$size, width = x$width, estimate = x$count,
+             expected = x$expected, p.value = x$p)
+}
+
+#' @rdname tidiers
+#' @exportS3Method generics::glance
+glance.assemblies <- function(x, ...) {
+  check_no_dots()
+  check_assemblies_table(x)
+  tidy_frame(assemblies = nrow(x), max_size = max(x$size, 0L),
+             members = length(unique(unlist(x$units))), activations = sum(x$count),
+             max_lag = attr(x, "max_lag", exact = TRUE), alpha = attr(x, "alpha", exact = TRUE),
+             n_surrogates = attr(x, "n_surrogates", exact = TRUE))
+}

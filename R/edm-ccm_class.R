@@ -49,13 +49,6 @@ sample_frame <- function(skill) {
   )
 }
 
-#' A data frame of columns that are known to be right, in a fraction of the time
-#' @noRd
-plain_frame <- function(...) {
-  columns <- list(...)
-  structure(columns, class = "data.frame", row.names = .set_row_names(length(columns[[1L]])))
-}
-
 #' Quantiles of the surrogates' skill, and the share of them that reach the target's
 #' @noRd
 surrogate_bands <- function(rho, sizes) {
@@ -324,4 +317,15 @@ lag_words <- function(out, library) {
   ifelse(is.na(out$rho), "There is no skill at any of these Tp.",
          sprintf("Of these Tp, %s tells %s best at %s%s (rho %s).", library, out$cause, out$best,
                  when, two(out$rho)))
+}
+
+#' @rdname tidiers
+#' @exportS3Method generics::tidy
+tidy.ccm <- function(x, ...) {
+  check_no_dots()
+  check_whole_result(x, "LibSize", "convergence")
+  about <- attr(x, "convergence")
+  tidy_frame(term = about$direction, cause = about$cause, effect = about$effect,
+             estimate = about$rho_largest, statistic = about$tau, p.value = about$tau_p,
+             surrogate.p.value = about$p)
 }

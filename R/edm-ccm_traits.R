@@ -1,22 +1,6 @@
 # What a single series is like, as far as verdicts on causes depend on it: does it drift, does
 # it go round, does it repeat values. And surrogates that are chosen by the data.
 
-#' Traits of a series, and what is left of it without its season
-#'
-#' @param x Numbers, `NA` where missing.
-#' @param first First row of the segment of each row.
-#' @return A list: `constant`; and unless it is, what traits_of_each() has, with the season
-#'   and the rest: `season`, the mean of each row's place in the period, or of all rows
-#'   without one, and `rest`, the series less that.
-#' @noRd
-series_traits <- function(x, first) {
-  traits <- as.list(traits_of_each(cbind(x), first))
-  if (traits$constant) return(list(constant = TRUE))
-  traits$season <- as.vector(season_means(cbind(x), first, max(traits$period, 1L)))
-  traits$rest <- x - traits$season
-  traits
-}
-
 #' Traits of each of many series
 #'
 #' @param x Double matrix \[rows, series\].
@@ -34,21 +18,6 @@ traits_of_each <- function(x, first, threads = 1L, call = rlang::caller_env()) {
   out
 }
 
-#' Mean of each row's place in the period of its series, or of all rows with a period of 1
-#' @noRd
-season_means <- function(x, first, period, threads = 1L, call = rlang::caller_env()) {
-  storage.mode(x) <- "double"
-  out <- .Call(r_season_means, x, as.integer(first), period, threads)
-  finish_status(out, "the seasons of series", call = call)
-}
-
-#' Each series less its mean, over its standard deviation; constants are 0
-#' @noRd
-in_standard_units <- function(x, threads = 1L, call = rlang::caller_env()) {
-  out <- .Call(r_standard_units, x, threads)
-  finish_status(out, "series in standard units", call = call)
-}
-
 #' The reason why a series allows no sentence, or NA
 #'
 #' @param traits As traits_of_each() gives them.
@@ -62,34 +31,4 @@ trait_reasons <- function(traits) {
   out[traits$repeated > rules$repeated] <- "counts"
   out[traits$constant] <- "constant"
   out
-}
-
-#' Surrogates that keep all that is linear in a series and its season
-#'
-#' Phases of what is left of the season are random, in each segment by itself; then the season is
-#' added. What is missing is filled by straight lines for this, and is missing again after it.
-#'
-#' @param key What decides them, see random_key().
-#' @return Matrix of rows x surrogates of `rest`, without the season.
-#' @noRd
-chosen_surrogates <- function(traits, first, n, key) {
-  pieces <- lapply(unique(first), \(start) {
-    rows <- which(first == start)
-    rest <- filled(traits$rest[rows])
-    if (length(rows) < 3L) return(matrix(rest, length(rows), n))
-    make <- surrogate_maker(rest, "phase")
-    matrix(vapply(seq_len(n), \(k) make(key, k + n * (start - 1)), rest), length(rows))
-  })
-  out <- do.call(rbind, pieces)
-  out[is.na(traits$rest), ] <- NA
-  out
-}
-
-#' A series whose gaps are bridged by straight lines
-#' @noRd
-filled <- function(x) {
-  known <- which(!is.na(x))
-  if (length(known) == length(x)) return(x)
-  if (length(known) < 2L) return(rep(sum(x[known]), length(x)))
-  stats::approx(known, x[known], seq_along(x), rule = 2)$y
 }

@@ -161,3 +161,41 @@ parameters_text <- function(x) {
   paste0(toString(parameters$columns), " -> ", toString(parameters$target),
          paste0(", ", names(single), " ", vapply(single, edm_number, ""), collapse = ""))
 }
+
+#' @rdname tidiers
+#' @exportS3Method generics::tidy
+tidy.edm_skill <- function(x, ...) {
+  check_no_dots()
+  check_whole_result(x, "rho")
+  more <- own_columns(x)[-1L]
+  tidy_frame(term = paste(names(x)[[1L]], format_each(x[[1L]])), value = x[[1L]],
+             estimate = x$rho, tau = if ("tau" %in% more) x$tau, Tp = if ("Tp" %in% more) x$Tp)
+}
+
+#' @rdname tidiers
+#' @exportS3Method generics::glance
+glance.edm_prediction <- function(x, ...) {
+  check_no_dots()
+  about <- summary(x)
+  tidy_frame(nobs = about$predicted, rho = about$rho, MAE = about$MAE, RMSE = about$RMSE)
+}
+
+#' @rdname tidiers
+#' @exportS3Method generics::glance
+glance.edm_skill <- function(x, ...) {
+  check_no_dots()
+  best <- summary(x)
+  more <- own_columns(x)[-1L]
+  tidy_frame(parameter = names(x)[[1L]], best = best[[1L]], rho = best$rho,
+             tau = if ("tau" %in% more) best$tau, Tp = if ("Tp" %in% more) best$Tp)
+}
+
+#' @rdname tidiers
+#' @exportS3Method generics::augment
+augment.edm_prediction <- function(x, ...) {
+  check_no_dots()
+  check_whole_result(x, c("Observations", "Predictions"))
+  columns <- as.list(plain_table(x))[setdiff(names(x), "Predictions")]
+  do.call(tidy_frame, c(columns, list(.fitted = x$Predictions,
+                                      .resid = x$Observations - x$Predictions)))
+}

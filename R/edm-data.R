@@ -406,18 +406,6 @@ edm_pairs <- function(rows, arg, n, call) {
 
 exact_row <- function(row) format(row, scientific = FALSE, trim = TRUE)
 
-#' Stop where a matrix of doubles would take too much
-#'
-#' @param arg The argument that decides it, which has to be `smaller`.
-#' @noRd
-check_room <- function(rows, columns, arg, smaller, most = 4e9, call = rlang::caller_env()) {
-  bytes <- 8 * as.double(rows) * columns
-  if (bytes > most) {
-    abort_arg(arg, sprintf("%s for a result of at most %s", smaller, bytes_text(most)),
-              sprintf("such that %s would be needed", bytes_text(bytes)), call = call)
-  }
-}
-
 # ---- Rows ----------------------------------------------------------------------------
 
 #' Cut pairs of rows, in any order, where a segment ends

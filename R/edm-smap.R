@@ -245,3 +245,17 @@ as.data.frame.smap <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_frame_dots()
   as.data.frame(x$predictions, row.names)
 }
+
+#' @rdname tidiers
+#' @exportS3Method generics::glance
+glance.smap <- function(x, ...) {
+  check_whole_result(x, smap_parts)
+  glance.edm_prediction(x$predictions, ...)
+}
+
+#' @rdname tidiers
+#' @exportS3Method generics::augment
+augment.smap <- function(x, ...) {
+  check_whole_result(x, smap_parts)
+  augment.edm_prediction(x$predictions, ...)
+}

@@ -189,30 +189,6 @@ check_bounds <- function(low, high, arg, resolution, call) {
 
 # ---- Other arguments -----------------------------------------------------------------
 
-check_min_count <- function(min_count, min_support, events, call = rlang::caller_env()) {
-  if (is.null(min_count) == is.null(min_support)) {
-    abort_arg("min_count", "given, or else `min_support`",
-              if (is.null(min_count)) "missing, and so is `min_support`"
-              else "given together with `min_support`", call = call)
-  }
-  if (!is.null(min_count)) return(check_count(min_count, "min_count", call = call))
-  if (is_plain_numeric(min_support) && length(min_support) == 1L &&
-        isTRUE(min_support > 1)) {
-    abort_arg("min_support", "a share, above 0 and at most 1", describe(min_support),
-              "Give a number of them as `min_count`.", call = call)
-  }
-  min_support <- check_number(min_support, "min_support", max = 1, above = 0, call = call)
-  least_count(min_support, events)
-}
-
-#' The least count, from 1, whose quotient reaches `share`, as the quotient is computed
-#' @noRd
-least_count <- function(share, of) {
-  count <- max(1, ceiling(share * of) - 1)
-  while (count / max(1, of) < share) count <- count + 1
-  count
-}
-
 #' Error where arguments are given that belong to another engine than the one that runs
 #'
 #' @param given Named list of those that are not left at their defaults: which engines take

@@ -165,3 +165,22 @@ print.summary.episodes <- function(x, ...) {
   }
   invisible(x)
 }
+
+#' @rdname tidiers
+#' @exportS3Method generics::tidy
+tidy.episodes <- function(x, ...) {
+  check_no_dots()
+  check_episodes(x)
+  tidy_frame(term = as.character(x$episode), size = x$size, estimate = x$count,
+             support = x$support)
+}
+
+#' @rdname tidiers
+#' @exportS3Method generics::glance
+glance.episodes <- function(x, ...) {
+  check_no_dots()
+  check_episodes(x)
+  tidy_frame(episodes = nrow(x), max_size = max(x$size, 0L),
+             min_count = attr(x, "min_count", exact = TRUE) %||% NA_real_,
+             elapsed = attr(x, "elapsed", exact = TRUE) %||% NA_real_)
+}

@@ -66,43 +66,20 @@
 #' @export
 expected_counts <- function(x, recording = attr(x, "recording", exact = TRUE)) {
   check_given(x = "what `mine_episodes()` or `mine_patterns()` gives")
-  episodes <- inherits(x, "episodes")
-  if (!episodes && !inherits(x, "patterns")) {
-    abort_arg("x", "what `mine_episodes()` or `mine_patterns()` gives", describe(x))
-  }
-  if (episodes) check_episodes(x) else check_whole_sets(x, "x")
-  if (is.null(recording)) {
-    abort_arg("recording", "the recording in which they were counted", "NULL",
-              "These do not know their recording; give it.")
-  }
-  recording <- rlang::try_fetch(as_spike_trains(recording), synfire_error_argument = \(e) {
-    abort_arg("recording", "a recording, or what `as_spike_trains()` takes",
-              describe(recording), "`as_spike_trains(recording)` says what is wrong with it.")
-  })
-  columns <- if (episodes) as.list(x) else {
-    list(number = seq_along(x), pattern = format(x), size = x$size, count = x$count)
-  }
-  columns$expected <- if (episodes) expected_episodes(x, recording) else
-    expected_patterns(x, recording)
-  columns$excess <- columns$count - columns$expected
-  columns$surprise <- surprise(columns$count, columns$expected)
-  out <- new_frame(columns, length(columns$expected))
-  if (episodes) whole_again(out, x) else out
+  UseMethod("expected_counts")
 }
 
-#' Minus the logarithm of the probability of such a count or more
-#' @noRd
-surprise <- function(count, expected) {
-  -stats::ppois(count - 1, expected, lower.tail = FALSE, log.p = TRUE) / log(10)
+#' @export
+expected_counts.default <- function(x, recording) {
+  abort_arg("x", "what `mine_episodes()` or `mine_patterns()` gives", describe(x),
+            call = quote(expected_counts()))
 }
 
-#' Spikes of each unit within trials, per second; named by unit
-#' @noRd
-observed_rates <- function(x) {
-  unit <- .subset2(x, "unit")
-  inside <- !is.na(trial_of(x))
-  spikes <- tabulate(unit[inside], nlevels(unit))
-  rlang::set_names(spikes / max(sum(lengths_of_trials(x)), 1e-300), levels(unit))
+#' @export
+expected_counts.episodes <- function(x, recording = attr(x, "recording", exact = TRUE)) {
+  check_episodes(x)
+  recording <- counted_recording(recording)
+  whole_again(with_excess(as.list(x), expected_episodes(x, recording)), x)
 }
 
 # ---- Episodes ------------------------------------------------------------------------
@@ -181,37 +158,3 @@ mean_delay <- function(rate, width) {
   ifelse(x < 1e-4, width / 2, 1 / rate - width / expm1(pmax(x, 1e-4)))
 }
 
-# ---- Patterns ------------------------------------------------------------------------
-
-expected_patterns <- function(x, recording) {
-  resolution <- attr(recording, "resolution", exact = TRUE)
-  bin <- round_to_ticks(attr(x, "bin_size", exact = TRUE), resolution)
-  stretches <- pmax(1, ceiling(round(lengths_of_trials(recording) / resolution) / bin))
-  share <- occupied_bins(recording, bin)[attr(x, "units", exact = TRUE)] / sum(stretches)
-  share[is.na(share)] <- 0
-  by_size(x, double(length(x)), function(items) {
-    windows <- double(ncol(items))
-    lag <- item_lags(x, items[nrow(items), ])
-    for (bins in unique(stretches)) {
-      windows <- windows + sum(stretches == bins) * pmax(0, bins - lag)
-    }
-    for (k in seq_len(nrow(items))) windows <- windows * share[item_units(x, items[k, ])]
-    windows
-  })
-}
-
-#' In how many bins each unit fires; bins begin with each trial
-#' @noRd
-occupied_bins <- function(x, bin) {
-  unit <- .subset2(x, "unit")
-  ticks <- train_ticks(x)
-  trial <- trial_of(x, ticks)
-  trials <- trial_ticks(x)
-  start <- if (is.null(trials)) interval_ticks(x)[[1L]] else trials$start[trial]
-  # Trials one after the other, each as long as the longest.
-  number <- (ticks - start) %/% bin
-  all <- max(number, 0, na.rm = TRUE) + 1
-  cell <- unique((as.integer(unit) - 1) * all * max(1L, NROW(trials)) + (trial - 1) * all + number)
-  of <- cell[!is.na(cell)] %/% (all * max(1L, NROW(trials))) + 1
-  rlang::set_names(tabulate(of, nlevels(unit)), levels(unit))
-}

@@ -159,21 +159,6 @@ best_episodes <- function(x, n) {
   distinct_rows(units, rows, n)
 }
 
-#' The first `n` of rows, passing over those that share most units with earlier ones
-#' @noRd
-distinct_rows <- function(units, rows, n) {
-  best <- integer()
-  taken <- character()
-  for (row in rows) {
-    if (length(best) == n) break
-    own <- unique(units[[row]])
-    if (length(best) > 0L && sum(own %in% taken) > length(own) / 2) next
-    best <- c(best, row)
-    taken <- c(taken, own)
-  }
-  best
-}
-
 #' "A > B > C", the middle of long ones left out; with "(size, count)" where asked for
 #' @noRd
 chain_names <- function(x, count = FALSE, most = 6L) {
@@ -197,5 +182,3 @@ interval_names <- function(low, high) {
   ms <- \(v) trimws(format_each(signif(1000 * v, 9)))
   sprintf("(%s, %s]", ms(low), ms(high))
 }
-
-format_each <- function(v) vapply(v, format, character(1), digits = 9, scientific = FALSE)

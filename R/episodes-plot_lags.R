@@ -158,9 +158,3 @@ autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
 #' @rdname autoplot.episode_lags
 #' @export
 plot.episode_occurrences <- function(x, ...) draw(autoplot.episode_occurrences(x, ...))
-
-#' The units of an episode written out
-#' @noRd
-spell_units <- function(episode) {
-  strsplit(episode, " -\\([^]]*\\]-> ")[[1L]]
-}

@@ -185,3 +185,23 @@ print.summary.episode_significance <- function(x, ...) {
   }
   invisible(x)
 }
+
+#' @rdname tidiers
+#' @exportS3Method generics::tidy
+tidy.episode_significance <- function(x, ...) {
+  check_no_dots()
+  check_table(x, significance_columns, "episode_significance")
+  tidy_frame(term = as.character(x$episode), size = x$size, count = x$count,
+             estimate = x$excess, statistic = .subset2(x, "z"), p.value = x$p,
+             adj.p.value = x$p_adjusted)
+}
+
+#' @rdname tidiers
+#' @exportS3Method generics::glance
+glance.episode_significance <- function(x, ...) {
+  check_no_dots()
+  check_table(x, significance_columns, "episode_significance")
+  tidy_frame(episodes = nrow(x), tested = sum(is_tested(x)), significant = sum(x$significant),
+             alpha = attr(x, "alpha", exact = TRUE),
+             n_surrogates = attr(x, "n_surrogates", exact = TRUE))
+}

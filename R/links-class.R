@@ -50,23 +50,6 @@ listed_names <- function(numbers, names) {
 
 # ---- Printing ------------------------------------------------------------------------
 
-check_direct_links <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
-  if (!inherits(x, "direct_links")) {
-    abort_arg(arg, "what direct_links() returned", describe(x), call = call)
-  }
-}
-
-#' How many links there are of each kind, the kinds without any left out
-#' @noRd
-kinds_text <- function(x) counts_text(table(x$link))
-
-#' @param n Table of counts; those of 0 are left out.
-#' @noRd
-counts_text <- function(n) {
-  n <- n[n > 0]
-  paste(commas(as.vector(n)), names(n), collapse = ", ")
-}
-
 #' Tables of direct links
 #'
 #' @param x,object What [direct_links()] returned.

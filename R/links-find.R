@@ -198,12 +198,6 @@ check_map_given <- function(map, call = rlang::caller_env()) {
   check_whole_map(map, "map", call)
 }
 
-#' Names of all series of a map, in its order
-#' @noRd
-all_series <- function(map) {
-  if (is.data.frame(map)) attr(map, "series", exact = TRUE) else map_series(map)
-}
-
 #' Stop where `x` cannot be what the map was made from
 #' @noRd
 check_same_series <- function(map, source, call = rlang::caller_env()) {

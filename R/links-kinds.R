@@ -1,7 +1,5 @@
 # What follows for a link from its test, and what forbids any sentence about it.
 
-direct_link_kinds <- c("direct", "mediated", "common driver", "explained", "unsupported", "refused")
-
 #' Why links cannot be told, or NA
 #'
 #' @param from,to Columns of `value`, the series in standard units.

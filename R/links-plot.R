@@ -59,15 +59,6 @@ no_link_picture <- function(x, mediated) {
 #' @export
 plot.direct_links <- function(x, ...) draw(autoplot.direct_links(x, ...))
 
-#' How many links to draw, and the group of each series
-#' @noRd
-check_drawing <- function(links, groups, layout, series, call) {
-  rlang::check_installed("ggplot2", "to draw a network.", call = call)
-  rlang::check_installed("igraph", "to draw a network.", call = call)
-  check_layout(layout, call)
-  list(links = check_count(links, call = call), groups = check_groups(groups, series, call))
-}
-
 direct_caption <- function(x, drawn, names_left_out) {
   left <- table(x$link) - table(drawn$link)
   paste(c(

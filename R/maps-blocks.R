@@ -45,8 +45,6 @@ map_options <- function(rule, E_max = rule$E_max, Tp = rule$Tp[[1L]], lib_size =
     rule[c("tau", "exclusion", "threads", "vector_bits", "key")])
 }
 
-gpus_of <- function(place) if (place$device == "gpu") place$gpus
-
 #' Which layers a map has, besides rho
 #' @noRd
 rule_layers <- function(rule) {
@@ -501,11 +499,3 @@ close_maps <- function(job) {
   job$group <- 0L
 }
 
-# ---- Small things --------------------------------------------------------------------
-
-#' 1 to n in runs of up to `each`
-#' @noRd
-pieces <- function(n, each) {
-  if (n == 0) return(list())
-  lapply(seq(1, n, by = each), \(first) seq(first, min(first + each - 1, n)))
-}

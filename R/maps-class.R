@@ -395,3 +395,22 @@ round_numbers <- function(frame, digits = 3) {
   frame[number] <- lapply(frame[number], round, digits)
   frame
 }
+
+#' @rdname tidiers
+#' @exportS3Method generics::tidy
+tidy.causal_map <- function(x, ...) tidy_links(as.data.frame(x, ...))
+
+#' @rdname tidiers
+#' @exportS3Method generics::tidy
+tidy.causal_links <- function(x, ...) {
+  check_whole_map(x)
+  tidy_links(as.data.frame(x, ...))
+}
+
+tidy_links <- function(links) {
+  do.call(tidy_frame, c(
+    list(term = paste(links$cause, links$effect, sep = " > "), cause = links$cause,
+         effect = links$effect, estimate = links$rho, p.value = links$p_value),
+    as.list(links)[setdiff(names(links), c("cause", "effect", "rho", "p_value"))]
+  ))
+}

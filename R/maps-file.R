@@ -106,22 +106,6 @@ check_map_path <- function(file, call) {
   file
 }
 
-#' One string that the system can take as a path
-#' @noRd
-check_path <- function(path, arg, call, of = "a file") {
-  must <- paste("one string, the path of", of)
-  if (is.character(path) && length(path) == 1L && !is.na(path) &&
-        is.na(nchar(path, "chars", allowNA = TRUE))) {
-    abort_arg(arg, must, "text with bytes that are none in its encoding", call = call)
-  }
-  check_string(path, arg, call = call)
-  if (!nzchar(path)) abort_arg(arg, must, "\"\"", call = call)
-  if (nchar(path, "bytes") > 4095L) {
-    abort_arg(arg, must, sprintf("text of %s bytes, which no path has", commas(nchar(path, "bytes"))),
-              call = call)
-  }
-}
-
 # ---- Making one ----------------------------------------------------------------------
 
 #' @param sharded Whether workers are to keep the map in files of their own.

@@ -115,25 +115,6 @@ autoplot.causal_links <- function(object, type = c("network", "degree"), ..., gr
 #' @export
 plot.causal_links <- function(x, ...) draw(autoplot.causal_links(x, ...))
 
-#' Groups as a factor named by series, or NULL
-#' @noRd
-check_groups <- function(groups, series, call) {
-  if (is.null(groups)) return(NULL)
-  wanted <- sprintf("a group for each of %s, in their order or named", counted(
-    length(series), "series", "series"))
-  if (!is.atomic(groups) || is.null(names(groups)) && length(groups) != length(series)) {
-    abort_arg("groups", wanted, describe(groups), call = call)
-  }
-  at <- if (is.null(names(groups))) seq_along(series) else match(series, names(groups))
-  missing <- is.na(at) | is.na(groups[at])
-  if (any(missing)) {
-    abort_arg("groups", wanted, sprintf("without one for \"%s\"", series[missing][[1L]]),
-              call = call)
-  }
-  groups <- if (is.factor(groups)) groups else factor(groups, unique(groups))
-  rlang::set_names(droplevels(groups[at]), series)
-}
-
 abort_no_rho <- function(call) {
   abort_arg("object", "a map with at least one rho of two series", "without any", call = call)
 }
@@ -203,14 +184,6 @@ map_axis <- function(scale, title, names, groups) {
   }
   if (n <= 60L) return(scale(name = title, breaks = seq_len(n), labels = names))
   scale(name = sprintf("%s, %s series", title, commas(n)), breaks = NULL)
-}
-
-#' Where each group lies along an axis: `group`, `middle`, `end`
-#' @noRd
-group_runs <- function(groups) {
-  runs <- rle(as.character(groups))
-  end <- cumsum(runs$lengths)
-  data.frame(group = runs$values, middle = end - (runs$lengths - 1) / 2, end = end + 0.5)
 }
 
 group_lines <- function(x, order, groups) {

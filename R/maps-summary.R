@@ -262,12 +262,6 @@ map_both_ways <- function(x, n = Inf, most = 2000L) {
   ), agreement = agreement)
 }
 
-#' At most `most` of 1 to n, evenly spread
-#' @noRd
-even_steps <- function(n, most) {
-  if (n <= most) seq_len(n) else unique(round(seq(1, n, length.out = most)))
-}
-
 # ---- Words ---------------------------------------------------------------------------
 
 #' @rdname summary.causal_map

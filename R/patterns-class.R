@@ -162,3 +162,21 @@ set_pieces.patterns <- function(x) {
 shown_columns.patterns <- function(x) {
   list(size = x$size, count = x$count, "duration (ms)" = 1000 * x$duration)
 }
+
+#' @rdname tidiers
+#' @exportS3Method generics::tidy
+tidy.patterns <- function(x, ...) {
+  check_no_dots()
+  check_whole_sets(x, "x")
+  tidy_frame(term = format(x), size = x$size, estimate = x$count, duration = x$duration)
+}
+
+#' @rdname tidiers
+#' @exportS3Method generics::glance
+glance.patterns <- function(x, ...) {
+  check_no_dots()
+  check_whole_sets(x, "x")
+  tidy_frame(patterns = length(x), max_size = max(.subset2(x, "runs")$size, 0L),
+             bin_size = attr(x, "bin_size", exact = TRUE),
+             window = attr(x, "window", exact = TRUE))
+}

@@ -5,9 +5,7 @@
 #' An itemset is a set of items: of baskets and what is in them, documents and their words,
 #' genes and samples. Its *count* is the number of transactions that hold all of it, and its
 #' *support* the share of them, as in the package arules. `frequent_itemsets()` finds the sets
-#' that are held by at least `min_count` transactions; `closed_itemsets()` the closed ones of
-#' them. They use the miner of
-#' [mine_patterns()] without what is about spikes.
+#' that are held by at least `min_count` transactions, with the miner of [mine_patterns()].
 #'
 #' # What is counted
 #' An item that a transaction repeats counts once. Empty transactions hold nothing, but
@@ -74,7 +72,7 @@
 #'   c("bread", "butter", "jam"), c("bread", "butter"), c("bread", "jam"),
 #'   c("bread", "butter", "tea"), "tea"
 #' )
-#' closed_itemsets(baskets, min_count = 2, threads = 2)
+#' frequent_itemsets(baskets, min_count = 2, threads = 2)
 #' frequent_itemsets(baskets, min_support = 0.4, target = "maximal", threads = 2)
 #' @export
 frequent_itemsets <- function(transactions, min_count = NULL, min_support = NULL,
@@ -85,40 +83,20 @@ frequent_itemsets <- function(transactions, min_count = NULL, min_support = NULL
                               threads = NULL, max_memory = 4e9) {
   call <- match.call()
   check_given(transactions = transactions_must)
-  mine_itemsets(transactions, min_count, min_support, check_choice(target), min_size,
-                max_size, check_choice(engine), check_choice(device), gpus, threads,
-                max_memory, call)
-}
-
-#' @rdname frequent_itemsets
-#' @export
-closed_itemsets <- function(transactions, min_count = NULL, min_support = NULL,
-                            min_size = 1, max_size = Inf,
-                            engine = c("closure", "fpgrowth"),
-                            device = c("cpu", "gpu", "auto"), gpus = NULL,
-                            threads = NULL, max_memory = 4e9) {
-  call <- match.call()
-  check_given(transactions = transactions_must)
-  mine_itemsets(transactions, min_count, min_support, "closed", min_size, max_size,
-                check_choice(engine), check_choice(device), gpus, threads, max_memory, call)
-}
-
-#' @param call What the result keeps as its call.
-#' @param frame The user-facing call, for errors.
-#' @noRd
-mine_itemsets <- function(transactions, min_count, min_support, target, min_size,
-                          max_size, engine, device, gpus, threads, max_memory, call,
-                          frame = rlang::caller_env()) {
+  target <- check_choice(target)
+  engine <- check_choice(engine)
+  device <- check_choice(device)
   started <- proc.time()[["elapsed"]]
-  check_miner_place(device, gpus, engine, call = frame)
-  max_memory <- check_memory(max_memory, call = frame)
-  check_transactions_fit(transactions, max_memory, frame)
-  parts <- as_transactions_parts(transactions, "transactions", frame)
+  here <- rlang::current_env()
+  check_miner_place(device, gpus, engine)
+  max_memory <- check_memory(max_memory)
+  check_transactions_fit(transactions, max_memory, here)
+  parts <- as_transactions_parts(transactions, "transactions", here)
   n <- length(parts$first) - 1
-  min_count <- check_min_count(min_count, min_support, n, frame)
-  min_size <- check_count(min_size, "min_size", call = frame)
-  max_size <- check_most(max_size, "max_size", min_size, "min_size", frame)
-  threads <- check_threads(threads, "threads", frame)
+  min_count <- check_min_count(min_count, min_support, n, here)
+  min_size <- check_count(min_size)
+  max_size <- check_most(max_size, "max_size", min_size, "min_size", here)
+  threads <- check_threads(threads)
 
   options <- miner_options(1, min_size, max_size, 1, min_count, Inf, engine, target, threads,
                            max_memory)
@@ -127,9 +105,9 @@ mine_itemsets <- function(transactions, min_count, min_support, target, min_size
     advice <- paste0(raise_to(mined, "min_count", min_count), ", or lower `max_size`",
                      if (target == "frequent") ", or use `target = \"closed\"`", ".")
     finish_status(mined, "mining these itemsets", advice, limit_of = "items in total",
-                  call = frame)
+                  call = here)
   }
-  place <- miner_place(device, gpus, engine, threads, \() mine(to_estimate(options)), frame)
+  place <- miner_place(device, gpus, engine, threads, \() mine(to_estimate(options)), here)
   options["gpus"] <- list(place)
   mined <- mine(options)
   new_itemsets(

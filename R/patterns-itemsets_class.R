@@ -96,7 +96,7 @@ about_itemsets <- function(x) {
 #' @section Errors:
 #' Errors about an argument, sets that are not there among them, have the class
 #' `synfire_error_argument`.
-#' @seealso [pattern_occurrences()] for the windows of patterns; [as_incidence()] and
+#' @seealso [pattern_occurrences()] for the windows of patterns;
 #'   [as_arules()] for other packages.
 #' @examples
 #' set.seed(1)
@@ -485,5 +485,5 @@ as.data.frame.itemsets <- function(x, row.names = NULL, optional = FALSE, ...) {
 #' @export
 as.matrix.itemsets <- function(x, ...) {
   abort_arg("x", "a table", describe(x),
-            "`as_incidence()` makes a matrix of sets, and `as.data.frame()` a table.")
+            "`as.data.frame()` makes a table of sets.")
 }

@@ -1,67 +1,47 @@
 # Itemsets and patterns as other packages hold sets.
 
-#' Itemsets as a sparse matrix or for arules
+#' Itemsets for arules
 #'
-#' `as_incidence()` gives the sets as a sparse matrix, for linear algebra, clustering or
-#' the comparison of sets. `as_arules()` gives them as the class `itemsets` of the package
-#' arules, to be inspected, filtered or drawn (arulesViz) with its functions.
-#'
-#' In the other direction, [frequent_itemsets()] takes arules' `transactions` and sparse
-#' matrices as they are.
+#' Sets as the class `itemsets` of the package arules, to be inspected, filtered or drawn
+#' (arulesViz) with its functions. In the other direction, [frequent_itemsets()] takes arules'
+#' `transactions` and sparse matrices as they are.
 #'
 #' @param x A set of [itemsets] or `patterns`.
-#' @return
-#' `as_incidence()`: a matrix of class `ngCMatrix` with a row for each item and a column
-#' for each set, TRUE where the set holds the item. The items of `patterns` are all units
-#' at all lags of the window, lag 0 first, named `unit@lag`.
-#'
-#' `as_arules()`: arules' `itemsets`, their quality measures `support` (share of the
-#' transactions) and `count`; of patterns the `count` alone, and the columns `unit` and
-#' `lag` (in bins) in the table of items.
+#' @return arules' `itemsets`; their quality measures are `support` (share of the
+#'   transactions) and `count`. The items of `patterns` are all units at all lags of the
+#'   window, lag 0 first, named `unit@lag`; their quality measure is the `count` alone, and
+#'   the table of items has the columns `unit` and `lag` (in bins).
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; sets with 2^31 items
-#' or more in total are one. There is an error where Matrix or arules is not installed.
-#' @examplesIf rlang::is_installed("Matrix")
-#' baskets <- list(c("bread", "butter"), c("bread", "butter", "jam"), "jam")
-#' found <- closed_itemsets(baskets, min_count = 1, threads = 2)
-#' as_incidence(found)
+#' or more in total are one. There is an error where arules is not installed.
 #' @examplesIf rlang::is_installed("arules")
-#' as_arules(found)
+#' baskets <- list(c("bread", "butter"), c("bread", "butter", "jam"), "jam")
+#' as_arules(frequent_itemsets(baskets, min_count = 1, threads = 2))
 #' @export
-as_incidence <- function(x) {
+as_arules <- function(x) {
   check_given(x = "`itemsets` or `patterns`")
   check_sets(x)
-  rlang::check_installed("Matrix", "for sparse matrices.")
+  rlang::check_installed("arules", "for its itemsets.")
   n <- as.double(length(.subset2(x, "items")))
   most <- .Machine$integer.max
   if (n > most) {
     abort_arg("x", sprintf("sets with at most %s items in total", commas(most)),
               sprintf("%s sets with %s", commas(length(x)), commas(n)), "Choose some of them.")
   }
-  labels <- item_table(x)$labels
-  class <- methods::getClass("ngCMatrix", where = asNamespace("Matrix"))
-  methods::new(class, i = .subset2(x, "items"), p = c(0L, cumsum(x$size)),
-               Dim = c(length(labels), length(x)), Dimnames = list(labels, NULL))
-}
-
-#' @rdname as_incidence
-#' @export
-as_arules <- function(x) {
-  check_given(x = "`itemsets` or `patterns`")
-  check_sets(x)
-  rlang::check_installed("arules", "for its itemsets.")
   # Its namespace defines the classes.
   classes <- asNamespace("arules")
-  incidence <- as_incidence(x)
-  dimnames(incidence) <- list(NULL, NULL)
-  held <- methods::new(methods::getClass("itemMatrix", where = classes),
-                       data = incidence, itemInfo = item_table(x))
+  table <- item_table(x)
+  held <- methods::new(methods::getClass("ngCMatrix", where = asNamespace("Matrix")),
+                       i = .subset2(x, "items"), p = c(0L, cumsum(x$size)),
+                       Dim = c(nrow(table), length(x)))
+  sets <- methods::new(methods::getClass("itemMatrix", where = classes), data = held,
+                       itemInfo = table)
   transactions <- attr(x, "transactions", exact = TRUE)
   quality <- data.frame(count = .subset2(x, "count"))
   if (!is.null(transactions)) {
     quality <- data.frame(support = x$support, quality)
   }
-  methods::new(methods::getClass("itemsets", where = classes), items = held,
+  methods::new(methods::getClass("itemsets", where = classes), items = sets,
                quality = quality)
 }
 

@@ -328,18 +328,6 @@ drop_shifted <- function(mined, units, max_memory, call = rlang::caller_env()) {
 
 # ---- Checks --------------------------------------------------------------------------
 
-#' Ticks of a bin
-#' @noRd
-check_bin_size <- function(bin_size, resolution, call = rlang::caller_env()) {
-  bin_size <- check_number(bin_size, "bin_size", above = 0, call = call)
-  ticks <- seconds_to_ticks(bin_size, resolution, "bin_size", call)
-  if (ticks < 1) {
-    abort_arg("bin_size", sprintf("at least a tick of %s s", exact(resolution)),
-              paste(exact(bin_size), "s"), call = call)
-  }
-  ticks
-}
-
 #' @param bin Ticks of a bin.
 #' @noRd
 check_window <- function(window, x, bin, call = rlang::caller_env()) {

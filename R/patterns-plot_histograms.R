@@ -3,7 +3,7 @@
 
 #' Plots of itemsets
 #'
-#' Histograms of what [closed_itemsets()] and [frequent_itemsets()] found: `"size"`, how
+#' Histograms of what [frequent_itemsets()] found: `"size"`, how
 #' many sets there are of each number of items; `"counts"`, how many are in how many
 #' transactions; `"participation"`, how many sets each item takes part in.
 #'
@@ -18,7 +18,7 @@
 #' @examplesIf rlang::is_installed("ggplot2")
 #' baskets <- list(c("bread", "butter", "milk"), c("bread", "butter"), c("bread", "milk"),
 #'                 c("beer", "bread", "butter"), "beer")
-#' sets <- closed_itemsets(baskets, min_count = 2, threads = 1)
+#' sets <- frequent_itemsets(baskets, min_count = 2, threads = 1)
 #' plot(sets)
 #' plot(sets, type = "participation")
 #' @exportS3Method ggplot2::autoplot

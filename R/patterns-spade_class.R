@@ -238,10 +238,6 @@ print.summary.spade <- function(x, ...) {
   invisible(x)
 }
 
-words_wrapped <- function(lines) {
-  strwrap(lines, width = min(getOption("width"), 90L), exdent = 2L)
-}
-
 mined_words <- function(x) {
   chosen <- x$parameters
   recording <- own_recording(x$mined)
@@ -414,4 +410,34 @@ print_signatures <- function(x, n, title, shown, order = "") {
     if (nrow(shown) > n) cat(sprintf("... and %s more%s\n", commas(nrow(shown) - n), order))
   }
   invisible(x)
+}
+
+#' @rdname tidiers
+#' @exportS3Method generics::tidy
+tidy.spade <- function(x, ...) {
+  check_no_dots()
+  check_spade(x)
+  found <- x$patterns
+  tidy_frame(term = format(found), size = found$size, estimate = found$count,
+             duration = found$duration, p.value = x$p, adj.p.value = x$p_adjusted)
+}
+
+#' @rdname tidiers
+#' @exportS3Method generics::glance
+glance.spade <- function(x, ...) {
+  check_no_dots()
+  check_spade(x)
+  tidy_frame(patterns = length(x), mined = length(x$mined), alpha = x$parameters$alpha,
+             n_surrogates = x$parameters$n_surrogates)
+}
+
+#' @rdname tidiers
+#' @exportS3Method generics::tidy
+tidy.signature_tests <- function(x, ...) {
+  check_no_dots()
+  check_tests(x, "x")
+  term <- paste0("size ", x$size, if (!is.null(x$duration)) {
+    sprintf(", duration %s ms", format_each(signif(1000 * x$duration, 9)))
+  }, ", count ", x$count)
+  tidy_frame(term = term, estimate = x$patterns, p.value = x$p, adj.p.value = x$p_adjusted)
 }

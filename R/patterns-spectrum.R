@@ -285,30 +285,6 @@ maxima_of_surrogates <- function(x, bin, window, filters, made, n, spectrum, p_e
   )
 }
 
-#' Where surrogates are mined
-#'
-#' @param seconds Function that gives how long the CPU would take, about.
-#' @return NULL for the CPU, or numbers of GPUs, from 0.
-#' @noRd
-surrogate_place <- function(device, gpus, seconds, call = rlang::caller_env()) {
-  gpus <- check_place(device, gpus, call)
-  if (device == "cpu") return(NULL)
-  if (device == "auto") {
-    survey <- gpu_survey()
-    gpu <- survey$name[gpus[[1L]] + 1L]
-    if (is.na(gpu)) {
-      say_device("cpu", gpu, sprintf(": there is no GPU: %s.", survey$reason))
-      return(NULL)
-    }
-    seconds <- seconds()
-    device <- sooner_device(seconds, context_seconds())
-    say_device(device, gpu, sprintf(": %s.", sooner_reason(seconds, context_seconds())))
-    if (device == "cpu") return(NULL)
-  }
-  gpu_session$used <- TRUE
-  gpus
-}
-
 #' Signatures from `min_count` to the largest maximum, and how many surrogates reach them
 #'
 #' @param maxima Matrix or array as surrogate_maxima() gives.
@@ -345,12 +321,6 @@ reached_signatures <- function(maxima, filters, n, max_memory = Inf,
     list(count = join("count"), reached = join("reached")))
 }
 
-#' How many of some maxima are as large as each of some counts
-#' @noRd
-count_reaching <- function(maxima, count) {
-  length(maxima) - findInterval(count, sort(maxima), left.open = TRUE)
-}
-
 #' How many surrogates reach each of some signatures
 #'
 #' @param signatures List `size`, for `"3d#"` `duration` (bins), `count`.
@@ -376,12 +346,4 @@ maxima_cells <- function(pvalues, size, duration = NULL) {
   cell <- size - attr(pvalues, "parameters", exact = TRUE)$min_spikes + 1
   cell[cell > sizes] <- NA
   if (is.null(duration)) cell else cell + duration * sizes
-}
-
-#' R's random numbers as they stand, made if they have never been used
-#' @noRd
-current_seed <- function() {
-  home <- globalenv()
-  if (!exists(".Random.seed", home, inherits = FALSE)) stats::runif(1)
-  get(".Random.seed", home, inherits = FALSE)
 }

@@ -172,15 +172,3 @@ binary_hint <- function(bytes) {
 }
 
 is_binary <- function(bytes) any(bytes < as.raw(9) | (bytes > as.raw(13) & bytes < as.raw(32)))
-
-#' Text in UTF-8; what is not valid as such is taken for Latin-1
-#' @noRd
-clean_text <- function(text) {
-  marked <- Encoding(text) == "latin1"
-  text[marked] <- enc2utf8(text[marked])
-  Encoding(text) <- "unknown"
-  good <- validUTF8(text)
-  Encoding(text[good]) <- "UTF-8"
-  if (!all(good)) text[!good] <- iconv(text[!good], "latin1", "UTF-8")
-  text
-}

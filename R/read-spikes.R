@@ -282,10 +282,6 @@ check_trials_choice <- function(trials, call) {
   }
 }
 
-#' Older versions of R have no such operator
-#' @noRd
-`%||%` <- function(x, y) if (is.null(x)) y else x
-
 check_time_range <- function(from, to, resolution, call) {
   if (is.null(from) && is.null(to)) return(NULL)
   bound <- function(value, arg, default) {
@@ -332,21 +328,4 @@ check_options <- function(given, format, call) {
               sprintf("It is for %s%s.", if (n > 1L) paste(toString(of[-n]), "and ") else "",
                       of[[n]]), call = call)
   }
-}
-
-#' Raise an error about a file
-#'
-#' @param what Completes "Cannot read FILE: ...".
-#' @noRd
-abort_file <- function(file, what, hint = NULL, call = rlang::caller_env()) {
-  # It may name parts of a damaged file.
-  what <- printable(what)
-  cli::cli_abort(
-    c(
-      paste0("Cannot read {.file ", escape_braces(file), "}."),
-      x = escape_braces(paste0(toupper(substr(what, 1, 1)), substring(what, 2), ".")),
-      if (!is.null(hint)) c(i = escape_braces(hint))
-    ),
-    class = c("synfire_error_file", "synfire_error"), call = call
-  )
 }

@@ -14,14 +14,15 @@
 #' tell the cause from the effect.
 #'
 #' @param steps Rows of the result.
-#' @param wiring Which series drive which: a [wiring()], or what `wiring()` makes one of,
-#'   such as names of motifs (`"chain"`), numbers of them (`c(chain = 20, loop = 5)`) or a
-#'   square matrix of strengths, `wiring[cause, effect]`. The strengths of the links into
-#'   a series together are at most 1. `NULL`: drawn at random.
-#' @param series,causes,strength Of a random wiring: number of series, number of causes
-#'   of each (drawn at random among the others; by default two, or all others where they
-#'   are fewer), and the strength of every link. `strength` is also that of the links of a
-#'   `wiring` that leaves it to the simulator. Of more than 5,000 series, give a `wiring`.
+#' @param wiring Which series drive which: a square matrix of the strengths of links,
+#'   `wiring[cause, effect]`, 0 where there is no link; its column names are those of the
+#'   series. The strengths of the links into a series together are at most 1. `NULL`: drawn
+#'   at random.
+#' @param delay How many steps after its cause an effect follows, at least 1: one whole
+#'   number for all links, or a matrix of the shape of `wiring`.
+#' @param series,causes,strength Of a random wiring: number of series, at most 5,000; number
+#'   of causes of each (drawn at random among the others; by default two, or all others where
+#'   they are fewer); and the strength of every link.
 #' @param r Growth rate, from 1 to 4: one for all, or one for each series. `NULL`: drawn
 #'   for each uniformly from 3.87 to 4, where the maps are chaotic.
 #' @param noise Standard deviation of the noise of observation, as a share of that of each
@@ -29,16 +30,14 @@
 #' @param transient Steps that pass before the first row.
 #'
 #' @return Numeric matrix `steps` x series, of at most 2 GB, with the attributes `truth`
-#'   (the strength of each link, `truth[cause, effect]`), `delay` (its steps, 0 where
-#'   there is no link) and `wiring` (a [wiring()], which also knows the hidden series). Of
-#'   more than 5,000 series, `truth` and `delay` are sparse matrices of the package
-#'   Matrix. [truth_links()] says which links are direct, which lead through others, and
-#'   which pairs share a driver. [set.seed()] decides all.
+#'   (the strength of each link, `truth[cause, effect]`) and `delay` (its steps, 0 where
+#'   there is no link). [set.seed()] decides all.
+#' @section Errors:
+#' Every error has the class `synfire_error_argument`.
 #' @references
 #' Kaneko K (1992). Overview of coupled map lattices. *Chaos*, 2, 279-282.
 #' \doi{10.1063/1.165869}
-#' @seealso [wiring()], [truth_links()], [causal_map()], [simulate_lorenz96()],
-#'   [simulate_calcium()]
+#' @seealso [causal_map()], [direct_links()]
 #' @examples
 #' # One drives the other, and not the other way round:
 #' x <- simulate_coupled_maps(300, wiring = rbind(c(0, 0.1), c(0, 0)))
@@ -47,195 +46,113 @@
 #' set.seed(1)
 #' x <- simulate_coupled_maps(300, series = 10)
 #' which(attr(x, "truth") > 0, arr.ind = TRUE)[1:4, ]
-#' # Chains, and pairs driven by a series that is not in the result:
-#' x <- simulate_coupled_maps(300, c(chain = 2, hidden_driver = 2), strength = 0.1)
-#' truth_links(x)
+#' # A chain whose links take three steps:
+#' chain <- rbind(c(0, 0.2, 0), c(0, 0, 0.2), 0)
+#' x <- simulate_coupled_maps(300, chain, delay = 3)
+#' attr(x, "delay")
 #' @export
-simulate_coupled_maps <- function(steps = 1000, wiring = NULL, series = 10,
+simulate_coupled_maps <- function(steps = 1000, wiring = NULL, delay = 1, series = 10,
                                   causes = min(2, series - 1), strength = 0.05, r = NULL,
                                   noise = 0, transient = 500) {
-  call <- rlang::current_env()
   steps <- check_count(steps)
   noise <- check_number(noise, min = 0)
   transient <- check_count(transient, min = 0, max = 1e7)
-  key <- random_key()
   strength <- check_number(strength, min = 0)
+  key <- random_key()
   if (is.null(wiring)) {
     series <- check_count(series, max = most_series)
     causes <- check_count(causes, min = 0, max = series - 1)
-    wiring <- strength * draw_causes(matrix(TRUE, series, series), causes, key)
-    dimnames(wiring) <- rep(list(series_names("x", series)), 2L)
+    wiring <- strength * draw_causes(series, causes, key)
   }
-  wiring <- wiring_of(wiring, strength, most_into = 1, call)
-  n <- length(wiring$series)
-  check_steps(steps, wiring, call)
+  wiring <- check_wiring(wiring)
+  delay <- check_delay(delay, wiring)
+  n <- ncol(wiring)
+  check_room(n, steps, "steps", "few enough", most_simulated)
+  check_room(n, max(1, delay), "delay", "short enough", most_simulated)
   if (is.null(r)) {
     r <- 3.87 + 0.13 * random_uniform(n, key, sim_stream(2))
   } else if (!(is_plain_numeric(r) && length(r) %in% c(1, n) && all(is.finite(r)) &&
                  all(r >= 1 & r <= 4))) {
     abort_arg("r", sprintf("NULL, or 1 or %d numbers from 1 to 4", n), describe(r))
   }
-  x <- run_wired(wiring, "logistic", rep_len(as.double(r), n),
-                 0.1 + 0.8 * random_uniform(n, key, sim_stream(3)), steps, transient, call)
-  with_wiring(with_noise(x, noise, key, sim_stream(4)), wiring, call)
+  x <- run_coupled(wiring, delay, rep_len(as.double(r), n),
+                   0.1 + 0.8 * random_uniform(n, key, sim_stream(3)), steps, transient)
+  structure(with_noise(x, noise, key, sim_stream(4)), truth = wiring, delay = delay)
 }
 
-#' Simulate a ring of Lorenz (1996)
-#'
-#' A ring on which something is carried around, damped and pushed, as air around the
-#' Earth:
-#' \deqn{dx_j/dt = (x_{j+1} - x_{j-2}) x_{j-1} - x_j + F}{
-#' dx[j]/dt = (x[j + 1] - x[j - 2]) x[j - 1] - x[j] + F}
-#' So the causes of each series are the next one, the previous one and the one before
-#' that. Integrated by the Runge-Kutta method of order 4.
-#'
-#' @param series Number of series on the ring, at least 4.
-#' @param forcing \eqn{F}; above about 5 the ring is chaotic.
-#' @param interval Time from a row to the next. It is cut into equal steps of the
-#'   integration of at most 0.02; at most 2000.
-#' @param transient Rows that pass before the first one that is kept.
-#' @inheritParams simulate_coupled_maps
-#'
-#' @return Numeric matrix `steps` x `series`, of at most 2 GB, with the attributes `truth`
-#'   (`truth[cause, effect]`, 1 for a link and 0 for none) and `wiring`, for
-#'   [truth_links()]. The ring has no steps, so no link has a delay. [set.seed()] decides
-#'   all.
-#' @references
-#' Lorenz EN (1996). Predictability: a problem partly solved. *Seminar on Predictability*,
-#' ECMWF, 1-18.
-#' @seealso [causal_map()], [simulate_coupled_maps()]
-#' @examples
-#' set.seed(1)
-#' x <- simulate_lorenz96(200, series = 6)
-#' attr(x, "truth")
-#' @export
-simulate_lorenz96 <- function(steps = 1000, series = 10, forcing = 8, interval = 0.1,
-                              noise = 0, transient = 100) {
-  steps <- check_count(steps)
-  n <- check_count(series, min = 4, max = most_series)
-  check_room(n, steps, "steps", "few enough", most_simulated)
-  forcing <- check_number(forcing)
-  interval <- check_number(interval, above = 0)
-  noise <- check_number(noise, min = 0)
-  transient <- check_count(transient, min = 0, max = 1e7)
-  key <- random_key()
-  ring <- \(shift) (seq_len(n) - 1 + shift) %% n + 1
-  ahead <- ring(1)
-  behind <- ring(-1)
-  before <- ring(-2)
-  slope <- \(x) (x[ahead] - x[before]) * x[behind] - x + forcing
-  parts <- ceiling(interval / 0.02)
-  if (parts > 1e5) {
-    abort_arg("interval", "at most 2000, a hundred thousand steps of the integration",
-              format(interval))
-  }
-  h <- interval / parts
-  step <- function(x) {
-    for (part in seq_len(parts)) {
-      k1 <- slope(x)
-      k2 <- slope(x + h / 2 * k1)
-      k3 <- slope(x + h / 2 * k2)
-      k4 <- slope(x + h * k3)
-      x <- x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-    }
-    x
-  }
-  x <- run_map(step, forcing + random_normal(n, key, sim_stream(3)), steps, transient)
-  if (!all(is.finite(x))) {
-    abort_arg("forcing", "so small that steps of 0.02 follow the ring", format(forcing))
-  }
-  truth <- matrix(0, n, n, dimnames = rep(list(series_names("x", n)), 2L))
-  truth[cbind(c(ahead, behind, before), seq_len(n))] <- 1
-  wiring <- make_wiring(truth, arg = "series", call = rlang::current_env())
-  wiring$links$delay <- rep(NA_integer_, nrow(wiring$links))
-  x <- with_wiring(with_noise(x, noise, key, sim_stream(4)), wiring)
-  attr(x, "delay") <- NULL
-  colnames(x) <- wiring$series
-  x
-}
-
-# ---- What the simulations share ----------------------------------------------------
-
-#' Most series of a wiring that is drawn, or held, as a dense matrix, and most bytes of a
-#' result.
-#' @noRd
+# Most series, most bytes of a result, and most steps that a link may take.
 most_series <- 5000
 most_simulated <- 2e9
+most_delay <- 10000
 
-series_names <- function(prefix, n) sprintf("%s%0*d", prefix, max(2L, nchar(n)), seq_len(n))
-
-#' Draw causes of each series
-#' @param allowed Logical matrix [cause, effect].
-#' @return Matrix of 0 and 1 [cause, effect], without links from a series to itself.
+#' The strengths of links as a matrix of doubles with the names of the series
 #' @noRd
-draw_causes <- function(allowed, causes, key) {
-  diag(allowed) <- FALSE
-  n <- nrow(allowed)
-  out <- matrix(0, n, n)
-  for (effect in seq_len(n)) {
-    from <- which(allowed[, effect])
-    drawn <- order(random_uniform(length(from), key, sim_stream(1, effect)))
-    out[from[drawn[seq_len(min(causes, length(from)))]], effect] <- 1
+check_wiring <- function(wiring, call = rlang::caller_env()) {
+  fault <- if (!is_plain_numeric(wiring) || !is.matrix(wiring) ||
+                 nrow(wiring) != ncol(wiring) || nrow(wiring) == 0L ||
+                 nrow(wiring) > most_series) {
+    describe(wiring)
+  } else if (!all(is.finite(wiring)) || any(wiring < 0)) {
+    "one with a missing, infinite or negative strength"
+  } else if (any(diag(wiring) != 0)) {
+    "one with a link from a series to itself"
+  } else if (any(colSums(wiring) > 1 + 1e-9)) {
+    into <- colSums(wiring)
+    sprintf("one in which what drives series %d sums to %.4g", which.max(into), max(into))
   }
+  if (!is.null(fault)) {
+    abort_arg("wiring", paste("a square matrix of strengths of at least 0, 0 on the diagonal, of",
+                              "at most", commas(most_series), "series, such that the strengths of",
+                              "what drives a series sum to at most 1"), fault, call = call)
+  }
+  names <- colnames(wiring) %||% rownames(wiring) %||%
+    sprintf("x%0*d", max(2L, nchar(ncol(wiring))), seq_len(ncol(wiring)))
+  if (anyNA(names) || anyDuplicated(names) || any(names == "")) {
+    abort_arg("wiring", "such that each series has a name of its own",
+              "one in which series have the same name, or none", call = call)
+  }
+  matrix(as.double(wiring), nrow(wiring), dimnames = list(names, names))
+}
+
+#' The steps of each link as a matrix, 0 where there is no link
+#' @noRd
+check_delay <- function(delay, wiring, call = rlang::caller_env()) {
+  fits <- is_plain_numeric(delay) && (length(delay) == 1L || identical(dim(delay), dim(wiring)))
+  steps <- if (fits) rep_len(as.double(delay), length(wiring))[wiring > 0]
+  if (!fits || !all(is.finite(steps)) || any(steps < 1 | steps > most_delay | steps %% 1 != 0)) {
+    abort_arg("delay", sprintf("one whole number from 1 to %s, or a matrix of such numbers like
+                               `wiring`", commas(most_delay)), describe(delay), call = call)
+  }
+  out <- 0 * wiring
+  out[wiring > 0] <- steps
   out
 }
 
-#' The wiring of a simulation, all of whose links have a strength
-#' @param most_into Most that the strengths of the links into one series may sum to.
-#' @noRd
-wiring_of <- function(wiring, strength, most_into, call) {
-  wiring <- if (inherits(wiring, "wiring")) {
-    check_wiring_parts(wiring, "wiring", call)
-  } else {
-    make_wiring(wiring, arg = "wiring", call = call)
-  }
-  links <- wiring$links
-  wiring$links$strength[is.na(links$strength)] <- strength
-  into <- rowsum(wiring$links$strength, links$effect)
-  if (any(into > most_into + 1e-9)) {
-    worst <- which.max(into)
-    abort_arg("wiring",
-              sprintf("such that the strengths of what drives a series sum to at most %d",
-                      most_into),
-              sprintf("one in which what drives \"%s\" sums to %.4g",
-                      wiring$series[as.integer(rownames(into)[[worst]])], into[[worst]]),
-              call = call)
-  }
-  wiring
-}
-
-#' Error where a simulation would take too much memory
-#' @noRd
-check_steps <- function(steps, wiring, call) {
-  check_room(sum(!wiring$hidden), steps, "steps", "few enough", most_simulated, call)
-  check_room(length(wiring$series), max(1, wiring$links$delay), "wiring",
-             "of so few series and short delays as", most_simulated, call)
-}
-
 #' Series that drive each other, step by step
-#' @param growth,start Numbers for each series, hidden ones too.
-#' @return Matrix `steps` x series that are not hidden.
+#' @param growth,start A number for each series.
 #' @noRd
-run_wired <- function(wiring, kind, growth, start, steps, transient, call) {
-  x <- .Call(
-    r_coupled_maps, links_by_effect(wiring),
-    list(growth = growth, start = start, kept = which(!wiring$hidden) - 1L),
-    list(kind = match(kind, c("logistic", "ricker")) - 1, steps = steps, transient = transient)
-  )
+run_coupled <- function(wiring, delay, growth, start, steps, transient,
+                        call = rlang::caller_env()) {
+  linked <- wiring > 0
+  links <- list(first = c(0L, cumsum(as.integer(colSums(linked)))),
+                cause = row(wiring)[linked] - 1L, delay = as.integer(delay[linked]),
+                strength = wiring[linked])
+  x <- .Call(r_coupled_maps, links, list(growth = growth, start = start),
+             list(steps = steps, transient = transient))
   x <- finish_status(x, "the simulated series", "Take fewer `steps` or series.", call = call)
-  dimnames(x) <- list(NULL, wiring$series[!wiring$hidden])
+  dimnames(x) <- list(NULL, colnames(wiring))
   x
 }
 
-#' States of a ring from row to row
-#' @return Matrix `steps` x length(x).
+#' Draw causes of each series
+#' @return Matrix of 0 and 1 [cause, effect], without links from a series to itself.
 #' @noRd
-run_map <- function(step, x, steps, transient) {
-  out <- matrix(0, steps, length(x))
-  for (t in seq_len(transient)) x <- step(x)
-  for (t in seq_len(steps)) {
-    x <- step(x)
-    out[t, ] <- x
+draw_causes <- function(n, causes, key) {
+  out <- matrix(0, n, n)
+  for (effect in seq_len(n)) {
+    from <- seq_len(n)[-effect]
+    drawn <- order(random_uniform(length(from), key, sim_stream(1, effect)))
+    out[from[drawn[seq_len(min(causes, length(from)))]], effect] <- 1
   }
   out
 }

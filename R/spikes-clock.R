@@ -158,3 +158,15 @@ trains_of <- function(x, unit = as.integer(x$unit)) {
 count_in_trials <- function(trains) {
   if (is.null(trains$trial)) length(trains$tick) else sum(!is.na(trains$trial))
 }
+
+#' Ticks of a bin
+#' @noRd
+check_bin_size <- function(bin_size, resolution, call = rlang::caller_env()) {
+  bin_size <- check_number(bin_size, "bin_size", above = 0, call = call)
+  ticks <- seconds_to_ticks(bin_size, resolution, "bin_size", call)
+  if (ticks < 1) {
+    abort_arg("bin_size", sprintf("at least a tick of %s s", exact(resolution)),
+              paste(exact(bin_size), "s"), call = call)
+  }
+  ticks
+}

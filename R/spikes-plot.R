@@ -236,11 +236,3 @@ raster_axes <- function(x, row, groups = NULL) {
     if (n > 25L) ggplot2::theme(axis.text.y.left = ggplot2::element_text(size = 6))
   )
 }
-
-#' At most `most` of 1..n, at even steps of 1, 2, 5, 10, 20, ...
-#' @noRd
-thin <- function(n, most) {
-  if (n == 0L) return(integer())
-  steps <- c(1, 2, 5) * rep(10^(0:9), each = 3L)
-  seq.int(1L, n, by = steps[match(TRUE, n / steps <= most)])
-}

@@ -237,11 +237,3 @@ chosen_rows <- function(chosen, table, arg, of, call) {
   }
   condition & !is.na(condition)
 }
-
-#' The first few of many words: a, b, c and 7 more
-#' @noRd
-some <- function(words, n = 5L) {
-  if (length(words) <= n + 1L) return(toString(words))
-  sprintf("%s and %s more", toString(words[seq_len(n)]), commas(length(words) - n))
-}
-

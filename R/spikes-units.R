@@ -100,11 +100,3 @@ natural_order <- function(labels) {
   regmatches(key, at) <- lapply(digits, pad)
   order(key, labels, method = "radix")
 }
-
-#' Whole number for people: 208,277
-#' @noRd
-commas <- function(n) format(n, big.mark = ",", scientific = FALSE, trim = TRUE)
-
-#' "1 spike", "2,000 spikes"
-#' @noRd
-counted <- function(n, one, many = paste0(one, "s")) paste(commas(n), if (n == 1) one else many)

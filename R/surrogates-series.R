@@ -415,3 +415,24 @@ twin_exits <- function(group) {
     follows <- follows[alive]
   }
 }
+
+#' Surrogates that keep all that is linear in a series and its season
+#'
+#' Phases of what is left of the season are random, in each segment by itself; then the season is
+#' added. What is missing is filled by straight lines for this, and is missing again after it.
+#'
+#' @param key What decides them, see random_key().
+#' @return Matrix of rows x surrogates of `rest`, without the season.
+#' @noRd
+chosen_surrogates <- function(traits, first, n, key) {
+  pieces <- lapply(unique(first), \(start) {
+    rows <- which(first == start)
+    rest <- filled(traits$rest[rows])
+    if (length(rows) < 3L) return(matrix(rest, length(rows), n))
+    make <- surrogate_maker(rest, "phase")
+    matrix(vapply(seq_len(n), \(k) make(key, k + n * (start - 1)), rest), length(rows))
+  })
+  out <- do.call(rbind, pieces)
+  out[is.na(traits$rest), ] <- NA
+  out
+}

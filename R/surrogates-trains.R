@@ -315,17 +315,6 @@ check_method <- function(x, arg, call = rlang::caller_env()) {
   check_not_elephant(x, elephant_methods, arg, hint, call)
 }
 
-#' Error where a choice has the name that Elephant gives it
-#'
-#' @param names What it is called here, by the names there.
-#' @noRd
-check_not_elephant <- function(x, names, arg, hint = NULL, call = rlang::caller_env()) {
-  if (is.character(x) && length(x) == 1L && x %in% names(names)) {
-    abort_arg(arg, sprintf("\"%s\" for what Elephant calls \"%s\"", names[[x]], x),
-              encodeString(x, quote = "\""), hint, call = call)
-  }
-}
-
 #' Error unless arguments are some that surrogates have, each once
 #' @noRd
 check_dots_known <- function(more, known, call) {

@@ -23,6 +23,7 @@
 #' threads nor on the device.
 #'
 #' @keywords internal
+#' @importFrom rlang %||%
 #' @useDynLib synfire, .registration = TRUE
 "_PACKAGE"
 

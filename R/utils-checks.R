@@ -19,61 +19,6 @@ abort_arg <- function(arg, must, is = NULL, hint = NULL, call = rlang::caller_en
   cli::cli_abort(bullets, class = c("synfire_error_argument", "synfire_error"), call = call)
 }
 
-#' Text as a template of cli, cut where it is too long to be read
-#' @noRd
-escape_braces <- function(text) {
-  text <- shorten(printable(text))
-  gsub("}", "}}", gsub("{", "{{", text, fixed = TRUE), fixed = TRUE)
-}
-
-#' Long text without its middle, as an argument may be a whole file
-#' @noRd
-shorten <- function(text, most = 1000L) {
-  long <- !is.na(text) & nchar(text) > most
-  cut <- text[long]
-  half <- most %/% 2L
-  text[long] <- sprintf("%s ... (%s characters) ... %s", substr(cut, 1L, half), commas(nchar(cut) - most),
-                        substring(cut, nchar(cut) - half + 1L))
-  text
-}
-
-#' Text that can be shown, whatever its bytes are
-#' @noRd
-printable <- function(text) {
-  text <- enc2utf8(as.character(text))
-  bad <- !validUTF8(text)
-  text[bad] <- iconv(text[bad], "ASCII", "ASCII", sub = "byte")
-  text
-}
-
-#' What a value is, in a few words, for the "It is ..." line of an error
-#' @noRd
-describe <- function(x) {
-  if (missing(x)) return("missing")
-  if (is.null(x)) return("NULL")
-  if (is.data.frame(x)) return(sprintf("a data frame with %d columns", ncol(x)))
-  if (is.function(x)) return("a function")
-  if (is.environment(x)) return("an environment")
-  if (is.language(x)) return("an unevaluated expression")
-  if (is.object(x) && !is.factor(x) || isS4(x)) {
-    return(sprintf("an object of class %s", class(x)[[1L]]))
-  }
-  if (is.list(x)) return(sprintf("a list of %d", length(x)))
-  if (!is.atomic(x)) return(sprintf("of type %s", typeof(x)))
-  if (is.matrix(x)) return(sprintf("a %s matrix of %d x %d", kind_of(x[0L]), nrow(x), ncol(x)))
-  if (length(x) != 1L) return(sprintf("a %s vector of length %d", kind_of(x), length(x)))
-  if (is.na(x) && !is.nan(x)) return("NA")
-  if (is.character(x)) return(encodeString(shorten(printable(x), 300L), quote = "\""))
-  if (is.factor(x)) return("a factor")
-  format(x, digits = 10)
-}
-
-kind_of <- function(x) {
-  if (is.factor(x)) return("factor")
-  if (is.numeric(x)) return("numeric")
-  class(x)[[1L]]
-}
-
 #' Whether a value holds numbers as R has them
 #'
 #' A class may hide another meaning: the doubles of `bit64::integer64` are no such numbers.
@@ -240,14 +185,90 @@ check_table <- function(x, columns, from, arg = rlang::caller_arg(x),
             "`as.data.frame()` gives a table to change.", call = call)
 }
 
-bounds_text <- function(min, max, above = -Inf) {
-  number <- function(v) format(v, big.mark = ",", digits = 10, scientific = v != 0 && abs(v) < 1e-4)
-  if (is.finite(above) && is.finite(max)) {
-    return(paste(" above", number(above), "and at most", number(max)))
+#' One string that the system can take as a path
+#' @noRd
+check_path <- function(path, arg, call, of = "a file") {
+  must <- paste("one string, the path of", of)
+  if (is.character(path) && length(path) == 1L && !is.na(path) &&
+        is.na(nchar(path, "chars", allowNA = TRUE))) {
+    abort_arg(arg, must, "text with bytes that are none in its encoding", call = call)
   }
-  if (is.finite(above)) return(paste(" above", number(above)))
-  if (is.finite(min) && is.finite(max)) return(paste(" from", number(min), "to", number(max)))
-  if (is.finite(min)) return(paste(" of at least", number(min)))
-  if (is.finite(max)) return(paste(" of at most", number(max)))
-  ""
+  check_string(path, arg, call = call)
+  if (!nzchar(path)) abort_arg(arg, must, "\"\"", call = call)
+  if (nchar(path, "bytes") > 4095L) {
+    abort_arg(arg, must, sprintf("text of %s bytes, which no path has", commas(nchar(path, "bytes"))),
+              call = call)
+  }
+}
+
+#' Stop where a matrix of doubles would take too much
+#'
+#' @param arg The argument that decides it, which has to be `smaller`.
+#' @noRd
+check_room <- function(rows, columns, arg, smaller, most = 4e9, call = rlang::caller_env()) {
+  bytes <- 8 * as.double(rows) * columns
+  if (bytes > most) {
+    abort_arg(arg, sprintf("%s for a result of at most %s", smaller, bytes_text(most)),
+              sprintf("such that %s would be needed", bytes_text(bytes)), call = call)
+  }
+}
+
+#' Raise an error about a file
+#'
+#' @param what Completes "Cannot read FILE: ...".
+#' @noRd
+abort_file <- function(file, what, hint = NULL, call = rlang::caller_env()) {
+  # It may name parts of a damaged file.
+  what <- printable(what)
+  cli::cli_abort(
+    c(
+      paste0("Cannot read {.file ", escape_braces(file), "}."),
+      x = escape_braces(paste0(toupper(substr(what, 1, 1)), substring(what, 2), ".")),
+      if (!is.null(hint)) c(i = escape_braces(hint))
+    ),
+    class = c("synfire_error_file", "synfire_error"), call = call
+  )
+}
+
+check_min_count <- function(min_count, min_support, events, call = rlang::caller_env()) {
+  if (is.null(min_count) == is.null(min_support)) {
+    abort_arg("min_count", "given, or else `min_support`",
+              if (is.null(min_count)) "missing, and so is `min_support`"
+              else "given together with `min_support`", call = call)
+  }
+  if (!is.null(min_count)) return(check_count(min_count, "min_count", call = call))
+  if (is_plain_numeric(min_support) && length(min_support) == 1L &&
+        isTRUE(min_support > 1)) {
+    abort_arg("min_support", "a share, above 0 and at most 1", describe(min_support),
+              "Give a number of them as `min_count`.", call = call)
+  }
+  min_support <- check_number(min_support, "min_support", max = 1, above = 0, call = call)
+  least_count(min_support, events)
+}
+
+#' Groups as a factor named by series, or NULL
+#' @noRd
+check_groups <- function(groups, series, call) {
+  if (is.null(groups)) return(NULL)
+  wanted <- sprintf("a group for each of %s, in their order or named", counted(
+    length(series), "series", "series"))
+  if (!is.atomic(groups) || is.null(names(groups)) && length(groups) != length(series)) {
+    abort_arg("groups", wanted, describe(groups), call = call)
+  }
+  at <- if (is.null(names(groups))) seq_along(series) else match(series, names(groups))
+  missing <- is.na(at) | is.na(groups[at])
+  if (any(missing)) {
+    abort_arg("groups", wanted, sprintf("without one for \"%s\"", series[missing][[1L]]),
+              call = call)
+  }
+  groups <- if (is.factor(groups)) groups else factor(groups, unique(groups))
+  rlang::set_names(droplevels(groups[at]), series)
+}
+
+#' The least count, from 1, whose quotient reaches `share`, as the quotient is computed
+#' @noRd
+least_count <- function(share, of) {
+  count <- max(1, ceiling(share * of) - 1)
+  while (count / max(1, of) < share) count <- count + 1
+  count
 }

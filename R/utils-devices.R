@@ -195,12 +195,6 @@ say_device <- function(device, gpu, rest) {
                   class = "synfire_message_device")
 }
 
-seconds_text <- function(seconds) {
-  if (seconds < 0.001) "under 1 ms"
-  else if (seconds < 1) sprintf("%s ms", signif(1000 * seconds, 2))
-  else sprintf("%s s", commas(signif(seconds, 2)))
-}
-
 #' Seconds that the window engine will take on the CPU, about
 #'
 #' A spike of a typical frequent unit is followed by one of another within an interval
@@ -326,4 +320,30 @@ gpu_count_all <- function(events, codes, request, call = rlang::caller_env()) {
     count[rows] <- counted$count
   }
   count
+}
+
+gpus_of <- function(place) if (place$device == "gpu") place$gpus
+
+#' Where surrogates are mined
+#'
+#' @param seconds Function that gives how long the CPU would take, about.
+#' @return NULL for the CPU, or numbers of GPUs, from 0.
+#' @noRd
+surrogate_place <- function(device, gpus, seconds, call = rlang::caller_env()) {
+  gpus <- check_place(device, gpus, call)
+  if (device == "cpu") return(NULL)
+  if (device == "auto") {
+    survey <- gpu_survey()
+    gpu <- survey$name[gpus[[1L]] + 1L]
+    if (is.na(gpu)) {
+      say_device("cpu", gpu, sprintf(": there is no GPU: %s.", survey$reason))
+      return(NULL)
+    }
+    seconds <- seconds()
+    device <- sooner_device(seconds, context_seconds())
+    say_device(device, gpu, sprintf(": %s.", sooner_reason(seconds, context_seconds())))
+    if (device == "cpu") return(NULL)
+  }
+  gpu_session$used <- TRUE
+  gpus
 }

@@ -97,3 +97,20 @@ short_p <- function(p) {
 zero_p_text <- function(p, below) {
   ifelse(p %in% 0, paste("<", short_p(below)), short_p(p))
 }
+
+#' How many of some maxima are as large as each of some counts
+#' @noRd
+count_reaching <- function(maxima, count) {
+  length(maxima) - findInterval(count, sort(maxima), left.open = TRUE)
+}
+
+#' Error where a choice has the name that Elephant gives it
+#'
+#' @param names What it is called here, by the names there.
+#' @noRd
+check_not_elephant <- function(x, names, arg, hint = NULL, call = rlang::caller_env()) {
+  if (is.character(x) && length(x) == 1L && x %in% names(names)) {
+    abort_arg(arg, sprintf("\"%s\" for what Elephant calls \"%s\"", names[[x]], x),
+              encodeString(x, quote = "\""), hint, call = call)
+  }
+}

@@ -17,3 +17,11 @@ random_uniform <- function(n, key, stream, skip = 0) {
 random_below <- function(n, bound, key, stream) {
   .Call(r_random_below, n, bound, key, stream)
 }
+
+#' R's random numbers as they stand, made if they have never been used
+#' @noRd
+current_seed <- function() {
+  home <- globalenv()
+  if (!exists(".Random.seed", home, inherits = FALSE)) stats::runif(1)
+  get(".Random.seed", home, inherits = FALSE)
+}

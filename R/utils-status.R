@@ -72,14 +72,6 @@ finish_status <- function(result, doing, advice = NULL, limit_of = "elements",
   cli::cli_abort(bullets, class = c(class, "synfire_error"), call = call)
 }
 
-#' A number of bytes for people
-#' @noRd
-bytes_text <- function(bytes) {
-  units <- c("B", "kB", "MB", "GB", "TB", "PB")
-  k <- if (bytes < 1000) 0 else min(floor(log10(bytes) / 3), length(units) - 1)
-  paste(format(bytes / 1000^k, digits = 3), units[[k + 1]])
-}
-
 #' Whether progress is written in lines, as output that goes into a file is
 #'
 #' The compiled code asks this as well.

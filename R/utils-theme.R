@@ -119,3 +119,11 @@ log_breaks <- function(limits) {
   breaks <- if (decades > 3) tens else sort(c(outer(c(1, 2, 5), tens)))
   breaks[breaks >= max(1, limits[[1L]]) & breaks <= limits[[2L]]]
 }
+
+#' Half way to white
+#' @noRd
+lighten <- function(colours) {
+  mixed <- (grDevices::col2rgb(colours) + 255) / 2
+  rlang::set_names(grDevices::rgb(mixed[1L, ], mixed[2L, ], mixed[3L, ], maxColorValue = 255),
+                   names(colours))
+}

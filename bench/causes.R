@@ -38,6 +38,7 @@ options(cli.progress_show_after = Inf)
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 theirs_py <- file.path(here, "peers", "theirs.py")
 source(file.path(here, "..", "vignettes", "causes", "wirings.R"))
+source(file.path(here, "..", "vignettes", "causal-maps", "simulated.R"))
 source(file.path(here, "peers", "worker.R"))
 for (part in c("systems", "score", "methods")) {
   source(file.path(here, "causes", paste0(part, ".R")))

@@ -43,9 +43,11 @@ read_arguments <- function(arguments) {
 
 draw_series <- function(series, steps) {
   set.seed(1)
-  wired <- wiring(c(pair = 2 * series), series = series, overlap = TRUE,
-                  strength = c(0.03, 0.06, 0.1))
-  simulate_coupled_maps(steps, wired, noise = 0.02)
+  links <- matrix(0, series, series)
+  ends <- which(!diag(series), arr.ind = TRUE)
+  links[ends[sample(nrow(ends), 2 * series), ]] <-
+    sample(c(0.03, 0.06, 0.1), 2 * series, replace = TRUE)
+  simulate_coupled_maps(steps, links, noise = 0.02)
 }
 
 #' One text for a link, the same in all tables
@@ -90,7 +92,8 @@ warm <- direct_links(causal_map(small, E_max = 3, device = device, gpus = gpus),
                      threshold = -1, max_links = 100, device = device, gpus = gpus)
 
 x <- draw_series(asked$series, asked$steps)
-truth <- as.data.frame(attr(x, "wiring"))
+linked <- which(attr(x, "truth") > 0, arr.ind = TRUE)
+truth <- data.frame(cause = colnames(x)[linked[, 1L]], effect = colnames(x)[linked[, 2L]])
 mapped <- seconds(map <- causal_map(x, E_max = 8, device = device, gpus = gpus,
                                     max_memory = 1e11))
 message(sprintf("map: %.3g s", mapped))

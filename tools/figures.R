@@ -48,6 +48,7 @@ drive <- ccm(fish, "x", "y", E = 2, lib_sizes = c(10, 20, 40, 80, 160, 300), sam
 save("ccm.png", ggplot2::autoplot(drive), 7.6, 3.6)
 
 set.seed(4)
+source("vignettes/causal-maps/simulated.R")
 x <- simulate_calcium()
 map <- causal_map(x, E_max = 10, Tp = -1)
 save("causal-map.png", ggplot2::autoplot(map, groups = attr(x, "region")), 6.4, 5.6)

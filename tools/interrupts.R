@@ -36,7 +36,6 @@ calls <- list(
   patterns_occurrences = list(patterns, quote(pattern_occurrences(x, found))),
   patterns_statistics = list(patterns, quote(print(autoplot(found, type = "statistics")))),
   patterns_hypergraph = list(patterns, quote(print(autoplot(found, type = "hypergraph")))),
-  patterns_incidence = list(patterns, quote(as_incidence(found))),
   itemsets_lists = list(transactions, quote(frequent_itemsets(baskets, 1e5))),
   itemsets_names = list(transactions, quote(frequent_itemsets(unname(baskets), 1e5))),
   maps_compare = list(maps, quote(summary(compare_maps(m, other)))),

@@ -6,7 +6,7 @@
 #   mixed, rivals, bursts   chaotic maps
 #   linear                  a vector autoregression with normal noise
 #   calcium                 neurons whose activity is that of "bursts", as an indicator of
-#                           calcium shows it at two frames a second (simulate_calcium())
+#                           calcium shows it at two frames a second (vignettes/causal-maps/simulated.R)
 #   spikes                  the same, where activity is the rate of spikes drawn at random
 
 longest_delay <- 3L
@@ -66,9 +66,8 @@ run_calcium <- function(series, links, steps, spikes) {
   at <- cbind(links$from, links$to)
   strength[at] <- runif(nrow(at), 0.2, 0.5)
   delay[at] <- links$delay
-  wired <- synfire::wiring(strength, delay = delay)
-  x <- synfire::simulate_calcium(steps, wiring = wired, noise = 0, spikes = spikes,
-                                 firing_rate = if (spikes) 10)
+  x <- simulate_calcium(steps, wiring = strength, delay = delay, noise = 0,
+                        firing_rate = if (spikes) 10)
   matrix(x, steps)
 }
 

@@ -65,7 +65,6 @@ SEXP r_assembly_peaks(glue_owner *own, SEXP trains, SEXP options);
 
 /* networks.c */
 SEXP r_coupled_maps(glue_owner *own, SEXP links, SEXP state, SEXP options);
-SEXP r_wired_pairs(glue_owner *own, SEXP links, SEXP options);
 
 /* whole_map.c */
 SEXP r_whole_sums(glue_owner *own, SEXP map, SEXP self, SEXP options);

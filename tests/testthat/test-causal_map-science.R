@@ -42,7 +42,15 @@ test_that("a link the wrong way round is not found in two maps, one of which dri
   expect_gt(gain["effect", "cause"], 0.2)
 })
 
+# Systems of vignette("causal-maps"), which are in the sources and not in the package.
+source_simulated <- function() {
+  file <- test_path("..", "..", "vignettes", "causal-maps", "simulated.R")
+  skip_if_not(file.exists(file), "the sources of the vignettes are not here")
+  source(file, local = rlang::caller_env())
+}
+
 test_that("neighbours on a Lorenz ring are found, and directions by their lags", {
+  source_simulated()
   for (seed in 1:2) {
     set.seed(seed)
     x <- simulate_lorenz96(1000, series = 10, interval = 0.1)
@@ -60,6 +68,7 @@ test_that("neighbours on a Lorenz ring are found, and directions by their lags",
 })
 
 test_that("hubs of a calcium recording, and the links a stimulus changes, are found", {
+  source_simulated()
   take <- function(condition) {
     set.seed(2)
     simulate_calcium(1200, neurons = 40, condition = condition)

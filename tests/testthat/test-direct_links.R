@@ -1,8 +1,8 @@
 # direct_links() on systems whose wiring is known, against a slow search, and with bad input.
 
-coupled <- function(wiring, steps = 400, seed = 1) {
+coupled <- function(wiring, steps = 400, seed = 1, delay = 1) {
   set.seed(seed)
-  simulate_coupled_maps(steps, wiring, noise = 0.02)
+  simulate_coupled_maps(steps, wiring, delay, noise = 0.02)
 }
 
 chain_of_three <- rbind(c(0, 0.2, 0), c(0, 0, 0.2), 0)
@@ -40,21 +40,21 @@ one_of_each_kind <- function() {
 }
 
 test_that("links of a chain, a common driver and a triangle are told", {
-  chain <- direct_of(coupled(wiring(chain_of_three)))
+  chain <- direct_of(coupled(chain_of_three))
   expect_identical(of_kind(chain, "direct"), c("x01 x02", "x02 x03"))
   expect_false("x01 x03" %in% of_kind(chain, "direct"))
   expect_identical(chain$delay[chain$link == "direct"], c(1L, 1L))
-  driver <- direct_of(coupled(wiring(rbind(c(0, 0.25, 0.25), 0, 0))))
+  driver <- direct_of(coupled(rbind(c(0, 0.25, 0.25), 0, 0)))
   expect_identical(of_kind(driver, "direct"), c("x01 x02", "x01 x03"))
-  triangle <- direct_of(coupled(wiring(rbind(c(0, 0.1, 0.1), c(0, 0, 0.1), 0)), 800))
+  triangle <- direct_of(coupled(rbind(c(0, 0.1, 0.1), c(0, 0, 0.1), 0), 800))
   expect_identical(of_kind(triangle, "direct"), c("x01 x02", "x01 x03", "x02 x03"))
-  late <- direct_of(coupled(wiring(chain_of_three, delay = 3)), max_delay = 4)
+  late <- direct_of(coupled(chain_of_three, delay = 3), max_delay = 4)
   expect_identical(of_kind(late, "direct"), c("x01 x02", "x02 x03"))
   expect_identical(late$delay[late$link == "direct"], c(3L, 3L))
 })
 
 test_that("a mediated link names the series between", {
-  chain <- direct_of(coupled(wiring(chain_of_three), 500))
+  chain <- direct_of(coupled(chain_of_three, 500))
   expect_identical(of_kind(chain, "mediated"), "x01 x03")
   expect_identical(chain$through[chain$link == "mediated"], "x02")
 })
@@ -81,7 +81,7 @@ test_that("a link that nothing else explains is unsupported, not explained", {
 
 test_that("all tests are those of a slow search", {
   for (case in 1:4) {
-    x <- coupled(wiring(rbind(c(0, 0.2, 0.1, 0), c(0, 0, 0.2, 0), 0, 0)), 130, seed = case)
+    x <- coupled(rbind(c(0, 0.2, 0.1, 0), c(0, 0, 0.2, 0), 0, 0), 130, seed = case)
     if (case == 2) x[c(20, 60, 61), 2] <- NA
     delay <- c(2, 3, 1, 6)[[case]]
     most <- c(5, 1, 2, 8)[[case]]
@@ -109,15 +109,15 @@ test_that("all tests are those of a slow search", {
 })
 
 test_that("p and q follow from t", {
-  links <- direct_of(coupled(wiring(chain_of_three)), threshold = -1, max_delay = 4)
+  links <- direct_of(coupled(chain_of_three), threshold = -1, max_delay = 4)
   expect_equal(links$p_value, pmin(1, 4 * stats::pnorm(-links$t)))
   expect_equal(links$q_value, stats::p.adjust(links$p_value, "BH"))
-  strict <- direct_of(coupled(wiring(chain_of_three)), threshold = -1, alpha = 1e-300)
+  strict <- direct_of(coupled(chain_of_three), threshold = -1, alpha = 1e-300)
   expect_identical(of_kind(strict, "direct"), character())
 })
 
 test_that("threads, kinds of maps and sources of series change nothing", {
-  x <- coupled(wiring(chain_of_three), 300)
+  x <- coupled(chain_of_three, 300)
   map <- causal_map(x, E = 3, threads = 2)
   links <- direct_links(map, x, threshold = 0.1, threads = 1)
   same <- \(found) expect_identical(numbers_of(found), numbers_of(links))
@@ -141,7 +141,7 @@ test_that("threads, kinds of maps and sources of series change nothing", {
 })
 
 test_that("links are in order, and limits keep the highest", {
-  x <- coupled(wiring(chain_of_three))
+  x <- coupled(chain_of_three)
   links <- direct_of(x, threshold = -1)
   expect_identical(nrow(links), 6L)
   expect_identical(links$effect, rep(c("x01", "x02", "x03"), each = 2))
@@ -152,7 +152,7 @@ test_that("links are in order, and limits keep the highest", {
 })
 
 test_that("some missing values hide no link", {
-  x <- coupled(wiring(chain_of_three), 600)
+  x <- coupled(chain_of_three, 600)
   set.seed(2)
   x[sample(length(x), 30)] <- NA
   links <- direct_of(x)
@@ -160,7 +160,7 @@ test_that("some missing values hide no link", {
 })
 
 test_that("a series with long gaps hides no link of others", {
-  x <- coupled(wiring(rbind(chain_of_three, 0)[, c(1:3, 3)] * rep(c(1, 1, 1, 0), each = 4)), 500)
+  x <- coupled(rbind(chain_of_three, 0)[, c(1:3, 3)] * rep(c(1, 1, 1, 0), each = 4), 500)
   links <- direct_of(x, threshold = -1)
   set.seed(5)
   x[sample(500, 350), 4] <- NA
@@ -171,7 +171,7 @@ test_that("a series with long gaps hides no link of others", {
 })
 
 test_that("sentences and tables give p and q, and quote names that are numbers", {
-  x <- coupled(wiring(chain_of_three))
+  x <- coupled(chain_of_three)
   colnames(x) <- 1:3
   links <- direct_of(x, threshold = -1)
   said <- summary(links)$sentences$said
@@ -184,7 +184,7 @@ test_that("sentences and tables give p and q, and quote names that are numbers",
 })
 
 test_that("series that allow no sentence are refused with the reason", {
-  x <- coupled(wiring(chain_of_three), 300)
+  x <- coupled(chain_of_three, 300)
   set.seed(3)
   x <- cbind(x, flat = 1.5, short = replace(x[, 1], 90:300, NA),
              cycle = sin(2 * pi * (1:300) / 12) + stats::rnorm(300, sd = 0.01),
@@ -207,7 +207,7 @@ test_that("series that allow no sentence are refused with the reason", {
 })
 
 test_that("units change no link", {
-  x <- coupled(wiring(chain_of_three), 200)
+  x <- coupled(chain_of_three, 200)
   map <- causal_map(x, E = 3, threads = 2)
   links <- direct_links(map, x, threshold = 0.1, threads = 2)
   for (unit in c(1e-300, 1e-9, 1e200)) {
@@ -217,7 +217,7 @@ test_that("units change no link", {
 })
 
 test_that("rows that are missing one by one leave too few for a test", {
-  x <- coupled(wiring(chain_of_three), 300)
+  x <- coupled(chain_of_three, 300)
   x[seq(1, 300, 2), 1] <- NA
   x[seq(2, 300, 2), 2] <- NA
   rho <- matrix(0.5, 3, 3, dimnames = list(colnames(x), colnames(x)))
@@ -242,7 +242,7 @@ test_that("a common season or trend is no link", {
 })
 
 test_that("errors name the argument", {
-  x <- coupled(wiring(chain_of_three), 150)
+  x <- coupled(chain_of_three, 150)
   map <- causal_map(x, E = 2, threads = 2)
   bad_argument(direct_links(), "map")
   bad_argument(direct_links(map), "`x`")
@@ -293,7 +293,7 @@ test_that("each kind has its sentence", {
 })
 
 test_that("tables are printed, cut and subset", {
-  links <- direct_of(coupled(wiring(chain_of_three)), threshold = -1)
+  links <- direct_of(coupled(chain_of_three), threshold = -1)
   lines <- format(links)
   expect_match(lines[[1]], "6 links among 3 series")
   expect_match(lines[[2]], "2 direct.*rho of -1 or more; false discovery rate 0.05")
@@ -389,7 +389,7 @@ test_that("a picture of two tables shows what appeared, vanished and was kept", 
 test_that("mediated links are grey and dashed, and captions say what is drawn", {
   skip_if_not_installed("ggplot2")
   skip_if_not_installed("igraph")
-  x <- coupled(wiring(chain_of_three), 500)
+  x <- coupled(chain_of_three, 500)
   map <- causal_map(x, E = 3, threads = 2)
   links <- direct_links(map, x, threads = 2)
   drawn <- ggplot2::ggplot_build(ggplot2::autoplot(links))$data[[1]]

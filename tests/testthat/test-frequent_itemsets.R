@@ -48,7 +48,7 @@ test_that("engines find what all subsets of all transactions give", {
                          label = paste(engine, target, "on transactions", seed))
       }
     }
-    expect_identical(mined_lines(closed_itemsets(sets, support)),
+    expect_identical(mined_lines(frequent_itemsets(sets, support)),
                      oracle_itemsets(sets, support))
   }
 })
@@ -83,7 +83,7 @@ test_that("threads and engines do not change the result", {
 test_that("closed sets give all others back", {
   sets <- random_transactions(12)
   expect_gt(length(sets), 10)
-  closed <- closed_itemsets(sets, 1)
+  closed <- frequent_itemsets(sets, 1)
   all <- frequent_itemsets(sets, 1, target = "frequent")
   expect_gt(length(all), length(closed))
   split_items <- \(x) split(x$items, rep(seq_along(x$count), rep(x$runs$size, x$runs$n)))
@@ -96,7 +96,7 @@ test_that("closed sets give all others back", {
 
 test_that("a least support is a share of all transactions, a least count a number of them", {
   sets <- list("a", c("a", "b"), c("a", "b"), character())
-  least <- \(...) attr(closed_itemsets(sets, ...), "parameters")$min_count
+  least <- \(...) attr(frequent_itemsets(sets, ...), "parameters")$min_count
   expect_identical(least(min_support = 0.5), 2)
   expect_identical(least(min_support = 0.51), 3)
   expect_identical(least(min_support = 0.75), 3)
@@ -105,35 +105,35 @@ test_that("a least support is a share of all transactions, a least count a numbe
   expect_identical(least(min_support = 1), 4)
   expect_identical(least(1), 1)
   expect_identical(least(3), 3)
-  found <- closed_itemsets(sets, min_support = 0.75)
+  found <- frequent_itemsets(sets, min_support = 0.75)
   expect_identical(mined_lines(found), "0 (3)")
   expect_identical(found$support, 0.75)
-  expect_identical(mined_lines(closed_itemsets(sets, 1)), c("0 (3)", "0 1 (2)"))
+  expect_identical(mined_lines(frequent_itemsets(sets, 1)), c("0 (3)", "0 1 (2)"))
   # 0.07 * 100 is a little above 7.
   many <- c(rep(list("a"), 7), rep(list("b"), 93))
-  expect_identical(attr(closed_itemsets(many, min_support = 0.07), "parameters")$min_count, 7)
+  expect_identical(attr(frequent_itemsets(many, min_support = 0.07), "parameters")$min_count, 7)
 })
 
 test_that("repeated items count once, empty transactions are there", {
   sets <- list(c(5L, 5L, 7L), integer(), c(7L, 5L), c(7L, 7L, 7L))
-  found <- closed_itemsets(sets, 1)
+  found <- frequent_itemsets(sets, 1)
   expect_identical(mined_lines(found), c("1 (3)", "0 1 (2)"))
   expect_identical(attr(found, "transactions"), 4)
   expect_identical(attr(found, "labels"), c("5", "7"))
 })
 
 test_that("item numbers up to 2^31 - 1 are fine", {
-  found <- closed_itemsets(list(c(0, 2^31 - 1), c(2^31 - 1, 12)), 1)
+  found <- frequent_itemsets(list(c(0, 2^31 - 1), c(2^31 - 1, 12)), 1)
   expect_identical(attr(found, "labels"), c("0", "12", "2147483647"))
   expect_identical(sort(mined_lines(found)), sort(c("2 (2)", "0 2 (1)", "1 2 (1)")))
-  expect_error(closed_itemsets(list(2^31), 1), class = "synfire_error_argument")
+  expect_error(frequent_itemsets(list(2^31), 1), class = "synfire_error_argument")
 })
 
 test_that("no transactions hold nothing", {
   for (engine in engines) {
     for (sets in list(list(), list(character()), rep(list(integer()), 5))) {
       for (least in list(list(min_count = 1), list(min_support = 0.5))) {
-        found <- do.call(closed_itemsets, c(list(sets, engine = engine), least))
+        found <- do.call(frequent_itemsets, c(list(sets, engine = engine), least))
         expect_length(found, 0L)
         expect_identical(attr(found, "transactions"), as.double(length(sets)))
       }
@@ -154,13 +154,13 @@ test_that("the result says where it comes from", {
   expect_gte(about$mining_elapsed, 0)
   expect_gt(about$peak_memory, 0)
   expect_identical(about$call[[1]], quote(frequent_itemsets))
-  expect_identical(attr(closed_itemsets(sets, 1), "call"),
-                   quote(closed_itemsets(transactions = sets, min_count = 1)))
+  expect_identical(attr(frequent_itemsets(sets, 1), "call"),
+                   quote(frequent_itemsets(transactions = sets, min_count = 1)))
 })
 
 test_that("a search beyond its memory stops, with advice", {
   sets <- withr::with_seed(1, lapply(1:300, \(t) which(runif(20) < 0.7)))
-  error <- expect_error(closed_itemsets(sets, 2, max_memory = 1e6),
+  error <- expect_error(frequent_itemsets(sets, 2, max_memory = 1e6),
                         class = "synfire_error_budget")
   text <- gsub("\\s+", " ", conditionMessage(error))
   expect_match(text, "Raise `min_count` to [0-9,]+ or more, or lower `max_size`")
@@ -175,40 +175,40 @@ test_that("bad arguments of itemsets are named", {
   expect_snapshot(error = TRUE, {
     frequent_itemsets()
     frequent_itemsets(sets)
-    closed_itemsets(sets)
-    closed_itemsets(sets, 1, min_support = 0.5)
-    closed_itemsets(sets, min_support = 0)
-    closed_itemsets(sets, min_support = 2)
-    closed_itemsets(1:3, 1)
-    closed_itemsets(list("a", NA), 1)
-    closed_itemsets(list("a", 1), 1)
-    closed_itemsets(list(1.5), 1)
-    closed_itemsets(sets, 0)
-    closed_itemsets(sets, -1)
-    closed_itemsets(sets, 1.5)
-    closed_itemsets(sets, NA)
-    closed_itemsets(sets, Inf)
-    closed_itemsets(sets, "1")
-    closed_itemsets(sets, 1:2)
-    closed_itemsets(sets, 1, min_size = 0)
-    closed_itemsets(sets, 1, min_size = NA)
-    closed_itemsets(sets, 1, max_size = 1.5)
-    closed_itemsets(sets, 1, min_size = 3, max_size = 2)
+    frequent_itemsets(sets)
+    frequent_itemsets(sets, 1, min_support = 0.5)
+    frequent_itemsets(sets, min_support = 0)
+    frequent_itemsets(sets, min_support = 2)
+    frequent_itemsets(1:3, 1)
+    frequent_itemsets(list("a", NA), 1)
+    frequent_itemsets(list("a", 1), 1)
+    frequent_itemsets(list(1.5), 1)
+    frequent_itemsets(sets, 0)
+    frequent_itemsets(sets, -1)
+    frequent_itemsets(sets, 1.5)
+    frequent_itemsets(sets, NA)
+    frequent_itemsets(sets, Inf)
+    frequent_itemsets(sets, "1")
+    frequent_itemsets(sets, 1:2)
+    frequent_itemsets(sets, 1, min_size = 0)
+    frequent_itemsets(sets, 1, min_size = NA)
+    frequent_itemsets(sets, 1, max_size = 1.5)
+    frequent_itemsets(sets, 1, min_size = 3, max_size = 2)
     frequent_itemsets(sets, 1, target = "all")
-    closed_itemsets(sets, 1, engine = "eclat")
-    closed_itemsets(sets, 1, threads = 0)
-    closed_itemsets(sets, 1, max_memory = 1)
+    frequent_itemsets(sets, 1, engine = "eclat")
+    frequent_itemsets(sets, 1, threads = 0)
+    frequent_itemsets(sets, 1, max_memory = 1)
   })
 })
 
 test_that("long transactions are mined in one piece", {
   for (engine in c("closure", "fpgrowth")) {
     # With the square of the length this takes minutes.
-    found <- closed_itemsets(list(seq_len(2e5)), 1, engine = engine, threads = 1)
+    found <- frequent_itemsets(list(seq_len(2e5)), 1, engine = engine, threads = 1)
     expect_identical(found$items, seq_len(2e5) - 1L)
     # Items that are in the same transactions stay together.
     nested <- list(seq_len(2000), seq_len(1000), seq(500, 2000))
-    found <- closed_itemsets(nested, 1, engine = engine, threads = 1)
+    found <- frequent_itemsets(nested, 1, engine = engine, threads = 1)
     expect_identical(found$size, c(501L, 1000L, 1501L, 2000L))
     expect_identical(found$count, c(3L, 2L, 2L, 1L))
     alone <- frequent_itemsets(nested, 1, target = "frequent", max_size = 1, engine = engine,
@@ -220,7 +220,7 @@ test_that("long transactions are mined in one piece", {
 })
 
 test_that("what transactions take before the search is counted in max_memory", {
-  expect_error(closed_itemsets(list(seq_len(1e5)), 1, max_memory = 1e6), "max_memory",
+  expect_error(frequent_itemsets(list(seq_len(1e5)), 1, max_memory = 1e6), "max_memory",
                class = "synfire_error_budget")
 })
 

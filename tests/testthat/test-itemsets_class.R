@@ -192,22 +192,6 @@ test_that("more sets than are looked at at once have the columns of each of them
 
 # ---- Other packages --------------------------------------------------------------------
 
-test_that("as_incidence has a row for each item and a column for each set", {
-  skip_if_not_installed("Matrix")
-  m <- as_incidence(four_itemsets())
-  expect_s4_class(m, "ngCMatrix")
-  expect_identical(as.matrix(m), matrix(
-    c(FALSE, FALSE, TRUE, TRUE, TRUE, FALSE, FALSE, TRUE, TRUE, TRUE, TRUE, TRUE), 3,
-    dimnames = list(c("bread", "jam", "tea"), NULL)
-  ))
-  p <- as_incidence(five_patterns())
-  expect_identical(dim(p), c(30L, 5L))
-  expect_identical(rownames(p)[as.matrix(p)[, 4L]], c("C@0", "B@1", "A@5"))
-  expect_identical(dim(as_incidence(four_itemsets()[0])), c(3L, 0L))
-  expect_error(as_incidence(1), class = argument_error)
-  expect_error(as_incidence(), class = argument_error)
-})
-
 test_that("transactions go to arules and its itemsets come back the same", {
   skip_if_not_installed("arules")
   x <- four_itemsets()
@@ -219,11 +203,16 @@ test_that("transactions go to arules and its itemsets come back the same", {
   expect_identical(arules::quality(a)$support, x$support)
   p <- as_arules(five_patterns())
   expect_identical(arules::quality(p)$count, five_patterns()$count)
+  expect_identical(dim(p@items), c(5L, 30L))
+  expect_identical(arules::labels(arules::items(p))[[4L]], "{C@0,B@1,A@5}")
+  expect_identical(length(as_arules(x[0])), 0L)
+  expect_error(as_arules(1), class = argument_error)
+  expect_error(as_arules(), class = argument_error)
   baskets <- list(c("b", "a"), character(), c("a", "c"), c("c", "a", "b"))
   theirs <- methods::as(baskets, "transactions")
   mined <- arules::apriori(theirs, list(support = 1 / 4, target = "closed frequent itemsets"),
                            control = list(verbose = FALSE))
-  ours <- closed_itemsets(theirs, 1)
+  ours <- frequent_itemsets(theirs, 1)
   as_rows <- \(a) sort(paste(arules::labels(arules::items(a)), arules::quality(a)$count))
   expect_identical(as_rows(as_arules(ours)), as_rows(mined))
 })
@@ -245,15 +234,15 @@ test_that("sets whose parts were changed by hand are refused", {
   for (sets in wrong) {
     expect_error(pattern_spectrum(sets), "was changed", class = "synfire_error_argument")
     expect_error(pattern_occurrences(x, sets), class = "synfire_error_argument")
-    expect_error(as_incidence(sets), class = "synfire_error_argument")
+    expect_error(as_arules(sets), class = "synfire_error_argument")
   }
 })
 
 test_that("parts of sets, and tables of them, are asked for by their names", {
-  sets <- closed_itemsets(list(c("a", "b"), "a"), 1, threads = 1)
+  sets <- frequent_itemsets(list(c("a", "b"), "a"), 1, threads = 1)
   expect_identical(sets[["size"]], sets$size)
   expect_error(sets[[1]], "`x[i]` chooses sets", fixed = TRUE, class = "synfire_error_argument")
-  expect_error(as.matrix(sets), "as_incidence", class = "synfire_error_argument")
+  expect_error(as.matrix(sets), "as.data.frame", class = "synfire_error_argument")
   expect_identical(format(head(sets, 1)), format(sets[1]))
   expect_identical(format(head(sets, -1)), format(sets[1]))
   expect_identical(format(tail(sets, 1)), format(sets[2]))
@@ -263,7 +252,7 @@ test_that("parts of sets, and tables of them, are asked for by their names", {
 })
 
 test_that("a missing number among the items asked for is named", {
-  x <- closed_itemsets(list(c("a", "b"), c("b", "c")), 1, threads = 1)
+  x <- frequent_itemsets(list(c("a", "b"), c("b", "c")), 1, threads = 1)
   expect_error(subset(x, items = c(NA_real_, 1)), "`items` must be",
                class = "synfire_error_argument")
 })

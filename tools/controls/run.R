@@ -13,6 +13,7 @@ options(cli.progress_show_after = Inf)
 suppressPackageStartupMessages(library(synfire))
 source(file.path(dirname(program), "data.R"))
 for (file in c("recordings.R", "analyses.R", "questions.R")) source(file.path(program, file))
+source(file.path(program, "..", "..", "vignettes", "causal-maps", "simulated.R"))
 
 setting <- function(name, default = "") {
   value <- Sys.getenv(name)

@@ -83,7 +83,6 @@ make_small_results <- function() {
   # So short that a page is made at once.
   r$shortest <- synfire::spike_trains(c(0.1, 0.2, 0.3), c("a", "b", "a"), start = 0, end = 10)
   r$recording_report <- suppressMessages(synfire::report(r$shortest, open = FALSE, threads = 1))
-  r$wiring <- synfire::wiring(c("chain", "hidden_driver"), delay = 1:2)
   r$csv <- tempfile(fileext = ".csv")
   writeLines(c("time,unit", "0.5,A", "0.75,B", "1.5,A"), r$csv)
   r$stream_feed <- small_feed(r)
@@ -96,7 +95,6 @@ make_small_calls <- function(r) {
   transactions <- list(c("a", "b", "c"), c("a", "b"), c("b", "c"))
   calls <- list(
     as_arules = list(x = r$itemsets),
-    as_incidence = list(x = r$itemsets),
     as_spike_trains = list(x = list(A = c(1, 2), B = 1.5)),
     bin_spikes = list(x = x, bin_size = 0.05),
     bursts = list(x = x),
@@ -113,7 +111,6 @@ make_small_calls <- function(r) {
     ccm = list(x = table, columns = "x", target = "y", E = 2, lib_sizes = c(20, 50),
                samples = 3),
     ccm_lag = list(x = table, columns = "x", target = "y", E = 2, Tp = -1:1, samples = 3),
-    closed_itemsets = list(transactions = transactions, min_count = 1),
     direct_links = list(map = r$linked_map, x = r$linked, threshold = -1),
     compare_maps = list(a = r$causal_map, b = r$causal_map),
     count_episodes = list(x = x, episodes = r$episodes),
@@ -155,10 +152,8 @@ make_small_calls <- function(r) {
     simplex = list(x = table, columns = "x", E = 2),
     simulate_assemblies = list(duration = 5, units = 8, assemblies = c("synchrony", "sequence"),
                                size = 3, count = 4),
-    simulate_calcium = list(steps = 20, neurons = 12),
     simulate_coupled_maps = list(steps = 20, series = 4),
     simulate_culture = list(duration = 5, channels = 4),
-    simulate_lorenz96 = list(steps = 20, series = 5),
     simulate_patterns = list(duration = 2, units = 5),
     simulate_sym26 = list(duration = 2),
     smap = list(x = table, columns = "x", E = 2, theta = 1),
@@ -169,8 +164,6 @@ make_small_calls <- function(r) {
     surrogate_series = list(x = table$x, n_surrogates = 2),
     surrogate_trains = list(x = x, n_surrogates = 1),
     synfire_sitrep = list(),
-    truth_links = list(x = r$wiring),
-    wiring = list(x = "chain"),
     test_signatures = list(
       patterns = synfire::mine_patterns(x, 0.01, 3, 2, 4), pvalues = r$pvalue_spectrum)
   )

@@ -481,11 +481,8 @@ fuzz_subject("series",
   covers = list(
     surrogate_series = c("x", "n_surrogates", "surrogate", "period", "spline", "alpha", "E",
                          "tau", "recurrence"),
-    simulate_coupled_maps = c("steps", "wiring", "series", "causes", "strength", "r", "noise",
-                              "transient"),
-    simulate_lorenz96 = c("steps", "series", "forcing", "interval", "noise", "transient"),
-    simulate_calcium = c("steps", "neurons", "regions", "condition", "strength", "decay",
-                         "noise", "transient")
+    simulate_coupled_maps = c("steps", "wiring", "delay", "series", "causes", "strength", "r",
+                              "noise", "transient")
   ),
   run = function(world) {
     if (sometimes(0.6)) surrogates_of(draw_series(whole(2, 90))) else simulated()
@@ -528,52 +525,23 @@ surrogates_of <- function(x) {
 }
 
 simulated <- function() {
-  name <- one_of("simulate_coupled_maps", "simulate_lorenz96", "simulate_calcium")
-  steps <- list(steps = whole(1, 40))
-  args <- c(steps, switch(name,
-    simulate_coupled_maps = some_args(
-      wiring = {
-        n <- whole(1, 5)
-        w <- matrix(runif(n * n, 0, 1 / n), n)
-        diag(w) <- 0
-        w
-      },
-      series = whole(1, 12), causes = whole(0, 3), strength = between(0, 0.4),
-      r = between(1, 4), noise = between(0, 1), transient = whole(0, 60)
-    ),
-    simulate_lorenz96 = some_args(
-      series = whole(3, 12), forcing = between(-5, 30), interval = between(0.001, 0.5),
-      noise = between(0, 1), transient = whole(0, 40)
-    ),
-    simulate_calcium = some_args(
-      neurons = whole(6, 30), regions = letters[seq_len(whole(2, 4))],
-      condition = one_of("rest", "stimulus"), strength = between(0, 1),
-      decay = between(0.01, 20), noise = one_of(0, between(0, 1)), transient = whole(0, 40)
-    )
+  n <- whole(1, 5)
+  wiring <- matrix(runif(n * n, 0, 1 / n) * rbinom(n * n, 1, 0.7), n)
+  diag(wiring) <- 0
+  delay <- one_of(whole(1, 4), matrix(sample(4, n * n, TRUE), n))
+  args <- c(list(steps = whole(1, 40)), if (sometimes()) list(wiring = wiring, delay = delay), some_args(
+    series = whole(1, 12), causes = whole(0, 3), strength = between(0, 0.4),
+    r = between(1, 4), noise = between(0, 1), transient = whole(0, 60)
   ))
   again <- function() {
     set.seed(3)
-    attempt(name, args)
+    attempt("simulate_coupled_maps", args)
   }
   made <- again()
   if (refused(made)) return()
   same(made, again(), "a simulation of the same seed")
   same(nrow(made), as.integer(args$steps), "rows of a simulation")
-  same(all(is.finite(made)), TRUE, paste0(name, "(): all values are finite"))
+  same(all(is.finite(made)), TRUE, "all values are finite")
   same(dim(attr(made, "truth")), rep(ncol(made), 2L), "the truth of a simulation")
-  if (name == "simulate_coupled_maps" && is.null(args$noise)) {
-    same(all(made >= 0 & made <= 1), TRUE, "coupled maps lie between 0 and 1")
-  }
-  if (name == "simulate_calcium") turned(made, args)
-}
-
-# What the simulated fish does: each turn is below 1 and halves, so together they are below 2.
-turned <- function(made, args) {
-  turning <- attr(made, "turning")
-  same(length(turning), as.integer(args$steps), "frames of turning")
-  same(all(is.finite(turning)), TRUE, "simulate_calcium(): all turns are finite")
-  region <- attr(made, "region")[match(attr(made, "turned_by"), colnames(made))]
-  same(as.character(region), rep(levels(attr(made, "region")) |> tail(1), 2),
-       "the region of the neurons that turn the fish")
-  if (identical(args$noise, 0)) same(all(abs(turning) <= 2), TRUE, "turns without noise")
+  if (is.null(args$noise)) same(all(made >= 0 & made <= 1), TRUE, "coupled maps lie between 0 and 1")
 }

@@ -52,8 +52,6 @@ fuzz_subject("gpu", limit = 90, covers = list(
                     "gpus", "threads", "max_memory"),
   frequent_itemsets = c("transactions", "min_count", "target", "min_size", "max_size",
                         "device", "gpus", "threads", "max_memory"),
-  closed_itemsets = c("transactions", "min_count", "min_size", "max_size", "device", "gpus",
-                      "threads", "max_memory"),
   calibrate_gpu = c("x", "sizes", "episodes", "repeats", "gpu", "save"),
   episode_stream = c("intervals", "min_count", "window", "resolution"),
   update.episode_stream = c("new_spikes", "now")
@@ -228,10 +226,6 @@ fuzz_itemsets_there <- function(world) {
   target <- one_of("closed", "maximal", "frequent")
   # All subsets of what comes together often may be very many.
   if (target == "frequent" || sometimes(0.3)) args$max_size <- whole(3, 5)
-  if (target == "closed" && sometimes()) {
-    on_both("closed_itemsets", args, world, "closed itemsets on a GPU and the CPU")
-  } else {
-    on_both("frequent_itemsets", c(args, list(target = target)), world,
-            "itemsets on a GPU and the CPU")
-  }
+  on_both("frequent_itemsets", c(args, list(target = target)), world,
+          "itemsets on a GPU and the CPU")
 }

@@ -230,10 +230,7 @@ fuzz_subject(
   "itemsets",
   covers = list(
     frequent_itemsets = c("transactions", "min_count", "min_support", "target", "min_size",
-                          "max_size", "engine", "threads", "max_memory"),
-    closed_itemsets = c("transactions", "min_count", "min_support", "min_size", "max_size",
-                        "engine", "threads", "max_memory"),
-    as_incidence = "x"
+                          "max_size", "engine", "threads", "max_memory")
   ),
   run = function(world) {
     items <- whole(1, 9)
@@ -253,8 +250,7 @@ fuzz_subject(
                                                   args$min_size %||% 1, args$max_size %||% Inf)
     form <- one_of("list", "integer", "names", "factors", "matrix", "numbers")
     args <- c(list(as_form(sets, form)), args)
-    found <- if (target == "closed" && sometimes()) attempt("closed_itemsets", args) else
-      attempt("frequent_itemsets", c(args, list(target = target)))
+    found <- attempt("frequent_itemsets", c(args, list(target = target)))
     if (refused(found)) {
       if (!inherits(found, "synfire_error_budget")) finding("valid transactions are refused")
       return()

@@ -36,9 +36,8 @@ valid_after_all <- list(
   `simulate_culture(activation_rate)` = "no_number",
   `simulate_assemblies(assemblies)` = "no_string",
   `simulate_assemblies(count)` = "with_names",
-  `wiring(delay)` = c("many", "with_names"),
-  `frequent_itemsets(transactions)` = "no_columns",
-  `closed_itemsets(transactions)` = "no_columns"
+  `simulate_coupled_maps(delay)` = "with_names",
+  `frequent_itemsets(transactions)` = "no_columns"
 )
 
 # Arguments that R's own generics have and that mean nothing in methods, and subscripts,

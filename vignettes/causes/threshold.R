@@ -9,6 +9,7 @@
 library(synfire)
 here <- "vignettes/causes"
 source(file.path(here, "wirings.R"))
+source("vignettes/causal-maps/simulated.R")
 source("bench/causes/systems.R")
 arguments <- as.integer(commandArgs(TRUE))
 runs <- if (length(arguments) > 0L) arguments[[1L]] else 4L

@@ -16,8 +16,8 @@ session_truth <- list(
 
 # How often each assembly is activated in each step (Hz), a matrix steps x assemblies.
 session_drive <- function(blocks, duration, step) {
-  links <- wiring(data.frame(cause = 1, effect = 2, strength = 0.3, delay = 3), series = 3)
-  drive <- simulate_coupled_maps(duration / step, links, r = c(3.9, 3.8, 3.85))
+  links <- rbind(c(0, 0.3, 0), 0, 0)
+  drive <- simulate_coupled_maps(duration / step, links, delay = 3, r = c(3.9, 3.8, 3.85))
   drive <- 1.5 * sweep(drive, 2, colMeans(drive), "/")
   task <- blocks$condition[findInterval(step * (seq_len(nrow(drive)) - 0.5), blocks$start)] == "task"
   drive[, 3] <- ifelse(task, 1, 0.2)

@@ -3,7 +3,6 @@
    that each series of the result is written a line of the cache at a time. */
 #include "core/networks/coupled.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,11 +23,11 @@ typedef struct run {
     const syn_coupled *maps;
     uint32_t depth;     /* steps of the ring */
     double *state;      /* [series] now */
-    double *own;        /* [series] what a series makes of its state; logistic maps */
-    double *stays;      /* [series] the share of it that stays; logistic maps */
+    double *own;        /* [series] what a series makes of its state */
+    double *stays;      /* [series] the share of it that stays */
     double *sent;       /* [depth][series] what effects see; that of step t is at
                            t % depth */
-    double *block;      /* [BLOCK][n_kept] */
+    double *block;      /* [BLOCK][series] */
 } run;
 
 static void release(run *r)
@@ -63,14 +62,9 @@ static void send(run *r, size_t t)
     const syn_coupled *maps = r->maps;
     uint32_t n = maps->links.series;
     double *sent = r->sent + t % r->depth * n;
-    if (maps->kind == SYN_LOGISTIC) {
-        for (uint32_t j = 0; j < n; j++)
-            sent[j] = maps->growth[j] * r->state[j] * (1 - r->state[j]);
-        memcpy(r->own, sent, n * sizeof(double));
-    } else {
-        for (uint32_t j = 0; j < n; j++)
-            sent[j] = r->state[j] - 1;
-    }
+    for (uint32_t j = 0; j < n; j++)
+        sent[j] = maps->growth[j] * r->state[j] * (1 - r->state[j]);
+    memcpy(r->own, sent, n * sizeof(double));
 }
 
 static syn_status begin(run *r)
@@ -82,7 +76,7 @@ static syn_status begin(run *r)
     r->own = doubles(1, n);
     r->stays = doubles(1, n);
     r->sent = doubles(r->depth, n);
-    r->block = doubles(BLOCK, r->maps->n_kept);
+    r->block = doubles(BLOCK, n);
     if (!r->state || !r->own || !r->stays || !r->sent || !r->block)
         return SYN_NO_MEMORY;
     for (uint32_t j = 0; j < n; j++) {
@@ -115,16 +109,8 @@ static double driven(const run *r, uint32_t j, size_t t)
 /* From step t - 1 to step t. */
 static void step(run *r, size_t t)
 {
-    const syn_coupled *maps = r->maps;
-    uint32_t n = maps->links.series;
-    if (maps->kind == SYN_LOGISTIC) {
-        for (uint32_t j = 0; j < n; j++)
-            r->state[j] = r->stays[j] * r->own[j] + driven(r, j, t);
-    } else {
-        for (uint32_t j = 0; j < n; j++)
-            r->state[j] = r->state[j] * exp(maps->growth[j] * (1 - r->state[j]) -
-                                            driven(r, j, t));
-    }
+    for (uint32_t j = 0; j < r->maps->links.series; j++)
+        r->state[j] = r->stays[j] * r->own[j] + driven(r, j, t);
     send(r, t);
 }
 
@@ -133,10 +119,8 @@ static void step(run *r, size_t t)
 static void keep(run *r, size_t row, double *out)
 {
     const syn_coupled *maps = r->maps;
-    uint32_t n = maps->n_kept;
-    double *line = r->block + row % BLOCK * n;
-    for (uint32_t j = 0; j < n; j++)
-        line[j] = r->state[maps->kept[j]];
+    uint32_t n = maps->links.series;
+    memcpy(r->block + row % BLOCK * n, r->state, n * sizeof(double));
     if (row % BLOCK != BLOCK - 1 && row != maps->steps - 1)
         return;
     size_t first = row / BLOCK * BLOCK, rows = row - first + 1;

@@ -1,0 +1,410 @@
+# Draws networks: places of nodes, curved edges and labels, for every result that has links.
+
+#' Radius of the circles on a map, where neighbours may be close
+#' @noRd
+map_radius <- function(place) {
+  between <- stats::dist(place)
+  # What is left between two of them is for an arrow.
+  max(0.006, min(network_radius(place), 0.24 * between[between > 0]))
+}
+
+#' Radius of the circles: as large as fits between neighbours, within what can be read
+#' @noRd
+network_radius <- function(place) {
+  between <- if (nrow(place) > 1L) min(stats::dist(place)) else 1
+  max(0.03, min(0.08, 0.3 / sqrt(nrow(place)), 0.32 * between))
+}
+
+#' Error unless a layout is of a kind that network_layout() can use
+#' @noRd
+check_layout <- function(layout, call = rlang::caller_env()) {
+  if (is.null(layout) || is.function(layout)) return(invisible())
+  fits <- if (is.data.frame(layout)) all(vapply(layout, is.numeric, NA)) else
+    is.matrix(layout) && is.numeric(layout)
+  if (!fits || ncol(layout) != 2L) {
+    abort_arg("layout", "a function, or a matrix of two columns of numbers", describe(layout),
+              call = call)
+  }
+}
+
+#' Positions within [-1, 1], a row a unit
+#' @noRd
+network_layout <- function(steps, names, layout, call) {
+  if (is.matrix(layout) || is.data.frame(layout)) {
+    place <- as.matrix(layout)
+    row <- match(names, rownames(place))
+    if (!is.numeric(place) || ncol(place) != 2L || !all(is.finite(place)) || anyNA(row)) {
+      abort_arg("layout",
+                "a function, or a finite two-column matrix with all units as row names",
+                if (anyNA(row)) sprintf("without \"%s\"", names[is.na(row)][[1L]]) else
+                  describe(layout),
+                call = call)
+    }
+    place <- place[row, , drop = FALSE]
+  } else {
+    graph <- layout_graph(steps, names)
+    place <- keep_random_state(if (is.null(layout)) pack_components(graph) else {
+      layout_by(layout, graph, call)
+    })
+    if (!is.matrix(place) || !is.numeric(place) || !all(is.finite(place)) ||
+          !identical(dim(place), c(length(names), 2L))) {
+      abort_arg("layout", "a function that gives a matrix of two columns, a row a unit",
+                describe(layout), call = call)
+    }
+  }
+  for (column in 1:2) place[, column] <- place[, column] - mean(range(place[, column]))
+  most <- max(abs(place))
+  place <- if (most > 0) place / most else place
+  dimnames(place) <- list(names, c("x", "y"))
+  place
+}
+
+#' What the user's function makes of a graph
+#' @noRd
+layout_by <- function(layout, graph, call) {
+  tryCatch(layout(graph), error = \(e) {
+    abort_arg("layout", "a function that can lay out a graph of igraph",
+              paste0("one that stops: ", conditionMessage(e)), call = call)
+  })
+}
+
+#' The undirected graph whose layout is made; strong steps are short
+#' @noRd
+layout_graph <- function(steps, names) {
+  a <- match(steps$from, names)
+  b <- match(steps$to, names)
+  pairs <- stats::aggregate(
+    list(weight = steps$weight), list(a = pmin(a, b), b = pmax(a, b)), max
+  )
+  pairs <- pairs[pairs$a != pairs$b, ]
+  graph <- igraph::make_empty_graph(length(names), directed = FALSE) |>
+    igraph::add_edges(rbind(pairs$a, pairs$b))
+  # Against the strongest step of the two units, so that weak chains are not drawn out.
+  strongest <- vapply(seq_along(names), \(u) {
+    max(pairs$weight[pairs$a == u | pairs$b == u], 1)
+  }, 1)
+  strong <- pairs$weight / pmin(strongest[pairs$a], strongest[pairs$b])
+  igraph::set_edge_attr(graph, "weight", value = 1 / pmax(strong, 0.3))
+}
+
+#' Each component laid out by stress, then placed beside each other in rows
+#' @noRd
+pack_components <- function(graph) {
+  parts <- igraph::components(graph)
+  place <- matrix(0, igraph::vcount(graph), 2L)
+  boxes <- lapply(seq_len(parts$no), \(k) {
+    member <- which(parts$membership == k)
+    one <- igraph::layout_with_kk(igraph::induced_subgraph(graph, member))
+    # The longer side lies.
+    one <- upright(one)
+    list(member = member, place = one, size = apply(one, 2L, \(v) diff(range(v))))
+  })
+  boxes <- boxes[order(-vapply(boxes, \(b) length(b$member), 1))]
+  gap <- 1
+  widest <- max(vapply(boxes, \(b) b$size[[1L]], 1),
+                sqrt(sum(vapply(boxes, \(b) prod(b$size + gap), 1))))
+  left <- 0
+  top <- 0
+  low <- 0
+  for (box in boxes) {
+    if (left > 0 && left + box$size[[1L]] > widest * 1.0001) {
+      left <- 0
+      top <- low - gap
+    }
+    place[box$member, 1L] <- left + box$place[, 1L] - min(box$place[, 1L])
+    place[box$member, 2L] <- top - box$size[[2L]] + box$place[, 2L] - min(box$place[, 2L])
+    left <- left + box$size[[1L]] + gap
+    low <- min(low, top - box$size[[2L]])
+  }
+  place
+}
+
+#' Rotates points so that they spread most along x
+#' @noRd
+upright <- function(place) {
+  if (nrow(place) < 2L) return(place - place)
+  centred <- sweep(place, 2L, colMeans(place))
+  rotated <- centred %*% svd(centred, nu = 0L)$v
+  # The sign of a singular vector is arbitrary: the first vertex goes to the left top.
+  if (rotated[1L, 1L] > 0) rotated[, 1L] <- -rotated[, 1L]
+  if (rotated[1L, 2L] < 0) rotated[, 2L] <- -rotated[, 2L]
+  rotated
+}
+
+#' Evaluates with a fixed seed; the caller's random numbers go on as if nothing happened
+#' @noRd
+keep_random_state <- function(expr, seed = 1) {
+  home <- globalenv()
+  old <- get0(".Random.seed", home, inherits = FALSE)
+  on.exit(if (is.null(old)) {
+    rm(list = intersect(".Random.seed", ls(home, all.names = TRUE)), envir = home)
+  } else {
+    assign(".Random.seed", old, home)
+  })
+  set.seed(seed, "Mersenne-Twister", "Inversion", "Rejection")
+  expr
+}
+
+#' Curves of the edges, cut where they meet the circles of the units
+#'
+#' Edges between the same two units bend apart; a single one is nearly straight.
+#' @noRd
+edge_curves <- function(steps, place, radius) {
+  a <- match(steps$from, rownames(place))
+  b <- match(steps$to, rownames(place))
+  pair <- paste(pmin(a, b), pmax(a, b))
+  nth <- stats::ave(seq_along(pair), pair, FUN = seq_along)
+  of <- stats::ave(seq_along(pair), pair, FUN = length)
+  # A bend is to the left of the direction of the pair, whatever that of the edge.
+  bend <- ifelse(of == 1, 0.08, (nth - (of + 1) / 2) * 0.28)
+  bend <- ifelse(of > 1 & bend == 0, 0.03, bend)
+  middle <- colMeans(place)
+  curves <- lapply(seq_along(a), \(i) {
+    from <- place[a[[i]], ]
+    to <- place[b[[i]], ]
+    line <- if (a[[i]] == b[[i]]) {
+      loop_curve(from, middle, radius, nth[[i]])
+    } else {
+      bent_curve(from, to, if (a[[i]] < b[[i]]) bend[[i]] else -bend[[i]], radius)
+    }
+    data.frame(x = line[, 1L], y = line[, 2L], edge = i)
+  })
+  curves <- do.call(rbind, curves)
+  cbind(curves, steps[curves$edge, ], row.names = NULL)
+}
+
+#' Heads of the arrows of edges, no longer than the greater part of a short edge
+#' @noRd
+edge_arrows <- function(curves) {
+  # From one end of the picture to the other it is 2, and seldom less than 100 mm.
+  mm <- vapply(split(curves[c("x", "y")], curves$edge), \(line) {
+    50 * sum(sqrt(diff(line$x)^2 + diff(line$y)^2))
+  }, 0)
+  # Groups, the edges with a minus, are drawn from the last edge to the first.
+  ggplot2::arrow(length = ggplot2::unit(rev(pmin(2.2, 0.6 * mm)), "mm"), angle = 22,
+                 type = "closed")
+}
+
+key_without_arrow <- function(data, params, size) {
+  ggplot2::draw_key_path(data, params[names(params) != "arrow"], size)
+}
+
+bent_curve <- function(from, to, bend, radius, n = 60L) {
+  along <- to - from
+  control <- (from + to) / 2 + bend * c(-along[[2L]], along[[1L]])
+  s <- seq(0, 1, length.out = n)
+  line <- outer((1 - s)^2, from) + outer(2 * s * (1 - s), control) + outer(s^2, to)
+  distance <- \(point) sqrt(colSums((t(line) - point)^2))
+  clear <- distance(from) > radius & distance(to) > radius * 1.12
+  if (sum(clear) >= 2L) line[clear, , drop = FALSE] else line[c(n %/% 3L, n - n %/% 3L), ]
+}
+
+loop_curve <- function(at, middle, radius, nth, n = 40L) {
+  out <- at - middle
+  angle <- if (all(abs(out) < 1e-9)) pi / 2 else atan2(out[[2L]], out[[1L]])
+  size <- radius * (0.8 + 0.35 * nth)
+  centre <- at + (radius + size * 0.75) * c(cos(angle), sin(angle))
+  s <- angle + pi + seq(0.6, 2 * pi - 0.6, length.out = n)
+  line <- cbind(centre[[1L]] + size * cos(s), centre[[2L]] + size * sin(s))
+  clear <- sqrt((line[, 1L] - at[[1L]])^2 + (line[, 2L] - at[[2L]])^2) > radius * 1.1
+  line[clear, , drop = FALSE]
+}
+
+#' Size of names that fit into circles
+#' @noRd
+node_text <- function(labels) {
+  size <- c(3.6, 3.6, 2.8, 2.8)[max(1L, nchar(labels))]
+  if (is.na(size)) 2.4 else size
+}
+
+node_circles <- function(place, radius, n = 48L) {
+  s <- seq(0, 2 * pi, length.out = n + 1L)[-1L]
+  data.frame(
+    x = rep(place[, 1L], each = n) + radius * cos(s),
+    y = rep(place[, 2L], each = n) + radius * sin(s),
+    unit = rep(seq_len(nrow(place)), each = n)
+  )
+}
+
+#' Labels without what they have in common at the beginning
+#' @noRd
+shorten_labels <- function(names) {
+  common <- 0L
+  if (length(names) > 1L && max(nchar(names)) > 3L) {
+    letters <- strsplit(names, "")
+    most <- min(lengths(letters)) - 1L
+    while (common < most &&
+           length(unique(vapply(letters, `[[`, "", common + 1L))) == 1L) common <- common + 1L
+    # A number is not torn apart: ch11, ch12 become 11, 12.
+    while (common > 0L && grepl("[0-9]", letters[[1L]][[common]])) common <- common - 1L
+  }
+  list(labels = substring(names, common + 1L), left_out = substring(names[[1L]], 1L, common))
+}
+
+#' The other units of the array, as dots where they lie
+#'
+#' @param array Positions of all units; `names` are those that the network has.
+#' @noRd
+array_layer <- function(array, names) {
+  # The same shift and scale as the network has.
+  own <- array[names, , drop = FALSE]
+  centre <- apply(own, 2L, \(v) mean(range(v)))
+  scale <- max(abs(t(own) - centre))
+  if (scale == 0) return(NULL)
+  others <- unique(array[!rownames(array) %in% names, , drop = FALSE])
+  dots <- as.data.frame(t((t(others) - centre) / scale))
+  ggplot2::geom_point(
+    ggplot2::aes(x = .data$x, y = .data$y), size = 0.5, colour = "#C4C9D0",
+    data = dots[abs(dots$x) <= 1.3 & abs(dots$y) <= 1.3, , drop = FALSE]
+  )
+}
+
+#' Units as circles with their labels
+#' @param place Matrix of their places, x and y.
+#' @param areas Area of each unit, a factor, or NULL.
+#' @noRd
+node_layers <- function(circles, place, labels, areas = NULL) {
+  small <- diff(range(circles$x[circles$unit == 1L])) < 0.055
+  circles$area <- areas[circles$unit]
+  list(
+    if (is.null(areas)) {
+      ggplot2::geom_polygon(
+        ggplot2::aes(x = .data$x, y = .data$y, group = .data$unit), data = circles,
+        fill = "white", colour = syn_ink, linewidth = 0.5
+      )
+    } else {
+      ggplot2::geom_polygon(
+        ggplot2::aes(x = .data$x, y = .data$y, group = .data$unit, fill = .data$area),
+        data = circles, colour = syn_ink, linewidth = 0.5
+      )
+    },
+    if (!is.null(areas)) {
+      ggplot2::scale_fill_manual(name = "Area", values = lighten(
+        rlang::set_names(syn_palette(nlevels(areas)), levels(areas))
+      ))
+    },
+    ggplot2::geom_text(
+      ggplot2::aes(x = .data$x, y = .data$y, label = .data$label),
+      data = data.frame(x = place[, 1L], y = place[, 2L], label = labels),
+      # Names stand above circles that are too small for them.
+      size = node_text(labels), colour = syn_ink, check_overlap = small,
+      vjust = if (small) -0.9 else 0.5
+    )
+  )
+}
+
+#' Arrows between series that stand where strong links are short
+#'
+#' @param links Data frame `from`, `to` and `weight`, from 0 to 1 or NA, the strongest
+#'   first; and what `edges` needs.
+#' @param series Names of all series, in their order.
+#' @param edges Function of the points of all arrows, each with the columns of its link,
+#'   that gives their layers and scales.
+#' @param caption Function of what the names of series begin with and labels leave out.
+#' @noRd
+network_picture <- function(links, series, groups, layout, edges, caption, call) {
+  names <- series[series %in% c(links$from, links$to)]
+  if (is.null(layout) && length(names) <= 6L) layout <- igraph::layout_in_circle
+  # Distances that follow the weight itself would pull the network into strings.
+  near <- links
+  weight <- replace(links$weight, is.na(links$weight), 0)
+  near$weight <- (1 + pmax(weight, 0) / max(weight, 1e-9)) / 2
+  place <- network_layout(near, names, layout, call)
+  radius <- network_radius(place)
+  curves <- edge_curves(links, place, radius)
+  # The strongest come first in the table, and are drawn last, on top.
+  curves$group <- -curves$edge
+  circles <- node_circles(place, radius)
+  circles$series <- names[circles$unit]
+  short <- shorten_labels(names)
+
+  ggplot2::ggplot() +
+    edges(curves) +
+    node_layer(circles, groups) +
+    ggplot2::geom_text(
+      ggplot2::aes(x = .data$x, y = .data$y, label = .data$label),
+      data = data.frame(x = place[, 1L], y = place[, 2L], label = short$labels),
+      size = node_text(short$labels), colour = syn_ink
+    ) +
+    ggplot2::coord_equal(clip = "off") +
+    ggplot2::labs(caption = caption(short$left_out)) +
+    theme_synfire() +
+    ggplot2::theme(
+      axis.text = ggplot2::element_blank(), axis.title = ggplot2::element_blank(),
+      axis.line.x.bottom = ggplot2::element_blank(), axis.ticks = ggplot2::element_blank(),
+      panel.grid.major = ggplot2::element_blank(),
+      legend.key.height = ggplot2::unit(9, "mm"), legend.key.width = ggplot2::unit(3.5, "mm"),
+      plot.caption = ggplot2::element_text(colour = syn_muted)
+    )
+}
+
+#' Arrows as dark and wide as they weigh; those without a weight are grey
+#'
+#' @param name Of the weight, for the legend.
+#' @param from Where the scale begins, or `NULL` for the least weight, where all have one.
+#' @noRd
+weighted_edges <- function(name, from = NULL) {
+  function(curves) {
+    limits <- if (!is.null(from)) c(from, max(curves$weight, from + 0.01, na.rm = TRUE))
+    curves$width <- replace(curves$weight, is.na(curves$weight), from)
+    list(
+      edge_layer(curves, colour = .data$weight, linewidth = .data$width,
+                 linetype = .data$dashed),
+      ggplot2::scale_linewidth_continuous(range = c(0.4, 1.4), limits = limits,
+                                          guide = "none"),
+      ggplot2::scale_colour_gradientn(name = name, colours = syn_scale, n.breaks = 5,
+                                      limits = limits, na.value = syn_muted)
+    )
+  }
+}
+
+#' Arrows, and dashes for those that are `TRUE` in `linetype`
+#' @param ... More aesthetics.
+#' @noRd
+edge_layer <- function(curves, ...) {
+  list(
+    ggplot2::geom_path(
+      ggplot2::aes(x = .data$x, y = .data$y, group = .data$group, ...),
+      data = curves, lineend = "butt", linejoin = "mitre", arrow = edge_arrows(curves)
+    ),
+    ggplot2::scale_linetype_manual(values = c(`FALSE` = "solid", `TRUE` = "42"),
+                                   guide = "none")
+  )
+}
+
+node_layer <- function(circles, groups) {
+  if (is.null(groups)) {
+    return(ggplot2::geom_polygon(
+      ggplot2::aes(x = .data$x, y = .data$y, group = .data$unit), data = circles,
+      fill = "white", colour = syn_ink, linewidth = 0.5
+    ))
+  }
+  circles$of <- groups[circles$series]
+  colours <- rlang::set_names(syn_palette(nlevels(groups)), levels(groups))
+  list(
+    ggplot2::geom_polygon(
+      ggplot2::aes(x = .data$x, y = .data$y, group = .data$unit, fill = .data$of),
+      data = circles, colour = syn_ink, linewidth = 0.5
+    ),
+    # Light, so that names can be read on them.
+    ggplot2::scale_fill_manual(name = "Group", values = lighten(colours), drop = FALSE)
+  )
+}
+
+weight_breaks <- function(weight) {
+  for (n in 3:5) {
+    breaks <- pretty(weight, n)
+    inside <- breaks[breaks >= min(weight) & breaks <= max(weight) & breaks == round(breaks)]
+    if (length(inside) >= 2L) return(inside)
+  }
+  unique(range(weight))
+}
+
+#' How many links to draw, and the group of each series
+#' @noRd
+check_drawing <- function(links, groups, layout, series, call) {
+  rlang::check_installed("ggplot2", "to draw a network.", call = call)
+  rlang::check_installed("igraph", "to draw a network.", call = call)
+  check_layout(layout, call)
+  list(links = check_count(links, call = call), groups = check_groups(groups, series, call))
+}

@@ -1,0 +1,41 @@
+# Traits of single series, such as their period, and series without them.
+
+#' Traits of a series, and what is left of it without its season
+#'
+#' @param x Numbers, `NA` where missing.
+#' @param first First row of the segment of each row.
+#' @return A list: `constant`; and unless it is, what traits_of_each() has, with the season
+#'   and the rest: `season`, the mean of each row's place in the period, or of all rows
+#'   without one, and `rest`, the series less that.
+#' @noRd
+series_traits <- function(x, first) {
+  traits <- as.list(traits_of_each(cbind(x), first))
+  if (traits$constant) return(list(constant = TRUE))
+  traits$season <- as.vector(season_means(cbind(x), first, max(traits$period, 1L)))
+  traits$rest <- x - traits$season
+  traits
+}
+
+#' Mean of each row's place in the period of its series, or of all rows with a period of 1
+#' @noRd
+season_means <- function(x, first, period, threads = 1L, call = rlang::caller_env()) {
+  storage.mode(x) <- "double"
+  out <- .Call(r_season_means, x, as.integer(first), period, threads)
+  finish_status(out, "the seasons of series", call = call)
+}
+
+#' Each series less its mean, over its standard deviation; constants are 0
+#' @noRd
+in_standard_units <- function(x, threads = 1L, call = rlang::caller_env()) {
+  out <- .Call(r_standard_units, x, threads)
+  finish_status(out, "series in standard units", call = call)
+}
+
+#' A series whose gaps are bridged by straight lines
+#' @noRd
+filled <- function(x) {
+  known <- which(!is.na(x))
+  if (length(known) == length(x)) return(x)
+  if (length(known) < 2L) return(rep(sum(x[known]), length(x)))
+  stats::approx(known, x[known], seq_along(x), rule = 2)$y
+}

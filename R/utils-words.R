@@ -1,0 +1,150 @@
+# Numbers, names and objects in words, as messages and pictures show them.
+
+#' Whole number for people: 208,277
+#' @noRd
+commas <- function(n) format(n, big.mark = ",", scientific = FALSE, trim = TRUE)
+
+#' "1 spike", "2,000 spikes"
+#' @noRd
+counted <- function(n, one, many = paste0(one, "s")) paste(commas(n), if (n == 1) one else many)
+
+#' The first few of many words: a, b, c and 7 more
+#' @noRd
+some <- function(words, n = 5L) {
+  if (length(words) <= n + 1L) return(toString(words))
+  sprintf("%s and %s more", toString(words[seq_len(n)]), commas(length(words) - n))
+}
+
+#' Long text without its middle, as an argument may be a whole file
+#' @noRd
+shorten <- function(text, most = 1000L) {
+  long <- !is.na(text) & nchar(text) > most
+  cut <- text[long]
+  half <- most %/% 2L
+  text[long] <- sprintf("%s ... (%s characters) ... %s", substr(cut, 1L, half), commas(nchar(cut) - most),
+                        substring(cut, nchar(cut) - half + 1L))
+  text
+}
+
+#' Text that can be shown, whatever its bytes are
+#' @noRd
+printable <- function(text) {
+  text <- enc2utf8(as.character(text))
+  bad <- !validUTF8(text)
+  text[bad] <- iconv(text[bad], "ASCII", "ASCII", sub = "byte")
+  text
+}
+
+#' What a value is, in a few words, for the "It is ..." line of an error
+#' @noRd
+describe <- function(x) {
+  if (missing(x)) return("missing")
+  if (is.null(x)) return("NULL")
+  if (is.data.frame(x)) return(sprintf("a data frame with %d columns", ncol(x)))
+  if (is.function(x)) return("a function")
+  if (is.environment(x)) return("an environment")
+  if (is.language(x)) return("an unevaluated expression")
+  if (is.object(x) && !is.factor(x) || isS4(x)) {
+    return(sprintf("an object of class %s", class(x)[[1L]]))
+  }
+  if (is.list(x)) return(sprintf("a list of %d", length(x)))
+  if (!is.atomic(x)) return(sprintf("of type %s", typeof(x)))
+  if (is.matrix(x)) return(sprintf("a %s matrix of %d x %d", kind_of(x[0L]), nrow(x), ncol(x)))
+  if (length(x) != 1L) return(sprintf("a %s vector of length %d", kind_of(x), length(x)))
+  if (is.na(x) && !is.nan(x)) return("NA")
+  if (is.character(x)) return(encodeString(shorten(printable(x), 300L), quote = "\""))
+  if (is.factor(x)) return("a factor")
+  format(x, digits = 10)
+}
+
+kind_of <- function(x) {
+  if (is.factor(x)) return("factor")
+  if (is.numeric(x)) return("numeric")
+  class(x)[[1L]]
+}
+
+#' Text as a template of cli, cut where it is too long to be read
+#' @noRd
+escape_braces <- function(text) {
+  text <- shorten(printable(text))
+  gsub("}", "}}", gsub("{", "{{", text, fixed = TRUE), fixed = TRUE)
+}
+
+bounds_text <- function(min, max, above = -Inf) {
+  number <- function(v) format(v, big.mark = ",", digits = 10, scientific = v != 0 && abs(v) < 1e-4)
+  if (is.finite(above) && is.finite(max)) {
+    return(paste(" above", number(above), "and at most", number(max)))
+  }
+  if (is.finite(above)) return(paste(" above", number(above)))
+  if (is.finite(min) && is.finite(max)) return(paste(" from", number(min), "to", number(max)))
+  if (is.finite(min)) return(paste(" of at least", number(min)))
+  if (is.finite(max)) return(paste(" of at most", number(max)))
+  ""
+}
+
+format_each <- function(v) vapply(v, format, character(1), digits = 9, scientific = FALSE)
+
+#' The first `n` of rows, passing over those that share most units with earlier ones
+#' @noRd
+distinct_rows <- function(units, rows, n) {
+  best <- integer()
+  taken <- character()
+  for (row in rows) {
+    if (length(best) == n) break
+    own <- unique(units[[row]])
+    if (length(best) > 0L && sum(own %in% taken) > length(own) / 2) next
+    best <- c(best, row)
+    taken <- c(taken, own)
+  }
+  best
+}
+
+seconds_text <- function(seconds) {
+  if (seconds < 0.001) "under 1 ms"
+  else if (seconds < 1) sprintf("%s ms", signif(1000 * seconds, 2))
+  else sprintf("%s s", commas(signif(seconds, 2)))
+}
+
+#' A number of bytes for people
+#' @noRd
+bytes_text <- function(bytes) {
+  units <- c("B", "kB", "MB", "GB", "TB", "PB")
+  k <- if (bytes < 1000) 0 else min(floor(log10(bytes) / 3), length(units) - 1)
+  paste(format(bytes / 1000^k, digits = 3), units[[k + 1]])
+}
+
+#' At most `most` of 1..n, at even steps of 1, 2, 5, 10, 20, ...
+#' @noRd
+thin <- function(n, most) {
+  if (n == 0L) return(integer())
+  steps <- c(1, 2, 5) * rep(10^(0:9), each = 3L)
+  seq.int(1L, n, by = steps[match(TRUE, n / steps <= most)])
+}
+
+#' At most `most` of 1 to n, evenly spread
+#' @noRd
+even_steps <- function(n, most) {
+  if (n <= most) seq_len(n) else unique(round(seq(1, n, length.out = most)))
+}
+
+#' Text in UTF-8; what is not valid as such is taken for Latin-1
+#' @noRd
+clean_text <- function(text) {
+  marked <- Encoding(text) == "latin1"
+  text[marked] <- enc2utf8(text[marked])
+  Encoding(text) <- "unknown"
+  good <- validUTF8(text)
+  Encoding(text[good]) <- "UTF-8"
+  if (!all(good)) text[!good] <- iconv(text[!good], "latin1", "UTF-8")
+  text
+}
+
+words_wrapped <- function(lines) {
+  strwrap(lines, width = min(getOption("width"), 90L), exdent = 2L)
+}
+
+#' The units of an episode written out
+#' @noRd
+spell_units <- function(episode) {
+  strsplit(episode, " -\\([^]]*\\]-> ")[[1L]]
+}
