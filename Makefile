@@ -12,7 +12,10 @@ help:
 	@echo 'make demo [FILE=recording.csv]  mine a recording, draw it into demo-output/'
 	@echo '          TIME_UNIT=ms INTERVALS=5-15 MIN_COUNT=800   say how (delays in ms)'
 	@echo 'make test                       run the tests'
-	@echo '          FILTER=smap runs some files, WORKERS=4 so many side by side'
+	@echo '          FILTER=smap runs some files, WORKERS=4 so many side by side,'
+	@echo '          TIMES=yes notes how long each takes in tests/times.csv'
+	@echo 'make nightly                    all tests, searches and rules, with those that take'
+	@echo '                                too long for every change'
 	@echo 'make sanitize                   run them with checkers for addresses and races'
 	@echo 'make sanitize-gpu               run every GPU kernel with those of CUDA'
 	@echo 'make fuzz [SECONDS=120]         random calls, compared and watched; each finding is'
@@ -44,6 +47,9 @@ demo:
 
 test: install
 	@$(WITH_LIBRARY) sh tools/test.sh
+
+nightly:
+	@SYNFIRE_NIGHTLY=yes .ci/run
 
 fuzz: install
 	@$(WITH_LIBRARY) BUILD="$(BUILD)" SECONDS="$(SECONDS)" SEED="$(SEED)" \
@@ -93,5 +99,5 @@ clean:
 	@./cleanup
 	rm -rf $(BUILD) demo-output
 
-.PHONY: help setup install demo test fuzz controls sanitize sanitize-gpu check rooms portable \
-  check-cuda bench peers lines docs clean
+.PHONY: help setup install demo test nightly fuzz controls sanitize sanitize-gpu check rooms \
+  portable check-cuda bench peers lines docs clean

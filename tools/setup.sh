@@ -61,9 +61,11 @@ fi
 if command -v apt-get > /dev/null 2>&1 && [ -n "$missing" ]; then
   root=
   [ "`id -u`" -eq 0 ] || root=sudo
+  # A machine that has just started may be installing packages by itself.
+  wait='-o DPkg::Lock::Timeout=600'
   if [ -z "$root" ] || command -v sudo > /dev/null 2>&1; then
     echo "setup: installing$missing"
-    $root apt-get update -q > /dev/null ||
+    $root apt-get $wait update -q > /dev/null ||
       echo "setup: apt-get update failed; going on with the lists there are" >&2
     # One name that this release does not have would make apt-get refuse them all.
     known=
@@ -76,7 +78,7 @@ if command -v apt-get > /dev/null 2>&1 && [ -n "$missing" ]; then
     done
     [ -z "$known" ] ||
       $root env DEBIAN_FRONTEND=noninteractive TZ=Etc/UTC \
-        apt-get install -y -q --no-install-recommends $known > /dev/null ||
+        apt-get $wait install -y -q --no-install-recommends $known > /dev/null ||
       echo "setup: apt-get could not install$known" >&2
   else
     echo "setup: run as root: apt-get install$missing" >&2

@@ -148,13 +148,18 @@ slow_bursts <- function(t, max_start, max_within, min_between, min_duration, min
   Filter(function(b) t[b[2]] - t[b[1]] >= min_duration && diff(b) + 1 >= min_spikes, found)
 }
 
+# The value of `code`, which may make recordings with spikes outside of all trials: to tell
+# of them is no news where they are part of what is tried.
+spikes_outside <- function(code) {
+  suppressMessages(code, classes = "synfire_message_trials")
+}
+
 # A small recording with ties, a silent unit, and trials or none, in whole ms.
 small_recording <- function(trials = stats::runif(1) < 0.5, n = sample(2:80, 1)) {
   units <- sample(1:4, 1)
   cuts <- sort(sample(0:300, 4))
   if (stats::runif(1) < 0.3) cuts[3] <- cuts[2]
-  # Spikes outside of all trials are part of what is tried.
-  suppressMessages(spike_trains(
+  spikes_outside(spike_trains(
     sample(0:300, n, TRUE) / 1000, factor(sample(units, n, TRUE), levels = 1:(units + 1)),
     start = 0, end = 0.3, resolution = 1e-3,
     trials = if (trials) data.frame(trial = c("a", "b"), start = cuts[c(1, 3)] / 1000,

@@ -5,11 +5,15 @@ browser_program <- function() {
   found[nzchar(found)][1]
 }
 
+skip_without_browser <- function() {
+  testthat::skip_if(is.na(browser_program()), "needs Chromium (apt-get install chromium)")
+}
+
 # Opens a page; gives `value(code)`, what JavaScript says in it, and `close()`.
 open_page <- function(url, seconds = 40) {
   testthat::skip_on_os("windows")
   testthat::skip_if_not_installed("jsonlite")
-  testthat::skip_if(is.na(browser_program()), "needs Chromium (apt-get install chromium)")
+  skip_without_browser()
   folder <- tempfile("browser-")
   dir.create(folder)
   pipes <- file.path(folder, c("to", "from"))

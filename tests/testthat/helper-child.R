@@ -1,5 +1,6 @@
 # Another R process that runs `code` (an expression; `log()` in it appends a line to a file
-# and `lib` is where synfire is installed). Returns the path of that file at once.
+# and `lib` is where synfire is installed). Returns the path of that file at once; what the
+# process prints is in a file of that name and `.said`.
 start_child <- function(code) {
   testthat::skip_on_os("windows")
   path <- getNamespaceInfo("synfire", "path")
@@ -15,7 +16,7 @@ start_child <- function(code) {
   ), file)
   system2(
     file.path(R.home("bin"), "Rscript"), c("--vanilla", file),
-    stdout = FALSE, stderr = FALSE, wait = FALSE,
+    stdout = paste0(lines, ".said"), stderr = FALSE, wait = FALSE,
     env = c("R_TESTS=", paste0("R_LIBS=", paste(.libPaths(), collapse = .Platform$path.sep)))
   )
   lines
@@ -29,51 +30,61 @@ whole_lines <- function(file) {
   strsplit(sub("[^\n]*$", "", text), "\n", fixed = TRUE)[[1L]]
 }
 
+# Waits until `done()`; whether that came before so many seconds had gone by.
+await <- function(done, seconds = 20) {
+  end <- Sys.time() + seconds
+  while (!isTRUE(done())) {
+    if (Sys.time() > end) return(FALSE)
+    Sys.sleep(0.01)
+  }
+  TRUE
+}
+
 # Waits until the child has written a line that begins with `word`; gives the words after
 # it, or NULL when that takes too long.
 await_line <- function(lines, word, seconds = 20) {
-  end <- Sys.time() + seconds
-  while (Sys.time() < end) {
-    found <- whole_lines(lines)
-    found <- found[startsWith(found, paste0(word, " "))]
-    if (length(found) > 0L) return(strsplit(trimws(found[[1L]]), " +")[[1L]][-1L])
-    Sys.sleep(0.02)
-  }
-  NULL
+  found <- character()
+  await(function() {
+    found <<- grep(paste0("^", word, " "), whole_lines(lines), value = TRUE)
+    length(found) > 0L
+  }, seconds)
+  if (length(found) > 0L) strsplit(trimws(found[[1L]]), " +")[[1L]][-1L]
 }
 
-# Seconds from Ctrl-C to the end of a child that runs `code`, an expression that logs
-# "start" with its process id before the work and evaluates to the work's value. The best
-# of three, as a busy machine answers late now and then; each time the work must end as
-# an interrupt.
-time_to_stop <- function(code, wait) {
-  best <- Inf
-  for (try in 1:3) {
-    lines <- start_child(substitute({
-      outcome <- tryCatch(
-        {
-          CODE
-          "finished"
-        },
-        interrupt = function(condition) "interrupted",
-        error = function(condition) {
-          paste0("failed:", gsub("[[:space:]]+", "_", conditionMessage(condition)))
-        }
-      )
-      log("end", outcome, format(as.numeric(Sys.time()), digits = 15))
-    }, list(CODE = code)))
-    start <- await_line(lines, "start")
-    testthat::expect_false(is.null(start), label = "the child did not start")
-    Sys.sleep(wait)
-    sent <- as.numeric(Sys.time())
-    tools::pskill(as.integer(start[[1L]]), tools::SIGINT)
-    end <- await_line(lines, "end")
-    testthat::expect_false(is.null(end), label = "the child did not stop")
-    testthat::expect_identical(end[[1L]], "interrupted")
-    best <- min(best, as.numeric(end[[2L]]) - sent)
-    if (best < 0.5) break
-  }
-  best
+# Ends a process at once, and waits until it is gone.
+kill_process <- function(process) {
+  tools::pskill(as.integer(process), tools::SIGKILL)
+  await(\() !.Call(synfire:::r_process_lives, as.numeric(process)))
+}
+
+# Ctrl-C must end `code` as an interrupt: an expression that calls `begin()` before long
+# work. The signal is sent when the work has shown progress, so that the loops of the core
+# are what it interrupts.
+expect_interrupted <- function(code) {
+  lines <- start_child(substitute({
+    begin <- function() {
+      options(cli.progress_handlers_only = "logger", cli.progress_show_after = 0)
+      log("start", Sys.getpid())
+    }
+    outcome <- tryCatch(
+      {
+        CODE
+        "finished"
+      },
+      interrupt = function(condition) "interrupted",
+      error = function(condition) {
+        paste0("failed:", gsub("[[:space:]]+", "_", conditionMessage(condition)))
+      }
+    )
+    log("end", outcome)
+  }, list(CODE = code)))
+  process <- await_line(lines, "start", 60)
+  testthat::expect_false(is.null(process), label = "the child did not start")
+  said <- paste0(lines, ".said")
+  shown <- await(\() any(grepl(" (added|updated)", whole_lines(said))), 60)
+  testthat::expect_true(shown, label = "the work showed progress")
+  tools::pskill(as.integer(process[[1L]]), tools::SIGINT)
+  testthat::expect_identical(await_line(lines, "end", 60), "interrupted")
 }
 
 # Runs `code`, an expression, in a child with a limit of ulimit, such as "-f 8": files of 8

@@ -35,12 +35,12 @@ random_stream <- function(seed, units = 4, spikes = 30, span = 60, intervals = 2
 # each trial, and spike_trains() warns of that.
 stream_trains <- function(stream) {
   trials <- stream$bounds
-  suppressWarnings(classes = "synfire_warning_unlikely", spike_trains(
+  suppressWarnings(classes = "synfire_warning_unlikely", spikes_outside(spike_trains(
     stream$tick / 1000, factor(stream$unit, stream$names),
     start = min(stream$tick, trials$start, 0) / 1000,
     end = max(stream$tick, trials$end, 0) / 1000, resolution = 1e-3,
     trials = if (!is.null(trials)) trials / 1000
-  ))
+  )))
 }
 
 # The row of each spike's trial, NA outside all: of two that touch, the later one.

@@ -52,12 +52,11 @@ connect <- function(port) {
 
 # Updates until `done()`, at most so many seconds.
 feed_until <- function(feed, done, seconds = 10) {
-  end <- Sys.time() + seconds
-  while (!done() && Sys.time() < end) {
+  testthat::expect_true(await(function() {
+    if (done()) return(TRUE)
     update(feed)
-    Sys.sleep(0.005)
-  }
-  testthat::expect_true(done())
+    done()
+  }, seconds))
 }
 
 # Updates until nothing is left to read or to count, without a wait.

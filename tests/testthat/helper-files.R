@@ -42,7 +42,7 @@ expect_survives <- function(file, read, seed = 1, cuts = 6, changes = 12) {
     }, simplify = FALSE)
   )
   on.exit(writeBin(whole, file))
-  for (bytes in tries) {
+  for (bytes in some_of(tries)) {
     writeBin(bytes, file)
     got <- tryCatch(suppressMessages(read()), synfire_error = identity)
     expect_true(inherits(got, c("synfire_error", "spike_trains", "matrix")))

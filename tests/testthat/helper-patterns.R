@@ -122,11 +122,11 @@ random_raster <- function(seed, windows = c(1, 2, 3, 4, 5, 8, 64, 100)) {
   ticks <- if (is.null(bounds)) end - start else max(bounds$end - bounds$start)
   raster <- list(tick = tick, unit = unit, units = units + silent, bounds = bounds,
                  start = start, bin = bin, window = min(window, ceiling((ticks + 1) / bin)))
-  raster$x <- spike_trains(
+  raster$x <- spikes_outside(spike_trains(
     tick / 1000, factor(paste0("u", unit), paste0("u", seq_len(raster$units))),
     start = start / 1000, end = end / 1000,
     resolution = 1e-3, trials = if (!is.null(bounds)) bounds / 1000
-  )
+  ))
   raster$filters <- random_filters()
   # Where windows hold much, only what is frequent can be listed.
   windows <- oracle_windows(raster)$items

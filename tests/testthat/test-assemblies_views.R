@@ -230,11 +230,11 @@ test_that("activations are a recording, and rates are its counts", {
 
 test_that("which assembly drives which is found from a raw recording", {
   set.seed(11)
-  duration <- 400
-  first <- sort(runif(200, 1, duration - 1))
-  after <- first[runif(200) < 0.8]
+  duration <- 250
+  first <- sort(runif(125, 1, duration - 1))
+  after <- first[runif(125) < 0.8]
   second <- after + runif(length(after), 0.15, 0.4)
-  third <- runif(200, 1, duration - 1)
+  third <- runif(125, 1, duration - 1)
   spikes <- \(times, units, step) {
     data.frame(time = rep(times, each = 4) + rep(step * 0:3, length(times)) +
                  runif(4 * length(times), 0, 0.002), unit = rep(units, length(times)))

@@ -3,8 +3,10 @@
 set_of_units <- function(units, duration, rate, seed, ...) {
   set.seed(seed)
   n <- stats::rpois(units, rate * duration)
-  spike_trains(stats::runif(sum(n), 0, duration), rep(sprintf("u%02d", seq_len(units)), n),
-               start = 0, end = duration, ...)
+  spikes_outside(spike_trains(
+    stats::runif(sum(n), 0, duration), rep(sprintf("u%02d", seq_len(units)), n), start = 0,
+    end = duration, ...
+  ))
 }
 
 expect_slow_peaks <- function(x, ..., fewest = 2) {

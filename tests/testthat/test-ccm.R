@@ -1,6 +1,6 @@
 test_that("each library's skill is that of the slow oracle", {
   skip_on_cran()
-  for (seed in 1:60) {
+  for (seed in cases(60)) {
     case <- random_case(seed)
     n <- length(case$lib)
     sizes <- unique(sort(c(sample(n, 2), 1, n)))
@@ -162,7 +162,7 @@ test_that("ccm(), ccm_lag() and causal_map() are one map", {
   gaps <- x
   gaps$x[c(1, 20, 44)] <- NA
   gaps$y[c(21, 33)] <- NA
-  delays <- -5:5
+  delays <- c(-5, -2, -1, 0, 1, 4)
   for (data in list(x, gaps)) for (tau in c(-2, -1, 1, 3)) for (E in c(1, 2, 4)) {
     lags <- ccm_lag(data, "x", "y", E = E, Tp = delays, tau = tau)
     for (k in seq_along(delays)) {

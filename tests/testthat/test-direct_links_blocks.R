@@ -95,6 +95,7 @@ test_that("a search that was stopped goes on, and computes nothing again", {
 })
 
 test_that("a damaged block is searched again, with a warning", {
+  skip_unless_nightly()
   x <- ring_of_links()
   folder <- withr::local_tempdir()
   whole <- links_of(x, folder = folder)

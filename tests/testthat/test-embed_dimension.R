@@ -12,7 +12,7 @@ oracle_skill <- function(x, Es, ...) {
 }
 
 test_that("random sweeps agree with the oracle", {
-  for (seed in 1:20) {
+  for (seed in cases(20)) {
     x <- logistic_series(sample(25:45, 1), seed)
     n <- nrow(x)
     if (seed %% 4 == 0) x[-1] <- round(x[-1], 1)

@@ -21,7 +21,7 @@ is_occurrence <- function(stream, times, units, low, high) {
 test_that("the counted occurrences are right, apart, as many as the count, and latest", {
   skip_on_cran()
   rows <- 0
-  for (seed in 1:50) {
+  for (seed in cases(50)) {
     stream <- random_stream(seed, units = 3, spikes = 50, span = 80)
     chosen <- chosen_episodes(stream, seed)
     count <- count_episodes(stream$x, chosen)$count
@@ -53,7 +53,7 @@ test_that("the counted occurrences are right, apart, as many as the count, and l
       rows <- rows + nrow(found)
     }
   }
-  expect_gt(rows, 300)
+  expect_gt(rows, 100)
 })
 
 test_that("all occurrences are those of the definition", {
@@ -91,10 +91,10 @@ test_that("several episodes come one after the other, numbered each from 1", {
 })
 
 test_that("each occurrence names its trial", {
-  x <- spike_trains(
+  x <- spikes_outside(spike_trains(
     c(1, 2, 11, 12, 30, 31) / 1000, rep(c("A", "B"), 3), resolution = 1e-3,
     trials = data.frame(trial = c("left", "right"), start = c(0, 0.010), end = c(0.005, 0.020))
-  )
+  ))
   pair <- episode(c("A", "B"), 0, 0.020)
   found <- episode_occurrences(x, pair)
   expect_identical(found$trial, c("left", "right"))

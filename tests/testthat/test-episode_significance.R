@@ -1,5 +1,5 @@
 test_that("counts in surrogates are those of counting each surrogate", {
-  for (seed in 1:40) {
+  for (seed in cases(40)) {
     stream <- random_stream(seed, spikes = 80, span = 120)
     if (!any(!is.na(stream$trial))) next
     withr::local_seed(seed)
@@ -130,7 +130,7 @@ test_that("units that are independent have few significant episodes", {
     n <- rpois(8, 200)
     x <- spike_trains(runif(sum(n), 0, 10), rep(LETTERS[1:8], n), start = 0, end = 10)
     found <- mine_episodes(x, 1, c(0, 0.005), threads = 2, max_size = 2)
-    any(episode_significance(found, n_surrogates = 99, threads = 2)$significant)
+    any(episode_significance(found, n_surrogates = 39, threads = 2)$significant)
   }, NA)
   # 5 % of 20 on average; 5 or more in 0.3 % of all cases.
   expect_lte(sum(hits), 4)

@@ -33,7 +33,7 @@ test_that("candidates reach a counter in batches, and come back as the state eng
           list(min_count = min_count, max_size = max_size, max_memory = max_memory,
                engine = engine, batch = most))
   }
-  for (seed in 1:40) {
+  for (seed in cases(40)) {
     stream <- random_stream(seed, units = 4, spikes = 60, span = 80)
     want <- check(stream, 3, 5, 0)$levels
     of_a_parent <- 4 * length(stream$low)
@@ -490,17 +490,17 @@ test_that("a forked child gets an error from a strategy, and the parent goes on"
   expect_identical(as.data.frame(mine()), as.data.frame(before))
 })
 
-test_that("a strategy stops within half a second of Ctrl-C", {
+test_that("Ctrl-C stops a strategy", {
   skip_without_gpu()
   for (engine in c("ptpe", "mtpe")) {
-    expect_lt(time_to_stop(substitute({
+    expect_interrupted(substitute({
       set.seed(1)
       x <- simulate_sym26()
       delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
       mine <- function() mine_episodes(x, 60, delays, engine = ENGINE, device = "gpu")
       invisible(mine_episodes(x, 300, delays, engine = ENGINE, device = "gpu"))
-      log("start", Sys.getpid())
+      begin()
       repeat mine()
-    }, list(ENGINE = engine)), wait = 0.3), 0.5)
+    }, list(ENGINE = engine)))
   }
 })

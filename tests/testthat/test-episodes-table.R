@@ -16,7 +16,7 @@ names_of_many <- spelt(many)
 unseen <- function() many$episode[seq_len(nrow(many))]
 
 test_that("names are spelt from the units and delays of their rows", {
-  for (seed in 1:25) {
+  for (seed in cases(25)) {
     found <- mined_by(random_stream(seed, spikes = 60), 2, max_size = 4)
     want <- spelt(found)
     expect_identical(found$episode, want)

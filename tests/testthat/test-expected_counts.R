@@ -29,8 +29,10 @@ test_that("trials cut occurrences off, and a silent unit has none", {
   set.seed(2)
   starts <- seq(0, 199, by = 0.1)
   n <- c(4000, 4000)
-  x <- spike_trains(stats::runif(8000, 0, 200), factor(rep(c("A", "B"), n), c("A", "B", "C")),
-                    start = 0, end = 200, trials = data.frame(start = starts, end = starts + 0.05))
+  x <- spikes_outside(spike_trains(
+    stats::runif(8000, 0, 200), factor(rep(c("A", "B"), n), c("A", "B", "C")), start = 0,
+    end = 200, trials = data.frame(start = starts, end = starts + 0.05)
+  ))
   asked <- c(episode(c("A", "B"), 0.02, 0.03), episode(c("A", "C"), 0, 0.01), episode("C", 0, 1))
   got <- expected_counts(count_episodes(suppressMessages(x), asked))
   expect_lt(abs(got$expected[[1]] / got$count[[1]] - 1), 0.15)

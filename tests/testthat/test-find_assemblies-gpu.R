@@ -127,17 +127,16 @@ test_that("find_assemblies() finds the same on both devices", {
   expect_identical(as.data.frame(auto), as.data.frame(cpu))
 })
 
-test_that("Ctrl-C is an interrupt within half a second on a GPU", {
+test_that("Ctrl-C is an interrupt on a GPU", {
   skip_without_gpu()
-  wait <- time_to_stop(quote({
+  expect_interrupted(quote({
     set.seed(1)
     of <- \(units, duration) spike_trains(stats::runif(5 * units * duration) * duration,
                                           rep(seq_len(units), each = 5 * duration), start = 0,
                                           end = duration)
     find_assemblies(of(4, 20), max_lag = 0.1, n_surrogates = 19, device = "gpu", threads = 2)
     x <- of(400, 900)
-    log("start", Sys.getpid())
+    begin()
     find_assemblies(x, n_surrogates = 999, device = "gpu", threads = 2)
-  }), wait = 3)
-  expect_lt(wait, 0.5)
+  }))
 })

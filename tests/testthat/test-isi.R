@@ -1,6 +1,6 @@
 test_that("statistics are those of a slow computation, within trials", {
   set.seed(1)
-  for (case in 1:40) {
+  for (case in cases(40)) {
     x <- small_recording()
     refractory <- sample(c(0, 0.002, 0.01), 1)
     ours <- isi_statistics(x, refractory)
@@ -44,7 +44,7 @@ test_that("an interval of exactly the refractory period is no violation", {
 
 test_that("bursts are those of a search spike by spike", {
   set.seed(2)
-  for (case in 1:80) {
+  for (case in cases(80)) {
     x <- small_recording()
     max_start <- sample(0:15, 1)
     how <- c(max_start, max_start + sample(0:10, 1), sample(0:40, 1), sample(0:10, 1))

@@ -1,5 +1,5 @@
 test_that("random small series agree with the oracle", {
-  for (seed in 1:30) {
+  for (seed in cases(30)) {
     kind <- c("plain", "rounded", "gaps", "constant")[seed %% 4 + 1]
     steps <- sample(c(5, 9, 20, 45), 1)
     x <- random_series(steps, 2, 100 + seed, kind)

@@ -44,7 +44,7 @@ test_that("adjusted values are those of the R package multtest", {
 
 test_that("two stages reject what their definition rejects, whatever the order", {
   withr::local_seed(1)
-  for (k in 1:200) {
+  for (k in cases(200)) {
     p <- c(stats::runif(sample(0:10, 1), 0, 0.02), stats::runif(sample(1:12, 1)))
     p <- sample(p)
     for (case in list(list("TSBH", 1), list("TSBKY", 1.05))) {

@@ -35,7 +35,7 @@ test_that("no patterns have an empty spectrum", {
 
 test_that("maxima become the number of surrogates that reach each signature", {
   withr::local_seed(3)
-  for (case in 1:30) {
+  for (case in cases(30)) {
     n <- sample(1:6, 1)
     by_duration <- case %% 2 == 0
     dims <- c(n, sample(0:4, 1), if (by_duration) sample(1:3, 1))

@@ -20,7 +20,7 @@ random_stability <- function(seed, most = 9) {
 
 test_that("all subsets are looked at where there are few", {
   compared <- 0
-  for (seed in 1:80) {
+  for (seed in cases(80)) {
     given <- random_stability(seed)
     if (length(given$patterns) == 0L) next
     ours <- pattern_stability(given$patterns, n_subsets = 2^9, threads = 1)
@@ -31,7 +31,7 @@ test_that("all subsets are looked at where there are few", {
     expect_equal(ours$extensional, exact("extensional"), info = seed)
     compared <- compared + length(unique(c(given$exact)))
   }
-  expect_gt(compared, 200)
+  expect_gt(compared, 65)
 })
 
 test_that("estimates are as close as they promise", {

@@ -175,9 +175,9 @@ test_that("what is dropped, and what is stopped, leaves no memory behind", {
   }
   expect_identical(frequent(8e6), "stopped")
   found <- length(frequent(1e9)$items)
-  times <- ceiling(600e6 / (2 * found))
+  times <- ceiling(200e6 / (2 * found))
   before <- resident()
   for (k in seq_len(times)) frequent(1e9)
   for (k in 1:50) frequent(8e6)
-  expect_lt(resident() - before, 250)
+  expect_lt(resident() - before, 90)
 })

@@ -12,8 +12,10 @@ occupied <- function(x, bin) {
 # Frames of a film: all times are multiples of 30 ms.
 film <- function(seconds = 40, units = 12, trials = NULL) {
   time <- lapply(seq_len(units), \(u) sort(sample(seq_len(seconds / 0.03) - 1, 6 * seconds)) * 0.03)
-  spike_trains(unlist(time), rep(sprintf("u%02d", seq_len(units)), lengths(time)),
-               start = if (is.null(trials)) 0, end = if (is.null(trials)) seconds, trials = trials)
+  spikes_outside(spike_trains(
+    unlist(time), rep(sprintf("u%02d", seq_len(units)), lengths(time)),
+    start = if (is.null(trials)) 0, end = if (is.null(trials)) seconds, trials = trials
+  ))
 }
 
 chosen <- function(...) {
@@ -55,7 +57,8 @@ test_that("spikes are dithered where that leaves the bins as full", {
   expect_identical(chosen(x, 0.005, 8), list(method = "dither", dither = 0.015, said = character()))
   expect_identical(chosen(x, 0.02, 8)$dither, 0.06)
   # No trial is shorter than that.
-  short <- spike_trains(x$time, x$unit, trials = data.frame(start = 0:29, end = 0:29 + 0.05))
+  brief <- data.frame(start = 0:29, end = 0:29 + 0.05)
+  short <- spikes_outside(spike_trains(x$time, x$unit, trials = brief))
   expect_equal(chosen(short, 0.02, 2)$dither, 0.05)
 })
 

@@ -38,7 +38,7 @@ test_that("so it does with trials, other engines, and what is dropped afterwards
   set.seed(2)
   x <- simulate_patterns(duration = 20, units = 8, rate = 10)
   trials <- data.frame(start = c(0, 5, 11), end = c(4, 10, 19))
-  x <- spike_trains(x$time, x$unit, 0, 20, trials = trials)
+  x <- spikes_outside(spike_trains(x$time, x$unit, 0, 20, trials = trials))
   for (engine in c("closure", "fpgrowth")) {
     for (shifted in c("keep", "drop")) {
       job <- \(folder) mine_job(x, folder, engine = engine, shifted_subsets = shifted,
@@ -194,6 +194,7 @@ test_that("a folder of another job is refused and left as it is", {
 })
 
 test_that("damaged chunks are mined again, with a warning", {
+  skip_unless_nightly()
   x <- folder_recording(units = 6)
   folder <- withr::local_tempdir()
   whole <- found_in(mine_job(x, folder))

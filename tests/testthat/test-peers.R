@@ -28,6 +28,7 @@ run_peers <- function(arguments, env, envir = parent.frame()) {
 }
 
 test_that("results that are not the same are said to differ", {
+  skip_unless_nightly()
   peers <- works()
   same <- peers$agreement(1:3, c(1, 2, 3 + 1e-5), 1e-4)
   expect_true(same$same)
@@ -40,6 +41,7 @@ test_that("results that are not the same are said to differ", {
 })
 
 test_that("one pattern, one count or one item that is another is found", {
+  skip_unless_nightly()
   peers <- works()
   set.seed(3)
   n <- rep(100, 4)
@@ -61,6 +63,7 @@ test_that("one pattern, one count or one item that is another is found", {
 })
 
 test_that("maps may differ by rounding, not by more", {
+  skip_unless_nightly()
   peers <- works()
   set.seed(4)
   ours <- matrix(runif(400), 20)
@@ -73,6 +76,7 @@ test_that("maps may differ by rounding, not by more", {
 })
 
 test_that("a table says who is the same, who differs, who is too slow and who is missing", {
+  skip_unless_nightly()
   skip_on_cran()
   peers <- works()
   # In the place of Python, a program that speaks as theirs.py does. What it answers depends
@@ -113,6 +117,7 @@ test_that("a table says who is the same, who differs, who is too slow and who is
 })
 
 test_that("without peers the table says so and leaves the CSVs alone", {
+  skip_unless_nightly()
   skip_on_cran()
   done <- run_peers(shQuote("works=^simplex"), paste0("PEERS=", withr::local_tempdir()))
   lines <- grep("^ simplex", done$said, value = TRUE)
@@ -123,6 +128,7 @@ test_that("without peers the table says so and leaves the CSVs alone", {
 })
 
 test_that("README says what was measured", {
+  skip_unless_nightly()
   lines <- new.env()
   sys.source(peers_script("readme.R"), lines)
   root <- dirname(dirname(dirname(peers_script("readme.R"))))

@@ -1,6 +1,6 @@
 test_that("counts and errors are those of a slow count of single events", {
   set.seed(1)
-  for (case in 1:40) {
+  for (case in cases(40)) {
     x <- small_recording()
     events <- sample(0:300, sample(1:12, 1), TRUE)
     bin <- sample(1:10, 1)

@@ -6,7 +6,7 @@ content <- function(x, bin, window, ..., min_spikes = 1, min_count = 1) {
 }
 
 train <- function(ticks, units, ...) {
-  spike_trains(ticks / 1000, factor(units, LETTERS[1:3]), resolution = 1e-3, ...)
+  spikes_outside(spike_trains(ticks / 1000, factor(units, LETTERS[1:3]), resolution = 1e-3, ...))
 }
 
 test_that("a bin goes from its first tick up to, and without, the next one's", {

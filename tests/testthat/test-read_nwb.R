@@ -63,6 +63,7 @@ test_that("observation intervals give the interval", {
 })
 
 test_that("damaged NWB files are an error", {
+  skip_unless_nightly()
   skip_on_cran()
   skip_if_not_installed("hdf5r")
   says <- \(file, ...) cat(messages_of(read_spikes(file, ...)))
@@ -132,8 +133,7 @@ test_that("an NWB file that another program has open is called that", {
   ), file, ready, ready)
   system2(file.path(R.home("bin"), "Rscript"), c("-e", shQuote(code)), wait = FALSE,
           stdout = FALSE, stderr = FALSE)
-  for (k in 1:200) if (file.exists(ready)) break else Sys.sleep(0.1)
-  skip_if_not(file.exists(ready), "no other process could be started")
+  skip_if_not(await(\() file.exists(ready)), "no other process could be started")
   said <- messages_of(read_spikes(file))
   unlink(ready)
   expect_match(said, "open in another program")

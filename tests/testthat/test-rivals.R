@@ -43,6 +43,7 @@ slow_paths <- function(wiring) {
 }
 
 test_that("the area under the ROC curve is that of all pairs, tied or without score", {
+  skip_unless_nightly()
   parts <- rivals_parts()
   set.seed(1)
   for (k in 1:50) {
@@ -58,6 +59,7 @@ test_that("the area under the ROC curve is that of all pairs, tied or without sc
 })
 
 test_that("pairs are direct, mediated, backwards, shared or unrelated", {
+  skip_unless_nightly()
   parts <- rivals_parts()
   words <- \(wiring) {
     kind <- parts$kinds_of_pairs(wiring)
@@ -82,6 +84,7 @@ test_that("pairs are direct, mediated, backwards, shared or unrelated", {
 })
 
 test_that("paths are all walks, loops included", {
+  skip_unless_nightly()
   parts <- rivals_parts()
   set.seed(2)
   for (k in 1:30) {
@@ -93,6 +96,7 @@ test_that("paths are all walks, loops included", {
 })
 
 test_that("what is called is counted by kind, and pooled over systems", {
+  skip_unless_nightly()
   parts <- rivals_parts()
   # 1 drives 2 and 3, and 2 drives 4.
   wiring <- wiring_of(4, c(1, 1, 2), c(2, 3, 4))
@@ -118,6 +122,7 @@ test_that("what is called is counted by kind, and pooled over systems", {
 })
 
 test_that("no pair of a kind gives no share of it", {
+  skip_unless_nightly()
   parts <- rivals_parts()
   wiring <- wiring_of(2, 1, 2)
   row <- parts$score_links(list(score = wiring + 0, called = !wiring), wiring)
@@ -127,6 +132,7 @@ test_that("no pair of a kind gives no share of it", {
 })
 
 test_that("Granger's F is that of two fits, with and without the cause", {
+  skip_unless_nightly()
   parts <- rivals_parts()
   set.seed(3)
   x <- parts$draw_system("linear", 7, 200)$x
@@ -151,6 +157,7 @@ test_that("Granger's F is that of two fits, with and without the cause", {
 })
 
 test_that("methods that look at lags find the direction of a strong link", {
+  skip_unless_nightly()
   parts <- rivals_parts()
   set.seed(4)
   x <- cbind(a = rnorm(300), b = 0, c = rnorm(300))
@@ -163,6 +170,7 @@ test_that("methods that look at lags find the direction of a strong link", {
 })
 
 test_that("correlation of series with a memory is not called more often than others", {
+  skip_unless_nightly()
   parts <- rivals_parts()
   set.seed(5)
   called <- vapply(1:200, \(k) {
@@ -173,6 +181,7 @@ test_that("correlation of series with a memory is not called more often than oth
 })
 
 test_that("what PCMCI+ says is read link by link", {
+  skip_unless_nightly()
   parts <- rivals_parts()
   size <- c(3, 3, parts$longest_delay + 1)
   p <- array(1, size)
@@ -197,6 +206,7 @@ test_that("what PCMCI+ says is read link by link", {
 })
 
 test_that("direct links of this package are scored by t, other pairs come after them", {
+  skip_unless_nightly()
   parts <- rivals_parts()
   set.seed(7)
   x <- parts$draw_system("bursts", 7, 500)$x
@@ -222,6 +232,7 @@ test_that("direct links of this package are scored by t, other pairs come after 
 })
 
 test_that("systems have the wiring that they say, and nothing goes round or in step", {
+  skip_unless_nightly()
   parts <- rivals_parts()
   for (data in parts$data_kinds) {
     set.seed(6)
@@ -241,6 +252,7 @@ test_that("systems have the wiring that they say, and nothing goes round or in s
 })
 
 test_that("a small table is measured, and what is not installed is said to be missing", {
+  skip_unless_nightly()
   skip_on_cran()
   skip_on_os("windows")
   root <- dirname(dirname(rivals_script("bench", "causes.R")))

@@ -39,7 +39,7 @@ test_that("random data give what svd() gives", {
   skip_on_cran()
   x <- series(150)
   y <- c(x[-1], NA)
-  for (E in c(1, 2, 3, 4, 6, 11)) {
+  for (E in c(1, 2, 4, 11)) {
     points <- oracle_embed(x, E)
     expect_as_oracle(points, E:149, E:150, y, c(0, 0.3, 2, 9))
     expect_as_oracle(points, E:90, 91:150, y, c(0, 2))
@@ -303,11 +303,11 @@ test_that("lists of neighbours in several parts are one", {
 
 test_that("Ctrl-C stops it", {
   skip_on_cran()
-  expect_lt(time_to_stop(quote({
+  expect_interrupted(quote({
     x <- data.frame(time = 1:60000, x = sin((1:60000)^1.3))
-    log("start", Sys.getpid())
+    begin()
     synfire::smap(x, E = 6, theta = 2, threads = 2)
-  }), wait = 0.5), 0.5)
+  }))
 })
 
 # ---- Published results ---------------------------------------------------------------

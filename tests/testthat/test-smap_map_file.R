@@ -79,6 +79,7 @@ test_that("a file of another call is refused, and neither kind takes the other's
 })
 
 test_that("a changed byte is found, and its library computed again", {
+  skip_unless_nightly()
   x <- ring_series(5, 60)
   file <- map_path()
   map <- quiet_smap_map(x, E = 2, threads = 1, file = file)

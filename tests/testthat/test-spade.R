@@ -120,7 +120,7 @@ test_that("a unit may repeat, and one unit may be enough", {
 test_that("trials are kept apart", {
   trials <- data.frame(start = c(0, 10), end = c(9.5, 19.5))
   x <- planted_recording()
-  cut <- spike_trains(x$time, as.character(x$unit), 0, 20, trials = trials)
+  cut <- spikes_outside(spike_trains(x$time, as.character(x$unit), 0, 20, trials = trials))
   found <- withr::with_seed(1, spade(cut, 0.005, 8, min_count = 4, n_surrogates = 40, threads = 1))
   expect_identical(format(found$patterns), "u01@0 u02@1 u03@2 u04@4 u05@5")
   inside <- attr(x, "truth")$patterns[[1]]$times

@@ -90,11 +90,13 @@ test_that("closedness is judged by the whole recording", {
 })
 
 test_that("trials are mined as the data are", {
-  for (seed in 1:10) {
+  for (seed in cases(10)) {
     withr::local_seed(seed)
     bounds <- data.frame(start = c(0, 0.05, 0.12), end = c(0.04, 0.1, 0.2))
-    x <- spike_trains(sample(0:200, 150, TRUE) / 1000, sample(6, 150, TRUE), start = 0,
-                      end = 0.25, resolution = 1e-3, trials = bounds)
+    x <- spikes_outside(spike_trains(
+      sample(0:200, 150, TRUE) / 1000, sample(6, 150, TRUE), start = 0, end = 0.25,
+      resolution = 1e-3, trials = bounds
+    ))
     for (by_duration in c(FALSE, TRUE)) {
       both <- maxima_both(x, 3, 6, spectrum_filters(), 3, by_duration, seed = seed,
                           method = c("trial_shift", "dither")[[seed %% 2 + 1]])
@@ -186,12 +188,12 @@ test_that("all of a recording of motor cortex agrees with its patterns", {
 
 test_that("Ctrl-C ends the mining of surrogates", {
   skip_on_cran()
-  expect_lt(time_to_stop(substitute({
+  expect_interrupted(substitute({
     x <- LONG
     options <- synfire:::surrogate_options(x, "dither", dither = 0.005)
     filters <- list(min_spikes = 2, min_count = 2, max_spikes = Inf, max_count = Inf,
                     min_units = 2)
-    log("start", Sys.getpid())
+    begin()
     synfire:::surrogate_maxima(x, 1, 20, filters, options, 3, threads = 2)
-  }, list(LONG = long_recording)), wait = 1), 0.5)
+  }, list(LONG = long_recording)))
 })

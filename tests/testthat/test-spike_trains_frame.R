@@ -24,13 +24,15 @@ sound <- function(x) {
 
 test_that("a recording comes back from its data frame as it was", {
   set.seed(1)
-  for (k in 1:60) {
+  for (k in cases(60)) {
     x <- any_recording()
     expect_identical(as_spike_trains(as.data.frame(x)), x)
     expect_identical(as_spike_trains(as.data.frame(x), like = x), x)
   }
-  x <- spike_trains(c(0.1, 0.9, 1.2), c("a", "b", "b"), start = 0, end = 2,
-                    trials = data.frame(trial = c("k", "l"), start = c(0, 1), end = c(0.5, 2)))
+  x <- spikes_outside(spike_trains(
+    c(0.1, 0.9, 1.2), c("a", "b", "b"), start = 0, end = 2,
+    trials = data.frame(trial = c("k", "l"), start = c(0, 1), end = c(0.5, 2))
+  ))
   y <- as.data.frame(x)
   expect_identical(y$trial, c("k", NA, "l"))
   # What is said goes before what the table carries.
@@ -51,7 +53,7 @@ test_that("as.data.frame takes its usual arguments", {
 
 test_that("base R keeps a recording sound or gives a plain data frame", {
   set.seed(2)
-  for (k in 1:20) {
+  for (k in cases(20)) {
     x <- any_recording()
     if (nrow(x) == 0) next
     sound(x[1:min(2, nrow(x)), ])
@@ -109,7 +111,7 @@ test_that("dplyr's verbs keep a recording sound or give a plain data frame", {
 
 test_that("tibbles and data.tables are plain, and lead back", {
   set.seed(4)
-  for (k in 1:10) {
+  for (k in cases(10)) {
     x <- any_recording()
     if (requireNamespace("tibble", quietly = TRUE)) {
       y <- tibble::as_tibble(x)

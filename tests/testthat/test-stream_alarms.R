@@ -33,6 +33,7 @@ followed <- function(all, seconds, every, ..., window = 10, max_size = 3) {
 }
 
 test_that("p values and limits are those of the definition", {
+  skip_unless_nightly()
   for (seed in 1:20) {
     withr::local_seed(seed)
     n <- sample(5:30, 1)
@@ -64,6 +65,7 @@ test_that("p values and limits are those of the definition", {
 })
 
 test_that("the largest counts of surrogates are those of mining them", {
+  skip_unless_nightly()
   withr::local_seed(1)
   all <- fired(12)
   for (max_size in c(2, 3, Inf)) {
@@ -93,6 +95,7 @@ test_that("the largest counts of surrogates are those of mining them", {
 })
 
 test_that("a look is judged when it is said, by the window that it saw", {
+  skip_unless_nightly()
   withr::local_seed(8)
   all <- fired(24, units = 5, chains = 6, from = 12)
   follow <- function(judge_after, threads = 1) {
@@ -120,6 +123,7 @@ test_that("a look is judged when it is said, by the window that it saw", {
 })
 
 test_that("a look outlives a file, a fork and an interrupt of its stream", {
+  skip_unless_nightly()
   withr::local_seed(9)
   all <- fired(14, units = 5)
   s <- followed(all, 12, 1, alarms = 360, look = 2, judge_after = 2, n_surrogates = 19)$stream
@@ -142,6 +146,7 @@ test_that("a look outlives a file, a fork and an interrupt of its stream", {
 })
 
 test_that("as many looks raise a false alarm as is said, in windows that share nothing", {
+  skip_unless_nightly()
   skip_on_cran()
   withr::local_seed(20)
   seconds <- 1500
@@ -156,6 +161,7 @@ test_that("as many looks raise a false alarm as is said, in windows that share n
 })
 
 test_that("nor do looks at windows that overlap raise more", {
+  skip_unless_nightly()
   skip_on_cran()
   # Looks of one recording depend on each other, recordings do not.
   shares <- vapply(1:8, function(seed) {
@@ -169,6 +175,7 @@ test_that("nor do looks at windows that overlap raise more", {
 })
 
 test_that("chains that begin raise an alarm within a part of a window", {
+  skip_unless_nightly()
   withr::local_seed(4)
   all <- fired(34, units = 5, chains = 4, from = 24)
   got <- followed(all, 34, 0.5, alarms = 72, look = 1, n_surrogates = 99,
@@ -186,6 +193,7 @@ test_that("chains that begin raise an alarm within a part of a window", {
 })
 
 test_that("a stream with alarms is a value, and set.seed() decides its surrogates", {
+  skip_unless_nightly()
   withr::local_seed(5)
   all <- fired(16)
   run <- function(seed) {
@@ -202,6 +210,7 @@ test_that("a stream with alarms is a value, and set.seed() decides its surrogate
 })
 
 test_that("no alarm is raised before the window is full and a look is judged", {
+  skip_unless_nightly()
   withr::local_seed(6)
   all <- fired(15, chains = 20, from = 1)
   early <- followed(all[all$time <= 9.5, ], 9.5, 0.5, alarms = 360, look = 1,
@@ -223,6 +232,7 @@ test_that("no alarm is raised before the window is full and a look is judged", {
 })
 
 test_that("what alarms cannot be is refused before the experiment", {
+  skip_unless_nightly()
   stream <- function(...) episode_stream(c(0, 0.005), window = 10, ...)
   refused <- function(..., says) {
     expect_error(stream(...), says, class = "synfire_error_argument")
@@ -249,6 +259,7 @@ test_that("what alarms cannot be is refused before the experiment", {
 })
 
 test_that("units that fire like clocks raise no more alarms than is said", {
+  skip_unless_nightly()
   # Every 160 ms with a jitter of 4 ms; six units that know nothing of each other.
   clocks <- function(seconds) {
     each <- lapply(letters[1:6], \(unit) {
@@ -278,6 +289,7 @@ test_that("units that fire like clocks raise no more alarms than is said", {
 })
 
 test_that("streams show no chains of one unit unless they are asked for", {
+  skip_unless_nightly()
   time <- seq(0.01, 9.9, by = 0.01)
   show <- function(...) {
     s <- episode_stream(c(0.005, 0.015), 5, 10, resolution = 1e-3, threads = 1, max_size = 3, ...)

@@ -34,7 +34,7 @@ test_that("a browser shows the page, and the page moves on by itself", {
   skip_on_cran()
   skip_if_not_installed("shiny")
   skip_if_not_installed("ggplot2")
-  skip_if(is.na(browser_program()), "needs Chromium (apt-get install chromium)")
+  skip_without_browser()
   port <- sample(20000:60000, 1)
   lines <- start_child(substitute({
     log("start", Sys.getpid())
@@ -48,7 +48,7 @@ test_that("a browser shows the page, and the page moves on by itself", {
     if (!is.null(con)) close(con)
     !is.null(con)
   }
-  for (try in 1:200) if (answers()) break else Sys.sleep(0.1)
+  await(answers)
   page <- open_page(sprintf("http://127.0.0.1:%d", port))
   withr::defer(page$close(), priority = "first")
 
@@ -57,10 +57,6 @@ test_that("a browser shows the page, and the page moves on by itself", {
     if (is.null(text)) return(NA)   # the page is not there yet
     at <- regmatches(text, regexec("up to ([0-9.]+) s, [0-9,]+ spikes", text))[[1]]
     as.numeric(at[2])
-  }
-  await <- function(done) {
-    for (try in 1:200) if (isTRUE(done())) return(TRUE) else Sys.sleep(0.1)
-    FALSE
   }
   expect_true(await(\() state() >= 1.5))
   first <- state()

@@ -1,6 +1,6 @@
 test_that("coefficients are those of the definition, in trials and without", {
   set.seed(1)
-  for (case in 1:30) {
+  for (case in cases(30)) {
     x <- small_recording()
     r <- ticks_of_recording(x)
     if (all(r$end == r$start)) next

@@ -65,7 +65,7 @@ test_that("durations are tested one by one", {
 
 test_that("the front divides all signatures as their p values do", {
   withr::local_seed(8)
-  for (case in 1:60) {
+  for (case in cases(60)) {
     by_duration <- case %% 2 == 0
     n <- sample(c(3, 9, 40), 1)
     dims <- c(n, sample(1:3, 1), if (by_duration) 4)

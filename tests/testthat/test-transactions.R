@@ -55,7 +55,7 @@ test_that("matrices have a row for each transaction", {
 test_that("sparse matrices of all kinds are read as their dense ones", {
   skip_if_not_installed("Matrix")
   set.seed(1)
-  for (k in 1:10) {
+  for (k in cases(10)) {
     m <- matrix(stats::rbinom(42, 1, 0.3), 6, dimnames = list(NULL, letters[1:7]))
     expected <- parts(m)
     sparse <- Matrix::Matrix(m, sparse = TRUE)

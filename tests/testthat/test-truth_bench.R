@@ -24,6 +24,7 @@ planted <- assemblies_of(
 planted$times <- list(1, 2)
 
 test_that("each planted assembly has one found one, the most alike first", {
+  skip_unless_nightly()
   bench <- truth_bench()
   found <- assemblies_of(list(c("a", "b"), c("d", "c", "b", "a", "x"), c("g", "y"), c("y", "z")),
                          p = c(0.01, 0.02, 0.03, 0.04))
@@ -41,6 +42,7 @@ test_that("each planted assembly has one found one, the most alike first", {
 })
 
 test_that("half of the units of a planted assembly are not enough, more than half are", {
+  skip_unless_nightly()
   bench <- truth_bench()
   found <- assemblies_of(list(c("a", "b", "x", "y"), c("a", "b", "x"), c("a", "x")), p = rep(0.1, 3))
   expect_identical(bench$is_false(planted, found), c(TRUE, FALSE, TRUE))
@@ -50,6 +52,7 @@ test_that("half of the units of a planted assembly are not enough, more than hal
 })
 
 test_that("lags are right within the width, from whatever zero they are counted", {
+  skip_unless_nightly()
   bench <- truth_bench()
   of <- \(lags, units = c("a", "b", "c", "d")) {
     bench$lags_right(planted[1, ], assemblies_of(list(units), list(lags), p = 0.1))
@@ -62,6 +65,7 @@ test_that("lags are right within the width, from whatever zero they are counted"
 })
 
 test_that("times of activations are right within the width, each planted one once", {
+  skip_unless_nightly()
   bench <- truth_bench()
   truth <- planted[1, ]
   truth$times <- list(c(10, 20, 30, 40))
@@ -83,6 +87,7 @@ test_that("times of activations are right within the width, each planted one onc
 })
 
 test_that("the threshold allows as many false assemblies as asked for", {
+  skip_unless_nightly()
   bench <- truth_bench()
   results <- list(
     list(planted = planted, found = assemblies_of(
@@ -109,6 +114,7 @@ test_that("the threshold allows as many false assemblies as asked for", {
 })
 
 test_that("several bins make one list, the surest of the same units, with corrected p", {
+  skip_unless_nightly()
   bench <- truth_bench()
   runs <- data.frame(result = c("done", "done", "stopped"))
   runs$found <- list(
@@ -122,6 +128,7 @@ test_that("several bins make one list, the surest of the same units, with correc
 })
 
 test_that("found tables become assemblies, and recordings have the seeds that are printed", {
+  skip_unless_nightly()
   bench <- truth_bench()
   found <- bench$as_found(data.frame(assembly = c(1, 1, 2, 2), unit = c(2, 1, 3, 1),
                                      lag = c(0, 0.1, 0, 0), p = c(0.1, 0.1, 0.2, 0.2)),
