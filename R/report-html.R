@@ -2,34 +2,27 @@
 
 #' Text that is HTML already, and is not escaped again
 #' @noRd
-html <- function(...) structure(paste0(..., collapse = ""), class = "synfire_html")
+html <- function(...) htmltools::HTML(paste0(..., collapse = ""))
 
-#' Text as it is to be read: what HTML takes for its own is escaped
+#' Text as it is to be read: the signs of HTML are escaped
 #'
 #' Control characters may not be in a page at all.
 #' @noRd
 escape_html <- function(text) {
-  if (inherits(text, "synfire_html")) return(unclass(text))
+  if (inherits(text, "html")) return(text)
   text <- gsub("[\001-\010\013\014\016-\037\177]", "\uFFFD", printable(text), perl = TRUE)
-  text <- gsub("&", "&amp;", text, fixed = TRUE)
-  text <- gsub("<", "&lt;", text, fixed = TRUE)
-  text <- gsub(">", "&gt;", text, fixed = TRUE)
-  gsub("\"", "&quot;", text, fixed = TRUE)
+  htmltools::htmlEscape(text)
 }
 
 #' An element
 #'
-#' @param ... Without names: what is in it, text or HTML. With names: its attributes.
+#' @param ... Without names: its content, text or HTML. With names: its attributes.
 #' @noRd
 tag <- function(name, ...) {
   parts <- list(...)
-  named <- if (is.null(names(parts))) logical(length(parts)) else nzchar(names(parts))
-  about <- parts[named]
-  about <- about[!vapply(about, is.null, NA)]
-  inside <- lapply(parts[!named], \(part) paste(escape_html(part), collapse = ""))
-  html("<", name, paste0(sprintf(" %s=\"%s\"", names(about),
-                                 vapply(about, escape_html, "")), collapse = ""), ">",
-       paste0(unlist(inside), collapse = ""), if (name != "img") sprintf("</%s>", name))
+  inside <- if (is.null(names(parts))) seq_along(parts) else which(names(parts) == "")
+  parts[inside] <- lapply(parts[inside], \(part) if (!is.null(part)) html(escape_html(part)))
+  html(as.character(htmltools::tag(name, parts)))
 }
 
 #' Sentences as a paragraph; what is between backticks is code
@@ -42,7 +35,7 @@ paragraph <- function(...) {
 with_code <- function(text) html(gsub("`([^`]*)`", "<code>\\1</code>", escape_html(text)))
 
 html_list <- function(items, class = NULL, each = NULL) {
-  items <- Map(\(item, own) tag("li", if (inherits(item, "synfire_html")) item else with_code(item),
+  items <- Map(\(item, own) tag("li", if (inherits(item, "html")) item else with_code(item),
                                 class = own),
                items, each %||% list(NULL))
   tag("ul", html(unlist(items)), class = class)
@@ -120,9 +113,9 @@ html_figure <- function(plot, alt, caption = NULL, width = 9, height = 4.5) {
   file <- tempfile(fileext = ".png")
   on.exit(unlink(file))
   draw_png(plot, file, width, height)
-  source <- paste0("data:image/png;base64,", base64(readBin(file, "raw", file.size(file))))
-  tag("figure", html("<img src=\"", source, "\" alt=\"", escape_html(alt), "\" width=\"",
-                     round(width * 96), "\" height=\"", round(height * 96), "\">"),
+  tag("figure",
+      tag("img", src = knitr::image_uri(file), alt = alt, width = round(width * 96),
+          height = round(height * 96)),
       if (!is.null(caption)) tag("figcaption", with_code(caption)))
 }
 
@@ -135,18 +128,4 @@ draw_png <- function(plot, file, width, height) {
   })
   # ggplot2 speaks of lines through a single point, which very short recordings have.
   suppressMessages(print(plot))
-}
-
-#' Bytes as text (RFC 4648)
-#' @noRd
-base64 <- function(bytes) {
-  n <- length(bytes)
-  if (n == 0L) return("")
-  signs <- c(LETTERS, letters, 0:9, "+", "/")
-  value <- matrix(c(as.integer(bytes), integer(-n %% 3)), 3L)
-  sixes <- rbind(value[1L, ] %/% 4L, value[1L, ] %% 4L * 16L + value[2L, ] %/% 16L,
-                 value[2L, ] %% 16L * 4L + value[3L, ] %/% 64L, value[3L, ] %% 64L)
-  text <- signs[sixes + 1L]
-  if (n %% 3L > 0L) text[seq.int(to = length(text), length.out = 3L - n %% 3L)] <- "="
-  paste0(text, collapse = "")
 }

@@ -96,7 +96,7 @@ report <- function(x, title = NULL, by = NULL, assemblies = NULL, causes = FALSE
                    open = rlang::is_interactive(), ..., file = NULL, threads = NULL,
                    max_memory = 4e9) {
   check_given(x = "a recording")
-  rlang::check_installed("ggplot2", "for the pictures of a report.")
+  rlang::check_installed(c("ggplot2", "htmltools", "knitr"), "for a report.")
   call <- sys.call()
   env <- rlang::current_env()
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)

@@ -10,7 +10,7 @@ needed_system='r-base-dev r-base-core'
 wanted_r=
 wanted_system=
 if [ "$1" != demo ]; then
-  needed_r="$needed_r testthat knitr rmarkdown hdf5r withr"
+  needed_r="$needed_r testthat knitr rmarkdown hdf5r htmltools withr"
   wanted_r='vdiffr roxygen2 remotes future generics progressr Matrix Rmpi snow shiny'
   # Rmpi loads libmpi.so, the name without a number that comes with the headers.
   wanted_system='pandoc qpdf devscripts tidy xz-utils openmpi-bin libopenmpi-dev'

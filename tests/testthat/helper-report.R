@@ -24,7 +24,7 @@ page_mistakes <- function(page) {
   }
   text <- gsub("<[^>]*>", "", body)
   c(wrong, if (length(open)) sprintf("%s is left open", toString(open)),
-    if (grepl("&(?!(amp|lt|gt|quot);)", text, perl = TRUE)) "an & that is not escaped",
+    if (grepl("&(?!(amp|lt|gt|quot|#[0-9]+);)", text, perl = TRUE)) "an & that is not escaped",
     if (grepl(">", text, fixed = TRUE)) "a > that is not escaped")
 }
 

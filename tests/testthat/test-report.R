@@ -431,15 +431,6 @@ test_that("units of a songbird that are moved by themselves have no pairs beyond
 
 # ---- Pieces of pages ----
 
-test_that("base64 is that of RFC 4648", {
-  text <- c("", "f", "fo", "foo", "foob", "fooba", "foobar")
-  expect_identical(vapply(text, \(one) base64(charToRaw(one)), "", USE.NAMES = FALSE),
-                   c("", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"))
-  skip_if_not_installed("jsonlite")
-  bytes <- as.raw(c(0:255, 255:0, 7))
-  expect_identical(base64(bytes), gsub("\n", "", jsonlite::base64_enc(bytes)))
-})
-
 test_that("short text stays on one line beside long names, which are broken", {
   page <- html_table(data.frame(unit = strrep("channel_", 12), p = "at most 0.01", n = 3), "A table.")
   expect_match(page, "<td>channel_", fixed = TRUE)

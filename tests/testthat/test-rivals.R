@@ -8,6 +8,7 @@ rivals_script <- function(...) {
 rivals_parts <- function() {
   names <- new.env()
   sys.source(rivals_script("vignettes", "causes", "wirings.R"), names)
+  sys.source(rivals_script("vignettes", "causal-maps", "simulated.R"), names)
   for (part in c("systems.R", "score.R", "methods.R")) {
     sys.source(rivals_script("bench", "causes", part), names)
   }
