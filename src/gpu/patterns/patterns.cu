@@ -5,9 +5,6 @@
 #include "gpu/base/crew.cuh"
 #include "gpu/patterns/host.cuh"
 
-#include <cstdio>
-#include <cstring>
-
 namespace {
 
 using gpu::pattern_end;
@@ -54,7 +51,7 @@ void hand_over(request *r, gpu::pattern_device *device, root_range range)
     size_t first = r->recording->share[range.first], end = r->recording->share[range.end];
     std::vector<gpu::found_piece> pieces;
     for (const gpu::found_size &f : device->found()) {
-        size_t bytes = (f.size + 1) * device->number_bytes();
+        size_t bytes = (f.size + 1) * device->width();
         size_t most = std::max<size_t>(gpu::PATTERN_SLAB / bytes, 1);
         for (uint64_t k = 0; k < f.patterns; k += most) {
             size_t n = (size_t) std::min<uint64_t>(most, f.patterns - k);
@@ -175,7 +172,5 @@ void mine(syn_gpu_patterns *call, syn_pattern_search *search)
 extern "C" syn_status syn_gpu_mine_patterns(void *self, struct syn_pattern_search *search)
 {
     syn_gpu_patterns *call = (syn_gpu_patterns *) self;
-    gpu::outcome end = gpu::outcome_of([&] { mine(call, search); });
-    std::snprintf(call->reason, SYN_GPU_TEXT, "%s", end.reason);
-    return end.status;
+    return gpu::status_of(call->reason, [&] { mine(call, search); });
 }

@@ -1,0 +1,129 @@
+/* What the host does with a stream of a device: it starts kernels, sends, clears and
+   fetches memory. */
+#ifndef SYN_GPU_BASE_LAUNCH_CUH
+#define SYN_GPU_BASE_LAUNCH_CUH
+
+#include "gpu/base/device.cuh"
+#include "gpu/base/outcome.cuh"
+
+#include <map>
+#include <vector>
+
+namespace gpu {
+
+/* Blocks of a launch, their threads, and the bytes of dynamic shared memory of each. */
+struct grid {
+    dim3 blocks, threads;
+    size_t shared = 0;
+};
+
+/* A thread for each of n things. */
+inline grid over(size_t n, unsigned threads)
+{
+    return {blocks_for(n, threads), threads};
+}
+
+template <class KERNEL, class... ARGUMENTS>
+void launch(KERNEL kernel, const grid &g, cudaStream_t stream, const ARGUMENTS &...with)
+{
+    kernel<<<g.blocks, g.threads, g.shared, stream>>>(with...);
+    check(cudaGetLastError());
+}
+
+template <class T> void clear(T *what, size_t n, cudaStream_t stream)
+{
+    check(cudaMemsetAsync(what, 0, n * sizeof(T), stream));
+}
+
+template <class T> void send(T *to, const T *from, size_t n, cudaStream_t stream)
+{
+    check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyHostToDevice, stream));
+}
+
+/* What is fetched is there when the stream has come that far. */
+template <class T> void fetch(T *to, const T *from, size_t n, cudaStream_t stream)
+{
+    check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, stream));
+}
+
+inline void wait_for(cudaStream_t stream)
+{
+    check(cudaStreamSynchronize(stream));
+}
+
+inline int attribute_of(int device, cudaDeviceAttr attribute)
+{
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, attribute, device));
+    return value;
+}
+
+inline int processors_of(int device)
+{
+    return attribute_of(device, cudaDevAttrMultiProcessorCount);
+}
+
+/* Runs a function of CUB, as run(memory, bytes): the first call asks how many bytes of
+   scratch memory the second one needs. */
+template <class F> void with_scratch(array<unsigned char> *scratch, F run)
+{
+    size_t bytes = 0;
+    check(run(nullptr, bytes));
+    scratch->ensure(bytes);
+    check(run(scratch->get(), bytes));
+}
+
+/* Arrays of a device that belong to pointers, such as those of a job for a kernel. A
+   pointer stays where it is as long as its array lives. */
+class arrays {
+    std::map<const void *, array<unsigned char>> of_;
+public:
+    /* Bytes for a pointer, by its address. What was there is lost where there were
+       fewer. */
+    void *take(const void *pointer, size_t bytes)
+    {
+        array<unsigned char> &own = of_[pointer];
+        own.ensure(bytes);
+        return own.get();
+    }
+
+    /* Room for n elements, and for none still a valid pointer. */
+    template <class T> void ensure(T **pointer, size_t n)
+    {
+        *pointer = (T *) take(pointer, std::max<size_t>(n, 1) * sizeof(T));
+    }
+
+    template <class T>
+    void upload(const T **pointer, const T *from, size_t n, cudaStream_t stream)
+    {
+        ensure(pointer, n);
+        send((T *) *pointer, from, n, stream);
+    }
+
+    template <class T>
+    void upload(const T **pointer, const std::vector<T> &from, cudaStream_t stream)
+    {
+        upload(pointer, from.data(), from.size(), stream);
+    }
+
+    size_t bytes() const
+    {
+        size_t sum = 0;
+        for (const auto &own : of_)
+            sum += own.second.bytes();
+        return sum;
+    }
+};
+
+/* Runs the work of a door: its status, and the reason of an error as SYN_GPU_TEXT bytes
+   of `reason`. */
+template <class F> syn_status status_of(char *reason, F run)
+{
+    outcome end = outcome_of(run);
+    std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
+    return end.status;
+}
+
+}  // namespace gpu
+
+#endif
