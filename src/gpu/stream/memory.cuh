@@ -4,8 +4,7 @@
 #ifndef SYN_GPU_STREAM_MEMORY_CUH
 #define SYN_GPU_STREAM_MEMORY_CUH
 
-#include "gpu/base/device.cuh"
-#include "gpu/base/outcome.cuh"
+#include "gpu/base/launch.cuh"
 
 extern "C" {
 #include "core/base/budget.h"
@@ -13,8 +12,7 @@ extern "C" {
 
 #include <vector>
 
-namespace gpu {
-namespace live {
+namespace gpu::live {
 
 /* Memory of a device or of the host that is counted. */
 class counted_block {
@@ -152,7 +150,7 @@ public:
         size_t room = std::max(n + n / 2, (size_t) 256);
         counted_block grown(memory::device);
         grown.make(budget, room * sizeof(T));
-        check(cudaMemsetAsync(grown.as<T>(), 0, room * sizeof(T), stream));
+        clear(grown.as<T>(), room, stream);
         if (room_ > 0)
             check(cudaMemcpyAsync(grown.as<T>(), get(), room_ * sizeof(T),
                                   cudaMemcpyDeviceToDevice, stream));
@@ -181,16 +179,22 @@ public:
 
     template <class T> static size_t bytes_of(size_t n) { return whole(n * sizeof(T)); }
 
-    /* Room for n things; holds() must have said that there is. */
+    /* Room for n things, or a copy of some; holds() must have said that there is. */
     template <class T> T *put(size_t n)
     {
         T *out = (T *) (block_.as<char>() + used_);
         used_ += bytes_of<T>(n);
         return out;
     }
+
+    template <class T> T *put(const std::vector<T> &from)
+    {
+        T *out = put<T>(from.size());
+        std::copy(from.begin(), from.end(), out);
+        return out;
+    }
 };
 
-}  // namespace live
-}  // namespace gpu
+}  // namespace gpu::live
 
 #endif
