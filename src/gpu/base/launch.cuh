@@ -106,6 +106,12 @@ public:
         upload(pointer, from.data(), from.size(), stream);
     }
 
+    template <class T> void drop(T **pointer)
+    {
+        of_.erase(pointer);
+        *pointer = nullptr;
+    }
+
     size_t bytes() const
     {
         size_t sum = 0;
