@@ -65,14 +65,6 @@ __device__ inline uint32_t list_marked(const pattern_search &s, const root_child
     return n;
 }
 
-__device__ inline unit_strip strip_of_number(const pattern_job &job, uint32_t number)
-{
-    uint32_t rank = number / (job.strips + 1), k = number % (job.strips + 1);
-    if (k == 0)
-        return {rank, 0, 1};
-    return {rank, 1 + (k - 1) * job.strip, strip_lags(job, k - 1)};
-}
-
 /* Lags of a strip, a bit each: in enough windows, and in all of them. */
 struct strip_lags_found {
     uint32_t often, all;
@@ -195,19 +187,6 @@ __device__ inline bool add_strips(const pattern_search &s, const root_child &c,
     return true;
 }
 
-/* The items that are marked, in the order of their places; `n` strips are in `marked`. */
-__device__ inline bool add_marked(const pattern_search &s, const root_child &c,
-                                  const uint32_t *marked, uint32_t n, child_sink *sink)
-{
-    for (uint32_t from = 0; from < n; from += WARP) {
-        bool there = from + s.lane < n;
-        uint32_t number = marked[there ? from + s.lane : from];
-        if (!add_strips(s, c, strip_of_number(s.job, number), there, sink))
-            return false;
-    }
-    return true;
-}
-
 /* ---- units that are marked ---- */
 
 /* Fills index[] and opens[] with the root's windows that have the item. */
@@ -289,21 +268,6 @@ __device__ inline uint32_t mark(const pattern_search &s, const root_child &c, bo
     return mark_units<31>(s, c, after);
 }
 
-/* All that is left of the warp's room, as a list that begins to be filled. */
-__device__ inline child_sink begin_list(const pattern_search &s, room_top *top,
-                                        mask_entries *to, pattern_set *set, bool after)
-{
-    to->at = PATTERN_NEAR + top->far;
-    to->n = 0;
-    return {to, s.room - top->far, set, after, false};
-}
-
-__device__ inline void end_list(const pattern_search &s, room_top *top,
-                                const child_sink &sink, uint32_t words)
-{
-    s.keep_first(top, sink.to->at, (uint64_t) sink.to->n * (words + 1));
-}
-
 /* Lists the items that are marked, `n` units and strips, which may be in enough of the
    child's windows; false without room. */
 __device__ inline bool list_items(const pattern_search &s, const root_child &c,
@@ -316,10 +280,21 @@ __device__ inline bool list_items(const pattern_search &s, const root_child &c,
         return false;
     uint32_t *marked = s.words_at(at);
     list_marked(s, c, marked);
-    child_sink sink = begin_list(s, top, to, set, after);
-    if (!add_marked(s, c, marked, n, &sink))
-        return false;
-    end_list(s, top, sink, c.words);
+    /* The list may take all that is left of the warp's room. */
+    to->at = PATTERN_NEAR + top->far;
+    to->n = 0;
+    child_sink sink = {to, s.room - top->far, set, after, false};
+    for (uint32_t from = 0; from < n; from += WARP) {
+        bool there = from + s.lane < n;
+        uint32_t number = marked[there ? from + s.lane : from];
+        uint32_t rank = number / (s.job.strips + 1), k = number % (s.job.strips + 1);
+        unit_strip strip = {rank, 0, 1};
+        if (k > 0)
+            strip = {rank, 1 + (k - 1) * s.job.strip, strip_lags(s.job, k - 1)};
+        if (!add_strips(s, c, strip, there, &sink))
+            return false;
+    }
+    s.keep_first(top, to->at, (uint64_t) to->n * (c.words + 1));
     *holds = sink.holds;
     return true;
 }

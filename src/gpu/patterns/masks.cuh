@@ -14,13 +14,6 @@ struct pattern_lack {
     bool of_units;
 };
 
-__device__ inline pattern_lack what_lacks(const pattern_job &job, const pattern_set &set)
-{
-    uint32_t spikes = job.min_spikes > set.size ? job.min_spikes - set.size : 0;
-    uint32_t units = job.min_units > set.units ? job.min_units - set.units : 0;
-    return {units >= spikes ? units : spikes, units >= spikes};
-}
-
 /* Of 32 entries, those that count, and those of them that begin a unit: a bit each. */
 struct counted_entries {
     uint32_t counts, begins;
@@ -117,7 +110,9 @@ __device__ inline void restrict_entries(const pattern_search &s, uint32_t good,
 __device__ inline bool drop_windows(const pattern_search &s, const pattern_set &set,
                                     uint32_t words, mask_entries *list, room_top *top)
 {
-    pattern_lack lack = what_lacks(s.job, set);
+    uint32_t spikes = s.job.min_spikes > set.size ? s.job.min_spikes - set.size : 0;
+    uint32_t units = s.job.min_units > set.units ? s.job.min_units - set.units : 0;
+    pattern_lack lack = {units >= spikes ? units : spikes, units >= spikes};
     if (lack.n == 0 || (lack.n == 1 && !lack.of_units) || words > WARP)
         return true;
     uint32_t windows = set.windows;
@@ -165,12 +160,20 @@ struct mask_filter {
                                  that are not in the set are left out */
 };
 
-/* The bits of a mask that are in the set, side by side. */
-__device__ inline void squeeze(const mask_filter &f, const uint32_t *mask, uint32_t *to)
+/* An entry with the windows that are in the set, side by side where there are fewer
+   words for them. */
+__device__ inline void copy_entry(const mask_filter &f, const uint32_t *from,
+                                  uint32_t *to)
 {
+    *to++ = *from++;
+    if (f.to_words == f.words) {
+        for (uint32_t w = 0; w < f.words; w++)
+            to[w] = from[w] & f.set[w];
+        return;
+    }
     uint32_t out = 0, n = 0;
     for (uint32_t w = 0; w < f.words; w++) {
-        uint32_t bits = mask[w];
+        uint32_t bits = from[w];
         for (uint32_t left = f.set[w]; left; left &= left - 1) {
             out |= (bits >> (__ffs(left) - 1) & 1) << n % 32;
             if (++n % 32 == 0) {
@@ -181,18 +184,6 @@ __device__ inline void squeeze(const mask_filter &f, const uint32_t *mask, uint3
     }
     if (n % 32)
         to[n / 32] = out;
-}
-
-__device__ inline void copy_entry(const mask_filter &f, const uint32_t *from,
-                                  uint32_t *to)
-{
-    to[0] = from[0];
-    if (f.to_words < f.words) {
-        squeeze(f, from + 1, to + 1);
-        return;
-    }
-    for (uint32_t w = 0; w < f.words; w++)
-        to[1 + w] = from[1 + w] & f.set[w];
 }
 
 /* Whether an entry is in all windows of the set; `n` gets how many are in enough. */
@@ -232,8 +223,9 @@ __device__ inline bool filter_entries(const pattern_search &s, const mask_filter
                        out + (to->n + __popc(stay & lanes_below())) * (f.to_words + 1));
         to->n += __popc(stay);
         *holds |= full != 0;
-        if (set && !s.extend_all(set, full, entry[0]))
-            return false;
+        for (; set && full; full &= full - 1)
+            if (!s.extend(set, __shfl_sync(WHOLE_WARP, entry[0], __ffs(full) - 1)))
+                return false;
     }
     __syncwarp();
     return true;
@@ -329,12 +321,6 @@ __device__ inline looked_ahead look_at_pairs(const pattern_search &s,
     __syncwarp();
     return {__ballot_sync(WHOLE_WARP, alive),
             __ballot_sync(WHOLE_WARP, alive && leaves && found.items == 0)};
-}
-
-__device__ inline looked_ahead look_ahead(const pattern_search &s,
-                                          const pattern_node &node)
-{
-    return node.words == 1 ? look_at_pairs<true>(s, node) : look_at_pairs<false>(s, node);
 }
 
 /* Makes room for a node, fills it, and makes it the deepest. */
@@ -445,17 +431,6 @@ __device__ inline void mask_child(const pattern_search &s, const pattern_node &n
     enter(s, set, lists, words, top);
 }
 
-/* Keeps the set with open item `t`, to which nothing can be added. */
-__device__ inline void keep_leaf(const pattern_search &s, const pattern_node &node,
-                                 uint32_t t)
-{
-    const uint32_t *entry = s.words_at(node.open.at) + 2 * t;
-    pattern_set set = s.set_of(node);
-    set.windows = __popc(entry[1]);
-    if (s.extend(&set, entry[0]))
-        s.keep(set);
-}
-
 /* Goes on to the next child that is no leaf, and keeps what comes before it: leaves, and
    the node's own set, which comes before the children after its last item. Returns the
    child, or NO_PLACE where none of those looked at is left. */
@@ -472,7 +447,10 @@ __device__ inline uint32_t next_child(const pattern_search &s, pattern_node *nod
             node->alive &= node->alive - 1;
             return t;
         }
-        keep_leaf(s, *node, t);
+        pattern_set leaf = s.set_of(*node);
+        leaf.windows = __popc(open[t * stride + 1]);
+        if (s.extend(&leaf, open[t * stride]))
+            s.keep(leaf);
     }
     return NO_PLACE;
 }
@@ -491,7 +469,8 @@ __device__ inline void step_masks(const pattern_search &s)
         s.keep(s.set_of(node));
     }
     if (look) {
-        looked_ahead seen = look_ahead(s, node);
+        looked_ahead seen = node.words == 1 ? look_at_pairs<true>(s, node)
+                                            : look_at_pairs<false>(s, node);
         node.base = node.next;
         node.alive = seen.alive;
         node.leaves = seen.leaves;

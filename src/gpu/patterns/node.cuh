@@ -102,22 +102,7 @@ struct pattern_search : warp_room<pattern_search, PATTERN_NEAR> {
         return true;
     }
 
-    /* Adds those of the lanes' places that are asked for. */
-    __device__ bool extend_all(pattern_set *set, uint32_t asked, uint32_t place) const
-    {
-        for (; asked; asked &= asked - 1)
-            if (!extend(set, __shfl_sync(WHOLE_WARP, place, __ffs(asked) - 1)))
-                return false;
-        return true;
-    }
-
     /* ---- what was found ---- */
-
-    __device__ void overflow() const
-    {
-        if (lane == 0)
-            batch.used[USED_OVERFLOW] = 1;
-    }
 
     __device__ void close_segment() const
     {
@@ -159,8 +144,8 @@ struct pattern_search : warp_room<pattern_search, PATTERN_NEAR> {
         }
         __syncwarp();
         bool there = my->chunk > 0 && my->segment != NO_PLACE;
-        if (!there)
-            overflow();
+        if (!there && lane == 0)
+            batch.used[USED_OVERFLOW] = 1;
         return there;
     }
 

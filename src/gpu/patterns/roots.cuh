@@ -8,6 +8,7 @@
 #ifndef SYN_GPU_PATTERNS_ROOTS_CUH
 #define SYN_GPU_PATTERNS_ROOTS_CUH
 
+#include "core/base/seek.h"
 #include "gpu/base/tree.cuh"
 
 namespace gpu {
@@ -113,28 +114,15 @@ __device__ inline uint32_t low_bits(uint32_t n)
     return n >= 32 ? ~0u : (1u << n) - 1;
 }
 
-/* A strip of a unit in the window that opens at `bin`. */
-__device__ inline uint32_t strip_of(const pattern_job &job, uint32_t rank, uint32_t bin,
-                                    uint32_t strip)
-{
-    return bins_from(job, rank, bin + 1 + strip * job.strip) &
-           low_bits(strip_lags(job, strip));
-}
-
 /* ---- roots: the items in their windows, their children, and their rows ---- */
 
 /* The rank, from `low` to before `end`, that window `e` belongs to. */
 __device__ inline uint32_t rank_of_window(const pattern_job &job, uint32_t low,
                                           uint32_t end, uint32_t e)
 {
-    while (end - low > 1) {
-        uint32_t middle = (low + end) / 2;
-        if (job.first[middle] <= e)
-            low = middle;
-        else
-            end = middle;
-    }
-    return low;
+    low++;
+    SYN_SEEK(uint32_t, at, low, end, job.first[at] <= e);
+    return low - 1;
 }
 
 /* A thread a window of a unit. */
@@ -226,21 +214,6 @@ __device__ inline uint32_t root_units(const pattern_job &job, const root_lists &
     return units;
 }
 
-/* Of the children listed, those before a place. */
-__device__ inline uint32_t children_before(const uint32_t *list, uint32_t listed,
-                                           uint32_t place)
-{
-    uint32_t low = 0, end = listed;
-    while (low < end) {
-        uint32_t middle = (low + end) / 2;
-        if (list[middle] < place)
-            low = middle + 1;
-        else
-            end = middle;
-    }
-    return low;
-}
-
 /* A warp a root: its set and its children. */
 __global__ void list_pattern_items(pattern_job job, pattern_batch batch)
 {
@@ -264,7 +237,7 @@ __global__ void list_pattern_items(pattern_job job, pattern_batch batch)
         out.listed = out.state == ROOT_BRANCH ? x.listed : 0;
         out.full = x.full;
         out.last = x.last;
-        out.before = children_before(x.list, out.listed, x.last);
+        SYN_SEEK(uint32_t, at, out.before, out.listed, x.list[at] < x.last);
         out.units = root_units(job, x, root);
         out.hidden = job.maximal ? x.listed + x.barred > 0
                                  : !job.closed && job.barred && x.holds &&
@@ -277,13 +250,6 @@ __global__ void list_pattern_items(pattern_job job, pattern_batch batch)
     }
 }
 
-/* Which root window `e` of a batch belongs to. */
-__device__ inline uint32_t root_of_window(const pattern_job &job,
-                                          const pattern_batch &batch, uint32_t e)
-{
-    return rank_of_window(job, batch.first, batch.first + batch.roots, e) - batch.first;
-}
-
 /* A thread a window and word of its row: for each of 32 units, whether it fires at lag 0,
    or in a strip. */
 __global__ void fill_pattern_rows(pattern_job job, pattern_batch batch)
@@ -294,16 +260,18 @@ __global__ void fill_pattern_rows(pattern_job job, pattern_batch batch)
     uint32_t i = (uint32_t) (k % windows), word = (uint32_t) (k / windows);
     if (word >= job.row_words)
         return;
-    uint32_t r = root_of_window(job, batch, begin + i);
+    uint32_t end = batch.first + batch.roots;
+    uint32_t r = rank_of_window(job, batch.first, end, begin + i) - batch.first;
     if (batch.root[r].state != ROOT_BRANCH)
         return;
-    uint32_t bin = job.bin[begin + i], strip = word / job.unit_words, bits = 0;
+    uint32_t bin = job.bin[begin + i], strip = word / job.unit_words, bits = 0, lags = 1;
     uint32_t from = word % job.unit_words * 32;
-    for (uint32_t u = 0; u < 32 && from + u < job.units; u++) {
-        uint32_t there = strip == 0 ? bins_from(job, from + u, bin) & 1
-                                    : strip_of(job, from + u, bin, strip - 1);
-        bits |= (there != 0) << u;
+    if (strip > 0) {
+        bin += 1 + (strip - 1) * job.strip;
+        lags = low_bits(strip_lags(job, strip - 1));
     }
+    for (uint32_t u = 0; u < 32 && from + u < job.units; u++)
+        bits |= (uint32_t) ((bins_from(job, from + u, bin) & lags) != 0) << u;
     batch.row[(size_t) i * job.row_words + word] = bits;
 }
 

@@ -122,15 +122,6 @@ __device__ inline uint32_t *lent_by(const pattern_queue &queue, uint32_t warp)
     return queue.lent + (size_t) warp * queue.words_lent;
 }
 
-/* Whether all who took a piece of the node that this warp lent last have copied it. */
-__device__ inline bool may_lend(const pattern_search &s, const pattern_queue &queue)
-{
-    if (s.my->lent == 0)
-        return true;
-    const pattern_share *last = queue.share + (s.my->lent - 1);
-    return look_at(&last->copied) >= look_at(&last->pieces);
-}
-
 __device__ inline void lend(const pattern_search &s, const pattern_queue &queue,
                             const pattern_node &node)
 {
@@ -217,10 +208,13 @@ __device__ inline void give_node(const pattern_search &s, const pattern_queue &q
     node->next = node->until;
 }
 
-/* Gives away what is left of a node, if there is one. */
+/* Gives away what is left of a node, if there is one, and if all who took a piece of the
+   node that this warp lent last have copied it. */
 __device__ inline void give_some(const pattern_search &s, const pattern_queue &queue)
 {
-    bool may = __all_sync(WHOLE_WARP, may_lend(s, queue));
+    const pattern_share *last = queue.share + (s.my->lent - 1);
+    bool may = s.my->lent == 0 || look_at(&last->copied) >= look_at(&last->pieces);
+    may = __all_sync(WHOLE_WARP, may);
     pattern_node *node = may ? node_to_share(s, queue) : nullptr;
     __syncwarp();
     if (node)
@@ -312,15 +306,6 @@ __device__ inline void take_node(const pattern_search &s, const uint32_t *lent,
 
 /* ---- tasks ---- */
 
-/* The set of the root at hand; its places begin the path. */
-__device__ inline pattern_set root_set(const pattern_search &s)
-{
-    const pattern_root &root = s.batch.root[s.my->root];
-    uint32_t rank = s.batch.first + s.my->root;
-    uint32_t windows = s.job.first[rank + 1] - s.job.first[rank];
-    return {1 + root.full, root.units, root.last, windows};
-}
-
 __device__ inline const uint32_t *root_list(const pattern_search &s)
 {
     return s.batch.list + (size_t) s.my->root * s.job.places;
@@ -350,19 +335,9 @@ __device__ inline void begin_root(const pattern_search &s, uint32_t r, uint32_t 
     __syncwarp();
 }
 
-/* Sets out on a part of a root: one of its children. The root's own set is kept by the
-   part that has the first child after it, or else by the last one. */
-__device__ inline void begin_task(const pattern_search &s, uint32_t r, uint32_t part)
-{
-    const pattern_root root = s.batch.root[r];
-    uint32_t own = root.before, end = part < root.listed ? part + 1 : part;
-    bool mine = own == part || (own == root.listed && end == root.listed);
-    begin_root(s, r, part, end, mine && !root.hidden ? own : NO_PLACE,
-               r * s.batch.parts + part);
-}
-
-/* Takes the next task that is not empty; false when there are no more. Roots with most
-   windows come first. */
+/* Takes the next task that is not empty, a root's child; false when there are no more.
+   Roots with most windows come first. The root's own set is kept by the part that has the
+   first child after it, or else by the last one. */
 __device__ inline bool take_task(const pattern_search &s, const pattern_queue &queue)
 {
     const pattern_batch &batch = s.batch;
@@ -381,7 +356,10 @@ __device__ inline bool take_task(const pattern_search &s, const pattern_queue &q
         /* Another warp may be giving the root up: all lanes must hear the same. */
         if (!there || __any_sync(WHOLE_WARP, root.failed))
             continue;
-        begin_task(s, r, part);
+        uint32_t own = root.before, end = part < root.listed ? part + 1 : part;
+        bool mine = own == part || (own == root.listed && end == root.listed);
+        begin_root(s, r, part, end, mine && !root.hidden ? own : NO_PLACE,
+                   r * batch.parts + part);
         return true;
     }
 }
@@ -398,27 +376,14 @@ __device__ inline void end_task(const pattern_search &s, const pattern_queue &qu
     __syncwarp();
 }
 
-/* Meets a child of the root, by its place in the list. */
-__device__ inline void visit_child(const pattern_search &s, const pattern_set &set,
-                                   uint32_t index)
-{
-    root_child c = {};
-    uint32_t root = s.batch.first + s.my->root, begin = s.job.first[root];
-    c.place = root_list(s)[index];
-    c.rank = s.job.rank[c.place];
-    c.lag = lag_of(s.job, c.place, c.rank);
-    c.bin = s.job.bin + begin;
-    c.row = s.batch.row + (size_t) (begin - s.job.first[s.batch.first]) * s.job.row_words;
-    c.windows = s.batch.count[(size_t) s.my->root * s.job.places + c.place];
-    meet_child(s, set, c);
-}
-
 /* One step of a task among the children of its root; after the last the task ends. */
 __device__ inline void step_root(const pattern_search &s, const pattern_queue &queue)
 {
     pattern_warp *my = s.my;
     uint32_t next = my->next;
-    pattern_set set = root_set(s);
+    const pattern_root &of = s.batch.root[my->root];
+    uint32_t root = s.batch.first + my->root, begin = s.job.first[root];
+    pattern_set set = {1 + of.full, of.units, of.last, s.job.first[root + 1] - begin};
     bool own = my->root_at == next;
     __syncwarp();
     if (own) {
@@ -434,7 +399,14 @@ __device__ inline void step_root(const pattern_search &s, const pattern_queue &q
     if (s.lane == 0)
         my->next = next + 1;
     __syncwarp();
-    visit_child(s, set, next);
+    root_child c = {};
+    c.place = root_list(s)[next];
+    c.rank = s.job.rank[c.place];
+    c.lag = lag_of(s.job, c.place, c.rank);
+    c.bin = s.job.bin + begin;
+    c.row = s.batch.row + (size_t) (begin - s.job.first[s.batch.first]) * s.job.row_words;
+    c.windows = s.batch.count[(size_t) my->root * s.job.places + c.place];
+    meet_child(s, set, c);
 }
 
 /* Takes a piece of what others have given away. */
