@@ -1,5 +1,5 @@
-/* The kernels that find peaks: pairs of units are taken one after the other by blocks, and
-   what they found is put in order. */
+/* The kernels that find peaks: blocks take pairs of units one after the other, and what
+   they found is put in order. */
 #ifndef SYN_GPU_ASSEMBLIES_FIND_CUH
 #define SYN_GPU_ASSEMBLIES_FIND_CUH
 
@@ -7,6 +7,7 @@
 #define SYN_EVERYWHERE static __host__ __device__ inline
 #endif
 
+#include "core/base/seek.h"
 #include "gpu/base/warp.cuh"
 
 #include <cmath>
@@ -204,46 +205,19 @@ __device__ inline void count_segment(const peak_job &job, const peak_item &x, ui
         count_trains<AGAIN>(b, a, part, job.parts, beyond, sum);
 }
 
-__device__ inline void count_surrogate(const peak_job &job, const peak_item &x,
-                                       int32_t *sum)
-{
-    uint32_t tasks = job.segments * job.parts;
-    for (uint32_t i = threadIdx.x / WARP; i < tasks; i += PEAK_WARPS) {
-        uint32_t k = i / job.parts, part = i % job.parts;
-        if (job.n[k] > 2 * job.ladder.margin)
-            count_segment<false>(job, x, k, part, sum);
-        else
-            count_segment<true>(job, x, k, part, sum);
-    }
-}
-
 /* The lags of spikes of b from one of a, by a thread; see core/correlation/lags.h. */
 __device__ inline void count_around(const peak_job &job, const peak_item &x, int64_t tick,
                                     int32_t *sum)
 {
     int64_t ticks = job.ticks, margin = job.ladder.margin;
     int64_t reach = ((2 * margin + 1) * ticks + 1) / 2;
-    uint32_t low = job.train[x.b], high = job.train[x.b + 1], end = high;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (tick - job.tick[middle] < reach)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    uint32_t low = job.train[x.b], end = job.train[x.b + 1];
+    SYN_SEEK(uint32_t, at, low, end, tick - job.tick[at] >= reach);
     for (; low < end && job.tick[low] - tick < reach; low++) {
         int64_t lag = job.tick[low] - tick, far = lag < 0 ? -lag : lag;
         int64_t bins = (2 * far + ticks) / (2 * ticks);
         atomicAdd(sum + (lag < 0 ? margin - bins : margin + bins), 1);
     }
-}
-
-__device__ inline void count_recorded(const peak_job &job, const peak_item &x,
-                                      int32_t *sum)
-{
-    uint32_t i = job.train[x.a] + threadIdx.x, end = job.train[x.a + 1];
-    for (; i < end; i += PEAK_THREADS)
-        count_around(job, x, job.tick[i], sum);
 }
 
 /* The sum of the threads before this one, by a block; `all` gets that of all of them. */
@@ -374,26 +348,6 @@ __device__ inline uint32_t marks_in(const peak_job &job, const peak_room &r,
     return r.before[job.word[rungs.last]] - r.before[job.word[rungs.first]];
 }
 
-__device__ inline rung_range next_rungs(const peak_job &job, const peak_room &r,
-                                        uint32_t first)
-{
-    rung_range rungs = {first, job.ladder.rungs};
-    while (rungs.last > first + 1 && marks_in(job, r, rungs) > job.listed)
-        rungs.last--;
-    return rungs;
-}
-
-__device__ inline void list_windows(const peak_job &job, const peak_room &r,
-                                    rung_range rungs)
-{
-    uint32_t first = job.word[rungs.first], last = job.word[rungs.last];
-    for (uint32_t w = first + threadIdx.x; w < last; w += PEAK_THREADS) {
-        uint32_t at = r.before[w] - r.before[first];
-        for (uint32_t marks = r.mark[w]; marks; marks &= marks - 1)
-            r.window[at++] = w * WARP + (uint32_t) __ffs((int) marks) - 1;
-    }
-}
-
 __device__ inline uint32_t rung_of(const peak_job &job, uint32_t window)
 {
     uint32_t rung = 0;
@@ -491,9 +445,16 @@ __device__ inline void scan_pair(const peak_job &job, const peak_item &x,
         count_marks(job, r);
     __syncthreads();
     for (uint32_t rung = 0; rung < job.ladder.rungs;) {
-        rung_range rungs = next_rungs(job, r, rung);
+        rung_range rungs = {rung, job.ladder.rungs};
+        while (rungs.last > rung + 1 && marks_in(job, r, rungs) > job.listed)
+            rungs.last--;
         uint32_t n = marks_in(job, r, rungs);
-        list_windows(job, r, rungs);
+        uint32_t first = job.word[rungs.first], last = job.word[rungs.last];
+        for (uint32_t w = first + threadIdx.x; w < last; w += PEAK_THREADS) {
+            uint32_t at = r.before[w] - r.before[first];
+            for (uint32_t marks = r.mark[w]; marks; marks &= marks - 1)
+                r.window[at++] = w * WARP + (uint32_t) __ffs((int) marks) - 1;
+        }
         __syncthreads();
         judge_windows(job, x, r, n);
         __syncthreads();
@@ -527,10 +488,20 @@ __global__ void __launch_bounds__(PEAK_THREADS)
         peak_item x = item;
         if (x.number >= to)
             return;
-        if (RECORDED)
-            count_recorded(job, x, room.sum);
-        else
-            count_surrogate(job, x, room.sum);
+        if constexpr (RECORDED) {
+            uint32_t i = job.train[x.a] + threadIdx.x, end = job.train[x.a + 1];
+            for (; i < end; i += PEAK_THREADS)
+                count_around(job, x, job.tick[i], room.sum);
+        } else {
+            uint32_t i = threadIdx.x / WARP, tasks = job.segments * job.parts;
+            for (; i < tasks; i += PEAK_WARPS) {
+                uint32_t k = i / job.parts, part = i % job.parts;
+                if (job.n[k] > 2 * job.ladder.margin)
+                    count_segment<false>(job, x, k, part, room.sum);
+                else
+                    count_segment<true>(job, x, k, part, room.sum);
+            }
+        }
         __syncthreads();
         sum_counts(job, room.sum);
         __syncthreads();

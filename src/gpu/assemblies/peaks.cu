@@ -50,7 +50,7 @@ class peak_device {
             uint32_t windows = 2 * p->ladder.reach[r] + 1;
             job_.word[r + 1] = job_.word[r] + (windows + WARP - 1) / WARP;
             job_.listed = std::max(job_.listed, windows);
-            job_.most += (windows + 1) / 2;  /* of two next to each other one is no peak */
+            job_.most += (windows + 1) / 2; /* of two next to each other one is no peak */
         }
         shared_ = peak_room_bytes(job_);
         if (shared_ > (size_t) shared_limit(number) - 1024)
@@ -265,7 +265,6 @@ public:
 
 /* ---- all devices ---- */
 
-constexpr double MEMORY_SHARE = 0.85;  /* of what is free on a device */
 constexpr double PART_OF_BUDGET = 0.4; /* for lists that are made, and as much for those
                                           that are looked at; the search needs the rest */
 constexpr uint32_t BATCHES = 8;        /* at least, of all surrogates */
@@ -303,7 +302,7 @@ struct syn_gpu_peaks {
     gpu::memory_limit limit;
     std::vector<int> devices;  /* numbers of the following */
     std::vector<std::unique_ptr<gpu::peak_device>> device;
-    std::unique_ptr<gpu::batch> next;  /* which is made while those before are looked at */
+    std::unique_ptr<gpu::batch> next; /* which is made while those before are looked at */
     uint32_t most = 0;            /* surrogates of a batch; 0 before the first */
     char reason[SYN_GPU_TEXT] = "";
 
@@ -316,21 +315,13 @@ struct syn_gpu_peaks {
 namespace gpu {
 namespace {
 
-/* Bytes that may be held on the current device, which may be named more than once. */
-double device_bytes(const syn_gpu_peaks &p, size_t times)
-{
-    double free = MEMORY_SHARE * (double) free_memory();
-    return std::min(free, (double) p.source->pairs->budget->limit) / (double) times;
-}
-
 void open_devices(syn_gpu_peaks *p, const int *devices, int n)
 {
     check_request(devices, n);
     std::vector<double> bytes;
     for (int i = 0; i < n; i++) {
         check(cudaSetDevice(devices[i]));
-        double here = device_bytes(*p, (size_t) std::count(devices, devices + n,
-                                                           devices[i]));
+        double here = bytes_for(devices[i], devices, n, p->source->pairs->budget->limit);
         size_t times = here >= BYTES_FOR_TWO ? 2 : 1;
         p->devices.insert(p->devices.end(), times, devices[i]);
         bytes.insert(bytes.end(), times, here / (double) times);

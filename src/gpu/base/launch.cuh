@@ -63,6 +63,14 @@ inline int processors_of(int device)
     return attribute_of(device, cudaDevAttrMultiProcessorCount);
 }
 
+/* Bytes that may be held on the current device, by its number, which may be named more
+   than once among n devices. */
+inline double bytes_for(int device, const int *devices, int n, size_t limit)
+{
+    auto times = std::count(devices, devices + n, device);
+    return std::min(0.85 * (double) free_memory(), (double) limit) / (double) times;
+}
+
 /* Runs a function of CUB, as run(memory, bytes): the first call asks how many bytes of
    scratch memory the second one needs. */
 template <class F> void with_scratch(array<unsigned char> *scratch, F run)

@@ -76,18 +76,6 @@ __device__ inline null_end single_end(const null_keys &keys, const null_line &li
     return {event, start};
 }
 
-/* How many of a unit's events are on a tick of their own or the first there: those of
-   one lane. */
-__device__ inline uint32_t count_single(const null_keys &keys, const null_line &line,
-                                        uint32_t unit, uint32_t lane)
-{
-    uint32_t begin = keys.first[unit], end = keys.first[unit + 1], count = 0;
-    for (uint32_t i = begin + lane; i < end; i += WARP)
-        count += i == begin ||
-                 line.key[line.by_unit[i]] != line.key[line.by_unit[i - 1]];
-    return count;
-}
-
 /* The step from a prefix to one of its children. */
 struct null_edge {
     const uint32_t *open, *shut;  /* [events] what an event's window holds */
@@ -170,22 +158,6 @@ struct null_batch {
     const volatile int *stop;  /* set by the host */
 };
 
-__device__ inline null_line line_of(const null_batch &b, uint32_t surrogate)
-{
-    size_t before = (size_t) surrogate * b.keys.events;
-    return {b.key + before, b.by_unit + before, b.beyond + before * b.keys.bounds};
-}
-
-__device__ inline uint32_t list_root(const null_batch &b, const null_line &line,
-                                     uint32_t node, uint32_t lane, null_end *to)
-{
-    uint32_t begin = b.keys.first[b.tree.unit[node]];
-    uint32_t n = b.keys.first[b.tree.unit[node] + 1] - begin;
-    for (uint32_t i = lane; i < n; i += WARP)
-        to[i] = single_end(b.keys, line, line.by_unit[begin + i]);
-    return n;
-}
-
 /* From the list of its parent, of n ends, of which each lane has a part. */
 __device__ inline uint32_t list_child(const null_batch &b, const null_line &line,
                                       uint32_t node, uint32_t lane, const null_end *list,
@@ -201,26 +173,21 @@ __device__ inline uint32_t list_child(const null_batch &b, const null_line &line
     return all;
 }
 
-/* Counts the children of a node whose list is there. */
-__device__ inline void count_children(const null_batch &b, const null_line &line,
-                                      uint32_t node, uint32_t lane, const null_end *list,
-                                      uint32_t n, uint32_t *count)
-{
-    for (uint32_t c = b.tree.child[node] + lane; c < b.tree.child[node + 1];
-         c += WARP) {
-        uint32_t child = b.tree.of[c];
-        count[child] = count_edge(edge_to(b.tree, b.keys, line, child), list, n);
-    }
-}
-
 /* Goes through the nodes below `root`, each after its parent. `length` keeps the lengths
    of the lists on the way down, one a level. */
 __device__ inline void walk_root(const null_batch &b, uint32_t surrogate, uint32_t root,
                                  uint32_t lane, null_end *ends, uint32_t *length)
 {
-    null_line line = line_of(b, surrogate);
+    size_t before = (size_t) surrogate * b.keys.events;
+    null_line line = {b.key + before, b.by_unit + before,
+                      b.beyond + before * b.keys.bounds};
     uint32_t *count = b.count + (size_t) surrogate * b.tree.nodes;
-    atomicAdd(&count[root], count_single(b.keys, line, b.tree.unit[root], lane));
+    uint32_t unit = b.tree.unit[root], begin = b.keys.first[unit], single = 0;
+    /* Events on a tick of their own or the first there. */
+    for (uint32_t i = begin + lane; i < b.keys.first[unit + 1]; i += WARP)
+        single += i == begin ||
+                  line.key[line.by_unit[i]] != line.key[line.by_unit[i - 1]];
+    atomicAdd(&count[root], single);
     for (uint32_t node = root; node < b.tree.after[root];) {
         if (b.tree.child[node] == b.tree.child[node + 1]) {
             node++;
@@ -228,14 +195,23 @@ __device__ inline void walk_root(const null_batch &b, uint32_t surrogate, uint32
         }
         uint32_t level = b.tree.level[node], n;
         null_end *list = ends + b.place[level];
-        n = level == 0 ? list_root(b, line, node, lane, list)
-                       : list_child(b, line, node, lane, ends + b.place[level - 1],
-                                    length[level - 1], list);
+        if (level == 0) {
+            uint32_t begin = b.keys.first[b.tree.unit[node]];
+            n = b.keys.first[b.tree.unit[node] + 1] - begin;
+            for (uint32_t i = lane; i < n; i += WARP)
+                list[i] = single_end(b.keys, line, line.by_unit[begin + i]);
+        } else {
+            n = list_child(b, line, node, lane, ends + b.place[level - 1],
+                           length[level - 1], list);
+        }
         __syncwarp();
         if (lane == 0)
             length[level] = n;
-        if (n > 0)
-            count_children(b, line, node, lane, list, n, count);
+        for (uint32_t c = b.tree.child[node] + lane; n > 0 && c < b.tree.child[node + 1];
+             c += WARP) {
+            uint32_t child = b.tree.of[c];
+            count[child] = count_edge(edge_to(b.tree, b.keys, line, child), list, n);
+        }
         __syncwarp();
         node = n > 0 ? node + 1 : b.tree.after[node];
     }
@@ -370,8 +346,8 @@ class null_counter {
         null_tree &to = batch_.tree;
         size_t nodes = to.nodes = t.nodes;
         to.roots = t.roots;
-        keys_ = {layout.unit_bits, layout.tick_bits, layout.events, layout.units, t.bounds,
-                 nullptr, nullptr, plan_.trains.first};
+        keys_ = {layout.unit_bits, layout.tick_bits, layout.events, layout.units,
+                 t.bounds,         nullptr,          nullptr,       plan_.trains.first};
         own_.upload(&keys_.shift, layout.shift, layout.plan->trains.trials, stream_);
         own_.upload(&keys_.bound, t.bound, t.bounds, stream_);
         own_.upload(&to.unit, t.unit, nodes, stream_);
@@ -386,7 +362,8 @@ class null_counter {
         std::vector<uint32_t> longest(t.depth), place;
         for (uint32_t node = 0; node < t.nodes; node++)
             if (t.child[node] < t.child[node + 1])
-                longest[t.level[node]] = std::max(longest[t.level[node]], events_of(node));
+                longest[t.level[node]] =
+                    std::max(longest[t.level[node]], events_of(node));
         for (uint32_t events : longest) {
             place.push_back(batch_.room);
             if (events > UINT32_MAX - batch_.room)
@@ -416,7 +393,8 @@ class null_counter {
         size_t of_one = keys_.events * of_event +
                         (t.nodes + job_.episodes) * sizeof(uint32_t);
         size_t budget = std::min(free_memory() / 10 * 9, job_.options->max_memory);
-        size_t of_warp = (size_t) batch_.room * sizeof(null_end) + (batch_.levels + 1) * 4;
+        size_t of_warp =
+            (size_t) batch_.room * sizeof(null_end) + (batch_.levels + 1) * 4;
         size_t for_warps = std::min(budget / 2, LEAST_WARPS * of_warp) + SCRATCH / 4;
         double steps = 1;
         for (uint32_t i = 0; i < t.nodes; i++)

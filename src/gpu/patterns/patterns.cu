@@ -11,7 +11,6 @@ using gpu::pattern_end;
 using gpu::refusal;
 using gpu::root_range;
 
-constexpr double MEMORY_SHARE = 0.85;  /* of what is free on a device */
 constexpr uint32_t RANGES = 8;         /* of roots for each of several devices */
 
 /* One call's work. What it shares with the thread that waits is under the lock: that also
@@ -25,15 +24,6 @@ struct request {
     gpu::crew crew;
     std::mutex lock;
 };
-
-/* Bytes that may be held on a device, which may be named more than once. */
-double device_bytes(const request &r, int device)
-{
-    const int *devices = r.call->devices;
-    auto times = std::count(devices, devices + r.call->n_devices, device);
-    double free = MEMORY_SHARE * (double) gpu::free_memory();
-    return std::min(free, (double) r.search->budget->limit) / (double) times;
-}
 
 bool take_range(request *r, root_range *range)
 {
@@ -107,7 +97,9 @@ bool leave_out(request *r, const gpu::pattern_device &device, root_range range)
 void work_as_member(request *r, int number)
 {
     gpu::pattern_device device(*r->search, *r->recording, number,
-                               device_bytes(*r, number));
+                               gpu::bytes_for(number, r->call->devices,
+                                              r->call->n_devices,
+                                              r->search->budget->limit));
     double fetching = 0;
     root_range range;
     while (take_range(r, &range)) {
@@ -127,20 +119,6 @@ void work_as_member(request *r, int number)
     c->fetching = std::max(c->fetching, device.sorting + fetching);
 }
 
-/* Whether devices have room for the recording. */
-bool fits(const request &r, const gpu::pattern_job &job, double bytes)
-{
-    double bits = 4.0 * job.units * job.words, lists = 4.0 * job.places;
-    return r.recording->bins < (1u << 31) && bits + lists < 0.05 * bytes;
-}
-
-int poll_search(void *data, const char *stage, double done, double total)
-{
-    request *r = (request *) data;
-    std::lock_guard<std::mutex> hold(r->lock);
-    return syn_poll(r->search->watch, stage, done, total) != SYN_OK;
-}
-
 void mine(syn_gpu_patterns *call, syn_pattern_search *search)
 {
     gpu::check_request(call->devices, call->n_devices);
@@ -152,14 +130,23 @@ void mine(syn_gpu_patterns *call, syn_pattern_search *search)
     r.search = search;
     r.recording = &recording;
     gpu::check(cudaSetDevice(call->devices[0]));
-    double bytes = device_bytes(r, call->devices[0]);
+    double bytes = gpu::bytes_for(call->devices[0], call->devices, call->n_devices,
+                                  search->budget->limit);
     gpu::pattern_job job = gpu::make_job(*search, recording);
-    if (search->raster->events == 0 || !fits(r, job, bytes))
+    /* Whether devices have room for the recording. */
+    double bits = 4.0 * job.units * job.words, lists = 4.0 * job.places;
+    bool fits = recording.bins < (1u << 31) && bits + lists < 0.05 * bytes;
+    if (search->raster->events == 0 || !fits)
         return;
     uint32_t several = call->n_devices > 1 ? RANGES * (uint32_t) call->n_devices : 1;
     r.todo = gpu::cut_roots(job, recording, gpu::pattern_memory{bytes}.roots(), several);
     std::reverse(r.todo.begin(), r.todo.end());
-    syn_watch watch = {poll_search, &r};
+    auto poll = [](void *data, const char *stage, double done, double total) -> int {
+        request *of = (request *) data;
+        std::lock_guard<std::mutex> hold(of->lock);
+        return syn_poll(of->search->watch, stage, done, total) != SYN_OK;
+    };
+    syn_watch watch = {poll, &r};
     r.crew.start(call->devices, call->n_devices,
                  [&](int number) { work_as_member(&r, number); });
     r.crew.wait((uint32_t) search->shares, &watch, "units");

@@ -401,7 +401,8 @@ extern "C" syn_status syn_gpu_spectrum(const syn_spectrum_options *options,
     std::memset(out, 0, sizeof *out);
     std::memset(report, 0, sizeof *report);
     return gpu::status_of(reason, [&] {
-        gpu::request r = {options, devices, n_devices, watch, out, left, report, nullptr, {}};
+        gpu::request r = {options, devices, n_devices, watch, out,
+                          left,    report,  nullptr,   {}};
         find_maxima(&r);
     });
 }
