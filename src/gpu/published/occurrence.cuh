@@ -241,20 +241,12 @@ class occurrences final : public strategy {
     /* Searches, and then writes what was found, or what a second search finds. */
     size_t extend_by_counts(const step_job &job)
     {
-        bool in_order = compaction_ == SYN_GPU_IN_ORDER;
-        size_t threads = (size_t) n_ + 1;
-        if (in_order)
-            start(find_longer, threads, job, offset_, place_);
-        else
-            start(count_longer, threads, job, offset_);
+        uint32_t *begin = compaction_ == SYN_GPU_IN_ORDER ? place_ : nullptr;
+        start(find_longer, (size_t) n_ + 1, job, offset_, begin);
         scan(offset_, n_);
         size_t found = look().scanned;
-        if (found > room_)
-            return found;
-        if (in_order)
-            start(write_found, threads, job, offset_, place_, list_[1 - now_]);
-        else
-            start(search_and_write, threads, job, offset_, list_[1 - now_]);
+        if (found <= room_)
+            start(write_found, n_, job, offset_, begin, list_[1 - now_]);
         return found;
     }
 

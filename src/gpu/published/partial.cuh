@@ -144,14 +144,6 @@ struct take_job {
     const volatile uint32_t *stop;
 };
 
-__device__ inline uint32_t first_key_from(const unsigned long long *key, uint32_t n,
-                                          unsigned long long wanted)
-{
-    uint32_t begin = 0;
-    SYN_SEEK(uint32_t, at, begin, n, key[at] < wanted);
-    return begin;
-}
-
 /* A warp per candidate takes, by end, what starts after the last one taken has ended:
    the largest set. The lanes hold neighbours, and go on to the first that is free at
    once. */
@@ -162,8 +154,9 @@ __global__ void take_disjoint(SYN_GPU_JOB take_job job)
     uint32_t lane = threadIdx.x % WARP;
     if (candidate >= job.candidates)
         return;
-    unsigned long long wanted = candidate + (lane > 0);
-    uint32_t bound = first_key_from(job.list.key, job.n, wanted << job.shift);
+    unsigned long long wanted = (unsigned long long) (candidate + (lane > 0)) << job.shift;
+    uint32_t bound = 0;
+    SYN_SEEK(uint32_t, at, bound, job.n, job.list.key[at] < wanted);
     uint32_t begin = __shfl_sync(WHOLE_WARP, bound, 0),
              end = __shfl_sync(WHOLE_WARP, bound, 1);
     unsigned long long base = (unsigned long long) candidate << job.shift;
@@ -282,25 +275,10 @@ __global__ void pack_sparse(SYN_GPU_JOB step_job job, uint32_t width,
     to.other[offset[place]] = job.from.other[i];
 }
 
-/* ---- "count-scan-write": every thread searches twice ---- */
+/* ---- "count-scan-write": every thread searches twice; "in-order", ours: what the one
+   search has found is remembered ---- */
 
-__global__ void count_longer(SYN_GPU_JOB step_job job, uint32_t *count)
-{
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i <= job.n)
-        count[i] = i < job.n ? find_successors(job, i).n : 0;
-}
-
-__global__ void search_and_write(SYN_GPU_JOB step_job job, const uint32_t *offset,
-                                 partial_list to)
-{
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < job.n)
-        write_longer(job, i, find_successors(job, i), to, offset[i]);
-}
-
-/* ---- "in-order", ours: what the one search has found is remembered ---- */
-
+/* How many rows each finds and, in order, where these begin; else `begin` is null. */
 __global__ void find_longer(SYN_GPU_JOB step_job job, uint32_t *count, uint32_t *begin)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -310,17 +288,24 @@ __global__ void find_longer(SYN_GPU_JOB step_job job, uint32_t *count, uint32_t 
         return;
     found_rows found = job.back ? find_predecessors(job, i) : find_successors(job, i);
     count[i] = found.n;
-    begin[i] = found.begin;
+    if (begin)
+        begin[i] = found.begin;
 }
 
 __global__ void write_found(SYN_GPU_JOB step_job job, const uint32_t *offset,
                             const uint32_t *begin, partial_list to)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= job.n || offset[i] == offset[i + 1])
+    if (i >= job.n || (begin && offset[i] == offset[i + 1]))
         return;
-    unsigned long long candidate = job.from.key[i] >> job.shift << job.shift;
-    write_longer(job, i, {candidate, begin[i], offset[i + 1] - offset[i]}, to, offset[i]);
+    found_rows found;
+    if (begin) {
+        unsigned long long candidate = job.from.key[i] >> job.shift << job.shift;
+        found = {candidate, begin[i], offset[i + 1] - offset[i]};
+    } else {
+        found = find_successors(job, i);
+    }
+    write_longer(job, i, found, to, offset[i]);
 }
 
 /* ---- thinning ---- */

@@ -128,7 +128,7 @@ __device__ inline void report(const report_view &to, bool wanted, uint32_t id,
         return;
     if (lane == 0)
         first = atomicAdd(to.n, (uint32_t) __popc(who));
-    first = __shfl_sync(WHOLE_WARP, first, 0) + __popc(who & ((1u << lane) - 1));
+    first = __shfl_sync(WHOLE_WARP, first, 0) + __popc(who & lanes_below());
     if (wanted && first < to.room)
         to.to[first] = {id, place, count};
 }
@@ -225,7 +225,7 @@ __device__ inline void extend_list(const move_job &job, const kept_view &k, end_
         }
         uint32_t who = __ballot_sync(WHOLE_WARP, valid);
         if (valid)
-            own->at(tail + __popc(who & ((1u << lane) - 1))) = one;
+            own->at(tail + __popc(who & lanes_below())) = one;
         tail += __popc(who);
         at += n;
     }

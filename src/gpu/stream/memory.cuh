@@ -102,30 +102,30 @@ class pool {
     }
 
 public:
-    /* At least so many bytes. What they hold is anything. */
-    void *take(syn_budget *budget, size_t bytes)
+    /* Room for n things, or more. What it holds is anything. */
+    template <class T> T *take(syn_budget *budget, size_t n)
     {
-        int c = class_of(bytes);
+        int c = class_of(n * sizeof(T));
         size_t room = (size_t) 1 << c;
         if (!idle_[c].empty()) {
             void *out = idle_[c].back();
             idle_[c].pop_back();
-            return out;
+            return (T *) out;
         }
         if (left_ < room)
             add_chunk(budget, room);
         void *out = next_;
         next_ += room;
         left_ -= room;
-        return out;
+        return (T *) out;
     }
 
-    /* Gives back what was taken for so many bytes. Others get it only after settle(), to
+    /* Gives back what was taken for n things. Others get it only after settle(), to
        be called when all work that uses it has been queued. */
-    void give(void *data, size_t bytes)
+    template <class T> void give(T *data, size_t n)
     {
         if (data)
-            limbo_.push_back({data, class_of(bytes)});
+            limbo_.push_back({data, class_of(n * sizeof(T))});
     }
 
     void settle()

@@ -94,11 +94,11 @@ class window {
 
     /* ---- sending it ---- */
 
-    void copy(void *to, const void *from, size_t bytes)
+    template <class T> void copy(T *to, const T *from, size_t n)
     {
-        if (bytes > 0)
+        if (n > 0)
             copies_.push_back({(uint32_t *) to, (const uint32_t *) from,
-                               (uint32_t) (bytes / sizeof(uint32_t))});
+                               (uint32_t) (n * sizeof(T) / sizeof(uint32_t))});
     }
 
     /* Moves come first: all that follows is of where candidates stand after them. */
@@ -120,20 +120,19 @@ class window {
         held_kept &own = own_[id];
         if (k.n > own.room) {
             uint32_t room = power_of_two(k.n, 8);
-            uint32_t *count =
-                (uint32_t *) pool_.take(&s->budget, 2 * (size_t) room * sizeof *count);
-            copy(count, own.count, k.counted * sizeof *count);
-            copy(count + room, own.count + own.room, k.counted * sizeof *count);
-            pool_.give(own.count, 2 * (size_t) own.room * sizeof *count);
+            uint32_t *count = pool_.take<uint32_t>(&s->budget, 2 * (size_t) room);
+            copy(count, own.count, k.counted);
+            copy(count + room, own.count + own.room, k.counted);
+            pool_.give(own.count, 2 * (size_t) own.room);
             own.count = count;
             own.room = room;
         }
         if (k.size > 1 && own.ends_room == 0) {
             own.ends_room = unit_[k.unit].room;
-            own.ends = (end *) pool_.take(&s->budget, own.ends_room * sizeof(end));
+            own.ends = pool_.take<end>(&s->budget, own.ends_room);
             end_list *list = stage_.put<end_list>(1);
             *list = {own.ends, own.ends_room - 1, 0, 0, 0, 0, 0};
-            copy(list_.get() + units_ + id, list, sizeof *list);
+            copy(list_.get() + units_ + id, list, 1);
         }
     }
 
@@ -148,14 +147,14 @@ class window {
         own.slots_sent = batch_;
         if (k.slots > own.slot_room) {
             uint32_t room = power_of_two(k.slots, 16);
-            pool_.give(own.slot, own.slot_room * sizeof(uint32_t));
+            pool_.give(own.slot, own.slot_room);
             own.slot_room = 0;
-            own.slot = (uint32_t *) pool_.take(&s->budget, room * sizeof(uint32_t));
+            own.slot = pool_.take<uint32_t>(&s->budget, room);
             own.slot_room = room;
         }
         uint32_t *slot = stage_.put<uint32_t>(k.slots);
         std::copy_n(k.slot, k.slots, slot);
-        copy(own.slot, slot, k.slots * sizeof *slot);
+        copy(own.slot, slot, k.slots);
     }
 
     void send_kept(syn_stream *s, uint32_t id)
@@ -169,22 +168,12 @@ class window {
             return s->kept[of].size == 1 ? s->kept[of].unit : units_ + of;
         };
         const held_kept &own = own_[id];
+        bool longer = k.size > 1;
         kept_view *to = stage_.put<kept_view>(1);
-        *to = {};
-        to->size = k.size;
-        to->interval = k.interval;
-        to->list = list_of(id);
-        to->unit = k.unit;
-        if (k.size > 1) {
-            to->parent = list_of(k.parent);
-            to->suffix = list_of(k.suffix);
-        }
-        to->n = k.n;
-        to->counted = k.counted;
-        to->count = own.count;
-        to->free = own.count + own.room;
-        to->slot = own_[k.suffix].slot;
-        copy(kept_.get() + id, to, sizeof *to);
+        *to = {k.size, k.interval, list_of(id), longer ? list_of(k.parent) : 0,
+               longer ? list_of(k.suffix) : 0, k.unit, k.n, k.counted, own.count,
+               own.count + own.room, own_[k.suffix].slot};
+        copy(kept_.get() + id, to, 1);
     }
 
     /* Which episodes have candidates, size after size. */
@@ -352,8 +341,8 @@ class window {
                                   std::vector<list_move> *moves)
     {
         auto grow = [&](uint32_t list, end **ends, uint32_t *old) {
-            end *to = (end *) pool_.take(&s->budget, room * sizeof(end));
-            pool_.give(*ends, *old * sizeof(end));
+            end *to = pool_.take<end>(&s->budget, room);
+            pool_.give(*ends, *old);
             moves->push_back({list, room - 1, to});
             *ends = to;
             *old = room;
@@ -479,9 +468,9 @@ public:
         if (id >= own_.size())
             return;
         held_kept &own = own_[id];
-        pool_.give(own.count, 2 * (size_t) own.room * sizeof(uint32_t));
-        pool_.give(own.slot, own.slot_room * sizeof(uint32_t));
-        pool_.give(own.ends, own.ends_room * sizeof(end));
+        pool_.give(own.count, 2 * (size_t) own.room);
+        pool_.give(own.slot, own.slot_room);
+        pool_.give(own.ends, own.ends_room);
         bool touched = own.touched, uncounted = own.uncounted;
         own = held_kept();
         own.touched = touched;
