@@ -140,19 +140,6 @@ struct searcher : warp_room<searcher, SPECTRUM_NEAR> {
         return reach > size && windows > my->least[reach] && reach >= needed(size, units);
     }
 
-    /* Raises the maxima of patterns of `size` items and fewer. */
-    __device__ void raise(uint32_t size, uint32_t windows) const
-    {
-        uint32_t *known = maxima();
-#pragma unroll 1
-        for (uint32_t z = task.min_spikes + lane; z <= size; z += WARP)
-            if (my->least[z] < windows) {
-                my->least[z] = windows == task.max_count ? SPECTRUM_DONE : windows;
-                atomicMax(known + z, windows);
-            }
-        __syncwarp();
-    }
-
     /* Meets a set; bins() lists where its windows open. False when neither it nor any
        larger one below it counts. */
     template <class F>
@@ -170,7 +157,15 @@ struct searcher : warp_room<searcher, SPECTRUM_NEAR> {
         if (task.checked &&
             !set_counts(task, batch, my->surrogate, my->duration, size, bins(), windows))
             return task.strict || task.limited;
-        raise(size, windows);
+        /* Raises the maxima of patterns of so many items and fewer. */
+        uint32_t *known = maxima();
+#pragma unroll 1
+        for (uint32_t z = task.min_spikes + lane; z <= size; z += WARP)
+            if (my->least[z] < windows) {
+                my->least[z] = windows == task.max_count ? SPECTRUM_DONE : windows;
+                atomicMax(known + z, windows);
+            }
+        __syncwarp();
         return true;
     }
 };
@@ -369,19 +364,6 @@ __device__ inline void add_items(const searcher &s, const mask_list<WORDS> &list
     }
 }
 
-/* How many of the items from `begin` on are in more than `least` windows of `set`. */
-template <int WORDS>
-__device__ inline uint32_t count_shared(const searcher &s, const mask_list<WORDS> &list,
-                                        uint32_t begin, uint32_t end,
-                                        const window_mask<WORDS> &set, uint32_t least)
-{
-    uint32_t found = 0;
-#pragma unroll 1
-    for (uint32_t k = begin + s.lane; k < end; k += WARP)
-        found += (list.mask[k] & set).count() > least;
-    return warp_sum(found);
-}
-
 /* Where the windows of a set open. */
 template <int WORDS>
 __device__ inline const uint32_t *list_bins(const searcher &s,
@@ -415,7 +397,10 @@ __device__ inline bool mask_child(const searcher &s, const mask_node &node,
     child->mark = *top;
     child->size = node.size + 1;
     child->units = s.add_unit(node.units, list.item[t]);
-    child->room = count_shared(s, list, t + 1, node.listed, set, enough);
+#pragma unroll 1
+    for (uint32_t k = t + 1 + s.lane; k < node.listed; k += WARP)
+        child->room += (list.mask[k] & set).count() > enough;
+    child->room = warp_sum(child->room);
     uint32_t most = child->size + child->room, least;
     child->reach = most < node.reach ? most : node.reach;
     least = s.my->least[child->reach];

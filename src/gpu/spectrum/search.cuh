@@ -476,22 +476,10 @@ __device__ inline void begin_root(const searcher &s, uint32_t root, uint32_t par
     s.visit(1, node.units, node.windows, [&] { return bin; });
 }
 
-/* Whether a part of a root has anything for the search with such masks. The root itself
-   goes with those that have too many windows for masks. */
-template <int WORDS>
-__device__ inline bool has_task(const searcher &s, size_t k, uint32_t part)
-{
-    const spectrum_task &task = s.task;
-    uint32_t j = part * SPECTRUM_TOGETHER + s.lane;
-    bool mine = s.lane < SPECTRUM_TOGETHER && j < s.batch.listed[k] &&
-                is_for<WORDS>(s.batch.count[k * task.row_words * 32 + j]);
-    bool itself = WORDS == 0 && part == 0 &&
-                  s.batch.windows[k] >= task.min_count;
-    return __any_sync(WHOLE_WARP, mine || itself);
-}
-
-/* Takes the next task that is not empty; false when there are no more. Roots with most
-   windows come first, so that all warps end at about the same time. */
+/* Takes the next task that has anything for the search with such masks; false when
+   there are no more. The root itself goes with those that have too many windows for
+   masks. Roots with most windows come first, so that all warps end at about the same
+   time. */
 template <int WORDS>
 __device__ inline bool take_task(const searcher &s, const spectrum_queue &queue)
 {
@@ -513,7 +501,11 @@ __device__ inline bool take_task(const searcher &s, const spectrum_queue &queue)
         uint32_t part = (uint32_t) (within % parts);
         size_t k = (size_t) surrogate * task.units + root;
         /* Another warp may be giving the surrogate up: all lanes must hear the same. */
-        if (!has_task<WORDS>(s, k, part) ||
+        uint32_t j = part * SPECTRUM_TOGETHER + s.lane;
+        bool mine = s.lane < SPECTRUM_TOGETHER && j < s.batch.listed[k] &&
+                    is_for<WORDS>(s.batch.count[k * task.row_words * 32 + j]);
+        bool itself = WORDS == 0 && part == 0 && s.batch.windows[k] >= task.min_count;
+        if (!__any_sync(WHOLE_WARP, mine || itself) ||
             __any_sync(WHOLE_WARP, s.batch.failed[surrogate]))
             continue;
         __syncwarp();

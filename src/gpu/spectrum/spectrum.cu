@@ -104,34 +104,24 @@ class spectrum_device {
                TREE_WARPS;
     }
 
-    /* Bytes that each surrogate of a batch takes. */
-    double surrogate_bytes() const
-    {
-        double events = task_.events, units = task_.units, words = task_.row_words;
-        return events * (12 + 4 * words) + 4 * units * task_.words +
-               units * (8 + 256 * words) + 4.0 * task_.durations * SPECTRUM_SIZES;
-    }
-
-    /* Words that a node of the unit with most spikes, and what it is made from, may
-       take; mostly far less. */
-    double node_words() const
-    {
-        const syn_trains &t = o_.plan->trains;
-        double most = 0;
-        for (uint32_t u = 0; u < t.units; u++)
-            most = std::max<double>(most, t.first[u + 1] - t.first[u]);
-        return most * (3 + task_.row_words) + 512.0 * task_.row_words + 1024;
-    }
-
+    /* Room for a node of the unit with most spikes, and what it is made from: mostly it
+       takes far less. Then for as many surrogates as fit. */
     void plan_memory(uint32_t wanted)
     {
         size_t free = free_memory();
-        double have = SPECTRUM_SHARE * free, each = surrogate_bytes();
+        double have = SPECTRUM_SHARE * free, units = task_.units, words = task_.row_words;
+        double each = task_.events * (12 + 4 * words) + 4 * units * task_.words +
+                      units * (8 + 256 * words) + 4.0 * task_.durations * SPECTRUM_SIZES;
+        double longest = 0;
+        const uint32_t *first = o_.plan->trains.first;
+        for (uint32_t u = 0; u < task_.units; u++)
+            longest = std::max<double>(longest, first[u + 1] - first[u]);
+        double node = longest * (3 + task_.row_words) + 512.0 * task_.row_words + 1024;
         double makers = std::min<double>(SPECTRUM_MAKERS, (double) wanted * task_.units);
         double fixed = (double) warps() * sizeof(warp_state) +
                        4 * makers * o_.plan->scratch;
         double left = have - fixed;
-        double room = std::min({1.5 * node_words(), 0.3 * left / warps() / 4, 1e9});
+        double room = std::min({1.5 * node, 0.3 * left / warps() / 4, 1e9});
         queue_.room = (uint32_t) std::max(1024.0, room) / 4 * 4;  /* whole 16 bytes */
         left -= 4.0 * warps() * queue_.room;
         if (left < each)
@@ -216,26 +206,6 @@ class spectrum_device {
         }
     }
 
-    void fetch_maxima()
-    {
-        size_t n = batch_.n;
-        maximum_found_.resize(n * task_.durations * SPECTRUM_SIZES);
-        failed_found_.resize(n);
-        fetch(maximum_found_.data(), batch_.maximum, maximum_found_.size(), stream_);
-        fetch(failed_found_.data(), batch_.failed, n, stream_);
-        wait_for(stream_);
-    }
-
-    void count_sets()
-    {
-        std::vector<uint64_t> sets(warps());
-        check(cudaMemcpy2D(sets.data(), sizeof(uint64_t), &queue_.state->sets,
-                           sizeof(warp_state), sizeof(uint64_t), warps(),
-                           cudaMemcpyDeviceToHost));
-        for (uint64_t one : sets)
-            sets_ += (double) one;
-    }
-
 public:
     double making = 0, searching = 0;  /* seconds */
 
@@ -278,8 +248,17 @@ public:
         searching += seconds_now() - made;
         if (stop)
             return false;
-        fetch_maxima();
-        count_sets();
+        maximum_found_.resize(n * task_.durations * SPECTRUM_SIZES);
+        failed_found_.resize(n);
+        std::vector<uint64_t> sets(warps());
+        fetch(maximum_found_.data(), batch_.maximum, maximum_found_.size(), stream_);
+        fetch(failed_found_.data(), batch_.failed, n, stream_);
+        check(cudaMemcpy2DAsync(sets.data(), sizeof(uint64_t), &queue_.state->sets,
+                                sizeof(warp_state), sizeof(uint64_t), warps(),
+                                cudaMemcpyDeviceToHost, stream_));
+        wait_for(stream_);
+        for (uint64_t one : sets)
+            sets_ += (double) one;
         return true;
     }
 };
@@ -298,23 +277,6 @@ struct request {
     crew *crew;
     std::mutex lock;      /* of the report */
 };
-
-void check_options(const request &r)
-{
-    const syn_pattern_options &p = *r.options->patterns;
-    check_request(r.devices, r.n_devices);
-    if (p.min_units >= SPECTRUM_SIZES || p.min_spikes >= SPECTRUM_SIZES)
-        throw refusal(SYN_TOO_LARGE, "GPUs count patterns of fewer than %d spikes",
-                      (int) SPECTRUM_SIZES);
-}
-
-/* No spikes, or no pattern that could pass. */
-bool is_empty(const syn_spectrum_options &o)
-{
-    const syn_pattern_options &p = *o.patterns;
-    return o.n == 0 || o.plan->trains.events == 0 || p.min_units > p.max_spikes ||
-           p.min_spikes > p.max_spikes || p.min_count > p.max_count;
-}
 
 /* From maxima of all sizes to those there are. */
 void store_row(const uint32_t *maximum, uint32_t durations, uint32_t min_spikes,
@@ -367,14 +329,20 @@ void work_as_member(request *r, const spectrum_order &order, int number)
 void find_maxima(request *r)
 {
     const syn_spectrum_options &o = *r->options;
-    check_options(*r);
+    const syn_pattern_options &p = *o.patterns;
+    check_request(r->devices, r->n_devices);
+    if (p.min_units >= SPECTRUM_SIZES || p.min_spikes >= SPECTRUM_SIZES)
+        throw refusal(SYN_TOO_LARGE, "GPUs count patterns of fewer than %d spikes",
+                      (int) SPECTRUM_SIZES);
     r->out->n = o.n;
     r->out->durations = o.by_duration ? o.patterns->window : 1;
     r->out->row = (syn_spectrum_row *) std::calloc((size_t) o.n + 1, sizeof *r->out->row);
     if (!r->out->row)
         throw std::bad_alloc();
     std::memset(r->left, 0, o.n);
-    if (is_empty(o))
+    /* No spikes, or no pattern that could pass. */
+    if (o.n == 0 || o.plan->trains.events == 0 || p.min_units > p.max_spikes ||
+        p.min_spikes > p.max_spikes || p.min_count > p.max_count)
         return;
     device_scope scope;
     double begun = seconds_now();
