@@ -7,6 +7,7 @@
 #include "gpu/base/outcome.cuh"
 
 #include <map>
+#include <type_traits>
 #include <vector>
 
 namespace gpu {
@@ -128,6 +129,16 @@ public:
         return sum;
     }
 };
+
+/* Calls run(number) with the first of some numbers that is no less than `wanted`, as a
+   type; the last stands for all that are larger. */
+template <int FIRST, int... LARGER, class F> void with_number(size_t wanted, F run)
+{
+    if constexpr (sizeof...(LARGER) > 0)
+        if (wanted > FIRST)
+            return with_number<LARGER...>(wanted, run);
+    run(std::integral_constant<int, FIRST>());
+}
 
 /* Runs the work of a door: its status, and the reason of an error as SYN_GPU_TEXT bytes
    of `reason`. */

@@ -68,20 +68,6 @@ __device__ inline uint32_t sum_of_tiles_before(const number_job &job, uint32_t t
     return sum;
 }
 
-/* The level cannot be made where something found did not fit: then it has no nodes, and
-   what follows does nothing until the host has made room. */
-__device__ inline void end_numbering(const number_job &job, uint32_t nodes,
-                                     uint32_t items, uint32_t total)
-{
-    bool fits = total <= job.next.room && job.head->found <= job.count_room &&
-                job.head->list_ends <= job.end_room &&
-                ends_expected(*job.head, total) <= job.next_room;
-    job.here.base[items] = total;
-    job.here.child[nodes] = total;
-    *job.new_head = {};
-    *job.next.nodes = fits ? total : 0;
-}
-
 /* By all blocks, of NUMBER_WARPS each. A block waits for tiles that it has had itself, or
    that blocks before it have begun. */
 __device__ inline void number_items(const number_job &job)
@@ -128,8 +114,18 @@ __device__ inline void number_items(const number_job &job)
             }
             before += n[i];
         }
-        if (tile == tiles - 1 && threadIdx.x == 0)
-            end_numbering(job, nodes, items, sum_before + total);
+        /* The level cannot be made where something found did not fit: then it has no
+           nodes, and what follows does nothing until the host has made room. */
+        if (tile == tiles - 1 && threadIdx.x == 0) {
+            total += sum_before;
+            bool fits = total <= job.next.room && job.head->found <= job.count_room &&
+                        job.head->list_ends <= job.end_room &&
+                        ends_expected(*job.head, total) <= job.next_room;
+            job.here.base[items] = total;
+            job.here.child[nodes] = total;
+            *job.new_head = {};
+            *job.next.nodes = fits ? total : 0;
+        }
         __syncthreads();
     }
 }
@@ -159,17 +155,6 @@ struct tally_of_candidates {
     unsigned long long all, own;
 };
 
-/* Nothing follows a new node yet. */
-__device__ inline void clear_node(const level_view &level, uint32_t node,
-                                  uint32_t columns, int width)
-{
-    for (uint32_t i = node * columns; i < (node + 1) * columns; i++) {
-        level.children[i] = 0;
-        for (int j = 0; j < width; j++)
-            level.mask[(size_t) i * width + j] = 0;
-    }
-}
-
 /* Children in order of (parent, column, symbol), as `base` numbers them. A child's
    suffix is the child of its parent's suffix that the same step leads to. */
 template <int K>
@@ -198,7 +183,12 @@ __device__ void fill_item(const fill_job &job, uint32_t item, tally_of_candidate
             job.next.count[id] = counts[slot++];
             uint32_t candidates = job.here.base[(suffix + 1) * n] -
                                   job.here.base[suffix * n];
-            clear_node(job.next, id, n, K);
+            for (uint32_t i = id * n; i < (id + 1) * n;
+                 i++) { /* nothing follows it yet */
+                job.next.children[i] = 0;
+                for (int w = 0; w < K; w++)
+                    job.next.mask[(size_t) i * K + w] = 0;
+            }
             sum->all += candidates;
             sum->own += job.share.takes(id, length) ? candidates : 0;
             id++;
@@ -360,14 +350,6 @@ __device__ inline void deliver(const fill_job &job, uint32_t nodes, uint32_t par
     }
 }
 
-/* Tells the host that level `size` is there, by one thread. */
-template <class W> __device__ void publish(const ahead_job<W> &job, uint32_t size)
-{
-    job.seen[(size - 1) % HEADERS] = job.headers[(size - 1) % HEADERS];
-    __threadfence_system();
-    *(volatile uint32_t *) job.progress = size;
-}
-
 /* All blocks are there at the same time. Their dynamic shared memory is for the ends that
    they count along, and for the lists that their warps stage. */
 template <int K, class T, class W>
@@ -409,8 +391,11 @@ __global__ void __launch_bounds__(AHEAD_WARPS * WARP, 2)
             if (meet_all_blocks(job.meeting, stop))
                 return;
         }
-        if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0)
-            publish(job, size);
+        if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) {  /* tells the host */
+            job.seen[(size - 1) % HEADERS] = job.headers[(size - 1) % HEADERS];
+            __threadfence_system();
+            *(volatile uint32_t *) job.progress = size;
+        }
         if (nodes == 0 || size == job.to || job.room - used < words)
             return;
         used += words;

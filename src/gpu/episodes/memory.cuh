@@ -55,12 +55,6 @@ public:
 
     unsigned size() const { return size_; }
 
-    /* How many members share a member's device. */
-    unsigned on_device_of(unsigned me) const
-    {
-        return (unsigned) std::count(device, device + size_, device[me]);
-    }
-
     bool broken() const { return broken_.load(); }
 
     void fail(std::exception_ptr why)
@@ -71,11 +65,8 @@ public:
         broken_.store(true);
     }
 
-    void rethrow() const
-    {
-        if (first_)
-            std::rethrow_exception(first_);
-    }
+    /* The first error, or nothing. */
+    std::exception_ptr first() const { return first_; }
 
     /* Returns when all members are here. They come from work that took about as long, so
        that sleeping would cost more than looking again; `idle` is called meanwhile. */
@@ -620,12 +611,7 @@ protected:
     /* Calls run(width), the width as a type. */
     template <class F> void by_width(F run)
     {
-        switch (width_) {
-        case 1: return run(std::integral_constant<int, 1>{});
-        case 2: return run(std::integral_constant<int, 2>{});
-        case 4: return run(std::integral_constant<int, 4>{});
-        default: run(std::integral_constant<int, MOST_WIDTH>{});
-        }
+        with_number<1, 2, 4, MOST_WIDTH>((size_t) width_, run);
     }
 
 public:
@@ -649,8 +635,10 @@ public:
         int shared = attribute_of(device, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
         if (attribute_of(device, cudaDevAttrCooperativeLaunch))
             together_ = (size_t) shared >= 2 * MOST_OF_BLOCK ? 2 : 1;
+        auto members =
+            std::count(fellows->device, fellows->device + fellows->size(), device);
         /* Asked for once: the answer takes as long as a kernel. */
-        size_t free_bytes = free_memory() / 16 * 15 / team_->on_device_of(me_);
+        size_t free_bytes = free_memory() / 16 * 15 / members;
         allowance_ = std::min(free_bytes, options_->max_memory);
     }
 };

@@ -91,7 +91,8 @@ template <class T> void mine_as_team(request *work, const int *devices, unsigned
     }
     for (std::thread &other : others)
         other.join();
-    team.rethrow();
+    if (team.first())
+        std::rethrow_exception(team.first());
 }
 
 /* Windows turn out too wide only when they have been found. */
@@ -105,14 +106,6 @@ template <class T> void mine_at_least(request *work, const int *devices, unsigne
         else if constexpr (sizeof(T) == 2)
             mine_at_least<uint32_t>(work, devices, n);
     }
-}
-
-/* A level that says its parents have no children. */
-void end_levels(syn_episodes *out)
-{
-    syn_episode_level *last = &out->level[out->n_levels - 1];
-    std::memset(last->child, 0, (last->n + 1) * sizeof(uint32_t));
-    gpu::drop_empty_level(out);
 }
 
 void mine_on(request *work, const int *devices, int n)
@@ -129,7 +122,7 @@ void mine_on(request *work, const int *devices, int n)
                       (int) SYN_GPU_UNITS);
     if (units > 0 && work->options->n_intervals > 0 && work->options->max_size > 1)
         mine_at_least<uint8_t>(work, devices, (unsigned) n);
-    end_levels(work->out);
+    gpu::end_levels(work->out);
 }
 
 }  // namespace

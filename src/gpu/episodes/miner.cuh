@@ -96,7 +96,7 @@ template <class T> class miner : public mining {
         if (has_table_) {
             occupancy windows = look_at_windows();
             has_table_ = table_pays(windows.mean);
-            /* Others may be still wider: see check_windows(). */
+            /* Others may be still wider: see mine(). */
             if (has_table_ && windows.most > (T) -1)
                 throw too_wide{};
         }
@@ -192,10 +192,13 @@ template <class T> class miner : public mining {
     {
         while (resident_ == size - 1) {
             wait(size - 1, 0, 0);
-            if (stalled(size))
-                go_back(size);
-            else if (made_ahead(size))
+            if (stalled(size)) {  /* what was begun has come to nothing: forgets it */
+                wait_for(stream_);
+                begun_ = size - 1;
+                ahead_to_ = std::min(ahead_to_, begun_);
+            } else if (made_ahead(size)) {
                 follow(size);
+            }
             if (have_lists(size)) {
                 uint32_t found = slots_for(size, seen(size - 1).found);
                 if (found <= counts(size).room())
@@ -216,8 +219,11 @@ template <class T> class miner : public mining {
     {
         uint32_t found = 0;
         std::vector<std::vector<uint32_t>> child(size);
-        for (size_t k = resident_; k + 1 < size; k++)
-            child[k] = children_of(k);
+        for (size_t k = resident_; k + 1 < size; k++) {
+            child[k].resize((size_t) view(k).n + 1);
+            fetch(child[k].data(), view(k).child, child[k].size(), stream_);
+        }
+        wait_for(stream_);
         part_.clear();
         part_.resize(size);
         array<uint2>().swap(lists_[(resident_ + 1) % 2]);
@@ -409,14 +415,6 @@ template <class T> class miner : public mining {
                 ends_expected(last, last.found) > list(size).room());
     }
 
-    /* What was begun from `size` on has come to nothing: forgets it. */
-    void go_back(size_t size)
-    {
-        wait_for(stream_);
-        begun_ = size - 1;
-        ahead_to_ = std::min(ahead_to_, begun_);
-    }
-
     /* ---- the whole ---- */
 
     /* Makes the level of `found` nodes, and their lists where all of them fit, unless
@@ -445,14 +443,6 @@ template <class T> class miner : public mining {
         view(size).n = found;
         if (lists)
             resident_ = size;
-    }
-
-    /* What is too wide was made, but is wrong. */
-    void check_windows(const header &first) const
-    {
-        constexpr uint32_t most = (T) -1;
-        if (first.reach >= 65535 || (has_table_ && first.widest > most))
-            throw too_wide{};
     }
 
 public:
@@ -509,8 +499,10 @@ public:
             collect(size - 1);
             uint32_t found = count(size);
             const header &below = seen(size - 1);
-            if (size == 2 && sizeof(T) < 4)
-                check_windows(below);
+            /* What is too wide was made, but is wrong. */
+            if (size == 2 && sizeof(T) < 4 &&
+                (below.reach >= 65535 || (has_table_ && below.widest > (T) -1)))
+                throw too_wide{};
             if (size > 2) {
                 candidates = below.candidates;
                 counted = below.own;

@@ -30,22 +30,6 @@ inline void *allocate_array(size_t bytes)
     return std::malloc(bytes);
 }
 
-inline void allocate(syn_episode_level *level, size_t n)
-{
-    size_t bytes = (n + 1) * sizeof(uint32_t);
-    std::memset(level, 0, sizeof *level);
-    level->n = n;
-    uint32_t **all[] = {&level->parent, &level->suffix, &level->unit, &level->interval,
-                        &level->count, &level->child};
-    for (uint32_t **one : all)
-        *one = (uint32_t *) allocate_array(bytes);
-    for (uint32_t **one : all)
-        if (!*one)
-            throw refusal(SYN_NO_MEMORY, "the episodes do not fit in host memory");
-    if (n == 0)
-        level->child[0] = 0;
-}
-
 /* The new level is part of `episodes` before it can fail, and so freed with them. */
 inline syn_episode_level *append_level(syn_episodes *episodes, size_t n)
 {
@@ -56,14 +40,25 @@ inline syn_episode_level *append_level(syn_episodes *episodes, size_t n)
     episodes->level = (syn_episode_level *) level;
     syn_episode_level *last = &episodes->level[episodes->n_levels++];
     std::memset(last, 0, sizeof *last);
-    allocate(last, n);
+    last->n = n;
+    uint32_t **all[] = {&last->parent, &last->suffix, &last->unit, &last->interval,
+                        &last->count, &last->child};
+    for (uint32_t **one : all)
+        *one = (uint32_t *) allocate_array((n + 1) * sizeof(uint32_t));
+    for (uint32_t **one : all)
+        if (!*one)
+            throw refusal(SYN_NO_MEMORY, "the episodes do not fit in host memory");
+    if (n == 0)
+        last->child[0] = 0;
     return last;
 }
 
-/* The last level is empty when nothing of that size is frequent: it only says so. */
-inline void drop_empty_level(syn_episodes *episodes)
+/* The nodes of the last level have no children. It is empty when nothing of that size is
+   frequent: then it only says so, and goes. */
+inline void end_levels(syn_episodes *episodes)
 {
     syn_episode_level *last = &episodes->level[episodes->n_levels - 1];
+    std::memset(last->child, 0, (last->n + 1) * sizeof(uint32_t));
     if (last->n > 0 || last->candidates > 0)
         return;
     void *all[] = {last->parent, last->suffix, last->unit, last->interval, last->count,
@@ -211,14 +206,6 @@ protected:
                    stream_, job);
         });
         check(cudaEventRecord(filled_, stream_));
-    }
-
-    std::vector<uint32_t> children_of(size_t k)
-    {
-        std::vector<uint32_t> child((size_t) view(k).n + 1);
-        fetch(child.data(), view(k).child, child.size(), stream_);
-        wait_for(stream_);
-        return child;
     }
 
     /* ---- results ---- */

@@ -8,7 +8,6 @@
 #include <cub/device/device_scan.cuh>
 
 #include <algorithm>
-#include <type_traits>
 #include <vector>
 
 namespace gpu {
@@ -70,21 +69,11 @@ inline std::vector<segment> cut_segments(const syn_recording *r, int64_t span,
 
 /* ---- kernels for the size of episodes ---- */
 
-/* Calls `run` with the first of some sizes, the last of which is that of all larger
-   ones. */
-template <int ROOM, int... LARGER, class F> void with_room_of(uint32_t size, F run)
-{
-    if constexpr (sizeof...(LARGER) > 0)
-        if (size > ROOM)
-            return with_room_of<LARGER...>(size, run);
-    run(std::integral_constant<int, ROOM>());
-}
-
 /* Calls `run` with the number of events that machines for episodes of `size` are made
    for. */
 template <class F> void with_room(uint32_t size, F run)
 {
-    with_room_of<2, 3, 4, 5, 6, 7, 8, 16, SYN_GPU_SIZES>(size, run);
+    with_number<2, 3, 4, 5, 6, 7, 8, 16, SYN_GPU_SIZES>(size, run);
 }
 
 /* ---- counting ---- */
@@ -216,7 +205,7 @@ class machine_counter final : public strategy {
                    segments_, counts_, near ? nullptr : all);
         });
         /* This is run little, and so made in fewer versions. */
-        with_room_of<4, 8, SYN_GPU_SIZES>(batch.size, [&](auto room) {
+        with_number<4, 8, SYN_GPU_SIZES>(batch.size, [&](auto room) {
             launch(stitch_segments<decltype(room)::value>, one, stream_, in_, batch,
                    segments_, n, counts_, all);
         });

@@ -154,7 +154,8 @@ __global__ void take_disjoint(SYN_GPU_JOB take_job job)
     uint32_t lane = threadIdx.x % WARP;
     if (candidate >= job.candidates)
         return;
-    unsigned long long wanted = (unsigned long long) (candidate + (lane > 0)) << job.shift;
+    unsigned long long wanted = (unsigned long long) (candidate + (lane > 0))
+                                << job.shift;
     uint32_t bound = 0;
     SYN_SEEK(uint32_t, at, bound, job.n, job.list.key[at] < wanted);
     uint32_t begin = __shfl_sync(WHOLE_WARP, bound, 0),
