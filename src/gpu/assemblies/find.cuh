@@ -1,7 +1,6 @@
 /* The kernels that find peaks: blocks take pairs of units one after the other, and what
    they found is put in order. */
-#ifndef SYN_GPU_ASSEMBLIES_FIND_CUH
-#define SYN_GPU_ASSEMBLIES_FIND_CUH
+#pragma once
 
 #ifndef SYN_EVERYWHERE
 #define SYN_EVERYWHERE static __host__ __device__ inline
@@ -535,5 +534,3 @@ __global__ void gather_peaks(SYN_GPU_JOB peak_job job, const uint32_t *start,
 }
 
 }  // namespace gpu
-
-#endif

@@ -277,11 +277,10 @@ struct batch {
     const uint64_t from;
     const uint32_t n;
     std::vector<syn_peaks> list;
-    std::vector<std::atomic<bool>> taken;  /* devices, each by one thread */
     crew crew;
 
-    batch(uint64_t first, uint32_t surrogates, size_t devices)
-        : from(first), n(surrogates), list(surrogates), taken(devices)
+    batch(uint64_t first, uint32_t surrogates)
+        : from(first), n(surrogates), list(surrogates)
     {
     }
     /* Stops, and frees what nobody took. */
@@ -332,32 +331,22 @@ void open_devices(syn_gpu_peaks *p, const int *devices, int n)
     }
 }
 
-/* Each thread takes the next device that has its number. */
-peak_device *claim(const syn_gpu_peaks *p, batch *b, int number)
-{
-    for (size_t i = 0; i < b->taken.size(); i++)
-        if (p->devices[i] == number && !b->taken[i].exchange(true))
-            return p->device[i].get();
-    return nullptr;
-}
-
-void work_as_member(const syn_gpu_peaks *p, batch *b, peak_device *device)
-{
-    uint32_t first = 0, n, devices = (uint32_t) p->devices.size();
-    uint32_t share = (b->n + TURNS * devices - 1) / (TURNS * devices);
-    while ((n = b->crew.take(std::min(device->batch(), share), b->n, devices,
-                             &first)) > 0)
-        device->surrogates(b->from + first, n, b->list.data() + first, b->crew.stop);
-}
-
-/* Begins to make surrogates. */
+/* Begins to make surrogates, with a thread for each device. */
 void begin(syn_gpu_peaks *p, uint64_t from, uint32_t n)
 {
-    p->next.reset(new batch(from, n, p->devices.size()));
+    p->next.reset(new batch(from, n));
     batch *b = p->next.get();
-    b->crew.start(p->devices.data(), (int) p->devices.size(), [p, b](int number) {
-        work_as_member(p, b, claim(p, b, number));
-    });
+    uint32_t devices = (uint32_t) p->devices.size();
+    uint32_t share = (n + TURNS * devices - 1) / (TURNS * devices);
+    for (uint32_t i = 0; i < devices; i++)
+        b->crew.start(&p->devices[i], 1, [=](int) {
+            peak_device *device = p->device[i].get();
+            uint32_t first = 0, some;
+            while ((some = b->crew.take(std::min(device->batch(), share), n, devices,
+                                        &first)) > 0)
+                device->surrogates(from + first, some, b->list.data() + first,
+                                   b->crew.stop);
+        });
 }
 
 /* Only the first device looks at the recording: it is one of a hundred. */

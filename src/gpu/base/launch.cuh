@@ -1,7 +1,6 @@
 /* What the host does with a stream of a device: it starts kernels, sends, clears and
    fetches memory. */
-#ifndef SYN_GPU_BASE_LAUNCH_CUH
-#define SYN_GPU_BASE_LAUNCH_CUH
+#pragma once
 
 #include "gpu/base/device.cuh"
 #include "gpu/base/outcome.cuh"
@@ -150,5 +149,3 @@ template <class F> syn_status status_of(char *reason, F run)
 }
 
 }  // namespace gpu
-
-#endif

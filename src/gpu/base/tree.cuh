@@ -1,7 +1,6 @@
 /* Searches in trees of sets, by warps: each keeps the nodes on its way down in a room of
    its own, and what is not done when a launch ends goes on in the next one. */
-#ifndef SYN_GPU_BASE_TREE_CUH
-#define SYN_GPU_BASE_TREE_CUH
+#pragma once
 
 #include "gpu/base/launch.cuh"
 #include "gpu/base/warp.cuh"
@@ -74,5 +73,3 @@ inline long long cycles_in(double seconds, int device)
 }
 
 }  // namespace gpu
-
-#endif

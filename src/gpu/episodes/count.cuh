@@ -1,7 +1,6 @@
 /* Counting: a warp takes a task, an item or a time segment of one, and counts every
    symbol that may follow in one pass over the node's list. */
-#ifndef SYN_GPU_EPISODES_COUNT_CUH
-#define SYN_GPU_EPISODES_COUNT_CUH
+#pragma once
 
 #include "gpu/episodes/types.cuh"
 
@@ -77,8 +76,7 @@ __device__ bool any_hope(uint32_t min_count, const tally<K> &t, const uint32_t *
     const uint32_t lane = threadIdx.x % WARP;
     uint32_t node_hits = __shfl_sync(WHOLE_WARP, t.hits[0], WARP - 1);
     bool alive = false;
-#pragma unroll
-    for (int j = 0; j < K; j++)
+    SYN_UNROLL(j, K)
         alive |= (wanted[j] >> lane & 1) && t.hits[j] + most >= node_hits + min_count;
     return __any_sync(WHOLE_WARP, alive);
 }
@@ -90,8 +88,7 @@ __device__ __forceinline__ void fetch_rows(const item_view<K> &item, uint32_t fi
 {
     typedef stage<K, T> S;
     unsigned char *to = ring.rows[first / S::ends % STAGES];
-#pragma unroll
-    for (uint32_t p = 0; p < S::pieces / WARP; p++) {
+    SYN_UNROLL(p, S::pieces / WARP) {
         uint32_t piece = p * WARP + threadIdx.x % WARP;
         uint32_t end = first + piece / S::pieces_a_row;
         size_t row = ring.row[end / WARP % 4][end % WARP];
@@ -115,8 +112,7 @@ __device__ __forceinline__ void pass_stage(const unsigned char *rows, const uint
         uint4 two = *(const uint4 *) (mine + a);
         row_pack<K, T> first = load_pack<K, T>(rows + a * S::row);
         row_pack<K, T> second = load_pack<K, T>(rows + (a + 1) * S::row);
-#pragma unroll
-        for (int j = 0; j < K; j++) {
+        SYN_UNROLL(j, K) {
             t.pass(j, two.x, two.y, first.next(j));
             t.pass(j, two.z, two.w, second.next(j));
         }
@@ -226,8 +222,7 @@ __device__ void keep_found(const count_job &job, uint32_t item, const uint32_t *
 {
     const uint32_t lane = threadIdx.x % WARP;
     uint32_t mask[K], n = 0, slot = 0;
-#pragma unroll
-    for (int j = 0; j < K; j++) {
+    SYN_UNROLL(j, K) {
         bool frequent = (wanted[j] >> lane & 1) && hits[j] >= job.min_count;
         mask[j] = __ballot_sync(WHOLE_WARP, frequent);
         n += __popc(mask[j]);
@@ -241,8 +236,7 @@ __device__ void keep_found(const count_job &job, uint32_t item, const uint32_t *
         job.here.slot[item] = slot | job.device << SLOT_BITS;
     }
     slot = __shfl_sync(WHOLE_WARP, slot, 0) + rank_of_lane<K>(mask);
-#pragma unroll
-    for (int j = 0; j < K; j++) {
+    SYN_UNROLL(j, K) {
         if (mask[j] >> lane & 1) {
             if (slot < job.count_room)
                 job.counts[slot] = hits[j];
@@ -263,8 +257,7 @@ __device__ bool same_state(const uint32_t *wanted, uint32_t start, const uint32_
 {
     const uint32_t lane = threadIdx.x % WARP;
     bool same = true;
-#pragma unroll
-    for (int j = 0; j < K; j++)
+    SYN_UNROLL(j, K)
         same &= !(wanted[j] >> lane & 1) ||
                 seen_from(start, a[j]) == seen_from(start, b[j]);
     return __all_sync(WHOLE_WARP, same);
@@ -296,8 +289,7 @@ __device__ __noinline__ void mend_segment(const count_job &job, const item_view<
         pass_again<K, T>(job, item, i, stop, ring, guess);
         if (stop < end &&
             same_state<K>(item.wanted, item.ends[stop].y, t.busy, guess.busy)) {
-#pragma unroll
-            for (int j = 0; j < K; j++) {
+            SYN_UNROLL(j, K) {
                 t.busy[j] = known.busy[j];
                 t.hits[j] += known.hits[j] - guess.hits[j];
             }
@@ -321,8 +313,7 @@ template <int K> struct segment_record {
     /* Past the first cache, where another multiprocessor's words may be old. */
     __device__ void load(const uint32_t *stored)
     {
-#pragma unroll
-        for (int j = 0; j < K; j++) {
+        SYN_UNROLL(j, K) {
             entry.busy[j] = __ldcg(stored + j * WARP);
             exit.busy[j] = __ldcg(stored + (K + j) * WARP);
             exit.hits[j] = __ldcg(stored + (2 * K + j) * WARP);
@@ -344,16 +335,14 @@ __device__ __noinline__ void join_segments(const count_job &job, const item_view
     t.clear();
     for (uint32_t s = 0; s < what.segments; s += AHEAD) {
         segment_record<K> record[AHEAD];
-#pragma unroll
-        for (uint32_t a = 0; a < AHEAD; a++) {
+        SYN_UNROLL(a, AHEAD) {
             if (s + a < what.segments) {
                 record[a].load(stored_state<K>(job, what, s + a));
                 uint32_t begin = (s + a) * size;
                 record[a].start = begin < length ? item.ends[begin].y : 0;
             }
         }
-#pragma unroll
-        for (uint32_t a = 0; a < AHEAD; a++) {
+        SYN_UNROLL(a, AHEAD) {
             if (s + a >= what.segments)
                 break;
             segment_record<K> &now = record[a];
@@ -362,14 +351,12 @@ __device__ __noinline__ void join_segments(const count_job &job, const item_view
                 t = now.exit;
             } else {
                 uint32_t begin = (s + a) * size;
-#pragma unroll
-                for (int j = 0; j < K; j++)
+                SYN_UNROLL(j, K)
                     now.entry.hits[j] = t.hits[j] = 0;
                 mend_segment<K, T>(job, item, begin, min(begin + size, length), ring,
                                    now.entry, now.exit, t);
             }
-#pragma unroll
-            for (int j = 0; j < K; j++)
+            SYN_UNROLL(j, K)
                 total[j] += t.hits[j];
         }
     }
@@ -420,8 +407,7 @@ __device__ __noinline__ void finish_segment(const count_job &job,
     const uint32_t lane = threadIdx.x % WARP;
     uint32_t *stored = stored_state<K>(job, what, what.segment);
     uint32_t *sum = job.sum + (size_t) what.first * K * WARP + lane;
-#pragma unroll
-    for (int j = 0; j < K; j++) {
+    SYN_UNROLL(j, K) {
         stored[(K + j) * WARP] = t.busy[j];
         stored[(2 * K + j) * WARP] = t.hits[j];
         atomicAdd(sum + j * WARP, t.hits[j]);
@@ -437,8 +423,7 @@ __device__ __noinline__ void finish_segment(const count_job &job,
         return;
     __threadfence();
     bool disagree = __ldcg(job.meet + what.first);
-#pragma unroll
-    for (int j = 0; j < K; j++) {
+    SYN_UNROLL(j, K) {
         t.hits[j] = hope && before < DEAD ? __ldcg(sum + j * WARP) : 0;
         sum[j * WARP] = 0;
     }
@@ -468,14 +453,12 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
                 (size_t) column * (job.events.n + 1) * row_bytes<K, T>::row;
     const uint32_t *mask =
         job.above.mask + ((size_t) job.here.suffix[node] * job.columns.n + column) * K;
-#pragma unroll
-    for (int j = 0; j < K; j++)
+    SYN_UNROLL(j, K)
         item.wanted[j] = mask[j];
     /* What no lane reads of a row need not come from afar. */
     constexpr uint32_t LANES = PIECE / row_bytes<K, T>::lane;  /* that share a piece */
     uint32_t reads = lane == WARP - 1;
-#pragma unroll
-    for (int j = 0; j < K; j++)
+    SYN_UNROLL(j, K)
         reads |= item.wanted[j] >> lane & 1;
     uint32_t readers = __ballot_sync(WHOLE_WARP, reads);
     uint32_t of_piece = lane % stage<K, T>::pieces_a_row * LANES;
@@ -494,8 +477,7 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
         if (whole)
             return;
         uint32_t *stored = stored_state<K>(job, what, what.segment);
-#pragma unroll
-        for (int j = 0; j < K; j++) {
+        SYN_UNROLL(j, K) {
             t.busy[j] = seen_from(start, t.busy[j]);
             t.hits[j] = 0;
             stored[j * WARP] = t.busy[j];
@@ -506,8 +488,7 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
     bool hope = pass_ends<K, T>(job.events.n, job.min_count, item, begin - lead, begin,
                                 end, most, ring, t, leave_entry);
     if (whole) {
-#pragma unroll
-        for (int j = 0; j < K; j++)
+        SYN_UNROLL(j, K)
             t.hits[j] = hope ? t.hits[j] : 0;
         keep_found<K>(job, what.item, item.wanted, t.hits);
         return;
@@ -547,5 +528,3 @@ __global__ void __launch_bounds__(COUNT_WARPS *WARP, COUNT_BLOCKS)
 }
 
 }  // namespace gpu
-
-#endif

@@ -1,7 +1,6 @@
 /* The nodes of a level: what is frequent of the level before it gets numbers, and becomes
    nodes. Also several levels, one after the other, in one launch. */
-#ifndef SYN_GPU_EPISODES_LEVELS_CUH
-#define SYN_GPU_EPISODES_LEVELS_CUH
+#pragma once
 
 #include "gpu/episodes/count.cuh"
 #include "gpu/episodes/lists.cuh"
@@ -79,8 +78,7 @@ __device__ inline void number_items(const number_job &job)
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         uint32_t first = tile * NUMBER_TILE + threadIdx.x * NUMBER_EACH, own = 0, all;
         uint32_t n[NUMBER_EACH];
-#pragma unroll
-        for (uint32_t i = 0; i < NUMBER_EACH; i++) {
+        SYN_UNROLL(i, NUMBER_EACH) {
             n[i] = first + i < items ? job.here.children[first + i] : 0;
             own += n[i];
         }
@@ -105,8 +103,7 @@ __device__ inline void number_items(const number_job &job)
         }
         __syncthreads();
         before += sum_before;
-#pragma unroll
-        for (uint32_t i = 0; i < NUMBER_EACH; i++) {
+        SYN_UNROLL(i, NUMBER_EACH) {
             if (first + i < items) {
                 job.here.base[first + i] = before;
                 if ((first + i) % job.columns == 0)
@@ -403,5 +400,3 @@ __global__ void __launch_bounds__(AHEAD_WARPS * WARP, 2)
 }
 
 }  // namespace gpu
-
-#endif

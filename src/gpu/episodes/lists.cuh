@@ -1,7 +1,6 @@
 /* What is made of a recording before the first level, windows and next occurrences, and
    the lists of valid ends of the nodes of each level. */
-#ifndef SYN_GPU_EPISODES_LISTS_CUH
-#define SYN_GPU_EPISODES_LISTS_CUH
+#pragma once
 
 #include "core/base/seek.h"
 #include "gpu/episodes/types.cuh"
@@ -227,8 +226,7 @@ __device__ __forceinline__ void find_owned_windows(const source_list<T> &from, u
             w->shut[a] = ours ? here.event + here.shut : 0;
         }
     }
-#pragma unroll
-    for (int a = 0; a < ABREAST; a++) {
+    SYN_UNROLL(a, ABREAST) {
         uint32_t later = __shfl_down_sync(WHOLE_WARP, w->open[a], 1);
         uint32_t across = __shfl_sync(WHOLE_WARP, w->open[a + 1], 0);
         w->shut[a] = min(w->shut[a], lane == WARP - 1 ? across : later);
@@ -243,8 +241,7 @@ __device__ __forceinline__ void look_up_first(const list_job<T> &job,
                                               const source_list<T> &from,
                                               const owned_windows &w, link *found)
 {
-#pragma unroll
-    for (int a = 0; a < ABREAST; a++) {
+    SYN_UNROLL(a, ABREAST) {
         const E *at = (const E *) job.table + from.column +
                       (size_t) w.row[a] * job.stride;
         uint32_t next = w.shut[a] > 0 ? __ldg(at) : 0;
@@ -261,17 +258,14 @@ __device__ __forceinline__ void search_first(const list_job<T> &job,
                                              const owned_windows &w, link *found)
 {
     uint32_t row[ABREAST], left = from.row_end - from.row_begin;
-#pragma unroll
-    for (int a = 0; a < ABREAST; a++)
+    SYN_UNROLL(a, ABREAST)
         row[a] = from.row_begin;
     for (; left > 1; left -= left / 2)
-#pragma unroll
-        for (int a = 0; a < ABREAST; a++) {
+        SYN_UNROLL(a, ABREAST) {
             uint32_t at = row[a] + left / 2;
             row[a] = job.events.by_unit[at - 1] < w.open[a] ? at : row[a];
         }
-#pragma unroll
-    for (int a = 0; a < ABREAST; a++) {
+    SYN_UNROLL(a, ABREAST) {
         row[a] += left > 0 && job.events.by_unit[row[a]] < w.open[a];
         found[a] = {NOTHING, NOTHING};
         if (row[a] >= from.row_end || job.events.by_unit[row[a]] >= w.shut[a])
@@ -296,8 +290,7 @@ __device__ void find_owned(const list_job<T> &job, const source_list<T> &from, u
     else
         search_first(job, from, w, found);
     bool more = false;
-#pragma unroll
-    for (int a = 0; a < ABREAST; a++) {
+    SYN_UNROLL(a, ABREAST) {
         bool any = found[a].row != NOTHING;
         owned[a].row = found[a].row;
         owned[a].start = w.start[a];
@@ -309,21 +302,17 @@ __device__ void find_owned(const list_job<T> &job, const source_list<T> &from, u
     constexpr int STEPS = 4;
     for (uint32_t n = 2; more; n += STEPS) {
         uint32_t event[ABREAST][STEPS];
-#pragma unroll
-        for (int a = 0; a < ABREAST; a++) {
-#pragma unroll
-            for (int i = 0; i < STEPS; i++) {
+        SYN_UNROLL(a, ABREAST) {
+            SYN_UNROLL(i, STEPS) {
                 uint32_t row = owned[a].row + n + i;
                 bool asked = owned[a].n == n && row < from.row_end;
                 event[a][i] = asked ? job.events.by_unit[row] : NOTHING;
             }
         }
         more = false;
-#pragma unroll
-        for (int a = 0; a < ABREAST; a++) {
+        SYN_UNROLL(a, ABREAST) {
             uint32_t another = 0;
-#pragma unroll
-            for (int i = 0; i < STEPS; i++)
+            SYN_UNROLL(i, STEPS)
                 another += event[a][i] < w.shut[a];
             owned[a].n += another;
             more |= another == STEPS;
@@ -336,8 +325,7 @@ __device__ inline uint32_t place_owned(const owned_rows *owned, uint32_t *spot)
 {
     const uint32_t lane = threadIdx.x % WARP, lower = (1u << lane) - 1;
     uint32_t total = 0;
-#pragma unroll
-    for (int a = 0; a < ABREAST; a++) {
+    SYN_UNROLL(a, ABREAST) {
         uint32_t n = owned[a].n, some = __ballot_sync(WHOLE_WARP, n > 0);
         uint32_t before = __popc(some & lower), all = __popc(some);
         if (__any_sync(WHOLE_WARP, n > 1))
@@ -351,8 +339,7 @@ __device__ inline uint32_t place_owned(const owned_rows *owned, uint32_t *spot)
 __device__ inline void write_owned(const owned_rows *owned, const uint32_t *spot,
                                    uint2 *out, uint32_t room)
 {
-#pragma unroll
-    for (int a = 0; a < ABREAST; a++)
+    SYN_UNROLL(a, ABREAST)
         for (uint32_t j = 0; j < owned[a].n; j++)
             if (spot[a] + j < room)
                 out[spot[a] + j] = make_uint2(owned[a].row + j, owned[a].start);
@@ -550,5 +537,3 @@ __global__ void __launch_bounds__(LONG_WARPS * WARP, 2)
 }
 
 }  // namespace gpu
-
-#endif

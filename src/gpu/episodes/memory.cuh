@@ -1,6 +1,5 @@
 /* What one device holds in the mining of episodes, and room for what it finds. */
-#ifndef SYN_GPU_EPISODES_MEMORY_CUH
-#define SYN_GPU_EPISODES_MEMORY_CUH
+#pragma once
 
 #include "core/episodes/mine.h"
 #include "gpu/base/launch.cuh"
@@ -644,5 +643,3 @@ public:
 };
 
 }  // namespace gpu
-
-#endif

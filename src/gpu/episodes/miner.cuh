@@ -1,7 +1,6 @@
 /* One device's part in the mining: the search, size after size. It counts what may
    follow, numbers what is frequent, and makes the lists of the new nodes. */
-#ifndef SYN_GPU_EPISODES_MINER_CUH
-#define SYN_GPU_EPISODES_MINER_CUH
+#pragma once
 
 #include "gpu/episodes/steps.cuh"
 #include "gpu/episodes/sweep.cuh"
@@ -531,5 +530,3 @@ public:
 };
 
 }  // namespace gpu
-
-#endif

@@ -1,7 +1,6 @@
 /* The steps of the search that do not depend on the type of what a table holds, and the
    levels of the result. */
-#ifndef SYN_GPU_EPISODES_STEPS_CUH
-#define SYN_GPU_EPISODES_STEPS_CUH
+#pragma once
 
 #include "gpu/episodes/memory.cuh"
 
@@ -286,5 +285,3 @@ public:
 };
 
 }  // namespace gpu
-
-#endif

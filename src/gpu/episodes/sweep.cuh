@@ -1,8 +1,7 @@
 /* Counting without a table of next occurrences: a warp goes through the events that the
    ends of a list own, whatever their symbols. This takes as long as there are events in
    the windows, and no memory: for many units, of which few fire within a window. */
-#ifndef SYN_GPU_EPISODES_SWEEP_CUH
-#define SYN_GPU_EPISODES_SWEEP_CUH
+#pragma once
 
 #include "gpu/episodes/count.cuh"
 
@@ -124,8 +123,7 @@ __device__ void sweep_task(const sweep_job<T> &job, const task &what, swept *tal
                   page * width, symbols, tallies);
     for (uint32_t p = 0; p < pages; p++) {
         uint32_t wanted[K], hits[K], any = 0;
-#pragma unroll
-        for (int j = 0; j < K; j++) {
+        SYN_UNROLL(j, K) {
             wanted[j] = masks[p * K + j];
             any |= wanted[j];
             uint32_t symbol = lane * K + j;
@@ -158,5 +156,3 @@ __global__ void __launch_bounds__(WARP) sweep_children(SYN_GPU_JOB sweep_job<T> 
 }
 
 }  // namespace gpu
-
-#endif

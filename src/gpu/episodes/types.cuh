@@ -1,6 +1,5 @@
 /* The device's data structures of the episode miner. */
-#ifndef SYN_GPU_EPISODES_TYPES_CUH
-#define SYN_GPU_EPISODES_TYPES_CUH
+#pragma once
 
 #include "gpu/base/devices.h"
 #include "gpu/base/warp.cuh"
@@ -72,8 +71,7 @@ __device__ inline row_pack<K, T> load_pack(const unsigned char *from)
     if constexpr (sizeof(some) <= 4) {
         pack.word[0] = *(const some *) from;
     } else {
-#pragma unroll
-        for (int i = 0; i < pack_type::WORDS / 2; i++) {
+        SYN_UNROLL(i, pack_type::WORDS / 2) {
             uint2 two = ((const uint2 *) from)[i];
             pack.word[2 * i] = two.x;
             pack.word[2 * i + 1] = two.y;
@@ -89,8 +87,7 @@ __device__ inline void store_pack(unsigned char *to, row_pack<K, T> pack)
     if constexpr (sizeof(some) <= 4)
         *(some *) to = (some) pack.word[0];
     else
-#pragma unroll
-        for (int i = 0; i < row_pack<K, T>::WORDS; i++)
+        SYN_UNROLL(i, (row_pack<K, T>::WORDS))
             ((uint32_t *) to)[i] = pack.word[i];
 }
 
@@ -291,5 +288,3 @@ __global__ void plan_units(level_view above, level_view here, task_plan plan)
 }
 
 }  // namespace gpu
-
-#endif

@@ -1,7 +1,6 @@
 /* The children of a root. Rows tell which units may have an item in enough of a child's
    windows: those are few, and only of them the items are looked at one by one. */
-#ifndef SYN_GPU_PATTERNS_CHILDREN_CUH
-#define SYN_GPU_PATTERNS_CHILDREN_CUH
+#pragma once
 
 #include "gpu/base/bit_counters.cuh"
 #include "gpu/patterns/masks.cuh"
@@ -81,8 +80,7 @@ __device__ __noinline__ strip_lags_found count_lags(const pattern_search &s,
 #pragma unroll 1
     for (uint32_t i = 0; i < c.windows; i += AHEAD) {
         uint32_t of[AHEAD];
-#pragma unroll
-        for (uint32_t k = 0; k < AHEAD; k++) {
+        SYN_UNROLL(k, AHEAD) {
             uint32_t bin = c.opens[i + k < c.windows ? i + k : i] + strip.first;
             of[k] = i + k < c.windows ? bins_from(s.job, strip.rank, bin) : 0;
         }
@@ -241,8 +239,7 @@ __device__ __noinline__ uint32_t mark_units(const pattern_search &s, root_child 
 #pragma unroll 1
         for (uint32_t i = 0; i < c.windows && beside; i += AHEAD) {
             uint32_t of[AHEAD];
-#pragma unroll
-            for (uint32_t k = 0; k < AHEAD; k++) {
+            SYN_UNROLL(k, AHEAD) {
                 uint32_t at = c.index[i + k < c.windows ? i + k : i];
                 of[k] = i + k < c.windows ? c.row[(size_t) at * job.row_words + w] : 0;
             }
@@ -350,5 +347,3 @@ __device__ inline void meet_child(const pattern_search &s, pattern_set set, root
 }
 
 }  // namespace gpu
-
-#endif

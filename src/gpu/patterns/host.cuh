@@ -1,6 +1,5 @@
 /* A device's part in mining patterns: what it holds, and how it goes through roots. */
-#ifndef SYN_GPU_PATTERNS_HOST_CUH
-#define SYN_GPU_PATTERNS_HOST_CUH
+#pragma once
 
 #include "core/patterns/engine.h"
 #include "gpu/patterns/search.cuh"
@@ -180,29 +179,20 @@ struct found_piece {
     void *to;
 };
 
-/* A piece that is put where it belongs by several threads: fresh memory is slow to write
-   to. */
-struct piece_copy {
-    const found_piece *piece;
-    const uint8_t *from;
-};
-
-constexpr size_t PIECE_STEP = 1 << 20;  /* bytes that one thread copies at a time */
-
-inline syn_status copy_step(void *context, size_t step, int)
-{
-    const piece_copy *c = (const piece_copy *) context;
-    size_t at = step * PIECE_STEP;
-    std::memcpy((uint8_t *) c->piece->to + at, c->from + at,
-                std::min(PIECE_STEP, c->piece->bytes - at));
-    return SYN_OK;
-}
-
+/* Puts a piece where it belongs by several threads: fresh memory is slow to write to. */
 inline void copy_piece(const found_piece &piece, const uint8_t *from, int threads)
 {
-    piece_copy copy = {&piece, from};
-    size_t steps = (piece.bytes + PIECE_STEP - 1) / PIECE_STEP;
-    if (syn_parallel_for(steps, threads, nullptr, "", copy_step, &copy) != SYN_OK)
+    constexpr size_t STEP = 1 << 20;  /* bytes that one thread copies at a time */
+    auto copy_step = [&](size_t step) {
+        std::memcpy((uint8_t *) piece.to + step * STEP, from + step * STEP,
+                    std::min(STEP, piece.bytes - step * STEP));
+    };
+    auto call = [](void *context, size_t step, int) {
+        (*(decltype(copy_step) *) context)(step);
+        return SYN_OK;
+    };
+    size_t steps = (piece.bytes + STEP - 1) / STEP;
+    if (syn_parallel_for(steps, threads, nullptr, "", call, &copy_step) != SYN_OK)
         throw refusal(SYN_NO_MEMORY, "%s", "the host has no threads left");
 }
 
@@ -479,5 +469,3 @@ public:
 };
 
 }  // namespace gpu
-
-#endif

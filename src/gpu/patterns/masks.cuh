@@ -1,6 +1,5 @@
 /* The search below a child of a root, in masks of windows: a lane an item. */
-#ifndef SYN_GPU_PATTERNS_MASKS_CUH
-#define SYN_GPU_PATTERNS_MASKS_CUH
+#pragma once
 
 #include "gpu/patterns/node.cuh"
 
@@ -299,8 +298,7 @@ __device__ inline looked_ahead look_at_pairs(const pattern_search &s,
         if (__all_sync(WHOLE_WARP, known))
             break;
         uint32_t goes = 0;
-#pragma unroll
-        for (uint32_t k = 0; k < TOGETHER; k++) {
+        SYN_UNROLL(k, TOGETHER) {
             uint32_t u = from + k < n ? from + k : n - 1;
             const uint32_t *other = entry + u * stride + 1;
             uint32_t shared = ONE_WORD ? __popc(own & other[0])
@@ -497,5 +495,3 @@ __device__ inline void step_masks(const pattern_search &s)
 }
 
 }  // namespace gpu
-
-#endif

@@ -1,7 +1,6 @@
 /* What a warp has under way in the search for patterns: nodes, each with a list of what
    can be added and one of what must not be, and what was found. */
-#ifndef SYN_GPU_PATTERNS_NODE_CUH
-#define SYN_GPU_PATTERNS_NODE_CUH
+#pragma once
 
 #include "gpu/patterns/roots.cuh"
 
@@ -212,5 +211,3 @@ struct pattern_search : warp_room<pattern_search, PATTERN_NEAR> {
 };
 
 }  // namespace gpu
-
-#endif

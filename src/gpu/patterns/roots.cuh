@@ -5,8 +5,7 @@
    the order of the search: first those at lag 0 by rank, then the others by rank, then
    lag. A root is a unit at lag 0; its windows open at its bins. A child of a root is one
    more item; below it sets are searched in masks: a bit for each window of the child. */
-#ifndef SYN_GPU_PATTERNS_ROOTS_CUH
-#define SYN_GPU_PATTERNS_ROOTS_CUH
+#pragma once
 
 #include "core/base/seek.h"
 #include "gpu/base/tree.cuh"
@@ -363,5 +362,3 @@ template <class NUMBER> __global__ void sort_found(pattern_found f)
 }
 
 }  // namespace gpu
-
-#endif

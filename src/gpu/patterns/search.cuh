@@ -1,7 +1,6 @@
 /* The search for patterns: warps take tasks, some children of a root each, and what is
    not done when a launch ends goes on in the next. */
-#ifndef SYN_GPU_PATTERNS_SEARCH_CUH
-#define SYN_GPU_PATTERNS_SEARCH_CUH
+#pragma once
 
 #include "gpu/patterns/children.cuh"
 
@@ -65,22 +64,6 @@ __device__ inline uint32_t shares_end(const pattern_queue &queue)
 
 /* ---- giving ---- */
 
-/* Streams for `pieces` of what is left after the stream at hand, and one for what comes
-   after them; the first, or NO_PLACE where there are no more. For lane 0. */
-__device__ inline uint32_t take_streams(const pattern_search &s, uint32_t pieces)
-{
-    const pattern_batch &batch = s.batch;
-    uint32_t first = atomicAdd(batch.used + USED_STREAMS, pieces + 1);
-    if (first > batch.streams || batch.streams - first < pieces + 1)
-        return NO_PLACE;
-    for (uint32_t k = 0; k < pieces; k++)
-        batch.after[first + k] = first + k + 1;
-    volatile uint32_t *after = batch.after;
-    after[first + pieces] = after[s.my->stream];
-    after[s.my->stream] = first;
-    return first;
-}
-
 /* Words of a node that is lent, in whole 16 bytes each. */
 struct lent_node {
     uint32_t path, open, barred, end;  /* where they begin after the node's own place */
@@ -137,37 +120,6 @@ __device__ inline void lend(const pattern_search &s, const pattern_queue &queue,
     __syncwarp();
 }
 
-/* Gives open items away: returns the stream for what comes after them, or NO_PLACE where
-   there is no room for more shares; *number gets that of the share. For lane 0. */
-__device__ inline uint32_t give(const pattern_search &s, const pattern_queue &queue,
-                                pattern_share share, uint32_t *number)
-{
-    uint32_t n = share.until - share.from;
-    share.step = (n + SHARE_PIECES - 1) / SHARE_PIECES;
-    share.pieces = (n + share.step - 1) / share.step;
-    uint32_t at = atomicAdd(queue.end, 1u);
-    *number = at;
-    if (at >= queue.shares)
-        return NO_PLACE;
-    share.stream = take_streams(s, share.pieces);
-    bool there = share.stream != NO_PLACE;
-    if (!there)
-        share.pieces = 0;  /* nothing to take */
-    share.taken = share.copied = share.ready = 0;
-    queue.share[at] = share;
-    __threadfence();
-    *(volatile uint32_t *) &queue.share[at].ready = 1;
-    return there ? share.stream + share.pieces : NO_PLACE;
-}
-
-/* Items of a node that are left, with those that follow them. */
-__device__ inline uint32_t items_left(const pattern_node &node)
-{
-    if (node.alive)
-        return node.open.n - (node.base + __ffs(node.alive) - 1);
-    return node.next < node.until ? node.open.n - node.next : 0;
-}
-
 /* The first node from the child of the root on that has passed its own set, has enough
    open items left, and is no larger than what can be lent; or NULL. */
 __device__ inline pattern_node *node_to_share(const pattern_search &s,
@@ -176,7 +128,9 @@ __device__ inline pattern_node *node_to_share(const pattern_search &s,
     pattern_node *found = nullptr;
     for (uint32_t at = s.my->deepest; at != NO_PLACE;) {
         pattern_node *node = (pattern_node *) s.words_at(at);
-        if (node->passed && items_left(*node) >= SHARE_LEAST &&
+        uint32_t next = node->alive ? node->base + __ffs(node->alive) - 1 : node->next;
+        bool some = node->alive || node->next < node->until;
+        if (node->passed && some && node->open.n - next >= SHARE_LEAST &&
             lent_node(*node).end <= queue.words_lent)
             found = node;
         at = node->before;
@@ -184,22 +138,44 @@ __device__ inline pattern_node *node_to_share(const pattern_search &s,
     return found;
 }
 
-/* Gives away what is left of a node. */
+/* Gives away what is left of a node, unless there is no room for more shares. The pieces'
+   streams follow the stream at hand, and after them comes one for what follows. */
 __device__ inline void give_node(const pattern_search &s, const pattern_queue &queue,
                                  pattern_node *node)
 {
     lend(s, queue, *node);
     if (s.lane > 0)
         return;
+    const pattern_batch &batch = s.batch;
     pattern_share share = {};
     share.root = s.my->root;
     share.giver = own_number();
     share.from = node->alive ? node->base + __ffs(node->alive) - 1 : node->next;
     share.until = node->until;
-    uint32_t number, after = give(s, queue, share, &number);
-    if (after == NO_PLACE)
+    uint32_t n = share.until - share.from;
+    share.step = (n + SHARE_PIECES - 1) / SHARE_PIECES;
+    uint32_t pieces = (n + share.step - 1) / share.step;
+    uint32_t at = atomicAdd(queue.end, 1u);
+    if (at >= queue.shares)
         return;
-    s.my->lent = number + 1;
+    uint32_t first = atomicAdd(batch.used + USED_STREAMS, pieces + 1),
+             after = first + pieces;
+    bool there = first <= batch.streams && batch.streams - first >= pieces + 1;
+    if (there) {
+        volatile uint32_t *follows = batch.after;
+        for (uint32_t k = 0; k < pieces; k++)
+            batch.after[first + k] = first + k + 1;
+        follows[after] = follows[s.my->stream];
+        follows[s.my->stream] = first;
+    }
+    share.stream = there ? first : NO_PLACE;
+    share.pieces = there ? pieces : 0;  /* nothing to take */
+    queue.share[at] = share;
+    __threadfence();
+    *(volatile uint32_t *) &queue.share[at].ready = 1;
+    if (!there)
+        return;
+    s.my->lent = at + 1;
     /* Where it was shared before, what comes after its end has a stream already, which
        follows this one. */
     if (node->stream == NO_PLACE)
@@ -494,5 +470,3 @@ __global__ void __launch_bounds__(TREE_WARPS *WARP, PATTERN_BLOCKS)
 }
 
 }  // namespace gpu
-
-#endif

@@ -13,8 +13,7 @@
    so a warp pays for about one own event per event read: (33 + 3 E) N warp instructions
    for 32 candidates. Sym26 at 150 (262,000 candidates of 4 events on average, N = 49,000)
    is 1.8e10 of them, 20 ms on 132 multiprocessors that issue 4 a cycle at 1.7 GHz. */
-#ifndef SYN_GPU_PUBLISHED_MACHINE_CUH
-#define SYN_GPU_PUBLISHED_MACHINE_CUH
+#pragma once
 
 #include "core/base/seek.h"
 #include "core/episodes/mine.h"
@@ -549,5 +548,3 @@ __global__ void scatter_counts(strategy_batch batch, const uint32_t *may_be,
 }
 
 }  // namespace gpu
-
-#endif

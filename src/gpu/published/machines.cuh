@@ -1,6 +1,5 @@
 /* The published strategies that run state machines, for one device. */
-#ifndef SYN_GPU_PUBLISHED_MACHINES_CUH
-#define SYN_GPU_PUBLISHED_MACHINES_CUH
+#pragma once
 
 #include "gpu/base/launch.cuh"
 #include "gpu/published/machine.cuh"
@@ -318,5 +317,3 @@ public:
 };
 
 }  // namespace gpu
-
-#endif

@@ -7,8 +7,7 @@
    the one with the latest start is kept, which is enough for the count; without, all
    are, as published. The lists take at most half of the memory that is free on the
    device. */
-#ifndef SYN_GPU_PUBLISHED_OCCURRENCE_CUH
-#define SYN_GPU_PUBLISHED_OCCURRENCE_CUH
+#pragma once
 
 #include "core/base/radix.h"
 #include "gpu/base/launch.cuh"
@@ -409,5 +408,3 @@ public:
 };
 
 }  // namespace gpu
-
-#endif

@@ -1,7 +1,6 @@
 /* The lists of partial occurrences: how they begin, what each grows by, and how they are
    counted. How what is found gets into the next list is below. */
-#ifndef SYN_GPU_PUBLISHED_PARTIAL_CUH
-#define SYN_GPU_PUBLISHED_PARTIAL_CUH
+#pragma once
 
 #include "gpu/base/warp.cuh"
 #include "gpu/published/machine.cuh"
@@ -333,5 +332,3 @@ struct start_of {
 };
 
 }  // namespace gpu
-
-#endif

@@ -1,8 +1,7 @@
 /* The search below sets of few windows. Each item that may be added has the windows of
    the set with it as a mask, so that a look at all pairs of items, a lane an item, tells
    which of them can lead to anything: very few. */
-#ifndef SYN_GPU_SPECTRUM_MASKS_CUH
-#define SYN_GPU_SPECTRUM_MASKS_CUH
+#pragma once
 
 #include "gpu/spectrum/raster.cuh"
 
@@ -185,8 +184,7 @@ template <int WORDS> struct alignas(WORDS == 1 ? 8 : 16) window_mask {
     __device__ uint32_t count() const
     {
         uint32_t n = 0;
-#pragma unroll
-        for (int w = 0; w < WORDS; w++)
+        SYN_UNROLL(w, WORDS)
             n += __popcll(word[w]);
         return n;
     }
@@ -199,8 +197,7 @@ template <int WORDS> struct alignas(WORDS == 1 ? 8 : 16) window_mask {
     __device__ window_mask operator&(const window_mask &other) const
     {
         window_mask both;
-#pragma unroll
-        for (int w = 0; w < WORDS; w++)
+        SYN_UNROLL(w, WORDS)
             both.word[w] = word[w] & other.word[w];
         return both;
     }
@@ -274,8 +271,7 @@ struct aim_counter {
 
     __device__ explicit aim_counter(const mask_aims &aims) : above(0), counts(0)
     {
-#pragma unroll
-        for (int k = 0; k < MASK_AIMS; k++) {
+        SYN_UNROLL(k, MASK_AIMS) {
             uint32_t least = aims.least[k] < HALF ? aims.least[k] : HALF - 1;
             above |= (HALF - 1 - least) << k * BITS;
         }
@@ -326,13 +322,11 @@ __device__ inline bool look_ahead(const searcher &s, mask_node *node,
 #pragma unroll 4
         for (; u < end; u++)
             counter.count((mine & list.mask[u]).count());
-#pragma unroll
-        for (int k = 0; k < MASK_AIMS; k++)
+        SYN_UNROLL(k, MASK_AIMS)
             found[k] += counter.of(k);
         begin = end;
     }
-#pragma unroll
-    for (int k = 0; k < MASK_AIMS; k++) {
+    SYN_UNROLL(k, MASK_AIMS) {
         bool leads = windows > aims.least[k] && found[k] + size >= aims.size[k];
         node->alive[k] = __ballot_sync(WHOLE_WARP, leads);
         node->least[k] = aims.least[k];
@@ -370,8 +364,7 @@ __device__ inline const uint32_t *list_bins(const searcher &s,
                                             const window_mask<WORDS> &set)
 {
     uint32_t n = 0, *some = s.my->bin + whole_words(64 * WORDS);
-#pragma unroll
-    for (int half = 0; half < 2 * WORDS; half++) {
+    SYN_UNROLL(half, 2 * WORDS) {
         uint32_t part = (uint32_t) (set.word[half / 2] >> half % 2 * 32);
         if (part >> s.lane & 1)
             some[n + __popc(part & lanes_below())] = s.my->bin[half * 32 + s.lane];
@@ -432,12 +425,10 @@ __device__ inline uint32_t take_alive(mask_node *node, uint32_t *enough)
 {
     uint32_t all = 0, first;
     *enough = SPECTRUM_DONE;
-#pragma unroll
-    for (int k = 0; k < MASK_AIMS; k++)
+    SYN_UNROLL(k, MASK_AIMS)
         all |= node->alive[k];
     first = __ffs(all) - 1;
-#pragma unroll
-    for (int k = 0; k < MASK_AIMS; k++) {
+    SYN_UNROLL(k, MASK_AIMS) {
         if (node->alive[k] >> first & 1 && node->least[k] < *enough)
             *enough = node->least[k];
         node->alive[k] &= ~(1u << first);
@@ -457,8 +448,7 @@ template <int WORDS> __device__ inline void step_masks(const searcher &s)
     if (node.alive[0] | node.alive[1] | node.alive[2]) {
         uint32_t enough, t = node.next - WARP + take_alive(&node, &enough);
         if (s.lane == 0)
-#pragma unroll
-            for (int k = 0; k < MASK_AIMS; k++)
+            SYN_UNROLL(k, MASK_AIMS)
                 kept->alive[k] = node.alive[k];
         __syncwarp();
         mask_node child;
@@ -515,5 +505,3 @@ template <int WORDS> __device__ inline void search_masks(const searcher &s)
 }
 
 }  // namespace gpu
-
-#endif

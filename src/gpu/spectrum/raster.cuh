@@ -4,8 +4,7 @@
    word: rank << lag_bits | lag. Windows of a root open at its bins; the items that are in
    enough of them are its list, and a row of the root is a window: a bit for each item
    listed. */
-#ifndef SYN_GPU_SPECTRUM_RASTER_CUH
-#define SYN_GPU_SPECTRUM_RASTER_CUH
+#pragma once
 
 #include "gpu/base/bit_counters.cuh"
 #include "gpu/base/surrogate.cuh"
@@ -217,5 +216,3 @@ __global__ void fill_rows(spectrum_task task, spectrum_batch batch)
 }
 
 }  // namespace gpu
-
-#endif

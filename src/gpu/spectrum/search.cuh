@@ -2,8 +2,7 @@
    done when a launch ends goes on in the next. Children of roots are taken by their
    number of windows, by a kernel for each length of masks: a multiprocessor waits longer
    for instructions than for anything else when its warps are all over a large kernel. */
-#ifndef SYN_GPU_SPECTRUM_SEARCH_CUH
-#define SYN_GPU_SPECTRUM_SEARCH_CUH
+#pragma once
 
 #include "gpu/spectrum/masks.cuh"
 
@@ -35,13 +34,11 @@ __device__ inline void list_rows(const searcher &s, const wide_prospect &c)
 #pragma unroll 1
     for (uint32_t from = 0; from < windows; from += AHEAD * WARP) {
         uint32_t word[AHEAD];
-#pragma unroll
-        for (uint32_t k = 0; k < AHEAD; k++) {
+        SYN_UNROLL(k, AHEAD) {
             uint32_t i = from + k * WARP + s.lane;
             word[k] = i < windows ? row[(size_t) i * words] : 0;
         }
-#pragma unroll
-        for (uint32_t k = 0; k < AHEAD; k++) {
+        SYN_UNROLL(k, AHEAD) {
             uint32_t there = word[k] >> c.item % 32 & 1;
             uint32_t found = __ballot_sync(WHOLE_WARP, there);
             if (there)
@@ -69,12 +66,10 @@ __device__ inline void read_rows(const wide_prospect &c, const uint32_t *row, ui
         at[k + 2] = four.z;
         at[k + 3] = four.w;
     }
-#pragma unroll
-    for (int k = 0; k < ROWS_AHEAD; k++)
+    SYN_UNROLL(k, ROWS_AHEAD)
         of[k] = *(const uint32_t *) ((const char *) row + (uint64_t) at[k] * stride);
     if (c.windows - i < ROWS_AHEAD) {
-#pragma unroll
-        for (int k = 0; k < ROWS_AHEAD; k++)
+        SYN_UNROLL(k, ROWS_AHEAD)
             of[k] = k < c.windows - i ? of[k] : 0;
     }
 }
@@ -193,8 +188,7 @@ __device__ inline uint32_t gather_bits(const wide_prospect &c, const uint32_t *r
     for (; i < end; i += ROWS_AHEAD) {
         uint32_t of[ROWS_AHEAD];
         read_rows(c, row, i, of);
-#pragma unroll
-        for (int k = 0; k < ROWS_AHEAD; k++)
+        SYN_UNROLL(k, ROWS_AHEAD)
             bits = __funnelshift_r(bits, of[k] >> bit, 1);
     }
     return bits >> (begin + 32 - i);
@@ -221,8 +215,7 @@ __device__ inline void make_masks(const searcher &s, const wide_prospect &c, roo
         uint32_t k = from + s.lane, place = k < c.listed ? c.at[k] : c.at[from];
         const uint32_t *row = c.parent->row + place / 32;
         window_mask<WORDS> mask = {};
-#pragma unroll
-        for (uint32_t half = 0; half < 2 * WORDS; half++)
+        SYN_UNROLL(half, 2 * WORDS)
             if (half * 32 < c.windows)
                 mask.set_half(half, gather_bits(c, row, half * 32, place % 32));
         add_items(s, list, k < c.listed, mask, c.parent->item[place], c.windows, &node);
@@ -563,5 +556,3 @@ constexpr search_kernel SEARCHES[] = {search_maxima<0>, search_maxima<MASK_WORDS
                                       search_maxima<2>, search_maxima<1>};
 
 }  // namespace gpu
-
-#endif

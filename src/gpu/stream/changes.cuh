@@ -4,8 +4,7 @@
    ring: which events it follows within each interval, and its row of the table of next
    occurrences. Lists of ends are rings too, each in a block that holds a power of two of
    them; their places count on for ever. */
-#ifndef SYN_GPU_STREAM_CHANGES_CUH
-#define SYN_GPU_STREAM_CHANGES_CUH
+#pragma once
 
 #include "gpu/base/warp.cuh"
 
@@ -201,11 +200,9 @@ __global__ void copy_all(const words_copy *copies, uint32_t n)
     const words_copy own = copies[i];
     for (uint32_t w = threadIdx.x % WARP; w < own.n; w += WORDS_AT_ONCE * WARP) {
         uint32_t word[WORDS_AT_ONCE];
-#pragma unroll
-        for (uint32_t a = 0; a < WORDS_AT_ONCE; a++)
+        SYN_UNROLL(a, WORDS_AT_ONCE)
             word[a] = w + a * WARP < own.n ? own.from[w + a * WARP] : 0;
-#pragma unroll
-        for (uint32_t a = 0; a < WORDS_AT_ONCE; a++)
+        SYN_UNROLL(a, WORDS_AT_ONCE)
             if (w + a * WARP < own.n)
                 own.to[w + a * WARP] = word[a];
     }
@@ -293,5 +290,3 @@ __global__ void renumber_all(SYN_GPU_JOB renumber_job job)
 }
 
 }  // namespace gpu::live
-
-#endif

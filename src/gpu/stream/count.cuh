@@ -1,7 +1,6 @@
 /* Counting along lists of ends: the greedy rule, a size of episodes moved on with the
    window, and episodes that are new to it. */
-#ifndef SYN_GPU_STREAM_COUNT_CUH
-#define SYN_GPU_STREAM_COUNT_CUH
+#pragma once
 
 #include "gpu/stream/changes.cuh"
 
@@ -52,8 +51,7 @@ struct group {
                          uint32_t j, uint32_t n)
     {
         const uint32_t stride = ring.intervals * ring.units;
-#pragma unroll
-        for (uint32_t g = 0; g < GROUP; g++) {
+        SYN_UNROLL(g, GROUP) {
             ends[g].event = __shfl_sync(WHOLE_WARP, own.event, j + g);
             ends[g].start = __shfl_sync(WHOLE_WARP, own.start, j + g);
             next[g] = 0;
@@ -73,8 +71,7 @@ __device__ inline void run_chain(const ring_view &ring, const end_list &list, ui
         for (uint32_t j = 0; j < n; j += GROUP) {
             group some;
             some.load(ring, mine, own, j, n);
-#pragma unroll
-            for (uint32_t g = 0; g < GROUP; g++)
+            SYN_UNROLL(g, GROUP)
                 step(c, some.ends[g], some.next[g]);
         }
     }
@@ -99,8 +96,7 @@ __device__ inline bool run_until_met(const ring_view &ring, const end_list &list
         for (uint32_t j = 0; j < n; j += GROUP) {
             group some;
             some.load(ring, mine, own, j, n);
-#pragma unroll
-            for (uint32_t g = 0; g < GROUP; g++) {
+            SYN_UNROLL(g, GROUP) {
                 step(a, some.ends[g], some.next[g]);
                 step(b, some.ends[g], some.next[g]);
             }
@@ -357,12 +353,10 @@ __device__ inline void places_before(const end_list &list, const uint32_t *until
     uint32_t width = 1, n = list.tail - list.front;
     while (width <= n / 2)
         width *= 2;
-#pragma unroll
-    for (uint32_t s = 0; s < SEARCHES; s++)
+    SYN_UNROLL(s, SEARCHES)
         place[s] = 0;
     for (; width > 0 && n > 0; width /= 2) {
-#pragma unroll
-        for (uint32_t s = 0; s < SEARCHES; s++)
+        SYN_UNROLL(s, SEARCHES)
             if (place[s] + width <= n &&
                 list.at(list.front + place[s] + width - 1).event < until[s])
                 place[s] += width;
@@ -384,8 +378,7 @@ __global__ void __launch_bounds__(LIST_THREADS) list_episodes(SYN_GPU_JOB list_j
         uint32_t n = min(suffix.tail - at, (uint32_t) (LIST_THREADS * SEARCHES));
         uint32_t until[SEARCHES], since[SEARCHES], place[SEARCHES], valid = 0, many = 0;
         end one[SEARCHES];
-#pragma unroll
-        for (uint32_t s = 0; s < SEARCHES; s++) {
+        SYN_UNROLL(s, SEARCHES) {
             uint32_t i = threadIdx.x * SEARCHES + s;
             until[s] = since[s] = 0;
             if (i < n) {
@@ -396,8 +389,7 @@ __global__ void __launch_bounds__(LIST_THREADS) list_episodes(SYN_GPU_JOB list_j
             }
         }
         places_before(prefix, until, place);
-#pragma unroll
-        for (uint32_t s = 0; s < SEARCHES; s++) {
+        SYN_UNROLL(s, SEARCHES) {
             if (place[s] == 0)
                 continue;
             end last = prefix.at(prefix.front + place[s] - 1);
@@ -408,8 +400,7 @@ __global__ void __launch_bounds__(LIST_THREADS) list_episodes(SYN_GPU_JOB list_j
             many++;
         }
         uint32_t all, to = tail + block_sum_below(many, room, &all);
-#pragma unroll
-        for (uint32_t s = 0; s < SEARCHES; s++)
+        SYN_UNROLL(s, SEARCHES)
             if (valid >> s & 1)
                 own->at(to++) = one[s];
         tail += all;
@@ -506,5 +497,3 @@ __global__ void __launch_bounds__(COUNT_WARPS *WARP)
 }
 
 }  // namespace gpu::live
-
-#endif

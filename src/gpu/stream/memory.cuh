@@ -1,8 +1,7 @@
 /* The memory of one stream: many small blocks of a device that come and go, and
    page-locked memory through which the host hands things on. All of it counts within the
    stream's limit. */
-#ifndef SYN_GPU_STREAM_MEMORY_CUH
-#define SYN_GPU_STREAM_MEMORY_CUH
+#pragma once
 
 #include "gpu/base/launch.cuh"
 
@@ -196,5 +195,3 @@ public:
 };
 
 }  // namespace gpu::live
-
-#endif

@@ -1,6 +1,5 @@
 /* The host's part of a window on a device: what it sends there, launches and reads. */
-#ifndef SYN_GPU_STREAM_WINDOW_CUH
-#define SYN_GPU_STREAM_WINDOW_CUH
+#pragma once
 
 #include "gpu/stream/changes.cuh"
 #include "gpu/stream/count.cuh"
@@ -598,5 +597,3 @@ public:
 };
 
 }  // namespace gpu::live
-
-#endif
