@@ -313,6 +313,7 @@ __global__ void find_beyond(null_keys keys, const uint64_t *key, uint32_t n,
 
 /* ---- what a device holds ---- */
 
+/* What is asked for. */
 struct request {
     const syn_line_layout *layout;
     const syn_trie *trie;
@@ -525,15 +526,6 @@ public:
     }
 };
 
-void work_on(const request &job, uint32_t devices, crew *work)
-{
-    null_counter counter(job);
-    uint32_t first = 0, n;
-    while ((n = work->take(counter.batch(), (uint32_t) job.options->n, devices,
-                           &first)) > 0)
-        counter.run(first, n, work->stop);
-}
-
 }  // namespace
 }  // namespace gpu
 
@@ -552,9 +544,15 @@ extern "C" syn_status syn_gpu_null_counts(const syn_line_layout *layout,
         gpu::memory_limit limit(options->max_memory);
         gpu::request job = {layout, trie, episodes, options, count};
         gpu::crew work;
+        uint32_t all = (uint32_t) options->n;
+        auto count_some = [&](int) {
+            gpu::null_counter counter(job);
+            uint32_t first = 0, n;
+            while ((n = work.take(counter.batch(), all, n_devices, &first)) > 0)
+                counter.run(first, n, work.stop);
+        };
         if (episodes > 0)
-            work.start(devices, n_devices,
-                       [&](int) { gpu::work_on(job, (uint32_t) n_devices, &work); });
-        work.wait((uint32_t) options->n, watch, "surrogates");
+            work.start(devices, n_devices, count_some);
+        work.wait(all, watch, "surrogates");
     });
 }

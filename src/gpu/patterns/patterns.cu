@@ -25,16 +25,6 @@ struct request {
     std::mutex lock;
 };
 
-bool take_range(request *r, root_range *range)
-{
-    std::lock_guard<std::mutex> hold(r->lock);
-    if (r->crew.stop || r->todo.empty())
-        return false;
-    *range = r->todo.back();
-    r->todo.pop_back();
-    return true;
-}
-
 /* What was found goes to the first part of the roots. */
 void hand_over(request *r, gpu::pattern_device *device, root_range range)
 {
@@ -101,8 +91,15 @@ void work_as_member(request *r, int number)
                                               r->call->n_devices,
                                               r->search->budget->limit));
     double fetching = 0;
-    root_range range;
-    while (take_range(r, &range)) {
+    for (;;) {
+        root_range range;
+        {
+            std::lock_guard<std::mutex> hold(r->lock);
+            if (r->crew.stop || r->todo.empty())
+                break;
+            range = r->todo.back();
+            r->todo.pop_back();
+        }
         pattern_end end = device.run(range, r->crew.stop);
         if (end == pattern_end::too_much) {
             cut_range(r, range);

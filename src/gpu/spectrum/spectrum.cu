@@ -265,19 +265,6 @@ public:
 
 /* ---- the door ---- */
 
-/* One call's work. */
-struct request {
-    const syn_spectrum_options *options;
-    const int *devices;
-    int n_devices;
-    const syn_watch *watch;
-    syn_spectrum *out;
-    uint8_t *left;
-    syn_gpu_spectrum_report *report;
-    crew *crew;
-    std::mutex lock;      /* of the report */
-};
-
 /* From maxima of all sizes to those there are. */
 void store_row(const uint32_t *maximum, uint32_t durations, uint32_t min_spikes,
                syn_spectrum_row *row)
@@ -299,62 +286,53 @@ void store_row(const uint32_t *maximum, uint32_t durations, uint32_t min_spikes,
                     row->most + (size_t) d * row->sizes);
 }
 
-void store_batch(request *r, const spectrum_device &device, uint32_t first,
-                 uint32_t n)
+void find_maxima(const syn_spectrum_options &o, const int *devices, int n_devices,
+                 const syn_watch *watch, syn_spectrum *out, uint8_t *left,
+                 syn_gpu_spectrum_report *report)
 {
-    uint32_t durations = r->out->durations;
-    for (uint32_t s = 0; s < n; s++) {
-        r->left[first + s] = device.failed()[s] != 0;
-        if (!r->left[first + s])
-            store_row(device.maxima() + (size_t) s * durations * SPECTRUM_SIZES,
-                      durations, r->options->patterns->min_spikes,
-                      r->out->row + first + s);
-    }
-}
-
-void work_as_member(request *r, const spectrum_order &order, int number)
-{
-    uint32_t wanted = (r->options->n - 1) / (uint32_t) r->n_devices + 1;
-    spectrum_device device(*r->options, order, number, wanted);
-    uint32_t first = 0, n;
-    while ((n = r->crew->take(device.room(), r->options->n, r->n_devices, &first)) > 0)
-        if (device.run(first, n, r->crew->stop))
-            store_batch(r, device, first, n);
-    std::lock_guard<std::mutex> hold(r->lock);
-    r->out->visited += device.sets();
-    r->report->making = std::max(r->report->making, device.making);
-    r->report->searching = std::max(r->report->searching, device.searching);
-}
-
-void find_maxima(request *r)
-{
-    const syn_spectrum_options &o = *r->options;
     const syn_pattern_options &p = *o.patterns;
-    check_request(r->devices, r->n_devices);
+    check_request(devices, n_devices);
     if (p.min_units >= SPECTRUM_SIZES || p.min_spikes >= SPECTRUM_SIZES)
         throw refusal(SYN_TOO_LARGE, "GPUs count patterns of fewer than %d spikes",
                       (int) SPECTRUM_SIZES);
-    r->out->n = o.n;
-    r->out->durations = o.by_duration ? o.patterns->window : 1;
-    r->out->row = (syn_spectrum_row *) std::calloc((size_t) o.n + 1, sizeof *r->out->row);
-    if (!r->out->row)
+    uint32_t durations = o.by_duration ? p.window : 1;
+    out->n = o.n;
+    out->durations = durations;
+    out->row = (syn_spectrum_row *) std::calloc((size_t) o.n + 1, sizeof *out->row);
+    if (!out->row)
         throw std::bad_alloc();
-    std::memset(r->left, 0, o.n);
+    std::memset(left, 0, o.n);
     /* No spikes, or no pattern that could pass. */
     if (o.n == 0 || o.plan->trains.events == 0 || p.min_units > p.max_spikes ||
         p.min_spikes > p.max_spikes || p.min_count > p.max_count)
         return;
     device_scope scope;
     double begun = seconds_now();
-    spectrum_order order(o.plan->trains, o.width, o.patterns->window);
+    spectrum_order order(o.plan->trains, o.width, p.window);
+    std::mutex lock;  /* of the report */
     crew crew;
-    r->crew = &crew;
-    crew.start(r->devices, r->n_devices,
-               [&](int number) { work_as_member(r, order, number); });
-    crew.wait(o.n, r->watch, "surrogates");
+    crew.start(devices, n_devices, [&](int number) {
+        uint32_t wanted = (o.n - 1) / (uint32_t) n_devices + 1, first = 0, n;
+        spectrum_device device(o, order, number, wanted);
+        while ((n = crew.take(device.room(), o.n, n_devices, &first)) > 0) {
+            if (!device.run(first, n, crew.stop))
+                continue;
+            for (uint32_t s = 0; s < n; s++) {
+                left[first + s] = device.failed()[s] != 0;
+                if (!left[first + s])
+                    store_row(device.maxima() + (size_t) s * durations * SPECTRUM_SIZES,
+                              durations, p.min_spikes, out->row + first + s);
+            }
+        }
+        std::lock_guard<std::mutex> hold(lock);
+        out->visited += device.sets();
+        report->making = std::max(report->making, device.making);
+        report->searching = std::max(report->searching, device.searching);
+    });
+    crew.wait(o.n, watch, "surrogates");
     for (uint32_t s = 0; s < o.n; s++)
-        r->report->left += r->left[s];
-    r->report->seconds = seconds_now() - begun;
+        report->left += left[s];
+    report->seconds = seconds_now() - begun;
 }
 
 }  // namespace
@@ -369,8 +347,6 @@ extern "C" syn_status syn_gpu_spectrum(const syn_spectrum_options *options,
     std::memset(out, 0, sizeof *out);
     std::memset(report, 0, sizeof *report);
     return gpu::status_of(reason, [&] {
-        gpu::request r = {options, devices, n_devices, watch, out,
-                          left,    report,  nullptr,   {}};
-        find_maxima(&r);
+        gpu::find_maxima(*options, devices, n_devices, watch, out, left, report);
     });
 }
