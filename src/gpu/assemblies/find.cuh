@@ -10,7 +10,6 @@
 #include "gpu/base/warp.cuh"
 
 #include <cmath>
-#include <cstdint>
 #include <cstring>
 
 extern "C" {

@@ -96,8 +96,8 @@ class peak_device {
         own_.ensure(&job_.peak, (size_t) peaks);
         own_.ensure(&ordered_, (size_t) peaks);
         job_.room = (uint32_t) peaks;
-        clear(job_.used, 1, stream_);
-        clear(job_.too_large, 1, stream_);
+        fill(job_.used, 0, 1, stream_);
+        fill(job_.too_large, 0, 1, stream_);
     }
 
     /* As many items at a time as take some 80 ms, so that the work ends soon when it is
@@ -110,7 +110,7 @@ class peak_device {
         for (unsigned long long from = 0; from < items && !stop;) {
             unsigned long long to = std::min(items, from + (unsigned long long) chunk_);
             double begun = seconds_now();
-            clear(job_.next, 1, stream_);
+            fill(job_.next, 0, 1, stream_);
             launch(find_peaks<RECORDED>, all, stream_, job_, from, to);
             check(cudaEventRecord(done, stream_));
             cudaError_t state;
@@ -128,8 +128,8 @@ class peak_device {
     {
         unsigned long long used = 0;
         int too_large = 0;
-        fetch(&used, job_.used, 1, stream_);
-        fetch(&too_large, job_.too_large, 1, stream_);
+        download(&used, job_.used, 1, stream_);
+        download(&too_large, job_.too_large, 1, stream_);
         wait_for(stream_);
         if (too_large)
             throw refusal(SYN_TOO_LARGE, "a lag was counted more than 2^31 - 1 times");
@@ -154,8 +154,8 @@ class peak_device {
                ordered_);
         std::vector<uint32_t> start(items + 1);
         unsigned long long used = 0;
-        fetch(start.data(), start_, items, stream_);
-        fetch(&used, job_.used, 1, stream_);
+        download(start.data(), start_, items, stream_);
+        download(&used, job_.used, 1, stream_);
         wait_for(stream_);
         start[items] = (uint32_t) used;
         for (uint32_t s = 0; s < n && !stop; s++)
@@ -176,7 +176,7 @@ class peak_device {
         out->room = n;
         for (uint32_t p = 0; p <= pairs; p++)
             out->first[p] = start[p] - start[0];
-        fetch(out->peak, ordered_ + start[0], n, stream_);
+        download(out->peak, ordered_ + start[0], n, stream_);
         wait_for(stream_);
     }
 

@@ -1,5 +1,5 @@
-/* What the host does with a stream of a device: it starts kernels, sends, clears and
-   fetches memory. */
+/* What the host does with a stream of a device: it starts kernels, and sends them
+   what they need. */
 #pragma once
 
 #include "gpu/base/device.cuh"
@@ -30,20 +30,20 @@ void launch(KERNEL kernel, const grid &g, cudaStream_t stream, const ARGUMENTS &
     check(cudaGetLastError());
 }
 
-template <class T> void clear(T *what, size_t n, cudaStream_t stream)
+template <class T> void download(T *to, const T *from, size_t n, cudaStream_t stream)
 {
-    check(cudaMemsetAsync(what, 0, n * sizeof(T), stream));
+    check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, stream));
+}
+
+/* Fills n elements with a byte. */
+template <class T> void fill(T *to, int byte, size_t n, cudaStream_t stream)
+{
+    check(cudaMemsetAsync(to, byte, n * sizeof(T), stream));
 }
 
 template <class T> void send(T *to, const T *from, size_t n, cudaStream_t stream)
 {
     check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyHostToDevice, stream));
-}
-
-/* What is fetched is there when the stream has come that far. */
-template <class T> void fetch(T *to, const T *from, size_t n, cudaStream_t stream)
-{
-    check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, stream));
 }
 
 inline void wait_for(cudaStream_t stream)
@@ -139,8 +139,8 @@ template <int FIRST, int... LARGER, class F> void with_number(size_t wanted, F r
     run(std::integral_constant<int, FIRST>());
 }
 
-/* Runs the work of a door: its status, and the reason of an error as SYN_GPU_TEXT bytes
-   of `reason`. */
+/* The same as outcome_of() for a function that C calls: `reason` has SYN_GPU_TEXT
+   bytes. */
 template <class F> syn_status status_of(char *reason, F run)
 {
     outcome end = outcome_of(run);

@@ -8,15 +8,10 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
-#include <algorithm>
 #include <atomic>
-#include <cstddef>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
-#include <type_traits>
-#include <vector>
 
 namespace gpu {
 
@@ -260,7 +255,7 @@ protected:
     void ensure_clear(arrays *of, uint32_t **pointer, size_t n)
     {
         of->ensure(pointer, n);
-        clear(*pointer, n, stream_);
+        fill(*pointer, 0, n, stream_);
     }
 
     /* ---- memory ---- */
@@ -449,8 +444,8 @@ protected:
         send(view(1).count, count.data(), symbols_, stream_);
         send(view(1).length, length.data(), symbols_, stream_);
         send(view(1).offset, offset.data(), symbols_, stream_);
-        clear(view(1).mask, items * width_, stream_);
-        clear(view(1).children, items, stream_);
+        fill(view(1).mask, 0, items * width_, stream_);
+        fill(view(1).children, 0, items, stream_);
         wait_for(stream_);
     }
 
@@ -490,7 +485,7 @@ protected:
         if (tiles <= tiles_.room())
             return;
         tiles_.ensure(tiles + tiles / 2);
-        clear(tiles_.get(), tiles_.room(), stream_);
+        fill(tiles_.get(), 0, tiles_.room(), stream_);
     }
 
     /* Room to plan the counting along the lists of so many nodes. */
@@ -554,7 +549,7 @@ protected:
     void reset_lists(size_t size)
     {
         const size_t begin = offsetof(header, list_ends), end = offsetof(header, found);
-        clear((char *) head(size) + begin, end - begin, stream_);
+        fill((char *) head(size) + begin, 0, end - begin, stream_);
     }
 
     /* The level below `size`, with what is found of its items put elsewhere where the
@@ -577,7 +572,7 @@ protected:
         if (!dealt_before(size))
             return;
         found_[size % 2].ensure(shared_words(size));
-        clear(found_[size % 2].get(), shared_words(size), stream_);
+        fill(found_[size % 2].get(), 0, shared_words(size), stream_);
     }
 
     /* A list that has no longer room in the budget, beside the one that it is made from

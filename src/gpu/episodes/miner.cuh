@@ -3,7 +3,6 @@
 #pragma once
 
 #include "gpu/episodes/steps.cuh"
-#include "gpu/episodes/sweep.cuh"
 
 namespace gpu {
 
@@ -220,7 +219,7 @@ template <class T> class miner : public mining {
         std::vector<std::vector<uint32_t>> child(size);
         for (size_t k = resident_; k + 1 < size; k++) {
             child[k].resize((size_t) view(k).n + 1);
-            fetch(child[k].data(), view(k).child, child[k].size(), stream_);
+            download(child[k].data(), view(k).child, child[k].size(), stream_);
         }
         wait_for(stream_);
         part_.clear();
@@ -427,7 +426,7 @@ template <class T> class miner : public mining {
             grow_tiles(view(size - 1).n);
             number(size);
             deal(size, found);
-            fill(size);
+            make_nodes(size);
             if (lists) {
                 grow_tasks(found);
                 fit_list(size);
@@ -471,7 +470,7 @@ public:
         make_room(nodes, ends);
         upload_root();
         upload_units();
-        clear(headers_, HEADERS, stream_);
+        fill(headers_, 0, HEADERS, stream_);
         wait_for(stream_);
     }
 

@@ -4,7 +4,6 @@
 
 #include "gpu/episodes/memory.cuh"
 
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
@@ -97,7 +96,7 @@ protected:
     /* Copies the header of `size` as the kernels so far leave it, for wait(). */
     void fetch_header(size_t size)
     {
-        fetch(seen_.get() + size % HEADERS, head(size), 1, stream_);
+        download(seen_.get() + size % HEADERS, head(size), 1, stream_);
         check(cudaEventRecord(counted_, stream_));
     }
 
@@ -196,7 +195,7 @@ protected:
         return job;
     }
 
-    void fill(size_t size)
+    void make_nodes(size_t size)
     {
         fill_job job = fill_job_of(size);
         unsigned blocks = (unsigned) processors_ * 8;
@@ -214,7 +213,7 @@ protected:
     {
         for (size_t i = 0; i < n; i += STAGING) {
             size_t words = std::min(n - i, STAGING);
-            fetch(staging_.get(), from + i, words, copies_);
+            download(staging_.get(), from + i, words, copies_);
             wait_for(copies_);
             std::memcpy(to + i, staging_.get(), words * sizeof(uint32_t));
         }
@@ -244,7 +243,7 @@ protected:
             size_t words = n * sizeof(uint32_t), apart = from.room * sizeof(uint32_t);
             check(cudaMemcpy2DAsync(staged, words, from.parent, apart, words, 5,
                                     cudaMemcpyDeviceToHost, copies_));
-            fetch(staged + 5 * n, parents.child, children, copies_);
+            download(staged + 5 * n, parents.child, children, copies_);
             wait_for(copies_);
             take(staged);
         } else {

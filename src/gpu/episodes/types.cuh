@@ -4,10 +4,6 @@
 #include "gpu/base/devices.h"
 #include "gpu/base/warp.cuh"
 
-#include <cuda_runtime.h>
-
-#include <cstdint>
-
 namespace gpu {
 
 constexpr uint32_t NOTHING = 0xffffffffu;  /* no event, no symbol */

@@ -10,8 +10,6 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
-#include <vector>
-
 namespace gpu {
 namespace {
 
@@ -67,7 +65,7 @@ __device__ inline uint32_t seek(const T *at, uint32_t i, uint32_t n, T least)
 }
 
 __device__ inline null_end single_end(const null_keys &keys, const null_line &line,
-                                   uint32_t event)
+                                      uint32_t event)
 {
     uint64_t tick = line.key[event] >> keys.unit_bits;
     uint32_t start = event;
@@ -84,7 +82,7 @@ struct null_edge {
 };
 
 __device__ inline null_edge edge_to(const null_tree &tree, const null_keys &keys,
-                                 const null_line &line, uint32_t node)
+                                    const null_line &line, uint32_t node)
 {
     uint32_t begin = keys.first[tree.unit[node]];
     return {line.beyond + (size_t) tree.open[node] * keys.events,
@@ -96,7 +94,7 @@ __device__ inline null_edge edge_to(const null_tree &tree, const null_keys &keys
    list of n are the newest valid predecessors of. */
 template <class F>
 __device__ inline void follow(const null_edge &edge, const null_end *list, uint32_t n,
-                           uint32_t begin, uint32_t end, F found)
+                              uint32_t begin, uint32_t end, F found)
 {
     uint32_t place = 0;
     if (begin >= end)
@@ -460,8 +458,8 @@ class null_counter {
     {
         size_t cells = (size_t) n * job_.episodes;
         uint32_t nodes = batch_.tree.nodes;
-        clear(batch_.count, (size_t) n * nodes, stream_);
-        clear(batch_.next, 1, stream_);
+        fill(batch_.count, 0, (size_t) n * nodes, stream_);
+        fill(batch_.next, 0, 1, stream_);
         /* A recording without spikes has nothing to count. */
         if (keys_.events > 0) {
             make_lines(index, n);
@@ -520,7 +518,7 @@ public:
                 *ended = 1;
             std::this_thread::sleep_for(std::chrono::microseconds(50));
         }
-        fetch(job_.count + (size_t) first * job_.episodes, gathered_,
+        download(job_.count + (size_t) first * job_.episodes, gathered_,
               (size_t) n * job_.episodes, stream_);
         wait_for(stream_);
     }

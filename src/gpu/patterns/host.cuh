@@ -9,7 +9,6 @@
 
 #include <atomic>
 #include <cstring>
-#include <vector>
 
 extern "C" {
 #include "core/base/parallel.h"
@@ -222,7 +221,7 @@ class pattern_device {
     template <class T> void ensure_clear(T **pointer, size_t n)
     {
         own_.ensure(pointer, n);
-        clear(*pointer, n, stream_);
+        fill(*pointer, 0, n, stream_);
     }
 
     template <class KERNEL, class... ARGUMENTS>
@@ -262,7 +261,7 @@ class pattern_device {
 
     const uint32_t *read_used()
     {
-        fetch(seen_.get(), batch_.used, USED, stream_);
+        download(seen_.get(), batch_.used, USED, stream_);
         wait_for(stream_);
         return seen_.get();
     }
@@ -300,8 +299,7 @@ class pattern_device {
         ensure_clear(&queue_.next, 1);
         ensure_clear(&queue_.first, 3);
         ensure_clear(&queue_.state, warps());
-        check(cudaMemsetAsync(batch_.after, 0xff, batch_.streams * sizeof(uint32_t),
-                              stream_));
+        fill(batch_.after, 0xff, batch_.streams, stream_);
         *seen_.get() = (uint32_t) tasks;
         send(batch_.used + USED_STREAMS, seen_.get(), 1, stream_);
         queue_.end = queue_.first + 1;
@@ -313,7 +311,7 @@ class pattern_device {
     {
         take_queue();
         for (;;) {
-            clear(batch_.used + USED_BUSY, 1, stream_);
+            fill(batch_.used + USED_BUSY, 0, 1, stream_);
             launch(search_patterns, {blocks_, TREE_WARPS * WARP, shared()}, stream_, job_,
                    batch_, queue_);
             const uint32_t *used = read_used();
@@ -433,7 +431,7 @@ public:
         if (end != pattern_end::done)
             return end;
         roots_.resize(batch_.roots);
-        fetch(roots_.data(), batch_.root, roots_.size(), stream_);
+        download(roots_.data(), batch_.root, roots_.size(), stream_);
         bool there = sort_all();
         wait_for(stream_);
         sorting += seconds_now() - searched;
@@ -455,7 +453,7 @@ public:
         event there[2];
         for (size_t k = 0; k <= pieces.size(); k++) {
             if (k < pieces.size()) {
-                fetch(slab_.get() + k % 2 * PATTERN_SLAB,
+                download(slab_.get() + k % 2 * PATTERN_SLAB,
                       (const uint8_t *) sorted_.out + pieces[k].first * width(),
                       pieces[k].bytes, stream_);
                 check(cudaEventRecord(there[k % 2], stream_));

@@ -6,9 +6,6 @@
 
 #include <cub/device/device_scan.cuh>
 
-#include <algorithm>
-#include <vector>
-
 namespace gpu {
 
 constexpr unsigned THREADS = 128;  /* of a block, T_B in the paper */
@@ -225,7 +222,7 @@ class machine_counter final : public strategy {
         own_.ensure(&tuples_.b, tuples);
         own_.ensure(&tuples_.count, tuples);
         own_.ensure(&found_, 1);
-        clear(found_, 1, stream_);
+        fill(found_, 0, 1, stream_);
         grid g = grid_of(batch.n, n * batch.size), one = {dim3(g.blocks.x), g.threads};
         uint32_t *waiting = lists(batch.size, &g);
         with_room(batch.size, [&](auto room) {
@@ -235,7 +232,7 @@ class machine_counter final : public strategy {
         launch(merge_published, one, stream_, batch, n, tuples_, found_);
         time_.stop(stream_);
         published_notes found = {};
-        fetch(&found, found_, 1, stream_);
+        download(&found, found_, 1, stream_);
         wait_for(stream_);
         notes.unmatched += found.unmatched;
         notes.miscounted += found.miscounted;
@@ -260,7 +257,7 @@ class machine_counter final : public strategy {
         grid g = grid_of(n);
         own_.ensure(&may_be_, (size_t) n + 1);
         own_.ensure(&place_, (size_t) n + 1);
-        clear(may_be_ + n, 1, stream_);
+        fill(may_be_ + n, 0, 1, stream_);
         with_room(size, [&](auto room) {
             launch(bound_counts<decltype(room)::value>, g, stream_, in_, batch,
                    task_.options.min_count, may_be_);
@@ -270,7 +267,7 @@ class machine_counter final : public strategy {
             return cub::DeviceScan::ExclusiveSum(memory, bytes, may_be_, place_,
                                                  (int) n + 1, stream_);
         });
-        fetch(&kept, place_ + n, 1, stream_);
+        download(&kept, place_ + n, 1, stream_);
         wait_for(stream_);
         own_.ensure(&kept_.count, kept);
         if (kept > 0) {

@@ -19,9 +19,6 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
-#include <algorithm>
-#include <vector>
-
 namespace gpu {
 
 constexpr size_t FIRST_ROOM = (size_t) 1 << 16;  /* entries of a list, to begin with */
@@ -115,7 +112,7 @@ class occurrences final : public strategy {
         own_.ensure(&rows_.start, events_.n);
         start(order_rows, events_.n, events_, rows_);
         own_.ensure(&result_, 1);
-        clear(result_, 1, stream_);
+        fill(result_, 0, 1, stream_);
     }
 
     void allocate()
@@ -173,7 +170,7 @@ class occurrences final : public strategy {
                                                  stream_);
         });
         std::vector<unsigned long long> offset(n);
-        fetch(offset.data(), first_, n, stream_);
+        download(offset.data(), first_, n, stream_);
         wait_for(stream_);
         return offset;
     }
@@ -196,7 +193,7 @@ class occurrences final : public strategy {
     {
         check(cudaMemcpyAsync(&result_->stop, stop_, sizeof *stop_, cudaMemcpyDefault,
                               stream_));
-        fetch(seen_.get(), result_, 1, stream_);
+        download(seen_.get(), result_, 1, stream_);
         wait_for(stream_);
         if (seen_.get()->stop)
             throw stopped{};
@@ -205,7 +202,7 @@ class occurrences final : public strategy {
 
     size_t extend_by_counters(const step_job &job)
     {
-        clear(&result_->reserved, 1, stream_);
+        fill(&result_->reserved, 0, 1, stream_);
         start(compaction_ == SYN_GPU_ONE_COUNTER ? extend_by_counter : extend_by_blocks,
               n_, job, list_[1 - now_], room_, &result_->reserved);
         return look().reserved;
@@ -221,7 +218,7 @@ class occurrences final : public strategy {
              width = seen.most) {
             size_t filled = n_ * width;
             width_ = std::max(width_, width);
-            clear(&result_->most, 1, stream_);
+            fill(&result_->most, 0, 1, stream_);
             start(extend_sparse, (size_t) n_ + 1, job, (uint32_t) width, place_,
                   &result_->most);
             scan(thrust::make_transform_iterator(place_, is_filled()), filled);

@@ -47,7 +47,7 @@ class worker {
         own_.upload(&events_.first, r->first, (size_t) r->units + 1, stream_);
         own_.upload(&events_.bounds, bounds, stream_);
         own_.ensure(&stop_, 1);
-        clear(stop_, 1, stream_);
+        fill(stop_, 0, 1, stream_);
         batch_.stop = stop_;
         wait_for(stream_);
     }
@@ -72,7 +72,7 @@ class worker {
         time_.start(stream_);
         strategy_->count(batch_, stream_);
         time_.stop(stream_);
-        fetch(count + begin, batch_.count, n, stream_);
+        download(count + begin, batch_.count, n, stream_);
         all_time_.stop(stream_);
         wait_for(stream_);
         seconds += time_.seconds() - (notes().published_seconds - published);

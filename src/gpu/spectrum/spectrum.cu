@@ -48,8 +48,7 @@ struct spectrum_order {
     }
 };
 
-spectrum_task make_task(const syn_spectrum_options &o,
-                               const spectrum_order &order)
+spectrum_task make_task(const syn_spectrum_options &o, const spectrum_order &order)
 {
     const syn_pattern_options &p = *o.patterns;
     spectrum_task task = {};
@@ -162,7 +161,7 @@ class spectrum_device {
     void number_tasks()
     {
         longest_found_.resize(task_.units);
-        fetch(longest_found_.data(), batch_.longest, task_.units, stream_);
+        download(longest_found_.data(), batch_.longest, task_.units, stream_);
         wait_for(stream_);
         first_of_.assign(1, 0);
         for (uint32_t root = task_.units; root-- > 0;) {
@@ -178,12 +177,12 @@ class spectrum_device {
         constexpr unsigned THREADS = 128;
         uint64_t events = (uint64_t) batch_.n * task_.events;
         uint64_t roots = (uint64_t) batch_.n * task_.units;
-        clear(batch_.bits, roots * task_.words, stream_);
-        clear(batch_.longest, task_.units, stream_);
-        clear(batch_.maximum, (size_t) batch_.n * task_.durations * SPECTRUM_SIZES,
+        fill(batch_.bits, 0, roots * task_.words, stream_);
+        fill(batch_.longest, 0, task_.units, stream_);
+        fill(batch_.maximum, 0, (size_t) batch_.n * task_.durations * SPECTRUM_SIZES,
               stream_);
-        clear(batch_.failed, batch_.n, stream_);
-        clear(queue_.state, warps(), stream_);
+        fill(batch_.failed, 0, batch_.n, stream_);
+        fill(queue_.state, 0, warps(), stream_);
         launch(make_trains, over(batch_.makers, THREADS), stream_, task_, batch_);
         launch(set_bits, over(events, THREADS), stream_, task_, batch_);
         launch(find_items, over(roots * WARP, THREADS), stream_, task_, batch_);
@@ -196,12 +195,12 @@ class spectrum_device {
     void search_with(search_kernel kernel, uint32_t blocks, const std::atomic<bool> &stop)
     {
         *seen_.get() = 1;
-        clear(queue_.next, 1, stream_);
+        fill(queue_.next, 0, 1, stream_);
         while (*seen_.get() > 0 && !stop) {
-            clear(queue_.busy, 1, stream_);
+            fill(queue_.busy, 0, 1, stream_);
             launch(kernel, {blocks, TREE_WARPS * WARP, shared()}, stream_, task_, batch_,
                    queue_);
-            fetch(seen_.get(), queue_.busy, 1, stream_);
+            download(seen_.get(), queue_.busy, 1, stream_);
             wait_for(stream_);
         }
     }
@@ -251,8 +250,8 @@ public:
         maximum_found_.resize(n * task_.durations * SPECTRUM_SIZES);
         failed_found_.resize(n);
         std::vector<uint64_t> sets(warps());
-        fetch(maximum_found_.data(), batch_.maximum, maximum_found_.size(), stream_);
-        fetch(failed_found_.data(), batch_.failed, n, stream_);
+        download(maximum_found_.data(), batch_.maximum, maximum_found_.size(), stream_);
+        download(failed_found_.data(), batch_.failed, n, stream_);
         check(cudaMemcpy2DAsync(sets.data(), sizeof(uint64_t), &queue_.state->sets,
                                 sizeof(warp_state), sizeof(uint64_t), warps(),
                                 cudaMemcpyDeviceToHost, stream_));

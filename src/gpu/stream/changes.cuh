@@ -8,10 +8,6 @@
 
 #include "gpu/base/warp.cuh"
 
-#include <cuda_runtime.h>
-
-#include <cstdint>
-
 namespace gpu::live {
 
 /* The events since <= e < until are those that an event follows within an interval. */

@@ -9,8 +9,6 @@ extern "C" {
 #include "core/base/budget.h"
 }
 
-#include <vector>
-
 namespace gpu::live {
 
 /* Memory of a device or of the host that is counted. */
@@ -149,7 +147,7 @@ public:
         size_t room = std::max(n + n / 2, (size_t) 256);
         counted_block grown(memory::device);
         grown.make(budget, room * sizeof(T));
-        clear(grown.as<T>(), room, stream);
+        fill(grown.as<T>(), 0, room, stream);
         if (room_ > 0)
             check(cudaMemcpyAsync(grown.as<T>(), get(), room_ * sizeof(T),
                                   cudaMemcpyDeviceToDevice, stream));

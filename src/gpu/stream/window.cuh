@@ -1,7 +1,6 @@
 /* The host's part of a window on a device: what it sends there, launches and reads. */
 #pragma once
 
-#include "gpu/stream/changes.cuh"
 #include "gpu/stream/count.cuh"
 #include "gpu/stream/memory.cuh"
 
@@ -11,7 +10,6 @@ extern "C" {
 
 #include <atomic>
 #include <cstring>
-#include <vector>
 
 namespace gpu::live {
 
