@@ -17,12 +17,11 @@ namespace gpu {
 
 /* ---- threads ---- */
 
-/* What the host threads of one mining share, a thread a device: where they meet, what
-   they show each other, and the first of their errors. */
-
 /* Thrown in a thread whose fellows have failed. */
 struct abandoned {};
 
+/* What the host threads of one mining share, a thread a device: where they meet, what
+   they show each other, and the first of their errors. */
 class team {
     const unsigned size_;
     std::atomic<unsigned> waiting_{0}, meetings_{0};

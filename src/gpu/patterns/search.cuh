@@ -6,9 +6,9 @@
 
 namespace gpu {
 
-/* ---- work that warps give away ---- */
+/* ---- work that warps give away ----
 
-/* Work that warps give away once there are no more tasks: what is left of a node's open
+   There is some once there are no more tasks to take: what is left of a node's open
    items. The node is lent with it: its set and its lists, which whoever takes a piece
    copies. To make the node again from its root would take longer than most pieces do. */
 

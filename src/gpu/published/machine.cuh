@@ -17,7 +17,8 @@
 
 #include "core/base/seek.h"
 #include "core/episodes/mine.h"
-#include "gpu/published/strategies.h"
+#include "gpu/base/devices.h"
+#include "gpu/published/options.h"
 
 #include <cuda_runtime.h>
 
