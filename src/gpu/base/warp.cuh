@@ -13,6 +13,9 @@
 #define SYN_GPU_JOB const
 #endif
 
+/* A loop over i = 0 to n - 1 whose turns the compiler writes out one after the other. */
+#define SYN_UNROLL(i, n) _Pragma("unroll") for (int i = 0; i < (n); i++)
+
 namespace gpu {
 
 enum { WARP = 32 };

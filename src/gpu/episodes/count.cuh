@@ -1,15 +1,187 @@
 /* Counting: a warp takes a task, an item or a time segment of one, and counts every
    symbol that may follow in one pass over the node's list. */
-#ifndef SYN_GPU_EPISODES_COUNT_CUH
-#define SYN_GPU_EPISODES_COUNT_CUH
+#pragma once
 
-#include <cstdint>
-
-#include "gpu/episodes/pass.cuh"
-#include "gpu/episodes/share.cuh"
 #include "gpu/episodes/types.cuh"
 
+#include <cuda_pipeline_primitives.h>
+
 namespace gpu {
+
+/* ---- the innermost loop, along a list of ends ---- */
+
+/* What a lane keeps of its symbols. `busy` is the first event free for a symbol; an end
+   whose start is at or after it scores when the symbol occurs in its window. */
+template <int K> struct tally {
+    uint32_t busy[K], hits[K];
+
+    __device__ void clear()
+    {
+        for (int j = 0; j < K; j++)
+            busy[j] = hits[j] = 0;
+    }
+
+    /* An end with its start, and what the row of the table counts from, which has symbol
+       j at `distance`. Spelt out because this is the innermost step, and nothing shorter
+       is made of plain C; what needs `busy`, for which the next end waits, comes last. */
+    __device__ __forceinline__ void pass(int j, uint32_t start, uint32_t from,
+                                         uint32_t distance)
+    {
+        asm("{\n\t"
+            ".reg .pred scores;\n\t"
+            "setp.ne.u32 scores, %4, 0;\n\t"
+            "setp.ge.and.u32 scores, %2, %0, scores;\n\t"
+            "@scores add.u32 %0, %3, %4;\n\t"
+            "@scores add.u32 %1, %1, 1;\n\t"
+            "}"
+            : "+r"(busy[j]), "+r"(hits[j])
+            : "r"(start), "r"(from), "r"(distance));
+    }
+};
+
+/* Rows of the table are fetched into shared memory in stages of some ends, which are
+   passed three stages later; a lane fetches 16 bytes at a time. */
+constexpr uint32_t STAGES = 4, STAGE_BYTES = 1024, PIECE = 16;
+
+template <int K, class T> struct stage {
+    static constexpr uint32_t row = row_bytes<K, T>::row;
+    static constexpr uint32_t ends = row <= 64 ? 16 : STAGE_BYTES / row;
+    static constexpr uint32_t pieces_a_row = row / PIECE, pieces = ends * pieces_a_row;
+};
+
+/* A warp's ends, 32 at a time, in shared memory, where all lanes read them. Of each there
+   are its row, its start, and what the row counts from: for a symbol of a page, and for
+   the spare one. */
+struct end_ring {
+    alignas(PIECE) unsigned char rows[STAGES][STAGE_BYTES];
+    uint32_t row[4][WARP];
+    uint2 of_pages[2][WARP], of_spare[2][WARP];
+};
+
+/* What a warp works on. */
+template <int K> struct item_view {
+    const uint2 *ends;
+    const place<uint16_t> *places;
+    const unsigned char *rows;  /* the column's first row */
+    bool fetches;               /* whether anybody reads what this lane fetches */
+    uint32_t wanted[K];         /* the candidates */
+};
+
+/* Whether a candidate can still become frequent when at most `most` further occurrences
+   of the node come, less those it has already scored itself. */
+template <int K>
+__device__ bool any_hope(uint32_t min_count, const tally<K> &t, const uint32_t *wanted,
+                         uint32_t most)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t node_hits = __shfl_sync(WHOLE_WARP, t.hits[0], WARP - 1);
+    bool alive = false;
+    SYN_UNROLL(j, K)
+        alive |= (wanted[j] >> lane & 1) && t.hits[j] + most >= node_hits + min_count;
+    return __any_sync(WHOLE_WARP, alive);
+}
+
+/* Begins to fetch the rows of a stage's ends, of which `first` is the first. */
+template <int K, class T>
+__device__ __forceinline__ void fetch_rows(const item_view<K> &item, uint32_t first,
+                                           end_ring &ring)
+{
+    typedef stage<K, T> S;
+    unsigned char *to = ring.rows[first / S::ends % STAGES];
+    SYN_UNROLL(p, S::pieces / WARP) {
+        uint32_t piece = p * WARP + threadIdx.x % WARP;
+        uint32_t end = first + piece / S::pieces_a_row;
+        size_t row = ring.row[end / WARP % 4][end % WARP];
+        if (item.fetches)
+            __pipeline_memcpy_async(to + piece * PIECE,
+                                    item.rows + row * S::row +
+                                        piece % S::pieces_a_row * PIECE,
+                                    PIECE);
+    }
+    __pipeline_commit();
+}
+
+/* Passes the ends of a stage. `mine` is what this lane sees of them. */
+template <int K, class T>
+__device__ __forceinline__ void pass_stage(const unsigned char *rows, const uint2 *mine,
+                                           tally<K> &t)
+{
+    typedef stage<K, T> S;
+#pragma unroll
+    for (uint32_t a = 0; a < S::ends; a += 2) {
+        uint4 two = *(const uint4 *) (mine + a);
+        row_pack<K, T> first = load_pack<K, T>(rows + a * S::row);
+        row_pack<K, T> second = load_pack<K, T>(rows + (a + 1) * S::row);
+        SYN_UNROLL(j, K) {
+            t.pass(j, two.x, two.y, first.next(j));
+            t.pass(j, two.z, two.w, second.next(j));
+        }
+    }
+}
+
+/* Passes the ends begin .. end - 1, and calls at_mark(start of the end there) before the
+   one at `mark`, some batches of 32 after the first. With `most` above zero it stops
+   early, and returns false, once no candidate can become frequent, but not before the
+   mark. */
+template <int K, class T, class F>
+__device__ __forceinline__ bool pass_ends(uint32_t events, uint32_t min_count,
+                                          const item_view<K> &item, uint32_t begin,
+                                          uint32_t mark, uint32_t end, uint32_t most,
+                                          end_ring &ring, tally<K> &t, F at_mark)
+{
+    typedef stage<K, T> S;
+    const uint32_t lane = threadIdx.x % WARP;
+    const uint2 padding = make_uint2(events, 0);
+    auto end_at = [&](uint32_t i) { return i < end ? item.ends[i] : padding; };
+    auto place_of = [&](uint2 e) {
+        return e.x < events ? item.places[e.x] : place<uint16_t>{0, 0, 0};
+    };
+    auto put = [&](uint32_t side, uint2 e, place<uint16_t> at) {
+        ring.of_pages[side][lane] = make_uint2(e.y, at.event + at.open);
+        ring.of_spare[side][lane] = make_uint2(e.y, at.event);
+    };
+
+    uint2 first = end_at(begin + lane), second = end_at(begin + WARP + lane);
+    uint2 third = end_at(begin + 2 * WARP + lane);
+    uint2 fourth = end_at(begin + 3 * WARP + lane);
+    __syncwarp();
+    ring.row[0][lane] = first.x;
+    ring.row[1][lane] = second.x;
+    put(0, first, place_of(first));
+    place<uint16_t> where = place_of(second);
+    __syncwarp();
+    uint32_t fetched = 0, batch = 0, passed = 0;
+    for (; fetched < (STAGES - 1) * S::ends; fetched += S::ends)
+        fetch_rows<K, T>(item, fetched, ring);
+
+    bool hope = true;
+    for (uint32_t i = begin; i < end && hope; i += WARP, batch++) {
+        __syncwarp();
+        put((batch + 1) % 2, second, where);
+        ring.row[(batch + 2) % 4][lane] = third.x;
+        second = third;
+        where = place_of(second);
+        third = fourth;
+        fourth = end_at(i + 4 * WARP + lane);
+        if (i == mark)
+            at_mark(ring.of_pages[batch % 2][0].x);
+        const uint2 *mine = (lane < WARP - 1 ? ring.of_pages : ring.of_spare)[batch % 2];
+#pragma unroll 1
+        for (uint32_t a = 0; a < WARP; a += S::ends) {
+            __pipeline_wait_prior(STAGES - 2);
+            __syncwarp();
+            fetch_rows<K, T>(item, fetched, ring);
+            fetched += S::ends;
+            pass_stage<K, T>(ring.rows[passed++ % STAGES] + lane * row_bytes<K, T>::lane,
+                             mine + a, t);
+        }
+        hope = most == 0 || i < mark || any_hope<K>(min_count, t, item.wanted, most);
+    }
+    __pipeline_wait_prior(0);
+    return hope;
+}
+
+/* ---- tasks ---- */
 
 enum {
     COUNT_WARPS = 4,      /* of a block */
@@ -50,10 +222,9 @@ __device__ void keep_found(const count_job &job, uint32_t item, const uint32_t *
 {
     const uint32_t lane = threadIdx.x % WARP;
     uint32_t mask[K], n = 0, slot = 0;
-#pragma unroll
-    for (int j = 0; j < K; j++) {
+    SYN_UNROLL(j, K) {
         bool frequent = (wanted[j] >> lane & 1) && hits[j] >= job.min_count;
-        mask[j] = __ballot_sync(ALL, frequent);
+        mask[j] = __ballot_sync(WHOLE_WARP, frequent);
         n += __popc(mask[j]);
     }
     if (lane == 0) {
@@ -64,9 +235,8 @@ __device__ void keep_found(const count_job &job, uint32_t item, const uint32_t *
         job.here.children[item] = n;
         job.here.slot[item] = slot | job.device << SLOT_BITS;
     }
-    slot = __shfl_sync(ALL, slot, 0) + rank_of_lane<K>(mask);
-#pragma unroll
-    for (int j = 0; j < K; j++) {
+    slot = __shfl_sync(WHOLE_WARP, slot, 0) + rank_of_lane<K>(mask);
+    SYN_UNROLL(j, K) {
         if (mask[j] >> lane & 1) {
             if (slot < job.count_room)
                 job.counts[slot] = hits[j];
@@ -87,11 +257,10 @@ __device__ bool same_state(const uint32_t *wanted, uint32_t start, const uint32_
 {
     const uint32_t lane = threadIdx.x % WARP;
     bool same = true;
-#pragma unroll
-    for (int j = 0; j < K; j++)
+    SYN_UNROLL(j, K)
         same &= !(wanted[j] >> lane & 1) ||
                 seen_from(start, a[j]) == seen_from(start, b[j]);
-    return __all_sync(ALL, same);
+    return __all_sync(WHOLE_WARP, same);
 }
 
 /* The same for the rare cases: out of line, so that it costs the usual ones nothing. */
@@ -120,8 +289,7 @@ __device__ __noinline__ void mend_segment(const count_job &job, const item_view<
         pass_again<K, T>(job, item, i, stop, ring, guess);
         if (stop < end &&
             same_state<K>(item.wanted, item.ends[stop].y, t.busy, guess.busy)) {
-#pragma unroll
-            for (int j = 0; j < K; j++) {
+            SYN_UNROLL(j, K) {
                 t.busy[j] = known.busy[j];
                 t.hits[j] += known.hits[j] - guess.hits[j];
             }
@@ -145,8 +313,7 @@ template <int K> struct segment_record {
     /* Past the first cache, where another multiprocessor's words may be old. */
     __device__ void load(const uint32_t *stored)
     {
-#pragma unroll
-        for (int j = 0; j < K; j++) {
+        SYN_UNROLL(j, K) {
             entry.busy[j] = __ldcg(stored + j * WARP);
             exit.busy[j] = __ldcg(stored + (K + j) * WARP);
             exit.hits[j] = __ldcg(stored + (2 * K + j) * WARP);
@@ -168,16 +335,14 @@ __device__ __noinline__ void join_segments(const count_job &job, const item_view
     t.clear();
     for (uint32_t s = 0; s < what.segments; s += AHEAD) {
         segment_record<K> record[AHEAD];
-#pragma unroll
-        for (uint32_t a = 0; a < AHEAD; a++) {
+        SYN_UNROLL(a, AHEAD) {
             if (s + a < what.segments) {
                 record[a].load(stored_state<K>(job, what, s + a));
                 uint32_t begin = (s + a) * size;
                 record[a].start = begin < length ? item.ends[begin].y : 0;
             }
         }
-#pragma unroll
-        for (uint32_t a = 0; a < AHEAD; a++) {
+        SYN_UNROLL(a, AHEAD) {
             if (s + a >= what.segments)
                 break;
             segment_record<K> &now = record[a];
@@ -186,14 +351,12 @@ __device__ __noinline__ void join_segments(const count_job &job, const item_view
                 t = now.exit;
             } else {
                 uint32_t begin = (s + a) * size;
-#pragma unroll
-                for (int j = 0; j < K; j++)
+                SYN_UNROLL(j, K)
                     now.entry.hits[j] = t.hits[j] = 0;
                 mend_segment<K, T>(job, item, begin, min(begin + size, length), ring,
                                    now.entry, now.exit, t);
             }
-#pragma unroll
-            for (int j = 0; j < K; j++)
+            SYN_UNROLL(j, K)
                 total[j] += t.hits[j];
         }
     }
@@ -205,7 +368,7 @@ __device__ inline uint32_t add_by_warp(uint32_t *to, uint32_t value)
     uint32_t before = 0;
     if (threadIdx.x % WARP == 0)
         before = atomicAdd(to, value);
-    return __shfl_sync(ALL, before, 0);
+    return __shfl_sync(WHOLE_WARP, before, 0);
 }
 
 /* At both ends of a segment: the second of two neighbours to be done looks whether the
@@ -244,8 +407,7 @@ __device__ __noinline__ void finish_segment(const count_job &job,
     const uint32_t lane = threadIdx.x % WARP;
     uint32_t *stored = stored_state<K>(job, what, what.segment);
     uint32_t *sum = job.sum + (size_t) what.first * K * WARP + lane;
-#pragma unroll
-    for (int j = 0; j < K; j++) {
+    SYN_UNROLL(j, K) {
         stored[(K + j) * WARP] = t.busy[j];
         stored[(2 * K + j) * WARP] = t.hits[j];
         atomicAdd(sum + j * WARP, t.hits[j]);
@@ -261,8 +423,7 @@ __device__ __noinline__ void finish_segment(const count_job &job,
         return;
     __threadfence();
     bool disagree = __ldcg(job.meet + what.first);
-#pragma unroll
-    for (int j = 0; j < K; j++) {
+    SYN_UNROLL(j, K) {
         t.hits[j] = hope && before < DEAD ? __ldcg(sum + j * WARP) : 0;
         sum[j * WARP] = 0;
     }
@@ -292,16 +453,14 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
                 (size_t) column * (job.events.n + 1) * row_bytes<K, T>::row;
     const uint32_t *mask =
         job.above.mask + ((size_t) job.here.suffix[node] * job.columns.n + column) * K;
-#pragma unroll
-    for (int j = 0; j < K; j++)
+    SYN_UNROLL(j, K)
         item.wanted[j] = mask[j];
     /* What no lane reads of a row need not come from afar. */
     constexpr uint32_t LANES = PIECE / row_bytes<K, T>::lane;  /* that share a piece */
     uint32_t reads = lane == WARP - 1;
-#pragma unroll
-    for (int j = 0; j < K; j++)
+    SYN_UNROLL(j, K)
         reads |= item.wanted[j] >> lane & 1;
-    uint32_t readers = __ballot_sync(ALL, reads);
+    uint32_t readers = __ballot_sync(WHOLE_WARP, reads);
     uint32_t of_piece = lane % stage<K, T>::pieces_a_row * LANES;
     item.fetches = readers >> of_piece & ((1u << LANES) - 1);
 
@@ -318,8 +477,7 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
         if (whole)
             return;
         uint32_t *stored = stored_state<K>(job, what, what.segment);
-#pragma unroll
-        for (int j = 0; j < K; j++) {
+        SYN_UNROLL(j, K) {
             t.busy[j] = seen_from(start, t.busy[j]);
             t.hits[j] = 0;
             stored[j * WARP] = t.busy[j];
@@ -330,8 +488,7 @@ __device__ __forceinline__ void count_task(const count_job &job, const task &wha
     bool hope = pass_ends<K, T>(job.events.n, job.min_count, item, begin - lead, begin,
                                 end, most, ring, t, leave_entry);
     if (whole) {
-#pragma unroll
-        for (int j = 0; j < K; j++)
+        SYN_UNROLL(j, K)
             t.hits[j] = hope ? t.hits[j] : 0;
         keep_found<K>(job, what.item, item.wanted, t.hits);
         return;
@@ -358,7 +515,7 @@ __device__ __forceinline__ void count_tasks(const count_job &job, end_ring &ring
         next = tasks;
         if (warps * some < tasks && lane == 0 && !*(volatile const uint32_t *) job.stop)
             next = warps * some + atomicAdd(&job.head->taken, some);
-        next = __shfl_sync(ALL, next, 0);
+        next = __shfl_sync(WHOLE_WARP, next, 0);
     }
 }
 
@@ -371,5 +528,3 @@ __global__ void __launch_bounds__(COUNT_WARPS *WARP, COUNT_BLOCKS)
 }
 
 }  // namespace gpu
-
-#endif

@@ -1,15 +1,158 @@
-/* The lists of valid ends of a level's nodes. */
-#ifndef SYN_GPU_EPISODES_LISTS_CUH
-#define SYN_GPU_EPISODES_LISTS_CUH
+/* What is made of a recording before the first level, windows and next occurrences, and
+   the lists of valid ends of the nodes of each level. */
+#pragma once
 
-#include <cstdint>
-#include <type_traits>
-
-#include "gpu/episodes/plan.cuh"
-#include "gpu/episodes/share.cuh"
+#include "core/base/seek.h"
 #include "gpu/episodes/types.cuh"
 
+#include <type_traits>
+
 namespace gpu {
+
+/* ---- windows and next occurrences ---- */
+
+/* First event after `e` whose lag is above `limit`; events->n when there is none. */
+__device__ inline uint32_t first_beyond(const events_view &events, uint32_t e,
+                                        int64_t limit)
+{
+    int64_t now = events.tick[e];
+    uint32_t from = e + 1;
+    SYN_SEEK_NEAR(uint32_t, at, from, events.n, events.tick[at] - now <= limit);
+    return from;
+}
+
+/* ---- events by tick and by unit ---- */
+
+/* A thread an event: its symbol, the first event on its tick, and its own number. */
+__global__ void describe_events(uint32_t n, const int64_t *tick, const uint32_t *unit,
+                                const uint16_t *symbol_of, uint16_t *symbol,
+                                uint32_t *group, uint32_t *number)
+{
+    uint32_t e = blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= n)
+        return;
+    symbol[e] = symbol_of[unit[e]];
+    number[e] = e;
+    uint32_t step = 1, least = e;  /* on this tick */
+    while (least >= step && tick[least - step] == tick[e]) {
+        least -= step;
+        step *= 2;
+    }
+    for (; step > 0; step /= 2)
+        if (least >= step && tick[least - step] == tick[e])
+            least -= step;
+    group[e] = least;
+}
+
+/* The other way round: where each event is in `by_unit`. */
+__global__ void find_rows(uint32_t n, const uint32_t *by_unit, uint32_t *row)
+{
+    uint32_t r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r < n)
+        row[by_unit[r]] = r;
+}
+
+/* ---- windows ---- */
+
+/* A thread an event, blockIdx.y an interval and perhaps further ones. */
+template <class T>
+__global__ void find_windows(events_view events, const int64_t *bounds,
+                             uint32_t intervals, place<T> *places, header *head)
+{
+    uint32_t e = blockIdx.x * blockDim.x + threadIdx.x, reach = 0, widest = 0;
+    for (uint32_t k = blockIdx.y; k < intervals && e < events.n; k += gridDim.y) {
+        uint32_t open = first_beyond(events, e, bounds[2 * k]) - e;
+        uint32_t shut = first_beyond(events, e, bounds[2 * k + 1]) - e;
+        place<T> here = {e, (T) open, (T) shut};
+        places[(size_t) k * events.n + events.row[e]] = here;
+        reach = max(reach, shut - 1);
+        widest = max(widest, shut - open);
+    }
+    reach = warp_greatest(reach);
+    widest = warp_greatest(widest);
+    if (threadIdx.x % WARP != 0)
+        return;
+    if (reach > *(volatile uint32_t *) &head->reach)
+        atomicMax(&head->reach, reach);
+    if (widest > *(volatile uint32_t *) &head->widest)
+        atomicMax(&head->widest, widest);
+}
+
+/* The ends of single units: every event, its start the first event on its tick. `links`,
+   which go with a table, may be NULL. */
+__global__ void list_units(events_view events, uint2 *end, link *links)
+{
+    uint32_t row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= events.n)
+        return;
+    uint32_t event = events.by_unit[row];
+    end[row] = make_uint2(row, events.group[event]);
+    if (!links)
+        return;
+    uint32_t next = row + 1 < events.n ? events.by_unit[row + 1] : NOTHING;
+    bool same = next != NOTHING && events.symbol[next] == events.symbol[event];
+    link here = {row, same ? next : NOTHING};
+    links[event] = here;
+}
+
+enum { TABLE_SPAN = 128 };  /* events whose rows one warp makes */
+
+/* A warp makes the rows of TABLE_SPAN events of column blockIdx.y, going back in time: an
+   event that enters the window is the first of its symbol. */
+template <int K, class T>
+__global__ void make_table(events_view events, columns_view columns,
+                           const place<uint16_t> *places, unsigned char *table)
+{
+    uint32_t lane = threadIdx.x % WARP, column = blockIdx.y;
+    uint32_t begin = (blockIdx.x * blockDim.x + threadIdx.x) / WARP * TABLE_SPAN;
+    constexpr uint32_t row_size = row_bytes<K, T>::row;
+    unsigned char *rows = table + (size_t) column * (events.n + 1) * row_size +
+                          lane * row_bytes<K, T>::lane;
+    if (begin >= events.n)
+        return;
+    if (begin == 0)  /* what padding reads */
+        store_pack<K, T>(rows + (size_t) events.n * row_size, {});
+    places += (size_t) (column / columns.pages) * events.n;
+    uint32_t page = column % columns.pages * columns.width;
+    uint32_t mine = page + lane * K;
+    bool spare = lane == WARP - 1;
+    uint32_t end = min(begin + TABLE_SPAN, events.n);
+
+    uint32_t next[K];
+    for (int j = 0; j < K; j++)
+        next[j] = NOTHING;
+    uint32_t entered = end - 1 + places[events.row[end - 1]].shut;
+    uint32_t top = entered;  /* lane l holds the symbol of event top - 1 - l */
+    uint32_t held = top > lane ? events.symbol[top - 1 - lane] : NOTHING;
+    for (uint32_t above = end, n; above > begin; above -= n) {
+        n = min(above - begin, (uint32_t) WARP);
+        uint32_t my_row = lane < n ? events.row[above - 1 - lane] : 0;
+        place<uint16_t> my_place = places[my_row];
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t e = above - 1 - i;
+            uint32_t row = __shfl_sync(WHOLE_WARP, my_row, i);
+            uint32_t open = e + __shfl_sync(WHOLE_WARP, (uint32_t) my_place.open, i);
+            uint32_t shut = e + __shfl_sync(WHOLE_WARP, (uint32_t) my_place.shut, i);
+            while (entered > open) {
+                if (top - entered == WARP) {
+                    top = entered;
+                    held = top > lane ? events.symbol[top - 1 - lane] : NOTHING;
+                }
+                uint32_t symbol = __shfl_sync(WHOLE_WARP, held, top - entered);
+                entered--;
+                for (int j = 0; j < K; j++)
+                    if (symbol == mine + j)
+                        next[j] = entered;
+            }
+            row_pack<K, T> packed = {};
+            for (int j = 0; j < K; j++)
+                packed.set(j, spare ? 1 : next[j] < shut ? (T) (next[j] - open + 1) : 0);
+            store_pack<K, T>(rows + (size_t) row * row_size, packed);
+        }
+    }
+}
+
+/* ---- lists ---- */
 
 enum { ABREAST = 4 };  /* ends a lane looks at side by side, to hide latency */
 
@@ -83,10 +226,9 @@ __device__ __forceinline__ void find_owned_windows(const source_list<T> &from, u
             w->shut[a] = ours ? here.event + here.shut : 0;
         }
     }
-#pragma unroll
-    for (int a = 0; a < ABREAST; a++) {
-        uint32_t later = __shfl_down_sync(ALL, w->open[a], 1);
-        uint32_t across = __shfl_sync(ALL, w->open[a + 1], 0);
+    SYN_UNROLL(a, ABREAST) {
+        uint32_t later = __shfl_down_sync(WHOLE_WARP, w->open[a], 1);
+        uint32_t across = __shfl_sync(WHOLE_WARP, w->open[a + 1], 0);
         w->shut[a] = min(w->shut[a], lane == WARP - 1 ? across : later);
     }
 }
@@ -99,8 +241,7 @@ __device__ __forceinline__ void look_up_first(const list_job<T> &job,
                                               const source_list<T> &from,
                                               const owned_windows &w, link *found)
 {
-#pragma unroll
-    for (int a = 0; a < ABREAST; a++) {
+    SYN_UNROLL(a, ABREAST) {
         const E *at = (const E *) job.table + from.column +
                       (size_t) w.row[a] * job.stride;
         uint32_t next = w.shut[a] > 0 ? __ldg(at) : 0;
@@ -117,17 +258,14 @@ __device__ __forceinline__ void search_first(const list_job<T> &job,
                                              const owned_windows &w, link *found)
 {
     uint32_t row[ABREAST], left = from.row_end - from.row_begin;
-#pragma unroll
-    for (int a = 0; a < ABREAST; a++)
+    SYN_UNROLL(a, ABREAST)
         row[a] = from.row_begin;
     for (; left > 1; left -= left / 2)
-#pragma unroll
-        for (int a = 0; a < ABREAST; a++) {
+        SYN_UNROLL(a, ABREAST) {
             uint32_t at = row[a] + left / 2;
             row[a] = job.events.by_unit[at - 1] < w.open[a] ? at : row[a];
         }
-#pragma unroll
-    for (int a = 0; a < ABREAST; a++) {
+    SYN_UNROLL(a, ABREAST) {
         row[a] += left > 0 && job.events.by_unit[row[a]] < w.open[a];
         found[a] = {NOTHING, NOTHING};
         if (row[a] >= from.row_end || job.events.by_unit[row[a]] >= w.shut[a])
@@ -152,8 +290,7 @@ __device__ void find_owned(const list_job<T> &job, const source_list<T> &from, u
     else
         search_first(job, from, w, found);
     bool more = false;
-#pragma unroll
-    for (int a = 0; a < ABREAST; a++) {
+    SYN_UNROLL(a, ABREAST) {
         bool any = found[a].row != NOTHING;
         owned[a].row = found[a].row;
         owned[a].start = w.start[a];
@@ -165,21 +302,17 @@ __device__ void find_owned(const list_job<T> &job, const source_list<T> &from, u
     constexpr int STEPS = 4;
     for (uint32_t n = 2; more; n += STEPS) {
         uint32_t event[ABREAST][STEPS];
-#pragma unroll
-        for (int a = 0; a < ABREAST; a++) {
-#pragma unroll
-            for (int i = 0; i < STEPS; i++) {
+        SYN_UNROLL(a, ABREAST) {
+            SYN_UNROLL(i, STEPS) {
                 uint32_t row = owned[a].row + n + i;
                 bool asked = owned[a].n == n && row < from.row_end;
                 event[a][i] = asked ? job.events.by_unit[row] : NOTHING;
             }
         }
         more = false;
-#pragma unroll
-        for (int a = 0; a < ABREAST; a++) {
+        SYN_UNROLL(a, ABREAST) {
             uint32_t another = 0;
-#pragma unroll
-            for (int i = 0; i < STEPS; i++)
+            SYN_UNROLL(i, STEPS)
                 another += event[a][i] < w.shut[a];
             owned[a].n += another;
             more |= another == STEPS;
@@ -192,19 +325,11 @@ __device__ inline uint32_t place_owned(const owned_rows *owned, uint32_t *spot)
 {
     const uint32_t lane = threadIdx.x % WARP, lower = (1u << lane) - 1;
     uint32_t total = 0;
-#pragma unroll
-    for (int a = 0; a < ABREAST; a++) {
-        uint32_t n = owned[a].n, some = __ballot_sync(ALL, n > 0);
+    SYN_UNROLL(a, ABREAST) {
+        uint32_t n = owned[a].n, some = __ballot_sync(WHOLE_WARP, n > 0);
         uint32_t before = __popc(some & lower), all = __popc(some);
-        if (__any_sync(ALL, n > 1)) {
-            uint32_t sum = n;
-            for (int step = 1; step < WARP; step *= 2) {
-                uint32_t below = __shfl_up_sync(ALL, sum, step);
-                sum += lane >= step ? below : 0;
-            }
-            before = sum - n;
-            all = __shfl_sync(ALL, sum, WARP - 1);
-        }
+        if (__any_sync(WHOLE_WARP, n > 1))
+            before = sum_below(n, &all);
         spot[a] = total + before;
         total += all;
     }
@@ -214,8 +339,7 @@ __device__ inline uint32_t place_owned(const owned_rows *owned, uint32_t *spot)
 __device__ inline void write_owned(const owned_rows *owned, const uint32_t *spot,
                                    uint2 *out, uint32_t room)
 {
-#pragma unroll
-    for (int a = 0; a < ABREAST; a++)
+    SYN_UNROLL(a, ABREAST)
         for (uint32_t j = 0; j < owned[a].n; j++)
             if (spot[a] + j < room)
                 out[spot[a] + j] = make_uint2(owned[a].row + j, owned[a].start);
@@ -413,5 +537,3 @@ __global__ void __launch_bounds__(LONG_WARPS * WARP, 2)
 }
 
 }  // namespace gpu
-
-#endif

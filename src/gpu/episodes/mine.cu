@@ -1,19 +1,7 @@
 /* The window engine's door: checks what it is given, and runs a miner on each device. */
 #include "gpu/episodes/mine.h"
 
-#include "gpu/base/device.cuh"
 #include "gpu/episodes/miner.cuh"
-#include "gpu/episodes/results.cuh"
-#include "gpu/episodes/search.cuh"
-#include "gpu/episodes/setup.cuh"
-#include "gpu/episodes/team.cuh"
-#include "gpu/base/outcome.cuh"
-
-#include <algorithm>
-#include <cstdio>
-#include <cstring>
-#include <thread>
-#include <vector>
 
 namespace {
 
@@ -72,7 +60,7 @@ template <class T> void mine_as_member(request *work, gpu::team *team, unsigned 
     one.meet(1);
     double begun = gpu::seconds_now();
     one.mine();
-    work->report->candidates[me] = one.own();
+    work->report->candidates[me] = one.own;
     if (first) {
         work->report->seconds = gpu::seconds_now() - begun;
         std::copy_n(one.seconds_by_size, SYN_GPU_SIZES + 1,
@@ -103,7 +91,8 @@ template <class T> void mine_as_team(request *work, const int *devices, unsigned
     }
     for (std::thread &other : others)
         other.join();
-    team.rethrow();
+    if (team.first())
+        std::rethrow_exception(team.first());
 }
 
 /* Windows turn out too wide only when they have been found. */
@@ -119,14 +108,6 @@ template <class T> void mine_at_least(request *work, const int *devices, unsigne
     }
 }
 
-/* A level that says its parents have no children. */
-void end_levels(syn_episodes *out)
-{
-    syn_episode_level *last = &out->level[out->n_levels - 1];
-    std::memset(last->child, 0, (last->n + 1) * sizeof(uint32_t));
-    gpu::drop_empty_level(out);
-}
-
 void mine_on(request *work, const int *devices, int n)
 {
     gpu::check_devices(devices, n);
@@ -139,10 +120,9 @@ void mine_on(request *work, const int *devices, int n)
     if (units > SYN_GPU_UNITS)
         throw refusal(SYN_TOO_LARGE, "there are %zu frequent units, more than %d", units,
                       (int) SYN_GPU_UNITS);
-    if (units > 0 && work->options->n_intervals > 0 && work->options->max_size > 1) {
+    if (units > 0 && work->options->n_intervals > 0 && work->options->max_size > 1)
         mine_at_least<uint8_t>(work, devices, (unsigned) n);
-    }
-    end_levels(work->out);
+    gpu::end_levels(work->out);
 }
 
 }  // namespace
@@ -155,10 +135,8 @@ extern "C" syn_status syn_gpu_mine_episodes(const syn_recording *recording,
 {
     std::memset(out, 0, sizeof *out);
     std::memset(report, 0, sizeof *report);
-    gpu::outcome end = gpu::outcome_of([&] {
+    return gpu::status_of(reason, [&] {
         request work = {recording, options, watch, out, report, {}};
         mine_on(&work, devices, n_devices);
     });
-    std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
-    return end.status;
 }

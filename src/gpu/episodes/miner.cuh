@@ -1,69 +1,10 @@
-/* One device's part in the mining. What it holds is made ready in setup.cuh; the search
-   itself is in search.cuh and run_ahead.cuh. */
-#ifndef SYN_GPU_EPISODES_MINER_CUH
-#define SYN_GPU_EPISODES_MINER_CUH
+/* One device's part in the mining: the search, size after size. It counts what may
+   follow, numbers what is frequent, and makes the lists of the new nodes. */
+#pragma once
 
-#include "core/episodes/mine.h"
-#include "gpu/base/device.cuh"
-#include "gpu/episodes/count.cuh"
-#include "gpu/episodes/level.cuh"
-#include "gpu/episodes/fill.cuh"
-#include "gpu/episodes/ahead.cuh"
-#include "gpu/episodes/lists.cuh"
-#include "gpu/episodes/number.cuh"
-#include "gpu/episodes/results.cuh"
-#include "gpu/episodes/share.cuh"
-#include "gpu/episodes/sweep.cuh"
-#include "gpu/episodes/table.cuh"
-#include "gpu/episodes/team.cuh"
-#include "gpu/episodes/types.cuh"
-
-#include <cub/device/device_radix_sort.cuh>
-
-#include <algorithm>
-#include <atomic>
-#include <cstddef>
-#include <cstdio>
-#include <cstring>
-#include <memory>
-#include <type_traits>
-#include <vector>
+#include "gpu/episodes/steps.cuh"
 
 namespace gpu {
-
-/* Ends that a warp making lists stages; more of them leave room for fewer warps. */
-constexpr uint32_t STAGED = 448, STAGED_AHEAD = 704;
-
-constexpr size_t LONG_LIST = 8192;  /* ends from which on a block takes a list alone */
-
-constexpr size_t STAGING = (size_t) 1 << 20;  /* page-locked words for results */
-
-constexpr size_t MOST_SEGMENTS = 1 << 15, FEWEST_SEGMENTS = 64;
-
-/* Shared memory of a block that makes levels, and all of it that a block may have. */
-constexpr size_t AHEAD_BYTES = AHEAD_WARPS * STAGED_AHEAD * sizeof(uint2);
-static_assert(AHEAD_BYTES >= AHEAD_WARPS * sizeof(end_ring), "room for ends");
-constexpr size_t MOST_OF_BLOCK = 49 << 10;
-
-/* Levels that one launch makes at the most, and page-locked words for these. */
-constexpr size_t AT_ONCE = HEADERS / 2, AHEAD_WORDS = (size_t) 1 << 19;
-
-/* Room for nodes, and for the ends of their lists, that there is from the beginning, at
-   the most; for the ends of some lists of all events it is there at least. */
-constexpr size_t MANY_NODES_AHEAD = (size_t) 1 << 17, MANY_ENDS = (size_t) 1 << 23;
-constexpr size_t LISTS_AHEAD = 8;
-
-/* From so many nodes of a level for each device on, or fewer whose lists are long, the
-   lists are dealt out: many, because very different work follows from each. */
-constexpr size_t MANY_NODES = 1024, SOME_NODES = 64, MUCH_WORK = (size_t) 1 << 21;
-
-/* A child's step has 8 bits of symbol; its column goes above them. */
-constexpr size_t MOST_COLUMNS = (size_t) 1 << 23;
-
-constexpr int MOST_WIDTH = 8;  /* symbols of a lane */
-
-/* Columns of a table: the second dimension of a grid goes no further. */
-constexpr size_t MOST_OF_TABLE = 65535;
 
 /* A window holds more events, or reaches further, than this type of miner can number. */
 struct too_wide {};
@@ -71,170 +12,520 @@ struct too_wide {};
 /* Level k holds episodes of size k; level 0 is the root. T is the type of what a table of
    next occurrences holds, which numbers the events of a window, and uint32_t for a miner
    without a table. W numbers the events between an event and the ends of its windows. */
-template <class T> class miner {
+template <class T> class miner : public mining {
     typedef std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t> W;
 
-    const syn_recording *recording_;
-    const syn_mine_options *options_;
-    const syn_watch *watch_;  /* of member 0 alone, NULL for the others */
-    syn_episodes *out_;       /* of member 0 alone */
-    team *team_;
-    unsigned me_;
-    columns_view columns_;
-    size_t intervals_, symbols_, results_ = 0;
-    size_t longest_ = 0;  /* events of a unit, and so ends of any list */
-    size_t mean_list_;  /* ends of the lists that the next ones are made from */
-    int width_ = 1, processors_ = 1;
-    int together_ = 0;  /* blocks of a launch that are on a multiprocessor together */
-    size_t allowance_;               /* bytes that this member may take in all */
-    size_t segments_ = MOST_SEGMENTS;  /* that there is room for */
-    bool has_table_ = false;  /* of next occurrences; else lists are swept along */
-    std::vector<uint32_t> unit_of_;  /* symbol to unit */
-    double polled_ = 0;
-    uint64_t own_ = 0;               /* candidates counted here */
+    place<W> *places_ = nullptr;  /* [intervals][events] */
+    T *table_ = nullptr;
 
-    /* The lists of all nodes of level `resident_` are in memory; where those of the
-       later levels do not fit, they are made part by part when they are needed. */
-    size_t resident_ = 1;
-    size_t dealt_ = 0;  /* the level whose lists are dealt out, 0 before there is one */
-    size_t begun_ = 1;  /* the last level that is there or being made */
-    size_t collected_ = 1;  /* the last level that the host has */
+    /* ---- whether there is a table ---- */
 
-    stream stream_, copies_;
-    event counted_, filled_;
-    pinned<header> seen_{HEADERS};   /* copies of `headers_` */
-    pinned<uint32_t> staging_{STAGING};
-    array<header> headers_;          /* [HEADERS] */
-    array<uint32_t> stop_;           /* set by the host */
-
-    /* Of levels that are made in one launch, see ahead.cuh. */
-    array<uint32_t> meeting_;
-    pinned<uint32_t> arrived_{AHEAD_WORDS + 1};  /* the levels, and their last size */
-    size_t ahead_from_ = 1, ahead_to_ = 0;  /* the first and the last size of a launch */
-    size_t spot_ = 0, next_spot_ = 0;  /* of a level in `arrived_`, and of what follows */
-
-    array<unsigned long long> tiles_;
-    uint32_t runs_ = 0;              /* of numbering */
-    array<int64_t> tick_, bounds_;
-    array<uint32_t> group_, by_unit_, row_, row_begin_, row_end_, unit_;
-    array<uint32_t> segment_, meet_, sum_;
-    array<uint32_t> counts_[2];  /* by turns: the others may still be reading the last */
-    array<uint32_t> found_[2];   /* what is exchanged of a level, by turns as well */
-    std::vector<array<uint32_t>> others_found_, others_counts_;
-    array<place<W>> places_;
-    array<link> links_;
-    array<uint16_t> symbol_;
-    array<T> table_;
-    array<task> tasks_;
-    array<uint2> lists_[2];  /* of the levels up to `resident_`, by turns */
-    std::vector<std::unique_ptr<array<uint2>>> part_;  /* [levels] of those above */
-    std::vector<std::unique_ptr<level>> level_;        /* [levels] */
-
-    level_view &view(size_t k) { return level_[k]->view; }
-    array<uint2> &list(size_t k)
+    size_t table_bytes() const
     {
-        return k < part_.size() && part_[k] ? *part_[k] : lists_[k % 2];
+        size_t row = (size_t) WARP * width_ * sizeof(T), n = recording_->events;
+        return columns_.n * (n + 1) * row + n * sizeof(link);
     }
-    array<uint32_t> &counts(size_t size) { return counts_[size % 2]; }
-    header *head(size_t size) { return headers_.get() + size % HEADERS; }
-    const header &seen(size_t size) const { return seen_.get()[size % HEADERS]; }
-    events_view events() const;
-    sharing share(size_t size) const { return {me_, team_->size(), dealt_ == size}; }
-    bool dealt_before(size_t size) const { return dealt_ > 0 && dealt_ < size; }
-    bool made_ahead(size_t size) const
-    {
-        return ahead_from_ <= size && size <= ahead_to_;
-    }
-    const volatile uint32_t *progress() const { return arrived_.get() + AHEAD_WORDS; }
-    size_t memory() const;
-    size_t list_memory() const;
-    size_t for_lists() const;
 
-    void lay_out_symbols();
-    size_t table_bytes() const;
-    size_t least_memory() const;
+    /* Bytes without which there is no search, beside those that are taken already:
+       windows, two lists, and a few levels. */
+    size_t least_memory() const
+    {
+        return recording_->events * (intervals_ * sizeof(place<W>) + 2 * sizeof(uint2)) +
+               symbols_ * (64 + columns_.n * (width_ + 8) * 2 * sizeof(uint32_t));
+    }
+
     struct occupancy {
         double mean;
         size_t most;
     };
-    occupancy look_at_windows() const;
-    bool table_pays(double events) const;
-    void choose_table();
-    uint32_t pages_swept() const;
-    void deal(size_t size, size_t nodes);
-    void upload_recording();
-    void arrange_events();
-    void upload_root();
-    void upload_units();
-    void begin_tables();
-    void make_whole_table();
-    void end_preparation();
-    void open_level(size_t size, size_t n);
-    void fit_list(size_t size);
-    void free_lists_for(size_t size, uint32_t found);
-    void grow_tiles(size_t nodes);
-    void grow_tasks(size_t nodes);
-    task_plan plan(size_t size, const header *before);
-    size_t shared_words(size_t size)
+
+    /* Events in a window, about: of some, at even steps. */
+    occupancy look_at_windows() const
     {
-        return (size_t) view(size - 1).n * columns_.n * (width_ + 2);
+        constexpr size_t SOME = 256;
+        const int64_t *tick = recording_->tick, *end = tick + recording_->events;
+        size_t n = recording_->events, seen = std::min(n, SOME), most = 0;
+        double sum = 0;
+        for (size_t i = 0; i < seen; i++) {
+            const int64_t *at = tick + n * i / seen;
+            for (size_t k = 0; k < intervals_; k++) {
+                const syn_interval &lag = options_->intervals[k];
+                const int64_t *open = std::upper_bound(at, end, *at + lag.low);
+                size_t here =
+                    (size_t) (std::upper_bound(open, end, *at + lag.high) - open);
+                sum += (double) here;
+                most = std::max(most, here);
+            }
+        }
+        return {seen > 0 ? sum / (double) (seen * intervals_) : 0, most};
     }
-    level_view findings(size_t size);
-    void clear_findings(size_t size);
-    void make_room(size_t nodes, size_t ends);
-    bool grow_list(size_t size, size_t ends);
-    void clear(array<uint32_t> &words, size_t n);
-    void grow_counts(size_t size, size_t found, size_t kept);
-    void set_found(size_t size, uint32_t found);
-    void reset_lists(size_t size);
 
-    void poll(size_t size, double done, double total);
-    void fetch_header(size_t size);
-    bool has_come(size_t size);
-    void wait(size_t size, double done, double total);
-    count_job count_job_of(size_t size);
-    number_job number_job_of(size_t size, bool sure);
-    fill_job fill_job_of(size_t size);
-    list_job<W> list_job_of(size_t size, uint32_t begin, uint32_t end);
-    void start_count(size_t size);
-    bool fits_ahead(size_t size);
-    void make_ahead(size_t size);
-    void launch_ahead(ahead_job<W> &job);
-    void start(size_t size);
-    void follow(size_t size);
-    bool stalled(size_t size);
-    void go_back(size_t size);
-    uint32_t count(size_t size);
-    void check_windows(const header &first) const;
-    bool have_lists(size_t size);
-    void count_part(size_t size, double done, uint32_t *found);
-    uint32_t count_by_parts(size_t size);
-    std::vector<uint32_t> children_of(size_t k);
+    /* By the instructions of a warp for an end of a list: along a table five for a
+       symbol of a lane and, where the table does not stay in the cache, seven for each
+       byte of it; two for each event of the window without one. In doubt there is a
+       table. */
+    bool table_pays(double events) const
+    {
+        constexpr size_t CACHE = (size_t) 32 << 20;
+        bool far = table_bytes() > CACHE;
+        double bytes = far ? 7.0 * sizeof(T) : 0;
+        double along = (double) columns_.pages * (5 + width_ * (5 + bytes));
+        return along < 8 * (1 + events);
+    }
+
+    /* The table has a row for every event and column. Where it is too much, or there
+       are many units of which few fire at a time, the lists are swept along without
+       one. */
+    void choose_table()
+    {
+        lay_out_symbols();
+        size_t have = allowance_, least = memory() + least_memory();
+        if (have < least) {
+            bool budget = have == options_->max_memory;
+            throw refusal(
+                budget ? SYN_OVER_BUDGET : SYN_NO_MEMORY,
+                "the spikes, their windows and the shortest lists take %.2g GB on "
+                "a GPU, and %s %.2g GB",
+                1e-9 * (double) least, budget ? "`max_memory` is" : "it has",
+                1e-9 * (double) have);
+        }
+        has_table_ = sizeof(T) < 4 && columns_.n <= MOST_OF_TABLE &&
+                     table_bytes() <= (have - least) / 2;
+        if (has_table_) {
+            occupancy windows = look_at_windows();
+            has_table_ = table_pays(windows.mean);
+            /* Others may be still wider: see mine(). */
+            if (has_table_ && windows.most > (T) -1)
+                throw too_wide{};
+        }
+        segments_ = 1;
+        if (!has_table_)
+            return;
+        size_t of_segment = (4 * width_ * WARP + 1) * sizeof(uint32_t);
+        segments_ =
+            std::max(std::min(have / 8 / of_segment, MOST_SEGMENTS), FEWEST_SEGMENTS);
+        own_.ensure(&table_, columns_.n * (recording_->events + 1) * WARP * width_);
+        own_.ensure(&links_, recording_->events);
+    }
+
+    void begin_tables()
+    {
+        uint32_t n = recording_->events, intervals = (uint32_t) intervals_;
+        dim3 blocks(blocks_for(n, 256), most_of_grid(intervals));
+        launch(find_windows<W>, {blocks, 256}, stream_, events_, bounds_, intervals,
+               places_, head(1));
+        if constexpr (sizeof(T) < 4)
+            if (has_table_)
+                by_width([&](auto width) {
+                    dim3 spans(blocks_for(n, TABLE_SPAN * 4), columns_.n);
+                    launch(make_table<decltype(width)::value, T>, {spans, 4 * WARP},
+                           stream_, events_, columns_, places_, (unsigned char *) table_);
+                });
+        launch(list_units, over(n, 256), stream_, events_, list(1).get(), links_);
+        launch(plan_units, {blocks_for(symbols_, 8), 8 * WARP}, stream_, view(0), view(1),
+               plan(1, nullptr));
+        end_preparation();
+    }
+
+    /* ---- counting ---- */
+
+    /* To count the children of the nodes of the level below `size` that have tasks. */
+    count_job count_job_of(size_t size)
+    {
+        return {events_, view(size - 2), findings(size), tasks_.get(), columns_,
+                options_->min_count, me_, table_, (const place<uint16_t> *) places_,
+                list(size - 1).get(), list(size - 1).room(), counts(size).get(),
+                (uint32_t) std::min<size_t>(counts(size).room(), 1u << SLOT_BITS),
+                segment_, meet_, sum_, stop_, head(size - 1)};
+    }
+
+    void start_count(size_t size)
+    {
+        count_job job = count_job_of(size);
+        unsigned processors = (unsigned) processors_;
+        by_width([&](auto width) {
+            constexpr int K = decltype(width)::value;
+            if constexpr (sizeof(T) < 4)
+                if (has_table_)
+                    return launch(count_children<K, T>,
+                                  {processors * COUNT_BLOCKS, COUNT_WARPS * WARP},
+                                  stream_, job);
+            sweep_job<W> sweep = {job, places_, pages_swept()};
+            size_t bytes = (size_t) sweep.pages * columns_.width * sizeof(swept);
+            launch(sweep_children<K, W>, {processors * WARP, WARP, bytes}, stream_,
+                   sweep);
+        });
+        fetch_header(size - 1);
+    }
+
+    /* `found`, unless a slot cannot number so many. */
+    static uint32_t slots_for(size_t size, uint32_t found)
+    {
+        constexpr uint32_t most = (1u << SLOT_BITS) - 1;
+        if (found > most)
+            throw refusal(SYN_TOO_LARGE, "more than %u episodes of size %zu are frequent",
+                          most, size);
+        return found;
+    }
+
+    /* Whether the lists before `size` fit, as the header says. Where there is room for
+       longer ones they are being made again; else they will be made part by part. */
+    bool have_lists(size_t size)
+    {
+        size_t ends = seen(size - 1).list_ends;
+        if (ends <= list(size - 1).room())
+            return true;
+        if (!grow_list(size - 1, ends)) {
+            resident_ = size - 2;
+            return false;
+        }
+        reset_lists(size - 1);
+        start_lists(size - 1, 0, view(size - 1).n);
+        return false;
+    }
+
+    /* How many children of `size` are frequent. Counting, begun by start(), is repeated
+       when the lists before it or the counts did not fit. */
+    uint32_t count(size_t size)
+    {
+        while (resident_ == size - 1) {
+            wait(size - 1, 0, 0);
+            if (stalled(size)) {  /* what was begun has come to nothing: forgets it */
+                wait_for(stream_);
+                begun_ = size - 1;
+                ahead_to_ = std::min(ahead_to_, begun_);
+            } else if (made_ahead(size)) {
+                follow(size);
+            }
+            if (have_lists(size)) {
+                uint32_t found = slots_for(size, seen(size - 1).found);
+                if (found <= counts(size).room())
+                    return found;
+                grow_counts(size, found, 0);
+            }
+            if (resident_ == size - 1) {
+                set_found(size, 0);
+                start_count(size);
+            }
+        }
+        return count_by_parts(size);
+    }
+
+    /* ---- counting where not all lists fit at a time ---- */
+
+    uint32_t count_by_parts(size_t size)
+    {
+        uint32_t found = 0;
+        std::vector<std::vector<uint32_t>> child(size);
+        for (size_t k = resident_; k + 1 < size; k++) {
+            child[k].resize((size_t) view(k).n + 1);
+            download(child[k].data(), view(k).child, child[k].size(), stream_);
+        }
+        wait_for(stream_);
+        part_.clear();
+        part_.resize(size);
+        array<uint2>().swap(lists_[(resident_ + 1) % 2]);
+        /* Each level gets half of what is left, and at least what one node can need. */
+        size_t held = memory(), have = allowance_, lists = list_memory();
+        size_t left = std::min(have > held ? have - held : 0,
+                               for_lists() > lists ? for_lists() - lists : 0);
+        for (size_t k = resident_ + 1; k < size; k++) {
+            part_[k] = std::make_unique<array<uint2>>();
+            left /= 2;
+            part_[k]->ensure(std::max<size_t>(left / sizeof(uint2), longest_));
+        }
+        set_found(size, 0);
+        count_below(resident_, size, 0, view(resident_).n, child, &found);
+        return found;
+    }
+
+    /* The lists of the nodes begin .. end - 1 of level k are in memory: makes those of
+       their children, part by part, and so on until the children of `size` can be
+       counted. */
     void count_below(size_t k, size_t size, uint32_t begin, uint32_t end,
-                     const std::vector<std::vector<uint32_t>> &child, uint32_t *found);
-    bool make_part(size_t size, uint32_t begin, uint32_t end, double done, double total);
-    uint32_t exchange(size_t size, uint32_t found);
-    void number(size_t size);
-    void fill(size_t size);
-    void start_lists(size_t size, uint32_t begin, uint32_t end);
-    void start_level(size_t size, uint32_t found);
-    void copy(const uint32_t *from, size_t n, uint32_t *to);
-    void collect(size_t size);
-    void report(size_t size, size_t found, uint64_t candidates);
+                     const std::vector<std::vector<uint32_t>> &child, uint32_t *found)
+    {
+        if (k + 1 == size)
+            return count_part(size, begin, found);
+        uint32_t from = child[k][begin], to = child[k][end], n = to - from;
+        double total = view(size - 1).n;
+        while (from < to) {
+            n = std::min(std::max<uint32_t>(n, 1), to - from);
+            if (make_part(k + 1, from, from + n, from, k + 2 == size ? total : 0)) {
+                count_below(k + 1, size, from, from + n, child, found);
+                from += n;
+            } else {
+                n /= 2;
+            }
+        }
+    }
 
-    template <class F> void by_width(F launch);
+    /* Whether these lists fit. One alone always does: it has no more ends than its unit
+       has events. */
+    bool make_part(size_t size, uint32_t begin, uint32_t end, double done, double total)
+    {
+        reset_lists(size);
+        start_lists(size, begin, end);
+        fetch_header(size);
+        wait(size, done, total);
+        return seen(size).list_ends <= list(size).room();
+    }
+
+    /* Counts along the lists there are; `found` grows. All tasks are open. */
+    void count_part(size_t size, double done, uint32_t *found)
+    {
+        for (;;) {
+            start_count(size);
+            wait(size - 1, done, view(size - 1).n);
+            uint32_t now = slots_for(size, seen(size - 1).found);
+            if (now <= counts(size).room()) {
+                *found = now;
+                return;
+            }
+            grow_counts(size, now, *found);
+            set_found(size, *found);
+        }
+    }
+
+    /* ---- lists ---- */
+
+    /* To make the lists of the nodes begin .. end - 1 of `size`, as far as they are
+       there. */
+    list_job<W> list_job_of(size_t size, uint32_t begin, uint32_t end)
+    {
+        const array<uint2> &made = list(size);
+        const header *before = end == UINT32_MAX ? head(size - 1) : nullptr;
+        return {events_, view(size - 1), view(size), begin, end, columns_, share(size),
+                places_, links_, table_, (uint32_t) (WARP * width_), list(size - 1).get(),
+                made.get(), made.room(), STAGED, (uint32_t) processors_,
+                plan(size, before), stop_, head(size)};
+    }
+
+    void start_lists(size_t size, uint32_t begin, uint32_t end)
+    {
+        list_job<W> job = list_job_of(size, begin, end);
+        typedef std::conditional_t<sizeof(T) == 4, void, T> E;  /* of a table */
+        if (mean_list_ >= LONG_LIST) {
+            auto kernel = has_table_ ? make_long_lists<E, W> : make_long_lists<void, W>;
+            launch(kernel, {end - begin, LONG_WARPS * WARP}, stream_, job);
+        } else {
+            constexpr size_t bytes = LIST_WARPS * STAGED * sizeof(uint2);
+            unsigned blocks = std::min(end - begin, (unsigned) processors_ * 4);
+            auto kernel = has_table_ ? make_lists<E, W> : make_lists<void, W>;
+            launch(kernel, {blocks, LIST_WARPS * WARP, bytes}, stream_, job);
+        }
+    }
+
+    /* ---- levels that are made in one launch, before the host knows how large they are
+       ---- */
+
+    /* Whether levels from `size` on can be made before the host knows how large they
+       are. Where memory is short, or devices share the work, the host decides; long
+       lists take so much longer than its answers that they are better made one by one.
+       The tasks of counting `size` are there already, so that their array must stay as
+       it is. */
+    bool fits_ahead(size_t size)
+    {
+        if (!has_table_ || !together_ || team_->size() > 1 || mean_list_ >= LONG_LIST)
+            return false;
+        size_t room = 0;
+        for (size_t k = size; k < size + 2; k++)
+            open_level(k, 0);
+        for (size_t k = size - 2; k < size + 2; k++)
+            room = std::max<size_t>(room, view(k).room);
+        grow_tiles(room);
+        return room * columns_.n + segments_ <= tasks_.room() &&
+               memory() + results_ + AHEAD_WORDS * sizeof(uint32_t) <=
+                   options_->max_memory;
+    }
+
+    /* Begins to make `size` and what follows, in the room there is. */
+    void make_ahead(size_t size)
+    {
+        ahead_job<W> job = {};
+        for (size_t k = size - 2; k < size + 2; k++)
+            job.level[k % LEVELS] = view(k);
+        job.first = {count_job_of(size), number_job_of(size, false), fill_job_of(size),
+                     list_job_of(size, 0, UINT32_MAX)};
+        job.first.lists.staged = STAGED_AHEAD;
+        job.from = (uint32_t) size;
+        job.to = (uint32_t) std::min<size_t>(size + AT_ONCE - 1, options_->max_size);
+        job.max_size = (uint32_t) options_->max_size;
+        for (size_t k = 0; k < 2; k++) {
+            job.ends[k] = lists_[k].get();
+            job.end_room[k] = lists_[k].room();
+            job.counts[k] = counts_[k].get();
+            job.count_room[k] = (uint32_t) std::min<size_t>(counts_[k].room(),
+                                                            1u << SLOT_BITS);
+        }
+        job.headers = headers_;
+        job.meeting = meeting_;
+        job.seen = seen_.get();
+        job.results = arrived_.get();
+        job.progress = arrived_.get() + AHEAD_WORDS;
+        job.room = AHEAD_WORDS;
+        *job.progress = 0;
+        runs_ += AT_ONCE;
+        ahead_from_ = size;
+        begun_ = ahead_to_ = job.to;
+        next_spot_ = 0;
+        if constexpr (sizeof(T) < 4)
+            by_width([&](auto width) {
+                auto kernel = make_levels<decltype(width)::value, T, W>;
+                unsigned blocks = (unsigned) (processors_ * together_);
+                void *arguments[] = {&job};
+                check(cudaLaunchCooperativeKernel(kernel, blocks, AHEAD_WARPS * WARP,
+                                                  arguments, AHEAD_BYTES, stream_));
+            });
+        check(cudaEventRecord(filled_, stream_));
+    }
+
+    /* Starts to count `size`, unless it is being made already. */
+    void start(size_t size)
+    {
+        if (begun_ >= size) {
+            open_level(size, 0);
+        } else if (fits_ahead(size)) {
+            collect(size - 1);  /* before its memory becomes another level's */
+            make_ahead(size);
+        } else {
+            start_count(size);
+        }
+    }
+
+    /* The host has heard how large a level is that was made ahead: now it knows where
+       to find it, and whether it was the last one that there was room for. */
+    void follow(size_t size)
+    {
+        spot_ = next_spot_;
+        next_spot_ += 5 * (size_t) seen(size - 1).found + view(size - 1).n + 1;
+        if (next_spot_ > AHEAD_WORDS)
+            begun_ = ahead_to_ = size;
+    }
+
+    /* Whether `size` was begun, and something did not fit. */
+    bool stalled(size_t size)
+    {
+        const header &last = seen(size - 1);
+        return begun_ >= size &&
+               (last.list_ends > list(size - 1).room() || last.found > view(size).room ||
+                last.found > counts(size).room() ||
+                ends_expected(last, last.found) > list(size).room());
+    }
+
+    /* ---- the whole ---- */
+
+    /* Makes the level of `found` nodes, and their lists where all of them fit, unless
+       both are being made already. */
+    void start_level(size_t size, uint32_t found)
+    {
+        bool lists = size < options_->max_size && resident_ == size - 1;
+        if (begun_ < size) {
+            free_lists_for(size, found);
+            open_level(size, found);
+            grow_tiles(view(size - 1).n);
+            number(size);
+            deal(size, found);
+            make_nodes(size);
+            if (lists) {
+                grow_tasks(found);
+                fit_list(size);
+                /* Mostly lists get shorter: what is needed is there before it is. */
+                size_t ends = mean_list_ * found / (dealt_ ? team_->size() : 1);
+                if (ends > list(size).room())
+                    grow_list(size, ends);
+                start_lists(size, 0, found);
+            }
+            begun_ = size;
+        }
+        view(size).n = found;
+        if (lists)
+            resident_ = size;
+    }
+
 public:
-    miner(const syn_recording *recording, const syn_mine_options *options,
-          const syn_watch *watch, syn_episodes *out, const std::vector<uint32_t> &units,
-          team *fellows, unsigned me);
-    void upload();
-    void meet(size_t size);
-    void mine();
-    size_t peak = 0;  /* bytes on the device */
-    uint64_t own() const { return own_; }
-    double seconds_by_size[SYN_GPU_SIZES + 1] = {};
+    using mining::mining;
+
+    /* Everything whose size is known, so that mining allocates only as it outgrows it. */
+    void upload()
+    {
+        size_t n = recording_->events;
+        small_.ensure(&headers_, HEADERS);
+        ensure_clear(&small_, &stop_, 1);
+        ensure_clear(&small_, &meeting_, 2);
+        upload_recording();
+        choose_table();
+        own_.ensure(&places_, n * intervals_);
+        deal(1, symbols_);
+        own_.ensure(&segment_, segments_ * 3 * width_ * WARP);
+        ensure_clear(&own_, &meet_, segments_);
+        ensure_clear(&own_, &sum_, segments_ * width_ * WARP);
+
+        size_t have = allowance_, held = memory(), node = 8 + columns_.n * (width_ + 3);
+        size_t some = std::min(have / 8, have > held ? (have - held) / 4 : 0);
+        size_t ends = std::max(std::min(512 * n, MANY_ENDS), LISTS_AHEAD * n);
+        ends = std::max(std::min(ends, some / (2 * sizeof(uint2))), n);
+        size_t nodes = some / (4 * LEVELS * node * sizeof(uint32_t)) + 1;
+        nodes = std::min(nodes, std::min(ends / 64 + 1024, MANY_NODES_AHEAD));
+        make_room(nodes, ends);
+        upload_root();
+        upload_units();
+        fill(headers_, 0, HEADERS, stream_);
+        wait_for(stream_);
+    }
+
+    void mine()
+    {
+        double begun = seconds_now();
+        begin_tables();
+        if (team_->size() > 1) {  /* to tell apart what is shared */
+            wait_for(stream_);
+            seconds_by_size[1] = seconds_now() - begun;
+            begun = seconds_now();
+        }
+        uint64_t candidates = (uint64_t) symbols_ * symbols_ * intervals_, counted = 0;
+        for (size_t s = 0; s < symbols_; s++)
+            counted += share(1).takes((uint32_t) s, 0) ? symbols_ * intervals_ : 0;
+        for (size_t size = 2; size <= options_->max_size; size++) {
+            uint32_t parents = view(size - 1).n;
+            if ((size_t) parents * columns_.n >= INT32_MAX)
+                throw refusal(SYN_TOO_LARGE, "there are %u episodes of size %zu", parents,
+                              size - 1);
+            clear_findings(size);
+            if (resident_ == size - 1)
+                start(size);
+            collect(size - 1);
+            uint32_t found = count(size);
+            const header &below = seen(size - 1);
+            /* What is too wide was made, but is wrong. */
+            if (size == 2 && sizeof(T) < 4 &&
+                (below.reach >= 65535 || (has_table_ && below.widest > (T) -1)))
+                throw too_wide{};
+            if (size > 2) {
+                candidates = below.candidates;
+                counted = below.own;
+                mean_list_ = below.lists ? (size_t) (below.list_ends / below.lists) : 0;
+            }
+            own += counted;
+            found = exchange(size, found);
+            double now = seconds_now();
+            seconds_by_size[std::min<size_t>(size, SYN_GPU_SIZES)] += now - begun;
+            begun = now;
+            /* The device first: the host's part takes place meanwhile. */
+            if (found > 0)
+                start_level(size, found);
+            peak = std::max(peak, memory());
+            report(size, found, candidates);
+            if (found == 0)
+                break;
+            if (size == options_->max_size)
+                collect(size);
+        }
+        wait_for(stream_);
+        meet(
+            level_
+                .size()); /* the others may still have been reading what this one found */
+    }
 };
 
 }  // namespace gpu
-
-#endif

@@ -1,10 +1,7 @@
 /* Counting without a table of next occurrences: a warp goes through the events that the
    ends of a list own, whatever their symbols. This takes as long as there are events in
    the windows, and no memory: for many units, of which few fire within a window. */
-#ifndef SYN_GPU_EPISODES_SWEEP_CUH
-#define SYN_GPU_EPISODES_SWEEP_CUH
-
-#include <cstdint>
+#pragma once
 
 #include "gpu/episodes/count.cuh"
 
@@ -47,9 +44,9 @@ __device__ inline void score_events(swept *tallies, uint32_t symbol, bool counts
 {
     const uint32_t lane = threadIdx.x % WARP;
     bool scores = counts && start >= tallies[symbol].busy;
-    while (uint32_t all = __ballot_sync(ALL, scores)) {
+    while (uint32_t all = __ballot_sync(WHOLE_WARP, scores)) {
         __syncwarp();  /* all have looked before one writes */
-        uint32_t same = __match_any_sync(ALL, scores ? symbol : NOTHING - lane);
+        uint32_t same = __match_any_sync(WHOLE_WARP, scores ? symbol : NOTHING - lane);
         if (scores && lane == __ffs(same) - 1) {
             tallies[symbol].busy = event + 1;
             tallies[symbol].hits++;
@@ -69,10 +66,10 @@ __device__ inline void sweep_owned(const events_view &events, const owner &mine,
     for (uint32_t base = 0; base < total; base += WARP) {
         uint32_t at = base + threadIdx.x % WARP, from = 0;
         for (uint32_t step = WARP / 2; step > 0; step /= 2)
-            from += __shfl_sync(ALL, mine.before, from + step) <= at ? step : 0;
-        uint32_t open = __shfl_sync(ALL, mine.open, from);
-        uint32_t before = __shfl_sync(ALL, mine.before, from);
-        uint32_t start = __shfl_sync(ALL, mine.start, from);
+            from += __shfl_sync(WHOLE_WARP, mine.before, from + step) <= at ? step : 0;
+        uint32_t open = __shfl_sync(WHOLE_WARP, mine.open, from);
+        uint32_t before = __shfl_sync(WHOLE_WARP, mine.before, from);
+        uint32_t start = __shfl_sync(WHOLE_WARP, mine.start, from);
         uint32_t event = open + at - before, symbol = symbols;
         if (at < total)
             symbol = events.symbol[event] - first;
@@ -95,8 +92,8 @@ __device__ void sweep_list(const sweep_job<T> &job, const place<T> *places,
     uint2 end = end_at(lane), window = window_of(places, end);
     for (uint32_t i = 0; i < length; i += WARP) {
         uint2 next = end_at(i + WARP + lane), later = window_of(places, next);
-        uint32_t after = __shfl_down_sync(ALL, window.x, 1);
-        uint32_t across = __shfl_sync(ALL, later.x, 0), total;
+        uint32_t after = __shfl_down_sync(WHOLE_WARP, window.x, 1);
+        uint32_t across = __shfl_sync(WHOLE_WARP, later.x, 0), total;
         uint32_t shut = min(window.y, lane == WARP - 1 ? across : after);
         owner mine = {end.y, window.x, shut > window.x ? shut - window.x : 0, 0};
         mine.before = sum_below(mine.n, &total);
@@ -126,8 +123,7 @@ __device__ void sweep_task(const sweep_job<T> &job, const task &what, swept *tal
                   page * width, symbols, tallies);
     for (uint32_t p = 0; p < pages; p++) {
         uint32_t wanted[K], hits[K], any = 0;
-#pragma unroll
-        for (int j = 0; j < K; j++) {
+        SYN_UNROLL(j, K) {
             wanted[j] = masks[p * K + j];
             any |= wanted[j];
             uint32_t symbol = lane * K + j;
@@ -152,7 +148,7 @@ __global__ void __launch_bounds__(WARP) sweep_children(SYN_GPU_JOB sweep_job<T> 
         uint32_t next = tasks;
         if (threadIdx.x == 0 && !*(volatile const uint32_t *) count.stop)
             next = atomicAdd(&count.head->taken, 1);
-        next = __shfl_sync(ALL, next, 0);
+        next = __shfl_sync(WHOLE_WARP, next, 0);
         if (next >= tasks)
             return;
         sweep_task<K, T>(job, count.tasks[next], (swept *) tallies);
@@ -160,5 +156,3 @@ __global__ void __launch_bounds__(WARP) sweep_children(SYN_GPU_JOB sweep_job<T> 
 }
 
 }  // namespace gpu
-
-#endif

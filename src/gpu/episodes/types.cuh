@@ -1,16 +1,11 @@
 /* The device's data structures of the episode miner. */
-#ifndef SYN_GPU_EPISODES_TYPES_CUH
-#define SYN_GPU_EPISODES_TYPES_CUH
+#pragma once
 
+#include "gpu/base/devices.h"
 #include "gpu/base/warp.cuh"
-
-#include <cuda_runtime.h>
-
-#include <cstdint>
 
 namespace gpu {
 
-constexpr uint32_t ALL = 0xffffffffu;      /* every lane */
 constexpr uint32_t NOTHING = 0xffffffffu;  /* no event, no symbol */
 constexpr uint16_t RARE = 0xffff;          /* the symbol of infrequent units */
 
@@ -21,8 +16,8 @@ constexpr uint16_t RARE = 0xffff;          /* the symbol of infrequent units */
 struct events_view {
     uint32_t n;
     const int64_t *tick;
-    const uint32_t *group, *by_unit, *row;  /* as in syn_recording */
-    const uint16_t *symbol;                 /* [n] */
+    uint32_t *group, *by_unit, *row;        /* as in syn_recording */
+    uint16_t *symbol;                       /* [n] */
     const uint32_t *row_begin, *row_end;    /* [symbols] rows of the unit's events */
     const uint32_t *unit;                   /* [symbols] */
 };
@@ -72,8 +67,7 @@ __device__ inline row_pack<K, T> load_pack(const unsigned char *from)
     if constexpr (sizeof(some) <= 4) {
         pack.word[0] = *(const some *) from;
     } else {
-#pragma unroll
-        for (int i = 0; i < pack_type::WORDS / 2; i++) {
+        SYN_UNROLL(i, pack_type::WORDS / 2) {
             uint2 two = ((const uint2 *) from)[i];
             pack.word[2 * i] = two.x;
             pack.word[2 * i + 1] = two.y;
@@ -89,8 +83,7 @@ __device__ inline void store_pack(unsigned char *to, row_pack<K, T> pack)
     if constexpr (sizeof(some) <= 4)
         *(some *) to = (some) pack.word[0];
     else
-#pragma unroll
-        for (int i = 0; i < row_pack<K, T>::WORDS; i++)
+        SYN_UNROLL(i, (row_pack<K, T>::WORDS))
             ((uint32_t *) to)[i] = pack.word[i];
 }
 
@@ -151,20 +144,6 @@ struct task {
     uint32_t item, segment, segments, first;
 };
 
-__device__ inline uint32_t max_of_warp(uint32_t x)
-{
-    for (int step = WARP / 2; step > 0; step /= 2)
-        x = max(x, __shfl_xor_sync(ALL, x, step));
-    return x;
-}
-
-__device__ inline uint32_t sum_of_warp(uint32_t x)
-{
-    for (int step = WARP / 2; step > 0; step /= 2)
-        x += __shfl_xor_sync(ALL, x, step);
-    return x;
-}
-
 /* How many symbols of an item's set come before this lane's first one. */
 template <int K> __device__ inline uint32_t rank_of_lane(const uint32_t *mask)
 {
@@ -174,6 +153,134 @@ template <int K> __device__ inline uint32_t rank_of_lane(const uint32_t *mask)
     return rank;
 }
 
-}  // namespace gpu
+/* ---- several devices ---- */
 
-#endif
+/* How several devices share the work: all hold the same events and levels; the lists of a
+   level with enough nodes are dealt out, and those of the nodes below it stay where their
+   ancestor's is. Each device counts what it has lists for, and gets the rest from the
+   others. */
+
+/* A slot is a place among a device's found counts, and above SLOT_BITS the device. */
+enum { DEVICES = SYN_GPU_MOST, SLOT_BITS = 28 };
+
+constexpr uint32_t ELSEWHERE = 0xffffffffu;  /* the length of another device's list */
+
+/* Which lists of a level this device makes. Hashed, so that siblings, whose work is
+   alike, are spread evenly. */
+struct sharing {
+    uint32_t device, devices;
+    bool deal;  /* whether this is the level that is dealt out */
+
+    __host__ __device__ bool takes(uint32_t node, uint32_t parents_length) const
+    {
+        if (!deal)
+            return parents_length != ELSEWHERE;
+        return (node * 2654435761u >> 16) % devices == device;
+    }
+};
+
+/* What a device found of a level's items: masks, numbers of children, slots, side by
+   side. */
+struct merge_job {
+    level_view here;
+    uint32_t items, devices;
+    const uint32_t *words[DEVICES];  /* NULL for a device that found nothing */
+};
+
+/* A thread an item: takes over what was found by the device that counted it. */
+template <int K> __global__ void merge_items(SYN_GPU_JOB merge_job job)
+{
+    uint32_t item = blockIdx.x * blockDim.x + threadIdx.x;
+    if (item >= job.items)
+        return;
+    for (uint32_t d = 0; d < job.devices; d++) {
+        const uint32_t *words = job.words[d];
+        if (!words)
+            continue;
+        const uint32_t *children = words + (size_t) job.items * K;
+        if (children[item] == 0)
+            continue;
+        for (int j = 0; j < K; j++)
+            job.here.mask[(size_t) item * K + j] = words[(size_t) item * K + j];
+        job.here.children[item] = children[item];
+        job.here.slot[item] = children[job.items + item];
+        return;
+    }
+}
+
+/* ---- tasks ---- */
+
+/* A list is counted along by several warps when it is longer than the work would be if
+   all were equal, but not when it is shorter than LEAST_SEGMENT ends. */
+constexpr unsigned long long LEAST_SEGMENT = 256, MOST_SEGMENT = 4096;
+
+/* Where the tasks of counting along a level's lists go. */
+struct task_plan {
+    task *tasks;          /* room for one an item and one a segment */
+    columns_view columns;
+    uint32_t pages;       /* of an interval that one task counts: 1 with a table */
+    uint32_t words;       /* of an item's mask */
+    uint32_t warps;       /* that count at a time; 0 where lists are not cut */
+    uint32_t room;        /* segments */
+    uint32_t mean;        /* ends of a list, about, unless lists were made `before` */
+    const header *before;
+    header *head;
+
+    /* Ends of the lists that the next ones are made from, on average. */
+    __device__ uint32_t mean_list() const
+    {
+        return before && before->lists > 0
+                   ? (uint32_t) (before->list_ends / before->lists) : mean;
+    }
+
+    /* Ends of a segment. */
+    __device__ uint32_t segment(uint32_t nodes) const
+    {
+        if (warps == 0)
+            return 1u << 31;
+        unsigned long long work = (unsigned long long) mean_list() * nodes * columns.n;
+        return (uint32_t) min(max(work / warps, LEAST_SEGMENT), MOST_SEGMENT);
+    }
+};
+
+/* By one warp, for a node with a list: a task for each column with candidates, or for
+   some pages, or several where the list is long. `masks` is that of the node's suffix. */
+__device__ inline void plan_node(const task_plan &plan, uint32_t node, uint32_t length,
+                                 const uint32_t *masks, uint32_t segment)
+{
+    const uint32_t lane = threadIdx.x % WARP, columns = plan.columns.n;
+    const uint32_t pages = plan.columns.pages, runs = (pages - 1) / plan.pages + 1;
+    for (uint32_t begin = 0; begin < columns / pages * runs; begin += WARP) {
+        uint32_t run = begin + lane, first = 0, n = 0;
+        uint32_t column = run / runs * pages + run % runs * plan.pages;
+        if (column < columns && length > 0) {
+            uint32_t any = 0, some = min(plan.pages, pages - column % pages);
+            for (uint32_t j = 0; j < some * plan.words; j++)
+                any |= masks[(size_t) column * plan.words + j];
+            n = any ? max((length + segment / 2) / segment, 1) : 0;
+        }
+        /* Where there is no room left, nobody asks: so the counter stays near it. */
+        bool room = n > 1 && *(volatile uint32_t *) &plan.head->segments < plan.room;
+        n = room ? n : min(n, 1);
+        if (n > 1) {
+            first = atomicAdd(&plan.head->segments, n);
+            n = first + n <= plan.room ? n : 1;
+        }
+        uint32_t all, at = 0, before = sum_below(n, &all);
+        if (lane == WARP - 1 && all > 0)
+            at = atomicAdd(&plan.head->tasks, all);
+        at = __shfl_sync(WHOLE_WARP, at, WARP - 1) + before;
+        for (uint32_t s = 0; s < n; s++)
+            plan.tasks[at + s] = {node * columns + column, s, n, first};
+    }
+}
+
+/* For the units, a warp each. */
+__global__ void plan_units(level_view above, level_view here, task_plan plan)
+{
+    uint32_t node = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+    if (node < here.n && here.length[node] != ELSEWHERE)
+        plan_node(plan, node, here.length[node], above.mask, plan.segment(here.n));
+}
+
+}  // namespace gpu

@@ -2,17 +2,15 @@
 #include "gpu/null/counts.h"
 
 #include "core/base/radix.h"
+#include "core/base/seek.h"
 #include "gpu/base/crew.cuh"
-#include "gpu/null/walk.cuh"
+#include "gpu/base/launch.cuh"
+#include "gpu/base/surrogate.cuh"
+#include "gpu/base/warp.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
 
-#include <cstdio>
-#include <vector>
-
-using gpu::array;
-using gpu::check;
-
+namespace gpu {
 namespace {
 
 constexpr uint32_t THREADS = 128;
@@ -20,11 +18,238 @@ constexpr double STEPS = 5e10;        /* of lanes in a batch, at most: some 0.2 
 constexpr size_t SCRATCH = 256 << 20; /* bytes for making units, at most */
 constexpr size_t LEAST_WARPS = 256;   /* what a batch leaves room for */
 
+/* ---- what single threads do ---- */
+
+/* What single threads do to surrogates and episodes: looking for windows, counting one
+   child of a prefix. No thread here waits for
+   another.
+
+   Repeats of a unit on one tick stay in the line: an event that follows its own repeat
+   neither completes an occurrence (the unit is busy until after the first, or the start
+   is too early for both) nor adds a new start. They are left out only where single units
+   are counted. */
+
+/* A valid end, and the first event on the tick of its latest start. */
+struct null_end {
+    uint32_t event, start;
+};
+
+/* core/episodes/trie.h on a device, and the single events of a unit. */
+struct null_tree {
+    uint32_t nodes, roots;
+    const uint32_t *unit, *level, *open, *shut, *after, *child, *of, *root;
+};
+
+/* How keys are made: batch number of the surrogate, tick, unit. */
+struct null_keys {
+    unsigned unit_bits, tick_bits;
+    uint32_t events, units, bounds;
+    const int64_t *shift;     /* [trials] */
+    const int64_t *bound;     /* [bounds] */
+    const uint32_t *first;    /* [units + 1] where a unit's events begin in `by_unit` */
+};
+
+/* One surrogate in time order. */
+struct null_line {
+    const uint64_t *key;      /* [events] */
+    const uint32_t *by_unit;  /* [events] events of one unit after the other */
+    const uint32_t *beyond;   /* [bounds][events] first event more than a bound later */
+};
+
+/* The first of at[i .. n - 1], increasing, that is `least` or more; near i as a rule. */
+template <class T>
+__device__ inline uint32_t seek(const T *at, uint32_t i, uint32_t n, T least)
+{
+    SYN_SEEK_NEAR(uint32_t, j, i, n, at[j] < least);
+    return i;
+}
+
+__device__ inline null_end single_end(const null_keys &keys, const null_line &line,
+                                      uint32_t event)
+{
+    uint64_t tick = line.key[event] >> keys.unit_bits;
+    uint32_t start = event;
+    while (start > 0 && line.key[start - 1] >> keys.unit_bits == tick)
+        start--;
+    return {event, start};
+}
+
+/* The step from a prefix to one of its children. */
+struct null_edge {
+    const uint32_t *open, *shut;  /* [events] what an event's window holds */
+    const uint32_t *at;           /* the events of the child's unit */
+    uint32_t n;
+};
+
+__device__ inline null_edge edge_to(const null_tree &tree, const null_keys &keys,
+                                    const null_line &line, uint32_t node)
+{
+    uint32_t begin = keys.first[tree.unit[node]];
+    return {line.beyond + (size_t) tree.open[node] * keys.events,
+            line.beyond + (size_t) tree.shut[node] * keys.events,
+            line.by_unit + begin, keys.first[tree.unit[node] + 1] - begin};
+}
+
+/* Calls found(event, start) for the child's ends that the ends begin to below `end` of a
+   list of n are the newest valid predecessors of. */
+template <class F>
+__device__ inline void follow(const null_edge &edge, const null_end *list, uint32_t n,
+                              uint32_t begin, uint32_t end, F found)
+{
+    uint32_t place = 0;
+    if (begin >= end)
+        return;
+    uint32_t open = edge.open[list[begin].event];
+    for (uint32_t i = begin; i < end && place < edge.n; i++) {
+        null_end here = list[i];
+        uint32_t next = i + 1 < n ? edge.open[list[i + 1].event] : UINT32_MAX;
+        uint32_t shut = edge.shut[here.event];
+        shut = next < shut ? next : shut;
+        place = seek(edge.at, place, edge.n, open);
+        for (; place < edge.n && edge.at[place] < shut; place++)
+            found(edge.at[place], here.start);
+        open = next;
+    }
+}
+
+/* An event that starts before the last occurrence has ended does not count. */
+__device__ inline uint32_t count_edge(const null_edge &edge, const null_end *list,
+                                      uint32_t n)
+{
+    uint32_t busy = 0, count = 0;
+    follow(edge, list, n, 0, n, [&](uint32_t event, uint32_t start) {
+        bool hit = start >= busy;
+        count += hit;
+        busy = hit ? event + 1 : busy;
+    });
+    return count;
+}
+
+/* ---- what warps do ---- */
+
+/* Counting all episodes in all surrogates of a batch: a warp takes (surrogate, root) and
+   walks through the tree below the root, a lane a child. A node's list is made by all
+   lanes, each a part of its parent's, when the walk comes to it: only the lists from the
+   root down to it are there at a time, and none is longer than its unit has events.
+
+   For R surrogates of N events a lane looks at each end of a prefix once for each of its
+   children, some 40 instructions a warp for 32 children. Sym26 at 300 (1,094 episodes, of
+   which 637 pairs; N = 49,510) takes 65,000 such steps a surrogate, and 1,000 surrogates
+   2.6e9 instructions of warps, 3 ms on 132 multiprocessors that issue 4 a cycle. */
+
+constexpr uint32_t NULL_WARPS = 4;  /* of a block */
+
+/* The batch, and the memory of the warps. */
+struct null_batch {
+    null_tree tree;
+    null_keys keys;
+    uint32_t n;                /* surrogates */
+    const uint64_t *key;       /* [n][events] */
+    const uint32_t *by_unit;   /* [n][events] */
+    const uint32_t *beyond;    /* [n][bounds][events] */
+    uint32_t *count;           /* [n][nodes] zero before */
+    uint32_t *next;            /* the next (surrogate, root) to take; zero before */
+    uint32_t levels;           /* of nodes with children */
+    const uint32_t *place;     /* [levels] where a level's list begins in a warp's room */
+    uint32_t room;             /* ends */
+    null_end *ends;            /* [warps][room] */
+    const volatile int *stop;  /* set by the host */
+};
+
+/* From the list of its parent, of n ends, of which each lane has a part. */
+__device__ inline uint32_t list_child(const null_batch &b, const null_line &line,
+                                      uint32_t node, uint32_t lane, const null_end *list,
+                                      uint32_t n, null_end *to)
+{
+    null_edge edge = edge_to(b.tree, b.keys, line, node);
+    uint32_t begin = (uint32_t) ((uint64_t) n * lane / WARP);
+    uint32_t end = (uint32_t) ((uint64_t) n * (lane + 1) / WARP), all, mine = 0;
+    follow(edge, list, n, begin, end, [&](uint32_t, uint32_t) { mine++; });
+    null_end *next = to + sum_below(mine, &all);
+    follow(edge, list, n, begin, end,
+           [&](uint32_t event, uint32_t start) { *next++ = {event, start}; });
+    return all;
+}
+
+/* Goes through the nodes below `root`, each after its parent. `length` keeps the lengths
+   of the lists on the way down, one a level. */
+__device__ inline void walk_root(const null_batch &b, uint32_t surrogate, uint32_t root,
+                                 uint32_t lane, null_end *ends, uint32_t *length)
+{
+    size_t before = (size_t) surrogate * b.keys.events;
+    null_line line = {b.key + before, b.by_unit + before,
+                      b.beyond + before * b.keys.bounds};
+    uint32_t *count = b.count + (size_t) surrogate * b.tree.nodes;
+    uint32_t unit = b.tree.unit[root], begin = b.keys.first[unit], single = 0;
+    /* Events on a tick of their own or the first there. */
+    for (uint32_t i = begin + lane; i < b.keys.first[unit + 1]; i += WARP)
+        single += i == begin ||
+                  line.key[line.by_unit[i]] != line.key[line.by_unit[i - 1]];
+    atomicAdd(&count[root], single);
+    for (uint32_t node = root; node < b.tree.after[root];) {
+        if (b.tree.child[node] == b.tree.child[node + 1]) {
+            node++;
+            continue;
+        }
+        uint32_t level = b.tree.level[node], n;
+        null_end *list = ends + b.place[level];
+        if (level == 0) {
+            uint32_t begin = b.keys.first[b.tree.unit[node]];
+            n = b.keys.first[b.tree.unit[node] + 1] - begin;
+            for (uint32_t i = lane; i < n; i += WARP)
+                list[i] = single_end(b.keys, line, line.by_unit[begin + i]);
+        } else {
+            n = list_child(b, line, node, lane, ends + b.place[level - 1],
+                           length[level - 1], list);
+        }
+        __syncwarp();
+        if (lane == 0)
+            length[level] = n;
+        for (uint32_t c = b.tree.child[node] + lane; n > 0 && c < b.tree.child[node + 1];
+             c += WARP) {
+            uint32_t child = b.tree.of[c];
+            count[child] = count_edge(edge_to(b.tree, b.keys, line, child), list, n);
+        }
+        __syncwarp();
+        node = n > 0 ? node + 1 : b.tree.after[node];
+    }
+}
+
+/* `lengths` is [warps][levels + 1]. */
+__global__ void __launch_bounds__(NULL_WARPS * WARP)
+count_null(null_batch b, uint32_t *lengths)
+{
+    uint32_t lane = threadIdx.x % WARP;
+    uint32_t warp = blockIdx.x * NULL_WARPS + threadIdx.x / WARP;
+    null_end *ends = b.ends + (size_t) warp * b.room;
+    uint32_t *length = lengths + (size_t) warp * (b.levels + 1);
+    for (;;) {
+        /* One lane asks, so that all hear the same. */
+        uint32_t item = UINT32_MAX;
+        if (lane == 0 && !*b.stop)
+            item = atomicAdd(b.next, 1);
+        item = __shfl_sync(0xffffffffu, item, 0);
+        if (item >= b.n * b.tree.roots)
+            return;
+        walk_root(b, item / b.tree.roots, b.tree.root[item % b.tree.roots], lane, ends,
+                  length);
+    }
+}
+
+/* count[s][i] = that of the node of episode i. */
+__global__ void gather_null(const uint32_t *of_node, uint32_t nodes, const uint32_t *node,
+                            size_t episodes, size_t cells, uint32_t *count)
+{
+    size_t step = (size_t) gridDim.x * blockDim.x;
+    for (size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x; i < cells; i += step)
+        count[i] = of_node[i / episodes * nodes + node[i % episodes]];
+}
+
 /* ---- kernels that make lines ---- */
 
 struct make_job {
     syn_surrogate_plan plan;   /* points to the device */
-    gpu::null_keys keys;
+    null_keys keys;
     uint64_t index;            /* of the batch's first surrogate */
     uint32_t n;
     int64_t *tick;             /* [n][events] */
@@ -40,15 +265,22 @@ __global__ void make_units(make_job job)
     size_t units = (size_t) job.n * job.keys.units;
     for (size_t i = thread; i < units; i += (size_t) gridDim.x * blockDim.x) {
         uint32_t batch = (uint32_t) (i / job.keys.units);
-        uint32_t unit = (uint32_t) (i % job.keys.units);
-        size_t at = (size_t) batch * job.keys.events + job.keys.first[unit];
-        gpu::make_unit(job.plan, job.keys, job.index + batch, batch, unit, job.tick + at,
-                       scratch, job.key + at);
+        uint32_t unit = (uint32_t) (i % job.keys.units), begin = job.keys.first[unit];
+        uint32_t n = job.keys.first[unit + 1] - begin;
+        size_t at = (size_t) batch * job.keys.events + begin;
+        uint64_t above = (uint64_t) batch << job.keys.tick_bits;
+        int64_t *tick = job.tick + at;
+        syn_surrogate_unit(&job.plan, job.index + batch, unit, tick, scratch);
+        for (uint32_t e = 0; e < n; e++) {
+            int64_t shift = job.keys.shift[job.plan.trains.trial[begin + e]];
+            job.key[at + e] = (above | (uint64_t) (tick[e] + shift))
+                                  << job.keys.unit_bits | unit;
+        }
     }
 }
 
 /* Events by (surrogate, unit), to be sorted. */
-__global__ void label_events(gpu::null_keys keys, const uint64_t *key, uint32_t n,
+__global__ void label_events(null_keys keys, const uint64_t *key, uint32_t n,
                              uint32_t *label, uint32_t *event)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -61,7 +293,7 @@ __global__ void label_events(gpu::null_keys keys, const uint64_t *key, uint32_t 
 }
 
 /* A thread an event: bounds increase, so each is looked for after the last. */
-__global__ void find_beyond(gpu::null_keys keys, const uint64_t *key, uint32_t n,
+__global__ void find_beyond(null_keys keys, const uint64_t *key, uint32_t n,
                             uint32_t *beyond)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -69,14 +301,17 @@ __global__ void find_beyond(gpu::null_keys keys, const uint64_t *key, uint32_t n
         return;
     uint32_t batch = i / keys.events, event = i - batch * keys.events, from = event;
     size_t before = (size_t) batch * keys.events;
+    uint64_t mask = ((uint64_t) 1 << keys.unit_bits) - 1;
     for (uint32_t b = 0; b < keys.bounds; b++) {
-        from = gpu::look_beyond(keys, key + before, event, from, b);
+        uint64_t most = (key[i] | mask) + ((uint64_t) keys.bound[b] << keys.unit_bits);
+        from = seek(key + before, from, keys.events, most + 1);
         beyond[before * keys.bounds + (size_t) b * keys.events + event] = from;
     }
 }
 
 /* ---- what a device holds ---- */
 
+/* What is asked for. */
 struct request {
     const syn_line_layout *layout;
     const syn_trie *trie;
@@ -87,241 +322,210 @@ struct request {
 
 class null_counter {
     const request &job_;
-    cudaStream_t stream_;
-    /* The plan and the tree. */
-    gpu::surrogate_arrays plan_arrays_;
-    array<uint32_t> branch_[8], node_, place_;
-    array<int64_t> shift_, bound_;
+    stream stream_;
+    surrogate_arrays plan_arrays_;
     syn_surrogate_plan plan_;
-    gpu::null_keys keys_;
-    gpu::null_tree tree_;
-    std::vector<uint32_t> places_;
-    uint32_t room_ = 0;
-    /* A batch. */
-    uint32_t batch_ = 0, warps_ = 0, makers_ = 0;
+    arrays own_;  /* of the pointers of what follows */
+    null_keys keys_ = {};
+    null_batch batch_ = {};  /* and the tree, which all batches share */
+    make_job making_ = {};
+    const uint32_t *node_ = nullptr;  /* [episodes] */
+    uint32_t *length_ = nullptr, *beyond_ = nullptr, *gathered_ = nullptr;
+    uint32_t most_ = 0, warps_ = 0, makers_ = 0;  /* most: surrogates of a batch */
     array<uint64_t> key_, other_key_;
-    array<uint32_t> label_, other_label_, event_, other_event_, beyond_, count_, next_,
-        scratch_, length_, gathered_;
-    array<gpu::null_end> ends_;
-    array<unsigned char> sorting_;
-    gpu::pinned<int> ended_{1};
+    array<uint32_t> label_, other_label_, event_, other_event_;
+    array<unsigned char> scratch_;
+    pinned<int> ended_{1};
 
-    void put_tree();
-    size_t bytes_of_one() const;
-    void choose_batch();
-    template <class Sort> void sort(Sort run);
-    uint64_t *make_lines(uint64_t index, uint32_t n, const uint32_t **by_unit);
-    void count_batch(uint64_t index, uint32_t n);
+    /* Also where each level's list begins: as long as its longest unit. */
+    void put_tree()
+    {
+        const syn_trie &t = *job_.trie;
+        const syn_line_layout &layout = *job_.layout;
+        null_tree &to = batch_.tree;
+        size_t nodes = to.nodes = t.nodes;
+        to.roots = t.roots;
+        keys_ = {layout.unit_bits, layout.tick_bits, layout.events, layout.units,
+                 t.bounds,         nullptr,          nullptr,       plan_.trains.first};
+        own_.upload(&keys_.shift, layout.shift, layout.plan->trains.trials, stream_);
+        own_.upload(&keys_.bound, t.bound, t.bounds, stream_);
+        own_.upload(&to.unit, t.unit, nodes, stream_);
+        own_.upload(&to.level, t.level, nodes, stream_);
+        own_.upload(&to.open, t.open, nodes, stream_);
+        own_.upload(&to.shut, t.shut, nodes, stream_);
+        own_.upload(&to.after, t.after, nodes, stream_);
+        own_.upload(&to.child, t.child, nodes + 1, stream_);
+        own_.upload(&to.of, t.of, nodes - t.roots, stream_);
+        own_.upload(&to.root, t.root, t.roots, stream_);
+        own_.upload(&node_, t.node, job_.episodes, stream_);
+        std::vector<uint32_t> longest(t.depth), place;
+        for (uint32_t node = 0; node < t.nodes; node++)
+            if (t.child[node] < t.child[node + 1])
+                longest[t.level[node]] =
+                    std::max(longest[t.level[node]], events_of(node));
+        for (uint32_t events : longest) {
+            place.push_back(batch_.room);
+            if (events > UINT32_MAX - batch_.room)
+                throw refusal(SYN_TOO_LARGE, "lists of %u spikes and more, one for each "
+                              "size, are more than a GPU takes", events);
+            batch_.room += events;
+        }
+        batch_.levels = (uint32_t) place.size();
+        own_.upload(&batch_.place, place, stream_);
+        wait_for(stream_);
+    }
+
+    /* Of the unit of a node. */
+    uint32_t events_of(uint32_t node) const
+    {
+        const uint32_t *first = job_.layout->plan->trains.first;
+        uint32_t unit = job_.trie->unit[node];
+        return first[unit + 1] - first[unit];
+    }
+
+    /* Surrogates that are counted together, and warps that count them. Sorting needs its
+       input's size a second time. */
+    void choose_batch()
+    {
+        const syn_trie &t = *job_.trie;
+        size_t of_event = 3 * sizeof(uint64_t) + (4 + keys_.bounds) * sizeof(uint32_t);
+        size_t of_one = keys_.events * of_event +
+                        (t.nodes + job_.episodes) * sizeof(uint32_t);
+        size_t budget = std::min(free_memory() / 10 * 9, job_.options->max_memory);
+        size_t of_warp =
+            (size_t) batch_.room * sizeof(null_end) + (batch_.levels + 1) * 4;
+        size_t for_warps = std::min(budget / 2, LEAST_WARPS * of_warp) + SCRATCH / 4;
+        double steps = 1;
+        for (uint32_t i = 0; i < t.nodes; i++)
+            steps += (double) (t.child[i + 1] - t.child[i]) * events_of(i);
+        if (budget < for_warps + of_one)
+            throw refusal(SYN_OVER_BUDGET, "a surrogate takes %.0f MB",
+                          1e-6 * (double) (for_warps + of_one));
+        double n = std::min((double) (budget - for_warps) / (double) of_one,
+                            (double) job_.options->n);
+        n = std::min(n, STEPS / steps);
+        n = std::min(n, 2147483000.0 / std::max(keys_.events, t.roots));
+        /* Numbers of surrogates have to fit into keys and labels. */
+        unsigned left = std::min(64 - keys_.tick_bits, 32u) - keys_.unit_bits;
+        n = std::min(n, std::ldexp(1.0, (int) left));
+        most_ = (uint32_t) std::max(1.0, n);
+        budget -= std::min(budget, most_ * of_one + SCRATCH / 4);
+        int device = 0, blocks = 0;
+        check(cudaGetDevice(&device));
+        size_t processors = (size_t) processors_of(device);
+        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, count_null,
+                                                            NULL_WARPS * WARP, 0));
+        size_t warps = processors * std::max(blocks, 1) * NULL_WARPS;
+        warps = std::min({warps, budget / std::max<size_t>(of_warp, 1),
+                          (size_t) most_ * t.roots});
+        warps_ = (uint32_t) std::max<size_t>(1, warps / NULL_WARPS) * NULL_WARPS;
+        size_t of_maker = std::max<size_t>(1, plan_.scratch) * sizeof(uint32_t);
+        size_t makers = std::min({SCRATCH / 4 / of_maker, processors * 1024,
+                                  (size_t) most_ * keys_.units});
+        makers_ = blocks_for(makers, THREADS) * THREADS;
+    }
+
+    /* Makes surrogates `index` on. Sorting keeps the order of what is equal: units on one
+       tick, events of one unit. */
+    void make_lines(uint64_t index, uint32_t n)
+    {
+        int events = (int) (n * keys_.events);
+        int above = (int) (keys_.unit_bits + (unsigned) syn_radix_bits(n));
+        making_.index = index;
+        making_.n = n;
+        launch(make_units, {makers_ / THREADS, THREADS}, stream_, making_);
+        cub::DoubleBuffer<uint64_t> keys(key_.get(), other_key_.get());
+        with_scratch(&scratch_, [&](void *memory, size_t &bytes) {
+            return cub::DeviceRadixSort::SortKeys(memory, bytes, keys, events,
+                                                  (int) keys_.unit_bits,
+                                                  above + (int) keys_.tick_bits, stream_);
+        });
+        batch_.key = keys.Current();
+        launch(label_events, over(events, THREADS), stream_, keys_, batch_.key, events,
+               label_.get(), event_.get());
+        cub::DoubleBuffer<uint32_t> labels(label_.get(), other_label_.get());
+        cub::DoubleBuffer<uint32_t> placed(event_.get(), other_event_.get());
+        with_scratch(&scratch_, [&](void *memory, size_t &bytes) {
+            return cub::DeviceRadixSort::SortPairs(memory, bytes, labels, placed, events,
+                                                   0, above, stream_);
+        });
+        launch(find_beyond, over(events, THREADS), stream_, keys_, batch_.key, events,
+               beyond_);
+        batch_.by_unit = placed.Current();
+    }
+
+    void count_batch(uint64_t index, uint32_t n)
+    {
+        size_t cells = (size_t) n * job_.episodes;
+        uint32_t nodes = batch_.tree.nodes;
+        fill(batch_.count, 0, (size_t) n * nodes, stream_);
+        fill(batch_.next, 0, 1, stream_);
+        /* A recording without spikes has nothing to count. */
+        if (keys_.events > 0) {
+            make_lines(index, n);
+            batch_.n = n;
+            launch(count_null, {warps_ / NULL_WARPS, NULL_WARPS * WARP}, stream_, batch_,
+                   length_);
+        }
+        unsigned blocks = std::min(blocks_for(cells, THREADS), 65535u);
+        launch(gather_null, {blocks, THREADS}, stream_, batch_.count, nodes, node_,
+               job_.episodes, cells, gathered_);
+    }
 public:
-    null_counter(const request &job, cudaStream_t stream);
-    uint32_t batch() const { return batch_; }
-    void run(uint32_t first, uint32_t n, const std::atomic<bool> &stop);
+    explicit null_counter(const request &job) : job_(job)
+    {
+        plan_ = plan_arrays_.upload(*job.layout->plan, stream_);
+        put_tree();
+        choose_batch();
+        size_t events = (size_t) most_ * keys_.events;
+        for (array<uint64_t> *one : {&key_, &other_key_})
+            one->ensure(events);
+        for (array<uint32_t> *one : {&label_, &other_label_, &event_, &other_event_})
+            one->ensure(events);
+        own_.ensure(&beyond_, events * keys_.bounds);
+        own_.ensure(&batch_.count, (size_t) most_ * batch_.tree.nodes);
+        own_.ensure(&gathered_, (size_t) most_ * job_.episodes);
+        own_.ensure(&batch_.next, 1);
+        own_.ensure(&making_.scratch, (size_t) makers_ * plan_.scratch);
+        own_.ensure(&batch_.ends, (size_t) warps_ * batch_.room);
+        own_.ensure(&length_, (size_t) warps_ * (batch_.levels + 1));
+        batch_.keys = making_.keys = keys_;
+        batch_.beyond = beyond_;
+        batch_.stop = ended_.get();
+        making_.plan = plan_;
+        making_.tick = (int64_t *) other_key_.get();
+        making_.key = key_.get();
+    }
+
+    uint32_t batch() const { return most_; }
+
+    /* Surrogates first to below first + n of those asked for. What is asked to stop
+       leaves counts that nobody looks at. */
+    void run(uint32_t first, uint32_t n, const std::atomic<bool> &stop)
+    {
+        volatile int *ended = ended_.get();
+        *ended = 0;
+        count_batch(job_.options->first + first, n);
+        event done;
+        check(cudaEventRecord(done, stream_));
+        for (;;) {
+            cudaError_t state = cudaEventQuery(done);
+            if (state == cudaSuccess)
+                break;
+            if (state != cudaErrorNotReady)
+                check(state);
+            if (stop)
+                *ended = 1;
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
+        download(job_.count + (size_t) first * job_.episodes, gathered_,
+              (size_t) n * job_.episodes, stream_);
+        wait_for(stream_);
+    }
 };
 
-/* Also where each level's list begins: as long as its longest unit. */
-void null_counter::put_tree()
-{
-    const syn_trie &t = *job_.trie;
-    const syn_line_layout &layout = *job_.layout;
-    shift_.upload(layout.shift, layout.plan->trains.trials, stream_);
-    bound_.upload(t.bound, t.bounds, stream_);
-    keys_ = {layout.unit_bits, layout.tick_bits, layout.events, layout.units, t.bounds,
-             shift_.get(), bound_.get(), plan_.trains.first};
-    const uint32_t *from[] = {t.unit, t.level, t.open, t.shut, t.after, t.child, t.of,
-                              t.root};
-    size_t n[] = {t.nodes, t.nodes, t.nodes, t.nodes, t.nodes, (size_t) t.nodes + 1,
-                  (size_t) t.nodes - t.roots, t.roots};
-    for (int i = 0; i < 8; i++)
-        branch_[i].upload(from[i], n[i], stream_);
-    tree_ = {t.nodes, t.roots, branch_[0].get(), branch_[1].get(), branch_[2].get(),
-            branch_[3].get(), branch_[4].get(), branch_[5].get(), branch_[6].get(),
-            branch_[7].get()};
-    node_.upload(t.node, job_.episodes, stream_);
-    std::vector<uint32_t> longest(t.depth);
-    const uint32_t *first = layout.plan->trains.first;
-    for (uint32_t node = 0; node < t.nodes; node++)
-        if (t.child[node] < t.child[node + 1]) {
-            uint32_t events = first[t.unit[node] + 1] - first[t.unit[node]];
-            longest[t.level[node]] = std::max(longest[t.level[node]], events);
-        }
-    for (uint32_t events : longest) {
-        places_.push_back(room_);
-        if (events > UINT32_MAX - room_)
-            throw gpu::refusal(SYN_TOO_LARGE, "lists of %u spikes and more, one for each "
-                               "size, are more than a GPU takes", events);
-        room_ += events;
-    }
-    place_.upload(places_.data(), places_.size(), stream_);
-}
-
-/* Bytes of one surrogate of a batch; sorting needs its input's size a second time. */
-size_t null_counter::bytes_of_one() const
-{
-    size_t of_event = 3 * sizeof(uint64_t) + (4 + keys_.bounds) * sizeof(uint32_t);
-    return keys_.events * of_event + (tree_.nodes + job_.episodes) * sizeof(uint32_t);
-}
-
-/* Surrogates that are counted together, and warps that count them. */
-void null_counter::choose_batch()
-{
-    size_t budget = std::min(gpu::free_memory() / 10 * 9, job_.options->max_memory);
-    size_t of_warp = (size_t) room_ * sizeof(gpu::null_end) + (places_.size() + 1) * 4;
-    size_t for_warps = std::min(budget / 2, LEAST_WARPS * of_warp) + SCRATCH / 4;
-    double steps = 1;
-    const syn_trie &t = *job_.trie;
-    const uint32_t *first = job_.layout->plan->trains.first;
-    for (uint32_t i = 0; i < t.nodes; i++)
-        steps += (double) (t.child[i + 1] - t.child[i]) *
-                 (first[t.unit[i] + 1] - first[t.unit[i]]);
-    if (budget < for_warps + bytes_of_one())
-        throw gpu::refusal(SYN_OVER_BUDGET, "a surrogate takes %.0f MB",
-                           1e-6 * (double) (for_warps + bytes_of_one()));
-    double n = std::min((double) (budget - for_warps) / (double) bytes_of_one(),
-                        (double) job_.options->n);
-    n = std::min(n, STEPS / steps);
-    n = std::min(n, 2147483000.0 / std::max(keys_.events, t.roots));
-    /* Numbers of surrogates have to fit into keys and labels. */
-    unsigned left = std::min(64 - keys_.tick_bits, 32u) - keys_.unit_bits;
-    n = std::min(n, std::ldexp(1.0, (int) left));
-    batch_ = (uint32_t) std::max(1.0, n);
-    budget -= std::min(budget, batch_ * bytes_of_one() + SCRATCH / 4);
-    int device = 0, processors = 0, blocks = 0;
-    check(cudaGetDevice(&device));
-    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &blocks, gpu::count_null, gpu::WARP * gpu::NULL_WARPS, 0));
-    size_t warps = (size_t) processors * std::max(blocks, 1) * gpu::NULL_WARPS;
-    warps = std::min({warps, budget / std::max<size_t>(of_warp, 1),
-                      (size_t) batch_ * t.roots});
-    warps_ = (uint32_t) std::max<size_t>(1, warps / gpu::NULL_WARPS) * gpu::NULL_WARPS;
-    size_t of_maker = std::max<size_t>(1, plan_.scratch) * sizeof(uint32_t);
-    size_t makers = std::min({SCRATCH / 4 / of_maker, (size_t) processors * 1024,
-                              (size_t) batch_ * keys_.units});
-    makers_ = (uint32_t) std::max<size_t>(1, (makers + THREADS - 1) / THREADS) * THREADS;
-}
-
-null_counter::null_counter(const request &job, cudaStream_t stream)
-    : job_(job), stream_(stream)
-{
-    plan_ = plan_arrays_.upload(*job.layout->plan, stream);
-    put_tree();
-    choose_batch();
-    size_t events = (size_t) batch_ * keys_.events;
-    key_.ensure(events);
-    other_key_.ensure(events);
-    label_.ensure(events);
-    other_label_.ensure(events);
-    event_.ensure(events);
-    other_event_.ensure(events);
-    beyond_.ensure(events * keys_.bounds);
-    count_.ensure((size_t) batch_ * tree_.nodes);
-    gathered_.ensure((size_t) batch_ * job_.episodes);
-    next_.ensure(1);
-    scratch_.ensure((size_t) makers_ * plan_.scratch);
-    ends_.ensure((size_t) warps_ * room_);
-    length_.ensure((size_t) warps_ * (places_.size() + 1));
-}
-
-/* `run(memory, bytes)` as functions of CUB are called: first to ask for their bytes. */
-template <class Sort> void null_counter::sort(Sort run)
-{
-    size_t bytes = 0;
-    check(run(nullptr, bytes));
-    sorting_.ensure(bytes);
-    check(run(sorting_.get(), bytes));
-}
-
-/* Makes surrogates `index` on; returns their keys. Sorting keeps the order of what is
-   equal: units on one tick, events of one unit. */
-uint64_t *null_counter::make_lines(uint64_t index, uint32_t n, const uint32_t **by_unit)
-{
-    int events = (int) (n * keys_.events);
-    int above = (int) (keys_.unit_bits + (unsigned) syn_radix_bits(n));
-    make_job job = {plan_, keys_, index, n, (int64_t *) other_key_.get(), key_.get(),
-                    scratch_.get()};
-    make_units<<<makers_ / THREADS, THREADS, 0, stream_>>>(job);
-    check(cudaGetLastError());
-    cub::DoubleBuffer<uint64_t> keys(key_.get(), other_key_.get());
-    sort([&](void *memory, size_t &bytes) {
-        return cub::DeviceRadixSort::SortKeys(memory, bytes, keys, events,
-                                              (int) keys_.unit_bits,
-                                              above + (int) keys_.tick_bits, stream_);
-    });
-    unsigned blocks = gpu::blocks_for(events, THREADS);
-    label_events<<<blocks, THREADS, 0, stream_>>>(
-        keys_, keys.Current(), events, label_.get(), event_.get());
-    check(cudaGetLastError());
-    cub::DoubleBuffer<uint32_t> labels(label_.get(), other_label_.get());
-    cub::DoubleBuffer<uint32_t> placed(event_.get(), other_event_.get());
-    sort([&](void *memory, size_t &bytes) {
-        return cub::DeviceRadixSort::SortPairs(memory, bytes, labels, placed, events, 0,
-                                               above, stream_);
-    });
-    find_beyond<<<blocks, THREADS, 0, stream_>>>(keys_, keys.Current(), events,
-                                                 beyond_.get());
-    check(cudaGetLastError());
-    *by_unit = placed.Current();
-    return keys.Current();
-}
-
-void null_counter::count_batch(uint64_t index, uint32_t n)
-{
-    size_t cells = (size_t) n * job_.episodes;
-    const uint32_t *by_unit = nullptr;
-    check(cudaMemsetAsync(count_.get(), 0, (size_t) n * tree_.nodes * sizeof(uint32_t),
-                          stream_));
-    check(cudaMemsetAsync(next_.get(), 0, sizeof(uint32_t), stream_));
-    /* A recording without spikes has nothing to count. */
-    if (keys_.events > 0) {
-        const uint64_t *key = make_lines(index, n, &by_unit);
-        gpu::null_batch batch = {tree_, keys_, n, key, by_unit, beyond_.get(),
-                                 count_.get(), next_.get(), (uint32_t) places_.size(),
-                                 place_.get(), room_, ends_.get(), ended_.get()};
-        gpu::count_null<<<warps_ / gpu::NULL_WARPS, gpu::WARP * gpu::NULL_WARPS, 0,
-                          stream_>>>(batch, length_.get());
-        check(cudaGetLastError());
-    }
-    unsigned blocks = std::min(gpu::blocks_for(cells, THREADS), 65535u);
-    gpu::gather_null<<<blocks, THREADS, 0, stream_>>>(
-        count_.get(), tree_.nodes, node_.get(), job_.episodes, cells, gathered_.get());
-    check(cudaGetLastError());
-}
-
-/* Surrogates first to below first + n of those asked for. What is asked to stop leaves
-   counts that nobody looks at. */
-void null_counter::run(uint32_t first, uint32_t n, const std::atomic<bool> &stop)
-{
-    volatile int *ended = ended_.get();
-    *ended = 0;
-    count_batch(job_.options->first + first, n);
-    gpu::event done;
-    check(cudaEventRecord(done, stream_));
-    for (;;) {
-        cudaError_t state = cudaEventQuery(done);
-        if (state == cudaSuccess)
-            break;
-        if (state != cudaErrorNotReady)
-            check(state);
-        if (stop)
-            *ended = 1;
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
-    check(cudaMemcpy(job_.count + (size_t) first * job_.episodes, gathered_.get(),
-                     (size_t) n * job_.episodes * sizeof(uint32_t),
-                     cudaMemcpyDeviceToHost));
-}
-
-void work_on(const request &job, uint32_t devices, gpu::crew *work)
-{
-    gpu::stream stream;
-    null_counter counter(job, stream);
-    uint32_t first = 0, n;
-    while ((n = work->take(counter.batch(), (uint32_t) job.options->n, devices,
-                           &first)) > 0)
-        counter.run(first, n, work->stop);
-}
-
 }  // namespace
+}  // namespace gpu
 
 /* ---- the door ---- */
 
@@ -332,17 +536,21 @@ extern "C" syn_status syn_gpu_null_counts(const syn_line_layout *layout,
                                           const syn_watch *watch, uint32_t *count,
                                           char *reason)
 {
-    gpu::outcome end = gpu::outcome_of([&] {
+    return gpu::status_of(reason, [&] {
         gpu::check_request(devices, n_devices);
         gpu::device_scope scope;
         gpu::memory_limit limit(options->max_memory);
-        request job = {layout, trie, episodes, options, count};
+        gpu::request job = {layout, trie, episodes, options, count};
         gpu::crew work;
+        uint32_t all = (uint32_t) options->n;
+        auto count_some = [&](int) {
+            gpu::null_counter counter(job);
+            uint32_t first = 0, n;
+            while ((n = work.take(counter.batch(), all, n_devices, &first)) > 0)
+                counter.run(first, n, work.stop);
+        };
         if (episodes > 0)
-            work.start(devices, n_devices,
-                       [&](int) { work_on(job, (uint32_t) n_devices, &work); });
-        work.wait((uint32_t) options->n, watch, "surrogates");
+            work.start(devices, n_devices, count_some);
+        work.wait(all, watch, "surrogates");
     });
-    std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
-    return end.status;
 }

@@ -1,12 +1,7 @@
 /* A device's part in mining patterns: what it holds, and how it goes through roots. */
-#ifndef SYN_GPU_PATTERNS_HOST_CUH
-#define SYN_GPU_PATTERNS_HOST_CUH
+#pragma once
 
-#include "gpu/base/device.cuh"
-#include "gpu/base/outcome.cuh"
-#include "gpu/patterns/found.cuh"
-#include "gpu/patterns/plan.cuh"
-#include "gpu/patterns/roots.cuh"
+#include "core/patterns/engine.h"
 #include "gpu/patterns/search.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -20,6 +15,146 @@ extern "C" {
 }
 
 namespace gpu {
+
+/* ---- what all devices share: the recording in the order of the search ---- */
+
+constexpr uint32_t PATTERN_STRIP = 32;  /* lags that rows put together */
+
+/* Roots first up to end. */
+struct root_range {
+    uint32_t first, end;
+};
+
+/* The recording by rank. Bins are numbered anew: gaps longer than a window are cut. */
+struct pattern_recording {
+    std::vector<uint32_t> first, bin, unit, rank;
+    std::vector<size_t> share;  /* [units + 1] the first share of a root or later ones */
+    root_range whole = {0, 0};  /* roots of which all shares are to be mined */
+    uint64_t bins = 0;
+
+    explicit pattern_recording(const syn_pattern_search &s)
+        : first(1, 0), unit(s.ranked, s.ranked + s.raster->units)
+    {
+        const syn_raster &r = *s.raster;
+        std::vector<uint32_t> number = renumber(r, s.options->window);
+        bin.reserve(r.events);
+        first.reserve(r.units + 1);
+        for (uint32_t u : unit) {
+            for (uint32_t i = r.unit_first[u]; i < r.unit_first[u + 1]; i++)
+                bin.push_back(number[r.unit_bin[i]]);
+            first.push_back((uint32_t) bin.size());
+        }
+        uint32_t lags = s.options->window - 1;
+        rank.resize((size_t) r.units * s.options->window);
+        for (uint32_t u = 0; u < r.units; u++)
+            rank[u] = u;
+        for (size_t p = r.units; p < rank.size(); p++)
+            rank[p] = (uint32_t) ((p - r.units) / lags);
+        find_roots(s);
+    }
+
+private:
+    std::vector<uint32_t> renumber(const syn_raster &r, uint32_t window)
+    {
+        std::vector<uint32_t> number(r.bins);
+        for (uint32_t b = 0; b < r.bins; b++) {
+            if (b > 0)
+                bins += std::min<uint64_t>(r.number[b] - r.number[b - 1], window);
+            number[b] = (uint32_t) bins;
+        }
+        bins++;
+        return number;
+    }
+
+    void find_roots(const syn_pattern_search &s)
+    {
+        uint32_t units = s.raster->units;
+        share.resize((size_t) units + 1);
+        size_t k = 0;
+        for (uint32_t r = 0; r <= units; r++) {
+            while (k < s.shares && s.share[k].root < r)
+                k++;
+            share[r] = k;
+        }
+        if (s.shares == 0)
+            return;
+        const syn_pattern_share &front = s.share[0], &back = s.share[s.shares - 1];
+        whole.first = front.root + (front.number > 0);
+        whole.end = back.root + (back.number + 1 == back.of);
+        whole.end = std::max(whole.end, whole.first);
+    }
+};
+
+inline pattern_job make_job(const syn_pattern_search &s,
+                            const pattern_recording &recording)
+{
+    const syn_pattern_options &o = *s.options;
+    pattern_job job = {};
+    job.units = s.raster->units;
+    job.window = o.window;
+    job.places = job.units * o.window;
+    job.strip = std::max(1u, std::min(o.window - 1, PATTERN_STRIP));
+    job.strips = (o.window - 1 + job.strip - 1) / job.strip;
+    job.words = (uint32_t) ((recording.bins + o.window) / 32 + 3);
+    job.unit_words = (job.units + 31) / 32;
+    job.row_words = job.unit_words * (1 + job.strips);
+    job.min_spikes = o.min_spikes;
+    job.max_spikes = o.max_spikes;
+    job.min_units = o.min_units;
+    job.min_count = o.min_count;
+    job.max_count = o.max_count;
+    job.closed = o.target == SYN_PATTERNS_CLOSED || o.target == SYN_PATTERNS_MAXIMAL;
+    job.barred = o.target != SYN_PATTERNS_FREQUENT;
+    job.maximal = o.target == SYN_PATTERNS_MAXIMAL;
+    job.narrow = s.out->width == sizeof(uint16_t);
+    return job;
+}
+
+/* How the memory of a device is used: bytes. */
+struct pattern_memory {
+    double all;
+    double arenas() const { return 0.31 * all; }
+    double lent() const { return 0.08 * all; }
+    double streams() const { return 0.01 * all; }
+    double roots() const { return 0.2 * all; }
+    double pool() const { return 0.15 * all; }
+    double sorted() const { return 0.2 * all; }  /* with what sorting takes */
+};
+
+inline double root_bytes(const pattern_job &job, const pattern_recording &recording,
+                         uint32_t root)
+{
+    double windows = recording.first[root + 1] - recording.first[root];
+    return 20.0 * job.places + 4.0 * windows * job.row_words;
+}
+
+/* Ranges of roots that fit into so many bytes, the last roots first: they have most work.
+   Roots that do not fit by themselves are left out. */
+inline std::vector<root_range> cut_roots(const pattern_job &job,
+                                         const pattern_recording &recording, double bytes,
+                                         uint32_t at_least)
+{
+    const root_range &whole = recording.whole;
+    uint64_t parts = job.places;
+    /* Warps and tasks have numbers of 32 bits. */
+    uint64_t most = std::min<uint64_t>(0xf0000000u / parts, 4000000000u / job.units);
+    double all = 0;
+    for (uint32_t r = whole.first; r < whole.end; r++)
+        all += root_bytes(job, recording, r);
+    bytes = std::min(bytes, std::max(all / at_least, all / 4096));
+    std::vector<root_range> out;
+    for (uint32_t end = whole.end, r = end; r > whole.first;) {
+        double held = 0;
+        while (r > whole.first && end - r < std::max<uint64_t>(most, 1) &&
+               (held == 0 || held + root_bytes(job, recording, r - 1) <= bytes))
+            held += root_bytes(job, recording, --r);
+        out.push_back({r, end});
+        end = r;
+    }
+    return out;
+}
+
+/* ---- a device ---- */
 
 constexpr double PATTERN_SECONDS = 0.05;     /* of a launch; Ctrl-C waits for two */
 constexpr size_t PATTERN_SLAB = 8 << 20;     /* bytes that are copied at a time */
@@ -43,29 +178,20 @@ struct found_piece {
     void *to;
 };
 
-/* A piece that is put where it belongs by several threads: fresh memory is slow to write
-   to. */
-struct piece_copy {
-    const found_piece *piece;
-    const uint8_t *from;
-};
-
-constexpr size_t PIECE_STEP = 1 << 20;  /* bytes that one thread copies at a time */
-
-inline syn_status copy_step(void *context, size_t step, int)
-{
-    const piece_copy *c = (const piece_copy *) context;
-    size_t at = step * PIECE_STEP;
-    std::memcpy((uint8_t *) c->piece->to + at, c->from + at,
-                std::min(PIECE_STEP, c->piece->bytes - at));
-    return SYN_OK;
-}
-
+/* Puts a piece where it belongs by several threads: fresh memory is slow to write to. */
 inline void copy_piece(const found_piece &piece, const uint8_t *from, int threads)
 {
-    piece_copy copy = {&piece, from};
-    size_t steps = (piece.bytes + PIECE_STEP - 1) / PIECE_STEP;
-    if (syn_parallel_for(steps, threads, nullptr, "", copy_step, &copy) != SYN_OK)
+    constexpr size_t STEP = 1 << 20;  /* bytes that one thread copies at a time */
+    auto copy_step = [&](size_t step) {
+        std::memcpy((uint8_t *) piece.to + step * STEP, from + step * STEP,
+                    std::min(STEP, piece.bytes - step * STEP));
+    };
+    auto call = [](void *context, size_t step, int) {
+        (*(decltype(copy_step) *) context)(step);
+        return SYN_OK;
+    };
+    size_t steps = (piece.bytes + STEP - 1) / STEP;
+    if (syn_parallel_for(steps, threads, nullptr, "", call, &copy_step) != SYN_OK)
         throw refusal(SYN_NO_MEMORY, "%s", "the host has no threads left");
 }
 
@@ -74,20 +200,13 @@ class pattern_device {
     pattern_job job_;
     pattern_batch batch_ = {};
     pattern_queue queue_ = {};
+    pattern_found sorted_ = {};
     pattern_memory memory_;
     stream stream_;
-    array<uint32_t> bits_, first_, bin_, unit_, rank_;
-    array<uint8_t> idle_;
-    array<uint32_t> count_, list_, row_, used_, arena_, lent_;
-    array<pattern_root> root_;
-    array<uint8_t> pool_, out_, scratch_;
-    array<pattern_segment> segment_;
-    array<uint32_t> after_, queued_, number_, sorted_;
+    arrays own_;  /* of the pointers of all these */
+    array<uint32_t> number_, sorted_number_;
     array<uint64_t> place_, key_, sorted_key_;
-    array<pattern_share> share_;
-    array<unsigned long long> next_, counted_, before_;
-    array<uint64_t> begin_;
-    array<pattern_warp> state_;
+    array<uint8_t> scratch_;
     pinned<uint32_t> seen_;
     pinned<uint8_t> slab_;
     uint32_t blocks_ = 0;
@@ -96,73 +215,54 @@ class pattern_device {
 
     static constexpr unsigned THREADS = 128;
 
-    size_t shared() const { return PATTERN_WARPS * sizeof(pattern_warp); }
-    size_t warps() const { return (size_t) blocks_ * PATTERN_WARPS; }
-    size_t width() const { return job_.narrow ? sizeof(uint16_t) : sizeof(uint32_t); }
+    size_t shared() const { return TREE_WARPS * sizeof(pattern_warp); }
+    size_t warps() const { return (size_t) blocks_ * TREE_WARPS; }
 
-    template <class T> void clear(array<T> &what, size_t n)
+    template <class T> void ensure_clear(T **pointer, size_t n)
     {
-        what.ensure(n);
-        check(cudaMemsetAsync(what.get(), 0, n * sizeof(T), stream_));
+        own_.ensure(pointer, n);
+        fill(*pointer, 0, n, stream_);
     }
 
-    template <class T> const T *upload(array<T> *to, const std::vector<T> &from)
+    template <class KERNEL, class... ARGUMENTS>
+    void start(KERNEL kernel, size_t threads, const ARGUMENTS &...with)
     {
-        to->upload(from.data(), from.size(), stream_);
-        return to->get();
-    }
-
-    void measure_device(int device)
-    {
-        int processors = 0, kilohertz = 0;
-        check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount,
-                                     device));
-        check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device));
-        int each = blocks_at_once(search_patterns, PATTERN_WARPS * WARP, shared());
-        blocks_ = (uint32_t) (processors * each);
-        queue_.cycles = (long long) (PATTERN_SECONDS * 1000 * kilohertz);
+        launch(kernel, over(threads, THREADS), stream_, with...);
     }
 
     void upload_recording(const syn_pattern_search &s)
     {
+        own_.upload(&job_.first, recording_.first, stream_);
+        own_.upload(&job_.bin, recording_.bin, stream_);
+        own_.upload(&job_.unit, recording_.unit, stream_);
+        own_.upload(&job_.rank, recording_.rank, stream_);
+        own_.upload(&job_.idle, s.idle, job_.units, stream_);
         uint32_t events = s.raster->events;
-        job_.first = upload(&first_, recording_.first);
-        job_.bin = upload(&bin_, recording_.bin);
-        job_.unit = upload(&unit_, recording_.unit);
-        job_.rank = upload(&rank_, recording_.rank);
-        idle_.upload(s.idle, job_.units, stream_);
-        job_.idle = idle_.get();
-        clear(bits_, (size_t) job_.units * job_.words);
-        set_pattern_bits<<<blocks_for(events, THREADS), THREADS, 0, stream_>>>(
-            job_, events, bits_.get());
-        check(cudaGetLastError());
-        job_.bits = bits_.get();
+        ensure_clear(&job_.bits, (size_t) job_.units * job_.words);
+        start(set_pattern_bits, events, job_, events, job_.bits);
     }
 
     /* With little memory there are fewer warps, as each needs some. */
     void take_memory()
     {
-        double most = memory_.arenas() / 4 / PATTERN_ROOM / PATTERN_WARPS;
+        double most = memory_.arenas() / 4 / PATTERN_ROOM / TREE_WARPS;
         blocks_ = (uint32_t) std::min<double>(blocks_, std::max(most, 1.0));
         double room = std::min(memory_.arenas() / 4 / (double) warps(), 1e9);
         queue_.room = (uint32_t) std::max(1024.0, room) / 4 * 4;  /* whole 16 bytes */
-        arena_.ensure(warps() * queue_.room);
+        own_.ensure(&queue_.arena, warps() * queue_.room);
         double chunks = memory_.pool() / (double) (PATTERN_CHUNK * width());
         batch_.chunks = (uint32_t) std::min(std::max(chunks, 1.0), 4e9);
-        pool_.ensure((size_t) batch_.chunks * PATTERN_CHUNK * width());
-        batch_.pool = pool_.get();
-        queue_.arena = arena_.get();
+        size_t pool = (size_t) batch_.chunks * PATTERN_CHUNK * width();
+        batch_.pool = own_.take(&batch_.pool, pool);
         double lent = std::min(memory_.lent() / 4 / (double) warps(), 1e6);
         queue_.words_lent = (uint32_t) lent / 4 * 4 + 4;
-        lent_.ensure(warps() * queue_.words_lent);
-        queue_.lent = lent_.get();
+        own_.ensure(&queue_.lent, warps() * queue_.words_lent);
     }
 
     const uint32_t *read_used()
     {
-        check(cudaMemcpyAsync(seen_.get(), used_.get(), USED * sizeof(uint32_t),
-                              cudaMemcpyDeviceToHost, stream_));
-        check(cudaStreamSynchronize(stream_));
+        download(seen_.get(), batch_.used, USED, stream_);
+        wait_for(stream_);
         return seen_.get();
     }
 
@@ -173,25 +273,14 @@ class pattern_device {
         uint64_t windows = recording_.first[range.end] - recording_.first[range.first];
         batch_.first = range.first;
         batch_.roots = (uint32_t) roots;
-        clear(used_, USED);
-        count_.ensure(items);
-        list_.ensure(items);
-        root_.ensure(roots);
-        row_.ensure(windows * job_.row_words);
-        batch_.used = used_.get();
-        batch_.count = count_.get();
-        batch_.list = list_.get();
-        batch_.root = root_.get();
-        batch_.row = row_.get();
-        count_pattern_items<<<blocks_for(roots * job_.units * WARP, THREADS), THREADS, 0,
-                              stream_>>>(job_, batch_);
-        check(cudaGetLastError());
-        list_pattern_items<<<blocks_for(roots * WARP, THREADS), THREADS, 0, stream_>>>(
-            job_, batch_);
-        check(cudaGetLastError());
-        fill_pattern_rows<<<blocks_for(windows * job_.row_words, THREADS), THREADS, 0,
-                            stream_>>>(job_, batch_);
-        check(cudaGetLastError());
+        ensure_clear(&batch_.used, USED);
+        own_.ensure(&batch_.count, items);
+        own_.ensure(&batch_.list, items);
+        own_.ensure(&batch_.root, roots);
+        own_.ensure(&batch_.row, windows * job_.row_words);
+        start(count_pattern_items, roots * job_.units * WARP, job_, batch_);
+        start(list_pattern_items, roots * WARP, job_, batch_);
+        start(fill_pattern_rows, windows * job_.row_words, job_, batch_);
         batch_.parts = std::max(read_used()[USED_LISTED], 1u);
     }
 
@@ -204,27 +293,17 @@ class pattern_device {
         batch_.segments = (uint32_t) std::min<uint64_t>(
             (uint64_t) batch_.streams + batch_.chunks, PATTERN_SEGMENTS);
         queue_.shares = (uint32_t) shared / 8 + 1;
-        segment_.ensure(batch_.segments);
-        share_.ensure(queue_.shares);
-        after_.ensure(batch_.streams);
-        clear(next_, 1);
-        clear(queued_, 3);
-        clear(state_, warps());
-        check(cudaMemsetAsync(after_.get(), 0xff, batch_.streams * sizeof(uint32_t),
-                              stream_));
-        check(cudaMemsetAsync(share_.get(), 0, queue_.shares * sizeof(pattern_share),
-                              stream_));
+        own_.ensure(&batch_.segment, batch_.segments);
+        ensure_clear(&queue_.share, queue_.shares);
+        own_.ensure(&batch_.after, batch_.streams);
+        ensure_clear(&queue_.next, 1);
+        ensure_clear(&queue_.first, 3);
+        ensure_clear(&queue_.state, warps());
+        fill(batch_.after, 0xff, batch_.streams, stream_);
         *seen_.get() = (uint32_t) tasks;
-        check(cudaMemcpyAsync(used_.get() + USED_STREAMS, seen_.get(), sizeof(uint32_t),
-                              cudaMemcpyHostToDevice, stream_));
-        batch_.segment = segment_.get();
-        batch_.after = after_.get();
-        queue_.next = next_.get();
-        queue_.share = share_.get();
-        queue_.first = queued_.get();
-        queue_.end = queued_.get() + 1;
-        queue_.active = queued_.get() + 2;
-        queue_.state = state_.get();
+        send(batch_.used + USED_STREAMS, seen_.get(), 1, stream_);
+        queue_.end = queue_.first + 1;
+        queue_.active = queue_.first + 2;
     }
 
     /* Launch after launch, until all warps have seen the queue's end. */
@@ -232,10 +311,9 @@ class pattern_device {
     {
         take_queue();
         for (;;) {
-            check(cudaMemsetAsync(used_.get() + USED_BUSY, 0, sizeof(uint32_t), stream_));
-            search_patterns<<<blocks_, PATTERN_WARPS * WARP, shared(), stream_>>>(
-                job_, batch_, queue_);
-            check(cudaGetLastError());
+            fill(batch_.used + USED_BUSY, 0, 1, stream_);
+            launch(search_patterns, {blocks_, TREE_WARPS * WARP, shared()}, stream_, job_,
+                   batch_, queue_);
             const uint32_t *used = read_used();
             if (used[USED_OVERFLOW])
                 return pattern_end::too_much;
@@ -246,73 +324,48 @@ class pattern_device {
         }
     }
 
-    void fetch_roots()
-    {
-        roots_.resize(batch_.roots);
-        check(cudaMemcpyAsync(roots_.data(), root_.get(),
-                              roots_.size() * sizeof(pattern_root),
-                              cudaMemcpyDeviceToHost, stream_));
-        check(cudaStreamSynchronize(stream_));
-    }
-
     /* Segments by stream; those of one stream stay in their order. */
     void sort_segments(uint32_t n)
     {
-        size_t bytes = 0;
         uint32_t tasks = batch_.roots * batch_.parts;
         place_.ensure(batch_.streams);
-        place_streams<<<blocks_for(tasks, THREADS), THREADS, 0, stream_>>>(
-            after_.get(), tasks, place_.get());
-        check(cudaGetLastError());
+        start(place_streams, tasks, batch_.after, tasks, place_.get());
         key_.ensure(n);
         number_.ensure(n);
         sorted_key_.ensure(n);
-        sorted_.ensure(n);
-        name_segments<<<blocks_for(n, THREADS), THREADS, 0, stream_>>>(
-            segment_.get(), n, place_.get(), key_.get(), number_.get());
-        check(cudaGetLastError());
-        check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, key_.get(),
-                                              sorted_key_.get(), number_.get(),
-                                              sorted_.get(), n, 0, 64, stream_));
-        scratch_.ensure(bytes);
-        check(cub::DeviceRadixSort::SortPairs(scratch_.get(), bytes, key_.get(),
-                                              sorted_key_.get(), number_.get(),
-                                              sorted_.get(), n, 0, 64, stream_));
-    }
-
-    /* How many patterns of each size are in the segments before each. */
-    void sum_counts(size_t n)
-    {
-        size_t bytes = 0;
-        check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, counted_.get(),
-                                            counted_.get(), n, stream_));
-        scratch_.ensure(bytes);
-        check(cub::DeviceScan::ExclusiveSum(scratch_.get(), bytes, counted_.get(),
-                                            counted_.get(), n, stream_));
+        sorted_number_.ensure(n);
+        start(name_segments, n, batch_.segment, n, place_.get(), key_.get(),
+              number_.get());
+        with_scratch(&scratch_, [&](void *memory, size_t &bytes) {
+            return cub::DeviceRadixSort::SortPairs(
+                memory, bytes, key_.get(), sorted_key_.get(), number_.get(),
+                sorted_number_.get(), n, 0, 64, stream_);
+        });
     }
 
     /* Where patterns of each size begin; fills found_. Returns all numbers. */
-    uint64_t place_sizes(pattern_found *f)
+    uint64_t place_sizes()
     {
-        std::vector<unsigned long long> before(f->sizes + 1);
+        pattern_found &f = sorted_;
+        std::vector<unsigned long long> before(f.sizes + 1);
         /* One more, behind all, holds how many there are. */
-        check(cudaMemcpy2DAsync(before.data(), sizeof before[0], counted_.get(),
-                                f->segments * sizeof before[0], sizeof before[0],
-                                f->sizes + 1, cudaMemcpyDeviceToHost, stream_));
-        check(cudaStreamSynchronize(stream_));
-        std::vector<uint64_t> begin(f->sizes);
+        check(cudaMemcpy2DAsync(before.data(), sizeof before[0], f.count,
+                                f.segments * sizeof before[0], sizeof before[0],
+                                f.sizes + 1, cudaMemcpyDeviceToHost, stream_));
+        wait_for(stream_);
+        std::vector<uint64_t> begin(f.sizes);
         uint64_t numbers = 0;
         found_.clear();
-        for (uint32_t z = 0; z < f->sizes; z++) {
-            found_size of = {f->least + z, numbers, before[z + 1] - before[z]};
+        for (uint32_t z = 0; z < f.sizes; z++) {
+            found_size of = {f.least + z, numbers, before[z + 1] - before[z]};
             begin[z] = numbers;
             numbers += of.patterns * (of.size + 1);
             if (of.patterns > 0)
                 found_.push_back(of);
         }
-        f->begin = upload(&begin_, begin);
-        f->first = upload(&before_, before);
-        check(cudaStreamSynchronize(stream_));
+        own_.upload(&f.begin, begin, stream_);
+        own_.upload(&f.first, before, stream_);
+        wait_for(stream_);
         return numbers;
     }
 
@@ -324,34 +377,28 @@ class pattern_device {
         found_.clear();
         if (n == 0)
             return true;
-        pattern_found f = {};
-        f.pool = pool_.get();
-        f.segment = segment_.get();
+        pattern_found &f = sorted_;
+        f.pool = batch_.pool;
+        f.segment = batch_.segment;
         f.segments = n;
         f.least = job_.min_spikes;
         f.sizes = used[USED_LARGEST] - job_.min_spikes + 1;
-        f.root = root_.get();
+        f.root = batch_.root;
         size_t counts = (size_t) f.sizes * n;
         if (8.0 * (double) counts > 0.2 * memory_.sorted())
             return false;
-        clear(counted_, counts + n);
+        ensure_clear(&f.count, counts + n);
         sort_segments(n);
-        f.order = sorted_.get();
-        f.count = counted_.get();
-        if (job_.narrow)
-            count_found<uint16_t><<<blocks_for(n, THREADS), THREADS, 0, stream_>>>(f);
-        else
-            count_found<uint32_t><<<blocks_for(n, THREADS), THREADS, 0, stream_>>>(f);
-        check(cudaGetLastError());
-        sum_counts(counts + n);
-        out_.ensure(place_sizes(&f) * width());
-        f.out = out_.get();
-        unsigned blocks = blocks_for((size_t) n * WARP, THREADS);
-        if (job_.narrow)
-            sort_found<uint16_t><<<blocks, THREADS, 0, stream_>>>(f);
-        else
-            sort_found<uint32_t><<<blocks, THREADS, 0, stream_>>>(f);
-        check(cudaGetLastError());
+        f.order = sorted_number_.get();
+        start(job_.narrow ? count_found<uint16_t> : count_found<uint32_t>, n, f);
+        /* How many patterns of each size are in the segments before each. */
+        with_scratch(&scratch_, [&](void *memory, size_t &bytes) {
+            return cub::DeviceScan::ExclusiveSum(memory, bytes, f.count, f.count,
+                                                 counts + n, stream_);
+        });
+        f.out = own_.take(&f.out, std::max<uint64_t>(place_sizes() * width(), 1));
+        start(job_.narrow ? sort_found<uint16_t> : sort_found<uint32_t>,
+              (size_t) n * WARP, f);
         return true;
     }
 
@@ -364,10 +411,11 @@ public:
         : recording_(recording), job_(make_job(s, recording)), memory_{bytes},
           seen_(USED), slab_(2 * PATTERN_SLAB)
     {
-        measure_device(device);
+        blocks_ = blocks_on(device, search_patterns, shared());
+        queue_.cycles = cycles_in(PATTERN_SECONDS, device);
         upload_recording(s);
         take_memory();
-        check(cudaStreamSynchronize(stream_));
+        wait_for(stream_);
     }
 
     /* Mines some roots. */
@@ -382,9 +430,10 @@ public:
         searching += searched - made;
         if (end != pattern_end::done)
             return end;
-        fetch_roots();
+        roots_.resize(batch_.roots);
+        download(roots_.data(), batch_.root, roots_.size(), stream_);
         bool there = sort_all();
-        check(cudaStreamSynchronize(stream_));
+        wait_for(stream_);
         sorting += seconds_now() - searched;
         return there ? end : pattern_end::too_much;
     }
@@ -394,7 +443,8 @@ public:
 
     const std::vector<found_size> &found() const { return found_; }
 
-    size_t number_bytes() const { return width(); }
+    /* Bytes of a number. */
+    size_t width() const { return job_.narrow ? sizeof(uint16_t) : sizeof(uint32_t); }
 
     /* Copies what was found to the host: the next piece is on its way while one is put
        where it belongs. */
@@ -403,9 +453,9 @@ public:
         event there[2];
         for (size_t k = 0; k <= pieces.size(); k++) {
             if (k < pieces.size()) {
-                check(cudaMemcpyAsync(slab_.get() + k % 2 * PATTERN_SLAB,
-                                      out_.get() + pieces[k].first * width(),
-                                      pieces[k].bytes, cudaMemcpyDeviceToHost, stream_));
+                download(slab_.get() + k % 2 * PATTERN_SLAB,
+                      (const uint8_t *) sorted_.out + pieces[k].first * width(),
+                      pieces[k].bytes, stream_);
                 check(cudaEventRecord(there[k % 2], stream_));
             }
             if (k == 0)
@@ -417,5 +467,3 @@ public:
 };
 
 }  // namespace gpu
-
-#endif

@@ -1,10 +1,144 @@
 /* The search below a child of a root, in masks of windows: a lane an item. */
-#ifndef SYN_GPU_PATTERNS_MASKS_CUH
-#define SYN_GPU_PATTERNS_MASKS_CUH
+#pragma once
 
-#include "gpu/patterns/windows.cuh"
+#include "gpu/patterns/node.cuh"
 
 namespace gpu {
+
+/* ---- windows that cannot lead to a pattern ---- */
+
+/* What a set still needs: so many units that are new to it or, if that is more, items. */
+struct pattern_lack {
+    uint32_t n;
+    bool of_units;
+};
+
+/* Of 32 entries, those that count, and those of them that begin a unit: a bit each. */
+struct counted_entries {
+    uint32_t counts, begins;
+};
+
+/* Entries of units that are in the set count for nothing where units lack. Beyond 32
+   places of the set its units are taken for new ones: more may stay then, never less. */
+__device__ inline counted_entries entries_that_count(const pattern_search &s,
+                                                     const pattern_set &set,
+                                                     bool of_units,
+                                                     const uint32_t *entry,
+                                                     uint32_t stride, uint32_t from,
+                                                     uint32_t n, uint32_t *unit_before)
+{
+    const pattern_job &job = s.job;
+    uint32_t k = from + s.lane;
+    bool there = k < n;
+    if (!of_units)
+        return {__ballot_sync(WHOLE_WARP, there), ~0u};
+    uint32_t in_set = s.lane < set.size ? job.rank[s.my->path[s.lane]] : NO_PLACE;
+    uint32_t place = there ? entry[k * stride] : 0, rank = job.rank[place];
+    /* Items at lag 0 come first: those of the same unit at other lags are apart. */
+    uint32_t unit = place < job.units ? rank : job.units + rank;
+    bool is_new = there;
+    for (uint32_t j = 0; j < set.size && j < WARP; j++) {
+        uint32_t other = __shfl_sync(WHOLE_WARP, in_set, j);
+        is_new = is_new && rank != other;
+    }
+    uint32_t before = __shfl_up_sync(WHOLE_WARP, unit, 1);
+    before = s.lane == 0 ? *unit_before : before;
+    *unit_before = __shfl_sync(WHOLE_WARP, unit, WARP - 1);
+    return {__ballot_sync(WHOLE_WARP, is_new),
+            __ballot_sync(WHOLE_WARP, unit != before)};
+}
+
+/* Which of 32 windows, those of word `w`, have enough to complete the set. */
+__device__ inline uint32_t windows_that_do(const pattern_search &s,
+                                           const pattern_set &set,
+                                           pattern_lack lack, const mask_entries &list,
+                                           uint32_t words, uint32_t w)
+{
+    const uint32_t *entry = s.words_at(list.at), stride = words + 1;
+    uint32_t units = 0, here = 0, before = NO_PLACE;
+    for (uint32_t from = 0; from < list.n; from += WARP) {
+        counted_entries of = entries_that_count(s, set, lack.of_units, entry, stride,
+                                                from, list.n, &before);
+        for (; of.counts; of.counts &= of.counts - 1) {
+            uint32_t k = __ffs(of.counts) - 1;
+            uint32_t mask = entry[(from + k) * stride + 1 + w];
+            if (of.begins >> k & 1) {
+                units += here;
+                here = 0;
+            }
+            here |= mask >> s.lane & 1;
+        }
+    }
+    return __ballot_sync(WHOLE_WARP, units + here >= lack.n);
+}
+
+/* Leaves only the windows in the lanes' words `good` to all entries of a list, and only
+   the entries that are in enough of them. */
+__device__ inline void restrict_entries(const pattern_search &s, uint32_t good,
+                                        uint32_t words, mask_entries *list)
+{
+    const uint32_t stride = words + 1;
+    uint32_t *entry = s.words_at(list->at), kept = 0;
+    for (uint32_t from = 0; from < list->n; from += WARP) {
+        bool there = from + s.lane < list->n;
+        uint32_t *mine = entry + (there ? from + s.lane : from) * stride, windows = 0;
+        for (uint32_t w = 0; w < words; w++)
+            windows += __popc(mine[1 + w] & __shfl_sync(WHOLE_WARP, good, w));
+        bool stays = there && windows >= s.job.min_count;
+        uint32_t stay = __ballot_sync(WHOLE_WARP, stays);
+        uint32_t *to = entry + (kept + __popc(stay & lanes_below())) * stride;
+        /* Word by word: an entry is written over one that others may still have to
+           read. */
+        for (uint32_t w = 0; w < stride; w++) {
+            uint32_t left = w == 0 ? ~0u : __shfl_sync(WHOLE_WARP, good, w - 1);
+            left &= mine[w];
+            __syncwarp();
+            if (stays)
+                to[w] = left;
+            __syncwarp();
+        }
+        kept += __popc(stay);
+    }
+    list->n = kept;
+}
+
+/* Drops windows that cannot lead to a pattern, and the entries that are in too few of
+   those left, until all that is left may: false if that is nothing. The set's own windows
+   are of no use then: it is no pattern itself. Lists of very many windows stay as they
+   are. */
+__device__ inline bool drop_windows(const pattern_search &s, const pattern_set &set,
+                                    uint32_t words, mask_entries *list, room_top *top)
+{
+    uint32_t spikes = s.job.min_spikes > set.size ? s.job.min_spikes - set.size : 0;
+    uint32_t units = s.job.min_units > set.units ? s.job.min_units - set.units : 0;
+    pattern_lack lack = {units >= spikes ? units : spikes, units >= spikes};
+    if (lack.n == 0 || (lack.n == 1 && !lack.of_units) || words > WARP)
+        return true;
+    uint32_t windows = set.windows;
+    for (;;) {
+        uint32_t good = 0, left = 0;
+        for (uint32_t w = 0; w < words; w++) {
+            uint32_t some = windows_that_do(s, set, lack, *list, words, w);
+            good = w == s.lane ? some : good;
+            left += __popc(some);
+        }
+        if (left < s.job.min_count)
+            return false;
+        if (left == windows)
+            break;
+        uint32_t n = list->n;
+        windows = left;
+        restrict_entries(s, good, words, list);
+        if (list->n == n)
+            break;
+        if (!s.leads_on(set, list->n))
+            return false;
+    }
+    s.keep_first(top, list->at, (uint64_t) list->n * (words + 1));
+    return true;
+}
+
+/* ---- entries that share windows ---- */
 
 __device__ inline uint32_t shared_windows(const uint32_t *a, const uint32_t *b,
                                           uint32_t words)
@@ -25,12 +159,20 @@ struct mask_filter {
                                  that are not in the set are left out */
 };
 
-/* The bits of a mask that are in the set, side by side. */
-__device__ inline void squeeze(const mask_filter &f, const uint32_t *mask, uint32_t *to)
+/* An entry with the windows that are in the set, side by side where there are fewer
+   words for them. */
+__device__ inline void copy_entry(const mask_filter &f, const uint32_t *from,
+                                  uint32_t *to)
 {
+    *to++ = *from++;
+    if (f.to_words == f.words) {
+        for (uint32_t w = 0; w < f.words; w++)
+            to[w] = from[w] & f.set[w];
+        return;
+    }
     uint32_t out = 0, n = 0;
     for (uint32_t w = 0; w < f.words; w++) {
-        uint32_t bits = mask[w];
+        uint32_t bits = from[w];
         for (uint32_t left = f.set[w]; left; left &= left - 1) {
             out |= (bits >> (__ffs(left) - 1) & 1) << n % 32;
             if (++n % 32 == 0) {
@@ -41,18 +183,6 @@ __device__ inline void squeeze(const mask_filter &f, const uint32_t *mask, uint3
     }
     if (n % 32)
         to[n / 32] = out;
-}
-
-__device__ inline void copy_entry(const mask_filter &f, const uint32_t *from,
-                                  uint32_t *to)
-{
-    to[0] = from[0];
-    if (f.to_words < f.words) {
-        squeeze(f, from + 1, to + 1);
-        return;
-    }
-    for (uint32_t w = 0; w < f.words; w++)
-        to[1 + w] = from[1 + w] & f.set[w];
 }
 
 /* Whether an entry is in all windows of the set; `n` gets how many are in enough. */
@@ -92,8 +222,9 @@ __device__ inline bool filter_entries(const pattern_search &s, const mask_filter
                        out + (to->n + __popc(stay & lanes_below())) * (f.to_words + 1));
         to->n += __popc(stay);
         *holds |= full != 0;
-        if (set && !s.extend_all(set, full, entry[0]))
-            return false;
+        for (; set && full; full &= full - 1)
+            if (!s.extend(set, __shfl_sync(WHOLE_WARP, entry[0], __ffs(full) - 1)))
+                return false;
     }
     __syncwarp();
     return true;
@@ -167,8 +298,7 @@ __device__ inline looked_ahead look_at_pairs(const pattern_search &s,
         if (__all_sync(WHOLE_WARP, known))
             break;
         uint32_t goes = 0;
-#pragma unroll
-        for (uint32_t k = 0; k < TOGETHER; k++) {
+        SYN_UNROLL(k, TOGETHER) {
             uint32_t u = from + k < n ? from + k : n - 1;
             const uint32_t *other = entry + u * stride + 1;
             uint32_t shared = ONE_WORD ? __popc(own & other[0])
@@ -189,12 +319,6 @@ __device__ inline looked_ahead look_at_pairs(const pattern_search &s,
     __syncwarp();
     return {__ballot_sync(WHOLE_WARP, alive),
             __ballot_sync(WHOLE_WARP, alive && leaves && found.items == 0)};
-}
-
-__device__ inline looked_ahead look_ahead(const pattern_search &s,
-                                          const pattern_node &node)
-{
-    return node.words == 1 ? look_at_pairs<true>(s, node) : look_at_pairs<false>(s, node);
 }
 
 /* Makes room for a node, fills it, and makes it the deepest. */
@@ -305,17 +429,6 @@ __device__ inline void mask_child(const pattern_search &s, const pattern_node &n
     enter(s, set, lists, words, top);
 }
 
-/* Keeps the set with open item `t`, to which nothing can be added. */
-__device__ inline void keep_leaf(const pattern_search &s, const pattern_node &node,
-                                 uint32_t t)
-{
-    const uint32_t *entry = s.words_at(node.open.at) + 2 * t;
-    pattern_set set = s.set_of(node);
-    set.windows = __popc(entry[1]);
-    if (s.extend(&set, entry[0]))
-        s.keep(set);
-}
-
 /* Goes on to the next child that is no leaf, and keeps what comes before it: leaves, and
    the node's own set, which comes before the children after its last item. Returns the
    child, or NO_PLACE where none of those looked at is left. */
@@ -332,7 +445,10 @@ __device__ inline uint32_t next_child(const pattern_search &s, pattern_node *nod
             node->alive &= node->alive - 1;
             return t;
         }
-        keep_leaf(s, *node, t);
+        pattern_set leaf = s.set_of(*node);
+        leaf.windows = __popc(open[t * stride + 1]);
+        if (s.extend(&leaf, open[t * stride]))
+            s.keep(leaf);
     }
     return NO_PLACE;
 }
@@ -351,7 +467,8 @@ __device__ inline void step_masks(const pattern_search &s)
         s.keep(s.set_of(node));
     }
     if (look) {
-        looked_ahead seen = look_ahead(s, node);
+        looked_ahead seen = node.words == 1 ? look_at_pairs<true>(s, node)
+                                            : look_at_pairs<false>(s, node);
         node.base = node.next;
         node.alive = seen.alive;
         node.leaves = seen.leaves;
@@ -378,5 +495,3 @@ __device__ inline void step_masks(const pattern_search &s)
 }
 
 }  // namespace gpu
-
-#endif

@@ -1,16 +1,10 @@
 /* What a warp has under way in the search for patterns: nodes, each with a list of what
    can be added and one of what must not be, and what was found. */
-#ifndef SYN_GPU_PATTERNS_NODE_CUH
-#define SYN_GPU_PATTERNS_NODE_CUH
+#pragma once
 
-#include "gpu/patterns/types.cuh"
+#include "gpu/patterns/roots.cuh"
 
 namespace gpu {
-
-/* How much of a warp's room is given out: in shared memory, and beyond. */
-struct room_top {
-    uint32_t near, far;
-};
 
 /* Items with masks: entries of a place and then its `words` of windows. */
 struct mask_entries {
@@ -55,18 +49,13 @@ struct pattern_set {
 };
 
 /* All that a warp searches with. */
-struct pattern_search {
+struct pattern_search : warp_room<pattern_search, PATTERN_NEAR> {
     const pattern_job &job;
     const pattern_batch &batch;
     pattern_warp *my;
     uint32_t *arena;
     uint32_t room;            /* words of the arena */
     uint32_t lane;
-
-    __device__ uint32_t *words_at(uint32_t at) const
-    {
-        return at < PATTERN_NEAR ? my->near + at : arena + (at - PATTERN_NEAR);
-    }
 
     /* Gives the root up: the host has it searched elsewhere. */
     __device__ void fail() const
@@ -75,27 +64,16 @@ struct pattern_search {
             batch.root[my->root].failed = 1;
     }
 
-    /* A place for that many words; NO_PLACE without room, and then the root is given
-       up. */
+    /* A place for that many words, and for nothing still a place of its own. */
     __device__ uint32_t reserve(room_top *top, uint64_t words) const
     {
-        words = words ? (words + 3) / 4 * 4 : 4;
-        if (words <= PATTERN_NEAR - top->near) {
-            top->near += (uint32_t) words;
-            return top->near - (uint32_t) words;
-        }
-        if (words > room - top->far) {
-            fail();
-            return NO_PLACE;
-        }
-        top->far += (uint32_t) words;
-        return PATTERN_NEAR + top->far - (uint32_t) words;
+        return warp_room::reserve(top, words ? words : 1);
     }
 
     /* Of what was reserved last, keeps the first `words`. */
     __device__ void keep_first(room_top *top, uint32_t at, uint64_t words) const
     {
-        words = (words + 3) / 4 * 4;
+        words = whole_words(words);
         if (at < PATTERN_NEAR)
             top->near = at + (uint32_t) words;
         else
@@ -123,30 +101,7 @@ struct pattern_search {
         return true;
     }
 
-    /* Adds those of the lanes' places that are asked for. */
-    __device__ bool extend_all(pattern_set *set, uint32_t asked, uint32_t place) const
-    {
-        for (; asked; asked &= asked - 1)
-            if (!extend(set, __shfl_sync(WHOLE_WARP, place, __ffs(asked) - 1)))
-                return false;
-        return true;
-    }
-
-    __device__ bool in_path(uint32_t size, uint32_t place) const
-    {
-        bool found = false;
-        for (uint32_t k = 0; k < size; k++)
-            found |= my->path[k] == place;
-        return found;
-    }
-
     /* ---- what was found ---- */
-
-    __device__ void overflow() const
-    {
-        if (lane == 0)
-            batch.used[USED_OVERFLOW] = 1;
-    }
 
     __device__ void close_segment() const
     {
@@ -188,8 +143,8 @@ struct pattern_search {
         }
         __syncwarp();
         bool there = my->chunk > 0 && my->segment != NO_PLACE;
-        if (!there)
-            overflow();
+        if (!there && lane == 0)
+            batch.used[USED_OVERFLOW] = 1;
         return there;
     }
 
@@ -256,5 +211,3 @@ struct pattern_search {
 };
 
 }  // namespace gpu
-
-#endif

@@ -5,16 +5,12 @@
 #include "gpu/base/crew.cuh"
 #include "gpu/patterns/host.cuh"
 
-#include <cstdio>
-#include <cstring>
-
 namespace {
 
 using gpu::pattern_end;
 using gpu::refusal;
 using gpu::root_range;
 
-constexpr double MEMORY_SHARE = 0.85;  /* of what is free on a device */
 constexpr uint32_t RANGES = 8;         /* of roots for each of several devices */
 
 /* One call's work. What it shares with the thread that waits is under the lock: that also
@@ -29,32 +25,13 @@ struct request {
     std::mutex lock;
 };
 
-/* Bytes that may be held on a device, which may be named more than once. */
-double device_bytes(const request &r, int device)
-{
-    const int *devices = r.call->devices;
-    auto times = std::count(devices, devices + r.call->n_devices, device);
-    double free = MEMORY_SHARE * (double) gpu::free_memory();
-    return std::min(free, (double) r.search->budget->limit) / (double) times;
-}
-
-bool take_range(request *r, root_range *range)
-{
-    std::lock_guard<std::mutex> hold(r->lock);
-    if (r->crew.stop || r->todo.empty())
-        return false;
-    *range = r->todo.back();
-    r->todo.pop_back();
-    return true;
-}
-
 /* What was found goes to the first part of the roots. */
 void hand_over(request *r, gpu::pattern_device *device, root_range range)
 {
     size_t first = r->recording->share[range.first], end = r->recording->share[range.end];
     std::vector<gpu::found_piece> pieces;
     for (const gpu::found_size &f : device->found()) {
-        size_t bytes = (f.size + 1) * device->number_bytes();
+        size_t bytes = (f.size + 1) * device->width();
         size_t most = std::max<size_t>(gpu::PATTERN_SLAB / bytes, 1);
         for (uint64_t k = 0; k < f.patterns; k += most) {
             size_t n = (size_t) std::min<uint64_t>(most, f.patterns - k);
@@ -110,10 +87,19 @@ bool leave_out(request *r, const gpu::pattern_device &device, root_range range)
 void work_as_member(request *r, int number)
 {
     gpu::pattern_device device(*r->search, *r->recording, number,
-                               device_bytes(*r, number));
+                               gpu::bytes_for(number, r->call->devices,
+                                              r->call->n_devices,
+                                              r->search->budget->limit));
     double fetching = 0;
-    root_range range;
-    while (take_range(r, &range)) {
+    for (;;) {
+        root_range range;
+        {
+            std::lock_guard<std::mutex> hold(r->lock);
+            if (r->crew.stop || r->todo.empty())
+                break;
+            range = r->todo.back();
+            r->todo.pop_back();
+        }
         pattern_end end = device.run(range, r->crew.stop);
         if (end == pattern_end::too_much) {
             cut_range(r, range);
@@ -130,20 +116,6 @@ void work_as_member(request *r, int number)
     c->fetching = std::max(c->fetching, device.sorting + fetching);
 }
 
-/* Whether devices have room for the recording. */
-bool fits(const request &r, const gpu::pattern_job &job, double bytes)
-{
-    double bits = 4.0 * job.units * job.words, lists = 4.0 * job.places;
-    return r.recording->bins < (1u << 31) && bits + lists < 0.05 * bytes;
-}
-
-int poll_search(void *data, const char *stage, double done, double total)
-{
-    request *r = (request *) data;
-    std::lock_guard<std::mutex> hold(r->lock);
-    return syn_poll(r->search->watch, stage, done, total) != SYN_OK;
-}
-
 void mine(syn_gpu_patterns *call, syn_pattern_search *search)
 {
     gpu::check_request(call->devices, call->n_devices);
@@ -155,14 +127,23 @@ void mine(syn_gpu_patterns *call, syn_pattern_search *search)
     r.search = search;
     r.recording = &recording;
     gpu::check(cudaSetDevice(call->devices[0]));
-    double bytes = device_bytes(r, call->devices[0]);
+    double bytes = gpu::bytes_for(call->devices[0], call->devices, call->n_devices,
+                                  search->budget->limit);
     gpu::pattern_job job = gpu::make_job(*search, recording);
-    if (search->raster->events == 0 || !fits(r, job, bytes))
+    /* Whether devices have room for the recording. */
+    double bits = 4.0 * job.units * job.words, lists = 4.0 * job.places;
+    bool fits = recording.bins < (1u << 31) && bits + lists < 0.05 * bytes;
+    if (search->raster->events == 0 || !fits)
         return;
     uint32_t several = call->n_devices > 1 ? RANGES * (uint32_t) call->n_devices : 1;
     r.todo = gpu::cut_roots(job, recording, gpu::pattern_memory{bytes}.roots(), several);
     std::reverse(r.todo.begin(), r.todo.end());
-    syn_watch watch = {poll_search, &r};
+    auto poll = [](void *data, const char *stage, double done, double total) -> int {
+        request *of = (request *) data;
+        std::lock_guard<std::mutex> hold(of->lock);
+        return syn_poll(of->search->watch, stage, done, total) != SYN_OK;
+    };
+    syn_watch watch = {poll, &r};
     r.crew.start(call->devices, call->n_devices,
                  [&](int number) { work_as_member(&r, number); });
     r.crew.wait((uint32_t) search->shares, &watch, "units");
@@ -175,7 +156,5 @@ void mine(syn_gpu_patterns *call, syn_pattern_search *search)
 extern "C" syn_status syn_gpu_mine_patterns(void *self, struct syn_pattern_search *search)
 {
     syn_gpu_patterns *call = (syn_gpu_patterns *) self;
-    gpu::outcome end = gpu::outcome_of([&] { mine(call, search); });
-    std::snprintf(call->reason, SYN_GPU_TEXT, "%s", end.reason);
-    return end.status;
+    return gpu::status_of(call->reason, [&] { mine(call, search); });
 }

@@ -1,20 +1,286 @@
 /* The search for patterns: warps take tasks, some children of a root each, and what is
    not done when a launch ends goes on in the next. */
-#ifndef SYN_GPU_PATTERNS_SEARCH_CUH
-#define SYN_GPU_PATTERNS_SEARCH_CUH
+#pragma once
 
-#include "gpu/patterns/share.cuh"
+#include "gpu/patterns/children.cuh"
 
 namespace gpu {
 
-/* The set of the root at hand; its places begin the path. */
-__device__ inline pattern_set root_set(const pattern_search &s)
+/* ---- work that warps give away ----
+
+   There is some once there are no more tasks to take: what is left of a node's open
+   items. The node is lent with it: its set and its lists, which whoever takes a piece
+   copies. To make the node again from its root would take longer than most pieces do. */
+
+enum {
+    SHARE_PIECES = 32,  /* that what is given away is cut into */
+    SHARE_LEAST = 6     /* items that a node is shared for: fewer are soon done */
+};
+
+/* Open items of a node that are to be looked at. */
+struct pattern_share {
+    uint32_t root;              /* in the batch */
+    uint32_t giver;             /* who lends the node: see pattern_queue */
+    uint32_t from, until, step; /* a piece has so many of them */
+    uint32_t pieces;
+    uint32_t stream;            /* of the first piece; the others' follow */
+    uint32_t taken;             /* pieces, */
+    uint32_t copied;            /* and those whose taker has the node */
+    uint32_t ready;             /* whether all this is written */
+};
+
+/* The queue, and where warps keep what they have under way. */
+struct pattern_queue {
+    unsigned long long *next;  /* task to be taken */
+    pattern_warp *state;       /* [warps] */
+    uint32_t *arena;           /* [warps][room] */
+    uint32_t room;
+    uint32_t shares;           /* that there is room for */
+    pattern_share *share;      /* [shares] */
+    uint32_t *first, *end;     /* those that may have pieces left */
+    uint32_t *lent;            /* [warps][words_lent] the node that a warp lends: itself,
+                                  its path, its open entries and the barred ones */
+    uint32_t words_lent;
+    uint32_t *active;          /* warps that have a task, and so may give some away; one
+                                  that has just taken it may not be counted yet */
+    long long cycles;          /* a launch goes on for */
+};
+
+__device__ inline uint32_t look_at(const uint32_t *what)
 {
-    const pattern_root &root = s.batch.root[s.my->root];
-    uint32_t rank = s.batch.first + s.my->root;
-    uint32_t windows = s.job.first[rank + 1] - s.job.first[rank];
-    return {1 + root.full, root.units, root.last, windows};
+    return *(const volatile uint32_t *) what;
 }
+
+__device__ inline uint64_t tasks_of(const pattern_batch &batch)
+{
+    return (uint64_t) batch.roots * batch.parts;
+}
+
+__device__ inline uint32_t shares_end(const pattern_queue &queue)
+{
+    uint32_t end = look_at(queue.end);
+    return end < queue.shares ? end : queue.shares;
+}
+
+/* ---- giving ---- */
+
+/* Words of a node that is lent, in whole 16 bytes each. */
+struct lent_node {
+    uint32_t path, open, barred, end;  /* where they begin after the node's own place */
+
+    __device__ explicit lent_node(const pattern_node &node)
+    {
+        auto whole = [](uint32_t words) { return (words + 3) / 4 * 4; };
+        path = whole(sizeof node / 4);
+        open = path + whole(node.size);
+        barred = open + whole(node.open.n * (node.words + 1));
+        end = barred + whole(node.barred.n * (node.words + 1));
+    }
+};
+
+__device__ inline void lend_words(const pattern_search &s, uint32_t *to,
+                                  const uint32_t *from, uint32_t n)
+{
+    for (uint32_t k = s.lane; k < n; k += WARP)
+        to[k] = from[k];
+}
+
+/* Takes words that were lent past the near cache, as another multiprocessor wrote
+   them. */
+__device__ inline void take_words(const pattern_search &s, uint32_t *to,
+                                  const uint32_t *from, uint32_t n)
+{
+    for (uint32_t k = s.lane; k < n; k += WARP)
+        to[k] = __ldcg(from + k);
+}
+
+/* The number of this warp among all. */
+__device__ inline uint32_t own_number()
+{
+    return blockIdx.x * TREE_WARPS + threadIdx.x / WARP;
+}
+
+__device__ inline uint32_t *lent_by(const pattern_queue &queue, uint32_t warp)
+{
+    return queue.lent + (size_t) warp * queue.words_lent;
+}
+
+__device__ inline void lend(const pattern_search &s, const pattern_queue &queue,
+                            const pattern_node &node)
+{
+    const lent_node where(node);
+    uint32_t *to = lent_by(queue, own_number());
+    lend_words(s, to, (const uint32_t *) &node, sizeof node / 4);
+    lend_words(s, to + where.path, s.my->path, node.size);
+    lend_words(s, to + where.open, s.words_at(node.open.at),
+               node.open.n * (node.words + 1));
+    lend_words(s, to + where.barred, s.words_at(node.barred.at),
+               node.barred.n * (node.words + 1));
+    __threadfence();
+    __syncwarp();
+}
+
+/* The first node from the child of the root on that has passed its own set, has enough
+   open items left, and is no larger than what can be lent; or NULL. */
+__device__ inline pattern_node *node_to_share(const pattern_search &s,
+                                              const pattern_queue &queue)
+{
+    pattern_node *found = nullptr;
+    for (uint32_t at = s.my->deepest; at != NO_PLACE;) {
+        pattern_node *node = (pattern_node *) s.words_at(at);
+        uint32_t next = node->alive ? node->base + __ffs(node->alive) - 1 : node->next;
+        bool some = node->alive || node->next < node->until;
+        if (node->passed && some && node->open.n - next >= SHARE_LEAST &&
+            lent_node(*node).end <= queue.words_lent)
+            found = node;
+        at = node->before;
+    }
+    return found;
+}
+
+/* Gives away what is left of a node, unless there is no room for more shares. The pieces'
+   streams follow the stream at hand, and after them comes one for what follows. */
+__device__ inline void give_node(const pattern_search &s, const pattern_queue &queue,
+                                 pattern_node *node)
+{
+    lend(s, queue, *node);
+    if (s.lane > 0)
+        return;
+    const pattern_batch &batch = s.batch;
+    pattern_share share = {};
+    share.root = s.my->root;
+    share.giver = own_number();
+    share.from = node->alive ? node->base + __ffs(node->alive) - 1 : node->next;
+    share.until = node->until;
+    uint32_t n = share.until - share.from;
+    share.step = (n + SHARE_PIECES - 1) / SHARE_PIECES;
+    uint32_t pieces = (n + share.step - 1) / share.step;
+    uint32_t at = atomicAdd(queue.end, 1u);
+    if (at >= queue.shares)
+        return;
+    uint32_t first = atomicAdd(batch.used + USED_STREAMS, pieces + 1),
+             after = first + pieces;
+    bool there = first <= batch.streams && batch.streams - first >= pieces + 1;
+    if (there) {
+        volatile uint32_t *follows = batch.after;
+        for (uint32_t k = 0; k < pieces; k++)
+            batch.after[first + k] = first + k + 1;
+        follows[after] = follows[s.my->stream];
+        follows[s.my->stream] = first;
+    }
+    share.stream = there ? first : NO_PLACE;
+    share.pieces = there ? pieces : 0;  /* nothing to take */
+    queue.share[at] = share;
+    __threadfence();
+    *(volatile uint32_t *) &queue.share[at].ready = 1;
+    if (!there)
+        return;
+    s.my->lent = at + 1;
+    /* Where it was shared before, what comes after its end has a stream already, which
+       follows this one. */
+    if (node->stream == NO_PLACE)
+        node->stream = after;
+    node->alive = 0;
+    node->next = node->until;
+}
+
+/* Gives away what is left of a node, if there is one, and if all who took a piece of the
+   node that this warp lent last have copied it. */
+__device__ inline void give_some(const pattern_search &s, const pattern_queue &queue)
+{
+    const pattern_share *last = queue.share + (s.my->lent - 1);
+    bool may = s.my->lent == 0 || look_at(&last->copied) >= look_at(&last->pieces);
+    may = __all_sync(WHOLE_WARP, may);
+    pattern_node *node = may ? node_to_share(s, queue) : nullptr;
+    __syncwarp();
+    if (node)
+        give_node(s, queue, node);
+    __syncwarp();
+}
+
+/* Whether other warps wait for something to take, and there is nothing. */
+__device__ inline bool others_wait(const pattern_search &s, const pattern_queue &queue)
+{
+    bool wait = *(const volatile unsigned long long *) queue.next >= tasks_of(s.batch) &&
+                look_at(queue.active) < gridDim.x * TREE_WARPS &&
+                look_at(queue.first) >= shares_end(queue) &&
+                look_at(queue.end) < queue.shares;
+    return __all_sync(WHOLE_WARP, wait);
+}
+
+/* ---- taking ---- */
+
+/* A piece of a share, which is copied past the near cache, as another multiprocessor may
+   just have written it: false where there is none. */
+__device__ inline bool take_piece(const pattern_search &s, const pattern_queue &queue,
+                                  pattern_share *share, uint32_t *piece,
+                                  uint32_t **copied)
+{
+    uint32_t at = NO_PLACE, k = 0;
+    while (s.lane == 0) {
+        uint32_t first = look_at(queue.first);
+        if (first >= shares_end(queue) || !look_at(&queue.share[first].ready))
+            break;
+        __threadfence();
+        k = atomicAdd(&queue.share[first].taken, 1u);
+        if (k < look_at(&queue.share[first].pieces)) {
+            at = first;
+            break;
+        }
+        atomicCAS(queue.first, first, first + 1);
+    }
+    at = __shfl_sync(WHOLE_WARP, at, 0);
+    *piece = __shfl_sync(WHOLE_WARP, k, 0);
+    if (at == NO_PLACE)
+        return false;
+    *copied = &queue.share[at].copied;
+    const uint32_t *from = (const uint32_t *) (queue.share + at);
+    for (uint32_t w = 0; w < sizeof *share / 4; w++)
+        ((uint32_t *) share)[w] = __ldcg(from + w);
+    return true;
+}
+
+/* Makes a node that was lent the only one, with open items from `from` up to `until` left
+   to be looked at; `copied` counts those who have it. */
+__device__ inline void take_node(const pattern_search &s, const uint32_t *lent,
+                                 uint32_t from, uint32_t until, uint32_t *copied)
+{
+    pattern_node node;
+    for (uint32_t w = 0; w < sizeof node / 4; w++)
+        ((uint32_t *) &node)[w] = __ldcg(lent + w);
+    const lent_node where(node);
+    uint32_t open = node.open.n * (node.words + 1);
+    uint32_t barred = node.barred.n * (node.words + 1);
+    room_top top = {0, 0};
+    uint32_t at = s.reserve(&top, sizeof node / 4);
+    node.open.at = s.reserve(&top, open);
+    node.barred.at = s.reserve(&top, barred);
+    if (at == NO_PLACE || node.open.at == NO_PLACE || node.barred.at == NO_PLACE) {
+        __syncwarp();
+        if (s.lane == 0)
+            atomicAdd(copied, 1u);
+        return;
+    }
+    take_words(s, s.my->path, lent + where.path, node.size);
+    take_words(s, s.words_at(node.open.at), lent + where.open, open);
+    take_words(s, s.words_at(node.barred.at), lent + where.barred, barred);
+    __threadfence();
+    __syncwarp();
+    if (s.lane == 0) {
+        atomicAdd(copied, 1u);
+        node.before = node.stream = NO_PLACE;
+        node.next = from;
+        node.until = until;
+        node.alive = 0;
+        node.mark = {0, 0};
+        *(pattern_node *) s.words_at(at) = node;
+        s.my->deepest = at;
+        s.my->top = top;
+    }
+    __syncwarp();
+}
+
+/* ---- tasks ---- */
 
 __device__ inline const uint32_t *root_list(const pattern_search &s)
 {
@@ -45,19 +311,9 @@ __device__ inline void begin_root(const pattern_search &s, uint32_t r, uint32_t 
     __syncwarp();
 }
 
-/* Sets out on a part of a root: one of its children. The root's own set is kept by the
-   part that has the first child after it, or else by the last one. */
-__device__ inline void begin_task(const pattern_search &s, uint32_t r, uint32_t part)
-{
-    const pattern_root root = s.batch.root[r];
-    uint32_t own = root.before, end = part < root.listed ? part + 1 : part;
-    bool mine = own == part || (own == root.listed && end == root.listed);
-    begin_root(s, r, part, end, mine && !root.hidden ? own : NO_PLACE,
-               r * s.batch.parts + part);
-}
-
-/* Takes the next task that is not empty; false when there are no more. Roots with most
-   windows come first. */
+/* Takes the next task that is not empty, a root's child; false when there are no more.
+   Roots with most windows come first. The root's own set is kept by the part that has the
+   first child after it, or else by the last one. */
 __device__ inline bool take_task(const pattern_search &s, const pattern_queue &queue)
 {
     const pattern_batch &batch = s.batch;
@@ -76,7 +332,10 @@ __device__ inline bool take_task(const pattern_search &s, const pattern_queue &q
         /* Another warp may be giving the root up: all lanes must hear the same. */
         if (!there || __any_sync(WHOLE_WARP, root.failed))
             continue;
-        begin_task(s, r, part);
+        uint32_t own = root.before, end = part < root.listed ? part + 1 : part;
+        bool mine = own == part || (own == root.listed && end == root.listed);
+        begin_root(s, r, part, end, mine && !root.hidden ? own : NO_PLACE,
+                   r * batch.parts + part);
         return true;
     }
 }
@@ -93,27 +352,14 @@ __device__ inline void end_task(const pattern_search &s, const pattern_queue &qu
     __syncwarp();
 }
 
-/* Meets a child of the root, by its place in the list. */
-__device__ inline void visit_child(const pattern_search &s, const pattern_set &set,
-                                   uint32_t index)
-{
-    root_child c = {};
-    uint32_t root = s.batch.first + s.my->root, begin = s.job.first[root];
-    c.place = root_list(s)[index];
-    c.rank = s.job.rank[c.place];
-    c.lag = lag_of(s.job, c.place, c.rank);
-    c.bin = s.job.bin + begin;
-    c.row = s.batch.row + (size_t) (begin - s.job.first[s.batch.first]) * s.job.row_words;
-    c.windows = s.batch.count[(size_t) s.my->root * s.job.places + c.place];
-    meet_child(s, set, c);
-}
-
 /* One step of a task among the children of its root; after the last the task ends. */
 __device__ inline void step_root(const pattern_search &s, const pattern_queue &queue)
 {
     pattern_warp *my = s.my;
     uint32_t next = my->next;
-    pattern_set set = root_set(s);
+    const pattern_root &of = s.batch.root[my->root];
+    uint32_t root = s.batch.first + my->root, begin = s.job.first[root];
+    pattern_set set = {1 + of.full, of.units, of.last, s.job.first[root + 1] - begin};
     bool own = my->root_at == next;
     __syncwarp();
     if (own) {
@@ -129,7 +375,14 @@ __device__ inline void step_root(const pattern_search &s, const pattern_queue &q
     if (s.lane == 0)
         my->next = next + 1;
     __syncwarp();
-    visit_child(s, set, next);
+    root_child c = {};
+    c.place = root_list(s)[next];
+    c.rank = s.job.rank[c.place];
+    c.lag = lag_of(s.job, c.place, c.rank);
+    c.bin = s.job.bin + begin;
+    c.row = s.batch.row + (size_t) (begin - s.job.first[s.batch.first]) * s.job.row_words;
+    c.windows = s.batch.count[(size_t) my->root * s.job.places + c.place];
+    meet_child(s, set, c);
 }
 
 /* Takes a piece of what others have given away. */
@@ -177,16 +430,16 @@ __device__ inline bool give_up(const pattern_search &s, const pattern_queue &que
     return true;
 }
 
-__global__ void __launch_bounds__(PATTERN_WARPS *WARP, PATTERN_BLOCKS)
+__global__ void __launch_bounds__(TREE_WARPS *WARP, PATTERN_BLOCKS)
     search_patterns(SYN_GPU_JOB pattern_job job, SYN_GPU_JOB pattern_batch batch,
                     pattern_queue queue)
 {
     extern __shared__ uint64_t pattern_shared[];
     long long begun = clock64();
     uint32_t mine = threadIdx.x / WARP;
-    size_t warp = (size_t) blockIdx.x * PATTERN_WARPS + mine;
+    size_t warp = (size_t) blockIdx.x * TREE_WARPS + mine;
     pattern_warp *my = (pattern_warp *) pattern_shared + mine;
-    pattern_search s = {job, batch, my, queue.arena + warp * queue.room, queue.room,
+    pattern_search s = {{}, job, batch, my, queue.arena + warp * queue.room, queue.room,
                         threadIdx.x % WARP};
     copy_words(my, queue.state + warp);
     __syncwarp();
@@ -217,5 +470,3 @@ __global__ void __launch_bounds__(PATTERN_WARPS *WARP, PATTERN_BLOCKS)
 }
 
 }  // namespace gpu
-
-#endif

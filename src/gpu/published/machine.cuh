@@ -13,13 +13,68 @@
    so a warp pays for about one own event per event read: (33 + 3 E) N warp instructions
    for 32 candidates. Sym26 at 150 (262,000 candidates of 4 events on average, N = 49,000)
    is 1.8e10 of them, 20 ms on 132 multiprocessors that issue 4 a cycle at 1.7 GHz. */
-#ifndef SYN_GPU_PUBLISHED_MACHINE_CUH
-#define SYN_GPU_PUBLISHED_MACHINE_CUH
+#pragma once
 
 #include "core/base/seek.h"
-#include "gpu/published/strategy.cuh"
+#include "core/episodes/mine.h"
+#include "gpu/base/devices.h"
+#include "gpu/published/options.h"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
 
 namespace gpu {
+
+/* ---- what all strategies are given ---- */
+
+struct strategy_events {          /* on the device, as in syn_recording */
+    uint32_t n, units;
+    const int64_t *tick;          /* [n] */
+    const uint32_t *unit, *group, *by_unit, *row;  /* [n] */
+    const uint32_t *first;        /* [units + 1] */
+    const int64_t *bounds;        /* [intervals][2] low, high in ticks */
+    uint32_t intervals;
+};
+
+struct strategy_batch {           /* on the device */
+    uint32_t size, n;
+    const uint32_t *unit;         /* [size][n] */
+    const uint32_t *interval;     /* [size - 1][n] */
+    uint32_t *count;              /* [n] to be filled */
+    const volatile uint32_t *stop;/* set to 1 by the host: give up soon (checked every few
+                                     thousand steps) */
+};
+
+/* What is counted, and how. */
+struct strategy_task {
+    const syn_recording *recording;
+    const syn_interval *intervals;
+    uint32_t n_intervals;
+    syn_gpu_strategy_options options;
+};
+
+/* What a strategy adds to while it counts. */
+struct strategy_notes {
+    uint64_t eliminated = 0;  /* candidates ruled out by an upper bound */
+    uint64_t unmatched = 0;   /* episodes that the published merge cannot put together */
+    uint64_t miscounted = 0;  /* episodes that it puts together to another count */
+    double published_seconds = 0;  /* of that merge and its machines */
+    uint64_t segmented = 0;   /* candidates counted in segments */
+    uint64_t capacity = 0;    /* threads of PTPE that the device runs at a time */
+};
+
+/* One way of counting on one device. count() queues its work on `stream` and may wait for
+   it; throws gpu::failure / gpu::refusal. */
+class strategy {
+public:
+    strategy_notes notes;
+
+    virtual ~strategy() = default;
+    virtual void count(const strategy_batch &batch, cudaStream_t stream) = 0;
+};
+
+/* ---- a machine ---- */
 
 constexpr uint32_t EMPTY = 0xffffffffu;    /* no event waits; no unit */
 constexpr uint32_t STOP_EVERY = 4096;      /* events between two looks at `stop` */
@@ -198,6 +253,299 @@ __global__ void find_machine_windows(strategy_events events, uint2 *window)
     }
 }
 
-}  // namespace gpu
+/* PTPE, "per-thread per-episode" (Cao et al. 2010): a thread takes an episode and reads
+   the whole recording. */
 
-#endif
+template <int ROOM>
+__global__ void count_whole(machine_input in, strategy_batch batch, uint32_t *waiting)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= batch.n)
+        return;
+    machine<ROOM> m(batch, i, place_of(waiting, i, (size_t) gridDim.x * blockDim.x));
+    uint32_t count = 0;
+    m.run(in, 0, in.n, batch.stop, [&](uint32_t) { count++; });
+    batch.count[i] = count;
+}
+
+/* MTPE, "multiple threads per episode" (Cao et al. 2010): a thread takes an episode and a
+   segment of the recording; then the segments are put together.
+
+   The paper starts one machine for each position of the episode before a segment, and
+   keeps the one whose first occurrence is the last one of the segment before. Where no
+   machine has that occurrence, it has no answer. Here one machine starts early enough to
+   have most likely fallen in with the true one, and remembers where it stood when the
+   segment began. Only where that is not where the segment before ended, the segment is
+   read again, from the true state on, until both machines count the same occurrence: from
+   there on they are the same. */
+
+/* A segment holds the occurrences that end at events begin .. end - 1. */
+struct segment {
+    uint32_t lead;    /* where its machine starts */
+    uint32_t reach;   /* first event an occurrence of any episode of this size may use */
+    uint32_t begin, end;
+    uint32_t beyond;  /* events before this one may end occurrences that start in it */
+};
+
+/* [segments][n]: what `open()` was where the segment begins and where it ends. */
+struct segment_counts {
+    uint32_t *entry, *exit, *count;
+};
+
+/* blockIdx.y is the segment. */
+template <int ROOM>
+__global__ void count_segments(machine_input in, strategy_batch batch,
+                               const segment *segments, segment_counts out,
+                               uint32_t *waiting)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= batch.n)
+        return;
+    size_t width = (size_t) gridDim.x * blockDim.x;
+    machine<ROOM> m(batch, i,
+                    place_of(waiting, blockIdx.y * width + i, gridDim.y * width));
+    const segment here = segments[blockIdx.y];
+    uint32_t count = 0, entry = 0;
+    m.run(in, here.lead, here.end, batch.stop, [&](uint32_t e) {
+        if (e < here.begin)
+            entry = e + 1;
+        else
+            count++;
+    });
+    size_t at = (size_t) blockIdx.y * batch.n + i;
+    out.entry[at] = entry;
+    out.exit[at] = m.open();
+    out.count[at] = count;
+}
+
+/* Reads a segment once more, from the true state `open` on as well as from the guess it
+   was counted from, in turns, until both complete the same occurrence. Corrects `count`
+   and gives the true state at the end. */
+template <int ROOM>
+__device__ uint32_t stitch_segment(const machine_input &in, const segment &here,
+                                   uint32_t open, uint32_t guess, uint32_t guessed_exit,
+                                   machine<ROOM> &right, machine<ROOM> &wrong,
+                                   uint32_t *count)
+{
+    uint32_t right_at = here.reach, wrong_at = here.reach;
+    right.start_over(open);
+    wrong.start_over(guess);
+    uint32_t a = right.next(in, right_at, here.end);
+    uint32_t b = wrong.next(in, wrong_at, here.end);
+    while (a != b) {
+        if (a < b) {
+            (*count)++;
+            a = right.next(in, right_at, here.end);
+        } else {
+            (*count)--;
+            b = wrong.next(in, wrong_at, here.end);
+        }
+    }
+    return a < here.end ? guessed_exit : right.open();
+}
+
+/* A thread an episode: adds up its segments, and mends those that began elsewhere. States
+   from before `reach` are all alike. */
+template <int ROOM>
+__global__ void stitch_segments(machine_input in, strategy_batch batch,
+                                const segment *segments, uint32_t n_segments,
+                                segment_counts from, uint32_t *waiting)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= batch.n)
+        return;
+    size_t width = (size_t) gridDim.x * blockDim.x;
+    machine<ROOM> right(batch, i, place_of(waiting, i, 2 * width));
+    machine<ROOM> wrong(batch, i, place_of(waiting, width + i, 2 * width));
+    uint32_t open = from.exit[i], count = from.count[i];
+    for (uint32_t r = 1; r < n_segments && !*batch.stop; r++) {
+        const segment here = segments[r];
+        size_t at = (size_t) r * batch.n + i;
+        uint32_t guess = from.entry[at], exit = from.exit[at];
+        count += from.count[at];
+        if (max(open, here.reach) == max(guess, here.reach))
+            open = exit;
+        else
+            open = stitch_segment(in, here, open, guess, exit, right, wrong, &count);
+    }
+    batch.count[i] = count;
+}
+
+/* ---- the paper's own merge ---- */
+
+/* What each machine of a segment met, [segments][size][n]: the first occurrence that ends
+   in its segment and the first after it, as one more than an event, and how many end in
+   the segment. The former are 0 when that is so late that nothing they are made of lies
+   before the boundary. */
+struct published_tuples {
+    uint32_t *a, *b, *count;
+};
+
+/* Episodes, of those that are merged. */
+struct published_notes {
+    unsigned long long unmatched;   /* for some segment no machine has a = b */
+    unsigned long long miscounted;  /* all have one, and the sum is not the count */
+};
+
+/* Events that end occurrences which may begin before event `begin`. */
+__device__ inline uint32_t crossing_end(const strategy_events &events, uint32_t begin,
+                                        int64_t span)
+{
+    return begin < events.n
+               ? first_from(events.tick, events.n, events.tick[begin] + span)
+               : events.n;
+}
+
+/* blockIdx.y is the segment and the machine: machine k starts as far before its segment
+   as the first k intervals reach, at most k times the longest. The first segment has one
+   machine only. An occurrence begins at or after the event where its machine starts, so
+   that the threads of a warp may read from the earliest such event on. */
+template <int ROOM>
+__global__ void run_published(machine_input in, strategy_events events,
+                              strategy_batch batch, const segment *segments,
+                              int64_t longest, published_tuples out, uint32_t *waiting)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    uint32_t s = blockIdx.y / batch.size, k = blockIdx.y % batch.size;
+    if (i >= batch.n || (s == 0 && k > 0))
+        return;
+    size_t width = (size_t) gridDim.x * blockDim.x;
+    machine<ROOM> m(batch, i,
+                    place_of(waiting, blockIdx.y * width + i, gridDim.y * width));
+    const segment here = segments[s];
+    int64_t span = 0, before = 0;
+    for (uint32_t j = 0; j + 1 < batch.size; j++) {
+        span += events.bounds[2 * batch.interval[(size_t) j * batch.n + i] + 1];
+        before = j + 1 == k ? span : before;
+    }
+    int64_t boundary = events.tick[here.begin];
+    uint32_t first_limit = crossing_end(events, here.begin, span);
+    uint32_t second_limit = crossing_end(events, here.end, span);
+    uint32_t a = EMPTY, b = EMPTY, count = 0;
+    m.start_over(first_from(events.tick, here.begin, boundary - before));
+    m.run(in, first_from(events.tick, here.begin, boundary - k * longest), here.beyond,
+          batch.stop, [&](uint32_t e) {
+              a = e >= here.begin && a == EMPTY ? e : a;
+              b = e >= here.end && b == EMPTY ? e : b;
+              count += e >= here.begin && e < here.end;
+          });
+    size_t at = (size_t) blockIdx.y * batch.n + i;
+    out.a[at] = a < first_limit ? a + 1 : 0;
+    out.b[at] = b < second_limit ? b + 1 : 0;
+    out.count[at] = count;
+}
+
+/* A thread an episode: adds up the counts of the machines that fit each other, and
+   compares the sum with batch.count. Machines with a = b start anew after the same event,
+   so that it is right wherever there is one. */
+__global__ void merge_published(strategy_batch batch, uint32_t n_segments,
+                                published_tuples from, published_notes *notes)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= batch.n)
+        return;
+    uint32_t b = from.b[i], count = from.count[i];
+    for (uint32_t s = 1; s < n_segments; s++) {
+        size_t begin = (size_t) s * batch.size * batch.n + i;
+        uint32_t k = 0;
+        while (k < batch.size && from.a[begin + (size_t) k * batch.n] != b)
+            k++;
+        if (k == batch.size) {
+            atomicAdd(&notes->unmatched, 1ull);
+            return;
+        }
+        b = from.b[begin + (size_t) k * batch.n];
+        count += from.count[begin + (size_t) k * batch.n];
+    }
+    if (count != batch.count[i])
+        atomicAdd(&notes->miscounted, 1ull);
+}
+
+/* PreElim, the first of two passes (Algorithm A2 of Cao et al. 2011): an upper bound from
+   a machine that keeps one time a position and knows no lower bounds. Comparing also for
+   "later than" would make it lose occurrences whose events share a tick with others. */
+
+template <int ROOM> class bounding_machine {
+    static constexpr int STEPS = ROOM <= 16 ? ROOM : 1;
+
+    uint32_t unit_[ROOM], interval_[ROOM];
+    uint32_t latest_[ROOM];  /* one more than the newest event; 0 for none */
+    uint32_t size_;
+public:
+    __device__ bounding_machine(const strategy_batch &batch, uint32_t i)
+        : size_(batch.size)
+    {
+        read_candidate<ROOM, STEPS>(batch, i, unit_, interval_);
+        start_over();
+    }
+
+    __device__ void start_over()
+    {
+#pragma unroll (STEPS)
+        for (int k = 0; k < ROOM; k++)
+            latest_[k] = 0;
+    }
+
+    /* Whether event e completes what may be an occurrence. */
+    __device__ bool step(const machine_input &in, uint32_t e, uint32_t unit)
+    {
+        bool complete = false;
+#pragma unroll (STEPS)
+        for (int k = ROOM - 1; k > 0; k--) {
+            if (unit_[k] != unit ||
+                latest_[k - 1] <= __ldg(&in.window[(size_t) interval_[k] * in.n + e].x))
+                continue;
+            latest_[k] = e + 1;
+            complete |= k + 1 == (int) size_;
+        }
+        if (unit_[0] == unit)
+            latest_[0] = e + 1;
+        if (complete)
+            start_over();
+        return complete;
+    }
+};
+
+/* may_be[i]: whether candidate i can reach `min_count`. */
+template <int ROOM>
+__global__ void bound_counts(machine_input in, strategy_batch batch, uint32_t min_count,
+                             uint32_t *may_be)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= batch.n)
+        return;
+    bounding_machine<ROOM> m(batch, i);
+    uint32_t count = 0;
+    for (uint32_t e = 0; e < in.n; e++) {
+        count += m.step(in, e, __ldg(&in.unit[e]));
+        if (e % STOP_EVERY == STOP_EVERY - 1 && *batch.stop)
+            break;
+    }
+    may_be[i] = count >= min_count;
+}
+
+/* Copies the candidates that may be frequent, `kept` of them, candidate i to place[i]. */
+__global__ void gather_survivors(strategy_batch batch, const uint32_t *may_be,
+                                 const uint32_t *place, uint32_t kept, uint32_t *unit,
+                                 uint32_t *interval)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= batch.n || !may_be[i])
+        return;
+    for (uint32_t k = 0; k < batch.size; k++)
+        unit[(size_t) k * kept + place[i]] = batch.unit[(size_t) k * batch.n + i];
+    for (uint32_t k = 0; k + 1 < batch.size; k++)
+        interval[(size_t) k * kept + place[i]] =
+            batch.interval[(size_t) k * batch.n + i];
+}
+
+/* Brings the survivors' counts back; the others' are 0. */
+__global__ void scatter_counts(strategy_batch batch, const uint32_t *may_be,
+                               const uint32_t *place, const uint32_t *found)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < batch.n)
+        batch.count[i] = may_be[i] ? found[place[i]] : 0;
+}
+
+}  // namespace gpu

@@ -1,124 +1,143 @@
-/* What the strategies that run state machines share on one device: the windows of the
-   recording, memory for the lists, and how kernels are made for the size of episodes. */
-#ifndef SYN_GPU_PUBLISHED_MACHINES_CUH
-#define SYN_GPU_PUBLISHED_MACHINES_CUH
+/* The published strategies that run state machines, for one device. */
+#pragma once
 
-#include "gpu/base/device.cuh"
-#include "gpu/episodes/results.cuh"
-#include "gpu/published/preelim.cuh"
-#include "gpu/published/ptpe.cuh"
-#include "gpu/published/segments.cuh"
-#include "gpu/published/strategies.h"
+#include "gpu/base/launch.cuh"
+#include "gpu/published/machine.cuh"
 
-#include <type_traits>
+#include <cub/device/device_scan.cuh>
 
 namespace gpu {
-
-/* What a strategy adds to while it counts. */
-struct strategy_notes {
-    uint64_t eliminated = 0;  /* candidates ruled out by an upper bound */
-    uint64_t unmatched = 0;   /* episodes that the published merge cannot put together */
-    uint64_t miscounted = 0;  /* episodes that it puts together to another count */
-    double published_seconds = 0;  /* of that merge and its machines */
-    uint64_t segmented = 0;   /* candidates counted in segments */
-    uint64_t capacity = 0;    /* threads of PTPE that the device runs at a time */
-};
 
 constexpr unsigned THREADS = 128;  /* of a block, T_B in the paper */
 constexpr size_t NEAR = 24576;     /* bytes of lists a block may hold itself: more would
                                       leave room for fewer blocks */
 
+/* ---- how long lists have to be, and where to cut a recording ---- */
+
+/* Spans of a segment's lead: most machines have fallen in with the true one by then. */
+constexpr int64_t LEAD_SPANS = 4;
+
+/* Slots of a waiting list: a power of two, and no fewer than any unit has events within
+   an interval that is `longest` at most, both ends included. */
+inline uint32_t slots_of(const syn_recording *r, int64_t longest)
+{
+    uint32_t most = 1, slots = 1;
+    for (uint32_t u = 0; u < r->units; u++) {
+        const uint32_t *event = r->by_unit;
+        for (uint32_t i = r->first[u], oldest = i; i < r->first[u + 1]; i++) {
+            while (r->tick[event[i]] - r->tick[event[oldest]] > longest)
+                oldest++;
+            most = std::max(most, i - oldest + 1);
+        }
+    }
+    while (slots < most)
+        slots *= 2;
+    return slots;
+}
+
+/* The first event whose tick is at least `tick`. */
+inline uint32_t event_from(const syn_recording *r, int64_t tick)
+{
+    return (uint32_t) (std::lower_bound(r->tick, r->tick + r->events, tick) - r->tick);
+}
+
+/* At most `wanted` segments of about the same number of events, cut between ticks, for
+   episodes that span at most `span` ticks. There is at least one event. */
+inline std::vector<segment> cut_segments(const syn_recording *r, int64_t span,
+                                         uint32_t wanted)
+{
+    std::vector<segment> out;
+    for (uint32_t s = 0; s < wanted; s++) {
+        uint32_t begin = r->group[(uint64_t) s * r->events / wanted];
+        if (!out.empty() && begin == out.back().begin)
+            continue;
+        int64_t tick = r->tick[begin];
+        out.push_back({event_from(r, tick - LEAD_SPANS * span),
+                       event_from(r, tick - span), begin, r->events, r->events});
+    }
+    out[0].lead = out[0].reach = 0;
+    for (size_t s = 1; s < out.size(); s++) {
+        out[s - 1].end = out[s].begin;
+        out[s - 1].beyond = event_from(r, r->tick[out[s].begin] + span);
+    }
+    return out;
+}
+
+/* ---- kernels for the size of episodes ---- */
+
 /* Calls `run` with the number of events that machines for episodes of `size` are made
    for. */
 template <class F> void with_room(uint32_t size, F run)
 {
-    switch (size) {
-    case 2: run(std::integral_constant<int, 2>()); break;
-    case 3: run(std::integral_constant<int, 3>()); break;
-    case 4: run(std::integral_constant<int, 4>()); break;
-    case 5: run(std::integral_constant<int, 5>()); break;
-    case 6: run(std::integral_constant<int, 6>()); break;
-    case 7: run(std::integral_constant<int, 7>()); break;
-    case 8: run(std::integral_constant<int, 8>()); break;
-    default:
-        if (size <= 16)
-            run(std::integral_constant<int, 16>());
-        else
-            run(std::integral_constant<int, SYN_GPU_SIZES>());
-    }
+    with_number<2, 3, 4, 5, 6, 7, 8, 16, SYN_GPU_SIZES>(size, run);
 }
 
-/* The same for kernels that are run little, in fewer versions. */
-template <class F> void with_some_room(uint32_t size, F run)
-{
-    if (size <= 4)
-        run(std::integral_constant<int, 4>());
-    else if (size <= 8)
-        run(std::integral_constant<int, 8>());
-    else
-        run(std::integral_constant<int, SYN_GPU_SIZES>());
-}
+/* ---- counting ---- */
 
-/* Few candidates are spread over all multiprocessors in blocks of one warp. */
-inline dim3 block_for(size_t threads, int processors)
-{
-    return dim3(threads < (size_t) processors * 8 * THREADS ? 32 : THREADS);
-}
+class machine_counter final : public strategy {
+    enum { MOST = 1000, FEWEST_EVENTS = 64 };  /* segments; events of one */
 
-inline dim3 grid_for(uint32_t n, dim3 block, uint32_t parts = 1)
-{
-    return dim3((n + block.x - 1) / block.x, parts);
-}
-
-class machines {
-    array<uint2> window_;
+    const strategy_task &task_;
+    const strategy_events events_;
+    const size_t processors_;
+    cudaStream_t stream_ = nullptr;  /* that of the batch being counted */
+    machine_input in_ = {};
+    int64_t longest_ = 0;  /* upper bound of any interval */
     array<uint32_t> waiting_;
-    bool filled_ = false;
-public:
-    const strategy_events events;
-    const strategy_host host;
-    int64_t longest = 0;  /* upper bound of any interval */
-    uint32_t slots = 1;
+    array<unsigned char> scratch_;
+    stopwatch time_;
+    arrays own_;  /* of the pointers that follow */
+    uint2 *window_ = nullptr;
+    const segment *segments_ = nullptr;
+    segment_counts counts_ = {};
+    published_tuples tuples_ = {};
+    published_notes *found_ = nullptr;
+    uint32_t *may_be_ = nullptr, *place_ = nullptr;
+    strategy_batch kept_ = {};
 
-    machines(const strategy_events &of, const strategy_host &on) : events(of), host(on)
+    /* Done at the first count. */
+    void find_windows()
     {
-        for (uint32_t k = 0; k < host.n_intervals; k++)
-            longest = std::max(longest, host.intervals[k].high);
-        slots = slots_of(host.recording, longest);
+        if (in_.window)
+            return;
+        own_.ensure(&window_, (size_t) events_.n * events_.intervals);
+        dim3 blocks(blocks_for(events_.n, THREADS), most_of_grid(events_.intervals));
+        launch(find_machine_windows, {blocks, THREADS}, stream_, events_, window_);
+        in_.window = window_;
     }
 
-    machine_input input(cudaStream_t stream)
+    /* A thread a candidate, in each of some parts. Few are spread over all
+       multiprocessors in blocks of one warp. */
+    grid grid_of(uint32_t n, uint32_t parts = 1) const
     {
-        if (!filled_) {
-            window_.ensure((size_t) events.n * events.intervals);
-            dim3 block(THREADS);
-            dim3 grid = grid_for(events.n, block, most_of_grid(events.intervals));
-            find_machine_windows<<<grid, block, 0, stream>>>(events, window_.get());
-            check(cudaGetLastError());
-            filled_ = true;
-        }
-        return {events.n, events.unit, events.group, window_.get(), slots};
+        bool few = (size_t) n * parts < processors_ * 8 * THREADS;
+        unsigned threads = few ? 32 : THREADS;
+        return {dim3(blocks_for(n, threads), parts), threads};
     }
 
-    /* Bytes of a block's own memory for its lists; 0 where they are too long for that. */
-    size_t near(uint32_t size, dim3 block) const
-    {
-        size_t bytes = (size_t) block.x * (size - 1) * slots * sizeof(uint32_t);
-        return bytes <= NEAR ? bytes : 0;
-    }
+    size_t slots(uint32_t size) const { return (size_t) (size - 1) * in_.slots; }
 
     /* Room for the lists of so many machines. What was there is lost. */
-    uint32_t *waiting(uint32_t size, size_t threads)
+    uint32_t *waiting(uint32_t size, size_t machines)
     {
-        waiting_.ensure(threads * (size - 1) * slots);
+        waiting_.ensure(machines * slots(size));
         return waiting_.get();
     }
 
-    /* How many machines' lists there is room for, without taking all that is free. */
-    size_t room_for(uint32_t size) const
+    /* Gives blocks memory of their own for their lists, where these are not too long for
+       that: whether they are not. */
+    bool are_near(uint32_t size, grid *g) const
     {
-        return (free_memory() / 2 + waiting_.bytes()) /
-               ((size_t) (size - 1) * slots * sizeof(uint32_t));
+        size_t bytes = g->threads.x * slots(size) * sizeof(uint32_t);
+        g->shared = bytes <= NEAR ? bytes : 0;
+        return g->shared > 0;
+    }
+
+    /* The lists of all threads, or null where they are near. */
+    uint32_t *lists(uint32_t size, grid *g)
+    {
+        size_t threads = (size_t) g->blocks.x * g->threads.x * g->blocks.y;
+        return are_near(size, g) ? nullptr : waiting(size, threads);
     }
 
     /* Threads of PTPE that the device runs at a time: MP * B_MP * T_B. */
@@ -129,10 +148,169 @@ public:
             check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                 &blocks, count_whole<decltype(room)::value>, (int) THREADS, 0));
         });
-        return (size_t) host.processors * std::max(blocks, 1) * THREADS;
+        return processors_ * std::max(blocks, 1) * THREADS;
+    }
+
+    /* PTPE. */
+    void count_by_threads(const strategy_batch &batch)
+    {
+        grid g = grid_of(batch.n);
+        uint32_t *waiting = lists(batch.size, &g);
+        with_room(batch.size, [&](auto room) {
+            launch(count_whole<decltype(room)::value>, g, stream_, in_, batch, waiting);
+        });
+        notes.capacity = capacity(batch.size);
+    }
+
+    /* Cuts the recording into as many segments as fill the device and fit in its memory,
+       where each has so many machines, which start so many spans before it. Leads are
+       read twice, so that segments should be a good deal longer. Returns how many. */
+    uint32_t cut(const strategy_batch &batch, uint32_t machines_each, int64_t lead_spans)
+    {
+        const syn_recording *r = task_.recording;
+        int64_t span = longest_ * (batch.size - 1);
+        double ticks = (double) (r->tick[r->events - 1] - r->tick[0]) + 1;
+        double lead = lead_spans * (double) span * r->events / ticks;
+        double most = (double) r->events / std::max<double>(2 * lead, FEWEST_EVENTS);
+        double threads = (double) ((batch.n + 31) / 32 * 32) * machines_each;
+        size_t of_lists = (free_memory() / 2 + waiting_.bytes()) /
+                          (slots(batch.size) * sizeof(uint32_t));
+        double fill = (double) capacity(batch.size) / threads;
+        double room = (double) of_lists / threads;
+        double wanted = std::max(std::min({most, fill, room, (double) MOST}), 1.0);
+        if (task_.options.segments)
+            wanted = std::min<uint32_t>(task_.options.segments, MOST);
+        std::vector<segment> cuts = cut_segments(r, span, (uint32_t) wanted);
+        own_.upload(&segments_, cuts, stream_);
+        return (uint32_t) cuts.size();
+    }
+
+    /* MTPE. */
+    void count_by_segments(const strategy_batch &batch)
+    {
+        uint32_t n = cut(batch, 1, LEAD_SPANS);
+        own_.ensure(&counts_.entry, (size_t) n * batch.n);
+        own_.ensure(&counts_.exit, (size_t) n * batch.n);
+        own_.ensure(&counts_.count, (size_t) n * batch.n);
+        grid g = grid_of(batch.n, n), one = {dim3(g.blocks.x), g.threads};
+        bool near = are_near(batch.size, &g);
+        size_t threads = (size_t) g.blocks.x * g.threads.x;
+        uint32_t *all = waiting(batch.size, threads * (near ? 2 : std::max(n, 2u)));
+        with_room(batch.size, [&](auto room) {
+            launch(count_segments<decltype(room)::value>, g, stream_, in_, batch,
+                   segments_, counts_, near ? nullptr : all);
+        });
+        /* This is run little, and so made in fewer versions. */
+        with_number<4, 8, SYN_GPU_SIZES>(batch.size, [&](auto room) {
+            launch(stitch_segments<decltype(room)::value>, one, stream_, in_, batch,
+                   segments_, n, counts_, all);
+        });
+        notes.segmented += batch.n;
+        notes.capacity = capacity(batch.size);
+        if (task_.options.published)
+            merge_as_published(batch);
+    }
+
+    /* Counts once more as published: as many machines for a segment as an episode has
+       units, and segments for as many machines as fill the device. */
+    void merge_as_published(const strategy_batch &batch)
+    {
+        time_.start(stream_);
+        uint32_t n = cut(batch, batch.size, 1);
+        size_t tuples = (size_t) n * batch.size * batch.n;
+        own_.ensure(&tuples_.a, tuples);
+        own_.ensure(&tuples_.b, tuples);
+        own_.ensure(&tuples_.count, tuples);
+        own_.ensure(&found_, 1);
+        fill(found_, 0, 1, stream_);
+        grid g = grid_of(batch.n, n * batch.size), one = {dim3(g.blocks.x), g.threads};
+        uint32_t *waiting = lists(batch.size, &g);
+        with_room(batch.size, [&](auto room) {
+            launch(run_published<decltype(room)::value>, g, stream_, in_, events_, batch,
+                   segments_, longest_, tuples_, waiting);
+        });
+        launch(merge_published, one, stream_, batch, n, tuples_, found_);
+        time_.stop(stream_);
+        published_notes found = {};
+        download(&found, found_, 1, stream_);
+        wait_for(stream_);
+        notes.unmatched += found.unmatched;
+        notes.miscounted += found.miscounted;
+        notes.published_seconds += time_.seconds();
+    }
+
+    /* Hybrid: MTPE while the episodes are too few to fill the device, S < MP * B_MP * T_B
+       * f(N) with f(N) = a / N + b, then PTPE. */
+    void count_by_number(const strategy_batch &batch)
+    {
+        double share = task_.options.a / batch.size + task_.options.b;
+        if (batch.n < share * (double) capacity(batch.size))
+            count_by_segments(batch);
+        else
+            count_by_threads(batch);
+    }
+
+    /* PreElim, then hybrid for those that may be frequent. */
+    void count_in_two_passes(const strategy_batch &batch)
+    {
+        uint32_t n = batch.n, size = batch.size, kept = 0;
+        grid g = grid_of(n);
+        own_.ensure(&may_be_, (size_t) n + 1);
+        own_.ensure(&place_, (size_t) n + 1);
+        fill(may_be_ + n, 0, 1, stream_);
+        with_room(size, [&](auto room) {
+            launch(bound_counts<decltype(room)::value>, g, stream_, in_, batch,
+                   task_.options.min_count, may_be_);
+        });
+        /* How many may be frequent, and the place of each among them. */
+        with_scratch(&scratch_, [&](void *memory, size_t &bytes) {
+            return cub::DeviceScan::ExclusiveSum(memory, bytes, may_be_, place_,
+                                                 (int) n + 1, stream_);
+        });
+        download(&kept, place_ + n, 1, stream_);
+        wait_for(stream_);
+        own_.ensure(&kept_.count, kept);
+        if (kept > 0) {
+            kept_.size = size;
+            kept_.n = kept;
+            kept_.stop = batch.stop;
+            own_.ensure(&kept_.unit, (size_t) size * kept);
+            own_.ensure(&kept_.interval, (size_t) (size - 1) * kept);
+            launch(gather_survivors, g, stream_, batch, may_be_, place_, kept,
+                   (uint32_t *) kept_.unit, (uint32_t *) kept_.interval);
+            count_by_number(kept_);
+        }
+        launch(scatter_counts, g, stream_, batch, may_be_, place_, kept_.count);
+        notes.eliminated += n - kept;
+    }
+public:
+    machine_counter(const strategy_task &task, const strategy_events &events,
+                    int processors)
+        : task_(task), events_(events), processors_((size_t) processors)
+    {
+        for (uint32_t k = 0; k < task.n_intervals; k++)
+            longest_ = std::max(longest_, task.intervals[k].high);
+        in_ = {events.n, events.unit, events.group, nullptr,
+               slots_of(task.recording, longest_)};
+    }
+
+    /* Machines keep what they know in registers up to this many events an episode, and
+       can count no longer ones. */
+    void count(const strategy_batch &batch, cudaStream_t stream) override
+    {
+        if (batch.size > SYN_GPU_SIZES)
+            throw refusal(SYN_TOO_LARGE,
+                          "this engine counts episodes of up to %d units, not of %u",
+                          (int) SYN_GPU_SIZES, batch.size);
+        stream_ = stream;
+        find_windows();
+        switch (task_.options.strategy) {
+        case SYN_GPU_PTPE: return count_by_threads(batch);
+        case SYN_GPU_MTPE: return count_by_segments(batch);
+        case SYN_GPU_HYBRID: return count_by_number(batch);
+        default: count_in_two_passes(batch);
+        }
     }
 };
 
 }  // namespace gpu
-
-#endif

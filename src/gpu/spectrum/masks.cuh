@@ -1,12 +1,175 @@
 /* The search below sets of few windows. Each item that may be added has the windows of
    the set with it as a mask, so that a look at all pairs of items, a lane an item, tells
    which of them can lead to anything: very few. */
-#ifndef SYN_GPU_SPECTRUM_MASKS_CUH
-#define SYN_GPU_SPECTRUM_MASKS_CUH
+#pragma once
 
-#include "gpu/spectrum/node.cuh"
+#include "gpu/spectrum/raster.cuh"
 
 namespace gpu {
+
+/* ---- what a warp has under way, for both ways of searching ---- */
+
+/* A set of items with the windows that hold it, and those that may be added, as rows. */
+struct wide_node {
+    const uint32_t *row;      /* [windows][words] */
+    const uint32_t *bin;      /* [windows] where they open */
+    const uint32_t *item;     /* [listed] */
+    const uint32_t *count;    /* [listed] windows with the item */
+    uint32_t windows, words, listed;
+    uint32_t size, units;     /* items of the set, and how many of its units are known */
+    uint32_t reach;           /* no larger set below it matters */
+    uint32_t next, end;       /* items to be added next, and the last of them */
+    room_top mark;            /* before this node */
+};
+
+/* What a warp keeps, in shared memory; between launches in global memory. */
+struct warp_state {
+    alignas(16) uint32_t near[SPECTRUM_NEAR];
+    uint32_t least[SPECTRUM_SIZES];   /* sets of so many items matter above that */
+    uint32_t unit[SPECTRUM_SIZES];    /* different units of the set, up to min_units */
+    wide_node wide[SPECTRUM_WIDE];
+    uint32_t *bin;                    /* where the windows open that masks are of, and
+                                         after them room for as many */
+    uint64_t sets;                    /* looked at */
+    uint32_t wides;                   /* nodes of wide[]; 0 when the warp has no task */
+    uint32_t mask_words;              /* of nodes with masks; 0 when there are none */
+    uint32_t deepest;                 /* where the last of these is */
+    uint32_t surrogate;               /* in the batch */
+    uint32_t place;                   /* of the root among tasks */
+    uint32_t duration;                /* whose maxima are in least[] */
+    room_top top;
+};
+
+/* Whether a set of `size` items counts, going by all that its windows share: that may be
+   more than the set. They open at bin[n]. */
+__device__ inline __noinline__ bool
+set_counts(const spectrum_task &task, const spectrum_batch &batch, uint32_t surrogate,
+           uint32_t duration, uint32_t size, const uint32_t *bin, uint32_t n)
+{
+    const uint32_t *bits = batch.bits + (size_t) surrogate * task.words * task.units;
+    uint32_t lane = threadIdx.x % WARP;
+    uint32_t last = task.durations > 1 ? duration : task.window - 1;
+    uint32_t shared = 0, later = 0, inside, beyond;
+#pragma unroll 1
+    for (uint32_t rank = lane; rank < task.units; rank += WARP)
+#pragma unroll 1
+        for (uint32_t block = 0; block < task.blocks; block++) {
+            uint32_t lags = ~0u;
+#pragma unroll 1
+            for (uint32_t i = 0; i < n && lags; i++)
+                lags &= lags_of(task, bits, rank, bin[i], block);
+            uint32_t early = last / 32 > block   ? ~0u
+                             : last / 32 < block ? 0
+                                                 : ~0u >> (31 - last % 32);
+            shared += __popc(lags & early);
+            later += __popc(lags & ~early);
+        }
+    __syncwarp();
+    sum_below(shared, &inside);
+    sum_below(later, &beyond);
+    if (task.strict)
+        return beyond == 0 && inside == size;
+    return beyond == 0 || (task.limited && inside >= task.most);
+}
+
+/* All that a warp searches with. */
+struct searcher : warp_room<searcher, SPECTRUM_NEAR> {
+    const spectrum_task &task;
+    const spectrum_batch &batch;
+    warp_state *my;
+    uint32_t *arena;
+    uint32_t room;            /* words of the arena */
+    uint32_t lane;
+
+    __device__ uint32_t *maxima() const
+    {
+        return batch.maximum +
+               ((size_t) my->surrogate * task.durations + my->duration) * SPECTRUM_SIZES;
+    }
+
+    /* Takes over what others have found. Where max_count is reached, nothing is left. */
+    __device__ void refresh() const
+    {
+        const uint32_t *known = maxima();
+#pragma unroll
+        for (uint32_t z = lane; z < SPECTRUM_SIZES; z += WARP) {
+            uint32_t now = __ldcg(known + z);
+            now = now < task.min_count ? task.min_count - 1 : now;
+            my->least[z] = now >= task.max_count ? SPECTRUM_DONE : now;
+        }
+        __syncwarp();
+    }
+
+    __device__ void fail() const
+    {
+        if (lane == 0)
+            batch.failed[my->surrogate] = 1;
+    }
+
+    /* The smallest pattern that a set can become. */
+    __device__ uint32_t needed(uint32_t size, uint32_t units) const
+    {
+        uint32_t by_units = units < task.min_units ? size + task.min_units - units : size;
+        return by_units > task.min_spikes ? by_units : task.min_spikes;
+    }
+
+    /* Notes the unit of an item; returns how many are known, at most min_units. */
+    __device__ uint32_t add_unit(uint32_t units, uint32_t item) const
+    {
+        if (units >= task.min_units)
+            return units;
+        uint32_t rank = item >> task.lag_bits;
+        int known = 0;
+#pragma unroll 1
+        for (uint32_t k = lane; k < units; k += WARP)
+            known |= my->unit[k] == rank;
+        if (__any_sync(WHOLE_WARP, known))
+            return units;
+        if (lane == 0)
+            my->unit[units] = rank;
+        __syncwarp();
+        return units + 1;
+    }
+
+    /* Whether sets below one of so many items and windows, of up to `reach` items, may
+       matter. */
+    __device__ bool leads_on(uint32_t size, uint32_t units, uint32_t windows,
+                             uint32_t reach) const
+    {
+        return reach > size && windows > my->least[reach] && reach >= needed(size, units);
+    }
+
+    /* Meets a set; bins() lists where its windows open. False when neither it nor any
+       larger one below it counts. */
+    template <class F>
+    __device__ bool visit(uint32_t size, uint32_t units, uint32_t windows, F bins) const
+    {
+        if (size >= task.most && !task.limited)
+            fail();
+        if (task.strict && size > task.most)
+            return true;
+        size = size < task.most ? size : task.most;
+        if (size < task.min_spikes || units < task.min_units ||
+            windows > task.max_count || windows <= my->least[size])
+            return true;
+        __syncwarp();
+        if (task.checked &&
+            !set_counts(task, batch, my->surrogate, my->duration, size, bins(), windows))
+            return task.strict || task.limited;
+        /* Raises the maxima of patterns of so many items and fewer. */
+        uint32_t *known = maxima();
+#pragma unroll 1
+        for (uint32_t z = task.min_spikes + lane; z <= size; z += WARP)
+            if (my->least[z] < windows) {
+                my->least[z] = windows == task.max_count ? SPECTRUM_DONE : windows;
+                atomicMax(known + z, windows);
+            }
+        __syncwarp();
+        return true;
+    }
+};
+
+/* ---- nodes with masks ---- */
 
 enum {
     MASK_WORDS = 4,       /* of 64 windows in the largest masks */
@@ -21,8 +184,7 @@ template <int WORDS> struct alignas(WORDS == 1 ? 8 : 16) window_mask {
     __device__ uint32_t count() const
     {
         uint32_t n = 0;
-#pragma unroll
-        for (int w = 0; w < WORDS; w++)
+        SYN_UNROLL(w, WORDS)
             n += __popcll(word[w]);
         return n;
     }
@@ -35,8 +197,7 @@ template <int WORDS> struct alignas(WORDS == 1 ? 8 : 16) window_mask {
     __device__ window_mask operator&(const window_mask &other) const
     {
         window_mask both;
-#pragma unroll
-        for (int w = 0; w < WORDS; w++)
+        SYN_UNROLL(w, WORDS)
             both.word[w] = word[w] & other.word[w];
         return both;
     }
@@ -51,7 +212,7 @@ struct alignas(16) mask_node {
     uint32_t alive[MASK_AIMS];  /* which of the 32 before that are still to be added, for
                                    each aim, */
     uint32_t least[MASK_AIMS];  /* what the aim asks for */
-    heap_top mark;            /* before this node */
+    room_top mark;            /* before this node */
     uint32_t spare;           /* copies have no holes to leave out */
 };
 
@@ -69,7 +230,7 @@ __device__ inline mask_list<WORDS> list_of(const searcher &s, uint32_t at, uint3
 
 /* A place for a node and its list. */
 template <int WORDS>
-__device__ inline uint32_t reserve_node(const searcher &s, heap_top *top, uint32_t room)
+__device__ inline uint32_t reserve_node(const searcher &s, room_top *top, uint32_t room)
 {
     return s.reserve(top, sizeof(mask_node) / 4 + (2ull * WORDS + 1) * room);
 }
@@ -110,8 +271,7 @@ struct aim_counter {
 
     __device__ explicit aim_counter(const mask_aims &aims) : above(0), counts(0)
     {
-#pragma unroll
-        for (int k = 0; k < MASK_AIMS; k++) {
+        SYN_UNROLL(k, MASK_AIMS) {
             uint32_t least = aims.least[k] < HALF ? aims.least[k] : HALF - 1;
             above |= (HALF - 1 - least) << k * BITS;
         }
@@ -162,13 +322,11 @@ __device__ inline bool look_ahead(const searcher &s, mask_node *node,
 #pragma unroll 4
         for (; u < end; u++)
             counter.count((mine & list.mask[u]).count());
-#pragma unroll
-        for (int k = 0; k < MASK_AIMS; k++)
+        SYN_UNROLL(k, MASK_AIMS)
             found[k] += counter.of(k);
         begin = end;
     }
-#pragma unroll
-    for (int k = 0; k < MASK_AIMS; k++) {
+    SYN_UNROLL(k, MASK_AIMS) {
         bool leads = windows > aims.least[k] && found[k] + size >= aims.size[k];
         node->alive[k] = __ballot_sync(WHOLE_WARP, leads);
         node->least[k] = aims.least[k];
@@ -200,27 +358,13 @@ __device__ inline void add_items(const searcher &s, const mask_list<WORDS> &list
     }
 }
 
-/* How many of the items from `begin` on are in more than `least` windows of `set`. */
-template <int WORDS>
-__device__ inline uint32_t count_shared(const searcher &s, const mask_list<WORDS> &list,
-                                        uint32_t begin, uint32_t end,
-                                        const window_mask<WORDS> &set, uint32_t least)
-{
-    uint32_t found = 0;
-#pragma unroll 1
-    for (uint32_t k = begin + s.lane; k < end; k += WARP)
-        found += (list.mask[k] & set).count() > least;
-    return warp_sum(found);
-}
-
 /* Where the windows of a set open. */
 template <int WORDS>
 __device__ inline const uint32_t *list_bins(const searcher &s,
                                             const window_mask<WORDS> &set)
 {
     uint32_t n = 0, *some = s.my->bin + whole_words(64 * WORDS);
-#pragma unroll
-    for (int half = 0; half < 2 * WORDS; half++) {
+    SYN_UNROLL(half, 2 * WORDS) {
         uint32_t part = (uint32_t) (set.word[half / 2] >> half % 2 * 32);
         if (part >> s.lane & 1)
             some[n + __popc(part & lanes_below())] = s.my->bin[half * 32 + s.lane];
@@ -237,7 +381,7 @@ template <int WORDS>
 __device__ inline bool mask_child(const searcher &s, const mask_node &node,
                                   const mask_list<WORDS> &list, uint32_t t,
                                   uint32_t enough, mask_node *child, uint32_t *at,
-                                  heap_top *top)
+                                  room_top *top)
 {
     window_mask<WORDS> set = list.mask[t];
     uint32_t windows = set.count();
@@ -246,7 +390,10 @@ __device__ inline bool mask_child(const searcher &s, const mask_node &node,
     child->mark = *top;
     child->size = node.size + 1;
     child->units = s.add_unit(node.units, list.item[t]);
-    child->room = count_shared(s, list, t + 1, node.listed, set, enough);
+#pragma unroll 1
+    for (uint32_t k = t + 1 + s.lane; k < node.listed; k += WARP)
+        child->room += (list.mask[k] & set).count() > enough;
+    child->room = warp_sum(child->room);
     uint32_t most = child->size + child->room, least;
     child->reach = most < node.reach ? most : node.reach;
     least = s.my->least[child->reach];
@@ -254,7 +401,7 @@ __device__ inline bool mask_child(const searcher &s, const mask_node &node,
     if (windows <= enough || child->reach < s.needed(child->size, child->units))
         return false;
     *at = reserve_node<WORDS>(s, top, child->room);
-    if (*at == NOWHERE)
+    if (*at == NO_PLACE)
         return false;
     mask_list<WORDS> to = list_of<WORDS>(s, *at, child->room);
 #pragma unroll 1
@@ -278,12 +425,10 @@ __device__ inline uint32_t take_alive(mask_node *node, uint32_t *enough)
 {
     uint32_t all = 0, first;
     *enough = SPECTRUM_DONE;
-#pragma unroll
-    for (int k = 0; k < MASK_AIMS; k++)
+    SYN_UNROLL(k, MASK_AIMS)
         all |= node->alive[k];
     first = __ffs(all) - 1;
-#pragma unroll
-    for (int k = 0; k < MASK_AIMS; k++) {
+    SYN_UNROLL(k, MASK_AIMS) {
         if (node->alive[k] >> first & 1 && node->least[k] < *enough)
             *enough = node->least[k];
         node->alive[k] &= ~(1u << first);
@@ -297,14 +442,13 @@ template <int WORDS> __device__ inline void step_masks(const searcher &s)
 {
     warp_state *my = s.my;
     uint32_t at = my->deepest;
-    heap_top top = my->top;
+    room_top top = my->top;
     mask_node *kept = (mask_node *) s.words_at(at), node = *kept;
     __syncwarp();
     if (node.alive[0] | node.alive[1] | node.alive[2]) {
         uint32_t enough, t = node.next - WARP + take_alive(&node, &enough);
         if (s.lane == 0)
-#pragma unroll
-            for (int k = 0; k < MASK_AIMS; k++)
+            SYN_UNROLL(k, MASK_AIMS)
                 kept->alive[k] = node.alive[k];
         __syncwarp();
         mask_node child;
@@ -338,7 +482,7 @@ template <int WORDS> __device__ inline void step_masks(const searcher &s)
 template <int WORDS> __device__ inline void step_masks_on(const searcher &s)
 {
 #pragma unroll 1
-    for (int k = 0; k < MASK_STEPS && s.my->deepest != NOWHERE; k++)
+    for (int k = 0; k < MASK_STEPS && s.my->deepest != NO_PLACE; k++)
         step_masks<WORDS>(s);
 }
 
@@ -355,11 +499,9 @@ template <int WORDS> __device__ inline void search_masks(const searcher &s)
     else
         step_masks_on<MASK_WORDS>(s);
     __syncwarp();
-    if (s.lane == 0 && my->deepest == NOWHERE)
+    if (s.lane == 0 && my->deepest == NO_PLACE)
         my->mask_words = 0;
     __syncwarp();
 }
 
 }  // namespace gpu
-
-#endif

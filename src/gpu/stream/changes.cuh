@@ -1,11 +1,153 @@
-/* What changes in the device's tables when the host keeps other episodes. */
-#ifndef SYN_GPU_STREAM_CHANGES_CUH
-#define SYN_GPU_STREAM_CHANGES_CUH
+/* What a device holds of a stream's window (core/episodes/stream.h says how it is used).
 
-#include "gpu/stream/types.cuh"
+   Events are numbered as on the host. Event e has place e & mask in the arrays of the
+   ring: which events it follows within each interval, and its row of the table of next
+   occurrences. Lists of ends are rings too, each in a block that holds a power of two of
+   them; their places count on for ever. */
+#pragma once
 
-namespace gpu {
-namespace live {
+#include "gpu/base/warp.cuh"
+
+namespace gpu::live {
+
+/* The events since <= e < until are those that an event follows within an interval. */
+struct followed {
+    uint32_t since, until;
+};
+
+struct ring_view {
+    uint32_t mask, units, intervals;
+    followed *follows;  /* [intervals][mask + 1] */
+    uint16_t *next;     /* [mask + 1][intervals][units] how far the first event of a unit
+                           is that follows within the interval; 0 for none */
+};
+
+/* An end of an episode, and the first event on the tick of the latest start that leads
+   to it. */
+struct end {
+    uint32_t event, start;
+};
+
+/* The ends of an episode: head <= place < tail before an update, front <= place < tail
+   after it, and those from `fresh` on came with it (of single units alone). */
+struct end_list {
+    end *ends;
+    uint32_t mask;
+    uint32_t head, front, fresh, tail;
+    uint32_t spare;
+
+    __device__ end &at(uint32_t place) const { return ends[place & mask]; }
+};
+
+/* An episode that is kept and has candidates. List u is that of unit u alone, and list
+   units + id that of the longer episode `id`. */
+struct kept_view {
+    uint32_t size, interval;
+    uint32_t list, parent, suffix, unit;  /* lists; the last one is its last unit's */
+    uint32_t n, counted;                  /* candidates; those before `counted` are */
+    uint32_t *count, *free;               /* [n] as in the core */
+    const uint32_t *slot;                 /* [n] interval * units + unit */
+};
+
+/* A count that the host may want. */
+struct found {
+    uint32_t id, place, count;
+};
+
+/* Counts below `least` are of no use to the host. With `all` it wants all others, else
+   those that changed. */
+struct report_view {
+    uint32_t least, all;
+    uint32_t *n;   /* how many were written */
+    found *to;     /* of the host */
+    uint32_t room;
+};
+
+struct window_view {
+    ring_view ring;
+    uint32_t open;  /* the first event that events to come may follow */
+    end_list *list;
+    const kept_view *kept;
+    report_view report;
+};
+
+/* ---- events that come ---- */
+
+/* An event that came. */
+struct came {
+    uint32_t unit, start, place;  /* place: in the list of its unit */
+};
+
+/* The events that it is the first of its unit to follow are those from `fresh` on. */
+struct came_span {
+    followed reach;
+    uint32_t fresh;
+};
+
+/* Where the list of a unit begins and ends with an update. */
+struct unit_span {
+    uint32_t head, front, fresh, tail;
+};
+
+struct append_job {
+    ring_view ring;
+    end_list *list;
+    uint32_t since, n;         /* the first event, and how many */
+    const came *event;         /* [n] of the host */
+    const came_span *span;     /* [intervals][n] */
+    const unit_span *unit;     /* [units] */
+};
+
+/* A warp takes an event or a unit. Rows of new events are emptied: what occurs in their
+   windows is written by fill_rows(). */
+__global__ void append_events(SYN_GPU_JOB append_job job)
+{
+    const uint32_t lane = threadIdx.x % WARP, warps = gridDim.x * blockDim.x / WARP;
+    const ring_view &ring = job.ring;
+    const uint32_t stride = ring.intervals * ring.units;
+    uint32_t first = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+    for (uint32_t i = first; i < job.n; i += warps) {
+        uint32_t event = job.since + i, at = event & ring.mask;
+        uint32_t *row = (uint32_t *) (ring.next + (size_t) at * stride);
+        for (uint32_t w = lane; w < stride / 2; w += WARP)
+            row[w] = 0;
+        for (uint32_t k = lane; k < ring.intervals; k += WARP)
+            ring.follows[(size_t) k * (ring.mask + 1) + at] =
+                job.span[(size_t) k * job.n + i].reach;
+        if (lane == 0) {
+            came own = job.event[i];
+            job.list[own.unit].at(own.place) = {event, own.start};
+        }
+    }
+    for (uint32_t u = first * WARP + lane; u < ring.units; u += warps * WARP) {
+        unit_span own = job.unit[u];
+        end_list *list = &job.list[u];
+        list->head = own.head;
+        list->front = own.front;
+        list->fresh = own.fresh;
+        list->tail = own.tail;
+    }
+}
+
+/* A warp takes a new event and an interval: it is what occurs first in the windows of the
+   events that it follows and no earlier event of its unit does. */
+__global__ void fill_rows(SYN_GPU_JOB append_job job)
+{
+    const uint32_t lane = threadIdx.x % WARP, warps = gridDim.x * blockDim.x / WARP;
+    const ring_view &ring = job.ring;
+    const uint32_t stride = ring.intervals * ring.units;
+    uint32_t first = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+    for (uint32_t i = first; i < job.n * ring.intervals; i += warps) {
+        came_span own = job.span[i];
+        uint32_t k = i / job.n, event = job.since + i % job.n;
+        uint32_t column = k * ring.units + job.event[i % job.n].unit;
+        for (uint32_t e = own.fresh + lane; e < own.reach.until; e += WARP)
+            ring.next[(size_t) (e & ring.mask) * stride + column] =
+                (uint16_t) (event - e);
+    }
+}
+
+/* ---- tables that change when the host keeps other episodes ---- */
 
 /* `width` candidates of each of `n` episodes move from place `from` to place `to`. */
 struct candidate_move {
@@ -54,11 +196,9 @@ __global__ void copy_all(const words_copy *copies, uint32_t n)
     const words_copy own = copies[i];
     for (uint32_t w = threadIdx.x % WARP; w < own.n; w += WORDS_AT_ONCE * WARP) {
         uint32_t word[WORDS_AT_ONCE];
-#pragma unroll
-        for (uint32_t a = 0; a < WORDS_AT_ONCE; a++)
+        SYN_UNROLL(a, WORDS_AT_ONCE)
             word[a] = w + a * WARP < own.n ? own.from[w + a * WARP] : 0;
-#pragma unroll
-        for (uint32_t a = 0; a < WORDS_AT_ONCE; a++)
+        SYN_UNROLL(a, WORDS_AT_ONCE)
             if (w + a * WARP < own.n)
                 own.to[w + a * WARP] = word[a];
     }
@@ -145,7 +285,4 @@ __global__ void renumber_all(SYN_GPU_JOB renumber_job job)
     }
 }
 
-}  // namespace live
-}  // namespace gpu
-
-#endif
+}  // namespace gpu::live

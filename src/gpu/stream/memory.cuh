@@ -1,20 +1,15 @@
 /* The memory of one stream: many small blocks of a device that come and go, and
    page-locked memory through which the host hands things on. All of it counts within the
    stream's limit. */
-#ifndef SYN_GPU_STREAM_MEMORY_CUH
-#define SYN_GPU_STREAM_MEMORY_CUH
+#pragma once
 
-#include "gpu/base/device.cuh"
-#include "gpu/base/outcome.cuh"
+#include "gpu/base/launch.cuh"
 
 extern "C" {
 #include "core/base/budget.h"
 }
 
-#include <vector>
-
-namespace gpu {
-namespace live {
+namespace gpu::live {
 
 /* Memory of a device or of the host that is counted. */
 class counted_block {
@@ -104,30 +99,30 @@ class pool {
     }
 
 public:
-    /* At least so many bytes. What they hold is anything. */
-    void *take(syn_budget *budget, size_t bytes)
+    /* Room for n things, or more. What it holds is anything. */
+    template <class T> T *take(syn_budget *budget, size_t n)
     {
-        int c = class_of(bytes);
+        int c = class_of(n * sizeof(T));
         size_t room = (size_t) 1 << c;
         if (!idle_[c].empty()) {
             void *out = idle_[c].back();
             idle_[c].pop_back();
-            return out;
+            return (T *) out;
         }
         if (left_ < room)
             add_chunk(budget, room);
         void *out = next_;
         next_ += room;
         left_ -= room;
-        return out;
+        return (T *) out;
     }
 
-    /* Gives back what was taken for so many bytes. Others get it only after settle(), to
+    /* Gives back what was taken for n things. Others get it only after settle(), to
        be called when all work that uses it has been queued. */
-    void give(void *data, size_t bytes)
+    template <class T> void give(T *data, size_t n)
     {
         if (data)
-            limbo_.push_back({data, class_of(bytes)});
+            limbo_.push_back({data, class_of(n * sizeof(T))});
     }
 
     void settle()
@@ -152,7 +147,7 @@ public:
         size_t room = std::max(n + n / 2, (size_t) 256);
         counted_block grown(memory::device);
         grown.make(budget, room * sizeof(T));
-        check(cudaMemsetAsync(grown.as<T>(), 0, room * sizeof(T), stream));
+        fill(grown.as<T>(), 0, room, stream);
         if (room_ > 0)
             check(cudaMemcpyAsync(grown.as<T>(), get(), room_ * sizeof(T),
                                   cudaMemcpyDeviceToDevice, stream));
@@ -181,16 +176,20 @@ public:
 
     template <class T> static size_t bytes_of(size_t n) { return whole(n * sizeof(T)); }
 
-    /* Room for n things; holds() must have said that there is. */
+    /* Room for n things, or a copy of some; holds() must have said that there is. */
     template <class T> T *put(size_t n)
     {
         T *out = (T *) (block_.as<char>() + used_);
         used_ += bytes_of<T>(n);
         return out;
     }
+
+    template <class T> T *put(const std::vector<T> &from)
+    {
+        T *out = put<T>(from.size());
+        std::copy(from.begin(), from.end(), out);
+        return out;
+    }
 };
 
-}  // namespace live
-}  // namespace gpu
-
-#endif
+}  // namespace gpu::live

@@ -1,13 +1,9 @@
 /* The lists of partial occurrences: how they begin, what each grows by, and how they are
-   counted. How what is found gets into the next list: occurrence_compaction.cuh. */
-#ifndef SYN_GPU_PUBLISHED_OCCURRENCE_LISTS_CUH
-#define SYN_GPU_PUBLISHED_OCCURRENCE_LISTS_CUH
+   counted. How what is found gets into the next list is below. */
+#pragma once
 
-#include <cstdint>
-
-#include "core/base/seek.h"
-#include "gpu/episodes/types.cuh"
-#include "gpu/published/strategy.cuh"
+#include "gpu/base/warp.cuh"
+#include "gpu/published/machine.cuh"
 
 namespace gpu {
 
@@ -147,14 +143,6 @@ struct take_job {
     const volatile uint32_t *stop;
 };
 
-__device__ inline uint32_t first_key_from(const unsigned long long *key, uint32_t n,
-                                          unsigned long long wanted)
-{
-    uint32_t begin = 0;
-    SYN_SEEK(uint32_t, at, begin, n, key[at] < wanted);
-    return begin;
-}
-
 /* A warp per candidate takes, by end, what starts after the last one taken has ended:
    the largest set. The lanes hold neighbours, and go on to the first that is free at
    once. */
@@ -165,22 +153,25 @@ __global__ void take_disjoint(SYN_GPU_JOB take_job job)
     uint32_t lane = threadIdx.x % WARP;
     if (candidate >= job.candidates)
         return;
-    unsigned long long wanted = candidate + (lane > 0);
-    uint32_t bound = first_key_from(job.list.key, job.n, wanted << job.shift);
-    uint32_t begin = __shfl_sync(ALL, bound, 0), end = __shfl_sync(ALL, bound, 1);
+    unsigned long long wanted = (unsigned long long) (candidate + (lane > 0))
+                                << job.shift;
+    uint32_t bound = 0;
+    SYN_SEEK(uint32_t, at, bound, job.n, job.list.key[at] < wanted);
+    uint32_t begin = __shfl_sync(WHOLE_WARP, bound, 0),
+             end = __shfl_sync(WHOLE_WARP, bound, 1);
     unsigned long long base = (unsigned long long) candidate << job.shift;
     uint32_t free_from = 0, taken = 0;
     for (uint32_t i = begin; i < end; i += WARP) {
-        if (i > begin && (i - begin) % PATIENCE == 0 && __any_sync(ALL, *job.stop))
+        if (i > begin && (i - begin) % PATIENCE == 0 && __any_sync(WHOLE_WARP, *job.stop))
             break;
         bool mine = i + lane < end;
         uint32_t start = mine ? job.list.other[i + lane] : 0;
         uint32_t last = mine ? job.by_unit[job.list.key[i + lane] - base] : 0;
         for (;;) {
-            uint32_t free = __ballot_sync(ALL, mine && start >= free_from);
+            uint32_t free = __ballot_sync(WHOLE_WARP, mine && start >= free_from);
             if (free == 0)
                 break;
-            free_from = __shfl_sync(ALL, last, __ffs(free) - 1) + 1;
+            free_from = __shfl_sync(WHOLE_WARP, last, __ffs(free) - 1) + 1;
             taken++;
         }
     }
@@ -188,6 +179,156 @@ __global__ void take_disjoint(SYN_GPU_JOB take_job job)
         job.count[candidate] = taken;
 }
 
-}  // namespace gpu
+/* ---- compaction ---- */
 
-#endif
+/* How what the threads of a step have found gets into the next list, without gaps. */
+
+/* What partial occurrence i has become, from place `at` on. */
+__device__ inline void write_longer(const step_job &job, uint32_t i,
+                                    const found_rows &found, partial_list to,
+                                    unsigned long long at)
+{
+    uint32_t other = job.from.other[i];
+    for (uint32_t j = 0; j < found.n; j++) {
+        to.key[at + j] = found.candidate | (found.begin + j);
+        to.other[at + j] = other;
+    }
+}
+
+/* ---- counters: places are given in the order in which threads ask, which is any ---- */
+
+/* "one-counter": every thread adds to the list's one counter. */
+__global__ void extend_by_counter(SYN_GPU_JOB step_job job, partial_list to,
+                                  unsigned long long room, unsigned long long *length)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= job.n)
+        return;
+    found_rows found = find_successors(job, i);
+    if (found.n == 0)
+        return;
+    unsigned long long at = atomicAdd(length, (unsigned long long) found.n);
+    if (at + found.n <= room)
+        write_longer(job, i, found, to, at);
+}
+
+/* "block-counters", the published AtomicCompact: threads add to a counter of their block,
+   in shared memory, and the block once to the list's. */
+__global__ void extend_by_blocks(SYN_GPU_JOB step_job job, partial_list to,
+                                 unsigned long long room, unsigned long long *length)
+{
+    __shared__ unsigned long long in_block, base;
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x == 0)
+        in_block = 0;
+    __syncthreads();
+    found_rows found = {};
+    unsigned long long at = 0;
+    if (i < job.n)
+        found = find_successors(job, i);
+    if (found.n > 0)
+        at = atomicAdd(&in_block, (unsigned long long) found.n);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        base = in_block > 0 ? atomicAdd(length, in_block) : 0;
+    __syncthreads();
+    if (found.n > 0 && base + at + found.n <= room)
+        write_longer(job, i, found, to, base + at);
+}
+
+/* ---- "sparse-scan": a prefix sum over an array with gaps ---- */
+
+struct is_filled {
+    __host__ __device__ uint32_t operator()(uint32_t place) const
+    {
+        return place != EMPTY;
+    }
+};
+
+/* Each thread writes what it finds to its own `width` places, as far as they go. One more
+   place, after all others, is empty. */
+__global__ void extend_sparse(SYN_GPU_JOB step_job job, uint32_t width, uint32_t *sparse,
+                              uint32_t *most)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == job.n)
+        sparse[(size_t) i * width] = EMPTY;
+    if (i >= job.n)
+        return;
+    found_rows found = find_successors(job, i);
+    if (found.n > width)
+        atomicMax(most, found.n);
+    for (uint32_t j = 0; j < width; j++)
+        sparse[(size_t) i * width + j] = j < found.n ? found.begin + j : EMPTY;
+}
+
+/* A thread per place: those that are filled are moved together. */
+__global__ void pack_sparse(SYN_GPU_JOB step_job job, uint32_t width,
+                            const uint32_t *offset, const uint32_t *sparse,
+                            partial_list to)
+{
+    uint32_t place = blockIdx.x * blockDim.x + threadIdx.x, i = place / width;
+    if (i >= job.n || sparse[place] == EMPTY)
+        return;
+    unsigned long long candidate = job.from.key[i] >> job.shift << job.shift;
+    to.key[offset[place]] = candidate | sparse[place];
+    to.other[offset[place]] = job.from.other[i];
+}
+
+/* ---- "count-scan-write": every thread searches twice; "in-order", ours: what the one
+   search has found is remembered ---- */
+
+/* How many rows each finds and, in order, where these begin; else `begin` is null. */
+__global__ void find_longer(SYN_GPU_JOB step_job job, uint32_t *count, uint32_t *begin)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == job.n)
+        count[i] = 0;
+    if (i >= job.n)
+        return;
+    found_rows found = job.back ? find_predecessors(job, i) : find_successors(job, i);
+    count[i] = found.n;
+    if (begin)
+        begin[i] = found.begin;
+}
+
+__global__ void write_found(SYN_GPU_JOB step_job job, const uint32_t *offset,
+                            const uint32_t *begin, partial_list to)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= job.n || (begin && offset[i] == offset[i + 1]))
+        return;
+    found_rows found;
+    if (begin) {
+        unsigned long long candidate = job.from.key[i] >> job.shift << job.shift;
+        found = {candidate, begin[i], offset[i + 1] - offset[i]};
+    } else {
+        found = find_successors(job, i);
+    }
+    write_longer(job, i, found, to, offset[i]);
+}
+
+/* ---- thinning ---- */
+
+/* The key and the start of an occurrence that was tracked back: the same as if it had
+   been tracked from its first event. */
+struct key_by_end {
+    partial_list list;
+    uint32_t shift;
+    __host__ __device__ unsigned long long operator()(uint32_t i) const
+    {
+        return (list.key[i] >> shift << shift) | list.other[i];
+    }
+};
+
+struct start_of {
+    partial_list list;
+    const uint32_t *start;  /* of a row */
+    uint32_t shift;
+    __host__ __device__ uint32_t operator()(uint32_t i) const
+    {
+        return start[list.key[i] & ((1ull << shift) - 1)];
+    }
+};
+
+}  // namespace gpu

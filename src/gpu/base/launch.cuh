@@ -1,0 +1,151 @@
+/* What the host does with a stream of a device: it starts kernels, and sends them
+   what they need. */
+#pragma once
+
+#include "gpu/base/device.cuh"
+#include "gpu/base/outcome.cuh"
+
+#include <map>
+#include <type_traits>
+#include <vector>
+
+namespace gpu {
+
+/* Blocks of a launch, their threads, and the bytes of dynamic shared memory of each. */
+struct grid {
+    dim3 blocks, threads;
+    size_t shared = 0;
+};
+
+/* A thread for each of n things. */
+inline grid over(size_t n, unsigned threads)
+{
+    return {blocks_for(n, threads), threads};
+}
+
+template <class KERNEL, class... ARGUMENTS>
+void launch(KERNEL kernel, const grid &g, cudaStream_t stream, const ARGUMENTS &...with)
+{
+    kernel<<<g.blocks, g.threads, g.shared, stream>>>(with...);
+    check(cudaGetLastError());
+}
+
+template <class T> void download(T *to, const T *from, size_t n, cudaStream_t stream)
+{
+    check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, stream));
+}
+
+/* Fills n elements with a byte. */
+template <class T> void fill(T *to, int byte, size_t n, cudaStream_t stream)
+{
+    check(cudaMemsetAsync(to, byte, n * sizeof(T), stream));
+}
+
+template <class T> void send(T *to, const T *from, size_t n, cudaStream_t stream)
+{
+    check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyHostToDevice, stream));
+}
+
+inline void wait_for(cudaStream_t stream)
+{
+    check(cudaStreamSynchronize(stream));
+}
+
+inline int attribute_of(int device, cudaDeviceAttr attribute)
+{
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, attribute, device));
+    return value;
+}
+
+inline int processors_of(int device)
+{
+    return attribute_of(device, cudaDevAttrMultiProcessorCount);
+}
+
+/* Bytes that may be held on the current device, by its number, which may be named more
+   than once among n devices. */
+inline double bytes_for(int device, const int *devices, int n, size_t limit)
+{
+    auto times = std::count(devices, devices + n, device);
+    return std::min(0.85 * (double) free_memory(), (double) limit) / (double) times;
+}
+
+/* Runs a function of CUB, as run(memory, bytes): the first call asks how many bytes of
+   scratch memory the second one needs. */
+template <class F> void with_scratch(array<unsigned char> *scratch, F run)
+{
+    size_t bytes = 0;
+    check(run(nullptr, bytes));
+    scratch->ensure(bytes);
+    check(run(scratch->get(), bytes));
+}
+
+/* Arrays of a device that belong to pointers, such as those of a job for a kernel. A
+   pointer stays where it is as long as its array lives. */
+class arrays {
+    std::map<const void *, array<unsigned char>> of_;
+public:
+    /* Bytes for a pointer, by its address. What was there is lost where there were
+       fewer. */
+    void *take(const void *pointer, size_t bytes)
+    {
+        array<unsigned char> &own = of_[pointer];
+        own.ensure(bytes);
+        return own.get();
+    }
+
+    /* Room for n elements, and for none still a valid pointer. */
+    template <class T> void ensure(T **pointer, size_t n)
+    {
+        *pointer = (T *) take(pointer, std::max<size_t>(n, 1) * sizeof(T));
+    }
+
+    template <class T>
+    void upload(const T **pointer, const T *from, size_t n, cudaStream_t stream)
+    {
+        ensure(pointer, n);
+        send((T *) *pointer, from, n, stream);
+    }
+
+    template <class T>
+    void upload(const T **pointer, const std::vector<T> &from, cudaStream_t stream)
+    {
+        upload(pointer, from.data(), from.size(), stream);
+    }
+
+    template <class T> void drop(T **pointer)
+    {
+        of_.erase(pointer);
+        *pointer = nullptr;
+    }
+
+    size_t bytes() const
+    {
+        size_t sum = 0;
+        for (const auto &own : of_)
+            sum += own.second.bytes();
+        return sum;
+    }
+};
+
+/* Calls run(number) with the first of some numbers that is no less than `wanted`, as a
+   type; the last stands for all that are larger. */
+template <int FIRST, int... LARGER, class F> void with_number(size_t wanted, F run)
+{
+    if constexpr (sizeof...(LARGER) > 0)
+        if (wanted > FIRST)
+            return with_number<LARGER...>(wanted, run);
+    run(std::integral_constant<int, FIRST>());
+}
+
+/* The same as outcome_of() for a function that C calls: `reason` has SYN_GPU_TEXT
+   bytes. */
+template <class F> syn_status status_of(char *reason, F run)
+{
+    outcome end = outcome_of(run);
+    std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
+    return end.status;
+}
+
+}  // namespace gpu

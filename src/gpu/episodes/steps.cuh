@@ -1,0 +1,286 @@
+/* The steps of the search that do not depend on the type of what a table holds, and the
+   levels of the result. */
+#pragma once
+
+#include "gpu/episodes/memory.cuh"
+
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+
+namespace gpu {
+
+/* ---- the result, in host memory ---- */
+
+/* Fresh memory is paid for page by page when results are copied into it: for large arrays
+   in large pages, where the system has them. */
+inline void *allocate_array(size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    constexpr size_t page = (size_t) 1 << 21;
+    if (bytes >= page) {
+        void *array = std::aligned_alloc(page, (bytes + page - 1) / page * page);
+        if (array)
+            madvise(array, bytes, MADV_HUGEPAGE);
+        return array;
+    }
+#endif
+    return std::malloc(bytes);
+}
+
+/* The new level is part of `episodes` before it can fail, and so freed with them. */
+inline syn_episode_level *append_level(syn_episodes *episodes, size_t n)
+{
+    size_t bytes = (episodes->n_levels + 1) * sizeof *episodes->level;
+    void *level = std::realloc(episodes->level, bytes);
+    if (!level)
+        throw refusal(SYN_NO_MEMORY, "the episodes do not fit in host memory");
+    episodes->level = (syn_episode_level *) level;
+    syn_episode_level *last = &episodes->level[episodes->n_levels++];
+    std::memset(last, 0, sizeof *last);
+    last->n = n;
+    uint32_t **all[] = {&last->parent, &last->suffix, &last->unit, &last->interval,
+                        &last->count, &last->child};
+    for (uint32_t **one : all)
+        *one = (uint32_t *) allocate_array((n + 1) * sizeof(uint32_t));
+    for (uint32_t **one : all)
+        if (!*one)
+            throw refusal(SYN_NO_MEMORY, "the episodes do not fit in host memory");
+    if (n == 0)
+        last->child[0] = 0;
+    return last;
+}
+
+/* The nodes of the last level have no children. It is empty when nothing of that size is
+   frequent: then it only says so, and goes. */
+inline void end_levels(syn_episodes *episodes)
+{
+    syn_episode_level *last = &episodes->level[episodes->n_levels - 1];
+    std::memset(last->child, 0, (last->n + 1) * sizeof(uint32_t));
+    if (last->n > 0 || last->candidates > 0)
+        return;
+    void *all[] = {last->parent, last->suffix, last->unit, last->interval, last->count,
+                   last->child};
+    for (void *one : all)
+        std::free(one);
+    episodes->n_levels--;
+}
+
+/* ---- steps ---- */
+
+/* The steps of the search that are the same for all types of tables. */
+class mining : public mining_memory {
+protected:
+    /* ---- waiting ---- */
+
+    /* Stops this device when the user wants it, or another member has failed. A `total`
+       of 0: nobody knows how much there is to do. */
+    void poll(size_t size, double done, double total)
+    {
+        polled_ = seconds_now();
+        if (!team_->broken()) {
+            char stage[32];
+            std::snprintf(stage, sizeof stage, "size %zu", size);
+            if (syn_poll(watch_, stage, done, total) == SYN_OK)
+                return;
+        }
+        static const uint32_t yes = 1;
+        cudaMemcpyAsync(stop_, &yes, sizeof yes, cudaMemcpyHostToDevice, copies_);
+        cudaStreamSynchronize(copies_);
+        cudaStreamSynchronize(stream_);
+        if (team_->broken())
+            throw abandoned{};
+        throw refusal(SYN_INTERRUPTED, "%s", "");
+    }
+
+    /* Copies the header of `size` as the kernels so far leave it, for wait(). */
+    void fetch_header(size_t size)
+    {
+        download(seen_.get() + size % HEADERS, head(size), 1, stream_);
+        check(cudaEventRecord(counted_, stream_));
+    }
+
+    /* Whether the header of `size` is here: it comes when the level above it is made, or
+       counted. */
+    bool has_come(size_t size)
+    {
+        if (made_ahead(size + 1) && *progress() > size)
+            return true;
+        cudaError_t state = made_ahead(size + 1) ? cudaStreamQuery(stream_)
+                                                : cudaEventQuery(counted_);
+        if (state == cudaErrorNotReady) {
+            cudaGetLastError();
+            return false;
+        }
+        check(state);
+        return !made_ahead(size + 1) || *progress() > size;
+    }
+
+    /* Waits until the header of `size` is here. */
+    void wait(size_t size, double done, double total)
+    {
+        while (!has_come(size))
+            if (seconds_now() - polled_ > 0.05)
+                poll(size + 1, done, total);
+        std::atomic_thread_fence(std::memory_order_acquire);
+    }
+
+    /* ---- what is frequent ---- */
+
+    /* Gets what the others found in a level that is dealt out. The total. */
+    uint32_t exchange(size_t size, uint32_t found)
+    {
+        if (!dealt_before(size))
+            return found;
+        const level_view &here = view(size - 1);
+        team_->show[size % 2][me_] = {found_[size % 2].get(), counts(size).get(), found};
+        meet(size);
+        uint64_t total = 0;
+        merge_job job = {here, (uint32_t) (here.n * columns_.n), team_->size(), {}};
+        for (unsigned d = 0; d < team_->size(); d++) {
+            const team::findings &theirs = team_->show[size % 2][d];
+            total += theirs.found;
+            if (d == me_)
+                job.words[d] = theirs.words;
+            if (d == me_ || theirs.found == 0)
+                continue;
+            auto get = [&](array<uint32_t> &to, const uint32_t *from, size_t n) {
+                to.ensure(n);
+                check(cudaMemcpyPeerAsync(to.get(), team_->device[me_], from,
+                                          team_->device[d], n * sizeof(uint32_t),
+                                          stream_));
+            };
+            get(others_found_[d], theirs.words, shared_words(size));
+            get(others_counts_[d], theirs.counts, theirs.found);
+            job.words[d] = others_found_[d].get();
+        }
+        if (total > UINT32_MAX / 2)
+            throw refusal(SYN_TOO_LARGE, "more than %u episodes of size %zu are frequent",
+                          UINT32_MAX / 2, size);
+        by_width([&](auto width) {
+            launch(merge_items<decltype(width)::value>, over(job.items, 256), stream_,
+                   job);
+        });
+        return (uint32_t) total;
+    }
+
+    /* To number the children of all items, and with them the nodes of `size`: none
+       where more was found than there is room for, unless the host is `sure` that there
+       is. */
+    number_job number_job_of(size_t size, bool sure)
+    {
+        auto room = [&](size_t n) { return sure ? SIZE_MAX : n; };
+        return {view(size - 1), view(size), columns_.n,
+                (uint32_t) std::min<size_t>(room(counts(size).room()), UINT32_MAX),
+                room(list(size - 1).room()), room(list(size).room()), tiles_.get(),
+                ++runs_ % MOST_RUNS, head(size - 1), head(size)};
+    }
+
+    void number(size_t size)
+    {
+        number_job job = number_job_of(size, true);
+        size_t tiles = (size_t) view(size - 1).room * columns_.n / NUMBER_TILE + 1;
+        unsigned blocks = (unsigned) std::min<size_t>(tiles, processors_);
+        launch(number_children, {blocks, NUMBER_WARPS * WARP}, stream_, job);
+    }
+
+    /* To make the nodes of `size` out of what counting kept. */
+    fill_job fill_job_of(size_t size)
+    {
+        fill_job job = {view(size - 2), view(size - 1), view(size),
+                        columns_,       events_.unit,   {},
+                        share(size),    head(size)};
+        for (unsigned d = 0; d < team_->size(); d++)
+            job.counts[d] = d == me_ ? counts(size).get() : others_counts_[d].get();
+        return job;
+    }
+
+    void make_nodes(size_t size)
+    {
+        fill_job job = fill_job_of(size);
+        unsigned blocks = (unsigned) processors_ * 8;
+        by_width([&](auto width) {
+            launch(fill_level<decltype(width)::value>, {blocks, FILL_WARPS * WARP},
+                   stream_, job);
+        });
+        check(cudaEventRecord(filled_, stream_));
+    }
+
+    /* ---- results ---- */
+
+    /* Copies n words to pageable memory through the page-locked block. */
+    void copy(const uint32_t *from, size_t n, uint32_t *to)
+    {
+        for (size_t i = 0; i < n; i += STAGING) {
+            size_t words = std::min(n - i, STAGING);
+            download(staging_.get(), from + i, words, copies_);
+            wait_for(copies_);
+            std::memcpy(to + i, staging_.get(), words * sizeof(uint32_t));
+        }
+    }
+
+    /* Brings the nodes of `size` and their parents' children to the host, once. */
+    void collect(size_t size)
+    {
+        if (!out_ || size <= collected_)
+            return;
+        collected_ = size;
+        const level_view &from = view(size), &parents = view(size - 1);
+        syn_episode_level *to = &out_->level[size - 1];
+        size_t n = from.n;
+        size_t children = (size_t) parents.n + 1;
+        uint32_t *to_host[] = {to->parent, to->suffix, to->unit, to->interval, to->count};
+        auto take = [&](const uint32_t *here) {  /* all of it, side by side */
+            for (size_t i = 0; i < 5; i++)
+                std::memcpy(to_host[i], here + i * n, n * sizeof(uint32_t));
+            std::memcpy(to[-1].child, here + 5 * n, children * sizeof(uint32_t));
+        };
+        if (made_ahead(size) && next_spot_ <= AHEAD_WORDS)
+            return take(arrived_.get() + spot_);
+        check(cudaStreamWaitEvent(copies_, filled_, 0));
+        if (5 * n + children <= STAGING) {
+            uint32_t *staged = staging_.get();
+            size_t words = n * sizeof(uint32_t), apart = from.room * sizeof(uint32_t);
+            check(cudaMemcpy2DAsync(staged, words, from.parent, apart, words, 5,
+                                    cudaMemcpyDeviceToHost, copies_));
+            download(staged + 5 * n, parents.child, children, copies_);
+            wait_for(copies_);
+            take(staged);
+        } else {
+            for (size_t i = 0; i < 5; i++)
+                copy(from.parent + i * from.room, n, to_host[i]);
+            copy(parents.child, children, to[-1].child);
+        }
+    }
+
+    /* Opens the level of the result; its nodes come with collect(). */
+    void report(size_t size, size_t found, uint64_t candidates)
+    {
+        results_ += found * 6 * sizeof(uint32_t);
+        size_t taken = memory() - list_memory() + results_;
+        if (taken > options_->max_memory)
+            throw refusal(SYN_OVER_BUDGET,
+                          "the episodes of up to size %zu take %.3g MB, and "
+                          "`max_memory` is %.3g MB",
+                          size, 1e-6 * taken, 1e-6 * (double) options_->max_memory);
+        if (!out_)
+            return;
+        append_level(out_, found)->candidates = candidates;
+        syn_episode_level *parents = &out_->level[size - 2];
+        if (found == 0)
+            std::memset(parents->child, 0, (parents->n + 1) * sizeof(uint32_t));
+    }
+
+public:
+    using mining_memory::mining_memory;
+
+    void meet(size_t size)
+    {
+        team_->meet([&] {
+            if (seconds_now() - polled_ > 0.05)
+                poll(size, 0, 0);
+        });
+    }
+};
+
+}  // namespace gpu
