@@ -35,10 +35,9 @@ static void release(void *held)
 static syn_status open_gpus(void *self, const syn_pair_source *of, syn_peak_source *out)
 {
     place *p = self;
-    syn_status status = syn_gpu_peaks_open(of, p->devices, p->n, &p->peaks, p->reason);
-    if (status == SYN_OK)
-        *out = syn_gpu_peaks_functions(p->peaks);
-    return status;
+    SYN_TRY(syn_gpu_peaks_open(of, p->devices, p->n, &p->peaks, p->reason));
+    *out = syn_gpu_peaks_functions(p->peaks);
+    return SYN_OK;
 }
 
 static syn_assembly_search_options read_options(SEXP options)
@@ -115,8 +114,7 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
     const syn_watch *watch = glue_watch(own, "Finding assemblies");
     syn_spikes spikes;
     syn_status status = glue_spikes(&spikes, trains, 1, watch);
-    if (status == SYN_OK)
-        status = syn_assembly_search_run(&w->search, &spikes, &o, &w->budget, watch);
+    SYN_NEXT(status, syn_assembly_search_run(&w->search, &spikes, &o, &w->budget, watch));
     SEXP groups = R_NilValue;
     if (status == SYN_OK)
         groups = groups_for_r(&w->search, &status);

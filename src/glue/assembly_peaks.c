@@ -55,10 +55,9 @@ static syn_status get_ready(work *w, const syn_spikes *spikes, SEXP options,
     syn_status status =
         syn_segments_make(&w->segments, spikes, segment, syn_lagged_reach(&l, bin), key,
                           threads, &w->budget, watch);
-    if (status == SYN_OK)
-        status = syn_binned_make(&w->binned, &w->segments.trains, bin, &w->budget);
-    if (status == SYN_OK)
-        status = syn_lagged_make(&w->pairs, &l, bin, spikes->units, threads, &w->budget);
+    SYN_NEXT(status, syn_binned_make(&w->binned, &w->segments.trains, bin, &w->budget));
+    SYN_NEXT(status,
+             syn_lagged_make(&w->pairs, &l, bin, spikes->units, threads, &w->budget));
     if (status != SYN_OK)
         return status;
     syn_segments_recorded(&w->segments);
@@ -72,10 +71,9 @@ static syn_status open_source(work *w, SEXP options, syn_peak_source *out)
     *out = syn_pair_source_functions(&w->source);
     if (n == 0)
         return SYN_OK;
-    syn_status status = syn_gpu_peaks_open(&w->source, gpus, n, &w->gpu, w->reason);
-    if (status == SYN_OK)
-        *out = syn_gpu_peaks_functions(w->gpu);
-    return status;
+    SYN_TRY(syn_gpu_peaks_open(&w->source, gpus, n, &w->gpu, w->reason));
+    *out = syn_gpu_peaks_functions(w->gpu);
+    return SYN_OK;
 }
 
 static syn_status find(work *w, syn_peak_source source, uint64_t from,
@@ -84,9 +82,7 @@ static syn_status find(work *w, syn_peak_source source, uint64_t from,
     syn_status status = source.recording(source.self, &w->recorded, watch);
     if (status != SYN_OK || w->n == 0)
         return status;
-    w->list = syn_budget_zeros(&w->budget, w->n, sizeof *w->list);
-    if (!w->list)
-        return syn_budget_refusal(&w->budget);
+    SYN_TAKE_ZEROS(&w->budget, w->list, w->n);
     for (uint32_t i = 0, made; status == SYN_OK && i < w->n; i += made)
         status = source.surrogates(source.self, from + i, w->n - i, w->list + i, &made,
                                    watch);
@@ -126,13 +122,10 @@ SEXP r_assembly_peaks(glue_owner *own, SEXP trains, SEXP options)
     const syn_watch *watch = glue_watch(own, "Looking at pairs");
     syn_spikes spikes;
     syn_status status = glue_spikes(&spikes, trains, 1, watch);
-    if (status == SYN_OK)
-        status = get_ready(w, &spikes, options, watch);
+    SYN_NEXT(status, get_ready(w, &spikes, options, watch));
     syn_peak_source source;
-    if (status == SYN_OK)
-        status = open_source(w, options, &source);
-    if (status == SYN_OK)
-        status = find(w, source, from, watch);
+    SYN_NEXT(status, open_source(w, options, &source));
+    SYN_NEXT(status, find(w, source, from, watch));
     if (status != SYN_OK && w->gpu)
         strcpy(w->reason, syn_gpu_peaks_reason(w->gpu));
     if (status != SYN_OK)

@@ -67,8 +67,8 @@ SEXP r_lag_histograms(glue_owner *own, SEXP trains, SEXP options)
     double length = units * units * (2.0 * o.lags + 1);
     SEXP out = PROTECT(begin(w, trains, syn_lag_reach(&o), length, 0, watch, &status,
                              &needed));
-    if (status == SYN_OK)
-        status = syn_lag_histograms(&w->recording, &o, INTEGER(out), &w->budget, watch);
+    SYN_NEXT(status,
+             syn_lag_histograms(&w->recording, &o, INTEGER(out), &w->budget, watch));
     UNPROTECT(1);
     return finish(w, out, status, needed);
 }
@@ -86,9 +86,8 @@ SEXP r_tiling_near(glue_owner *own, SEXP trains, SEXP options)
     const syn_watch *watch = glue_watch(own, "Comparing spike trains");
     SEXP out =
         PROTECT(begin(w, trains, reach, units * units, 1, watch, &status, &needed));
-    if (status == SYN_OK)
-        status = syn_tiling_near(&w->recording, reach, threads, INTEGER(out), &w->budget,
-                                 watch);
+    SYN_NEXT(status, syn_tiling_near(&w->recording, reach, threads, INTEGER(out),
+                                     &w->budget, watch));
     UNPROTECT(1);
     return finish(w, out, status, needed);
 }

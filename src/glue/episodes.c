@@ -72,13 +72,12 @@ static syn_status read_events(syn_recording *out, SEXP events, SEXP gpu,
                               const syn_watch *watch)
 {
     syn_spikes spikes;
-    syn_status status = glue_spikes(&spikes, events, options->threads, watch);
-    if (status == SYN_OK)
-        status = syn_recording_read(out, &spikes, options->min_count, reach,
-                                    options->threads, watch);
-    if (status == SYN_OK && !glue_gpu_arranges(gpu))
-        status = syn_recording_arrange(out, watch);
-    return status;
+    SYN_TRY(glue_spikes(&spikes, events, options->threads, watch));
+    SYN_TRY(syn_recording_read(out, &spikes, options->min_count, reach, options->threads,
+                               watch));
+    if (!glue_gpu_arranges(gpu))
+        SYN_TRY(syn_recording_arrange(out, watch));
+    return SYN_OK;
 }
 
 /* The episodes, and what has to be known of all before their table is made. */
@@ -92,8 +91,7 @@ static syn_status mine(mining *m, SEXP gpu, SEXP spelling, uint8_t least,
     /* The GPU's own search does not leave them out on the way. */
     if (status == SYN_OK && gpu != R_NilValue && options->distinct_units)
         status = syn_episodes_distinct(&m->episodes, watch);
-    if (status == SYN_OK)
-        status = glue_rows_find(&m->rows, &m->episodes, spelling, least, watch);
+    SYN_NEXT(status, glue_rows_find(&m->rows, &m->episodes, spelling, least, watch));
     return status;
 }
 
@@ -116,8 +114,7 @@ SEXP r_mine_episodes(glue_owner *own, SEXP events, SEXP bounds, SEXP spelling,
     const syn_watch *watch = glue_watch(own, "Mining episodes");
     syn_status status =
         read_events(&m->recording, events, gpu, &o, reach, watch);
-    if (status == SYN_OK)
-        status = mine(m, gpu, spelling, least, &o, watch);
+    SYN_NEXT(status, mine(m, gpu, spelling, least, &o, watch));
     if (status == SYN_OK) {
         bytes = glue_table_bytes(&m->episodes, &m->rows, least, top);
         status = bytes > (double)o.max_memory ? SYN_OVER_BUDGET : SYN_OK;
@@ -180,9 +177,8 @@ static syn_status find_one(mining *m, const syn_episode *episode,
                            const syn_watch *watch)
 {
     syn_status status = syn_poll(watch, "episodes", (double)i, (double)Rf_xlength(out));
-    if (status == SYN_OK)
-        status = syn_find_occurrences(&m->recording, episode, kind, *left, watch,
-                                      &m->occurrences);
+    SYN_NEXT(status, syn_find_occurrences(&m->recording, episode, kind, *left, watch,
+                                          &m->occurrences));
     if (status == SYN_OK)
         SET_VECTOR_ELT(out, i, occurrence_matrix(m, episode->size));
     *left -= m->occurrences.n;

@@ -100,8 +100,7 @@ SEXP r_batch_check(glue_owner *own, SEXP events, SEXP bounds, SEXP options)
     const syn_watch *watch = glue_watch(own, "Mining episodes");
     syn_status status =
         glue_recording(&c->recording, events, mine.min_count, reach, 1, watch);
-    if (status == SYN_OK)
-        status = syn_mine_episodes(&c->recording, &mine, watch, &c->episodes);
+    SYN_NEXT(status, syn_mine_episodes(&c->recording, &mine, watch, &c->episodes));
     if (status != SYN_OK)
         return glue_status(status, NA_REAL, (double)mine.max_memory);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));

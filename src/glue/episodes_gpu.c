@@ -35,16 +35,13 @@ static syn_status mine_by_strategy(SEXP gpu, const syn_recording *recording,
     syn_counter counter;
     syn_gpu_strategy_options chosen = read_strategy(gpu, options->min_count);
     syn_mine_options mine = *options;
-    syn_status status = syn_gpu_counter_open(recording, options->intervals,
-                                             options->n_intervals, &chosen, &counter,
-                                             report->reason);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_gpu_counter_open(recording, options->intervals, options->n_intervals,
+                                 &chosen, &counter, report->reason));
     mine.engine = SYN_ENGINE_COUNTER;
     mine.counter = &counter;
     mine.threads = 1;
     double begun = syn_seconds();
-    status = syn_mine_episodes(recording, &mine, watch, out);
+    syn_status status = syn_mine_episodes(recording, &mine, watch, out);
     report->seconds = syn_seconds() - begun;
     report->strategies = 1;
     report->devices = chosen.n_devices;
@@ -205,14 +202,12 @@ SEXP r_count_episodes_gpu(glue_owner *own, SEXP events, SEXP bounds, SEXP units,
     counting *c = glue_hold(own, sizeof *c, release);
     const syn_watch *watch = glue_watch(own, "Counting episodes");
     syn_status status = glue_recording(&c->recording, events, 0, reach, 1, watch);
-    if (status == SYN_OK)
-        status = syn_gpu_counter_open(&c->recording, table, n_intervals, &chosen,
-                                      &c->counter, c->report.reason);
+    SYN_NEXT(status, syn_gpu_counter_open(&c->recording, table, n_intervals, &chosen,
+                                          &c->counter, c->report.reason));
     c->open = status == SYN_OK;
     c->report.devices = chosen.n_devices;
-    if (status == SYN_OK)
-        status = count_group(c, &batch, watch, (uint32_t *)INTEGER(count), seconds,
-                             published);
+    SYN_NEXT(status, count_group(c, &batch, watch, (uint32_t *)INTEGER(count), seconds,
+                                 published));
     if (status == SYN_OK)
         SET_VECTOR_ELT(out, 3, glue_gpu_by_size(&c->report, batch.size, batch.size));
     else

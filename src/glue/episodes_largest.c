@@ -39,8 +39,8 @@ SEXP r_largest_start(glue_owner *own, SEXP trains, SEXP surrogates, SEXP bounds,
     syn_spikes spikes;
     syn_status status = glue_surrogate_spikes(&spikes, trains, &o.surrogate, watch);
     SEXP pointer = PROTECT(glue_keep("largest", sizeof(syn_largest *), release));
-    if (status == SYN_OK)
-        status = syn_largest_start(glue_kept(pointer, "largest"), &spikes, &o, watch);
+    SYN_NEXT(status,
+             syn_largest_start(glue_kept(pointer, "largest"), &spikes, &o, watch));
     if (status != SYN_OK)
         glue_let_go(pointer);
     UNPROTECT(1);

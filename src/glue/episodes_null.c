@@ -34,14 +34,10 @@ static syn_status prepare(null_work *w, const syn_surrogate_options *surrogates,
                           const syn_episode *episode, size_t n, int threads,
                           const syn_watch *watch)
 {
-    syn_status status = syn_surrogate_plan_make(&w->plan, &w->trains, surrogates, threads,
-                                                &w->budget, watch);
-    if (status == SYN_OK)
-        status = syn_trie_make(episode, n, &w->trie);
-    if (status == SYN_OK)
-        status = syn_line_layout_make(&w->plan, w->trie.bound, w->trie.bounds,
-                                      &w->layout);
-    return status;
+    SYN_TRY(syn_surrogate_plan_make(&w->plan, &w->trains, surrogates, threads, &w->budget,
+                                    watch));
+    SYN_TRY(syn_trie_make(episode, n, &w->trie));
+    return syn_line_layout_make(&w->plan, w->trie.bound, w->trie.bounds, &w->layout);
 }
 
 /* The counts of episodes (a list of units, low and high as r_count_episodes() takes them)
@@ -79,11 +75,11 @@ SEXP r_episode_null(glue_owner *own, SEXP trains, SEXP surrogates, SEXP episodes
         status = prepare(work, &made, episode, (size_t)n, wanted.threads, watch);
     }
     wanted.max_memory = syn_budget_left(&work->budget);
-    if (status == SYN_OK)
-        status = gpus == 0 ? syn_null_counts(&work->layout, &work->trie, (size_t)n,
-                                             &wanted, watch, to)
-                           : syn_gpu_null_counts(&work->layout, &work->trie, (size_t)n,
-                                                 &wanted, gpu, gpus, watch, to, reason);
+    SYN_NEXT(status, gpus == 0
+                         ? syn_null_counts(&work->layout, &work->trie, (size_t)n, &wanted,
+                                           watch, to)
+                         : syn_gpu_null_counts(&work->layout, &work->trie, (size_t)n,
+                                               &wanted, gpu, gpus, watch, to, reason));
     UNPROTECT(1);
     if (status == SYN_OK)
         return count;

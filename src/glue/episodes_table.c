@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/episodes/order.h"
 #include "glue/episode_names.h"
 #include "glue/require.h"
@@ -15,18 +16,15 @@
 static syn_status find_contained(glue_rows *rows, const syn_episodes *episodes,
                                  const syn_watch *watch)
 {
-    syn_status status = SYN_OK;
-    rows->flag = calloc(episodes->n_levels + 1, sizeof *rows->flag);
-    if (!rows->flag)
-        return SYN_NO_MEMORY;
-    for (size_t k = 0; k < episodes->n_levels && status == SYN_OK; k++) {
+    SYN_NEW_ZEROS(rows->flag, episodes->n_levels + 1);
+    for (size_t k = 0; k < episodes->n_levels; k++) {
         rows->flag[k] = malloc(episodes->level[k].n + 1);
         if (!rows->flag[k])
             return SYN_NO_MEMORY;
         syn_episodes_contained(episodes, k, rows->flag[k]);
-        status = syn_poll(watch, "table", 0, 0);
+        SYN_TRY(syn_poll(watch, "table", 0, 0));
     }
-    return status;
+    return SYN_OK;
 }
 
 void glue_check_spelling(SEXP spelling, int units, R_xlen_t intervals)
@@ -63,21 +61,17 @@ syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spe
 {
     SEXP labels = VECTOR_ELT(spelling, LABEL_RANKS);
     SEXP arrows = VECTOR_ELT(spelling, ARROW_RANKS);
-    syn_status status = glue_rows_order(out, episodes, spelling, least, watch);
-    if (status == SYN_OK)
-        status = syn_number_sequences(episodes, SYN_UNITS, (uint32_t)XLENGTH(labels),
-                                      watch, &out->units);
-    if (status == SYN_OK)
-        status = syn_number_sequences(episodes, SYN_INTERVALS, (uint32_t)XLENGTH(arrows),
-                                      watch, &out->intervals);
-    return status;
+    SYN_TRY(glue_rows_order(out, episodes, spelling, least, watch));
+    SYN_TRY(syn_number_sequences(episodes, SYN_UNITS, (uint32_t)XLENGTH(labels), watch,
+                                 &out->units));
+    return syn_number_sequences(episodes, SYN_INTERVALS, (uint32_t)XLENGTH(arrows), watch,
+                                &out->intervals);
 }
 
 void glue_rows_free(const syn_episodes *episodes, glue_rows *rows)
 {
     for (size_t k = 0; rows->flag && k < episodes->n_levels; k++)
-        free(rows->flag[k]);
-    free(rows->flag);
+        SYN_FREE(rows->flag[k], rows->flag);
     syn_episodes_order_free(episodes, rows->order);
     syn_sequences_free(episodes, &rows->units);
     syn_sequences_free(episodes, &rows->intervals);

@@ -53,8 +53,7 @@ SEXP r_reduce_patterns(glue_owner *own, SEXP events, SEXP patterns, SEXP listed,
     const syn_watch *watch = glue_watch(own, "Reducing patterns");
     size_t memory = glue_option_memory(options);
     syn_status status = glue_find_windows(f, events, INT32_MAX, memory, watch);
-    if (status == SYN_OK)
-        status = syn_reduce_patterns(&c, &o, &f->budget, watch, keep);
+    SYN_NEXT(status, syn_reduce_patterns(&c, &o, &f->budget, watch, keep));
     if (status == SYN_OK)
         return kept(keep, c.list.n);
     return glue_status(status, NA_REAL,

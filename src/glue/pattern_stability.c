@@ -32,9 +32,8 @@ SEXP r_pattern_stability(glue_owner *own, SEXP events, SEXP patterns, SEXP optio
     const syn_watch *watch = glue_watch(own, "Judging patterns");
     size_t memory = glue_option_memory(options);
     syn_status status = glue_find_windows(f, events, INT32_MAX, memory, watch);
-    if (status == SYN_OK)
-        status = syn_pattern_stability(&f->raster, &f->list, &f->windows, &o, &f->budget,
-                                       watch, intensional, extensional);
+    SYN_NEXT(status, syn_pattern_stability(&f->raster, &f->list, &f->windows, &o,
+                                           &f->budget, watch, intensional, extensional));
     UNPROTECT(1);
     if (status == SYN_OK)
         return out;

@@ -161,9 +161,8 @@ static SEXP mine(mining *m, syn_status status, const syn_pattern_options *option
     double begun = syn_seconds();
     syn_pattern_device gpus = {syn_gpu_mine_patterns, &m->gpu};
     const syn_pattern_device *device = m->gpu.n_devices > 0 ? &gpus : NULL;
-    if (status == SYN_OK)
-        status = syn_mine_patterns(&m->raster, options, device, &m->budget, watch,
-                                   &m->patterns);
+    SYN_NEXT(status, syn_mine_patterns(&m->raster, options, device, &m->budget, watch,
+                                       &m->patterns));
     double elapsed = syn_seconds() - begun;
     syn_raster_free(&m->raster);
     if (status != SYN_OK)
@@ -197,8 +196,7 @@ SEXP r_pattern_shares(glue_owner *own, SEXP events, SEXP window, SEXP min_count)
     uint32_t least = (uint32_t)within(Rf_asReal(min_count), 1, INT32_MAX, "min_count");
     const syn_watch *watch = glue_watch(own, "Cutting the search");
     syn_status status = glue_raster(&m->raster, events, bins, NULL, watch);
-    if (status == SYN_OK)
-        status = syn_pattern_cut(&m->raster, bins, least, &m->shares);
+    SYN_NEXT(status, syn_pattern_cut(&m->raster, bins, least, &m->shares));
     if (status != SYN_OK)
         return glue_status(status, NA_REAL, INT32_MAX);
     SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)m->shares.n);

@@ -54,11 +54,8 @@ syn_status glue_find_windows(glue_found *f, SEXP events, size_t most, size_t max
        these. */
     if (!syn_budget_take(&f->budget, (f->list.n + 3 * f->items) * sizeof(int)))
         return SYN_OVER_BUDGET;
-    syn_status status = glue_raster(&f->raster, events, f->window, &f->budget, watch);
-    if (status == SYN_OK)
-        status = syn_find_windows(&f->raster, &f->list, most, &f->budget, watch,
-                                  &f->windows);
-    return status;
+    SYN_TRY(glue_raster(&f->raster, events, f->window, &f->budget, watch));
+    return syn_find_windows(&f->raster, &f->list, most, &f->budget, watch, &f->windows);
 }
 
 /* ---- where patterns are ---- */

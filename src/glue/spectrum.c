@@ -129,12 +129,10 @@ SEXP r_spectrum(glue_owner *own, SEXP trains, SEXP surrogates, SEXP patterns,
     w->budget.limit = o.max_memory;
     syn_status status = glue_trains(&w->trains, trains, &made, &w->budget, watch);
     double begun = syn_seconds();
-    if (status == SYN_OK)
-        status = syn_surrogate_plan_make(&w->plan, &w->trains, &made, o.threads,
-                                         &w->budget, watch);
-    if (status == SYN_OK)
-        status = gpus == 0 ? syn_spectrum_make(&s, watch, &w->spectrum)
-                           : make_on_gpus(w, s, gpu, gpus, watch);
+    SYN_NEXT(status, syn_surrogate_plan_make(&w->plan, &w->trains, &made, o.threads,
+                                             &w->budget, watch));
+    SYN_NEXT(status, gpus == 0 ? syn_spectrum_make(&s, watch, &w->spectrum)
+                               : make_on_gpus(w, s, gpu, gpus, watch));
     if (status == SYN_OK &&
         maxima_bytes(&w->spectrum) > (double)syn_budget_left(&w->budget))
         status = SYN_OVER_BUDGET;

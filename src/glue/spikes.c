@@ -55,20 +55,18 @@ syn_status glue_spikes(syn_spikes *out, SEXP spikes, int threads, const syn_watc
 {
     syn_spikes_verdict verdict;
     *out = read_spikes(spikes);
-    syn_status status = syn_spikes_check(out, NULL, threads, watch, &verdict);
-    if (status == SYN_OK && verdict.fault != SYN_SPIKES_SOUND)
+    SYN_TRY(syn_spikes_check(out, NULL, threads, watch, &verdict));
+    if (verdict.fault != SYN_SPIKES_SOUND)
         glue_refuse(faults[verdict.fault].what);
-    return status;
+    return SYN_OK;
 }
 
 syn_status glue_recording(syn_recording *out, SEXP spikes, uint32_t min_count,
                           int64_t reach, int threads, const syn_watch *watch)
 {
     syn_spikes made_of;
-    syn_status status = glue_spikes(&made_of, spikes, threads, watch);
-    return status == SYN_OK
-               ? syn_recording_make(out, &made_of, min_count, reach, threads, watch)
-               : status;
+    SYN_TRY(glue_spikes(&made_of, spikes, threads, watch));
+    return syn_recording_make(out, &made_of, min_count, reach, threads, watch);
 }
 
 syn_status glue_raster(syn_raster *out, SEXP events, uint32_t window, syn_budget *budget,
@@ -77,10 +75,8 @@ syn_status glue_raster(syn_raster *out, SEXP events, uint32_t window, syn_budget
     numbers(events, VECSXP, 7, "events");
     double width = within(Rf_asReal(VECTOR_ELT(events, 6)), 1, SYN_MOST_TICK, "bins");
     syn_spikes made_of;
-    syn_status status = glue_spikes(&made_of, events, 1, watch);
-    return status == SYN_OK
-               ? syn_raster_bin(out, &made_of, (int64_t)width, window, budget, watch)
-               : status;
+    SYN_TRY(glue_spikes(&made_of, events, 1, watch));
+    return syn_raster_bin(out, &made_of, (int64_t)width, window, budget, watch);
 }
 
 /* ---- spikes in seconds ---- */

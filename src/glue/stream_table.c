@@ -11,6 +11,7 @@
 #include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
+#include "core/base/memory.h"
 
 /* ---- trees ---- */
 
@@ -124,8 +125,7 @@ static void release_table(void *held)
     table *t = held;
     glue_rows_free(&t->episodes, &t->rows);
     syn_episodes_free(&t->episodes);
-    free(t->id);
-    free(t->old_row);
+    SYN_FREE(t->id, t->old_row);
 }
 
 /* Finds where episodes stand in an earlier table, if there is one. */
@@ -246,8 +246,8 @@ SEXP r_stream_table(glue_owner *own, SEXP tree, SEXP count, SEXP min_count, SEXP
     t->watch = glue_watch(own, "Writing the table");
     read_old(t, old);
     syn_status status = syn_stream_episodes(&shown, &names, &t->episodes, &t->id);
-    if (status == SYN_OK)
-        status = glue_rows_order(&t->rows, &t->episodes, spelling, t->least, t->watch);
+    SYN_NEXT(status,
+             glue_rows_order(&t->rows, &t->episodes, spelling, t->least, t->watch));
     SEXP out = status == SYN_OK ? write_table(t) : R_NilValue;
     if (out == R_NilValue && status == SYN_OK)
         status = SYN_INTERRUPTED;

@@ -35,19 +35,16 @@ syn_status glue_surrogate_spikes(syn_spikes *out, SEXP spikes,
                                  const syn_surrogate_options *options,
                                  const syn_watch *watch)
 {
-    syn_status status = glue_spikes(out, spikes, 1, watch);
-    if (status == SYN_OK)
-        check_reach(options, out);
-    return status;
+    SYN_TRY(glue_spikes(out, spikes, 1, watch));
+    check_reach(options, out);
+    return SYN_OK;
 }
 
 syn_status glue_trains(syn_trains *out, SEXP spikes, const syn_surrogate_options *options,
                        syn_budget *budget, const syn_watch *watch)
 {
     syn_spikes x;
-    syn_status status = glue_surrogate_spikes(&x, spikes, options, watch);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(glue_surrogate_spikes(&x, spikes, options, watch));
     double bytes = syn_trains_bytes((double)x.n, x.units, x.trials);
     if (!syn_budget_take(budget, (size_t)bytes))
         return SYN_OVER_BUDGET;
@@ -139,8 +136,7 @@ SEXP r_surrogate_trains(glue_owner *own, SEXP trains, SEXP surrogates, SEXP opti
         out = PROTECT(empty_list(n, (R_xlen_t)w->trains.events, tick, unit));
         status = syn_surrogate_plan_make(&w->plan, &w->trains, &o, threads, &w->budget,
                                          watch);
-        if (status == SYN_OK)
-            status = syn_surrogate_list(&w->plan, 0, n, tick, unit, threads, watch);
+        SYN_NEXT(status, syn_surrogate_list(&w->plan, 0, n, tick, unit, threads, watch));
         UNPROTECT(1);
     }
     return status == SYN_OK

@@ -64,9 +64,8 @@ static syn_status bin_surrogate(glue_owner *own, work *w, const syn_surrogate_op
 {
     syn_status status = syn_surrogate_plan_make(&w->plan, &w->trains, o, 1,
                                                 &w->budget, NULL);
-    if (status == SYN_OK)
-        status = syn_surrogate_binner_make(&w->binner, &w->trains, width, window,
-                                           &w->budget);
+    SYN_NEXT(status, syn_surrogate_binner_make(&w->binner, &w->trains, width, window,
+                                               &w->budget));
     if (status != SYN_OK)
         return status;
     int64_t *tick = glue_hold(own, (size_t)w->trains.events * sizeof *tick, NULL);
@@ -92,11 +91,9 @@ SEXP r_surrogate_rasters(glue_owner *own, SEXP trains, SEXP options, SEXP index,
     w->budget.limit = SIZE_MAX;
     const syn_watch *watch = glue_watch(own, "Binning a surrogate");
     syn_status status = glue_trains(&w->trains, trains, &o, &w->budget, watch);
-    if (status == SYN_OK)
-        status = bin_surrogate(own, w, &o, number,
-                               (int64_t)Rf_asReal(VECTOR_ELT(events, 6)), bins);
-    if (status == SYN_OK)
-        status = glue_raster(&w->raster, events, bins, NULL, watch);
+    SYN_NEXT(status, bin_surrogate(own, w, &o, number,
+                                   (int64_t)Rf_asReal(VECTOR_ELT(events, 6)), bins));
+    SYN_NEXT(status, glue_raster(&w->raster, events, bins, NULL, watch));
     if (status != SYN_OK)
         return glue_status(status, NA_REAL, INT32_MAX);
     SEXP out = PROTECT(Rf_allocVector(VECSXP, 2));

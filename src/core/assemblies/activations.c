@@ -25,11 +25,7 @@ void syn_detector_free(syn_detector *d)
 {
     if (!d->budget)
         return;
-    syn_budget_free(d->budget, d->found);
-    syn_budget_free(d->budget, d->key);
-    syn_budget_free(d->budget, d->other);
-    syn_budget_free(d->budget, d->kept);
-    syn_budget_free(d->budget, d->moved);
+    SYN_GIVE(d->budget, d->found, d->key, d->other, d->kept, d->moved);
     syn_pace_free(&d->pace);
     memset(d, 0, sizeof *d);
 }
@@ -130,9 +126,7 @@ static syn_status list_events(sweep *s, size_t *out, int *bits)
     s->origin = least;
     if (events == 0)
         return SYN_OK;
-    syn_status status = reserve(d, events);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(reserve(d, events));
     for (uint32_t m = 0; m < s->size; m++) {
         syn_train own = s->train[m];
         int64_t start = syn_window_start(d->ladder, d->bin, s->member[m]);
@@ -331,8 +325,8 @@ static syn_status move_apart(sweep *s, uint32_t k)
 /* Finds what there is once members are moved apart. */
 static syn_status run_apart(sweep *s, uint32_t k)
 {
-    syn_status status = move_apart(s, k);
-    return status == SYN_OK ? run(s) : status;
+    SYN_TRY(move_apart(s, k));
+    return run(s);
 }
 
 syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_t but,

@@ -30,11 +30,7 @@ static syn_status merge_votes(syn_ballot *ballot, uint32_t m, int32_t at,
 {
     size_t votes = ballot->n + n;
     if (votes > ballot->room) {
-        syn_vote *more =
-            syn_budget_grow(budget, ballot->vote, &ballot->room, votes, sizeof *more);
-        if (!more)
-            return syn_budget_refusal(budget);
-        ballot->vote = more;
+        SYN_GROW(budget, ballot->vote, ballot->room, votes);
     }
     size_t to = votes, from = ballot->n;
     while (n > 0) {  /* from the end, as both are by lag */
@@ -77,8 +73,7 @@ syn_status syn_ballot_add(syn_ballot *ballot, uint32_t member, int32_t at,
 {
     if (n == 0)
         return SYN_OK;
-    syn_status status = merge_votes(ballot, member, at, hint, n, budget);
-    if (status == SYN_OK)
-        look_near(ballot, at, hint, n, tolerance);
-    return status;
+    SYN_TRY(merge_votes(ballot, member, at, hint, n, budget));
+    look_near(ballot, at, hint, n, tolerance);
+    return SYN_OK;
 }

@@ -28,10 +28,7 @@ void syn_calm_free(syn_calm *c)
 {
     if (!c->budget)
         return;
-    syn_budget_free(c->budget, c->tick);
-    syn_budget_free(c->budget, c->unit);
-    syn_budget_free(c->budget, c->trial);
-    syn_budget_free(c->budget, c->burst);
+    SYN_GIVE(c->budget, c->tick, c->unit, c->trial, c->burst);
     memset(c, 0, sizeof *c);
 }
 
@@ -51,12 +48,7 @@ typedef struct steps {
 
 static void free_steps(steps *s)
 {
-    syn_budget_free(s->budget, s->first);
-    syn_budget_free(s->budget, s->at);
-    syn_budget_free(s->budget, s->own);
-    syn_budget_free(s->budget, s->by_unit);
-    syn_budget_free(s->budget, s->count);
-    syn_budget_free(s->budget, s->raised);
+    SYN_GIVE(s->budget, s->first, s->at, s->own, s->by_unit, s->count, s->raised);
 }
 
 static syn_status lay_steps(steps *s)
@@ -64,9 +56,7 @@ static syn_status lay_steps(steps *s)
     const syn_spikes *x = s->spikes;
     if (x->n >= INT32_MAX)
         return SYN_TOO_LARGE;
-    s->first = syn_budget_alloc(s->budget, (size_t)x->trials + 1, sizeof *s->first);
-    if (!s->first)
-        return syn_budget_refusal(s->budget);
+    SYN_TAKE(s->budget, s->first, (size_t)x->trials + 1);
     s->first[0] = 0;
     for (uint32_t k = 0; k < x->trials; k++) {
         double n = floor((x->stop[k] - x->start[k]) / (double)s->length) + 1;
@@ -75,13 +65,12 @@ static syn_status lay_steps(steps *s)
         s->first[k + 1] = s->first[k] + (size_t)n;
     }
     size_t n = s->first[x->trials];
-    int ok = (s->at = syn_budget_alloc(s->budget, x->n + 1, sizeof *s->at)) &&
-             (s->own = syn_budget_zeros(s->budget, (size_t)x->units + 2,
-                                        sizeof *s->own)) &&
-             (s->by_unit = syn_budget_alloc(s->budget, x->n + 1, sizeof *s->by_unit)) &&
-             (s->count = syn_budget_alloc(s->budget, n, sizeof *s->count)) &&
-             (s->raised = syn_budget_zeros(s->budget, n, sizeof *s->raised));
-    return ok ? SYN_OK : syn_budget_refusal(s->budget);
+    SYN_TAKE(s->budget, s->at, x->n + 1);
+    SYN_TAKE_ZEROS(s->budget, s->own, (size_t)x->units + 2);
+    SYN_TAKE(s->budget, s->by_unit, x->n + 1);
+    SYN_TAKE(s->budget, s->count, n);
+    SYN_TAKE_ZEROS(s->budget, s->raised, n);
+    return SYN_OK;
 }
 
 static void place_spikes(steps *s)
@@ -169,9 +158,7 @@ static size_t stretches(const steps *s, double from, double *out)
 static syn_status note_bursts(syn_calm *out, const steps *s, double from)
 {
     out->bursts = stretches(s, from, NULL);
-    out->burst = syn_budget_alloc(out->budget, 2 * out->bursts + 1, sizeof *out->burst);
-    if (!out->burst)
-        return syn_budget_refusal(out->budget);
+    SYN_TAKE(out->budget, out->burst, 2 * out->bursts + 1);
     stretches(s, from, out->burst);
     return SYN_OK;
 }
@@ -180,11 +167,9 @@ static syn_status copy_calm(syn_calm *out, const steps *s, double from)
 {
     const syn_spikes *x = s->spikes;
     size_t n = 0, all = s->first[x->trials];
-    int ok = (out->tick = syn_budget_alloc(out->budget, x->n + 1, sizeof *out->tick)) &&
-             (out->unit = syn_budget_alloc(out->budget, x->n + 1, sizeof *out->unit)) &&
-             (out->trial = syn_budget_alloc(out->budget, x->n + 1, sizeof *out->trial));
-    if (!ok)
-        return syn_budget_refusal(out->budget);
+    SYN_TAKE(out->budget, out->tick, x->n + 1);
+    SYN_TAKE(out->budget, out->unit, x->n + 1);
+    SYN_TAKE(out->budget, out->trial, x->n + 1);
     for (size_t i = 0; i < x->n; i++) {
         if (s->at[i] == UINT32_MAX || s->raised[s->at[i]] >= from)
             continue;
@@ -217,10 +202,8 @@ syn_status syn_calm_make(syn_calm *out, const syn_spikes *spikes, int64_t step,
         if (status == SYN_OK && s.own[u + 1] > s.own[u])
             add_unit(&s, u);
     }
-    if (status == SYN_OK)
-        status = copy_calm(out, &s, burst_from(&s));
-    if (status == SYN_OK)
-        status = note_bursts(out, &s, burst_from(&s));
+    SYN_NEXT(status, copy_calm(out, &s, burst_from(&s)));
+    SYN_NEXT(status, note_bursts(out, &s, burst_from(&s)));
     free_steps(&s);
     return status;
 }

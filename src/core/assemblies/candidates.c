@@ -57,33 +57,24 @@ syn_status syn_searcher_make(syn_searcher *out, const syn_ladder *ladder, uint32
     out->edge_room = EDGES_A_UNIT * units;
     out->edge_room = out->edge_room > FEWEST_EDGES ? out->edge_room : FEWEST_EDGES;
     size_t n = out->edge_room;
-    int ok = (out->start = syn_budget_alloc(budget, syn_pair_count(units) + 1,
-                                            sizeof *out->start)) &&
-             (out->strongest = syn_budget_alloc(budget, (size_t)units * units + 1,
-                                                sizeof *out->strongest)) &&
-             (out->third = syn_budget_alloc(budget, (size_t)units + 1,
-                                            sizeof *out->third)) &&
-             (out->edge = syn_budget_alloc(budget, n, sizeof *out->edge)) &&
-             (out->edge_a = syn_budget_alloc(budget, n, sizeof *out->edge_a)) &&
-             (out->edge_b = syn_budget_alloc(budget, n, sizeof *out->edge_b)) &&
-             (out->ballot = syn_budget_zeros(budget, units, sizeof *out->ballot));
-    return ok ? SYN_OK : syn_budget_refusal(budget);
+    SYN_TAKE(budget, out->start, syn_pair_count(units) + 1);
+    SYN_TAKE(budget, out->strongest, (size_t)units * units + 1);
+    SYN_TAKE(budget, out->third, (size_t)units + 1);
+    SYN_TAKE(budget, out->edge, n);
+    SYN_TAKE(budget, out->edge_a, n);
+    SYN_TAKE(budget, out->edge_b, n);
+    SYN_TAKE_ZEROS(budget, out->ballot, units);
+    return SYN_OK;
 }
 
 void syn_searcher_free(syn_searcher *w)
 {
     if (!w->budget)
         return;
-    syn_budget_free(w->budget, w->start);
-    syn_budget_free(w->budget, w->hint);
-    syn_budget_free(w->budget, w->strongest);
-    syn_budget_free(w->budget, w->third);
-    syn_budget_free(w->budget, w->edge);
-    syn_budget_free(w->budget, w->edge_a);
-    syn_budget_free(w->budget, w->edge_b);
+    SYN_GIVE(w->budget, w->start, w->hint, w->strongest, w->third, w->edge, w->edge_a,
+             w->edge_b);
     for (uint32_t u = 0; w->ballot && u < w->units; u++)
-        syn_budget_free(w->budget, w->ballot[u].vote);
-    syn_budget_free(w->budget, w->ballot);
+        SYN_GIVE(w->budget, w->ballot[u].vote, w->ballot);
     memset(w, 0, sizeof *w);
 }
 
@@ -97,10 +88,7 @@ static syn_status lay_hints(syn_searcher *w)
     for (size_t i = p->first[0]; i < p->first[pairs]; i++)
         n += p->peak[i].rung == w->rung && p->peak[i].z > 0;
     if (2 * n > w->hint_room || !w->hint) {
-        w->hint = syn_budget_renew(w->budget, w->hint, &w->hint_room, 2 * n + 1,
-                                   sizeof *w->hint);
-        if (!w->hint)
-            return syn_budget_refusal(w->budget);
+        SYN_RENEW(w->budget, w->hint, w->hint_room, 2 * n + 1);
     }
     for (size_t q = 0; q < pairs; q++) {
         w->start[q] = at;
@@ -304,10 +292,8 @@ static syn_status ask(syn_searcher *w, const syn_candidate *g)
         if (is_member(g, u))
             continue;
         const syn_hint *hint = hints_of(w, g->member[m].unit, u, &n);
-        syn_status status = syn_ballot_add(w->ballot + u, m, g->member[m].lag, hint, n,
-                                           tolerance(w), w->budget);
-        if (status != SYN_OK)
-            return status;
+        SYN_TRY(syn_ballot_add(w->ballot + u, m, g->member[m].lag, hint, n, tolerance(w),
+                               w->budget));
     }
     return SYN_OK;
 }
@@ -363,13 +349,11 @@ syn_status syn_candidates_find(syn_searcher *searcher, const syn_peaks *peaks,
     searcher->peaks = peaks;
     searcher->rung = rung;
     *n = 0;
-    syn_status status = lay_hints(searcher);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(lay_hints(searcher));
     list_edges(searcher);
     find_strongest(searcher);
     uint32_t triangles = best_triangles(searcher, kept);
-    for (; status == SYN_OK && *n < triangles; (*n)++)
-        status = grow(searcher, kept + *n, out + *n);
-    return status;
+    for (; *n < triangles; (*n)++)
+        SYN_TRY(grow(searcher, kept + *n, out + *n));
+    return SYN_OK;
 }

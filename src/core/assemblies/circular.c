@@ -66,13 +66,7 @@ void syn_circular_free(syn_circular *c)
 {
     if (!c->budget)
         return;
-    syn_budget_free(c->budget, c->cell);
-    syn_budget_free(c->budget, c->twice);
-    syn_budget_free(c->budget, c->start);
-    syn_budget_free(c->budget, c->sum);
-    syn_budget_free(c->budget, c->wide);
-    syn_budget_free(c->budget, c->word);
-    syn_budget_free(c->budget, c->lag);
+    SYN_GIVE(c->budget, c->cell, c->twice, c->start, c->sum, c->wide, c->word, c->lag);
     memset(c, 0, sizeof *c);
 }
 
@@ -98,9 +92,7 @@ static syn_status need_room(syn_circular *c, uint32_t more)
         c->bound += more;
         return SYN_OK;
     }
-    syn_status status = need_wide(c);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(need_wide(c));
     for (size_t i = 0; i < c->n * c->length; i++)
         c->wide[i] += c->sum[i];
     memset(c->sum, 0, c->n * c->length * sizeof *c->sum);
@@ -156,9 +148,7 @@ static syn_status count_few(syn_circular *c, const part *p)
     for (uint32_t x = 0; x < p->spikes_a; x++)
         for (uint32_t y = 0; y < p->spikes_b; y++)
             c->lag[pairs++] = p->b[y] - p->a[x] + (p->b[y] < p->a[x] ? n : 0);
-    syn_status status = need_room(c, pairs);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(need_room(c, pairs));
     for (uint32_t i = 0; i < c->n; i++) {
         uint16_t *sum = c->sum + i * c->length;
         uint32_t by = moved(c, p, i);
@@ -179,9 +169,7 @@ static syn_status count_long(syn_circular *c, const part *p)
 {
     double started = syn_seconds();
     uint32_t lags = 2 * c->margin + 1;
-    syn_status status = need_wide(c);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(need_wide(c));
     for (; c->surrogate < c->n; c->surrogate++) {
         if (syn_seconds() - started > SYN_SLICE_SECONDS)
             return SYN_UNFINISHED;
@@ -328,9 +316,7 @@ syn_status syn_circular_count(syn_circular *c, uint32_t a, uint32_t b, uint64_t 
             c->lanes->draw(c->key, from, c->n, a, drawn, c->word);
             c->lanes->draw(c->key, from, c->n, b, drawn, c->word + 4 * (size_t)c->n);
         }
-        syn_status status = count_part(c, &p);
-        if (status != SYN_OK)
-            return status;
+        SYN_TRY(count_part(c, &p));
         if (k % 16 == 15 && syn_seconds() - started > SYN_SLICE_SECONDS) {
             c->segment++;
             return SYN_UNFINISHED;

@@ -59,7 +59,6 @@ syn_status syn_edges_share(const syn_ladder *l, int64_t bin, const syn_spikes *t
             int32_t lag = ((int32_t)k - (int32_t)l->reach[r]) * (int32_t)l->step[r];
             common[l->first[r] + k] = share(place, (int32_t)l->half[r], lag);
         }
-    syn_budget_free(budget, place);
-    syn_budget_free(budget, ends);
+    SYN_GIVE(budget, place, ends);
     return status;
 }

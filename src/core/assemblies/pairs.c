@@ -61,12 +61,10 @@ static syn_status make_store(syn_lagged *p)
     if (!s)
         return syn_budget_refusal(p->budget);
     s->slots = (uint32_t)(slots < NONE ? slots : NONE - 1);
-    int ok = (s->sum = syn_budget_alloc(p->budget, s->slots * length_of(p) + 1,
-                                        sizeof *s->sum)) &&
-             (s->slot = syn_budget_alloc(p->budget, pairs + 1, sizeof *s->slot)) &&
-             (s->pair = syn_budget_alloc(p->budget, (size_t)s->slots + 1,
-                                         sizeof *s->pair));
-    return ok ? SYN_OK : syn_budget_refusal(p->budget);
+    SYN_TAKE(p->budget, s->sum, s->slots * length_of(p) + 1);
+    SYN_TAKE(p->budget, s->slot, pairs + 1);
+    SYN_TAKE(p->budget, s->pair, (size_t)s->slots + 1);
+    return SYN_OK;
 }
 
 syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bin,
@@ -79,11 +77,10 @@ syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bi
     out->threads = threads;
     out->budget = budget;
     size_t places = ladder->first[ladder->rungs];
-    int ok = (out->clumps = syn_budget_alloc(budget, (size_t)units * ladder->rungs + 1,
-                                             sizeof *out->clumps)) &&
-             (out->common = syn_budget_zeros(budget, places, sizeof *out->common)) &&
-             (out->spread = syn_budget_zeros(budget, places, sizeof *out->spread));
-    return ok ? make_store(out) : syn_budget_refusal(budget);
+    SYN_TAKE(budget, out->clumps, (size_t)units * ladder->rungs + 1);
+    SYN_TAKE_ZEROS(budget, out->common, places);
+    SYN_TAKE_ZEROS(budget, out->spread, places);
+    return make_store(out);
 }
 
 void syn_lagged_free(syn_lagged *pairs)
@@ -91,15 +88,12 @@ void syn_lagged_free(syn_lagged *pairs)
     if (!pairs->budget)
         return;
     if (pairs->store) {
-        syn_budget_free(pairs->budget, pairs->store->sum);
-        syn_budget_free(pairs->budget, pairs->store->slot);
-        syn_budget_free(pairs->budget, pairs->store->pair);
+        SYN_GIVE(pairs->budget, pairs->store->sum, pairs->store->slot,
+                 pairs->store->pair);
     }
     syn_budget_free(pairs->budget, pairs->store);
     syn_timed_free(&pairs->timed);
-    syn_budget_free(pairs->budget, pairs->clumps);
-    syn_budget_free(pairs->budget, pairs->common);
-    syn_budget_free(pairs->budget, pairs->spread);
+    SYN_GIVE(pairs->budget, pairs->clumps, pairs->common, pairs->spread);
     memset(pairs, 0, sizeof *pairs);
 }
 
@@ -184,8 +178,7 @@ syn_status syn_lagged_keep(const syn_lagged *p, const uint32_t *unit, uint32_t n
     syn_status status = ok ? syn_parallel_for(k.n, p->threads, watch, "pairs", count_kept,
                                               &k)
                            : syn_budget_refusal(p->budget);
-    syn_budget_free(p->budget, k.a);
-    syn_budget_free(p->budget, k.b);
+    SYN_GIVE(p->budget, k.a, k.b);
     return status;
 }
 
@@ -338,8 +331,7 @@ syn_status syn_lagged_fit(syn_lagged *p, const int32_t *const *sum,
     syn_status status = ok ? syn_parallel_for(f.n > 0 ? p->ladder.rungs : 0, p->threads,
                                               watch, "widths", fit_rung, &f)
                            : syn_budget_refusal(p->budget);
-    syn_budget_free(p->budget, f.clumps);
-    syn_budget_free(p->budget, f.moments);
+    SYN_GIVE(p->budget, f.clumps, f.moments);
     return status;
 }
 
@@ -367,15 +359,13 @@ static syn_status sample(syn_lagged *p, const syn_watch *watch)
     const int32_t **row = syn_budget_alloc(p->budget, (size_t)n + 1, sizeof *row);
     s.sum = syn_budget_alloc(p->budget, n * length_of(p) + 1, sizeof *s.sum);
     syn_status status = row && s.sum ? SYN_OK : syn_budget_refusal(p->budget);
-    if (status == SYN_OK)
-        status = syn_parallel_for(n, p->threads, watch, "pairs", count_sample, &s);
+    SYN_NEXT(status, syn_parallel_for(n, p->threads, watch, "pairs", count_sample, &s));
     if (status == SYN_OK) {
         for (uint32_t i = 0; i < n; i++)
             row[i] = s.sum + i * length_of(p) + p->ladder.margin;
         status = syn_lagged_fit(p, row, watch);
     }
-    syn_budget_free(p->budget, row);
-    syn_budget_free(p->budget, s.sum);
+    SYN_GIVE(p->budget, row, s.sum);
     return status;
 }
 
@@ -391,14 +381,11 @@ syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
         store->pair[i] = SIZE_MAX;
     store->used = store->next = 0;
     syn_timed_free(&pairs->timed);
-    syn_status status = syn_timed_make(&pairs->timed, recording, &o, pairs->budget);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_timed_make(&pairs->timed, recording, &o, pairs->budget));
     clumping c = {.pairs = pairs, .recording = recording};
-    status = syn_parallel_for(pairs->units, pairs->threads, watch, "units",
-                              clumps_of_unit, &c);
-    if (status == SYN_OK)
-        status = syn_edges_share(&pairs->ladder, pairs->bin, trials, pairs->common,
-                                 pairs->budget);
-    return status == SYN_OK ? sample(pairs, watch) : status;
+    SYN_TRY(syn_parallel_for(pairs->units, pairs->threads, watch, "units", clumps_of_unit,
+                             &c));
+    SYN_TRY(syn_edges_share(&pairs->ladder, pairs->bin, trials, pairs->common,
+                            pairs->budget));
+    return sample(pairs, watch);
 }

@@ -35,13 +35,13 @@ syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
     size_t units = pairs->units, length = 2 * (size_t)pairs->ladder.margin + 1;
     size_t lags = 2 * (size_t)pairs->ladder.lags + 1;
     size_t places = SYN_REFINE_RUNGS * lags;
-    int ok = (out->sum = syn_budget_alloc(budget, units * length, sizeof *out->sum)) &&
-             (out->row = syn_budget_alloc(budget, units, sizeof *out->row)) &&
-             (out->clumps = syn_budget_alloc(budget, units, sizeof *out->clumps)) &&
-             (out->common = syn_budget_zeros(budget, places, sizeof *out->common)) &&
-             (out->spread = syn_budget_zeros(budget, places, sizeof *out->spread)) &&
-             (out->moments = syn_budget_alloc(budget, lags, sizeof *out->moments));
-    return ok ? SYN_OK : syn_budget_refusal(budget);
+    SYN_TAKE(budget, out->sum, units * length);
+    SYN_TAKE(budget, out->row, units);
+    SYN_TAKE(budget, out->clumps, units);
+    SYN_TAKE_ZEROS(budget, out->common, places);
+    SYN_TAKE_ZEROS(budget, out->spread, places);
+    SYN_TAKE(budget, out->moments, lags);
+    return SYN_OK;
 }
 
 void syn_refiner_free(syn_refiner *r)
@@ -49,12 +49,7 @@ void syn_refiner_free(syn_refiner *r)
     if (!r->budget)
         return;
     syn_detector_free(&r->detector);
-    syn_budget_free(r->budget, r->sum);
-    syn_budget_free(r->budget, r->row);
-    syn_budget_free(r->budget, r->clumps);
-    syn_budget_free(r->budget, r->common);
-    syn_budget_free(r->budget, r->spread);
-    syn_budget_free(r->budget, r->moments);
+    SYN_GIVE(r->budget, r->sum, r->row, r->clumps, r->common, r->spread, r->moments);
     memset(r, 0, sizeof *r);
 }
 
@@ -195,10 +190,7 @@ static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t bu
                               lag_range range)
 {
     syn_detected detected;
-    syn_status status = syn_detect(&r->detector, g, but, &r->surprise, MOVES, 0,
-                                   &detected);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_detect(&r->detector, g, but, &r->surprise, MOVES, 0, &detected));
     r->around = detected.n;
     count_around(r, detected.n);
     fit_others(r, g, UINT32_MAX, range);
@@ -244,11 +236,10 @@ static double best_place(const syn_refiner *r, const syn_assembly *g, lag_range 
 
 syn_status syn_refiner_learn(syn_refiner *r, const syn_assembly *g)
 {
-    syn_status status = SYN_OK;
     syn_surprise_before(&r->detector, g, &r->surprise);
-    for (int round = 0; status == SYN_OK && round < LEARN; round++)
-        status = syn_surprise_learn(&r->detector, g, LEARN_MOVES, &r->surprise);
-    return status;
+    for (int round = 0; round < LEARN; round++)
+        SYN_TRY(syn_surprise_learn(&r->detector, g, LEARN_MOVES, &r->surprise));
+    return SYN_OK;
 }
 
 /* Whether a unit would be added if nothing were common to units. Only then is what others
@@ -264,8 +255,7 @@ static int has_excess(syn_refiner *r, const syn_assembly *g, syn_member *m)
 static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
 {
     syn_status status = syn_refiner_learn(r, g);
-    if (status == SYN_OK)
-        status = look_around(r, g, g->size, all_lags(r));
+    SYN_NEXT(status, look_around(r, g, g->size, all_lags(r)));
     syn_assembly before = *g;
     *added = 0;
     for (uint32_t u = 0; status == SYN_OK && u < r->pairs->units; u++) {
@@ -295,9 +285,8 @@ static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
     uint32_t worst = g->size;
     double least = stay;
     *dropped = 0;
-    syn_status status = syn_refiner_learn(r, g);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_refiner_learn(r, g));
+    syn_status status = SYN_OK;
     for (uint32_t m = 0; m < g->size; m++) {
         syn_member place = g->member[m];
         const syn_ladder *l = &r->pairs->ladder;

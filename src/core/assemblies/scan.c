@@ -16,24 +16,20 @@ syn_status syn_scan_make(syn_scan *out, const syn_ladder *ladder, const syn_lane
     out->budget = budget;
     size_t n = 2 * (size_t)ladder->lags + 1 + REGISTER;
     syn_lanes_windows *w = &out->windows;
-    int ok = (w->in = syn_budget_zeros(budget, n, sizeof *w->in)) &&
-             (w->all = syn_budget_zeros(budget, n, sizeof *w->all)) &&
-             (w->at = syn_budget_alloc(budget, n, sizeof *w->at)) &&
-             (w->z = syn_budget_alloc(budget, n, sizeof *w->z)) &&
-             (out->peak = syn_budget_alloc(budget, ladder->first[ladder->rungs],
-                                           sizeof *out->peak));
-    return ok ? SYN_OK : syn_budget_refusal(budget);
+    SYN_TAKE_ZEROS(budget, w->in, n);
+    SYN_TAKE_ZEROS(budget, w->all, n);
+    SYN_TAKE(budget, w->at, n);
+    SYN_TAKE(budget, w->z, n);
+    SYN_TAKE(budget, out->peak, ladder->first[ladder->rungs]);
+    return SYN_OK;
 }
 
 void syn_scan_free(syn_scan *s)
 {
     if (!s->budget)
         return;
-    syn_budget_free(s->budget, s->windows.in);
-    syn_budget_free(s->budget, s->windows.all);
-    syn_budget_free(s->budget, s->windows.at);
-    syn_budget_free(s->budget, s->windows.z);
-    syn_budget_free(s->budget, s->peak);
+    SYN_GIVE(s->budget, s->windows.in, s->windows.all, s->windows.at, s->windows.z,
+             s->peak);
     memset(s, 0, sizeof *s);
 }
 

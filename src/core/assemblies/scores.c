@@ -15,14 +15,10 @@ syn_status syn_scores_make(syn_scores *out, uint32_t surrogates, uint32_t rungs,
     out->surrogates = surrogates;
     out->rungs = rungs;
     out->budget = budget;
-    int ok = (out->maximum = syn_budget_zeros(budget, surrogates * places,
-                                              sizeof *out->maximum)) &&
-             (out->mean = syn_budget_zeros(budget, places, sizeof *out->mean)) &&
-             (out->deviation = syn_budget_zeros(budget, places,
-                                                sizeof *out->deviation)) &&
-             (out->score = syn_budget_zeros(budget, surrogates, sizeof *out->score));
-    if (!ok)
-        return syn_budget_refusal(budget);
+    SYN_TAKE_ZEROS(budget, out->maximum, surrogates * places);
+    SYN_TAKE_ZEROS(budget, out->mean, places);
+    SYN_TAKE_ZEROS(budget, out->deviation, places);
+    SYN_TAKE_ZEROS(budget, out->score, surrogates);
     for (size_t i = 0; i < surrogates * places; i++)
         out->maximum[i] = syn_candidate_least((uint32_t)(i % SYN_SIZES));
     return SYN_OK;
@@ -32,10 +28,7 @@ void syn_scores_free(syn_scores *s)
 {
     if (!s->budget)
         return;
-    syn_budget_free(s->budget, s->maximum);
-    syn_budget_free(s->budget, s->mean);
-    syn_budget_free(s->budget, s->deviation);
-    syn_budget_free(s->budget, s->score);
+    SYN_GIVE(s->budget, s->maximum, s->mean, s->deviation, s->score);
     memset(s, 0, sizeof *s);
 }
 
@@ -90,9 +83,8 @@ syn_status syn_scores_settle(syn_scores *scores, uint32_t exceeded)
 {
     for (size_t place = 0; place < (size_t)scores->rungs * SYN_SIZES; place++)
         standardise(scores, place);
-    double *sorted = syn_budget_alloc(scores->budget, scores->surrogates, sizeof *sorted);
-    if (!sorted)
-        return syn_budget_refusal(scores->budget);
+    double *sorted;
+    SYN_TAKE(scores->budget, sorted, scores->surrogates);
     memcpy(sorted, scores->score, scores->surrogates * sizeof *sorted);
     qsort(sorted, scores->surrogates, sizeof *sorted, falling);
     scores->bar = sorted[exceeded];

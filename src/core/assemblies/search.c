@@ -105,10 +105,9 @@ static syn_status hunt_surrogates(syn_assembly_search *s, syn_peaks *list,
         p->batch = 0;
         p->done = from + made;
         hunt h = {.search = s, .peaks = list, .from = from, .candidate = room};
-        if (status == SYN_OK)
-            status = syn_parallel_for((size_t)made * s->pairs.ladder.rungs,
-                                      s->options.threads, watch, "surrogates",
-                                      hunt_surrogate, &h);
+        SYN_NEXT(status, syn_parallel_for((size_t)made * s->pairs.ladder.rungs,
+                                          s->options.threads, watch, "surrogates",
+                                          hunt_surrogate, &h));
         for (uint32_t k = 0; k < n - from; k++)
             syn_peaks_free(list + k);
         if (status != SYN_OK)
@@ -125,8 +124,7 @@ static syn_status find_bar(syn_assembly_search *s, progress *p, const syn_watch 
         s->budget, (size_t)s->options.threads * SYN_CANDIDATES, sizeof *room);
     syn_status status = list && room ? hunt_surrogates(s, list, room, p, watch)
                                      : syn_budget_refusal(s->budget);
-    syn_budget_free(s->budget, list);
-    syn_budget_free(s->budget, room);
+    SYN_GIVE(s->budget, list, room);
     return status;
 }
 
@@ -220,8 +218,7 @@ static syn_status add_group(syn_assembly_search *s, const syn_grower *grower,
     start_group(f, &group);
     explain(s, &group);
     syn_status status = syn_assembly_grow(grower, &group, watch);
-    if (status == SYN_OK)
-        status = syn_assembly_refine(&s->refiner, &group, watch);
+    SYN_NEXT(status, syn_assembly_refine(&s->refiner, &group, watch));
     if (status != SYN_OK)
         return status;
     explain(s, &group);
@@ -242,13 +239,11 @@ static syn_status one_round(syn_assembly_search *s, const syn_grower *grower,
                             const hunt *h, found *list, size_t *room, uint32_t *n,
                             const syn_watch *watch)
 {
-    syn_status status = syn_parallel_for(s->pairs.ladder.rungs, s->options.threads, watch,
-                                         "groups", hunt_recording, (void *)h);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_parallel_for(s->pairs.ladder.rungs, s->options.threads, watch, "groups",
+                             hunt_recording, (void *)h));
     *n = above_bar(s, h, list);
     uint32_t groups = s->groups;
-    for (uint32_t k = 0; status == SYN_OK && k < *n; k++) {
+    for (uint32_t k = 0; k < *n; k++) {
         int seen = 0;
         for (uint32_t g = groups; g < s->groups && !seen; g++)
             seen = touches(s, s->group + g, list + k);
@@ -258,9 +253,9 @@ static syn_status one_round(syn_assembly_search *s, const syn_grower *grower,
             seen = touches(s, &before, list + k);
         }
         if (!seen)
-            status = add_group(s, grower, list + k, room, watch);
+            SYN_TRY(add_group(s, grower, list + k, room, watch));
     }
-    return status;
+    return SYN_OK;
 }
 
 static syn_status find_groups(syn_assembly_search *s, const syn_watch *watch)
@@ -278,9 +273,7 @@ static syn_status find_groups(syn_assembly_search *s, const syn_watch *watch)
     for (uint32_t n = 1; status == SYN_OK && n > 0;)
         status = one_round(s, &grower, &h, list, &room, &n, watch);
     syn_grower_free(&grower, s->budget);
-    syn_budget_free(s->budget, list);
-    syn_budget_free(s->budget, h.candidate);
-    syn_budget_free(s->budget, h.candidates);
+    SYN_GIVE(s->budget, list, h.candidate, h.candidates);
     return status;
 }
 
@@ -292,15 +285,12 @@ static syn_status prepare(syn_assembly_search *s, const syn_spikes *spikes,
 {
     const syn_assembly_search_options *o = &s->options;
     syn_status status = syn_calm_make(&s->calm, spikes, o->step, s->budget, watch);
-    if (status == SYN_OK)
-        status = syn_segments_make(&s->segments, &s->calm.spikes, o->segment,
-                                   syn_lagged_reach(ladder, o->bin), o->key, o->threads,
-                                   s->budget, watch);
-    if (status == SYN_OK)
-        status = syn_binned_make(&s->binned, &s->segments.trains, o->bin, s->budget);
-    if (status == SYN_OK)
-        status = syn_lagged_make(&s->pairs, ladder, o->bin, spikes->units, o->threads,
-                                 s->budget);
+    SYN_NEXT(status, syn_segments_make(&s->segments, &s->calm.spikes, o->segment,
+                                       syn_lagged_reach(ladder, o->bin), o->key,
+                                       o->threads, s->budget, watch));
+    SYN_NEXT(status, syn_binned_make(&s->binned, &s->segments.trains, o->bin, s->budget));
+    SYN_NEXT(status, syn_lagged_make(&s->pairs, ladder, o->bin, spikes->units, o->threads,
+                                     s->budget));
     if (status != SYN_OK)
         return status;
     syn_segments_recorded(&s->segments);
@@ -316,15 +306,13 @@ static syn_status prepare(syn_assembly_search *s, const syn_spikes *spikes,
 static syn_status make_room(syn_assembly_search *s)
 {
     int threads = s->options.threads;
-    s->searcher = syn_budget_zeros(s->budget, (size_t)threads, sizeof *s->searcher);
-    if (!s->searcher)
-        return syn_budget_refusal(s->budget);
-    syn_status status = syn_scores_make(&s->scores, s->options.surrogates,
-                                        s->pairs.ladder.rungs, s->budget);
-    for (int t = 0; status == SYN_OK && t < threads; t++)
-        status = syn_searcher_make(s->searcher + t, &s->pairs.ladder, s->pairs.units,
-                                   s->budget);
-    return status;
+    SYN_TAKE_ZEROS(s->budget, s->searcher, (size_t)threads);
+    SYN_TRY(syn_scores_make(&s->scores, s->options.surrogates, s->pairs.ladder.rungs,
+                            s->budget));
+    for (int t = 0; t < threads; t++)
+        SYN_TRY(syn_searcher_make(s->searcher + t, &s->pairs.ladder, s->pairs.units,
+                                  s->budget));
+    return SYN_OK;
 }
 
 syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *spikes,
@@ -340,18 +328,13 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
     progress p = {.watch = watch, .total = options->surrogates};
     syn_watch whole = {.poll = poll, .data = &p};
     syn_status status = prepare(out, spikes, &ladder, &whole);
-    if (status == SYN_OK)
-        status = make_room(out);
-    if (status == SYN_OK)
-        status = out->source.recording(out->source.self, &out->peaks, &whole);
-    if (status == SYN_OK)
-        status = find_bar(out, &p, &whole);
-    if (status == SYN_OK)
-        status = syn_refiner_make(&out->refiner, &out->pairs, &out->segments,
-                                  options->step, budget);
+    SYN_NEXT(status, make_room(out));
+    SYN_NEXT(status, out->source.recording(out->source.self, &out->peaks, &whole));
+    SYN_NEXT(status, find_bar(out, &p, &whole));
+    SYN_NEXT(status, syn_refiner_make(&out->refiner, &out->pairs, &out->segments,
+                                      options->step, budget));
     p.groups = &out->groups;
-    if (status == SYN_OK)
-        status = find_groups(out, &whole);
+    SYN_NEXT(status, find_groups(out, &whole));
     return status;
 }
 
@@ -359,9 +342,7 @@ syn_status syn_assembly_activations(syn_assembly_search *search, uint32_t g,
                                     syn_detected *out)
 {
     const syn_assembly *group = search->group + g;
-    syn_status status = syn_refiner_learn(&search->refiner, group);
-    return status == SYN_OK
-               ? syn_detect(&search->refiner.detector, group, group->size,
-                            &search->refiner.surprise, MOVES, UNSURE, out)
-               : status;
+    SYN_TRY(syn_refiner_learn(&search->refiner, group));
+    return syn_detect(&search->refiner.detector, group, group->size,
+                      &search->refiner.surprise, MOVES, UNSURE, out);
 }

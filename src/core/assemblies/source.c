@@ -56,14 +56,9 @@ static void release(job *j, int threads)
         worker *w = j->worker + t;
         syn_scan_free(&w->scan);
         syn_circular_free(&w->circular);
-        syn_budget_free(budget, w->sum);
-        syn_budget_free(budget, w->peak);
+        SYN_GIVE(budget, w->sum, w->peak);
     }
-    syn_budget_free(budget, j->worker);
-    syn_budget_free(budget, j->found);
-    syn_budget_free(budget, j->place);
-    syn_budget_free(budget, j->a);
-    syn_budget_free(budget, j->b);
+    SYN_GIVE(budget, j->worker, j->found, j->place, j->a, j->b);
 }
 
 static syn_status make_worker(const job *j, worker *w)
@@ -71,17 +66,12 @@ static syn_status make_worker(const job *j, worker *w)
     const syn_pair_source *s = j->source;
     const syn_lagged *p = s->pairs;
     const syn_lanes *lanes = syn_lanes_fastest(s->vector_bits);
-    syn_status status = syn_scan_make(&w->scan, &p->ladder, lanes, s->least, p->budget);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_scan_make(&w->scan, &p->ladder, lanes, s->least, p->budget));
     if (!j->surrogates) {
         w->scan.common = p->common;
         w->scan.spread = p->spread;
     }
-    w->sum = syn_budget_alloc(p->budget, 2 * (size_t)p->ladder.margin + 2,
-                              sizeof *w->sum);
-    if (!w->sum)
-        return syn_budget_refusal(p->budget);
+    SYN_TAKE(p->budget, w->sum, 2 * (size_t)p->ladder.margin + 2);
     return j->surrogates ? syn_circular_make(&w->circular, s->binned, lanes, s->key,
                                              p->ladder.margin, j->lists, p->budget)
                          : SYN_OK;
@@ -98,12 +88,12 @@ static syn_status make(job *j, int threads)
              (j->place = syn_budget_alloc(p->budget, j->wave, sizeof *j->place)) &&
              (j->a = syn_budget_alloc(p->budget, j->wave, sizeof *j->a)) &&
              (j->b = syn_budget_alloc(p->budget, j->wave, sizeof *j->b));
-    syn_status status = ok ? SYN_OK : syn_budget_refusal(p->budget);
-    for (int t = 0; status == SYN_OK && t < threads; t++)
-        status = make_worker(j, j->worker + t);
-    for (uint32_t i = 0; status == SYN_OK && j->out && i < j->lists; i++)
-        status = syn_peaks_make(j->out + i, p->units, p->budget);
-    return status;
+    SYN_TRY(ok ? SYN_OK : syn_budget_refusal(p->budget));
+    for (int t = 0; t < threads; t++)
+        SYN_TRY(make_worker(j, j->worker + t));
+    for (uint32_t i = 0; j->out && i < j->lists; i++)
+        SYN_TRY(syn_peaks_make(j->out + i, p->units, p->budget));
+    return SYN_OK;
 }
 
 /* ---- a pair ---- */
@@ -116,12 +106,8 @@ static syn_status look(const job *j, worker *w, size_t item, uint32_t list)
     j->found[item * j->lists + list] = (uint32_t)n;
     if (n == 0)
         return SYN_OK;
-    syn_peak *more =
-        syn_budget_grow(p->budget, w->peak, &w->room, w->found + n, sizeof *more);
-    if (!more)
-        return syn_budget_refusal(p->budget);
-    w->peak = more;
-    memcpy(more + w->found, w->scan.peak, n * sizeof *more);
+    SYN_GROW(p->budget, w->peak, w->room, w->found + n);
+    memcpy(w->peak + w->found, w->scan.peak, n * sizeof *w->peak);
     w->found += n;
     return SYN_OK;
 }
@@ -131,8 +117,7 @@ static syn_status look_through(const job *j, worker *w, size_t item)
     double started = syn_seconds();
     while (w->surrogate < j->lists) {
         syn_status status = syn_circular_sums(&w->circular, w->surrogate, w->sum);
-        if (status == SYN_OK)
-            status = look(j, w, item, w->surrogate++);
+        SYN_NEXT(status, look(j, w, item, w->surrogate++));
         if (status != SYN_OK)
             return status;
         if (w->surrogate % 16 == 0 && syn_seconds() - started > SYN_SLICE_SECONDS)
@@ -154,11 +139,8 @@ static syn_status do_pair(void *context, size_t item, int thread)
         w->scan.clumps[r] = p->clumps[(size_t)r * p->units + a] *
                             p->clumps[(size_t)r * p->units + b];
     j->place[item] = (place){.worker = thread, .at = w->found};
-    syn_status status = j->surrogates
-                            ? syn_circular_count(&w->circular, a, b, j->from)
-                            : syn_timed_sums(&p->timed, a, b, w->sum);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(j->surrogates ? syn_circular_count(&w->circular, a, b, j->from)
+                          : syn_timed_sums(&p->timed, a, b, w->sum));
     if (!j->surrogates)
         return look(j, w, item, 0);
     w->surrogate = 0;
@@ -185,10 +167,8 @@ static syn_status put(job *j, size_t n)
         size_t at = j->place[item].at;
         for (uint32_t i = 0; i < j->lists; i++) {
             uint32_t found = j->found[item * j->lists + i];
-            syn_status status = syn_peaks_add(j->out + i, j->first + item,
-                                              w->peak ? w->peak + at : NULL, found);
-            if (status != SYN_OK)
-                return status;
+            SYN_TRY(syn_peaks_add(j->out + i, j->first + item,
+                                  w->peak ? w->peak + at : NULL, found));
             at += found;
         }
     }
@@ -214,8 +194,7 @@ static syn_status do_pairs(job *j, int threads)
         for (int t = 0; t < threads; t++)
             j->worker[t].found = 0;
         status = syn_parallel_for(n, threads, &watch, "pairs", do_pair, j);
-        if (status == SYN_OK)
-            status = put(j, n);
+        SYN_NEXT(status, put(j, n));
     }
     return status;
 }
@@ -225,8 +204,7 @@ static syn_status run(job *j)
     int threads = j->source->pairs->threads;
     memset(j->out, 0, j->lists * sizeof *j->out);
     syn_status status = make(j, threads);
-    if (status == SYN_OK)
-        status = do_pairs(j, threads);
+    SYN_NEXT(status, do_pairs(j, threads));
     release(j, threads);
     return status;
 }

@@ -19,11 +19,7 @@ void syn_timed_free(syn_timed *t)
 {
     if (!t->budget)
         return;
-    syn_budget_free(t->budget, t->first);
-    syn_budget_free(t->budget, t->tick);
-    syn_budget_free(t->budget, t->place);
-    syn_budget_free(t->budget, t->phase);
-    syn_budget_free(t->budget, t->from);
+    SYN_GIVE(t->budget, t->first, t->tick, t->place, t->phase, t->from);
     memset(t, 0, sizeof *t);
 }
 
@@ -38,9 +34,7 @@ static syn_status cut(syn_timed *t, int64_t length)
         t->shift++;
     t->pieces = (uint32_t)(length >> t->shift) + 1;
     size_t row = (size_t)t->pieces + 1;
-    t->from = syn_budget_alloc(t->budget, t->units * row, sizeof *t->from);
-    if (!t->from)
-        return syn_budget_refusal(t->budget);
+    SYN_TAKE(t->budget, t->from, t->units * row);
     for (uint32_t u = 0; u < t->units; u++) {
         uint32_t i = t->first[u], *from = t->from + u * row;
         for (uint32_t k = 0; k < t->pieces; k++) {
@@ -58,12 +52,10 @@ syn_status syn_timed_make(syn_timed *out, const syn_recording *recording,
 {
     size_t n = (size_t)recording->events + 1, units = recording->units;
     *out = (syn_timed){.options = *options, .units = recording->units, .budget = budget};
-    int ok = (out->first = syn_budget_alloc(budget, units + 1, sizeof *out->first)) &&
-             (out->tick = syn_budget_alloc(budget, n, sizeof *out->tick)) &&
-             (out->place = syn_budget_alloc(budget, n, sizeof *out->place)) &&
-             (out->phase = syn_budget_alloc(budget, n, sizeof *out->phase));
-    if (!ok)
-        return syn_budget_refusal(budget);
+    SYN_TAKE(budget, out->first, units + 1);
+    SYN_TAKE(budget, out->tick, n);
+    SYN_TAKE(budget, out->place, n);
+    SYN_TAKE(budget, out->phase, n);
     memcpy(out->first, recording->first, (units + 1) * sizeof *out->first);
     int64_t width = 2 * options->bin;
     for (uint32_t i = 0; i < recording->events; i++) {

@@ -27,6 +27,8 @@
 #endif
 #if defined(__linux__)
 #include <sched.h>
+
+#include "core/base/memory.h"
 #endif
 
 /* The only state of the library that changes: a fork can happen anywhere in the process,
@@ -469,9 +471,7 @@ syn_status syn_parallel_for(size_t items, int threads, const syn_watch *watch,
 #else
     threads = 1;
 #endif
-    l.held = malloc((size_t)threads * sizeof *l.held);
-    if (!l.held)
-        return SYN_NO_MEMORY;
+    SYN_NEW(l.held, (size_t)threads);
     for (int w = 0; w < threads; w++)
         l.held[w] = NO_ITEM;
     syn_status status = run_loop(&l, threads, watch, stage);

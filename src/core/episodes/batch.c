@@ -42,9 +42,7 @@ static size_t bytes_of(size_t size)
 static void free_room(batch_engine *e)
 {
     syn_budget *budget = &e->miner->budget;
-    syn_budget_free(budget, e->unit);
-    syn_budget_free(budget, e->interval);
-    syn_budget_free(budget, e->count);
+    SYN_GIVE(budget, e->unit, e->interval, e->count);
     e->unit = e->interval = e->count = NULL;
     e->room = 0;
 }
@@ -63,11 +61,9 @@ static syn_status make_room(batch_engine *e, size_t candidates, size_t of_a_pare
         room = candidates;
     if (room < of_a_parent)
         return of_a_parent > m->options->counter->most ? SYN_TOO_LARGE : SYN_OVER_BUDGET;
-    e->unit = syn_budget_alloc(&m->budget, room * m->size + 1, sizeof *e->unit);
-    e->interval = syn_budget_alloc(&m->budget, room * m->size + 1, sizeof *e->interval);
-    e->count = syn_budget_alloc(&m->budget, room + 1, sizeof *e->count);
-    if (!e->unit || !e->interval || !e->count)
-        return syn_budget_refusal(&m->budget);
+    SYN_TAKE(&m->budget, e->unit, room * m->size + 1);
+    SYN_TAKE(&m->budget, e->interval, room * m->size + 1);
+    SYN_TAKE(&m->budget, e->count, room + 1);
     e->room = room;
     e->size = m->size;
     return SYN_OK;
@@ -142,11 +138,10 @@ static syn_status count_run(const batch_engine *e, run r, const syn_watch *watch
 {
     const syn_counter *counter = e->miner->options->counter;
     syn_candidate_batch batch = {(uint32_t)e->size, r.n, e->unit, e->interval};
-    syn_status status = spell_run(e, r);
-    if (status == SYN_OK)
-        status = counter->count(counter->self, &batch, watch, e->count,
-                                &e->miner->findings[0].eliminated);
-    return status == SYN_OK ? keep_run(e, r) : status;
+    SYN_TRY(spell_run(e, r));
+    SYN_TRY(counter->count(counter->self, &batch, watch, e->count,
+                           &e->miner->findings[0].eliminated));
+    return keep_run(e, r);
 }
 
 /* ---- the engine: a level is one item ---- */

@@ -3,8 +3,9 @@
    that stay are a table of their own. */
 #include "core/episodes/distinct.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "core/base/memory.h"
 
 #define GONE UINT32_MAX
 
@@ -16,16 +17,15 @@ typedef struct sieve {
 
 static void sieve_free(sieve *s)
 {
-    free(s->first);
-    free(s->number);
+    SYN_FREE(s->first, s->number);
     memset(s, 0, sizeof *s);
 }
 
 static syn_status sieve_make(sieve *s, size_t n)
 {
-    s->first = malloc((n + 1) * sizeof *s->first);
-    s->number = malloc((n + 1) * sizeof *s->number);
-    return s->first && s->number ? SYN_OK : SYN_NO_MEMORY;
+    SYN_NEW(s->first, n + 1);
+    SYN_NEW(s->number, n + 1);
+    return SYN_OK;
 }
 
 /* Every unit stays. */
@@ -91,8 +91,7 @@ syn_status syn_episodes_distinct(syn_episodes *episodes, const syn_watch *watch)
         sieve_units(&below, &episodes->level[0]);
     for (size_t k = 1; status == SYN_OK && k < episodes->n_levels; k++) {
         status = syn_poll(watch, "table", (double)k, (double)episodes->n_levels);
-        if (status == SYN_OK)
-            status = sieve_make(&here, episodes->level[k].n);
+        SYN_NEXT(status, sieve_make(&here, episodes->level[k].n));
         if (status != SYN_OK)
             break;
         sift(&episodes->level[k], &below, &here);

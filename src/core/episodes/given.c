@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/episodes/table.h"
 
@@ -143,8 +144,7 @@ static syn_status count_family(syn_walk *w, const syn_end_list *list, uint32_t b
         w->step[unit] = 0;
         w->cursor[unit] = w->rows;
         w->count[node] = count_ends(line, w->found + from, n);
-        if (status == SYN_OK)
-            status = keep_list(w, node, w->found + from, n);
+        SYN_NEXT(status, keep_list(w, node, w->found + from, n));
     }
     return status;
 }
@@ -205,13 +205,11 @@ syn_status syn_walk_open(syn_walk *w, const syn_trie *trie, const uint8_t *one_b
     size_t units = (size_t)line->units + 1;
     *w = (syn_walk){.trie = trie, .one_by_one = one_by_one, .line = line, .rows = rows,
                     .lists = {.limit = SIZE_MAX, .budget = budget}};
-    w->list = calloc((size_t)trie->nodes + 1, sizeof *w->list);
-    w->found = malloc(((size_t)rows + 1) * sizeof *w->found);
-    w->cursor = malloc(units * sizeof *w->cursor);
-    w->step = calloc(units, sizeof *w->step);
-    w->mark = calloc((size_t)trie->depth + 2, sizeof *w->mark);
-    if (!w->list || !w->found || !w->cursor || !w->step || !w->mark)
-        return SYN_NO_MEMORY;
+    SYN_NEW_ZEROS(w->list, (size_t)trie->nodes + 1);
+    SYN_NEW(w->found, (size_t)rows + 1);
+    SYN_NEW(w->cursor, units);
+    SYN_NEW_ZEROS(w->step, units);
+    SYN_NEW_ZEROS(w->mark, (size_t)trie->depth + 2);
     for (size_t u = 0; u < units; u++)
         w->cursor[u] = rows;
     return SYN_OK;
@@ -219,11 +217,7 @@ syn_status syn_walk_open(syn_walk *w, const syn_trie *trie, const uint8_t *one_b
 
 void syn_walk_close(syn_walk *w)
 {
-    free(w->list);
-    free(w->found);
-    free(w->cursor);
-    free(w->step);
-    free(w->mark);
+    SYN_FREE(w->list, w->found, w->cursor, w->step, w->mark);
     syn_arena_free(&w->lists);
 }
 
@@ -248,9 +242,7 @@ static syn_status count_below(void *context, size_t item, int worker)
     uint32_t root = job->trie.root[item];
     double begun = syn_seconds();
     while (job->node[item] < job->trie.after[root]) {
-        syn_status status = syn_walk_step(w, &job->node[item]);
-        if (status != SYN_OK)
-            return status;
+        SYN_TRY(syn_walk_step(w, &job->node[item]));
         if (syn_seconds() - begun > SYN_SLICE_SECONDS)
             return SYN_UNFINISHED;
     }
@@ -288,11 +280,9 @@ static syn_status open_walks(given_job *job, int threads)
     size_t most = MOST / (syn_walk_bytes(t, job->line.units, job->line.events) + 1) + 1;
     most = most < t->roots ? most : t->roots;
     int workers = (size_t)threads < most ? threads : (int)most;
-    job->count = calloc((size_t)t->nodes + 1, sizeof *job->count);
-    job->node = malloc(((size_t)t->roots + 1) * sizeof *job->node);
-    job->walk = calloc((size_t)workers + 1, sizeof *job->walk);
-    if (!job->count || !job->node || !job->walk)
-        return SYN_NO_MEMORY;
+    SYN_NEW_ZEROS(job->count, (size_t)t->nodes + 1);
+    SYN_NEW(job->node, (size_t)t->roots + 1);
+    SYN_NEW_ZEROS(job->walk, (size_t)workers + 1);
     memcpy(job->node, t->root, t->roots * sizeof *job->node);
     syn_status status = SYN_OK;
     while (status == SYN_OK && job->workers < workers) {
@@ -309,22 +299,16 @@ syn_status syn_count_episodes(const syn_recording *recording, const syn_episode 
 {
     given_job job = {0};
     syn_status status = syn_trie_make(episode, n, &job.trie);
-    if (status == SYN_OK)
-        status = make_line(&job, recording, threads, watch);
-    if (status == SYN_OK)
-        status = open_walks(&job, threads);
-    if (status == SYN_OK)
-        status = syn_parallel_for(job.trie.roots, job.workers, watch, "episodes",
-                                  count_below, &job);
+    SYN_NEXT(status, make_line(&job, recording, threads, watch));
+    SYN_NEXT(status, open_walks(&job, threads));
+    SYN_NEXT(status, syn_parallel_for(job.trie.roots, job.workers, watch, "episodes",
+                                      count_below, &job));
     for (size_t i = 0; status == SYN_OK && i < n; i++)
         count[i] = job.count[job.trie.node[i]];
     for (int i = 0; i < job.workers; i++)
         syn_walk_close(&job.walk[i]);
     syn_windows_free(&job.windows);
     syn_trie_free(&job.trie);
-    free(job.one_by_one);
-    free(job.count);
-    free(job.node);
-    free(job.walk);
+    SYN_FREE(job.one_by_one, job.count, job.node, job.walk);
     return status;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
+
 typedef struct ranking {
     const syn_episode_level *level;
     const uint32_t *unit, *interval;
@@ -72,9 +74,8 @@ static syn_status order_by_count(const syn_episode_level *level, const uint32_t 
     }
     if (level->n == 0)
         return SYN_OK;
-    size_t *place = calloc((size_t)(most - least) + 2, sizeof *place);
-    if (!place)
-        return SYN_NO_MEMORY;
+    size_t *place;
+    SYN_NEW_ZEROS(place, (size_t)(most - least) + 2);
     for (size_t i = 0; i < level->n; i++)
         place[most - level->count[i] + 1]++;
     for (uint32_t c = 0; c < most - least; c++)
@@ -103,13 +104,11 @@ syn_status syn_episodes_order(const syn_episodes *episodes, const uint32_t *unit
         if (by_name && (*order)[k]) {
             status = order_by_name(&by, k > 0 ? level - 1 : NULL, parents, watch,
                                    by_name);
-            if (status == SYN_OK)
-                status = order_by_count(level, by_name, (*order)[k]);
+            SYN_NEXT(status, order_by_count(level, by_name, (*order)[k]));
         }
         free(parents);
         parents = by_name;
-        if (status == SYN_OK)
-            status = syn_poll(watch, "table", 0, 0);
+        SYN_NEXT(status, syn_poll(watch, "table", 0, 0));
     }
     free(parents);
     return status;
@@ -118,6 +117,5 @@ syn_status syn_episodes_order(const syn_episodes *episodes, const uint32_t *unit
 void syn_episodes_order_free(const syn_episodes *episodes, uint32_t **order)
 {
     for (size_t k = 0; order && k < episodes->n_levels; k++)
-        free(order[k]);
-    free(order);
+        SYN_FREE(order[k], order);
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
+
 /* The numbering of the sequences of one level. */
 typedef struct numbering {
     const uint32_t *symbol;  /* [level's n] last unit, or interval, of each episode */
@@ -38,8 +40,7 @@ static uint32_t *by_sequence(const uint32_t *of, size_t n, size_t first, size_t 
     uint32_t *out = malloc((n + 1) * sizeof *out);
     uint32_t *place = calloc(end - first + 1, sizeof *place);
     if (!out || !place) {
-        free(out);
-        free(place);
+        SYN_FREE(out, place);
         return NULL;
     }
     for (size_t i = 0; i < n; i++)
@@ -83,22 +84,21 @@ static syn_status allocate(const syn_episodes *episodes, syn_sequences *out)
     if (most > INT32_MAX)
         return SYN_TOO_LARGE;
     /* Far more than is used, as a rule; memory that is never written costs nothing. */
-    out->before = malloc(most * sizeof *out->before);
-    out->last = malloc(most * sizeof *out->last);
-    out->of = calloc(episodes->n_levels + 1, sizeof *out->of);
-    return out->before && out->last && out->of ? SYN_OK : SYN_NO_MEMORY;
+    SYN_NEW(out->before, most);
+    SYN_NEW(out->last, most);
+    SYN_NEW_ZEROS(out->of, episodes->n_levels + 1);
+    return SYN_OK;
 }
 
 static syn_status number_levels(const syn_episodes *episodes, syn_sequence_kind kind,
                                 numbering *level, const syn_watch *watch,
                                 syn_sequences *out)
 {
-    syn_status status = allocate(episodes, out);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(allocate(episodes, out));
     out->before[0] = out->last[0] = 0;
     out->n = 1;
     size_t first = 0;
+    syn_status status = SYN_OK;
     for (size_t k = 0; k < episodes->n_levels && status == SYN_OK; k++) {
         const syn_episode_level *nodes = &episodes->level[k];
         size_t begin = out->n;
@@ -111,8 +111,7 @@ static syn_status number_levels(const syn_episodes *episodes, syn_sequence_kind 
         else if (kind == SYN_UNITS)
             number_siblings(level, out, 0, 0, (uint32_t)nodes->n);
         first = k > 0 ? begin : 0;
-        if (status == SYN_OK)
-            status = syn_poll(watch, "table", 0, 0);
+        SYN_NEXT(status, syn_poll(watch, "table", 0, 0));
     }
     return status;
 }
@@ -127,17 +126,13 @@ syn_status syn_number_sequences(const syn_episodes *episodes, syn_sequence_kind 
     syn_status status = SYN_NO_MEMORY;
     if (level.seen && level.number)
         status = number_levels(episodes, kind, &level, watch, out);
-    free(level.seen);
-    free(level.number);
+    SYN_FREE(level.seen, level.number);
     return status;
 }
 
 void syn_sequences_free(const syn_episodes *episodes, syn_sequences *sequences)
 {
     for (size_t k = 0; sequences->of && k < episodes->n_levels; k++)
-        free(sequences->of[k]);
-    free(sequences->of);
-    free(sequences->before);
-    free(sequences->last);
+        SYN_FREE(sequences->of[k], sequences->of, sequences->before, sequences->last);
     memset(sequences, 0, sizeof *sequences);
 }

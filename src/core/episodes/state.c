@@ -1,7 +1,6 @@
 /* The published CPU algorithm: a state machine per episode that reads all events of its
    units (Algorithm 1 of Cao et al. 2011, with waiting lists of time stamps, repaired for
    equal time stamps), alone or after the paper's PreElim upper bound. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/episodes/engine.h"
@@ -46,13 +45,8 @@ typedef struct state_engine {
 static void machine_free(machine *m, syn_budget *budget)
 {
     for (size_t k = 0; k < m->room; k++)
-        syn_budget_free(budget, m->at[k].waiting);
-    syn_budget_free(budget, m->at);
-    syn_budget_free(budget, m->unit);
-    syn_budget_free(budget, m->interval);
-    syn_budget_free(budget, m->last);
-    syn_budget_free(budget, m->parents_events);
-    syn_budget_free(budget, m->events);
+        SYN_GIVE(budget, m->at[k].waiting, m->at, m->unit, m->interval, m->last,
+                 m->parents_events, m->events);
 }
 
 /* Room for an episode of `room` - 1 events. */
@@ -61,8 +55,7 @@ static syn_status machine_make_room(machine *m, syn_budget *budget, size_t room,
 {
     if (room <= m->room)
         return SYN_OK;
-    syn_budget_free(budget, m->unit);
-    syn_budget_free(budget, m->interval);
+    SYN_GIVE(budget, m->unit, m->interval);
     m->unit = syn_budget_alloc(budget, room, sizeof *m->unit);
     m->interval = syn_budget_alloc(budget, room, sizeof *m->interval);
     position *at = syn_budget_alloc(budget, room, sizeof *at);
@@ -75,10 +68,7 @@ static syn_status machine_make_room(machine *m, syn_budget *budget, size_t room,
     syn_budget_free(budget, m->at);
     m->at = at;
     for (; m->room < room; m->room++) {
-        at[m->room].waiting =
-            syn_budget_alloc(budget, (size_t)longest + 2, sizeof(int64_t));
-        if (!at[m->room].waiting)
-            return syn_budget_refusal(budget);
+        SYN_TAKE(budget, at[m->room].waiting, (size_t)longest + 2);
     }
     return SYN_OK;
 }
@@ -285,26 +275,20 @@ static void state_close(void *self)
     syn_budget *budget = &e->miner->budget;
     for (int w = 0; e->machines && w < e->miner->workers; w++)
         machine_free(&e->machines[w], budget);
-    syn_budget_free(budget, e->machines);
-    syn_budget_free(budget, e);
+    SYN_GIVE(budget, e->machines, e);
 }
 
 static syn_status open_machines(state_engine *e)
 {
     const syn_recording *r = e->miner->recording;
     syn_budget *budget = &e->miner->budget;
-    e->machines =
-        syn_budget_zeros(budget, (size_t)e->miner->workers, sizeof *e->machines);
-    if (!e->machines)
-        return syn_budget_refusal(budget);
+    SYN_TAKE_ZEROS(budget, e->machines, (size_t)e->miner->workers);
     for (int w = 0; w < e->miner->workers; w++) {
         machine *m = &e->machines[w];
         size_t words = words_of(r) + 1;
-        m->last = syn_budget_zeros(budget, (size_t)r->units + 1, sizeof *m->last);
-        m->parents_events = syn_budget_alloc(budget, words, sizeof *m->parents_events);
-        m->events = syn_budget_alloc(budget, words, sizeof *m->events);
-        if (!m->last || !m->parents_events || !m->events)
-            return syn_budget_refusal(budget);
+        SYN_TAKE_ZEROS(budget, m->last, (size_t)r->units + 1);
+        SYN_TAKE(budget, m->parents_events, words);
+        SYN_TAKE(budget, m->events, words);
     }
     return SYN_OK;
 }

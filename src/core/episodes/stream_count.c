@@ -44,9 +44,7 @@ syn_status syn_stream_list_extend(syn_stream *s, uint32_t id, const syn_stream_e
     const syn_stream_end *from = prefix->end;
     if (first == at->n || prefix->n == 0)
         return SYN_OK;
-    syn_status status = syn_stream_ends_room(&k->ends, &s->budget, at->n - first);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_stream_ends_room(&k->ends, &s->budget, at->n - first));
     uint32_t p = 0, opens = beyond(e, open, from[0].event), shuts = 0, start = 0;
     for (uint32_t i = first; i < at->n; i++) {
         uint32_t event = at->end[i].event;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/episodes/engine.h"
 #include "core/episodes/stream_tree.h"
 
@@ -46,9 +47,7 @@ static syn_status sort_by_size(listing *l)
     for (uint32_t i = 0; i < t->n; i++)
         if (syn_stream_is_shown(l->shown, i) && (size_t)t->size[i] > l->sizes)
             l->sizes = (size_t)t->size[i];
-    l->begin = calloc(l->sizes + 3, sizeof *l->begin);
-    if (!l->begin)
-        return SYN_NO_MEMORY;
+    SYN_NEW_ZEROS(l->begin, l->sizes + 3);
     for (uint32_t i = 0; i < t->n; i++)
         if (syn_stream_is_shown(l->shown, i))
             l->begin[t->size[i] + 2]++;
@@ -94,9 +93,7 @@ static syn_status add_level(listing *l, size_t n, uint64_t candidates)
     if (!grown)
         return SYN_NO_MEMORY;
     e->level = grown;
-    syn_status status = syn_episode_level_make(&grown[e->n_levels], n);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_episode_level_make(&grown[e->n_levels], n));
     grown[e->n_levels++].candidates = candidates;
     return SYN_OK;
 }
@@ -106,9 +103,8 @@ static syn_status add_level(listing *l, size_t n, uint64_t candidates)
 static syn_status sort_by_parent(const listing *l, syn_episode_level *below, uint32_t *id,
                                  size_t n)
 {
-    uint32_t *from = malloc((n + 1) * sizeof *from);
-    if (!from)
-        return SYN_NO_MEMORY;
+    uint32_t *from;
+    SYN_NEW(from, n + 1);
     memcpy(from, id, n * sizeof *from);
     memset(below->child, 0, (below->n + 1) * sizeof *below->child);
     for (size_t i = 0; i < n; i++)
@@ -147,8 +143,7 @@ static syn_status list_level(listing *l, size_t size, uint64_t candidates)
 static syn_status list_levels(listing *l, const syn_stream_names *names)
 {
     syn_status status = sort_by_size(l);
-    if (status == SYN_OK)
-        status = list_level(l, 1, names->units);
+    SYN_NEXT(status, list_level(l, 1, names->units));
     while (status == SYN_OK && l->out->level[l->out->n_levels - 1].n > 0 &&
            l->out->n_levels < names->max_size)
         status = list_level(l, l->out->n_levels + 1,
@@ -172,9 +167,7 @@ syn_status syn_stream_episodes(const syn_stream_shown *shown,
     syn_status status = SYN_NO_MEMORY;
     if (l.of_size && l.place && l.id)
         status = list_levels(&l, names);
-    free(l.of_size);
-    free(l.place);
-    free(l.begin);
+    SYN_FREE(l.of_size, l.place, l.begin);
     if (id)
         *id = l.id;
     else
@@ -298,8 +291,6 @@ syn_status syn_stream_strongest(const syn_stream_shown *shown,
         }
     int made = s.id && s.by && taken;
     *n = made ? take_strongest(&s, held, most, looks, taken, out) : 0;
-    free(s.id);
-    free(s.by);
-    free(taken);
+    SYN_FREE(s.id, s.by, taken);
     return made ? SYN_OK : SYN_NO_MEMORY;
 }

@@ -61,12 +61,10 @@ static syn_status make_room(syn_stream_events *e, uint32_t room, int table)
 syn_status syn_stream_events_open(syn_stream_events *e, int table)
 {
     e->stride = (size_t)e->intervals * e->units;
-    e->open = syn_budget_zeros(e->budget, e->intervals, sizeof *e->open);
-    e->shut = syn_budget_zeros(e->budget, e->intervals, sizeof *e->shut);
-    e->seen = syn_budget_zeros(e->budget, e->units, sizeof *e->seen);
-    e->of = syn_budget_zeros(e->budget, e->units, sizeof *e->of);
-    if (!e->open || !e->shut || !e->seen || !e->of)
-        return syn_budget_refusal(e->budget);
+    SYN_TAKE_ZEROS(e->budget, e->open, e->intervals);
+    SYN_TAKE_ZEROS(e->budget, e->shut, e->intervals);
+    SYN_TAKE_ZEROS(e->budget, e->seen, e->units);
+    SYN_TAKE_ZEROS(e->budget, e->of, e->units);
     return make_room(e, LEAST_ROOM, table);
 }
 
@@ -79,15 +77,8 @@ void syn_stream_events_free(syn_stream_events *e)
             syn_budget_free(e->budget, e->shut[k]);
     }
     for (uint32_t u = 0; e->of && u < e->units; u++)
-        syn_budget_free(e->budget, e->of[u].end);
-    syn_budget_free(e->budget, e->open);
-    syn_budget_free(e->budget, e->shut);
-    syn_budget_free(e->budget, e->seen);
-    syn_budget_free(e->budget, e->of);
-    syn_budget_free(e->budget, e->tick);
-    syn_budget_free(e->budget, e->unit);
-    syn_budget_free(e->budget, e->back);
-    syn_budget_free(e->budget, e->next);
+        SYN_GIVE(e->budget, e->of[u].end, e->open, e->shut, e->seen, e->of, e->tick,
+                 e->unit, e->back, e->next);
 }
 
 /* ---- ends ---- */
@@ -125,9 +116,7 @@ syn_status syn_stream_ends_room(syn_stream_ends *ends, syn_budget *budget, uint3
         return SYN_OK;
     syn_stream_end *moved = ends->end;
     if (room > ends->room) {
-        moved = syn_budget_alloc(budget, room, sizeof *moved);
-        if (!moved)
-            return syn_budget_refusal(budget);
+        SYN_TAKE(budget, moved, room);
         ends->room = room;
     }
     if (held > 0)
@@ -163,9 +152,7 @@ void syn_stream_ends_renumber(syn_stream_ends *ends, uint32_t by)
 static syn_status append_to_unit(syn_stream_events *e, uint32_t unit, uint32_t event)
 {
     syn_stream_ends *u = &e->of[unit];
-    syn_status status = syn_stream_ends_room(u, e->budget, 1);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_stream_ends_room(u, e->budget, 1));
     u->end[u->n++] = (syn_stream_end){event, syn_stream_group(e, event)};
     syn_stream_ends_note(u);
     return SYN_OK;

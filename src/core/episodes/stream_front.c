@@ -167,9 +167,7 @@ static syn_status uncount_by_visits(syn_stream *s, uint32_t id,
 {
     syn_stream_kept *k = &s->kept[id];
     uint32_t i = 0, since = s->events.begin, until = s->events.end;
-    syn_status status = new_chains(s, k->n, f.begin);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(new_chains(s, k->n, f.begin));
     for (uint32_t most = FIRST_VISITED; i < list->n; most *= 2) {
         syn_stream_list some = {list->end + i, list->n - i, 0};
         if (some.n > most)
@@ -245,8 +243,7 @@ syn_status syn_stream_walk_front(syn_stream *s, uint32_t begin)
     for (size_t at = 0; at < s->n_steps && status == SYN_OK; at++) {
         fetch_head(s, at + SYN_STREAM_AHEAD);
         status = go_front(s, s->step[at].id, f);
-        if (status == SYN_OK)
-            status = syn_stream_look_up(s);
+        SYN_NEXT(status, syn_stream_look_up(s));
     }
     forget(s, begin);
     return status;

@@ -78,8 +78,7 @@ syn_status syn_stream_walk_back(syn_stream *s, uint32_t since)
     for (size_t at = 0; at < s->n_steps && status == SYN_OK; at++) {
         fetch_tail(s, at + SYN_STREAM_AHEAD);
         status = go_back(s, s->step[at], c);
-        if (status == SYN_OK)
-            status = syn_stream_look_up(s);
+        SYN_NEXT(status, syn_stream_look_up(s));
     }
     return status;
 }
@@ -100,8 +99,7 @@ static syn_status list_whole(syn_stream *s, uint32_t id)
     syn_status status = syn_stream_list_extend(s, id, at, at->head, &prefix);
     s->scratch = *own;
     memset(own, 0, sizeof *own);
-    if (status == SYN_OK)
-        status = syn_stream_ends_room(own, &s->budget, s->scratch.n);
+    SYN_NEXT(status, syn_stream_ends_room(own, &s->budget, s->scratch.n));
     if (status != SYN_OK)
         return status;
     if (s->scratch.n > 0)
@@ -126,12 +124,11 @@ static syn_status count_new(syn_stream *s, uint32_t id)
 syn_status syn_stream_walk_whole(syn_stream *s, size_t size)
 {
     const syn_stream_level *level = &s->level[size];
-    syn_status status = SYN_OK;
-    for (uint32_t i = 0; i < level->n && status == SYN_OK; i++)
+    for (uint32_t i = 0; i < level->n; i++)
         if (s->kept[level->kept[i]].n > 0)
-            status = list_whole(s, level->kept[i]);
-    for (uint32_t i = 0; i < level->n && status == SYN_OK; i++)
+            SYN_TRY(list_whole(s, level->kept[i]));
+    for (uint32_t i = 0; i < level->n; i++)
         if (s->kept[level->kept[i]].counted < s->kept[level->kept[i]].n)
-            status = count_new(s, level->kept[i]);
-    return status;
+            SYN_TRY(count_new(s, level->kept[i]));
+    return SYN_OK;
 }

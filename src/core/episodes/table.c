@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/episodes/rows.h"
 #include "core/base/parallel.h"
 #include "core/base/seek.h"
@@ -105,22 +106,20 @@ syn_status syn_windows_make(syn_windows *out, const syn_recording *recording,
     syn_status status = allocate_windows(out, recording);
     if (!job.inside || !job.reach)
         status = SYN_NO_MEMORY;
-    if (status == SYN_OK)
-        status = syn_parallel_for(items, threads, watch, "windows", find_beyond, &job);
+    SYN_NEXT(status,
+             syn_parallel_for(items, threads, watch, "windows", find_beyond, &job));
     if (status == SYN_OK)
         sum_up(out, &job);
     else
         syn_windows_free(out);
-    free(job.inside);
-    free(job.reach);
+    SYN_FREE(job.inside, job.reach);
     return status;
 }
 
 void syn_windows_free(syn_windows *windows)
 {
     for (uint32_t b = 0; windows->beyond && b < windows->bounds; b++)
-        free(windows->beyond[b]);
-    free(windows->beyond);
+        SYN_FREE(windows->beyond[b], windows->beyond);
     memset(windows, 0, sizeof *windows);
 }
 

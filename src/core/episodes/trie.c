@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
+
 #define NO_NODE UINT32_MAX
 
 static int in_order(int64_t a, int64_t b)
@@ -33,9 +35,8 @@ static size_t steps_of(const syn_episode *episode, size_t n)
 static syn_status find_bounds(const syn_episode *episode, size_t n, syn_trie *out)
 {
     size_t all = 0;
-    int64_t *bound = malloc((2 * steps_of(episode, n) + 1) * sizeof *bound);
-    if (!bound)
-        return SYN_NO_MEMORY;
+    int64_t *bound;
+    SYN_NEW(bound, 2 * steps_of(episode, n) + 1);
     for (size_t i = 0; i < n; i++)
         for (uint32_t k = 0; k + 1 < episode[i].size; k++) {
             bound[all++] = episode[i].lag[k].low;
@@ -110,8 +111,8 @@ static syn_status allocate(syn_trie *t, size_t n)
         if (!*array[i])
             return SYN_NO_MEMORY;
     }
-    t->node = malloc((n + 1) * sizeof *t->node);
-    return t->node ? SYN_OK : SYN_NO_MEMORY;
+    SYN_NEW(t->node, n + 1);
+    return SYN_OK;
 }
 
 /* Each episode begins new nodes where it parts with the one before. way[k] is the node of
@@ -167,8 +168,7 @@ syn_status syn_trie_make(const syn_episode *episode, size_t n, syn_trie *out)
         qsort(sorted, n, sizeof *sorted, by_events);
         status = measure(sorted, n, out);
     }
-    if (status == SYN_OK)
-        status = allocate(out, n);
+    SYN_NEXT(status, allocate(out, n));
     if (status == SYN_OK) {
         parent = malloc(((size_t)out->nodes + 1) * sizeof *parent);
         way = malloc(((size_t)out->depth + 1) * sizeof *way);
@@ -178,23 +178,13 @@ syn_status syn_trie_make(const syn_episode *episode, size_t n, syn_trie *out)
         add_nodes(episode, sorted, n, way, parent, out);
         link_nodes(parent, out);
     }
-    free(sorted);
-    free(parent);
-    free(way);
+    SYN_FREE(sorted, parent, way);
     return status;
 }
 
 void syn_trie_free(syn_trie *t)
 {
-    free(t->bound);
-    free(t->unit);
-    free(t->level);
-    free(t->open);
-    free(t->shut);
-    free(t->after);
-    free(t->child);
-    free(t->of);
-    free(t->root);
-    free(t->node);
+    SYN_FREE(t->bound, t->unit, t->level, t->open, t->shut, t->after, t->child, t->of,
+             t->root, t->node);
     memset(t, 0, sizeof *t);
 }

@@ -16,9 +16,7 @@ static syn_status sort_stored(syn_window_engine *e)
     syn_budget *budget = &e->miner->budget;
     uint32_t units = e->miner->recording->units, *place = e->workers[0].cursor;
     syn_budget_free(budget, e->order);
-    e->order = syn_budget_alloc(budget, level->n + 1, sizeof *e->order);
-    if (!e->order)
-        return syn_budget_refusal(budget);
+    SYN_TAKE(budget, e->order, level->n + 1);
     memset(place, 0, units * sizeof *place);
     for (size_t i = 0; i < level->n; i++)
         place[level->unit[i]]++;
@@ -37,9 +35,7 @@ static syn_status store_units(syn_window_engine *e)
     const syn_recording *r = e->miner->recording;
     const syn_episode_level *units = &e->miner->episodes->level[0];
     syn_arena *lists = &e->workers[0].lists;
-    e->list = syn_budget_zeros(&e->miner->budget, units->n + 1, sizeof *e->list);
-    if (!e->list)
-        return syn_budget_refusal(&e->miner->budget);
+    SYN_TAKE_ZEROS(&e->miner->budget, e->list, units->n + 1);
     syn_end *end = syn_arena_take(lists, ((size_t)r->events + 1) * sizeof *end);
     if (!end)
         return lists->refused;
@@ -61,8 +57,7 @@ static syn_status store_units(syn_window_engine *e)
 static void free_live(syn_window_engine *e)
 {
     for (size_t k = 0; k < e->n_live; k++)
-        syn_budget_free(&e->miner->budget, e->live[k]);
-    syn_budget_free(&e->miner->budget, e->live);
+        SYN_GIVE(&e->miner->budget, e->live[k], e->live);
     e->live = NULL;
     e->n_live = 0;
 }
@@ -71,9 +66,7 @@ static syn_status allocate_live(syn_window_engine *e, size_t n_live)
 {
     syn_budget *budget = &e->miner->budget;
     free_live(e);
-    e->live = syn_budget_zeros(budget, n_live, sizeof *e->live);
-    if (!e->live)
-        return syn_budget_refusal(budget);
+    SYN_TAKE_ZEROS(budget, e->live, n_live);
     e->n_live = n_live;
     for (size_t k = e->stored; k < n_live; k++) {
         e->live[k] = syn_budget_zeros(budget, e->miner->episodes->level[k].n + 1, 1);
@@ -88,9 +81,7 @@ static syn_status mark_live(syn_window_engine *e)
 {
     const syn_episodes *episodes = e->miner->episodes;
     size_t parents = e->miner->size - 2;
-    syn_status status = allocate_live(e, parents + 1);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(allocate_live(e, parents + 1));
     for (uint32_t p = 0; p < episodes->level[parents].n; p++)
         e->live[parents][p] = syn_miner_candidates(e->miner, p).n > 0;
     for (size_t level = parents; level-- > e->stored;) {
@@ -126,11 +117,8 @@ static syn_status grow_lists(void *context, size_t item, int worker)
             return SYN_OVER_BUDGET;
         if (syn_seconds() - begun > SYN_SLICE_SECONDS)
             return SYN_UNFINISHED;
-        syn_status status = syn_window_extend(e, w, e->stored, node, &e->list[node],
-                                              &w->stack, e->growing + child[node],
-                                              &w->grown);
-        if (status != SYN_OK)
-            return status;
+        SYN_TRY(syn_window_extend(e, w, e->stored, node, &e->list[node], &w->stack,
+                                  e->growing + child[node], &w->grown));
     }
     w->grown = 0;
     return SYN_OK;
@@ -188,9 +176,7 @@ static syn_status make_ways(syn_window_engine *e)
             continue;
         syn_budget_free(&e->miner->budget, w->way);
         w->room = 0;
-        w->way = syn_budget_alloc(&e->miner->budget, room, sizeof *w->way);
-        if (!w->way)
-            return syn_budget_refusal(&e->miner->budget);
+        SYN_TAKE(&e->miner->budget, w->way, room);
         w->room = room;
     }
     return SYN_OK;
@@ -201,12 +187,10 @@ static syn_status window_begin_level(void *self, size_t *items)
     syn_window_engine *e = self;
     const syn_miner *m = e->miner;
     syn_status status = e->list ? SYN_OK : store_units(e);
-    if (status == SYN_OK)
-        status = mark_live(e);
+    SYN_NEXT(status, mark_live(e));
     while (status == SYN_OK && !m->frugal && !e->full && e->stored < m->size - 2)
         status = store_next(e);
-    if (status == SYN_OK)
-        status = make_ways(e);
+    SYN_NEXT(status, make_ways(e));
     *items = m->episodes->level[e->stored].n;
     return status;
 }
@@ -215,12 +199,7 @@ static syn_status window_begin_level(void *self, size_t *items)
 
 static void close_worker(syn_window_worker *w, syn_budget *budget)
 {
-    syn_budget_free(budget, w->end);
-    syn_budget_free(budget, w->cursor);
-    syn_budget_free(budget, w->step);
-    syn_budget_free(budget, w->busy);
-    syn_budget_free(budget, w->total);
-    syn_budget_free(budget, w->way);
+    SYN_GIVE(budget, w->end, w->cursor, w->step, w->busy, w->total, w->way);
     syn_arena_free(&w->lists);
     syn_arena_free(&w->stack);
 }
@@ -232,10 +211,7 @@ static void window_close(void *self)
     for (int i = 0; e->workers && i < e->miner->workers; i++)
         close_worker(&e->workers[i], budget);
     free_live(e);
-    syn_budget_free(budget, e->workers);
-    syn_budget_free(budget, e->list);
-    syn_budget_free(budget, e->order);
-    syn_budget_free(budget, e->lane);
+    SYN_GIVE(budget, e->workers, e->list, e->order, e->lane);
     syn_windows_free(&e->windows);
     syn_next_table_free(&e->table);
     syn_budget_give(budget, e->counted);
@@ -247,20 +223,16 @@ static syn_status open_workers(syn_window_engine *e)
     const syn_recording *r = e->miner->recording;
     syn_budget *budget = &e->miner->budget;
     size_t units = (size_t)r->units + 1;
-    e->workers = syn_budget_zeros(budget, (size_t)e->miner->workers, sizeof *e->workers);
-    if (!e->workers)
-        return syn_budget_refusal(budget);
+    SYN_TAKE_ZEROS(budget, e->workers, (size_t)e->miner->workers);
     for (int i = 0; i < e->miner->workers; i++) {
         syn_window_worker *w = &e->workers[i];
         w->lists.limit = w->stack.limit = SIZE_MAX;
         w->lists.budget = w->stack.budget = budget;
-        w->end = syn_budget_alloc(budget, (size_t)r->events + 1, sizeof *w->end);
-        w->cursor = syn_budget_alloc(budget, units, sizeof *w->cursor);
-        w->step = syn_budget_alloc(budget, units, sizeof *w->step);
-        w->busy = syn_budget_alloc(budget, units, sizeof *w->busy);
-        w->total = syn_budget_alloc(budget, units, sizeof *w->total);
-        if (!w->end || !w->cursor || !w->step || !w->busy || !w->total)
-            return syn_budget_refusal(budget);
+        SYN_TAKE(budget, w->end, (size_t)r->events + 1);
+        SYN_TAKE(budget, w->cursor, units);
+        SYN_TAKE(budget, w->step, units);
+        SYN_TAKE(budget, w->busy, units);
+        SYN_TAKE(budget, w->total, units);
     }
     return SYN_OK;
 }
@@ -306,10 +278,7 @@ static syn_status open_table(syn_window_engine *e)
 {
     syn_miner *m = e->miner;
     const syn_episode_level *units = &m->episodes->level[0];
-    e->lane = syn_budget_alloc(&m->budget, (size_t)m->recording->units + 1,
-                               sizeof *e->lane);
-    if (!e->lane)
-        return syn_budget_refusal(&m->budget);
+    SYN_TAKE(&m->budget, e->lane, (size_t)m->recording->units + 1);
     for (uint32_t u = 0; u < m->recording->units; u++)
         e->lane[u] = SYN_NO_LANE;
     for (uint32_t i = 0; i < units->n; i++)
@@ -318,9 +287,7 @@ static syn_status open_table(syn_window_engine *e)
                                         units->n);
     if (!table_pays(e, units->n, bytes))
         return SYN_OK;
-    syn_status status = count_bytes(e, bytes);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(count_bytes(e, bytes));
     e->count_rows = syn_count_rows_fastest(0);
     return syn_next_table_make(&e->table, m->recording, &e->windows, e->lane, units->n,
                                m->workers, m->watch);
@@ -333,10 +300,9 @@ static syn_status window_open(void **self, syn_miner *miner)
     if (!e)
         return syn_budget_refusal(&miner->budget);
     e->miner = miner;
-    syn_status status = open_workers(e);
-    if (status == SYN_OK)
-        status = open_windows(e);
-    return status == SYN_OK ? open_table(e) : status;
+    SYN_TRY(open_workers(e));
+    SYN_TRY(open_windows(e));
+    return open_table(e);
 }
 
 const syn_engine syn_engine_window = {window_open, window_begin_level, syn_window_count,

@@ -71,9 +71,7 @@ syn_status syn_window_extend(const syn_window_engine *e, syn_window_worker *w,
             syn_find_ends(window, *list, w->step, w->cursor, w->end);
             found = 1;
         }
-        syn_status status = keep_ends(e, w, above->unit[c], arena, &lists[c - begin]);
-        if (status != SYN_OK)
-            return status;
+        SYN_TRY(keep_ends(e, w, above->unit[c], arena, &lists[c - begin]));
     }
     *next = c;
     return SYN_OK;

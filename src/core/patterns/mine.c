@@ -2,6 +2,7 @@
    Units are ranked, roots that can have no pattern are found, and the work is cut into
    shares, the largest first. An engine collects the patterns of each share in blocks,
    one chain of blocks for each size, which are freed again when memory runs short. */
+#include "core/base/memory.h"
 #include "core/patterns/engine.h"
 
 #include <stdio.h>
@@ -111,8 +112,7 @@ syn_status syn_pattern_room(syn_pattern_search *search, syn_pattern_part *part,
 {
     syn_pattern_chain *chain;
     syn_status status = need_chain(part, size, search->budget, &chain);
-    if (status == SYN_OK)
-        status = add_block(chain, n, search->out->width, search->budget);
+    SYN_NEXT(status, add_block(chain, n, search->out->width, search->budget));
     if (status != SYN_OK)
         return status;
     chain->tail->patterns = n;
@@ -191,9 +191,8 @@ static int fewest_first(const void *a, const void *b)
 syn_status syn_pattern_ranks(const syn_raster *raster, uint32_t *rank)
 {
     uint32_t units = raster->units;
-    ranked_unit *order = malloc(((size_t)units + 1) * sizeof *order);
-    if (!order)
-        return SYN_NO_MEMORY;
+    ranked_unit *order;
+    SYN_NEW(order, (size_t)units + 1);
     for (uint32_t u = 0; u < units; u++) {
         order[u].events = raster->unit_first[u + 1] - raster->unit_first[u];
         order[u].unit = u;
@@ -307,10 +306,8 @@ static syn_status choose_shares(syn_pattern_search *s)
     begin = begin < end ? begin : end;
     s->share = s->cut.share + begin;
     s->shares = end - begin;
-    s->out->part = calloc(s->shares + 1, sizeof *s->out->part);
-    s->order = malloc((s->shares + 1) * sizeof *s->order);
-    if (!s->out->part || !s->order)
-        return SYN_NO_MEMORY;
+    SYN_NEW_ZEROS(s->out->part, s->shares + 1);
+    SYN_NEW(s->order, s->shares + 1);
     s->out->parts = s->shares;
     for (size_t k = 0; k < s->shares; k++)
         s->out->part[k].weight = s->idle[s->share[k].root] ? 0 : s->share[k].work;
@@ -371,9 +368,8 @@ static syn_status find_idle(syn_pattern_search *s)
     int limited = o->target == SYN_PATTERNS_CLOSED_WITHIN && o->max_spikes != UINT32_MAX;
     if (limited || o->target == SYN_PATTERNS_FREQUENT)
         return SYN_OK;
-    unit_bins *unit = syn_budget_alloc(s->budget, (size_t)r->units + 1, sizeof *unit);
-    if (!unit)
-        return syn_budget_refusal(s->budget);
+    unit_bins *unit;
+    SYN_TAKE(s->budget, unit, (size_t)r->units + 1);
     for (uint32_t u = 0; u < r->units; u++) {
         const uint32_t *bin = r->unit_bin + r->unit_first[u];
         uint32_t n = r->unit_first[u + 1] - r->unit_first[u];
@@ -394,17 +390,15 @@ static syn_status find_idle(syn_pattern_search *s)
 static syn_status prepare(syn_pattern_search *s)
 {
     uint32_t units = s->raster->units;
-    s->rank = syn_budget_alloc(s->budget, (size_t)units + 1, sizeof *s->rank);
-    s->ranked = syn_budget_alloc(s->budget, (size_t)units + 1, sizeof *s->ranked);
-    s->idle = syn_budget_zeros(s->budget, (size_t)units + 1, sizeof *s->idle);
-    if (!s->rank || !s->ranked || !s->idle)
-        return syn_budget_refusal(s->budget);
+    SYN_TAKE(s->budget, s->rank, (size_t)units + 1);
+    SYN_TAKE(s->budget, s->ranked, (size_t)units + 1);
+    SYN_TAKE_ZEROS(s->budget, s->idle, (size_t)units + 1);
     if (syn_pattern_ranks(s->raster, s->rank) != SYN_OK)
         return SYN_NO_MEMORY;
     for (uint32_t u = 0; u < units; u++)
         s->ranked[s->rank[u]] = u;
-    syn_status status = find_idle(s);
-    return status == SYN_OK ? choose_shares(s) : status;
+    SYN_TRY(find_idle(s));
+    return choose_shares(s);
 }
 
 /* Adds to words[] how many words the patterns of a part take, by their occurrences. */
@@ -520,9 +514,7 @@ static syn_status search_all(syn_pattern_search *s, syn_pattern_options *options
 
 static void close_search(syn_pattern_search *s)
 {
-    syn_budget_free(s->budget, s->rank);
-    syn_budget_free(s->budget, s->ranked);
-    syn_budget_free(s->budget, s->idle);
+    SYN_GIVE(s->budget, s->rank, s->ranked, s->idle);
     free(s->order);
     syn_pattern_shares_free(&s->cut);
 }
@@ -544,8 +536,7 @@ syn_status syn_mine_patterns(const syn_raster *raster,
     syn_watch watched = {poll_outlook, &w};
     search.watch = &watched;
     syn_status status = prepare(&search);
-    if (status == SYN_OK)
-        status = search_all(&search, &met, device, &w);
+    SYN_NEXT(status, search_all(&search, &met, device, &w));
     if (status == SYN_OK)
         out->done = 1;
     if (w.exceeded)

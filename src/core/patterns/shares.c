@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/patterns/mine.h"
 
 /* So many windows of a root make a share: more would be too few to go round where one
@@ -19,9 +20,8 @@ static uint32_t shares_of(uint32_t windows, uint32_t min_count)
 /* windows[rank]: how many windows a root has. */
 static syn_status count_windows(const syn_raster *raster, uint32_t *windows)
 {
-    uint32_t *rank = malloc(((size_t)raster->units + 1) * sizeof *rank);
-    if (!rank)
-        return SYN_NO_MEMORY;
+    uint32_t *rank;
+    SYN_NEW(rank, (size_t)raster->units + 1);
     syn_status status = syn_pattern_ranks(raster, rank);
     for (uint32_t u = 0; status == SYN_OK && u < raster->units; u++)
         windows[rank[u]] = raster->unit_first[u + 1] - raster->unit_first[u];
@@ -46,9 +46,7 @@ static syn_status cut(const uint32_t *windows, uint32_t units, uint32_t window,
     size_t n = 0;
     for (uint32_t r = 0; r < units; r++)
         n += shares_of(windows[r], min_count);
-    out->share = malloc((n + 1) * sizeof *out->share);
-    if (!out->share)
-        return SYN_NO_MEMORY;
+    SYN_NEW(out->share, n + 1);
     for (uint32_t r = 0; r < units; r++) {
         uint32_t of = shares_of(windows[r], min_count);
         double work = root_work(windows, r, units, window);
@@ -64,12 +62,10 @@ syn_status syn_pattern_cut(const syn_raster *raster, uint32_t window, uint32_t m
                            syn_pattern_shares *out)
 {
     memset(out, 0, sizeof *out);
-    uint32_t *windows = calloc((size_t)raster->units + 1, sizeof *windows);
-    if (!windows)
-        return SYN_NO_MEMORY;
+    uint32_t *windows;
+    SYN_NEW_ZEROS(windows, (size_t)raster->units + 1);
     syn_status status = count_windows(raster, windows);
-    if (status == SYN_OK)
-        status = cut(windows, raster->units, window, min_count, out);
+    SYN_NEXT(status, cut(windows, raster->units, window, min_count, out));
     free(windows);
     return status;
 }

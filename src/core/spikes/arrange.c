@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/base/radix.h"
 
@@ -128,9 +129,7 @@ syn_status syn_spikes_survey(syn_arranged *out, const syn_loose *given,
                              const syn_clock *clock, int threads, const syn_watch *watch)
 {
     work w = {.given = given, .clock = clock, .n = given->n};
-    w.spans = malloc((spans_of(w.n) + 1) * sizeof *w.spans);
-    if (!w.spans)
-        return SYN_NO_MEMORY;
+    SYN_NEW(w.spans, spans_of(w.n) + 1);
     syn_status status =
         syn_parallel_for(spans_of(w.n), threads, watch, "spikes", look, &w);
     if (status == SYN_OK) {
@@ -249,12 +248,11 @@ static syn_status sort(work *w, syn_arranged *found, int threads, const syn_watc
     w->unit_bits = syn_radix_bits(w->given->units);
     w->packed = spare;
     syn_status status = syn_parallel_for(spans, threads, watch, "spikes", pack, w);
-    if (status == SYN_OK)
-        status = syn_radix_sort_shared(&spare, (uint64_t *)(void *)w->time, w->n,
-                                       tick_bits(found) + w->unit_bits, threads, watch);
+    SYN_NEXT(status,
+             syn_radix_sort_shared(&spare, (uint64_t *)(void *)w->time, w->n,
+                                   tick_bits(found) + w->unit_bits, threads, watch));
     w->key = spare;
-    if (status == SYN_OK)
-        status = syn_parallel_for(spans, threads, watch, "spikes", count_twice, w);
+    SYN_NEXT(status, syn_parallel_for(spans, threads, watch, "spikes", count_twice, w));
     if (status != SYN_OK)
         return status;
     for (size_t k = 0; k < spans; k++)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 
 /* ---- events in time order ---- */
@@ -148,10 +149,9 @@ static syn_status read_parts(reading *job, uint32_t min_count, int64_t reach,
                              int sources, int threads, const syn_watch *watch)
 {
     syn_status status = allocate(job, sources);
-    if (status == SYN_OK)
-        status = move_trials(job, reach);
-    if (status == SYN_OK)
-        status = syn_parallel_for(job->parts, threads, watch, "spikes", count_part, job);
+    SYN_NEXT(status, move_trials(job, reach));
+    SYN_NEXT(status,
+             syn_parallel_for(job->parts, threads, watch, "spikes", count_part, job));
     if (status != SYN_OK)
         return status;
     add_up(job, min_count);
@@ -170,10 +170,7 @@ static syn_status read_recording(syn_recording *out, const syn_spikes *spikes,
     reading job = {.spikes = spikes, .out = out, .parts = choose_parts(spikes, threads)};
     job.of_part = spikes->n / job.parts + 1;
     syn_status status = read_parts(&job, min_count, reach, sources, threads, watch);
-    free(job.count);
-    free(job.before);
-    free(job.rare);
-    free(job.shift);
+    SYN_FREE(job.count, job.before, job.rare, job.shift);
     return status;
 }
 
@@ -228,18 +225,12 @@ syn_status syn_recording_make(syn_recording *out, const syn_spikes *spikes,
                               uint32_t min_count, int64_t reach, int threads,
                               const syn_watch *watch)
 {
-    syn_status status = read_recording(out, spikes, min_count, reach, 1, threads, watch);
-    return status == SYN_OK ? syn_recording_arrange(out, watch) : status;
+    SYN_TRY(read_recording(out, spikes, min_count, reach, 1, threads, watch));
+    return syn_recording_arrange(out, watch);
 }
 
 void syn_recording_free(syn_recording *r)
 {
-    free(r->tick);
-    free(r->unit);
-    free(r->group);
-    free(r->source);
-    free(r->first);
-    free(r->by_unit);
-    free(r->row);
+    SYN_FREE(r->tick, r->unit, r->group, r->source, r->first, r->by_unit, r->row);
     memset(r, 0, sizeof *r);
 }

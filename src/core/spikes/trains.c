@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
+
 static syn_status allocate(syn_trains *t, size_t n)
 {
     t->first = calloc((size_t)t->units + 2, sizeof *t->first);
@@ -67,10 +69,6 @@ double syn_trains_bytes(double events, double units, double trials)
 
 void syn_trains_free(syn_trains *t)
 {
-    free(t->first);
-    free(t->tick);
-    free(t->trial);
-    free(t->start);
-    free(t->stop);
+    SYN_FREE(t->first, t->tick, t->trial, t->start, t->stop);
     memset(t, 0, sizeof *t);
 }

@@ -5,9 +5,9 @@
 #include "core/surrogates/isi.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 
 enum { LANES = 8 };  /* rows or columns smoothed side by side */
@@ -42,19 +42,16 @@ syn_status syn_isi_maker_make(syn_isi_maker *out, const syn_trains *trains,
     memset(out, 0, sizeof *out);
     out->trains = trains;
     out->options = options;
-    out->joint = malloc((joint_cells(options) + 1) * sizeof *out->joint);
-    out->alone = malloc((bins + 1) * sizeof *out->alone);
-    out->line = malloc(3 * bins * LANES * sizeof *out->line);
-    out->weight = malloc((bins + 1) * sizeof *out->weight);
-    return out->joint && out->alone && out->line && out->weight ? SYN_OK : SYN_NO_MEMORY;
+    SYN_NEW(out->joint, joint_cells(options) + 1);
+    SYN_NEW(out->alone, bins + 1);
+    SYN_NEW(out->line, 3 * bins * LANES);
+    SYN_NEW(out->weight, bins + 1);
+    return SYN_OK;
 }
 
 void syn_isi_maker_free(syn_isi_maker *m)
 {
-    free(m->joint);
-    free(m->alone);
-    free(m->line);
-    free(m->weight);
+    SYN_FREE(m->joint, m->alone, m->line, m->weight);
     memset(m, 0, sizeof *m);
 }
 

@@ -38,22 +38,18 @@ syn_status syn_surrogate_binner_make(syn_surrogate_binner *out, const syn_trains
     out->width = width;
     out->window = window;
     out->budget = budget;
-    out->base = syn_budget_alloc(budget, (size_t)trains->trials + 1, sizeof *out->base);
-    out->key = syn_budget_alloc(budget, n + 1, sizeof *out->key);
-    out->other = syn_budget_alloc(budget, n + 1, sizeof *out->other);
-    if (!out->base || !out->key || !out->other)
-        return syn_budget_refusal(budget);
-    syn_status status = syn_raster_allocate(r, n, trains->units, 1, budget);
-    return status == SYN_OK ? count_bins(out) : status;
+    SYN_TAKE(budget, out->base, (size_t)trains->trials + 1);
+    SYN_TAKE(budget, out->key, n + 1);
+    SYN_TAKE(budget, out->other, n + 1);
+    SYN_TRY(syn_raster_allocate(r, n, trains->units, 1, budget));
+    return count_bins(out);
 }
 
 void syn_surrogate_binner_free(syn_surrogate_binner *b)
 {
     syn_raster_free(&b->raster);
     if (b->budget) {
-        syn_budget_free(b->budget, b->base);
-        syn_budget_free(b->budget, b->key);
-        syn_budget_free(b->budget, b->other);
+        SYN_GIVE(b->budget, b->base, b->key, b->other);
     }
     memset(b, 0, sizeof *b);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 
 typedef struct null_worker {
@@ -63,9 +64,7 @@ static syn_status count_surrogate(void *context, size_t item, int worker)
     if (w->surrogate != item)
         begin_surrogate(job, w, item);
     while (!w->made || w->next < t->nodes) {
-        syn_status status = go_on(job, w);
-        if (status != SYN_OK)
-            return status;
+        SYN_TRY(go_on(job, w));
         if (syn_seconds() - begun > SYN_SLICE_SECONDS)
             return SYN_UNFINISHED;
     }
@@ -92,9 +91,8 @@ static syn_status open_worker(null_job *job, null_worker *w)
     w->surrogate = SIZE_MAX;
     syn_status status = syn_line_make(l, &w->room);
     w->room.bounds = job->together ? l->bounds : 0;
-    if (status == SYN_OK)
-        status = syn_walk_open(&w->walk, job->trie, job->one_by_one, &w->room.line,
-                               l->events, &job->budget);
+    SYN_NEXT(status, syn_walk_open(&w->walk, job->trie, job->one_by_one, &w->room.line,
+                                   l->events, &job->budget));
     w->walk.count = malloc(((size_t)job->trie->nodes + 1) * sizeof *w->walk.count);
     return w->walk.count ? status : SYN_NO_MEMORY;
 }
@@ -116,16 +114,13 @@ static void close_workers(null_job *job)
 
 static syn_status open_workers(null_job *job)
 {
-    syn_status status = SYN_OK;
     job->budget = (syn_budget){.limit = job->options->max_memory};
     if (!syn_budget_take(&job->budget, (size_t)job->threads * worker_bytes(job)))
         return SYN_OVER_BUDGET;
-    job->workers = calloc((size_t)job->threads, sizeof *job->workers);
-    if (!job->workers)
-        return SYN_NO_MEMORY;
-    for (int i = 0; i < job->threads && status == SYN_OK; i++)
-        status = open_worker(job, &job->workers[i]);
-    return status;
+    SYN_NEW_ZEROS(job->workers, (size_t)job->threads);
+    for (int i = 0; i < job->threads; i++)
+        SYN_TRY(open_worker(job, &job->workers[i]));
+    return SYN_OK;
 }
 
 /* On half as many threads while memory is short: what one surrogate takes decides whether
@@ -134,9 +129,8 @@ static syn_status count_all(null_job *job, const syn_watch *watch)
 {
     for (;; job->threads /= 2) {
         syn_status status = open_workers(job);
-        if (status == SYN_OK)
-            status = syn_parallel_for(job->options->n, job->threads, watch, "surrogates",
-                                      count_surrogate, job);
+        SYN_NEXT(status, syn_parallel_for(job->options->n, job->threads, watch,
+                                          "surrogates", count_surrogate, job));
         close_workers(job);
         int short_of_memory = status == SYN_OVER_BUDGET || status == SYN_NO_MEMORY;
         if (!short_of_memory || job->threads == 1)
@@ -156,7 +150,6 @@ syn_status syn_null_counts(const syn_line_layout *layout, const syn_trie *trie,
     syn_status status = SYN_NO_MEMORY;
     if (job.done && job.one_by_one)
         status = count_all(&job, watch);
-    free(job.one_by_one);
-    free(job.done);
+    SYN_FREE(job.one_by_one, job.done);
     return status;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/background.h"
+#include "core/base/memory.h"
 
 /* The largest counts of one surrogate. */
 typedef struct row_of_counts {
@@ -37,8 +38,7 @@ typedef struct surrogate {
 
 static void surrogate_free(syn_largest *m, surrogate *s)
 {
-    syn_budget_free(&m->budget, s->tick);
-    syn_budget_free(&m->budget, s->unit);
+    SYN_GIVE(&m->budget, s->tick, s->unit);
     syn_recording_free(&s->recording);
     syn_episodes_free(&s->episodes);
 }
@@ -115,9 +115,8 @@ static uint32_t sizes_found(const syn_episodes *episodes)
 static syn_status take_largest(const syn_episodes *episodes, row_of_counts *out)
 {
     uint32_t sizes = sizes_found(episodes);
-    uint32_t *count = calloc((size_t)sizes + 1, sizeof *count);
-    if (!count)
-        return SYN_NO_MEMORY;
+    uint32_t *count;
+    SYN_NEW_ZEROS(count, (size_t)sizes + 1);
     for (uint32_t k = 0; k < sizes; k++)
         for (size_t i = 0; i < episodes->level[k].n; i++)
             if (episodes->level[k].count[i] > count[k])
@@ -130,10 +129,8 @@ static syn_status find_largest(syn_largest *m, uint32_t index, surrogate *s, int
                                const syn_watch *watch)
 {
     size_t events = m->trains.events;
-    s->tick = syn_budget_alloc(&m->budget, events + 1, sizeof *s->tick);
-    s->unit = syn_budget_alloc(&m->budget, events + 1, sizeof *s->unit);
-    if (!s->tick || !s->unit)
-        return syn_budget_refusal(&m->budget);
+    SYN_TAKE(&m->budget, s->tick, events + 1);
+    SYN_TAKE(&m->budget, s->unit, events + 1);
     syn_status status =
         syn_surrogate_list(&m->plan, index, 1, &s->tick, &s->unit, 1, watch);
     if (status != SYN_OK)
@@ -167,10 +164,8 @@ static syn_status prepare(syn_largest *m, const syn_spikes *spikes,
 {
     syn_largest_options *o = &m->options;
     m->budget.limit = o->max_memory;
-    m->intervals = malloc(((size_t)o->n_intervals + 1) * sizeof *m->intervals);
-    m->found = calloc((size_t)o->n + 1, sizeof *m->found);
-    if (!m->intervals || !m->found)
-        return SYN_NO_MEMORY;
+    SYN_NEW(m->intervals, (size_t)o->n_intervals + 1);
+    SYN_NEW_ZEROS(m->found, (size_t)o->n + 1);
     memcpy(m->intervals, o->intervals, o->n_intervals * sizeof *m->intervals);
     o->intervals = m->intervals;
     for (uint32_t k = 0; k < o->n_intervals; k++)
@@ -178,10 +173,9 @@ static syn_status prepare(syn_largest *m, const syn_spikes *spikes,
     double bytes = syn_trains_bytes((double)spikes->n, spikes->units, spikes->trials);
     if (!syn_budget_take(&m->budget, (size_t)bytes))
         return SYN_OVER_BUDGET;
-    syn_status status = syn_trains_make(&m->trains, spikes, watch);
-    return status == SYN_OK ? syn_surrogate_plan_make(&m->plan, &m->trains, &o->surrogate,
-                                                      1, &m->budget, watch)
-                            : status;
+    SYN_TRY(syn_trains_make(&m->trains, spikes, watch));
+    return syn_surrogate_plan_make(&m->plan, &m->trains, &o->surrogate, 1, &m->budget,
+                                   watch);
 }
 
 syn_status syn_largest_start(syn_largest **out, const syn_spikes *spikes,
@@ -192,9 +186,7 @@ syn_status syn_largest_start(syn_largest **out, const syn_spikes *spikes,
     if (!m)
         return SYN_NO_MEMORY;
     m->options = *options;
-    syn_status status = prepare(m, spikes, watch);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(prepare(m, spikes, watch));
     m->work = syn_background_start(options->n, options->threads, do_surrogate, m);
     return m->work ? SYN_OK : SYN_NO_MEMORY;
 }
@@ -229,10 +221,8 @@ void syn_largest_free(syn_largest *m)
         return;
     syn_background_stop(m->work);
     for (uint32_t k = 0; m->found && k < m->options.n; k++)
-        free(m->found[k].count);
-    free(m->found);
+        SYN_FREE(m->found[k].count, m->found);
     syn_surrogate_plan_free(&m->plan);
     syn_trains_free(&m->trains);
-    free(m->intervals);
-    free(m);
+    SYN_FREE(m->intervals, m);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/radix.h"
 
 /* ---- the layout ---- */
@@ -38,15 +39,13 @@ syn_status syn_line_layout_make(const syn_surrogate_plan *plan, const int64_t *b
     out->bounds = bounds;
     out->bound = bound;
     out->unit_bits = (unsigned)syn_radix_bits(t->units);
-    out->shift = malloc(((size_t)t->trials + 1) * sizeof *out->shift);
-    if (!out->shift)
-        return SYN_NO_MEMORY;
+    SYN_NEW(out->shift, (size_t)t->trials + 1);
     out->span = 1;
-    syn_status status = place_trials(t, reach, out);
+    SYN_TRY(place_trials(t, reach, out));
     /* A bound is added to a key. */
-    if (status == SYN_OK && out->tick_bits + out->unit_bits + 1 > 63)
-        status = SYN_TOO_LARGE;
-    return status;
+    if (out->tick_bits + out->unit_bits + 1 > 63)
+        return SYN_TOO_LARGE;
+    return SYN_OK;
 }
 
 void syn_line_layout_free(syn_line_layout *layout)
@@ -100,18 +99,10 @@ syn_status syn_line_make(const syn_line_layout *layout, syn_line_room *out)
 void syn_line_free(syn_line_room *room)
 {
     syn_line *line = &room->line;
-    free(room->key);
-    free(room->spare);
-    free(room->scratch);
-    free(line->tick);
-    free(line->unit);
-    free(line->row);
-    free(line->by_unit);
-    free(line->first);
-    free(line->last);
+    SYN_FREE(room->key, room->spare, room->scratch, line->tick, line->unit, line->row,
+             line->by_unit, line->first, line->last);
     if (line->beyond)
-        free(line->beyond[0]);
-    free(line->beyond);
+        SYN_FREE(line->beyond[0], line->beyond);
     memset(room, 0, sizeof *room);
 }
 

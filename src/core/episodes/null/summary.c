@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 
 enum { BLOCK = 16 };  /* episodes whose counts are read together: a cache line */
@@ -129,10 +130,8 @@ syn_status syn_null_summarise(const syn_null_data *data, int threads,
     if (job.centre && job.scale && job.work)
         status = syn_parallel_for((data->episodes + BLOCK - 1) / BLOCK, threads, watch,
                                   "episodes", summarise_block, &job);
-    if (status == SYN_OK)
-        status = syn_parallel_for(data->n, threads, watch, "maxima", find_maxima, &job);
-    free(job.centre);
-    free(job.scale);
-    free(job.work);
+    SYN_NEXT(status,
+             syn_parallel_for(data->n, threads, watch, "maxima", find_maxima, &job));
+    SYN_FREE(job.centre, job.scale, job.work);
     return status;
 }

@@ -6,7 +6,6 @@
    left (prefix-preserving closure extension: Uno, Kiyomi & Arimura 2004), so no found set
    has to be looked up. Windows without enough units to complete a pattern are left out as
    early as that is known. */
-#include <stdlib.h>
 
 #include "core/base/parallel.h"
 #include "core/patterns/closure/closure.h"
@@ -58,9 +57,7 @@ static syn_status step(const syn_closure *c, syn_closure_worker *w,
     syn_node *node = w->node + w->depth - 1;
     int more = node->next < (w->depth == 1 ? w->end : node->children);
     if (!node->kept && (!more || place_of(node, node->next) > node->last)) {
-        syn_status status = keep_set(c, node, part);
-        if (status != SYN_OK)
-            return status;
+        SYN_TRY(keep_set(c, node, part));
     }
     if (!more && w->depth > 1)
         syn_closure_pop(w);
@@ -143,9 +140,7 @@ static syn_status mine_load(void *context, size_t item, int id)
     const syn_closure_load *l = c->load + item;
     double deadline = syn_seconds() + SYN_SLICE_SECONDS;
     while (w->at < l->n) {
-        syn_status status = mine_share(c, w, l->share[w->at], deadline);
-        if (status != SYN_OK)
-            return status;
+        SYN_TRY(mine_share(c, w, l->share[w->at], deadline));
         w->at += !w->busy;
         if (w->at < l->n && syn_seconds() > deadline)
             return SYN_UNFINISHED;
@@ -163,9 +158,7 @@ static syn_status load_shares(syn_closure *c)
     for (size_t k = 0; k < s->shares; k++)
         all += s->share[k].work;
     double most = all / LOADS / s->options->threads, work = 0;
-    c->load = syn_budget_alloc(s->budget, s->shares + 1, sizeof *c->load);
-    if (!c->load)
-        return syn_budget_refusal(s->budget);
+    SYN_TAKE(s->budget, c->load, s->shares + 1);
     int same = 0;  /* whether the load before can take the share */
     for (size_t k = 0; k < s->shares; k++) {
         const syn_pattern_share *share = s->order[k];
@@ -190,11 +183,9 @@ syn_status syn_patterns_closure(syn_pattern_search *search)
 {
     syn_closure c = {.search = search};
     syn_status status = syn_closure_open(&c);
-    if (status == SYN_OK)
-        status = load_shares(&c);
-    if (status == SYN_OK)
-        status = syn_parallel_for(c.loads, search->options->threads, search->watch,
-                                  "units", mine_load, &c);
+    SYN_NEXT(status, load_shares(&c));
+    SYN_NEXT(status, syn_parallel_for(c.loads, search->options->threads, search->watch,
+                                      "units", mine_load, &c));
     syn_closure_close(&c);
     return status;
 }

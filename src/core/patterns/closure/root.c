@@ -34,23 +34,17 @@ syn_status syn_closure_open(syn_closure *c)
     const syn_pattern_options *o = c->search->options;
     size_t threads = (size_t)o->threads;
     syn_budget *b = c->search->budget;
-    syn_status status = syn_bin_windows_measure(&c->windows, raster, o->window, b);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_bin_windows_measure(&c->windows, raster, o->window, b));
     size_t places = c->places = c->windows.items;
-    c->unit_of = syn_budget_alloc(b, places + 1, sizeof *c->unit_of);
-    c->item_of = syn_budget_alloc(b, places + 1, sizeof *c->item_of);
-    c->rank_of = syn_budget_alloc(b, (size_t)raster->events + 1, sizeof *c->rank_of);
-    c->worker = syn_budget_zeros(b, threads, sizeof *c->worker);
-    if (!c->unit_of || !c->item_of || !c->rank_of || !c->worker)
-        return syn_budget_refusal(b);
+    SYN_TAKE(b, c->unit_of, places + 1);
+    SYN_TAKE(b, c->item_of, places + 1);
+    SYN_TAKE(b, c->rank_of, (size_t)raster->events + 1);
+    SYN_TAKE_ZEROS(b, c->worker, threads);
     for (size_t w = 0; w < threads; w++) {
         c->worker[w].space.arena.limit = SIZE_MAX;
         c->worker[w].space.arena.budget = b;
-        c->worker[w].count = syn_budget_zeros(b, places + 1, sizeof(uint32_t));
-        c->worker[w].touched = syn_budget_alloc(b, places + 1, sizeof(uint32_t));
-        if (!c->worker[w].count || !c->worker[w].touched)
-            return syn_budget_refusal(b);
+        SYN_TAKE_ZEROS(b, c->worker[w].count, places + 1);
+        SYN_TAKE(b, c->worker[w].touched, places + 1);
     }
     fill_tables(c);
     syn_node_rules rules = {.options = o, .unit_of = c->unit_of,
@@ -69,15 +63,9 @@ void syn_closure_close(syn_closure *c)
     syn_budget *b = c->search->budget;
     for (int w = 0; c->worker && w < c->search->options->threads; w++) {
         syn_arena_free(&c->worker[w].space.arena);
-        syn_budget_free(b, c->worker[w].node);
-        syn_budget_free(b, c->worker[w].count);
-        syn_budget_free(b, c->worker[w].touched);
+        SYN_GIVE(b, c->worker[w].node, c->worker[w].count, c->worker[w].touched);
     }
-    syn_budget_free(b, c->worker);
-    syn_budget_free(b, c->load);
-    syn_budget_free(b, c->unit_of);
-    syn_budget_free(b, c->item_of);
-    syn_budget_free(b, c->rank_of);
+    SYN_GIVE(b, c->worker, c->load, c->unit_of, c->item_of, c->rank_of);
     syn_bin_windows_free(&c->windows);
 }
 

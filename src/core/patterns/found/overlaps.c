@@ -44,14 +44,8 @@ typedef struct search {
 
 static void search_free(search *s)
 {
-    syn_budget_free(s->budget, s->set);
-    syn_budget_free(s->budget, s->first);
-    syn_budget_free(s->budget, s->meeting);
-    syn_budget_free(s->budget, s->spike);
-    syn_budget_free(s->budget, s->holder);
-    syn_budget_free(s->budget, s->place);
-    syn_budget_free(s->budget, s->rarest);
-    syn_budget_free(s->budget, s->bucket);
+    SYN_GIVE(s->budget, s->set, s->first, s->meeting, s->spike, s->holder, s->place,
+             s->rarest, s->bucket);
 }
 
 /* The sets of patterns that occur often enough to meet, unit by unit. */
@@ -59,17 +53,13 @@ static syn_status list_sets(search *s, uint32_t n, int64_t least)
 {
     const syn_ranked_pattern *p = s->pattern;
     uint32_t units = s->raster->units;
-    s->first = syn_budget_zeros(s->budget, (size_t)units + 2, sizeof *s->first);
-    if (!s->first)
-        return syn_budget_refusal(s->budget);
+    SYN_TAKE_ZEROS(s->budget, s->first, (size_t)units + 2);
     for (uint32_t rank = 0; rank < n; rank++)
         for (uint32_t k = 0; k < p[rank].size && p[rank].occurrences >= least; k++)
             s->first[p[rank].unit[k] + 2]++;
     for (uint32_t u = 0; u < units; u++)
         s->first[u + 2] += s->first[u + 1];
-    s->set = syn_budget_alloc(s->budget, s->first[units + 1] + 1, sizeof *s->set);
-    if (!s->set)
-        return syn_budget_refusal(s->budget);
+    SYN_TAKE(s->budget, s->set, s->first[units + 1] + 1);
     for (uint32_t rank = 0; rank < n; rank++)
         for (uint32_t k = 0; k < p[rank].size && p[rank].occurrences >= least; k++)
             s->set[s->first[p[rank].unit[k] + 1]++] = (spike_set){
@@ -80,9 +70,7 @@ static syn_status list_sets(search *s, uint32_t n, int64_t least)
 
 static syn_status search_make(search *s, uint32_t n, int64_t least)
 {
-    syn_status status = list_sets(s, n, least);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(list_sets(s, n, least));
     size_t sets = 0, spikes = 0;
     const uint32_t *fired = s->raster->unit_first;
     for (uint32_t u = 0; u < s->raster->units; u++) {
@@ -90,22 +78,19 @@ static syn_status search_make(search *s, uint32_t n, int64_t least)
         sets = here > sets ? here : sets;
         spikes = fired[u + 1] - fired[u] > spikes ? fired[u + 1] - fired[u] : spikes;
     }
-    s->meeting = syn_budget_alloc(s->budget, sets + 1, sizeof *s->meeting);
-    s->bucket = syn_budget_alloc(s->budget, sets + 2, sizeof *s->bucket);
-    s->place = syn_budget_alloc(s->budget, spikes + 1, sizeof *s->place);
-    s->rarest = syn_budget_alloc(s->budget, spikes + 1, sizeof *s->rarest);
-    return s->meeting && s->bucket && s->place && s->rarest
-               ? SYN_OK
-               : syn_budget_refusal(s->budget);
+    SYN_TAKE(s->budget, s->meeting, sets + 1);
+    SYN_TAKE(s->budget, s->bucket, sets + 2);
+    SYN_TAKE(s->budget, s->place, spikes + 1);
+    SYN_TAKE(s->budget, s->rarest, spikes + 1);
+    return SYN_OK;
 }
 
 /* Makes room for so many spikes in sets. */
 static syn_status make_room(search *s, size_t n)
 {
-    s->spike = syn_budget_renew(s->budget, s->spike, &s->spikes, n, sizeof *s->spike);
-    s->holder =
-        syn_budget_renew(s->budget, s->holder, &s->holders, n, sizeof *s->holder);
-    return s->spike && s->holder ? SYN_OK : syn_budget_refusal(s->budget);
+    SYN_RENEW(s->budget, s->spike, s->spikes, n);
+    SYN_RENEW(s->budget, s->holder, s->holders, n);
+    return SYN_OK;
 }
 
 /* Lists the spikes of each set of a unit, and counts in place[spike] how many sets hold
@@ -240,17 +225,15 @@ static syn_status search_unit(search *s, uint32_t unit)
         needed += s->pattern[s->set[e].rank].occurrences;
     if (s->first[unit + 1] - s->first[unit] < 2)
         return SYN_OK;
-    syn_status status = make_room(s, needed);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(make_room(s, needed));
     list_spikes(s, unit);
     uint32_t held = order_spikes(s, unit);
     list_holders(s, unit);
-    for (uint32_t i = 0; i < held && status == SYN_OK; i++) {
+    for (uint32_t i = 0; i < held; i++) {
         uint32_t live, met = gather(s, unit, s->rarest[i], &live);
-        status = compare_meeting(s, unit, met, live);
+        SYN_TRY(compare_meeting(s, unit, met, live));
     }
-    return status;
+    return SYN_OK;
 }
 
 syn_status syn_find_overlaps(const syn_ranked_pattern *pattern, uint32_t n,

@@ -37,11 +37,7 @@ typedef struct ranked {
 
 static void ranked_free(ranked *r, syn_budget *budget)
 {
-    syn_budget_free(budget, r->pattern);
-    syn_budget_free(budget, r->opens);
-    syn_budget_free(budget, r->item);
-    syn_budget_free(budget, r->little);
-    syn_budget_free(budget, r->live);
+    SYN_GIVE(budget, r->pattern, r->opens, r->item, r->little, r->live);
 }
 
 /* Patterns in order, all of them live. Freed by the caller, also after an error. */
@@ -51,12 +47,10 @@ static syn_status ranked_make(ranked *r, const syn_candidates *c, syn_budget *bu
     size_t items = 0, n = c->list.n;
     if (n > INT32_MAX)
         return SYN_TOO_LARGE;
-    r->pattern = syn_budget_alloc(budget, n + 1, sizeof *r->pattern);
-    r->opens = syn_budget_alloc(budget, c->windows->n + 1, sizeof *r->opens);
-    r->item = syn_budget_alloc(budget, n + 1, sizeof *r->item);
-    r->live = syn_budget_alloc(budget, n + 1, sizeof *r->live);
-    if (!r->pattern || !r->opens || !r->item || !r->live)
-        return syn_budget_refusal(budget);
+    SYN_TAKE(budget, r->pattern, n + 1);
+    SYN_TAKE(budget, r->opens, c->windows->n + 1);
+    SYN_TAKE(budget, r->item, n + 1);
+    SYN_TAKE(budget, r->live, n + 1);
     r->n = (uint32_t)n;
     memset(r->live, 1, n);
     for (size_t i = 0; i < c->windows->n; i++)
@@ -73,8 +67,8 @@ static syn_status ranked_make(ranked *r, const syn_candidates *c, syn_budget *bu
     r->item[0] = 0;
     for (uint32_t p = 0; p < r->n; p++)
         r->item[p + 1] = r->item[p] + r->pattern[p].size;
-    r->little = syn_budget_alloc(budget, items + 1, sizeof *r->little);
-    return r->little ? SYN_OK : syn_budget_refusal(budget);
+    SYN_TAKE(budget, r->little, items + 1);
+    return SYN_OK;
 }
 
 /* ---- signatures that are not significant ---- */
@@ -100,9 +94,7 @@ static syn_status filter_make(filter *f, syn_budget *budget)
     const syn_reduction_options *options = f->options;
     size_t n = options->listed;
     f->by_duration = n > 0 && options->signature[0].duration >= 0;
-    f->sorted = syn_budget_alloc(budget, n + 1, sizeof *f->sorted);
-    if (!f->sorted)
-        return syn_budget_refusal(budget);
+    SYN_TAKE(budget, f->sorted, n + 1);
     if (n > 0) {
         memcpy(f->sorted, options->signature, n * sizeof *f->sorted);
         qsort(f->sorted, n, sizeof *f->sorted, by_signature);
@@ -254,8 +246,7 @@ syn_status syn_reduce_patterns(const syn_candidates *patterns,
 {
     reduction c = {.f = {.options = options}};
     syn_status status = ranked_make(&c.r, patterns, budget);
-    if (status == SYN_OK)
-        status = filter_make(&c.f, budget);
+    SYN_NEXT(status, filter_make(&c.f, budget));
     if (status == SYN_OK) {
         fill_little(&c.r, &c.f);
         status = syn_find_overlaps(c.r.pattern, c.r.n, patterns->raster,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/hash.h"
+#include "core/base/memory.h"
 
 enum { POLL_EVERY = 1 << 14 };  /* patterns */
 
@@ -49,9 +50,7 @@ static size_t slot_of(const table *t, const int32_t *item, int32_t size, int32_t
 
 static void table_free(table *t)
 {
-    free(t->slot);
-    free(t->word);
-    free(t->pattern);
+    SYN_FREE(t->slot, t->word, t->pattern);
 }
 
 /* An empty table with room for all patterns. */
@@ -134,13 +133,10 @@ syn_status syn_patterns_shifted(const syn_pattern_runs *patterns, const syn_watc
                                 uint8_t *drop)
 {
     table t;
-    syn_status status = table_make(&t, patterns);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(table_make(&t, patterns));
     memset(drop, 0, t.pattern[t.largest + 1]);
-    status = each_pattern(&t, watch, 0, NULL);
-    if (status == SYN_OK)
-        status = each_pattern(&t, watch, t.pattern[t.largest + 1], drop);
+    syn_status status = each_pattern(&t, watch, 0, NULL);
+    SYN_NEXT(status, each_pattern(&t, watch, t.pattern[t.largest + 1], drop));
     table_free(&t);
     return status;
 }

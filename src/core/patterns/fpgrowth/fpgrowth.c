@@ -151,22 +151,18 @@ static size_t extend(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fptree *
 /* Follows the last entry that is left of the tree on top. */
 static syn_status step(const syn_fpgrowth *f, syn_fp_worker *w)
 {
-    syn_status status = syn_fp_make_level(f, w);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_fp_make_level(f, w));
     syn_fp_level *level = w->level + w->levels - 1, *top = level + 1;
     uint32_t entry = --level->left;
     syn_fp_found x;
     cut_pattern(f, w, level->size);
     size_t steps = extend(f, w, &level->tree, entry, &x);
-    status = collect(f, w, &x);
+    syn_status status = collect(f, w, &x);
     if (status != SYN_OK || !can_grow(f, w, x.more))
         return status;
     top->mark = syn_arena_here(&w->arena);
-    status = syn_fptree_project(&top->tree, &w->arena, &level->tree, entry, w->code,
-                                x.more, steps);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_fptree_project(&top->tree, &w->arena, &level->tree, entry, w->code,
+                               x.more, steps));
     memcpy(top->tree.item, w->more, x.more * sizeof *w->more);
     top->left = x.more;
     top->size = w->size;
@@ -184,8 +180,7 @@ static syn_status open_root(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t ra
     if (first[1] - first[0] < f->search->options->min_count || f->search->idle[rank])
         return SYN_OK;
     syn_status status = syn_fp_root_open(f, w, rank, &root, &x);
-    if (status == SYN_OK)
-        status = collect(f, w, &x);
+    SYN_NEXT(status, collect(f, w, &x));
     if (status != SYN_OK || !can_grow(f, w, x.more))
         return status;
     return syn_fp_root_build(f, w, &root, x.more);
@@ -232,13 +227,11 @@ static syn_status start_worker(const syn_fpgrowth *f, syn_fp_worker *w)
     w->arena.limit = SIZE_MAX;
     w->arena.budget = w->kept.budget = b;
     w->kept.width = f->search->out->width;
-    syn_status status = syn_tally_start(&w->tally, &f->windows);
-    if (status != SYN_OK)
-        return status;
-    w->code = syn_budget_alloc(b, items + 1, sizeof *w->code);
-    w->more = syn_budget_alloc(b, items + 1, sizeof *w->more);
-    w->seen = syn_budget_zeros(b, units + 1, sizeof *w->seen);
-    return w->code && w->more && w->seen ? SYN_OK : syn_budget_refusal(b);
+    SYN_TRY(syn_tally_start(&w->tally, &f->windows));
+    SYN_TAKE(b, w->code, items + 1);
+    SYN_TAKE(b, w->more, items + 1);
+    SYN_TAKE_ZEROS(b, w->seen, units + 1);
+    return SYN_OK;
 }
 
 static void end_worker(syn_budget *b, syn_fp_worker *w)
@@ -247,12 +240,7 @@ static void end_worker(syn_budget *b, syn_fp_worker *w)
     syn_tally_free(&w->tally);
     if (w->kept.budget)
         syn_kept_free(&w->kept);
-    syn_budget_free(b, w->code);
-    syn_budget_free(b, w->more);
-    syn_budget_free(b, w->seen);
-    syn_budget_free(b, w->pattern);
-    syn_budget_free(b, w->sorted);
-    syn_budget_free(b, w->level);
+    SYN_GIVE(b, w->code, w->more, w->seen, w->pattern, w->sorted, w->level);
 }
 
 /* With a limit on the size, closedness within it needs the sets up to it one by one; true
@@ -270,9 +258,7 @@ static void set_rules(syn_fpgrowth *f)
 static syn_status find_roots(syn_fpgrowth *f)
 {
     const syn_pattern_search *s = f->search;
-    f->root = syn_budget_alloc(s->budget, s->shares + 1, sizeof *f->root);
-    if (!f->root)
-        return syn_budget_refusal(s->budget);
+    SYN_TAKE(s->budget, f->root, s->shares + 1);
     for (size_t k = 0; k < s->shares; k++)
         if (s->order[k]->number == 0 && !s->out->part[s->order[k] - s->share].done)
             f->root[f->roots++] = s->order[k];
@@ -283,18 +269,13 @@ static syn_status mine(syn_fpgrowth *f)
 {
     syn_pattern_search *s = f->search;
     const syn_pattern_options *o = s->options;
-    f->worker = syn_budget_zeros(s->budget, (size_t)o->threads, sizeof *f->worker);
-    if (!f->worker)
-        return syn_budget_refusal(s->budget);
+    SYN_TAKE_ZEROS(s->budget, f->worker, (size_t)o->threads);
     set_rules(f);
-    syn_status status = find_roots(f);
-    if (status == SYN_OK)
-        status = syn_bin_windows_measure(&f->windows, s->raster, o->window, s->budget);
-    for (int w = 0; w < o->threads && status == SYN_OK; w++)
-        status = start_worker(f, f->worker + w);
-    if (status == SYN_OK)
-        status = syn_parallel_for(f->roots, o->threads, s->watch, "roots", mine_root, f);
-    return status;
+    SYN_TRY(find_roots(f));
+    SYN_TRY(syn_bin_windows_measure(&f->windows, s->raster, o->window, s->budget));
+    for (int w = 0; w < o->threads; w++)
+        SYN_TRY(start_worker(f, f->worker + w));
+    return syn_parallel_for(f->roots, o->threads, s->watch, "roots", mine_root, f);
 }
 
 syn_status syn_patterns_fpgrowth(syn_pattern_search *search)
@@ -303,8 +284,7 @@ syn_status syn_patterns_fpgrowth(syn_pattern_search *search)
     syn_status status = mine(&f);
     for (int w = 0; w < search->options->threads && f.worker; w++)
         end_worker(search->budget, f.worker + w);
-    syn_budget_free(search->budget, f.worker);
-    syn_budget_free(search->budget, f.root);
+    SYN_GIVE(search->budget, f.worker, f.root);
     syn_bin_windows_free(&f.windows);
     return status;
 }

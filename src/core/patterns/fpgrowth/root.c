@@ -25,21 +25,15 @@ static int descending(const void *a, const void *b)
 /* Room for a pattern of so many items; there is none yet. */
 static syn_status make_room(syn_fp_worker *w, syn_budget *budget, uint32_t room)
 {
-    w->pattern = syn_budget_renew(budget, w->pattern, &w->pattern_room, room,
-                                  sizeof *w->pattern);
-    w->sorted = syn_budget_renew(budget, w->sorted, &w->sorted_room, room,
-                                 sizeof *w->sorted);
-    return w->pattern && w->sorted ? SYN_OK : syn_budget_refusal(budget);
+    SYN_RENEW(budget, w->pattern, w->pattern_room, room);
+    SYN_RENEW(budget, w->sorted, w->sorted_room, room);
+    return SYN_OK;
 }
 
 syn_status syn_fp_make_level(const syn_fpgrowth *f, syn_fp_worker *w)
 {
     syn_budget *budget = f->search->budget;
-    syn_fp_level *level = syn_budget_grow(budget, w->level, &w->level_room,
-                                          (size_t)w->levels + 1, sizeof *level);
-    if (!level)
-        return syn_budget_refusal(budget);
-    w->level = level;
+    SYN_GROW(budget, w->level, w->level_room, (size_t)w->levels + 1);
     return SYN_OK;
 }
 
@@ -79,9 +73,7 @@ static syn_status code_items(const syn_fpgrowth *f, syn_fp_worker *w, syn_fp_roo
     const syn_pattern_search *s = f->search;
     uint32_t touched = syn_bin_windows_tally(&f->windows, &w->tally, root->bin, root->n);
     uint32_t kept = sort_out(f, w, touched, root);
-    syn_status status = make_room(w, s->budget, kept + 1);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(make_room(w, s->budget, kept + 1));
     syn_fp_push(f, w, s->ranked[root->rank]);
     for (uint32_t i = 0; i < kept; i++) {
         uint32_t item = syn_pattern_item(s, w->tally.touched[i]);
@@ -129,9 +121,7 @@ syn_status syn_fp_root_open(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t ra
     root->rank = rank;
     root->bin = raster->unit_bin + from;
     root->n = raster->unit_first[unit + 1] - from;
-    syn_status status = code_items(f, w, root, found);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(code_items(f, w, root, found));
     root->words = (root->guards + 63) / 64;
     size_t bytes = root->words * sizeof *root->bits;
     uint64_t *all = syn_arena_take(&w->arena, bytes);
@@ -226,16 +216,12 @@ syn_status syn_fp_root_build(const syn_fpgrowth *f, syn_fp_worker *w,
     };
     if (!l.path || !l.first || !l.window || !l.step)
         return a->refused;
-    syn_status status = syn_fp_make_level(f, w);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_fp_make_level(f, w));
     lay_paths(f, w, root, entries, &l);
     size_t paths = drop_empty(l.path, root->n);
     syn_fp_level *top = w->level;
-    status = syn_fptree_build(&top->tree, a, entries, root->words, l.path,
-                                         paths, root->steps);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_fptree_build(&top->tree, a, entries, root->words, l.path, paths,
+                             root->steps));
     memcpy(top->tree.item, w->more, entries * sizeof *w->more);
     top->left = entries;
     top->size = w->size;

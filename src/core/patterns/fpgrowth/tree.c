@@ -171,8 +171,8 @@ syn_status syn_fptree_build(syn_fptree *out, syn_arena *arena, uint32_t entries,
                             uint32_t words, syn_fp_path *path, size_t paths,
                             size_t steps)
 {
-    syn_status status = take_tree(out, arena, entries, words, steps, paths);
-    return status == SYN_OK ? fill(out, arena, path, paths) : status;
+    SYN_TRY(take_tree(out, arena, entries, words, steps, paths));
+    return fill(out, arena, path, paths);
 }
 
 /* ---- conditional trees ---- */
@@ -219,9 +219,7 @@ syn_status syn_fptree_project(syn_fptree *out, syn_arena *arena, const syn_fptre
 {
     /* Nodes come in the order of their paths, so there is little to sort. */
     size_t most = tree->count[entry] < steps ? tree->count[entry] : steps, paths = 0;
-    syn_status status = take_tree(out, arena, entries, tree->words, steps, most);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(take_tree(out, arena, entries, tree->words, steps, most));
     syn_arena_mark mark = syn_arena_here(arena);
     syn_fp_path *path = syn_arena_take(arena, most * sizeof *path);
     uint32_t *word = syn_arena_take(arena, (steps + 1) * sizeof *word);
@@ -240,7 +238,7 @@ syn_status syn_fptree_project(syn_fptree *out, syn_arena *arena, const syn_fptre
         p->hash = tree->node_hash[v];
         p->shared = tree->node_shared + (size_t)v * tree->words;
     }
-    status = fill(out, arena, path, paths);
+    syn_status status = fill(out, arena, path, paths);
     syn_arena_return(arena, mark);
     return status;
 }

@@ -41,10 +41,7 @@ syn_status syn_maxima_make(syn_maxima *out, const syn_pattern_options *o, int by
     out->limit = o->max_count;
     out->min_spikes = o->min_spikes;
     out->stride = table_stride(o, items);
-    out->need =
-        syn_budget_alloc(budget, out->stride * out->durations, sizeof *out->need);
-    if (!out->need)
-        return syn_budget_refusal(budget);
+    SYN_TAKE(budget, out->need, out->stride * out->durations);
     syn_maxima_clear(out);
     return SYN_OK;
 }
@@ -144,10 +141,7 @@ void syn_maxima_search_free(syn_maxima_search *s)
 syn_status syn_maxima_search_begin(syn_maxima_search *s, const syn_raster *raster,
                                    syn_maxima *maxima, size_t part, size_t parts)
 {
-    syn_status status = syn_tape_fill(&s->tape, raster, s->options->window,
-                                      s->options->min_count);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_tape_fill(&s->tape, raster, s->options->window, s->options->min_count));
     s->maxima = maxima;
     s->part = part;
     s->parts = parts;

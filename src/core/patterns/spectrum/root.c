@@ -170,10 +170,8 @@ syn_status syn_maxima_root_make(syn_maxima_search *s, uint32_t unit)
         s->index = syn_maxima_take(s, windows * sizeof *s->index);
         place = syn_maxima_take(s, t->words * t->window * 64 * sizeof *place);
         status = s->index && place ? list_items(s, n, place) : s->failed;
-        if (status == SYN_OK)
-            status = fill_masks(s, at, windows, place, n);
-        if (status == SYN_OK)
-            status = fill_rows(s, unit, n);
+        SYN_NEXT(status, fill_masks(s, at, windows, place, n));
+        SYN_NEXT(status, fill_rows(s, unit, n));
     }
     if (status != SYN_OK)
         return status;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/patterns/spectrum/maxima.h"
 #include "core/surrogates/raster.h"
@@ -75,20 +76,17 @@ static syn_status worker_make(spectrum *s, worker *w)
 {
     const syn_spectrum_options *o = s->options;
     const syn_trains *t = &o->plan->trains;
-    w->tick = syn_budget_alloc(s->budget, (size_t)t->events + 1, sizeof *w->tick);
-    w->scratch =
-        syn_budget_alloc(s->budget, (size_t)o->plan->scratch + 1, sizeof *w->scratch);
-    if (!w->tick || !w->scratch)
-        return syn_budget_refusal(s->budget);
+    SYN_TAKE(s->budget, w->tick, (size_t)t->events + 1);
+    SYN_TAKE(s->budget, w->scratch, (size_t)o->plan->scratch + 1);
     w->search = syn_maxima_search_make(o->patterns, o->by_duration, s->budget);
     if (!w->search)
         return SYN_NO_MEMORY;
-    syn_status status = syn_surrogate_binner_make(&w->binner, t, o->width,
-                                                  o->patterns->window, s->budget);
-    if (status == SYN_OK && !s->shared)
-        status = syn_maxima_make(&w->own, o->patterns, o->by_duration, s->items,
-                                 s->budget);
-    return status;
+    SYN_TRY(syn_surrogate_binner_make(&w->binner, t, o->width, o->patterns->window,
+                                      s->budget));
+    if (!s->shared)
+        SYN_TRY(
+            syn_maxima_make(&w->own, o->patterns, o->by_duration, s->items, s->budget));
+    return SYN_OK;
 }
 
 static void worker_free(spectrum *s, worker *w)
@@ -96,8 +94,7 @@ static void worker_free(spectrum *s, worker *w)
     if (w->search)
         s->out->visited += syn_maxima_search_visited(w->search);
     syn_surrogate_binner_free(&w->binner);
-    syn_budget_free(s->budget, w->tick);
-    syn_budget_free(s->budget, w->scratch);
+    SYN_GIVE(s->budget, w->tick, w->scratch);
     syn_maxima_free(&w->own);
     syn_maxima_search_free(w->search);
 }
@@ -105,11 +102,11 @@ static void worker_free(spectrum *s, worker *w)
 static syn_status share_tables(spectrum *s)
 {
     s->shared = calloc((size_t)s->numbers + 1, sizeof *s->shared);
-    syn_status status = s->shared ? SYN_OK : SYN_NO_MEMORY;
-    for (uint32_t k = 0; k < s->numbers && status == SYN_OK; k++)
-        status = syn_maxima_make(s->shared + k, s->options->patterns,
-                                 s->options->by_duration, s->items, s->budget);
-    return status;
+    SYN_TRY(s->shared ? SYN_OK : SYN_NO_MEMORY);
+    for (uint32_t k = 0; k < s->numbers; k++)
+        SYN_TRY(syn_maxima_make(s->shared + k, s->options->patterns,
+                                s->options->by_duration, s->items, s->budget));
+    return SYN_OK;
 }
 
 /* For up to `threads` threads, as many as should fit in the budget. */
@@ -123,9 +120,7 @@ static syn_status open_workers(spectrum *s, int threads)
     if (s->threads > 1 && s->numbers < (double)FEW * s->threads && s->numbers > 0)
         s->parts = ((size_t)FEW * (size_t)s->threads - 1) / s->numbers + 1;
     syn_status status = s->parts > 1 ? share_tables(s) : SYN_OK;
-    s->worker = calloc((size_t)s->threads, sizeof *s->worker);
-    if (!s->worker)
-        return SYN_NO_MEMORY;
+    SYN_NEW_ZEROS(s->worker, (size_t)s->threads);
     for (int w = 0; w < s->threads && status == SYN_OK; w++)
         status = worker_make(s, s->worker + w);
     return status;
@@ -137,8 +132,7 @@ static void close_workers(spectrum *s)
         worker_free(s, s->worker + w);
     for (uint32_t k = 0; s->shared && k < s->numbers; k++)
         syn_maxima_free(s->shared + k);
-    free(s->shared);
-    free(s->worker);
+    SYN_FREE(s->shared, s->worker);
     s->shared = NULL;
     s->worker = NULL;
 }
@@ -207,8 +201,7 @@ static syn_status mine_item(void *context, size_t item, int id)
     double deadline = syn_seconds() + SYN_SLICE_SECONDS;
     syn_status status = w->busy ? SYN_OK : begin_item(s, w, item);
     w->busy = 1;
-    if (status == SYN_OK)
-        status = syn_maxima_search_go_on(w->search, deadline);
+    SYN_NEXT(status, syn_maxima_search_go_on(w->search, deadline));
     if (status != SYN_OK)
         return status;
     w->busy = 0;
@@ -224,9 +217,8 @@ static syn_status mine_item(void *context, size_t item, int id)
 static syn_status mine(spectrum *s, int threads, const syn_watch *watch)
 {
     syn_status status = open_workers(s, threads);
-    if (status == SYN_OK)
-        status = syn_parallel_for((size_t)s->numbers * s->parts, s->threads, watch,
-                                  "surrogates", mine_item, s);
+    SYN_NEXT(status, syn_parallel_for((size_t)s->numbers * s->parts, s->threads, watch,
+                                      "surrogates", mine_item, s));
     for (uint32_t k = 0; s->shared && status == SYN_OK && k < s->numbers; k++)
         status = store_row(s, s->shared + k, s->out->row + s->number[k]);
     close_workers(s);
@@ -251,15 +243,13 @@ syn_status syn_spectrum_make(const syn_spectrum_options *options, const syn_watc
         return SYN_TOO_LARGE;
     spectrum s = {.options = options, .out = out, .budget = options->plan->budget};
     syn_status status = open_spectrum(&s);
-    if (status == SYN_OK)
-        status = mine(&s, options->patterns->threads, watch);
+    SYN_NEXT(status, mine(&s, options->patterns->threads, watch));
     /* What is too much for many threads at a time may do for fewer. */
     while (status == SYN_OVER_BUDGET && s.threads > 1) {
         drop_done(&s);
         status = mine(&s, s.threads / 2, watch);
     }
-    syn_budget_free(s.budget, s.number);
-    syn_budget_free(s.budget, s.done);
+    SYN_GIVE(s.budget, s.number, s.done);
     out->peak_memory = s.budget->most;
     return status;
 }
@@ -276,7 +266,6 @@ uint32_t syn_spectrum_sizes(const syn_spectrum *spectrum)
 void syn_spectrum_free(syn_spectrum *spectrum)
 {
     for (uint32_t k = 0; spectrum->row && k < spectrum->n; k++)
-        free(spectrum->row[k].most);
-    free(spectrum->row);
+        SYN_FREE(spectrum->row[k].most, spectrum->row);
     memset(spectrum, 0, sizeof *spectrum);
 }

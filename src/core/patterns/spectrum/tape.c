@@ -62,14 +62,9 @@ syn_status syn_tape_fill(syn_tape *tape, const syn_raster *raster, uint32_t wind
     for (uint32_t b = 0; b < raster->bins; b++)
         bins += step_to(raster, b, window);
     tape->window = window;
-    tape->rank = syn_budget_renew(budget, tape->rank, &tape->rooms[3], units + 1,
-                                  sizeof *tape->rank);
-    tape->first = syn_budget_renew(budget, tape->first, &tape->rooms[1], units + 2,
-                                   sizeof *tape->first);
-    tape->at = syn_budget_renew(budget, tape->at, &tape->rooms[2],
-                                (size_t)raster->events + 1, sizeof *tape->at);
-    if (!tape->rank || !tape->first || !tape->at)
-        return syn_budget_refusal(budget);
+    SYN_RENEW(budget, tape->rank, tape->rooms[3], units + 1);
+    SYN_RENEW(budget, tape->first, tape->rooms[1], units + 2);
+    SYN_RENEW(budget, tape->at, tape->rooms[2], (size_t)raster->events + 1);
     if (syn_pattern_ranks(raster, tape->rank) != SYN_OK)
         return SYN_NO_MEMORY;
     uint32_t out = list_units(tape, raster, min_count);
@@ -77,10 +72,7 @@ syn_status syn_tape_fill(syn_tape *tape, const syn_raster *raster, uint32_t wind
     double words = (double)bins * (double)tape->words + SYN_ROW_WORDS;
     if (bins > INT32_MAX || words * sizeof(uint64_t) > (double)budget->limit)
         return SYN_OVER_BUDGET;
-    tape->bits = syn_budget_renew(budget, tape->bits, &tape->rooms[0], (size_t)words,
-                                  sizeof *tape->bits);
-    if (!tape->bits)
-        return syn_budget_refusal(budget);
+    SYN_RENEW(budget, tape->bits, tape->rooms[0], (size_t)words);
     memset(tape->bits, 0, (size_t)words * sizeof *tape->bits);
     write_bits(tape, raster, out);
     return SYN_OK;
@@ -89,10 +81,7 @@ syn_status syn_tape_fill(syn_tape *tape, const syn_raster *raster, uint32_t wind
 void syn_tape_free(syn_tape *tape)
 {
     syn_budget *budget = tape->budget;
-    syn_budget_free(budget, tape->bits);
-    syn_budget_free(budget, tape->first);
-    syn_budget_free(budget, tape->at);
-    syn_budget_free(budget, tape->rank);
+    SYN_GIVE(budget, tape->bits, tape->first, tape->at, tape->rank);
     memset(tape, 0, sizeof *tape);
     tape->budget = budget;
 }
