@@ -71,7 +71,8 @@ syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spe
 void glue_rows_free(const syn_episodes *episodes, glue_rows *rows)
 {
     for (size_t k = 0; rows->flag && k < episodes->n_levels; k++)
-        SYN_FREE(rows->flag[k], rows->flag);
+        free(rows->flag[k]);
+    free(rows->flag);
     syn_episodes_order_free(episodes, rows->order);
     syn_sequences_free(episodes, &rows->units);
     syn_sequences_free(episodes, &rows->intervals);

@@ -74,7 +74,8 @@ void syn_searcher_free(syn_searcher *w)
     SYN_GIVE(w->budget, w->start, w->hint, w->strongest, w->third, w->edge, w->edge_a,
              w->edge_b);
     for (uint32_t u = 0; w->ballot && u < w->units; u++)
-        SYN_GIVE(w->budget, w->ballot[u].vote, w->ballot);
+        syn_budget_free(w->budget, w->ballot[u].vote);
+    syn_budget_free(w->budget, w->ballot);
     memset(w, 0, sizeof *w);
 }
 

@@ -295,8 +295,9 @@ static syn_status allocate(sweep *s, syn_budget *budget)
 static void release(sweep *s, syn_budget *budget)
 {
     for (int t = 0; s->worker && t < s->o.threads; t++)
-        SYN_GIVE(budget, s->worker[t].histogram, s->worker, s->span, s->moment, s->beyond,
-                 s->unit_first, s->row, s->phase, s->place, s->passed, s->block_first);
+        syn_budget_free(budget, s->worker[t].histogram);
+    SYN_GIVE(budget, s->worker, s->span, s->moment, s->beyond, s->unit_first, s->row,
+             s->phase, s->place, s->passed, s->block_first);
 }
 
 syn_status syn_lag_histograms(const syn_recording *recording, const syn_lag_options *o,

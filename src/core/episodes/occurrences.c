@@ -26,7 +26,8 @@ typedef struct chain {
 static void chain_free(chain *c)
 {
     for (uint32_t k = 0; c->link && k < c->size; k++)
-        SYN_FREE(c->link[k], c->link, c->n);
+        free(c->link[k]);
+    SYN_FREE(c->link, c->n);
 }
 
 static uint32_t link_first(chain_link *to, const syn_recording *r, uint32_t unit)

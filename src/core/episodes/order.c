@@ -117,5 +117,6 @@ syn_status syn_episodes_order(const syn_episodes *episodes, const uint32_t *unit
 void syn_episodes_order_free(const syn_episodes *episodes, uint32_t **order)
 {
     for (size_t k = 0; order && k < episodes->n_levels; k++)
-        SYN_FREE(order[k], order);
+        free(order[k]);
+    free(order);
 }

@@ -133,6 +133,7 @@ syn_status syn_number_sequences(const syn_episodes *episodes, syn_sequence_kind 
 void syn_sequences_free(const syn_episodes *episodes, syn_sequences *sequences)
 {
     for (size_t k = 0; sequences->of && k < episodes->n_levels; k++)
-        SYN_FREE(sequences->of[k], sequences->of, sequences->before, sequences->last);
+        free(sequences->of[k]);
+    SYN_FREE(sequences->of, sequences->before, sequences->last);
     memset(sequences, 0, sizeof *sequences);
 }

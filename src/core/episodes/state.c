@@ -45,8 +45,8 @@ typedef struct state_engine {
 static void machine_free(machine *m, syn_budget *budget)
 {
     for (size_t k = 0; k < m->room; k++)
-        SYN_GIVE(budget, m->at[k].waiting, m->at, m->unit, m->interval, m->last,
-                 m->parents_events, m->events);
+        syn_budget_free(budget, m->at[k].waiting);
+    SYN_GIVE(budget, m->at, m->unit, m->interval, m->last, m->parents_events, m->events);
 }
 
 /* Room for an episode of `room` - 1 events. */

@@ -74,7 +74,8 @@ void syn_stream_free(syn_stream *s)
     syn_stream_kept_free(s);
     syn_stream_events_free(&s->events);
     for (int c = 0; c < 4; c++)
-        SYN_GIVE(&s->budget, s->chain[c], s->intervals, s->scratch.end);
+        syn_budget_free(&s->budget, s->chain[c]);
+    SYN_GIVE(&s->budget, s->intervals, s->scratch.end);
     free(s);
 }
 

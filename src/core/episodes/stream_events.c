@@ -77,8 +77,9 @@ void syn_stream_events_free(syn_stream_events *e)
             syn_budget_free(e->budget, e->shut[k]);
     }
     for (uint32_t u = 0; e->of && u < e->units; u++)
-        SYN_GIVE(e->budget, e->of[u].end, e->open, e->shut, e->seen, e->of, e->tick,
-                 e->unit, e->back, e->next);
+        syn_budget_free(e->budget, e->of[u].end);
+    SYN_GIVE(e->budget, e->open, e->shut, e->seen, e->of, e->tick, e->unit, e->back,
+             e->next);
 }
 
 /* ---- ends ---- */

@@ -195,9 +195,9 @@ void syn_stream_kept_free(syn_stream *s)
         if (s->kept[id].used)
             free_arrays(s, &s->kept[id]);
     for (size_t k = 0; k < s->levels; k++)
-        SYN_GIVE(&s->budget, s->level[k].kept, s->kept, s->count, s->touched, s->unused,
-                 s->level, s->lane_free, s->lane_hits, s->lane, s->block, s->came,
-                 s->step, s->root_seat, s->seat);
+        syn_budget_free(&s->budget, s->level[k].kept);
+    SYN_GIVE(&s->budget, s->kept, s->count, s->touched, s->unused, s->level, s->lane_free,
+             s->lane_hits, s->lane, s->block, s->came, s->step, s->root_seat, s->seat);
 }
 
 syn_status syn_stream_kept_enter(syn_stream *s, uint32_t parent, uint32_t unit,

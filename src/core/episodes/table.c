@@ -119,7 +119,8 @@ syn_status syn_windows_make(syn_windows *out, const syn_recording *recording,
 void syn_windows_free(syn_windows *windows)
 {
     for (uint32_t b = 0; windows->beyond && b < windows->bounds; b++)
-        SYN_FREE(windows->beyond[b], windows->beyond);
+        free(windows->beyond[b]);
+    free(windows->beyond);
     memset(windows, 0, sizeof *windows);
 }
 

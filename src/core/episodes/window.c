@@ -57,7 +57,8 @@ static syn_status store_units(syn_window_engine *e)
 static void free_live(syn_window_engine *e)
 {
     for (size_t k = 0; k < e->n_live; k++)
-        SYN_GIVE(&e->miner->budget, e->live[k], e->live);
+        syn_budget_free(&e->miner->budget, e->live[k]);
+    syn_budget_free(&e->miner->budget, e->live);
     e->live = NULL;
     e->n_live = 0;
 }

@@ -221,7 +221,8 @@ void syn_largest_free(syn_largest *m)
         return;
     syn_background_stop(m->work);
     for (uint32_t k = 0; m->found && k < m->options.n; k++)
-        SYN_FREE(m->found[k].count, m->found);
+        free(m->found[k].count);
+    free(m->found);
     syn_surrogate_plan_free(&m->plan);
     syn_trains_free(&m->trains);
     SYN_FREE(m->intervals, m);

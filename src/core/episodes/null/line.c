@@ -102,7 +102,8 @@ void syn_line_free(syn_line_room *room)
     SYN_FREE(room->key, room->spare, room->scratch, line->tick, line->unit, line->row,
              line->by_unit, line->first, line->last);
     if (line->beyond)
-        SYN_FREE(line->beyond[0], line->beyond);
+        free(line->beyond[0]);
+    free(line->beyond);
     memset(room, 0, sizeof *room);
 }
 

@@ -266,6 +266,7 @@ uint32_t syn_spectrum_sizes(const syn_spectrum *spectrum)
 void syn_spectrum_free(syn_spectrum *spectrum)
 {
     for (uint32_t k = 0; spectrum->row && k < spectrum->n; k++)
-        SYN_FREE(spectrum->row[k].most, spectrum->row);
+        free(spectrum->row[k].most);
+    free(spectrum->row);
     memset(spectrum, 0, sizeof *spectrum);
 }
