@@ -71,17 +71,6 @@ static char *prepend(char *end, SEXP text)
     return end - length;
 }
 
-/* Sequences lead from their last to their first, and so does the writing. */
-static void write_name(const spelling *s, int unit, int interval, char *end)
-{
-    end = prepend(end, label_of(s, unit));
-    for (; interval; interval = s->interval_before[interval]) {
-        unit = s->unit_before[unit];
-        end = prepend(end, arrow_of(s, interval));
-        end = prepend(end, label_of(s, unit));
-    }
-}
-
 static SEXP spell(const spelling *s, R_xlen_t row)
 {
     int unit = s->units[row], interval = s->intervals[row];
@@ -92,7 +81,14 @@ static SEXP spell(const spelling *s, R_xlen_t row)
     size_t length = name_length(s, unit, interval);
     if (length > sizeof here)
         text = R_alloc(length, 1);
-    write_name(s, unit, interval, text + length);
+    /* Sequences lead from their last to their first, and so does the writing. */
+    char *end = text + length;
+    end = prepend(end, label_of(s, unit));
+    for (; interval; interval = s->interval_before[interval]) {
+        unit = s->unit_before[unit];
+        end = prepend(end, arrow_of(s, interval));
+        end = prepend(end, label_of(s, unit));
+    }
     SEXP name = Rf_mkCharLenCE(text, (int)length, CE_UTF8);
     vmaxset(top);
     return name;

@@ -189,27 +189,6 @@ typedef struct shared {
 
 enum { SHARED = 3 };  /* such columns: units, low and high */
 
-/* Makes the vectors of the sequences that rows have, in the order of the sequences: then
-   neighbours have their beginning in common. Whether it came to the end. */
-static int make_elements(table *t, const shared *column)
-{
-    size_t n = column->sequences->n;
-    const void *top = vmaxget();
-    char *used = R_alloc(n, 1);
-    memset(used, 0, n);
-    for (R_xlen_t row = 0; row < t->n; row++)
-        used[column->sequence_of[row]] = 1;
-    int done = 1;
-    for (uint32_t sequence = 0; sequence < n && done; sequence++) {
-        if (used[sequence])
-            SET_VECTOR_ELT(column->made, sequence,
-                           element_of(column->from, column->sequences, sequence));
-        done = !stop_at(t, sequence);
-    }
-    vmaxset(top);
-    return done;
-}
-
 #if defined(__GNUC__)
 #define FETCH(address) __builtin_prefetch(address, 1)
 #else
@@ -236,8 +215,23 @@ static int share_elements(table *t, const shared *column)
 static int write_shared(table *t, const shared column[SHARED])
 {
     int done = 1;
-    for (int c = 0; c < SHARED && done; c++)
-        done = make_elements(t, &column[c]);
+    for (int c = 0; c < SHARED && done; c++) {
+        /* Makes the vectors of the sequences that rows have, in the order of the
+           sequences: then neighbours have their beginning in common. */
+        size_t n = column[c].sequences->n;
+        const void *top = vmaxget();
+        char *used = R_alloc(n, 1);
+        memset(used, 0, n);
+        for (R_xlen_t row = 0; row < t->n; row++)
+            used[column[c].sequence_of[row]] = 1;
+        for (uint32_t sequence = 0; sequence < n && done; sequence++) {
+            if (used[sequence])
+                SET_VECTOR_ELT(column[c].made, sequence,
+                               element_of(column[c].from, column[c].sequences, sequence));
+            done = !stop_at(t, sequence);
+        }
+        vmaxset(top);
+    }
     for (int c = 0; c < SHARED && done; c++)
         done = share_elements(t, &column[c]);
     return done;

@@ -141,19 +141,6 @@ static SEXP mined_patterns(mining *m, double elapsed)
     return out;
 }
 
-/* The status, with the attribute `enough`: the least number of occurrences with which the
-   search would keep to its memory, as far as is known, else NA. */
-static SEXP stopped(syn_status status, const mining *m, double memory)
-{
-    uint32_t enough = status == SYN_OVER_BUDGET ? m->patterns.advice : 0;
-    double limit = status == SYN_TOO_LARGE ? INT32_MAX : memory;
-    SEXP out = PROTECT(glue_status_because(status, NA_REAL, limit, m->gpu.reason));
-    SEXP advice = PROTECT(Rf_ScalarReal(enough > 0 ? (double)enough : NA_REAL));
-    Rf_setAttrib(out, Rf_install("enough"), advice);
-    UNPROTECT(2);
-    return out;
-}
-
 /* Mines the raster of `m` unless making it failed. */
 static SEXP mine(mining *m, syn_status status, const syn_pattern_options *options,
                  const syn_watch *watch)
@@ -165,8 +152,18 @@ static SEXP mine(mining *m, syn_status status, const syn_pattern_options *option
                                        &m->patterns));
     double elapsed = syn_seconds() - begun;
     syn_raster_free(&m->raster);
-    if (status != SYN_OK)
-        return stopped(status, m, (double)options->max_memory);
+    if (status != SYN_OK) {
+        /* The status, with the attribute `enough`: the least number of occurrences with
+           which the search would keep to its memory, as far as is known, else NA. */
+        uint32_t enough = status == SYN_OVER_BUDGET ? m->patterns.advice : 0;
+        double limit = status == SYN_TOO_LARGE ? INT32_MAX
+                                               : ((double)options->max_memory);
+        SEXP out = PROTECT(glue_status_because(status, NA_REAL, limit, m->gpu.reason));
+        SEXP advice = PROTECT(Rf_ScalarReal(enough > 0 ? (double)enough : NA_REAL));
+        Rf_setAttrib(out, Rf_install("enough"), advice);
+        UNPROTECT(2);
+        return out;
+    }
     if (options->engine == SYN_PATTERNS_ESTIMATE) {
         SEXP seconds = Rf_allocVector(REALSXP, 2);
         REAL(seconds)[0] = m->patterns.seconds;

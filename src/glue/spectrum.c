@@ -33,18 +33,6 @@ static void release(void *held)
     syn_trains_free(&w->trains);
 }
 
-/* Takes over the rows of the surrogates that were left. */
-static void join_rest(work *w)
-{
-    for (uint32_t k = 0; k < w->spectrum.n; k++)
-        if (w->left[k]) {
-            w->spectrum.row[k] = w->rest.row[k];
-            w->rest.row[k].most = NULL;
-        }
-    w->spectrum.visited += w->rest.visited;
-    w->spectrum.peak_memory += w->rest.peak_memory;
-}
-
 /* On GPUs, and on the CPU what they leave. */
 static syn_status make_on_gpus(work *w, syn_spectrum_options options, const int *gpu,
                                int gpus, const syn_watch *watch)
@@ -55,8 +43,16 @@ static syn_status make_on_gpus(work *w, syn_spectrum_options options, const int 
         return status;
     options.only = w->left;
     status = syn_spectrum_make(&options, watch, &w->rest);
-    if (status == SYN_OK)
-        join_rest(w);
+    if (status == SYN_OK) {
+        /* Takes over the rows of the surrogates that were left. */
+        for (uint32_t k = 0; k < w->spectrum.n; k++)
+            if (w->left[k]) {
+                w->spectrum.row[k] = w->rest.row[k];
+                w->rest.row[k].most = NULL;
+            }
+        w->spectrum.visited += w->rest.visited;
+        w->spectrum.peak_memory += w->rest.peak_memory;
+    }
     return status;
 }
 

@@ -61,24 +61,20 @@ static double expected_of(const syn_detector *d, syn_member m)
            syn_segments_recorded_ticks(d->segments);
 }
 
-/* score[n] of n spikes where `mean` are expected. */
-static void fill_scores(double mean, double *score)
-{
-    double term = exp(-mean), below = 0;
-    for (int n = 0; n < MOST_SPIKES; n++) {
-        double above = 1 - below;
-        double s = above > 1e-12 ? -log(above) : CUT;
-        score[n] = s < CUT ? s : CUT;
-        below += term;
-        term *= mean / (n + 1);
-    }
-}
-
 void syn_surprise_before(const syn_detector *detector, const syn_assembly *group,
                          syn_surprise *out)
 {
-    for (uint32_t m = 0; m < group->size; m++)
-        fill_scores(expected_of(detector, group->member[m]), out->of[m]);
+    for (uint32_t m = 0; m < group->size; m++) {
+        double mean = expected_of(detector, group->member[m]);
+        double term = exp(-mean), below = 0;
+        for (int n = 0; n < MOST_SPIKES; n++) {
+            double above = 1 - below;
+            double s = above > 1e-12 ? -log(above) : CUT;
+            out->of[m][n] = s < CUT ? s : CUT;
+            below += term;
+            term *= mean / (n + 1);
+        }
+    }
 }
 
 /* ---- events of the sweep ---- */
@@ -92,17 +88,6 @@ typedef struct sweep {
     int64_t separation;  /* least ticks between activations */
     int64_t origin;
 } sweep;
-
-static syn_status reserve(syn_detector *d, size_t events)
-{
-    if (events > d->key_room) {
-        d->key = syn_budget_renew(d->budget, d->key, &d->key_room, events,
-                                  sizeof *d->key);
-        d->other = syn_budget_renew(d->budget, d->other, &d->other_room, events,
-                                    sizeof *d->other);
-    }
-    return d->key && d->other ? SYN_OK : syn_budget_refusal(d->budget);
-}
 
 /* Two keys a spike: when it begins to speak for moments, and when it ceases. */
 static syn_status list_events(sweep *s, size_t *out, int *bits)
@@ -126,7 +111,10 @@ static syn_status list_events(sweep *s, size_t *out, int *bits)
     s->origin = least;
     if (events == 0)
         return SYN_OK;
-    SYN_TRY(reserve(d, events));
+    if (events > d->key_room) {
+        SYN_RENEW(d->budget, d->key, d->key_room, events);
+        SYN_RENEW(d->budget, d->other, d->other_room, events);
+    }
     for (uint32_t m = 0; m < s->size; m++) {
         syn_train own = s->train[m];
         int64_t start = syn_window_start(d->ladder, d->bin, s->member[m]);

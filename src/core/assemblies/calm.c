@@ -46,11 +46,6 @@ typedef struct steps {
     syn_budget *budget;
 } steps;
 
-static void free_steps(steps *s)
-{
-    SYN_GIVE(s->budget, s->first, s->at, s->own, s->by_unit, s->count, s->raised);
-}
-
 static syn_status lay_steps(steps *s)
 {
     const syn_spikes *x = s->spikes;
@@ -71,25 +66,6 @@ static syn_status lay_steps(steps *s)
     SYN_TAKE(s->budget, s->count, n);
     SYN_TAKE_ZEROS(s->budget, s->raised, n);
     return SYN_OK;
-}
-
-static void place_spikes(steps *s)
-{
-    const syn_spikes *x = s->spikes;
-    for (size_t i = 0; i < x->n; i++) {
-        int trial = x->trial ? x->trial[i] : 1;
-        s->at[i] = UINT32_MAX;
-        if (trial < 1)
-            continue;
-        double into = x->tick[i] - x->start[trial - 1];
-        s->at[i] = (uint32_t)(s->first[trial - 1] + (size_t)(into / (double)s->length));
-        s->own[x->unit[i] + 1]++;
-    }
-    for (uint32_t u = 1; u < x->units + 2; u++)
-        s->own[u] += s->own[u - 1];
-    for (size_t i = 0; i < x->n; i++)
-        if (s->at[i] != UINT32_MAX)
-            s->by_unit[s->own[x->unit[i]]++] = s->at[i];
 }
 
 /* Spikes of a unit in a step and those beside it, within the trial. */
@@ -195,8 +171,23 @@ syn_status syn_calm_make(syn_calm *out, const syn_spikes *spikes, int64_t step,
     out->budget = budget;
     steps s = {.spikes = spikes, .length = step, .budget = budget};
     syn_status status = lay_steps(&s);
-    if (status == SYN_OK)
-        place_spikes(&s);
+    if (status == SYN_OK) {
+        const syn_spikes *x = s.spikes;
+        for (size_t i = 0; i < x->n; i++) {
+            int trial = x->trial ? x->trial[i] : 1;
+            s.at[i] = UINT32_MAX;
+            if (trial < 1)
+                continue;
+            double into = x->tick[i] - x->start[trial - 1];
+            s.at[i] = (uint32_t)(s.first[trial - 1] + (size_t)(into / (double)s.length));
+            s.own[x->unit[i] + 1]++;
+        }
+        for (uint32_t u = 1; u < x->units + 2; u++)
+            s.own[u] += s.own[u - 1];
+        for (size_t i = 0; i < x->n; i++)
+            if (s.at[i] != UINT32_MAX)
+                s.by_unit[s.own[x->unit[i]]++] = s.at[i];
+    }
     for (uint32_t u = 0; status == SYN_OK && u < spikes->units; u++) {
         status = syn_poll(watch, "bursts", u, spikes->units);
         if (status == SYN_OK && s.own[u + 1] > s.own[u])
@@ -204,6 +195,6 @@ syn_status syn_calm_make(syn_calm *out, const syn_spikes *spikes, int64_t step,
     }
     SYN_NEXT(status, copy_calm(out, &s, burst_from(&s)));
     SYN_NEXT(status, note_bursts(out, &s, burst_from(&s)));
-    free_steps(&s);
+    SYN_GIVE(s.budget, s.first, s.at, s.own, s.by_unit, s.count, s.raised);
     return status;
 }

@@ -116,23 +116,6 @@ static const syn_hint *hints_of(const syn_searcher *w, uint32_t a, uint32_t b, s
     return w->hint + w->start[p] + (a < b ? 0 : *n);
 }
 
-static void find_strongest(syn_searcher *w)
-{
-    uint32_t units = w->peaks->units;
-    for (uint32_t b = 0; b < units; b++) {
-        w->strongest[(size_t)b * units + b] = NO_HINT;
-        for (uint32_t a = 0; a < b; a++) {
-            size_t n;
-            const syn_hint *h = hints_of(w, a, b, &n);
-            int32_t most = n > 0 ? 0 : NO_HINT;
-            for (size_t i = 0; i < n; i++)
-                most = syn_hint_cut(h[i].z) > most ? syn_hint_cut(h[i].z) : most;
-            w->strongest[(size_t)a * units + b] = (int16_t)most;
-            w->strongest[(size_t)b * units + a] = (int16_t)most;
-        }
-    }
-}
-
 /* Lags agree that differ by so much at most. */
 static int32_t tolerance(const syn_searcher *w)
 {
@@ -153,31 +136,6 @@ static int32_t edge_bar(const syn_searcher *w)
     while (bar > LEAST_EDGE && n + histogram[bar - 1] / 2 <= w->edge_room)
         n += histogram[--bar] / 2;
     return bar;
-}
-
-/* Pairs above the bar, and of those just below it as many as there is room for. */
-static void list_edges(syn_searcher *w)
-{
-    int32_t bar = edge_bar(w);
-    uint32_t left = 0;
-    w->edges = 0;
-    for (int at_bar = 0; at_bar < 2; at_bar++) {
-        int32_t low = at_bar ? bar - 1 : bar, high = at_bar ? bar - 1 : SYN_PEAK_MOST;
-        left = w->edge_room - w->edges;
-        for (uint32_t b = 1; b < w->peaks->units && left > 0; b++)
-            for (uint32_t a = 0; a < b && left > 0; a++) {
-                size_t n;
-                const syn_hint *h = hints_of(w, a, b, &n);
-                for (size_t i = 0; i < n && left > 0; i++) {
-                    if (h[i].z < low || h[i].z > high || h[i].z < LEAST_EDGE)
-                        continue;
-                    w->edge_a[w->edges] = a;
-                    w->edge_b[w->edges] = b;
-                    w->edge[w->edges++] = (size_t)(h + i - w->hint);
-                    left--;
-                }
-            }
-    }
 }
 
 /* ---- triangles ---- */
@@ -351,8 +309,40 @@ syn_status syn_candidates_find(syn_searcher *searcher, const syn_peaks *peaks,
     searcher->rung = rung;
     *n = 0;
     SYN_TRY(lay_hints(searcher));
-    list_edges(searcher);
-    find_strongest(searcher);
+    /* Pairs above the bar, and of those just below it as many as there is room for. */
+    int32_t bar = edge_bar(searcher);
+    uint32_t left = 0;
+    searcher->edges = 0;
+    for (int at_bar = 0; at_bar < 2; at_bar++) {
+        int32_t low = at_bar ? bar - 1 : bar, high = at_bar ? bar - 1 : SYN_PEAK_MOST;
+        left = searcher->edge_room - searcher->edges;
+        for (uint32_t b = 1; b < searcher->peaks->units && left > 0; b++)
+            for (uint32_t a = 0; a < b && left > 0; a++) {
+                size_t n;
+                const syn_hint *h = hints_of(searcher, a, b, &n);
+                for (size_t i = 0; i < n && left > 0; i++) {
+                    if (h[i].z < low || h[i].z > high || h[i].z < LEAST_EDGE)
+                        continue;
+                    searcher->edge_a[searcher->edges] = a;
+                    searcher->edge_b[searcher->edges] = b;
+                    searcher->edge[searcher->edges++] = (size_t)(h + i - searcher->hint);
+                    left--;
+                }
+            }
+    }
+    uint32_t units = searcher->peaks->units;
+    for (uint32_t b = 0; b < units; b++) {
+        searcher->strongest[(size_t)b * units + b] = NO_HINT;
+        for (uint32_t a = 0; a < b; a++) {
+            size_t n;
+            const syn_hint *h = hints_of(searcher, a, b, &n);
+            int32_t most = n > 0 ? 0 : NO_HINT;
+            for (size_t i = 0; i < n; i++)
+                most = syn_hint_cut(h[i].z) > most ? syn_hint_cut(h[i].z) : most;
+            searcher->strongest[(size_t)a * units + b] = (int16_t)most;
+            searcher->strongest[(size_t)b * units + a] = (int16_t)most;
+        }
+    }
     uint32_t triangles = best_triangles(searcher, kept);
     for (; *n < triangles; (*n)++)
         SYN_TRY(grow(searcher, kept + *n, out + *n));

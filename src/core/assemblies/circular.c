@@ -249,9 +249,16 @@ static uint32_t most_in_bin(const uint32_t *bin, uint32_t n)
     return most;
 }
 
-/* Cuts the spikes so that no count of a row passes BYTE. */
-static syn_status count_rows(syn_circular *c, const part *p)
+static syn_status count_part(syn_circular *c, const part *p)
 {
+    uint64_t pairs = (uint64_t)p->spikes_a * p->spikes_b, lags = 2 * c->margin + 1;
+    if (pairs == 0)
+        return SYN_OK;
+    if (pairs <= c->length / FEW)
+        return count_few(c, p);
+    if (p->n > LONG || (p->n >= lags && (p->n > c->n * lags || pairs > MANY)))
+        return count_long(c, p);
+    /* Cuts the spikes so that no count of a row passes BYTE. */
     uint32_t thick = most_in_bin(p->b, p->spikes_b);
     uint32_t cut_a = thick <= BYTE ? BYTE / thick : 1;
     uint32_t cut_b = thick <= BYTE ? p->spikes_b : BYTE;
@@ -269,30 +276,7 @@ static syn_status count_rows(syn_circular *c, const part *p)
     return status;
 }
 
-static syn_status count_part(syn_circular *c, const part *p)
-{
-    uint64_t pairs = (uint64_t)p->spikes_a * p->spikes_b, lags = 2 * c->margin + 1;
-    if (pairs == 0)
-        return SYN_OK;
-    if (pairs <= c->length / FEW)
-        return count_few(c, p);
-    if (p->n > LONG || (p->n >= lags && (p->n > c->n * lags || pairs > MANY)))
-        return count_long(c, p);
-    return count_rows(c, p);
-}
-
 /* ---- a pair ---- */
-
-static void begin(syn_circular *c, uint64_t from)
-{
-    memset(c->sum, 0, c->n * c->length * sizeof *c->sum);
-    c->from = from;
-    c->any_wide = 0;
-    c->bound = c->rows = c->most = 0;
-    c->used = 0;
-    c->segment = c->surrogate = 0;
-    c->begun = 1;
-}
 
 syn_status syn_circular_count(syn_circular *c, uint32_t a, uint32_t b, uint64_t from)
 {
@@ -301,8 +285,15 @@ syn_status syn_circular_count(syn_circular *c, uint32_t a, uint32_t b, uint64_t 
     const uint32_t *at_b = x->first + (size_t)b * x->segments;
     double started = syn_seconds();
     uint32_t drawn = UINT32_MAX;
-    if (!c->begun)
-        begin(c, from);
+    if (!c->begun) {
+        memset(c->sum, 0, c->n * c->length * sizeof *c->sum);
+        c->from = from;
+        c->any_wide = 0;
+        c->bound = c->rows = c->most = 0;
+        c->used = 0;
+        c->segment = c->surrogate = 0;
+        c->begun = 1;
+    }
     for (; c->segment < x->segments; c->segment++) {
         uint32_t k = c->segment;
         part p = {.a = x->bin + at_a[k], .b = x->bin + at_b[k],

@@ -6,27 +6,6 @@
 
 #include "core/assemblies/excess.h"
 
-/* place[k] is how many places there are for lags of k bins, k up to `longest`; `ends` has
-   room for one more. */
-static void count_places(const syn_spikes *trials, int64_t bin, uint32_t longest,
-                         double *ends, double *place)
-{
-    double longer = trials->trials;
-    place[0] = 0;
-    for (uint32_t k = 0; k <= longest + 1; k++)
-        ends[k] = 0;
-    for (uint32_t t = 0; t < trials->trials; t++) {
-        double n = floor((trials->stop[t] - trials->start[t] + 1) / (double)bin + 0.5);
-        n = n > 1 ? n : 1;
-        place[0] += n;
-        ends[n <= longest ? (uint32_t)n : longest + 1]++;
-    }
-    for (uint32_t k = 1; k <= longest; k++) {
-        place[k] = place[k - 1] - longer;
-        longer -= ends[k];
-    }
-}
-
 /* Places of the lags from `low` to `high`. */
 static double places(const double *place, int32_t low, int32_t high)
 {
@@ -52,8 +31,24 @@ syn_status syn_edges_share(const syn_ladder *l, int64_t bin, const syn_spikes *t
     double *place = syn_budget_alloc(budget, (size_t)l->margin + 1, sizeof *place);
     double *ends = syn_budget_alloc(budget, (size_t)l->margin + 2, sizeof *ends);
     syn_status status = place && ends ? SYN_OK : syn_budget_refusal(budget);
-    if (status == SYN_OK)
-        count_places(trials, bin, l->margin, ends, place);
+    if (status == SYN_OK) {
+        /* place[k] is how many places there are for lags of k bins. */
+        double longer = trials->trials;
+        place[0] = 0;
+        for (uint32_t k = 0; k <= l->margin + 1; k++)
+            ends[k] = 0;
+        for (uint32_t t = 0; t < trials->trials; t++) {
+            double n =
+                floor((trials->stop[t] - trials->start[t] + 1) / (double)bin + 0.5);
+            n = n > 1 ? n : 1;
+            place[0] += n;
+            ends[n <= l->margin ? (uint32_t)n : l->margin + 1]++;
+        }
+        for (uint32_t k = 1; k <= l->margin; k++) {
+            place[k] = place[k - 1] - longer;
+            longer -= ends[k];
+        }
+    }
     for (uint32_t r = 0; status == SYN_OK && r < l->rungs; r++)
         for (uint32_t k = 0; k <= 2 * l->reach[r]; k++) {
             int32_t lag = ((int32_t)k - (int32_t)l->reach[r]) * (int32_t)l->step[r];

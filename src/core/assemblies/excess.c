@@ -60,26 +60,6 @@ static void settle_refined(const syn_excess_moments *m, double *common, double *
     *spread = *spread > 0 ? *spread : 0;
 }
 
-static void add_all(const syn_ladder *l, uint32_t rung, const syn_excess_many *many,
-                    const double *common, const double *spread, int first,
-                    syn_excess_moments *m)
-{
-    int32_t step = (int32_t)l->step[rung];
-    for (size_t i = 0; i < many->n; i++)
-        for (int32_t k = many->from; k <= many->to; k++) {
-            syn_sides s = syn_sides_look(many->sum[i], (int32_t)l->half[rung], k * step);
-            double expected = s.beside / SYN_BESIDE, excess = s.in - expected;
-            if (expected <= 0)
-                continue;
-            syn_excess_moments *here = m + (many->mirrored && k < 0 ? -k : k);
-            if (first)
-                add_first(here, excess, expected, many->clumps[i]);
-            else
-                add_refined(here, excess, expected, many->clumps[i], common[k],
-                            spread[k], many->few);
-        }
-}
-
 void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_many *many,
                     double *common, double *spread, syn_excess_moments *m)
 {
@@ -89,7 +69,21 @@ void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_ma
         common[k] = spread[k] = 0;
     for (int round = many->few ? 1 : 0; round <= REFINED; round++) {
         memset(m + many->from, 0, lags * sizeof *m);
-        add_all(ladder, rung, many, common, spread, round == 0, m);
+        int32_t step = (int32_t)ladder->step[rung];
+        for (size_t i = 0; i < many->n; i++)
+            for (int32_t k = many->from; k <= many->to; k++) {
+                syn_sides s =
+                    syn_sides_look(many->sum[i], (int32_t)ladder->half[rung], k * step);
+                double expected = s.beside / SYN_BESIDE, excess = s.in - expected;
+                if (expected <= 0)
+                    continue;
+                syn_excess_moments *here = m + (many->mirrored && k < 0 ? -k : k);
+                if (round == 0)
+                    add_first(here, excess, expected, many->clumps[i]);
+                else
+                    add_refined(here, excess, expected, many->clumps[i], common[k],
+                                spread[k], many->few);
+            }
         for (int32_t k = many->mirrored ? 0 : many->from; k <= many->to; k++) {
             if (round == 0)
                 settle_first(m + k, common + k, spread + k);

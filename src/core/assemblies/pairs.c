@@ -51,22 +51,6 @@ static size_t length_of(const syn_lagged *p)
     return 2 * (size_t)p->ladder.margin + 2;
 }
 
-static syn_status make_store(syn_lagged *p)
-{
-    size_t pairs = syn_pair_count(p->units), bytes = length_of(p) * sizeof(int32_t);
-    size_t slots = p->budget->limit / SHARE / bytes;
-    slots = slots > FEWEST_KEPT ? slots : FEWEST_KEPT;
-    slots = slots < pairs ? slots : pairs;
-    syn_lagged_store *s = p->store = syn_budget_zeros(p->budget, 1, sizeof *s);
-    if (!s)
-        return syn_budget_refusal(p->budget);
-    s->slots = (uint32_t)(slots < NONE ? slots : NONE - 1);
-    SYN_TAKE(p->budget, s->sum, s->slots * length_of(p) + 1);
-    SYN_TAKE(p->budget, s->slot, pairs + 1);
-    SYN_TAKE(p->budget, s->pair, (size_t)s->slots + 1);
-    return SYN_OK;
-}
-
 syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bin,
                           uint32_t units, int threads, syn_budget *budget)
 {
@@ -80,7 +64,18 @@ syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bi
     SYN_TAKE(budget, out->clumps, (size_t)units * ladder->rungs + 1);
     SYN_TAKE_ZEROS(budget, out->common, places);
     SYN_TAKE_ZEROS(budget, out->spread, places);
-    return make_store(out);
+    size_t pairs = syn_pair_count(out->units), bytes = length_of(out) * sizeof(int32_t);
+    size_t slots = out->budget->limit / SHARE / bytes;
+    slots = slots > FEWEST_KEPT ? slots : FEWEST_KEPT;
+    slots = slots < pairs ? slots : pairs;
+    syn_lagged_store *s = out->store = syn_budget_zeros(out->budget, 1, sizeof *s);
+    if (!s)
+        return syn_budget_refusal(out->budget);
+    s->slots = (uint32_t)(slots < NONE ? slots : NONE - 1);
+    SYN_TAKE(out->budget, s->sum, s->slots * length_of(out) + 1);
+    SYN_TAKE(out->budget, s->slot, pairs + 1);
+    SYN_TAKE(out->budget, s->pair, (size_t)s->slots + 1);
+    return SYN_OK;
 }
 
 void syn_lagged_free(syn_lagged *pairs)
@@ -351,24 +346,6 @@ static syn_status count_sample(void *context, size_t item, int worker)
     return syn_timed_sums(&s->pairs->timed, a, b, s->sum + item * length_of(s->pairs));
 }
 
-/* Counts the pairs that say what is common, and finds it. */
-static syn_status sample(syn_lagged *p, const syn_watch *watch)
-{
-    uint32_t n = syn_lagged_samples(p->units);
-    sampling s = {.pairs = p};
-    const int32_t **row = syn_budget_alloc(p->budget, (size_t)n + 1, sizeof *row);
-    s.sum = syn_budget_alloc(p->budget, n * length_of(p) + 1, sizeof *s.sum);
-    syn_status status = row && s.sum ? SYN_OK : syn_budget_refusal(p->budget);
-    SYN_NEXT(status, syn_parallel_for(n, p->threads, watch, "pairs", count_sample, &s));
-    if (status == SYN_OK) {
-        for (uint32_t i = 0; i < n; i++)
-            row[i] = s.sum + i * length_of(p) + p->ladder.margin;
-        status = syn_lagged_fit(p, row, watch);
-    }
-    SYN_GIVE(p->budget, row, s.sum);
-    return status;
-}
-
 syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
                            const syn_spikes *trials, const syn_watch *watch)
 {
@@ -387,5 +364,19 @@ syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
                              &c));
     SYN_TRY(syn_edges_share(&pairs->ladder, pairs->bin, trials, pairs->common,
                             pairs->budget));
-    return sample(pairs, watch);
+    /* Counts the pairs that say what is common, and finds it. */
+    uint32_t n = syn_lagged_samples(pairs->units);
+    sampling s = {.pairs = pairs};
+    const int32_t **row = syn_budget_alloc(pairs->budget, (size_t)n + 1, sizeof *row);
+    s.sum = syn_budget_alloc(pairs->budget, n * length_of(pairs) + 1, sizeof *s.sum);
+    syn_status status = row && s.sum ? SYN_OK : syn_budget_refusal(pairs->budget);
+    SYN_NEXT(status,
+             syn_parallel_for(n, pairs->threads, watch, "pairs", count_sample, &s));
+    if (status == SYN_OK) {
+        for (uint32_t i = 0; i < n; i++)
+            row[i] = s.sum + i * length_of(pairs) + pairs->ladder.margin;
+        status = syn_lagged_fit(pairs, row, watch);
+    }
+    SYN_GIVE(pairs->budget, row, s.sum);
+    return status;
 }

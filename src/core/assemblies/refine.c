@@ -68,28 +68,6 @@ static uint32_t first_from(const syn_recording *r, int64_t tick)
     return low;
 }
 
-/* Running sums of the spikes of each unit around the first `n` activations. */
-static void count_around(syn_refiner *r, size_t n)
-{
-    const syn_recording *x = &r->detector.segments->recording;
-    const syn_ladder *l = &r->pairs->ladder;
-    int64_t bin = r->pairs->bin, margin = l->margin;
-    int64_t reach = margin * bin + (bin - 1) / 2;
-    size_t length = 2 * (size_t)margin + 1, units = r->pairs->units;
-    memset(r->sum, 0, units * length * sizeof *r->sum);
-    for (size_t i = 0; i < n; i++) {
-        int64_t from = r->detector.found[i].tick - reach;
-        for (uint32_t e = first_from(x, from);
-             e < x->events && x->tick[e] <= from + 2 * reach; e++)
-            r->sum[x->unit[e] * length + (size_t)((x->tick[e] - from) / bin)]++;
-    }
-    for (size_t u = 0; u < units; u++) {
-        int32_t *sum = r->sum + u * length;
-        for (size_t k = 1; k < length; k++)
-            sum[k] += sum[k - 1];
-    }
-}
-
 static uint32_t lowest_rung(const syn_refiner *r, const syn_assembly *g)
 {
     uint32_t rung = g->rung > 0 ? g->rung - 1 : 0;
@@ -114,19 +92,6 @@ static lag_range all_lags(const syn_refiner *r)
 {
     int32_t lags = (int32_t)r->pairs->ladder.lags;
     return (lag_range){.low = -lags, .high = lags};
-}
-
-/* The grid of a rung within a range, as syn_excess_many has it. */
-static void set_range(const syn_ladder *l, uint32_t rung, lag_range range,
-                      syn_excess_many *many)
-{
-    int32_t reach = (int32_t)l->reach[rung], step = (int32_t)l->step[rung];
-    many->from = -reach;
-    many->to = reach;
-    while (many->from <= reach && many->from * step < range.low)
-        many->from++;
-    while (many->to >= -reach && many->to * step > range.high)
-        many->to--;
 }
 
 /* What others have in common on a rung, which threads find for some lags each. */
@@ -172,7 +137,14 @@ static void fit_others(syn_refiner *r, const syn_assembly *g, uint32_t but,
                     .many = {.sum = r->row, .clumps = r->clumps},
                     .common = r->common + k * lags + l->reach[rung],
                     .spread = r->spread + k * lags + l->reach[rung]};
-        set_range(l, rung, range, &o.many);
+        /* The grid of a rung within a range, as syn_excess_many has it. */
+        int32_t reach = (int32_t)l->reach[rung], step = (int32_t)l->step[rung];
+        o.many.from = -reach;
+        o.many.to = reach;
+        while (o.many.from <= reach && o.many.from * step < range.low)
+            o.many.from++;
+        while (o.many.to >= -reach && o.many.to * step > range.high)
+            o.many.to--;
         for (uint32_t u = 0; u < r->pairs->units; u++) {
             if (u == but || syn_assembly_member(g, u))
                 continue;
@@ -192,7 +164,24 @@ static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t bu
     syn_detected detected;
     SYN_TRY(syn_detect(&r->detector, g, but, &r->surprise, MOVES, 0, &detected));
     r->around = detected.n;
-    count_around(r, detected.n);
+    /* Running sums of the spikes of each unit around the activations. */
+    const syn_recording *x = &r->detector.segments->recording;
+    const syn_ladder *l = &r->pairs->ladder;
+    int64_t bin = r->pairs->bin, margin = l->margin;
+    int64_t reach = margin * bin + (bin - 1) / 2;
+    size_t length = 2 * (size_t)margin + 1, units = r->pairs->units;
+    memset(r->sum, 0, units * length * sizeof *r->sum);
+    for (size_t i = 0; i < detected.n; i++) {
+        int64_t from = r->detector.found[i].tick - reach;
+        for (uint32_t e = first_from(x, from);
+             e < x->events && x->tick[e] <= from + 2 * reach; e++)
+            r->sum[x->unit[e] * length + (size_t)((x->tick[e] - from) / bin)]++;
+    }
+    for (size_t u = 0; u < units; u++) {
+        int32_t *sum = r->sum + u * length;
+        for (size_t k = 1; k < length; k++)
+            sum[k] += sum[k - 1];
+    }
     fit_others(r, g, UINT32_MAX, range);
     return SYN_OK;
 }

@@ -292,14 +292,6 @@ static syn_status allocate(sweep *s, syn_budget *budget)
     return ok ? SYN_OK : syn_budget_refusal(budget);
 }
 
-static void release(sweep *s, syn_budget *budget)
-{
-    for (int t = 0; s->worker && t < s->o.threads; t++)
-        syn_budget_free(budget, s->worker[t].histogram);
-    SYN_GIVE(budget, s->worker, s->span, s->moment, s->beyond, s->unit_first, s->row,
-             s->phase, s->place, s->passed, s->block_first);
-}
-
 syn_status syn_lag_histograms(const syn_recording *recording, const syn_lag_options *o,
                               int32_t *count, syn_budget *budget, const syn_watch *watch)
 {
@@ -316,6 +308,9 @@ syn_status syn_lag_histograms(const syn_recording *recording, const syn_lag_opti
         status = count_chunk(&s);
     }
     SYN_NEXT(status, syn_parallel_for(units, o->threads, watch, "units", turn_unit, &s));
-    release(&s, budget);
+    for (int t = 0; s.worker && t < s.o.threads; t++)
+        syn_budget_free(budget, s.worker[t].histogram);
+    SYN_GIVE(budget, s.worker, s.span, s.moment, s.beyond, s.unit_first, s.row, s.phase,
+             s.place, s.passed, s.block_first);
     return status;
 }

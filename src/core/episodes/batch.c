@@ -85,41 +85,6 @@ static run next_run(const batch_engine *e, uint32_t begin)
     return r;
 }
 
-/* Writes the candidates of one parent, the first of them at number `at` of `n`. */
-static void spell(const batch_engine *e, uint32_t parent, size_t at, size_t n,
-                  uint32_t *unit, uint32_t *interval)
-{
-    const syn_miner *m = e->miner;
-    size_t edges = m->size - 1;
-    syn_candidates c = syn_miner_candidates(m, parent);
-    syn_episode_spell(m->episodes, edges - 1, parent, unit, interval);
-    for (size_t k = 0; k < edges; k++)
-        for (size_t j = 0; j < c.n; j++)
-            e->unit[k * n + at + j] = unit[k];
-    for (size_t k = 0; k + 1 < edges; k++)
-        for (size_t j = 0; j < c.n; j++)
-            e->interval[k * n + at + j] = interval[k];
-    for (size_t j = 0; j < c.n; j++) {
-        e->unit[edges * n + at + j] = c.unit[j];
-        e->interval[(edges - 1) * n + at + j] = c.interval[j];
-    }
-}
-
-static syn_status spell_run(const batch_engine *e, run r)
-{
-    const syn_miner *m = e->miner;
-    uint32_t *unit = malloc(2 * m->size * sizeof *unit);
-    size_t at = 0;
-    if (!unit)
-        return SYN_NO_MEMORY;
-    for (uint32_t p = r.begin; p < r.end; p++) {
-        spell(e, p, at, r.n, unit, unit + m->size);
-        at += syn_miner_candidates(m, p).n;
-    }
-    free(unit);
-    return SYN_OK;
-}
-
 static syn_status keep_run(const batch_engine *e, run r)
 {
     syn_miner *m = e->miner;
@@ -138,7 +103,31 @@ static syn_status count_run(const batch_engine *e, run r, const syn_watch *watch
 {
     const syn_counter *counter = e->miner->options->counter;
     syn_candidate_batch batch = {(uint32_t)e->size, r.n, e->unit, e->interval};
-    SYN_TRY(spell_run(e, r));
+    const syn_miner *m = e->miner;
+    uint32_t *unit = malloc(2 * m->size * sizeof *unit);
+    size_t at = 0;
+    if (!unit)
+        return SYN_NO_MEMORY;
+    for (uint32_t p = r.begin; p < r.end; p++) {
+        /* Writes the candidates of one parent, the first of them at number `at` of `n`.
+           */
+        uint32_t *interval = unit + m->size;
+        size_t edges = m->size - 1;
+        syn_candidates c = syn_miner_candidates(m, p);
+        syn_episode_spell(m->episodes, edges - 1, p, unit, interval);
+        for (size_t k = 0; k < edges; k++)
+            for (size_t j = 0; j < c.n; j++)
+                e->unit[k * r.n + at + j] = unit[k];
+        for (size_t k = 0; k + 1 < edges; k++)
+            for (size_t j = 0; j < c.n; j++)
+                e->interval[k * r.n + at + j] = interval[k];
+        for (size_t j = 0; j < c.n; j++) {
+            e->unit[edges * r.n + at + j] = c.unit[j];
+            e->interval[(edges - 1) * r.n + at + j] = c.interval[j];
+        }
+        at += syn_miner_candidates(m, p).n;
+    }
+    free(unit);
     SYN_TRY(counter->count(counter->self, &batch, watch, e->count,
                            &e->miner->findings[0].eliminated));
     return keep_run(e, r);

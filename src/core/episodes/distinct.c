@@ -28,37 +28,6 @@ static syn_status sieve_make(sieve *s, size_t n)
     return SYN_OK;
 }
 
-/* Every unit stays. */
-static void sieve_units(sieve *s, const syn_episode_level *level)
-{
-    for (size_t i = 0; i < level->n; i++) {
-        s->first[i] = level->unit[i];
-        s->number[i] = (uint32_t)i;
-    }
-}
-
-/* Moves the episodes of `level` that stay to its front. `below` is the sieve of the level
-   below, `here` becomes that of this one. */
-static void sift(syn_episode_level *level, const sieve *below, sieve *here)
-{
-    uint32_t left = 0;
-    for (size_t i = 0; i < level->n; i++) {
-        uint32_t parent = level->parent[i], suffix = level->suffix[i];
-        here->first[i] = below->first[parent];
-        int stays = below->number[parent] != GONE && below->number[suffix] != GONE &&
-                    level->unit[i] != here->first[i];
-        here->number[i] = stays ? left : GONE;
-        if (!stays)
-            continue;
-        level->parent[left] = below->number[parent];
-        level->suffix[left] = below->number[suffix];
-        level->unit[left] = level->unit[i];
-        level->interval[left] = level->interval[i];
-        level->count[left++] = level->count[i];
-    }
-    level->n = left;
-}
-
 /* Where the children of each episode of `below` begin in `level`. */
 static void find_children(syn_episode_level *below, const syn_episode_level *level)
 {
@@ -87,15 +56,37 @@ syn_status syn_episodes_distinct(syn_episodes *episodes, const syn_watch *watch)
     if (episodes->n_levels == 0)
         return SYN_OK;
     syn_status status = sieve_make(&below, episodes->level[0].n);
-    if (status == SYN_OK)
-        sieve_units(&below, &episodes->level[0]);
+    if (status == SYN_OK) {
+        /* Every unit stays. */
+        for (size_t i = 0; i < episodes->level[0].n; i++) {
+            below.first[i] = episodes->level[0].unit[i];
+            below.number[i] = (uint32_t)i;
+        }
+    }
     for (size_t k = 1; status == SYN_OK && k < episodes->n_levels; k++) {
         status = syn_poll(watch, "table", (double)k, (double)episodes->n_levels);
         SYN_NEXT(status, sieve_make(&here, episodes->level[k].n));
         if (status != SYN_OK)
             break;
-        sift(&episodes->level[k], &below, &here);
-        find_children(&episodes->level[k - 1], &episodes->level[k]);
+        /* The episodes of the level that stay move to its front. */
+        syn_episode_level *level = &episodes->level[k];
+        uint32_t left = 0;
+        for (size_t i = 0; i < level->n; i++) {
+            uint32_t parent = level->parent[i], suffix = level->suffix[i];
+            here.first[i] = below.first[parent];
+            int stays = below.number[parent] != GONE && below.number[suffix] != GONE &&
+                        level->unit[i] != here.first[i];
+            here.number[i] = stays ? left : GONE;
+            if (!stays)
+                continue;
+            level->parent[left] = below.number[parent];
+            level->suffix[left] = below.number[suffix];
+            level->unit[left] = level->unit[i];
+            level->interval[left] = level->interval[i];
+            level->count[left++] = level->count[i];
+        }
+        level->n = left;
+        find_children(level - 1, level);
         sieve_free(&below);
         below = here;
         memset(&here, 0, sizeof here);

@@ -151,22 +151,6 @@ static syn_status count_family(syn_walk *w, const syn_end_list *list, uint32_t b
 
 /* ---- the walk ---- */
 
-/* A single unit: each of its events is an end, whose start is on the same tick. */
-static syn_status list_root(syn_walk *w, uint32_t node)
-{
-    const syn_line *line = w->line;
-    uint32_t unit = w->trie->unit[node], begin = line->first[unit];
-    uint32_t n = w->count[node] = line->last[unit] - begin;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t event = line->by_unit[begin + i], start = event;
-        while (start > 0 && line->tick[start - 1] == line->tick[event])
-            start--;
-        w->found[i].row = begin + i;
-        w->found[i].start = start;
-    }
-    return keep_list(w, node, w->found, n);
-}
-
 /* Lists made since that of the node, below its siblings, are no longer needed. No
    episode below a list without ends occurs. */
 syn_status syn_walk_step(syn_walk *w, uint32_t *at)
@@ -178,8 +162,21 @@ syn_status syn_walk_step(syn_walk *w, uint32_t *at)
     if (level > 0 && !has_children(t, node))
         return SYN_OK;
     syn_arena_return(&w->lists, w->mark[level]);
-    if (level == 0)
-        status = list_root(w, node);
+    if (level == 0) {
+        /* A single unit: each of its events is an end, whose start is on the same tick.
+           */
+        const syn_line *line = w->line;
+        uint32_t unit = w->trie->unit[node], begin = line->first[unit];
+        uint32_t n = w->count[node] = line->last[unit] - begin;
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t event = line->by_unit[begin + i], start = event;
+            while (start > 0 && line->tick[start - 1] == line->tick[event])
+                start--;
+            w->found[i].row = begin + i;
+            w->found[i].start = start;
+        }
+        status = keep_list(w, node, w->found, n);
+    }
     const syn_end_list *list = &w->list[node];
     if (list->n == 0)
         *at = t->after[node];

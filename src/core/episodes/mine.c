@@ -395,22 +395,6 @@ static const syn_engine *engine_of(syn_episode_engine engine)
     }
 }
 
-static void miner_free(syn_miner *m)
-{
-    free_findings(m);
-    free(m->findings);
-    SYN_GIVE(&m->budget, m->pair_unit, m->pair_interval);
-}
-
-/* The last level is empty when nothing of that size is frequent: it only says so. */
-static void drop_empty_level(syn_episodes *episodes)
-{
-    size_t last = episodes->n_levels;
-    if (last > 0 && episodes->level[last - 1].n == 0 &&
-        episodes->level[last - 1].candidates == 0)
-        syn_episode_level_free(&episodes->level[--episodes->n_levels]);
-}
-
 syn_status syn_mine_episodes(const syn_recording *recording,
                              const syn_mine_options *options, const syn_watch *watch,
                              syn_episodes *out)
@@ -427,11 +411,19 @@ syn_status syn_mine_episodes(const syn_recording *recording,
         status = make_pairs(&m);
     SYN_NEXT(status, mine_levels(&m, &job));
     close_engine(&job);
-    miner_free(&m);
+    free_findings(&m);
+    free(m.findings);
+    SYN_GIVE(&m.budget, m.pair_unit, m.pair_interval);
     out->peak_memory = m.budget.most;
-    if (status == SYN_OK)
-        drop_empty_level(out);
-    else
+    if (status == SYN_OK) {
+        /* The last level is empty when nothing of that size is frequent: it only says so.
+           */
+        size_t last = out->n_levels;
+        if (last > 0 && out->level[last - 1].n == 0 &&
+            out->level[last - 1].candidates == 0)
+            syn_episode_level_free(&out->level[--out->n_levels]);
+    } else {
         syn_episodes_free(out);
+    }
     return status;
 }

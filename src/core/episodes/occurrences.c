@@ -23,13 +23,6 @@ typedef struct chain {
     uint32_t size;
 } chain;
 
-static void chain_free(chain *c)
-{
-    for (uint32_t k = 0; c->link && k < c->size; k++)
-        free(c->link[k]);
-    SYN_FREE(c->link, c->n);
-}
-
 static uint32_t link_first(chain_link *to, const syn_recording *r, uint32_t unit)
 {
     uint32_t begin = r->first[unit], n = r->first[unit + 1] - begin;
@@ -178,7 +171,9 @@ syn_status syn_find_occurrences(const syn_recording *recording,
         status = find_nonoverlapped(&c, most, out);
     else
         SYN_NEXT(status, find_all(&c, most, watch, out));
-    chain_free(&c);
+    for (uint32_t k = 0; c.link && k < c.size; k++)
+        free(c.link[k]);
+    SYN_FREE(c.link, c.n);
     return status;
 }
 

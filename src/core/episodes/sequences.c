@@ -76,7 +76,9 @@ static syn_status number_level(const syn_episodes *episodes, size_t k,
     return status;
 }
 
-static syn_status allocate(const syn_episodes *episodes, syn_sequences *out)
+static syn_status number_levels(const syn_episodes *episodes, syn_sequence_kind kind,
+                                numbering *level, const syn_watch *watch,
+                                syn_sequences *out)
 {
     size_t most = 1;
     for (size_t k = 0; k < episodes->n_levels; k++)
@@ -87,14 +89,6 @@ static syn_status allocate(const syn_episodes *episodes, syn_sequences *out)
     SYN_NEW(out->before, most);
     SYN_NEW(out->last, most);
     SYN_NEW_ZEROS(out->of, episodes->n_levels + 1);
-    return SYN_OK;
-}
-
-static syn_status number_levels(const syn_episodes *episodes, syn_sequence_kind kind,
-                                numbering *level, const syn_watch *watch,
-                                syn_sequences *out)
-{
-    SYN_TRY(allocate(episodes, out));
     out->before[0] = out->last[0] = 0;
     out->n = 1;
     size_t first = 0;

@@ -42,13 +42,6 @@ typedef struct state_engine {
 
 /* ---- the episode in a machine ---- */
 
-static void machine_free(machine *m, syn_budget *budget)
-{
-    for (size_t k = 0; k < m->room; k++)
-        syn_budget_free(budget, m->at[k].waiting);
-    SYN_GIVE(budget, m->at, m->unit, m->interval, m->last, m->parents_events, m->events);
-}
-
 /* Room for an episode of `room` - 1 events. */
 static syn_status machine_make_room(machine *m, syn_budget *budget, size_t room,
                                     uint32_t longest)
@@ -215,25 +208,6 @@ static syn_status state_begin_level(void *self, size_t *items)
     return SYN_OK;
 }
 
-/* Puts the parent into the machine; its candidates only differ in the last unit. */
-static void load_parent(const syn_miner *miner, machine *m, uint32_t parent,
-                        uint32_t last)
-{
-    const syn_interval *intervals = miner->options->intervals;
-    size_t edges = miner->size - 1;
-    syn_episode_spell(miner->episodes, edges - 1, parent, m->unit, m->interval);
-    memset(m->parents_events, 0, words_of(miner->recording) * sizeof *m->parents_events);
-    for (size_t k = 0; k < edges; k++)
-        mark_events(m->parents_events, miner->recording, m->unit[k]);
-    m->interval[edges - 1] = last;
-    m->at[0].low = 0;
-    m->at[0].high = NO_BOUND;
-    for (size_t k = 0; k < edges; k++) {
-        m->at[k + 1].low = intervals[m->interval[k]].low;
-        m->at[k + 1].high = intervals[m->interval[k]].high;
-    }
-}
-
 static syn_status state_count(void *self, size_t item, int worker)
 {
     state_engine *e = self;
@@ -258,7 +232,20 @@ static syn_status state_count(void *self, size_t item, int worker)
         return status;
 
     double begun = syn_seconds();
-    load_parent(miner, m, parent, interval);
+    /* Puts the parent into the machine; its candidates only differ in the last unit. */
+    const syn_interval *intervals = miner->options->intervals;
+    size_t edges = miner->size - 1;
+    syn_episode_spell(miner->episodes, edges - 1, parent, m->unit, m->interval);
+    memset(m->parents_events, 0, words_of(miner->recording) * sizeof *m->parents_events);
+    for (size_t k = 0; k < edges; k++)
+        mark_events(m->parents_events, miner->recording, m->unit[k]);
+    m->interval[edges - 1] = interval;
+    m->at[0].low = 0;
+    m->at[0].high = NO_BOUND;
+    for (size_t k = 0; k < edges; k++) {
+        m->at[k + 1].low = intervals[m->interval[k]].low;
+        m->at[k + 1].high = intervals[m->interval[k]].high;
+    }
     while (m->counted < end - begin) {
         m->unit[miner->size - 1] = c.unit[begin + m->counted];
         count[m->counted++] = count_candidate(e, m, miner->size, worker);
@@ -273,8 +260,13 @@ static void state_close(void *self)
 {
     state_engine *e = self;
     syn_budget *budget = &e->miner->budget;
-    for (int w = 0; e->machines && w < e->miner->workers; w++)
-        machine_free(&e->machines[w], budget);
+    for (int w = 0; e->machines && w < e->miner->workers; w++) {
+        machine *m = &e->machines[w];
+        for (size_t k = 0; k < m->room; k++)
+            syn_budget_free(budget, m->at[k].waiting);
+        SYN_GIVE(budget, m->at, m->unit, m->interval, m->last, m->parents_events,
+                 m->events);
+    }
     SYN_GIVE(budget, e->machines, e);
 }
 

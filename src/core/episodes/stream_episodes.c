@@ -59,19 +59,6 @@ static syn_status sort_by_size(listing *l)
     return SYN_OK;
 }
 
-static void write_episode(listing *l, syn_episode_level *level, size_t i, uint32_t id)
-{
-    const syn_stream_tree *t = l->tree;
-    int alone = t->size[id] == 1;
-    level->unit[i] = (uint32_t)t->unit[id];
-    level->count[i] = (uint32_t)l->shown->count[id];
-    level->interval[i] = (uint32_t)t->interval[id];
-    level->parent[i] = alone ? 0 : l->place[t->parent[id]];
-    level->suffix[i] = alone ? 0 : l->place[t->suffix[id]];
-    l->place[id] = (uint32_t)i;
-    l->id[l->ids++] = id;
-}
-
 /* How many candidates a search counts that has found the levels up to the last one. */
 static uint64_t candidates_of(const listing *l, uint32_t intervals)
 {
@@ -135,8 +122,17 @@ static syn_status list_level(listing *l, size_t size, uint64_t candidates)
         sort_siblings(l->tree, id, n);
     else
         status = sort_by_parent(l, level - 1, id, n);
-    for (size_t i = 0; i < n && status == SYN_OK; i++)
-        write_episode(l, level, i, id[i]);
+    for (size_t i = 0; i < n && status == SYN_OK; i++) {
+        const syn_stream_tree *t = l->tree;
+        int alone = t->size[id[i]] == 1;
+        level->unit[i] = (uint32_t)t->unit[id[i]];
+        level->count[i] = (uint32_t)l->shown->count[id[i]];
+        level->interval[i] = (uint32_t)t->interval[id[i]];
+        level->parent[i] = alone ? 0 : l->place[t->parent[id[i]]];
+        level->suffix[i] = alone ? 0 : l->place[t->suffix[id[i]]];
+        l->place[id[i]] = (uint32_t)i;
+        l->id[l->ids++] = id[i];
+    }
     return status;
 }
 

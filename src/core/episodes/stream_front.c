@@ -95,62 +95,12 @@ static int run_block(const syn_stream *s, const syn_stream_list *list, uint32_t 
     return 1;
 }
 
-/* Where chains did not meet, the new one is the one to go on with. */
-static void take_free(const syn_stream *s, syn_stream_kept *k, uint32_t first,
-                      const pair *p)
-{
-    const uint32_t *slot = s->kept[k->suffix].slot;
-    for (uint32_t i = 0; i < k->n; i++) {
-        uint32_t lane = slot[i] - first;
-        if (lane < SYN_LANES && p->free[0][lane] != p->free[1][lane])
-            k->free[i] = p->free[1][lane];
-    }
-}
-
-/* Takes from the counts of all candidates what the old chains count more. These are few:
-   16 bits hold it, as one end more was counted at most for each that goes. */
-static void uncount_by_rows(const syn_stream *s, syn_stream_kept *k,
-                            const syn_stream_list *list, front f)
-{
-    const uint32_t *slot = s->kept[k->suffix].slot;
-    pair p;
-    for (uint32_t i = 0; i < k->n; i++) {
-        s->lane[slot[i]] = UINT16_MAX;
-        s->lane_hits[slot[i]] = 0;
-        s->block[slot[i] / SYN_LANES] = 1;
-    }
-    for (uint32_t first = 0; first < s->events.stride; first += SYN_LANES) {
-        if (s->block[first / SYN_LANES] && run_block(s, list, first, f, &p))
-            take_free(s, k, first, &p);
-        s->block[first / SYN_LANES] = 0;
-    }
-    for (uint32_t i = 0; i < k->n; i++) {
-        k->count[i] -= s->lane_hits[slot[i]];
-        s->lane[slot[i]] = 0;
-    }
-}
-
 /* ---- by visits ---- */
 
 /* Ends in which most chains meet: fewer, as each costs visits to all that follows it. */
 enum { FIRST_VISITED = 2 };
 
 enum { TOLD, TFREE, BOLD, BFREE };  /* chains from the old beginning and from the new */
-
-/* Chains of `n` candidates that have counted nothing. */
-static syn_status new_chains(syn_stream *s, uint32_t n, uint32_t begin)
-{
-    for (int c = 0; c < 4; c++) {
-        s->chain[c] = syn_budget_grow(&s->budget, s->chain[c], &s->chain_room[c], n,
-                                      sizeof **s->chain);
-        if (!s->chain[c])
-            return syn_budget_refusal(&s->budget);
-        memset(s->chain[c], 0, n * sizeof **s->chain);
-    }
-    for (uint32_t i = 0; i < n; i++)
-        s->chain[BFREE][i] = begin;
-    return SYN_OK;
-}
 
 /* Whether the chains are the same for whatever starts from `start` on. */
 static int have_met(const syn_stream *s, uint32_t n, uint32_t start)
@@ -167,7 +117,13 @@ static syn_status uncount_by_visits(syn_stream *s, uint32_t id,
 {
     syn_stream_kept *k = &s->kept[id];
     uint32_t i = 0, since = s->events.begin, until = s->events.end;
-    SYN_TRY(new_chains(s, k->n, f.begin));
+    /* Chains that have counted nothing. */
+    for (int c = 0; c < 4; c++) {
+        SYN_GROW(&s->budget, s->chain[c], s->chain_room[c], k->n);
+        memset(s->chain[c], 0, k->n * sizeof **s->chain);
+    }
+    for (uint32_t i = 0; i < k->n; i++)
+        s->chain[BFREE][i] = f.begin;
     for (uint32_t most = FIRST_VISITED; i < list->n; most *= 2) {
         syn_stream_list some = {list->end + i, list->n - i, 0};
         if (some.n > most)
@@ -198,23 +154,41 @@ static syn_status go_front(syn_stream *s, uint32_t id, front f)
         return SYN_OK;  /* nor does anything go of what it begins */
     syn_stream_list list = {ends->end + ends->head, ends->n - ends->head, 0};
     syn_stream_kept_touch(s, id);
-    if (syn_stream_has_rows(s) && f.few)
-        uncount_by_rows(s, &s->kept[id], &list, f);
-    else
+    if (syn_stream_has_rows(s) && f.few) {
+        /* Takes from the counts of all candidates what the old chains count more. These
+           are few: 16 bits hold it, as one end more was counted at most for each that
+           goes. */
+        const uint32_t *slot = s->kept[s->kept[id].suffix].slot;
+        pair p;
+        for (uint32_t i = 0; i < s->kept[id].n; i++) {
+            s->lane[slot[i]] = UINT16_MAX;
+            s->lane_hits[slot[i]] = 0;
+            s->block[slot[i] / SYN_LANES] = 1;
+        }
+        for (uint32_t first = 0; first < s->events.stride; first += SYN_LANES) {
+            if (s->block[first / SYN_LANES] && run_block(s, &list, first, f, &p)) {
+                /* Where chains did not meet, the new one is the one to go on with. */
+                for (uint32_t i = 0; i < s->kept[id].n; i++) {
+                    uint32_t lane = slot[i] - first;
+                    if (lane < SYN_LANES && p.free[0][lane] != p.free[1][lane])
+                        s->kept[id].free[i] = p.free[1][lane];
+                }
+            }
+            s->block[first / SYN_LANES] = 0;
+        }
+        for (uint32_t i = 0; i < s->kept[id].n; i++) {
+            s->kept[id].count[i] -= s->lane_hits[slot[i]];
+            s->lane[slot[i]] = 0;
+        }
+    } else {
         status = uncount_by_visits(s, id, &list, f);
+    }
     for (uint32_t i = 0; i < s->kept[id].kids && status == SYN_OK; i++) {
         const syn_stream_kept *kid = &s->kept[s->kept[id].kid[i]];
         if (kid->n > 0 && kid->ends.n > kid->ends.head && kid->ends.start < f.begin)
             status = syn_stream_step_to(s, s->kept[id].kid[i], 0);
     }
     return status;
-}
-
-/* Ends that start before the new beginning are none any more. */
-static void forget(syn_stream *s, uint32_t begin)
-{
-    for (uint32_t i = 0; i < s->n_touched; i++)
-        syn_stream_ends_drop(&s->kept[s->touched[i]].ends, begin);
 }
 
 /* Lists are far apart in memory. */
@@ -245,6 +219,8 @@ syn_status syn_stream_walk_front(syn_stream *s, uint32_t begin)
         status = go_front(s, s->step[at].id, f);
         SYN_NEXT(status, syn_stream_look_up(s));
     }
-    forget(s, begin);
+    /* Ends that start before the new beginning are none any more. */
+    for (uint32_t i = 0; i < s->n_touched; i++)
+        syn_stream_ends_drop(&s->kept[s->touched[i]].ends, begin);
     return status;
 }

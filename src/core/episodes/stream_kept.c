@@ -52,14 +52,6 @@ static syn_status add_to_level(syn_stream *s, uint32_t id)
     return SYN_OK;
 }
 
-static void take_from_level(syn_stream *s, uint32_t id)
-{
-    syn_stream_level *level = &s->level[s->kept[id].size];
-    uint32_t last = level->kept[--level->n], spot = s->kept[id].spot;
-    level->kept[spot] = last;
-    s->kept[last].spot = spot;
-}
-
 static void free_arrays(syn_stream *s, syn_stream_kept *k)
 {
     SYN_GIVE(&s->budget, k->kid, k->slot, k->count, k->free, k->node, k->ends.end);
@@ -237,7 +229,10 @@ syn_status syn_stream_kept_leave(syn_stream *s, uint32_t id)
         s->kept[k->parent].node[syn_stream_kept_candidate(s, id)] = SYN_STREAM_NONE;
     unlink_from_suffix(s, id);
     take_kid(s, k->parent, k->place);
-    take_from_level(s, id);
+    syn_stream_level *level = &s->level[s->kept[id].size];
+    uint32_t last = level->kept[--level->n], spot = s->kept[id].spot;
+    level->kept[spot] = last;
+    s->kept[last].spot = spot;
     s->candidates -= k->n;
     if (s->device)
         s->device->left(s->device->self, id);

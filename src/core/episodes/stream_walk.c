@@ -111,16 +111,6 @@ static syn_status list_whole(syn_stream *s, uint32_t id)
     return syn_stream_look_up(s);
 }
 
-static syn_status count_new(syn_stream *s, uint32_t id)
-{
-    syn_stream_kept *k = &s->kept[id];
-    syn_stream_count_new(s, id);
-    s->anew += k->n - k->counted;
-    k->counted = k->n;
-    k->changed = 1;
-    return syn_stream_look_up(s);
-}
-
 syn_status syn_stream_walk_whole(syn_stream *s, size_t size)
 {
     const syn_stream_level *level = &s->level[size];
@@ -128,7 +118,13 @@ syn_status syn_stream_walk_whole(syn_stream *s, size_t size)
         if (s->kept[level->kept[i]].n > 0)
             SYN_TRY(list_whole(s, level->kept[i]));
     for (uint32_t i = 0; i < level->n; i++)
-        if (s->kept[level->kept[i]].counted < s->kept[level->kept[i]].n)
-            SYN_TRY(count_new(s, level->kept[i]));
+        if (s->kept[level->kept[i]].counted < s->kept[level->kept[i]].n) {
+            syn_stream_kept *k = &s->kept[level->kept[i]];
+            syn_stream_count_new(s, level->kept[i]);
+            s->anew += k->n - k->counted;
+            k->counted = k->n;
+            k->changed = 1;
+            SYN_TRY(syn_stream_look_up(s));
+        }
     return SYN_OK;
 }

@@ -134,36 +134,34 @@ typedef struct table_job {
     uint32_t *next;  /* [threads][lanes] the first event of each lane's unit */
 } table_job;
 
-/* Going back in time, an event that enters the window is the first of its unit. */
-static void fill_interval(const table_job *job, uint32_t k, uint32_t begin, uint32_t end,
-                          uint32_t *next)
-{
-    const uint32_t *open = job->windows->beyond[2 * k];
-    const uint32_t *shut = job->windows->beyond[2 * k + 1];
-    size_t lanes = job->table->lanes;
-    const syn_recording *r = job->recording;
-    uint32_t entered = shut[r->row[end - 1]];
-    memset(next, 0xff, lanes * sizeof *next);
-    for (uint32_t e = end; e-- > begin;) {
-        uint32_t row = r->row[e];
-        uint16_t *distance = job->table->distance + row * job->table->stride + k * lanes;
-        while (entered > open[row]) {
-            uint32_t lane = job->lane[r->unit[--entered]];
-            if (lane < lanes)
-                next[lane] = entered;
-        }
-        for (size_t l = 0; l < lanes; l++)
-            distance[l] = next[l] < shut[row] ? (uint16_t)(next[l] - e) : 0;
-    }
-}
-
 static syn_status fill_segment(void *context, size_t item, int worker)
 {
     const table_job *job = context;
     uint32_t begin = (uint32_t)item * SEGMENT;
     uint32_t end = segment_end(job->recording, begin);
-    for (uint32_t k = 0; k < job->windows->bounds / 2; k++)
-        fill_interval(job, k, begin, end, job->next + (size_t)worker * job->table->lanes);
+    for (uint32_t k = 0; k < job->windows->bounds / 2; k++) {
+        /* Going back in time, an event that enters the window is the first of its unit.
+           */
+        uint32_t *next = job->next + (size_t)worker * job->table->lanes;
+        const uint32_t *open = job->windows->beyond[2 * k];
+        const uint32_t *shut = job->windows->beyond[2 * k + 1];
+        size_t lanes = job->table->lanes;
+        const syn_recording *r = job->recording;
+        uint32_t entered = shut[r->row[end - 1]];
+        memset(next, 0xff, lanes * sizeof *next);
+        for (uint32_t e = end; e-- > begin;) {
+            uint32_t row = r->row[e];
+            uint16_t *distance = job->table->distance + row * job->table->stride +
+                                 k * lanes;
+            while (entered > open[row]) {
+                uint32_t lane = job->lane[r->unit[--entered]];
+                if (lane < lanes)
+                    next[lane] = entered;
+            }
+            for (size_t l = 0; l < lanes; l++)
+                distance[l] = next[l] < shut[row] ? (uint16_t)(next[l] - e) : 0;
+        }
+    }
     return SYN_OK;
 }
 

@@ -89,18 +89,6 @@ static int by_events(const void *a, const void *b)
 
 /* ---- nodes ---- */
 
-/* Counts the nodes of sorted episodes. */
-static syn_status measure(const syn_episode *const *sorted, size_t n, syn_trie *t)
-{
-    size_t nodes = 0;
-    for (size_t i = 0; i < n; i++) {
-        nodes += sorted[i]->size - (i > 0 ? shared_events(sorted[i - 1], sorted[i]) : 0);
-        t->depth = sorted[i]->size > t->depth ? sorted[i]->size : t->depth;
-    }
-    t->nodes = (uint32_t)nodes;
-    return nodes < INT32_MAX ? SYN_OK : SYN_TOO_LARGE;
-}
-
 static syn_status allocate(syn_trie *t, size_t n)
 {
     size_t bytes = ((size_t)t->nodes + 2) * sizeof(uint32_t);
@@ -113,28 +101,6 @@ static syn_status allocate(syn_trie *t, size_t n)
     }
     SYN_NEW(t->node, n + 1);
     return SYN_OK;
-}
-
-/* Each episode begins new nodes where it parts with the one before. way[k] is the node of
-   the first k + 1 events; parent[] gets the parent of each node. */
-static void add_nodes(const syn_episode *first, const syn_episode *const *sorted,
-                      size_t n, uint32_t *way, uint32_t *parent, syn_trie *t)
-{
-    uint32_t node = 0;
-    for (size_t i = 0; i < n; i++) {
-        const syn_episode *e = sorted[i];
-        for (uint32_t k = i > 0 ? shared_events(sorted[i - 1], e) : 0; k < e->size; k++) {
-            t->unit[node] = e->unit[k];
-            t->level[node] = k;
-            t->open[node] = k > 0 ? place_of(t, e->lag[k - 1].low) : 0;
-            t->shut[node] = k > 0 ? place_of(t, e->lag[k - 1].high) : 0;
-            parent[node] = k > 0 ? way[k - 1] : NO_NODE;
-            if (k == 0)
-                t->root[t->roots++] = node;
-            way[k] = node++;
-        }
-        t->node[e - first] = way[e->size - 1];
-    }
 }
 
 /* Lists the children of each node by a counting sort, and finds where its descendants
@@ -166,7 +132,15 @@ syn_status syn_trie_make(const syn_episode *episode, size_t n, syn_trie *out)
         for (size_t i = 0; i < n; i++)
             sorted[i] = &episode[i];
         qsort(sorted, n, sizeof *sorted, by_events);
-        status = measure(sorted, n, out);
+        /* Counts the nodes of sorted episodes. */
+        size_t nodes = 0;
+        for (size_t i = 0; i < n; i++) {
+            nodes += sorted[i]->size -
+                     (i > 0 ? shared_events(sorted[i - 1], sorted[i]) : 0);
+            out->depth = sorted[i]->size > out->depth ? sorted[i]->size : out->depth;
+        }
+        out->nodes = (uint32_t)nodes;
+        status = nodes < INT32_MAX ? SYN_OK : SYN_TOO_LARGE;
     }
     SYN_NEXT(status, allocate(out, n));
     if (status == SYN_OK) {
@@ -175,7 +149,24 @@ syn_status syn_trie_make(const syn_episode *episode, size_t n, syn_trie *out)
         status = parent && way ? SYN_OK : SYN_NO_MEMORY;
     }
     if (status == SYN_OK) {
-        add_nodes(episode, sorted, n, way, parent, out);
+        /* Each episode begins new nodes where it parts with the one before. way[k] is the
+           node of the first k + 1 events; parent[] gets the parent of each node. */
+        uint32_t node = 0;
+        for (size_t i = 0; i < n; i++) {
+            const syn_episode *e = sorted[i];
+            for (uint32_t k = i > 0 ? shared_events(sorted[i - 1], e) : 0; k < e->size;
+                 k++) {
+                out->unit[node] = e->unit[k];
+                out->level[node] = k;
+                out->open[node] = k > 0 ? place_of(out, e->lag[k - 1].low) : 0;
+                out->shut[node] = k > 0 ? place_of(out, e->lag[k - 1].high) : 0;
+                parent[node] = k > 0 ? way[k - 1] : NO_NODE;
+                if (k == 0)
+                    out->root[out->roots++] = node;
+                way[k] = node++;
+            }
+            out->node[e - episode] = way[e->size - 1];
+        }
         link_nodes(parent, out);
     }
     SYN_FREE(sorted, parent, way);

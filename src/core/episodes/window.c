@@ -63,8 +63,12 @@ static void free_live(syn_window_engine *e)
     e->n_live = 0;
 }
 
-static syn_status allocate_live(syn_window_engine *e, size_t n_live)
+/* An episode is worth extending when a candidate extends it or a live child exists. */
+static syn_status mark_live(syn_window_engine *e)
 {
+    const syn_episodes *episodes = e->miner->episodes;
+    size_t parents = e->miner->size - 2;
+    size_t n_live = parents + 1;
     syn_budget *budget = &e->miner->budget;
     free_live(e);
     SYN_TAKE_ZEROS(budget, e->live, n_live);
@@ -74,15 +78,6 @@ static syn_status allocate_live(syn_window_engine *e, size_t n_live)
         if (!e->live[k])
             return syn_budget_refusal(budget);
     }
-    return SYN_OK;
-}
-
-/* An episode is worth extending when a candidate extends it or a live child exists. */
-static syn_status mark_live(syn_window_engine *e)
-{
-    const syn_episodes *episodes = e->miner->episodes;
-    size_t parents = e->miner->size - 2;
-    SYN_TRY(allocate_live(e, parents + 1));
     for (uint32_t p = 0; p < episodes->level[parents].n; p++)
         e->live[parents][p] = syn_miner_candidates(e->miner, p).n > 0;
     for (size_t level = parents; level-- > e->stored;) {
@@ -125,10 +120,19 @@ static syn_status grow_lists(void *context, size_t item, int worker)
     return SYN_OK;
 }
 
-/* Leaves the lists of the workers with the new ones when these are complete. Where memory
-   is short, what lists have held goes back at once. */
-static void take_over(syn_window_engine *e, int complete)
+/* Keeps the lists of the next level in place of those of the stored one, if they fit. */
+static syn_status store_next(syn_window_engine *e)
 {
+    syn_miner *m = e->miner;
+    const syn_episode_level *level = &m->episodes->level[e->stored];
+    syn_status status = SYN_OVER_BUDGET;
+    e->growing = syn_budget_zeros(&m->budget, level[1].n + 1, sizeof *e->growing);
+    if (e->growing)
+        status = syn_parallel_for(level->n, syn_miner_threads(m, level), m->watch,
+                                  "lists", grow_lists, e);
+    /* Leaves the lists of the workers with the new ones when these are complete. Where
+       memory is short, what lists have held goes back at once. */
+    int complete = status == SYN_OK;
     int tight = is_tight(e);
     for (int i = 0; i < e->miner->workers; i++) {
         syn_window_worker *w = &e->workers[i];
@@ -148,19 +152,6 @@ static void take_over(syn_window_engine *e, int complete)
     }
     syn_budget_free(&e->miner->budget, e->growing);
     e->growing = NULL;
-}
-
-/* Keeps the lists of the next level in place of those of the stored one, if they fit. */
-static syn_status store_next(syn_window_engine *e)
-{
-    syn_miner *m = e->miner;
-    const syn_episode_level *level = &m->episodes->level[e->stored];
-    syn_status status = SYN_OVER_BUDGET;
-    e->growing = syn_budget_zeros(&m->budget, level[1].n + 1, sizeof *e->growing);
-    if (e->growing)
-        status = syn_parallel_for(level->n, syn_miner_threads(m, level), m->watch,
-                                  "lists", grow_lists, e);
-    take_over(e, status == SYN_OK);
     e->full = status != SYN_OK;
     if (status == SYN_OVER_BUDGET || status == SYN_NO_MEMORY)
         return SYN_OK;
@@ -198,44 +189,22 @@ static syn_status window_begin_level(void *self, size_t *items)
 
 /* ---- opening and closing ---- */
 
-static void close_worker(syn_window_worker *w, syn_budget *budget)
-{
-    SYN_GIVE(budget, w->end, w->cursor, w->step, w->busy, w->total, w->way);
-    syn_arena_free(&w->lists);
-    syn_arena_free(&w->stack);
-}
-
 static void window_close(void *self)
 {
     syn_window_engine *e = self;
     syn_budget *budget = &e->miner->budget;
-    for (int i = 0; e->workers && i < e->miner->workers; i++)
-        close_worker(&e->workers[i], budget);
+    for (int i = 0; e->workers && i < e->miner->workers; i++) {
+        SYN_GIVE(budget, e->workers[i].end, e->workers[i].cursor, e->workers[i].step,
+                 e->workers[i].busy, e->workers[i].total, e->workers[i].way);
+        syn_arena_free(&e->workers[i].lists);
+        syn_arena_free(&e->workers[i].stack);
+    }
     free_live(e);
     SYN_GIVE(budget, e->workers, e->list, e->order, e->lane);
     syn_windows_free(&e->windows);
     syn_next_table_free(&e->table);
     syn_budget_give(budget, e->counted);
     syn_budget_free(budget, e);
-}
-
-static syn_status open_workers(syn_window_engine *e)
-{
-    const syn_recording *r = e->miner->recording;
-    syn_budget *budget = &e->miner->budget;
-    size_t units = (size_t)r->units + 1;
-    SYN_TAKE_ZEROS(budget, e->workers, (size_t)e->miner->workers);
-    for (int i = 0; i < e->miner->workers; i++) {
-        syn_window_worker *w = &e->workers[i];
-        w->lists.limit = w->stack.limit = SIZE_MAX;
-        w->lists.budget = w->stack.budget = budget;
-        SYN_TAKE(budget, w->end, (size_t)r->events + 1);
-        SYN_TAKE(budget, w->cursor, units);
-        SYN_TAKE(budget, w->step, units);
-        SYN_TAKE(budget, w->busy, units);
-        SYN_TAKE(budget, w->total, units);
-    }
-    return SYN_OK;
 }
 
 /* Counts `bytes` that are allocated elsewhere. */
@@ -301,7 +270,20 @@ static syn_status window_open(void **self, syn_miner *miner)
     if (!e)
         return syn_budget_refusal(&miner->budget);
     e->miner = miner;
-    SYN_TRY(open_workers(e));
+    const syn_recording *r = e->miner->recording;
+    syn_budget *budget = &e->miner->budget;
+    size_t units = (size_t)r->units + 1;
+    SYN_TAKE_ZEROS(budget, e->workers, (size_t)e->miner->workers);
+    for (int i = 0; i < e->miner->workers; i++) {
+        syn_window_worker *w = &e->workers[i];
+        w->lists.limit = w->stack.limit = SIZE_MAX;
+        w->lists.budget = w->stack.budget = budget;
+        SYN_TAKE(budget, w->end, (size_t)r->events + 1);
+        SYN_TAKE(budget, w->cursor, units);
+        SYN_TAKE(budget, w->step, units);
+        SYN_TAKE(budget, w->busy, units);
+        SYN_TAKE(budget, w->total, units);
+    }
     SYN_TRY(open_windows(e));
     return open_table(e);
 }

@@ -292,31 +292,6 @@ static int most_work_first(const void *a, const void *b)
     return (x > y) - (x < y);  /* so those of one root stay together */
 }
 
-/* Takes the shares that the options ask for, and makes each a part. */
-static syn_status choose_shares(syn_pattern_search *s)
-{
-    const syn_pattern_options *o = s->options;
-    if (syn_pattern_cut(s->raster, o->window, o->min_count, &s->cut) != SYN_OK)
-        return SYN_NO_MEMORY;
-    size_t each = sizeof *s->cut.share + sizeof *s->out->part + sizeof *s->order;
-    if (!syn_budget_take(s->budget, s->cut.n * each))
-        return SYN_OVER_BUDGET;
-    size_t begin = o->share_begin, end = o->share_end;
-    end = end < s->cut.n ? end : s->cut.n;
-    begin = begin < end ? begin : end;
-    s->share = s->cut.share + begin;
-    s->shares = end - begin;
-    SYN_NEW_ZEROS(s->out->part, s->shares + 1);
-    SYN_NEW(s->order, s->shares + 1);
-    s->out->parts = s->shares;
-    for (size_t k = 0; k < s->shares; k++)
-        s->out->part[k].weight = s->idle[s->share[k].root] ? 0 : s->share[k].work;
-    for (size_t k = 0; k < s->shares; k++)
-        s->order[k] = s->share + k;
-    qsort(s->order, s->shares, sizeof *s->order, most_work_first);
-    return SYN_OK;
-}
-
 /* Bytes that hold any item, and the occurrences of any pattern: those of its units are no
    fewer. */
 static size_t word_width(const syn_raster *raster, uint32_t window)
@@ -398,36 +373,40 @@ static syn_status prepare(syn_pattern_search *s)
     for (uint32_t u = 0; u < units; u++)
         s->ranked[s->rank[u]] = u;
     SYN_TRY(find_idle(s));
-    return choose_shares(s);
-}
-
-/* Adds to words[] how many words the patterns of a part take, by their occurrences. */
-static void count_words(const syn_patterns *found, const syn_pattern_part *part,
-                        size_t *words)
-{
-    for (uint32_t k = 0; k < part->chains; k++) {
-        const syn_pattern_chain *chain = part->chain + k;
-        size_t each = (size_t)chain->size + 1;
-        for (const syn_pattern_block *b = chain->head; b; b = b->next)
-            for (size_t i = 1; i <= b->patterns; i++)
-                words[syn_pattern_word(b, found->width, i * each - 1)] += each;
-    }
-}
-
-static double words_of(const syn_pattern_part *part)
-{
-    double words = 0;
-    for (uint32_t k = 0; k < part->chains; k++)
-        words += (double)part->chain[k].patterns * (part->chain[k].size + 1.0);
-    return words;
+    /* Takes the shares that the options ask for, and makes each a part. */
+    const syn_pattern_options *o = s->options;
+    if (syn_pattern_cut(s->raster, o->window, o->min_count, &s->cut) != SYN_OK)
+        return SYN_NO_MEMORY;
+    size_t each = sizeof *s->cut.share + sizeof *s->out->part + sizeof *s->order;
+    if (!syn_budget_take(s->budget, s->cut.n * each))
+        return SYN_OVER_BUDGET;
+    size_t begin = o->share_begin, end = o->share_end;
+    end = end < s->cut.n ? end : s->cut.n;
+    begin = begin < end ? begin : end;
+    s->share = s->cut.share + begin;
+    s->shares = end - begin;
+    SYN_NEW_ZEROS(s->out->part, s->shares + 1);
+    SYN_NEW(s->order, s->shares + 1);
+    s->out->parts = s->shares;
+    for (size_t k = 0; k < s->shares; k++)
+        s->out->part[k].weight = s->idle[s->share[k].root] ? 0 : s->share[k].work;
+    for (size_t k = 0; k < s->shares; k++)
+        s->order[k] = s->share + k;
+    qsort(s->order, s->shares, sizeof *s->order, most_work_first);
+    return SYN_OK;
 }
 
 /* Words of patterns that fit: as many as did, unless it was given up before. */
 static double words_that_fit(const syn_pattern_search *s, int given_up)
 {
     double held = 0, width = (double)s->out->width;
-    for (size_t p = 0; p < s->out->parts; p++)
-        held += words_of(s->out->part + p);
+    for (size_t p = 0; p < s->out->parts; p++) {
+        const syn_pattern_part *part = s->out->part + p;
+        double words = 0;
+        for (uint32_t k = 0; k < part->chains; k++)
+            words += (double)part->chain[k].patterns * (part->chain[k].size + 1.0);
+        held += words;
+    }
     if (!given_up)
         return held;
     double most = (double)s->budget->most / width;
@@ -455,8 +434,17 @@ static uint32_t advise(const syn_pattern_search *s, int given_up)
     size_t *words = calloc((size_t)most + 2, sizeof *words);
     if (!words)
         return 0;
-    for (size_t p = 0; p < found->parts; p++)
-        count_words(found, found->part + p, words);
+    for (size_t p = 0; p < found->parts; p++) {
+        /* words[] gets how many words patterns take, by their occurrences. */
+        const syn_pattern_part *part = found->part + p;
+        for (uint32_t k = 0; k < part->chains; k++) {
+            const syn_pattern_chain *chain = part->chain + k;
+            size_t each = (size_t)chain->size + 1;
+            for (const syn_pattern_block *b = chain->head; b; b = b->next)
+                for (size_t i = 1; i <= b->patterns; i++)
+                    words[syn_pattern_word(b, found->width, i * each - 1)] += each;
+        }
+    }
     /* Blocks are not full. */
     double room = words_that_fit(s, given_up) / 1.1 * share_searched(found);
     double total = 0;
@@ -465,17 +453,6 @@ static uint32_t advise(const syn_pattern_search *s, int given_up)
         total += (double)words[--occ];
     free(words);
     return occ <= most ? occ : 0;
-}
-
-/* Forgets what was found in parts that are not done. */
-static void drop_unfinished(const syn_pattern_search *s)
-{
-    for (size_t p = 0; p < s->out->parts; p++) {
-        syn_pattern_part *part = s->out->part + p;
-        if (part->done || part->room == 0)
-            continue;
-        syn_budget_give(s->budget, free_part(part, s->out->width));
-    }
 }
 
 /* What is too much for many threads at a time may do for fewer. */
@@ -487,7 +464,13 @@ static syn_status search_here(syn_pattern_search *s, syn_pattern_options *option
     syn_pattern_mine *mine = engines[options->engine];
     syn_status status = mine(s);
     while (status == SYN_OVER_BUDGET && !watch->exceeded && options->threads > 1) {
-        drop_unfinished(s);
+        /* Forgets what was found in parts that are not done. */
+        for (size_t p = 0; p < s->out->parts; p++) {
+            syn_pattern_part *part = s->out->part + p;
+            if (part->done || part->room == 0)
+                continue;
+            syn_budget_give(s->budget, free_part(part, s->out->width));
+        }
         options->threads /= 2;
         status = mine(s);
     }
@@ -510,13 +493,6 @@ static syn_status search_all(syn_pattern_search *s, syn_pattern_options *options
     if (status != SYN_OK || (device && is_searched(s)))
         return status;
     return search_here(s, options, watch);
-}
-
-static void close_search(syn_pattern_search *s)
-{
-    SYN_GIVE(s->budget, s->rank, s->ranked, s->idle);
-    free(s->order);
-    syn_pattern_shares_free(&s->cut);
 }
 
 syn_status syn_mine_patterns(const syn_raster *raster,
@@ -547,7 +523,9 @@ syn_status syn_mine_patterns(const syn_raster *raster,
     for (size_t p = 0; p < out->parts; p++)
         for (uint32_t k = 0; k < out->part[p].chains; k++)
             out->n += out->part[p].chain[k].patterns;
-    close_search(&search);
+    SYN_GIVE(search.budget, search.rank, search.ranked, search.idle);
+    free(search.order);
+    syn_pattern_shares_free(&search.cut);
     return status;
 }
 

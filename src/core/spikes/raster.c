@@ -80,9 +80,13 @@ void syn_raster_index(syn_raster *r)
             r->unit_bin[r->unit_first[r->unit[e] + 1]++] = b;
 }
 
-static syn_status fill_bins(syn_raster *r, const syn_spikes *spikes, int64_t width,
-                            int64_t window, const syn_watch *watch)
+syn_status syn_raster_bin(syn_raster *out, const syn_spikes *spikes, int64_t width,
+                          int64_t window, syn_budget *budget, const syn_watch *watch)
 {
+    memset(out, 0, sizeof *out);
+    if (spikes->n >= INT32_MAX)
+        return SYN_TOO_LARGE;
+    SYN_TRY(syn_raster_allocate(out, spikes->n, spikes->units, 1, budget));
     const int64_t limit = (int64_t)1 << TOO_FAR;
     int64_t shift = 0, last = -window;  /* the number of the bin being filled */
     int now = 0;                        /* its trial */
@@ -103,27 +107,16 @@ static syn_status fill_bins(syn_raster *r, const syn_spikes *spikes, int64_t wid
             return SYN_TOO_LARGE;
         if (now == 0 || bin + shift != last) {
             if (now > 0)
-                close_bin(r, r->bins);
-            open_bin(r, bin + shift);
-            r->opens[r->bins] = start + bin * width;
+                close_bin(out, out->bins);
+            open_bin(out, bin + shift);
+            out->opens[out->bins] = start + bin * width;
             last = bin + shift;
         }
         now = trial;
-        r->unit[r->events++] = (uint32_t)(spikes->unit[i] - 1);
+        out->unit[out->events++] = (uint32_t)(spikes->unit[i] - 1);
     }
     if (now > 0)
-        close_bin(r, r->bins);
-    return SYN_OK;
-}
-
-syn_status syn_raster_bin(syn_raster *out, const syn_spikes *spikes, int64_t width,
-                          int64_t window, syn_budget *budget, const syn_watch *watch)
-{
-    memset(out, 0, sizeof *out);
-    if (spikes->n >= INT32_MAX)
-        return SYN_TOO_LARGE;
-    SYN_TRY(syn_raster_allocate(out, spikes->n, spikes->units, 1, budget));
-    SYN_TRY(fill_bins(out, spikes, width, window, watch));
+        close_bin(out, out->bins);
     syn_raster_index(out);
     return SYN_OK;
 }

@@ -35,24 +35,6 @@ static size_t choose_parts(const syn_spikes *spikes, int threads)
     return parts < room ? parts : room;
 }
 
-static syn_status allocate(reading *job, int sources)
-{
-    syn_recording *r = job->out;
-    size_t n = job->spikes->n, units = r->units, trials = job->spikes->trials;
-    r->tick = malloc((n + 1) * sizeof *r->tick);
-    r->unit = malloc((n + 1) * sizeof *r->unit);
-    r->first = calloc(units + 1, sizeof *r->first);
-    if (sources)
-        r->source = malloc((n + 1) * sizeof *r->source);
-    job->count = calloc(job->parts * units + 1, sizeof *job->count);
-    job->before = calloc(job->parts + 1, sizeof *job->before);
-    job->rare = calloc(units + 1, 1);
-    job->shift = calloc(trials + 1, sizeof *job->shift);
-    int room = r->tick && r->unit && r->first && (r->source || !sources) && job->count &&
-               job->before && job->rare && job->shift;
-    return room ? SYN_OK : SYN_NO_MEMORY;
-}
-
 /* Each trial begins more than `reach` ticks after the last tick of the one before. */
 static syn_status move_trials(reading *job, int64_t reach)
 {
@@ -148,12 +130,19 @@ static syn_status write_part(void *context, size_t part, int worker)
 static syn_status read_parts(reading *job, uint32_t min_count, int64_t reach,
                              int sources, int threads, const syn_watch *watch)
 {
-    syn_status status = allocate(job, sources);
-    SYN_NEXT(status, move_trials(job, reach));
-    SYN_NEXT(status,
-             syn_parallel_for(job->parts, threads, watch, "spikes", count_part, job));
-    if (status != SYN_OK)
-        return status;
+    syn_recording *r = job->out;
+    size_t n = job->spikes->n, units = r->units, trials = job->spikes->trials;
+    SYN_NEW(r->tick, n + 1);
+    SYN_NEW(r->unit, n + 1);
+    SYN_NEW_ZEROS(r->first, units + 1);
+    if (sources)
+        SYN_NEW(r->source, n + 1);
+    SYN_NEW_ZEROS(job->count, job->parts * units + 1);
+    SYN_NEW_ZEROS(job->before, job->parts + 1);
+    SYN_NEW_ZEROS(job->rare, units + 1);
+    SYN_NEW_ZEROS(job->shift, trials + 1);
+    SYN_TRY(move_trials(job, reach));
+    SYN_TRY(syn_parallel_for(job->parts, threads, watch, "spikes", count_part, job));
     add_up(job, min_count);
     return syn_parallel_for(job->parts, threads, watch, "spikes", write_part, job);
 }

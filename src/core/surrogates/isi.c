@@ -80,17 +80,6 @@ static void count_pairs(syn_isi_maker *m)
     }
 }
 
-static void count_intervals(syn_isi_maker *m)
-{
-    const syn_trains *t = m->trains;
-    memset(m->alone, 0, m->options->isi_bins * sizeof *m->alone);
-    for (uint32_t e = t->first[m->unit] + 1; e < t->first[m->unit + 1]; e++) {
-        uint32_t bin = interval_bin(t, m->options, e);
-        if (bin < m->options->isi_bins)
-            m->alone[bin] += 1;
-    }
-}
-
 /* ---- smoothing ---- */
 
 static double gaussian(int64_t x, double sigma)
@@ -192,21 +181,6 @@ static double weight_of(const syn_isi_maker *m, uint32_t first, uint32_t second)
                : m->joint[(size_t)first * m->options->isi_bins + second];
 }
 
-/* Cumulative weights of each sum, scaled so that they use a word. */
-static void accumulate(const syn_isi_maker *m, uint32_t *table)
-{
-    for (uint32_t sum = 0; sum < m->options->isi_bins; table += ++sum) {
-        double all = 0, so_far = 0;
-        for (uint32_t a = 0; a <= sum; a++)
-            all += weight_of(m, a, sum - a);
-        double scale = all > 0 ? 2147483648.0 / all : 0;
-        for (uint32_t a = 0; a <= sum; a++) {
-            so_far += weight_of(m, a, sum - a);
-            table[a] = (uint32_t)(so_far * scale);
-        }
-    }
-}
-
 void syn_isi_begin(syn_isi_maker *m, uint32_t unit, int64_t refractory)
 {
     uint32_t bins = m->options->isi_bins;
@@ -218,7 +192,13 @@ void syn_isi_begin(syn_isi_maker *m, uint32_t unit, int64_t refractory)
         return;
     fill_weights(m, bins - m->from);
     if (is_product(m->options)) {
-        count_intervals(m);
+        const syn_trains *t = m->trains;
+        memset(m->alone, 0, m->options->isi_bins * sizeof *m->alone);
+        for (uint32_t e = t->first[m->unit] + 1; e < t->first[m->unit + 1]; e++) {
+            uint32_t bin = interval_bin(t, m->options, e);
+            if (bin < m->options->isi_bins)
+                m->alone[bin] += 1;
+        }
         smooth(m, m->alone + m->from, bins - m->from, bins - m->from, 1, 0, 1);
     } else {
         count_pairs(m);
@@ -233,7 +213,18 @@ syn_status syn_isi_go_on(syn_isi_maker *m, double deadline, uint32_t *table)
         if (syn_seconds() > deadline)
             return SYN_UNFINISHED;
     }
-    if (n > 0)
-        accumulate(m, table);
+    if (n > 0) {
+        /* Cumulative weights of each sum, scaled so that they use a word. */
+        for (uint32_t sum = 0; sum < m->options->isi_bins; table += ++sum) {
+            double all = 0, so_far = 0;
+            for (uint32_t a = 0; a <= sum; a++)
+                all += weight_of(m, a, sum - a);
+            double scale = all > 0 ? 2147483648.0 / all : 0;
+            for (uint32_t a = 0; a <= sum; a++) {
+                so_far += weight_of(m, a, sum - a);
+                table[a] = (uint32_t)(so_far * scale);
+            }
+        }
+    }
     return SYN_OK;
 }

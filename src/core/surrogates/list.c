@@ -36,13 +36,6 @@ static void space_free(syn_budget *budget, workspace *w)
     SYN_GIVE(budget, w->tick, w->key, w->other, w->scratch);
 }
 
-static void list_free(list *l)
-{
-    for (int k = 0; l->space && k < l->spaces; k++)
-        space_free(l->plan->budget, l->space + k);
-    free(l->space);
-}
-
 static int space_make(workspace *w, syn_budget *budget, size_t scratch, size_t events,
                       int sorts)
 {
@@ -162,6 +155,8 @@ syn_status syn_surrogate_list(const syn_surrogate_plan *plan, uint64_t first, ui
     else
         SYN_NEXT(status, syn_parallel_for(n, l.spaces, watch, "making surrogates",
                                           make_surrogate, &l));
-    list_free(&l);
+    for (int k = 0; l.space && k < l.spaces; k++)
+        space_free(l.plan->budget, l.space + k);
+    free(l.space);
     return status;
 }

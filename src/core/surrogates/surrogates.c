@@ -124,15 +124,6 @@ static syn_status open_planning(planning *p, int threads)
     return SYN_OK;
 }
 
-static void close_planning(planning *p)
-{
-    for (int k = 0; p->maker && k < p->threads; k++)
-        syn_isi_maker_free(p->maker + k);
-    size_t each = (size_t)syn_isi_maker_bytes(&p->plan->options);
-    syn_budget_give(p->plan->budget, each * (size_t)p->threads);
-    SYN_FREE(p->maker, p->busy);
-}
-
 syn_status syn_surrogate_plan_make(syn_surrogate_plan *out, const syn_trains *trains,
                                    const syn_surrogate_options *options, int threads,
                                    syn_budget *budget, const syn_watch *watch)
@@ -154,7 +145,11 @@ syn_status syn_surrogate_plan_make(syn_surrogate_plan *out, const syn_trains *tr
     }
     SYN_NEXT(status, syn_parallel_for(trains->units, threads, watch, "looking at units",
                                       plan_unit, &p));
-    close_planning(&p);
+    for (int k = 0; p.maker && k < p.threads; k++)
+        syn_isi_maker_free(p.maker + k);
+    size_t each = (size_t)syn_isi_maker_bytes(&p.plan->options);
+    syn_budget_give(p.plan->budget, each * (size_t)p.threads);
+    SYN_FREE(p.maker, p.busy);
     return status;
 }
 

@@ -11,22 +11,6 @@
 
 /* ---- the layout ---- */
 
-/* Places the trials one after the other. SYN_TOO_LARGE when the line has 2^62 ticks. */
-static syn_status place_trials(const syn_trains *t, int64_t reach, syn_line_layout *out)
-{
-    int64_t at = 0, most = (int64_t)1 << 62;
-    for (uint32_t i = 0; i < t->trials; i++) {
-        int64_t length = t->stop[i] - t->start[i];
-        if (length >= most - at || reach >= most - at - length - 1)
-            return SYN_TOO_LARGE;
-        out->shift[i] = at - t->start[i];
-        out->span += (double)length;
-        at += length + reach + 1;
-    }
-    out->tick_bits = (unsigned)syn_radix_bits((uint64_t)at);
-    return SYN_OK;
-}
-
 syn_status syn_line_layout_make(const syn_surrogate_plan *plan, const int64_t *bound,
                                 uint32_t bounds, syn_line_layout *out)
 {
@@ -41,7 +25,18 @@ syn_status syn_line_layout_make(const syn_surrogate_plan *plan, const int64_t *b
     out->unit_bits = (unsigned)syn_radix_bits(t->units);
     SYN_NEW(out->shift, (size_t)t->trials + 1);
     out->span = 1;
-    SYN_TRY(place_trials(t, reach, out));
+    /* Places the trials one after the other. SYN_TOO_LARGE when the line has 2^62 ticks.
+       */
+    int64_t at = 0, most = (int64_t)1 << 62;
+    for (uint32_t i = 0; i < t->trials; i++) {
+        int64_t length = t->stop[i] - t->start[i];
+        if (length >= most - at || reach >= most - at - length - 1)
+            return SYN_TOO_LARGE;
+        out->shift[i] = at - t->start[i];
+        out->span += (double)length;
+        at += length + reach + 1;
+    }
+    out->tick_bits = (unsigned)syn_radix_bits((uint64_t)at);
     /* A bound is added to a key. */
     if (out->tick_bits + out->unit_bits + 1 > 63)
         return SYN_TOO_LARGE;
@@ -109,53 +104,6 @@ void syn_line_free(syn_line_room *room)
 
 /* ---- filling it ---- */
 
-/* The keys of all spikes, unit after unit. */
-static void make_keys(const syn_line_layout *layout, uint64_t index, syn_line_room *room)
-{
-    const syn_trains *t = &layout->plan->trains;
-    const int64_t *tick = room->line.tick;
-    syn_surrogate_ticks(layout->plan, index, room->line.tick, room->scratch);
-    for (uint32_t u = 0; u < t->units; u++)
-        for (uint32_t i = t->first[u]; i < t->first[u + 1]; i++)
-            room->key[i] = (uint64_t)(tick[i] + layout->shift[t->trial[i]])
-                               << layout->unit_bits | u;
-}
-
-/* By tick; those on one tick stay in the order of their units. */
-static void sort_keys(const syn_line_layout *layout, syn_line_room *room)
-{
-    uint64_t *sorted = syn_radix_sort(room->key, room->spare, layout->events,
-                                      (int)layout->unit_bits, (int)layout->tick_bits);
-    if (sorted == room->spare) {
-        room->spare = room->key;
-        room->key = sorted;
-    }
-}
-
-/* Numbers the events; a unit's repeats on one tick are one event. */
-static void number_events(const syn_line_layout *layout, syn_line_room *room)
-{
-    uint64_t mask = ((uint64_t)1 << layout->unit_bits) - 1, before = UINT64_MAX;
-    syn_line *line = &room->line;
-    uint32_t n = 0;
-    memcpy(line->first, layout->plan->trains.first, layout->units * sizeof *line->first);
-    memcpy(line->last, line->first, layout->units * sizeof *line->last);
-    for (uint32_t i = 0; i < layout->events; i++) {
-        uint64_t key = room->key[i];
-        uint32_t unit = (uint32_t)(key & mask);
-        if (key == before)
-            continue;
-        before = key;
-        line->tick[n] = (int64_t)(key >> layout->unit_bits);
-        line->unit[n] = unit;
-        line->row[n] = line->last[unit]++;
-        line->by_unit[line->row[n]] = n;
-        n++;
-    }
-    line->events = n;
-    line->tick[n] = INT64_MAX;
-}
-
 /* How far one bound has been looked for: `far` is the candidate for `event`. */
 typedef struct race {
     uint32_t event, far;
@@ -197,13 +145,48 @@ int syn_line_fill(const syn_line_layout *layout, uint64_t index, uint32_t step,
                   syn_line_room *room)
 {
     enum { KEYS, SORTED, NUMBERED, BOUNDS };
-    if (step == KEYS)
-        make_keys(layout, index, room);
-    else if (step == SORTED)
-        sort_keys(layout, room);
-    else if (step == NUMBERED)
-        number_events(layout, room);
-    else
+    if (step == KEYS) {
+        /* The keys of all spikes, unit after unit. */
+        const syn_trains *t = &layout->plan->trains;
+        const int64_t *tick = room->line.tick;
+        syn_surrogate_ticks(layout->plan, index, room->line.tick, room->scratch);
+        for (uint32_t u = 0; u < t->units; u++)
+            for (uint32_t i = t->first[u]; i < t->first[u + 1]; i++)
+                room->key[i] = (uint64_t)(tick[i] + layout->shift[t->trial[i]])
+                                   << layout->unit_bits |
+                               u;
+    } else if (step == SORTED) {
+        /* By tick; those on one tick stay in the order of their units. */
+        uint64_t *sorted = syn_radix_sort(room->key, room->spare, layout->events,
+                                          (int)layout->unit_bits, (int)layout->tick_bits);
+        if (sorted == room->spare) {
+            room->spare = room->key;
+            room->key = sorted;
+        }
+    } else if (step == NUMBERED) {
+        /* Numbers the events; a unit's repeats on one tick are one event. */
+        uint64_t mask = ((uint64_t)1 << layout->unit_bits) - 1, before = UINT64_MAX;
+        syn_line *line = &room->line;
+        uint32_t n = 0;
+        memcpy(line->first, layout->plan->trains.first,
+               layout->units * sizeof *line->first);
+        memcpy(line->last, line->first, layout->units * sizeof *line->last);
+        for (uint32_t i = 0; i < layout->events; i++) {
+            uint64_t key = room->key[i];
+            uint32_t unit = (uint32_t)(key & mask);
+            if (key == before)
+                continue;
+            before = key;
+            line->tick[n] = (int64_t)(key >> layout->unit_bits);
+            line->unit[n] = unit;
+            line->row[n] = line->last[unit]++;
+            line->by_unit[line->row[n]] = n;
+            n++;
+        }
+        line->events = n;
+        line->tick[n] = INT64_MAX;
+    } else {
         find_beyond(layout, &room->line, 4 * (step - BOUNDS));
+    }
     return step >= NUMBERED && 4 * (step + 1 - BOUNDS) >= room->bounds;
 }

@@ -27,22 +27,6 @@ static syn_status keep_set(const syn_closure *c, syn_node *node, syn_pattern_par
     return syn_pattern_keep(c->search, part, node->size, node->item, node->windows);
 }
 
-/* Goes on with what a new node begins: it is the last of the stack. */
-static syn_status enter(const syn_closure *c, syn_closure_worker *w, syn_node_made made,
-                        syn_pattern_part *part)
-{
-    syn_node *node = w->node + w->depth - 1;
-    syn_status status = SYN_OK;
-    if (made == SYN_NODE_FAILED)
-        status = w->space.arena.refused;
-    else if (made == SYN_NODE_BRANCH)
-        return SYN_OK;
-    else if (made == SYN_NODE_LEAF)
-        status = keep_set(c, node, part);
-    syn_closure_pop(w);
-    return status;
-}
-
 /* The place of a child. */
 static uint32_t place_of(const syn_node *node, uint32_t child)
 {
@@ -68,7 +52,17 @@ static syn_status step(const syn_closure *c, syn_closure_worker *w,
         return syn_budget_refusal(c->search->budget);
     node = child - 1;  /* the stack may have moved */
     uint32_t k = node->next++;
-    return enter(c, w, c->kind->child(&c->rules, &w->space, node, k, child), part);
+    /* Goes on with what a new node begins: it is the last of the stack. */
+    syn_node_made made = c->kind->child(&c->rules, &w->space, node, k, child);
+    syn_status status = SYN_OK;
+    if (made == SYN_NODE_FAILED)
+        status = w->space.arena.refused;
+    else if (made == SYN_NODE_BRANCH)
+        return SYN_OK;
+    else if (made == SYN_NODE_LEAF)
+        status = keep_set(c, child, part);
+    syn_closure_pop(w);
+    return status;
 }
 
 /* Makes the root unless it is there from the share before. */
@@ -109,30 +103,6 @@ static syn_status begin_share(const syn_closure *c, syn_closure_worker *w,
     return SYN_OK;
 }
 
-/* Goes on with a share, or sets out on it, until it is done or it is late. */
-static syn_status mine_share(const syn_closure *c, syn_closure_worker *w,
-                             const syn_pattern_share *share,
-                             double deadline)
-{
-    syn_pattern_part *part = c->search->out->part + (share - c->search->share);
-    syn_status status = SYN_OK;
-    if (!w->busy)
-        status = begin_share(c, w, *share, part);
-    size_t words = 0;
-    while (status == SYN_OK && w->busy) {
-        words += w->node[w->depth - 1].words;
-        status = step(c, w, part);
-        w->busy = w->depth > 1 || w->node->next < w->end || !w->node->kept;
-        if (words < CHECK_EVERY)
-            continue;
-        words = 0;
-        if (syn_seconds() > deadline)
-            break;
-    }
-    part->done = status == SYN_OK && !w->busy;
-    return status;
-}
-
 static syn_status mine_load(void *context, size_t item, int id)
 {
     const syn_closure *c = context;
@@ -140,7 +110,25 @@ static syn_status mine_load(void *context, size_t item, int id)
     const syn_closure_load *l = c->load + item;
     double deadline = syn_seconds() + SYN_SLICE_SECONDS;
     while (w->at < l->n) {
-        SYN_TRY(mine_share(c, w, l->share[w->at], deadline));
+        /* Goes on with a share, or sets out on it, until it is done or it is late. */
+        const syn_pattern_share *share = l->share[w->at];
+        syn_pattern_part *part = c->search->out->part + (share - c->search->share);
+        syn_status status = SYN_OK;
+        if (!w->busy)
+            status = begin_share(c, w, *share, part);
+        size_t words = 0;
+        while (status == SYN_OK && w->busy) {
+            words += w->node[w->depth - 1].words;
+            status = step(c, w, part);
+            w->busy = w->depth > 1 || w->node->next < w->end || !w->node->kept;
+            if (words < CHECK_EVERY)
+                continue;
+            words = 0;
+            if (syn_seconds() > deadline)
+                break;
+        }
+        part->done = status == SYN_OK && !w->busy;
+        SYN_TRY(status);
         w->at += !w->busy;
         if (w->at < l->n && syn_seconds() > deadline)
             return SYN_UNFINISHED;

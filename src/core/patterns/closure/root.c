@@ -17,17 +17,6 @@ static const syn_node_kind *fastest_kind(int vector_bits)
     return kinds[syn_kind_here(vector_bits)];
 }
 
-static void fill_tables(syn_closure *c)
-{
-    const syn_raster *raster = c->search->raster;
-    for (uint32_t p = 0; p < c->places; p++) {
-        c->item_of[p] = syn_pattern_item(c->search, p);
-        c->unit_of[p] = c->search->rank[c->item_of[p] % raster->units];
-    }
-    for (uint32_t e = 0; e < raster->events; e++)
-        c->rank_of[e] = c->search->rank[raster->unit[e]];
-}
-
 syn_status syn_closure_open(syn_closure *c)
 {
     const syn_raster *raster = c->search->raster;
@@ -46,7 +35,12 @@ syn_status syn_closure_open(syn_closure *c)
         SYN_TAKE_ZEROS(b, c->worker[w].count, places + 1);
         SYN_TAKE(b, c->worker[w].touched, places + 1);
     }
-    fill_tables(c);
+    for (uint32_t p = 0; p < c->places; p++) {
+        c->item_of[p] = syn_pattern_item(c->search, p);
+        c->unit_of[p] = c->search->rank[c->item_of[p] % raster->units];
+    }
+    for (uint32_t e = 0; e < raster->events; e++)
+        c->rank_of[e] = c->search->rank[raster->unit[e]];
     syn_node_rules rules = {.options = o, .unit_of = c->unit_of,
                             .item_of = c->item_of,
                             .closed = o->target == SYN_PATTERNS_CLOSED ||

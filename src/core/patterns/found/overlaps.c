@@ -42,15 +42,9 @@ typedef struct search {
     size_t *bucket;       /* [sets of a unit + 2] to sort them */
 } search;
 
-static void search_free(search *s)
+static syn_status search_make(search *s, uint32_t n, int64_t least)
 {
-    SYN_GIVE(s->budget, s->set, s->first, s->meeting, s->spike, s->holder, s->place,
-             s->rarest, s->bucket);
-}
-
-/* The sets of patterns that occur often enough to meet, unit by unit. */
-static syn_status list_sets(search *s, uint32_t n, int64_t least)
-{
+    /* The sets of patterns that occur often enough to meet, unit by unit. */
     const syn_ranked_pattern *p = s->pattern;
     uint32_t units = s->raster->units;
     SYN_TAKE_ZEROS(s->budget, s->first, (size_t)units + 2);
@@ -65,12 +59,6 @@ static syn_status list_sets(search *s, uint32_t n, int64_t least)
             s->set[s->first[p[rank].unit[k] + 1]++] = (spike_set){
                 .rank = rank, .lag = p[rank].lag[k],
                 .spare = (uint32_t)(p[rank].occurrences - least)};
-    return SYN_OK;
-}
-
-static syn_status search_make(search *s, uint32_t n, int64_t least)
-{
-    SYN_TRY(list_sets(s, n, least));
     size_t sets = 0, spikes = 0;
     const uint32_t *fired = s->raster->unit_first;
     for (uint32_t u = 0; u < s->raster->units; u++) {
@@ -83,39 +71,6 @@ static syn_status search_make(search *s, uint32_t n, int64_t least)
     SYN_TAKE(s->budget, s->place, spikes + 1);
     SYN_TAKE(s->budget, s->rarest, spikes + 1);
     return SYN_OK;
-}
-
-/* Makes room for so many spikes in sets. */
-static syn_status make_room(search *s, size_t n)
-{
-    SYN_RENEW(s->budget, s->spike, s->spikes, n);
-    SYN_RENEW(s->budget, s->holder, s->holders, n);
-    return SYN_OK;
-}
-
-/* Lists the spikes of each set of a unit, and counts in place[spike] how many sets hold
-   each. */
-static void list_spikes(search *s, uint32_t unit)
-{
-    const syn_raster *r = s->raster;
-    const uint32_t *bin = r->unit_bin + r->unit_first[unit];
-    uint32_t fired = r->unit_first[unit + 1] - r->unit_first[unit];
-    uint32_t *spike = s->spike;
-    memset(s->place, 0, ((size_t)fired + 1) * sizeof *s->place);
-    for (size_t e = s->first[unit]; e < s->first[unit + 1]; e++) {
-        spike_set *set = &s->set[e];
-        const syn_ranked_pattern *p = &s->pattern[set->rank];
-        uint32_t at = 0;
-        for (uint32_t i = 0; i < p->occurrences; i++) {
-            at = syn_raster_seek(r, bin, at, fired, p->opens[i] + set->lag);
-            *spike++ = at;
-            s->place[at]++;
-            set->fold[at / 64 % FOLD] |= (uint64_t)1 << at % 64;
-        }
-        set->needed = -(int32_t)set->spare;
-        for (int word = 0; word < FOLD; word++)
-            set->needed += (int32_t)syn_bits(set->fold[word]);
-    }
 }
 
 /* Orders the spikes that some set holds by how many do; returns how many there are. */
@@ -225,8 +180,29 @@ static syn_status search_unit(search *s, uint32_t unit)
         needed += s->pattern[s->set[e].rank].occurrences;
     if (s->first[unit + 1] - s->first[unit] < 2)
         return SYN_OK;
-    SYN_TRY(make_room(s, needed));
-    list_spikes(s, unit);
+    SYN_RENEW(s->budget, s->spike, s->spikes, needed);
+    SYN_RENEW(s->budget, s->holder, s->holders, needed);
+    /* Lists the spikes of each set of a unit, and counts in place[spike] how many sets
+       hold each. */
+    const syn_raster *r = s->raster;
+    const uint32_t *bin = r->unit_bin + r->unit_first[unit];
+    uint32_t fired = r->unit_first[unit + 1] - r->unit_first[unit];
+    uint32_t *spike = s->spike;
+    memset(s->place, 0, ((size_t)fired + 1) * sizeof *s->place);
+    for (size_t e = s->first[unit]; e < s->first[unit + 1]; e++) {
+        spike_set *set = &s->set[e];
+        const syn_ranked_pattern *p = &s->pattern[set->rank];
+        uint32_t at = 0;
+        for (uint32_t i = 0; i < p->occurrences; i++) {
+            at = syn_raster_seek(r, bin, at, fired, p->opens[i] + set->lag);
+            *spike++ = at;
+            s->place[at]++;
+            set->fold[at / 64 % FOLD] |= (uint64_t)1 << at % 64;
+        }
+        set->needed = -(int32_t)set->spare;
+        for (int word = 0; word < FOLD; word++)
+            set->needed += (int32_t)syn_bits(set->fold[word]);
+    }
     uint32_t held = order_spikes(s, unit);
     list_holders(s, unit);
     for (uint32_t i = 0; i < held; i++) {
@@ -248,6 +224,7 @@ syn_status syn_find_overlaps(const syn_ranked_pattern *pattern, uint32_t n,
         s.work += POLL_EVERY / 16;
         status = search_unit(&s, u);
     }
-    search_free(&s);
+    SYN_GIVE(s.budget, s.set, s.first, s.meeting, s.spike, s.holder, s.place, s.rarest,
+             s.bucket);
     return status;
 }

@@ -35,11 +35,6 @@ typedef struct ranked {
     uint8_t *live;        /* [n] not rejected so far */
 } ranked;
 
-static void ranked_free(ranked *r, syn_budget *budget)
-{
-    SYN_GIVE(budget, r->pattern, r->opens, r->item, r->little, r->live);
-}
-
 /* Patterns in order, all of them live. Freed by the caller, also after an error. */
 static syn_status ranked_make(ranked *r, const syn_candidates *c, syn_budget *budget)
 {
@@ -129,14 +124,6 @@ static int little_beyond(const filter *f, const syn_ranked_pattern *p, uint32_t 
     const syn_reduction_options *o = f->options;
     int64_t size = (int64_t)p->size - shared + o->k;
     return size < o->min_spikes || is_listed(f, size, p->occurrences, p);
-}
-
-static void fill_little(ranked *r, const filter *f)
-{
-    for (uint32_t p = 0; p < r->n; p++)
-        for (uint32_t s = 1; s <= r->pattern[p].size; s++)
-            r->little[r->item[p] + s - 1] =
-                (uint8_t)little_beyond(f, &r->pattern[p], s);
 }
 
 /* ---- two patterns ---- */
@@ -248,7 +235,10 @@ syn_status syn_reduce_patterns(const syn_candidates *patterns,
     syn_status status = ranked_make(&c.r, patterns, budget);
     SYN_NEXT(status, filter_make(&c.f, budget));
     if (status == SYN_OK) {
-        fill_little(&c.r, &c.f);
+        for (uint32_t p = 0; p < c.r.n; p++)
+            for (uint32_t s = 1; s <= c.r.pattern[p].size; s++)
+                c.r.little[c.r.item[p] + s - 1] =
+                    (uint8_t)little_beyond(&c.f, &c.r.pattern[p], s);
         status = syn_find_overlaps(c.r.pattern, c.r.n, patterns->raster,
                                    options->min_count, c.r.live, compare, &c, budget,
                                    watch);
@@ -256,6 +246,6 @@ syn_status syn_reduce_patterns(const syn_candidates *patterns,
     for (uint32_t p = 0; p < c.r.n && status == SYN_OK; p++)
         keep[c.r.pattern[p].number] = c.r.live[p];
     syn_budget_free(budget, c.f.sorted);
-    ranked_free(&c.r, budget);
+    SYN_GIVE(budget, c.r.pattern, c.r.opens, c.r.item, c.r.little, c.r.live);
     return status;
 }

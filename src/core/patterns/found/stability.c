@@ -34,11 +34,6 @@ static void witnesses_start(witnesses *w, uint32_t members)
     w->n = 0;
 }
 
-static void witnesses_free(witnesses *w)
-{
-    SYN_GIVE(w->budget, w->mask, w->bits, w->order);
-}
-
 /* One more witness, empty so far; NULL without memory. */
 static uint64_t *witnesses_add(witnesses *w)
 {
@@ -236,20 +231,6 @@ static void draw(worker *w)
         w->subset[words - 1] &= ((uint64_t)1 << w->w.members % 64) - 1;
 }
 
-static syn_status prepare(const stability *s, worker *w, size_t number, int kind)
-{
-    const pattern *p = &s->pattern[number];
-    syn_status status = kind == 0 ? witnesses_of_items(s, w, p)
-                                  : witnesses_of_windows(s, w, p);
-    SYN_NEXT(status, witnesses_order(&w->w));
-    syn_random_start(&w->random, s->options->key, 2 * (uint64_t)number + (uint64_t)kind);
-    w->done = w->survived = 0;
-    w->total = s->options->subsets;
-    if (w->w.members < 64 && (uint64_t)1 << w->w.members <= w->total)
-        w->total = (uint64_t)1 << w->w.members;
-    return status;
-}
-
 static syn_status look_at_subsets(void *context, size_t item, int number)
 {
     const stability *s = context;
@@ -260,7 +241,14 @@ static syn_status look_at_subsets(void *context, size_t item, int number)
     if (s->done[item])
         return SYN_OK;
     if (!w->busy) {
-        SYN_TRY(prepare(s, w, of, kind));
+        const pattern *p = &s->pattern[of];
+        SYN_TRY((kind == 0 ? witnesses_of_items : witnesses_of_windows)(s, w, p));
+        SYN_TRY(witnesses_order(&w->w));
+        syn_random_start(&w->random, s->options->key, 2 * (uint64_t)of + (uint64_t)kind);
+        w->done = w->survived = 0;
+        w->total = s->options->subsets;
+        if (w->w.members < 64 && (uint64_t)1 << w->w.members <= w->total)
+            w->total = (uint64_t)1 << w->w.members;
     }
     int all = w->w.members < 64 && w->total == (uint64_t)1 << w->w.members;
     w->busy = 1;
@@ -284,17 +272,6 @@ static syn_status look_at_subsets(void *context, size_t item, int number)
 
 /* ---- all of them ---- */
 
-static void close_workers(stability *s)
-{
-    for (int i = 0; s->worker && i < s->threads; i++) {
-        worker *w = &s->worker[i];
-        witnesses_free(&w->w);
-        SYN_GIVE(s->budget, w->held, w->slot, w->item, w->subset);
-    }
-    syn_budget_free(s->budget, s->worker);
-    s->worker = NULL;
-}
-
 static syn_status worker_make(const stability *s, worker *w)
 {
     uint32_t members = s->size > s->most ? s->size : s->most;
@@ -316,7 +293,13 @@ static syn_status look_at_patterns(stability *s, const syn_watch *watch)
         status = worker_make(s, &s->worker[i]);
     SYN_NEXT(status, syn_parallel_for(s->items, s->threads, watch, "patterns",
                                       look_at_subsets, s));
-    close_workers(s);
+    for (int i = 0; s->worker && i < s->threads; i++) {
+        worker *w = &s->worker[i];
+        SYN_GIVE(w->w.budget, w->w.mask, w->w.bits, w->w.order);
+        SYN_GIVE(s->budget, w->held, w->slot, w->item, w->subset);
+    }
+    syn_budget_free(s->budget, s->worker);
+    s->worker = NULL;
     return status;
 }
 

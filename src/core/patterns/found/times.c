@@ -32,11 +32,6 @@ static syn_status trail_make(trail *t, const syn_pattern_list *patterns,
     return SYN_OK;
 }
 
-static void trail_free(trail *t)
-{
-    SYN_GIVE(t->budget, t->bin, t->begin);
-}
-
 /* Makes room for so many bins. */
 static syn_status make_room(syn_budget *budget, uint32_t **bin, size_t *room, size_t n)
 {
@@ -121,7 +116,7 @@ syn_status syn_find_windows(const syn_raster *raster, const syn_pattern_list *pa
         unit += size;
         lag += size;
     }
-    trail_free(&t);
+    SYN_GIVE(t.budget, t.bin, t.begin);
     return status;
 }
 

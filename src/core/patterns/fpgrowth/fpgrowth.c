@@ -186,13 +186,6 @@ static syn_status open_root(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t ra
     return syn_fp_root_build(f, w, &root, x.more);
 }
 
-static void close_root(const syn_fpgrowth *f, syn_fp_worker *w)
-{
-    cut_pattern(f, w, 0);
-    syn_arena_clear(&w->arena);
-    syn_kept_clear(&w->kept);
-}
-
 static syn_status mine_root(void *context, size_t k, int worker)
 {
     const syn_fpgrowth *f = context;
@@ -211,7 +204,9 @@ static syn_status mine_root(void *context, size_t k, int worker)
         else
             syn_arena_return(&w->arena, w->level[--w->levels].mark);
     }
-    close_root(f, w);
+    cut_pattern(f, w, 0);
+    syn_arena_clear(&w->arena);
+    syn_kept_clear(&w->kept);
     w->busy = 0;
     for (uint32_t n = 0; n < share->of && first + n < f->search->shares; n++)
         w->part[n].done = status == SYN_OK;

@@ -22,14 +22,6 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Room for a pattern of so many items; there is none yet. */
-static syn_status make_room(syn_fp_worker *w, syn_budget *budget, uint32_t room)
-{
-    SYN_RENEW(budget, w->pattern, w->pattern_room, room);
-    SYN_RENEW(budget, w->sorted, w->sorted_room, room);
-    return SYN_OK;
-}
-
 syn_status syn_fp_make_level(const syn_fpgrowth *f, syn_fp_worker *w)
 {
     syn_budget *budget = f->search->budget;
@@ -67,30 +59,6 @@ static uint32_t sort_out(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t touch
     return kept;
 }
 
-static syn_status code_items(const syn_fpgrowth *f, syn_fp_worker *w, syn_fp_root *root,
-                             syn_fp_found *found)
-{
-    const syn_pattern_search *s = f->search;
-    uint32_t touched = syn_bin_windows_tally(&f->windows, &w->tally, root->bin, root->n);
-    uint32_t kept = sort_out(f, w, touched, root);
-    SYN_TRY(make_room(w, s->budget, kept + 1));
-    syn_fp_push(f, w, s->ranked[root->rank]);
-    for (uint32_t i = 0; i < kept; i++) {
-        uint32_t item = syn_pattern_item(s, w->tally.touched[i]);
-        uint32_t n = w->tally.count[item];
-        w->tally.count[item] = 0;
-        if (f->absorb && n == root->n) {
-            syn_fp_push(f, w, item);
-            continue;
-        }
-        found->has_full |= n == root->n;
-        root->steps += n;
-        w->code[item] = found->more;
-        w->more[found->more++] = item;
-    }
-    return SYN_OK;
-}
-
 /* The bits of each window: which guards are in it. `all` becomes what they share. */
 static void mark_guards(const syn_fpgrowth *f, const syn_fp_worker *w,
                         const syn_fp_root *root, uint64_t *all)
@@ -121,7 +89,25 @@ syn_status syn_fp_root_open(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t ra
     root->rank = rank;
     root->bin = raster->unit_bin + from;
     root->n = raster->unit_first[unit + 1] - from;
-    SYN_TRY(code_items(f, w, root, found));
+    const syn_pattern_search *s = f->search;
+    uint32_t touched = syn_bin_windows_tally(&f->windows, &w->tally, root->bin, root->n);
+    uint32_t kept = sort_out(f, w, touched, root);
+    SYN_RENEW(s->budget, w->pattern, w->pattern_room, (size_t)kept + 1);
+    SYN_RENEW(s->budget, w->sorted, w->sorted_room, (size_t)kept + 1);
+    syn_fp_push(f, w, s->ranked[root->rank]);
+    for (uint32_t i = 0; i < kept; i++) {
+        uint32_t item = syn_pattern_item(s, w->tally.touched[i]);
+        uint32_t n = w->tally.count[item];
+        w->tally.count[item] = 0;
+        if (f->absorb && n == root->n) {
+            syn_fp_push(f, w, item);
+            continue;
+        }
+        found->has_full |= n == root->n;
+        root->steps += n;
+        w->code[item] = found->more;
+        w->more[found->more++] = item;
+    }
     root->words = (root->guards + 63) / 64;
     size_t bytes = root->words * sizeof *root->bits;
     uint64_t *all = syn_arena_take(&w->arena, bytes);
@@ -190,16 +176,6 @@ static void lay_paths(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fp_root
         }
 }
 
-/* Moves the paths that have steps to the front; returns their number. */
-static size_t drop_empty(syn_fp_path *path, size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (path[i].length > 0)
-            path[kept++] = path[i];
-    return kept;
-}
-
 syn_status syn_fp_root_build(const syn_fpgrowth *f, syn_fp_worker *w,
                              const syn_fp_root *root, uint32_t entries)
 {
@@ -218,7 +194,10 @@ syn_status syn_fp_root_build(const syn_fpgrowth *f, syn_fp_worker *w,
         return a->refused;
     SYN_TRY(syn_fp_make_level(f, w));
     lay_paths(f, w, root, entries, &l);
-    size_t paths = drop_empty(l.path, root->n);
+    size_t paths = 0;  /* that have steps; these move to the front */
+    for (size_t i = 0; i < root->n; i++)
+        if (l.path[i].length > 0)
+            l.path[paths++] = l.path[i];
     syn_fp_level *top = w->level;
     SYN_TRY(syn_fptree_build(&top->tree, a, entries, root->words, l.path, paths,
                              root->steps));

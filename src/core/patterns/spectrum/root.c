@@ -44,18 +44,6 @@ static syn_status count_items(syn_maxima_search *s, uint32_t unit, const uint32_
     return SYN_OK;
 }
 
-/* Fills begin[unit]: where its items begin in the list. */
-static void begin_units(const syn_maxima_search *s, uint32_t *begin)
-{
-    const syn_tape *t = &s->tape;
-    memset(begin, 0, (t->words * 64 + 1) * sizeof *begin);
-    for (size_t i = 0; i < t->words * t->window; i++)
-        for (uint64_t left = s->frequent[i]; left; left &= left - 1)
-            begin[i % t->words * 64 + syn_low_bit(left) + 1]++;
-    for (size_t u = 0; u < t->words * 64; u++)
-        begin[u + 1] += begin[u];
-}
-
 /* Lists the items of s->frequent by unit, then lag, and where each is in the list. */
 static syn_status list_items(syn_maxima_search *s, syn_maxima_node *n, uint32_t *place)
 {
@@ -67,7 +55,13 @@ static syn_status list_items(syn_maxima_search *s, syn_maxima_node *n, uint32_t 
     n->place = syn_maxima_take(s, n->listed * sizeof *n->place);
     if (!begin || !root->unit || !root->lag || !n->place)
         return s->failed;
-    begin_units(s, begin);
+    /* begin[unit] becomes the place in the list where the items of the unit begin. */
+    memset(begin, 0, (t->words * 64 + 1) * sizeof *begin);
+    for (size_t i = 0; i < t->words * t->window; i++)
+        for (uint64_t left = s->frequent[i]; left; left &= left - 1)
+            begin[i % t->words * 64 + syn_low_bit(left) + 1]++;
+    for (size_t u = 0; u < t->words * 64; u++)
+        begin[u + 1] += begin[u];
     for (size_t i = 0; i < t->words * t->window; i++)
         for (uint64_t left = s->frequent[i]; left; left &= left - 1) {
             uint32_t bit = syn_low_bit(left), unit = (uint32_t)(i % t->words) * 64 + bit;

@@ -41,17 +41,6 @@ typedef struct spectrum {
 
 /* ---- set-up ---- */
 
-/* The most items that a window of any surrogate can hold. */
-static uint32_t most_items(const syn_trains *t, uint32_t window)
-{
-    uint64_t items = 0;
-    for (uint32_t u = 0; u < t->units; u++) {
-        uint32_t n = t->first[u + 1] - t->first[u];
-        items += n < window ? n : window;
-    }
-    return (uint32_t)items;
-}
-
 /* Bytes of the tape of a surrogate: it has a bin for each bin of the trials, and no more
    than a window for each spike. */
 static double tape_bytes(const syn_spectrum_options *o)
@@ -126,17 +115,6 @@ static syn_status open_workers(spectrum *s, int threads)
     return status;
 }
 
-static void close_workers(spectrum *s)
-{
-    for (int w = 0; s->worker && w < s->threads; w++)
-        worker_free(s, s->worker + w);
-    for (uint32_t k = 0; s->shared && k < s->numbers; k++)
-        syn_maxima_free(s->shared + k);
-    SYN_FREE(s->shared, s->worker);
-    s->shared = NULL;
-    s->worker = NULL;
-}
-
 static syn_status open_spectrum(spectrum *s)
 {
     const syn_spectrum_options *o = s->options;
@@ -155,7 +133,13 @@ static syn_status open_spectrum(spectrum *s)
     for (uint32_t k = 0; k < o->n; k++)
         if (!o->only || o->only[k])
             s->number[s->numbers++] = k;
-    s->items = most_items(&o->plan->trains, o->patterns->window);
+    /* The most items that a window of any surrogate can hold. */
+    uint64_t items = 0;
+    for (uint32_t u = 0; u < o->plan->trains.units; u++) {
+        uint32_t n = o->plan->trains.first[u + 1] - o->plan->trains.first[u];
+        items += n < o->patterns->window ? n : o->patterns->window;
+    }
+    s->items = (uint32_t)items;
     return SYN_OK;
 }
 
@@ -221,18 +205,14 @@ static syn_status mine(spectrum *s, int threads, const syn_watch *watch)
                                       "surrogates", mine_item, s));
     for (uint32_t k = 0; s->shared && status == SYN_OK && k < s->numbers; k++)
         status = store_row(s, s->shared + k, s->out->row + s->number[k]);
-    close_workers(s);
+    for (int w = 0; s->worker && w < s->threads; w++)
+        worker_free(s, s->worker + w);
+    for (uint32_t k = 0; s->shared && k < s->numbers; k++)
+        syn_maxima_free(s->shared + k);
+    SYN_FREE(s->shared, s->worker);
+    s->shared = NULL;
+    s->worker = NULL;
     return status;
-}
-
-/* Leaves those that are still to be mined. */
-static void drop_done(spectrum *s)
-{
-    uint32_t left = 0;
-    for (uint32_t k = 0; k < s->numbers; k++)
-        if (!s->done[s->number[k]])
-            s->number[left++] = s->number[k];
-    s->numbers = left;
 }
 
 syn_status syn_spectrum_make(const syn_spectrum_options *options, const syn_watch *watch,
@@ -246,7 +226,12 @@ syn_status syn_spectrum_make(const syn_spectrum_options *options, const syn_watc
     SYN_NEXT(status, mine(&s, options->patterns->threads, watch));
     /* What is too much for many threads at a time may do for fewer. */
     while (status == SYN_OVER_BUDGET && s.threads > 1) {
-        drop_done(&s);
+        /* Leaves those that are still to be mined. */
+        uint32_t left = 0;
+        for (uint32_t k = 0; k < s.numbers; k++)
+            if (!s.done[s.number[k]])
+                s.number[left++] = s.number[k];
+        s.numbers = left;
         status = mine(&s, s.threads / 2, watch);
     }
     SYN_GIVE(s.budget, s.number, s.done);

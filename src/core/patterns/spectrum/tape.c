@@ -32,27 +32,6 @@ static uint32_t list_units(syn_tape *tape, const syn_raster *raster, uint32_t mi
     return out;
 }
 
-/* Writes bit after bit, and moves the beginnings of units to their ends. */
-static void write_bits(syn_tape *tape, const syn_raster *raster, uint32_t out)
-{
-    uint32_t at = 0;
-    for (uint32_t b = 0; b < raster->bins; b++) {
-        at += (uint32_t)step_to(raster, b, tape->window);
-        uint64_t *bin = tape->bits + at * tape->words;
-        for (uint32_t e = raster->first[b]; e < raster->first[b + 1]; e++) {
-            uint32_t rank = tape->rank[raster->unit[e]];
-            if (rank < out)
-                continue;
-            rank -= out;
-            bin[rank / 64] |= (uint64_t)1 << rank % 64;
-            tape->at[tape->first[rank]++] = at;
-        }
-    }
-    for (uint32_t u = tape->units; u > 0; u--)
-        tape->first[u] = tape->first[u - 1];
-    tape->first[0] = 0;
-}
-
 syn_status syn_tape_fill(syn_tape *tape, const syn_raster *raster, uint32_t window,
                          uint32_t min_count)
 {
@@ -74,7 +53,23 @@ syn_status syn_tape_fill(syn_tape *tape, const syn_raster *raster, uint32_t wind
         return SYN_OVER_BUDGET;
     SYN_RENEW(budget, tape->bits, tape->rooms[0], (size_t)words);
     memset(tape->bits, 0, (size_t)words * sizeof *tape->bits);
-    write_bits(tape, raster, out);
+    /* Writes bit after bit, and moves the beginnings of units to their ends. */
+    uint32_t at = 0;
+    for (uint32_t b = 0; b < raster->bins; b++) {
+        at += (uint32_t)step_to(raster, b, tape->window);
+        uint64_t *bin = tape->bits + at * tape->words;
+        for (uint32_t e = raster->first[b]; e < raster->first[b + 1]; e++) {
+            uint32_t rank = tape->rank[raster->unit[e]];
+            if (rank < out)
+                continue;
+            rank -= out;
+            bin[rank / 64] |= (uint64_t)1 << rank % 64;
+            tape->at[tape->first[rank]++] = at;
+        }
+    }
+    for (uint32_t u = tape->units; u > 0; u--)
+        tape->first[u] = tape->first[u - 1];
+    tape->first[0] = 0;
     return SYN_OK;
 }
 
