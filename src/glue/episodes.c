@@ -3,7 +3,7 @@
 #include "glue/glue.h"
 
 #include "core/episodes/mine.h"
-#include "core/episodes/distinct.h"
+#include "core/episodes/found.h"
 #include "core/episodes/engine.h"
 #include "core/episodes/given.h"
 #include "core/episodes/occurrences.h"

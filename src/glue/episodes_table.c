@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "core/episodes/order.h"
+#include "core/episodes/found.h"
 #include "glue/episode_names.h"
 #include "glue/require.h"
 

@@ -2,15 +2,31 @@
 #ifndef SYN_ASSEMBLIES_SEARCH_H
 #define SYN_ASSEMBLIES_SEARCH_H
 
+#include <stdint.h>
+
 #include "core/assemblies/binned.h"
 #include "core/assemblies/calm.h"
 #include "core/assemblies/candidates.h"
 #include "core/assemblies/groups.h"
+#include "core/assemblies/ladder.h"
 #include "core/assemblies/pairs.h"
 #include "core/assemblies/refine.h"
-#include "core/assemblies/scores.h"
 #include "core/assemblies/segments.h"
 #include "core/assemblies/source.h"
+#include "core/base/budget.h"
+
+/* The largest evidence of a surrogate on each rung in each class of sizes, and what it is
+   over surrogates; and the score of a surrogate: by how many standard deviations its
+   evidence is above the mean of all others, at the rung and size where that is most. */
+typedef struct syn_scores {
+    uint32_t surrogates, rungs;
+    double *maximum;    /* [surrogates * rungs * SYN_SIZES] */
+    double *mean;       /* [rungs * SYN_SIZES] */
+    double *deviation;  /* [rungs * SYN_SIZES] */
+    double *score;      /* [surrogates] */
+    double bar;         /* what is reported has a score above */
+    syn_budget *budget;
+} syn_scores;
 
 typedef struct syn_assembly_search_options {
     int64_t bin;         /* ticks */

@@ -6,8 +6,113 @@
 #include <string.h>
 
 #include "core/assemblies/circular.h"
-#include "core/assemblies/scan.h"
+#include "core/assemblies/excess.h"
+#include "core/assemblies/lanes.h"
+#include "core/assemblies/peaks.h"
 #include "core/base/parallel.h"
+
+/* What a pair is judged by. */
+typedef struct scan {
+    const syn_ladder *ladder;
+    const syn_lanes *lanes;
+    double clumps[SYN_LADDER_RUNGS];  /* of the pair */
+    const double *common;  /* [places] NULL where nothing is common to pairs */
+    const double *spread;  /* [places] */
+    int32_t least;         /* z of a peak, in parts of SYN_PEAK_SCALE, above 0 */
+    syn_lanes_windows windows;  /* room for those of a rung */
+    syn_peak *peak;        /* room for one a place */
+    syn_budget *budget;
+} scan;
+
+/* ---- peaks of one histogram ----
+
+   Scans histograms rung by rung: the windows whose z is large enough, then those of them
+   that are the largest around. */
+
+enum { REGISTER = 16 };  /* numbers in the widest one */
+
+static syn_status scan_make(scan *out, const syn_ladder *ladder, const syn_lanes *lanes,
+                            int32_t least, syn_budget *budget)
+{
+    memset(out, 0, sizeof *out);
+    out->ladder = ladder;
+    out->lanes = lanes;
+    out->least = least;
+    out->budget = budget;
+    size_t n = 2 * (size_t)ladder->lags + 1 + REGISTER;
+    syn_lanes_windows *w = &out->windows;
+    SYN_TAKE_ZEROS(budget, w->in, n);
+    SYN_TAKE_ZEROS(budget, w->all, n);
+    SYN_TAKE(budget, w->at, n);
+    SYN_TAKE(budget, w->z, n);
+    SYN_TAKE(budget, out->peak, ladder->first[ladder->rungs]);
+    return SYN_OK;
+}
+
+/* Room for a thread's scans. The caller keeps what is pointed to for as long, and frees,
+   also after an error: SYN_OVER_BUDGET, SYN_NO_MEMORY. */
+static void scan_free(scan *s)
+{
+    if (!s->budget)
+        return;
+    SYN_GIVE(s->budget, s->windows.in, s->windows.all, s->windows.at, s->windows.z,
+             s->peak);
+    memset(s, 0, sizeof *s);
+}
+
+/* Picks windows as syn_lanes.pick() does, where pairs have something in common. */
+static uint32_t pick(const scan *s, const syn_lanes_windows *w, uint32_t rung)
+{
+    const double *common = s->common + s->ladder->first[rung];
+    const double *spread = s->spread + s->ladder->first[rung];
+    double low = (s->least - 1.0) / SYN_PEAK_SCALE;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->n; i++) {
+        syn_sides sides = {.in = w->in[i], .beside = (double)w->all[i] - w->in[i]};
+        syn_excess_scale e = {
+            .clumps = s->clumps[rung], .common = common[i], .spread = spread[i]};
+        if (!syn_excess_may_pass(sides, e, low * low))
+            continue;
+        w->at[n] = i;
+        w->z[n] = syn_peak_z(syn_excess_z(sides, e));
+        n += w->z[n] >= s->least;
+    }
+    return n;
+}
+
+/* Whether none of the n windows picked, within `near` places of number i, is larger. */
+static int is_peak(const syn_lanes_windows *w, uint32_t n, uint32_t i, uint32_t near)
+{
+    for (uint32_t j = i; j-- > 0 && w->at[i] - w->at[j] <= near;)
+        if (w->z[j] >= w->z[i])
+            return 0;
+    for (uint32_t j = i + 1; j < n && w->at[j] - w->at[i] <= near; j++)
+        if (w->z[j] > w->z[i])
+            return 0;
+    return 1;
+}
+
+/* Lists in scan->peak the peaks of a histogram, of which `sum` points to lag 0 of its
+   running sums with the margin of the ladder on both sides. Returns how many. */
+static size_t scan_peaks(const scan *s, const int32_t *sum)
+{
+    const syn_ladder *l = s->ladder;
+    size_t found = 0;
+    for (uint32_t rung = 0; rung < l->rungs; rung++) {
+        syn_lanes_windows w = s->windows;
+        int32_t reach = (int32_t)l->reach[rung], step = (int32_t)l->step[rung];
+        w.n = 2 * l->reach[rung] + 1;
+        s->lanes->fill(&w, sum, (int32_t)l->half[rung], step);
+        uint32_t n = s->common ? pick(s, &w, rung)
+                               : s->lanes->pick(&w, s->clumps[rung], s->least);
+        for (uint32_t i = 0; i < n; i++)
+            if (is_peak(&w, n, i, (uint32_t)syn_peak_reach(l, rung)))
+                s->peak[found++] = (syn_peak){.lag = ((int32_t)w.at[i] - reach) * step,
+                                              .rung = (uint16_t)rung,
+                                              .z = (int16_t)w.z[i]};
+    }
+    return found;
+}
 
 enum {
     WAVE = 64,    /* pairs a thread and wave */
@@ -18,7 +123,7 @@ static const double PART_OF_BUDGET = 0.75;
 static const double SLACK = 1.3;  /* as lists that grow have more room than they need */
 
 typedef struct worker {
-    syn_scan scan;
+    scan scan;
     syn_circular circular;  /* of surrogates alone */
     int32_t *sum;           /* [2 * margin + 2] */
     syn_peak *peak;         /* what was found in this wave, pair after pair */
@@ -54,7 +159,7 @@ static void release(job *j, int threads)
     syn_budget *budget = j->source->pairs->budget;
     for (int t = 0; j->worker && t < threads; t++) {
         worker *w = j->worker + t;
-        syn_scan_free(&w->scan);
+        scan_free(&w->scan);
         syn_circular_free(&w->circular);
         SYN_GIVE(budget, w->sum, w->peak);
     }
@@ -66,7 +171,7 @@ static syn_status make_worker(const job *j, worker *w)
     const syn_pair_source *s = j->source;
     const syn_lagged *p = s->pairs;
     const syn_lanes *lanes = syn_lanes_fastest(s->vector_bits);
-    SYN_TRY(syn_scan_make(&w->scan, &p->ladder, lanes, s->least, p->budget));
+    SYN_TRY(scan_make(&w->scan, &p->ladder, lanes, s->least, p->budget));
     if (!j->surrogates) {
         w->scan.common = p->common;
         w->scan.spread = p->spread;
@@ -102,7 +207,7 @@ static syn_status make(job *j, int threads)
 static syn_status look(const job *j, worker *w, size_t item, uint32_t list)
 {
     const syn_lagged *p = j->source->pairs;
-    size_t n = syn_scan_peaks(&w->scan, w->sum + p->ladder.margin);
+    size_t n = scan_peaks(&w->scan, w->sum + p->ladder.margin);
     j->found[item * j->lists + list] = (uint32_t)n;
     if (n == 0)
         return SYN_OK;

@@ -2,14 +2,13 @@
    episode by what extends its suffix; an engine (engine.h) counts them, each worker
    notes the frequent ones, and these become the next level. When memory is short, the
    engine is opened again with less of it, and then on fewer threads. */
-#include "core/episodes/mine.h"
+#include "core/episodes/engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "core/episodes/engine.h"
 #include "core/base/parallel.h"
 
 /* ---- levels ---- */
