@@ -6,6 +6,7 @@
 
 #include "core/networks/coupled.h"
 #include "core/networks/pairs.h"
+#include "core/networks/whole_map.h"
 #include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/require.h"
@@ -144,4 +145,77 @@ SEXP r_wired_pairs(glue_owner *own, SEXP links, SEXP options)
     if (status != SYN_OK)
         return glue_status(status, NA_REAL, (double)o.most_pairs);
     return pair_columns(pairs);
+}
+
+/* ---- what a whole map, or some rows of one, says of all its pairs ---- */
+
+/* `map`: a double matrix; `self`: for each row its own column from 0, or -1. */
+static syn_whole_map read_map(SEXP map, SEXP self)
+{
+    require(TYPEOF(map) == REALSXP && Rf_isMatrix(map), "map");
+    int rows = Rf_nrows(map), columns = Rf_ncols(map);
+    require(TYPEOF(self) == INTSXP && Rf_xlength(self) == rows, "self");
+    for (int i = 0; i < rows; i++)
+        require(INTEGER(self)[i] >= -1 && INTEGER(self)[i] < columns, "self");
+    return (syn_whole_map){REAL(map), (size_t)rows, (size_t)columns, INTEGER(self)};
+}
+
+/* A list: `row_sum`, `row_known`, `column_sum`, `column_known`, `counts` of the
+   histogram, and `range`. `options`: threads. */
+SEXP r_whole_sums(glue_owner *own, SEXP map, SEXP self, SEXP options)
+{
+    static const char *const names[] = {"row_sum", "row_known", "column_sum",
+                                        "column_known", "counts", "range", ""};
+    syn_whole_map whole = read_map(map, self);
+    int threads = glue_option_threads(options);
+    const R_xlen_t length[] = {(R_xlen_t)whole.rows, (R_xlen_t)whole.rows,
+                               (R_xlen_t)whole.columns, (R_xlen_t)whole.columns,
+                               SYN_WHOLE_CELLS, 2};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, (const char **)names));
+    double *to[6];
+    for (int k = 0; k < 6; k++) {
+        SET_VECTOR_ELT(out, k, Rf_allocVector(REALSXP, length[k]));
+        to[k] = REAL(VECTOR_ELT(out, k));
+    }
+    syn_whole_sums sums = {to[0], to[1], to[2], to[3], to[4], NA_REAL, NA_REAL};
+    syn_status status =
+        syn_whole_sums_make(&whole, threads, glue_watch(own, "Summing pairs"), &sums);
+    to[5][0] = ISNAN(sums.least) ? NA_REAL : sums.least;
+    to[5][1] = ISNAN(sums.most) ? NA_REAL : sums.most;
+    UNPROTECT(1);
+    return status == SYN_OK ? out : glue_status(status, NA_REAL, NA_REAL);
+}
+
+/* The pairs above `bound`, row by row: a list of `row` and `column`, from 1. `options`:
+   threads. */
+SEXP r_whole_above(glue_owner *own, SEXP map, SEXP self, SEXP bound, SEXP options)
+{
+    static const char *const names[] = {"row", "column", ""};
+    syn_whole_map whole = read_map(map, self);
+    require(TYPEOF(bound) == REALSXP && Rf_xlength(bound) == 1, "bound");
+    double above = REAL(bound)[0];
+    int threads = glue_option_threads(options);
+    size_t *begin = glue_hold(own, (whole.rows + 1) * sizeof *begin, NULL), all = 0;
+    const syn_watch *watch = glue_watch(own, "Listing pairs");
+    syn_status status = syn_whole_count(&whole, above, threads, watch, begin);
+    if (status != SYN_OK)
+        return glue_status(status, NA_REAL, NA_REAL);
+    for (size_t i = 0; i < whole.rows; i++) {
+        size_t n = begin[i];
+        begin[i] = all;
+        all += n;
+    }
+    begin[whole.rows] = all;
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, (const char **)names));
+    SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, (R_xlen_t)all));
+    SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, (R_xlen_t)all));
+    int *row = INTEGER(VECTOR_ELT(out, 0)), *column = INTEGER(VECTOR_ELT(out, 1));
+    status = syn_whole_list(&whole, above, begin, threads, watch, column);
+    for (size_t i = 0; i < whole.rows; i++)
+        for (size_t k = begin[i]; k < begin[i + 1]; k++)
+            row[k] = (int)i + 1;
+    for (size_t k = 0; k < all && status == SYN_OK; k++)
+        column[k]++;
+    UNPROTECT(1);
+    return status == SYN_OK ? out : glue_status(status, NA_REAL, NA_REAL);
 }
