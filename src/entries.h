@@ -75,7 +75,6 @@
     ENTRY(r_null_summary, 5)                                                             \
     ENTRY(r_largest_start, 4)                                                            \
     ENTRY(r_largest_wait, 3)                                                             \
-    ENTRY(r_batch_check, 3)                                                              \
     ENTRY(r_pattern_windows, 3)                                                          \
     ENTRY(r_reduce_patterns, 4)                                                          \
     ENTRY(r_pattern_stability, 3)                                                        \
@@ -85,7 +84,6 @@
     ENTRY(r_drop_shifted, 6)                                                             \
     ENTRY(r_spectrum, 4)                                                                 \
     ENTRY(r_surrogate_trains, 3)                                                         \
-    ENTRY(r_surrogate_rasters, 5)                                                        \
     ENTRY(r_edm_points, 4)                                                               \
     ENTRY(r_edm_fit, 2)                                                                  \
     ENTRY(r_edm_neighbours, 4)                                                           \
