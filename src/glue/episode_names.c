@@ -8,6 +8,7 @@
 #include <R_ext/Altrep.h>
 
 #include "glue/index.h"
+#include "glue/require.h"
 
 /* A vector of this class holds two things:
    - what its names are made from, a list as below; NULL once all are spelt;
@@ -32,15 +33,14 @@ typedef struct spelling {
 static spelling spelling_of(SEXP from)
 {
     SEXP key = VECTOR_ELT(from, KEY);
-    spelling s = {
-        .units = INTEGER(VECTOR_ELT(from, UNITS)),
-        .intervals = INTEGER(VECTOR_ELT(from, INTERVALS)),
-        .unit_before = INTEGER(VECTOR_ELT(key, UNIT_BEFORE)),
-        .unit_last = INTEGER(VECTOR_ELT(key, UNIT_LAST)),
-        .interval_before = INTEGER(VECTOR_ELT(key, INTERVAL_BEFORE)),
-        .interval_last = INTEGER(VECTOR_ELT(key, INTERVAL_LAST)),
-        .labels = VECTOR_ELT(key, LABELS), .arrows = VECTOR_ELT(key, ARROWS)};
-    return s;
+    return (spelling){.units = INTEGER(VECTOR_ELT(from, UNITS)),
+                      .intervals = INTEGER(VECTOR_ELT(from, INTERVALS)),
+                      .unit_before = INTEGER(VECTOR_ELT(key, UNIT_BEFORE)),
+                      .unit_last = INTEGER(VECTOR_ELT(key, UNIT_LAST)),
+                      .interval_before = INTEGER(VECTOR_ELT(key, INTERVAL_BEFORE)),
+                      .interval_last = INTEGER(VECTOR_ELT(key, INTERVAL_LAST)),
+                      .labels = VECTOR_ELT(key, LABELS),
+                      .arrows = VECTOR_ELT(key, ARROWS)};
 }
 
 static SEXP label_of(const spelling *s, int unit)
@@ -214,21 +214,14 @@ void glue_episode_names_init(DllInfo *dll)
 
 /* ---- a new one ---- */
 
-static SEXP integers(const uint32_t *value, size_t n)
-{
-    SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)n);
-    memcpy(INTEGER(out), value, n * sizeof *value);
-    return out;
-}
-
 SEXP glue_episode_names(SEXP units, SEXP intervals, const syn_sequences *unit,
                         const syn_sequences *interval, SEXP labels, SEXP arrows)
 {
     SEXP key = PROTECT(Rf_allocVector(VECSXP, KEYS));
-    SET_VECTOR_ELT(key, UNIT_BEFORE, integers(unit->before, unit->n));
-    SET_VECTOR_ELT(key, UNIT_LAST, integers(unit->last, unit->n));
-    SET_VECTOR_ELT(key, INTERVAL_BEFORE, integers(interval->before, interval->n));
-    SET_VECTOR_ELT(key, INTERVAL_LAST, integers(interval->last, interval->n));
+    SET_VECTOR_ELT(key, UNIT_BEFORE, glue_integers(unit->before, unit->n));
+    SET_VECTOR_ELT(key, UNIT_LAST, glue_integers(unit->last, unit->n));
+    SET_VECTOR_ELT(key, INTERVAL_BEFORE, glue_integers(interval->before, interval->n));
+    SET_VECTOR_ELT(key, INTERVAL_LAST, glue_integers(interval->last, interval->n));
     SET_VECTOR_ELT(key, LABELS, labels);
     SET_VECTOR_ELT(key, ARROWS, arrows);
     SEXP out = list_of(units, intervals, key);

@@ -1,5 +1,5 @@
-/* Mines and counts episodes for R, on the CPU and on GPUs, and finds where they occur. All
-   memory belongs to the owner of the call, so that an error of R frees it. */
+/* Mines and counts episodes for R, on the CPU and on GPUs, and finds where they occur.
+   All memory belongs to the owner of the call, so that an error of R frees it. */
 #include "core/base/parallel.h"
 #include "core/episodes/engine.h"
 #include "core/episodes/found.h"
@@ -98,20 +98,18 @@ static syn_status gpu_mine(SEXP gpu, const syn_recording *recording,
     return status;
 }
 
-static SEXP seconds_by_size(const double *value, size_t from, size_t to)
+/* Puts into the list `out` what there is of each size, as `seconds` or as `number`, of
+   which the other one is NULL. */
+static void put_by_size(SEXP out, int at, const double *seconds, const uint64_t *number,
+                        size_t from, size_t to)
 {
-    SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)(to - from + 1));
+    SEXP value =
+        SET_VECTOR_ELT(out, at, Rf_allocVector(REALSXP, (R_xlen_t)(to - from + 1)));
     for (size_t k = from; k <= to; k++)
-        REAL(out)[k - from] = k <= SYN_GPU_SIZES ? value[k] : 0;
-    return out;
-}
-
-static SEXP doubles_by_size(const uint64_t *value, size_t from, size_t to)
-{
-    SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)(to - from + 1));
-    for (size_t k = from; k <= to; k++)
-        REAL(out)[k - from] = k <= SYN_GPU_SIZES ? (double)value[k] : 0;
-    return out;
+        REAL(value)
+        [k - from] = k > SYN_GPU_SIZES ? 0
+                     : seconds         ? seconds[k]
+                                       : (double)number[k];
 }
 
 static SEXP by_device(const uint64_t *candidates, int devices)
@@ -128,7 +126,7 @@ static SEXP window_by_size(const gpu_report *report, size_t from, size_t to)
     if (report->devices == 0)
         return R_NilValue;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    SET_VECTOR_ELT(out, 0, seconds_by_size(report->window.seconds_by_size, from, to));
+    put_by_size(out, 0, report->window.seconds_by_size, NULL, from, to);
     SET_VECTOR_ELT(out, 1, by_device(report->window.candidates, report->devices));
     UNPROTECT(1);
     return out;
@@ -147,13 +145,13 @@ static SEXP gpu_by_size(const gpu_report *report, size_t from, size_t to)
     if (!report->strategies)
         return window_by_size(report, from, to);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    SET_VECTOR_ELT(out, 0, seconds_by_size(by->seconds, from, to));
-    SET_VECTOR_ELT(out, 1, seconds_by_size(by->copy_seconds, from, to));
-    SET_VECTOR_ELT(out, 2, seconds_by_size(by->published_seconds, from, to));
-    SET_VECTOR_ELT(out, 3, doubles_by_size(by->unmatched, from, to));
-    SET_VECTOR_ELT(out, 4, doubles_by_size(by->miscounted, from, to));
-    SET_VECTOR_ELT(out, 5, doubles_by_size(by->segmented, from, to));
-    SET_VECTOR_ELT(out, 6, doubles_by_size(by->capacity, from, to));
+    put_by_size(out, 0, by->seconds, NULL, from, to);
+    put_by_size(out, 1, by->copy_seconds, NULL, from, to);
+    put_by_size(out, 2, by->published_seconds, NULL, from, to);
+    put_by_size(out, 3, NULL, by->unmatched, from, to);
+    put_by_size(out, 4, NULL, by->miscounted, from, to);
+    put_by_size(out, 5, NULL, by->segmented, from, to);
+    put_by_size(out, 6, NULL, by->capacity, from, to);
     SET_VECTOR_ELT(out, 7, by_device(by->candidates, report->devices));
     UNPROTECT(1);
     return out;
@@ -217,11 +215,10 @@ SEXP r_count_episodes_gpu(glue_owner *own, SEXP events, SEXP bounds, SEXP units,
                           SEXP intervals, SEXP gpu, SEXP times)
 {
     const char *fields[] = {"count", "seconds", "published_seconds", "report", ""};
-    uint32_t n_intervals = (uint32_t)Rf_xlength(VECTOR_ELT(bounds, 0));
+    uint32_t n_intervals;
+    int64_t reach;
     size_t n = (size_t)Rf_nrows(units);
-    syn_interval *table = (syn_interval *)R_alloc(n_intervals, sizeof *table);
-    int64_t reach =
-        glue_intervals(table, VECTOR_ELT(bounds, 0), VECTOR_ELT(bounds, 1));
+    const syn_interval *table = glue_bounds(bounds, &n_intervals, &reach);
     syn_candidate_batch batch = {(uint32_t)Rf_ncols(units), n, codes_from_zero(units),
                                  codes_from_zero(intervals)};
     syn_gpu_strategy_options chosen = read_strategy(gpu, 0);
@@ -283,18 +280,19 @@ static void add_gpu_report(SEXP out, const mining *m)
 
 static syn_mine_options read_options(SEXP options, SEXP bounds, int64_t *reach)
 {
-    R_xlen_t n = Rf_xlength(VECTOR_ELT(bounds, 0));
-    syn_interval *intervals = (syn_interval *)R_alloc((size_t)n + 1, sizeof *intervals);
-    *reach = glue_intervals(intervals, VECTOR_ELT(bounds, 0), VECTOR_ELT(bounds, 1));
+    uint32_t n;
+    const syn_interval *intervals = glue_bounds(bounds, &n, reach);
     return (syn_mine_options){
-        .intervals = intervals, .n_intervals = (uint32_t)n,
+        .intervals = intervals,
+        .n_intervals = n,
         .min_count = (uint32_t)glue_option_int(options, "min_count", 1, INT32_MAX),
         .max_size = (uint32_t)glue_option_int(options, "max_size", 1, INT32_MAX),
         .distinct_units = (int)glue_option_int(options, "distinct_units", 0, 1),
-        .engine = (syn_episode_engine)glue_option_int(options, "engine", 0,
-                                                      SYN_ENGINE_WINDOW),
+        .engine =
+            (syn_episode_engine)glue_option_int(options, "engine", 0, SYN_ENGINE_WINDOW),
         .threads = glue_option_threads(options),
-        .max_memory = glue_option_memory(options), .of_episode = GLUE_EPISODE_BYTES};
+        .max_memory = glue_option_memory(options),
+        .of_episode = GLUE_EPISODE_BYTES};
 }
 
 /* The recording, arranged unless the device does that faster itself. */
@@ -387,10 +385,7 @@ SEXP r_count_episodes(glue_owner *own, SEXP events, SEXP units, SEXP low, SEXP h
                                     (uint32_t *)INTEGER(count));
     }
     UNPROTECT(1);
-    return status == SYN_OK
-               ? count
-               : glue_status(status, NA_REAL,
-                             status == SYN_TOO_LARGE ? INT32_MAX : NA_REAL);
+    return status == SYN_OK ? count : glue_status_within(status, NA_REAL, "");
 }
 
 /* A matrix with an occurrence a column: the rows of the table of spikes, from 1. */

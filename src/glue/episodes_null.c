@@ -84,8 +84,7 @@ SEXP r_episode_null(glue_owner *own, SEXP trains, SEXP surrogates, SEXP episodes
     UNPROTECT(1);
     if (status == SYN_OK)
         return count;
-    return glue_status_because(status, NA_REAL,
-                               status == SYN_TOO_LARGE ? INT32_MAX : memory, reason);
+    return glue_status_within(status, memory, reason);
 }
 
 /* What a matrix of counts says, with the observed counts and sizes of the episodes and
@@ -145,13 +144,12 @@ static void release_largest(void *held)
 SEXP r_largest_start(glue_owner *own, SEXP trains, SEXP surrogates, SEXP bounds,
                     SEXP options)
 {
-    R_xlen_t intervals = Rf_xlength(VECTOR_ELT(bounds, 0));
-    syn_interval *interval =
-        (syn_interval *)R_alloc((size_t)intervals + 1, sizeof *interval);
-    glue_intervals(interval, VECTOR_ELT(bounds, 0), VECTOR_ELT(bounds, 1));
+    uint32_t intervals;
+    const syn_interval *interval = glue_bounds(bounds, &intervals, NULL);
     syn_largest_options o = {
-        .surrogate = glue_surrogate_options(surrogates), .intervals = interval,
-        .n_intervals = (uint32_t)intervals,
+        .surrogate = glue_surrogate_options(surrogates),
+        .intervals = interval,
+        .n_intervals = intervals,
         .min_count = (uint32_t)glue_option_int(options, "min_count", 1, INT32_MAX),
         .max_size = (uint32_t)glue_option_int(options, "max_size", 1, INT32_MAX),
         .distinct_units = (int)glue_option_int(options, "distinct_units", 0, 1),
@@ -185,8 +183,7 @@ SEXP r_largest_wait(glue_owner *own, SEXP pointer, SEXP n, SEXP max_memory)
     syn_status status =
         syn_largest_wait(largest, glue_watch(own, "Mining surrogates of the window"));
     if (status != SYN_OK)
-        return glue_status(status, NA_REAL,
-                           status == SYN_TOO_LARGE ? INT32_MAX : Rf_asReal(max_memory));
+        return glue_status_within(status, Rf_asReal(max_memory), "");
     int rows = (int)syn_largest_sizes(largest);
     SEXP out = PROTECT(Rf_allocMatrix(INTSXP, rows, columns));
     for (int k = 0; k < columns; k++)

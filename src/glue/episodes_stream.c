@@ -141,11 +141,11 @@ static void release_stream(void *held)
    counts; NULL for the CPU. */
 SEXP r_stream_open(SEXP bounds, SEXP options, SEXP gpu)
 {
-    R_xlen_t n = Rf_xlength(VECTOR_ELT(bounds, 0));
-    syn_interval *intervals = (syn_interval *)R_alloc((size_t)n + 1, sizeof *intervals);
-    glue_intervals(intervals, VECTOR_ELT(bounds, 0), VECTOR_ELT(bounds, 1));
+    uint32_t n;
+    const syn_interval *intervals = glue_bounds(bounds, &n, NULL);
     syn_stream_options o = {
-        .intervals = intervals, .n_intervals = (uint32_t)n,
+        .intervals = intervals,
+        .n_intervals = n,
         .units = (uint32_t)glue_option_int(options, "units", 0, INT32_MAX - 64),
         .max_size = (uint32_t)glue_option_int(options, "max_size", 1, INT32_MAX),
         .distinct_units = (int)glue_option_int(options, "distinct_units", 0, 1),
@@ -211,25 +211,12 @@ static syn_stream_block read_block(SEXP block, uint32_t units)
     return (syn_stream_block){(size_t)n, REAL(tick), INTEGER(unit)};
 }
 
-/* The counts of all numbers. */
-static SEXP counts_of(const syn_stream *stream)
-{
-    size_t n = syn_stream_ids(stream);
-    SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)n);
-    if (n > 0)
-        memcpy(INTEGER(out), syn_stream_counts(stream), n * sizeof(int));
-    return out;
-}
-
 /* How many episodes there are, and how many have risen, fallen, come and gone. */
 static SEXP tally_of(const syn_stream_shown *before, const syn_stream_shown *now)
 {
     syn_stream_tally t = syn_stream_compare(before, now);
     uint32_t value[] = {t.shown, t.risen, t.fallen, t.come, t.gone};
-    SEXP out = Rf_allocVector(INTSXP, 5);
-    for (int i = 0; i < 5; i++)
-        INTEGER(out)[i] = (int)value[i];
-    return out;
+    return glue_integers(value, 5);
 }
 
 /* The numbers of the strongest episodes that differ. */
@@ -242,10 +229,7 @@ static SEXP strongest_of(const syn_stream_shown *shown, const syn_stream_names *
     uint32_t looks = 20 * most;
     if (most > 0 && syn_stream_strongest(shown, names, most, looks, id, &n) != SYN_OK)
         glue_no_memory(12.0 * shown->tree.n);
-    SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)n);
-    for (uint32_t i = 0; i < n; i++)
-        INTEGER(out)[i] = (int)id[i];
-    return out;
+    return glue_integers(id, n);
 }
 
 /* The window moved on: `tree` and `count` as glue_stream_shown() takes them, `tally` of
@@ -286,7 +270,9 @@ SEXP r_stream_update(glue_owner *own, SEXP pointer, SEXP block, SEXP cut, SEXP s
     held->version = syn_stream_version(held->stream);
     SEXP tree = same ? glue_option(before, "tree") : glue_stream_tree(held->stream);
     SET_VECTOR_ELT(out, 0, tree);
-    SET_VECTOR_ELT(out, 1, counts_of(held->stream));
+    SET_VECTOR_ELT(
+        out, 1,
+        glue_integers(syn_stream_counts(held->stream), syn_stream_ids(held->stream)));
     syn_stream_shown now = glue_stream_shown(tree, VECTOR_ELT(out, 1), least);
     SET_VECTOR_ELT(out, 2, tally_of(before != R_NilValue ? &old : NULL, &now));
     SET_VECTOR_ELT(out, 3, strongest_of(&now, &names, follow));

@@ -1,5 +1,5 @@
-/* Mines spike patterns and frequent itemsets for R, cuts the search into shares, and finds
-   the maxima of surrogates. */
+/* Mines spike patterns and frequent itemsets for R, cuts the search into shares, and
+   finds the maxima of surrogates. */
 #include "glue/glue.h"
 
 #include <string.h>
@@ -164,9 +164,8 @@ static SEXP mine(mining *m, syn_status status, const syn_pattern_options *option
         /* The status, with the attribute `enough`: the least number of occurrences with
            which the search would keep to its memory, as far as is known, else NA. */
         uint32_t enough = status == SYN_OVER_BUDGET ? m->patterns.advice : 0;
-        double limit = status == SYN_TOO_LARGE ? INT32_MAX
-                                               : ((double)options->max_memory);
-        SEXP out = PROTECT(glue_status_because(status, NA_REAL, limit, m->gpu.reason));
+        SEXP out = PROTECT(
+            glue_status_within(status, (double)options->max_memory, m->gpu.reason));
         SEXP advice = PROTECT(Rf_ScalarReal(enough > 0 ? (double)enough : NA_REAL));
         Rf_setAttrib(out, Rf_install("enough"), advice);
         UNPROTECT(2);
@@ -418,7 +417,5 @@ SEXP r_spectrum(glue_owner *own, SEXP trains, SEXP surrogates, SEXP patterns,
         status = SYN_OVER_BUDGET;
     if (status == SYN_OK)
         return spectrum_answer(w, s.by_duration, syn_seconds() - begun);
-    return glue_status_because(
-        status, NA_REAL, status == SYN_TOO_LARGE ? INT32_MAX : (double)o.max_memory,
-        w->reason);
+    return glue_status_within(status, (double)o.max_memory, w->reason);
 }

@@ -1,5 +1,5 @@
-/* What is done with given patterns: finds the windows in which they occur, reduces them to
-   those that the others do not explain, and measures their stability. */
+/* What is done with given patterns: finds the windows in which they occur, reduces them
+   to those that the others do not explain, and measures their stability. */
 #include "core/base/budget.h"
 #include "core/patterns/found/reduction.h"
 #include "core/patterns/found/stability.h"
@@ -44,10 +44,9 @@ static syn_pattern_list read_list(SEXP patterns, double window, double units,
         within(INTEGER(unit)[k], least_unit, units - 1, "units");
         within(INTEGER(lag)[k], 0, window - 1, "lags");
     }
-    syn_pattern_list out = {.n = (size_t)n, .size = (const uint32_t *)INTEGER(size),
-                            .unit = (const uint32_t *)INTEGER(unit),
-                            .lag = (const uint32_t *)INTEGER(lag)};
-    return out;
+    return (syn_pattern_list){.n = (size_t)n, .size = (const uint32_t *)INTEGER(size),
+                              .unit = (const uint32_t *)INTEGER(unit),
+                              .lag = (const uint32_t *)INTEGER(lag)};
 }
 
 /* `patterns`, from patterns_to_find() in R: window, size of each pattern, and unit and
@@ -155,8 +154,7 @@ SEXP r_reduce_patterns(glue_owner *own, SEXP events, SEXP patterns, SEXP listed,
     SYN_NEXT(status, syn_reduce_patterns(&c, &o, &f->budget, watch, keep));
     if (status == SYN_OK)
         return kept(keep, c.list.n);
-    return glue_status(status, NA_REAL,
-                       status == SYN_TOO_LARGE ? INT32_MAX : (double)memory);
+    return glue_status_within(status, (double)memory, "");
 }
 
 /* ---- stability ---- */
@@ -192,6 +190,5 @@ SEXP r_pattern_stability(glue_owner *own, SEXP events, SEXP patterns, SEXP optio
     UNPROTECT(1);
     if (status == SYN_OK)
         return out;
-    return glue_status(status, NA_REAL,
-                       status == SYN_TOO_LARGE ? INT32_MAX : (double)memory);
+    return glue_status_within(status, (double)memory, "");
 }

@@ -50,11 +50,10 @@ static syn_spikes read_spikes(SEXP spikes)
     R_xlen_t trials = Rf_xlength(start);
     SEXP stop = numbers(VECTOR_ELT(spikes, 5), REALSXP, trials, "starts and stops");
     require(trials < INT32_MAX, "starts and stops");
-    syn_spikes out = {
-        .n = (size_t)n, .tick = REAL(tick), .unit = INTEGER(unit),
-        .trial = trial == R_NilValue ? NULL : INTEGER(trial), .units = units,
-        .trials = (uint32_t)trials, .start = REAL(start), .stop = REAL(stop)};
-    return out;
+    return (syn_spikes){.n = (size_t)n, .tick = REAL(tick), .unit = INTEGER(unit),
+                        .trial = trial == R_NilValue ? NULL : INTEGER(trial),
+                        .units = units, .trials = (uint32_t)trials, .start = REAL(start),
+                        .stop = REAL(stop)};
 }
 
 syn_status glue_spikes(syn_spikes *out, SEXP spikes, int threads, const syn_watch *watch)
@@ -90,15 +89,13 @@ syn_status glue_raster(syn_raster *out, SEXP events, uint32_t window, syn_budget
 static syn_clock clock_of(SEXP clock)
 {
     const double *value = REAL(numbers(clock, REALSXP, 2, "clock"));
-    syn_clock out = {.rate = value[0], .resolution = value[1]};
-    return out;
+    return (syn_clock){.rate = value[0], .resolution = value[1]};
 }
 
 static syn_scale scale_of(SEXP scale)
 {
     const double *value = REAL(numbers(scale, REALSXP, 2, "scale"));
-    syn_scale out = {.times = value[0], .over = value[1]};
-    return out;
+    return (syn_scale){.times = value[0], .over = value[1]};
 }
 
 /* Threads for what the user names none for. To ask how many there may be takes longer

@@ -23,8 +23,6 @@ static const double APART = 1.5;    /* windows that members are moved apart, at 
 
 void syn_detector_free(syn_detector *d)
 {
-    if (!d->budget)
-        return;
     SYN_GIVE(d->budget, d->found, d->key, d->other, d->kept, d->moved);
     syn_pace_free(&d->pace);
     memset(d, 0, sizeof *d);

@@ -5,8 +5,6 @@
 
 void syn_binned_free(syn_binned *b)
 {
-    if (!b->budget)
-        return;
     SYN_GIVE(b->budget, b->n, b->first, b->bin);
     memset(b, 0, sizeof *b);
 }
@@ -14,10 +12,8 @@ void syn_binned_free(syn_binned *b)
 syn_status syn_binned_make(syn_binned *out, const syn_trains *trains, int64_t bin,
                            syn_budget *budget)
 {
-    memset(out, 0, sizeof *out);
-    out->units = trains->units;
-    out->segments = trains->trials;
-    out->budget = budget;
+    *out = (syn_binned){
+        .units = trains->units, .segments = trains->trials, .budget = budget};
     size_t places = (size_t)trains->units * trains->trials;
     SYN_TAKE(budget, out->n, trains->trials);
     SYN_TAKE_ZEROS(budget, out->first, places + 1);

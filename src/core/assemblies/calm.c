@@ -26,8 +26,6 @@ static const double DEVIATIONS = 4;
 
 void syn_calm_free(syn_calm *c)
 {
-    if (!c->budget)
-        return;
     SYN_GIVE(c->budget, c->tick, c->unit, c->trial, c->burst);
     memset(c, 0, sizeof *c);
 }

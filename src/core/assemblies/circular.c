@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/base/parallel.h"
+#include "core/base/seek.h"
 
 enum {
     CELLS = 384 * 1024,     /* bytes of rows that are added together: they stay near */
@@ -64,8 +65,6 @@ syn_status syn_circular_make(syn_circular *out, const syn_binned *binned,
 
 void syn_circular_free(syn_circular *c)
 {
-    if (!c->budget)
-        return;
     SYN_GIVE(c->budget, c->cell, c->twice, c->start, c->sum, c->wide, c->word, c->lag);
     memset(c, 0, sizeof *c);
 }
@@ -178,14 +177,8 @@ static syn_status count_long(syn_circular *c, const part *p)
         for (uint32_t x = 0; x < p->spikes_a; x++) {
             /* The bin of b at place 0. */
             uint32_t zero = p->a[x] >= by ? p->a[x] - by : p->a[x] + (p->n - by);
-            uint32_t low = 0, high = p->spikes_b;
-            while (low < high) {
-                uint32_t middle = low + (high - low) / 2;
-                if (p->b[middle] < zero)
-                    low = middle + 1;
-                else
-                    high = middle;
-            }
+            uint32_t low = 0;
+            SYN_SEEK(uint32_t, y, low, p->spikes_b, p->b[y] < zero);
             for (uint32_t y = 0, at = low; y < p->spikes_b; y++) {
                 at = at == p->spikes_b ? 0 : at;
                 uint32_t t = p->b[at] - zero + (p->b[at] < zero ? p->n : 0);

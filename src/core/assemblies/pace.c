@@ -15,8 +15,6 @@ static const double FASTEST = 1.5;
 
 void syn_pace_free(syn_pace *c)
 {
-    if (!c->budget)
-        return;
     SYN_GIVE(c->budget, c->spikes, c->others, c->shown);
     memset(c, 0, sizeof *c);
 }

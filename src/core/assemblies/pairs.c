@@ -43,8 +43,6 @@ enum {
    SYN_NO_MEMORY. */
 static void timed_free(syn_timed *t)
 {
-    if (!t->budget)
-        return;
     SYN_GIVE(t->budget, t->first, t->tick, t->place, t->phase, t->from);
     memset(t, 0, sizeof *t);
 }
@@ -232,12 +230,8 @@ static size_t length_of(const syn_lagged *p)
 syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bin,
                           uint32_t units, int threads, syn_budget *budget)
 {
-    memset(out, 0, sizeof *out);
-    out->ladder = *ladder;
-    out->bin = bin;
-    out->units = units;
-    out->threads = threads;
-    out->budget = budget;
+    *out = (syn_lagged){.ladder = *ladder, .bin = bin, .units = units, .threads = threads,
+                        .budget = budget};
     size_t places = ladder->first[ladder->rungs];
     SYN_TAKE(budget, out->clumps, (size_t)units * ladder->rungs + 1);
     SYN_TAKE_ZEROS(budget, out->common, places);
@@ -258,8 +252,6 @@ syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bi
 
 void syn_lagged_free(syn_lagged *pairs)
 {
-    if (!pairs->budget)
-        return;
     if (pairs->store) {
         SYN_GIVE(pairs->budget, pairs->store->sum, pairs->store->slot,
                  pairs->store->pair);
@@ -374,8 +366,7 @@ syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t 
     syn_sides s = syn_sides_look(syn_lagged_sums(pairs, a, b),
                                  (int32_t)pairs->ladder.half[rung], lag);
     syn_excess_scale e = {.clumps = clumps_of(pairs, a, b, rung),
-                          .common = pairs->common[place],
-                          .spread = pairs->spread[place]};
+                          .common = pairs->common[place], .spread = pairs->spread[place]};
     return (syn_lagged_window){.count = s.in, .expected = syn_excess_expected(s, e),
                                .z = syn_excess_z(s, e)};
 }
@@ -480,8 +471,7 @@ static syn_status fit_rung(void *context, size_t item, int worker)
     double *clumps = f->clumps + (size_t)worker * f->n;
     int32_t reach = (int32_t)l->reach[rung];
     syn_excess_many many = {.sum = f->sum, .clumps = clumps, .n = f->n, .mirrored = 1,
-                            .few = f->n < SYN_LAGGED_FEW,
-                            .from = -reach, .to = reach};
+                            .few = f->n < SYN_LAGGED_FEW, .from = -reach, .to = reach};
     for (uint32_t i = 0; i < f->n; i++) {
         syn_lagged_sample(p->units, i, &a, &b);
         clumps[i] = clumps_of(p, a, b, rung);

@@ -5,17 +5,13 @@
 
 syn_status syn_peaks_make(syn_peaks *out, uint32_t units, syn_budget *budget)
 {
-    memset(out, 0, sizeof *out);
-    out->units = units;
-    out->budget = budget;
+    *out = (syn_peaks){.units = units, .budget = budget};
     SYN_TAKE_ZEROS(budget, out->first, syn_pair_count(units) + 1);
     return SYN_OK;
 }
 
 void syn_peaks_free(syn_peaks *peaks)
 {
-    if (!peaks->budget)
-        return;
     SYN_GIVE(peaks->budget, peaks->first, peaks->peak);
     memset(peaks, 0, sizeof *peaks);
 }

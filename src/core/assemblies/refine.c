@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/parallel.h"
+#include "core/base/seek.h"
 
 enum { MANY = 8, MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST = 8,
        FEW_UNITS = 100,
@@ -25,9 +26,7 @@ syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
                             const syn_segments *segments, int64_t step,
                             syn_budget *budget)
 {
-    memset(out, 0, sizeof *out);
-    out->pairs = pairs;
-    out->budget = budget;
+    *out = (syn_refiner){.pairs = pairs, .budget = budget};
     out->detector = (syn_detector){.segments = segments, .ladder = &pairs->ladder,
                                    .bin = pairs->bin, .step = step,
                                    .pace = {.segments = segments, .budget = budget},
@@ -46,27 +45,12 @@ syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
 
 void syn_refiner_free(syn_refiner *r)
 {
-    if (!r->budget)
-        return;
     syn_detector_free(&r->detector);
     SYN_GIVE(r->budget, r->sum, r->row, r->clumps, r->common, r->spread, r->moments);
     memset(r, 0, sizeof *r);
 }
 
 /* ---- histograms around activations ---- */
-
-static uint32_t first_from(const syn_recording *r, int64_t tick)
-{
-    uint32_t low = 0, high = r->events;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (r->tick[middle] < tick)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 static uint32_t lowest_rung(const syn_refiner *r, const syn_assembly *g)
 {
@@ -173,8 +157,9 @@ static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t bu
     memset(r->sum, 0, units * length * sizeof *r->sum);
     for (size_t i = 0; i < detected.n; i++) {
         int64_t from = r->detector.found[i].tick - reach;
-        for (uint32_t e = first_from(x, from);
-             e < x->events && x->tick[e] <= from + 2 * reach; e++)
+        uint32_t e = 0;
+        SYN_SEEK(uint32_t, at, e, x->events, x->tick[at] < from);
+        for (; e < x->events && x->tick[e] <= from + 2 * reach; e++)
             r->sum[x->unit[e] * length + (size_t)((x->tick[e] - from) / bin)]++;
     }
     for (size_t u = 0; u < units; u++) {

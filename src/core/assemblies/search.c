@@ -20,10 +20,7 @@ static syn_status scores_make(syn_scores *out, uint32_t surrogates, uint32_t run
                               syn_budget *budget)
 {
     size_t places = (size_t)rungs * SYN_SIZES;
-    memset(out, 0, sizeof *out);
-    out->surrogates = surrogates;
-    out->rungs = rungs;
-    out->budget = budget;
+    *out = (syn_scores){.surrogates = surrogates, .rungs = rungs, .budget = budget};
     SYN_TAKE_ZEROS(budget, out->maximum, surrogates * places);
     SYN_TAKE_ZEROS(budget, out->mean, places);
     SYN_TAKE_ZEROS(budget, out->deviation, places);
@@ -36,8 +33,6 @@ static syn_status scores_make(syn_scores *out, uint32_t surrogates, uint32_t run
 /* The caller frees, also after an error. */
 static void scores_free(syn_scores *s)
 {
-    if (!s->budget)
-        return;
     SYN_GIVE(s->budget, s->maximum, s->mean, s->deviation, s->score);
     memset(s, 0, sizeof *s);
 }
@@ -138,8 +133,6 @@ static const double UNSURE = 0.25;
 
 void syn_assembly_search_free(syn_assembly_search *s)
 {
-    if (!s->budget)
-        return;
     for (int t = 0; s->searcher && t < s->options.threads; t++)
         syn_searcher_free(s->searcher + t);
     syn_budget_free(s->budget, s->searcher);
@@ -282,10 +275,7 @@ static uint32_t above_bar(syn_assembly_search *s, const hunt *h, found *out)
 
 static void start_group(const found *f, syn_assembly *out)
 {
-    memset(out, 0, sizeof *out);
-    out->rung = f->candidate->rung;
-    out->score = f->score;
-    out->size = f->size;
+    *out = (syn_assembly){.rung = f->candidate->rung, .score = f->score, .size = f->size};
     memcpy(out->member, f->candidate->member, f->size * sizeof *out->member);
 }
 
@@ -436,10 +426,8 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
                                    const syn_assembly_search_options *options,
                                    syn_budget *budget, const syn_watch *watch)
 {
-    memset(out, 0, sizeof *out);
-    out->options = *options;
-    out->budget = budget;
-    out->best = -INFINITY;
+    *out =
+        (syn_assembly_search){.options = *options, .budget = budget, .best = -INFINITY};
     syn_ladder ladder;
     syn_ladder_make(&ladder, options->lags, options->widest);
     progress p = {.watch = watch, .total = options->surrogates};

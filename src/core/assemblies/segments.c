@@ -13,8 +13,6 @@
 
 void syn_segments_free(syn_segments *s)
 {
-    if (!s->budget)
-        return;
     syn_surrogate_plan_free(&s->plan);
     syn_trains_free(&s->trains);
     SYN_GIVE(s->budget, s->recording.tick, s->recording.unit, s->recording.by_unit,
@@ -114,9 +112,7 @@ syn_status syn_segments_make(syn_segments *out, const syn_spikes *spikes, int64_
                              int64_t apart, uint64_t key, int threads,
                              syn_budget *budget, const syn_watch *watch)
 {
-    memset(out, 0, sizeof *out);
-    out->budget = budget;
-    out->trials = spikes->trials;
+    *out = (syn_segments){.budget = budget, .trials = spikes->trials};
     SYN_TAKE_ZEROS(budget, out->later, spikes->trials);
     SYN_TAKE_ZEROS(budget, out->opened, spikes->trials);
     SYN_TAKE_ZEROS(budget, out->closed, spikes->trials);

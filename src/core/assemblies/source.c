@@ -34,11 +34,7 @@ enum { REGISTER = 16 };  /* numbers in the widest one */
 static syn_status scan_make(scan *out, const syn_ladder *ladder, const syn_lanes *lanes,
                             int32_t least, syn_budget *budget)
 {
-    memset(out, 0, sizeof *out);
-    out->ladder = ladder;
-    out->lanes = lanes;
-    out->least = least;
-    out->budget = budget;
+    *out = (scan){.ladder = ladder, .lanes = lanes, .least = least, .budget = budget};
     size_t n = 2 * (size_t)ladder->lags + 1 + REGISTER;
     syn_lanes_windows *w = &out->windows;
     SYN_TAKE_ZEROS(budget, w->in, n);
@@ -53,8 +49,6 @@ static syn_status scan_make(scan *out, const syn_ladder *ladder, const syn_lanes
    also after an error: SYN_OVER_BUDGET, SYN_NO_MEMORY. */
 static void scan_free(scan *s)
 {
-    if (!s->budget)
-        return;
     SYN_GIVE(s->budget, s->windows.in, s->windows.all, s->windows.at, s->windows.z,
              s->peak);
     memset(s, 0, sizeof *s);

@@ -22,14 +22,10 @@ void syn_episode_level_free(syn_episode_level *level)
 syn_status syn_episode_level_make(syn_episode_level *level, size_t n)
 {
     size_t bytes = (n + 1) * sizeof(uint32_t);
-    memset(level, 0, sizeof *level);
-    level->n = n;
-    level->parent = malloc(bytes);
-    level->suffix = malloc(bytes);
-    level->unit = malloc(bytes);
-    level->interval = malloc(bytes);
-    level->count = malloc(bytes);
-    level->child = calloc(n + 1, sizeof(uint32_t));
+    *level = (syn_episode_level){.n = n, .parent = malloc(bytes), .suffix = malloc(bytes),
+                                 .unit = malloc(bytes), .interval = malloc(bytes),
+                                 .count = malloc(bytes),
+                                 .child = calloc(n + 1, sizeof(uint32_t))};
     if (!level->parent || !level->suffix || !level->unit || !level->interval ||
         !level->count || !level->child) {
         syn_episode_level_free(level);
@@ -143,16 +139,14 @@ static syn_status make_pairs(syn_miner *m)
 syn_candidates syn_miner_candidates(const syn_miner *m, uint32_t parent)
 {
     if (m->size == 2) {
-        syn_candidates all = {m->pairs, m->pair_unit, m->pair_interval};
-        return all;
+        return (syn_candidates){m->pairs, m->pair_unit, m->pair_interval};
     }
     const syn_episode_level *parents = &m->episodes->level[m->size - 2];
     const uint32_t *child = m->episodes->level[m->size - 3].child;
     uint32_t suffix = parents->suffix[parent];
-    syn_candidates mirrored = {child[suffix + 1] - child[suffix],
-                               parents->unit + child[suffix],
-                               parents->interval + child[suffix]};
-    return mirrored;
+    return (syn_candidates){child[suffix + 1] - child[suffix],
+                            parents->unit + child[suffix],
+                            parents->interval + child[suffix]};
 }
 
 /* The suffix of the episode that is `parent` and its candidate number `j`. */

@@ -10,6 +10,7 @@
 
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
+#include "core/base/seek.h"
 #include "core/episodes/table.h"
 
 /* ---- which way to find the children of a node ---- */
@@ -46,27 +47,6 @@ uint8_t *syn_choose_ways(const syn_trie *t, uint32_t units, double rate, int *to
 
 /* ---- the children of a node after one interval ---- */
 
-/* The first of the increasing at[i .. n - 1] whose tick is beyond `tick`, near `i` as a
-   rule. */
-static inline uint32_t seek(const syn_line *line, uint32_t i, uint32_t n, int64_t tick)
-{
-    const uint32_t *at = line->by_unit;
-    uint32_t step = 1;
-    while (i + step <= n && line->tick[at[i + step - 1]] <= tick) {
-        i += step;
-        step *= 2;
-    }
-    uint32_t end = i + step <= n ? i + step - 1 : n;
-    while (i < end) {
-        uint32_t middle = i + (end - i) / 2;
-        if (line->tick[at[middle]] <= tick)
-            i = middle + 1;
-        else
-            end = middle;
-    }
-    return i;
-}
-
 /* The ends of one child, found among the events of its unit. */
 static void find_child(syn_walk *w, uint32_t node, const syn_end_list *list)
 {
@@ -80,7 +60,8 @@ static void find_child(syn_walk *w, uint32_t node, const syn_end_list *list)
         int64_t from = tick[at[list->end[i].row]], to = from + high;
         int64_t next = i + 1 < list->n ? tick[at[list->end[i + 1].row]] + low : to;
         to = next < to ? next : to;
-        for (p = seek(w->line, p, end, from + low); p < end && tick[at[p]] <= to; p++) {
+        SYN_SEEK_NEAR(uint32_t, row, p, end, tick[at[row]] <= from + low);
+        for (; p < end && tick[at[p]] <= to; p++) {
             w->found[place].row = p;
             w->found[place++].start = list->end[i].start;
         }

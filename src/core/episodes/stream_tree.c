@@ -250,12 +250,8 @@ syn_status syn_stream_episodes(const syn_stream_shown *shown,
 {
     size_t bytes = ((size_t)shown->tree.n + 1) * sizeof(uint32_t);
     memset(out, 0, sizeof *out);
-    listing l = {.shown = shown,
-                 .tree = &shown->tree,
-                 .out = out,
-                 .of_size = malloc(bytes),
-                 .place = malloc(bytes),
-                 .id = malloc(bytes)};
+    listing l = {.shown = shown, .tree = &shown->tree, .out = out,
+                 .of_size = malloc(bytes), .place = malloc(bytes), .id = malloc(bytes)};
     syn_status status = SYN_NO_MEMORY;
     if (l.of_size && l.place && l.id)
         status = list_levels(&l, names);

@@ -39,9 +39,7 @@ syn_status syn_isi_maker_make(syn_isi_maker *out, const syn_trains *trains,
                               const syn_surrogate_options *options)
 {
     size_t bins = options->isi_bins;
-    memset(out, 0, sizeof *out);
-    out->trains = trains;
-    out->options = options;
+    *out = (syn_isi_maker){.trains = trains, .options = options};
     SYN_NEW(out->joint, joint_cells(options) + 1);
     SYN_NEW(out->alone, bins + 1);
     SYN_NEW(out->line, 3 * bins * LANES);

@@ -128,11 +128,8 @@ syn_status syn_surrogate_plan_make(syn_surrogate_plan *out, const syn_trains *tr
                                    const syn_surrogate_options *options, int threads,
                                    syn_budget *budget, const syn_watch *watch)
 {
-    memset(out, 0, sizeof *out);
-    out->trains = *trains;
-    out->options = *options;
-    out->budget = budget;
-    out->scratch = scratch_words(trains, options);
+    *out = (syn_surrogate_plan){.trains = *trains, .options = *options, .budget = budget,
+                                .scratch = scratch_words(trains, options)};
     SYN_TAKE_ZEROS(budget, out->refractory, (size_t)trains->units + 1);
     planning p = {.plan = out};
     syn_status status = SYN_OK;

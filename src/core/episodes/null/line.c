@@ -16,13 +16,9 @@ syn_status syn_line_layout_make(const syn_surrogate_plan *plan, const int64_t *b
 {
     const syn_trains *t = &plan->trains;
     int64_t reach = bounds > 0 ? bound[bounds - 1] : 0;
-    memset(out, 0, sizeof *out);
-    out->plan = plan;
-    out->events = t->events;
-    out->units = t->units;
-    out->bounds = bounds;
-    out->bound = bound;
-    out->unit_bits = (unsigned)syn_radix_bits(t->units);
+    *out = (syn_line_layout){.plan = plan, .events = t->events, .units = t->units,
+                             .bounds = bounds, .bound = bound,
+                             .unit_bits = (unsigned)syn_radix_bits(t->units)};
     SYN_NEW(out->shift, (size_t)t->trials + 1);
     out->span = 1;
     /* Places the trials one after the other. SYN_TOO_LARGE when the line has 2^62 ticks.

@@ -19,13 +19,6 @@
 
 /* ---- set-up ---- */
 
-static const syn_node_kind *fastest_kind(int vector_bits)
-{
-    const syn_node_kind *kinds[] = SYN_KINDS(&syn_node_kind_any, &syn_node_kind_256,
-                                             &syn_node_kind_256, &syn_node_kind_512);
-    return kinds[syn_kind_here(vector_bits)];
-}
-
 syn_status syn_closure_open(syn_closure *c)
 {
     const syn_raster *raster = c->search->raster;
@@ -50,15 +43,15 @@ syn_status syn_closure_open(syn_closure *c)
     }
     for (uint32_t e = 0; e < raster->events; e++)
         c->rank_of[e] = c->search->rank[raster->unit[e]];
-    syn_node_rules rules = {.options = o,
-                            .unit_of = c->unit_of,
-                            .item_of = c->item_of,
+    syn_node_rules rules = {.options = o, .unit_of = c->unit_of, .item_of = c->item_of,
                             .closed = o->target == SYN_PATTERNS_CLOSED ||
                                       o->target == SYN_PATTERNS_MAXIMAL,
                             .barred = o->target != SYN_PATTERNS_FREQUENT,
                             .maximal = o->target == SYN_PATTERNS_MAXIMAL};
     c->rules = rules;
-    c->kind = fastest_kind(o->vector_bits);
+    const syn_node_kind *kinds[] = SYN_KINDS(&syn_node_kind_any, &syn_node_kind_256,
+                                             &syn_node_kind_256, &syn_node_kind_512);
+    c->kind = kinds[syn_kind_here(o->vector_bits)];
     return SYN_OK;
 }
 

@@ -83,8 +83,7 @@ static syn_status search_make(search *s, uint32_t n, int64_t least)
     for (uint32_t rank = 0; rank < n; rank++)
         for (uint32_t k = 0; k < p[rank].size && p[rank].occurrences >= least; k++)
             s->set[s->first[p[rank].unit[k] + 1]++] =
-                (spike_set){.rank = rank,
-                            .lag = p[rank].lag[k],
+                (spike_set){.rank = rank, .lag = p[rank].lag[k],
                             .spare = (uint32_t)(p[rank].occurrences - least)};
     size_t sets = 0, spikes = 0;
     const uint32_t *fired = s->raster->unit_first;
@@ -254,13 +253,8 @@ static syn_status find_overlaps(const syn_ranked_pattern *pattern, uint32_t n,
                                 const uint8_t *live, syn_overlap_found *found,
                                 void *context, syn_budget *budget, const syn_watch *watch)
 {
-    search s = {.pattern = pattern,
-                .raster = raster,
-                .live = live,
-                .found = found,
-                .context = context,
-                .budget = budget,
-                .watch = watch};
+    search s = {.pattern = pattern, .raster = raster, .live = live, .found = found,
+                .context = context, .budget = budget, .watch = watch};
     syn_status status = search_make(&s, n, least);
     for (uint32_t u = 0; u < raster->units && status == SYN_OK; u++) {
         s.work += POLL_EVERY / 16;

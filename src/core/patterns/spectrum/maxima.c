@@ -26,14 +26,10 @@ double syn_maxima_bytes(const syn_pattern_options *o, int by_duration, uint32_t 
 syn_status syn_maxima_make(syn_maxima *out, const syn_pattern_options *o, int by_duration,
                            uint32_t items, syn_budget *budget)
 {
-    memset(out, 0, sizeof *out);
-    out->budget = budget;
-    out->sizes = table_sizes(o, items);
-    out->durations = by_duration ? o->window : 1;
-    out->least = o->min_count;
-    out->limit = o->max_count;
-    out->min_spikes = o->min_spikes;
-    out->stride = table_stride(o, items);
+    *out = (syn_maxima){.budget = budget, .sizes = table_sizes(o, items),
+                        .durations = by_duration ? o->window : 1, .least = o->min_count,
+                        .limit = o->max_count, .min_spikes = o->min_spikes,
+                        .stride = table_stride(o, items)};
     SYN_TAKE(budget, out->need, out->stride * out->durations);
     syn_maxima_clear(out);
     return SYN_OK;

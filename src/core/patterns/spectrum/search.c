@@ -181,13 +181,6 @@ static syn_status maxima_root_make(syn_maxima_search *s, uint32_t unit)
 
 /* ---- a thread's search ---- */
 
-static const syn_maxima_kind *fastest_kind(int vector_bits)
-{
-    const syn_maxima_kind *kinds[] =
-        SYN_KINDS(&syn_maxima_any, &syn_maxima_256, &syn_maxima_256, &syn_maxima_512);
-    return kinds[syn_kind_here(vector_bits)];
-}
-
 syn_maxima_search *syn_maxima_search_make(const syn_pattern_options *options,
                                           int by_duration, syn_budget *budget)
 {
@@ -199,7 +192,9 @@ syn_maxima_search *syn_maxima_search_make(const syn_pattern_options *options,
     s->strict = options->target == SYN_PATTERNS_CLOSED &&
                 options->max_spikes < UINT32_MAX;
     s->checks = s->strict || by_duration;
-    s->kind = fastest_kind(options->vector_bits);
+    const syn_maxima_kind *kinds[] =
+        SYN_KINDS(&syn_maxima_any, &syn_maxima_256, &syn_maxima_256, &syn_maxima_512);
+    s->kind = kinds[syn_kind_here(options->vector_bits)];
     s->budget = s->arena.budget = s->tape.budget = budget;
     s->arena.limit = SIZE_MAX;
     return s;
