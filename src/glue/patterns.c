@@ -317,8 +317,8 @@ static void release_spectrum(void *held)
 }
 
 /* On GPUs, and on the CPU what they leave. */
-static syn_status make_on_gpus(spectrum_work *w, syn_spectrum_options options, const int *gpu,
-                               int gpus, const syn_watch *watch)
+static syn_status make_on_gpus(spectrum_work *w, syn_spectrum_options options,
+                               const int *gpu, int gpus, const syn_watch *watch)
 {
     syn_status status = syn_gpu_spectrum(&options, gpu, gpus, watch, &w->spectrum,
                                          w->left, &w->gpu, w->reason);

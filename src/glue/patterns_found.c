@@ -29,9 +29,15 @@ static void release(void *held)
     syn_raster_free(&f->raster);
 }
 
-static syn_pattern_list read_list(SEXP patterns, double window, double units,
-                                  int least_unit)
+/* `patterns`, from patterns_to_find() in R: window, size of each pattern, and unit and
+   lag of each item; units from 0, and `least_unit` -1 where some may never fire. R's
+   error when they are not that, or `events` not what glue_raster() takes. */
+static found *read_patterns(glue_owner *own, SEXP events, SEXP patterns, int least_unit)
 {
+    found *f = glue_hold(own, sizeof *f, release);
+    double window = Rf_asReal(glue_option(patterns, "window"));
+    f->window = (uint32_t)within(window, 1, INT32_MAX, "window");
+    double units = glue_units(events);
     SEXP size = numbers(glue_option(patterns, "size"), INTSXP, 0, "sizes");
     SEXP unit = numbers(glue_option(patterns, "unit"), INTSXP, 0, "units");
     R_xlen_t n = Rf_xlength(size), items = Rf_xlength(unit);
@@ -44,20 +50,9 @@ static syn_pattern_list read_list(SEXP patterns, double window, double units,
         within(INTEGER(unit)[k], least_unit, units - 1, "units");
         within(INTEGER(lag)[k], 0, window - 1, "lags");
     }
-    return (syn_pattern_list){.n = (size_t)n, .size = (const uint32_t *)INTEGER(size),
-                              .unit = (const uint32_t *)INTEGER(unit),
-                              .lag = (const uint32_t *)INTEGER(lag)};
-}
-
-/* `patterns`, from patterns_to_find() in R: window, size of each pattern, and unit and
-   lag of each item; units from 0, and `least_unit` -1 where some may never fire. R's
-   error when they are not that, or `events` not what glue_raster() takes. */
-static found *read_patterns(glue_owner *own, SEXP events, SEXP patterns, int least_unit)
-{
-    found *f = glue_hold(own, sizeof *f, release);
-    double window = Rf_asReal(glue_option(patterns, "window"));
-    f->window = (uint32_t)within(window, 1, INT32_MAX, "window");
-    f->list = read_list(patterns, window, glue_units(events), least_unit);
+    f->list = (syn_pattern_list){.n = (size_t)n, .size = (const uint32_t *)INTEGER(size),
+                                 .unit = (const uint32_t *)INTEGER(unit),
+                                 .lag = (const uint32_t *)INTEGER(lag)};
     f->items = (size_t)Rf_xlength(glue_option(patterns, "unit"));
     return f;
 }

@@ -14,29 +14,24 @@
 /* Most bins that a window slides over: half a second of random numbers. */
 enum { MOST_SLIDES = 1 << 27 };
 
-/* How far spikes go, and how many bins are permuted. */
-static void check_reach(const syn_surrogate_options *o, const syn_spikes *spikes)
-{
-    int shuffles = o->method == SYN_SURROGATE_BIN_SHUFFLE ||
-                   o->method == SYN_SURROGATE_WINDOW_SHUFFLE;
-    int slides = o->method == SYN_SURROGATE_SLIDING_SHUFFLE;
-    int moves = o->method == SYN_SURROGATE_DITHER ||
-                o->method == SYN_SURROGATE_TRAIN_SHIFT ||
-                o->method == SYN_SURROGATE_TRIAL_SHIFT;
-    for (uint32_t t = 0; t < spikes->trials; t++) {
-        double length = spikes->stop[t] - spikes->start[t];
-        require(!moves || (double)o->dither <= length, "dither");
-        require(!shuffles || (length + 1) / (double)o->bin <= INT32_MAX, "bin");
-        require(!slides || (length + 1) / (double)o->bin <= MOST_SLIDES, "bin");
-    }
-}
-
 syn_status glue_surrogate_spikes(syn_spikes *out, SEXP spikes,
                                  const syn_surrogate_options *options,
                                  const syn_watch *watch)
 {
     SYN_TRY(glue_spikes(out, spikes, 1, watch));
-    check_reach(options, out);
+    /* How far spikes go, and how many bins are permuted. */
+    int shuffles = options->method == SYN_SURROGATE_BIN_SHUFFLE ||
+                   options->method == SYN_SURROGATE_WINDOW_SHUFFLE;
+    int slides = options->method == SYN_SURROGATE_SLIDING_SHUFFLE;
+    int moves = options->method == SYN_SURROGATE_DITHER ||
+                options->method == SYN_SURROGATE_TRAIN_SHIFT ||
+                options->method == SYN_SURROGATE_TRIAL_SHIFT;
+    for (uint32_t t = 0; t < out->trials; t++) {
+        double length = out->stop[t] - out->start[t];
+        require(!moves || (double)options->dither <= length, "dither");
+        require(!shuffles || (length + 1) / (double)options->bin <= INT32_MAX, "bin");
+        require(!slides || (length + 1) / (double)options->bin <= MOST_SLIDES, "bin");
+    }
     return SYN_OK;
 }
 

@@ -172,18 +172,6 @@ static syn_status list_peaks(sweep *s, const uint64_t *key, size_t events)
     return SYN_OK;
 }
 
-/* Numbers of candidates, the highest score first, then the earliest; they are in time
-   order, and as many as there are keys at most. */
-static const uint64_t *by_score(syn_detector *d)
-{
-    const double fine = 1e7;  /* SYN_ASSEMBLY_MOST * CUT * fine is below 2^32 */
-    for (size_t i = 0; i < d->n; i++) {
-        double below = SYN_ASSEMBLY_MOST * CUT - d->found[i].score;
-        d->key[i] = (uint64_t)(below * fine) << 32 | i;
-    }
-    return syn_radix_sort(d->key, d->other, d->n, 32, 32);
-}
-
 /* Takes the highest, and then none nearer to it than the separation. */
 static syn_status separate(sweep *s)
 {
@@ -194,7 +182,14 @@ static syn_status separate(sweep *s)
                                    sizeof *d->kept);
     if (!d->kept && d->n > 0)
         return syn_budget_refusal(d->budget);
-    const uint64_t *order = by_score(d);
+    /* Numbers of candidates, the highest score first, then the earliest; they are in time
+       order, and as many as there are keys at most. */
+    const double fine = 1e7;  /* SYN_ASSEMBLY_MOST * CUT * fine is below 2^32 */
+    for (size_t i = 0; i < d->n; i++) {
+        double below = SYN_ASSEMBLY_MOST * CUT - d->found[i].score;
+        d->key[i] = (uint64_t)(below * fine) << 32 | i;
+    }
+    const uint64_t *order = syn_radix_sort(d->key, d->other, d->n, 32, 32);
     for (size_t k = 0; k < d->n; k++) {
         size_t i = (uint32_t)order[k];
         syn_activation *here = d->found + i;

@@ -73,30 +73,6 @@ static uint32_t around(const steps *s, size_t from, size_t to, size_t k)
            (k + 1 < to ? s->count[k + 1] : 0u);
 }
 
-static void add_unit(steps *s, uint32_t unit)
-{
-    size_t n = s->first[s->spikes->trials];
-    size_t histogram[3 * MOST_COUNT + 1] = {0};
-    memset(s->count, 0, n);
-    for (size_t i = s->own[unit]; i < s->own[unit + 1]; i++)
-        s->count[s->by_unit[i]] += s->count[s->by_unit[i]] < MOST_COUNT;
-    for (uint32_t t = 0; t < s->spikes->trials; t++)
-        for (size_t k = s->first[t]; k < s->first[t + 1]; k++)
-            histogram[around(s, s->first[t], s->first[t + 1], k)]++;
-    uint32_t least = 3 * MOST_COUNT + 1;
-    size_t raised = 0;
-    while (least > 1 &&
-           (double)(raised + histogram[least - 1]) <= RAISED * (double)n)
-        raised += histogram[--least];
-    for (uint32_t t = 0; t < s->spikes->trials; t++)
-        for (size_t k = s->first[t]; k < s->first[t + 1]; k++)
-            s->raised[k] += around(s, s->first[t], s->first[t + 1], k) >= least;
-    double share = (double)raised / (double)n;
-    s->units++;
-    s->mean += share;
-    s->variance += share * (1 - share);
-}
-
 /* Raised units from which on a step is one of a burst. */
 static double burst_from(const steps *s)
 {
@@ -188,8 +164,28 @@ syn_status syn_calm_make(syn_calm *out, const syn_spikes *spikes, int64_t step,
     }
     for (uint32_t u = 0; status == SYN_OK && u < spikes->units; u++) {
         status = syn_poll(watch, "bursts", u, spikes->units);
-        if (status == SYN_OK && s.own[u + 1] > s.own[u])
-            add_unit(&s, u);
+        if (status == SYN_OK && s.own[u + 1] > s.own[u]) {
+            size_t n = s.first[s.spikes->trials];
+            size_t histogram[3 * MOST_COUNT + 1] = {0};
+            memset(s.count, 0, n);
+            for (size_t i = s.own[u]; i < s.own[u + 1]; i++)
+                s.count[s.by_unit[i]] += s.count[s.by_unit[i]] < MOST_COUNT;
+            for (uint32_t t = 0; t < s.spikes->trials; t++)
+                for (size_t k = s.first[t]; k < s.first[t + 1]; k++)
+                    histogram[around(&s, s.first[t], s.first[t + 1], k)]++;
+            uint32_t least = 3 * MOST_COUNT + 1;
+            size_t raised = 0;
+            while (least > 1 &&
+                   (double)(raised + histogram[least - 1]) <= RAISED * (double)n)
+                raised += histogram[--least];
+            for (uint32_t t = 0; t < s.spikes->trials; t++)
+                for (size_t k = s.first[t]; k < s.first[t + 1]; k++)
+                    s.raised[k] += around(&s, s.first[t], s.first[t + 1], k) >= least;
+            double share = (double)raised / (double)n;
+            s.units++;
+            s.mean += share;
+            s.variance += share * (1 - share);
+        }
     }
     SYN_NEXT(status, copy_calm(out, &s, burst_from(&s)));
     SYN_NEXT(status, note_bursts(out, &s, burst_from(&s)));

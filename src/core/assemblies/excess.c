@@ -12,34 +12,6 @@ static const double CLIPPED = 0.9205;
 
 /* ---- what is common ---- */
 
-static void add_first(syn_excess_moments *m, double excess, double expected,
-                      double clumps)
-{
-    m->top += excess;
-    m->bottom += expected;
-    m->squares += excess * excess;
-    m->cross += expected * excess;
-    m->variance += expected * (1 + 1 / SYN_BESIDE) * clumps;
-    m->scale += expected * expected;
-}
-
-/* Of few, excess of an assembly makes none of the variance: what is below the mean counts
-   twice instead. */
-static void add_refined(syn_excess_moments *m, double excess, double expected,
-                        double clumps, double common, double spread, int few)
-{
-    double variance = expected * (1 + 1 / SYN_BESIDE) * clumps * (1 + common) +
-                      spread * expected * expected;
-    double deviation = sqrt(variance), u = (excess - common * expected) / deviation;
-    u = u > CLIP ? CLIP : u < -CLIP ? -CLIP : u;
-    double weight = expected * expected / variance;
-    m->top += u * expected / deviation;
-    m->bottom += weight;
-    double square = !few ? u * u : u < 0 ? 2 * u * u : 0;
-    m->squares += (square / CLIPPED - 1) * weight;
-    m->scale += weight * weight;
-}
-
 static void settle_first(const syn_excess_moments *m, double *common, double *spread)
 {
     if (m->bottom <= 0 || m->scale <= 0)
@@ -78,11 +50,29 @@ void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_ma
                 if (expected <= 0)
                     continue;
                 syn_excess_moments *here = m + (many->mirrored && k < 0 ? -k : k);
-                if (round == 0)
-                    add_first(here, excess, expected, many->clumps[i]);
-                else
-                    add_refined(here, excess, expected, many->clumps[i], common[k],
-                                spread[k], many->few);
+                if (round == 0) {
+                    here->top += excess;
+                    here->bottom += expected;
+                    here->squares += excess * excess;
+                    here->cross += expected * excess;
+                    here->variance += expected * (1 + 1 / SYN_BESIDE) * many->clumps[i];
+                    here->scale += expected * expected;
+                } else {
+                    /* Of few, excess of an assembly makes none of the variance: what is
+                       below the mean counts twice instead. */
+                    double variance = expected * (1 + 1 / SYN_BESIDE) * many->clumps[i] *
+                                          (1 + common[k]) +
+                                      spread[k] * expected * expected;
+                    double deviation = sqrt(variance),
+                           u = (excess - common[k] * expected) / deviation;
+                    u = u > CLIP ? CLIP : u < -CLIP ? -CLIP : u;
+                    double weight = expected * expected / variance;
+                    here->top += u * expected / deviation;
+                    here->bottom += weight;
+                    double square = !many->few ? u * u : u < 0 ? 2 * u * u : 0;
+                    here->squares += (square / CLIPPED - 1) * weight;
+                    here->scale += weight * weight;
+                }
             }
         for (int32_t k = many->mirrored ? 0 : many->from; k <= many->to; k++) {
             if (round == 0)

@@ -97,21 +97,6 @@ double syn_assembly_support(const syn_lagged *pairs, const syn_assembly *group,
     return support(pairs, group, m, group->member[m]) / deviation(pairs, group, m);
 }
 
-/* Evidence for a unit at a lag that all members reach; 0 without enough agreement. */
-static double support_of_all(const syn_lagged *p, const syn_assembly *g,
-                             syn_member candidate)
-{
-    float sum = 0;
-    int agreed = 0;
-    for (uint32_t m = 0; m < g->size; m++) {
-        double z = syn_lagged_look(p, g->member[m].unit, candidate.unit, candidate.rung,
-                                   candidate.lag - g->member[m].lag).z;
-        agreed += z > OWN;
-        sum += (float)(z > CAP ? CAP : z < FLOOR ? FLOOR : z);
-    }
-    return agreed < agreed_of((int)g->size) ? 0 : sum / sqrt(g->size);
-}
-
 /* The best lag of a unit on a rung, found by one of the threads. */
 static double best_lag(const syn_grower *w, const syn_assembly *g, int thread,
                        syn_member *candidate)
@@ -138,7 +123,18 @@ static double best_lag(const syn_grower *w, const syn_assembly *g, int thread,
             continue;
         syn_member here = *candidate;
         here.lag = from + k * step;
-        double evidence = support_of_all(w->pairs, g, here);
+        /* Evidence for a unit at a lag that all members reach; 0 without enough
+           agreement. */
+        float sum = 0;
+        int agreed = 0;
+        for (uint32_t m = 0; m < g->size; m++) {
+            double z = syn_lagged_look(w->pairs, g->member[m].unit, here.unit, here.rung,
+                                       here.lag - g->member[m].lag)
+                           .z;
+            agreed += z > OWN;
+            sum += (float)(z > CAP ? CAP : z < FLOOR ? FLOOR : z);
+        }
+        double evidence = agreed < agreed_of((int)g->size) ? 0 : sum / sqrt(g->size);
         if (evidence > best) {
             best = evidence;
             candidate->lag = here.lag;

@@ -30,26 +30,6 @@ static syn_status scores_make(syn_scores *out, uint32_t surrogates, uint32_t run
     return SYN_OK;
 }
 
-/* The caller frees, also after an error. */
-static void scores_free(syn_scores *s)
-{
-    SYN_GIVE(s->budget, s->maximum, s->mean, s->deviation, s->score);
-    memset(s, 0, sizeof *s);
-}
-
-/* Keeps the evidence of `n` candidates on a rung of a surrogate. */
-static void scores_keep(syn_scores *scores, uint32_t surrogate, uint32_t rung,
-                        const syn_candidate *candidate, uint32_t n)
-{
-    double *maximum = scores->maximum +
-                      ((size_t)surrogate * scores->rungs + rung) * SYN_SIZES;
-    for (uint32_t k = 0; k < SYN_SIZES; k++)
-        for (uint32_t i = 0; i < n; i++) {
-            double evidence = syn_candidate_evidence(candidate + i, k);
-            maximum[k] = evidence > maximum[k] ? evidence : maximum[k];
-        }
-}
-
 static double deviation_of(double squares, double n)
 {
     double deviation = n > 1 && squares > 0 ? sqrt(squares / (n - 1)) : 0;
@@ -83,20 +63,6 @@ static int falling(const void *x, const void *y)
 {
     double a = *(const double *)x, b = *(const double *)y;
     return (a < b) - (a > b);
-}
-
-/* Once all are kept: standardises, and sets the bar, which `exceeded` surrogates pass. */
-static syn_status scores_settle(syn_scores *scores, uint32_t exceeded)
-{
-    for (size_t place = 0; place < (size_t)scores->rungs * SYN_SIZES; place++)
-        standardise(scores, place);
-    double *sorted;
-    SYN_TAKE(scores->budget, sorted, scores->surrogates);
-    memcpy(sorted, scores->score, scores->surrogates * sizeof *sorted);
-    qsort(sorted, scores->surrogates, sizeof *sorted, falling);
-    scores->bar = sorted[exceeded];
-    syn_budget_free(scores->budget, sorted);
-    return SYN_OK;
 }
 
 /* The score of a candidate, and how many members it has in the class of sizes in which
@@ -136,7 +102,9 @@ void syn_assembly_search_free(syn_assembly_search *s)
     for (int t = 0; s->searcher && t < s->options.threads; t++)
         syn_searcher_free(s->searcher + t);
     syn_budget_free(s->budget, s->searcher);
-    scores_free(&s->scores);
+    SYN_GIVE(s->scores.budget, s->scores.maximum, s->scores.mean, s->scores.deviation,
+             s->scores.score);
+    memset(&s->scores, 0, sizeof s->scores);
     syn_peaks_free(&s->peaks);
     syn_refiner_free(&s->refiner);
     syn_budget_free(s->budget, s->group);
@@ -187,8 +155,16 @@ static syn_status hunt_surrogate(void *context, size_t item, int worker)
     syn_candidate *found = h->candidate + (size_t)worker * SYN_CANDIDATES;
     syn_status status =
         syn_candidates_find(s->searcher + worker, h->peaks + list, rung, found, &n);
-    if (status == SYN_OK)
-        scores_keep(&s->scores, h->from + list, rung, found, n);
+    if (status == SYN_OK) {
+        /* The largest evidence on this rung of the surrogate stays. */
+        double *maximum = s->scores.maximum +
+                          ((size_t)(h->from + list) * s->scores.rungs + rung) * SYN_SIZES;
+        for (uint32_t k = 0; k < SYN_SIZES; k++)
+            for (uint32_t i = 0; i < n; i++) {
+                double evidence = syn_candidate_evidence(found + i, k);
+                maximum[k] = evidence > maximum[k] ? evidence : maximum[k];
+            }
+    }
     return status;
 }
 
@@ -224,7 +200,16 @@ static syn_status hunt_surrogates(syn_assembly_search *s, syn_peaks *list,
             return status;
     }
     p->done = n;
-    return scores_settle(&s->scores, s->options.exceeded);
+    /* The bar is such that so many surrogates pass it as may. */
+    for (size_t place = 0; place < (size_t)s->scores.rungs * SYN_SIZES; place++)
+        standardise(&s->scores, place);
+    double *sorted;
+    SYN_TAKE(s->scores.budget, sorted, s->scores.surrogates);
+    memcpy(sorted, s->scores.score, s->scores.surrogates * sizeof *sorted);
+    qsort(sorted, s->scores.surrogates, sizeof *sorted, falling);
+    s->scores.bar = sorted[s->options.exceeded];
+    syn_budget_free(s->scores.budget, sorted);
+    return SYN_OK;
 }
 
 static syn_status find_bar(syn_assembly_search *s, progress *p, const syn_watch *watch)

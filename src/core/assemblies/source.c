@@ -45,15 +45,6 @@ static syn_status scan_make(scan *out, const syn_ladder *ladder, const syn_lanes
     return SYN_OK;
 }
 
-/* Room for a thread's scans. The caller keeps what is pointed to for as long, and frees,
-   also after an error: SYN_OVER_BUDGET, SYN_NO_MEMORY. */
-static void scan_free(scan *s)
-{
-    SYN_GIVE(s->budget, s->windows.in, s->windows.all, s->windows.at, s->windows.z,
-             s->peak);
-    memset(s, 0, sizeof *s);
-}
-
 /* Picks windows as syn_lanes.pick() does, where pairs have something in common. */
 static uint32_t pick(const scan *s, const syn_lanes_windows *w, uint32_t rung)
 {
@@ -153,7 +144,9 @@ static void release(job *j, int threads)
     syn_budget *budget = j->source->pairs->budget;
     for (int t = 0; j->worker && t < threads; t++) {
         worker *w = j->worker + t;
-        scan_free(&w->scan);
+        SYN_GIVE(w->scan.budget, w->scan.windows.in, w->scan.windows.all,
+                 w->scan.windows.at, w->scan.windows.z, w->scan.peak);
+        memset(&w->scan, 0, sizeof w->scan);
         syn_circular_free(&w->circular);
         SYN_GIVE(budget, w->sum, w->peak);
     }

@@ -77,22 +77,6 @@ static void mark_events(uint64_t *events, const syn_recording *r, uint32_t unit)
         events[r->by_unit[i] / 64] |= UINT64_C(1) << (r->by_unit[i] % 64);
 }
 
-/* Chains the positions of each unit from the last to the first, so that one event never
-   serves two positions of the same occurrence. */
-static void machine_index(machine *m, size_t size)
-{
-    for (size_t k = 0; k < size; k++) {
-        m->at[k].next = m->last[m->unit[k]];
-        m->last[m->unit[k]] = (uint32_t)k + 1;
-    }
-}
-
-static void machine_forget(machine *m, size_t size)
-{
-    for (size_t k = 0; k < size; k++)
-        m->last[m->unit[k]] = 0;
-}
-
 /* ---- the exact count ---- */
 
 typedef void start_machine(machine *m, size_t size, int64_t last_end);
@@ -169,11 +153,6 @@ static inline uint32_t count_by(machine *m, const syn_recording *r, size_t size,
     return count;
 }
 
-static uint32_t count_exactly(machine *m, const syn_recording *r, size_t size)
-{
-    return count_by(m, r, size, start_over, step_exactly);
-}
-
 /* Never counts too few. */
 static uint32_t count_at_most(machine *m, const syn_recording *r, size_t size)
 {
@@ -188,14 +167,20 @@ static uint32_t count_candidate(state_engine *e, machine *m, size_t size, int wo
     uint32_t count;
     memcpy(m->events, m->parents_events, words_of(r) * sizeof *m->events);
     mark_events(m->events, r, m->unit[size - 1]);
-    machine_index(m, size);
+    /* Chains the positions of each unit from the last to the first, so that one event
+       never serves two positions of the same occurrence. */
+    for (size_t k = 0; k < size; k++) {
+        m->at[k].next = m->last[m->unit[k]];
+        m->last[m->unit[k]] = (uint32_t)k + 1;
+    }
     if (e->bound_first && count_at_most(m, r, size) < e->miner->options->min_count) {
         e->miner->findings[worker].eliminated++;
         count = 0;
     } else {
-        count = count_exactly(m, r, size);
+        count = count_by(m, r, size, start_over, step_exactly);
     }
-    machine_forget(m, size);
+    for (size_t k = 0; k < size; k++)
+        m->last[m->unit[k]] = 0;
     return count;
 }
 

@@ -192,49 +192,44 @@ uint32_t syn_stream_pending(const syn_stream_events *e, uint32_t event)
 
 /* ---- windows ---- */
 
-static void fill_windows(syn_stream_events *e, uint32_t k, uint32_t from)
-{
-    uint32_t open = from, shut = from;
-    for (uint32_t i = from; i < e->end; i++) {
-        int64_t tick = syn_stream_tick(e, i);
-        while (open < e->end && syn_stream_tick(e, open) - tick <= e->interval[k].low)
-            open++;
-        while (shut < e->end && syn_stream_tick(e, shut) - tick <= e->interval[k].high)
-            shut++;
-        e->open[k][i & e->mask] = open - i;
-        e->shut[k][i & e->mask] = shut - i;
-        if (shut - i > e->farthest)
-            e->farthest = shut - i;
-    }
-}
-
-/* Going back in time, an event that enters the window is the first of its unit. */
-static void fill_table(syn_stream_events *e, uint32_t k, uint32_t from)
-{
-    uint32_t entered = e->end, *next = e->seen;
-    memset(next, 0xff, e->units * sizeof *next);
-    for (uint32_t i = e->end; i-- > from;) {
-        uint32_t at = i & e->mask, open = i + e->open[k][at], shut = i + e->shut[k][at];
-        uint16_t *row = e->next + at * e->stride + (size_t)k * e->units;
-        while (entered > open) {
-            entered--;
-            next[e->unit[entered & e->mask]] = entered;
-        }
-        for (uint32_t u = 0; u < e->units; u++)
-            row[u] = next[u] < shut ? (uint16_t)(next[u] - i) : 0;
-    }
-}
-
 void syn_stream_fill(syn_stream_events *e, uint32_t from)
 {
-    for (uint32_t k = 0; k < e->intervals; k++)
-        fill_windows(e, k, from);
+    for (uint32_t k = 0; k < e->intervals; k++) {
+        uint32_t open = from, shut = from;
+        for (uint32_t i = from; i < e->end; i++) {
+            int64_t tick = syn_stream_tick(e, i);
+            while (open < e->end && syn_stream_tick(e, open) - tick <= e->interval[k].low)
+                open++;
+            while (shut < e->end &&
+                   syn_stream_tick(e, shut) - tick <= e->interval[k].high)
+                shut++;
+            e->open[k][i & e->mask] = open - i;
+            e->shut[k][i & e->mask] = shut - i;
+            if (shut - i > e->farthest)
+                e->farthest = shut - i;
+        }
+    }
     if (e->next && e->farthest >= SYN_ROW_REACH) {  /* beyond 16 bits, from now on */
         syn_budget_free(e->budget, e->next);
         e->next = NULL;
     }
-    for (uint32_t k = 0; e->next && k < e->intervals; k++)
-        fill_table(e, k, from);
+    for (uint32_t k = 0; e->next && k < e->intervals; k++) {
+        /* Going back in time, an event that enters the window is the first of its unit.
+           */
+        uint32_t entered = e->end, *next = e->seen;
+        memset(next, 0xff, e->units * sizeof *next);
+        for (uint32_t i = e->end; i-- > from;) {
+            uint32_t at = i & e->mask, open = i + e->open[k][at],
+                     shut = i + e->shut[k][at];
+            uint16_t *row = e->next + at * e->stride + (size_t)k * e->units;
+            while (entered > open) {
+                entered--;
+                next[e->unit[entered & e->mask]] = entered;
+            }
+            for (uint32_t u = 0; u < e->units; u++)
+                row[u] = next[u] < shut ? (uint16_t)(next[u] - i) : 0;
+        }
+    }
 }
 
 /* ---- events that go ---- */

@@ -157,28 +157,6 @@ static uint16_t start_in(const syn_stream_chunk *c, uint32_t start)
     return after < UINT16_MAX ? (uint16_t)after : UINT16_MAX - 1;
 }
 
-/* What is free as chunk `c` has it: beyond 16 bits it is as good as free nowhere. */
-static void write_free(pair *p, const syn_stream_chunk *c)
-{
-    for (int chain = 0; chain < 2; chain++)
-        for (uint32_t lane = 0; lane < SYN_LANES; lane++) {
-            uint32_t free = p->free[chain][lane];
-            uint32_t ahead = free > c->base ? free - c->base : 0;
-            p->rows.free[chain][lane] = ahead < UINT16_MAX ? (uint16_t)ahead : UINT16_MAX;
-        }
-}
-
-/* The other way round, where the chunk has counted. */
-static void read_free(pair *p, const syn_stream_chunk *c)
-{
-    for (int chain = 0; chain < 2; chain++)
-        for (uint32_t lane = 0; lane < SYN_LANES; lane++) {
-            uint16_t free = p->rows.free[chain][lane];
-            if (free > 0 && free < UINT16_MAX)
-                p->free[chain][lane] = c->base + free;
-        }
-}
-
 /* The start of the first end in the list that events to come may follow. Ends before
    number `i` only are of interest: UINT32_MAX where it is none of them. */
 static uint32_t pending_start(const syn_stream_list *list, uint32_t i, uint32_t pending)
@@ -213,13 +191,27 @@ static int run_block(const syn_stream *s, const syn_stream_list *list, uint32_t 
         c.end[c.n].start = i < list->n ? start_in(&c, list->end[i].start) : UINT16_MAX;
         p->rows.pending = start_in(&c, pending_start(list, i, f.pending));
         p->rows.block = c.row + first;
-        write_free(p, &c);
+        /* What is free as chunk `c` has it: beyond 16 bits it is as good as free nowhere.
+           */
+        for (int chain = 0; chain < 2; chain++)
+            for (uint32_t lane = 0; lane < SYN_LANES; lane++) {
+                uint32_t free = p->free[chain][lane];
+                uint32_t ahead = free > c.base ? free - c.base : 0;
+                p->rows.free[chain][lane] = ahead < UINT16_MAX ? (uint16_t)ahead
+                                                               : UINT16_MAX;
+            }
         ptrdiff_t ran = s->meet_rows(&p->rows, c.end, c.n);
         for (uint32_t lane = 0; lane < SYN_LANES; lane++)
             s->lane_hits[first + lane] += p->rows.more[lane];
         if (ran < 0 && (i < list->n || -ran < (ptrdiff_t)c.n))
             return 0;
-        read_free(p, &c);
+        /* The other way round, where the chunk has counted. */
+        for (int chain = 0; chain < 2; chain++)
+            for (uint32_t lane = 0; lane < SYN_LANES; lane++) {
+                uint16_t free = p->rows.free[chain][lane];
+                if (free > 0 && free < UINT16_MAX)
+                    p->free[chain][lane] = c.base + free;
+            }
     }
     return 1;
 }

@@ -34,14 +34,6 @@ typedef struct window_job {
     uint32_t *reach;   /* [bounds][segments] the most of them */
 } window_job;
 
-/* The first event from `from` on that is more than `bound` ticks after it. */
-static uint32_t first_beyond(const syn_recording *r, uint32_t from, int64_t bound)
-{
-    uint32_t low = from;
-    SYN_SEEK(uint32_t, at, low, r->events, r->tick[at] - r->tick[from] <= bound);
-    return low;
-}
-
 /* An item is a segment of the events and a bound. */
 static syn_status find_beyond(void *context, size_t item, int worker)
 {
@@ -50,7 +42,10 @@ static syn_status find_beyond(void *context, size_t item, int worker)
     size_t b = item / segments_of(r);
     uint32_t *beyond = job->windows->beyond[b], reach = 0;
     uint32_t begin = (uint32_t)(item % segments_of(r)) * SEGMENT;
-    uint32_t far = first_beyond(r, begin, job->bound[b]);
+    /* The first event from `from` on that is more than `bound` ticks after it. */
+    uint32_t low = begin;
+    SYN_SEEK(uint32_t, at, low, r->events, r->tick[at] - r->tick[begin] <= job->bound[b]);
+    uint32_t far = low;
     uint64_t inside = 0;
     (void)worker;
     for (uint32_t e = begin; e < segment_end(r, begin); e++) {

@@ -84,16 +84,6 @@ static syn_status add_block(syn_pattern_chain *chain, size_t room, size_t width,
     return SYN_OK;
 }
 
-/* Blocks grow: most parts hold little, some hold much. */
-static syn_status grow_chain(syn_pattern_chain *chain, size_t width, syn_budget *budget)
-{
-    size_t words = (size_t)chain->size + 1;
-    size_t room = chain->tail ? 2 * chain->tail->room : FIRST_ROOM;
-    if (room * words > MOST_WORDS)
-        room = MOST_WORDS > words ? MOST_WORDS / words : 1;
-    return add_block(chain, room, width, budget);
-}
-
 /* The chain of a size, which is made if it is not there. */
 static syn_status need_chain(syn_pattern_part *part, uint32_t size, syn_budget *budget,
                              syn_pattern_chain **chain)
@@ -126,8 +116,15 @@ syn_status syn_pattern_keep(syn_pattern_search *search, syn_pattern_part *part,
 {
     syn_pattern_chain *chain;
     syn_status status = need_chain(part, size, search->budget, &chain);
-    if (status == SYN_OK && (!chain->tail || chain->tail->patterns == chain->tail->room))
-        status = grow_chain(chain, search->out->width, search->budget);
+    if (status == SYN_OK &&
+        (!chain->tail || chain->tail->patterns == chain->tail->room)) {
+        /* Blocks grow: most parts hold little, some hold much. */
+        size_t words = (size_t)chain->size + 1;
+        size_t room = chain->tail ? 2 * chain->tail->room : FIRST_ROOM;
+        if (room * words > MOST_WORDS)
+            room = MOST_WORDS > words ? MOST_WORDS / words : 1;
+        status = add_block(chain, room, search->out->width, search->budget);
+    }
     if (status != SYN_OK)
         return status;
     syn_pattern_block *block = chain->tail;
@@ -244,14 +241,6 @@ static outlook look_out(const syn_patterns *found)
     return o;
 }
 
-static void tell_outlook(const outlook *o, char *text, size_t room)
-{
-    int millions = o->patterns >= 1e6;
-    snprintf(text, room, "about %.*f%s patterns, %.1f GB", millions && o->patterns < 1e7,
-             millions ? o->patterns / 1e6 : o->patterns, millions ? " million" : "",
-             o->bytes / 1e9);
-}
-
 static int poll_outlook(void *data, const char *stage, double done, double total)
 {
     outlook_watch *b = data;
@@ -263,7 +252,10 @@ static int poll_outlook(void *data, const char *stage, double done, double total
            would need three times as much, towards the end if it would need any more. */
         double sure = 3 - 2 * o.share;
         b->exceeded = o.bytes > sure * (double)s->budget->limit;
-        tell_outlook(&o, b->stage, sizeof b->stage);
+        int millions = o.patterns >= 1e6;
+        snprintf(b->stage, sizeof b->stage, "about %.*f%s patterns, %.1f GB",
+                 millions && o.patterns < 1e7, millions ? o.patterns / 1e6 : o.patterns,
+                 millions ? " million" : "", o.bytes / 1e9);
         stage = b->stage;
     }
     return b->exceeded ||

@@ -29,17 +29,6 @@ static syn_status count_windows(const syn_raster *raster, uint32_t *windows)
     return status;
 }
 
-/* About the work of a root: measured on recordings, the third power of its windows or a
-   little more. The items that can be added to it are all those at later lags, and at lag
-   0 those of higher rank: where windows are one bin, that is what counts. */
-static double root_work(const uint32_t *windows, uint32_t rank, uint32_t units,
-                        uint32_t window)
-{
-    double after = (double)units * (window - 1) + (units - rank - 1);
-    double side = windows[rank] * after / ((double)units * window);
-    return side * side * side;
-}
-
 static syn_status cut(const uint32_t *windows, uint32_t units, uint32_t window,
                       uint32_t min_count, syn_pattern_shares *out)
 {
@@ -49,7 +38,13 @@ static syn_status cut(const uint32_t *windows, uint32_t units, uint32_t window,
     SYN_NEW(out->share, n + 1);
     for (uint32_t r = 0; r < units; r++) {
         uint32_t of = shares_of(windows[r], min_count);
-        double work = root_work(windows, r, units, window);
+        /* About the work of a root: measured on recordings, the third power of its
+           windows or a little more. The items that can be added to it are all those at
+           later lags, and at lag 0 those of higher rank: where windows are one bin, that
+           is what counts. */
+        double after = (double)units * (window - 1) + (units - r - 1);
+        double side = windows[r] * after / ((double)units * window);
+        double work = side * side * side;
         for (uint32_t k = 0; k < of; k++) {
             syn_pattern_share s = {r, k, of, work / of};
             out->share[out->n++] = s;

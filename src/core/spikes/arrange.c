@@ -162,21 +162,6 @@ static syn_status copy(void *context, size_t item, int worker)
     return SYN_OK;
 }
 
-static syn_status copy_once(const work *w, const syn_watch *watch)
-{
-    const syn_loose *s = w->given;
-    size_t at = 0;
-    for (size_t i = 0; i < w->n; i++) {
-        if (syn_spikes_poll(watch, i, w->n) != SYN_OK)
-            return SYN_INTERRUPTED;
-        double tick = tick_at(s, i);
-        int unit = unit_at(s, i);
-        if (i == 0 || tick != tick_at(s, i - 1) || unit != unit_at(s, i - 1))
-            write_one(w, at++, tick, unit);
-    }
-    return SYN_OK;
-}
-
 /* ---- sorting ---- */
 
 static syn_status pack(void *context, size_t item, int worker)
@@ -266,8 +251,19 @@ syn_status syn_spikes_arrange(syn_arranged *found, const syn_loose *given,
                               uint64_t *spare, double *time, int *unit)
 {
     work w = {.given = given, .clock = clock, .n = given->n, .time = time, .unit = unit};
-    if (found->sorted && found->n < given->n)
-        return copy_once(&w, watch);
+    if (found->sorted && found->n < given->n) {
+        const syn_loose *s = w.given;
+        size_t at = 0;
+        for (size_t i = 0; i < w.n; i++) {
+            if (syn_spikes_poll(watch, i, w.n) != SYN_OK)
+                return SYN_INTERRUPTED;
+            double tick = tick_at(s, i);
+            int unit = unit_at(s, i);
+            if (i == 0 || tick != tick_at(s, i - 1) || unit != unit_at(s, i - 1))
+                write_one(&w, at++, tick, unit);
+        }
+        return SYN_OK;
+    }
     if (found->sorted)
         return syn_parallel_for(spans_of(w.n), threads, watch, "spikes", copy, &w);
     w.spans = malloc(spans_of(w.n) * sizeof *w.spans);

@@ -35,20 +35,6 @@ static size_t choose_parts(const syn_spikes *spikes, int threads)
     return parts < room ? parts : room;
 }
 
-/* Each trial begins more than `reach` ticks after the last tick of the one before. */
-static syn_status move_trials(reading *job, int64_t reach)
-{
-    const syn_spikes *s = job->spikes;
-    for (uint32_t t = 1; s->trial && t < s->trials; t++) {
-        int64_t last = (int64_t)s->stop[t - 1] + job->shift[t];
-        int64_t apart = last + reach + 1 - ((int64_t)s->start[t] + job->shift[t]);
-        if (last > INT64_MAX / 4)
-            return SYN_TOO_LARGE;
-        job->shift[t + 1] = job->shift[t] + (apart > 0 ? apart : 0);
-    }
-    return SYN_OK;
-}
-
 /* Where a part begins, and with it the one before ends. */
 static size_t part_begins(const reading *job, size_t part)
 {
@@ -67,27 +53,6 @@ static syn_status count_part(void *context, size_t part, int worker)
         if (!trial || trial[i] >= 1)
             count[unit[i] - 1]++;
     return SYN_OK;
-}
-
-/* Which units are rare, where the events of each begin, and those of each part. */
-static void add_up(reading *job, uint32_t min_count)
-{
-    syn_recording *r = job->out;
-    for (size_t p = 0; p < job->parts; p++)
-        for (uint32_t u = 0; u < r->units; u++)
-            r->first[u + 1] += job->count[p * r->units + u];
-    for (uint32_t u = 0; u < r->units; u++) {
-        job->rare[u] = r->first[u + 1] < min_count;
-        job->any_rare |= job->rare[u] && r->first[u + 1] > 0;
-        r->first[u + 1] = r->first[u] + (job->rare[u] ? 0 : r->first[u + 1]);
-    }
-    for (size_t p = 0; p < job->parts; p++) {
-        uint32_t kept = 0;
-        for (uint32_t u = 0; u < r->units; u++)
-            kept += job->rare[u] ? 0 : job->count[p * r->units + u];
-        job->before[p + 1] = job->before[p] + kept;
-    }
-    r->events = job->before[job->parts];
 }
 
 /* Each spike is written where the next event goes, and counted unless it is left out: a
@@ -141,9 +106,32 @@ static syn_status read_parts(reading *job, uint32_t min_count, int64_t reach,
     SYN_NEW_ZEROS(job->before, job->parts + 1);
     SYN_NEW_ZEROS(job->rare, units + 1);
     SYN_NEW_ZEROS(job->shift, trials + 1);
-    SYN_TRY(move_trials(job, reach));
+    /* Each trial begins more than `reach` ticks after the last tick of the one before. */
+    const syn_spikes *s = job->spikes;
+    for (uint32_t t = 1; s->trial && t < s->trials; t++) {
+        int64_t last = (int64_t)s->stop[t - 1] + job->shift[t];
+        int64_t apart = last + reach + 1 - ((int64_t)s->start[t] + job->shift[t]);
+        if (last > INT64_MAX / 4)
+            return SYN_TOO_LARGE;
+        job->shift[t + 1] = job->shift[t] + (apart > 0 ? apart : 0);
+    }
     SYN_TRY(syn_parallel_for(job->parts, threads, watch, "spikes", count_part, job));
-    add_up(job, min_count);
+    /* Which units are rare, where the events of each begin, and those of each part. */
+    for (size_t p = 0; p < job->parts; p++)
+        for (uint32_t u = 0; u < r->units; u++)
+            r->first[u + 1] += job->count[p * r->units + u];
+    for (uint32_t u = 0; u < r->units; u++) {
+        job->rare[u] = r->first[u + 1] < min_count;
+        job->any_rare |= job->rare[u] && r->first[u + 1] > 0;
+        r->first[u + 1] = r->first[u] + (job->rare[u] ? 0 : r->first[u + 1]);
+    }
+    for (size_t p = 0; p < job->parts; p++) {
+        uint32_t kept = 0;
+        for (uint32_t u = 0; u < r->units; u++)
+            kept += job->rare[u] ? 0 : job->count[p * r->units + u];
+        job->before[p + 1] = job->before[p] + kept;
+    }
+    r->events = job->before[job->parts];
     return syn_parallel_for(job->parts, threads, watch, "spikes", write_part, job);
 }
 

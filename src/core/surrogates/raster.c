@@ -49,13 +49,6 @@ void syn_surrogate_binner_free(syn_surrogate_binner *b)
     memset(b, 0, sizeof *b);
 }
 
-/* x / width for 0 <= x < 2^53, which a reciprocal gives to within one. */
-static int64_t divided(int64_t x, int64_t width, double reciprocal)
-{
-    int64_t quotient = (int64_t)((double)x * reciprocal), rest = x - quotient * width;
-    return quotient + (rest >= width) - (rest < 0);
-}
-
 /* Keys in order of their bins, and so of their units within a bin, become bins. */
 static void fill_bins(syn_surrogate_binner *b, const uint64_t *key)
 {
@@ -93,7 +86,11 @@ void syn_surrogate_raster(syn_surrogate_binner *b, const int64_t *tick)
     for (uint32_t u = 0; u < t->units; u++)
         for (uint32_t e = t->first[u]; e < t->first[u + 1]; e++) {
             uint32_t trial = t->trial[e];
-            int64_t bin = divided(tick[e] - t->start[trial], b->width, reciprocal);
+            /* x / width for 0 <= x < 2^53, which a reciprocal gives to within one. */
+            int64_t x = tick[e] - t->start[trial];
+            int64_t quotient = (int64_t)((double)x * reciprocal),
+                    rest = x - quotient * b->width;
+            int64_t bin = quotient + (rest >= b->width) - (rest < 0);
             b->key[e] = (b->base[trial] + (uint64_t)bin) << b->unit_bits | u;
         }
     fill_bins(b, syn_radix_sort(b->key, b->other, b->trains->events, b->unit_bits,

@@ -122,21 +122,6 @@ static inline void move_on(race *r, const syn_line *line)
     r->event += 1 - inside;
 }
 
-/* Four bounds at a time, as each step waits for the one before; the last one more than
-   once where there are fewer. Both numbers end at that of the events: as many steps for
-   each. */
-static void find_beyond(const syn_line_layout *layout, const syn_line *line, uint32_t b)
-{
-    race r0 = race_for(layout, line, b), r1 = race_for(layout, line, b + 1);
-    race r2 = race_for(layout, line, b + 2), r3 = race_for(layout, line, b + 3);
-    for (size_t step = 2 * (size_t)line->events; step > 0; step--) {
-        move_on(&r0, line);
-        move_on(&r1, line);
-        move_on(&r2, line);
-        move_on(&r3, line);
-    }
-}
-
 int syn_line_fill(const syn_line_layout *layout, uint64_t index, uint32_t step,
                   syn_line_room *room)
 {
@@ -182,7 +167,20 @@ int syn_line_fill(const syn_line_layout *layout, uint64_t index, uint32_t step,
         line->events = n;
         line->tick[n] = INT64_MAX;
     } else {
-        find_beyond(layout, &room->line, 4 * (step - BOUNDS));
+        /* Four bounds at a time, as each step waits for the one before; the last one more
+           than once where there are fewer. Both numbers end at that of the events: as
+           many steps for each. */
+        uint32_t b = 4 * (step - BOUNDS);
+        race r0 = race_for(layout, &room->line, b),
+             r1 = race_for(layout, &room->line, b + 1);
+        race r2 = race_for(layout, &room->line, b + 2),
+             r3 = race_for(layout, &room->line, b + 3);
+        for (size_t step = 2 * (size_t)room->line.events; step > 0; step--) {
+            move_on(&r0, &room->line);
+            move_on(&r1, &room->line);
+            move_on(&r2, &room->line);
+            move_on(&r3, &room->line);
+        }
     }
     return step >= NUMBERED && 4 * (step + 1 - BOUNDS) >= room->bounds;
 }

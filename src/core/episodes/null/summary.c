@@ -21,26 +21,6 @@ typedef struct summary_job {
 
 /* ---- episodes ---- */
 
-static void moments(const syn_null_data *d, size_t episode, const uint32_t *count,
-                    const summary_job *job)
-{
-    double sum = 0, squares = 0, seen = d->observed[episode], n = (double)d->n;
-    for (size_t s = 0; s < d->n; s++)
-        sum += count[s];
-    double mean = sum / n, both = (sum + seen) / (n + 1);
-    double squares_both = (seen - both) * (seen - both);
-    for (size_t s = 0; s < d->n; s++) {
-        squares += (count[s] - mean) * (count[s] - mean);
-        squares_both += (count[s] - both) * (count[s] - both);
-    }
-    double scale = sqrt(squares_both / n);
-    job->out->mean[episode] = mean;
-    job->out->sd[episode] = d->n > 1 ? sqrt(squares / (n - 1)) : NAN;
-    job->centre[episode] = both;
-    job->scale[episode] = scale > 1 ? scale : 1;
-    job->out->score[episode] = (seen - both) / job->scale[episode];
-}
-
 /* Sorts `n` counts byte by byte, as far as the largest has any; returns where they are
    then. */
 static uint32_t *sort_counts(uint32_t *count, uint32_t *spare, size_t n)
@@ -76,7 +56,21 @@ static void summarise_one(const summary_job *job, size_t episode, uint32_t *coun
 {
     const syn_null_data *d = job->data;
     uint32_t reached = 0;
-    moments(d, episode, count, job);
+    double sum = 0, squares = 0, seen = d->observed[episode], n = (double)d->n;
+    for (size_t s = 0; s < d->n; s++)
+        sum += count[s];
+    double mean = sum / n, both = (sum + seen) / (n + 1);
+    double squares_both = (seen - both) * (seen - both);
+    for (size_t s = 0; s < d->n; s++) {
+        squares += (count[s] - mean) * (count[s] - mean);
+        squares_both += (count[s] - both) * (count[s] - both);
+    }
+    double scale = sqrt(squares_both / n);
+    job->out->mean[episode] = mean;
+    job->out->sd[episode] = d->n > 1 ? sqrt(squares / (n - 1)) : NAN;
+    job->centre[episode] = both;
+    job->scale[episode] = scale > 1 ? scale : 1;
+    job->out->score[episode] = (seen - both) / job->scale[episode];
     for (size_t s = 0; s < d->n; s++)
         reached += count[s] >= d->observed[episode];
     job->out->reached[episode] = reached;

@@ -53,21 +53,6 @@ static void table_free(table *t)
     SYN_FREE(t->slot, t->word, t->pattern);
 }
 
-/* Looks for the ends of a pattern, from each of its lags on but 0, and marks them. */
-static void mark_ends(const table *t, const int32_t *item, int32_t size, uint32_t pattern,
-                      uint8_t *drop)
-{
-    int32_t units = t->patterns->units, occ = t->patterns->occurrences[pattern];
-    for (int32_t k = 1; k < size; k++) {
-        int32_t lag = item[k] / units;
-        if (lag == item[k - 1] / units)
-            continue;
-        uint32_t found = t->slot[slot_of(t, item + k, size - k, lag * units, occ)];
-        if (found != 0)
-            drop[found - 1] = 1;
-    }
-}
-
 /* Goes through all patterns: enters them, or marks their ends unless `drop` is NULL. */
 static syn_status each_pattern(table *t, const syn_watch *watch, double done,
                                uint8_t *drop)
@@ -81,11 +66,24 @@ static syn_status each_pattern(table *t, const syn_watch *watch, double done,
             if (pattern % POLL_EVERY == 0 &&
                 syn_poll(watch, "patterns", done + pattern, total) != SYN_OK)
                 return SYN_INTERRUPTED;
-            if (drop)
-                mark_ends(t, item, p->size[r], pattern, drop);
-            else
+            if (drop) {
+                /* Looks for the ends of a pattern, from each of its lags on but 0, and
+                   marks them. */
+                int32_t units = t->patterns->units,
+                        occ = t->patterns->occurrences[pattern];
+                for (int32_t k = 1; k < p->size[r]; k++) {
+                    int32_t lag = item[k] / units;
+                    if (lag == item[k - 1] / units)
+                        continue;
+                    uint32_t found =
+                        t->slot[slot_of(t, item + k, p->size[r] - k, lag * units, occ)];
+                    if (found != 0)
+                        drop[found - 1] = 1;
+                }
+            } else {
                 t->slot[slot_of(t, item, p->size[r], 0,
                                 t->patterns->occurrences[pattern])] = pattern + 1;
+            }
         }
     return SYN_OK;
 }

@@ -151,26 +151,6 @@ static uint32_t sort_out(const fpgrowth *f, fp_worker *w, uint32_t touched, fp_r
     return kept;
 }
 
-/* The bits of each window: which guards are in it. `all` becomes what they share. */
-static void mark_guards(const fpgrowth *f, const fp_worker *w, const fp_root *root,
-                        uint64_t *all)
-{
-    const syn_raster *raster = f->search->raster;
-    memset(root->bits, 0, (size_t)root->n * root->words * sizeof *root->bits);
-    memset(all, 0xff, root->words * sizeof *all);
-    for (uint32_t i = 0; i < root->n && root->words > 0; i++) {
-        uint64_t *bits = root->bits + (size_t)i * root->words;
-        uint32_t bin = root->bin[i];
-        for (uint32_t k = raster->first[bin]; k < raster->first[bin + 1]; k++) {
-            uint32_t unit = raster->unit[k], code = w->code[unit];
-            if (is_guard(f->search, unit, root->rank) && code != SYN_FP_NONE)
-                bits[code / 64] |= UINT64_C(1) << code % 64;
-        }
-        for (uint32_t k = 0; k < root->words; k++)
-            all[k] &= bits[k];
-    }
-}
-
 /* Makes the unit of a rank, which is frequent, the pattern, with the items that are in
    all of its windows if these are absorbed. Others that are frequent go to w->more, and
    get their codes, by falling frequency. */
@@ -209,7 +189,20 @@ static syn_status fp_root_open(const fpgrowth *f, fp_worker *w, uint32_t rank,
     root->bits = syn_arena_take(&w->arena, root->n * bytes);
     if (!all || !root->bits)
         return w->arena.refused;
-    mark_guards(f, w, root, all);
+    /* The bits of each window: which guards are in it. `all` becomes what they share. */
+    memset(root->bits, 0, (size_t)root->n * root->words * sizeof *root->bits);
+    memset(all, 0xff, root->words * sizeof *all);
+    for (uint32_t i = 0; i < root->n && root->words > 0; i++) {
+        uint64_t *bits = root->bits + (size_t)i * root->words;
+        uint32_t bin = root->bin[i];
+        for (uint32_t k = raster->first[bin]; k < raster->first[bin + 1]; k++) {
+            uint32_t unit = raster->unit[k], code = w->code[unit];
+            if (is_guard(f->search, unit, root->rank) && code != SYN_FP_NONE)
+                bits[code / 64] |= UINT64_C(1) << code % 64;
+        }
+        for (uint32_t k = 0; k < root->words; k++)
+            all[k] &= bits[k];
+    }
     found->occurrences = root->n;
     found->words = root->words;
     found->shared = all;

@@ -104,10 +104,17 @@ static void add_to_node(syn_fptree *t, uint32_t node, uint32_t count, uint64_t h
         t->node_shared[(size_t)node * t->words + w] &= shared[w];
 }
 
-/* Inserts sorted paths; for now only the nodes where they end have counts. Sorted, each
-   shares its beginning with the one before if with any: at[k] is the node of step k. */
-static void insert(syn_fptree *t, const syn_fp_path *path, size_t paths, uint32_t *at)
+static syn_status fill(syn_fptree *t, syn_arena *arena, syn_fp_path *path, size_t paths)
 {
+    syn_arena_mark mark = syn_arena_here(arena);
+    uint32_t *at = syn_arena_take(arena, t->entries * sizeof *at);
+    syn_fp_path *spare = syn_arena_take(arena, paths * sizeof *spare);
+    if (!at || !spare)
+        return arena->refused;
+    sort_paths(path, paths, spare);
+    /* Inserts sorted paths; for now only the nodes where they end have counts. Sorted,
+       each shares its beginning with the one before if with any: at[k] is the node of
+       step k. */
     for (size_t i = 0; i < paths; i++) {
         const syn_fp_path *p = path + i;
         uint32_t shared = i == 0 ? 0 : common_length(p - 1, p);
@@ -127,11 +134,7 @@ static void insert(syn_fptree *t, const syn_fp_path *path, size_t paths, uint32_
         }
         add_to_node(t, at[p->length - 1], p->count, p->hash, p->shared);
     }
-}
-
-/* Hands what nodes have up to the root, and to the header table. */
-static void add_up(syn_fptree *t)
-{
+    /* Hands what nodes have up to the root, and to the header table. */
     uint32_t words = t->words;
     memset(t->hash, 0, t->entries * sizeof *t->hash);
     memset(t->count, 0, t->entries * sizeof *t->count);
@@ -151,18 +154,6 @@ static void add_up(syn_fptree *t)
         if (parent != SYN_FP_NONE)
             add_to_node(t, parent, t->node_count[v], t->node_hash[v], shared);
     }
-}
-
-static syn_status fill(syn_fptree *t, syn_arena *arena, syn_fp_path *path, size_t paths)
-{
-    syn_arena_mark mark = syn_arena_here(arena);
-    uint32_t *at = syn_arena_take(arena, t->entries * sizeof *at);
-    syn_fp_path *spare = syn_arena_take(arena, paths * sizeof *spare);
-    if (!at || !spare)
-        return arena->refused;
-    sort_paths(path, paths, spare);
-    insert(t, path, paths, at);
-    add_up(t);
     syn_arena_return(arena, mark);
     return SYN_OK;
 }
