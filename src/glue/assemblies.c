@@ -43,18 +43,40 @@ static syn_status open_gpus(void *self, const syn_pair_source *of, syn_peak_sour
     return SYN_OK;
 }
 
-static syn_assembly_search_options read_options(SEXP options)
+/* Where peaks are found: `gpus` of the options, if there are any. */
+static const syn_peak_place *choose_place(place *p, SEXP options, syn_peak_place *gpus)
 {
-    return (syn_assembly_search_options){
+    p->devices = glue_option_gpus(options, &p->n);
+    *gpus = (syn_peak_place){.self = p, .open = open_gpus};
+    return p->n > 0 ? gpus : NULL;
+}
+
+static syn_ground_options read_ground(SEXP options, const syn_peak_place *elsewhere)
+{
+    return (syn_ground_options){
         .bin = glue_option_int(options, "bin", 1, 1 << 30),
         .lags = (uint32_t)glue_option_int(options, "lags", 0, 1 << 24),
         .widest = (uint32_t)glue_option_int(options, "widest", 1, 1 << 24),
         .segment = glue_option_int(options, "segment", 1, (int64_t)1 << 53),
-        .step = glue_option_int(options, "step", 1, (int64_t)1 << 53),
-        .surrogates = (uint32_t)glue_option_int(options, "n", 1, 1 << 24),
-        .exceeded = (uint32_t)glue_option_int(options, "exceeded", 0, 1 << 24),
         .key = glue_option_key(options),
-        .threads = glue_option_threads(options)};
+        .threads = glue_option_threads(options),
+        .elsewhere = elsewhere};
+}
+
+/* What an entry returns where there are no results. */
+static SEXP refuse(place *p, syn_status status, const syn_budget *budget)
+{
+    if (p->peaks)
+        strcpy(p->reason, syn_gpu_peaks_reason(p->peaks));
+    return glue_status_within(status, (double)budget->limit, p->reason);
+}
+
+static SEXP widths_for_r(const syn_ladder *l)
+{
+    SEXP out = Rf_allocVector(INTSXP, (int)l->rungs);
+    for (uint32_t r = 0; r < l->rungs; r++)
+        INTEGER(out)[r] = (int)syn_ladder_width(l, r);
+    return out;
 }
 
 /* A group: its members, units from 1, lags and widths in bins; its score; how
@@ -76,11 +98,11 @@ static SEXP group_for_r(syn_assembly_search *s, const syn_assembly *g,
     double *tick = REAL(SET_VECTOR_ELT(out, 5, Rf_allocVector(REALSXP, n)));
     int *spikes = INTEGER(SET_VECTOR_ELT(out, 6, Rf_allocMatrix(INTSXP, n, size)));
     for (int k = 0; k < n; k++)
-        tick[k] = (double)syn_segments_tick(&s->segments, d->found[k].tick);
+        tick[k] = (double)syn_segments_tick(&s->ground.segments, d->found[k].tick);
     for (int m = 0; m < size; m++) {
         unit[m] = (int)g->member[m].unit + 1;
         lag[m] = g->member[m].lag;
-        width[m] = (int)syn_ladder_width(&s->pairs.ladder, g->member[m].rung);
+        width[m] = (int)syn_ladder_width(&s->ground.pairs.ladder, g->member[m].rung);
         for (int k = 0; k < n; k++)
             spikes[m * n + k] =
                 (int)syn_window_spikes(d, g->member[m], d->found[k].tick);
@@ -108,12 +130,14 @@ static SEXP groups_for_r(syn_assembly_search *s, syn_status *status)
    max_memory. */
 SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
 {
-    syn_assembly_search_options o = read_options(options);
     work *w = glue_hold(own, sizeof *w, release);
+    syn_peak_place gpus;
+    syn_assembly_search_options o = {
+        .ground = read_ground(options, choose_place(&w->place, options, &gpus)),
+        .step = glue_option_int(options, "step", 1, (int64_t)1 << 53),
+        .surrogates = (uint32_t)glue_option_int(options, "n", 1, 1 << 24),
+        .exceeded = (uint32_t)glue_option_int(options, "exceeded", 0, 1 << 24)};
     w->budget.limit = glue_option_memory(options);
-    w->place.devices = glue_option_gpus(options, &w->place.n);
-    syn_peak_place elsewhere = {.self = &w->place, .open = open_gpus};
-    o.elsewhere = w->place.n > 0 ? &elsewhere : NULL;
     const syn_watch *watch = glue_watch(own, "Finding assemblies");
     syn_spikes spikes;
     syn_status status = glue_spikes(&spikes, trains, 1, watch);
@@ -124,17 +148,14 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
     PROTECT(groups);
     if (status != SYN_OK) {
         UNPROTECT(1);
-        double limit = status == SYN_TOO_LARGE ? INT32_MAX : (double)w->budget.limit;
-        if (w->place.peaks)
-            strcpy(w->place.reason, syn_gpu_peaks_reason(w->place.peaks));
-        return glue_status_because(status, NA_REAL, limit, w->place.reason);
+        return refuse(&w->place, status, &w->budget);
     }
     const char *fields[] = {"groups",   "maximum", "score", "width",
                             "left_out", "size",    "best",  "bursts", ""};
     const syn_assembly_search *s = &w->search;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, groups);
-    uint32_t rungs = s->pairs.ladder.rungs;
+    uint32_t rungs = s->ground.pairs.ladder.rungs;
     SEXP maximum = SET_VECTOR_ELT(
         out, 1,
         Rf_alloc3DArray(REALSXP, SYN_SIZES, (int)rungs, (int)o.surrogates));
@@ -142,9 +163,7 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
            (size_t)SYN_SIZES * rungs * o.surrogates * sizeof(double));
     SEXP score = SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, o.surrogates));
     memcpy(REAL(score), s->scores.score, o.surrogates * sizeof(double));
-    SEXP width = SET_VECTOR_ELT(out, 3, Rf_allocVector(INTSXP, (int)rungs));
-    for (uint32_t r = 0; r < rungs; r++)
-        INTEGER(width)[r] = (int)syn_ladder_width(&s->pairs.ladder, r);
+    SET_VECTOR_ELT(out, 3, widths_for_r(&s->ground.pairs.ladder));
     SET_VECTOR_ELT(out, 4, Rf_ScalarReal(s->calm.left_out / s->calm.steps));
     SEXP size = SET_VECTOR_ELT(out, 5, Rf_allocVector(INTSXP, SYN_SIZES));
     for (uint32_t k = 0; k < SYN_SIZES; k++)
@@ -162,15 +181,11 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
 
 typedef struct peak_work {
     syn_budget budget;
-    syn_segments segments;
-    syn_binned binned;
-    syn_lagged pairs;
-    syn_pair_source source;
-    syn_gpu_peaks *gpu;  /* NULL for processors */
+    syn_ground ground;
+    place place;
     syn_peaks recorded;
-    syn_peaks *list;     /* [n] of surrogates */
+    syn_peaks *list;  /* [n] of surrogates */
     uint32_t n;
-    char reason[SYN_GPU_TEXT];
 } peak_work;
 
 static void release_peaks(void *held)
@@ -180,54 +195,13 @@ static void release_peaks(void *held)
     for (uint32_t i = 0; w->list && i < w->n; i++)
         syn_peaks_free(w->list + i);
     syn_budget_free(&w->budget, w->list);
-    syn_gpu_peaks_close(w->gpu);
-    syn_lagged_free(&w->pairs);
-    syn_binned_free(&w->binned);
-    syn_segments_free(&w->segments);
+    syn_gpu_peaks_close(w->place.peaks);
+    syn_ground_free(&w->ground);
 }
 
-/* Gets ready for both kinds of peaks. */
-static syn_status get_ready(peak_work *w, const syn_spikes *spikes, SEXP options,
-                            const syn_watch *watch)
+static syn_status find(peak_work *w, uint64_t from, const syn_watch *watch)
 {
-    syn_ladder l;
-    syn_ladder_make(&l, (uint32_t)glue_option_int(options, "lags", 0, 1 << 24),
-                    (uint32_t)glue_option_int(options, "widest", 1, 1 << 24));
-    int64_t bin = glue_option_int(options, "bin", 1, 1 << 30);
-    int64_t segment = glue_option_int(options, "segment", 1, (int64_t)1 << 53);
-    int threads = glue_option_threads(options);
-    uint64_t key = glue_option_key(options);
-    w->source = (syn_pair_source){
-        .pairs = &w->pairs, .binned = &w->binned, .key = key,
-        .least = (int32_t)glue_option_int(options, "least", 1, SYN_PEAK_MOST),
-        .vector_bits = glue_option_vector_bits(options)};
-    syn_status status =
-        syn_segments_make(&w->segments, spikes, segment, syn_lagged_reach(&l, bin), key,
-                          threads, &w->budget, watch);
-    SYN_NEXT(status, syn_binned_make(&w->binned, &w->segments.trains, bin, &w->budget));
-    SYN_NEXT(status,
-             syn_lagged_make(&w->pairs, &l, bin, spikes->units, threads, &w->budget));
-    if (status != SYN_OK)
-        return status;
-    syn_segments_recorded(&w->segments);
-    return syn_lagged_count(&w->pairs, &w->segments.recording, spikes, watch);
-}
-
-static syn_status open_source(peak_work *w, SEXP options, syn_peak_source *out)
-{
-    int n = 0;
-    const int *gpus = glue_option_gpus(options, &n);
-    *out = syn_pair_source_functions(&w->source);
-    if (n == 0)
-        return SYN_OK;
-    SYN_TRY(syn_gpu_peaks_open(&w->source, gpus, n, &w->gpu, w->reason));
-    *out = syn_gpu_peaks_functions(w->gpu);
-    return SYN_OK;
-}
-
-static syn_status find(peak_work *w, syn_peak_source source, uint64_t from,
-                       const syn_watch *watch)
-{
+    syn_peak_source source = w->ground.source;
     syn_status status = source.recording(source.self, &w->recorded, watch);
     if (status != SYN_OK || w->n == 0)
         return status;
@@ -267,28 +241,26 @@ SEXP r_assembly_peaks(glue_owner *own, SEXP trains, SEXP options)
     peak_work *w = glue_hold(own, sizeof *w, release_peaks);
     w->budget.limit = glue_option_memory(options);
     w->n = (uint32_t)glue_option_int(options, "n", 0, 1 << 24);
+    syn_peak_place gpus;
+    syn_ground_options o = read_ground(options, choose_place(&w->place, options, &gpus));
+    o.least = (int32_t)glue_option_int(options, "least", 1, SYN_PEAK_MOST);
+    o.vector_bits = glue_option_vector_bits(options);
     uint64_t from = (uint64_t)glue_option_int(options, "from", 0, (int64_t)1 << 52);
     const syn_watch *watch = glue_watch(own, "Looking at pairs");
     syn_spikes spikes;
     syn_status status = glue_spikes(&spikes, trains, 1, watch);
-    SYN_NEXT(status, get_ready(w, &spikes, options, watch));
-    syn_peak_source source;
-    SYN_NEXT(status, open_source(w, options, &source));
-    SYN_NEXT(status, find(w, source, from, watch));
-    if (status != SYN_OK && w->gpu)
-        strcpy(w->reason, syn_gpu_peaks_reason(w->gpu));
+    SYN_NEXT(status,
+             syn_ground_make(&w->ground, &spikes, &spikes, &o, &w->budget, watch));
+    SYN_NEXT(status, find(w, from, watch));
     if (status != SYN_OK)
-        return glue_status_because(status, NA_REAL, (double)w->budget.limit, w->reason);
+        return refuse(&w->place, status, &w->budget);
     const char *fields[] = {"recording", "surrogates", "width", ""};
-    const syn_ladder *l = &w->pairs.ladder;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, peaks_for_r(&w->recorded));
     SEXP lists = SET_VECTOR_ELT(out, 1, Rf_allocVector(VECSXP, (R_xlen_t)w->n));
     for (uint32_t i = 0; i < w->n; i++)
         SET_VECTOR_ELT(lists, (R_xlen_t)i, peaks_for_r(w->list + i));
-    int *width = INTEGER(SET_VECTOR_ELT(out, 2, Rf_allocVector(INTSXP, (int)l->rungs)));
-    for (uint32_t r = 0; r < l->rungs; r++)
-        width[r] = (int)syn_ladder_width(l, r);
+    SET_VECTOR_ELT(out, 2, widths_for_r(&w->ground.pairs.ladder));
     UNPROTECT(1);
     return out;
 }

@@ -55,10 +55,9 @@ static SEXP finish(const work *w, SEXP out, syn_status status, double needed)
    `options`: bin (ticks), lags, threads, max_memory. */
 SEXP r_lag_histograms(glue_owner *own, SEXP trains, SEXP options)
 {
-    syn_lag_options o = {
-        .bin = glue_option_int(options, "bin", 1, SYN_LAG_MOST_BIN),
-        .lags = (uint32_t)glue_option_int(options, "lags", 0, 1 << 24),
-        .threads = glue_option_threads(options)};
+    syn_lag_options o = {.bin = glue_option_int(options, "bin", 1, SYN_LAG_MOST_BIN),
+                         .lags = (uint32_t)glue_option_int(options, "lags", 0, 1 << 24),
+                         .threads = glue_option_threads(options)};
     work *w = glue_hold(own, sizeof *w, release);
     w->budget.limit = glue_option_memory(options);
     double units = glue_units(trains), needed;

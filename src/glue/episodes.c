@@ -107,9 +107,7 @@ static void put_by_size(SEXP out, int at, const double *seconds, const uint64_t 
         SET_VECTOR_ELT(out, at, Rf_allocVector(REALSXP, (R_xlen_t)(to - from + 1)));
     for (size_t k = from; k <= to; k++)
         REAL(value)
-        [k - from] = k > SYN_GPU_SIZES ? 0
-                     : seconds         ? seconds[k]
-                                       : (double)number[k];
+    [k - from] = k > SYN_GPU_SIZES ? 0 : seconds ? seconds[k] : (double)number[k];
 }
 
 static SEXP by_device(const uint64_t *candidates, int devices)
@@ -341,8 +339,7 @@ SEXP r_mine_episodes(glue_owner *own, SEXP events, SEXP bounds, SEXP spelling,
         o.of_episode += GLUE_ROW_BYTES;
     mining *m = new_mining(own);
     const syn_watch *watch = glue_watch(own, "Mining episodes");
-    syn_status status =
-        read_events(&m->recording, events, gpu, &o, reach, watch);
+    syn_status status = read_events(&m->recording, events, gpu, &o, reach, watch);
     SYN_NEXT(status, mine(m, gpu, spelling, least, &o, watch));
     if (status == SYN_OK) {
         bytes = glue_table_bytes(&m->episodes, &m->rows, least, top);
@@ -354,10 +351,9 @@ SEXP r_mine_episodes(glue_owner *own, SEXP events, SEXP bounds, SEXP spelling,
         status = out == R_NilValue ? SYN_INTERRUPTED : SYN_OK;
     }
     if (status != SYN_OK)
-        return glue_status_because(status, bytes,
-                                   status == SYN_TOO_LARGE ? INT32_MAX
-                                                           : (double)o.max_memory,
-                                   m->gpu.reason);
+        return glue_status_because(
+            status, bytes, status == SYN_TOO_LARGE ? INT32_MAX : (double)o.max_memory,
+            m->gpu.reason);
     PROTECT(out);
     SET_VECTOR_ELT(out, XLENGTH(out) - 1,
                    glue_episodes_levels(&m->episodes, m->gpu.seconds));

@@ -78,9 +78,8 @@ static double exact_tick(double time, const syn_clock *clock)
 
 /* Ticks of the spikes: whether all are ticks between two, sorted by tick and unit, none
    twice, with units below `units`. */
-static int read_plain(SEXP x, const syn_clock *clock, double start, double end,
-                       int units,
-                       double *tick)
+static int read_plain(SEXP x, const syn_clock *clock, double start, double end, int units,
+                      double *tick)
 {
     const double *time = REAL_RO(VECTOR_ELT(x, 0));
     const int *unit = INTEGER_RO(VECTOR_ELT(x, 1));
@@ -186,9 +185,8 @@ SEXP r_stream_about(SEXP pointer)
         return R_NilValue;
     const held_stream *held = glue_kept(pointer, "stream");
     syn_stream_report about = syn_stream_about(held->stream);
-    double value[] = {(double)about.events, (double)about.kept,
-                      (double)about.candidates, (double)about.anew, (double)about.held,
-                      (double)about.most};
+    double value[] = {(double)about.events, (double)about.kept, (double)about.candidates,
+                      (double)about.anew,   (double)about.held, (double)about.most};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     for (int i = 0; fields[i][0]; i++)
         SET_VECTOR_ELT(out, i, Rf_ScalarReal(value[i]));

@@ -275,8 +275,7 @@ static void new_shared(const table *t, shared column[SHARED], SEXP out, SEXP mad
 }
 
 SEXP glue_episodes_table(const syn_episodes *episodes, const glue_rows *rows,
-                         SEXP spelling, uint8_t least, size_t top,
-                         const syn_watch *watch)
+                         SEXP spelling, uint8_t least, size_t top, const syn_watch *watch)
 {
     const char *fields[] = {"episode", "size", "count",  "units",
                             "low",     "high", "levels", ""};
@@ -291,10 +290,9 @@ SEXP glue_episodes_table(const syn_episodes *episodes, const glue_rows *rows,
     grow_heap(&t);
     SEXP units = PROTECT(Rf_allocVector(INTSXP, t.n));
     SEXP intervals = PROTECT(Rf_allocVector(INTSXP, t.n));
-    SEXP names = PROTECT(glue_episode_names(units, intervals, &rows->units,
-                                            &rows->intervals,
-                                            VECTOR_ELT(spelling, LABELS),
-                                            VECTOR_ELT(spelling, ARROWS)));
+    SEXP names = PROTECT(
+        glue_episode_names(units, intervals, &rows->units, &rows->intervals,
+                           VECTOR_ELT(spelling, LABELS), VECTOR_ELT(spelling, ARROWS)));
     t.size = INTEGER(new_column(out, 1, INTSXP, t.n));
     t.count = INTEGER(new_column(out, 2, INTSXP, t.n));
     t.units = INTEGER(units);

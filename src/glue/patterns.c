@@ -99,8 +99,7 @@ static syn_status read_sets(syn_raster *out, SEXP first, SEXP item, uint32_t ite
                                   (double)all, "sets");
     for (R_xlen_t i = 0; i < all; i++)
         within(INTEGER(item)[i], 0, (double)items - 1, "items");
-    return syn_raster_sets(out, n, begin, (const uint32_t *)INTEGER(item), items,
-                           budget);
+    return syn_raster_sets(out, n, begin, (const uint32_t *)INTEGER(item), items, budget);
 }
 
 /* ---- what R gets ---- */

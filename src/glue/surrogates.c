@@ -134,8 +134,7 @@ SEXP r_surrogate_trains(glue_owner *own, SEXP trains, SEXP surrogates, SEXP opti
         SYN_NEXT(status, syn_surrogate_list(&w->plan, 0, n, tick, unit, threads, watch));
         UNPROTECT(1);
     }
-    return status == SYN_OK
-               ? out
-               : glue_status(status, needed,
-                             status == SYN_OVER_BUDGET ? limit : INT32_MAX);
+    return status == SYN_OK ? out
+                            : glue_status(status, needed,
+                                          status == SYN_OVER_BUDGET ? limit : INT32_MAX);
 }

@@ -284,8 +284,7 @@ static syn_status move_apart(sweep *s, uint32_t k)
         double windows = APART + syn_random_uniform(&rng);
         order[m] = order[other];
         order[other] = m;
-        place[m] = m == 0 ? 0
-                          : place[m - 1] + (int64_t)(windows * (double)s->separation);
+        place[m] = m == 0 ? 0 : place[m - 1] + (int64_t)(windows * (double)s->separation);
         spikes += s->train[m].n;
     }
     if (spikes > d->moved_room)

@@ -352,9 +352,8 @@ static syn_status grow(syn_searcher *w, const triangle *t, syn_candidate *g)
         const syn_ballot *best = NULL;
         for (uint32_t u = 0; u < w->peaks->units; u++) {
             const syn_ballot *b = w->ballot + u;
-            if (!is_member(g, u) &&
-                (!best || b->sum > best->sum ||
-                 (b->sum == best->sum && b->whole > best->whole)))
+            if (!is_member(g, u) && (!best || b->sum > best->sum ||
+                                     (b->sum == best->sum && b->whole > best->whole)))
                 best = b;
         }
         if (!best || best->sum == 0 ||

@@ -271,9 +271,8 @@ static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
         double z = best_place(r, g, near, &place);
         if (z >= stay)
             g->member[m] = place;
-        else if (stay == STAY &&
-                 syn_assembly_support(r->pairs, g, m) >=
-                     (g->size > 3 ? STAY_BY_PAIRS : STAY_BY_TWO))
+        else if (stay == STAY && syn_assembly_support(r->pairs, g, m) >=
+                                     (g->size > 3 ? STAY_BY_PAIRS : STAY_BY_TWO))
             continue;
         if (z < least) {
             least = z;

@@ -99,7 +99,7 @@ static const double UNSURE = 0.25;
 
 void syn_assembly_search_free(syn_assembly_search *s)
 {
-    for (int t = 0; s->searcher && t < s->options.threads; t++)
+    for (int t = 0; s->searcher && t < s->options.ground.threads; t++)
         syn_searcher_free(s->searcher + t);
     syn_budget_free(s->budget, s->searcher);
     SYN_GIVE(s->scores.budget, s->scores.maximum, s->scores.mean, s->scores.deviation,
@@ -108,9 +108,7 @@ void syn_assembly_search_free(syn_assembly_search *s)
     syn_peaks_free(&s->peaks);
     syn_refiner_free(&s->refiner);
     syn_budget_free(s->budget, s->group);
-    syn_lagged_free(&s->pairs);
-    syn_binned_free(&s->binned);
-    syn_segments_free(&s->segments);
+    syn_ground_free(&s->ground);
     syn_calm_free(&s->calm);
     memset(s, 0, sizeof *s);
 }
@@ -150,7 +148,7 @@ static syn_status hunt_surrogate(void *context, size_t item, int worker)
 {
     const hunt *h = context;
     syn_assembly_search *s = h->search;
-    uint32_t rungs = s->pairs.ladder.rungs, n, rung = (uint32_t)(item % rungs);
+    uint32_t rungs = s->ground.pairs.ladder.rungs, n, rung = (uint32_t)(item % rungs);
     uint32_t list = (uint32_t)(item / rungs);
     syn_candidate *found = h->candidate + (size_t)worker * SYN_CANDIDATES;
     syn_status status =
@@ -185,14 +183,14 @@ static syn_status hunt_surrogates(syn_assembly_search *s, syn_peaks *list,
     uint32_t n = s->options.surrogates;
     for (uint32_t from = 0, made; from < n; from += made) {
         p->done = from;
-        syn_status status = s->source.surrogates(s->source.self, from, n - from, list,
-                                                 &p->batch, watch);
+        syn_status status = s->ground.source.surrogates(s->ground.source.self, from,
+                                                        n - from, list, &p->batch, watch);
         made = p->batch;
         p->batch = 0;
         p->done = from + made;
         hunt h = {.search = s, .peaks = list, .from = from, .candidate = room};
-        SYN_NEXT(status, syn_parallel_for((size_t)made * s->pairs.ladder.rungs,
-                                          s->options.threads, watch, "surrogates",
+        SYN_NEXT(status, syn_parallel_for((size_t)made * s->ground.pairs.ladder.rungs,
+                                          s->options.ground.threads, watch, "surrogates",
                                           hunt_surrogate, &h));
         for (uint32_t k = 0; k < n - from; k++)
             syn_peaks_free(list + k);
@@ -216,7 +214,7 @@ static syn_status find_bar(syn_assembly_search *s, progress *p, const syn_watch 
 {
     syn_peaks *list = syn_budget_zeros(s->budget, s->options.surrogates, sizeof *list);
     syn_candidate *room = syn_budget_alloc(
-        s->budget, (size_t)s->options.threads * SYN_CANDIDATES, sizeof *room);
+        s->budget, (size_t)s->options.ground.threads * SYN_CANDIDATES, sizeof *room);
     syn_status status = list && room ? hunt_surrogates(s, list, room, p, watch)
                                      : syn_budget_refusal(s->budget);
     SYN_GIVE(s->budget, list, room);
@@ -244,7 +242,7 @@ static int better_first(const void *x, const void *y)
 static uint32_t above_bar(syn_assembly_search *s, const hunt *h, found *out)
 {
     uint32_t n = 0;
-    for (uint32_t r = 0; r < s->pairs.ladder.rungs; r++)
+    for (uint32_t r = 0; r < s->ground.pairs.ladder.rungs; r++)
         for (uint32_t k = 0; k < h->candidates[r]; k++) {
             found f = {.candidate = h->candidate + r * SYN_CANDIDATES + k};
             f.score = scores_of(&s->scores, f.candidate, &f.size);
@@ -267,7 +265,7 @@ static void start_group(const found *f, syn_assembly *out)
 /* Takes away the peaks that a group explains. */
 static void explain(syn_assembly_search *s, const syn_assembly *g)
 {
-    const syn_ladder *l = &s->pairs.ladder;
+    const syn_ladder *l = &s->ground.pairs.ladder;
     for (uint32_t x = 0; x < g->size; x++)
         for (uint32_t y = 0; y < g->size; y++) {
             uint32_t a = g->member[x].unit, b = g->member[y].unit;
@@ -286,7 +284,7 @@ static void explain(syn_assembly_search *s, const syn_assembly *g)
 static int known(const syn_assembly_search *s, const syn_assembly *g)
 {
     for (uint32_t k = 0; k < s->groups; k++)
-        if (2 * syn_assembly_shared(g, s->group + k, &s->pairs.ladder) >= g->size)
+        if (2 * syn_assembly_shared(g, s->group + k, &s->ground.pairs.ladder) >= g->size)
             return 1;
     return 0;
 }
@@ -298,7 +296,7 @@ static int touches(const syn_assembly_search *s, const syn_assembly *g, const fo
     for (uint32_t x = 0; x < f->size; x++)
         for (uint32_t y = x + 1; y < f->size; y++)
             if (syn_assembly_has_pair(g, m[x].unit, m[y].unit, m[y].lag - m[x].lag,
-                                      f->candidate->rung, &s->pairs.ladder))
+                                      f->candidate->rung, &s->ground.pairs.ladder))
                 return 1;
     return 0;
 }
@@ -331,8 +329,8 @@ static syn_status one_round(syn_assembly_search *s, const syn_grower *grower,
                             const hunt *h, found *list, size_t *room, uint32_t *n,
                             const syn_watch *watch)
 {
-    SYN_TRY(syn_parallel_for(s->pairs.ladder.rungs, s->options.threads, watch, "groups",
-                             hunt_recording, (void *)h));
+    SYN_TRY(syn_parallel_for(s->ground.pairs.ladder.rungs, s->options.ground.threads,
+                             watch, "groups", hunt_recording, (void *)h));
     *n = above_bar(s, h, list);
     uint32_t groups = s->groups;
     for (uint32_t k = 0; k < *n; k++) {
@@ -352,15 +350,15 @@ static syn_status one_round(syn_assembly_search *s, const syn_grower *grower,
 
 static syn_status find_groups(syn_assembly_search *s, const syn_watch *watch)
 {
-    size_t places = (size_t)s->pairs.ladder.rungs * SYN_CANDIDATES, room = 0;
+    size_t places = (size_t)s->ground.pairs.ladder.rungs * SYN_CANDIDATES, room = 0;
     hunt h = {.search = s, .peaks = &s->peaks};
     syn_grower grower = {0};
     found *list = syn_budget_alloc(s->budget, places, sizeof *list);
     h.candidate = syn_budget_alloc(s->budget, places, sizeof *h.candidate);
-    h.candidates = syn_budget_zeros(s->budget, s->pairs.ladder.rungs,
-                                    sizeof *h.candidates);
+    h.candidates =
+        syn_budget_zeros(s->budget, s->ground.pairs.ladder.rungs, sizeof *h.candidates);
     syn_status status = list && h.candidate && h.candidates
-                            ? syn_grower_make(&grower, &s->pairs, s->budget)
+                            ? syn_grower_make(&grower, &s->ground.pairs, s->budget)
                             : syn_budget_refusal(s->budget);
     for (uint32_t n = 1; status == SYN_OK && n > 0;)
         status = one_round(s, &grower, &h, list, &room, &n, watch);
@@ -371,39 +369,15 @@ static syn_status find_groups(syn_assembly_search *s, const syn_watch *watch)
 
 /* ---- all of it ---- */
 
-/* Lag histograms of the recording, and where peaks come from. */
-static syn_status prepare(syn_assembly_search *s, const syn_spikes *spikes,
-                          const syn_ladder *ladder, const syn_watch *watch)
-{
-    const syn_assembly_search_options *o = &s->options;
-    syn_status status = syn_calm_make(&s->calm, spikes, o->step, s->budget, watch);
-    SYN_NEXT(status, syn_segments_make(&s->segments, &s->calm.spikes, o->segment,
-                                       syn_lagged_reach(ladder, o->bin), o->key,
-                                       o->threads, s->budget, watch));
-    SYN_NEXT(status, syn_binned_make(&s->binned, &s->segments.trains, o->bin, s->budget));
-    SYN_NEXT(status, syn_lagged_make(&s->pairs, ladder, o->bin, spikes->units, o->threads,
-                                     s->budget));
-    if (status != SYN_OK)
-        return status;
-    syn_segments_recorded(&s->segments);
-    s->made_by = (syn_pair_source){.pairs = &s->pairs, .binned = &s->binned,
-                                   .key = o->key, .least = SYN_HINT_LEAST};
-    s->source = syn_pair_source_functions(&s->made_by);
-    status = syn_lagged_count(&s->pairs, &s->segments.recording, spikes, watch);
-    return status == SYN_OK && o->elsewhere
-               ? o->elsewhere->open(o->elsewhere->self, &s->made_by, &s->source)
-               : status;
-}
-
 static syn_status make_room(syn_assembly_search *s)
 {
-    int threads = s->options.threads;
+    int threads = s->options.ground.threads;
     SYN_TAKE_ZEROS(s->budget, s->searcher, (size_t)threads);
-    SYN_TRY(
-        scores_make(&s->scores, s->options.surrogates, s->pairs.ladder.rungs, s->budget));
+    SYN_TRY(scores_make(&s->scores, s->options.surrogates, s->ground.pairs.ladder.rungs,
+                        s->budget));
     for (int t = 0; t < threads; t++)
-        SYN_TRY(syn_searcher_make(s->searcher + t, &s->pairs.ladder, s->pairs.units,
-                                  s->budget));
+        SYN_TRY(syn_searcher_make(s->searcher + t, &s->ground.pairs.ladder,
+                                  s->ground.pairs.units, s->budget));
     return SYN_OK;
 }
 
@@ -413,16 +387,18 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
 {
     *out =
         (syn_assembly_search){.options = *options, .budget = budget, .best = -INFINITY};
-    syn_ladder ladder;
-    syn_ladder_make(&ladder, options->lags, options->widest);
     progress p = {.watch = watch, .total = options->surrogates};
     syn_watch whole = {.poll = poll, .data = &p};
-    syn_status status = prepare(out, spikes, &ladder, &whole);
+    out->options.ground.least = SYN_HINT_LEAST;
+    syn_status status = syn_calm_make(&out->calm, spikes, options->step, budget, &whole);
+    SYN_NEXT(status, syn_ground_make(&out->ground, &out->calm.spikes, spikes,
+                                     &out->options.ground, budget, &whole));
     SYN_NEXT(status, make_room(out));
-    SYN_NEXT(status, out->source.recording(out->source.self, &out->peaks, &whole));
+    SYN_NEXT(status,
+             out->ground.source.recording(out->ground.source.self, &out->peaks, &whole));
     SYN_NEXT(status, find_bar(out, &p, &whole));
-    SYN_NEXT(status, syn_refiner_make(&out->refiner, &out->pairs, &out->segments,
-                                      options->step, budget));
+    SYN_NEXT(status, syn_refiner_make(&out->refiner, &out->ground.pairs,
+                                      &out->ground.segments, options->step, budget));
     p.groups = &out->groups;
     SYN_NEXT(status, find_groups(out, &whole));
     return status;

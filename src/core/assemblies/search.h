@@ -29,26 +29,16 @@ typedef struct syn_scores {
 } syn_scores;
 
 typedef struct syn_assembly_search_options {
-    int64_t bin;         /* ticks */
-    uint32_t lags;       /* bins */
-    uint32_t widest;     /* bins, at least 1 */
-    int64_t segment;     /* ticks within which surrogates shift a unit */
+    syn_ground_options ground;  /* `least` is set by the search */
     int64_t step;        /* ticks of the steps of time that are left out in bursts */
     uint32_t surrogates;
     uint32_t exceeded;   /* how many of them may have evidence as large as a group's */
-    uint64_t key;
-    int threads;
-    const syn_peak_place *elsewhere;  /* where peaks are found; NULL: on processors */
 } syn_assembly_search_options;
 
 typedef struct syn_assembly_search {
     syn_assembly_search_options options;
     syn_calm calm;
-    syn_segments segments;
-    syn_binned binned;
-    syn_lagged pairs;        /* of the recording */
-    syn_pair_source made_by;
-    syn_peak_source source;
+    syn_ground ground;       /* of the recording */
     syn_peaks peaks;         /* of the recording; what groups explain has z of 0 */
     syn_searcher *searcher;  /* [threads] */
     syn_scores scores;

@@ -173,13 +173,12 @@ static syn_status make(job *j, int threads)
 {
     const syn_lagged *p = j->source->pairs;
     j->wave = WAVE * (size_t)threads;
-    int ok = (j->worker = syn_budget_zeros(p->budget, (size_t)threads,
-                                           sizeof *j->worker)) &&
-             (j->found = syn_budget_alloc(p->budget, j->wave * j->lists,
-                                          sizeof *j->found)) &&
-             (j->place = syn_budget_alloc(p->budget, j->wave, sizeof *j->place)) &&
-             (j->a = syn_budget_alloc(p->budget, j->wave, sizeof *j->a)) &&
-             (j->b = syn_budget_alloc(p->budget, j->wave, sizeof *j->b));
+    int ok =
+        (j->worker = syn_budget_zeros(p->budget, (size_t)threads, sizeof *j->worker)) &&
+        (j->found = syn_budget_alloc(p->budget, j->wave * j->lists, sizeof *j->found)) &&
+        (j->place = syn_budget_alloc(p->budget, j->wave, sizeof *j->place)) &&
+        (j->a = syn_budget_alloc(p->budget, j->wave, sizeof *j->a)) &&
+        (j->b = syn_budget_alloc(p->budget, j->wave, sizeof *j->b));
     SYN_TRY(ok ? SYN_OK : syn_budget_refusal(p->budget));
     for (int t = 0; t < threads; t++)
         SYN_TRY(make_worker(j, j->worker + t));
@@ -369,4 +368,38 @@ syn_peak_source syn_pair_source_functions(syn_pair_source *self)
 {
     return (syn_peak_source){.self = self, .recording = recording,
                              .surrogates = surrogates};
+}
+
+/* ---- the ground ---- */
+
+syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_spikes *all,
+                           const syn_ground_options *o, syn_budget *budget,
+                           const syn_watch *watch)
+{
+    syn_ladder ladder;
+    syn_ladder_make(&ladder, o->lags, o->widest);
+    SYN_TRY(syn_segments_make(&out->segments, calm, o->segment,
+                              syn_lagged_reach(&ladder, o->bin), o->key, o->threads,
+                              budget, watch));
+    SYN_TRY(syn_binned_make(&out->binned, &out->segments.trains, o->bin, budget));
+    SYN_TRY(
+        syn_lagged_make(&out->pairs, &ladder, o->bin, all->units, o->threads, budget));
+    syn_segments_recorded(&out->segments);
+    out->made_by = (syn_pair_source){.pairs = &out->pairs,
+                                     .binned = &out->binned,
+                                     .key = o->key,
+                                     .least = o->least,
+                                     .vector_bits = o->vector_bits};
+    out->source = syn_pair_source_functions(&out->made_by);
+    SYN_TRY(syn_lagged_count(&out->pairs, &out->segments.recording, all, watch));
+    return o->elsewhere
+               ? o->elsewhere->open(o->elsewhere->self, &out->made_by, &out->source)
+               : SYN_OK;
+}
+
+void syn_ground_free(syn_ground *ground)
+{
+    syn_lagged_free(&ground->pairs);
+    syn_binned_free(&ground->binned);
+    syn_segments_free(&ground->segments);
 }

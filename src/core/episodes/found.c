@@ -158,8 +158,7 @@ static syn_status order_by_name(const ranking *by, const syn_episode_level *belo
         uint32_t begin = below->child[parents[i]], end = below->child[parents[i] + 1];
         order_siblings(by, out, begin, end);
         out += end - begin;
-        if (i % POLL_EVERY == POLL_EVERY - 1 &&
-            syn_poll(watch, "table", 0, 0) != SYN_OK)
+        if (i % POLL_EVERY == POLL_EVERY - 1 && syn_poll(watch, "table", 0, 0) != SYN_OK)
             return SYN_INTERRUPTED;
     }
     return SYN_OK;

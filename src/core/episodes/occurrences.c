@@ -161,8 +161,7 @@ static syn_status find_all(const chain *c, size_t most, const syn_watch *watch,
 
 syn_status syn_find_occurrences(const syn_recording *recording,
                                 const syn_episode *episode, syn_occurrence_kind kind,
-                                size_t most, const syn_watch *watch,
-                                syn_occurrences *out)
+                                size_t most, const syn_watch *watch, syn_occurrences *out)
 {
     chain c;
     memset(out, 0, sizeof *out);

@@ -38,8 +38,7 @@ static syn_status open_stream(syn_stream *s, const syn_stream_options *options)
     for (uint32_t k = 0; k < n; k++)
         if (s->intervals[k].high > s->events.reach)
             s->events.reach = s->intervals[k].high;
-    syn_status status =
-        syn_stream_events_open(&s->events, !s->device && table_pays(s));
+    syn_status status = syn_stream_events_open(&s->events, !s->device && table_pays(s));
     return status == SYN_OK ? syn_stream_kept_open(s) : status;
 }
 

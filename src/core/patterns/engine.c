@@ -478,8 +478,7 @@ static int is_searched(const syn_pattern_search *s)
 }
 
 static syn_status search_all(syn_pattern_search *s, syn_pattern_options *options,
-                             const syn_pattern_device *device,
-                             const outlook_watch *watch)
+                             const syn_pattern_device *device, const outlook_watch *watch)
 {
     syn_status status = device ? device->mine(device->self, s) : SYN_OK;
     if (status != SYN_OK || (device && is_searched(s)))
@@ -487,8 +486,7 @@ static syn_status search_all(syn_pattern_search *s, syn_pattern_options *options
     return search_here(s, options, watch);
 }
 
-syn_status syn_mine_patterns(const syn_raster *raster,
-                             const syn_pattern_options *options,
+syn_status syn_mine_patterns(const syn_raster *raster, const syn_pattern_options *options,
                              const syn_pattern_device *device, syn_budget *budget,
                              const syn_watch *watch, syn_patterns *out)
 {

@@ -10,8 +10,7 @@
 enum { MOST_BITS = 62 };  /* of bin numbers */
 
 syn_status syn_surrogate_binner_make(syn_surrogate_binner *out, const syn_trains *trains,
-                                     int64_t width, int64_t window,
-                                     syn_budget *budget)
+                                     int64_t width, int64_t window, syn_budget *budget)
 {
     memset(out, 0, sizeof *out);
     size_t n = trains->events;

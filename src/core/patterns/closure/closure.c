@@ -312,8 +312,7 @@ static syn_status need_root(const syn_closure *c, syn_closure_worker *w, uint32_
    it has none, and else the root's set goes to the share in whose children its place
    is. */
 static syn_status begin_share(const syn_closure *c, syn_closure_worker *w,
-                              syn_pattern_share s,
-                              syn_pattern_part *part)
+                              syn_pattern_share s, syn_pattern_part *part)
 {
     syn_status status = need_root(c, w, s.root);
     syn_node *root = w->node;

@@ -407,9 +407,8 @@ static int groups_pay(const syn_node *node)
 
 /* Which items from word `begin` up to word `end` of a row are in enough of the windows
    space->set, and which in all: row by row, or mask by mask. */
-static void compare(const syn_node_rules *rules, syn_node_space *space,
-                    syn_node *node, uint32_t windows, int by_rows, size_t begin,
-                    size_t end)
+static void compare(const syn_node_rules *rules, syn_node_space *space, syn_node *node,
+                    uint32_t windows, int by_rows, size_t begin, size_t end)
 {
     const uint32_t least = rules->options->min_count;
     if (by_rows && groups_pay(node)) {

@@ -372,8 +372,7 @@ static int little_of_its_own(const filter *f, const syn_ranked_pattern *p,
 {
     const syn_reduction_options *o = f->options;
     int64_t occurrences = (int64_t)q->occurrences - p->occurrences + o->h;
-    return occurrences < o->min_count ||
-           is_listed(f, q->size, occurrences, q);
+    return occurrences < o->min_count || is_listed(f, q->size, occurrences, q);
 }
 
 static int little_beyond(const filter *f, const syn_ranked_pattern *p, uint32_t shared)

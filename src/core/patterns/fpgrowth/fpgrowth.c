@@ -372,8 +372,7 @@ static int can_grow(const fpgrowth *f, fp_worker *w, uint32_t more)
     const syn_pattern_options *o = f->search->options;
     const uint32_t met = UINT32_C(1) << 31;
     uint32_t units = f->search->raster->units, reach = w->distinct, k = 0;
-    if (more == 0 || w->size >= o->max_spikes ||
-        (uint64_t)w->size + more < o->min_spikes)
+    if (more == 0 || w->size >= o->max_spikes || (uint64_t)w->size + more < o->min_spikes)
         return 0;
     for (; k < more && reach < o->min_units; k++) {
         uint32_t *seen = w->seen + w->more[k] % units;

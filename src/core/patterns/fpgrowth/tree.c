@@ -159,8 +159,7 @@ static syn_status fill(syn_fptree *t, syn_arena *arena, syn_fp_path *path, size_
 }
 
 syn_status syn_fptree_build(syn_fptree *out, syn_arena *arena, uint32_t entries,
-                            uint32_t words, syn_fp_path *path, size_t paths,
-                            size_t steps)
+                            uint32_t words, syn_fp_path *path, size_t paths, size_t steps)
 {
     SYN_TRY(take_tree(out, arena, entries, words, steps, paths));
     return fill(out, arena, path, paths);
