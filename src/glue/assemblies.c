@@ -104,8 +104,7 @@ static SEXP group_for_r(syn_assembly_search *s, const syn_assembly *g,
         lag[m] = g->member[m].lag;
         width[m] = (int)syn_ladder_width(&s->ground.pairs.ladder, g->member[m].rung);
         for (int k = 0; k < n; k++)
-            spikes[m * n + k] =
-                (int)syn_window_spikes(d, g->member[m], d->found[k].tick);
+            spikes[m * n + k] = (int)syn_window_spikes(d, g->member[m], d->found[k].tick);
     }
     UNPROTECT(1);
     return out;
@@ -157,8 +156,7 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
     SET_VECTOR_ELT(out, 0, groups);
     uint32_t rungs = s->ground.pairs.ladder.rungs;
     SEXP maximum = SET_VECTOR_ELT(
-        out, 1,
-        Rf_alloc3DArray(REALSXP, SYN_SIZES, (int)rungs, (int)o.surrogates));
+        out, 1, Rf_alloc3DArray(REALSXP, SYN_SIZES, (int)rungs, (int)o.surrogates));
     memcpy(REAL(maximum), s->scores.maximum,
            (size_t)SYN_SIZES * rungs * o.surrogates * sizeof(double));
     SEXP score = SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, o.surrogates));
@@ -169,8 +167,7 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
     for (uint32_t k = 0; k < SYN_SIZES; k++)
         INTEGER(size)[k] = (int)syn_size_of_class(k);
     SET_VECTOR_ELT(out, 6, Rf_ScalarReal(s->best));
-    SEXP bursts =
-        SET_VECTOR_ELT(out, 7, Rf_allocMatrix(REALSXP, 2, (int)s->calm.bursts));
+    SEXP bursts = SET_VECTOR_ELT(out, 7, Rf_allocMatrix(REALSXP, 2, (int)s->calm.bursts));
     if (s->calm.bursts > 0)
         memcpy(REAL(bursts), s->calm.burst, 2 * s->calm.bursts * sizeof(double));
     UNPROTECT(2);
