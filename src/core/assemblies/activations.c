@@ -302,7 +302,7 @@ static syn_status move_apart(sweep *s, uint32_t k)
     return SYN_OK;
 }
 
-/* Finds what there is once members are moved apart. */
+/* Finds the activations that remain after the members are moved apart in time. */
 static syn_status run_apart(sweep *s, uint32_t k)
 {
     SYN_TRY(move_apart(s, k));

@@ -1,18 +1,24 @@
-/* Counts lag histograms, and measures excess in them.
+/* Counts lag histograms, and measures the excess of coincidences in them.
 
-   The counts of a window are compared with those beside it (Stark and Abeles 2009 smooth
-   with a hollow kernel to the same end): what changes slowly, the rates of two units
-   together among it, is in both. What is left is compared with what all pairs of the
-   recording have at that lag and width: a population burst, or an oscillation, gives an
-   excess to all of them, of about the same share of what is expected (`common`), and
-   what shares differ by (`spread`) is no evidence either. Both are found anew for each
-   lag and width, from at most SYN_LAGGED_FITTED pairs, by a few steps of a mean and a
-   variance in which no pair counts for more than two standard deviations, so that pairs
-   of an assembly do not hide themselves; of fewer than SYN_LAGGED_FEWEST pairs an
-   assembly may be most, and nothing is taken for common but that trials end, so that
-   short lags have more places than long ones. Last, spikes that come in clumps
-   make counts vary more than those of Poisson processes: by about the product of both
-   units' own excess of variance (`clumps`). */
+   The count in a window of lags is compared with the counts in the windows beside it
+   (Stark and Abeles 2009 smooth with a hollow kernel for the same purpose). Slow
+   changes, such as a common change of two units' rates, affect both counts alike and
+   cancel.
+
+   The remaining excess is compared with the excess of all pairs of the recording at
+   the same lag and width. A population burst or an oscillation raises the counts of
+   all pairs by about the same share of the expected count (`common`). Differences
+   between pairs in this share (`spread`) are no evidence of an assembly either. Both
+   numbers are estimated for each lag and width from at most SYN_LAGGED_FITTED pairs.
+   The estimate repeats a mean and a variance a few times and limits each pair to two
+   standard deviations, so that the pairs of an assembly do not hide themselves. With
+   fewer than SYN_LAGGED_FEWEST pairs, most of them may belong to one assembly; then
+   only one effect is taken as common: trials end, and so long lags have fewer places
+   than short ones.
+
+   Finally, bursts of single units make counts vary more than the counts of Poisson
+   processes do, by about the product of the two units' own excess variances
+   (`clumps`). */
 #include "core/assemblies/pairs.h"
 
 #include <math.h>
@@ -24,11 +30,11 @@
 
 /* ---- the lags of one pair ----
 
-   Counts the lags of one pair. For each spike of the first unit, the spikes of the second
-   within reach are some pieces of time, and what these have beyond is counted in a place
-   of its own: so there is nothing to decide about each spike. A bin needs no division:
-   where twice a tick is q * 2 bin + phase, the bin from one tick to another is the
-   difference of their q, or one less where the later phase is the smaller one (see
+   Time is cut into pieces. For each spike of the first unit, all spikes of the second
+   unit in the pieces within reach are counted; lags beyond the reach go to an extra
+   bin, so that no spike needs a test. A bin is found without a division: each tick is
+   written as 2 * tick = q * 2 * bin + phase, and the bin of a lag is the difference of
+   the two values of q, or one less if the later spike has the smaller phase (see
    correlation/lags.c). */
 
 enum {
@@ -38,9 +44,6 @@ enum {
     LONGEST = 1 << 30 /* bins of a piece: fewer than half of 2^32 */
 };
 
-/* `recording` as of syn_segments, with syn_lag_reach() ticks between trials. The caller
-   keeps the budget for as long, and frees, also after an error: SYN_OVER_BUDGET,
-   SYN_NO_MEMORY. */
 static void timed_free(syn_timed *t)
 {
     SYN_GIVE(t->budget, t->first, t->tick, t->place, t->phase, t->from);
@@ -149,7 +152,7 @@ static double places(const double *place, int32_t low, int32_t high)
     return sum;
 }
 
-/* What syn_sides_look() gives, of places in the stead of coincidences. */
+/* Like syn_sides_look(), but for numbers of places instead of coincidences. */
 static double share(const double *place, int32_t half, int32_t lag)
 {
     int32_t far = SYN_LADDER_BESIDE * (2 * half + 1), from = 2 * half + 2;

@@ -393,8 +393,9 @@ static void keep_threads(int threads)
 
 /* ---- the loop ---- */
 
-/* One slice of all workers, on at most `threads`. There may be fewer than workers, now or
-   later: what a worker holds is then gone on with by another thread in its name. */
+/* Runs one slice of every worker's work on at most `threads` threads. OpenMP may give
+   fewer threads than there are workers, and a different number for each slice. A thread
+   then does the work of several workers, one after another, each with its own state. */
 static void work_slice(loop *l, int workers, int threads)
 {
 #if defined(_OPENMP)

@@ -91,8 +91,9 @@ static void start_over(machine *m, size_t size, int64_t last_end)
     m->at[0].tail = 1;
 }
 
-/* Whether the event of a unit at `t` completes an occurrence. Whether it can follow what
-   waits is as good as random, so that the event is written down before that is known. */
+/* Tells whether the event of a unit at `t` completes an occurrence. Whether the event can
+   follow a waiting one is hard for a processor to predict. The event is therefore always
+   stored, and the end of the queue moves only if it follows. */
 static int step_exactly(machine *m, uint32_t unit, int64_t t, size_t size)
 {
     for (uint32_t k = m->last[unit]; k != 0; k = m->at[k - 1].next) {

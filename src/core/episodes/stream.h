@@ -93,11 +93,11 @@ syn_status syn_stream_update(syn_stream *stream, const syn_stream_block *block,
 /* Episodes have numbers, all below this one; stream_tree.h tells what they stand for. */
 uint32_t syn_stream_ids(const syn_stream *stream);
 
-/* Another one whenever numbers stand for other episodes than before. */
+/* This version changes whenever an episode gets a different number. */
 uint64_t syn_stream_version(const syn_stream *stream);
 
-/* The counts of all numbers, 0 where there is no episode; they stand until the next
-   update. Those below min_count are there as well. */
+/* Returns the count of each number, and 0 for a number without an episode. Counts below
+   min_count are included. The array is valid until the next update. */
 const uint32_t *syn_stream_counts(const syn_stream *stream);
 
 /* Why a device failed, in one plain clause; empty where none did. */

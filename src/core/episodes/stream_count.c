@@ -83,7 +83,7 @@ void syn_stream_take_chunk(const syn_stream *s, const syn_stream_list *list, uin
 
 /* ---- counting by visits ---- */
 
-/* For each slot the place of its candidate. */
+/* Returns for each slot the position of its candidate. */
 static const uint32_t *take_seats(syn_stream *s, uint32_t suffix)
 {
     const syn_stream_kept *k = &s->kept[suffix];

@@ -240,7 +240,7 @@ syn_status syn_stream_update(syn_stream *s, const syn_stream_block *block, int64
                              uint32_t min_count, const syn_watch *watch)
 {
     int all = min_count < s->min_count || s->events.end == s->events.begin;
-    /* A device says what there is to do; walks do not. */
+    /* A device reports risen and fallen counts; without a device, both are assumed. */
     s->fallen |= !s->device || min_count > s->min_count;
     s->risen |= !s->device;
     s->min_count = min_count;

@@ -405,7 +405,7 @@ static double words_that_fit(const syn_pattern_search *s, int given_up)
     return (double)s->budget->limit / width - (most > held ? most - held : 0);
 }
 
-/* What share of the search has found what there is: of parts that are not done, half. */
+/* Estimates the finished share of the search; a part in progress counts half. */
 static double share_searched(const syn_patterns *found)
 {
     double some = 0, all = 0;
