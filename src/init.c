@@ -1,4 +1,4 @@
-/* Tells R of the entries that it may call (entries.h), and does what is to be done when the
+/* Registers the entries of entries.h with R, and runs the actions that are due when the
    library is loaded. */
 #include "glue/glue.h"
 
