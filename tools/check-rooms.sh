@@ -83,7 +83,7 @@ rule "gpu includes nothing but gpu and the types of core"
 grep -nE '^ *# *include *<(cuda|cub/|thrust/|cooperative|nv)' $core glue/* init.c > "$found"
 rule "CUDA is seen in gpu alone"
 
-grep -nE '^ *# *include *"' glue/* init.c | grep -vE '"(core|gpu|glue)/[a-z_/]*\.h"' > "$found"
+grep -nE '^ *# *include *"' glue/* init.c | grep -vE '"((core|gpu|glue)/[a-z_/]*|entries)\.h"' > "$found"
 rule "includes are written from src/"
 
 grep -nE 'ifn?def.*(CUDA|GPU)' $core glue/* init.c gpu/none.c | grep -v '_H$' > "$found"
@@ -109,14 +109,6 @@ nm -g --defined-only "$objects"/gpu-*.o | awk 'NF == 3 { print $3 }' | sort > "$
 cat $gpu_headers | grep -oE 'syn_gpu_[a-z0-9_]+\(' | tr -d '(' | sort -u > "$objects/declared"
 diff "$objects/declared" "$objects/none" > "$found"
 rule "the stand-in defines exactly what the headers of gpu declare"
-
-# Entries as "name arguments", from the prototypes and from the table.
-tr '\n' ' ' < glue/glue.h | tr ';' '\n' |
-  sed -n 's/.*SEXP *\(r_[a-z0-9_]*\)(\(.*\)).*/\1 \2/p' |
-  awk '{ n = gsub(/SEXP/, "&"); print $1, n }' | sort > "$objects/prototypes"
-sed -n 's/.*ENTRY(\(r_[a-z0-9_]*\), *\([0-9]*\)).*/\1 \2/p' init.c | sort > "$objects/entries"
-diff "$objects/prototypes" "$objects/entries" > "$found"
-rule "every entry is registered with its number of arguments"
 
 # Each folder sees itself, those before it, and no other.
 may_see() {

@@ -1,9 +1,12 @@
-/* Finds assemblies for find_assemblies(). */
+/* Finds assemblies for find_assemblies(), and the peaks of lag histograms that its tests
+   look at. */
 #include "glue/glue.h"
 
 #include <string.h>
 
 #include "core/assemblies/search.h"
+#include "core/assemblies/segments.h"
+#include "core/assemblies/source.h"
 #include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/require.h"
@@ -35,24 +38,45 @@ static void release(void *held)
 static syn_status open_gpus(void *self, const syn_pair_source *of, syn_peak_source *out)
 {
     place *p = self;
-    syn_status status = syn_gpu_peaks_open(of, p->devices, p->n, &p->peaks, p->reason);
-    if (status == SYN_OK)
-        *out = syn_gpu_peaks_functions(p->peaks);
-    return status;
+    SYN_TRY(syn_gpu_peaks_open(of, p->devices, p->n, &p->peaks, p->reason));
+    *out = syn_gpu_peaks_functions(p->peaks);
+    return SYN_OK;
 }
 
-static syn_assembly_search_options read_options(SEXP options)
+/* Where peaks are found: `gpus` of the options, if there are any. */
+static const syn_peak_place *choose_place(place *p, SEXP options, syn_peak_place *gpus)
 {
-    return (syn_assembly_search_options){
+    p->devices = glue_option_gpus(options, &p->n);
+    *gpus = (syn_peak_place){.self = p, .open = open_gpus};
+    return p->n > 0 ? gpus : NULL;
+}
+
+static syn_ground_options read_ground(SEXP options, const syn_peak_place *elsewhere)
+{
+    return (syn_ground_options){
         .bin = glue_option_int(options, "bin", 1, 1 << 30),
         .lags = (uint32_t)glue_option_int(options, "lags", 0, 1 << 24),
         .widest = (uint32_t)glue_option_int(options, "widest", 1, 1 << 24),
         .segment = glue_option_int(options, "segment", 1, (int64_t)1 << 53),
-        .step = glue_option_int(options, "step", 1, (int64_t)1 << 53),
-        .surrogates = (uint32_t)glue_option_int(options, "n", 1, 1 << 24),
-        .exceeded = (uint32_t)glue_option_int(options, "exceeded", 0, 1 << 24),
         .key = glue_option_key(options),
-        .threads = glue_option_threads(options)};
+        .threads = glue_option_threads(options),
+        .elsewhere = elsewhere};
+}
+
+/* What an entry returns where there are no results. */
+static SEXP refuse(place *p, syn_status status, const syn_budget *budget)
+{
+    if (p->peaks)
+        strcpy(p->reason, syn_gpu_peaks_reason(p->peaks));
+    return glue_status_within(status, (double)budget->limit, p->reason);
+}
+
+static SEXP widths_for_r(const syn_ladder *l)
+{
+    SEXP out = Rf_allocVector(INTSXP, (int)l->rungs);
+    for (uint32_t r = 0; r < l->rungs; r++)
+        INTEGER(out)[r] = (int)syn_ladder_width(l, r);
+    return out;
 }
 
 /* A group: its members, units from 1, lags and widths in bins; its score; how
@@ -74,14 +98,13 @@ static SEXP group_for_r(syn_assembly_search *s, const syn_assembly *g,
     double *tick = REAL(SET_VECTOR_ELT(out, 5, Rf_allocVector(REALSXP, n)));
     int *spikes = INTEGER(SET_VECTOR_ELT(out, 6, Rf_allocMatrix(INTSXP, n, size)));
     for (int k = 0; k < n; k++)
-        tick[k] = (double)syn_segments_tick(&s->segments, d->found[k].tick);
+        tick[k] = (double)syn_segments_tick(&s->ground.segments, d->found[k].tick);
     for (int m = 0; m < size; m++) {
         unit[m] = (int)g->member[m].unit + 1;
         lag[m] = g->member[m].lag;
-        width[m] = (int)syn_ladder_width(&s->pairs.ladder, g->member[m].rung);
+        width[m] = (int)syn_ladder_width(&s->ground.pairs.ladder, g->member[m].rung);
         for (int k = 0; k < n; k++)
-            spikes[m * n + k] =
-                (int)syn_window_spikes(d, g->member[m], d->found[k].tick);
+            spikes[m * n + k] = (int)syn_window_spikes(d, g->member[m], d->found[k].tick);
     }
     UNPROTECT(1);
     return out;
@@ -106,53 +129,135 @@ static SEXP groups_for_r(syn_assembly_search *s, syn_status *status)
    max_memory. */
 SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
 {
-    syn_assembly_search_options o = read_options(options);
     work *w = glue_hold(own, sizeof *w, release);
+    syn_peak_place gpus;
+    syn_assembly_search_options o = {
+        .ground = read_ground(options, choose_place(&w->place, options, &gpus)),
+        .step = glue_option_int(options, "step", 1, (int64_t)1 << 53),
+        .surrogates = (uint32_t)glue_option_int(options, "n", 1, 1 << 24),
+        .exceeded = (uint32_t)glue_option_int(options, "exceeded", 0, 1 << 24)};
     w->budget.limit = glue_option_memory(options);
-    w->place.devices = glue_option_gpus(options, &w->place.n);
-    syn_peak_place elsewhere = {.self = &w->place, .open = open_gpus};
-    o.elsewhere = w->place.n > 0 ? &elsewhere : NULL;
     const syn_watch *watch = glue_watch(own, "Finding assemblies");
     syn_spikes spikes;
     syn_status status = glue_spikes(&spikes, trains, 1, watch);
-    if (status == SYN_OK)
-        status = syn_assembly_search_run(&w->search, &spikes, &o, &w->budget, watch);
+    SYN_NEXT(status, syn_assembly_search_run(&w->search, &spikes, &o, &w->budget, watch));
     SEXP groups = R_NilValue;
     if (status == SYN_OK)
         groups = groups_for_r(&w->search, &status);
     PROTECT(groups);
     if (status != SYN_OK) {
         UNPROTECT(1);
-        double limit = status == SYN_TOO_LARGE ? INT32_MAX : (double)w->budget.limit;
-        if (w->place.peaks)
-            strcpy(w->place.reason, syn_gpu_peaks_reason(w->place.peaks));
-        return glue_status_because(status, NA_REAL, limit, w->place.reason);
+        return refuse(&w->place, status, &w->budget);
     }
     const char *fields[] = {"groups",   "maximum", "score", "width",
                             "left_out", "size",    "best",  "bursts", ""};
     const syn_assembly_search *s = &w->search;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, groups);
-    uint32_t rungs = s->pairs.ladder.rungs;
+    uint32_t rungs = s->ground.pairs.ladder.rungs;
     SEXP maximum = SET_VECTOR_ELT(
-        out, 1,
-        Rf_alloc3DArray(REALSXP, SYN_SIZES, (int)rungs, (int)o.surrogates));
+        out, 1, Rf_alloc3DArray(REALSXP, SYN_SIZES, (int)rungs, (int)o.surrogates));
     memcpy(REAL(maximum), s->scores.maximum,
            (size_t)SYN_SIZES * rungs * o.surrogates * sizeof(double));
     SEXP score = SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, o.surrogates));
     memcpy(REAL(score), s->scores.score, o.surrogates * sizeof(double));
-    SEXP width = SET_VECTOR_ELT(out, 3, Rf_allocVector(INTSXP, (int)rungs));
-    for (uint32_t r = 0; r < rungs; r++)
-        INTEGER(width)[r] = (int)syn_ladder_width(&s->pairs.ladder, r);
+    SET_VECTOR_ELT(out, 3, widths_for_r(&s->ground.pairs.ladder));
     SET_VECTOR_ELT(out, 4, Rf_ScalarReal(s->calm.left_out / s->calm.steps));
     SEXP size = SET_VECTOR_ELT(out, 5, Rf_allocVector(INTSXP, SYN_SIZES));
     for (uint32_t k = 0; k < SYN_SIZES; k++)
         INTEGER(size)[k] = (int)syn_size_of_class(k);
     SET_VECTOR_ELT(out, 6, Rf_ScalarReal(s->best));
-    SEXP bursts =
-        SET_VECTOR_ELT(out, 7, Rf_allocMatrix(REALSXP, 2, (int)s->calm.bursts));
+    SEXP bursts = SET_VECTOR_ELT(out, 7, Rf_allocMatrix(REALSXP, 2, (int)s->calm.bursts));
     if (s->calm.bursts > 0)
         memcpy(REAL(bursts), s->calm.burst, 2 * s->calm.bursts * sizeof(double));
     UNPROTECT(2);
+    return out;
+}
+
+/* ---- peaks ---- */
+
+typedef struct peak_work {
+    syn_budget budget;
+    syn_ground ground;
+    place place;
+    syn_peaks recorded;
+    syn_peaks *list;  /* [n] of surrogates */
+    uint32_t n;
+} peak_work;
+
+static void release_peaks(void *held)
+{
+    peak_work *w = held;
+    syn_peaks_free(&w->recorded);
+    for (uint32_t i = 0; w->list && i < w->n; i++)
+        syn_peaks_free(w->list + i);
+    syn_budget_free(&w->budget, w->list);
+    syn_gpu_peaks_close(w->place.peaks);
+    syn_ground_free(&w->ground);
+}
+
+static syn_status find(peak_work *w, uint64_t from, const syn_watch *watch)
+{
+    syn_peak_source source = w->ground.source;
+    syn_status status = source.recording(source.self, &w->recorded, watch);
+    if (status != SYN_OK || w->n == 0)
+        return status;
+    SYN_TAKE_ZEROS(&w->budget, w->list, w->n);
+    for (uint32_t i = 0, made; status == SYN_OK && i < w->n; i += made)
+        status = source.surrogates(source.self, from + i, w->n - i, w->list + i, &made,
+                                   watch);
+    return status;
+}
+
+/* A matrix with a row for each peak: unit a, unit b (from 1), rung (from 1), lag in bins,
+   z in parts of SYN_PEAK_SCALE. */
+static SEXP peaks_for_r(const syn_peaks *peaks)
+{
+    size_t n = peaks->first[syn_pair_count(peaks->units)], i = 0;
+    SEXP out = PROTECT(Rf_allocMatrix(INTSXP, (int)n, 5));
+    int *to = INTEGER(out);
+    for (uint32_t b = 1; b < peaks->units; b++)
+        for (uint32_t a = 0; a < b; a++)
+            for (size_t end = peaks->first[syn_pair_number(a, b) + 1]; i < end; i++) {
+                to[i] = (int)a + 1;
+                to[n + i] = (int)b + 1;
+                to[2 * n + i] = peaks->peak[i].rung + 1;
+                to[3 * n + i] = peaks->peak[i].lag;
+                to[4 * n + i] = peaks->peak[i].z;
+            }
+    UNPROTECT(1);
+    return out;
+}
+
+/* A list of what peaks_for_r() makes: of the recording, then of surrogates `from` to
+   `from` + n - 1; and the widths in bins. `options`: bin, segment (ticks), lags, widest
+   (bins), least (z in parts of SYN_PEAK_SCALE), from, n, key, gpus, threads,
+   max_memory. */
+SEXP r_assembly_peaks(glue_owner *own, SEXP trains, SEXP options)
+{
+    peak_work *w = glue_hold(own, sizeof *w, release_peaks);
+    w->budget.limit = glue_option_memory(options);
+    w->n = (uint32_t)glue_option_int(options, "n", 0, 1 << 24);
+    syn_peak_place gpus;
+    syn_ground_options o = read_ground(options, choose_place(&w->place, options, &gpus));
+    o.least = (int32_t)glue_option_int(options, "least", 1, SYN_PEAK_MOST);
+    o.vector_bits = glue_option_vector_bits(options);
+    uint64_t from = (uint64_t)glue_option_int(options, "from", 0, (int64_t)1 << 52);
+    const syn_watch *watch = glue_watch(own, "Looking at pairs");
+    syn_spikes spikes;
+    syn_status status = glue_spikes(&spikes, trains, 1, watch);
+    SYN_NEXT(status,
+             syn_ground_make(&w->ground, &spikes, &spikes, &o, &w->budget, watch));
+    SYN_NEXT(status, find(w, from, watch));
+    if (status != SYN_OK)
+        return refuse(&w->place, status, &w->budget);
+    const char *fields[] = {"recording", "surrogates", "width", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SET_VECTOR_ELT(out, 0, peaks_for_r(&w->recorded));
+    SEXP lists = SET_VECTOR_ELT(out, 1, Rf_allocVector(VECSXP, (R_xlen_t)w->n));
+    for (uint32_t i = 0; i < w->n; i++)
+        SET_VECTOR_ELT(lists, (R_xlen_t)i, peaks_for_r(w->list + i));
+    SET_VECTOR_ELT(out, 2, widths_for_r(&w->ground.pairs.ladder));
+    UNPROTECT(1);
     return out;
 }

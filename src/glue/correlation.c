@@ -55,10 +55,9 @@ static SEXP finish(const work *w, SEXP out, syn_status status, double needed)
    `options`: bin (ticks), lags, threads, max_memory. */
 SEXP r_lag_histograms(glue_owner *own, SEXP trains, SEXP options)
 {
-    syn_lag_options o = {
-        .bin = glue_option_int(options, "bin", 1, SYN_LAG_MOST_BIN),
-        .lags = (uint32_t)glue_option_int(options, "lags", 0, 1 << 24),
-        .threads = glue_option_threads(options)};
+    syn_lag_options o = {.bin = glue_option_int(options, "bin", 1, SYN_LAG_MOST_BIN),
+                         .lags = (uint32_t)glue_option_int(options, "lags", 0, 1 << 24),
+                         .threads = glue_option_threads(options)};
     work *w = glue_hold(own, sizeof *w, release);
     w->budget.limit = glue_option_memory(options);
     double units = glue_units(trains), needed;
@@ -67,8 +66,8 @@ SEXP r_lag_histograms(glue_owner *own, SEXP trains, SEXP options)
     double length = units * units * (2.0 * o.lags + 1);
     SEXP out = PROTECT(begin(w, trains, syn_lag_reach(&o), length, 0, watch, &status,
                              &needed));
-    if (status == SYN_OK)
-        status = syn_lag_histograms(&w->recording, &o, INTEGER(out), &w->budget, watch);
+    SYN_NEXT(status,
+             syn_lag_histograms(&w->recording, &o, INTEGER(out), &w->budget, watch));
     UNPROTECT(1);
     return finish(w, out, status, needed);
 }
@@ -86,9 +85,8 @@ SEXP r_tiling_near(glue_owner *own, SEXP trains, SEXP options)
     const syn_watch *watch = glue_watch(own, "Comparing spike trains");
     SEXP out =
         PROTECT(begin(w, trains, reach, units * units, 1, watch, &status, &needed));
-    if (status == SYN_OK)
-        status = syn_tiling_near(&w->recording, reach, threads, INTEGER(out), &w->budget,
-                                 watch);
+    SYN_NEXT(status, syn_tiling_near(&w->recording, reach, threads, INTEGER(out),
+                                     &w->budget, watch));
     UNPROTECT(1);
     return finish(w, out, status, needed);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/spikes/csv.h"
-#include "core/spikes/names.h"
+#include "core/spikes/codes.h"
 #include "glue/options.h"
 
 /* What R says of a table: the separator (0 for blanks), the decimal mark, how many fields

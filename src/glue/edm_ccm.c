@@ -8,7 +8,6 @@
 #include "glue/edm.h"
 #include "glue/options.h"
 #include "glue/owner.h"
-#include "glue/random.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 #include "gpu/edm/ccm.h"

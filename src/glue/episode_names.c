@@ -8,6 +8,7 @@
 #include <R_ext/Altrep.h>
 
 #include "glue/index.h"
+#include "glue/require.h"
 
 /* A vector of this class holds two things:
    - what its names are made from, a list as below; NULL once all are spelt;
@@ -32,15 +33,14 @@ typedef struct spelling {
 static spelling spelling_of(SEXP from)
 {
     SEXP key = VECTOR_ELT(from, KEY);
-    spelling s = {
-        .units = INTEGER(VECTOR_ELT(from, UNITS)),
-        .intervals = INTEGER(VECTOR_ELT(from, INTERVALS)),
-        .unit_before = INTEGER(VECTOR_ELT(key, UNIT_BEFORE)),
-        .unit_last = INTEGER(VECTOR_ELT(key, UNIT_LAST)),
-        .interval_before = INTEGER(VECTOR_ELT(key, INTERVAL_BEFORE)),
-        .interval_last = INTEGER(VECTOR_ELT(key, INTERVAL_LAST)),
-        .labels = VECTOR_ELT(key, LABELS), .arrows = VECTOR_ELT(key, ARROWS)};
-    return s;
+    return (spelling){.units = INTEGER(VECTOR_ELT(from, UNITS)),
+                      .intervals = INTEGER(VECTOR_ELT(from, INTERVALS)),
+                      .unit_before = INTEGER(VECTOR_ELT(key, UNIT_BEFORE)),
+                      .unit_last = INTEGER(VECTOR_ELT(key, UNIT_LAST)),
+                      .interval_before = INTEGER(VECTOR_ELT(key, INTERVAL_BEFORE)),
+                      .interval_last = INTEGER(VECTOR_ELT(key, INTERVAL_LAST)),
+                      .labels = VECTOR_ELT(key, LABELS),
+                      .arrows = VECTOR_ELT(key, ARROWS)};
 }
 
 static SEXP label_of(const spelling *s, int unit)
@@ -71,17 +71,6 @@ static char *prepend(char *end, SEXP text)
     return end - length;
 }
 
-/* Sequences lead from their last to their first, and so does the writing. */
-static void write_name(const spelling *s, int unit, int interval, char *end)
-{
-    end = prepend(end, label_of(s, unit));
-    for (; interval; interval = s->interval_before[interval]) {
-        unit = s->unit_before[unit];
-        end = prepend(end, arrow_of(s, interval));
-        end = prepend(end, label_of(s, unit));
-    }
-}
-
 static SEXP spell(const spelling *s, R_xlen_t row)
 {
     int unit = s->units[row], interval = s->intervals[row];
@@ -92,7 +81,14 @@ static SEXP spell(const spelling *s, R_xlen_t row)
     size_t length = name_length(s, unit, interval);
     if (length > sizeof here)
         text = R_alloc(length, 1);
-    write_name(s, unit, interval, text + length);
+    /* Sequences lead from their last to their first, and so does the writing. */
+    char *end = text + length;
+    end = prepend(end, label_of(s, unit));
+    for (; interval; interval = s->interval_before[interval]) {
+        unit = s->unit_before[unit];
+        end = prepend(end, arrow_of(s, interval));
+        end = prepend(end, label_of(s, unit));
+    }
     SEXP name = Rf_mkCharLenCE(text, (int)length, CE_UTF8);
     vmaxset(top);
     return name;
@@ -218,21 +214,14 @@ void glue_episode_names_init(DllInfo *dll)
 
 /* ---- a new one ---- */
 
-static SEXP integers(const uint32_t *value, size_t n)
-{
-    SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)n);
-    memcpy(INTEGER(out), value, n * sizeof *value);
-    return out;
-}
-
 SEXP glue_episode_names(SEXP units, SEXP intervals, const syn_sequences *unit,
                         const syn_sequences *interval, SEXP labels, SEXP arrows)
 {
     SEXP key = PROTECT(Rf_allocVector(VECSXP, KEYS));
-    SET_VECTOR_ELT(key, UNIT_BEFORE, integers(unit->before, unit->n));
-    SET_VECTOR_ELT(key, UNIT_LAST, integers(unit->last, unit->n));
-    SET_VECTOR_ELT(key, INTERVAL_BEFORE, integers(interval->before, interval->n));
-    SET_VECTOR_ELT(key, INTERVAL_LAST, integers(interval->last, interval->n));
+    SET_VECTOR_ELT(key, UNIT_BEFORE, glue_integers(unit->before, unit->n));
+    SET_VECTOR_ELT(key, UNIT_LAST, glue_integers(unit->last, unit->n));
+    SET_VECTOR_ELT(key, INTERVAL_BEFORE, glue_integers(interval->before, interval->n));
+    SET_VECTOR_ELT(key, INTERVAL_LAST, glue_integers(interval->last, interval->n));
     SET_VECTOR_ELT(key, LABELS, labels);
     SET_VECTOR_ELT(key, ARROWS, arrows);
     SEXP out = list_of(units, intervals, key);

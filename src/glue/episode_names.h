@@ -5,7 +5,7 @@
 
 #include <R_ext/Rdynload.h>
 
-#include "core/episodes/sequences.h"
+#include "core/episodes/found.h"
 #include "glue/glue.h"
 
 /* Call once when the library is loaded. */

@@ -18,6 +18,16 @@ int64_t glue_intervals(syn_interval *interval, SEXP low, SEXP high)
     return reach;
 }
 
+const syn_interval *glue_bounds(SEXP bounds, uint32_t *n, int64_t *reach)
+{
+    *n = (uint32_t)Rf_xlength(VECTOR_ELT(bounds, 0));
+    syn_interval *out = (syn_interval *)R_alloc((size_t)*n + 1, sizeof *out);
+    int64_t most = glue_intervals(out, VECTOR_ELT(bounds, 0), VECTOR_ELT(bounds, 1));
+    if (reach)
+        *reach = most;
+    return out;
+}
+
 /* An episode has an interval less than it has units. */
 static void check_episode(SEXP codes, SEXP low, SEXP high)
 {

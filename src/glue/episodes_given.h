@@ -10,6 +10,10 @@
    largest upper bound. R's error when they are not 0 <= low < high. */
 int64_t glue_intervals(syn_interval *interval, SEXP low, SEXP high);
 
+/* The same of `bounds`, a list of low and high: R_alloc'd, how many in `*n`; `*reach`,
+   unless it is NULL, becomes the largest upper bound. */
+const syn_interval *glue_bounds(SEXP bounds, uint32_t *n, int64_t *reach);
+
 /* Episodes as lists of unit codes, from 1, and of bounds in ticks, one less than units;
    R_alloc'd. `*reach` is the largest bound of all. R's error when they are not what they
    must be. */

@@ -2,6 +2,7 @@
 #include "glue/glue.h"
 
 #include "core/episodes/null/counts.h"
+#include "core/episodes/null/largest.h"
 #include "core/episodes/null/summary.h"
 #include "glue/episodes_given.h"
 #include "glue/options.h"
@@ -34,14 +35,10 @@ static syn_status prepare(null_work *w, const syn_surrogate_options *surrogates,
                           const syn_episode *episode, size_t n, int threads,
                           const syn_watch *watch)
 {
-    syn_status status = syn_surrogate_plan_make(&w->plan, &w->trains, surrogates, threads,
-                                                &w->budget, watch);
-    if (status == SYN_OK)
-        status = syn_trie_make(episode, n, &w->trie);
-    if (status == SYN_OK)
-        status = syn_line_layout_make(&w->plan, w->trie.bound, w->trie.bounds,
-                                      &w->layout);
-    return status;
+    SYN_TRY(syn_surrogate_plan_make(&w->plan, &w->trains, surrogates, threads, &w->budget,
+                                    watch));
+    SYN_TRY(syn_trie_make(episode, n, &w->trie));
+    return syn_line_layout_make(&w->plan, w->trie.bound, w->trie.bounds, &w->layout);
 }
 
 /* The counts of episodes (a list of units, low and high as r_count_episodes() takes them)
@@ -79,16 +76,15 @@ SEXP r_episode_null(glue_owner *own, SEXP trains, SEXP surrogates, SEXP episodes
         status = prepare(work, &made, episode, (size_t)n, wanted.threads, watch);
     }
     wanted.max_memory = syn_budget_left(&work->budget);
-    if (status == SYN_OK)
-        status = gpus == 0 ? syn_null_counts(&work->layout, &work->trie, (size_t)n,
-                                             &wanted, watch, to)
-                           : syn_gpu_null_counts(&work->layout, &work->trie, (size_t)n,
-                                                 &wanted, gpu, gpus, watch, to, reason);
+    SYN_NEXT(status, gpus == 0
+                         ? syn_null_counts(&work->layout, &work->trie, (size_t)n, &wanted,
+                                           watch, to)
+                         : syn_gpu_null_counts(&work->layout, &work->trie, (size_t)n,
+                                               &wanted, gpu, gpus, watch, to, reason));
     UNPROTECT(1);
     if (status == SYN_OK)
         return count;
-    return glue_status_because(status, NA_REAL,
-                               status == SYN_TOO_LARGE ? INT32_MAX : memory, reason);
+    return glue_status_within(status, memory, reason);
 }
 
 /* What a matrix of counts says, with the observed counts and sizes of the episodes and
@@ -132,4 +128,68 @@ SEXP r_null_summary(glue_owner *own, SEXP counts, SEXP observed, SEXP size, SEXP
         &data, workers, glue_watch(own, "Summing up surrogates"), &to);
     UNPROTECT(1);
     return status == SYN_OK ? out : glue_status(status, NA_REAL, NA_REAL);
+}
+
+/* ---- the largest counts: work that goes on in an external pointer meanwhile ---- */
+
+static void release_largest(void *held)
+{
+    syn_largest **largest = held;
+    syn_largest_free(*largest);
+}
+
+/* Begins. `trains` as glue_spikes() reads them, `surrogates` as
+   glue_surrogate_options(); options: n, min_count, max_size, distinct_units, threads,
+   max_memory. */
+SEXP r_largest_start(glue_owner *own, SEXP trains, SEXP surrogates, SEXP bounds,
+                    SEXP options)
+{
+    uint32_t intervals;
+    const syn_interval *interval = glue_bounds(bounds, &intervals, NULL);
+    syn_largest_options o = {
+        .surrogate = glue_surrogate_options(surrogates),
+        .intervals = interval,
+        .n_intervals = intervals,
+        .min_count = (uint32_t)glue_option_int(options, "min_count", 1, INT32_MAX),
+        .max_size = (uint32_t)glue_option_int(options, "max_size", 1, INT32_MAX),
+        .distinct_units = (int)glue_option_int(options, "distinct_units", 0, 1),
+        .n = (uint32_t)glue_option_int(options, "n", 1, INT32_MAX),
+        .threads = glue_option_threads(options),
+        .max_memory = glue_option_memory(options)};
+    const syn_watch *watch = glue_watch(own, "Making surrogates of the window");
+    syn_spikes spikes;
+    syn_status status = glue_surrogate_spikes(&spikes, trains, &o.surrogate, watch);
+    SEXP pointer = PROTECT(glue_keep("largest", sizeof(syn_largest *), release_largest));
+    SYN_NEXT(status,
+             syn_largest_start(glue_kept(pointer, "largest"), &spikes, &o, watch));
+    if (status != SYN_OK)
+        glue_let_go(pointer);
+    UNPROTECT(1);
+    return status == SYN_OK ? pointer
+                            : glue_status(status, NA_REAL, (double)o.max_memory);
+}
+
+/* Waits, and gives the largest count of each size, a row, in each of `n` surrogates, a
+   column. NULL for a pointer of another process, or whose work is gone, as after it was
+   written to a file. */
+SEXP r_largest_wait(glue_owner *own, SEXP pointer, SEXP n, SEXP max_memory)
+{
+    if (TYPEOF(pointer) != EXTPTRSXP || R_ExternalPtrAddr(pointer) == NULL)
+        return R_NilValue;
+    syn_largest *largest = *(syn_largest **)glue_kept(pointer, "largest");
+    if (!syn_largest_is_here(largest))
+        return R_NilValue;
+    int columns = Rf_asInteger(n);
+    syn_status status =
+        syn_largest_wait(largest, glue_watch(own, "Mining surrogates of the window"));
+    if (status != SYN_OK)
+        return glue_status_within(status, Rf_asReal(max_memory), "");
+    int rows = (int)syn_largest_sizes(largest);
+    SEXP out = PROTECT(Rf_allocMatrix(INTSXP, rows, columns));
+    for (int k = 0; k < columns; k++)
+        for (int z = 0; z < rows; z++)
+            INTEGER(out)[(R_xlen_t)k * rows + z] =
+                (int)syn_largest_count(largest, (uint32_t)k, (uint32_t)z + 1);
+    UNPROTECT(1);
+    return out;
 }

@@ -2,6 +2,7 @@
    to the next. */
 #include "glue/glue.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +15,113 @@
 #include "glue/stream_table.h"
 #include "glue/watch.h"
 #include "gpu/stream/stream.h"
+
+/* ---- blocks ----
+
+   What an update of a stream brings, where it is a sound recording in the usual form:
+   most blocks are, and few spikes should not take longer to check than to count. */
+
+/* The attribute `name` of `x` where it is a finite number; else NaN. */
+static double number_of(SEXP x, const char *name)
+{
+    SEXP value = Rf_getAttrib(x, Rf_install(name));
+    if (TYPEOF(value) != REALSXP || XLENGTH(value) != 1 || OBJECT(value) ||
+        !isfinite(REAL(value)[0]))
+        return NAN;
+    return REAL(value)[0];
+}
+
+/* Whether names are the first ones of others, so that their numbers are the same. */
+static int are_first(SEXP names, SEXP of)
+{
+    if (names == of)
+        return 1;
+    if (TYPEOF(names) != STRSXP || TYPEOF(of) != STRSXP || XLENGTH(names) > XLENGTH(of))
+        return 0;
+    for (R_xlen_t i = 0; i < XLENGTH(names); i++)
+        if (STRING_ELT(names, i) != STRING_ELT(of, i))
+            return 0;
+    return 1;
+}
+
+static int has_columns(SEXP x)
+{
+    SEXP names = Rf_getAttrib(x, R_NamesSymbol);
+    if (TYPEOF(x) != VECSXP || XLENGTH(x) != 2 || !Rf_inherits(x, "spike_trains") ||
+        TYPEOF(names) != STRSXP || strcmp(CHAR(STRING_ELT(names, 0)), "time") != 0 ||
+        strcmp(CHAR(STRING_ELT(names, 1)), "unit") != 0)
+        return 0;
+    SEXP time = VECTOR_ELT(x, 0), unit = VECTOR_ELT(x, 1);
+    SEXP class = Rf_getAttrib(unit, R_ClassSymbol);
+    R_xlen_t n = Rf_xlength(Rf_getAttrib(x, R_RowNamesSymbol));
+    return TYPEOF(time) == REALSXP && ATTRIB(time) == R_NilValue &&
+           TYPEOF(unit) == INTSXP && TYPEOF(class) == STRSXP && XLENGTH(class) == 1 &&
+           strcmp(CHAR(STRING_ELT(class, 0)), "factor") == 0 &&
+           Rf_getAttrib(unit, R_DimSymbol) == R_NilValue && XLENGTH(time) == n &&
+           XLENGTH(unit) == n;
+}
+
+/* Whether `x` has the two columns, and no trials or table of units, which take more
+   checks. */
+static int is_plain(SEXP x)
+{
+    return has_columns(x) && Rf_getAttrib(x, Rf_install("trials")) == R_NilValue &&
+           Rf_getAttrib(x, Rf_install("unit_table")) == R_NilValue;
+}
+
+/* The tick of a time that is one, with no rounding; else NaN. */
+static double exact_tick(double time, const syn_clock *clock)
+{
+    double tick = isfinite(time) ? syn_tick_of(time, clock) : NAN;
+    return fabs(tick) < SYN_MOST_TICK && syn_seconds_of(tick, clock) == time ? tick : NAN;
+}
+
+/* Ticks of the spikes: whether all are ticks between two, sorted by tick and unit, none
+   twice, with units below `units`. */
+static int read_plain(SEXP x, const syn_clock *clock, double start, double end, int units,
+                      double *tick)
+{
+    const double *time = REAL_RO(VECTOR_ELT(x, 0));
+    const int *unit = INTEGER_RO(VECTOR_ELT(x, 1));
+    R_xlen_t n = XLENGTH(VECTOR_ELT(x, 0));
+    for (R_xlen_t i = 0; i < n; i++) {
+        tick[i] = exact_tick(time[i], clock);
+        if (!(tick[i] >= start && tick[i] <= end) || unit[i] < 1 || unit[i] > units ||
+            (i > 0 && (tick[i] < tick[i - 1] ||
+                       (tick[i] == tick[i - 1] && unit[i] <= unit[i - 1]))))
+            return 0;
+    }
+    return 1;
+}
+
+/* `tick`, `code`, `start` and `now`, the end, of spike trains whose units are the first
+   of `units`; NULL for all others, which must be checked, and for those with trials or on
+   another clock. `clock`: ticks in a second, or NA, and seconds in a tick. */
+SEXP r_plain_block(SEXP x, SEXP clock, SEXP units)
+{
+    const char *fields[] = {"tick", "code", "start", "now", ""};
+    syn_clock c = {REAL(clock)[0], REAL(clock)[1]};
+    if (TYPEOF(x) != VECSXP || !is_plain(x) || number_of(x, "resolution") != c.resolution)
+        return R_NilValue;
+    SEXP levels = Rf_getAttrib(VECTOR_ELT(x, 1), R_LevelsSymbol);
+    double start = exact_tick(number_of(x, "start"), &c);
+    double end = exact_tick(number_of(x, "end"), &c);
+    R_xlen_t n = XLENGTH(VECTOR_ELT(x, 0));
+    if (!(start <= end) || !are_first(levels, units))
+        return R_NilValue;
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SEXP tick = SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, n));
+    SEXP code = SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, n));
+    int sound = read_plain(x, &c, start, end, (int)XLENGTH(levels), REAL(tick));
+    if (n > 0)
+        memcpy(INTEGER(code), INTEGER_RO(VECTOR_ELT(x, 1)), (size_t)n * sizeof(int));
+    SET_VECTOR_ELT(out, 2, Rf_ScalarReal(start));
+    SET_VECTOR_ELT(out, 3, Rf_ScalarReal(end));
+    UNPROTECT(1);
+    return sound ? out : R_NilValue;
+}
+
+/* ---- streams ---- */
 
 typedef struct held_stream {
     syn_stream *stream;
@@ -32,11 +140,11 @@ static void release_stream(void *held)
    counts; NULL for the CPU. */
 SEXP r_stream_open(SEXP bounds, SEXP options, SEXP gpu)
 {
-    R_xlen_t n = Rf_xlength(VECTOR_ELT(bounds, 0));
-    syn_interval *intervals = (syn_interval *)R_alloc((size_t)n + 1, sizeof *intervals);
-    glue_intervals(intervals, VECTOR_ELT(bounds, 0), VECTOR_ELT(bounds, 1));
+    uint32_t n;
+    const syn_interval *intervals = glue_bounds(bounds, &n, NULL);
     syn_stream_options o = {
-        .intervals = intervals, .n_intervals = (uint32_t)n,
+        .intervals = intervals,
+        .n_intervals = n,
         .units = (uint32_t)glue_option_int(options, "units", 0, INT32_MAX - 64),
         .max_size = (uint32_t)glue_option_int(options, "max_size", 1, INT32_MAX),
         .distinct_units = (int)glue_option_int(options, "distinct_units", 0, 1),
@@ -77,9 +185,8 @@ SEXP r_stream_about(SEXP pointer)
         return R_NilValue;
     const held_stream *held = glue_kept(pointer, "stream");
     syn_stream_report about = syn_stream_about(held->stream);
-    double value[] = {(double)about.events, (double)about.kept,
-                      (double)about.candidates, (double)about.anew, (double)about.held,
-                      (double)about.most};
+    double value[] = {(double)about.events, (double)about.kept, (double)about.candidates,
+                      (double)about.anew,   (double)about.held, (double)about.most};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     for (int i = 0; fields[i][0]; i++)
         SET_VECTOR_ELT(out, i, Rf_ScalarReal(value[i]));
@@ -102,25 +209,12 @@ static syn_stream_block read_block(SEXP block, uint32_t units)
     return (syn_stream_block){(size_t)n, REAL(tick), INTEGER(unit)};
 }
 
-/* The counts of all numbers. */
-static SEXP counts_of(const syn_stream *stream)
-{
-    size_t n = syn_stream_ids(stream);
-    SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)n);
-    if (n > 0)
-        memcpy(INTEGER(out), syn_stream_counts(stream), n * sizeof(int));
-    return out;
-}
-
 /* How many episodes there are, and how many have risen, fallen, come and gone. */
 static SEXP tally_of(const syn_stream_shown *before, const syn_stream_shown *now)
 {
     syn_stream_tally t = syn_stream_compare(before, now);
     uint32_t value[] = {t.shown, t.risen, t.fallen, t.come, t.gone};
-    SEXP out = Rf_allocVector(INTSXP, 5);
-    for (int i = 0; i < 5; i++)
-        INTEGER(out)[i] = (int)value[i];
-    return out;
+    return glue_integers(value, 5);
 }
 
 /* The numbers of the strongest episodes that differ. */
@@ -133,10 +227,7 @@ static SEXP strongest_of(const syn_stream_shown *shown, const syn_stream_names *
     uint32_t looks = 20 * most;
     if (most > 0 && syn_stream_strongest(shown, names, most, looks, id, &n) != SYN_OK)
         glue_no_memory(12.0 * shown->tree.n);
-    SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)n);
-    for (uint32_t i = 0; i < n; i++)
-        INTEGER(out)[i] = (int)id[i];
-    return out;
+    return glue_integers(id, n);
 }
 
 /* The window moved on: `tree` and `count` as glue_stream_shown() takes them, `tally` of
@@ -177,7 +268,9 @@ SEXP r_stream_update(glue_owner *own, SEXP pointer, SEXP block, SEXP cut, SEXP s
     held->version = syn_stream_version(held->stream);
     SEXP tree = same ? glue_option(before, "tree") : glue_stream_tree(held->stream);
     SET_VECTOR_ELT(out, 0, tree);
-    SET_VECTOR_ELT(out, 1, counts_of(held->stream));
+    SET_VECTOR_ELT(
+        out, 1,
+        glue_integers(syn_stream_counts(held->stream), syn_stream_ids(held->stream)));
     syn_stream_shown now = glue_stream_shown(tree, VECTOR_ELT(out, 1), least);
     SET_VECTOR_ELT(out, 2, tally_of(before != R_NilValue ? &old : NULL, &now));
     SET_VECTOR_ELT(out, 3, strongest_of(&now, &names, follow));

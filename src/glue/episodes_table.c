@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/episodes/order.h"
+#include "core/base/memory.h"
+#include "core/episodes/found.h"
 #include "glue/episode_names.h"
 #include "glue/require.h"
 
@@ -15,18 +16,15 @@
 static syn_status find_contained(glue_rows *rows, const syn_episodes *episodes,
                                  const syn_watch *watch)
 {
-    syn_status status = SYN_OK;
-    rows->flag = calloc(episodes->n_levels + 1, sizeof *rows->flag);
-    if (!rows->flag)
-        return SYN_NO_MEMORY;
-    for (size_t k = 0; k < episodes->n_levels && status == SYN_OK; k++) {
+    SYN_NEW_ZEROS(rows->flag, episodes->n_levels + 1);
+    for (size_t k = 0; k < episodes->n_levels; k++) {
         rows->flag[k] = malloc(episodes->level[k].n + 1);
         if (!rows->flag[k])
             return SYN_NO_MEMORY;
         syn_episodes_contained(episodes, k, rows->flag[k]);
-        status = syn_poll(watch, "table", 0, 0);
+        SYN_TRY(syn_poll(watch, "table", 0, 0));
     }
-    return status;
+    return SYN_OK;
 }
 
 void glue_check_spelling(SEXP spelling, int units, R_xlen_t intervals)
@@ -63,14 +61,11 @@ syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spe
 {
     SEXP labels = VECTOR_ELT(spelling, LABEL_RANKS);
     SEXP arrows = VECTOR_ELT(spelling, ARROW_RANKS);
-    syn_status status = glue_rows_order(out, episodes, spelling, least, watch);
-    if (status == SYN_OK)
-        status = syn_number_sequences(episodes, SYN_UNITS, (uint32_t)XLENGTH(labels),
-                                      watch, &out->units);
-    if (status == SYN_OK)
-        status = syn_number_sequences(episodes, SYN_INTERVALS, (uint32_t)XLENGTH(arrows),
-                                      watch, &out->intervals);
-    return status;
+    SYN_TRY(glue_rows_order(out, episodes, spelling, least, watch));
+    SYN_TRY(syn_number_sequences(episodes, SYN_UNITS, (uint32_t)XLENGTH(labels), watch,
+                                 &out->units));
+    return syn_number_sequences(episodes, SYN_INTERVALS, (uint32_t)XLENGTH(arrows), watch,
+                                &out->intervals);
 }
 
 void glue_rows_free(const syn_episodes *episodes, glue_rows *rows)
@@ -194,27 +189,6 @@ typedef struct shared {
 
 enum { SHARED = 3 };  /* such columns: units, low and high */
 
-/* Makes the vectors of the sequences that rows have, in the order of the sequences: then
-   neighbours have their beginning in common. Whether it came to the end. */
-static int make_elements(table *t, const shared *column)
-{
-    size_t n = column->sequences->n;
-    const void *top = vmaxget();
-    char *used = R_alloc(n, 1);
-    memset(used, 0, n);
-    for (R_xlen_t row = 0; row < t->n; row++)
-        used[column->sequence_of[row]] = 1;
-    int done = 1;
-    for (uint32_t sequence = 0; sequence < n && done; sequence++) {
-        if (used[sequence])
-            SET_VECTOR_ELT(column->made, sequence,
-                           element_of(column->from, column->sequences, sequence));
-        done = !stop_at(t, sequence);
-    }
-    vmaxset(top);
-    return done;
-}
-
 #if defined(__GNUC__)
 #define FETCH(address) __builtin_prefetch(address, 1)
 #else
@@ -241,8 +215,23 @@ static int share_elements(table *t, const shared *column)
 static int write_shared(table *t, const shared column[SHARED])
 {
     int done = 1;
-    for (int c = 0; c < SHARED && done; c++)
-        done = make_elements(t, &column[c]);
+    for (int c = 0; c < SHARED && done; c++) {
+        /* Makes the vectors of the sequences that rows have, in the order of the
+           sequences: then neighbours have their beginning in common. */
+        size_t n = column[c].sequences->n;
+        const void *top = vmaxget();
+        char *used = R_alloc(n, 1);
+        memset(used, 0, n);
+        for (R_xlen_t row = 0; row < t->n; row++)
+            used[column[c].sequence_of[row]] = 1;
+        for (uint32_t sequence = 0; sequence < n && done; sequence++) {
+            if (used[sequence])
+                SET_VECTOR_ELT(column[c].made, sequence,
+                               element_of(column[c].from, column[c].sequences, sequence));
+            done = !stop_at(t, sequence);
+        }
+        vmaxset(top);
+    }
     for (int c = 0; c < SHARED && done; c++)
         done = share_elements(t, &column[c]);
     return done;
@@ -286,8 +275,7 @@ static void new_shared(const table *t, shared column[SHARED], SEXP out, SEXP mad
 }
 
 SEXP glue_episodes_table(const syn_episodes *episodes, const glue_rows *rows,
-                         SEXP spelling, uint8_t least, size_t top,
-                         const syn_watch *watch)
+                         SEXP spelling, uint8_t least, size_t top, const syn_watch *watch)
 {
     const char *fields[] = {"episode", "size", "count",  "units",
                             "low",     "high", "levels", ""};
@@ -302,10 +290,9 @@ SEXP glue_episodes_table(const syn_episodes *episodes, const glue_rows *rows,
     grow_heap(&t);
     SEXP units = PROTECT(Rf_allocVector(INTSXP, t.n));
     SEXP intervals = PROTECT(Rf_allocVector(INTSXP, t.n));
-    SEXP names = PROTECT(glue_episode_names(units, intervals, &rows->units,
-                                            &rows->intervals,
-                                            VECTOR_ELT(spelling, LABELS),
-                                            VECTOR_ELT(spelling, ARROWS)));
+    SEXP names = PROTECT(
+        glue_episode_names(units, intervals, &rows->units, &rows->intervals,
+                           VECTOR_ELT(spelling, LABELS), VECTOR_ELT(spelling, ARROWS)));
     t.size = INTEGER(new_column(out, 1, INTSXP, t.n));
     t.count = INTEGER(new_column(out, 2, INTSXP, t.n));
     t.units = INTEGER(units);

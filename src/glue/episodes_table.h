@@ -3,7 +3,7 @@
 #define SYN_GLUE_EPISODES_TABLE_H
 
 #include "core/episodes/mine.h"
-#include "core/episodes/sequences.h"
+#include "core/episodes/found.h"
 #include "glue/glue.h"
 
 /* What has to be known of all episodes before the first row is written. */

@@ -37,4 +37,8 @@ uint64_t glue_option_key(SEXP options);
 /* A whole number up to `most` that only tests give; 0 where it is not given. */
 int glue_option_for_tests(SEXP options, const char *name, int most);
 
+/* The key that R's random_key() drew: two doubles of 32 bits each, low word first. R's
+   error when it is not that. */
+uint64_t glue_key(SEXP key);
+
 #endif

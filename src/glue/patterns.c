@@ -1,18 +1,24 @@
-/* Mines spike patterns and frequent itemsets for R, and cuts the search into shares. */
-#include "glue/patterns.h"
+/* Mines spike patterns and frequent itemsets for R, cuts the search into shares, and
+   finds the maxima of surrogates. */
+#include "glue/glue.h"
+
+#include <string.h>
 
 #include "core/base/parallel.h"
+#include "core/patterns/found/shifted.h"
 #include "core/patterns/mine.h"
 #include "core/patterns/shares.h"
-#include "core/patterns/found/shifted.h"
+#include "core/patterns/spectrum/spectrum.h"
 #include "core/patterns/store.h"
 #include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/pattern_store.h"
 #include "glue/require.h"
 #include "glue/spikes.h"
+#include "glue/surrogates.h"
 #include "glue/watch.h"
 #include "gpu/patterns/patterns.h"
+#include "gpu/spectrum/spectrum.h"
 
 typedef struct mining {
     syn_budget budget;
@@ -43,7 +49,9 @@ static uint32_t count_of(SEXP options, const char *name, uint32_t most)
     return (uint32_t)glue_option_int(options, name, 1, most);
 }
 
-syn_pattern_options glue_pattern_options(SEXP options)
+/* `options`, from miner_options() in R; all shares. R's error when they are not what they
+   must be. */
+static syn_pattern_options pattern_options(SEXP options)
 {
     return (syn_pattern_options){
         .window = count_of(options, "window", INT32_MAX),
@@ -91,8 +99,7 @@ static syn_status read_sets(syn_raster *out, SEXP first, SEXP item, uint32_t ite
                                   (double)all, "sets");
     for (R_xlen_t i = 0; i < all; i++)
         within(INTEGER(item)[i], 0, (double)items - 1, "items");
-    return syn_raster_sets(out, n, begin, (const uint32_t *)INTEGER(item), items,
-                           budget);
+    return syn_raster_sets(out, n, begin, (const uint32_t *)INTEGER(item), items, budget);
 }
 
 /* ---- what R gets ---- */
@@ -141,19 +148,6 @@ static SEXP mined_patterns(mining *m, double elapsed)
     return out;
 }
 
-/* The status, with the attribute `enough`: the least number of occurrences with which the
-   search would keep to its memory, as far as is known, else NA. */
-static SEXP stopped(syn_status status, const mining *m, double memory)
-{
-    uint32_t enough = status == SYN_OVER_BUDGET ? m->patterns.advice : 0;
-    double limit = status == SYN_TOO_LARGE ? INT32_MAX : memory;
-    SEXP out = PROTECT(glue_status_because(status, NA_REAL, limit, m->gpu.reason));
-    SEXP advice = PROTECT(Rf_ScalarReal(enough > 0 ? (double)enough : NA_REAL));
-    Rf_setAttrib(out, Rf_install("enough"), advice);
-    UNPROTECT(2);
-    return out;
-}
-
 /* Mines the raster of `m` unless making it failed. */
 static SEXP mine(mining *m, syn_status status, const syn_pattern_options *options,
                  const syn_watch *watch)
@@ -161,13 +155,21 @@ static SEXP mine(mining *m, syn_status status, const syn_pattern_options *option
     double begun = syn_seconds();
     syn_pattern_device gpus = {syn_gpu_mine_patterns, &m->gpu};
     const syn_pattern_device *device = m->gpu.n_devices > 0 ? &gpus : NULL;
-    if (status == SYN_OK)
-        status = syn_mine_patterns(&m->raster, options, device, &m->budget, watch,
-                                   &m->patterns);
+    SYN_NEXT(status, syn_mine_patterns(&m->raster, options, device, &m->budget, watch,
+                                       &m->patterns));
     double elapsed = syn_seconds() - begun;
     syn_raster_free(&m->raster);
-    if (status != SYN_OK)
-        return stopped(status, m, (double)options->max_memory);
+    if (status != SYN_OK) {
+        /* The status, with the attribute `enough`: the least number of occurrences with
+           which the search would keep to its memory, as far as is known, else NA. */
+        uint32_t enough = status == SYN_OVER_BUDGET ? m->patterns.advice : 0;
+        SEXP out = PROTECT(
+            glue_status_within(status, (double)options->max_memory, m->gpu.reason));
+        SEXP advice = PROTECT(Rf_ScalarReal(enough > 0 ? (double)enough : NA_REAL));
+        Rf_setAttrib(out, Rf_install("enough"), advice);
+        UNPROTECT(2);
+        return out;
+    }
     if (options->engine == SYN_PATTERNS_ESTIMATE) {
         SEXP seconds = Rf_allocVector(REALSXP, 2);
         REAL(seconds)[0] = m->patterns.seconds;
@@ -180,7 +182,7 @@ static SEXP mine(mining *m, syn_status status, const syn_pattern_options *option
 SEXP r_mine_patterns(glue_owner *own, SEXP events, SEXP options, SEXP shares)
 {
     mining *m = new_mining(own);
-    syn_pattern_options o = glue_pattern_options(options);
+    syn_pattern_options o = pattern_options(options);
     read_shares(&o, shares);
     m->gpu.devices = glue_option_gpus(options, &m->gpu.n_devices);
     m->budget.limit = o.max_memory;
@@ -197,8 +199,7 @@ SEXP r_pattern_shares(glue_owner *own, SEXP events, SEXP window, SEXP min_count)
     uint32_t least = (uint32_t)within(Rf_asReal(min_count), 1, INT32_MAX, "min_count");
     const syn_watch *watch = glue_watch(own, "Cutting the search");
     syn_status status = glue_raster(&m->raster, events, bins, NULL, watch);
-    if (status == SYN_OK)
-        status = syn_pattern_cut(&m->raster, bins, least, &m->shares);
+    SYN_NEXT(status, syn_pattern_cut(&m->raster, bins, least, &m->shares));
     if (status != SYN_OK)
         return glue_status(status, NA_REAL, INT32_MAX);
     SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)m->shares.n);
@@ -212,7 +213,7 @@ SEXP r_mine_itemsets(glue_owner *own, SEXP first, SEXP item, SEXP items, SEXP op
 {
     mining *m = new_mining(own);
     uint32_t n = (uint32_t)within(Rf_asReal(items), 0, INT32_MAX, "items");
-    syn_pattern_options o = glue_pattern_options(options);
+    syn_pattern_options o = pattern_options(options);
     m->gpu.devices = glue_option_gpus(options, &m->gpu.n_devices);
     m->budget.limit = o.max_memory;
     syn_status status = read_sets(&m->raster, first, item, n, &m->budget);
@@ -291,4 +292,129 @@ SEXP r_drop_shifted(glue_owner *own, SEXP items, SEXP size, SEXP n, SEXP occurre
         syn_patterns_shifted(&flat, glue_watch(own, "Comparing patterns"), drop);
     return status == SYN_OK ? kept_patterns(drop, items, size, n, occurrences)
                             : glue_status(status, NA_REAL, INT32_MAX);
+}
+
+/* ---- pattern spectra: on the CPU or on GPUs ---- */
+
+typedef struct spectrum_work {
+    syn_budget budget;          /* of all the others */
+    syn_trains trains;
+    syn_surrogate_plan plan;
+    syn_spectrum spectrum, rest;
+    uint8_t *left;              /* [n] surrogates that GPUs left to the CPU */
+    syn_gpu_spectrum_report gpu;
+    char reason[SYN_GPU_TEXT];
+} spectrum_work;
+
+static void release_spectrum(void *held)
+{
+    spectrum_work *w = held;
+    syn_spectrum_free(&w->rest);
+    syn_spectrum_free(&w->spectrum);
+    syn_surrogate_plan_free(&w->plan);
+    syn_trains_free(&w->trains);
+}
+
+/* On GPUs, and on the CPU what they leave. */
+static syn_status make_on_gpus(spectrum_work *w, syn_spectrum_options options,
+                               const int *gpu, int gpus, const syn_watch *watch)
+{
+    syn_status status = syn_gpu_spectrum(&options, gpu, gpus, watch, &w->spectrum,
+                                         w->left, &w->gpu, w->reason);
+    if (status != SYN_OK || w->gpu.left == 0)
+        return status;
+    options.only = w->left;
+    status = syn_spectrum_make(&options, watch, &w->rest);
+    if (status == SYN_OK) {
+        /* Takes over the rows of the surrogates that were left. */
+        for (uint32_t k = 0; k < w->spectrum.n; k++)
+            if (w->left[k]) {
+                w->spectrum.row[k] = w->rest.row[k];
+                w->rest.row[k].most = NULL;
+            }
+        w->spectrum.visited += w->rest.visited;
+        w->spectrum.peak_memory += w->rest.peak_memory;
+    }
+    return status;
+}
+
+/* Bytes of an array for R, and of the copy of it that R works with. */
+static double maxima_bytes(const syn_spectrum *s)
+{
+    return 2.0 * s->n * syn_spectrum_sizes(s) * s->durations * sizeof(int);
+}
+
+/* An integer array of surrogates, sizes and, unless there is but one, durations. */
+static SEXP maxima_array(const syn_spectrum *s, int by_duration)
+{
+    R_xlen_t n = (R_xlen_t)s->n, sizes = (R_xlen_t)syn_spectrum_sizes(s);
+    R_xlen_t durations = (R_xlen_t)s->durations;
+    SEXP out = PROTECT(Rf_allocVector(INTSXP, n * sizes * durations));
+    SEXP dim = PROTECT(Rf_allocVector(INTSXP, by_duration ? 3 : 2));
+    int *to = INTEGER(out);
+    memset(to, 0, sizeof *to * (size_t)(n * sizes * durations));
+    for (R_xlen_t k = 0; k < n; k++) {
+        const syn_spectrum_row *row = s->row + k;
+        for (R_xlen_t d = 0; d < durations; d++)
+            for (R_xlen_t z = 0; z < (R_xlen_t)row->sizes; z++)
+                to[(d * sizes + z) * n + k] = (int)row->most[d * row->sizes + z];
+    }
+    INTEGER(dim)[0] = (int)n;
+    INTEGER(dim)[1] = (int)sizes;
+    if (by_duration)
+        INTEGER(dim)[2] = (int)durations;
+    Rf_setAttrib(out, R_DimSymbol, dim);
+    UNPROTECT(2);
+    return out;
+}
+
+static SEXP spectrum_answer(const spectrum_work *w, int by_duration, double elapsed)
+{
+    const char *fields[] = {"maxima", "report", ""};
+    const char *reported[] = {"elapsed", "visited", "peak_memory", "left", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SET_VECTOR_ELT(out, 0, maxima_array(&w->spectrum, by_duration));
+    SEXP report = SET_VECTOR_ELT(out, 1, Rf_mkNamed(VECSXP, reported));
+    SET_VECTOR_ELT(report, 0, Rf_ScalarReal(elapsed));
+    SET_VECTOR_ELT(report, 1, Rf_ScalarReal(w->spectrum.visited));
+    SET_VECTOR_ELT(report, 2, Rf_ScalarReal((double)w->spectrum.peak_memory));
+    SET_VECTOR_ELT(report, 3, Rf_ScalarReal(w->gpu.left));
+    UNPROTECT(1);
+    return out;
+}
+
+/* The maxima of surrogates number `first` to first + n - 1 in bins of `bin` ticks: a list
+   of `maxima`, an array of n x sizes from min_spikes on x durations from 0 where these
+   are counted separately, and `report`. `options`: bin, by_duration, first, n and
+   gpus. */
+SEXP r_spectrum(glue_owner *own, SEXP trains, SEXP surrogates, SEXP patterns,
+                SEXP options)
+{
+    int gpus;
+    syn_surrogate_options made = glue_surrogate_options(surrogates);
+    syn_pattern_options o = pattern_options(patterns);
+    const int64_t most = (int64_t)1 << 53;
+    syn_spectrum_options s = {
+        .width = glue_option_int(options, "bin", 1, most), .patterns = &o,
+        .by_duration = glue_option_flag(options, "by_duration"),
+        .first = (uint64_t)glue_option_int(options, "first", 0, most),
+        .n = (uint32_t)glue_option_int(options, "n", 0, INT32_MAX)};
+    const int *gpu = glue_option_gpus(options, &gpus);
+    spectrum_work *w = glue_hold(own, sizeof *w, release_spectrum);
+    const syn_watch *watch = glue_watch(own, "Mining surrogates");
+    s.plan = &w->plan;
+    w->left = glue_hold(own, s.n, NULL);
+    w->budget.limit = o.max_memory;
+    syn_status status = glue_trains(&w->trains, trains, &made, &w->budget, watch);
+    double begun = syn_seconds();
+    SYN_NEXT(status, syn_surrogate_plan_make(&w->plan, &w->trains, &made, o.threads,
+                                             &w->budget, watch));
+    SYN_NEXT(status, gpus == 0 ? syn_spectrum_make(&s, watch, &w->spectrum)
+                               : make_on_gpus(w, s, gpu, gpus, watch));
+    if (status == SYN_OK &&
+        maxima_bytes(&w->spectrum) > (double)syn_budget_left(&w->budget))
+        status = SYN_OVER_BUDGET;
+    if (status == SYN_OK)
+        return spectrum_answer(w, s.by_duration, syn_seconds() - begun);
+    return glue_status_within(status, (double)o.max_memory, w->reason);
 }

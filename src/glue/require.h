@@ -4,6 +4,9 @@
 #ifndef SYN_GLUE_REQUIRE_H
 #define SYN_GLUE_REQUIRE_H
 
+#include <stdint.h>
+#include <string.h>
+
 #include "glue/glue.h"
 
 /* Raises the error refuse_given() of R: `what` is not what it must be. */
@@ -14,6 +17,15 @@ void glue_no_memory(double bytes);
 
 /* Raises the error refuse_option() of R: an option is not what is `needed`. */
 void glue_refuse_option(const char *name, SEXP value, const char *needed);
+
+/* R's integers of `n` whole numbers below 2^31. */
+static inline SEXP glue_integers(const uint32_t *value, size_t n)
+{
+    SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)n);
+    if (n > 0)
+        memcpy(INTEGER(out), value, n * sizeof *value);
+    return out;
+}
 
 static inline void require(int ok, const char *what)
 {

@@ -11,6 +11,7 @@
 #include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
+#include "core/base/memory.h"
 
 /* ---- trees ---- */
 
@@ -124,8 +125,7 @@ static void release_table(void *held)
     table *t = held;
     glue_rows_free(&t->episodes, &t->rows);
     syn_episodes_free(&t->episodes);
-    free(t->id);
-    free(t->old_row);
+    SYN_FREE(t->id, t->old_row);
 }
 
 /* Finds where episodes stand in an earlier table, if there is one. */
@@ -158,26 +158,6 @@ static void read_old(table *t, SEXP old)
     }
 }
 
-static void write_new(const table *t, R_xlen_t row, uint32_t id)
-{
-    const syn_stream_tree *tree = &t->shown->tree;
-    SEXP labels = VECTOR_ELT(t->spelling, LABELS);
-    SEXP name = name_of(tree, id, labels, VECTOR_ELT(t->spelling, ARROWS));
-    SET_STRING_ELT(t->column[EPISODE], row, name);
-    SET_VECTOR_ELT(t->column[UNITS], row, units_of(tree, id, labels));
-    SET_VECTOR_ELT(t->column[BELOW], row,
-                   bounds_of(tree, id, VECTOR_ELT(t->spelling, LOW)));
-    SET_VECTOR_ELT(t->column[ABOVE], row,
-                   bounds_of(tree, id, VECTOR_ELT(t->spelling, HIGH)));
-}
-
-static void write_old(const table *t, R_xlen_t row, R_xlen_t from)
-{
-    SET_STRING_ELT(t->column[EPISODE], row, STRING_ELT(t->old[EPISODE], from));
-    for (int c = UNITS; c <= ABOVE; c++)
-        SET_VECTOR_ELT(t->column[c], row, VECTOR_ELT(t->old[c], from));
-}
-
 /* Writes the rows of level `k`, whose numbers begin at `id`, from `row` on; the row after
    them, or -1 to stop. */
 static R_xlen_t write_level(const table *t, size_t k, const uint32_t *id, R_xlen_t row)
@@ -192,10 +172,22 @@ static R_xlen_t write_level(const table *t, size_t k, const uint32_t *id, R_xlen
         INTEGER(t->column[SIZE])[row] = (int)k + 1;
         INTEGER(t->column[COUNT])[row] = (int)level->count[at];
         INTEGER(t->column[ID])[row] = (int)own;
-        if (t->old_row[own] > 0)
-            write_old(t, row, t->old_row[own] - 1);
-        else
-            write_new(t, row, own);
+        if (t->old_row[own] > 0) {
+            R_xlen_t from = t->old_row[own] - 1;
+            SET_STRING_ELT(t->column[EPISODE], row, STRING_ELT(t->old[EPISODE], from));
+            for (int c = UNITS; c <= ABOVE; c++)
+                SET_VECTOR_ELT(t->column[c], row, VECTOR_ELT(t->old[c], from));
+        } else {
+            const syn_stream_tree *tree = &t->shown->tree;
+            SEXP labels = VECTOR_ELT(t->spelling, LABELS);
+            SEXP name = name_of(tree, own, labels, VECTOR_ELT(t->spelling, ARROWS));
+            SET_STRING_ELT(t->column[EPISODE], row, name);
+            SET_VECTOR_ELT(t->column[UNITS], row, units_of(tree, own, labels));
+            SET_VECTOR_ELT(t->column[BELOW], row,
+                           bounds_of(tree, own, VECTOR_ELT(t->spelling, LOW)));
+            SET_VECTOR_ELT(t->column[ABOVE], row,
+                           bounds_of(tree, own, VECTOR_ELT(t->spelling, HIGH)));
+        }
         if (row++ % POLL_EVERY == POLL_EVERY - 1 &&
             syn_poll(t->watch, "table", (double)row, 0) != SYN_OK)
             return -1;
@@ -246,8 +238,8 @@ SEXP r_stream_table(glue_owner *own, SEXP tree, SEXP count, SEXP min_count, SEXP
     t->watch = glue_watch(own, "Writing the table");
     read_old(t, old);
     syn_status status = syn_stream_episodes(&shown, &names, &t->episodes, &t->id);
-    if (status == SYN_OK)
-        status = glue_rows_order(&t->rows, &t->episodes, spelling, t->least, t->watch);
+    SYN_NEXT(status,
+             glue_rows_order(&t->rows, &t->episodes, spelling, t->least, t->watch));
     SEXP out = status == SYN_OK ? write_table(t) : R_NilValue;
     if (out == R_NilValue && status == SYN_OK)
         status = SYN_INTERRUPTED;

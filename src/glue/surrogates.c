@@ -14,40 +14,32 @@
 /* Most bins that a window slides over: half a second of random numbers. */
 enum { MOST_SLIDES = 1 << 27 };
 
-/* How far spikes go, and how many bins are permuted. */
-static void check_reach(const syn_surrogate_options *o, const syn_spikes *spikes)
-{
-    int shuffles = o->method == SYN_SURROGATE_BIN_SHUFFLE ||
-                   o->method == SYN_SURROGATE_WINDOW_SHUFFLE;
-    int slides = o->method == SYN_SURROGATE_SLIDING_SHUFFLE;
-    int moves = o->method == SYN_SURROGATE_DITHER ||
-                o->method == SYN_SURROGATE_TRAIN_SHIFT ||
-                o->method == SYN_SURROGATE_TRIAL_SHIFT;
-    for (uint32_t t = 0; t < spikes->trials; t++) {
-        double length = spikes->stop[t] - spikes->start[t];
-        require(!moves || (double)o->dither <= length, "dither");
-        require(!shuffles || (length + 1) / (double)o->bin <= INT32_MAX, "bin");
-        require(!slides || (length + 1) / (double)o->bin <= MOST_SLIDES, "bin");
-    }
-}
-
 syn_status glue_surrogate_spikes(syn_spikes *out, SEXP spikes,
                                  const syn_surrogate_options *options,
                                  const syn_watch *watch)
 {
-    syn_status status = glue_spikes(out, spikes, 1, watch);
-    if (status == SYN_OK)
-        check_reach(options, out);
-    return status;
+    SYN_TRY(glue_spikes(out, spikes, 1, watch));
+    /* How far spikes go, and how many bins are permuted. */
+    int shuffles = options->method == SYN_SURROGATE_BIN_SHUFFLE ||
+                   options->method == SYN_SURROGATE_WINDOW_SHUFFLE;
+    int slides = options->method == SYN_SURROGATE_SLIDING_SHUFFLE;
+    int moves = options->method == SYN_SURROGATE_DITHER ||
+                options->method == SYN_SURROGATE_TRAIN_SHIFT ||
+                options->method == SYN_SURROGATE_TRIAL_SHIFT;
+    for (uint32_t t = 0; t < out->trials; t++) {
+        double length = out->stop[t] - out->start[t];
+        require(!moves || (double)options->dither <= length, "dither");
+        require(!shuffles || (length + 1) / (double)options->bin <= INT32_MAX, "bin");
+        require(!slides || (length + 1) / (double)options->bin <= MOST_SLIDES, "bin");
+    }
+    return SYN_OK;
 }
 
 syn_status glue_trains(syn_trains *out, SEXP spikes, const syn_surrogate_options *options,
                        syn_budget *budget, const syn_watch *watch)
 {
     syn_spikes x;
-    syn_status status = glue_surrogate_spikes(&x, spikes, options, watch);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(glue_surrogate_spikes(&x, spikes, options, watch));
     double bytes = syn_trains_bytes((double)x.n, x.units, x.trials);
     if (!syn_budget_take(budget, (size_t)bytes))
         return SYN_OVER_BUDGET;
@@ -139,12 +131,10 @@ SEXP r_surrogate_trains(glue_owner *own, SEXP trains, SEXP surrogates, SEXP opti
         out = PROTECT(empty_list(n, (R_xlen_t)w->trains.events, tick, unit));
         status = syn_surrogate_plan_make(&w->plan, &w->trains, &o, threads, &w->budget,
                                          watch);
-        if (status == SYN_OK)
-            status = syn_surrogate_list(&w->plan, 0, n, tick, unit, threads, watch);
+        SYN_NEXT(status, syn_surrogate_list(&w->plan, 0, n, tick, unit, threads, watch));
         UNPROTECT(1);
     }
-    return status == SYN_OK
-               ? out
-               : glue_status(status, needed,
-                             status == SYN_OVER_BUDGET ? limit : INT32_MAX);
+    return status == SYN_OK ? out
+                            : glue_status(status, needed,
+                                          status == SYN_OVER_BUDGET ? limit : INT32_MAX);
 }

@@ -20,13 +20,12 @@ SEXP r_threads_report(void)
 {
     syn_thread_report report;
     syn_threads(&report);
-    const char *fields[] = {"openmp",          "processors",       "affinity", "cgroup",
-                            "omp_num_threads", "omp_thread_limit", "forked",   "threads",
-                            ""};
-    const int value[] = {report.openmp,          report.processors,
-                         report.affinity,        report.cgroup,
-                         report.omp_num_threads, report.omp_thread_limit,
-                         report.forked,          report.threads};
+    const char *fields[] = {"openmp", "processors",      "affinity",
+                            "cgroup", "omp_num_threads", "omp_thread_limit",
+                            "forked", "threads",         ""};
+    const int value[] = {report.openmp, report.processors,      report.affinity,
+                         report.cgroup, report.omp_num_threads, report.omp_thread_limit,
+                         report.forked, report.threads};
     SEXP out = PROTECT(Rf_mkNamed(INTSXP, fields));
     memcpy(INTEGER(out), value, sizeof value);
     UNPROTECT(1);

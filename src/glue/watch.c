@@ -3,6 +3,7 @@
    are called where such a jump is caught. */
 #include "glue/watch.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -191,6 +192,12 @@ const syn_watch *glue_watch(glue_owner *own, const char *title)
 SEXP glue_status(syn_status status, double needed, double limit)
 {
     return glue_status_because(status, needed, limit, "");
+}
+
+SEXP glue_status_within(syn_status status, double memory, const char *reason)
+{
+    return glue_status_because(status, NA_REAL,
+                               status == SYN_TOO_LARGE ? INT32_MAX : memory, reason);
 }
 
 SEXP glue_status_because(syn_status status, double needed, double limit,

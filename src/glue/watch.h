@@ -19,7 +19,11 @@ const syn_watch *glue_watch(glue_owner *own, const char *title);
    SYN_NO_MEMORY and SYN_OVER_BUDGET, in things for SYN_TOO_LARGE; NA_REAL if unknown. */
 SEXP glue_status(syn_status status, double needed, double limit);
 
-/* The same with `reason`, one plain clause from a device, or "". */
+/* The same of work that was given `memory` bytes, and whose other limit is that of R's
+   integers; `reason` is as below. */
+SEXP glue_status_within(syn_status status, double memory, const char *reason);
+
+/* The same as glue_status() with `reason`, one plain clause from a device, or "". */
 SEXP glue_status_because(syn_status status, double needed, double limit,
                          const char *reason);
 

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "check.h"
-#include "core/episodes/distinct.h"
+#include "core/episodes/found.h"
+#include "core/episodes/given.h"
 #include "core/episodes/mine.h"
 #include "core/episodes/null/counts.h"
-#include "core/episodes/given.h"
 
 static const syn_interval lags[] = {{0, 5}, {5, 12}};
 
@@ -73,6 +73,87 @@ static void check_mining(uint32_t units)
     syn_episodes_free(&first);
     syn_recording_free(&recording);
     spikes_free(&s);
+}
+
+/* ---- a counter ---- */
+
+typedef struct cpu_counter {
+    const syn_recording *recording;
+    size_t largest;  /* candidates of a batch so far */
+} cpu_counter;
+
+/* Counts one candidate after the other, as syn_count_episodes() takes them. */
+static syn_status count_batch(void *self, const syn_candidate_batch *batch,
+                              const syn_watch *watch, uint32_t *count,
+                              uint64_t *eliminated)
+{
+    cpu_counter *c = self;
+    uint32_t unit[8];
+    syn_interval lag[8];
+    syn_episode episode = {batch->size, unit, lag};
+    syn_status status = syn_poll(watch, NULL, 0, 0);
+    (void)eliminated;
+    c->largest = batch->n > c->largest ? batch->n : c->largest;
+    for (size_t i = 0; i < batch->n; i++) {
+        for (uint32_t k = 0; k < batch->size; k++)
+            unit[k] = batch->unit[k * batch->n + i];
+        for (uint32_t k = 0; k + 1 < batch->size; k++)
+            lag[k] = lags[batch->interval[k * batch->n + i]];
+        SYN_NEXT(status, syn_count_episodes(c->recording, &episode, 1, 1, NULL, &count[i]));
+    }
+    return status;
+}
+
+/* Mines with a counter that takes at most `most` candidates at a time; `largest` becomes
+   the most that it got. */
+static syn_status mine_in_batches(const syn_recording *recording, size_t most,
+                                  size_t max_memory, size_t *largest, syn_episodes *out)
+{
+    cpu_counter self = {recording, 0};
+    syn_counter counter = {count_batch, &self, most};
+    syn_mine_options options = mining(SYN_ENGINE_COUNTER, 1);
+    options.min_count = 3;
+    options.counter = &counter;
+    options.max_memory = max_memory;
+    syn_status status = syn_mine_episodes(recording, &options, NULL, out);
+    *largest = self.largest;
+    return status;
+}
+
+/* Candidates reach a counter in batches, and come back as the state engine's. Memory that
+   is short makes batches smaller, and is an error where those of one parent do not fit. */
+static void check_batches(void)
+{
+    enum { UNITS = 4, OF_A_PARENT = 2 * UNITS };
+    for (int stream = 0; stream < 40; stream++) {
+        test_spikes s = spikes_draw(stream > 0 ? 60 : 200, UNITS, 80);
+        syn_recording recording;
+        CHECK(syn_recording_make(&recording, &s.all, 3, 12, 1, NULL) == SYN_OK);
+        syn_mine_options options = mining(SYN_ENGINE_STATE, 1);
+        options.min_count = 3;
+        syn_episodes want, got;
+        size_t most[] = {OF_A_PARENT, 40, 1000000}, largest, all = 0, few, peak = 0;
+        CHECK(syn_mine_episodes(&recording, &options, NULL, &want) == SYN_OK);
+        for (int k = 0; k < 3; k++) {
+            CHECK(mine_in_batches(&recording, most[k], SIZE_MAX, &all, &got) == SYN_OK);
+            CHECK(same_levels(&want, &got) && all <= most[k]);
+            peak = got.peak_memory;
+            syn_episodes_free(&got);
+        }
+        CHECK(stream > 0 || all > 2000);
+        if (all > 2000) {
+            CHECK(mine_in_batches(&recording, 1000000, peak, &few, &got) == SYN_OK);
+            CHECK(same_levels(&want, &got) && few <= all);
+            syn_episodes_free(&got);
+            CHECK(mine_in_batches(&recording, 2, SIZE_MAX, &largest, &got) ==
+                  SYN_TOO_LARGE);
+            CHECK(mine_in_batches(&recording, 40, 1000, &largest, &got) ==
+                  SYN_OVER_BUDGET);
+        }
+        syn_episodes_free(&want);
+        syn_recording_free(&recording);
+        spikes_free(&s);
+    }
 }
 
 /* What a search leaves out on the way is what is left out of its table afterwards. */
@@ -151,6 +232,7 @@ void test_episodes(void)
 {
     check_mining(5);   /* the table of next occurrences */
     check_mining(40);  /* windows */
+    check_batches();
     check_distinct(5);
     check_distinct(40);
     check_null();

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "core/patterns/spectrum/spectrum.h"
+#include "core/surrogates/raster.h"
 #include "core/surrogates/surrogates.h"
 
 enum { SURROGATES = 8 };
@@ -55,6 +56,74 @@ static void check_maxima(const syn_surrogate_plan *plan)
     syn_spectrum_free(&many);
 }
 
+static int same_rasters(const syn_raster *a, const syn_raster *b)
+{
+    size_t bins = a->bins, events = a->events, units = (size_t)a->units + 1;
+    return a->bins == b->bins && a->events == b->events && a->units == b->units &&
+           memcmp(a->number, b->number, bins * sizeof *a->number) == 0 &&
+           memcmp(a->opens, b->opens, bins * sizeof *a->opens) == 0 &&
+           memcmp(a->first, b->first, (bins + 1) * sizeof *a->first) == 0 &&
+           memcmp(a->unit, b->unit, events * sizeof *a->unit) == 0 &&
+           memcmp(a->unit_first, b->unit_first, units * sizeof *a->unit_first) == 0 &&
+           memcmp(a->unit_bin, b->unit_bin, events * sizeof *a->unit_bin) == 0;
+}
+
+/* The trial of each spike of a surrogate, from 1; spikes that have come to the tick of
+   another one of their unit are taken out. */
+static syn_spikes spikes_of(const test_spikes *s, double *tick, int *unit, int *trial,
+                            size_t n)
+{
+    syn_spikes out = s->all;
+    out.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && tick[i] == tick[i - 1] && unit[i] == unit[i - 1])
+            continue;
+        tick[out.n] = tick[i];
+        unit[out.n] = unit[i];
+        trial[out.n++] = tick[i] > s->all.stop[0] ? 2 : 1;
+    }
+    out.tick = tick;
+    out.unit = unit;
+    out.trial = trial;
+    return out;
+}
+
+/* Binning a surrogate is binning its spikes; memory is used again for the next one. */
+static void check_rasters(const test_spikes *s, const syn_surrogate_plan *plan,
+                          syn_budget *budget)
+{
+    static const int64_t width[] = {1, 7, 500};
+    enum { WINDOW = 4 };
+    size_t n = plan->trains.events;
+    double *tick = malloc((n + 1) * sizeof *tick);
+    int *unit = malloc(2 * (n + 1) * sizeof *unit), *trial = unit + n + 1;
+    int64_t *ticks = malloc((n + 1) * sizeof *ticks);
+    uint32_t *scratch = malloc(((size_t)plan->scratch + 1) * sizeof *scratch);
+    if (!tick || !unit || !ticks || !scratch)
+        abort();
+    for (int w = 0; w < 3; w++) {
+        syn_surrogate_binner binner;
+        CHECK(syn_surrogate_binner_make(&binner, &plan->trains, width[w], WINDOW,
+                                        budget) == SYN_OK);
+        for (uint64_t k = 0; k < 2; k++) {
+            CHECK(syn_surrogate_list(plan, k, 1, &tick, &unit, 1, NULL) == SYN_OK);
+            syn_spikes spikes = spikes_of(s, tick, unit, trial, n);
+            syn_raster raster;
+            CHECK(syn_raster_bin(&raster, &spikes, width[w], WINDOW, NULL, NULL) ==
+                  SYN_OK);
+            syn_surrogate_ticks(plan, k, ticks, scratch);
+            syn_surrogate_raster(&binner, ticks);
+            CHECK(same_rasters(&binner.raster, &raster));
+            syn_raster_free(&raster);
+        }
+        syn_surrogate_binner_free(&binner);
+    }
+    free(tick);
+    free(unit);
+    free(ticks);
+    free(scratch);
+}
+
 void test_surrogates(void)
 {
     test_spikes s = spikes_draw(1200, 9, 6000);
@@ -76,6 +145,7 @@ void test_surrogates(void)
         free(one);
         free(many);
         check_maxima(&plan);
+        check_rasters(&s, &plan, &budget);
         syn_surrogate_plan_free(&plan);
     }
     syn_trains_free(&trains);

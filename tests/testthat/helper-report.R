@@ -8,7 +8,7 @@ page_mistakes <- function(page) {
   body <- sub("<style>.*</style>", "<style></style>", page)
   tags <- regmatches(body, gregexpr("<[^>]*>", body))[[1]]
   tags <- tags[!grepl("^<!DOCTYPE html>$", tags)]
-  shape <- "^</?[a-z][a-z0-9]*( [a-z-]+=\"[^\"<>]*\")*>$"
+  shape <- "^</?[a-z][a-z0-9]*( [a-z-]+=\"[^\"<>]*\")*/?>$"
   wrong <- sprintf("a tag that is none: %s", tags[!grepl(shape, tags)])
   open <- character()
   for (tag in tags) {

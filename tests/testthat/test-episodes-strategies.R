@@ -26,33 +26,6 @@ counts_both_ways <- function(stream, size, n, segments, engine = "mtpe", merge =
   list(gpu = gpu$count, cpu = cpu, report = gpu$report)
 }
 
-test_that("candidates reach a counter in batches, and come back as the state engine's", {
-  check <- function(stream, min_count, max_size, engine, most = 1e6, max_memory = 1e8) {
-    .Call(synfire:::r_batch_check, synfire:::trains_of(stream$x),
-          list(as.double(stream$low), as.double(stream$high)),
-          list(min_count = min_count, max_size = max_size, max_memory = max_memory,
-               engine = engine, batch = most))
-  }
-  for (seed in cases(40)) {
-    stream <- random_stream(seed, units = 4, spikes = 60, span = 80)
-    want <- check(stream, 3, 5, 0)$levels
-    of_a_parent <- 4 * length(stream$low)
-    for (most in c(of_a_parent, 40, 1e6)) {
-      got <- check(stream, 3, 5, 3, most)
-      expect_identical(got$levels, want, label = paste("stream", seed, "in batches of", most))
-      expect_lte(got$largest, most)
-    }
-  }
-  dense <- random_stream(7, units = 4, spikes = 200, span = 60, trials = FALSE)
-  expect_gt(check(dense, 2, 4, 3)$largest, 40)
-  expect_identical(check(dense, 2, 4, 3, most = 2)$status, "too_large")
-  # Rather smaller batches than more memory, and an error where one parent's do not fit.
-  small <- check(dense, 2, 5, 3, max_memory = 9e4)
-  expect_identical(small$levels, check(dense, 2, 5, 0)$levels)
-  expect_lt(small$largest, check(dense, 2, 5, 3)$largest)
-  expect_identical(check(dense, 2, 4, 3, max_memory = 1000)$status, "over_budget")
-})
-
 test_that("an engine that the device does not have is refused", {
   x <- spike_trains(c(0.001, 0.002), c("A", "B"))
   mine <- function(...) mine_episodes(x, 1, c(0, 0.005), ...)

@@ -251,23 +251,6 @@ test_that("a surrogate can be mined and drawn from again", {
   expect_identical(nrow(surrogates_of(s, "randomise")[[1L]]), nrow(x))
 })
 
-test_that("binning a surrogate is binning its spikes", {
-  for (x in list(trial_recording(), quick_recording(), trial_recording(n = 7))) {
-    for (method in c("dither", "train_shift", "randomise", "window_shuffle",
-                     "jitter", "sliding_shuffle")) {
-      for (width in c(1, 7, 5000)) {
-        set.seed(8)
-        options <- synfire:::surrogate_options(x, method, bin_size = 0.005, dither = 0.1)
-        set.seed(8)
-        s <- own_surrogates(x, 3, method, bin_size = 0.005, dither = 0.1)[[3L]]
-        both <- .Call(synfire:::r_surrogate_rasters, synfire:::trains_of(x), options, 2,
-                      synfire:::pattern_events(as_spike_trains(s), width), 4L)
-        expect_identical(both[[1L]], both[[2L]])
-      }
-    }
-  }
-})
-
 # ---- What each method keeps ----------------------------------------------------------
 
 # Intervals within trials, by unit.

@@ -23,13 +23,7 @@ static const double APART = 1.5;    /* windows that members are moved apart, at 
 
 void syn_detector_free(syn_detector *d)
 {
-    if (!d->budget)
-        return;
-    syn_budget_free(d->budget, d->found);
-    syn_budget_free(d->budget, d->key);
-    syn_budget_free(d->budget, d->other);
-    syn_budget_free(d->budget, d->kept);
-    syn_budget_free(d->budget, d->moved);
+    SYN_GIVE(d->budget, d->found, d->key, d->other, d->kept, d->moved);
     syn_pace_free(&d->pace);
     memset(d, 0, sizeof *d);
 }
@@ -65,24 +59,20 @@ static double expected_of(const syn_detector *d, syn_member m)
            syn_segments_recorded_ticks(d->segments);
 }
 
-/* score[n] of n spikes where `mean` are expected. */
-static void fill_scores(double mean, double *score)
-{
-    double term = exp(-mean), below = 0;
-    for (int n = 0; n < MOST_SPIKES; n++) {
-        double above = 1 - below;
-        double s = above > 1e-12 ? -log(above) : CUT;
-        score[n] = s < CUT ? s : CUT;
-        below += term;
-        term *= mean / (n + 1);
-    }
-}
-
 void syn_surprise_before(const syn_detector *detector, const syn_assembly *group,
                          syn_surprise *out)
 {
-    for (uint32_t m = 0; m < group->size; m++)
-        fill_scores(expected_of(detector, group->member[m]), out->of[m]);
+    for (uint32_t m = 0; m < group->size; m++) {
+        double mean = expected_of(detector, group->member[m]);
+        double term = exp(-mean), below = 0;
+        for (int n = 0; n < MOST_SPIKES; n++) {
+            double above = 1 - below;
+            double s = above > 1e-12 ? -log(above) : CUT;
+            out->of[m][n] = s < CUT ? s : CUT;
+            below += term;
+            term *= mean / (n + 1);
+        }
+    }
 }
 
 /* ---- events of the sweep ---- */
@@ -96,17 +86,6 @@ typedef struct sweep {
     int64_t separation;  /* least ticks between activations */
     int64_t origin;
 } sweep;
-
-static syn_status reserve(syn_detector *d, size_t events)
-{
-    if (events > d->key_room) {
-        d->key = syn_budget_renew(d->budget, d->key, &d->key_room, events,
-                                  sizeof *d->key);
-        d->other = syn_budget_renew(d->budget, d->other, &d->other_room, events,
-                                    sizeof *d->other);
-    }
-    return d->key && d->other ? SYN_OK : syn_budget_refusal(d->budget);
-}
 
 /* Two keys a spike: when it begins to speak for moments, and when it ceases. */
 static syn_status list_events(sweep *s, size_t *out, int *bits)
@@ -130,9 +109,10 @@ static syn_status list_events(sweep *s, size_t *out, int *bits)
     s->origin = least;
     if (events == 0)
         return SYN_OK;
-    syn_status status = reserve(d, events);
-    if (status != SYN_OK)
-        return status;
+    if (events > d->key_room) {
+        SYN_RENEW(d->budget, d->key, d->key_room, events);
+        SYN_RENEW(d->budget, d->other, d->other_room, events);
+    }
     for (uint32_t m = 0; m < s->size; m++) {
         syn_train own = s->train[m];
         int64_t start = syn_window_start(d->ladder, d->bin, s->member[m]);
@@ -192,18 +172,6 @@ static syn_status list_peaks(sweep *s, const uint64_t *key, size_t events)
     return SYN_OK;
 }
 
-/* Numbers of candidates, the highest score first, then the earliest; they are in time
-   order, and as many as there are keys at most. */
-static const uint64_t *by_score(syn_detector *d)
-{
-    const double fine = 1e7;  /* SYN_ASSEMBLY_MOST * CUT * fine is below 2^32 */
-    for (size_t i = 0; i < d->n; i++) {
-        double below = SYN_ASSEMBLY_MOST * CUT - d->found[i].score;
-        d->key[i] = (uint64_t)(below * fine) << 32 | i;
-    }
-    return syn_radix_sort(d->key, d->other, d->n, 32, 32);
-}
-
 /* Takes the highest, and then none nearer to it than the separation. */
 static syn_status separate(sweep *s)
 {
@@ -214,7 +182,14 @@ static syn_status separate(sweep *s)
                                    sizeof *d->kept);
     if (!d->kept && d->n > 0)
         return syn_budget_refusal(d->budget);
-    const uint64_t *order = by_score(d);
+    /* Numbers of candidates, the highest score first, then the earliest; they are in time
+       order, and as many as there are keys at most. */
+    const double fine = 1e7;  /* SYN_ASSEMBLY_MOST * CUT * fine is below 2^32 */
+    for (size_t i = 0; i < d->n; i++) {
+        double below = SYN_ASSEMBLY_MOST * CUT - d->found[i].score;
+        d->key[i] = (uint64_t)(below * fine) << 32 | i;
+    }
+    const uint64_t *order = syn_radix_sort(d->key, d->other, d->n, 32, 32);
     for (size_t k = 0; k < d->n; k++) {
         size_t i = (uint32_t)order[k];
         syn_activation *here = d->found + i;
@@ -309,8 +284,7 @@ static syn_status move_apart(sweep *s, uint32_t k)
         double windows = APART + syn_random_uniform(&rng);
         order[m] = order[other];
         order[other] = m;
-        place[m] = m == 0 ? 0
-                          : place[m - 1] + (int64_t)(windows * (double)s->separation);
+        place[m] = m == 0 ? 0 : place[m - 1] + (int64_t)(windows * (double)s->separation);
         spikes += s->train[m].n;
     }
     if (spikes > d->moved_room)
@@ -328,11 +302,11 @@ static syn_status move_apart(sweep *s, uint32_t k)
     return SYN_OK;
 }
 
-/* Finds what there is once members are moved apart. */
+/* Finds the activations that remain after the members are moved apart in time. */
 static syn_status run_apart(sweep *s, uint32_t k)
 {
-    syn_status status = move_apart(s, k);
-    return status == SYN_OK ? run(s) : status;
+    SYN_TRY(move_apart(s, k));
+    return run(s);
 }
 
 syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_t but,

@@ -5,28 +5,19 @@
 
 void syn_binned_free(syn_binned *b)
 {
-    if (!b->budget)
-        return;
-    syn_budget_free(b->budget, b->n);
-    syn_budget_free(b->budget, b->first);
-    syn_budget_free(b->budget, b->bin);
+    SYN_GIVE(b->budget, b->n, b->first, b->bin);
     memset(b, 0, sizeof *b);
 }
 
 syn_status syn_binned_make(syn_binned *out, const syn_trains *trains, int64_t bin,
                            syn_budget *budget)
 {
-    memset(out, 0, sizeof *out);
-    out->units = trains->units;
-    out->segments = trains->trials;
-    out->budget = budget;
+    *out = (syn_binned){
+        .units = trains->units, .segments = trains->trials, .budget = budget};
     size_t places = (size_t)trains->units * trains->trials;
-    int ok = (out->n = syn_budget_alloc(budget, trains->trials, sizeof *out->n)) &&
-             (out->first = syn_budget_zeros(budget, places + 1, sizeof *out->first)) &&
-             (out->bin = syn_budget_alloc(budget, (size_t)trains->events + 1,
-                                          sizeof *out->bin));
-    if (!ok)
-        return syn_budget_refusal(budget);
+    SYN_TAKE(budget, out->n, trains->trials);
+    SYN_TAKE_ZEROS(budget, out->first, places + 1);
+    SYN_TAKE(budget, out->bin, (size_t)trains->events + 1);
     for (uint32_t k = 0; k < trains->trials; k++) {
         int64_t bins = (trains->stop[k] - trains->start[k]) / bin + 1;
         if (bins > INT32_MAX)

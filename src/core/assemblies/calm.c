@@ -26,12 +26,7 @@ static const double DEVIATIONS = 4;
 
 void syn_calm_free(syn_calm *c)
 {
-    if (!c->budget)
-        return;
-    syn_budget_free(c->budget, c->tick);
-    syn_budget_free(c->budget, c->unit);
-    syn_budget_free(c->budget, c->trial);
-    syn_budget_free(c->budget, c->burst);
+    SYN_GIVE(c->budget, c->tick, c->unit, c->trial, c->burst);
     memset(c, 0, sizeof *c);
 }
 
@@ -49,24 +44,12 @@ typedef struct steps {
     syn_budget *budget;
 } steps;
 
-static void free_steps(steps *s)
-{
-    syn_budget_free(s->budget, s->first);
-    syn_budget_free(s->budget, s->at);
-    syn_budget_free(s->budget, s->own);
-    syn_budget_free(s->budget, s->by_unit);
-    syn_budget_free(s->budget, s->count);
-    syn_budget_free(s->budget, s->raised);
-}
-
 static syn_status lay_steps(steps *s)
 {
     const syn_spikes *x = s->spikes;
     if (x->n >= INT32_MAX)
         return SYN_TOO_LARGE;
-    s->first = syn_budget_alloc(s->budget, (size_t)x->trials + 1, sizeof *s->first);
-    if (!s->first)
-        return syn_budget_refusal(s->budget);
+    SYN_TAKE(s->budget, s->first, (size_t)x->trials + 1);
     s->first[0] = 0;
     for (uint32_t k = 0; k < x->trials; k++) {
         double n = floor((x->stop[k] - x->start[k]) / (double)s->length) + 1;
@@ -75,32 +58,12 @@ static syn_status lay_steps(steps *s)
         s->first[k + 1] = s->first[k] + (size_t)n;
     }
     size_t n = s->first[x->trials];
-    int ok = (s->at = syn_budget_alloc(s->budget, x->n + 1, sizeof *s->at)) &&
-             (s->own = syn_budget_zeros(s->budget, (size_t)x->units + 2,
-                                        sizeof *s->own)) &&
-             (s->by_unit = syn_budget_alloc(s->budget, x->n + 1, sizeof *s->by_unit)) &&
-             (s->count = syn_budget_alloc(s->budget, n, sizeof *s->count)) &&
-             (s->raised = syn_budget_zeros(s->budget, n, sizeof *s->raised));
-    return ok ? SYN_OK : syn_budget_refusal(s->budget);
-}
-
-static void place_spikes(steps *s)
-{
-    const syn_spikes *x = s->spikes;
-    for (size_t i = 0; i < x->n; i++) {
-        int trial = x->trial ? x->trial[i] : 1;
-        s->at[i] = UINT32_MAX;
-        if (trial < 1)
-            continue;
-        double into = x->tick[i] - x->start[trial - 1];
-        s->at[i] = (uint32_t)(s->first[trial - 1] + (size_t)(into / (double)s->length));
-        s->own[x->unit[i] + 1]++;
-    }
-    for (uint32_t u = 1; u < x->units + 2; u++)
-        s->own[u] += s->own[u - 1];
-    for (size_t i = 0; i < x->n; i++)
-        if (s->at[i] != UINT32_MAX)
-            s->by_unit[s->own[x->unit[i]]++] = s->at[i];
+    SYN_TAKE(s->budget, s->at, x->n + 1);
+    SYN_TAKE_ZEROS(s->budget, s->own, (size_t)x->units + 2);
+    SYN_TAKE(s->budget, s->by_unit, x->n + 1);
+    SYN_TAKE(s->budget, s->count, n);
+    SYN_TAKE_ZEROS(s->budget, s->raised, n);
+    return SYN_OK;
 }
 
 /* Spikes of a unit in a step and those beside it, within the trial. */
@@ -108,30 +71,6 @@ static uint32_t around(const steps *s, size_t from, size_t to, size_t k)
 {
     return s->count[k] + (uint32_t)(k > from ? s->count[k - 1] : 0) +
            (k + 1 < to ? s->count[k + 1] : 0u);
-}
-
-static void add_unit(steps *s, uint32_t unit)
-{
-    size_t n = s->first[s->spikes->trials];
-    size_t histogram[3 * MOST_COUNT + 1] = {0};
-    memset(s->count, 0, n);
-    for (size_t i = s->own[unit]; i < s->own[unit + 1]; i++)
-        s->count[s->by_unit[i]] += s->count[s->by_unit[i]] < MOST_COUNT;
-    for (uint32_t t = 0; t < s->spikes->trials; t++)
-        for (size_t k = s->first[t]; k < s->first[t + 1]; k++)
-            histogram[around(s, s->first[t], s->first[t + 1], k)]++;
-    uint32_t least = 3 * MOST_COUNT + 1;
-    size_t raised = 0;
-    while (least > 1 &&
-           (double)(raised + histogram[least - 1]) <= RAISED * (double)n)
-        raised += histogram[--least];
-    for (uint32_t t = 0; t < s->spikes->trials; t++)
-        for (size_t k = s->first[t]; k < s->first[t + 1]; k++)
-            s->raised[k] += around(s, s->first[t], s->first[t + 1], k) >= least;
-    double share = (double)raised / (double)n;
-    s->units++;
-    s->mean += share;
-    s->variance += share * (1 - share);
 }
 
 /* Raised units from which on a step is one of a burst. */
@@ -169,9 +108,7 @@ static size_t stretches(const steps *s, double from, double *out)
 static syn_status note_bursts(syn_calm *out, const steps *s, double from)
 {
     out->bursts = stretches(s, from, NULL);
-    out->burst = syn_budget_alloc(out->budget, 2 * out->bursts + 1, sizeof *out->burst);
-    if (!out->burst)
-        return syn_budget_refusal(out->budget);
+    SYN_TAKE(out->budget, out->burst, 2 * out->bursts + 1);
     stretches(s, from, out->burst);
     return SYN_OK;
 }
@@ -180,11 +117,9 @@ static syn_status copy_calm(syn_calm *out, const steps *s, double from)
 {
     const syn_spikes *x = s->spikes;
     size_t n = 0, all = s->first[x->trials];
-    int ok = (out->tick = syn_budget_alloc(out->budget, x->n + 1, sizeof *out->tick)) &&
-             (out->unit = syn_budget_alloc(out->budget, x->n + 1, sizeof *out->unit)) &&
-             (out->trial = syn_budget_alloc(out->budget, x->n + 1, sizeof *out->trial));
-    if (!ok)
-        return syn_budget_refusal(out->budget);
+    SYN_TAKE(out->budget, out->tick, x->n + 1);
+    SYN_TAKE(out->budget, out->unit, x->n + 1);
+    SYN_TAKE(out->budget, out->trial, x->n + 1);
     for (size_t i = 0; i < x->n; i++) {
         if (s->at[i] == UINT32_MAX || s->raised[s->at[i]] >= from)
             continue;
@@ -210,17 +145,50 @@ syn_status syn_calm_make(syn_calm *out, const syn_spikes *spikes, int64_t step,
     out->budget = budget;
     steps s = {.spikes = spikes, .length = step, .budget = budget};
     syn_status status = lay_steps(&s);
-    if (status == SYN_OK)
-        place_spikes(&s);
+    if (status == SYN_OK) {
+        const syn_spikes *x = s.spikes;
+        for (size_t i = 0; i < x->n; i++) {
+            int trial = x->trial ? x->trial[i] : 1;
+            s.at[i] = UINT32_MAX;
+            if (trial < 1)
+                continue;
+            double into = x->tick[i] - x->start[trial - 1];
+            s.at[i] = (uint32_t)(s.first[trial - 1] + (size_t)(into / (double)s.length));
+            s.own[x->unit[i] + 1]++;
+        }
+        for (uint32_t u = 1; u < x->units + 2; u++)
+            s.own[u] += s.own[u - 1];
+        for (size_t i = 0; i < x->n; i++)
+            if (s.at[i] != UINT32_MAX)
+                s.by_unit[s.own[x->unit[i]]++] = s.at[i];
+    }
     for (uint32_t u = 0; status == SYN_OK && u < spikes->units; u++) {
         status = syn_poll(watch, "bursts", u, spikes->units);
-        if (status == SYN_OK && s.own[u + 1] > s.own[u])
-            add_unit(&s, u);
+        if (status == SYN_OK && s.own[u + 1] > s.own[u]) {
+            size_t n = s.first[s.spikes->trials];
+            size_t histogram[3 * MOST_COUNT + 1] = {0};
+            memset(s.count, 0, n);
+            for (size_t i = s.own[u]; i < s.own[u + 1]; i++)
+                s.count[s.by_unit[i]] += s.count[s.by_unit[i]] < MOST_COUNT;
+            for (uint32_t t = 0; t < s.spikes->trials; t++)
+                for (size_t k = s.first[t]; k < s.first[t + 1]; k++)
+                    histogram[around(&s, s.first[t], s.first[t + 1], k)]++;
+            uint32_t least = 3 * MOST_COUNT + 1;
+            size_t raised = 0;
+            while (least > 1 &&
+                   (double)(raised + histogram[least - 1]) <= RAISED * (double)n)
+                raised += histogram[--least];
+            for (uint32_t t = 0; t < s.spikes->trials; t++)
+                for (size_t k = s.first[t]; k < s.first[t + 1]; k++)
+                    s.raised[k] += around(&s, s.first[t], s.first[t + 1], k) >= least;
+            double share = (double)raised / (double)n;
+            s.units++;
+            s.mean += share;
+            s.variance += share * (1 - share);
+        }
     }
-    if (status == SYN_OK)
-        status = copy_calm(out, &s, burst_from(&s));
-    if (status == SYN_OK)
-        status = note_bursts(out, &s, burst_from(&s));
-    free_steps(&s);
+    SYN_NEXT(status, copy_calm(out, &s, burst_from(&s)));
+    SYN_NEXT(status, note_bursts(out, &s, burst_from(&s)));
+    SYN_GIVE(s.budget, s.first, s.at, s.own, s.by_unit, s.count, s.raised);
     return status;
 }

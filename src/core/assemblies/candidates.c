@@ -8,6 +8,76 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- votes ----
+
+   Counts votes. Only lags near new votes are looked at again, as sums never fall. */
+
+/* Sum of the votes from `low` on that are at most at lag `last`: the largest of each
+   member. */
+static int32_t sum_votes(const syn_vote *vote, size_t low, size_t votes, int32_t last,
+                         int32_t *whole)
+{
+    int32_t most[SYN_ASSEMBLY_MOST], sum = 0;
+    uint64_t voted = 0;
+    *whole = 0;
+    for (size_t i = low; i < votes && vote[i].lag <= last; i++) {
+        uint32_t m = vote[i].member;
+        int32_t before = voted >> m & 1 ? most[m] : 0;
+        if (before >= vote[i].z)
+            continue;
+        sum += syn_hint_cut(vote[i].z) - syn_hint_cut(before);
+        *whole += vote[i].z - before;
+        most[m] = vote[i].z;
+        voted |= (uint64_t)1 << m;
+    }
+    return sum;
+}
+
+/* Adds votes of a member at lag `at`: hints of the unit after it, by lag. The caller
+   frees ballot->vote. SYN_OVER_BUDGET, SYN_NO_MEMORY. */
+static syn_status ballot_add(syn_ballot *ballot, uint32_t member, int32_t at,
+                             const syn_hint *hint, size_t n, int32_t tolerance,
+                             syn_budget *budget)
+{
+    if (n == 0)
+        return SYN_OK;
+    /* The votes go among those that are there. Both are by lag: from the end. */
+    size_t votes = ballot->n + n, to = votes, from = ballot->n, left = n;
+    if (votes > ballot->room)
+        SYN_GROW(budget, ballot->vote, ballot->room, votes);
+    while (left > 0) {
+        int32_t lag = at + hint[left - 1].lag;
+        if (from > 0 && ballot->vote[from - 1].lag > lag)
+            ballot->vote[--to] = ballot->vote[--from];
+        else
+            ballot->vote[--to] =
+                (syn_vote){.lag = lag, .z = hint[--left].z, .member = member};
+    }
+    ballot->n = votes;
+    /* A lag near one of the new votes may be the best now. */
+    const syn_vote *vote = ballot->vote;
+    size_t i = 0, low = 0;
+    for (size_t k = 0; k < n; k++) {
+        int32_t lag = at + hint[k].lag, whole;
+        while (vote[i].lag < lag - tolerance)
+            i++;
+        for (; i < ballot->n && vote[i].lag <= lag + tolerance; i++) {
+            while (vote[low].lag < vote[i].lag - tolerance)
+                low++;
+            int32_t sum =
+                sum_votes(vote, low, ballot->n, vote[i].lag + tolerance, &whole);
+            if (sum < ballot->sum || (sum == ballot->sum && whole <= ballot->whole))
+                continue;
+            ballot->lag = vote[i].lag;
+            ballot->sum = sum;
+            ballot->whole = whole;
+        }
+    }
+    return SYN_OK;
+}
+
+/* ---- sizes and evidence ---- */
+
 enum {
     LEAST_EDGE = 3 * SYN_PEAK_SCALE,  /* z of a pair that triangles are looked for with */
     EDGES_A_UNIT = 8, FEWEST_EDGES = 256,
@@ -57,30 +127,20 @@ syn_status syn_searcher_make(syn_searcher *out, const syn_ladder *ladder, uint32
     out->edge_room = EDGES_A_UNIT * units;
     out->edge_room = out->edge_room > FEWEST_EDGES ? out->edge_room : FEWEST_EDGES;
     size_t n = out->edge_room;
-    int ok = (out->start = syn_budget_alloc(budget, syn_pair_count(units) + 1,
-                                            sizeof *out->start)) &&
-             (out->strongest = syn_budget_alloc(budget, (size_t)units * units + 1,
-                                                sizeof *out->strongest)) &&
-             (out->third = syn_budget_alloc(budget, (size_t)units + 1,
-                                            sizeof *out->third)) &&
-             (out->edge = syn_budget_alloc(budget, n, sizeof *out->edge)) &&
-             (out->edge_a = syn_budget_alloc(budget, n, sizeof *out->edge_a)) &&
-             (out->edge_b = syn_budget_alloc(budget, n, sizeof *out->edge_b)) &&
-             (out->ballot = syn_budget_zeros(budget, units, sizeof *out->ballot));
-    return ok ? SYN_OK : syn_budget_refusal(budget);
+    SYN_TAKE(budget, out->start, syn_pair_count(units) + 1);
+    SYN_TAKE(budget, out->strongest, (size_t)units * units + 1);
+    SYN_TAKE(budget, out->third, (size_t)units + 1);
+    SYN_TAKE(budget, out->edge, n);
+    SYN_TAKE(budget, out->edge_a, n);
+    SYN_TAKE(budget, out->edge_b, n);
+    SYN_TAKE_ZEROS(budget, out->ballot, units);
+    return SYN_OK;
 }
 
 void syn_searcher_free(syn_searcher *w)
 {
-    if (!w->budget)
-        return;
-    syn_budget_free(w->budget, w->start);
-    syn_budget_free(w->budget, w->hint);
-    syn_budget_free(w->budget, w->strongest);
-    syn_budget_free(w->budget, w->third);
-    syn_budget_free(w->budget, w->edge);
-    syn_budget_free(w->budget, w->edge_a);
-    syn_budget_free(w->budget, w->edge_b);
+    SYN_GIVE(w->budget, w->start, w->hint, w->strongest, w->third, w->edge, w->edge_a,
+             w->edge_b);
     for (uint32_t u = 0; w->ballot && u < w->units; u++)
         syn_budget_free(w->budget, w->ballot[u].vote);
     syn_budget_free(w->budget, w->ballot);
@@ -97,10 +157,7 @@ static syn_status lay_hints(syn_searcher *w)
     for (size_t i = p->first[0]; i < p->first[pairs]; i++)
         n += p->peak[i].rung == w->rung && p->peak[i].z > 0;
     if (2 * n > w->hint_room || !w->hint) {
-        w->hint = syn_budget_renew(w->budget, w->hint, &w->hint_room, 2 * n + 1,
-                                   sizeof *w->hint);
-        if (!w->hint)
-            return syn_budget_refusal(w->budget);
+        SYN_RENEW(w->budget, w->hint, w->hint_room, 2 * n + 1);
     }
     for (size_t q = 0; q < pairs; q++) {
         w->start[q] = at;
@@ -127,23 +184,6 @@ static const syn_hint *hints_of(const syn_searcher *w, uint32_t a, uint32_t b, s
     return w->hint + w->start[p] + (a < b ? 0 : *n);
 }
 
-static void find_strongest(syn_searcher *w)
-{
-    uint32_t units = w->peaks->units;
-    for (uint32_t b = 0; b < units; b++) {
-        w->strongest[(size_t)b * units + b] = NO_HINT;
-        for (uint32_t a = 0; a < b; a++) {
-            size_t n;
-            const syn_hint *h = hints_of(w, a, b, &n);
-            int32_t most = n > 0 ? 0 : NO_HINT;
-            for (size_t i = 0; i < n; i++)
-                most = syn_hint_cut(h[i].z) > most ? syn_hint_cut(h[i].z) : most;
-            w->strongest[(size_t)a * units + b] = (int16_t)most;
-            w->strongest[(size_t)b * units + a] = (int16_t)most;
-        }
-    }
-}
-
 /* Lags agree that differ by so much at most. */
 static int32_t tolerance(const syn_searcher *w)
 {
@@ -164,31 +204,6 @@ static int32_t edge_bar(const syn_searcher *w)
     while (bar > LEAST_EDGE && n + histogram[bar - 1] / 2 <= w->edge_room)
         n += histogram[--bar] / 2;
     return bar;
-}
-
-/* Pairs above the bar, and of those just below it as many as there is room for. */
-static void list_edges(syn_searcher *w)
-{
-    int32_t bar = edge_bar(w);
-    uint32_t left = 0;
-    w->edges = 0;
-    for (int at_bar = 0; at_bar < 2; at_bar++) {
-        int32_t low = at_bar ? bar - 1 : bar, high = at_bar ? bar - 1 : SYN_PEAK_MOST;
-        left = w->edge_room - w->edges;
-        for (uint32_t b = 1; b < w->peaks->units && left > 0; b++)
-            for (uint32_t a = 0; a < b && left > 0; a++) {
-                size_t n;
-                const syn_hint *h = hints_of(w, a, b, &n);
-                for (size_t i = 0; i < n && left > 0; i++) {
-                    if (h[i].z < low || h[i].z > high || h[i].z < LEAST_EDGE)
-                        continue;
-                    w->edge_a[w->edges] = a;
-                    w->edge_b[w->edges] = b;
-                    w->edge[w->edges++] = (size_t)(h + i - w->hint);
-                    left--;
-                }
-            }
-    }
 }
 
 /* ---- triangles ---- */
@@ -304,10 +319,8 @@ static syn_status ask(syn_searcher *w, const syn_candidate *g)
         if (is_member(g, u))
             continue;
         const syn_hint *hint = hints_of(w, g->member[m].unit, u, &n);
-        syn_status status = syn_ballot_add(w->ballot + u, m, g->member[m].lag, hint, n,
-                                           tolerance(w), w->budget);
-        if (status != SYN_OK)
-            return status;
+        SYN_TRY(ballot_add(w->ballot + u, m, g->member[m].lag, hint, n, tolerance(w),
+                           w->budget));
     }
     return SYN_OK;
 }
@@ -339,9 +352,8 @@ static syn_status grow(syn_searcher *w, const triangle *t, syn_candidate *g)
         const syn_ballot *best = NULL;
         for (uint32_t u = 0; u < w->peaks->units; u++) {
             const syn_ballot *b = w->ballot + u;
-            if (!is_member(g, u) &&
-                (!best || b->sum > best->sum ||
-                 (b->sum == best->sum && b->whole > best->whole)))
+            if (!is_member(g, u) && (!best || b->sum > best->sum ||
+                                     (b->sum == best->sum && b->whole > best->whole)))
                 best = b;
         }
         if (!best || best->sum == 0 ||
@@ -363,13 +375,43 @@ syn_status syn_candidates_find(syn_searcher *searcher, const syn_peaks *peaks,
     searcher->peaks = peaks;
     searcher->rung = rung;
     *n = 0;
-    syn_status status = lay_hints(searcher);
-    if (status != SYN_OK)
-        return status;
-    list_edges(searcher);
-    find_strongest(searcher);
+    SYN_TRY(lay_hints(searcher));
+    /* Pairs above the bar, and of those just below it as many as there is room for. */
+    int32_t bar = edge_bar(searcher);
+    uint32_t left = 0;
+    searcher->edges = 0;
+    for (int at_bar = 0; at_bar < 2; at_bar++) {
+        int32_t low = at_bar ? bar - 1 : bar, high = at_bar ? bar - 1 : SYN_PEAK_MOST;
+        left = searcher->edge_room - searcher->edges;
+        for (uint32_t b = 1; b < searcher->peaks->units && left > 0; b++)
+            for (uint32_t a = 0; a < b && left > 0; a++) {
+                size_t n;
+                const syn_hint *h = hints_of(searcher, a, b, &n);
+                for (size_t i = 0; i < n && left > 0; i++) {
+                    if (h[i].z < low || h[i].z > high || h[i].z < LEAST_EDGE)
+                        continue;
+                    searcher->edge_a[searcher->edges] = a;
+                    searcher->edge_b[searcher->edges] = b;
+                    searcher->edge[searcher->edges++] = (size_t)(h + i - searcher->hint);
+                    left--;
+                }
+            }
+    }
+    uint32_t units = searcher->peaks->units;
+    for (uint32_t b = 0; b < units; b++) {
+        searcher->strongest[(size_t)b * units + b] = NO_HINT;
+        for (uint32_t a = 0; a < b; a++) {
+            size_t n;
+            const syn_hint *h = hints_of(searcher, a, b, &n);
+            int32_t most = n > 0 ? 0 : NO_HINT;
+            for (size_t i = 0; i < n; i++)
+                most = syn_hint_cut(h[i].z) > most ? syn_hint_cut(h[i].z) : most;
+            searcher->strongest[(size_t)a * units + b] = (int16_t)most;
+            searcher->strongest[(size_t)b * units + a] = (int16_t)most;
+        }
+    }
     uint32_t triangles = best_triangles(searcher, kept);
-    for (; status == SYN_OK && *n < triangles; (*n)++)
-        status = grow(searcher, kept + *n, out + *n);
-    return status;
+    for (; *n < triangles; (*n)++)
+        SYN_TRY(grow(searcher, kept + *n, out + *n));
+    return SYN_OK;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/base/parallel.h"
+#include "core/base/seek.h"
 
 enum {
     CELLS = 384 * 1024,     /* bytes of rows that are added together: they stay near */
@@ -64,15 +65,7 @@ syn_status syn_circular_make(syn_circular *out, const syn_binned *binned,
 
 void syn_circular_free(syn_circular *c)
 {
-    if (!c->budget)
-        return;
-    syn_budget_free(c->budget, c->cell);
-    syn_budget_free(c->budget, c->twice);
-    syn_budget_free(c->budget, c->start);
-    syn_budget_free(c->budget, c->sum);
-    syn_budget_free(c->budget, c->wide);
-    syn_budget_free(c->budget, c->word);
-    syn_budget_free(c->budget, c->lag);
+    SYN_GIVE(c->budget, c->cell, c->twice, c->start, c->sum, c->wide, c->word, c->lag);
     memset(c, 0, sizeof *c);
 }
 
@@ -98,9 +91,7 @@ static syn_status need_room(syn_circular *c, uint32_t more)
         c->bound += more;
         return SYN_OK;
     }
-    syn_status status = need_wide(c);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(need_wide(c));
     for (size_t i = 0; i < c->n * c->length; i++)
         c->wide[i] += c->sum[i];
     memset(c->sum, 0, c->n * c->length * sizeof *c->sum);
@@ -156,9 +147,7 @@ static syn_status count_few(syn_circular *c, const part *p)
     for (uint32_t x = 0; x < p->spikes_a; x++)
         for (uint32_t y = 0; y < p->spikes_b; y++)
             c->lag[pairs++] = p->b[y] - p->a[x] + (p->b[y] < p->a[x] ? n : 0);
-    syn_status status = need_room(c, pairs);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(need_room(c, pairs));
     for (uint32_t i = 0; i < c->n; i++) {
         uint16_t *sum = c->sum + i * c->length;
         uint32_t by = moved(c, p, i);
@@ -179,9 +168,7 @@ static syn_status count_long(syn_circular *c, const part *p)
 {
     double started = syn_seconds();
     uint32_t lags = 2 * c->margin + 1;
-    syn_status status = need_wide(c);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(need_wide(c));
     for (; c->surrogate < c->n; c->surrogate++) {
         if (syn_seconds() - started > SYN_SLICE_SECONDS)
             return SYN_UNFINISHED;
@@ -190,14 +177,8 @@ static syn_status count_long(syn_circular *c, const part *p)
         for (uint32_t x = 0; x < p->spikes_a; x++) {
             /* The bin of b at place 0. */
             uint32_t zero = p->a[x] >= by ? p->a[x] - by : p->a[x] + (p->n - by);
-            uint32_t low = 0, high = p->spikes_b;
-            while (low < high) {
-                uint32_t middle = low + (high - low) / 2;
-                if (p->b[middle] < zero)
-                    low = middle + 1;
-                else
-                    high = middle;
-            }
+            uint32_t low = 0;
+            SYN_SEEK(uint32_t, y, low, p->spikes_b, p->b[y] < zero);
             for (uint32_t y = 0, at = low; y < p->spikes_b; y++) {
                 at = at == p->spikes_b ? 0 : at;
                 uint32_t t = p->b[at] - zero + (p->b[at] < zero ? p->n : 0);
@@ -261,9 +242,16 @@ static uint32_t most_in_bin(const uint32_t *bin, uint32_t n)
     return most;
 }
 
-/* Cuts the spikes so that no count of a row passes BYTE. */
-static syn_status count_rows(syn_circular *c, const part *p)
+static syn_status count_part(syn_circular *c, const part *p)
 {
+    uint64_t pairs = (uint64_t)p->spikes_a * p->spikes_b, lags = 2 * c->margin + 1;
+    if (pairs == 0)
+        return SYN_OK;
+    if (pairs <= c->length / FEW)
+        return count_few(c, p);
+    if (p->n > LONG || (p->n >= lags && (p->n > c->n * lags || pairs > MANY)))
+        return count_long(c, p);
+    /* Cuts the spikes so that no count of a row passes BYTE. */
     uint32_t thick = most_in_bin(p->b, p->spikes_b);
     uint32_t cut_a = thick <= BYTE ? BYTE / thick : 1;
     uint32_t cut_b = thick <= BYTE ? p->spikes_b : BYTE;
@@ -281,30 +269,7 @@ static syn_status count_rows(syn_circular *c, const part *p)
     return status;
 }
 
-static syn_status count_part(syn_circular *c, const part *p)
-{
-    uint64_t pairs = (uint64_t)p->spikes_a * p->spikes_b, lags = 2 * c->margin + 1;
-    if (pairs == 0)
-        return SYN_OK;
-    if (pairs <= c->length / FEW)
-        return count_few(c, p);
-    if (p->n > LONG || (p->n >= lags && (p->n > c->n * lags || pairs > MANY)))
-        return count_long(c, p);
-    return count_rows(c, p);
-}
-
 /* ---- a pair ---- */
-
-static void begin(syn_circular *c, uint64_t from)
-{
-    memset(c->sum, 0, c->n * c->length * sizeof *c->sum);
-    c->from = from;
-    c->any_wide = 0;
-    c->bound = c->rows = c->most = 0;
-    c->used = 0;
-    c->segment = c->surrogate = 0;
-    c->begun = 1;
-}
 
 syn_status syn_circular_count(syn_circular *c, uint32_t a, uint32_t b, uint64_t from)
 {
@@ -313,8 +278,15 @@ syn_status syn_circular_count(syn_circular *c, uint32_t a, uint32_t b, uint64_t 
     const uint32_t *at_b = x->first + (size_t)b * x->segments;
     double started = syn_seconds();
     uint32_t drawn = UINT32_MAX;
-    if (!c->begun)
-        begin(c, from);
+    if (!c->begun) {
+        memset(c->sum, 0, c->n * c->length * sizeof *c->sum);
+        c->from = from;
+        c->any_wide = 0;
+        c->bound = c->rows = c->most = 0;
+        c->used = 0;
+        c->segment = c->surrogate = 0;
+        c->begun = 1;
+    }
     for (; c->segment < x->segments; c->segment++) {
         uint32_t k = c->segment;
         part p = {.a = x->bin + at_a[k], .b = x->bin + at_b[k],
@@ -328,9 +300,7 @@ syn_status syn_circular_count(syn_circular *c, uint32_t a, uint32_t b, uint64_t 
             c->lanes->draw(c->key, from, c->n, a, drawn, c->word);
             c->lanes->draw(c->key, from, c->n, b, drawn, c->word + 4 * (size_t)c->n);
         }
-        syn_status status = count_part(c, &p);
-        if (status != SYN_OK)
-            return status;
+        SYN_TRY(count_part(c, &p));
         if (k % 16 == 15 && syn_seconds() - started > SYN_SLICE_SECONDS) {
             c->segment++;
             return SYN_UNFINISHED;

@@ -12,34 +12,6 @@ static const double CLIPPED = 0.9205;
 
 /* ---- what is common ---- */
 
-static void add_first(syn_excess_moments *m, double excess, double expected,
-                      double clumps)
-{
-    m->top += excess;
-    m->bottom += expected;
-    m->squares += excess * excess;
-    m->cross += expected * excess;
-    m->variance += expected * (1 + 1 / SYN_BESIDE) * clumps;
-    m->scale += expected * expected;
-}
-
-/* Of few, excess of an assembly makes none of the variance: what is below the mean counts
-   twice instead. */
-static void add_refined(syn_excess_moments *m, double excess, double expected,
-                        double clumps, double common, double spread, int few)
-{
-    double variance = expected * (1 + 1 / SYN_BESIDE) * clumps * (1 + common) +
-                      spread * expected * expected;
-    double deviation = sqrt(variance), u = (excess - common * expected) / deviation;
-    u = u > CLIP ? CLIP : u < -CLIP ? -CLIP : u;
-    double weight = expected * expected / variance;
-    m->top += u * expected / deviation;
-    m->bottom += weight;
-    double square = !few ? u * u : u < 0 ? 2 * u * u : 0;
-    m->squares += (square / CLIPPED - 1) * weight;
-    m->scale += weight * weight;
-}
-
 static void settle_first(const syn_excess_moments *m, double *common, double *spread)
 {
     if (m->bottom <= 0 || m->scale <= 0)
@@ -60,26 +32,6 @@ static void settle_refined(const syn_excess_moments *m, double *common, double *
     *spread = *spread > 0 ? *spread : 0;
 }
 
-static void add_all(const syn_ladder *l, uint32_t rung, const syn_excess_many *many,
-                    const double *common, const double *spread, int first,
-                    syn_excess_moments *m)
-{
-    int32_t step = (int32_t)l->step[rung];
-    for (size_t i = 0; i < many->n; i++)
-        for (int32_t k = many->from; k <= many->to; k++) {
-            syn_sides s = syn_sides_look(many->sum[i], (int32_t)l->half[rung], k * step);
-            double expected = s.beside / SYN_BESIDE, excess = s.in - expected;
-            if (expected <= 0)
-                continue;
-            syn_excess_moments *here = m + (many->mirrored && k < 0 ? -k : k);
-            if (first)
-                add_first(here, excess, expected, many->clumps[i]);
-            else
-                add_refined(here, excess, expected, many->clumps[i], common[k],
-                            spread[k], many->few);
-        }
-}
-
 void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_many *many,
                     double *common, double *spread, syn_excess_moments *m)
 {
@@ -89,7 +41,39 @@ void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_ma
         common[k] = spread[k] = 0;
     for (int round = many->few ? 1 : 0; round <= REFINED; round++) {
         memset(m + many->from, 0, lags * sizeof *m);
-        add_all(ladder, rung, many, common, spread, round == 0, m);
+        int32_t step = (int32_t)ladder->step[rung];
+        for (size_t i = 0; i < many->n; i++)
+            for (int32_t k = many->from; k <= many->to; k++) {
+                syn_sides s =
+                    syn_sides_look(many->sum[i], (int32_t)ladder->half[rung], k * step);
+                double expected = s.beside / SYN_BESIDE, excess = s.in - expected;
+                if (expected <= 0)
+                    continue;
+                syn_excess_moments *here = m + (many->mirrored && k < 0 ? -k : k);
+                if (round == 0) {
+                    here->top += excess;
+                    here->bottom += expected;
+                    here->squares += excess * excess;
+                    here->cross += expected * excess;
+                    here->variance += expected * (1 + 1 / SYN_BESIDE) * many->clumps[i];
+                    here->scale += expected * expected;
+                } else {
+                    /* Of few, excess of an assembly makes none of the variance: what is
+                       below the mean counts twice instead. */
+                    double variance = expected * (1 + 1 / SYN_BESIDE) * many->clumps[i] *
+                                          (1 + common[k]) +
+                                      spread[k] * expected * expected;
+                    double deviation = sqrt(variance),
+                           u = (excess - common[k] * expected) / deviation;
+                    u = u > CLIP ? CLIP : u < -CLIP ? -CLIP : u;
+                    double weight = expected * expected / variance;
+                    here->top += u * expected / deviation;
+                    here->bottom += weight;
+                    double square = !many->few ? u * u : u < 0 ? 2 * u * u : 0;
+                    here->squares += (square / CLIPPED - 1) * weight;
+                    here->scale += weight * weight;
+                }
+            }
         for (int32_t k = many->mirrored ? 0 : many->from; k <= many->to; k++) {
             if (round == 0)
                 settle_first(m + k, common + k, spread + k);

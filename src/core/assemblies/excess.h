@@ -53,8 +53,7 @@ SYN_EVERYWHERE double syn_excess_base(syn_sides s, syn_excess_scale e)
    that number. */
 SYN_EVERYWHERE double syn_excess_variance(syn_excess_scale e, double base)
 {
-    return SYN_TIMES(base,
-                     e.clumps + SYN_TIMES(e.spread, base) / (1 + 1 / SYN_BESIDE));
+    return SYN_TIMES(base, e.clumps + SYN_TIMES(e.spread, base) / (1 + 1 / SYN_BESIDE));
 }
 
 /* Signed root of the deviance of a share of in / (in + beside) from what is expected,

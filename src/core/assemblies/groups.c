@@ -21,15 +21,14 @@ syn_status syn_grower_make(syn_grower *out, const syn_lagged *pairs, syn_budget 
 {
     size_t lags = 4 * (size_t)pairs->ladder.lags + 1, all = (size_t)pairs->threads * lags;
     *out = (syn_grower){.pairs = pairs, .lags = lags};
-    int ok = (out->may = syn_budget_alloc(budget, all, sizeof *out->may)) &&
-             (out->best = syn_budget_alloc(budget, pairs->units, sizeof *out->best));
-    return ok ? SYN_OK : syn_budget_refusal(budget);
+    SYN_TAKE(budget, out->may, all);
+    SYN_TAKE(budget, out->best, pairs->units);
+    return SYN_OK;
 }
 
 void syn_grower_free(syn_grower *grower, syn_budget *budget)
 {
-    syn_budget_free(budget, grower->may);
-    syn_budget_free(budget, grower->best);
+    SYN_GIVE(budget, grower->may, grower->best);
 }
 
 /* How many of so many members must agree: of a long sequence, neighbours do more than
@@ -98,21 +97,6 @@ double syn_assembly_support(const syn_lagged *pairs, const syn_assembly *group,
     return support(pairs, group, m, group->member[m]) / deviation(pairs, group, m);
 }
 
-/* Evidence for a unit at a lag that all members reach; 0 without enough agreement. */
-static double support_of_all(const syn_lagged *p, const syn_assembly *g,
-                             syn_member candidate)
-{
-    float sum = 0;
-    int agreed = 0;
-    for (uint32_t m = 0; m < g->size; m++) {
-        double z = syn_lagged_look(p, g->member[m].unit, candidate.unit, candidate.rung,
-                                   candidate.lag - g->member[m].lag).z;
-        agreed += z > OWN;
-        sum += (float)(z > CAP ? CAP : z < FLOOR ? FLOOR : z);
-    }
-    return agreed < agreed_of((int)g->size) ? 0 : sum / sqrt(g->size);
-}
-
 /* The best lag of a unit on a rung, found by one of the threads. */
 static double best_lag(const syn_grower *w, const syn_assembly *g, int thread,
                        syn_member *candidate)
@@ -139,7 +123,18 @@ static double best_lag(const syn_grower *w, const syn_assembly *g, int thread,
             continue;
         syn_member here = *candidate;
         here.lag = from + k * step;
-        double evidence = support_of_all(w->pairs, g, here);
+        /* Evidence for a unit at a lag that all members reach; 0 without enough
+           agreement. */
+        float sum = 0;
+        int agreed = 0;
+        for (uint32_t m = 0; m < g->size; m++) {
+            double z = syn_lagged_look(w->pairs, g->member[m].unit, here.unit, here.rung,
+                                       here.lag - g->member[m].lag)
+                           .z;
+            agreed += z > OWN;
+            sum += (float)(z > CAP ? CAP : z < FLOOR ? FLOOR : z);
+        }
+        double evidence = agreed < agreed_of((int)g->size) ? 0 : sum / sqrt(g->size);
         if (evidence > best) {
             best = evidence;
             candidate->lag = here.lag;
@@ -183,9 +178,8 @@ static syn_status add_best(const syn_grower *w, syn_assembly *g, int *added,
         unit[m] = g->member[m].unit;
     syn_status status = syn_lagged_keep(w->pairs, unit, g->size, &kept, watch);
     context.enough = ENOUGH * deviation(w->pairs, g, g->size);
-    if (status == SYN_OK)
-        status = syn_parallel_for(units, kept ? w->pairs->threads : 1, watch, "groups",
-                                  look_at_unit, &context);
+    SYN_NEXT(status, syn_parallel_for(units, kept ? w->pairs->threads : 1, watch,
+                                      "groups", look_at_unit, &context));
     if (status != SYN_OK)
         return status;
     syn_extension best = {.evidence = context.enough};
@@ -343,9 +337,7 @@ syn_status syn_assembly_grow(const syn_grower *grower, syn_assembly *group,
         place_anew(grower->pairs, group);
         if (group->size == SYN_ASSEMBLY_MOST)
             break;
-        syn_status status = add_best(grower, group, &added, watch);
-        if (status != SYN_OK)
-            return status;
+        SYN_TRY(add_best(grower, group, &added, watch));
     }
     for (int round = 0; round < MOST_ROUNDS; round++) {
         int moved = place_anew(grower->pairs, group);

@@ -222,10 +222,5 @@ const syn_lanes SYN_KIND_NAME(syn_lanes) = {
     .pick = lanes_pick};
 
 #if SYN_WIDTH == 0
-const syn_lanes *syn_lanes_fastest(int vector_bits)
-{
-    const syn_lanes *kinds[] =
-        SYN_KINDS(&syn_lanes_any, &syn_lanes_256, &syn_lanes_512, &syn_lanes_512);
-    return kinds[syn_kind_here(vector_bits)];
-}
+SYN_FASTEST(const syn_lanes, syn_lanes)
 #endif

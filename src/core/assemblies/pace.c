@@ -15,11 +15,7 @@ static const double FASTEST = 1.5;
 
 void syn_pace_free(syn_pace *c)
 {
-    if (!c->budget)
-        return;
-    syn_budget_free(c->budget, c->spikes);
-    syn_budget_free(c->budget, c->others);
-    syn_budget_free(c->budget, c->shown);
+    SYN_GIVE(c->budget, c->spikes, c->others, c->shown);
     memset(c, 0, sizeof *c);
 }
 
@@ -106,9 +102,7 @@ syn_status syn_pace_set(syn_pace *c, int64_t cell, const syn_train *without, uin
     double recorded = syn_segments_recorded_ticks(g), spikes = 0;
     double least = ceil(recorded / ((double)g->recording.events + 1));
     cell = (double)cell < least ? (int64_t)least : cell;
-    syn_status status = cell == c->cell ? SYN_OK : count_all(c, cell);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(cell == c->cell ? SYN_OK : count_all(c, cell));
     memcpy(c->others, c->spikes, c->cells * sizeof *c->others);
     for (uint32_t m = 0; m < n; m++)
         count(c, without[m], -1, c->others);

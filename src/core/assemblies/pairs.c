@@ -1,26 +1,205 @@
-/* Counts lag histograms, and measures excess in them.
+/* Counts lag histograms, and measures the excess of coincidences in them.
 
-   The counts of a window are compared with those beside it (Stark and Abeles 2009 smooth
-   with a hollow kernel to the same end): what changes slowly, the rates of two units
-   together among it, is in both. What is left is compared with what all pairs of the
-   recording have at that lag and width: a population burst, or an oscillation, gives an
-   excess to all of them, of about the same share of what is expected (`common`), and
-   what shares differ by (`spread`) is no evidence either. Both are found anew for each
-   lag and width, from at most SYN_LAGGED_FITTED pairs, by a few steps of a mean and a
-   variance in which no pair counts for more than two standard deviations, so that pairs
-   of an assembly do not hide themselves; of fewer than SYN_LAGGED_FEWEST pairs an
-   assembly may be most, and nothing is taken for common but that trials end, so that
-   short lags have more places than long ones. Last, spikes that come in clumps
-   make counts vary more than those of Poisson processes: by about the product of both
-   units' own excess of variance (`clumps`). */
+   The count in a window of lags is compared with the counts in the windows beside it
+   (Stark and Abeles 2009 smooth with a hollow kernel for the same purpose). Slow
+   changes, such as a common change of two units' rates, affect both counts alike and
+   cancel.
+
+   The remaining excess is compared with the excess of all pairs of the recording at
+   the same lag and width. A population burst or an oscillation raises the counts of
+   all pairs by about the same share of the expected count (`common`). Differences
+   between pairs in this share (`spread`) are no evidence of an assembly either. Both
+   numbers are estimated for each lag and width from at most SYN_LAGGED_FITTED pairs.
+   The estimate repeats a mean and a variance a few times and limits each pair to two
+   standard deviations, so that the pairs of an assembly do not hide themselves. With
+   fewer than SYN_LAGGED_FEWEST pairs, most of them may belong to one assembly; then
+   only one effect is taken as common: trials end, and so long lags have fewer places
+   than short ones.
+
+   Finally, bursts of single units make counts vary more than the counts of Poisson
+   processes do, by about the product of the two units' own excess variances
+   (`clumps`). */
 #include "core/assemblies/pairs.h"
 
+#include <math.h>
 #include <string.h>
 
-#include "core/assemblies/edges.h"
 #include "core/assemblies/excess.h"
 #include "core/assemblies/peaks.h"
 #include "core/base/parallel.h"
+
+/* ---- the lags of one pair ----
+
+   Time is cut into pieces. For each spike of the first unit, all spikes of the second
+   unit in the pieces within reach are counted; lags beyond the reach go to an extra
+   bin, so that no spike needs a test. A bin is found without a division: each tick is
+   written as 2 * tick = q * 2 * bin + phase, and the bin of a lag is the difference of
+   the two values of q, or one less if the later spike has the smaller phase (see
+   correlation/lags.c). */
+
+enum {
+    PIECES = 8,       /* of time in the reach of a lag */
+    A_SPIKE = 2,      /* pieces for each spike, at most, */
+    A_UNIT = 16,      /* and for each unit */
+    LONGEST = 1 << 30 /* bins of a piece: fewer than half of 2^32 */
+};
+
+static void timed_free(syn_timed *t)
+{
+    SYN_GIVE(t->budget, t->first, t->tick, t->place, t->phase, t->from);
+    memset(t, 0, sizeof *t);
+}
+
+/* Chooses how long pieces are, and finds where they begin. */
+static syn_status cut(syn_timed *t, int64_t length)
+{
+    int64_t reach = syn_lag_reach(&t->options);
+    double most = (double)A_SPIKE * t->first[t->units] + (double)A_UNIT * t->units;
+    while (((int64_t)PIECES << t->shift < reach ||
+            (double)(length >> t->shift) * t->units > most) &&
+           (int64_t)1 << t->shift < t->options.bin * LONGEST)
+        t->shift++;
+    t->pieces = (uint32_t)(length >> t->shift) + 1;
+    size_t row = (size_t)t->pieces + 1;
+    SYN_TAKE(t->budget, t->from, t->units * row);
+    for (uint32_t u = 0; u < t->units; u++) {
+        uint32_t i = t->first[u], *from = t->from + u * row;
+        for (uint32_t k = 0; k < t->pieces; k++) {
+            while (i < t->first[u + 1] && (t->tick[i] - t->start) >> t->shift < k)
+                i++;
+            from[k] = i;
+        }
+        from[t->pieces] = t->first[u + 1];
+    }
+    return SYN_OK;
+}
+
+static syn_status timed_make(syn_timed *out, const syn_recording *recording,
+                             const syn_lag_options *options, syn_budget *budget)
+{
+    size_t n = (size_t)recording->events + 1, units = recording->units;
+    *out = (syn_timed){.options = *options, .units = recording->units, .budget = budget};
+    SYN_TAKE(budget, out->first, units + 1);
+    SYN_TAKE(budget, out->tick, n);
+    SYN_TAKE(budget, out->place, n);
+    SYN_TAKE(budget, out->phase, n);
+    memcpy(out->first, recording->first, (units + 1) * sizeof *out->first);
+    int64_t width = 2 * options->bin;
+    for (uint32_t i = 0; i < recording->events; i++) {
+        int64_t tick = out->tick[i] = recording->tick[recording->by_unit[i]];
+        int64_t place = 2 * tick / width, phase = 2 * tick % width;
+        place -= phase < 0;
+        out->place[i] = (uint32_t)(uint64_t)place;
+        out->phase[i] = (int32_t)(phase < 0 ? phase + width : phase);
+    }
+    if (recording->events == 0)
+        return cut(out, 0);
+    out->start = recording->tick[0];
+    return cut(out, recording->tick[recording->events - 1] - out->start);
+}
+
+/* Counts the lags from a spike to all of a run. A lag half way between two bins is in the
+   upper one; where it is below 0 it belongs to the lower one, which is farther from 0. */
+static void count_run(const syn_timed *t, uint32_t spike, uint32_t from, uint32_t to,
+                      int32_t *count)
+{
+    const uint32_t *place = t->place;
+    const int32_t *later = t->phase;
+    uint32_t lags = t->options.lags, beyond = 2 * lags + 1;
+    /* Bin 0 begins half a bin before the spike. */
+    int32_t bin = (int32_t)t->options.bin, phase = t->phase[spike] - bin;
+    uint32_t zero = t->place[spike] - (phase < 0) - lags;
+    phase += phase < 0 ? 2 * bin : 0;
+    for (uint32_t j = from; j < to; j++) {
+        uint32_t at = place[j] - zero - (later[j] < phase);
+        at -= (later[j] == phase) & (at <= lags);
+        count[at < beyond ? at : beyond]++;
+    }
+}
+
+syn_status syn_timed_sums(const syn_timed *t, uint32_t a, uint32_t b, int32_t *sum)
+{
+    int64_t reach = syn_lag_reach(&t->options), total = 0;
+    size_t beyond = 2 * (size_t)t->options.lags + 1;
+    const uint32_t *from = t->from + b * ((size_t)t->pieces + 1);
+    memset(sum, 0, (beyond + 1) * sizeof *sum);
+    for (uint32_t i = t->first[a]; i < t->first[a + 1]; i++) {
+        int64_t at = t->tick[i] - t->start, low = (at - reach) >> t->shift;
+        int64_t high = ((at + reach) >> t->shift) + 1;
+        uint32_t first = from[low > 0 ? low : 0];
+        uint32_t last = from[high < t->pieces ? high : t->pieces];
+        total += last - first;
+        if (total > INT32_MAX)
+            return SYN_TOO_LARGE;
+        count_run(t, i, first, last, sum);
+    }
+    for (size_t k = 1; k < beyond; k++)
+        sum[k] += sum[k - 1];
+    return SYN_OK;
+}
+
+/* ---- how a histogram falls off towards long lags, as trials end ----
+
+   Counts the places that lags have in trials: one less a bin of lag in each trial that is
+   longer. */
+
+/* Places of the lags from `low` to `high`. */
+static double places(const double *place, int32_t low, int32_t high)
+{
+    double sum = 0;
+    for (int32_t k = low; k <= high; k++)
+        sum += place[k < 0 ? -k : k];
+    return sum;
+}
+
+/* Like syn_sides_look(), but for numbers of places instead of coincidences. */
+static double share(const double *place, int32_t half, int32_t lag)
+{
+    int32_t far = SYN_LADDER_BESIDE * (2 * half + 1), from = 2 * half + 2;
+    double in = places(place, lag - half, lag + half);
+    double beside = places(place, lag - from - far + 1, lag - from) +
+                    places(place, lag + from, lag + from + far - 1);
+    return beside > 0 ? in / (beside / SYN_BESIDE) - 1 : 0;
+}
+
+/* Fills common[places]: by which share windows of independent units with constant rates
+   hold more than the lags beside them. In a trial of n bins there are n - |lag| places
+   for a lag: around lag 0 there are most. 0 where there is no place beside a window.
+   SYN_OVER_BUDGET or SYN_NO_MEMORY. */
+static syn_status edges_share(const syn_ladder *l, int64_t bin, const syn_spikes *trials,
+                              double *common, syn_budget *budget)
+{
+    double *place = syn_budget_alloc(budget, (size_t)l->margin + 1, sizeof *place);
+    double *ends = syn_budget_alloc(budget, (size_t)l->margin + 2, sizeof *ends);
+    syn_status status = place && ends ? SYN_OK : syn_budget_refusal(budget);
+    if (status == SYN_OK) {
+        /* place[k] is how many places there are for lags of k bins. */
+        double longer = trials->trials;
+        place[0] = 0;
+        for (uint32_t k = 0; k <= l->margin + 1; k++)
+            ends[k] = 0;
+        for (uint32_t t = 0; t < trials->trials; t++) {
+            double n =
+                floor((trials->stop[t] - trials->start[t] + 1) / (double)bin + 0.5);
+            n = n > 1 ? n : 1;
+            place[0] += n;
+            ends[n <= l->margin ? (uint32_t)n : l->margin + 1]++;
+        }
+        for (uint32_t k = 1; k <= l->margin; k++) {
+            place[k] = place[k - 1] - longer;
+            longer -= ends[k];
+        }
+    }
+    for (uint32_t r = 0; status == SYN_OK && r < l->rungs; r++)
+        for (uint32_t k = 0; k <= 2 * l->reach[r]; k++) {
+            int32_t lag = ((int32_t)k - (int32_t)l->reach[r]) * (int32_t)l->step[r];
+            common[l->first[r] + k] = share(place, (int32_t)l->half[r], lag);
+        }
+    SYN_GIVE(budget, place, ends);
+    return status;
+}
+
+/* ---- all pairs ---- */
 
 enum {
     SHARE = 8,         /* histograms kept take at most so small a part of the budget, */
@@ -51,55 +230,38 @@ static size_t length_of(const syn_lagged *p)
     return 2 * (size_t)p->ladder.margin + 2;
 }
 
-static syn_status make_store(syn_lagged *p)
-{
-    size_t pairs = syn_pair_count(p->units), bytes = length_of(p) * sizeof(int32_t);
-    size_t slots = p->budget->limit / SHARE / bytes;
-    slots = slots > FEWEST_KEPT ? slots : FEWEST_KEPT;
-    slots = slots < pairs ? slots : pairs;
-    syn_lagged_store *s = p->store = syn_budget_zeros(p->budget, 1, sizeof *s);
-    if (!s)
-        return syn_budget_refusal(p->budget);
-    s->slots = (uint32_t)(slots < NONE ? slots : NONE - 1);
-    int ok = (s->sum = syn_budget_alloc(p->budget, s->slots * length_of(p) + 1,
-                                        sizeof *s->sum)) &&
-             (s->slot = syn_budget_alloc(p->budget, pairs + 1, sizeof *s->slot)) &&
-             (s->pair = syn_budget_alloc(p->budget, (size_t)s->slots + 1,
-                                         sizeof *s->pair));
-    return ok ? SYN_OK : syn_budget_refusal(p->budget);
-}
-
 syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bin,
                           uint32_t units, int threads, syn_budget *budget)
 {
-    memset(out, 0, sizeof *out);
-    out->ladder = *ladder;
-    out->bin = bin;
-    out->units = units;
-    out->threads = threads;
-    out->budget = budget;
+    *out = (syn_lagged){.ladder = *ladder, .bin = bin, .units = units, .threads = threads,
+                        .budget = budget};
     size_t places = ladder->first[ladder->rungs];
-    int ok = (out->clumps = syn_budget_alloc(budget, (size_t)units * ladder->rungs + 1,
-                                             sizeof *out->clumps)) &&
-             (out->common = syn_budget_zeros(budget, places, sizeof *out->common)) &&
-             (out->spread = syn_budget_zeros(budget, places, sizeof *out->spread));
-    return ok ? make_store(out) : syn_budget_refusal(budget);
+    SYN_TAKE(budget, out->clumps, (size_t)units * ladder->rungs + 1);
+    SYN_TAKE_ZEROS(budget, out->common, places);
+    SYN_TAKE_ZEROS(budget, out->spread, places);
+    size_t pairs = syn_pair_count(out->units), bytes = length_of(out) * sizeof(int32_t);
+    size_t slots = out->budget->limit / SHARE / bytes;
+    slots = slots > FEWEST_KEPT ? slots : FEWEST_KEPT;
+    slots = slots < pairs ? slots : pairs;
+    syn_lagged_store *s = out->store = syn_budget_zeros(out->budget, 1, sizeof *s);
+    if (!s)
+        return syn_budget_refusal(out->budget);
+    s->slots = (uint32_t)(slots < NONE ? slots : NONE - 1);
+    SYN_TAKE(out->budget, s->sum, s->slots * length_of(out) + 1);
+    SYN_TAKE(out->budget, s->slot, pairs + 1);
+    SYN_TAKE(out->budget, s->pair, (size_t)s->slots + 1);
+    return SYN_OK;
 }
 
 void syn_lagged_free(syn_lagged *pairs)
 {
-    if (!pairs->budget)
-        return;
     if (pairs->store) {
-        syn_budget_free(pairs->budget, pairs->store->sum);
-        syn_budget_free(pairs->budget, pairs->store->slot);
-        syn_budget_free(pairs->budget, pairs->store->pair);
+        SYN_GIVE(pairs->budget, pairs->store->sum, pairs->store->slot,
+                 pairs->store->pair);
     }
     syn_budget_free(pairs->budget, pairs->store);
-    syn_timed_free(&pairs->timed);
-    syn_budget_free(pairs->budget, pairs->clumps);
-    syn_budget_free(pairs->budget, pairs->common);
-    syn_budget_free(pairs->budget, pairs->spread);
+    timed_free(&pairs->timed);
+    SYN_GIVE(pairs->budget, pairs->clumps, pairs->common, pairs->spread);
     memset(pairs, 0, sizeof *pairs);
 }
 
@@ -184,8 +346,7 @@ syn_status syn_lagged_keep(const syn_lagged *p, const uint32_t *unit, uint32_t n
     syn_status status = ok ? syn_parallel_for(k.n, p->threads, watch, "pairs", count_kept,
                                               &k)
                            : syn_budget_refusal(p->budget);
-    syn_budget_free(p->budget, k.a);
-    syn_budget_free(p->budget, k.b);
+    SYN_GIVE(p->budget, k.a, k.b);
     return status;
 }
 
@@ -208,8 +369,7 @@ syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t 
     syn_sides s = syn_sides_look(syn_lagged_sums(pairs, a, b),
                                  (int32_t)pairs->ladder.half[rung], lag);
     syn_excess_scale e = {.clumps = clumps_of(pairs, a, b, rung),
-                          .common = pairs->common[place],
-                          .spread = pairs->spread[place]};
+                          .common = pairs->common[place], .spread = pairs->spread[place]};
     return (syn_lagged_window){.count = s.in, .expected = syn_excess_expected(s, e),
                                .z = syn_excess_z(s, e)};
 }
@@ -314,8 +474,7 @@ static syn_status fit_rung(void *context, size_t item, int worker)
     double *clumps = f->clumps + (size_t)worker * f->n;
     int32_t reach = (int32_t)l->reach[rung];
     syn_excess_many many = {.sum = f->sum, .clumps = clumps, .n = f->n, .mirrored = 1,
-                            .few = f->n < SYN_LAGGED_FEW,
-                            .from = -reach, .to = reach};
+                            .few = f->n < SYN_LAGGED_FEW, .from = -reach, .to = reach};
     for (uint32_t i = 0; i < f->n; i++) {
         syn_lagged_sample(p->units, i, &a, &b);
         clumps[i] = clumps_of(p, a, b, rung);
@@ -338,8 +497,7 @@ syn_status syn_lagged_fit(syn_lagged *p, const int32_t *const *sum,
     syn_status status = ok ? syn_parallel_for(f.n > 0 ? p->ladder.rungs : 0, p->threads,
                                               watch, "widths", fit_rung, &f)
                            : syn_budget_refusal(p->budget);
-    syn_budget_free(p->budget, f.clumps);
-    syn_budget_free(p->budget, f.moments);
+    SYN_GIVE(p->budget, f.clumps, f.moments);
     return status;
 }
 
@@ -359,26 +517,6 @@ static syn_status count_sample(void *context, size_t item, int worker)
     return syn_timed_sums(&s->pairs->timed, a, b, s->sum + item * length_of(s->pairs));
 }
 
-/* Counts the pairs that say what is common, and finds it. */
-static syn_status sample(syn_lagged *p, const syn_watch *watch)
-{
-    uint32_t n = syn_lagged_samples(p->units);
-    sampling s = {.pairs = p};
-    const int32_t **row = syn_budget_alloc(p->budget, (size_t)n + 1, sizeof *row);
-    s.sum = syn_budget_alloc(p->budget, n * length_of(p) + 1, sizeof *s.sum);
-    syn_status status = row && s.sum ? SYN_OK : syn_budget_refusal(p->budget);
-    if (status == SYN_OK)
-        status = syn_parallel_for(n, p->threads, watch, "pairs", count_sample, &s);
-    if (status == SYN_OK) {
-        for (uint32_t i = 0; i < n; i++)
-            row[i] = s.sum + i * length_of(p) + p->ladder.margin;
-        status = syn_lagged_fit(p, row, watch);
-    }
-    syn_budget_free(p->budget, row);
-    syn_budget_free(p->budget, s.sum);
-    return status;
-}
-
 syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
                            const syn_spikes *trials, const syn_watch *watch)
 {
@@ -390,15 +528,26 @@ syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
     for (uint32_t i = 0; i < store->slots; i++)
         store->pair[i] = SIZE_MAX;
     store->used = store->next = 0;
-    syn_timed_free(&pairs->timed);
-    syn_status status = syn_timed_make(&pairs->timed, recording, &o, pairs->budget);
-    if (status != SYN_OK)
-        return status;
+    timed_free(&pairs->timed);
+    SYN_TRY(timed_make(&pairs->timed, recording, &o, pairs->budget));
     clumping c = {.pairs = pairs, .recording = recording};
-    status = syn_parallel_for(pairs->units, pairs->threads, watch, "units",
-                              clumps_of_unit, &c);
-    if (status == SYN_OK)
-        status = syn_edges_share(&pairs->ladder, pairs->bin, trials, pairs->common,
-                                 pairs->budget);
-    return status == SYN_OK ? sample(pairs, watch) : status;
+    SYN_TRY(syn_parallel_for(pairs->units, pairs->threads, watch, "units", clumps_of_unit,
+                             &c));
+    SYN_TRY(
+        edges_share(&pairs->ladder, pairs->bin, trials, pairs->common, pairs->budget));
+    /* Counts the pairs that say what is common, and finds it. */
+    uint32_t n = syn_lagged_samples(pairs->units);
+    sampling s = {.pairs = pairs};
+    const int32_t **row = syn_budget_alloc(pairs->budget, (size_t)n + 1, sizeof *row);
+    s.sum = syn_budget_alloc(pairs->budget, n * length_of(pairs) + 1, sizeof *s.sum);
+    syn_status status = row && s.sum ? SYN_OK : syn_budget_refusal(pairs->budget);
+    SYN_NEXT(status,
+             syn_parallel_for(n, pairs->threads, watch, "pairs", count_sample, &s));
+    if (status == SYN_OK) {
+        for (uint32_t i = 0; i < n; i++)
+            row[i] = s.sum + i * length_of(pairs) + pairs->ladder.margin;
+        status = syn_lagged_fit(pairs, row, watch);
+    }
+    SYN_GIVE(pairs->budget, row, s.sum);
+    return status;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/parallel.h"
+#include "core/base/seek.h"
 
 enum { MANY = 8, MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST = 8,
        FEW_UNITS = 100,
@@ -25,9 +26,7 @@ syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
                             const syn_segments *segments, int64_t step,
                             syn_budget *budget)
 {
-    memset(out, 0, sizeof *out);
-    out->pairs = pairs;
-    out->budget = budget;
+    *out = (syn_refiner){.pairs = pairs, .budget = budget};
     out->detector = (syn_detector){.segments = segments, .ladder = &pairs->ladder,
                                    .bin = pairs->bin, .step = step,
                                    .pace = {.segments = segments, .budget = budget},
@@ -35,65 +34,23 @@ syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
     size_t units = pairs->units, length = 2 * (size_t)pairs->ladder.margin + 1;
     size_t lags = 2 * (size_t)pairs->ladder.lags + 1;
     size_t places = SYN_REFINE_RUNGS * lags;
-    int ok = (out->sum = syn_budget_alloc(budget, units * length, sizeof *out->sum)) &&
-             (out->row = syn_budget_alloc(budget, units, sizeof *out->row)) &&
-             (out->clumps = syn_budget_alloc(budget, units, sizeof *out->clumps)) &&
-             (out->common = syn_budget_zeros(budget, places, sizeof *out->common)) &&
-             (out->spread = syn_budget_zeros(budget, places, sizeof *out->spread)) &&
-             (out->moments = syn_budget_alloc(budget, lags, sizeof *out->moments));
-    return ok ? SYN_OK : syn_budget_refusal(budget);
+    SYN_TAKE(budget, out->sum, units * length);
+    SYN_TAKE(budget, out->row, units);
+    SYN_TAKE(budget, out->clumps, units);
+    SYN_TAKE_ZEROS(budget, out->common, places);
+    SYN_TAKE_ZEROS(budget, out->spread, places);
+    SYN_TAKE(budget, out->moments, lags);
+    return SYN_OK;
 }
 
 void syn_refiner_free(syn_refiner *r)
 {
-    if (!r->budget)
-        return;
     syn_detector_free(&r->detector);
-    syn_budget_free(r->budget, r->sum);
-    syn_budget_free(r->budget, r->row);
-    syn_budget_free(r->budget, r->clumps);
-    syn_budget_free(r->budget, r->common);
-    syn_budget_free(r->budget, r->spread);
-    syn_budget_free(r->budget, r->moments);
+    SYN_GIVE(r->budget, r->sum, r->row, r->clumps, r->common, r->spread, r->moments);
     memset(r, 0, sizeof *r);
 }
 
 /* ---- histograms around activations ---- */
-
-static uint32_t first_from(const syn_recording *r, int64_t tick)
-{
-    uint32_t low = 0, high = r->events;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (r->tick[middle] < tick)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Running sums of the spikes of each unit around the first `n` activations. */
-static void count_around(syn_refiner *r, size_t n)
-{
-    const syn_recording *x = &r->detector.segments->recording;
-    const syn_ladder *l = &r->pairs->ladder;
-    int64_t bin = r->pairs->bin, margin = l->margin;
-    int64_t reach = margin * bin + (bin - 1) / 2;
-    size_t length = 2 * (size_t)margin + 1, units = r->pairs->units;
-    memset(r->sum, 0, units * length * sizeof *r->sum);
-    for (size_t i = 0; i < n; i++) {
-        int64_t from = r->detector.found[i].tick - reach;
-        for (uint32_t e = first_from(x, from);
-             e < x->events && x->tick[e] <= from + 2 * reach; e++)
-            r->sum[x->unit[e] * length + (size_t)((x->tick[e] - from) / bin)]++;
-    }
-    for (size_t u = 0; u < units; u++) {
-        int32_t *sum = r->sum + u * length;
-        for (size_t k = 1; k < length; k++)
-            sum[k] += sum[k - 1];
-    }
-}
 
 static uint32_t lowest_rung(const syn_refiner *r, const syn_assembly *g)
 {
@@ -119,19 +76,6 @@ static lag_range all_lags(const syn_refiner *r)
 {
     int32_t lags = (int32_t)r->pairs->ladder.lags;
     return (lag_range){.low = -lags, .high = lags};
-}
-
-/* The grid of a rung within a range, as syn_excess_many has it. */
-static void set_range(const syn_ladder *l, uint32_t rung, lag_range range,
-                      syn_excess_many *many)
-{
-    int32_t reach = (int32_t)l->reach[rung], step = (int32_t)l->step[rung];
-    many->from = -reach;
-    many->to = reach;
-    while (many->from <= reach && many->from * step < range.low)
-        many->from++;
-    while (many->to >= -reach && many->to * step > range.high)
-        many->to--;
 }
 
 /* What others have in common on a rung, which threads find for some lags each. */
@@ -177,7 +121,14 @@ static void fit_others(syn_refiner *r, const syn_assembly *g, uint32_t but,
                     .many = {.sum = r->row, .clumps = r->clumps},
                     .common = r->common + k * lags + l->reach[rung],
                     .spread = r->spread + k * lags + l->reach[rung]};
-        set_range(l, rung, range, &o.many);
+        /* The grid of a rung within a range, as syn_excess_many has it. */
+        int32_t reach = (int32_t)l->reach[rung], step = (int32_t)l->step[rung];
+        o.many.from = -reach;
+        o.many.to = reach;
+        while (o.many.from <= reach && o.many.from * step < range.low)
+            o.many.from++;
+        while (o.many.to >= -reach && o.many.to * step > range.high)
+            o.many.to--;
         for (uint32_t u = 0; u < r->pairs->units; u++) {
             if (u == but || syn_assembly_member(g, u))
                 continue;
@@ -195,12 +146,27 @@ static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t bu
                               lag_range range)
 {
     syn_detected detected;
-    syn_status status = syn_detect(&r->detector, g, but, &r->surprise, MOVES, 0,
-                                   &detected);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_detect(&r->detector, g, but, &r->surprise, MOVES, 0, &detected));
     r->around = detected.n;
-    count_around(r, detected.n);
+    /* Running sums of the spikes of each unit around the activations. */
+    const syn_recording *x = &r->detector.segments->recording;
+    const syn_ladder *l = &r->pairs->ladder;
+    int64_t bin = r->pairs->bin, margin = l->margin;
+    int64_t reach = margin * bin + (bin - 1) / 2;
+    size_t length = 2 * (size_t)margin + 1, units = r->pairs->units;
+    memset(r->sum, 0, units * length * sizeof *r->sum);
+    for (size_t i = 0; i < detected.n; i++) {
+        int64_t from = r->detector.found[i].tick - reach;
+        uint32_t e = 0;
+        SYN_SEEK(uint32_t, at, e, x->events, x->tick[at] < from);
+        for (; e < x->events && x->tick[e] <= from + 2 * reach; e++)
+            r->sum[x->unit[e] * length + (size_t)((x->tick[e] - from) / bin)]++;
+    }
+    for (size_t u = 0; u < units; u++) {
+        int32_t *sum = r->sum + u * length;
+        for (size_t k = 1; k < length; k++)
+            sum[k] += sum[k - 1];
+    }
     fit_others(r, g, UINT32_MAX, range);
     return SYN_OK;
 }
@@ -244,11 +210,10 @@ static double best_place(const syn_refiner *r, const syn_assembly *g, lag_range 
 
 syn_status syn_refiner_learn(syn_refiner *r, const syn_assembly *g)
 {
-    syn_status status = SYN_OK;
     syn_surprise_before(&r->detector, g, &r->surprise);
-    for (int round = 0; status == SYN_OK && round < LEARN; round++)
-        status = syn_surprise_learn(&r->detector, g, LEARN_MOVES, &r->surprise);
-    return status;
+    for (int round = 0; round < LEARN; round++)
+        SYN_TRY(syn_surprise_learn(&r->detector, g, LEARN_MOVES, &r->surprise));
+    return SYN_OK;
 }
 
 /* Whether a unit would be added if nothing were common to units. Only then is what others
@@ -264,8 +229,7 @@ static int has_excess(syn_refiner *r, const syn_assembly *g, syn_member *m)
 static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
 {
     syn_status status = syn_refiner_learn(r, g);
-    if (status == SYN_OK)
-        status = look_around(r, g, g->size, all_lags(r));
+    SYN_NEXT(status, look_around(r, g, g->size, all_lags(r)));
     syn_assembly before = *g;
     *added = 0;
     for (uint32_t u = 0; status == SYN_OK && u < r->pairs->units; u++) {
@@ -295,9 +259,8 @@ static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
     uint32_t worst = g->size;
     double least = stay;
     *dropped = 0;
-    syn_status status = syn_refiner_learn(r, g);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_refiner_learn(r, g));
+    syn_status status = SYN_OK;
     for (uint32_t m = 0; m < g->size; m++) {
         syn_member place = g->member[m];
         const syn_ladder *l = &r->pairs->ladder;
@@ -308,9 +271,8 @@ static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
         double z = best_place(r, g, near, &place);
         if (z >= stay)
             g->member[m] = place;
-        else if (stay == STAY &&
-                 syn_assembly_support(r->pairs, g, m) >=
-                     (g->size > 3 ? STAY_BY_PAIRS : STAY_BY_TWO))
+        else if (stay == STAY && syn_assembly_support(r->pairs, g, m) >=
+                                     (g->size > 3 ? STAY_BY_PAIRS : STAY_BY_TWO))
             continue;
         if (z < least) {
             least = z;

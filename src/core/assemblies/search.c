@@ -10,6 +10,84 @@
 
 #include "core/base/parallel.h"
 
+/* ---- scores of surrogates ----
+
+   Standardises evidence, so that no width and no size has more weight than others. */
+
+static const double LEAST_DEVIATION = 0.4;  /* of the largest evidence over surrogates */
+
+static syn_status scores_make(syn_scores *out, uint32_t surrogates, uint32_t rungs,
+                              syn_budget *budget)
+{
+    size_t places = (size_t)rungs * SYN_SIZES;
+    *out = (syn_scores){.surrogates = surrogates, .rungs = rungs, .budget = budget};
+    SYN_TAKE_ZEROS(budget, out->maximum, surrogates * places);
+    SYN_TAKE_ZEROS(budget, out->mean, places);
+    SYN_TAKE_ZEROS(budget, out->deviation, places);
+    SYN_TAKE_ZEROS(budget, out->score, surrogates);
+    for (size_t i = 0; i < surrogates * places; i++)
+        out->maximum[i] = syn_candidate_least((uint32_t)(i % SYN_SIZES));
+    return SYN_OK;
+}
+
+static double deviation_of(double squares, double n)
+{
+    double deviation = n > 1 && squares > 0 ? sqrt(squares / (n - 1)) : 0;
+    return deviation > LEAST_DEVIATION ? deviation : LEAST_DEVIATION;
+}
+
+/* One rung and class of sizes. A surrogate is compared with all others, as the recording
+   is in none either. */
+static void standardise(syn_scores *s, size_t place)
+{
+    size_t places = (size_t)s->rungs * SYN_SIZES;
+    const double *maximum = s->maximum + place;
+    double n = s->surrogates, sum = 0, squares = 0;
+    for (uint32_t k = 0; k < s->surrogates; k++)
+        sum += maximum[k * places];
+    double mean = s->mean[place] = sum / n;
+    for (uint32_t k = 0; k < s->surrogates; k++)
+        squares += (maximum[k * places] - mean) * (maximum[k * places] - mean);
+    s->deviation[place] = deviation_of(squares, n);
+    for (uint32_t k = 0; k < s->surrogates; k++) {
+        double off = maximum[k * places] - mean;
+        double others = n > 1 ? -off / (n - 1) : 0;  /* their mean, from `mean` */
+        double left = squares - off * off - (n - 1) * others * others;
+        double score = (off - others) / deviation_of(left, n - 1);
+        if (place == 0 || score > s->score[k])
+            s->score[k] = score;
+    }
+}
+
+static int falling(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a < b) - (a > b);
+}
+
+/* The score of a candidate, and how many members it has in the class of sizes in which
+   that is reached. Above the bar it is that of the first class with a higher score than
+   the next: members that come after that may be those of another group. */
+static double scores_of(const syn_scores *scores, const syn_candidate *candidate,
+                        uint32_t *size)
+{
+    const double *mean = scores->mean + (size_t)candidate->rung * SYN_SIZES;
+    const double *deviation = scores->deviation + (size_t)candidate->rung * SYN_SIZES;
+    double best = -INFINITY;
+    *size = candidate->size;
+    for (uint32_t k = 0; k < SYN_SIZES; k++) {
+        double score = (syn_candidate_evidence(candidate, k) - mean[k]) / deviation[k];
+        uint32_t own = syn_size_of_class(k);
+        if (score < best && best > scores->bar)
+            break;
+        if (score <= best)
+            continue;
+        best = score;
+        *size = own < candidate->size ? own : candidate->size;
+    }
+    return best;
+}
+
 enum {
     MOVES = 10  /* ways to move members apart */
 };
@@ -21,18 +99,16 @@ static const double UNSURE = 0.25;
 
 void syn_assembly_search_free(syn_assembly_search *s)
 {
-    if (!s->budget)
-        return;
-    for (int t = 0; s->searcher && t < s->options.threads; t++)
+    for (int t = 0; s->searcher && t < s->options.ground.threads; t++)
         syn_searcher_free(s->searcher + t);
     syn_budget_free(s->budget, s->searcher);
-    syn_scores_free(&s->scores);
+    SYN_GIVE(s->scores.budget, s->scores.maximum, s->scores.mean, s->scores.deviation,
+             s->scores.score);
+    memset(&s->scores, 0, sizeof s->scores);
     syn_peaks_free(&s->peaks);
     syn_refiner_free(&s->refiner);
     syn_budget_free(s->budget, s->group);
-    syn_lagged_free(&s->pairs);
-    syn_binned_free(&s->binned);
-    syn_segments_free(&s->segments);
+    syn_ground_free(&s->ground);
     syn_calm_free(&s->calm);
     memset(s, 0, sizeof *s);
 }
@@ -72,13 +148,21 @@ static syn_status hunt_surrogate(void *context, size_t item, int worker)
 {
     const hunt *h = context;
     syn_assembly_search *s = h->search;
-    uint32_t rungs = s->pairs.ladder.rungs, n, rung = (uint32_t)(item % rungs);
+    uint32_t rungs = s->ground.pairs.ladder.rungs, n, rung = (uint32_t)(item % rungs);
     uint32_t list = (uint32_t)(item / rungs);
     syn_candidate *found = h->candidate + (size_t)worker * SYN_CANDIDATES;
     syn_status status =
         syn_candidates_find(s->searcher + worker, h->peaks + list, rung, found, &n);
-    if (status == SYN_OK)
-        syn_scores_keep(&s->scores, h->from + list, rung, found, n);
+    if (status == SYN_OK) {
+        /* The largest evidence on this rung of the surrogate stays. */
+        double *maximum = s->scores.maximum +
+                          ((size_t)(h->from + list) * s->scores.rungs + rung) * SYN_SIZES;
+        for (uint32_t k = 0; k < SYN_SIZES; k++)
+            for (uint32_t i = 0; i < n; i++) {
+                double evidence = syn_candidate_evidence(found + i, k);
+                maximum[k] = evidence > maximum[k] ? evidence : maximum[k];
+            }
+    }
     return status;
 }
 
@@ -99,34 +183,41 @@ static syn_status hunt_surrogates(syn_assembly_search *s, syn_peaks *list,
     uint32_t n = s->options.surrogates;
     for (uint32_t from = 0, made; from < n; from += made) {
         p->done = from;
-        syn_status status = s->source.surrogates(s->source.self, from, n - from, list,
-                                                 &p->batch, watch);
+        syn_status status = s->ground.source.surrogates(s->ground.source.self, from,
+                                                        n - from, list, &p->batch, watch);
         made = p->batch;
         p->batch = 0;
         p->done = from + made;
         hunt h = {.search = s, .peaks = list, .from = from, .candidate = room};
-        if (status == SYN_OK)
-            status = syn_parallel_for((size_t)made * s->pairs.ladder.rungs,
-                                      s->options.threads, watch, "surrogates",
-                                      hunt_surrogate, &h);
+        SYN_NEXT(status, syn_parallel_for((size_t)made * s->ground.pairs.ladder.rungs,
+                                          s->options.ground.threads, watch, "surrogates",
+                                          hunt_surrogate, &h));
         for (uint32_t k = 0; k < n - from; k++)
             syn_peaks_free(list + k);
         if (status != SYN_OK)
             return status;
     }
     p->done = n;
-    return syn_scores_settle(&s->scores, s->options.exceeded);
+    /* The bar is such that so many surrogates pass it as may. */
+    for (size_t place = 0; place < (size_t)s->scores.rungs * SYN_SIZES; place++)
+        standardise(&s->scores, place);
+    double *sorted;
+    SYN_TAKE(s->scores.budget, sorted, s->scores.surrogates);
+    memcpy(sorted, s->scores.score, s->scores.surrogates * sizeof *sorted);
+    qsort(sorted, s->scores.surrogates, sizeof *sorted, falling);
+    s->scores.bar = sorted[s->options.exceeded];
+    syn_budget_free(s->scores.budget, sorted);
+    return SYN_OK;
 }
 
 static syn_status find_bar(syn_assembly_search *s, progress *p, const syn_watch *watch)
 {
     syn_peaks *list = syn_budget_zeros(s->budget, s->options.surrogates, sizeof *list);
     syn_candidate *room = syn_budget_alloc(
-        s->budget, (size_t)s->options.threads * SYN_CANDIDATES, sizeof *room);
+        s->budget, (size_t)s->options.ground.threads * SYN_CANDIDATES, sizeof *room);
     syn_status status = list && room ? hunt_surrogates(s, list, room, p, watch)
                                      : syn_budget_refusal(s->budget);
-    syn_budget_free(s->budget, list);
-    syn_budget_free(s->budget, room);
+    SYN_GIVE(s->budget, list, room);
     return status;
 }
 
@@ -151,10 +242,10 @@ static int better_first(const void *x, const void *y)
 static uint32_t above_bar(syn_assembly_search *s, const hunt *h, found *out)
 {
     uint32_t n = 0;
-    for (uint32_t r = 0; r < s->pairs.ladder.rungs; r++)
+    for (uint32_t r = 0; r < s->ground.pairs.ladder.rungs; r++)
         for (uint32_t k = 0; k < h->candidates[r]; k++) {
             found f = {.candidate = h->candidate + r * SYN_CANDIDATES + k};
-            f.score = syn_scores_of(&s->scores, f.candidate, &f.size);
+            f.score = scores_of(&s->scores, f.candidate, &f.size);
             s->best = f.score > s->best ? f.score : s->best;
             if (f.score <= s->scores.bar)
                 continue;
@@ -167,17 +258,14 @@ static uint32_t above_bar(syn_assembly_search *s, const hunt *h, found *out)
 
 static void start_group(const found *f, syn_assembly *out)
 {
-    memset(out, 0, sizeof *out);
-    out->rung = f->candidate->rung;
-    out->score = f->score;
-    out->size = f->size;
+    *out = (syn_assembly){.rung = f->candidate->rung, .score = f->score, .size = f->size};
     memcpy(out->member, f->candidate->member, f->size * sizeof *out->member);
 }
 
 /* Takes away the peaks that a group explains. */
 static void explain(syn_assembly_search *s, const syn_assembly *g)
 {
-    const syn_ladder *l = &s->pairs.ladder;
+    const syn_ladder *l = &s->ground.pairs.ladder;
     for (uint32_t x = 0; x < g->size; x++)
         for (uint32_t y = 0; y < g->size; y++) {
             uint32_t a = g->member[x].unit, b = g->member[y].unit;
@@ -196,7 +284,7 @@ static void explain(syn_assembly_search *s, const syn_assembly *g)
 static int known(const syn_assembly_search *s, const syn_assembly *g)
 {
     for (uint32_t k = 0; k < s->groups; k++)
-        if (2 * syn_assembly_shared(g, s->group + k, &s->pairs.ladder) >= g->size)
+        if (2 * syn_assembly_shared(g, s->group + k, &s->ground.pairs.ladder) >= g->size)
             return 1;
     return 0;
 }
@@ -208,7 +296,7 @@ static int touches(const syn_assembly_search *s, const syn_assembly *g, const fo
     for (uint32_t x = 0; x < f->size; x++)
         for (uint32_t y = x + 1; y < f->size; y++)
             if (syn_assembly_has_pair(g, m[x].unit, m[y].unit, m[y].lag - m[x].lag,
-                                      f->candidate->rung, &s->pairs.ladder))
+                                      f->candidate->rung, &s->ground.pairs.ladder))
                 return 1;
     return 0;
 }
@@ -220,8 +308,7 @@ static syn_status add_group(syn_assembly_search *s, const syn_grower *grower,
     start_group(f, &group);
     explain(s, &group);
     syn_status status = syn_assembly_grow(grower, &group, watch);
-    if (status == SYN_OK)
-        status = syn_assembly_refine(&s->refiner, &group, watch);
+    SYN_NEXT(status, syn_assembly_refine(&s->refiner, &group, watch));
     if (status != SYN_OK)
         return status;
     explain(s, &group);
@@ -242,13 +329,11 @@ static syn_status one_round(syn_assembly_search *s, const syn_grower *grower,
                             const hunt *h, found *list, size_t *room, uint32_t *n,
                             const syn_watch *watch)
 {
-    syn_status status = syn_parallel_for(s->pairs.ladder.rungs, s->options.threads, watch,
-                                         "groups", hunt_recording, (void *)h);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_parallel_for(s->ground.pairs.ladder.rungs, s->options.ground.threads,
+                             watch, "groups", hunt_recording, (void *)h));
     *n = above_bar(s, h, list);
     uint32_t groups = s->groups;
-    for (uint32_t k = 0; status == SYN_OK && k < *n; k++) {
+    for (uint32_t k = 0; k < *n; k++) {
         int seen = 0;
         for (uint32_t g = groups; g < s->groups && !seen; g++)
             seen = touches(s, s->group + g, list + k);
@@ -258,100 +343,64 @@ static syn_status one_round(syn_assembly_search *s, const syn_grower *grower,
             seen = touches(s, &before, list + k);
         }
         if (!seen)
-            status = add_group(s, grower, list + k, room, watch);
+            SYN_TRY(add_group(s, grower, list + k, room, watch));
     }
-    return status;
+    return SYN_OK;
 }
 
 static syn_status find_groups(syn_assembly_search *s, const syn_watch *watch)
 {
-    size_t places = (size_t)s->pairs.ladder.rungs * SYN_CANDIDATES, room = 0;
+    size_t places = (size_t)s->ground.pairs.ladder.rungs * SYN_CANDIDATES, room = 0;
     hunt h = {.search = s, .peaks = &s->peaks};
     syn_grower grower = {0};
     found *list = syn_budget_alloc(s->budget, places, sizeof *list);
     h.candidate = syn_budget_alloc(s->budget, places, sizeof *h.candidate);
-    h.candidates = syn_budget_zeros(s->budget, s->pairs.ladder.rungs,
-                                    sizeof *h.candidates);
+    h.candidates =
+        syn_budget_zeros(s->budget, s->ground.pairs.ladder.rungs, sizeof *h.candidates);
     syn_status status = list && h.candidate && h.candidates
-                            ? syn_grower_make(&grower, &s->pairs, s->budget)
+                            ? syn_grower_make(&grower, &s->ground.pairs, s->budget)
                             : syn_budget_refusal(s->budget);
     for (uint32_t n = 1; status == SYN_OK && n > 0;)
         status = one_round(s, &grower, &h, list, &room, &n, watch);
     syn_grower_free(&grower, s->budget);
-    syn_budget_free(s->budget, list);
-    syn_budget_free(s->budget, h.candidate);
-    syn_budget_free(s->budget, h.candidates);
+    SYN_GIVE(s->budget, list, h.candidate, h.candidates);
     return status;
 }
 
 /* ---- all of it ---- */
 
-/* Lag histograms of the recording, and where peaks come from. */
-static syn_status prepare(syn_assembly_search *s, const syn_spikes *spikes,
-                          const syn_ladder *ladder, const syn_watch *watch)
-{
-    const syn_assembly_search_options *o = &s->options;
-    syn_status status = syn_calm_make(&s->calm, spikes, o->step, s->budget, watch);
-    if (status == SYN_OK)
-        status = syn_segments_make(&s->segments, &s->calm.spikes, o->segment,
-                                   syn_lagged_reach(ladder, o->bin), o->key, o->threads,
-                                   s->budget, watch);
-    if (status == SYN_OK)
-        status = syn_binned_make(&s->binned, &s->segments.trains, o->bin, s->budget);
-    if (status == SYN_OK)
-        status = syn_lagged_make(&s->pairs, ladder, o->bin, spikes->units, o->threads,
-                                 s->budget);
-    if (status != SYN_OK)
-        return status;
-    syn_segments_recorded(&s->segments);
-    s->made_by = (syn_pair_source){.pairs = &s->pairs, .binned = &s->binned,
-                                   .key = o->key, .least = SYN_HINT_LEAST};
-    s->source = syn_pair_source_functions(&s->made_by);
-    status = syn_lagged_count(&s->pairs, &s->segments.recording, spikes, watch);
-    return status == SYN_OK && o->elsewhere
-               ? o->elsewhere->open(o->elsewhere->self, &s->made_by, &s->source)
-               : status;
-}
-
 static syn_status make_room(syn_assembly_search *s)
 {
-    int threads = s->options.threads;
-    s->searcher = syn_budget_zeros(s->budget, (size_t)threads, sizeof *s->searcher);
-    if (!s->searcher)
-        return syn_budget_refusal(s->budget);
-    syn_status status = syn_scores_make(&s->scores, s->options.surrogates,
-                                        s->pairs.ladder.rungs, s->budget);
-    for (int t = 0; status == SYN_OK && t < threads; t++)
-        status = syn_searcher_make(s->searcher + t, &s->pairs.ladder, s->pairs.units,
-                                   s->budget);
-    return status;
+    int threads = s->options.ground.threads;
+    SYN_TAKE_ZEROS(s->budget, s->searcher, (size_t)threads);
+    SYN_TRY(scores_make(&s->scores, s->options.surrogates, s->ground.pairs.ladder.rungs,
+                        s->budget));
+    for (int t = 0; t < threads; t++)
+        SYN_TRY(syn_searcher_make(s->searcher + t, &s->ground.pairs.ladder,
+                                  s->ground.pairs.units, s->budget));
+    return SYN_OK;
 }
 
 syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *spikes,
                                    const syn_assembly_search_options *options,
                                    syn_budget *budget, const syn_watch *watch)
 {
-    memset(out, 0, sizeof *out);
-    out->options = *options;
-    out->budget = budget;
-    out->best = -INFINITY;
-    syn_ladder ladder;
-    syn_ladder_make(&ladder, options->lags, options->widest);
+    *out =
+        (syn_assembly_search){.options = *options, .budget = budget, .best = -INFINITY};
     progress p = {.watch = watch, .total = options->surrogates};
     syn_watch whole = {.poll = poll, .data = &p};
-    syn_status status = prepare(out, spikes, &ladder, &whole);
-    if (status == SYN_OK)
-        status = make_room(out);
-    if (status == SYN_OK)
-        status = out->source.recording(out->source.self, &out->peaks, &whole);
-    if (status == SYN_OK)
-        status = find_bar(out, &p, &whole);
-    if (status == SYN_OK)
-        status = syn_refiner_make(&out->refiner, &out->pairs, &out->segments,
-                                  options->step, budget);
+    out->options.ground.least = SYN_HINT_LEAST;
+    syn_status status = syn_calm_make(&out->calm, spikes, options->step, budget, &whole);
+    SYN_NEXT(status, syn_ground_make(&out->ground, &out->calm.spikes, spikes,
+                                     &out->options.ground, budget, &whole));
+    SYN_NEXT(status, make_room(out));
+    SYN_NEXT(status,
+             out->ground.source.recording(out->ground.source.self, &out->peaks, &whole));
+    SYN_NEXT(status, find_bar(out, &p, &whole));
+    SYN_NEXT(status, syn_refiner_make(&out->refiner, &out->ground.pairs,
+                                      &out->ground.segments, options->step, budget));
     p.groups = &out->groups;
-    if (status == SYN_OK)
-        status = find_groups(out, &whole);
+    SYN_NEXT(status, find_groups(out, &whole));
     return status;
 }
 
@@ -359,9 +408,7 @@ syn_status syn_assembly_activations(syn_assembly_search *search, uint32_t g,
                                     syn_detected *out)
 {
     const syn_assembly *group = search->group + g;
-    syn_status status = syn_refiner_learn(&search->refiner, group);
-    return status == SYN_OK
-               ? syn_detect(&search->refiner.detector, group, group->size,
-                            &search->refiner.surprise, MOVES, UNSURE, out)
-               : status;
+    SYN_TRY(syn_refiner_learn(&search->refiner, group));
+    return syn_detect(&search->refiner.detector, group, group->size,
+                      &search->refiner.surprise, MOVES, UNSURE, out);
 }

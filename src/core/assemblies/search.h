@@ -2,37 +2,43 @@
 #ifndef SYN_ASSEMBLIES_SEARCH_H
 #define SYN_ASSEMBLIES_SEARCH_H
 
+#include <stdint.h>
+
 #include "core/assemblies/binned.h"
 #include "core/assemblies/calm.h"
 #include "core/assemblies/candidates.h"
 #include "core/assemblies/groups.h"
+#include "core/assemblies/ladder.h"
 #include "core/assemblies/pairs.h"
 #include "core/assemblies/refine.h"
-#include "core/assemblies/scores.h"
 #include "core/assemblies/segments.h"
 #include "core/assemblies/source.h"
+#include "core/base/budget.h"
+
+/* The largest evidence of a surrogate on each rung in each class of sizes, and what it is
+   over surrogates; and the score of a surrogate: by how many standard deviations its
+   evidence is above the mean of all others, at the rung and size where that is most. */
+typedef struct syn_scores {
+    uint32_t surrogates, rungs;
+    double *maximum;    /* [surrogates * rungs * SYN_SIZES] */
+    double *mean;       /* [rungs * SYN_SIZES] */
+    double *deviation;  /* [rungs * SYN_SIZES] */
+    double *score;      /* [surrogates] */
+    double bar;         /* what is reported has a score above */
+    syn_budget *budget;
+} syn_scores;
 
 typedef struct syn_assembly_search_options {
-    int64_t bin;         /* ticks */
-    uint32_t lags;       /* bins */
-    uint32_t widest;     /* bins, at least 1 */
-    int64_t segment;     /* ticks within which surrogates shift a unit */
+    syn_ground_options ground;  /* `least` is set by the search */
     int64_t step;        /* ticks of the steps of time that are left out in bursts */
     uint32_t surrogates;
     uint32_t exceeded;   /* how many of them may have evidence as large as a group's */
-    uint64_t key;
-    int threads;
-    const syn_peak_place *elsewhere;  /* where peaks are found; NULL: on processors */
 } syn_assembly_search_options;
 
 typedef struct syn_assembly_search {
     syn_assembly_search_options options;
     syn_calm calm;
-    syn_segments segments;
-    syn_binned binned;
-    syn_lagged pairs;        /* of the recording */
-    syn_pair_source made_by;
-    syn_peak_source source;
+    syn_ground ground;       /* of the recording */
     syn_peaks peaks;         /* of the recording; what groups explain has z of 0 */
     syn_searcher *searcher;  /* [threads] */
     syn_scores scores;

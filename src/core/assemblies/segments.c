@@ -8,24 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/radix.h"
 
 void syn_segments_free(syn_segments *s)
 {
-    if (!s->budget)
-        return;
     syn_surrogate_plan_free(&s->plan);
     syn_trains_free(&s->trains);
-    syn_budget_free(s->budget, s->recording.tick);
-    syn_budget_free(s->budget, s->recording.unit);
-    syn_budget_free(s->budget, s->recording.by_unit);
-    syn_budget_free(s->budget, s->recording.first);
-    syn_budget_free(s->budget, s->moved);
-    syn_budget_free(s->budget, s->key);
-    syn_budget_free(s->budget, s->other);
-    syn_budget_free(s->budget, s->later);
-    syn_budget_free(s->budget, s->opened);
-    syn_budget_free(s->budget, s->closed);
+    SYN_GIVE(s->budget, s->recording.tick, s->recording.unit, s->recording.by_unit,
+             s->recording.first, s->moved, s->key, s->other, s->later, s->opened,
+             s->closed);
     memset(s, 0, sizeof *s);
 }
 
@@ -64,9 +56,7 @@ static syn_status cut(syn_trains *t, int64_t length)
     int64_t *stop = malloc((size_t)segments * sizeof *stop);
     uint32_t *first = malloc(((size_t)t->trials + 1) * sizeof *first);
     if (!start || !stop || !first) {
-        free(start);
-        free(stop);
-        free(first);
+        SYN_FREE(start, stop, first);
         return SYN_NO_MEMORY;
     }
     first[0] = 0;
@@ -85,9 +75,7 @@ static syn_status cut(syn_trains *t, int64_t length)
         int64_t at = first[k] + (t->tick[e] - t->start[k]) / each;
         t->trial[e] = at < last ? (uint32_t)at : last;
     }
-    free(t->start);
-    free(t->stop);
-    free(first);
+    SYN_FREE(t->start, t->stop, first);
     t->start = start;
     t->stop = stop;
     t->trials = (uint32_t)segments;
@@ -110,28 +98,24 @@ static syn_status allocate(syn_segments *s)
 {
     size_t n = (size_t)s->trains.events + 1, units = s->trains.units;
     syn_recording *r = &s->recording;
-    int ok = (r->tick = syn_budget_alloc(s->budget, n, sizeof *r->tick)) &&
-             (r->unit = syn_budget_alloc(s->budget, n, sizeof *r->unit)) &&
-             (r->by_unit = syn_budget_alloc(s->budget, n, sizeof *r->by_unit)) &&
-             (r->first = syn_budget_zeros(s->budget, units + 1, sizeof *r->first)) &&
-             (s->moved = syn_budget_alloc(s->budget, n, sizeof *s->moved)) &&
-             (s->key = syn_budget_alloc(s->budget, n, sizeof *s->key)) &&
-             (s->other = syn_budget_alloc(s->budget, n, sizeof *s->other));
-    return ok ? SYN_OK : syn_budget_refusal(s->budget);
+    SYN_TAKE(s->budget, r->tick, n);
+    SYN_TAKE(s->budget, r->unit, n);
+    SYN_TAKE(s->budget, r->by_unit, n);
+    SYN_TAKE_ZEROS(s->budget, r->first, units + 1);
+    SYN_TAKE(s->budget, s->moved, n);
+    SYN_TAKE(s->budget, s->key, n);
+    SYN_TAKE(s->budget, s->other, n);
+    return SYN_OK;
 }
 
 syn_status syn_segments_make(syn_segments *out, const syn_spikes *spikes, int64_t length,
                              int64_t apart, uint64_t key, int threads,
                              syn_budget *budget, const syn_watch *watch)
 {
-    memset(out, 0, sizeof *out);
-    out->budget = budget;
-    out->trials = spikes->trials;
-    out->later = syn_budget_zeros(budget, spikes->trials, sizeof *out->later);
-    out->opened = syn_budget_zeros(budget, spikes->trials, sizeof *out->opened);
-    out->closed = syn_budget_zeros(budget, spikes->trials, sizeof *out->closed);
-    if (!out->later || !out->opened || !out->closed)
-        return syn_budget_refusal(budget);
+    *out = (syn_segments){.budget = budget, .trials = spikes->trials};
+    SYN_TAKE_ZEROS(budget, out->later, spikes->trials);
+    SYN_TAKE_ZEROS(budget, out->opened, spikes->trials);
+    SYN_TAKE_ZEROS(budget, out->closed, spikes->trials);
     syn_status status = syn_trains_make(&out->trains, spikes, watch);
     if (status != SYN_OK)
         return status;

@@ -6,8 +6,98 @@
 #include <string.h>
 
 #include "core/assemblies/circular.h"
-#include "core/assemblies/scan.h"
+#include "core/assemblies/excess.h"
+#include "core/assemblies/lanes.h"
+#include "core/assemblies/peaks.h"
 #include "core/base/parallel.h"
+
+/* What a pair is judged by. */
+typedef struct scan {
+    const syn_ladder *ladder;
+    const syn_lanes *lanes;
+    double clumps[SYN_LADDER_RUNGS];  /* of the pair */
+    const double *common;  /* [places] NULL where nothing is common to pairs */
+    const double *spread;  /* [places] */
+    int32_t least;         /* z of a peak, in parts of SYN_PEAK_SCALE, above 0 */
+    syn_lanes_windows windows;  /* room for those of a rung */
+    syn_peak *peak;        /* room for one a place */
+    syn_budget *budget;
+} scan;
+
+/* ---- peaks of one histogram ----
+
+   Scans histograms rung by rung: the windows whose z is large enough, then those of them
+   that are the largest around. */
+
+enum { REGISTER = 16 };  /* numbers in the widest one */
+
+static syn_status scan_make(scan *out, const syn_ladder *ladder, const syn_lanes *lanes,
+                            int32_t least, syn_budget *budget)
+{
+    *out = (scan){.ladder = ladder, .lanes = lanes, .least = least, .budget = budget};
+    size_t n = 2 * (size_t)ladder->lags + 1 + REGISTER;
+    syn_lanes_windows *w = &out->windows;
+    SYN_TAKE_ZEROS(budget, w->in, n);
+    SYN_TAKE_ZEROS(budget, w->all, n);
+    SYN_TAKE(budget, w->at, n);
+    SYN_TAKE(budget, w->z, n);
+    SYN_TAKE(budget, out->peak, ladder->first[ladder->rungs]);
+    return SYN_OK;
+}
+
+/* Picks windows as syn_lanes.pick() does, where pairs have something in common. */
+static uint32_t pick(const scan *s, const syn_lanes_windows *w, uint32_t rung)
+{
+    const double *common = s->common + s->ladder->first[rung];
+    const double *spread = s->spread + s->ladder->first[rung];
+    double low = (s->least - 1.0) / SYN_PEAK_SCALE;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->n; i++) {
+        syn_sides sides = {.in = w->in[i], .beside = (double)w->all[i] - w->in[i]};
+        syn_excess_scale e = {
+            .clumps = s->clumps[rung], .common = common[i], .spread = spread[i]};
+        if (!syn_excess_may_pass(sides, e, low * low))
+            continue;
+        w->at[n] = i;
+        w->z[n] = syn_peak_z(syn_excess_z(sides, e));
+        n += w->z[n] >= s->least;
+    }
+    return n;
+}
+
+/* Whether none of the n windows picked, within `near` places of number i, is larger. */
+static int is_peak(const syn_lanes_windows *w, uint32_t n, uint32_t i, uint32_t near)
+{
+    for (uint32_t j = i; j-- > 0 && w->at[i] - w->at[j] <= near;)
+        if (w->z[j] >= w->z[i])
+            return 0;
+    for (uint32_t j = i + 1; j < n && w->at[j] - w->at[i] <= near; j++)
+        if (w->z[j] > w->z[i])
+            return 0;
+    return 1;
+}
+
+/* Lists in scan->peak the peaks of a histogram, of which `sum` points to lag 0 of its
+   running sums with the margin of the ladder on both sides. Returns how many. */
+static size_t scan_peaks(const scan *s, const int32_t *sum)
+{
+    const syn_ladder *l = s->ladder;
+    size_t found = 0;
+    for (uint32_t rung = 0; rung < l->rungs; rung++) {
+        syn_lanes_windows w = s->windows;
+        int32_t reach = (int32_t)l->reach[rung], step = (int32_t)l->step[rung];
+        w.n = 2 * l->reach[rung] + 1;
+        s->lanes->fill(&w, sum, (int32_t)l->half[rung], step);
+        uint32_t n = s->common ? pick(s, &w, rung)
+                               : s->lanes->pick(&w, s->clumps[rung], s->least);
+        for (uint32_t i = 0; i < n; i++)
+            if (is_peak(&w, n, i, (uint32_t)syn_peak_reach(l, rung)))
+                s->peak[found++] = (syn_peak){.lag = ((int32_t)w.at[i] - reach) * step,
+                                              .rung = (uint16_t)rung,
+                                              .z = (int16_t)w.z[i]};
+    }
+    return found;
+}
 
 enum {
     WAVE = 64,    /* pairs a thread and wave */
@@ -18,7 +108,7 @@ static const double PART_OF_BUDGET = 0.75;
 static const double SLACK = 1.3;  /* as lists that grow have more room than they need */
 
 typedef struct worker {
-    syn_scan scan;
+    scan scan;
     syn_circular circular;  /* of surrogates alone */
     int32_t *sum;           /* [2 * margin + 2] */
     syn_peak *peak;         /* what was found in this wave, pair after pair */
@@ -54,16 +144,13 @@ static void release(job *j, int threads)
     syn_budget *budget = j->source->pairs->budget;
     for (int t = 0; j->worker && t < threads; t++) {
         worker *w = j->worker + t;
-        syn_scan_free(&w->scan);
+        SYN_GIVE(w->scan.budget, w->scan.windows.in, w->scan.windows.all,
+                 w->scan.windows.at, w->scan.windows.z, w->scan.peak);
+        memset(&w->scan, 0, sizeof w->scan);
         syn_circular_free(&w->circular);
-        syn_budget_free(budget, w->sum);
-        syn_budget_free(budget, w->peak);
+        SYN_GIVE(budget, w->sum, w->peak);
     }
-    syn_budget_free(budget, j->worker);
-    syn_budget_free(budget, j->found);
-    syn_budget_free(budget, j->place);
-    syn_budget_free(budget, j->a);
-    syn_budget_free(budget, j->b);
+    SYN_GIVE(budget, j->worker, j->found, j->place, j->a, j->b);
 }
 
 static syn_status make_worker(const job *j, worker *w)
@@ -71,17 +158,12 @@ static syn_status make_worker(const job *j, worker *w)
     const syn_pair_source *s = j->source;
     const syn_lagged *p = s->pairs;
     const syn_lanes *lanes = syn_lanes_fastest(s->vector_bits);
-    syn_status status = syn_scan_make(&w->scan, &p->ladder, lanes, s->least, p->budget);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(scan_make(&w->scan, &p->ladder, lanes, s->least, p->budget));
     if (!j->surrogates) {
         w->scan.common = p->common;
         w->scan.spread = p->spread;
     }
-    w->sum = syn_budget_alloc(p->budget, 2 * (size_t)p->ladder.margin + 2,
-                              sizeof *w->sum);
-    if (!w->sum)
-        return syn_budget_refusal(p->budget);
+    SYN_TAKE(p->budget, w->sum, 2 * (size_t)p->ladder.margin + 2);
     return j->surrogates ? syn_circular_make(&w->circular, s->binned, lanes, s->key,
                                              p->ladder.margin, j->lists, p->budget)
                          : SYN_OK;
@@ -91,19 +173,18 @@ static syn_status make(job *j, int threads)
 {
     const syn_lagged *p = j->source->pairs;
     j->wave = WAVE * (size_t)threads;
-    int ok = (j->worker = syn_budget_zeros(p->budget, (size_t)threads,
-                                           sizeof *j->worker)) &&
-             (j->found = syn_budget_alloc(p->budget, j->wave * j->lists,
-                                          sizeof *j->found)) &&
-             (j->place = syn_budget_alloc(p->budget, j->wave, sizeof *j->place)) &&
-             (j->a = syn_budget_alloc(p->budget, j->wave, sizeof *j->a)) &&
-             (j->b = syn_budget_alloc(p->budget, j->wave, sizeof *j->b));
-    syn_status status = ok ? SYN_OK : syn_budget_refusal(p->budget);
-    for (int t = 0; status == SYN_OK && t < threads; t++)
-        status = make_worker(j, j->worker + t);
-    for (uint32_t i = 0; status == SYN_OK && j->out && i < j->lists; i++)
-        status = syn_peaks_make(j->out + i, p->units, p->budget);
-    return status;
+    int ok =
+        (j->worker = syn_budget_zeros(p->budget, (size_t)threads, sizeof *j->worker)) &&
+        (j->found = syn_budget_alloc(p->budget, j->wave * j->lists, sizeof *j->found)) &&
+        (j->place = syn_budget_alloc(p->budget, j->wave, sizeof *j->place)) &&
+        (j->a = syn_budget_alloc(p->budget, j->wave, sizeof *j->a)) &&
+        (j->b = syn_budget_alloc(p->budget, j->wave, sizeof *j->b));
+    SYN_TRY(ok ? SYN_OK : syn_budget_refusal(p->budget));
+    for (int t = 0; t < threads; t++)
+        SYN_TRY(make_worker(j, j->worker + t));
+    for (uint32_t i = 0; j->out && i < j->lists; i++)
+        SYN_TRY(syn_peaks_make(j->out + i, p->units, p->budget));
+    return SYN_OK;
 }
 
 /* ---- a pair ---- */
@@ -112,16 +193,12 @@ static syn_status make(job *j, int threads)
 static syn_status look(const job *j, worker *w, size_t item, uint32_t list)
 {
     const syn_lagged *p = j->source->pairs;
-    size_t n = syn_scan_peaks(&w->scan, w->sum + p->ladder.margin);
+    size_t n = scan_peaks(&w->scan, w->sum + p->ladder.margin);
     j->found[item * j->lists + list] = (uint32_t)n;
     if (n == 0)
         return SYN_OK;
-    syn_peak *more =
-        syn_budget_grow(p->budget, w->peak, &w->room, w->found + n, sizeof *more);
-    if (!more)
-        return syn_budget_refusal(p->budget);
-    w->peak = more;
-    memcpy(more + w->found, w->scan.peak, n * sizeof *more);
+    SYN_GROW(p->budget, w->peak, w->room, w->found + n);
+    memcpy(w->peak + w->found, w->scan.peak, n * sizeof *w->peak);
     w->found += n;
     return SYN_OK;
 }
@@ -131,8 +208,7 @@ static syn_status look_through(const job *j, worker *w, size_t item)
     double started = syn_seconds();
     while (w->surrogate < j->lists) {
         syn_status status = syn_circular_sums(&w->circular, w->surrogate, w->sum);
-        if (status == SYN_OK)
-            status = look(j, w, item, w->surrogate++);
+        SYN_NEXT(status, look(j, w, item, w->surrogate++));
         if (status != SYN_OK)
             return status;
         if (w->surrogate % 16 == 0 && syn_seconds() - started > SYN_SLICE_SECONDS)
@@ -154,11 +230,8 @@ static syn_status do_pair(void *context, size_t item, int thread)
         w->scan.clumps[r] = p->clumps[(size_t)r * p->units + a] *
                             p->clumps[(size_t)r * p->units + b];
     j->place[item] = (place){.worker = thread, .at = w->found};
-    syn_status status = j->surrogates
-                            ? syn_circular_count(&w->circular, a, b, j->from)
-                            : syn_timed_sums(&p->timed, a, b, w->sum);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(j->surrogates ? syn_circular_count(&w->circular, a, b, j->from)
+                          : syn_timed_sums(&p->timed, a, b, w->sum));
     if (!j->surrogates)
         return look(j, w, item, 0);
     w->surrogate = 0;
@@ -185,10 +258,8 @@ static syn_status put(job *j, size_t n)
         size_t at = j->place[item].at;
         for (uint32_t i = 0; i < j->lists; i++) {
             uint32_t found = j->found[item * j->lists + i];
-            syn_status status = syn_peaks_add(j->out + i, j->first + item,
-                                              w->peak ? w->peak + at : NULL, found);
-            if (status != SYN_OK)
-                return status;
+            SYN_TRY(syn_peaks_add(j->out + i, j->first + item,
+                                  w->peak ? w->peak + at : NULL, found));
             at += found;
         }
     }
@@ -214,8 +285,7 @@ static syn_status do_pairs(job *j, int threads)
         for (int t = 0; t < threads; t++)
             j->worker[t].found = 0;
         status = syn_parallel_for(n, threads, &watch, "pairs", do_pair, j);
-        if (status == SYN_OK)
-            status = put(j, n);
+        SYN_NEXT(status, put(j, n));
     }
     return status;
 }
@@ -225,8 +295,7 @@ static syn_status run(job *j)
     int threads = j->source->pairs->threads;
     memset(j->out, 0, j->lists * sizeof *j->out);
     syn_status status = make(j, threads);
-    if (status == SYN_OK)
-        status = do_pairs(j, threads);
+    SYN_NEXT(status, do_pairs(j, threads));
     release(j, threads);
     return status;
 }
@@ -299,4 +368,38 @@ syn_peak_source syn_pair_source_functions(syn_pair_source *self)
 {
     return (syn_peak_source){.self = self, .recording = recording,
                              .surrogates = surrogates};
+}
+
+/* ---- the ground ---- */
+
+syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_spikes *all,
+                           const syn_ground_options *o, syn_budget *budget,
+                           const syn_watch *watch)
+{
+    syn_ladder ladder;
+    syn_ladder_make(&ladder, o->lags, o->widest);
+    SYN_TRY(syn_segments_make(&out->segments, calm, o->segment,
+                              syn_lagged_reach(&ladder, o->bin), o->key, o->threads,
+                              budget, watch));
+    SYN_TRY(syn_binned_make(&out->binned, &out->segments.trains, o->bin, budget));
+    SYN_TRY(
+        syn_lagged_make(&out->pairs, &ladder, o->bin, all->units, o->threads, budget));
+    syn_segments_recorded(&out->segments);
+    out->made_by = (syn_pair_source){.pairs = &out->pairs,
+                                     .binned = &out->binned,
+                                     .key = o->key,
+                                     .least = o->least,
+                                     .vector_bits = o->vector_bits};
+    out->source = syn_pair_source_functions(&out->made_by);
+    SYN_TRY(syn_lagged_count(&out->pairs, &out->segments.recording, all, watch));
+    return o->elsewhere
+               ? o->elsewhere->open(o->elsewhere->self, &out->made_by, &out->source)
+               : SYN_OK;
+}
+
+void syn_ground_free(syn_ground *ground)
+{
+    syn_lagged_free(&ground->pairs);
+    syn_binned_free(&ground->binned);
+    syn_segments_free(&ground->segments);
 }

@@ -5,6 +5,7 @@
 #include "core/assemblies/binned.h"
 #include "core/assemblies/pairs.h"
 #include "core/assemblies/peaks.h"
+#include "core/assemblies/segments.h"
 
 typedef struct syn_pair_source {
     const syn_lagged *pairs;   /* of the recording; its threads and budget are used */
@@ -34,5 +35,33 @@ typedef struct syn_peak_place {
     void *self;
     syn_status (*open)(void *self, const syn_pair_source *of, syn_peak_source *out);
 } syn_peak_place;
+
+typedef struct syn_ground_options {
+    int64_t bin;         /* ticks */
+    uint32_t lags;       /* bins */
+    uint32_t widest;     /* bins, at least 1 */
+    int64_t segment;     /* ticks within which surrogates shift a unit */
+    uint64_t key;
+    int threads;
+    int32_t least;       /* z of a peak, in parts of SYN_PEAK_SCALE */
+    int vector_bits;     /* of registers, at most; 0 for any */
+    const syn_peak_place *elsewhere;  /* where peaks are found; NULL: on processors */
+} syn_ground_options;
+
+/* The pairs of a recording, and where their peaks and those of surrogates come from. */
+typedef struct syn_ground {
+    syn_segments segments;
+    syn_binned binned;
+    syn_lagged pairs;
+    syn_pair_source made_by;
+    syn_peak_source source;
+} syn_ground;
+
+/* Segments are cut from `calm`, whose spikes are some of `all`; it may be the same. The
+   caller keeps the budget for as long, and frees, also after an error. */
+syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_spikes *all,
+                           const syn_ground_options *options, syn_budget *budget,
+                           const syn_watch *watch);
+void syn_ground_free(syn_ground *ground);
 
 #endif

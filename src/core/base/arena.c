@@ -110,8 +110,7 @@ void *syn_arena_take(syn_arena *arena, size_t bytes)
 
 syn_arena_mark syn_arena_here(const syn_arena *arena)
 {
-    syn_arena_mark mark = {arena->last, arena->last ? arena->last->used : 0};
-    return mark;
+    return (syn_arena_mark){arena->last, arena->last ? arena->last->used : 0};
 }
 
 void syn_arena_return(syn_arena *arena, syn_arena_mark mark)

@@ -22,6 +22,8 @@
 #endif
 #if defined(__linux__)
 #include <sys/resource.h>
+
+#include "core/base/memory.h"
 #endif
 
 struct syn_background {
@@ -157,8 +159,7 @@ static void free_work(syn_background *b)
 #if defined(HAVE_THREADS)
     free(b->thread);
 #endif
-    free(b->again);
-    free(b);
+    SYN_FREE(b->again, b);
 }
 
 syn_background *syn_background_start(size_t items, int threads,

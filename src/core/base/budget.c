@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { A_FEW = 16 };  /* things that memory which grows has room for at first */
 
@@ -133,4 +134,20 @@ void syn_budget_free(syn_budget *budget, void *memory)
     head *start = (head *)memory - 1;
     syn_budget_give(budget, start->bytes);
     free(start);
+}
+
+void syn_budget_free_all(syn_budget *budget, void *const *memory, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        syn_budget_free(budget, memory[i]);
+}
+
+int syn_budget_grow_at(syn_budget *budget, void *at, size_t *room, size_t n, size_t size)
+{
+    void *memory;
+    memcpy(&memory, at, sizeof memory);
+    memory = syn_budget_grow(budget, memory, room, n, size);
+    if (memory)
+        memcpy(at, &memory, sizeof memory);
+    return memory != NULL;
 }

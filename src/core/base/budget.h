@@ -46,10 +46,56 @@ void *syn_budget_renew(syn_budget *budget, void *memory, size_t *room, size_t n,
 /* Frees what these functions gave; NULL is allowed. */
 void syn_budget_free(syn_budget *budget, void *memory);
 
+/* Frees `n` pieces of memory. */
+void syn_budget_free_all(syn_budget *budget, void *const *memory, size_t n);
+
+/* syn_budget_grow() of the pointer that `at` points to, which stays as it was when 0 is
+   returned. */
+int syn_budget_grow_at(syn_budget *budget, void *at, size_t *room, size_t n, size_t size);
+
 /* Says that malloc failed for memory that syn_budget_take() had counted. */
 void syn_budget_no_memory(syn_budget *budget);
 
 /* Why memory was refused last: SYN_OVER_BUDGET or SYN_NO_MEMORY. */
 syn_status syn_budget_refusal(const syn_budget *budget);
+
+/* ---- the same for pointers to things of any type ----
+
+   Where memory is refused these end the function, which returns why. So they are for
+   memory whose owner frees it also after an error. */
+
+/* Memory for `n` things, which the pointer `to` points to from then on. */
+#define SYN_TAKE(budget, to, n)                                                          \
+    do {                                                                                 \
+        if (!((to) = syn_budget_alloc(budget, n, sizeof *(to))))                         \
+            return syn_budget_refusal(budget);                                           \
+    } while (0)
+
+/* All of them zero. */
+#define SYN_TAKE_ZEROS(budget, to, n)                                                    \
+    do {                                                                                 \
+        if (!((to) = syn_budget_zeros(budget, n, sizeof *(to))))                         \
+            return syn_budget_refusal(budget);                                           \
+    } while (0)
+
+/* Room for `n` things in all, of which the first `room` may be there; see
+   syn_budget_grow(). */
+#define SYN_GROW(budget, to, room, n)                                                    \
+    do {                                                                                 \
+        if (!syn_budget_grow_at(budget, &(to), &(room), n, sizeof *(to)))                \
+            return syn_budget_refusal(budget);                                           \
+    } while (0)
+
+/* The same without what was there; see syn_budget_renew(). */
+#define SYN_RENEW(budget, to, room, n)                                                   \
+    do {                                                                                 \
+        if (!((to) = syn_budget_renew(budget, to, &(room), n, sizeof *(to))))            \
+            return syn_budget_refusal(budget);                                           \
+    } while (0)
+
+/* Frees what several pointers point to; NULL is allowed. */
+#define SYN_GIVE(budget, ...)                                                            \
+    syn_budget_free_all(budget, (void *const[]){__VA_ARGS__},                            \
+                        sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
 
 #endif

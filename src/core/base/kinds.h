@@ -31,6 +31,16 @@ syn_kind syn_kind_here(int vector_bits);
 #define SYN_KINDS(any, wide256, wide512, counts) {any, any, any, any}
 #endif
 
+/* Defines name_fastest(), which gives one of the things name_any, name_256 and name_512:
+   that for the widest registers of at most `vector_bits` bits that this processor has; of
+   any width with 0. */
+#define SYN_FASTEST(type, name)                                                          \
+    type *name##_fastest(int vector_bits)                                                \
+    {                                                                                    \
+        type *kinds[] = SYN_KINDS(&name##_any, &name##_256, &name##_512, &name##_512);   \
+        return kinds[syn_kind_here(vector_bits)];                                        \
+    }
+
 /* What a file is compiled for: bits of the registers, 0 for any; and whether they count
    bits. The files of core/kinds define these. */
 #ifndef SYN_WIDTH

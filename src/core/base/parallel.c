@@ -27,6 +27,8 @@
 #endif
 #if defined(__linux__)
 #include <sched.h>
+
+#include "core/base/memory.h"
 #endif
 
 /* The only state of the library that changes: a fork can happen anywhere in the process,
@@ -391,8 +393,9 @@ static void keep_threads(int threads)
 
 /* ---- the loop ---- */
 
-/* One slice of all workers, on at most `threads`. There may be fewer than workers, now or
-   later: what a worker holds is then gone on with by another thread in its name. */
+/* Runs one slice of every worker's work on at most `threads` threads. OpenMP may give
+   fewer threads than there are workers, and a different number for each slice. A thread
+   then does the work of several workers, one after another, each with its own state. */
 static void work_slice(loop *l, int workers, int threads)
 {
 #if defined(_OPENMP)
@@ -469,9 +472,7 @@ syn_status syn_parallel_for(size_t items, int threads, const syn_watch *watch,
 #else
     threads = 1;
 #endif
-    l.held = malloc((size_t)threads * sizeof *l.held);
-    if (!l.held)
-        return SYN_NO_MEMORY;
+    SYN_NEW(l.held, (size_t)threads);
     for (int w = 0; w < threads; w++)
         l.held[w] = NO_ITEM;
     syn_status status = run_loop(&l, threads, watch, stage);

@@ -11,17 +11,6 @@
 /* A digit's counts fit the nearest cache. */
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, MOST_PASSES = 6 };
 
-/* Counts become the places where digits begin. */
-static void places(uint32_t *count, uint32_t digits)
-{
-    uint32_t at = 0;
-    for (uint32_t d = 0; d < digits; d++) {
-        uint32_t here = count[d];
-        count[d] = at;
-        at += here;
-    }
-}
-
 uint64_t *syn_radix_sort(uint64_t *key, uint64_t *other, size_t n, int low, int bits)
 {
     int passes = (bits + DIGIT_BITS - 1) / DIGIT_BITS;
@@ -35,7 +24,13 @@ uint64_t *syn_radix_sort(uint64_t *key, uint64_t *other, size_t n, int low, int 
             place[p][key[i] >> (low + p * width) & (digits - 1)]++;
     for (int p = 0; p < passes; p++) {
         int shift = low + p * width;
-        places(place[p], digits);
+        /* Counts become the places where digits begin. */
+        uint32_t at = 0;
+        for (uint32_t d = 0; d < digits; d++) {
+            uint32_t here = place[p][d];
+            place[p][d] = at;
+            at += here;
+        }
         for (size_t i = 0; i < n; i++)
             other[place[p][key[i] >> shift & (digits - 1)]++] = key[i];
         uint64_t *sorted = other;

@@ -235,13 +235,12 @@ static int poll(void *data, const char *stage, double done, double total)
 static syn_status count_chunk(sweep *s)
 {
     syn_watch watch = {.poll = poll, .data = s};
-    syn_status status = SYN_OK;
-    for (s->now = 0; status == SYN_OK && s->now < s->blocks; s->now++) {
+    for (s->now = 0; s->now < s->blocks; s->now++) {
         find_spans(s);
-        status = syn_parallel_for(s->r->units, s->o.threads, &watch, "units", count_unit,
-                                  s);
+        SYN_TRY(
+            syn_parallel_for(s->r->units, s->o.threads, &watch, "units", count_unit, s));
     }
-    return status;
+    return SYN_OK;
 }
 
 /* ---- both halves ---- */
@@ -293,22 +292,6 @@ static syn_status allocate(sweep *s, syn_budget *budget)
     return ok ? SYN_OK : syn_budget_refusal(budget);
 }
 
-static void release(sweep *s, syn_budget *budget)
-{
-    for (int t = 0; s->worker && t < s->o.threads; t++)
-        syn_budget_free(budget, s->worker[t].histogram);
-    syn_budget_free(budget, s->worker);
-    syn_budget_free(budget, s->span);
-    syn_budget_free(budget, s->moment);
-    syn_budget_free(budget, s->beyond);
-    syn_budget_free(budget, s->unit_first);
-    syn_budget_free(budget, s->row);
-    syn_budget_free(budget, s->phase);
-    syn_budget_free(budget, s->place);
-    syn_budget_free(budget, s->passed);
-    syn_budget_free(budget, s->block_first);
-}
-
 syn_status syn_lag_histograms(const syn_recording *recording, const syn_lag_options *o,
                               int32_t *count, syn_budget *budget, const syn_watch *watch)
 {
@@ -319,14 +302,15 @@ syn_status syn_lag_histograms(const syn_recording *recording, const syn_lag_opti
     s.blocks = units / s.block + (units % s.block > 0);
     memset(count, 0, (size_t)units * units * (2 * (size_t)o->lags + 1) * sizeof *count);
     syn_status status = allocate(&s, budget);
-    if (status == SYN_OK)
-        status = list_blocks(&s, watch);
+    SYN_NEXT(status, list_blocks(&s, watch));
     for (uint32_t i = 0; status == SYN_OK && i < recording->events; i = s.last) {
         take_chunk(&s, i);
         status = count_chunk(&s);
     }
-    if (status == SYN_OK)
-        status = syn_parallel_for(units, o->threads, watch, "units", turn_unit, &s);
-    release(&s, budget);
+    SYN_NEXT(status, syn_parallel_for(units, o->threads, watch, "units", turn_unit, &s));
+    for (int t = 0; s.worker && t < s.o.threads; t++)
+        syn_budget_free(budget, s.worker[t].histogram);
+    SYN_GIVE(budget, s.worker, s.span, s.moment, s.beyond, s.unit_first, s.row, s.phase,
+             s.place, s.passed, s.block_first);
     return status;
 }

@@ -82,10 +82,7 @@ syn_status syn_tiling_near(const syn_recording *recording, int64_t reach, int th
         status = lay_tiles(&t, reach, watch);
     else
         status = syn_budget_refusal(budget);
-    if (status == SYN_OK)
-        status = syn_parallel_for(units, threads, watch, "units", count_unit, &t);
-    syn_budget_free(budget, t.place);
-    syn_budget_free(budget, t.to);
-    syn_budget_free(budget, t.from);
+    SYN_NEXT(status, syn_parallel_for(units, threads, watch, "units", count_unit, &t));
+    SYN_GIVE(budget, t.place, t.to, t.from);
     return status;
 }

@@ -42,9 +42,7 @@ static size_t bytes_of(size_t size)
 static void free_room(batch_engine *e)
 {
     syn_budget *budget = &e->miner->budget;
-    syn_budget_free(budget, e->unit);
-    syn_budget_free(budget, e->interval);
-    syn_budget_free(budget, e->count);
+    SYN_GIVE(budget, e->unit, e->interval, e->count);
     e->unit = e->interval = e->count = NULL;
     e->room = 0;
 }
@@ -63,11 +61,9 @@ static syn_status make_room(batch_engine *e, size_t candidates, size_t of_a_pare
         room = candidates;
     if (room < of_a_parent)
         return of_a_parent > m->options->counter->most ? SYN_TOO_LARGE : SYN_OVER_BUDGET;
-    e->unit = syn_budget_alloc(&m->budget, room * m->size + 1, sizeof *e->unit);
-    e->interval = syn_budget_alloc(&m->budget, room * m->size + 1, sizeof *e->interval);
-    e->count = syn_budget_alloc(&m->budget, room + 1, sizeof *e->count);
-    if (!e->unit || !e->interval || !e->count)
-        return syn_budget_refusal(&m->budget);
+    SYN_TAKE(&m->budget, e->unit, room * m->size + 1);
+    SYN_TAKE(&m->budget, e->interval, room * m->size + 1);
+    SYN_TAKE(&m->budget, e->count, room + 1);
     e->room = room;
     e->size = m->size;
     return SYN_OK;
@@ -89,41 +85,6 @@ static run next_run(const batch_engine *e, uint32_t begin)
     return r;
 }
 
-/* Writes the candidates of one parent, the first of them at number `at` of `n`. */
-static void spell(const batch_engine *e, uint32_t parent, size_t at, size_t n,
-                  uint32_t *unit, uint32_t *interval)
-{
-    const syn_miner *m = e->miner;
-    size_t edges = m->size - 1;
-    syn_candidates c = syn_miner_candidates(m, parent);
-    syn_episode_spell(m->episodes, edges - 1, parent, unit, interval);
-    for (size_t k = 0; k < edges; k++)
-        for (size_t j = 0; j < c.n; j++)
-            e->unit[k * n + at + j] = unit[k];
-    for (size_t k = 0; k + 1 < edges; k++)
-        for (size_t j = 0; j < c.n; j++)
-            e->interval[k * n + at + j] = interval[k];
-    for (size_t j = 0; j < c.n; j++) {
-        e->unit[edges * n + at + j] = c.unit[j];
-        e->interval[(edges - 1) * n + at + j] = c.interval[j];
-    }
-}
-
-static syn_status spell_run(const batch_engine *e, run r)
-{
-    const syn_miner *m = e->miner;
-    uint32_t *unit = malloc(2 * m->size * sizeof *unit);
-    size_t at = 0;
-    if (!unit)
-        return SYN_NO_MEMORY;
-    for (uint32_t p = r.begin; p < r.end; p++) {
-        spell(e, p, at, r.n, unit, unit + m->size);
-        at += syn_miner_candidates(m, p).n;
-    }
-    free(unit);
-    return SYN_OK;
-}
-
 static syn_status keep_run(const batch_engine *e, run r)
 {
     syn_miner *m = e->miner;
@@ -142,11 +103,34 @@ static syn_status count_run(const batch_engine *e, run r, const syn_watch *watch
 {
     const syn_counter *counter = e->miner->options->counter;
     syn_candidate_batch batch = {(uint32_t)e->size, r.n, e->unit, e->interval};
-    syn_status status = spell_run(e, r);
-    if (status == SYN_OK)
-        status = counter->count(counter->self, &batch, watch, e->count,
-                                &e->miner->findings[0].eliminated);
-    return status == SYN_OK ? keep_run(e, r) : status;
+    const syn_miner *m = e->miner;
+    uint32_t *unit = malloc(2 * m->size * sizeof *unit);
+    size_t at = 0;
+    if (!unit)
+        return SYN_NO_MEMORY;
+    for (uint32_t p = r.begin; p < r.end; p++) {
+        /* Writes the candidates of one parent, the first of them at number `at` of `n`.
+           */
+        uint32_t *interval = unit + m->size;
+        size_t edges = m->size - 1;
+        syn_candidates c = syn_miner_candidates(m, p);
+        syn_episode_spell(m->episodes, edges - 1, p, unit, interval);
+        for (size_t k = 0; k < edges; k++)
+            for (size_t j = 0; j < c.n; j++)
+                e->unit[k * r.n + at + j] = unit[k];
+        for (size_t k = 0; k + 1 < edges; k++)
+            for (size_t j = 0; j < c.n; j++)
+                e->interval[k * r.n + at + j] = interval[k];
+        for (size_t j = 0; j < c.n; j++) {
+            e->unit[edges * r.n + at + j] = c.unit[j];
+            e->interval[(edges - 1) * r.n + at + j] = c.interval[j];
+        }
+        at += syn_miner_candidates(m, p).n;
+    }
+    free(unit);
+    SYN_TRY(counter->count(counter->self, &batch, watch, e->count,
+                           &e->miner->findings[0].eliminated));
+    return keep_run(e, r);
 }
 
 /* ---- the engine: a level is one item ---- */

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
+#include "core/base/seek.h"
 #include "core/episodes/table.h"
 
 /* ---- which way to find the children of a node ---- */
@@ -45,27 +47,6 @@ uint8_t *syn_choose_ways(const syn_trie *t, uint32_t units, double rate, int *to
 
 /* ---- the children of a node after one interval ---- */
 
-/* The first of the increasing at[i .. n - 1] whose tick is beyond `tick`, near `i` as a
-   rule. */
-static inline uint32_t seek(const syn_line *line, uint32_t i, uint32_t n, int64_t tick)
-{
-    const uint32_t *at = line->by_unit;
-    uint32_t step = 1;
-    while (i + step <= n && line->tick[at[i + step - 1]] <= tick) {
-        i += step;
-        step *= 2;
-    }
-    uint32_t end = i + step <= n ? i + step - 1 : n;
-    while (i < end) {
-        uint32_t middle = i + (end - i) / 2;
-        if (line->tick[at[middle]] <= tick)
-            i = middle + 1;
-        else
-            end = middle;
-    }
-    return i;
-}
-
 /* The ends of one child, found among the events of its unit. */
 static void find_child(syn_walk *w, uint32_t node, const syn_end_list *list)
 {
@@ -79,7 +60,8 @@ static void find_child(syn_walk *w, uint32_t node, const syn_end_list *list)
         int64_t from = tick[at[list->end[i].row]], to = from + high;
         int64_t next = i + 1 < list->n ? tick[at[list->end[i + 1].row]] + low : to;
         to = next < to ? next : to;
-        for (p = seek(w->line, p, end, from + low); p < end && tick[at[p]] <= to; p++) {
+        SYN_SEEK_NEAR(uint32_t, row, p, end, tick[at[row]] <= from + low);
+        for (; p < end && tick[at[p]] <= to; p++) {
             w->found[place].row = p;
             w->found[place++].start = list->end[i].start;
         }
@@ -143,29 +125,12 @@ static syn_status count_family(syn_walk *w, const syn_end_list *list, uint32_t b
         w->step[unit] = 0;
         w->cursor[unit] = w->rows;
         w->count[node] = count_ends(line, w->found + from, n);
-        if (status == SYN_OK)
-            status = keep_list(w, node, w->found + from, n);
+        SYN_NEXT(status, keep_list(w, node, w->found + from, n));
     }
     return status;
 }
 
 /* ---- the walk ---- */
-
-/* A single unit: each of its events is an end, whose start is on the same tick. */
-static syn_status list_root(syn_walk *w, uint32_t node)
-{
-    const syn_line *line = w->line;
-    uint32_t unit = w->trie->unit[node], begin = line->first[unit];
-    uint32_t n = w->count[node] = line->last[unit] - begin;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t event = line->by_unit[begin + i], start = event;
-        while (start > 0 && line->tick[start - 1] == line->tick[event])
-            start--;
-        w->found[i].row = begin + i;
-        w->found[i].start = start;
-    }
-    return keep_list(w, node, w->found, n);
-}
 
 /* Lists made since that of the node, below its siblings, are no longer needed. No
    episode below a list without ends occurs. */
@@ -178,8 +143,21 @@ syn_status syn_walk_step(syn_walk *w, uint32_t *at)
     if (level > 0 && !has_children(t, node))
         return SYN_OK;
     syn_arena_return(&w->lists, w->mark[level]);
-    if (level == 0)
-        status = list_root(w, node);
+    if (level == 0) {
+        /* A single unit: each of its events is an end, whose start is on the same tick.
+           */
+        const syn_line *line = w->line;
+        uint32_t unit = w->trie->unit[node], begin = line->first[unit];
+        uint32_t n = w->count[node] = line->last[unit] - begin;
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t event = line->by_unit[begin + i], start = event;
+            while (start > 0 && line->tick[start - 1] == line->tick[event])
+                start--;
+            w->found[i].row = begin + i;
+            w->found[i].start = start;
+        }
+        status = keep_list(w, node, w->found, n);
+    }
     const syn_end_list *list = &w->list[node];
     if (list->n == 0)
         *at = t->after[node];
@@ -205,13 +183,11 @@ syn_status syn_walk_open(syn_walk *w, const syn_trie *trie, const uint8_t *one_b
     size_t units = (size_t)line->units + 1;
     *w = (syn_walk){.trie = trie, .one_by_one = one_by_one, .line = line, .rows = rows,
                     .lists = {.limit = SIZE_MAX, .budget = budget}};
-    w->list = calloc((size_t)trie->nodes + 1, sizeof *w->list);
-    w->found = malloc(((size_t)rows + 1) * sizeof *w->found);
-    w->cursor = malloc(units * sizeof *w->cursor);
-    w->step = calloc(units, sizeof *w->step);
-    w->mark = calloc((size_t)trie->depth + 2, sizeof *w->mark);
-    if (!w->list || !w->found || !w->cursor || !w->step || !w->mark)
-        return SYN_NO_MEMORY;
+    SYN_NEW_ZEROS(w->list, (size_t)trie->nodes + 1);
+    SYN_NEW(w->found, (size_t)rows + 1);
+    SYN_NEW(w->cursor, units);
+    SYN_NEW_ZEROS(w->step, units);
+    SYN_NEW_ZEROS(w->mark, (size_t)trie->depth + 2);
     for (size_t u = 0; u < units; u++)
         w->cursor[u] = rows;
     return SYN_OK;
@@ -219,11 +195,7 @@ syn_status syn_walk_open(syn_walk *w, const syn_trie *trie, const uint8_t *one_b
 
 void syn_walk_close(syn_walk *w)
 {
-    free(w->list);
-    free(w->found);
-    free(w->cursor);
-    free(w->step);
-    free(w->mark);
+    SYN_FREE(w->list, w->found, w->cursor, w->step, w->mark);
     syn_arena_free(&w->lists);
 }
 
@@ -248,9 +220,7 @@ static syn_status count_below(void *context, size_t item, int worker)
     uint32_t root = job->trie.root[item];
     double begun = syn_seconds();
     while (job->node[item] < job->trie.after[root]) {
-        syn_status status = syn_walk_step(w, &job->node[item]);
-        if (status != SYN_OK)
-            return status;
+        SYN_TRY(syn_walk_step(w, &job->node[item]));
         if (syn_seconds() - begun > SYN_SLICE_SECONDS)
             return SYN_UNFINISHED;
     }
@@ -288,11 +258,9 @@ static syn_status open_walks(given_job *job, int threads)
     size_t most = MOST / (syn_walk_bytes(t, job->line.units, job->line.events) + 1) + 1;
     most = most < t->roots ? most : t->roots;
     int workers = (size_t)threads < most ? threads : (int)most;
-    job->count = calloc((size_t)t->nodes + 1, sizeof *job->count);
-    job->node = malloc(((size_t)t->roots + 1) * sizeof *job->node);
-    job->walk = calloc((size_t)workers + 1, sizeof *job->walk);
-    if (!job->count || !job->node || !job->walk)
-        return SYN_NO_MEMORY;
+    SYN_NEW_ZEROS(job->count, (size_t)t->nodes + 1);
+    SYN_NEW(job->node, (size_t)t->roots + 1);
+    SYN_NEW_ZEROS(job->walk, (size_t)workers + 1);
     memcpy(job->node, t->root, t->roots * sizeof *job->node);
     syn_status status = SYN_OK;
     while (status == SYN_OK && job->workers < workers) {
@@ -309,22 +277,16 @@ syn_status syn_count_episodes(const syn_recording *recording, const syn_episode 
 {
     given_job job = {0};
     syn_status status = syn_trie_make(episode, n, &job.trie);
-    if (status == SYN_OK)
-        status = make_line(&job, recording, threads, watch);
-    if (status == SYN_OK)
-        status = open_walks(&job, threads);
-    if (status == SYN_OK)
-        status = syn_parallel_for(job.trie.roots, job.workers, watch, "episodes",
-                                  count_below, &job);
+    SYN_NEXT(status, make_line(&job, recording, threads, watch));
+    SYN_NEXT(status, open_walks(&job, threads));
+    SYN_NEXT(status, syn_parallel_for(job.trie.roots, job.workers, watch, "episodes",
+                                      count_below, &job));
     for (size_t i = 0; status == SYN_OK && i < n; i++)
         count[i] = job.count[job.trie.node[i]];
     for (int i = 0; i < job.workers; i++)
         syn_walk_close(&job.walk[i]);
     syn_windows_free(&job.windows);
     syn_trie_free(&job.trie);
-    free(job.one_by_one);
-    free(job.count);
-    free(job.node);
-    free(job.walk);
+    SYN_FREE(job.one_by_one, job.count, job.node, job.walk);
     return status;
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
+
 /* A valid end of a prefix of the episode. Its predecessors are the valid ends
    oldest .. newest of the prefix one shorter; the newest one starts latest. */
 typedef struct chain_link {
@@ -20,14 +22,6 @@ typedef struct chain {
     uint32_t *n;   /* [size] */
     uint32_t size;
 } chain;
-
-static void chain_free(chain *c)
-{
-    for (uint32_t k = 0; c->link && k < c->size; k++)
-        free(c->link[k]);
-    free(c->link);
-    free(c->n);
-}
 
 static uint32_t link_first(chain_link *to, const syn_recording *r, uint32_t unit)
 {
@@ -64,10 +58,8 @@ static syn_status chain_make(chain *c, const syn_recording *r, const syn_episode
 {
     memset(c, 0, sizeof *c);
     c->size = episode->size;
-    c->link = calloc(c->size, sizeof *c->link);
-    c->n = calloc(c->size, sizeof *c->n);
-    if (!c->link || !c->n)
-        return SYN_NO_MEMORY;
+    SYN_NEW_ZEROS(c->link, c->size);
+    SYN_NEW_ZEROS(c->n, c->size);
     for (uint32_t k = 0; k < c->size; k++) {
         uint32_t unit = episode->unit[k];
         size_t room = (size_t)(r->first[unit + 1] - r->first[unit]) + 1;
@@ -169,17 +161,18 @@ static syn_status find_all(const chain *c, size_t most, const syn_watch *watch,
 
 syn_status syn_find_occurrences(const syn_recording *recording,
                                 const syn_episode *episode, syn_occurrence_kind kind,
-                                size_t most, const syn_watch *watch,
-                                syn_occurrences *out)
+                                size_t most, const syn_watch *watch, syn_occurrences *out)
 {
     chain c;
     memset(out, 0, sizeof *out);
     syn_status status = chain_make(&c, recording, episode);
     if (status == SYN_OK && kind == SYN_NONOVERLAPPED)
         status = find_nonoverlapped(&c, most, out);
-    else if (status == SYN_OK)
-        status = find_all(&c, most, watch, out);
-    chain_free(&c);
+    else
+        SYN_NEXT(status, find_all(&c, most, watch, out));
+    for (uint32_t k = 0; c.link && k < c.size; k++)
+        free(c.link[k]);
+    SYN_FREE(c.link, c.n);
     return status;
 }
 

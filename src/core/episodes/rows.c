@@ -210,24 +210,7 @@ ptrdiff_t SYN_KIND_NAME(syn_meet_rows)(syn_row_pair *c, const syn_row_end *ends,
 }
 
 #if SYN_WIDTH == 0
-syn_meet_rows *syn_meet_rows_fastest(int vector_bits)
-{
-    syn_meet_rows *kinds[] = SYN_KINDS(syn_meet_rows_any, syn_meet_rows_256,
-                                       syn_meet_rows_512, syn_meet_rows_512);
-    return kinds[syn_kind_here(vector_bits)];
-}
-
-syn_follow_rows *syn_follow_rows_fastest(int vector_bits)
-{
-    syn_follow_rows *kinds[] = SYN_KINDS(syn_follow_rows_any, syn_follow_rows_256,
-                                         syn_follow_rows_512, syn_follow_rows_512);
-    return kinds[syn_kind_here(vector_bits)];
-}
-
-syn_count_rows *syn_count_rows_fastest(int vector_bits)
-{
-    syn_count_rows *kinds[] = SYN_KINDS(syn_count_rows_any, syn_count_rows_256,
-                                        syn_count_rows_512, syn_count_rows_512);
-    return kinds[syn_kind_here(vector_bits)];
-}
+SYN_FASTEST(syn_meet_rows, syn_meet_rows)
+SYN_FASTEST(syn_follow_rows, syn_follow_rows)
+SYN_FASTEST(syn_count_rows, syn_count_rows)
 #endif

@@ -1,7 +1,6 @@
 /* The published CPU algorithm: a state machine per episode that reads all events of its
    units (Algorithm 1 of Cao et al. 2011, with waiting lists of time stamps, repaired for
    equal time stamps), alone or after the paper's PreElim upper bound. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/episodes/engine.h"
@@ -43,26 +42,13 @@ typedef struct state_engine {
 
 /* ---- the episode in a machine ---- */
 
-static void machine_free(machine *m, syn_budget *budget)
-{
-    for (size_t k = 0; k < m->room; k++)
-        syn_budget_free(budget, m->at[k].waiting);
-    syn_budget_free(budget, m->at);
-    syn_budget_free(budget, m->unit);
-    syn_budget_free(budget, m->interval);
-    syn_budget_free(budget, m->last);
-    syn_budget_free(budget, m->parents_events);
-    syn_budget_free(budget, m->events);
-}
-
 /* Room for an episode of `room` - 1 events. */
 static syn_status machine_make_room(machine *m, syn_budget *budget, size_t room,
                                     uint32_t longest)
 {
     if (room <= m->room)
         return SYN_OK;
-    syn_budget_free(budget, m->unit);
-    syn_budget_free(budget, m->interval);
+    SYN_GIVE(budget, m->unit, m->interval);
     m->unit = syn_budget_alloc(budget, room, sizeof *m->unit);
     m->interval = syn_budget_alloc(budget, room, sizeof *m->interval);
     position *at = syn_budget_alloc(budget, room, sizeof *at);
@@ -75,10 +61,7 @@ static syn_status machine_make_room(machine *m, syn_budget *budget, size_t room,
     syn_budget_free(budget, m->at);
     m->at = at;
     for (; m->room < room; m->room++) {
-        at[m->room].waiting =
-            syn_budget_alloc(budget, (size_t)longest + 2, sizeof(int64_t));
-        if (!at[m->room].waiting)
-            return syn_budget_refusal(budget);
+        SYN_TAKE(budget, at[m->room].waiting, (size_t)longest + 2);
     }
     return SYN_OK;
 }
@@ -92,22 +75,6 @@ static void mark_events(uint64_t *events, const syn_recording *r, uint32_t unit)
 {
     for (uint32_t i = r->first[unit]; i < r->first[unit + 1]; i++)
         events[r->by_unit[i] / 64] |= UINT64_C(1) << (r->by_unit[i] % 64);
-}
-
-/* Chains the positions of each unit from the last to the first, so that one event never
-   serves two positions of the same occurrence. */
-static void machine_index(machine *m, size_t size)
-{
-    for (size_t k = 0; k < size; k++) {
-        m->at[k].next = m->last[m->unit[k]];
-        m->last[m->unit[k]] = (uint32_t)k + 1;
-    }
-}
-
-static void machine_forget(machine *m, size_t size)
-{
-    for (size_t k = 0; k < size; k++)
-        m->last[m->unit[k]] = 0;
 }
 
 /* ---- the exact count ---- */
@@ -124,8 +91,9 @@ static void start_over(machine *m, size_t size, int64_t last_end)
     m->at[0].tail = 1;
 }
 
-/* Whether the event of a unit at `t` completes an occurrence. Whether it can follow what
-   waits is as good as random, so that the event is written down before that is known. */
+/* Tells whether the event of a unit at `t` completes an occurrence. Whether the event can
+   follow a waiting one is hard for a processor to predict. The event is therefore always
+   stored, and the end of the queue moves only if it follows. */
 static int step_exactly(machine *m, uint32_t unit, int64_t t, size_t size)
 {
     for (uint32_t k = m->last[unit]; k != 0; k = m->at[k - 1].next) {
@@ -186,11 +154,6 @@ static inline uint32_t count_by(machine *m, const syn_recording *r, size_t size,
     return count;
 }
 
-static uint32_t count_exactly(machine *m, const syn_recording *r, size_t size)
-{
-    return count_by(m, r, size, start_over, step_exactly);
-}
-
 /* Never counts too few. */
 static uint32_t count_at_most(machine *m, const syn_recording *r, size_t size)
 {
@@ -205,14 +168,20 @@ static uint32_t count_candidate(state_engine *e, machine *m, size_t size, int wo
     uint32_t count;
     memcpy(m->events, m->parents_events, words_of(r) * sizeof *m->events);
     mark_events(m->events, r, m->unit[size - 1]);
-    machine_index(m, size);
+    /* Chains the positions of each unit from the last to the first, so that one event
+       never serves two positions of the same occurrence. */
+    for (size_t k = 0; k < size; k++) {
+        m->at[k].next = m->last[m->unit[k]];
+        m->last[m->unit[k]] = (uint32_t)k + 1;
+    }
     if (e->bound_first && count_at_most(m, r, size) < e->miner->options->min_count) {
         e->miner->findings[worker].eliminated++;
         count = 0;
     } else {
-        count = count_exactly(m, r, size);
+        count = count_by(m, r, size, start_over, step_exactly);
     }
-    machine_forget(m, size);
+    for (size_t k = 0; k < size; k++)
+        m->last[m->unit[k]] = 0;
     return count;
 }
 
@@ -223,25 +192,6 @@ static syn_status state_begin_level(void *self, size_t *items)
     const syn_miner *miner = e->miner;
     *items = miner->episodes->level[miner->size - 2].n * miner->options->n_intervals;
     return SYN_OK;
-}
-
-/* Puts the parent into the machine; its candidates only differ in the last unit. */
-static void load_parent(const syn_miner *miner, machine *m, uint32_t parent,
-                        uint32_t last)
-{
-    const syn_interval *intervals = miner->options->intervals;
-    size_t edges = miner->size - 1;
-    syn_episode_spell(miner->episodes, edges - 1, parent, m->unit, m->interval);
-    memset(m->parents_events, 0, words_of(miner->recording) * sizeof *m->parents_events);
-    for (size_t k = 0; k < edges; k++)
-        mark_events(m->parents_events, miner->recording, m->unit[k]);
-    m->interval[edges - 1] = last;
-    m->at[0].low = 0;
-    m->at[0].high = NO_BOUND;
-    for (size_t k = 0; k < edges; k++) {
-        m->at[k + 1].low = intervals[m->interval[k]].low;
-        m->at[k + 1].high = intervals[m->interval[k]].high;
-    }
 }
 
 static syn_status state_count(void *self, size_t item, int worker)
@@ -262,13 +212,25 @@ static syn_status state_count(void *self, size_t item, int worker)
     uint32_t *count = syn_miner_counts(miner, worker, end - begin);
     if (!count)
         return syn_budget_refusal(&miner->budget);
-    syn_status status =
-        machine_make_room(m, &miner->budget, miner->size + 1, e->longest);
+    syn_status status = machine_make_room(m, &miner->budget, miner->size + 1, e->longest);
     if (status != SYN_OK)
         return status;
 
     double begun = syn_seconds();
-    load_parent(miner, m, parent, interval);
+    /* Puts the parent into the machine; its candidates only differ in the last unit. */
+    const syn_interval *intervals = miner->options->intervals;
+    size_t edges = miner->size - 1;
+    syn_episode_spell(miner->episodes, edges - 1, parent, m->unit, m->interval);
+    memset(m->parents_events, 0, words_of(miner->recording) * sizeof *m->parents_events);
+    for (size_t k = 0; k < edges; k++)
+        mark_events(m->parents_events, miner->recording, m->unit[k]);
+    m->interval[edges - 1] = interval;
+    m->at[0].low = 0;
+    m->at[0].high = NO_BOUND;
+    for (size_t k = 0; k < edges; k++) {
+        m->at[k + 1].low = intervals[m->interval[k]].low;
+        m->at[k + 1].high = intervals[m->interval[k]].high;
+    }
     while (m->counted < end - begin) {
         m->unit[miner->size - 1] = c.unit[begin + m->counted];
         count[m->counted++] = count_candidate(e, m, miner->size, worker);
@@ -283,28 +245,27 @@ static void state_close(void *self)
 {
     state_engine *e = self;
     syn_budget *budget = &e->miner->budget;
-    for (int w = 0; e->machines && w < e->miner->workers; w++)
-        machine_free(&e->machines[w], budget);
-    syn_budget_free(budget, e->machines);
-    syn_budget_free(budget, e);
+    for (int w = 0; e->machines && w < e->miner->workers; w++) {
+        machine *m = &e->machines[w];
+        for (size_t k = 0; k < m->room; k++)
+            syn_budget_free(budget, m->at[k].waiting);
+        SYN_GIVE(budget, m->at, m->unit, m->interval, m->last, m->parents_events,
+                 m->events);
+    }
+    SYN_GIVE(budget, e->machines, e);
 }
 
 static syn_status open_machines(state_engine *e)
 {
     const syn_recording *r = e->miner->recording;
     syn_budget *budget = &e->miner->budget;
-    e->machines =
-        syn_budget_zeros(budget, (size_t)e->miner->workers, sizeof *e->machines);
-    if (!e->machines)
-        return syn_budget_refusal(budget);
+    SYN_TAKE_ZEROS(budget, e->machines, (size_t)e->miner->workers);
     for (int w = 0; w < e->miner->workers; w++) {
         machine *m = &e->machines[w];
         size_t words = words_of(r) + 1;
-        m->last = syn_budget_zeros(budget, (size_t)r->units + 1, sizeof *m->last);
-        m->parents_events = syn_budget_alloc(budget, words, sizeof *m->parents_events);
-        m->events = syn_budget_alloc(budget, words, sizeof *m->events);
-        if (!m->last || !m->parents_events || !m->events)
-            return syn_budget_refusal(budget);
+        SYN_TAKE_ZEROS(budget, m->last, (size_t)r->units + 1);
+        SYN_TAKE(budget, m->parents_events, words);
+        SYN_TAKE(budget, m->events, words);
     }
     return SYN_OK;
 }

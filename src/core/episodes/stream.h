@@ -19,7 +19,41 @@
 #include "core/base/status.h"
 #include "core/base/watch.h"
 #include "core/episodes/mine.h"
-#include "core/episodes/stream_device.h"
+
+struct syn_stream;
+
+enum { SYN_STREAM_TEXT = 256 };  /* bytes of a reason */
+
+/* All functions get `self`. What they count they write into the counts of the stream, as
+   far as these may matter: those below what is kept may be left as they were. They set
+   `fallen` and `risen` of the stream, and `changed` of an episode. */
+typedef struct syn_stream_device {
+    void *self;
+
+    /* Counts what the events from `since` on, which are in the ring, bring, and no longer
+       what starts before event `begin`; writes all counts that matter with `all`, else
+       those that changed. */
+    syn_status (*move)(void *self, struct syn_stream *s, uint32_t since, uint32_t begin,
+                       int all);
+
+    /* Counts over the whole window what is not counted yet of episodes of one size. */
+    syn_status (*count)(void *self, struct syn_stream *s, size_t size);
+
+    /* Numbers events lower by `by`. */
+    syn_status (*renumber)(void *self, struct syn_stream *s, uint32_t by);
+
+    /* Notes that `width` candidates move from place `from` to place `to` for all that
+       have the suffix; that an episode's candidates or what they are have changed; and
+       that it is kept no longer. Where there is no memory for that, the next count says
+       so. */
+    void (*moved)(void *self, const struct syn_stream *s, uint32_t suffix, uint32_t from,
+                  uint32_t to, uint32_t width);
+    void (*touched)(void *self, uint32_t id);
+    void (*left)(void *self, uint32_t id);
+
+    void (*close)(void *self);
+    char reason[SYN_STREAM_TEXT];  /* after an error of the device, one plain clause */
+} syn_stream_device;
 
 typedef struct syn_stream syn_stream;
 
@@ -59,11 +93,11 @@ syn_status syn_stream_update(syn_stream *stream, const syn_stream_block *block,
 /* Episodes have numbers, all below this one; stream_tree.h tells what they stand for. */
 uint32_t syn_stream_ids(const syn_stream *stream);
 
-/* Another one whenever numbers stand for other episodes than before. */
+/* This version changes whenever an episode gets a different number. */
 uint64_t syn_stream_version(const syn_stream *stream);
 
-/* The counts of all numbers, 0 where there is no episode; they stand until the next
-   update. Those below min_count are there as well. */
+/* Returns the count of each number, and 0 for a number without an episode. Counts below
+   min_count are included. The array is valid until the next update. */
 const uint32_t *syn_stream_counts(const syn_stream *stream);
 
 /* Why a device failed, in one plain clause; empty where none did. */

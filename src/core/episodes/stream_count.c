@@ -44,9 +44,7 @@ syn_status syn_stream_list_extend(syn_stream *s, uint32_t id, const syn_stream_e
     const syn_stream_end *from = prefix->end;
     if (first == at->n || prefix->n == 0)
         return SYN_OK;
-    syn_status status = syn_stream_ends_room(&k->ends, &s->budget, at->n - first);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_stream_ends_room(&k->ends, &s->budget, at->n - first));
     uint32_t p = 0, opens = beyond(e, open, from[0].event), shuts = 0, start = 0;
     for (uint32_t i = first; i < at->n; i++) {
         uint32_t event = at->end[i].event;
@@ -83,48 +81,9 @@ void syn_stream_take_chunk(const syn_stream *s, const syn_stream_list *list, uin
     }
 }
 
-/* Counts a chunk for the candidates from `from` on. What is free beyond the chunk's last
-   start is as good as free nowhere in it. */
-static void count_chunk(const syn_stream *s, const syn_stream_kept *k,
-                        const syn_stream_chunk *c, uint32_t from, uint32_t *count,
-                        uint32_t *free)
-{
-    const uint32_t *slot = s->kept[k->suffix].slot;
-    for (uint32_t i = from; i < k->n; i++) {
-        uint32_t ahead = free[i] > c->base ? free[i] - c->base : 0;
-        s->lane_free[slot[i]] = ahead < UINT16_MAX ? (uint16_t)ahead : UINT16_MAX;
-        s->lane_hits[slot[i]] = 0;
-        s->block[slot[i] / SYN_LANES] = 1;
-    }
-    for (uint32_t first = 0; first < s->events.stride; first += SYN_LANES) {
-        syn_row_chains lanes = {.block = c->row + first, .stride = s->events.stride,
-                                .free = s->lane_free + first,
-                                .hits = s->lane_hits + first};
-        if (s->block[first / SYN_LANES])
-            s->follow_rows(&lanes, c->end, c->n);
-        s->block[first / SYN_LANES] = 0;
-    }
-    for (uint32_t i = from; i < k->n; i++) {
-        uint32_t hits = s->lane_hits[slot[i]];
-        count[i] += hits;
-        free[i] = hits > 0 ? c->base + s->lane_free[slot[i]] : free[i];
-    }
-}
-
-static void count_by_rows(const syn_stream *s, const syn_stream_kept *k,
-                          const syn_stream_list *list, uint32_t from, uint32_t *count,
-                          uint32_t *free)
-{
-    syn_stream_chunk c;
-    for (uint32_t i = 0; i < list->n; i += c.n) {
-        syn_stream_take_chunk(s, list, i, SYN_STREAM_CHUNK, &c);
-        count_chunk(s, k, &c, from, count, free);
-    }
-}
-
 /* ---- counting by visits ---- */
 
-/* For each slot the place of its candidate. */
+/* Returns for each slot the position of its candidate. */
 static const uint32_t *take_seats(syn_stream *s, uint32_t suffix)
 {
     const syn_stream_kept *k = &s->kept[suffix];
@@ -241,7 +200,33 @@ void syn_stream_count(syn_stream *s, uint32_t id, const syn_stream_list *list,
     if (list->n == 0 || from >= k->n)
         return;
     if (syn_stream_has_rows(s)) {
-        count_by_rows(s, k, list, from, count, free);
+        syn_stream_chunk c;
+        for (uint32_t i = 0; i < list->n; i += c.n) {
+            syn_stream_take_chunk(s, list, i, SYN_STREAM_CHUNK, &c);
+            /* Counts a chunk for the candidates from `from` on. What is free beyond the
+               chunk's last start is as good as free nowhere in it. */
+            const uint32_t *slot = s->kept[k->suffix].slot;
+            for (uint32_t i = from; i < k->n; i++) {
+                uint32_t ahead = free[i] > c.base ? free[i] - c.base : 0;
+                s->lane_free[slot[i]] = ahead < UINT16_MAX ? (uint16_t)ahead : UINT16_MAX;
+                s->lane_hits[slot[i]] = 0;
+                s->block[slot[i] / SYN_LANES] = 1;
+            }
+            for (uint32_t first = 0; first < s->events.stride; first += SYN_LANES) {
+                syn_row_chains lanes = {.block = c.row + first,
+                                        .stride = s->events.stride,
+                                        .free = s->lane_free + first,
+                                        .hits = s->lane_hits + first};
+                if (s->block[first / SYN_LANES])
+                    s->follow_rows(&lanes, c.end, c.n);
+                s->block[first / SYN_LANES] = 0;
+            }
+            for (uint32_t i = from; i < k->n; i++) {
+                uint32_t hits = s->lane_hits[slot[i]];
+                count[i] += hits;
+                free[i] = hits > 0 ? c.base + s->lane_free[slot[i]] : free[i];
+            }
+        }
         return;
     }
     const uint32_t *seat = take_seats(s, k->suffix);

@@ -61,12 +61,10 @@ static syn_status make_room(syn_stream_events *e, uint32_t room, int table)
 syn_status syn_stream_events_open(syn_stream_events *e, int table)
 {
     e->stride = (size_t)e->intervals * e->units;
-    e->open = syn_budget_zeros(e->budget, e->intervals, sizeof *e->open);
-    e->shut = syn_budget_zeros(e->budget, e->intervals, sizeof *e->shut);
-    e->seen = syn_budget_zeros(e->budget, e->units, sizeof *e->seen);
-    e->of = syn_budget_zeros(e->budget, e->units, sizeof *e->of);
-    if (!e->open || !e->shut || !e->seen || !e->of)
-        return syn_budget_refusal(e->budget);
+    SYN_TAKE_ZEROS(e->budget, e->open, e->intervals);
+    SYN_TAKE_ZEROS(e->budget, e->shut, e->intervals);
+    SYN_TAKE_ZEROS(e->budget, e->seen, e->units);
+    SYN_TAKE_ZEROS(e->budget, e->of, e->units);
     return make_room(e, LEAST_ROOM, table);
 }
 
@@ -80,14 +78,8 @@ void syn_stream_events_free(syn_stream_events *e)
     }
     for (uint32_t u = 0; e->of && u < e->units; u++)
         syn_budget_free(e->budget, e->of[u].end);
-    syn_budget_free(e->budget, e->open);
-    syn_budget_free(e->budget, e->shut);
-    syn_budget_free(e->budget, e->seen);
-    syn_budget_free(e->budget, e->of);
-    syn_budget_free(e->budget, e->tick);
-    syn_budget_free(e->budget, e->unit);
-    syn_budget_free(e->budget, e->back);
-    syn_budget_free(e->budget, e->next);
+    SYN_GIVE(e->budget, e->open, e->shut, e->seen, e->of, e->tick, e->unit, e->back,
+             e->next);
 }
 
 /* ---- ends ---- */
@@ -125,9 +117,7 @@ syn_status syn_stream_ends_room(syn_stream_ends *ends, syn_budget *budget, uint3
         return SYN_OK;
     syn_stream_end *moved = ends->end;
     if (room > ends->room) {
-        moved = syn_budget_alloc(budget, room, sizeof *moved);
-        if (!moved)
-            return syn_budget_refusal(budget);
+        SYN_TAKE(budget, moved, room);
         ends->room = room;
     }
     if (held > 0)
@@ -163,9 +153,7 @@ void syn_stream_ends_renumber(syn_stream_ends *ends, uint32_t by)
 static syn_status append_to_unit(syn_stream_events *e, uint32_t unit, uint32_t event)
 {
     syn_stream_ends *u = &e->of[unit];
-    syn_status status = syn_stream_ends_room(u, e->budget, 1);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_stream_ends_room(u, e->budget, 1));
     u->end[u->n++] = (syn_stream_end){event, syn_stream_group(e, event)};
     syn_stream_ends_note(u);
     return SYN_OK;
@@ -204,49 +192,44 @@ uint32_t syn_stream_pending(const syn_stream_events *e, uint32_t event)
 
 /* ---- windows ---- */
 
-static void fill_windows(syn_stream_events *e, uint32_t k, uint32_t from)
-{
-    uint32_t open = from, shut = from;
-    for (uint32_t i = from; i < e->end; i++) {
-        int64_t tick = syn_stream_tick(e, i);
-        while (open < e->end && syn_stream_tick(e, open) - tick <= e->interval[k].low)
-            open++;
-        while (shut < e->end && syn_stream_tick(e, shut) - tick <= e->interval[k].high)
-            shut++;
-        e->open[k][i & e->mask] = open - i;
-        e->shut[k][i & e->mask] = shut - i;
-        if (shut - i > e->farthest)
-            e->farthest = shut - i;
-    }
-}
-
-/* Going back in time, an event that enters the window is the first of its unit. */
-static void fill_table(syn_stream_events *e, uint32_t k, uint32_t from)
-{
-    uint32_t entered = e->end, *next = e->seen;
-    memset(next, 0xff, e->units * sizeof *next);
-    for (uint32_t i = e->end; i-- > from;) {
-        uint32_t at = i & e->mask, open = i + e->open[k][at], shut = i + e->shut[k][at];
-        uint16_t *row = e->next + at * e->stride + (size_t)k * e->units;
-        while (entered > open) {
-            entered--;
-            next[e->unit[entered & e->mask]] = entered;
-        }
-        for (uint32_t u = 0; u < e->units; u++)
-            row[u] = next[u] < shut ? (uint16_t)(next[u] - i) : 0;
-    }
-}
-
 void syn_stream_fill(syn_stream_events *e, uint32_t from)
 {
-    for (uint32_t k = 0; k < e->intervals; k++)
-        fill_windows(e, k, from);
+    for (uint32_t k = 0; k < e->intervals; k++) {
+        uint32_t open = from, shut = from;
+        for (uint32_t i = from; i < e->end; i++) {
+            int64_t tick = syn_stream_tick(e, i);
+            while (open < e->end && syn_stream_tick(e, open) - tick <= e->interval[k].low)
+                open++;
+            while (shut < e->end &&
+                   syn_stream_tick(e, shut) - tick <= e->interval[k].high)
+                shut++;
+            e->open[k][i & e->mask] = open - i;
+            e->shut[k][i & e->mask] = shut - i;
+            if (shut - i > e->farthest)
+                e->farthest = shut - i;
+        }
+    }
     if (e->next && e->farthest >= SYN_ROW_REACH) {  /* beyond 16 bits, from now on */
         syn_budget_free(e->budget, e->next);
         e->next = NULL;
     }
-    for (uint32_t k = 0; e->next && k < e->intervals; k++)
-        fill_table(e, k, from);
+    for (uint32_t k = 0; e->next && k < e->intervals; k++) {
+        /* Going back in time, an event that enters the window is the first of its unit.
+           */
+        uint32_t entered = e->end, *next = e->seen;
+        memset(next, 0xff, e->units * sizeof *next);
+        for (uint32_t i = e->end; i-- > from;) {
+            uint32_t at = i & e->mask, open = i + e->open[k][at],
+                     shut = i + e->shut[k][at];
+            uint16_t *row = e->next + at * e->stride + (size_t)k * e->units;
+            while (entered > open) {
+                entered--;
+                next[e->unit[entered & e->mask]] = entered;
+            }
+            for (uint32_t u = 0; u < e->units; u++)
+                row[u] = next[u] < shut ? (uint16_t)(next[u] - i) : 0;
+        }
+    }
 }
 
 /* ---- events that go ---- */

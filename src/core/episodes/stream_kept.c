@@ -52,22 +52,9 @@ static syn_status add_to_level(syn_stream *s, uint32_t id)
     return SYN_OK;
 }
 
-static void take_from_level(syn_stream *s, uint32_t id)
-{
-    syn_stream_level *level = &s->level[s->kept[id].size];
-    uint32_t last = level->kept[--level->n], spot = s->kept[id].spot;
-    level->kept[spot] = last;
-    s->kept[last].spot = spot;
-}
-
 static void free_arrays(syn_stream *s, syn_stream_kept *k)
 {
-    syn_budget_free(&s->budget, k->kid);
-    syn_budget_free(&s->budget, k->slot);
-    syn_budget_free(&s->budget, k->count);
-    syn_budget_free(&s->budget, k->free);
-    syn_budget_free(&s->budget, k->node);
-    syn_budget_free(&s->budget, k->ends.end);
+    SYN_GIVE(&s->budget, k->kid, k->slot, k->count, k->free, k->node, k->ends.end);
 }
 
 /* ---- candidates ---- */
@@ -128,11 +115,9 @@ static syn_status add_kid(syn_stream *s, uint32_t parent, uint32_t id)
             s->root_seat[slot] = p->slots;
         p->slot[p->slots++] = slot;
     }
-    syn_status status = SYN_OK;
-    for (uint32_t user = p->user; user != SYN_STREAM_NONE && status == SYN_OK;
-         user = s->kept[user].after)
-        status = add_candidates(s, user, p->slots);
-    return status;
+    for (uint32_t user = p->user; user != SYN_STREAM_NONE; user = s->kept[user].after)
+        SYN_TRY(add_candidates(s, user, p->slots));
+    return SYN_OK;
 }
 
 static void take_kid(syn_stream *s, uint32_t parent, uint32_t place)
@@ -184,16 +169,13 @@ syn_status syn_stream_kept_open(syn_stream *s)
 {
     uint32_t root;
     size_t slots = s->events.stride;
-    s->root_seat = syn_budget_alloc(&s->budget, slots + 1, sizeof *s->root_seat);
-    s->seat = syn_budget_alloc(&s->budget, slots + 1, sizeof *s->seat);
-    s->lane_free = syn_budget_zeros(&s->budget, slots + 1, sizeof *s->lane_free);
-    s->lane_hits = syn_budget_zeros(&s->budget, slots + 1, sizeof *s->lane_hits);
-    s->lane = syn_budget_zeros(&s->budget, slots + 1, sizeof *s->lane);
-    s->block = syn_budget_zeros(&s->budget, slots / SYN_LANES + 1, sizeof *s->block);
-    s->came = syn_budget_zeros(&s->budget, s->events.units + 1, sizeof *s->came);
-    if (!s->root_seat || !s->seat || !s->lane_free || !s->lane_hits || !s->lane ||
-        !s->block || !s->came)
-        return syn_budget_refusal(&s->budget);
+    SYN_TAKE(&s->budget, s->root_seat, slots + 1);
+    SYN_TAKE(&s->budget, s->seat, slots + 1);
+    SYN_TAKE_ZEROS(&s->budget, s->lane_free, slots + 1);
+    SYN_TAKE_ZEROS(&s->budget, s->lane_hits, slots + 1);
+    SYN_TAKE_ZEROS(&s->budget, s->lane, slots + 1);
+    SYN_TAKE_ZEROS(&s->budget, s->block, slots / SYN_LANES + 1);
+    SYN_TAKE_ZEROS(&s->budget, s->came, s->events.units + 1);
     memset(s->root_seat, 0xff, slots * sizeof *s->root_seat);
     memset(s->seat, 0xff, slots * sizeof *s->seat);
     return new_number(s, &root);
@@ -206,28 +188,15 @@ void syn_stream_kept_free(syn_stream *s)
             free_arrays(s, &s->kept[id]);
     for (size_t k = 0; k < s->levels; k++)
         syn_budget_free(&s->budget, s->level[k].kept);
-    syn_budget_free(&s->budget, s->kept);
-    syn_budget_free(&s->budget, s->count);
-    syn_budget_free(&s->budget, s->touched);
-    syn_budget_free(&s->budget, s->unused);
-    syn_budget_free(&s->budget, s->level);
-    syn_budget_free(&s->budget, s->lane_free);
-    syn_budget_free(&s->budget, s->lane_hits);
-    syn_budget_free(&s->budget, s->lane);
-    syn_budget_free(&s->budget, s->block);
-    syn_budget_free(&s->budget, s->came);
-    syn_budget_free(&s->budget, s->step);
-    syn_budget_free(&s->budget, s->root_seat);
-    syn_budget_free(&s->budget, s->seat);
+    SYN_GIVE(&s->budget, s->kept, s->count, s->touched, s->unused, s->level, s->lane_free,
+             s->lane_hits, s->lane, s->block, s->came, s->step, s->root_seat, s->seat);
 }
 
 syn_status syn_stream_kept_enter(syn_stream *s, uint32_t parent, uint32_t unit,
                           uint32_t interval, uint32_t suffix)
 {
     uint32_t id;
-    syn_status status = new_number(s, &id);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(new_number(s, &id));
     syn_stream_kept *k = &s->kept[id];
     k->unit = unit;
     k->interval = interval;
@@ -242,9 +211,8 @@ syn_status syn_stream_kept_enter(syn_stream *s, uint32_t parent, uint32_t unit,
     } else {
         s->count[id] = syn_stream_unit_count(&s->events, unit);
     }
-    status = add_to_level(s, id);
-    if (status == SYN_OK)
-        status = add_kid(s, parent, id);
+    syn_status status = add_to_level(s, id);
+    SYN_NEXT(status, add_kid(s, parent, id));
     if (status != SYN_OK || s->kept[id].size == s->options.max_size)
         return status;
     status = add_candidates(s, id, s->kept[suffix].slots);
@@ -261,7 +229,10 @@ syn_status syn_stream_kept_leave(syn_stream *s, uint32_t id)
         s->kept[k->parent].node[syn_stream_kept_candidate(s, id)] = SYN_STREAM_NONE;
     unlink_from_suffix(s, id);
     take_kid(s, k->parent, k->place);
-    take_from_level(s, id);
+    syn_stream_level *level = &s->level[s->kept[id].size];
+    uint32_t last = level->kept[--level->n], spot = s->kept[id].spot;
+    level->kept[spot] = last;
+    s->kept[last].spot = spot;
     s->candidates -= k->n;
     if (s->device)
         s->device->left(s->device->self, id);

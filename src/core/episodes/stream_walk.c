@@ -78,8 +78,7 @@ syn_status syn_stream_walk_back(syn_stream *s, uint32_t since)
     for (size_t at = 0; at < s->n_steps && status == SYN_OK; at++) {
         fetch_tail(s, at + SYN_STREAM_AHEAD);
         status = go_back(s, s->step[at], c);
-        if (status == SYN_OK)
-            status = syn_stream_look_up(s);
+        SYN_NEXT(status, syn_stream_look_up(s));
     }
     return status;
 }
@@ -100,8 +99,7 @@ static syn_status list_whole(syn_stream *s, uint32_t id)
     syn_status status = syn_stream_list_extend(s, id, at, at->head, &prefix);
     s->scratch = *own;
     memset(own, 0, sizeof *own);
-    if (status == SYN_OK)
-        status = syn_stream_ends_room(own, &s->budget, s->scratch.n);
+    SYN_NEXT(status, syn_stream_ends_room(own, &s->budget, s->scratch.n));
     if (status != SYN_OK)
         return status;
     if (s->scratch.n > 0)
@@ -113,25 +111,237 @@ static syn_status list_whole(syn_stream *s, uint32_t id)
     return syn_stream_look_up(s);
 }
 
-static syn_status count_new(syn_stream *s, uint32_t id)
-{
-    syn_stream_kept *k = &s->kept[id];
-    syn_stream_count_new(s, id);
-    s->anew += k->n - k->counted;
-    k->counted = k->n;
-    k->changed = 1;
-    return syn_stream_look_up(s);
-}
-
 syn_status syn_stream_walk_whole(syn_stream *s, size_t size)
 {
     const syn_stream_level *level = &s->level[size];
-    syn_status status = SYN_OK;
-    for (uint32_t i = 0; i < level->n && status == SYN_OK; i++)
+    for (uint32_t i = 0; i < level->n; i++)
         if (s->kept[level->kept[i]].n > 0)
-            status = list_whole(s, level->kept[i]);
-    for (uint32_t i = 0; i < level->n && status == SYN_OK; i++)
-        if (s->kept[level->kept[i]].counted < s->kept[level->kept[i]].n)
-            status = count_new(s, level->kept[i]);
+            SYN_TRY(list_whole(s, level->kept[i]));
+    for (uint32_t i = 0; i < level->n; i++)
+        if (s->kept[level->kept[i]].counted < s->kept[level->kept[i]].n) {
+            syn_stream_kept *k = &s->kept[level->kept[i]];
+            syn_stream_count_new(s, level->kept[i]);
+            s->anew += k->n - k->counted;
+            k->counted = k->n;
+            k->changed = 1;
+            SYN_TRY(syn_stream_look_up(s));
+        }
+    return SYN_OK;
+}
+
+/* ---- events that go ----
+
+   The walk for events that go. Two chains of counts start at the front, one from the old
+   beginning of the window and one from the new one. Once they agree on what is free, they
+   are the same from there on: for most episodes that is soon after what goes. */
+
+/* Where the window will begin, and the first event that events to come may follow: what
+   ends there will be gone through again. */
+typedef struct front {
+    uint32_t begin, pending;
+    int few;  /* whether so few events go that 16 bits hold the difference of chains */
+} front;
+
+/* ---- from the table ---- */
+
+/* Two chains in one block of lanes: what is free for them, as numbers of events. */
+typedef struct pair {
+    syn_row_pair rows;
+    uint32_t free[2][SYN_LANES];
+} pair;
+
+/* A start as chunk `c` has it. What is beyond 16 bits is after all that can be free. */
+static uint16_t start_in(const syn_stream_chunk *c, uint32_t start)
+{
+    uint32_t after = start > c->base ? start - c->base : 0;
+    return after < UINT16_MAX ? (uint16_t)after : UINT16_MAX - 1;
+}
+
+/* The start of the first end in the list that events to come may follow. Ends before
+   number `i` only are of interest: UINT32_MAX where it is none of them. */
+static uint32_t pending_start(const syn_stream_list *list, uint32_t i, uint32_t pending)
+{
+    uint32_t start = UINT32_MAX;
+    while (i > 0 && list->end[i - 1].event >= pending)
+        start = list->end[--i].start;
+    return start;
+}
+
+enum { FIRST_ENDS = 16 };  /* in which most chains meet */
+
+/* Adds to lane_hits[] what the old chain counts more in the lanes from `first` on.
+   Whether the chains did not meet; `p` then has where they are. */
+static int run_block(const syn_stream *s, const syn_stream_list *list, uint32_t first,
+                     front f, pair *p)
+{
+    syn_stream_chunk c;
+    memset(p->free[0], 0, sizeof p->free[0]);
+    for (uint32_t lane = 0; lane < SYN_LANES; lane++)
+        p->free[1][lane] = f.begin;  /* to the new one nothing before is free */
+    p->rows.lane = s->lane + first;
+    p->rows.stride = s->events.stride;
+    for (uint32_t i = 0, most = FIRST_ENDS; i < list->n;
+         most = most < SYN_STREAM_CHUNK ? 4 * most : most) {
+        syn_stream_take_chunk(s, list, i,
+                              most < SYN_STREAM_CHUNK ? most : SYN_STREAM_CHUNK, &c);
+        /* Chains that agree from the base of a chunk on may differ at pending ends before
+           it. */
+        p->rows.all = pending_start(list, i, f.pending) != UINT32_MAX;
+        i += c.n;
+        c.end[c.n].start = i < list->n ? start_in(&c, list->end[i].start) : UINT16_MAX;
+        p->rows.pending = start_in(&c, pending_start(list, i, f.pending));
+        p->rows.block = c.row + first;
+        /* What is free as chunk `c` has it: beyond 16 bits it is as good as free nowhere.
+           */
+        for (int chain = 0; chain < 2; chain++)
+            for (uint32_t lane = 0; lane < SYN_LANES; lane++) {
+                uint32_t free = p->free[chain][lane];
+                uint32_t ahead = free > c.base ? free - c.base : 0;
+                p->rows.free[chain][lane] = ahead < UINT16_MAX ? (uint16_t)ahead
+                                                               : UINT16_MAX;
+            }
+        ptrdiff_t ran = s->meet_rows(&p->rows, c.end, c.n);
+        for (uint32_t lane = 0; lane < SYN_LANES; lane++)
+            s->lane_hits[first + lane] += p->rows.more[lane];
+        if (ran < 0 && (i < list->n || -ran < (ptrdiff_t)c.n))
+            return 0;
+        /* The other way round, where the chunk has counted. */
+        for (int chain = 0; chain < 2; chain++)
+            for (uint32_t lane = 0; lane < SYN_LANES; lane++) {
+                uint16_t free = p->rows.free[chain][lane];
+                if (free > 0 && free < UINT16_MAX)
+                    p->free[chain][lane] = c.base + free;
+            }
+    }
+    return 1;
+}
+
+/* ---- by visits ---- */
+
+/* Ends in which most chains meet: fewer, as each costs visits to all that follows it. */
+enum { FIRST_VISITED = 2 };
+
+enum { TOLD, TFREE, BOLD, BFREE };  /* chains from the old beginning and from the new */
+
+/* Whether the chains are the same for whatever starts from `start` on. */
+static int have_met(const syn_stream *s, uint32_t n, uint32_t start)
+{
+    const uint32_t *a = s->chain[TFREE], *b = s->chain[BFREE];
+    int apart = 0;
+    for (uint32_t i = 0; i < n; i++)
+        apart |= a[i] != b[i] && (a[i] > start || b[i] > start);
+    return !apart;
+}
+
+static syn_status uncount_by_visits(syn_stream *s, uint32_t id,
+                                    const syn_stream_list *list, front f)
+{
+    syn_stream_kept *k = &s->kept[id];
+    uint32_t i = 0, since = s->events.begin, until = s->events.end;
+    /* Chains that have counted nothing. */
+    for (int c = 0; c < 4; c++) {
+        SYN_GROW(&s->budget, s->chain[c], s->chain_room[c], k->n);
+        memset(s->chain[c], 0, k->n * sizeof **s->chain);
+    }
+    for (uint32_t i = 0; i < k->n; i++)
+        s->chain[BFREE][i] = f.begin;
+    for (uint32_t most = FIRST_VISITED; i < list->n; most *= 2) {
+        syn_stream_list some = {list->end + i, list->n - i, 0};
+        if (some.n > most)
+            some = (syn_stream_list){some.end, most, some.n - most};
+        syn_stream_count(s, id, &some, 0, since, until, s->chain[TOLD], s->chain[TFREE]);
+        syn_stream_count(s, id, &some, 0, since, until, s->chain[BOLD], s->chain[BFREE]);
+        i += some.n;
+        uint32_t start = pending_start(list, i, f.pending);
+        if (i < list->n && list->end[i].start < start)
+            start = list->end[i].start;
+        if (i < list->n && have_met(s, k->n, start))
+            break;
+    }
+    for (uint32_t c = 0; c < k->n; c++)
+        k->count[c] -= s->chain[TOLD][c] - s->chain[BOLD][c];
+    if (i == list->n)
+        memcpy(k->free, s->chain[BFREE], k->n * sizeof *k->free);
+    return SYN_OK;
+}
+
+/* ---- the walk ---- */
+
+static syn_status go_front(syn_stream *s, uint32_t id, front f)
+{
+    const syn_stream_ends *ends = syn_stream_ends_of(s, id);
+    syn_status status = SYN_OK;
+    if (ends->n == ends->head || ends->start >= f.begin)
+        return SYN_OK;  /* nor does anything go of what it begins */
+    syn_stream_list list = {ends->end + ends->head, ends->n - ends->head, 0};
+    syn_stream_kept_touch(s, id);
+    if (syn_stream_has_rows(s) && f.few) {
+        /* Takes from the counts of all candidates what the old chains count more. These
+           are few: 16 bits hold it, as one end more was counted at most for each that
+           goes. */
+        const uint32_t *slot = s->kept[s->kept[id].suffix].slot;
+        pair p;
+        for (uint32_t i = 0; i < s->kept[id].n; i++) {
+            s->lane[slot[i]] = UINT16_MAX;
+            s->lane_hits[slot[i]] = 0;
+            s->block[slot[i] / SYN_LANES] = 1;
+        }
+        for (uint32_t first = 0; first < s->events.stride; first += SYN_LANES) {
+            if (s->block[first / SYN_LANES] && run_block(s, &list, first, f, &p)) {
+                /* Where chains did not meet, the new one is the one to go on with. */
+                for (uint32_t i = 0; i < s->kept[id].n; i++) {
+                    uint32_t lane = slot[i] - first;
+                    if (lane < SYN_LANES && p.free[0][lane] != p.free[1][lane])
+                        s->kept[id].free[i] = p.free[1][lane];
+                }
+            }
+            s->block[first / SYN_LANES] = 0;
+        }
+        for (uint32_t i = 0; i < s->kept[id].n; i++) {
+            s->kept[id].count[i] -= s->lane_hits[slot[i]];
+            s->lane[slot[i]] = 0;
+        }
+    } else {
+        status = uncount_by_visits(s, id, &list, f);
+    }
+    for (uint32_t i = 0; i < s->kept[id].kids && status == SYN_OK; i++) {
+        const syn_stream_kept *kid = &s->kept[s->kept[id].kid[i]];
+        if (kid->n > 0 && kid->ends.n > kid->ends.head && kid->ends.start < f.begin)
+            status = syn_stream_step_to(s, s->kept[id].kid[i], 0);
+    }
+    return status;
+}
+
+/* Lists are far apart in memory. */
+static void fetch_head(const syn_stream *s, size_t at)
+{
+    if (at >= s->n_steps)
+        return;
+    const syn_stream_kept *k = &s->kept[s->step[at].id];
+    if (k->ends.n > k->ends.head) {
+        SYN_STREAM_FETCH(&k->ends.end[k->ends.head]);
+        SYN_STREAM_FETCH(&k->ends.end[k->ends.head + 8]);
+    }
+    SYN_STREAM_FETCH(k->count);
+}
+
+syn_status syn_stream_walk_front(syn_stream *s, uint32_t begin)
+{
+    const syn_stream_kept *root = &s->kept[SYN_STREAM_ROOT];
+    front f = {begin, syn_stream_pending(&s->events, s->events.end - 1),
+               begin - s->events.begin < UINT16_MAX};
+    syn_status status = SYN_OK;
+    s->n_steps = 0;
+    for (uint32_t i = 0; i < root->kids && status == SYN_OK; i++)
+        if (s->kept[root->kid[i]].n > 0)
+            status = syn_stream_step_to(s, root->kid[i], 0);
+    for (size_t at = 0; at < s->n_steps && status == SYN_OK; at++) {
+        fetch_head(s, at + SYN_STREAM_AHEAD);
+        status = go_front(s, s->step[at].id, f);
+        SYN_NEXT(status, syn_stream_look_up(s));
+    }
+    /* Ends that start before the new beginning are none any more. */
+    for (uint32_t i = 0; i < s->n_touched; i++)
+        syn_stream_ends_drop(&s->kept[s->touched[i]].ends, begin);
     return status;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/episodes/rows.h"
 #include "core/base/parallel.h"
 #include "core/base/seek.h"
@@ -33,14 +34,6 @@ typedef struct window_job {
     uint32_t *reach;   /* [bounds][segments] the most of them */
 } window_job;
 
-/* The first event from `from` on that is more than `bound` ticks after it. */
-static uint32_t first_beyond(const syn_recording *r, uint32_t from, int64_t bound)
-{
-    uint32_t low = from;
-    SYN_SEEK(uint32_t, at, low, r->events, r->tick[at] - r->tick[from] <= bound);
-    return low;
-}
-
 /* An item is a segment of the events and a bound. */
 static syn_status find_beyond(void *context, size_t item, int worker)
 {
@@ -49,7 +42,10 @@ static syn_status find_beyond(void *context, size_t item, int worker)
     size_t b = item / segments_of(r);
     uint32_t *beyond = job->windows->beyond[b], reach = 0;
     uint32_t begin = (uint32_t)(item % segments_of(r)) * SEGMENT;
-    uint32_t far = first_beyond(r, begin, job->bound[b]);
+    /* The first event from `from` on that is more than `bound` ticks after it. */
+    uint32_t low = begin;
+    SYN_SEEK(uint32_t, at, low, r->events, r->tick[at] - r->tick[begin] <= job->bound[b]);
+    uint32_t far = low;
     uint64_t inside = 0;
     (void)worker;
     for (uint32_t e = begin; e < segment_end(r, begin); e++) {
@@ -105,14 +101,13 @@ syn_status syn_windows_make(syn_windows *out, const syn_recording *recording,
     syn_status status = allocate_windows(out, recording);
     if (!job.inside || !job.reach)
         status = SYN_NO_MEMORY;
-    if (status == SYN_OK)
-        status = syn_parallel_for(items, threads, watch, "windows", find_beyond, &job);
+    SYN_NEXT(status,
+             syn_parallel_for(items, threads, watch, "windows", find_beyond, &job));
     if (status == SYN_OK)
         sum_up(out, &job);
     else
         syn_windows_free(out);
-    free(job.inside);
-    free(job.reach);
+    SYN_FREE(job.inside, job.reach);
     return status;
 }
 
@@ -134,36 +129,34 @@ typedef struct table_job {
     uint32_t *next;  /* [threads][lanes] the first event of each lane's unit */
 } table_job;
 
-/* Going back in time, an event that enters the window is the first of its unit. */
-static void fill_interval(const table_job *job, uint32_t k, uint32_t begin, uint32_t end,
-                          uint32_t *next)
-{
-    const uint32_t *open = job->windows->beyond[2 * k];
-    const uint32_t *shut = job->windows->beyond[2 * k + 1];
-    size_t lanes = job->table->lanes;
-    const syn_recording *r = job->recording;
-    uint32_t entered = shut[r->row[end - 1]];
-    memset(next, 0xff, lanes * sizeof *next);
-    for (uint32_t e = end; e-- > begin;) {
-        uint32_t row = r->row[e];
-        uint16_t *distance = job->table->distance + row * job->table->stride + k * lanes;
-        while (entered > open[row]) {
-            uint32_t lane = job->lane[r->unit[--entered]];
-            if (lane < lanes)
-                next[lane] = entered;
-        }
-        for (size_t l = 0; l < lanes; l++)
-            distance[l] = next[l] < shut[row] ? (uint16_t)(next[l] - e) : 0;
-    }
-}
-
 static syn_status fill_segment(void *context, size_t item, int worker)
 {
     const table_job *job = context;
     uint32_t begin = (uint32_t)item * SEGMENT;
     uint32_t end = segment_end(job->recording, begin);
-    for (uint32_t k = 0; k < job->windows->bounds / 2; k++)
-        fill_interval(job, k, begin, end, job->next + (size_t)worker * job->table->lanes);
+    for (uint32_t k = 0; k < job->windows->bounds / 2; k++) {
+        /* Going back in time, an event that enters the window is the first of its unit.
+           */
+        uint32_t *next = job->next + (size_t)worker * job->table->lanes;
+        const uint32_t *open = job->windows->beyond[2 * k];
+        const uint32_t *shut = job->windows->beyond[2 * k + 1];
+        size_t lanes = job->table->lanes;
+        const syn_recording *r = job->recording;
+        uint32_t entered = shut[r->row[end - 1]];
+        memset(next, 0xff, lanes * sizeof *next);
+        for (uint32_t e = end; e-- > begin;) {
+            uint32_t row = r->row[e];
+            uint16_t *distance = job->table->distance + row * job->table->stride +
+                                 k * lanes;
+            while (entered > open[row]) {
+                uint32_t lane = job->lane[r->unit[--entered]];
+                if (lane < lanes)
+                    next[lane] = entered;
+            }
+            for (size_t l = 0; l < lanes; l++)
+                distance[l] = next[l] < shut[row] ? (uint16_t)(next[l] - e) : 0;
+        }
+    }
     return SYN_OK;
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
+
 #define NO_NODE UINT32_MAX
 
 static int in_order(int64_t a, int64_t b)
@@ -33,9 +35,8 @@ static size_t steps_of(const syn_episode *episode, size_t n)
 static syn_status find_bounds(const syn_episode *episode, size_t n, syn_trie *out)
 {
     size_t all = 0;
-    int64_t *bound = malloc((2 * steps_of(episode, n) + 1) * sizeof *bound);
-    if (!bound)
-        return SYN_NO_MEMORY;
+    int64_t *bound;
+    SYN_NEW(bound, 2 * steps_of(episode, n) + 1);
     for (size_t i = 0; i < n; i++)
         for (uint32_t k = 0; k + 1 < episode[i].size; k++) {
             bound[all++] = episode[i].lag[k].low;
@@ -88,18 +89,6 @@ static int by_events(const void *a, const void *b)
 
 /* ---- nodes ---- */
 
-/* Counts the nodes of sorted episodes. */
-static syn_status measure(const syn_episode *const *sorted, size_t n, syn_trie *t)
-{
-    size_t nodes = 0;
-    for (size_t i = 0; i < n; i++) {
-        nodes += sorted[i]->size - (i > 0 ? shared_events(sorted[i - 1], sorted[i]) : 0);
-        t->depth = sorted[i]->size > t->depth ? sorted[i]->size : t->depth;
-    }
-    t->nodes = (uint32_t)nodes;
-    return nodes < INT32_MAX ? SYN_OK : SYN_TOO_LARGE;
-}
-
 static syn_status allocate(syn_trie *t, size_t n)
 {
     size_t bytes = ((size_t)t->nodes + 2) * sizeof(uint32_t);
@@ -110,30 +99,8 @@ static syn_status allocate(syn_trie *t, size_t n)
         if (!*array[i])
             return SYN_NO_MEMORY;
     }
-    t->node = malloc((n + 1) * sizeof *t->node);
-    return t->node ? SYN_OK : SYN_NO_MEMORY;
-}
-
-/* Each episode begins new nodes where it parts with the one before. way[k] is the node of
-   the first k + 1 events; parent[] gets the parent of each node. */
-static void add_nodes(const syn_episode *first, const syn_episode *const *sorted,
-                      size_t n, uint32_t *way, uint32_t *parent, syn_trie *t)
-{
-    uint32_t node = 0;
-    for (size_t i = 0; i < n; i++) {
-        const syn_episode *e = sorted[i];
-        for (uint32_t k = i > 0 ? shared_events(sorted[i - 1], e) : 0; k < e->size; k++) {
-            t->unit[node] = e->unit[k];
-            t->level[node] = k;
-            t->open[node] = k > 0 ? place_of(t, e->lag[k - 1].low) : 0;
-            t->shut[node] = k > 0 ? place_of(t, e->lag[k - 1].high) : 0;
-            parent[node] = k > 0 ? way[k - 1] : NO_NODE;
-            if (k == 0)
-                t->root[t->roots++] = node;
-            way[k] = node++;
-        }
-        t->node[e - first] = way[e->size - 1];
-    }
+    SYN_NEW(t->node, n + 1);
+    return SYN_OK;
 }
 
 /* Lists the children of each node by a counting sort, and finds where its descendants
@@ -165,36 +132,50 @@ syn_status syn_trie_make(const syn_episode *episode, size_t n, syn_trie *out)
         for (size_t i = 0; i < n; i++)
             sorted[i] = &episode[i];
         qsort(sorted, n, sizeof *sorted, by_events);
-        status = measure(sorted, n, out);
+        /* Counts the nodes of sorted episodes. */
+        size_t nodes = 0;
+        for (size_t i = 0; i < n; i++) {
+            nodes += sorted[i]->size -
+                     (i > 0 ? shared_events(sorted[i - 1], sorted[i]) : 0);
+            out->depth = sorted[i]->size > out->depth ? sorted[i]->size : out->depth;
+        }
+        out->nodes = (uint32_t)nodes;
+        status = nodes < INT32_MAX ? SYN_OK : SYN_TOO_LARGE;
     }
-    if (status == SYN_OK)
-        status = allocate(out, n);
+    SYN_NEXT(status, allocate(out, n));
     if (status == SYN_OK) {
         parent = malloc(((size_t)out->nodes + 1) * sizeof *parent);
         way = malloc(((size_t)out->depth + 1) * sizeof *way);
         status = parent && way ? SYN_OK : SYN_NO_MEMORY;
     }
     if (status == SYN_OK) {
-        add_nodes(episode, sorted, n, way, parent, out);
+        /* Each episode begins new nodes where it parts with the one before. way[k] is the
+           node of the first k + 1 events; parent[] gets the parent of each node. */
+        uint32_t node = 0;
+        for (size_t i = 0; i < n; i++) {
+            const syn_episode *e = sorted[i];
+            for (uint32_t k = i > 0 ? shared_events(sorted[i - 1], e) : 0; k < e->size;
+                 k++) {
+                out->unit[node] = e->unit[k];
+                out->level[node] = k;
+                out->open[node] = k > 0 ? place_of(out, e->lag[k - 1].low) : 0;
+                out->shut[node] = k > 0 ? place_of(out, e->lag[k - 1].high) : 0;
+                parent[node] = k > 0 ? way[k - 1] : NO_NODE;
+                if (k == 0)
+                    out->root[out->roots++] = node;
+                way[k] = node++;
+            }
+            out->node[e - episode] = way[e->size - 1];
+        }
         link_nodes(parent, out);
     }
-    free(sorted);
-    free(parent);
-    free(way);
+    SYN_FREE(sorted, parent, way);
     return status;
 }
 
 void syn_trie_free(syn_trie *t)
 {
-    free(t->bound);
-    free(t->unit);
-    free(t->level);
-    free(t->open);
-    free(t->shut);
-    free(t->after);
-    free(t->child);
-    free(t->of);
-    free(t->root);
-    free(t->node);
+    SYN_FREE(t->bound, t->unit, t->level, t->open, t->shut, t->after, t->child, t->of,
+             t->root, t->node);
     memset(t, 0, sizeof *t);
 }

@@ -116,8 +116,7 @@ typedef struct syn_pattern_device {
    SYN_OVER_BUDGET when one thread does not fit with what is found, or that is very
    unlikely to going by the first seconds; SYN_TOO_LARGE when units * window passes
    2^31 - 1. */
-syn_status syn_mine_patterns(const syn_raster *raster,
-                             const syn_pattern_options *options,
+syn_status syn_mine_patterns(const syn_raster *raster, const syn_pattern_options *options,
                              const syn_pattern_device *device, syn_budget *budget,
                              const syn_watch *watch, syn_patterns *out);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/patterns/mine.h"
 
 /* So many windows of a root make a share: more would be too few to go round where one
@@ -19,25 +20,13 @@ static uint32_t shares_of(uint32_t windows, uint32_t min_count)
 /* windows[rank]: how many windows a root has. */
 static syn_status count_windows(const syn_raster *raster, uint32_t *windows)
 {
-    uint32_t *rank = malloc(((size_t)raster->units + 1) * sizeof *rank);
-    if (!rank)
-        return SYN_NO_MEMORY;
+    uint32_t *rank;
+    SYN_NEW(rank, (size_t)raster->units + 1);
     syn_status status = syn_pattern_ranks(raster, rank);
     for (uint32_t u = 0; status == SYN_OK && u < raster->units; u++)
         windows[rank[u]] = raster->unit_first[u + 1] - raster->unit_first[u];
     free(rank);
     return status;
-}
-
-/* About the work of a root: measured on recordings, the third power of its windows or a
-   little more. The items that can be added to it are all those at later lags, and at lag
-   0 those of higher rank: where windows are one bin, that is what counts. */
-static double root_work(const uint32_t *windows, uint32_t rank, uint32_t units,
-                        uint32_t window)
-{
-    double after = (double)units * (window - 1) + (units - rank - 1);
-    double side = windows[rank] * after / ((double)units * window);
-    return side * side * side;
 }
 
 static syn_status cut(const uint32_t *windows, uint32_t units, uint32_t window,
@@ -46,12 +35,16 @@ static syn_status cut(const uint32_t *windows, uint32_t units, uint32_t window,
     size_t n = 0;
     for (uint32_t r = 0; r < units; r++)
         n += shares_of(windows[r], min_count);
-    out->share = malloc((n + 1) * sizeof *out->share);
-    if (!out->share)
-        return SYN_NO_MEMORY;
+    SYN_NEW(out->share, n + 1);
     for (uint32_t r = 0; r < units; r++) {
         uint32_t of = shares_of(windows[r], min_count);
-        double work = root_work(windows, r, units, window);
+        /* About the work of a root: measured on recordings, the third power of its
+           windows or a little more. The items that can be added to it are all those at
+           later lags, and at lag 0 those of higher rank: where windows are one bin, that
+           is what counts. */
+        double after = (double)units * (window - 1) + (units - r - 1);
+        double side = windows[r] * after / ((double)units * window);
+        double work = side * side * side;
         for (uint32_t k = 0; k < of; k++) {
             syn_pattern_share s = {r, k, of, work / of};
             out->share[out->n++] = s;
@@ -64,12 +57,10 @@ syn_status syn_pattern_cut(const syn_raster *raster, uint32_t window, uint32_t m
                            syn_pattern_shares *out)
 {
     memset(out, 0, sizeof *out);
-    uint32_t *windows = calloc((size_t)raster->units + 1, sizeof *windows);
-    if (!windows)
-        return SYN_NO_MEMORY;
+    uint32_t *windows;
+    SYN_NEW_ZEROS(windows, (size_t)raster->units + 1);
     syn_status status = count_windows(raster, windows);
-    if (status == SYN_OK)
-        status = cut(windows, raster->units, window, min_count, out);
+    SYN_NEXT(status, cut(windows, raster->units, window, min_count, out));
     free(windows);
     return status;
 }

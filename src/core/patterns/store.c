@@ -42,23 +42,6 @@ static placed_chain *order_chains(const syn_patterns *patterns, size_t *chains)
     return all;
 }
 
-/* Adds the blocks of one chain after those that `out` has. */
-static void add_chain(syn_pattern_store *out, const syn_pattern_chain *chain)
-{
-    for (const syn_pattern_block *b = chain->head; b; b = b->next) {
-        if (b->patterns == 0)
-            continue;
-        syn_stored_block *to = out->block + out->blocks++;
-        to->block = b;
-        to->size = chain->size;
-        memcpy(to->first, out->n, sizeof to->first);
-        out->n[SYN_STORED_ITEMS] += b->patterns * chain->size;
-        out->n[SYN_STORED_OCCURRENCES] += b->patterns;
-        out->bytes +=
-            sizeof *b + b->room * ((size_t)chain->size + 1) * out->patterns.width;
-    }
-}
-
 static size_t count_blocks(const placed_chain *all, size_t chains)
 {
     size_t blocks = 0;
@@ -81,8 +64,21 @@ syn_status syn_pattern_store_make(syn_pattern_store *out, syn_patterns *patterns
     }
     out->patterns = *patterns;
     memset(patterns, 0, sizeof *patterns);
-    for (size_t k = 0; k < chains; k++)
-        add_chain(out, all[k].chain);
+    for (size_t k = 0; k < chains; k++) {
+        /* Adds the blocks of one chain after those that `out` has. */
+        for (const syn_pattern_block *b = all[k].chain->head; b; b = b->next) {
+            if (b->patterns == 0)
+                continue;
+            syn_stored_block *to = out->block + out->blocks++;
+            to->block = b;
+            to->size = all[k].chain->size;
+            memcpy(to->first, out->n, sizeof to->first);
+            out->n[SYN_STORED_ITEMS] += b->patterns * all[k].chain->size;
+            out->n[SYN_STORED_OCCURRENCES] += b->patterns;
+            out->bytes += sizeof *b + b->room * ((size_t)all[k].chain->size + 1) *
+                                          out->patterns.width;
+        }
+    }
     free(all);
     memcpy(out->block[out->blocks].first, out->n, sizeof out->n);
     return SYN_OK;

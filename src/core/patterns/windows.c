@@ -31,9 +31,7 @@ syn_status syn_bin_windows_measure(syn_bin_windows *out, const syn_raster *r,
     out->raster = r;
     out->items = r->units * window;
     out->longest = 0;
-    out->end = syn_budget_alloc(budget, (size_t)r->bins + 1, sizeof *out->end);
-    if (!out->end)
-        return syn_budget_refusal(budget);
+    SYN_TAKE(budget, out->end, (size_t)r->bins + 1);
     for (uint32_t b = 0, end = 0; b < r->bins; b++) {
         end = syn_raster_window_end(r, b, window, end);
         out->end[b] = end;
@@ -69,22 +67,17 @@ syn_status syn_tally_start(syn_tally *out, const syn_bin_windows *windows)
     syn_budget *b = windows->budget;
     size_t items = windows->items;
     out->budget = b;
-    out->count = syn_budget_zeros(b, items + 1, sizeof *out->count);
-    out->touched = syn_budget_alloc(b, items + 1, sizeof *out->touched);
-    out->item = syn_budget_alloc(b, (size_t)windows->longest + 1, sizeof *out->item);
-    out->bin = syn_budget_alloc(b, (size_t)windows->raster->bins + 1, sizeof *out->bin);
-    if (!out->count || !out->touched || !out->item || !out->bin)
-        return syn_budget_refusal(b);
+    SYN_TAKE_ZEROS(b, out->count, items + 1);
+    SYN_TAKE(b, out->touched, items + 1);
+    SYN_TAKE(b, out->item, (size_t)windows->longest + 1);
+    SYN_TAKE(b, out->bin, (size_t)windows->raster->bins + 1);
     return SYN_OK;
 }
 
 void syn_tally_free(syn_tally *tally)
 {
     if (tally->budget) {
-        syn_budget_free(tally->budget, tally->count);
-        syn_budget_free(tally->budget, tally->touched);
-        syn_budget_free(tally->budget, tally->item);
-        syn_budget_free(tally->budget, tally->bin);
+        SYN_GIVE(tally->budget, tally->count, tally->touched, tally->item, tally->bin);
     }
     memset(tally, 0, sizeof *tally);
 }

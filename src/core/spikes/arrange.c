@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/base/radix.h"
 
@@ -128,9 +129,7 @@ syn_status syn_spikes_survey(syn_arranged *out, const syn_loose *given,
                              const syn_clock *clock, int threads, const syn_watch *watch)
 {
     work w = {.given = given, .clock = clock, .n = given->n};
-    w.spans = malloc((spans_of(w.n) + 1) * sizeof *w.spans);
-    if (!w.spans)
-        return SYN_NO_MEMORY;
+    SYN_NEW(w.spans, spans_of(w.n) + 1);
     syn_status status =
         syn_parallel_for(spans_of(w.n), threads, watch, "spikes", look, &w);
     if (status == SYN_OK) {
@@ -160,21 +159,6 @@ static syn_status copy(void *context, size_t item, int worker)
     work *w = context;
     for (size_t i = item * SPAN; i < end_of(w, item); i++)
         write_one(w, i, tick_at(w->given, i), unit_at(w->given, i));
-    return SYN_OK;
-}
-
-static syn_status copy_once(const work *w, const syn_watch *watch)
-{
-    const syn_loose *s = w->given;
-    size_t at = 0;
-    for (size_t i = 0; i < w->n; i++) {
-        if (syn_spikes_poll(watch, i, w->n) != SYN_OK)
-            return SYN_INTERRUPTED;
-        double tick = tick_at(s, i);
-        int unit = unit_at(s, i);
-        if (i == 0 || tick != tick_at(s, i - 1) || unit != unit_at(s, i - 1))
-            write_one(w, at++, tick, unit);
-    }
     return SYN_OK;
 }
 
@@ -249,12 +233,11 @@ static syn_status sort(work *w, syn_arranged *found, int threads, const syn_watc
     w->unit_bits = syn_radix_bits(w->given->units);
     w->packed = spare;
     syn_status status = syn_parallel_for(spans, threads, watch, "spikes", pack, w);
-    if (status == SYN_OK)
-        status = syn_radix_sort_shared(&spare, (uint64_t *)(void *)w->time, w->n,
-                                       tick_bits(found) + w->unit_bits, threads, watch);
+    SYN_NEXT(status,
+             syn_radix_sort_shared(&spare, (uint64_t *)(void *)w->time, w->n,
+                                   tick_bits(found) + w->unit_bits, threads, watch));
     w->key = spare;
-    if (status == SYN_OK)
-        status = syn_parallel_for(spans, threads, watch, "spikes", count_twice, w);
+    SYN_NEXT(status, syn_parallel_for(spans, threads, watch, "spikes", count_twice, w));
     if (status != SYN_OK)
         return status;
     for (size_t k = 0; k < spans; k++)
@@ -268,8 +251,19 @@ syn_status syn_spikes_arrange(syn_arranged *found, const syn_loose *given,
                               uint64_t *spare, double *time, int *unit)
 {
     work w = {.given = given, .clock = clock, .n = given->n, .time = time, .unit = unit};
-    if (found->sorted && found->n < given->n)
-        return copy_once(&w, watch);
+    if (found->sorted && found->n < given->n) {
+        const syn_loose *s = w.given;
+        size_t at = 0;
+        for (size_t i = 0; i < w.n; i++) {
+            if (syn_spikes_poll(watch, i, w.n) != SYN_OK)
+                return SYN_INTERRUPTED;
+            double tick = tick_at(s, i);
+            int unit = unit_at(s, i);
+            if (i == 0 || tick != tick_at(s, i - 1) || unit != unit_at(s, i - 1))
+                write_one(&w, at++, tick, unit);
+        }
+        return SYN_OK;
+    }
     if (found->sorted)
         return syn_parallel_for(spans_of(w.n), threads, watch, "spikes", copy, &w);
     w.spans = malloc(spans_of(w.n) * sizeof *w.spans);

@@ -41,8 +41,7 @@ syn_csv_reader syn_csv_reader_of(char sep);
 /* Cuts the line that begins at text[0], as syn_csv_line() and then syn_csv_split() do.
    Most lines have neither quotes nor blanks, and are cut in one go. */
 size_t syn_csv_row(const syn_csv_reader *reader, const char *text, size_t size,
-                   syn_csv_field *field, size_t room, size_t *next,
-                   syn_csv_fault *fault);
+                   syn_csv_field *field, size_t room, size_t *next, syn_csv_fault *fault);
 
 /* Whether a field is a number of at most 18 digits without an exponent, as nearly all
    are; it is then stored. */

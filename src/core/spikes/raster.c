@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/order.h"
 
 enum { TOO_FAR = 62 };  /* bin numbers stay below 2^62 */
@@ -79,9 +80,13 @@ void syn_raster_index(syn_raster *r)
             r->unit_bin[r->unit_first[r->unit[e] + 1]++] = b;
 }
 
-static syn_status fill_bins(syn_raster *r, const syn_spikes *spikes, int64_t width,
-                            int64_t window, const syn_watch *watch)
+syn_status syn_raster_bin(syn_raster *out, const syn_spikes *spikes, int64_t width,
+                          int64_t window, syn_budget *budget, const syn_watch *watch)
 {
+    memset(out, 0, sizeof *out);
+    if (spikes->n >= INT32_MAX)
+        return SYN_TOO_LARGE;
+    SYN_TRY(syn_raster_allocate(out, spikes->n, spikes->units, 1, budget));
     const int64_t limit = (int64_t)1 << TOO_FAR;
     int64_t shift = 0, last = -window;  /* the number of the bin being filled */
     int now = 0;                        /* its trial */
@@ -102,31 +107,18 @@ static syn_status fill_bins(syn_raster *r, const syn_spikes *spikes, int64_t wid
             return SYN_TOO_LARGE;
         if (now == 0 || bin + shift != last) {
             if (now > 0)
-                close_bin(r, r->bins);
-            open_bin(r, bin + shift);
-            r->opens[r->bins] = start + bin * width;
+                close_bin(out, out->bins);
+            open_bin(out, bin + shift);
+            out->opens[out->bins] = start + bin * width;
             last = bin + shift;
         }
         now = trial;
-        r->unit[r->events++] = (uint32_t)(spikes->unit[i] - 1);
+        out->unit[out->events++] = (uint32_t)(spikes->unit[i] - 1);
     }
     if (now > 0)
-        close_bin(r, r->bins);
+        close_bin(out, out->bins);
+    syn_raster_index(out);
     return SYN_OK;
-}
-
-syn_status syn_raster_bin(syn_raster *out, const syn_spikes *spikes, int64_t width,
-                          int64_t window, syn_budget *budget, const syn_watch *watch)
-{
-    memset(out, 0, sizeof *out);
-    if (spikes->n >= INT32_MAX)
-        return SYN_TOO_LARGE;
-    syn_status status = syn_raster_allocate(out, spikes->n, spikes->units, 1, budget);
-    if (status == SYN_OK)
-        status = fill_bins(out, spikes, width, window, watch);
-    if (status == SYN_OK)
-        syn_raster_index(out);
-    return status;
 }
 
 syn_status syn_raster_sets(syn_raster *out, size_t n, const size_t *first,
@@ -136,9 +128,7 @@ syn_status syn_raster_sets(syn_raster *out, size_t n, const size_t *first,
     if (n > 0 && first[n] - first[0] >= INT32_MAX)
         return SYN_TOO_LARGE;
     size_t events = n > 0 ? first[n] - first[0] : 0;
-    syn_status status = syn_raster_allocate(out, events, items, 0, budget);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_raster_allocate(out, events, items, 0, budget));
     for (size_t s = 0; s < n; s++) {
         if (first[s] == first[s + 1])
             continue;
@@ -153,12 +143,7 @@ syn_status syn_raster_sets(syn_raster *out, size_t n, const size_t *first,
 
 void syn_raster_free(syn_raster *r)
 {
-    free(r->number);
-    free(r->opens);
-    free(r->first);
-    free(r->unit);
-    free(r->unit_first);
-    free(r->unit_bin);
+    SYN_FREE(r->number, r->opens, r->first, r->unit, r->unit_first, r->unit_bin);
     if (r->budget)
         syn_budget_give(r->budget, r->held);
     memset(r, 0, sizeof *r);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 
 /* ---- events in time order ---- */
@@ -34,38 +35,6 @@ static size_t choose_parts(const syn_spikes *spikes, int threads)
     return parts < room ? parts : room;
 }
 
-static syn_status allocate(reading *job, int sources)
-{
-    syn_recording *r = job->out;
-    size_t n = job->spikes->n, units = r->units, trials = job->spikes->trials;
-    r->tick = malloc((n + 1) * sizeof *r->tick);
-    r->unit = malloc((n + 1) * sizeof *r->unit);
-    r->first = calloc(units + 1, sizeof *r->first);
-    if (sources)
-        r->source = malloc((n + 1) * sizeof *r->source);
-    job->count = calloc(job->parts * units + 1, sizeof *job->count);
-    job->before = calloc(job->parts + 1, sizeof *job->before);
-    job->rare = calloc(units + 1, 1);
-    job->shift = calloc(trials + 1, sizeof *job->shift);
-    int room = r->tick && r->unit && r->first && (r->source || !sources) && job->count &&
-               job->before && job->rare && job->shift;
-    return room ? SYN_OK : SYN_NO_MEMORY;
-}
-
-/* Each trial begins more than `reach` ticks after the last tick of the one before. */
-static syn_status move_trials(reading *job, int64_t reach)
-{
-    const syn_spikes *s = job->spikes;
-    for (uint32_t t = 1; s->trial && t < s->trials; t++) {
-        int64_t last = (int64_t)s->stop[t - 1] + job->shift[t];
-        int64_t apart = last + reach + 1 - ((int64_t)s->start[t] + job->shift[t]);
-        if (last > INT64_MAX / 4)
-            return SYN_TOO_LARGE;
-        job->shift[t + 1] = job->shift[t] + (apart > 0 ? apart : 0);
-    }
-    return SYN_OK;
-}
-
 /* Where a part begins, and with it the one before ends. */
 static size_t part_begins(const reading *job, size_t part)
 {
@@ -84,27 +53,6 @@ static syn_status count_part(void *context, size_t part, int worker)
         if (!trial || trial[i] >= 1)
             count[unit[i] - 1]++;
     return SYN_OK;
-}
-
-/* Which units are rare, where the events of each begin, and those of each part. */
-static void add_up(reading *job, uint32_t min_count)
-{
-    syn_recording *r = job->out;
-    for (size_t p = 0; p < job->parts; p++)
-        for (uint32_t u = 0; u < r->units; u++)
-            r->first[u + 1] += job->count[p * r->units + u];
-    for (uint32_t u = 0; u < r->units; u++) {
-        job->rare[u] = r->first[u + 1] < min_count;
-        job->any_rare |= job->rare[u] && r->first[u + 1] > 0;
-        r->first[u + 1] = r->first[u] + (job->rare[u] ? 0 : r->first[u + 1]);
-    }
-    for (size_t p = 0; p < job->parts; p++) {
-        uint32_t kept = 0;
-        for (uint32_t u = 0; u < r->units; u++)
-            kept += job->rare[u] ? 0 : job->count[p * r->units + u];
-        job->before[p + 1] = job->before[p] + kept;
-    }
-    r->events = job->before[job->parts];
 }
 
 /* Each spike is written where the next event goes, and counted unless it is left out: a
@@ -147,14 +95,43 @@ static syn_status write_part(void *context, size_t part, int worker)
 static syn_status read_parts(reading *job, uint32_t min_count, int64_t reach,
                              int sources, int threads, const syn_watch *watch)
 {
-    syn_status status = allocate(job, sources);
-    if (status == SYN_OK)
-        status = move_trials(job, reach);
-    if (status == SYN_OK)
-        status = syn_parallel_for(job->parts, threads, watch, "spikes", count_part, job);
-    if (status != SYN_OK)
-        return status;
-    add_up(job, min_count);
+    syn_recording *r = job->out;
+    size_t n = job->spikes->n, units = r->units, trials = job->spikes->trials;
+    SYN_NEW(r->tick, n + 1);
+    SYN_NEW(r->unit, n + 1);
+    SYN_NEW_ZEROS(r->first, units + 1);
+    if (sources)
+        SYN_NEW(r->source, n + 1);
+    SYN_NEW_ZEROS(job->count, job->parts * units + 1);
+    SYN_NEW_ZEROS(job->before, job->parts + 1);
+    SYN_NEW_ZEROS(job->rare, units + 1);
+    SYN_NEW_ZEROS(job->shift, trials + 1);
+    /* Each trial begins more than `reach` ticks after the last tick of the one before. */
+    const syn_spikes *s = job->spikes;
+    for (uint32_t t = 1; s->trial && t < s->trials; t++) {
+        int64_t last = (int64_t)s->stop[t - 1] + job->shift[t];
+        int64_t apart = last + reach + 1 - ((int64_t)s->start[t] + job->shift[t]);
+        if (last > INT64_MAX / 4)
+            return SYN_TOO_LARGE;
+        job->shift[t + 1] = job->shift[t] + (apart > 0 ? apart : 0);
+    }
+    SYN_TRY(syn_parallel_for(job->parts, threads, watch, "spikes", count_part, job));
+    /* Which units are rare, where the events of each begin, and those of each part. */
+    for (size_t p = 0; p < job->parts; p++)
+        for (uint32_t u = 0; u < r->units; u++)
+            r->first[u + 1] += job->count[p * r->units + u];
+    for (uint32_t u = 0; u < r->units; u++) {
+        job->rare[u] = r->first[u + 1] < min_count;
+        job->any_rare |= job->rare[u] && r->first[u + 1] > 0;
+        r->first[u + 1] = r->first[u] + (job->rare[u] ? 0 : r->first[u + 1]);
+    }
+    for (size_t p = 0; p < job->parts; p++) {
+        uint32_t kept = 0;
+        for (uint32_t u = 0; u < r->units; u++)
+            kept += job->rare[u] ? 0 : job->count[p * r->units + u];
+        job->before[p + 1] = job->before[p] + kept;
+    }
+    r->events = job->before[job->parts];
     return syn_parallel_for(job->parts, threads, watch, "spikes", write_part, job);
 }
 
@@ -170,10 +147,7 @@ static syn_status read_recording(syn_recording *out, const syn_spikes *spikes,
     reading job = {.spikes = spikes, .out = out, .parts = choose_parts(spikes, threads)};
     job.of_part = spikes->n / job.parts + 1;
     syn_status status = read_parts(&job, min_count, reach, sources, threads, watch);
-    free(job.count);
-    free(job.before);
-    free(job.rare);
-    free(job.shift);
+    SYN_FREE(job.count, job.before, job.rare, job.shift);
     return status;
 }
 
@@ -228,18 +202,12 @@ syn_status syn_recording_make(syn_recording *out, const syn_spikes *spikes,
                               uint32_t min_count, int64_t reach, int threads,
                               const syn_watch *watch)
 {
-    syn_status status = read_recording(out, spikes, min_count, reach, 1, threads, watch);
-    return status == SYN_OK ? syn_recording_arrange(out, watch) : status;
+    SYN_TRY(read_recording(out, spikes, min_count, reach, 1, threads, watch));
+    return syn_recording_arrange(out, watch);
 }
 
 void syn_recording_free(syn_recording *r)
 {
-    free(r->tick);
-    free(r->unit);
-    free(r->group);
-    free(r->source);
-    free(r->first);
-    free(r->by_unit);
-    free(r->row);
+    SYN_FREE(r->tick, r->unit, r->group, r->source, r->first, r->by_unit, r->row);
     memset(r, 0, sizeof *r);
 }

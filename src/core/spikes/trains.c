@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
+
 static syn_status allocate(syn_trains *t, size_t n)
 {
     t->first = calloc((size_t)t->units + 2, sizeof *t->first);
@@ -13,33 +15,6 @@ static syn_status allocate(syn_trains *t, size_t n)
     t->stop = malloc(t->trials * sizeof *t->stop);
     int all = t->first && t->tick && t->trial && t->start && t->stop;
     return all ? SYN_OK : SYN_NO_MEMORY;
-}
-
-/* By a stable counting sort: counts two places on; then next[u] is where the next spike
-   of unit u goes, and in the end where unit u + 1 begins. */
-static syn_status sort_by_unit(syn_trains *t, const syn_spikes *spikes,
-                               const syn_watch *watch)
-{
-    uint32_t *next = t->first + 1;
-    const int *unit = spikes->unit, *trial = spikes->trial;
-    size_t n = spikes->n;
-    for (size_t i = 0; i < n; i++)
-        if (!trial || trial[i] >= 1)
-            next[unit[i]]++;
-    for (uint32_t u = 0; u < t->units; u++)
-        t->first[u + 2] += t->first[u + 1];
-    for (size_t i = 0; i < n; i++) {
-        if (syn_spikes_poll(watch, i, n) != SYN_OK)
-            return SYN_INTERRUPTED;
-        int now = trial ? trial[i] : 1;
-        if (now < 1)
-            continue;
-        uint32_t at = next[unit[i] - 1]++;
-        t->tick[at] = (int64_t)spikes->tick[i];
-        t->trial[at] = (uint32_t)(now - 1);
-    }
-    t->events = t->first[t->units];
-    return SYN_OK;
 }
 
 syn_status syn_trains_make(syn_trains *out, const syn_spikes *spikes,
@@ -56,7 +31,28 @@ syn_status syn_trains_make(syn_trains *out, const syn_spikes *spikes,
         out->start[k] = (int64_t)spikes->start[k];
         out->stop[k] = (int64_t)spikes->stop[k];
     }
-    return sort_by_unit(out, spikes, watch);
+    /* By a stable counting sort: counts two places on; then next[u] is where the next
+       spike of unit u goes, and in the end where unit u + 1 begins. */
+    uint32_t *next = out->first + 1;
+    const int *unit = spikes->unit, *trial = spikes->trial;
+    size_t n = spikes->n;
+    for (size_t i = 0; i < n; i++)
+        if (!trial || trial[i] >= 1)
+            next[unit[i]]++;
+    for (uint32_t u = 0; u < out->units; u++)
+        out->first[u + 2] += out->first[u + 1];
+    for (size_t i = 0; i < n; i++) {
+        if (syn_spikes_poll(watch, i, n) != SYN_OK)
+            return SYN_INTERRUPTED;
+        int now = trial ? trial[i] : 1;
+        if (now < 1)
+            continue;
+        uint32_t at = next[unit[i] - 1]++;
+        out->tick[at] = (int64_t)spikes->tick[i];
+        out->trial[at] = (uint32_t)(now - 1);
+    }
+    out->events = out->first[out->units];
+    return SYN_OK;
 }
 
 double syn_trains_bytes(double events, double units, double trials)
@@ -67,10 +63,6 @@ double syn_trains_bytes(double events, double units, double trials)
 
 void syn_trains_free(syn_trains *t)
 {
-    free(t->first);
-    free(t->tick);
-    free(t->trial);
-    free(t->start);
-    free(t->stop);
+    SYN_FREE(t->first, t->tick, t->trial, t->start, t->stop);
     memset(t, 0, sizeof *t);
 }

@@ -29,10 +29,5 @@ void SYN_KIND_NAME(syn_dither)(const syn_surrogate_train *s, int64_t *out)
 }
 
 #if SYN_WIDTH == 0
-syn_dither_kind *syn_dither_fastest(int vector_bits)
-{
-    syn_dither_kind *kinds[] =
-        SYN_KINDS(syn_dither_any, syn_dither_256, syn_dither_512, syn_dither_512);
-    return kinds[syn_kind_here(vector_bits)];
-}
+SYN_FASTEST(syn_dither_kind, syn_dither)
 #endif

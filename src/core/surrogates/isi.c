@@ -5,9 +5,9 @@
 #include "core/surrogates/isi.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 
 enum { LANES = 8 };  /* rows or columns smoothed side by side */
@@ -39,22 +39,17 @@ syn_status syn_isi_maker_make(syn_isi_maker *out, const syn_trains *trains,
                               const syn_surrogate_options *options)
 {
     size_t bins = options->isi_bins;
-    memset(out, 0, sizeof *out);
-    out->trains = trains;
-    out->options = options;
-    out->joint = malloc((joint_cells(options) + 1) * sizeof *out->joint);
-    out->alone = malloc((bins + 1) * sizeof *out->alone);
-    out->line = malloc(3 * bins * LANES * sizeof *out->line);
-    out->weight = malloc((bins + 1) * sizeof *out->weight);
-    return out->joint && out->alone && out->line && out->weight ? SYN_OK : SYN_NO_MEMORY;
+    *out = (syn_isi_maker){.trains = trains, .options = options};
+    SYN_NEW(out->joint, joint_cells(options) + 1);
+    SYN_NEW(out->alone, bins + 1);
+    SYN_NEW(out->line, 3 * bins * LANES);
+    SYN_NEW(out->weight, bins + 1);
+    return SYN_OK;
 }
 
 void syn_isi_maker_free(syn_isi_maker *m)
 {
-    free(m->joint);
-    free(m->alone);
-    free(m->line);
-    free(m->weight);
+    SYN_FREE(m->joint, m->alone, m->line, m->weight);
     memset(m, 0, sizeof *m);
 }
 
@@ -80,17 +75,6 @@ static void count_pairs(syn_isi_maker *m)
         if (before < bins && now < bins)
             m->joint[(size_t)before * bins + now] += 1;
         before = now;
-    }
-}
-
-static void count_intervals(syn_isi_maker *m)
-{
-    const syn_trains *t = m->trains;
-    memset(m->alone, 0, m->options->isi_bins * sizeof *m->alone);
-    for (uint32_t e = t->first[m->unit] + 1; e < t->first[m->unit + 1]; e++) {
-        uint32_t bin = interval_bin(t, m->options, e);
-        if (bin < m->options->isi_bins)
-            m->alone[bin] += 1;
     }
 }
 
@@ -195,21 +179,6 @@ static double weight_of(const syn_isi_maker *m, uint32_t first, uint32_t second)
                : m->joint[(size_t)first * m->options->isi_bins + second];
 }
 
-/* Cumulative weights of each sum, scaled so that they use a word. */
-static void accumulate(const syn_isi_maker *m, uint32_t *table)
-{
-    for (uint32_t sum = 0; sum < m->options->isi_bins; table += ++sum) {
-        double all = 0, so_far = 0;
-        for (uint32_t a = 0; a <= sum; a++)
-            all += weight_of(m, a, sum - a);
-        double scale = all > 0 ? 2147483648.0 / all : 0;
-        for (uint32_t a = 0; a <= sum; a++) {
-            so_far += weight_of(m, a, sum - a);
-            table[a] = (uint32_t)(so_far * scale);
-        }
-    }
-}
-
 void syn_isi_begin(syn_isi_maker *m, uint32_t unit, int64_t refractory)
 {
     uint32_t bins = m->options->isi_bins;
@@ -221,7 +190,13 @@ void syn_isi_begin(syn_isi_maker *m, uint32_t unit, int64_t refractory)
         return;
     fill_weights(m, bins - m->from);
     if (is_product(m->options)) {
-        count_intervals(m);
+        const syn_trains *t = m->trains;
+        memset(m->alone, 0, m->options->isi_bins * sizeof *m->alone);
+        for (uint32_t e = t->first[m->unit] + 1; e < t->first[m->unit + 1]; e++) {
+            uint32_t bin = interval_bin(t, m->options, e);
+            if (bin < m->options->isi_bins)
+                m->alone[bin] += 1;
+        }
         smooth(m, m->alone + m->from, bins - m->from, bins - m->from, 1, 0, 1);
     } else {
         count_pairs(m);
@@ -236,7 +211,18 @@ syn_status syn_isi_go_on(syn_isi_maker *m, double deadline, uint32_t *table)
         if (syn_seconds() > deadline)
             return SYN_UNFINISHED;
     }
-    if (n > 0)
-        accumulate(m, table);
+    if (n > 0) {
+        /* Cumulative weights of each sum, scaled so that they use a word. */
+        for (uint32_t sum = 0; sum < m->options->isi_bins; table += ++sum) {
+            double all = 0, so_far = 0;
+            for (uint32_t a = 0; a <= sum; a++)
+                all += weight_of(m, a, sum - a);
+            double scale = all > 0 ? 2147483648.0 / all : 0;
+            for (uint32_t a = 0; a <= sum; a++) {
+                so_far += weight_of(m, a, sum - a);
+                table[a] = (uint32_t)(so_far * scale);
+            }
+        }
+    }
     return SYN_OK;
 }

@@ -4,6 +4,7 @@
    units, then its spikes. So nobody waits long for a thread, nor for Ctrl-C. */
 #include <stdlib.h>
 
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/base/radix.h"
 #include "core/surrogates/surrogates.h"
@@ -32,17 +33,7 @@ typedef struct list {
 
 static void space_free(syn_budget *budget, workspace *w)
 {
-    syn_budget_free(budget, w->tick);
-    syn_budget_free(budget, w->key);
-    syn_budget_free(budget, w->other);
-    syn_budget_free(budget, w->scratch);
-}
-
-static void list_free(list *l)
-{
-    for (int k = 0; l->space && k < l->spaces; k++)
-        space_free(l->plan->budget, l->space + k);
-    free(l->space);
+    SYN_GIVE(budget, w->tick, w->key, w->other, w->scratch);
 }
 
 static int space_make(workspace *w, syn_budget *budget, size_t scratch, size_t events,
@@ -68,9 +59,7 @@ static syn_status list_make(list *l, const syn_surrogate_plan *plan, int threads
     l->tick_bits = syn_radix_bits((uint64_t)(t->stop[t->trials - 1] - t->start[0]) + 1);
     if (l->unit_bits + l->tick_bits > 64)
         return SYN_TOO_LARGE;
-    l->space = calloc((size_t)threads, sizeof *l->space);
-    if (!l->space)
-        return SYN_NO_MEMORY;
+    SYN_NEW_ZEROS(l->space, (size_t)threads);
     for (; l->spaces < threads; l->spaces++) {
         workspace *w = l->space + l->spaces;
         if (space_make(w, plan->budget, plan->scratch, t->events, l->spaces < sorters))
@@ -145,12 +134,11 @@ static syn_status one_by_one(list *l, uint32_t n, int threads, const syn_watch *
     for (l->now = 0; l->now < n && status == SYN_OK; l->now++) {
         status = syn_parallel_for(t->units, threads, watch, stage, make_unit, l);
         l->sorted = w->key;
-        if (status == SYN_OK)
-            status = syn_radix_sort_shared(&l->sorted, w->other, t->events,
-                                           l->unit_bits + l->tick_bits, threads, watch);
-        if (status == SYN_OK)
-            status = syn_parallel_for(((size_t)t->events + BLOCK - 1) / BLOCK, threads,
-                                      watch, stage, deliver_block, l);
+        SYN_NEXT(status,
+                 syn_radix_sort_shared(&l->sorted, w->other, t->events,
+                                       l->unit_bits + l->tick_bits, threads, watch));
+        SYN_NEXT(status, syn_parallel_for(((size_t)t->events + BLOCK - 1) / BLOCK,
+                                          threads, watch, stage, deliver_block, l));
     }
     return status;
 }
@@ -164,9 +152,11 @@ syn_status syn_surrogate_list(const syn_surrogate_plan *plan, uint64_t first, ui
     syn_status status = list_make(&l, plan, threads, shared ? 1 : threads);
     if (status == SYN_OK && shared)
         status = one_by_one(&l, n, l.spaces, watch);
-    else if (status == SYN_OK)
-        status = syn_parallel_for(n, l.spaces, watch, "making surrogates", make_surrogate,
-                                  &l);
-    list_free(&l);
+    else
+        SYN_NEXT(status, syn_parallel_for(n, l.spaces, watch, "making surrogates",
+                                          make_surrogate, &l));
+    for (int k = 0; l.space && k < l.spaces; k++)
+        space_free(l.plan->budget, l.space + k);
+    free(l.space);
     return status;
 }

@@ -9,27 +9,8 @@
 
 enum { MOST_BITS = 62 };  /* of bin numbers */
 
-static syn_status count_bins(syn_surrogate_binner *b)
-{
-    const syn_trains *t = b->trains;
-    const int64_t limit = (int64_t)1 << MOST_BITS;
-    int64_t number = 0;
-    b->base[0] = 0;
-    for (uint32_t k = 0; k < t->trials; k++) {
-        int64_t bins = (t->stop[k] - t->start[k]) / b->width + 1;
-        if (bins > limit - b->window || bins + b->window > limit - number)
-            return SYN_TOO_LARGE;
-        number += bins + b->window;
-        b->base[k + 1] = b->base[k] + (uint64_t)bins;
-    }
-    b->unit_bits = syn_radix_bits(t->units);
-    b->bin_bits = syn_radix_bits(b->base[t->trials]);
-    return b->unit_bits + b->bin_bits < 64 ? SYN_OK : SYN_TOO_LARGE;
-}
-
 syn_status syn_surrogate_binner_make(syn_surrogate_binner *out, const syn_trains *trains,
-                                     int64_t width, int64_t window,
-                                     syn_budget *budget)
+                                     int64_t width, int64_t window, syn_budget *budget)
 {
     memset(out, 0, sizeof *out);
     size_t n = trains->events;
@@ -38,43 +19,33 @@ syn_status syn_surrogate_binner_make(syn_surrogate_binner *out, const syn_trains
     out->width = width;
     out->window = window;
     out->budget = budget;
-    out->base = syn_budget_alloc(budget, (size_t)trains->trials + 1, sizeof *out->base);
-    out->key = syn_budget_alloc(budget, n + 1, sizeof *out->key);
-    out->other = syn_budget_alloc(budget, n + 1, sizeof *out->other);
-    if (!out->base || !out->key || !out->other)
-        return syn_budget_refusal(budget);
-    syn_status status = syn_raster_allocate(r, n, trains->units, 1, budget);
-    return status == SYN_OK ? count_bins(out) : status;
+    SYN_TAKE(budget, out->base, (size_t)trains->trials + 1);
+    SYN_TAKE(budget, out->key, n + 1);
+    SYN_TAKE(budget, out->other, n + 1);
+    SYN_TRY(syn_raster_allocate(r, n, trains->units, 1, budget));
+    const syn_trains *t = out->trains;
+    const int64_t limit = (int64_t)1 << MOST_BITS;
+    int64_t number = 0;
+    out->base[0] = 0;
+    for (uint32_t k = 0; k < t->trials; k++) {
+        int64_t bins = (t->stop[k] - t->start[k]) / out->width + 1;
+        if (bins > limit - out->window || bins + out->window > limit - number)
+            return SYN_TOO_LARGE;
+        number += bins + out->window;
+        out->base[k + 1] = out->base[k] + (uint64_t)bins;
+    }
+    out->unit_bits = syn_radix_bits(t->units);
+    out->bin_bits = syn_radix_bits(out->base[t->trials]);
+    return out->unit_bits + out->bin_bits < 64 ? SYN_OK : SYN_TOO_LARGE;
 }
 
 void syn_surrogate_binner_free(syn_surrogate_binner *b)
 {
     syn_raster_free(&b->raster);
     if (b->budget) {
-        syn_budget_free(b->budget, b->base);
-        syn_budget_free(b->budget, b->key);
-        syn_budget_free(b->budget, b->other);
+        SYN_GIVE(b->budget, b->base, b->key, b->other);
     }
     memset(b, 0, sizeof *b);
-}
-
-/* x / width for 0 <= x < 2^53, which a reciprocal gives to within one. */
-static int64_t divided(int64_t x, int64_t width, double reciprocal)
-{
-    int64_t quotient = (int64_t)((double)x * reciprocal), rest = x - quotient * width;
-    return quotient + (rest >= width) - (rest < 0);
-}
-
-static void make_keys(syn_surrogate_binner *b, const int64_t *tick)
-{
-    const syn_trains *t = b->trains;
-    double reciprocal = 1.0 / (double)b->width;
-    for (uint32_t u = 0; u < t->units; u++)
-        for (uint32_t e = t->first[u]; e < t->first[u + 1]; e++) {
-            uint32_t trial = t->trial[e];
-            int64_t bin = divided(tick[e] - t->start[trial], b->width, reciprocal);
-            b->key[e] = (b->base[trial] + (uint64_t)bin) << b->unit_bits | u;
-        }
 }
 
 /* Keys in order of their bins, and so of their units within a bin, become bins. */
@@ -109,7 +80,18 @@ static void fill_bins(syn_surrogate_binner *b, const uint64_t *key)
 
 void syn_surrogate_raster(syn_surrogate_binner *b, const int64_t *tick)
 {
-    make_keys(b, tick);
+    const syn_trains *t = b->trains;
+    double reciprocal = 1.0 / (double)b->width;
+    for (uint32_t u = 0; u < t->units; u++)
+        for (uint32_t e = t->first[u]; e < t->first[u + 1]; e++) {
+            uint32_t trial = t->trial[e];
+            /* x / width for 0 <= x < 2^53, which a reciprocal gives to within one. */
+            int64_t x = tick[e] - t->start[trial];
+            int64_t quotient = (int64_t)((double)x * reciprocal),
+                    rest = x - quotient * b->width;
+            int64_t bin = quotient + (rest >= b->width) - (rest < 0);
+            b->key[e] = (b->base[trial] + (uint64_t)bin) << b->unit_bits | u;
+        }
     fill_bins(b, syn_radix_sort(b->key, b->other, b->trains->events, b->unit_bits,
                                 b->bin_bits));
     syn_raster_index(&b->raster);

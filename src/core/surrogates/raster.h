@@ -23,8 +23,7 @@ typedef struct syn_surrogate_binner {
    SYN_NO_MEMORY, or SYN_TOO_LARGE for so many bins and units that a pair of them does not
    fit 63 bits. */
 syn_status syn_surrogate_binner_make(syn_surrogate_binner *out, const syn_trains *trains,
-                                     int64_t width, int64_t window,
-                                     syn_budget *budget);
+                                     int64_t width, int64_t window, syn_budget *budget);
 
 void syn_surrogate_binner_free(syn_surrogate_binner *binner);
 

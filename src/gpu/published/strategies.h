@@ -1,5 +1,5 @@
 /* The published strategies of counting episodes on GPUs, as a counter for the level-wise
-   search (core/episodes/counter.h). */
+   search (core/episodes/mine.h). */
 #ifndef SYN_GPU_PUBLISHED_STRATEGIES_H
 #define SYN_GPU_PUBLISHED_STRATEGIES_H
 

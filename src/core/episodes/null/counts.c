@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 
 typedef struct null_worker {
@@ -33,15 +34,6 @@ typedef struct null_job {
 
 /* ---- surrogates ---- */
 
-static void begin_surrogate(const null_job *job, null_worker *w, size_t surrogate)
-{
-    w->surrogate = surrogate;
-    w->step = w->next = 0;
-    w->made = 0;
-    syn_arena_clear(&w->walk.lists);
-    memset(w->walk.count, 0, job->trie->nodes * sizeof *w->walk.count);
-}
-
 /* One step of making it, or the children of one node. */
 static syn_status go_on(const null_job *job, null_worker *w)
 {
@@ -60,12 +52,15 @@ static syn_status count_surrogate(void *context, size_t item, int worker)
     double begun = syn_seconds();
     if (job->done[item])
         return SYN_OK;
-    if (w->surrogate != item)
-        begin_surrogate(job, w, item);
+    if (w->surrogate != item) {
+        w->surrogate = item;
+        w->step = w->next = 0;
+        w->made = 0;
+        syn_arena_clear(&w->walk.lists);
+        memset(w->walk.count, 0, job->trie->nodes * sizeof *w->walk.count);
+    }
     while (!w->made || w->next < t->nodes) {
-        syn_status status = go_on(job, w);
-        if (status != SYN_OK)
-            return status;
+        SYN_TRY(go_on(job, w));
         if (syn_seconds() - begun > SYN_SLICE_SECONDS)
             return SYN_UNFINISHED;
     }
@@ -86,46 +81,23 @@ static size_t worker_bytes(const null_job *job)
            job->trie->nodes * sizeof(uint32_t);
 }
 
-static syn_status open_worker(null_job *job, null_worker *w)
-{
-    const syn_line_layout *l = job->layout;
-    w->surrogate = SIZE_MAX;
-    syn_status status = syn_line_make(l, &w->room);
-    w->room.bounds = job->together ? l->bounds : 0;
-    if (status == SYN_OK)
-        status = syn_walk_open(&w->walk, job->trie, job->one_by_one, &w->room.line,
-                               l->events, &job->budget);
-    w->walk.count = malloc(((size_t)job->trie->nodes + 1) * sizeof *w->walk.count);
-    return w->walk.count ? status : SYN_NO_MEMORY;
-}
-
-static void close_worker(null_worker *w)
-{
-    free(w->walk.count);
-    syn_walk_close(&w->walk);
-    syn_line_free(&w->room);
-}
-
-static void close_workers(null_job *job)
-{
-    for (int i = 0; job->workers && i < job->threads; i++)
-        close_worker(&job->workers[i]);
-    free(job->workers);
-    job->workers = NULL;
-}
-
 static syn_status open_workers(null_job *job)
 {
-    syn_status status = SYN_OK;
     job->budget = (syn_budget){.limit = job->options->max_memory};
     if (!syn_budget_take(&job->budget, (size_t)job->threads * worker_bytes(job)))
         return SYN_OVER_BUDGET;
-    job->workers = calloc((size_t)job->threads, sizeof *job->workers);
-    if (!job->workers)
-        return SYN_NO_MEMORY;
-    for (int i = 0; i < job->threads && status == SYN_OK; i++)
-        status = open_worker(job, &job->workers[i]);
-    return status;
+    SYN_NEW_ZEROS(job->workers, (size_t)job->threads);
+    for (int i = 0; i < job->threads; i++) {
+        const syn_line_layout *l = job->layout;
+        null_worker *w = &job->workers[i];
+        w->surrogate = SIZE_MAX;
+        SYN_TRY(syn_line_make(l, &w->room));
+        w->room.bounds = job->together ? l->bounds : 0;
+        SYN_TRY(syn_walk_open(&w->walk, job->trie, job->one_by_one, &w->room.line,
+                              l->events, &job->budget));
+        SYN_NEW(w->walk.count, (size_t)job->trie->nodes + 1);
+    }
+    return SYN_OK;
 }
 
 /* On half as many threads while memory is short: what one surrogate takes decides whether
@@ -134,10 +106,15 @@ static syn_status count_all(null_job *job, const syn_watch *watch)
 {
     for (;; job->threads /= 2) {
         syn_status status = open_workers(job);
-        if (status == SYN_OK)
-            status = syn_parallel_for(job->options->n, job->threads, watch, "surrogates",
-                                      count_surrogate, job);
-        close_workers(job);
+        SYN_NEXT(status, syn_parallel_for(job->options->n, job->threads, watch,
+                                          "surrogates", count_surrogate, job));
+        for (int i = 0; job->workers && i < job->threads; i++) {
+            free(job->workers[i].walk.count);
+            syn_walk_close(&job->workers[i].walk);
+            syn_line_free(&job->workers[i].room);
+        }
+        free(job->workers);
+        job->workers = NULL;
         int short_of_memory = status == SYN_OVER_BUDGET || status == SYN_NO_MEMORY;
         if (!short_of_memory || job->threads == 1)
             return status;
@@ -156,7 +133,6 @@ syn_status syn_null_counts(const syn_line_layout *layout, const syn_trie *trie,
     syn_status status = SYN_NO_MEMORY;
     if (job.done && job.one_by_one)
         status = count_all(&job, watch);
-    free(job.one_by_one);
-    free(job.done);
+    SYN_FREE(job.one_by_one, job.done);
     return status;
 }

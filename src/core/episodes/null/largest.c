@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/background.h"
+#include "core/base/memory.h"
 
 /* The largest counts of one surrogate. */
 typedef struct row_of_counts {
@@ -34,26 +35,6 @@ typedef struct surrogate {
     syn_recording recording;
     syn_episodes episodes;
 } surrogate;
-
-static void surrogate_free(syn_largest *m, surrogate *s)
-{
-    syn_budget_free(&m->budget, s->tick);
-    syn_budget_free(&m->budget, s->unit);
-    syn_recording_free(&s->recording);
-    syn_episodes_free(&s->episodes);
-}
-
-/* Two spikes of a unit that have come to the same tick are one. */
-static void drop_twins(surrogate *s, size_t events)
-{
-    s->n = 0;
-    for (size_t i = 0; i < events; i++) {
-        if (i > 0 && s->tick[i] == s->tick[i - 1] && s->unit[i] == s->unit[i - 1])
-            continue;
-        s->tick[s->n] = s->tick[i];
-        s->unit[s->n++] = s->unit[i];
-    }
-}
 
 /* Bytes of the arrays of a recording for each of its events, about. */
 enum { RECORDING_BYTES = 40 };
@@ -95,15 +76,6 @@ static uint32_t first_least(const syn_largest *m)
     return least > m->options.min_count ? least : m->options.min_count;
 }
 
-static void note_usual(syn_largest *m, const row_of_counts *found)
-{
-    uint32_t usual = __atomic_load_n(&m->usual, __ATOMIC_RELAXED);
-    uint32_t own =
-        found->sizes == m->options.max_size ? found->count[found->sizes - 1] : 1;
-    if (usual == 0 || own < usual)
-        __atomic_store_n(&m->usual, own, __ATOMIC_RELAXED);
-}
-
 static uint32_t sizes_found(const syn_episodes *episodes)
 {
     size_t k = episodes->n_levels;
@@ -115,9 +87,8 @@ static uint32_t sizes_found(const syn_episodes *episodes)
 static syn_status take_largest(const syn_episodes *episodes, row_of_counts *out)
 {
     uint32_t sizes = sizes_found(episodes);
-    uint32_t *count = calloc((size_t)sizes + 1, sizeof *count);
-    if (!count)
-        return SYN_NO_MEMORY;
+    uint32_t *count;
+    SYN_NEW_ZEROS(count, (size_t)sizes + 1);
     for (uint32_t k = 0; k < sizes; k++)
         for (size_t i = 0; i < episodes->level[k].n; i++)
             if (episodes->level[k].count[i] > count[k])
@@ -130,15 +101,20 @@ static syn_status find_largest(syn_largest *m, uint32_t index, surrogate *s, int
                                const syn_watch *watch)
 {
     size_t events = m->trains.events;
-    s->tick = syn_budget_alloc(&m->budget, events + 1, sizeof *s->tick);
-    s->unit = syn_budget_alloc(&m->budget, events + 1, sizeof *s->unit);
-    if (!s->tick || !s->unit)
-        return syn_budget_refusal(&m->budget);
+    SYN_TAKE(&m->budget, s->tick, events + 1);
+    SYN_TAKE(&m->budget, s->unit, events + 1);
     syn_status status =
         syn_surrogate_list(&m->plan, index, 1, &s->tick, &s->unit, 1, watch);
     if (status != SYN_OK)
         return status;
-    drop_twins(s, events);
+    /* Two spikes of a unit that have come to the same tick are one. */
+    s->n = 0;
+    for (size_t i = 0; i < events; i++) {
+        if (i > 0 && s->tick[i] == s->tick[i - 1] && s->unit[i] == s->unit[i - 1])
+            continue;
+        s->tick[s->n] = s->tick[i];
+        s->unit[s->n++] = s->unit[i];
+    }
     uint32_t least = first_least(m);
     status = mine(m, s, least, together, watch);
     if (status == SYN_OK && least > m->options.min_count &&
@@ -154,23 +130,34 @@ static syn_status do_surrogate(void *context, size_t item, int together,
     surrogate s;
     memset(&s, 0, sizeof s);
     syn_status status = find_largest(m, (uint32_t)item, &s, together, watch);
-    if (status == SYN_OK)
-        note_usual(m, &m->found[item]);
-    surrogate_free(m, &s);
+    if (status == SYN_OK) {
+        uint32_t usual = __atomic_load_n(&m->usual, __ATOMIC_RELAXED);
+        uint32_t own = m->found[item].sizes == m->options.max_size
+                           ? m->found[item].count[m->found[item].sizes - 1]
+                           : 1;
+        if (usual == 0 || own < usual)
+            __atomic_store_n(&m->usual, own, __ATOMIC_RELAXED);
+    }
+    SYN_GIVE(&m->budget, s.tick, s.unit);
+    syn_recording_free(&s.recording);
+    syn_episodes_free(&s.episodes);
     return status;
 }
 
 /* ---- all of them ---- */
 
-static syn_status prepare(syn_largest *m, const syn_spikes *spikes,
-                          const syn_watch *watch)
+syn_status syn_largest_start(syn_largest **out, const syn_spikes *spikes,
+                             const syn_largest_options *options, const syn_watch *watch)
 {
+    syn_largest *m = calloc(1, sizeof *m);
+    *out = m;
+    if (!m)
+        return SYN_NO_MEMORY;
+    m->options = *options;
     syn_largest_options *o = &m->options;
     m->budget.limit = o->max_memory;
-    m->intervals = malloc(((size_t)o->n_intervals + 1) * sizeof *m->intervals);
-    m->found = calloc((size_t)o->n + 1, sizeof *m->found);
-    if (!m->intervals || !m->found)
-        return SYN_NO_MEMORY;
+    SYN_NEW(m->intervals, (size_t)o->n_intervals + 1);
+    SYN_NEW_ZEROS(m->found, (size_t)o->n + 1);
     memcpy(m->intervals, o->intervals, o->n_intervals * sizeof *m->intervals);
     o->intervals = m->intervals;
     for (uint32_t k = 0; k < o->n_intervals; k++)
@@ -178,23 +165,9 @@ static syn_status prepare(syn_largest *m, const syn_spikes *spikes,
     double bytes = syn_trains_bytes((double)spikes->n, spikes->units, spikes->trials);
     if (!syn_budget_take(&m->budget, (size_t)bytes))
         return SYN_OVER_BUDGET;
-    syn_status status = syn_trains_make(&m->trains, spikes, watch);
-    return status == SYN_OK ? syn_surrogate_plan_make(&m->plan, &m->trains, &o->surrogate,
-                                                      1, &m->budget, watch)
-                            : status;
-}
-
-syn_status syn_largest_start(syn_largest **out, const syn_spikes *spikes,
-                            const syn_largest_options *options, const syn_watch *watch)
-{
-    syn_largest *m = calloc(1, sizeof *m);
-    *out = m;
-    if (!m)
-        return SYN_NO_MEMORY;
-    m->options = *options;
-    syn_status status = prepare(m, spikes, watch);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_trains_make(&m->trains, spikes, watch));
+    SYN_TRY(syn_surrogate_plan_make(&m->plan, &m->trains, &o->surrogate, 1, &m->budget,
+                                    watch));
     m->work = syn_background_start(options->n, options->threads, do_surrogate, m);
     return m->work ? SYN_OK : SYN_NO_MEMORY;
 }
@@ -233,6 +206,5 @@ void syn_largest_free(syn_largest *m)
     free(m->found);
     syn_surrogate_plan_free(&m->plan);
     syn_trains_free(&m->trains);
-    free(m->intervals);
-    free(m);
+    SYN_FREE(m->intervals, m);
 }

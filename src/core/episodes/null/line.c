@@ -6,13 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/radix.h"
 
 /* ---- the layout ---- */
 
-/* Places the trials one after the other. SYN_TOO_LARGE when the line has 2^62 ticks. */
-static syn_status place_trials(const syn_trains *t, int64_t reach, syn_line_layout *out)
+syn_status syn_line_layout_make(const syn_surrogate_plan *plan, const int64_t *bound,
+                                uint32_t bounds, syn_line_layout *out)
 {
+    const syn_trains *t = &plan->trains;
+    int64_t reach = bounds > 0 ? bound[bounds - 1] : 0;
+    *out = (syn_line_layout){.plan = plan, .events = t->events, .units = t->units,
+                             .bounds = bounds, .bound = bound,
+                             .unit_bits = (unsigned)syn_radix_bits(t->units)};
+    SYN_NEW(out->shift, (size_t)t->trials + 1);
+    out->span = 1;
+    /* Places the trials one after the other. SYN_TOO_LARGE when the line has 2^62 ticks.
+       */
     int64_t at = 0, most = (int64_t)1 << 62;
     for (uint32_t i = 0; i < t->trials; i++) {
         int64_t length = t->stop[i] - t->start[i];
@@ -23,30 +33,10 @@ static syn_status place_trials(const syn_trains *t, int64_t reach, syn_line_layo
         at += length + reach + 1;
     }
     out->tick_bits = (unsigned)syn_radix_bits((uint64_t)at);
-    return SYN_OK;
-}
-
-syn_status syn_line_layout_make(const syn_surrogate_plan *plan, const int64_t *bound,
-                                uint32_t bounds, syn_line_layout *out)
-{
-    const syn_trains *t = &plan->trains;
-    int64_t reach = bounds > 0 ? bound[bounds - 1] : 0;
-    memset(out, 0, sizeof *out);
-    out->plan = plan;
-    out->events = t->events;
-    out->units = t->units;
-    out->bounds = bounds;
-    out->bound = bound;
-    out->unit_bits = (unsigned)syn_radix_bits(t->units);
-    out->shift = malloc(((size_t)t->trials + 1) * sizeof *out->shift);
-    if (!out->shift)
-        return SYN_NO_MEMORY;
-    out->span = 1;
-    syn_status status = place_trials(t, reach, out);
     /* A bound is added to a key. */
-    if (status == SYN_OK && out->tick_bits + out->unit_bits + 1 > 63)
-        status = SYN_TOO_LARGE;
-    return status;
+    if (out->tick_bits + out->unit_bits + 1 > 63)
+        return SYN_TOO_LARGE;
+    return SYN_OK;
 }
 
 void syn_line_layout_free(syn_line_layout *layout)
@@ -100,15 +90,8 @@ syn_status syn_line_make(const syn_line_layout *layout, syn_line_room *out)
 void syn_line_free(syn_line_room *room)
 {
     syn_line *line = &room->line;
-    free(room->key);
-    free(room->spare);
-    free(room->scratch);
-    free(line->tick);
-    free(line->unit);
-    free(line->row);
-    free(line->by_unit);
-    free(line->first);
-    free(line->last);
+    SYN_FREE(room->key, room->spare, room->scratch, line->tick, line->unit, line->row,
+             line->by_unit, line->first, line->last);
     if (line->beyond)
         free(line->beyond[0]);
     free(line->beyond);
@@ -116,53 +99,6 @@ void syn_line_free(syn_line_room *room)
 }
 
 /* ---- filling it ---- */
-
-/* The keys of all spikes, unit after unit. */
-static void make_keys(const syn_line_layout *layout, uint64_t index, syn_line_room *room)
-{
-    const syn_trains *t = &layout->plan->trains;
-    const int64_t *tick = room->line.tick;
-    syn_surrogate_ticks(layout->plan, index, room->line.tick, room->scratch);
-    for (uint32_t u = 0; u < t->units; u++)
-        for (uint32_t i = t->first[u]; i < t->first[u + 1]; i++)
-            room->key[i] = (uint64_t)(tick[i] + layout->shift[t->trial[i]])
-                               << layout->unit_bits | u;
-}
-
-/* By tick; those on one tick stay in the order of their units. */
-static void sort_keys(const syn_line_layout *layout, syn_line_room *room)
-{
-    uint64_t *sorted = syn_radix_sort(room->key, room->spare, layout->events,
-                                      (int)layout->unit_bits, (int)layout->tick_bits);
-    if (sorted == room->spare) {
-        room->spare = room->key;
-        room->key = sorted;
-    }
-}
-
-/* Numbers the events; a unit's repeats on one tick are one event. */
-static void number_events(const syn_line_layout *layout, syn_line_room *room)
-{
-    uint64_t mask = ((uint64_t)1 << layout->unit_bits) - 1, before = UINT64_MAX;
-    syn_line *line = &room->line;
-    uint32_t n = 0;
-    memcpy(line->first, layout->plan->trains.first, layout->units * sizeof *line->first);
-    memcpy(line->last, line->first, layout->units * sizeof *line->last);
-    for (uint32_t i = 0; i < layout->events; i++) {
-        uint64_t key = room->key[i];
-        uint32_t unit = (uint32_t)(key & mask);
-        if (key == before)
-            continue;
-        before = key;
-        line->tick[n] = (int64_t)(key >> layout->unit_bits);
-        line->unit[n] = unit;
-        line->row[n] = line->last[unit]++;
-        line->by_unit[line->row[n]] = n;
-        n++;
-    }
-    line->events = n;
-    line->tick[n] = INT64_MAX;
-}
 
 /* How far one bound has been looked for: `far` is the candidate for `event`. */
 typedef struct race {
@@ -186,32 +122,65 @@ static inline void move_on(race *r, const syn_line *line)
     r->event += 1 - inside;
 }
 
-/* Four bounds at a time, as each step waits for the one before; the last one more than
-   once where there are fewer. Both numbers end at that of the events: as many steps for
-   each. */
-static void find_beyond(const syn_line_layout *layout, const syn_line *line, uint32_t b)
-{
-    race r0 = race_for(layout, line, b), r1 = race_for(layout, line, b + 1);
-    race r2 = race_for(layout, line, b + 2), r3 = race_for(layout, line, b + 3);
-    for (size_t step = 2 * (size_t)line->events; step > 0; step--) {
-        move_on(&r0, line);
-        move_on(&r1, line);
-        move_on(&r2, line);
-        move_on(&r3, line);
-    }
-}
-
 int syn_line_fill(const syn_line_layout *layout, uint64_t index, uint32_t step,
                   syn_line_room *room)
 {
     enum { KEYS, SORTED, NUMBERED, BOUNDS };
-    if (step == KEYS)
-        make_keys(layout, index, room);
-    else if (step == SORTED)
-        sort_keys(layout, room);
-    else if (step == NUMBERED)
-        number_events(layout, room);
-    else
-        find_beyond(layout, &room->line, 4 * (step - BOUNDS));
+    if (step == KEYS) {
+        /* The keys of all spikes, unit after unit. */
+        const syn_trains *t = &layout->plan->trains;
+        const int64_t *tick = room->line.tick;
+        syn_surrogate_ticks(layout->plan, index, room->line.tick, room->scratch);
+        for (uint32_t u = 0; u < t->units; u++)
+            for (uint32_t i = t->first[u]; i < t->first[u + 1]; i++)
+                room->key[i] = (uint64_t)(tick[i] + layout->shift[t->trial[i]])
+                                   << layout->unit_bits |
+                               u;
+    } else if (step == SORTED) {
+        /* By tick; those on one tick stay in the order of their units. */
+        uint64_t *sorted = syn_radix_sort(room->key, room->spare, layout->events,
+                                          (int)layout->unit_bits, (int)layout->tick_bits);
+        if (sorted == room->spare) {
+            room->spare = room->key;
+            room->key = sorted;
+        }
+    } else if (step == NUMBERED) {
+        /* Numbers the events; a unit's repeats on one tick are one event. */
+        uint64_t mask = ((uint64_t)1 << layout->unit_bits) - 1, before = UINT64_MAX;
+        syn_line *line = &room->line;
+        uint32_t n = 0;
+        memcpy(line->first, layout->plan->trains.first,
+               layout->units * sizeof *line->first);
+        memcpy(line->last, line->first, layout->units * sizeof *line->last);
+        for (uint32_t i = 0; i < layout->events; i++) {
+            uint64_t key = room->key[i];
+            uint32_t unit = (uint32_t)(key & mask);
+            if (key == before)
+                continue;
+            before = key;
+            line->tick[n] = (int64_t)(key >> layout->unit_bits);
+            line->unit[n] = unit;
+            line->row[n] = line->last[unit]++;
+            line->by_unit[line->row[n]] = n;
+            n++;
+        }
+        line->events = n;
+        line->tick[n] = INT64_MAX;
+    } else {
+        /* Four bounds at a time, as each step waits for the one before; the last one more
+           than once where there are fewer. Both numbers end at that of the events: as
+           many steps for each. */
+        uint32_t b = 4 * (step - BOUNDS);
+        race r0 = race_for(layout, &room->line, b),
+             r1 = race_for(layout, &room->line, b + 1);
+        race r2 = race_for(layout, &room->line, b + 2),
+             r3 = race_for(layout, &room->line, b + 3);
+        for (size_t step = 2 * (size_t)room->line.events; step > 0; step--) {
+            move_on(&r0, &room->line);
+            move_on(&r1, &room->line);
+            move_on(&r2, &room->line);
+            move_on(&r3, &room->line);
+        }
+    }
     return step >= NUMBERED && 4 * (step + 1 - BOUNDS) >= room->bounds;
 }

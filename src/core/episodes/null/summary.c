@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 
 enum { BLOCK = 16 };  /* episodes whose counts are read together: a cache line */
@@ -19,26 +20,6 @@ typedef struct summary_job {
 } summary_job;
 
 /* ---- episodes ---- */
-
-static void moments(const syn_null_data *d, size_t episode, const uint32_t *count,
-                    const summary_job *job)
-{
-    double sum = 0, squares = 0, seen = d->observed[episode], n = (double)d->n;
-    for (size_t s = 0; s < d->n; s++)
-        sum += count[s];
-    double mean = sum / n, both = (sum + seen) / (n + 1);
-    double squares_both = (seen - both) * (seen - both);
-    for (size_t s = 0; s < d->n; s++) {
-        squares += (count[s] - mean) * (count[s] - mean);
-        squares_both += (count[s] - both) * (count[s] - both);
-    }
-    double scale = sqrt(squares_both / n);
-    job->out->mean[episode] = mean;
-    job->out->sd[episode] = d->n > 1 ? sqrt(squares / (n - 1)) : NAN;
-    job->centre[episode] = both;
-    job->scale[episode] = scale > 1 ? scale : 1;
-    job->out->score[episode] = (seen - both) / job->scale[episode];
-}
 
 /* Sorts `n` counts byte by byte, as far as the largest has any; returns where they are
    then. */
@@ -75,7 +56,21 @@ static void summarise_one(const summary_job *job, size_t episode, uint32_t *coun
 {
     const syn_null_data *d = job->data;
     uint32_t reached = 0;
-    moments(d, episode, count, job);
+    double sum = 0, squares = 0, seen = d->observed[episode], n = (double)d->n;
+    for (size_t s = 0; s < d->n; s++)
+        sum += count[s];
+    double mean = sum / n, both = (sum + seen) / (n + 1);
+    double squares_both = (seen - both) * (seen - both);
+    for (size_t s = 0; s < d->n; s++) {
+        squares += (count[s] - mean) * (count[s] - mean);
+        squares_both += (count[s] - both) * (count[s] - both);
+    }
+    double scale = sqrt(squares_both / n);
+    job->out->mean[episode] = mean;
+    job->out->sd[episode] = d->n > 1 ? sqrt(squares / (n - 1)) : NAN;
+    job->centre[episode] = both;
+    job->scale[episode] = scale > 1 ? scale : 1;
+    job->out->score[episode] = (seen - both) / job->scale[episode];
     for (size_t s = 0; s < d->n; s++)
         reached += count[s] >= d->observed[episode];
     job->out->reached[episode] = reached;
@@ -129,10 +124,8 @@ syn_status syn_null_summarise(const syn_null_data *data, int threads,
     if (job.centre && job.scale && job.work)
         status = syn_parallel_for((data->episodes + BLOCK - 1) / BLOCK, threads, watch,
                                   "episodes", summarise_block, &job);
-    if (status == SYN_OK)
-        status = syn_parallel_for(data->n, threads, watch, "maxima", find_maxima, &job);
-    free(job.centre);
-    free(job.scale);
-    free(job.work);
+    SYN_NEXT(status,
+             syn_parallel_for(data->n, threads, watch, "maxima", find_maxima, &job));
+    SYN_FREE(job.centre, job.scale, job.work);
     return status;
 }

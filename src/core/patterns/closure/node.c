@@ -405,42 +405,34 @@ static int groups_pay(const syn_node *node)
     return node->group && pay;
 }
 
-/* compare() row by row: a group that is in too few windows has no item in enough, and
-   where that is true of all groups of a block, its items are not counted. */
-static void compare_groups(const syn_node_rules *rules, syn_node_space *space,
-                           syn_node *node, uint32_t windows, size_t begin, size_t end)
-{
-    const uint32_t least = rules->options->min_count;
-    const size_t shift = SYN_ROW_WORDS * 64 / SYN_GROUP;  /* groups of a block */
-    const size_t first = begin / SYN_GROUP / SYN_ROW_WORDS * SYN_ROW_WORDS;
-    syn_count_rows_of_bits(node->group + first, node->group_stride,
-                           node->group_stride - first, space->index, windows, least,
-                           space->some + first, space->every + first);
-    for (size_t w = begin; w < end; w += SYN_ROW_WORDS) {
-        size_t bit = w / SYN_ROW_WORDS * shift;
-        uint64_t some = space->some[bit / 64] >> bit % 64 << (64 - shift);
-        node->blocks++;
-        node->counted += some != 0;
-        if (some) {
-            syn_count_rows_of_bits(node->row + w, node->stride, SYN_ROW_WORDS,
-                                   space->index, windows, least, space->frequent + w,
-                                   space->all + w);
-        } else {
-            memset(space->frequent + w, 0, SYN_ROW_WORDS * sizeof *space->frequent);
-            memset(space->all + w, 0, SYN_ROW_WORDS * sizeof *space->all);
-        }
-    }
-}
-
 /* Which items from word `begin` up to word `end` of a row are in enough of the windows
    space->set, and which in all: row by row, or mask by mask. */
-static void compare(const syn_node_rules *rules, syn_node_space *space,
-                    syn_node *node, uint32_t windows, int by_rows, size_t begin,
-                    size_t end)
+static void compare(const syn_node_rules *rules, syn_node_space *space, syn_node *node,
+                    uint32_t windows, int by_rows, size_t begin, size_t end)
 {
     const uint32_t least = rules->options->min_count;
     if (by_rows && groups_pay(node)) {
-        compare_groups(rules, space, node, windows, begin, end);
+        /* compare() row by row: a group that is in too few windows has no item in enough,
+           and where that is true of all groups of a block, its items are not counted. */
+        const size_t shift = SYN_ROW_WORDS * 64 / SYN_GROUP;  /* groups of a block */
+        const size_t first = begin / SYN_GROUP / SYN_ROW_WORDS * SYN_ROW_WORDS;
+        syn_count_rows_of_bits(node->group + first, node->group_stride,
+                               node->group_stride - first, space->index, windows, least,
+                               space->some + first, space->every + first);
+        for (size_t w = begin; w < end; w += SYN_ROW_WORDS) {
+            size_t bit = w / SYN_ROW_WORDS * shift;
+            uint64_t some = space->some[bit / 64] >> bit % 64 << (64 - shift);
+            node->blocks++;
+            node->counted += some != 0;
+            if (some) {
+                syn_count_rows_of_bits(node->row + w, node->stride, SYN_ROW_WORDS,
+                                       space->index, windows, least, space->frequent + w,
+                                       space->all + w);
+            } else {
+                memset(space->frequent + w, 0, SYN_ROW_WORDS * sizeof *space->frequent);
+                memset(space->all + w, 0, SYN_ROW_WORDS * sizeof *space->all);
+            }
+        }
         return;
     }
     if (by_rows) {
@@ -516,15 +508,6 @@ static size_t join(syn_node_space *space, const syn_node *parent, uint32_t begin
     return n;
 }
 
-/* Whether to count row by row: where a child's windows are few among many, and, as the
-   masks have to be turned for that first, the children many. */
-static int prefers_rows(const syn_node *parent, uint32_t windows)
-{
-    return windows * syn_row_words(parent->listed) <
-               (size_t)parent->listed * parent->words &&
-           (parent->row || parent->children >= FEW);
-}
-
 /* The windows of the child are space->set. What comes after it in the list is compared
    first: what comes before matters only if there is enough after. */
 static syn_node_made wide_child(const syn_node_rules *rules, syn_node_space *space,
@@ -534,7 +517,11 @@ static syn_node_made wide_child(const syn_node_rules *rules, syn_node_space *spa
     const size_t words = syn_row_words(listed);
     const size_t middle = at / (64 * SYN_ROW_WORDS) * SYN_ROW_WORDS;
     uint32_t windows = syn_shared(space->set, space->set, parent->words);
-    int by_rows = prefers_rows(parent, windows);
+    /* Whether to count row by row: where a child's windows are few among many, and, as
+       the masks have to be turned for that first, the children many. */
+    int by_rows = windows * syn_row_words(parent->listed) <
+                      (size_t)parent->listed * parent->words &&
+                  (parent->row || parent->children >= FEW);
     if (by_rows && !parent->row && turn(space, parent) != SYN_OK)
         return SYN_NODE_FAILED;
     if (by_rows)

@@ -3,10 +3,267 @@
    method decide which of the two is rejected. */
 #include "core/patterns/found/reduction.h"
 
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/patterns/found/overlaps.h"
+#include "core/base/masks.h"
+#include "core/base/status.h"
+#include "core/base/watch.h"
+#include "core/spikes/raster.h"
+
+/* A pattern of an ordered list, by rank from 0. */
+typedef struct syn_ranked_pattern {
+    const uint32_t *unit, *lag;  /* [size] lags not decreasing */
+    uint32_t size, occurrences;
+    uint32_t number;             /* in the list as it came */
+    const int64_t *opens;        /* [occurrences] numbers of the bins at which its windows
+                                    open, increasing */
+} syn_ranked_pattern;
+
+/* Called for patterns `first` and `second`, first < second by rank, where the second may
+   occur `shift` bins after the first. */
+typedef void syn_overlap_found(void *context, uint32_t first, uint32_t second,
+                               int64_t shift);
+
+/* ---- overlaps ----
+
+   Finds pairs of patterns that share spikes. Each item of a pattern is a set of
+   spikes. Sets of one unit that share enough spikes must meet in one of a few rare
+   spikes, so that only sets that meet there are compared. */
+
+enum {
+    POLL_EVERY = 1 << 22, /* pairs of sets: some ten milliseconds */
+    FOLD = 4              /* words */
+};
+
+/* An item of a pattern: a set of spikes of one unit. */
+typedef struct spike_set {
+    uint64_t fold[FOLD];  /* a bit for each spike; some share one */
+    uint32_t rank, lag;
+    uint32_t spare;  /* spikes that need not be in common */
+    int32_t needed;  /* bits of the fold that have to be */
+    uint32_t taken;  /* spikes met so far, the rarest ones */
+} spike_set;
+
+typedef struct search {
+    const syn_ranked_pattern *pattern;
+    const syn_raster *raster;
+    const uint8_t *live;
+    syn_overlap_found *found;
+    void *context;
+    const syn_watch *watch;
+    syn_budget *budget;
+    size_t work;
+
+    spike_set *set;       /* sets of all units, unit after unit, by rank */
+    size_t *first;        /* [units + 1] where those of a unit begin */
+    spike_set *meeting;   /* [sets of a unit] those that meet in one spike */
+    uint32_t *spike;      /* [spikes] of the sets, set after set, */
+    uint32_t *holder;     /* [holders] and the sets of the spikes, spike after spike */
+    size_t spikes, holders;
+    size_t *place;        /* [spikes of a unit + 1] where the sets of a spike end */
+    uint32_t *rarest;     /* [spikes of a unit] in order */
+    size_t *bucket;       /* [sets of a unit + 2] to sort them */
+} search;
+
+static syn_status search_make(search *s, uint32_t n, int64_t least)
+{
+    /* The sets of patterns that occur often enough to meet, unit by unit. */
+    const syn_ranked_pattern *p = s->pattern;
+    uint32_t units = s->raster->units;
+    SYN_TAKE_ZEROS(s->budget, s->first, (size_t)units + 2);
+    for (uint32_t rank = 0; rank < n; rank++)
+        for (uint32_t k = 0; k < p[rank].size && p[rank].occurrences >= least; k++)
+            s->first[p[rank].unit[k] + 2]++;
+    for (uint32_t u = 0; u < units; u++)
+        s->first[u + 2] += s->first[u + 1];
+    SYN_TAKE(s->budget, s->set, s->first[units + 1] + 1);
+    for (uint32_t rank = 0; rank < n; rank++)
+        for (uint32_t k = 0; k < p[rank].size && p[rank].occurrences >= least; k++)
+            s->set[s->first[p[rank].unit[k] + 1]++] =
+                (spike_set){.rank = rank, .lag = p[rank].lag[k],
+                            .spare = (uint32_t)(p[rank].occurrences - least)};
+    size_t sets = 0, spikes = 0;
+    const uint32_t *fired = s->raster->unit_first;
+    for (uint32_t u = 0; u < s->raster->units; u++) {
+        size_t here = s->first[u + 1] - s->first[u];
+        sets = here > sets ? here : sets;
+        spikes = fired[u + 1] - fired[u] > spikes ? fired[u + 1] - fired[u] : spikes;
+    }
+    SYN_TAKE(s->budget, s->meeting, sets + 1);
+    SYN_TAKE(s->budget, s->bucket, sets + 2);
+    SYN_TAKE(s->budget, s->place, spikes + 1);
+    SYN_TAKE(s->budget, s->rarest, spikes + 1);
+    return SYN_OK;
+}
+
+/* Orders the spikes that some set holds by how many do; returns how many there are. */
+static uint32_t order_spikes(search *s, uint32_t unit)
+{
+    size_t sets = s->first[unit + 1] - s->first[unit];
+    uint32_t fired = s->raster->unit_first[unit + 1] - s->raster->unit_first[unit];
+    memset(s->bucket, 0, (sets + 2) * sizeof *s->bucket);
+    for (uint32_t i = 0; i < fired; i++)
+        s->bucket[s->place[i] + 1]++;
+    uint32_t held = fired - (uint32_t)s->bucket[1];
+    s->bucket[1] = 0;
+    for (size_t k = 1; k <= sets; k++)
+        s->bucket[k + 1] += s->bucket[k];
+    for (uint32_t i = 0; i < fired; i++)
+        if (s->place[i] > 0)
+            s->rarest[s->bucket[s->place[i]]++] = i;
+    return held;
+}
+
+/* Lists the sets of each spike, those of spike i up to place[i]. */
+static void list_holders(search *s, uint32_t unit)
+{
+    uint32_t fired = s->raster->unit_first[unit + 1] - s->raster->unit_first[unit];
+    size_t before = 0;
+    for (uint32_t i = 0; i < fired; i++) {
+        size_t here = s->place[i];
+        s->place[i] = before;
+        before += here;
+    }
+    const uint32_t *spike = s->spike;
+    for (size_t e = s->first[unit]; e < s->first[unit + 1]; e++)
+        for (uint32_t i = 0; i < s->pattern[s->set[e].rank].occurrences; i++)
+            s->holder[s->place[*spike++]++] = (uint32_t)(e - s->first[unit]);
+}
+
+/* The sets that have not met in as many spikes as they can spare meet in this one: those
+   of live patterns first. Sets `*live` to how many these are, and returns all. */
+static uint32_t gather(search *s, uint32_t unit, uint32_t spike, uint32_t *live)
+{
+    spike_set *all = s->set + s->first[unit];
+    size_t begin = spike > 0 ? s->place[spike - 1] : 0, end = s->place[spike];
+    uint32_t met = 0;
+    *live = 0;
+    for (size_t i = begin; i < end; i++) {
+        spike_set *set = &all[s->holder[i]];
+        if (set->taken > set->spare)
+            continue;
+        set->taken++;
+        if (s->live[set->rank]) {
+            s->meeting[met++] = s->meeting[*live];
+            s->meeting[(*live)++] = *set;
+        } else {
+            s->meeting[met++] = *set;
+        }
+    }
+    return met;
+}
+
+/* Tells of a pair, if it is one of two patterns. */
+static void tell(const search *s, const spike_set *a, const spike_set *b)
+{
+    if (a->rank > b->rank) {
+        const spike_set *swap = a;
+        a = b;
+        b = swap;
+    }
+    if (a->rank < b->rank && (s->live[a->rank] || s->live[b->rank]))
+        s->found(s->context, a->rank, b->rank, (int64_t)a->lag - (int64_t)b->lag);
+}
+
+static int32_t common_bits(const uint64_t *a, const uint64_t *b)
+{
+    uint32_t bits = 0;
+    for (int word = 0; word < FOLD; word++)
+        bits += syn_bits(a[word] & b[word]);
+    return (int32_t)bits;
+}
+
+/* Compares the sets that meet in a spike. A bit that one fold has and the other has not
+   is a spike, or more, that they have not in common. */
+static syn_status compare_meeting(search *s, uint32_t unit, uint32_t met, uint32_t live)
+{
+    for (uint32_t i = 0; i < live; i++) {
+        const spike_set *a = &s->meeting[i];
+        for (uint32_t k = i + 1; k < met; k++) {
+            const spike_set *b = &s->meeting[k];
+            int32_t needed = a->needed > b->needed ? a->needed : b->needed;
+            if (common_bits(a->fold, b->fold) >= needed)
+                tell(s, a, b);
+        }
+        s->work += met - i;
+        if (s->work >= POLL_EVERY) {
+            s->work = 0;
+            if (syn_poll(s->watch, "units", unit, s->raster->units) != SYN_OK)
+                return SYN_INTERRUPTED;
+        }
+    }
+    return SYN_OK;
+}
+
+static syn_status search_unit(search *s, uint32_t unit)
+{
+    size_t needed = 0;
+    for (size_t e = s->first[unit]; e < s->first[unit + 1]; e++)
+        needed += s->pattern[s->set[e].rank].occurrences;
+    if (s->first[unit + 1] - s->first[unit] < 2)
+        return SYN_OK;
+    SYN_RENEW(s->budget, s->spike, s->spikes, needed);
+    SYN_RENEW(s->budget, s->holder, s->holders, needed);
+    /* Lists the spikes of each set of a unit, and counts in place[spike] how many sets
+       hold each. */
+    const syn_raster *r = s->raster;
+    const uint32_t *bin = r->unit_bin + r->unit_first[unit];
+    uint32_t fired = r->unit_first[unit + 1] - r->unit_first[unit];
+    uint32_t *spike = s->spike;
+    memset(s->place, 0, ((size_t)fired + 1) * sizeof *s->place);
+    for (size_t e = s->first[unit]; e < s->first[unit + 1]; e++) {
+        spike_set *set = &s->set[e];
+        const syn_ranked_pattern *p = &s->pattern[set->rank];
+        uint32_t at = 0;
+        for (uint32_t i = 0; i < p->occurrences; i++) {
+            at = syn_raster_seek(r, bin, at, fired, p->opens[i] + set->lag);
+            *spike++ = at;
+            s->place[at]++;
+            set->fold[at / 64 % FOLD] |= (uint64_t)1 << at % 64;
+        }
+        set->needed = -(int32_t)set->spare;
+        for (int word = 0; word < FOLD; word++)
+            set->needed += (int32_t)syn_bits(set->fold[word]);
+    }
+    uint32_t held = order_spikes(s, unit);
+    list_holders(s, unit);
+    for (uint32_t i = 0; i < held; i++) {
+        uint32_t live, met = gather(s, unit, s->rarest[i], &live);
+        SYN_TRY(compare_meeting(s, unit, met, live));
+    }
+    return SYN_OK;
+}
+
+/* Calls `found` at least once for each two of the `n` patterns and each shift at which
+   they share an item and `least` windows or more, and possibly for other pairs and
+   shifts. Pairs of two patterns with live[rank] == 0 may be left out; `found` may set
+   that to 0.
+
+   An item of a pattern is a set of spikes of its unit, one for each window. Two patterns
+   that occur together so often have items of one unit whose sets have as many spikes in
+   common. Then they have one in common among those that the fewest sets hold: of c spikes
+   the first c - least + 1. So only sets that meet in such a spike are looked at.
+
+   SYN_OVER_BUDGET, SYN_NO_MEMORY, or SYN_INTERRUPTED by the watch. */
+static syn_status find_overlaps(const syn_ranked_pattern *pattern, uint32_t n,
+                                const syn_raster *raster, int64_t least,
+                                const uint8_t *live, syn_overlap_found *found,
+                                void *context, syn_budget *budget, const syn_watch *watch)
+{
+    search s = {.pattern = pattern, .raster = raster, .live = live, .found = found,
+                .context = context, .budget = budget, .watch = watch};
+    syn_status status = search_make(&s, n, least);
+    for (uint32_t u = 0; u < raster->units && status == SYN_OK; u++) {
+        s.work += POLL_EVERY / 16;
+        status = search_unit(&s, u);
+    }
+    SYN_GIVE(s.budget, s.set, s.first, s.meeting, s.spike, s.holder, s.place, s.rarest,
+             s.bucket);
+    return status;
+}
 
 /* ---- patterns in their order ---- */
 
@@ -35,15 +292,6 @@ typedef struct ranked {
     uint8_t *live;        /* [n] not rejected so far */
 } ranked;
 
-static void ranked_free(ranked *r, syn_budget *budget)
-{
-    syn_budget_free(budget, r->pattern);
-    syn_budget_free(budget, r->opens);
-    syn_budget_free(budget, r->item);
-    syn_budget_free(budget, r->little);
-    syn_budget_free(budget, r->live);
-}
-
 /* Patterns in order, all of them live. Freed by the caller, also after an error. */
 static syn_status ranked_make(ranked *r, const syn_candidates *c, syn_budget *budget)
 {
@@ -51,12 +299,10 @@ static syn_status ranked_make(ranked *r, const syn_candidates *c, syn_budget *bu
     size_t items = 0, n = c->list.n;
     if (n > INT32_MAX)
         return SYN_TOO_LARGE;
-    r->pattern = syn_budget_alloc(budget, n + 1, sizeof *r->pattern);
-    r->opens = syn_budget_alloc(budget, c->windows->n + 1, sizeof *r->opens);
-    r->item = syn_budget_alloc(budget, n + 1, sizeof *r->item);
-    r->live = syn_budget_alloc(budget, n + 1, sizeof *r->live);
-    if (!r->pattern || !r->opens || !r->item || !r->live)
-        return syn_budget_refusal(budget);
+    SYN_TAKE(budget, r->pattern, n + 1);
+    SYN_TAKE(budget, r->opens, c->windows->n + 1);
+    SYN_TAKE(budget, r->item, n + 1);
+    SYN_TAKE(budget, r->live, n + 1);
     r->n = (uint32_t)n;
     memset(r->live, 1, n);
     for (size_t i = 0; i < c->windows->n; i++)
@@ -73,8 +319,8 @@ static syn_status ranked_make(ranked *r, const syn_candidates *c, syn_budget *bu
     r->item[0] = 0;
     for (uint32_t p = 0; p < r->n; p++)
         r->item[p + 1] = r->item[p] + r->pattern[p].size;
-    r->little = syn_budget_alloc(budget, items + 1, sizeof *r->little);
-    return r->little ? SYN_OK : syn_budget_refusal(budget);
+    SYN_TAKE(budget, r->little, items + 1);
+    return SYN_OK;
 }
 
 /* ---- signatures that are not significant ---- */
@@ -100,9 +346,7 @@ static syn_status filter_make(filter *f, syn_budget *budget)
     const syn_reduction_options *options = f->options;
     size_t n = options->listed;
     f->by_duration = n > 0 && options->signature[0].duration >= 0;
-    f->sorted = syn_budget_alloc(budget, n + 1, sizeof *f->sorted);
-    if (!f->sorted)
-        return syn_budget_refusal(budget);
+    SYN_TAKE(budget, f->sorted, n + 1);
     if (n > 0) {
         memcpy(f->sorted, options->signature, n * sizeof *f->sorted);
         qsort(f->sorted, n, sizeof *f->sorted, by_signature);
@@ -128,8 +372,7 @@ static int little_of_its_own(const filter *f, const syn_ranked_pattern *p,
 {
     const syn_reduction_options *o = f->options;
     int64_t occurrences = (int64_t)q->occurrences - p->occurrences + o->h;
-    return occurrences < o->min_count ||
-           is_listed(f, q->size, occurrences, q);
+    return occurrences < o->min_count || is_listed(f, q->size, occurrences, q);
 }
 
 static int little_beyond(const filter *f, const syn_ranked_pattern *p, uint32_t shared)
@@ -137,14 +380,6 @@ static int little_beyond(const filter *f, const syn_ranked_pattern *p, uint32_t 
     const syn_reduction_options *o = f->options;
     int64_t size = (int64_t)p->size - shared + o->k;
     return size < o->min_spikes || is_listed(f, size, p->occurrences, p);
-}
-
-static void fill_little(ranked *r, const filter *f)
-{
-    for (uint32_t p = 0; p < r->n; p++)
-        for (uint32_t s = 1; s <= r->pattern[p].size; s++)
-            r->little[r->item[p] + s - 1] =
-                (uint8_t)little_beyond(f, &r->pattern[p], s);
 }
 
 /* ---- two patterns ---- */
@@ -254,17 +489,18 @@ syn_status syn_reduce_patterns(const syn_candidates *patterns,
 {
     reduction c = {.f = {.options = options}};
     syn_status status = ranked_make(&c.r, patterns, budget);
-    if (status == SYN_OK)
-        status = filter_make(&c.f, budget);
+    SYN_NEXT(status, filter_make(&c.f, budget));
     if (status == SYN_OK) {
-        fill_little(&c.r, &c.f);
-        status = syn_find_overlaps(c.r.pattern, c.r.n, patterns->raster,
-                                   options->min_count, c.r.live, compare, &c, budget,
-                                   watch);
+        for (uint32_t p = 0; p < c.r.n; p++)
+            for (uint32_t s = 1; s <= c.r.pattern[p].size; s++)
+                c.r.little[c.r.item[p] + s - 1] =
+                    (uint8_t)little_beyond(&c.f, &c.r.pattern[p], s);
+        status = find_overlaps(c.r.pattern, c.r.n, patterns->raster, options->min_count,
+                               c.r.live, compare, &c, budget, watch);
     }
     for (uint32_t p = 0; p < c.r.n && status == SYN_OK; p++)
         keep[c.r.pattern[p].number] = c.r.live[p];
     syn_budget_free(budget, c.f.sorted);
-    ranked_free(&c.r, budget);
+    SYN_GIVE(budget, c.r.pattern, c.r.opens, c.r.item, c.r.little, c.r.live);
     return status;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/hash.h"
+#include "core/base/memory.h"
 
 enum { POLL_EVERY = 1 << 14 };  /* patterns */
 
@@ -49,64 +50,7 @@ static size_t slot_of(const table *t, const int32_t *item, int32_t size, int32_t
 
 static void table_free(table *t)
 {
-    free(t->slot);
-    free(t->word);
-    free(t->pattern);
-}
-
-/* An empty table with room for all patterns. */
-static syn_status table_make(table *t, const syn_pattern_runs *patterns)
-{
-    size_t total = 0, room = 16, words = 0;
-    memset(t, 0, sizeof *t);
-    t->patterns = patterns;
-    for (size_t r = 0; r < patterns->runs; r++)
-        total += (size_t)patterns->n[r];
-    if (total > INT32_MAX)
-        return SYN_TOO_LARGE;
-    while (room < 2 * total)
-        room *= 2;
-    t->mask = room - 1;
-    t->largest = patterns->runs > 0 ? patterns->size[patterns->runs - 1] : 0;
-    t->slot = calloc(room, sizeof *t->slot);
-    t->word = calloc((size_t)t->largest + 1, sizeof *t->word);
-    t->pattern = calloc((size_t)t->largest + 2, sizeof *t->pattern);
-    if (!t->slot || !t->word || !t->pattern) {
-        table_free(t);
-        return SYN_NO_MEMORY;
-    }
-    int32_t size = 1;
-    uint32_t before = 0;
-    for (size_t r = 0; r < patterns->runs; r++) {
-        for (; size <= patterns->size[r]; size++) {
-            t->word[size] = words;
-            t->pattern[size] = before;
-        }
-        before += (uint32_t)patterns->n[r];
-        words += (size_t)patterns->size[r] * (size_t)patterns->n[r];
-    }
-    t->pattern[t->largest + 1] = before;
-    return SYN_OK;
-}
-
-static void enter(table *t, const int32_t *item, int32_t size, uint32_t pattern)
-{
-    t->slot[slot_of(t, item, size, 0, t->patterns->occurrences[pattern])] = pattern + 1;
-}
-
-/* Looks for the ends of a pattern, from each of its lags on but 0, and marks them. */
-static void mark_ends(const table *t, const int32_t *item, int32_t size, uint32_t pattern,
-                      uint8_t *drop)
-{
-    int32_t units = t->patterns->units, occ = t->patterns->occurrences[pattern];
-    for (int32_t k = 1; k < size; k++) {
-        int32_t lag = item[k] / units;
-        if (lag == item[k - 1] / units)
-            continue;
-        uint32_t found = t->slot[slot_of(t, item + k, size - k, lag * units, occ)];
-        if (found != 0)
-            drop[found - 1] = 1;
-    }
+    SYN_FREE(t->slot, t->word, t->pattern);
 }
 
 /* Goes through all patterns: enters them, or marks their ends unless `drop` is NULL. */
@@ -122,10 +66,24 @@ static syn_status each_pattern(table *t, const syn_watch *watch, double done,
             if (pattern % POLL_EVERY == 0 &&
                 syn_poll(watch, "patterns", done + pattern, total) != SYN_OK)
                 return SYN_INTERRUPTED;
-            if (drop)
-                mark_ends(t, item, p->size[r], pattern, drop);
-            else
-                enter(t, item, p->size[r], pattern);
+            if (drop) {
+                /* Looks for the ends of a pattern, from each of its lags on but 0, and
+                   marks them. */
+                int32_t units = t->patterns->units,
+                        occ = t->patterns->occurrences[pattern];
+                for (int32_t k = 1; k < p->size[r]; k++) {
+                    int32_t lag = item[k] / units;
+                    if (lag == item[k - 1] / units)
+                        continue;
+                    uint32_t found =
+                        t->slot[slot_of(t, item + k, p->size[r] - k, lag * units, occ)];
+                    if (found != 0)
+                        drop[found - 1] = 1;
+                }
+            } else {
+                t->slot[slot_of(t, item, p->size[r], 0,
+                                t->patterns->occurrences[pattern])] = pattern + 1;
+            }
         }
     return SYN_OK;
 }
@@ -134,13 +92,39 @@ syn_status syn_patterns_shifted(const syn_pattern_runs *patterns, const syn_watc
                                 uint8_t *drop)
 {
     table t;
-    syn_status status = table_make(&t, patterns);
-    if (status != SYN_OK)
-        return status;
+    /* An empty table with room for all patterns. */
+    size_t total = 0, room = 16, words = 0;
+    memset(&t, 0, sizeof t);
+    t.patterns = patterns;
+    for (size_t r = 0; r < patterns->runs; r++)
+        total += (size_t)patterns->n[r];
+    if (total > INT32_MAX)
+        return SYN_TOO_LARGE;
+    while (room < 2 * total)
+        room *= 2;
+    t.mask = room - 1;
+    t.largest = patterns->runs > 0 ? patterns->size[patterns->runs - 1] : 0;
+    t.slot = calloc(room, sizeof *t.slot);
+    t.word = calloc((size_t)t.largest + 1, sizeof *t.word);
+    t.pattern = calloc((size_t)t.largest + 2, sizeof *t.pattern);
+    if (!t.slot || !t.word || !t.pattern) {
+        table_free(&t);
+        return SYN_NO_MEMORY;
+    }
+    int32_t size = 1;
+    uint32_t before = 0;
+    for (size_t r = 0; r < patterns->runs; r++) {
+        for (; size <= patterns->size[r]; size++) {
+            t.word[size] = words;
+            t.pattern[size] = before;
+        }
+        before += (uint32_t)patterns->n[r];
+        words += (size_t)patterns->size[r] * (size_t)patterns->n[r];
+    }
+    t.pattern[t.largest + 1] = before;
     memset(drop, 0, t.pattern[t.largest + 1]);
-    status = each_pattern(&t, watch, 0, NULL);
-    if (status == SYN_OK)
-        status = each_pattern(&t, watch, t.pattern[t.largest + 1], drop);
+    syn_status status = each_pattern(&t, watch, 0, NULL);
+    SYN_NEXT(status, each_pattern(&t, watch, t.pattern[t.largest + 1], drop));
     table_free(&t);
     return status;
 }

@@ -34,13 +34,6 @@ static void witnesses_start(witnesses *w, uint32_t members)
     w->n = 0;
 }
 
-static void witnesses_free(witnesses *w)
-{
-    syn_budget_free(w->budget, w->mask);
-    syn_budget_free(w->budget, w->bits);
-    syn_budget_free(w->budget, w->order);
-}
-
 /* One more witness, empty so far; NULL without memory. */
 static uint64_t *witnesses_add(witnesses *w)
 {
@@ -86,11 +79,8 @@ static void witnesses_tidy(witnesses *w)
 /* Puts those with the most members first. */
 static syn_status witnesses_order(witnesses *w)
 {
-    w->bits = syn_budget_renew(w->budget, w->bits, &w->bits_room, w->n, sizeof *w->bits);
-    w->order =
-        syn_budget_renew(w->budget, w->order, &w->order_room, w->n, sizeof *w->order);
-    if (!w->bits || !w->order)
-        return syn_budget_refusal(w->budget);
+    SYN_RENEW(w->budget, w->bits, w->bits_room, w->n);
+    SYN_RENEW(w->budget, w->order, w->order_room, w->n);
     uint32_t placed = 0, less = w->members + 1;
     for (uint32_t i = 0; i < w->n; i++)
         w->bits[i] = syn_set_bits(w->mask + (size_t)i * w->words, w->words);
@@ -183,15 +173,14 @@ static syn_status each_window(const syn_raster *r, worker *w, const pattern *p,
 /* What other windows hold of the items. */
 static syn_status witnesses_of_items(const stability *s, worker *w, const pattern *p)
 {
-    syn_status status = SYN_OK;
     witnesses_start(&w->w, p->size);
     if (p->windows < s->raster->bins && !witnesses_add(&w->w))
         return syn_budget_refusal(s->budget);
     for (uint32_t k = 0; k < p->size; k++)
         each_window(s->raster, w, p, k, 1);
-    for (uint32_t k = 0; k < p->size && status == SYN_OK; k++)
-        status = each_window(s->raster, w, p, k, 0);
-    return status;
+    for (uint32_t k = 0; k < p->size; k++)
+        SYN_TRY(each_window(s->raster, w, p, k, 0));
+    return SYN_OK;
 }
 
 /* Marks in a witness for each item but the pattern's own that it is in window `i`. */
@@ -242,21 +231,6 @@ static void draw(worker *w)
         w->subset[words - 1] &= ((uint64_t)1 << w->w.members % 64) - 1;
 }
 
-static syn_status prepare(const stability *s, worker *w, size_t number, int kind)
-{
-    const pattern *p = &s->pattern[number];
-    syn_status status = kind == 0 ? witnesses_of_items(s, w, p)
-                                  : witnesses_of_windows(s, w, p);
-    if (status == SYN_OK)
-        status = witnesses_order(&w->w);
-    syn_random_start(&w->random, s->options->key, 2 * (uint64_t)number + (uint64_t)kind);
-    w->done = w->survived = 0;
-    w->total = s->options->subsets;
-    if (w->w.members < 64 && (uint64_t)1 << w->w.members <= w->total)
-        w->total = (uint64_t)1 << w->w.members;
-    return status;
-}
-
 static syn_status look_at_subsets(void *context, size_t item, int number)
 {
     const stability *s = context;
@@ -267,9 +241,14 @@ static syn_status look_at_subsets(void *context, size_t item, int number)
     if (s->done[item])
         return SYN_OK;
     if (!w->busy) {
-        syn_status status = prepare(s, w, of, kind);
-        if (status != SYN_OK)
-            return status;
+        const pattern *p = &s->pattern[of];
+        SYN_TRY((kind == 0 ? witnesses_of_items : witnesses_of_windows)(s, w, p));
+        SYN_TRY(witnesses_order(&w->w));
+        syn_random_start(&w->random, s->options->key, 2 * (uint64_t)of + (uint64_t)kind);
+        w->done = w->survived = 0;
+        w->total = s->options->subsets;
+        if (w->w.members < 64 && (uint64_t)1 << w->w.members <= w->total)
+            w->total = (uint64_t)1 << w->w.members;
     }
     int all = w->w.members < 64 && w->total == (uint64_t)1 << w->w.members;
     w->busy = 1;
@@ -293,45 +272,34 @@ static syn_status look_at_subsets(void *context, size_t item, int number)
 
 /* ---- all of them ---- */
 
-static void close_workers(stability *s)
-{
-    for (int i = 0; s->worker && i < s->threads; i++) {
-        worker *w = &s->worker[i];
-        witnesses_free(&w->w);
-        syn_budget_free(s->budget, w->held);
-        syn_budget_free(s->budget, w->slot);
-        syn_budget_free(s->budget, w->item);
-        syn_budget_free(s->budget, w->subset);
-    }
-    syn_budget_free(s->budget, s->worker);
-    s->worker = NULL;
-}
-
 static syn_status worker_make(const stability *s, worker *w)
 {
     uint32_t members = s->size > s->most ? s->size : s->most;
     size_t words = ((size_t)s->size + 63) / 64;
     syn_budget *b = w->w.budget = s->budget;
-    w->subset = syn_budget_alloc(b, (size_t)members / 64 + 1, sizeof *w->subset);
-    w->held = syn_budget_zeros(b, s->raster->bins * words + 1, sizeof *w->held);
-    w->slot = syn_budget_zeros(b, (size_t)s->windows.items + 1, sizeof *w->slot);
-    w->item = syn_budget_alloc(b, (size_t)s->windows.longest + 1, sizeof *w->item);
-    return w->subset && w->held && w->slot && w->item ? SYN_OK : syn_budget_refusal(b);
+    SYN_TAKE(b, w->subset, (size_t)members / 64 + 1);
+    SYN_TAKE_ZEROS(b, w->held, s->raster->bins * words + 1);
+    SYN_TAKE_ZEROS(b, w->slot, (size_t)s->windows.items + 1);
+    SYN_TAKE(b, w->item, (size_t)s->windows.longest + 1);
+    return SYN_OK;
 }
 
 /* Looks at all patterns that are not done. */
 static syn_status look_at_patterns(stability *s, const syn_watch *watch)
 {
-    s->worker = syn_budget_zeros(s->budget, (size_t)s->threads, sizeof *s->worker);
-    if (!s->worker)
-        return syn_budget_refusal(s->budget);
+    SYN_TAKE_ZEROS(s->budget, s->worker, (size_t)s->threads);
     syn_status status = SYN_OK;
     for (int i = 0; i < s->threads && status == SYN_OK; i++)
         status = worker_make(s, &s->worker[i]);
-    if (status == SYN_OK)
-        status = syn_parallel_for(s->items, s->threads, watch, "patterns",
-                                  look_at_subsets, s);
-    close_workers(s);
+    SYN_NEXT(status, syn_parallel_for(s->items, s->threads, watch, "patterns",
+                                      look_at_subsets, s));
+    for (int i = 0; s->worker && i < s->threads; i++) {
+        worker *w = &s->worker[i];
+        SYN_GIVE(w->w.budget, w->w.mask, w->w.bits, w->w.order);
+        SYN_GIVE(s->budget, w->held, w->slot, w->item, w->subset);
+    }
+    syn_budget_free(s->budget, s->worker);
+    s->worker = NULL;
     return status;
 }
 
@@ -340,10 +308,8 @@ static syn_status stability_make(stability *s, const syn_pattern_list *list,
 {
     size_t items = 0, bins = 0;
     s->items = list->n * (size_t)s->kinds;
-    s->pattern = syn_budget_alloc(s->budget, list->n + 1, sizeof *s->pattern);
-    s->done = syn_budget_zeros(s->budget, s->items + 1, sizeof *s->done);
-    if (!s->pattern || !s->done)
-        return syn_budget_refusal(s->budget);
+    SYN_TAKE(s->budget, s->pattern, list->n + 1);
+    SYN_TAKE_ZEROS(s->budget, s->done, s->items + 1);
     for (size_t p = 0; p < list->n; p++) {
         s->pattern[p] = (pattern){.unit = list->unit + items, .lag = list->lag + items,
                                   .bin = windows->bin + bins, .size = list->size[p],
@@ -375,7 +341,6 @@ syn_status syn_pattern_stability(const syn_raster *raster, const syn_pattern_lis
         status = look_at_patterns(&s, watch);
     }
     syn_bin_windows_free(&s.windows);
-    syn_budget_free(budget, s.pattern);
-    syn_budget_free(budget, s.done);
+    SYN_GIVE(budget, s.pattern, s.done);
     return status;
 }

@@ -28,14 +28,8 @@ static syn_status trail_make(trail *t, const syn_pattern_list *patterns,
         most = patterns->size[p] > most ? patterns->size[p] : most;
     memset(t, 0, sizeof *t);
     t->budget = budget;
-    t->begin = syn_budget_zeros(budget, (size_t)most + 1, sizeof *t->begin);
-    return t->begin ? SYN_OK : syn_budget_refusal(budget);
-}
-
-static void trail_free(trail *t)
-{
-    syn_budget_free(t->budget, t->bin);
-    syn_budget_free(t->budget, t->begin);
+    SYN_TAKE_ZEROS(budget, t->begin, (size_t)most + 1);
+    return SYN_OK;
 }
 
 /* Makes room for so many bins. */
@@ -54,9 +48,7 @@ static syn_status trail_step(trail *t, const syn_raster *r, size_t *work)
     uint32_t k = t->depth, unit = t->unit[k];
     size_t end = t->begin[k];
     uint32_t n = k == 0 ? syn_bins_of(r, unit) : (uint32_t)(end - t->begin[k - 1]);
-    syn_status status = make_room(t->budget, &t->bin, &t->room, end + n);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(make_room(t->budget, &t->bin, &t->room, end + n));
     uint32_t *to = t->bin + end;
     *work += n + 1;
     if (k > 0)
@@ -91,9 +83,7 @@ static syn_status keep_windows(const trail *t, size_t most, syn_pattern_windows 
     size_t begin = t->begin[t->depth - 1], n = t->begin[t->depth] - begin;
     if (n > most - out->n)
         return SYN_TOO_LARGE;
-    syn_status status = make_room(out->budget, &out->bin, &out->room, out->n + n);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(make_room(out->budget, &out->bin, &out->room, out->n + n));
     if (n > 0)
         memcpy(out->bin + out->n, t->bin + begin, n * sizeof *out->bin);
     out->n += n;
@@ -120,21 +110,18 @@ syn_status syn_find_windows(const syn_raster *raster, const syn_pattern_list *pa
             work = 0;
             status = syn_poll(watch, "patterns", (double)p, (double)patterns->n);
         }
-        if (status == SYN_OK)
-            status = trail_follow(&t, raster, unit, lag, size, &work);
-        if (status == SYN_OK)
-            status = keep_windows(&t, most, out, &out->count[p]);
+        SYN_NEXT(status, trail_follow(&t, raster, unit, lag, size, &work));
+        SYN_NEXT(status, keep_windows(&t, most, out, &out->count[p]));
         work += status == SYN_OK ? out->count[p] : 0;
         unit += size;
         lag += size;
     }
-    trail_free(&t);
+    SYN_GIVE(t.budget, t.bin, t.begin);
     return status;
 }
 
 void syn_pattern_windows_free(syn_pattern_windows *windows)
 {
-    syn_budget_free(windows->budget, windows->bin);
-    syn_budget_free(windows->budget, windows->count);
+    SYN_GIVE(windows->budget, windows->bin, windows->count);
     memset(windows, 0, sizeof *windows);
 }

@@ -19,20 +19,291 @@
    tree. So a set is not closed when such an entry is in all of its windows, when a set
    kept before holds it, or when a root of lower rank is in all of its windows, which bits
    in the trees record. */
-#include "core/patterns/fpgrowth/fpgrowth.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/arena.h"
 #include "core/base/order.h"
 #include "core/base/parallel.h"
+#include "core/patterns/engine.h"
+#include "core/patterns/fpgrowth/kept.h"
+#include "core/patterns/fpgrowth/tree.h"
+#include "core/patterns/windows.h"
+
+/* A tree being worked on. */
+typedef struct fp_level {
+    syn_fptree tree;
+    uint32_t left;         /* entries that are still to extend the pattern */
+    uint32_t size;         /* of the pattern that the tree belongs to */
+    syn_arena_mark mark;   /* before the tree */
+} fp_level;
+
+typedef struct fp_worker {
+    syn_arena arena;
+    syn_tally tally;
+    syn_kept kept;
+    uint32_t *code;        /* [items] */
+    uint32_t *more;        /* [items] those that could extend the pattern, by code */
+    uint32_t *seen;        /* [units] how often each is in the pattern */
+    uint32_t *pattern;     /* the items so far, as they came, the root first */
+    uint32_t *sorted;      /* the same, increasing */
+    fp_level *level;   /* [level_room] */
+    uint32_t size, distinct, levels;
+    size_t pattern_room, sorted_room, level_room;
+    syn_pattern_part *part;  /* of the root */
+    int busy;              /* with a root that is not finished */
+    char apart[64];        /* workers write to no cache line of each other's */
+} fp_worker;
+
+typedef struct fpgrowth {
+    syn_pattern_search *search;
+    syn_bin_windows windows;
+    size_t roots;
+    const syn_pattern_share **root;  /* [roots] the first share of each, as ordered */
+    int absorb;            /* items in all windows are added without branching */
+    int look_up;           /* the table decides which sets are closed, else the windows */
+    fp_worker *worker; /* [threads] */
+} fpgrowth;
+
+/* What is known of the pattern when it is found. */
+typedef struct fp_found {
+    uint32_t occurrences;
+    uint32_t more;         /* items that could extend it */
+    int has_full;          /* one of them is in all of its windows */
+    uint64_t hash;         /* of its windows */
+    uint32_t words;
+    const uint64_t *shared;  /* [words] not zero: all hold a root of lower rank */
+} fp_found;
+
+/* The windows that a unit opens. */
+typedef struct fp_root {
+    const uint32_t *bin;   /* [n] */
+    uint32_t n;
+    uint32_t rank;
+    uint32_t guards;       /* units of lower rank at lag 0 that could be in all windows */
+    uint32_t words;        /* for as many bits */
+    uint64_t *bits;        /* [n * words] the guards in each window */
+    size_t steps;          /* items of the tree in all windows */
+} fp_root;
+
+static inline void fp_push(const fpgrowth *f, fp_worker *w, uint32_t item)
+{
+    w->pattern[w->size++] = item;
+    w->distinct += w->seen[item % f->search->raster->units]++ == 0;
+}
+
+/* ---- roots ----
+
+   Builds the tree of one root: the windows that open at the spikes of one unit. Items
+   that can be in no pattern with this root are left out first. The items that remain
+   get codes by falling frequency, and each window becomes a path of codes. */
+
+static uint64_t hash_of(uint32_t bin)
+{
+    uint64_t h = (bin + UINT64_C(1)) * UINT64_C(0x9E3779B97F4A7C15);
+    h = (h ^ h >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    h = (h ^ h >> 27) * UINT64_C(0x94D049BB133111EB);
+    return h ^ h >> 31;
+}
+
+/* ---- items ---- */
+
+static int descending(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* Room for one level more than there are. */
+static syn_status fp_make_level(const fpgrowth *f, fp_worker *w)
+{
+    syn_budget *budget = f->search->budget;
+    SYN_GROW(budget, w->level, w->level_room, (size_t)w->levels + 1);
+    return SYN_OK;
+}
+
+static int is_guard(const syn_pattern_search *s, uint32_t item, uint32_t rank)
+{
+    return item < s->raster->units && s->rank[item] < rank;
+}
+
+/* Sorts out the items touched by the tally: those that may be in the pattern become
+   places at the front of `touched`, returned is how many; guards get the number of their
+   bit as code; the others no code. */
+static uint32_t sort_out(const fpgrowth *f, fp_worker *w, uint32_t touched, fp_root *root)
+{
+    const syn_pattern_search *s = f->search;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < touched; i++) {
+        uint32_t item = w->tally.touched[i], n = w->tally.count[item];
+        int frequent = n >= s->options->min_count;
+        int guard = is_guard(s, item, root->rank);
+        w->code[item] = SYN_FP_NONE;
+        if (frequent && !guard && item != s->ranked[root->rank]) {
+            w->tally.touched[kept++] = syn_pattern_place(s, item);
+            continue;
+        }
+        if (frequent && guard && f->look_up)
+            w->code[item] = root->guards++;
+        w->tally.count[item] = 0;
+    }
+    qsort(w->tally.touched, kept, sizeof *w->tally.touched, descending);
+    return kept;
+}
+
+/* Makes the unit of a rank, which is frequent, the pattern, with the items that are in
+   all of its windows if these are absorbed. Others that are frequent go to w->more, and
+   get their codes, by falling frequency. */
+static syn_status fp_root_open(const fpgrowth *f, fp_worker *w, uint32_t rank,
+                               fp_root *root, fp_found *found)
+{
+    const syn_raster *raster = f->search->raster;
+    uint32_t unit = f->search->ranked[rank], from = raster->unit_first[unit];
+    memset(root, 0, sizeof *root);
+    memset(found, 0, sizeof *found);
+    root->rank = rank;
+    root->bin = raster->unit_bin + from;
+    root->n = raster->unit_first[unit + 1] - from;
+    const syn_pattern_search *s = f->search;
+    uint32_t touched = syn_bin_windows_tally(&f->windows, &w->tally, root->bin, root->n);
+    uint32_t kept = sort_out(f, w, touched, root);
+    SYN_RENEW(s->budget, w->pattern, w->pattern_room, (size_t)kept + 1);
+    SYN_RENEW(s->budget, w->sorted, w->sorted_room, (size_t)kept + 1);
+    fp_push(f, w, s->ranked[root->rank]);
+    for (uint32_t i = 0; i < kept; i++) {
+        uint32_t item = syn_pattern_item(s, w->tally.touched[i]);
+        uint32_t n = w->tally.count[item];
+        w->tally.count[item] = 0;
+        if (f->absorb && n == root->n) {
+            fp_push(f, w, item);
+            continue;
+        }
+        found->has_full |= n == root->n;
+        root->steps += n;
+        w->code[item] = found->more;
+        w->more[found->more++] = item;
+    }
+    root->words = (root->guards + 63) / 64;
+    size_t bytes = root->words * sizeof *root->bits;
+    uint64_t *all = syn_arena_take(&w->arena, bytes);
+    root->bits = syn_arena_take(&w->arena, root->n * bytes);
+    if (!all || !root->bits)
+        return w->arena.refused;
+    /* The bits of each window: which guards are in it. `all` becomes what they share. */
+    memset(root->bits, 0, (size_t)root->n * root->words * sizeof *root->bits);
+    memset(all, 0xff, root->words * sizeof *all);
+    for (uint32_t i = 0; i < root->n && root->words > 0; i++) {
+        uint64_t *bits = root->bits + (size_t)i * root->words;
+        uint32_t bin = root->bin[i];
+        for (uint32_t k = raster->first[bin]; k < raster->first[bin + 1]; k++) {
+            uint32_t unit = raster->unit[k], code = w->code[unit];
+            if (is_guard(f->search, unit, root->rank) && code != SYN_FP_NONE)
+                bits[code / 64] |= UINT64_C(1) << code % 64;
+        }
+        for (uint32_t k = 0; k < root->words; k++)
+            all[k] &= bits[k];
+    }
+    found->occurrences = root->n;
+    found->words = root->words;
+    found->shared = all;
+    for (uint32_t i = 0; i < root->n; i++)
+        found->hash += hash_of(root->bin[i]);
+    return SYN_OK;
+}
+
+/* ---- the tree ---- */
+
+/* Paths before they have their steps. */
+typedef struct layout {
+    syn_fp_path *path;     /* [n] */
+    size_t *first;         /* [entries + 2] where the windows of each entry begin */
+    uint32_t *window;      /* [steps] windows, entry after entry */
+    uint32_t *step;        /* [steps] of all paths */
+} layout;
+
+/* Codes of the window's items that are entries, into w->tally.item. */
+static uint32_t read_codes(const fpgrowth *f, fp_worker *w, const fp_root *root,
+                           uint32_t i)
+{
+    uint32_t *item = w->tally.item, codes = 0;
+    uint32_t items = syn_bin_windows_read(&f->windows, root->bin[i], item);
+    for (uint32_t k = 0; k < items; k++) {
+        uint32_t code = w->code[item[k]];
+        if (code != SYN_FP_NONE && !is_guard(f->search, item[k], root->rank))
+            item[codes++] = code;
+    }
+    return codes;
+}
+
+/* Entries are handed to windows in their order, so that no path has to be sorted. */
+static void lay_paths(const fpgrowth *f, fp_worker *w, const fp_root *root,
+                      uint32_t entries, const layout *l)
+{
+    memset(l->first, 0, ((size_t)entries + 2) * sizeof *l->first);
+    uint32_t *step = l->step;
+    for (uint32_t i = 0; i < root->n; i++) {
+        uint32_t codes = read_codes(f, w, root, i);
+        for (uint32_t k = 0; k < codes; k++)
+            l->first[w->tally.item[k] + 2]++;
+        syn_fp_path path = {step, 0, 1, hash_of(root->bin[i]),
+                            root->bits + (size_t)i * root->words};
+        l->path[i] = path;
+        step += codes;
+    }
+    for (uint32_t e = 0; e < entries; e++)
+        l->first[e + 2] += l->first[e + 1];
+    for (uint32_t i = 0; i < root->n; i++) {
+        uint32_t codes = read_codes(f, w, root, i);
+        for (uint32_t k = 0; k < codes; k++)
+            l->window[l->first[w->tally.item[k] + 1]++] = i;
+    }
+    for (uint32_t e = 0; e < entries; e++)
+        for (size_t k = l->first[e]; k < l->first[e + 1]; k++) {
+            syn_fp_path *path = l->path + l->window[k];
+            path->entry[path->length++] = e;
+        }
+}
+
+/* Makes the tree of these others the first level. */
+static syn_status fp_root_build(const fpgrowth *f, fp_worker *w, const fp_root *root,
+                                uint32_t entries)
+{
+    double bytes = syn_fptree_bytes(entries, root->words, root->steps, root->n) +
+                   (double)root->steps * 2 * sizeof(uint32_t);
+    if (bytes > (double)f->search->budget->limit || root->steps >= SYN_FP_NONE)
+        return SYN_OVER_BUDGET;
+    syn_arena *a = &w->arena;
+    layout l = {
+        syn_arena_take(a, root->n * sizeof *l.path),
+        syn_arena_take(a, ((size_t)entries + 2) * sizeof *l.first),
+        syn_arena_take(a, root->steps * sizeof *l.window),
+        syn_arena_take(a, root->steps * sizeof *l.step),
+    };
+    if (!l.path || !l.first || !l.window || !l.step)
+        return a->refused;
+    SYN_TRY(fp_make_level(f, w));
+    lay_paths(f, w, root, entries, &l);
+    size_t paths = 0;  /* that have steps; these move to the front */
+    for (size_t i = 0; i < root->n; i++)
+        if (l.path[i].length > 0)
+            l.path[paths++] = l.path[i];
+    fp_level *top = w->level;
+    SYN_TRY(syn_fptree_build(&top->tree, a, entries, root->words, l.path, paths,
+                             root->steps));
+    memcpy(top->tree.item, w->more, entries * sizeof *w->more);
+    top->left = entries;
+    top->size = w->size;
+    top->mark = syn_arena_here(a);
+    w->levels = 1;
+    return SYN_OK;
+}
 
 enum { STEPS_PER_LOOK = 16 };  /* at the clock */
 enum { A_FEW_ITEMS = 32 };     /* that are sorted one by one */
 
 /* ---- collecting ---- */
 
-static void cut_pattern(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t size)
+static void cut_pattern(const fpgrowth *f, fp_worker *w, uint32_t size)
 {
     while (w->size > size) {
         uint32_t unit = w->pattern[--w->size] % f->search->raster->units;
@@ -40,7 +311,7 @@ static void cut_pattern(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t size)
     }
 }
 
-static void sort_pattern(syn_fp_worker *w)
+static void sort_pattern(fp_worker *w)
 {
     if (w->size > A_FEW_ITEMS) {
         memcpy(w->sorted, w->pattern, w->size * sizeof *w->sorted);
@@ -51,13 +322,13 @@ static void sort_pattern(syn_fp_worker *w)
         syn_insert_number(w->sorted, k, w->pattern[k]);
 }
 
-static int has_superset(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t least)
+static int has_superset(const fpgrowth *f, fp_worker *w, uint32_t least)
 {
     return syn_bin_windows_superset(&f->windows, &w->tally, w->sorted, w->size, least);
 }
 
 /* Whether the target asks for the pattern. */
-static int is_wanted(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fp_found *x)
+static int is_wanted(const fpgrowth *f, fp_worker *w, const fp_found *x)
 {
     const syn_pattern_options *o = f->search->options;
     if (o->target == SYN_PATTERNS_FREQUENT)
@@ -75,7 +346,7 @@ static int is_wanted(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fp_found
            !syn_kept_holds(&w->kept, x->hash, w->size, w->sorted, x->occurrences);
 }
 
-static syn_status collect(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fp_found *x)
+static syn_status collect(const fpgrowth *f, fp_worker *w, const fp_found *x)
 {
     syn_pattern_search *s = f->search;
     if (!syn_pattern_passes(s->options, w->size, w->distinct, x->occurrences))
@@ -96,13 +367,12 @@ static syn_status collect(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fp_
 
 /* Whether the pattern with some of the first `more` items of w->more could pass the
    filters. Units met are marked by the highest bit of `seen` for a while. */
-static int can_grow(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t more)
+static int can_grow(const fpgrowth *f, fp_worker *w, uint32_t more)
 {
     const syn_pattern_options *o = f->search->options;
     const uint32_t met = UINT32_C(1) << 31;
     uint32_t units = f->search->raster->units, reach = w->distinct, k = 0;
-    if (more == 0 || w->size >= o->max_spikes ||
-        (uint64_t)w->size + more < o->min_spikes)
+    if (more == 0 || w->size >= o->max_spikes || (uint64_t)w->size + more < o->min_spikes)
         return 0;
     for (; k < more && reach < o->min_units; k++) {
         uint32_t *seen = w->seen + w->more[k] % units;
@@ -117,8 +387,8 @@ static int can_grow(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t more)
 /* Extends the pattern by an entry, and by those in all of its windows if these are
    absorbed; others that are frequent go to w->more. Returns how many steps these have in
    all of its windows. */
-static size_t extend(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fptree *tree,
-                     uint32_t entry, syn_fp_found *x)
+static size_t extend(const fpgrowth *f, fp_worker *w, const syn_fptree *tree,
+                     uint32_t entry, fp_found *x)
 {
     uint32_t least = f->search->options->min_count, *count = w->tally.count;
     size_t steps = 0;
@@ -128,7 +398,7 @@ static size_t extend(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fptree *
     x->shared = tree->shared + (size_t)entry * tree->words;
     x->more = 0;
     x->has_full = 0;
-    syn_fp_push(f, w, tree->item[entry]);
+    fp_push(f, w, tree->item[entry]);
     syn_fptree_count(tree, entry, count);
     for (uint32_t e = 0; e < entry; e++) {
         uint32_t n = count[e];
@@ -137,7 +407,7 @@ static size_t extend(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fptree *
         if (n < least)
             continue;
         if (f->absorb && n == x->occurrences) {
-            syn_fp_push(f, w, tree->item[e]);
+            fp_push(f, w, tree->item[e]);
             continue;
         }
         x->has_full |= n == x->occurrences;
@@ -149,24 +419,20 @@ static size_t extend(const syn_fpgrowth *f, syn_fp_worker *w, const syn_fptree *
 }
 
 /* Follows the last entry that is left of the tree on top. */
-static syn_status step(const syn_fpgrowth *f, syn_fp_worker *w)
+static syn_status step(const fpgrowth *f, fp_worker *w)
 {
-    syn_status status = syn_fp_make_level(f, w);
-    if (status != SYN_OK)
-        return status;
-    syn_fp_level *level = w->level + w->levels - 1, *top = level + 1;
+    SYN_TRY(fp_make_level(f, w));
+    fp_level *level = w->level + w->levels - 1, *top = level + 1;
     uint32_t entry = --level->left;
-    syn_fp_found x;
+    fp_found x;
     cut_pattern(f, w, level->size);
     size_t steps = extend(f, w, &level->tree, entry, &x);
-    status = collect(f, w, &x);
+    syn_status status = collect(f, w, &x);
     if (status != SYN_OK || !can_grow(f, w, x.more))
         return status;
     top->mark = syn_arena_here(&w->arena);
-    status = syn_fptree_project(&top->tree, &w->arena, &level->tree, entry, w->code,
-                                x.more, steps);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_fptree_project(&top->tree, &w->arena, &level->tree, entry, w->code,
+                               x.more, steps));
     memcpy(top->tree.item, w->more, x.more * sizeof *w->more);
     top->left = x.more;
     top->size = w->size;
@@ -176,32 +442,24 @@ static syn_status step(const syn_fpgrowth *f, syn_fp_worker *w)
 
 /* ---- roots ---- */
 
-static syn_status open_root(const syn_fpgrowth *f, syn_fp_worker *w, uint32_t rank)
+static syn_status open_root(const fpgrowth *f, fp_worker *w, uint32_t rank)
 {
     const uint32_t *first = f->search->raster->unit_first + f->search->ranked[rank];
-    syn_fp_root root;
-    syn_fp_found x;
+    fp_root root;
+    fp_found x;
     if (first[1] - first[0] < f->search->options->min_count || f->search->idle[rank])
         return SYN_OK;
-    syn_status status = syn_fp_root_open(f, w, rank, &root, &x);
-    if (status == SYN_OK)
-        status = collect(f, w, &x);
+    syn_status status = fp_root_open(f, w, rank, &root, &x);
+    SYN_NEXT(status, collect(f, w, &x));
     if (status != SYN_OK || !can_grow(f, w, x.more))
         return status;
-    return syn_fp_root_build(f, w, &root, x.more);
-}
-
-static void close_root(const syn_fpgrowth *f, syn_fp_worker *w)
-{
-    cut_pattern(f, w, 0);
-    syn_arena_clear(&w->arena);
-    syn_kept_clear(&w->kept);
+    return fp_root_build(f, w, &root, x.more);
 }
 
 static syn_status mine_root(void *context, size_t k, int worker)
 {
-    const syn_fpgrowth *f = context;
-    syn_fp_worker *w = f->worker + worker;
+    const fpgrowth *f = context;
+    fp_worker *w = f->worker + worker;
     double until = syn_seconds() + SYN_SLICE_SECONDS;
     const syn_pattern_share *share = f->root[k];
     size_t first = (size_t)(share - f->search->share);
@@ -216,7 +474,9 @@ static syn_status mine_root(void *context, size_t k, int worker)
         else
             syn_arena_return(&w->arena, w->level[--w->levels].mark);
     }
-    close_root(f, w);
+    cut_pattern(f, w, 0);
+    syn_arena_clear(&w->arena);
+    syn_kept_clear(&w->kept);
     w->busy = 0;
     for (uint32_t n = 0; n < share->of && first + n < f->search->shares; n++)
         w->part[n].done = status == SYN_OK;
@@ -225,39 +485,32 @@ static syn_status mine_root(void *context, size_t k, int worker)
 
 /* ---- the engine ---- */
 
-static syn_status start_worker(const syn_fpgrowth *f, syn_fp_worker *w)
+static syn_status start_worker(const fpgrowth *f, fp_worker *w)
 {
     size_t items = f->windows.items, units = f->search->raster->units;
     syn_budget *b = f->search->budget;
     w->arena.limit = SIZE_MAX;
     w->arena.budget = w->kept.budget = b;
     w->kept.width = f->search->out->width;
-    syn_status status = syn_tally_start(&w->tally, &f->windows);
-    if (status != SYN_OK)
-        return status;
-    w->code = syn_budget_alloc(b, items + 1, sizeof *w->code);
-    w->more = syn_budget_alloc(b, items + 1, sizeof *w->more);
-    w->seen = syn_budget_zeros(b, units + 1, sizeof *w->seen);
-    return w->code && w->more && w->seen ? SYN_OK : syn_budget_refusal(b);
+    SYN_TRY(syn_tally_start(&w->tally, &f->windows));
+    SYN_TAKE(b, w->code, items + 1);
+    SYN_TAKE(b, w->more, items + 1);
+    SYN_TAKE_ZEROS(b, w->seen, units + 1);
+    return SYN_OK;
 }
 
-static void end_worker(syn_budget *b, syn_fp_worker *w)
+static void end_worker(syn_budget *b, fp_worker *w)
 {
     syn_arena_free(&w->arena);
     syn_tally_free(&w->tally);
     if (w->kept.budget)
         syn_kept_free(&w->kept);
-    syn_budget_free(b, w->code);
-    syn_budget_free(b, w->more);
-    syn_budget_free(b, w->seen);
-    syn_budget_free(b, w->pattern);
-    syn_budget_free(b, w->sorted);
-    syn_budget_free(b, w->level);
+    SYN_GIVE(b, w->code, w->more, w->seen, w->pattern, w->sorted, w->level);
 }
 
 /* With a limit on the size, closedness within it needs the sets up to it one by one; true
    closedness is then read from the windows, as sets that would tell may be too large. */
-static void set_rules(syn_fpgrowth *f)
+static void set_rules(fpgrowth *f)
 {
     const syn_pattern_options *o = f->search->options;
     int limited = o->max_spikes != UINT32_MAX;
@@ -267,44 +520,36 @@ static void set_rules(syn_fpgrowth *f)
 }
 
 /* The roots whose first share is to be mined: it gets all of a root's patterns. */
-static syn_status find_roots(syn_fpgrowth *f)
+static syn_status find_roots(fpgrowth *f)
 {
     const syn_pattern_search *s = f->search;
-    f->root = syn_budget_alloc(s->budget, s->shares + 1, sizeof *f->root);
-    if (!f->root)
-        return syn_budget_refusal(s->budget);
+    SYN_TAKE(s->budget, f->root, s->shares + 1);
     for (size_t k = 0; k < s->shares; k++)
         if (s->order[k]->number == 0 && !s->out->part[s->order[k] - s->share].done)
             f->root[f->roots++] = s->order[k];
     return SYN_OK;
 }
 
-static syn_status mine(syn_fpgrowth *f)
+static syn_status mine(fpgrowth *f)
 {
     syn_pattern_search *s = f->search;
     const syn_pattern_options *o = s->options;
-    f->worker = syn_budget_zeros(s->budget, (size_t)o->threads, sizeof *f->worker);
-    if (!f->worker)
-        return syn_budget_refusal(s->budget);
+    SYN_TAKE_ZEROS(s->budget, f->worker, (size_t)o->threads);
     set_rules(f);
-    syn_status status = find_roots(f);
-    if (status == SYN_OK)
-        status = syn_bin_windows_measure(&f->windows, s->raster, o->window, s->budget);
-    for (int w = 0; w < o->threads && status == SYN_OK; w++)
-        status = start_worker(f, f->worker + w);
-    if (status == SYN_OK)
-        status = syn_parallel_for(f->roots, o->threads, s->watch, "roots", mine_root, f);
-    return status;
+    SYN_TRY(find_roots(f));
+    SYN_TRY(syn_bin_windows_measure(&f->windows, s->raster, o->window, s->budget));
+    for (int w = 0; w < o->threads; w++)
+        SYN_TRY(start_worker(f, f->worker + w));
+    return syn_parallel_for(f->roots, o->threads, s->watch, "roots", mine_root, f);
 }
 
 syn_status syn_patterns_fpgrowth(syn_pattern_search *search)
 {
-    syn_fpgrowth f = {.search = search};
+    fpgrowth f = {.search = search};
     syn_status status = mine(&f);
     for (int w = 0; w < search->options->threads && f.worker; w++)
         end_worker(search->budget, f.worker + w);
-    syn_budget_free(search->budget, f.worker);
-    syn_budget_free(search->budget, f.root);
+    SYN_GIVE(search->budget, f.worker, f.root);
     syn_bin_windows_free(&f.windows);
     return status;
 }

@@ -41,8 +41,7 @@ static syn_status grow(syn_kept *kept)
     return SYN_OK;
 }
 
-syn_status syn_kept_add(syn_kept *kept, uint64_t hash, uint32_t size,
-                        const void *words)
+syn_status syn_kept_add(syn_kept *kept, uint64_t hash, uint32_t size, const void *words)
 {
     syn_status status = SYN_OK;
     if (4 * (kept->filled + 1) > 3 * kept->slots)

@@ -26,8 +26,7 @@ typedef struct syn_kept {
 
 /* Adds a pattern whose windows hash to `hash`; `words` must stay where they
    are. SYN_OVER_BUDGET or SYN_NO_MEMORY. */
-syn_status syn_kept_add(syn_kept *kept, uint64_t hash, uint32_t size,
-                        const void *words);
+syn_status syn_kept_add(syn_kept *kept, uint64_t hash, uint32_t size, const void *words);
 
 /* Whether one that was added holds all of item[size], which is increasing, and more, with
    the same occurrences. The hash only finds it: no collision can make this wrong. */

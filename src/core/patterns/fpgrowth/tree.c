@@ -104,10 +104,17 @@ static void add_to_node(syn_fptree *t, uint32_t node, uint32_t count, uint64_t h
         t->node_shared[(size_t)node * t->words + w] &= shared[w];
 }
 
-/* Inserts sorted paths; for now only the nodes where they end have counts. Sorted, each
-   shares its beginning with the one before if with any: at[k] is the node of step k. */
-static void insert(syn_fptree *t, const syn_fp_path *path, size_t paths, uint32_t *at)
+static syn_status fill(syn_fptree *t, syn_arena *arena, syn_fp_path *path, size_t paths)
 {
+    syn_arena_mark mark = syn_arena_here(arena);
+    uint32_t *at = syn_arena_take(arena, t->entries * sizeof *at);
+    syn_fp_path *spare = syn_arena_take(arena, paths * sizeof *spare);
+    if (!at || !spare)
+        return arena->refused;
+    sort_paths(path, paths, spare);
+    /* Inserts sorted paths; for now only the nodes where they end have counts. Sorted,
+       each shares its beginning with the one before if with any: at[k] is the node of
+       step k. */
     for (size_t i = 0; i < paths; i++) {
         const syn_fp_path *p = path + i;
         uint32_t shared = i == 0 ? 0 : common_length(p - 1, p);
@@ -127,11 +134,7 @@ static void insert(syn_fptree *t, const syn_fp_path *path, size_t paths, uint32_
         }
         add_to_node(t, at[p->length - 1], p->count, p->hash, p->shared);
     }
-}
-
-/* Hands what nodes have up to the root, and to the header table. */
-static void add_up(syn_fptree *t)
-{
+    /* Hands what nodes have up to the root, and to the header table. */
     uint32_t words = t->words;
     memset(t->hash, 0, t->entries * sizeof *t->hash);
     memset(t->count, 0, t->entries * sizeof *t->count);
@@ -151,28 +154,15 @@ static void add_up(syn_fptree *t)
         if (parent != SYN_FP_NONE)
             add_to_node(t, parent, t->node_count[v], t->node_hash[v], shared);
     }
-}
-
-static syn_status fill(syn_fptree *t, syn_arena *arena, syn_fp_path *path, size_t paths)
-{
-    syn_arena_mark mark = syn_arena_here(arena);
-    uint32_t *at = syn_arena_take(arena, t->entries * sizeof *at);
-    syn_fp_path *spare = syn_arena_take(arena, paths * sizeof *spare);
-    if (!at || !spare)
-        return arena->refused;
-    sort_paths(path, paths, spare);
-    insert(t, path, paths, at);
-    add_up(t);
     syn_arena_return(arena, mark);
     return SYN_OK;
 }
 
 syn_status syn_fptree_build(syn_fptree *out, syn_arena *arena, uint32_t entries,
-                            uint32_t words, syn_fp_path *path, size_t paths,
-                            size_t steps)
+                            uint32_t words, syn_fp_path *path, size_t paths, size_t steps)
 {
-    syn_status status = take_tree(out, arena, entries, words, steps, paths);
-    return status == SYN_OK ? fill(out, arena, path, paths) : status;
+    SYN_TRY(take_tree(out, arena, entries, words, steps, paths));
+    return fill(out, arena, path, paths);
 }
 
 /* ---- conditional trees ---- */
@@ -219,9 +209,7 @@ syn_status syn_fptree_project(syn_fptree *out, syn_arena *arena, const syn_fptre
 {
     /* Nodes come in the order of their paths, so there is little to sort. */
     size_t most = tree->count[entry] < steps ? tree->count[entry] : steps, paths = 0;
-    syn_status status = take_tree(out, arena, entries, tree->words, steps, most);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(take_tree(out, arena, entries, tree->words, steps, most));
     syn_arena_mark mark = syn_arena_here(arena);
     syn_fp_path *path = syn_arena_take(arena, most * sizeof *path);
     uint32_t *word = syn_arena_take(arena, (steps + 1) * sizeof *word);
@@ -240,7 +228,7 @@ syn_status syn_fptree_project(syn_fptree *out, syn_arena *arena, const syn_fptre
         p->hash = tree->node_hash[v];
         p->shared = tree->node_shared + (size_t)v * tree->words;
     }
-    status = fill(out, arena, path, paths);
+    syn_status status = fill(out, arena, path, paths);
     syn_arena_return(arena, mark);
     return status;
 }

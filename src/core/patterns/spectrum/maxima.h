@@ -9,6 +9,8 @@
 #include "core/base/budget.h"
 #include "core/patterns/mine.h"
 
+enum { SYN_MAXIMA_LANES = 8 };  /* sizes that are read together */
+
 /* need[d][z]: how many occurrences a pattern of at least z items, and of duration d (its
    largest lag) where durations are counted separately, must have to raise the maximum;
    UINT32_MAX where none can. From min_spikes on it does not increase with z. Threads may
@@ -38,6 +40,10 @@ double syn_maxima_bytes(const syn_pattern_options *options, int by_duration,
 void syn_maxima_clear(syn_maxima *maxima);
 
 void syn_maxima_free(syn_maxima *maxima);
+
+/* Raises the maxima of sizes up to `size` to `occurrences`. */
+void syn_maxima_raise(syn_maxima *maxima, uint32_t duration, uint32_t size,
+                      uint32_t occurrences);
 
 /* The most occurrences of a pattern of at least `size` items, from min_spikes on; 0
    where there is none. */

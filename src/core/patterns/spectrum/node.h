@@ -6,7 +6,6 @@
 #include "core/patterns/spectrum/maxima.h"
 #include "core/patterns/spectrum/tape.h"
 
-enum { SYN_MAXIMA_LANES = 8 };
 enum { SYN_MAXIMA_WORK = 1 << 15 };  /* words between two looks at the clock */
 
 /* A set of items, and the items that may still be added: in the order of the units, then
@@ -73,10 +72,6 @@ typedef struct syn_maxima_kind {
 
 extern const syn_maxima_kind syn_maxima_any, syn_maxima_256, syn_maxima_512;
 
-/* Makes the root of unit `unit` of the tape the first node, unless nothing is to be found
-   there. */
-syn_status syn_maxima_root_make(syn_maxima_search *search, uint32_t unit);
-
 /* The bits of word `w` that come after bit `at` of all. */
 static inline uint64_t syn_after(uint32_t at, size_t w)
 {
@@ -107,10 +102,6 @@ static inline syn_maxima_verdict syn_maxima_judge(const syn_maxima_search *s,
         return SYN_MAXIMA_COUNTS;
     return most == UINT32_MAX ? SYN_MAXIMA_LEADS_NOWHERE : SYN_MAXIMA_DOES_NOT;
 }
-
-/* Raises the maxima of sizes up to `size` to `occurrences`. */
-void syn_maxima_raise(syn_maxima *maxima, uint32_t duration, uint32_t size,
-                      uint32_t occurrences);
 
 /* Memory of the arena; NULL where it does not fit. */
 void *syn_maxima_take(syn_maxima_search *search, size_t bytes);

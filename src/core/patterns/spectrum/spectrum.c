@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/patterns/spectrum/maxima.h"
 #include "core/surrogates/raster.h"
@@ -40,17 +41,6 @@ typedef struct spectrum {
 
 /* ---- set-up ---- */
 
-/* The most items that a window of any surrogate can hold. */
-static uint32_t most_items(const syn_trains *t, uint32_t window)
-{
-    uint64_t items = 0;
-    for (uint32_t u = 0; u < t->units; u++) {
-        uint32_t n = t->first[u + 1] - t->first[u];
-        items += n < window ? n : window;
-    }
-    return (uint32_t)items;
-}
-
 /* Bytes of the tape of a surrogate: it has a bin for each bin of the trials, and no more
    than a window for each spike. */
 static double tape_bytes(const syn_spectrum_options *o)
@@ -75,20 +65,17 @@ static syn_status worker_make(spectrum *s, worker *w)
 {
     const syn_spectrum_options *o = s->options;
     const syn_trains *t = &o->plan->trains;
-    w->tick = syn_budget_alloc(s->budget, (size_t)t->events + 1, sizeof *w->tick);
-    w->scratch =
-        syn_budget_alloc(s->budget, (size_t)o->plan->scratch + 1, sizeof *w->scratch);
-    if (!w->tick || !w->scratch)
-        return syn_budget_refusal(s->budget);
+    SYN_TAKE(s->budget, w->tick, (size_t)t->events + 1);
+    SYN_TAKE(s->budget, w->scratch, (size_t)o->plan->scratch + 1);
     w->search = syn_maxima_search_make(o->patterns, o->by_duration, s->budget);
     if (!w->search)
         return SYN_NO_MEMORY;
-    syn_status status = syn_surrogate_binner_make(&w->binner, t, o->width,
-                                                  o->patterns->window, s->budget);
-    if (status == SYN_OK && !s->shared)
-        status = syn_maxima_make(&w->own, o->patterns, o->by_duration, s->items,
-                                 s->budget);
-    return status;
+    SYN_TRY(syn_surrogate_binner_make(&w->binner, t, o->width, o->patterns->window,
+                                      s->budget));
+    if (!s->shared)
+        SYN_TRY(
+            syn_maxima_make(&w->own, o->patterns, o->by_duration, s->items, s->budget));
+    return SYN_OK;
 }
 
 static void worker_free(spectrum *s, worker *w)
@@ -96,8 +83,7 @@ static void worker_free(spectrum *s, worker *w)
     if (w->search)
         s->out->visited += syn_maxima_search_visited(w->search);
     syn_surrogate_binner_free(&w->binner);
-    syn_budget_free(s->budget, w->tick);
-    syn_budget_free(s->budget, w->scratch);
+    SYN_GIVE(s->budget, w->tick, w->scratch);
     syn_maxima_free(&w->own);
     syn_maxima_search_free(w->search);
 }
@@ -105,11 +91,11 @@ static void worker_free(spectrum *s, worker *w)
 static syn_status share_tables(spectrum *s)
 {
     s->shared = calloc((size_t)s->numbers + 1, sizeof *s->shared);
-    syn_status status = s->shared ? SYN_OK : SYN_NO_MEMORY;
-    for (uint32_t k = 0; k < s->numbers && status == SYN_OK; k++)
-        status = syn_maxima_make(s->shared + k, s->options->patterns,
-                                 s->options->by_duration, s->items, s->budget);
-    return status;
+    SYN_TRY(s->shared ? SYN_OK : SYN_NO_MEMORY);
+    for (uint32_t k = 0; k < s->numbers; k++)
+        SYN_TRY(syn_maxima_make(s->shared + k, s->options->patterns,
+                                s->options->by_duration, s->items, s->budget));
+    return SYN_OK;
 }
 
 /* For up to `threads` threads, as many as should fit in the budget. */
@@ -123,24 +109,10 @@ static syn_status open_workers(spectrum *s, int threads)
     if (s->threads > 1 && s->numbers < (double)FEW * s->threads && s->numbers > 0)
         s->parts = ((size_t)FEW * (size_t)s->threads - 1) / s->numbers + 1;
     syn_status status = s->parts > 1 ? share_tables(s) : SYN_OK;
-    s->worker = calloc((size_t)s->threads, sizeof *s->worker);
-    if (!s->worker)
-        return SYN_NO_MEMORY;
+    SYN_NEW_ZEROS(s->worker, (size_t)s->threads);
     for (int w = 0; w < s->threads && status == SYN_OK; w++)
         status = worker_make(s, s->worker + w);
     return status;
-}
-
-static void close_workers(spectrum *s)
-{
-    for (int w = 0; s->worker && w < s->threads; w++)
-        worker_free(s, s->worker + w);
-    for (uint32_t k = 0; s->shared && k < s->numbers; k++)
-        syn_maxima_free(s->shared + k);
-    free(s->shared);
-    free(s->worker);
-    s->shared = NULL;
-    s->worker = NULL;
 }
 
 static syn_status open_spectrum(spectrum *s)
@@ -161,7 +133,13 @@ static syn_status open_spectrum(spectrum *s)
     for (uint32_t k = 0; k < o->n; k++)
         if (!o->only || o->only[k])
             s->number[s->numbers++] = k;
-    s->items = most_items(&o->plan->trains, o->patterns->window);
+    /* The most items that a window of any surrogate can hold. */
+    uint64_t items = 0;
+    for (uint32_t u = 0; u < o->plan->trains.units; u++) {
+        uint32_t n = o->plan->trains.first[u + 1] - o->plan->trains.first[u];
+        items += n < o->patterns->window ? n : o->patterns->window;
+    }
+    s->items = (uint32_t)items;
     return SYN_OK;
 }
 
@@ -207,8 +185,7 @@ static syn_status mine_item(void *context, size_t item, int id)
     double deadline = syn_seconds() + SYN_SLICE_SECONDS;
     syn_status status = w->busy ? SYN_OK : begin_item(s, w, item);
     w->busy = 1;
-    if (status == SYN_OK)
-        status = syn_maxima_search_go_on(w->search, deadline);
+    SYN_NEXT(status, syn_maxima_search_go_on(w->search, deadline));
     if (status != SYN_OK)
         return status;
     w->busy = 0;
@@ -224,23 +201,18 @@ static syn_status mine_item(void *context, size_t item, int id)
 static syn_status mine(spectrum *s, int threads, const syn_watch *watch)
 {
     syn_status status = open_workers(s, threads);
-    if (status == SYN_OK)
-        status = syn_parallel_for((size_t)s->numbers * s->parts, s->threads, watch,
-                                  "surrogates", mine_item, s);
+    SYN_NEXT(status, syn_parallel_for((size_t)s->numbers * s->parts, s->threads, watch,
+                                      "surrogates", mine_item, s));
     for (uint32_t k = 0; s->shared && status == SYN_OK && k < s->numbers; k++)
         status = store_row(s, s->shared + k, s->out->row + s->number[k]);
-    close_workers(s);
+    for (int w = 0; s->worker && w < s->threads; w++)
+        worker_free(s, s->worker + w);
+    for (uint32_t k = 0; s->shared && k < s->numbers; k++)
+        syn_maxima_free(s->shared + k);
+    SYN_FREE(s->shared, s->worker);
+    s->shared = NULL;
+    s->worker = NULL;
     return status;
-}
-
-/* Leaves those that are still to be mined. */
-static void drop_done(spectrum *s)
-{
-    uint32_t left = 0;
-    for (uint32_t k = 0; k < s->numbers; k++)
-        if (!s->done[s->number[k]])
-            s->number[left++] = s->number[k];
-    s->numbers = left;
 }
 
 syn_status syn_spectrum_make(const syn_spectrum_options *options, const syn_watch *watch,
@@ -251,15 +223,18 @@ syn_status syn_spectrum_make(const syn_spectrum_options *options, const syn_watc
         return SYN_TOO_LARGE;
     spectrum s = {.options = options, .out = out, .budget = options->plan->budget};
     syn_status status = open_spectrum(&s);
-    if (status == SYN_OK)
-        status = mine(&s, options->patterns->threads, watch);
+    SYN_NEXT(status, mine(&s, options->patterns->threads, watch));
     /* What is too much for many threads at a time may do for fewer. */
     while (status == SYN_OVER_BUDGET && s.threads > 1) {
-        drop_done(&s);
+        /* Leaves those that are still to be mined. */
+        uint32_t left = 0;
+        for (uint32_t k = 0; k < s.numbers; k++)
+            if (!s.done[s.number[k]])
+                s.number[left++] = s.number[k];
+        s.numbers = left;
         status = mine(&s, s.threads / 2, watch);
     }
-    syn_budget_free(s.budget, s.number);
-    syn_budget_free(s.budget, s.done);
+    SYN_GIVE(s.budget, s.number, s.done);
     out->peak_memory = s.budget->most;
     return status;
 }

@@ -32,9 +32,28 @@ static uint32_t list_units(syn_tape *tape, const syn_raster *raster, uint32_t mi
     return out;
 }
 
-/* Writes bit after bit, and moves the beginnings of units to their ends. */
-static void write_bits(syn_tape *tape, const syn_raster *raster, uint32_t out)
+syn_status syn_tape_fill(syn_tape *tape, const syn_raster *raster, uint32_t window,
+                         uint32_t min_count)
 {
+    syn_budget *budget = tape->budget;
+    size_t units = raster->units;
+    int64_t bins = window;
+    for (uint32_t b = 0; b < raster->bins; b++)
+        bins += step_to(raster, b, window);
+    tape->window = window;
+    SYN_RENEW(budget, tape->rank, tape->rooms[3], units + 1);
+    SYN_RENEW(budget, tape->first, tape->rooms[1], units + 2);
+    SYN_RENEW(budget, tape->at, tape->rooms[2], (size_t)raster->events + 1);
+    if (syn_pattern_ranks(raster, tape->rank) != SYN_OK)
+        return SYN_NO_MEMORY;
+    uint32_t out = list_units(tape, raster, min_count);
+    tape->words = tape->units > 0 ? (tape->units + 63) / 64 : 1;
+    double words = (double)bins * (double)tape->words + SYN_ROW_WORDS;
+    if (bins > INT32_MAX || words * sizeof(uint64_t) > (double)budget->limit)
+        return SYN_OVER_BUDGET;
+    SYN_RENEW(budget, tape->bits, tape->rooms[0], (size_t)words);
+    memset(tape->bits, 0, (size_t)words * sizeof *tape->bits);
+    /* Writes bit after bit, and moves the beginnings of units to their ends. */
     uint32_t at = 0;
     for (uint32_t b = 0; b < raster->bins; b++) {
         at += (uint32_t)step_to(raster, b, tape->window);
@@ -51,48 +70,13 @@ static void write_bits(syn_tape *tape, const syn_raster *raster, uint32_t out)
     for (uint32_t u = tape->units; u > 0; u--)
         tape->first[u] = tape->first[u - 1];
     tape->first[0] = 0;
-}
-
-syn_status syn_tape_fill(syn_tape *tape, const syn_raster *raster, uint32_t window,
-                         uint32_t min_count)
-{
-    syn_budget *budget = tape->budget;
-    size_t units = raster->units;
-    int64_t bins = window;
-    for (uint32_t b = 0; b < raster->bins; b++)
-        bins += step_to(raster, b, window);
-    tape->window = window;
-    tape->rank = syn_budget_renew(budget, tape->rank, &tape->rooms[3], units + 1,
-                                  sizeof *tape->rank);
-    tape->first = syn_budget_renew(budget, tape->first, &tape->rooms[1], units + 2,
-                                   sizeof *tape->first);
-    tape->at = syn_budget_renew(budget, tape->at, &tape->rooms[2],
-                                (size_t)raster->events + 1, sizeof *tape->at);
-    if (!tape->rank || !tape->first || !tape->at)
-        return syn_budget_refusal(budget);
-    if (syn_pattern_ranks(raster, tape->rank) != SYN_OK)
-        return SYN_NO_MEMORY;
-    uint32_t out = list_units(tape, raster, min_count);
-    tape->words = tape->units > 0 ? (tape->units + 63) / 64 : 1;
-    double words = (double)bins * (double)tape->words + SYN_ROW_WORDS;
-    if (bins > INT32_MAX || words * sizeof(uint64_t) > (double)budget->limit)
-        return SYN_OVER_BUDGET;
-    tape->bits = syn_budget_renew(budget, tape->bits, &tape->rooms[0], (size_t)words,
-                                  sizeof *tape->bits);
-    if (!tape->bits)
-        return syn_budget_refusal(budget);
-    memset(tape->bits, 0, (size_t)words * sizeof *tape->bits);
-    write_bits(tape, raster, out);
     return SYN_OK;
 }
 
 void syn_tape_free(syn_tape *tape)
 {
     syn_budget *budget = tape->budget;
-    syn_budget_free(budget, tape->bits);
-    syn_budget_free(budget, tape->first);
-    syn_budget_free(budget, tape->at);
-    syn_budget_free(budget, tape->rank);
+    SYN_GIVE(budget, tape->bits, tape->first, tape->at, tape->rank);
     memset(tape, 0, sizeof *tape);
     tape->budget = budget;
 }

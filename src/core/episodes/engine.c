@@ -2,38 +2,30 @@
    episode by what extends its suffix; an engine (engine.h) counts them, each worker
    notes the frequent ones, and these become the next level. When memory is short, the
    engine is opened again with less of it, and then on fewer threads. */
-#include "core/episodes/mine.h"
+#include "core/episodes/engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/episodes/engine.h"
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 
 /* ---- levels ---- */
 
 void syn_episode_level_free(syn_episode_level *level)
 {
-    free(level->parent);
-    free(level->suffix);
-    free(level->unit);
-    free(level->interval);
-    free(level->count);
-    free(level->child);
+    SYN_FREE(level->parent, level->suffix, level->unit, level->interval, level->count,
+             level->child);
 }
 
 syn_status syn_episode_level_make(syn_episode_level *level, size_t n)
 {
     size_t bytes = (n + 1) * sizeof(uint32_t);
-    memset(level, 0, sizeof *level);
-    level->n = n;
-    level->parent = malloc(bytes);
-    level->suffix = malloc(bytes);
-    level->unit = malloc(bytes);
-    level->interval = malloc(bytes);
-    level->count = malloc(bytes);
-    level->child = calloc(n + 1, sizeof(uint32_t));
+    *level = (syn_episode_level){.n = n, .parent = malloc(bytes), .suffix = malloc(bytes),
+                                 .unit = malloc(bytes), .interval = malloc(bytes),
+                                 .count = malloc(bytes),
+                                 .child = calloc(n + 1, sizeof(uint32_t))};
     if (!level->parent || !level->suffix || !level->unit || !level->interval ||
         !level->count || !level->child) {
         syn_episode_level_free(level);
@@ -113,9 +105,7 @@ static syn_status mine_units(syn_miner *m)
     size_t n = 0;
     for (uint32_t u = 0; u < r->units; u++)
         n += r->first[u + 1] - r->first[u] >= m->options->min_count;
-    syn_status status = append_level(m, n);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(append_level(m, n));
     syn_episode_level *level = &m->episodes->level[0];
     level->candidates = r->units;
     size_t i = 0;
@@ -135,11 +125,8 @@ static syn_status make_pairs(syn_miner *m)
 {
     const syn_episode_level *units = &m->episodes->level[0];
     m->pairs = units->n * m->options->n_intervals;
-    m->pair_unit = syn_budget_alloc(&m->budget, m->pairs + 1, sizeof *m->pair_unit);
-    m->pair_interval =
-        syn_budget_alloc(&m->budget, m->pairs + 1, sizeof *m->pair_interval);
-    if (!m->pair_unit || !m->pair_interval)
-        return syn_budget_refusal(&m->budget);
+    SYN_TAKE(&m->budget, m->pair_unit, m->pairs + 1);
+    SYN_TAKE(&m->budget, m->pair_interval, m->pairs + 1);
     for (size_t j = 0; j < m->pairs; j++) {
         m->pair_unit[j] = units->unit[j % units->n];
         m->pair_interval[j] = (uint32_t)(j / units->n);
@@ -152,16 +139,14 @@ static syn_status make_pairs(syn_miner *m)
 syn_candidates syn_miner_candidates(const syn_miner *m, uint32_t parent)
 {
     if (m->size == 2) {
-        syn_candidates all = {m->pairs, m->pair_unit, m->pair_interval};
-        return all;
+        return (syn_candidates){m->pairs, m->pair_unit, m->pair_interval};
     }
     const syn_episode_level *parents = &m->episodes->level[m->size - 2];
     const uint32_t *child = m->episodes->level[m->size - 3].child;
     uint32_t suffix = parents->suffix[parent];
-    syn_candidates mirrored = {child[suffix + 1] - child[suffix],
-                               parents->unit + child[suffix],
-                               parents->interval + child[suffix]};
-    return mirrored;
+    return (syn_candidates){child[suffix + 1] - child[suffix],
+                            parents->unit + child[suffix],
+                            parents->interval + child[suffix]};
 }
 
 /* The suffix of the episode that is `parent` and its candidate number `j`. */
@@ -283,9 +268,7 @@ static syn_status gather_level(syn_miner *m)
         n += m->findings[w].n;
     if (n >= UINT32_MAX)
         return SYN_TOO_LARGE;
-    syn_status status = append_level(m, n);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(append_level(m, n));
 
     syn_episode_level *parents = &m->episodes->level[m->size - 2];
     syn_episode_level *level = &m->episodes->level[m->size - 1];
@@ -327,17 +310,13 @@ static syn_status count_level(syn_miner *m, const level_job *job)
     char stage[32];
     snprintf(stage, sizeof stage, "size %zu", m->size);
     free_findings(m);
-    m->run = syn_budget_zeros(&m->budget, parents * m->options->n_intervals + 1,
-                              sizeof *m->run);
-    if (!m->run)
-        return syn_budget_refusal(&m->budget);
+    SYN_TAKE_ZEROS(&m->budget, m->run, parents * m->options->n_intervals + 1);
     syn_status status = job->engine->begin_level(job->self, &items);
     int threads = m->workers;
     if (job->engine->by_ends)
         threads = syn_miner_threads(m, &m->episodes->level[m->size - 2]);
-    if (status == SYN_OK)
-        status = syn_parallel_for(items, threads, m->watch, stage, count_item,
-                                  (void *)job);
+    SYN_NEXT(status,
+             syn_parallel_for(items, threads, m->watch, stage, count_item, (void *)job));
     return status == SYN_OK ? gather_level(m) : status;
 }
 
@@ -378,8 +357,7 @@ static syn_status mine_level(syn_miner *m, level_job *job)
 {
     for (;;) {
         syn_status status = job->self ? SYN_OK : job->engine->open(&job->self, m);
-        if (status == SYN_OK)
-            status = count_level(m, job);
+        SYN_NEXT(status, count_level(m, job));
         int short_of_memory = status == SYN_OVER_BUDGET || status == SYN_NO_MEMORY;
         int again = short_of_memory && do_with_less(m, job);
         free_findings(m);
@@ -390,13 +368,12 @@ static syn_status mine_level(syn_miner *m, level_job *job)
 
 static syn_status mine_levels(syn_miner *m, level_job *job)
 {
-    syn_status status = SYN_OK;
-    for (m->size = 2; status == SYN_OK && m->size <= m->options->max_size; m->size++) {
+    for (m->size = 2; m->size <= m->options->max_size; m->size++) {
         if (m->episodes->level[m->size - 2].n == 0)
             break;
-        status = mine_level(m, job);
+        SYN_TRY(mine_level(m, job));
     }
-    return status;
+    return SYN_OK;
 }
 
 /* ---- the whole ---- */
@@ -409,23 +386,6 @@ static const syn_engine *engine_of(syn_episode_engine engine)
     case SYN_ENGINE_COUNTER: return &syn_engine_batch;
     default: return &syn_engine_window;
     }
-}
-
-static void miner_free(syn_miner *m)
-{
-    free_findings(m);
-    free(m->findings);
-    syn_budget_free(&m->budget, m->pair_unit);
-    syn_budget_free(&m->budget, m->pair_interval);
-}
-
-/* The last level is empty when nothing of that size is frequent: it only says so. */
-static void drop_empty_level(syn_episodes *episodes)
-{
-    size_t last = episodes->n_levels;
-    if (last > 0 && episodes->level[last - 1].n == 0 &&
-        episodes->level[last - 1].candidates == 0)
-        syn_episode_level_free(&episodes->level[--episodes->n_levels]);
 }
 
 syn_status syn_mine_episodes(const syn_recording *recording,
@@ -442,14 +402,21 @@ syn_status syn_mine_episodes(const syn_recording *recording,
     syn_status status = m.findings ? mine_units(&m) : SYN_NO_MEMORY;
     if (status == SYN_OK && options->max_size >= 2)
         status = make_pairs(&m);
-    if (status == SYN_OK)
-        status = mine_levels(&m, &job);
+    SYN_NEXT(status, mine_levels(&m, &job));
     close_engine(&job);
-    miner_free(&m);
+    free_findings(&m);
+    free(m.findings);
+    SYN_GIVE(&m.budget, m.pair_unit, m.pair_interval);
     out->peak_memory = m.budget.most;
-    if (status == SYN_OK)
-        drop_empty_level(out);
-    else
+    if (status == SYN_OK) {
+        /* The last level is empty when nothing of that size is frequent: it only says so.
+           */
+        size_t last = out->n_levels;
+        if (last > 0 && out->level[last - 1].n == 0 &&
+            out->level[last - 1].candidates == 0)
+            syn_episode_level_free(&out->level[--out->n_levels]);
+    } else {
         syn_episodes_free(out);
+    }
     return status;
 }

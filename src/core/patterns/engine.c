@@ -2,6 +2,7 @@
    Units are ranked, roots that can have no pattern are found, and the work is cut into
    shares, the largest first. An engine collects the patterns of each share in blocks,
    one chain of blocks for each size, which are freed again when memory runs short. */
+#include "core/base/memory.h"
 #include "core/patterns/engine.h"
 
 #include <stdio.h>
@@ -83,16 +84,6 @@ static syn_status add_block(syn_pattern_chain *chain, size_t room, size_t width,
     return SYN_OK;
 }
 
-/* Blocks grow: most parts hold little, some hold much. */
-static syn_status grow_chain(syn_pattern_chain *chain, size_t width, syn_budget *budget)
-{
-    size_t words = (size_t)chain->size + 1;
-    size_t room = chain->tail ? 2 * chain->tail->room : FIRST_ROOM;
-    if (room * words > MOST_WORDS)
-        room = MOST_WORDS > words ? MOST_WORDS / words : 1;
-    return add_block(chain, room, width, budget);
-}
-
 /* The chain of a size, which is made if it is not there. */
 static syn_status need_chain(syn_pattern_part *part, uint32_t size, syn_budget *budget,
                              syn_pattern_chain **chain)
@@ -111,8 +102,7 @@ syn_status syn_pattern_room(syn_pattern_search *search, syn_pattern_part *part,
 {
     syn_pattern_chain *chain;
     syn_status status = need_chain(part, size, search->budget, &chain);
-    if (status == SYN_OK)
-        status = add_block(chain, n, search->out->width, search->budget);
+    SYN_NEXT(status, add_block(chain, n, search->out->width, search->budget));
     if (status != SYN_OK)
         return status;
     chain->tail->patterns = n;
@@ -126,8 +116,15 @@ syn_status syn_pattern_keep(syn_pattern_search *search, syn_pattern_part *part,
 {
     syn_pattern_chain *chain;
     syn_status status = need_chain(part, size, search->budget, &chain);
-    if (status == SYN_OK && (!chain->tail || chain->tail->patterns == chain->tail->room))
-        status = grow_chain(chain, search->out->width, search->budget);
+    if (status == SYN_OK &&
+        (!chain->tail || chain->tail->patterns == chain->tail->room)) {
+        /* Blocks grow: most parts hold little, some hold much. */
+        size_t words = (size_t)chain->size + 1;
+        size_t room = chain->tail ? 2 * chain->tail->room : FIRST_ROOM;
+        if (room * words > MOST_WORDS)
+            room = MOST_WORDS > words ? MOST_WORDS / words : 1;
+        status = add_block(chain, room, search->out->width, search->budget);
+    }
     if (status != SYN_OK)
         return status;
     syn_pattern_block *block = chain->tail;
@@ -191,9 +188,8 @@ static int fewest_first(const void *a, const void *b)
 syn_status syn_pattern_ranks(const syn_raster *raster, uint32_t *rank)
 {
     uint32_t units = raster->units;
-    ranked_unit *order = malloc(((size_t)units + 1) * sizeof *order);
-    if (!order)
-        return SYN_NO_MEMORY;
+    ranked_unit *order;
+    SYN_NEW(order, (size_t)units + 1);
     for (uint32_t u = 0; u < units; u++) {
         order[u].events = raster->unit_first[u + 1] - raster->unit_first[u];
         order[u].unit = u;
@@ -245,14 +241,6 @@ static outlook look_out(const syn_patterns *found)
     return o;
 }
 
-static void tell_outlook(const outlook *o, char *text, size_t room)
-{
-    int millions = o->patterns >= 1e6;
-    snprintf(text, room, "about %.*f%s patterns, %.1f GB", millions && o->patterns < 1e7,
-             millions ? o->patterns / 1e6 : o->patterns, millions ? " million" : "",
-             o->bytes / 1e9);
-}
-
 static int poll_outlook(void *data, const char *stage, double done, double total)
 {
     outlook_watch *b = data;
@@ -264,7 +252,10 @@ static int poll_outlook(void *data, const char *stage, double done, double total
            would need three times as much, towards the end if it would need any more. */
         double sure = 3 - 2 * o.share;
         b->exceeded = o.bytes > sure * (double)s->budget->limit;
-        tell_outlook(&o, b->stage, sizeof b->stage);
+        int millions = o.patterns >= 1e6;
+        snprintf(b->stage, sizeof b->stage, "about %.*f%s patterns, %.1f GB",
+                 millions && o.patterns < 1e7, millions ? o.patterns / 1e6 : o.patterns,
+                 millions ? " million" : "", o.bytes / 1e9);
         stage = b->stage;
     }
     return b->exceeded ||
@@ -291,33 +282,6 @@ static int most_work_first(const void *a, const void *b)
     if (work_x != work_y)
         return work_x > work_y ? -1 : 1;
     return (x > y) - (x < y);  /* so those of one root stay together */
-}
-
-/* Takes the shares that the options ask for, and makes each a part. */
-static syn_status choose_shares(syn_pattern_search *s)
-{
-    const syn_pattern_options *o = s->options;
-    if (syn_pattern_cut(s->raster, o->window, o->min_count, &s->cut) != SYN_OK)
-        return SYN_NO_MEMORY;
-    size_t each = sizeof *s->cut.share + sizeof *s->out->part + sizeof *s->order;
-    if (!syn_budget_take(s->budget, s->cut.n * each))
-        return SYN_OVER_BUDGET;
-    size_t begin = o->share_begin, end = o->share_end;
-    end = end < s->cut.n ? end : s->cut.n;
-    begin = begin < end ? begin : end;
-    s->share = s->cut.share + begin;
-    s->shares = end - begin;
-    s->out->part = calloc(s->shares + 1, sizeof *s->out->part);
-    s->order = malloc((s->shares + 1) * sizeof *s->order);
-    if (!s->out->part || !s->order)
-        return SYN_NO_MEMORY;
-    s->out->parts = s->shares;
-    for (size_t k = 0; k < s->shares; k++)
-        s->out->part[k].weight = s->idle[s->share[k].root] ? 0 : s->share[k].work;
-    for (size_t k = 0; k < s->shares; k++)
-        s->order[k] = s->share + k;
-    qsort(s->order, s->shares, sizeof *s->order, most_work_first);
-    return SYN_OK;
 }
 
 /* Bytes that hold any item, and the occurrences of any pattern: those of its units are no
@@ -371,9 +335,8 @@ static syn_status find_idle(syn_pattern_search *s)
     int limited = o->target == SYN_PATTERNS_CLOSED_WITHIN && o->max_spikes != UINT32_MAX;
     if (limited || o->target == SYN_PATTERNS_FREQUENT)
         return SYN_OK;
-    unit_bins *unit = syn_budget_alloc(s->budget, (size_t)r->units + 1, sizeof *unit);
-    if (!unit)
-        return syn_budget_refusal(s->budget);
+    unit_bins *unit;
+    SYN_TAKE(s->budget, unit, (size_t)r->units + 1);
     for (uint32_t u = 0; u < r->units; u++) {
         const uint32_t *bin = r->unit_bin + r->unit_first[u];
         uint32_t n = r->unit_first[u + 1] - r->unit_first[u];
@@ -394,53 +357,55 @@ static syn_status find_idle(syn_pattern_search *s)
 static syn_status prepare(syn_pattern_search *s)
 {
     uint32_t units = s->raster->units;
-    s->rank = syn_budget_alloc(s->budget, (size_t)units + 1, sizeof *s->rank);
-    s->ranked = syn_budget_alloc(s->budget, (size_t)units + 1, sizeof *s->ranked);
-    s->idle = syn_budget_zeros(s->budget, (size_t)units + 1, sizeof *s->idle);
-    if (!s->rank || !s->ranked || !s->idle)
-        return syn_budget_refusal(s->budget);
+    SYN_TAKE(s->budget, s->rank, (size_t)units + 1);
+    SYN_TAKE(s->budget, s->ranked, (size_t)units + 1);
+    SYN_TAKE_ZEROS(s->budget, s->idle, (size_t)units + 1);
     if (syn_pattern_ranks(s->raster, s->rank) != SYN_OK)
         return SYN_NO_MEMORY;
     for (uint32_t u = 0; u < units; u++)
         s->ranked[s->rank[u]] = u;
-    syn_status status = find_idle(s);
-    return status == SYN_OK ? choose_shares(s) : status;
-}
-
-/* Adds to words[] how many words the patterns of a part take, by their occurrences. */
-static void count_words(const syn_patterns *found, const syn_pattern_part *part,
-                        size_t *words)
-{
-    for (uint32_t k = 0; k < part->chains; k++) {
-        const syn_pattern_chain *chain = part->chain + k;
-        size_t each = (size_t)chain->size + 1;
-        for (const syn_pattern_block *b = chain->head; b; b = b->next)
-            for (size_t i = 1; i <= b->patterns; i++)
-                words[syn_pattern_word(b, found->width, i * each - 1)] += each;
-    }
-}
-
-static double words_of(const syn_pattern_part *part)
-{
-    double words = 0;
-    for (uint32_t k = 0; k < part->chains; k++)
-        words += (double)part->chain[k].patterns * (part->chain[k].size + 1.0);
-    return words;
+    SYN_TRY(find_idle(s));
+    /* Takes the shares that the options ask for, and makes each a part. */
+    const syn_pattern_options *o = s->options;
+    if (syn_pattern_cut(s->raster, o->window, o->min_count, &s->cut) != SYN_OK)
+        return SYN_NO_MEMORY;
+    size_t each = sizeof *s->cut.share + sizeof *s->out->part + sizeof *s->order;
+    if (!syn_budget_take(s->budget, s->cut.n * each))
+        return SYN_OVER_BUDGET;
+    size_t begin = o->share_begin, end = o->share_end;
+    end = end < s->cut.n ? end : s->cut.n;
+    begin = begin < end ? begin : end;
+    s->share = s->cut.share + begin;
+    s->shares = end - begin;
+    SYN_NEW_ZEROS(s->out->part, s->shares + 1);
+    SYN_NEW(s->order, s->shares + 1);
+    s->out->parts = s->shares;
+    for (size_t k = 0; k < s->shares; k++)
+        s->out->part[k].weight = s->idle[s->share[k].root] ? 0 : s->share[k].work;
+    for (size_t k = 0; k < s->shares; k++)
+        s->order[k] = s->share + k;
+    qsort(s->order, s->shares, sizeof *s->order, most_work_first);
+    return SYN_OK;
 }
 
 /* Words of patterns that fit: as many as did, unless it was given up before. */
 static double words_that_fit(const syn_pattern_search *s, int given_up)
 {
     double held = 0, width = (double)s->out->width;
-    for (size_t p = 0; p < s->out->parts; p++)
-        held += words_of(s->out->part + p);
+    for (size_t p = 0; p < s->out->parts; p++) {
+        const syn_pattern_part *part = s->out->part + p;
+        double words = 0;
+        for (uint32_t k = 0; k < part->chains; k++)
+            words += (double)part->chain[k].patterns * (part->chain[k].size + 1.0);
+        held += words;
+    }
     if (!given_up)
         return held;
     double most = (double)s->budget->most / width;
     return (double)s->budget->limit / width - (most > held ? most - held : 0);
 }
 
-/* What share of the search has found what there is: of parts that are not done, half. */
+/* Estimates the finished share of the search; a part in progress counts half. */
 static double share_searched(const syn_patterns *found)
 {
     double some = 0, all = 0;
@@ -461,8 +426,17 @@ static uint32_t advise(const syn_pattern_search *s, int given_up)
     size_t *words = calloc((size_t)most + 2, sizeof *words);
     if (!words)
         return 0;
-    for (size_t p = 0; p < found->parts; p++)
-        count_words(found, found->part + p, words);
+    for (size_t p = 0; p < found->parts; p++) {
+        /* words[] gets how many words patterns take, by their occurrences. */
+        const syn_pattern_part *part = found->part + p;
+        for (uint32_t k = 0; k < part->chains; k++) {
+            const syn_pattern_chain *chain = part->chain + k;
+            size_t each = (size_t)chain->size + 1;
+            for (const syn_pattern_block *b = chain->head; b; b = b->next)
+                for (size_t i = 1; i <= b->patterns; i++)
+                    words[syn_pattern_word(b, found->width, i * each - 1)] += each;
+        }
+    }
     /* Blocks are not full. */
     double room = words_that_fit(s, given_up) / 1.1 * share_searched(found);
     double total = 0;
@@ -471,17 +445,6 @@ static uint32_t advise(const syn_pattern_search *s, int given_up)
         total += (double)words[--occ];
     free(words);
     return occ <= most ? occ : 0;
-}
-
-/* Forgets what was found in parts that are not done. */
-static void drop_unfinished(const syn_pattern_search *s)
-{
-    for (size_t p = 0; p < s->out->parts; p++) {
-        syn_pattern_part *part = s->out->part + p;
-        if (part->done || part->room == 0)
-            continue;
-        syn_budget_give(s->budget, free_part(part, s->out->width));
-    }
 }
 
 /* What is too much for many threads at a time may do for fewer. */
@@ -493,7 +456,13 @@ static syn_status search_here(syn_pattern_search *s, syn_pattern_options *option
     syn_pattern_mine *mine = engines[options->engine];
     syn_status status = mine(s);
     while (status == SYN_OVER_BUDGET && !watch->exceeded && options->threads > 1) {
-        drop_unfinished(s);
+        /* Forgets what was found in parts that are not done. */
+        for (size_t p = 0; p < s->out->parts; p++) {
+            syn_pattern_part *part = s->out->part + p;
+            if (part->done || part->room == 0)
+                continue;
+            syn_budget_give(s->budget, free_part(part, s->out->width));
+        }
         options->threads /= 2;
         status = mine(s);
     }
@@ -509,8 +478,7 @@ static int is_searched(const syn_pattern_search *s)
 }
 
 static syn_status search_all(syn_pattern_search *s, syn_pattern_options *options,
-                             const syn_pattern_device *device,
-                             const outlook_watch *watch)
+                             const syn_pattern_device *device, const outlook_watch *watch)
 {
     syn_status status = device ? device->mine(device->self, s) : SYN_OK;
     if (status != SYN_OK || (device && is_searched(s)))
@@ -518,17 +486,7 @@ static syn_status search_all(syn_pattern_search *s, syn_pattern_options *options
     return search_here(s, options, watch);
 }
 
-static void close_search(syn_pattern_search *s)
-{
-    syn_budget_free(s->budget, s->rank);
-    syn_budget_free(s->budget, s->ranked);
-    syn_budget_free(s->budget, s->idle);
-    free(s->order);
-    syn_pattern_shares_free(&s->cut);
-}
-
-syn_status syn_mine_patterns(const syn_raster *raster,
-                             const syn_pattern_options *options,
+syn_status syn_mine_patterns(const syn_raster *raster, const syn_pattern_options *options,
                              const syn_pattern_device *device, syn_budget *budget,
                              const syn_watch *watch, syn_patterns *out)
 {
@@ -544,8 +502,7 @@ syn_status syn_mine_patterns(const syn_raster *raster,
     syn_watch watched = {poll_outlook, &w};
     search.watch = &watched;
     syn_status status = prepare(&search);
-    if (status == SYN_OK)
-        status = search_all(&search, &met, device, &w);
+    SYN_NEXT(status, search_all(&search, &met, device, &w));
     if (status == SYN_OK)
         out->done = 1;
     if (w.exceeded)
@@ -556,7 +513,9 @@ syn_status syn_mine_patterns(const syn_raster *raster,
     for (size_t p = 0; p < out->parts; p++)
         for (uint32_t k = 0; k < out->part[p].chains; k++)
             out->n += out->part[p].chain[k].patterns;
-    close_search(&search);
+    SYN_GIVE(search.budget, search.rank, search.ranked, search.idle);
+    free(search.order);
+    syn_pattern_shares_free(&search.cut);
     return status;
 }
 

@@ -1,9 +1,12 @@
-/* Prepares the search below one root. The windows that open at the spikes of the
-   root's unit are counted on the tape to find the frequent items, and the rows of the
-   windows are turned into a mask of windows for each item. */
+/* Drives one thread's search for maxima. It takes unit after unit as root, those with
+   most windows first, since what they reach bounds the others. For each root, the windows
+   that open at the spikes of its unit are counted on the tape to find the frequent items,
+   and the rows of the windows are turned into a mask of windows for each item. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/masks.h"
+#include "core/base/parallel.h"
 #include "core/patterns/spectrum/node.h"
 
 /* The least that any size, of any duration, needs. */
@@ -44,18 +47,6 @@ static syn_status count_items(syn_maxima_search *s, uint32_t unit, const uint32_
     return SYN_OK;
 }
 
-/* Fills begin[unit]: where its items begin in the list. */
-static void begin_units(const syn_maxima_search *s, uint32_t *begin)
-{
-    const syn_tape *t = &s->tape;
-    memset(begin, 0, (t->words * 64 + 1) * sizeof *begin);
-    for (size_t i = 0; i < t->words * t->window; i++)
-        for (uint64_t left = s->frequent[i]; left; left &= left - 1)
-            begin[i % t->words * 64 + syn_low_bit(left) + 1]++;
-    for (size_t u = 0; u < t->words * 64; u++)
-        begin[u + 1] += begin[u];
-}
-
 /* Lists the items of s->frequent by unit, then lag, and where each is in the list. */
 static syn_status list_items(syn_maxima_search *s, syn_maxima_node *n, uint32_t *place)
 {
@@ -67,7 +58,13 @@ static syn_status list_items(syn_maxima_search *s, syn_maxima_node *n, uint32_t 
     n->place = syn_maxima_take(s, n->listed * sizeof *n->place);
     if (!begin || !root->unit || !root->lag || !n->place)
         return s->failed;
-    begin_units(s, begin);
+    /* begin[unit] becomes the place in the list where the items of the unit begin. */
+    memset(begin, 0, (t->words * 64 + 1) * sizeof *begin);
+    for (size_t i = 0; i < t->words * t->window; i++)
+        for (uint64_t left = s->frequent[i]; left; left &= left - 1)
+            begin[i % t->words * 64 + syn_low_bit(left) + 1]++;
+    for (size_t u = 0; u < t->words * 64; u++)
+        begin[u + 1] += begin[u];
     for (size_t i = 0; i < t->words * t->window; i++)
         for (uint64_t left = s->frequent[i]; left; left &= left - 1) {
             uint32_t bit = syn_low_bit(left), unit = (uint32_t)(i % t->words) * 64 + bit;
@@ -152,7 +149,9 @@ static void raise_root(syn_maxima_search *s, const syn_maxima_node *n, uint32_t 
     }
 }
 
-syn_status syn_maxima_root_make(syn_maxima_search *s, uint32_t unit)
+/* Makes the root of unit `unit` of the tape the first node, unless nothing is to be found
+   there. */
+static syn_status maxima_root_make(syn_maxima_search *s, uint32_t unit)
 {
     const syn_tape *t = &s->tape;
     const uint32_t *at = t->at + t->first[unit];
@@ -170,14 +169,115 @@ syn_status syn_maxima_root_make(syn_maxima_search *s, uint32_t unit)
         s->index = syn_maxima_take(s, windows * sizeof *s->index);
         place = syn_maxima_take(s, t->words * t->window * 64 * sizeof *place);
         status = s->index && place ? list_items(s, n, place) : s->failed;
-        if (status == SYN_OK)
-            status = fill_masks(s, at, windows, place, n);
-        if (status == SYN_OK)
-            status = fill_rows(s, unit, n);
+        SYN_NEXT(status, fill_masks(s, at, windows, place, n));
+        SYN_NEXT(status, fill_rows(s, unit, n));
     }
     if (status != SYN_OK)
         return status;
     raise_root(s, n, windows);
     n->children = n->listed;
     return SYN_OK;
+}
+
+/* ---- a thread's search ---- */
+
+syn_maxima_search *syn_maxima_search_make(const syn_pattern_options *options,
+                                          int by_duration, syn_budget *budget)
+{
+    syn_maxima_search *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->options = options;
+    s->by_duration = by_duration;
+    s->strict = options->target == SYN_PATTERNS_CLOSED &&
+                options->max_spikes < UINT32_MAX;
+    s->checks = s->strict || by_duration;
+    const syn_maxima_kind *kinds[] =
+        SYN_KINDS(&syn_maxima_any, &syn_maxima_256, &syn_maxima_256, &syn_maxima_512);
+    s->kind = kinds[syn_kind_here(options->vector_bits)];
+    s->budget = s->arena.budget = s->tape.budget = budget;
+    s->arena.limit = SIZE_MAX;
+    return s;
+}
+
+void syn_maxima_search_free(syn_maxima_search *s)
+{
+    if (!s)
+        return;
+    syn_arena_free(&s->arena);
+    syn_tape_free(&s->tape);
+    syn_budget_free(s->budget, s->node);
+    free(s);
+}
+
+syn_status syn_maxima_search_begin(syn_maxima_search *s, const syn_raster *raster,
+                                   syn_maxima *maxima, size_t part, size_t parts)
+{
+    SYN_TRY(syn_tape_fill(&s->tape, raster, s->options->window, s->options->min_count));
+    s->maxima = maxima;
+    s->part = part;
+    s->parts = parts;
+    s->left = s->tape.units;
+    s->depth = 0;
+    return SYN_OK;
+}
+
+void *syn_maxima_take(syn_maxima_search *s, size_t bytes)
+{
+    void *memory = syn_arena_take(&s->arena, bytes);
+    if (!memory)
+        s->failed = s->arena.refused;
+    return memory;
+}
+
+syn_maxima_node *syn_maxima_push(syn_maxima_search *s)
+{
+    syn_maxima_node *node =
+        syn_budget_grow(s->budget, s->node, &s->room, s->depth + 1, sizeof *node);
+    if (!node) {
+        s->failed = syn_budget_refusal(s->budget);
+        return NULL;
+    }
+    s->node = node;
+    node += s->depth++;
+    memset(node, 0, sizeof *node);
+    node->mark = syn_arena_here(&s->arena);
+    return node;
+}
+
+/* Units with most windows come first: what they reach bounds the others. */
+static syn_status next_root(syn_maxima_search *s)
+{
+    uint32_t unit = --s->left;
+    if ((s->tape.units - 1 - unit) % s->parts != s->part)
+        return SYN_OK;
+    syn_arena_clear(&s->arena);
+    return maxima_root_make(s, unit);
+}
+
+syn_status syn_maxima_search_go_on(syn_maxima_search *s, double deadline)
+{
+    while (s->depth > 0 || s->left > 0) {
+        const syn_maxima_node *node = s->depth > 0 ? s->node + s->depth - 1 : NULL;
+        syn_status status = SYN_OK;
+        if (!node)
+            status = next_root(s);
+        else if (node->next < node->children)
+            status = s->kind->child(s);
+        else
+            syn_arena_return(&s->arena, s->node[--s->depth].mark);
+        if (status != SYN_OK)
+            return status;
+        if (s->work < SYN_MAXIMA_WORK)
+            continue;
+        s->work = 0;
+        if (syn_seconds() > deadline)
+            return SYN_UNFINISHED;
+    }
+    return SYN_OK;
+}
+
+double syn_maxima_search_visited(const syn_maxima_search *s)
+{
+    return (double)s->visited;
 }

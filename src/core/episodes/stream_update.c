@@ -29,9 +29,7 @@ static syn_status open_stream(syn_stream *s, const syn_stream_options *options)
     s->follow_rows = syn_follow_rows_fastest(0);
     s->meet_rows = syn_meet_rows_fastest(0);
     s->span = options->units;  /* no more are on a tick */
-    s->intervals = syn_budget_alloc(&s->budget, n, sizeof *s->intervals);
-    if (!s->intervals)
-        return syn_budget_refusal(&s->budget);
+    SYN_TAKE(&s->budget, s->intervals, n);
     memcpy(s->intervals, options->intervals, n * sizeof *s->intervals);
     s->options.intervals = s->intervals;
     s->events = (syn_stream_events){.budget = &s->budget, .interval = s->intervals,
@@ -40,8 +38,7 @@ static syn_status open_stream(syn_stream *s, const syn_stream_options *options)
     for (uint32_t k = 0; k < n; k++)
         if (s->intervals[k].high > s->events.reach)
             s->events.reach = s->intervals[k].high;
-    syn_status status =
-        syn_stream_events_open(&s->events, !s->device && table_pays(s));
+    syn_status status = syn_stream_events_open(&s->events, !s->device && table_pays(s));
     return status == SYN_OK ? syn_stream_kept_open(s) : status;
 }
 
@@ -77,8 +74,7 @@ void syn_stream_free(syn_stream *s)
     syn_stream_events_free(&s->events);
     for (int c = 0; c < 4; c++)
         syn_budget_free(&s->budget, s->chain[c]);
-    syn_budget_free(&s->budget, s->intervals);
-    syn_budget_free(&s->budget, s->scratch.end);
+    SYN_GIVE(&s->budget, s->intervals, s->scratch.end);
     free(s);
 }
 
@@ -101,19 +97,18 @@ static int may_let_go(const syn_stream *s)
 
 static syn_status let_go(syn_stream *s)
 {
-    syn_status status = SYN_OK;
     uint32_t least = syn_stream_least_kept(s);
     if (!may_let_go(s))
         return SYN_OK;
     s->fallen = 0;
     /* Longer ones first: what is kept may not lose what it contains. */
-    for (size_t size = s->levels; size-- > 1 && status == SYN_OK;) {
+    for (size_t size = s->levels; size-- > 1;) {
         syn_stream_level *level = &s->level[size];
-        for (uint32_t i = level->n; i-- > 0 && status == SYN_OK;)
+        for (uint32_t i = level->n; i-- > 0;)
             if (s->count[level->kept[i]] < least)
-                status = syn_stream_kept_leave(s, level->kept[i]);
+                SYN_TRY(syn_stream_kept_leave(s, level->kept[i]));
     }
-    return status;
+    return SYN_OK;
 }
 
 /* Whether a unit may extend an episode: not to itself where units must be distinct. What
@@ -156,12 +151,11 @@ static syn_status take_in_candidates(syn_stream *s, uint32_t id)
 
 static syn_status take_in_units(syn_stream *s)
 {
-    syn_status status = SYN_OK;
-    for (uint32_t u = 0; u < s->events.units && status == SYN_OK; u++)
+    for (uint32_t u = 0; u < s->events.units; u++)
         if (syn_stream_unit_count(&s->events, u) >= s->min_count &&
             s->root_seat[u] == SYN_STREAM_NONE)
-            status = syn_stream_kept_enter(s, SYN_STREAM_ROOT, u, 0, SYN_STREAM_ROOT);
-    return status;
+            SYN_TRY(syn_stream_kept_enter(s, SYN_STREAM_ROOT, u, 0, SYN_STREAM_ROOT));
+    return SYN_OK;
 }
 
 /* Size after size, as what is kept of one size brings candidates of the next. */
@@ -246,7 +240,7 @@ syn_status syn_stream_update(syn_stream *s, const syn_stream_block *block, int64
                              uint32_t min_count, const syn_watch *watch)
 {
     int all = min_count < s->min_count || s->events.end == s->events.begin;
-    /* A device says what there is to do; walks do not. */
+    /* A device reports risen and fallen counts; without a device, both are assumed. */
     s->fallen |= !s->device || min_count > s->min_count;
     s->risen |= !s->device;
     s->min_count = min_count;
@@ -257,17 +251,14 @@ syn_status syn_stream_update(syn_stream *s, const syn_stream_block *block, int64
         status = move_on_device(s, block, cut, all);
     } else {
         status = append(s, block);
-        if (status == SYN_OK)
-            status = drop(s, cut);
+        SYN_NEXT(status, drop(s, cut));
     }
     if (status == SYN_OK) {
         syn_stream_kept_note(s);
         status = let_go(s);
     }
-    if (status == SYN_OK)
-        status = take_in(s, all);
-    if (status == SYN_OK)
-        status = renumber(s);
+    SYN_NEXT(status, take_in(s, all));
+    SYN_NEXT(status, renumber(s));
     s->watch = NULL;
     return status;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/surrogates/dither.h"
 #include "core/surrogates/isi.h"
@@ -15,8 +16,7 @@
 void syn_surrogate_plan_free(syn_surrogate_plan *plan)
 {
     if (plan->budget) {
-        syn_budget_free(plan->budget, plan->refractory);
-        syn_budget_free(plan->budget, plan->table);
+        SYN_GIVE(plan->budget, plan->refractory, plan->table);
     }
     memset(plan, 0, sizeof *plan);
 }
@@ -118,50 +118,35 @@ static syn_status open_planning(planning *p, int threads)
     p->threads = threads;
     p->maker = calloc((size_t)threads, sizeof *p->maker);
     p->busy = calloc((size_t)threads, 1);
-    syn_status status = p->maker && p->busy ? SYN_OK : SYN_NO_MEMORY;
-    for (int k = 0; k < threads && status == SYN_OK; k++)
-        status = syn_isi_maker_make(p->maker + k, &plan->trains, &plan->options);
-    return status;
-}
-
-static void close_planning(planning *p)
-{
-    for (int k = 0; p->maker && k < p->threads; k++)
-        syn_isi_maker_free(p->maker + k);
-    size_t each = (size_t)syn_isi_maker_bytes(&p->plan->options);
-    syn_budget_give(p->plan->budget, each * (size_t)p->threads);
-    free(p->maker);
-    free(p->busy);
+    SYN_TRY(p->maker && p->busy ? SYN_OK : SYN_NO_MEMORY);
+    for (int k = 0; k < threads; k++)
+        SYN_TRY(syn_isi_maker_make(p->maker + k, &plan->trains, &plan->options));
+    return SYN_OK;
 }
 
 syn_status syn_surrogate_plan_make(syn_surrogate_plan *out, const syn_trains *trains,
                                    const syn_surrogate_options *options, int threads,
                                    syn_budget *budget, const syn_watch *watch)
 {
-    memset(out, 0, sizeof *out);
-    out->trains = *trains;
-    out->options = *options;
-    out->budget = budget;
-    out->scratch = scratch_words(trains, options);
-    out->refractory = syn_budget_zeros(budget, (size_t)trains->units + 1,
-                                       sizeof *out->refractory);
-    if (!out->refractory)
-        return syn_budget_refusal(budget);
+    *out = (syn_surrogate_plan){.trains = *trains, .options = *options, .budget = budget,
+                                .scratch = scratch_words(trains, options)};
+    SYN_TAKE_ZEROS(budget, out->refractory, (size_t)trains->units + 1);
     planning p = {.plan = out};
     syn_status status = SYN_OK;
     if (has_table(options)) {
         out->table_length = syn_isi_table_length(options->isi_bins);
         size_t words = (size_t)trains->units * out->table_length;
-        out->table = syn_budget_zeros(budget, words + 1, sizeof *out->table);
-        if (!out->table)
-            return syn_budget_refusal(budget);
+        SYN_TAKE_ZEROS(budget, out->table, words + 1);
         status = open_planning(&p, threads);
         threads = p.threads;
     }
-    if (status == SYN_OK)
-        status = syn_parallel_for(trains->units, threads, watch, "looking at units",
-                                  plan_unit, &p);
-    close_planning(&p);
+    SYN_NEXT(status, syn_parallel_for(trains->units, threads, watch, "looking at units",
+                                      plan_unit, &p));
+    for (int k = 0; p.maker && k < p.threads; k++)
+        syn_isi_maker_free(p.maker + k);
+    size_t each = (size_t)syn_isi_maker_bytes(&p.plan->options);
+    syn_budget_give(p.plan->budget, each * (size_t)p.threads);
+    SYN_FREE(p.maker, p.busy);
     return status;
 }
 

@@ -1,12 +1,27 @@
-/* Splits episodes into a sequence of units and a sequence of intervals and numbers these:
-   many episodes have the same sequence, which R then holds once. */
-#ifndef SYN_EPISODES_SEQUENCES_H
-#define SYN_EPISODES_SEQUENCES_H
+/* Found episodes as a table shows them: which of them, in which order, and the sequences
+   of units and of intervals that many of them share. */
+#ifndef SYN_EPISODES_FOUND_H
+#define SYN_EPISODES_FOUND_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "core/episodes/mine.h"
+
+/* Leaves out the others, and all sizes after the first that is left without an episode:
+   the same table, to the last count, as of a search with options->distinct_units.
+   Candidates stay as they were counted. After an error `episodes` can only be freed. */
+syn_status syn_episodes_distinct(syn_episodes *episodes, const syn_watch *watch);
+
+/* order[k][i] is the i-th episode of level k to be shown. Names compare unit by unit and
+   interval by interval, each by its rank among all. Polls `watch` once a level.
+   The caller frees `order` and its episodes->n_levels parts with
+   syn_episodes_order_free(), also after an error. */
+syn_status syn_episodes_order(const syn_episodes *episodes, const uint32_t *unit_rank,
+                              const uint32_t *interval_rank, const syn_watch *watch,
+                              uint32_t ***order);
+
+void syn_episodes_order_free(const syn_episodes *episodes, uint32_t **order);
 
 /* Sequence 0 is the empty one; all others come after the sequence they extend. */
 typedef struct syn_sequences {
