@@ -1,6 +1,4 @@
 /* Memory that is kept between calls. */
-#include "gpu/base/session.cuh"
-
 #include "gpu/base/device.cuh"
 #include "gpu/base/devices.h"
 
