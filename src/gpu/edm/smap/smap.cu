@@ -272,7 +272,7 @@ class smap_device {
                               s->distance.get(), theta_.get(), centre_.get(),
                               s->sum.get(), s->spread.get(), thetas_, splits,
                               call_.options->ridge, call_.options->missing, nullptr, to};
-        size_t doubles = smap_bench_doubles(shape_);
+        size_t doubles = smap_bench::doubles(shape_);
         size_t shared = doubles * SMAP_SOLVERS * sizeof(double);
         bool fits = shared <= shared_;
         shared = fits ? shared : 0;
