@@ -1,7 +1,7 @@
 /* Counting bits of many words at a time. */
 #pragma once
 
-#include <cuda_runtime.h>
+#include "gpu/base/warp.cuh"
 
 #include <cstdint>
 

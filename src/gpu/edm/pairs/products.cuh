@@ -223,17 +223,6 @@ __device__ inline void sum_columns(const pair_elements &weight,
         to[pair_point(2 * high + odd)] = one;
 }
 
-/* Adds up the columns of all warps, in their order. */
-__device__ inline void put_columns(const double *sums, double *to)
-{
-    if (threadIdx.x >= PAIR_POINTS)
-        return;
-    double sum = 0;
-    for (int warp = 0; warp < PAIR_WARPS; warp++)
-        sum += sums[warp * PAIR_POINTS + threadIdx.x];
-    to[threadIdx.x] = sum;
-}
-
 /* Where a block and its lanes are. */
 struct pair_place {
     uint32_t which, group, tile;  /* library, group of columns, tile of this part */
@@ -252,41 +241,9 @@ __device__ inline pair_place find_place(const pairs_job &job)
     return p;
 }
 
-/* Elements of the large matrix for 16 points: squared weights, or with HAT rows of the
-   hat matrix. With SLOPES sums of what gives coefficients go to `column`. */
-template <bool HAT, bool SLOPES, bool NEAR, int QUADS>
-__device__ inline void make_elements(const pairs_job &job, const pair_place &p,
-                                     const pair_rows<QUADS> &rows, const double *z,
-                                     uint32_t point, double *column, pair_elements &out)
-{
-    make_weights<NEAR>(rows, z, job.exclusion, point, p.row, out);
-    pair_elements by;
-    if (HAT && SLOPES) {
-        multiply_features(rows.b, z, by);
-        sum_columns(out, by, column);
-    }
-    if (!HAT)
-        return;
-    multiply_features(rows.a, z, by);
-    SYN_UNROLL(half, 2)
-        SYN_UNROLL(part, 4)
-            out[half][part] *= by[half][part];
-}
-
-/* Adds 16 points to the sums; `panel` is the lane's first number of theirs. */
-template <int TILES>
-__device__ inline void multiply_panel(const pair_elements &elements, const double *panel,
-                                      double (&sum)[TILES][4])
-{
-    SYN_UNROLL(j, TILES) {
-        double b[4];
-        SYN_UNROLL(part, 4)
-            b[part] = panel[(part * TILES + j) * WARP];
-        multiply_16x8(sum[j], elements, b);
-    }
-}
-
-/* Adds the points of a stage to the sums. */
+/* Adds the points of a stage to the sums, 16 at a time: squared weights, or with HAT rows
+   of the hat matrix, times the panel. With SLOPES sums of what gives coefficients go to
+   `column`. */
 template <bool HAT, bool SLOPES, bool NEAR, int QUADS, int TILES>
 __device__ inline void multiply_stage(const pairs_job &job, const pair_place &p,
                                       const pair_rows<QUADS> &rows, const double *stage,
@@ -298,9 +255,24 @@ __device__ inline void multiply_stage(const pairs_job &job, const pair_place &p,
     pair_elements elements;
 #pragma unroll 1
     for (uint32_t i = 0; i < PAIR_POINTS; i += 16, panel += 4 * TILES * WARP) {
-        make_elements<HAT, SLOPES, NEAR>(job, p, rows, z + i, from + i, column + i,
-                                         elements);
-        multiply_panel(elements, panel, sum);
+        pair_elements by;
+        make_weights<NEAR>(rows, z + i, job.exclusion, from + i, p.row, elements);
+        if (HAT && SLOPES) {
+            multiply_features(rows.b, z + i, by);
+            sum_columns(elements, by, column + i);
+        }
+        if (HAT) {
+            multiply_features(rows.a, z + i, by);
+            SYN_UNROLL(half, 2)
+                SYN_UNROLL(part, 4)
+                    elements[half][part] *= by[half][part];
+        }
+        SYN_UNROLL(j, TILES) {
+            double b[4];
+            SYN_UNROLL(part, 4)
+                b[part] = panel[(part * TILES + j) * WARP];
+            multiply_16x8(sum[j], elements, b);
+        }
     }
 }
 
@@ -338,7 +310,13 @@ __device__ inline void multiply_points(const pairs_job &job, const pair_place &p
             multiply_stage<HAT, false, false>(job, p, rows, stage, from, column, sum);
         if (slopes) {
             __syncthreads();
-            put_columns(columns, to + from);
+            /* The columns of all warps, in their order. */
+            if (threadIdx.x < PAIR_POINTS) {
+                double all = 0;
+                for (int warp = 0; warp < PAIR_WARPS; warp++)
+                    all += columns[warp * PAIR_POINTS + threadIdx.x];
+                to[from + threadIdx.x] = all;
+            }
         }
     }
 }
@@ -382,14 +360,6 @@ __global__ void __launch_bounds__(PAIR_THREADS) sum_products(SYN_GPU_JOB pairs_j
 
 /* ---- predictions ---- */
 
-/* Sums over the predictions of a warp, of one column of a tile, in its lanes below 4. */
-__device__ inline double over_rows(double value)
-{
-    for (int o = 4; o < WARP; o *= 2)
-        value += __shfl_xor_sync(WHOLE_WARP, value, o);
-    return value;
-}
-
 /* What a warp's predictions add to the sums of each target: room[PAIR_SUMS][columns]. */
 template <int TILES>
 __device__ inline void compare(const pairs_job &job, const pair_place &p,
@@ -419,7 +389,9 @@ __device__ inline void compare(const pairs_job &job, const pair_place &p,
                 add[4] += said * seen;
             }
             SYN_UNROLL(i, PAIR_SUMS) {
-                double all = over_rows(add[i]);
+                double all = add[i];
+                for (int o = 4; o < WARP; o *= 2)
+                    all += __shfl_xor_sync(WHOLE_WARP, all, o);
                 if (lane < 4)
                     room[i * TILES * PAIR_COLUMNS + column] = all;
             }
