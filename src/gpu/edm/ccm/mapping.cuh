@@ -282,31 +282,27 @@ struct ccm_drawing {
 };
 
 /* Draws number `at` in the order of the libraries. */
-inline void draw_one(ccm_mapping *m, size_t at, std::vector<unsigned char> *chosen)
+inline syn_status draw_library(void *context, size_t at, int worker)
 {
-    ccm_library *one = &m->libraries[m->order[at]];
-    const syn_rows &rows = m->view[one->view].library;
-    uint32_t *plane = m->plane.data() + at * m->plane_length();
-    chosen->assign(rows.n, 0);
-    syn_ccm_draw(rows.n, one->size, one->sample, &m->options, chosen->data());
-    if (!one->listed)
-        one->rows.reserve(one->size);
+    ccm_drawing *d = (ccm_drawing *) context;
+    ccm_library *one = &d->m->libraries[d->m->order[at]];
+    const syn_rows &rows = d->m->view[one->view].library;
+    uint32_t *plane = d->m->plane.data() + at * d->m->plane_length();
+    try {
+        d->chosen[worker].assign(rows.n, 0);
+        if (!one->listed)
+            one->rows.reserve(one->size);
+    } catch (const std::bad_alloc &) {
+        return SYN_NO_MEMORY;
+    }
+    unsigned char *chosen = d->chosen[worker].data();
+    syn_ccm_draw(rows.n, one->size, one->sample, &d->m->options, chosen);
     for (uint32_t i = 0; i < rows.n; i++) {
-        uint32_t row = rows.row[i], has = (*chosen)[i];
+        uint32_t row = rows.row[i], has = chosen[i];
         if (one->listed)
             plane[row / 32] |= has << row % 32;
         else if (has)
             one->rows.push_back(row);
-    }
-}
-
-inline syn_status draw_library(void *context, size_t item, int worker)
-{
-    ccm_drawing *d = (ccm_drawing *) context;
-    try {
-        draw_one(d->m, item, &d->chosen[worker]);
-    } catch (const std::bad_alloc &) {
-        return SYN_NO_MEMORY;
     }
     return SYN_OK;
 }
@@ -314,14 +310,9 @@ inline syn_status draw_library(void *context, size_t item, int worker)
 inline void draw_libraries(ccm_mapping *m, const syn_watch *watch)
 {
     int threads = std::max(m->options.threads, 1);
-    ccm_drawing all = {m, {}};
-    all.chosen.resize(threads);
-    syn_status status = syn_parallel_for(m->libraries.size(), threads, watch, "libraries",
-                                         draw_library, &all);
-    if (status == SYN_NO_MEMORY)
-        throw std::bad_alloc();
-    if (status != SYN_OK)
-        throw refusal(status, "%s", "");
+    ccm_drawing all = {m, std::vector<std::vector<unsigned char>>(threads)};
+    check_host(syn_parallel_for(m->libraries.size(), threads, watch, "libraries",
+                                draw_library, &all));
 }
 
 }  // namespace gpu

@@ -96,36 +96,12 @@ struct forecast_values {
     }
 };
 
-/* ---- rows and products ---- */
-
-/* The rows of conditional forecasts, and what their weights are multiplied with. */
+/* ---- rows, and what their weights are multiplied with ---- */
 
 enum {
     FORECAST_LAY = 64,    /* rows of a block that lays out products, */
     FORECAST_SLICE = 16   /* and the candidates that it takes */
 };
-
-/* Whether all that a row needs is known. */
-__device__ inline bool complete_forecast(const forecast_values &values, uint32_t row)
-{
-    const forecast_task &task = values.task;
-    for (uint32_t k = 0; k <= task.coordinates; k++)
-        if (isnan(values.raw(k, row)))
-            return false;
-    for (uint32_t i = 0; i < task.all; i++)
-        if (isnan(values.at(values.job.candidate[task.candidate + i], row)))
-            return false;
-    return true;
-}
-
-__device__ inline bool alike_forecasts(const forecast_values &values, uint32_t row,
-                                       uint32_t other)
-{
-    for (uint32_t k = 0; k < values.task.coordinates; k++)
-        if (values.raw(k, row) != values.raw(k, other))
-            return false;
-    return true;
-}
 
 /* Means, exactly for what is constant. `one` is a point. */
 __device__ inline void find_centres(const forecast_values &values, uint32_t which,
@@ -152,16 +128,28 @@ find_forecast_rows(SYN_GPU_JOB forecast_job job)
 {
     uint32_t which = blockIdx.x;
     forecast_values values(job, which);
-    auto complete = [&](uint32_t row) { return complete_forecast(values, row); };
+    const forecast_task &task = values.task;
+    auto complete = [&](uint32_t row) {
+        for (uint32_t k = 0; k <= task.coordinates; k++)
+            if (isnan(values.raw(k, row)))
+                return false;
+        for (uint32_t i = 0; i < task.all; i++)
+            if (isnan(values.at(job.candidate[task.candidate + i], row)))
+                return false;
+        return true;
+    };
     auto alike = [&](uint32_t row, uint32_t other) {
-        return alike_forecasts(values, row, other);
+        for (uint32_t k = 0; k < task.coordinates; k++)
+            if (values.raw(k, row) != values.raw(k, other))
+                return false;
+        return true;
     };
     found_points found = find_points(job.pairs, which, complete, alike);
     find_centres(values, which, found.one);
     if (threadIdx.x == 0) {
         pair_library *library = job.pairs.library + which;
         library->differ = 1;
-        library->fall = found.differ ? TWO_LOG2 * values.task.theta : 0;
+        library->fall = found.differ ? TWO_LOG2 * task.theta : 0;
     }
 }
 
@@ -303,29 +291,6 @@ __device__ inline forecast_row find_forecast(const pairs_job &job, uint32_t row)
             before[row + 1] > before[row]};
 }
 
-/* The sums of the equations, from device memory. */
-template <int QUADS>
-__device__ inline void fetch_models(const pairs_job &job, uint32_t n, uint32_t first,
-                                    forecast_models<QUADS> &to)
-{
-    constexpr uint32_t rows = forecast_models<QUADS>::ROWS;
-    constexpr uint32_t pitch = forecast_models<QUADS>::PITCH;
-    uint32_t columns = base_columns(n), triangle = columns - n;
-    for (uint32_t i = threadIdx.x; i < rows * columns; i += FORECAST_SOLVE) {
-        uint32_t r = i / columns, column = i % columns;
-        forecast_row row = find_forecast(job, first + r);
-        if (!row.is)
-            continue;
-        double value = job.sums[row.sums + column];
-        if (column < triangle)
-            to.lower[column * pitch + r] = value;
-        else
-            to.right[(column - triangle) * pitch + r] = value;
-        if (column == 0)
-            to.hold[r] = job.ridge * value;
-    }
-}
-
 /* A thread for each row: its triangle in the place of the sums, and the error. */
 template <int QUADS>
 __device__ inline void solve_model(const forecast_values &values, const forecast_row &row,
@@ -414,8 +379,23 @@ solve_forecasts(SYN_GPU_JOB forecast_job job)
     const pairs_job &pairs = job.pairs;
     forecast_values values(job, blockIdx.y);
     uint32_t first = blockIdx.x * rows, m = values.task.candidates;
-    uint32_t n = values.task.coordinates + 1;
-    fetch_models(pairs, n, first, model);
+    uint32_t n = values.task.coordinates + 1, columns = base_columns(n);
+    constexpr uint32_t pitch = forecast_models<QUADS>::PITCH;
+    uint32_t triangle = columns - n;
+    /* The sums of the equations, from device memory. */
+    for (uint32_t i = threadIdx.x; i < rows * columns; i += FORECAST_SOLVE) {
+        uint32_t r = i / columns, column = i % columns;
+        forecast_row row = find_forecast(pairs, first + r);
+        if (!row.is)
+            continue;
+        double value = pairs.sums[row.sums + column];
+        if (column < triangle)
+            model.lower[column * pitch + r] = value;
+        else
+            model.right[(column - triangle) * pitch + r] = value;
+        if (column == 0)
+            model.hold[r] = pairs.ridge * value;
+    }
     __syncthreads();
     if (threadIdx.x < rows) {
         forecast_row row = find_forecast(pairs, first + threadIdx.x);

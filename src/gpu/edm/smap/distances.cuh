@@ -126,26 +126,15 @@ __device__ inline smap_left_out leave_out(const smap_survey &job, uint32_t predi
     return out;
 }
 
-__device__ inline bool has_one_too_many(const smap_survey &job, const smap_left_out &out)
-{
-    return job.points.n - (out.to - out.from) > job.k;
-}
-
-/* Whether a point is farther than the farthest so far: by distance, then by the rank of
-   its row. */
-__device__ inline bool is_farther(const smap_survey &job, double square, uint32_t at,
-                                  const smap_found &f)
-{
-    if (square != f.far || f.far < 0)
-        return square > f.far;
-    return syn_row_rank(job.library[at]) > syn_row_rank(job.library[f.at]);
-}
-
-/* Takes a point as the farthest, or adds its distance. */
+/* Takes a point as the farthest if it is farther than that, by distance, then by the rank
+   of its row; or adds its distance. */
 __device__ inline void sort_out(const smap_survey &job, double square, uint32_t at,
                                 smap_found *f)
 {
-    if (is_farther(job, square, at, *f)) {
+    bool farther = square > f->far;
+    if (square == f->far && f->far >= 0)
+        farther = syn_row_rank(job.library[at]) > syn_row_rank(job.library[f->at]);
+    if (farther) {
         f->sum += f->far < 0 ? 0 : root_of(f->far);
         f->far = square;
         f->at = at;
@@ -161,12 +150,6 @@ __device__ inline void merge_found(const smap_survey &job, const smap_found &oth
     f->least = fmin(f->least, other.least);
     if (other.far >= 0)
         sort_out(job, other.far, other.at, f);
-}
-
-/* Whether a is less than b, both at least 0: integers have more units than doubles. */
-__device__ inline bool is_less(double a, double b)
-{
-    return __double_as_longlong(a) < __double_as_longlong(b);
 }
 
 /* Points whose distance is this part of the farthest so far are compared with it by
@@ -191,7 +174,9 @@ __device__ inline void survey_tile(const smap_survey &job, const double *predict
             uint32_t column = 8 * j + 2 * t + i % 2, place = at + column;
             bool near = place < job.points.n && smap_is_near(left[i / 2], place);
             smap_found *f = found + i / 2;
-            if (near && known[column] > 0 && is_less(square[j][i], f->least))
+            /* Integers have more units than doubles, and neither is below 0. */
+            if (near && known[column] > 0 &&
+                __double_as_longlong(square[j][i]) < __double_as_longlong(f->least))
                 f->least = square[j][i];
             if (!FAR)
                 f->sum += near ? root_of(square[j][i]) : 0;
@@ -231,16 +216,6 @@ __device__ inline void survey_split(const smap_survey &job, const double *predic
     }
 }
 
-__device__ inline smap_found shuffle_found(const smap_found &f, int lanes)
-{
-    smap_found out;
-    out.sum = __shfl_xor_sync(WHOLE_WARP, f.sum, lanes);
-    out.least = __shfl_xor_sync(WHOLE_WARP, f.least, lanes);
-    out.far = __shfl_xor_sync(WHOLE_WARP, f.far, lanes);
-    out.at = __shfl_xor_sync(WHOLE_WARP, f.at, lanes);
-    return out;
-}
-
 template <class B>
 __global__ void __launch_bounds__(B::THREADS) smap_look(SYN_GPU_JOB smap_survey job)
 {
@@ -258,7 +233,7 @@ __global__ void __launch_bounds__(B::THREADS) smap_look(SYN_GPU_JOB smap_survey 
     int far = 0;
     for (uint32_t i = threadIdx.x; i < B::PREDICTIONS; i += B::THREADS) {
         out[i] = leave_out(job, first + (i < n ? i : 0));
-        far |= has_one_too_many(job, out[i]);
+        far |= p.n - (out[i].to - out[i].from) > job.k;
     }
     far = __syncthreads_or(far);
 
@@ -271,8 +246,12 @@ __global__ void __launch_bounds__(B::THREADS) smap_look(SYN_GPU_JOB smap_survey 
     uint32_t lane = threadIdx.x % WARP;
     for (int i = 0; i < 2; i++) {
         uint32_t row = threadIdx.x / WARP * 16 + lane / 4 + 8 * i;
+        smap_found &f = found[i];
         for (int lanes = 1; lanes < 4; lanes *= 2)
-            merge_found(job, shuffle_found(found[i], lanes), found + i);
+            merge_found(job, {__shfl_xor_sync(WHOLE_WARP, f.sum, lanes),
+                              __shfl_xor_sync(WHOLE_WARP, f.least, lanes),
+                              __shfl_xor_sync(WHOLE_WARP, f.far, lanes),
+                              __shfl_xor_sync(WHOLE_WARP, f.at, lanes)}, &f);
         if (row < n && lane % 4 == 0) {
             job.found[(size_t) blockIdx.y * p.predictions + first + row] = found[i];
             if (blockIdx.y == 0)

@@ -87,28 +87,6 @@ struct smap_spread {
     }
 };
 
-/* The predictions of this block; zeros after the last. */
-template <class B>
-__device__ inline void take_predictions(const smap_product &job, uint32_t first,
-                                        const smap_shared<B> &s)
-{
-    const smap_points &p = job.points;
-    uint32_t n = p.predictions - first;
-    for (uint32_t i = threadIdx.x; i < B::PREDICTIONS * p.shape.pitch; i += B::THREADS)
-        s.predicted[i] = i / p.shape.pitch < n
-                             ? p.predicted[(size_t) first * p.shape.pitch + i]
-                             : 0;
-    for (uint32_t r = threadIdx.x; r < B::PREDICTIONS; r += B::THREADS) {
-        smap_weighing how = {{0, 0}, {0, 0, UINT32_MAX, 0}};
-        if (r < n) {
-            smap_distances d = job.distance[first + r];
-            how.fall = smap_fall_of(smap_rate(d, job.theta[blockIdx.z]), d.least);
-            how.out = job.out[first + r];
-        }
-        s.how[r] = how;
-    }
-}
-
 /* Squared weights of this warp's predictions for its points of a tile, and what they add
    to the spread. */
 template <class B>
@@ -259,7 +237,21 @@ __global__ void __launch_bounds__(B::THREADS, B::BLOCKS)
         ushort2 of = job.factor[column + eight * 8 + threadIdx.x % WARP / 4];
         factor[j] = make_uint2(of.x * B::PITCH, of.y * B::PITCH);
     }
-    take_predictions<B>(job, first, s);
+    /* The predictions of this block; zeros after the last. */
+    uint32_t left = p.predictions - first;
+    for (uint32_t i = threadIdx.x; i < B::PREDICTIONS * p.shape.pitch; i += B::THREADS)
+        s.predicted[i] = i / p.shape.pitch < left
+                             ? p.predicted[(size_t) first * p.shape.pitch + i]
+                             : 0;
+    for (uint32_t r = threadIdx.x; r < B::PREDICTIONS; r += B::THREADS) {
+        smap_weighing how = {{0, 0}, {0, 0, UINT32_MAX, 0}};
+        if (r < left) {
+            smap_distances d = job.distance[first + r];
+            how.fall = smap_fall_of(smap_rate(d, job.theta[blockIdx.z]), d.least);
+            how.out = job.out[first + r];
+        }
+        s.how[r] = how;
+    }
     if (begin < end)
         smap_fetch<B>(p, begin, points_of(begin));
     if (begin + 1 < end)
@@ -280,7 +272,6 @@ __global__ void __launch_bounds__(B::THREADS, B::BLOCKS)
         __syncthreads();
     }
     size_t at = (size_t) (blockIdx.z * job.splits + split) * p.predictions + first;
-    uint32_t left = p.predictions - first;
     put_sums<B>(sum, left, p.shape.columns - column, p.shape.columns,
                 job.sum + at * p.shape.columns + column);
     if (column == 0)
