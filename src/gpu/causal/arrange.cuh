@@ -91,16 +91,6 @@ __device__ inline void swap_points(int bits, uint32_t lane, bank_counts *mine,
     }
 }
 
-/* Deals the points of a block to its groups: which point a lane gets. */
-__device__ inline uint32_t deal_points(bank_counts mine, uint32_t lane)
-{
-    uint32_t point = lane;
-    for (int round = 0; round < ARRANGE_ROUNDS; round++)
-        for (int bits = 8; bits < WARP; bits += 8)
-            swap_points(bits, lane, &mine, &point);
-    return point;
-}
-
 /* Eight numbers below 16. */
 __device__ inline uint32_t nibble(uint32_t of, uint32_t i) { return of >> 4 * i & 15; }
 
@@ -127,11 +117,6 @@ struct turn_matching {
             most = max(most, n);
         }
         return best;
-    }
-
-    __device__ void begin()
-    {
-        owner = bank = ~0u;
     }
 
     /* Finds a bank group for a point, which others may make room for. */
@@ -177,7 +162,7 @@ __device__ inline void order_group(arrange_room &room, uint32_t group, uint32_t 
         }
     for (uint32_t turn = 0; turn < k; turn++) {
         uint32_t taken = 0;
-        match.begin();
+        match.owner = match.bank = ~0u;
         for (uint32_t i = 0; i < 8; i++)  /* all have the first choice in turn */
             match.find((i + turn) & 7, &taken);
         for (uint32_t i = 0; i < 8; i++) {
@@ -288,8 +273,14 @@ arrange_entries(SYN_GPU_JOB table_shape shape, uint32_t *table)
     if (is) {
         bank_counts counts = read_entries(room, at, lane, k, block * WARP + lane < rows);
         scale = scale_entries(room.entry[lane], k, PAIRS);
-        if (SPREAD)
-            room.member[lane] = deal_points(counts, lane);
+        if (SPREAD) {
+            /* Deals the points of a block to its groups: which point a lane gets. */
+            uint32_t point = lane;
+            for (int round = 0; round < ARRANGE_ROUNDS; round++)
+                for (int bits = 8; bits < WARP; bits += 8)
+                    swap_points(bits, lane, &counts, &point);
+            room.member[lane] = point;
+        }
     }
     if (SPREAD) {
         __syncthreads();

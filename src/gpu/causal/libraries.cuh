@@ -35,22 +35,6 @@ struct placed_layout {
     }
 };
 
-/* From which step to which there are predicted points of E dimensions. */
-inline void find_range(const syn_map_layout &layout, uint32_t E, uint32_t *from,
-                       uint32_t *to)
-{
-    uint32_t run = 0;
-    *from = *to = 0;
-    for (uint32_t p = 0; p < layout.places; p++) {
-        run = layout.step[p] < 0 ? 0 : run + 1;
-        if (run < E || !(layout.use[p] & SYN_MAP_PREDICTED))
-            continue;
-        uint32_t t = layout.step[p];
-        *from = *to ? std::min(*from, t) : t;
-        *to = std::max(*to, t + 1);
-    }
-}
-
 /* Fills in all of the shape, for points that are `every` so many steps; every part is
    followed by room to read ahead into. */
 inline table_shape make_shape(const syn_map_layout &layout, uint32_t wanted, entries kind,
@@ -62,7 +46,15 @@ inline table_shape make_shape(const syn_map_layout &layout, uint32_t wanted, ent
     for (uint32_t e = 0; e < SYN_MAP_DIMS; e++) {
         if (!(wanted >> e & 1))
             continue;
-        find_range(layout, e + 1, &shape.from[e], &shape.to[e]);
+        /* From which step to which there are predicted points. */
+        for (uint32_t p = 0, run = 0; p < layout.places; p++) {
+            run = layout.step[p] < 0 ? 0 : run + 1;
+            if (run < e + 1 || !(layout.use[p] & SYN_MAP_PREDICTED))
+                continue;
+            uint32_t t = layout.step[p];
+            shape.from[e] = shape.to[e] ? std::min(shape.from[e], t) : t;
+            shape.to[e] = std::max(shape.to[e], t + 1);
+        }
         uint64_t rows = (shape.to[e] - shape.from[e] + every - 1) / every, k = e + 2;
         shape.to[e] = shape.from[e] + rows;
         shape.offset[e] = words;
@@ -283,25 +275,20 @@ public:
     }
 };
 
-/* Words of the part for E = e + 1 of a table. */
-inline size_t part_words(const table_shape &shape, uint32_t e)
-{
-    uint32_t after = e + 1;
-    while (after < SYN_MAP_DIMS && !(shape.wanted >> after & 1))
-        after++;
-    return (after < SYN_MAP_DIMS ? shape.offset[after] : shape.size) - shape.offset[e];
-}
-
 /* Copies what is wanted of n tables. */
 inline void copy_tables(const uint32_t *from, const table_shape &kept, uint32_t *to,
                         const table_shape &wanted, uint32_t n, cudaStream_t work)
 {
-    for (uint32_t e = 0; e < SYN_MAP_DIMS; e++)
-        if (wanted.wanted >> e & 1)
-            check(cudaMemcpy2DAsync(to + wanted.offset[e], 4 * (size_t) wanted.size,
-                                    from + kept.offset[e], 4 * (size_t) kept.size,
-                                    4 * part_words(wanted, e), n,
-                                    cudaMemcpyDeviceToDevice, work));
+    size_t end = wanted.size;  /* of a part, which the next one follows */
+    for (uint32_t e = SYN_MAP_DIMS; e-- > 0;) {
+        if (!(wanted.wanted >> e & 1))
+            continue;
+        check(cudaMemcpy2DAsync(to + wanted.offset[e], 4 * (size_t) wanted.size,
+                                from + kept.offset[e], 4 * (size_t) kept.size,
+                                4 * (end - wanted.offset[e]), n, cudaMemcpyDeviceToDevice,
+                                work));
+        end = wanted.offset[e];
+    }
 }
 
 }  // namespace gpu

@@ -198,9 +198,14 @@ public:
             slot *s = &slot_[turn % BATCHES];
             collect(s, queue, who);
             libraries_taken next;
-            while (!queue->take(who, batch_, &next))
-                if (!collect_oldest(turn, queue, who) && !queue->wait())
+            while (!queue->take(who, batch_, &next)) {
+                /* The batch that is under way longest is collected first. */
+                uint32_t i = 1;
+                while (i < BATCHES && !collect(&slot_[(turn + i) % BATCHES], queue, who))
+                    i++;
+                if (i == BATCHES && !queue->wait())
                     return;
+            }
             s->of = next.of;
             s->first = next.first;
             s->n = next.n;
@@ -323,8 +328,20 @@ private:
         lookup.items = s->items.get();
         lookup.rho = s->rho.get();
         bool missing = missing_ || libraries.missing;
-        if (screened())
-            screen(s, &lookup, most, missing);
+        if (screened()) {
+            /* Finds out which tiles are worth looking at for each library; the
+               correlations of the others are NaN. */
+            lookup.goes_on = s->goes_on.ensure(most * lookup.n_tiles);
+            fill(lookup.goes_on, 0, s->goes_on.room(), s->work);
+            fill(s->rho.get(), 0xff, s->rho.room(), s->work);
+            lookup_job first = lookup;
+            first.shape = sample_;
+            first.table = s->sample.get();
+            first.moments = sample_moments_.get();
+            first.every = options_.stride;
+            first.sample = true;
+            correlate(first, s->n_items, missing, s->work);
+        }
         correlate(lookup, s->n_items, missing, s->work);
         check(cudaEventRecord(s->done, s->work));
     }
@@ -335,34 +352,6 @@ private:
         if (table->room() >= words)
             return;
         fill(table->ensure(words), 0, table->room(), work);
-    }
-
-    /* Finds out which tiles are worth looking at for each library; the correlations of
-       the others are NaN. */
-    void screen(slot *s, lookup_job *lookup, size_t most, bool missing)
-    {
-        lookup->goes_on = s->goes_on.ensure(most * lookup->n_tiles);
-        fill(lookup->goes_on, 0, s->goes_on.room(), s->work);
-        fill(s->rho.get(), 0xff, s->rho.room(), s->work);
-        lookup_job first = *lookup;
-        first.shape = sample_;
-        first.table = s->sample.get();
-        first.moments = sample_moments_.get();
-        first.every = options_.stride;
-        first.sample = true;
-        correlate(first, s->n_items, missing, s->work);
-    }
-
-    /* Every so manieth point of the table, before that is put in order. */
-    void take_sample(slot *s, size_t most)
-    {
-        make_table(&s->sample, most * sample_.size, s->work);
-        uint32_t words = lookup_.steps * row_words(plan_.kind, SYN_MAP_DIMS + 1);
-        dim3 grid(words / options_.stride / 128 + 2,
-                  __builtin_popcount(sample_.wanted), s->n);
-        launch(sample_table, grid, 128, 0, s->work, lookup_.shape, s->table.get(),
-               sample_, options_.stride, plan_.kind, s->sample.get());
-        arrange(s->n, sample_, s->sample.get(), s->work);
     }
 
     /* Puts the packed entries of libraries in the order and form that lookups want. */
@@ -395,8 +384,16 @@ private:
                               s->n, s->work, lookup_.shape, plan_.kind, s->table.get());
             });
         }
-        if (screened())
-            take_sample(s, most);
+        if (screened()) {
+            /* Every so manieth point of the table, before that is put in order. */
+            make_table(&s->sample, most * sample_.size, s->work);
+            uint32_t words = lookup_.steps * row_words(plan_.kind, SYN_MAP_DIMS + 1);
+            dim3 grid(words / options_.stride / 128 + 2,
+                      __builtin_popcount(sample_.wanted), s->n);
+            launch(sample_table, grid, 128, 0, s->work, lookup_.shape, s->table.get(),
+                   sample_, options_.stride, plan_.kind, s->sample.get());
+            arrange(s->n, sample_, s->sample.get(), s->work);
+        }
         arrange(s->n, lookup_.shape, s->table.get(), s->work);
     }
 
@@ -469,15 +466,6 @@ private:
                    {seconds_from(s->begun, s->found), seconds_from(s->found, s->done)});
         s->n = 0;
         return true;
-    }
-
-    /* The same for the batch that is under way longest, before slot `turn`. */
-    bool collect_oldest(uint32_t turn, block_queue *queue, size_t who)
-    {
-        for (uint32_t i = 1; i < BATCHES; i++)
-            if (collect(&slot_[(turn + i) % BATCHES], queue, who))
-                return true;
-        return false;
     }
 
     static double seconds_from(cudaEvent_t begin, cudaEvent_t end)

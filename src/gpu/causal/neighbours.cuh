@@ -124,15 +124,6 @@ struct table_sink {
             table[at + place + 1] = of << 21 | bits;
     }
 
-    /* What goes before narrow entries. */
-    __device__ void write_scale(uint32_t at, uint32_t found, uint32_t bits) const
-    {
-        uint32_t sum = warp_sum(bits);
-        float scale = found ? reciprocal(sum) : __int_as_float(0x7fc00000);
-        if (lane == 0)
-            table[at] = __float_as_uint(scale);
-    }
-
     __device__ void operator()(uint32_t e, const neighbour &near) const
     {
         put(e, near, weight_of(near));
@@ -147,9 +138,13 @@ struct table_sink {
         uint32_t bits = weight * (kind == entries::narrow ? MOST_21 : MOST_16) + 0.5f;
         if (kind == entries::wide)
             bits = __float_as_uint(weight);
-        else if (kind == entries::narrow)
-            write_scale(at, near.found, bits);
-        else if (!near.found)
+        else if (kind == entries::narrow) {
+            /* What goes before narrow entries. */
+            uint32_t sum = warp_sum(bits);
+            float scale = near.found ? reciprocal(sum) : __int_as_float(0x7fc00000);
+            if (lane == 0)
+                table[at] = __float_as_uint(scale);
+        } else if (!near.found)
             bits = NO_POINT_16;
         if (near.place < e + 2)
             write(at, near.place, bits, near.step);
