@@ -124,21 +124,16 @@ struct filter_walk {
             if (p.dim == 0) {
                 copy_floats(s.half[p.slot], job.library.half + (size_t) p.at.tile * TILE,
                             TILE);
-                set_limits(p.at.tile, s.limit[p.slot]);
+                uint32_t i = threadIdx.x;
+                if (i < TILE) {
+                    bool beyond = s.beyond_of[i] != s.limit_of[i] &&
+                                  tile_after(job.turn, p.at.tile,
+                                             syn_row_rank(s.row[i])) > s.rank_of[i];
+                    s.limit[p.slot][i] = beyond ? s.beyond_of[i] : s.limit_of[i];
+                }
             }
         }
         close_copies();
-    }
-
-    __device__ void set_limits(uint32_t tile, float *limit) const
-    {
-        uint32_t i = threadIdx.x;
-        if (i >= TILE)
-            return;
-        bool beyond =
-            s.beyond_of[i] != s.limit_of[i] &&
-            tile_after(job.turn, tile, syn_row_rank(s.row[i])) > s.rank_of[i];
-        limit[i] = beyond ? s.beyond_of[i] : s.limit_of[i];
     }
 
     /* Whether a row that comes after the k-th if it is as near may be nearer. */
@@ -259,18 +254,9 @@ __host__ __device__ inline size_t choose_bytes(uint32_t room)
     return (size_t) room * (sizeof(double) + sizeof(uint32_t));
 }
 
-/* How far apart two points may be in the filter's coordinates, which are off by 2^-24 of
-   themselves: the root of `scaled` is their distance, that of `norm` the size of one. */
-__device__ inline double filter_distance(double scaled, double norm, uint32_t dims)
-{
-    const double off = 5.97e-8, tiny = 1e-40;
-    double d = sqrt(scaled) * (1 + 3e-16 * (dims + 4));
-    return d + off * (2 * sqrt(norm) + d) + dims * tiny;
-}
-
 /* The limit for candidates as near as `squared`. The filter multiplies and adds `dims`
    numbers, none larger than the sum of their sizes, and each time is off by 2^-24 of
-   that. */
+   that; so are its coordinates, of themselves. */
 __device__ inline float limit_of(double squared, double scale, double norm, bool whole,
                                  uint32_t dims)
 {
@@ -279,7 +265,9 @@ __device__ inline float limit_of(double squared, double scale, double norm, bool
     double scaled = squared * scale * scale;
     if (whole)
         return __double2float_rd((norm - scaled) / 2);
-    double apart = filter_distance(scaled, norm, dims), of_y = sqrt(norm) + apart;
+    double apart = sqrt(scaled) * (1 + 3e-16 * (dims + 4));
+    apart = apart + 5.97e-8 * (2 * sqrt(norm) + apart) + dims * 1e-40;
+    double of_y = sqrt(norm) + apart;
     double sums = sqrt(norm) * of_y + of_y * of_y / 2, off = 5.97e-8 * (dims + 4);
     double limit = (norm - apart * apart) / 2 - off / (1 - off) * sums * 1.001 -
                    dims * 1e-40;
@@ -328,31 +316,6 @@ struct choose_walk {
         __syncwarp();
         return kept;
     }
-
-    __device__ void hand_out(uint32_t at, const near_place &near) const
-    {
-        size_t to = (size_t) job.number_of(i) * job.k + at;
-        job.out.row[to] = job.library_rows.row[near.place];
-        job.out.distance[to] = __dsqrt_rn(near.squared);
-    }
-
-    /* The best so far begin the next turn's list; the k-th gives the limits. */
-    __device__ void go_on(uint32_t at, const near_place &near, row_state now) const
-    {
-        job.list[(size_t) i * job.room + at] = near.place;
-        if (at + 1 < job.k)
-            return;
-        bool whole = job.whole[i];
-        now.squared = near.squared;
-        now.rank = near.rank;
-        now.twin = job.twin[near.place];
-        now.limit = limit_of(now.squared, job.scale, job.norm[i], whole, job.points.dims);
-        now.beyond = whole ? nextafterf(now.limit, INFINITY) : now.limit;
-        if (now.squared == 0)
-            now.beyond = INFINITY;
-        now.listed = job.k;
-        job.state[i] = now;
-    }
 };
 
 static __global__ void choose_nearest(SYN_GPU_JOB choose_job job)
@@ -376,10 +339,31 @@ static __global__ void choose_nearest(SYN_GPU_JOB choose_job job)
     uint32_t kept = walk.gather(now);
     auto place = [](uint32_t listed) { return listed; };
     auto rank = [&](uint32_t place) { return job.rank_of(place, walk.row); };
-    auto nearest = make_nearest(walk.near, kept, place, rank);
+    nearest_of nearest{walk.near, kept, place, rank};
     bool hand_out = job.last && !now.lost;
+    /* The best so far begin the next turn's list; the k-th gives the limits. */
     auto sink = [&](uint32_t at, const near_place &near, uint32_t) {
-        hand_out ? walk.hand_out(at, near) : walk.go_on(at, near, now);
+        if (hand_out) {
+            size_t to = (size_t) job.number_of(i) * job.k + at;
+            job.out.row[to] = job.library_rows.row[near.place];
+            job.out.distance[to] = __dsqrt_rn(near.squared);
+            return;
+        }
+        job.list[(size_t) i * job.room + at] = near.place;
+        if (at + 1 < job.k)
+            return;
+        bool whole = job.whole[i];
+        row_state next = now;
+        next.squared = near.squared;
+        next.rank = near.rank;
+        next.twin = job.twin[near.place];
+        next.limit = limit_of(next.squared, job.scale, job.norm[i], whole,
+                              job.points.dims);
+        next.beyond = whole ? nextafterf(next.limit, INFINITY) : next.limit;
+        if (next.squared == 0)
+            next.beyond = INFINITY;
+        next.listed = job.k;
+        job.state[i] = next;
     };
     uint32_t n = nearest.each(job.k, sink);
     if (threadIdx.x % WARP > 0)

@@ -219,10 +219,6 @@ template <class P, class F> struct nearest_of {
 };
 
 template <class P, class F>
-__device__ inline nearest_of<P, F> make_nearest(const near_list &list, uint32_t n, P at,
-                                                F rank)
-{
-    return {list, n, at, rank};
-}
+nearest_of(const near_list &, uint32_t, P, F) -> nearest_of<P, F>;
 
 }  // namespace gpu

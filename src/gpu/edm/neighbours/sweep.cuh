@@ -208,24 +208,19 @@ struct sweep_memory_of {
     uint32_t *place;  /* [room] */
     uint32_t *keep;   /* [room / WARP] */
     uint32_t *near;   /* [SWEEP_STEP][near_room] numbers of candidates */
+
+    __device__ sweep_memory_of(double *at, uint32_t room, uint32_t near_room)
+        : sum(at), squared(sum + room),
+          place((uint32_t *) (squared + SWEEP_STEP * near_room)), keep(place + room),
+          near(keep + room / WARP)
+    {
+    }
 };
 
 __host__ __device__ inline size_t sweep_bytes(uint32_t room, uint32_t near_room)
 {
     size_t numbers = room + room / WARP + SWEEP_STEP * near_room;
     return (room + SWEEP_STEP * near_room) * sizeof(double) + (numbers + 1) / 2 * 8;
-}
-
-__device__ inline sweep_memory_of sweep_parts(double *at, uint32_t room,
-                                              uint32_t near_room)
-{
-    sweep_memory_of m;
-    m.sum = at;
-    m.squared = m.sum + room;
-    m.place = (uint32_t *) (m.squared + SWEEP_STEP * near_room);
-    m.keep = m.place + room;
-    m.near = m.keep + room / WARP;
-    return m;
 }
 
 /* The limit of candidates with E = dims, with what rounding may add to the squared
@@ -348,9 +343,9 @@ struct sweep_chooser {
     {
         lost = lost || near > job.near_room;
         near_list list = {m.squared + j * job.near_room, m.near + j * job.near_room};
-        auto nearest = make_nearest(
-            list, min(near, job.near_room), [&](uint32_t c) { return m.place[c]; },
-            [&](uint32_t place) { return job.rank_of(place, row); });
+        auto at_place = [&](uint32_t c) { return m.place[c]; };
+        auto rank = [&](uint32_t place) { return job.rank_of(place, row); };
+        nearest_of nearest{list, min(near, job.near_room), at_place, rank};
         uint32_t k = e + 2;
         size_t to = (size_t) e * job.stride + job.number_of(i);
         double of_e = __shfl_sync(WHOLE_WARP, norm, e), own = norm;
@@ -421,7 +416,7 @@ static __global__ void choose_dimensions(SYN_GPU_JOB sweep_choose_job job)
         return;
     size_t bytes = sweep_bytes(job.room, job.near_room);
     double *memory = sweep_lists + warp * (bytes / sizeof(double));
-    sweep_chooser chooser = {job, sweep_parts(memory, job.room, job.near_room), i,
+    sweep_chooser chooser = {job, {memory, job.room, job.near_room}, i,
                              job.predicted_rows.row[i], 0, threadIdx.x % WARP};
     chooser.run();
 }
