@@ -158,13 +158,13 @@ void share_out(const int *devices, int n, uint32_t total, const syn_watch *watch
 
 /* ---- batches of work on one device ---- */
 
-/* Works through batches with several slots: while one batch is computed, the host collects
-   the results of the batch before it and makes the next one ready. A slot has the memory
-   and the stream of one batch, and two numbers: `first`, the first item of the batch, and
-   `n`, how many it has. next(&first) says where the next batch begins and how many items it has, or 0
-   where none is left. start(slot) queues the work of a batch. collect(slot) waits for it
-   and takes its results, when the slot is needed again or at the end. Batches are
-   collected in the order in which they were started. */
+/* Works through batches with several slots: while one batch is computed, the host
+   collects the results of the batch before it and makes the next one ready. A slot has
+   the memory and the stream of one batch, and two numbers: `first`, the first item of
+   the batch, and `n`, how many it has. next(&first) says where the next batch begins
+   and how many items it has, or 0 where none is left. start(slot) queues the work of a
+   batch. collect(slot) waits for it and takes its results, when the slot is needed
+   again or at the end. Batches are collected in the order in which they were started. */
 template <size_t SLOTS, class SLOT, class NEXT, class START, class COLLECT>
 void keep_busy(SLOT (&slot)[SLOTS], NEXT next, START start, COLLECT collect)
 {

@@ -125,9 +125,9 @@ struct placed_libraries {
              search_job *job, cudaStream_t stream)
     {
         size_t steps = libraries.steps, at = first * steps;
-        const unsigned char *is = libraries.drawn
-                                      ? drawn.upload(libraries.drawn + at, n * steps, stream)
-                                      : nullptr;
+        const unsigned char *is = nullptr;
+        if (libraries.drawn)
+            is = drawn.upload(libraries.drawn + at, n * steps, stream);
         job->value = value.upload(libraries.value + at, n * steps, stream);
         job->placed = placed.ensure((size_t) n * job->length);
         job->may = may.ensure((size_t) n * (job->length / WARP));
@@ -164,7 +164,8 @@ inline uint32_t top_of(uint32_t wanted)
     return top;
 }
 
-/* Starts a kernel that finds neighbours in n libraries; `more` are its other arguments. */
+/* Starts a kernel that finds neighbours in n libraries: `more` are its other
+   arguments. */
 template <class KERNEL, class... MORE>
 void launch_search(KERNEL kernel, const search_job &job, bool staged, uint32_t n,
                    cudaStream_t stream, MORE... more)

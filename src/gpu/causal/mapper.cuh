@@ -351,7 +351,8 @@ private:
     {
         if (table->room() >= words)
             return;
-        fill(table->ensure(words), 0, table->room(), work);
+        table->ensure(words);
+        fill(table->get(), 0, table->room(), work);
     }
 
     /* Puts the packed entries of libraries in the order and form that lookups want. */

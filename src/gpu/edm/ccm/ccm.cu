@@ -191,7 +191,8 @@ class ccm_worker {
                lists, member_.get(), near, rest);
     }
 
-    /* Weighs neighbours and sends the sums of a share to `to`, [chunks][step][targets]. */
+    /* Weighs neighbours and sends the sums of a share to `to`,
+       [chunks][step][targets]. */
     void predict(const share &s, const ccm_near &near, size_t step, ccm_sums *to)
     {
         size_t pairs = (size_t) s.libraries * s.n;
@@ -295,49 +296,23 @@ using gpu::CCM_CHUNK;
 using gpu::ccm_mapping;
 using gpu::check;
 
-/* How many neighbours the search of ccm_direct.cuh can find with the shared memory that
-   all devices have. */
-uint32_t fit_together(uint32_t dims, const int *devices, int n)
-{
-    uint32_t k = gpu::DIRECT_MOST;
-    for (int i = 0; i < n; i++) {
-        size_t bytes = (size_t) gpu::shared_limit(devices[i]);
-        while (k > 0 && gpu::direct_shared(dims, k) > bytes)
-            k--;
-    }
-    return k;
-}
-
-/* How much slower the slowest device is in double precision than those made for it. */
-double slower_than_fast(const int *devices, int n)
-{
-    int most = 2;
-    for (int i = 0; i < n; i++)
-        most = std::max(most, gpu::double_ratio(devices[i]));
-    return most / 2.0;
-}
-
-/* Rows of a part: as many as take a twentieth of a second, leave every device some parts,
-   and the arrays of one chunk of libraries room. */
-void make_parts(ccm_mapping *m, int devices)
-{
-    size_t most = std::max(m->choice.most, m->options.k), rows = m->prediction.n;
-    size_t each = std::min(gpu::CCM_BYTES / (most * sizeof(double)),
-                           (size_t) (4e7 * (double) rows / m->choice.cost));
-    each = std::min(each, devices > 1 ? rows / (4 * (size_t) devices) : rows);
-    each = std::max<size_t>((each + CCM_CHUNK - 1) / CCM_CHUNK, 1) * CCM_CHUNK;
-    m->part = (uint32_t) std::min<size_t>(each, (size_t) 1 << 30);
-    m->parts = (uint32_t) ((rows + m->part - 1) / m->part);
-}
-
 void run(ccm_mapping *m, const int *devices, int n_devices, const syn_watch *watch)
 {
     gpu::join_views(m);
+    /* How many neighbours direct.cuh can find with the shared memory that all devices
+       have, and how much slower the slowest is in double precision than those made for
+       it. */
+    uint32_t together = gpu::DIRECT_MOST;
+    int ratio = 2;
+    for (int i = 0; i < n_devices; i++) {
+        size_t bytes = (size_t) gpu::shared_limit(devices[i]);
+        while (together > 0 && gpu::direct_shared(m->points.dims, together) > bytes)
+            together--;
+        ratio = std::max(ratio, gpu::double_ratio(devices[i]));
+    }
     m->choice = gpu::choose_lists({m->options, (double) m->views,
                                    (double) m->library.size(), (double) m->prediction.n,
-                                   (double) m->points.dims,
-                                   fit_together(m->points.dims, devices, n_devices),
-                                   slower_than_fast(devices, n_devices)});
+                                   (double) m->points.dims, together, ratio / 2.0});
     if (m->choice.together || m->choice.lists_too)
         gpu::make_frame(m);
     gpu::list_libraries(m);
@@ -346,7 +321,15 @@ void run(ccm_mapping *m, const int *devices, int n_devices, const syn_watch *wat
             m->shift.push_back(syn_ccm_middle(m->view[v].target + t * m->points.rows,
                                               &m->prediction));
     gpu::draw_libraries(m, watch);
-    make_parts(m, n_devices);
+    /* Rows of a part: as many as take a twentieth of a second, leave every device some
+       parts, and the arrays of one chunk of libraries room. */
+    size_t most = std::max(m->choice.most, m->options.k), rows = m->prediction.n;
+    size_t each = std::min(gpu::CCM_BYTES / (most * sizeof(double)),
+                           (size_t) (4e7 * (double) rows / m->choice.cost));
+    each = std::min(each, n_devices > 1 ? rows / (4 * (size_t) n_devices) : rows);
+    each = std::max<size_t>((each + CCM_CHUNK - 1) / CCM_CHUNK, 1) * CCM_CHUNK;
+    m->part = (uint32_t) std::min<size_t>(each, (size_t) 1 << 30);
+    m->parts = (uint32_t) ((rows + m->part - 1) / m->part);
     uint32_t parts = m->in_part > 0 ? m->parts : 0;
     uint32_t items = parts + (uint32_t) m->order.size() - m->in_part;
     gpu::share_out(devices, n_devices, items, watch, "rows", [&](gpu::crew &work, int) {

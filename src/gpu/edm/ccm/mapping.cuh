@@ -25,7 +25,7 @@ namespace gpu {
    library rows for all libraries, or a search in each library by itself. */
 
 /* Nanoseconds of an H200, divided by the rows that it works on together. */
-constexpr double CCM_ROW = 4.6e-4;     /* a row of a library, in neighbours.cuh, */
+constexpr double CCM_ROW = 4.6e-4;     /* a row of a library, in gpu/edm/neighbours, */
 constexpr double CCM_TERM = 4.8e-5;    /* a term of its distance, */
 constexpr double CCM_KEEP = 0.14;      /* twice the rows, for each neighbour */
 constexpr double CCM_EXACT = 3.3e-3;   /* a term, where there are fewer rows than this: */
@@ -33,7 +33,7 @@ constexpr double CCM_FEW = 4096;
 constexpr double CCM_LOOK = 0.02;      /* at one entry of a list, for 32 libraries */
 constexpr double CCM_TAKE = 0.3;       /* neighbours into a library */
 constexpr double CCM_REST = 1.4e-3;    /* a term, for a neighbour that is in no list */
-constexpr double CCM_DIRECT = 1.55e-4; /* a term, in ccm_direct.cuh, */
+constexpr double CCM_DIRECT = 1.55e-4; /* a term, in direct.cuh, */
 constexpr double CCM_ORDER = 0.017;    /* and for each pair of neighbours */
 constexpr double CCM_LAUNCH = 2e5;     /* a search in a library by itself, at least */
 
@@ -41,12 +41,12 @@ constexpr double CCM_LAUNCH = 2e5;     /* a search in a library by itself, at le
 struct ccm_task {
     const syn_ccm_options &options;
     double views, n, predicted, dims;  /* rows of all libraries, and predicted rows */
-    uint32_t together;                 /* most neighbours that ccm_direct.cuh finds */
+    uint32_t together;                 /* most neighbours that direct.cuh finds */
     double slower;                     /* double precision, than on an H200 */
 };
 
 struct ccm_choice {
-    bool together = false;      /* ccm_direct.cuh searches the libraries without lists, */
+    bool together = false;      /* direct.cuh searches the libraries without lists, */
     bool lists_too = false;     /* and makes the lists */
     uint32_t most = 0;          /* entries of a list; 0 where no library needs it */
     std::vector<char> direct;   /* of each size: whether libraries go without lists */
@@ -63,7 +63,7 @@ inline double search_cost(const ccm_task &t, double n, double k)
            slower * CCM_KEEP * k * std::log2(std::max(n / k, 2.0));
 }
 
-/* The same by the search of ccm_direct.cuh. */
+/* The same by the search of direct.cuh. */
 inline double together_cost(const ccm_task &t, double n, double k)
 {
     double crowded = 1 + k * k / 1024;  /* as shared memory has room for fewer rows */

@@ -18,18 +18,18 @@ namespace gpu {
    The limit stands for the k-th distance so far, less all that rounding may do
    (limit_of()).
 
-   A block takes 128 predicted rows and goes through tiles of 128 library rows, a thread 8
-   by 8 of them. Candidates go to the predicted row's list. Tiles are searched in turns,
-   each a few times as many as those before; after a turn the candidates' distances in
-   double precision give new limits (choose.cuh). So lists stay short. First come the
-   tiles near in time, then others, evenly spread.
+   A block takes 128 predicted rows and goes through tiles of 128 library rows, a thread
+   8 by 8 of them. Candidates go to the predicted row's list. Tiles are searched in
+   turns, each a few times as many as those before; after a turn the candidates'
+   distances in double precision give new limits (choose_nearest()). So lists stay short.
+   First come the tiles near in time, then others, evenly spread.
 
    Of rows that are as near as the k-th, only those matter that come before it in the
    order of ties (core/base/rank.h), which few tiles have after the first turns. Where
-   no number is rounded, as with counts, the filter sees which are as near. If the k-th is
-   at the very point that is predicted, no other is nearer. Library rows with the same
-   coordinates share a number (twins.cuh), by which the filter knows those that tie with
-   the k-th neighbour. So ties make lists no longer. */
+   no number is rounded, as with counts, the filter sees which are as near. If the k-th
+   is at the very point that is predicted, no other is nearer. Library rows with the
+   same coordinates share a number (number_twins()), by which the filter knows those
+   that tie with the k-th neighbour. So ties make lists no longer. */
 
 enum {
     FILTER_DIMS = 20,  /* most coordinates that are compared in one go */

@@ -1,5 +1,6 @@
-/* Nearest neighbours on a device: what syn_find_neighbours() and syn_simplex_sweep() need,
-   from points that are in the device's memory already, to arrays that stay there. */
+/* Nearest neighbours on a device: what syn_find_neighbours() and syn_simplex_sweep()
+   need, from points that are in the device's memory already, to arrays that stay
+   there. */
 #pragma once
 
 #include "gpu/base/device.cuh"

@@ -308,9 +308,9 @@ struct neighbour_search::work : filtered {
                    choose.warps * choose_bytes(room), stream, choose);
         };
         auto begin_again = [&](uint32_t n, uint32_t *numbers) -> spaces {
-            launch(gather_lost, blocks_for(n, 256), 256, 0, stream, choose.lost_rows, n, p,
-                   (const uint32_t *) nullptr, first, again.get(), (uint32_t *) nullptr,
-                   numbers);
+            launch(gather_lost, blocks_for(n, 256), 256, 0, stream, choose.lost_rows, n,
+                   p, (const uint32_t *) nullptr, first, again.get(),
+                   (uint32_t *) nullptr, numbers);
             filter.state = choose.state = begin({n, again.get()}, choose.lost_rows,
                                                 &state_again);
             return {1, nullptr, points.dims, 0, nullptr, nullptr, k, 0};
@@ -338,7 +338,9 @@ uint32_t neighbour_search::batch(uint32_t k) const
     bool filtered = filters(w.library.n, k);
     double rate = filtered ? PAIRS_A_SECOND : EXACT_A_SECOND;
     double pairs = (double) std::max(w.library.n, 1u) * (w.points.dims + 2);
-    double bytes = 12.0 * k + (filtered ? 4.0 * room_for(k) + 5.0 * w.points.dims + 64 : 0);
+    double bytes = 12.0 * k;
+    if (filtered)
+        bytes += 4.0 * room_for(k) + 5.0 * w.points.dims + 64;
     return whole_tiles(std::min({0.05 * rate / pairs, 0.1 * free_memory() / bytes,
                                  (double) (filtered ? MOST_TOGETHER : EXACT_TOGETHER)}));
 }

@@ -1,6 +1,6 @@
-/* Points as the filters take them: moved to the middle of the library, scaled, in single
-   precision, 128 rows a tile; in which order the tiles of a library are searched, how they
-   come to shared memory. */
+/* Points as the filters take them: moved to the middle of the library, scaled, in
+   single precision, 128 rows a tile; in which order the tiles of a library are
+   searched, how they come to shared memory. */
 #pragma once
 
 #include "gpu/edm/neighbours/neighbours.cuh"
@@ -404,7 +404,10 @@ struct choosing {
     placed_neighbours out;
     uint32_t *lost_rows, *n_lost;
 
-    __device__ uint32_t number_of(uint32_t i) const { return number ? number[i] : first + i; }
+    __device__ uint32_t number_of(uint32_t i) const
+    {
+        return number ? number[i] : first + i;
+    }
 
     /* How far a library row comes after a row in the order of ties. */
     __device__ uint32_t rank_of(uint32_t place, uint32_t row) const

@@ -192,7 +192,10 @@ template <int N> struct row_solver {
         return j == k && j > 0 ? value + hold : value;
     }
 
-    __device__ double &lower(uint32_t i, uint32_t j) { return room[triangle_place(i, j)]; }
+    __device__ double &lower(uint32_t i, uint32_t j)
+    {
+        return room[triangle_place(i, j)];
+    }
 
     /* Scales the equations so that their diagonal is 1, and inverts their Cholesky
        triangle; whether they are fit for it. */
@@ -252,8 +255,8 @@ template <int N> struct row_solver {
         return norm * trace;
     }
 
-    /* The solution for the right side at `right`, which is D times a vector, in the scaled
-       equations; the length of it. */
+    /* The solution for the right side at `right`, which is D times a vector, in the
+       scaled equations; the length of it. */
     __device__ double solve_for(uint32_t right, uint32_t out)
     {
         const uint32_t n = count();

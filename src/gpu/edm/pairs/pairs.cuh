@@ -1,6 +1,6 @@
-/* What the kernels of pairwise S-maps work on, which those of conditional forecasts share:
-   one batch of libraries on a device, and targets whose values are missing at the same
-   steps; its memory, and which kernels take it. */
+/* What the kernels of pairwise S-maps work on, which those of conditional forecasts
+   share: one batch of libraries on a device, and targets whose values are missing at
+   the same steps; its memory, and which kernels take it. */
 #pragma once
 
 #include "gpu/base/device.cuh"
@@ -16,7 +16,7 @@ enum {
     PAIR_WARPS = 8,                     /* of a block that multiplies, */
     PAIR_ROWS = 16,                     /* predictions of each of them, */
     PAIR_THREADS = PAIR_WARPS * WARP,   /* in all; */
-    PAIR_TILE = PAIR_WARPS * PAIR_ROWS, /* a block's predictions; rows are padded to these */
+    PAIR_TILE = PAIR_WARPS * PAIR_ROWS, /* a block's; rows are padded to these */
     PAIR_POINTS = 64,                   /* points of a library that a block holds */
     PAIR_COLUMNS = 8,                   /* targets, or products, of a tile */
     PAIR_SUMS = 5                       /* p, p^2, y, y^2, p y over predictions p */

@@ -12,7 +12,7 @@ namespace gpu {
 
 /* Weights of pairwise S-maps. They need not be right to the last bit, but are the same
    wherever they are made: off by 1e-10 of them at most, in fewer operations than those of
-   gpu/edm/weights.cuh. */
+   gpu/edm/smap/points.cuh. */
 
 /* The square root of a number up to 1e300, to 2e-12 of it. Rounding may have taken the
    number to 0 or below: the root is then about 1e-145. */
@@ -172,7 +172,7 @@ __device__ inline void fetch_features(const pairs_job &job, const double *featur
 /* The two large products of pairwise S-maps: squared weights, a row for each prediction,
    times products of the library's coordinates, which gives normal equations; and rows of
    the hat matrix times targets, which gives predictions of all of them. The large matrix
-   is made on the fly (pairs_elements.cuh). */
+   is made on the fly. */
 
 /* Doubles of what a block holds of a library at a time: a panel, and features. */
 inline __host__ __device__ uint32_t stage_size(uint32_t quads, uint32_t tiles)

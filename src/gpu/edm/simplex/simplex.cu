@@ -72,8 +72,8 @@ static __global__ void project_rows(SYN_GPU_JOB project_job job)
 
 /* How many rows of a library have all coordinates of each view: a block a view. */
 static __global__ void count_complete(placed_points points, placed_rows library,
-                                      const uint32_t *column, uint32_t dims, uint32_t views,
-                                      uint32_t *out)
+                                      const uint32_t *column, uint32_t dims,
+                                      uint32_t views, uint32_t *out)
 {
     __shared__ uint32_t n;
     for (uint32_t view = blockIdx.x; view < views; view += gridDim.x) {
@@ -318,7 +318,8 @@ void sweep_one_by_one(const sweep_request &r, gpu::crew &crew)
             E = item / r.blocks + 1;
             rows_within(*r.library, 0, r.library->rows.n, E, &row, &at);
             search.reset();
-            gpu::placed_rows rows = {(uint32_t) row.size(), library.upload(row, w.stream)};
+            gpu::placed_rows rows = {(uint32_t) row.size(),
+                                     library.upload(row, w.stream)};
             check(cudaStreamSynchronize(w.stream));
             gpu::placed_points points = w.points;
             points.dims = E * r.options->step;

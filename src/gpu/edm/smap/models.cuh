@@ -43,7 +43,7 @@ struct smap_equations {
     const smap_distances *distance;
     const double *theta;
     const double *centre;       /* [terms] */
-    const double *sum, *spread; /* of smap_product.cuh */
+    const double *sum, *spread; /* of sums.cuh */
     uint32_t thetas, splits;
     double ridge, missing;
     double *room;               /* for all warps of a launch, or NULL for shared memory */
@@ -67,10 +67,10 @@ struct smap_bench {
     }
 
     __device__ smap_bench(const smap_equations &of, double *memory)
-        : job(of), centre(of.centre), lane(threadIdx.x % WARP), n(of.points.shape.dims + 1),
-          pitch(n | 1), sums(memory), lower(sums + of.points.shape.products),
-          inverse(lower + n * pitch), scale(inverse + n * pitch), along(scale + n),
-          model(along + n), fit(model + n)
+        : job(of), centre(of.centre), lane(threadIdx.x % WARP),
+          n(of.points.shape.dims + 1), pitch(n | 1), sums(memory),
+          lower(sums + of.points.shape.products), inverse(lower + n * pitch),
+          scale(inverse + n * pitch), along(scale + n), model(along + n), fit(model + n)
     {
     }
 
@@ -253,8 +253,8 @@ struct smap_bench {
         return true;
     }
 
-    /* Rotates all pairs of rows once, in rounds of pairs that have no row in common. As in
-       a tournament, one row (the last, or none where their number is odd) stays in its
+    /* Rotates all pairs of rows once, in rounds of pairs that have no row in common. As
+       in a tournament, one row (the last, or none where their number is odd) stays in its
        place while the others go around. */
     __device__ bool sweep_rows() const
     {
@@ -274,8 +274,8 @@ struct smap_bench {
         return __any_sync(WHOLE_WARP, turned);
     }
 
-    /* Singular values times `times`, in decreasing order, by one-sided Jacobi rotations of
-       the triangle of the weighted rows, with coordinates as they are. */
+    /* Singular values times `times`, in decreasing order, by one-sided Jacobi rotations
+       of the triangle of the weighted rows, with coordinates as they are. */
     __device__ void put_singular(double times, size_t stride, double *to) const
     {
         double first = lower[0] / scale[0];
@@ -313,8 +313,8 @@ struct smap_bench {
     {
         double s[3] = {0, 0, 0};
         for (uint32_t split = 0; split < job.splits; split++) {
-            size_t place = (size_t) (theta * job.splits + split) * job.points.predictions +
-                           prediction;
+            size_t at = (size_t) (theta * job.splits + split), n = job.points.predictions;
+            size_t place = at * n + prediction;
             for (int j = 0; j < 3; j++)
                 s[j] += job.spread[place * 3 + j];
         }
@@ -399,8 +399,8 @@ __global__ void smap_solve(SYN_GPU_JOB smap_equations job)
 
 /* ---- variances ---- */
 
-/* The variance of the neighbours' targets where sums of their squares do not tell it: from
-   the distances of the targets themselves. A block for each prediction and theta. */
+/* The variance of the neighbours' targets where sums of their squares do not tell it:
+   from the distances of the targets themselves. A block for each prediction and theta. */
 __global__ void smap_spread_again(SYN_GPU_JOB smap_equations job)
 {
     __shared__ double room[SMAP_SPREAD_THREADS / WARP];

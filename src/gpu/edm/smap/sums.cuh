@@ -282,7 +282,7 @@ __global__ void __launch_bounds__(B::THREADS, B::BLOCKS)
 
 /* Sums of S-maps whose neighbours are listed: a block for each prediction and theta. */
 
-/* One launch: what smap_product.cuh finds for the whole library, with one split. */
+/* One launch: what smap_multiply() finds for the whole library, with one split. */
 struct smap_listing {
     smap_points points;
     smap_lists lists;
