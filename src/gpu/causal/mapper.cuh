@@ -181,7 +181,6 @@ public:
         choose_batch();
     }
 
-    uint32_t batch() const { return batch_; }
     int device() const { return device_; }
 
     /* Those of some libraries whose neighbours are kept here, counted from the first. */

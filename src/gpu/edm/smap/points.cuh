@@ -92,15 +92,10 @@ enum {
 
 inline smap_shape smap_shape_of(uint32_t dims)
 {
-    smap_shape s;
-    s.dims = dims;
-    s.wide = (dims + 3) / 4 * 4;
-    s.places = s.wide + 3;
-    s.pitch = s.wide % 8 == 0 ? s.wide + 4 : s.wide + 8;
-    s.terms = dims + 2;
-    s.products = s.terms * (s.terms + 1) / 2;
-    s.columns = (s.products + SMAP_COLUMNS - 1) / SMAP_COLUMNS * SMAP_COLUMNS;
-    return s;
+    uint32_t wide = (dims + 3) / 4 * 4, terms = dims + 2;
+    uint32_t products = terms * (terms + 1) / 2;
+    return {dims, wide, wide + 3, wide % 8 == 0 ? wide + 4 : wide + 8, terms, products,
+            (products + SMAP_COLUMNS - 1) / SMAP_COLUMNS * SMAP_COLUMNS};
 }
 
 /* Where a term stands in a point. */

@@ -396,13 +396,6 @@ syn_status make_again(const gpu::smap_call &call, uint32_t theta, const syn_watc
     return status;
 }
 
-/* Whether devices make the models: there are enough neighbours for normal equations. */
-bool for_devices(const gpu::smap_call &call)
-{
-    uint32_t n = std::min(call.library->n, call.options->k), dims = call.points->dims;
-    return dims <= MOST_DIMS && n >= 2 * (dims + 1) && call.prediction->n > 0;
-}
-
 /* Keeps some parts under way on each device, and makes on the host what these refuse. */
 void run(const gpu::smap_call &call, const int *devices, int n_devices,
          const syn_watch *watch)
@@ -437,7 +430,9 @@ syn_status syn_gpu_smap(const syn_points *points, const syn_rows *library,
                                fate.data(), count_known(*library, target),
                                /* With one less than the library one may be left out. */
                                (uint64_t) options->k + 1 < library->n};
-        if (for_devices(call))
+        uint32_t n = std::min(library->n, options->k), dims = points->dims;
+        /* Devices make the models where neighbours are enough for normal equations. */
+        if (dims <= MOST_DIMS && n >= 2 * (dims + 1) && prediction->n > 0)
             run(call, devices, n_devices, watch);
         else
             gpu::check_host(syn_smap(points, library, prediction, target, options, watch,
