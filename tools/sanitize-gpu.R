@@ -255,7 +255,7 @@ case("simplex", "search_exactly project_rows", function() {
   }
 })
 case("simplex-long", paste("find_ranges fill_tiles filter_rows choose_nearest begin_rows",
-                           "begin_again project_rows number_twins sort_tiles"), function() {
+                           "gather_lost project_rows number_twins sort_tiles"), function() {
   for (kind in kinds) for (E in c(2, 20)) {
     fresh_memory()
     synfire::simplex(series(4600, kind), "x", E = E, device = "gpu")

@@ -42,7 +42,7 @@
 
 #include "core/edm/embed.h"
 #include "core/edm/simplex.h"
-#include "gpu/edm/simplex.h"
+#include "gpu/edm/simplex/simplex.h"
 #include "glue/edm.h"
 #include "glue/options.h"
 #include "glue/owner.h"

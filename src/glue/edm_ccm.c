@@ -10,7 +10,7 @@
 #include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
-#include "gpu/edm/ccm.h"
+#include "gpu/edm/ccm/ccm.h"
 
 /* options: k, exclusion, samples, direction, threads, key and gpus; sizes: at least 1. */
 static syn_ccm_options read_options(SEXP options, SEXP sizes)

@@ -9,7 +9,7 @@
 #include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
-#include "gpu/edm/forecast.h"
+#include "gpu/edm/forecast/forecast.h"
 
 /* What the jobs of a call may name. */
 typedef struct bounds {

@@ -1,4 +1,4 @@
-/* S-maps: passes points, library and target to core/edm/smap.h or gpu/edm/smap.h. */
+/* S-maps: passes points, library and target to core/edm/smap.h or gpu/edm/smap/smap.h. */
 #include "glue/glue.h"
 
 #include "core/edm/smap.h"
@@ -6,7 +6,7 @@
 #include "glue/options.h"
 #include "glue/require.h"
 #include "glue/watch.h"
-#include "gpu/edm/smap.h"
+#include "gpu/edm/smap/smap.h"
 
 /* `options`: neighbours, exclusion radius, ridge, GPUs or NULL, threads, and whether
    local models are wanted. */

@@ -8,7 +8,7 @@
 #include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
-#include "gpu/edm/smap_pairs.h"
+#include "gpu/edm/pairs/smap_pairs.h"
 
 static syn_smap_pairs_options read_options(SEXP options)
 {

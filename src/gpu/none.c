@@ -1,12 +1,13 @@
-/* The device room of a build without CUDA. */
+/* The device room of a build without CUDA. Its functions look at none of their arguments
+   but those that they fill in. */
 #include "gpu/assemblies/peaks.h"
 #include "gpu/base/devices.h"
 #include "gpu/causal/map.h"
-#include "gpu/edm/ccm.h"
-#include "gpu/edm/simplex.h"
-#include "gpu/edm/forecast.h"
-#include "gpu/edm/smap.h"
-#include "gpu/edm/smap_pairs.h"
+#include "gpu/edm/ccm/ccm.h"
+#include "gpu/edm/forecast/forecast.h"
+#include "gpu/edm/pairs/smap_pairs.h"
+#include "gpu/edm/simplex/simplex.h"
+#include "gpu/edm/smap/smap.h"
 #include "gpu/episodes/mine.h"
 #include "gpu/null/counts.h"
 #include "gpu/patterns/patterns.h"
@@ -19,21 +20,30 @@
 
 static const char reason[] = "synfire was built without CUDA";
 
+#define EMPTY(what) memset(what, 0, sizeof *(what))
+
+/* A function that says why there is no device. `empty` is done before. */
+#define REFUSES(name, arguments, empty) \
+    syn_status name arguments \
+    { \
+        empty; \
+        snprintf(why, SYN_GPU_TEXT, "%s", reason); \
+        return SYN_NO_DEVICE; \
+    }
+
 void syn_gpu_init(void)
 {
 }
 
 void syn_gpu_look(syn_gpu_survey *survey)
 {
-    memset(survey, 0, sizeof *survey);
+    EMPTY(survey);
     snprintf(survey->reason, sizeof survey->reason, "%s", reason);
 }
 
 void syn_gpu_examine(int index, int test, syn_gpu_device *device)
 {
-    (void) index;
-    (void) test;
-    memset(device, 0, sizeof *device);
+    EMPTY(device);
     snprintf(device->trouble, sizeof device->trouble, "%s", reason);
 }
 
@@ -42,60 +52,27 @@ uint64_t syn_gpu_release(void)
     return 0;
 }
 
-syn_status syn_gpu_mine_episodes(const syn_recording *recording,
-                                 const syn_mine_options *options, const int *devices,
-                                 int n_devices, const syn_watch *watch,
-                                 syn_episodes *out, syn_gpu_mining *report, char *why)
-{
-    (void) recording;
-    (void) options;
-    (void) devices;
-    (void) n_devices;
-    (void) watch;
-    memset(out, 0, sizeof *out);
-    memset(report, 0, sizeof *report);
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_mine_episodes,
+        (const syn_recording *recording, const syn_mine_options *options,
+         const int *devices, int n_devices, const syn_watch *watch, syn_episodes *out,
+         syn_gpu_mining *report, char *why),
+        (EMPTY(out), EMPTY(report)))
 
-syn_status syn_gpu_stream_open(const syn_stream_options *options, int device,
-                               syn_stream_device *out, char *why)
-{
-    (void) options;
-    (void) device;
-    memset(out, 0, sizeof *out);
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_stream_open,
+        (const syn_stream_options *options, int device, syn_stream_device *out,
+         char *why),
+        EMPTY(out))
 
-syn_status syn_gpu_null_counts(const syn_line_layout *layout, const syn_trie *trie,
-                               size_t episodes, const syn_null_options *options,
-                               const int *devices, int n_devices, const syn_watch *watch,
-                               uint32_t *count, char *why)
-{
-    (void) layout;
-    (void) trie;
-    (void) episodes;
-    (void) options;
-    (void) devices;
-    (void) n_devices;
-    (void) watch;
-    (void) count;
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_null_counts,
+        (const syn_line_layout *layout, const syn_trie *trie, size_t episodes,
+         const syn_null_options *options, const int *devices, int n_devices,
+         const syn_watch *watch, uint32_t *count, char *why),
+        (void) 0)
 
-syn_status syn_gpu_peaks_open(const struct syn_pair_source *source,
-                              const int *devices, int n_devices, syn_gpu_peaks **out,
-                              char *why)
-{
-    (void) source;
-    (void) devices;
-    (void) n_devices;
-    *out = NULL;
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_peaks_open,
+        (const struct syn_pair_source *source, const int *devices, int n_devices,
+         syn_gpu_peaks **out, char *why),
+        *out = NULL)
 
 syn_peak_source syn_gpu_peaks_functions(syn_gpu_peaks *peaks)
 {
@@ -105,295 +82,127 @@ syn_peak_source syn_gpu_peaks_functions(syn_gpu_peaks *peaks)
 
 const char *syn_gpu_peaks_reason(const syn_gpu_peaks *peaks)
 {
-    (void) peaks;
     return reason;
 }
 
 void syn_gpu_peaks_close(syn_gpu_peaks *peaks)
 {
-    (void) peaks;
 }
 
 syn_status syn_gpu_mine_patterns(void *self, struct syn_pattern_search *search)
 {
     syn_gpu_patterns *call = self;
-    (void) search;
     snprintf(call->reason, SYN_GPU_TEXT, "%s", reason);
     return SYN_NO_DEVICE;
 }
 
-syn_status syn_gpu_counter_open(const syn_recording *recording,
-                                const syn_interval *intervals, uint32_t n_intervals,
-                                const syn_gpu_strategy_options *options,
-                                syn_counter *out, char *why)
-{
-    (void) recording;
-    (void) intervals;
-    (void) n_intervals;
-    (void) options;
-    memset(out, 0, sizeof *out);
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_counter_open,
+        (const syn_recording *recording, const syn_interval *intervals,
+         uint32_t n_intervals, const syn_gpu_strategy_options *options,
+         syn_counter *out, char *why),
+        EMPTY(out))
 
 void syn_gpu_counter_report(const syn_counter *counter, syn_gpu_strategy_report *report)
 {
-    (void) counter;
-    memset(report, 0, sizeof *report);
+    EMPTY(report);
 }
 
 void syn_gpu_counter_close(syn_counter *counter)
 {
-    memset(counter, 0, sizeof *counter);
+    EMPTY(counter);
 }
 
-syn_status syn_gpu_tables_open(const syn_map_layout *layout,
-                               const syn_map_options *options, int half, double most,
-                               const int *devices, int n_devices, syn_gpu_tables **out,
-                               char *why)
-{
-    (void) layout;
-    (void) options;
-    (void) half;
-    (void) most;
-    (void) devices;
-    (void) n_devices;
-    *out = NULL;
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_tables_open,
+        (const syn_map_layout *layout, const syn_map_options *options, int half,
+         double most, const int *devices, int n_devices, syn_gpu_tables **out,
+         char *why),
+        *out = NULL)
 
 void syn_gpu_tables_close(syn_gpu_tables *tables)
 {
-    (void) tables;
 }
 
-syn_status syn_gpu_map_dimensions(uint32_t n, const double *value, uint32_t first,
-                                  const syn_map_layout *layout,
-                                  const syn_map_options *options, syn_gpu_tables *tables,
-                                  const int *devices, int n_devices,
-                                  const syn_watch *watch, float *rho,
-                                  syn_gpu_map_report *report, char *why)
-{
-    (void) n;
-    (void) value;
-    (void) first;
-    (void) layout;
-    (void) options;
-    (void) tables;
-    (void) devices;
-    (void) n_devices;
-    (void) watch;
-    (void) rho;
-    memset(report, 0, sizeof *report);
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_map_dimensions,
+        (uint32_t n, const double *value, uint32_t first, const syn_map_layout *layout,
+         const syn_map_options *options, syn_gpu_tables *tables, const int *devices,
+         int n_devices, const syn_watch *watch, float *rho, syn_gpu_map_report *report,
+         char *why),
+        EMPTY(report))
 
-syn_status syn_gpu_map_open(const syn_map_targets *targets, const syn_map_layout *layout,
-                            const syn_map_options *options, int half,
-                            syn_gpu_tables *tables, const int *devices, int n_devices,
-                            syn_gpu_map **out, char *why)
-{
-    (void) targets;
-    (void) layout;
-    (void) options;
-    (void) half;
-    (void) tables;
-    (void) devices;
-    (void) n_devices;
-    *out = NULL;
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_map_open,
+        (const syn_map_targets *targets, const syn_map_layout *layout,
+         const syn_map_options *options, int half, syn_gpu_tables *tables,
+         const int *devices, int n_devices, syn_gpu_map **out, char *why),
+        *out = NULL)
 
-syn_status syn_gpu_map_begin(syn_gpu_map *map, const syn_map_libraries *libraries,
-                             uint32_t first, float *rho, char *why)
-{
-    (void) map;
-    (void) libraries;
-    (void) first;
-    (void) rho;
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_map_begin,
+        (syn_gpu_map *map, const syn_map_libraries *libraries, uint32_t first,
+         float *rho, char *why),
+        (void) 0)
 
-syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watch,
-                              syn_gpu_map_report *report, char *why)
-{
-    (void) map;
-    (void) watch;
-    memset(report, 0, sizeof *report);
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_map_finish,
+        (syn_gpu_map *map, const syn_watch *watch, syn_gpu_map_report *report,
+         char *why),
+        EMPTY(report))
 
 void syn_gpu_map_close(syn_gpu_map *map)
 {
-    (void) map;
 }
 
-syn_status syn_gpu_spectrum(const syn_spectrum_options *options, const int *devices,
-                            int n_devices, const syn_watch *watch, syn_spectrum *out,
-                            uint8_t *left, syn_gpu_spectrum_report *report, char *why)
-{
-    (void) options;
-    (void) devices;
-    (void) n_devices;
-    (void) watch;
-    (void) left;
-    memset(out, 0, sizeof *out);
-    memset(report, 0, sizeof *report);
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_spectrum,
+        (const syn_spectrum_options *options, const int *devices, int n_devices,
+         const syn_watch *watch, syn_spectrum *out, uint8_t *left,
+         syn_gpu_spectrum_report *report, char *why),
+        (EMPTY(out), EMPTY(report)))
 
-syn_status syn_gpu_smap(const syn_points *points, const syn_rows *library,
-                        const syn_rows *prediction, const double *target,
-                        const syn_smap_options *options, const int *devices,
-                        int n_devices, const syn_watch *watch,
-                        const syn_smap_result *out, char *why)
-{
-    (void) points;
-    (void) library;
-    (void) prediction;
-    (void) target;
-    (void) options;
-    (void) devices;
-    (void) n_devices;
-    (void) watch;
-    (void) out;
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_smap,
+        (const syn_points *points, const syn_rows *library, const syn_rows *prediction,
+         const double *target, const syn_smap_options *options, const int *devices,
+         int n_devices, const syn_watch *watch, const syn_smap_result *out, char *why),
+        (void) 0)
 
-syn_status syn_gpu_smap_pairs(const syn_series *libraries, const syn_series *targets,
-                              const syn_smap_pairs_options *options, const int *devices,
-                              int n_devices, const syn_watch *watch,
-                              const syn_smap_pairs *out, char *why)
-{
-    (void) libraries;
-    (void) targets;
-    (void) options;
-    (void) devices;
-    (void) n_devices;
-    (void) watch;
-    (void) out;
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_smap_pairs,
+        (const syn_series *libraries, const syn_series *targets,
+         const syn_smap_pairs_options *options, const int *devices, int n_devices,
+         const syn_watch *watch, const syn_smap_pairs *out, char *why),
+        (void) 0)
 
-syn_status syn_gpu_forecast(const syn_series *series, const syn_forecast_jobs *jobs,
-                            const syn_forecast_options *options, const int *devices,
-                            int n_devices, const syn_watch *watch,
-                            const syn_forecasts *out, char *why)
-{
-    (void) series;
-    (void) jobs;
-    (void) options;
-    (void) devices;
-    (void) n_devices;
-    (void) watch;
-    (void) out;
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_forecast,
+        (const syn_series *series, const syn_forecast_jobs *jobs,
+         const syn_forecast_options *options, const int *devices, int n_devices,
+         const syn_watch *watch, const syn_forecasts *out, char *why),
+        (void) 0)
 
-syn_status syn_gpu_find_neighbours(const syn_points *points, const syn_rows *library,
-                                   const syn_rows *prediction,
-                                   const syn_neighbour_options *options,
-                                   const int *devices, int n_devices,
-                                   const syn_watch *watch, syn_neighbours *out,
-                                   char *why)
-{
-    (void) points;
-    (void) library;
-    (void) prediction;
-    (void) options;
-    (void) devices;
-    (void) n_devices;
-    (void) watch;
-    memset(out, 0, sizeof *out);
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_find_neighbours,
+        (const syn_points *points, const syn_rows *library, const syn_rows *prediction,
+         const syn_neighbour_options *options, const int *devices, int n_devices,
+         const syn_watch *watch, syn_neighbours *out, char *why),
+        EMPTY(out))
 
-syn_status syn_gpu_simplex(const syn_points *points, const syn_rows *library,
-                           const syn_rows *predicted,
-                           const syn_neighbour_options *options,
-                           const syn_targets *targets, const int *devices, int n_devices,
-                           const syn_watch *watch, double *prediction, double *variance,
-                           char *why)
-{
-    (void) points;
-    (void) library;
-    (void) predicted;
-    (void) options;
-    (void) targets;
-    (void) devices;
-    (void) n_devices;
-    (void) watch;
-    (void) prediction;
-    (void) variance;
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_simplex,
+        (const syn_points *points, const syn_rows *library, const syn_rows *predicted,
+         const syn_neighbour_options *options, const syn_targets *targets,
+         const int *devices, int n_devices, const syn_watch *watch, double *prediction,
+         double *variance, char *why),
+        (void) 0)
 
-syn_status syn_gpu_simplex_sweep(const syn_points *points, const syn_reach *library,
-                                 const syn_reach *predicted,
-                                 const syn_sweep_options *options, const double *target,
-                                 const int *devices, int n_devices,
-                                 const syn_watch *watch, double *prediction, char *why)
-{
-    (void) points;
-    (void) library;
-    (void) predicted;
-    (void) options;
-    (void) target;
-    (void) devices;
-    (void) n_devices;
-    (void) watch;
-    (void) prediction;
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_simplex_sweep,
+        (const syn_points *points, const syn_reach *library,
+         const syn_reach *predicted, const syn_sweep_options *options,
+         const double *target, const int *devices, int n_devices,
+         const syn_watch *watch, double *prediction, char *why),
+        (void) 0)
 
-syn_status syn_gpu_simplex_views(const syn_points *points, const syn_rows *library,
-                                 const syn_rows *predicted, const syn_views *views,
-                                 const syn_neighbour_options *options,
-                                 const double *target, const int *devices,
-                                 int n_devices, const syn_watch *watch,
-                                 double *prediction, char *why)
-{
-    (void) points;
-    (void) library;
-    (void) predicted;
-    (void) views;
-    (void) options;
-    (void) target;
-    (void) devices;
-    (void) n_devices;
-    (void) watch;
-    (void) prediction;
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_simplex_views,
+        (const syn_points *points, const syn_rows *library, const syn_rows *predicted,
+         const syn_views *views, const syn_neighbour_options *options,
+         const double *target, const int *devices, int n_devices,
+         const syn_watch *watch, double *prediction, char *why),
+        (void) 0)
 
-syn_status syn_gpu_ccm(const syn_points *points, const syn_ccm_view *view,
-                       uint32_t views, const syn_rows *prediction, uint32_t targets,
-                       const syn_ccm_options *options, const int *devices, int n_devices,
-                       const syn_watch *watch, syn_ccm_skill *out, char *why)
-{
-    (void) points;
-    (void) view;
-    (void) views;
-    (void) prediction;
-    (void) targets;
-    (void) options;
-    (void) devices;
-    (void) n_devices;
-    (void) watch;
-    memset(out, 0, sizeof *out);
-    snprintf(why, SYN_GPU_TEXT, "%s", reason);
-    return SYN_NO_DEVICE;
-}
+REFUSES(syn_gpu_ccm,
+        (const syn_points *points, const syn_ccm_view *view, uint32_t views,
+         const syn_rows *prediction, uint32_t targets, const syn_ccm_options *options,
+         const int *devices, int n_devices, const syn_watch *watch, syn_ccm_skill *out,
+         char *why),
+        EMPTY(out))

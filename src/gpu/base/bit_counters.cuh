@@ -1,8 +1,7 @@
 /* Counting bits of many words at a time. */
-#ifndef SYN_GPU_BASE_BIT_COUNTERS_CUH
-#define SYN_GPU_BASE_BIT_COUNTERS_CUH
+#pragma once
 
-#include <cuda_runtime.h>
+#include "gpu/base/warp.cuh"
 
 #include <cstdint>
 
@@ -14,16 +13,14 @@ template <int PLANES> struct bit_counters {
 
     __device__ void clear()
     {
-#pragma unroll
-        for (int k = 0; k < PLANES; k++)
+        SYN_UNROLL(k, PLANES)
             plane[k] = 0;
     }
 
     /* Adds to plane[from] and those above. */
     __device__ void add(uint32_t carry, int from = 0)
     {
-#pragma unroll
-        for (int k = 0; k < PLANES; k++) {
+        SYN_UNROLL(k, PLANES) {
             if (k < from)
                 continue;
             uint32_t both = plane[k] & carry;
@@ -72,13 +69,10 @@ template <int PLANES> struct bit_counters {
     __device__ uint32_t at(uint32_t bit) const
     {
         uint32_t value = 0;
-#pragma unroll
-        for (int k = 0; k < PLANES; k++)
+        SYN_UNROLL(k, PLANES)
             value |= (plane[k] >> bit & 1) << k;
         return value;
     }
 };
 
 }  // namespace gpu
-
-#endif

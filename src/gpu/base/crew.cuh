@@ -1,8 +1,7 @@
 /* Work that several devices share part by part, such as libraries or surrogates. Each
    device has a thread of the host, which takes the next parts when it is done with those
    before. */
-#ifndef SYN_GPU_BASE_CREW_CUH
-#define SYN_GPU_BASE_CREW_CUH
+#pragma once
 
 #include "core/base/watch.h"
 #include "gpu/base/device.cuh"
@@ -136,6 +135,56 @@ inline void check_request(const int *devices, int n)
         throw refusal(SYN_TOO_LARGE, "%d devices are not 1 to %d", n, (int) SYN_GPU_MOST);
 }
 
-}  // namespace gpu
+/* What a function does that C calls with devices, and gives the caller's device back. */
+template <class F>
+syn_status status_with(const int *devices, int n, char *reason, F run)
+{
+    return status_of(reason, [&] {
+        check_request(devices, n);
+        device_scope scope;
+        run();
+    });
+}
 
-#endif
+/* work(crew, device) on each device until all `total` parts are done. */
+template <class F>
+void share_out(const int *devices, int n, uint32_t total, const syn_watch *watch,
+               const char *stage, F work)
+{
+    crew all;
+    all.start(devices, n, [&](int device) { work(all, device); });
+    all.wait(total, watch, stage);
+}
+
+/* ---- batches of work on one device ---- */
+
+/* Works through batches with several slots: while one batch is computed, the host
+   collects the results of the batch before it and makes the next one ready. A slot has
+   the memory and the stream of one batch, and two numbers: `first`, the first item of
+   the batch, and `n`, how many it has. next(&first) says where the next batch begins
+   and how many items it has, or 0 where none is left. start(slot) queues the work of a
+   batch. collect(slot) waits for it and takes its results, when the slot is needed
+   again or at the end. Batches are collected in the order in which they were started. */
+template <size_t SLOTS, class SLOT, class NEXT, class START, class COLLECT>
+void keep_busy(SLOT (&slot)[SLOTS], NEXT next, START start, COLLECT collect)
+{
+    auto end = [&](SLOT *s) {
+        if (s->n > 0)
+            collect(s);
+        s->n = 0;
+    };
+    size_t turn = 0;
+    for (;; turn++) {
+        SLOT *s = &slot[turn % SLOTS];
+        end(s);
+        auto n = next(&s->first);
+        if (n == 0)
+            break;
+        s->n = n;
+        start(s);
+    }
+    for (size_t i = 1; i < SLOTS; i++)
+        end(&slot[(turn + i) % SLOTS]);
+}
+
+}  // namespace gpu

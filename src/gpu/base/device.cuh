@@ -1,9 +1,6 @@
 /* What all code that starts kernels shares: checked calls of CUDA, the current device,
    and memory, streams and events that free themselves. */
-#ifndef SYN_GPU_BASE_DEVICE_CUH
-#define SYN_GPU_BASE_DEVICE_CUH
-
-#include "gpu/base/session.cuh"
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -11,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 /* Whether this process is a fork of the one that loaded the library. */
 bool syn_gpu_forked();
@@ -22,6 +20,13 @@ bool syn_gpu_in_use(int device);
 void syn_gpu_explain(cudaError_t error, char *text);
 
 namespace gpu {
+
+/* Base of what must not be copied. */
+struct no_copies {
+    no_copies() = default;
+    no_copies(const no_copies &) = delete;
+    no_copies &operator=(const no_copies &) = delete;
+};
 
 /* Thrown by check(), caught before control goes back to C. */
 struct failure {
@@ -52,11 +57,24 @@ inline int shared_limit(int device)
     return bytes;
 }
 
+/* How many times as long a device takes in double precision as in single. The driver
+   needs milliseconds to say that, so it is asked once. */
+int double_ratio(int device);
+
 /* Lets blocks of a kernel have so many bytes of dynamic shared memory. */
 template <class KERNEL> void allow_shared(KERNEL kernel, size_t bytes)
 {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                (int) bytes));
+}
+
+/* Starts a kernel: each block has so many threads and bytes of dynamic shared memory. */
+template <class... TAKES, class... GIVEN>
+void launch(void (*kernel)(TAKES...), dim3 grid, unsigned threads, size_t shared,
+            cudaStream_t stream, GIVEN... given)
+{
+    kernel<<<grid, threads, shared, stream>>>(given...);
+    check(cudaGetLastError());
 }
 
 /* Blocks of a kernel, with so much dynamic shared memory, that a multiprocessor of the
@@ -85,7 +103,7 @@ inline unsigned most_of_grid(size_t n)
 /* Gives the caller's device back at the end, but only where this process uses it already:
    making it current would otherwise make a context there, some hundred megabytes on a
    device that nobody asked for. */
-class device_scope {
+class device_scope : no_copies {
     int before_ = 0;
     bool known_;
 public:
@@ -100,19 +118,57 @@ public:
             cudaSetDevice(before_);
         cudaGetLastError();
     }
-    device_scope(const device_scope &) = delete;
-    device_scope &operator=(const device_scope &) = delete;
 };
 
+/* ---- memory that is kept ----
+
+   What this process keeps of GPUs from one call to the next: memory of devices, and
+   page-locked memory of the host. A call of a millisecond takes some forty blocks, each
+   of which would cost 0.07 ms on a device, and 1 ms or more page-locked.
+
+   It keeps little, as other processes use the same devices: see session.cu. What it keeps
+   is given back where memory runs short, by syn_gpu_release(), and at the end of the
+   process. A forked child neither uses nor frees what its parent keeps. */
+
+enum class memory { device, host };  /* the second is page-locked */
+
+/* Memory that one array holds. */
+struct block {
+    void *data = nullptr;
+    size_t bytes = 0;  /* at least those asked for, and a sixteenth more at the most */
+    int device = 0;    /* that was current when it was taken */
+};
+
+/* Throws a failure. What the memory holds is anything. */
+block take_block(memory kind, size_t bytes);
+
+/* Work that uses the block may still be under way: the block is not given to another
+   array before that has ended. */
+void give_block(memory kind, const block &given) noexcept;
+
+/* Bytes of the current device that can be taken, because they are unused or only kept
+   here; and bytes that are in use. */
+size_t free_memory();
+size_t memory_in_use();
+
+/* While it lives, what is kept makes room for what is held: both together stay within
+   so many bytes of each device, as far as those that are held do. */
+class memory_limit : no_copies {
+    size_t before_;
+public:
+    explicit memory_limit(size_t bytes);
+    ~memory_limit();
+};
+
+/* ---- arrays, streams and events ---- */
+
 /* Device memory that only grows; what it held is lost when it does. */
-template <class T> class array {
+template <class T> class array : no_copies {
     block block_;
     size_t room_ = 0;
 public:
     array() = default;
     ~array() { give_block(memory::device, block_); }
-    array(const array &) = delete;
-    array &operator=(const array &) = delete;
 
     array(array &&other) noexcept { swap(other); }
 
@@ -127,71 +183,73 @@ public:
     size_t bytes() const { return room_ * sizeof(T); }
 
     /* Room for n elements, and for a zero-sized request still a valid pointer. */
-    void ensure(size_t n)
+    T *ensure(size_t n)
     {
         n = n ? n : 1;
-        if (n <= room_)
-            return;
-        array().swap(*this);
-        block_ = take_block(memory::device, n * sizeof(T));
-        room_ = n;
+        if (n > room_) {
+            array().swap(*this);
+            block_ = take_block(memory::device, n * sizeof(T));
+            room_ = n;
+        }
+        return get();
     }
 
-    void upload(const T *from, size_t n, cudaStream_t stream)
+    T *upload(const T *from, size_t n, cudaStream_t stream)
     {
-        ensure(n);
-        check(cudaMemcpyAsync(get(), from, n * sizeof(T), cudaMemcpyHostToDevice,
+        check(cudaMemcpyAsync(ensure(n), from, n * sizeof(T), cudaMemcpyHostToDevice,
                               stream));
+        return get();
+    }
+
+    T *upload(const std::vector<T> &from, cudaStream_t stream)
+    {
+        return upload(from.data(), from.size(), stream);
     }
 };
 
+template <class T> void download(T *to, const T *from, size_t n, cudaStream_t stream)
+{
+    check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, stream));
+}
+
+/* Fills n elements with a byte. */
+template <class T> void fill(T *to, int byte, size_t n, cudaStream_t stream)
+{
+    check(cudaMemsetAsync(to, byte, n * sizeof(T), stream));
+}
+
 /* Page-locked host memory. */
-template <class T> class pinned {
+template <class T> class pinned : no_copies {
     block block_;
 public:
     explicit pinned(size_t n) : block_(take_block(memory::host, n * sizeof(T))) {}
     ~pinned() { give_block(memory::host, block_); }
-    pinned(const pinned &) = delete;
-    pinned &operator=(const pinned &) = delete;
     T *get() const { return (T *) block_.data; }
 };
 
-class stream {
+class stream : no_copies {
     cudaStream_t stream_ = nullptr;
 public:
     stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
     ~stream() { cudaStreamDestroy(stream_); }
-    stream(const stream &) = delete;
-    stream &operator=(const stream &) = delete;
     operator cudaStream_t() const { return stream_; }
 };
 
-class event {
+class event : no_copies {
     cudaEvent_t event_ = nullptr;
 public:
-    event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
+    explicit event(unsigned flags = cudaEventDisableTiming)
+    {
+        check(cudaEventCreateWithFlags(&event_, flags));
+    }
     ~event() { cudaEventDestroy(event_); }
-    event(const event &) = delete;
-    event &operator=(const event &) = delete;
     operator cudaEvent_t() const { return event_; }
 };
 
 /* Time between two points of a stream. */
 class stopwatch {
-    cudaEvent_t begin_ = nullptr, end_ = nullptr;
+    event begin_{cudaEventDefault}, end_{cudaEventDefault};
 public:
-    stopwatch()
-    {
-        check(cudaEventCreate(&begin_));
-        check(cudaEventCreate(&end_));
-    }
-    ~stopwatch()
-    {
-        cudaEventDestroy(begin_);
-        cudaEventDestroy(end_);
-    }
-    stopwatch(const stopwatch &) = delete;
-    stopwatch &operator=(const stopwatch &) = delete;
     void start(cudaStream_t stream) { check(cudaEventRecord(begin_, stream)); }
     void stop(cudaStream_t stream) { check(cudaEventRecord(end_, stream)); }
     double seconds() const
@@ -203,5 +261,3 @@ public:
 };
 
 }  // namespace gpu
-
-#endif

@@ -30,17 +30,6 @@ void launch(KERNEL kernel, const grid &g, cudaStream_t stream, const ARGUMENTS &
     check(cudaGetLastError());
 }
 
-template <class T> void download(T *to, const T *from, size_t n, cudaStream_t stream)
-{
-    check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, stream));
-}
-
-/* Fills n elements with a byte. */
-template <class T> void fill(T *to, int byte, size_t n, cudaStream_t stream)
-{
-    check(cudaMemsetAsync(to, byte, n * sizeof(T), stream));
-}
-
 template <class T> void send(T *to, const T *from, size_t n, cudaStream_t stream)
 {
     check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyHostToDevice, stream));
@@ -137,15 +126,6 @@ template <int FIRST, int... LARGER, class F> void with_number(size_t wanted, F r
         if (wanted > FIRST)
             return with_number<LARGER...>(wanted, run);
     run(std::integral_constant<int, FIRST>());
-}
-
-/* The same as outcome_of() for a function that C calls: `reason` has SYN_GPU_TEXT
-   bytes. */
-template <class F> syn_status status_of(char *reason, F run)
-{
-    outcome end = outcome_of(run);
-    std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
-    return end.status;
 }
 
 }  // namespace gpu

@@ -1,7 +1,6 @@
 /* How work on a device ends. Functions throw what goes wrong; outcome_of() catches it and
    makes a status and a reason of it, which C can read. */
-#ifndef SYN_GPU_BASE_OUTCOME_CUH
-#define SYN_GPU_BASE_OUTCOME_CUH
+#pragma once
 
 #include "core/base/status.h"
 #include "gpu/base/device.cuh"
@@ -28,6 +27,14 @@ struct refusal {
     }
 };
 
+/* Ends the work unless a part of it on the host went well. */
+inline void check_host(syn_status status)
+{
+    if (status != SYN_OK)
+        throw refusal(status, "%s",
+                      status == SYN_NO_MEMORY ? "the host has no memory left" : "");
+}
+
 struct outcome {
     syn_status status = SYN_OK;
     char reason[SYN_GPU_TEXT] = "";
@@ -52,6 +59,14 @@ template <class F> outcome outcome_of(F run)
     return out;
 }
 
+/* The same for a function that C calls: `reason` has SYN_GPU_TEXT bytes. */
+template <class F> syn_status status_of(char *reason, F run)
+{
+    outcome end = outcome_of(run);
+    std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
+    return end.status;
+}
+
 /* Refuses a process that has no threads and contexts of its own. */
 inline void check_not_forked()
 {
@@ -73,5 +88,3 @@ inline void check_devices(const int *devices, int n)
 }
 
 }  // namespace gpu
-
-#endif

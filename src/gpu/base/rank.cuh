@@ -1,7 +1,6 @@
 /* The order of rows that are equally near, on a device: core/base/rank.h is compiled for
    the device as well as for the host. */
-#ifndef SYN_GPU_BASE_RANK_CUH
-#define SYN_GPU_BASE_RANK_CUH
+#pragma once
 
 #ifndef SYN_EVERYWHERE
 #define SYN_EVERYWHERE static __host__ __device__ inline
@@ -28,5 +27,3 @@ __device__ inline void sort_places(const uint32_t *row, uint32_t n, uint32_t *pl
 }
 
 }  // namespace gpu
-
-#endif

@@ -3,10 +3,12 @@
 
 #include "gpu/base/device.cuh"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <initializer_list>
 #include <unistd.h>
 #include <vector>
 
@@ -27,25 +29,14 @@ void say(char *text, const char *what)
    contexts of this process cannot be mended. */
 bool is_final(cudaError_t error)
 {
-    switch (error) {
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorAssert:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorLaunchFailure:
-    case cudaErrorECCUncorrectable:
-    case cudaErrorNvlinkUncorrectable:
-    case cudaErrorContextIsDestroyed:
-    case cudaErrorDeviceUninitialized:
-    case cudaErrorCudartUnloading:
-        return true;
-    default:
-        return false;
-    }
+    const std::initializer_list<cudaError_t> all = {
+        cudaErrorIllegalAddress, cudaErrorLaunchTimeout, cudaErrorAssert,
+        cudaErrorHardwareStackError, cudaErrorIllegalInstruction,
+        cudaErrorMisalignedAddress, cudaErrorInvalidAddressSpace, cudaErrorInvalidPc,
+        cudaErrorLaunchFailure, cudaErrorECCUncorrectable, cudaErrorNvlinkUncorrectable,
+        cudaErrorContextIsDestroyed, cudaErrorDeviceUninitialized,
+        cudaErrorCudartUnloading};
+    return std::find(all.begin(), all.end(), error) != all.end();
 }
 
 /* CUDA's own wording misleads most where users meet it most: a machine without any
@@ -110,34 +101,26 @@ __global__ void fill(uint32_t *out, uint32_t n)
         out[i] = expected(i);
 }
 
-void run_kernel(int index, syn_gpu_device *device, std::vector<uint32_t> &host)
-{
-    const uint32_t n = (uint32_t) host.size();
-    const uint32_t threads = 256;
-    gpu::check(cudaSetDevice(index));
-    gpu::array<uint32_t> filled;
-    device->memory_free = gpu::free_memory();
-    filled.ensure(n);
-    fill<<<(n + threads - 1) / threads, threads>>>(filled.get(), n);
-    gpu::check(cudaGetLastError());
-    gpu::check(cudaMemcpy(host.data(), filled.get(), n * sizeof(uint32_t),
-                          cudaMemcpyDeviceToHost));
-}
-
 void test_device(int index, syn_gpu_device *device)
 {
     /* Not a multiple of the block size, so that the last block is a partial one. */
     std::vector<uint32_t> host((1u << 16) + 77u, 0u);
+    uint32_t n = (uint32_t) host.size();
     gpu::device_scope scope;
     device->tested = 1;
     try {
-        run_kernel(index, device, host);
+        gpu::check(cudaSetDevice(index));
+        gpu::array<uint32_t> filled;
+        device->memory_free = gpu::free_memory();
+        gpu::launch(fill, gpu::blocks_for(n, 256), 256, 0, nullptr, filled.ensure(n), n);
+        gpu::check(cudaMemcpy(host.data(), filled.get(), n * sizeof(uint32_t),
+                              cudaMemcpyDeviceToHost));
     } catch (const gpu::failure &why) {
         explain(why.error, driver_version(), device->trouble);
         return;
     }
-    for (size_t i = 0; i < host.size(); ++i) {
-        if (host[i] != expected((uint32_t) i)) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (host[i] != expected(i)) {
             say(device->trouble, "the test kernel ran but wrote wrong values");
             return;
         }

@@ -1,6 +1,4 @@
 /* Memory that is kept between calls. */
-#include "gpu/base/session.cuh"
-
 #include "gpu/base/device.cuh"
 #include "gpu/base/devices.h"
 
@@ -126,17 +124,6 @@ block new_block(shelf *from, gpu::memory kind, int device, size_t bytes)
     return out;
 }
 
-/* The smallest block that serves; the number of blocks where there is none. */
-size_t find_block(const store &s, size_t bytes)
-{
-    size_t best = s.idle.size();
-    for (size_t i = 0; i < s.idle.size(); i++)
-        if (serves(s.idle[i], bytes) &&
-            (best == s.idle.size() || s.idle[i].bytes < s.idle[best].bytes))
-            best = i;
-    return best;
-}
-
 /* Work that was under way when a block was given may still use it. */
 void settle(shelf *s, const store &wanted, size_t at)
 {
@@ -147,10 +134,15 @@ void settle(shelf *s, const store &wanted, size_t at)
     s->host.settled = s->host.idle.size();
 }
 
+/* The smallest block that serves, if any does. */
 block take_from(shelf *from, gpu::memory kind, int device, size_t bytes)
 {
     store &s = from->of(kind);
-    size_t at = find_block(s, bytes);
+    size_t at = s.idle.size();
+    for (size_t i = 0; i < s.idle.size(); i++)
+        if (serves(s.idle[i], bytes) &&
+            (at == s.idle.size() || s.idle[i].bytes < s.idle[at].bytes))
+            at = i;
     if (at == s.idle.size())
         return {nullptr, 0, device};
     settle(from, s, at);
@@ -159,23 +151,6 @@ block take_from(shelf *from, gpu::memory kind, int device, size_t bytes)
     s.settled--;
     s.kept -= out.bytes;
     return out;
-}
-
-struct memory_state {
-    size_t free, all;
-};
-
-/* Of the current device. */
-memory_state look()
-{
-    int device = 0;
-    memory_state now = {0, 0};
-    check(cudaGetDevice(&device));
-    check(cudaMemGetInfo(&now.free, &now.all));
-    shelf &here = all().of(device);
-    std::lock_guard<std::mutex> hold(here.lock);
-    now.free += here.device.kept;
-    return now;
 }
 
 /* What a device may keep, once it is known how much it has. */
@@ -238,15 +213,28 @@ void gpu::give_block(memory kind, const block &given) noexcept
     s.kept += given.bytes;
 }
 
+/* Of the current device: bytes that can be taken, and all that it has. */
+static size_t look(size_t *all_bytes)
+{
+    int device = 0;
+    size_t free_bytes = 0;
+    check(cudaGetDevice(&device));
+    check(cudaMemGetInfo(&free_bytes, all_bytes));
+    shelf &here = all().of(device);
+    std::lock_guard<std::mutex> hold(here.lock);
+    return free_bytes + here.device.kept;
+}
+
 size_t gpu::free_memory()
 {
-    return look().free;
+    size_t all_bytes = 0;
+    return look(&all_bytes);
 }
 
 size_t gpu::memory_in_use()
 {
-    memory_state now = look();
-    return now.all - now.free;
+    size_t all_bytes = 0, free_bytes = look(&all_bytes);
+    return all_bytes - free_bytes;
 }
 
 gpu::memory_limit::memory_limit(size_t bytes) : before_(limit.exchange(bytes)) {}

@@ -1,7 +1,6 @@
 /* Surrogates on a device: core/surrogates/unit.h is compiled for the device as well as
    for the host, and a plan of surrogates is copied to the device. */
-#ifndef SYN_GPU_BASE_SURROGATE_CUH
-#define SYN_GPU_BASE_SURROGATE_CUH
+#pragma once
 
 #ifndef SYN_EVERYWHERE
 #define SYN_EVERYWHERE static __host__ __device__ inline
@@ -46,5 +45,3 @@ public:
 };
 
 }  // namespace gpu
-
-#endif

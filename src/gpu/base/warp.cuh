@@ -1,6 +1,5 @@
 /* What the lanes of a warp do together. */
-#ifndef SYN_GPU_BASE_WARP_CUH
-#define SYN_GPU_BASE_WARP_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -52,7 +51,7 @@ __device__ inline uint32_t sum_below(uint32_t value, uint32_t *all)
 
 /* The least, the greatest and the sum of a warp's values, in every lane. Before compute
    capability 8.0 there is no instruction for them. */
-template <class F> __device__ inline uint32_t over_warp(uint32_t value, F both)
+template <class T, class F> __device__ inline T over_warp(T value, F both)
 {
     for (int o = WARP / 2; o > 0; o /= 2)
         value = both(value, __shfl_xor_sync(WHOLE_WARP, value, o));
@@ -89,9 +88,7 @@ __device__ inline uint32_t warp_sum(uint32_t value)
 /* The sum of a warp's numbers, in every lane. */
 __device__ inline double warp_total(double value)
 {
-    for (int o = WARP / 2; o > 0; o /= 2)
-        value += __shfl_xor_sync(WHOLE_WARP, value, o);
-    return value;
+    return over_warp(value, [](double a, double b) { return a + b; });
 }
 
 /* The sum over all threads of a block, in an order that depends on their number alone.
@@ -110,5 +107,3 @@ template <int THREADS> __device__ double block_sum(double value, double *room)
 }
 
 }  // namespace gpu
-
-#endif

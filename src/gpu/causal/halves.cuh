@@ -13,14 +13,214 @@
 
    No target has missing values here: these would spoil the products of other points.
    Points may lack neighbours. */
-#ifndef SYN_GPU_CAUSAL_HALVES_CUH
-#define SYN_GPU_CAUSAL_HALVES_CUH
+#pragma once
 
-#include "gpu/causal/chunks.cuh"
+#include "gpu/causal/lookup.cuh"
 
 #include <type_traits>
 
 namespace gpu {
+
+/* ---- chunks: eight targets of a step ----
+
+   They lie in planes of their own; or rows of 128 bytes, eight chunks, are read by turns:
+   point i of eight reads chunk c ^ i, so that eight always read from different banks. */
+
+enum { CHUNK_TARGETS = 8 };
+
+/* ---- products ---- */
+
+/* Reads 16 bytes at an address from each lane: matrices of eight such rows, of which a
+   lane gets columns of two rows ... */
+__device__ inline void read_columns(uint32_t at, uint32_t (&to)[4])
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(at));
+}
+
+/* ... from the first 16 lanes only ... */
+__device__ inline void read_columns(uint32_t at, uint32_t (&to)[2])
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+                 : "=r"(to[0]), "=r"(to[1])
+                 : "r"(at));
+}
+
+/* ... or two columns of a row. */
+__device__ inline void read_rows(uint32_t at, uint32_t (&to)[4])
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(at));
+}
+
+/* sum[16][8] += a[16][8] b[8][8] */
+__device__ inline void add_narrow_product(float (&sum)[4], uint32_t a_top, uint32_t a_low,
+                                          uint32_t b)
+{
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+                 "{%4, %5}, {%6}, {%0, %1, %2, %3};"
+                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+                 : "r"(a_top), "r"(a_low), "r"(b));
+}
+
+/* sum[16][8] += a[16][16] b[16][8]; parts of a: upper left, lower left, upper right,
+   lower right. */
+__device__ inline void add_product(float (&sum)[4], const uint32_t (&a)[4],
+                                   uint32_t b_top, uint32_t b_low)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b_top), "r"(b_low));
+#else
+    add_narrow_product(sum, a[0], a[1], b_top);
+    add_narrow_product(sum, a[2], a[3], b_low);
+#endif
+}
+
+/* ---- how a tile is read ---- */
+
+/* Halves of two numbers. */
+__device__ inline float half_of(uint32_t two, int i)
+{
+    __half2 both = *(const __half2 *) &two;
+    return i ? __high2float(both) : __low2float(both);
+}
+
+/* A tile in shared memory, as a lane sees it that gives the address of row lane % 8 of a
+   matrix. Bit 3 of a lane's number tells which of two chunks it reads. */
+template <int CHUNKS, bool TURNED> struct chunk_tile {
+    uint32_t base;         /* of what the lane reads of step 0 in the first chunks */
+    uint32_t plane;        /* bytes */
+    uint32_t single;       /* address of the chunk that is left over */
+
+    __device__ chunk_tile(uint32_t values, uint32_t plane_bytes, uint32_t lane)
+        : plane(plane_bytes)
+    {
+        uint32_t second = lane >> 3 & 1;
+        base = values + (TURNED ? (second ^ lane % 8) * VECTOR_BYTES : second * plane);
+        base = held(base);
+        single = held(values + (CHUNKS - 1) * plane);
+    }
+
+    /* Chunks 2 m and 2 m + 1 of a step; of point row ^ 2 q if these are turned. */
+    __device__ uint32_t at(uint32_t step, int m, int q) const
+    {
+        if (TURNED)
+            return step * ROW_BYTES + (base ^ 2 * VECTOR_BYTES * (m ^ q));
+        return step * VECTOR_BYTES + base + 2 * m * plane;
+    }
+
+    __device__ uint32_t left_over(uint32_t step) const
+    {
+        return step * VECTOR_BYTES + single;
+    }
+};
+
+/* Which of two neighbours' weights a lane gives, and where in the product. */
+struct lane_weights {
+    uint32_t first, second;  /* selectors of bytes */
+    uint32_t group[GROUPS];  /* all bits for that whose weights it has, else none */
+
+    __device__ explicit lane_weights(uint32_t lane)
+    {
+        uint32_t g = lane / 4;
+        first = held(g % 2 ? 0x1044 : 0x4410);
+        second = held(g % 2 ? 0x3244 : 0x4432);
+#pragma unroll
+        for (uint32_t q = 0; q < GROUPS; q++)
+            group[q] = held((lane % 4 ^ g / 2) == q ? ~0u : 0);
+    }
+};
+
+/* Entries of 32 points and two neighbours of each: steps of the rows that a lane gives
+   the address of, and the weights of one point. Lanes whose numbers differ in bit 3 read
+   the same steps. */
+struct entry_pair {
+    uint2 steps;           /* groups 0 and 2, 1 and 3 */
+    uint32_t weights;
+
+    /* Where a lane's steps are among the words of a pair. */
+    static __device__ uint32_t steps_at(uint32_t lane)
+    {
+        return 2 * (lane % 8 + lane / 16 * 8);
+    }
+
+    __device__ void read(const uint32_t *steps_there, const uint32_t *weights_there)
+    {
+        steps = *(const uint2 *) steps_there;
+        weights = *weights_there;
+    }
+
+    __device__ uint32_t step(int q) const
+    {
+        uint32_t two = q % 2 ? steps.y : steps.x;
+        return q < 2 ? two & 0xffff : two >> 16;
+    }
+
+    /* Of group q or q + 1, as bit 3 of the lane tells. */
+    __device__ uint32_t either_step(int q, uint32_t lane) const
+    {
+        uint32_t two = lane & 8 ? steps.y : steps.x;
+        return q < 2 ? two & 0xffff : two >> 16;
+    }
+};
+
+/* What a lane has of 32 points. Of two chunks: targets lane / 4 of each, points
+   2 (lane % 4) and the next of each group. Of the one left over: point lane / 4 of each
+   group, targets 2 (lane % 4) and the next. */
+template <int CHUNKS> struct chunk_predictions {
+    enum { PAIRS = CHUNKS / 2, LEFT = CHUNKS % 2 };
+    float pair[PAIRS][GROUPS][4];
+    float left[GROUPS / 2][4];
+
+    __device__ void clear()
+    {
+        SYN_UNROLL(q, GROUPS)
+            SYN_UNROLL(i, 4) {
+                SYN_UNROLL(m, PAIRS)
+                    pair[m][q][i] = 0;
+                if (LEFT)
+                    left[q / 2][i] = 0;
+            }
+    }
+
+    /* Adds two neighbours of each point, or ONE. */
+    template <bool ONE, bool TURNED>
+    __device__ void add(const chunk_tile<CHUNKS, TURNED> &tile,
+                        const entry_pair &entry, const lane_weights &of,
+                        uint32_t lane)
+    {
+        uint32_t a = __byte_perm(entry.weights, 0, of.first);
+        uint32_t b = __byte_perm(entry.weights, 0, of.second);
+        SYN_UNROLL(q, GROUPS) {
+            uint32_t step = entry.step(q);
+            uint32_t first = a & of.group[q], second = b & of.group[q];
+            SYN_UNROLL(m, PAIRS) {
+                uint32_t x[ONE ? 2 : 4];
+                read_columns(tile.at(step, m, q), x);
+                if constexpr (ONE)
+                    add_narrow_product(pair[m][q], x[0], x[1], first);
+                else
+                    add_product(pair[m][q], x, first, second);
+            }
+        }
+#pragma unroll
+        for (int q = 0; q < LEFT * GROUPS; q += 2) {
+            uint32_t x[ONE ? 2 : 4];
+            read_columns(tile.left_over(entry.either_step(q, lane)), x);
+            uint32_t first[4] = {a & of.group[q], 0, 0, a & of.group[q + 1]};
+            add_product(left[q / 2], first, x[0], x[1]);
+            if constexpr (!ONE) {
+                uint32_t second[4] = {b & of.group[q], 0, 0, b & of.group[q + 1]};
+                add_product(left[q / 2], second, x[2], x[3]);
+            }
+        }
+    }
+};
 
 enum { PAIRS_AHEAD = 2 };  /* of neighbours, whose entries are read in advance */
 
@@ -41,8 +241,7 @@ template <int N, bool MISSING> struct product_sums {
 
     __device__ void clear()
     {
-#pragma unroll
-        for (int i = 0; i < N; i++) {
+        SYN_UNROLL(i, N) {
             first[i] = p[i] = pp[i] = py[i] = 0;
             if (MISSING)
                 from[i] = y[i] = yy[i] = 0;
@@ -65,8 +264,7 @@ template <int N, bool MISSING> struct product_sums {
     /* Takes predictions from `prediction`, and what is observed from `observed`. */
     __device__ void begin(const float (&prediction)[N], const float (&observed)[N])
     {
-#pragma unroll
-        for (int i = 0; i < N; i++) {
+        SYN_UNROLL(i, N) {
             first[i] = prediction[i];
             if (MISSING)
                 from[i] = observed[i];
@@ -108,8 +306,7 @@ template <int N, bool MISSING> struct product_sums {
 template <int N>
 __device__ inline void add_lanes(float (&of)[N], int low, int high)
 {
-#pragma unroll
-    for (int i = 0; i < N; i++)
+    SYN_UNROLL(i, N)
         for (int o = low; o < high; o *= 2)
             of[i] += __shfl_xor_sync(WHOLE_WARP, of[i], o);
 }
@@ -121,11 +318,9 @@ template <int N> __device__ inline void add_turned(float (&of)[N])
 #pragma unroll
     for (int bit = 1; bit < 4; bit *= 2) {
         float other[N];
-#pragma unroll
-        for (int s = 0; s < N; s++)
+        SYN_UNROLL(s, N)
             other[s] = __shfl_xor_sync(WHOLE_WARP, of[s ^ 2 * bit], bit);
-#pragma unroll
-        for (int s = 0; s < N; s++)
+        SYN_UNROLL(s, N)
             of[s] += other[s];
     }
 }
@@ -137,11 +332,9 @@ __device__ inline void take_from(float (&of)[N], uint32_t away)
 #pragma unroll
     for (int bit = 1; bit < 4; bit *= 2) {
         float other[N];
-#pragma unroll
-        for (int s = 0; s < N; s++)
+        SYN_UNROLL(s, N)
             other[s] = __shfl_xor_sync(WHOLE_WARP, of[TURNED ? s ^ 2 * bit : s], bit);
-#pragma unroll
-        for (int s = 0; s < N; s++)
+        SYN_UNROLL(s, N)
             of[s] = away & bit ? other[s] : of[s];
     }
 }
@@ -229,32 +422,27 @@ __device__ void add_pairs(const chunk_tile<CHUNKS, TURNED> &tile,
     float4 even = scales_of(scales, 2 * t), odd = scales_of(scales, 2 * t + 1), own = {};
     if (!TURNED)
         own = scales_of(scales, lane % 8);
-#pragma unroll
-    for (int q = 0; q < GROUPS; q++) {
+    SYN_UNROLL(q, GROUPS) {
         float scale[2] = {part(even, q), part(odd, q)};
         uint32_t row = points.row(q, lane % 8, part(own, q), !TURNED);
         float value[2][N], seen[2][N];
-#pragma unroll
-        for (int m = 0; m < PAIRS; m++) {
+        SYN_UNROLL(m, PAIRS) {
             uint32_t x[2];
             read_columns(tile.at(points.step(row), m, 0), x);
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
+            SYN_UNROLL(i, 4) {
                 int s = sums->slot(m, i);
                 value[i % 2][s] = of.pair[m][q][i] * scale[i % 2];
                 seen[i % 2][s] = half_of(x[i / 2], i % 2);
             }
         }
         bool is[2];
-#pragma unroll
-        for (int i = 0; i < 2; i++)
+        SYN_UNROLL(i, 2)
             is[i] = ALL || points.is<MISSING>(
                                points.row(q, 2 * t + i, scale[i], !TURNED), scale[i]);
         if (sums->open) {
             first_point begin(is[0], is[1]);
             float v[N], y[N];
-#pragma unroll
-            for (int s = 0; s < N; s++) {
+            SYN_UNROLL(s, N) {
                 v[s] = begin.i ? value[1][s] : value[0][s];
                 y[s] = begin.i ? seen[1][s] : seen[0][s];
             }
@@ -265,12 +453,10 @@ __device__ void add_pairs(const chunk_tile<CHUNKS, TURNED> &tile,
                 sums->pair.begin(v, y);
             sums->open = !begin.is;
         }
-#pragma unroll
-        for (int i = 0; i < 2; i++)
+        SYN_UNROLL(i, 2)
             if (is[i]) {
                 sums->n_pair += 1;
-#pragma unroll
-                for (int s = 0; s < N; s++)
+                SYN_UNROLL(s, N)
                     sums->pair.add(s, value[i][s], seen[i][s]);
             }
     }
@@ -287,11 +473,9 @@ __device__ void add_left(const chunk_tile<CHUNKS, TURNED> &tile,
     float4 mine = scales_of(scales, g);
     float own = __uint_as_float(scales[4 * (lane % 8) + lane / 8]);
     read_rows(tile.left_over(points.step(points.row(0, lane % 8, own, true))), x);
-#pragma unroll
-    for (int q = 0; q < GROUPS; q++) {
+    SYN_UNROLL(q, GROUPS) {
         float scale = part(mine, q), value[2], seen[2];
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
+        SYN_UNROLL(i, 2) {
             value[i] = of.left[q / 2][q % 2 * 2 + i] * scale;
             seen[i] = half_of(x[q], i);
         }
@@ -300,8 +484,7 @@ __device__ void add_left(const chunk_tile<CHUNKS, TURNED> &tile,
             uint32_t have = __ballot_sync(WHOLE_WARP, is);
             uint32_t at = have ? __ffs(have) - 1 : 0;
             float v[2], y[2];
-#pragma unroll
-            for (int i = 0; i < 2; i++) {
+            SYN_UNROLL(i, 2) {
                 v[i] = __shfl_sync(WHOLE_WARP, value[i], at / 4 * 4 + lane % 4);
                 y[i] = MISSING ? __shfl_sync(WHOLE_WARP, seen[i], at / 4 * 4 + lane % 4)
                                : 0;
@@ -312,8 +495,7 @@ __device__ void add_left(const chunk_tile<CHUNKS, TURNED> &tile,
         }
         if (is) {
             sums->n_left += 1;
-#pragma unroll
-            for (int i = 0; i < 2; i++)
+            SYN_UNROLL(i, 2)
                 sums->left.add(i, value[i], seen[i]);
         }
     }
@@ -335,8 +517,7 @@ __device__ void write_sums(const lookup_job &job, const tile &of, uint32_t libra
     for (int o = 1; o < 4; o *= 2)
         sums->n_pair += MISSING ? __shfl_xor_sync(WHOLE_WARP, sums->n_pair, o) : 0;
     /* Lanes with the same targets write a few each. */
-#pragma unroll
-    for (int s = 0; s < (TURNED ? 2 : 2 * PAIRS); s++) {
+    SYN_UNROLL(s, (TURNED ? 2 : 2 * PAIRS)) {
         uint32_t chunk = TURNED ? s ^ 2 * t : s;
         if (TURNED || s % 4 == t)
             write_rho(job, sums->pair.of(s, sums->n_pair), of, library,
@@ -346,8 +527,7 @@ __device__ void write_sums(const lookup_job &job, const tile &of, uint32_t libra
         sums->left.all([](auto &sum) { add_lanes(sum, 4, WARP); });
         for (int o = 4; o < WARP; o *= 2)
             sums->n_left += MISSING ? __shfl_xor_sync(WHOLE_WARP, sums->n_left, o) : 0;
-#pragma unroll
-        for (int i = 0; i < 2; i++)
+        SYN_UNROLL(i, 2)
             if (g == (uint32_t) i)
                 write_rho(job, sums->left.of(i, sums->n_left), of, library,
                           (CHUNKS - 1) * CHUNK_TARGETS + 2 * t + i);
@@ -375,8 +555,7 @@ __device__ void correlate_chunks(const lookup_job &job, const tile &of,
     entry_pair ahead[PAIRS_AHEAD];
     /* After the last pair lie words of the next points, which are not used here. */
     auto read = [&](uint32_t from) {
-#pragma unroll
-        for (int i = 0; i < PAIRS_AHEAD; i++)
+        SYN_UNROLL(i, PAIRS_AHEAD)
             if (i < pairs)
                 ahead[i].read(steps + from + 2 * i * WARP,
                               weight + from + 2 * i * WARP);
@@ -387,13 +566,11 @@ __device__ void correlate_chunks(const lookup_job &job, const tile &of,
         p.clear();
         for (uint32_t j = 0; j < pairs; j += PAIRS_AHEAD) {
             entry_pair now[PAIRS_AHEAD];
-#pragma unroll
-            for (int i = 0; i < PAIRS_AHEAD; i++)
+            SYN_UNROLL(i, PAIRS_AHEAD)
                 now[i] = ahead[i];
             at = j + PAIRS_AHEAD < pairs ? at + 2 * PAIRS_AHEAD * WARP : next_points;
             read(at);
-#pragma unroll
-            for (int i = 0; i < PAIRS_AHEAD; i++) {
+            SYN_UNROLL(i, PAIRS_AHEAD) {
                 if (2 * (j + i) + 1 < k)
                     p.template add<false>(tile, now[i], weights, lane);
                 else if (2 * (j + i) < k)
@@ -436,5 +613,3 @@ correlate_halves(SYN_GPU_JOB lookup_job job)
 }
 
 }  // namespace gpu
-
-#endif

@@ -13,8 +13,7 @@
 
    A screen goes through a table of some of the points first, and then through the whole
    one for those libraries and tiles where a pair may reach it. */
-#ifndef SYN_GPU_CAUSAL_LOOKUP_CUH
-#define SYN_GPU_CAUSAL_LOOKUP_CUH
+#pragma once
 
 #include "gpu/causal/neighbours.cuh"
 
@@ -87,17 +86,6 @@ __device__ inline float whole(uint32_t bits)
     return __uint_as_float(0x4b000000u | bits) - 8388608.0f;
 }
 
-/* Adds N neighbours with packed entries to what a lane predicts, in single precision. */
-template <int N, class LANE>
-__device__ void add_singly(const uint32_t *entry, const LANE *x, float (&sum)[LANE::N])
-{
-#pragma unroll
-    for (int i = 0; i < N; i++)
-#pragma unroll
-        for (int c = 0; c < LANE::N; c++)
-            sum[c] = fmaf(whole(entry[i] >> 16), x[i].at(c), sum[c]);
-}
-
 /* A lane's part of a row: 4 floats ... */
 struct single_lane {
     enum { N = 4 };
@@ -114,13 +102,6 @@ struct single_lane {
     __device__ float at(int i) const
     {
         return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
-    }
-
-    template <int M>
-    static __device__ void add_packed(const uint32_t *entry, const single_lane *x,
-                                      float (&sum)[N])
-    {
-        add_singly<M>(entry, x, sum);
     }
 };
 
@@ -143,13 +124,6 @@ struct half_lane {
     {
         return i % 2 ? __high2float(two(i / 2)) : __low2float(two(i / 2));
     }
-
-    template <int M>
-    static __device__ void add_packed(const uint32_t *entry, const half_lane *x,
-                                      float (&sum)[N])
-    {
-        add_singly<M>(entry, x, sum);
-    }
 };
 
 /* What a lane's targets are predicted to be: the weighted mean of neighbours' values. */
@@ -158,22 +132,19 @@ template <class LANE> struct prediction {
 
     __device__ void clear()
     {
-#pragma unroll
-        for (int i = 0; i < LANE::N; i++)
+        SYN_UNROLL(i, LANE::N)
             v[i] = 0;
     }
 
     __device__ void add(float weight, const LANE &x)
     {
-#pragma unroll
-        for (int i = 0; i < LANE::N; i++)
+        SYN_UNROLL(i, LANE::N)
             v[i] = fmaf(weight, x.at(i), v[i]);
     }
 
     __device__ void scale(float by)
     {
-#pragma unroll
-        for (int i = 0; i < LANE::N; i++)
+        SYN_UNROLL(i, LANE::N)
             v[i] *= by;
     }
 };
@@ -190,8 +161,7 @@ template <int N, bool MISSING> struct lane_sums {
     __device__ void clear()
     {
         open = (1u << N) - 1;
-#pragma unroll
-        for (int i = 0; i < N; i++) {
+        SYN_UNROLL(i, N) {
             first[i] = p[i] = pp[i] = py[i] = 0;
             if (MISSING)
                 n[i] = y[i] = yy[i] = 0;
@@ -213,8 +183,7 @@ template <int N, bool MISSING> struct lane_sums {
         LANE x = {};
         if (MISSING && is)
             x.read(observed);
-#pragma unroll
-        for (int i = 0; i < N; i++) {
+        SYN_UNROLL(i, N) {
             float v = estimate[i];
             bool pair = is && !isnan(v) && !(MISSING && isnan(x.at(i)));
             uint32_t have = __ballot_sync(~0u, pair) & alike;
@@ -248,8 +217,7 @@ template <int N, bool MISSING> struct lane_sums {
        from `from` to before `to`. */
     __device__ void gather(int from, int to)
     {
-#pragma unroll
-        for (int i = 0; i < N; i++)
+        SYN_UNROLL(i, N)
             for (int o = from; o < to; o *= 2) {
                 p[i] += __shfl_xor_sync(~0u, p[i], o);
                 pp[i] += __shfl_xor_sync(~0u, pp[i], o);
@@ -283,8 +251,7 @@ __device__ void add_point(lane_sums<LANE::N, MISSING> *sums, const prediction<LA
 {
     LANE x;
     x.read(observed);
-#pragma unroll
-    for (int i = 0; i < LANE::N; i++)
+    SYN_UNROLL(i, LANE::N)
         sums->add(i, p.v[i], x.at(i));
 }
 
@@ -316,8 +283,7 @@ template <int N, bool MISSING>
 __device__ void write_rho(const lookup_job &job, const lane_sums<N, MISSING> &sums,
                           const tile &of, uint32_t library, uint32_t lane_first)
 {
-#pragma unroll
-    for (int i = 0; i < N; i++) {
+    SYN_UNROLL(i, N) {
         uint32_t in_tile = lane_first + i;
         if (in_tile < of.n) {
             uint32_t place = of.first + in_tile;
@@ -347,6 +313,82 @@ __device__ const unsigned char *stage_tile(const lookup_job &job, uint32_t tile,
     return values;
 }
 
-}  // namespace gpu
+/* ---- tiles of targets, and the table of a screen ---- */
 
-#endif
+/* Fills tiles: the value at a step is what the point there predicts, Tp later. Grid:
+   (blocks of steps, at most as many as there are tiles). Row-wise tiles are planes as
+   wide as a row. */
+template <class T>
+__global__ void fill_tiles(const float *value, const tile *tiles, uint32_t n_tiles,
+                           const uint32_t *target, uint32_t steps, int32_t Tp,
+                           uint32_t per_row, uint32_t planes, T *out)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= steps * per_row)
+        return;
+    uint32_t step = i / per_row, in_row = i % per_row;
+    int64_t at = (int64_t) step + Tp;
+    for (uint32_t number = blockIdx.y; number < n_tiles; number += gridDim.y) {
+        tile of = tiles[number];
+        for (uint32_t plane = 0; plane < planes; plane++) {
+            uint32_t j = plane * per_row + in_row;
+            float v = 0;
+            if (j < of.n && at >= 0 && at < steps)
+                v = value[(size_t) target[of.first + j] * steps + at];
+            size_t row = ((size_t) number * planes + plane) * steps + step;
+            out[row * per_row + in_row] = T(v);
+        }
+    }
+}
+
+/* n, sum and sum of squares of what the points of a table predict, which are `every` so
+   many steps. A warp a target; reads the tile, so that sums are those of rounded
+   values. */
+template <class T>
+__global__ void find_moments(const T *values, const tile *tiles, table_shape shape,
+                             uint32_t every, uint32_t steps, uint32_t per_row,
+                             uint32_t planes, double *moments)
+{
+    tile of = tiles[blockIdx.x];
+    uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    uint32_t from = shape.from[of.e], rows = shape.to[of.e] - from;
+    for (uint32_t j = warp; j < of.n; j += blockDim.x / WARP) {
+        uint32_t plane = j / per_row, in_row = j % per_row;
+        const T *row = values + ((size_t) blockIdx.x * planes + plane) * steps * per_row +
+                       in_row;
+        double sum = 0, squares = 0;
+        for (uint32_t i = lane; i < rows; i += WARP) {
+            double y = (float) row[((size_t) from + i * every) * per_row];
+            sum += y;
+            squares += y * y;
+        }
+        for (int o = WARP / 2; o > 0; o /= 2) {
+            sum += __shfl_xor_sync(~0u, sum, o);
+            squares += __shfl_xor_sync(~0u, squares, o);
+        }
+        if (lane == 0) {
+            double *out = moments + 3 * (size_t) (of.first + j);
+            out[0] = rows;
+            out[1] = sum;
+            out[2] = squares;
+        }
+    }
+}
+
+/* Every so manieth point of a table. Grid: (blocks, E wanted, libraries). */
+__global__ void sample_table(SYN_GPU_JOB table_shape shape,
+                             const uint32_t *table,
+                             SYN_GPU_JOB table_shape of_sample,
+                             uint32_t every, entries kind, uint32_t *sample)
+{
+    uint32_t e = __fns(shape.wanted, 0, blockIdx.y + 1), words = row_words(kind, e + 2);
+    uint32_t at = blockIdx.x * blockDim.x + threadIdx.x, row = at / words, i = at % words;
+    if (row >= of_sample.to[e] - of_sample.from[e])
+        return;
+    const uint32_t *from = table + (size_t) blockIdx.z * shape.size;
+    uint32_t *to = sample + (size_t) blockIdx.z * of_sample.size;
+    to[table_word(of_sample, kind, e, row, i)] =
+        from[table_word(shape, kind, e, row * every, i)];
+}
+
+}  // namespace gpu

@@ -2,10 +2,144 @@
 #include "gpu/causal/map.h"
 
 #include "gpu/base/crew.cuh"
-#include "gpu/causal/dimensions.cuh"
 #include "gpu/causal/mapper.cuh"
 
-#include <cstdio>
+#include <new>
+#include <numeric>
+
+namespace gpu {
+
+/* ---- numbers of dimensions ---- */
+
+/* In how many dimensions series forecast themselves best, on one device of several. */
+
+/* The series of a search: value[n][steps]; `first` is the number of the first of them. */
+struct skill_series {
+    uint32_t n;
+    const double *value;
+    uint32_t first;
+};
+
+struct skill_slot : batch_slot {
+    syn_map_libraries ready = {};
+    array<double> sums;
+    array<float> found;
+
+    ~skill_slot() { syn_map_libraries_free(&ready); }
+
+    /* Makes the series of the batch ready, on this thread. */
+    void prepare(const skill_series &all, const syn_map_layout &layout,
+                 syn_map_options options)
+    {
+        options.threads = 1;
+        syn_map_libraries_free(&ready);
+        if (syn_map_libraries_make(n, all.value + (size_t) first * layout.steps, first,
+                                   &layout, &options, &ready) != SYN_OK)
+            throw std::bad_alloc();
+    }
+};
+
+enum { FIRST_BATCH = 128 };  /* series, which fill a device */
+
+/* Skill of every E, E_max of each series, on the current device. */
+class skill_search {
+    const skill_series &all_;
+    const syn_map_layout &layout_;
+    const syn_map_options &options_;
+    syn_gpu_tables *tables_;       /* NULL: nothing is kept */
+    kept_tables *kept_ = nullptr;
+    placed_layout at_, at_both_;   /* for forecasts, and for these and a map */
+    search_job job_, both_;
+    bool staged_;
+    uint32_t parts_, batch_;
+    skill_slot slot_[BATCHES];
+
+public:
+    skill_search(const skill_series &all, const syn_map_layout &layout,
+                 const syn_map_options &options, int device, syn_gpu_tables *tables)
+        : all_(all), layout_(layout), options_(options), tables_(tables)
+    {
+        uint32_t wanted = (1u << options.E_max) - 1;
+        at_.upload(layout);
+        job_ = both_ = make_search(at_, layout, options, wanted);
+        if (tables)
+            keep(device);
+        staged_ = search_shared(job_, true) <= (size_t) shared_limit(device);
+        parts_ = search_blocks(job_) * SEARCH_WARPS;
+        double bytes = 8.0 * parts_ * WARP * SUMS + 5.0 * job_.steps + 5.0 * job_.length;
+        double fit = std::min(0.8 * free_memory() / BATCHES / bytes,
+                              BATCH_SECONDS / search_seconds(job_));
+        batch_ = (uint32_t) std::min(8192.0, std::max(1.0, fit));
+        if (batch_ > DEALT_TOGETHER)
+            batch_ = batch_ / DEALT_TOGETHER * DEALT_TOGETHER;
+    }
+
+    /* Batches grow: the device need not wait until many series are ready. */
+    void run(crew *work, uint32_t devices, float *rho)
+    {
+        uint32_t batch = std::min<uint32_t>(FIRST_BATCH, batch_);
+        auto next = [&](uint32_t *first) {
+            uint32_t n = work->take(batch, all_.n, devices, first);
+            batch = std::min(2 * batch, batch_);
+            return n;
+        };
+        keep_busy(slot_, next, [&](skill_slot *s) { start(s); },
+                  [&](skill_slot *s) { collect(s, rho); });
+    }
+
+private:
+    /* All steps have neighbours in a map: also the last one, which forecasts nothing. */
+    void keep(int device)
+    {
+        kept_ = tables_->on(device);
+        std::vector<unsigned char> use(layout_.use, layout_.use + layout_.places);
+        use.back() |= SYN_MAP_PREDICTED;
+        syn_map_layout both = layout_;
+        both.use = use.data();
+        at_both_.upload(both);
+        both_.step = at_both_.step.get();
+        both_.use = at_both_.use.get();
+    }
+
+    void start(skill_slot *s)
+    {
+        s->prepare(all_, layout_, options_);
+        uint32_t *table = nullptr;
+        if (kept_ && !s->ready.missing)
+            table = kept_->add({all_.first + s->first, s->n}, tables_->shape,
+                               s->work);
+        search_job job = table ? both_ : job_;
+        size_t most = std::max(s->n, std::min(batch_, all_.n));
+        s->libraries.reserve(most, job);
+        s->sums.ensure(most * parts_ * WARP * SUMS);
+        s->found.ensure(most * options_.E_max);
+        s->libraries.put(s->ready, 0, s->n, &job, s->work);
+        with_top(options_.E_max, staged_, [&](auto top, auto fits) {
+            constexpr int TOP = decltype(top)::value;
+            constexpr bool STAGED = decltype(fits)::value;
+            if (table)
+                launch_search(find_both<TOP, STAGED>, job, STAGED, s->n, s->work,
+                              tables_->shape, tables_->kind, table, s->sums.get());
+            else
+                launch_search(find_skill<TOP, STAGED>, job, STAGED, s->n, s->work,
+                              s->sums.get());
+        });
+        launch(add_skill, (s->n * options_.E_max + 127) / 128, 128, 0, s->work,
+               s->sums.get(), s->n, parts_, options_.E_max, s->found.get());
+    }
+
+    void collect(skill_slot *s, float *rho)
+    {
+        uint32_t E_max = options_.E_max, E[SYN_MAP_DIMS];
+        std::iota(E, E + E_max, 1);
+        float *to = rho + (size_t) s->first * E_max;
+        download(to, s->found.get(), (size_t) s->n * E_max, s->work);
+        check(cudaStreamSynchronize(s->work));
+        syn_map_drop_small(&s->ready, &layout_, E, E_max, to);
+    }
+};
+
+}  // namespace gpu
 
 using gpu::check;
 
@@ -57,27 +191,6 @@ gpu::mapper *open_mapper(const syn_map_targets &targets, const syn_map_layout &l
     return new gpu::mapper(targets, layout, options, half, tables, device);
 }
 
-void open_map(const syn_map_targets *targets, const syn_map_layout *layout,
-              const syn_map_options *options, int half, syn_gpu_tables *tables,
-              const int *devices, int n_devices, syn_gpu_map *map)
-{
-    map->mappers.resize(n_devices);
-    gpu::crew all;
-    auto open = [&](int i) {
-        try {
-            map->mappers[i].reset(open_mapper(*targets, *layout, *options, half, tables,
-                                              devices[i]));
-        } catch (...) {
-            all.fail(std::current_exception());
-        }
-    };
-    for (int i = 0; i < n_devices; i++)
-        all.threads.emplace_back(open, i);
-    all.join();
-    if (all.first)
-        std::rethrow_exception(all.first);
-}
-
 /* The work of one device, number `who` of the map's; its error ends all work. */
 void work_as(syn_gpu_map *map, size_t who)
 {
@@ -110,15 +223,13 @@ void wait_for_oldest(syn_gpu_map *map, const syn_watch *watch)
 
 }  // namespace
 
-extern "C" syn_status syn_gpu_tables_open(const syn_map_layout *layout,
-                                          const syn_map_options *options, int half,
-                                          double most, const int *devices, int n_devices,
-                                          syn_gpu_tables **out, char *reason)
+syn_status syn_gpu_tables_open(const syn_map_layout *layout,
+                               const syn_map_options *options, int half, double most,
+                               const int *devices, int n_devices, syn_gpu_tables **out,
+                               char *reason)
 {
     *out = nullptr;
-    gpu::outcome end = gpu::outcome_of([&] {
-        gpu::check_request(devices, n_devices);
-        gpu::device_scope scope;
+    return gpu::status_with(devices, n_devices, reason, [&] {
         std::unique_ptr<syn_gpu_tables> tables(new syn_gpu_tables);
         for (int i = 0; i < n_devices; i++) {
             check(cudaSetDevice(devices[i]));
@@ -134,67 +245,66 @@ extern "C" syn_status syn_gpu_tables_open(const syn_map_layout *layout,
         tables->shape = gpu::make_shape(*layout, wanted, tables->kind, 1);
         *out = tables.release();
     });
-    std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
-    return end.status;
 }
 
-extern "C" void syn_gpu_tables_close(syn_gpu_tables *tables)
+void syn_gpu_tables_close(syn_gpu_tables *tables)
 {
     if (!syn_gpu_forked())
         delete tables;
 }
 
-extern "C" syn_status syn_gpu_map_dimensions(uint32_t n, const double *value,
-                                             uint32_t first, const syn_map_layout *layout,
-                                             const syn_map_options *options,
-                                             syn_gpu_tables *tables, const int *devices,
-                                             int n_devices, const syn_watch *watch,
-                                             float *rho, syn_gpu_map_report *report,
-                                             char *reason)
+syn_status syn_gpu_map_dimensions(uint32_t n, const double *value, uint32_t first,
+                                  const syn_map_layout *layout,
+                                  const syn_map_options *options, syn_gpu_tables *tables,
+                                  const int *devices, int n_devices,
+                                  const syn_watch *watch, float *rho,
+                                  syn_gpu_map_report *report, char *reason)
 {
     std::memset(report, 0, sizeof *report);
-    gpu::outcome end = gpu::outcome_of([&] {
-        gpu::check_request(devices, n_devices);
-        gpu::device_scope scope;
+    return gpu::status_with(devices, n_devices, reason, [&] {
         double begun = gpu::seconds_now();
-        gpu::crew work;
-        work.start(devices, n_devices, [&](int device) {
+        gpu::share_out(devices, n_devices, n, watch, "embedding",
+                       [&](gpu::crew &work, int device) {
             gpu::skill_series all = {n, value, first};
             gpu::skill_search search(all, *layout, *options, device, tables);
             search.run(&work, n_devices, rho);
         });
-        work.wait(n, watch, "embedding");
         report->seconds = report->neighbours = gpu::seconds_now() - begun;
     });
-    std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
-    return end.status;
 }
 
-extern "C" syn_status syn_gpu_map_open(const syn_map_targets *targets,
-                                       const syn_map_layout *layout,
-                                       const syn_map_options *options, int half,
-                                       syn_gpu_tables *tables, const int *devices,
-                                       int n_devices, syn_gpu_map **out, char *reason)
+syn_status syn_gpu_map_open(const syn_map_targets *targets, const syn_map_layout *layout,
+                            const syn_map_options *options, int half,
+                            syn_gpu_tables *tables, const int *devices, int n_devices,
+                            syn_gpu_map **out, char *reason)
 {
     *out = nullptr;
     std::unique_ptr<syn_gpu_map> map;
-    gpu::outcome end = gpu::outcome_of([&] {
-        gpu::check_request(devices, n_devices);
-        gpu::device_scope scope;
+    return gpu::status_with(devices, n_devices, reason, [&] {
         map.reset(new syn_gpu_map);
-        open_map(targets, layout, options, half, tables, devices, n_devices, map.get());
-    });
-    std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
-    if (end.status == SYN_OK)
+        map->mappers.resize(n_devices);
+        gpu::crew all;
+        auto open = [&](int i) {
+            try {
+                map->mappers[i].reset(open_mapper(*targets, *layout, *options, half,
+                                                  tables, devices[i]));
+            } catch (...) {
+                all.fail(std::current_exception());
+            }
+        };
+        for (int i = 0; i < n_devices; i++)
+            all.threads.emplace_back(open, i);
+        all.join();
+        if (all.first)
+            std::rethrow_exception(all.first);
         *out = map.release();
-    return end.status;
+    });
 }
 
-extern "C" syn_status syn_gpu_map_begin(syn_gpu_map *map,
-                                        const syn_map_libraries *libraries,
-                                        uint32_t first, float *rho, char *reason)
+syn_status syn_gpu_map_begin(syn_gpu_map *map, const syn_map_libraries *libraries,
+                             uint32_t first, float *rho, char *reason)
 {
-    gpu::outcome end = gpu::outcome_of([&] {
+    syn_status status = gpu::status_of(reason, [&] {
         gpu::check_not_forked();
         size_t devices = map->mappers.size();
         std::vector<std::vector<gpu::range>> kept;
@@ -209,17 +319,16 @@ extern "C" syn_status syn_gpu_map_begin(syn_gpu_map *map,
     });
     /* Where a thread could not be started, those that were end before the caller frees
        what they write to. */
-    if (end.status != SYN_OK && !syn_gpu_forked())
+    if (status != SYN_OK && !syn_gpu_forked())
         map->stop();
-    std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
-    return end.status;
+    return status;
 }
 
-extern "C" syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watch,
-                                         syn_gpu_map_report *report, char *reason)
+syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watch,
+                              syn_gpu_map_report *report, char *reason)
 {
     std::memset(report, 0, sizeof *report);
-    gpu::outcome end = gpu::outcome_of([&] {
+    return gpu::status_of(reason, [&] {
         gpu::check_not_forked();
         if (map->queue.empty())
             return;
@@ -231,12 +340,10 @@ extern "C" syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watc
             report->correlations = std::max(report->correlations, one.correlations);
         }
     });
-    std::snprintf(reason, SYN_GPU_TEXT, "%s", end.reason);
-    return end.status;
 }
 
 /* In a fork there are neither the threads nor the contexts to end: all of it is left. */
-extern "C" void syn_gpu_map_close(syn_gpu_map *map)
+void syn_gpu_map_close(syn_gpu_map *map)
 {
     if (!syn_gpu_forked())
         delete map;

@@ -1,15 +1,10 @@
 /* Targets on a device, and batches of libraries that are mapped to them. */
-#ifndef SYN_GPU_CAUSAL_MAPPER_CUH
-#define SYN_GPU_CAUSAL_MAPPER_CUH
+#pragma once
 
 #include "gpu/causal/arrange.cuh"
-#include "gpu/causal/device.cuh"
 #include "gpu/causal/halves.cuh"
-#include "gpu/causal/kept.cuh"
-#include "gpu/causal/planes.cuh"
-#include "gpu/causal/queue.cuh"
+#include "gpu/causal/libraries.cuh"
 #include "gpu/causal/rows.cuh"
-#include "gpu/causal/tiles.cuh"
 
 #include <cmath>
 #include <cstring>
@@ -88,21 +83,7 @@ struct slot : batch_slot {
     array<lookup_item> items;  /* for `dealt` libraries */
     size_t n_items = 0;
     uint32_t dealt = 0;
-    cudaEvent_t begun = nullptr, found = nullptr, done = nullptr;
-
-    slot()
-    {
-        for (cudaEvent_t *event : {&begun, &found})
-            check(cudaEventCreate(event));
-        check(cudaEventCreateWithFlags(&done, cudaEventBlockingSync));
-    }
-
-    ~slot()
-    {
-        for (cudaEvent_t event : {begun, found, done})
-            if (event)
-                cudaEventDestroy(event);
-    }
+    event begun{cudaEventDefault}, found{cudaEventDefault}, done{cudaEventBlockingSync};
 };
 
 /* Correlations on their way to the caller's memory, through two pieces of page-locked
@@ -112,19 +93,7 @@ class way_out {
     enum { PIECE = 1 << 22 };  /* correlations */
     struct piece {
         std::unique_ptr<pinned<float>> memory;
-        cudaEvent_t full = nullptr;
-
-        piece()
-        {
-            check(cudaEventCreateWithFlags(&full, cudaEventDisableTiming |
-                                                  cudaEventBlockingSync));
-        }
-
-        ~piece()
-        {
-            if (full)
-                cudaEventDestroy(full);
-        }
+        event full{cudaEventDisableTiming | cudaEventBlockingSync};
     };
     piece piece_[2];
     size_t room_ = 0;
@@ -143,9 +112,7 @@ public:
         size_t pieces = (n + most - 1) / most;
         auto length = [&](size_t i) { return std::min(most, n - i * most); };
         auto fill = [&](size_t i) {
-            check(cudaMemcpyAsync(piece_[i % 2].memory->get(), from + i * most,
-                                  length(i) * sizeof(float), cudaMemcpyDeviceToHost,
-                                  work));
+            download(piece_[i % 2].memory->get(), from + i * most, length(i), work);
             check(cudaEventRecord(piece_[i % 2].full, work));
         };
         fill(0);
@@ -214,7 +181,6 @@ public:
         choose_batch();
     }
 
-    uint32_t batch() const { return batch_; }
     int device() const { return device_; }
 
     /* Those of some libraries whose neighbours are kept here, counted from the first. */
@@ -231,9 +197,14 @@ public:
             slot *s = &slot_[turn % BATCHES];
             collect(s, queue, who);
             libraries_taken next;
-            while (!queue->take(who, batch_, &next))
-                if (!collect_oldest(turn, queue, who) && !queue->wait())
+            while (!queue->take(who, batch_, &next)) {
+                /* The batch that is under way longest is collected first. */
+                uint32_t i = 1;
+                while (i < BATCHES && !collect(&slot_[(turn + i) % BATCHES], queue, who))
+                    i++;
+                if (i == BATCHES && !queue->wait())
                     return;
+            }
             s->of = next.of;
             s->first = next.first;
             s->n = next.n;
@@ -260,10 +231,11 @@ private:
         size_t n = tile_.size(), steps = targets.steps;
         size_t one = plan_.half ? sizeof(__half) : sizeof(float);
         lookup_.tile_bytes = steps * per_tile() * one;
-        values_.ensure(n * lookup_.tile_bytes);
-        tiles_.upload(tile_.data(), n, work_);
-        target_.upload(targets.target, targets.n, work_);
-        moments_.ensure(3 * (size_t) targets.n);
+        lookup_.values = values_.ensure(n * lookup_.tile_bytes);
+        lookup_.tiles = tiles_.upload(tile_, work_);
+        lookup_.target = target_.upload(targets.target, targets.n, work_);
+        lookup_.moments = moments_.ensure(3 * (size_t) targets.n);
+        lookup_.n_tiles = n;
         array<float> plain;
         plain.upload(targets.value, (size_t) targets.n * steps, work_);
         if (plan_.half)
@@ -271,11 +243,6 @@ private:
         else
             put_values<float>(plain.get());
         check(cudaStreamSynchronize(work_));
-        lookup_.tiles = tiles_.get();
-        lookup_.values = values_.get();
-        lookup_.target = target_.get();
-        lookup_.moments = moments_.get();
-        lookup_.n_tiles = n;
     }
 
     bool screened() const { return !std::isnan(options_.screen); }
@@ -286,22 +253,18 @@ private:
             return;
         uint32_t n = tile_.size(), steps = lookup_.steps;
         T *out = (T *) values_.get();
-        dim3 grid(((uint64_t) steps * plan_.per_row + 255) / 256, most_of_grid(n));
-        fill_tiles<T><<<grid, 256, 0, work_>>>(plain, tiles_.get(), n, target_.get(),
-                                               steps, options_.Tp, plan_.per_row,
-                                               plan_.planes, out);
-        check(cudaGetLastError());
-        find_moments<T><<<n, 256, 0, work_>>>(out, tiles_.get(), lookup_.shape, 1, steps,
-                                              plan_.per_row, plan_.planes,
-                                              moments_.get());
-        check(cudaGetLastError());
-        if (!screened())
-            return;
-        sample_moments_.ensure(3 * (size_t) lookup_.targets);
-        find_moments<T><<<n, 256, 0, work_>>>(out, tiles_.get(), sample_, options_.stride,
-                                              steps, plan_.per_row, plan_.planes,
-                                              sample_moments_.get());
-        check(cudaGetLastError());
+        launch(fill_tiles<T>,
+               dim3(((uint64_t) steps * plan_.per_row + 255) / 256, most_of_grid(n)), 256,
+               0, work_, plain, tiles_.get(), n, target_.get(), steps, options_.Tp,
+               plan_.per_row, plan_.planes, out);
+        auto moments = [&](const table_shape &shape, uint32_t every, double *to) {
+            launch(find_moments<T>, n, 256, 0, work_, out, tiles_.get(), shape, every,
+                   steps, plan_.per_row, plan_.planes, to);
+        };
+        moments(lookup_.shape, 1, moments_.get());
+        if (screened())
+            moments(sample_, options_.stride,
+                    sample_moments_.ensure(3 * (size_t) lookup_.targets));
     }
 
     /* Libraries of a batch: what fits well in time and memory. */
@@ -352,7 +315,7 @@ private:
            for the work before it, and so would the host. */
         if (s->dealt != s->n) {
             std::vector<lookup_item> items = deal(s->n);
-            s->items.upload(items.data(), items.size(), s->work);
+            s->items.upload(items, s->work);
             s->dealt = s->n;
             s->n_items = items.size();
         }
@@ -364,8 +327,20 @@ private:
         lookup.items = s->items.get();
         lookup.rho = s->rho.get();
         bool missing = missing_ || libraries.missing;
-        if (screened())
-            screen(s, &lookup, most, missing);
+        if (screened()) {
+            /* Finds out which tiles are worth looking at for each library; the
+               correlations of the others are NaN. */
+            lookup.goes_on = s->goes_on.ensure(most * lookup.n_tiles);
+            fill(lookup.goes_on, 0, s->goes_on.room(), s->work);
+            fill(s->rho.get(), 0xff, s->rho.room(), s->work);
+            lookup_job first = lookup;
+            first.shape = sample_;
+            first.table = s->sample.get();
+            first.moments = sample_moments_.get();
+            first.every = options_.stride;
+            first.sample = true;
+            correlate(first, s->n_items, missing, s->work);
+        }
         correlate(lookup, s->n_items, missing, s->work);
         check(cudaEventRecord(s->done, s->work));
     }
@@ -376,38 +351,7 @@ private:
         if (table->room() >= words)
             return;
         table->ensure(words);
-        check(cudaMemsetAsync(table->get(), 0, table->bytes(), work));
-    }
-
-    /* Finds out which tiles are worth looking at for each library; the correlations of
-       the others are NaN. */
-    void screen(slot *s, lookup_job *lookup, size_t most, bool missing)
-    {
-        s->goes_on.ensure(most * lookup->n_tiles);
-        check(cudaMemsetAsync(s->goes_on.get(), 0, s->goes_on.bytes(), s->work));
-        check(cudaMemsetAsync(s->rho.get(), 0xff, s->rho.bytes(), s->work));
-        lookup->goes_on = s->goes_on.get();
-        lookup_job first = *lookup;
-        first.shape = sample_;
-        first.table = s->sample.get();
-        first.moments = sample_moments_.get();
-        first.every = options_.stride;
-        first.sample = true;
-        correlate(first, s->n_items, missing, s->work);
-    }
-
-    /* Every so manieth point of the table, before that is put in order. */
-    void take_sample(slot *s, size_t most)
-    {
-        make_table(&s->sample, most * sample_.size, s->work);
-        uint32_t words = lookup_.steps * row_words(plan_.kind, SYN_MAP_DIMS + 1);
-        dim3 grid(words / options_.stride / 128 + 2,
-                  __builtin_popcount(sample_.wanted), s->n);
-        sample_table<<<grid, 128, 0, s->work>>>(lookup_.shape, s->table.get(), sample_,
-                                              options_.stride, plan_.kind,
-                                              s->sample.get());
-        check(cudaGetLastError());
-        arrange(s->n, sample_, s->sample.get(), s->work);
+        fill(table->get(), 0, table->room(), work);
     }
 
     /* Puts the packed entries of libraries in the order and form that lookups want. */
@@ -421,94 +365,92 @@ private:
         auto kernel = !plan_.products ? arrange_entries<false, true>
                       : plan_.per_row > CHUNK_TARGETS ? arrange_entries<true, false>
                                                       : arrange_entries<true, true>;
-        kernel<<<grid, together, 0, work>>>(shape, table);
-        check(cudaGetLastError());
+        launch(kernel, grid, together, 0, work, shape, table);
     }
 
-    /* Takes neighbours that are kept here; whether they are. */
-    bool copy_kept(slot *s)
-    {
-        if (!kept_)
-            return false;
-        return kept_->with({s->of->first + s->first, s->n}, *kept_shape_,
-                           [&](const uint32_t *there) {
-            copy_tables(there, *kept_shape_, s->table.get(), lookup_.shape, s->n,
-                        s->work);
-        });
-    }
-
+    /* Takes neighbours that are kept here, or finds them. */
     void find_neighbours(slot *s, const syn_map_libraries &libraries, size_t most)
     {
-        if (!copy_kept(s)) {
+        auto copy = [&](const uint32_t *there) {
+            copy_tables(there, *kept_shape_, s->table.get(), lookup_.shape, s->n,
+                        s->work);
+        };
+        if (!kept_ || !kept_->with({s->of->first + s->first, s->n}, *kept_shape_, copy)) {
             search_job search = search_;
             s->libraries.put(libraries, s->first, s->n, &search, s->work);
             with_top(top_of(search.wanted), staged_search_, [&](auto top, auto staged) {
-                launch_tables<decltype(top)::value, decltype(staged)::value>(
-                    search, lookup_.shape, plan_.kind, s->n, s->table.get(), s->work);
+                constexpr bool STAGED = decltype(staged)::value;
+                launch_search(find_tables<decltype(top)::value, STAGED>, search, STAGED,
+                              s->n, s->work, lookup_.shape, plan_.kind, s->table.get());
             });
         }
-        if (screened())
-            take_sample(s, most);
+        if (screened()) {
+            /* Every so manieth point of the table, before that is put in order. */
+            make_table(&s->sample, most * sample_.size, s->work);
+            uint32_t words = lookup_.steps * row_words(plan_.kind, SYN_MAP_DIMS + 1);
+            dim3 grid(words / options_.stride / 128 + 2,
+                      __builtin_popcount(sample_.wanted), s->n);
+            launch(sample_table, grid, 128, 0, s->work, lookup_.shape, s->table.get(),
+                   sample_, options_.stride, plan_.kind, s->sample.get());
+            arrange(s->n, sample_, s->sample.get(), s->work);
+        }
         arrange(s->n, lookup_.shape, s->table.get(), s->work);
     }
 
     template <class KERNEL>
-    void launch(KERNEL kernel, const lookup_job &job, size_t n, cudaStream_t work,
-                uint32_t warps)
+    void look_up(KERNEL kernel, const lookup_job &job, size_t n, cudaStream_t work,
+                 uint32_t warps)
     {
         size_t shared = plan_.staged ? job.tile_bytes : 0;
         allow_shared(kernel, shared);
         if (n > 0)
-            kernel<<<(uint32_t) n, warps * WARP, shared, work>>>(job);
-        check(cudaGetLastError());
+            launch(kernel, (uint32_t) n, warps * WARP, shared, work, job);
     }
 
     void correlate(const lookup_job &job, size_t n, bool missing, cudaStream_t work)
     {
-        if (plan_.products && missing)
-            correlate_products<true>(job, n, work);
-        else if (plan_.products)
-            correlate_products<false>(job, n, work);
-        else if (plan_.half && missing)
-            correlate_of<half_lane, true>(job, n, work);
-        else if (plan_.half)
-            correlate_of<half_lane, false>(job, n, work);
-        else if (missing)
-            correlate_of<single_lane, true>(job, n, work);
-        else
-            correlate_of<single_lane, false>(job, n, work);
+        auto with = [&](auto lacks) {
+            constexpr bool MISSING = decltype(lacks)::value;
+            if (plan_.products)
+                correlate_products<MISSING>(job, n, work);
+            else if (plan_.half)
+                correlate_of<half_lane, MISSING>(job, n, work);
+            else
+                correlate_of<single_lane, MISSING>(job, n, work);
+        };
+        missing ? with(std::true_type()) : with(std::false_type());
     }
 
     template <bool MISSING>
     void correlate_products(const lookup_job &job, size_t n, cudaStream_t work)
     {
         if (plan_.per_row > CHUNK_TARGETS)
-            launch(correlate_halves<8, true, MISSING>, job, n, work, plan_.warps);
+            look_up(correlate_halves<8, true, MISSING>, job, n, work, plan_.warps);
         else if (plan_.planes == 2)
-            launch(correlate_halves<2, false, MISSING>, job, n, work, plan_.warps);
+            look_up(correlate_halves<2, false, MISSING>, job, n, work, plan_.warps);
         else if (plan_.planes == 3)
-            launch(correlate_halves<3, false, MISSING>, job, n, work, plan_.warps);
+            look_up(correlate_halves<3, false, MISSING>, job, n, work, plan_.warps);
         else
-            launch(correlate_halves<4, false, MISSING>, job, n, work, plan_.warps);
+            look_up(correlate_halves<4, false, MISSING>, job, n, work, plan_.warps);
     }
 
     template <class LANE, bool MISSING>
     void correlate_of(const lookup_job &job, size_t n, cudaStream_t work)
     {
         if (plan_.kind == entries::narrow)
-            launch(correlate_rows<LANE, MISSING, true>, job, n, work, LOOKUP_WARPS);
+            look_up(correlate_rows<LANE, MISSING, true>, job, n, work, LOOKUP_WARPS);
         else if (plan_.kind == entries::wide)
-            launch(correlate_rows<LANE, MISSING, false>, job, n, work, LOOKUP_WARPS);
+            look_up(correlate_rows<LANE, MISSING, false>, job, n, work, LOOKUP_WARPS);
         else if (MISSING)
-            launch(correlate_lanes<LANE, 1, true>, job, n, work, LOOKUP_WARPS);
+            look_up(correlate_lanes<LANE, 1, true>, job, n, work, LOOKUP_WARPS);
         else if (plan_.planes == 1)
-            launch(correlate_lanes<LANE, 1, false>, job, n, work, plan_.warps);
+            look_up(correlate_lanes<LANE, 1, false>, job, n, work, plan_.warps);
         else if (plan_.planes == 2)
-            launch(correlate_lanes<single_lane, 2, false>, job, n, work, LOOKUP_WARPS);
+            look_up(correlate_lanes<single_lane, 2, false>, job, n, work, LOOKUP_WARPS);
         else if (plan_.planes == 3)
-            launch(correlate_lanes<single_lane, 3, false>, job, n, work, LOOKUP_WARPS);
+            look_up(correlate_lanes<single_lane, 3, false>, job, n, work, LOOKUP_WARPS);
         else
-            launch(correlate_lanes<single_lane, 4, false>, job, n, work, LOOKUP_WARPS);
+            look_up(correlate_lanes<single_lane, 4, false>, job, n, work, LOOKUP_WARPS);
     }
 
     /* Waits for a batch, if the slot has one, and gives its correlations to the caller;
@@ -526,15 +468,6 @@ private:
         return true;
     }
 
-    /* The same for the batch that is under way longest, before slot `turn`. */
-    bool collect_oldest(uint32_t turn, block_queue *queue, size_t who)
-    {
-        for (uint32_t i = 1; i < BATCHES; i++)
-            if (collect(&slot_[(turn + i) % BATCHES], queue, who))
-                return true;
-        return false;
-    }
-
     static double seconds_from(cudaEvent_t begin, cudaEvent_t end)
     {
         float ms = 0;
@@ -544,5 +477,3 @@ private:
 };
 
 }  // namespace gpu
-
-#endif

@@ -1,12 +1,63 @@
-/* What becomes of neighbours: the table of their library, or the skill of predicting the
-   library itself from them. */
-#ifndef SYN_GPU_CAUSAL_NEIGHBOURS_CUH
-#define SYN_GPU_CAUSAL_NEIGHBOURS_CUH
+/* What becomes of neighbours: the table of their library, the skill of predicting the
+   library itself from them, or both. */
+#pragma once
 
 #include "core/base/measure.h"
 #include "gpu/causal/search.cuh"
 
 namespace gpu {
+
+/* ---- tables ---- */
+
+enum { ROW_BYTES = 128 };  /* of a step in a tile of whole rows */
+
+/* How the neighbours of a point are written down. A wide entry is a weight and where the
+   neighbour's row begins in a tile, in a word (4 bytes) each; a narrow one has 21 bits of
+   weight and 11 of the neighbour's step in one word, and one over the sum of the weights
+   goes before them. A point fills 16 bytes or several. Packed entries have 16 bits of
+   each, and those of 32 points are side by side. */
+enum class entries { wide, narrow, packed };
+
+constexpr uint32_t MOST_21 = 0x1fffff, MOST_16 = 0xfffe;  /* weights of the nearest */
+
+enum {
+    NARROW_DIMS = 22,    /* most dimensions with narrow entries: 96 bytes of them */
+    NARROW_STEPS = 2048  /* and most steps */
+};
+
+/* A point without neighbours has NaN for wide weights, or before narrow ones, and this
+   for packed ones. */
+constexpr uint32_t NO_POINT_16 = 0xffff;
+
+/* Words of a point with k neighbours. */
+__host__ __device__ inline uint32_t row_words(entries kind, uint32_t k)
+{
+    if (kind == entries::packed)
+        return 1 + (k + 1) / 2 * 2;  /* room for what arrange_entries() makes of it */
+    return ((kind == entries::wide ? 2 * k : k + 1) + 3) & ~3u;
+}
+
+/* The table of a library: one part for each E that is wanted. */
+struct table_shape {
+    uint32_t wanted;                    /* bit E - 1 */
+    uint32_t size;                      /* words of a library */
+    uint32_t from[SYN_MAP_DIMS];        /* points from this step ... */
+    uint32_t to[SYN_MAP_DIMS];          /* ... to before this one */
+    uint32_t offset[SYN_MAP_DIMS];      /* where the part begins, in words */
+    uint32_t words[SYN_MAP_DIMS];       /* of a point */
+};
+
+/* Where word `i` of a point in E = e + 1 dimensions is. */
+__host__ __device__ inline size_t table_word(const table_shape &shape, entries kind,
+                                             uint32_t e, uint32_t row, uint32_t i)
+{
+    /* Of packed entries so many points are side by side, of others one. */
+    uint32_t together = kind == entries::packed ? WARP : 1, within = row & (together - 1);
+    return shape.offset[e] + (size_t) (row - within) * shape.words[e] + i * together +
+           within;
+}
+
+/* ---- tables and skill ---- */
 
 enum { SUMS = 6 };  /* n, p, p^2, p y, y, y^2 */
 
@@ -48,7 +99,6 @@ struct table_sink {
     const table_shape &shape;
     uint32_t *table;       /* of the library */
     uint32_t lane;
-    uint32_t unit;         /* bytes of a row of a tile */
     entries kind;
     uint32_t point;        /* in lane e the point's first word for E = e + 1, or NOWHERE;
                               a library has less than 2^32 words */
@@ -69,18 +119,9 @@ struct table_sink {
         if (kind == entries::packed)
             table[at + place * WARP] = of | bits << 16;
         else if (kind == entries::wide)
-            *(uint2 *) (table + at + 2 * place) = make_uint2(bits, of * unit);
+            *(uint2 *) (table + at + 2 * place) = make_uint2(bits, of * ROW_BYTES);
         else
             table[at + place + 1] = of << 21 | bits;
-    }
-
-    /* What goes before narrow entries. */
-    __device__ void write_scale(uint32_t at, uint32_t found, uint32_t bits) const
-    {
-        uint32_t sum = warp_sum(bits);
-        float scale = found ? reciprocal(sum) : __int_as_float(0x7fc00000);
-        if (lane == 0)
-            table[at] = __float_as_uint(scale);
     }
 
     __device__ void operator()(uint32_t e, const neighbour &near) const
@@ -97,9 +138,13 @@ struct table_sink {
         uint32_t bits = weight * (kind == entries::narrow ? MOST_21 : MOST_16) + 0.5f;
         if (kind == entries::wide)
             bits = __float_as_uint(weight);
-        else if (kind == entries::narrow)
-            write_scale(at, near.found, bits);
-        else if (!near.found)
+        else if (kind == entries::narrow) {
+            /* What goes before narrow entries. */
+            uint32_t sum = warp_sum(bits);
+            float scale = near.found ? reciprocal(sum) : __int_as_float(0x7fc00000);
+            if (lane == 0)
+                table[at] = __float_as_uint(scale);
+        } else if (!near.found)
             bits = NO_POINT_16;
         if (near.place < e + 2)
             write(at, near.place, bits, near.step);
@@ -227,13 +272,12 @@ inline uint32_t search_blocks(const search_job &job)
 /* Grid: (search_blocks, libraries). */
 template <int TOP, bool STAGED>
 __global__ void __launch_bounds__(SEARCH_WARPS *WARP, SEARCH_BLOCKS)
-find_tables(SYN_GPU_JOB search_job job,
-            SYN_GPU_JOB table_shape shape, uint32_t unit, entries kind,
+find_tables(SYN_GPU_JOB search_job job, SYN_GPU_JOB table_shape shape, entries kind,
             uint32_t *table)
 {
     searcher<TOP> search = begin_search<TOP, STAGED>(job);
     table_sink sink = {shape, table + (size_t) blockIdx.y * shape.size,
-                       search.lane, unit, kind, 0};
+                       search.lane, kind, 0};
     search_rows(job, search, sink);
 }
 
@@ -286,6 +330,134 @@ __global__ void add_skill(const double *sums, uint32_t libraries, uint32_t parts
     rho[i] = correlation(sum[0], sum[1], sum[2], sum[3], sum[4], sum[5], 0);
 }
 
-}  // namespace gpu
+/* ---- both: one search for dimensions and for a map of the same series ----
 
-#endif
+   A series that is forecast one step ahead has those steps as library points that have a
+   step after them. In a map with Tp = 0 the last step is one, too. So the neighbours for
+   the map are those for the forecasts, with the last step in place of the farthest one
+   wherever it is nearer. The table is the one that a search for the map would write. */
+
+/* The last step as one library point more. Coordinates are earlier steps, one step
+   apart, so that its place is the last one, too. */
+struct last_point {
+    const float *x;        /* [place] of the library */
+    const float *limit;    /* by E - 1: all neighbours are at most so far, squared */
+    int32_t place, step;   /* of the last step */
+    uint32_t top;          /* most dimensions */
+    uint32_t exclusion, lane;
+    int32_t of;            /* the step of the point that has neighbours */
+    float d;               /* in lane e the squared distance of the two for E = e + 1; NaN
+                              where they may not be neighbours */
+
+    __device__ void begin(int32_t point)
+    {
+        const float *last = x + place, *row = last - (step - point);
+        float sum = 0;
+        of = point;
+        d = __int_as_float(0x7fc00000);
+        if ((uint32_t) (step - point) <= exclusion)
+            return;
+#pragma unroll 4
+        for (uint32_t e = 0; e < top; e++) {
+            float gap = row[-(int32_t) e] - last[-(int32_t) e];
+            sum = fmaf(gap, gap, sum);
+            d = e == lane ? sum : d;
+        }
+    }
+
+    /* Puts the last step among the e + 2 nearest if it is one; whether it is. */
+    __device__ bool join(uint32_t e, neighbour *near) const
+    {
+        float mine = __shfl_sync(WHOLE_WARP, d, e);
+        if (!(mine <= limit[e]) || __float_as_uint(mine) >= NO_DISTANCE)
+            return false;
+        if (near->found == e + 2)
+            return replace(mine, near);
+        if (lane == near->found) {
+            near->d = mine;
+            near->step = step;
+        }
+        near->found++;
+        return true;
+    }
+
+private:
+    /* The same k, of which the farthest, and of ties that of the greatest rank, makes
+       room. */
+    __device__ bool replace(float far, neighbour *near) const
+    {
+        uint32_t bits = near->is() ? __float_as_uint(near->d) : 0;
+        uint32_t mine = __float_as_uint(far);
+        uint32_t farthest = warp_greatest(bits);
+        if (mine > farthest)
+            return false;
+        bool tied = near->is() && bits == farthest;
+        uint32_t from = syn_row_rank(of);
+        uint32_t rank = tied ? syn_rank_after(near->step, from) : 0;
+        uint32_t last = warp_greatest(rank);
+        if (mine == farthest && syn_rank_after(step, from) > last)
+            return false;
+        bool leaves = tied && rank == last;
+        uint32_t who = __ffs(__ballot_sync(WHOLE_WARP, leaves)) - 1;
+        uint32_t gap = __shfl_sync(WHOLE_WARP, near->place, who);
+        if (leaves) {
+            near->place = near->found - 1;
+            near->d = far;
+            near->step = step;
+        } else if (near->is() && near->place > gap) {
+            near->place--;
+        }
+        return true;
+    }
+};
+
+/* Writes tables and adds up the skill of forecasts. */
+struct both_sink {
+    table_sink table;
+    skill_sink skill;
+    last_point last;
+
+    __device__ void begin(int32_t of)
+    {
+        table.begin(of);
+        skill.begin(of);
+        last.begin(of);
+    }
+
+    __device__ void operator()(uint32_t e, neighbour near)
+    {
+        float after = skill.what_follows(near), weight = weight_of(near);
+        skill.add(e, weight, after);
+        if (last.join(e, &near))
+            weight = weight_of(near);
+        table.put(e, near, weight);
+    }
+
+    /* Nothing comes after the last step that it could be compared with. */
+    __device__ void end()
+    {
+        if (last.of < last.step)
+            skill.end();
+    }
+};
+
+/* Grid: (search_blocks, libraries). In the job all steps are predicted, and all but the
+   last are library points; Tp is 1. */
+template <int TOP, bool STAGED>
+__global__ void __launch_bounds__(SEARCH_WARPS *WARP, SEARCH_BLOCKS)
+find_both(SYN_GPU_JOB search_job job, SYN_GPU_JOB table_shape shape, entries kind,
+          uint32_t *table, double *sums)
+{
+    searcher<TOP> search = begin_search<TOP, STAGED>(job);
+    const float *value = job.value + (size_t) blockIdx.y * job.steps;
+    double sum[SUMS] = {};
+    both_sink sink = {
+        {shape, table + (size_t) blockIdx.y * shape.size, search.lane, kind, 0},
+        {value, search.lane, job.Tp, 0, 0, sum},
+        {search.x, search.s.limit, (int32_t) job.places - 1, (int32_t) job.steps - 1,
+         (uint32_t) (32 - __clz(job.wanted)), job.exclusion, search.lane, 0, 0}};
+    search_rows(job, search, sink);
+    keep_sums(sums, sum);
+}
+
+}  // namespace gpu

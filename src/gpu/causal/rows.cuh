@@ -1,12 +1,14 @@
-/* Correlations by rows of 128 bytes, which eight lanes read together. */
-#ifndef SYN_GPU_CAUSAL_ROWS_CUH
-#define SYN_GPU_CAUSAL_ROWS_CUH
+/* Correlations without tensor cores: by rows of 128 bytes, which eight lanes read
+   together, and by rows of 16 bytes in planes, a lane a point. */
+#pragma once
 
 #include "gpu/causal/lookup.cuh"
 
 #include <type_traits>
 
 namespace gpu {
+
+/* ---- rows of 128 bytes ---- */
 
 /* Adds N neighbours with narrow entries, words FROM to FROM + N - 1 of 16 bytes; their
    rows are read together. */
@@ -16,11 +18,9 @@ __device__ void add_narrow(const unsigned char *values, const uint4 &entry,
 {
     const uint32_t word[4] = {entry.x, entry.y, entry.z, entry.w};
     LANE x[N];
-#pragma unroll
-    for (int i = 0; i < N; i++)
+    SYN_UNROLL(i, N)
         x[i].read(values + (word[FROM + i] >> 21 << 7));
-#pragma unroll
-    for (int i = 0; i < N; i++)
+    SYN_UNROLL(i, N)
         p->add(whole(word[FROM + i] & MOST_21), x[i]);
 }
 
@@ -62,15 +62,13 @@ __device__ void correlate_narrow(const lookup_job &job, const tile &of,
     lane_sums<LANE::N, MISSING> sums;
     sums.clear();
     uint4 ahead[VECTORS];
-#pragma unroll
-    for (int i = 0; i < VECTORS; i++)
+    SYN_UNROLL(i, VECTORS)
         ahead[i] = entry[i];
     for (; row - lane / ROW_LANES < rows; row += WARP / ROW_LANES) {
         prediction<LANE> p;
         uint4 now[VECTORS];
         entry += VECTORS * (WARP / ROW_LANES);
-#pragma unroll
-        for (int i = 0; i < VECTORS; i++) {
+        SYN_UNROLL(i, VECTORS) {
             now[i] = ahead[i];
             ahead[i] = entry[i];
         }
@@ -177,6 +175,128 @@ correlate_rows(SYN_GPU_JOB lookup_job job)
 #undef SYN_CASE
 }
 
-}  // namespace gpu
+/* ---- planes ---- */
 
-#endif
+enum { QUAD = 4 };         /* neighbours whose entries are read together */
+
+/* Warps of a block: with little to do for each entry that they read, twice as many hide
+   how long that takes. */
+__host__ __device__ constexpr uint32_t lane_warps(uint32_t planes)
+{
+    return planes > 1 ? LOOKUP_WARPS : 2 * LOOKUP_WARPS;
+}
+
+/* The first N of four neighbours of a lane's point, added to its targets in every plane
+   of a tile that begins at the address `values`. */
+template <class LANE, int PLANES, int N>
+__device__ void predict_lane(uint32_t values, uint32_t plane,
+                             const uint32_t (&entry)[QUAD], prediction<LANE> *p)
+{
+    SYN_UNROLL(q, PLANES) {
+        LANE x[N];
+        SYN_UNROLL(i, N)
+            x[i].read_shared(values + q * plane + (entry[i] & 0xffffu) * VECTOR_BYTES);
+        SYN_UNROLL(i, N)
+            p[q].add(whole(entry[i] >> 16), x[i]);
+    }
+}
+
+/* The entries of a lane's point, four at a time; where there are two left these are side
+   by side, too. */
+__device__ inline void read_quad(const uint32_t *table, uint32_t lane, bool four,
+                                 uint32_t (&to)[QUAD])
+{
+    if (four) {
+        uint4 all = *(const uint4 *) (table + 4 * lane);
+        to[0] = all.x;
+        to[1] = all.y;
+        to[2] = all.z;
+        to[3] = all.w;
+    } else {
+        uint2 two = *(const uint2 *) (table + 2 * lane);
+        to[0] = two.x;
+        to[1] = two.y;
+    }
+}
+
+/* Targets in PLANES planes from `first_plane` on. */
+template <class LANE, int PLANES, bool MISSING>
+__device__ void correlate_by_lanes(const lookup_job &job, const tile &of,
+                                   const unsigned char *values, uint32_t first_plane,
+                                   uint32_t library)
+{
+    uint32_t lane = threadIdx.x % WARP, k = of.e + 2, even = (k + 1) / 2 * 2;
+    uint32_t from = job.shape.from[of.e], rows = job.shape.to[of.e] - from;
+    uint32_t plane = job.steps * VECTOR_BYTES;
+    const uint32_t *table =
+        job.table + (size_t) library * job.shape.size + job.shape.offset[of.e];
+    const uint32_t *scales = table + lane % 8 * GROUPS + lane / 8;
+    uint32_t words = (1 + even) * WARP, at = WARP, next_points = words + WARP;
+    uint32_t shared = held((uint32_t) __cvta_generic_to_shared(values) +
+                           first_plane * plane);
+    values += first_plane * plane;
+    lane_sums<LANE::N, MISSING> sums[PLANES];
+    SYN_UNROLL(q, PLANES)
+        sums[q].clear();
+    uint32_t ahead[QUAD] = {};
+    read_quad(table + at, lane, even >= QUAD, ahead);
+    for (uint32_t block = 0; block < rows; block += WARP) {
+        prediction<LANE> p[PLANES];
+        uint32_t scale = *scales;
+        scales += words;
+        SYN_UNROLL(q, PLANES)
+            p[q].clear();
+        for (uint32_t j = 0; j < k; j += QUAD) {
+            uint32_t now[QUAD];
+            SYN_UNROLL(i, QUAD)
+                now[i] = ahead[i];
+            uint32_t left = j + QUAD < k ? even - j - QUAD : even;
+            at = j + QUAD < k ? at + QUAD * WARP : next_points;
+            read_quad(table + at, lane, left >= QUAD, ahead);
+            if (j + 4 <= k)
+                predict_lane<LANE, PLANES, 4>(shared, plane, now, p);
+            else if (j + 3 == k)
+                predict_lane<LANE, PLANES, 3>(shared, plane, now, p);
+            else if (j + 2 == k)
+                predict_lane<LANE, PLANES, 2>(shared, plane, now, p);
+            else
+                predict_lane<LANE, PLANES, 1>(shared, plane, now, p);
+        }
+        next_points += words;
+        uint32_t row = block + lane % 8 + (scale & 3) * 8;
+        bool is = row < rows && !(MISSING && isnan(__uint_as_float(scale)));
+        const unsigned char *observed =
+            values + (size_t) (from + row * job.every) * VECTOR_BYTES;
+        SYN_UNROLL(q, PLANES) {
+            p[q].scale(__uint_as_float(scale));
+            sums[q].template begin<LANE>(p[q].v, observed + q * plane, is, ~0u);
+        }
+        if (!is)
+            continue;
+        SYN_UNROLL(q, PLANES)
+            add_point(&sums[q], p[q], observed + q * plane);
+    }
+    SYN_UNROLL(q, PLANES) {
+        sums[q].gather(1, WARP);
+        if (lane == 0)
+            write_rho(job, sums[q], of, library, (first_plane + q) * LANE::N);
+    }
+}
+
+template <class LANE, int PLANES, bool MISSING>
+__global__ void __launch_bounds__(
+    (MISSING ? LOOKUP_WARPS : lane_warps(PLANES)) * WARP, 1)
+correlate_lanes(SYN_GPU_JOB lookup_job job)
+{
+    extern __shared__ unsigned char tile_room[];
+    lookup_item item = job.items[blockIdx.x];
+    tile of = job.tiles[item.tile];
+    const unsigned char *values = stage_tile<true>(job, item.tile, tile_room);
+    for (uint32_t l = item.from + threadIdx.x / WARP; l < item.to;
+         l += blockDim.x / WARP)
+        for (uint32_t plane = 0; plane < job.planes && is_open(job, l, item.tile);
+             plane += PLANES)
+            correlate_by_lanes<LANE, PLANES, MISSING>(job, of, values, plane, l);
+}
+
+}  // namespace gpu

@@ -12,10 +12,9 @@
    that are read later pass. The point after that one begins with limits of both kinds.
    Those of the rank are guessed from how many have passed: should too few do now, columns
    are read again. */
-#ifndef SYN_GPU_CAUSAL_SEARCH_CUH
-#define SYN_GPU_CAUSAL_SEARCH_CUH
+#pragma once
 
-#include "gpu/causal/select.cuh"
+#include "gpu/causal/pool.cuh"
 
 namespace gpu {
 
@@ -65,11 +64,9 @@ template <int TOP> struct searcher {
     __device__ void add(const bool (&pass)[4], const uint32_t (&all)[4], uint32_t n,
                         int32_t c) const
     {
-#pragma unroll
-        for (int q = 0; q < 4; q++)
+        SYN_UNROLL(q, 4)
             n = place_in(n, all[q]);
-#pragma unroll
-        for (int q = 0; q < 4; q++)
+        SYN_UNROLL(q, 4)
             if (pass[q])
                 s.column[n++] = c + q;
     }
@@ -79,8 +76,7 @@ template <int TOP> struct searcher {
     __device__ uint32_t sift(bool (&pass)[4], uint32_t (&all)[4], int32_t c) const
     {
         uint32_t bits = may[c / WARP] >> c % WARP, passing = 0;
-#pragma unroll
-        for (int q = 0; q < 4; q++) {
+        SYN_UNROLL(q, 4) {
             pass[q] = pass[q] && (bits >> q & 1);
             all[q] = __ballot_sync(WHOLE_WARP, pass[q]);
             passing += __popc(all[q]);
@@ -93,8 +89,7 @@ template <int TOP> struct searcher {
     __device__ uint32_t scan(int32_t row, uint32_t base, uint32_t *n) const
     {
         float of_row[TOP], limit[TOP];
-#pragma unroll
-        for (int e = 0; e < TOP; e++) {
+        SYN_UNROLL(e, TOP) {
             of_row[e] = x[row - e];
             limit[e] = s.limit[e];
         }
@@ -103,10 +98,8 @@ template <int TOP> struct searcher {
             window values(x + c);
             float d[4] = {0, 0, 0, 0};
             bool pass[4] = {false, false, false, false};
-#pragma unroll
-            for (int e = 0; e < TOP; e++)
-#pragma unroll
-                for (int q = 0; q < 4; q++) {
+            SYN_UNROLL(e, TOP)
+                SYN_UNROLL(q, 4) {
                     float gap = of_row[e] - values.of[3 - q + e];
                     d[q] = fmaf(gap, gap, d[q]);
                     pass[q] = pass[q] || d[q] <= limit[e];
@@ -172,12 +165,10 @@ template <int TOP> struct searcher {
                                 syn_rank_after(t.z, own), syn_rank_after(t.w, own)};
             float d[4] = {0, 0, 0, 0};
             bool pass[4] = {false, false, false, false};
-#pragma unroll
-            for (int e = 0; e < TOP; e++) {
+            SYN_UNROLL(e, TOP) {
                 float limit = s.limit[e], of_row = self.x[row - e];
                 uint32_t last = s.last[e];
-#pragma unroll
-                for (int q = 0; q < 4; q++) {
+                SYN_UNROLL(q, 4) {
                     float gap = of_row - values.of[3 - q + e];
                     d[q] = fmaf(gap, gap, d[q]);
                     pass[q] = pass[q] || d[q] < limit ||
@@ -211,8 +202,7 @@ template <int TOP> struct searcher {
         pool_distances<ROUNDS> of;
         of.load(s, n, self.lane);
         uint32_t rank[ROUNDS], next = UINT32_MAX, low = 0;
-#pragma unroll
-        for (int r = 0; r < ROUNDS; r++)
+        SYN_UNROLL(r, ROUNDS)
             rank[r] = syn_rank_after(s.step[r * WARP + self.lane], own);
         for (uint32_t e = 0; wanted >> e; e++) {
             of.add(self.x, row, e);
@@ -220,8 +210,7 @@ template <int TOP> struct searcher {
             if (!(wanted >> e & 1) || last == UINT32_MAX)
                 continue;
             float limit = s.limit[e];
-#pragma unroll
-            for (int r = 0; r < ROUNDS; r++) {
+            SYN_UNROLL(r, ROUNDS) {
                 bool tie = of.d[r] == limit && rank[r] <= last;
                 less += __popc(__ballot_sync(WHOLE_WARP, of.d[r] < limit));
                 ties += __popc(__ballot_sync(WHOLE_WARP, tie));
@@ -308,8 +297,7 @@ template <int TOP> struct searcher {
         for (uint32_t e = 0; wanted >> e; e++) {
             again.add(self.x, row, e);
             limit = s.limit[e];
-#pragma unroll
-            for (int r = 0; r < ROUNDS; r++)
+            SYN_UNROLL(r, ROUNDS)
                 keep |= (again.d[r] <= limit) << r;
         }
         return self.compact(again.column, keep);
@@ -341,8 +329,7 @@ template <int TOP> struct searcher {
     {
         uint32_t kept = 0;
         __syncwarp();
-#pragma unroll
-        for (int r = 0; r < ROUNDS; r++) {
+        SYN_UNROLL(r, ROUNDS) {
             bool is = keep >> r & 1;
             uint32_t all = __ballot_sync(WHOLE_WARP, is);
             if (is)
@@ -360,28 +347,24 @@ template <int TOP> struct searcher {
                          uint32_t *keep) const
     {
         uint32_t k = e + 2, bits[ROUNDS], before = __float_as_uint(s.limit[e]);
-#pragma unroll
-        for (int r = 0; r < ROUNDS; r++)
+        SYN_UNROLL(r, ROUNDS)
             bits[r] = __float_as_uint(of.d[r]);
         uint32_t limit = min(kth(bits, k, A_FEW), before), less = 0, most = 0;
-#pragma unroll
-        for (int r = 0; r < ROUNDS; r++) {
+        SYN_UNROLL(r, ROUNDS) {
             less += __popc(__ballot_sync(WHOLE_WARP, bits[r] < limit));
             most += __popc(__ballot_sync(WHOLE_WARP, bits[r] <= limit));
         }
         uint32_t last = limit == before ? s.last[e] : UINT32_MAX;
         bool tied = most > k + A_FEW;
         uint32_t rank[ROUNDS];
-#pragma unroll
-        for (int r = 0; r < ROUNDS; r++) {
+        SYN_UNROLL(r, ROUNDS) {
             int32_t t = tied ? s.step[r * WARP + lane] : 0;
             bool tie = bits[r] == limit && tied;
             rank[r] = tie ? syn_rank_after(t, syn_row_rank(step)) : NO_RANK;
         }
         if (tied)  /* others may be here for another E */
             last = min(last, kth<NO_RANK>(rank, k - less, 0));
-#pragma unroll
-        for (int r = 0; r < ROUNDS; r++) {
+        SYN_UNROLL(r, ROUNDS) {
             bool first = !tied || rank[r] <= last;
             bool is = bits[r] < limit || (bits[r] == limit && first);
             *keep |= is << r;
@@ -409,8 +392,7 @@ template <int TOP> struct searcher {
             float4 v = *(const float4 *) (x + c);
             uint32_t bits = may[c / WARP] >> c % WARP;
             float gap[4] = {of_row - v.x, of_row - v.y, of_row - v.z, of_row - v.w};
-#pragma unroll
-            for (int q = 0; q < 4; q++)
+            SYN_UNROLL(q, 4)
                 least = fminf(least, bits >> q & 1 ? gap[q] * gap[q] : none());
         }
         return least;
@@ -428,8 +410,7 @@ template <int TOP> struct searcher {
         pool_distances<ROUNDS> of;
         float next[ROUNDS];
         of.load(s, n, lane);
-#pragma unroll
-        for (int r = 0; r < ROUNDS; r++) {
+        SYN_UNROLL(r, ROUNDS) {
             float gap = x[row + 1] - x[of.column[r] + 1];
             bool is = ahead && may_be(of.column[r] + 1);
             next[r] = is ? fmaf(gap, gap, of.d[r]) : none();
@@ -439,8 +420,7 @@ template <int TOP> struct searcher {
         for (uint32_t e = 0; wanted >> e; e++, lagged--) {
             uint32_t k = e + 2;
             float of_row = lagged[row], least = none();
-#pragma unroll
-            for (int r = 0; r < ROUNDS; r++) {
+            SYN_UNROLL(r, ROUNDS) {
                 float gap = of_row - lagged[of.column[r]];
                 of.d[r] = fmaf(gap, gap, of.d[r]);
                 least = fminf(least, next[r]);
@@ -526,5 +506,3 @@ template <int TOP> struct searcher {
 };
 
 }  // namespace gpu
-
-#endif

@@ -1,6 +1,5 @@
 /* Products of small matrices of doubles by all lanes of a warp. */
-#ifndef SYN_GPU_EDM_TENSOR_CUH
-#define SYN_GPU_EDM_TENSOR_CUH
+#pragma once
 
 #include "gpu/base/warp.cuh"
 
@@ -85,5 +84,3 @@ __device__ inline void multiply_16x8(double (&c)[4], const double (&a)[2][N],
 }
 
 }  // namespace gpu
-
-#endif

@@ -1,0 +1,441 @@
+/* The door of S-maps: predictions dealt out to devices in parts, and models made again on
+   the host where a device's are not precise enough. */
+#include "gpu/edm/smap/smap.h"
+
+#include "gpu/base/crew.cuh"
+#include "gpu/edm/neighbours/neighbours.cuh"
+#include "gpu/edm/smap/models.cuh"
+#include "gpu/edm/smap/sums.cuh"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace gpu {
+
+/* ---- a device's part in a call: predictions go through it in parts ---- */
+
+constexpr double SMAP_PART_SECONDS = 0.05;  /* about; Ctrl-C waits for those under way */
+constexpr size_t SMAP_SUM_BYTES = (size_t) 240 << 20;  /* of a part's sums, at the most */
+constexpr int SMAP_SLOTS = 2;               /* parts under way */
+
+/* Calls body with a value of the type of the block of the product, by how many products
+   there are. The last type is for devices with little shared memory. */
+template <class F> void with_smap_block(const smap_shape &shape, size_t limit, F body)
+{
+    bool found = false;
+    auto consider = [&](uint32_t most, auto block) {
+        bool fits = smap_product_shared<decltype(block)>(shape) <= limit;
+        if (found || shape.columns > most || !fits)
+            return;
+        body(block);
+        found = true;
+    };
+    consider(16, smap_block<8, 1, 1, 2, 32, 2>());
+    consider(32, smap_block<8, 1, 1, 4, 32, 2>());
+    consider(64, smap_block<4, 2, 2, 4, 32, 1>());
+    consider(128, smap_block<2, 4, 4, 4, 32, 1>());
+    consider(UINT32_MAX, smap_block<1, 8, 4, 4, 32, 1>());
+    if (!found)
+        body(smap_block<1, 2, 1, 4, 16, 1>());
+}
+
+/* Into how many parts to split the library, so that a grid of `blocks` for each part
+   keeps `places` busy: each has `tiles` to go through in all, and takes as long as some
+   of them to begin and to end. */
+inline uint32_t smap_splits(double blocks, double places, uint32_t tiles, uint32_t most)
+{
+    uint32_t best = 1;
+    double least = 1e300;
+    most = std::min(most, std::max(1u, tiles / 4));
+    for (uint32_t splits = 1; splits <= most; splits++) {
+        double turns = std::ceil(blocks * splits / places);
+        double time = turns * ((double) tiles / splits + 4) + 0.5 * splits;
+        if (time < 0.99 * least) {
+            least = time;
+            best = splits;
+        }
+    }
+    return best;
+}
+
+/* The call, as all devices share it. */
+struct smap_call {
+    const syn_points *points;
+    const syn_rows *library, *prediction;
+    const double *target;
+    const syn_smap_options *options;
+    const syn_smap_result *out;
+    unsigned char *fate;           /* [thetas][predictions] */
+    std::vector<uint32_t> known;   /* see smap_survey; empty where all are */
+    bool listed;                   /* whether neighbours are not all of the library */
+};
+
+/* A part of the predictions under way. */
+struct smap_slot {
+    stream work;
+    array<uint32_t> rows;
+    array<double> predicted, sum, spread, number, room;
+    array<smap_left_out> out;
+    array<smap_found> found;
+    array<smap_distances> distance;
+    array<unsigned char> fate;
+    std::unique_ptr<neighbour_search> search;  /* of lists, which are these: */
+    array<uint32_t> near_found, near_row;
+    array<double> near_distance;
+    std::unique_ptr<pinned<double>> numbers;
+    std::unique_ptr<pinned<unsigned char>> fates;
+    uint32_t first = 0, n = 0;
+};
+
+class smap_device {
+    const smap_call &call_;
+    smap_shape shape_;
+    uint32_t thetas_, unknowns_, local_;
+    int processors_ = 0;
+    size_t shared_;      /* bytes that a block can have */
+    stream stream_;
+    array<double> coordinate_, space_, target_, theta_, centre_, placed_;
+    array<uint32_t> library_, known_;
+    array<ushort2> factor_;
+    uint32_t part_ = 0, padded_ = 0;
+    smap_data data_ = {};
+
+    /* Numbers of a prediction that go to the host. */
+    size_t numbers() const
+    {
+        return (size_t) thetas_ * (2 + (size_t) local_ * unknowns_);
+    }
+
+    void place_library()
+    {
+        const syn_points &p = *call_.points;
+        uint32_t n = call_.library->n;
+        size_t size = (size_t) p.dims * p.rows;
+        if (call_.listed && call_.options->space)
+            space_.upload(call_.options->space, size, stream_);
+        theta_.upload(call_.options->theta, thetas_, stream_);
+        if (!call_.known.empty())
+            known_.upload(call_.known, stream_);
+        data_ = {shape_, p.rows, coordinate_.upload(p.coordinate, size, stream_),
+                 target_.upload(call_.target, p.rows, stream_),
+                 library_.upload(call_.library->row, n, stream_), n};
+        launch(smap_centre, shape_.terms, SMAP_CENTRE_THREADS, 0, stream_, data_,
+               centre_.ensure(shape_.terms));
+        padded_ = (n + SMAP_POINTS - 1) / SMAP_POINTS * SMAP_POINTS;
+        launch(smap_gather, blocks_for(padded_, 128), 128, 0, stream_, data_,
+               centre_.get(), padded_, placed_.ensure((size_t) padded_ * shape_.places));
+    }
+
+    /* Where the factors of each product stand; those after the last are never read. */
+    void place_factors()
+    {
+        uint32_t most = 0;
+        with_smap_block(shape_, shared_, [&](auto block) {
+            most = decltype(block)::PRODUCTS;
+        });
+        std::vector<ushort2> factor;
+        for (uint32_t j = 0; j < shape_.terms; j++)
+            for (uint32_t k = j; k < shape_.terms; k++)
+                factor.push_back({(unsigned short) smap_place(shape_, j),
+                                  (unsigned short) smap_place(shape_, k)});
+        factor.resize((factor.size() + most - 1) / most * most, factor[0]);
+        factor_.upload(factor, stream_);
+        check(cudaStreamSynchronize(stream_));  /* the host's copy ends here */
+    }
+
+    /* How many predictions make a part: some parts for each device, none of which takes
+       long or much memory. */
+    void choose_part(int device, uint32_t devices)
+    {
+        const double hertz = 1.5e9;  /* about: the driver takes milliseconds to tell */
+        double rate = hertz * processors_ * 128 / double_ratio(device);
+        double pair = (double) shape_.columns + 40 + 4 * shape_.dims;
+        double each = pair * thetas_ * call_.library->n / rate;
+        double by_time = SMAP_PART_SECONDS / each;
+        double have = 0.2 * free_memory() / SMAP_SLOTS;
+        double bytes = sizeof(double) * (thetas_ * (shape_.columns + 3.0) + numbers() +
+                                         shape_.pitch) + 64;
+        if (call_.listed) {
+            bytes += 12.0 * call_.options->k;
+            by_time = 2048;  /* the search does not look at all pairs */
+        }
+        double by_memory = std::min(have, (double) SMAP_SUM_BYTES) / bytes;
+        double share = call_.prediction->n / (6.0 * devices) + 1;
+        double part = std::min({by_time, by_memory, std::max(share, 2048.0)});
+        part_ = ((uint32_t) std::max(part, 1.0) + 63) / 64 * 64;
+    }
+
+    smap_points points_of(const smap_slot &s) const
+    {
+        return {shape_, call_.library->n, s.n, padded_, placed_.get(), s.predicted.get()};
+    }
+
+    void survey(smap_slot *s)
+    {
+        smap_survey job = {points_of(*s), library_.get(), s->rows.get(),
+                           call_.known.empty() ? nullptr : known_.get(), call_.options->k,
+                           call_.options->exclusion, 0, s->out.ensure(s->n), nullptr,
+                           s->distance.ensure(s->n)};
+        auto look = [&](auto block) {
+            using B = decltype(block);
+            size_t shared = smap_survey_shared<B>(shape_);
+            int each = blocks_at_once(smap_look<B>, B::THREADS, shared);
+            uint32_t blocks = blocks_for(s->n, B::PREDICTIONS);
+            job.splits = smap_splits(blocks, (double) each * processors_,
+                                     blocks_for(call_.library->n, B::POINTS), 64);
+            job.found = s->found.ensure((size_t) job.splits * s->n);
+            launch(smap_look<B>, dim3(blocks, job.splits), B::THREADS, shared, s->work,
+                   job);
+        };
+        using large = smap_survey_block<4, 4>;
+        if (smap_survey_shared<large>(shape_) <= shared_)
+            look(large());
+        else
+            look(smap_survey_block<2, 2>());
+        launch(smap_conclude, blocks_for(s->n, 128), 128, 0, s->work, job);
+    }
+
+    /* Returns how many splits have sums. */
+    uint32_t multiply(smap_slot *s)
+    {
+        smap_product job = {points_of(*s), s->out.get(), s->distance.get(), theta_.get(),
+                            factor_.get(), 0, nullptr, nullptr};
+        with_smap_block(shape_, shared_, [&](auto block) {
+            using B = decltype(block);
+            size_t shared = smap_product_shared<B>(shape_);
+            int each = blocks_at_once(smap_multiply<B>, B::THREADS, shared);
+            uint32_t chunks = blocks_for(shape_.columns, B::PRODUCTS);
+            uint32_t blocks = blocks_for(s->n, B::PREDICTIONS);
+            size_t sums = (size_t) thetas_ * s->n * shape_.columns;
+            size_t most = std::max<size_t>(SMAP_SUM_BYTES / (sums * sizeof(double)), 1);
+            job.splits = smap_splits((double) blocks * chunks * thetas_,
+                                     (double) each * processors_,
+                                     blocks_for(call_.library->n, B::POINTS),
+                                     (uint32_t) std::min<size_t>(most, 64));
+            job.sum = s->sum.ensure(sums * job.splits);
+            job.spread = s->spread.ensure((size_t) thetas_ * job.splits * s->n * 3);
+            launch(smap_multiply<B>, dim3(blocks, chunks * job.splits, thetas_),
+                   B::THREADS, shared, s->work, job);
+        });
+        return job.splits;
+    }
+
+    smap_lists lists_of(const smap_slot &s) const
+    {
+        if (!call_.listed)
+            return {nullptr, nullptr, nullptr, 0};
+        return {s.near_found.get(), s.near_row.get(), s.near_distance.get(),
+                call_.options->k};
+    }
+
+    /* Finds neighbours, and does with lists what survey() and multiply() do without. */
+    uint32_t add_listed(smap_slot *s)
+    {
+        size_t k = call_.options->k, n = s->n;
+        const double *space = call_.options->space ? space_.get() : coordinate_.get();
+        if (!s->search)
+            s->search.reset(new neighbour_search(
+                {call_.points->rows, shape_.dims, space},
+                {call_.library->n, library_.get()}, s->work));
+        s->search->find({s->n, s->rows.get()}, call_.options->k, call_.options->exclusion,
+                        {s->near_found.ensure(n), s->near_row.ensure(n * k),
+                         s->near_distance.ensure(n * k)});
+        smap_listing job = {points_of(*s), lists_of(*s), library_.get(),
+                            s->near_row.get(), theta_.get(), factor_.get(),
+                            s->out.ensure(n), s->distance.ensure(n),
+                            s->sum.ensure(thetas_ * n * shape_.columns),
+                            s->spread.ensure(thetas_ * n * 3)};
+        launch(smap_look_up, blocks_for(n * WARP, 128), 128, 0, s->work, job);
+        size_t shared = smap_list_shared(shape_);
+        allow_shared(smap_add_listed, shared);
+        launch(smap_add_listed, dim3(most_of_grid(n), thetas_), SMAP_LIST_THREADS, shared,
+               s->work, job);
+        return 1;
+    }
+
+    void solve(smap_slot *s, uint32_t splits)
+    {
+        size_t models = (size_t) thetas_ * s->n, each = models * unknowns_;
+        double *number = s->number.ensure(numbers() * s->n), *local = number + 2 * models;
+        bool coefficients = call_.out->coefficient;
+        /* Nothing is written for those models that are left to the host. */
+        fill(number, 0, numbers() * s->n, s->work);
+        smap_results to = {number, number + models, coefficients ? local : nullptr,
+                           call_.out->singular ? local + (coefficients ? each : 0)
+                                               : nullptr,
+                           s->fate.ensure(models)};
+        smap_equations job = {points_of(*s), lists_of(*s), s->out.get(),
+                              s->distance.get(), theta_.get(), centre_.get(),
+                              s->sum.get(), s->spread.get(), thetas_, splits,
+                              call_.options->ridge, call_.options->missing, nullptr, to};
+        size_t doubles = smap_bench::doubles(shape_);
+        size_t shared = doubles * SMAP_SOLVERS * sizeof(double);
+        bool fits = shared <= shared_;
+        shared = fits ? shared : 0;
+        int at_once = blocks_at_once(smap_solve, SMAP_SOLVERS * WARP, shared);
+        unsigned blocks = std::min(blocks_for(models, SMAP_SOLVERS),
+                                   (unsigned) (at_once * processors_));
+        if (!fits)
+            job.room = s->room.ensure((size_t) blocks * SMAP_SOLVERS * doubles);
+        launch(smap_solve, blocks, SMAP_SOLVERS * WARP, shared, s->work, job);
+        launch(smap_spread_again, most_of_grid(models), SMAP_SPREAD_THREADS, 0, s->work,
+               job);
+    }
+
+public:
+    smap_device(const smap_call &call, int device, uint32_t devices)
+        : call_(call), shape_(smap_shape_of(call.points->dims)),
+          thetas_(call.options->thetas), unknowns_(call.points->dims + 1),
+          local_((call.out->coefficient != nullptr) + (call.out->singular != nullptr)),
+          shared_((size_t) shared_limit(device))
+    {
+        check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount,
+                                     device));
+        place_library();
+        place_factors();
+        choose_part(device, devices);
+    }
+
+    uint32_t part() const { return part_; }
+
+    void start(smap_slot *s)
+    {
+        s->rows.upload(call_.prediction->row + s->first, s->n, s->work);
+        launch(smap_gather_predicted, blocks_for(s->n, 128), 128, 0, s->work, data_,
+               centre_.get(), s->rows.get(), s->n,
+               s->predicted.ensure((size_t) s->n * shape_.pitch));
+        if (!call_.listed)
+            survey(s);
+        solve(s, call_.listed ? add_listed(s) : multiply(s));
+        if (!s->numbers)
+            s->numbers.reset(new pinned<double>(numbers() * part_));
+        if (!s->fates)
+            s->fates.reset(new pinned<unsigned char>((size_t) thetas_ * part_));
+        download(s->numbers->get(), s->number.get(), numbers() * s->n, s->work);
+        download(s->fates->get(), s->fate.get(), (size_t) thetas_ * s->n, s->work);
+    }
+
+    /* Waits for a part, and puts its results where the caller wants them. */
+    void collect(smap_slot *s)
+    {
+        check(cudaStreamSynchronize(s->work));
+        const double *from = s->numbers->get();
+        size_t all = call_.prediction->n;
+        auto put = [&](double *to, size_t rows) {
+            for (size_t i = 0; to && i < rows; i++, from += s->n)
+                std::memcpy(to + i * all + s->first, from, s->n * sizeof *to);
+        };
+        put(call_.out->prediction, thetas_);
+        put(call_.out->variance, thetas_);
+        put(call_.out->coefficient, (size_t) thetas_ * unknowns_);
+        put(call_.out->singular, (size_t) thetas_ * unknowns_);
+        for (size_t i = 0; i < thetas_; i++)
+            std::memcpy(call_.fate + i * all + s->first, s->fates->get() + i * s->n,
+                        s->n);
+    }
+};
+
+}  // namespace gpu
+
+namespace {
+
+enum { MOST_DIMS = 100 };  /* as on the host, which then makes models one at a time */
+
+/* How many targets of the library are known before each; nothing where all are. */
+std::vector<uint32_t> count_known(const syn_rows &library, const double *target)
+{
+    std::vector<uint32_t> before(library.n + 1, 0);
+    for (uint32_t i = 0; i < library.n; i++)
+        before[i + 1] = before[i] + !std::isnan(target[library.row[i]]);
+    return before[library.n] == library.n ? std::vector<uint32_t>() : before;
+}
+
+/* Makes on the host those predictions of one theta that were refused. */
+syn_status make_again(const gpu::smap_call &call, uint32_t theta, const syn_watch *watch)
+{
+    size_t n = call.prediction->n, unknowns = (size_t) call.points->dims + 1;
+    std::vector<uint32_t> at, row;
+    for (uint32_t i = 0; i < n; i++)
+        if (call.fate[theta * n + i] == gpu::SMAP_REFUSED) {
+            at.push_back(i);
+            row.push_back(call.prediction->row[i]);
+        }
+    if (at.empty())
+        return SYN_OK;
+    /* Room for rows of one number of the result, if that is wanted. */
+    auto room = [&](const double *wanted, size_t rows) {
+        return std::vector<double>(wanted ? rows * at.size() : 0);
+    };
+    std::vector<double> prediction = room(call.out->prediction, 1);
+    std::vector<double> variance = room(call.out->variance, 1);
+    std::vector<double> coefficient = room(call.out->coefficient, unknowns);
+    std::vector<double> singular = room(call.out->singular, unknowns);
+    syn_smap_options options = *call.options;
+    options.theta += theta;
+    options.thetas = 1;
+    options.way = SYN_SMAP_ONE;
+    syn_rows rows = {(uint32_t) row.size(), row.data()};
+    syn_smap_result result = {prediction.data(), variance.data(),
+                              call.out->coefficient ? coefficient.data() : nullptr,
+                              call.out->singular ? singular.data() : nullptr};
+    syn_status status = syn_smap(call.points, call.library, &rows, call.target, &options,
+                                 watch, &result);
+    auto put = [&](const std::vector<double> &from, size_t rows, double *to) {
+        for (size_t j = 0; to && j < rows; j++)
+            for (size_t i = 0; i < at.size(); i++)
+                to[(theta * rows + j) * n + at[i]] = from[j * at.size() + i];
+    };
+    put(prediction, 1, call.out->prediction);
+    put(variance, 1, call.out->variance);
+    put(coefficient, unknowns, call.out->coefficient);
+    put(singular, unknowns, call.out->singular);
+    return status;
+}
+
+/* Keeps some parts under way on each device, and makes on the host what these refuse. */
+void run(const gpu::smap_call &call, const int *devices, int n_devices,
+         const syn_watch *watch)
+{
+    uint32_t n = call.prediction->n;
+    gpu::share_out(devices, n_devices, n, watch, "predictions",
+                   [&](gpu::crew &work, int device) {
+        gpu::smap_device mine(call, device, (uint32_t) n_devices);
+        gpu::smap_slot slot[gpu::SMAP_SLOTS];
+        auto next = [&](uint32_t *first) {
+            return work.take(mine.part(), n, (uint32_t) n_devices, first);
+        };
+        gpu::keep_busy(slot, next, [&](gpu::smap_slot *s) { mine.start(s); },
+                       [&](gpu::smap_slot *s) { mine.collect(s); });
+    });
+    for (uint32_t theta = 0; theta < call.options->thetas; theta++)
+        gpu::check_host(make_again(call, theta, watch));
+}
+
+}  // namespace
+
+syn_status syn_gpu_smap(const syn_points *points, const syn_rows *library,
+                        const syn_rows *prediction, const double *target,
+                        const syn_smap_options *options, const int *devices,
+                        int n_devices, const syn_watch *watch,
+                        const syn_smap_result *out, char *reason)
+{
+    return gpu::status_with(devices, n_devices, reason, [&] {
+        std::vector<unsigned char> fate((size_t) options->thetas * prediction->n,
+                                        gpu::SMAP_REFUSED);
+        gpu::smap_call call = {points, library, prediction, target, options, out,
+                               fate.data(), count_known(*library, target),
+                               /* With one less than the library one may be left out. */
+                               (uint64_t) options->k + 1 < library->n};
+        uint32_t n = std::min(library->n, options->k), dims = points->dims;
+        /* Devices make the models where neighbours are enough for normal equations. */
+        if (dims <= MOST_DIMS && n >= 2 * (dims + 1) && prediction->n > 0)
+            run(call, devices, n_devices, watch);
+        else
+            gpu::check_host(syn_smap(points, library, prediction, target, options, watch,
+                                     out));
+    });
+}
