@@ -1,7 +1,7 @@
-/* S-maps: passes points, library and target to core/edm/smap.h or gpu/edm/smap.h. */
+/* S-maps: passes points, library and target to core/edm/smap/smap.h or gpu/edm/smap.h. */
 #include "glue/glue.h"
 
-#include "core/edm/smap.h"
+#include "core/edm/smap/smap.h"
 #include "glue/edm.h"
 #include "glue/options.h"
 #include "glue/require.h"

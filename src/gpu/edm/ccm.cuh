@@ -12,7 +12,7 @@
 #include <cstdint>
 
 extern "C" {
-#include "core/edm/ccm_skill.h"
+#include "core/edm/ccm/skill.h"
 }
 
 namespace gpu {

@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-#include "core/edm/ccm.h"
+#include "core/edm/ccm/ccm.h"
 #include "gpu/base/devices.h"
 
 /* syn_ccm_views() on devices[n_devices], numbers from 0. All views share one search for

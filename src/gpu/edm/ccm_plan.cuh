@@ -4,7 +4,7 @@
 #ifndef SYN_GPU_EDM_CCM_PLAN_CUH
 #define SYN_GPU_EDM_CCM_PLAN_CUH
 
-#include "core/edm/ccm.h"
+#include "core/edm/ccm/ccm.h"
 
 #include <algorithm>
 #include <cmath>

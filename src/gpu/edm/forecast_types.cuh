@@ -5,7 +5,7 @@
 #define SYN_GPU_EDM_FORECAST_TYPES_CUH
 
 extern "C" {
-#include "core/edm/forecast.h"
+#include "core/edm/forecast/forecast.h"
 }
 #include "gpu/edm/pairs_types.cuh"
 

@@ -3,7 +3,7 @@
 #define SYN_GPU_EDM_PAIRS_DEVICE_CUH
 
 extern "C" {
-#include "core/edm/smap_rest.h"
+#include "core/edm/smap/rest.h"
 }
 #include "gpu/base/crew.cuh"
 #include "gpu/base/slots.cuh"

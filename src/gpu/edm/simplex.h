@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-#include "core/edm/simplex.h"
+#include "core/edm/simplex/simplex.h"
 #include "gpu/base/devices.h"
 
 /* All functions do what those of the core with the same names do, on devices[n_devices],

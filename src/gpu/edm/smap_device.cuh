@@ -3,7 +3,7 @@
 #ifndef SYN_GPU_EDM_SMAP_DEVICE_CUH
 #define SYN_GPU_EDM_SMAP_DEVICE_CUH
 
-#include "core/edm/smap.h"
+#include "core/edm/smap/smap.h"
 #include "gpu/base/device.cuh"
 #include "gpu/base/outcome.cuh"
 #include "gpu/edm/neighbours.cuh"

@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-#include "core/edm/smap_pairs.h"
+#include "core/edm/smap/pairs.h"
 #include "gpu/base/devices.h"
 
 /* syn_smap_pairs_make() on devices[n_devices], numbers from 0, which share the libraries.

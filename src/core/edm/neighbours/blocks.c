@@ -1,0 +1,263 @@
+/* Sorts library points into blocks of 64 that lie near each other. Points are halved
+   again and again along the coordinate in which they differ most, and by time where they
+   are the same there. The smallest box around each block lets a search pass over blocks
+   that are too far away. */
+#include "core/edm/neighbours/blocks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/rank.h"
+
+enum { SAMPLE = 256 };  /* places looked at to see how far they spread */
+
+/* Places in the library, to be put in an order in which neighbours are close. */
+typedef struct sorting {
+    const syn_points *points;
+    const syn_rows *library;
+    const uint32_t *steps;
+    uint32_t step;
+    uint32_t *place;
+} sorting;
+
+static double coordinate(const sorting *s, uint32_t place, uint32_t dim)
+{
+    if (s->steps && dim >= s->steps[place] * s->step)
+        return INFINITY;
+    return s->points->coordinate[(size_t)dim * s->points->rows + s->library->row[place]];
+}
+
+/* The coordinate in which some of places [from, to) differ most. */
+static uint32_t widest(const sorting *s, uint32_t from, uint32_t to)
+{
+    uint32_t best = 0, stride = (to - from) / SAMPLE + 1;
+    double most = -1;
+    for (uint32_t d = 0; d < s->points->dims; d++) {
+        double low = INFINITY, high = -INFINITY;
+        for (uint32_t i = from; i < to; i += stride) {
+            double x = coordinate(s, s->place[i], d);
+            if (x < INFINITY) {
+                low = x < low ? x : low;
+                high = x > high ? x : high;
+            }
+        }
+        if (high - low > most) {
+            most = high - low;
+            best = d;
+        }
+    }
+    return best;
+}
+
+/* Whether a place comes before `other`, whose coordinate `dim` is x: by that, then by
+   time. */
+static int precedes(const sorting *s, uint32_t place, uint32_t dim, double x,
+                    uint32_t other)
+{
+    double here = coordinate(s, place, dim);
+    return here < x || (here == x && place < other);
+}
+
+static int follows(const sorting *s, uint32_t place, uint32_t dim, double x,
+                   uint32_t other)
+{
+    double here = coordinate(s, place, dim);
+    return here > x || (here == x && place > other);
+}
+
+/* Orders places [from, to) so that none before `middle` has a larger coordinate `dim`
+   than one from there on. */
+static void part(const sorting *s, uint32_t from, uint32_t to, uint32_t middle,
+                 uint32_t dim)
+{
+    uint32_t *place = s->place;
+    int64_t low = from, high = (int64_t)to - 1;
+    while (low < high) {
+        uint32_t amid = place[low + (high - low) / 2];
+        double pivot = coordinate(s, amid, dim);
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (precedes(s, place[i], dim, pivot, amid))
+                i++;
+            while (follows(s, place[j], dim, pivot, amid))
+                j--;
+            if (i <= j) {
+                uint32_t other = place[i];
+                place[i++] = place[j];
+                place[j--] = other;
+            }
+        }
+        if ((int64_t)middle <= j)
+            high = j;
+        else if ((int64_t)middle >= i)
+            low = i;
+        else
+            return;
+    }
+}
+
+/* Halves places [from, to), where a block begins, until each part is a block. */
+static void order(const sorting *s, uint32_t from, uint32_t to)
+{
+    while (to - from > SYN_BLOCK) {
+        uint32_t blocks = (to - from + SYN_BLOCK - 1) / SYN_BLOCK;
+        uint32_t middle = from + blocks / 2 * SYN_BLOCK;
+        part(s, from, to, middle, widest(s, from, to));
+        order(s, from, middle);
+        from = middle;
+    }
+}
+
+/* Rows of a block; the last one may have fewer than there is room for. */
+static uint32_t rows_of(const sorting *s, uint32_t block)
+{
+    uint32_t left = s->library->n - block * SYN_BLOCK;
+    return left < SYN_BLOCK ? left : SYN_BLOCK;
+}
+
+static void fill_block(const sorting *s, syn_blocks *b, uint32_t block)
+{
+    uint32_t first = block * SYN_BLOCK, n = rows_of(s, block);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t row = s->library->row[s->place[first + i]];
+        b->row[first + i] = row;
+        b->place[row] = first + i;
+    }
+    for (uint32_t d = 0; d < b->dims; d++) {
+        double *x = b->x + ((size_t)block * b->dims + d) * SYN_BLOCK;
+        for (uint32_t i = 0; i < n; i++)
+            x[i] = coordinate(s, s->place[first + i], d);
+        for (uint32_t i = n; i < SYN_BLOCK; i++)
+            x[i] = INFINITY;
+    }
+}
+
+/* Sorts the places of a block's rows in the order of ties. */
+static void shuffle_block(const sorting *s, syn_blocks *b, uint32_t block)
+{
+    uint32_t n = rows_of(s, block), *to = b->shuffled + (size_t)block * SYN_BLOCK;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t place = syn_row_rank(b->row[block * SYN_BLOCK + i]), j = i;
+        for (; j > 0 && place < to[j - 1]; j--)
+            to[j] = to[j - 1];
+        to[j] = place;
+    }
+    for (uint32_t i = n; i < SYN_BLOCK; i++)
+        to[i] = to[n - 1];
+}
+
+/* Finds the box around a block that is filled. */
+static void bound_block(const sorting *s, syn_blocks *b, uint32_t block)
+{
+    uint32_t n = rows_of(s, block);
+    size_t box = (size_t)(block / SYN_BLOCK) * b->dims * SYN_BLOCK + block % SYN_BLOCK;
+    for (uint32_t d = 0; d < b->dims; d++, box += SYN_BLOCK) {
+        const double *x = b->x + ((size_t)block * b->dims + d) * SYN_BLOCK;
+        for (uint32_t i = 0; i < n; i++) {
+            b->low[box] = x[i] < b->low[box] ? x[i] : b->low[box];
+            b->high[box] = x[i] > b->high[box] ? x[i] : b->high[box];
+        }
+    }
+}
+
+/* Room for rows and their coordinates, and `boxes` numbers for low and high each. */
+static syn_status make_room(syn_blocks *b, uint32_t rows, size_t boxes)
+{
+    size_t slots = (size_t)b->blocks * SYN_BLOCK;
+    b->row = malloc((slots + 1) * sizeof *b->row);
+    b->place = malloc(((size_t)rows + 1) * sizeof *b->place);
+    b->memory = malloc((slots * b->dims + 2 * boxes) * sizeof(double) + SYN_LINE);
+    if (!b->row || !b->place || !b->memory)
+        return SYN_NO_MEMORY;
+    b->x = syn_line_in(b->memory);
+    memset(b->row, 0xff, slots * sizeof *b->row);
+    memset(b->place, 0xff, (size_t)rows * sizeof *b->place);
+    return SYN_OK;
+}
+
+static syn_status make_boxes(syn_blocks *b, uint32_t rows, size_t boxes)
+{
+    b->shuffled = malloc(((size_t)b->blocks + 1) * SYN_BLOCK * sizeof *b->shuffled);
+    b->home = malloc(((size_t)rows + 1) * sizeof *b->home);
+    if (!b->shuffled || !b->home)
+        return SYN_NO_MEMORY;
+    b->low = b->x + (size_t)b->blocks * SYN_BLOCK * b->dims;
+    b->high = b->low + boxes;
+    for (size_t i = 0; i < boxes; i++) {
+        b->low[i] = INFINITY;
+        b->high[i] = -INFINITY;
+    }
+    return SYN_OK;
+}
+
+/* Rows after the last library row have the block of that. */
+static void find_homes(syn_blocks *b, uint32_t rows, const syn_rows *library)
+{
+    uint32_t next = 0;
+    for (uint32_t row = 0; row < rows; row++) {
+        while (next + 1 < library->n && library->row[next] < row)
+            next++;
+        b->home[row] = library->n > 0 ? b->place[library->row[next]] / SYN_BLOCK
+                                      : SYN_NO_ROW;
+    }
+}
+
+/* The places of the library, in order. */
+static syn_status start(const syn_points *points, sorting *s, syn_blocks *out)
+{
+    memset(out, 0, sizeof *out);
+    out->dims = points->dims;
+    out->blocks = s->library->n / SYN_BLOCK + (s->library->n % SYN_BLOCK > 0);
+    s->place = malloc(((size_t)s->library->n + 1) * sizeof *s->place);
+    for (uint32_t i = 0; s->place && i < s->library->n; i++)
+        s->place[i] = i;
+    return s->place ? SYN_OK : SYN_NO_MEMORY;
+}
+
+syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
+                           const uint32_t *steps, uint32_t step, syn_blocks *out)
+{
+    sorting s = {points, library, steps, step, NULL};
+    syn_status status = start(points, &s, out);
+    out->groups = out->blocks / SYN_BLOCK + (out->blocks % SYN_BLOCK > 0);
+    size_t boxes = (size_t)out->groups * out->dims * SYN_BLOCK;
+    if (status == SYN_OK)
+        status = make_room(out, points->rows, boxes);
+    if (status == SYN_OK)
+        status = make_boxes(out, points->rows, boxes);
+    if (status == SYN_OK) {
+        order(&s, 0, library->n);
+        for (uint32_t b = 0; b < out->blocks; b++) {
+            fill_block(&s, out, b);
+            bound_block(&s, out, b);
+            shuffle_block(&s, out, b);
+        }
+        find_homes(out, points->rows, library);
+    }
+    free(s.place);
+    return status;
+}
+
+syn_status syn_blocks_list(const syn_points *points, const syn_rows *library,
+                           syn_blocks *out)
+{
+    sorting s = {points, library, NULL, 0, NULL};
+    syn_status status = start(points, &s, out);
+    if (status == SYN_OK)
+        status = make_room(out, points->rows, 0);
+    for (uint32_t b = 0; status == SYN_OK && b < out->blocks; b++)
+        fill_block(&s, out, b);
+    free(s.place);
+    return status;
+}
+
+void syn_blocks_free(syn_blocks *blocks)
+{
+    free(blocks->row);
+    free(blocks->place);
+    free(blocks->shuffled);
+    free(blocks->home);
+    free(blocks->memory);
+    memset(blocks, 0, sizeof *blocks);
+}
