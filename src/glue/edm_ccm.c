@@ -1,4 +1,4 @@
-/* Convergent cross mapping: passes points, libraries and targets to core/edm/ccm/ccm.h. */
+/* Convergent cross mapping: passes points, libraries and targets to core/edm/ccm. */
 #include "glue/glue.h"
 
 #include <math.h>

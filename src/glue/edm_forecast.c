@@ -1,4 +1,4 @@
-/* Conditional forecasts: passes series and jobs to core/edm/forecast/forecast.h, or to GPUs. */
+/* Conditional forecasts: passes series and jobs to core/edm/forecast, or to GPUs. */
 #include "glue/glue.h"
 
 #include <float.h>

@@ -10,7 +10,6 @@ SYN_TARGET_BEGIN("avx2,fma,bmi,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl")
 #include "core/edm/ccm/lanes.c"
 #include "core/edm/forecast/kind.c"
 #include "core/edm/neighbours/scan.c"
-#include "core/edm/neighbours/sift_kind.c"
 #include "core/edm/smap/fit.c"
 #include "core/edm/smap/lanes.c"
 #include "core/edm/smap/product.c"

@@ -348,8 +348,10 @@ static void take_near(const mapping *m, const syn_near *near, uint32_t n,
                                m->place[near[j].row]};
 }
 
-static void take_list(void *context, uint32_t i, syn_near *near, uint32_t found)
+static void take_list(void *context, uint32_t i, uint32_t e, syn_near *near,
+                      uint32_t found)
 {
+    (void)e;
     const lane_search *s = context;
     syn_ccm_list *list = &s->m->tile.list[i];
     list->n = found;
@@ -357,8 +359,10 @@ static void take_list(void *context, uint32_t i, syn_near *near, uint32_t found)
     take_near(s->m, near, found, list->near);
 }
 
-static void take_lane(void *context, uint32_t i, syn_near *near, uint32_t found)
+static void take_lane(void *context, uint32_t i, uint32_t e, syn_near *near,
+                      uint32_t found)
 {
+    (void)e;
     const lane_search *s = context;
     syn_ccm_list *list = &s->m->tile.list[i];
     list->found[s->lane] = found;
@@ -368,7 +372,7 @@ static void take_lane(void *context, uint32_t i, syn_near *near, uint32_t found)
 static syn_status search_tile(mapping *m, lane_search *lane, syn_near_body *body)
 {
     const tile *t = &m->tile;
-    syn_rows rows = {t->n, m->prediction->row + t->first};
+    syn_reach rows = {{t->n, m->prediction->row + t->first}, NULL};
     syn_watch watch = {poll_tile, m};
     return syn_search_rows(lane->search, &rows, m->watch ? &watch : NULL, body, lane);
 }
@@ -379,7 +383,8 @@ static syn_status make_search(mapping *m, const syn_rows *library, uint32_t k,
     syn_neighbour_options options = {.k = k, .exclusion = m->options->exclusion,
                                      .threads = m->threads,
                                      .vector_bits = m->options->vector_bits};
-    return syn_search_make(m->points, library, &options, out);
+    syn_reach from = {*library, NULL};
+    return syn_search_make(m->points, &from, m->points->dims, &options, out);
 }
 
 /* All groups that go down a common order. */

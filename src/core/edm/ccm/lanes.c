@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/base/simd.h"
-#include "core/edm/neighbours/neighbours.h"
+#include "core/edm/model/points.h"
 #include "core/base/masks.h"
 
 

@@ -32,4 +32,18 @@ static inline uint32_t syn_first_row_from(const uint32_t *row, uint32_t n, uint6
     return low;
 }
 
+/* Rows between a library row and a prediction row. */
+static inline uint32_t syn_rows_apart(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* The first `dims` coordinates of `row`. */
+static inline void syn_point_at(const syn_points *points, uint32_t row, uint32_t dims,
+                                double *point)
+{
+    for (uint32_t d = 0; d < dims; d++)
+        point[d] = points->coordinate[(size_t)d * points->rows + row];
+}
+
 #endif

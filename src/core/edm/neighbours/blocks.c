@@ -5,7 +5,6 @@
 #include "core/edm/neighbours/blocks.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/rank.h"
@@ -161,36 +160,6 @@ static void bound_block(const sorting *s, syn_blocks *b, uint32_t block)
     }
 }
 
-/* Room for rows and their coordinates, and `boxes` numbers for low and high each. */
-static syn_status make_room(syn_blocks *b, uint32_t rows, size_t boxes)
-{
-    size_t slots = (size_t)b->blocks * SYN_BLOCK;
-    b->row = malloc((slots + 1) * sizeof *b->row);
-    b->place = malloc(((size_t)rows + 1) * sizeof *b->place);
-    b->memory = malloc((slots * b->dims + 2 * boxes) * sizeof(double) + SYN_LINE);
-    if (!b->row || !b->place || !b->memory)
-        return SYN_NO_MEMORY;
-    b->x = syn_line_in(b->memory);
-    memset(b->row, 0xff, slots * sizeof *b->row);
-    memset(b->place, 0xff, (size_t)rows * sizeof *b->place);
-    return SYN_OK;
-}
-
-static syn_status make_boxes(syn_blocks *b, uint32_t rows, size_t boxes)
-{
-    b->shuffled = malloc(((size_t)b->blocks + 1) * SYN_BLOCK * sizeof *b->shuffled);
-    b->home = malloc(((size_t)rows + 1) * sizeof *b->home);
-    if (!b->shuffled || !b->home)
-        return SYN_NO_MEMORY;
-    b->low = b->x + (size_t)b->blocks * SYN_BLOCK * b->dims;
-    b->high = b->low + boxes;
-    for (size_t i = 0; i < boxes; i++) {
-        b->low[i] = INFINITY;
-        b->high[i] = -INFINITY;
-    }
-    return SYN_OK;
-}
-
 /* Rows after the last library row have the block of that. */
 static void find_homes(syn_blocks *b, uint32_t rows, const syn_rows *library)
 {
@@ -203,61 +172,72 @@ static void find_homes(syn_blocks *b, uint32_t rows, const syn_rows *library)
     }
 }
 
-/* The places of the library, in order. */
-static syn_status start(const syn_points *points, sorting *s, syn_blocks *out)
+/* Takes memory, and begins with the places of the library in order. */
+static syn_status start(const syn_points *points, syn_arrays *memory, sorting *s,
+                        syn_blocks *out)
 {
+    uint32_t n = s->library->n, rows = points->rows;
     memset(out, 0, sizeof *out);
     out->dims = points->dims;
-    out->blocks = s->library->n / SYN_BLOCK + (s->library->n % SYN_BLOCK > 0);
-    s->place = malloc(((size_t)s->library->n + 1) * sizeof *s->place);
-    for (uint32_t i = 0; s->place && i < s->library->n; i++)
+    out->blocks = n / SYN_BLOCK + (n % SYN_BLOCK > 0);
+    size_t slots = (size_t)out->blocks * SYN_BLOCK;
+    s->place = syn_take(memory, n, sizeof *s->place);
+    out->row = syn_take(memory, slots, sizeof *out->row);
+    out->place = syn_take(memory, rows, sizeof *out->place);
+    out->x = syn_take(memory, slots * out->dims, sizeof *out->x);
+    if (syn_taken(memory) != SYN_OK)
+        return SYN_NO_MEMORY;
+    memset(out->row, 0xff, slots * sizeof *out->row);
+    memset(out->place, 0xff, (size_t)rows * sizeof *out->place);
+    for (uint32_t i = 0; i < n; i++)
         s->place[i] = i;
-    return s->place ? SYN_OK : SYN_NO_MEMORY;
+    return SYN_OK;
+}
+
+static syn_status make_boxes(syn_blocks *b, uint32_t rows, syn_arrays *memory)
+{
+    b->groups = b->blocks / SYN_BLOCK + (b->blocks % SYN_BLOCK > 0);
+    size_t boxes = (size_t)b->groups * b->dims * SYN_BLOCK;
+    size_t slots = (size_t)b->blocks * SYN_BLOCK;
+    b->shuffled = syn_take(memory, slots, sizeof *b->shuffled);
+    b->home = syn_take(memory, rows, sizeof *b->home);
+    b->low = syn_take(memory, boxes, sizeof *b->low);
+    b->high = syn_take(memory, boxes, sizeof *b->high);
+    if (syn_taken(memory) != SYN_OK)
+        return SYN_NO_MEMORY;
+    for (size_t i = 0; i < boxes; i++) {
+        b->low[i] = INFINITY;
+        b->high[i] = -INFINITY;
+    }
+    return SYN_OK;
 }
 
 syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
-                           const uint32_t *steps, uint32_t step, syn_blocks *out)
+                           const uint32_t *steps, uint32_t step, syn_arrays *memory,
+                           syn_blocks *out)
 {
     sorting s = {points, library, steps, step, NULL};
-    syn_status status = start(points, &s, out);
-    out->groups = out->blocks / SYN_BLOCK + (out->blocks % SYN_BLOCK > 0);
-    size_t boxes = (size_t)out->groups * out->dims * SYN_BLOCK;
+    syn_status status = start(points, memory, &s, out);
     if (status == SYN_OK)
-        status = make_room(out, points->rows, boxes);
-    if (status == SYN_OK)
-        status = make_boxes(out, points->rows, boxes);
-    if (status == SYN_OK) {
-        order(&s, 0, library->n);
-        for (uint32_t b = 0; b < out->blocks; b++) {
-            fill_block(&s, out, b);
-            bound_block(&s, out, b);
-            shuffle_block(&s, out, b);
-        }
-        find_homes(out, points->rows, library);
+        status = make_boxes(out, points->rows, memory);
+    if (status != SYN_OK)
+        return status;
+    order(&s, 0, library->n);
+    for (uint32_t b = 0; b < out->blocks; b++) {
+        fill_block(&s, out, b);
+        bound_block(&s, out, b);
+        shuffle_block(&s, out, b);
     }
-    free(s.place);
-    return status;
+    find_homes(out, points->rows, library);
+    return SYN_OK;
 }
 
 syn_status syn_blocks_list(const syn_points *points, const syn_rows *library,
-                           syn_blocks *out)
+                           syn_arrays *memory, syn_blocks *out)
 {
     sorting s = {points, library, NULL, 0, NULL};
-    syn_status status = start(points, &s, out);
-    if (status == SYN_OK)
-        status = make_room(out, points->rows, 0);
+    syn_status status = start(points, memory, &s, out);
     for (uint32_t b = 0; status == SYN_OK && b < out->blocks; b++)
         fill_block(&s, out, b);
-    free(s.place);
     return status;
-}
-
-void syn_blocks_free(syn_blocks *blocks)
-{
-    free(blocks->row);
-    free(blocks->place);
-    free(blocks->shuffled);
-    free(blocks->home);
-    free(blocks->memory);
-    memset(blocks, 0, sizeof *blocks);
 }

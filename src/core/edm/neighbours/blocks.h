@@ -3,11 +3,10 @@
 #ifndef SYN_EDM_NEIGHBOURS_BLOCKS_H
 #define SYN_EDM_NEIGHBOURS_BLOCKS_H
 
+#include "core/base/arrays.h"
 #include "core/edm/model/points.h"
 
 enum { SYN_BLOCK = 64 };  /* rows of a block, and boxes of a group */
-
-enum { SYN_LINE = 64 };   /* bytes of a line of the cache */
 
 #define SYN_NO_ROW UINT32_MAX
 
@@ -23,25 +22,17 @@ typedef struct syn_blocks {
     double *x;        /* [blocks][dims][64] coordinates, infinite where there is none */
     double *low;      /* [groups][dims][64] the box around each block; after the last */
     double *high;     /* block empty boxes, infinitely far from everything */
-    void *memory;
 } syn_blocks;
 
 /* Gathers `library`. Of its row i, the coordinates from steps[i] * step on are taken to
-   be infinite; `steps` may be NULL. Free with syn_blocks_free(), also after an error. */
+   be infinite; `steps` may be NULL. */
 syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
-                           const uint32_t *steps, uint32_t step, syn_blocks *out);
+                           const uint32_t *steps, uint32_t step, syn_arrays *memory,
+                           syn_blocks *out);
 
 /* Gathers `library` in the order of time, without boxes: `shuffled`, `home`, `low` and
    `high` are NULL. */
 syn_status syn_blocks_list(const syn_points *points, const syn_rows *library,
-                           syn_blocks *out);
-
-void syn_blocks_free(syn_blocks *blocks);
-
-/* The first line of the cache in `memory`, which needs SYN_LINE bytes more for it. */
-static inline double *syn_line_in(void *memory)
-{
-    return (double *)(((uintptr_t)memory + SYN_LINE - 1) / SYN_LINE * SYN_LINE);
-}
+                           syn_arrays *memory, syn_blocks *out);
 
 #endif

@@ -1,7 +1,8 @@
-/* Finds the nearest neighbours of each prediction row. The neighbours of the row
-   before, one step further on, and the block in which the row lies give a first bound;
-   blocks of library points whose boxes are farther away are passed over, and the rest
-   is scanned. */
+/* Finds the nearest neighbours of each prediction row, in one number of dimensions or in
+   all at once: distances grow with each coordinate, so that one scan of a block of points
+   gives them for every dimension. The neighbours of the row before, as many steps further
+   on, give first bounds; blocks of library points whose boxes are farther away are passed
+   over, and the rest is scanned. Small libraries are searched as sift.h says. */
 #include "core/edm/neighbours/neighbours.h"
 
 #include <float.h>
@@ -9,247 +10,330 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/edm/neighbours/blocks.h"
-#include "core/edm/neighbours/scan.h"
-#include "core/edm/neighbours/sift.h"
-#include "core/edm/neighbours/ties.h"
 #include "core/base/masks.h"
-#include "core/base/rank.h"
 #include "core/base/parallel.h"
+#include "core/base/rank.h"
+#include "core/edm/neighbours/sift.h"
 
 enum {
-    CHUNK = 16,  /* prediction rows handed out together */
-    FEW = 32     /* neighbours that the rows of a block say enough about */
+    CHUNK = 8,  /* prediction rows handed out together */
+    MANY = 32   /* neighbours for which the rows of one block say too little */
 };
+
+/* Blocks whose rows are no nearer than the farthest neighbour so far, but perhaps as
+   near. Among rows that are equally near, those are wanted that come first in the order
+   of ties. So such blocks are put aside until all nearer rows are known, and then only
+   those are searched that have a row which comes early enough. A constant series has
+   nothing but these. */
+typedef struct ties {
+    double at;        /* the squared distance of all of them */
+    uint32_t from;    /* the first group that has some, */
+    int any;          /* if there are any */
+    uint64_t *tied;   /* [groups] a bit for each block, from `from` on */
+} ties;
 
 /* What a worker uses over and over. The neighbours it found last say where to look next;
    they change how long a search takes, not what it finds. */
 typedef struct seeker {
-    syn_nearest list;
-    double *point;         /* [dims] of the prediction row */
-    double squared[SYN_BLOCK];
-    double limit;          /* nothing farther is wanted */
-    uint32_t row;          /* the prediction row, */
-    uint32_t from;         /* and its place in the order of ties */
-    uint32_t *known;       /* [k] neighbours of the prediction row before */
-    uint32_t known_n, known_of;
-    double *last;          /* [blocks] squared distance of the k-th neighbour of the last
-                              row in each block; 0 before the first */
-    syn_ties ties;
-    syn_sieve sieve;       /* for small libraries */
-    const syn_search *search;
+    uint32_t row, from, E;  /* the prediction row, its place in the order of ties, and how
+                               many E it reaches */
+    double *point;          /* [dims] of the row */
+    syn_nearest *list;      /* [E_max] */
+    double *limit;          /* [E_max] squared distance: nothing farther is wanted */
+    syn_scan scan;
+    uint64_t *pass;         /* [E_max] rows of a block or boxes of a group within it, */
+    uint64_t *nearer;       /* [E_max] and boxes nearer than that */
+    double *squared;        /* [E_max][64] */
+    ties *ties;             /* [E_max] */
+    uint32_t begun[3], n_begun;  /* blocks that were searched before all others */
+    uint32_t known_E, known_of;  /* of which lists, and of which row, there still are the
+                                    neighbours */
+    uint32_t *seen, turn;   /* [places] the turn in which a row was last pooled */
+    size_t pooled[SYN_BLOCK];  /* where the coordinates of pooled rows begin */
+    double *pool;           /* [dims][64] */
+    double *last;           /* [blocks] squared distance of the k-th neighbour of the last
+                               row in each block; 0 before the first */
+    syn_sieve sieve;        /* for small libraries */
 } seeker;
 
 struct syn_search {
     const syn_points *points;
-    const syn_rows *prediction;
+    const syn_reach *prediction;
     syn_neighbour_options options;
     const syn_scan_kind *kind;
-    uint32_t k;            /* no more than there are library rows */
+    uint32_t k;            /* of the first list, no more than there are library rows */
+    uint32_t step, E_max;
     int small;             /* whether all distances are computed */
     syn_sift sift;         /* the library if so, */
     syn_blocks blocks;     /* or otherwise */
     int threads;
     seeker *seeker;        /* [threads] */
+    syn_arrays memory;
     syn_near_body *body;
     void *context;
 };
 
-/* ---- one prediction row ---- */
+/* ---- first bounds ---- */
 
-static double squared_distance(const syn_points *p, const double *point, uint32_t row)
+/* Adds the place of `row` to the pool's `n`, unless it is there or is no use. */
+static uint32_t pool_row(const syn_search *s, seeker *w, uint32_t n, uint32_t row)
 {
-    double sum = 0;
-    for (uint32_t d = 0; d < p->dims; d++) {
-        double apart = p->coordinate[(size_t)d * p->rows + row] - point[d];
-        sum += apart * apart;
-    }
-    return sum;
+    if (row >= s->points->rows || s->blocks.place[row] == SYN_NO_ROW ||
+        syn_rows_apart(row, w->row) <= s->options.exclusion)
+        return n;
+    uint32_t place = s->blocks.place[row], block = place / SYN_BLOCK;
+    if (w->seen[place] == w->turn)
+        return n;
+    w->seen[place] = w->turn;
+    w->pooled[n] = (size_t)block * s->points->dims * SYN_BLOCK + place % SYN_BLOCK;
+    return n + 1;
 }
 
-/* A squared distance within which there are k neighbours: trajectories that were close a
-   row ago most often still are. */
-static double known_limit(const syn_search *s, const seeker *k)
+/* Where the neighbours of the prediction row before, those of the largest E first, have
+   gone since: trajectories that were close most often still are. */
+static uint32_t fill_pool(const syn_search *s, seeker *w)
 {
-    double limit = 0;
-    uint32_t on = k->row - k->known_of;
-    if (k->known_n < s->k)
+    uint32_t n = 0, on = w->row - w->known_of;
+    w->turn++;
+    for (uint32_t e = w->known_E; e-- > 0;)
+        for (uint32_t j = 0; j < w->list[e].n && n < SYN_BLOCK; j++)
+            n = pool_row(s, w, n, w->list[e].near[j].row + on);
+    for (size_t d = 0; d < s->points->dims * (size_t)SYN_BLOCK; d += SYN_BLOCK) {
+        for (uint32_t i = 0; i < n; i++)
+            w->pool[d + i] = s->blocks.x[w->pooled[i] + d];
+        for (uint32_t i = n; i < SYN_BLOCK; i++)
+            w->pool[d + i] = INFINITY;
+    }
+    return n;
+}
+
+/* A number that at least k of x[0..63] do not exceed, and not many more. No more than the
+   first `n` are finite. */
+static double small_bound(const syn_search *s, const double *x, uint32_t n, uint32_t k)
+{
+    enum { HALVINGS = 6 };
+    double low = 0, high = 0;
+    if (n < k)
         return DBL_MAX;
-    for (uint32_t i = 0; i < k->known_n; i++) {
-        uint32_t row = k->known[i] + on;
-        if (row >= s->points->rows || s->blocks.place[row] == SYN_NO_ROW ||
-            syn_rows_apart(row, k->row) <= s->options.exclusion)
-            return DBL_MAX;
-        double squared = squared_distance(s->points, k->point, row);
-        limit = squared > limit ? squared : limit;
+    for (uint32_t i = 0; i < k; i++)
+        high = x[i] > high ? x[i] : high;
+    if (!(high < DBL_MAX))
+        return DBL_MAX;
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = low + (high - low) / 2;
+        if (s->kind->count(x, middle) >= k)
+            high = middle;
+        else
+            low = middle;
     }
-    /* The last bits may differ from what the scan makes of it. */
-    limit += limit * 1e-14;
-    return limit < DBL_MAX ? limit : DBL_MAX;
+    return high;
 }
 
-static void visit(void *context, uint32_t block)
+/* Limits within which there are enough neighbours. */
+static void known_limits(const syn_search *s, seeker *w)
 {
-    seeker *k = context;
-    const syn_search *s = k->search;
-    const uint32_t *row = s->blocks.row + (size_t)block * SYN_BLOCK;
-    const double *x = s->blocks.x + (size_t)block * s->points->dims * SYN_BLOCK;
-    syn_scan scan = {s->points->dims, 1, k->point, &k->limit, k->limit};
-    uint64_t pass;
-    if (!s->kind->rows(&scan, x, &pass, k->squared))
+    for (uint32_t e = 0; e < w->E; e++)
+        w->limit[e] = DBL_MAX;
+    if (s->k > SYN_BLOCK)
         return;
-    for (; pass; pass &= pass - 1) {
-        uint32_t i = syn_low_bit(pass);
-        syn_near near = {k->squared[i], syn_rank_after(row[i], k->from), row[i]};
-        if (syn_rows_apart(row[i], k->row) > s->options.exclusion)
-            syn_nearest_offer(&k->list, near);
-    }
-    if (k->list.last.squared < k->limit)
-        k->limit = k->list.last.squared;
+    uint32_t n = fill_pool(s, w);
+    for (size_t i = 0; i < (size_t)w->E * SYN_BLOCK; i++)
+        w->squared[i] = INFINITY;
+    w->scan.most = DBL_MAX;
+    s->kind->rows(&w->scan, w->pool, w->pass, w->squared);
+    for (uint32_t e = 0; e < w->E; e++)
+        w->limit[e] = small_bound(s, w->squared + (size_t)e * SYN_BLOCK, n, s->k + e);
 }
 
-/* A squared distance within which the rows of one block let expect k neighbours. If the
-   block has them, that is `sure`; for larger k it is guessed from a quarter of the block,
-   as if points filled their space evenly. */
-static double home_limit(const syn_search *s, seeker *k, uint32_t block, int *sure)
+/* ---- blocks ---- */
+
+static void set_most(seeker *w)
 {
-    enum { QUARTER = SYN_BLOCK / 4 };
+    w->scan.most = 0;
+    for (uint32_t e = 0; e < w->E; e++)
+        w->scan.most = w->limit[e] > w->scan.most ? w->limit[e] : w->scan.most;
+}
+
+static void visit(const syn_search *s, seeker *w, uint32_t block)
+{
     const uint32_t *row = s->blocks.row + (size_t)block * SYN_BLOCK;
     const double *x = s->blocks.x + (size_t)block * s->points->dims * SYN_BLOCK;
-    double all = DBL_MAX, most = 0;
-    uint64_t pass;
-    uint32_t few = s->k < 2 * QUARTER ? s->k : QUARTER, there = 0;
-    syn_scan scan = {s->points->dims, 1, k->point, &all, all};
-    *sure = 1;
-    if (!s->kind->rows(&scan, x, &pass, k->squared))
-        return DBL_MAX;
-    for (uint32_t i = 0; i < SYN_BLOCK; i++) {
-        int use = (pass >> i & 1) &&
-                  syn_rows_apart(row[i], k->row) > s->options.exclusion;
-        k->squared[i] = use ? k->squared[i] : INFINITY;
-        most = use && k->squared[i] > most ? k->squared[i] : most;
-        there += use;
+    if (!s->kind->rows(&w->scan, x, w->pass, w->squared))
+        return;
+    for (uint32_t e = 0; e < w->E; e++) {
+        const double *squared = w->squared + (size_t)e * SYN_BLOCK;
+        for (uint64_t pass = w->pass[e]; pass; pass &= pass - 1) {
+            uint32_t i = syn_low_bit(pass);
+            syn_near near = {squared[i], syn_rank_after(row[i], w->from), row[i]};
+            if (syn_rows_apart(row[i], w->row) > s->options.exclusion)
+                syn_nearest_offer(&w->list[e], near);
+        }
+        if (w->list[e].last.squared < w->limit[e])
+            w->limit[e] = w->list[e].last.squared;
     }
-    if (there < few)
-        return DBL_MAX;
-    double limit = syn_scan_bound(s->kind, k->squared, few, most);
-    *sure = few == s->k;
-    return *sure ? limit : limit * pow((double)s->k / few, 2.0 / s->points->dims);
+    set_most(w);
 }
 
-/* Where to begin. */
-static syn_starts begin(const syn_search *s, seeker *k)
+/* Puts the blocks of a group aside, as near as `limit`, which never rises. */
+static void put_aside(ties *t, uint32_t group, uint64_t tied, double limit)
+{
+    if (limit != t->at) {
+        t->at = limit;
+        t->from = group;
+        t->any = 0;
+    }
+    t->tied[group] = tied;
+    t->any |= tied != 0;
+}
+
+/* Searches those of the blocks put aside for one E that matter, for all E: others may
+   have put them aside too. */
+static void visit_tied(const syn_search *s, seeker *w, uint32_t of)
+{
+    const ties *t = &w->ties[of];
+    syn_nearest *list = &w->list[of];
+    if (!t->any)
+        return;
+    if (list->n >= list->k)
+        syn_nearest_cut(list);
+    if (list->last.squared < t->at)
+        return;
+    for (uint32_t g = t->from; g < s->blocks.groups; g++)
+        for (uint64_t left = t->tied[g]; left; left &= left - 1) {
+            uint32_t block = g * SYN_BLOCK + syn_low_bit(left);
+            const uint32_t *shuffled = s->blocks.shuffled + (size_t)block * SYN_BLOCK;
+            if (list->last.squared <= t->at &&
+                syn_least_after(shuffled, SYN_BLOCK, w->from) > list->last.rank)
+                continue;
+            for (uint32_t e = 0; e < w->E; e++)
+                w->ties[e].tied[g] &= ~(left & (0 - left));
+            visit(s, w, block);
+            if (list->n >= list->k)
+                syn_nearest_cut(list);
+        }
+}
+
+/* Searches the block that holds the library row next to `row`, before all others. */
+static void begin_at(const syn_search *s, seeker *w, uint32_t row)
+{
+    uint32_t block = s->blocks.home[row];
+    for (uint32_t i = 0; i < w->n_begun; i++)
+        if (w->begun[i] == block)
+            return;
+    if (block == SYN_NO_ROW)
+        return;
+    w->begun[w->n_begun++] = block;
+    visit(s, w, block);
+}
+
+/* Begins with the block of the row itself and, where too many there are left out, with
+   those of the rows before and after. */
+static void begin(const syn_search *s, seeker *w)
 {
     uint32_t far = s->options.exclusion, rows = s->points->rows;
-    syn_starts starts = {0, {0}};
-    if (syn_starts_add(&starts, s->blocks.home[k->row]))
-        visit(k, starts.block[0]);
-    if (k->list.n >= s->k || far == 0)
-        return starts;
-    if (k->row > far && syn_starts_add(&starts, s->blocks.home[k->row - far - 1]))
-        visit(k, starts.block[starts.n - 1]);
-    if (far + 1 < rows - k->row &&
-        syn_starts_add(&starts, s->blocks.home[k->row + far + 1]))
-        visit(k, starts.block[starts.n - 1]);
-    return starts;
+    const syn_nearest *last = &w->list[w->E - 1];
+    w->n_begun = 0;
+    begin_at(s, w, w->row);
+    if (last->n >= last->k || far == 0)
+        return;
+    if (w->row > far)
+        begin_at(s, w, w->row - far - 1);
+    if (far + 1 < rows - w->row)
+        begin_at(s, w, w->row + far + 1);
 }
 
-/* The blocks of a group except `done`. When the limit falls, it is asked again which
-   blocks are near: of many that are equally near, one may be enough. */
-static void find_in_group(const syn_search *s, seeker *k, uint32_t g, uint64_t done)
+/* The blocks of a group but those begun with. In one number of dimensions, it is asked
+   again which blocks are near when the limit falls: of many that are equally near, one
+   may be enough. */
+static void find_in_group(const syn_search *s, seeker *w, uint32_t g)
 {
     size_t group = (size_t)s->points->dims * SYN_BLOCK;
-    uint64_t near, nearer;
-    double limit;
+    uint64_t now, done = 0;
+    for (uint32_t i = 0; i < w->n_begun; i++)
+        if (w->begun[i] / SYN_BLOCK == g)
+            done |= (uint64_t)1 << w->begun[i] % SYN_BLOCK;
     do {
-        limit = k->limit;
-        syn_scan scan = {s->points->dims, 1, k->point, &limit, limit};
-        s->kind->boxes(&scan, s->blocks.low + g * group, s->blocks.high + g * group,
-                       &near, &nearer);
-        near &= ~done;
-        for (uint64_t left = nearer & ~done; left && !(k->limit < limit);
-             left &= left - 1) {
-            done |= left & (0 - left);
-            visit(k, g * SYN_BLOCK + syn_low_bit(left));
+        double limit = w->limit[0];
+        s->kind->boxes(&w->scan, s->blocks.low + g * group, s->blocks.high + g * group,
+                       w->pass, w->nearer);
+        now = 0;
+        for (uint32_t e = 0; e < w->E; e++)
+            now |= w->nearer[e] & ~done;
+        for (uint32_t e = 0; e < w->E; e++)
+            put_aside(&w->ties[e], g, w->pass[e] & ~(done | now), w->limit[e]);
+        for (; now && (w->E > 1 || !(w->limit[0] < limit)); now &= now - 1) {
+            done |= now & (0 - now);
+            visit(s, w, g * SYN_BLOCK + syn_low_bit(now));
         }
-    } while (nearer & ~done);
-    syn_ties_put(&k->ties, g, near & ~done, limit);
+    } while (now);
 }
 
-/* Searches all blocks where the limit allows it. */
-static void find_within(const syn_search *s, seeker *k)
+/* Searches all blocks where the limits allow it. */
+static void find_within(const syn_search *s, seeker *w)
 {
-    syn_nearest_start(&k->list, s->k);
-    syn_ties_start(&k->ties);
-    syn_starts starts = begin(s, k);
-    for (uint32_t g = 0; g < s->blocks.groups; g++)
-        find_in_group(s, k, g, syn_starts_of(&starts, g));
-    syn_ties_visit(&k->ties, &s->blocks, k->from, &k->list, visit, k);
-}
-
-/* Searches as far as the k-th neighbour of the last row in the same block was, and some
-   more; whether there are k neighbours, so that these are the nearest. */
-static int find_as_before(const syn_search *s, seeker *k, uint32_t home)
-{
-    if (s->k < FEW || home == SYN_NO_ROW || !(k->last[home] > 0))
-        return 0;
-    k->limit = k->last[home] * 1.25;
-    find_within(s, k);
-    return k->list.n >= s->k;
-}
-
-/* Searches as far as rows say that are known to be near. */
-static void find_anew(const syn_search *s, seeker *k, uint32_t home)
-{
-    int sure = 1;
-    double known = known_limit(s, k);
-    double here = home == SYN_NO_ROW ? DBL_MAX : home_limit(s, k, home, &sure);
-    k->limit = known < here ? known : here;
-    find_within(s, k);
-    if (k->list.n < s->k && !sure) {
-        k->limit = known;
-        find_within(s, k);
+    for (uint32_t e = 0; e < w->E; e++) {
+        syn_nearest_start(&w->list[e], s->k + e);
+        w->ties[e].at = -1;
+        w->ties[e].any = 0;
     }
+    set_most(w);
+    begin(s, w);
+    for (uint32_t g = 0; g < s->blocks.groups; g++)
+        find_in_group(s, w, g);
+    for (uint32_t e = 0; e < w->E; e++)
+        visit_tied(s, w, e);
 }
 
-/* Searches among boxes. */
-static void find_among_boxes(const syn_search *s, seeker *k)
+/* Searches among boxes. Many neighbours are first searched for as far as the k-th of the
+   last row in the same block was, and some more; then, while there are fewer than k,
+   farther away. */
+static void find_among_boxes(const syn_search *s, seeker *w)
 {
-    uint32_t home = s->blocks.home[k->row];
-    if (!find_as_before(s, k, home))
-        find_anew(s, k, home);
-    syn_nearest_finish(&k->list);
-    if (home != SYN_NO_ROW && k->list.n == s->k)
-        k->last[home] = k->list.near[s->k - 1].squared;
-    k->known_n = k->list.n;
-    k->known_of = k->row;
-    for (uint32_t j = 0; j < k->list.n; j++)
-        k->known[j] = k->list.near[j].row;
+    uint32_t home = s->blocks.home[w->row];
+    known_limits(s, w);
+    w->known_E = w->E;
+    w->known_of = w->row;
+    double known = w->limit[0], before = home != SYN_NO_ROW ? w->last[home] : 0;
+    double far = s->k >= MANY && before > 0 ? 1.25 * before : known;
+    do {
+        w->limit[0] = far < known && far < 100 * before ? far : known;
+        find_within(s, w);
+        far *= 2;
+    } while (w->list[0].n < s->k && w->limit[0] < known);
+    for (uint32_t e = 0; e < w->E; e++)
+        syn_nearest_finish(&w->list[e]);
+    if (home != SYN_NO_ROW && w->list[0].n == s->k)
+        w->last[home] = w->list[0].near[s->k - 1].squared;
 }
 
-static void find_among_all(const syn_search *s, seeker *k)
-{
-    syn_nearest_start(&k->list, s->k);
-    syn_sift_row(&s->sift, k->point, k->row, s->options.exclusion, &k->sieve, &k->list);
-    syn_nearest_finish(&k->list);
-}
+/* ---- rows ---- */
 
-static void find(const syn_search *s, seeker *k, uint32_t i)
+static void find(const syn_search *s, seeker *w, uint32_t i)
 {
-    k->row = s->prediction->row[i];
-    k->from = syn_row_rank(k->row);
-    syn_point_at(s->points, k->row, s->points->dims, k->point);
-    if (s->small)
-        find_among_all(s, k);
-    else
-        find_among_boxes(s, k);
-    s->body(s->context, i, k->list.near, k->list.n);
+    const syn_reach *of = s->prediction;
+    w->row = of->rows.row[i];
+    w->from = syn_row_rank(w->row);
+    w->E = of->steps ? of->steps[i] : s->E_max;
+    w->scan = (syn_scan){s->step, w->E, w->point, w->limit, 0};
+    if (w->E == 0)
+        return;
+    syn_point_at(s->points, w->row, w->E * s->step, w->point);
+    if (s->small) {
+        syn_nearest_start(&w->list[0], s->k);
+        syn_sift_row(&s->sift, w->point, w->row, s->options.exclusion, &w->sieve,
+                     &w->list[0]);
+        syn_nearest_finish(&w->list[0]);
+    } else {
+        find_among_boxes(s, w);
+    }
+    for (uint32_t e = 0; e < w->E; e++)
+        s->body(s->context, i, e, w->list[e].near, w->list[e].n);
 }
 
 static syn_status find_chunk(void *context, size_t item, int worker)
 {
     syn_search *s = context;
-    uint32_t from = (uint32_t)item * CHUNK, to = s->prediction->n - from;
+    uint32_t from = (uint32_t)item * CHUNK, to = s->prediction->rows.n - from;
     to = from + (to < CHUNK ? to : CHUNK);
     for (uint32_t i = from; i < to; i++)
         find(s, &s->seeker[worker], i);
@@ -258,96 +342,97 @@ static syn_status find_chunk(void *context, size_t item, int worker)
 
 /* ---- all of them ---- */
 
-static syn_status make_seekers(syn_search *s)
+static void make_seeker(syn_search *s, seeker *w)
 {
-    s->seeker = calloc((size_t)s->threads, sizeof *s->seeker);
-    if (!s->seeker)
-        return SYN_NO_MEMORY;
-    for (int w = 0; w < s->threads; w++) {
-        seeker *k = &s->seeker[w];
-        k->list.near = malloc(syn_nearest_room(s->k) * sizeof *k->list.near);
-        k->point = malloc(((size_t)s->points->dims + 1) * sizeof *k->point);
-        k->known = malloc(((size_t)s->k + 1) * sizeof *k->known);
-        k->ties.tied = malloc(((size_t)s->blocks.groups + 1) * sizeof *k->ties.tied);
-        k->last = calloc((size_t)s->blocks.blocks + 1, sizeof *k->last);
-        k->search = s;
-        if (!k->list.near || !k->point || !k->known || !k->ties.tied || !k->last)
-            return SYN_NO_MEMORY;
-        if (s->small && syn_sieve_make(&s->sift, s->k, &k->sieve) != SYN_OK)
-            return SYN_NO_MEMORY;
+    syn_arrays *memory = &s->memory;
+    size_t E = s->E_max, dims = s->points->dims, groups = s->blocks.groups;
+    w->point = syn_take(memory, dims, sizeof *w->point);
+    w->list = syn_take(memory, E, sizeof *w->list);
+    for (uint32_t e = 0; w->list && e < E; e++)
+        w->list[e].near = syn_take(memory, syn_nearest_room(s->k + e), sizeof(syn_near));
+    w->limit = syn_take(memory, E, sizeof *w->limit);
+    if (s->small) {
+        syn_sieve_make(&s->sift, s->k, memory, &w->sieve);
+        return;
     }
-    return SYN_OK;
+    w->pass = syn_take(memory, E, sizeof *w->pass);
+    w->nearer = syn_take(memory, E, sizeof *w->nearer);
+    w->squared = syn_take(memory, E * SYN_BLOCK, sizeof *w->squared);
+    w->ties = syn_take(memory, E, sizeof *w->ties);
+    for (uint32_t e = 0; w->ties && e < E; e++)
+        w->ties[e].tied = syn_take(memory, groups, sizeof *w->ties->tied);
+    w->seen = syn_take(memory, (size_t)s->blocks.blocks * SYN_BLOCK, sizeof *w->seen);
+    w->pool = syn_take(memory, dims * SYN_BLOCK, sizeof *w->pool);
+    w->last = syn_take(memory, s->blocks.blocks, sizeof *w->last);
 }
 
-syn_status syn_search_make(const syn_points *points, const syn_rows *library,
-                           const syn_neighbour_options *options, syn_search **out)
+syn_status syn_search_make(const syn_points *points, const syn_reach *library,
+                           uint32_t step, const syn_neighbour_options *options,
+                           syn_search **out)
 {
     syn_search *s = *out = calloc(1, sizeof *s);
     if (!s)
         return SYN_NO_MEMORY;
+    uint32_t n = library->rows.n;
     s->points = points;
     s->options = *options;
     s->kind = syn_scan_fastest(options->vector_bits);
-    s->k = options->k < library->n ? options->k : library->n;
-    s->k = s->k > 0 ? s->k : 1;
+    s->step = step;
+    s->E_max = points->dims / step;
+    s->k = s->E_max > 1 || options->k < n ? options->k : n > 0 ? n : 1;
     s->threads = options->threads > 1 ? options->threads : 1;
-    s->small = syn_sift_worth(library->n);
-    syn_status status = s->small ? syn_sift_make(points, library, options->vector_bits,
-                                                 &s->sift)
-                                 : syn_blocks_make(points, library, NULL, 0, &s->blocks);
-    return status == SYN_OK ? make_seekers(s) : status;
+    s->small = n <= SYN_SIFT_ROWS && s->E_max == 1 && !library->steps;
+    syn_status status =
+        s->small ? syn_sift_make(points, &library->rows, options->vector_bits, &s->memory,
+                                 &s->sift)
+                 : syn_blocks_make(points, &library->rows, library->steps, step,
+                                   &s->memory, &s->blocks);
+    s->seeker = syn_take(&s->memory, (size_t)s->threads, sizeof *s->seeker);
+    for (int i = 0; status == SYN_OK && s->seeker && i < s->threads; i++)
+        make_seeker(s, &s->seeker[i]);
+    return syn_taken(&s->memory);
 }
 
-syn_status syn_search_rows(syn_search *s, const syn_rows *prediction,
+syn_status syn_search_rows(syn_search *s, const syn_reach *prediction,
                            const syn_watch *watch, syn_near_body *body, void *context)
 {
-    size_t items = prediction->n / CHUNK + (prediction->n % CHUNK > 0);
+    uint32_t n = prediction->rows.n;
     s->prediction = prediction;
     s->body = body;
     s->context = context;
-    return syn_parallel_for(items, s->threads, watch, "neighbours", find_chunk, s);
+    return syn_parallel_for(n / CHUNK + (n % CHUNK > 0), s->threads, watch,
+                            prediction->steps ? "rows" : "neighbours", find_chunk, s);
 }
 
 void syn_search_free(syn_search *s)
 {
-    for (int w = 0; s && s->seeker && w < s->threads; w++) {
-        free(s->seeker[w].list.near);
-        free(s->seeker[w].point);
-        free(s->seeker[w].known);
-        free(s->seeker[w].ties.tied);
-        free(s->seeker[w].last);
-        syn_sieve_free(&s->seeker[w].sieve);
-    }
-    if (s) {
-        free(s->seeker);
-        syn_sift_free(&s->sift);
-        syn_blocks_free(&s->blocks);
-    }
+    if (s)
+        syn_give_back(&s->memory);
     free(s);
 }
 
-syn_status syn_each_neighbourhood(const syn_points *points, const syn_rows *library,
-                                  const syn_rows *prediction,
+syn_status syn_each_neighbourhood(const syn_points *points, const syn_reach *library,
+                                  const syn_reach *prediction, uint32_t step,
                                   const syn_neighbour_options *options,
                                   const syn_watch *watch, syn_near_body *body,
                                   void *context)
 {
     syn_neighbour_options o = *options;
-    uint32_t items = prediction->n / CHUNK + (prediction->n % CHUNK > 0);
-    if (o.threads > 1 && (uint32_t)o.threads > items)
-        o.threads = items > 0 ? (int)items : 1;
+    uint32_t items = prediction->rows.n / CHUNK + 1;
+    o.threads = o.threads > 0 && (uint32_t)o.threads > items ? (int)items : o.threads;
     syn_search *s;
-    syn_status status = syn_search_make(points, library, &o, &s);
+    syn_status status = syn_search_make(points, library, step, &o, &s);
     if (status == SYN_OK)
         status = syn_search_rows(s, prediction, watch, body, context);
     syn_search_free(s);
     return status;
 }
 
-static void keep(void *context, uint32_t i, syn_near *near, uint32_t found)
+static void keep(void *context, uint32_t i, uint32_t e, syn_near *near, uint32_t found)
 {
     syn_neighbours *out = context;
     size_t first = (size_t)i * out->k;
+    (void)e;
     out->found[i] = found;
     for (uint32_t j = 0; j < found; j++) {
         out->row[first + j] = near[j].row;
@@ -361,6 +446,7 @@ syn_status syn_find_neighbours(const syn_points *points, const syn_rows *library
                                const syn_watch *watch, syn_neighbours *out)
 {
     size_t entries = (size_t)prediction->n * options->k;
+    syn_reach from = {*library, NULL}, of = {*prediction, NULL};
     memset(out, 0, sizeof *out);
     out->n = prediction->n;
     out->k = options->k;
@@ -369,7 +455,8 @@ syn_status syn_find_neighbours(const syn_points *points, const syn_rows *library
     out->distance = malloc((entries + 1) * sizeof *out->distance);
     if (!out->found || !out->row || !out->distance)
         return SYN_NO_MEMORY;
-    return syn_each_neighbourhood(points, library, prediction, options, watch, keep, out);
+    return syn_each_neighbourhood(points, &from, &of, points->dims, options, watch, keep,
+                                  out);
 }
 
 void syn_neighbours_free(syn_neighbours *neighbours)

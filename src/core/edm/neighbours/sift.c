@@ -10,24 +10,15 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/rank.h"
 #include "core/edm/neighbours/neighbours.h"
 
-enum {
-    MOST_ROWS = 2048,     /* of a library for which this is worth it */
-    MOST_FROM_LEAST = 32  /* neighbours, for a bound from 64 rows */
-};
+enum { MOST_FROM_LEAST = 32 };  /* neighbours, for a bound from 64 rows */
 
 /* How far outside of the library a point may be, for rough distances to be any use. */
 static const double most_outside = 1024;
-
-int syn_sift_worth(uint32_t n)
-{
-    return n <= MOST_ROWS;
-}
 
 /* ---- the library ---- */
 
@@ -60,54 +51,30 @@ static void make_rough(syn_sift *s)
 }
 
 syn_status syn_sift_make(const syn_points *points, const syn_rows *library,
-                         int vector_bits, syn_sift *out)
+                         int vector_bits, syn_arrays *memory, syn_sift *out)
 {
-    memset(out, 0, sizeof *out);
-    out->kind = syn_sift_fastest(vector_bits);
+    out->kind = syn_scan_fastest(vector_bits);
     out->rows = points->rows;
-    syn_status status = syn_blocks_list(points, library, &out->blocks);
-    if (status != SYN_OK)
-        return status;
+    syn_status status = syn_blocks_list(points, library, memory, &out->blocks);
     size_t terms = (size_t)out->blocks.blocks * SYN_BLOCK * points->dims;
-    out->centre = malloc(points->dims * sizeof *out->centre);
-    out->memory = malloc(terms * sizeof *out->x + SYN_LINE);
-    if (!out->centre || !out->memory)
+    out->centre = syn_take(memory, points->dims, sizeof *out->centre);
+    out->x = syn_take(memory, terms, sizeof *out->x);
+    if (status != SYN_OK || syn_taken(memory) != SYN_OK)
         return SYN_NO_MEMORY;
-    out->x = (float *)syn_line_in(out->memory);
     find_scale(points, library, out);
     if (out->scale > 0)
         make_rough(out);
     return SYN_OK;
 }
 
-void syn_sift_free(syn_sift *sift)
-{
-    syn_blocks_free(&sift->blocks);
-    free(sift->centre);
-    free(sift->memory);
-    memset(sift, 0, sizeof *sift);
-}
-
-syn_status syn_sieve_make(const syn_sift *sift, uint32_t k, syn_sieve *out)
+void syn_sieve_make(const syn_sift *sift, uint32_t k, syn_arrays *memory, syn_sieve *out)
 {
     size_t slots = (size_t)sift->blocks.blocks * SYN_BLOCK, room = syn_nearest_room(k);
-    out->memory = malloc(slots * (sizeof *out->squared + sizeof *out->rough) + SYN_LINE);
-    out->point = malloc(sift->blocks.dims * sizeof *out->point);
-    out->place = malloc(room * sizeof *out->place);
-    out->near = malloc(room * sizeof *out->near);
-    if (!out->memory || !out->point || !out->place || !out->near)
-        return SYN_NO_MEMORY;
-    out->squared = syn_line_in(out->memory);
-    out->rough = (float *)(out->squared + slots);
-    return SYN_OK;
-}
-
-void syn_sieve_free(syn_sieve *sieve)
-{
-    free(sieve->memory);
-    free(sieve->point);
-    free(sieve->place);
-    free(sieve->near);
+    out->squared = syn_take(memory, slots, sizeof *out->squared);
+    out->rough = syn_take(memory, slots, sizeof *out->rough);
+    out->point = syn_take(memory, sift->blocks.dims, sizeof *out->point);
+    out->place = syn_take(memory, room, sizeof *out->place);
+    out->near = syn_take(memory, room, sizeof *out->near);
 }
 
 /* ---- rows ---- */
@@ -267,7 +234,13 @@ void syn_sift_row(const syn_sift *sift, const double *point, uint32_t row,
     double limit = DBL_MAX;
     if (sift_roughly(sift, point, row, exclusion, sieve, list, &limit))
         return;
-    sift->kind->all(point, b->dims, b->x, b->blocks, squared);
+    double all = INFINITY;
+    syn_scan scan = {b->dims, 1, point, &all, all};
+    for (uint32_t i = 0; i < b->blocks; i++) {
+        uint64_t pass;
+        sift->kind->rows(&scan, b->x + (size_t)i * b->dims * SYN_BLOCK, &pass,
+                         squared + (size_t)i * SYN_BLOCK);
+    }
     double *gone = squared + left_out(sift, row, exclusion, &without);
     for (uint32_t i = 0; i < without; i++)
         gone[i] = INFINITY;

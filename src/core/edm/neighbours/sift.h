@@ -2,22 +2,19 @@
 #ifndef SYN_EDM_NEIGHBOURS_SIFT_H
 #define SYN_EDM_NEIGHBOURS_SIFT_H
 
-#include "core/base/status.h"
-#include "core/edm/neighbours/blocks.h"
 #include "core/edm/neighbours/nearest.h"
-#include "core/edm/neighbours/sift_kind.h"
+#include "core/edm/neighbours/scan.h"
 
 /* A small library. Coordinates are also kept as floats, less their centre and scaled so
    that none is beyond 1: rough distances, in half the time, tell which few rows may be
    among the nearest. */
 typedef struct syn_sift {
-    const syn_sift_kind *kind;
+    const syn_scan_kind *kind;
     syn_blocks blocks;
     uint32_t rows;      /* of the data */
     double *centre;     /* [dims] */
     double scale;       /* 0 where distances of all rows are the same, or infinite */
     float *x;           /* [blocks][dims][64] */
-    void *memory;
 } syn_sift;
 
 /* What a worker uses over and over. */
@@ -27,24 +24,18 @@ typedef struct syn_sieve {
     double *squared;    /* [blocks][64] and precise ones */
     uint32_t *place;    /* [room of the list] places of rows that are near */
     double *near;       /* [room of the list] and their squared distances */
-    void *memory;
 } syn_sieve;
 
-/* Whether distances to all of `n` points take less time than a search among boxes around
+/* Up to so many rows, distances to all take less time than a search among boxes around
    blocks of them. */
-int syn_sift_worth(uint32_t n);
+enum { SYN_SIFT_ROWS = 2048 };
 
-/* Gathers a library. Free with syn_sift_free(), also after an error. */
+/* Gathers a library. */
 syn_status syn_sift_make(const syn_points *points, const syn_rows *library,
-                         int vector_bits, syn_sift *out);
+                         int vector_bits, syn_arrays *memory, syn_sift *out);
 
-void syn_sift_free(syn_sift *sift);
-
-/* Makes room for lists of the nearest `k`. Free with syn_sieve_free(), also after an
-   error. */
-syn_status syn_sieve_make(const syn_sift *sift, uint32_t k, syn_sieve *out);
-
-void syn_sieve_free(syn_sieve *sieve);
+/* Makes room for lists of the nearest `k`; whether there is any, `memory` says. */
+void syn_sieve_make(const syn_sift *sift, uint32_t k, syn_arrays *memory, syn_sieve *out);
 
 /* Fills the list, which has been started, with the rows nearest to a point and perhaps a
    few more. Rows at most `exclusion` from `row` are left out. */

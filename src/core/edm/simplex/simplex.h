@@ -23,13 +23,6 @@ syn_status syn_simplex(const syn_points *points, const syn_rows *library,
                        const syn_targets *targets, const syn_watch *watch,
                        double *prediction, double *variance);
 
-/* Rows whose points reach different distances back. */
-typedef struct syn_reach {
-    syn_rows rows;
-    const uint32_t *steps;  /* [rows.n] the largest E at which the row may be used: its
-                               first `step` * E coordinates are finite */
-} syn_reach;
-
 typedef struct syn_sweep_options {
     uint32_t step;       /* coordinates that each E adds, at least 1 */
     uint32_t exclusion;  /* as in syn_neighbour_options, and so are the next two */
