@@ -515,4 +515,4 @@ static void add_rows(const syn_ccm_problem *p, const syn_ccm_list *list, uint32_
     }
 }
 
-const syn_ccm_kind SYN_KIND_NAME(syn_ccm_kind) = {nearest_rows, add_rows};
+SYN_KIND_TABLE(syn_ccm_kind, syn_ccm_kind) = {nearest_rows, add_rows};

@@ -4,12 +4,20 @@
 #ifndef SYN_EDM_CCM_LANES_H
 #define SYN_EDM_CCM_LANES_H
 
-#include "core/edm/ccm/order.h"
+#include "core/base/kinds.h"
 #include "core/edm/ccm/skill.h"
 
 enum { SYN_CCM_LANES = 64 };
 enum { SYN_CCM_BESIDE = 8 };  /* targets side by side, in a group of one library */
 enum { SYN_CCM_DIRECT = 8 };  /* libraries that are searched one by one together */
+
+/* Library rows in the fixed shuffle of all rows (core/base/rank.h). */
+typedef struct syn_ccm_order {
+    uint32_t n;
+    uint32_t *rank;      /* [n] the place of each among them, from 0, */
+    uint32_t *ranked;    /* [n] which has each place, */
+    uint32_t *shuffled;  /* [n] and the places among all rows, sorted */
+} syn_ccm_order;
 
 /* All library rows and what is to be predicted. */
 typedef struct syn_ccm_problem {
@@ -95,8 +103,6 @@ typedef struct syn_ccm_space {
     uint32_t lasts;
     uint32_t *rows;       /* [n + 1] */
     double *square;       /* [n] of a list without them */
-    uint32_t *at;         /* what the lanes have their memory from */
-    double *distance;
     uint32_t lanes_rows;  /* rows taken together, at most SYN_CCM_TOGETHER */
     syn_ccm_lanes lanes[SYN_CCM_TOGETHER];
 } syn_ccm_space;
@@ -114,7 +120,6 @@ typedef struct syn_ccm_kind {
                      uint32_t rows, const syn_ccm_group *group, syn_ccm_space *space);
 } syn_ccm_kind;
 
-/* For any processor, and for one with AVX2. */
-extern const syn_ccm_kind syn_ccm_kind_any, syn_ccm_kind_256, syn_ccm_kind_512;
+SYN_KIND_TABLES(syn_ccm_kind, syn_ccm_kind);
 
 #endif

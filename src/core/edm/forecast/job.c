@@ -52,7 +52,7 @@ static void mark_list(const syn_forecast_call *c, list l, uint32_t *known)
 static syn_status find_rows(const syn_forecast_call *c, syn_forecast_job *j)
 {
     uint32_t steps = c->series->steps;
-    j->row = malloc((size_t)steps * sizeof *j->row);
+    j->row = syn_take(&j->memory, steps, sizeof *j->row);
     if (!j->row)
         return SYN_NO_MEMORY;
     for (uint32_t t = 0; t < steps; t++)
@@ -141,15 +141,13 @@ static void shape(syn_forecast_job *j)
 static syn_status take_memory(syn_forecast_job *j)
 {
     sizes s = sizes_of(j);
-    j->coordinate = calloc(s.coordinate, sizeof *j->coordinate);
-    j->value = calloc(s.value, sizeof *j->value);
-    j->candidate = calloc(s.candidate + 1, sizeof *j->candidate);
-    j->error = malloc(s.error * sizeof *j->error);
-    j->fall = calloc(s.fall + 1, sizeof *j->fall);
+    j->coordinate = syn_take(&j->memory, s.coordinate, sizeof *j->coordinate);
+    j->value = syn_take(&j->memory, s.value, sizeof *j->value);
+    j->candidate = syn_take(&j->memory, s.candidate, sizeof *j->candidate);
+    j->error = syn_take(&j->memory, s.error, sizeof *j->error);
+    j->fall = syn_take(&j->memory, s.fall, sizeof *j->fall);
     j->terms.value = j->value;
-    return j->coordinate && j->value && j->candidate && j->error && j->fall
-               ? SYN_OK
-               : SYN_NO_MEMORY;
+    return syn_taken(&j->memory);
 }
 
 /* Gives slots to the thetas, those of 0 last. */
@@ -188,7 +186,7 @@ static syn_status make_total(const syn_forecast_call *c, syn_forecast_job *j,
         j->weighed = j->thetas;
     if (j->weighed == j->thetas)
         return SYN_OK;
-    j->total = calloc(s.total, sizeof *j->total);
+    j->total = syn_take(&j->memory, s.total, sizeof *j->total);
     if (!j->total)
         return SYN_NO_MEMORY;
     syn_forecast_job_total(c, j, worker);
@@ -212,17 +210,6 @@ syn_status syn_forecast_job_make(const syn_forecast_call *call, syn_forecast_job
     j->block = syn_forecast_block(j->n, j->thetas);
     j->shares = (j->n + j->block - 1) / j->block;
     return make_total(call, j, worker);
-}
-
-void syn_forecast_job_free(syn_forecast_job *job)
-{
-    free(job->row);
-    free(job->coordinate);
-    free(job->value);
-    free(job->candidate);
-    free(job->error);
-    free(job->fall);
-    free(job->total);
 }
 
 size_t syn_forecast_job_room(const syn_forecast_call *call, const syn_forecast_job *job)

@@ -45,17 +45,16 @@ typedef struct syn_forecast_job {
                                   error */
     double *total;             /* [products + sums of octets] over all rows; NULL where no
                                   slot takes its own sums from these */
+    syn_arrays memory;
 } syn_forecast_job;
 
 /* What a thread needs. */
 typedef struct syn_forecast_worker syn_forecast_worker;
 
-/* Makes the job `out` of which `job`, `first`, `candidates` and `thetas` are given. Free
-   with syn_forecast_job_free(), also after an error. */
+/* Makes the job `out` of which `job`, `first`, `candidates` and `thetas` are given. Its
+   memory is to be given back, also after an error. */
 syn_status syn_forecast_job_make(const syn_forecast_call *call, syn_forecast_job *out,
                                  syn_forecast_worker *worker);
-
-void syn_forecast_job_free(syn_forecast_job *job);
 
 /* The doubles that such a job takes, at most. */
 size_t syn_forecast_job_room(const syn_forecast_call *call, const syn_forecast_job *job);
@@ -64,10 +63,10 @@ size_t syn_forecast_job_room(const syn_forecast_call *call, const syn_forecast_j
 void syn_forecast_job_finish(const syn_forecast_call *call, const syn_forecast_job *job,
                              const syn_forecasts *out);
 
-/* For jobs with so many coordinates and octets at most. NULL without memory. */
+/* For jobs with so many coordinates and octets at most; whether there is memory for all
+   of it, `memory` says. */
 syn_forecast_worker *syn_forecast_worker_make(uint32_t steps, uint32_t dims,
-                                              uint32_t octets);
-void syn_forecast_worker_free(syn_forecast_worker *worker);
+                                              uint32_t octets, syn_arrays *memory);
 
 /* Goes on with share `share`, SYN_UNFINISHED if there is more to do. */
 syn_status syn_forecast_job_work(const syn_forecast_call *call, syn_forecast_job *job,

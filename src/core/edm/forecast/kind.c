@@ -246,15 +246,5 @@ static void assess(double *fall, uint32_t rows, uint32_t lags, double *mean,
     }
 }
 
-const syn_forecast_kind SYN_KIND_NAME(syn_forecast_kind) = {
-    weigh_squares, fill_panels, try_octet, assess};
-
-#if SYN_WIDTH == 0
-const syn_forecast_kind *syn_forecast_fastest(int vector_bits)
-{
-    const syn_forecast_kind *kinds[] =
-        SYN_KINDS(&syn_forecast_kind_any, &syn_forecast_kind_256, &syn_forecast_kind_512,
-                  &syn_forecast_kind_512);
-    return kinds[syn_kind_here(vector_bits)];
-}
-#endif
+SYN_KIND_TABLE(syn_forecast_kind, syn_forecast_kind) = {weigh_squares, fill_panels,
+                                                        try_octet, assess};

@@ -67,10 +67,6 @@ typedef struct syn_forecast_kind {
                    double *variance);
 } syn_forecast_kind;
 
-extern const syn_forecast_kind syn_forecast_kind_any, syn_forecast_kind_256,
-    syn_forecast_kind_512;
-
-/* The kind for syn_forecast_options.vector_bits. */
-const syn_forecast_kind *syn_forecast_fastest(int vector_bits);
+SYN_KIND_TABLES(syn_forecast_kind, syn_forecast_kind);
 
 #endif

@@ -4,7 +4,6 @@
    Forecasts are in the order of thetas, each with the same number of rows, some of which
    may be of none. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/parallel.h"
@@ -28,7 +27,6 @@ struct syn_forecast_worker {
     double *sum;                /* [octets][forecasts][sums of the octet] */
     double *panel;
     syn_forecast_model model;
-    double *memory;
 };
 
 /* ---- memory ---- */
@@ -42,19 +40,10 @@ uint32_t syn_forecast_block(uint32_t rows, uint32_t thetas)
     return (uint32_t)(most > SYN_SMAP_ROWS ? most : SYN_SMAP_ROWS);
 }
 
-/* Takes `n` doubles from *next, or counts them where there is no memory yet. */
-static double *take(double *memory, size_t *next, size_t n)
+syn_forecast_worker *syn_forecast_worker_make(uint32_t steps, uint32_t dims,
+                                              uint32_t octets, syn_arrays *memory)
 {
-    double *here = memory ? memory + *next : NULL;
-    *next += syn_smap_padded(n, SYN_SMAP_PADDING);
-    return here;
-}
-
-/* Cuts the memory of a worker, which may be NULL; the doubles that it is made of. */
-static size_t cut(syn_forecast_worker *w, double *memory, uint32_t steps, uint32_t dims,
-                  uint32_t octets)
-{
-    size_t next = 0, stride = syn_smap_job_stride(steps);
+    size_t stride = syn_smap_job_stride(steps), all = SYN_FORECAST_BLOCK;
     size_t products = syn_smap_products(dims + 2);
     size_t columns = syn_forecast_columns(dims, SYN_FORECAST_SIDE);
     size_t distances = SYN_SMAP_BLOCK_BYTES / sizeof(double);
@@ -65,37 +54,16 @@ static size_t cut(syn_forecast_worker *w, double *memory, uint32_t steps, uint32
     size_t panel = (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products;
     if (panel < SYN_SMAP_POINTS * columns)
         panel = SYN_SMAP_POINTS * columns;
-    w->to = take(memory, &next, dims * (size_t)SYN_SMAP_SIDE);
-    w->distance = take(memory, &next, distances);
-    w->square = take(memory, &next, SYN_FORECAST_BLOCK * (size_t)SYN_SMAP_PITCH);
-    w->equations = take(memory, &next, SYN_FORECAST_BLOCK * products);
-    w->sum = take(memory, &next,
-                  octets * SYN_FORECAST_BLOCK * columns + SYN_SMAP_PADDING);
-    w->panel = take(memory, &next, panel + 2 * SYN_SMAP_PADDING);
-    return next;
-}
-
-syn_forecast_worker *syn_forecast_worker_make(uint32_t steps, uint32_t dims,
-                                              uint32_t octets)
-{
-    syn_forecast_worker *w = calloc(1, sizeof *w);
+    syn_forecast_worker *w = syn_take(memory, 1, sizeof *w);
     if (!w)
         return NULL;
-    w->memory = calloc(cut(w, NULL, steps, dims, octets), sizeof *w->memory);
-    if (!w->memory) {
-        syn_forecast_worker_free(w);
-        return NULL;
-    }
-    cut(w, w->memory, steps, dims, octets);
+    w->to = syn_take(memory, dims * (size_t)SYN_SMAP_SIDE, sizeof *w->to);
+    w->distance = syn_take(memory, distances, sizeof *w->distance);
+    w->square = syn_take(memory, all * SYN_SMAP_PITCH, sizeof *w->square);
+    w->equations = syn_take(memory, all * products, sizeof *w->equations);
+    w->sum = syn_take(memory, octets * all * columns + SYN_SMAP_PADDING, sizeof *w->sum);
+    w->panel = syn_take(memory, panel + 2 * SYN_SMAP_PADDING, sizeof *w->panel);
     return w;
-}
-
-void syn_forecast_worker_free(syn_forecast_worker *worker)
-{
-    if (!worker)
-        return;
-    free(worker->memory);
-    free(worker);
 }
 
 /* ---- steps of a share ---- */

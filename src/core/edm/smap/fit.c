@@ -13,39 +13,19 @@
 #include "core/edm/smap/weigh.h"
 
 #if SYN_WIDTH == 0
-enum { BLOCK_ROWS = 256 };
-
-static size_t padded(size_t n)
+void syn_smap_space_make(syn_smap_space *space, size_t stride, uint32_t dims,
+                         syn_arrays *memory)
 {
-    return (n + SYN_SMAP_PADDING - 1) / SYN_SMAP_PADDING * SYN_SMAP_PADDING;
-}
-
-/* A block has some times more rows than the triangle on top of it. */
-static void shape_block(syn_smap_space *space, uint32_t unknowns)
-{
-    size_t rows = 4 * padded(unknowns);
-    space->block_top = padded(unknowns);
-    space->block_rows = rows > BLOCK_ROWS ? rows : BLOCK_ROWS;
-    space->block_stride = space->block_top + space->block_rows + SYN_SMAP_PADDING;
-}
-
-size_t syn_smap_space_size(size_t stride, uint32_t dims)
-{
-    size_t columns = (size_t)dims + 2;
-    syn_smap_space space;
-    shape_block(&space, dims + 1);
-    return stride + SYN_SMAP_PADDING + columns * (space.block_stride + columns + 2);
-}
-
-void syn_smap_space_make(syn_smap_space *space, double *memory, size_t stride,
-                         uint32_t dims)
-{
-    size_t columns = (size_t)dims + 2;
-    shape_block(space, dims + 1);
-    space->weight = memory;
-    space->block = space->weight + stride + SYN_SMAP_PADDING;
-    space->triangle = space->block + columns * space->block_stride;
-    space->factor = space->triangle + columns * columns;
+    enum { BLOCK_ROWS = 256 };
+    size_t columns = (size_t)dims + 2, top = syn_smap_padded(dims + 1, SYN_SMAP_PADDING);
+    /* A block has some times more rows than the triangle on top of it. */
+    space->block_top = top;
+    space->block_rows = 4 * top > BLOCK_ROWS ? 4 * top : BLOCK_ROWS;
+    space->block_stride = top + space->block_rows + SYN_SMAP_PADDING;
+    space->weight = syn_take(memory, stride + SYN_SMAP_PADDING, sizeof(double));
+    space->block = syn_take(memory, columns * space->block_stride, sizeof(double));
+    space->triangle = syn_take(memory, columns * columns, sizeof(double));
+    space->factor = syn_take(memory, 2 * columns, sizeof(double));
 }
 #endif
 
@@ -346,14 +326,5 @@ static double spread(const syn_smap_near *near, const double *weight, double val
     return above / below;
 }
 
-const syn_smap_kind SYN_KIND_NAME(syn_smap_kind) = {measure, measure_many, survey, reduce,
-                                                     spread};
-
-#if SYN_WIDTH == 0
-const syn_smap_kind *syn_smap_fastest(int vector_bits)
-{
-    const syn_smap_kind *kinds[] = SYN_KINDS(&syn_smap_kind_any, &syn_smap_kind_256,
-                                             &syn_smap_kind_512, &syn_smap_kind_512);
-    return kinds[syn_kind_here(vector_bits)];
-}
-#endif
+SYN_KIND_TABLE(syn_smap_kind, syn_smap_kind) = {measure, measure_many, survey, reduce,
+                                                spread};

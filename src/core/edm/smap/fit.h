@@ -6,7 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/arrays.h"
+#include "core/base/kinds.h"
+
 enum { SYN_SMAP_PARTS = 3, SYN_SMAP_PADDING = 8, SYN_SMAP_SIDE = 4 };
+
+/* `n` made a multiple of `to`. */
+static inline size_t syn_smap_padded(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
 
 /* What one prediction is made from: points side by side, those of the neighbours and, in
    between, others. Neighbours are points begin[i] .. end[i] - 1 of each part, some of
@@ -35,12 +44,10 @@ typedef struct syn_smap_space {
     size_t block_rows, block_stride, block_top;
 } syn_smap_space;
 
-/* The doubles a space needs, for points to `stride` in `dims` dimensions. */
-size_t syn_smap_space_size(size_t stride, uint32_t dims);
-
-/* Cuts `memory`, of that many doubles, into a space. */
-void syn_smap_space_make(syn_smap_space *space, double *memory, size_t stride,
-                         uint32_t dims);
+/* Makes a space for points to `stride` in `dims` dimensions; whether there is memory for
+   it, `memory` says. */
+void syn_smap_space_make(syn_smap_space *space, size_t stride, uint32_t dims,
+                         syn_arrays *memory);
 
 /* Compiled once for each kind of processor. */
 typedef struct syn_smap_kind {
@@ -67,9 +74,6 @@ typedef struct syn_smap_kind {
     double (*spread)(const syn_smap_near *near, const double *weight, double value);
 } syn_smap_kind;
 
-extern const syn_smap_kind syn_smap_kind_any, syn_smap_kind_256, syn_smap_kind_512;
-
-/* The kind for syn_smap_options.vector_bits. */
-const syn_smap_kind *syn_smap_fastest(int vector_bits);
+SYN_KIND_TABLES(syn_smap_kind, syn_smap_kind);
 
 #endif

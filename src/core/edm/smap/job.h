@@ -8,28 +8,16 @@
 #include "core/edm/smap/pairs.h"
 #include "core/edm/smap/product.h"
 #include "core/edm/smap/rest.h"
-#include "core/edm/smap/same.h"
 
 enum {
     SYN_SMAP_BLOCK_BYTES = 3 << 20,  /* of distances, if rows are few enough */
     SYN_SMAP_MOST_ROWS = 16 * SYN_SMAP_ROWS
 };
 
-static inline size_t syn_smap_padded(size_t n, size_t to)
-{
-    return (n + to - 1) / to * to;
-}
-
 /* The stride of so many points in a job. */
 static inline size_t syn_smap_job_stride(uint32_t points)
 {
     return syn_smap_padded(syn_smap_stride(points), SYN_SMAP_POINTS);
-}
-
-/* Products of any two of 1 and the coordinates. */
-static inline size_t syn_smap_products(uint32_t unknowns)
-{
-    return syn_smap_padded((size_t)unknowns * (unknowns + 1) / 2, SYN_SMAP_PRODUCTS);
 }
 
 /* Predictions are made in blocks, and the blocks of a share one after the other: how many
@@ -57,13 +45,14 @@ typedef struct syn_smap_job {
     syn_smap_same same;         /* points that differ */
     double *coordinate;         /* [dims][steps] */
     double *centred;            /* [dims][stride] of the rows, less their centre */
-    double *panel;              /* [stride / SYN_SMAP_POINTS][columns][SYN_SMAP_POINTS]
+    const double *panels;       /* [stride / SYN_SMAP_POINTS][columns][SYN_SMAP_POINTS]
                                    targets of the rows, in the panels of the product; 0
-                                   where they are missing */
-    const double *panels;       /* that, or those of a library with the same rows */
+                                   where they are missing. Or those of a library with the
+                                   same rows */
     double *sum;                /* [shares][SYN_SMAP_SUMS][columns] */
     uint32_t *known, *made;     /* [shares] predictions whose target is known; all of
                                    them */
+    syn_arrays memory;
 } syn_smap_job;
 
 /* What all jobs of a call have in common. */
@@ -91,10 +80,10 @@ syn_status syn_smap_job_rest(syn_smap_job *job, const syn_smap_rest *rest);
 /* What a worker needs for jobs of one group. */
 typedef struct syn_smap_worker syn_smap_worker;
 
-/* For jobs with so many steps and columns at most. NULL without memory. */
-syn_smap_worker *syn_smap_worker_make(uint32_t steps, uint32_t dims, size_t columns);
-
-void syn_smap_worker_free(syn_smap_worker *worker);
+/* For jobs with so many steps and columns at most; whether there is memory for all of it,
+   `memory` says. */
+syn_smap_worker *syn_smap_worker_make(uint32_t steps, uint32_t dims, size_t columns,
+                                      syn_arrays *memory);
 
 /* Goes on with share `share`, SYN_UNFINISHED if there is more to do. */
 syn_status syn_smap_job_work(syn_smap_job *job, uint32_t share, syn_smap_worker *worker);

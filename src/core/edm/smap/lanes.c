@@ -389,13 +389,4 @@ static uint32_t solve_lanes(uint32_t unknowns, const double *sum, size_t stride,
     return bits;
 }
 
-const syn_smap_lanes SYN_KIND_NAME(syn_smap_lanes) = {solve_lanes};
-
-#if SYN_WIDTH == 0
-const syn_smap_lanes *syn_smap_lanes_fastest(int vector_bits)
-{
-    const syn_smap_lanes *kinds[] = SYN_KINDS(&syn_smap_lanes_any, &syn_smap_lanes_256,
-                                              &syn_smap_lanes_512, &syn_smap_lanes_512);
-    return kinds[syn_kind_here(vector_bits)];
-}
-#endif
+SYN_KIND_TABLE(syn_smap_lanes, syn_smap_lanes) = {solve_lanes};

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/kinds.h"
+
 enum { SYN_SMAP_LANES = 8 };  /* predictions at a time */
 
 /* The doubles that one call takes. */
@@ -22,9 +24,6 @@ typedef struct syn_smap_lanes {
                       double *singular);
 } syn_smap_lanes;
 
-extern const syn_smap_lanes syn_smap_lanes_any, syn_smap_lanes_256, syn_smap_lanes_512;
-
-/* The kind for syn_smap_options.vector_bits. */
-const syn_smap_lanes *syn_smap_lanes_fastest(int vector_bits);
+SYN_KIND_TABLES(syn_smap_lanes, syn_smap_lanes);
 
 #endif

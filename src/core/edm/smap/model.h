@@ -12,7 +12,7 @@ typedef struct syn_smap_bench {
     double *fit;       /* [dims + 1] coefficients */
     double *singular;  /* [dims + 1] */
     syn_smap_space space;
-    void *exact;       /* for syn_smap_exact() */
+    void *exact;       /* room of the exact way */
 } syn_smap_bench;
 
 /* The shortest least squares model of the neighbours, weighted as `reduce` of
@@ -26,5 +26,16 @@ void syn_smap_singular(double *triangle, uint32_t n, uint32_t more, double *sing
 
 /* Up to which singular values count as 0. */
 double syn_smap_cutoff(const double *singular, uint32_t n, uint32_t neighbours);
+
+/* The bytes that the exact way takes, with neighbours among `stride` points. */
+size_t syn_smap_exact_room(size_t stride, uint32_t dims);
+
+/* What each neighbour's target, by its place among the points, adds to the prediction
+   from `from` ([dims]), `value`, and to the coefficient of the first coordinate, `slope`,
+   of the model that the exact way gives; places of other points are left as they are.
+   `small`: 2 (dims + 1) (dims + 2) doubles. */
+void syn_smap_exact_hat(const syn_smap_near *near, const double *weight, double ridge,
+                        const double *from, void *room, double *small, double *value,
+                        double *slope);
 
 #endif

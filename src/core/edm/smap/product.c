@@ -228,15 +228,5 @@ static void add_turned(const double *coordinate, size_t stride, uint32_t dims,
     }
 }
 
-const syn_smap_product SYN_KIND_NAME(syn_smap_product) = {
+SYN_KIND_TABLE(syn_smap_product, syn_smap_product) = {
     weigh_block, add_spread, multiply_block, add_panels, TILE_WIDE, make_hat, add_turned};
-
-#if SYN_WIDTH == 0
-const syn_smap_product *syn_smap_product_fastest(int vector_bits)
-{
-    const syn_smap_product *kinds[] =
-        SYN_KINDS(&syn_smap_product_any, &syn_smap_product_256, &syn_smap_product_512,
-                  &syn_smap_product_512);
-    return kinds[syn_kind_here(vector_bits)];
-}
-#endif

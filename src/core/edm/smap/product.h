@@ -27,6 +27,12 @@ typedef struct syn_smap_terms {
     const double *value;  /* [points][pitch], and SYN_SMAP_PADDING more */
 } syn_smap_terms;
 
+/* The products of `terms` of them, padded. */
+static inline size_t syn_smap_products(uint32_t terms)
+{
+    return syn_smap_padded((size_t)terms * (terms + 1) / 2, SYN_SMAP_PRODUCTS);
+}
+
 /* Compiled once for each kind of processor. */
 typedef struct syn_smap_product {
     /* The weights of points `from` .. `from` + `n` - 1 as of syn_smap_kind, 0 for those
@@ -70,10 +76,6 @@ typedef struct syn_smap_product {
                  const double *inverse, const double *square, double *room, double *gram);
 } syn_smap_product;
 
-extern const syn_smap_product syn_smap_product_any, syn_smap_product_256,
-    syn_smap_product_512;
-
-/* The kind for syn_smap_options.vector_bits. */
-const syn_smap_product *syn_smap_product_fastest(int vector_bits);
+SYN_KIND_TABLES(syn_smap_product, syn_smap_product);
 
 #endif

@@ -1,7 +1,7 @@
 /* Targets that are known at the same steps are predicted together, in groups. Of each
    group, some libraries at a time become jobs (job.h), whose shares all threads work
    on. */
-#include "core/edm/smap/pairs.h"
+#include "core/edm/smap/rest.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,14 +9,114 @@
 
 #include "core/base/parallel.h"
 #include "core/edm/model/shares.h"
-#include "core/edm/smap/groups.h"
 #include "core/edm/smap/job.h"
-#include "core/edm/smap/rest.h"
 
 enum {
     BATCH_BYTES = 64 << 20,      /* of jobs, but at least one */
     SHARES_EACH = 8              /* of a batch for each thread, about */
 };
+
+/* ---- groups of targets ---- */
+
+/* A target while they are ordered. */
+typedef struct gaps {
+    const double *value;
+    uint32_t steps, number;
+    uint32_t missing;  /* values */
+} gaps;
+
+static gaps find_gaps(const syn_series *targets, uint32_t number)
+{
+    uint32_t steps = targets->steps;
+    gaps g = {targets->value + (size_t)number * steps, steps, number, 0};
+    for (uint32_t t = 0; t < steps; t++)
+        g.missing += g.value[t] != g.value[t];
+    return g;
+}
+
+/* Orders targets by where they are known. */
+static int by_gaps(const gaps *x, const gaps *y)
+{
+    if (x->missing != y->missing)
+        return x->missing < y->missing ? -1 : 1;
+    for (uint32_t t = 0; t < x->steps && x->missing > 0; t++)
+        if (isnan(x->value[t]) != isnan(y->value[t]))
+            return isnan(x->value[t]) ? -1 : 1;
+    return 0;
+}
+
+static int compare_gaps(const void *a, const void *b)
+{
+    const gaps *x = a, *y = b;
+    int order = by_gaps(x, y);
+    return order != 0 ? order : x->number < y->number ? -1 : 1;
+}
+
+syn_status syn_smap_order_make(const syn_series *targets, syn_smap_order *out)
+{
+    uint32_t n = targets->n;
+    gaps *all = malloc(n * sizeof *all + 1);
+    *out = (syn_smap_order){malloc(n * sizeof *out->target + 1),
+                            malloc(n * sizeof *out->pattern + 1)};
+    syn_status status = all && out->target && out->pattern ? SYN_OK : SYN_NO_MEMORY;
+    if (status == SYN_OK) {
+        for (uint32_t i = 0; i < n; i++)
+            all[i] = find_gaps(targets, i);
+        qsort(all, n, sizeof *all, compare_gaps);
+        for (uint32_t i = 0; i < n; i++) {
+            int other = i > 0 && by_gaps(&all[i - 1], &all[i]) != 0;
+            out->target[i] = all[i].number;
+            out->pattern[i] = i > 0 ? out->pattern[i - 1] + (uint32_t)other : 0;
+        }
+    }
+    free(all);
+    return status;
+}
+
+void syn_smap_order_free(syn_smap_order *order)
+{
+    free(order->target);
+    free(order->pattern);
+}
+
+/* A number near the mean; of a constant, that; 0 where nothing is known. */
+static double centre_of(const double *x, uint32_t steps)
+{
+    double first = NAN, sum[4] = {0}, n = 0;
+    for (uint32_t t = 0; t < steps && isnan(first); t++)
+        first = x[t];
+    for (uint32_t t = 0; t < steps; t++) {
+        int known = x[t] == x[t];
+        sum[t % 4] += known ? x[t] - first : 0;
+        n += known;
+    }
+    return n > 0 ? first + (sum[0] + sum[1] + sum[2] + sum[3]) / n : 0;
+}
+
+syn_status syn_smap_group_make(const syn_series *targets, const syn_smap_order *order,
+                               uint32_t first, syn_smap_group *out)
+{
+    size_t steps = targets->steps;
+    uint32_t n = 1;
+    while (first + n < targets->n && n < SYN_SMAP_TARGETS &&
+           order->pattern[first + n] == order->pattern[first])
+        n++;
+    *out = (syn_smap_group){n, order->target + first, targets->value, NULL};
+    out->centre = malloc(out->n * sizeof *out->centre);
+    if (!out->centre)
+        return SYN_NO_MEMORY;
+    for (uint32_t c = 0; c < out->n; c++)
+        out->centre[c] = centre_of(targets->value + out->target[c] * steps,
+                                   (uint32_t)steps);
+    return SYN_OK;
+}
+
+void syn_smap_group_free(syn_smap_group *group)
+{
+    free(group->centre);
+}
+
+/* ---- the call ---- */
 
 /* All pairs of a call. */
 typedef struct pairs {
@@ -30,6 +130,7 @@ typedef struct pairs {
     int threads;
     syn_smap_worker **worker;    /* [threads] */
     double done, all;            /* pairs */
+    syn_arrays memory;
 } pairs;
 
 /* Some libraries of a group. */
@@ -135,7 +236,7 @@ static syn_status predict_group(pairs *p, const syn_smap_group *group)
     syn_smap_job whole = {0};
     syn_smap_common common = {
         .libraries = p->libraries, .options = p->options, .smap = &p->smap,
-        .kind = syn_smap_fastest(bits), .product = syn_smap_product_fastest(bits),
+        .kind = syn_smap_kind_fastest(bits), .product = syn_smap_product_fastest(bits),
         .group = group};
     syn_status status = syn_smap_job_make(&common, p->libraries->n, &whole);
     common.whole = &whole;
@@ -145,27 +246,14 @@ static syn_status predict_group(pairs *p, const syn_smap_group *group)
     return status;
 }
 
-/* ---- the call ---- */
-
 static syn_status make_workers(pairs *p, size_t columns)
 {
-    columns = (columns + SYN_SMAP_COLUMNS - 1) / SYN_SMAP_COLUMNS * SYN_SMAP_COLUMNS;
-    p->worker = calloc((size_t)p->threads, sizeof *p->worker);
-    if (!p->worker)
-        return SYN_NO_MEMORY;
-    for (int i = 0; i < p->threads; i++) {
-        p->worker[i] = syn_smap_worker_make(p->libraries->steps, p->options->E, columns);
-        if (!p->worker[i])
-            return SYN_NO_MEMORY;
-    }
-    return SYN_OK;
-}
-
-static void free_workers(pairs *p)
-{
+    columns = syn_smap_padded(columns, SYN_SMAP_COLUMNS);
+    p->worker = syn_take(&p->memory, (size_t)p->threads, sizeof *p->worker);
     for (int i = 0; p->worker && i < p->threads; i++)
-        syn_smap_worker_free(p->worker[i]);
-    free(p->worker);
+        p->worker[i] = syn_smap_worker_make(p->libraries->steps, p->options->E, columns,
+                                            &p->memory);
+    return syn_taken(&p->memory);
 }
 
 static pairs pairs_of(const syn_series *libraries, const syn_series *targets,
@@ -193,7 +281,7 @@ syn_status syn_smap_pairs_rest(const syn_series *libraries, const syn_series *ta
     syn_status status = make_workers(&p, group->n);
     if (status == SYN_OK)
         status = predict_group(&p, group);
-    free_workers(&p);
+    syn_give_back(&p.memory);
     return status;
 }
 
@@ -219,7 +307,7 @@ syn_status syn_smap_pairs_make(const syn_series *libraries, const syn_series *ta
         first += group.n;
         syn_smap_group_free(&group);
     }
-    free_workers(&p);
+    syn_give_back(&p.memory);
     syn_smap_order_free(&order);
     return status;
 }

@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/kinds.h"
+#include "core/base/arrays.h"
+#include "core/base/parallel.h"
+#include "core/base/random.h"
+#include "core/base/rank.h"
 #include "core/edm/ccm/lanes.h"
 #include "core/edm/ccm/plan.h"
 #include "core/edm/ccm/skill.h"
-#include "core/base/parallel.h"
 #include "core/edm/neighbours/neighbours.h"
 
 enum {
@@ -40,27 +42,44 @@ typedef struct mapping {
     const syn_rows *library, *prediction;
     const syn_ccm_kind *kind;
     syn_ccm_problem problem;
-    double *coordinate, *value, *beside;   /* what `problem` points to */
     const double *target;
     double *shift;                /* [targets] */
     syn_ccm_choice choice;        /* how to search */
     uint32_t *place;              /* [rows] which library row each is; for blocks only */
     syn_ccm_group *group;
-    uint32_t *group_size;         /* [groups] which size, */
-    uint32_t *group_sample;       /* and its first library */
+    uint32_t *group_sample;       /* [groups] the first library of each */
     size_t groups;
     int threads;
     syn_ccm_space *space;         /* [threads] */
     const syn_watch *watch;
     double done, total;           /* rows, in all passes through them */
     tile tile;
+    syn_arrays memory;
 } mapping;
 
 /* ---- libraries ---- */
 
-static uint32_t libraries_of(const mapping *m, uint32_t size)
+void syn_ccm_draw(uint32_t n, uint32_t size, uint32_t sample,
+                  const syn_ccm_options *options, unsigned char *chosen)
 {
-    return m->options->size[size] < m->problem.n ? m->options->samples : 1;
+    syn_random rng;
+    uint64_t stream = (uint64_t)options->direction << 52 | (uint64_t)size << 21 | sample;
+    syn_random_start(&rng, options->key, stream);
+    /* Of more than half it is sooner said who is not in. */
+    int inverted = size > n / 2;
+    if (inverted)
+        memset(chosen, 1, n);
+    for (uint32_t left = inverted ? n - size : size; left > 0;) {
+        uint32_t at = (uint32_t)syn_random_below(&rng, n);
+        left -= chosen[at] == inverted;
+        chosen[at] = (unsigned char)!inverted;
+    }
+}
+
+/* How many libraries of size `s` are drawn from n rows. */
+static uint32_t libraries_of(const syn_ccm_options *options, uint32_t s, uint32_t n)
+{
+    return options->size[s] < n ? options->samples : 1;
 }
 
 static syn_status draw_group(void *context, size_t item, int worker)
@@ -96,34 +115,60 @@ static syn_status make_groups(mapping *m, const unsigned char *direct)
     const syn_ccm_options *o = m->options;
     for (uint32_t s = 0; s < o->sizes; s++) {
         uint32_t lanes = lanes_of(m, direct[s]);
-        m->groups += libraries_of(m, s) / lanes + (libraries_of(m, s) % lanes > 0);
+        m->groups += (libraries_of(o, s, m->problem.n) + lanes - 1) / lanes;
     }
-    m->group = calloc(m->groups + 1, sizeof *m->group);
-    m->group_size = malloc((m->groups + 1) * sizeof *m->group_size);
-    m->group_sample = malloc((m->groups + 1) * sizeof *m->group_sample);
-    if (!m->group || !m->group_size || !m->group_sample)
+    m->group = syn_take(&m->memory, m->groups, sizeof *m->group);
+    m->group_sample = syn_take(&m->memory, m->groups, sizeof *m->group_sample);
+    if (syn_taken(&m->memory) != SYN_OK)
         return SYN_NO_MEMORY;
     size_t next = 0;
     for (uint32_t s = 0; s < o->sizes; s++)
-        for (uint32_t from = 0, all = libraries_of(m, s), lanes = lanes_of(m, direct[s]);
+        for (uint32_t from = 0, all = libraries_of(o, s, m->problem.n),
+                      lanes = lanes_of(m, direct[s]);
              from < all; from += lanes) {
             syn_ccm_group *g = &m->group[next];
-            m->group_size[next] = s;
             m->group_sample[next++] = from;
             g->n = all - from < lanes ? all - from : lanes;
             g->size = o->size[s];
-            g->sum = calloc(syn_ccm_sums(g, m->problem.targets), sizeof *g->sum);
+            size_t sums = syn_ccm_sums(g, m->problem.targets);
+            g->sum = syn_take(&m->memory, sums, sizeof *g->sum);
             if (direct[s])
-                g->rows = malloc((size_t)g->n * g->size * sizeof *g->rows);
+                g->rows = syn_take(&m->memory, (size_t)g->n * g->size, sizeof *g->rows);
             else
-                g->member = calloc(m->problem.n, sizeof *g->member);
-            if (!(direct[s] ? (void *)g->rows : (void *)g->member) || !g->sum)
-                return SYN_NO_MEMORY;
+                g->member = syn_take(&m->memory, m->problem.n, sizeof *g->member);
         }
-    return SYN_OK;
+    return syn_taken(&m->memory);
 }
 
 /* ---- what is predicted ---- */
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+    return (first > second) - (first < second);
+}
+
+/* Puts library rows in the order of ties: sorts the places that they have in the shuffle
+   of all rows, each together with the number of its row. */
+static syn_status make_order(mapping *m, syn_ccm_order *out)
+{
+    size_t n = out->n = m->library->n;
+    uint64_t *both = syn_take(&m->memory, n, sizeof *both);
+    out->rank = syn_take(&m->memory, n, sizeof *out->rank);
+    out->ranked = syn_take(&m->memory, n, sizeof *out->ranked);
+    out->shuffled = syn_take(&m->memory, n, sizeof *out->shuffled);
+    if (syn_taken(&m->memory) != SYN_OK)
+        return SYN_NO_MEMORY;
+    for (uint32_t i = 0; i < n; i++)
+        both[i] = (uint64_t)syn_row_rank(m->library->row[i]) << 32 | i;
+    qsort(both, n, sizeof *both, compare);
+    for (uint32_t i = 0; i < n; i++) {
+        out->shuffled[i] = (uint32_t)(both[i] >> 32);
+        out->ranked[i] = (uint32_t)both[i];
+        out->rank[out->ranked[i]] = i;
+    }
+    return SYN_OK;
+}
 
 static syn_status make_problem(mapping *m, uint32_t targets)
 {
@@ -137,17 +182,17 @@ static syn_status make_problem(mapping *m, uint32_t targets)
     p->row = m->library->row;
     p->stride = rows;
     p->least = m->points->least;
-    m->coordinate = malloc(((size_t)p->n * p->dims + 1) * sizeof *m->coordinate);
-    m->shift = malloc(((size_t)targets + 1) * sizeof *m->shift);
-    if (!m->coordinate || !m->shift)
+    double *coordinate = syn_take(&m->memory, (size_t)p->n * p->dims, sizeof *coordinate);
+    m->shift = syn_take(&m->memory, targets, sizeof *m->shift);
+    if (syn_taken(&m->memory) != SYN_OK)
         return SYN_NO_MEMORY;
-    p->coordinate = m->coordinate;
+    p->coordinate = coordinate;
     for (size_t e = 0; e < p->dims; e++)
         for (uint32_t i = 0; i < p->n; i++)
-            m->coordinate[e * p->n + i] = m->points->coordinate[e * rows + p->row[i]];
+            coordinate[e * p->n + i] = m->points->coordinate[e * rows + p->row[i]];
     for (size_t t = 0; t < targets; t++)
         m->shift[t] = syn_ccm_middle(m->target + t * rows, m->prediction);
-    return syn_ccm_order_make(m->library, &p->order);
+    return make_order(m, &p->order);
 }
 
 /* Puts target `t` of each library row at to[0], to[step] and so on. */
@@ -165,31 +210,21 @@ static syn_status make_values(mapping *m)
     size_t n = p->n, all = n * p->targets, one = 0;
     for (size_t g = 0; g < m->groups; g++)
         one += m->group[g].n == 1;
+    double *value = NULL, *beside = NULL;
     if (one < m->groups)
-        p->value = m->value = malloc((all + 1) * sizeof *m->value);
+        p->value = value = syn_take(&m->memory, all, sizeof *value);
     if (one > 0)
-        p->beside = m->beside = calloc(all + SYN_CCM_BESIDE, sizeof *m->beside);
-    if ((one < m->groups && !m->value) || (one > 0 && !m->beside))
+        p->beside = beside = syn_take(&m->memory, all + SYN_CCM_BESIDE, sizeof *beside);
+    if (syn_taken(&m->memory) != SYN_OK)
         return SYN_NO_MEMORY;
     for (size_t t = 0; t < p->targets; t++) {
         size_t first = t - t % SYN_CCM_BESIDE, left = p->targets - first;
-        if (m->value)
-            put_target(m, t, m->value + t * n, 1);
-        if (m->beside)
-            put_target(m, t, m->beside + first * n + t % SYN_CCM_BESIDE,
+        if (value)
+            put_target(m, t, value + t * n, 1);
+        if (beside)
+            put_target(m, t, beside + first * n + t % SYN_CCM_BESIDE,
                        left < SYN_CCM_BESIDE ? left : SYN_CCM_BESIDE);
     }
-    return SYN_OK;
-}
-
-/* Which library row each row is. */
-static syn_status make_place(mapping *m)
-{
-    m->place = malloc(((size_t)m->points->rows + 1) * sizeof *m->place);
-    if (!m->place)
-        return SYN_NO_MEMORY;
-    for (uint32_t i = 0; i < m->library->n; i++)
-        m->place[m->library->row[i]] = i;
     return SYN_OK;
 }
 
@@ -211,13 +246,13 @@ static syn_status make_tile(mapping *m)
     size_t most = all ? TILE_ROWS : TILE_SEARCHED;
     room = room < 1 ? 1 : room > most ? most : room;
     t->room = (uint32_t)room;
-    t->list = malloc(room * sizeof *t->list);
-    t->near = malloc(room * t->width * sizeof *t->near);
-    t->found = malloc(room * SYN_CCM_DIRECT * sizeof *t->found);
-    t->square = all ? malloc(room * p->n * sizeof *t->square) : NULL;
-    t->observed = calloc(room * p->targets + SYN_CCM_BESIDE, sizeof *t->observed);
-    int there = t->list && t->near && t->found && t->observed && (!all || t->square);
-    return there ? SYN_OK : SYN_NO_MEMORY;
+    t->list = syn_take(&m->memory, room, sizeof *t->list);
+    t->near = syn_take(&m->memory, room * t->width, sizeof *t->near);
+    t->found = syn_take(&m->memory, room * SYN_CCM_DIRECT, sizeof *t->found);
+    t->square = all ? syn_take(&m->memory, room * p->n, sizeof *t->square) : NULL;
+    t->observed = syn_take(&m->memory, room * p->targets + SYN_CCM_BESIDE,
+                           sizeof *t->observed);
+    return syn_taken(&m->memory);
 }
 
 static syn_status make_space(mapping *m)
@@ -227,28 +262,23 @@ static syn_status make_space(mapping *m)
     uint32_t together = 128 / m->problem.k;
     together = together < 1 ? 1 : together;
     together = together < SYN_CCM_TOGETHER ? together : SYN_CCM_TOGETHER;
-    m->space = calloc((size_t)m->threads, sizeof *m->space);
-    if (!m->space)
-        return SYN_NO_MEMORY;
-    for (int w = 0; w < m->threads; w++) {
+    m->space = syn_take(&m->memory, (size_t)m->threads, sizeof *m->space);
+    for (int w = 0; m->space && w < m->threads; w++) {
         syn_ccm_space *s = &m->space[w];
-        s->near = malloc((n + 1) * sizeof *s->near);
-        s->sorted = malloc((n + 1) * sizeof *s->sorted);
-        s->bucket = calloc(SYN_CCM_BUCKETS + 1, sizeof *s->bucket);
-        s->tied = calloc(n / 64 + 1, sizeof *s->tied);
-        s->last = malloc(n * sizeof *s->last);
-        s->rows = malloc((n + 1) * sizeof *s->rows);
-        s->square = malloc(n * sizeof *s->square);
-        s->at = malloc(together * lanes * sizeof *s->at);
-        s->distance = malloc(together * lanes * sizeof *s->distance);
-        if (!s->near || !s->sorted || !s->bucket || !s->tied || !s->last || !s->rows ||
-            !s->square || !s->at || !s->distance)
-            return SYN_NO_MEMORY;
+        s->near = syn_take(&m->memory, n + 1, sizeof *s->near);
+        s->sorted = syn_take(&m->memory, n + 1, sizeof *s->sorted);
+        s->bucket = syn_take(&m->memory, SYN_CCM_BUCKETS + 1, sizeof *s->bucket);
+        s->tied = syn_take(&m->memory, n / 64 + 1, sizeof *s->tied);
+        s->last = syn_take(&m->memory, n, sizeof *s->last);
+        s->rows = syn_take(&m->memory, n + 1, sizeof *s->rows);
+        s->square = syn_take(&m->memory, n, sizeof *s->square);
         s->lanes_rows = together;
-        for (uint32_t r = 0; r < together; r++)
-            s->lanes[r] = (syn_ccm_lanes){s->at + r * lanes, s->distance + r * lanes};
+        for (uint32_t r = 0; r < together; r++) {
+            s->lanes[r].at = syn_take(&m->memory, lanes, sizeof(uint32_t));
+            s->lanes[r].distance = syn_take(&m->memory, lanes, sizeof(double));
+        }
     }
-    return SYN_OK;
+    return syn_taken(&m->memory);
 }
 
 /* Row `i` of the tile, before its neighbours are known. */
@@ -256,10 +286,12 @@ static void begin_list(mapping *m, uint32_t i)
 {
     tile *t = &m->tile;
     size_t targets = m->problem.targets, rows = m->points->rows;
+    const syn_ccm_order *order = &m->problem.order;
     uint32_t row = m->prediction->row[t->first + i];
     double *observed = t->observed + i * targets;
     t->list[i] = (syn_ccm_list){.near = t->near + (size_t)i * t->width, .row = row,
-                                .from = syn_ccm_order_after(&m->problem.order, row),
+                                .from = syn_first_row_from(order->shuffled, order->n,
+                                                           syn_row_rank(row)),
                                 .point = m->points->coordinate + row,
                                 .observed = observed};
     for (size_t k = 0; k < targets; k++)
@@ -449,22 +481,19 @@ static syn_status map_direct(mapping *m, const syn_ccm_group *g)
     return status;
 }
 
-static syn_status map_blocks(mapping *m)
+static syn_status map_all(mapping *m)
 {
-    syn_status status = m->choice.most > 0 ? map_common(m) : SYN_OK;
+    int common = m->choice.most > 0, passes = common;
+    for (size_t g = 0; g < m->groups; g++)
+        passes += m->choice.blocks && m->group[g].rows;
+    m->total = (double)passes * m->prediction->n;
+    if (!m->choice.blocks)
+        return map_tiles(m);
+    syn_status status = common ? map_common(m) : SYN_OK;
     for (size_t g = 0; g < m->groups && status == SYN_OK; g++)
         if (m->group[g].rows)
             status = map_direct(m, &m->group[g]);
     return status;
-}
-
-static syn_status map_all(mapping *m)
-{
-    int passes = m->choice.most > 0;
-    for (size_t g = 0; g < m->groups; g++)
-        passes += m->choice.blocks && m->group[g].rows;
-    m->total = (double)passes * m->prediction->n;
-    return m->choice.blocks ? map_blocks(m) : map_tiles(m);
 }
 
 /* ---- skill ---- */
@@ -494,69 +523,28 @@ static syn_status make_skill(const mapping *m, syn_ccm_skill *out)
 
 /* ---- all of it ---- */
 
-static void mapping_free(mapping *m)
-{
-    for (size_t g = 0; m->group && g < m->groups; g++) {
-        free(m->group[g].member);
-        free(m->group[g].rows);
-        free(m->group[g].sum);
-    }
-    for (int w = 0; m->space && w < m->threads; w++) {
-        syn_ccm_space *s = &m->space[w];
-        free(s->near);
-        free(s->sorted);
-        free(s->bucket);
-        free(s->tied);
-        free(s->last);
-        free(s->rows);
-        free(s->square);
-        free(s->at);
-        free(s->distance);
-    }
-    free(m->group);
-    free(m->group_size);
-    free(m->group_sample);
-    free(m->space);
-    free(m->tile.list);
-    free(m->tile.near);
-    free(m->tile.found);
-    free(m->tile.square);
-    free(m->tile.observed);
-    free(m->coordinate);
-    syn_ccm_order_free(&m->problem.order);
-    free(m->place);
-    free(m->value);
-    free(m->beside);
-    free(m->shift);
-}
-
-static const syn_ccm_kind *fastest_kind(int vector_bits)
-{
-    const syn_ccm_kind *kinds[] = SYN_KINDS(&syn_ccm_kind_any, &syn_ccm_kind_256,
-                                            &syn_ccm_kind_512, &syn_ccm_kind_512);
-    return kinds[syn_kind_here(vector_bits)];
-}
-
 static syn_status prepare(mapping *m, uint32_t targets)
 {
     syn_status status = make_problem(m, targets);
-    unsigned char *direct = calloc(m->options->sizes + (size_t)1, 1);
+    unsigned char *direct = syn_take(&m->memory, m->options->sizes, sizeof *direct);
     if (!direct)
         status = SYN_NO_MEMORY;
     if (status == SYN_OK) {
         m->choice = syn_ccm_plan(m->options, m->problem.n, m->problem.dims, direct);
         status = make_groups(m, direct);
     }
-    free(direct);
     if (status == SYN_OK)
         status = make_values(m);
     if (status == SYN_OK)
         status = make_space(m);
     if (status == SYN_OK)
         status = make_tile(m);
-    if (status == SYN_OK && m->choice.blocks)
-        status = make_place(m);
-    return status;
+    if (status != SYN_OK || !m->choice.blocks)
+        return status;
+    m->place = syn_take(&m->memory, m->points->rows, sizeof *m->place);
+    for (uint32_t i = 0; m->place && i < m->library->n; i++)
+        m->place[m->library->row[i]] = i;
+    return syn_taken(&m->memory);
 }
 
 syn_status syn_ccm(const syn_points *points, const syn_rows *library,
@@ -566,7 +554,7 @@ syn_status syn_ccm(const syn_points *points, const syn_rows *library,
 {
     mapping m = {.options = options, .points = points, .library = library,
                  .prediction = prediction, .target = target,
-                 .kind = fastest_kind(options->vector_bits),
+                 .kind = syn_ccm_kind_fastest(options->vector_bits),
                  .threads = options->threads > 1 ? options->threads : 1,
                  .watch = watch};
     memset(out, 0, sizeof *out);
@@ -578,6 +566,50 @@ syn_status syn_ccm(const syn_points *points, const syn_rows *library,
         status = map_all(&m);
     if (status == SYN_OK)
         status = make_skill(&m, out);
-    mapping_free(&m);
+    syn_give_back(&m.memory);
+    return status;
+}
+
+/* ---- several views ---- */
+
+/* Puts the skill of one view among that of all, from library `at` on. */
+static void put_skill(const syn_ccm_skill *one, size_t at, syn_ccm_skill *out)
+{
+    size_t bytes = one->n * sizeof *one->rho;
+    for (size_t t = 0; t < out->targets; t++) {
+        memcpy(out->rho + t * out->n + at, one->rho + t * one->n, bytes);
+        memcpy(out->mae + t * out->n + at, one->mae + t * one->n, bytes);
+        memcpy(out->rmse + t * out->n + at, one->rmse + t * one->n, bytes);
+    }
+}
+
+syn_status syn_ccm_views(const syn_points *points, const syn_ccm_view *view,
+                         uint32_t views, const syn_rows *prediction, uint32_t targets,
+                         const syn_ccm_options *options, const syn_watch *watch,
+                         syn_ccm_skill *out)
+{
+    size_t n = 0, at = 0;
+    for (uint32_t v = 0; v < views; v++)
+        for (uint32_t s = 0; s < options->sizes; s++)
+            n += libraries_of(options, s, view[v].library.n);
+    uint32_t *size = malloc((options->sizes + (size_t)1) * sizeof *size);
+    syn_status status = syn_ccm_skill_make(n, targets, out);
+    if (!size)
+        status = SYN_NO_MEMORY;
+    for (uint32_t v = 0; v < views && status == SYN_OK; v++) {
+        syn_ccm_options fitting = *options;
+        syn_ccm_skill one;
+        uint32_t rows = view[v].library.n;
+        for (uint32_t s = 0; s < options->sizes; s++)
+            size[s] = options->size[s] < rows ? options->size[s] : rows;
+        fitting.size = size;
+        status = syn_ccm(points, &view[v].library, prediction, view[v].target, targets,
+                         &fitting, watch, &one);
+        if (status == SYN_OK)
+            put_skill(&one, at, out);
+        at += one.n;
+        syn_ccm_free(&one);
+    }
+    free(size);
     return status;
 }

@@ -1,9 +1,7 @@
 /* Jobs with many candidates are cut into parts, which are jobs of their own with the same
    rows. Some jobs at a time, a batch, are made, worked on by all threads share by share,
    and finished. */
-#include "core/edm/forecast/forecast.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/parallel.h"
@@ -28,6 +26,7 @@ typedef struct batch {
     size_t next, candidate;        /* the job that comes next, and its first candidate */
     size_t from, to;               /* jobs that were done when a loop began, and those
                                       that are when it ends */
+    syn_arrays memory;
 } batch;
 
 /* ---- batches ---- */
@@ -136,7 +135,7 @@ static syn_status run_batch(batch *b)
     if (status == SYN_OK)
         status = loop(b, b->n, b->next, finish);
     for (uint32_t i = 0; i < b->n; i++)
-        syn_forecast_job_free(&b->job[i]);
+        syn_give_back(&b->job[i].memory);
     return status;
 }
 
@@ -154,27 +153,13 @@ static syn_status take_memory(batch *b)
         octets = o > octets ? o : octets;
     }
     octets = octets < SYN_FORECAST_OCTETS ? octets : SYN_FORECAST_OCTETS;
-    b->job = calloc(BATCH_JOBS, sizeof *b->job);
-    b->begin = calloc(BATCH_JOBS + 1, sizeof *b->begin);
-    b->worker = calloc((size_t)b->threads, sizeof *b->worker);
-    if (!b->job || !b->begin || !b->worker)
-        return SYN_NO_MEMORY;
-    for (int i = 0; i < b->threads; i++) {
-        b->worker[i] = syn_forecast_worker_make(b->call->series->steps, (uint32_t)dims,
-                                                (uint32_t)octets);
-        if (!b->worker[i])
-            return SYN_NO_MEMORY;
-    }
-    return SYN_OK;
-}
-
-static void free_memory(batch *b)
-{
+    b->job = syn_take(&b->memory, BATCH_JOBS, sizeof *b->job);
+    b->begin = syn_take(&b->memory, BATCH_JOBS + 1, sizeof *b->begin);
+    b->worker = syn_take(&b->memory, (size_t)b->threads, sizeof *b->worker);
     for (int i = 0; b->worker && i < b->threads; i++)
-        syn_forecast_worker_free(b->worker[i]);
-    free(b->worker);
-    free(b->job);
-    free(b->begin);
+        b->worker[i] = syn_forecast_worker_make(b->call->series->steps, (uint32_t)dims,
+                                                (uint32_t)octets, &b->memory);
+    return syn_taken(&b->memory);
 }
 
 syn_status syn_forecast(const syn_series *series, const syn_forecast_jobs *jobs,
@@ -183,14 +168,14 @@ syn_status syn_forecast(const syn_series *series, const syn_forecast_jobs *jobs,
 {
     int bits = options->vector_bits;
     syn_forecast_call call = {.series = series, .jobs = jobs, .options = options,
-                              .smap = syn_smap_fastest(bits),
+                              .smap = syn_smap_kind_fastest(bits),
                               .product = syn_smap_product_fastest(bits),
-                              .kind = syn_forecast_fastest(bits)};
+                              .kind = syn_forecast_kind_fastest(bits)};
     batch b = {.call = &call, .watch = watch, .out = out,
                .threads = options->threads > 1 ? options->threads : 1};
     syn_status status = take_memory(&b);
     while (status == SYN_OK && b.next < jobs->n)
         status = run_batch(&b);
-    free_memory(&b);
+    syn_give_back(&b.memory);
     return status;
 }
