@@ -1,5 +1,5 @@
-/* Each array is a block of its own, and the blocks are a list. A block begins with the one
-   before it, and the array with the next line of the cache but one at most. */
+/* Each array is a block of its own, and the blocks are a list. A block begins with the
+   one before it; the array begins at the next line of the cache. */
 #include "core/base/arrays.h"
 
 #include <stdint.h>

@@ -4,13 +4,12 @@
 #include "core/edm/ccm/lanes.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/bits.h"
+#include "core/base/masks.h"
 #include "core/base/simd.h"
 #include "core/edm/model/points.h"
-#include "core/base/masks.h"
-
 
 /* ---- the nearest library rows of a row ---- */
 
@@ -56,13 +55,6 @@ static uint32_t left_out(const syn_ccm_problem *p, uint32_t row, uint32_t *from)
     return i - *from;
 }
 
-/* The library row after one that was near, if that may be a neighbour: it is often near
-   when this row follows the one before. Otherwise p->n. */
-static inline uint32_t follower(const syn_ccm_problem *p, uint32_t last, uint32_t row)
-{
-    return last + 1 < p->n && !too_near(p, last + 1, row) ? last + 1 : p->n;
-}
-
 /* A square within which `wanted` library rows are, those that follow the list before. */
 static double bound(const syn_ccm_problem *p, const double *square, uint32_t row,
                     const syn_ccm_space *space, uint32_t wanted)
@@ -70,8 +62,8 @@ static double bound(const syn_ccm_problem *p, const double *square, uint32_t row
     double most = 0;
     uint32_t seen = 0;
     for (uint32_t i = 0; i < space->lasts && seen < wanted; i++) {
-        uint32_t at = follower(p, space->last[i], row);
-        if (at == p->n)
+        uint32_t at = space->last[i] + 1;
+        if (at >= p->n || too_near(p, at, row))
             continue;
         most = square[at] > most ? square[at] : most;
         seen++;
@@ -81,66 +73,43 @@ static double bound(const syn_ccm_problem *p, const double *square, uint32_t row
 
 /* The library rows within the bound; returns how many. */
 static uint32_t collect(const syn_ccm_problem *p, const double *square, double most,
-                        uint32_t from, syn_ccm_near *near)
+                        uint32_t from, syn_near *near)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         /* Written in any case: a branch would often be guessed wrong. */
-        near[n] = (syn_ccm_near){square[i], p->order.rank[i] - from, i};
+        near[n] = (syn_near){square[i], p->order.rank[i] - from, i};
         n += square[i] <= most;
     }
     return n;
 }
 
-static inline int before(const syn_ccm_near *a, const syn_ccm_near *b)
-{
-    return a->distance != b->distance ? a->distance < b->distance : a->rank < b->rank;
-}
-
 /* Puts `one` among the `n` nearest so far, which are in order, if it is one of the
    nearest `wanted`; returns how many there are now. */
-static uint32_t insert_near(syn_ccm_near *near, uint32_t n, uint32_t wanted,
-                            syn_ccm_near one)
+static uint32_t insert_near(syn_near *near, uint32_t n, uint32_t wanted,
+                            syn_near one)
 {
-    if (n == wanted && !before(&one, &near[n - 1]))
+    if (n == wanted && !syn_near_before(&one, &near[n - 1]))
         return n;
     uint32_t j = n < wanted ? n : n - 1, now = j + 1;
-    for (; j > 0 && before(&one, &near[j - 1]); j--)
+    for (; j > 0 && syn_near_before(&one, &near[j - 1]); j--)
         near[j] = near[j - 1];
     near[j] = one;
     return now;
 }
 
-static int compare_near(const void *a, const void *b)
-{
-    return before(a, b) ? -1 : before(b, a);
-}
-
-enum { FEW_NEAR = 40 };  /* neighbours sorted by insertion */
-
-static void sort_few(syn_ccm_near *near, uint32_t n)
-{
-    for (uint32_t i = 1; i < n; i++) {
-        syn_ccm_near moved = near[i];
-        uint32_t j = i;
-        for (; j > 0 && before(&moved, &near[j - 1]); j--)
-            near[j] = near[j - 1];
-        near[j] = moved;
-    }
-}
+enum { FEW_NEAR = 40 };  /* neighbours that are not sorted into buckets */
 
 static inline uint32_t bucket_of(double square)
 {
-    uint64_t bits;
-    memcpy(&bits, &square, sizeof bits);
-    return (uint32_t)(bits >> 48);
+    return (uint32_t)(syn_double_bits(square) >> 48);
 }
 
 /* Whether all are equally far away. */
-static int all_tied(const syn_ccm_near *near, uint32_t n)
+static int all_tied(const syn_near *near, uint32_t n)
 {
     uint32_t i = 1;
-    while (i < n && near[i].distance == near[0].distance)
+    while (i < n && near[i].squared == near[0].squared)
         i++;
     return i == n;
 }
@@ -152,7 +121,7 @@ typedef struct tied_entries {
     uint32_t from;         /* the first place after the prediction row */
     double distance;
     uint32_t n, wanted;    /* how many are in order, and shall be */
-    syn_ccm_near *near;    /* [wanted] */
+    syn_near *near;    /* [wanted] */
 } tied_entries;
 
 /* Puts entries with the places from `first` to `last` - 1, whose bits it takes out, in
@@ -167,17 +136,17 @@ static void put_tied(tied_entries *t, uint32_t first, uint32_t last)
         for (; bits && t->n < t->wanted; bits &= bits - 1) {
             uint32_t at = place / 64 * 64 + syn_low_bit(bits);
             t->near[t->n++] =
-                (syn_ccm_near){t->distance, at - t->from, t->problem->order.ranked[at]};
+                (syn_near){t->distance, at - t->from, t->problem->order.ranked[at]};
         }
     }
 }
 
 /* Sorts `n` entries that are equally far away, or the first `wanted` of them. */
-static void sort_tied(const syn_ccm_problem *p, uint32_t from, syn_ccm_near *near,
+static void sort_tied(const syn_ccm_problem *p, uint32_t from, syn_near *near,
                       uint32_t n, uint32_t wanted, uint64_t *tied)
 {
     tied_entries t = {.problem = p, .bits = tied, .from = from,
-                      .distance = near[0].distance, .wanted = wanted < n ? wanted : n,
+                      .distance = near[0].squared, .wanted = wanted < n ? wanted : n,
                       .near = near};
     for (uint32_t i = 0; i < n; i++) {
         uint32_t place = near[i].rank + from;
@@ -187,29 +156,18 @@ static void sort_tied(const syn_ccm_problem *p, uint32_t from, syn_ccm_near *nea
     put_tied(&t, 0, from);
 }
 
-static void sort_bucket(const syn_ccm_problem *p, uint32_t from, syn_ccm_near *near,
-                        uint32_t n, uint32_t wanted, uint64_t *tied)
-{
-    if (n <= FEW_NEAR)
-        sort_few(near, n);
-    else if (all_tied(near, n))
-        sort_tied(p, from, near, n, wanted, tied);
-    else
-        qsort(near, n, sizeof *near, compare_near);
-}
-
 /* Sorts the first of `n` entries, as many as `wanted` and perhaps some more: by the upper
    bits of the squares into buckets, then each bucket. Returns the sorted. */
-static syn_ccm_near *sort_nearest(const syn_ccm_problem *p, uint32_t from_place,
+static syn_near *sort_nearest(const syn_ccm_problem *p, uint32_t from_place,
                                   syn_ccm_space *space, uint32_t n, uint32_t wanted)
 {
     if (n <= FEW_NEAR) {
-        sort_few(space->near, n);
+        syn_near_sort(space->near, n);
         return space->near;
     }
     uint32_t *bucket = space->bucket, low = SYN_CCM_BUCKETS, high = 0;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t b = bucket_of(space->near[i].distance);
+        uint32_t b = bucket_of(space->near[i].squared);
         bucket[b]++;
         low = b < low ? b : low;
         high = b > high ? b : high;
@@ -221,13 +179,18 @@ static syn_ccm_near *sort_nearest(const syn_ccm_problem *p, uint32_t from_place,
         total += count;
     }
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t b = bucket_of(space->near[i].distance);
+        uint32_t b = bucket_of(space->near[i].squared);
         if (b < end)
             space->sorted[bucket[b]++] = space->near[i];
     }
-    for (uint32_t b = low, from = 0; b < end; from = bucket[b++])
-        sort_bucket(p, from_place, space->sorted + from, bucket[b] - from, wanted - from,
-                    space->tied);
+    for (uint32_t b = low, from = 0; b < end; from = bucket[b++]) {
+        syn_near *near = space->sorted + from;
+        uint32_t inside = bucket[b] - from;
+        if (inside > FEW_NEAR && all_tied(near, inside))
+            sort_tied(p, from_place, near, inside, wanted - from, space->tied);
+        else
+            syn_near_sort(near, inside);
+    }
     memset(bucket + low, 0, (high - low + 1) * sizeof *bucket);
     return space->sorted;
 }
@@ -251,11 +214,11 @@ static void nearest_rows(const syn_ccm_problem *p, uint32_t most, double *square
     double within = bound(p, square, list->row, space, wanted);
     uint32_t n = collect(p, square, within, list->from, space->near);
     wanted = wanted < n ? wanted : n;
-    const syn_ccm_near *sorted = sort_nearest(p, list->from, space, n, wanted);
+    const syn_near *sorted = sort_nearest(p, list->from, space, n, wanted);
     for (uint32_t i = 0; i < wanted; i++) {
         list->near[i] = sorted[i];
-        list->near[i].distance = sqrt(sorted[i].distance);
-        space->last[i] = sorted[i].at;
+        list->near[i].squared = sqrt(sorted[i].squared);
+        space->last[i] = sorted[i].row;
     }
     list->n = space->lasts = wanted;
     list->whole = most >= there;
@@ -271,11 +234,11 @@ static uint64_t look_down(const syn_ccm_list *list, const syn_ccm_group *g, uint
 {
     uint64_t open = g->n < 64 ? ((uint64_t)1 << g->n) - 1 : ~(uint64_t)0;
     for (uint32_t i = 0; i < list->n && open; i++) {
-        const syn_ccm_near *near = &list->near[i];
-        for (uint64_t has = g->member[near->at] & open; has; has &= has - 1) {
+        const syn_near *near = &list->near[i];
+        for (uint64_t has = g->member[near->row] & open; has; has &= has - 1) {
             uint32_t lane = syn_low_bit(has), place = found[lane]++;
-            lanes->at[place * SYN_CCM_LANES + lane] = near->at;
-            lanes->distance[place * SYN_CCM_LANES + lane] = near->distance;
+            lanes->at[place * SYN_CCM_LANES + lane] = near->row;
+            lanes->distance[place * SYN_CCM_LANES + lane] = near->squared;
             open ^= (uint64_t)(place + 1 == k) << lane;
         }
     }
@@ -285,7 +248,7 @@ static uint64_t look_down(const syn_ccm_list *list, const syn_ccm_group *g, uint
 /* The k nearest of `n` library rows, for one lane; returns how many there are. */
 static uint32_t search_rows(const syn_ccm_problem *p, const double *squares,
                             uint32_t from, const uint32_t *rows, uint32_t n,
-                            syn_ccm_near *best,
+                            syn_near *best,
                             const syn_ccm_lanes *lanes, uint32_t lane)
 {
     uint32_t found = 0, k = p->k;
@@ -294,13 +257,13 @@ static uint32_t search_rows(const syn_ccm_problem *p, const double *squares,
         double square = squares[rows[i]];
         if (square > worst || square == INFINITY)
             continue;
-        syn_ccm_near one = {square, p->order.rank[rows[i]] - from, rows[i]};
+        syn_near one = {square, p->order.rank[rows[i]] - from, rows[i]};
         found = insert_near(best, found, k, one);
-        worst = found == k ? best[k - 1].distance : INFINITY;
+        worst = found == k ? best[k - 1].squared : INFINITY;
     }
     for (uint32_t j = 0; j < found; j++) {
-        lanes->at[j * SYN_CCM_LANES + lane] = best[j].at;
-        lanes->distance[j * SYN_CCM_LANES + lane] = sqrt(best[j].distance);
+        lanes->at[j * SYN_CCM_LANES + lane] = best[j].row;
+        lanes->distance[j * SYN_CCM_LANES + lane] = sqrt(best[j].squared);
     }
     return found;
 }
@@ -339,12 +302,12 @@ static void search_open(const syn_ccm_problem *p, const syn_ccm_list *list,
 static void take_found(const syn_ccm_list *list, uint32_t n, uint32_t k,
                        const syn_ccm_lanes *lanes, uint32_t *found)
 {
-    const syn_ccm_near *near = list->near;
+    const syn_near *near = list->near;
     for (uint32_t lane = 0; lane < n; lane++, near += k) {
         found[lane] = list->found[lane];
         for (uint32_t j = 0; j < found[lane]; j++) {
-            lanes->at[j * SYN_CCM_LANES + lane] = near[j].at;
-            lanes->distance[j * SYN_CCM_LANES + lane] = near[j].distance;
+            lanes->at[j * SYN_CCM_LANES + lane] = near[j].row;
+            lanes->distance[j * SYN_CCM_LANES + lane] = near[j].squared;
         }
     }
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/kinds.h"
 #include "core/edm/ccm/skill.h"
+#include "core/edm/neighbours/nearest.h"
 
 enum { SYN_CCM_LANES = 64 };
 enum { SYN_CCM_BESIDE = 8 };  /* targets side by side, in a group of one library */
@@ -34,18 +35,14 @@ typedef struct syn_ccm_problem {
                                   8 more numbers */
 } syn_ccm_problem;
 
-/* A library row as a neighbour. */
-typedef struct syn_ccm_near {
-    double distance;  /* while sorting and searching, its square */
-    uint32_t rank;    /* how far it comes after the prediction row, modulo 2^32 */
-    uint32_t at;      /* which library row */
-} syn_ccm_near;
-
-/* The nearest library rows of one row, in order; or those in each library of a group. */
+/* The nearest library rows of one row, in order; or those in each library of a group. Of
+   a neighbour, `row` is its number in the library, `rank` how far it comes after the
+   prediction row in the order of ties in the library, modulo 2^32, and `squared` the
+   distance itself once it is in a list. */
 typedef struct syn_ccm_list {
     uint32_t n;
     int whole;              /* whether there are no others */
-    syn_ccm_near *near;
+    syn_near *near;
     uint32_t *found;        /* [SYN_CCM_DIRECT] of each library how many; near + l * k are
                                those of library l. Otherwise NULL */
     const double *square;   /* [n of problem] of all distances, INFINITY if left out; or
@@ -95,8 +92,8 @@ enum { SYN_CCM_TOGETHER = 16 };
 
 /* What a worker uses over and over. */
 typedef struct syn_ccm_space {
-    syn_ccm_near *near;   /* [n + 1] */
-    syn_ccm_near *sorted; /* [n + 1] */
+    syn_near *near;   /* [n + 1] */
+    syn_near *sorted; /* [n + 1] */
     uint32_t *bucket;     /* [SYN_CCM_BUCKETS + 1] zeros */
     uint64_t *tied;       /* [n / 64 + 1] zeros */
     uint32_t *last;       /* [n] the list of the row before */

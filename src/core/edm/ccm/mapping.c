@@ -30,7 +30,7 @@ typedef struct tile {
     uint32_t first, n, room;   /* prediction rows, and how many there can be */
     syn_ccm_list *list;        /* [room] */
     uint32_t width;            /* entries of `near` for each row */
-    syn_ccm_near *near;        /* [room][width] */
+    syn_near *near;        /* [room][width] */
     uint32_t *found;           /* [room][SYN_CCM_DIRECT] */
     double *square;            /* [room][library rows]; without blocks only */
     double *observed;          /* [room][targets] */
@@ -373,10 +373,10 @@ static int poll_tile(void *data, const char *stage, double done, double total)
 }
 
 static void take_near(const mapping *m, const syn_near *near, uint32_t n,
-                      syn_ccm_near *to)
+                      syn_near *to)
 {
     for (uint32_t j = 0; j < n; j++)
-        to[j] = (syn_ccm_near){sqrt(near[j].squared), near[j].rank,
+        to[j] = (syn_near){sqrt(near[j].squared), near[j].rank,
                                m->place[near[j].row]};
 }
 
@@ -454,14 +454,6 @@ static syn_status make_lanes(mapping *m, const syn_ccm_group *g, lane_search *la
     return status;
 }
 
-static void begin_lanes(mapping *m)
-{
-    for (uint32_t i = 0; i < m->tile.n; i++) {
-        begin_list(m, i);
-        m->tile.list[i].found = m->tile.found + (size_t)i * SYN_CCM_DIRECT;
-    }
-}
-
 /* One group whose libraries are searched one by one. */
 static syn_status map_direct(mapping *m, const syn_ccm_group *g)
 {
@@ -470,7 +462,10 @@ static syn_status map_direct(mapping *m, const syn_ccm_group *g)
         lane[l] = (lane_search){m, l, NULL};
     syn_status status = make_lanes(m, g, lane);
     while (status == SYN_OK && next_tile(m)) {
-        begin_lanes(m);
+        for (uint32_t i = 0; i < m->tile.n; i++) {
+            begin_list(m, i);
+            m->tile.list[i].found = m->tile.found + (size_t)i * SYN_CCM_DIRECT;
+        }
         for (uint32_t l = 0; l < g->n && status == SYN_OK; l++)
             status = search_tile(m, &lane[l], take_lane);
         if (status == SYN_OK)

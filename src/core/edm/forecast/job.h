@@ -5,6 +5,7 @@
 
 #include "core/edm/forecast/forecast.h"
 #include "core/edm/forecast/kind.h"
+#include "core/edm/smap/fit.h"
 
 enum {
     SYN_FORECAST_BLOCK = 12 * SYN_SMAP_ROWS, /* forecasts that are made together, */
@@ -71,31 +72,5 @@ syn_forecast_worker *syn_forecast_worker_make(uint32_t steps, uint32_t dims,
 /* Goes on with share `share`, SYN_UNFINISHED if there is more to do. */
 syn_status syn_forecast_job_work(const syn_forecast_call *call, syn_forecast_job *job,
                                  uint32_t share, syn_forecast_worker *worker);
-
-/* Fills `total` of a job. */
-void syn_forecast_job_total(const syn_forecast_call *call, syn_forecast_job *job,
-                            syn_forecast_worker *worker);
-
-/* The rows of a share. */
-uint32_t syn_forecast_block(uint32_t rows, uint32_t thetas);
-
-/* How many candidates an octet has. */
-static inline uint32_t syn_forecast_side(const syn_forecast_job *job, uint32_t octet)
-{
-    uint32_t left = job->candidates - octet * SYN_FORECAST_SIDE;
-    return left < SYN_FORECAST_SIDE ? left : SYN_FORECAST_SIDE;
-}
-
-/* The sums that an octet has of a forecast, */
-static inline size_t syn_forecast_octet(const syn_forecast_job *job, uint32_t octet)
-{
-    return syn_forecast_columns(job->dims, syn_forecast_side(job, octet));
-}
-
-/* and those that all octets before it have. */
-static inline size_t syn_forecast_before(const syn_forecast_job *job, uint32_t octet)
-{
-    return octet * syn_forecast_columns(job->dims, SYN_FORECAST_SIDE);
-}
 
 #endif

@@ -8,11 +8,6 @@
 #include "core/base/simd.h"
 #include "core/edm/smap/weigh.h"
 
-enum {
-    PANEL_WIDE = 2 * SYN_F64_LANES,                   /* columns of a panel */
-    OCTET_PARTS = SYN_FORECAST_SIDE / SYN_F64_LANES   /* registers of an octet */
-};
-
 /* ---- weights ---- */
 
 /* Sets points `open` .. `shut` - 1 to 0, of those from `from` on. */
@@ -35,29 +30,6 @@ static void weigh_squares(const syn_smap_near *near, double rate, size_t from, s
 }
 
 /* ---- panels ---- */
-
-/* Where the panels have point i of an octet's sum number k, register `part` of it. */
-static double *column_at(double *panel, size_t k, size_t i, int part)
-{
-    size_t at = k * OCTET_PARTS + (size_t)part;
-    return panel + (at / 2 * SYN_SMAP_POINTS + i) * PANEL_WIDE + at % 2 * SYN_F64_LANES;
-}
-
-static void fill_point(const syn_smap_terms *terms, const double *value, const double *at,
-                       size_t i, double *panel)
-{
-    SYN_UNROLL(4)
-    for (int part = 0; part < OCTET_PARTS; part++) {
-        syn_f64 x = syn_f64_load(at + part * SYN_F64_LANES), xx = x * x;
-        for (size_t k = 0; k < terms->n; k++) {
-            syn_f64 by = syn_f64_all(value[k]);
-            syn_f64_store(column_at(panel, k, i, part), x * by);
-            syn_f64_store(column_at(panel, terms->n + k, i, part), xx * by);
-        }
-        syn_f64_store(column_at(panel, 2 * terms->n, i, part), xx * x);
-        syn_f64_store(column_at(panel, 2 * terms->n + 1, i, part), xx * xx);
-    }
-}
 
 /* An octet of powers of candidates times a number; what is beyond `side` is written over
    by the next. */
@@ -90,49 +62,19 @@ static void make_row(const syn_smap_terms *terms, const double *value, const dou
     memset(to, 0, SYN_FORECAST_SIDE * sizeof *to);
 }
 
-/* Copies the columns of point i to where its panels are; the last one may have half the
-   width. */
-static void spread_columns(const double *row, size_t columns, size_t i, double *panel)
-{
-    size_t c = 0;
-    for (; c + PANEL_WIDE <= columns; c += PANEL_WIDE) {
-        double *to = panel + c * SYN_SMAP_POINTS + i * PANEL_WIDE;
-        syn_f64_store(to, syn_f64_load(row + c));
-        syn_f64_store(to + SYN_F64_LANES, syn_f64_load(row + c + SYN_F64_LANES));
-    }
-    if (c < columns)
-        syn_f64_store(panel + c * SYN_SMAP_POINTS + i * SYN_F64_LANES,
-                      syn_f64_load(row + c));
-}
-
-/* The same for fewer candidates than an octet has. As in smap/product.c, one row is
-   copied while the next is made. */
-static void fill_some(const syn_smap_terms *terms, const double *value,
-                      const double *octet, uint32_t side, double *panel)
-{
-    double row[2][2 * SYN_FORECAST_SIDE * (SYN_FORECAST_MOST + 4)];
-    size_t columns = syn_forecast_columns(terms->n - 2, side);
-    for (size_t i = 0; i <= SYN_SMAP_POINTS; i++) {
-        if (i < SYN_SMAP_POINTS)
-            make_row(terms, value + i * terms->pitch, octet + i * SYN_FORECAST_SIDE, side,
-                     row[i % 2]);
-        if (i > 0)
-            spread_columns(row[(i - 1) % 2], columns, i - 1, panel);
-    }
-}
-
+/* As in smap/product.c, one row is copied while the next is made. */
 static void fill_panels(const syn_smap_terms *terms, const double *octet, uint32_t side,
                         size_t from, double *panel)
 {
-    const double *value = terms->value + from * terms->pitch;
-    octet += from * SYN_FORECAST_SIDE;
-    if (side < SYN_FORECAST_SIDE) {
-        fill_some(terms, value, octet, side, panel);
-        return;
+    double row[2][2 * SYN_FORECAST_SIDE * (SYN_FORECAST_MOST + 4)];
+    size_t columns = syn_forecast_columns(terms->n - 2, side), n = SYN_SMAP_POINTS;
+    for (size_t i = 0; i <= n; i++) {
+        if (i < n)
+            make_row(terms, terms->value + (from + i) * terms->pitch,
+                     octet + (from + i) * SYN_FORECAST_SIDE, side, row[i % 2]);
+        if (i > 0)
+            syn_smap_put_panels(row[(i - 1) % 2], columns, n, i - 1, panel);
     }
-    for (size_t i = 0; i < SYN_SMAP_POINTS; i++)
-        fill_point(terms, value + i * terms->pitch, octet + i * SYN_FORECAST_SIDE, i,
-                   panel);
 }
 
 /* ---- candidates ---- */
@@ -234,7 +176,7 @@ static syn_f64 take_mean(double *fall, uint32_t rows)
 static void assess(double *fall, uint32_t rows, uint32_t lags, double *mean,
                    double *variance)
 {
-    for (int part = 0; part < OCTET_PARTS; part++) {
+    for (int part = 0; part < (SYN_FORECAST_SIDE / SYN_F64_LANES); part++) {
         double *here = fall + part * SYN_F64_LANES;
         syn_f64_store(mean + part * SYN_F64_LANES, take_mean(here, rows));
         syn_f64 sum = covariance(here, rows, 0);

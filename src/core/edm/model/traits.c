@@ -4,9 +4,9 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/arrays.h"
 #include "core/base/hash.h"
 #include "core/base/parallel.h"
 #include "core/base/simd.h"
@@ -35,6 +35,7 @@ typedef struct traits_job {
     syn_traits *traits;
     syn_activity *activity;
     double *out;
+    syn_arrays memory;
 } traits_job;
 
 /* ---- the values of a series ---- */
@@ -254,24 +255,20 @@ static syn_status find_traits(void *context, size_t item, int thread)
     return SYN_OK;
 }
 
-static int take_memory(const traits_job *job, worker *w)
+static syn_status make_workers(traits_job *job, int threads)
 {
+    syn_arrays *memory = &job->memory;
     size_t steps = job->series->steps, lags = lag_room((uint32_t)steps);
-    w->value = malloc((steps + lags + 1) * sizeof *w->value);
-    w->run = malloc((steps + 1) * sizeof *w->run);
-    w->slot = malloc(job->slots * sizeof *w->slot);
-    w->times = malloc((steps + 1) * sizeof *w->times);
-    w->shared = malloc((lags + 1) * sizeof *w->shared);
-    return w->value && w->run && w->slot && w->times && w->shared;
-}
-
-static void free_memory(worker *w)
-{
-    free(w->value);
-    free(w->run);
-    free(w->slot);
-    free(w->times);
-    free(w->shared);
+    job->worker = syn_take(memory, (size_t)threads, sizeof *job->worker);
+    for (int i = 0; job->worker && i < threads; i++) {
+        worker *w = &job->worker[i];
+        w->value = syn_take(memory, steps + lags + SYN_F64_LANES, sizeof *w->value);
+        w->run = syn_take(memory, steps + 1, sizeof *w->run);
+        w->slot = syn_take(memory, job->slots, sizeof *w->slot);
+        w->times = syn_take(memory, steps, sizeof *w->times);
+        w->shared = syn_take(memory, lags, sizeof *w->shared);
+    }
+    return syn_taken(memory);
 }
 
 syn_status syn_traits_find(const syn_series *series, const int *first, int threads,
@@ -281,16 +278,10 @@ syn_status syn_traits_find(const syn_series *series, const int *first, int threa
     threads = threads > 1 ? threads : 1;
     while (job.slots / 2 < series->steps)
         job.slots *= 2;
-    job.worker = calloc((size_t)threads, sizeof *job.worker);
-    syn_status status = job.worker ? SYN_OK : SYN_NO_MEMORY;
-    for (int i = 0; status == SYN_OK && i < threads; i++)
-        if (!take_memory(&job, job.worker + i))
-            status = SYN_NO_MEMORY;
+    syn_status status = make_workers(&job, threads);
     if (status == SYN_OK)
         status = syn_parallel_for(series->n, threads, watch, "series", find_traits, &job);
-    for (int i = 0; job.worker && i < threads; i++)
-        free_memory(job.worker + i);
-    free(job.worker);
+    syn_give_back(&job.memory);
     return status;
 }
 
@@ -376,21 +367,12 @@ syn_status syn_activity_find(const syn_series *series, int threads,
                              const syn_watch *watch, syn_activity *out)
 {
     traits_job job = {.series = series, .activity = out};
-    size_t room = (size_t)series->steps + SYN_F64_LANES;
     threads = threads > 1 ? threads : 1;
-    job.worker = calloc((size_t)threads, sizeof *job.worker);
-    syn_status status = job.worker ? SYN_OK : SYN_NO_MEMORY;
-    for (int i = 0; status == SYN_OK && i < threads; i++) {
-        job.worker[i].value = malloc(room * sizeof(double));
-        if (!job.worker[i].value)
-            status = SYN_NO_MEMORY;
-    }
+    syn_status status = make_workers(&job, threads);
     if (status == SYN_OK)
         status =
             syn_parallel_for(series->n, threads, watch, "series", find_activity, &job);
-    for (int i = 0; job.worker && i < threads; i++)
-        free(job.worker[i].value);
-    free(job.worker);
+    syn_give_back(&job.memory);
     return status;
 }
 

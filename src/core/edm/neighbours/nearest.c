@@ -55,21 +55,26 @@ static int compare(const void *a, const void *b)
     return syn_near_before(a, b) ? -1 : syn_near_before(b, a);
 }
 
-void syn_nearest_finish(syn_nearest *list)
+void syn_near_sort(syn_near *near, uint32_t n)
 {
-    if (list->n > FEW) {
-        if (list->n > list->k)
-            syn_nearest_cut(list);
-        qsort(list->near, list->n, sizeof *list->near, compare);
+    if (n > FEW) {
+        qsort(near, n, sizeof *near, compare);
         return;
     }
-    for (uint32_t i = 1; i < list->n; i++) {
-        syn_near near = list->near[i];
+    for (uint32_t i = 1; i < n; i++) {
+        syn_near moved = near[i];
         uint32_t j = i;
-        for (; j > 0 && syn_near_before(&near, &list->near[j - 1]); j--)
-            list->near[j] = list->near[j - 1];
-        list->near[j] = near;
+        for (; j > 0 && syn_near_before(&moved, &near[j - 1]); j--)
+            near[j] = near[j - 1];
+        near[j] = moved;
     }
+}
+
+void syn_nearest_finish(syn_nearest *list)
+{
+    if (list->n > FEW && list->n > list->k)
+        syn_nearest_cut(list);
+    syn_near_sort(list->near, list->n);
     if (list->n > list->k)
         list->n = list->k;
 }

@@ -28,6 +28,9 @@ void syn_nearest_cut(syn_nearest *list);
 /* Drops all but the nearest k and puts them in order. */
 void syn_nearest_finish(syn_nearest *list);
 
+/* Puts n rows in their order. */
+void syn_near_sort(syn_near *near, uint32_t n);
+
 static inline int syn_near_before(const syn_near *a, const syn_near *b)
 {
     return a->squared != b->squared ? a->squared < b->squared : a->rank < b->rank;

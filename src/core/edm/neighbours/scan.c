@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/base/bits.h"
 #include "core/base/masks.h"
 #include "core/base/simd.h"
 
@@ -173,22 +174,6 @@ static void square_some(const double *point, uint32_t dims, const double *x,
     }
 }
 
-/* Numbers that are not negative are in the order of their bits, and halving those finds
-   small ones among large ones soon. */
-static inline uint32_t float_bits(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static inline float bits_float(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 /* Of 64 numbers, the least of every 64th: those to which k are, nearly the k-th. */
 static float find_bound(const float *x, uint32_t blocks, uint32_t k)
 {
@@ -206,10 +191,10 @@ static float find_bound(const float *x, uint32_t blocks, uint32_t k)
         highest = syn_f32_max(highest, syn_f32_where(some, least[v]));
     }
     float high = -syn_f32_least(-highest);
-    uint32_t from = float_bits(syn_f32_least(lowest)), to = float_bits(high);
+    uint32_t from = syn_float_bits(syn_f32_least(lowest)), to = syn_float_bits(high);
     for (int i = 0; i < HALVINGS && finite >= k; i++) {
         uint32_t amid = from + (to - from) / 2, n = 0;
-        float middle = bits_float(amid);
+        float middle = syn_bits_float(amid);
         for (int v = 0; v < SETS; v++)
             n += syn_how_many(syn_f32_within(least[v], syn_f32_all(middle)));
         if (n >= k) {

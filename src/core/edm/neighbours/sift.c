@@ -12,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/base/bits.h"
 #include "core/base/rank.h"
-#include "core/edm/neighbours/neighbours.h"
 
 enum { MOST_FROM_LEAST = 32 };  /* neighbours, for a bound from 64 rows */
 
@@ -162,21 +162,6 @@ static int sift_roughly(const syn_sift *s, const double *point, uint32_t row,
 
 /* ---- by precise distances ---- */
 
-/* Numbers that are not negative are in the order of their bits. */
-static uint64_t bits_of(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static double of_bits(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 /* A number that k rows do not exceed, and no more than `most` of them do not; or, if
    there is none, the k-th smallest. `high` is one that k do not exceed, if so many are
    finite; `most` is at least k. */
@@ -189,7 +174,7 @@ static double kth_of(const syn_sift *s, const double *squared, uint32_t k, doubl
         return high;
     high = split.largest;
     /* Most often the k-th smallest is the largest of these. */
-    double middle = high > 0 ? of_bits(bits_of(high) - 1) : 0;
+    double middle = high > 0 ? syn_bits_double(syn_double_bits(high) - 1) : 0;
     while (low < high) {
         split = s->kind->split(squared, s->blocks.blocks, middle);
         if (split.n >= k && split.n <= most)
@@ -198,7 +183,8 @@ static double kth_of(const syn_sift *s, const double *squared, uint32_t k, doubl
             low = split.next;
         else
             high = split.largest;
-        middle = of_bits(bits_of(low) + (bits_of(high) - bits_of(low)) / 2);
+        uint64_t from = syn_double_bits(low);
+        middle = syn_bits_double(from + (syn_double_bits(high) - from) / 2);
     }
     return high;
 }
@@ -214,15 +200,6 @@ static int take_within(const syn_sift *s, double limit, uint32_t from, syn_sieve
         list->near[list->n++] = near_at(s, place, sieve->squared[place], from);
     }
     return n <= list->room;
-}
-
-/* Offers all rows at exactly the distance `at`. */
-static void offer_tied(const syn_sift *s, double at, uint32_t from,
-                       const double *squared, syn_nearest *list)
-{
-    for (uint32_t place = 0; place < s->blocks.blocks * SYN_BLOCK; place++)
-        if (squared[place] == at)
-            syn_nearest_offer(list, near_at(s, place, at, from));
 }
 
 void syn_sift_row(const syn_sift *sift, const double *point, uint32_t row,
@@ -248,6 +225,8 @@ void syn_sift_row(const syn_sift *sift, const double *point, uint32_t row,
     if (take_within(sift, limit, from, sieve, list))
         return;
     if (limit > 0)
-        take_within(sift, of_bits(bits_of(limit) - 1), from, sieve, list);
-    offer_tied(sift, limit, from, squared, list);
+        take_within(sift, syn_bits_double(syn_double_bits(limit) - 1), from, sieve, list);
+    for (uint32_t place = 0; place < b->blocks * SYN_BLOCK; place++)
+        if (squared[place] == limit)
+            syn_nearest_offer(list, near_at(sift, place, limit, from));
 }

@@ -1,9 +1,10 @@
-/* Makes jobs and their results. Workers take shares of a job, and of each share a block of
-   predictions after the other: distances; squared weights and the sums of the equations;
-   for each prediction, what solves them for any target; and with this the hat matrix,
-   piece by piece, times the targets. The sum of the rows that give coefficients is one
-   more row of it. Predictions that rounding may have spoilt have a row that is made in a
-   slower way (model.h), from points that are all different: of counts there are few. */
+/* Makes jobs and their results. Workers take shares of a job, and of each share a block
+   of predictions after the other: distances; squared weights and the sums of the
+   equations; for each prediction, what solves them for any target; and with this the hat
+   matrix, piece by piece, times the targets. The sum of the rows that give coefficients
+   is one more row of it. Predictions that rounding may have spoilt have a row that is
+   made in a slower way (model.h), from points that are all different: of counts there are
+   few. */
 #include "core/edm/smap/job.h"
 
 #include <float.h>
@@ -451,21 +452,20 @@ static int solve_equations(const syn_smap_job *j, syn_smap_worker *w, uint32_t r
                            double *value, double *slope)
 {
     uint32_t unknowns = j->dims + 1;
-    const double *sum = w->equations + r * j->terms.products;
-    const double *at = j->value + prediction_at(j, w, r) * j->terms.pitch + 1;
-    double ridge = j->call.options->ridge;
-    if (syn_smap_normal_hat(unknowns, sum, j->centre, ridge, at, j->size, w->solving,
-                            value, slope))
+    syn_smap_equations e = {unknowns, w->equations + r * j->terms.products, j->centre,
+                            j->call.options->ridge, w->solving};
+    syn_smap_hat hat = {j->value + prediction_at(j, w, r) * j->terms.pitch + 1, j->size,
+                        value, slope};
+    if (syn_smap_normal_hat(&e, &hat))
         return 1;
-    if (!syn_smap_normal_turn(unknowns, sum, j->centre, ridge, w->solving, w->inverse))
+    if (!syn_smap_normal_turn(&e, w->inverse))
         return 0;
     memset(w->gram, 0, (size_t)unknowns * unknowns * sizeof *w->gram);
     for (size_t from = 0; from < j->rows.n; from += SYN_SMAP_POINTS)
         j->product->turn(j->centred + from, j->stride, j->dims, w->inverse,
                          square_at(j, w, from) + r * (size_t)SYN_SMAP_PITCH, w->turned,
                          w->gram);
-    return syn_smap_normal_refine(unknowns, sum, j->centre, ridge, w->inverse, w->gram,
-                                  at, j->size, w->solving, value, slope);
+    return syn_smap_normal_refine(&e, w->inverse, w->gram, &hat);
 }
 
 static void solve_next(const syn_smap_job *j, syn_smap_worker *w)

@@ -423,8 +423,8 @@ void syn_smap_exact_hat(const syn_smap_near *near, const double *weight, double 
         triangle[(size_t)k * length + n + 1 + k] = 1;
     syn_smap_singular(triangle, n, n + 1, singular);
     double cutoff = syn_smap_cutoff(singular, n, near->n);
-    /* With the triangle U S V', each column of U, times what column of V has of the wanted
-       vector, over s, is added up and reflected back. */
+    /* With the triangle U S V', the columns of U add up, each times what column of V has
+       of the wanted vector, over s; the sum is reflected back. */
     for (int wanted = 0; wanted < 2; wanted++) {
         memset(x, 0, c.rows * sizeof *x);
         for (uint32_t k = 0; k < n; k++) {

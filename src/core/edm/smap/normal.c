@@ -32,12 +32,11 @@ size_t syn_smap_normal_room(uint32_t unknowns)
     return (size_t)unknowns * (3 * (size_t)unknowns + 4);
 }
 
-static normal cut_room(uint32_t unknowns, const double *sum, const double *centre,
-                       double *room)
+static normal cut_room(const syn_smap_equations *e, uint32_t terms)
 {
-    size_t n = unknowns;
-    normal a = {.n = unknowns, .terms = unknowns + 1, .sum = sum, .centre = centre,
-                .scale = room};
+    size_t n = e->unknowns;
+    normal a = {.n = e->unknowns, .terms = terms, .sum = e->sum, .centre = e->centre,
+                .hold = e->ridge * e->sum[0], .scale = e->room};
     a.lower = a.scale + n;
     a.inverse = a.lower + n * n;
     a.equations = a.inverse + n * n;
@@ -67,25 +66,23 @@ static int scale_terms(const normal *a)
     return 1;
 }
 
-/* The lower triangle, row by row; 0 where the equations nearly depend on each other. */
-static int factorise(const normal *a, double least)
+/* The Cholesky triangle of a matrix, row by row in its lower half; 0 where the square of
+   an element of its diagonal is not between `least` and `most`. */
+static int factorise(double *matrix, size_t n, double least, double most)
 {
-    size_t n = a->n;
-    for (uint32_t i = 0; i < n; i++) {
-        double *row = a->lower + i * n;
-        for (uint32_t j = 0; j <= i; j++) {
-            const double *other = a->lower + j * n;
-            double rest = sum_of(a, j, i) * a->scale[j] * a->scale[i];
-            for (uint32_t k = 0; k < j; k++)
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++) {
+            const double *other = matrix + j * n;
+            double *row = matrix + i * n, rest = row[j];
+            for (size_t k = 0; k < j; k++)
                 rest -= row[k] * other[k];
             if (j < i)
                 row[j] = rest / other[j];
-            else if (rest > least)
+            else if (rest > least && rest < most)
                 row[i] = sqrt(rest);
             else
                 return 0;
         }
-    }
     return 1;
 }
 
@@ -103,6 +100,22 @@ static void invert(const normal *a)
             to[j] /= row[i];
         to[i] = 1 / row[i];
     }
+}
+
+/* Scales the equations and inverts their triangle; 0 where they nearly depend on each
+   other. */
+static int prepare(const normal *a, double least)
+{
+    size_t n = a->n;
+    if (!scale_terms(a))
+        return 0;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j <= i; j++)
+            a->lower[i * n + j] = sum_of(a, j, i) * a->scale[j] * a->scale[i];
+    if (!factorise(a->lower, n, least, INFINITY))
+        return 0;
+    invert(a);
+    return 1;
 }
 
 /* The scaled solution of the equations with this right side; returns the square of its
@@ -215,89 +228,65 @@ static void by_triangle(const normal *a, double *singular)
     syn_smap_singular(a->equations, a->n, 1, singular);
 }
 
-int syn_smap_normal(uint32_t unknowns, const double *sum, const double *centre,
-                    double ridge, double *room, double *fit, double *singular)
+int syn_smap_normal(const syn_smap_equations *e, double *fit, double *singular)
 {
-    normal a = cut_room(unknowns, sum, centre, room);
-    a.hold = ridge * sum[0];
-    if (!scale_terms(&a) || !factorise(&a, least_pivot))
+    normal a = cut_room(e, e->unknowns + 1);
+    if (!prepare(&a, least_pivot))
         return 0;
-    invert(&a);
     for (uint32_t j = 0; j < a.n; j++)
         a.other[j] = sum_of(&a, j, a.n);
-    double square = solve(&a, a.other, a.vector);
-    if (!precise(&a, square))
+    if (!precise(&a, solve(&a, a.other, a.vector)))
         return 0;
     put_back(&a, a.vector, fit);
     make_equations(&a);
-    double condition = condition_of(&a);
-    if (!(condition < SYN_SMAP_MOST_CONDITION))
+    if (!(condition_of(&a) < SYN_SMAP_MOST_CONDITION))
         return 0;
     if (singular)
         by_triangle(&a, singular);
     return 1;
 }
 
-int syn_smap_normal_hat(uint32_t unknowns, const double *sum, const double *centre,
-                        double ridge, const double *from, double size, double *room,
-                        double *value, double *slope)
+/* ---- whatever the targets are ---- */
+
+/* The right side of the equations for the coefficient of the first coordinate, and for
+   the prediction. */
+static const double *right_side(const normal *a, const syn_smap_hat *hat, int prediction)
 {
-    normal a = cut_room(unknowns, sum, centre, room);
-    a.terms = unknowns;
-    a.hold = ridge * sum[0];
-    if (!scale_terms(&a) || !factorise(&a, least_pivot))
+    memset(a->other, 0, a->n * sizeof *a->other);
+    a->other[prediction ? 0 : 1] = prediction ? 1 : hat->size;
+    if (prediction)
+        memcpy(a->other + 1, hat->from, (a->n - 1) * sizeof *a->other);
+    return a->other;
+}
+
+int syn_smap_normal_hat(const syn_smap_equations *e, const syn_smap_hat *hat)
+{
+    normal a = cut_room(e, e->unknowns);
+    if (!prepare(&a, least_pivot))
         return 0;
-    invert(&a);
-    memset(a.other, 0, unknowns * sizeof *a.other);
-    a.other[1] = size;
-    double error = solve(&a, a.other, slope);
-    a.other[0] = 1;
-    memcpy(a.other + 1, from, (unknowns - 1) * sizeof *a.other);
-    error = fmax(error, solve(&a, a.other, value));
-    if (!(error_of(&a) * sqrt(error * sum[0]) < most_hat_error))
+    double error = solve(&a, right_side(&a, hat, 0), hat->slope);
+    error = fmax(error, solve(&a, right_side(&a, hat, 1), hat->value));
+    if (!(error_of(&a) * sqrt(error * e->sum[0]) < most_hat_error))
         return 0;
     make_equations(&a);
-    for (uint32_t j = 0; j < unknowns; j++) {
-        value[j] *= a.scale[j];
-        slope[j] *= a.scale[j] / size;
+    for (uint32_t j = 0; j < a.n; j++) {
+        hat->value[j] *= a.scale[j];
+        hat->slope[j] *= a.scale[j] / hat->size;
     }
     return condition_of(&a) < SYN_SMAP_MOST_CONDITION;
 }
 
 /* ---- equations turned so that they are nearly those of the identity ---- */
 
-int syn_smap_normal_turn(uint32_t unknowns, const double *sum, const double *centre,
-                         double ridge, double *room, double *inverse)
+int syn_smap_normal_turn(const syn_smap_equations *e, double *inverse)
 {
-    normal a = cut_room(unknowns, sum, centre, room);
-    size_t n = unknowns;
-    a.terms = unknowns;
-    a.hold = ridge * sum[0];
-    if (!scale_terms(&a) || !factorise(&a, least_turned))
+    normal a = cut_room(e, e->unknowns);
+    size_t n = a.n;
+    if (!prepare(&a, least_turned))
         return 0;
-    invert(&a);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
             inverse[i * n + j] = a.inverse[i * n + j] * a.scale[j];
-    return 1;
-}
-
-/* The Cholesky triangle of the Gram matrix, in its place; 0 where it is not near the
-   identity. */
-static int factorise_gram(double *gram, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j <= i; j++) {
-            double rest = gram[i * n + j];
-            for (size_t k = 0; k < j; k++)
-                rest -= gram[i * n + k] * gram[j * n + k];
-            if (j < i)
-                gram[i * n + j] = rest / gram[j * n + j];
-            else if (rest > 0.5 && rest < 2)
-                gram[i * n + i] = sqrt(rest);
-            else
-                return 0;
-        }
     return 1;
 }
 
@@ -330,32 +319,26 @@ static double solve_turned(const normal *a, const double *inverse, const double 
     return square;
 }
 
-int syn_smap_normal_refine(uint32_t unknowns, const double *sum, const double *centre,
-                           double ridge, const double *inverse, double *gram,
-                           const double *from, double size, double *room, double *value,
-                           double *slope)
+int syn_smap_normal_refine(const syn_smap_equations *e, const double *inverse,
+                           double *gram, const syn_smap_hat *hat)
 {
-    normal a = cut_room(unknowns, sum, centre, room);
-    size_t n = unknowns;
-    a.terms = unknowns;
-    a.hold = ridge * sum[0];
+    normal a = cut_room(e, e->unknowns);
+    size_t n = a.n;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j <= i; j++)
             for (size_t k = 1; k <= j; k++)
                 gram[i * n + j] += a.hold * inverse[i * n + k] * inverse[j * n + k];
-    if (!factorise_gram(gram, n))
+    /* It is to be near the identity. */
+    if (!factorise(gram, n, 0.5, 2))
         return 0;
-    memset(a.other, 0, n * sizeof *a.other);
-    a.other[1] = size;
-    double length = solve_turned(&a, inverse, gram, a.other, slope);
-    a.other[0] = 1;
-    memcpy(a.other + 1, from, (unknowns - 1) * sizeof *a.other);
-    length = fmax(length, solve_turned(&a, inverse, gram, a.other, value));
-    double error = DBL_EPSILON * unknowns * sqrt(norm_of(&a) * length * sum[0]);
+    double length = solve_turned(&a, inverse, gram, right_side(&a, hat, 0), hat->slope);
+    length = fmax(length, solve_turned(&a, inverse, gram, right_side(&a, hat, 1),
+                                       hat->value));
+    double error = DBL_EPSILON * a.n * sqrt(norm_of(&a) * length * e->sum[0]);
     if (!(error < most_hat_error))
         return 0;
     make_equations(&a);
     for (size_t j = 0; j < n; j++)
-        slope[j] /= size;
+        hat->slope[j] /= hat->size;
     return condition_of(&a) < SYN_SMAP_MOST_CONDITION;
 }

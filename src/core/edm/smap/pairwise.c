@@ -25,15 +25,6 @@ typedef struct gaps {
     uint32_t missing;  /* values */
 } gaps;
 
-static gaps find_gaps(const syn_series *targets, uint32_t number)
-{
-    uint32_t steps = targets->steps;
-    gaps g = {targets->value + (size_t)number * steps, steps, number, 0};
-    for (uint32_t t = 0; t < steps; t++)
-        g.missing += g.value[t] != g.value[t];
-    return g;
-}
-
 /* Orders targets by where they are known. */
 static int by_gaps(const gaps *x, const gaps *y)
 {
@@ -60,8 +51,12 @@ syn_status syn_smap_order_make(const syn_series *targets, syn_smap_order *out)
                             malloc(n * sizeof *out->pattern + 1)};
     syn_status status = all && out->target && out->pattern ? SYN_OK : SYN_NO_MEMORY;
     if (status == SYN_OK) {
-        for (uint32_t i = 0; i < n; i++)
-            all[i] = find_gaps(targets, i);
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t steps = targets->steps;
+            all[i] = (gaps){targets->value + (size_t)i * steps, steps, i, 0};
+            for (uint32_t t = 0; t < steps; t++)
+                all[i].missing += isnan(all[i].value[t]);
+        }
         qsort(all, n, sizeof *all, compare_gaps);
         for (uint32_t i = 0; i < n; i++) {
             int other = i > 0 && by_gaps(&all[i - 1], &all[i]) != 0;

@@ -1,6 +1,6 @@
 /* S-maps: a model for each prediction, one at a time (model.h) or, from a library that is
-   worth it, many. The normal equations of many models are one product of matrices: their squared weights,
-   a row for each prediction, times products of the library's coordinates
+   worth it, many. The normal equations of many models are one product of matrices: their
+   squared weights, a row for each prediction, times products of the library's coordinates
    (product.h). Those that rounding may have spoilt are made again, one at a time.
 
    Workers take blocks of predictions. Of each block, distances are found first, and for
@@ -180,7 +180,8 @@ static void add_points(const many *m, block *b)
                            m->centre[m->terms.n - 1], b->spread + (size_t)r * SPREAD);
     }
     m->product->multiply(&m->terms, b->point, n, b->square,
-                         (uint32_t)syn_smap_padded(b->n, SYN_SMAP_ROWS), b->panel, b->sum);
+                         (uint32_t)syn_smap_padded(b->n, SYN_SMAP_ROWS), b->panel,
+                         b->sum);
     b->point += n;
 }
 
@@ -216,14 +217,6 @@ static double variance_of(const many *m, const block *b, uint32_t r,
     return m->call->kind->spread(&b->near[r], bench->space.weight, value);
 }
 
-static void copy_model(const many *m, const block *b, uint32_t lane,
-                       syn_smap_bench *bench)
-{
-    size_t unknowns = m->terms.n - 1, bytes = unknowns * sizeof(double);
-    memcpy(bench->fit, b->fit + lane * unknowns, bytes);
-    memcpy(bench->singular, b->singular + lane * unknowns, bytes);
-}
-
 /* Makes a model in the slower ways, from points that differ if these are few. */
 static void predict_again(const many *m, const block *b, uint32_t r,
                           syn_smap_bench *bench)
@@ -248,13 +241,16 @@ static void put_model(const many *m, block *b, uint32_t r, uint32_t lane, int ma
     const syn_smap_call *s = m->call;
     uint32_t at = b->first + r;
     syn_point_at(s->points, s->prediction->row[at], s->points->dims, bench->from);
-    if (made)
-        copy_model(m, b, lane, bench);
-    else
+    syn_smap_equations e = {m->terms.n - 1, b->sum + r * m->terms.products, m->centre,
+                            s->options->ridge, b->solving};
+    if (made) {
+        memcpy(bench->fit, b->fit + lane * e.unknowns, e.unknowns * sizeof *b->fit);
+        memcpy(bench->singular, b->singular + lane * e.unknowns,
+               e.unknowns * sizeof *b->singular);
+    } else {
         made = b->near[r].n > 0 &&
-               syn_smap_normal(m->terms.n - 1, b->sum + r * m->terms.products, m->centre,
-                               s->options->ridge, b->solving, bench->fit,
-                               s->out->singular ? bench->singular : NULL);
+               syn_smap_normal(&e, bench->fit, s->out->singular ? bench->singular : NULL);
+    }
     if (made)
         syn_smap_put(s, bench, &b->near[r], variance_of(m, b, r, bench), b->theta, at);
     else
@@ -331,7 +327,8 @@ static int is_worth_it(const syn_smap_call *s)
 }
 
 /* Makes all predictions of a call whose benches are made. */
-static syn_status predict_many(const syn_smap_call *s, int threads, const syn_watch *watch)
+static syn_status predict_many(const syn_smap_call *s, int threads,
+                               const syn_watch *watch)
 {
     int bits = s->options->vector_bits;
     many m = {.call = s, .product = syn_smap_product_fastest(bits),
@@ -364,7 +361,8 @@ static syn_smap_near from_list(const syn_smap_call *s, const syn_smap_bench *b,
             b->listed[k * s->stride + i] =
                 s->points->coordinate[(size_t)k * s->points->rows + row[i]];
     for (uint32_t i = 0; i < found; i++)
-        syn_smap_put_target(b->listed + dims * s->stride, s->stride, i, s->target[row[i]]);
+        syn_smap_put_target(b->listed + dims * s->stride, s->stride, i,
+                            s->target[row[i]]);
     if (found > 0)
         memcpy(b->distance, lists->distance + item * lists->k, found * sizeof(double));
     syn_smap_near near = syn_smap_among(s, b->listed, b->distance);
@@ -439,7 +437,8 @@ static syn_status predict_from_lists(syn_smap_call *s, const syn_watch *watch)
                                      &s->lists);
         p.share = here;
         if (status == SYN_OK)
-            status = syn_parallel_for(here, threads, &part, "predictions", predict_one, s);
+            status = syn_parallel_for(here, threads, &part, "predictions", predict_one,
+                                      s);
         syn_neighbours_free(&s->lists);
     }
     return status;

@@ -13,7 +13,7 @@
 enum {
     /* Predictions and products of a tile, whose sums fill the registers */
     TILE_TALL = SYN_WIDTH == 512 ? 12 : 6,
-    TILE_WIDE = 2 * SYN_F64_LANES
+    TILE_WIDE = SYN_SMAP_PANEL_WIDE
 };
 
 /* Sets to 0 what does not belong to neighbours, of points from `from` on. The parts are
@@ -74,20 +74,6 @@ static void make_products(const syn_smap_terms *terms, const double *value, doub
     }
 }
 
-/* Copies the products of point i to where its panels are. */
-static void spread_row(const double *row, size_t products, size_t n, size_t i,
-                       double *panel)
-{
-    size_t c = 0;
-    for (; c + TILE_WIDE <= products; c += TILE_WIDE) {
-        double *to = panel + c * n + i * TILE_WIDE;
-        syn_f64_store(to, syn_f64_load(row + c));
-        syn_f64_store(to + SYN_F64_LANES, syn_f64_load(row + c + SYN_F64_LANES));
-    }
-    if (c < products)
-        syn_f64_store(panel + c * n + i * SYN_F64_LANES, syn_f64_load(row + c));
-}
-
 /* Panels [products / TILE_WIDE][n][TILE_WIDE] of points from `from` on, and perhaps one
    of half that width; `spare` is room for two rows of products and a register. One row is
    copied while the next is made: what has just been written, in registers that overlap,
@@ -102,7 +88,8 @@ static void make_panels(const syn_smap_terms *terms, size_t from, size_t n, doub
             make_products(terms, terms->value + (from + i) * terms->pitch,
                           spare + i % 2 * pitch);
         if (i > 0)
-            spread_row(spare + (i - 1) % 2 * pitch, terms->products, n, i - 1, panel);
+            syn_smap_put_panels(spare + (i - 1) % 2 * pitch, terms->products, n, i - 1,
+                                panel);
     }
 }
 

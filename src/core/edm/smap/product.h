@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/edm/smap/fit.h"
+#include "core/base/kinds.h"
+#include "core/edm/smap/near.h"
 
 enum {
     SYN_SMAP_ROWS = 12,     /* predictions come in multiples of these, */
