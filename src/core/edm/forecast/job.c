@@ -1,7 +1,7 @@
 /* Makes jobs and their results, and works on their shares. A share is a block of rows
    that are forecast from, with all thetas: their distances to all rows; block by block of
-   these the squared weights, and what they add to the sums of all equations; then for each
-   forecast its model, and what the candidates change. Forecasts are in the order of
+   these the squared weights, and what they add to the sums of all equations; then for
+   each forecast its model, and what the candidates change. Forecasts are in the order of
    thetas, each with the same number of rows, some of which may be of none. */
 #include "core/edm/forecast/job.h"
 
