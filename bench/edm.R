@@ -9,7 +9,7 @@
 # all pairs of rows: each adds a term to a distance for each coordinate, a subtraction, a
 # product and a sum, and with 512 bits at 2.6 GHz the two additions take 2 cycles for 8 pairs,
 # so 1.04e10 terms a second. Blocks of rows that are passed over as a whole
-# (src/core/edm/edm.h) can beat it.
+# (src/core/edm/neighbours/neighbours.h) can beat it.
 
 library(synfire)
 

@@ -128,10 +128,15 @@ may_see() {
   may_see core/patterns/spectrum 'core/(base|spikes|surrogates|patterns|patterns/spectrum)'
   may_see core/patterns/found 'core/(base|spikes|patterns|patterns/found)'
   may_see core/patterns 'core/(base|spikes|surrogates|patterns|patterns/[a-z]*)'
-  may_see core/edm 'core/(base|edm)'
+  may_see core/edm/model 'core/(base|edm/model)'
+  may_see core/edm/neighbours 'core/(base|edm/model|edm/neighbours)'
+  may_see core/edm/simplex 'core/(base|edm/model|edm/neighbours|edm/simplex)'
+  may_see core/edm/smap 'core/(base|edm/model|edm/neighbours|edm/smap)'
+  may_see core/edm/ccm 'core/(base|edm/model|edm/neighbours|edm/ccm)'
+  may_see core/edm/forecast 'core/(base|edm/model|edm/smap|edm/forecast)'
   may_see core/causal 'core/(base|causal)'
   may_see core/networks 'core/(base|networks)'
-  may_see core/kinds 'core/(base|assemblies|surrogates|episodes|patterns/(closure|spectrum)|edm|causal)'
+  may_see core/kinds 'core/(base|assemblies|surrogates|episodes|patterns/(closure|spectrum)|edm/[a-z]*|causal)'
 } > "$found"
 rule "no folder of core includes one above it or beside it"
 

@@ -11,8 +11,8 @@
 
    r_edm_neighbours(points, lib, pred, list(k, exclusion, threads))
      list(row = integer, distance = double), both length(pred) x k: the nearest rows in
-     the order of core/edm/edm.h, and how far they are; NA after the last in a small
-     library
+     the order of core/edm/neighbours/neighbours.h, and how far they are; NA after the
+     last in a small library
 
    r_edm_simplex(points, lib, pred, targets, list(k, exclusion, threads))
      targets: double matrix, rows of the data x series; at row t what a point at row t
@@ -40,8 +40,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/edm/embed.h"
-#include "core/edm/simplex.h"
+#include "core/edm/model/embed.h"
+#include "core/edm/simplex/simplex.h"
 #include "gpu/edm/simplex/simplex.h"
 #include "glue/edm.h"
 #include "glue/options.h"

@@ -2,7 +2,7 @@
 #ifndef SYN_GLUE_EDM_H
 #define SYN_GLUE_EDM_H
 
-#include "core/edm/edm.h"
+#include "core/edm/neighbours/neighbours.h"
 #include "glue/glue.h"
 
 /* `rows`: whole numbers from 1 to `all`, increasing; an error of R otherwise. In memory

@@ -1,10 +1,10 @@
-/* Convergent cross mapping: passes points, libraries and targets to core/edm/ccm.h. */
+/* Convergent cross mapping: passes points, libraries and targets to core/edm/ccm. */
 #include "glue/glue.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "core/edm/ccm.h"
+#include "core/edm/ccm/ccm.h"
 #include "glue/edm.h"
 #include "glue/options.h"
 #include "glue/owner.h"

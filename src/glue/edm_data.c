@@ -16,7 +16,7 @@
 #include <math.h>
 
 #include "core/base/pages.h"
-#include "core/edm/embed.h"
+#include "core/edm/model/embed.h"
 #include "glue/owner.h"
 #include "glue/require.h"
 

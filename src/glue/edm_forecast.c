@@ -1,10 +1,10 @@
-/* Conditional forecasts: passes series and jobs to core/edm/forecast.h, or to GPUs. */
+/* Conditional forecasts: passes series and jobs to core/edm/forecast, or to GPUs. */
 #include "glue/glue.h"
 
 #include <float.h>
 #include <math.h>
 
-#include "core/edm/forecast.h"
+#include "core/edm/forecast/forecast.h"
 #include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/require.h"

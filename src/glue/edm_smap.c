@@ -1,7 +1,8 @@
-/* S-maps: passes points, library and target to core/edm/smap.h or gpu/edm/smap/smap.h. */
+/* S-maps: passes points, library and target to core/edm/smap/smap.h or
+   gpu/edm/smap/smap.h. */
 #include "glue/glue.h"
 
-#include "core/edm/smap.h"
+#include "core/edm/smap/smap.h"
 #include "glue/edm.h"
 #include "glue/options.h"
 #include "glue/require.h"

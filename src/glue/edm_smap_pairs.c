@@ -1,9 +1,9 @@
-/* S-maps of all pairs: passes both sides to core/edm/smap_pairs.h, or to GPUs. */
+/* S-maps of all pairs: passes both sides to core/edm/smap/pairs.h, or to GPUs. */
 #include "glue/glue.h"
 
 #include <math.h>
 
-#include "core/edm/smap_pairs.h"
+#include "core/edm/smap/pairs.h"
 #include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/require.h"

@@ -4,8 +4,8 @@
    first: integer, the first row (from 1) of the segment of each step */
 #include "glue/glue.h"
 
-#include "core/edm/seasons.h"
-#include "core/edm/traits.h"
+#include "core/edm/model/seasons.h"
+#include "core/edm/model/traits.h"
 #include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "check.h"
-#include "core/edm/ccm.h"
-#include "core/edm/simplex.h"
-#include "core/edm/smap.h"
+#include "core/edm/ccm/ccm.h"
+#include "core/edm/simplex/simplex.h"
+#include "core/edm/smap/smap.h"
 
 enum { ROWS = 400, DIMS = 3 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "core/edm/forecast.h"
+#include "core/edm/forecast/forecast.h"
 
 enum { SERIES = 7, STEPS = 170, JOBS = 12, REACH = 3, MOST_CANDIDATES = 70 };
 

@@ -7,9 +7,9 @@
 
 #include "check.h"
 #include "core/base/rank.h"
-#include "core/edm/ccm.h"
-#include "core/edm/edm.h"
-#include "core/edm/nearest.h"
+#include "core/edm/ccm/ccm.h"
+#include "core/edm/neighbours/neighbours.h"
+#include "core/edm/neighbours/nearest.h"
 
 enum { MOST_ROWS = 3000, MOST_DIMS = 9, MOST_K = 70, PREDICTED = 24 };
 

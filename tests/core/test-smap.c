@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "core/edm/smap.h"
+#include "core/edm/smap/smap.h"
 
 enum { ROWS = 700, DIMS = 5, UNKNOWNS = DIMS + 1, THETAS = 3 };
 

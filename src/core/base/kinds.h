@@ -58,6 +58,27 @@ syn_kind syn_kind_here(int vector_bits);
 #define SYN_KIND_NAME(subject) subject##_any
 #endif
 
+/* Declares the tables of a kernel, and subject_fastest(), which gives that for this
+   processor with registers of at most `vector_bits` bits; of any width with 0. */
+#define SYN_KIND_TABLES(type, subject)                                                   \
+    extern const type subject##_any, subject##_256, subject##_512;                       \
+    const type *subject##_fastest(int vector_bits)
+
+/* SYN_KIND_TABLE(type, subject) = {...} defines the table of the kind that a file is
+   compiled for; the file for any processor defines subject_fastest() as well. */
+#if SYN_WIDTH == 0
+#define SYN_KIND_TABLE(type, subject)                                                    \
+    const type *subject##_fastest(int vector_bits)                                       \
+    {                                                                                    \
+        const type *kinds[] =                                                            \
+            SYN_KINDS(&subject##_any, &subject##_256, &subject##_512, &subject##_512);   \
+        return kinds[syn_kind_here(vector_bits)];                                        \
+    }                                                                                    \
+    const type SYN_KIND_NAME(subject)
+#else
+#define SYN_KIND_TABLE(type, subject) const type SYN_KIND_NAME(subject)
+#endif
+
 /* Around what is compiled for processors that have more than every one has. */
 #define SYN_PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)

@@ -5,7 +5,6 @@
 #include "core/causal/map.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/causal/search.h"
@@ -45,22 +44,18 @@ typedef struct cross {
     worker *worker;              /* [threads] */
     int threads;
     float *rho;
+    syn_arrays memory;
 } cross;
 
 /* ---- targets, 16 side by side ---- */
-
-static uint32_t tiles_of(uint32_t n)
-{
-    return (n + SYN_MAP_TILE - 1) / SYN_MAP_TILE;
-}
 
 static syn_status make_tiles(cross *c)
 {
     const uint32_t *group = c->targets->group;
     size_t size = (size_t)c->targets->steps * SYN_MAP_TILE;
     for (uint32_t E = 1; E <= SYN_MAP_DIMS; E++)
-        c->tiles += tiles_of(group[E] - group[E - 1]);
-    c->tile = malloc(c->tiles * sizeof *c->tile + 1);
+        c->tiles += (group[E] - group[E - 1] + SYN_MAP_TILE - 1) / SYN_MAP_TILE;
+    c->tile = syn_take(&c->memory, c->tiles, sizeof *c->tile);
     if (!c->tile)
         return SYN_NO_MEMORY;
     const float *value = c->targets->value;
@@ -75,19 +70,6 @@ static syn_status make_tiles(cross *c)
 }
 
 /* ---- correlations ---- */
-
-/* NaN for fewer than three rows, and where predictions or observations vary by no more
-   than floats are rounded: as large as they are, or as the target's deviation, 1. */
-static double correlation(const syn_map_sums *s, uint32_t i)
-{
-    double n = s->n[i];
-    double p = s->pp[i] - s->p[i] * s->p[i] / n, y = s->yy[i] - s->y[i] * s->y[i] / n;
-    if (!(n >= 3 && p > SYN_MAP_ROUNDING * fmax(s->pp[i], n) &&
-          y > SYN_MAP_ROUNDING * fmax(s->yy[i], n)))
-        return NAN;
-    double rho = (s->py[i] - s->p[i] * s->y[i] / n) / sqrt(p * y);
-    return rho > 1 ? 1 : rho < -1 ? -1 : rho;
-}
 
 /* Whether the correlation may reach `screen`, as far as the rows of the sample tell. */
 static int may_reach(double rho, double n, double screen)
@@ -111,7 +93,9 @@ static void finish_tile(const cross *c, const worker *w, size_t library, uint32_
     int screened = !isnan(c->options->screen);
     for (uint32_t i = 0; i < t->n; i++) {
         float *rho = rho_of(c, t, library, i);
-        double found = correlation(sums, i);
+        double found =
+            syn_map_correlation(sums->n[i], sums->p[i], sums->pp[i], sums->y[i],
+                                sums->yy[i], sums->py[i]);
         if (w->pass == SAMPLE)
             *rho = may_reach(found, sums->n[i], c->options->screen) ? 0 : NAN;
         else if (!screened || !isnan(*rho))
@@ -152,20 +136,6 @@ static void start(const cross *c, worker *w, uint32_t library)
     start_pass(c, w, screened ? SAMPLE : EXACT);
 }
 
-static uint32_t rows_of_chunk(const cross *c, const worker *w)
-{
-    uint32_t left = c->rows.n - w->first;
-    return left < w->table.room ? left : w->table.room;
-}
-
-static void find_rows(const cross *c, worker *w, uint32_t rows)
-{
-    for (uint32_t n = 0; n < ROWS && w->found < rows; n++, w->found++)
-        c->kind->neighbours(&w->search, c->rows.place[w->first + w->found], &w->table,
-                            w->found);
-    w->table.rows = w->found;
-}
-
 static void predict_next(const cross *c, worker *w, size_t library)
 {
     const tile *t = &c->tile[w->tile];
@@ -177,21 +147,16 @@ static void predict_next(const cross *c, worker *w, size_t library)
     w->tile++;
 }
 
-static void finish_pass(const cross *c, worker *w, size_t library)
-{
-    for (uint32_t i = 0; i < c->tiles; i++)
-        finish_tile(c, w, library, i);
-    w->busy = w->pass == SAMPLE;
-    if (w->busy)
-        start_pass(c, w, EXACT);
-}
-
 /* Goes on with a chunk; at its end, with the next one or the next pass. */
 static void next_part(const cross *c, worker *w, size_t library)
 {
-    uint32_t rows = rows_of_chunk(c, w);
+    uint32_t left = c->rows.n - w->first;
+    uint32_t rows = left < w->table.room ? left : w->table.room;
     if (w->found < rows) {
-        find_rows(c, w, rows);
+        for (uint32_t n = 0; n < ROWS && w->found < rows; n++, w->found++)
+            c->kind->neighbours(&w->search, c->rows.place[w->first + w->found], &w->table,
+                                w->found);
+        w->table.rows = w->found;
     } else if (w->tile < c->tiles) {
         predict_next(c, w, library);
     } else if (w->first + rows < c->rows.n) {
@@ -199,7 +164,11 @@ static void next_part(const cross *c, worker *w, size_t library)
         w->found = 0;
         w->tile = 0;
     } else {
-        finish_pass(c, w, library);
+        for (uint32_t i = 0; i < c->tiles; i++)
+            finish_tile(c, w, library, i);
+        w->busy = w->pass == SAMPLE;
+        if (w->busy)
+            start_pass(c, w, EXACT);
     }
 }
 
@@ -238,28 +207,14 @@ static syn_status make_workers(cross *c, const syn_map_layout *layout)
     unsigned char wanted[SYN_MAP_DIMS];
     for (uint32_t e = 0; e < SYN_MAP_DIMS; e++)
         wanted[e] = c->targets->group[e + 1] > c->targets->group[e];
-    c->worker = calloc((size_t)c->threads, sizeof *c->worker);
-    syn_status status = c->worker ? SYN_OK : SYN_NO_MEMORY;
-    for (int i = 0; i < c->threads && status == SYN_OK; i++) {
-        worker *w = &c->worker[i];
-        w->sums = malloc(c->tiles * sizeof *w->sums + 1);
-        status = w->sums ? SYN_OK : SYN_NO_MEMORY;
-        if (status == SYN_OK)
-            status = syn_map_search_make(layout, c->options, wanted, &w->search);
-        if (status == SYN_OK)
-            status = syn_map_table_make(wanted, rows_of_table(c, wanted), &w->table);
-    }
-    return status;
-}
-
-static void free_workers(cross *c)
-{
+    c->worker = syn_take(&c->memory, (size_t)c->threads, sizeof *c->worker);
     for (int i = 0; c->worker && i < c->threads; i++) {
-        syn_map_search_free(&c->worker[i].search);
-        syn_map_table_free(&c->worker[i].table);
-        free(c->worker[i].sums);
+        worker *w = &c->worker[i];
+        w->sums = syn_take(&c->memory, c->tiles, sizeof *w->sums);
+        syn_map_search_make(layout, c->options, wanted, &c->memory, &w->search);
+        syn_map_table_make(wanted, rows_of_table(c, wanted), &c->memory, &w->table);
     }
-    free(c->worker);
+    return syn_taken(&c->memory);
 }
 
 syn_status syn_map_cross(const syn_map_targets *targets,
@@ -275,14 +230,12 @@ syn_status syn_map_cross(const syn_map_targets *targets,
         c.threads = libraries->n > 0 ? (int)libraries->n : 1;
     syn_status status = make_tiles(&c);
     if (status == SYN_OK)
-        status = syn_map_rows_make(layout, &c.rows);
+        status = syn_map_rows_make(layout, &c.memory, &c.rows);
     if (status == SYN_OK)
         status = make_workers(&c, layout);
     if (status == SYN_OK)
         status = syn_parallel_for(libraries->n, c.threads, watch, "libraries",
                                   map_library, &c);
-    free_workers(&c);
-    syn_map_rows_free(&c.rows);
-    free(c.tile);
+    syn_give_back(&c.memory);
     return status;
 }

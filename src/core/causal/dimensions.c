@@ -4,7 +4,6 @@
 #include "core/causal/map.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/causal/search.h"
@@ -33,6 +32,7 @@ typedef struct sweep {
     worker *worker;              /* [threads] */
     int threads;
     float *rho;
+    syn_arrays memory;
 } sweep;
 
 static void add_pair(skill *s, double p, double y)
@@ -43,17 +43,6 @@ static void add_pair(skill *s, double p, double y)
     s->y += y;
     s->yy += y * y;
     s->py += p * y;
-}
-
-/* As in core/causal/cross.c: libraries are scaled to a deviation of about 1. */
-static float correlation(const skill *s)
-{
-    double p = s->pp - s->p * s->p / s->n, y = s->yy - s->y * s->y / s->n;
-    if (!(s->n >= 3 && p > SYN_MAP_ROUNDING * fmax(s->pp, s->n) &&
-          y > SYN_MAP_ROUNDING * fmax(s->yy, s->n)))
-        return NAN;
-    double rho = (s->py - s->p * s->y / s->n) / sqrt(p * y);
-    return (float)(rho > 1 ? 1 : rho < -1 ? -1 : rho);
 }
 
 static void predict_rows(worker *w, uint32_t e, const float *value)
@@ -85,27 +74,26 @@ static void next_rows(const sweep *s, worker *w, const float *value)
     w->row += w->table.rows;
 }
 
-static void start(const sweep *s, worker *w, uint32_t i)
-{
-    syn_map_search_start(&w->search, s->libraries, i);
-    memset(w->skill, 0, sizeof w->skill);
-}
-
 static syn_status sweep_library(void *context, size_t item, int number)
 {
     sweep *s = context;
     worker *w = &s->worker[number];
     const float *value = s->libraries->value + item * s->libraries->steps;
     double until = syn_seconds() + SYN_SLICE_SECONDS;
-    if (w->row == 0)
-        start(s, w, (uint32_t)item);
+    if (w->row == 0) {
+        syn_map_search_start(&w->search, s->libraries, (uint32_t)item);
+        memset(w->skill, 0, sizeof w->skill);
+    }
     while (w->row < s->rows.n) {
         if (syn_seconds() > until)
             return SYN_UNFINISHED;
         next_rows(s, w, value);
     }
-    for (uint32_t e = 0; e < s->options->E_max; e++)
-        s->rho[item * s->options->E_max + e] = correlation(&w->skill[e]);
+    for (uint32_t e = 0; e < s->options->E_max; e++) {
+        const skill *of = &w->skill[e];
+        s->rho[item * s->options->E_max + e] =
+            (float)syn_map_correlation(of->n, of->p, of->pp, of->y, of->yy, of->py);
+    }
     w->row = 0;
     return SYN_OK;
 }
@@ -114,24 +102,13 @@ static syn_status make_workers(sweep *s, const syn_map_layout *layout)
 {
     unsigned char wanted[SYN_MAP_DIMS] = {0};
     memset(wanted, 1, s->options->E_max);
-    s->worker = calloc((size_t)s->threads, sizeof *s->worker);
-    syn_status status = s->worker ? SYN_OK : SYN_NO_MEMORY;
-    for (int i = 0; i < s->threads && status == SYN_OK; i++) {
-        worker *w = &s->worker[i];
-        status = syn_map_search_make(layout, s->options, wanted, &w->search);
-        if (status == SYN_OK)
-            status = syn_map_table_make(wanted, CHUNK, &w->table);
-    }
-    return status;
-}
-
-static void free_workers(sweep *s)
-{
+    s->worker = syn_take(&s->memory, (size_t)s->threads, sizeof *s->worker);
     for (int i = 0; s->worker && i < s->threads; i++) {
-        syn_map_search_free(&s->worker[i].search);
-        syn_map_table_free(&s->worker[i].table);
+        worker *w = &s->worker[i];
+        syn_map_search_make(layout, s->options, wanted, &s->memory, &w->search);
+        syn_map_table_make(wanted, CHUNK, &s->memory, &w->table);
     }
-    free(s->worker);
+    return syn_taken(&s->memory);
 }
 
 syn_status syn_map_dimensions(const syn_map_libraries *libraries,
@@ -144,13 +121,12 @@ syn_status syn_map_dimensions(const syn_map_libraries *libraries,
     s.threads = options->threads > 1 ? options->threads : 1;
     if ((uint32_t)s.threads > libraries->n)
         s.threads = libraries->n > 0 ? (int)libraries->n : 1;
-    syn_status status = syn_map_rows_make(layout, &s.rows);
+    syn_status status = syn_map_rows_make(layout, &s.memory, &s.rows);
     if (status == SYN_OK)
         status = make_workers(&s, layout);
     if (status == SYN_OK)
         status = syn_parallel_for(libraries->n, s.threads, watch, "libraries",
                                   sweep_library, &s);
-    free_workers(&s);
-    syn_map_rows_free(&s.rows);
+    syn_give_back(&s.memory);
     return status;
 }

@@ -24,14 +24,6 @@ static uint32_t runs(const part *p, uint32_t apart)
     return p->to - p->from < apart ? p->to - p->from : apart;
 }
 
-static void put_step(const part *p, const syn_map_options *options, uint32_t step,
-                     syn_map_layout *out)
-{
-    int64_t target = (int64_t)step + options->Tp;
-    out->step[out->places] = (int32_t)step;
-    out->use[out->places++] = target >= p->from && target < p->to ? p->use : 0;
-}
-
 /* The run of steps first, first + apart, ..., the other way round where coordinates are
    later steps. */
 static void put_run(const part *p, const syn_map_options *options, uint32_t first,
@@ -42,8 +34,12 @@ static void put_run(const part *p, const syn_map_options *options, uint32_t firs
         out->step[out->places] = -1;
         out->use[out->places++] = 0;
     }
-    for (uint32_t i = 0; i < n; i++)
-        put_step(p, options, first + (options->tau < 0 ? i : n - 1 - i) * apart, out);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t step = first + (options->tau < 0 ? i : n - 1 - i) * apart;
+        int64_t target = (int64_t)step + options->Tp;
+        out->step[out->places] = (int32_t)step;
+        out->use[out->places++] = target >= p->from && target < p->to ? p->use : 0;
+    }
 }
 
 syn_status syn_map_layout_make(uint32_t steps, const syn_map_options *options, int split,

@@ -3,7 +3,7 @@
 
    All of it is in single precision, and a processor and a GPU find the same neighbours: a
    squared distance is the terms of the coordinates added from the first on, each by one
-   fused multiply-add, and ties are decided as in core/edm/edm.h. */
+   fused multiply-add, and ties are decided as in core/edm/neighbours/neighbours.h. */
 #ifndef SYN_CAUSAL_MAP_H
 #define SYN_CAUSAL_MAP_H
 

@@ -3,65 +3,33 @@
 #include "core/causal/search.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { BEFORE = 3 };  /* coordinates are gathered in fours */
 
-syn_status syn_map_table_make(const unsigned char *wanted, uint32_t room,
-                              syn_map_table *out)
+void syn_map_table_make(const unsigned char *wanted, uint32_t room, syn_arrays *memory,
+                        syn_map_table *out)
 {
-    size_t each = 0;
-    *out = (syn_map_table){.room = room};
+    *out = (syn_map_table){.room = room,
+                           .observed = syn_take(memory, room, sizeof *out->observed)};
     for (uint32_t e = 0; e < SYN_MAP_DIMS; e++)
-        each += wanted[e] ? e + 2 : 0;
-    out->observed = malloc(room * sizeof *out->observed + 1);
-    out->memory = malloc(each * room * sizeof *out->memory + 1);
-    if (!out->observed || !out->memory)
-        return SYN_NO_MEMORY;
-    syn_map_neighbour *next = out->memory;
-    for (uint32_t e = 0; e < SYN_MAP_DIMS; e++)
-        if (wanted[e]) {
-            out->of[e] = next;
-            next += (size_t)room * (e + 2);
-        }
-    return SYN_OK;
+        if (wanted[e])
+            out->of[e] = syn_take(memory, (size_t)room * (e + 2), sizeof **out->of);
 }
 
-void syn_map_table_free(syn_map_table *table)
+syn_status syn_map_rows_make(const syn_map_layout *layout, syn_arrays *memory,
+                             syn_map_rows *out)
 {
-    free(table->observed);
-    free(table->memory);
-    *table = (syn_map_table){0};
-}
-
-syn_status syn_map_rows_make(const syn_map_layout *layout, syn_map_rows *out)
-{
-    *out = (syn_map_rows){.place = malloc(layout->steps * sizeof *out->place + 1)};
-    if (!out->place)
-        return SYN_NO_MEMORY;
-    for (uint32_t p = 0; p < layout->places; p++)
+    *out = (syn_map_rows){.place = syn_take(memory, layout->steps, sizeof *out->place)};
+    for (uint32_t p = 0; out->place && p < layout->places; p++)
         if (layout->use[p] & SYN_MAP_PREDICTED)
             out->place[out->n++] = p;
-    return SYN_OK;
-}
-
-void syn_map_rows_free(syn_map_rows *rows)
-{
-    free(rows->place);
-    *rows = (syn_map_rows){0};
-}
-
-static void place_steps(syn_map_search *s)
-{
-    for (uint32_t p = 0; p < s->layout->places; p++)
-        if (s->layout->step[p] >= 0)
-            s->place[s->layout->step[p]] = p;
+    return syn_taken(memory);
 }
 
 syn_status syn_map_search_make(const syn_map_layout *layout,
                                const syn_map_options *options,
-                               const unsigned char *wanted, syn_map_search *out)
+                               const unsigned char *wanted, syn_arrays *memory,
+                               syn_map_search *out)
 {
     size_t columns = (size_t)layout->places + SYN_MAP_BESIDE;
     *out = (syn_map_search){
@@ -71,12 +39,11 @@ syn_status syn_map_search_make(const syn_map_layout *layout,
         out->E = wanted[e] ? e + 1 : out->E;
     }
     size_t pooled = (2 * (size_t)out->E + 1 + BEFORE) * SYN_MAP_STRIDE;
-    float *floats = out->memory =
-        calloc(4 * columns + pooled + BEFORE, sizeof *floats);
-    out->place = malloc(layout->steps * sizeof *out->place + 1);
-    out->pool = malloc((SYN_MAP_POOL + SYN_MAP_BESIDE) * sizeof *out->pool);
-    out->seen = calloc(columns, sizeof *out->seen);
-    if (!floats || !out->place || !out->pool || !out->seen)
+    float *floats = syn_take(memory, 4 * columns + pooled + BEFORE, sizeof *floats);
+    out->place = syn_take(memory, layout->steps, sizeof *out->place);
+    out->pool = syn_take(memory, SYN_MAP_POOL + SYN_MAP_BESIDE, sizeof *out->pool);
+    out->seen = syn_take(memory, columns, sizeof *out->seen);
+    if (syn_taken(memory) != SYN_OK)
         return SYN_NO_MEMORY;
     out->x = floats + BEFORE;
     out->library = out->x + columns;
@@ -84,17 +51,10 @@ syn_status syn_map_search_make(const syn_map_layout *layout,
     out->sum = out->start + columns;
     out->coordinate = out->sum + columns;
     out->squared = out->coordinate + (out->E + 1 + BEFORE) * SYN_MAP_STRIDE;
-    place_steps(out);
+    for (uint32_t p = 0; p < layout->places; p++)
+        if (layout->step[p] >= 0)
+            out->place[layout->step[p]] = p;
     return SYN_OK;
-}
-
-void syn_map_search_free(syn_map_search *search)
-{
-    free(search->memory);
-    free(search->place);
-    free(search->pool);
-    free(search->seen);
-    *search = (syn_map_search){0};
 }
 
 void syn_map_search_start(syn_map_search *search, const syn_map_libraries *libraries,

@@ -3,6 +3,10 @@
 #ifndef SYN_CAUSAL_SEARCH_H
 #define SYN_CAUSAL_SEARCH_H
 
+#include <math.h>
+
+#include "core/base/arrays.h"
+#include "core/base/kinds.h"
 #include "core/causal/map.h"
 
 enum {
@@ -28,15 +32,12 @@ typedef struct syn_map_table {
     uint32_t *observed;                         /* [room] the step of the row's target */
     syn_map_neighbour *of[SYN_MAP_DIMS];        /* [room][E + 1] for E - 1, NULL where
                                                    nobody wants it */
-    syn_map_neighbour *memory;
 } syn_map_table;
 
-/* Room for the neighbours of `room` rows in each E whose wanted[E - 1] is 1. Free with
-   syn_map_table_free(), also after an error. */
-syn_status syn_map_table_make(const unsigned char *wanted, uint32_t room,
-                              syn_map_table *out);
-
-void syn_map_table_free(syn_map_table *table);
+/* Room for the neighbours of `room` rows in each E whose wanted[E - 1] is 1. Whether
+   there is memory for it, `memory` says. */
+void syn_map_table_make(const unsigned char *wanted, uint32_t room, syn_arrays *memory,
+                        syn_map_table *out);
 
 /* The places of predicted points, in their order. */
 typedef struct syn_map_rows {
@@ -44,10 +45,8 @@ typedef struct syn_map_rows {
     uint32_t *place;
 } syn_map_rows;
 
-/* Free with syn_map_rows_free(), also after an error. */
-syn_status syn_map_rows_make(const syn_map_layout *layout, syn_map_rows *out);
-
-void syn_map_rows_free(syn_map_rows *rows);
+syn_status syn_map_rows_make(const syn_map_layout *layout, syn_arrays *memory,
+                             syn_map_rows *out);
 
 /* One library, and what a search of it leaves for the next row. Places are those
    of the layout; column is a place in its role as library point. */
@@ -69,16 +68,13 @@ typedef struct syn_map_search {
     float *squared;                /* [E][stride] their squared distances */
     float limit[SYN_MAP_DIMS];     /* squared distance: at least E + 1 are within it */
     uint32_t *seen, turn;          /* [places] the turn in which a column was pooled */
-    void *memory;
 } syn_map_search;
 
-/* Room to search libraries of `layout` in the dimensions that are wanted. Free with
-   syn_map_search_free(), also after an error. */
+/* Room to search libraries of `layout` in the dimensions that are wanted. */
 syn_status syn_map_search_make(const syn_map_layout *layout,
                                const syn_map_options *options,
-                               const unsigned char *wanted, syn_map_search *out);
-
-void syn_map_search_free(syn_map_search *search);
+                               const unsigned char *wanted, syn_arrays *memory,
+                               syn_map_search *out);
 
 /* Takes up library `i`. */
 void syn_map_search_start(syn_map_search *search, const syn_map_libraries *libraries,
@@ -92,6 +88,20 @@ typedef struct syn_map_sums {
     double py[SYN_MAP_TILE];
 } syn_map_sums;
 
+/* The correlation of `n` predictions and observations from their sums. NaN for fewer than
+   three, and where either vary by no more than floats are rounded: as large as they are,
+   or as the deviation of a series, about 1. */
+static inline double syn_map_correlation(double n, double p, double pp, double y,
+                                         double yy, double py)
+{
+    double of_p = pp - p * p / n, of_y = yy - y * y / n;
+    if (!(n >= 3 && of_p > SYN_MAP_ROUNDING * fmax(pp, n) &&
+          of_y > SYN_MAP_ROUNDING * fmax(yy, n)))
+        return NAN;
+    double rho = (py - p * y / n) / sqrt(of_p * of_y);
+    return rho > 1 ? 1 : rho < -1 ? -1 : rho;
+}
+
 typedef struct syn_map_kind {
     /* Puts the neighbours of the row at `place` into row `row` of the table. */
     void (*neighbours)(syn_map_search *search, uint32_t place, syn_map_table *table,
@@ -103,9 +113,6 @@ typedef struct syn_map_kind {
                     syn_map_sums *sums);
 } syn_map_kind;
 
-extern const syn_map_kind syn_map_any, syn_map_256, syn_map_512;
-
-/* The kind for syn_map_options.vector_bits. */
-const syn_map_kind *syn_map_fastest(int vector_bits);
+SYN_KIND_TABLES(syn_map_kind, syn_map);
 
 #endif

@@ -26,14 +26,6 @@ static void count_points(const syn_map_libraries *libraries, uint32_t i,
         points[E - 1] += points[E];
 }
 
-static int any_small(const uint32_t *points, uint32_t most)
-{
-    for (uint32_t E = 1; E <= most; E++)
-        if (points[E - 1] <= E)
-            return 1;
-    return 0;
-}
-
 void syn_map_drop_small(const syn_map_libraries *libraries, const syn_map_layout *layout,
                         const uint32_t *E, uint32_t n, float *rho)
 {
@@ -42,9 +34,10 @@ void syn_map_drop_small(const syn_map_libraries *libraries, const syn_map_layout
     for (uint32_t i = 0; i < libraries->n; i++) {
         if (i == 0 || !alike)
             count_points(libraries, i, layout, points);
-        if (!any_small(points, layout->E_max))
-            continue;
-        for (uint32_t j = 0; j < n; j++)
+        int small = 0;
+        for (uint32_t e = 1; e <= layout->E_max; e++)
+            small |= points[e - 1] <= e;
+        for (uint32_t j = 0; small && j < n; j++)
             if (points[E[j] - 1] <= E[j])
                 rho[(size_t)i * n + j] = NAN;
     }

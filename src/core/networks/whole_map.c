@@ -5,8 +5,8 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 
+#include "core/base/arrays.h"
 #include "core/base/parallel.h"
 
 enum {
@@ -35,6 +35,7 @@ typedef struct work {
     size_t *n;             /* [rows] how many there are */
     const size_t *begin;   /* [rows] where those of a row begin in `column`; NULL where */
     int *column;           /* only their number is wanted */
+    syn_arrays memory;
 } work;
 
 typedef void visit(work *w, size_t item, size_t first, size_t end, size_t column);
@@ -46,10 +47,10 @@ static syn_status make_blocks(work *w)
     if (w->rows_each < BLOCK_ROWS)
         w->rows_each = BLOCK_ROWS;
     w->blocks = (rows + w->rows_each - 1) / w->rows_each;
-    w->block = calloc(w->blocks + 1, sizeof *w->block);
+    w->block = syn_take(&w->memory, w->blocks, sizeof *w->block);
     for (size_t b = 0; w->block && b < w->blocks; b++)
         w->block[b].least = w->block[b].most = NAN;
-    return w->block ? SYN_OK : SYN_NO_MEMORY;
+    return syn_taken(&w->memory);
 }
 
 /* Goes on with a block for a while. */
@@ -135,22 +136,17 @@ syn_status syn_whole_sums_make(const syn_whole_map *map, int threads,
 {
     work w = {.map = map, .row_sum = out->row_sum, .row_known = out->row_known};
     syn_status status = make_blocks(&w);
-    size_t room = w.blocks * map->columns + 1;
-    w.sum = malloc(room * sizeof *w.sum);
-    w.known = malloc(room * sizeof *w.known);
-    w.cell = calloc(w.blocks * SYN_WHOLE_CELLS + 1, sizeof *w.cell);
-    if (!w.sum || !w.known || !w.cell)
-        status = SYN_NO_MEMORY;
+    w.sum = syn_take(&w.memory, w.blocks * map->columns, sizeof *w.sum);
+    w.known = syn_take(&w.memory, w.blocks * map->columns, sizeof *w.known);
+    w.cell = syn_take(&w.memory, w.blocks * SYN_WHOLE_CELLS, sizeof *w.cell);
+    status = syn_taken(&w.memory);
     for (size_t i = 0; i < map->rows; i++)
         out->row_sum[i] = out->row_known[i] = 0;
     if (status == SYN_OK)
         status = syn_parallel_for(w.blocks, threads, watch, "pairs", add_some, &w);
     if (status == SYN_OK)
         add_up(&w, out);
-    free(w.cell);
-    free(w.known);
-    free(w.sum);
-    free(w.block);
+    syn_give_back(&w.memory);
     return status;
 }
 
@@ -177,12 +173,12 @@ static syn_status list_some(void *context, size_t item, int worker)
 
 static syn_status list_all(work *w, int threads, const syn_watch *watch)
 {
-    for (size_t i = 0; i < w->map->rows; i++)
-        w->n[i] = 0;
     syn_status status = make_blocks(w);
+    for (size_t i = 0; status == SYN_OK && i < w->map->rows; i++)
+        w->n[i] = 0;
     if (status == SYN_OK)
         status = syn_parallel_for(w->blocks, threads, watch, "pairs", list_some, w);
-    free(w->block);
+    syn_give_back(&w->memory);
     return status;
 }
 
@@ -196,9 +192,7 @@ syn_status syn_whole_count(const syn_whole_map *map, double bound, int threads,
 syn_status syn_whole_list(const syn_whole_map *map, double bound, const size_t *begin,
                           int threads, const syn_watch *watch, int *column)
 {
-    work w = {.map = map, .bound = bound, .begin = begin, .column = column,
-              .n = calloc(map->rows + 1, sizeof *w.n)};
-    syn_status status = w.n ? list_all(&w, threads, watch) : SYN_NO_MEMORY;
-    free(w.n);
-    return status;
+    work w = {.map = map, .bound = bound, .begin = begin, .column = column};
+    w.n = syn_take(&w.memory, map->rows, sizeof *w.n);
+    return list_all(&w, threads, watch);
 }

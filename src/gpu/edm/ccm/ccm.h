@@ -1,4 +1,4 @@
-/* Cross mapping on GPUs: core/edm/ccm.h with the same libraries and neighbours. */
+/* Cross mapping on GPUs: core/edm/ccm/ccm.h with the same libraries and neighbours. */
 #ifndef SYN_GPU_EDM_CCM_H
 #define SYN_GPU_EDM_CCM_H
 
@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-#include "core/edm/ccm.h"
+#include "core/edm/ccm/ccm.h"
 #include "gpu/base/devices.h"
 
 /* syn_ccm_views() on devices[n_devices], numbers from 0. All views share one search for

@@ -5,7 +5,7 @@
 extern "C" {
 #include "core/base/parallel.h"
 }
-#include "core/edm/ccm.h"
+#include "core/edm/ccm/ccm.h"
 #include "gpu/base/outcome.cuh"
 #include "gpu/edm/ccm/direct.cuh"
 
@@ -21,7 +21,7 @@ namespace gpu {
 /* ---- lists or searches ---- */
 
 /* Chooses how a device finds neighbours in random libraries, by the time that each way is
-   expected to take, as core/edm/ccm_plan.h does for processors: one list of the nearest
+   expected to take, as core/edm/ccm/plan.h does for processors: one list of the nearest
    library rows for all libraries, or a search in each library by itself. */
 
 /* Nanoseconds of an H200, divided by the rows that it works on together. */

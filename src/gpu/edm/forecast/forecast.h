@@ -1,4 +1,4 @@
-/* Conditional forecasts on GPUs: core/edm/forecast.h. */
+/* Conditional forecasts on GPUs: core/edm/forecast/forecast.h. */
 #ifndef SYN_GPU_EDM_FORECAST_H
 #define SYN_GPU_EDM_FORECAST_H
 
@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-#include "core/edm/forecast.h"
+#include "core/edm/forecast/forecast.h"
 #include "gpu/base/devices.h"
 
 /* syn_forecast() on devices[n_devices], numbers from 0, which share the jobs. Results do

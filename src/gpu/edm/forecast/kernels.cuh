@@ -2,7 +2,7 @@
 #pragma once
 
 extern "C" {
-#include "core/edm/forecast.h"
+#include "core/edm/forecast/forecast.h"
 }
 #include "gpu/edm/pairs/pairs.cuh"
 

@@ -1,4 +1,4 @@
-/* Rows and how near they are, in an order with no ties: core/edm/nearest.h on devices;
+/* Rows and how near they are, in an order with no ties: core/edm/neighbours/nearest.h on devices;
    and the k nearest of a list. */
 #pragma once
 

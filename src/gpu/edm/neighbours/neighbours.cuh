@@ -57,7 +57,7 @@ public:
     uint32_t batch(uint32_t k) const;
 
     /* The k nearest library rows of each row in `prediction`, in the order of
-       core/edm/edm.h; library rows at most `exclusion` rows away are left out. May wait
+       core/edm/neighbours/neighbours.h; library rows at most `exclusion` rows away are left out. May wait
        for the stream. */
     void find(const placed_rows &prediction, uint32_t k, uint32_t exclusion,
               const placed_neighbours &out);

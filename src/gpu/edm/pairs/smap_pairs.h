@@ -1,4 +1,4 @@
-/* S-maps between all pairs of many series on GPUs: core/edm/smap_pairs.h. */
+/* S-maps between all pairs of many series on GPUs: core/edm/smap/pairs.h. */
 #ifndef SYN_GPU_EDM_SMAP_PAIRS_H
 #define SYN_GPU_EDM_SMAP_PAIRS_H
 
@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-#include "core/edm/smap_pairs.h"
+#include "core/edm/smap/pairs.h"
 #include "gpu/base/devices.h"
 
 /* syn_smap_pairs_make() on devices[n_devices], numbers from 0, which share the libraries.

@@ -12,7 +12,7 @@
 
 namespace gpu {
 
-/* Predictions from neighbours, as core/edm/weights.h makes them: in one state space or
+/* Predictions from neighbours, as core/edm/simplex/simplex.c makes them: in one state space or
    several, of one target or several. */
 struct project_job {
     placed_neighbours near;   /* [spaces][n], k places each */

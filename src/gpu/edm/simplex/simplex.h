@@ -1,4 +1,4 @@
-/* Neighbours and simplex projection on GPUs: core/edm/edm.h and core/edm/simplex.h. */
+/* Neighbours and simplex projection on GPUs: core/edm/neighbours/neighbours.h and core/edm/simplex/simplex.h. */
 #ifndef SYN_GPU_EDM_SIMPLEX_H
 #define SYN_GPU_EDM_SIMPLEX_H
 
@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-#include "core/edm/simplex.h"
+#include "core/edm/simplex/simplex.h"
 #include "gpu/base/devices.h"
 
 /* All functions do what those of the core with the same names do, on devices[n_devices],

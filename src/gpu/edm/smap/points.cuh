@@ -81,7 +81,7 @@ struct smap_shape {
     uint32_t pitch;     /* doubles from one prediction to the next; the lanes of a warp
                            find them in different banks of shared memory */
     uint32_t terms;     /* dims + 2: 1, the coordinates, the target, in this order */
-    uint32_t products;  /* of any two terms, in the order of core/edm/smap_product.h, */
+    uint32_t products;  /* of any two terms, in the order of core/edm/smap/product.h, */
     uint32_t columns;   /* and the same, made a multiple of SMAP_COLUMNS */
 };
 
@@ -128,7 +128,7 @@ __device__ inline bool smap_is_near(const smap_left_out &out, uint32_t point)
 }
 
 /* Neighbours that are listed: places in the library and distances, in the order of
-   core/edm/edm.h. */
+   core/edm/neighbours/neighbours.h. */
 struct smap_lists {
     const uint32_t *found;    /* [predictions]; NULL where there are no lists */
     const uint32_t *place;    /* [predictions][k] */

@@ -1,4 +1,4 @@
-/* S-maps on GPUs: core/edm/smap.h. */
+/* S-maps on GPUs: core/edm/smap/smap.h. */
 #ifndef SYN_GPU_EDM_SMAP_H
 #define SYN_GPU_EDM_SMAP_H
 
@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-#include "core/edm/smap.h"
+#include "core/edm/smap/smap.h"
 #include "gpu/base/devices.h"
 
 /* syn_smap() on devices[n_devices], numbers from 0: the same to 1e-7 and better. Models

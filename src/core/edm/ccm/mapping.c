@@ -1,0 +1,610 @@
+/* Convergent cross mapping. Rows are handed out in tiles. For each row the nearest
+   library rows are put in order once; each random library then takes the first k that
+   it contains, and predicts the targets from them. Libraries that are too small for
+   that are searched one by one. Sums over all rows give the correlation of each
+   library. */
+#include "core/edm/ccm/ccm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arrays.h"
+#include "core/base/parallel.h"
+#include "core/base/random.h"
+#include "core/base/rank.h"
+#include "core/edm/ccm/lanes.h"
+#include "core/edm/ccm/plan.h"
+#include "core/edm/ccm/skill.h"
+#include "core/edm/neighbours/neighbours.h"
+
+enum {
+    TILE_ROWS = 256,            /* rows whose lists are held at a time, */
+    TILE_SEARCHED = 1024,       /* and with blocks: threads wait after each tile */
+    TILE_BYTES = 8 << 20,       /* of distances or lists, unless a row takes more */
+    TILE_PREDICTIONS = 1 << 24, /* some 50 ms of work */
+    STRETCH = 8                 /* rows that a worker takes one after the other */
+};
+
+typedef struct tile {
+    uint32_t first, n, room;   /* prediction rows, and how many there can be */
+    syn_ccm_list *list;        /* [room] */
+    uint32_t width;            /* entries of `near` for each row */
+    syn_near *near;        /* [room][width] */
+    uint32_t *found;           /* [room][SYN_CCM_DIRECT] */
+    double *square;            /* [room][library rows]; without blocks only */
+    double *observed;          /* [room][targets] */
+} tile;
+
+typedef struct mapping {
+    const syn_ccm_options *options;
+    const syn_points *points;
+    const syn_rows *library, *prediction;
+    const syn_ccm_kind *kind;
+    syn_ccm_problem problem;
+    const double *target;
+    double *shift;                /* [targets] */
+    syn_ccm_choice choice;        /* how to search */
+    uint32_t *place;              /* [rows] which library row each is; for blocks only */
+    syn_ccm_group *group;
+    uint32_t *group_sample;       /* [groups] the first library of each */
+    size_t groups;
+    int threads;
+    syn_ccm_space *space;         /* [threads] */
+    const syn_watch *watch;
+    double done, total;           /* rows, in all passes through them */
+    tile tile;
+    syn_arrays memory;
+} mapping;
+
+/* ---- libraries ---- */
+
+void syn_ccm_draw(uint32_t n, uint32_t size, uint32_t sample,
+                  const syn_ccm_options *options, unsigned char *chosen)
+{
+    syn_random rng;
+    uint64_t stream = (uint64_t)options->direction << 52 | (uint64_t)size << 21 | sample;
+    syn_random_start(&rng, options->key, stream);
+    /* Of more than half it is sooner said who is not in. */
+    int inverted = size > n / 2;
+    if (inverted)
+        memset(chosen, 1, n);
+    for (uint32_t left = inverted ? n - size : size; left > 0;) {
+        uint32_t at = (uint32_t)syn_random_below(&rng, n);
+        left -= chosen[at] == inverted;
+        chosen[at] = (unsigned char)!inverted;
+    }
+}
+
+/* How many libraries of size `s` are drawn from n rows. */
+static uint32_t libraries_of(const syn_ccm_options *options, uint32_t s, uint32_t n)
+{
+    return options->size[s] < n ? options->samples : 1;
+}
+
+static syn_status draw_group(void *context, size_t item, int worker)
+{
+    mapping *m = context;
+    syn_ccm_group *g = &m->group[item];
+    uint32_t n = m->problem.n;
+    /* The list of a worker is free until rows are searched. */
+    unsigned char *chosen = (unsigned char *)m->space[worker].near;
+    for (uint32_t lane = 0; lane < g->n; lane++) {
+        memset(chosen, 0, n);
+        syn_ccm_draw(n, g->size, m->group_sample[item] + lane, m->options, chosen);
+        uint32_t *row = g->rows ? g->rows + (size_t)lane * g->size : NULL;
+        for (uint32_t i = 0; i < n; i++) {
+            if (!row)
+                g->member[i] |= (uint64_t)chosen[i] << lane;
+            else if (chosen[i])
+                *row++ = i;
+        }
+    }
+    return SYN_OK;
+}
+
+/* How many libraries make a group. */
+static uint32_t lanes_of(const mapping *m, int direct)
+{
+    return direct && m->choice.blocks ? SYN_CCM_DIRECT : SYN_CCM_LANES;
+}
+
+/* Groups of libraries of one size, without their rows. */
+static syn_status make_groups(mapping *m, const unsigned char *direct)
+{
+    const syn_ccm_options *o = m->options;
+    for (uint32_t s = 0; s < o->sizes; s++) {
+        uint32_t lanes = lanes_of(m, direct[s]);
+        m->groups += (libraries_of(o, s, m->problem.n) + lanes - 1) / lanes;
+    }
+    m->group = syn_take(&m->memory, m->groups, sizeof *m->group);
+    m->group_sample = syn_take(&m->memory, m->groups, sizeof *m->group_sample);
+    if (syn_taken(&m->memory) != SYN_OK)
+        return SYN_NO_MEMORY;
+    size_t next = 0;
+    for (uint32_t s = 0; s < o->sizes; s++)
+        for (uint32_t from = 0, all = libraries_of(o, s, m->problem.n),
+                      lanes = lanes_of(m, direct[s]);
+             from < all; from += lanes) {
+            syn_ccm_group *g = &m->group[next];
+            m->group_sample[next++] = from;
+            g->n = all - from < lanes ? all - from : lanes;
+            g->size = o->size[s];
+            size_t sums = syn_ccm_sums(g, m->problem.targets);
+            g->sum = syn_take(&m->memory, sums, sizeof *g->sum);
+            if (direct[s])
+                g->rows = syn_take(&m->memory, (size_t)g->n * g->size, sizeof *g->rows);
+            else
+                g->member = syn_take(&m->memory, m->problem.n, sizeof *g->member);
+        }
+    return syn_taken(&m->memory);
+}
+
+/* ---- what is predicted ---- */
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+    return (first > second) - (first < second);
+}
+
+/* Puts library rows in the order of ties: sorts the places that they have in the shuffle
+   of all rows, each together with the number of its row. */
+static syn_status make_order(mapping *m, syn_ccm_order *out)
+{
+    size_t n = out->n = m->library->n;
+    uint64_t *both = syn_take(&m->memory, n, sizeof *both);
+    out->rank = syn_take(&m->memory, n, sizeof *out->rank);
+    out->ranked = syn_take(&m->memory, n, sizeof *out->ranked);
+    out->shuffled = syn_take(&m->memory, n, sizeof *out->shuffled);
+    if (syn_taken(&m->memory) != SYN_OK)
+        return SYN_NO_MEMORY;
+    for (uint32_t i = 0; i < n; i++)
+        both[i] = (uint64_t)syn_row_rank(m->library->row[i]) << 32 | i;
+    qsort(both, n, sizeof *both, compare);
+    for (uint32_t i = 0; i < n; i++) {
+        out->shuffled[i] = (uint32_t)(both[i] >> 32);
+        out->ranked[i] = (uint32_t)both[i];
+        out->rank[out->ranked[i]] = i;
+    }
+    return SYN_OK;
+}
+
+static syn_status make_problem(mapping *m, uint32_t targets)
+{
+    syn_ccm_problem *p = &m->problem;
+    size_t rows = m->points->rows;
+    p->n = m->library->n;
+    p->dims = m->points->dims;
+    p->targets = targets;
+    p->k = m->options->k;
+    p->exclusion = m->options->exclusion;
+    p->row = m->library->row;
+    p->stride = rows;
+    p->least = m->points->least;
+    double *coordinate = syn_take(&m->memory, (size_t)p->n * p->dims, sizeof *coordinate);
+    m->shift = syn_take(&m->memory, targets, sizeof *m->shift);
+    if (syn_taken(&m->memory) != SYN_OK)
+        return SYN_NO_MEMORY;
+    p->coordinate = coordinate;
+    for (size_t e = 0; e < p->dims; e++)
+        for (uint32_t i = 0; i < p->n; i++)
+            coordinate[e * p->n + i] = m->points->coordinate[e * rows + p->row[i]];
+    for (size_t t = 0; t < targets; t++)
+        m->shift[t] = syn_ccm_middle(m->target + t * rows, m->prediction);
+    return make_order(m, &p->order);
+}
+
+/* Puts target `t` of each library row at to[0], to[step] and so on. */
+static void put_target(const mapping *m, size_t t, double *to, size_t step)
+{
+    const double *from = m->target + t * m->points->rows;
+    for (uint32_t i = 0; i < m->problem.n; i++)
+        to[i * step] = from[m->problem.row[i]] - m->shift[t];
+}
+
+/* The targets in the order in which the groups, which have been made, take them. */
+static syn_status make_values(mapping *m)
+{
+    syn_ccm_problem *p = &m->problem;
+    size_t n = p->n, all = n * p->targets, one = 0;
+    for (size_t g = 0; g < m->groups; g++)
+        one += m->group[g].n == 1;
+    double *value = NULL, *beside = NULL;
+    if (one < m->groups)
+        p->value = value = syn_take(&m->memory, all, sizeof *value);
+    if (one > 0)
+        p->beside = beside = syn_take(&m->memory, all + SYN_CCM_BESIDE, sizeof *beside);
+    if (syn_taken(&m->memory) != SYN_OK)
+        return SYN_NO_MEMORY;
+    for (size_t t = 0; t < p->targets; t++) {
+        size_t first = t - t % SYN_CCM_BESIDE, left = p->targets - first;
+        if (value)
+            put_target(m, t, value + t * n, 1);
+        if (beside)
+            put_target(m, t, beside + first * n + t % SYN_CCM_BESIDE,
+                       left < SYN_CCM_BESIDE ? left : SYN_CCM_BESIDE);
+    }
+    return SYN_OK;
+}
+
+/* ---- rows, a tile at a time ---- */
+
+static syn_status make_tile(mapping *m)
+{
+    const syn_ccm_problem *p = &m->problem;
+    tile *t = &m->tile;
+    int all = !m->choice.blocks;
+    size_t direct = (size_t)SYN_CCM_DIRECT * p->k, libraries = 0;
+    t->width = all || m->choice.most > direct ? m->choice.most : (uint32_t)direct;
+    size_t room = TILE_BYTES / (all ? sizeof *t->square * p->n
+                                    : sizeof *t->near * t->width);
+    for (size_t g = 0; g < m->groups; g++)
+        libraries += m->group[g].n;
+    size_t quick = TILE_PREDICTIONS / (libraries * (p->targets + (size_t)p->k)) + 1;
+    room = room > quick ? quick : room;
+    size_t most = all ? TILE_ROWS : TILE_SEARCHED;
+    room = room < 1 ? 1 : room > most ? most : room;
+    t->room = (uint32_t)room;
+    t->list = syn_take(&m->memory, room, sizeof *t->list);
+    t->near = syn_take(&m->memory, room * t->width, sizeof *t->near);
+    t->found = syn_take(&m->memory, room * SYN_CCM_DIRECT, sizeof *t->found);
+    t->square = all ? syn_take(&m->memory, room * p->n, sizeof *t->square) : NULL;
+    t->observed = syn_take(&m->memory, room * p->targets + SYN_CCM_BESIDE,
+                           sizeof *t->observed);
+    return syn_taken(&m->memory);
+}
+
+static syn_status make_space(mapping *m)
+{
+    size_t n = m->problem.n, lanes = (size_t)m->problem.k * SYN_CCM_LANES;
+    /* As many rows together as the cache holds beside a target. */
+    uint32_t together = 128 / m->problem.k;
+    together = together < 1 ? 1 : together;
+    together = together < SYN_CCM_TOGETHER ? together : SYN_CCM_TOGETHER;
+    m->space = syn_take(&m->memory, (size_t)m->threads, sizeof *m->space);
+    for (int w = 0; m->space && w < m->threads; w++) {
+        syn_ccm_space *s = &m->space[w];
+        s->near = syn_take(&m->memory, n + 1, sizeof *s->near);
+        s->sorted = syn_take(&m->memory, n + 1, sizeof *s->sorted);
+        s->bucket = syn_take(&m->memory, SYN_CCM_BUCKETS + 1, sizeof *s->bucket);
+        s->tied = syn_take(&m->memory, n / 64 + 1, sizeof *s->tied);
+        s->last = syn_take(&m->memory, n, sizeof *s->last);
+        s->rows = syn_take(&m->memory, n + 1, sizeof *s->rows);
+        s->square = syn_take(&m->memory, n, sizeof *s->square);
+        s->lanes_rows = together;
+        for (uint32_t r = 0; r < together; r++) {
+            s->lanes[r].at = syn_take(&m->memory, lanes, sizeof(uint32_t));
+            s->lanes[r].distance = syn_take(&m->memory, lanes, sizeof(double));
+        }
+    }
+    return syn_taken(&m->memory);
+}
+
+/* Row `i` of the tile, before its neighbours are known. */
+static void begin_list(mapping *m, uint32_t i)
+{
+    tile *t = &m->tile;
+    size_t targets = m->problem.targets, rows = m->points->rows;
+    const syn_ccm_order *order = &m->problem.order;
+    uint32_t row = m->prediction->row[t->first + i];
+    double *observed = t->observed + i * targets;
+    t->list[i] = (syn_ccm_list){.near = t->near + (size_t)i * t->width, .row = row,
+                                .from = syn_first_row_from(order->shuffled, order->n,
+                                                           syn_row_rank(row)),
+                                .point = m->points->coordinate + row,
+                                .observed = observed};
+    for (size_t k = 0; k < targets; k++)
+        observed[k] = m->target[k * rows + row] - m->shift[k];
+}
+
+static syn_status list_rows(void *context, size_t item, int worker)
+{
+    mapping *m = context;
+    tile *t = &m->tile;
+    uint32_t from = (uint32_t)item * STRETCH;
+    uint32_t end = t->n - from < STRETCH ? t->n : from + STRETCH;
+    for (uint32_t i = from; i < end; i++) {
+        begin_list(m, i);
+        m->kind->nearest(&m->problem, m->choice.most,
+                         t->square + (size_t)i * m->problem.n, &m->space[worker],
+                         &t->list[i]);
+    }
+    return SYN_OK;
+}
+
+static syn_status map_group(void *context, size_t item, int worker)
+{
+    mapping *m = context;
+    if (m->group[item].member || !m->choice.blocks)
+        m->kind->add_rows(&m->problem, m->tile.list, m->tile.n, &m->group[item],
+                          &m->space[worker]);
+    return SYN_OK;
+}
+
+/* The next rows of a pass through all; returns whether there are any. */
+static int next_tile(mapping *m)
+{
+    tile *t = &m->tile;
+    uint32_t all = m->prediction->n;
+    m->done += t->n;
+    t->first += t->n;
+    t->n = all - t->first < t->room ? all - t->first : t->room;
+    if (t->n > 0)
+        return 1;
+    t->first = 0;
+    return 0;
+}
+
+/* By the distances to all rows. The watch is polled between tiles, which take some
+   milliseconds. */
+static syn_status map_tiles(mapping *m)
+{
+    tile *t = &m->tile;
+    syn_status status = SYN_OK;
+    while (status == SYN_OK && next_tile(m)) {
+        status = syn_poll(m->watch, "rows", m->done, m->total);
+        if (status == SYN_OK)
+            status = syn_parallel_for((t->n + STRETCH - 1) / STRETCH, m->threads, NULL,
+                                      "rows", list_rows, m);
+        if (status == SYN_OK)
+            status = syn_parallel_for(m->groups, m->threads, NULL, "libraries", map_group,
+                                      m);
+    }
+    return status;
+}
+
+/* ---- the same by blocks of rows ---- */
+
+/* A search in one library, or for what all take their neighbours from. */
+typedef struct lane_search {
+    mapping *m;
+    uint32_t lane;
+    syn_search *search;
+} lane_search;
+
+/* What a search of one tile has done, in terms of all tiles. */
+static int poll_tile(void *data, const char *stage, double done, double total)
+{
+    const mapping *m = data;
+    (void)stage;
+    double share = total > 0 ? done / total : 0;
+    return m->watch->poll(m->watch->data, "rows", m->done + share * m->tile.n, m->total);
+}
+
+static void take_near(const mapping *m, const syn_near *near, uint32_t n,
+                      syn_near *to)
+{
+    for (uint32_t j = 0; j < n; j++)
+        to[j] = (syn_near){sqrt(near[j].squared), near[j].rank,
+                               m->place[near[j].row]};
+}
+
+static void take_list(void *context, uint32_t i, uint32_t e, syn_near *near,
+                      uint32_t found)
+{
+    (void)e;
+    const lane_search *s = context;
+    syn_ccm_list *list = &s->m->tile.list[i];
+    list->n = found;
+    list->whole = found < s->m->choice.most;
+    take_near(s->m, near, found, list->near);
+}
+
+static void take_lane(void *context, uint32_t i, uint32_t e, syn_near *near,
+                      uint32_t found)
+{
+    (void)e;
+    const lane_search *s = context;
+    syn_ccm_list *list = &s->m->tile.list[i];
+    list->found[s->lane] = found;
+    take_near(s->m, near, found, list->near + (size_t)s->lane * s->m->problem.k);
+}
+
+static syn_status search_tile(mapping *m, lane_search *lane, syn_near_body *body)
+{
+    const tile *t = &m->tile;
+    syn_reach rows = {{t->n, m->prediction->row + t->first}, NULL};
+    syn_watch watch = {poll_tile, m};
+    return syn_search_rows(lane->search, &rows, m->watch ? &watch : NULL, body, lane);
+}
+
+static syn_status make_search(mapping *m, const syn_rows *library, uint32_t k,
+                              syn_search **out)
+{
+    syn_neighbour_options options = {.k = k, .exclusion = m->options->exclusion,
+                                     .threads = m->threads,
+                                     .vector_bits = m->options->vector_bits};
+    syn_reach from = {*library, NULL};
+    return syn_search_make(m->points, &from, m->points->dims, &options, out);
+}
+
+/* All groups that go down a common order. */
+static syn_status map_common(mapping *m)
+{
+    tile *t = &m->tile;
+    lane_search lane = {m, 0, NULL};
+    syn_status status = make_search(m, m->library, m->choice.most, &lane.search);
+    while (status == SYN_OK && next_tile(m)) {
+        for (uint32_t i = 0; i < t->n; i++)
+            begin_list(m, i);
+        status = search_tile(m, &lane, take_list);
+        if (status == SYN_OK)
+            status = syn_parallel_for(m->groups, m->threads, NULL, "libraries", map_group,
+                                      m);
+    }
+    syn_search_free(lane.search);
+    return status;
+}
+
+/* The libraries of a group, ready to be searched. */
+static syn_status make_lanes(mapping *m, const syn_ccm_group *g, lane_search *lane)
+{
+    uint32_t *row = malloc(((size_t)g->size + 1) * sizeof *row);
+    syn_status status = row ? SYN_OK : SYN_NO_MEMORY;
+    for (uint32_t l = 0; l < g->n && status == SYN_OK; l++) {
+        for (uint32_t i = 0; i < g->size; i++)
+            row[i] = m->problem.row[g->rows[(size_t)l * g->size + i]];
+        syn_rows library = {g->size, row};
+        status = syn_poll(m->watch, "rows", m->done, m->total);
+        if (status == SYN_OK)
+            status = make_search(m, &library, m->problem.k, &lane[l].search);
+    }
+    free(row);
+    return status;
+}
+
+/* One group whose libraries are searched one by one. */
+static syn_status map_direct(mapping *m, const syn_ccm_group *g)
+{
+    lane_search lane[SYN_CCM_DIRECT];
+    for (uint32_t l = 0; l < SYN_CCM_DIRECT; l++)
+        lane[l] = (lane_search){m, l, NULL};
+    syn_status status = make_lanes(m, g, lane);
+    while (status == SYN_OK && next_tile(m)) {
+        for (uint32_t i = 0; i < m->tile.n; i++) {
+            begin_list(m, i);
+            m->tile.list[i].found = m->tile.found + (size_t)i * SYN_CCM_DIRECT;
+        }
+        for (uint32_t l = 0; l < g->n && status == SYN_OK; l++)
+            status = search_tile(m, &lane[l], take_lane);
+        if (status == SYN_OK)
+            m->kind->add_rows(&m->problem, m->tile.list, m->tile.n, g, &m->space[0]);
+    }
+    for (uint32_t l = 0; l < SYN_CCM_DIRECT; l++)
+        syn_search_free(lane[l].search);
+    return status;
+}
+
+static syn_status map_all(mapping *m)
+{
+    int common = m->choice.most > 0, passes = common;
+    for (size_t g = 0; g < m->groups; g++)
+        passes += m->choice.blocks && m->group[g].rows;
+    m->total = (double)passes * m->prediction->n;
+    if (!m->choice.blocks)
+        return map_tiles(m);
+    syn_status status = common ? map_common(m) : SYN_OK;
+    for (size_t g = 0; g < m->groups && status == SYN_OK; g++)
+        if (m->group[g].rows)
+            status = map_direct(m, &m->group[g]);
+    return status;
+}
+
+/* ---- skill ---- */
+
+/* The skill of the libraries of a group for target `t`, from element `at` on. */
+static void put_group(const syn_ccm_group *g, size_t t, size_t at, syn_ccm_skill *out)
+{
+    for (uint32_t lane = 0; lane < g->n; lane++) {
+        double sum[SYN_CCM_SUMS];
+        for (int s = 0; s < SYN_CCM_SUMS; s++)
+            sum[s] = g->sum[syn_ccm_sum_at(g, lane, t, s)];
+        syn_ccm_skill_put(sum, out, t * out->n + at + lane);
+    }
+}
+
+static syn_status make_skill(const mapping *m, syn_ccm_skill *out)
+{
+    size_t n = 0, at = 0;
+    for (size_t g = 0; g < m->groups; g++)
+        n += m->group[g].n;
+    syn_status status = syn_ccm_skill_make(n, m->problem.targets, out);
+    for (size_t g = 0; g < m->groups && status == SYN_OK; at += m->group[g++].n)
+        for (size_t t = 0; t < out->targets; t++)
+            put_group(&m->group[g], t, at, out);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static syn_status prepare(mapping *m, uint32_t targets)
+{
+    syn_status status = make_problem(m, targets);
+    unsigned char *direct = syn_take(&m->memory, m->options->sizes, sizeof *direct);
+    if (!direct)
+        status = SYN_NO_MEMORY;
+    if (status == SYN_OK) {
+        m->choice = syn_ccm_plan(m->options, m->problem.n, m->problem.dims, direct);
+        status = make_groups(m, direct);
+    }
+    if (status == SYN_OK)
+        status = make_values(m);
+    if (status == SYN_OK)
+        status = make_space(m);
+    if (status == SYN_OK)
+        status = make_tile(m);
+    if (status != SYN_OK || !m->choice.blocks)
+        return status;
+    m->place = syn_take(&m->memory, m->points->rows, sizeof *m->place);
+    for (uint32_t i = 0; m->place && i < m->library->n; i++)
+        m->place[m->library->row[i]] = i;
+    return syn_taken(&m->memory);
+}
+
+syn_status syn_ccm(const syn_points *points, const syn_rows *library,
+                   const syn_rows *prediction, const double *target, uint32_t targets,
+                   const syn_ccm_options *options, const syn_watch *watch,
+                   syn_ccm_skill *out)
+{
+    mapping m = {.options = options, .points = points, .library = library,
+                 .prediction = prediction, .target = target,
+                 .kind = syn_ccm_kind_fastest(options->vector_bits),
+                 .threads = options->threads > 1 ? options->threads : 1,
+                 .watch = watch};
+    memset(out, 0, sizeof *out);
+    syn_status status = prepare(&m, targets);
+    if (status == SYN_OK)
+        status = syn_parallel_for(m.groups, m.threads, watch, "libraries", draw_group,
+                                  &m);
+    if (status == SYN_OK)
+        status = map_all(&m);
+    if (status == SYN_OK)
+        status = make_skill(&m, out);
+    syn_give_back(&m.memory);
+    return status;
+}
+
+/* ---- several views ---- */
+
+/* Puts the skill of one view among that of all, from library `at` on. */
+static void put_skill(const syn_ccm_skill *one, size_t at, syn_ccm_skill *out)
+{
+    size_t bytes = one->n * sizeof *one->rho;
+    for (size_t t = 0; t < out->targets; t++) {
+        memcpy(out->rho + t * out->n + at, one->rho + t * one->n, bytes);
+        memcpy(out->mae + t * out->n + at, one->mae + t * one->n, bytes);
+        memcpy(out->rmse + t * out->n + at, one->rmse + t * one->n, bytes);
+    }
+}
+
+syn_status syn_ccm_views(const syn_points *points, const syn_ccm_view *view,
+                         uint32_t views, const syn_rows *prediction, uint32_t targets,
+                         const syn_ccm_options *options, const syn_watch *watch,
+                         syn_ccm_skill *out)
+{
+    size_t n = 0, at = 0;
+    for (uint32_t v = 0; v < views; v++)
+        for (uint32_t s = 0; s < options->sizes; s++)
+            n += libraries_of(options, s, view[v].library.n);
+    uint32_t *size = malloc((options->sizes + (size_t)1) * sizeof *size);
+    syn_status status = syn_ccm_skill_make(n, targets, out);
+    if (!size)
+        status = SYN_NO_MEMORY;
+    for (uint32_t v = 0; v < views && status == SYN_OK; v++) {
+        syn_ccm_options fitting = *options;
+        syn_ccm_skill one;
+        uint32_t rows = view[v].library.n;
+        for (uint32_t s = 0; s < options->sizes; s++)
+            size[s] = options->size[s] < rows ? options->size[s] : rows;
+        fitting.size = size;
+        status = syn_ccm(points, &view[v].library, prediction, view[v].target, targets,
+                         &fitting, watch, &one);
+        if (status == SYN_OK)
+            put_skill(&one, at, out);
+        at += one.n;
+        syn_ccm_free(&one);
+    }
+    free(size);
+    return status;
+}

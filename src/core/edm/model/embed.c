@@ -1,0 +1,197 @@
+/* Delay vectors of series, and how well predictions fit observations. Sums are taken in
+   extended precision, as R does it. */
+#include "core/edm/model/embed.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/measure.h"
+#include "core/base/pages.h"
+#include "core/base/parallel.h"
+
+/* One coordinate; rows whose lag stays in the stretch are copied run by run. */
+static void delay_series(const syn_stretches *s, const double *value, double lag,
+                         double missing, double *out)
+{
+    for (uint32_t row = 0; row < s->rows;) {
+        double first = s->first[row], last = s->last[row], rows = last - first + 1;
+        uint32_t n = (uint32_t)rows, gap = (uint32_t)fmin(fabs(lag), rows);
+        uint32_t before = lag < 0 ? gap : 0, from = lag < 0 ? 0 : gap;
+        for (uint32_t i = 0; i < n; i++)
+            if (i < before || i >= before + (n - gap))
+                out[row + i] = missing;
+        memcpy(out + row + before, value + row + from, (n - gap) * sizeof *out);
+        row += n;
+    }
+}
+
+void syn_delay_points(const syn_stretches *s, const double *lag, uint32_t lags,
+                      double missing, double *coordinate, int *reach)
+{
+    memset(reach, 0, s->rows * sizeof *reach);
+    for (uint32_t c = 0; c < s->series * lags; c++) {
+        double *x = coordinate + (size_t)c * s->rows;
+        delay_series(s, s->value[c / lags], lag[c % lags], missing, x);
+        for (uint32_t i = 0; i < s->rows; i++)
+            reach[i] += reach[i] == (int)c && !isnan(x[i]);
+    }
+}
+
+/* ---- measure ---- */
+
+/* Coordinates are measured piece by piece, with so many pieces for each thread that the
+   calling thread measures few points alone (see core/base/parallel.c). A small team would
+   cost more: OpenMP ends the threads that it leaves out, and the next loop of a larger
+   one waits for new ones. */
+enum { PIECE = 1 << 10, PIECES_FOR_THREAD = 16 };
+
+typedef struct measuring {
+    const syn_points *points;
+    syn_measure measure;
+    double *origin, *to;
+    size_t pieces;  /* of a coordinate */
+} measuring;
+
+static syn_status measure_piece(void *context, size_t item, int worker)
+{
+    const measuring *m = context;
+    size_t rows = m->points->rows, d = item / m->pieces;
+    size_t first = item % m->pieces * PIECE, n = rows - first;
+    const double *from = m->points->coordinate + d * rows + first;
+    double *to = m->to + d * rows + first, origin = m->origin[d];
+    syn_measure measure = m->measure;
+    (void)worker;
+    n = n < PIECE ? n : PIECE;
+    for (size_t i = 0; i < n; i++)
+        to[i] = syn_measured(&measure, origin, from[i]);
+    return SYN_OK;
+}
+
+/* Whether points may stay as they are: their squared distances are far from the least and
+   the greatest number of single precision. */
+static int is_near_one(double scale) { return scale >= 0x1p-16 && scale <= 0x1p16; }
+
+static syn_status copy_measured(measuring *m, int threads, double **copy)
+{
+    size_t dims = m->points->dims, rows = m->points->rows;
+    size_t bytes = (dims * rows + 1) * sizeof **copy;
+    size_t most = dims * m->pieces / PIECES_FOR_THREAD;
+    m->to = *copy = malloc(bytes);
+    if (!m->to)
+        return SYN_NO_MEMORY;
+    syn_large_pages(m->to, bytes);
+    threads = (size_t)threads < most ? threads : (int)most;
+    return syn_parallel_for(dims * m->pieces, threads, NULL, "", measure_piece, m);
+}
+
+syn_status syn_measure_points(syn_points *points, int threads, double **copy)
+{
+    size_t dims = points->dims, rows = points->rows;
+    const double **value = malloc((dims + 1) * sizeof *value);
+    measuring m = {.points = points, .origin = malloc((dims + 1) * sizeof *m.origin),
+                   .pieces = (rows + PIECE - 1) / PIECE};
+    syn_status status = value && m.origin ? SYN_OK : SYN_NO_MEMORY;
+    *copy = NULL;
+    if (status == SYN_OK) {
+        for (size_t d = 0; d < dims; d++)
+            value[d] = points->coordinate + d * rows;
+        m.measure = syn_measure_of(value, points->dims, rows, m.origin);
+        points->least = SYN_LEAST_DISTANCE;
+        if (m.measure.step == 0 && is_near_one(m.measure.scale)) {
+            points->least /= m.measure.scale;
+        } else {
+            status = copy_measured(&m, threads, copy);
+            points->coordinate = *copy;
+        }
+    }
+    free(value);
+    free(m.origin);
+    return status;
+}
+
+/* ---- fit ---- */
+
+static int both_finite(double a, double b)
+{
+    return isfinite(a) && isfinite(b);
+}
+
+typedef struct side {
+    double low, high, mean;
+} side;
+
+/* The range and the mean of x where both are finite. */
+static side look_at(const double *x, const double *other, size_t n, size_t pairs)
+{
+    side out = {DBL_MAX, -DBL_MAX, 0};
+    long double sum = 0, rest = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!both_finite(x[i], other[i]))
+            continue;
+        out.low = x[i] < out.low ? x[i] : out.low;
+        out.high = x[i] > out.high ? x[i] : out.high;
+        sum += x[i];
+    }
+    long double mean = sum / pairs;
+    for (size_t i = 0; i < n; i++)
+        if (both_finite(x[i], other[i]))
+            rest += x[i] - mean;
+    out.mean = (double)(mean + rest / pairs);
+    return out;
+}
+
+static int is_constant(const side *x)
+{
+    double most = fmax(fabs(x->low), fabs(x->high));
+    return x->high - x->low <= 8 * DBL_EPSILON * most;
+}
+
+static double correlate(const double *x, const double *y, size_t n, size_t pairs)
+{
+    side of_x = look_at(x, y, n, pairs), of_y = look_at(y, x, n, pairs);
+    long double xx = 0, xy = 0, yy = 0;
+    if (pairs < 3 || is_constant(&of_x) || is_constant(&of_y))
+        return NAN;
+    for (size_t i = 0; i < n; i++) {
+        if (!both_finite(x[i], y[i]))
+            continue;
+        long double a = x[i] - of_x.mean, b = y[i] - of_y.mean;
+        xx += a * a;
+        xy += a * b;
+        yy += b * b;
+    }
+    long double less = (long double)(pairs - 1);
+    double sizes = (double)sqrtl(xx / less) * (double)sqrtl(yy / less);
+    return fmax(-1, fmin(1, (double)(xy / less) / sizes));
+}
+
+syn_fit syn_fit_of(const double *observed, const double *predicted, size_t n)
+{
+    syn_fit out = {NAN, NAN, NAN, NAN, 0};
+    long double sum = 0, squares = 0;
+    double most = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!both_finite(observed[i], predicted[i]))
+            continue;
+        double off = fabs(observed[i] - predicted[i]);
+        most = off > most ? off : most;
+        sum += off;
+        out.pairs++;
+    }
+    if (out.pairs == 0)
+        return out;
+    /* By a power of two division is exact; squares may be beyond what a double holds. */
+    double scale = most > 0 ? exp2(floor(log2(most))) : 1;
+    for (size_t i = 0; i < n; i++)
+        if (both_finite(observed[i], predicted[i])) {
+            double off = (observed[i] - predicted[i]) / scale;
+            squares += off * off;
+        }
+    out.mae = (double)(sum / out.pairs);
+    out.cae = (double)sum;
+    out.rmse = scale * sqrt((double)(squares / out.pairs));
+    out.rho = correlate(observed, predicted, n, out.pairs);
+    return out;
+}

@@ -1,0 +1,243 @@
+/* Sorts library points into blocks of 64 that lie near each other. Points are halved
+   again and again along the coordinate in which they differ most, and by time where they
+   are the same there. The smallest box around each block lets a search pass over blocks
+   that are too far away. */
+#include "core/edm/neighbours/blocks.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/rank.h"
+
+enum { SAMPLE = 256 };  /* places looked at to see how far they spread */
+
+/* Places in the library, to be put in an order in which neighbours are close. */
+typedef struct sorting {
+    const syn_points *points;
+    const syn_rows *library;
+    const uint32_t *steps;
+    uint32_t step;
+    uint32_t *place;
+} sorting;
+
+static double coordinate(const sorting *s, uint32_t place, uint32_t dim)
+{
+    if (s->steps && dim >= s->steps[place] * s->step)
+        return INFINITY;
+    return s->points->coordinate[(size_t)dim * s->points->rows + s->library->row[place]];
+}
+
+/* The coordinate in which some of places [from, to) differ most. */
+static uint32_t widest(const sorting *s, uint32_t from, uint32_t to)
+{
+    uint32_t best = 0, stride = (to - from) / SAMPLE + 1;
+    double most = -1;
+    for (uint32_t d = 0; d < s->points->dims; d++) {
+        double low = INFINITY, high = -INFINITY;
+        for (uint32_t i = from; i < to; i += stride) {
+            double x = coordinate(s, s->place[i], d);
+            if (x < INFINITY) {
+                low = x < low ? x : low;
+                high = x > high ? x : high;
+            }
+        }
+        if (high - low > most) {
+            most = high - low;
+            best = d;
+        }
+    }
+    return best;
+}
+
+/* Whether a place comes before `other`, whose coordinate `dim` is x: by that, then by
+   time. */
+static int precedes(const sorting *s, uint32_t place, uint32_t dim, double x,
+                    uint32_t other)
+{
+    double here = coordinate(s, place, dim);
+    return here < x || (here == x && place < other);
+}
+
+static int follows(const sorting *s, uint32_t place, uint32_t dim, double x,
+                   uint32_t other)
+{
+    double here = coordinate(s, place, dim);
+    return here > x || (here == x && place > other);
+}
+
+/* Orders places [from, to) so that none before `middle` has a larger coordinate `dim`
+   than one from there on. */
+static void part(const sorting *s, uint32_t from, uint32_t to, uint32_t middle,
+                 uint32_t dim)
+{
+    uint32_t *place = s->place;
+    int64_t low = from, high = (int64_t)to - 1;
+    while (low < high) {
+        uint32_t amid = place[low + (high - low) / 2];
+        double pivot = coordinate(s, amid, dim);
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (precedes(s, place[i], dim, pivot, amid))
+                i++;
+            while (follows(s, place[j], dim, pivot, amid))
+                j--;
+            if (i <= j) {
+                uint32_t other = place[i];
+                place[i++] = place[j];
+                place[j--] = other;
+            }
+        }
+        if ((int64_t)middle <= j)
+            high = j;
+        else if ((int64_t)middle >= i)
+            low = i;
+        else
+            return;
+    }
+}
+
+/* Halves places [from, to), where a block begins, until each part is a block. */
+static void order(const sorting *s, uint32_t from, uint32_t to)
+{
+    while (to - from > SYN_BLOCK) {
+        uint32_t blocks = (to - from + SYN_BLOCK - 1) / SYN_BLOCK;
+        uint32_t middle = from + blocks / 2 * SYN_BLOCK;
+        part(s, from, to, middle, widest(s, from, to));
+        order(s, from, middle);
+        from = middle;
+    }
+}
+
+/* Rows of a block; the last one may have fewer than there is room for. */
+static uint32_t rows_of(const sorting *s, uint32_t block)
+{
+    uint32_t left = s->library->n - block * SYN_BLOCK;
+    return left < SYN_BLOCK ? left : SYN_BLOCK;
+}
+
+static void fill_block(const sorting *s, syn_blocks *b, uint32_t block)
+{
+    uint32_t first = block * SYN_BLOCK, n = rows_of(s, block);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t row = s->library->row[s->place[first + i]];
+        b->row[first + i] = row;
+        b->place[row] = first + i;
+    }
+    for (uint32_t d = 0; d < b->dims; d++) {
+        double *x = b->x + ((size_t)block * b->dims + d) * SYN_BLOCK;
+        for (uint32_t i = 0; i < n; i++)
+            x[i] = coordinate(s, s->place[first + i], d);
+        for (uint32_t i = n; i < SYN_BLOCK; i++)
+            x[i] = INFINITY;
+    }
+}
+
+/* Sorts the places of a block's rows in the order of ties. */
+static void shuffle_block(const sorting *s, syn_blocks *b, uint32_t block)
+{
+    uint32_t n = rows_of(s, block), *to = b->shuffled + (size_t)block * SYN_BLOCK;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t place = syn_row_rank(b->row[block * SYN_BLOCK + i]), j = i;
+        for (; j > 0 && place < to[j - 1]; j--)
+            to[j] = to[j - 1];
+        to[j] = place;
+    }
+    for (uint32_t i = n; i < SYN_BLOCK; i++)
+        to[i] = to[n - 1];
+}
+
+/* Finds the box around a block that is filled. */
+static void bound_block(const sorting *s, syn_blocks *b, uint32_t block)
+{
+    uint32_t n = rows_of(s, block);
+    size_t box = (size_t)(block / SYN_BLOCK) * b->dims * SYN_BLOCK + block % SYN_BLOCK;
+    for (uint32_t d = 0; d < b->dims; d++, box += SYN_BLOCK) {
+        const double *x = b->x + ((size_t)block * b->dims + d) * SYN_BLOCK;
+        for (uint32_t i = 0; i < n; i++) {
+            b->low[box] = x[i] < b->low[box] ? x[i] : b->low[box];
+            b->high[box] = x[i] > b->high[box] ? x[i] : b->high[box];
+        }
+    }
+}
+
+/* Rows after the last library row have the block of that. */
+static void find_homes(syn_blocks *b, uint32_t rows, const syn_rows *library)
+{
+    uint32_t next = 0;
+    for (uint32_t row = 0; row < rows; row++) {
+        while (next + 1 < library->n && library->row[next] < row)
+            next++;
+        b->home[row] = library->n > 0 ? b->place[library->row[next]] / SYN_BLOCK
+                                      : SYN_NO_ROW;
+    }
+}
+
+/* Takes memory, and begins with the places of the library in order. */
+static syn_status start(const syn_points *points, syn_arrays *memory, sorting *s,
+                        syn_blocks *out)
+{
+    uint32_t n = s->library->n, rows = points->rows;
+    memset(out, 0, sizeof *out);
+    out->dims = points->dims;
+    out->blocks = n / SYN_BLOCK + (n % SYN_BLOCK > 0);
+    size_t slots = (size_t)out->blocks * SYN_BLOCK;
+    s->place = syn_take(memory, n, sizeof *s->place);
+    out->row = syn_take(memory, slots, sizeof *out->row);
+    out->place = syn_take(memory, rows, sizeof *out->place);
+    out->x = syn_take(memory, slots * out->dims, sizeof *out->x);
+    if (syn_taken(memory) != SYN_OK)
+        return SYN_NO_MEMORY;
+    memset(out->row, 0xff, slots * sizeof *out->row);
+    memset(out->place, 0xff, (size_t)rows * sizeof *out->place);
+    for (uint32_t i = 0; i < n; i++)
+        s->place[i] = i;
+    return SYN_OK;
+}
+
+static syn_status make_boxes(syn_blocks *b, uint32_t rows, syn_arrays *memory)
+{
+    b->groups = b->blocks / SYN_BLOCK + (b->blocks % SYN_BLOCK > 0);
+    size_t boxes = (size_t)b->groups * b->dims * SYN_BLOCK;
+    size_t slots = (size_t)b->blocks * SYN_BLOCK;
+    b->shuffled = syn_take(memory, slots, sizeof *b->shuffled);
+    b->home = syn_take(memory, rows, sizeof *b->home);
+    b->low = syn_take(memory, boxes, sizeof *b->low);
+    b->high = syn_take(memory, boxes, sizeof *b->high);
+    if (syn_taken(memory) != SYN_OK)
+        return SYN_NO_MEMORY;
+    for (size_t i = 0; i < boxes; i++) {
+        b->low[i] = INFINITY;
+        b->high[i] = -INFINITY;
+    }
+    return SYN_OK;
+}
+
+syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
+                           const uint32_t *steps, uint32_t step, syn_arrays *memory,
+                           syn_blocks *out)
+{
+    sorting s = {points, library, steps, step, NULL};
+    syn_status status = start(points, memory, &s, out);
+    if (status == SYN_OK)
+        status = make_boxes(out, points->rows, memory);
+    if (status != SYN_OK)
+        return status;
+    order(&s, 0, library->n);
+    for (uint32_t b = 0; b < out->blocks; b++) {
+        fill_block(&s, out, b);
+        bound_block(&s, out, b);
+        shuffle_block(&s, out, b);
+    }
+    find_homes(out, points->rows, library);
+    return SYN_OK;
+}
+
+syn_status syn_blocks_list(const syn_points *points, const syn_rows *library,
+                           syn_arrays *memory, syn_blocks *out)
+{
+    sorting s = {points, library, NULL, 0, NULL};
+    syn_status status = start(points, memory, &s, out);
+    for (uint32_t b = 0; status == SYN_OK && b < out->blocks; b++)
+        fill_block(&s, out, b);
+    return status;
+}

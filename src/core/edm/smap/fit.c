@@ -1,0 +1,330 @@
+/* The weighted rows pass through a block that stays in the nearest cache. On top of it
+   stands the triangle of the rows before; modified Gram-Schmidt with the target as one
+   more column turns all into the triangle so far. That is backward stable whatever the
+   rank of the rows (Bjorck 1967), unlike normal equations, and here no slower than the
+   exponentials of the weights. */
+#include "core/edm/smap/fit.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/base/simd.h"
+#include "core/edm/smap/weigh.h"
+
+#if SYN_WIDTH == 0
+void syn_smap_space_make(syn_smap_space *space, size_t stride, uint32_t dims,
+                         syn_arrays *memory)
+{
+    enum { BLOCK_ROWS = 256 };
+    size_t columns = (size_t)dims + 2, top = syn_smap_padded(dims + 1, SYN_SMAP_PADDING);
+    /* A block has some times more rows than the triangle on top of it. */
+    space->block_top = top;
+    space->block_rows = 4 * top > BLOCK_ROWS ? 4 * top : BLOCK_ROWS;
+    space->block_stride = top + space->block_rows + SYN_SMAP_PADDING;
+    space->weight = syn_take(memory, stride + SYN_SMAP_PADDING, sizeof(double));
+    space->block = syn_take(memory, columns * space->block_stride, sizeof(double));
+    space->triangle = syn_take(memory, columns * columns, sizeof(double));
+    space->factor = syn_take(memory, 2 * columns, sizeof(double));
+}
+#endif
+
+static void measure(syn_smap_near *near, const double *from, uint32_t n)
+{
+    for (size_t i = 0; i < n; i += SYN_F64_LANES) {
+        syn_f64 sum = syn_f64_all(0);
+        const double *x = near->coordinate + i;
+        for (uint32_t k = 0; k < near->dims; k++, x += near->stride) {
+            syn_f64 apart = syn_f64_load(x) - syn_f64_all(from[k]);
+            sum = syn_f64_fused(apart, apart, sum);
+        }
+        syn_f64_store(near->distance + i, syn_f64_sqrt(sum));
+    }
+}
+
+/* Distances of some registers of points from SYN_SMAP_SIDE others: as in measure(). */
+SYN_INLINE void measure_tile(int wide, const syn_smap_near *near, uint32_t rows,
+                             const double *to, size_t i)
+{
+    syn_f64 sum[SYN_SMAP_SIDE][4];
+    const double *x = near->coordinate + i;
+    SYN_UNROLL(4)
+    for (int r = 0; r < SYN_SMAP_SIDE; r++)
+        SYN_UNROLL(4)
+        for (int v = 0; v < wide; v++)
+            sum[r][v] = syn_f64_all(0);
+    for (uint32_t k = 0; k < near->dims; k++, x += near->stride, to += rows)
+        SYN_UNROLL(4)
+        for (int v = 0; v < wide; v++) {
+            syn_f64 here = syn_f64_load(x + v * SYN_F64_LANES);
+            SYN_UNROLL(4)
+            for (int r = 0; r < SYN_SMAP_SIDE; r++) {
+                syn_f64 apart = here - syn_f64_all(to[r]);
+                sum[r][v] = syn_f64_fused(apart, apart, sum[r][v]);
+            }
+        }
+    SYN_UNROLL(4)
+    for (int r = 0; r < SYN_SMAP_SIDE; r++)
+        SYN_UNROLL(4)
+        for (int v = 0; v < wide; v++)
+            syn_f64_store(near[r].distance + i + v * SYN_F64_LANES,
+                          syn_f64_sqrt(sum[r][v]));
+}
+
+static void measure_many(const syn_smap_near *near, uint32_t rows, const double *to,
+                         size_t from, size_t n)
+{
+    enum { WIDE = SYN_WIDTH == 512 ? 4 : 2 };
+    for (uint32_t r = 0; r < rows; r += SYN_SMAP_SIDE) {
+        size_t i = from, end = from + n;
+        for (; i + WIDE * SYN_F64_LANES <= end; i += WIDE * SYN_F64_LANES)
+            measure_tile(WIDE, near + r, rows, to + r, i);
+        for (; i < end; i += SYN_F64_LANES)
+            measure_tile(1, near + r, rows, to + r, i);
+    }
+}
+
+/* The number, the sum and the least of the distances in a part. */
+static uint32_t survey_part(const syn_smap_near *near, int part, double *total,
+                            double *nearest)
+{
+    size_t i = near->begin[part], end = near->end[part];
+    syn_f64 sum = syn_f64_all(0), least = syn_f64_all(DBL_MAX);
+    for (; i + SYN_F64_LANES <= end; i += SYN_F64_LANES) {
+        syn_f64 d = syn_f64_load(near->distance + i);
+        sum = sum + d;
+        least = syn_f64_min(least, d);
+    }
+    *total += syn_f64_sum(sum);
+    *nearest = fmin(*nearest, syn_f64_least(least));
+    for (; i < end; i++) {
+        *total += near->distance[i];
+        *nearest = fmin(*nearest, near->distance[i]);
+    }
+    return near->end[part] - near->begin[part];
+}
+
+/* The number and the least distance of those neighbours whose target is known. */
+static void survey_known(syn_smap_near *near)
+{
+    near->n = 0;
+    near->least = DBL_MAX;
+    for (int part = 0; part < SYN_SMAP_PARTS; part++)
+        for (size_t i = near->begin[part]; i < near->end[part]; i++)
+            if (near->known[i] > 0) {
+                near->n++;
+                near->least = fmin(near->least, near->distance[i]);
+            }
+}
+
+static void survey(syn_smap_near *near)
+{
+    double total = 0;
+    near->n = 0;
+    near->least = DBL_MAX;
+    for (int part = 0; part < SYN_SMAP_PARTS; part++)
+        near->n += survey_part(near, part, &total, &near->least);
+    near->mean = near->n > 0 ? total / near->n : 0;
+    if (near->known)
+        survey_known(near);
+}
+
+/* Of all points from the first neighbour to the last: the few others do no harm. */
+static void weigh_points(const syn_smap_near *near, double rate, double *weight)
+{
+    for (int part = 0; part < SYN_SMAP_PARTS; part++)
+        for (size_t i = near->begin[part]; i < near->end[part]; i += SYN_F64_LANES)
+            syn_f64_store(weight + i, syn_smap_weights(near, rate, i));
+}
+
+/* ---- triangles ---- */
+
+/* pivot -= factor * before; gives the sum of squares of the new pivot. */
+static double advance_pivot(double *pivot, const double *before, double factor,
+                            size_t rows)
+{
+    syn_f64 by = syn_f64_all(-factor), sum = syn_f64_all(0);
+    for (size_t i = 0; i < rows; i += SYN_F64_LANES) {
+        syn_f64 x =
+            syn_f64_fused(by, syn_f64_load(before + i), syn_f64_load(pivot + i));
+        syn_f64_store(pivot + i, x);
+        sum = syn_f64_fused(x, x, sum);
+    }
+    return syn_f64_sum(sum);
+}
+
+/* The same for `width` columns, up to 4; `product` gets their products with the pivot. */
+static void advance_some(int width, double *column, size_t stride, const double *pivot,
+                         const double *before, const double *factor, size_t rows,
+                         double *product)
+{
+    syn_f64 by[4], sum[4];
+    SYN_UNROLL(4)
+    for (int j = 0; j < 4; j++) {
+        by[j] = syn_f64_all(j < width ? -factor[j] : 0);
+        sum[j] = syn_f64_all(0);
+    }
+    for (size_t i = 0; i < rows; i += SYN_F64_LANES) {
+        syn_f64 p = syn_f64_load(pivot + i), b = syn_f64_load(before + i);
+        SYN_UNROLL(4)
+        for (int j = 0; j < width; j++) {
+            double *x = column + (size_t)j * stride + i;
+            syn_f64 now = syn_f64_fused(by[j], b, syn_f64_load(x));
+            syn_f64_store(x, now);
+            sum[j] = syn_f64_fused(now, p, sum[j]);
+        }
+    }
+    SYN_UNROLL(4)
+    for (int j = 0; j < width; j++)
+        product[j] = syn_f64_sum(sum[j]);
+}
+
+static void advance(uint32_t columns, double *column, size_t stride, const double *pivot,
+                    const double *before, const double *factor, size_t rows,
+                    double *product)
+{
+    for (uint32_t j = 0; j < columns; j += 4) {
+        int width = columns - j < 4 ? (int)(columns - j) : 4;
+        advance_some(width, column + j * stride, stride, pivot, before, factor + j, rows,
+                     product + j);
+    }
+}
+
+/* Turns the first `rows` rows of the block into a triangle, column by column: each step
+   takes the part along the column before out of those after, and finds their products
+   with the next, in one pass. */
+static void triangulate(syn_smap_space *space, uint32_t unknowns, size_t rows)
+{
+    size_t stride = space->block_stride;
+    uint32_t columns = unknowns + 1;
+    double *factor = space->factor, *product = factor + columns;
+    const double *before = space->block;
+    memset(factor, 0, columns * sizeof *factor);
+    for (uint32_t k = 0; k < unknowns; k++) {
+        double *pivot = space->block + k * stride, *r = space->triangle + k * columns;
+        double square = advance_pivot(pivot, before, factor[k], rows);
+        advance(columns - k - 1, pivot + stride, stride, pivot, before, factor + k + 1,
+                rows, product + k + 1);
+        int some = square >= DBL_MIN;
+        double root = sqrt(square);
+        memset(r, 0, k * sizeof *r);
+        r[k] = some ? root : 0;
+        for (uint32_t j = k + 1; j < columns; j++) {
+            r[j] = some ? product[j] / root : 0;
+            factor[j] = some ? product[j] / square : 0;
+        }
+        before = pivot;
+    }
+}
+
+/* Puts the triangle on top of the block. */
+static void stack(syn_smap_space *space, uint32_t unknowns)
+{
+    uint32_t columns = unknowns + 1;
+    for (uint32_t j = 0; j < columns; j++) {
+        double *x = space->block + j * space->block_stride;
+        memset(x, 0, space->block_top * sizeof *x);
+        for (uint32_t k = 0; k < unknowns; k++)
+            x[k] = space->triangle[k * columns + j];
+    }
+}
+
+/* The first `filled` rows below the triangle become part of it. */
+static void absorb(syn_smap_space *space, uint32_t unknowns, size_t filled)
+{
+    size_t rows = space->block_top + filled;
+    for (uint32_t j = 0; j <= unknowns; j++)
+        memset(space->block + j * space->block_stride + rows, 0,
+               SYN_F64_LANES * sizeof *space->block);
+    triangulate(space, unknowns,
+                (rows + SYN_F64_LANES - 1) / SYN_F64_LANES * SYN_F64_LANES);
+    stack(space, unknowns);
+}
+
+/* ---- rows ---- */
+
+/* Weighted rows of points `from` .. `from` + `n` - 1, and what comes after them. */
+static void fill(const syn_smap_near *near, syn_smap_space *space, size_t from, size_t n,
+                 size_t filled)
+{
+    size_t stride = space->block_stride;
+    double *to = space->block + space->block_top + filled;
+    const double *x = near->coordinate + from, *y = near->target + from;
+    for (size_t i = 0; i < n; i += SYN_F64_LANES) {
+        syn_f64 w = syn_f64_load(space->weight + from + i);
+        double *at = to + i;
+        syn_f64_store(at, w);
+        for (uint32_t k = 0; k < near->dims; k++) {
+            at += stride;
+            syn_f64_store(at, w * syn_f64_load(x + k * near->stride + i));
+        }
+        syn_f64_store(at + stride, w * syn_f64_load(y + i));
+    }
+}
+
+/* Rows that hold the slopes back. */
+static void absorb_ridge(syn_smap_space *space, uint32_t unknowns, double ridge)
+{
+    /* The first column holds the weights alone. */
+    double size = sqrt(ridge) * space->triangle[0];
+    for (uint32_t j = 0; j <= unknowns; j++) {
+        double *x = space->block + j * space->block_stride + space->block_top;
+        memset(x, 0, (unknowns + 1) * sizeof *x);
+        if (j > 0 && j < unknowns)
+            x[j] = size;
+    }
+    absorb(space, unknowns, unknowns);
+}
+
+static void reduce(const syn_smap_near *near, double rate, double ridge,
+                   syn_smap_space *space)
+{
+    uint32_t unknowns = near->dims + 1;
+    size_t filled = 0;
+    weigh_points(near, rate, space->weight);
+    memset(space->triangle, 0, unknowns * (unknowns + 1) * sizeof *space->triangle);
+    stack(space, unknowns);
+    for (int part = 0; part < SYN_SMAP_PARTS; part++)
+        for (size_t i = near->begin[part]; i < near->end[part];) {
+            size_t room = space->block_rows - filled, n = near->end[part] - i;
+            n = n < room ? n : room;
+            fill(near, space, i, n, filled);
+            filled += n;
+            i += n;
+            if (filled == space->block_rows) {
+                absorb(space, unknowns, filled);
+                filled = 0;
+            }
+        }
+    if (filled > 0)
+        absorb(space, unknowns, filled);
+    if (ridge > 0)
+        absorb_ridge(space, unknowns, ridge);
+}
+
+static double spread(const syn_smap_near *near, const double *weight, double value)
+{
+    double above = 0, below = 0;
+    syn_f64 from = syn_f64_all(value);
+    for (int part = 0; part < SYN_SMAP_PARTS; part++) {
+        size_t i = near->begin[part], end = near->end[part];
+        syn_f64 squares = syn_f64_all(0), weights = syn_f64_all(0);
+        for (; i + SYN_F64_LANES <= end; i += SYN_F64_LANES) {
+            syn_f64 w = syn_f64_load(weight + i);
+            syn_f64 apart = syn_f64_load(near->target + i) - from;
+            squares = syn_f64_fused(w * apart, apart, squares);
+            weights = weights + w;
+        }
+        above += syn_f64_sum(squares);
+        below += syn_f64_sum(weights);
+        for (; i < end; i++) {
+            double apart = near->target[i] - value;
+            above = syn_fused(weight[i] * apart, apart, above);
+            below += weight[i];
+        }
+    }
+    return above / below;
+}
+
+SYN_KIND_TABLE(syn_smap_kind, syn_smap_kind) = {measure, measure_many, survey, reduce,
+                                                spread};

@@ -1,0 +1,308 @@
+/* Targets that are known at the same steps are predicted together, in groups. Of each
+   group, some libraries at a time become jobs (job.h), whose shares all threads work
+   on. */
+#include "core/edm/smap/rest.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/parallel.h"
+#include "core/edm/model/shares.h"
+#include "core/edm/smap/job.h"
+
+enum {
+    BATCH_BYTES = 64 << 20,      /* of jobs, but at least one */
+    SHARES_EACH = 8              /* of a batch for each thread, about */
+};
+
+/* ---- groups of targets ---- */
+
+/* A target while they are ordered. */
+typedef struct gaps {
+    const double *value;
+    uint32_t steps, number;
+    uint32_t missing;  /* values */
+} gaps;
+
+/* Orders targets by where they are known. */
+static int by_gaps(const gaps *x, const gaps *y)
+{
+    if (x->missing != y->missing)
+        return x->missing < y->missing ? -1 : 1;
+    for (uint32_t t = 0; t < x->steps && x->missing > 0; t++)
+        if (isnan(x->value[t]) != isnan(y->value[t]))
+            return isnan(x->value[t]) ? -1 : 1;
+    return 0;
+}
+
+static int compare_gaps(const void *a, const void *b)
+{
+    const gaps *x = a, *y = b;
+    int order = by_gaps(x, y);
+    return order != 0 ? order : x->number < y->number ? -1 : 1;
+}
+
+syn_status syn_smap_order_make(const syn_series *targets, syn_smap_order *out)
+{
+    uint32_t n = targets->n;
+    gaps *all = malloc(n * sizeof *all + 1);
+    *out = (syn_smap_order){malloc(n * sizeof *out->target + 1),
+                            malloc(n * sizeof *out->pattern + 1)};
+    syn_status status = all && out->target && out->pattern ? SYN_OK : SYN_NO_MEMORY;
+    if (status == SYN_OK) {
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t steps = targets->steps;
+            all[i] = (gaps){targets->value + (size_t)i * steps, steps, i, 0};
+            for (uint32_t t = 0; t < steps; t++)
+                all[i].missing += isnan(all[i].value[t]);
+        }
+        qsort(all, n, sizeof *all, compare_gaps);
+        for (uint32_t i = 0; i < n; i++) {
+            int other = i > 0 && by_gaps(&all[i - 1], &all[i]) != 0;
+            out->target[i] = all[i].number;
+            out->pattern[i] = i > 0 ? out->pattern[i - 1] + (uint32_t)other : 0;
+        }
+    }
+    free(all);
+    return status;
+}
+
+void syn_smap_order_free(syn_smap_order *order)
+{
+    free(order->target);
+    free(order->pattern);
+}
+
+/* A number near the mean; of a constant, that; 0 where nothing is known. */
+static double centre_of(const double *x, uint32_t steps)
+{
+    double first = NAN, sum[4] = {0}, n = 0;
+    for (uint32_t t = 0; t < steps && isnan(first); t++)
+        first = x[t];
+    for (uint32_t t = 0; t < steps; t++) {
+        int known = x[t] == x[t];
+        sum[t % 4] += known ? x[t] - first : 0;
+        n += known;
+    }
+    return n > 0 ? first + (sum[0] + sum[1] + sum[2] + sum[3]) / n : 0;
+}
+
+syn_status syn_smap_group_make(const syn_series *targets, const syn_smap_order *order,
+                               uint32_t first, syn_smap_group *out)
+{
+    size_t steps = targets->steps;
+    uint32_t n = 1;
+    while (first + n < targets->n && n < SYN_SMAP_TARGETS &&
+           order->pattern[first + n] == order->pattern[first])
+        n++;
+    *out = (syn_smap_group){n, order->target + first, targets->value, NULL};
+    out->centre = malloc(out->n * sizeof *out->centre);
+    if (!out->centre)
+        return SYN_NO_MEMORY;
+    for (uint32_t c = 0; c < out->n; c++)
+        out->centre[c] = centre_of(targets->value + out->target[c] * steps,
+                                   (uint32_t)steps);
+    return SYN_OK;
+}
+
+void syn_smap_group_free(syn_smap_group *group)
+{
+    free(group->centre);
+}
+
+/* ---- the call ---- */
+
+/* All pairs of a call. */
+typedef struct pairs {
+    const syn_series *libraries, *targets;
+    const syn_smap_pairs_options *options;
+    const syn_watch *watch;
+    const syn_smap_pairs *out;
+    syn_smap_options smap;
+    const syn_smap_rest *rest;   /* [n_rest] where only these are wanted, else NULL */
+    uint32_t n;                  /* libraries, or n_rest */
+    int threads;
+    syn_smap_worker **worker;    /* [threads] */
+    double done, all;            /* pairs */
+    syn_arrays memory;
+} pairs;
+
+/* Some libraries of a group. */
+typedef struct batch {
+    const syn_smap_common *common;
+    uint32_t first, n;           /* libraries, or rests */
+    syn_smap_job *job;           /* [n] */
+    uint32_t *begin;             /* [n + 1] the first share of each */
+    const pairs *pairs;
+} batch;
+
+/* ---- batches ---- */
+
+static int pass_on(void *data, const char *stage, double done, double total)
+{
+    const batch *b = data;
+    const pairs *p = b->pairs;
+    (void)stage;
+    double part = total > 0 ? done / total * b->n * b->common->group->n : 0;
+    return syn_poll(p->watch, "pairs", p->done + part, p->all) != SYN_OK;
+}
+
+static syn_status make_job(void *context, size_t item, int worker)
+{
+    const batch *b = context;
+    (void)worker;
+    const syn_smap_rest *rest = b->pairs->rest;
+    uint32_t i = b->first + (uint32_t)item;
+    syn_status status = syn_smap_job_make(b->common, rest ? rest[i].library : i,
+                                          &b->job[item]);
+    if (status == SYN_OK && rest)
+        status = syn_smap_job_rest(&b->job[item], &rest[i]);
+    return status;
+}
+
+static syn_status work(void *context, size_t item, int worker)
+{
+    const batch *b = context;
+    uint32_t i = syn_job_of_share(b->begin, b->n, item);
+    return syn_smap_job_work(&b->job[i], (uint32_t)item - b->begin[i],
+                             b->pairs->worker[worker]);
+}
+
+/* Makes the jobs of a batch and runs their shares. */
+static syn_status run_batch(batch *b)
+{
+    const pairs *p = b->pairs;
+    syn_watch part = {pass_on, b};
+    syn_status status = syn_parallel_for(b->n, p->threads, NULL, "pairs", make_job, b);
+    for (uint32_t i = 0; i < b->n; i++)
+        b->begin[i + 1] = b->begin[i] + b->job[i].shares;
+    if (status == SYN_OK)
+        status = syn_parallel_for(b->begin[b->n], p->threads, &part, "pairs", work, b);
+    size_t targets = p->targets->n;
+    for (uint32_t i = 0; i < b->n; i++) {
+        uint32_t library = p->rest ? p->rest[b->first + i].library : b->first + i;
+        size_t at = library * targets;
+        if (status == SYN_OK)
+            syn_smap_job_finish(&b->job[i], p->out->rho + at, p->out->strength + at);
+        syn_smap_job_free(&b->job[i]);
+    }
+    return status;
+}
+
+/* How many libraries are worked on at a time. */
+static uint32_t batch_size(const pairs *p, const syn_smap_job *whole)
+{
+    size_t steps = p->libraries->steps, dims = p->options->E;
+    /* Coordinates three times, the library once more, and the sums. */
+    size_t each = steps * (4 * dims + 16) + 64 * SYN_SMAP_SUMS * whole->columns;
+    size_t most = BATCH_BYTES / sizeof(double) / each + 1;
+    size_t shares = whole->rows.n / 256 + 1;
+    size_t enough = (size_t)SHARES_EACH * (size_t)p->threads / shares + 1;
+    most = most < enough ? most : enough;
+    return most < p->n ? (uint32_t)most : p->n;
+}
+
+static syn_status run_group(pairs *p, const syn_smap_common *common)
+{
+    batch b = {.common = common, .pairs = p};
+    uint32_t most = batch_size(p, common->whole);
+    syn_status status = SYN_OK;
+    b.job = calloc((size_t)most + 1, sizeof *b.job);
+    b.begin = calloc((size_t)most + 1, sizeof *b.begin);
+    if (!b.job || !b.begin)
+        status = SYN_NO_MEMORY;
+    for (; b.first < p->n && status == SYN_OK; b.first += b.n) {
+        uint32_t left = p->n - b.first;
+        b.n = left < most ? left : most;
+        memset(b.job, 0, b.n * sizeof *b.job);
+        status = run_batch(&b);
+        p->done += (double)b.n * common->group->n;
+    }
+    free(b.job);
+    free(b.begin);
+    return status;
+}
+
+/* Predicts a group of targets. */
+static syn_status predict_group(pairs *p, const syn_smap_group *group)
+{
+    int bits = p->options->vector_bits;
+    syn_smap_job whole = {0};
+    syn_smap_common common = {
+        .libraries = p->libraries, .options = p->options, .smap = &p->smap,
+        .kind = syn_smap_kind_fastest(bits), .product = syn_smap_product_fastest(bits),
+        .group = group};
+    syn_status status = syn_smap_job_make(&common, p->libraries->n, &whole);
+    common.whole = &whole;
+    if (status == SYN_OK)
+        status = run_group(p, &common);
+    syn_smap_job_free(&whole);
+    return status;
+}
+
+static syn_status make_workers(pairs *p, size_t columns)
+{
+    columns = syn_smap_padded(columns, SYN_SMAP_COLUMNS);
+    p->worker = syn_take(&p->memory, (size_t)p->threads, sizeof *p->worker);
+    for (int i = 0; p->worker && i < p->threads; i++)
+        p->worker[i] = syn_smap_worker_make(p->libraries->steps, p->options->E, columns,
+                                            &p->memory);
+    return syn_taken(&p->memory);
+}
+
+static pairs pairs_of(const syn_series *libraries, const syn_series *targets,
+                      const syn_smap_pairs_options *options, const syn_watch *watch,
+                      const syn_smap_pairs *out)
+{
+    pairs p = {.libraries = libraries, .targets = targets, .options = options,
+               .watch = watch, .out = out, .n = libraries->n,
+               .threads = options->threads > 1 ? options->threads : 1};
+    p.smap = (syn_smap_options){.thetas = 1, .theta = &options->theta, .k = UINT32_MAX,
+                                .exclusion = options->exclusion, .ridge = options->ridge};
+    return p;
+}
+
+syn_status syn_smap_pairs_rest(const syn_series *libraries, const syn_series *targets,
+                               const syn_smap_pairs_options *options,
+                               const syn_smap_group *group, const syn_smap_rest *rest,
+                               uint32_t n, const syn_watch *watch,
+                               const syn_smap_pairs *out)
+{
+    pairs p = pairs_of(libraries, targets, options, watch, out);
+    p.rest = rest;
+    p.n = n;
+    p.all = (double)n * group->n;
+    syn_status status = make_workers(&p, group->n);
+    if (status == SYN_OK)
+        status = predict_group(&p, group);
+    syn_give_back(&p.memory);
+    return status;
+}
+
+syn_status syn_smap_pairs_make(const syn_series *libraries, const syn_series *targets,
+                               const syn_smap_pairs_options *options,
+                               const syn_watch *watch, const syn_smap_pairs *out)
+{
+    size_t all = (size_t)libraries->n * targets->n;
+    pairs p = pairs_of(libraries, targets, options, watch, out);
+    syn_smap_order order;
+    p.all = (double)all;
+    for (size_t i = 0; i < all; i++)
+        out->rho[i] = out->strength[i] = NAN;
+    syn_status status = syn_smap_order_make(targets, &order);
+    if (status == SYN_OK)
+        status = make_workers(&p, targets->n < SYN_SMAP_TARGETS ? targets->n
+                                                                : SYN_SMAP_TARGETS);
+    for (uint32_t first = 0; first < targets->n && status == SYN_OK;) {
+        syn_smap_group group;
+        status = syn_smap_group_make(targets, &order, first, &group);
+        if (status == SYN_OK)
+            status = predict_group(&p, &group);
+        first += group.n;
+        syn_smap_group_free(&group);
+    }
+    syn_give_back(&p.memory);
+    syn_smap_order_free(&order);
+    return status;
+}

@@ -1,0 +1,491 @@
+/* S-maps: a model for each prediction, one at a time (model.h) or, from a library that is
+   worth it, many. The normal equations of many models are one product of matrices: their
+   squared weights, a row for each prediction, times products of the library's coordinates
+   (product.h). Those that rounding may have spoilt are made again, one at a time.
+
+   Workers take blocks of predictions. Of each block, distances are found first, and for
+   each theta the sums and then the models. */
+#include "core/edm/smap/smap.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/parallel.h"
+#include "core/edm/smap/call.h"
+#include "core/edm/smap/lanes.h"
+#include "core/edm/smap/normal.h"
+#include "core/edm/smap/product.h"
+
+enum {
+    BLOCK_BYTES = 6 << 20,     /* of distances and weights, if rows are few enough */
+    MOST_ROWS = 16 * SYN_SMAP_ROWS,
+    MOST_DIMS = 100,            /* with more, sums would take too much memory */
+    LEAST_PREDICTIONS = 8,      /* with fewer, most of SYN_SMAP_ROWS would be idle */
+    SPREAD = 3 * SYN_SMAP_PADDING
+};
+
+/* Variances that are a smaller share of the squares of the targets, less their centre,
+   have lost too many digits. */
+static const double least_spread = 1e-5;
+
+typedef struct many {
+    const syn_smap_call *call;
+    const syn_smap_product *product;
+    const syn_smap_lanes *lanes;
+    syn_smap_terms terms;
+    double *centre;             /* [terms] their means, which are taken out */
+    syn_smap_same same;
+    uint32_t rows;              /* of a block: a multiple of SYN_SMAP_ROWS */
+    size_t stride;              /* the library, made a multiple of SYN_SMAP_POINTS */
+    struct block *block;        /* [threads] */
+    syn_arrays memory;
+} many;
+
+/* What a worker does with a block, a step at a time. */
+typedef struct block {
+    int begun;
+    uint32_t first, n;          /* predictions */
+    uint32_t theta;
+    size_t point;               /* points before are in the sums, */
+    uint32_t done;              /* predictions before have their models */
+    syn_smap_near *near;        /* [rows] */
+    double *distance;           /* [rows][stride] */
+    double *weight;             /* [SYN_SMAP_POINTS] of one prediction */
+    double *spread;             /* [rows][SPREAD] sums of product.h */
+    double *square;             /* [rows][SYN_SMAP_PITCH] squared weights */
+    double *sum;                /* [rows][products] */
+    double *panel;              /* of product.h */
+    double *solving;            /* for syn_smap_normal() and its like, */
+    double *fit, *singular;     /* [SYN_SMAP_LANES][unknowns] and what they found */
+    double *to;                 /* [dims][rows] the points of the predictions */
+    double *same;               /* for syn_smap_same_near() */
+} block;
+
+/* ---- memory ---- */
+
+static syn_status make_blocks(many *m, int threads)
+{
+    syn_arrays *memory = &m->memory;
+    size_t rows = m->rows, products = m->terms.products, unknowns = m->terms.n - 1;
+    size_t one = syn_smap_normal_room((uint32_t)unknowns);
+    size_t some = syn_smap_lanes_room((uint32_t)unknowns);
+    m->block = syn_take(memory, (size_t)threads, sizeof *m->block);
+    for (int i = 0; m->block && i < threads; i++) {
+        block *b = m->block + i;
+        b->near = syn_take(memory, rows, sizeof *b->near);
+        b->distance = syn_take(memory, rows * m->stride, sizeof(double));
+        b->weight = syn_take(memory, SYN_SMAP_POINTS, sizeof(double));
+        b->spread = syn_take(memory, rows * SPREAD, sizeof(double));
+        b->square = syn_take(memory, rows * SYN_SMAP_PITCH, sizeof(double));
+        b->sum = syn_take(memory, rows * products, sizeof(double));
+        b->panel = syn_take(memory, (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products,
+                            sizeof(double));
+        b->fit = syn_take(memory, SYN_SMAP_LANES * unknowns, sizeof(double));
+        b->singular = syn_take(memory, SYN_SMAP_LANES * unknowns, sizeof(double));
+        b->to = syn_take(memory, rows * unknowns, sizeof(double));
+        b->same = syn_take(memory, 3 * m->same.stride, sizeof(double));
+        b->solving = syn_take(memory, one > some ? one : some, sizeof(double));
+    }
+    return syn_taken(memory);
+}
+
+/* As many predictions as the memory is for, but some blocks for each thread. */
+static uint32_t rows_of_block(const many *m, int threads)
+{
+    /* Many products are worth more predictions, fewer stay in a nearer cache. */
+    size_t bytes = m->terms.products > 64 ? 2 * BLOCK_BYTES : BLOCK_BYTES;
+    size_t most = bytes / (sizeof(double) * m->stride);
+    size_t share = m->call->prediction->n / (4 * (size_t)threads) + 1;
+    most = most < share ? most : share;
+    most = most < MOST_ROWS ? most : MOST_ROWS;
+    return (uint32_t)syn_smap_padded(most > 1 ? most : 1, SYN_SMAP_ROWS);
+}
+
+/* The mean of a term over the library; of the target, where it is known. */
+static double mean_of(const syn_smap_call *s, uint32_t term)
+{
+    const double *x = s->side_by_side + (term - 1) * s->stride;
+    const double *known = s->side_by_side + (s->points->dims + 1) * s->stride;
+    int target = term == s->points->dims + 1;
+    double sum = 0, n = 0;
+    for (uint32_t i = 0; i < s->library->n; i++) {
+        sum += x[i];
+        n += target ? known[i] : 1;
+    }
+    return n > 0 ? sum / n : 0;
+}
+
+static syn_status gather_terms(many *m)
+{
+    const syn_smap_call *s = m->call;
+    syn_smap_terms *t = &m->terms;
+    t->n = s->points->dims + 2;
+    t->pitch = syn_smap_padded(t->n, SYN_SMAP_PADDING);
+    t->products = syn_smap_products(t->n);
+    double *all = syn_take(&m->memory, s->library->n * t->pitch + SYN_SMAP_PADDING,
+                           sizeof *all);
+    m->centre = syn_take(&m->memory, t->n, sizeof *m->centre);
+    t->value = all;
+    if (syn_taken(&m->memory) != SYN_OK)
+        return SYN_NO_MEMORY;
+    for (uint32_t j = 1; j < t->n; j++)
+        m->centre[j] = mean_of(s, j);
+    for (size_t i = 0; i < s->library->n; i++) {
+        double *value = all + i * t->pitch;
+        value[0] = 1;
+        for (uint32_t j = 1; j < t->n; j++)
+            value[j] = s->side_by_side[(j - 1) * s->stride + i] - m->centre[j];
+    }
+    return SYN_OK;
+}
+
+/* ---- steps ---- */
+
+/* Distances, a piece of the library for all predictions after the other. */
+static void measure(const many *m, block *b, syn_smap_bench *bench)
+{
+    const syn_smap_call *s = m->call;
+    uint32_t rows = (uint32_t)syn_smap_padded(b->n, SYN_SMAP_SIDE);
+    for (uint32_t r = 0; r < rows; r++) {
+        uint32_t at = b->first + (r < b->n ? r : 0);
+        b->near[r] = syn_smap_among(s, s->side_by_side, b->distance + r * m->stride);
+        syn_point_at(s->points, s->prediction->row[at], s->points->dims, bench->from);
+        for (uint32_t k = 0; k < s->points->dims; k++)
+            b->to[(size_t)k * rows + r] = bench->from[k];
+    }
+    for (size_t from = 0; from < s->library->n; from += SYN_SMAP_POINTS) {
+        size_t left = s->library->n - from;
+        s->kind->measure_many(b->near, rows, b->to, from,
+                              left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS);
+    }
+    for (uint32_t r = 0; r < b->n; r++)
+        syn_smap_leave_out(s, s->prediction->row[b->first + r], &b->near[r]);
+}
+
+/* Adds the next points of the library to the sums of all predictions. */
+static void add_points(const many *m, block *b)
+{
+    const syn_smap_call *s = m->call;
+    size_t left = s->library->n - b->point;
+    size_t n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
+    if (b->point == 0) {
+        memset(b->sum, 0, m->rows * m->terms.products * sizeof *b->sum);
+        memset(b->spread, 0, (size_t)m->rows * SPREAD * sizeof *b->spread);
+    }
+    for (uint32_t r = 0; r < b->n; r++) {
+        const syn_smap_near *near = &b->near[r];
+        m->product->weigh(near, syn_smap_rate(s, near, b->theta), b->point, n, b->weight,
+                          b->square + r * (size_t)SYN_SMAP_PITCH);
+        m->product->spread(b->weight, near->target + b->point, n,
+                           m->centre[m->terms.n - 1], b->spread + (size_t)r * SPREAD);
+    }
+    m->product->multiply(&m->terms, b->point, n, b->square,
+                         (uint32_t)syn_smap_padded(b->n, SYN_SMAP_ROWS), b->panel,
+                         b->sum);
+    b->point += n;
+}
+
+/* ---- models ---- */
+
+/* Fills the weights of the bench, for a prediction that is made again. */
+static void weigh_again(const many *m, const block *b, uint32_t r, syn_smap_bench *bench)
+{
+    const syn_smap_near *near = &b->near[r];
+    size_t all = m->call->library->n;
+    double weight[SYN_SMAP_POINTS], square[SYN_SMAP_POINTS];
+    for (size_t from = 0; from < all; from += SYN_SMAP_POINTS) {
+        size_t left = all - from, n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
+        m->product->weigh(near, syn_smap_rate(m->call, near, b->theta), from, n, weight,
+                          square);
+        memcpy(bench->space.weight + from, weight, n * sizeof *weight);
+    }
+}
+
+/* The weighted variance about the prediction, from sums about the targets' centre. */
+static double variance_of(const many *m, const block *b, uint32_t r,
+                          syn_smap_bench *bench)
+{
+    double sum[3] = {0}, value = syn_smap_value(m->call, bench);
+    double apart = value - m->centre[m->terms.n - 1];
+    for (int k = 0; k < SPREAD; k++)
+        sum[k / SYN_SMAP_PADDING] += b->spread[(size_t)r * SPREAD + k];
+    double squares = sum[2] + apart * apart * sum[0];
+    double out = squares - 2 * apart * sum[1];
+    if (out > least_spread * squares)
+        return out / sum[0];
+    weigh_again(m, b, r, bench);
+    return m->call->kind->spread(&b->near[r], bench->space.weight, value);
+}
+
+/* Makes a model in the slower ways, from points that differ if these are few. */
+static void predict_again(const many *m, const block *b, uint32_t r,
+                          syn_smap_bench *bench)
+{
+    const syn_smap_call *s = m->call;
+    const syn_smap_near *near = &b->near[r];
+    if (m->same.n == 0 || near->n == 0) {
+        syn_smap_predict(s, bench, near, b->theta, b->first + r);
+        return;
+    }
+    syn_smap_near few = syn_smap_same_near(&m->same, s, near, b->same);
+    double rate = syn_smap_rate(s, near, b->theta);
+    syn_smap_fit(s->kind, &few, rate, s->options->ridge, bench);
+    syn_smap_put(s, bench, near, variance_of(m, b, r, bench), b->theta, b->first + r);
+}
+
+/* Puts the model of prediction `r`: that of a lane, or if it has none, one made by
+   itself. */
+static void put_model(const many *m, block *b, uint32_t r, uint32_t lane, int made,
+                      syn_smap_bench *bench)
+{
+    const syn_smap_call *s = m->call;
+    uint32_t at = b->first + r;
+    syn_point_at(s->points, s->prediction->row[at], s->points->dims, bench->from);
+    syn_smap_equations e = {m->terms.n - 1, b->sum + r * m->terms.products, m->centre,
+                            s->options->ridge, b->solving};
+    if (made) {
+        memcpy(bench->fit, b->fit + lane * e.unknowns, e.unknowns * sizeof *b->fit);
+        memcpy(bench->singular, b->singular + lane * e.unknowns,
+               e.unknowns * sizeof *b->singular);
+    } else {
+        made = b->near[r].n > 0 &&
+               syn_smap_normal(&e, bench->fit, s->out->singular ? bench->singular : NULL);
+    }
+    if (made)
+        syn_smap_put(s, bench, &b->near[r], variance_of(m, b, r, bench), b->theta, at);
+    else
+        predict_again(m, b, r, bench);
+}
+
+/* The next few models. */
+static void put_models(const many *m, block *b, syn_smap_bench *bench)
+{
+    uint32_t left = b->n - b->done, n = left < SYN_SMAP_LANES ? left : SYN_SMAP_LANES;
+    uint32_t made = m->lanes->solve(m->terms.n - 1, b->sum + b->done * m->terms.products,
+                                    m->terms.products, n, m->centre,
+                                    m->call->options->ridge, b->solving, b->fit,
+                                    m->call->out->singular ? b->singular : NULL);
+    for (uint32_t l = 0; l < n; l++) {
+        int good = (made >> l & 1) && b->near[b->done + l].n > 0;
+        put_model(m, b, b->done + l, l, good, bench);
+    }
+    b->done += n;
+}
+
+/* Begins with predictions `first` and those after it. */
+static void begin(const many *m, block *b, size_t first, syn_smap_bench *bench)
+{
+    size_t left = m->call->prediction->n - first;
+    b->begun = 1;
+    b->first = (uint32_t)first;
+    b->n = (uint32_t)(left < m->rows ? left : m->rows);
+    b->theta = b->done = 0;
+    b->point = 0;
+    measure(m, b, bench);
+}
+
+/* The next step of a block; whether it was the last. */
+static int advance(const many *m, block *b, syn_smap_bench *bench)
+{
+    if (b->point < m->call->library->n)
+        add_points(m, b);
+    else
+        put_models(m, b, bench);
+    if (b->done == b->n) {
+        b->theta++;
+        b->point = b->done = 0;
+    }
+    return b->theta == m->call->options->thetas;
+}
+
+static syn_status predict_block(void *context, size_t item, int worker)
+{
+    const many *m = context;
+    block *b = m->block + worker;
+    syn_smap_bench *bench = &m->call->bench[worker];
+    double started = syn_seconds();
+    if (!b->begun)
+        begin(m, b, item * m->rows, bench);
+    while (!advance(m, b, bench))
+        if (syn_seconds() - started > SYN_SLICE_SECONDS)
+            return SYN_UNFINISHED;
+    b->begun = 0;
+    return SYN_OK;
+}
+
+/* Whether many models at a time are worth it: with the whole library, at least twice as
+   many points as there are coefficients, and 8 predictions or more. It then takes two
+   thirds to a fifth of the time (two and twenty coordinates); where all models have to be
+   made again, a tenth more. */
+static int is_worth_it(const syn_smap_call *s)
+{
+    uint32_t dims = s->points->dims;
+    if (!s->side_by_side || s->options->way == SYN_SMAP_ONE || dims > MOST_DIMS)
+        return 0;
+    return s->options->way == SYN_SMAP_MANY ||
+           (s->library->n >= 2 * (dims + 1) && s->prediction->n >= LEAST_PREDICTIONS);
+}
+
+/* Makes all predictions of a call whose benches are made. */
+static syn_status predict_many(const syn_smap_call *s, int threads,
+                               const syn_watch *watch)
+{
+    int bits = s->options->vector_bits;
+    many m = {.call = s, .product = syn_smap_product_fastest(bits),
+              .lanes = syn_smap_lanes_fastest(bits)};
+    m.stride = syn_smap_padded(s->stride, SYN_SMAP_POINTS);
+    syn_status status = gather_terms(&m);
+    if (status == SYN_OK)
+        status = syn_smap_same_make(s, &m.memory, &m.same);
+    m.rows = rows_of_block(&m, threads);
+    if (status == SYN_OK)
+        status = make_blocks(&m, threads);
+    if (status == SYN_OK)
+        status = syn_parallel_for((s->prediction->n + m.rows - 1) / m.rows, threads,
+                                  watch, "predictions", predict_block, &m);
+    syn_give_back(&m.memory);
+    return status;
+}
+
+/* ---- one at a time ---- */
+
+/* The neighbours listed for prediction `item`, side by side. */
+static syn_smap_near from_list(const syn_smap_call *s, const syn_smap_bench *b,
+                               size_t item)
+{
+    const syn_neighbours *lists = &s->lists;
+    const uint32_t *row = lists->row + item * lists->k;
+    uint32_t found = lists->found[item], dims = s->points->dims;
+    for (uint32_t k = 0; k < dims; k++)
+        for (uint32_t i = 0; i < found; i++)
+            b->listed[k * s->stride + i] =
+                s->points->coordinate[(size_t)k * s->points->rows + row[i]];
+    for (uint32_t i = 0; i < found; i++)
+        syn_smap_put_target(b->listed + dims * s->stride, s->stride, i,
+                            s->target[row[i]]);
+    if (found > 0)
+        memcpy(b->distance, lists->distance + item * lists->k, found * sizeof(double));
+    syn_smap_near near = syn_smap_among(s, b->listed, b->distance);
+    near.end[0] = found;
+    return near;
+}
+
+static syn_status predict_one(void *context, size_t item, int worker)
+{
+    const syn_smap_call *s = context;
+    syn_smap_bench *b = &s->bench[worker];
+    uint32_t at = s->first + (uint32_t)item, row = s->prediction->row[at];
+    syn_smap_near near;
+    syn_point_at(s->points, row, s->points->dims, b->from);
+    if (s->side_by_side) {
+        near = syn_smap_among(s, s->side_by_side, b->distance);
+        s->kind->measure(&near, b->from, s->library->n);
+        syn_smap_leave_out(s, row, &near);
+    } else {
+        near = from_list(s, b, item);
+        s->kind->survey(&near);
+    }
+    for (uint32_t theta = 0; theta < s->options->thetas; theta++)
+        syn_smap_predict(s, b, &near, theta, at);
+    return SYN_OK;
+}
+
+enum { LIST_BYTES = 1 << 23 };  /* of neighbours that are held at a time */
+
+static int any_missing(const double *target, const syn_rows *rows)
+{
+    for (uint32_t i = 0; i < rows->n; i++)
+        if (isnan(target[rows->row[i]]))
+            return 1;
+    return 0;
+}
+
+/* What the watch hears of work done in parts: predictions out of all of them. */
+typedef struct progress {
+    const syn_watch *watch;
+    double before, share, all;
+} progress;
+
+static int pass_on(void *data, const char *stage, double done, double total)
+{
+    const progress *p = data;
+    (void)stage;
+    double part = total > 0 ? p->share * done / total : 0;
+    return syn_poll(p->watch, "predictions", p->before + part, p->all) != SYN_OK;
+}
+
+/* Predicts from lists of neighbours, for as many predictions at a time as there is room
+   for lists. */
+static syn_status predict_from_lists(syn_smap_call *s, const syn_watch *watch)
+{
+    uint32_t n = s->prediction->n, k = s->options->k;
+    int threads = s->options->threads;
+    uint32_t most = LIST_BYTES / (k * (sizeof(double) + sizeof(uint32_t))) + 1;
+    syn_neighbour_options options = {.k = k, .exclusion = s->options->exclusion,
+                                     .threads = threads,
+                                     .vector_bits = s->options->vector_bits};
+    syn_points space = *s->points;
+    if (s->options->space)
+        space.coordinate = s->options->space;
+    syn_status status = SYN_OK;
+    for (s->first = 0; s->first < n && status == SYN_OK; s->first += most) {
+        uint32_t here = n - s->first < most ? n - s->first : most;
+        syn_rows some = {here, s->prediction->row + s->first};
+        progress p = {watch, s->first, 0, n};
+        syn_watch part = {pass_on, &p};
+        status = syn_find_neighbours(&space, s->library, &some, &options, &part,
+                                     &s->lists);
+        p.share = here;
+        if (status == SYN_OK)
+            status = syn_parallel_for(here, threads, &part, "predictions", predict_one,
+                                      s);
+        syn_neighbours_free(&s->lists);
+    }
+    return status;
+}
+
+static syn_status make_benches(syn_smap_call *s, int threads)
+{
+    syn_arrays *memory = &s->memory;
+    size_t dims = s->points->dims, unknowns = dims + 1;
+    s->bench = syn_take(memory, (size_t)threads, sizeof *s->bench);
+    for (int i = 0; s->bench && i < threads; i++) {
+        syn_smap_bench *b = &s->bench[i];
+        b->from = syn_take(memory, dims, sizeof *b->from);
+        b->fit = syn_take(memory, unknowns, sizeof *b->fit);
+        b->singular = syn_take(memory, unknowns, sizeof *b->singular);
+        b->distance = syn_take(memory, s->stride, sizeof *b->distance);
+        if (!s->side_by_side)
+            b->listed = syn_take(memory, (dims + 2) * s->stride, sizeof *b->listed);
+        syn_smap_space_make(&b->space, s->stride, (uint32_t)dims, memory);
+        b->exact = syn_take(memory, syn_smap_exact_room(s->stride, (uint32_t)dims), 1);
+    }
+    return syn_taken(memory);
+}
+
+syn_status syn_smap(const syn_points *points, const syn_rows *library,
+                    const syn_rows *prediction, const double *target,
+                    const syn_smap_options *options, const syn_watch *watch,
+                    const syn_smap_result *out)
+{
+    syn_smap_call s = {.points = points, .library = library, .prediction = prediction,
+                       .target = target, .options = options, .out = out,
+                       .missing = any_missing(target, library),
+                       .kind = syn_smap_kind_fastest(options->vector_bits)};
+    /* With one neighbour less than the library there is at most one to drop. */
+    int whole = (uint64_t)options->k + 1 >= library->n;
+    s.stride = syn_smap_stride(whole ? library->n : options->k);
+    int threads = options->threads > 1 ? options->threads : 1;
+    syn_status status = whole ? syn_smap_gather(&s) : SYN_OK;
+    if (status == SYN_OK)
+        status = make_benches(&s, threads);
+    if (status == SYN_OK && is_worth_it(&s))
+        status = predict_many(&s, threads, watch);
+    else if (status == SYN_OK && whole)
+        status = syn_parallel_for(prediction->n, threads, watch, "predictions",
+                                  predict_one, &s);
+    else if (status == SYN_OK)
+        status = predict_from_lists(&s, watch);
+    syn_give_back(&s.memory);
+    return status;
+}
