@@ -368,14 +368,17 @@ map_in_memory <- function(task, call) {
   mapped <- proc.time()[["elapsed"]]
   # What is left for the work; a little there is always.
   task$rule$max_memory <- max(budget - needed, budget / 4)
-  held <- if (sparse) keep_links(task, budget, call) else keep_matrix(task, E)
-  kernels <- map_libraries(task$source, task$libraries, task$targets, E, task$rule,
-                           task$place, held$keep, into = held$into, call = call)
+  links <- if (sparse) keep_links(task, budget, call)
+  found <- map_libraries(task$source, task$libraries, task$targets, E, task$rule, task$place,
+                         links$keep, call = call)
   ended <- proc.time()[["elapsed"]]
   elapsed <- c(dimensions = mapped - task$started, map = ended - mapped,
-               total = ended - task$started, if (task$place$device == "gpu") kernels)
-  held$result(E = E, parameters = task_parameters(task), call = task$call, elapsed = elapsed,
-              device = task$place$device, reasons = named_reasons(task))
+               total = ended - task$started,
+               if (task$place$device == "gpu") unlist(found[c("neighbours", "correlations")]))
+  about <- list(E = E, parameters = task_parameters(task), call = task$call, elapsed = elapsed,
+                device = task$place$device, reasons = named_reasons(task))
+  if (sparse) return(do.call(links$result, about, quote = TRUE))
+  do.call(map_of_layers, c(found["layers"], list(task = task), about), quote = TRUE)
 }
 
 # ---- Messages to the user ------------------------------------------------------------

@@ -1,39 +1,19 @@
 # What is kept of a causal map in memory, and how much that takes.
 
-#' Keep a map as matrices
-#' @param E Dimensions of each target, `NA` where there are none.
-#' @return `keep` and `into`, for map_libraries(), and `result`, a function that makes a
-#'   causal_map.
+#' A causal map of the matrices that map_libraries() gave
+#' @param ... As new_causal_map() takes them.
 #' @noRd
-keep_matrix <- function(task, E) {
-  n <- length(task$libraries)
-  m <- length(task$targets)
+map_of_layers <- function(layers, task, ...) {
   names <- list(library = task$source$names[task$libraries],
                 target = task$source$names[task$targets])
-  # A large matrix is not written twice: memory that is new takes longest.
-  held <- lapply(rlang::set_names(rule_layers(task$rule)),
-                 \(layer) .Call(r_map_blank, n, m, which(is.na(E))))
-  row <- 0
-  keep <- function(columns, values) {
-    for (layer in names(held)) {
-      .Call(r_map_store, values[[layer]], held[[layer]], row, seq_len(m))
-    }
-    row <<- row + length(columns)
-  }
-  result <- function(...) {
-    # The matrices get their attributes where they are: a copy of a large one may not fit.
-    for (layer in names(held)[-1L]) {
-      .Call(r_map_dress, held[[layer]], list(dimnames = names))
-    }
-    empty <- do.call(new_causal_map, c(list(matrix(0, 0, 0), ...), held[-1L]), quote = TRUE)
-    extra <- attributes(empty)
-    extra$dim <- NULL
-    .Call(r_map_dress, held$rho, c(list(dimnames = names), extra))
-  }
-  list(keep = keep, into = held, result = result)
+  # The matrices get their attributes where they are: a copy of a large one may not fit.
+  for (layer in names(layers)) .Call(r_map_dress, layers[[layer]], list(dimnames = names))
+  empty <- do.call(new_causal_map, c(list(matrix(0, 0, 0), ...), layers[-1L]), quote = TRUE)
+  .Call(r_map_dress, layers$rho, attributes(empty)[names(attributes(empty)) != "dim"])
 }
 
 #' Keep the links of a map: those that reach `screen`, and the highest of each target
+#' @return `keep`, for map_libraries(), and `result`, a function that makes a table of links.
 #' @noRd
 keep_links <- function(task, budget, call) {
   m <- length(task$targets)

@@ -90,35 +90,6 @@ drop_dimensions <- function(E, columns, rule) {
   E
 }
 
-#' Layers of some libraries, NA where series have no rho, or no p value
-#'
-#' Columns of targets without rho are NA already, as these have no dimensions.
-#' @noRd
-drop_values <- function(values, libraries, targets, rule) {
-  rows <- without_rho(rule, libraries)
-  if (any(rows)) {
-    values <- lapply(values, \(m) {
-      m[rows, ] <- NA_real_
-      m
-    })
-  }
-  few <- rule$reasons[targets] %in% 3L
-  if (any(few) && !is.null(values$p_value)) values$p_value[, few] <- NA_real_
-  values
-}
-
-#' The same for matrices of all libraries that are written in place
-#' @noRd
-drop_rows <- function(into, libraries, rule) {
-  for (row in which(without_rho(rule, libraries))) {
-    # A second name for a matrix would make it one that cannot be written in place.
-    for (layer in names(into)) {
-      none <- matrix(NA_real_, 1L, ncol(into[[layer]]))
-      .Call(r_map_store, none, into[[layer]], row - 1, seq_along(none))
-    }
-  }
-}
-
 # ---- Words ---------------------------------------------------------------------------
 
 #' The reasons of a task for its map: a word each, named by series; NULL without any

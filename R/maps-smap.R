@@ -218,8 +218,9 @@ map_smap_libraries <- function(task, libraries, keep, call) {
       found <- smap_pairs(x, y, task$E[[group[[1L]]]], task, call)
       for (layer in smap_map_layers) values[[layer]][, group] <- found[[layer]]
     }
+    for (layer in smap_map_layers) values[[layer]][without_rho(task$rule, columns), ] <- NA_real_
     bar(length(block))
-    keep(columns, drop_values(values, columns, task$targets, task$rule))
+    keep(columns, values)
   }
 }
 

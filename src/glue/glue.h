@@ -192,21 +192,7 @@ SEXP r_ccm_library(SEXP n, SEXP size, SEXP sample, SEXP direction, SEXP key);
 SEXP r_map_tables(SEXP steps, SEXP options);
 SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split, SEXP tables,
                       SEXP first);
-SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options, SEXP tables);
-SEXP r_map_fill(SEXP pointer, SEXP first, SEXP x, SEXP run);
-SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP run, SEXP first, SEXP old);
-SEXP r_map_begin(SEXP pointer, SEXP of);
-SEXP r_map_finish(glue_owner *own, SEXP pointer, SEXP of);
-SEXP r_map_blank(SEXP rows, SEXP n_columns, SEXP columns);
-SEXP r_map_values(SEXP pointer, SEXP into, SEXP row, SEXP columns);
-SEXP r_map_best(SEXP pointer, SEXP Tp, SEXP first, SEXP rho, SEXP lag, SEXP row,
-                SEXP columns);
-SEXP r_map_convergence(SEXP pointer, SEXP Tp, SEXP rho, SEXP lag, SEXP convergence,
-                       SEXP row, SEXP columns);
-SEXP r_map_count(SEXP surrogates, SEXP first, SEXP rho, SEXP count, SEXP row,
-                 SEXP columns);
-SEXP r_map_p_values(SEXP count, SEXP rho, SEXP n);
-SEXP r_map_store(SEXP values, SEXP into, SEXP row, SEXP columns);
+SEXP r_map(glue_owner *own, SEXP job, SEXP options, SEXP tables);
 SEXP r_map_links(SEXP rho, SEXP least, SEXP floors, SEXP own, SEXP top);
 SEXP r_map_dress(SEXP x, SEXP attributes);
 SEXP r_map_close(SEXP pointer);
