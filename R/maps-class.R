@@ -46,25 +46,29 @@ map_layers.causal_map <- function(x) {
   }, NA))]
 }
 
+#' Some rows and columns of a layer, by their numbers: a matrix with their names
+#' @noRd
+map_part <- function(x, layer, rows, columns) UseMethod("map_part")
+
+#' @export
+map_part.causal_map <- function(x, layer, rows, columns) {
+  .subset(if (layer == "rho") x else attr(x, layer, exact = TRUE), rows, columns, drop = FALSE)
+}
+
 #' Calls `f` on blocks of libraries, from the first to the last
 #'
-#' A kind of map of its own needs this, map_layers(), dim(), dimnames(), `[` and the
-#' attributes of new_causal_map() that are no matrices.
-#'
-#' @param f Function of `rows`, the numbers of the libraries, and then a plain double
-#'   matrix, those libraries x all targets, for each of `layers`.
+#' @param x A map, in memory or in a file.
+#' @param f Function of the rows of a block, and of the matrix of each of `layers` there.
 #' @param layers Some of map_layers(x).
 #' @return List of what `f` returned.
 #' @noRd
 map_blocks <- function(x, f, layers = "rho") UseMethod("map_blocks")
 
 #' @export
-map_blocks.causal_map <- function(x, f, layers = "rho") {
+map_blocks.default <- function(x, f, layers = "rho") {
+  columns <- seq_len(ncol(x))
   lapply(block_rows(dim(x)), \(rows) {
-    do.call(f, c(list(rows), lapply(layers, \(layer) {
-      if (layer == "rho") return(.subset(x, rows, seq_len(ncol(x)), drop = FALSE))
-      attr(x, layer, exact = TRUE)[rows, , drop = FALSE]
-    })))
+    do.call(f, c(list(rows), lapply(layers, \(layer) map_part(x, layer, rows, columns))))
   })
 }
 
@@ -207,22 +211,43 @@ NULL
 #' @export
 `[.causal_map` <- function(x, i, j, ..., drop = TRUE) {
   check_whole_map(x)
-  if (nargs() - (!missing(drop)) < 3L) return(if (missing(i)) x else as.matrix(x)[i])
-  i <- map_places(i, rownames(x), "i", "libraries")
-  j <- map_places(j, colnames(x), "j", "targets")
-  rho <- .subset(x, i, j, drop = drop)
+  if (nargs() - (!missing(drop)) < 3L) return(if (missing(i)) x else map_pairs(x, i))
+  rows <- map_places(i, rownames(x), "i", "libraries")
+  columns <- map_places(j, colnames(x), "j", "targets")
+  parts <- lapply(rlang::set_names(map_layers(x)), \(layer) map_part(x, layer, rows, columns))
+  rho <- parts$rho[, , drop = drop]
   if (!is.matrix(rho)) return(rho)
-  parts <- list()
-  for (layer in map_layers(x)[-1L]) {
-    parts[[layer]] <- attr(x, layer, exact = TRUE)[i, j, drop = FALSE]
-  }
-  E <- attr(x, "E", exact = TRUE)
-  E <- E[j]
-  new_causal_map(rho, E, attr(x, "parameters", exact = TRUE), attr(x, "call", exact = TRUE),
-                 attr(x, "elapsed", exact = TRUE), attr(x, "device", exact = TRUE),
-                 parts$lag, parts$p_value, parts$convergence,
-                 part_reasons(x, rownames(rho), colnames(rho)))
+  do.call(new_causal_map, c(list(rho), part_about(x, rows, columns), parts[-1L]), quote = TRUE)
 }
+
+#' What a part of a map knows of how it was made
+#' @noRd
+part_about <- function(x, rows, columns) {
+  about <- attributes(x)[c("E", "parameters", "call", "elapsed", "device")]
+  about$E <- about$E[columns]
+  c(about, list(reasons = part_reasons(x, rownames(x)[rows], colnames(x)[columns])))
+}
+
+#' Numbers of the rows or columns that an index means
+#' @noRd
+map_places <- function(index, names, arg, what, call = rlang::caller_env()) {
+  if (missing(index)) return(seq_along(names))
+  if (is.factor(index)) index <- as.character(index)
+  places <- if (is.character(index)) match(index, names) else seq_along(names)[index]
+  if (anyNA(places)) {
+    abort_arg(arg, paste("names or numbers of", what, "of this map"),
+              if (is.character(index)) some(dQuote(index[is.na(places)], FALSE)) else
+                "beyond them, or NA", call = call)
+  }
+  places
+}
+
+#' rho of pairs: of an index matrix, or of numbers that count along columns
+#' @noRd
+map_pairs <- function(x, index) UseMethod("map_pairs")
+
+#' @export
+map_pairs.causal_map <- function(x, index) as.matrix(x)[index]
 
 #' @rdname causal_map_tables
 #' @export
@@ -325,15 +350,18 @@ device_text <- function(device, elapsed) {
 print.causal_map <- function(x, n = 6, ...) {
   n <- check_count(n)
   cat(format(x), "", sep = "\n")
-  rows <- seq_len(min(n, nrow(x)))
-  columns <- seq_len(min(n, ncol(x)))
-  corner <- as.matrix(x[rows, columns, drop = FALSE])
+  corner <- as.matrix(x[head_of(nrow(x), n), head_of(ncol(x), n), drop = FALSE])
   print(round(corner, 3), na.print = "NA")
-  if (length(rows) < nrow(x) || length(columns) < ncol(x)) {
-    cat(sprintf("... the first %d x %d; summary() and autoplot() show the whole\n",
-                length(rows), length(columns)))
-  }
+  corner_line(x, n)
   invisible(x)
+}
+
+head_of <- function(length, n) seq_len(min(n, length))
+
+corner_line <- function(x, n) {
+  if (n >= nrow(x) && n >= ncol(x)) return(invisible())
+  cat(sprintf("... the first %d x %d; summary() and autoplot() show the whole\n",
+              min(n, nrow(x)), min(n, ncol(x))))
 }
 
 # ---- As a table ----------------------------------------------------------------------
@@ -398,19 +426,16 @@ round_numbers <- function(frame, digits = 3) {
 
 #' @rdname tidiers
 #' @exportS3Method generics::tidy
-tidy.causal_map <- function(x, ...) tidy_links(as.data.frame(x, ...))
-
-#' @rdname tidiers
-#' @exportS3Method generics::tidy
-tidy.causal_links <- function(x, ...) {
+tidy.causal_map <- function(x, ...) {
   check_whole_map(x)
-  tidy_links(as.data.frame(x, ...))
-}
-
-tidy_links <- function(links) {
+  links <- as.data.frame(x, ...)
   do.call(tidy_frame, c(
     list(term = paste(links$cause, links$effect, sep = " > "), cause = links$cause,
          effect = links$effect, estimate = links$rho, p.value = links$p_value),
     as.list(links)[setdiff(names(links), c("cause", "effect", "rho", "p_value"))]
   ))
 }
+
+#' @rdname tidiers
+#' @exportS3Method generics::tidy
+tidy.causal_links <- tidy.causal_map

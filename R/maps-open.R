@@ -116,29 +116,10 @@ mean.causal_map_file <- function(x, ...) mean(as.matrix(x), ...)
 map_layers.causal_map_file <- function(x) unclass(x)$layers
 
 #' @export
-map_blocks.causal_map_file <- function(x, f, layers = "rho") {
-  columns <- seq_len(ncol(x))
-  lapply(block_rows(dim(x)), \(rows) {
-    do.call(f, c(list(rows), lapply(layers, \(layer) named_layer(x, layer, rows, columns))))
-  })
-}
-
-#' @rdname causal_map_tables
-#' @export
-`[.causal_map_file` <- function(x, i, j, ..., drop = TRUE) {
-  check_whole_map(x)
-  if (nargs() - (!missing(drop)) < 3L) return(if (missing(i)) x else read_pairs(x, i))
-  rows <- map_places(i, rownames(x), "i", "libraries")
-  columns <- map_places(j, colnames(x), "j", "targets")
-  read <- function(layer) named_layer(x, layer, rows, columns)
-  rho <- read("rho")[, , drop = drop]
-  if (!is.matrix(rho)) return(rho)
-  others <- setdiff(map_layers(x), "rho")
-  about <- attributes(x)[c("parameters", "call", "elapsed", "device")]
-  do.call(new_causal_map, c(list(rho, E = attr(x, "E")[columns]), about,
-                            lapply(rlang::set_names(others), read),
-                            list(reasons = part_reasons(x, rownames(rho), colnames(rho)))),
-          quote = TRUE)
+map_part.causal_map_file <- function(x, layer, rows, columns) {
+  values <- read_layer(x, layer, rows, columns)
+  dimnames(values) <- Map(`[`, dimnames(x), list(rows, columns))
+  values
 }
 
 #' @rdname causal_map_tables
@@ -158,26 +139,6 @@ map_file_line <- function(x) {
 }
 
 # ---- Reading -------------------------------------------------------------------------
-
-#' Numbers of the rows or columns that an index means
-#' @noRd
-map_places <- function(index, names, arg, what, call = rlang::caller_env()) {
-  if (missing(index)) return(seq_along(names))
-  if (is.factor(index)) index <- as.character(index)
-  places <- if (is.character(index)) match(index, names) else seq_along(names)[index]
-  if (anyNA(places)) {
-    abort_arg(arg, paste("names or numbers of", what, "of this map"),
-              if (is.character(index)) some(dQuote(index[is.na(places)], FALSE)) else
-                "beyond them, or NA", call = call)
-  }
-  places
-}
-
-named_layer <- function(x, layer, rows, columns) {
-  values <- read_layer(x, layer, rows, columns)
-  dimnames(values) <- Map(`[`, dimnames(x), list(rows, columns))
-  values
-}
 
 #' Some rows and columns of a layer
 #' @return Plain double matrix, NA where there is nothing.
@@ -241,9 +202,9 @@ read_range <- function(places) {
   if (length(all) <= 4 * length(places)) all else sort(unique(places))
 }
 
-#' rho of pairs: of an index matrix, or of numbers that count along columns
-#' @noRd
-read_pairs <- function(x, index, call = rlang::caller_env()) {
+#' @export
+map_pairs.causal_map_file <- function(x, index) {
+  call <- rlang::caller_env()
   if (is.logical(index)) index <- which(index)
   if (is.matrix(index) && ncol(index) == 2L) {
     rows <- map_places(index[, 1L], rownames(x), "i", "libraries", call)

@@ -52,9 +52,7 @@ summary.causal_map <- function(object, n = 5, ..., direct = NULL) {
     list(
       about = c(format(object), direct_line(direct)), pairs = moments$known + moments$missing,
       missing = moments$missing,
-      skill = c(mean = moments$mean, "0%" = moments$range[[1L]],
-                histogram_quantile(moments, c(0.25, 0.5, 0.75, 0.95)),
-                "100%" = moments$range[[2L]]),
+      skill = skill_quantiles(moments),
       links = with_kinds(strong_links(object, n), direct), hubs = hub_frame(object, moments),
       asymmetry = both$pairs, agreement = both$agreement, n = n
     ),
@@ -86,6 +84,13 @@ summary.causal_links <- function(object, n = 5, ..., direct = NULL) {
   )
 }
 
+#' Mean rho and its quantiles
+#' @noRd
+skill_quantiles <- function(moments) {
+  c(mean = moments$mean, "0%" = moments$range[[1L]],
+    histogram_quantile(moments, c(0.25, 0.5, 0.75, 0.95)), "100%" = moments$range[[2L]])
+}
+
 #' The n highest rho as `cause`, `effect`, `rho`, `reverse` and what else there is
 #' @noRd
 strong_links <- function(x, n) {
@@ -107,7 +112,7 @@ reverse_rho.default <- function(x, links) {
   column <- match(links$effect, colnames(x))
   vapply(seq_along(row), \(k) {
     if (is.na(row[[k]]) || is.na(column[[k]])) return(NA_real_)
-    as.double(x[row[[k]], column[[k]]])
+    map_part(x, "rho", row[[k]], column[[k]])[[1L]]
   }, 0)
 }
 
@@ -180,8 +185,9 @@ map_moments <- function(x) {
 #' Calls `f` as map_blocks() does, but on all of a map in memory at once: work in C needs no
 #' copy of it
 #' @noRd
-map_pieces <- function(x, f) {
-  if (is.double(x)) list(f(seq_len(nrow(x)), x)) else map_blocks(x, f)
+map_pieces <- function(x, f, layers = "rho") {
+  if (!is.double(x)) return(map_blocks(x, f, layers))
+  list(do.call(f, c(list(seq_len(nrow(x)), x), attributes(x)[layers[-1L]])))
 }
 
 #' Columns of self prediction as C takes them: from 0, or -1
@@ -269,9 +275,7 @@ map_both_ways <- function(x, n = Inf, most = 2000L) {
 print.summary.causal_map <- function(x, ...) {
   check_no_dots()
   skill <- two(x$skill)
-  cat(x$about, "", sep = "\n")
-  cat(sprintf("%s of two series%s\n", counted(x$pairs, "pair"),
-              if (x$missing > 0) sprintf(", %s without a rho", commas(x$missing)) else ""))
+  cat(x$about, "", pairs_line(x), sep = "\n")
   if (x$pairs <= x$missing) return(invisible(x))
   cat(sprintf("rho %s to %s, mean %s, median %s, 95 %% are below %s\n", skill[["0%"]],
               skill[["100%"]], skill[["mean"]], skill[["50%"]], skill[["95%"]]))
@@ -287,6 +291,11 @@ print.summary.causal_map <- function(x, ...) {
   cat("\nHigh rho alone makes no cause: see `lib_sizes` and `n_surrogates`",
       "in ?causal_map.\n")
   invisible(x)
+}
+
+pairs_line <- function(x) {
+  paste0(counted(x$pairs, "pair"), " of two series",
+         if (x$missing > 0) sprintf(", %s without a rho", commas(x$missing)))
 }
 
 print_table <- function(frame) {
