@@ -29,16 +29,6 @@ with_ends <- function(frame, maps) {
   rlang::exec(plain_frame, !!!c(frame[1L], ends, frame[-1L]))
 }
 
-mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)
-
-#' Mean rho of each library size, a matrix \[sizes, targets\]
-#' @noRd
-mean_skill <- function(skill, sizes) {
-  by_size <- split(seq_along(skill$of), skill$of)
-  out <- lapply(by_size, \(rows) apply(skill$rho[rows, , drop = FALSE], 2L, mean_known))
-  matrix(unlist(out), length(sizes), byrow = TRUE)
-}
-
 sample_frame <- function(skill) {
   column <- function(part) unlist(lapply(skill, \(s) part(s)), use.names = FALSE)
   plain_frame(
@@ -251,12 +241,6 @@ print.ccm_summary <- function(x, ...) {
   words <- c(paste0(x$direction, ": ", x$words), attr(x, "closing"))
   cat(strwrap(words, width = min(getOption("width"), 90L), exdent = 2L), sep = "\n")
   invisible(x)
-}
-
-two <- function(x) formatC(x, digits = 2L, format = "f")
-
-p_text <- function(p) {
-  ifelse(!is.na(p) & p < 0.001, "< 0.001", trimws(formatC(p, digits = 2L, format = "fg")))
 }
 
 # ---- Delays --------------------------------------------------------------------------

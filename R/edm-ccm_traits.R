@@ -1,22 +1,4 @@
-# What a single series is like, as far as verdicts on causes depend on it: does it drift, does
-# it go round, does it repeat values. And surrogates that are chosen by the data.
-
-#' Traits of each of many series
-#'
-#' @param x Double matrix \[rows, series\].
-#' @return A data frame with a row for each series: `known`, how many values are not missing;
-#'   `constant`, and of others `period`, that of the season (0 for none); `explained`, the
-#'   share of the variance that the best period predicts, which may be too little for a season;
-#'   `drift`, the KPSS statistic (Kwiatkowski et al. 1992); `repeated`, the share of the most
-#'   common value.
-#' @noRd
-traits_of_each <- function(x, first, threads = 1L, call = rlang::caller_env()) {
-  storage.mode(x) <- "double"
-  out <- .Call(r_series_traits, x, as.integer(first), threads)
-  out <- rlang::exec(plain_frame, !!!finish_status(out, "the traits of series", call = call))
-  out$period[!out$constant & out$explained <= verdict_rules$season] <- 0L
-  out
-}
+# The bounds of verdicts on causes, and the traits of a series that forbid a verdict.
 
 #' The reason why a series allows no sentence, or NA
 #'
@@ -32,3 +14,31 @@ trait_reasons <- function(traits) {
   out[traits$constant] <- "constant"
   out
 }
+
+#' Bounds of the verdicts, see vignette("causes")
+#' @noRd
+verdict_rules <- list(
+  rows = 100,        # fewer rows that can be used: no verdict
+  repeated = 0.2,    # one value in more than this share of rows: counts, no states
+  drift = 0.739,     # KPSS above: a drift
+  cycle = 0.97,      # share of the variance above which nothing but the season is there
+  in_step = 0.9,     # correlation, and skill at lag 0 in both directions, of synchrony
+  copy = 0.97,       # correlation at another lag above which one is a copy of the other
+  own = 0.6,         # least skill of predicting a series from its own past
+  ties = 0.03,       # own skill within which dimensions tie
+  E_max = 8,         # largest dimension that is tried
+  lags = 8,          # lags to both sides
+  skill = 0.3,       # least skill of a cause
+  dims = 5,          # dimensions, of those that tie, in which the cause is predicted
+  surrogates = c(own = 39, cause = 99),
+  ahead = 2,         # standard errors by which the past has to be ahead of lag 0 and the future
+  gain = 0.2,        # least gain of a doubling, over the skill, of a cause
+  helped = 0.4,      # least share that a cause takes of what forecasts of the effect lack
+  single = 0.85,     # least share of what two values of a cause do that one of them does
+  mutual = c(ahead = 1, rise = 0.15),  # both of two series that drive each other
+  # What comes from the other direction: less gain than this, or the past as much behind.
+  no_rise = 0.15,
+  behind = -1,
+  # No link: own skill of both, p and what else is above; skill and gain are below.
+  nothing = c(own = 0.8, p = 0.1, skill = 0.4, gain = 0.07)
+)

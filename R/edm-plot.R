@@ -1,5 +1,5 @@
 # Pictures of empirical dynamic modelling: skill against a parameter, and observed and
-# predicted. Those of cross mapping are in ccm_plot.R.
+# predicted. Those of cross mapping are in edm-ccm_plot.R.
 
 #' Plots of skill and of predictions
 #'

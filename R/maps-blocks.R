@@ -279,3 +279,49 @@ target_surrogates <- function(x, columns, E, rule) {
     vapply(seq_along(makers), \(j) makers[[j]](keys[[j]], number), double(nrow(x)))
   }
 }
+
+#' The best dimensions of some columns of the source; `NA` where there are none
+#' @noRd
+find_dimensions <- function(task, columns, call) {
+  rule <- task$rule
+  rule$Tp <- 1
+  rule$precision <- "float"
+  E <- first_maximum(map_dimensions(task$source, columns, rule, task$split, task$place, call))
+  drop_dimensions(E, columns, rule)
+}
+
+#' The dimensions of the targets of a task: those given, or found
+#' @noRd
+task_dimensions <- function(task, call) {
+  E <- task$E %||% find_dimensions(task, task$targets, call)
+  say_dimensions(E, task)
+  rlang::set_names(E, task$source$names[task$targets])
+}
+
+say_dimensions <- function(E, task) {
+  if (is.null(task$E)) {
+    say_undetermined(sum(is.na(E) & !without_rho(task$rule, task$targets)), length(E))
+  } else if (task$kind == "causal_map") {
+    say_too_many(E, task$source$steps, task$rule)
+  }
+}
+
+say_undetermined <- function(n, of) {
+  if (n == 0) return(invisible())
+  cli::cli_inform(
+    c(i = "No number of dimensions predicts {commas(n)} of {commas(of)}
+           target{cli::qty(of)}{?s}: {cli::qty(n)}{?it is/they are} too short or full of
+           gaps, and {?its column is/their columns are} NA."),
+    class = "synfire_message_dimensions"
+  )
+}
+
+say_too_many <- function(E, steps, rule) {
+  n <- sum(steps - (E - 1) * abs(rule$tau) < E + 1, na.rm = TRUE)
+  if (n == 0) return(invisible())
+  cli::cli_inform(
+    c(i = "{commas(n)} target{cli::qty(n)}{?s} {?has/have} more dimensions than {commas(steps)}
+           steps allow: {cli::qty(n)}{?its column is/their columns are} NA."),
+    class = "synfire_message_dimensions"
+  )
+}

@@ -310,54 +310,6 @@ optimal_dimensions <- function(x, E_max = 20, tau = -1, Tp = 1,
 
 # ---- What is done -----------------------------------------------------------------------
 
-#' The task, told which series have no rho, or no p value
-#' @noRd
-with_reasons <- function(task, call) {
-  task$rule$reasons <- task_reasons(task, said = task$kind == "causal_map", call)
-  if (!is.null(task$E)) task$E <- drop_dimensions(task$E, task$targets, task$rule)
-  task
-}
-
-#' The dimensions of the targets of a task: those given, or found
-#' @noRd
-task_dimensions <- function(task, call) {
-  E <- task$E %||% find_dimensions(task, task$targets, call)
-  say_dimensions(E, task)
-  rlang::set_names(E, task$source$names[task$targets])
-}
-
-#' The best dimensions of some columns of the source; `NA` where there are none
-#' @noRd
-find_dimensions <- function(task, columns, call) {
-  rule <- task$rule
-  rule$Tp <- 1
-  rule$precision <- "float"
-  E <- first_maximum(map_dimensions(task$source, columns, rule, task$split, task$place, call))
-  drop_dimensions(E, columns, rule)
-}
-
-say_dimensions <- function(E, task) {
-  if (is.null(task$E)) {
-    say_undetermined(sum(is.na(E) & !without_rho(task$rule, task$targets)), length(E))
-  } else if (task$kind == "causal_map") {
-    say_too_many(E, task$source$steps, task$rule)
-  }
-}
-
-#' What a causal map was made with, for its attribute `parameters`
-#' @noRd
-causal_parameters <- function(task) {
-  rule <- task$rule
-  list(
-    steps = task$source$steps, E_given = !is.null(task$E), E_max = rule$E_max,
-    tau = rule$tau, Tp = rule$Tp, validation = if (task$split) "split" else "loo",
-    exclusion_radius = rule$exclusion, lib_sizes = rule$lib_sizes,
-    n_surrogates = rule$n_surrogates, surrogate = rule$surrogate, period = rule$period,
-    screen = rule$screen, top = task$top, precision = rule$precision, key = rule$key,
-    threads = rule$threads
-  )
-}
-
 map_in_memory <- function(task, call) {
   sparse <- !is.null(task$top) || !is.null(task$rule$screen)
   needed <- check_map_memory(task, sparse, call)
@@ -381,24 +333,3 @@ map_in_memory <- function(task, call) {
   do.call(map_of_layers, c(found["layers"], list(task = task), about), quote = TRUE)
 }
 
-# ---- Messages to the user ------------------------------------------------------------
-
-say_undetermined <- function(n, of) {
-  if (n == 0) return(invisible())
-  cli::cli_inform(
-    c(i = "No number of dimensions predicts {commas(n)} of {commas(of)}
-           target{cli::qty(of)}{?s}: {cli::qty(n)}{?it is/they are} too short or full of
-           gaps, and {?its column is/their columns are} NA."),
-    class = "synfire_message_dimensions"
-  )
-}
-
-say_too_many <- function(E, steps, rule) {
-  n <- sum(steps - (E - 1) * abs(rule$tau) < E + 1, na.rm = TRUE)
-  if (n == 0) return(invisible())
-  cli::cli_inform(
-    c(i = "{commas(n)} target{cli::qty(n)}{?s} {?has/have} more dimensions than {commas(steps)}
-           steps allow: {cli::qty(n)}{?its column is/their columns are} NA."),
-    class = "synfire_message_dimensions"
-  )
-}

@@ -1,11 +1,5 @@
 # The kinds of links that `direct_links()` told apart, as maps show them.
 
-#' Names of all series of a map, in its order
-#' @noRd
-all_series <- function(map) {
-  if (is.data.frame(map)) attr(map, "series", exact = TRUE) else map_series(map)
-}
-
 #' Stop where `direct` is not from such a map
 #' @noRd
 check_direct <- function(direct, map, call = rlang::caller_env()) {

@@ -235,3 +235,7 @@ skill_by_dimension <- function(E, rho, by) {
   data.frame(E = as.integer(colnames(quartiles)), low = quartiles[1L, ],
              middle = quartiles[2L, ], high = quartiles[3L, ], by = by, row.names = NULL)
 }
+
+abort_no_rho <- function(call) {
+  abort_arg("object", "a map with at least one rho of two series", "without any", call = call)
+}

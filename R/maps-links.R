@@ -91,33 +91,3 @@ map_links.causal_links <- function(x, limits, diagonal = FALSE, score = identity
   row.names(x) <- NULL
   x
 }
-
-#' At most `most` of `at`: all in their order, or those with the highest scores, sorted
-#' @noRd
-strongest <- function(at, by, most) {
-  if (most == Inf) return(at)
-  if (length(at) > most) {
-    # Sorting a million to take ten is slow; a partial sort finds where to cut.
-    limit <- -sort(-by[at], partial = most)[[most]]
-    at <- at[by[at] >= limit]
-  }
-  at <- at[order(-by[at], method = "radix")]
-  at[seq_len(min(most, length(at)))]
-}
-
-at_most <- function(p, alpha) !is.na(p) & p <= alpha
-
-#' The column of each library as a target, NA where it is none
-#' @noRd
-self_column <- function(x) match(rownames(x), colnames(x))
-
-#' Calls `f` on blocks of one layer as map_blocks() does, self prediction NA
-#' @noRd
-pair_blocks <- function(x, f, layer = "rho") {
-  self <- self_column(x)
-  map_blocks(x, function(rows, values) {
-    known <- which(!is.na(self[rows]))
-    values[cbind(known, self[rows][known])] <- NA_real_
-    f(rows, values)
-  }, layer)
-}

@@ -157,51 +157,6 @@ read_layer <- function(x, layer, rows, columns) {
   values
 }
 
-#' Numbers of a file or shard, of which all are checked that are read
-#'
-#' @param rows In its data sets; `places` of these libraries in the map.
-#' @noRd
-read_part <- function(path, layer, layers, rows, places, columns, targets) {
-  call <- rlang::caller_env()
-  if (!file.exists(path)) {
-    abort_file(path, "it was there when the map was opened, and is not any more")
-  }
-  h5 <- open_sealed_h5(path, "r", call)
-  on.exit(close_h5(h5))
-  width <- map_file_tile[[2L]]
-  values <- matrix(NA_real_, length(rows), length(columns))
-  for (group in unique((columns - 1) %/% width)) {
-    wanted <- which((columns - 1) %/% width == group)
-    first <- group * width + 1
-    all <- seq(first, min(first + width - 1, targets))
-    check <- check_columns(layer, layers, targets)[[group + 1]]
-    for (block in block_rows(c(length(rows), length(all)))) {
-      of <- read_range(rows[block])
-      at <- match(rows[block], of)
-      there <- with_set(h5, layer, \(set) set[of, all, drop = FALSE])[at, , drop = FALSE]
-      sums <- with_set(h5, "check", \(set) set[of, check, drop = FALSE])[at, ]
-      wrong <- layer_sums(there, layer, layers, places[block]) != sums
-      if (any(wrong)) abort_numbers(path, paste("numbers of", layer), call)
-      values[block, wanted] <- there[, columns[wanted] - first + 1, drop = FALSE]
-    }
-  }
-  values[is.nan(values)] <- NA
-  values
-}
-
-abort_numbers <- function(path, what, call) {
-  abort_file(path, paste("it is damaged:", what, "were changed since they were written"),
-             "The call that made the map, made again, computes these again.",
-             call)
-}
-
-#' What to read for some places: hdf5r is fast with runs, and reads each place once
-#' @noRd
-read_range <- function(places) {
-  all <- seq(min(places), max(places))
-  if (length(all) <= 4 * length(places)) all else sort(unique(places))
-}
-
 #' @export
 map_pairs.causal_map_file <- function(x, index) {
   call <- rlang::caller_env()

@@ -1,6 +1,5 @@
 # Pictures of causal maps: which there are, and the heat map. The others are in
-# causal_map_histograms.R and causal_map_network.R, the order of series in
-# causal_map_order.R.
+# maps-histograms.R and maps-network.R, the order of series in maps-order.R.
 
 #' Plots of causal maps
 #'
@@ -104,10 +103,6 @@ autoplot.causal_links <- function(object, type = c("network", "degree"), ..., gr
 #' @rdname autoplot.causal_map
 #' @export
 plot.causal_links <- function(x, ...) draw(autoplot.causal_links(x, ...))
-
-abort_no_rho <- function(call) {
-  abort_arg("object", "a map with at least one rho of two series", "without any", call = call)
-}
 
 # ---- Heat map ------------------------------------------------------------------------
 

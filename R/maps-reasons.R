@@ -144,3 +144,11 @@ say_slow <- function(memory) {
   rlang::inform(c(i = paste(lines, collapse = "\n  ")),
                 class = c("synfire_message_slow", "synfire_message"))
 }
+
+#' The task, told which series have no rho, or no p value
+#' @noRd
+with_reasons <- function(task, call) {
+  task$rule$reasons <- task_reasons(task, said = task$kind == "causal_map", call)
+  if (!is.null(task$E)) task$E <- drop_dimensions(task$E, task$targets, task$rule)
+  task
+}

@@ -147,3 +147,9 @@ check_columns <- function(layer, layers, targets) {
   groups <- ceiling(targets / map_file_tile[[2L]])
   (match(layer, layers) - 1) * groups + seq_len(groups)
 }
+
+# Of the files. Raised whenever they, or the numbers in them, change.
+map_file_format <- 4L
+
+# A compromise between reading libraries and reading targets.
+map_file_tile <- c(64, 2048)

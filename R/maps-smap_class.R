@@ -11,25 +11,6 @@ new_smap_map <- function(rho, strength, E, parameters, call, elapsed, device,
             reasons = reasons)
 }
 
-#' What is wrong with a map in memory, `NULL` for nothing
-#' @noRd
-smap_map_trouble <- function(x) {
-  parts <- unclass(x)
-  if (!is.list(parts) || !all(smap_map_layers %in% names(parts))) {
-    return("`rho` and `strength` are not both there")
-  }
-  for (layer in smap_map_layers) {
-    m <- parts[[layer]]
-    if (!is.numeric(m) || length(dim(m)) != 2L ||
-        !identical(unname(lengths(dimnames(m))), dim(m))) {
-      return(sprintf("its `%s` is no matrix of numbers with names of series", layer))
-    }
-  }
-  if (!identical(dimnames(parts$rho), dimnames(parts$strength))) {
-    return("`rho` and `strength` are not of the same series")
-  }
-}
-
 # ---- What a map needs to be read (see map_blocks()) ----------------------------------
 
 #' @export
