@@ -249,15 +249,10 @@ new_ccm_lag <- function(Tp, rho, parameters, problems, call, started) {
   frame <- structure(c(list(Tp = Tp), lapply(seq_len(ncol(rho)), \(k) unname(rho[, k]))),
                      names = c("Tp", colnames(rho)), class = "data.frame",
                      row.names = .set_row_names(length(Tp)))
-  best <- apply(rho, 2L, \(r) best_lag(Tp, r))
+  # Of delays with the same skill the shortest.
+  best <- apply(rho, 2L, \(r) if (all(is.na(r))) NA_integer_ else Tp[[order(-r, abs(Tp))[[1L]]]])
   new_edm(frame, "ccm_lag", "Cross mapping", parameters, call, started, best = best,
           problems = problems)
-}
-
-best_lag <- function(Tp, rho) {
-  if (all(is.na(rho))) return(NA_integer_)
-  first <- order(-rho, abs(Tp))[[1L]]
-  Tp[[first]]
 }
 
 #' @rdname ccm_tables

@@ -10,20 +10,7 @@ links_block_seconds <- c(cpu = 30, gpu = 1500)
 # Blocks that a folder keeps of a short job, where there are as many effects of about equal work.
 links_least_blocks <- 10
 
-#' Search all effects
-#'
-#' @param job A list: `source`, see map_source(); `links`, a data frame of `cause`, `effect` and
-#'   `rho`, by effect; `rules`, the parameters of the search; `own`, of each series of the
-#'   source, see own_coordinates(); `where`, see edm_place(), with `threads`.
-#' @return A list, by link: `reason`, why it cannot be told, or NA; `parties` (numbers of
-#'   series of the source) of the effects of those without a reason, and `test`, see
-#'   search_links().
-#' @noRd
-links_at_once <- function(job, call) {
-  join_blocks(search_blocks(job, cut_effects(job, 1), call = call))
-}
-
-#' The same where there is no link to test
+#' What is found where there is no link to test
 #' @noRd
 no_links_found <- function() {
   list(reason = character(), parties = list(),
@@ -31,8 +18,15 @@ no_links_found <- function() {
                          alone = double()))
 }
 
-#' The same, with all blocks kept in a folder
+#' Search all effects, and keep all blocks in a folder
+#'
+#' @param job A list: `source`, see map_source(); `links`, a data frame of `cause`, `effect` and
+#'   `rho`, by effect; `rules`, the parameters of the search; `own`, of each series of the
+#'   source, see own_coordinates(); `where`, see edm_place(), with `threads`.
 #' @param folder As the user gave it.
+#' @return A list, by link: `reason`, why it cannot be told, or NA; `parties` (numbers of
+#'   series of the source) of the effects of those without a reason, and `test`, see
+#'   search_links().
 #' @noRd
 links_in_folder <- function(job, folder, call) {
   folder <- check_folder(folder, call = call)
@@ -219,13 +213,7 @@ most_own <- 4L
 #' @noRd
 own_coordinates <- function(E) as.integer(pmin(pmax(ifelse(is.na(E), 3, E), 2), most_own))
 
-#' Seconds that the search takes on one core, about
-#' @noRd
-search_seconds <- function(links, steps) {
-  sum(effect_seconds(tabulate(match(links$effect, unique(links$effect))), steps))
-}
-
-#' The same for each effect, from how many links it has
+#' Seconds that the search for each effect takes on one core, from how many links it has
 #' @noRd
 effect_seconds <- function(links, steps) {
   # An effect is forecast some 15 times, and each link some 5 times at each delay.

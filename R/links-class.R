@@ -1,7 +1,7 @@
 # The table that direct_links() returns: how it is made, printed and summed up.
 
 #' @param links The links that were looked at: `cause`, `effect` and `rho`.
-#' @param found What links_at_once() gives.
+#' @param found What links_in_folder() gives.
 #' @param series Names of the series that `found` has numbers of.
 #' @param order Names of all series, in the order of the map.
 #' @noRd

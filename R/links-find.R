@@ -166,20 +166,24 @@ direct_links <- function(map, x, threshold = 0.1, alpha = 0.05, max_delay = 3,
   source <- map_source(x, dataset, no_time)
   check_same_series(map, source)
   limits <- check_links(map, check_number(threshold), NULL, max_links)
+  exclusion_radius <- exclusion_radius %||%
+    attr(map, "parameters", exact = TRUE)$exclusion_radius %||% 0
   rules <- list(threshold = threshold, alpha = check_alpha(alpha),
                 max_delay = check_count(max_delay, max = 100),
                 max_parties = check_count(max_parties, max = 8), max_links = max_links,
-                exclusion_radius = edm_exclusion(exclusion_radius %||% map_exclusion(map)))
+                exclusion_radius = edm_exclusion(exclusion_radius))
   device <- check_choice(device)
   threads <- check_threads(threads)
   links <- links_to_test(map, limits)
-  where <- edm_place(device, gpus, search_seconds(links, source$steps) / threads)
+  links_of_each <- tabulate(match(links$effect, unique(links$effect)))
+  seconds <- sum(effect_seconds(links_of_each, source$steps))
+  where <- edm_place(device, gpus, seconds / threads)
   where$threads <- threads
   job <- list(source = source, links = links, rules = rules, where = where,
               own = own_coordinates(series_dimensions(map, source$names)))
   # Where no link is looked at, a folder has nothing to keep.
   found <- if (nrow(links) == 0L) no_links_found() else if (is.null(folder)) {
-    links_at_once(job, here)
+    join_blocks(search_blocks(job, cut_effects(job, 1), call = here))
   } else {
     links_in_folder(job, folder, here)
   }
@@ -212,10 +216,6 @@ check_same_series <- function(map, source, call = rlang::caller_env()) {
     abort_arg("x", sprintf("of %s steps, as when the map was made", commas(steps)),
               sprintf("of %s", commas(source$steps)), call = call)
   }
-}
-
-map_exclusion <- function(map) {
-  attr(map, "parameters", exact = TRUE)$exclusion_radius %||% 0
 }
 
 #' Links of the map with a rho of at least the threshold, by effect, the highest rho first

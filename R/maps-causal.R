@@ -307,29 +307,3 @@ optimal_dimensions <- function(x, E_max = 20, tau = -1, Tp = 1,
   attr(found, "skill") <- t(skill)
   found
 }
-
-# ---- What is done -----------------------------------------------------------------------
-
-map_in_memory <- function(task, call) {
-  sparse <- !is.null(task$top) || !is.null(task$rule$screen)
-  needed <- check_map_memory(task, sparse, call)
-  budget <- task$rule$max_memory
-  task$place$tables <- open_tables(task, call)
-  on.exit(close_tables(task))
-  E <- task_dimensions(task, call)
-  mapped <- proc.time()[["elapsed"]]
-  # What is left for the work; a little there is always.
-  task$rule$max_memory <- max(budget - needed, budget / 4)
-  links <- if (sparse) keep_links(task, budget, call)
-  found <- map_libraries(task$source, task$libraries, task$targets, E, task$rule, task$place,
-                         links$keep, call = call)
-  ended <- proc.time()[["elapsed"]]
-  elapsed <- c(dimensions = mapped - task$started, map = ended - mapped,
-               total = ended - task$started,
-               if (task$place$device == "gpu") unlist(found[c("neighbours", "correlations")]))
-  about <- list(E = E, parameters = task_parameters(task), call = task$call, elapsed = elapsed,
-                device = task$place$device, reasons = named_reasons(task))
-  if (sparse) return(do.call(links$result, about, quote = TRUE))
-  do.call(map_of_layers, c(found["layers"], list(task = task), about), quote = TRUE)
-}
-

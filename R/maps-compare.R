@@ -100,14 +100,10 @@ compare_maps <- function(a, b, groups = NULL) {
 
 check_map <- function(x, arg, call) {
   if (!inherits(x, "causal_map")) {
-    abort_arg(arg, "a causal map of all pairs", describe_map(x),
+    abort_arg(arg, "a causal map of all pairs", if (inherits(x, "causal_links")) "a table of some links" else describe(x),
               if (inherits(x, "causal_links")) "Make it without `top` and `screen`.", call = call)
   }
   check_whole_map(x, arg, call)
-}
-
-describe_map <- function(x) {
-  if (inherits(x, "causal_links")) "a table of some links" else describe(x)
 }
 
 #' Error unless a comparison still has its parts

@@ -4,16 +4,12 @@
 #' @noRd
 check_direct <- function(direct, map, call = rlang::caller_env()) {
   if (is.null(direct)) return(invisible())
-  check_direct_links(direct, "direct", call)
+  if (!inherits(direct, "direct_links")) {
+    abort_arg("direct", "what direct_links() returned", describe(direct), call = call)
+  }
   if (!setequal(attr(direct, "series", exact = TRUE), all_series(map))) {
     abort_arg("direct", "what direct_links() returned for this map", "of other series",
               call = call)
-  }
-}
-
-check_direct_links <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
-  if (!inherits(x, "direct_links")) {
-    abort_arg(arg, "what direct_links() returned", describe(x), call = call)
   }
 }
 

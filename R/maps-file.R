@@ -230,27 +230,6 @@ drop_dim <- function(x) {
 
 # ---- Filling one ---------------------------------------------------------------------
 
-#' Which rows of a file or shard have the numbers that were written
-#' @param rows In its data sets; `places` of these libraries in the map.
-#' @noRd
-right_rows <- function(path, layers, rows, places, targets, call) {
-  h5 <- open_sealed_h5(path, "r", call)
-  on.exit(close_h5(h5))
-  right <- logical(length(rows))
-  for (block in block_rows(c(length(rows), targets))) {
-    of <- read_range(rows[block])
-    at <- match(rows[block], of)
-    sums <- with_set(h5, "check", \(set) set[of, , drop = FALSE])[at, , drop = FALSE]
-    same <- lapply(layers, \(layer) {
-      values <- with_set(h5, layer, \(set) set[of, , drop = FALSE])[at, , drop = FALSE]
-      there <- sums[, check_columns(layer, layers, targets), drop = FALSE]
-      rowSums(layer_sums(values, layer, layers, places[block]) != there) == 0
-    })
-    right[block] <- Reduce(`&`, same)
-  }
-  right
-}
-
 #' Find the dimensions that are not known yet
 #'
 #' @param with_file Calls a function with the open file.
@@ -317,18 +296,43 @@ new_clock <- function(with_file) {
   }
 }
 
-# ---- Messages to the user ------------------------------------------------------------
+# ---- Reading numbers -----------------------------------------------------------------
 
-#' What to read for some places: hdf5r is fast with runs, and reads each place once
+#' Some rows of a layer in a file or shard, and which of them have the numbers that were written
+#'
+#' @param rows In its data sets; `places` of these libraries in the map.
+#' @param groups Groups of targets, from 1, that follow each other.
 #' @noRd
-read_range <- function(places) {
-  all <- seq(min(places), max(places))
-  if (length(all) <= 4 * length(places)) all else sort(unique(places))
+stored_rows <- function(h5, layer, layers, rows, places, groups, targets) {
+  width <- map_file_tile[[2L]]
+  columns <- seq((groups[[1L]] - 1) * width + 1, min(groups[[length(groups)]] * width, targets))
+  # hdf5r is fast with runs, and reads each place once.
+  of <- seq(min(rows), max(rows))
+  if (length(of) > 4 * length(rows)) of <- sort(unique(rows))
+  read <- \(name, columns) {
+    with_set(h5, name, \(set) set[of, columns, drop = FALSE])[match(rows, of), , drop = FALSE]
+  }
+  values <- read(layer, columns)
+  sums <- read("check", check_columns(layer, layers, targets)[groups])
+  list(values = values, first = columns[[1L]],
+       right = rowSums(layer_sums(values, layer, layers, places) != sums) == 0)
+}
+
+#' Which rows of a file or shard have the numbers that were written
+#' @noRd
+right_rows <- function(path, layers, rows, places, targets, call) {
+  h5 <- open_sealed_h5(path, "r", call)
+  on.exit(close_h5(h5))
+  groups <- seq_len(ceiling(targets / map_file_tile[[2L]]))
+  right <- lapply(block_rows(c(length(rows), targets)), \(block) {
+    Reduce(`&`, lapply(layers, \(layer) {
+      stored_rows(h5, layer, layers, rows[block], places[block], groups, targets)$right
+    }))
+  })
+  as.logical(unlist(right))
 }
 
 #' Numbers of a file or shard, of which all are checked that are read
-#'
-#' @param rows In its data sets; `places` of these libraries in the map.
 #' @noRd
 read_part <- function(path, layer, layers, rows, places, columns, targets) {
   call <- rlang::caller_env()
@@ -337,21 +341,14 @@ read_part <- function(path, layer, layers, rows, places, columns, targets) {
   }
   h5 <- open_sealed_h5(path, "r", call)
   on.exit(close_h5(h5))
-  width <- map_file_tile[[2L]]
+  group <- (columns - 1) %/% map_file_tile[[2L]] + 1
   values <- matrix(NA_real_, length(rows), length(columns))
-  for (group in unique((columns - 1) %/% width)) {
-    wanted <- which((columns - 1) %/% width == group)
-    first <- group * width + 1
-    all <- seq(first, min(first + width - 1, targets))
-    check <- check_columns(layer, layers, targets)[[group + 1]]
-    for (block in block_rows(c(length(rows), length(all)))) {
-      of <- read_range(rows[block])
-      at <- match(rows[block], of)
-      there <- with_set(h5, layer, \(set) set[of, all, drop = FALSE])[at, , drop = FALSE]
-      sums <- with_set(h5, "check", \(set) set[of, check, drop = FALSE])[at, ]
-      wrong <- layer_sums(there, layer, layers, places[block]) != sums
-      if (any(wrong)) abort_numbers(path, paste("numbers of", layer), call)
-      values[block, wanted] <- there[, columns[wanted] - first + 1, drop = FALSE]
+  for (g in unique(group)) {
+    for (block in block_rows(c(length(rows), map_file_tile[[2L]]))) {
+      there <- stored_rows(h5, layer, layers, rows[block], places[block], g, targets)
+      if (!all(there$right)) abort_numbers(path, paste("numbers of", layer), call)
+      wanted <- columns[group == g] - there$first + 1
+      values[block, group == g] <- there$values[, wanted, drop = FALSE]
     }
   }
   values[is.nan(values)] <- NA

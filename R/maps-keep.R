@@ -1,14 +1,43 @@
 # What is kept of a causal map in memory, and how much that takes.
 
-#' A causal map of the matrices that map_libraries() gave
-#' @param ... As new_causal_map() takes them.
+#' Make a map of either kind in memory
 #' @noRd
-map_of_layers <- function(layers, task, ...) {
+map_in_memory <- function(task, call) {
+  sparse <- !is.null(task$top) || !is.null(task$rule$screen)
+  needed <- check_map_memory(task, sparse, call)
+  parameters <- task_parameters(task)
+  budget <- task$rule$max_memory
+  task$place$tables <- open_tables(task, call)
+  on.exit(close_tables(task))
+  task$E <- task_dimensions(task, call)
+  mapped <- proc.time()[["elapsed"]]
+  # What is left for the work; a little there is always.
+  task$rule$max_memory <- max(budget - needed, budget / 4)
+  links <- if (sparse) keep_links(task, budget, call)
+  found <- map_kind(task$kind)$map(task, task$libraries, links$keep, call)
+  ended <- proc.time()[["elapsed"]]
+  elapsed <- c(dimensions = mapped - task$started, map = ended - mapped,
+               total = ended - task$started,
+               if (task$place$device == "gpu") unlist(found[c("neighbours", "correlations")]))
+  about <- list(E = task$E, parameters = parameters, call = task$call, elapsed = elapsed,
+                device = task$place$device, reasons = named_reasons(task))
+  if (sparse) return(do.call(links$result, about, quote = TRUE))
+  map_of_layers(found$layers, task, about)
+}
+
+#' A map of the matrices that were computed
+#' @param about What new_causal_map() and new_smap_map() take besides them.
+#' @noRd
+map_of_layers <- function(layers, task, about) {
   names <- list(library = task$source$names[task$libraries],
                 target = task$source$names[task$targets])
+  if (task$kind == "smap_map") {
+    layers <- lapply(layers, `dimnames<-`, names)
+    return(do.call(new_smap_map, c(layers, about), quote = TRUE))
+  }
   # The matrices get their attributes where they are: a copy of a large one may not fit.
   for (layer in names(layers)) .Call(r_map_dress, layers[[layer]], list(dimnames = names))
-  empty <- do.call(new_causal_map, c(list(matrix(0, 0, 0), ...), layers[-1L]), quote = TRUE)
+  empty <- do.call(new_causal_map, c(list(matrix(0, 0, 0)), layers[-1L], about), quote = TRUE)
   .Call(r_map_dress, layers$rho, attributes(empty)[names(attributes(empty)) != "dim"])
 }
 

@@ -70,16 +70,18 @@ smap_map_seconds <- function(task) {
 #' Map some columns of the source to all targets, block by block
 #'
 #' @param keep Called for some of `libraries`, from the first to the last, with
-#'   their columns and a list of the matrices `rho` and `strength`, these libraries x targets.
+#'   their columns and a list of the matrices `rho` and `strength`, these libraries x targets;
+#'   `NULL` to get those of all libraries as `layers` of the result.
 #' @noRd
 map_smap_libraries <- function(task, libraries, keep, call) {
   bar <- common_bar("Mapping", length(libraries))
   groups <- smap_groups(task)
+  blank <- \(n) matrix(NA_real_, n, length(task$targets))
+  if (is.null(keep)) rho <- strength <- blank(length(libraries))
   for (block in pieces(length(libraries), smap_block(task))) {
     columns <- libraries[block]
     x <- read_smap_series(task, columns, call)
-    values <- lapply(rlang::set_names(smap_map_layers),
-                     \(layer) matrix(NA_real_, length(columns), length(task$targets)))
+    values <- lapply(rlang::set_names(smap_map_layers), \(layer) blank(length(columns)))
     for (group in groups) {
       targets <- task$targets[group]
       y <- if (identical(targets, columns)) x else read_smap_series(task, targets, call)
@@ -88,8 +90,14 @@ map_smap_libraries <- function(task, libraries, keep, call) {
     }
     for (layer in smap_map_layers) values[[layer]][without_rho(task$rule, columns), ] <- NA_real_
     bar(length(block))
-    keep(columns, values)
+    if (is.null(keep)) {
+      rho[block, ] <- values$rho
+      strength[block, ] <- values$strength
+    } else {
+      keep(columns, values)
+    }
   }
+  if (is.null(keep)) list(layers = list(rho = rho, strength = strength))
 }
 
 #' Places of targets that are predicted together: of one E, and as many as memory is for

@@ -148,32 +148,5 @@ smap_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 1, theta = 2,
   seconds <- smap_map_seconds(task) * length(libraries)
   task$place <- edm_place(check_choice(device), gpus, seconds)
   if (!is.null(file)) return(map_to_file(task, file, here))
-  smap_map_in_memory(task, here)
-}
-
-smap_map_in_memory <- function(task, call) {
-  needed <- check_map_memory(task, FALSE, call)
-  parameters <- smap_map_parameters(task)
-  task$E <- task_dimensions(task, call)
-  mapped <- proc.time()[["elapsed"]]
-  # What is left for the work; a little there is always.
-  task$rule$max_memory <- max(task$rule$max_memory - needed, task$rule$max_memory / 4)
-  names <- list(library = task$source$names[task$libraries],
-                target = task$source$names[task$targets])
-  rho <- strength <- matrix(NA_real_, length(task$libraries), length(task$targets),
-                            dimnames = names)
-  before <- 0
-  map_smap_libraries(task, task$libraries, call = call, keep = \(columns, values) {
-    rows <- before + seq_along(columns)
-    rho[rows, ] <<- values$rho
-    strength[rows, ] <<- values$strength
-    before <<- before + length(columns)
-  })
-  ended <- proc.time()[["elapsed"]]
-  new_smap_map(
-    rho, strength, E = task$E, parameters = parameters, call = task$call,
-    elapsed = c(dimensions = mapped - task$started, map = ended - mapped,
-                total = ended - task$started),
-    device = task$place$device, reasons = named_reasons(task)
-  )
+  map_in_memory(task, here)
 }

@@ -188,7 +188,8 @@ print.summary.causal_map <- function(x, ...) {
               skill[["100%"]], skill[["mean"]], skill[["50%"]], skill[["95%"]]))
   cat("\nStrongest links\n")
   print_table(x$links)
-  cat(hub_title(x), sep = "\n")
+  what <- if (is.integer(x$hubs$drives)) "number of links" else "mean rho over the others"
+  cat(sprintf("\nHubs: what drives most, and what is driven most (%s)\n", what))
   print_table(side_by_side(x$hubs, x$n))
   if (NROW(x$asymmetry) > 0L) {
     cat("\nMost one-sided pairs\n")
@@ -209,11 +210,6 @@ print_table <- function(frame) {
   frame <- round_numbers(frame)
   row.names(frame) <- NULL
   print(frame, row.names = FALSE)
-}
-
-hub_title <- function(x) {
-  what <- if (is.integer(x$hubs$drives)) "number of links" else "mean rho over the others"
-  c("", sprintf("Hubs: what drives most, and what is driven most (%s)", what))
 }
 
 #' The largest drivers on the left, what is driven most on the right
