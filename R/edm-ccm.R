@@ -179,8 +179,7 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
   surrogate <- check_choice(surrogate)
   if (n_surrogates == 0) surrogate <- NULL
   if (!is.null(period) && !identical(surrogate, "seasonal")) {
-    abort_arg("period", "left out without surrogates, and with those of another kind",
-              "given")
+    abort_arg("period", "left out without surrogates, and with those of another kind", "given")
   }
   threads <- check_threads(threads)
   seconds <- ccm_seconds(maps, samples * length(sizes), 1 + n_surrogates, threads)
@@ -326,8 +325,7 @@ check_lags <- function(Tp, arg = "Tp", call = rlang::caller_env()) {
   whole <- is_plain_numeric(Tp) && length(Tp) > 0L && all(is.finite(Tp)) &&
     all(Tp == round(Tp)) && all(abs(Tp) <= 1e6)
   if (!whole) {
-    abort_arg(arg, "whole numbers of rows from -1,000,000 to 1,000,000", describe(Tp),
-              call = call)
+    abort_arg(arg, "whole numbers of rows from -1,000,000 to 1,000,000", describe(Tp), call = call)
   }
   if (anyDuplicated(Tp)) {
     abort_arg(arg, "different from each other", sprintf("%d twice", Tp[duplicated(Tp)][[1L]]),

@@ -8,8 +8,7 @@ new_ccm <- function(maps, skill, sizes, samples, exclusion, surrogate, problems,
   names(skill) <- vapply(maps, \(map) map$direction, "")
   rho <- lapply(skill, mean_skill, sizes)
   means <- lapply(rho, \(r) r[, 1L])
-  frame <- structure(c(list(LibSize = sizes), means), class = "data.frame",
-                     row.names = .set_row_names(length(sizes)))
+  frame <- new_frame(c(list(LibSize = sizes), means), length(sizes))
   band <- if (!is.null(surrogate)) surrogate_bands(rho, sizes)
   parameters <- ccm_parameters(maps, samples = samples, exclusion_radius = exclusion,
                                surrogate = surrogate)
@@ -246,9 +245,8 @@ print.ccm_summary <- function(x, ...) {
 # ---- Delays --------------------------------------------------------------------------
 
 new_ccm_lag <- function(Tp, rho, parameters, problems, call, started) {
-  frame <- structure(c(list(Tp = Tp), lapply(seq_len(ncol(rho)), \(k) unname(rho[, k]))),
-                     names = c("Tp", colnames(rho)), class = "data.frame",
-                     row.names = .set_row_names(length(Tp)))
+  skill <- lapply(seq_len(ncol(rho)), \(k) unname(rho[, k]))
+  frame <- new_frame(c(list(Tp = Tp), rlang::set_names(skill, colnames(rho))), length(Tp))
   # Of delays with the same skill the shortest.
   best <- apply(rho, 2L, \(r) if (all(is.na(r))) NA_integer_ else Tp[[order(-r, abs(Tp))[[1L]]]])
   new_edm(frame, "ccm_lag", "Cross mapping", parameters, call, started, best = best,

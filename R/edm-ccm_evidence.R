@@ -39,8 +39,7 @@ evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   names <- problem$names
   on.exit(tick(problem, Inf))
   out <- list(names = names, traits = traits)
-  out$obstacle <- self_obstacle(problem) %||%
-    trait_obstacle(traits$effect, names[["effect"]]) %||%
+  out$obstacle <- self_obstacle(problem) %||% trait_obstacle(traits$effect, names[["effect"]]) %||%
     trait_obstacle(traits$cause, names[["cause"]])
   if (!is.null(out$obstacle)) return(out)
   # A p value of alpha takes so many.
@@ -114,8 +113,7 @@ lags_to_try <- function(problem) {
 dimensions_to_try <- function(problem) {
   if (problem$embedded) return(problem$E)
   back <- max(problem$lags, segment_rows(problem) %/% 4)
-  most <- min(verdict_rules$E_max, sum(!is.na(problem$cause)) %/% 60,
-              1 + back %/% abs(problem$tau))
+  most <- min(verdict_rules$E_max, sum(!is.na(problem$cause)) %/% 60, 1 + back %/% abs(problem$tau))
   as.integer(seq_len(max(2, most)))
 }
 

@@ -71,8 +71,7 @@ cross_map <- function(map, libs, targets, sizes, samples, exclusion, direction, 
   pred <- if (length(libs) == 1L) libs[[1L]] else which(map$complete & map$valid)
   skill <- .Call(r_ccm, map$points, libs, pred, targets,
                  as.integer(pmin(sizes, .Machine$integer.max)), options)
-  skill <- finish_status(skill, "cross mapping", "Take fewer `samples` or surrogates.",
-                         call = call)
+  skill <- finish_status(skill, "cross mapping", "Take fewer `samples` or surrogates.", call = call)
   fitting <- unlist(lapply(libs, \(lib) pmin(sizes, length(lib))))
   libraries <- ifelse(fitting < rep(lengths(libs), each = length(sizes)), samples, 1)
   skill$of <- rep(seq_along(fitting), libraries)

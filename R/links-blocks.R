@@ -54,8 +54,7 @@ links_in_folder <- function(job, folder, call) {
 search_blocks <- function(job, end, todo = seq_along(end), keep = \(found, block) NULL, call) {
   series <- standard_series(job$source, job$links, job$where$threads, call)
   column <- \(names) match(match(names, job$source$names), series$column)
-  links <- list(from = column(job$links$cause), to = column(job$links$effect),
-                rho = job$links$rho)
+  links <- list(from = column(job$links$cause), to = column(job$links$effect), rho = job$links$rho)
   size <- diff(c(0, end))
   bar <- common_bar("Testing links", sum(size[todo]))
   lapply(todo, \(block) {

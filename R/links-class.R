@@ -132,8 +132,7 @@ summary.direct_links <- function(object, n = 10, ...) {
   direct <- object$link == "direct"
   series <- attr(object, "series", exact = TRUE)
   number <- \(names) tabulate(match(names[direct], series), length(series))
-  hubs <- data.frame(series = series, drives = number(object$cause),
-                     driven = number(object$effect))
+  hubs <- data.frame(series = series, drives = number(object$cause), driven = number(object$effect))
   hubs <- hubs[hubs$drives + hubs$driven > 0, ]
   hubs <- hubs[order(-hubs$drives, -hubs$driven), ]
   row.names(hubs) <- NULL

@@ -113,8 +113,7 @@ state_coordinates <- function(state, groups, without = rep(0L, length(groups))) 
   times <- unlist(clock, use.names = FALSE)
   list(job = c(rep(job, own), rep(job, lengths(clock)), party$job),
        series = c(rep(state$effect[groups], own), times, party$series),
-       lag = c(sequence(own) - 1L, rep(0L, length(times)),
-               party$lag + rep(0:1, sum(kept))))
+       lag = c(sequence(own) - 1L, rep(0L, length(times)), party$lag + rep(0:1, sum(kept))))
 }
 
 #' The parties of effects, in the order in which they entered: `job`, `series` and `lag`
@@ -125,8 +124,7 @@ parties_of <- function(state, groups) {
   before <- cumsum(n) - n
   some <- n[groups] > 0L
   at <- order(party$group)[sequence(n[groups][some], before[groups][some] + 1L)]
-  list(job = rep(seq_along(groups), n[groups]), series = party$series[at],
-       lag = party$lag[at])
+  list(job = rep(seq_along(groups), n[groups]), series = party$series[at], lag = party$lag[at])
 }
 
 #' The places of the thetas with the least error

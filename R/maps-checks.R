@@ -164,7 +164,6 @@ map_seconds <- function(task) {
   steps <- task$source$steps
   views <- length(rule$Tp) * (1 + !is.null(rule$lib_sizes) + rule$n_surrogates)
   search <- if (is.null(task$E)) length(task$targets) * library_seconds(steps, rule$E_max, 1, 1)
-  map <- length(task$libraries) *
-    library_seconds(steps, rule$E_max, length(task$targets), views)
+  map <- length(task$libraries) * library_seconds(steps, rule$E_max, length(task$targets), views)
   sum(search, map) / rule$threads
 }

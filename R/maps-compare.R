@@ -288,8 +288,7 @@ comparison_overall <- function(total, moment) {
 #' @noRd
 comparison_tests <- function(series) {
   series <- with_difference(series[!is.na(series$rho_a), ])
-  parts <- split(series, list(series$group, factor(series$role, c("cause", "effect"))),
-                 drop = TRUE)
+  parts <- split(series, list(series$group, factor(series$role, c("cause", "effect"))), drop = TRUE)
   out <- do.call(rbind, lapply(parts, \(part) {
     data.frame(group = part$group[[1L]], role = part$role[[1L]], series = nrow(part),
                rho_a = mean(part$rho_a), rho_b = mean(part$rho_b),
@@ -360,8 +359,7 @@ compare_direct_links <- function(a, b, labels, call) {
   keys <- union(link_key(a), link_key(b))
   in_a <- match(keys, link_key(a))
   in_b <- match(keys, link_key(b))
-  of <- \(name) ifelse(is.na(in_a), as.character(b[[name]])[in_b],
-                       as.character(a[[name]])[in_a])
+  of <- \(name) ifelse(is.na(in_a), as.character(b[[name]])[in_b], as.character(a[[name]])[in_a])
   kind <- \(x, at) factor(ifelse(is.na(at), "not tested", as.character(x$link[at])),
                           c(direct_link_kinds, "not tested"))
   out <- list(cause = of("cause"), effect = of("effect"), link_a = kind(a, in_a),
@@ -418,8 +416,7 @@ plot_differences <- function(x, call) {
   order <- map_order(x, x$groups)
   cells <- map_pixels(x, order)
   if (all(is.na(cells$value))) abort_no_rho(call)
-  heat_map(x, cells, order, x$groups) +
-    difference_fill(cells$value) +
+  heat_map(x, cells, order, x$groups) + difference_fill(cells$value) +
     ggplot2::labs(
       subtitle = sprintf("%s less %s", x$labels[[2L]], x$labels[[1L]]),
       caption = map_caption(x, cells, order, "Grey")

@@ -8,8 +8,7 @@ check_direct <- function(direct, map, call = rlang::caller_env()) {
     abort_arg("direct", "what direct_links() returned", describe(direct), call = call)
   }
   if (!setequal(attr(direct, "series", exact = TRUE), all_series(map))) {
-    abort_arg("direct", "what direct_links() returned for this map", "of other series",
-              call = call)
+    abort_arg("direct", "what direct_links() returned for this map", "of other series", call = call)
   }
 }
 

@@ -31,8 +31,7 @@ with_h5_errors <- function(file, call, code) {
     says <- conditionMessage(e)
     if (inherits(e, "synfire_error") || !grepl("HDF5-API", says, fixed = TRUE)) return()
     # The library does not always pass on what the system said.
-    full <- grepl("No space left|File too large|[Qq]uota exceeded", says) ||
-      !has_room(file, 2^20)
+    full <- grepl("No space left|File too large|[Qq]uota exceeded", says) || !has_room(file, 2^20)
     reason <- regmatches(says, regexpr("error message = '[^']*'", says))
     abort_write(file, if (full) full_disk else {
       paste(c("the HDF5 library could not do it", sub("^error message = ", "", reason)),
@@ -189,8 +188,7 @@ read_map_head <- function(file, call) {
   head$reasons <- head_reasons(head)
   head$about <- about
   head$layered <- h5$exists("rho")
-  head$parameters <- rlang::set_names(about[about$synfire_parameters],
-                                      about$synfire_parameters)
+  head$parameters <- rlang::set_names(about[about$synfire_parameters], about$synfire_parameters)
   head$elapsed <- read_elapsed(h5)
   if (!isTRUE(head$parameters$E_given)) head[c("E", "E_doubtful")] <- read_dimensions(h5)
   head

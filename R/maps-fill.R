@@ -39,8 +39,7 @@ same_task <- function(file, task, call) {
   differs <- task_differences(head, task)
   if (length(differs) > 0L) {
     abort_arg("file", "a new file, or that of this very map",
-              paste0(dQuote(file, FALSE), ", of another one: ",
-                     paste(differs, collapse = "; ")),
+              paste0(dQuote(file, FALSE), ", of another one: ", paste(differs, collapse = "; ")),
               "Give another file, or remove this one and its map.", call = call)
   }
   task$rule$key <- head$parameters$key
@@ -58,8 +57,7 @@ task_differences <- function(there, task) {
   now <- task_parameters(task)
   now <- now[setdiff(names(now), c("key", "threads", "E_given"))]
   given <- !is.null(task$E)
-  same_E <- given == there$parameters$E_given &&
-    (!given || identical(as.integer(task$E), there$E))
+  same_E <- given == there$parameters$E_given && (!given || identical(as.integer(task$E), there$E))
   c(
     if (!identical(task$source$id(), there$about$synfire_source)) "the series differ",
     if (!identical(as.integer(task$libraries), there$library_columns)) "`libraries` differ",

@@ -196,8 +196,7 @@ plot_dimensions <- function(x, call) {
     ggplot2::geom_col(ggplot2::aes(y = .data$value), fill = syn_colours[["blue"]], width = 0.8) +
     (if (!is.null(skill)) {
       ggplot2::geom_pointrange(
-        ggplot2::aes(y = .data$middle, ymin = .data$low, ymax = .data$high,
-                     colour = .data$by),
+        ggplot2::aes(y = .data$middle, ymin = .data$low, ymax = .data$high, colour = .data$by),
         data = skill, position = ggplot2::position_dodge(width = 0.4), size = 0.35
       )
     }) +

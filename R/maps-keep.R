@@ -97,9 +97,8 @@ passing_links <- function(columns, values, targets, least, floors, top, layers, 
   } else double()
   links <- lapply(rlang::set_names(layers), \(layer) values[[layer]][at])
   if (length(at) == 0L) links <- lapply(links, \(none) double())
-  links <- c(list(library = before + (at - 1) %% max(n, 1) + 1,
-                  target = (at - 1) %/% max(n, 1) + 1), links)
-  structure(links, class = "data.frame", row.names = .set_row_names(length(at)))
+  places <- list(library = before + (at - 1) %% max(n, 1) + 1, target = (at - 1) %/% max(n, 1) + 1)
+  new_frame(c(places, links), length(at))
 }
 
 #' The `top` highest of each target, of equal ones those of the first libraries

@@ -166,8 +166,7 @@ map_pairs.causal_map_file <- function(x, index) {
     columns <- map_places(index[, 2L], colnames(x), "i", "targets", call)
   } else {
     if (!is.numeric(index) || anyNA(index) || any(index < 1 | index > length(x))) {
-      abort_arg("i", "numbers of pairs of this map", "something else, or beyond them",
-                call = call)
+      abort_arg("i", "numbers of pairs of this map", "something else, or beyond them", call = call)
     }
     rows <- (index - 1) %% nrow(x) + 1
     columns <- (index - 1) %/% nrow(x) + 1

@@ -110,8 +110,7 @@ plot_map <- function(x, groups, call) {
   order <- map_order(x, groups)
   cells <- map_pixels(x, order)
   if (all(is.na(cells$value))) abort_no_rho(call)
-  heat_map(x, cells, order, groups) +
-    skill_fill(cells$value) +
+  heat_map(x, cells, order, groups) + skill_fill(cells$value) +
     ggplot2::labs(caption = map_caption(x, cells, order))
 }
 

@@ -137,8 +137,7 @@ layer_sums <- function(values, layer, layers, places) {
 #' Sums of single numbers, of the dimensions of targets and of times
 #' @noRd
 number_sums <- function(values) {
-  as.vector(.Call(r_row_sums, matrix(as.double(values)), as.double(seq_along(values)), 0, 1,
-                  FALSE))
+  as.vector(.Call(r_row_sums, matrix(as.double(values)), as.double(seq_along(values)), 0, 1, FALSE))
 }
 
 #' Columns of the data set `check` that are of a layer

@@ -267,8 +267,7 @@ fill_apart <- function(file, task, shards, call) {
   targets <- length(task$targets)
   chunks <- cut_chunks(shards$missing, worker_seconds(task, targets),
                        chunk_start_seconds(task, targets), shards$last + 1)
-  do_chunks(chunks, map_chunk, list(folder, task$id), task$threads,
-            \(chunk, done) clock("map"))
+  do_chunks(chunks, map_chunk, list(folder, task$id), task$threads, \(chunk, done) clock("map"))
   # What killed workers left.
   drop_temporary(folder, ".*")
 }

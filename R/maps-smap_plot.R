@@ -40,8 +40,7 @@ autoplot.smap_map <- function(object, type = c("skill", "strength"), ..., groups
     # The scale must have a width even where nothing responds.
     difference_fill(cells$value, "Strength", least = .Machine$double.xmin * 1e10)
   }
-  heat_map(object, cells, order, groups, axes = c("Target", "Library")) +
-    colours +
+  heat_map(object, cells, order, groups, axes = c("Target", "Library")) + colours +
     ggplot2::labs(caption = map_caption(object, cells, order,
                                         if (type == "skill") "Beige" else "Grey"))
 }

@@ -196,8 +196,7 @@ print.summary.causal_map <- function(x, ...) {
     print_table(x$asymmetry)
     cat(agreement_words(x$agreement), sep = "\n")
   }
-  cat("\nHigh rho alone makes no cause: see `lib_sizes` and `n_surrogates`",
-      "in ?causal_map.\n")
+  cat("\nHigh rho alone makes no cause: see `lib_sizes` and `n_surrogates`", "in ?causal_map.\n")
   invisible(x)
 }
 

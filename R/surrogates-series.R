@@ -255,8 +255,7 @@ closed_stretch <- function(x) {
   head <- z[seq_len(most)]
   tail <- z[n - most + seq_len(most)]
   gap <- rep(0, stats::nextn(2 * most) - most)
-  products <- stats::fft(Conj(stats::fft(c(head, gap))) * stats::fft(c(tail, gap)),
-                         inverse = TRUE)
+  products <- stats::fft(Conj(stats::fft(c(head, gap))) * stats::fft(c(tail, gap)), inverse = TRUE)
   products <- Re(products[most - overlap + 1]) / (most + length(gap))
   squares <- cumsum(head^2)[overlap] + cumsum(rev(tail)^2)[overlap]
   # Rounded, so that no rounding of the values decides: tenths give what whole numbers give.

@@ -84,8 +84,7 @@ abort_write <- function(path, why, call) {
     c("{.file {path}} cannot be written.",
       x = escape_braces(paste0(toupper(substr(why, 1, 1)), substring(why, 2), ".")),
       i = "See to that and make the same call again: what is finished stays there."),
-    class = c("synfire_error_write", "synfire_error_folder", "synfire_error_file",
-              "synfire_error"),
+    class = c("synfire_error_write", "synfire_error_folder", "synfire_error_file", "synfire_error"),
     call = call
   )
 }
