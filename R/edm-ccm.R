@@ -201,9 +201,9 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
 #'
 #' A cause comes before its effect. If Y causes X, the states of X tell best what Y was
 #' some time before: the skill of `x:y` is highest at a `Tp` of 0 or below, the delay of the
-#' effect. Where X and Y are but in step, because the one drives the other so strongly
-#' that it follows, the driver seems to be driven too: then its skill is highest at a
-#' positive `Tp`, which no cause has (Ye et al. 2015).
+#' effect. If Y drives X so strongly that both go in step, X seems to drive Y as well. The
+#' skill of that direction is highest at a positive `Tp`, and no cause acts from the future
+#' (Ye et al. 2015).
 #'
 #' The order of time alone supports no cause: a common driver that reaches Y first and then X
 #' leads to a negative `Tp` as well. So [summary()] says at which `Tp` the skill is highest, and

@@ -58,7 +58,9 @@ evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   if (!is.null(out$obstacle)) return(out)
   out$cross <- cross_skill(problem, rows, out$own$ties, traits$cause)
   out$gain <- skill_gain(problem, rows, out$cross, traits$cause)
-  if (needs_help(out, alpha)) out$helped <- forecast_help(problem, rows)
+  found <- signs(out, alpha)
+  # Only then does the verdict depend on it.
+  if (found$beyond && found$before && found$rises) out$helped <- forecast_help(problem, rows)
   out
 }
 

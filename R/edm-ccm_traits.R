@@ -19,26 +19,26 @@ trait_reasons <- function(traits) {
 #' @noRd
 verdict_rules <- list(
   rows = 100,        # fewer rows that can be used: no verdict
-  repeated = 0.2,    # one value in more than this share of rows: counts, no states
-  drift = 0.739,     # KPSS above: a drift
-  cycle = 0.97,      # share of the variance above which nothing but the season is there
-  in_step = 0.9,     # correlation, and skill at lag 0 in both directions, of synchrony
-  copy = 0.97,       # correlation at another lag above which one is a copy of the other
+  repeated = 0.2,    # if more than this share of the rows has one value, the series is counts
+  drift = 0.739,     # a series with a higher KPSS statistic drifts
+  cycle = 0.97,      # a season that explains more of the variance is all there is
+  in_step = 0.9,     # series in step correlate so, and predict each other so at lag 0
+  copy = 0.97,       # with a higher correlation at another lag, one is a copy of the other
   own = 0.6,         # least skill of predicting a series from its own past
-  ties = 0.03,       # own skill within which dimensions tie
+  ties = 0.03,       # dimensions whose own skills differ by less tie
   E_max = 8,         # largest dimension that is tried
   lags = 8,          # lags to both sides
   skill = 0.3,       # least skill of a cause
-  dims = 5,          # dimensions, of those that tie, in which the cause is predicted
+  dims = 5,          # at most so many tied dimensions are tried for the cause
   surrogates = c(own = 39, cause = 99),
-  ahead = 2,         # standard errors by which the past has to be ahead of lag 0 and the future
-  gain = 0.2,        # least gain of a doubling, over the skill, of a cause
-  helped = 0.4,      # least share that a cause takes of what forecasts of the effect lack
-  single = 0.85,     # least share of what two values of a cause do that one of them does
-  mutual = c(ahead = 1, rise = 0.15),  # both of two series that drive each other
-  # What comes from the other direction: less gain than this, or the past as much behind.
+  ahead = 2,         # the past leads lag 0 and the future by so many standard errors
+  gain = 0.2,        # least ratio of the gain per doubling to the skill, for a cause
+  helped = 0.4,      # least share of 1 - rho that a cause removes from forecasts
+  single = 0.85,     # one value of a cause does at least this share of what two do
+  mutual = c(ahead = 1, rise = 0.15),  # least of both directions, where two series drive each other
+  # Skill comes from the other direction if its gain is less, or if the past lags so far behind.
   no_rise = 0.15,
   behind = -1,
-  # No link: own skill of both, p and what else is above; skill and gain are below.
+  # Without a link, the own skill of both series and p are above these, skill and gain below.
   nothing = c(own = 0.8, p = 0.1, skill = 0.4, gain = 0.07)
 )

@@ -129,13 +129,6 @@ helps <- function(one) {
   by[["one"]] >= max(verdict_rules$helped, verdict_rules$single * by[["two"]])
 }
 
-#' Does a verdict hang on that?
-#' @noRd
-needs_help <- function(one, alpha) {
-  found <- signs(one, alpha)
-  found$beyond && found$before && found$rises
-}
-
 #' Is a direction supported by its own signs?
 #' @noRd
 stands_alone <- function(one, other, alpha) {
@@ -240,8 +233,8 @@ hidden_driver <- function(one) {
       "a driver that both have would do the same, and %s is known at all lags in too few rows",
       "to see whether it is one"), cause))
   }
-  closer <- paste("%s may merely follow a driver that both have: forecasts of %s come %s closer to a",
-                  "rho of 1 once one value of %s is known")
+  closer <- paste("%s may merely follow a driver that both have: forecasts of %s come %s closer",
+                  "to a rho of 1 once one value of %s is known")
   by <- lapply(one$helped, closer_by)
   if (one$helped[["one"]] < verdict_rules$helped) {
     return(refusal("hidden", paste0(closer, ", and for a cause that has to be %s or more"), cause,

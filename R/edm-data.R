@@ -63,10 +63,12 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
   keep <- complete[out$from]
   c(
     list(points = points, complete = complete, reach = made$reach, lib = library[valid[library]],
-         all_lib = library, pred = out$from[keep], lib_pairs = lib, pred_pairs = pred, valid = valid,
+         all_lib = library, pred = out$from[keep], lib_pairs = lib, pred_pairs = pred,
+         valid = valid,
          target = shifted(series$observed, Tp, series), frame = out$frame,
          place = out$place[keep],
-         any = list(lib = rows[valid[rows]], pred = out$from, place = out$place), E = E, tau = tau, Tp = Tp, embedded = embedded),
+         any = list(lib = rows[valid[rows]], pred = out$from, place = out$place),
+         E = E, tau = tau, Tp = Tp, embedded = embedded),
     series[c("observed", "first", "last", "time", "time_name", "columns", "target_name", "targets")]
   )
 }

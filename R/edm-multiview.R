@@ -235,7 +235,7 @@ view_data <- function(lags, lib, pred, Tp, valid_lib, call) {
   coordinates <- sprintf("lag%d", seq_len(ncol(lags$points)))
   block <- data.frame(lags$time, lags$points, lags$observed)
   names(block) <- c("time", coordinates, "target")
-  # What is to be said of the times was said when the lags were made.
+  # The user was told of the times when the lags were made.
   suppressMessages(
     edm_data(block, coordinates, "target", lib, pred, Tp = Tp, embedded = TRUE,
              valid_lib = valid_lib, segments = lags$first, call = call),

@@ -26,7 +26,8 @@ new_direct_links <- function(links, found, series, order, parameters, call, elap
   through[tested[known]] <- listed_names(kinds$through, series)
   columns <- list(
     cause = links$cause, effect = links$effect, rho = links$rho,
-    link = factor(direct_link_kinds[kind], direct_link_kinds), delay = column(test$delay, NA_integer_),
+    link = factor(direct_link_kinds[kind], direct_link_kinds),
+    delay = column(test$delay, NA_integer_),
     gain = column(test$gain, NA_real_), t = column(test$t, NA_real_),
     p_value = column(test$p_value, NA_real_), q_value = column(q, NA_real_),
     through = through, reason = reason

@@ -134,7 +134,8 @@ check_map_surrogates <- function(surrogate, period, source, targets,
     for (part in pieces(length(targets), max(1, floor(2^22 / source$steps)))) {
       missing <- which(is.na(colSums(source$read(targets[part]))))
       if (length(missing)) {
-        abort_arg("surrogate", "\"shift\", \"shuffle\" or \"seasonal\" where a target has missing values",
+        others <- "\"shift\", \"shuffle\" or \"seasonal\" where a target has missing values"
+        abort_arg("surrogate", others,
                   sprintf("\"%s\", and \"%s\" has some", surrogate,
                           source$names[[targets[part[[missing[[1L]]]]]]]), call = call)
       }

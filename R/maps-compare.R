@@ -100,7 +100,8 @@ compare_maps <- function(a, b, groups = NULL) {
 
 check_map <- function(x, arg, call) {
   if (!inherits(x, "causal_map")) {
-    abort_arg(arg, "a causal map of all pairs", if (inherits(x, "causal_links")) "a table of some links" else describe(x),
+    is <- if (inherits(x, "causal_links")) "a table of some links" else describe(x)
+    abort_arg(arg, "a causal map of all pairs", is,
               if (inherits(x, "causal_links")) "Make it without `top` and `screen`.", call = call)
   }
   check_whole_map(x, arg, call)

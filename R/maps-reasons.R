@@ -36,7 +36,7 @@ task_reasons <- function(task, said = FALSE, call = rlang::caller_env()) {
       reasons[part[few]] <- 3L
     }
   }
-  if (said && rule$exclusion == 0) say_slow(found$memory[!without_rho(list(reasons = reasons), columns)])
+  if (said && rule$exclusion == 0) say_slow(found$memory[!reasons[columns] %in% 1:2])
   reasons
 }
 

@@ -23,7 +23,9 @@ dimnames.smap_map <- function(x) dimnames(.subset2(x, "rho"))
 map_layers.smap_map <- function(x) smap_map_layers
 
 #' @export
-map_part.smap_map <- function(x, layer, rows, columns) .subset2(x, layer)[rows, columns, drop = FALSE]
+map_part.smap_map <- function(x, layer, rows, columns) {
+  .subset2(x, layer)[rows, columns, drop = FALSE]
+}
 
 #' @export
 dim.smap_map_file <- function(x) unclass(x)$dim

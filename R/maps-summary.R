@@ -74,8 +74,9 @@ summary.causal_links <- function(object, n = 5, ..., direct = NULL) {
   quantiles <- stats::quantile(rho, c(0, 0.25, 0.5, 0.75, 0.95, 1), na.rm = TRUE)
   structure(
     list(
-      about = c(format(object), direct_line(direct)), pairs = sum(others), missing = sum(others) - length(rho),
-      skill = c(mean = mean_known(rho), quantiles), links = with_kinds(strong_links(object, n), direct),
+      about = c(format(object), direct_line(direct)), pairs = sum(others),
+      missing = sum(others) - length(rho), skill = c(mean = mean_known(rho), quantiles),
+      links = with_kinds(strong_links(object, n), direct),
       hubs = data.frame(series = series, E = series_dimensions(object, series),
                         drives = number(object$cause), driven = number(object$effect)),
       n = n

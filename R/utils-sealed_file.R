@@ -73,7 +73,9 @@ write_checked <- function(file, mode, write, path, call) {
 
 #' Write bytes, and error where fewer of them reach the system, of which R only warns
 #' @noRd
-write_bytes <- function(bytes, con) tryCatch(writeBin(bytes, con), warning = \(w) stop(conditionMessage(w)))
+write_bytes <- function(bytes, con) {
+  tryCatch(writeBin(bytes, con), warning = \(w) stop(conditionMessage(w)))
+}
 
 full_disk <- "the disk is full, or a limit on the size of files or on your space is reached"
 

@@ -1,5 +1,5 @@
-/* Causal maps: checks what R passes, searches for dimensions, and maps libraries to targets
-   block by block, on the CPU or on GPUs. */
+/* Causal maps: checks what R passes, searches for dimensions, and maps libraries to
+   targets block by block, on the CPU or on GPUs. */
 #include "glue/glue.h"
 
 #include <math.h>
@@ -198,7 +198,7 @@ typedef struct map_block {
 /* Targets that are mapped together, or surrogates of targets, one surrogate of all of
    them after the other. */
 typedef struct map_group {
-    SEXP from;                /* list of `columns`, from 1, and `surrogates`, NULL for none */
+    SEXP from;                /* a list of `columns`, from 1, and `surrogates`, or NULL */
     const int *column;
     uint32_t targets, width;  /* series: targets x surrogates */
     uint32_t *E;              /* [width] */
@@ -327,9 +327,10 @@ static void new_layers(map_run *run, size_t rows)
 static syn_map_columns layer_of(const map_run *run, const map_block *block, int layer)
 {
     const map_stretch *s = &block->stretch;
-    return (syn_map_columns){
-        .value = s->value[layer] ? s->value[layer] + s->row + block->first - s->first : NULL,
-        .rows = s->rows, .column = run->group.column, .missing = NA_REAL};
+    double *value = s->value[layer];
+    if (value)
+        value += s->row + block->first - s->first;
+    return (syn_map_columns){value, s->rows, run->group.column, NA_REAL};
 }
 
 /* Puts p values in place of counts, and NA where series have no rho or no p value. Then R
@@ -371,10 +372,12 @@ static syn_status count_surrogates(map_run *run, const map_block *block,
             return SYN_NO_MEMORY;
         group->room = values;
     }
+    const syn_map_options *o = &group->view[block->view].options;
     SEXP number = glue_option(group->from, "surrogates");
     syn_map_columns best = {group->best, found->n, group->place, NA_REAL};
-    syn_map_columns rho = layer_of(run, block, RHO), count = layer_of(run, block, P_VALUE);
-    syn_map_best(found, group->view[block->view].options.Tp, block->view == 0, &best, NULL);
+    syn_map_columns rho = layer_of(run, block, RHO);
+    syn_map_columns count = layer_of(run, block, P_VALUE);
+    syn_map_best(found, o->Tp, block->view == 0, &best, NULL);
     if (block->view == group->views - 1)
         syn_map_count(group->best, found->n, group->targets, (size_t)Rf_xlength(number),
                       INTEGER(number)[0] == 1, &rho, &count);
@@ -398,7 +401,8 @@ static syn_status take_block(map_run *run, const map_block *block)
     else if (lags)
         syn_map_best(&found, view->options.Tp, block->view == 0, &rho, lags);
     else
-        status = syn_map_write(block->rho, block->n, group->width, run->options.threads, &rho);
+        status = syn_map_write(block->rho, block->n, group->width, view->options.threads,
+                               &rho);
     if (status != SYN_OK || block->view < group->views - 1)
         return status;
     SEXP n = PROTECT(Rf_ScalarReal(block->n));
@@ -439,8 +443,9 @@ static syn_status begin(map_run *run, map_block *block)
     syn_status status = SYN_OK;
     if (!view->on_gpu) {
         syn_gpu_tables *tables = view->options.Tp == 0 ? run->tables : NULL;
-        status = syn_gpu_map_open(&view->targets, &view->layout, &view->options, run->half,
-                                  tables, run->gpu, run->gpus, &view->on_gpu, run->reason);
+        status = syn_gpu_map_open(&view->targets, &view->layout, &view->options,
+                                  run->half, tables, run->gpu, run->gpus, &view->on_gpu,
+                                  run->reason);
         if (status == SYN_OK)
             syn_map_targets_free(&view->targets);
     }
@@ -545,7 +550,7 @@ static syn_status make_views(map_run *run, uint32_t E_most)
         view->options.Tp = INTEGER(Tp)[group->views / sizes];
         view->small = group->views % sizes == 1;
         view->options.lib_size = (uint32_t)(view->small ? small : full);
-        /* Libraries are drawn among points of E_max dimensions, whatever group this is. */
+        /* Libraries are drawn among points of E_max dimensions, whatever the group. */
         if (view->options.lib_size == 0)
             view->options.E_max = E_most;
         if (surrogates || view->small)
@@ -586,8 +591,8 @@ static syn_status open_group(map_run *run, SEXP from)
         return SYN_NO_MEMORY;
     uint32_t most = 1;
     for (uint32_t j = 0; j < group->width; j++) {
-        int target = (int)within(group->column[j % group->targets], 1, (double)run->targets,
-                                 "columns");
+        int target = (int)within(group->column[j % group->targets], 1,
+                                 (double)run->targets, "columns");
         group->E[j] =
             (uint32_t)within(INTEGER(E)[target - 1], 1, run->options.E_max, "dimensions");
         group->place[j] = (int)j + 1;
@@ -634,8 +639,8 @@ static syn_status map_all(map_run *run)
         SEXP blocks = numbers(VECTOR_ELT(stretches, s), INTSXP, 1, "blocks");
         size_t n = 0;
         for (R_xlen_t b = 0; b < Rf_xlength(blocks); b++)
-            n += (size_t)within(INTEGER(blocks)[b], 1, (double)(run->libraries - first - n),
-                                "blocks");
+            n += (size_t)within(INTEGER(blocks)[b], 1,
+                                (double)(run->libraries - first - n), "blocks");
         if (!run->together && run->stretch.rows != n)
             new_layers(run, n);
         run->stretch.first = first;
@@ -653,8 +658,8 @@ static syn_status map_all(map_run *run)
    - Tp: integers; lib_size (0: all points) and small (0: no smaller libraries)
    - layers: names of what is asked for; no_rho, no_p_value: logical, for each library and
      each target; n_surrogates
-   - groups: lists of `columns` (places among the targets) and `surrogates` (their numbers,
-     or NULL); fill: how many series of a group are read at once
+   - groups: lists of `columns` (places among the targets) and `surrogates` (their
+     numbers, or NULL); fill: how many series of a group are read at once
    - stretches: the sizes of the blocks of each stretch of libraries
    - whole: the matrix of all series, or NULL; read(columns, surrogate): a matrix of some
    - keep(columns, layers): called for each stretch, which is written anew after it; NULL
