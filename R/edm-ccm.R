@@ -179,8 +179,7 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
   surrogate <- check_choice(surrogate)
   if (n_surrogates == 0) surrogate <- NULL
   if (!is.null(period) && !identical(surrogate, "seasonal")) {
-    abort_arg("period", "left out without surrogates, and with those of another kind",
-              "given")
+    abort_arg("period", "left out without surrogates, and with those of another kind", "given")
   }
   threads <- check_threads(threads)
   seconds <- ccm_seconds(maps, samples * length(sizes), 1 + n_surrogates, threads)
@@ -202,9 +201,9 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
 #'
 #' A cause comes before its effect. If Y causes X, the states of X tell best what Y was
 #' some time before: the skill of `x:y` is highest at a `Tp` of 0 or below, the delay of the
-#' effect. Where X and Y are but in step, because the one drives the other so strongly
-#' that it follows, the driver seems to be driven too: then its skill is highest at a
-#' positive `Tp`, which no cause has (Ye et al. 2015).
+#' effect. If Y drives X so strongly that both go in step, X seems to drive Y as well. The
+#' skill of that direction is highest at a positive `Tp`, and no cause acts from the future
+#' (Ye et al. 2015).
 #'
 #' The order of time alone supports no cause: a common driver that reaches Y first and then X
 #' leads to a negative `Tp` as well. So [summary()] says at which `Tp` the skill is highest, and
@@ -279,125 +278,6 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = -1, lib_size 
   new_ccm_lag(Tp, rho, parameters[names(parameters) != "Tp"], problems, call, started)
 }
 
-# ---- What is mapped ------------------------------------------------------------------
-
-#' One or both directions: what [edm_data()] makes of each, with their names
-#' @noRd
-ccm_maps <- function(x, columns, target, E, Tp, tau, embedded, both, valid_lib, segments,
-                     no_time, knn, call = rlang::caller_env()) {
-  map <- function(columns, target, E, knn) {
-    data <- edm_data(x, columns, target, E = E, tau = tau, Tp = Tp, embedded = embedded,
-                     valid_lib = valid_lib, segments = segments, no_time = no_time,
-                     targets = TRUE, call = call)
-    data$lib <- mapped_rows(data)
-    data$knn <- edm_knn(knn, data$E + 1L, call)
-    data$direction <- paste0(data$columns[[1L]], ":", data$target_name)
-    check_library(data, given = FALSE, call = call)
-  }
-  forward <- map(columns, target, E, knn)
-  # A series that is mapped to itself has one direction.
-  if (!both || identical(forward$columns, forward$targets)) return(list(forward))
-  back <- map(forward$targets, forward$columns, if (!embedded) E, forward$knn)
-  back$targets <- back$target_name
-  tell_apart(list(forward, back))
-}
-
-#' Directions whose first columns are the same are named by all of their columns
-#' @noRd
-tell_apart <- function(maps) {
-  if (maps[[1L]]$direction != maps[[2L]]$direction) return(maps)
-  lapply(maps, \(map) {
-    map$direction <- paste0(paste(map$columns, collapse = " "), ":", map$target_name)
-    map
-  })
-}
-
-#' Rows that can be in a library: complete ones whose target is a row of their segment
-#' @noRd
-mapped_rows <- function(data, valid = data$valid) {
-  target <- seq_along(data$first) + data$Tp
-  which(data$complete & valid & target >= data$first & target <= data$last)
-}
-
-#' The mapped rows of each prediction interval
-#' @noRd
-lag_libraries <- function(map, Tp, call) {
-  rows <- which(map$complete & map$valid)
-  before <- rows - map$first[rows]
-  after <- map$last[rows] - rows
-  libs <- lapply(Tp, \(lag) rows[(if (lag < 0L) before else after) >= abs(lag)])
-  for (lag in Tp[lengths(libs) == 0L]) {
-    map$Tp <- lag
-    map$lib <- integer()
-    map$all_lib <- mapped_rows(map, valid = TRUE)
-    check_library(map, given = FALSE, call = call)
-  }
-  libs
-}
-
-#' Skill of all libraries in one direction
-#' @param libs A list of rows: those of the libraries for the targets of each view.
-#' @param targets Matrix \[rows, targets\] of what each row is to predict: the first view's
-#'   come first, and all have as many.
-#' @param sizes Library sizes; what is more than there are rows stands for all of them.
-#' @param place Of edm_place().
-#' @return A list of matrices `rho`, `MAE`, `RMSE` \[libraries, targets of a view\], the size
-#'   `LibSize` of each library, and `of`, which of `sizes` it is; the second view's sizes
-#'   come after those of the first.
-#' @noRd
-cross_map <- function(map, libs, targets, sizes, samples, exclusion, direction, place,
-                      threads, key, call = rlang::caller_env(2L)) {
-  options <- list(k = map$knn, exclusion = exclusion, samples = samples,
-                  direction = direction, threads = threads, gpus = gpus_of(place), key = key)
-  pred <- if (length(libs) == 1L) libs[[1L]] else which(map$complete & map$valid)
-  skill <- .Call(r_ccm, map$points, libs, pred, targets,
-                 as.integer(pmin(sizes, .Machine$integer.max)), options)
-  skill <- finish_status(skill, "cross mapping", "Take fewer `samples` or surrogates.",
-                         call = call)
-  fitting <- unlist(lapply(libs, \(lib) pmin(sizes, length(lib))))
-  libraries <- ifelse(fitting < rep(lengths(libs), each = length(sizes)), samples, 1)
-  skill$of <- rep(seq_along(fitting), libraries)
-  skill$LibSize <- as.integer(fitting[skill$of])
-  skill
-}
-
-#' Seconds that all libraries take on the CPU, about
-#' @noRd
-ccm_seconds <- function(maps, libraries, targets, threads) {
-  rows <- length(maps[[1L]]$lib)
-  row <- 1e-10 * rows * ncol(maps[[1L]]$points) + libraries * (1.5e-7 + 5e-8 * targets)
-  length(maps) * rows * row / threads
-}
-
-#' Surrogates of a target as it is seen from each row, a matrix \[rows, n\] or NULL
-#' @noRd
-surrogate_targets <- function(map, n, method, period, call = rlang::caller_env()) {
-  if (n == 0) return(NULL)
-  missing <- which(is.na(map$observed))
-  if (method %in% c("phase", "twin") && length(missing)) {
-    abort_arg("surrogate", "\"shuffle\" or \"seasonal\" where a target has missing values",
-              sprintf("\"%s\", and \"%s\" is missing in row %d", method, map$target_name,
-                      missing[[1L]]), call = call)
-  }
-  pieces <- lapply(unique(map$first), \(first) {
-    rows <- which(map$first == first)
-    series <- list(map$observed[rows], n, method)
-    series$period <- period
-    if (method == "twin") series[c("E", "tau")] <- list(max(map$E, 2L), map$tau)
-    do.call(surrogate_series, series, quote = TRUE)
-  })
-  others <- do.call(rbind, pieces)
-  apply(others, 2L, \(one) shifted(one, map$Tp, map))
-}
-
-#' What was used, for the attribute `parameters`
-#' @noRd
-ccm_parameters <- function(maps, ...) {
-  first <- maps[[1L]]
-  c(list(columns = first$columns, target = first$targets, E = first$E, tau = first$tau,
-         Tp = first$Tp, knn = first$knn), list(...))
-}
-
 # ---- Checks --------------------------------------------------------------------------
 
 #' Library sizes, increasing; those that no direction can have, as the most rows that one has
@@ -445,8 +325,7 @@ check_lags <- function(Tp, arg = "Tp", call = rlang::caller_env()) {
   whole <- is_plain_numeric(Tp) && length(Tp) > 0L && all(is.finite(Tp)) &&
     all(Tp == round(Tp)) && all(abs(Tp) <= 1e6)
   if (!whole) {
-    abort_arg(arg, "whole numbers of rows from -1,000,000 to 1,000,000", describe(Tp),
-              call = call)
+    abort_arg(arg, "whole numbers of rows from -1,000,000 to 1,000,000", describe(Tp), call = call)
   }
   if (anyDuplicated(Tp)) {
     abort_arg(arg, "different from each other", sprintf("%d twice", Tp[duplicated(Tp)][[1L]]),

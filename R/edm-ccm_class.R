@@ -8,8 +8,7 @@ new_ccm <- function(maps, skill, sizes, samples, exclusion, surrogate, problems,
   names(skill) <- vapply(maps, \(map) map$direction, "")
   rho <- lapply(skill, mean_skill, sizes)
   means <- lapply(rho, \(r) r[, 1L])
-  frame <- structure(c(list(LibSize = sizes), means), class = "data.frame",
-                     row.names = .set_row_names(length(sizes)))
+  frame <- new_frame(c(list(LibSize = sizes), means), length(sizes))
   band <- if (!is.null(surrogate)) surrogate_bands(rho, sizes)
   parameters <- ccm_parameters(maps, samples = samples, exclusion_radius = exclusion,
                                surrogate = surrogate)
@@ -27,16 +26,6 @@ with_ends <- function(frame, maps) {
   ends <- list(cause = vapply(maps, `[[`, "", "target_name")[at],
                effect = vapply(maps, \(map) map$columns[[1L]], "")[at])
   rlang::exec(plain_frame, !!!c(frame[1L], ends, frame[-1L]))
-}
-
-mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)
-
-#' Mean rho of each library size, a matrix \[sizes, targets\]
-#' @noRd
-mean_skill <- function(skill, sizes) {
-  by_size <- split(seq_along(skill$of), skill$of)
-  out <- lapply(by_size, \(rows) apply(skill$rho[rows, , drop = FALSE], 2L, mean_known))
-  matrix(unlist(out), length(sizes), byrow = TRUE)
 }
 
 sample_frame <- function(skill) {
@@ -253,27 +242,15 @@ print.ccm_summary <- function(x, ...) {
   invisible(x)
 }
 
-two <- function(x) formatC(x, digits = 2L, format = "f")
-
-p_text <- function(p) {
-  ifelse(!is.na(p) & p < 0.001, "< 0.001", trimws(formatC(p, digits = 2L, format = "fg")))
-}
-
 # ---- Delays --------------------------------------------------------------------------
 
 new_ccm_lag <- function(Tp, rho, parameters, problems, call, started) {
-  frame <- structure(c(list(Tp = Tp), lapply(seq_len(ncol(rho)), \(k) unname(rho[, k]))),
-                     names = c("Tp", colnames(rho)), class = "data.frame",
-                     row.names = .set_row_names(length(Tp)))
-  best <- apply(rho, 2L, \(r) best_lag(Tp, r))
+  skill <- lapply(seq_len(ncol(rho)), \(k) unname(rho[, k]))
+  frame <- new_frame(c(list(Tp = Tp), rlang::set_names(skill, colnames(rho))), length(Tp))
+  # Of delays with the same skill the shortest.
+  best <- apply(rho, 2L, \(r) if (all(is.na(r))) NA_integer_ else Tp[[order(-r, abs(Tp))[[1L]]]])
   new_edm(frame, "ccm_lag", "Cross mapping", parameters, call, started, best = best,
           problems = problems)
-}
-
-best_lag <- function(Tp, rho) {
-  if (all(is.na(rho))) return(NA_integer_)
-  first <- order(-rho, abs(Tp))[[1L]]
-  Tp[[first]]
 }
 
 #' @rdname ccm_tables

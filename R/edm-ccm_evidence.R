@@ -1,35 +1,6 @@
 # What is measured before a sentence about causes: numbers for one direction, all of them from
 # the series alone.
 
-#' Bounds of the verdicts, see vignette("causes")
-#' @noRd
-verdict_rules <- list(
-  rows = 100,        # fewer rows that can be used: no verdict
-  repeated = 0.2,    # one value in more than this share of rows: counts, no states
-  drift = 0.739,     # KPSS above: a drift
-  season = 0.1,      # share of the variance above which a period counts as a season
-  cycle = 0.97,      # and above which nothing but the season is there
-  in_step = 0.9,     # correlation, and skill at lag 0 in both directions, of synchrony
-  copy = 0.97,       # correlation at another lag above which one is a copy of the other
-  own = 0.6,         # least skill of predicting a series from its own past
-  ties = 0.03,       # own skill within which dimensions tie
-  E_max = 8,         # largest dimension that is tried
-  lags = 8,          # lags to both sides
-  skill = 0.3,       # least skill of a cause
-  dims = 5,          # dimensions, of those that tie, in which the cause is predicted
-  surrogates = c(own = 39, cause = 99),
-  ahead = 2,         # standard errors by which the past has to be ahead of lag 0 and the future
-  gain = 0.2,        # least gain of a doubling, over the skill, of a cause
-  helped = 0.4,      # least share that a cause takes of what forecasts of the effect lack
-  single = 0.85,     # least share of what two values of a cause do that one of them does
-  mutual = c(ahead = 1, rise = 0.15),  # both of two series that drive each other
-  # What comes from the other direction: less gain than this, or the past as much behind.
-  no_rise = 0.15,
-  behind = -1,
-  # No link: own skill of both, p and what else is above; skill and gain are below.
-  nothing = c(own = 0.8, p = 0.1, skill = 0.4, gain = 0.07)
-)
-
 #' What [ccm()] keeps for the verdict on a direction
 #' @noRd
 verdict_problem <- function(map, exclusion, threads, key) {
@@ -68,8 +39,7 @@ evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   names <- problem$names
   on.exit(tick(problem, Inf))
   out <- list(names = names, traits = traits)
-  out$obstacle <- self_obstacle(problem) %||%
-    trait_obstacle(traits$effect, names[["effect"]]) %||%
+  out$obstacle <- self_obstacle(problem) %||% trait_obstacle(traits$effect, names[["effect"]]) %||%
     trait_obstacle(traits$cause, names[["cause"]])
   if (!is.null(out$obstacle)) return(out)
   # A p value of alpha takes so many.
@@ -88,7 +58,9 @@ evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   if (!is.null(out$obstacle)) return(out)
   out$cross <- cross_skill(problem, rows, out$own$ties, traits$cause)
   out$gain <- skill_gain(problem, rows, out$cross, traits$cause)
-  if (needs_help(out, alpha)) out$helped <- forecast_help(problem, rows)
+  found <- signs(out, alpha)
+  # Only then does the verdict depend on it.
+  if (found$beyond && found$before && found$rises) out$helped <- forecast_help(problem, rows)
   out
 }
 
@@ -143,8 +115,7 @@ lags_to_try <- function(problem) {
 dimensions_to_try <- function(problem) {
   if (problem$embedded) return(problem$E)
   back <- max(problem$lags, segment_rows(problem) %/% 4)
-  most <- min(verdict_rules$E_max, sum(!is.na(problem$cause)) %/% 60,
-              1 + back %/% abs(problem$tau))
+  most <- min(verdict_rules$E_max, sum(!is.na(problem$cause)) %/% 60, 1 + back %/% abs(problem$tau))
   as.integer(seq_len(max(2, most)))
 }
 
@@ -388,4 +359,52 @@ skill_with <- function(skill, points, cause, values) {
   tried <- outer(each, seq_len(ncol(cause) - values + 1L), with_cause, weight = 0.5)
   lag <- arrayInd(which.max(tried), dim(tried))[[2L]]
   max(tried, outer(each, c(0.125, 0.25, 1, 2), \(k, weight) with_cause(k, lag, weight)))
+}
+
+#' The verdict on each direction of cross mapping
+#'
+#' @param problems A list of what verdict_problem() gave, one for each direction.
+#' @param asked p value of the surrogates that the user asked for, or `NA`, of each.
+#' @return A data frame with a row for each direction; see the value of `summary()`.
+#' @noRd
+ccm_verdicts <- function(problems, asked, alpha) {
+  # The other direction is about the same two series.
+  both <- if (length(problems) == 2L) problems else c(problems, lapply(problems, turned_round))
+  traits <- pair_traits(both[[1L]])
+  both <- with_progress(both, alpha)
+  measured <- Map(\(problem, traits) evidence(problem, alpha, traits), both,
+                  list(traits, list(effect = traits$cause, cause = traits$effect)))
+  rows <- lapply(seq_along(problems), \(k) {
+    verdict_row(measured[[k]], judge(measured[[k]], measured[[3L - k]], asked[[k]], alpha))
+  })
+  do.call(rbind, rows)
+}
+
+verdict_row <- function(one, verdict) {
+  own <- one$own
+  cross <- one$cross
+  at <- \(k) if (is.null(cross)) NA_real_ else cross$rho[[cross[[k]]]]
+  number <- \(x) x %||% NA_real_
+  data.frame(
+    verdict = verdict$verdict,
+    supported = c(supported = TRUE, `not supported` = FALSE)[verdict$verdict][[1L]],
+    reason = verdict$reason, rows = number(one$rows),
+    E = as.integer(number(cross$E)),
+    E_ties = if (is.null(own)) NA_character_ else toString(own$ties),
+    own = number(own$rho), own_p = number(own$p),
+    lag = if (is.null(cross)) NA_integer_ else as.integer(cross$lags[[cross$top]]),
+    skill = at("top"), skill_now = at("now"), skill_future = at("future"),
+    over_now = number(cross$over_now), over_future = number(cross$over_future),
+    gain = number(one$gain$gain), helped = number(one$helped[["one"]]),
+    helped_by_two = number(one$helped[["two"]]), surrogate_p = number(cross$p),
+    surrogate = surrogate_name(one), drift = number(one$traits$effect$drift),
+    repeated = number(one$traits$effect$repeated), together = number(one$together$now),
+    said = verdict$said
+  )
+}
+
+surrogate_name <- function(one) {
+  if (is.null(one$cross)) return(NA_character_)
+  period <- one$traits$cause$period
+  if (period == 0) "phase" else sprintf("phase and season of %d rows", period)
 }

@@ -1,22 +1,4 @@
-# What a single series is like, as far as verdicts on causes depend on it: does it drift, does
-# it go round, does it repeat values. And surrogates that are chosen by the data.
-
-#' Traits of each of many series
-#'
-#' @param x Double matrix \[rows, series\].
-#' @return A data frame with a row for each series: `known`, how many values are not missing;
-#'   `constant`, and of others `period`, that of the season (0 for none); `explained`, the
-#'   share of the variance that the best period predicts, which may be too little for a season;
-#'   `drift`, the KPSS statistic (Kwiatkowski et al. 1992); `repeated`, the share of the most
-#'   common value.
-#' @noRd
-traits_of_each <- function(x, first, threads = 1L, call = rlang::caller_env()) {
-  storage.mode(x) <- "double"
-  out <- .Call(r_series_traits, x, as.integer(first), threads)
-  out <- rlang::exec(plain_frame, !!!finish_status(out, "the traits of series", call = call))
-  out$period[!out$constant & out$explained <= verdict_rules$season] <- 0L
-  out
-}
+# The bounds of verdicts on causes, and the traits of a series that forbid a verdict.
 
 #' The reason why a series allows no sentence, or NA
 #'
@@ -32,3 +14,31 @@ trait_reasons <- function(traits) {
   out[traits$constant] <- "constant"
   out
 }
+
+#' Bounds of the verdicts, see vignette("causes")
+#' @noRd
+verdict_rules <- list(
+  rows = 100,        # fewer rows that can be used: no verdict
+  repeated = 0.2,    # if more than this share of the rows has one value, the series is counts
+  drift = 0.739,     # a series with a higher KPSS statistic drifts
+  cycle = 0.97,      # a season that explains more of the variance is all there is
+  in_step = 0.9,     # series in step correlate so, and predict each other so at lag 0
+  copy = 0.97,       # with a higher correlation at another lag, one is a copy of the other
+  own = 0.6,         # least skill of predicting a series from its own past
+  ties = 0.03,       # dimensions whose own skills differ by less tie
+  E_max = 8,         # largest dimension that is tried
+  lags = 8,          # lags to both sides
+  skill = 0.3,       # least skill of a cause
+  dims = 5,          # at most so many tied dimensions are tried for the cause
+  surrogates = c(own = 39, cause = 99),
+  ahead = 2,         # the past leads lag 0 and the future by so many standard errors
+  gain = 0.2,        # least ratio of the gain per doubling to the skill, for a cause
+  helped = 0.4,      # least share of 1 - rho that a cause removes from forecasts
+  single = 0.85,     # one value of a cause does at least this share of what two do
+  mutual = c(ahead = 1, rise = 0.15),  # least of both directions, where two series drive each other
+  # Skill comes from the other direction if its gain is less, or if the past lags so far behind.
+  no_rise = 0.15,
+  behind = -1,
+  # Without a link, the own skill of both series and p are above these, skill and gain below.
+  nothing = c(own = 0.8, p = 0.1, skill = 0.4, gain = 0.07)
+)

@@ -1,58 +1,10 @@
 # The sentence about causes: supported, not supported, or cannot be told because ...
 #
-# What is measured is in ccm_evidence.R; here is what follows from it, in this order:
+# What is measured is in edm-ccm_evidence.R; here is what follows from it, in this order:
 #
 #   obstacle      something about the series forbids any sentence about this direction
 #   signs()       which of the signs of a cause are there
 #   judge()       what follows: all signs, none, or something between
-
-#' The verdict on each direction of cross mapping
-#'
-#' @param problems A list of what verdict_problem() gave, one for each direction.
-#' @param asked p value of the surrogates that the user asked for, or `NA`, of each.
-#' @return A data frame with a row for each direction; see the value of `summary()`.
-#' @noRd
-ccm_verdicts <- function(problems, asked, alpha) {
-  # The other direction is about the same two series.
-  both <- if (length(problems) == 2L) problems else c(problems, lapply(problems, turned_round))
-  traits <- pair_traits(both[[1L]])
-  both <- with_progress(both, alpha)
-  measured <- Map(\(problem, traits) evidence(problem, alpha, traits), both,
-                  list(traits, list(effect = traits$cause, cause = traits$effect)))
-  rows <- lapply(seq_along(problems), \(k) {
-    verdict_row(measured[[k]], judge(measured[[k]], measured[[3L - k]], asked[[k]], alpha))
-  })
-  do.call(rbind, rows)
-}
-
-verdict_row <- function(one, verdict) {
-  own <- one$own
-  cross <- one$cross
-  at <- \(k) if (is.null(cross)) NA_real_ else cross$rho[[cross[[k]]]]
-  number <- \(x) x %||% NA_real_
-  data.frame(
-    verdict = verdict$verdict,
-    supported = c(supported = TRUE, `not supported` = FALSE)[verdict$verdict][[1L]],
-    reason = verdict$reason, rows = number(one$rows),
-    E = as.integer(number(cross$E)),
-    E_ties = if (is.null(own)) NA_character_ else toString(own$ties),
-    own = number(own$rho), own_p = number(own$p),
-    lag = if (is.null(cross)) NA_integer_ else as.integer(cross$lags[[cross$top]]),
-    skill = at("top"), skill_now = at("now"), skill_future = at("future"),
-    over_now = number(cross$over_now), over_future = number(cross$over_future),
-    gain = number(one$gain$gain), helped = number(one$helped[["one"]]),
-    helped_by_two = number(one$helped[["two"]]), surrogate_p = number(cross$p),
-    surrogate = surrogate_name(one), drift = number(one$traits$effect$drift),
-    repeated = number(one$traits$effect$repeated), together = number(one$together$now),
-    said = verdict$said
-  )
-}
-
-surrogate_name <- function(one) {
-  if (is.null(one$cross)) return(NA_character_)
-  period <- one$traits$cause$period
-  if (period == 0) "phase" else sprintf("phase and season of %d rows", period)
-}
 
 # ---- Obstacles -----------------------------------------------------------------------
 
@@ -177,13 +129,6 @@ helps <- function(one) {
   by[["one"]] >= max(verdict_rules$helped, verdict_rules$single * by[["two"]])
 }
 
-#' Does a verdict hang on that?
-#' @noRd
-needs_help <- function(one, alpha) {
-  found <- signs(one, alpha)
-  found$beyond && found$before && found$rises
-}
-
 #' Is a direction supported by its own signs?
 #' @noRd
 stands_alone <- function(one, other, alpha) {
@@ -288,8 +233,8 @@ hidden_driver <- function(one) {
       "a driver that both have would do the same, and %s is known at all lags in too few rows",
       "to see whether it is one"), cause))
   }
-  closer <- paste("%s may merely follow a driver that both have: forecasts of %s come %s closer to a",
-                  "rho of 1 once one value of %s is known")
+  closer <- paste("%s may merely follow a driver that both have: forecasts of %s come %s closer",
+                  "to a rho of 1 once one value of %s is known")
   by <- lapply(one$helped, closer_by)
   if (one$helped[["one"]] < verdict_rules$helped) {
     return(refusal("hidden", paste0(closer, ", and for a cause that has to be %s or more"), cause,
@@ -370,5 +315,3 @@ refuse <- function(one, why) {
     "It cannot be told whether %s drives %s, because %s.%s", one$names[["cause"]],
     one$names[["effect"]], why$text, found))
 }
-
-short_number <- function(x) formatC(x, digits = 1L, format = "f")

@@ -199,3 +199,13 @@ augment.edm_prediction <- function(x, ...) {
   do.call(tidy_frame, c(columns, list(.fitted = x$Predictions,
                                       .resid = x$Observations - x$Predictions)))
 }
+
+two <- function(x) formatC(x, digits = 2L, format = "f")
+
+p_text <- function(p) {
+  ifelse(!is.na(p) & p < 0.001, "< 0.001", trimws(formatC(p, digits = 2L, format = "fg")))
+}
+
+short_number <- function(x) formatC(x, digits = 1L, format = "f")
+
+mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)

@@ -63,12 +63,13 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
   keep <- complete[out$from]
   c(
     list(points = points, complete = complete, reach = made$reach, lib = library[valid[library]],
-         all_lib = library, pred = out$from[keep], lib_pairs = lib, pred_pairs = pred, valid = valid,
+         all_lib = library, pred = out$from[keep], lib_pairs = lib, pred_pairs = pred,
+         valid = valid,
          target = shifted(series$observed, Tp, series), frame = out$frame,
          place = out$place[keep],
-         any = list(lib = rows[valid[rows]], pred = out$from, place = out$place), E = E, tau = tau, Tp = Tp, embedded = embedded),
-    series[c("observed", "first", "last", "time", "time_name", "columns", "target_name",
-             "targets")]
+         any = list(lib = rows[valid[rows]], pred = out$from, place = out$place),
+         E = E, tau = tau, Tp = Tp, embedded = embedded),
+    series[c("observed", "first", "last", "time", "time_name", "columns", "target_name", "targets")]
   )
 }
 
@@ -169,8 +170,7 @@ check_frame <- function(x, call) {
   if (nrow(x) == 0L) abort_arg("x", "a data frame with rows", "without any", call = call)
   names <- names(x)
   if (length(names) != length(x) || anyNA(names)) {
-    abort_arg("x", "a data frame with a name for each column", "without some of them",
-              call = call)
+    abort_arg("x", "a data frame with a name for each column", "without some of them", call = call)
   }
   if (!all(is_text(names))) {
     abort_arg("x", "a data frame whose names are text",
@@ -273,8 +273,7 @@ edm_segments <- function(segments, x, call) {
   }
   if (!is.atomic(segments) || length(segments) != n || anyNA(segments)) {
     is <- if (is.atomic(segments) && anyNA(segments)) "missing somewhere" else describe(segments)
-    abort_arg("segments", sprintf("a column of `x` or a vector of length %d", n), is,
-              call = call)
+    abort_arg("segments", sprintf("a column of `x` or a vector of length %d", n), is, call = call)
   }
   runs <- rle(as.integer(factor(segments)))$lengths
   last <- cumsum(runs)
@@ -363,8 +362,7 @@ edm_knn <- function(knn, default, call = rlang::caller_env()) {
 }
 
 edm_exclusion <- function(exclusion_radius, call = rlang::caller_env()) {
-  as.integer(check_count(exclusion_radius, "exclusion_radius", min = 0, max = 2^30,
-                         call = call))
+  as.integer(check_count(exclusion_radius, "exclusion_radius", min = 0, max = 2^30, call = call))
 }
 
 edm_mask <- function(valid_lib, n, call) {
@@ -469,10 +467,9 @@ prediction_frame <- function(windows, Tp, series) {
   last <- rep(series$last[windows$from], shown)
   frame <- list(times_at(series$time, row, first, last),
                 observed_at(series$observed, row, first, last))
-  frame <- structure(frame, names = c(series$time_name, "Observations"),
-                     row.names = .set_row_names(length(row)), class = "data.frame")
+  names(frame) <- c(series$time_name, "Observations")
   before <- cumsum(c(0L, shown))[seq_along(sizes)]
-  list(frame = frame, from = between(windows$from, windows$to),
+  list(frame = new_frame(frame, length(row)), from = between(windows$from, windows$to),
        place = sequence(sizes, before + 1L + max(Tp, 0L)))
 }
 
@@ -517,4 +514,17 @@ text_beyond <- function(edge, begin, second, steps) {
     return(format(parse(edge) + days * steps, form))
   }
   rep(NA_character_, length(steps))
+}
+
+# ---- The device ----------------------------------------------------------------------
+
+#' The device of a call, and the GPUs (from 0)
+#'
+#' @param device,gpus As the user gave them; `device` is already one of the choices.
+#' @param seconds Seconds that the work takes on the CPU, about.
+#' @return A list: `device`, `"cpu"` or `"gpu"`, and `gpus`. See `gpus_of()`.
+#' @noRd
+edm_place <- function(device, gpus, seconds, call = rlang::caller_env()) {
+  gpus <- check_gpus(gpus, device, call = call)
+  settle_place(device, gpus, seconds, call = call)
 }

@@ -26,13 +26,11 @@
 delay_embed <- function(x, columns = NULL, E, tau = -1, segments = NULL, no_time = FALSE) {
   check_given(x = "a data frame, its first column the time",
               E = "given, the number of lags of each column")
-  data <- edm_data(x, columns, E = E, tau = tau, segments = segments,
-                   no_time = no_time)
+  data <- edm_data(x, columns, E = E, tau = tau, segments = segments, no_time = no_time)
   names <- coordinate_names(data)
   time <- if (!no_time) stats::setNames(list(data$time), data$time_name)
   points <- lapply(seq_along(names), \(k) data$points[, k])
-  structure(c(time, stats::setNames(points, names)),
-            row.names = .set_row_names(nrow(data$points)), class = "data.frame")
+  new_frame(c(time, stats::setNames(points, names)), nrow(data$points))
 }
 
 #' Names of the coordinates of a point

@@ -75,8 +75,7 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
   device <- check_choice(device)
   threads <- check_threads(threads)
   ignore_nan <- check_flag(ignore_nan)
-  lags <- edm_data(x, columns, target, E = E, tau = tau, segments = segments,
-                   no_time = no_time)
+  lags <- edm_data(x, columns, target, E = E, tau = tau, segments = segments, no_time = no_time)
   left_out <- if (exclude_target) lags$target_name
   D <- check_view_size(D, lags, left_out, call)
   knn <- edm_knn(knn, D + 1)
@@ -236,7 +235,7 @@ view_data <- function(lags, lib, pred, Tp, valid_lib, call) {
   coordinates <- sprintf("lag%d", seq_len(ncol(lags$points)))
   block <- data.frame(lags$time, lags$points, lags$observed)
   names(block) <- c("time", coordinates, "target")
-  # What is to be said of the times was said when the lags were made.
+  # The user was told of the times when the lags were made.
   suppressMessages(
     edm_data(block, coordinates, "target", lib, pred, Tp = Tp, embedded = TRUE,
              valid_lib = valid_lib, segments = lags$first, call = call),
@@ -253,8 +252,7 @@ view_table <- function(views, names, forecasts, data, rho_rank) {
   out <- data.frame(
     rlang::set_names(as.data.frame(t(views)), paste0("Col_", number)),
     do.call(rbind, error)[c("rho", "MAE", "RMSE", "CAE")],
-    rlang::set_names(as.data.frame(matrix(names[t(views)], ncol(views))),
-                     paste0("name_", number)),
+    rlang::set_names(as.data.frame(matrix(names[t(views)], ncol(views))), paste0("name_", number)),
     rho_rank = rho_rank
   )
   rownames(out) <- NULL

@@ -1,5 +1,5 @@
 # Pictures of empirical dynamic modelling: skill against a parameter, and observed and
-# predicted. Those of cross mapping are in ccm_plot.R.
+# predicted. Those of cross mapping are in edm-ccm_plot.R.
 
 #' Plots of skill and of predictions
 #'
@@ -51,13 +51,11 @@ autoplot.edm_skill <- function(object, ...) {
     ggplot2::geom_line(colour = syn_colours[["blue"]], na.rm = TRUE) +
     ggplot2::geom_point(colour = syn_colours[["blue"]], size = 1.6, na.rm = TRUE)
   if (!is.null(best)) {
-    plot <- plot +
-      ggplot2::geom_point(data = best, colour = syn_colours[["vermilion"]], size = 3) +
+    plot <- plot + ggplot2::geom_point(data = best, colour = syn_colours[["vermilion"]], size = 3) +
       ggplot2::labs(subtitle = sprintf("Best: %s = %s, rho = %.3f", parameter,
                                        format(best$value), best$rho))
   }
-  plot +
-    ggplot2::scale_x_continuous(name = skill_label(parameter), breaks = skill_breaks) +
+  plot + ggplot2::scale_x_continuous(name = skill_label(parameter), breaks = skill_breaks) +
     skill_axis(curve$rho) +
     theme_synfire()
 }
@@ -68,8 +66,7 @@ plot.edm_skill <- function(x, ...) draw(autoplot.edm_skill(x, ...))
 
 check_skill <- function(object, parameter, call = rlang::caller_env()) {
   if (!any(is.finite(object$rho))) {
-    abort_arg("object", sprintf("skill for at least one %s", parameter), "without any",
-              call = call)
+    abort_arg("object", sprintf("skill for at least one %s", parameter), "without any", call = call)
   }
 }
 
@@ -92,8 +89,7 @@ plot_skill_map <- function(object) {
   panels <- nlevels(cells$panel) > 1L
   ggplot2::ggplot(cells, ggplot2::aes(x = .data$E, y = .data$across)) +
     ggplot2::geom_tile(ggplot2::aes(fill = .data$rho)) +
-    ggplot2::geom_tile(data = best, fill = NA, colour = syn_colours[["vermilion"]],
-                       linewidth = 1) +
+    ggplot2::geom_tile(data = best, fill = NA, colour = syn_colours[["vermilion"]], linewidth = 1) +
     (if (panels) {
       ggplot2::facet_wrap(ggplot2::vars(.data$panel),
                           labeller = ggplot2::as_labeller(\(Tp) paste("Tp", Tp)))

@@ -232,8 +232,7 @@ generate_frame <- function(data, steps, predict, call = rlang::caller_env()) {
   }
   end <- max(data$pred_pairs$to)
   if (data$last[[end]] != n) {
-    abort_arg("generate", "0 unless `pred` ends in the last segment", format(steps),
-              call = call)
+    abort_arg("generate", "0 unless `pred` ends in the last segment", format(steps), call = call)
   }
   rows <- end + 0:steps
   value <- c(data$observed[seq_len(end)], rep(NA_real_, steps))
@@ -256,8 +255,7 @@ generate_frame <- function(data, steps, predict, call = rlang::caller_env()) {
     data$observed[ifelse(rows <= n, rows, NA)], c(NA_real_, value[end + seq_len(steps)]),
     c(NA_real_, variance)
   )
-  frame <- structure(frame, row.names = .set_row_names(steps + 1), class = "data.frame",
-                     names = c(data$time_name, "Observations", "Predictions",
-                               "Pred_Variance"))
+  names(frame) <- c(data$time_name, "Observations", "Predictions", "Pred_Variance")
+  frame <- new_frame(frame, steps + 1)
   list(frame = frame, fits = fits)
 }

@@ -138,8 +138,7 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
     list(
       predictions = new_edm(frame, "edm_prediction", "S-map", parameters, call, started),
       coefficients = model_frame(frame[1L], models$coefficients, c("C0", slopes)),
-      singular_values = model_frame(frame[1L], models$singular,
-                                    paste0("C", seq(0, length(slopes))))
+      singular_values = model_frame(frame[1L], models$singular, paste0("C", seq(0, length(slopes))))
     ),
     class = "smap",
     state = if (include_state) {
@@ -204,8 +203,7 @@ generated_models <- function(fits, unknowns) {
 #' @param values A list of the other columns.
 #' @noRd
 model_frame <- function(time, values, names) {
-  structure(c(time, stats::setNames(values, names)), class = "data.frame",
-            row.names = .set_row_names(nrow(time)))
+  new_frame(c(time, stats::setNames(values, names)), nrow(time))
 }
 
 smap_parts <- c("predictions", "coefficients", "singular_values")

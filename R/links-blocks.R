@@ -10,20 +10,7 @@ links_block_seconds <- c(cpu = 30, gpu = 1500)
 # Blocks that a folder keeps of a short job, where there are as many effects of about equal work.
 links_least_blocks <- 10
 
-#' Search all effects
-#'
-#' @param job A list: `source`, see map_source(); `links`, a data frame of `cause`, `effect` and
-#'   `rho`, by effect; `rules`, the parameters of the search; `own`, of each series of the
-#'   source, see own_coordinates(); `where`, see edm_place(), with `threads`.
-#' @return A list, by link: `reason`, why it cannot be told, or NA; `parties` (numbers of
-#'   series of the source) of the effects of those without a reason, and `test`, see
-#'   search_links().
-#' @noRd
-links_at_once <- function(job, call) {
-  join_blocks(search_blocks(job, cut_effects(job, 1), call = call))
-}
-
-#' The same where there is no link to test
+#' What is found where there is no link to test
 #' @noRd
 no_links_found <- function() {
   list(reason = character(), parties = list(),
@@ -31,8 +18,15 @@ no_links_found <- function() {
                          alone = double()))
 }
 
-#' The same, with all blocks kept in a folder
+#' Search all effects, and keep all blocks in a folder
+#'
+#' @param job A list: `source`, see map_source(); `links`, a data frame of `cause`, `effect` and
+#'   `rho`, by effect; `rules`, the parameters of the search; `own`, of each series of the
+#'   source, see own_coordinates(); `where`, see edm_place(), with `threads`.
 #' @param folder As the user gave it.
+#' @return A list, by link: `reason`, why it cannot be told, or NA; `parties` (numbers of
+#'   series of the source) of the effects of those without a reason, and `test`, see
+#'   search_links().
 #' @noRd
 links_in_folder <- function(job, folder, call) {
   folder <- check_folder(folder, call = call)
@@ -60,8 +54,7 @@ links_in_folder <- function(job, folder, call) {
 search_blocks <- function(job, end, todo = seq_along(end), keep = \(found, block) NULL, call) {
   series <- standard_series(job$source, job$links, job$where$threads, call)
   column <- \(names) match(match(names, job$source$names), series$column)
-  links <- list(from = column(job$links$cause), to = column(job$links$effect),
-                rho = job$links$rho)
+  links <- list(from = column(job$links$cause), to = column(job$links$effect), rho = job$links$rho)
   size <- diff(c(0, end))
   bar <- common_bar("Testing links", sum(size[todo]))
   lapply(todo, \(block) {
@@ -145,4 +138,83 @@ links_job_differences <- function(there, job) {
     # With other settings other links are looked at.
     if (length(settings) == 0L && !identical(there$map, job$map)) "the map differs"
   )
+}
+
+#' The series that have links, in standard units, and their clocks
+#'
+#' @return A list: `column`, numbers of these series in the source; `value`, a matrix of
+#'   steps x series; `clock`, for each series the columns of the matrix `time` that tell it
+#'   the time; `reason`, why a series allows no sentence, or NA; `gaps`, the same number for
+#'   series that are missing in the same steps.
+#' @noRd
+standard_series <- function(source, links, threads, call = rlang::caller_env()) {
+  column <- which(source$names %in% c(links$cause, links$effect))
+  value <- matrix(0, source$steps, length(column))
+  first <- rep(1L, source$steps)
+  traits <- season <- list()
+  gaps <- character()
+  for (some in pieces(length(column), max(1, floor(standard_block / source$steps)))) {
+    x <- source$read(column[some])
+    part <- traits_of_each(x, first, threads, call)
+    seasonal <- which(part$period > 0L)
+    traits <- c(traits, list(part))
+    gaps <- c(gaps, missing_rows(x))
+    season <- c(season, list(season_means(x[, seasonal, drop = FALSE], first,
+                                          part$period[seasonal], threads, call)))
+    value[, some] <- in_standard_units(x, threads, call)
+  }
+  traits <- do.call(rbind, traits)
+  clocks <- series_clocks(do.call(cbind, season), traits, threads, call)
+  reason <- trait_reasons(traits)
+  # Forecasts can do with counts, whose states look alike, and know of drifts.
+  reason[reason %in% c("counts", "drift")] <- NA_character_
+  reason[traits$known < verdict_rules$rows] <- "short"
+  list(column = column, value = value, time = clocks$time, clock = clocks$of, reason = reason,
+       gaps = match(gaps, unique(gaps)))
+}
+
+#' Text for each column that is the same where the same rows are missing
+#' @noRd
+missing_rows <- function(x) {
+  vapply(seq_len(ncol(x)), \(k) {
+    gap <- is.na(x[, k])
+    if (any(gap)) rlang::hash(which(gap)) else ""
+  }, "")
+}
+
+# Numbers of the series that are read at a time.
+standard_block <- 2^23
+
+#' What is known of the next value of series from the time alone
+#'
+#' Their seasons one step later, and the time itself where series drift: what two series have
+#' in common because of these is no link.
+#'
+#' @param season Matrix of steps x those series that have one.
+#' @return A list: `time`, a matrix with a column for each season, and for the time; `of`,
+#'   the numbers of its columns for each series.
+#' @noRd
+series_clocks <- function(season, traits, threads, call) {
+  steps <- nrow(season)
+  seasonal <- which(traits$period > 0L)
+  of <- vector("list", nrow(traits))
+  of[seasonal] <- as.list(seq_len(ncol(season)))
+  drifts <- which(traits$drift > verdict_rules$drift)
+  of[drifts] <- lapply(of[drifts], c, ncol(season) + 1L)
+  later <- rbind(season[-1L, , drop = FALSE], rep(NA_real_, ncol(season)))
+  time <- cbind(later, if (length(drifts) > 0L) as.double(seq_len(steps)))
+  list(time = in_standard_units(time, threads, call), of = of)
+}
+
+most_own <- 4L
+
+#' How many coordinates of its own past each effect is forecast from
+#' @noRd
+own_coordinates <- function(E) as.integer(pmin(pmax(ifelse(is.na(E), 3, E), 2), most_own))
+
+#' Seconds that the search for each effect takes on one core, from how many links it has
+#' @noRd
+effect_seconds <- function(links, steps) {
+  # An effect is forecast some 15 times, and each link some 5 times at each delay.
+  (15 + links) * 2.5e-9 * steps^2
 }

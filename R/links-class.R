@@ -1,7 +1,7 @@
 # The table that direct_links() returns: how it is made, printed and summed up.
 
 #' @param links The links that were looked at: `cause`, `effect` and `rho`.
-#' @param found What links_at_once() gives.
+#' @param found What links_in_folder() gives.
 #' @param series Names of the series that `found` has numbers of.
 #' @param order Names of all series, in the order of the map.
 #' @noRd
@@ -26,7 +26,8 @@ new_direct_links <- function(links, found, series, order, parameters, call, elap
   through[tested[known]] <- listed_names(kinds$through, series)
   columns <- list(
     cause = links$cause, effect = links$effect, rho = links$rho,
-    link = factor(direct_link_kinds[kind], direct_link_kinds), delay = column(test$delay, NA_integer_),
+    link = factor(direct_link_kinds[kind], direct_link_kinds),
+    delay = column(test$delay, NA_integer_),
     gain = column(test$gain, NA_real_), t = column(test$t, NA_real_),
     p_value = column(test$p_value, NA_real_), q_value = column(q, NA_real_),
     through = through, reason = reason
@@ -132,8 +133,7 @@ summary.direct_links <- function(object, n = 10, ...) {
   direct <- object$link == "direct"
   series <- attr(object, "series", exact = TRUE)
   number <- \(names) tabulate(match(names[direct], series), length(series))
-  hubs <- data.frame(series = series, drives = number(object$cause),
-                     driven = number(object$effect))
+  hubs <- data.frame(series = series, drives = number(object$cause), driven = number(object$effect))
   hubs <- hubs[hubs$drives + hubs$driven > 0, ]
   hubs <- hubs[order(-hubs$drives, -hubs$driven), ]
   row.names(hubs) <- NULL

@@ -1,6 +1,6 @@
 # Which links of a causal map are direct: forecasts of each effect with and without a
 # cause, given what else drives it. How the parties of an effect are found is in
-# direct_links_search.R, what follows for a link in direct_links_kinds.R.
+# links-search.R, what follows for a link in links-kinds.R.
 
 #' Which links of a causal map are direct
 #'
@@ -166,20 +166,24 @@ direct_links <- function(map, x, threshold = 0.1, alpha = 0.05, max_delay = 3,
   source <- map_source(x, dataset, no_time)
   check_same_series(map, source)
   limits <- check_links(map, check_number(threshold), NULL, max_links)
+  exclusion_radius <- exclusion_radius %||%
+    attr(map, "parameters", exact = TRUE)$exclusion_radius %||% 0
   rules <- list(threshold = threshold, alpha = check_alpha(alpha),
                 max_delay = check_count(max_delay, max = 100),
                 max_parties = check_count(max_parties, max = 8), max_links = max_links,
-                exclusion_radius = edm_exclusion(exclusion_radius %||% map_exclusion(map)))
+                exclusion_radius = edm_exclusion(exclusion_radius))
   device <- check_choice(device)
   threads <- check_threads(threads)
   links <- links_to_test(map, limits)
-  where <- edm_place(device, gpus, search_seconds(links, source$steps) / threads)
+  links_of_each <- tabulate(match(links$effect, unique(links$effect)))
+  seconds <- sum(effect_seconds(links_of_each, source$steps))
+  where <- edm_place(device, gpus, seconds / threads)
   where$threads <- threads
   job <- list(source = source, links = links, rules = rules, where = where,
               own = own_coordinates(series_dimensions(map, source$names)))
   # Where no link is looked at, a folder has nothing to keep.
   found <- if (nrow(links) == 0L) no_links_found() else if (is.null(folder)) {
-    links_at_once(job, here)
+    join_blocks(search_blocks(job, cut_effects(job, 1), call = here))
   } else {
     links_in_folder(job, folder, here)
   }
@@ -214,10 +218,6 @@ check_same_series <- function(map, source, call = rlang::caller_env()) {
   }
 }
 
-map_exclusion <- function(map) {
-  attr(map, "parameters", exact = TRUE)$exclusion_radius %||% 0
-}
-
 #' Links of the map with a rho of at least the threshold, by effect, the highest rho first
 #' @noRd
 links_to_test <- function(map, limits) {
@@ -234,89 +234,4 @@ links_to_test <- function(map, limits) {
 highest_rho <- function(map, links) {
   if (nrow(links) > 0L) return(max(links$rho))
   c(map_links(map, list(threshold = NULL, alpha = NULL, most = 1))$rho, NA)[[1L]]
-}
-
-#' The series that have links, in standard units, and their clocks
-#'
-#' @return A list: `column`, numbers of these series in the source; `value`, a matrix of
-#'   steps x series; `clock`, for each series the columns of the matrix `time` that tell it
-#'   the time; `reason`, why a series allows no sentence, or NA; `gaps`, the same number for
-#'   series that are missing in the same steps.
-#' @noRd
-standard_series <- function(source, links, threads, call = rlang::caller_env()) {
-  column <- which(source$names %in% c(links$cause, links$effect))
-  value <- matrix(0, source$steps, length(column))
-  first <- rep(1L, source$steps)
-  traits <- season <- list()
-  gaps <- character()
-  for (some in pieces(length(column), max(1, floor(standard_block / source$steps)))) {
-    x <- source$read(column[some])
-    part <- traits_of_each(x, first, threads, call)
-    seasonal <- which(part$period > 0L)
-    traits <- c(traits, list(part))
-    gaps <- c(gaps, missing_rows(x))
-    season <- c(season, list(season_means(x[, seasonal, drop = FALSE], first,
-                                          part$period[seasonal], threads, call)))
-    value[, some] <- in_standard_units(x, threads, call)
-  }
-  traits <- do.call(rbind, traits)
-  clocks <- series_clocks(do.call(cbind, season), traits, threads, call)
-  reason <- trait_reasons(traits)
-  # Forecasts can do with counts, whose states look alike, and know of drifts.
-  reason[reason %in% c("counts", "drift")] <- NA_character_
-  reason[traits$known < verdict_rules$rows] <- "short"
-  list(column = column, value = value, time = clocks$time, clock = clocks$of, reason = reason,
-       gaps = match(gaps, unique(gaps)))
-}
-
-#' Text for each column that is the same where the same rows are missing
-#' @noRd
-missing_rows <- function(x) {
-  vapply(seq_len(ncol(x)), \(k) {
-    gap <- is.na(x[, k])
-    if (any(gap)) rlang::hash(which(gap)) else ""
-  }, "")
-}
-
-# Numbers of the series that are read at a time.
-standard_block <- 2^23
-
-#' What is known of the next value of series from the time alone
-#'
-#' Their seasons one step later, and the time itself where series drift: what two series have
-#' in common because of these is no link.
-#'
-#' @param season Matrix of steps x those series that have one.
-#' @return A list: `time`, a matrix with a column for each season, and for the time; `of`,
-#'   the numbers of its columns for each series.
-#' @noRd
-series_clocks <- function(season, traits, threads, call) {
-  steps <- nrow(season)
-  seasonal <- which(traits$period > 0L)
-  of <- vector("list", nrow(traits))
-  of[seasonal] <- as.list(seq_len(ncol(season)))
-  drifts <- which(traits$drift > verdict_rules$drift)
-  of[drifts] <- lapply(of[drifts], c, ncol(season) + 1L)
-  later <- rbind(season[-1L, , drop = FALSE], rep(NA_real_, ncol(season)))
-  time <- cbind(later, if (length(drifts) > 0L) as.double(seq_len(steps)))
-  list(time = in_standard_units(time, threads, call), of = of)
-}
-
-most_own <- 4L
-
-#' How many coordinates of its own past each effect is forecast from
-#' @noRd
-own_coordinates <- function(E) as.integer(pmin(pmax(ifelse(is.na(E), 3, E), 2), most_own))
-
-#' Seconds that the search takes on one core, about
-#' @noRd
-search_seconds <- function(links, steps) {
-  sum(effect_seconds(tabulate(match(links$effect, unique(links$effect))), steps))
-}
-
-#' The same for each effect, from how many links it has
-#' @noRd
-effect_seconds <- function(links, steps) {
-  # An effect is forecast some 15 times, and each link some 5 times at each delay.
-  (15 + links) * 2.5e-9 * steps^2
 }

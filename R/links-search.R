@@ -113,8 +113,7 @@ state_coordinates <- function(state, groups, without = rep(0L, length(groups))) 
   times <- unlist(clock, use.names = FALSE)
   list(job = c(rep(job, own), rep(job, lengths(clock)), party$job),
        series = c(rep(state$effect[groups], own), times, party$series),
-       lag = c(sequence(own) - 1L, rep(0L, length(times)),
-               party$lag + rep(0:1, sum(kept))))
+       lag = c(sequence(own) - 1L, rep(0L, length(times)), party$lag + rep(0:1, sum(kept))))
 }
 
 #' The parties of effects, in the order in which they entered: `job`, `series` and `lag`
@@ -125,8 +124,7 @@ parties_of <- function(state, groups) {
   before <- cumsum(n) - n
   some <- n[groups] > 0L
   at <- order(party$group)[sequence(n[groups][some], before[groups][some] + 1L)]
-  list(job = rep(seq_along(groups), n[groups]), series = party$series[at],
-       lag = party$lag[at])
+  list(job = rep(seq_along(groups), n[groups]), series = party$series[at], lag = party$lag[at])
 }
 
 #' The places of the thetas with the least error
@@ -195,4 +193,27 @@ best_delays <- function(made, links, lags) {
   delay <- replace(lags[best[, 1L]] + 1L, is.na(t[best]), NA)
   data.frame(delay = delay, gain = matrix(made$gain, length(lags))[best], t = t[best],
              p_value = pmin(1, length(lags) * stats::pnorm(-t[best])))
+}
+
+# ---- The forecasts --------------------------------------------------------------------
+
+#' Forecast effects one step ahead, without and with one more series
+#'
+#' @param series Double matrix, steps x series, standardised, with `NA` where missing.
+#' @param jobs A list of integers `effect` (columns of `series`), doubles `theta`, integer
+#'   matrices `coordinate` and `candidate` with two rows, the column of `series` and the lag
+#'   in steps (0 for the present value), and where those of each job begin, from 0 and with
+#'   their number at the end: `coordinate_start` and `candidate_start`, one longer than
+#'   `effect`. A job has 1 to 24 coordinates and any number of candidates.
+#' @param exclusion Rows at most so many steps away are left out of a fit.
+#' @param reach The largest lag of the call; all jobs have rows from step `reach + 1` on.
+#' @param where A list of `gpus` (numbers from 0, or `NULL` for the CPU) and `threads`.
+#' @return A list: `rows` and `error`, the mean squared error without a candidate, of each job;
+#'   `gain`, the share by which the candidate lowers it, and `t`, the mean fall of squared
+#'   errors by its standard error, of each candidate. `NA` where there is none.
+#' @noRd
+conditional_forecasts <- function(series, jobs, exclusion, reach, where,
+                                  call = rlang::caller_env()) {
+  out <- .Call(r_forecast, series, jobs, c(list(exclusion = exclusion, reach = reach), where))
+  finish_status(out, "these forecasts", call = call)
 }

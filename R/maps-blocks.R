@@ -1,10 +1,11 @@
 # Mapping libraries block by block, so that neither a map nor the series it is made of need
 # be held as a whole.
 #
-# Targets are kept in compiled code, as a *group*: all of them where memory allows, else as
-# many as fit; and likewise surrogates of targets. Each group is mapped once for every
-# *view*: a `Tp`, from whole or from small libraries. Blocks of libraries are the innermost
-# loop but one, the views of a group the innermost.
+# Here is what is decided beforehand: how many libraries make a *block*, how many blocks are
+# kept at once (a *stretch*), and which targets, or surrogates of targets, fit in memory
+# together (a *group*). The compiled code (glue/causal_map.c) maps each stretch to one group
+# after the other, and each block once for every *view* of a group: a `Tp`, from whole or
+# from small libraries.
 
 map_dimensions_most <- 30       # of the compiled code
 # A prime number: few series come back to where they were after eleven steps, and many of
@@ -82,8 +83,7 @@ map_dimensions <- function(source, columns, rule, split, place,
     found <- .Call(r_map_dimensions, whole %||% source$read(columns[block]),
                    map_options(rule, gpus = gpus_of(place)), split, tables,
                    columns[[block[[1L]]]] - 1)
-    found <- finish_status(found, "finding dimensions", limit_of = "steps", call = call)
-    skill[, block] <- found$rho
+    skill[, block] <- finish_status(found, "finding dimensions", limit_of = "steps", call = call)
     bar(length(block))
   }
   skill
@@ -125,7 +125,7 @@ first_maximum <- function(skill) {
 
 # ---- The driver ----------------------------------------------------------------------
 
-#' Map libraries to targets, block by block
+#' Map libraries to targets, block by block, in one call of the compiled code
 #'
 #' @param source From map_source().
 #' @param libraries,targets Columns of the source.
@@ -135,86 +135,66 @@ first_maximum <- function(skill) {
 #' @param keep Called for some of `libraries`, from the first to the last, with
 #'   their columns and a list of double matrices, these libraries x targets: `rho` and, as
 #'   rule_layers() says, `lag`, `p_value`, `convergence`. They are written anew for the
-#'   next call, so whoever wants to keep them must copy them.
-#' @param into A list of such matrices of all `libraries`, to be written in place instead of
-#'   calling `keep`, for which the order of `libraries` is that of the rows. Columns of
-#'   targets without dimensions are left as they are. Not used with surrogates.
-#' @return Seconds that devices took: `neighbours` and `correlations`; 0 on the CPU.
+#'   next call, so whoever wants to keep them must copy them. `NULL` to get the matrices of
+#'   all libraries as the result.
+#' @return A list: `layers`, these matrices or `NULL`, and the seconds that GPUs took for
+#'   `neighbours` and `correlations`.
 #' @noRd
-map_libraries <- function(source, libraries, targets, E, rule, place, keep, into = NULL,
+map_libraries <- function(source, libraries, targets, E, rule, place, keep = NULL,
                           call = rlang::caller_env()) {
-  job <- rlang::env(source = source, libraries = libraries, targets = targets,
-                    E = as.integer(E), rule = rule, gpus = gpus_of(place),
-                    tables = place$tables, call = call,
-                    into = if (rule$n_surrogates == 0) into, maps = NULL, group = 0L,
-                    running = list(), spare = NULL, best = NULL, report = c(0, 0))
+  job <- list(
+    source = source, steps = source$steps, whole = source$whole,
+    libraries = as.integer(libraries), targets = as.integer(targets), E = as.integer(E),
+    rule = rule, Tp = as.integer(rule$Tp), layers = rule_layers(rule),
+    n_surrogates = rule$n_surrogates, no_rho = without_rho(rule, libraries),
+    no_p_value = rule$reasons[targets] %in% 3L, keep = keep, gpus = gpus_of(place),
+    # A series, and what its surrogates are made with, take 100 bytes a step and less.
+    fill = max(1, floor(min(2^21, rule$max_memory / 1000) / source$steps))
+  )
+  sizes <- rev(rule$lib_sizes %||% Inf)
+  job$lib_size <- if (is.finite(sizes[[1L]])) sizes[[1L]] else 0
+  job$small <- c(sizes, 0)[[2L]]
   plan <- map_plan(job)
-  on.exit(close_maps(job))
+  job$groups <- plan$groups
+  job$stretches <- lapply(pieces(length(libraries), plan$stretch), \(stretch) {
+    library_blocks(libraries[stretch], plan$block, rule)
+  })
+  job$read <- series_reader(job)
   bar <- common_bar("Mapping", length(libraries) * max(1L, length(plan$groups)))
-  for (stretch in pieces(length(libraries), plan$stretch)) {
-    map_stretch(job, stretch, plan, keep, bar)
-  }
-  advance(job)
-  if (!is.null(job$into)) drop_rows(job$into, libraries, rule)
-  c(neighbours = job$report[[1L]], correlations = job$report[[2L]])
+  job$bar <- \(n, unused) bar(n)
+  options <- map_options(rule, lib_size = job$lib_size, screen = rule$screen, gpus = job$gpus)
+  finish_status(.Call(r_map, job, options, place$tables), "this map", map_advice, call = call)
 }
 
-#' Map some libraries to all groups, and let them be kept
-#' @param stretch Places among the libraries.
+map_advice <- "Lower `max_memory`, so that fewer targets and libraries are held at a time."
+
+#' A function that gives some columns of the source, or a surrogate of each
 #' @noRd
-map_stretch <- function(job, stretch, plan, keep, bar) {
-  direct <- !is.null(job$into)
-  values <- if (direct) job$into else
-    map_values(job$values, length(stretch), length(job$targets), job$rule)
-  if (!direct) job$values <- values
-  before <- if (direct) stretch[[1L]] - 1 else 0
-  finish <- function() {
-    if (direct) return(invisible())
-    if (job$rule$n_surrogates > 0) {
-      .Call(r_map_p_values, values$p_value, values$rho, job$rule$n_surrogates)
+series_reader <- function(job) {
+  made <- NULL
+  function(columns, surrogate) {
+    if (surrogate == 0L) return(job$source$read(columns))
+    # What surrogates of the same targets are made with is kept from one to the next.
+    if (!identical(made$columns, columns)) {
+      E <- job$E[match(columns, job$targets)]
+      made <<- list(columns = columns,
+                    one = target_surrogates(job$source$read(columns), columns, E, job$rule))
     }
-    columns <- job$libraries[stretch]
-    keep(columns, drop_values(values, columns, job$targets, job$rule))
-  }
-  columns <- job$libraries[stretch]
-  blocks <- library_blocks(columns, plan$block, job$rule)
-  for (g in seq_along(plan$groups)) {
-    open_group(job, g, plan$groups[[g]])
-    for (b in seq_along(blocks)) {
-      ends <- g == length(plan$groups) && b == length(blocks)
-      map_block(job, columns[blocks[[b]]], before + blocks[[b]][[1L]] - 1,
-                plan$groups[[g]], values,
-                map_then(length(blocks[[b]]), bar, if (ends) finish))
-    }
-  }
-  if (length(plan$groups) == 0L) finish()
-  # Only with a single group is the next stretch begun before this one is kept.
-  if (length(plan$groups) > 1L) advance(job)
-}
-
-#' What is to be done once a block of `n` libraries is mapped
-#' @noRd
-map_then <- function(n, bar, finish) {
-  # The loop that asks for this goes on before it is done.
-  force(n)
-  force(finish)
-  function() {
-    bar(n)
-    if (!is.null(finish)) finish()
+    made$one(surrogate)
   }
 }
 
-#' Runs of libraries; where points are drawn these are numbered one after the other
+#' Sizes of blocks; where points are drawn, the libraries of a block are numbered one after
+#' the other
 #' @noRd
 library_blocks <- function(columns, each, rule) {
-  if (is.null(rule$lib_sizes)) return(pieces(length(columns), each))
-  runs <- split(seq_along(columns), cumsum(c(1, diff(columns) != 1)))
-  unlist(lapply(unname(runs), \(run) {
-    lapply(pieces(length(run), each), \(part) run[part])
-  }), recursive = FALSE)
+  runs <- if (is.null(rule$lib_sizes)) length(columns) else
+    tabulate(cumsum(c(1, diff(columns) != 1)))
+  unlist(lapply(runs, \(n) lengths(pieces(n, each))))
 }
 
-#' Sizes of blocks, and groups of targets, that fit in memory
+#' Numbers of libraries in a block, and in a stretch of blocks, and groups of targets, that
+#' fit in memory
 #'
 #' A group is a list of `columns` (places among the targets) and the numbers of
 #' `surrogates`, NULL for the targets themselves.
@@ -234,7 +214,7 @@ map_plan <- function(job) {
   memory <- max(memory, rule$max_memory / 4)
   fits <- each(views) * n <= 0.9 * memory
   most <- if (fits) max(1, n) else max(1, floor(memory / 3 / each(views)))
-  groups <- lapply(pieces(n, most), \(part) list(columns = known[part]))
+  groups <- lapply(pieces(n, most), \(part) list(columns = known[part], surrogates = NULL))
   if (rule$n_surrogates > 0) {
     # More of them at once are worth it until finding neighbours takes little of the time.
     room <- min(floor(memory / 2 / each(length(rule$Tp))), 2^15)
@@ -285,195 +265,6 @@ library_seconds <- function(steps, E, targets, views) {
   views * (steps^2 * (E + 4) / 4e9 + targets * steps * (E + 1) / 1e9)
 }
 
-#' Matrices of NA, those that are there when they fit
-#' @noRd
-map_values <- function(there, n, m, rule) {
-  if (!is.null(there) && nrow(there$rho) == n) return(there)
-  lapply(rlang::set_names(rule_layers(rule)), \(layer) matrix(NA_real_, n, m))
-}
-
-# ---- Blocks --------------------------------------------------------------------------
-
-#' Start a block of libraries at every view of a group
-#'
-#' @param row Where the block begins in `values`, from 0.
-#' @param then Called once all of it is in `values`.
-#' @noRd
-map_block <- function(job, columns, row, group, values, then) {
-  # All of these are looked at when the next block has been started.
-  force(row)
-  force(group)
-  force(values)
-  force(then)
-  x <- series_of(job$source, columns)
-  views <- job$maps
-  for (k in seq_along(views)) {
-    local({
-      k <- k
-      n <- length(columns)
-      advance(job, views[[k]]$map, x, columns[[1L]] - 1, function(block) {
-        add_view(job, block, views[[k]], k == 1L, group, n, row, values)
-        if (k == length(views)) {
-          count_surrogates(job, group, row, values)
-          then()
-        }
-      })
-    })
-  }
-}
-
-#' Some columns of a source, for the compiled code: those of a matrix as they are
-#'
-#' A copy of many series takes as long as they take the compiled code.
-#' @return List of `values`, a double matrix, and `run`: the columns from and to, from 0, that
-#'   are meant, or NULL for all.
-#' @noRd
-series_of <- function(source, columns) {
-  n <- length(columns)
-  if (is.null(source$whole) || n == 0L || !all(diff(columns) == 1)) {
-    return(list(values = source$read(columns)))
-  }
-  list(values = source$whole, run = c(columns[[1L]] - 1, columns[[n]]))
-}
-
-#' Give the next work to the device before what it has done is looked at
-#'
-#' It is made ready while the device is at work, in the memory of the block before, and waits
-#' until the device goes on to it by itself. Only another view, which has targets of its own on
-#' the device, is begun after that.
-#'
-#' @param map,x,first A block, whose series are `x`, from series_of(); without, none comes next.
-#' @param then Called with the block once it is finished.
-#' @noRd
-advance <- function(job, map = NULL, x = NULL, first = 0, then = NULL) {
-  done <- job$running
-  begin <- function() {
-    finish_status(.Call(r_map_begin, map, block), "this map", map_advice, call = job$call)
-    job$running <- c(job$running, list(list(map = map, block = block, then = then)))
-  }
-  queued <- length(done) > 0L && identical(map, done[[1L]]$map)
-  if (!is.null(map)) {
-    block <- finish_status(.Call(r_map_prepare, map, x$values, x$run, first, job$spare),
-                           "this map", map_advice, call = job$call)
-  }
-  drop_spare(job)
-  if (queued) begin()
-  for (one in done) {
-    report <- finish_status(.Call(r_map_finish, one$map, one$block), "this map",
-                            map_advice, call = job$call)
-    job$report <- job$report + report[2:3]
-    job$running <- job$running[-1L]
-  }
-  if (!is.null(map) && !queued) begin()
-  for (one in done) {
-    one$then(one$block)
-    job$spare <- one$block
-  }
-}
-
-drop_spare <- function(job) {
-  if (!is.null(job$spare)) .Call(r_map_close, job$spare)
-  job$spare <- NULL
-}
-
-map_advice <- "Lower `max_memory`, so that fewer targets and libraries are held at a time."
-
-#' Write what a block found at a view where it is better than what is there
-#'
-#' Of surrogates that is a matrix of the job, which is used again for each block.
-#' @param first Whether it is the first view.
-#' @noRd
-add_view <- function(job, block, view, first, group, n, row, values) {
-  columns <- group$columns
-  if (!is.null(group$surrogates)) {
-    m <- length(columns) * length(group$surrogates)
-    if (!identical(dim(job$best), as.integer(c(n, m)))) {
-      job$best <- NULL
-      job$best <- matrix(NA_real_, n, m)
-    }
-    .Call(r_map_best, block, view$Tp, first, job$best, NULL, 0, seq_len(m))
-  } else if (view$small) {
-    .Call(r_map_convergence, block, view$Tp, values$rho, values$lag, values$convergence,
-          row, columns)
-  } else if (is.null(values$lag)) {
-    .Call(r_map_values, block, values$rho, row, columns)
-  } else {
-    .Call(r_map_best, block, view$Tp, first, values$rho, values$lag, row, columns)
-  }
-}
-
-#' Of surrogates, how many are as good as the targets
-#' @noRd
-count_surrogates <- function(job, group, row, values) {
-  if (is.null(group$surrogates)) return(invisible())
-  .Call(r_map_count, job$best, group$surrogates[[1L]] == 1, values$rho, values$p_value, row,
-        group$columns)
-}
-
-# ---- Groups --------------------------------------------------------------------------
-
-#' Give the targets, or surrogates, of a group to the compiled code, once for each view
-#' @noRd
-open_group <- function(job, number, group) {
-  if (job$group == number) return(invisible())
-  advance(job)
-  close_maps(job)
-  rule <- job$rule
-  E <- rep(job$E[group$columns], max(1L, length(group$surrogates)))
-  for (view in group_views(rule, group)) {
-    # Libraries are drawn among points of E_max dimensions, whatever group this is.
-    E_max <- if (view$lib_size > 0) rule$E_max else max(E)
-    options <- map_options(rule, E_max, view$Tp, view$lib_size, view$screen, job$gpus)
-    tables <- if (view$Tp == 0) job$tables
-    view$map <- finish_status(
-      .Call(r_map_open, length(E), job$source$steps, E, options, tables), "these targets",
-      map_advice, call = job$call
-    )
-    job$maps <- c(job$maps, list(view))
-  }
-  fill <- function(first, x) {
-    for (view in job$maps) {
-      finish_status(.Call(r_map_fill, view$map, first, x$values, x$run), "these targets",
-                    map_advice, call = job$call)
-    }
-  }
-  fill_group(job, group, fill)
-  job$group <- number
-}
-
-#' Ways to map a group: Tp, library size (0: all), whether it is for comparison only
-#' @noRd
-group_views <- function(rule, group) {
-  sizes <- rule$lib_sizes %||% Inf
-  size <- sizes[[length(sizes)]]
-  size <- if (is.finite(size)) size else 0
-  all <- lapply(rule$Tp, \(Tp) {
-    own <- is.null(group$surrogates)
-    full <- list(Tp = Tp, lib_size = size, small = FALSE, screen = if (own) rule$screen)
-    small <- if (own && length(sizes) > 1L) list(Tp = Tp, lib_size = sizes[[1L]], small = TRUE)
-    c(list(full), if (!is.null(small)) list(small))
-  })
-  unlist(all, recursive = FALSE)
-}
-
-fill_group <- function(job, group, fill) {
-  # A series, and what its surrogates are made with, take 100 bytes a step and less.
-  values <- min(2^21, job$rule$max_memory / 1000)
-  width <- max(1, floor(values / job$source$steps))
-  for (part in pieces(length(group$columns), width)) {
-    columns <- job$targets[group$columns[part]]
-    if (is.null(group$surrogates)) {
-      fill(part[[1L]] - 1, series_of(job$source, columns))
-      next
-    }
-    make <- target_surrogates(job$source$read(columns), columns, job$E[group$columns[part]], job$rule)
-    for (s in seq_along(group$surrogates)) {
-      fill((s - 1) * length(group$columns) + part[[1L]] - 1,
-           list(values = make(group$surrogates[[s]])))
-    }
-  }
-}
-
 #' A function that makes surrogate `number` of each column of x
 #'
 #' They depend on the column of the source and on the key alone.
@@ -489,13 +280,48 @@ target_surrogates <- function(x, columns, E, rule) {
   }
 }
 
-close_maps <- function(job) {
-  # The device stops before what it writes to goes.
-  for (one in job$running) .Call(r_map_close, one$block)
-  job$running <- list()
-  drop_spare(job)
-  for (view in job$maps) .Call(r_map_close, view$map)
-  job$maps <- NULL
-  job$group <- 0L
+#' The best dimensions of some columns of the source; `NA` where there are none
+#' @noRd
+find_dimensions <- function(task, columns, call) {
+  rule <- task$rule
+  rule$Tp <- 1
+  rule$precision <- "float"
+  E <- first_maximum(map_dimensions(task$source, columns, rule, task$split, task$place, call))
+  drop_dimensions(E, columns, rule)
 }
 
+#' The dimensions of the targets of a task: those given, or found
+#' @noRd
+task_dimensions <- function(task, call) {
+  E <- task$E %||% find_dimensions(task, task$targets, call)
+  say_dimensions(E, task)
+  rlang::set_names(E, task$source$names[task$targets])
+}
+
+say_dimensions <- function(E, task) {
+  if (is.null(task$E)) {
+    say_undetermined(sum(is.na(E) & !without_rho(task$rule, task$targets)), length(E))
+  } else if (task$kind == "causal_map") {
+    say_too_many(E, task$source$steps, task$rule)
+  }
+}
+
+say_undetermined <- function(n, of) {
+  if (n == 0) return(invisible())
+  cli::cli_inform(
+    c(i = "No number of dimensions predicts {commas(n)} of {commas(of)}
+           target{cli::qty(of)}{?s}: {cli::qty(n)}{?it is/they are} too short or full of
+           gaps, and {?its column is/their columns are} NA."),
+    class = "synfire_message_dimensions"
+  )
+}
+
+say_too_many <- function(E, steps, rule) {
+  n <- sum(steps - (E - 1) * abs(rule$tau) < E + 1, na.rm = TRUE)
+  if (n == 0) return(invisible())
+  cli::cli_inform(
+    c(i = "{commas(n)} target{cli::qty(n)}{?s} {?has/have} more dimensions than {commas(steps)}
+           steps allow: {cli::qty(n)}{?its column is/their columns are} NA."),
+    class = "synfire_message_dimensions"
+  )
+}

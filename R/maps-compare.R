@@ -100,14 +100,11 @@ compare_maps <- function(a, b, groups = NULL) {
 
 check_map <- function(x, arg, call) {
   if (!inherits(x, "causal_map")) {
-    abort_arg(arg, "a causal map of all pairs", describe_map(x),
+    is <- if (inherits(x, "causal_links")) "a table of some links" else describe(x)
+    abort_arg(arg, "a causal map of all pairs", is,
               if (inherits(x, "causal_links")) "Make it without `top` and `screen`.", call = call)
   }
   check_whole_map(x, arg, call)
-}
-
-describe_map <- function(x) {
-  if (inherits(x, "causal_links")) "a table of some links" else describe(x)
 }
 
 #' Error unless a comparison still has its parts
@@ -292,8 +289,7 @@ comparison_overall <- function(total, moment) {
 #' @noRd
 comparison_tests <- function(series) {
   series <- with_difference(series[!is.na(series$rho_a), ])
-  parts <- split(series, list(series$group, factor(series$role, c("cause", "effect"))),
-                 drop = TRUE)
+  parts <- split(series, list(series$group, factor(series$role, c("cause", "effect"))), drop = TRUE)
   out <- do.call(rbind, lapply(parts, \(part) {
     data.frame(group = part$group[[1L]], role = part$role[[1L]], series = nrow(part),
                rho_a = mean(part$rho_a), rho_b = mean(part$rho_b),
@@ -349,3 +345,124 @@ print_part <- function(title, frame) {
 }
 
 three <- function(x) formatC(x, digits = 3L, format = "f")
+
+# ---- Two tables of direct links -------------------------------------------------------
+
+#' What became of each link between two tables of direct links
+#'
+#' @return See compare_maps().
+#' @noRd
+compare_direct_links <- function(a, b, labels, call) {
+  series <- attr(a, "series", exact = TRUE)
+  if (!setequal(series, attr(b, "series", exact = TRUE))) {
+    abort_arg("b", "direct links among the same series as `a`", "of other series", call = call)
+  }
+  keys <- union(link_key(a), link_key(b))
+  in_a <- match(keys, link_key(a))
+  in_b <- match(keys, link_key(b))
+  of <- \(name) ifelse(is.na(in_a), as.character(b[[name]])[in_b], as.character(a[[name]])[in_a])
+  kind <- \(x, at) factor(ifelse(is.na(at), "not tested", as.character(x$link[at])),
+                          c(direct_link_kinds, "not tested"))
+  out <- list(cause = of("cause"), effect = of("effect"), link_a = kind(a, in_a),
+              link_b = kind(b, in_b), gain_a = a$gain[in_a], gain_b = b$gain[in_b])
+  out$change <- factor(link_changes(out$link_a, out$link_b),
+                       c("appeared", "vanished", "kept", "cannot be told", "never direct"))
+  order <- order(out$change, -pmax(out$gain_a, out$gain_b, na.rm = TRUE))
+  new_table(lapply(out, `[`, order), "direct_links_comparison",
+            list(series = series, labels = labels))
+}
+
+link_changes <- function(a, b) {
+  direct_a <- a == "direct"
+  direct_b <- b == "direct"
+  change <- ifelse(direct_a & direct_b, "kept", ifelse(direct_b, "appeared",
+                   ifelse(direct_a, "vanished", "never direct")))
+  ifelse(direct_a != direct_b & (a == "refused" | b == "refused"), "cannot be told", change)
+}
+
+#' @rdname compare_maps
+#' @export
+print.direct_links_comparison <- function(x, n = 10, ...) {
+  check_no_dots()
+  n <- min(check_count(n, infinite = TRUE), nrow(x))
+  labels <- attr(x, "labels", exact = TRUE)
+  cat(sprintf("Direct links in %s (a) and %s (b), of %s\n", labels[[1L]], labels[[2L]],
+              counted(length(attr(x, "series", exact = TRUE)), "series", "series")))
+  changes <- table(x$change)
+  cat(paste(commas(as.vector(changes)), names(changes), collapse = ", "), "", sep = "\n")
+  shown <- first_rows(x, n)
+  print(round_numbers(shown), row.names = FALSE)
+  more_line(nrow(x) - n)
+  invisible(x)
+}
+
+# ---- Pictures -------------------------------------------------------------------------
+
+#' @rdname compare_maps
+#' @exportS3Method ggplot2::autoplot
+autoplot.causal_map_comparison <- function(object, type = c("heatmap", "scatter"), ...) {
+  rlang::check_installed("ggplot2", "to draw causal maps.")
+  check_no_dots()
+  check_comparison(object)
+  call <- rlang::current_env()
+  type <- check_choice(type)
+  switch(type, heatmap = plot_differences(object, call), scatter = plot_two_maps(object, call))
+}
+
+#' @rdname compare_maps
+#' @export
+plot.causal_map_comparison <- function(x, ...) draw(autoplot.causal_map_comparison(x, ...))
+
+plot_differences <- function(x, call) {
+  order <- map_order(x, x$groups)
+  cells <- map_pixels(x, order)
+  if (all(is.na(cells$value))) abort_no_rho(call)
+  heat_map(x, cells, order, x$groups) + difference_fill(cells$value) +
+    ggplot2::labs(
+      subtitle = sprintf("%s less %s", x$labels[[2L]], x$labels[[1L]]),
+      caption = map_caption(x, cells, order, "Grey")
+    )
+}
+
+#' Blue for losses, red for gains, white for no change; the outermost 0.5 % share a colour
+#' @param least The end of the scale is at least that.
+#' @noRd
+difference_fill <- function(difference, name = "Difference\n(rho)", least = 0.01) {
+  difference <- difference[!is.na(difference)]
+  nearly <- max(stats::quantile(abs(difference), 0.995, names = FALSE), least)
+  most <- max(pretty(c(0, nearly), 4L))
+  beyond <- max(abs(difference)) > most
+  breaks <- most * c(-1, -0.5, 0, 0.5, 1)
+  ggplot2::scale_fill_gradientn(
+    name = name, limits = c(-most, most), breaks = breaks,
+    colours = c("#06284A", "#0072B2", "#7FB8DA", "#FAFAFA", "#EBA97C", "#D55E00", "#6B2E00"),
+    na.value = "#A3A8B0", oob = \(x, range = c(0, 1), ...) pmin(pmax(x, -most), most),
+    labels = paste0(ifelse(breaks > 0, "+", ""), signif(breaks, 3),
+                    ifelse(beyond & breaks == most, " or more", ""),
+                    ifelse(beyond & breaks == -most, " or less", ""))
+  )
+}
+
+plot_two_maps <- function(x, call, most = 1000L) {
+  rows <- even_steps(nrow(x), most)
+  columns <- even_steps(ncol(x), most)
+  a <- as.matrix(x$a[rows, columns, drop = FALSE])
+  b <- a + x[rows, columns, drop = FALSE]
+  other <- outer(rownames(a), colnames(a), `!=`) & !is.na(a) & !is.na(b)
+  if (!any(other)) abort_no_rho(call)
+  pairs <- data.frame(a = a[other], b = b[other])
+  limits <- range(pairs)
+  ggplot2::ggplot(pairs, ggplot2::aes(x = .data$a, y = .data$b)) +
+    pair_layers(nrow(pairs), limits) +
+    ggplot2::geom_abline(slope = 1, intercept = 0, colour = syn_muted, linewidth = 0.4) +
+    ggplot2::coord_fixed(xlim = limits, ylim = limits) +
+    ggplot2::labs(
+      x = sprintf("Skill in %s (rho)", x$labels[[1L]]),
+      y = sprintf("Skill in %s (rho)", x$labels[[2L]]),
+      caption = paste(c("A pair above the line has gained.", if (max(dim(x)) > most) {
+        sprintf("Pairs of %s series, at even steps.", commas(max(length(rows), length(columns))))
+      }), collapse = "\n")
+    ) +
+    theme_synfire() +
+    ggplot2::theme(plot.caption = ggplot2::element_text(colour = syn_muted))
+}

@@ -1,25 +1,14 @@
 # The kinds of links that `direct_links()` told apart, as maps show them.
 
-#' Names of all series of a map, in its order
-#' @noRd
-all_series <- function(map) {
-  if (is.data.frame(map)) attr(map, "series", exact = TRUE) else map_series(map)
-}
-
 #' Stop where `direct` is not from such a map
 #' @noRd
 check_direct <- function(direct, map, call = rlang::caller_env()) {
   if (is.null(direct)) return(invisible())
-  check_direct_links(direct, "direct", call)
-  if (!setequal(attr(direct, "series", exact = TRUE), all_series(map))) {
-    abort_arg("direct", "what direct_links() returned for this map", "of other series",
-              call = call)
+  if (!inherits(direct, "direct_links")) {
+    abort_arg("direct", "what direct_links() returned", describe(direct), call = call)
   }
-}
-
-check_direct_links <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
-  if (!inherits(x, "direct_links")) {
-    abort_arg(arg, "what direct_links() returned", describe(x), call = call)
+  if (!setequal(attr(direct, "series", exact = TRUE), all_series(map))) {
+    abort_arg("direct", "what direct_links() returned for this map", "of other series", call = call)
   }
 }
 

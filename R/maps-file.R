@@ -7,9 +7,9 @@
 #
 #   rho, lag, p_value, convergence,  libraries x targets as R sees them; what is not asked
 #   strength                         for is not there, nor is any of them where workers
-#                                    keep the map in shards (causal_map_shards.R)
+#                                    keep the map in shards (maps-shards.R)
 #   check                            sums of these numbers, libraries x groups of targets,
-#                                    layer after layer (causal_map_seal.R)
+#                                    layer after layer (maps-seal.R)
 #   done                             a byte a library, 1 once it is mapped
 #   E                                dimensions of targets, 0 before they are known
 #   E_check, elapsed_check           sums of E, unless it was given, and of elapsed
@@ -18,49 +18,11 @@
 #   elapsed                          seconds: finding dimensions, mapping
 #   attributes                       each of the parameters, and those named synfire_*
 
-# Of the files. Raised whenever they, or the numbers in them, change.
-map_file_format <- 4L
-
-# A compromise between reading libraries and reading targets.
-map_file_tile <- c(64, 2048)
-
 # Of a layer, as HDF5 has them in one index.
 most_tiles <- 6e4
 
 # Series whose dimensions are lost when a process is killed, at most.
 dimension_block <- 256
-
-#' Map to a file, or go on with one
-#'
-#' @param task What causal_map() or smap_map() is to do: list of `kind` (see map_kind()),
-#'   `source`, `libraries` and `targets` (columns), `E` (or `NULL`), `rule`, `split`, `place`,
-#'   `threads` (or `NULL`), `top`, `call`.
-#' @return What open_causal_map() gives.
-#' @noRd
-map_to_file <- function(task, file, call) {
-  rlang::check_installed("hdf5r", "to write maps to files.", call = call)
-  if (!is.null(task$top)) {
-    abort_arg("top", "NULL with `file`", describe(task$top),
-              "A file holds all pairs; as.data.frame(map, max_links = ) takes the strongest.",
-              call = call)
-  }
-  file <- check_map_path(file, call)
-  hold_lock(lock_path(file), file, call)
-  names <- gsub("([][{}()+*^$|?.\\\\])", "\\\\\\1", basename(file))
-  drop_temporary(dirname(file), paste0(names, c("", "[.]lock", "[.]lock-break"), collapse = "|"))
-  with_h5_errors(file, call, {
-    if (!file.exists(file)) {
-      check_no_shards(file, call)
-      task$id <- rlang::hash(list(task$source$id(), task_parameters(task), Sys.time(),
-                                  this_process()))
-      create_map_file(file, task, sharded = workers_planned(), call)
-    } else {
-      task <- same_task(file, task, call)
-    }
-    fill_map_file(file, task, call)
-  })
-  open_causal_map(file)
-}
 
 #' What code does, with errors of HDF5 in words of ours
 #' @noRd
@@ -69,8 +31,7 @@ with_h5_errors <- function(file, call, code) {
     says <- conditionMessage(e)
     if (inherits(e, "synfire_error") || !grepl("HDF5-API", says, fixed = TRUE)) return()
     # The library does not always pass on what the system said.
-    full <- grepl("No space left|File too large|[Qq]uota exceeded", says) ||
-      !has_room(file, 2^20)
+    full <- grepl("No space left|File too large|[Qq]uota exceeded", says) || !has_room(file, 2^20)
     reason <- regmatches(says, regexpr("error message = '[^']*'", says))
     abort_write(file, if (full) full_disk else {
       paste(c("the HDF5 library could not do it", sub("^error message = ", "", reason)),
@@ -90,20 +51,6 @@ has_room <- function(file, bytes) {
     write_checked(beside, "wb", write, file, NULL)
     TRUE
   }, synfire_error_write = \(e) FALSE, warning = \(w) FALSE)
-}
-
-check_map_path <- function(file, call) {
-  check_path(file, "file", call)
-  folder <- normalizePath(dirname(file), "/", mustWork = FALSE)
-  if (!dir.exists(folder) || file.access(folder, 2L) != 0L || dir.exists(file)) {
-    abort_arg("file", "the path of a file, in a folder that can be written to",
-              dQuote(file, FALSE), call = call)
-  }
-  file <- file.path(folder, basename(file))
-  if (file.exists(file) && file.access(file, 2L) != 0L) {
-    abort_arg("file", "a file that can be written to", dQuote(file, FALSE), call = call)
-  }
-  file
 }
 
 # ---- Making one ----------------------------------------------------------------------
@@ -241,8 +188,7 @@ read_map_head <- function(file, call) {
   head$reasons <- head_reasons(head)
   head$about <- about
   head$layered <- h5$exists("rho")
-  head$parameters <- rlang::set_names(about[about$synfire_parameters],
-                                      about$synfire_parameters)
+  head$parameters <- rlang::set_names(about[about$synfire_parameters], about$synfire_parameters)
   head$elapsed <- read_elapsed(h5)
   if (!isTRUE(head$parameters$E_given)) head[c("E", "E_doubtful")] <- read_dimensions(h5)
   head
@@ -280,154 +226,7 @@ drop_dim <- function(x) {
   x
 }
 
-#' The task with the random key and the identity of the file it goes on with
-#' @noRd
-same_task <- function(file, task, call) {
-  head <- read_map_head(file, call)
-  differs <- task_differences(head, task)
-  if (length(differs) > 0L) {
-    abort_arg("file", "a new file, or that of this very map",
-              paste0(dQuote(file, FALSE), ", of another one: ",
-                     paste(differs, collapse = "; ")),
-              "Give another file, or remove this one and its map.", call = call)
-  }
-  task$rule$key <- head$parameters$key
-  task$id <- head$about$synfire_id
-  task
-}
-
-#' What a map that is there has otherwise, in words
-#' @noRd
-task_differences <- function(there, task) {
-  if (there$about$synfire_kind != task$kind) {
-    return(sprintf("it holds a %s", map_kind(there$about$synfire_kind)$called))
-  }
-  # The key is that of the file, and threads decide nothing.
-  now <- task_parameters(task)
-  now <- now[setdiff(names(now), c("key", "threads", "E_given"))]
-  given <- !is.null(task$E)
-  same_E <- given == there$parameters$E_given &&
-    (!given || identical(as.integer(task$E), there$E))
-  c(
-    if (!identical(task$source$id(), there$about$synfire_source)) "the series differ",
-    if (!identical(as.integer(task$libraries), there$library_columns)) "`libraries` differ",
-    if (!identical(as.integer(task$targets), there$target_columns)) "`targets` differ",
-    if (!same_E) "`E` differs",
-    setting_differences(c(there$parameters, device = there$about$synfire_device),
-                        c(now, device = task$place$device))
-  )
-}
-
 # ---- Filling one ---------------------------------------------------------------------
-
-#' Do what is not done yet, here or on the workers of the user's plan
-#' @noRd
-fill_map_file <- function(file, task, call) {
-  whole <- FALSE
-  on.exit(if (!whole) say_map_stays(file))
-  head <- read_map_head(file, call)
-  shards <- list_shards(file, task$id, head, call)
-  forget_damaged(file, head, call)
-  shards <- check_done(file, task, shards, call)
-  say_what_is_mapped(file, length(shards$missing), length(task$libraries))
-  if (length(shards$missing) > 0L || any(head$E == 0L, na.rm = TRUE)) {
-    fill <- if (workers_planned() || !head$layered) fill_apart else fill_here
-    fill(file, task, shards, call)
-  }
-  whole <- TRUE
-}
-
-#' Dimensions that cannot be believed are found again
-#' @noRd
-forget_damaged <- function(file, head, call) {
-  if (length(head$E_doubtful) == 0L) return(invisible())
-  warn_damaged(file, sprintf("The dimensions of %s", counted(length(head$E_doubtful), "target")),
-               "found")
-  h5 <- open_sealed_h5(file, "r+", call)
-  on.exit(close_h5(h5))
-  for (set in c("E", "E_check")) {
-    write_at(h5, set, head$E_doubtful, rep(0L, length(head$E_doubtful)))
-  }
-}
-
-#' Look at all numbers that are there, and take damaged ones as not there
-#' @return `shards` without them.
-#' @noRd
-check_done <- function(file, task, shards, call) {
-  layers <- map_kind(task$kind)$layers(task$rule)
-  damaged <- list()
-  for (part in unique(shards$part[!is.na(shards$part)])) {
-    places <- which(shards$part == part)
-    path <- if (part == 0L) file else shards$paths[[part]]
-    right <- right_rows(path, layers, shards$row[places], places, length(task$targets), call)
-    damaged <- c(damaged, list(places[!right]))
-  }
-  damaged <- sort(unlist(damaged))
-  if (length(damaged) == 0L) return(shards)
-  names <- task$source$names[task$libraries[damaged]]
-  warn_damaged(file, paste(if (length(names) > 1L) "The numbers of the libraries" else
-    "The numbers of the library", some(dQuote(names, FALSE))), "computed")
-  own <- damaged[shards$part[damaged] == 0L]
-  if (length(own) > 0L) {
-    h5 <- open_sealed_h5(file, "r+", call)
-    on.exit(close_h5(h5))
-    write_at(h5, "done", own, rep(0L, length(own)))
-  }
-  shards$part[damaged] <- NA
-  shards$missing <- which(is.na(shards$part))
-  shards
-}
-
-warn_damaged <- function(file, what, done) {
-  cli::cli_warn(
-    c("{.file {file}} is damaged: bytes of it were changed since it was made.",
-      i = escape_braces(paste(what, "are", done, "again."))),
-    class = "synfire_warning_file"
-  )
-}
-
-#' Which rows of a file or shard have the numbers that were written
-#' @param rows In its data sets; `places` of these libraries in the map.
-#' @noRd
-right_rows <- function(path, layers, rows, places, targets, call) {
-  h5 <- open_sealed_h5(path, "r", call)
-  on.exit(close_h5(h5))
-  right <- logical(length(rows))
-  for (block in block_rows(c(length(rows), targets))) {
-    of <- read_range(rows[block])
-    at <- match(rows[block], of)
-    sums <- with_set(h5, "check", \(set) set[of, , drop = FALSE])[at, , drop = FALSE]
-    same <- lapply(layers, \(layer) {
-      values <- with_set(h5, layer, \(set) set[of, , drop = FALSE])[at, , drop = FALSE]
-      there <- sums[, check_columns(layer, layers, targets), drop = FALSE]
-      rowSums(layer_sums(values, layer, layers, places[block]) != there) == 0
-    })
-    right[block] <- Reduce(`&`, same)
-  }
-  right
-}
-
-#' Into the file itself, which is in nobody else's hands meanwhile
-#' @noRd
-fill_here <- function(file, task, shards, call) {
-  h5 <- open_sealed_h5(file, "r+", call)
-  closed <- FALSE
-  on.exit(if (!closed) try(close_h5(h5), silent = TRUE))
-  with_file <- \(f) f(h5)
-  clock <- new_clock(with_file)
-  task$place$tables <- open_tables(task, call)
-  on.exit(close_tables(task), add = TRUE)
-  task$E <- fill_dimensions(with_file, task, clock, call = call, find = \(todo, keep) {
-    for (block in pieces(length(todo), dimension_block)) {
-      places <- todo[block]
-      keep(places, find_dimensions(task, task$targets[places], call))
-    }
-  })
-  fill_layers(h5, task, shards$missing, clock, call)
-  # What is still in hand may not go into the file: that is an error like any other.
-  closed <- TRUE
-  close_h5(h5)
-}
 
 #' Find the dimensions that are not known yet
 #'
@@ -452,21 +251,6 @@ fill_dimensions <- function(with_file, task, clock, find, call) {
   }
   say_dimensions(E, task)
   E
-}
-
-#' Map libraries into the data sets of the file itself
-#' @param todo Places among the libraries.
-#' @noRd
-fill_layers <- function(h5, task, todo, clock, call) {
-  keep <- function(columns, values) {
-    rows <- match(columns, task$libraries)
-    write_rows(h5, rows, values, rows, length(task$targets))
-    h5$flush()
-    write_at(h5, "done", rows, rep(1L, length(rows)))
-    h5$flush()
-    clock("map")
-  }
-  map_kind(task$kind)$map(task, task$libraries[todo], keep, call)
 }
 
 # Numbers that hdf5r is given at once, as it copies them.
@@ -510,25 +294,67 @@ new_clock <- function(with_file) {
   }
 }
 
-# ---- Messages to the user ------------------------------------------------------------
+# ---- Reading numbers -----------------------------------------------------------------
 
-say_what_is_mapped <- function(file, missing, n) {
-  if (missing == n) return(invisible())
-  cli::cli_inform(
-    c(i = if (missing == 0L) {
-      "All {commas(n)} libraries are mapped in {.file {file}}; nothing is done again."
-    } else {
-      "{commas(n - missing)} of {commas(n)} libraries are mapped in {.file {file}}; mapping
-       the other {commas(missing)}."
-    }),
-    class = "synfire_message_file"
-  )
+#' Some rows of a layer in a file or shard, and which of them have the numbers that were written
+#'
+#' @param rows In its data sets; `places` of these libraries in the map.
+#' @param groups Groups of targets, from 1, that follow each other.
+#' @noRd
+stored_rows <- function(h5, layer, layers, rows, places, groups, targets) {
+  width <- map_file_tile[[2L]]
+  columns <- seq((groups[[1L]] - 1) * width + 1, min(groups[[length(groups)]] * width, targets))
+  # hdf5r is fast with runs, and reads each place once.
+  of <- seq(min(rows), max(rows))
+  if (length(of) > 4 * length(rows)) of <- sort(unique(rows))
+  read <- \(name, columns) {
+    with_set(h5, name, \(set) set[of, columns, drop = FALSE])[match(rows, of), , drop = FALSE]
+  }
+  values <- read(layer, columns)
+  sums <- read("check", check_columns(layer, layers, targets)[groups])
+  list(values = values, first = columns[[1L]],
+       right = rowSums(layer_sums(values, layer, layers, places) != sums) == 0)
 }
 
-say_map_stays <- function(file) {
-  if (!file.exists(file)) return(invisible())
-  cli::cli_inform(
-    c(i = "What is done stays in {.file {file}}: the same call goes on from there."),
-    class = "synfire_message_file"
-  )
+#' Which rows of a file or shard have the numbers that were written
+#' @noRd
+right_rows <- function(path, layers, rows, places, targets, call) {
+  h5 <- open_sealed_h5(path, "r", call)
+  on.exit(close_h5(h5))
+  groups <- seq_len(ceiling(targets / map_file_tile[[2L]]))
+  right <- lapply(block_rows(c(length(rows), targets)), \(block) {
+    Reduce(`&`, lapply(layers, \(layer) {
+      stored_rows(h5, layer, layers, rows[block], places[block], groups, targets)$right
+    }))
+  })
+  as.logical(unlist(right))
+}
+
+#' Numbers of a file or shard, of which all are checked that are read
+#' @noRd
+read_part <- function(path, layer, layers, rows, places, columns, targets) {
+  call <- rlang::caller_env()
+  if (!file.exists(path)) {
+    abort_file(path, "it was there when the map was opened, and is not any more")
+  }
+  h5 <- open_sealed_h5(path, "r", call)
+  on.exit(close_h5(h5))
+  group <- (columns - 1) %/% map_file_tile[[2L]] + 1
+  values <- matrix(NA_real_, length(rows), length(columns))
+  for (g in unique(group)) {
+    for (block in block_rows(c(length(rows), map_file_tile[[2L]]))) {
+      there <- stored_rows(h5, layer, layers, rows[block], places[block], g, targets)
+      if (!all(there$right)) abort_numbers(path, paste("numbers of", layer), call)
+      wanted <- columns[group == g] - there$first + 1
+      values[block, group == g] <- there$values[, wanted, drop = FALSE]
+    }
+  }
+  values[is.nan(values)] <- NA
+  values
+}
+
+abort_numbers <- function(path, what, call) {
+  abort_file(path, paste("it is damaged:", what, "were changed since they were written"),
+             "The call that made the map, made again, computes these again.",
+             call)
 }

@@ -196,8 +196,7 @@ plot_dimensions <- function(x, call) {
     ggplot2::geom_col(ggplot2::aes(y = .data$value), fill = syn_colours[["blue"]], width = 0.8) +
     (if (!is.null(skill)) {
       ggplot2::geom_pointrange(
-        ggplot2::aes(y = .data$middle, ymin = .data$low, ymax = .data$high,
-                     colour = .data$by),
+        ggplot2::aes(y = .data$middle, ymin = .data$low, ymax = .data$high, colour = .data$by),
         data = skill, position = ggplot2::position_dodge(width = 0.4), size = 0.35
       )
     }) +
@@ -234,4 +233,8 @@ skill_by_dimension <- function(E, rho, by) {
                       c(0.25, 0.5, 0.75), names = FALSE)
   data.frame(E = as.integer(colnames(quartiles)), low = quartiles[1L, ],
              middle = quartiles[2L, ], high = quartiles[3L, ], by = by, row.names = NULL)
+}
+
+abort_no_rho <- function(call) {
+  abort_arg("object", "a map with at least one rho of two series", "without any", call = call)
 }

@@ -1,39 +1,48 @@
 # What is kept of a causal map in memory, and how much that takes.
 
-#' Keep a map as matrices
-#' @param E Dimensions of each target, `NA` where there are none.
-#' @return `keep` and `into`, for map_libraries(), and `result`, a function that makes a
-#'   causal_map.
+#' Make a map of either kind in memory
 #' @noRd
-keep_matrix <- function(task, E) {
-  n <- length(task$libraries)
-  m <- length(task$targets)
+map_in_memory <- function(task, call) {
+  sparse <- !is.null(task$top) || !is.null(task$rule$screen)
+  needed <- check_map_memory(task, sparse, call)
+  parameters <- task_parameters(task)
+  budget <- task$rule$max_memory
+  task$place$tables <- open_tables(task, call)
+  on.exit(close_tables(task))
+  task$E <- task_dimensions(task, call)
+  mapped <- proc.time()[["elapsed"]]
+  # What is left for the work; a little there is always.
+  task$rule$max_memory <- max(budget - needed, budget / 4)
+  links <- if (sparse) keep_links(task, budget, call)
+  found <- map_kind(task$kind)$map(task, task$libraries, links$keep, call)
+  ended <- proc.time()[["elapsed"]]
+  elapsed <- c(dimensions = mapped - task$started, map = ended - mapped,
+               total = ended - task$started,
+               if (task$place$device == "gpu") unlist(found[c("neighbours", "correlations")]))
+  about <- list(E = task$E, parameters = parameters, call = task$call, elapsed = elapsed,
+                device = task$place$device, reasons = named_reasons(task))
+  if (sparse) return(do.call(links$result, about, quote = TRUE))
+  map_of_layers(found$layers, task, about)
+}
+
+#' A map of the matrices that were computed
+#' @param about What new_causal_map() and new_smap_map() take besides them.
+#' @noRd
+map_of_layers <- function(layers, task, about) {
   names <- list(library = task$source$names[task$libraries],
                 target = task$source$names[task$targets])
-  # A large matrix is not written twice: memory that is new takes longest.
-  held <- lapply(rlang::set_names(rule_layers(task$rule)),
-                 \(layer) .Call(r_map_blank, n, m, which(is.na(E))))
-  row <- 0
-  keep <- function(columns, values) {
-    for (layer in names(held)) {
-      .Call(r_map_store, values[[layer]], held[[layer]], row, seq_len(m))
-    }
-    row <<- row + length(columns)
+  if (task$kind == "smap_map") {
+    layers <- lapply(layers, `dimnames<-`, names)
+    return(do.call(new_smap_map, c(layers, about), quote = TRUE))
   }
-  result <- function(...) {
-    # The matrices get their attributes where they are: a copy of a large one may not fit.
-    for (layer in names(held)[-1L]) {
-      .Call(r_map_dress, held[[layer]], list(dimnames = names))
-    }
-    empty <- do.call(new_causal_map, c(list(matrix(0, 0, 0), ...), held[-1L]), quote = TRUE)
-    extra <- attributes(empty)
-    extra$dim <- NULL
-    .Call(r_map_dress, held$rho, c(list(dimnames = names), extra))
-  }
-  list(keep = keep, into = held, result = result)
+  # The matrices get their attributes where they are: a copy of a large one may not fit.
+  for (layer in names(layers)) .Call(r_map_dress, layers[[layer]], list(dimnames = names))
+  empty <- do.call(new_causal_map, c(list(matrix(0, 0, 0)), layers[-1L], about), quote = TRUE)
+  .Call(r_map_dress, layers$rho, attributes(empty)[names(attributes(empty)) != "dim"])
 }
 
 #' Keep the links of a map: those that reach `screen`, and the highest of each target
+#' @return `keep`, for map_libraries(), and `result`, a function that makes a table of links.
 #' @noRd
 keep_links <- function(task, budget, call) {
   m <- length(task$targets)
@@ -88,9 +97,8 @@ passing_links <- function(columns, values, targets, least, floors, top, layers, 
   } else double()
   links <- lapply(rlang::set_names(layers), \(layer) values[[layer]][at])
   if (length(at) == 0L) links <- lapply(links, \(none) double())
-  links <- c(list(library = before + (at - 1) %% max(n, 1) + 1,
-                  target = (at - 1) %/% max(n, 1) + 1), links)
-  structure(links, class = "data.frame", row.names = .set_row_names(length(at)))
+  places <- list(library = before + (at - 1) %% max(n, 1) + 1, target = (at - 1) %/% max(n, 1) + 1)
+  new_frame(c(places, links), length(at))
 }
 
 #' The `top` highest of each target, of equal ones those of the first libraries

@@ -31,3 +31,122 @@ map_kind <- function(kind) {
 #' What a map was made with, for its attribute `parameters`
 #' @noRd
 task_parameters <- function(task) map_kind(task$kind)$parameters(task)
+
+#' What a causal map was made with, for its attribute `parameters`
+#' @noRd
+causal_parameters <- function(task) {
+  rule <- task$rule
+  list(
+    steps = task$source$steps, E_given = !is.null(task$E), E_max = rule$E_max,
+    tau = rule$tau, Tp = rule$Tp, validation = if (task$split) "split" else "loo",
+    exclusion_radius = rule$exclusion, lib_sizes = rule$lib_sizes,
+    n_surrogates = rule$n_surrogates, surrogate = rule$surrogate, period = rule$period,
+    screen = rule$screen, top = task$top, precision = rule$precision, key = rule$key,
+    threads = rule$threads
+  )
+}
+
+smap_map_layers <- c("rho", "strength")
+
+smap_map_parameters <- function(task) {
+  rule <- task$rule
+  list(
+    steps = task$source$steps, E_given = !is.null(task$E), E_max = rule$E_max,
+    tau = rule$tau, Tp = rule$Tp, theta = rule$theta, ridge = rule$ridge,
+    exclusion_radius = rule$exclusion, key = rule$key, threads = rule$threads
+  )
+}
+
+#' Seconds that a library takes, about
+#' @noRd
+smap_map_seconds <- function(task) {
+  rule <- task$rule
+  E <- task$E %||% rule$E_max
+  groups <- length(unique(E))
+  each <- groups * (3e-9 + 2e-11 * max(E, 1, na.rm = TRUE)^2) + 2.5e-11 * length(task$targets)
+  task$source$steps^2 * each / if (task$place$device %||% "cpu" == "gpu") 200 else rule$threads
+}
+
+#' Map some columns of the source to all targets, block by block
+#'
+#' @param keep Called for some of `libraries`, from the first to the last, with
+#'   their columns and a list of the matrices `rho` and `strength`, these libraries x targets;
+#'   `NULL` to get those of all libraries as `layers` of the result.
+#' @noRd
+map_smap_libraries <- function(task, libraries, keep, call) {
+  bar <- common_bar("Mapping", length(libraries))
+  groups <- smap_groups(task)
+  blank <- \(n) matrix(NA_real_, n, length(task$targets))
+  if (is.null(keep)) rho <- strength <- blank(length(libraries))
+  for (block in pieces(length(libraries), smap_block(task))) {
+    columns <- libraries[block]
+    x <- read_smap_series(task, columns, call)
+    values <- lapply(rlang::set_names(smap_map_layers), \(layer) blank(length(columns)))
+    for (group in groups) {
+      targets <- task$targets[group]
+      y <- if (identical(targets, columns)) x else read_smap_series(task, targets, call)
+      found <- smap_pairs(x, y, task$E[[group[[1L]]]], task, call)
+      for (layer in smap_map_layers) values[[layer]][, group] <- found[[layer]]
+    }
+    for (layer in smap_map_layers) values[[layer]][without_rho(task$rule, columns), ] <- NA_real_
+    bar(length(block))
+    if (is.null(keep)) {
+      rho[block, ] <- values$rho
+      strength[block, ] <- values$strength
+    } else {
+      keep(columns, values)
+    }
+  }
+  if (is.null(keep)) list(layers = list(rho = rho, strength = strength))
+}
+
+#' Places of targets that are predicted together: of one E, and as many as memory is for
+#' @noRd
+smap_groups <- function(task) {
+  # A target and its panel, in R and in compiled code.
+  most <- max(1, floor(task$rule$max_memory / 4 / (24 * task$source$steps)))
+  groups <- split(seq_along(task$E), task$E)
+  unlist(lapply(unname(groups), \(places) {
+    lapply(pieces(length(places), most), \(part) places[part])
+  }), recursive = FALSE)
+}
+
+#' Libraries of a block
+#' @noRd
+smap_block <- function(task) {
+  bytes <- 16 * length(task$targets) + 8 * task$source$steps
+  most <- max(1, floor(min(task$rule$max_memory / 8, 2^28) / bytes))
+  max(1, min(ceiling(block_seconds / smap_map_seconds(task)), most, 1024))
+}
+
+#' Skill and strength of some libraries and targets
+#' @param libraries,targets Double matrices, steps x series.
+#' @noRd
+smap_pairs <- function(libraries, targets, E, task, call) {
+  rule <- task$rule
+  options <- c(list(E = E, gpus = gpus_of(task$place)),
+               rule[c("tau", "Tp", "theta", "ridge", "exclusion", "threads", "vector_bits")])
+  finish_status(.Call(r_smap_pairs, libraries, targets, options), "this map",
+                "Lower `max_memory`, so that fewer targets and libraries are held at a time.",
+                call = call)
+}
+
+#' Series whose squares are within the range of a double
+#' @noRd
+read_smap_series <- function(task, columns, call) {
+  x <- task$source$read(columns)
+  size <- abs(x)
+  # Without zeros two passes over all numbers tell.
+  size <- c(min(size, 1, na.rm = TRUE), max(size, 1, na.rm = TRUE))
+  if (size[[1L]] == 0) size <- range(abs(x[!is.na(x) & x != 0]), 1)
+  if (size[[2L]] <= edm_largest && size[[1L]] >= 1 / edm_largest) return(x)
+  for (j in seq_along(columns)) {
+    most <- max(abs(x[, j]), 0, na.rm = TRUE)
+    if (most > edm_largest || most > 0 && most < 1 / edm_largest) {
+      abort_arg("x", sprintf("numbers from %g to %g in size", 1 / edm_largest, edm_largest),
+                sprintf("%g in series \"%s\"", most, task$source$names[[columns[[j]]]]),
+                "Squares of others are beyond what a computer holds: take another unit.", call)
+    }
+  }
+  x
+}

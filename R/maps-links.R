@@ -32,24 +32,25 @@ map_links <- function(x, limits, diagonal = FALSE, score = identity) UseMethod("
 map_links.default <- function(x, limits, diagonal = FALSE, score = identity) {
   by_rho <- !is.null(limits$threshold) || limits$most < Inf
   filtered <- by_rho || !is.null(limits$alpha)
-  plain <- is.null(limits$alpha) && !diagonal && identical(score, identity)
-  if (is.double(x) && by_rho && plain) return(links_in_memory(x, limits))
-  layers <- map_layers(x)
-  self <- self_column(x)
-  columns <- ncol(x)
+  whole <- by_rho && is.null(limits$alpha) && identical(score, identity)
+  self <- if (diagonal) rep(NA_integer_, nrow(x)) else self_column(x)
   bound <- limits$threshold %||% -Inf
-  parts <- map_blocks(x, function(rows, ...) {
-    # The targets of a library are next to each other only after turning it.
-    values <- rlang::set_names(lapply(list(...), \(m) as.vector(t(m))), layers)
+  if (whole && is.double(x) && limits$most < Inf) bound <- max(bound, rho_of_most(x, limits$most))
+  layers <- map_layers(x)
+  pieces <- if (whole) map_pieces else map_blocks
+  parts <- pieces(x, function(rows, ...) {
+    values <- rlang::set_names(list(...), layers)
     by <- score(values$rho)
-    keep <- if (filtered) !is.na(by) & by > bound else rep(TRUE, length(by))
-    if (!is.null(limits$alpha)) keep <- keep & at_most(values$p_value, limits$alpha)
-    if (!diagonal) keep[na_left_out((seq_along(rows) - 1) * columns + self[rows])] <- FALSE
-    at <- strongest(which(keep), by, limits$most)
+    at <- if (filtered) pairs_above(by, self[rows], bound) else all_pairs(by, self[rows])
+    if (!is.null(limits$alpha)) {
+      at <- at[at_most(.subset(values$p_value, at), limits$alpha), , drop = FALSE]
+    }
+    by <- .subset(by, at)
+    best <- strongest(seq_along(by), by, limits$most)
     # What is not above the last of so many will not be among them.
-    if (length(at) == limits$most) bound <<- max(bound, by[at[length(at)]])
-    c(list(cause = (at - 1) %% columns + 1, effect = rows[(at - 1) %/% columns + 1]),
-      lapply(values, `[`, at))
+    if (length(best) == limits$most) bound <<- max(bound, by[best[length(best)]])
+    at <- at[best, , drop = FALSE]
+    c(list(cause = at[, 2L], effect = rows[at[, 1L]]), lapply(values, .subset, at))
   }, layers)
   bind <- function(column) unlist(lapply(parts, `[[`, column), use.names = FALSE)
   out <- lapply(rlang::set_names(c("cause", "effect", layers)), bind)
@@ -61,27 +62,20 @@ map_links.default <- function(x, limits, diagonal = FALSE, score = identity) {
   rlang::exec(plain_frame, !!!out)
 }
 
-#' The same for a map in memory, where C finds the pairs
+#' Rows and columns of the pairs above a bound, row by row, without self prediction
 #' @noRd
-links_in_memory <- function(x, limits) {
-  bound <- limits$threshold %||% -Inf
-  if (limits$most < Inf) bound <- max(bound, rho_of_most(x, limits$most))
-  at <- finish_status(
-    .Call(r_whole_above, x, whole_self(self_column(x)), as.double(bound),
-          list(threads = check_threads(NULL))),
-    "listing the links of the map"
-  )
-  places <- cbind(at$row, at$column)
-  values <- lapply(rlang::set_names(map_layers(x)), \(layer) {
-    if (layer == "rho") .subset(x, places) else attr(x, layer, exact = TRUE)[places]
-  })
-  out <- c(list(cause = at$column, effect = at$row), values)
-  if (limits$most < Inf) {
-    out <- lapply(out, `[`, strongest(seq_along(out$rho), out$rho, limits$most))
-  }
-  out$cause <- colnames(x)[out$cause]
-  out$effect <- rownames(x)[out$effect]
-  rlang::exec(plain_frame, !!!out)
+pairs_above <- function(values, self, bound) {
+  at <- .Call(r_whole_above, values, whole_self(self), as.double(bound),
+              list(threads = check_threads(NULL)))
+  do.call(cbind, finish_status(at, "listing the links of the map"))
+}
+
+#' The same of all pairs
+#' @noRd
+all_pairs <- function(values, self) {
+  at <- cbind(row = rep(seq_len(nrow(values)), each = ncol(values)),
+              column = rep(seq_len(ncol(values)), nrow(values)))
+  at[is.na(self[at[, 1L]]) | at[, 2L] != self[at[, 1L]], , drop = FALSE]
 }
 
 #' @export
@@ -96,36 +90,4 @@ map_links.causal_links <- function(x, limits, diagonal = FALSE, score = identity
   x <- x[at, , drop = FALSE]
   row.names(x) <- NULL
   x
-}
-
-#' At most `most` of `at`: all in their order, or those with the highest scores, sorted
-#' @noRd
-strongest <- function(at, by, most) {
-  if (most == Inf) return(at)
-  if (length(at) > most) {
-    # Sorting a million to take ten is slow; a partial sort finds where to cut.
-    limit <- -sort(-by[at], partial = most)[[most]]
-    at <- at[by[at] >= limit]
-  }
-  at <- at[order(-by[at], method = "radix")]
-  at[seq_len(min(most, length(at)))]
-}
-
-at_most <- function(p, alpha) !is.na(p) & p <= alpha
-
-na_left_out <- function(x) x[!is.na(x)]
-
-#' The column of each library as a target, NA where it is none
-#' @noRd
-self_column <- function(x) match(rownames(x), colnames(x))
-
-#' Calls `f` on blocks of one layer as map_blocks() does, self prediction NA
-#' @noRd
-pair_blocks <- function(x, f, layer = "rho") {
-  self <- self_column(x)
-  map_blocks(x, function(rows, values) {
-    known <- which(!is.na(self[rows]))
-    values[cbind(known, self[rows][known])] <- NA_real_
-    f(rows, values)
-  }, layer)
 }

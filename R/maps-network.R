@@ -29,28 +29,19 @@ as.igraph.causal_map <- function(x, ..., threshold = 0, alpha = NULL, max_links 
   rlang::check_installed("igraph", "to make a network of a causal map.")
   check_no_dots()
   check_whole_map(x)
-  limits <- check_links(x, check_number(threshold), alpha, max_links)
-  link_graph(map_links(x, limits), map_series(x), x)
-}
-
-#' @rdname as.igraph.causal_map
-#' @exportS3Method igraph::as.igraph
-as.igraph.causal_links <- function(x, ..., threshold = 0, alpha = NULL, max_links = Inf) {
-  rlang::check_installed("igraph", "to make a network of a causal map.")
-  check_no_dots()
-  check_whole_map(x)
-  limits <- check_links(x, check_number(threshold), alpha, max_links)
-  link_graph(map_links(x, limits), attr(x, "series", exact = TRUE), x)
-}
-
-link_graph <- function(links, series, x) {
+  links <- map_links(x, check_links(x, check_number(threshold), alpha, max_links))
   edges <- data.frame(from = links$cause, to = links$effect, weight = links$rho)
   more <- setdiff(names(links), c("cause", "effect", "rho"))
+  series <- all_series(x)
   igraph::graph_from_data_frame(
     cbind(edges, links[more]), directed = TRUE,
     vertices = data.frame(name = series, E = series_dimensions(x, series))
   )
 }
+
+#' @rdname as.igraph.causal_map
+#' @exportS3Method igraph::as.igraph
+as.igraph.causal_links <- as.igraph.causal_map
 
 # ---- Drawing it ----------------------------------------------------------------------
 

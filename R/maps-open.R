@@ -116,29 +116,10 @@ mean.causal_map_file <- function(x, ...) mean(as.matrix(x), ...)
 map_layers.causal_map_file <- function(x) unclass(x)$layers
 
 #' @export
-map_blocks.causal_map_file <- function(x, f, layers = "rho") {
-  columns <- seq_len(ncol(x))
-  lapply(block_rows(dim(x)), \(rows) {
-    do.call(f, c(list(rows), lapply(layers, \(layer) named_layer(x, layer, rows, columns))))
-  })
-}
-
-#' @rdname causal_map_tables
-#' @export
-`[.causal_map_file` <- function(x, i, j, ..., drop = TRUE) {
-  check_whole_map(x)
-  if (nargs() - (!missing(drop)) < 3L) return(if (missing(i)) x else read_pairs(x, i))
-  rows <- map_places(i, rownames(x), "i", "libraries")
-  columns <- map_places(j, colnames(x), "j", "targets")
-  read <- function(layer) named_layer(x, layer, rows, columns)
-  rho <- read("rho")[, , drop = drop]
-  if (!is.matrix(rho)) return(rho)
-  others <- setdiff(map_layers(x), "rho")
-  about <- attributes(x)[c("parameters", "call", "elapsed", "device")]
-  do.call(new_causal_map, c(list(rho, E = attr(x, "E")[columns]), about,
-                            lapply(rlang::set_names(others), read),
-                            list(reasons = part_reasons(x, rownames(rho), colnames(rho)))),
-          quote = TRUE)
+map_part.causal_map_file <- function(x, layer, rows, columns) {
+  values <- read_layer(x, layer, rows, columns)
+  dimnames(values) <- Map(`[`, dimnames(x), list(rows, columns))
+  values
 }
 
 #' @rdname causal_map_tables
@@ -159,26 +140,6 @@ map_file_line <- function(x) {
 
 # ---- Reading -------------------------------------------------------------------------
 
-#' Numbers of the rows or columns that an index means
-#' @noRd
-map_places <- function(index, names, arg, what, call = rlang::caller_env()) {
-  if (missing(index)) return(seq_along(names))
-  if (is.factor(index)) index <- as.character(index)
-  places <- if (is.character(index)) match(index, names) else seq_along(names)[index]
-  if (anyNA(places)) {
-    abort_arg(arg, paste("names or numbers of", what, "of this map"),
-              if (is.character(index)) some(dQuote(index[is.na(places)], FALSE)) else
-                "beyond them, or NA", call = call)
-  }
-  places
-}
-
-named_layer <- function(x, layer, rows, columns) {
-  values <- read_layer(x, layer, rows, columns)
-  dimnames(values) <- Map(`[`, dimnames(x), list(rows, columns))
-  values
-}
-
 #' Some rows and columns of a layer
 #' @return Plain double matrix, NA where there is nothing.
 #' @noRd
@@ -196,62 +157,16 @@ read_layer <- function(x, layer, rows, columns) {
   values
 }
 
-#' Numbers of a file or shard, of which all are checked that are read
-#'
-#' @param rows In its data sets; `places` of these libraries in the map.
-#' @noRd
-read_part <- function(path, layer, layers, rows, places, columns, targets) {
+#' @export
+map_pairs.causal_map_file <- function(x, index) {
   call <- rlang::caller_env()
-  if (!file.exists(path)) {
-    abort_file(path, "it was there when the map was opened, and is not any more")
-  }
-  h5 <- open_sealed_h5(path, "r", call)
-  on.exit(close_h5(h5))
-  width <- map_file_tile[[2L]]
-  values <- matrix(NA_real_, length(rows), length(columns))
-  for (group in unique((columns - 1) %/% width)) {
-    wanted <- which((columns - 1) %/% width == group)
-    first <- group * width + 1
-    all <- seq(first, min(first + width - 1, targets))
-    check <- check_columns(layer, layers, targets)[[group + 1]]
-    for (block in block_rows(c(length(rows), length(all)))) {
-      of <- read_range(rows[block])
-      at <- match(rows[block], of)
-      there <- with_set(h5, layer, \(set) set[of, all, drop = FALSE])[at, , drop = FALSE]
-      sums <- with_set(h5, "check", \(set) set[of, check, drop = FALSE])[at, ]
-      wrong <- layer_sums(there, layer, layers, places[block]) != sums
-      if (any(wrong)) abort_numbers(path, paste("numbers of", layer), call)
-      values[block, wanted] <- there[, columns[wanted] - first + 1, drop = FALSE]
-    }
-  }
-  values[is.nan(values)] <- NA
-  values
-}
-
-abort_numbers <- function(path, what, call) {
-  abort_file(path, paste("it is damaged:", what, "were changed since they were written"),
-             "The call that made the map, made again, computes these again.",
-             call)
-}
-
-#' What to read for some places: hdf5r is fast with runs, and reads each place once
-#' @noRd
-read_range <- function(places) {
-  all <- seq(min(places), max(places))
-  if (length(all) <= 4 * length(places)) all else sort(unique(places))
-}
-
-#' rho of pairs: of an index matrix, or of numbers that count along columns
-#' @noRd
-read_pairs <- function(x, index, call = rlang::caller_env()) {
   if (is.logical(index)) index <- which(index)
   if (is.matrix(index) && ncol(index) == 2L) {
     rows <- map_places(index[, 1L], rownames(x), "i", "libraries", call)
     columns <- map_places(index[, 2L], colnames(x), "i", "targets", call)
   } else {
     if (!is.numeric(index) || anyNA(index) || any(index < 1 | index > length(x))) {
-      abort_arg("i", "numbers of pairs of this map", "something else, or beyond them",
-                call = call)
+      abort_arg("i", "numbers of pairs of this map", "something else, or beyond them", call = call)
     }
     rows <- (index - 1) %% nrow(x) + 1
     columns <- (index - 1) %/% nrow(x) + 1

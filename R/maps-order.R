@@ -43,8 +43,7 @@ map_profiles <- function(x) {
   columns <- some(ncol(x))
   rows <- some(nrow(x))
   parts <- pair_blocks(x, function(block, rho) {
-    list(rows = rho[, columns, drop = FALSE],
-         columns = t(rho[block %in% rows, , drop = FALSE]))
+    list(rows = rho[, columns, drop = FALSE], columns = t(rho[block %in% rows, , drop = FALSE]))
   })
   list(rows = do.call(rbind, lapply(parts, `[[`, "rows")),
        columns = do.call(cbind, lapply(parts, `[[`, "columns")))

@@ -1,6 +1,5 @@
 # Pictures of causal maps: which there are, and the heat map. The others are in
-# causal_map_histograms.R and causal_map_network.R, the order of series in
-# causal_map_order.R.
+# maps-histograms.R and maps-network.R, the order of series in maps-order.R.
 
 #' Plots of causal maps
 #'
@@ -65,16 +64,19 @@ autoplot.causal_map <- function(object,
                                 type = c("heatmap", "network", "degree", "asymmetry", "E"),
                                 ..., groups = NULL, threshold = NULL, links = 40,
                                 layout = NULL, direct = NULL) {
-  rlang::check_installed("ggplot2", "to draw causal maps.")
   check_no_dots()
-  call <- rlang::current_env()
-  check_whole_map(object, "object")
-  type <- check_choice(type)
-  groups <- check_groups(groups, map_series(object), call)
-  if (!is.null(threshold)) threshold <- check_number(threshold)
-  links <- check_count(links)
-  check_layout(layout)
-  check_direct(direct, object)
+  draw_map(object, check_choice(type), groups, threshold, links, layout, direct)
+}
+
+draw_map <- function(object, type, groups, threshold, links, layout, direct,
+                     call = rlang::caller_env()) {
+  rlang::check_installed("ggplot2", "to draw causal maps.", call = call)
+  check_whole_map(object, "object", call)
+  groups <- check_groups(groups, all_series(object), call)
+  if (!is.null(threshold)) threshold <- check_number(threshold, call = call)
+  links <- check_count(links, call = call)
+  check_layout(layout, call)
+  check_direct(direct, object, call)
   switch(
     EXPR = type,  # else `E` is taken for the beginning of it
     heatmap = plot_map(object, groups, call),
@@ -94,30 +96,13 @@ plot.causal_map <- function(x, ...) draw(autoplot.causal_map(x, ...))
 autoplot.causal_links <- function(object, type = c("network", "degree"), ..., groups = NULL,
                                   threshold = NULL, links = 40, layout = NULL,
                                   direct = NULL) {
-  rlang::check_installed("ggplot2", "to draw causal maps.")
   check_no_dots()
-  call <- rlang::current_env()
-  check_whole_map(object, "object")
-  type <- check_choice(type)
-  groups <- check_groups(groups, attr(object, "series", exact = TRUE), call)
-  if (!is.null(threshold)) threshold <- check_number(threshold)
-  links <- check_count(links)
-  check_layout(layout)
-  check_direct(direct, object)
-  switch(
-    type,
-    network = plot_links(object, links, threshold, groups, layout, direct, call),
-    degree = plot_degrees(object, threshold, call)
-  )
+  draw_map(object, check_choice(type), groups, threshold, links, layout, direct)
 }
 
 #' @rdname autoplot.causal_map
 #' @export
 plot.causal_links <- function(x, ...) draw(autoplot.causal_links(x, ...))
-
-abort_no_rho <- function(call) {
-  abort_arg("object", "a map with at least one rho of two series", "without any", call = call)
-}
 
 # ---- Heat map ------------------------------------------------------------------------
 
@@ -125,8 +110,7 @@ plot_map <- function(x, groups, call) {
   order <- map_order(x, groups)
   cells <- map_pixels(x, order)
   if (all(is.na(cells$value))) abort_no_rho(call)
-  heat_map(x, cells, order, groups) +
-    skill_fill(cells$value) +
+  heat_map(x, cells, order, groups) + skill_fill(cells$value) +
     ggplot2::labs(caption = map_caption(x, cells, order))
 }
 

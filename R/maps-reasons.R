@@ -36,7 +36,7 @@ task_reasons <- function(task, said = FALSE, call = rlang::caller_env()) {
       reasons[part[few]] <- 3L
     }
   }
-  if (said && rule$exclusion == 0) say_slow(found$memory[!without_rho(list(reasons = reasons), columns)])
+  if (said && rule$exclusion == 0) say_slow(found$memory[!reasons[columns] %in% 1:2])
   reasons
 }
 
@@ -88,35 +88,6 @@ without_rho <- function(rule, columns) rule$reasons[columns] %in% 1:2
 drop_dimensions <- function(E, columns, rule) {
   E[without_rho(rule, columns)] <- NA
   E
-}
-
-#' Layers of some libraries, NA where series have no rho, or no p value
-#'
-#' Columns of targets without rho are NA already, as these have no dimensions.
-#' @noRd
-drop_values <- function(values, libraries, targets, rule) {
-  rows <- without_rho(rule, libraries)
-  if (any(rows)) {
-    values <- lapply(values, \(m) {
-      m[rows, ] <- NA_real_
-      m
-    })
-  }
-  few <- rule$reasons[targets] %in% 3L
-  if (any(few) && !is.null(values$p_value)) values$p_value[, few] <- NA_real_
-  values
-}
-
-#' The same for matrices of all libraries that are written in place
-#' @noRd
-drop_rows <- function(into, libraries, rule) {
-  for (row in which(without_rho(rule, libraries))) {
-    # A second name for a matrix would make it one that cannot be written in place.
-    for (layer in names(into)) {
-      none <- matrix(NA_real_, 1L, ncol(into[[layer]]))
-      .Call(r_map_store, none, into[[layer]], row - 1, seq_along(none))
-    }
-  }
 }
 
 # ---- Words ---------------------------------------------------------------------------
@@ -172,4 +143,12 @@ say_slow <- function(memory) {
   lines <- strwrap(text, cli::console_width() - 2)
   rlang::inform(c(i = paste(lines, collapse = "\n  ")),
                 class = c("synfire_message_slow", "synfire_message"))
+}
+
+#' The task, told which series have no rho, or no p value
+#' @noRd
+with_reasons <- function(task, call) {
+  task$rule$reasons <- task_reasons(task, said = task$kind == "causal_map", call)
+  if (!is.null(task$E)) task$E <- drop_dimensions(task$E, task$targets, task$rule)
+  task
 }

@@ -137,8 +137,7 @@ layer_sums <- function(values, layer, layers, places) {
 #' Sums of single numbers, of the dimensions of targets and of times
 #' @noRd
 number_sums <- function(values) {
-  as.vector(.Call(r_row_sums, matrix(as.double(values)), as.double(seq_along(values)), 0, 1,
-                  FALSE))
+  as.vector(.Call(r_row_sums, matrix(as.double(values)), as.double(seq_along(values)), 0, 1, FALSE))
 }
 
 #' Columns of the data set `check` that are of a layer
@@ -147,3 +146,9 @@ check_columns <- function(layer, layers, targets) {
   groups <- ceiling(targets / map_file_tile[[2L]])
   (match(layer, layers) - 1) * groups + seq_len(groups)
 }
+
+# Of the files. Raised whenever they, or the numbers in them, change.
+map_file_format <- 4L
+
+# A compromise between reading libraries and reading targets.
+map_file_tile <- c(64, 2048)

@@ -17,12 +17,6 @@ most_map_chunks <- 4096
 
 shard_folder <- function(file) paste0(file, ".shards")
 
-shard_path <- function(folder, number) file.path(folder, sprintf("%04d.h5", number))
-
-shard_files <- function(file) {
-  list.files(shard_folder(file), "^[0-9]{4,}[.]h5$", full.names = TRUE)
-}
-
 # ---- What is there -------------------------------------------------------------------
 
 #' The shards of a map
@@ -33,7 +27,7 @@ shard_files <- function(file) {
 #' @noRd
 list_shards <- function(file, id, head, call) {
   done <- mapped_here(file, head, call)
-  paths <- shard_files(file)
+  paths <- list.files(shard_folder(file), "^[0-9]{4,}[.]h5$", full.names = TRUE)
   rows <- lapply(paths, shard_rows, id = id)
   damaged <- vapply(rows, is.null, NA)
   out <- list(paths = paths[!damaged], damaged = paths[damaged],
@@ -129,7 +123,10 @@ prepare_shards <- function(file, task, shards, call) {
   if (is.null(source$file)) {
     copy <- file.path(folder, "source.h5")
     if (seal_state(copy) != "whole") {
-      name_when_whole(copy, \(path) copy_source(source, path), call)
+      name_when_whole(copy, \(path) {
+        write_source(source, path)
+        seal_h5(path)
+      }, call)
     }
     source <- list(file = copy, dataset = "values")
   }
@@ -137,11 +134,6 @@ prepare_shards <- function(file, task, shards, call) {
   write_whole(c(task[kept], list(source = source[c("file", "dataset")])),
               file.path(folder, "job.rds"), call)
   folder
-}
-
-copy_source <- function(source, path) {
-  write_source(source, path)
-  seal_h5(path)
 }
 
 write_source <- function(source, path) {
@@ -275,8 +267,7 @@ fill_apart <- function(file, task, shards, call) {
   targets <- length(task$targets)
   chunks <- cut_chunks(shards$missing, worker_seconds(task, targets),
                        chunk_start_seconds(task, targets), shards$last + 1)
-  do_chunks(chunks, map_chunk, list(folder, task$id), task$threads,
-            \(chunk, done) clock("map"))
+  do_chunks(chunks, map_chunk, list(folder, task$id), task$threads, \(chunk, done) clock("map"))
   # What killed workers left.
   drop_temporary(folder, ".*")
 }
@@ -291,7 +282,7 @@ dimensions_of_chunk <- function(chunk, folder, id, threads) {
 #' @noRd
 map_chunk <- function(chunk, folder, id, threads) {
   task <- read_task(folder, id, threads)
-  path <- shard_path(folder, chunk$number)
+  path <- file.path(folder, sprintf("%04d.h5", chunk$number))
   call <- quote(causal_map())
   with_h5_errors(path, call, name_when_whole(path, new = TRUE, call = call, \(path) {
     changing <- write_shard(path, task, chunk$places, id, call)

@@ -11,25 +11,6 @@ new_smap_map <- function(rho, strength, E, parameters, call, elapsed, device,
             reasons = reasons)
 }
 
-#' What is wrong with a map in memory, `NULL` for nothing
-#' @noRd
-smap_map_trouble <- function(x) {
-  parts <- unclass(x)
-  if (!is.list(parts) || !all(smap_map_layers %in% names(parts))) {
-    return("`rho` and `strength` are not both there")
-  }
-  for (layer in smap_map_layers) {
-    m <- parts[[layer]]
-    if (!is.numeric(m) || length(dim(m)) != 2L ||
-        !identical(unname(lengths(dimnames(m))), dim(m))) {
-      return(sprintf("its `%s` is no matrix of numbers with names of series", layer))
-    }
-  }
-  if (!identical(dimnames(parts$rho), dimnames(parts$strength))) {
-    return("`rho` and `strength` are not of the same series")
-  }
-}
-
 # ---- What a map needs to be read (see map_blocks()) ----------------------------------
 
 #' @export
@@ -42,12 +23,8 @@ dimnames.smap_map <- function(x) dimnames(.subset2(x, "rho"))
 map_layers.smap_map <- function(x) smap_map_layers
 
 #' @export
-map_blocks.smap_map <- function(x, f, layers = "rho") {
-  lapply(block_rows(dim(x)), \(rows) {
-    do.call(f, c(list(rows), lapply(layers, \(layer) {
-      .subset2(x, layer)[rows, , drop = FALSE]
-    })))
-  })
+map_part.smap_map <- function(x, layer, rows, columns) {
+  .subset2(x, layer)[rows, columns, drop = FALSE]
 }
 
 #' @export
@@ -57,8 +34,8 @@ dim.smap_map_file <- function(x) unclass(x)$dim
 dimnames.smap_map_file <- function(x) unclass(x)$dimnames
 
 #' @export
-map_blocks.smap_map_file <- function(x, f, layers = "rho") {
-  map_blocks.causal_map_file(x, f, layers)
+map_part.smap_map_file <- function(x, layer, rows, columns) {
+  map_part.causal_map_file(x, layer, rows, columns)
 }
 
 #' @export
@@ -75,7 +52,7 @@ length.smap_map_file <- function(x) length(smap_map_layers)
   check_whole_map(x)
   layer <- if (is.numeric(i)) smap_map_layers[i] else i
   if (!rlang::is_string(layer) || !layer %in% smap_map_layers) return(NULL)
-  named_layer(x, layer, seq_len(nrow(x)), seq_len(ncol(x)))
+  map_part(x, layer, seq_len(nrow(x)), seq_len(ncol(x)))
 }
 
 # ---- Methods -------------------------------------------------------------------------
@@ -135,15 +112,8 @@ NULL
   }
   rows <- map_places(i, rownames(x), "i", "libraries")
   columns <- map_places(j, colnames(x), "j", "targets")
-  part <- function(layer) {
-    if (inherits(x, "smap_map_file")) return(named_layer(x, layer, rows, columns))
-    .subset2(x, layer)[rows, columns, drop = FALSE]
-  }
-  about <- attributes(x)[c("parameters", "call", "elapsed", "device")]
-  E <- attr(x, "E", exact = TRUE)
-  reasons <- part_reasons(x, rownames(x)[rows], colnames(x)[columns])
-  do.call(new_smap_map, c(list(part("rho"), part("strength"), E = E[columns]), about,
-                          list(reasons = reasons)), quote = TRUE)
+  parts <- lapply(smap_map_layers, \(layer) map_part(x, layer, rows, columns))
+  do.call(new_smap_map, c(parts, part_about(x, rows, columns)), quote = TRUE)
 }
 
 #' @rdname smap_map_tables
@@ -170,17 +140,12 @@ print.smap_map <- function(x, n = 6, ...) {
   check_no_dots()
   n <- check_count(n)
   cat(format(x), sep = "\n")
-  rows <- seq_len(min(n, nrow(x)))
-  columns <- seq_len(min(n, ncol(x)))
-  corner <- x[rows, columns]
+  corner <- x[head_of(nrow(x), n), head_of(ncol(x), n)]
   cat("\n$rho\n")
   print(round(corner$rho, 3), na.print = "NA")
   cat("\n$strength\n")
   print(signif(corner$strength, 3), na.print = "NA")
-  if (length(rows) < nrow(x) || length(columns) < ncol(x)) {
-    cat(sprintf("... the first %d x %d; summary() and autoplot() show the whole\n",
-                length(rows), length(columns)))
-  }
+  corner_line(x, n)
   invisible(x)
 }
 
@@ -189,21 +154,16 @@ print.smap_map <- function(x, n = 6, ...) {
 as.data.frame.smap_map <- function(x, row.names = NULL, optional = FALSE, ...,
                                    diagonal = FALSE, threshold = NULL, max_links = Inf) {
   check_frame_dots()
-  check_whole_map(x)
-  check_flag(diagonal)
-  limits <- check_links(x, threshold, NULL, max_links)
-  if (is.null(threshold) && max_links == Inf) check_all_pairs(x)
-  out <- smap_pair_table(x, limits, diagonal)
-  if (!is.null(row.names)) row.names(out) <- row.names
-  out
+  pairs <- as.data.frame.causal_map(x, row.names, diagonal = diagonal, threshold = threshold,
+                                    max_links = max_links)
+  as_smap_pairs(pairs)
 }
 
-#' Pairs within limits: `library`, `target`, `rho`, `strength`
+#' Pairs as maps of S-maps call them: `library`, `target`, `rho`, `strength`
 #' @noRd
-smap_pair_table <- function(x, limits, diagonal = FALSE) {
-  found <- map_links(x, limits, diagonal)
-  plain_frame(library = found$effect, target = found$cause, rho = found$rho,
-              strength = found$strength)
+as_smap_pairs <- function(links) {
+  rlang::set_names(links[c("effect", "cause", "rho", "strength")],
+                   c("library", "target", "rho", "strength"))
 }
 
 # ---- Summary -------------------------------------------------------------------------
@@ -216,31 +176,20 @@ summary.smap_map <- function(object, n = 5, ...) {
   n <- check_count(n)
   moments <- map_moments(object)
   strength <- pair_values(object, "strength")
-  links <- smap_pair_table(object, list(threshold = NULL, alpha = NULL, most = n))
+  links <- as_smap_pairs(map_links(object, list(threshold = NULL, alpha = NULL, most = n)))
   links$reverse <- reverse_rho(object, list(cause = links$target, effect = links$library))
   p <- c(0, 0.25, 0.5, 0.75, 0.95, 1)
   structure(
     list(
       about = format(object), pairs = moments$known + moments$missing,
       missing = moments$missing,
-      skill = c(mean = moments$mean, "0%" = moments$range[[1L]],
-                histogram_quantile(moments, p[2:5]), "100%" = moments$range[[2L]]),
+      skill = skill_quantiles(moments),
       strength = c(mean = mean_known(strength), stats::quantile(strength, p, na.rm = TRUE)),
       positive = mean_known(strength > 0),
       self = stats::median(moments$self, na.rm = TRUE), links = links
     ),
     class = "summary.smap_map"
   )
-}
-
-#' @export
-reverse_rho.smap_map <- function(x, links) {
-  row <- match(links$cause, rownames(x))
-  column <- match(links$effect, colnames(x))
-  vapply(seq_along(row), \(k) {
-    if (is.na(row[[k]]) || is.na(column[[k]])) return(NA_real_)
-    .subset2(x[row[[k]], column[[k]]], "rho")[[1L]]
-  }, 0)
 }
 
 #' All known values of a layer but self prediction; of more than a million, some
@@ -258,9 +207,7 @@ pair_values <- function(x, layer, most = 1e6) {
 #' @export
 print.summary.smap_map <- function(x, ...) {
   check_no_dots()
-  cat(x$about, "", sep = "\n")
-  cat(sprintf("%s of two series%s\n", counted(x$pairs, "pair"),
-              if (x$missing > 0) sprintf(", %s without a rho", commas(x$missing)) else ""))
+  cat(x$about, "", pairs_line(x), sep = "\n")
   if (!is.na(x$self)) cat(sprintf("rho of self prediction: median %s\n", two(x$self)))
   if (x$pairs <= x$missing) return(invisible(x))
   line <- function(what, of, digits) {

@@ -36,9 +36,11 @@ autoplot.smap_map <- function(object, type = c("skill", "strength"), ..., groups
   layer <- if (type == "skill") "rho" else "strength"
   cells <- map_pixels(object, order, layer = layer)
   if (all(is.na(cells$value))) abort_no_rho(call)
-  colours <- if (type == "skill") skill_fill(cells$value) else strength_fill(cells$value)
-  heat_map(object, cells, order, groups, axes = c("Target", "Library")) +
-    colours +
+  colours <- if (type == "skill") skill_fill(cells$value) else {
+    # The scale must have a width even where nothing responds.
+    difference_fill(cells$value, "Strength", least = .Machine$double.xmin * 1e10)
+  }
+  heat_map(object, cells, order, groups, axes = c("Target", "Library")) + colours +
     ggplot2::labs(caption = map_caption(object, cells, order,
                                         if (type == "skill") "Beige" else "Grey"))
 }
@@ -46,8 +48,3 @@ autoplot.smap_map <- function(object, type = c("skill", "strength"), ..., groups
 #' @rdname autoplot.smap_map
 #' @export
 plot.smap_map <- function(x, ...) draw(autoplot.smap_map(x, ...))
-
-strength_fill <- function(strength) {
-  # The scale must have a width even where nothing responds.
-  difference_fill(strength, "Strength", least = .Machine$double.xmin * 1e10)
-}

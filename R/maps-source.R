@@ -62,8 +62,7 @@ matrix_source <- function(x, call) {
     block
   }
   # Who needs all columns at once may take them as they are: a copy of a brain takes long.
-  list(n = ncol(x), steps = nrow(x), names = colnames(x), whole = if (is.double(x)) x,
-       read = read)
+  list(n = ncol(x), steps = nrow(x), names = colnames(x), whole = if (is.double(x)) x, read = read)
 }
 
 frame_source <- function(x, no_time, call) {
@@ -141,8 +140,7 @@ file_source <- function(x, dataset, call) {
   check_path(x, "x", call)
   file <- x
   rlang::check_installed("hdf5r", "to read HDF5 files.", call = call)
-  if (!file.exists(file) || dir.exists(file)) abort_file(file, "there is no such file",
-                                                         call = call)
+  if (!file.exists(file) || dir.exists(file)) abort_file(file, "there is no such file", call = call)
   file <- normalizePath(file, "/")
   h5 <- open_h5(file, "r", call)
   on.exit(close_read(h5))

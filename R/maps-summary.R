@@ -52,9 +52,7 @@ summary.causal_map <- function(object, n = 5, ..., direct = NULL) {
     list(
       about = c(format(object), direct_line(direct)), pairs = moments$known + moments$missing,
       missing = moments$missing,
-      skill = c(mean = moments$mean, "0%" = moments$range[[1L]],
-                histogram_quantile(moments, c(0.25, 0.5, 0.75, 0.95)),
-                "100%" = moments$range[[2L]]),
+      skill = skill_quantiles(moments),
       links = with_kinds(strong_links(object, n), direct), hubs = hub_frame(object, moments),
       asymmetry = both$pairs, agreement = both$agreement, n = n
     ),
@@ -76,14 +74,22 @@ summary.causal_links <- function(object, n = 5, ..., direct = NULL) {
   quantiles <- stats::quantile(rho, c(0, 0.25, 0.5, 0.75, 0.95, 1), na.rm = TRUE)
   structure(
     list(
-      about = c(format(object), direct_line(direct)), pairs = sum(others), missing = sum(others) - length(rho),
-      skill = c(mean = mean_known(rho), quantiles), links = with_kinds(strong_links(object, n), direct),
+      about = c(format(object), direct_line(direct)), pairs = sum(others),
+      missing = sum(others) - length(rho), skill = c(mean = mean_known(rho), quantiles),
+      links = with_kinds(strong_links(object, n), direct),
       hubs = data.frame(series = series, E = series_dimensions(object, series),
                         drives = number(object$cause), driven = number(object$effect)),
       n = n
     ),
     class = "summary.causal_map"
   )
+}
+
+#' Mean rho and its quantiles
+#' @noRd
+skill_quantiles <- function(moments) {
+  c(mean = moments$mean, "0%" = moments$range[[1L]],
+    histogram_quantile(moments, c(0.25, 0.5, 0.75, 0.95)), "100%" = moments$range[[2L]])
 }
 
 #' The n highest rho as `cause`, `effect`, `rho`, `reverse` and what else there is
@@ -107,7 +113,7 @@ reverse_rho.default <- function(x, links) {
   column <- match(links$effect, colnames(x))
   vapply(seq_along(row), \(k) {
     if (is.na(row[[k]]) || is.na(column[[k]])) return(NA_real_)
-    as.double(x[row[[k]], column[[k]]])
+    map_part(x, "rho", row[[k]], column[[k]])[[1L]]
   }, 0)
 }
 
@@ -119,14 +125,6 @@ reverse_rho.causal_links <- function(x, links) {
   all$rho[match(number(links$cause, links$effect), number(all$effect, all$cause))]
 }
 
-#' E of each of `series`, NA where it is no target
-#' @noRd
-series_dimensions <- function(x, series) {
-  E <- attr(x, "E", exact = TRUE)
-  if (is.null(E)) return(rep(NA_integer_, length(series)))
-  unname(E[match(series, names(E) %||% colnames(x))])
-}
-
 hub_frame <- function(x, moments) {
   series <- map_series(x)
   row <- match(series, rownames(x))
@@ -134,90 +132,6 @@ hub_frame <- function(x, moments) {
   data.frame(series = series, E = series_dimensions(x, series),
              drives = moments$target_mean[column], driven = moments$library_mean[row],
              self = moments$self[row])
-}
-
-#' Names of all series, whether library, target or both
-#' @noRd
-map_series <- function(x) union(rownames(x), colnames(x))
-
-# ---- Numbers of the whole map --------------------------------------------------------
-
-histogram_cells <- 4000L  # of rho from -1 to 1
-
-#' Means, extremes and a histogram of all pairs, in one pass
-#'
-#' @return list(known, missing, mean, range, library_mean, target_mean, self, counts).
-#' @noRd
-map_moments <- function(x) {
-  self_at <- self_column(x)
-  target_sum <- target_known <- double(ncol(x))
-  counts <- double(histogram_cells)
-  parts <- map_pieces(x, function(rows, rho) {
-    self <- self_at[rows]
-    on <- which(!is.na(self))
-    found <- finish_status(
-      .Call(r_whole_sums, rho, whole_self(self), list(threads = check_threads(NULL))),
-      "looking at all pairs of the map"
-    )
-    target_known <<- target_known + found$column_known
-    target_sum <<- target_sum + found$column_sum
-    counts <<- counts + found$counts
-    own <- rep(NA_real_, length(rows))
-    own[on] <- .subset(rho, cbind(on, self[on]))
-    list(self = own, sum = found$row_sum, known = found$row_known,
-         pairs = prod(dim(rho)) - length(on), range = found$range)
-  })
-  bind <- \(part) unlist(lapply(parts, `[[`, part), use.names = FALSE)
-  known <- sum(target_known)
-  list(known = known, missing = sum(bind("pairs")) - known,
-       mean = if (known > 0) sum(target_sum) / known else NA_real_,
-       range = range_known(bind("range")),
-       library_mean = quotient(bind("sum"), bind("known")),
-       target_mean = unname(quotient(target_sum, target_known)), self = bind("self"),
-       counts = counts)
-}
-
-#' Calls `f` as map_blocks() does, but on all of a map in memory at once: work in C needs no
-#' copy of it
-#' @noRd
-map_pieces <- function(x, f) {
-  if (is.double(x)) list(f(seq_len(nrow(x)), x)) else map_blocks(x, f)
-}
-
-#' Columns of self prediction as C takes them: from 0, or -1
-#' @noRd
-whole_self <- function(self) ifelse(is.na(self), -1L, as.integer(self) - 1L)
-
-#' A rho that at least `most` pairs are above, though hardly more; -Inf where there are fewer
-#' @noRd
-rho_of_most <- function(x, most) {
-  from_here <- rev(cumsum(rev(map_moments(x)$counts)))
-  cell <- sum(from_here >= most)
-  if (cell <= 1L) return(-Inf)
-  # A little less, as rounding may have put a pair into the cell.
-  (cell - 1) / (histogram_cells / 2) - 1 - 1e-9
-}
-
-#' NA rather than NaN where nothing is known
-#' @noRd
-quotient <- function(sum, known) {
-  out <- sum / known
-  out[is.nan(out)] <- NA_real_
-  out
-}
-
-range_known <- function(x) {
-  x <- x[!is.na(x)]
-  if (length(x)) range(x) else c(NA_real_, NA_real_)
-}
-
-histogram_quantile <- function(moments, p) {
-  names <- paste0(100 * p, "%")
-  if (moments$known == 0) return(rlang::set_names(rep(NA_real_, length(p)), names))
-  cell <- findInterval(p * moments$known, cumsum(moments$counts), left.open = TRUE) + 1L
-  middle <- (pmin(cell, histogram_cells) - 0.5) / (histogram_cells / 2) - 1
-  # The middle of a cell may be beyond what there is.
-  rlang::set_names(pmin(pmax(middle, moments$range[[1L]]), moments$range[[2L]]), names)
 }
 
 # ---- Both directions of a pair -------------------------------------------------------
@@ -269,35 +183,33 @@ map_both_ways <- function(x, n = Inf, most = 2000L) {
 print.summary.causal_map <- function(x, ...) {
   check_no_dots()
   skill <- two(x$skill)
-  cat(x$about, "", sep = "\n")
-  cat(sprintf("%s of two series%s\n", counted(x$pairs, "pair"),
-              if (x$missing > 0) sprintf(", %s without a rho", commas(x$missing)) else ""))
+  cat(x$about, "", pairs_line(x), sep = "\n")
   if (x$pairs <= x$missing) return(invisible(x))
   cat(sprintf("rho %s to %s, mean %s, median %s, 95 %% are below %s\n", skill[["0%"]],
               skill[["100%"]], skill[["mean"]], skill[["50%"]], skill[["95%"]]))
   cat("\nStrongest links\n")
   print_table(x$links)
-  cat(hub_title(x), sep = "\n")
+  what <- if (is.integer(x$hubs$drives)) "number of links" else "mean rho over the others"
+  cat(sprintf("\nHubs: what drives most, and what is driven most (%s)\n", what))
   print_table(side_by_side(x$hubs, x$n))
   if (NROW(x$asymmetry) > 0L) {
     cat("\nMost one-sided pairs\n")
     print_table(x$asymmetry)
     cat(agreement_words(x$agreement), sep = "\n")
   }
-  cat("\nHigh rho alone makes no cause: see `lib_sizes` and `n_surrogates`",
-      "in ?causal_map.\n")
+  cat("\nHigh rho alone makes no cause: see `lib_sizes` and `n_surrogates`", "in ?causal_map.\n")
   invisible(x)
+}
+
+pairs_line <- function(x) {
+  paste0(counted(x$pairs, "pair"), " of two series",
+         if (x$missing > 0) sprintf(", %s without a rho", commas(x$missing)))
 }
 
 print_table <- function(frame) {
   frame <- round_numbers(frame)
   row.names(frame) <- NULL
   print(frame, row.names = FALSE)
-}
-
-hub_title <- function(x) {
-  what <- if (is.integer(x$hubs$drives)) "number of links" else "mean rho over the others"
-  c("", sprintf("Hubs: what drives most, and what is driven most (%s)", what))
 }
 
 #' The largest drivers on the left, what is driven most on the right

@@ -106,7 +106,8 @@ surrogate_series <- function(x, n_surrogates = 100,
   }
   if (method == "twin") {
     E <- check_count(E, max = 1000)
-    tau <- check_tau(tau)
+    tau <- check_count(tau, min = -1e6, max = 1e6)
+    if (tau == 0) abort_arg("tau", "a whole number of rows other than 0", "0")
     recurrence <- check_number(recurrence, above = 0, max = 1)
   }
   make <- if (method == "seasonal") season_shuffler(x, period, spline, alpha) else
@@ -162,12 +163,6 @@ check_period <- function(x, period, call = rlang::caller_env()) {
     }
   }
   check_count(period, min = 2, max = length(x), call = call)
-}
-
-check_tau <- function(tau, call = rlang::caller_env()) {
-  tau <- check_count(tau, min = -1e6, max = 1e6, call = call)
-  if (tau == 0) abort_arg("tau", "a whole number of rows other than 0", "0", call = call)
-  tau
 }
 
 # Each of these looks at the series once, and gives a function that makes surrogate `k`
@@ -260,8 +255,7 @@ closed_stretch <- function(x) {
   head <- z[seq_len(most)]
   tail <- z[n - most + seq_len(most)]
   gap <- rep(0, stats::nextn(2 * most) - most)
-  products <- stats::fft(Conj(stats::fft(c(head, gap))) * stats::fft(c(tail, gap)),
-                         inverse = TRUE)
+  products <- stats::fft(Conj(stats::fft(c(head, gap))) * stats::fft(c(tail, gap)), inverse = TRUE)
   products <- Re(products[most - overlap + 1]) / (most + length(gap))
   squares <- cumsum(head^2)[overlap] + cumsum(rev(tail)^2)[overlap]
   # Rounded, so that no rounding of the values decides: tenths give what whole numbers give.

@@ -73,7 +73,9 @@ write_checked <- function(file, mode, write, path, call) {
 
 #' Write bytes, and error where fewer of them reach the system, of which R only warns
 #' @noRd
-write_bytes <- function(bytes, con) tryCatch(writeBin(bytes, con), warning = \(w) stop(conditionMessage(w)))
+write_bytes <- function(bytes, con) {
+  tryCatch(writeBin(bytes, con), warning = \(w) stop(conditionMessage(w)))
+}
 
 full_disk <- "the disk is full, or a limit on the size of files or on your space is reached"
 
@@ -84,8 +86,7 @@ abort_write <- function(path, why, call) {
     c("{.file {path}} cannot be written.",
       x = escape_braces(paste0(toupper(substr(why, 1, 1)), substring(why, 2), ".")),
       i = "See to that and make the same call again: what is finished stays there."),
-    class = c("synfire_error_write", "synfire_error_folder", "synfire_error_file",
-              "synfire_error"),
+    class = c("synfire_error_write", "synfire_error_folder", "synfire_error_file", "synfire_error"),
     call = call
   )
 }

@@ -1,5 +1,8 @@
 # Traits of single series, such as their period, and series without them.
 
+# The share of the variance above which a period counts as a season.
+least_season <- 0.1
+
 #' Traits of a series, and what is left of it without its season
 #'
 #' @param x Numbers, `NA` where missing.
@@ -38,4 +41,21 @@ filled <- function(x) {
   if (length(known) == length(x)) return(x)
   if (length(known) < 2L) return(rep(sum(x[known]), length(x)))
   stats::approx(known, x[known], seq_along(x), rule = 2)$y
+}
+
+#' Traits of each of many series
+#'
+#' @param x Double matrix \[rows, series\].
+#' @return A data frame with a row for each series: `known`, how many values are not missing;
+#'   `constant`, and of others `period`, that of the season (0 for none); `explained`, the
+#'   share of the variance that the best period predicts, which may be too little for a season;
+#'   `drift`, the KPSS statistic (Kwiatkowski et al. 1992); `repeated`, the share of the most
+#'   common value.
+#' @noRd
+traits_of_each <- function(x, first, threads = 1L, call = rlang::caller_env()) {
+  storage.mode(x) <- "double"
+  out <- .Call(r_series_traits, x, as.integer(first), threads)
+  out <- rlang::exec(plain_frame, !!!finish_status(out, "the traits of series", call = call))
+  out$period[!out$constant & out$explained <= least_season] <- 0L
+  out
 }

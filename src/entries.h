@@ -34,17 +34,6 @@
     ENTRY(r_count_rows_check, 5)                                                         \
     ENTRY(r_ccm_library, 5)                                                              \
     ENTRY(r_map_tables, 2)                                                               \
-    ENTRY(r_map_open, 5)                                                                 \
-    ENTRY(r_map_fill, 4)                                                                 \
-    ENTRY(r_map_prepare, 5)                                                              \
-    ENTRY(r_map_begin, 2)                                                                \
-    ENTRY(r_map_blank, 3)                                                                \
-    ENTRY(r_map_values, 4)                                                               \
-    ENTRY(r_map_best, 7)                                                                 \
-    ENTRY(r_map_convergence, 7)                                                          \
-    ENTRY(r_map_count, 6)                                                                \
-    ENTRY(r_map_p_values, 3)                                                             \
-    ENTRY(r_map_store, 4)                                                                \
     ENTRY(r_map_links, 5)                                                                \
     ENTRY(r_map_dress, 2)                                                                \
     ENTRY(r_map_close, 1)                                                                \
@@ -97,7 +86,7 @@
     ENTRY(r_season_means, 4)                                                             \
     ENTRY(r_ccm, 6)                                                                      \
     ENTRY(r_map_dimensions, 5)                                                           \
-    ENTRY(r_map_finish, 2)
+    ENTRY(r_map, 3)
 
 /* What R gives an entry. */
 #define GIVEN_0 void

@@ -1,5 +1,5 @@
-/* Causal maps: checks what R passes, keeps libraries and results in memory that R
-   frees, and runs the map on the CPU or on GPUs. */
+/* Causal maps: checks what R passes, searches for dimensions, and maps libraries to
+   targets block by block, on the CPU or on GPUs. */
 #include "glue/glue.h"
 
 #include <math.h>
@@ -14,32 +14,6 @@
 #include "glue/require.h"
 #include "glue/watch.h"
 #include "gpu/causal/map.h"
-
-enum { BEGUN = 2 };  /* blocks that GPUs may have in hand */
-
-/* What predicted series are kept as; on GPUs, `targets` are needed no longer once
-   `on_gpu` is there. */
-typedef struct map_work {
-    syn_map_options options;
-    syn_map_layout layout;
-    syn_map_targets targets;
-    uint32_t n_targets, steps;
-    uint32_t *E;              /* [n_targets] */
-    int *gpu, gpus, half;
-    syn_gpu_tables *tables;   /* what is kept on the GPUs; R's, may be NULL */
-    syn_gpu_map *on_gpu;
-    struct map_block *begun[BEGUN];  /* what the GPUs work on, the oldest first */
-} map_work;
-
-/* Libraries and what they predict. R may collect a map and its block in any order, so
-   either tells the other that it has gone. */
-typedef struct map_block {
-    syn_map_libraries libraries;
-    uint32_t first, n, targets;
-    int threads;
-    float *rho;               /* [n][targets] */
-    map_work *works;          /* the map whose GPUs write here, else NULL */
-} map_block;
 
 /* ---- what R gives ---- */
 
@@ -64,51 +38,14 @@ static syn_map_options read_options(SEXP options)
     return out;
 }
 
-/* Columns of a matrix of steps x series; `steps` 0 for any number of them. */
-static uint32_t series_of(SEXP x, uint32_t steps)
+/* The number of columns of a matrix of steps x series. */
+static uint32_t series_of(SEXP x)
 {
-    require(TYPEOF(x) == REALSXP && Rf_isMatrix(x), "series");
-    require(Rf_nrows(x) > 0 && (steps == 0 || (uint32_t)Rf_nrows(x) == steps), "series");
+    require(TYPEOF(x) == REALSXP && Rf_isMatrix(x) && Rf_nrows(x) > 0, "series");
     return (uint32_t)Rf_ncols(x);
 }
 
-/* Series that R holds: value[n][steps]. */
-typedef struct given_series {
-    const double *value;
-    uint32_t n;
-} given_series;
-
-/* The columns of x from the first number of `run`, counted from 0, to before the second;
-   all of them where that is NULL. */
-static given_series run_of(SEXP x, SEXP run, uint32_t steps)
-{
-    given_series out = {REAL(x), series_of(x, steps)};
-    if (run == R_NilValue)
-        return out;
-    require(Rf_xlength(numbers(run, REALSXP, 2, "columns")) == 2, "columns");
-    uint32_t from = (uint32_t)within(REAL(run)[0], 0, out.n, "column");
-    uint32_t to = (uint32_t)within(REAL(run)[1], from, out.n, "column");
-    out.value += (size_t)from * (size_t)Rf_nrows(x);
-    out.n = to - from;
-    return out;
-}
-
 /* ---- dimensions ---- */
-
-static SEXP report_of(const syn_gpu_map_report *report)
-{
-    SEXP out = Rf_allocVector(REALSXP, 3);
-    REAL(out)[0] = report->seconds;
-    REAL(out)[1] = report->neighbours;
-    REAL(out)[2] = report->correlations;
-    return out;
-}
-
-static void floats_to_r(const float *value, size_t n, double *out)
-{
-    for (size_t i = 0; i < n; i++)
-        out[i] = isnan(value[i]) ? NA_REAL : (double)value[i];
-}
 
 typedef struct search {
     syn_map_layout layout;
@@ -185,19 +122,16 @@ static syn_gpu_tables *tables_of(SEXP pointer)
 
 /* x: double matrix, steps x series. Unless `tables` is NULL, these are libraries `first`
    (from 0) on of a map whose neighbours are kept there. Returns rho, a double matrix of
-   E_max x series with NA, and the report of the device. */
+   E_max x series with NA. */
 SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split, SEXP tables,
                       SEXP first)
 {
-    const char *fields[] = {"rho", "report", ""};
     syn_map_options o = read_options(options);
     int gpus;
     const int *gpu = glue_option_gpus(options, &gpus);
-    uint32_t n = series_of(x, 0);
+    uint32_t n = series_of(x);
     uint32_t from = (uint32_t)within(Rf_asReal(first), 0, INT32_MAX, "library");
-    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    SEXP skill = Rf_allocMatrix(REALSXP, (int)o.E_max, (int)n);
-    SET_VECTOR_ELT(out, 0, skill);
+    SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)o.E_max, (int)n));
     syn_gpu_map_report report = {0};
     char reason[SYN_GPU_TEXT] = "";
     size_t values = (size_t)n * o.E_max;
@@ -212,356 +146,561 @@ SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split, SEXP ta
                                         reason);
     else if (status == SYN_OK)
         status = find_dimensions(s, n, REAL(x), &o, watch, rho);
-    if (status == SYN_OK) {
-        floats_to_r(rho, values, REAL(skill));
-        SET_VECTOR_ELT(out, 1, report_of(&report));
-    }
+    for (size_t i = 0; i < values && status == SYN_OK; i++)
+        REAL(out)[i] = isnan(rho[i]) ? NA_REAL : (double)rho[i];
     UNPROTECT(1);
     return status == SYN_OK ? out
                             : glue_status_because(status, NA_REAL, NA_REAL, reason);
 }
 
-/* ---- what R keeps ---- */
-
-/* Nothing is written to any block any more. */
-static void end_work(map_work *map)
-{
-    syn_gpu_map_close(map->on_gpu);
-    map->on_gpu = NULL;
-    for (int i = 0; i < BEGUN; i++)
-        if (map->begun[i]) {
-            map->begun[i]->works = NULL;
-            map->begun[i] = NULL;
-        }
-}
-
-static void release_map(void *held)
-{
-    map_work *map = held;
-    end_work(map);
-    syn_map_targets_free(&map->targets);
-    syn_map_layout_free(&map->layout);
-    free(map->E);
-    free(map->gpu);
-}
-
-static void release_block(void *held)
-{
-    map_block *block = held;
-    if (block->works)
-        end_work(block->works);
-    syn_map_libraries_free(&block->libraries);
-    free(block->rho);
-}
-
-/* Frees a map or a block at once. */
+/* Frees what r_map_tables() has made. */
 SEXP r_map_close(SEXP pointer)
 {
     glue_let_go(pointer);
     return R_NilValue;
 }
 
-/* ---- targets ---- */
+/* ---- a map ---- */
 
-/* A map of targets that are not filled in yet. `E`: integer, their dimensions. `tables`:
-   NULL, or kept neighbours, which R keeps until the map is closed. */
-SEXP r_map_open(SEXP n_targets, SEXP steps, SEXP E, SEXP options, SEXP tables)
+/* Matrices of libraries x targets; a map lacks those whose values are NULL. */
+enum { RHO, LAG, P_VALUE, CONVERGENCE, LAYERS };
+static const char *const layer_names[LAYERS] = {"rho", "lag", "p_value", "convergence"};
+
+/* A stretch of libraries that R keeps at once. */
+typedef struct map_stretch {
+    SEXP layers;
+    double *value[LAYERS];    /* rows of the stretch begin at `row` */
+    size_t rows, row;
+    size_t first, n;          /* places among the libraries, from 0 */
+} map_stretch;
+
+/* A way to map a group of targets: one Tp, and libraries of one size. */
+typedef struct map_view {
+    syn_map_options options;
+    int small;                /* these libraries are only compared with larger ones */
+    syn_map_layout layout;
+    syn_map_targets targets;  /* needed no longer once `on_gpu` is there */
+    syn_gpu_map *on_gpu;
+} map_view;
+
+/* Libraries that one view maps together. */
+typedef struct map_block {
+    map_stretch stretch;
+    size_t first;             /* place among the libraries, from 0 */
+    int view;
+    int ends;                 /* the stretch is mapped to all targets after this block */
+    syn_map_libraries libraries;
+    uint32_t n;
+    float *rho;               /* [n][width of the group], with memory for `room` */
+    size_t room;
+} map_block;
+
+/* Targets that are mapped together, or surrogates of targets, one surrogate of all of
+   them after the other. */
+typedef struct map_group {
+    SEXP from;                /* a list of `columns`, from 1, and `surrogates`, or NULL */
+    const int *column;
+    uint32_t targets, width;  /* series: targets x surrogates */
+    uint32_t *E;              /* [width] */
+    int *place;               /* [width] 1, 2, ... */
+    double *best;             /* [width][n] of a block of surrogates, memory for `room` */
+    size_t room;
+    map_view *view;
+    int views;
+} map_group;
+
+typedef struct map_run {
+    SEXP job;
+    SEXP held;                /* HELD: what R must not collect */
+    syn_map_options options;
+    int half, gpus;
+    const int *gpu;
+    syn_gpu_tables *tables;   /* R's, may be NULL */
+    const syn_watch *watch;
+    uint32_t steps;
+    const int *library, *target;      /* columns of the source, from 1 */
+    size_t libraries, targets;
+    int together;             /* R gets all libraries at once, at the end */
+    map_group group;
+    map_stretch stretch;
+    map_block block[2];
+    map_block *at_work;       /* begun and not looked at yet, or NULL */
+    double neighbours, correlations;  /* seconds of GPUs */
+    char reason[SYN_GPU_TEXT];
+} map_run;
+
+enum { HELD_SERIES, HELD_LAYERS, HELD = HELD_LAYERS + 2 };
+
+static void close_group(map_group *group)
 {
-    uint32_t n = (uint32_t)within(Rf_asReal(n_targets), 1, INT32_MAX, "targets");
-    uint32_t length = (uint32_t)within(Rf_asReal(steps), 1, INT32_MAX, "steps");
-    int gpus;
-    const int *gpu = glue_option_gpus(options, &gpus);
-    require(Rf_xlength(numbers(E, INTSXP, n, "dimensions")) == (R_xlen_t)n, "dimensions");
-    SEXP pointer = PROTECT(glue_keep("map", sizeof(map_work), release_map));
-    map_work *map = glue_kept(pointer, "map");
-    map->options = read_options(options);
-    for (uint32_t j = 0; j < n; j++)
-        within(INTEGER(E)[j], 1, map->options.E_max, "dimensions");
-    map->half = glue_option_flag(options, "half");
-    map->tables = tables_of(tables);
-    map->n_targets = n;
-    map->steps = length;
-    map->gpus = gpus;
-    map->gpu = malloc(((size_t)gpus + 1) * sizeof *map->gpu);
-    map->E = malloc(n * sizeof *map->E);
-    syn_status status = map->gpu && map->E ? SYN_OK : SYN_NO_MEMORY;
-    if (status == SYN_OK) {
-        memcpy(map->E, INTEGER(E), n * sizeof *map->E);
-        if (gpus > 0)
-            memcpy(map->gpu, gpu, (size_t)gpus * sizeof *map->gpu);
-        status = syn_map_layout_make(length, &map->options, 0, &map->layout);
+    /* GPUs stop before the memory goes that they write to. */
+    for (int v = 0; v < group->views; v++) {
+        syn_gpu_map_close(group->view[v].on_gpu);
+        syn_map_targets_free(&group->view[v].targets);
+        syn_map_layout_free(&group->view[v].layout);
     }
-    if (status == SYN_OK)
-        status = syn_map_targets_make(n, length, map->E, gpus > 0, &map->targets);
-    if (status != SYN_OK) {
-        glue_let_go(pointer);
-        pointer = glue_status(status, NA_REAL, NA_REAL);
-    }
-    UNPROTECT(1);
-    return pointer;
+    free(group->view);
+    free(group->E);
+    free(group->place);
+    free(group->best);
+    *group = (map_group){.from = NULL};
 }
 
-/* Fills in targets `first` (from 0) on from columns of x; see run_of(). */
-SEXP r_map_fill(SEXP pointer, SEXP first, SEXP x, SEXP run)
+static void release_run(void *held)
 {
-    map_work *map = glue_kept(pointer, "map");
-    require(map->targets.value != NULL, "filled targets");
-    given_series series = run_of(x, run, map->steps);
-    require(series.n <= map->n_targets, "targets");
-    uint32_t from =
-        (uint32_t)within(Rf_asReal(first), 0, map->n_targets - series.n, "target");
-    syn_status status = syn_map_targets_fill(&map->targets, from, series.n, series.value,
-                                             map->options.threads);
-    return status == SYN_OK ? R_NilValue : glue_status(status, NA_REAL, NA_REAL);
+    map_run *run = held;
+    close_group(&run->group);
+    for (int i = 0; i < 2; i++) {
+        syn_map_libraries_free(&run->block[i].libraries);
+        free(run->block[i].rho);
+    }
+}
+
+/* What the function `name` of the job gives. */
+static SEXP ask_r(const map_run *run, const char *name, SEXP a, SEXP b)
+{
+    SEXP call = PROTECT(Rf_lang3(glue_option(run->job, name), a, b));
+    SEXP out = Rf_eval(call, R_GlobalEnv);
+    UNPROTECT(1);
+    return out;
+}
+
+static SEXP integers(const int *value, size_t n)
+{
+    SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)n);
+    memcpy(INTEGER(out), value, n * sizeof(int));
+    return out;
+}
+
+/* value[n][steps] of columns of the source, until the next call. The columns of a matrix
+   that are side by side stay where they are, as a copy of many series takes as long as it
+   takes to map them. `surrogate` is the number of one, or 0. */
+static const double *read_series(const map_run *run, const int *column, size_t n,
+                                 int surrogate)
+{
+    SEXP whole = glue_option(run->job, "whole");
+    int in_place = surrogate == 0 && whole != R_NilValue;
+    for (size_t k = 1; k < n && in_place; k++)
+        in_place = column[k] == column[k - 1] + 1;
+    if (in_place) {
+        require(column[0] >= 1 && (uint32_t)column[n - 1] <= series_of(whole), "columns");
+        return REAL(whole) + (size_t)(column[0] - 1) * run->steps;
+    }
+    SEXP columns = PROTECT(integers(column, n));
+    SEXP number = PROTECT(Rf_ScalarInteger(surrogate));
+    SEXP x = ask_r(run, "read", columns, number);
+    SET_VECTOR_ELT(run->held, HELD_SERIES, x);
+    require(series_of(x) == n && (uint32_t)Rf_nrows(x) == run->steps, "series");
+    UNPROTECT(2);
+    return REAL(x);
+}
+
+/* ---- results ---- */
+
+/* Layers of `rows` libraries, NA in the columns of targets without dimensions. */
+static void new_layers(map_run *run, size_t rows)
+{
+    SEXP names = glue_option(run->job, "layers");
+    const int *E = INTEGER(glue_option(run->job, "E"));
+    /* The block at work may still belong to the layers of before. */
+    int place = VECTOR_ELT(run->held, HELD_LAYERS) == run->stretch.layers;
+    SEXP layers = Rf_allocVector(VECSXP, Rf_xlength(names));
+    SET_VECTOR_ELT(run->held, HELD_LAYERS + place, layers);
+    Rf_setAttrib(layers, R_NamesSymbol, names);
+    run->stretch = (map_stretch){.layers = layers, .rows = rows};
+    for (R_xlen_t i = 0; i < Rf_xlength(names); i++) {
+        int k = 0;
+        while (k < LAYERS && strcmp(CHAR(STRING_ELT(names, i)), layer_names[k]) != 0)
+            k++;
+        require(k < LAYERS, "layers");
+        SEXP matrix = Rf_allocMatrix(REALSXP, (int)rows, (int)run->targets);
+        SET_VECTOR_ELT(layers, i, matrix);
+        double *value = run->stretch.value[k] = REAL(matrix);
+        syn_large_pages(value, rows * run->targets * sizeof *value);
+        for (size_t j = 0; j < run->targets; j++)
+            for (size_t r = 0; r < rows && E[j] == NA_INTEGER; r++)
+                value[j * rows + r] = NA_REAL;
+    }
+}
+
+/* The rows of a block in a layer; columns are the targets of its group. */
+static syn_map_columns layer_of(const map_run *run, const map_block *block, int layer)
+{
+    const map_stretch *s = &block->stretch;
+    double *value = s->value[layer];
+    if (value)
+        value += s->row + block->first - s->first;
+    return (syn_map_columns){value, s->rows, run->group.column, NA_REAL};
+}
+
+/* Puts p values in place of counts, and NA where series have no rho or no p value. Then R
+   keeps the stretch, unless it gets all of them together. */
+static void finish_stretch(map_run *run, const map_stretch *s)
+{
+    const int *no_rho = LOGICAL(glue_option(run->job, "no_rho")) + s->first;
+    const int *no_p = LOGICAL(glue_option(run->job, "no_p_value"));
+    double all = glue_option_number(run->job, "n_surrogates", 0, 1e9) + 1;
+    double *p = s->value[P_VALUE];
+    for (size_t j = 0; j < run->targets; j++) {
+        size_t column = j * s->rows + s->row;
+        for (size_t i = column; p && i < column + s->n; i++)
+            p[i] = no_p[j] || ISNAN(s->value[RHO][i]) ? NA_REAL : (p[i] + 1) / all;
+        for (int k = 0; k < LAYERS; k++)
+            for (size_t i = 0; s->value[k] && i < s->n; i++)
+                if (no_rho[i])
+                    s->value[k][column + i] = NA_REAL;
+    }
+    if (run->together)
+        return;
+    SEXP columns = PROTECT(integers(run->library + s->first, s->n));
+    ask_r(run, "keep", columns, s->layers);
+    UNPROTECT(1);
+}
+
+/* What a block of surrogates found, the best of all Tp; after the last of these, how many
+   surrogates are predicted as well as their target. */
+static syn_status count_surrogates(map_run *run, const map_block *block,
+                                   const syn_map_found *found)
+{
+    map_group *group = &run->group;
+    size_t values = found->n * group->width;
+    if (values > group->room) {
+        free(group->best);
+        group->room = 0;
+        group->best = malloc(values * sizeof *group->best);
+        if (!group->best)
+            return SYN_NO_MEMORY;
+        group->room = values;
+    }
+    const syn_map_options *o = &group->view[block->view].options;
+    SEXP number = glue_option(group->from, "surrogates");
+    syn_map_columns best = {group->best, found->n, group->place, NA_REAL};
+    syn_map_columns rho = layer_of(run, block, RHO);
+    syn_map_columns count = layer_of(run, block, P_VALUE);
+    syn_map_best(found, o->Tp, block->view == 0, &best, NULL);
+    if (block->view == group->views - 1)
+        syn_map_count(group->best, found->n, group->targets, (size_t)Rf_xlength(number),
+                      INTEGER(number)[0] == 1, &rho, &count);
+    return SYN_OK;
+}
+
+/* Writes what a block found where it is better than what is there. */
+static syn_status take_block(map_run *run, const map_block *block)
+{
+    const map_group *group = &run->group;
+    const map_view *view = group->view + block->view;
+    syn_map_found found = {block->rho, block->n, group->width};
+    syn_map_columns rho = layer_of(run, block, RHO), lag = layer_of(run, block, LAG);
+    syn_map_columns convergence = layer_of(run, block, CONVERGENCE);
+    const syn_map_columns *lags = lag.value ? &lag : NULL;
+    syn_status status = SYN_OK;
+    if (glue_option(group->from, "surrogates") != R_NilValue)
+        status = count_surrogates(run, block, &found);
+    else if (view->small)
+        syn_map_convergence(&found, view->options.Tp, &rho, lags, &convergence);
+    else if (lags)
+        syn_map_best(&found, view->options.Tp, block->view == 0, &rho, lags);
+    else
+        status = syn_map_write(block->rho, block->n, group->width, view->options.threads,
+                               &rho);
+    if (status != SYN_OK || block->view < group->views - 1)
+        return status;
+    SEXP n = PROTECT(Rf_ScalarReal(block->n));
+    ask_r(run, "bar", n, R_NilValue);
+    UNPROTECT(1);
+    if (block->ends)
+        finish_stretch(run, &block->stretch);
+    return SYN_OK;
 }
 
 /* ---- blocks ---- */
 
-static void require_same(const map_work *map, const map_block *block)
+/* Makes libraries ready for a view, in the memory of a block that is done with. */
+static syn_status prepare(const map_run *run, map_block *block, const double *series)
 {
-    require(block->targets == map->n_targets && block->libraries.steps == map->steps,
-            "a block of another map");
+    const map_view *view = run->group.view + block->view;
+    size_t values = (size_t)block->n * run->group.width;
+    if (values > block->room) {
+        free(block->rho);
+        block->room = 0;
+        block->rho = malloc(values * sizeof *block->rho);
+        if (!block->rho)
+            return SYN_NO_MEMORY;
+        block->room = values;
+        syn_large_pages(block->rho, values * sizeof *block->rho);
+    }
+    uint64_t number = (uint64_t)run->library[block->first] - 1;
+    return syn_map_libraries_make(block->n, series, number, &view->layout, &view->options,
+                                  &block->libraries);
 }
 
-static syn_status begin_on_gpu(map_work *map, map_block *block, char *reason)
+/* The processor does not start before finish(). */
+static syn_status begin(map_run *run, map_block *block)
 {
+    map_view *view = run->group.view + block->view;
+    if (run->gpus == 0)
+        return SYN_OK;
     syn_status status = SYN_OK;
-    if (!map->on_gpu) {
-        status = syn_gpu_map_open(&map->targets, &map->layout, &map->options, map->half,
-                                  map->tables, map->gpu, map->gpus, &map->on_gpu, reason);
+    if (!view->on_gpu) {
+        syn_gpu_tables *tables = view->options.Tp == 0 ? run->tables : NULL;
+        status = syn_gpu_map_open(&view->targets, &view->layout, &view->options,
+                                  run->half, tables, run->gpu, run->gpus, &view->on_gpu,
+                                  run->reason);
         if (status == SYN_OK)
-            syn_map_targets_free(&map->targets);
+            syn_map_targets_free(&view->targets);
     }
     if (status == SYN_OK)
-        status = syn_gpu_map_begin(map->on_gpu, &block->libraries, block->first,
-                                   block->rho, reason);
-    if (status == SYN_OK) {
-        block->works = map;
-        map->begun[map->begun[0] ? 1 : 0] = block;
-    }
+        status = syn_gpu_map_begin(view->on_gpu, &block->libraries,
+                                   (uint32_t)run->library[block->first] - 1, block->rho,
+                                   run->reason);
     return status;
 }
 
-/* Room for n x targets correlations: that of the block `old`, if it is large enough. */
-static float *take_room(SEXP old, size_t values)
+static syn_status finish(map_run *run, map_block *block)
 {
-    if (old != R_NilValue) {
-        map_block *before = glue_kept(old, "block");
-        float *rho = before->rho;
-        require(before->works == NULL, "a block at work");
-        if ((size_t)before->n * before->targets >= values) {
-            before->rho = NULL;
-            return rho;
+    map_view *view = run->group.view + block->view;
+    syn_gpu_map_report report = {0};
+    syn_status status =
+        run->gpus > 0
+            ? syn_gpu_map_finish(view->on_gpu, run->watch, &report, run->reason)
+            : syn_map_cross(&view->targets, &block->libraries, &view->layout,
+                            &view->options, run->watch, block->rho);
+    if (status == SYN_OK)
+        syn_map_drop_small(&block->libraries, &view->layout, run->group.E,
+                           run->group.width, block->rho);
+    syn_map_libraries_free(&block->libraries);
+    run->neighbours += report.neighbours;
+    run->correlations += report.correlations;
+    return status;
+}
+
+/* Gives the next block to the device before what it has done is looked at. The block is
+   made ready while the device is at work, and the device goes on to it by itself. Only a
+   block of another view, which has targets of its own on the device, is begun after that.
+   `next` is NULL where no block follows. */
+static syn_status advance(map_run *run, const map_block *next, const double *series)
+{
+    map_block *done = run->at_work, *begun = NULL;
+    syn_status status = SYN_OK;
+    if (next) {
+        begun = &run->block[done == &run->block[0]];
+        map_block made = *next;
+        made.rho = begun->rho;
+        made.room = begun->room;
+        *begun = made;
+        status = prepare(run, begun, series);
+    }
+    int queued = done && begun && done->view == begun->view;
+    if (status == SYN_OK && queued)
+        status = begin(run, begun);
+    if (status == SYN_OK && done)
+        status = finish(run, done);
+    if (status == SYN_OK && begun && !queued)
+        status = begin(run, begun);
+    run->at_work = begun;
+    if (status == SYN_OK && done)
+        status = take_block(run, done);
+    return status;
+}
+
+/* ---- groups ---- */
+
+/* Series of a group, some at a time, for all of its views. */
+static syn_status fill_group(map_run *run)
+{
+    map_group *group = &run->group;
+    SEXP number = glue_option(group->from, "surrogates");
+    uint32_t each = (uint32_t)glue_option_int(run->job, "fill", 1, INT32_MAX);
+    R_xlen_t copies = number == R_NilValue ? 1 : Rf_xlength(number);
+    int *column = (int *)R_alloc(group->targets, sizeof *column);
+    for (uint32_t j = 0; j < group->targets; j++)
+        column[j] = run->target[group->column[j] - 1];
+    for (uint32_t from = 0; from < group->targets; from += each) {
+        uint32_t n = group->targets - from < each ? group->targets - from : each;
+        for (R_xlen_t s = 0; s < copies; s++) {
+            int surrogate = number == R_NilValue ? 0 : INTEGER(number)[s];
+            const double *x = read_series(run, column + from, n, surrogate);
+            for (int v = 0; v < group->views; v++) {
+                syn_status status = syn_map_targets_fill(
+                    &group->view[v].targets, (uint32_t)s * group->targets + from, n, x,
+                    run->options.threads);
+                if (status != SYN_OK)
+                    return status;
+            }
         }
     }
-    float *rho = malloc((values + 1) * sizeof *rho);
-    if (rho)
-        syn_large_pages(rho, values * sizeof *rho);
-    return rho;
+    return SYN_OK;
 }
 
-/* A block of libraries, columns of x; see run_of(). The first is number `first` (from 0)
-   of the map. `old`: NULL or a block that is done with, whose memory is used again. */
-SEXP r_map_prepare(SEXP pointer, SEXP x, SEXP run, SEXP first, SEXP old)
+static syn_status make_views(map_run *run, uint32_t E_most)
 {
-    map_work *map = glue_kept(pointer, "map");
-    given_series series = run_of(x, run, map->steps);
-    uint64_t from = (uint64_t)within(Rf_asReal(first), 0, INT32_MAX, "library");
-    SEXP out = PROTECT(glue_keep("block", sizeof(map_block), release_block));
-    map_block *block = glue_kept(out, "block");
-    block->first = (uint32_t)from;
-    block->n = series.n;
-    block->targets = map->n_targets;
-    block->threads = map->options.threads;
-    block->rho = take_room(old, (size_t)series.n * map->n_targets);
-    syn_status status = block->rho ? SYN_OK : SYN_NO_MEMORY;
-    if (status == SYN_OK)
-        status = syn_map_libraries_make(series.n, series.value, from, &map->layout,
-                                        &map->options, &block->libraries);
-    if (status != SYN_OK) {
-        glue_let_go(out);
-        out = glue_status(status, NA_REAL, NA_REAL);
+    map_group *group = &run->group;
+    SEXP Tp = numbers(glue_option(run->job, "Tp"), INTSXP, 1, "Tp");
+    int full = (int)glue_option_int(run->job, "lib_size", 0, INT32_MAX);
+    int small = (int)glue_option_int(run->job, "small", 0, INT32_MAX);
+    int surrogates = glue_option(group->from, "surrogates") != R_NilValue;
+    int sizes = small > 0 && !surrogates ? 2 : 1;
+    int views = (int)Rf_xlength(Tp) * sizes;
+    group->view = calloc((size_t)views, sizeof *group->view);
+    if (!group->view)
+        return SYN_NO_MEMORY;
+    for (; group->views < views; group->views++) {
+        map_view *view = group->view + group->views;
+        view->options = run->options;
+        view->options.Tp = INTEGER(Tp)[group->views / sizes];
+        view->small = group->views % sizes == 1;
+        view->options.lib_size = (uint32_t)(view->small ? small : full);
+        /* Libraries are drawn among points of E_max dimensions, whatever the group. */
+        if (view->options.lib_size == 0)
+            view->options.E_max = E_most;
+        if (surrogates || view->small)
+            view->options.screen = NAN;
+        syn_status status =
+            syn_map_layout_make(run->steps, &view->options, 0, &view->layout);
+        if (status == SYN_OK)
+            status = syn_map_targets_make(group->width, run->steps, group->E,
+                                          run->gpus > 0, &view->targets);
+        if (status != SYN_OK) {
+            group->views++;
+            return status;
+        }
     }
-    UNPROTECT(1);
-    return out;
+    return SYN_OK;
 }
 
-/* Starts a block; one more may be begun before it is finished. The processor does not
-   start before r_map_finish(). */
-SEXP r_map_begin(SEXP pointer, SEXP of)
+/* Gives the targets, or surrogates, of a group to the device, once for each view. */
+static syn_status open_group(map_run *run, SEXP from)
 {
-    map_work *map = glue_kept(pointer, "map");
-    map_block *block = glue_kept(of, "block");
-    char reason[SYN_GPU_TEXT] = "";
-    require(map->begun[BEGUN - 1] == NULL, "a third block");
-    require_same(map, block);
-    syn_status status = map->gpus > 0 ? begin_on_gpu(map, block, reason) : SYN_OK;
-    return status == SYN_OK ? R_NilValue
-                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
-}
-
-/* Waits for a block, the oldest of those begun: seconds from the beginning, of neighbours
-   and of correlations. */
-SEXP r_map_finish(glue_owner *own, SEXP pointer, SEXP of)
-{
-    map_work *map = glue_kept(pointer, "map");
-    map_block *block = glue_kept(of, "block");
-    syn_gpu_map_report report = {0};
-    char reason[SYN_GPU_TEXT] = "";
-    syn_status status;
-    require(map->gpus == 0 || map->begun[0] == block, "another block");
-    require_same(map, block);
-    const syn_watch *watch = glue_watch(own, "Mapping");
-    if (map->gpus > 0) {
-        status = syn_gpu_map_finish(map->on_gpu, watch, &report, reason);
-        map->begun[0] = map->begun[1];
-        map->begun[1] = NULL;
-        block->works = NULL;
-    } else {
-        status = syn_map_cross(&map->targets, &block->libraries, &map->layout,
-                               &map->options, watch, block->rho);
+    map_group *group = &run->group;
+    if (group->from == from)
+        return SYN_OK;
+    syn_status status = advance(run, NULL, NULL);
+    close_group(group);
+    if (status != SYN_OK)
+        return status;
+    SEXP columns = numbers(glue_option(from, "columns"), INTSXP, 1, "columns");
+    SEXP number = glue_option(from, "surrogates"), E = glue_option(run->job, "E");
+    double copies = number == R_NilValue ? 1 : (double)Rf_xlength(number);
+    group->from = from;
+    group->column = INTEGER(columns);
+    group->targets = (uint32_t)Rf_xlength(columns);
+    group->width = (uint32_t)within(copies * group->targets, 1, INT32_MAX, "surrogates");
+    group->E = malloc(group->width * sizeof *group->E);
+    group->place = malloc(group->width * sizeof *group->place);
+    if (!group->E || !group->place)
+        return SYN_NO_MEMORY;
+    uint32_t most = 1;
+    for (uint32_t j = 0; j < group->width; j++) {
+        int target = (int)within(group->column[j % group->targets], 1,
+                                 (double)run->targets, "columns");
+        group->E[j] =
+            (uint32_t)within(INTEGER(E)[target - 1], 1, run->options.E_max, "dimensions");
+        group->place[j] = (int)j + 1;
+        if (group->E[j] > most)
+            most = group->E[j];
     }
-    if (status == SYN_OK)
-        syn_map_drop_small(&block->libraries, &map->layout, map->E, map->n_targets,
-                           block->rho);
-    syn_map_libraries_free(&block->libraries);
-    return status == SYN_OK ? report_of(&report)
-                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
+    status = make_views(run, most);
+    return status == SYN_OK ? fill_group(run) : status;
 }
 
-/* ---- values ---- */
-
-/* A matrix that is going to be written: only `columns` (from 1) are, with NA. */
-SEXP r_map_blank(SEXP rows, SEXP n_columns, SEXP columns)
+/* Maps a stretch of libraries to all groups. `blocks`: how many libraries each has. */
+static syn_status map_stretch_of(map_run *run, SEXP groups, SEXP blocks)
 {
-    int n = (int)within(Rf_asReal(rows), 0, INT32_MAX, "rows");
-    int m = (int)within(Rf_asReal(n_columns), 0, INT32_MAX, "columns");
-    R_xlen_t missing = Rf_xlength(numbers(columns, INTSXP, 0, "columns"));
-    SEXP out = PROTECT(Rf_allocMatrix(REALSXP, n, m));
-    syn_large_pages(REAL(out), (size_t)n * (size_t)m * sizeof(double));
-    for (R_xlen_t k = 0; k < missing; k++) {
-        int j = (int)within(INTEGER(columns)[k], 1, m, "columns");
-        double *column = REAL(out) + (size_t)(j - 1) * (size_t)n;
-        for (int i = 0; i < n; i++)
-            column[i] = NA_REAL;
+    R_xlen_t n_groups = Rf_xlength(groups), n_blocks = Rf_xlength(blocks);
+    syn_status status = SYN_OK;
+    for (R_xlen_t g = 0; g < n_groups && status == SYN_OK; g++) {
+        status = open_group(run, VECTOR_ELT(groups, g));
+        size_t first = run->stretch.first;
+        for (R_xlen_t b = 0; b < n_blocks && status == SYN_OK; b++) {
+            map_block next = {.stretch = run->stretch, .first = first,
+                              .n = (uint32_t)INTEGER(blocks)[b],
+                              .ends = g == n_groups - 1 && b == n_blocks - 1};
+            const double *x = read_series(run, run->library + first, next.n, 0);
+            for (; next.view < run->group.views && status == SYN_OK; next.view++)
+                status = advance(run, &next, x);
+            first += next.n;
+        }
     }
-    UNPROTECT(1);
-    return out;
+    if (n_groups == 0)
+        finish_stretch(run, &run->stretch);
+    /* Only with a single group is the next stretch begun before this one is kept. */
+    return status == SYN_OK && n_groups > 1 ? advance(run, NULL, NULL) : status;
 }
 
-/* What is changed in place: whoever gives it has made it, and nobody else holds it. */
-static SEXP unshared(SEXP x)
+static syn_status map_all(map_run *run)
 {
-    require(!MAYBE_SHARED(x), "matrix, which is held elsewhere too");
-    return x;
+    SEXP stretches = glue_option(run->job, "stretches");
+    SEXP groups = glue_option(run->job, "groups");
+    syn_status status = SYN_OK;
+    size_t first = 0;
+    if (run->together)
+        new_layers(run, run->libraries);
+    for (R_xlen_t s = 0; s < Rf_xlength(stretches) && status == SYN_OK; s++) {
+        SEXP blocks = numbers(VECTOR_ELT(stretches, s), INTSXP, 1, "blocks");
+        size_t n = 0;
+        for (R_xlen_t b = 0; b < Rf_xlength(blocks); b++)
+            n += (size_t)within(INTEGER(blocks)[b], 1,
+                                (double)(run->libraries - first - n), "blocks");
+        if (!run->together && run->stretch.rows != n)
+            new_layers(run, n);
+        run->stretch.first = first;
+        run->stretch.n = n;
+        run->stretch.row = run->together ? first : 0;
+        status = map_stretch_of(run, groups, blocks);
+        first += n;
+    }
+    return status == SYN_OK ? advance(run, NULL, NULL) : status;
 }
 
-/* Part of a matrix: rows `row` (from 0) on, columns `column` (from 1). */
-static syn_map_columns columns_of(SEXP matrix, SEXP row, SEXP columns, size_t n,
-                                  R_xlen_t m)
+/* Maps libraries to targets. `tables`: NULL, or kept neighbours. `job`, from
+   map_libraries() in R:
+   - steps; libraries, targets: columns of the source, from 1; E of each target, or NA
+   - Tp: integers; lib_size (0: all points) and small (0: no smaller libraries)
+   - layers: names of what is asked for; no_rho, no_p_value: logical, for each library and
+     each target; n_surrogates
+   - groups: lists of `columns` (places among the targets) and `surrogates` (their
+     numbers, or NULL); fill: how many series of a group are read at once
+   - stretches: the sizes of the blocks of each stretch of libraries
+   - whole: the matrix of all series, or NULL; read(columns, surrogate): a matrix of some
+   - keep(columns, layers): called for each stretch, which is written anew after it; NULL
+     for all layers as the result; bar(n, NULL): n more libraries are mapped to a group
+   Returns `layers`, perhaps NULL, and the seconds that GPUs took: `neighbours` and
+   `correlations`. */
+SEXP r_map(glue_owner *own, SEXP job, SEXP options, SEXP tables)
 {
-    require(TYPEOF(matrix) == REALSXP && Rf_isMatrix(matrix), "matrix");
-    syn_map_columns out = {.rows = (size_t)Rf_nrows(matrix), .missing = NA_REAL};
-    require(n <= out.rows, "values");
-    out.value = REAL(matrix) +
-                (size_t)within(Rf_asReal(row), 0, (double)(out.rows - n), "row");
-    out.column = INTEGER(numbers(columns, INTSXP, m, "columns"));
-    require(Rf_xlength(columns) == m, "columns");
-    for (R_xlen_t j = 0; j < m; j++)
-        within(out.column[j], 1, Rf_ncols(matrix), "columns");
-    return out;
-}
-
-/* Writes what a block found, a row a library and a column a target, with NA. */
-SEXP r_map_values(SEXP pointer, SEXP into, SEXP row, SEXP columns)
-{
-    const map_block *block = glue_kept(pointer, "block");
-    require(block->rho != NULL, "a block with values");
-    size_t n = block->n;
-    syn_map_columns to =
-        columns_of(unshared(into), row, columns, n, (R_xlen_t)block->targets);
-    syn_status status = syn_map_write(block->rho, n, block->targets, block->threads, &to);
-    return status == SYN_OK ? R_NilValue : glue_status(status, NA_REAL, NA_REAL);
-}
-
-static syn_map_found found_by(const map_block *block)
-{
-    require(block->rho != NULL, "a block with values");
-    return (syn_map_found){block->rho, block->n, block->targets};
-}
-
-/* Puts what a block found at `Tp` where it is better than what is there; see
-   syn_map_best(). `lag` may be NULL. */
-SEXP r_map_best(SEXP pointer, SEXP Tp, SEXP first, SEXP rho, SEXP lag, SEXP row,
-                SEXP columns)
-{
-    syn_map_found found = found_by(glue_kept(pointer, "block"));
-    syn_map_columns best =
-        columns_of(unshared(rho), row, columns, found.n, found.targets);
-    syn_map_columns of = best;
-    if (lag != R_NilValue)
-        of = columns_of(unshared(lag), row, columns, found.n, found.targets);
-    syn_map_best(&found, Rf_asReal(Tp), Rf_asLogical(first) == 1, &best,
-                 lag != R_NilValue ? &of : NULL);
-    return R_NilValue;
-}
-
-/* How much better the best is than what a block of small libraries found at `Tp`. */
-SEXP r_map_convergence(SEXP pointer, SEXP Tp, SEXP rho, SEXP lag, SEXP convergence,
-                       SEXP row, SEXP columns)
-{
-    syn_map_found small = found_by(glue_kept(pointer, "block"));
-    syn_map_columns best = columns_of(rho, row, columns, small.n, small.targets);
-    syn_map_columns of = best;
-    syn_map_columns to =
-        columns_of(unshared(convergence), row, columns, small.n, small.targets);
-    if (lag != R_NilValue)
-        of = columns_of(lag, row, columns, small.n, small.targets);
-    syn_map_convergence(&small, Rf_asReal(Tp), &best, lag != R_NilValue ? &of : NULL,
-                        &to);
-    return R_NilValue;
-}
-
-/* Counts surrogates, a double matrix of libraries x targets, one surrogate of all targets
-   after the other, that are as good as the targets; see syn_map_count(). */
-SEXP r_map_count(SEXP surrogates, SEXP first, SEXP rho, SEXP count, SEXP row,
-                 SEXP columns)
-{
-    require(TYPEOF(surrogates) == REALSXP && Rf_isMatrix(surrogates), "surrogates");
-    size_t n = (size_t)Rf_nrows(surrogates);
-    R_xlen_t m = Rf_xlength(columns), all = Rf_ncols(surrogates);
-    require(m > 0 && all % m == 0, "surrogates of all targets");
-    syn_map_columns of = columns_of(rho, row, columns, n, m);
-    syn_map_columns to = columns_of(unshared(count), row, columns, n, m);
-    syn_map_count(REAL(surrogates), n, (uint32_t)m, (size_t)(all / m),
-                  Rf_asLogical(first) == 1, &of, &to);
-    return R_NilValue;
-}
-
-/* p values from counts of n surrogates, in place; NA where there is no correlation. */
-SEXP r_map_p_values(SEXP count, SEXP rho, SEXP n)
-{
-    double of = within(Rf_asReal(n), 1, 1e9, "surrogates");
-    require(TYPEOF(rho) == REALSXP && TYPEOF(count) == REALSXP &&
-                Rf_xlength(rho) == Rf_xlength(count), "counts");
-    const double *skill = REAL(rho);
-    double *p = REAL(unshared(count));
-    for (R_xlen_t i = 0; i < Rf_xlength(rho); i++)
-        p[i] = ISNAN(skill[i]) ? NA_REAL : (p[i] + 1) / (of + 1);
-    return R_NilValue;
-}
-
-/* Writes a double matrix. */
-SEXP r_map_store(SEXP values, SEXP into, SEXP row, SEXP columns)
-{
-    require(TYPEOF(values) == REALSXP && Rf_isMatrix(values), "values");
-    size_t n = (size_t)Rf_nrows(values);
-    R_xlen_t m = Rf_ncols(values);
-    syn_map_columns to = columns_of(unshared(into), row, columns, n, m);
-    for (R_xlen_t j = 0; j < m; j++)
-        memcpy(to.value + (size_t)(to.column[j] - 1) * to.rows,
-               REAL(values) + (size_t)j * n, n * sizeof(double));
-    return R_NilValue;
+    const char *fields[] = {"layers", "neighbours", "correlations", ""};
+    SEXP E = glue_option(job, "E"), whole = glue_option(job, "whole");
+    SEXP library = glue_option(job, "libraries"), target = glue_option(job, "targets");
+    map_run *run = glue_hold(own, sizeof *run, release_run);
+    run->job = job;
+    run->held = PROTECT(Rf_allocVector(VECSXP, HELD));
+    run->options = read_options(options);
+    run->half = glue_option_flag(options, "half");
+    run->gpu = glue_option_gpus(options, &run->gpus);
+    run->tables = tables_of(tables);
+    run->steps = (uint32_t)glue_option_int(job, "steps", 1, INT32_MAX);
+    run->library = INTEGER(numbers(library, INTSXP, 0, "libraries"));
+    run->target = INTEGER(numbers(target, INTSXP, 0, "targets"));
+    run->libraries = (size_t)Rf_xlength(library);
+    run->targets = (size_t)Rf_xlength(target);
+    require(Rf_xlength(numbers(E, INTSXP, 0, "dimensions")) == Rf_xlength(target) &&
+                Rf_xlength(glue_option(job, "no_rho")) == Rf_xlength(library) &&
+                Rf_xlength(glue_option(job, "no_p_value")) == Rf_xlength(target),
+            "series");
+    require(whole == R_NilValue || (series_of(whole) > 0 &&
+                                    (uint32_t)Rf_nrows(whole) == run->steps), "series");
+    run->together = glue_option(job, "keep") == R_NilValue;
+    run->stretch.layers = R_NilValue;
+    run->watch = glue_watch(own, "Mapping");
+    syn_status status = map_all(run);
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    if (run->together)
+        SET_VECTOR_ELT(out, 0, run->stretch.layers);
+    SET_VECTOR_ELT(out, 1, Rf_ScalarReal(run->neighbours));
+    SET_VECTOR_ELT(out, 2, Rf_ScalarReal(run->correlations));
+    UNPROTECT(2);
+    return status == SYN_OK ? out
+                            : glue_status_because(status, NA_REAL, NA_REAL, run->reason);
 }
 
 /* Places, from 1, of the links in a double matrix, a column a target: of each at most
@@ -591,7 +730,7 @@ SEXP r_map_dress(SEXP x, SEXP attributes)
 {
     SEXP names = Rf_getAttrib(attributes, R_NamesSymbol);
     require(TYPEOF(attributes) == VECSXP && TYPEOF(names) == STRSXP, "attributes");
-    unshared(x);
+    require(!MAYBE_SHARED(x), "matrix, which is held elsewhere too");
     for (R_xlen_t i = 0; i < Rf_xlength(attributes); i++)
         Rf_setAttrib(x, Rf_installChar(STRING_ELT(names, i)), VECTOR_ELT(attributes, i));
     return x;

@@ -108,8 +108,8 @@ driven <- function(x, E, ..., libraries = seq_len(ncol(x)), targets = seq_len(nc
     layers <<- if (length(layers)) Map(rbind, layers, copy) else copy
   }
   place <- list(device = device, gpus = gpus)
-  map_libraries(map_source(x), libraries, targets, rep_len(E, length(targets)),
-                map_rule(E_max, ...), place, keep)
+  rule <- c(map_rule(E_max, ...), list(reasons = integer(ncol(x))))
+  map_libraries(map_source(x), libraries, targets, rep_len(E, length(targets)), rule, place, keep)
   layers
 }
 
@@ -120,15 +120,4 @@ expect_close_maps <- function(found, oracle) {
   expect_identical(c(is.na(found)), c(is.na(oracle)))
   off <- abs(c(found) - c(oracle))
   if (!all(is.na(off))) expect_lte(max(off, na.rm = TRUE), 1e-5)
-}
-
-# A map of two series of 20 steps in E = 1, held by the compiled code, and its finished block.
-mapped_block <- function(x) {
-  map <- .Call(synfire:::r_map_open, 2, 20, c(1L, 1L),
-               synfire:::map_options(synfire:::map_rule(1)), NULL)
-  .Call(synfire:::r_map_fill, map, 0, x, NULL)
-  block <- .Call(synfire:::r_map_prepare, map, x, NULL, 0, NULL)
-  .Call(synfire:::r_map_begin, map, block)
-  .Call(synfire:::r_map_finish, map, block)
-  list(map = map, block = block)
 }

@@ -47,6 +47,9 @@ local_blocked_maps <- function(frame = parent.frame()) {
     dimnames = \(x) dimnames(unclass(x)$map),
     "[" = \(x, i, j, ..., drop = TRUE) unclass(x)$map[i, j, drop = drop],
     map_layers = \(x) synfire:::map_layers(unclass(x)$map),
+    map_part = \(x, layer, rows, columns) {
+      synfire:::map_part(unclass(x)$map, layer, rows, columns)
+    },
     map_blocks = function(x, f, layers = "rho") {
       map <- unclass(x)$map
       rows <- seq_len(nrow(map))

@@ -134,15 +134,11 @@ test_that("what differs by rounding alone has no correlation, and late beginning
   }
 })
 
-test_that("a forked child gets an error from a map, also from one that its parent made", {
+test_that("a forked child gets an error from a map", {
   skip_without_gpu()
   skip_on_os("windows")
   x <- random_series(100, 8, 9)
   whole <- on_gpu(x, 2)
-  map <- .Call(r_map_open, 8, 100, rep(2L, 8), map_options(map_rule(2), gpus = 0L), NULL)
-  .Call(r_map_fill, map, 0, x, NULL)
-  block <- .Call(r_map_prepare, map, x, NULL, 0, NULL)
-  .Call(r_map_begin, map, block)
   in_child <- function(f) {
     job <- parallel::mcparallel(tryCatch(f(), error = function(e) class(e)))
     parallel::mccollect(job, wait = FALSE, timeout = 20)[[1L]]
@@ -150,10 +146,6 @@ test_that("a forked child gets an error from a map, also from one that its paren
   expect_true("synfire_error_device" %in% in_child(\() causal_map(x, E = 2, device = "gpu")))
   expect_true("synfire_error_device" %in%
                 in_child(\() optimal_dimensions(x, 2, device = "gpu")))
-  expect_identical(in_child(\() .Call(r_map_finish, map, block)$status), "no_device")
-  expect_identical(in_child(\() { .Call(r_map_close, map); "closed" }), "closed")
-  .Call(r_map_finish, map, block)
-  .Call(r_map_close, map)
   expect_identical(on_gpu(x, 2), whole)
 })
 
@@ -292,40 +284,18 @@ test_that("a map that is stopped leaves the GPU to the next one", {
   x <- random_series(500, 20, 6)
   E <- rep(3, 20)
   whole <- on_gpu(x, E)
-  # What is at work when its owner goes: blocks and map in any order, and by gc().
-  for (first in c("block", "second", "map", "gc")) {
-    map <- .Call(r_map_open, 20, 500, rep(3L, 20), map_options(map_rule(3), gpus = 0L), NULL)
-    .Call(r_map_fill, map, 0, x, NULL)
-    blocks <- lapply(1:2, \(i) .Call(r_map_prepare, map, x, NULL, 0, NULL))
-    for (block in blocks) .Call(r_map_begin, map, block)
-    if (first == "block") .Call(r_map_close, blocks[[1L]])
-    if (first == "second") .Call(r_map_close, blocks[[2L]])
-    if (first == "map") .Call(r_map_close, map)
-    rm(map, block, blocks)
-    gc()
+  rule <- c(map_rule(3, max_memory = 1e5), list(reasons = integer(20)))
+  # The first blocks are kept while others are at work.
+  for (after in 1:3) {
+    kept <- 0
+    keep <- function(columns, values) {
+      kept <<- kept + 1
+      if (kept == after) stop("enough")
+    }
+    expect_error(map_libraries(map_source(x), 1:20, 1:20, E, rule, list(device = "gpu", gpus = 0L),
+                               keep), "enough")
     expect_identical(on_gpu(x, E), whole)
   }
-})
-
-test_that("a block is begun before the one before it is finished", {
-  skip_without_gpu()
-  x <- random_series(500, 20, 6)
-  whole <- on_gpu(x, rep(3, 20))$rho
-  map <- .Call(r_map_open, 20, 500, rep(3L, 20), map_options(map_rule(3), gpus = 0L), NULL)
-  .Call(r_map_fill, map, 0, x, NULL)
-  parts <- list(1:7, 8:20, 3L)
-  blocks <- lapply(parts, \(part) .Call(r_map_prepare, map, x[, part, drop = FALSE], NULL, 0, NULL))
-  for (block in blocks[1:2]) .Call(r_map_begin, map, block)
-  expect_error(.Call(r_map_begin, map, blocks[[3L]]), "third block")
-  expect_error(.Call(r_map_finish, map, blocks[[2L]]), "another block")
-  for (i in 1:3) {
-    if (i == 3) .Call(r_map_begin, map, blocks[[3L]])
-    .Call(r_map_finish, map, blocks[[i]])
-    found <- matrix(NA_real_, length(parts[[i]]), 20)
-    .Call(r_map_values, blocks[[i]], found, 0, 1:20)
-    expect_identical(found, unclass(whole)[parts[[i]], , drop = FALSE])
-  }
-  .Call(r_map_close, map)
 })
 
 test_that("Ctrl-C is an interrupt", {

@@ -421,21 +421,6 @@ test_that("Ctrl-C is an interrupt", {
   }))
 })
 
-test_that("closed maps and blocks are refused, not used", {
-  x <- random_series(20, 2, 17)
-  made <- mapped_block(x)
-  map <- made$map
-  block <- made$block
-  # A block whose memory another one has taken over.
-  later <- .Call(r_map_prepare, map, x, NULL, 0, block)
-  expect_error(.Call(r_map_values, block, x, 0, 1:2), "cannot be used")
-  .Call(r_map_close, map)
-  expect_error(.Call(r_map_begin, map, later), "cannot be used")
-  expect_error(.Call(r_map_finish, map, later), "cannot be used")
-  .Call(r_map_close, later)
-  expect_error(.Call(r_map_values, later, x, 0, 1:2), "cannot be used")
-})
-
 test_that("groups, blocks and results of a map fit into its memory", {
   for (steps in c(50, 600)) for (n in c(20, 1500)) for (memory in c(2e7, 1e8)) {
     for (rule in list(map_rule(3), map_rule(3, Tp = -2:2), map_rule(3, lib_sizes = c(10, Inf)),

@@ -1,5 +1,5 @@
-/* Rows and how near they are, in an order with no ties: core/edm/neighbours/nearest.h on devices;
-   and the k nearest of a list. */
+/* Rows and how near they are, in an order with no ties, as in
+   core/edm/neighbours/nearest.h; and the k nearest of a list. */
 #pragma once
 
 #include "gpu/base/rank.cuh"

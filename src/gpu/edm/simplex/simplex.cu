@@ -12,8 +12,8 @@
 
 namespace gpu {
 
-/* Predictions from neighbours, as core/edm/simplex/simplex.c makes them: in one state space or
-   several, of one target or several. */
+/* Predictions from neighbours, as core/edm/simplex/simplex.c makes them: in one state
+   space or several, of one target or several. */
 struct project_job {
     placed_neighbours near;   /* [spaces][n], k places each */
     uint32_t spaces, n, k, targets;

@@ -1,4 +1,5 @@
-/* Neighbours and simplex projection on GPUs: core/edm/neighbours/neighbours.h and core/edm/simplex/simplex.h. */
+/* Neighbours and simplex projection on GPUs, see core/edm/neighbours/neighbours.h and
+   core/edm/simplex/simplex.h. */
 #ifndef SYN_GPU_EDM_SIMPLEX_H
 #define SYN_GPU_EDM_SIMPLEX_H
 
