@@ -57,8 +57,8 @@ public:
     uint32_t batch(uint32_t k) const;
 
     /* The k nearest library rows of each row in `prediction`, in the order of
-       core/edm/neighbours/neighbours.h; library rows at most `exclusion` rows away are left out. May wait
-       for the stream. */
+       core/edm/neighbours/neighbours.h; library rows at most `exclusion` rows away are
+       left out. May wait for the stream. */
     void find(const placed_rows &prediction, uint32_t k, uint32_t exclusion,
               const placed_neighbours &out);
 };
