@@ -98,10 +98,8 @@ activation_rate <- function(x, bin_size, gap = 1, max_memory = 4e9) {
   call <- rlang::current_env()
   check_given(x = "what `find_assemblies()` gives", bin_size = "the length of a bin, in seconds")
   check_assemblies_table(x)
-  if (nrow(x) == 0L) {
-    abort_arg("x", "a table with an assembly", "one without",
-              "There is no activation to count. `summary()` says what was looked for.")
-  }
+  refuse_if(nrow(x) == 0L, "x", "a table with an assembly", "one without",
+            "There is no activation to count. `summary()` says what was looked for.")
   trains <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(trains, "resolution", exact = TRUE))
   gap <- check_count(gap, min = 0, max = 1e6)

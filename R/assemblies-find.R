@@ -185,10 +185,9 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   alpha <- check_alpha(alpha)
   n <- check_count(n_surrogates, "n_surrogates", max = 1e6)
   exceeded <- floor(alpha * (n + 1) * (1 + 1e-9)) - 1
-  if (exceeded < 0) {
-    abort_arg("n_surrogates", sprintf("at least %s, that is 1 / alpha - 1",
-                                      commas(ceiling(1 / alpha * (1 - 1e-9)) - 1)), exact(n))
-  }
+  refuse_if(exceeded < 0, "n_surrogates", sprintf("at least %s, that is 1 / alpha - 1",
+                                                  commas(ceiling(1 / alpha * (1 - 1e-9)) - 1)),
+            exact(n))
   device <- check_choice(device)
   check_place(device, gpus)
   frame <- frame_ticks(train_ticks(x))

@@ -103,10 +103,8 @@ plot.assemblies <- function(x, ...) {
 #' @noRd
 check_only_for <- function(given, type, for_type, call) {
   for (arg in names(given)) {
-    if (!is.null(given[[arg]]) && type != for_type[[arg]]) {
-      abort_arg(arg, sprintf("left out unless `type` is \"%s\"", for_type[[arg]]), "given",
-                call = call)
-    }
+    refuse_if(!is.null(given[[arg]]) && type != for_type[[arg]], arg,
+              sprintf("left out unless `type` is \"%s\"", for_type[[arg]]), "given", call = call)
   }
 }
 
@@ -116,10 +114,8 @@ drawn_assemblies <- function(x, assemblies, call = rlang::caller_env()) {
   if (is.null(assemblies)) return(utils::head(seq_len(nrow(x)), 6L))
   ok <- is_plain_numeric(assemblies) && length(assemblies) %in% 1:12 &&
     !anyDuplicated(assemblies) && all(assemblies %in% x$assembly)
-  if (!ok) {
-    abort_arg("assemblies", "up to 12 numbers from the column `assembly`", describe(assemblies),
-              call = call)
-  }
+  refuse_if(!ok, "assemblies", "up to 12 numbers from the column `assembly`",
+            describe(assemblies), call = call)
   match(assemblies, x$assembly)
 }
 

@@ -55,34 +55,26 @@ check_epochs <- function(by, recording, call) {
     ends <- by[["end"]]
     sound <- is_plain_numeric(bounds) && is_plain_numeric(ends) && length(name) == 1L &&
       nrow(by) > 0L && all(is.finite(bounds)) && all(is.finite(ends)) && all(bounds < ends)
-    if (!sound) {
-      abort_arg("by", paste("a data frame of epochs with `start` and a later `end`, in seconds,",
-                            "and one column with the condition"),
-                some_columns(by), call = call)
-    }
+    refuse_if(!sound, "by",
+              paste("a data frame of epochs with `start` and a later `end`, in seconds,",
+                    "and one column with the condition"), some_columns(by), call = call)
     epochs <- by
   } else {
-    if (is.null(trials)) {
-      abort_arg("by", "a data frame of epochs, as the recording has no trials", describe(by),
-                "It has the columns `start` and `end`, in seconds, and the condition.", call)
-    }
+    refuse_if(is.null(trials), "by", "a data frame of epochs, as the recording has no trials",
+              describe(by),
+              "It has the columns `start` and `end`, in seconds, and the condition.", call)
     name <- check_string(by, "by", call)
     known <- setdiff(names(trials), c("start", "end"))
-    if (!name %in% known) {
-      abort_arg("by", "the name of a column of the trials with their conditions",
-                encodeString(name, quote = "\""), sprintf("There is %s.", some(known)), call)
-    }
+    refuse_if(!name %in% known, "by", "the name of a column of the trials with their conditions",
+              encodeString(name, quote = "\""), sprintf("There is %s.", some(known)), call)
     epochs <- trials
   }
   value <- epochs[[name]]
-  if (!is.atomic(value) || length(value) != nrow(epochs)) {
-    abort_arg("by", "a column with a value for each epoch", describe(value), call = call)
-  }
+  refuse_if(!is.atomic(value) || length(value) != nrow(epochs), "by",
+            "a column with a value for each epoch", describe(value), call = call)
   condition <- value_factor(value)
-  if (nlevels(condition) > 20L) {
-    abort_arg("by", "a column with at most 20 different values", commas(nlevels(condition)),
-              call = call)
-  }
+  refuse_if(nlevels(condition) > 20L, "by", "a column with at most 20 different values",
+            commas(nlevels(condition)), call = call)
   list(epochs = data.frame(start = as.double(epochs$start), end = as.double(epochs$end),
                            condition = condition), name = name)
 }
@@ -97,10 +89,8 @@ epoch_rates <- function(times, epochs) {
 
 draw_conditions <- function(x, rows, by, call) {
   recording <- attr(x, "recording", exact = TRUE)
-  if (is.null(by)) {
-    abort_arg("by", "given where `type` is \"condition\"", "NULL",
-              "It is a column of `trial_table()`, or a data frame of epochs.", call)
-  }
+  refuse_if(is.null(by), "by", "given where `type` is \"condition\"", "NULL",
+            "It is a column of `trial_table()`, or a data frame of epochs.", call)
   about <- check_epochs(by, recording, call)
   labels <- assembly_label_levels(x, rows)
   rates <- do.call(rbind, lapply(seq_along(rows), \(k) {

@@ -71,9 +71,7 @@ calibrate_gpu <- function(x = NULL, sizes = 2:8, episodes = 2^c(6, 9, 12, 14:18)
   gpu <- check_gpus(check_count(gpu), "gpu", arg = "gpu", call = call)
   save <- check_flag(save)
   events <- trains_of(x)
-  if (count_in_trials(events) == 0) {
-    abort_arg("x", "a recording with spikes", "one without any")
-  }
+  refuse_if(count_in_trials(events) == 0, "x", "a recording with spikes", "one without any")
   ticks <- seconds_to_ticks(c(0, 0.005, 0.010, 0.015), attr(x, "resolution"), "x", call)
   ticks <- list(low = ticks[1:3], high = ticks[2:4])
   need_gpu("gpu", call)

@@ -8,10 +8,8 @@
 #' and `high` decides what is counted; the name has to say the same.
 #' @noRd
 check_episodes <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
-  if (missing(x) || !inherits(x, "episodes")) {
-    abort_arg(arg, "an `episodes` table", describe(x),
-              "Make one with `mine_episodes()` or `episode()`.", call = call)
-  }
+  refuse_if(missing(x) || !inherits(x, "episodes"), arg, "an `episodes` table", describe(x),
+            "Make one with `mine_episodes()` or `episode()`.", call = call)
   fault <- columns_of_episodes_fault(x) %||% rows_of_episodes_fault(x)
   if (!is.null(fault)) {
     abort_arg(arg, "a sound `episodes` table", paste0("one that was changed: ", fault$is),
@@ -97,11 +95,9 @@ episode_codes <- function(episodes, x, call = rlang::caller_env()) {
   all <- enc2utf8(as.character(unlist(units, use.names = FALSE)))
   levels <- levels(.subset2(x, "unit"))
   code <- match(all, enc2utf8(levels))
-  if (anyNA(code)) {
-    abort_arg("episodes", "episodes of units of the recording",
-              paste0("one with \"", all[is.na(code)][[1L]], "\", which is none"),
-              paste0("Its units are ", some(levels), "."), call = call)
-  }
+  refuse_if(anyNA(code), "episodes", "episodes of units of the recording",
+            paste0("one with \"", all[is.na(code)][[1L]], "\", which is none"),
+            paste0("Its units are ", some(levels), "."), call = call)
   bounds <- check_bounds(as.double(unlist(.subset2(episodes, "low"))),
                          as.double(unlist(.subset2(episodes, "high"))), "episodes",
                          attr(x, "resolution", exact = TRUE), call)
@@ -133,11 +129,9 @@ check_units <- function(units, x, arg = rlang::caller_arg(units),
   if (is.null(names)) abort_arg(arg, "names of units", describe(units), call = call)
   levels <- enc2utf8(levels(x$unit))
   unknown <- setdiff(names, levels)
-  if (length(unknown)) {
-    abort_arg(arg, "names of units of the recording",
-              paste0("\"", unknown[[1L]], "\", which is none"),
-              paste0("Its units are ", some(levels), "."), call = call)
-  }
+  refuse_if(length(unknown), arg, "names of units of the recording",
+            paste0("\"", unknown[[1L]], "\", which is none"),
+            paste0("Its units are ", some(levels), "."), call = call)
   unique(names)
 }
 
@@ -152,10 +146,9 @@ check_intervals <- function(intervals, resolution, call = rlang::caller_env()) {
   } else {
     intervals
   }
-  if (is.data.frame(seconds) || !is.numeric(seconds) ||
-      is.object(seconds) && !is.matrix(seconds)) {
-    abort_arg("intervals", must, describe(intervals), call = call)
-  }
+  refuse_if(is.data.frame(seconds) || !is.numeric(seconds) ||
+              is.object(seconds) && !is.matrix(seconds), "intervals", must, describe(intervals),
+            call = call)
   if (is.null(dim(seconds)) && length(seconds) == 2L) seconds <- matrix(seconds, 1L)
   if (!is.matrix(seconds) || ncol(seconds) != 2L || nrow(seconds) == 0L) {
     is <- if (is.matrix(seconds)) sprintf("a matrix of %d x %d", nrow(seconds), ncol(seconds))
@@ -164,10 +157,8 @@ check_intervals <- function(intervals, resolution, call = rlang::caller_env()) {
   seconds <- matrix(as.double(seconds), ncol = 2L, dimnames = list(NULL, c("low", "high")))
   ticks <- check_bounds(seconds[, 1L], seconds[, 2L], "intervals", resolution, call)
   again <- which(duplicated(complex(real = ticks$low, imaginary = ticks$high)))
-  if (length(again)) {
-    abort_arg("intervals", "different from each other",
-              sprintf("the same in row %d as in an earlier row", again[[1L]]), call = call)
-  }
+  refuse_if(length(again), "intervals", "different from each other",
+            sprintf("the same in row %d as in an earlier row", again[[1L]]), call = call)
   list(seconds = seconds, ticks = ticks)
 }
 

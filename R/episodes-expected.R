@@ -105,10 +105,8 @@ expected_episodes <- function(x, recording, call = rlang::caller_env()) {
 episode_units_known <- function(x, recording, call) {
   used <- unique(unlist(.subset2(x, "units"), use.names = FALSE))
   unknown <- setdiff(used, levels(.subset2(recording, "unit")))
-  if (length(unknown)) {
-    abort_arg("recording", "one with the units of the episodes",
-              sprintf("without unit \"%s\"", unknown[[1L]]), call = call)
-  }
+  refuse_if(length(unknown), "recording", "one with the units of the episodes",
+            sprintf("without unit \"%s\"", unknown[[1L]]), call = call)
 }
 
 #' Expected counts of chains of one size

@@ -88,15 +88,12 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
   check_episode_choice(object, episodes, call)
   if (!is.null(recording)) check_spike_trains(recording, "recording", call)
   check_layout(layout)
-  if (nrow(object) == 0L && type != "network") {
-    abort_arg("object", "a table with at least one episode", "empty",
-              "Mine with a lower `min_count`, or with wider `intervals`.", call = call)
-  }
+  refuse_if(nrow(object) == 0L && type != "network", "object",
+            "a table with at least one episode", "empty",
+            "Mine with a lower `min_count`, or with wider `intervals`.", call = call)
   if (type %in% c("raster", "lags")) {
-    if (is.null(recording)) {
-      abort_arg("recording", "the spike trains to look into", "NULL",
-                "These episodes do not know their recording; give it.", call = call)
-    }
+    refuse_if(is.null(recording), "recording", "the spike trains to look into", "NULL",
+              "These episodes do not know their recording; give it.", call = call)
     episodes <- choose_episodes(object, episodes, call)
   }
   switch(
@@ -120,15 +117,10 @@ check_episode_choice <- function(x, episodes, call) {
   if (inherits(episodes, "episodes")) return(check_episodes(episodes, "episodes", call))
   if (!is.character(episodes)) return(check_count(episodes, call = call))
   unknown <- episodes[!episodes %in% .subset2(x, "episode")]
-  if (length(episodes) == 0L || length(unknown) > 0L) {
-    abort_arg("episodes", "a number, or episodes of the table",
-              if (length(unknown)) {
-                sprintf("\"%s\", which is not among them", unknown[[1L]])
-              } else {
-                "empty"
-              },
-              call = call)
-  }
+  refuse_if(length(episodes) == 0L || length(unknown) > 0L, "episodes",
+            "a number, or episodes of the table",
+            if (length(unknown)) sprintf("\"%s\", which is not among them", unknown[[1L]]) else
+              "empty", call = call)
 }
 
 #' The episodes that an argument `episodes` asks for, of at least two units
@@ -142,9 +134,8 @@ choose_episodes <- function(x, episodes, call = rlang::caller_env()) {
     x[best_episodes(x, episodes), ]
   }
   chosen <- chosen[.subset2(chosen, "size") >= 2L, ]
-  if (nrow(chosen) == 0L) {
-    abort_arg("episodes", "at least one episode of two or more units", "none", call = call)
-  }
+  refuse_if(nrow(chosen) == 0L, "episodes", "at least one episode of two or more units", "none",
+            call = call)
   chosen
 }
 

@@ -26,10 +26,9 @@ autoplot.episode_lags <- function(object, ...) {
   check_no_dots()
   check_table(object, c("episode", "edge", "from", "to", "lag_low", "lag_high", "count"),
               "episode_lags")
-  if (nrow(object) == 0L || anyNA(object$episode)) {
-    abort_arg("object", "a table with at least one step",
-              if (nrow(object) == 0L) "empty" else "one with rows that are not there")
-  }
+  refuse_if(nrow(object) == 0L || anyNA(object$episode), "object",
+            "a table with at least one step",
+            if (nrow(object) == 0L) "empty" else "one with rows that are not there")
   episodes <- unique(object$episode)
   key <- paste(match(object$episode, episodes), object$edge)
   panels <- unique(key)
@@ -91,10 +90,9 @@ autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
   check_no_dots()
   max_occurrences <- check_count(max_occurrences)
   check_table(object, c("episode", "times"), "episode_occurrences")
-  if (nrow(object) == 0L || anyNA(object$episode)) {
-    abort_arg("object", "a table with at least one occurrence",
-              if (nrow(object) == 0L) "empty" else "one with rows that are not there")
-  }
+  refuse_if(nrow(object) == 0L || anyNA(object$episode), "object",
+            "a table with at least one occurrence",
+            if (nrow(object) == 0L) "empty" else "one with rows that are not there")
   episodes <- unique(object$episode)
   # Taking rows loses the attribute, not the name.
   asked <- attr(object, "episodes", exact = TRUE)

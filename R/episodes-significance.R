@@ -147,10 +147,8 @@ episode_significance <- function(episodes, x = attr(episodes, "recording"),
   call <- match.call()
   check_given(episodes = "an `episodes` table")
   check_episodes(episodes)
-  if (is.null(x)) {
-    abort_arg("x", "the recording to count in", "NULL",
-              "These episodes do not know their recording; give it.")
-  }
+  refuse_if(is.null(x), "x", "the recording to count in", "NULL",
+            "These episodes do not know their recording; give it.")
   x <- as_spike_trains(x)
   codes <- episode_codes(episodes, x)
   n <- check_count(n_surrogates, "n_surrogates", min = 0, max = .Machine$integer.max)

@@ -44,9 +44,8 @@ autoplot.episode_significance <- function(object, type = c("counts", "chance", "
   edges <- check_count(edges)
   check_layout(layout)
   check_table(object, significance_columns, "episode_significance")
-  if (!any(is_tested(object))) {
-    abort_arg("object", "a table with tested episodes", "one without", call = call)
-  }
+  refuse_if(!any(is_tested(object)), "object", "a table with tested episodes", "one without",
+            call = call)
   switch(
     type,
     counts = plot_against_surrogates(object, episodes),

@@ -86,10 +86,8 @@ as.data.frame.patterns <- function(x, row.names = NULL, optional = FALSE, ...,
   )
   if (times) {
     recording <- own_recording(x)
-    if (is.null(recording)) {
-      abort_arg("x", "patterns of one recording where `times` are asked for",
-                "without a recording")
-    }
+    refuse_if(is.null(recording), "x", "patterns of one recording where `times` are asked for",
+              "without a recording")
     found <- pattern_occurrences(recording, x)
     columns$times <- unname(split(found$time, numbered(found$pattern, length(x))))
   }
@@ -101,11 +99,8 @@ as.data.frame.patterns <- function(x, row.names = NULL, optional = FALSE, ...,
 check_long <- function(long, times, call = rlang::caller_env()) {
   check_flag(times, call = call)
   check_flag(long, call = call)
-  if (long && times) {
-    abort_arg("times", "FALSE where `long` is TRUE", "TRUE",
-              "`pattern_occurrences()` gives a table with a row for each occurrence.",
-              call = call)
-  }
+  refuse_if(long && times, "times", "FALSE where `long` is TRUE", "TRUE",
+            "`pattern_occurrences()` gives a table with a row for each occurrence.", call = call)
   long
 }
 

@@ -5,14 +5,10 @@
 check_miner_place <- function(device, gpus, engine, folder = NULL, call = rlang::caller_env()) {
   check_place(device, gpus, call)
   if (device != "gpu") return(invisible())
-  if (engine != "closure") {
-    abort_arg("engine", "\"closure\" with `device = \"gpu\"`", describe(engine),
-              "Leave `engine` out, or give `device = \"cpu\"`.", call)
-  }
-  if (!is.null(folder)) {
-    abort_arg("device", "\"cpu\" or \"auto\" with a `folder`", describe(device),
-              "Chunks of a folder are mined on the CPU.", call)
-  }
+  refuse_if(engine != "closure", "engine", "\"closure\" with `device = \"gpu\"`",
+            describe(engine), "Leave `engine` out, or give `device = \"cpu\"`.", call)
+  refuse_if(!is.null(folder), "device", "\"cpu\" or \"auto\" with a `folder`", describe(device),
+            "Chunks of a folder are mined on the CPU.", call)
 }
 
 #' Where patterns are mined

@@ -330,17 +330,14 @@ check_folder <- function(folder, call = rlang::caller_env()) {
   if (!dir.exists(folder)) {
     dir.create(folder, recursive = TRUE, showWarnings = FALSE)
   }
-  if (!dir.exists(folder) || file.access(folder, 2L) != 0L) {
-    abort_arg("folder", "a folder that can be made or written to",
-              dQuote(folder, FALSE), call = call)
-  }
+  refuse_if(!dir.exists(folder) || file.access(folder, 2L) != 0L, "folder",
+            "a folder that can be made or written to", dQuote(folder, FALSE), call = call)
   folder <- normalizePath(folder, "/")
   foreign <- foreign_files(folder, folder_names, lock_names)
-  if (length(foreign) > 0L) {
-    abort_arg("folder", "new, empty, or one that holds nothing but the files of such a job",
-              paste0(dQuote(folder, FALSE), ", which holds ", some(dQuote(foreign, FALSE))),
-              "Give the path of a new folder, which is then made.", call = call)
-  }
+  refuse_if(length(foreign) > 0L, "folder",
+            "new, empty, or one that holds nothing but the files of such a job",
+            paste0(dQuote(folder, FALSE), ", which holds ", some(dQuote(foreign, FALSE))),
+            "Give the path of a new folder, which is then made.", call = call)
   folder
 }
 

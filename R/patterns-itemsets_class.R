@@ -146,9 +146,8 @@ itemset_supports <- function(x) {
 `$.itemsets` <- function(x, name) {
   if (name %in% c("items", "runs", "count")) return(.subset2(x, name))
   columns <- itemset_columns(x)
-  if (!name %in% names(columns)) {
-    abort_arg("name", sprintf("one of %s", toString(dollar_names(x))), name)
-  }
+  refuse_if(!name %in% names(columns), "name", sprintf("one of %s", toString(dollar_names(x))),
+            name)
   columns[[name]](x)
 }
 
@@ -272,9 +271,8 @@ sort.itemsets <- function(x, decreasing = TRUE, by = NULL, ...) {
   decreasing <- check_flag(decreasing)
   columns <- itemset_columns(x)
   by <- by %||% names(columns)[[2L]]
-  if (!is.character(by) || length(by) == 0L || !all(by %in% names(columns))) {
-    abort_arg("by", sprintf("among %s", toString(names(columns))), some(format(by)))
-  }
+  refuse_if(!is.character(by) || length(by) == 0L || !all(by %in% names(columns)), "by",
+            sprintf("among %s", toString(names(columns))), some(format(by)))
   keys <- lapply(unname(columns[by]), \(column) column(x))
   x <- take_sets(x, do.call(order, c(keys, list(decreasing = decreasing, method = "radix"))))
   # Printing and drawing keep to an order that was asked for.
@@ -324,15 +322,12 @@ keep_sets <- function(x, keep, code, labels, wanted, match, arg,
 #' @noRd
 holding <- function(x, code, labels, wanted, match, arg, call) {
   if (is_plain_numeric(wanted)) wanted <- number_labels(wanted)
-  if (!is.character(wanted) && !is.factor(wanted)) {
-    abort_arg(arg, "names", describe(wanted), call = call)
-  }
+  refuse_if(!is.character(wanted) && !is.factor(wanted), arg, "names", describe(wanted),
+            call = call)
   wanted <- unique(as.character(wanted))
   unknown <- setdiff(wanted, labels)
-  if (length(unknown)) {
-    abort_arg(arg, sprintf("among the %s %s", commas(length(labels)), arg),
-              sprintf("not, for %s", some(encodeString(unknown, quote = "\""))), call = call)
-  }
+  refuse_if(length(unknown), arg, sprintf("among the %s %s", commas(length(labels)), arg),
+            sprintf("not, for %s", some(encodeString(unknown, quote = "\""))), call = call)
   codes <- match(wanted, labels)
   is_one <- seq_along(labels) %in% codes
   by_size(x, logical(length(x)), function(items) {
@@ -409,11 +404,10 @@ c.itemsets <- function(...) {
   first <- parts[[1L]]
   meaning <- c("class", "units", "window_bins", "bin_size", "labels")
   for (other in parts[-1L]) {
-    if (!inherits(other, "itemsets") ||
-        !identical(attributes(other)[meaning], attributes(first)[meaning])) {
-      abort_arg("...", "sets of the same items; for patterns, units, window and bin size",
-                if (inherits(other, "itemsets")) "of different ones" else describe(other))
-    }
+    refuse_if(!inherits(other, "itemsets") ||
+                !identical(attributes(other)[meaning], attributes(first)[meaning]), "...",
+              "sets of the same items; for patterns, units, window and bin size",
+              if (inherits(other, "itemsets")) "of different ones" else describe(other))
   }
   about <- about_itemsets(first)
   common <- vapply(names(about), \(name) {

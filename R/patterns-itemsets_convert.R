@@ -34,10 +34,8 @@ as_incidence <- function(x) {
   rlang::check_installed("Matrix", "for sparse matrices.")
   n <- as.double(length(.subset2(x, "items")))
   most <- .Machine$integer.max
-  if (n > most) {
-    abort_arg("x", sprintf("sets with at most %s items in total", commas(most)),
-              sprintf("%s sets with %s", commas(length(x)), commas(n)), "Choose some of them.")
-  }
+  refuse_if(n > most, "x", sprintf("sets with at most %s items in total", commas(most)),
+            sprintf("%s sets with %s", commas(length(x)), commas(n)), "Choose some of them.")
   labels <- item_table(x)$labels
   class <- methods::getClass("ngCMatrix", where = asNamespace("Matrix"))
   methods::new(class, i = .subset2(x, "items"), p = c(0L, cumsum(x$size)),
@@ -66,10 +64,8 @@ as_arules <- function(x) {
 }
 
 check_sets <- function(x, call = rlang::caller_env()) {
-  if (isS4(x) || !inherits(x, "itemsets")) {
-    abort_arg("x", "`itemsets` or `patterns`", describe(x),
-              "Find some with `frequent_itemsets()` or `mine_patterns()`.", call = call)
-  }
+  refuse_if(isS4(x) || !inherits(x, "itemsets"), "x", "`itemsets` or `patterns`", describe(x),
+            "Find some with `frequent_itemsets()` or `mine_patterns()`.", call = call)
   check_whole_sets(x, "x", call)
 }
 

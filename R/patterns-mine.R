@@ -347,13 +347,10 @@ check_window <- function(window, x, bin, call = rlang::caller_env()) {
   }
   units <- nlevels(x$unit)
   most <- .Machine$integer.max
-  if (window * max(1, units) > most) {
-    abort_arg("window_bins",
-              sprintf("at most %s bins with %s units", commas(most %/% max(1, units)),
-                      commas(units)),
-              commas(window), "Use a shorter window, longer bins, or fewer units.",
-              call = call)
-  }
+  refuse_if(window * max(1, units) > most, "window_bins",
+            sprintf("at most %s bins with %s units", commas(most %/% max(1, units)),
+                    commas(units)), commas(window),
+            "Use a shorter window, longer bins, or fewer units.", call = call)
   window
 }
 
@@ -366,10 +363,9 @@ check_pattern_filters <- function(min_spikes, min_count, max_spikes, max_count, 
   max_spikes <- check_most(max_spikes, "max_spikes", min_spikes, "min_spikes", call)
   max_count <- check_most(max_count, "max_count", min_count, "min_count", call)
   min_units <- check_count(min_units, "min_units", call = call)
-  if (min_units > max_spikes) {
-    abort_arg("min_units", paste0("at most `max_spikes`, ", commas(max_spikes)),
-              commas(min_units), "A pattern has no more units than spikes.", call = call)
-  }
+  refuse_if(min_units > max_spikes, "min_units",
+            paste0("at most `max_spikes`, ", commas(max_spikes)), commas(min_units),
+            "A pattern has no more units than spikes.", call = call)
   list(min_spikes = min_spikes, min_count = min_count, max_spikes = max_spikes,
        max_count = max_count, min_units = min_units)
 }
@@ -378,9 +374,7 @@ check_pattern_filters <- function(min_spikes, min_count, max_spikes, max_count, 
 #' @noRd
 check_most <- function(x, arg, least, least_arg, call) {
   x <- check_count(x, arg, infinite = TRUE, call = call)
-  if (x < least) {
-    abort_arg(arg, sprintf("at least `%s`, %s", least_arg, commas(least)), commas(x),
-              call = call)
-  }
+  refuse_if(x < least, arg, sprintf("at least `%s`, %s", least_arg, commas(least)), commas(x),
+            call = call)
   x
 }

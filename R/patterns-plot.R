@@ -99,10 +99,8 @@ autoplot.patterns <- function(object,
   if (type != "raster" && !is.null(others)) abort_not_drawn("others", type, call)
   if (!is.null(others)) others <- check_count(others, min = 0, infinite = TRUE)
   if (!is.null(drawn)) {
-    if (is.null(recording)) {
-      abort_arg("recording", "the spike trains to look into", "NULL",
-                "These patterns do not know their recording; give it.", call = call)
-    }
+    refuse_if(is.null(recording), "recording", "the spike trains to look into", "NULL",
+              "These patterns do not know their recording; give it.", call = call)
     check_spike_trains(recording, "recording", call)
     patterns <- choose_patterns(object, patterns, drawn, recording, call)
     check_pattern_units(recording, patterns, call)
@@ -135,10 +133,9 @@ abort_not_drawn <- function(arg, type, call) {
 # ---- Which patterns, and what to call them -----------------------------------------
 
 check_any_sets <- function(x, what, call) {
-  if (length(.subset2(x, "count")) == 0L) {
-    abort_arg("object", sprintf("a result with at least one %s", what), "empty",
-              "Mine again, and ask for fewer occurrences.", call = call)
-  }
+  refuse_if(length(.subset2(x, "count")) == 0L, "object",
+            sprintf("a result with at least one %s", what), "empty",
+            "Mine again, and ask for fewer occurrences.", call = call)
 }
 
 #' The patterns that an argument `patterns` asks for
@@ -188,10 +185,8 @@ pattern_surprise <- function(x, recording, at_once = 1e6) {
 
 check_pattern_units <- function(recording, patterns, call) {
   unknown <- setdiff(pattern_table(patterns)$unit, levels(.subset2(recording, "unit")))
-  if (length(unknown) > 0L) {
-    abort_arg("recording", "one with the units of the patterns",
-              sprintf("without unit \"%s\"", unknown[[1L]]), call = call)
-  }
+  refuse_if(length(unknown) > 0L, "recording", "one with the units of the patterns",
+            sprintf("without unit \"%s\"", unknown[[1L]]), call = call)
 }
 
 #' The spikes of a few patterns: data frame `pattern`, `unit` (label), `lag` (bins)
@@ -325,10 +320,8 @@ plot_pattern_dots <- function(x, pattern) {
   spikes <- pattern_table(pattern)
   units <- unique(spikes$unit)
   found <- pattern_occurrences(x, pattern)
-  if (nrow(found) == 0L) {
-    abort_arg("recording", "one in which the pattern occurs", "one in which it does not",
-              call = rlang::caller_env())
-  }
+  refuse_if(nrow(found) == 0L, "recording", "one in which the pattern occurs",
+            "one in which it does not", call = rlang::caller_env())
   dots <- dot_display(x, pattern, found, most = 200L)
   bin_ms <- 1000 * attr(pattern, "bin_size", exact = TRUE)
   bands <- data.frame(panel = factor(spikes$unit, units), low = spikes$lag * bin_ms,

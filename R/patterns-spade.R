@@ -303,16 +303,13 @@ check_stability <- function(stability, call = rlang::caller_env()) {
   known <- c("n_subsets", "delta", "epsilon", "type", "threshold")
   must <- sprintf("NULL or a list of arguments of `pattern_stability()` and a threshold: %s",
                   toString(known))
-  if (!is.list(stability) || is.object(stability)) {
-    abort_arg("stability", must, describe(stability), call = call)
-  }
+  refuse_if(!is.list(stability) || is.object(stability), "stability", must, describe(stability),
+            call = call)
   given <- names(stability) %||% rep("", length(stability))
   wrong <- c(setdiff(given, known), given[duplicated(given)])
-  if (length(wrong) > 0L) {
-    abort_arg("stability", must, sprintf("one with \"%s\"%s", wrong[[1L]],
-                                         if (wrong[[1L]] %in% known) " twice" else ""),
-              call = call)
-  }
+  refuse_if(length(wrong) > 0L, "stability", must,
+            sprintf("one with \"%s\"%s", wrong[[1L]],
+                    if (wrong[[1L]] %in% known) " twice" else ""), call = call)
   of <- \(name) if (name %in% given) stability[[name]] else formals(pattern_stability)[[name]]
   check_subsets(of("n_subsets"), of("delta"), of("epsilon"), call)
   if ("type" %in% given) check_kinds(stability$type, "stability$type", call)
@@ -326,16 +323,10 @@ check_threshold <- function(threshold, type, call) {
   ok <- is_plain_numeric(threshold) && length(threshold) > 0L && !anyNA(threshold) &&
     all(threshold >= 0 & threshold <= 1) && !is.null(names(threshold)) &&
     all(names(threshold) %in% type) && !anyDuplicated(names(threshold))
-  if (!ok) {
-    abort_arg("stability$threshold",
-              sprintf("numbers from 0 to 1, with %s as names",
-                      paste0("\"", type, "\"", collapse = " or ")),
-              if (is_plain_numeric(threshold) && is.null(names(threshold))) {
-                "without names"
-              } else {
-                describe(threshold)
-              }, "For example `c(intensional = 0.3)`.", call = call)
-  }
+  refuse_if(!ok, "stability$threshold", sprintf("numbers from 0 to 1, with %s as names",
+                                                paste0("\"", type, "\"", collapse = " or ")),
+            if (is_plain_numeric(threshold) && is.null(names(threshold))) "without names" else
+              describe(threshold), "For example `c(intensional = 0.3)`.", call = call)
 }
 
 #' Seconds that the parts of a job take

@@ -58,10 +58,8 @@ autoplot.spade <- function(object, type = c("pvalues", "spectrum", "raster", "do
   }
   if (shows_tests) {
     if (type == "spectrum") return(plot_spectrum(object$spectrum, object$tests, call))
-    if (is.null(object$tests)) {
-      abort_arg("object", "a result with p values", "without surrogates",
-                "Ask for some with `n_surrogates`.", call = call)
-    }
+    refuse_if(is.null(object$tests), "object", "a result with p values", "without surrogates",
+              "Ask for some with `n_surrogates`.", call = call)
     return(plot_pvalues(attr(object$tests, "pvalues"), object$tests, call))
   }
   if (length(object) == 0L) return(empty_picture("No pattern is significant", "nothing"))
@@ -120,10 +118,8 @@ plot.pattern_spectrum <- function(x, ...) draw(autoplot.pattern_spectrum(x, ...)
 plot_pvalues <- function(pvalues, tests, call) {
   fields <- level_fields(pvalues)
   marks <- if (!is.null(tests)) signature_marks(tests)
-  if (nrow(fields) == 0L && NROW(marks) == 0L) {
-    abort_arg("object", "one with a signature", "empty", "Ask for fewer occurrences.",
-              call = call)
-  }
+  refuse_if(nrow(fields) == 0L && NROW(marks) == 0L, "object", "one with a signature", "empty",
+            "Ask for fewer occurrences.", call = call)
   step <- height_step(pvalues)
   n <- attr(pvalues, "n_surrogates", exact = TRUE)
   ggplot2::ggplot() +
@@ -141,10 +137,8 @@ plot_pvalues <- function(pvalues, tests, call) {
 }
 
 plot_spectrum <- function(spectrum, tests, call) {
-  if (nrow(spectrum) == 0L) {
-    abort_arg("object", "one with a signature", "empty", "Ask for fewer occurrences.",
-              call = call)
-  }
+  refuse_if(nrow(spectrum) == 0L, "object", "one with a signature", "empty",
+            "Ask for fewer occurrences.", call = call)
   fields <- as.data.frame(spectrum)
   fields$height <- field_height(spectrum)
   fields$low <- fields$high <- fields$count

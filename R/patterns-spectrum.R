@@ -87,10 +87,8 @@ rows_are_there.pvalue_spectrum <- rows_are_there.pattern_spectrum
 rows_are_there.signature_tests <- rows_are_there.pattern_spectrum
 
 check_patterns <- function(patterns, call = rlang::caller_env()) {
-  if (!inherits(patterns, "patterns")) {
-    abort_arg("patterns", "what `mine_patterns()` gives, or some of it",
-              describe(patterns), call = call)
-  }
+  refuse_if(!inherits(patterns, "patterns"), "patterns",
+            "what `mine_patterns()` gives, or some of it", describe(patterns), call = call)
   check_whole_sets(patterns, "patterns", call)
 }
 

@@ -114,9 +114,7 @@ check_subsets <- function(n_subsets, delta, epsilon, call = rlang::caller_env())
   epsilon <- check_number(epsilon, above = 0, call = call)
   if (!is.null(n_subsets)) return(n_subsets)
   n <- round(log(2 / delta) / (2 * epsilon^2) + 1)
-  if (n > 2^53) {
-    abort_arg("epsilon", "large enough for a number of subsets that can be drawn",
-              format(epsilon), call = call)
-  }
+  refuse_if(n > 2^53, "epsilon", "large enough for a number of subsets that can be drawn",
+            format(epsilon), call = call)
   n
 }

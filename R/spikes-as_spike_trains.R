@@ -136,14 +136,13 @@ find_trial_column <- function(x, trial_column, used, call) {
   at <- find_trial(names(x), trial_column, used, call)
   # What is the same in all rows tells nothing apart.
   doubt <- Filter(\(k) length(unique(x[[k]])) > 1L, at$doubt)
-  if (length(at$trial) == 0L && length(doubt)) {
-    abort_arg("x", "a table in which it is clear whether spikes come in trials",
-              sprintf("one with %s, which may number trials",
-                      paste0("`", names(x)[doubt], "`", collapse = " and ")),
-              sprintf(paste("Say `trial_column = \"%s\"`, or `trial_column = NA` where all",
-                            "times count on one clock and there are no trials."),
-                      names(x)[[doubt[[1L]]]]), call = call)
-  }
+  refuse_if(length(at$trial) == 0L && length(doubt), "x",
+            "a table in which it is clear whether spikes come in trials",
+            sprintf("one with %s, which may number trials",
+                    paste0("`", names(x)[doubt], "`", collapse = " and ")),
+            sprintf(paste("Say `trial_column = \"%s\"`, or `trial_column = NA` where all",
+                          "times count on one clock and there are no trials."),
+                    names(x)[[doubt[[1L]]]]), call = call)
   blocks <- if (length(at$trial) == 1L) {
     Filter(\(k) restarts_within(x[[at$trial]], x[[k]]), doubt)
   }
@@ -174,9 +173,8 @@ trial_of_columns <- function(x, at) {
 #' Error unless `like` has a clock, an interval and sound trials; its spikes may be anything
 #' @noRd
 check_like <- function(like, call) {
-  if (!inherits(like, "spike_trains")) {
-    abort_arg("like", "NULL or a spike_trains object", describe(like), call = call)
-  }
+  refuse_if(!inherits(like, "spike_trains"), "like", "NULL or a spike_trains object",
+            describe(like), call = call)
   fault <- clock_fault(like) %||% trials_fault(like)
   if (!is.null(fault)) abort_unsound("like", fault, call)
 }
@@ -187,9 +185,8 @@ as_spike_trains.list <- function(x, ...) {
   check_unit_names(x, call)
   repeated <- vapply(x, inherits, logical(1), what = "repeatedTrain")
   if (length(x) > 0L && all(repeated)) return(lay_out_trials(x, ..., call = call))
-  if (any(repeated)) {
-    abort_arg("x", "a list of one kind", "repeatedTrain objects mixed with others", call = call)
-  }
+  refuse_if(any(repeated), "x", "a list of one kind", "repeatedTrain objects mixed with others",
+            call = call)
   times <- Map(\(times, name) {
     check_times(plain_times(times), sprintf("x$%s", name), call)
   }, x, names(x))
@@ -244,10 +241,9 @@ lay_out_trials <- function(x, trial_window = NULL, resolution = 1e-6, ..., call)
   check_no_dots(call)
   resolution <- check_resolution(resolution, call)
   n_trials <- unique(lengths(x))
-  if (length(n_trials) != 1L || n_trials == 0L) {
-    abort_arg("x", "units with the same number of trials, at least one",
-              sprintf("units with %s trials", toString(sort(lengths(x)))), call = call)
-  }
+  refuse_if(length(n_trials) != 1L || n_trials == 0L, "x",
+            "units with the same number of trials, at least one",
+            sprintf("units with %s trials", toString(sort(lengths(x)))), call = call)
   times <- lapply(x, \(trials) lapply(unclass(trials), \(one) {
     check_times(plain_times(one), "x", call)
   }))
@@ -270,12 +266,9 @@ plain_times <- function(x) if (inherits(x, "spikeTrain")) as.vector(unclass(x)) 
 
 check_unit_names <- function(x, call) {
   name <- names(x)
-  if (is.null(name) || anyNA(name) || any(name == "")) {
-    abort_arg("x", "a list with a name for each unit", "without a name for some", call = call)
-  }
+  refuse_if(is.null(name) || anyNA(name) || any(name == ""), "x",
+            "a list with a name for each unit", "without a name for some", call = call)
   twice <- unique(name[duplicated(name)])
-  if (length(twice)) {
-    abort_arg("x", "a list with a different name for each unit",
-              sprintf("one that names %s more than once", some(twice)), call = call)
-  }
+  refuse_if(length(twice), "x", "a list with a different name for each unit",
+            sprintf("one that names %s more than once", some(twice)), call = call)
 }

@@ -76,10 +76,8 @@ bin_spikes <- function(x, bin_size, sigma = NULL, sparse = FALSE, gap = 1,
   sparse <- check_flag(sparse)
   gap <- check_count(gap, min = 0, max = 1e6)
   if (!is.null(sigma)) sigma <- check_number(sigma, above = 0)
-  if (sparse && !is.null(sigma)) {
-    abort_arg("sigma", "NULL for a sparse matrix", describe(sigma),
-              "Smoothed counts are hardly ever 0: use `sparse = FALSE`.")
-  }
+  refuse_if(sparse && !is.null(sigma), "sigma", "NULL for a sparse matrix", describe(sigma),
+            "Smoothed counts are hardly ever 0: use `sparse = FALSE`.")
   max_memory <- check_memory(max_memory)
   if (sparse) rlang::check_installed("Matrix", "to make a sparse matrix.")
   bins <- bins_of(x, bin, if (sparse) 0 else gap, call)
@@ -120,11 +118,9 @@ bins_of <- function(x, bin, gap, call) {
   between <- ifelse(n > 0 & cumsum(n > 0) > 1, gap, 0)
   offset <- cumsum(between) + cumsum(n) - n
   rows <- sum(between) + sum(n)
-  if (rows >= 2^31) {
-    abort_arg("bin_size", "such that there are fewer than 2^31 bins",
-              sprintf("%s s, for %s bins", exact(ticks_to_seconds(bin, resolution)),
-                      commas(rows)), call = call)
-  }
+  refuse_if(rows >= 2^31, "bin_size", "such that there are fewer than 2^31 bins",
+            sprintf("%s s, for %s bins", exact(ticks_to_seconds(bin, resolution)), commas(rows)),
+            call = call)
   row <- sequence(n, offset + 1)
   time <- rep(NA_real_, rows)
   time[row] <- ticks_to_seconds(rep(start, n) + (sequence(n) - 1) * bin, resolution)
@@ -339,11 +335,9 @@ check_gap <- function(x, tau, Tp, call = rlang::caller_env()) {
   }
   gap <- attr(x, "gap", exact = TRUE)
   needed <- max(abs(c(tau, Tp)))
-  if (gap < needed) {
-    abort_arg("x", sprintf(paste("binned with %s of `NA` between trials or more, for these",
-                                 "`tau` and `Tp`"), counted(needed, "row")),
-              sprintf("binned with %s", commas(gap)),
-              sprintf("Bin once more: `bin_spikes(x, bin_size, gap = %s)`.",
-                      commas(needed)), call)
-  }
+  refuse_if(gap < needed, "x",
+            sprintf(paste("binned with %s of `NA` between trials or more, for these",
+                          "`tau` and `Tp`"), counted(needed, "row")),
+            sprintf("binned with %s", commas(gap)),
+            sprintf("Bin once more: `bin_spikes(x, bin_size, gap = %s)`.", commas(needed)), call)
 }

@@ -14,10 +14,8 @@ check_report <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env
     rlang::is_double(parts$refractory, n = 1L, finite = TRUE) &&
     rlang::is_double(parts$duration, n = 1L, finite = TRUE) &&
     is.character(parts$looked_for) && rlang::is_string(parts$recording)
-  if (!sound) {
-    abort_arg(arg, "what `check_recording()` gives", "one that was changed",
-              "`as.data.frame()` gives a table of the findings to change.", call)
-  }
+  refuse_if(!sound, arg, "what `check_recording()` gives", "one that was changed",
+            "`as.data.frame()` gives a table of the findings to change.", call)
   invisible(x)
 }
 

@@ -23,13 +23,10 @@ check_times <- function(time, arg = "time", call = rlang::caller_env()) {
   check_time_type(time, arg, call)
   time <- as.double(time)
   bad <- !is.finite(time)
-  if (any(bad)) {
-    abort_arg(arg, "finite: no NA, NaN or infinite times",
-              sprintf("not, for %s of %s times, the first in row %d (%s)",
-                      commas(sum(bad)), commas(length(bad)), which(bad)[[1L]],
-                      format(time[bad][[1L]])),
-              "Drop these rows first.", call = call)
-  }
+  refuse_if(any(bad), arg, "finite: no NA, NaN or infinite times",
+            sprintf("not, for %s of %s times, the first in row %d (%s)", commas(sum(bad)),
+                    commas(length(bad)), which(bad)[[1L]], format(time[bad][[1L]])),
+            "Drop these rows first.", call = call)
   time
 }
 
@@ -66,9 +63,8 @@ check_interval <- function(start, end, inside, resolution, call) {
       value <- check_number(value, arg, call = call)
       return(seconds_to_ticks(value, resolution, arg, call))
     }
-    if (length(inside) == 0L) {
-      abort_arg(arg, "given, in seconds, when there are no spikes", "NULL", call = call)
-    }
+    refuse_if(length(inside) == 0L, arg, "given, in seconds, when there are no spikes", "NULL",
+              call = call)
     default(inside)
   }
   bounds <- c(bound(start, "start", min), bound(end, "end", max))
@@ -110,27 +106,20 @@ check_inside <- function(time, ends, bounds, arg, resolution, call) {
 #' @noRd
 check_trials <- function(trials, resolution, call) {
   if (is.null(trials)) return(NULL)
-  if (!is.data.frame(trials) || !all(c("start", "end") %in% names(trials))) {
-    abort_arg("trials", "a data frame with the columns `start` and `end` (seconds)",
-              if (is.data.frame(trials)) {
-                sprintf("a data frame with the columns %s",
-                        if (ncol(trials)) toString(names(trials)) else "(none)")
-              } else {
-                describe(trials)
-              }, call = call)
-  }
-  if (nrow(trials) == 0L) {
-    abort_arg("trials", "NULL, or have at least one row", "a data frame without rows",
-              call = call)
-  }
+  refuse_if(!is.data.frame(trials) || !all(c("start", "end") %in% names(trials)), "trials",
+            "a data frame with the columns `start` and `end` (seconds)",
+            if (is.data.frame(trials)) sprintf("a data frame with the columns %s",
+                                               if (ncol(trials)) toString(names(trials)) else
+                                                 "(none)") else
+              describe(trials), call = call)
+  refuse_if(nrow(trials) == 0L, "trials", "NULL, or have at least one row",
+            "a data frame without rows", call = call)
   start <- seconds_to_ticks(trials[["start"]], resolution, "trials$start", call)
   end <- seconds_to_ticks(trials[["end"]], resolution, "trials$end", call)
   label <- if ("trial" %in% names(trials)) trials[["trial"]] else seq_along(start)
-  if (!is.atomic(label) || anyNA(label) || anyDuplicated(label)) {
-    abort_arg("trials$trial", "a label that is not missing and different for each row",
-              if (anyNA(label)) "missing in some rows" else "the same in some rows",
-              call = call)
-  }
+  refuse_if(!is.atomic(label) || anyNA(label) || anyDuplicated(label), "trials$trial",
+            "a label that is not missing and different for each row",
+            if (anyNA(label)) "missing in some rows" else "the same in some rows", call = call)
   if (any(end < start)) {
     bad <- which(end < start)
     abort_arg("trials", "intervals whose `start` is at or before their `end`",
@@ -189,11 +178,9 @@ check_trials_inside <- function(trials, bounds, resolution, call) {
 #' @noRd
 check_spike_trains <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env(),
                                once = FALSE) {
-  if (!inherits(x, "spike_trains")) {
-    abort_arg(arg, "a spike_trains object", describe(x),
-              "Make one with `spike_trains()`, `as_spike_trains()` or `read_spikes()`.",
-              call = call)
-  }
+  refuse_if(!inherits(x, "spike_trains"), arg, "a spike_trains object", describe(x),
+            "Make one with `spike_trains()`, `as_spike_trains()` or `read_spikes()`.",
+            call = call)
   fault <- columns_fault(x) %||% clock_fault(x) %||% trials_fault(x) %||%
     unit_table_fault(x) %||% spikes_fault(x)
   if (!is.null(fault$is)) abort_unsound(arg, fault, call)

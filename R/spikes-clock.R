@@ -53,18 +53,15 @@ round_to_ticks <- function(time, resolution, per_second = 1) {
 #' @noRd
 seconds_to_ticks <- function(value, resolution, arg = rlang::caller_arg(value),
                              call = rlang::caller_env()) {
-  if (!is.numeric(value) || is.object(value) || !all(is.finite(value))) {
-    abort_arg(arg, "finite and in seconds", describe(value), call = call)
-  }
+  refuse_if(!is.numeric(value) || is.object(value) || !all(is.finite(value)), arg,
+            "finite and in seconds", describe(value), call = call)
   raw <- raw_ticks(value, resolution)
   ticks <- round(raw)
   size <- abs(ticks)
-  if (any(size >= 2^53)) {
-    abort_arg(arg, "within 2^53 ticks of zero",
-              sprintf("%s s, with ticks of %s s", exact(value[size >= 2^53][[1L]]),
-                      exact(resolution)),
-              "Give seconds, or use a coarser `resolution`.", call = call)
-  }
+  refuse_if(any(size >= 2^53), arg, "within 2^53 ticks of zero",
+            sprintf("%s s, with ticks of %s s", exact(value[size >= 2^53][[1L]]),
+                    exact(resolution)), "Give seconds, or use a coarser `resolution`.",
+            call = call)
   # A relative bound alone would let half a tick pass beyond 5e8 ticks. What rounding
   # of the double itself can do is always forgiven.
   slack <- pmin(1e-9 * pmax(1, size), 1e-3)
@@ -164,9 +161,7 @@ count_in_trials <- function(trains) {
 check_bin_size <- function(bin_size, resolution, call = rlang::caller_env()) {
   bin_size <- check_number(bin_size, "bin_size", above = 0, call = call)
   ticks <- seconds_to_ticks(bin_size, resolution, "bin_size", call)
-  if (ticks < 1) {
-    abort_arg("bin_size", sprintf("at least a tick of %s s", exact(resolution)),
-              paste(exact(bin_size), "s"), call = call)
-  }
+  refuse_if(ticks < 1, "bin_size", sprintf("at least a tick of %s s", exact(resolution)),
+            paste(exact(bin_size), "s"), call = call)
   ticks
 }

@@ -66,9 +66,7 @@ cross_correlogram <- function(x, bin_size = 0.001, max_lag = 0.05, threads = NUL
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
   resolution <- attr(x, "resolution")
   bin <- check_bin_size(bin_size, resolution)
-  if (bin >= 2^30) {
-    abort_arg("bin_size", "shorter than 2^30 ticks", paste(commas(bin), "ticks"))
-  }
+  refuse_if(bin >= 2^30, "bin_size", "shorter than 2^30 ticks", paste(commas(bin), "ticks"))
   lags <- check_lag(max_lag, bin, resolution)
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory)
@@ -112,11 +110,10 @@ count_lags <- function(trains, bin, lags, threads, max_memory, call = rlang::cal
 check_lag <- function(max_lag, bin, resolution, call = rlang::caller_env()) {
   max_lag <- check_number(max_lag, "max_lag", min = 0, call = call)
   ticks <- seconds_to_ticks(max_lag, resolution, "max_lag", call)
-  if (ticks %% bin != 0 || ticks / bin > 2^24) {
-    abort_arg("max_lag", sprintf("a whole number of bins of %s s, at most 2^24 of them",
-                                 exact(ticks_to_seconds(bin, resolution))),
-              paste(exact(max_lag), "s"), call = call)
-  }
+  refuse_if(ticks %% bin != 0 || ticks / bin > 2^24, "max_lag",
+            sprintf("a whole number of bins of %s s, at most 2^24 of them",
+                    exact(ticks_to_seconds(bin, resolution))), paste(exact(max_lag), "s"),
+            call = call)
   ticks / bin
 }
 
@@ -144,10 +141,8 @@ check_correlogram <- function(x, arg = rlang::caller_arg(x), call = rlang::calle
     nrow(spikes) == length(units) && is.numeric(duration) &&
     length(duration) == ncol(spikes) && !anyNA(duration) && !anyNA(spikes) &&
     rlang::is_double(attr(x, "bin_size", exact = TRUE), n = 1L, finite = TRUE)
-  if (!sound) {
-    abort_arg(arg, "what `cross_correlogram()` gives", "one that was changed",
-              "Make it once more; `x[]` is an array to change.", call = call)
-  }
+  refuse_if(!sound, arg, "what `cross_correlogram()` gives", "one that was changed",
+            "Make it once more; `x[]` is an array to change.", call = call)
   invisible(x)
 }
 
@@ -178,15 +173,12 @@ chosen_units <- function(chosen, units, arg = rlang::caller_arg(chosen),
   if (is.null(chosen)) return(seq_along(units))
   if (is.factor(chosen)) chosen <- as.character(chosen)
   if (is_plain_numeric(chosen)) chosen <- number_labels(chosen)
-  if (!is.character(chosen) || length(chosen) == 0L || anyNA(chosen)) {
-    abort_arg(arg, "NULL, or names of units", describe(chosen), call = call)
-  }
+  refuse_if(!is.character(chosen) || length(chosen) == 0L || anyNA(chosen), arg,
+            "NULL, or names of units", describe(chosen), call = call)
   unknown <- setdiff(chosen, units)
-  if (length(unknown)) {
-    abort_arg(arg, sprintf("among the %s units", commas(length(units))),
-              sprintf("not, for %s", some(encodeString(unknown, quote = "\""))),
-              sprintf("Units: %s.", some(units)), call = call)
-  }
+  refuse_if(length(unknown), arg, sprintf("among the %s units", commas(length(units))),
+            sprintf("not, for %s", some(encodeString(unknown, quote = "\""))),
+            sprintf("Units: %s.", some(units)), call = call)
   match(unique(chosen), units)
 }
 
@@ -208,10 +200,8 @@ as.data.frame.cross_correlogram <- function(x, row.names = NULL, optional = FALS
   lag <- attr(x, "lag", exact = TRUE)
   pairs <- expand.grid(target = target, reference = reference)
   rows <- length(lag) * nrow(pairs)
-  if (rows > 1e8) {
-    abort_arg("reference", "so few units that the table has at most 1e8 rows",
-              sprintf("%s rows", commas(rows)), "`summary(x)` has a row for each pair.")
-  }
+  refuse_if(rows > 1e8, "reference", "so few units that the table has at most 1e8 rows",
+            sprintf("%s rows", commas(rows)), "`summary(x)` has a row for each pair.")
   spikes <- rowSums(attr(x, "spikes", exact = TRUE))
   count <- plain_counts(x)[, reference, target, drop = FALSE]
   count <- as.vector(aperm(count, c(1L, 3L, 2L)))

@@ -42,10 +42,8 @@ autoplot.cross_correlogram <- function(object, ..., type = NULL, reference = NUL
     check_choice(type, c("pairs", "matrix"))
   }
   if (type == "matrix") {
-    if (chosen) {
-      abort_arg(if (is.null(reference)) "target" else "reference",
-                "NULL where `type` is \"matrix\"", "given")
-    }
+    refuse_if(chosen, if (is.null(reference)) "target" else "reference",
+              "NULL where `type` is \"matrix\"", "given")
     return(correlogram_matrix(object))
   }
   correlogram_pairs(object, few_units(reference, object), few_units(target, object), y)

@@ -181,10 +181,9 @@ bursts <- function(x, max_start = 0.17, max_within = 0.3, min_between = 0.2,
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
   max_start <- check_number(max_start, min = 0)
   max_within <- check_number(max_within, min = 0)
-  if (max_within < max_start) {
-    abort_arg("max_within", sprintf("at least `max_start`, %s s", exact(max_start)),
-              paste(exact(max_within), "s"))
-  }
+  refuse_if(max_within < max_start, "max_within",
+            sprintf("at least `max_start`, %s s", exact(max_start)),
+            paste(exact(max_within), "s"))
   min_between <- check_number(min_between, min = 0)
   min_duration <- check_number(min_duration, min = 0)
   min_spikes <- check_count(min_spikes, min = 2)

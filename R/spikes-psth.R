@@ -64,29 +64,24 @@ psth <- function(x, events = NULL, from = NULL, to = NULL, bin_size = 0.01, by =
   edges <- psth_edges(from, to, bin, is.null(events), x, call)
   ticks <- round_to_ticks(table$time, resolution)
   keep <- within_one(x, ticks + edges[[1L]], ticks + edges[[2L]]) & !is.na(table$condition)
-  if (!any(keep)) {
-    abort_arg(
-      if (is.null(events)) "x" else "events",
-      sprintf("%s at least one event with %s to %s s around it in %s",
-              if (is.null(events)) "a recording whose trials give" else "times of",
-              exact(ticks_to_seconds(edges[[1L]], resolution)),
-              exact(ticks_to_seconds(edges[[2L]], resolution)),
-              if (is.null(attr(x, "trials"))) "the recording" else "one trial"),
-      sprintf("%s, all of them outside or too near the ends", counted(nrow(table), "event")),
-      paste("Events are in seconds. Narrow `from` and `to`, or see whether events and spikes",
-            "are on the same clock.")
-    )
-  }
+  refuse_if(!any(keep), if (is.null(events)) "x" else "events",
+            sprintf("%s at least one event with %s to %s s around it in %s",
+                    if (is.null(events)) "a recording whose trials give" else "times of",
+                    exact(ticks_to_seconds(edges[[1L]], resolution)),
+                    exact(ticks_to_seconds(edges[[2L]], resolution)),
+                    if (is.null(attr(x, "trials"))) "the recording" else "one trial"),
+            sprintf("%s, all of them outside or too near the ends",
+                    counted(nrow(table), "event")),
+            paste("Events are in seconds. Narrow `from` and `to`, or see whether events and spikes",
+                  "are on the same clock."))
   table <- table[keep, , drop = FALSE]
   table$condition <- droplevels(table$condition)
   spikes <- around_events(x, ticks[keep], edges)
   n_bins <- (edges[[2L]] - edges[[1L]]) / bin
   levels <- levels(table$condition)
   units <- levels(x$unit)
-  if (n_bins * length(units) * length(levels) >= 2^31) {
-    abort_arg("bin_size", "such that there are fewer than 2^31 bins of all units",
-              paste(exact(bin_size), "s"))
-  }
+  refuse_if(n_bins * length(units) * length(levels) >= 2^31, "bin_size",
+            "such that there are fewer than 2^31 bins of all units", paste(exact(bin_size), "s"))
   counts <- event_counts(spikes, table$condition, bin, n_bins, units, edges[[1L]])
   new_psth(counts, table, spikes, bin, edges, units, by, sum(!keep), resolution)
 }
@@ -97,10 +92,8 @@ check_events <- function(events, x, by, call) {
   arg <- "events"
   if (is.null(events)) {
     trials <- attr(x, "trials", exact = TRUE)
-    if (is.null(trials)) {
-      abort_arg("events", "times of events, as the recording has no trials", "NULL",
-                call = call)
-    }
+    refuse_if(is.null(trials), "events", "times of events, as the recording has no trials",
+              "NULL", call = call)
     events <- data.frame(time = trials$start)
     more <- setdiff(names(trials), "time")
     events[more] <- as.data.frame(trials)[more]
@@ -109,27 +102,22 @@ check_events <- function(events, x, by, call) {
     events <- data.frame(time = events)
   }
   time <- if (is.data.frame(events)) events[["time"]]
-  if (!is_plain_numeric(time) || length(time) != nrow(events) || !all(is.finite(time)) ||
-        length(time) == 0L) {
-    abort_arg("events", "finite times in seconds, or a data frame with such a column `time`",
-              if (is.data.frame(events)) some_columns(events) else describe(events),
-              call = call)
-  }
+  refuse_if(!is_plain_numeric(time) || length(time) != nrow(events) || !all(is.finite(time)) ||
+              length(time) == 0L, "events",
+            "finite times in seconds, or a data frame with such a column `time`",
+            if (is.data.frame(events)) some_columns(events) else describe(events), call = call)
   condition <- rep("all", nrow(events))
   if (!is.null(by)) {
     by <- check_string(by, "by", call)
     known <- setdiff(names(events), c("unit", "time", "count", "rate", "se", "events"))
-    if (!by %in% known) {
-      abort_arg("by", sprintf("the name of a column of the %s with their conditions", arg),
-                encodeString(by, quote = "\""),
-                if (length(known)) sprintf("There is %s.", some(known)), call = call)
-    }
+    refuse_if(!by %in% known, "by",
+              sprintf("the name of a column of the %s with their conditions", arg),
+              encodeString(by, quote = "\""),
+              if (length(known)) sprintf("There is %s.", some(known)), call = call)
     condition <- events[[by]]
   }
-  if (!is.atomic(condition) || length(condition) != nrow(events)) {
-    abort_arg("by", "the name of a column with a value for each event",
-              describe(condition), call = call)
-  }
+  refuse_if(!is.atomic(condition) || length(condition) != nrow(events), "by",
+            "the name of a column with a value for each event", describe(condition), call = call)
   if (!is.factor(condition)) {
     condition <- as.character(condition)
     values <- unique(condition[!is.na(condition)])
@@ -149,9 +137,7 @@ psth_edges <- function(from, to, bin, of_trials, x, call) {
   resolution <- attr(x, "resolution", exact = TRUE)
   edge <- \(value, arg, default) {
     if (is.null(value) && of_trials) return(default)
-    if (is.null(value)) {
-      abort_arg(arg, "given, in seconds from the event", "NULL", call = call)
-    }
+    refuse_if(is.null(value), arg, "given, in seconds from the event", "NULL", call = call)
     seconds_to_ticks(check_number(value, arg, call = call), resolution, arg, call)
   }
   trials <- trial_ticks(x)
@@ -250,10 +236,8 @@ check_psth <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()
     rlang::is_double(attr(x, "bin_size", exact = TRUE), n = 1L, finite = TRUE) &&
     rlang::is_scalar_integerish(attr(x, "left_out", exact = TRUE), finite = TRUE) &&
     all(spikes$event %in% seq_len(nrow(events)))
-  if (!sound) {
-    abort_arg(arg, "what `psth()` gives", "one that was changed",
-              "`as.data.frame()` gives a table to change.", call)
-  }
+  refuse_if(!sound, arg, "what `psth()` gives", "one that was changed",
+            "`as.data.frame()` gives a table to change.", call)
   invisible(x)
 }
 

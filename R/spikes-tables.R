@@ -74,36 +74,28 @@ trial_table <- function(x) {
 #' @noRd
 check_unit_table <- function(table, levels, arg = "unit_table", call = rlang::caller_env()) {
   if (is.null(table)) return(NULL)
-  if (!is.data.frame(table) || !"unit" %in% names(table)) {
-    abort_arg(arg, "NULL, or a data frame with a column `unit`",
-              if (is.data.frame(table)) {
-                sprintf("a data frame with the columns %s",
-                        if (ncol(table)) some(names(table), 12L) else "(none)")
-              } else {
-                describe(table)
-              }, call = call)
-  }
+  refuse_if(!is.data.frame(table) || !"unit" %in% names(table), arg,
+            "NULL, or a data frame with a column `unit`",
+            if (is.data.frame(table)) sprintf("a data frame with the columns %s",
+                                              if (ncol(table)) some(names(table), 12L) else
+                                                "(none)") else
+              describe(table), call = call)
   table <- as.data.frame(table)
   twice_named <- unique(names(table)[duplicated(names(table))])
-  if (length(twice_named)) {
-    abort_arg(arg, "a data frame with a different name for each column",
-              sprintf("one with %s more than once", some(twice_named)), call = call)
-  }
+  refuse_if(length(twice_named), arg, "a data frame with a different name for each column",
+            sprintf("one with %s more than once", some(twice_named)), call = call)
   unit <- label_text(table[["unit"]])
-  if (length(unit) != nrow(table) || anyNA(unit) || anyDuplicated(unit)) {
-    abort_arg(sprintf("%s$unit", arg), "the name of a unit, a different one in each row",
-              if (length(unit) != nrow(table)) describe(table[["unit"]]) else
-                if (anyNA(unit)) "missing in some rows" else
-                  sprintf("the same in some rows: %s", some(unique(unit[duplicated(unit)]))),
-              call = call)
-  }
+  refuse_if(length(unit) != nrow(table) || anyNA(unit) || anyDuplicated(unit),
+            sprintf("%s$unit", arg), "the name of a unit, a different one in each row",
+            if (length(unit) != nrow(table)) describe(table[["unit"]]) else
+              if (anyNA(unit)) "missing in some rows" else
+                sprintf("the same in some rows: %s", some(unique(unit[duplicated(unit)]))),
+            call = call)
   unknown <- setdiff(levels, unit)
-  if (length(unknown)) {
-    abort_arg(arg, "a table with a row for each unit",
-              sprintf("without one for %s of %s units: %s", commas(length(unknown)),
-                      commas(length(levels)), some(unknown)),
-              "Add rows for them; what is not known of a unit may be NA.", call = call)
-  }
+  refuse_if(length(unknown), arg, "a table with a row for each unit",
+            sprintf("without one for %s of %s units: %s", commas(length(unknown)),
+                    commas(length(levels)), some(unknown)),
+            "Add rows for them; what is not known of a unit may be NA.", call = call)
   all_units <- c(levels, setdiff(unit, levels))
   in_order_of_units(table, unit, all_units)
 }

@@ -14,15 +14,12 @@ unit_factor <- function(unit, n, arg = "unit", call = rlang::caller_env()) {
 #' @noRd
 unit_codes <- function(unit, n, arg = "unit", call = rlang::caller_env()) {
   plain <- is.character(unit) || is.factor(unit) || is_plain_numeric(unit)
-  if (!plain) {
-    abort_arg(arg, "a factor, character or numeric vector",
-              if (is.object(unit)) sprintf("of class %s", class(unit)[[1L]]) else describe(unit),
-              call = call)
-  }
-  if (!length(unit) %in% c(1L, n)) {
-    abort_arg(arg, sprintf("as long as `time` (%s), or of length 1", commas(n)),
-              sprintf("of length %s", commas(length(unit))), call = call)
-  }
+  refuse_if(!plain, arg, "a factor, character or numeric vector",
+            if (is.object(unit)) sprintf("of class %s", class(unit)[[1L]]) else describe(unit),
+            call = call)
+  refuse_if(!length(unit) %in% c(1L, n), arg,
+            sprintf("as long as `time` (%s), or of length 1", commas(n)),
+            sprintf("of length %s", commas(length(unit))), call = call)
   named <- if (is.factor(unit)) factor_codes(unit) else value_codes(unit)
   if (length(unit) != n) named$code <- rep(named$code, n)
   named
@@ -60,13 +57,10 @@ value_codes <- function(unit) {
 known_units <- function(named, arg, call) {
   unit <- named$unit[named$code]
   missing_unit <- is.na(unit) | unit == 0L
-  if (any(missing_unit)) {
-    abort_arg(arg, "given for each spike",
-              sprintf("missing for %s of %s spikes, the first in row %d",
-                      commas(sum(missing_unit)), commas(length(missing_unit)),
-                      which(missing_unit)[[1L]]),
-              "Drop these rows first, or name the unit.", call = call)
-  }
+  refuse_if(any(missing_unit), arg, "given for each spike",
+            sprintf("missing for %s of %s spikes, the first in row %d", commas(sum(missing_unit)),
+                    commas(length(missing_unit)), which(missing_unit)[[1L]]),
+            "Drop these rows first, or name the unit.", call = call)
   unit
 }
 

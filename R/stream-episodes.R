@@ -199,10 +199,8 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
   window <- check_number(window, above = 0)
   resolution <- check_resolution(resolution)
   window_ticks <- seconds_to_ticks(window, resolution, "window")
-  if (window_ticks < 1) {
-    abort_arg("window", "at least one tick", paste(exact(window), "s"),
-              "Give it in seconds, or use a finer `resolution`.")
-  }
+  refuse_if(window_ticks < 1, "window", "at least one tick", paste(exact(window), "s"),
+            "Give it in seconds, or use a finer `resolution`.")
   history <- check_count(history, max = 1e6)
   follow <- check_count(follow, min = 0, max = 1000)
   units <- stream_units(arguments$units)
@@ -295,14 +293,11 @@ check_mining_names <- function(arguments, call = rlang::caller_env()) {
   must <- "further arguments of `mine_episodes()`, each once and by name"
   hint <- "They are listed in `?mine_episodes`."
   other <- setdiff(given, taken)
-  if (length(other)) {
-    abort_arg("...", must, if (other[[1L]] == "") "without a name for some" else {
-      paste0("`", other[[1L]], "`, which is none")
-    }, hint, call = call)
-  }
-  if (anyDuplicated(given)) {
-    abort_arg("...", must, paste0("`", given[duplicated(given)][[1L]], "` twice"), call = call)
-  }
+  refuse_if(length(other), "...", must, if (other[[1L]] == "") "without a name for some" else
+                                          paste0("`", other[[1L]], "`, which is none"), hint,
+            call = call)
+  refuse_if(anyDuplicated(given), "...", must,
+            paste0("`", given[duplicated(given)][[1L]], "` twice"), call = call)
 }
 
 #' Units to mine, which need not have fired yet
@@ -327,9 +322,8 @@ read_block <- function(object, new_spikes, now, call) {
   }
   silent <- is.null(new_spikes) || !inherits(new_spikes, "spike_trains") &&
     is.list(new_spikes) && length(unlist(new_spikes, use.names = FALSE)) == 0L
-  if (silent && is.null(now)) {
-    abort_arg("now", "given, in seconds, when there are no spikes", "NULL", call = call)
-  }
+  refuse_if(silent && is.null(now), "now", "given, in seconds, when there are no spikes", "NULL",
+            call = call)
   units <- levels(.subset2(recording_of(object), "unit"))
   if (is.null(new_spikes)) {
     block <- list(tick = numeric(), code = integer(), start = now, now = now)
@@ -369,16 +363,12 @@ block_trains <- function(new_spikes, resolution, silent_at, call) {
       }
     )
   }
-  if (attr(x, "resolution", exact = TRUE) != resolution) {
-    abort_arg("new_spikes", sprintf("on the clock of the stream, with ticks of %s s",
-                                    exact(resolution)),
-              sprintf("on one with ticks of %s s", exact(attr(x, "resolution", exact = TRUE))),
-              "Set up the stream with the `resolution` of the recording.", call = call)
-  }
-  if (!is.null(attr(x, "trials", exact = TRUE))) {
-    abort_arg("new_spikes", "without trials", "cut into trials",
-              "`as.data.frame()` leaves them out.", call = call)
-  }
+  refuse_if(attr(x, "resolution", exact = TRUE) != resolution, "new_spikes",
+            sprintf("on the clock of the stream, with ticks of %s s", exact(resolution)),
+            sprintf("on one with ticks of %s s", exact(attr(x, "resolution", exact = TRUE))),
+            "Set up the stream with the `resolution` of the recording.", call = call)
+  refuse_if(!is.null(attr(x, "trials", exact = TRUE)), "new_spikes", "without trials",
+            "cut into trials", "`as.data.frame()` leaves them out.", call = call)
   x
 }
 

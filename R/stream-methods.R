@@ -11,10 +11,8 @@ check_stream <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env
     is.data.frame(parts$alarms) && is.list(parts$arguments) && is.list(parts$followed) &&
     number(parts$window) && number(parts$resolution) && number(parts$updates) &&
     number(parts$recorded) && number(parts$seconds) && number(parts$keep)
-  if (!sound) {
-    abort_arg(arg, "a stream as `episode_stream()` and `update()` make it",
-              "one that was changed", "Set it up again with `episode_stream()`.", call = call)
-  }
+  refuse_if(!sound, arg, "a stream as `episode_stream()` and `update()` make it",
+            "one that was changed", "Set it up again with `episode_stream()`.", call = call)
 }
 
 #' @rdname episode_stream

@@ -43,11 +43,10 @@ autoplot.episode_stream <- function(object, ..., episodes = 6) {
   episodes <- check_count(episodes, max = 100)
   check_stream(object)
   followed <- object$followed
-  if (length(followed$episode) == 0L) {
-    abort_arg("object", "a stream that has followed an episode of two or more units",
-              if (object$updates == 0) "one without an update" else "one without any",
-              if (followed$most == 0) "Set it up with `follow` above 0.")
-  }
+  refuse_if(length(followed$episode) == 0L, "object",
+            "a stream that has followed an episode of two or more units",
+            if (object$updates == 0) "one without an update" else "one without any",
+            if (followed$most == 0) "Set it up with `follow` above 0.")
   shown <- lines_to_draw(followed, episodes)
   names <- chain_names(list(units = followed$units[shown], count = NA))
   end <- object$history$end

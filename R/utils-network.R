@@ -21,10 +21,8 @@ check_layout <- function(layout, call = rlang::caller_env()) {
   if (is.null(layout) || is.function(layout)) return(invisible())
   fits <- if (is.data.frame(layout)) all(vapply(layout, is.numeric, NA)) else
     is.matrix(layout) && is.numeric(layout)
-  if (!fits || ncol(layout) != 2L) {
-    abort_arg("layout", "a function, or a matrix of two columns of numbers", describe(layout),
-              call = call)
-  }
+  refuse_if(!fits || ncol(layout) != 2L, "layout",
+            "a function, or a matrix of two columns of numbers", describe(layout), call = call)
 }
 
 #' Positions within [-1, 1], a row a unit
@@ -33,24 +31,20 @@ network_layout <- function(steps, names, layout, call) {
   if (is.matrix(layout) || is.data.frame(layout)) {
     place <- as.matrix(layout)
     row <- match(names, rownames(place))
-    if (!is.numeric(place) || ncol(place) != 2L || !all(is.finite(place)) || anyNA(row)) {
-      abort_arg("layout",
-                "a function, or a finite two-column matrix with all units as row names",
-                if (anyNA(row)) sprintf("without \"%s\"", names[is.na(row)][[1L]]) else
-                  describe(layout),
-                call = call)
-    }
+    refuse_if(!is.numeric(place) || ncol(place) != 2L || !all(is.finite(place)) || anyNA(row),
+              "layout", "a function, or a finite two-column matrix with all units as row names",
+              if (anyNA(row)) sprintf("without \"%s\"", names[is.na(row)][[1L]]) else
+                describe(layout), call = call)
     place <- place[row, , drop = FALSE]
   } else {
     graph <- layout_graph(steps, names)
     place <- keep_random_state(if (is.null(layout)) pack_components(graph) else {
       layout_by(layout, graph, call)
     })
-    if (!is.matrix(place) || !is.numeric(place) || !all(is.finite(place)) ||
-          !identical(dim(place), c(length(names), 2L))) {
-      abort_arg("layout", "a function that gives a matrix of two columns, a row a unit",
-                describe(layout), call = call)
-    }
+    refuse_if(!is.matrix(place) || !is.numeric(place) || !all(is.finite(place)) ||
+                !identical(dim(place), c(length(names), 2L)), "layout",
+              "a function that gives a matrix of two columns, a row a unit", describe(layout),
+              call = call)
   }
   for (column in 1:2) place[, column] <- place[, column] - mean(range(place[, column]))
   most <- max(abs(place))
