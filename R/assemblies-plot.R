@@ -27,7 +27,7 @@
 #' An assembly has the same colour in all pictures of a result. The first six are told apart with
 #' any common colour vision; the next six are darker shades of these.
 #'
-#' @param object,x What [find_assemblies()] gave.
+#' @param object What [find_assemblies()] gave.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param type What to draw, see above.
 #' @param assemblies Numbers of the assemblies to draw, up to 12; by default the first six. To
@@ -90,13 +90,6 @@ autoplot.assemblies <- function(object, ...,
     participation = draw_participation(object, rows),
     network = draw_assembly_network(object, rows, layout, call)
   )
-}
-
-#' @rdname autoplot.assemblies
-#' @export
-plot.assemblies <- function(x, ...) {
-  rlang::check_installed("ggplot2", "to draw assemblies.")
-  draw(autoplot.assemblies(x, ...))
 }
 
 #' Error where an argument was given that the type of picture does not use
@@ -259,10 +252,10 @@ draw_aligned <- function(x, rows) {
   size <- min(1.2, max(0.45, 25 / max(x$count[rows])))
   ggplot2::ggplot(dots) +
     band_layers(bands) +
-    ggplot2::geom_blank(ggplot2::aes(x = .data$lag), data = reach) +
-    ggplot2::geom_point(ggplot2::aes(x = .data$lag, y = .data$y), colour = "#9AA1AB",
+    ggplot2::geom_blank(aes_from(x = "lag"), data = reach) +
+    ggplot2::geom_point(aes_from(x = "lag", y = "y"), colour = "#9AA1AB",
                         data = dots[!dots$inside, ], shape = 16, size = size) +
-    ggplot2::geom_point(ggplot2::aes(x = .data$lag, y = .data$y, colour = .data$panel),
+    ggplot2::geom_point(aes_from(x = "lag", y = "y", colour = "panel"),
                         data = dots[dots$inside, ], shape = 16, size = 1.2 * size) +
     assembly_scale(x, rows, labels, guide = "none") +
     band_names(bands) +
@@ -276,7 +269,7 @@ band_layers <- function(bands) {
   list(
     ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = .data$y,
                                     ymax = .data$y + 1), data = bands, fill = syn_band_strong),
-    ggplot2::geom_hline(ggplot2::aes(yintercept = .data$y), data = bands, colour = syn_grid)
+    ggplot2::geom_hline(aes_from(yintercept = "y"), data = bands, colour = syn_grid)
   )
 }
 

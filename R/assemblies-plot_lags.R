@@ -157,8 +157,7 @@ draw_lag_profiles <- function(x, rows) {
       xmin = .data$from, xmax = .data$to, ymin = .data$base,
       ymax = .data$base + band_share * .data$rate / .data$highest, fill = .data$panel
     )) +
-    ggplot2::geom_segment(ggplot2::aes(x = .data$from, xend = .data$to, y = .data$level,
-                                       yend = .data$level),
+    ggplot2::geom_segment(aes_from(x = "from", xend = "to", y = "level", yend = "level"),
                           data = bands[bands$level < bands$y + 1, ], linetype = "dashed",
                           linewidth = 0.3, colour = syn_ink) +
     ggplot2::geom_text(ggplot2::aes(x = Inf, y = .data$y + 0.7, label = .data$excess),

@@ -59,7 +59,7 @@ draw_assembly_raster <- function(x, rows, from, to, call) {
   ggplot2::ggplot() +
     found_background(shown, heights, few) +
     ggplot2::geom_path(
-      ggplot2::aes(x = .data$time, y = .data$y, group = .data$group, colour = .data$assembly),
+      aes_from(x = "time", y = "y", group = "group", colour = "assembly"),
       data = own, linewidth = 0.3, alpha = 0.5
     ) +
     ggplot2::geom_segment(
@@ -68,8 +68,7 @@ draw_assembly_raster <- function(x, rows, from, to, call) {
       data = own, linewidth = 0.9
     ) +
     ggplot2::geom_segment(
-      ggplot2::aes(x = .data$from, xend = .data$to, y = .data$y, yend = .data$y,
-                   colour = .data$assembly),
+      aes_from(x = "from", xend = "to", y = "y", yend = "y", colour = "assembly"),
       data = strip$activations, linewidth = 1.8, lineend = "square"
     ) +
     assembly_scale(x, rows, labels, guide = "none") +

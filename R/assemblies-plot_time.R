@@ -10,11 +10,11 @@ draw_activations <- function(x, rows, bins = 60) {
   }))
   whole <- is.null(attr(recording, "trials", exact = TRUE))
   chance <- data.frame(level = x$expected[rows] / bins, panel = panel(seq_along(rows)))
-  ggplot2::ggplot(dots, ggplot2::aes(x = .data$time)) +
+  ggplot2::ggplot(dots, aes_from(x = "time")) +
     trial_bands(recording) +
-    ggplot2::geom_histogram(ggplot2::aes(fill = .data$panel),
+    ggplot2::geom_histogram(aes_from(fill = "panel"),
                             breaks = seq(bounds[[1L]], bounds[[2L]], length.out = bins + 1L)) +
-    (if (whole) ggplot2::geom_hline(ggplot2::aes(yintercept = .data$level), data = chance,
+    (if (whole) ggplot2::geom_hline(aes_from(yintercept = "level"), data = chance,
                                     linetype = "dashed", linewidth = 0.3, colour = syn_ink)) +
     assembly_scale(x, rows, labels, "fill", guide = "none") +
     ggplot2::facet_wrap(~panel, ncol = if (length(rows) > 6L) 2L else 1L, scales = "free_y") +
@@ -100,11 +100,11 @@ draw_conditions <- function(x, rows, by, call) {
   }))
   chance <- data.frame(rate = x$expected[rows] / sum(lengths_of_trials(recording)),
                        panel = factor(labels, labels))
-  ggplot2::ggplot(rates, ggplot2::aes(x = .data$condition, y = .data$rate)) +
-    ggplot2::geom_hline(ggplot2::aes(yintercept = .data$rate), data = chance,
+  ggplot2::ggplot(rates, aes_from(x = "condition", y = "rate")) +
+    ggplot2::geom_hline(aes_from(yintercept = "rate"), data = chance,
                         linetype = "dashed", linewidth = 0.3, colour = syn_ink) +
     ggplot2::geom_point(
-      ggplot2::aes(colour = .data$panel), alpha = 0.5, size = 1.4, shape = 16,
+      aes_from(colour = "panel"), alpha = 0.5, size = 1.4, shape = 16,
       position = ggplot2::position_jitter(width = 0.12, height = 0, seed = 1)
     ) +
     ggplot2::stat_summary(fun.data = mean_and_se, geom = "pointrange", colour = syn_ink,
@@ -142,8 +142,7 @@ draw_participation <- function(x, rows, most = 400L) {
   known <- unique(cells[order(cells$panel, -cells$order), "member"])
   cells$member <- factor(cells$member, known)
   cells$spikes <- factor(cells$spikes, 0:3)
-  ggplot2::ggplot(cells, ggplot2::aes(x = .data$place, y = .data$member,
-                                      fill = .data$spikes)) +
+  ggplot2::ggplot(cells, aes_from(x = "place", y = "member", fill = "spikes")) +
     ggplot2::geom_raster(show.legend = TRUE) +
     ggplot2::facet_wrap(~panel, scales = "free") +
     ggplot2::scale_fill_manual(name = "Spikes",

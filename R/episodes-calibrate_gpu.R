@@ -237,7 +237,7 @@ print.gpu_calibration <- function(x, ...) {
 #' Time against the number of episodes, a panel a size; a line marks where PTPE should
 #' take over.
 #'
-#' @param object,x From [calibrate_gpu()].
+#' @param object From [calibrate_gpu()].
 #' @param ... Not used.
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it invisibly.
 #' @exportS3Method ggplot2::autoplot
@@ -252,8 +252,8 @@ autoplot.gpu_calibration <- function(object, ...) {
   crossover <- attr(object, "crossover")
   crossover <- crossover[!is.na(crossover$episodes), ]
   panel <- ggplot2::as_labeller(\(size) paste(size, "units"))
-  ggplot2::ggplot(long, ggplot2::aes(.data$episodes, .data$ms, colour = .data$strategy)) +
-    ggplot2::geom_vline(ggplot2::aes(xintercept = .data$episodes), data = crossover,
+  ggplot2::ggplot(long, aes_from(x = "episodes", y = "ms", colour = "strategy")) +
+    ggplot2::geom_vline(aes_from(xintercept = "episodes"), data = crossover,
                         colour = syn_muted, linetype = 2) +
     ggplot2::geom_line() +
     ggplot2::geom_point(size = 1) +
@@ -267,6 +267,3 @@ autoplot.gpu_calibration <- function(object, ...) {
     caption("Dashed: from so many episodes on, one thread for an episode is better.")
 }
 
-#' @rdname autoplot.gpu_calibration
-#' @export
-plot.gpu_calibration <- function(x, ...) draw(autoplot.gpu_calibration(x, ...))

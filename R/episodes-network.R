@@ -138,7 +138,6 @@ plot_network <- function(x, edges, layout, call, drop = NULL) {
   curves <- edge_curves(steps, place, radius)
   # Groups are drawn in their order: what ranks first comes last, on top.
   curves$group <- -curves$edge
-  circles <- node_circles(place, radius)
   short <- shorten_labels(names)
 
   known <- unique(steps[c("low", "high")])
@@ -162,7 +161,7 @@ plot_network <- function(x, edges, layout, call, drop = NULL) {
       key_glyph = key_without_arrow
     ) +
     (if (mapped) array_layer(array, names)) +
-    node_layers(circles, place, short$labels, areas[names]) +
+    node_layers(place, radius, short$labels, areas[names]) +
     width +
     (if (by_interval) {
       ggplot2::scale_colour_manual(
@@ -173,18 +172,8 @@ plot_network <- function(x, edges, layout, call, drop = NULL) {
     } else {
       ggplot2::scale_colour_gradientn(colours = syn_scale[-1L], guide = "none")
     }) +
-    ggplot2::coord_equal(clip = "off") +
-    ggplot2::labs(
-      caption = network_caption(nrow(steps), nrow(all), intervals, by_interval, short$left_out,
-                                mapped)
-    ) +
-    theme_synfire() +
-    ggplot2::theme(
-      axis.text = ggplot2::element_blank(), axis.title = ggplot2::element_blank(),
-      axis.line.x.bottom = ggplot2::element_blank(), axis.ticks = ggplot2::element_blank(),
-      panel.grid.major = ggplot2::element_blank(),
-      plot.caption = ggplot2::element_text(colour = syn_muted)
-    )
+    theme_network(network_caption(nrow(steps), nrow(all), intervals, by_interval, short$left_out,
+                                  mapped))
 }
 
 network_caption <- function(drawn, all, intervals, by_interval, left_out, mapped) {

@@ -33,7 +33,7 @@
 #' [unit_table()] has the columns `x` and `y`, units stand at their positions, as on a map of
 #' the array; where it has `area`, they are coloured by it.
 #'
-#' @param object,x An `episodes` object with counts.
+#' @param object An `episodes` object with counts.
 #' @param type Which picture.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param episodes For `"raster"` and `"lags"`: how many episodes to draw, a character
@@ -104,10 +104,6 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
     lags = autoplot.episode_lags(episode_lags(recording, episodes, bins = bins))
   )
 }
-
-#' @rdname autoplot.episodes
-#' @export
-plot.episodes <- function(x, ...) draw(autoplot.episodes(x, ...))
 
 # ---- Which episodes, and what to call them -----------------------------------------
 

@@ -24,19 +24,19 @@ plot_counts <- function(x, call) {
       data = bars, fill = syn_colours[["sky"]]
     ) +
     ggplot2::geom_text(
-      ggplot2::aes(x = .data$size, y = .data$number, label = .data$label), data = bars,
+      aes_from(x = "size", y = "number", label = "label"), data = bars,
       vjust = -0.5, size = 3.2, colour = syn_ink
     ) +
     ggplot2::geom_linerange(
-      ggplot2::aes(x = .data$size, ymin = .data$least, ymax = .data$most), data = spread,
+      aes_from(x = "size", ymin = "least", ymax = "most"), data = spread,
       colour = syn_colours[["blue"]], linewidth = 0.5
     ) +
     ggplot2::geom_linerange(
-      ggplot2::aes(x = .data$size, ymin = .data$lower, ymax = .data$upper), data = spread,
+      aes_from(x = "size", ymin = "lower", ymax = "upper"), data = spread,
       colour = syn_colours[["blue"]], linewidth = 2.6
     ) +
     ggplot2::geom_point(
-      ggplot2::aes(x = .data$size, y = .data$median), data = spread, shape = 21, size = 2.2,
+      aes_from(x = "size", y = "median"), data = spread, shape = 21, size = 2.2,
       fill = "white", colour = syn_colours[["blue"]], stroke = 0.9
     ) +
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), ncol = 1, scales = "free_y") +

@@ -6,7 +6,7 @@
 #' For [episode_occurrences()]: a row for each occurrence, aligned to its first event, a
 #' mark for each event.
 #'
-#' @param object,x What [episode_lags()] or [episode_occurrences()] gives.
+#' @param object What [episode_lags()] or [episode_occurrences()] gives.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param max_occurrences At most as many occurrences of an episode are drawn, taken
 #'   at even steps.
@@ -80,10 +80,6 @@ lag_legend <- function(lags, episodes, first) {
 }
 
 #' @rdname autoplot.episode_lags
-#' @export
-plot.episode_lags <- function(x, ...) draw(autoplot.episode_lags(x, ...))
-
-#' @rdname autoplot.episode_lags
 #' @exportS3Method ggplot2::autoplot
 autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
   rlang::check_installed("ggplot2", "to draw occurrences.")
@@ -153,6 +149,3 @@ autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
                    axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted))
 }
 
-#' @rdname autoplot.episode_lags
-#' @export
-plot.episode_occurrences <- function(x, ...) draw(autoplot.episode_occurrences(x, ...))

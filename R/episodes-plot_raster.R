@@ -19,8 +19,7 @@ plot_episode_raster <- function(x, episodes, from, to, order, others, call) {
   ggplot2::ggplot() +
     found_background(shown, rows, few) +
     ggplot2::geom_path(
-      ggplot2::aes(x = .data$time, y = .data$row, group = .data$group,
-                   colour = .data$episode),
+      aes_from(x = "time", y = "row", group = "group", colour = "episode"),
       data = paths, linewidth = if (crowded) 0.25 else 0.55, alpha = 0.75,
       lineend = "round", show.legend = TRUE
     ) +

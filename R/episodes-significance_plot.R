@@ -11,7 +11,7 @@
 #' significant by its other steps. Where that leaves no step, all steps of significant
 #' episodes are drawn: a chain may stand out where none of its pairs does.
 #'
-#' @param object,x What [episode_significance()] gives.
+#' @param object What [episode_significance()] gives.
 #' @param type Which picture.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param episodes For `"counts"`: the largest number of episodes to draw.
@@ -54,10 +54,6 @@ autoplot.episode_significance <- function(object, type = c("counts", "chance", "
   )
 }
 
-#' @rdname autoplot.episode_significance
-#' @export
-plot.episode_significance <- function(x, ...) draw(autoplot.episode_significance(x, ...))
-
 significance_words_of <- c("significant", "not significant")
 
 significance_colours <- function() {
@@ -82,18 +78,18 @@ plot_against_surrogates <- function(x, most) {
     row = rev(seq_along(rows)), count = x$count[rows], mean = x$mean[rows],
     lower = x$lower[rows], upper = x$upper[rows], judged = judgement(x$significant[rows])
   )
-  ggplot2::ggplot(shown, ggplot2::aes(y = .data$row)) +
+  ggplot2::ggplot(shown, aes_from(y = "row")) +
     ggplot2::geom_segment(
-      ggplot2::aes(x = .data$mean, xend = .data$count, yend = .data$row), colour = syn_grid,
+      aes_from(x = "mean", xend = "count", yend = "row"), colour = syn_grid,
       linewidth = 0.5
     ) +
     ggplot2::geom_segment(
-      ggplot2::aes(x = .data$lower, xend = .data$upper, yend = .data$row),
+      aes_from(x = "lower", xend = "upper", yend = "row"),
       colour = syn_colours[["sky"]], linewidth = 2.6, lineend = "round"
     ) +
-    ggplot2::geom_point(ggplot2::aes(x = .data$mean), colour = syn_colours[["blue"]],
+    ggplot2::geom_point(aes_from(x = "mean"), colour = syn_colours[["blue"]],
                         size = 1.2) +
-    ggplot2::geom_point(ggplot2::aes(x = .data$count, colour = .data$judged), size = 2.2) +
+    ggplot2::geom_point(aes_from(x = "count", colour = "judged"), size = 2.2) +
     ggplot2::scale_colour_manual(name = NULL, values = significance_colours()) +
     ggplot2::scale_x_continuous(name = "Count (large points); in surrogates (bars: 95 %, small points: mean)",
                                 labels = commas_each) +
@@ -148,8 +144,7 @@ plot_against_chance <- function(x) {
   ggplot2::ggplot(shown) +
     ggplot2::geom_abline(slope = 1, intercept = 0, colour = syn_muted, linewidth = 0.4) +
     ggplot2::geom_point(
-      ggplot2::aes(x = .data$mean, y = .data$count, colour = .data$judged,
-                   size = .data$size),
+      aes_from(x = "mean", y = "count", colour = "judged", size = "size"),
       alpha = if (nrow(shown) > 300L) 0.5 else 0.8, shape = 16
     ) +
     scale(ggplot2::scale_x_continuous, "Mean count in surrogates") +

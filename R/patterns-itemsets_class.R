@@ -11,7 +11,7 @@
 #' @noRd
 new_itemsets <- function(items, runs, count, about, class = "mined_itemsets") {
   x <- structure(list(items = items, runs = runs, count = count),
-                 class = c(class, "itemsets"))
+                 class = c(class, "itemsets", "synfire_result"))
   attributes(x)[names(about)] <- about
   x
 }
@@ -211,7 +211,7 @@ take_items <- function(x, at) {
   taken
 }
 
-set_class <- function(x) setdiff(class(x), "itemsets")
+set_class <- function(x) setdiff(class(x), c("itemsets", "synfire_result"))
 
 #' @rdname itemsets
 #' @export

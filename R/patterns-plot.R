@@ -38,7 +38,7 @@
 #' each of them from one point; a unit in the area without such a line is no part of it.
 #' Units that are in the same patterns lie close to each other. Lags are in the names only.
 #'
-#' @param object,x A `patterns` object.
+#' @param object A `patterns` object.
 #' @param type Which picture.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param patterns For `"raster"`, `"dots"` and `"hypergraph"`: how many patterns to draw, or a
@@ -118,10 +118,6 @@ autoplot.patterns <- function(object,
     lags = plot_pattern_lags(object), statistics = plot_pattern_statistics(object)
   )
 }
-
-#' @rdname autoplot.patterns
-#' @export
-plot.patterns <- function(x, ...) draw(autoplot.patterns(x, ...))
 
 #' @param arg An argument that is given for a picture that has no use for it.
 #' @noRd
@@ -243,13 +239,12 @@ plot_pattern_raster <- function(x, patterns, from, to, order, others, call) {
   ggplot2::ggplot() +
     found_background(shown, rows, few) +
     ggplot2::geom_path(
-      ggplot2::aes(x = .data$time, y = .data$row, group = .data$group,
-                   colour = .data$pattern),
+      aes_from(x = "time", y = "row", group = "group", colour = "pattern"),
       data = spikes, linewidth = if (crowded) 0.25 else 0.5, alpha = 0.75,
       lineend = "round", show.legend = TRUE
     ) +
     ggplot2::geom_point(
-      ggplot2::aes(x = .data$time, y = .data$row, colour = .data$pattern),
+      aes_from(x = "time", y = "row", colour = "pattern"),
       data = spikes, size = if (crowded) 0.8 else 1.7, shape = 16, show.legend = FALSE
     ) +
     ggplot2::scale_colour_manual(
@@ -343,7 +338,7 @@ plot_pattern_dots <- function(x, pattern) {
     ) +
     ggplot2::scale_fill_manual(name = NULL, values = c("bin of the pattern" = syn_band_strong)) +
     ggplot2::geom_point(
-      ggplot2::aes(x = .data$time, y = .data$row, colour = .data$colour), size = size,
+      aes_from(x = "time", y = "row", colour = "colour"), size = size,
       shape = 16
     ) +
     ggplot2::scale_colour_manual(

@@ -7,7 +7,7 @@
 #' many sets there are of each number of items; `"counts"`, how many are in how many
 #' transactions; `"participation"`, how many sets each item takes part in.
 #'
-#' @param object,x An `itemsets` object.
+#' @param object An `itemsets` object.
 #' @param type Which picture.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
@@ -35,10 +35,6 @@ autoplot.itemsets <- function(object, type = c("size", "counts", "participation"
     participation = plot_participation(object, "Item", "sets")
   )
 }
-
-#' @rdname autoplot.itemsets
-#' @export
-plot.itemsets <- function(x, ...) draw(autoplot.itemsets(x, ...))
 
 # ---- Counting ----------------------------------------------------------------------
 
@@ -133,7 +129,7 @@ plot_sizes <- function(x, x_name, y_name) {
   ggplot2::ggplot(bars) +
     log_bars(bars$size - 0.35, bars$size + 0.35, bars$number) +
     (if (nrow(bars) <= 12L) ggplot2::geom_text(
-      ggplot2::aes(x = .data$size, y = .data$number, label = .data$label), vjust = -0.5,
+      aes_from(x = "size", y = "number", label = "label"), vjust = -0.5,
       size = 3.2, colour = syn_ink
     )) +
     ggplot2::scale_x_continuous(
@@ -192,7 +188,7 @@ plot_participation <- function(x, what, sets) {
       fill = syn_colours[["sky"]]
     ) +
     (if (length(top) > 0L) ggplot2::geom_text(
-      ggplot2::aes(x = .data$place, y = .data$number, label = .data$label),
+      aes_from(x = "place", y = "number", label = "label"),
       data = bars[top, ], vjust = -0.5, size = 2.8, colour = syn_ink, check_overlap = TRUE
     )) +
     ggplot2::scale_x_continuous(

@@ -27,33 +27,22 @@ plot_pattern_hypergraph <- function(patterns, times, call) {
   colours <- rlang::set_names(syn_palette(length(names)), names)
   ggplot2::ggplot() +
     ggplot2::geom_polygon(
-      ggplot2::aes(x = .data$x, y = .data$y, group = .data$pattern, fill = .data$pattern,
-                   colour = .data$pattern),
+      aes_from(x = "x", y = "y", group = "pattern", fill = "pattern", colour = "pattern"),
       data = areas, alpha = 0.12, linewidth = 0.4
     ) +
     ggplot2::geom_segment(
-      ggplot2::aes(x = .data$x, y = .data$y, xend = .data$xend, yend = .data$yend,
-                   colour = .data$pattern),
+      aes_from(x = "x", y = "y", xend = "xend", yend = "yend", colour = "pattern"),
       data = spokes, linewidth = 0.8, show.legend = FALSE
     ) +
-    node_layers(node_circles(place, radius), place, short$labels) +
+    node_layers(place, radius, short$labels) +
     ggplot2::scale_colour_manual(values = colours, limits = names, guide = "none") +
     ggplot2::scale_fill_manual(
       name = pattern_key_title(patterns), values = colours, limits = names,
       guide = ggplot2::guide_legend(ncol = 1, title.position = "top",
                                     override.aes = list(alpha = 0.4))
     ) +
-    ggplot2::coord_equal(clip = "off") +
-    ggplot2::labs(caption = hypergraph_caption(patterns, labels, units, short$left_out)) +
-    theme_synfire() +
-    ggplot2::theme(
-      axis.text = ggplot2::element_blank(), axis.title = ggplot2::element_blank(),
-      axis.line.x.bottom = ggplot2::element_blank(), axis.ticks = ggplot2::element_blank(),
-      panel.grid.major = ggplot2::element_blank(),
-      legend.position = "top", legend.justification = "left",
-      legend.title = ggplot2::element_text(size = 9, colour = syn_muted),
-      plot.caption = ggplot2::element_text(colour = syn_muted)
-    )
+    theme_network(hypergraph_caption(patterns, labels, units, short$left_out)) +
+    legend_on_top(legend.title = ggplot2::element_text(size = 9, colour = syn_muted))
 }
 
 #' What the names of patterns mean

@@ -355,5 +355,6 @@ new_spade <- function(patterns, tests, stable, rest) {
   row <- if (is.null(tests)) rep(NA_integer_, length(patterns)) else signature_rows(patterns, tests)
   p <- \(column) as.double(if (is.null(tests)) rep(NA, length(patterns)) else tests[[column]][row])
   structure(c(list(patterns = patterns, p = p("p"), p_adjusted = p("p_adjusted"),
-                   stability = stable), rest), class = "spade")
+                   stability = stable), rest),
+            class = c("spade", "synfire_result"))
 }

@@ -63,7 +63,7 @@ str.spade <- function(object, ...) utils::str(unclass(object), ...)
   parts$p <- parts$p[i]
   parts$p_adjusted <- parts$p_adjusted[i]
   if (!is.null(parts$stability)) parts$stability <- take_rows(parts$stability, i)
-  structure(parts, class = "spade")
+  structure(parts, class = class(x))
 }
 
 #' @rdname spade_tables

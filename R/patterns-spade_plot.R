@@ -21,7 +21,7 @@
 #' nothing is, the line is where a single one would be. There is no line where surrogates
 #' are too few for any p value to be small enough.
 #'
-#' @param object,x What [spade()], [test_signatures()], [pvalue_spectrum()] or
+#' @param object What [spade()], [test_signatures()], [pvalue_spectrum()] or
 #'   [pattern_spectrum()] gives.
 #' @param type Which picture.
 #' @param ... For `plot()`, passed on to `autoplot()`; for the pictures of patterns passed on
@@ -67,10 +67,6 @@ autoplot.spade <- function(object, type = c("pvalues", "spectrum", "raster", "do
 }
 
 #' @rdname autoplot.spade
-#' @export
-plot.spade <- function(x, ...) draw(autoplot.spade(x, ...))
-
-#' @rdname autoplot.spade
 #' @exportS3Method ggplot2::autoplot
 autoplot.signature_tests <- function(object, ...) {
   rlang::check_installed("ggplot2", "to draw signatures.")
@@ -78,10 +74,6 @@ autoplot.signature_tests <- function(object, ...) {
   check_tests(object, "object")
   plot_pvalues(attr(object, "pvalues", exact = TRUE), object, rlang::current_env())
 }
-
-#' @rdname autoplot.spade
-#' @export
-plot.signature_tests <- function(x, ...) draw(autoplot.signature_tests(x, ...))
 
 #' @rdname autoplot.spade
 #' @exportS3Method ggplot2::autoplot
@@ -93,10 +85,6 @@ autoplot.pvalue_spectrum <- function(object, ...) {
 }
 
 #' @rdname autoplot.spade
-#' @export
-plot.pvalue_spectrum <- function(x, ...) draw(autoplot.pvalue_spectrum(x, ...))
-
-#' @rdname autoplot.spade
 #' @exportS3Method ggplot2::autoplot
 autoplot.pattern_spectrum <- function(object, ...) {
   rlang::check_installed("ggplot2", "to draw signatures.")
@@ -106,10 +94,6 @@ autoplot.pattern_spectrum <- function(object, ...) {
   }
   plot_spectrum(object, NULL, rlang::current_env())
 }
-
-#' @rdname autoplot.spade
-#' @export
-plot.pattern_spectrum <- function(x, ...) draw(autoplot.pattern_spectrum(x, ...))
 
 # ---- The two spectra -------------------------------------------------------------------
 
@@ -148,7 +132,7 @@ plot_spectrum <- function(spectrum, tests, call) {
     spectrum_fields(fields, fields$patterns, step) +
     # A field is a sliver where the axis is long or logarithmic.
     ggplot2::geom_point(
-      ggplot2::aes(x = .data$count, y = .data$height, fill = .data$patterns),
+      aes_from(x = "count", y = "height", fill = "patterns"),
       data = fields, shape = 22, size = 2, stroke = 0
     ) +
     ggplot2::scale_fill_gradientn(
@@ -209,8 +193,7 @@ spectrum_marks <- function(marks) {
   size <- if (nrow(marks) <= 60L) 2.2 else if (nrow(marks) <= 300L) 1.4 else 0.9
   list(
     ggplot2::geom_point(
-      ggplot2::aes(x = .data$count, y = .data$height, colour = .data$verdict,
-                   shape = .data$verdict),
+      aes_from(x = "count", y = "height", colour = "verdict", shape = "verdict"),
       data = marks, size = size, stroke = 0.6, fill = "white"
     ),
     # One legend for both, as these are alike in all else.

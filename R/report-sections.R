@@ -294,10 +294,9 @@ draw_pairs <- function(pairs, tested) {
   ggplot2::ggplot(bars) +
     ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = -Inf, ymax = Inf),
                        data = windows, fill = syn_band_strong) +
-    ggplot2::geom_col(ggplot2::aes(.data$lag, .data$count), fill = syn_colours[["blue"]],
+    ggplot2::geom_col(aes_from(x = "lag", y = "count"), fill = syn_colours[["blue"]],
                       width = bin * 1e3, colour = syn_colours[["blue"]], linewidth = 0.1) +
-    ggplot2::geom_segment(ggplot2::aes(x = .data$low, xend = .data$high, y = .data$level,
-                                       yend = .data$level),
+    ggplot2::geom_segment(aes_from(x = "low", xend = "high", y = "level", yend = "level"),
                           data = windows, colour = syn_colours[["vermilion"]], linewidth = 0.8) +
     ggplot2::facet_wrap(~pair, scales = "free_y", ncol = 3L) +
     ggplot2::labs(x = "Lag of the second unit (ms)", y = "Pairs of spikes") +

@@ -206,8 +206,8 @@ smooth_counts <- function(count, weights) {
 # ---- The class -----------------------------------------------------------------------
 
 new_binned_spikes <- function(counts, bins, sigma, left_out) {
-  structure(counts, class = c("binned_spikes", "matrix", "array"), time = bins$time,
-            trial = bins$trial, bin_size = bins$bin_size, sigma = sigma, gap = bins$gap,
+  structure(counts, class = c("binned_spikes", "synfire_result", "matrix", "array"),
+            time = bins$time, trial = bins$trial, bin_size = bins$bin_size, sigma = sigma, gap = bins$gap,
             left_out = left_out)
 }
 
@@ -233,12 +233,6 @@ as.data.frame.binned_spikes <- function(x, row.names = NULL, optional = FALSE, .
   columns <- c(list(time = time[rows]), columns)
   new_frame(columns, length(rows), row.names)
 }
-
-#' @exportS3Method tibble::as_tibble
-as_tibble.binned_spikes <- function(x, ...) as_tibble.synfire_table(x, ...)
-
-#' @exportS3Method data.table::as.data.table
-as.data.table.binned_spikes <- function(x, ...) as.data.table.synfire_table(x, ...)
 
 #' @export
 `[.binned_spikes` <- function(x, i, j, ..., drop = TRUE) {

@@ -97,7 +97,7 @@ check_recording <- function(x, refractory = 0.002, threads = NULL, max_memory = 
     list(findings = findings, units = seen$units, rates = seen$rates,
          intervals = seen$intervals, refractory = refractory, duration = seen$duration,
          looked_for = seen$looked_for, recording = format(x)),
-    class = "recording_check"
+    class = c("recording_check", "synfire_result")
   )
 }
 

@@ -28,12 +28,6 @@ as.data.frame.recording_check <- function(x, row.names = NULL, optional = FALSE,
   new_frame(as.list(x$findings), nrow(x$findings), row.names)
 }
 
-#' @exportS3Method tibble::as_tibble
-as_tibble.recording_check <- function(x, ...) as_tibble.synfire_table(x, ...)
-
-#' @exportS3Method data.table::as.data.table
-as.data.table.recording_check <- function(x, ...) as.data.table.synfire_table(x, ...)
-
 #' @rdname check_recording
 #' @return `format()` gives the lines that are printed.
 #' @export
@@ -81,7 +75,7 @@ print.recording_check <- function(x, ...) {
 #' with those below the refractory period in red; and how many units have at most which
 #' mean rate. The findings stand above.
 #'
-#' @param object,x What [check_recording()] gives.
+#' @param object What [check_recording()] gives.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @return `autoplot()` gives a ggplot object, `plot()` draws it and returns it invisibly.
 #'   A page of 8 x 8 inches holds it.
@@ -117,18 +111,18 @@ autoplot.recording_check <- function(object, ...) {
   rates$panel <- panel("rates", nrow(rates))
   ggplot2::ggplot() +
     ggplot2::geom_raster(
-      ggplot2::aes(x = .data$x, y = .data$y, fill = .data$share), data = cells
+      aes_from(x = "x", y = "y", fill = "share"), data = cells
     ) +
     ggplot2::scale_fill_gradientn(colours = c("white", syn_scale), limits = c(0, 1),
                                   name = "Rate relative\nto the unit's\nhighest") +
-    ggplot2::geom_line(ggplot2::aes(x = .data$x, y = .data$y), data = total,
+    ggplot2::geom_line(aes_from(x = "x", y = "y"), data = total,
                        colour = syn_colours[["blue"]], na.rm = TRUE) +
     interval_bars(intervals[!intervals$short, ], syn_colours[["blue"]]) +
     interval_bars(intervals[intervals$short, ], syn_colours[["vermilion"]]) +
-    ggplot2::geom_step(ggplot2::aes(x = .data$x, y = .data$y), data = rates,
+    ggplot2::geom_step(aes_from(x = "x", y = "y"), data = rates,
                        colour = syn_colours[["blue"]]) +
     # The axis of counts and rates begins at 0.
-    ggplot2::geom_blank(ggplot2::aes(y = .data$y), data = data.frame(
+    ggplot2::geom_blank(aes_from(y = "y"), data = data.frame(
       y = 0, panel = factor(panels[c("total", "intervals", "rates")], panels)
     )) +
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free", ncol = 2L) +
@@ -143,13 +137,6 @@ interval_bars <- function(bars, colour) {
     ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0, ymax = .data$y),
     data = bars, fill = colour, colour = "white", linewidth = 0.2
   )
-}
-
-#' @rdname autoplot.recording_check
-#' @export
-plot.recording_check <- function(x, ...) {
-  rlang::check_installed("ggplot2", "to draw the check of a recording.")
-  draw(autoplot.recording_check(x, ...))
 }
 
 #' What was seen, without what to do about it, for the head of the page

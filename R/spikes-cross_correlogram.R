@@ -79,7 +79,7 @@ cross_correlogram <- function(x, bin_size = 0.001, max_lag = 0.05, threads = NUL
   spikes <- tabulate(cell, length(units) * length(trains$start))
   structure(
     counts, dimnames = list(lag = NULL, reference = units, target = units),
-    class = "cross_correlogram",
+    class = c("cross_correlogram", "synfire_result"),
     lag = ticks_to_seconds(seq.int(-lags, lags) * bin, resolution),
     bin_size = ticks_to_seconds(bin, resolution),
     spikes = matrix(spikes, length(units), length(trains$start), dimnames = list(units, NULL)),
@@ -216,12 +216,6 @@ as.data.frame.cross_correlogram <- function(x, row.names = NULL, optional = FALS
     expected = as.vector(chance_counts(x, pairs$reference, pairs$target))
   ), length(count), row.names)
 }
-
-#' @exportS3Method tibble::as_tibble
-as_tibble.cross_correlogram <- function(x, ...) as_tibble.synfire_table(x, ...)
-
-#' @exportS3Method data.table::as.data.table
-as.data.table.cross_correlogram <- function(x, ...) as.data.table.synfire_table(x, ...)
 
 #' @rdname cross_correlogram
 #' @return `format()` gives the line that is printed first.

@@ -8,7 +8,7 @@
 #' the bin that is least like chance is from it, in standard deviations (`z` of
 #' [summary()]), on a scale of square roots.
 #'
-#' @param object,x A [cross_correlogram()].
+#' @param object A [cross_correlogram()].
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param type `"pairs"` or `"matrix"`; by default `"pairs"` where units are chosen or
 #'   there are at most five of them.
@@ -49,13 +49,6 @@ autoplot.cross_correlogram <- function(object, ..., type = NULL, reference = NUL
   correlogram_pairs(object, few_units(reference, object), few_units(target, object), y)
 }
 
-#' @rdname autoplot.cross_correlogram
-#' @export
-plot.cross_correlogram <- function(x, ...) {
-  rlang::check_installed("ggplot2", "to draw cross-correlograms.")
-  draw(autoplot.cross_correlogram(x, ...))
-}
-
 #' Names of at most ten units
 #' @noRd
 few_units <- function(chosen, x, arg = rlang::caller_arg(chosen),
@@ -87,8 +80,8 @@ correlogram_pairs <- function(x, reference, target, y) {
   table$self <- as.character(table$reference) == as.character(table$target)
   table$pair <- pair_labels(table$reference, table$target)
   width <- attr(x, "bin_size", exact = TRUE) * 1e3
-  ggplot2::ggplot(table, ggplot2::aes(x = .data$lag)) +
-    ggplot2::geom_col(ggplot2::aes(y = .data$height, fill = .data$self), width = width,
+  ggplot2::ggplot(table, aes_from(x = "lag")) +
+    ggplot2::geom_col(aes_from(y = "height", fill = "self"), width = width,
                       na.rm = TRUE) +
     ggplot2::geom_line(
       ggplot2::aes(y = .data$chance, linetype = "Independent,\nconstant rates"),

@@ -16,7 +16,7 @@
 #' has its own colour of marks. Groups stand from top to bottom in the order of the factor, or
 #' sorted. To see trials by condition, see [psth()].
 #'
-#' @param object,x A [spike_trains] object.
+#' @param object A [spike_trains] object.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param order `"levels"`, the first level at the bottom; `"rate"`, the busiest unit at the
 #'   top; or `"place"`, from top to bottom by the columns of [unit_table()] that are called
@@ -73,15 +73,6 @@ autoplot.spike_trains <- function(object, ..., order = c("levels", "rate", "plac
     )
 }
 
-#' @rdname autoplot.spike_trains
-#' @export
-plot.spike_trains <- function(x, ...) {
-  rlang::check_installed("ggplot2", "to draw spike trains.")
-  p <- autoplot.spike_trains(x, ...)
-  print(p)
-  invisible(p)
-}
-
 #' Row of each level in the raster, counted from the bottom and named by level
 #'
 #' @param groups Group of each level, a factor whose first level is on top; or NULL.
@@ -109,14 +100,14 @@ raster_marks <- function(x, row, groups = NULL) {
   marks <- data.frame(time = .subset2(x, "time"), low = y - 0.4, high = y + 0.4)
   # Thinner marks keep dense trains apart.
   width <- if (nrow(marks) <= 2000) 0.4 else if (nrow(marks) <= 10000) 0.25 else 0.15
-  place <- ggplot2::aes(x = .data$time, xend = .data$time, y = .data$low, yend = .data$high)
+  place <- aes_from(x = "time", xend = "time", y = "low", yend = "high")
   if (is.null(groups)) {
     return(ggplot2::geom_segment(place, data = marks, colour = syn_ink, linewidth = width))
   }
   marks$group <- groups[unit]
   list(
     ggplot2::geom_segment(
-      utils::modifyList(place, ggplot2::aes(colour = .data$group)), data = marks,
+      utils::modifyList(place, aes_from(colour = "group")), data = marks,
       linewidth = width
     ),
     ggplot2::scale_colour_manual(
@@ -145,7 +136,7 @@ raster_image <- function(x, row, bins) {
                   if (image$group > 1L) sprintf("\nand %d units", image$group) else "")
   list(
     ggplot2::geom_raster(
-      ggplot2::aes(x = .data$time, y = .data$row, fill = .data$spikes), data = image$cells
+      aes_from(x = "time", y = "row", fill = "spikes"), data = image$cells
     ),
     ggplot2::scale_fill_gradientn(
       colours = syn_scale, trans = "log10", na.value = "#FFFFFF00", breaks = breaks,
@@ -193,12 +184,12 @@ raster_trials <- function(x, n_rows) {
   bands <- data.frame(start = trials$start, end = trials$end, low = 0.5, high = n_rows + 0.5)
   list(
     ggplot2::geom_rect(
-      ggplot2::aes(xmin = .data$start, xmax = .data$end, ymin = .data$low, ymax = .data$high),
+      aes_from(xmin = "start", xmax = "end", ymin = "low", ymax = "high"),
       data = bands, fill = syn_band, colour = NA
     ),
     # Where trials touch only their starts tell them apart.
     if (nrow(bands) <= 200L) ggplot2::geom_segment(
-      ggplot2::aes(x = .data$start, xend = .data$start, y = .data$low, yend = .data$high),
+      aes_from(x = "start", xend = "start", y = "low", yend = "high"),
       data = bands, colour = syn_colours[["sky"]], linewidth = 0.3
     )
   )

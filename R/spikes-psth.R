@@ -273,7 +273,7 @@ print.psth <- function(x, ..., n = 6L) {
 #' Above, the spikes of single events, a row an event, by condition; below, the mean rate
 #' with its standard error, a line a condition. A column for each unit.
 #'
-#' @param object,x A [psth()].
+#' @param object A [psth()].
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param unit Names of units to draw, up to twelve; by default the four busiest around
 #'   the events.
@@ -325,12 +325,11 @@ autoplot.psth <- function(object, ..., unit = NULL) {
       data = marks, linewidth = if (nrow(marks) > 2000L) 0.2 else 0.4
     ) +
     ggplot2::geom_ribbon(
-      ggplot2::aes(x = .data$time, ymin = .data$low, ymax = .data$high,
-                   fill = .data$condition, group = .data$condition),
+      aes_from(x = "time", ymin = "low", ymax = "high", fill = "condition", group = "condition"),
       data = rates[!is.na(rates$low), , drop = FALSE], alpha = 0.25
     ) +
     ggplot2::geom_line(
-      ggplot2::aes(x = .data$time, y = .data$rate, colour = .data$condition), data = rates
+      aes_from(x = "time", y = "rate", colour = "condition"), data = rates
     ) +
     ggplot2::facet_grid(ggplot2::vars(.data$panel), ggplot2::vars(.data$unit),
                         scales = "free_y", switch = "y") +
@@ -350,13 +349,6 @@ autoplot.psth <- function(object, ..., unit = NULL) {
              if (!all(is.na(rates$low))) "Band: one standard error on either side of the rate.")
   if (length(words)) plot <- plot + caption(words)
   if (is.null(by)) plot + ggplot2::theme(legend.position = "none") else plot
-}
-
-#' @rdname autoplot.psth
-#' @export
-plot.psth <- function(x, ...) {
-  rlang::check_installed("ggplot2", "to draw a peri-stimulus time histogram.")
-  draw(autoplot.psth(x, ...))
 }
 
 #' Both ends of each bin, so that lines are steps

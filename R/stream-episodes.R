@@ -228,7 +228,7 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
       notes = new.env(parent = emptyenv()),
       alarming = alarming, call = call
     ),
-    class = "episode_stream"
+    class = c("episode_stream", "synfire_result")
   )
 }
 

@@ -18,7 +18,7 @@
 #' line begins when its episode is picked, and is interrupted where it is not in the
 #' table, that is, as a rule, below `min_count`, the dashed line.
 #'
-#' @param object,x An [episode_stream()] that has been updated.
+#' @param object An [episode_stream()] that has been updated.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param episodes Number of episodes to draw.
 #' @return `autoplot()` gives a ggplot object whose x axis is the end of the window in
@@ -61,8 +61,7 @@ autoplot.episode_stream <- function(object, ..., episodes = 6) {
   lines$episode <- factor(lines$episode, names[order(-final, method = "radix")])
   colours <- rlang::set_names(syn_palette(length(names)), names)
 
-  ggplot2::ggplot(lines, ggplot2::aes(x = .data$end, y = .data$count,
-                                      colour = .data$episode)) +
+  ggplot2::ggplot(lines, aes_from(x = "end", y = "count", colour = "episode")) +
     stream_threshold(object$arguments$min_count, end[[1L]]) +
     ggplot2::geom_line(linewidth = 0.8, na.rm = TRUE) +
     # Where there are gaps, a line may be a single point.
@@ -105,10 +104,6 @@ stream_threshold <- function(min_count, from) {
                       vjust = 1.5, size = 3, colour = syn_muted)
   )
 }
-
-#' @rdname autoplot.episode_stream
-#' @export
-plot.episode_stream <- function(x, ...) draw(autoplot.episode_stream(x, ...))
 
 # ---- Following -----------------------------------------------------------------------
 

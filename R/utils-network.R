@@ -248,43 +248,36 @@ array_layer <- function(array, names) {
   others <- unique(array[!rownames(array) %in% names, , drop = FALSE])
   dots <- as.data.frame(t((t(others) - centre) / scale))
   ggplot2::geom_point(
-    ggplot2::aes(x = .data$x, y = .data$y), size = 0.5, colour = "#C4C9D0",
+    aes_from(x = "x", y = "y"), size = 0.5, colour = "#C4C9D0",
     data = dots[abs(dots$x) <= 1.3 & abs(dots$y) <= 1.3, , drop = FALSE]
   )
 }
 
-#' Units as circles with their labels
+#' Circles of a network, which groups colour, and what is written in them
+#'
 #' @param place Matrix of their places, x and y.
-#' @param areas Area of each unit, a factor, or NULL.
+#' @param groups Group of each node, a factor, or NULL; `name` is what the legend calls it.
 #' @noRd
-node_layers <- function(circles, place, labels, areas = NULL) {
-  small <- diff(range(circles$x[circles$unit == 1L])) < 0.055
-  circles$area <- areas[circles$unit]
-  list(
-    if (is.null(areas)) {
-      ggplot2::geom_polygon(
-        ggplot2::aes(x = .data$x, y = .data$y, group = .data$unit), data = circles,
-        fill = "white", colour = syn_ink, linewidth = 0.5
-      )
-    } else {
-      ggplot2::geom_polygon(
-        ggplot2::aes(x = .data$x, y = .data$y, group = .data$unit, fill = .data$area),
-        data = circles, colour = syn_ink, linewidth = 0.5
-      )
-    },
-    if (!is.null(areas)) {
-      ggplot2::scale_fill_manual(name = "Area", values = lighten(
-        rlang::set_names(syn_palette(nlevels(areas)), levels(areas))
-      ))
-    },
-    ggplot2::geom_text(
-      ggplot2::aes(x = .data$x, y = .data$y, label = .data$label),
-      data = data.frame(x = place[, 1L], y = place[, 2L], label = labels),
-      # Names stand above circles that are too small for them.
-      size = node_text(labels), colour = syn_ink, check_overlap = small,
-      vjust = if (small) -0.9 else 0.5
-    )
-  )
+node_layers <- function(place, radius, labels, groups = NULL, name = "Area") {
+  circles <- node_circles(place, radius)
+  small <- 2 * radius < 0.055
+  outline <- \(...) ggplot2::geom_polygon(..., data = circles, colour = syn_ink, linewidth = 0.5)
+  nodes <- if (is.null(groups)) {
+    outline(aes_from(x = "x", y = "y", group = "unit"), fill = "white")
+  } else {
+    circles$group <- groups[circles$unit]
+    # Light, so that names can be read on them.
+    colours <- lighten(named_palette(levels(groups)))
+    list(outline(aes_from(x = "x", y = "y", group = "unit", fill = "group")),
+         ggplot2::scale_fill_manual(name = name, values = colours, drop = name == "Area"))
+  }
+  list(nodes, ggplot2::geom_text(
+    aes_from(x = "x", y = "y", label = "label"),
+    data = data.frame(x = place[, 1L], y = place[, 2L], label = labels),
+    # Names stand above circles that are too small for them.
+    size = node_text(labels), colour = syn_ink, check_overlap = small,
+    vjust = if (small) -0.9 else 0.5
+  ))
 }
 
 #' Arrows between series that stand where strong links are short
@@ -308,28 +301,14 @@ network_picture <- function(links, series, groups, layout, edges, caption, call)
   curves <- edge_curves(links, place, radius)
   # The strongest come first in the table, and are drawn last, on top.
   curves$group <- -curves$edge
-  circles <- node_circles(place, radius)
-  circles$series <- names[circles$unit]
   short <- shorten_labels(names)
 
   ggplot2::ggplot() +
     edges(curves) +
-    node_layer(circles, groups) +
-    ggplot2::geom_text(
-      ggplot2::aes(x = .data$x, y = .data$y, label = .data$label),
-      data = data.frame(x = place[, 1L], y = place[, 2L], label = short$labels),
-      size = node_text(short$labels), colour = syn_ink
-    ) +
-    ggplot2::coord_equal(clip = "off") +
-    ggplot2::labs(caption = caption(short$left_out)) +
-    theme_synfire() +
-    ggplot2::theme(
-      axis.text = ggplot2::element_blank(), axis.title = ggplot2::element_blank(),
-      axis.line.x.bottom = ggplot2::element_blank(), axis.ticks = ggplot2::element_blank(),
-      panel.grid.major = ggplot2::element_blank(),
-      legend.key.height = ggplot2::unit(9, "mm"), legend.key.width = ggplot2::unit(3.5, "mm"),
-      plot.caption = ggplot2::element_text(colour = syn_muted)
-    )
+    node_layers(place, radius, short$labels, groups[names], "Group") +
+    theme_network(caption(short$left_out)) +
+    ggplot2::theme(legend.key.height = ggplot2::unit(9, "mm"),
+                   legend.key.width = ggplot2::unit(3.5, "mm"))
 }
 
 #' Arrows as dark and wide as they weigh; those without a weight are grey
@@ -363,25 +342,6 @@ edge_layer <- function(curves, ...) {
     ),
     ggplot2::scale_linetype_manual(values = c(`FALSE` = "solid", `TRUE` = "42"),
                                    guide = "none")
-  )
-}
-
-node_layer <- function(circles, groups) {
-  if (is.null(groups)) {
-    return(ggplot2::geom_polygon(
-      ggplot2::aes(x = .data$x, y = .data$y, group = .data$unit), data = circles,
-      fill = "white", colour = syn_ink, linewidth = 0.5
-    ))
-  }
-  circles$of <- groups[circles$series]
-  colours <- rlang::set_names(syn_palette(nlevels(groups)), levels(groups))
-  list(
-    ggplot2::geom_polygon(
-      ggplot2::aes(x = .data$x, y = .data$y, group = .data$unit, fill = .data$of),
-      data = circles, colour = syn_ink, linewidth = 0.5
-    ),
-    # Light, so that names can be read on them.
-    ggplot2::scale_fill_manual(name = "Group", values = lighten(colours), drop = FALSE)
   )
 }
 

@@ -205,9 +205,7 @@ as_tibble.synfire_table <- function(x, ..., .rows = NULL, .name_repair = "check_
 }
 
 #' @exportS3Method tibble::as_tibble
-as_tibble.itemsets <- as_tibble.synfire_table
-#' @exportS3Method tibble::as_tibble
-as_tibble.spade <- as_tibble.synfire_table
+as_tibble.synfire_result <- as_tibble.synfire_table
 #' @exportS3Method tibble::as_tibble
 as_tibble.causal_map <- as_tibble.synfire_table
 #' @exportS3Method tibble::as_tibble
@@ -216,8 +214,6 @@ as_tibble.causal_map_comparison <- as_tibble.synfire_table
 as_tibble.smap <- as_tibble.synfire_table
 #' @exportS3Method tibble::as_tibble
 as_tibble.multiview <- as_tibble.synfire_table
-#' @exportS3Method tibble::as_tibble
-as_tibble.episode_stream <- as_tibble.synfire_table
 
 #' @rdname as_tibble.synfire_table
 #' @exportS3Method data.table::as.data.table
@@ -226,9 +222,7 @@ as.data.table.synfire_table <- function(x, keep.rownames = FALSE, ...) {
 }
 
 #' @exportS3Method data.table::as.data.table
-as.data.table.itemsets <- as.data.table.synfire_table
-#' @exportS3Method data.table::as.data.table
-as.data.table.spade <- as.data.table.synfire_table
+as.data.table.synfire_result <- as.data.table.synfire_table
 #' @exportS3Method data.table::as.data.table
 as.data.table.causal_map <- as.data.table.synfire_table
 #' @exportS3Method data.table::as.data.table
@@ -237,8 +231,6 @@ as.data.table.causal_map_comparison <- as.data.table.synfire_table
 as.data.table.smap <- as.data.table.synfire_table
 #' @exportS3Method data.table::as.data.table
 as.data.table.multiview <- as.data.table.synfire_table
-#' @exportS3Method data.table::as.data.table
-as.data.table.episode_stream <- as.data.table.synfire_table
 
 # What the verbs of dplyr do with a data frame of a class: choose rows, change columns,
 # and everything else.

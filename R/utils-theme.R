@@ -76,6 +76,51 @@ synfire_colours <- function(n = NULL, type = c("groups", "counts")) {
   if (type == "groups") syn_palette(n) else grDevices::colorRampPalette(syn_scale)(n)
 }
 
+#' Aesthetics that are columns of the data: `aes_from(x = "time", colour = "unit")`
+#' @noRd
+aes_from <- function(...) {
+  do.call(ggplot2::aes, lapply(list(...), \(column) rlang::expr(.data[[!!column]])))
+}
+
+#' A theme without the elements of these names
+#' @noRd
+without <- function(...) {
+  do.call(ggplot2::theme, rlang::rep_named(c(...), list(ggplot2::element_blank())))
+}
+
+#' A legend above the picture, at its left end
+#' @noRd
+legend_on_top <- function(...) {
+  ggplot2::theme(legend.position = "top", legend.justification = "left", ...)
+}
+
+#' Ticks below the picture, and more of a theme
+#' @noRd
+ticks_below <- function(...) {
+  ggplot2::theme(axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted), ...)
+}
+
+#' A picture without axes, such as a network, with words below it
+#' @noRd
+theme_network <- function(caption = NULL) {
+  list(ggplot2::coord_equal(clip = "off"), ggplot2::labs(caption = caption), theme_synfire(),
+       without("axis.text", "axis.title", "axis.line.x.bottom", "axis.ticks", "panel.grid.major"),
+       ggplot2::theme(plot.caption = ggplot2::element_text(colour = syn_muted)))
+}
+
+#' Colours of groups, by name
+#' @noRd
+named_palette <- function(names) rlang::set_names(syn_palette(length(names)), names)
+
+#' Breaks of an axis of whole numbers from 1 on, about `n`
+#' @noRd
+counting_breaks <- function(n) {
+  \(limits) {
+    breaks <- pretty(limits, n)
+    breaks[breaks >= 1 & breaks == round(breaks) & breaks <= limits[[2L]]]
+  }
+}
+
 #' Text below a picture that says what its lines and bands are
 #' @noRd
 caption <- function(...) {
@@ -89,6 +134,28 @@ draw <- function(plot) {
   print(plot)
   invisible(plot)
 }
+
+#' Pictures of results
+#'
+#' `plot()` draws the picture that `ggplot2::autoplot()` makes of a result, and takes the same
+#' arguments.
+#'
+#' @param x A result that has an `autoplot()` method.
+#' @param ... Arguments of that method.
+#' @return The picture, an object of ggplot2, invisibly.
+#' @examplesIf rlang::is_installed("ggplot2")
+#' plot(simulate_sym26(duration = 5))
+#' @export
+plot.synfire_result <- function(x, ...) {
+  rlang::check_installed("ggplot2", "to draw results.")
+  draw(ggplot2::autoplot(x, ...))
+}
+#' @rdname plot.synfire_result
+#' @export
+plot.synfire_table <- plot.synfire_result
+#' @rdname plot.synfire_result
+#' @export
+plot.spike_trains <- plot.synfire_result
 
 #' A picture that says in words that there is nothing to draw, and a message
 #'
