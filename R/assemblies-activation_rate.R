@@ -27,15 +27,13 @@ as_spike_trains.assemblies <- function(x, ...) {
   check_no_dots()
   check_assemblies_table(x)
   recording <- attr(x, "recording", exact = TRUE)
-  resolution <- attr(recording, "resolution", exact = TRUE)
   bounds <- interval_ticks(recording)
-  ticks <- lapply(x$times, \(times) ticks_between(round_to_ticks(times, resolution), bounds))
-  build_spike_trains(
-    as.double(unlist(ticks)),
-    factor(rep(seq_len(nrow(x)), lengths(x$times)), seq_len(nrow(x)), assembly_names(x)),
-    start = attr(recording, "start", exact = TRUE), end = attr(recording, "end", exact = TRUE),
-    resolution = resolution, trials = attr(recording, "trials", exact = TRUE), quiet = TRUE
-  )
+  ticks <- lapply(x$times, \(times) {
+    ticks_between(round_to_ticks(times, attr(recording, "resolution", exact = TRUE)), bounds)
+  })
+  number <- rep(seq_len(nrow(x)), lengths(x$times))
+  spikes_like(recording, as.double(unlist(ticks)),
+              factor(number, seq_len(nrow(x)), assembly_names(x)), unit_table = NULL)
 }
 
 #' Increasing ticks moved to within bounds, of which those beyond stay apart by a tick each

@@ -322,3 +322,51 @@ glance.assemblies <- function(x, ...) {
              max_lag = attr(x, "max_lag", exact = TRUE), alpha = attr(x, "alpha", exact = TRUE),
              n_surrogates = attr(x, "n_surrogates", exact = TRUE))
 }
+
+assembly_label_levels <- function(x, rows) {
+  vapply(rows, \(row) {
+    sprintf("Assembly %d (%s)", x$assembly[[row]], counted(x$count[[row]], "activation"))
+  }, "")
+}
+
+#' "Assembly 1", the name of an assembly wherever it stands beside others
+#' @noRd
+assembly_names <- function(x, rows = seq_len(nrow(x))) sprintf("Assembly %d", x$assembly[rows])
+
+#' What `of` gives for each drawn assembly, one below the other, with its label as the `panel`
+#'
+#' @param of Function of a row of `x`, and its place among those drawn, that gives a data frame.
+#' @noRd
+panels_of <- function(rows, labels, of) {
+  do.call(rbind, lapply(seq_along(rows), \(k) {
+    part <- of(rows[[k]], k)
+    cbind(part, panel = rep(factor(labels[[k]], labels), nrow(part)))
+  }))
+}
+
+#' "6 of 20 assemblies: ...", for captions, or NULL where all are drawn
+#' @noRd
+left_out_text <- function(x, rows) {
+  if (length(rows) == nrow(x)) return(NULL)
+  sprintf("%d of %d assemblies; `assemblies` chooses others.", length(rows), nrow(x))
+}
+
+#' The colour of each of these assemblies, the same in all pictures of a result
+#' @noRd
+assembly_colours <- function(x, rows) {
+  base <- syn_palette(6L)
+  darker <- grDevices::rgb(t(grDevices::col2rgb(base)) * 0.5, maxColorValue = 255)
+  colours <- c(base, darker)
+  k <- (x$assembly[rows] - 1L) %% length(colours) + 1L
+  if (anyDuplicated(k)) k <- (seq_along(rows) - 1L) %% length(colours) + 1L
+  colours[k]
+}
+
+#' @param values One for each of the assemblies drawn, such as their labels.
+#' @noRd
+assembly_scale <- function(x, rows, values, aesthetics = "colour", ...) {
+  ggplot2::scale_colour_manual(
+    values = rlang::set_names(assembly_colours(x, rows), values), limits = values,
+    aesthetics = aesthetics, ...
+  )
+}

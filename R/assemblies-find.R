@@ -370,10 +370,8 @@ burst_table <- function(bursts, resolution) {
 #' How many ticks are in the first half of the recorded time
 #' @noRd
 first_half <- function(x, tick) {
-  trials <- trial_ticks(x)
-  bounds <- interval_ticks(x)
-  start <- trials$start %||% bounds[[1L]]
-  length <- (trials$end %||% bounds[[2L]]) - start
+  start <- stretches(x)$start
+  length <- stretches(x)$stop - start
   half <- sum(length) / 2
   before <- cumsum(length) - length
   k <- max(1L, which(before <= half))

@@ -139,13 +139,12 @@ draw_lag_profiles <- function(x, rows) {
   bands <- member_bands(x, rows, labels)
   profiles <- lapply(rows, \(row) lag_profiles(x, row))
   about <- do.call(rbind, lapply(profiles, `[[`, "members"))
-  bars <- do.call(rbind, lapply(seq_along(rows), \(k) {
+  bars <- panels_of(rows, labels, \(row, k) {
     bars <- profiles[[k]]$bars
     bars$highest <- pmax(stats::ave(bars$rate, bars$member, FUN = max), 1e-9)
-    bars$base <- x$size[[rows[[k]]]] - bars$member
-    bars$panel <- rep(factor(labels[[k]], labels), nrow(bars))
+    bars$base <- x$size[[row]] - bars$member
     bars
-  }))
+  })
   bands$level <- bands$y + band_share * about$expected /
     bars$highest[!duplicated(bars[c("panel", "member")])]
   bands$excess <- sprintf("%+.2f", about$excess)

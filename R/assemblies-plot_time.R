@@ -4,12 +4,9 @@ draw_activations <- function(x, rows, bins = 60) {
   labels <- assembly_label_levels(x, rows)
   recording <- attr(x, "recording", exact = TRUE)
   bounds <- c(attr(recording, "start", exact = TRUE), attr(recording, "end", exact = TRUE))
-  panel <- \(k) factor(labels[k], labels)
-  dots <- do.call(rbind, lapply(seq_along(rows), \(k) {
-    data.frame(time = x$times[[rows[[k]]]], panel = rep(panel(k), x$count[[rows[[k]]]]))
-  }))
+  dots <- panels_of(rows, labels, \(row, k) data.frame(time = x$times[[row]]))
   whole <- is.null(attr(recording, "trials", exact = TRUE))
-  chance <- data.frame(level = x$expected[rows] / bins, panel = panel(seq_along(rows)))
+  chance <- data.frame(level = x$expected[rows] / bins, panel = factor(labels, labels))
   ggplot2::ggplot(dots, aes_from(x = "time")) +
     trial_bands(recording) +
     ggplot2::geom_histogram(aes_from(fill = "panel"),
@@ -93,11 +90,10 @@ draw_conditions <- function(x, rows, by, call) {
             "It is a column of `trial_table()`, or a data frame of epochs.", call)
   about <- check_epochs(by, recording, call)
   labels <- assembly_label_levels(x, rows)
-  rates <- do.call(rbind, lapply(seq_along(rows), \(k) {
+  rates <- panels_of(rows, labels, \(row, k) {
     data.frame(condition = about$epochs$condition,
-               rate = epoch_rates(x$times[[rows[[k]]]], about$epochs),
-               panel = rep(factor(labels[[k]], labels), nrow(about$epochs)))
-  }))
+               rate = epoch_rates(x$times[[row]], about$epochs))
+  })
   chance <- data.frame(rate = x$expected[rows] / sum(lengths_of_trials(recording)),
                        panel = factor(labels, labels))
   ggplot2::ggplot(rates, aes_from(x = "condition", y = "rate")) +
@@ -128,17 +124,15 @@ mean_and_se <- function(v) {
 
 draw_participation <- function(x, rows, most = 400L) {
   labels <- assembly_names(x, rows)
-  cells <- do.call(rbind, lapply(seq_along(rows), \(k) {
-    row <- rows[[k]]
+  cells <- panels_of(rows, labels, \(row, k) {
     which <- some_activations(x, row, most)
     spikes <- x$spikes[[row]][which, , drop = FALSE]
     name <- sprintf("%s (%d %%)", x$units[[row]], round(100 * x$participation[[row]]))
     data.frame(place = rep(seq_along(which), ncol(spikes)),
                member = paste(k, rep(name, each = length(which))),
                order = rep(seq_len(ncol(spikes)), each = length(which)),
-               spikes = pmin(as.vector(spikes), 3L),
-               panel = rep(factor(labels[[k]], labels), length(spikes)))
-  }))
+               spikes = pmin(as.vector(spikes), 3L))
+  })
   known <- unique(cells[order(cells$panel, -cells$order), "member"])
   cells$member <- factor(cells$member, known)
   cells$spikes <- factor(cells$spikes, 0:3)

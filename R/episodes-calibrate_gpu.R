@@ -242,8 +242,7 @@ print.gpu_calibration <- function(x, ...) {
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it invisibly.
 #' @exportS3Method ggplot2::autoplot
 autoplot.gpu_calibration <- function(object, ...) {
-  rlang::check_installed("ggplot2", "to draw a calibration.")
-  check_no_dots()
+  check_no_dots(draws = "a calibration")
   long <- data.frame(
     size = rep(object$size, 2L), episodes = rep(object$episodes, 2L),
     strategy = rep(c("PTPE", "MTPE"), each = nrow(object)),

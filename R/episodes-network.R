@@ -165,7 +165,7 @@ plot_network <- function(x, edges, layout, call, drop = NULL) {
     width +
     (if (by_interval) {
       ggplot2::scale_colour_manual(
-        name = "Delay (ms)", values = rlang::set_names(syn_palette(length(intervals)), intervals),
+        name = "Delay (ms)", values = named_palette(intervals),
         limits = intervals,
         guide = ggplot2::guide_legend(order = 1, override.aes = list(linewidth = 1.4))
       )

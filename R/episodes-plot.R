@@ -1,4 +1,4 @@
-# Pictures of episodes: which one, of which episodes, and what to call these.
+# Pictures of episodes: the kinds of pictures, and which episodes they show.
 
 #' Plots of episodes
 #'
@@ -74,8 +74,7 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
                               edges = 25,
                               layout = NULL, bins = 20,
                               recording = attr(object, "recording", exact = TRUE)) {
-  rlang::check_installed("ggplot2", "to draw episodes.")
-  check_no_dots()
+  check_no_dots(draws = "episodes")
   call <- rlang::current_env()
   type <- check_choice(type)
   order <- check_choice(order)
@@ -133,39 +132,4 @@ choose_episodes <- function(x, episodes, call = rlang::caller_env()) {
   refuse_if(nrow(chosen) == 0L, "episodes", "at least one episode of two or more units", "none",
             call = call)
   chosen
-}
-
-#' Rows of the largest episodes that differ from each other
-#' @noRd
-best_episodes <- function(x, n) {
-  units <- .subset2(x, "units")
-  size <- .subset2(x, "size")
-  if (is_ordered(x)) return(utils::head(which(size >= 2L), n))
-  rows <- order(-size, -.subset2(x, "count"), .subset2(x, "episode"), method = "radix")
-  rows <- rows[size[rows] >= 2L]
-  distinct_rows(units, rows, n)
-}
-
-#' "A > B > C", the middle of long ones left out; with "(size, count)" where asked for
-#' @noRd
-chain_names <- function(x, count = FALSE, most = 6L) {
-  names <- vapply(.subset2(x, "units"), \(u) {
-    n <- length(u)
-    paste(if (n > most) c(u[1:(most - 3L)], "...", u[[n]]) else u, collapse = " > ")
-  }, character(1))
-  if (count && !anyNA(.subset2(x, "count"))) {
-    names <- sprintf("%s (%d units, %s times)", names, .subset2(x, "size"),
-                     commas_each(.subset2(x, "count")))
-  }
-  # Episodes with the same units differ in their intervals.
-  twice <- names %in% names[duplicated(names)]
-  names[twice] <- paste0(names[twice], " #", seq_along(names)[twice])
-  names
-}
-
-#' "(5, 15]", in milliseconds
-#' @noRd
-interval_names <- function(low, high) {
-  ms <- \(v) trimws(format_each(signif(1000 * v, 9)))
-  sprintf("(%s, %s]", ms(low), ms(high))
 }

@@ -22,8 +22,7 @@
 #' plot(episode_occurrences(x, chain))
 #' @exportS3Method ggplot2::autoplot
 autoplot.episode_lags <- function(object, ...) {
-  rlang::check_installed("ggplot2", "to draw lags.")
-  check_no_dots()
+  check_no_dots(draws = "lags")
   check_table(object, c("episode", "edge", "from", "to", "lag_low", "lag_high", "count"),
               "episode_lags")
   refuse_if(nrow(object) == 0L || anyNA(object$episode), "object",
@@ -82,8 +81,7 @@ lag_legend <- function(lags, episodes, first) {
 #' @rdname autoplot.episode_lags
 #' @exportS3Method ggplot2::autoplot
 autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
-  rlang::check_installed("ggplot2", "to draw occurrences.")
-  check_no_dots()
+  check_no_dots(draws = "occurrences")
   max_occurrences <- check_count(max_occurrences)
   check_table(object, c("episode", "times"), "episode_occurrences")
   refuse_if(nrow(object) == 0L || anyNA(object$episode), "object",
@@ -137,10 +135,7 @@ autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
     ggplot2::scale_x_continuous(name = "Time since the first event (ms)",
                                 expand = ggplot2::expansion(mult = 0.03)) +
     ggplot2::scale_y_continuous(
-      name = "Occurrence", breaks = \(limits) {
-        breaks <- pretty(limits, 4)
-        breaks[breaks >= 1 & breaks == round(breaks) & breaks <= limits[[2L]]]
-      },
+      name = "Occurrence", breaks = counting_breaks(4),
       expand = ggplot2::expansion(mult = c(0.03, 0.14))
     ) +
     ggplot2::coord_cartesian(clip = "off") +

@@ -36,8 +36,7 @@
 #' @exportS3Method ggplot2::autoplot
 autoplot.episode_significance <- function(object, type = c("counts", "chance", "network"),
                                           ..., episodes = 25, edges = 25, layout = NULL) {
-  rlang::check_installed("ggplot2", "to draw tested episodes.")
-  check_no_dots()
+  check_no_dots(draws = "tested episodes")
   call <- rlang::current_env()
   type <- check_choice(type)
   episodes <- check_count(episodes)

@@ -54,3 +54,15 @@ broken_meaning <- function(x, items) {
     return("`bin_size`")
   }
 }
+
+check_patterns <- function(patterns, call = rlang::caller_env()) {
+  refuse_if(!inherits(patterns, "patterns"), "patterns",
+            "what `mine_patterns()` gives, or some of it", describe(patterns), call = call)
+  check_whole_sets(patterns, "patterns", call)
+}
+
+check_any_sets <- function(x, what, call) {
+  refuse_if(length(.subset2(x, "count")) == 0L, "object",
+            sprintf("a result with at least one %s", what), "empty",
+            "Mine again, and ask for fewer occurrences.", call = call)
+}

@@ -481,3 +481,20 @@ as.matrix.itemsets <- function(x, ...) {
   abort_arg("x", "a table", describe(x),
             "`as_incidence()` makes a matrix of sets, and `as.data.frame()` a table.")
 }
+
+#' Go through sets by the million: what `do(sets, items)` gives, in a list
+#'
+#' @param do Called with the numbers of sets of equal size and a list of their items: the
+#'   first of each, the second of each, and so on.
+#' @noRd
+over_sets <- function(x, do, at_once = 1e6) {
+  item <- .subset2(x, "items")
+  parts <- lapply(seq(1, length(x), by = at_once), \(first) {
+    sets <- seq(first, min(length(x), first + at_once - 1))
+    at <- locate_sets(x, sets)
+    lapply(split(seq_along(sets), at$size), \(own) {
+      do(sets[own], lapply(seq_len(at$size[[own[[1L]]]]), \(k) item[at$before[own] + k]))
+    })
+  })
+  unlist(parts, recursive = FALSE, use.names = FALSE)
+}

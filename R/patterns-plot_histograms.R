@@ -23,8 +23,7 @@
 #' plot(sets, type = "participation")
 #' @exportS3Method ggplot2::autoplot
 autoplot.itemsets <- function(object, type = c("size", "counts", "participation"), ...) {
-  rlang::check_installed("ggplot2", "to draw itemsets.")
-  check_no_dots()
+  check_no_dots(draws = "itemsets")
   check_whole_sets(object, "object")
   type <- check_choice(type)
   check_any_sets(object, "set", rlang::current_env())
@@ -66,23 +65,6 @@ count_ranges <- function(x, most = 60L) {
   part <- (seq.int(least, length(number)) - least) %/% width + 1
   data.frame(low = low, high = low + width - 1,
              number = as.vector(rowsum(as.double(number[least:length(number)]), part)))
-}
-
-#' Go through sets by the million: what `do(sets, items)` gives, in a list
-#'
-#' @param do Called with the numbers of sets of equal size and a list of their items: the
-#'   first of each, the second of each, and so on.
-#' @noRd
-over_sets <- function(x, do, at_once = 1e6) {
-  item <- .subset2(x, "items")
-  parts <- lapply(seq(1, length(x), by = at_once), \(first) {
-    sets <- seq(first, min(length(x), first + at_once - 1))
-    at <- locate_sets(x, sets)
-    lapply(split(seq_along(sets), at$size), \(own) {
-      do(sets[own], lapply(seq_len(at$size[[own[[1L]]]]), \(k) item[at$before[own] + k]))
-    })
-  })
-  unlist(parts, recursive = FALSE, use.names = FALSE)
 }
 
 #' How many sets each unit or item is in, once however often it is in a set
@@ -147,10 +129,7 @@ plot_set_counts <- function(x, x_name, y_name) {
     log_bars(bars$low - 0.5, bars$high + 0.5, bars$number) +
     ggplot2::scale_x_continuous(
       name = x_name, labels = commas_each,
-      breaks = \(limits) {
-        breaks <- pretty(limits, 7)
-        breaks[breaks >= 1 & breaks == round(breaks)]
-      },
+      breaks = counting_breaks(7),
       expand = ggplot2::expansion(mult = 0.02)
     ) +
     log_count_axis(y_name) +
@@ -244,5 +223,51 @@ theme_histogram <- function() {
     ggplot2::theme(
       panel.grid.major.x = ggplot2::element_blank(),
       axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted)
+    )
+}
+
+#' How often patterns occur, how many spikes they have, when these come, and of which units
+#' they are, in four histograms
+#' @noRd
+plot_pattern_statistics <- function(x) {
+  bin_ms <- 1000 * attr(x, "bin_size", exact = TRUE)
+  # The axis counts patterns in three panels and spikes in one, so each says which it is.
+  panels <- c("Patterns by occurrences", "Patterns by size (spikes)",
+              "Spikes after the first, by lag (ms)", "Patterns by unit (its number)")
+  bars <- function(panel, low, high, number) {
+    data.frame(panel = factor(panels[[panel]], panels), low = low, high = high, number = number)
+  }
+  occurrences <- count_ranges(x)
+  sizes <- size_counts(x)
+  lags <- lag_counts(x)
+  units <- participation_counts(x)
+  all <- rbind(
+    bars(1L, occurrences$low - 0.5, occurrences$high + 0.5, occurrences$number),
+    bars(2L, sizes$size - 0.35, sizes$size + 0.35, sizes$number),
+    bars(3L, (lags$lag - 0.42) * bin_ms, (lags$lag + 0.42) * bin_ms, lags$spikes),
+    bars(4L, seq_along(units) - 0.42, seq_along(units) + 0.42, units)
+  )
+  ggplot2::ggplot(all) +
+    ggplot2::geom_rect(
+      ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0, ymax = .data$number),
+      fill = syn_colours[["sky"]]
+    ) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$panel), ncol = 2, scales = "free",
+                        strip.position = "bottom") +
+    ggplot2::scale_x_continuous(
+      name = NULL, labels = commas_each,
+      breaks = \(limits) {
+        breaks <- pretty(limits, 6)
+        unique(round(breaks[abs(breaks - round(breaks)) < 1e-6 & breaks >= 0]))
+      },
+      expand = ggplot2::expansion(mult = 0.03)
+    ) +
+    count_axis("Number") +
+    theme_histogram() +
+    ggplot2::theme(
+      strip.placement = "outside",
+      strip.text = ggplot2::element_text(hjust = 0.5, size = ggplot2::rel(1.1),
+                                         colour = syn_ink),
+      panel.spacing = ggplot2::unit(5, "mm")
     )
 }

@@ -24,7 +24,7 @@ plot_pattern_hypergraph <- function(patterns, times, call) {
     pattern = factor(names[pattern], names), xend = ends[, 1L], yend = ends[, 2L],
     x = stats::ave(ends[, 1L], pattern), y = stats::ave(ends[, 2L], pattern)
   )
-  colours <- rlang::set_names(syn_palette(length(names)), names)
+  colours <- named_palette(names)
   ggplot2::ggplot() +
     ggplot2::geom_polygon(
       aes_from(x = "x", y = "y", group = "pattern", fill = "pattern", colour = "pattern"),
@@ -43,12 +43,6 @@ plot_pattern_hypergraph <- function(patterns, times, call) {
     ) +
     theme_network(hypergraph_caption(patterns, labels, units, short$left_out)) +
     legend_on_top(legend.title = ggplot2::element_text(size = 9, colour = syn_muted))
-}
-
-#' What the names of patterns mean
-#' @noRd
-pattern_key_title <- function(patterns) {
-  sprintf("Unit@lag, in bins of %s ms", exact(1000 * attr(patterns, "bin_size", exact = TRUE)))
 }
 
 hypergraph_caption <- function(patterns, labels, units, left_out) {
@@ -93,50 +87,4 @@ hypergraph_areas <- function(members, place, radius) {
     data.frame(pattern = k, x = edge$x[hull], y = edge$y[hull])
   })
   do.call(rbind, areas)
-}
-
-#' How often patterns occur, how many spikes they have, when these come, and of which units
-#' they are, in four histograms
-#' @noRd
-plot_pattern_statistics <- function(x) {
-  bin_ms <- 1000 * attr(x, "bin_size", exact = TRUE)
-  # The axis counts patterns in three panels and spikes in one, so each says which it is.
-  panels <- c("Patterns by occurrences", "Patterns by size (spikes)",
-              "Spikes after the first, by lag (ms)", "Patterns by unit (its number)")
-  bars <- function(panel, low, high, number) {
-    data.frame(panel = factor(panels[[panel]], panels), low = low, high = high, number = number)
-  }
-  occurrences <- count_ranges(x)
-  sizes <- size_counts(x)
-  lags <- lag_counts(x)
-  units <- participation_counts(x)
-  all <- rbind(
-    bars(1L, occurrences$low - 0.5, occurrences$high + 0.5, occurrences$number),
-    bars(2L, sizes$size - 0.35, sizes$size + 0.35, sizes$number),
-    bars(3L, (lags$lag - 0.42) * bin_ms, (lags$lag + 0.42) * bin_ms, lags$spikes),
-    bars(4L, seq_along(units) - 0.42, seq_along(units) + 0.42, units)
-  )
-  ggplot2::ggplot(all) +
-    ggplot2::geom_rect(
-      ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0, ymax = .data$number),
-      fill = syn_colours[["sky"]]
-    ) +
-    ggplot2::facet_wrap(ggplot2::vars(.data$panel), ncol = 2, scales = "free",
-                        strip.position = "bottom") +
-    ggplot2::scale_x_continuous(
-      name = NULL, labels = commas_each,
-      breaks = \(limits) {
-        breaks <- pretty(limits, 6)
-        unique(round(breaks[abs(breaks - round(breaks)) < 1e-6 & breaks >= 0]))
-      },
-      expand = ggplot2::expansion(mult = 0.03)
-    ) +
-    count_axis("Number") +
-    theme_histogram() +
-    ggplot2::theme(
-      strip.placement = "outside",
-      strip.text = ggplot2::element_text(hjust = 0.5, size = ggplot2::rel(1.1),
-                                         colour = syn_ink),
-      panel.spacing = ggplot2::unit(5, "mm")
-    )
 }

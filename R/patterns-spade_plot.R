@@ -69,8 +69,7 @@ autoplot.spade <- function(object, type = c("pvalues", "spectrum", "raster", "do
 #' @rdname autoplot.spade
 #' @exportS3Method ggplot2::autoplot
 autoplot.signature_tests <- function(object, ...) {
-  rlang::check_installed("ggplot2", "to draw signatures.")
-  check_no_dots()
+  check_no_dots(draws = "signatures")
   check_tests(object, "object")
   plot_pvalues(attr(object, "pvalues", exact = TRUE), object, rlang::current_env())
 }
@@ -78,8 +77,7 @@ autoplot.signature_tests <- function(object, ...) {
 #' @rdname autoplot.spade
 #' @exportS3Method ggplot2::autoplot
 autoplot.pvalue_spectrum <- function(object, ...) {
-  rlang::check_installed("ggplot2", "to draw signatures.")
-  check_no_dots()
+  check_no_dots(draws = "signatures")
   check_pvalues(object, "object")
   plot_pvalues(object, NULL, rlang::current_env())
 }
@@ -87,8 +85,7 @@ autoplot.pvalue_spectrum <- function(object, ...) {
 #' @rdname autoplot.spade
 #' @exportS3Method ggplot2::autoplot
 autoplot.pattern_spectrum <- function(object, ...) {
-  rlang::check_installed("ggplot2", "to draw signatures.")
-  check_no_dots()
+  check_no_dots(draws = "signatures")
   if (!is_spectrum(object, "patterns")) {
     abort_changed("object", "what `pattern_spectrum()` gives", rlang::current_env())
   }

@@ -1,7 +1,5 @@
 # How many patterns have which signature, and how often surrogates reach one.
 
-spectra <- c("#", "3d#")
-
 #' Count spike patterns by signature
 #'
 #' The signature of a spike pattern is how many spikes it has and how often it occurs; with
@@ -85,12 +83,6 @@ rows_are_there.pattern_spectrum <- function(x, class = x) FALSE
 rows_are_there.pvalue_spectrum <- rows_are_there.pattern_spectrum
 #' @export
 rows_are_there.signature_tests <- rows_are_there.pattern_spectrum
-
-check_patterns <- function(patterns, call = rlang::caller_env()) {
-  refuse_if(!inherits(patterns, "patterns"), "patterns",
-            "what `mine_patterns()` gives, or some of it", describe(patterns), call = call)
-  check_whole_sets(patterns, "patterns", call)
-}
 
 # ---- p values ------------------------------------------------------------------------
 

@@ -126,8 +126,6 @@ check_title <- function(title, call) {
             call = call)
 }
 
-default_title <- function(x) sprintf("A recording of %s", counted(nlevels(x$unit), "unit"))
-
 check_report_by <- function(x, by, call) {
   if (is.null(by)) return(invisible())
   refuse_if(is.null(attr(x, "trials", exact = TRUE)), "by", "NULL for a recording without trials",

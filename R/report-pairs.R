@@ -42,7 +42,7 @@ pair_plan <- function(x) {
 #'   cross-correlogram; and the settings. Or a string, why no pair was tested.
 #' @noRd
 test_pairs <- function(x, alpha, threads, max_memory) {
-  spikes <- tabulate(as.integer(x$unit)[!is.na(trial_of(x))], nlevels(x$unit))
+  spikes <- spikes_in_trials(x)
   if (sum(spikes > 0) < 2L) return("fewer than two units have spikes")
   plan <- pair_plan(x)
   reach <- plan$reach * plan$seconds
@@ -107,7 +107,7 @@ pair_work <- function(x, spikes, plan) {
 #' The busiest units, as many as can be counted in some seconds and within `max_memory`
 #' @noRd
 paired_units <- function(x, work, plan, max_memory) {
-  spikes <- tabulate(as.integer(x$unit)[!is.na(trial_of(x))], nlevels(x$unit))
+  spikes <- spikes_in_trials(x)
   memory <- 80 * seq_along(work)^2 * plan$reach + 150 * nrow(x)
   sort(order(-spikes)[seq_len(sum(work <= 4e8 & memory <= max_memory))])
 }

@@ -366,3 +366,15 @@ report_citations <- function(version) c(
   paste("CV2: Holt GR, Softky WR, Koch C, Douglas RJ (1996). Journal of Neurophysiology, 75,",
         "1806-1814. LV: Shinomoto S, Shima K, Tanji J (2003). Neural Computation, 15, 2823-2842.")
 )
+
+#' How activations lie in trials, NULL where that cannot be told
+#' @noRd
+activation_psth <- function(found, by) {
+  x <- attr(found, "recording", exact = TRUE)
+  trials <- trial_ticks(x)
+  if (is.null(trials) || nrow(trials) < 2L) return(NULL)
+  shortest <- min(trials$end - trials$start)
+  bin <- ticks_to_seconds(max(1, shortest %/% 40), attr(x, "resolution", exact = TRUE))
+  tryCatch(psth(as_spike_trains(found), bin_size = bin, by = by),
+           synfire_error_argument = \(e) NULL)
+}

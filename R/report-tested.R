@@ -1,7 +1,5 @@
 # The table of everything that was tested, and what the results do not show.
 
-pair_question <- "Which pairs fire at a preferred lag of each other?"
-
 # What `check_recording()` looks for, in words.
 check_subjects <- c(
   columns = "swapped columns", "time unit" = "times in a wrong unit",

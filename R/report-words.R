@@ -1,13 +1,5 @@
 # What the sections of a report say, in sentences made from the results.
 
-#' "A", "A and B", "A, B and C"
-#' @noRd
-and_list <- function(words) {
-  n <- length(words)
-  if (n < 2L) return(as.character(words))
-  paste(toString(words[-n]), "and", words[[n]])
-}
-
 # ---- The recording -------------------------------------------------------------------
 
 recording_words <- function(x) {
@@ -247,3 +239,7 @@ report_summary <- function(made) {
          tag("a", "the limits", href = "#limits"), ".")
   )))
 }
+
+default_title <- function(x) sprintf("A recording of %s", counted(nlevels(x$unit), "unit"))
+
+pair_question <- "Which pairs fire at a preferred lag of each other?"

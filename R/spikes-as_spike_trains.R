@@ -120,14 +120,6 @@ with_own <- function(more, own, unit) {
   more
 }
 
-#' Names of columns that number trials, and of those that may
-#' @noRd
-trial_name_pattern <- "^trials?(id|ids|name|label|number|num|no|nr|index|idx)?$"
-like_trial_pattern <- paste0(
-  "^(sweep|segment|epoch|episode|block|repetition|repeat|rep|run|presentation|session)s?",
-  "(id|ids|name|label|number|num|no|nr|index|idx)?$"
-)
-
 #' The columns that name the trial of each spike; none where there are no trials
 #'
 #' @param used Columns that are taken already.

@@ -103,9 +103,6 @@ check_recording <- function(x, refractory = 0.002, threads = NULL, max_memory = 
 
 # ---- What there is to see ------------------------------------------------------------
 
-# Pieces of the recorded time for rates; drift compares fewer.
-check_pieces <- 50L
-
 #' Everything that findings are made from
 #' @noRd
 look_at <- function(x, refractory, threads, max_memory) {

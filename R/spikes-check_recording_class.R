@@ -87,8 +87,7 @@ print.recording_check <- function(x, ...) {
 #' plot(check_recording(simulate_culture(duration = 30, channels = 8)))
 #' @exportS3Method ggplot2::autoplot
 autoplot.recording_check <- function(object, ...) {
-  rlang::check_installed("ggplot2", "to draw the check of a recording.")
-  check_no_dots()
+  check_no_dots(draws = "the check of a recording")
   check_report(object)
   panels <- c(total = "All units (Hz) over recorded time (s)",
               units = "Each unit over recorded time (s)",

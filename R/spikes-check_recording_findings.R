@@ -298,3 +298,6 @@ finding_trials <- function(seen) {
     "See whether trials and spikes are on the same clock, if that is not meant."
   ))
 }
+
+# Pieces of the recorded time for rates; drift compares fewer.
+check_pieces <- 50L

@@ -108,10 +108,7 @@ check_trials <- function(trials, resolution, call) {
   if (is.null(trials)) return(NULL)
   refuse_if(!is.data.frame(trials) || !all(c("start", "end") %in% names(trials)), "trials",
             "a data frame with the columns `start` and `end` (seconds)",
-            if (is.data.frame(trials)) sprintf("a data frame with the columns %s",
-                                               if (ncol(trials)) toString(names(trials)) else
-                                                 "(none)") else
-              describe(trials), call = call)
+            some_columns(trials), call = call)
   refuse_if(nrow(trials) == 0L, "trials", "NULL, or have at least one row",
             "a data frame without rows", call = call)
   start <- seconds_to_ticks(trials[["start"]], resolution, "trials$start", call)

@@ -116,6 +116,14 @@ trial_ticks <- function(x) {
   trials
 }
 
+#' First and last ticks of the trials, or of a recording without trials
+#' @noRd
+stretches <- function(x) {
+  trials <- trial_ticks(x)
+  bounds <- interval_ticks(x)
+  list(start = trials$start %||% bounds[[1L]], stop = trials$end %||% bounds[[2L]])
+}
+
 #' For each spike the row of its trial, NA outside all; all 1 without trials
 #'
 #' @param ticks,trials What `train_ticks()` and `trial_ticks()` give, where it is there.
@@ -128,6 +136,12 @@ trial_of <- function(x, ticks = train_ticks(x), trials = trial_ticks(x)) {
   at
 }
 
+#' How many spikes each unit has in trials
+#' @noRd
+spikes_in_trials <- function(x) {
+  tabulate(as.integer(.subset2(x, "unit"))[!is.na(trial_of(x))], nlevels(.subset2(x, "unit")))
+}
+
 #' The spikes as the C entries take them
 #'
 #' @param unit The unit of each spike: a factor, which is not copied, serves as well.
@@ -138,9 +152,9 @@ trial_of <- function(x, ticks = train_ticks(x), trials = trial_ticks(x)) {
 trains_of <- function(x, unit = as.integer(x$unit)) {
   ticks <- train_ticks(x)
   trials <- trial_ticks(x)
-  bounds <- interval_ticks(x)
-  start <- trials$start %||% bounds[[1L]]
-  stop <- trials$end %||% bounds[[2L]]
+  of <- stretches(x)
+  start <- of$start
+  stop <- of$stop
   # A tick that two trials share is the later one's.
   shared <- which(stop[-length(stop)] == start[-1L])
   stop[shared] <- stop[shared] - 1
@@ -164,4 +178,11 @@ check_bin_size <- function(bin_size, resolution, call = rlang::caller_env()) {
   refuse_if(ticks < 1, "bin_size", sprintf("at least a tick of %s s", exact(resolution)),
             paste(exact(bin_size), "s"), call = call)
   ticks
+}
+
+#' Seconds over which analyses look at spikes: all trials, or the observation interval
+#' @noRd
+observed_seconds <- function(x) {
+  of <- stretches(x)
+  ticks_to_seconds(sum(of$stop - of$start), attr(x, "resolution", exact = TRUE))
 }

@@ -146,3 +146,11 @@ check_column <- function(column, arg, several, call) {
     length(column) >= 1L && (several || length(column) == 1L) && !anyNA(column)
   if (!ok) abort_arg(arg, "the name or number of a column", describe(column), call = call)
 }
+
+#' Names of columns that number trials, and of those that may
+#' @noRd
+trial_name_pattern <- "^trials?(id|ids|name|label|number|num|no|nr|index|idx)?$"
+like_trial_pattern <- paste0(
+  "^(sweep|segment|epoch|episode|block|repetition|repeat|rep|run|presentation|session)s?",
+  "(id|ids|name|label|number|num|no|nr|index|idx)?$"
+)

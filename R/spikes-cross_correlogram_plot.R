@@ -29,8 +29,7 @@
 #' @exportS3Method ggplot2::autoplot
 autoplot.cross_correlogram <- function(object, ..., type = NULL, reference = NULL,
                                        target = NULL, y = c("count", "rate")) {
-  rlang::check_installed("ggplot2", "to draw cross-correlograms.")
-  check_no_dots()
+  check_no_dots(draws = "cross-correlograms")
   check_correlogram(object)
   y <- check_choice(y)
   units <- units_of_counts(object)

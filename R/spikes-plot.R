@@ -44,8 +44,7 @@
 #' @exportS3Method ggplot2::autoplot
 autoplot.spike_trains <- function(object, ..., order = c("levels", "rate", "place"),
                                   by = NULL, max_marks = 30000, bins = 1000) {
-  rlang::check_installed("ggplot2", "to draw spike trains.")
-  check_no_dots()
+  check_no_dots(draws = "spike trains")
   check_spike_trains(object, "object")
   order <- check_choice(order)
   check_order_place(object, order)
@@ -111,7 +110,7 @@ raster_marks <- function(x, row, groups = NULL) {
       linewidth = width
     ),
     ggplot2::scale_colour_manual(
-      values = rlang::set_names(syn_palette(nlevels(groups)), levels(groups)), guide = "none"
+      values = named_palette(levels(groups)), guide = "none"
     )
   )
 }

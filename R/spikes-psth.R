@@ -105,7 +105,7 @@ check_events <- function(events, x, by, call) {
   refuse_if(!is_plain_numeric(time) || length(time) != nrow(events) || !all(is.finite(time)) ||
               length(time) == 0L, "events",
             "finite times in seconds, or a data frame with such a column `time`",
-            if (is.data.frame(events)) some_columns(events) else describe(events), call = call)
+            some_columns(events), call = call)
   condition <- rep("all", nrow(events))
   if (!is.null(by)) {
     by <- check_string(by, "by", call)
@@ -124,11 +124,6 @@ check_events <- function(events, x, by, call) {
     condition <- factor(condition, values[natural_order(values)])
   }
   data.frame(time = as.double(time), condition = condition)
-}
-
-some_columns <- function(x) {
-  sprintf("a data frame with the columns %s",
-          if (ncol(x)) some(names(x), 12L) else "(none)")
 }
 
 #' First tick around an event and the one after the last
@@ -158,12 +153,9 @@ psth_edges <- function(from, to, bin, of_trials, x, call) {
 #' Whether each of these intervals lies within the recording, or within one of its trials
 #' @noRd
 within_one <- function(x, from, to) {
-  trials <- trial_ticks(x)
-  bounds <- interval_ticks(x)
-  start <- trials$start %||% bounds[[1L]]
-  stop <- trials$end %||% bounds[[2L]]
-  at <- findInterval(from, start)
-  at > 0L & to <= stop[pmax(at, 1L)]
+  of <- stretches(x)
+  at <- findInterval(from, of$start)
+  at > 0L & to <= of$stop[pmax(at, 1L)]
 }
 
 #' Spikes around each event: `event` (number), `unit` (code), `ticks` from the event
@@ -262,9 +254,8 @@ print.psth <- function(x, ..., n = 6L) {
     cat(counted(left_out, "event"), " left out: without a condition, or with bins outside ",
         "of the recording or its trial\n", sep = "")
   }
-  rows <- min(n, nrow(x))
-  if (rows > 0L) print(as.data.frame(x)[seq_len(rows), ], row.names = FALSE, digits = 3)
-  if (nrow(x) > rows) cat("... and", commas(nrow(x) - rows), "more rows\n")
+  if (nrow(x) > 0L && n > 0) print(first_rows(x, n), row.names = FALSE, digits = 3)
+  more_line(nrow(x) - n, noun = "row")
   invisible(x)
 }
 
@@ -286,8 +277,7 @@ print.psth <- function(x, ..., n = 6L) {
 #' plot(psth(x, events = 1:3, from = 0, to = 0.5, bin_size = 0.1))
 #' @exportS3Method ggplot2::autoplot
 autoplot.psth <- function(object, ..., unit = NULL) {
-  rlang::check_installed("ggplot2", "to draw a peri-stimulus time histogram.")
-  check_no_dots()
+  check_no_dots(draws = "a peri-stimulus time histogram")
   check_psth(object)
   by <- attr(object, "by", exact = TRUE)
   spikes <- attr(object, "spikes", exact = TRUE)

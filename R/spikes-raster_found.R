@@ -11,6 +11,40 @@ found_background <- function(shown, rows, few) {
   )
 }
 
+#' A stretch of a recording, over which what was found in it is drawn
+#'
+#' @param found Data frame with the `start` and `end` of each occurrence.
+#' @param named Its `units`, a vector for each chain or pattern, get the upper rows.
+#' @param window The stretch, in seconds.
+#' @param layers Function of the rows of the units, of the occurrences inside the window, and of
+#'   whether these are many, that gives the layers to draw over the spikes.
+#' @noRd
+found_raster <- function(x, found, named, window, order, others, call, layers,
+                         what = "episodes", highest = 3) {
+  all_units <- nlevels(.subset2(x, "unit"))
+  x <- keep_drawn(x, units_of_chains(named), others, order, call)
+  shown <- keep_time(x, window, call, "from, to")
+  few <- nrow(shown) <= 30000L
+  rows <- episode_rows(x, named, order, tall = few, highest = highest)
+  inside <- found[found$start >= window[[1L]] & found$end <= window[[2L]], ]
+  ggplot2::ggplot() +
+    found_background(shown, rows, few) +
+    layers(rows, inside, nrow(inside) > 200L) +
+    theme_synfire() +
+    episode_axes(shown, rows, named, all_units, what) +
+    found_theme(rows)
+}
+
+#' A colour for each label, and a legend with a line for each
+#' @noRd
+found_colours <- function(labels, name = NULL) {
+  ggplot2::scale_colour_manual(
+    name = name, values = named_palette(labels), limits = labels, drop = FALSE,
+    guide = ggplot2::guide_legend(ncol = 1, title.position = "top",
+                                  override.aes = list(linewidth = 1.2, alpha = 1))
+  )
+}
+
 #' What such rasters have besides the theme of all pictures
 #' @noRd
 found_theme <- function(rows) {

@@ -284,3 +284,13 @@ as_recording <- function(time, unit_factor, start, end, resolution, trials, unit
     unit_table = unit_table
   )
 }
+
+#' A recording of other spikes on the clock of `x`, with its interval, trials and table of units
+#'
+#' @param ... What differs, as in `build_spike_trains()`.
+#' @noRd
+spikes_like <- function(x, ticks, unit, ..., call = rlang::caller_env()) {
+  given <- utils::modifyList(own_attributes(x), list(...), keep.null = TRUE)
+  do.call(build_spike_trains, c(list(ticks, unit), given, list(quiet = TRUE, call = call)),
+          quote = TRUE)
+}

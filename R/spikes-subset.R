@@ -48,12 +48,7 @@
   refuse_if(anyNA(out$time), "i", sprintf("rows between 1 and %s", commas(nrow(x))),
             "beyond them for some", call = call)
   resolution <- attr(x, "resolution", exact = TRUE)
-  kept <- build_spike_trains(
-    round_to_ticks(out$time, resolution), out$unit,
-    start = attr(x, "start", exact = TRUE), end = attr(x, "end", exact = TRUE),
-    resolution = resolution, trials = attr(x, "trials", exact = TRUE),
-    unit_table = attr(x, "unit_table", exact = TRUE), quiet = TRUE, call = call
-  )
+  kept <- spikes_like(x, round_to_ticks(out$time, resolution), out$unit, call = call)
   names_kept <- names(out)
   if (names_kept[[1L]] == "unit") {
     bare <- attributes(kept)
@@ -136,13 +131,8 @@ keep_units <- function(x, chosen, call) {
             sprintf("Units: %s.", some(all_units)), call = call)
   code <- match(all_units, unit)[as.integer(.subset2(x, "unit"))]
   keep <- !is.na(code)
-  build_spike_trains(
-    train_ticks(x)[keep], structure(code[keep], levels = unit, class = "factor"),
-    start = attr(x, "start", exact = TRUE), end = attr(x, "end", exact = TRUE),
-    resolution = attr(x, "resolution", exact = TRUE),
-    trials = attr(x, "trials", exact = TRUE), unit_table = units_of_table(table, unit),
-    quiet = TRUE, call = call
-  )
+  spikes_like(x, train_ticks(x)[keep], structure(code[keep], levels = unit, class = "factor"),
+              unit_table = units_of_table(table, unit), call = call)
 }
 
 #' The chosen trials, their spikes, and the interval from the first to the last of them

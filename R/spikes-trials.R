@@ -93,9 +93,7 @@ labels_table <- function(label, trials, call) {
               any(c("start", "end") %in% names(trials)), "trials",
             paste("a data frame with the columns `start` and `end` (seconds), or,",
                   "beside `trial`, at least with the column `trial`"),
-            if (is.data.frame(trials)) sprintf("a data frame with the columns %s",
-                                               some(names(trials), 12L)) else
-              describe(trials), call = call)
+            some_columns(trials), call = call)
   trials <- as.data.frame(trials)
   list(trials = trials, row = rows_of_labels(label, trials$trial, call))
 }

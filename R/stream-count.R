@@ -242,3 +242,30 @@ open_counting <- function(object, x, tick) {
   state$stamp <- 0
   state
 }
+
+#' The recording of a window that ends where a block does
+#' @noRd
+window_recording <- function(object, block, time, unit) {
+  from <- max(block$now - object$window, min(object$start, block$start))
+  bounds <- ticks_to_seconds(c(from, block$now), object$resolution)
+  structure(
+    list(time = time, unit = unit), class = c("spike_trains", "data.frame"),
+    row.names = .set_row_names(length(time)), start = bounds[[1L]], end = bounds[[2L]],
+    resolution = object$resolution
+  )
+}
+
+check_not_too_late <- function(object, new_tick, cut, call) {
+  if (is.null(object$now)) return(invisible())
+  late <- new_tick[new_tick <= min(cut, object$now)]
+  if (length(late) == 0L) return(invisible())
+  seconds <- exact(ticks_to_seconds(c(cut, min(late), object$now), object$resolution))
+  abort_arg(
+    "new_spikes", sprintf("later than %s s, or spikes that the stream knows", seconds[[1L]]),
+    sprintf("not, for %s of its spikes, the first at %s s", commas(length(late)),
+            seconds[[2L]]),
+    sprintf(paste("The stream has reached %s s, and its window no longer reaches back to",
+                  "them: give blocks in order, or leave these spikes out."), seconds[[3L]]),
+    call = call
+  )
+}

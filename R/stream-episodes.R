@@ -272,18 +272,6 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
   x
 }
 
-#' Mining with the arguments of a stream, without the spikes in the call that is kept
-#' @noRd
-mine_window <- function(recording, arguments) {
-  # Of a value that is code itself, mining says that it is none that it takes.
-  as_given <- lapply(arguments, \(value) if (is.language(value)) call("quote", value) else value)
-  eval(rlang::call2("mine_episodes", x = quote(recording), !!!as_given))
-}
-
-#' Seconds, finer than `proc.time()` tells them
-#' @noRd
-wall_clock <- function() as.double(Sys.time())
-
 # ---- Arguments -----------------------------------------------------------------------
 
 check_mining_names <- function(arguments, call = rlang::caller_env()) {
@@ -433,32 +421,5 @@ slide_window <- function(object, block, call) {
     ),
     spikes = length(time), changed = changed, cut = cut, gone = gone + sum(!still),
     come = if (in_order) list(tick = block$tick[new], code = block$code[new])
-  )
-}
-
-#' The recording of a window that ends where a block does
-#' @noRd
-window_recording <- function(object, block, time, unit) {
-  from <- max(block$now - object$window, min(object$start, block$start))
-  bounds <- ticks_to_seconds(c(from, block$now), object$resolution)
-  structure(
-    list(time = time, unit = unit), class = c("spike_trains", "data.frame"),
-    row.names = .set_row_names(length(time)), start = bounds[[1L]], end = bounds[[2L]],
-    resolution = object$resolution
-  )
-}
-
-check_not_too_late <- function(object, new_tick, cut, call) {
-  if (is.null(object$now)) return(invisible())
-  late <- new_tick[new_tick <= min(cut, object$now)]
-  if (length(late) == 0L) return(invisible())
-  seconds <- exact(ticks_to_seconds(c(cut, min(late), object$now), object$resolution))
-  abort_arg(
-    "new_spikes", sprintf("later than %s s, or spikes that the stream knows", seconds[[1L]]),
-    sprintf("not, for %s of its spikes, the first at %s s", commas(length(late)),
-            seconds[[2L]]),
-    sprintf(paste("The stream has reached %s s, and its window no longer reaches back to",
-                  "them: give blocks in order, or leave these spikes out."), seconds[[3L]]),
-    call = call
   )
 }

@@ -1,19 +1,4 @@
-# Printing and summing up a stream.
-
-#' Error unless a stream has its parts: the class stays when one is changed by hand
-#' @noRd
-check_stream <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
-  parts <- if (is.list(x)) unclass(x)
-  number <- \(v) is_plain_numeric(v) && length(v) == 1L && is.finite(v)
-  frame <- \(v) is.data.frame(v) || is_view(v)
-  sound <- frame(parts$episodes) && frame(parts$changes) && is.environment(parts$notes) &&
-    (is.double(parts$history) || is.data.frame(parts$history)) &&
-    is.data.frame(parts$alarms) && is.list(parts$arguments) && is.list(parts$followed) &&
-    number(parts$window) && number(parts$resolution) && number(parts$updates) &&
-    number(parts$recorded) && number(parts$seconds) && number(parts$keep)
-  refuse_if(!sound, arg, "a stream as `episode_stream()` and `update()` make it",
-            "one that was changed", "Set it up again with `episode_stream()`.", call = call)
-}
+# A stream as a list and as a table, printed and summed up.
 
 #' @rdname episode_stream
 #' @param row.names Names for the rows of the table, or `NULL`.
@@ -146,4 +131,36 @@ pace_text <- function(factor) {
   sprintf(paste("does not keep up: takes %s times as long as the recording; update less",
                 "often, raise `min_count` or shorten `window`"),
           short(signif(1 / factor, 3)))
+}
+
+#' An element of a stream as it is shown
+#'
+#' `episodes` may be held as a view (see `view_of()`), `changes` as the two tables or views
+#' that they lie between, `history` and `slowest` as rows of numbers, and `followed` with
+#' its counts as rows.
+#' @noRd
+stream_part <- function(x, name) {
+  part <- .subset2(x, name)
+  switch(
+    name,
+    episodes = shown_table(part, .subset2(x, "counting")$state),
+    changes = if (is.data.frame(part)) part else changes_of(x),
+    history = if (is.double(part)) history_frame(part) else part,
+    slowest = if (is.double(part)) history_frame(part) else part,
+    followed = shown_followed(x),
+    part
+  )
+}
+
+#' @export
+`$.episode_stream` <- function(x, name) stream_part(x, name)
+
+#' @export
+`[[.episode_stream` <- function(x, i, ...) {
+  stream_part(x, if (is.character(i)) i else names(x)[[i]])
+}
+
+#' @export
+as.list.episode_stream <- function(x, ...) {
+  sapply(names(x), \(name) stream_part(x, name), simplify = FALSE)
 }

@@ -1,38 +1,6 @@
 # What a stream holds, and what it shows. An update notes what the counts are; tables are
 # made of that when somebody looks, as most updates are never looked at.
 
-#' An element of a stream as it is shown
-#'
-#' `episodes` may be held as a view (see `view_of()`), `changes` as the two tables or views
-#' that they lie between, `history` and `slowest` as rows of numbers, and `followed` with
-#' its counts as rows.
-#' @noRd
-stream_part <- function(x, name) {
-  part <- .subset2(x, name)
-  switch(
-    name,
-    episodes = shown_table(part, .subset2(x, "counting")$state),
-    changes = if (is.data.frame(part)) part else changes_of(x),
-    history = if (is.double(part)) history_frame(part) else part,
-    slowest = if (is.double(part)) history_frame(part) else part,
-    followed = shown_followed(x),
-    part
-  )
-}
-
-#' @export
-`$.episode_stream` <- function(x, name) stream_part(x, name)
-
-#' @export
-`[[.episode_stream` <- function(x, i, ...) {
-  stream_part(x, if (is.character(i)) i else names(x)[[i]])
-}
-
-#' @export
-as.list.episode_stream <- function(x, ...) {
-  sapply(names(x), \(name) stream_part(x, name), simplify = FALSE)
-}
-
 # ---- Episodes ------------------------------------------------------------------------
 
 #' What shows the episodes of a window that the core has counted
@@ -222,3 +190,30 @@ note <- function(notes, name, old, row, most) {
   notes[[name]] <- log
   log$last
 }
+
+#' Error unless a stream has its parts: the class stays when one is changed by hand
+#' @noRd
+check_stream <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  parts <- if (is.list(x)) unclass(x)
+  number <- \(v) is_plain_numeric(v) && length(v) == 1L && is.finite(v)
+  frame <- \(v) is.data.frame(v) || is_view(v)
+  sound <- frame(parts$episodes) && frame(parts$changes) && is.environment(parts$notes) &&
+    (is.double(parts$history) || is.data.frame(parts$history)) &&
+    is.data.frame(parts$alarms) && is.list(parts$arguments) && is.list(parts$followed) &&
+    number(parts$window) && number(parts$resolution) && number(parts$updates) &&
+    number(parts$recorded) && number(parts$seconds) && number(parts$keep)
+  refuse_if(!sound, arg, "a stream as `episode_stream()` and `update()` make it",
+            "one that was changed", "Set it up again with `episode_stream()`.", call = call)
+}
+
+#' Mining with the arguments of a stream, without the spikes in the call that is kept
+#' @noRd
+mine_window <- function(recording, arguments) {
+  # Of a value that is code itself, mining says that it is none that it takes.
+  as_given <- lapply(arguments, \(value) if (is.language(value)) call("quote", value) else value)
+  eval(rlang::call2("mine_episodes", x = quote(recording), !!!as_given))
+}
+
+#' Seconds, finer than `proc.time()` tells them
+#' @noRd
+wall_clock <- function() as.double(Sys.time())

@@ -113,7 +113,8 @@ check_given <- function(..., call = rlang::caller_env()) {
 
 #' Error unless `...` of the calling function is empty: a misspelt argument ends up there
 #' @noRd
-check_no_dots <- function(call = rlang::caller_env(), dots = rlang::caller_env()) {
+check_no_dots <- function(call = rlang::caller_env(), dots = rlang::caller_env(), draws = NULL) {
+  if (!is.null(draws)) rlang::check_installed("ggplot2", sprintf("to draw %s.", draws), call = call)
   n <- eval(quote(...length()), dots)
   if (n == 0L) return(invisible())
   name <- eval(quote(...names()), dots)

@@ -64,10 +64,10 @@ longest_rows <- function(size, count, n) {
 
 #' The last line of a table that is cut: "... and 24 more (longest first here)"
 #' @noRd
-more_line <- function(left, order = NULL) {
+more_line <- function(left, order = NULL, noun = NULL) {
   if (left <= 0) return(invisible())
-  cat(sprintf("... and %s more%s\n", commas(left), if (is.null(order)) "" else
-    sprintf(" (%s)", order)))
+  cat("... and ", commas(left), " more", if (!is.null(noun)) paste0(" ", noun, if (left != 1) "s"),
+      if (!is.null(order)) sprintf(" (%s)", order), "\n", sep = "")
 }
 
 #' Print a data frame and after it a column of text, left-aligned, each as wide as fits

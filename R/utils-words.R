@@ -57,6 +57,13 @@ describe <- function(x) {
   format(x, digits = 10)
 }
 
+#' The columns of a table in words, or what there is instead of one
+#' @noRd
+some_columns <- function(x) {
+  if (!is.data.frame(x)) return(describe(x))
+  sprintf("a data frame with the columns %s", if (ncol(x)) some(names(x), 12L) else "(none)")
+}
+
 kind_of <- function(x) {
   if (is.factor(x)) return("factor")
   if (is.numeric(x)) return("numeric")
@@ -148,3 +155,15 @@ words_wrapped <- function(lines) {
 spell_units <- function(episode) {
   strsplit(episode, " -\\([^]]*\\]-> ")[[1L]]
 }
+
+#' "A", "A and B", "A, B and C"
+#' @noRd
+and_list <- function(words) {
+  n <- length(words)
+  if (n < 2L) return(as.character(words))
+  paste(toString(words[-n]), "and", words[[n]])
+}
+
+#' Seconds for people: six significant digits, and no exponent where avoidable
+#' @noRd
+short <- function(v) format(signif(v, 6), big.mark = ",", digits = 6, trim = TRUE)
