@@ -41,8 +41,7 @@ assemblies_title <- function(x) {
             counted(nlevels(about$recording$unit), "unit")),
     sprintf("# lags up to %s, %s, any false report with a probability of at most %s",
             duration_text(about$max_lag), counted(about$n_surrogates, "surrogate"),
-            exact(about$alpha)),
-    camera_words(about), bursts_words(about))
+            exact(about$alpha)), camera_words(about), bursts_words(about))
 }
 
 #' What was not looked at
@@ -165,18 +164,15 @@ assembly_sentence <- function(x, row) {
   lags <- x$lags[[row]]
   together <- max(lags) <= x$width[[row]]
   part <- x$participation[[row]]
-  sprintf(
-    paste("Assembly %d: %s fire %s, each within %s; %s activations where %s %s expected by",
-          "chance (p %s). %s %s%s%s"),
-    x$assembly[[row]], units_said(x$units[[row]]),
-    if (together) "together" else sprintf("in sequence over %s", duration_text(max(lags))),
-    widths_text(x$widths[[row]]), commas(x$count[[row]]), commas_short(x$expected[[row]]),
-    if (round(x$expected[[row]], 1) == 1) "is" else "are",
-    search_p_text(x$p[[row]], attr(x, "n_surrogates")), takes_part(x$units[[row]], part),
-    halves_text(x$first_half[[row]], x$second_half[[row]], x$expected[[row]]),
-    rhythm_text(x$times[[row]], max(lags)),
-    locked_text(attr(x, "recording"), x$times[[row]], max(lags))
-  )
+  sprintf(paste("Assembly %d: %s fire %s, each within %s; %s activations where %s %s expected by",
+                "chance (p %s). %s %s%s%s"), x$assembly[[row]], units_said(x$units[[row]]),
+          if (together) "together" else sprintf("in sequence over %s", duration_text(max(lags))),
+          widths_text(x$widths[[row]]), commas(x$count[[row]]), commas_short(x$expected[[row]]),
+          if (round(x$expected[[row]], 1) == 1) "is" else "are",
+          search_p_text(x$p[[row]], attr(x, "n_surrogates")), takes_part(x$units[[row]], part),
+          halves_text(x$first_half[[row]], x$second_half[[row]], x$expected[[row]]),
+          rhythm_text(x$times[[row]], max(lags)),
+          locked_text(attr(x, "recording"), x$times[[row]], max(lags)))
 }
 
 #' Whether most activations follow the one before after the same time, shorter than the longest
@@ -288,19 +284,17 @@ as.data.frame.assemblies <- function(x, row.names = NULL, optional = FALSE, ...,
     return(out)
   }
   if (what == "members") {
-    return(new_frame(list(
-      assembly = rep(x$assembly, x$size), unit = as.character(unlist(x$units)),
-      lag = as.double(unlist(x$lags)), width = as.double(unlist(x$widths)),
-      participation = as.double(unlist(x$participation))
-    ), sum(x$size), row.names))
+    return(new_frame(list(assembly = rep(x$assembly, x$size),
+                          unit = as.character(unlist(x$units)), lag = as.double(unlist(x$lags)),
+                          width = as.double(unlist(x$widths)),
+                          participation = as.double(unlist(x$participation))), sum(x$size), row.names))
   }
   times <- x$times
   fired <- lapply(x$spikes, \(s) lapply(seq_len(nrow(s)), \(k) colnames(s)[s[k, ] > 0]))
-  new_frame(list(
-    assembly = rep(x$assembly, lengths(times)), time = as.double(unlist(times)),
-    members = lengths(unlist(fired, recursive = FALSE)),
-    units = as.list(unlist(fired, recursive = FALSE))
-  ), sum(lengths(times)), row.names)
+  new_frame(list(assembly = rep(x$assembly, lengths(times)), time = as.double(unlist(times)),
+                 members = lengths(unlist(fired, recursive = FALSE)),
+                 units = as.list(unlist(fired, recursive = FALSE))), sum(lengths(times)),
+            row.names)
 }
 
 #' @rdname tidiers
@@ -365,8 +359,6 @@ assembly_colours <- function(x, rows) {
 #' @param values One for each of the assemblies drawn, such as their labels.
 #' @noRd
 assembly_scale <- function(x, rows, values, aesthetics = "colour", ...) {
-  ggplot2::scale_colour_manual(
-    values = rlang::set_names(assembly_colours(x, rows), values), limits = values,
-    aesthetics = aesthetics, ...
-  )
+  ggplot2::scale_colour_manual(values = rlang::set_names(assembly_colours(x, rows), values),
+                               limits = values, aesthetics = aesthetics, ...)
 }

@@ -345,17 +345,16 @@ new_assemblies <- function(found, x, ladder, about) {
   })
   early <- vapply(groups, \(g) first_half(x, g$tick), 0)
   count <- vapply(groups, \(g) length(g$tick), 0L)
-  new_table(list(
-    assembly = seq_along(groups), size = vapply(groups, \(g) length(g$unit), 0L),
-    units = lapply(groups, \(g) levels(x$unit)[g$unit]),
-    lags = lapply(groups, \(g) seconds(g$lag)), widths = lapply(groups, \(g) seconds(g$width)),
-    width = vapply(groups, \(g) stats::median(seconds(g$width)), 0), count = count,
-    expected = vapply(groups, \(g) g$expected, 0), first_half = as.integer(early),
-    second_half = as.integer(count - early), p = p, score = scores,
-    participation = lapply(groups, \(g) unname(colMeans(g$spikes > 0))),
-    times = lapply(groups, \(g) ticks_to_seconds(g$tick, resolution)),
-    spikes = lapply(groups, `[[`, "spikes")
-  ), "assemblies", about)
+  new_table(list(assembly = seq_along(groups), size = vapply(groups, \(g) length(g$unit), 0L),
+                 units = lapply(groups, \(g) levels(x$unit)[g$unit]),
+                 lags = lapply(groups, \(g) seconds(g$lag)),
+                 widths = lapply(groups, \(g) seconds(g$width)),
+                 width = vapply(groups, \(g) stats::median(seconds(g$width)), 0), count = count,
+                 expected = vapply(groups, \(g) g$expected, 0), first_half = as.integer(early),
+                 second_half = as.integer(count - early), p = p, score = scores,
+                 participation = lapply(groups, \(g) unname(colMeans(g$spikes > 0))),
+                 times = lapply(groups, \(g) ticks_to_seconds(g$tick, resolution)),
+                 spikes = lapply(groups, `[[`, "spikes")), "assemblies", about)
 }
 
 #' Population bursts in seconds

@@ -50,13 +50,11 @@ assembly_steps <- function(x) {
     first <- seq_len(x$size[[row]] - 1L)
     units <- x$units[[row]]
     fired <- x$spikes[[row]] > 0
-    data.frame(
-      from = units[first], to = units[first + 1L], assembly = x$assembly[[row]],
-      lag = diff(x$lags[[row]]),
-      width = (x$widths[[row]][first] + x$widths[[row]][first + 1L]) / 2,
-      count = colSums(fired[, first, drop = FALSE] & fired[, first + 1L, drop = FALSE]),
-      p = x$p[[row]]
-    )
+    data.frame(from = units[first], to = units[first + 1L], assembly = x$assembly[[row]],
+               lag = diff(x$lags[[row]]),
+               width = (x$widths[[row]][first] + x$widths[[row]][first + 1L]) / 2,
+               count = colSums(fired[, first, drop = FALSE] & fired[, first + 1L, drop = FALSE]),
+               p = x$p[[row]])
   })
   none <- data.frame(from = character(), to = character(), assembly = integer(), lag = double(),
                      width = double(), count = double(), p = double())
@@ -106,9 +104,7 @@ draw_assembly_network <- function(x, rows, layout, call) {
 
 step_layer <- function(curves, heads) {
   if (nrow(curves) == 0L) return(NULL)
-  ggplot2::geom_path(
-    aes_from(x = "x", y = "y", group = "group", colour = "label"),
-    data = curves, linewidth = 0.8, lineend = "butt", linejoin = "mitre",
-    arrow = if (heads) edge_arrows(curves), key_glyph = key_without_arrow
-  )
+  ggplot2::geom_path(aes_from(x = "x", y = "y", group = "group", colour = "label"), data = curves,
+                     linewidth = 0.8, lineend = "butt", linejoin = "mitre",
+                     arrow = if (heads) edge_arrows(curves), key_glyph = key_without_arrow)
 }

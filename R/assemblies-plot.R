@@ -79,16 +79,12 @@ autoplot.assemblies <- function(object, ...,
   check_layout(layout)
   if (nrow(object) == 0L) return(empty_picture("No assembly was found", "nothing"))
   rows <- drawn_assemblies(object, assemblies, call)
-  switch(
-    type,
-    aligned = draw_aligned(object, rows),
-    raster = draw_assembly_raster(object, rows, from, to, call),
-    lags = draw_lag_profiles(object, rows),
-    time = draw_activations(object, rows),
-    condition = draw_conditions(object, rows, by, call),
-    participation = draw_participation(object, rows),
-    network = draw_assembly_network(object, rows, layout, call)
-  )
+  switch(type, aligned = draw_aligned(object, rows),
+         raster = draw_assembly_raster(object, rows, from, to, call),
+         lags = draw_lag_profiles(object, rows), time = draw_activations(object, rows),
+         condition = draw_conditions(object, rows, by, call),
+         participation = draw_participation(object, rows),
+         network = draw_assembly_network(object, rows, layout, call))
 }
 
 #' Error where an argument was given that the type of picture does not use

@@ -109,11 +109,9 @@ draw_aligned <- function(x, rows) {
 #' Windows of members, and lines between their bands
 #' @noRd
 band_layers <- function(bands) {
-  list(
-    ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = .data$y,
-                                    ymax = .data$y + 1), data = bands, fill = syn_band_strong),
-    ggplot2::geom_hline(aes_from(yintercept = "y"), data = bands, colour = syn_grid)
-  )
+  list(ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = .data$y,
+                                       ymax = .data$y + 1), data = bands, fill = syn_band_strong),
+       ggplot2::geom_hline(aes_from(yintercept = "y"), data = bands, colour = syn_grid))
 }
 
 #' Names of members in their bands, panels and axes
@@ -124,14 +122,12 @@ band_names <- function(bands, right = 0.02) {
   # Names share a panel with the dots: its width is 7 inches by the number of panels in a row.
   columns <- ggplot2::wrap_dims(nlevels(bands$panel))[[2L]]
   left <- min(0.5, (0.15 + 0.075 * max(nchar(bands$unit))) * columns / 7)
-  list(
-    ggplot2::geom_text(ggplot2::aes(x = -Inf, y = .data$y + 0.5, label = .data$unit),
-                       data = bands, hjust = -0.1, size = 3, colour = syn_ink),
-    ggplot2::scale_x_continuous(expand = ggplot2::expansion(mult = c(left / (1 - left), right))),
-    ggplot2::facet_wrap(~panel, scales = "free"),
-    ggplot2::labs(x = "Time from the activation (ms)", y = NULL),
-    theme_synfire(),
-    ggplot2::theme(axis.text.y = ggplot2::element_blank(),
-                   panel.grid.major.y = ggplot2::element_blank())
-  )
+  list(ggplot2::geom_text(ggplot2::aes(x = -Inf, y = .data$y + 0.5, label = .data$unit),
+                          data = bands, hjust = -0.1, size = 3, colour = syn_ink),
+       ggplot2::scale_x_continuous(expand = ggplot2::expansion(mult = c(left / (1 - left),
+                                                                        right))),
+       ggplot2::facet_wrap(~panel, scales = "free"),
+       ggplot2::labs(x = "Time from the activation (ms)", y = NULL), theme_synfire(),
+       ggplot2::theme(axis.text.y = ggplot2::element_blank(),
+                      panel.grid.major.y = ggplot2::element_blank()))
 }

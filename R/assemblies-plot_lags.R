@@ -17,8 +17,7 @@ member_trains <- function(x, row) {
   of_member <- match(as.integer(recording$unit), members)
   inside <- which(!is.na(of_member) & !is.na(trial) & !in_bursts(recording$time, x))
   list(ticks = unname(split(trains$tick[inside] + shift[trial[inside]],
-                            factor(of_member[inside], seq_along(members)))),
-       shift = shift,
+                            factor(of_member[inside], seq_along(members)))), shift = shift,
        duration = sum(lengths_of_trials(recording)) * (1 - left_out_share(x)))
 }
 
@@ -152,10 +151,9 @@ draw_lag_profiles <- function(x, rows) {
   bands$to <- as.vector(tapply(bars$to, bars$panel, max)[bands$panel])
   ggplot2::ggplot(bars) +
     band_layers(bands) +
-    ggplot2::geom_rect(ggplot2::aes(
-      xmin = .data$from, xmax = .data$to, ymin = .data$base,
-      ymax = .data$base + band_share * .data$rate / .data$highest, fill = .data$panel
-    )) +
+    ggplot2::geom_rect(ggplot2::aes(xmin = .data$from, xmax = .data$to, ymin = .data$base,
+                                    ymax = .data$base + band_share * .data$rate / .data$highest,
+                                    fill = .data$panel)) +
     ggplot2::geom_segment(aes_from(x = "from", xend = "to", y = "level", yend = "level"),
                           data = bands[bands$level < bands$y + 1, ], linetype = "dashed",
                           linewidth = 0.3, colour = syn_ink) +

@@ -31,10 +31,9 @@ draw_activations <- function(x, rows, bins = 60) {
 trial_bands <- function(recording) {
   trials <- attr(recording, "trials", exact = TRUE)
   if (is.null(trials)) return(NULL)
-  ggplot2::geom_rect(
-    ggplot2::aes(xmin = .data$start, xmax = .data$end, ymin = -Inf, ymax = Inf),
-    data = trials[c("start", "end")], inherit.aes = FALSE, fill = syn_band_strong
-  )
+  ggplot2::geom_rect(ggplot2::aes(xmin = .data$start, xmax = .data$end, ymin = -Inf, ymax = Inf),
+                     data = trials[c("start", "end")], inherit.aes = FALSE,
+                     fill = syn_band_strong)
 }
 
 # ---- Conditions ----------------------------------------------------------------------
@@ -99,10 +98,8 @@ draw_conditions <- function(x, rows, by, call) {
   ggplot2::ggplot(rates, aes_from(x = "condition", y = "rate")) +
     ggplot2::geom_hline(aes_from(yintercept = "rate"), data = chance,
                         linetype = "dashed", linewidth = 0.3, colour = syn_ink) +
-    ggplot2::geom_point(
-      aes_from(colour = "panel"), alpha = 0.5, size = 1.4, shape = 16,
-      position = ggplot2::position_jitter(width = 0.12, height = 0, seed = 1)
-    ) +
+    ggplot2::geom_point(aes_from(colour = "panel"), alpha = 0.5, size = 1.4, shape = 16,
+                        position = ggplot2::position_jitter(width = 0.12, height = 0, seed = 1)) +
     ggplot2::stat_summary(fun.data = mean_and_se, geom = "pointrange", colour = syn_ink,
                           size = 0.35, position = ggplot2::position_nudge(x = 0.28)) +
     assembly_scale(x, rows, labels, guide = "none") +

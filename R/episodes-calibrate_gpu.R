@@ -85,9 +85,8 @@ calibrate_gpu <- function(x = NULL, sizes = 2:8, episodes = 2^c(6, 9, 12, 14:18)
       gpu_count(events, ticks, candidates$units, candidates$intervals,
                 gpu_request(engine, gpu), times = repeats + 1L, call = call)
     })
-    list2DF(list(size = rep(size, repeats), episodes = rep(n, repeats),
-                 run = seq_len(repeats), ptpe = counted$ptpe$seconds[-1L],
-                 mtpe = counted$mtpe$seconds[-1L],
+    list2DF(list(size = rep(size, repeats), episodes = rep(n, repeats), run = seq_len(repeats),
+                 ptpe = counted$ptpe$seconds[-1L], mtpe = counted$mtpe$seconds[-1L],
                  capacity = rep(counted$ptpe$report$capacity, repeats)))
   })
   out <- new_calibration(do.call(rbind, runs), gpu_survey()$name[[gpu + 1L]])
@@ -133,9 +132,8 @@ new_calibration <- function(runs, gpu) {
                    error = c(a = NA_real_, b = NA_real_))
   }
   new_table(rows[c("size", "episodes", "ptpe", "mtpe")], "gpu_calibration",
-            list(runs = runs[c("size", "episodes", "run", "ptpe", "mtpe")],
-                 crossover = crossover, fit = fitted$fit, fit_error = fitted$error,
-                 cost = cost, gpu = gpu))
+            list(runs = runs[c("size", "episodes", "run", "ptpe", "mtpe")], crossover = crossover,
+                 fit = fitted$fit, fit_error = fitted$error, cost = cost, gpu = gpu))
 }
 
 #' The crossover of one size, from its runs
@@ -243,11 +241,9 @@ print.gpu_calibration <- function(x, ...) {
 #' @exportS3Method ggplot2::autoplot
 autoplot.gpu_calibration <- function(object, ...) {
   check_no_dots(draws = "a calibration")
-  long <- data.frame(
-    size = rep(object$size, 2L), episodes = rep(object$episodes, 2L),
-    strategy = rep(c("PTPE", "MTPE"), each = nrow(object)),
-    ms = 1000 * c(object$ptpe, object$mtpe)
-  )
+  long <- data.frame(size = rep(object$size, 2L), episodes = rep(object$episodes, 2L),
+                     strategy = rep(c("PTPE", "MTPE"), each = nrow(object)),
+                     ms = 1000 * c(object$ptpe, object$mtpe))
   crossover <- attr(object, "crossover")
   crossover <- crossover[!is.na(crossover$episodes), ]
   panel <- ggplot2::as_labeller(\(size) paste(size, "units"))

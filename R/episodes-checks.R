@@ -20,11 +20,8 @@ episode_codes <- function(episodes, x, call = rlang::caller_env()) {
   rows <- seq_along(units)
   unit_of <- factor(rep(rows, sizes), rows)
   edge_of <- factor(rep(rows, sizes - 1L), rows)
-  list(
-    units = unname(split(code, unit_of)),
-    low = unname(split(as.double(bounds$low), edge_of)),
-    high = unname(split(as.double(bounds$high), edge_of))
-  )
+  list(units = unname(split(code, unit_of)), low = unname(split(as.double(bounds$low), edge_of)),
+       high = unname(split(as.double(bounds$high), edge_of)))
 }
 
 # ---- Units -----------------------------------------------------------------------------
@@ -105,9 +102,8 @@ check_engine_arguments <- function(given, place, call = rlang::caller_env()) {
   for (arg in names(given)) {
     engines <- given[[arg]]
     if (place$device == "gpu" && place$engine %in% engines) next
-    abort_arg(arg, "left out with this engine",
-              sprintf("given, and the engine is \"%s\" on the %s", place$engine,
-                      toupper(place$device)),
+    abort_arg(arg, "left out with this engine", sprintf("given, and the engine is \"%s\" on the %s",
+                                                        place$engine, toupper(place$device)),
               sprintf("It is for %s on a GPU.", some(dQuote(engines, FALSE))), call = call)
   }
 }

@@ -95,9 +95,8 @@ print.episodes <- function(x, n = 10, ...) {
     shown <- data.frame(size = x$size[o], count = x$count[o], support = signif(x$support[o], 3))
     for (name in names(more)[more]) shown[[name]] <- shown_value(x[[name]][o])
     print_left(shown, list(episode = row_pieces(x, o)))
-    more_line(nrow(x) - length(o), if (!is_ordered(x)) {
-      "longest first here, shortest first in the table"
-    })
+    more_line(nrow(x) - length(o),
+              if (!is_ordered(x)) "longest first here, shortest first in the table")
   }
   invisible(x)
 }
@@ -107,9 +106,8 @@ episodes_title <- function(x) {
   if (is.null(attr(x, "min_count"))) return(paste("#", rows_text(x, "episode")))
   least <- attr(x, "min_count")
   kind <- paste(attr(x, "target"), "episode")
-  c(sprintf("# %s of up to %s, at least %s each",
-            rows_text(x, kind), counted(sizes, "unit"), counted(least, "occurrence")),
-    delays_text(attr(x, "intervals")))
+  c(sprintf("# %s of up to %s, at least %s each", rows_text(x, kind), counted(sizes, "unit"),
+            counted(least, "occurrence")), delays_text(attr(x, "intervals")))
 }
 
 #' @export
@@ -118,20 +116,15 @@ summary.episodes <- function(object, ...) {
   check_episodes(object)
   sizes <- sort(unique(object$size))
   each <- split(object$count, object$size)
-  by_size <- data.frame(
-    size = sizes, episodes = lengths(each, use.names = FALSE),
-    least = vapply(each, min, 0L, USE.NAMES = FALSE),
-    median = vapply(each, stats::median, 0, USE.NAMES = FALSE),
-    most = vapply(each, max, 0L, USE.NAMES = FALSE)
-  )
-  structure(
-    list(title = episodes_title(object), surprising = surprising_episodes(object),
-         by_size = by_size, levels = attr(object, "levels"),
-         engine = attr(object, "engine"), device = attr(object, "device"),
-         threads = attr(object, "threads"),
-         elapsed = attr(object, "elapsed"), peak_memory = attr(object, "peak_memory")),
-    class = "summary.episodes"
-  )
+  by_size <- data.frame(size = sizes, episodes = lengths(each, use.names = FALSE),
+                        least = vapply(each, min, 0L, USE.NAMES = FALSE),
+                        median = vapply(each, stats::median, 0, USE.NAMES = FALSE),
+                        most = vapply(each, max, 0L, USE.NAMES = FALSE))
+  structure(list(title = episodes_title(object), surprising = surprising_episodes(object),
+                 by_size = by_size, levels = attr(object, "levels"),
+                 engine = attr(object, "engine"), device = attr(object, "device"),
+                 threads = attr(object, "threads"), elapsed = attr(object, "elapsed"),
+                 peak_memory = attr(object, "peak_memory")), class = "summary.episodes")
 }
 
 #' The episodes least likely to be as frequent by chance, each of other units

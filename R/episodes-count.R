@@ -39,11 +39,9 @@ episode <- function(units, low, high) {
                        format(high[[k]])))
     }
   }
-  new_episodes(list(
-    episode = episode_text(list(units), list(low), list(high)), size = length(units),
-    count = NA_integer_, support = NA_real_, units = list(units),
-    low = list(low), high = list(high)
-  ), list())
+  new_episodes(list(episode = episode_text(list(units), list(low), list(high)),
+                    size = length(units), count = NA_integer_, support = NA_real_,
+                    units = list(units), low = list(low), high = list(high)), list())
 }
 
 check_edges <- function(x, arg, edges, call = rlang::caller_env()) {

@@ -211,44 +211,36 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   max_memory <- check_memory(max_memory)
   place <- choose_place(engine, device, gpus, events, intervals$ticks, min_count, max_size,
                         threads)
-  check_engine_arguments(c(
-    if (merge != "exact") list(merge = c("mtpe", "hybrid", "two-pass")),
-    if (compaction != "in-order") list(compaction = "occurrence"),
-    if (!dedup) list(dedup = "occurrence")
-  ), place)
+  check_engine_arguments(c(if (merge != "exact") list(merge = c("mtpe", "hybrid", "two-pass")),
+                           if (compaction != "in-order") list(compaction = "occurrence"),
+                           if (!dedup) list(dedup = "occurrence")), place)
 
   if (place$device == "cpu") {
     announce_memory(events, intervals$ticks, min_count, max_memory)
   }
 
   started <- proc.time()[["elapsed"]]
-  mined <- .Call(
-    r_mine_episodes, events, intervals$ticks, spelling(levels(x$unit), intervals$seconds),
-    list(
-      min_count = min(min_count, .Machine$integer.max),
-      max_size = min(max_size, .Machine$integer.max),
-      engine = match(place$engine, c("state", "two-pass", "window"), 3) - 1,
-      threads = threads, max_memory = max_memory,
-      least_flag = least_flag(target),
-      top = min(as.double(top), 2^53), distinct_units = as.integer(distinct_units)
-    ),
-    if (place$device == "gpu") {
-      gpu_request(place$engine, place$gpus, merge, compaction, dedup)
-    }
-  )
-  mined <- finish_status(
-    mined, "mining these episodes",
-    "Raise `min_count`, lower `max_size`, or mine fewer `units`.", limit_of = "spikes"
-  )
-  new_episodes(mined_columns(mined, in_trials), list(
-    recording = x, intervals = intervals$seconds, min_count = min_count,
-    levels = levels_frame(mined$levels, attr(mined, "gpu"), merge),
-    gpus = gpus_frame(place, attr(mined, "gpu")),
-    target = target, distinct_units = distinct_units, engine = place$engine,
-    device = place$device, threads = threads, elapsed = proc.time()[["elapsed"]] - started,
-    device_elapsed = if (place$device == "gpu") mined$levels$device_seconds,
-    peak_memory = mined$levels$peak_memory, call = call
-  ))
+  mined <- .Call(r_mine_episodes, events, intervals$ticks,
+                 spelling(levels(x$unit), intervals$seconds),
+                 list(min_count = min(min_count, .Machine$integer.max),
+                      max_size = min(max_size, .Machine$integer.max),
+                      engine = match(place$engine, c("state", "two-pass", "window"), 3) - 1,
+                      threads = threads, max_memory = max_memory, least_flag = least_flag(target),
+                      top = min(as.double(top), 2^53),
+                      distinct_units = as.integer(distinct_units)),
+                 if (place$device == "gpu") gpu_request(place$engine, place$gpus, merge,
+                                                        compaction, dedup))
+  mined <- finish_status(mined, "mining these episodes",
+                         "Raise `min_count`, lower `max_size`, or mine fewer `units`.",
+                         limit_of = "spikes")
+  new_episodes(mined_columns(mined, in_trials),
+               list(recording = x, intervals = intervals$seconds, min_count = min_count,
+                    levels = levels_frame(mined$levels, attr(mined, "gpu"), merge),
+                    gpus = gpus_frame(place, attr(mined, "gpu")), target = target,
+                    distinct_units = distinct_units, engine = place$engine, device = place$device,
+                    threads = threads, elapsed = proc.time()[["elapsed"]] - started,
+                    device_elapsed = if (place$device == "gpu") mined$levels$device_seconds,
+                    peak_memory = mined$levels$peak_memory, call = call))
 }
 
 #' The columns of the table, from what the core found among so many spikes
@@ -268,11 +260,9 @@ least_flag <- function(target) c(frequent = 3, closed = 2, maximal = 1)[[target]
 #' @param gpu What the GPUs report of each size, or `NULL`.
 #' @noRd
 levels_frame <- function(levels, gpu, merge) {
-  out <- list2DF(list(
-    size = seq_along(levels$frequent), candidates = levels$candidates,
-    eliminated = levels$eliminated, frequent = levels$frequent,
-    seconds = gpu$seconds %||% rep(NA_real_, length(levels$frequent))
-  ))
+  out <- list2DF(list(size = seq_along(levels$frequent), candidates = levels$candidates,
+                      eliminated = levels$eliminated, frequent = levels$frequent,
+                      seconds = gpu$seconds %||% rep(NA_real_, length(levels$frequent))))
   if (is.null(gpu)) return(out)
   out$copy_seconds <- gpu$copy_seconds
   out$mtpe <- gpu$segmented

@@ -63,12 +63,11 @@ episode_steps <- function(x) {
   units <- .subset2(x, "units")
   n_steps <- pmax(lengths(units) - 1L, 0L)
   owner <- rep(seq_along(units), n_steps)
-  all <- data.frame(
-    from = as.character(unlist(lapply(units, \(u) u[-length(u)]), use.names = FALSE)),
-    to = as.character(unlist(lapply(units, \(u) u[-1L]), use.names = FALSE)),
-    low = as.double(unlist(.subset2(x, "low"), use.names = FALSE)),
-    high = as.double(unlist(.subset2(x, "high"), use.names = FALSE))
-  )
+  all <- data.frame(from = as.character(unlist(lapply(units, \(u) u[-length(u)]),
+                                               use.names = FALSE)),
+                    to = as.character(unlist(lapply(units, \(u) u[-1L]), use.names = FALSE)),
+                    low = as.double(unlist(.subset2(x, "low"), use.names = FALSE)),
+                    high = as.double(unlist(.subset2(x, "high"), use.names = FALSE)))
   key <- step_keys(all)
   steps <- all[!duplicated(key), , drop = FALSE]
   row.names(steps) <- NULL
@@ -154,12 +153,11 @@ plot_network <- function(x, edges, layout, call, drop = NULL) {
   )
 
   ggplot2::ggplot() +
-    ggplot2::geom_path(
-      ggplot2::aes(x = .data$x, y = .data$y, group = .data$group, linewidth = .data$weight,
-                   colour = if (by_interval) .data$interval else .data$weight),
-      data = curves, lineend = "butt", linejoin = "mitre", arrow = edge_arrows(curves),
-      key_glyph = key_without_arrow
-    ) +
+    ggplot2::geom_path(ggplot2::aes(x = .data$x, y = .data$y, group = .data$group,
+                                    linewidth = .data$weight,
+                                    colour = if (by_interval) .data$interval else .data$weight),
+                       data = curves, lineend = "butt", linejoin = "mitre",
+                       arrow = edge_arrows(curves), key_glyph = key_without_arrow) +
     (if (mapped) array_layer(array, names)) +
     node_layers(place, radius, short$labels, areas[names]) +
     width +
@@ -177,12 +175,10 @@ plot_network <- function(x, edges, layout, call, drop = NULL) {
 }
 
 network_caption <- function(drawn, all, intervals, by_interval, left_out, mapped) {
-  c(
-    if (drawn < all) sprintf("%s of %s steps.", commas(drawn), commas(all)) else
+  c(if (drawn < all) sprintf("%s of %s steps.", commas(drawn), commas(all)) else
       sprintf("%s %s.", commas(all), if (all == 1L) "step" else "steps"),
     if (length(intervals) == 1L) sprintf("Delay %s ms.", intervals),
     if (!by_interval && length(intervals) > 1L) sprintf("%d delay intervals.", length(intervals)),
     if (nzchar(left_out)) sprintf("Names of units begin with \"%s\".", left_out),
-    if (mapped) "\nUnits stand where they lie; dots are the others."
-  ) |> paste(collapse = " ")
+    if (mapped) "\nUnits stand where they lie; dots are the others.") |> paste(collapse = " ")
 }

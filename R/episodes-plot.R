@@ -95,13 +95,10 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
               "These episodes do not know their recording; give it.", call = call)
     episodes <- choose_episodes(object, episodes, call)
   }
-  switch(
-    type,
-    counts = plot_counts(object, call),
-    raster = plot_episode_raster(recording, episodes, from, to, order, others, call),
-    network = plot_network(object, edges, layout, call),
-    lags = autoplot.episode_lags(episode_lags(recording, episodes, bins = bins))
-  )
+  switch(type, counts = plot_counts(object, call),
+         raster = plot_episode_raster(recording, episodes, from, to, order, others, call),
+         network = plot_network(object, edges, layout, call),
+         lags = autoplot.episode_lags(episode_lags(recording, episodes, bins = bins)))
 }
 
 # ---- Which episodes, and what to call them -----------------------------------------

@@ -8,16 +8,13 @@ plot_episode_raster <- function(x, episodes, from, to, order, others, call) {
   labels <- chain_names(episodes, count = TRUE)
   found_raster(x, found, episodes, window, order, others, call, \(rows, inside, crowded) {
     paths <- occurrence_paths(inside, episodes, rows, labels)
-    list(
-      ggplot2::geom_path(aes_from(x = "time", y = "row", group = "group", colour = "episode"),
-                         data = paths, linewidth = if (crowded) 0.25 else 0.55, alpha = 0.75,
-                         lineend = "round", show.legend = TRUE),
-      ggplot2::geom_segment(
-        aes_from(x = "time", xend = "time", y = "low", yend = "high", colour = "episode"),
-        data = paths, linewidth = if (crowded) 0.25 else 0.9, show.legend = FALSE
-      ),
-      found_colours(labels)
-    )
+    list(ggplot2::geom_path(aes_from(x = "time", y = "row", group = "group", colour = "episode"),
+                            data = paths, linewidth = if (crowded) 0.25 else 0.55, alpha = 0.75,
+                            lineend = "round", show.legend = TRUE),
+         ggplot2::geom_segment(aes_from(x = "time", xend = "time", y = "low", yend = "high",
+                                        colour = "episode"), data = paths,
+                               linewidth = if (crowded) 0.25 else 0.9, show.legend = FALSE),
+         found_colours(labels))
   })
 }
 
@@ -29,9 +26,7 @@ occurrence_paths <- function(found, episodes, rows, labels) {
   n <- lengths(units)
   at <- match(as.character(unlist(units, use.names = FALSE)), rows$unit)
   half <- 0.42 * rows$height[at]
-  data.frame(
-    time = as.double(unlist(found$times, use.names = FALSE)), row = rows$y[at],
-    low = rows$y[at] - half, high = rows$y[at] + half, group = rep(seq_along(n), n),
-    episode = factor(labels[rep(which, n)], labels)
-  )
+  data.frame(time = as.double(unlist(found$times, use.names = FALSE)), row = rows$y[at],
+             low = rows$y[at] - half, high = rows$y[at] + half, group = rep(seq_along(n), n),
+             episode = factor(labels[rep(which, n)], labels))
 }

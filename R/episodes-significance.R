@@ -189,14 +189,12 @@ episode_significance <- function(episodes, x = attr(episodes, "recording"),
     again <- min(n, 2 * ceiling(1 / alpha) - 1)
     null$chosen <- null_of_chosen(x, made, episodes, count, chosen, again, threads, max_memory)
   }
-  new_significance(
-    episodes, count, null, n, alpha, correction, p_estimator,
-    list(recording = x, n_surrogates = n, surrogate = made, alpha = alpha,
-         correction = correction, p_estimator = p_estimator, maxima = null$maximum,
-         device = if (is.null(place)) "cpu" else "gpu", gpus = if (!is.null(place)) place + 1L,
-         threads = threads, elapsed = proc.time()[["elapsed"]] - started, seed = seed,
-         call = call)
-  )
+  new_significance(episodes, count, null, n, alpha, correction, p_estimator,
+                   list(recording = x, n_surrogates = n, surrogate = made, alpha = alpha,
+                        correction = correction, p_estimator = p_estimator, maxima = null$maximum,
+                        device = if (is.null(place)) "cpu" else "gpu",
+                        gpus = if (!is.null(place)) place + 1L, threads = threads,
+                        elapsed = proc.time()[["elapsed"]] - started, seed = seed, call = call))
 }
 
 #' Error where an argument is given that the surrogates do not use
@@ -210,9 +208,8 @@ check_surrogates_use <- function(given, made, call = rlang::caller_env()) {
   if (length(unused) == 0L) return(invisible())
   used <- names(made$parameters)
   abort_arg(unused[[1L]], sprintf("left out with `surrogate = \"%s\"`", made$method), "given",
-            if (length(used)) sprintf("This method takes %s.", some(used)) else {
-              "This method takes no arguments."
-            }, call = call)
+            if (length(used)) sprintf("This method takes %s.", some(used)) else
+              "This method takes no arguments.", call = call)
 }
 
 # ---- Counting ------------------------------------------------------------------------
@@ -417,8 +414,7 @@ chosen_by_count <- function(episodes, x) {
   # Of the units mined, the same spikes.
   same <- identical(attr(recording, "resolution"), attr(x, "resolution")) &&
     all(units %in% levels(.subset2(x, "unit"))) &&
-    identical(.subset2(recording, "time"),
-              .subset2(x, "time")[.subset2(x, "unit") %in% units])
+    identical(.subset2(recording, "time"), .subset2(x, "time")[.subset2(x, "unit") %in% units])
   if (!same) return(NULL)
   list(units = units, min_count = min_count, intervals = intervals,
        sizes = setdiff(.subset2(episodes, "size"), 1L),

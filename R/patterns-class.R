@@ -79,11 +79,9 @@ as.data.frame.patterns <- function(x, row.names = NULL, optional = FALSE, ...,
   check_frame_dots()
   check_whole_sets(x, "x")
   if (check_long(long, times)) return(long_table(x))
-  columns <- list(
-    pattern = format(x), size = x$size,
-    units = split_sets(x, attr(x, "units", exact = TRUE)[item_units(x)]),
-    lags = split_sets(x, item_lags(x)), count = x$count, duration = x$duration
-  )
+  columns <- list(pattern = format(x), size = x$size,
+                  units = split_sets(x, attr(x, "units", exact = TRUE)[item_units(x)]),
+                  lags = split_sets(x, item_lags(x)), count = x$count, duration = x$duration)
   if (times) {
     recording <- own_recording(x)
     refuse_if(is.null(recording), "x", "patterns of one recording where `times` are asked for",
@@ -123,16 +121,13 @@ long_table <- function(x, more = list()) {
 itemset_title.patterns <- function(x) {
   n <- length(x)
   least <- attr(x, "parameters", exact = TRUE)$min_count
-  c(
-    paste0("# ", sets_text(x, "spike pattern"),
+  c(paste0("# ", sets_text(x, "spike pattern"),
            if (n > 0L) sprintf(" of up to %s spikes", commas(max(x$runs$size))),
-           if (!is.null(least)) {
-             sprintf(", at least %s occurrence%s each", commas(least), if (least == 1) "" else "s")
-           }),
+           if (!is.null(least)) sprintf(", at least %s occurrence%s each", commas(least),
+                                        if (least == 1) "" else "s")),
     sprintf("# bins of %s ms, windows of %s bins; unit@lag, lags in bins",
             exact(1000 * attr(x, "bin_size", exact = TRUE)),
-            commas(attr(x, "window_bins", exact = TRUE)))
-  )
+            commas(attr(x, "window_bins", exact = TRUE))))
 }
 
 #' @export
@@ -168,11 +163,9 @@ glance.patterns <- function(x, ...) {
 #' The spikes of a few patterns: data frame `pattern`, `unit` (label), `lag` (bins)
 #' @noRd
 pattern_table <- function(patterns) {
-  data.frame(
-    pattern = rep(seq_along(patterns), itemset_sizes(patterns)),
-    unit = as.character(attr(patterns, "units", exact = TRUE))[item_units(patterns)],
-    lag = item_lags(patterns)
-  )
+  data.frame(pattern = rep(seq_along(patterns), itemset_sizes(patterns)),
+             unit = as.character(attr(patterns, "units", exact = TRUE))[item_units(patterns)],
+             lag = item_lags(patterns))
 }
 
 #' "A@0 B@1 C@3 (3 spikes, 20 times)", the middle of long ones left out
@@ -251,16 +244,12 @@ pattern_occurrences <- function(x, patterns) {
   found <- finish_status(found, "listing these occurrences", "Choose fewer patterns.",
                          limit_of = "occurrences")
   trials <- trial_ticks(x)
-  new_table(
-    list(
-      pattern = rep(seq_along(patterns), found$count), occurrence = sequence(found$count),
-      trial = if (is.null(trials)) rep(NA, length(found$tick)) else {
-        trials$trial[findInterval(found$tick, trials$start)]
-      },
-      time = ticks_to_seconds(found$tick, attr(x, "resolution"))
-    ),
-    "pattern_occurrences", list(patterns = patterns, recording = x)
-  )
+  new_table(list(pattern = rep(seq_along(patterns), found$count),
+                 occurrence = sequence(found$count),
+                 trial = if (is.null(trials)) rep(NA, length(found$tick)) else
+                           trials$trial[findInterval(found$tick, trials$start)],
+                 time = ticks_to_seconds(found$tick, attr(x, "resolution"))),
+            "pattern_occurrences", list(patterns = patterns, recording = x))
 }
 
 #' Patterns as the compiled code takes them, to find where they are

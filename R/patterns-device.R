@@ -80,14 +80,11 @@ miner_options <- function(window, min_spikes, max_spikes, min_units, min_count, 
                           engine, target, threads, max_memory) {
   most <- .Machine$integer.max
   limit <- \(x) if (x > most) 2^32 - 1 else x
-  list(
-    window = window, min_spikes = min(min_spikes, most), max_spikes = limit(max_spikes),
-    min_units = min(min_units, most), min_count = min(min_count, most),
-    max_count = limit(max_count),
-    engine = match(engine, c("closure", "fpgrowth")) - 1,
-    target = match(target, c("closed", "closed within", "maximal", "frequent")) - 1,
-    threads = threads, max_memory = max_memory, gpus = NULL
-  )
+  list(window = window, min_spikes = min(min_spikes, most), max_spikes = limit(max_spikes),
+       min_units = min(min_units, most), min_count = min(min_count, most),
+       max_count = limit(max_count), engine = match(engine, c("closure", "fpgrowth")) - 1,
+       target = match(target, c("closed", "closed within", "maximal", "frequent")) - 1,
+       threads = threads, max_memory = max_memory, gpus = NULL)
 }
 
 #' Patterns, or the error of the search

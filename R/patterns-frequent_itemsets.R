@@ -85,9 +85,8 @@ frequent_itemsets <- function(transactions, min_count = NULL, min_support = NULL
                               threads = NULL, max_memory = 4e9) {
   call <- match.call()
   check_given(transactions = transactions_must)
-  mine_itemsets(transactions, min_count, min_support, check_choice(target), min_size,
-                max_size, check_choice(engine), check_choice(device), gpus, threads,
-                max_memory, call)
+  mine_itemsets(transactions, min_count, min_support, check_choice(target), min_size, max_size,
+                check_choice(engine), check_choice(device), gpus, threads, max_memory, call)
 }
 
 #' @rdname frequent_itemsets
@@ -132,16 +131,14 @@ mine_itemsets <- function(transactions, min_count, min_support, target, min_size
   place <- miner_place(device, gpus, engine, threads, \() mine(to_estimate(options)), frame)
   options["gpus"] <- list(place)
   mined <- mine(options)
-  new_itemsets(
-    mined$items, mined[c("size", "n")], mined$count,
-    list(labels = parts$labels, transactions = n, target = target,
-         parameters = list(min_count = min_count, min_size = min_size,
-                           max_size = max_size),
-         engine = engine, device = if (is.null(place)) "cpu" else "gpu", threads = threads,
-         elapsed = proc.time()[["elapsed"]] - started,
-         mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
-         call = call)
-  )
+  new_itemsets(mined$items, mined[c("size", "n")], mined$count,
+               list(labels = parts$labels, transactions = n, target = target,
+                    parameters = list(min_count = min_count, min_size = min_size,
+                                      max_size = max_size), engine = engine,
+                    device = if (is.null(place)) "cpu" else "gpu", threads = threads,
+                    elapsed = proc.time()[["elapsed"]] - started,
+                    mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
+                    call = call))
 }
 
 #' Error where transactions cannot even be listed in so many bytes

@@ -414,11 +414,10 @@ c.itemsets <- function(...) {
     all(vapply(parts, \(x) identical(attr(x, name, exact = TRUE), about[[name]]), NA))
   }, NA)
   join <- \(get) unlist(lapply(parts, get), use.names = FALSE)
-  new_itemsets(
-    join(\(x) .subset2(x, "items")),
-    list(size = join(\(x) .subset2(x, "runs")$size), n = join(\(x) .subset2(x, "runs")$n)),
-    join(itemset_counts), about[common & names(about) != "sorted_by"], set_class(first)
-  )
+  new_itemsets(join(\(x) .subset2(x, "items")), list(size = join(\(x) .subset2(x, "runs")$size),
+                                                     n = join(\(x) .subset2(x, "runs")$n)),
+               join(itemset_counts), about[common & names(about) != "sorted_by"],
+               set_class(first))
 }
 
 # ---- Names ---------------------------------------------------------------------------

@@ -59,8 +59,7 @@ as_arules <- function(x) {
   if (!is.null(transactions)) {
     quality <- data.frame(support = x$support, quality)
   }
-  methods::new(methods::getClass("itemsets", where = classes), items = held,
-               quality = quality)
+  methods::new(methods::getClass("itemsets", where = classes), items = held, quality = quality)
 }
 
 check_sets <- function(x, call = rlang::caller_env()) {

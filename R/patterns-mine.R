@@ -217,8 +217,7 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
   window <- check_window(window_bins, x, bin)
-  parameters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count,
-                                    min_units)
+  parameters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count, min_units)
   check_bins_fit(x, bin, window, parameters)
   parameters$closed_within <- check_choice(closed_within)
   parameters$shifted_subsets <- check_choice(shifted_subsets)
@@ -246,26 +245,22 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
   if (parameters$shifted_subsets == "drop") {
     mined <- drop_shifted(mined, nlevels(x$unit), max_memory)
   }
-  new_itemsets(
-    mined$items, mined[c("size", "n")], mined$count,
-    list(units = levels(x$unit), window_bins = as.integer(window),
-         bin_size = as.double(bin_size),
-         mined = length(mined$count), recording = x, parameters = parameters,
-         engine = engine, device = if (is.null(place)) "cpu" else "gpu",
-         threads = mined$threads %||% here,
-         elapsed = proc.time()[["elapsed"]] - started,
-         mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
-         call = call),
-    class = "patterns"
-  )
+  new_itemsets(mined$items, mined[c("size", "n")], mined$count,
+               list(units = levels(x$unit), window_bins = as.integer(window),
+                    bin_size = as.double(bin_size), mined = length(mined$count), recording = x,
+                    parameters = parameters, engine = engine,
+                    device = if (is.null(place)) "cpu" else "gpu",
+                    threads = mined$threads %||% here,
+                    elapsed = proc.time()[["elapsed"]] - started,
+                    mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
+                    call = call), class = "patterns")
 }
 
 #' Patterns without those that are the end of another one with as many occurrences
 #' @noRd
 drop_shifted <- function(mined, units, max_memory, call = rlang::caller_env()) {
   if (length(mined$count) == 0L) return(mined)
-  left <- .Call(r_drop_shifted, mined$items, mined$size, mined$n, mined$count, units,
-                max_memory)
+  left <- .Call(r_drop_shifted, mined$items, mined$size, mined$n, mined$count, units, max_memory)
   left <- finish_status(left, "comparing these patterns",
                         "Raise `min_count`, or use `shifted_subsets = \"keep\"`.",
                         limit_of = "patterns", call = call)

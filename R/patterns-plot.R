@@ -164,14 +164,12 @@ plot_pattern_raster <- function(x, patterns, from, to, order, others, call) {
     spikes <- pattern_spikes(x, patterns, inside)
     spikes$row <- rows$y[match(spikes$unit, rows$unit)]
     spikes$pattern <- factor(labels[spikes$pattern], labels)
-    list(
-      ggplot2::geom_path(aes_from(x = "time", y = "row", group = "group", colour = "pattern"),
-                         data = spikes, linewidth = if (crowded) 0.25 else 0.5, alpha = 0.75,
-                         lineend = "round", show.legend = TRUE),
-      ggplot2::geom_point(aes_from(x = "time", y = "row", colour = "pattern"), data = spikes,
-                          size = if (crowded) 0.8 else 1.7, shape = 16, show.legend = FALSE),
-      found_colours(labels, pattern_key_title(patterns))
-    )
+    list(ggplot2::geom_path(aes_from(x = "time", y = "row", group = "group", colour = "pattern"),
+                            data = spikes, linewidth = if (crowded) 0.25 else 0.5, alpha = 0.75,
+                            lineend = "round", show.legend = TRUE),
+         ggplot2::geom_point(aes_from(x = "time", y = "row", colour = "pattern"), data = spikes,
+                             size = if (crowded) 0.8 else 1.7, shape = 16, show.legend = FALSE),
+         found_colours(labels, pattern_key_title(patterns)))
   }) + ggplot2::theme(legend.title = ggplot2::element_text(size = 9, colour = syn_muted))
 }
 
@@ -185,10 +183,8 @@ pattern_spans <- function(patterns, found) {
   spikes <- pattern_table(patterns)
   bins <- as.vector(tapply(spikes$lag, spikes$pattern, max)) + 1
   bin_size <- attr(patterns, "bin_size", exact = TRUE)
-  data.frame(
-    episode = found$pattern, occurrence = found$occurrence, start = found$time,
-    end = found$time + bins[found$pattern] * bin_size
-  )
+  data.frame(episode = found$pattern, occurrence = found$occurrence, start = found$time,
+             end = found$time + bins[found$pattern] * bin_size)
 }
 
 #' The spikes of occurrences, in the order in which lines go through them
@@ -245,48 +241,36 @@ plot_pattern_dots <- function(x, pattern) {
   dots <- dots[order(dots$own), ]
   dots$colour <- ifelse(dots$own, as.character(dots$panel), "other")
   ggplot2::ggplot(dots) +
-    ggplot2::geom_rect(
-      ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = -Inf, ymax = Inf,
-                   fill = "bin of the pattern"),
-      data = bands
-    ) +
+    ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = -Inf, ymax = Inf,
+                                    fill = "bin of the pattern"), data = bands) +
     ggplot2::scale_fill_manual(name = NULL, values = c("bin of the pattern" = syn_band_strong)) +
-    ggplot2::geom_point(
-      aes_from(x = "time", y = "row", colour = "colour"), size = size,
-      shape = 16
-    ) +
-    ggplot2::scale_colour_manual(
-      values = c(named_palette(units), other = "#9AA1AB"),
-      guide = "none"
-    ) +
-    ggplot2::facet_grid(
-      rows = ggplot2::vars(.data$panel),
-      labeller = ggplot2::as_labeller(
-        rlang::set_names(sprintf("%s\n%s", units, strips[units]), units)
-      )
-    ) +
+    ggplot2::geom_point(aes_from(x = "time", y = "row", colour = "colour"), size = size,
+                        shape = 16) +
+    ggplot2::scale_colour_manual(values = c(named_palette(units), other = "#9AA1AB"),
+                                 guide = "none") +
+    ggplot2::facet_grid(rows = ggplot2::vars(.data$panel),
+                        labeller = ggplot2::as_labeller(rlang::set_names(sprintf("%s\n%s", units,
+                                                                                 strips[units]),
+                                                                         units))) +
     ggplot2::scale_x_continuous(
       name = "Time since the window opened (ms)", expand = ggplot2::expansion(mult = 0.005),
       limits = c(0, attr(pattern, "window_bins", exact = TRUE) * bin_ms)
     ) +
-    ggplot2::scale_y_continuous(
-      name = sprintf("Occurrence (%s)", commas(nrow(found))),
-      breaks = counting_breaks(3),
-      expand = ggplot2::expansion(add = 0.7)
-    ) +
+    ggplot2::scale_y_continuous(name = sprintf("Occurrence (%s)", commas(nrow(found))),
+                                breaks = counting_breaks(3),
+                                expand = ggplot2::expansion(add = 0.7)) +
     ggplot2::labs(subtitle = pattern_names(pattern, nrow(found))) +
     theme_synfire() +
     caption("Coloured: spikes of the pattern; grey: other spikes of its units.") +
-    ggplot2::theme(
-      plot.subtitle = ggplot2::element_text(size = 9),
-      panel.grid.major.y = ggplot2::element_blank(),
-      panel.border = ggplot2::element_rect(colour = syn_grid, fill = NA),
-      axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
-      axis.line.x.bottom = ggplot2::element_blank(),
-      legend.position = "top", legend.justification = "left",
-      strip.text.y.right = ggplot2::element_text(angle = 0, hjust = 0, colour = syn_ink),
-      panel.spacing.y = ggplot2::unit(2, "mm")
-    )
+    ggplot2::theme(plot.subtitle = ggplot2::element_text(size = 9),
+                   panel.grid.major.y = ggplot2::element_blank(),
+                   panel.border = ggplot2::element_rect(colour = syn_grid, fill = NA),
+                   axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
+                   axis.line.x.bottom = ggplot2::element_blank(), legend.position = "top",
+                   legend.justification = "left",
+                   strip.text.y.right = ggplot2::element_text(angle = 0, hjust = 0,
+                                                              colour = syn_ink),
+                   panel.spacing.y = ggplot2::unit(2, "mm"))
 }
 
 #' All spikes of a pattern's units in its windows
@@ -312,11 +296,9 @@ dot_display <- function(x, pattern, found, most) {
     n <- findInterval(last, ticks[[unit]]) - before
     row <- rep(seq_along(opens), n)
     since <- ticks[[unit]][sequence(n, before + 1L)] - opens[row]
-    data.frame(
-      panel = rep(unit, length(row)), row = found$occurrence[kept][row],
-      time = 1000 * ticks_to_seconds(since, resolution),
-      own = (since %/% bin) %in% spikes$lag[spikes$unit == unit]
-    )
+    data.frame(panel = rep(unit, length(row)), row = found$occurrence[kept][row],
+               time = 1000 * ticks_to_seconds(since, resolution),
+               own = (since %/% bin) %in% spikes$lag[spikes$unit == unit])
   })
   dots <- do.call(rbind, parts)
   dots$panel <- factor(dots$panel, units)

@@ -20,37 +20,32 @@ plot_pattern_hypergraph <- function(patterns, times, call) {
   ends <- place[unlist(members), , drop = FALSE]
   pattern <- rep(seq_along(members), lengths(members))
   # From the middle of the units of a pattern, which lies in its area.
-  spokes <- data.frame(
-    pattern = factor(names[pattern], names), xend = ends[, 1L], yend = ends[, 2L],
-    x = stats::ave(ends[, 1L], pattern), y = stats::ave(ends[, 2L], pattern)
-  )
+  spokes <- data.frame(pattern = factor(names[pattern], names), xend = ends[, 1L],
+                       yend = ends[, 2L], x = stats::ave(ends[, 1L], pattern),
+                       y = stats::ave(ends[, 2L], pattern))
   colours <- named_palette(names)
   ggplot2::ggplot() +
-    ggplot2::geom_polygon(
-      aes_from(x = "x", y = "y", group = "pattern", fill = "pattern", colour = "pattern"),
-      data = areas, alpha = 0.12, linewidth = 0.4
-    ) +
-    ggplot2::geom_segment(
-      aes_from(x = "x", y = "y", xend = "xend", yend = "yend", colour = "pattern"),
-      data = spokes, linewidth = 0.8, show.legend = FALSE
-    ) +
+    ggplot2::geom_polygon(aes_from(x = "x", y = "y", group = "pattern", fill = "pattern",
+                                   colour = "pattern"), data = areas, alpha = 0.12,
+                          linewidth = 0.4) +
+    ggplot2::geom_segment(aes_from(x = "x", y = "y", xend = "xend", yend = "yend",
+                                   colour = "pattern"), data = spokes, linewidth = 0.8,
+                          show.legend = FALSE) +
     node_layers(place, radius, short$labels) +
     ggplot2::scale_colour_manual(values = colours, limits = names, guide = "none") +
-    ggplot2::scale_fill_manual(
-      name = pattern_key_title(patterns), values = colours, limits = names,
-      guide = ggplot2::guide_legend(ncol = 1, title.position = "top",
-                                    override.aes = list(alpha = 0.4))
-    ) +
+    ggplot2::scale_fill_manual(name = pattern_key_title(patterns), values = colours,
+                               limits = names,
+                               guide = ggplot2::guide_legend(ncol = 1, title.position = "top",
+                                                             override.aes = list(alpha = 0.4))) +
     theme_network(hypergraph_caption(patterns, labels, units, short$left_out)) +
     legend_on_top(legend.title = ggplot2::element_text(size = 9, colour = syn_muted))
 }
 
 hypergraph_caption <- function(patterns, labels, units, left_out) {
-  paste(c(
-    sprintf("%s, %s of %s units.", counted(length(patterns), "pattern"), commas(length(units)),
-            commas(length(labels))),
-    if (nzchar(left_out)) sprintf("Names of units begin with \"%s\".", left_out)
-  ), collapse = " ")
+  paste(c(sprintf("%s, %s of %s units.", counted(length(patterns), "pattern"),
+                  commas(length(units)), commas(length(labels))),
+          if (nzchar(left_out)) sprintf("Names of units begin with \"%s\".", left_out)),
+        collapse = " ")
 }
 
 #' Places of units, as network_layout() gives them
@@ -60,10 +55,8 @@ hypergraph_caption <- function(patterns, labels, units, left_out) {
 #' @noRd
 hypergraph_layout <- function(members, units, call) {
   vertices <- c(paste("unit", units), paste("pattern", seq_along(members)))
-  steps <- data.frame(
-    from = paste("pattern", rep(seq_along(members), lengths(members))),
-    to = paste("unit", unlist(members)), weight = 1
-  )
+  steps <- data.frame(from = paste("pattern", rep(seq_along(members), lengths(members))),
+                      to = paste("unit", unlist(members)), weight = 1)
   place <- network_layout(steps, vertices, NULL, call)[seq_along(units), , drop = FALSE]
   rownames(place) <- units
   place

@@ -161,22 +161,17 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
   window <- check_window(window_bins, x, bin)
-  filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count,
-                                 min_units)
+  filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count, min_units)
   check_bins_fit(x, bin, window, filters, warn = FALSE)
   most <- .Machine$integer.max
   mining <- list(closed_within = check_choice(closed_within),
                  shifted_subsets = check_choice(shifted_subsets), engine = check_choice(engine))
-  choices <- list(
-    n_surrogates = check_count(n_surrogates, min = 0, max = most), alpha = check_alpha(alpha),
-    correction = check_correction(correction),
-    spectrum = check_choice(spectrum),
-    p_estimator = check_choice(p_estimator),
-    reduction = check_choice(reduction),
-    h = check_count(h, min = 0, max = most), k = check_count(k, min = 0, max = most),
-    l = check_count(l, min = 0, max = most),
-    device = check_choice(device)
-  )
+  choices <- list(n_surrogates = check_count(n_surrogates, min = 0, max = most),
+                  alpha = check_alpha(alpha), correction = check_correction(correction),
+                  spectrum = check_choice(spectrum), p_estimator = check_choice(p_estimator),
+                  reduction = check_choice(reduction), h = check_count(h, min = 0, max = most),
+                  k = check_count(k, min = 0, max = most),
+                  l = check_count(l, min = 0, max = most), device = check_choice(device))
   check_stability(stability)
   more <- list(...)
   check_pattern_surrogate(surrogate, more, rlang::current_env())
@@ -191,11 +186,10 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
   }
 
   stages <- stage_clock()
-  mined <- stages$time("mining", mine_or_foresee(
-    x, bin_size, bin, window, filters, made, here, max_memory,
-    closed_within = mining$closed_within, shifted_subsets = mining$shifted_subsets,
-    engine = mining$engine
-  ))
+  mined <- stages$time("mining", mine_or_foresee(x, bin_size, bin, window, filters, made, here,
+                                                 max_memory, closed_within = mining$closed_within,
+                                                 shifted_subsets = mining$shifted_subsets,
+                                                 engine = mining$engine))
   pvalues <- if (n > 0 && length(mined) > 0L) {
     if (choices$device == "cpu" && is.null(folder)) {
       foresee_surrogates(n, attr(mined, "elapsed"), here, filters$min_count, \() {
@@ -209,26 +203,21 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
     ))
   }
   tests <- if (!is.null(pvalues)) {
-    stages$time("tests", judge_signatures(
-      mined, pvalues, choices$alpha, choices$correction,
-      attr(pvalues, "fingerprint", exact = TRUE)
-    ))
+    stages$time("tests", judge_signatures(mined, pvalues, choices$alpha, choices$correction,
+                                          attr(pvalues, "fingerprint", exact = TRUE)))
   }
-  found <- settle_patterns(mined, tests, n > 0, choices, stability, here, max_memory,
-                           stages)
-  new_spade(
-    found$patterns, tests, found$stability,
-    list(mined = mined, spectrum = pattern_spectrum(mined, choices$spectrum),
-         pvalues = pvalues, tests = tests, significant = found$significant,
-         unstable = found$unstable, explained = found$explained,
-         parameters = c(list(bin_size = as.double(bin_size), window_bins = window),
-                        filters, mining, choices,
-                        surrogate_parameters(surrogate, dither, more, made),
-                        list(stability = stability)),
-         seed = attr(pvalues, "seed", exact = TRUE) %||% seed,
-         elapsed = stages$elapsed(), device = attr(pvalues, "device", exact = TRUE) %||% "cpu",
-         threads = here, call = call)
-  )
+  found <- settle_patterns(mined, tests, n > 0, choices, stability, here, max_memory, stages)
+  new_spade(found$patterns, tests, found$stability,
+            list(mined = mined, spectrum = pattern_spectrum(mined, choices$spectrum),
+                 pvalues = pvalues, tests = tests, significant = found$significant,
+                 unstable = found$unstable, explained = found$explained,
+                 parameters = c(list(bin_size = as.double(bin_size), window_bins = window),
+                                filters, mining, choices,
+                                surrogate_parameters(surrogate, dither, more, made),
+                                list(stability = stability)),
+                 seed = attr(pvalues, "seed", exact = TRUE) %||% seed, elapsed = stages$elapsed(),
+                 device = attr(pvalues, "device", exact = TRUE) %||% "cpu", threads = here,
+                 call = call))
 }
 
 #' The patterns that are left: significant, stable where that is asked for, and not
@@ -336,15 +325,12 @@ check_threshold <- function(threshold, type, call) {
 #' @noRd
 stage_clock <- function() {
   seconds <- double()
-  list(
-    time = function(stage, value) {
-      began <- proc.time()[["elapsed"]]
-      force(value)
-      seconds[[stage]] <<- proc.time()[["elapsed"]] - began
-      value
-    },
-    elapsed = function() seconds
-  )
+  list(time = function(stage, value) {
+         began <- proc.time()[["elapsed"]]
+         force(value)
+         seconds[[stage]] <<- proc.time()[["elapsed"]] - began
+         value
+       }, elapsed = function() seconds)
 }
 
 #' @param patterns Those that are left.
@@ -355,6 +341,5 @@ new_spade <- function(patterns, tests, stable, rest) {
   row <- if (is.null(tests)) rep(NA_integer_, length(patterns)) else signature_rows(patterns, tests)
   p <- \(column) as.double(if (is.null(tests)) rep(NA, length(patterns)) else tests[[column]][row])
   structure(c(list(patterns = patterns, p = p("p"), p_adjusted = p("p_adjusted"),
-                   stability = stable), rest),
-            class = c("spade", "synfire_result"))
+                   stability = stable), rest), class = c("spade", "synfire_result"))
 }

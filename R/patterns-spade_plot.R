@@ -105,12 +105,11 @@ plot_pvalues <- function(pvalues, tests, call) {
   n <- attr(pvalues, "n_surrogates", exact = TRUE)
   ggplot2::ggplot() +
     spectrum_fields(fields, fields$p, step) +
-    ggplot2::scale_fill_gradientn(
-      name = "p value", colours = rev(syn_scale), trans = "log10",
-      limits = c(min(0.5, surrogate_p(1, n, attr(pvalues, "p_estimator"))), 1),
-      labels = \(p) format_each(signif(p, 2)),
-      guide = ggplot2::guide_colourbar(order = 2)
-    ) +
+    ggplot2::scale_fill_gradientn(name = "p value", colours = rev(syn_scale), trans = "log10",
+                                  limits = c(min(0.5,
+                                                 surrogate_p(1, n, attr(pvalues, "p_estimator"))),
+                                             1), labels = \(p) format_each(signif(p, 2)),
+                                  guide = ggplot2::guide_colourbar(order = 2)) +
     front_line(tests, step) +
     (if (!is.null(marks)) spectrum_marks(marks)) +
     spectrum_axes(pvalues, c(fields$low, fields$high, marks$count)) +
@@ -128,14 +127,10 @@ plot_spectrum <- function(spectrum, tests, call) {
   ggplot2::ggplot() +
     spectrum_fields(fields, fields$patterns, step) +
     # A field is a sliver where the axis is long or logarithmic.
-    ggplot2::geom_point(
-      aes_from(x = "count", y = "height", fill = "patterns"),
-      data = fields, shape = 22, size = 2, stroke = 0
-    ) +
-    ggplot2::scale_fill_gradientn(
-      name = "Patterns", colours = syn_scale, trans = "log10", labels = commas_each,
-      limits = c(1, 10^max(1, numbers))
-    ) +
+    ggplot2::geom_point(aes_from(x = "count", y = "height", fill = "patterns"), data = fields,
+                        shape = 22, size = 2, stroke = 0) +
+    ggplot2::scale_fill_gradientn(name = "Patterns", colours = syn_scale, trans = "log10",
+                                  labels = commas_each, limits = c(1, 10^max(1, numbers))) +
     front_line(tests, step) +
     spectrum_axes(spectrum, fields$count) +
     ggplot2::labs(subtitle = front_words(tests))
@@ -168,12 +163,10 @@ level_fields <- function(pvalues) {
 
 spectrum_fields <- function(fields, value, step) {
   fields$value <- value
-  ggplot2::geom_rect(
-    ggplot2::aes(xmin = .data$low - 0.5, xmax = .data$high + 0.5,
-                 ymin = .data$height - step / 2, ymax = .data$height + step / 2,
-                 fill = .data$value),
-    data = fields, colour = if (nrow(fields) <= 1000L) "white", linewidth = 0.1
-  )
+  ggplot2::geom_rect(ggplot2::aes(xmin = .data$low - 0.5, xmax = .data$high + 0.5,
+                                  ymin = .data$height - step / 2, ymax = .data$height + step / 2,
+                                  fill = .data$value), data = fields,
+                     colour = if (nrow(fields) <= 1000L) "white", linewidth = 0.1)
 }
 
 verdicts <- c("significant", "not significant", "not tested")
@@ -189,18 +182,16 @@ signature_marks <- function(tests) {
 spectrum_marks <- function(marks) {
   size <- if (nrow(marks) <= 60L) 2.2 else if (nrow(marks) <= 300L) 1.4 else 0.9
   list(
-    ggplot2::geom_point(
-      aes_from(x = "count", y = "height", colour = "verdict", shape = "verdict"),
-      data = marks, size = size, stroke = 0.6, fill = "white"
-    ),
+    ggplot2::geom_point(aes_from(x = "count", y = "height", colour = "verdict",
+                                 shape = "verdict"), data = marks, size = size, stroke = 0.6,
+                        fill = "white"),
     # One legend for both, as these are alike in all else.
     ggplot2::scale_shape_manual(name = "In the recording", limits = verdicts, drop = FALSE,
                                 values = c(16, 21, 4), guide = ggplot2::guide_legend(order = 1)),
-    ggplot2::scale_colour_manual(
-      name = "In the recording", limits = verdicts, drop = FALSE,
-      values = c(syn_colours[["vermilion"]], syn_ink, syn_muted),
-      guide = ggplot2::guide_legend(order = 1, override.aes = list(size = 2.2))
-    )
+    ggplot2::scale_colour_manual(name = "In the recording", limits = verdicts, drop = FALSE,
+                                 values = c(syn_colours[["vermilion"]], syn_ink, syn_muted),
+                                 guide = ggplot2::guide_legend(order = 1,
+                                                               override.aes = list(size = 2.2)))
   )
 }
 
@@ -224,10 +215,8 @@ front_line <- function(tests, step) {
   ends <- at[rep(seq_len(nrow(at)), each = 2L), ]
   ends$height <- ends$height + c(-step, step) / 2
   if (anyNA(at$size)) ends$size <- NULL
-  ggplot2::geom_path(
-    ggplot2::aes(x = .data$low - 0.5, y = .data$height), data = ends,
-    colour = syn_colours[["vermilion"]], linewidth = 0.7, lineend = "round"
-  )
+  ggplot2::geom_path(ggplot2::aes(x = .data$low - 0.5, y = .data$height), data = ends,
+                     colour = syn_colours[["vermilion"]], linewidth = 0.7, lineend = "round")
 }
 
 front_words <- function(tests) {
@@ -250,12 +239,11 @@ spectrum_axes <- function(x, occurrences) {
   by_duration <- attr(x, "spectrum", exact = TRUE) == "3d#"
   wide <- max(occurrences) > 6 * min(occurrences)
   list(
-    ggplot2::scale_x_continuous(
-      name = if (wide) "Occurrences (logarithmic)" else "Occurrences",
-      trans = if (wide) "log10" else "identity", labels = commas_each,
-      breaks = if (wide) log_breaks else \(limits) unique(round(pretty(limits, 7))),
-      expand = ggplot2::expansion(mult = c(0.01, 0.04))
-    ),
+    ggplot2::scale_x_continuous(name = if (wide) "Occurrences (logarithmic)" else "Occurrences",
+                                trans = if (wide) "log10" else "identity", labels = commas_each,
+                                breaks = if (wide) log_breaks else
+                                           \(limits) unique(round(pretty(limits, 7))),
+                                expand = ggplot2::expansion(mult = c(0.01, 0.04))),
     if (by_duration) {
       ggplot2::scale_y_continuous(name = "Duration (ms)",
                                   expand = ggplot2::expansion(mult = 0.02))
@@ -268,10 +256,8 @@ spectrum_axes <- function(x, occurrences) {
       ggplot2::vars(.data$size), labeller = ggplot2::as_labeller(\(size) paste(size, "spikes"))
     ),
     theme_synfire(),
-    ggplot2::theme(
-      panel.grid.major = ggplot2::element_blank(),
-      plot.subtitle = ggplot2::element_text(size = 9, colour = syn_muted),
-      axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted)
-    )
+    ggplot2::theme(panel.grid.major = ggplot2::element_blank(),
+                   plot.subtitle = ggplot2::element_text(size = 9, colour = syn_muted),
+                   axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted))
   )
 }

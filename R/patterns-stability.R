@@ -80,8 +80,7 @@ pattern_stability <- function(patterns, n_subsets = NULL, delta = 0.05, epsilon 
   key <- random_key()
   options <- list(subsets = n_subsets, threads = here, max_memory = max_memory, key = key,
                   intensional = "intensional" %in% type, extensional = "extensional" %in% type)
-  found <- .Call(r_pattern_stability, mined_events(patterns), patterns_to_find(patterns),
-                 options)
+  found <- .Call(r_pattern_stability, mined_events(patterns), patterns_to_find(patterns), options)
   found <- finish_status(found, "finding the stability of these patterns",
                          fewer_patterns, limit_of = "occurrences")
   found <- found[kinds_of_stability %in% type]

@@ -141,8 +141,7 @@ signatures_in_bins <- function(spectrum) {
 #' @inherit test_signatures examples
 #' @export
 significant_patterns <- function(patterns, tests) {
-  check_given(patterns = "what `mine_patterns()` gives",
-              tests = "what `test_signatures()` gives")
+  check_given(patterns = "what `mine_patterns()` gives", tests = "what `test_signatures()` gives")
   check_patterns(patterns)
   check_tests(tests)
   check_same_search(patterns, tests, "tests")

@@ -55,13 +55,11 @@ report_page <- function(title, made, short, sections) {
   bodies <- vapply(sections, \(one) {
     tag("section", tag("h2", one$title), html(unlist(one$body)), id = one$id)
   }, "")
-  paste0(
-    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", report_mark,
-    "\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
-    tag("title", title), "\n<style>\n", paste(style, collapse = "\n"), "\n</style>\n</head>\n",
-    "<body>\n<header>\n", tag("h1", title), "\n", tag("p", made, class = "made"), "\n",
-    html(unlist(short)), "\n</header>\n",
-    tag("nav", tag("ol", html(items)), "aria-label" = "Sections"), "\n<main>\n",
-    paste0(bodies, collapse = "\n"), "\n</main>\n</body>\n</html>\n"
-  )
+  paste0("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", report_mark,
+         "\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
+         tag("title", title), "\n<style>\n", paste(style, collapse = "\n"),
+         "\n</style>\n</head>\n", "<body>\n<header>\n", tag("h1", title), "\n",
+         tag("p", made, class = "made"), "\n", html(unlist(short)), "\n</header>\n",
+         tag("nav", tag("ol", html(items)), "aria-label" = "Sections"), "\n<main>\n",
+         paste0(bodies, collapse = "\n"), "\n</main>\n</body>\n</html>\n")
 }

@@ -168,12 +168,11 @@ check_search <- function(search, assemblies, x, call) {
 #' @export
 format.recording_report <- function(x, ...) {
   x <- unclass(x)
-  c(sprintf("<recording_report> %s", x$file),
-    sprintf("  %s", format(x$recording)),
+  c(sprintf("<recording_report> %s", x$file), sprintf("  %s", format(x$recording)),
     sprintf("  %s of the check of the recording", counted(nrow(x$check$findings), "finding")),
     sprintf("  %s", counted(nrow(x$assemblies), "assembly", "assemblies")),
     sprintf("  %s", if (is.null(x$pairs)) "pairs were not tested" else
-      paste(counted(nrow(x$pairs), "pair"), "beyond chance")),
+                      paste(counted(nrow(x$pairs), "pair"), "beyond chance")),
     "$assemblies, $pairs, $check, $tested ... hold what was computed; seed and call are there, too")
 }
 

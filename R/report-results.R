@@ -120,11 +120,9 @@ activations_by_condition <- function(found, by) {
   counts <- table(a$unit, factor(condition[trial], levels))
   seconds <- as.vector(tapply(lengths_of_trials(x), condition, sum))
   out <- expand.grid(condition = factor(levels, levels), assembly = found$assembly)
-  out <- data.frame(
-    assembly = out$assembly, condition = out$condition,
-    trials = rep(as.vector(table(condition)), nrow(found)), seconds = rep(seconds, nrow(found)),
-    count = as.vector(t(counts))
-  )
+  out <- data.frame(assembly = out$assembly, condition = out$condition,
+                    trials = rep(as.vector(table(condition)), nrow(found)),
+                    seconds = rep(seconds, nrow(found)), count = as.vector(t(counts)))
   out$rate <- 60 * out$count / out$seconds
   out
 }

@@ -232,12 +232,11 @@ made_text <- function(made) {
 report_summary <- function(made) {
   problems <- made$check$findings$message[made$check$findings$severity == "problem"]
   pairs <- made$tested$result[made$tested$question == pair_question]
-  list(html_list(list(
-    recording_words(made$recording)[[1L]], paste(c(check_words(made$check), problems), collapse = " "),
-    paste(c(groups_words(made), searched_words(made)), collapse = " "), pairs,
-    html("What this does not show is part of the result: see ",
-         tag("a", "the limits", href = "#limits"), ".")
-  )))
+  list(html_list(list(recording_words(made$recording)[[1L]],
+                      paste(c(check_words(made$check), problems), collapse = " "),
+                      paste(c(groups_words(made), searched_words(made)), collapse = " "), pairs,
+                      html("What this does not show is part of the result: see ",
+                           tag("a", "the limits", href = "#limits"), "."))))
 }
 
 default_title <- function(x) sprintf("A recording of %s", counted(nlevels(x$unit), "unit"))

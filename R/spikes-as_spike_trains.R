@@ -53,8 +53,7 @@ as_spike_trains.default <- function(x, ...) {
   abort_arg("x", "a data frame, a named list of times, or a spikeTrain or repeatedTrain",
             if (is.object(x)) sprintf("of class %s", class(x)[[1L]]) else describe(x),
             if (rlang::is_string(x)) "A file is read with `read_spikes()`." else
-              "For two vectors use `spike_trains(time, unit)`.",
-            call = rlang::caller_env())
+              "For two vectors use `spike_trains(time, unit)`.", call = rlang::caller_env())
 }
 
 #' @export
@@ -182,11 +181,9 @@ as_spike_trains.list <- function(x, ...) {
   times <- Map(\(times, name) {
     check_times(plain_times(times), sprintf("x$%s", name), call)
   }, x, names(x))
-  from_columns(
-    as.double(unlist(times, use.names = FALSE)),
-    factor(rep(names(x), lengths(times)), levels = names(x)), check_more(list(...), call),
-    call = call
-  )
+  from_columns(as.double(unlist(times, use.names = FALSE)),
+               factor(rep(names(x), lengths(times)), levels = names(x)),
+               check_more(list(...), call), call = call)
 }
 
 #' spike_trains() with what a method was given for it in its dots
@@ -240,16 +237,13 @@ lay_out_trials <- function(x, trial_window = NULL, resolution = 1e-6, ..., call)
     check_times(plain_times(one), "x", call)
   }))
   per_trial <- unlist(lapply(times, lengths), use.names = FALSE)
-  placed <- lay_out(
-    round_to_ticks(as.double(unlist(times, use.names = FALSE)), resolution),
-    rep(rep(seq_len(n_trials), length(times)), per_trial),
-    data.frame(trial = seq_len(n_trials)), trial_window, resolution, say = FALSE, call
-  )
+  placed <- lay_out(round_to_ticks(as.double(unlist(times, use.names = FALSE)), resolution),
+                    rep(rep(seq_len(n_trials), length(times)), per_trial),
+                    data.frame(trial = seq_len(n_trials)), trial_window, resolution, say = FALSE,
+                    call)
   per_unit <- vapply(times, \(trials) sum(lengths(trials)), numeric(1))
-  build_spike_trains(
-    placed$ticks, factor(rep(names(x), per_unit), levels = names(x)),
-    resolution = resolution, trials = placed$trials, arg = "x", call = call
-  )
+  build_spike_trains(placed$ticks, factor(rep(names(x), per_unit), levels = names(x)),
+                     resolution = resolution, trials = placed$trials, arg = "x", call = call)
 }
 
 #' Numbers of a spikeTrain without its class, anything else unchanged

@@ -89,10 +89,8 @@ bin_spikes <- function(x, bin_size, sigma = NULL, sparse = FALSE, gap = 1,
   }
   at <- bin_of_spikes(x, bins)
   if (sparse) return(sparse_counts(x, bins, at))
-  new_binned_spikes(
-    binned_counts(x, bins, at, sigma, call), bins, sigma,
-    left_out = sum(is.na(at))
-  )
+  new_binned_spikes(binned_counts(x, bins, at, sigma, call), bins, sigma,
+                    left_out = sum(is.na(at)))
 }
 
 #' The rows of each trial, or of the recording
@@ -126,9 +124,8 @@ bins_of <- function(x, bin, gap, call) {
   time[row] <- ticks_to_seconds(rep(start, n) + (sequence(n) - 1) * bin, resolution)
   trial <- if (!is.null(trials)) trials$trial[rep(NA_integer_, rows)]
   if (!is.null(trials)) trial[row] <- trials$trial[rep(seq_along(n), n)]
-  list(start = start, n = n, whole = length %% bin == 0, offset = offset, rows = rows,
-       bin = bin, bin_size = ticks_to_seconds(bin, resolution), gap = gap, time = time,
-       trial = trial)
+  list(start = start, n = n, whole = length %% bin == 0, offset = offset, rows = rows, bin = bin,
+       bin_size = ticks_to_seconds(bin, resolution), gap = gap, time = time, trial = trial)
 }
 
 #' The row of each spike, NA for those in no bin
@@ -146,10 +143,9 @@ bin_of_spikes <- function(x, bins) {
 
 sparse_counts <- function(x, bins, at) {
   inside <- !is.na(at)
-  counts <- Matrix::sparseMatrix(
-    i = at[inside], j = as.integer(x$unit)[inside], x = rep(1, sum(inside)),
-    dims = c(bins$rows, nlevels(x$unit)), dimnames = list(NULL, levels(x$unit)), repr = "C"
-  )
+  counts <- Matrix::sparseMatrix(i = at[inside], j = as.integer(x$unit)[inside],
+                                 x = rep(1, sum(inside)), dims = c(bins$rows, nlevels(x$unit)),
+                                 dimnames = list(NULL, levels(x$unit)), repr = "C")
   attr(counts, "time") <- bins$time
   attr(counts, "trial") <- bins$trial
   counts
@@ -271,15 +267,12 @@ format.binned_spikes <- function(x, ...) {
   trial <- attr(x, "trial", exact = TRUE)
   sigma <- attr(x, "sigma", exact = TRUE)
   time <- attr(x, "time", exact = TRUE)
-  paste(c(
-    sprintf("%s of %s s", counted(sum(!is.na(time)), "bin"),
-            exact(attr(x, "bin_size", exact = TRUE))),
-    counted(ncol(x), words$one, words$many),
-    if (!is.null(trial)) counted(length(unique(trial[!is.na(time)])), "trial"),
-    if (is.null(sigma)) words$values else {
-      sprintf("%s smoothed over %s s", words$values, exact(sigma))
-    }
-  ), collapse = ", ")
+  paste(c(sprintf("%s of %s s", counted(sum(!is.na(time)), "bin"),
+                  exact(attr(x, "bin_size", exact = TRUE))),
+          counted(ncol(x), words$one, words$many),
+          if (!is.null(trial)) counted(length(unique(trial[!is.na(time)])), "trial"),
+          if (is.null(sigma)) words$values else
+            sprintf("%s smoothed over %s s", words$values, exact(sigma))), collapse = ", ")
 }
 
 #' @rdname bin_spikes
@@ -294,9 +287,7 @@ print.binned_spikes <- function(x, ..., n = 6L) {
   rows <- min(n, nrow(shown))
   if (rows > 0L) print(shown[seq_len(rows), , drop = FALSE], row.names = FALSE, digits = 3)
   more <- c(if (nrow(shown) > rows) counted(nrow(shown) - rows, "row"),
-            if (ncol(x) > length(units)) {
-              counted(ncol(x) - length(units), words$one, words$many)
-            })
+            if (ncol(x) > length(units)) counted(ncol(x) - length(units), words$one, words$many))
   if (length(more)) cat("... and ", paste(more, collapse = " and "), " more\n", sep = "")
   left_out <- attr(x, "left_out", exact = TRUE)
   if (left_out > 0) {

@@ -42,14 +42,10 @@ format.recording_check <- function(x, ...) {
     wrap_prose(text, width, initial = label, prefix = strrep(" ", 9L))
   }))
   fine <- setdiff(x$looked_for, findings$check)
-  c(
-    sprintf("Recording: %s", x$recording),
-    if (length(said)) said else "Nothing seems wrong.",
-    if (length(fine)) {
-      strwrap(paste0("Looked for and not found: ", toString(fine), "."), width, exdent = 2L)
-    },
-    if (nrow(findings)) "plot() draws a page; as.data.frame() names all units."
-  )
+  c(sprintf("Recording: %s", x$recording), if (length(said)) said else "Nothing seems wrong.",
+    if (length(fine)) strwrap(paste0("Looked for and not found: ", toString(fine), "."), width,
+                              exdent = 2L),
+    if (nrow(findings)) "plot() draws a page; as.data.frame() names all units.")
 }
 
 #' Lines of a text whose code in backticks is not cut
@@ -109,17 +105,14 @@ autoplot.recording_check <- function(object, ...) {
   rates <- data.frame(x = log10(rate), y = seq_along(rate))
   rates$panel <- panel("rates", nrow(rates))
   ggplot2::ggplot() +
-    ggplot2::geom_raster(
-      aes_from(x = "x", y = "y", fill = "share"), data = cells
-    ) +
+    ggplot2::geom_raster(aes_from(x = "x", y = "y", fill = "share"), data = cells) +
     ggplot2::scale_fill_gradientn(colours = c("white", syn_scale), limits = c(0, 1),
                                   name = "Rate relative\nto the unit's\nhighest") +
     ggplot2::geom_line(aes_from(x = "x", y = "y"), data = total,
                        colour = syn_colours[["blue"]], na.rm = TRUE) +
     interval_bars(intervals[!intervals$short, ], syn_colours[["blue"]]) +
     interval_bars(intervals[intervals$short, ], syn_colours[["vermilion"]]) +
-    ggplot2::geom_step(aes_from(x = "x", y = "y"), data = rates,
-                       colour = syn_colours[["blue"]]) +
+    ggplot2::geom_step(aes_from(x = "x", y = "y"), data = rates, colour = syn_colours[["blue"]]) +
     # The axis of counts and rates begins at 0.
     ggplot2::geom_blank(aes_from(y = "y"), data = data.frame(
       y = 0, panel = factor(panels[c("total", "intervals", "rates")], panels)
@@ -132,18 +125,15 @@ autoplot.recording_check <- function(object, ...) {
 }
 
 interval_bars <- function(bars, colour) {
-  ggplot2::geom_rect(
-    ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0, ymax = .data$y),
-    data = bars, fill = colour, colour = "white", linewidth = 0.2
-  )
+  ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0, ymax = .data$y),
+                     data = bars, fill = colour, colour = "white", linewidth = 0.2)
 }
 
 #' What was seen, without what to do about it, for the head of the page
 #' @noRd
 page_text <- function(x) {
   if (nrow(x$findings) == 0L) return("Nothing seems wrong.")
-  paste(unlist(lapply(x$findings$message, strwrap, width = 110, initial = "- ",
-                      prefix = "  ")), collapse = "\n")
+  paste(unlist(lapply(x$findings$message, strwrap, width = 110, initial = "- ", prefix = "  ")), collapse = "\n")
 }
 
 #' Cells of the picture of all units over time: at most 300 rows

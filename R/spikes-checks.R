@@ -34,9 +34,8 @@ check_tick_range <- function(ticks, resolution, arg, call) {
   if (length(ticks) == 0L) return(invisible())
   far <- max(abs(range(ticks)))
   # From 2^51 on, two ticks may share one double of seconds.
-  lost <- far >= 2^53 || (far >= 2^51 && any(
-    round_to_ticks(ticks_to_seconds(ticks, resolution), resolution) != ticks
-  ))
+  lost <- far >= 2^53 || (far >= 2^51 && any(round_to_ticks(ticks_to_seconds(ticks, resolution),
+                                                            resolution) != ticks))
   if (lost) {
     worst <- which.max(abs(ticks))
     abort_arg(arg, "within 2^53 ticks of zero, and told apart by doubles",
@@ -74,8 +73,7 @@ check_interval <- function(start, end, inside, resolution, call) {
     }
     seconds <- exact(ticks_to_seconds(bounds, resolution))
     abort_arg("start", "at or before `end`",
-              sprintf("%s s, and `end` is %s s", seconds[[1L]], seconds[[2L]]),
-              hint, call = call)
+              sprintf("%s s, and `end` is %s s", seconds[[1L]], seconds[[2L]]), hint, call = call)
   }
   bounds
 }
@@ -91,15 +89,12 @@ check_inside <- function(time, ends, bounds, arg, resolution, call) {
   before <- sum(ticks < bounds[[1L]])
   after <- sum(ticks > bounds[[2L]])
   seconds <- exact(ticks_to_seconds(c(bounds, ends), resolution))
-  abort_arg(
-    arg, sprintf("within [`start`, `end`] = [%s, %s] s", seconds[[1L]], seconds[[2L]]),
-    sprintf("not, for %s of %s spikes: %s before `start` and %s after `end`",
-            commas(before + after), commas(n), commas(before), commas(after)),
-    sprintf(paste("Spikes span %s to %s s: give a `start` and an `end` that hold these;",
-                  "`x[time = c(%s, %s)]` then keeps a part."),
-            seconds[[3L]], seconds[[4L]], seconds[[1L]], seconds[[2L]]),
-    call = call
-  )
+  abort_arg(arg, sprintf("within [`start`, `end`] = [%s, %s] s", seconds[[1L]], seconds[[2L]]),
+            sprintf("not, for %s of %s spikes: %s before `start` and %s after `end`",
+                    commas(before + after), commas(n), commas(before), commas(after)),
+            sprintf(paste("Spikes span %s to %s s: give a `start` and an `end` that hold these;",
+                          "`x[time = c(%s, %s)]` then keeps a part."), seconds[[3L]],
+                    seconds[[4L]], seconds[[1L]], seconds[[2L]]), call = call)
 }
 
 #' Trials with bounds in ticks, sorted, or NULL
@@ -122,8 +117,7 @@ check_trials <- function(trials, resolution, call) {
     abort_arg("trials", "intervals whose `start` is at or before their `end`",
               sprintf("reversed in %s of %s rows, the first in row %d (%s to %s s)",
                       commas(length(bad)), commas(length(start)), bad[[1L]],
-                      exact(trials[["start"]][[bad[[1L]]]]),
-                      exact(trials[["end"]][[bad[[1L]]]])), call = call)
+                      exact(trials[["start"]][[bad[[1L]]]]), exact(trials[["end"]][[bad[[1L]]]])), call = call)
   }
   o <- order(start, end)
   start <- start[o]
@@ -210,18 +204,14 @@ own_recording <- function(x, call = rlang::caller_env(), arg = rlang::caller_arg
 abort_unsound <- function(arg, fault, call) {
   spikes <- sprintf("as.data.frame(%s)", arg)
   if (!is.null(fault$where)) spikes <- sprintf("subset(%s, %s)", spikes, fault$where)
-  abort_arg(
-    arg, "a sound spike_trains object", paste0("one that was changed: ", fault$is),
-    fault$hint %||% paste("Rebuild it on the same clock, interval and trials:",
-                          sprintf("`as_spike_trains(%s, like = %s)`.", spikes, arg)),
-    call = call
-  )
+  abort_arg(arg, "a sound spike_trains object", paste0("one that was changed: ", fault$is),
+            fault$hint %||%
+              paste("Rebuild it on the same clock, interval and trials:",
+                    sprintf("`as_spike_trains(%s, like = %s)`.", spikes, arg)), call = call)
 }
 
-remake_hint <- paste(
-  "Make it once more from the recording that it came from, or with",
-  "`spike_trains(time, unit, start, end, resolution, trials)`."
-)
+remake_hint <- paste("Make it once more from the recording that it came from, or with",
+                     "`spike_trains(time, unit, start, end, resolution, trials)`.")
 
 #' What is wrong with the columns of `x`, or NULL
 #' @noRd

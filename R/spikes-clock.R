@@ -159,9 +159,8 @@ trains_of <- function(x, unit = as.integer(x$unit)) {
   shared <- which(stop[-length(stop)] == start[-1L])
   stop[shared] <- stop[shared] - 1
   # Names of units decide nothing: recordings that differ in these alone are the same.
-  list(tick = ticks, unit = unit,
-       trial = if (!is.null(trials)) trial_of(x, ticks, trials), units = nlevels(x$unit),
-       start = start, stop = stop)
+  list(tick = ticks, unit = unit, trial = if (!is.null(trials)) trial_of(x, ticks, trials),
+       units = nlevels(x$unit), start = start, stop = stop)
 }
 
 #' How many of these spikes are in trials, or all of them without trials

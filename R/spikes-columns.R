@@ -106,11 +106,9 @@ unit_name_pattern <- paste0(
 )
 
 # What stands at the end of a column's name, and what `time_unit` that is.
-time_suffix <- c(
-  s = "s|sec|secs|second|seconds", ms = "ms|msec|msecs|millisecond|milliseconds",
-  us = "us|usec|usecs|\u00b5s|\u03bcs|microsecond|microseconds",
-  samples = "sample|samples"
-)
+time_suffix <- c(s = "s|sec|secs|second|seconds", ms = "ms|msec|msecs|millisecond|milliseconds",
+                 us = "us|usec|usecs|\u00b5s|\u03bcs|microsecond|microseconds",
+                 samples = "sample|samples")
 
 #' Split a column's name into a bare name and the unit of time it says
 #' @noRd

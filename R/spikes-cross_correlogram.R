@@ -77,14 +77,12 @@ cross_correlogram <- function(x, bin_size = 0.001, max_lag = 0.05, threads = NUL
   inside <- !is.na(trial)
   cell <- trains$unit[inside] + (trial[inside] - 1) * length(units)
   spikes <- tabulate(cell, length(units) * length(trains$start))
-  structure(
-    counts, dimnames = list(lag = NULL, reference = units, target = units),
-    class = c("cross_correlogram", "synfire_result"),
-    lag = ticks_to_seconds(seq.int(-lags, lags) * bin, resolution),
-    bin_size = ticks_to_seconds(bin, resolution),
-    spikes = matrix(spikes, length(units), length(trains$start), dimnames = list(units, NULL)),
-    duration = lengths_of_trials(x)
-  )
+  structure(counts, dimnames = list(lag = NULL, reference = units, target = units),
+            class = c("cross_correlogram", "synfire_result"),
+            lag = ticks_to_seconds(seq.int(-lags, lags) * bin, resolution),
+            bin_size = ticks_to_seconds(bin, resolution),
+            spikes = matrix(spikes, length(units), length(trains$start),
+                            dimnames = list(units, NULL)), duration = lengths_of_trials(x))
 }
 
 #' Counts of lags, lags x reference x target
@@ -96,11 +94,10 @@ cross_correlogram <- function(x, bin_size = 0.001, max_lag = 0.05, threads = NUL
 count_lags <- function(trains, bin, lags, threads, max_memory, call = rlang::caller_env()) {
   counts <- .Call(r_lag_histograms, trains,
                   list(bin = bin, lags = lags, threads = threads, max_memory = max_memory))
-  counts <- finish_status(
-    counts, "cross-correlograms of all pairs",
-    c("Take fewer units with `x[unit = ]`.", "Or longer bins, or a smaller `max_lag`."),
-    limit_of = "pairs of spikes in a bin", call = call
-  )
+  counts <- finish_status(counts, "cross-correlograms of all pairs",
+                          c("Take fewer units with `x[unit = ]`.",
+                            "Or longer bins, or a smaller `max_lag`."),
+                          limit_of = "pairs of spikes in a bin", call = call)
   dim(counts) <- c(2L * as.integer(lags) + 1L, trains$units, trains$units)
   counts
 }
@@ -210,11 +207,10 @@ as.data.frame.cross_correlogram <- function(x, row.names = NULL, optional = FALS
   rate <- count / rep(spikes[pairs$reference], each = each) /
     attr(x, "bin_size", exact = TRUE)
   rate[is.nan(rate)] <- NA
-  new_frame(list(
-    reference = as_units(pairs$reference), target = as_units(pairs$target),
-    lag = rep(lag, nrow(pairs)), count = count, rate = unname(rate),
-    expected = as.vector(chance_counts(x, pairs$reference, pairs$target))
-  ), length(count), row.names)
+  new_frame(list(reference = as_units(pairs$reference), target = as_units(pairs$target),
+                 lag = rep(lag, nrow(pairs)), count = count, rate = unname(rate),
+                 expected = as.vector(chance_counts(x, pairs$reference, pairs$target))),
+            length(count), row.names)
 }
 
 #' @rdname cross_correlogram
@@ -224,13 +220,11 @@ format.cross_correlogram <- function(x, ...) {
   check_correlogram(x)
   lag <- attr(x, "lag", exact = TRUE)
   spikes <- attr(x, "spikes", exact = TRUE)
-  paste(c(
-    counted(ncol(x), "unit"), counted(sum(spikes), "spike"),
-    sprintf("lags of %s to %s ms in %s of %s ms", exact(min(lag) * 1e3),
-            exact(max(lag) * 1e3), counted(length(lag), "bin"),
-            exact(attr(x, "bin_size", exact = TRUE) * 1e3)),
-    if (ncol(spikes) > 1L) counted(ncol(spikes), "trial")
-  ), collapse = ", ")
+  paste(c(counted(ncol(x), "unit"), counted(sum(spikes), "spike"),
+          sprintf("lags of %s to %s ms in %s of %s ms", exact(min(lag) * 1e3),
+                  exact(max(lag) * 1e3), counted(length(lag), "bin"),
+                  exact(attr(x, "bin_size", exact = TRUE) * 1e3)),
+          if (ncol(spikes) > 1L) counted(ncol(spikes), "trial")), collapse = ", ")
 }
 
 #' @rdname cross_correlogram
@@ -270,14 +264,12 @@ summary.cross_correlogram <- function(object, ...) {
 #' @noRd
 extreme_bins <- function(x, a, targets) {
   b <- which(targets)
-  count <- matrix(plain_counts(x)[, rep(a, length(b) > 0L), b], nrow = nrow(x),
-                  ncol = length(b))
+  count <- matrix(plain_counts(x)[, rep(a, length(b) > 0L), b], nrow = nrow(x), ncol = length(b))
   expected <- chance_counts(x, rep(a, length(b)), b)
   z <- (count - expected) / sqrt(expected)
   z[!is.finite(z)] <- NA
   at <- max.col(t(replace(abs(z), is.na(z), -1)), "first")
   cell <- cbind(at, seq_along(b))
-  data.frame(reference = rep(a, length(b)), target = b,
-             lag = attr(x, "lag", exact = TRUE)[at], count = count[cell],
-             expected = expected[cell], z = z[cell])
+  data.frame(reference = rep(a, length(b)), target = b, lag = attr(x, "lag", exact = TRUE)[at],
+             count = count[cell], expected = expected[cell], z = z[cell])
 }

@@ -21,9 +21,8 @@ counted_recording <- function(recording, call = rlang::caller_env()) {
   refuse_if(is.null(recording), "recording", "the recording in which they were counted", "NULL",
             "These do not know their recording; give it.", call = call)
   rlang::try_fetch(as_spike_trains(recording), synfire_error_argument = \(e) {
-    abort_arg("recording", "a recording, or what `as_spike_trains()` takes",
-              describe(recording), "`as_spike_trains(recording)` says what is wrong with it.",
-              call = call)
+    abort_arg("recording", "a recording, or what `as_spike_trains()` takes", describe(recording),
+              "`as_spike_trains(recording)` says what is wrong with it.", call = call)
   })
 }
 

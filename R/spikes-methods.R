@@ -13,20 +13,15 @@ format.spike_trains <- function(x, ...) {
   n_in <- if (is.null(trials)) n else sum(!is.na(trial_of(x)))
   seconds <- observed_seconds(x)
   rate <- if (seconds > 0 && n_units > 0L) n_in / n_units / seconds else NA_real_
-  paste(c(
-    counted(n_units, "unit"),
-    paste0(counted(n, "spike"),
-           if (n_in < n) sprintf(" (%s outside of trials)", commas(n - n_in))),
-    sprintf("%s s (%s to %s)", short(end - start), short(start), short(end)),
-    if (!is.null(trials)) {
-      sprintf("%s (%s s%s)", counted(nrow(trials), "trial"), short(seconds),
-              if (nrow(trials) > 1L) " together" else "")
-    },
-    if (!is.na(rate)) {
-      sprintf("%s Hz per unit%s", format(rate, digits = 3),
-              if (is.null(trials)) "" else " in trials")
-    }
-  ), collapse = ", ")
+  paste(c(counted(n_units, "unit"),
+          paste0(counted(n, "spike"),
+                 if (n_in < n) sprintf(" (%s outside of trials)", commas(n - n_in))),
+          sprintf("%s s (%s to %s)", short(end - start), short(start), short(end)),
+          if (!is.null(trials)) sprintf("%s (%s s%s)", counted(nrow(trials), "trial"),
+                                        short(seconds),
+                                        if (nrow(trials) > 1L) " together" else ""),
+          if (!is.na(rate)) sprintf("%s Hz per unit%s", format(rate, digits = 3),
+                                    if (is.null(trials)) "" else " in trials")), collapse = ", ")
 }
 
 #' @rdname spike_trains
@@ -83,13 +78,12 @@ summary.spike_trains <- function(object, ...) {
   # The share of intervals below 2 ms, and how much they vary.
   intervals <- isi_table(object, intervals_of(object), 0.002)
   duration <- observed_seconds(object)
-  out <- data.frame(
-    unit = factor(levels(unit), levels = levels(unit)),
-    spikes = tabulate(unit, n_units),
-    rate = if (duration > 0) intervals$spikes / duration else rep(NA_real_, n_units),
-    first = ticks_to_seconds(first, resolution), last = ticks_to_seconds(last, resolution),
-    cv_isi = intervals$cv, short_isi = intervals$violation_share
-  )
+  out <- data.frame(unit = factor(levels(unit), levels = levels(unit)),
+                    spikes = tabulate(unit, n_units),
+                    rate = if (duration > 0) intervals$spikes / duration else
+                             rep(NA_real_, n_units), first = ticks_to_seconds(first, resolution),
+                    last = ticks_to_seconds(last, resolution), cv_isi = intervals$cv,
+                    short_isi = intervals$violation_share)
   structure(out, class = c("summary.spike_trains", "data.frame"), train = format(object))
 }
 

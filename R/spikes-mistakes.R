@@ -53,8 +53,7 @@ check_slow <- function(n, units, seconds, call) {
     return(invisible())
   }
   warn_unlikely(
-    sprintf("Units fire at %s Hz, over %s s.", format(signif(each / seconds, 2)),
-            short(seconds)),
+    sprintf("Units fire at %s Hz, over %s s.", format(signif(each / seconds, 2)), short(seconds)),
     "Times are taken in seconds. Say `time_unit = \"ms\"` where they are in milliseconds.", call
   )
 }

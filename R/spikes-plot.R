@@ -79,12 +79,9 @@ autoplot.spike_trains <- function(object, ..., order = c("levels", "rate", "plac
 unit_rows <- function(x, order = "levels", groups = NULL) {
   unit <- .subset2(x, "unit")
   n <- nlevels(unit)
-  from_bottom <- switch(
-    order,
-    levels = seq_len(n),
-    rate = order(tabulate(unit, n), method = "radix"),
-    place = rev(match(units_in_place(x), levels(unit)))
-  )
+  from_bottom <- switch(order, levels = seq_len(n),
+                        rate = order(tabulate(unit, n), method = "radix"),
+                        place = rev(match(units_in_place(x), levels(unit))))
   if (!is.null(groups)) {
     from_bottom <- from_bottom[order(-as.integer(groups[from_bottom]), method = "radix")]
   }
@@ -104,15 +101,9 @@ raster_marks <- function(x, row, groups = NULL) {
     return(ggplot2::geom_segment(place, data = marks, colour = syn_ink, linewidth = width))
   }
   marks$group <- groups[unit]
-  list(
-    ggplot2::geom_segment(
-      utils::modifyList(place, aes_from(colour = "group")), data = marks,
-      linewidth = width
-    ),
-    ggplot2::scale_colour_manual(
-      values = named_palette(levels(groups)), guide = "none"
-    )
-  )
+  list(ggplot2::geom_segment(utils::modifyList(place, aes_from(colour = "group")), data = marks,
+                             linewidth = width),
+       ggplot2::scale_colour_manual(values = named_palette(levels(groups)), guide = "none"))
 }
 
 #' Lines between groups of units
@@ -133,15 +124,10 @@ raster_image <- function(x, row, bins) {
   seconds <- image$width * resolution
   name <- sprintf("Spikes in\n%s s%s", format(signif(seconds, 2), scientific = seconds < 1e-4),
                   if (image$group > 1L) sprintf("\nand %d units", image$group) else "")
-  list(
-    ggplot2::geom_raster(
-      aes_from(x = "time", y = "row", fill = "spikes"), data = image$cells
-    ),
-    ggplot2::scale_fill_gradientn(
-      colours = syn_scale, trans = "log10", na.value = "#FFFFFF00", breaks = breaks,
-      limits = c(1, max(top, 2)), labels = commas_each(breaks), name = name
-    )
-  )
+  list(ggplot2::geom_raster(aes_from(x = "time", y = "row", fill = "spikes"), data = image$cells),
+       ggplot2::scale_fill_gradientn(colours = syn_scale, trans = "log10", na.value = "#FFFFFF00",
+                                     breaks = breaks, limits = c(1, max(top, 2)),
+                                     labels = commas_each(breaks), name = name))
 }
 
 commas_each <- function(n) vapply(n, commas, character(1))
@@ -166,15 +152,12 @@ raster_counts <- function(x, row, bins, max_rows = 400L) {
   # geom_raster() takes the grid from the cells it sees: one row and one column in full,
   # empty or not, show it the whole.
   shown <- union(which(counts > 0L), c(seq_len(n_rows), 1 + n_rows * (seq_len(n_columns) - 1)))
-  list(
-    cells = data.frame(
-      time = ticks_to_seconds(bounds[[1L]] + ((shown - 1) %/% n_rows + 0.5) * width - 0.5,
-                              resolution),
-      row = ((shown - 1) %% n_rows) * group + (group + 1) / 2,
-      spikes = ifelse(counts[shown] > 0L, counts[shown], NA_integer_)
-    ),
-    width = width, group = group
-  )
+  list(cells = data.frame(time = ticks_to_seconds(bounds[[1L]] +
+                                                    ((shown - 1) %/% n_rows + 0.5) * width - 0.5,
+                                                  resolution),
+                          row = ((shown - 1) %% n_rows) * group + (group + 1) / 2,
+                          spikes = ifelse(counts[shown] > 0L, counts[shown], NA_integer_)),
+       width = width, group = group)
 }
 
 raster_trials <- function(x, n_rows) {
@@ -182,10 +165,8 @@ raster_trials <- function(x, n_rows) {
   if (is.null(trials)) return(NULL)
   bands <- data.frame(start = trials$start, end = trials$end, low = 0.5, high = n_rows + 0.5)
   list(
-    ggplot2::geom_rect(
-      aes_from(xmin = "start", xmax = "end", ymin = "low", ymax = "high"),
-      data = bands, fill = syn_band, colour = NA
-    ),
+    ggplot2::geom_rect(aes_from(xmin = "start", xmax = "end", ymin = "low", ymax = "high"),
+                       data = bands, fill = syn_band, colour = NA),
     # Where trials touch only their starts tell them apart.
     if (nrow(bands) <= 200L) ggplot2::geom_segment(
       aes_from(x = "start", xend = "start", y = "low", yend = "high"),
@@ -210,19 +191,16 @@ raster_axes <- function(x, row, groups = NULL) {
                       guide = ggplot2::guide_axis(check.overlap = TRUE))
   }
   list(
-    ggplot2::scale_x_continuous(
-      name = "Time (s)", expand = ggplot2::expansion(mult = 0.01), sec.axis = above
-    ),
-    ggplot2::scale_y_continuous(
-      name = if (n == length(keep)) "Unit" else sprintf("Unit (%s, some named)", commas(n)),
-      breaks = keep, labels = by_row[keep], expand = ggplot2::expansion(add = 0.6),
-      sec.axis = beside
-    ),
+    ggplot2::scale_x_continuous(name = "Time (s)", expand = ggplot2::expansion(mult = 0.01),
+                                sec.axis = above),
+    ggplot2::scale_y_continuous(name = if (n == length(keep)) "Unit" else
+                                         sprintf("Unit (%s, some named)", commas(n)),
+                                breaks = keep, labels = by_row[keep],
+                                expand = ggplot2::expansion(add = 0.6), sec.axis = beside),
     # Not limits, which would drop marks that the bounds cut.
-    ggplot2::coord_cartesian(
-      xlim = c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE)),
-      ylim = c(0.5, max(1, n) + 0.5)
-    ),
+    ggplot2::coord_cartesian(xlim = c(attr(x, "start", exact = TRUE),
+                                      attr(x, "end", exact = TRUE)),
+                             ylim = c(0.5, max(1, n) + 0.5)),
     if (n > 25L) ggplot2::theme(axis.text.y.left = ggplot2::element_text(size = 6))
   )
 }

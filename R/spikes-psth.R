@@ -143,9 +143,8 @@ psth_edges <- function(from, to, bin, of_trials, x, call) {
   })
   if (last <= first || (last - first) %% bin != 0) {
     seconds <- exact(ticks_to_seconds(c(first, last, bin), resolution))
-    abort_arg("to", sprintf("a whole number of bins of %s s after `from`, %s s",
-                            seconds[[3L]], seconds[[1L]]),
-              paste(seconds[[2L]], "s"), call = call)
+    abort_arg("to", sprintf("a whole number of bins of %s s after `from`, %s s", seconds[[3L]],
+                            seconds[[1L]]), paste(seconds[[2L]], "s"), call = call)
   }
   c(first, last)
 }
@@ -248,8 +247,7 @@ print.psth <- function(x, ..., n = 6L) {
   cat("<psth> ", counted(nlevels(x$unit), "unit"), ", ", counted(nrow(events), "event"),
       if (!is.null(by)) sprintf(" of %s (`%s`)", conditions, by),
       if (nrow(x)) sprintf(", %s to %s s in bins of %s s", exact(min(x$time)),
-                           exact(max(x$time) + bin_size), exact(bin_size)),
-      "\n", sep = "")
+                           exact(max(x$time) + bin_size), exact(bin_size)), "\n", sep = "")
   if (left_out > 0) {
     cat(counted(left_out, "event"), " left out: without a condition, or with bins outside ",
         "of the recording or its trial\n", sep = "")
@@ -300,27 +298,21 @@ autoplot.psth <- function(object, ..., unit = NULL) {
   # Events of a condition are next to each other, the first ones on top.
   row <- integer(nrow(events))
   row[order(events$condition, events$time)] <- rev(seq_len(nrow(events)))
-  marks <- data.frame(
-    unit = factor(marks$unit, shown), time = marks$time, row = row[marks$event],
-    condition = events$condition[marks$event], panel = rep(panel(1L), nrow(marks))
-  )
+  marks <- data.frame(unit = factor(marks$unit, shown), time = marks$time, row = row[marks$event],
+                      condition = events$condition[marks$event],
+                      panel = rep(panel(1L), nrow(marks)))
   rates <- psth_steps(as.data.frame(object)[object$unit %in% shown, ], by, shown, conditions,
                       attr(object, "bin_size", exact = TRUE))
   rates$panel <- panel(2L)
   colours <- syn_palette(length(conditions))
   plot <- ggplot2::ggplot() +
-    ggplot2::geom_segment(
-      ggplot2::aes(x = .data$time, xend = .data$time, y = .data$row - 0.45,
-                   yend = .data$row + 0.45, colour = .data$condition),
-      data = marks, linewidth = if (nrow(marks) > 2000L) 0.2 else 0.4
-    ) +
-    ggplot2::geom_ribbon(
-      aes_from(x = "time", ymin = "low", ymax = "high", fill = "condition", group = "condition"),
-      data = rates[!is.na(rates$low), , drop = FALSE], alpha = 0.25
-    ) +
-    ggplot2::geom_line(
-      aes_from(x = "time", y = "rate", colour = "condition"), data = rates
-    ) +
+    ggplot2::geom_segment(ggplot2::aes(x = .data$time, xend = .data$time, y = .data$row - 0.45,
+                                       yend = .data$row + 0.45, colour = .data$condition),
+                          data = marks, linewidth = if (nrow(marks) > 2000L) 0.2 else 0.4) +
+    ggplot2::geom_ribbon(aes_from(x = "time", ymin = "low", ymax = "high", fill = "condition",
+                                  group = "condition"),
+                         data = rates[!is.na(rates$low), , drop = FALSE], alpha = 0.25) +
+    ggplot2::geom_line(aes_from(x = "time", y = "rate", colour = "condition"), data = rates) +
     ggplot2::facet_grid(ggplot2::vars(.data$panel), ggplot2::vars(.data$unit),
                         scales = "free_y", switch = "y") +
     ggplot2::scale_colour_manual(values = colours, limits = conditions, name = by) +
@@ -328,8 +320,7 @@ autoplot.psth <- function(object, ..., unit = NULL) {
     ggplot2::scale_x_continuous(name = "Time from the event (s)") +
     ggplot2::scale_y_continuous(name = NULL) +
     theme_synfire() +
-    ggplot2::theme(strip.placement = "outside",
-                   strip.text = ggplot2::element_text(hjust = 0.5))
+    ggplot2::theme(strip.placement = "outside", strip.text = ggplot2::element_text(hjust = 0.5))
   before <- min(object$time, 0) < 0
   if (before) {
     plot <- plot +

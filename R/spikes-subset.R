@@ -94,13 +94,10 @@ keep_time <- function(x, time, call, arg = "time") {
   }
   ticks <- train_ticks(x)
   keep <- ticks >= range[[1L]] & ticks <= range[[2L]]
-  new_spike_trains(
-    ticks[keep], .subset2(x, "unit")[keep],
-    start = ticks_to_seconds(range[[1L]], resolution),
-    end = ticks_to_seconds(range[[2L]], resolution),
-    resolution = resolution, trials = trials,
-    unit_table = attr(x, "unit_table", exact = TRUE)
-  )
+  new_spike_trains(ticks[keep], .subset2(x, "unit")[keep],
+                   start = ticks_to_seconds(range[[1L]], resolution),
+                   end = ticks_to_seconds(range[[2L]], resolution), resolution = resolution,
+                   trials = trials, unit_table = attr(x, "unit_table", exact = TRUE))
 }
 
 #' The tick at a bound, or the next one inside where it lies between two; infinite ones stay
@@ -149,12 +146,9 @@ keep_trials <- function(x, chosen, call) {
   row.names(kept) <- NULL
   keep <- trial_of(x) %in% row
   # Of a tick that two trials share, the earlier one has no spikes.
-  new_spike_trains(
-    train_ticks(x)[keep], .subset2(x, "unit")[keep],
-    start = min(kept$start), end = max(kept$end),
-    resolution = attr(x, "resolution", exact = TRUE), trials = kept,
-    unit_table = attr(x, "unit_table", exact = TRUE)
-  )
+  new_spike_trains(train_ticks(x)[keep], .subset2(x, "unit")[keep], start = min(kept$start),
+                   end = max(kept$end), resolution = attr(x, "resolution", exact = TRUE),
+                   trials = kept, unit_table = attr(x, "unit_table", exact = TRUE))
 }
 
 #' Rows of trials by label, or, where no label is a number, by number
@@ -195,11 +189,9 @@ chosen_rows <- function(chosen, table, arg, of, call) {
       if (inherits(e, "synfire_error")) rlang::cnd_signal(e)
       abort_arg(arg, sprintf("names, or a condition on the columns of `%s`", of),
                 sprintf("what cannot be evaluated: %s", conditionMessage(e)),
-                if (is.data.frame(table)) {
-                  sprintf("Its columns are %s.", some(names(table), 12L))
-                } else {
-                  sprintf("`%s` is NULL, so there is nothing to set conditions on.", of)
-                }, call = call)
+                if (is.data.frame(table)) sprintf("Its columns are %s.", some(names(table), 12L)) else
+                  sprintf("`%s` is NULL, so there is nothing to set conditions on.", of),
+                call = call)
     })
     if (!is.logical(value)) return(value)
     condition <- value

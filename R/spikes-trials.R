@@ -199,12 +199,11 @@ clock_of_labels <- function(ticks, code, n, call) {
 }
 
 abort_clock <- function(is, call) {
-  abort_arg(
-    "trial_clock", "given, as the times do not show on which clock they count",
-    paste("NULL, and", is),
-    paste("Say `trial_clock = \"recording\"` for times on one clock for all trials, or",
-          "`trial_clock = \"trial\"` for times from the start of each trial."), call = call
-  )
+  abort_arg("trial_clock", "given, as the times do not show on which clock they count",
+            paste("NULL, and", is),
+            paste("Say `trial_clock = \"recording\"` for times on one clock for all trials, or",
+                  "`trial_clock = \"trial\"` for times from the start of each trial."),
+            call = call)
 }
 
 #' First and last tick of each trial; NA without spikes
@@ -257,11 +256,9 @@ lay_out <- function(ticks, code, trials, trial_window, resolution, say, call,
   shift <- (seq_len(nrow(trials)) - 1) * period
   if (say) {
     seconds <- exact(ticks_to_seconds(c(window, period), resolution))
-    tell_trials(
-      "Times count from the start of each trial, as trials overlap on one clock. %s",
-      sprintf("They are laid one after the other, a trial of %s to %s s every %s s.",
-              seconds[[1L]], seconds[[2L]], seconds[[3L]])
-    )
+    tell_trials("Times count from the start of each trial, as trials overlap on one clock. %s",
+                sprintf("They are laid one after the other, a trial of %s to %s s every %s s.",
+                        seconds[[1L]], seconds[[2L]], seconds[[3L]]))
   }
   trials$start <- ticks_to_seconds(window[[1L]] + shift, resolution)
   trials$end <- ticks_to_seconds(window[[2L]] + shift, resolution)

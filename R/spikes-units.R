@@ -118,8 +118,7 @@ unit_table_fault <- function(x) {
 check_unit_table <- function(table, levels, arg = "unit_table", call = rlang::caller_env()) {
   if (is.null(table)) return(NULL)
   refuse_if(!is.data.frame(table) || !"unit" %in% names(table), arg,
-            "NULL, or a data frame with a column `unit`",
-            some_columns(table), call = call)
+            "NULL, or a data frame with a column `unit`", some_columns(table), call = call)
   table <- as.data.frame(table)
   twice_named <- unique(names(table)[duplicated(names(table))])
   refuse_if(length(twice_named), arg, "a data frame with a different name for each column",

@@ -141,8 +141,7 @@ begin_surrogates <- function(object, look) {
     list(n = a$n, min_count = min(arguments[["min_count"]], .Machine$integer.max),
          max_size = min(arguments[["max_size"]] %||% Inf, .Machine$integer.max),
          distinct_units = as.integer(attr(look$episodes, "distinct_units", exact = TRUE)),
-         threads = check_threads(arguments[["threads"]]),
-         max_memory = stream_memory(object))
+         threads = check_threads(arguments[["threads"]]), max_memory = stream_memory(object))
   )
   finish_surrogates(work)
 }
@@ -226,10 +225,9 @@ judge_counts <- function(maxima, episodes, alpha, min_count) {
     counts <- sort(unique(c(min_count, pmax(padded[z, seq_len(n)] + 1, min_count))))
     counts[reaches(p_of(z, counts), alpha)][1L]
   }, 0)
-  list(p = p, limits = data.frame(
-    size = tested, chance = apply(padded[tested, seq_len(n), drop = FALSE], 1L, stats::median),
-    limit = limit
-  ))
+  list(p = p,
+       limits = data.frame(size = tested, chance = apply(padded[tested, seq_len(n), drop = FALSE],
+                                                         1L, stats::median), limit = limit))
 }
 
 #' The episodes of a look whose p value is small enough, the longest first

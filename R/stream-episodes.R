@@ -217,19 +217,14 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
     condition$call <- call
     rlang::cnd_signal(condition)
   })
-  structure(
-    list(
-      episodes = episodes, changes = episode_changes(episodes, episodes),
-      history = double(), alarms = no_alarms(), limits = no_limits(),
-      window = window_ticks, resolution = resolution, arguments = arguments,
-      counting = no_counting(arguments), only = !is.null(units), start = NULL, now = NULL,
-      updates = 0, recorded = 0, seconds = 0, slowest = NULL,
-      keep = history, followed = follow_nothing(follow),
-      notes = new.env(parent = emptyenv()),
-      alarming = alarming, call = call
-    ),
-    class = c("episode_stream", "synfire_result")
-  )
+  structure(list(episodes = episodes, changes = episode_changes(episodes, episodes),
+                 history = double(), alarms = no_alarms(), limits = no_limits(),
+                 window = window_ticks, resolution = resolution, arguments = arguments,
+                 counting = no_counting(arguments), only = !is.null(units), start = NULL,
+                 now = NULL, updates = 0, recorded = 0, seconds = 0, slowest = NULL,
+                 keep = history, followed = follow_nothing(follow),
+                 notes = new.env(parent = emptyenv()), alarming = alarming, call = call),
+            class = c("episode_stream", "synfire_result"))
 }
 
 #' @rdname episode_stream
@@ -256,9 +251,8 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
     x <- unclass(watch_stream(structure(x, class = class(object))))
   }
   x$followed <- follow_on(x, counted)
-  tally <- counted$tally %||% c(
-    counted$rows, tabulate(.subset2(x$changes, "status"), length(episode_status))
-  )
+  tally <- counted$tally %||% c(counted$rows,
+                                tabulate(.subset2(x$changes, "status"), length(episode_status)))
   recorded <- ticks_to_seconds(min(block$now - since, x$window), x$resolution)
   seconds <- max(wall_clock() - began, 1e-6)
   row <- c(ticks_to_seconds(block$now, x$resolution), recorded, slid$spikes, tally,
@@ -317,8 +311,7 @@ read_block <- function(object, new_spikes, now, call) {
     block <- list(tick = numeric(), code = integer(), start = now, now = now)
   } else {
     block <- .Call(r_plain_block, new_spikes, clock_of(resolution), units) %||%
-      block_of(block_trains(new_spikes, resolution, if (silent) now, call), units,
-               object$only)
+      block_of(block_trains(new_spikes, resolution, if (silent) now, call), units, object$only)
   }
   if (is.null(block$units)) block$units <- units
   last <- max(block$tick, -Inf)
@@ -326,10 +319,9 @@ read_block <- function(object, new_spikes, now, call) {
   if (block$now < max(last, reached)) {
     seconds <- exact(ticks_to_seconds(c(max(last, reached), block$now), resolution))
     abort_arg("now", sprintf("at or after %s s, %s", seconds[[1L]],
-                             if (last >= max(reached, -Inf)) "the last of `new_spikes`" else {
-                               "which the stream has reached"
-                             }),
-              paste(seconds[[2L]], "s"), call = call)
+                             if (last >= max(reached, -Inf)) "the last of `new_spikes`" else
+                               "which the stream has reached"), paste(seconds[[2L]], "s"),
+              call = call)
   }
   block
 }
@@ -415,11 +407,8 @@ slide_window <- function(object, block, call) {
   }
   last <- if (length(tail_tick)) tail_tick[[length(tail_tick)]] else -Inf
   in_order <- before == length(time) || all(block$tick[new] >= last)
-  list(
-    recording = window_recording(
-      object, block, time, structure(code, levels = block$units, class = "factor")
-    ),
-    spikes = length(time), changed = changed, cut = cut, gone = gone + sum(!still),
-    come = if (in_order) list(tick = block$tick[new], code = block$code[new])
-  )
+  list(recording = window_recording(object, block, time,
+                                    structure(code, levels = block$units, class = "factor")),
+       spikes = length(time), changed = changed, cut = cut, gone = gone + sum(!still),
+       come = if (in_order) list(tick = block$tick[new], code = block$code[new]))
 }

@@ -11,9 +11,8 @@
 #' serial number is below `fresh` have been looked at.
 #' @noRd
 follow_nothing <- function(most) {
-  list(most = most, episode = character(), size = integer(), units = list(),
-       slot = integer(), since = double(), id = integer(), serial = double(), fresh = 0,
-       rows = integer())
+  list(most = most, episode = character(), size = integer(), units = list(), slot = integer(),
+       since = double(), id = integer(), serial = double(), fresh = 0, rows = integer())
 }
 
 #' Those followed, with `counts`, an integer matrix with a row for each update of the

@@ -25,13 +25,9 @@ format.episode_stream <- function(x, ...) {
 
 stream_title <- function(x) {
   least <- x$arguments$min_count
-  c(paste("<episode_stream>", format(x)),
-    delays_text(delays_of(x)),
-    if (is.null(least)) {
-      sprintf("# a support of at least %s each", exact(x$arguments$min_support))
-    } else {
-      sprintf("# at least %s each", counted(least, "occurrence"))
-    })
+  c(paste("<episode_stream>", format(x)), delays_text(delays_of(x)),
+    if (is.null(least)) sprintf("# a support of at least %s each", exact(x$arguments$min_support)) else
+      sprintf("# at least %s each", counted(least, "occurrence")))
 }
 
 #' @rdname episode_stream
@@ -72,18 +68,14 @@ print.episode_stream <- function(x, ..., n = 6L) {
 summary.episode_stream <- function(object, ...) {
   check_no_dots()
   check_stream(object)
-  structure(
-    list(
-      title = stream_title(object), updates = object$updates, recorded = object$recorded,
-      seconds = object$seconds,
-      real_time_factor = if (object$updates > 0) object$recorded / object$seconds else NA_real_,
-      slowest = object$slowest, device = about_of(object)$device,
-      memory = held_memory(object$counting$state),
-      looks = object$alarming$looks %||% 0,
-      false = (object$alarming$looks %||% 0) * (object$alarming$alpha %||% 0)
-    ),
-    class = "summary.episode_stream"
-  )
+  structure(list(title = stream_title(object), updates = object$updates,
+                 recorded = object$recorded, seconds = object$seconds,
+                 real_time_factor = if (object$updates > 0) object$recorded / object$seconds else
+                                      NA_real_, slowest = object$slowest,
+                 device = about_of(object)$device, memory = held_memory(object$counting$state),
+                 looks = object$alarming$looks %||% 0,
+                 false = (object$alarming$looks %||% 0) * (object$alarming$alpha %||% 0)),
+            class = "summary.episode_stream")
 }
 
 #' @export
@@ -129,8 +121,7 @@ pace_text <- function(factor) {
     return(sprintf("keeps up, %s times faster than the recording", short(signif(factor, 3))))
   }
   sprintf(paste("does not keep up: takes %s times as long as the recording; update less",
-                "often, raise `min_count` or shorten `window`"),
-          short(signif(1 / factor, 3)))
+                "often, raise `min_count` or shorten `window`"), short(signif(1 / factor, 3)))
 }
 
 #' An element of a stream as it is shown
@@ -141,15 +132,11 @@ pace_text <- function(factor) {
 #' @noRd
 stream_part <- function(x, name) {
   part <- .subset2(x, name)
-  switch(
-    name,
-    episodes = shown_table(part, .subset2(x, "counting")$state),
-    changes = if (is.data.frame(part)) part else changes_of(x),
-    history = if (is.double(part)) history_frame(part) else part,
-    slowest = if (is.double(part)) history_frame(part) else part,
-    followed = shown_followed(x),
-    part
-  )
+  switch(name, episodes = shown_table(part, .subset2(x, "counting")$state),
+         changes = if (is.data.frame(part)) part else changes_of(x),
+         history = if (is.double(part)) history_frame(part) else part,
+         slowest = if (is.double(part)) history_frame(part) else part,
+         followed = shown_followed(x), part)
 }
 
 #' @export

@@ -54,11 +54,9 @@ shown_table <- function(part, state = NULL) {
   mined <- .Call(r_stream_table, part$tree, part$count, part$min_count, part$spelling,
                  known$mined, part$options)
   mined <- finish_status(mined, "writing the table of the window", "")
-  about <- c(part$about, list(
-    recording = part$recording, min_count = part$min_count,
-    levels = levels_frame(mined$levels, NULL, "exact"), elapsed = part$elapsed,
-    peak_memory = part$peak_memory
-  ))
+  about <- c(part$about, list(recording = part$recording, min_count = part$min_count,
+                              levels = levels_frame(mined$levels, NULL, "exact"),
+                              elapsed = part$elapsed, peak_memory = part$peak_memory))
   episodes <- new_episodes(mined_columns(mined, part$spikes), about)
   if (!is.null(state)) {
     mined$tree <- part$tree
@@ -123,15 +121,11 @@ episode_changes <- function(before, now) {
   least[status == 3L] <- new[status == 3L] - before$min_count + 1
   least[status == 4L] <- old[status == 4L] - now$min_count + 1
   o <- order(-abs(least), method = "radix")
-  structure(
-    list(
-      episode = c(now$episode[other], before$episode[left])[o],
-      size = c(now$size[other], before$size[left])[o], before = old[o], now = new[o],
-      change = change[o],
-      status = structure(status[o], levels = episode_status, class = "factor")
-    ),
-    class = "data.frame", row.names = .set_row_names(length(o))
-  )
+  structure(list(episode = c(now$episode[other], before$episode[left])[o],
+                 size = c(now$size[other], before$size[left])[o], before = old[o], now = new[o],
+                 change = change[o],
+                 status = structure(status[o], levels = episode_status, class = "factor")),
+            class = "data.frame", row.names = .set_row_names(length(o)))
 }
 
 #' What is compared of a table, as a plain list: methods of tables take their time
@@ -144,8 +138,7 @@ compared_parts <- function(x) {
 # ---- History -------------------------------------------------------------------------
 
 # A row of numbers for each update, one after the other in one vector.
-history_columns <- c("end", "recorded", "spikes", "episodes", episode_status, "alarms",
-                     "seconds")
+history_columns <- c("end", "recorded", "spikes", "episodes", episode_status, "alarms", "seconds")
 
 history_frame <- function(rows) {
   width <- length(history_columns)

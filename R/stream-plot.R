@@ -46,11 +46,9 @@ autoplot.episode_stream <- function(object, ..., episodes = 6) {
   shown <- lines_to_draw(followed, episodes)
   names <- chain_names(list(units = followed$units[shown], count = NA))
   end <- object$history$end
-  lines <- data.frame(
-    end = rep(end, length(shown)),
-    count = as.vector(followed$counts[, shown, drop = FALSE]),
-    episode = factor(rep(names, each = length(end)), names)
-  )
+  lines <- data.frame(end = rep(end, length(shown)),
+                      count = as.vector(followed$counts[, shown, drop = FALSE]),
+                      episode = factor(rep(names, each = length(end)), names))
   lines$count[lines$count == 0L] <- NA
   # The order of the legend is that of the lines where they end.
   final <- followed$counts[length(end), shown]
@@ -64,10 +62,8 @@ autoplot.episode_stream <- function(object, ..., episodes = 6) {
     ggplot2::geom_point(size = if (length(end) <= 60L) 1.4 else 0.5, na.rm = TRUE) +
     ggplot2::scale_colour_manual(name = NULL, values = colours) +
     ggplot2::scale_x_continuous(name = "End of the window (s)") +
-    ggplot2::scale_y_continuous(
-      name = "Count in the window", limits = c(0, NA),
-      expand = ggplot2::expansion(mult = c(0, 0.05))
-    ) +
+    ggplot2::scale_y_continuous(name = "Count in the window", limits = c(0, NA),
+                                expand = ggplot2::expansion(mult = c(0, 0.05))) +
     theme_synfire()
 }
 
@@ -93,11 +89,9 @@ lines_to_draw <- function(followed, n) {
 #' @noRd
 stream_threshold <- function(min_count, from) {
   if (is.null(min_count)) return(NULL)
-  list(
-    ggplot2::geom_hline(yintercept = min_count, colour = syn_muted, linetype = "dashed",
-                        linewidth = 0.4),
-    ggplot2::annotate("text", x = from, y = min_count, label = "min_count", hjust = 0,
-                      vjust = 1.5, size = 3, colour = syn_muted)
-  )
+  list(ggplot2::geom_hline(yintercept = min_count, colour = syn_muted, linetype = "dashed",
+                           linewidth = 0.4),
+       ggplot2::annotate("text", x = from, y = min_count, label = "min_count", hjust = 0,
+                         vjust = 1.5, size = 3, colour = syn_muted))
 }
 

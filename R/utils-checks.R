@@ -11,11 +11,9 @@
 #' @noRd
 abort_arg <- function(arg, must, is = NULL, hint = NULL, call = rlang::caller_env()) {
   # The parts are data, not templates: braces in a file name or unit must survive.
-  bullets <- c(
-    paste0("{.arg ", escape_braces(shorten(arg)), "} must be ", escape_braces(must), "."),
-    if (!is.null(is)) c(x = paste0("It is ", escape_braces(is), ".")),
-    if (!is.null(hint)) c(i = escape_braces(hint))
-  )
+  bullets <- c(paste0("{.arg ", escape_braces(shorten(arg)), "} must be ", escape_braces(must),
+                      "."), if (!is.null(is)) c(x = paste0("It is ", escape_braces(is), ".")),
+               if (!is.null(hint)) c(i = escape_braces(hint)))
   cli::cli_abort(bullets, class = c("synfire_error_argument", "synfire_error"), call = call)
 }
 
@@ -87,8 +85,7 @@ check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x),
   if (!(is.character(x) && length(x) == 1L && !is.na(x) && x %in% choices)) {
     quoted <- paste0("\"", choices, "\"")
     last <- length(quoted)
-    abort_arg(arg, paste(toString(quoted[-last]), "or", quoted[[last]]), describe(x),
-              call = call)
+    abort_arg(arg, paste(toString(quoted[-last]), "or", quoted[[last]]), describe(x), call = call)
   }
   as.character(x)
 }
@@ -127,24 +124,19 @@ check_no_dots <- function(call = rlang::caller_env(), dots = rlang::caller_env()
 }
 
 # What arguments were called before version 0.2.0.
-former_arguments <- c(
-  min_occ = "min_count", max_occ = "max_count", window = "window_bins",
-  n = "n_surrogates", surrogates = "n_surrogates", method = "surrogate"
-)
+former_arguments <- c(min_occ = "min_count", max_occ = "max_count", window = "window_bins",
+                      n = "n_surrogates", surrogates = "n_surrogates", method = "surrogate")
 
 # What Elephant calls the arguments of its functions for patterns.
-elephant_arguments <- c(
-  spiketrains = "`x`", binsize = "`bin_size`", winlen = "`window_bins`",
-  n_surr = "`n_surrogates`", surr_method = "`surrogate`", stat_corr = "`correction`",
-  min_neu = "`min_units`", psr_param = "`h`, `k` and `l`",
-  approx_stab_pars = "`stability`",
-  refractory_period = "`refractory`", sliding = "`surrogate = \"sliding_shuffle\"`"
-)
+elephant_arguments <- c(spiketrains = "`x`", binsize = "`bin_size`", winlen = "`window_bins`",
+                        n_surr = "`n_surrogates`", surr_method = "`surrogate`",
+                        stat_corr = "`correction`", min_neu = "`min_units`",
+                        psr_param = "`h`, `k` and `l`", approx_stab_pars = "`stability`",
+                        refractory_period = "`refractory`",
+                        sliding = "`surrogate = \"sliding_shuffle\"`")
 
 # Arguments that are gone, by one that their functions still have, and why.
-dropped_arguments <- list(
-  resume = c("file", "The same call goes on with what is in `file`.")
-)
+dropped_arguments <- list(resume = c("file", "The same call goes on with what is in `file`."))
 
 #' Error where an argument has the name that it had in earlier versions, or that Elephant
 #' gives it
@@ -221,14 +213,11 @@ check_room <- function(rows, columns, arg, smaller, most = 4e9, call = rlang::ca
 abort_file <- function(file, what, hint = NULL, call = rlang::caller_env()) {
   # It may name parts of a damaged file.
   what <- printable(what)
-  cli::cli_abort(
-    c(
-      paste0("Cannot read {.file ", escape_braces(file), "}."),
-      x = escape_braces(paste0(toupper(substr(what, 1, 1)), substring(what, 2), ".")),
-      if (!is.null(hint)) c(i = escape_braces(hint))
-    ),
-    class = c("synfire_error_file", "synfire_error"), call = call
-  )
+  cli::cli_abort(c(paste0("Cannot read {.file ", escape_braces(file), "}."),
+                   x = escape_braces(paste0(toupper(substr(what, 1, 1)), substring(what, 2),
+                                            ".")),
+                   if (!is.null(hint)) c(i = escape_braces(hint))),
+                 class = c("synfire_error_file", "synfire_error"), call = call)
 }
 
 check_min_count <- function(min_count, min_support, events, call = rlang::caller_env()) {

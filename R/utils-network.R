@@ -38,9 +38,8 @@ network_layout <- function(steps, names, layout, call) {
     place <- place[row, , drop = FALSE]
   } else {
     graph <- layout_graph(steps, names)
-    place <- keep_random_state(if (is.null(layout)) pack_components(graph) else {
-      layout_by(layout, graph, call)
-    })
+    place <- keep_random_state(if (is.null(layout)) pack_components(graph) else
+                                 layout_by(layout, graph, call))
     refuse_if(!is.matrix(place) || !is.numeric(place) || !all(is.finite(place)) ||
                 !identical(dim(place), c(length(names), 2L)), "layout",
               "a function that gives a matrix of two columns, a row a unit", describe(layout),
@@ -67,9 +66,8 @@ layout_by <- function(layout, graph, call) {
 layout_graph <- function(steps, names) {
   a <- match(steps$from, names)
   b <- match(steps$to, names)
-  pairs <- stats::aggregate(
-    list(weight = steps$weight), list(a = pmin(a, b), b = pmax(a, b)), max
-  )
+  pairs <- stats::aggregate(list(weight = steps$weight), list(a = pmin(a, b), b = pmax(a, b)),
+                            max)
   pairs <- pairs[pairs$a != pairs$b, ]
   graph <- igraph::make_empty_graph(length(names), directed = FALSE) |>
     igraph::add_edges(rbind(pairs$a, pairs$b))
@@ -130,11 +128,9 @@ upright <- function(place) {
 keep_random_state <- function(expr, seed = 1) {
   home <- globalenv()
   old <- get0(".Random.seed", home, inherits = FALSE)
-  on.exit(if (is.null(old)) {
-    rm(list = intersect(".Random.seed", ls(home, all.names = TRUE)), envir = home)
-  } else {
-    assign(".Random.seed", old, home)
-  })
+  on.exit(if (is.null(old)) rm(list = intersect(".Random.seed", ls(home, all.names = TRUE)),
+                               envir = home) else
+            assign(".Random.seed", old, home))
   set.seed(seed, "Mersenne-Twister", "Inversion", "Rejection")
   expr
 }
@@ -213,11 +209,9 @@ node_text <- function(labels) {
 
 node_circles <- function(place, radius, n = 48L) {
   s <- seq(0, 2 * pi, length.out = n + 1L)[-1L]
-  data.frame(
-    x = rep(place[, 1L], each = n) + radius * cos(s),
-    y = rep(place[, 2L], each = n) + radius * sin(s),
-    unit = rep(seq_len(nrow(place)), each = n)
-  )
+  data.frame(x = rep(place[, 1L], each = n) + radius * cos(s),
+             y = rep(place[, 2L], each = n) + radius * sin(s),
+             unit = rep(seq_len(nrow(place)), each = n))
 }
 
 #' Labels without what they have in common at the beginning
@@ -247,10 +241,8 @@ array_layer <- function(array, names) {
   if (scale == 0) return(NULL)
   others <- unique(array[!rownames(array) %in% names, , drop = FALSE])
   dots <- as.data.frame(t((t(others) - centre) / scale))
-  ggplot2::geom_point(
-    aes_from(x = "x", y = "y"), size = 0.5, colour = "#C4C9D0",
-    data = dots[abs(dots$x) <= 1.3 & abs(dots$y) <= 1.3, , drop = FALSE]
-  )
+  ggplot2::geom_point(aes_from(x = "x", y = "y"), size = 0.5, colour = "#C4C9D0",
+                      data = dots[abs(dots$x) <= 1.3 & abs(dots$y) <= 1.3, , drop = FALSE])
 }
 
 #' Circles of a network, which groups colour, and what is written in them
@@ -320,14 +312,12 @@ weighted_edges <- function(name, from = NULL) {
   function(curves) {
     limits <- if (!is.null(from)) c(from, max(curves$weight, from + 0.01, na.rm = TRUE))
     curves$width <- replace(curves$weight, is.na(curves$weight), from)
-    list(
-      edge_layer(curves, colour = .data$weight, linewidth = .data$width,
-                 linetype = .data$dashed),
-      ggplot2::scale_linewidth_continuous(range = c(0.4, 1.4), limits = limits,
-                                          guide = "none"),
-      ggplot2::scale_colour_gradientn(name = name, colours = syn_scale, n.breaks = 5,
-                                      limits = limits, na.value = syn_muted)
-    )
+    list(edge_layer(curves, colour = .data$weight, linewidth = .data$width,
+                    linetype = .data$dashed),
+         ggplot2::scale_linewidth_continuous(range = c(0.4, 1.4), limits = limits,
+                                             guide = "none"),
+         ggplot2::scale_colour_gradientn(name = name, colours = syn_scale, n.breaks = 5,
+                                         limits = limits, na.value = syn_muted))
   }
 }
 
@@ -335,14 +325,11 @@ weighted_edges <- function(name, from = NULL) {
 #' @param ... More aesthetics.
 #' @noRd
 edge_layer <- function(curves, ...) {
-  list(
-    ggplot2::geom_path(
-      ggplot2::aes(x = .data$x, y = .data$y, group = .data$group, ...),
-      data = curves, lineend = "butt", linejoin = "mitre", arrow = edge_arrows(curves)
-    ),
-    ggplot2::scale_linetype_manual(values = c(`FALSE` = "solid", `TRUE` = "42"),
-                                   guide = "none")
-  )
+  list(ggplot2::geom_path(ggplot2::aes(x = .data$x, y = .data$y, group = .data$group, ...),
+                          data = curves, lineend = "butt", linejoin = "mitre",
+                          arrow = edge_arrows(curves)),
+       ggplot2::scale_linetype_manual(values = c(`FALSE` = "solid", `TRUE` = "42"),
+                                      guide = "none"))
 }
 
 weight_breaks <- function(weight) {

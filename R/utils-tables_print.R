@@ -119,8 +119,7 @@ kinds_of_rows <- function(x, column) {
 #' @noRd
 occurrences_title <- function(x, of) {
   kinds <- kinds_of_rows(x, of)
-  paste0("# ", rows_text(x, "occurrence"),
-         if (!is.null(kinds)) paste(" of", counted(kinds, of)))
+  paste0("# ", rows_text(x, "occurrence"), if (!is.null(kinds)) paste(" of", counted(kinds, of)))
 }
 
 #' A column that the user added, as it is printed

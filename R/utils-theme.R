@@ -1,10 +1,8 @@
 # The look all plots share.
 
 # Okabe and Ito's colours, told apart with any common colour vision.
-syn_colours <- c(
-  blue = "#0072B2", orange = "#E69F00", green = "#009E73", vermilion = "#D55E00",
-  sky = "#56B4E9", purple = "#CC79A7", yellow = "#F0E442", black = "#000000"
-)
+syn_colours <- c(blue = "#0072B2", orange = "#E69F00", green = "#009E73", vermilion = "#D55E00",
+                 sky = "#56B4E9", purple = "#CC79A7", yellow = "#F0E442", black = "#000000")
 
 syn_ink <- "#1B1F24"      # marks and text
 syn_muted <- "#6B7280"    # what stands back: axes, context
@@ -52,19 +50,16 @@ theme_synfire <- function(base_size = 11) {
   rlang::check_installed("ggplot2", "for its themes.")
   base_size <- check_number(base_size, above = 0)
   ggplot2::theme_minimal(base_size = base_size) +
-    ggplot2::theme(
-      text = ggplot2::element_text(colour = syn_ink),
-      axis.text = ggplot2::element_text(colour = syn_muted),
-      axis.title = ggplot2::element_text(colour = syn_ink),
-      axis.ticks = ggplot2::element_line(colour = syn_grid),
-      axis.line.x.bottom = ggplot2::element_line(colour = syn_muted),
-      panel.grid.major = ggplot2::element_line(colour = syn_grid),
-      panel.grid.minor = ggplot2::element_blank(),
-      plot.background = ggplot2::element_rect(fill = "white", colour = NA),
-      plot.title.position = "plot",
-      legend.position = "right",
-      strip.text = ggplot2::element_text(hjust = 0)
-    )
+    ggplot2::theme(text = ggplot2::element_text(colour = syn_ink),
+                   axis.text = ggplot2::element_text(colour = syn_muted),
+                   axis.title = ggplot2::element_text(colour = syn_ink),
+                   axis.ticks = ggplot2::element_line(colour = syn_grid),
+                   axis.line.x.bottom = ggplot2::element_line(colour = syn_muted),
+                   panel.grid.major = ggplot2::element_line(colour = syn_grid),
+                   panel.grid.minor = ggplot2::element_blank(),
+                   plot.background = ggplot2::element_rect(fill = "white", colour = NA),
+                   plot.title.position = "plot", legend.position = "right",
+                   strip.text = ggplot2::element_text(hjust = 0))
 }
 
 #' @rdname theme_synfire
