@@ -287,7 +287,8 @@ as.data.frame.assemblies <- function(x, row.names = NULL, optional = FALSE, ...,
     return(new_frame(list(assembly = rep(x$assembly, x$size),
                           unit = as.character(unlist(x$units)), lag = as.double(unlist(x$lags)),
                           width = as.double(unlist(x$widths)),
-                          participation = as.double(unlist(x$participation))), sum(x$size), row.names))
+                          participation = as.double(unlist(x$participation))),
+                     sum(x$size), row.names))
   }
   times <- x$times
   fired <- lapply(x$spikes, \(s) lapply(seq_len(nrow(s)), \(k) colnames(s)[s[k, ] > 0]))

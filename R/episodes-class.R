@@ -163,9 +163,7 @@ print.summary.episodes <- function(x, ...) {
     cat("\nSearch\n")
     known <- !vapply(x$levels, anyNA, NA)
     print(x$levels[known], row.names = FALSE)
-    where <- if (x$device == "gpu") "GPU" else {
-      sprintf("%d thread%s", x$threads, if (x$threads == 1L) "" else "s")
-    }
+    where <- if (x$device == "gpu") "GPU" else counted(x$threads, "thread")
     cat(sprintf("\nengine \"%s\", %s, %s s, %s at most\n", x$engine, where,
                 format(x$elapsed, digits = 3), bytes_text(x$peak_memory)))
   }

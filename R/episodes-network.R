@@ -176,7 +176,7 @@ plot_network <- function(x, edges, layout, call, drop = NULL) {
 
 network_caption <- function(drawn, all, intervals, by_interval, left_out, mapped) {
   c(if (drawn < all) sprintf("%s of %s steps.", commas(drawn), commas(all)) else
-      sprintf("%s %s.", commas(all), if (all == 1L) "step" else "steps"),
+      paste0(counted(all, "step"), "."),
     if (length(intervals) == 1L) sprintf("Delay %s ms.", intervals),
     if (!by_interval && length(intervals) > 1L) sprintf("%d delay intervals.", length(intervals)),
     if (nzchar(left_out)) sprintf("Names of units begin with \"%s\".", left_out),

@@ -65,7 +65,8 @@ print.episode_significance <- function(x, n = 10, ...) {
                           excess = signif(x$excess[o], 3),
                           p_adjusted = zero_p_text(x$p_adjusted[o],
                                                    attr(x, "below", exact = TRUE)),
-                          " " = ifelse(x$significant[o], "*", " "), check.names = FALSE), list(episode = row_pieces(x, o)))
+                          " " = ifelse(x$significant[o], "*", " "), check.names = FALSE),
+               list(episode = row_pieces(x, o)))
     more_line(tested - length(o), if (!is_ordered(x)) "largest excess first here")
   }
   invisible(x)
@@ -142,8 +143,7 @@ zero_warning <- function(x, n, alpha) {
   below <- attr(x, "below", exact = TRUE)
   if (zeros == 0L || reaches(below, alpha)) return(NULL)
   sprintf(paste("%s significant with a p value of 0, of which %s %s no more than that it is",
-                "less than %s, adjusted: use more."),
-          if (zeros == 1L) "1 is" else paste(commas(zeros), "are"), counted(n, "surrogate"),
+                "less than %s, adjusted: use more."), they_are(zeros), counted(n, "surrogate"),
           if (n == 1) "says" else "say", short_p(below))
 }
 

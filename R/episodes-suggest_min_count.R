@@ -154,8 +154,7 @@ beyond_independence <- function(chains, x, alpha) {
 #' @noRd
 chains_text <- function(size) {
   longer <- sum(size > 2L)
-  paste(counted(sum(size == 2L), "pair"), "and",
-        paste(commas(longer), if (longer == 1L) "longer chain" else "longer chains"))
+  paste(counted(sum(size == 2L), "pair"), "and", counted(longer, "longer chain"))
 }
 
 say_suggested <- function(suggested, chains, beyond) {

@@ -123,8 +123,7 @@ itemset_title.patterns <- function(x) {
   least <- attr(x, "parameters", exact = TRUE)$min_count
   c(paste0("# ", sets_text(x, "spike pattern"),
            if (n > 0L) sprintf(" of up to %s spikes", commas(max(x$runs$size))),
-           if (!is.null(least)) sprintf(", at least %s occurrence%s each", commas(least),
-                                        if (least == 1) "" else "s")),
+           if (!is.null(least)) sprintf(", at least %s each", counted(least, "occurrence"))),
     sprintf("# bins of %s ms, windows of %s bins; unit@lag, lags in bins",
             exact(1000 * attr(x, "bin_size", exact = TRUE)),
             commas(attr(x, "window_bins", exact = TRUE))))

@@ -1,4 +1,5 @@
-# Sets that were changed by hand are refused, before what reads them goes astray.
+# Checks that sets of items are sound: a set that was changed by hand would lead the code that
+# reads it astray.
 
 #' Error unless sets are as a search leaves them: who changes their parts by hand may err
 #' @noRd

@@ -131,8 +131,8 @@ print.summary.itemsets <- function(x, ...) {
     print(shown, row.names = FALSE)
   }
   if (!is.null(x$engine)) {
-    cat(sprintf("\nengine \"%s\"%s, %d thread%s, %s s (%s s of them mining), %s at most\n",
-                x$engine, if (identical(x$device, "gpu")) " on a GPU" else "", as.integer(x$threads), if (x$threads == 1L) "" else "s",
+    cat(sprintf("\nengine \"%s\"%s, %s, %s s (%s s of them mining), %s at most\n", x$engine,
+                if (identical(x$device, "gpu")) " on a GPU" else "", counted(x$threads, "thread"),
                 format(x$elapsed, digits = 3), format(x$mining_elapsed, digits = 3),
                 bytes_text(x$peak_memory)))
   }

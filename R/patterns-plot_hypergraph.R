@@ -1,5 +1,4 @@
-# Which units are together in which patterns, without their lags; and four histograms side
-# by side.
+# The hypergraph of patterns: which units are together in which patterns, without their lags.
 
 #' Units as circles, and around those of each pattern an area
 #'

@@ -1,4 +1,4 @@
-# Of patterns that overlap, those that the others do not explain.
+# Keeps, of patterns that overlap, the patterns that no other pattern explains.
 
 #' Keep the patterns that others do not explain
 #'

@@ -198,7 +198,8 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
       })
     }
     stages$time("surrogates", maxima_of_surrogates(
-      x, bin, window, filters_within(filters, mining$closed_within), made, n, choices$spectrum, choices$p_estimator, choices$device,
+      x, bin, window, filters_within(filters, mining$closed_within), made, n,
+      choices$spectrum, choices$p_estimator, choices$device,
       gpus, threads, max_memory, seed, folder
     ))
   }

@@ -1,4 +1,4 @@
-# Significant patterns as a table, and what was found in words.
+# The result of spade(): as a table, in print, and summed up in words.
 
 #' Results of SPADE
 #'
@@ -274,9 +274,7 @@ tested_words <- function(x) {
          sprintf(". With alpha = %s and %s, %s.", exact(x$parameters$alpha),
                  correction_words(x$parameters$correction),
                  if (significant == 0L) "none is significant" else
-                   sprintf("%s significant",
-                           if (significant == 1L) "1 is" else paste(commas(significant), "are"))),
-         too_few_words(x, m))
+                   sprintf("%s significant", they_are(significant))), too_few_words(x, m))
 }
 
 correction_words <- function(correction) {
@@ -303,24 +301,21 @@ zero_words <- function(x, n) {
   bound <- adjusted_bound(x$tests)[zero]
   if (all(reaches(bound, x$parameters$alpha))) return(NULL)
   sprintf(paste(" Of these %s significant with a p value of 0, of which %s say no more than",
-                "that it is less than %s, adjusted less than %s: use more."),
-          if (sum(zero) == 1L) "1 is" else paste(commas(sum(zero)), "are"),
+                "that it is less than %s, adjusted less than %s: use more."), they_are(sum(zero)),
           counted(n, "surrogate"), short_p(1 / (n + 1)), short_p(max(bound)))
 }
 
 found_words <- function(x) {
   if (length(x$mined) == 0L) return("No pattern passes the filters.")
   unstable <- if (!is.null(x$unstable)) {
-    sprintf("%s not stable enough.",
-            if (x$unstable == 1L) "1 is" else paste(commas(x$unstable), "are"))
+    sprintf("%s not stable enough.", they_are(x$unstable))
   }
   if (x$parameters$n_surrogates == 0) {
     return(paste(c(unstable, best_words(x, "Largest")), collapse = " "))
   }
   if (x$significant == 0L) return("No significant pattern.")
   reduced <- if (x$parameters$reduction != "none" && x$significant > (x$unstable %||% 0L)) {
-    sprintf("Of these %s explained by others (%s), which leaves %s.",
-            if (x$explained == 1L) "1 is" else paste(commas(x$explained), "are"),
+    sprintf("Of these %s explained by others (%s), which leaves %s.", they_are(x$explained),
             x$parameters$reduction, counted(found_in_all(x), "pattern"))
   }
   paste(c(paste(counted(x$significant, "pattern"), "with a significant signature."),

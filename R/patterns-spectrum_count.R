@@ -1,4 +1,4 @@
-# The maxima of surrogates: what spade() compares patterns with.
+# The largest counts of patterns in surrogates, with which spade() compares patterns.
 
 #' The largest numbers of occurrences of the patterns of surrogates
 #'

@@ -1,4 +1,4 @@
-# Which signatures are significant.
+# Tests of signatures: which of them occur too rarely in surrogates to be chance.
 
 #' Test the signatures of spike patterns
 #'

@@ -1,4 +1,4 @@
-# What a report is made from, computed in the order of its sections.
+# Computes the results that a report shows, in the order of its sections.
 
 #' All results, and how far the work is on the way
 #' @noRd

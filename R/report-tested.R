@@ -1,4 +1,4 @@
-# The table of everything that was tested, and what the results do not show.
+# The table of all questions that a report asks, and the limits of its answers.
 
 # What `check_recording()` looks for, in words.
 check_subjects <- c(columns = "swapped columns", "time unit" = "times in a wrong unit",

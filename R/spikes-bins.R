@@ -203,8 +203,8 @@ smooth_counts <- function(count, weights) {
 
 new_binned_spikes <- function(counts, bins, sigma, left_out) {
   structure(counts, class = c("binned_spikes", "synfire_result", "matrix", "array"),
-            time = bins$time, trial = bins$trial, bin_size = bins$bin_size, sigma = sigma, gap = bins$gap,
-            left_out = left_out)
+            time = bins$time, trial = bins$trial, bin_size = bins$bin_size, sigma = sigma,
+            gap = bins$gap, left_out = left_out)
 }
 
 #' @rdname bin_spikes

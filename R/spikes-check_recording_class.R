@@ -133,7 +133,8 @@ interval_bars <- function(bars, colour) {
 #' @noRd
 page_text <- function(x) {
   if (nrow(x$findings) == 0L) return("Nothing seems wrong.")
-  paste(unlist(lapply(x$findings$message, strwrap, width = 110, initial = "- ", prefix = "  ")), collapse = "\n")
+  paste(unlist(lapply(x$findings$message, strwrap, width = 110, initial = "- ", prefix = "  ")),
+        collapse = "\n")
 }
 
 #' Cells of the picture of all units over time: at most 300 rows

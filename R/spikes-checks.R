@@ -117,7 +117,8 @@ check_trials <- function(trials, resolution, call) {
     abort_arg("trials", "intervals whose `start` is at or before their `end`",
               sprintf("reversed in %s of %s rows, the first in row %d (%s to %s s)",
                       commas(length(bad)), commas(length(start)), bad[[1L]],
-                      exact(trials[["start"]][[bad[[1L]]]]), exact(trials[["end"]][[bad[[1L]]]])), call = call)
+                      exact(trials[["start"]][[bad[[1L]]]]), exact(trials[["end"]][[bad[[1L]]]])),
+              call = call)
   }
   o <- order(start, end)
   start <- start[o]

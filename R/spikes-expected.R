@@ -1,4 +1,5 @@
-# Expected counts of any kind of pattern, with their excess and surprise.
+# How often chains and patterns would occur by chance: the generic function, and what its methods
+# share.
 
 #' Columns of counts, with the expected count, the excess and the surprise of each
 #' @noRd

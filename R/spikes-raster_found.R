@@ -42,7 +42,7 @@ found_colours <- function(labels, name = NULL) {
   )
 }
 
-#' What such rasters have besides the theme of all pictures
+#' What these rasters add to the theme of all pictures
 #' @noRd
 found_theme <- function(rows) {
   ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(),

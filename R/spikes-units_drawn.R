@@ -1,4 +1,4 @@
-# Which units a picture shows and where they stand, as the table of units says.
+# Which units a picture shows, and in which order or at which place, by the table of units.
 
 #' Area of each unit, a factor named by unit, or NULL where the table of units has none
 #' @noRd

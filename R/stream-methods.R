@@ -82,8 +82,7 @@ summary.episode_stream <- function(object, ...) {
 print.summary.episode_stream <- function(x, ...) {
   cat(x$title, sep = "\n")
   if (x$updates == 0) return(invisible(x))
-  cat(sprintf("\n%s update%s: %s s of recording, computed in %s s on the %s\n",
-              commas(x$updates), if (x$updates == 1) "" else "s", short(x$recorded),
+  cat(sprintf("\n%s: %s s of recording, computed in %s s on the %s\n", counted(x$updates, "update"), short(x$recorded),
               short(signif(x$seconds, 3)), toupper(x$device)))
   cat(pace_text(x$real_time_factor), "\n", sep = "")
   slow <- x$slowest

@@ -1,5 +1,5 @@
-# What a stream holds, and what it shows. An update notes what the counts are; tables are
-# made of that when somebody looks, as most updates are never looked at.
+# The parts of a stream. An update notes counts alone; tables are made from these counts when
+# somebody asks for a table, as most updates pass unseen.
 
 # ---- Episodes ------------------------------------------------------------------------
 

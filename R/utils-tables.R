@@ -1,4 +1,4 @@
-# What every result keeps to, whatever it goes through.
+# Tables of results: what they stay when rows or columns of them are chosen or changed.
 #
 # A result that is a data frame has the class `synfire_table` before "data.frame". What
 # comes out of `[`, `$<-`, `[[<-`, `[<-`, `names<-`, rbind(), merge(), transform() and the

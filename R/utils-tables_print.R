@@ -1,4 +1,4 @@
-# What printing tables of results shares: which rows, in which order, in how much room.
+# Printing tables of results: which rows come first, and how a row fits the width of the screen.
 
 #' "1,234 episodes"; of some rows of a result "6 of 1,234 episodes"
 #' @noRd

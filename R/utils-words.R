@@ -8,6 +8,10 @@ commas <- function(n) format(n, big.mark = ",", scientific = FALSE, trim = TRUE)
 #' @noRd
 counted <- function(n, one, many = paste0(one, "s")) paste(commas(n), if (n == 1) one else many)
 
+#' "1 is", "1,234 are"
+#' @noRd
+they_are <- function(n) paste(commas(n), if (n == 1) "is" else "are")
+
 #' The first few of many words: a, b, c and 7 more
 #' @noRd
 some <- function(words, n = 5L) {
