@@ -37,7 +37,7 @@ found_raster <- function(x, found, named, window, order, others, call, layers,
 found_colours <- function(labels, name = NULL) {
   ggplot2::scale_colour_manual(
     name = name, values = named_palette(labels), limits = labels, drop = FALSE,
-    guide = ggplot2::guide_legend(ncol = 1, title.position = "top",
+    guide = ggplot2::guide_legend(ncol = 1, title.position = if (!is.null(name)) "top",
                                   override.aes = list(linewidth = 1.2, alpha = 1))
   )
 }

@@ -284,7 +284,9 @@ as_recording <- function(time, unit_factor, start, end, resolution, trials, unit
 #' @param ... What differs, as in `build_spike_trains()`.
 #' @noRd
 spikes_like <- function(x, ticks, unit, ..., call = rlang::caller_env()) {
-  given <- utils::modifyList(own_attributes(x), list(...), keep.null = TRUE)
+  given <- own_attributes(x)
+  differs <- list(...)
+  given[names(differs)] <- differs
   do.call(build_spike_trains, c(list(ticks, unit), given, list(quiet = TRUE, call = call)),
           quote = TRUE)
 }
