@@ -27,15 +27,13 @@ as_spike_trains.assemblies <- function(x, ...) {
   check_no_dots()
   check_assemblies_table(x)
   recording <- attr(x, "recording", exact = TRUE)
-  resolution <- attr(recording, "resolution", exact = TRUE)
   bounds <- interval_ticks(recording)
-  ticks <- lapply(x$times, \(times) ticks_between(round_to_ticks(times, resolution), bounds))
-  build_spike_trains(
-    as.double(unlist(ticks)),
-    factor(rep(seq_len(nrow(x)), lengths(x$times)), seq_len(nrow(x)), assembly_names(x)),
-    start = attr(recording, "start", exact = TRUE), end = attr(recording, "end", exact = TRUE),
-    resolution = resolution, trials = attr(recording, "trials", exact = TRUE), quiet = TRUE
-  )
+  ticks <- lapply(x$times, \(times) {
+    ticks_between(round_to_ticks(times, attr(recording, "resolution", exact = TRUE)), bounds)
+  })
+  number <- rep(seq_len(nrow(x)), lengths(x$times))
+  spikes_like(recording, as.double(unlist(ticks)),
+              factor(number, seq_len(nrow(x)), assembly_names(x)), unit_table = NULL)
 }
 
 #' Increasing ticks moved to within bounds, of which those beyond stay apart by a tick each
@@ -98,10 +96,8 @@ activation_rate <- function(x, bin_size, gap = 1, max_memory = 4e9) {
   call <- rlang::current_env()
   check_given(x = "what `find_assemblies()` gives", bin_size = "the length of a bin, in seconds")
   check_assemblies_table(x)
-  if (nrow(x) == 0L) {
-    abort_arg("x", "a table with an assembly", "one without",
-              "There is no activation to count. `summary()` says what was looked for.")
-  }
+  refuse_if(nrow(x) == 0L, "x", "a table with an assembly", "one without",
+            "There is no activation to count. `summary()` says what was looked for.")
   trains <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(trains, "resolution", exact = TRUE))
   gap <- check_count(gap, min = 0, max = 1e6)

@@ -41,8 +41,7 @@ assemblies_title <- function(x) {
             counted(nlevels(about$recording$unit), "unit")),
     sprintf("# lags up to %s, %s, any false report with a probability of at most %s",
             duration_text(about$max_lag), counted(about$n_surrogates, "surrogate"),
-            exact(about$alpha)),
-    camera_words(about), bursts_words(about))
+            exact(about$alpha)), camera_words(about), bursts_words(about))
 }
 
 #' What was not looked at
@@ -165,18 +164,15 @@ assembly_sentence <- function(x, row) {
   lags <- x$lags[[row]]
   together <- max(lags) <= x$width[[row]]
   part <- x$participation[[row]]
-  sprintf(
-    paste("Assembly %d: %s fire %s, each within %s; %s activations where %s %s expected by",
-          "chance (p %s). %s %s%s%s"),
-    x$assembly[[row]], units_said(x$units[[row]]),
-    if (together) "together" else sprintf("in sequence over %s", duration_text(max(lags))),
-    widths_text(x$widths[[row]]), commas(x$count[[row]]), commas_short(x$expected[[row]]),
-    if (round(x$expected[[row]], 1) == 1) "is" else "are",
-    search_p_text(x$p[[row]], attr(x, "n_surrogates")), takes_part(x$units[[row]], part),
-    halves_text(x$first_half[[row]], x$second_half[[row]], x$expected[[row]]),
-    rhythm_text(x$times[[row]], max(lags)),
-    locked_text(attr(x, "recording"), x$times[[row]], max(lags))
-  )
+  sprintf(paste("Assembly %d: %s fire %s, each within %s; %s activations where %s %s expected by",
+                "chance (p %s). %s %s%s%s"), x$assembly[[row]], units_said(x$units[[row]]),
+          if (together) "together" else sprintf("in sequence over %s", duration_text(max(lags))),
+          widths_text(x$widths[[row]]), commas(x$count[[row]]), commas_short(x$expected[[row]]),
+          if (round(x$expected[[row]], 1) == 1) "is" else "are",
+          search_p_text(x$p[[row]], attr(x, "n_surrogates")), takes_part(x$units[[row]], part),
+          halves_text(x$first_half[[row]], x$second_half[[row]], x$expected[[row]]),
+          rhythm_text(x$times[[row]], max(lags)),
+          locked_text(attr(x, "recording"), x$times[[row]], max(lags)))
 }
 
 #' Whether most activations follow the one before after the same time, shorter than the longest
@@ -288,19 +284,18 @@ as.data.frame.assemblies <- function(x, row.names = NULL, optional = FALSE, ...,
     return(out)
   }
   if (what == "members") {
-    return(new_frame(list(
-      assembly = rep(x$assembly, x$size), unit = as.character(unlist(x$units)),
-      lag = as.double(unlist(x$lags)), width = as.double(unlist(x$widths)),
-      participation = as.double(unlist(x$participation))
-    ), sum(x$size), row.names))
+    return(new_frame(list(assembly = rep(x$assembly, x$size),
+                          unit = as.character(unlist(x$units)), lag = as.double(unlist(x$lags)),
+                          width = as.double(unlist(x$widths)),
+                          participation = as.double(unlist(x$participation))),
+                     sum(x$size), row.names))
   }
   times <- x$times
   fired <- lapply(x$spikes, \(s) lapply(seq_len(nrow(s)), \(k) colnames(s)[s[k, ] > 0]))
-  new_frame(list(
-    assembly = rep(x$assembly, lengths(times)), time = as.double(unlist(times)),
-    members = lengths(unlist(fired, recursive = FALSE)),
-    units = as.list(unlist(fired, recursive = FALSE))
-  ), sum(lengths(times)), row.names)
+  new_frame(list(assembly = rep(x$assembly, lengths(times)), time = as.double(unlist(times)),
+                 members = lengths(unlist(fired, recursive = FALSE)),
+                 units = as.list(unlist(fired, recursive = FALSE))), sum(lengths(times)),
+            row.names)
 }
 
 #' @rdname tidiers
@@ -321,4 +316,50 @@ glance.assemblies <- function(x, ...) {
              members = length(unique(unlist(x$units))), activations = sum(x$count),
              max_lag = attr(x, "max_lag", exact = TRUE), alpha = attr(x, "alpha", exact = TRUE),
              n_surrogates = attr(x, "n_surrogates", exact = TRUE))
+}
+
+assembly_label_levels <- function(x, rows) {
+  vapply(rows, \(row) {
+    sprintf("Assembly %d (%s)", x$assembly[[row]], counted(x$count[[row]], "activation"))
+  }, "")
+}
+
+#' "Assembly 1", the name of an assembly wherever it stands beside others
+#' @noRd
+assembly_names <- function(x, rows = seq_len(nrow(x))) sprintf("Assembly %d", x$assembly[rows])
+
+#' What `of` gives for each drawn assembly, one below the other, with its label as the `panel`
+#'
+#' @param of Function of a row of `x`, and its place among those drawn, that gives a data frame.
+#' @noRd
+panels_of <- function(rows, labels, of) {
+  do.call(rbind, lapply(seq_along(rows), \(k) {
+    part <- of(rows[[k]], k)
+    cbind(part, panel = rep(factor(labels[[k]], labels), nrow(part)))
+  }))
+}
+
+#' "6 of 20 assemblies: ...", for captions, or NULL where all are drawn
+#' @noRd
+left_out_text <- function(x, rows) {
+  if (length(rows) == nrow(x)) return(NULL)
+  sprintf("%d of %d assemblies; `assemblies` chooses others.", length(rows), nrow(x))
+}
+
+#' The colour of each of these assemblies, the same in all pictures of a result
+#' @noRd
+assembly_colours <- function(x, rows) {
+  base <- syn_palette(6L)
+  darker <- grDevices::rgb(t(grDevices::col2rgb(base)) * 0.5, maxColorValue = 255)
+  colours <- c(base, darker)
+  k <- (x$assembly[rows] - 1L) %% length(colours) + 1L
+  if (anyDuplicated(k)) k <- (seq_along(rows) - 1L) %% length(colours) + 1L
+  colours[k]
+}
+
+#' @param values One for each of the assemblies drawn, such as their labels.
+#' @noRd
+assembly_scale <- function(x, rows, values, aesthetics = "colour", ...) {
+  ggplot2::scale_colour_manual(values = rlang::set_names(assembly_colours(x, rows), values),
+                               limits = values, aesthetics = aesthetics, ...)
 }

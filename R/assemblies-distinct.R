@@ -1,4 +1,5 @@
-# Groups of which others are made: the same spikes at other lags are no second assembly.
+# Drops groups that share their spikes with a better group: the same spikes at other lags are no
+# second assembly.
 
 #' The groups whose activations are not mostly made of spikes of those before them
 #'

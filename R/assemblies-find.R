@@ -185,10 +185,9 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   alpha <- check_alpha(alpha)
   n <- check_count(n_surrogates, "n_surrogates", max = 1e6)
   exceeded <- floor(alpha * (n + 1) * (1 + 1e-9)) - 1
-  if (exceeded < 0) {
-    abort_arg("n_surrogates", sprintf("at least %s, that is 1 / alpha - 1",
-                                      commas(ceiling(1 / alpha * (1 - 1e-9)) - 1)), exact(n))
-  }
+  refuse_if(exceeded < 0, "n_surrogates", sprintf("at least %s, that is 1 / alpha - 1",
+                                                  commas(ceiling(1 / alpha * (1 - 1e-9)) - 1)),
+            exact(n))
   device <- check_choice(device)
   check_place(device, gpus)
   frame <- frame_ticks(train_ticks(x))
@@ -346,17 +345,16 @@ new_assemblies <- function(found, x, ladder, about) {
   })
   early <- vapply(groups, \(g) first_half(x, g$tick), 0)
   count <- vapply(groups, \(g) length(g$tick), 0L)
-  new_table(list(
-    assembly = seq_along(groups), size = vapply(groups, \(g) length(g$unit), 0L),
-    units = lapply(groups, \(g) levels(x$unit)[g$unit]),
-    lags = lapply(groups, \(g) seconds(g$lag)), widths = lapply(groups, \(g) seconds(g$width)),
-    width = vapply(groups, \(g) stats::median(seconds(g$width)), 0), count = count,
-    expected = vapply(groups, \(g) g$expected, 0), first_half = as.integer(early),
-    second_half = as.integer(count - early), p = p, score = scores,
-    participation = lapply(groups, \(g) unname(colMeans(g$spikes > 0))),
-    times = lapply(groups, \(g) ticks_to_seconds(g$tick, resolution)),
-    spikes = lapply(groups, `[[`, "spikes")
-  ), "assemblies", about)
+  new_table(list(assembly = seq_along(groups), size = vapply(groups, \(g) length(g$unit), 0L),
+                 units = lapply(groups, \(g) levels(x$unit)[g$unit]),
+                 lags = lapply(groups, \(g) seconds(g$lag)),
+                 widths = lapply(groups, \(g) seconds(g$width)),
+                 width = vapply(groups, \(g) stats::median(seconds(g$width)), 0), count = count,
+                 expected = vapply(groups, \(g) g$expected, 0), first_half = as.integer(early),
+                 second_half = as.integer(count - early), p = p, score = scores,
+                 participation = lapply(groups, \(g) unname(colMeans(g$spikes > 0))),
+                 times = lapply(groups, \(g) ticks_to_seconds(g$tick, resolution)),
+                 spikes = lapply(groups, `[[`, "spikes")), "assemblies", about)
 }
 
 #' Population bursts in seconds
@@ -371,10 +369,8 @@ burst_table <- function(bursts, resolution) {
 #' How many ticks are in the first half of the recorded time
 #' @noRd
 first_half <- function(x, tick) {
-  trials <- trial_ticks(x)
-  bounds <- interval_ticks(x)
-  start <- trials$start %||% bounds[[1L]]
-  length <- (trials$end %||% bounds[[2L]]) - start
+  start <- stretches(x)$start
+  length <- stretches(x)$stop - start
   half <- sum(length) / 2
   before <- cumsum(length) - length
   k <- max(1L, which(before <= half))

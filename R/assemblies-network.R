@@ -50,13 +50,11 @@ assembly_steps <- function(x) {
     first <- seq_len(x$size[[row]] - 1L)
     units <- x$units[[row]]
     fired <- x$spikes[[row]] > 0
-    data.frame(
-      from = units[first], to = units[first + 1L], assembly = x$assembly[[row]],
-      lag = diff(x$lags[[row]]),
-      width = (x$widths[[row]][first] + x$widths[[row]][first + 1L]) / 2,
-      count = colSums(fired[, first, drop = FALSE] & fired[, first + 1L, drop = FALSE]),
-      p = x$p[[row]]
-    )
+    data.frame(from = units[first], to = units[first + 1L], assembly = x$assembly[[row]],
+               lag = diff(x$lags[[row]]),
+               width = (x$widths[[row]][first] + x$widths[[row]][first + 1L]) / 2,
+               count = colSums(fired[, first, drop = FALSE] & fired[, first + 1L, drop = FALSE]),
+               p = x$p[[row]])
   })
   none <- data.frame(from = character(), to = character(), assembly = integer(), lag = double(),
                      width = double(), count = double(), p = double())
@@ -89,17 +87,10 @@ draw_assembly_network <- function(x, rows, layout, call) {
     step_layer(curves[ordered, ], TRUE) +
     step_layer(curves[!ordered, ], FALSE) +
     (if (!is.null(array)) array_layer(array, names)) +
-    node_layers(node_circles(place, radius), place, short$labels,
-                unit_areas(recording)[names]) +
+    node_layers(place, radius, short$labels, unit_areas(recording)[names]) +
     assembly_scale(x, rows, labels, name = NULL, drop = FALSE,
                    guide = ggplot2::guide_legend(override.aes = list(linewidth = 1.4))) +
-    ggplot2::coord_equal(clip = "off") +
-    theme_synfire() +
-    ggplot2::theme(
-      axis.text = ggplot2::element_blank(), axis.title = ggplot2::element_blank(),
-      axis.line.x.bottom = ggplot2::element_blank(), axis.ticks = ggplot2::element_blank(),
-      panel.grid.major = ggplot2::element_blank()
-    ) +
+    theme_network() +
     caption(c(
       "Arrows go to the next member in the order of lags; lines without a head join members",
       "whose windows overlap.",
@@ -113,9 +104,7 @@ draw_assembly_network <- function(x, rows, layout, call) {
 
 step_layer <- function(curves, heads) {
   if (nrow(curves) == 0L) return(NULL)
-  ggplot2::geom_path(
-    ggplot2::aes(x = .data$x, y = .data$y, group = .data$group, colour = .data$label),
-    data = curves, linewidth = 0.8, lineend = "butt", linejoin = "mitre",
-    arrow = if (heads) edge_arrows(curves), key_glyph = key_without_arrow
-  )
+  ggplot2::geom_path(aes_from(x = "x", y = "y", group = "group", colour = "label"), data = curves,
+                     linewidth = 0.8, lineend = "butt", linejoin = "mitre",
+                     arrow = if (heads) edge_arrows(curves), key_glyph = key_without_arrow)
 }

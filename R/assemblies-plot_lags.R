@@ -17,8 +17,7 @@ member_trains <- function(x, row) {
   of_member <- match(as.integer(recording$unit), members)
   inside <- which(!is.na(of_member) & !is.na(trial) & !in_bursts(recording$time, x))
   list(ticks = unname(split(trains$tick[inside] + shift[trial[inside]],
-                            factor(of_member[inside], seq_along(members)))),
-       shift = shift,
+                            factor(of_member[inside], seq_along(members)))), shift = shift,
        duration = sum(lengths_of_trials(recording)) * (1 - left_out_share(x)))
 }
 
@@ -139,13 +138,12 @@ draw_lag_profiles <- function(x, rows) {
   bands <- member_bands(x, rows, labels)
   profiles <- lapply(rows, \(row) lag_profiles(x, row))
   about <- do.call(rbind, lapply(profiles, `[[`, "members"))
-  bars <- do.call(rbind, lapply(seq_along(rows), \(k) {
+  bars <- panels_of(rows, labels, \(row, k) {
     bars <- profiles[[k]]$bars
     bars$highest <- pmax(stats::ave(bars$rate, bars$member, FUN = max), 1e-9)
-    bars$base <- x$size[[rows[[k]]]] - bars$member
-    bars$panel <- rep(factor(labels[[k]], labels), nrow(bars))
+    bars$base <- x$size[[row]] - bars$member
     bars
-  }))
+  })
   bands$level <- bands$y + band_share * about$expected /
     bars$highest[!duplicated(bars[c("panel", "member")])]
   bands$excess <- sprintf("%+.2f", about$excess)
@@ -153,12 +151,10 @@ draw_lag_profiles <- function(x, rows) {
   bands$to <- as.vector(tapply(bars$to, bars$panel, max)[bands$panel])
   ggplot2::ggplot(bars) +
     band_layers(bands) +
-    ggplot2::geom_rect(ggplot2::aes(
-      xmin = .data$from, xmax = .data$to, ymin = .data$base,
-      ymax = .data$base + band_share * .data$rate / .data$highest, fill = .data$panel
-    )) +
-    ggplot2::geom_segment(ggplot2::aes(x = .data$from, xend = .data$to, y = .data$level,
-                                       yend = .data$level),
+    ggplot2::geom_rect(ggplot2::aes(xmin = .data$from, xmax = .data$to, ymin = .data$base,
+                                    ymax = .data$base + band_share * .data$rate / .data$highest,
+                                    fill = .data$panel)) +
+    ggplot2::geom_segment(aes_from(x = "from", xend = "to", y = "level", yend = "level"),
                           data = bands[bands$level < bands$y + 1, ], linetype = "dashed",
                           linewidth = 0.3, colour = syn_ink) +
     ggplot2::geom_text(ggplot2::aes(x = Inf, y = .data$y + 0.7, label = .data$excess),

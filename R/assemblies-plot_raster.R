@@ -58,20 +58,14 @@ draw_assembly_raster <- function(x, rows, from, to, call) {
   strip <- activation_strip(own, labels, sum(heights$height))
   ggplot2::ggplot() +
     found_background(shown, heights, few) +
-    ggplot2::geom_path(
-      ggplot2::aes(x = .data$time, y = .data$y, group = .data$group, colour = .data$assembly),
-      data = own, linewidth = 0.3, alpha = 0.5
-    ) +
-    ggplot2::geom_segment(
-      ggplot2::aes(x = .data$time, xend = .data$time, y = .data$y - .data$half,
-                   yend = .data$y + .data$half, colour = .data$assembly),
-      data = own, linewidth = 0.9
-    ) +
-    ggplot2::geom_segment(
-      ggplot2::aes(x = .data$from, xend = .data$to, y = .data$y, yend = .data$y,
-                   colour = .data$assembly),
-      data = strip$activations, linewidth = 1.8, lineend = "square"
-    ) +
+    ggplot2::geom_path(aes_from(x = "time", y = "y", group = "group", colour = "assembly"),
+                       data = own, linewidth = 0.3, alpha = 0.5) +
+    ggplot2::geom_segment(ggplot2::aes(x = .data$time, xend = .data$time,
+                                       y = .data$y - .data$half, yend = .data$y + .data$half,
+                                       colour = .data$assembly), data = own, linewidth = 0.9) +
+    ggplot2::geom_segment(aes_from(x = "from", xend = "to", y = "y", yend = "y",
+                                   colour = "assembly"), data = strip$activations,
+                          linewidth = 1.8, lineend = "square") +
     assembly_scale(x, rows, labels, guide = "none") +
     theme_synfire() +
     found_theme(heights) +
@@ -108,17 +102,14 @@ assembly_raster_axes <- function(shown, heights, drawn, all_units, strip) {
   is_x <- vapply(axes, \(part) inherits(part, "Scale") && "x" %in% part$aesthetics, NA)
   members <- units_of_chains(drawn)
   named <- if (all_units <= 40L) heights$unit else members[thin(length(members), 40L)]
-  list(
-    axes[is_x],
-    ggplot2::scale_y_continuous(
-      name = units_title(all_units, nrow(heights), length(members), "assemblies"),
-      breaks = c(heights$y[match(named, heights$unit)], strip$y), labels = c(named, strip$label),
-      expand = ggplot2::expansion(add = 0.6),
-      guide = ggplot2::guide_axis(check.overlap = TRUE)
-    ),
-    ggplot2::coord_cartesian(
-      xlim = c(attr(shown, "start", exact = TRUE), attr(shown, "end", exact = TRUE)),
-      ylim = c(0.5, max(strip$y))
-    )
-  )
+  list(axes[is_x],
+       ggplot2::scale_y_continuous(name = units_title(all_units, nrow(heights), length(members),
+                                                      "assemblies"),
+                                   breaks = c(heights$y[match(named, heights$unit)], strip$y),
+                                   labels = c(named, strip$label),
+                                   expand = ggplot2::expansion(add = 0.6),
+                                   guide = ggplot2::guide_axis(check.overlap = TRUE)),
+       ggplot2::coord_cartesian(xlim = c(attr(shown, "start", exact = TRUE),
+                                         attr(shown, "end", exact = TRUE)),
+                                ylim = c(0.5, max(strip$y))))
 }

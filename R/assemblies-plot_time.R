@@ -4,17 +4,14 @@ draw_activations <- function(x, rows, bins = 60) {
   labels <- assembly_label_levels(x, rows)
   recording <- attr(x, "recording", exact = TRUE)
   bounds <- c(attr(recording, "start", exact = TRUE), attr(recording, "end", exact = TRUE))
-  panel <- \(k) factor(labels[k], labels)
-  dots <- do.call(rbind, lapply(seq_along(rows), \(k) {
-    data.frame(time = x$times[[rows[[k]]]], panel = rep(panel(k), x$count[[rows[[k]]]]))
-  }))
+  dots <- panels_of(rows, labels, \(row, k) data.frame(time = x$times[[row]]))
   whole <- is.null(attr(recording, "trials", exact = TRUE))
-  chance <- data.frame(level = x$expected[rows] / bins, panel = panel(seq_along(rows)))
-  ggplot2::ggplot(dots, ggplot2::aes(x = .data$time)) +
+  chance <- data.frame(level = x$expected[rows] / bins, panel = factor(labels, labels))
+  ggplot2::ggplot(dots, aes_from(x = "time")) +
     trial_bands(recording) +
-    ggplot2::geom_histogram(ggplot2::aes(fill = .data$panel),
+    ggplot2::geom_histogram(aes_from(fill = "panel"),
                             breaks = seq(bounds[[1L]], bounds[[2L]], length.out = bins + 1L)) +
-    (if (whole) ggplot2::geom_hline(ggplot2::aes(yintercept = .data$level), data = chance,
+    (if (whole) ggplot2::geom_hline(aes_from(yintercept = "level"), data = chance,
                                     linetype = "dashed", linewidth = 0.3, colour = syn_ink)) +
     assembly_scale(x, rows, labels, "fill", guide = "none") +
     ggplot2::facet_wrap(~panel, ncol = if (length(rows) > 6L) 2L else 1L, scales = "free_y") +
@@ -34,10 +31,9 @@ draw_activations <- function(x, rows, bins = 60) {
 trial_bands <- function(recording) {
   trials <- attr(recording, "trials", exact = TRUE)
   if (is.null(trials)) return(NULL)
-  ggplot2::geom_rect(
-    ggplot2::aes(xmin = .data$start, xmax = .data$end, ymin = -Inf, ymax = Inf),
-    data = trials[c("start", "end")], inherit.aes = FALSE, fill = syn_band_strong
-  )
+  ggplot2::geom_rect(ggplot2::aes(xmin = .data$start, xmax = .data$end, ymin = -Inf, ymax = Inf),
+                     data = trials[c("start", "end")], inherit.aes = FALSE,
+                     fill = syn_band_strong)
 }
 
 # ---- Conditions ----------------------------------------------------------------------
@@ -55,34 +51,26 @@ check_epochs <- function(by, recording, call) {
     ends <- by[["end"]]
     sound <- is_plain_numeric(bounds) && is_plain_numeric(ends) && length(name) == 1L &&
       nrow(by) > 0L && all(is.finite(bounds)) && all(is.finite(ends)) && all(bounds < ends)
-    if (!sound) {
-      abort_arg("by", paste("a data frame of epochs with `start` and a later `end`, in seconds,",
-                            "and one column with the condition"),
-                some_columns(by), call = call)
-    }
+    refuse_if(!sound, "by",
+              paste("a data frame of epochs with `start` and a later `end`, in seconds,",
+                    "and one column with the condition"), some_columns(by), call = call)
     epochs <- by
   } else {
-    if (is.null(trials)) {
-      abort_arg("by", "a data frame of epochs, as the recording has no trials", describe(by),
-                "It has the columns `start` and `end`, in seconds, and the condition.", call)
-    }
+    refuse_if(is.null(trials), "by", "a data frame of epochs, as the recording has no trials",
+              describe(by),
+              "It has the columns `start` and `end`, in seconds, and the condition.", call)
     name <- check_string(by, "by", call)
     known <- setdiff(names(trials), c("start", "end"))
-    if (!name %in% known) {
-      abort_arg("by", "the name of a column of the trials with their conditions",
-                encodeString(name, quote = "\""), sprintf("There is %s.", some(known)), call)
-    }
+    refuse_if(!name %in% known, "by", "the name of a column of the trials with their conditions",
+              encodeString(name, quote = "\""), sprintf("There is %s.", some(known)), call)
     epochs <- trials
   }
   value <- epochs[[name]]
-  if (!is.atomic(value) || length(value) != nrow(epochs)) {
-    abort_arg("by", "a column with a value for each epoch", describe(value), call = call)
-  }
+  refuse_if(!is.atomic(value) || length(value) != nrow(epochs), "by",
+            "a column with a value for each epoch", describe(value), call = call)
   condition <- value_factor(value)
-  if (nlevels(condition) > 20L) {
-    abort_arg("by", "a column with at most 20 different values", commas(nlevels(condition)),
-              call = call)
-  }
+  refuse_if(nlevels(condition) > 20L, "by", "a column with at most 20 different values",
+            commas(nlevels(condition)), call = call)
   list(epochs = data.frame(start = as.double(epochs$start), end = as.double(epochs$end),
                            condition = condition), name = name)
 }
@@ -97,26 +85,21 @@ epoch_rates <- function(times, epochs) {
 
 draw_conditions <- function(x, rows, by, call) {
   recording <- attr(x, "recording", exact = TRUE)
-  if (is.null(by)) {
-    abort_arg("by", "given where `type` is \"condition\"", "NULL",
-              "It is a column of `trial_table()`, or a data frame of epochs.", call)
-  }
+  refuse_if(is.null(by), "by", "given where `type` is \"condition\"", "NULL",
+            "It is a column of `trial_table()`, or a data frame of epochs.", call)
   about <- check_epochs(by, recording, call)
   labels <- assembly_label_levels(x, rows)
-  rates <- do.call(rbind, lapply(seq_along(rows), \(k) {
+  rates <- panels_of(rows, labels, \(row, k) {
     data.frame(condition = about$epochs$condition,
-               rate = epoch_rates(x$times[[rows[[k]]]], about$epochs),
-               panel = rep(factor(labels[[k]], labels), nrow(about$epochs)))
-  }))
+               rate = epoch_rates(x$times[[row]], about$epochs))
+  })
   chance <- data.frame(rate = x$expected[rows] / sum(lengths_of_trials(recording)),
                        panel = factor(labels, labels))
-  ggplot2::ggplot(rates, ggplot2::aes(x = .data$condition, y = .data$rate)) +
-    ggplot2::geom_hline(ggplot2::aes(yintercept = .data$rate), data = chance,
+  ggplot2::ggplot(rates, aes_from(x = "condition", y = "rate")) +
+    ggplot2::geom_hline(aes_from(yintercept = "rate"), data = chance,
                         linetype = "dashed", linewidth = 0.3, colour = syn_ink) +
-    ggplot2::geom_point(
-      ggplot2::aes(colour = .data$panel), alpha = 0.5, size = 1.4, shape = 16,
-      position = ggplot2::position_jitter(width = 0.12, height = 0, seed = 1)
-    ) +
+    ggplot2::geom_point(aes_from(colour = "panel"), alpha = 0.5, size = 1.4, shape = 16,
+                        position = ggplot2::position_jitter(width = 0.12, height = 0, seed = 1)) +
     ggplot2::stat_summary(fun.data = mean_and_se, geom = "pointrange", colour = syn_ink,
                           size = 0.35, position = ggplot2::position_nudge(x = 0.28)) +
     assembly_scale(x, rows, labels, guide = "none") +
@@ -138,22 +121,19 @@ mean_and_se <- function(v) {
 
 draw_participation <- function(x, rows, most = 400L) {
   labels <- assembly_names(x, rows)
-  cells <- do.call(rbind, lapply(seq_along(rows), \(k) {
-    row <- rows[[k]]
+  cells <- panels_of(rows, labels, \(row, k) {
     which <- some_activations(x, row, most)
     spikes <- x$spikes[[row]][which, , drop = FALSE]
     name <- sprintf("%s (%d %%)", x$units[[row]], round(100 * x$participation[[row]]))
     data.frame(place = rep(seq_along(which), ncol(spikes)),
                member = paste(k, rep(name, each = length(which))),
                order = rep(seq_len(ncol(spikes)), each = length(which)),
-               spikes = pmin(as.vector(spikes), 3L),
-               panel = rep(factor(labels[[k]], labels), length(spikes)))
-  }))
+               spikes = pmin(as.vector(spikes), 3L))
+  })
   known <- unique(cells[order(cells$panel, -cells$order), "member"])
   cells$member <- factor(cells$member, known)
   cells$spikes <- factor(cells$spikes, 0:3)
-  ggplot2::ggplot(cells, ggplot2::aes(x = .data$place, y = .data$member,
-                                      fill = .data$spikes)) +
+  ggplot2::ggplot(cells, aes_from(x = "place", y = "member", fill = "spikes")) +
     ggplot2::geom_raster(show.legend = TRUE) +
     ggplot2::facet_wrap(~panel, scales = "free") +
     ggplot2::scale_fill_manual(name = "Spikes",

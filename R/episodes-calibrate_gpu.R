@@ -71,9 +71,7 @@ calibrate_gpu <- function(x = NULL, sizes = 2:8, episodes = 2^c(6, 9, 12, 14:18)
   gpu <- check_gpus(check_count(gpu), "gpu", arg = "gpu", call = call)
   save <- check_flag(save)
   events <- trains_of(x)
-  if (count_in_trials(events) == 0) {
-    abort_arg("x", "a recording with spikes", "one without any")
-  }
+  refuse_if(count_in_trials(events) == 0, "x", "a recording with spikes", "one without any")
   ticks <- seconds_to_ticks(c(0, 0.005, 0.010, 0.015), attr(x, "resolution"), "x", call)
   ticks <- list(low = ticks[1:3], high = ticks[2:4])
   need_gpu("gpu", call)
@@ -87,9 +85,8 @@ calibrate_gpu <- function(x = NULL, sizes = 2:8, episodes = 2^c(6, 9, 12, 14:18)
       gpu_count(events, ticks, candidates$units, candidates$intervals,
                 gpu_request(engine, gpu), times = repeats + 1L, call = call)
     })
-    list2DF(list(size = rep(size, repeats), episodes = rep(n, repeats),
-                 run = seq_len(repeats), ptpe = counted$ptpe$seconds[-1L],
-                 mtpe = counted$mtpe$seconds[-1L],
+    list2DF(list(size = rep(size, repeats), episodes = rep(n, repeats), run = seq_len(repeats),
+                 ptpe = counted$ptpe$seconds[-1L], mtpe = counted$mtpe$seconds[-1L],
                  capacity = rep(counted$ptpe$report$capacity, repeats)))
   })
   out <- new_calibration(do.call(rbind, runs), gpu_survey()$name[[gpu + 1L]])
@@ -135,9 +132,8 @@ new_calibration <- function(runs, gpu) {
                    error = c(a = NA_real_, b = NA_real_))
   }
   new_table(rows[c("size", "episodes", "ptpe", "mtpe")], "gpu_calibration",
-            list(runs = runs[c("size", "episodes", "run", "ptpe", "mtpe")],
-                 crossover = crossover, fit = fitted$fit, fit_error = fitted$error,
-                 cost = cost, gpu = gpu))
+            list(runs = runs[c("size", "episodes", "run", "ptpe", "mtpe")], crossover = crossover,
+                 fit = fitted$fit, fit_error = fitted$error, cost = cost, gpu = gpu))
 }
 
 #' The crossover of one size, from its runs
@@ -239,23 +235,20 @@ print.gpu_calibration <- function(x, ...) {
 #' Time against the number of episodes, a panel a size; a line marks where PTPE should
 #' take over.
 #'
-#' @param object,x From [calibrate_gpu()].
+#' @param object From [calibrate_gpu()].
 #' @param ... Not used.
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it invisibly.
 #' @exportS3Method ggplot2::autoplot
 autoplot.gpu_calibration <- function(object, ...) {
-  rlang::check_installed("ggplot2", "to draw a calibration.")
-  check_no_dots()
-  long <- data.frame(
-    size = rep(object$size, 2L), episodes = rep(object$episodes, 2L),
-    strategy = rep(c("PTPE", "MTPE"), each = nrow(object)),
-    ms = 1000 * c(object$ptpe, object$mtpe)
-  )
+  check_no_dots(draws = "a calibration")
+  long <- data.frame(size = rep(object$size, 2L), episodes = rep(object$episodes, 2L),
+                     strategy = rep(c("PTPE", "MTPE"), each = nrow(object)),
+                     ms = 1000 * c(object$ptpe, object$mtpe))
   crossover <- attr(object, "crossover")
   crossover <- crossover[!is.na(crossover$episodes), ]
   panel <- ggplot2::as_labeller(\(size) paste(size, "units"))
-  ggplot2::ggplot(long, ggplot2::aes(.data$episodes, .data$ms, colour = .data$strategy)) +
-    ggplot2::geom_vline(ggplot2::aes(xintercept = .data$episodes), data = crossover,
+  ggplot2::ggplot(long, aes_from(x = "episodes", y = "ms", colour = "strategy")) +
+    ggplot2::geom_vline(aes_from(xintercept = "episodes"), data = crossover,
                         colour = syn_muted, linetype = 2) +
     ggplot2::geom_line() +
     ggplot2::geom_point(size = 1) +
@@ -269,6 +262,3 @@ autoplot.gpu_calibration <- function(object, ...) {
     caption("Dashed: from so many episodes on, one thread for an episode is better.")
 }
 
-#' @rdname autoplot.gpu_calibration
-#' @export
-plot.gpu_calibration <- function(x, ...) draw(autoplot.gpu_calibration(x, ...))

@@ -2,92 +2,6 @@
 
 # ---- Tables of episodes --------------------------------------------------------------
 
-#' Error unless `x` is a sound table of episodes
-#'
-#' Other code can change a data frame without our methods. What stands in `units`, `low`
-#' and `high` decides what is counted; the name has to say the same.
-#' @noRd
-check_episodes <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
-  if (missing(x) || !inherits(x, "episodes")) {
-    abort_arg(arg, "an `episodes` table", describe(x),
-              "Make one with `mine_episodes()` or `episode()`.", call = call)
-  }
-  fault <- columns_of_episodes_fault(x) %||% rows_of_episodes_fault(x)
-  if (!is.null(fault)) {
-    abort_arg(arg, "a sound `episodes` table", paste0("one that was changed: ", fault$is),
-              fault$hint %||% paste("Take rows with `[`, and make new episodes with",
-                                    "`episode()`; `c()` joins tables."), call = call)
-  }
-  invisible(x)
-}
-
-#' What is wrong with the columns, or NULL
-#' @noRd
-columns_of_episodes_fault <- function(x) {
-  fault <- \(...) list(is = paste0(...))
-  if (!is.list(x)) return(fault("it is ", describe(unclass(x))))
-  lost <- setdiff(episode_columns, names(x))
-  if (length(lost)) return(fault("it has no column `", lost[[1L]], "`"))
-  column <- \(name) .subset2(x, name)
-  n <- .row_names_info(x, 2L)
-  for (name in episode_columns) {
-    if (length(column(name)) != n) {
-      return(fault(sprintf("its column `%s` has %s values for %s rows", name,
-                           commas(length(column(name))), commas(n))))
-    }
-  }
-  for (name in c("units", "low", "high")) {
-    if (!is.list(column(name))) return(fault("its `", name, "` is ", describe(column(name))))
-  }
-  for (name in c("size", "count", "support")) {
-    value <- column(name)
-    if (!is_plain_numeric(value) && !(is.logical(value) && all(is.na(value)))) {
-      return(fault("its `", name, "` is ", describe(value)))
-    }
-  }
-  if (!is.character(column("episode"))) {
-    return(fault("its `episode` is ", describe(column("episode"))))
-  }
-}
-
-#' What is wrong with the rows, or NULL
-#' @noRd
-rows_of_episodes_fault <- function(x) {
-  units <- .subset2(x, "units")
-  low <- .subset2(x, "low")
-  high <- .subset2(x, "high")
-  n <- lengths(units)
-  at <- \(bad) sprintf(" in row %s", commas(which(bad)[[1L]]))
-  if (any(n == 0L)) {
-    return(list(is = paste0("there is no episode", at(n == 0L)),
-                hint = "Such a row is one that was asked for and is not there: take fewer."))
-  }
-  kind <- \(column, is) !vapply(column, is, NA)
-  bad <- kind(units, is.character)
-  if (any(bad)) return(list(is = paste0("its `units` are not names", at(bad))))
-  bad <- kind(low, is_plain_numeric) | kind(high, is_plain_numeric)
-  if (any(bad)) return(list(is = paste0("its bounds are not numbers", at(bad))))
-  bad <- lengths(low) != n - 1L | lengths(high) != n - 1L
-  if (any(bad)) {
-    return(list(is = paste0("its `low` and `high` are not one fewer than its units", at(bad))))
-  }
-  if (anyNA(unlist(units, use.names = FALSE))) return(list(is = "a unit is missing"))
-  size <- .subset2(x, "size")
-  bad <- is.na(size) | size != n
-  if (any(bad)) return(list(is = paste0("its `size` is not the number of units", at(bad))))
-  bad <- .subset2(x, "episode") != episode_text(units, low, high)
-  bad <- is.na(bad) | bad
-  if (any(bad)) {
-    return(list(is = paste0("its name is not that of its units and delays", at(bad))))
-  }
-}
-
-#' Whether a table of episodes has all its columns, and no row that is not there
-#' @noRd
-is_whole_episodes <- function(x) {
-  is.null(columns_of_episodes_fault(x)) && all(lengths(.subset2(x, "units")) > 0L)
-}
-
 #' Unit codes and tick bounds of a table of episodes
 #' @noRd
 episode_codes <- function(episodes, x, call = rlang::caller_env()) {
@@ -97,22 +11,17 @@ episode_codes <- function(episodes, x, call = rlang::caller_env()) {
   all <- enc2utf8(as.character(unlist(units, use.names = FALSE)))
   levels <- levels(.subset2(x, "unit"))
   code <- match(all, enc2utf8(levels))
-  if (anyNA(code)) {
-    abort_arg("episodes", "episodes of units of the recording",
-              paste0("one with \"", all[is.na(code)][[1L]], "\", which is none"),
-              paste0("Its units are ", some(levels), "."), call = call)
-  }
+  refuse_if(anyNA(code), "episodes", "episodes of units of the recording",
+            paste0("one with \"", all[is.na(code)][[1L]], "\", which is none"),
+            paste0("Its units are ", some(levels), "."), call = call)
   bounds <- check_bounds(as.double(unlist(.subset2(episodes, "low"))),
                          as.double(unlist(.subset2(episodes, "high"))), "episodes",
                          attr(x, "resolution", exact = TRUE), call)
   rows <- seq_along(units)
   unit_of <- factor(rep(rows, sizes), rows)
   edge_of <- factor(rep(rows, sizes - 1L), rows)
-  list(
-    units = unname(split(code, unit_of)),
-    low = unname(split(as.double(bounds$low), edge_of)),
-    high = unname(split(as.double(bounds$high), edge_of))
-  )
+  list(units = unname(split(code, unit_of)), low = unname(split(as.double(bounds$low), edge_of)),
+       high = unname(split(as.double(bounds$high), edge_of)))
 }
 
 # ---- Units -----------------------------------------------------------------------------
@@ -133,11 +42,9 @@ check_units <- function(units, x, arg = rlang::caller_arg(units),
   if (is.null(names)) abort_arg(arg, "names of units", describe(units), call = call)
   levels <- enc2utf8(levels(x$unit))
   unknown <- setdiff(names, levels)
-  if (length(unknown)) {
-    abort_arg(arg, "names of units of the recording",
-              paste0("\"", unknown[[1L]], "\", which is none"),
-              paste0("Its units are ", some(levels), "."), call = call)
-  }
+  refuse_if(length(unknown), arg, "names of units of the recording",
+            paste0("\"", unknown[[1L]], "\", which is none"),
+            paste0("Its units are ", some(levels), "."), call = call)
   unique(names)
 }
 
@@ -152,10 +59,9 @@ check_intervals <- function(intervals, resolution, call = rlang::caller_env()) {
   } else {
     intervals
   }
-  if (is.data.frame(seconds) || !is.numeric(seconds) ||
-      is.object(seconds) && !is.matrix(seconds)) {
-    abort_arg("intervals", must, describe(intervals), call = call)
-  }
+  refuse_if(is.data.frame(seconds) || !is.numeric(seconds) ||
+              is.object(seconds) && !is.matrix(seconds), "intervals", must, describe(intervals),
+            call = call)
   if (is.null(dim(seconds)) && length(seconds) == 2L) seconds <- matrix(seconds, 1L)
   if (!is.matrix(seconds) || ncol(seconds) != 2L || nrow(seconds) == 0L) {
     is <- if (is.matrix(seconds)) sprintf("a matrix of %d x %d", nrow(seconds), ncol(seconds))
@@ -164,10 +70,8 @@ check_intervals <- function(intervals, resolution, call = rlang::caller_env()) {
   seconds <- matrix(as.double(seconds), ncol = 2L, dimnames = list(NULL, c("low", "high")))
   ticks <- check_bounds(seconds[, 1L], seconds[, 2L], "intervals", resolution, call)
   again <- which(duplicated(complex(real = ticks$low, imaginary = ticks$high)))
-  if (length(again)) {
-    abort_arg("intervals", "different from each other",
-              sprintf("the same in row %d as in an earlier row", again[[1L]]), call = call)
-  }
+  refuse_if(length(again), "intervals", "different from each other",
+            sprintf("the same in row %d as in an earlier row", again[[1L]]), call = call)
   list(seconds = seconds, ticks = ticks)
 }
 

@@ -1,4 +1,5 @@
-# The table that holds episodes: its names, printing and subsetting.
+# Tables of episodes: their names, what makes them sound, how they print, and how often their
+# episodes would occur by chance.
 
 episode_columns <- c("episode", "size", "count", "support", "units", "low", "high")
 
@@ -7,6 +8,18 @@ episode_columns <- c("episode", "size", "count", "support", "units", "low", "hig
 #' @noRd
 new_episodes <- function(columns, about) {
   new_table(stats::setNames(columns, episode_columns), "episodes", about)
+}
+
+# Counts that come from elsewhere may be noted.
+#' @export
+free_columns.episodes <- function(x) c("count", "support")
+
+#' @export
+is_sound_change.episodes <- function(x, out) is_whole_episodes(out)
+
+#' @export
+join_tables.episodes <- function(x, parts) {
+  if (all(vapply(parts, inherits, NA, "episodes"))) do.call(c.episodes, unname(parts))
 }
 
 #' @export
@@ -82,9 +95,8 @@ print.episodes <- function(x, n = 10, ...) {
     shown <- data.frame(size = x$size[o], count = x$count[o], support = signif(x$support[o], 3))
     for (name in names(more)[more]) shown[[name]] <- shown_value(x[[name]][o])
     print_left(shown, list(episode = row_pieces(x, o)))
-    more_line(nrow(x) - length(o), if (!is_ordered(x)) {
-      "longest first here, shortest first in the table"
-    })
+    more_line(nrow(x) - length(o),
+              if (!is_ordered(x)) "longest first here, shortest first in the table")
   }
   invisible(x)
 }
@@ -94,9 +106,8 @@ episodes_title <- function(x) {
   if (is.null(attr(x, "min_count"))) return(paste("#", rows_text(x, "episode")))
   least <- attr(x, "min_count")
   kind <- paste(attr(x, "target"), "episode")
-  c(sprintf("# %s of up to %s, at least %s each",
-            rows_text(x, kind), counted(sizes, "unit"), counted(least, "occurrence")),
-    delays_text(attr(x, "intervals")))
+  c(sprintf("# %s of up to %s, at least %s each", rows_text(x, kind), counted(sizes, "unit"),
+            counted(least, "occurrence")), delays_text(attr(x, "intervals")))
 }
 
 #' @export
@@ -105,20 +116,15 @@ summary.episodes <- function(object, ...) {
   check_episodes(object)
   sizes <- sort(unique(object$size))
   each <- split(object$count, object$size)
-  by_size <- data.frame(
-    size = sizes, episodes = lengths(each, use.names = FALSE),
-    least = vapply(each, min, 0L, USE.NAMES = FALSE),
-    median = vapply(each, stats::median, 0, USE.NAMES = FALSE),
-    most = vapply(each, max, 0L, USE.NAMES = FALSE)
-  )
-  structure(
-    list(title = episodes_title(object), surprising = surprising_episodes(object),
-         by_size = by_size, levels = attr(object, "levels"),
-         engine = attr(object, "engine"), device = attr(object, "device"),
-         threads = attr(object, "threads"),
-         elapsed = attr(object, "elapsed"), peak_memory = attr(object, "peak_memory")),
-    class = "summary.episodes"
-  )
+  by_size <- data.frame(size = sizes, episodes = lengths(each, use.names = FALSE),
+                        least = vapply(each, min, 0L, USE.NAMES = FALSE),
+                        median = vapply(each, stats::median, 0, USE.NAMES = FALSE),
+                        most = vapply(each, max, 0L, USE.NAMES = FALSE))
+  structure(list(title = episodes_title(object), surprising = surprising_episodes(object),
+                 by_size = by_size, levels = attr(object, "levels"),
+                 engine = attr(object, "engine"), device = attr(object, "device"),
+                 threads = attr(object, "threads"), elapsed = attr(object, "elapsed"),
+                 peak_memory = attr(object, "peak_memory")), class = "summary.episodes")
 }
 
 #' The episodes least likely to be as frequent by chance, each of other units
@@ -157,9 +163,7 @@ print.summary.episodes <- function(x, ...) {
     cat("\nSearch\n")
     known <- !vapply(x$levels, anyNA, NA)
     print(x$levels[known], row.names = FALSE)
-    where <- if (x$device == "gpu") "GPU" else {
-      sprintf("%d thread%s", x$threads, if (x$threads == 1L) "" else "s")
-    }
+    where <- if (x$device == "gpu") "GPU" else counted(x$threads, "thread")
     cat(sprintf("\nengine \"%s\", %s, %s s, %s at most\n", x$engine, where,
                 format(x$elapsed, digits = 3), bytes_text(x$peak_memory)))
   }
@@ -183,4 +187,202 @@ glance.episodes <- function(x, ...) {
   tidy_frame(episodes = nrow(x), max_size = max(x$size, 0L),
              min_count = attr(x, "min_count", exact = TRUE) %||% NA_real_,
              elapsed = attr(x, "elapsed", exact = TRUE) %||% NA_real_)
+}
+
+#' Error unless `x` is a sound table of episodes
+#'
+#' Other code can change a data frame without our methods. What stands in `units`, `low`
+#' and `high` decides what is counted; the name has to say the same.
+#' @noRd
+check_episodes <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  refuse_if(missing(x) || !inherits(x, "episodes"), arg, "an `episodes` table", describe(x),
+            "Make one with `mine_episodes()` or `episode()`.", call = call)
+  fault <- columns_of_episodes_fault(x) %||% rows_of_episodes_fault(x)
+  if (!is.null(fault)) {
+    abort_arg(arg, "a sound `episodes` table", paste0("one that was changed: ", fault$is),
+              fault$hint %||% paste("Take rows with `[`, and make new episodes with",
+                                    "`episode()`; `c()` joins tables."), call = call)
+  }
+  invisible(x)
+}
+
+#' What is wrong with the columns, or NULL
+#' @noRd
+columns_of_episodes_fault <- function(x) {
+  fault <- \(...) list(is = paste0(...))
+  if (!is.list(x)) return(fault("it is ", describe(unclass(x))))
+  lost <- setdiff(episode_columns, names(x))
+  if (length(lost)) return(fault("it has no column `", lost[[1L]], "`"))
+  column <- \(name) .subset2(x, name)
+  n <- .row_names_info(x, 2L)
+  for (name in episode_columns) {
+    if (length(column(name)) != n) {
+      return(fault(sprintf("its column `%s` has %s values for %s rows", name,
+                           commas(length(column(name))), commas(n))))
+    }
+  }
+  for (name in c("units", "low", "high")) {
+    if (!is.list(column(name))) return(fault("its `", name, "` is ", describe(column(name))))
+  }
+  for (name in c("size", "count", "support")) {
+    value <- column(name)
+    if (!is_plain_numeric(value) && !(is.logical(value) && all(is.na(value)))) {
+      return(fault("its `", name, "` is ", describe(value)))
+    }
+  }
+  if (!is.character(column("episode"))) {
+    return(fault("its `episode` is ", describe(column("episode"))))
+  }
+}
+
+#' What is wrong with the rows, or NULL
+#' @noRd
+rows_of_episodes_fault <- function(x) {
+  units <- .subset2(x, "units")
+  low <- .subset2(x, "low")
+  high <- .subset2(x, "high")
+  n <- lengths(units)
+  at <- \(bad) sprintf(" in row %s", commas(which(bad)[[1L]]))
+  if (any(n == 0L)) {
+    return(list(is = paste0("there is no episode", at(n == 0L)),
+                hint = "Such a row is one that was asked for and is not there: take fewer."))
+  }
+  kind <- \(column, is) !vapply(column, is, NA)
+  bad <- kind(units, is.character)
+  if (any(bad)) return(list(is = paste0("its `units` are not names", at(bad))))
+  bad <- kind(low, is_plain_numeric) | kind(high, is_plain_numeric)
+  if (any(bad)) return(list(is = paste0("its bounds are not numbers", at(bad))))
+  bad <- lengths(low) != n - 1L | lengths(high) != n - 1L
+  if (any(bad)) {
+    return(list(is = paste0("its `low` and `high` are not one fewer than its units", at(bad))))
+  }
+  if (anyNA(unlist(units, use.names = FALSE))) return(list(is = "a unit is missing"))
+  size <- .subset2(x, "size")
+  bad <- is.na(size) | size != n
+  if (any(bad)) return(list(is = paste0("its `size` is not the number of units", at(bad))))
+  bad <- .subset2(x, "episode") != episode_text(units, low, high)
+  bad <- is.na(bad) | bad
+  if (any(bad)) {
+    return(list(is = paste0("its name is not that of its units and delays", at(bad))))
+  }
+}
+
+#' Whether a table of episodes has all its columns, and no row that is not there
+#' @noRd
+is_whole_episodes <- function(x) {
+  is.null(columns_of_episodes_fault(x)) && all(lengths(.subset2(x, "units")) > 0L)
+}
+
+#' @export
+expected_counts.episodes <- function(x, recording = attr(x, "recording", exact = TRUE)) {
+  check_episodes(x)
+  recording <- counted_recording(recording)
+  whole_again(with_excess(as.list(x), expected_episodes(x, recording)), x)
+}
+
+expected_episodes <- function(x, recording, call = rlang::caller_env()) {
+  episode_units_known(x, recording, call)
+  rates <- observed_rates(recording)
+  stretches <- lengths_of_trials(recording)
+  units <- .subset2(x, "units")
+  sizes <- lengths(units)
+  out <- double(length(units))
+  for (size in unique(sizes)) {
+    rows <- which(sizes == size)
+    flat <- \(name, n) matrix(unlist(.subset2(x, name)[rows], use.names = FALSE), nrow = n)
+    rate <- matrix(rates[flat("units", size)], nrow = size)
+    out[rows] <- expected_chains(rate, flat("low", size - 1L), flat("high", size - 1L), stretches)
+  }
+  out
+}
+
+#' Error where a recording does not have the units of episodes
+#' @noRd
+episode_units_known <- function(x, recording, call) {
+  used <- unique(unlist(.subset2(x, "units"), use.names = FALSE))
+  unknown <- setdiff(used, levels(.subset2(recording, "unit")))
+  refuse_if(length(unknown), "recording", "one with the units of the episodes",
+            sprintf("without unit \"%s\"", unknown[[1L]]), call = call)
+}
+
+#' Expected counts of chains of one size
+#'
+#' @param rate Matrix of rates in Hz, a column a chain and a row a unit.
+#' @param low,high Matrices of bounds in seconds, with a row less.
+#' @param stretches Seconds of each trial.
+#' @noRd
+expected_chains <- function(rate, low, high, stretches) {
+  # `until`: mean time until a valid end of the first k units; `often`: how often these
+  # end; `span`: how long they last.
+  until <- 1 / rate[1L, ]
+  often <- rate[1L, ]
+  span <- numeric(ncol(rate))
+  for (k in seq_len(nrow(rate) - 1L)) {
+    width <- high[k, ] - low[k, ]
+    here <- rate[k + 1L, ]
+    hit <- hit_while_open(often, here, width)
+    until <- until + low[k, ] + 1 / here + (1 - hit) / (hit * often)
+    span <- span + low[k, ] + mean_delay(here, width)
+    often <- here * -expm1(-often * width)
+  }
+  if (nrow(rate) == 1L) return(rate[1L, ] * sum(stretches))
+  count <- double(ncol(rate))
+  for (seconds in unique(stretches)) {
+    count <- count + sum(stretches == seconds) * pmax(0, seconds - span) / until
+  }
+  # A unit that never fires takes for ever.
+  count[is.na(count)] <- 0
+  count
+}
+
+#' Probability that a spike comes while windows of one width, which open at random, follow
+#' each other without a gap
+#'
+#' One less the Laplace transform of the busy period of a queue with a fixed service time.
+#' @noRd
+hit_while_open <- function(opens, spikes, width) {
+  both <- (opens + spikes) * width
+  spikes * -expm1(-both) / (spikes + opens * exp(-both))
+}
+
+#' Mean delay of the first spike in a window that has one
+#' @noRd
+mean_delay <- function(rate, width) {
+  x <- rate * width
+  ifelse(x < 1e-4, width / 2, 1 / rate - width / expm1(pmax(x, 1e-4)))
+}
+
+#' "A > B > C", the middle of long ones left out; with "(size, count)" where asked for
+#' @noRd
+chain_names <- function(x, count = FALSE, most = 6L) {
+  names <- vapply(.subset2(x, "units"), \(u) {
+    n <- length(u)
+    paste(if (n > most) c(u[1:(most - 3L)], "...", u[[n]]) else u, collapse = " > ")
+  }, character(1))
+  if (count && !anyNA(.subset2(x, "count"))) {
+    names <- sprintf("%s (%d units, %s times)", names, .subset2(x, "size"),
+                     commas_each(.subset2(x, "count")))
+  }
+  # Episodes with the same units differ in their intervals.
+  twice <- names %in% names[duplicated(names)]
+  names[twice] <- paste0(names[twice], " #", seq_along(names)[twice])
+  names
+}
+
+#' "(5, 15]", in milliseconds
+#' @noRd
+interval_names <- function(low, high) {
+  ms <- \(v) trimws(format_each(signif(1000 * v, 9)))
+  sprintf("(%s, %s]", ms(low), ms(high))
+}
+
+#' Rows of the largest episodes that differ from each other
+#' @noRd
+best_episodes <- function(x, n) {
+  units <- .subset2(x, "units")
+  size <- .subset2(x, "size")
+  if (is_ordered(x)) return(utils::head(which(size >= 2L), n))
+  rows <- order(-size, -.subset2(x, "count"), .subset2(x, "episode"), method = "radix")
+  rows <- rows[size[rows] >= 2L]
+  distinct_rows(units, rows, n)
 }

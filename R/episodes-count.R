@@ -23,9 +23,7 @@
 episode <- function(units, low, high) {
   if (missing(units)) abort_arg("units", "units in order of firing", "missing")
   names <- unit_text(units)
-  if (is.null(names)) {
-    abort_arg("units", "at least one unit, none of them missing", describe(units))
-  }
+  refuse_if(is.null(names), "units", "at least one unit, none of them missing", describe(units))
   units <- names
   edges <- length(units) - 1L
   if (edges == 0L) {
@@ -41,20 +39,15 @@ episode <- function(units, low, high) {
                        format(high[[k]])))
     }
   }
-  new_episodes(list(
-    episode = episode_text(list(units), list(low), list(high)), size = length(units),
-    count = NA_integer_, support = NA_real_, units = list(units),
-    low = list(low), high = list(high)
-  ), list())
+  new_episodes(list(episode = episode_text(list(units), list(low), list(high)),
+                    size = length(units), count = NA_integer_, support = NA_real_,
+                    units = list(units), low = list(low), high = list(high)), list())
 }
 
 check_edges <- function(x, arg, edges, call = rlang::caller_env()) {
   ok <- !missing(x) && is_plain_numeric(x) && all(is.finite(x)) && length(x) %in% c(1L, edges)
-  if (!ok) {
-    abort_arg(arg, paste0("one number of seconds, or ", edges, ", one before each unit ",
-                          "but the first"),
-              describe(x), call = call)
-  }
+  refuse_if(!ok, arg, paste0("one number of seconds, or ", edges, ", one before each unit ",
+                             "but the first"), describe(x), call = call)
   rep_len(as.double(x), edges)
 }
 
@@ -92,10 +85,8 @@ count_episodes <- function(x, episodes,
   threads <- check_threads(threads)
   device <- check_choice(device)
   engine <- check_choice(engine)
-  if (device == "cpu" && engine != "auto") {
-    abort_arg("engine", "\"auto\" with `device = \"cpu\"`", describe(engine),
-              "Or give `device = \"gpu\"`.")
-  }
+  refuse_if(device == "cpu" && engine != "auto", "engine", "\"auto\" with `device = \"cpu\"`",
+            describe(engine), "Or give `device = \"gpu\"`.")
   gpus <- check_place(device, gpus)
   events <- trains_of(x)
   if (device == "gpu") {

@@ -262,11 +262,9 @@ least_flag <- function(target) c(frequent = 3, closed = 2, maximal = 1)[[target]
 #' @param gpu What the GPUs report of each size, or `NULL`.
 #' @noRd
 levels_frame <- function(levels, gpu, merge) {
-  out <- list2DF(list(
-    size = seq_along(levels$frequent), candidates = levels$candidates,
-    eliminated = levels$eliminated, frequent = levels$frequent,
-    seconds = gpu$seconds %||% rep(NA_real_, length(levels$frequent))
-  ))
+  out <- list2DF(list(size = seq_along(levels$frequent), candidates = levels$candidates,
+                      eliminated = levels$eliminated, frequent = levels$frequent,
+                      seconds = gpu$seconds %||% rep(NA_real_, length(levels$frequent))))
   if (is.null(gpu)) return(out)
   out$copy_seconds <- gpu$copy_seconds
   out$mtpe <- gpu$segmented

@@ -63,12 +63,11 @@ episode_steps <- function(x) {
   units <- .subset2(x, "units")
   n_steps <- pmax(lengths(units) - 1L, 0L)
   owner <- rep(seq_along(units), n_steps)
-  all <- data.frame(
-    from = as.character(unlist(lapply(units, \(u) u[-length(u)]), use.names = FALSE)),
-    to = as.character(unlist(lapply(units, \(u) u[-1L]), use.names = FALSE)),
-    low = as.double(unlist(.subset2(x, "low"), use.names = FALSE)),
-    high = as.double(unlist(.subset2(x, "high"), use.names = FALSE))
-  )
+  all <- data.frame(from = as.character(unlist(lapply(units, \(u) u[-length(u)]),
+                                               use.names = FALSE)),
+                    to = as.character(unlist(lapply(units, \(u) u[-1L]), use.names = FALSE)),
+                    low = as.double(unlist(.subset2(x, "low"), use.names = FALSE)),
+                    high = as.double(unlist(.subset2(x, "high"), use.names = FALSE)))
   key <- step_keys(all)
   steps <- all[!duplicated(key), , drop = FALSE]
   row.names(steps) <- NULL
@@ -138,7 +137,6 @@ plot_network <- function(x, edges, layout, call, drop = NULL) {
   curves <- edge_curves(steps, place, radius)
   # Groups are drawn in their order: what ranks first comes last, on top.
   curves$group <- -curves$edge
-  circles <- node_circles(place, radius)
   short <- shorten_labels(names)
 
   known <- unique(steps[c("low", "high")])
@@ -155,45 +153,32 @@ plot_network <- function(x, edges, layout, call, drop = NULL) {
   )
 
   ggplot2::ggplot() +
-    ggplot2::geom_path(
-      ggplot2::aes(x = .data$x, y = .data$y, group = .data$group, linewidth = .data$weight,
-                   colour = if (by_interval) .data$interval else .data$weight),
-      data = curves, lineend = "butt", linejoin = "mitre", arrow = edge_arrows(curves),
-      key_glyph = key_without_arrow
-    ) +
+    ggplot2::geom_path(ggplot2::aes(x = .data$x, y = .data$y, group = .data$group,
+                                    linewidth = .data$weight,
+                                    colour = if (by_interval) .data$interval else .data$weight),
+                       data = curves, lineend = "butt", linejoin = "mitre",
+                       arrow = edge_arrows(curves), key_glyph = key_without_arrow) +
     (if (mapped) array_layer(array, names)) +
-    node_layers(circles, place, short$labels, areas[names]) +
+    node_layers(place, radius, short$labels, areas[names]) +
     width +
     (if (by_interval) {
       ggplot2::scale_colour_manual(
-        name = "Delay (ms)", values = rlang::set_names(syn_palette(length(intervals)), intervals),
+        name = "Delay (ms)", values = named_palette(intervals),
         limits = intervals,
         guide = ggplot2::guide_legend(order = 1, override.aes = list(linewidth = 1.4))
       )
     } else {
       ggplot2::scale_colour_gradientn(colours = syn_scale[-1L], guide = "none")
     }) +
-    ggplot2::coord_equal(clip = "off") +
-    ggplot2::labs(
-      caption = network_caption(nrow(steps), nrow(all), intervals, by_interval, short$left_out,
-                                mapped)
-    ) +
-    theme_synfire() +
-    ggplot2::theme(
-      axis.text = ggplot2::element_blank(), axis.title = ggplot2::element_blank(),
-      axis.line.x.bottom = ggplot2::element_blank(), axis.ticks = ggplot2::element_blank(),
-      panel.grid.major = ggplot2::element_blank(),
-      plot.caption = ggplot2::element_text(colour = syn_muted)
-    )
+    theme_network(network_caption(nrow(steps), nrow(all), intervals, by_interval, short$left_out,
+                                  mapped))
 }
 
 network_caption <- function(drawn, all, intervals, by_interval, left_out, mapped) {
-  c(
-    if (drawn < all) sprintf("%s of %s steps.", commas(drawn), commas(all)) else
-      sprintf("%s %s.", commas(all), if (all == 1L) "step" else "steps"),
+  c(if (drawn < all) sprintf("%s of %s steps.", commas(drawn), commas(all)) else
+      paste0(counted(all, "step"), "."),
     if (length(intervals) == 1L) sprintf("Delay %s ms.", intervals),
     if (!by_interval && length(intervals) > 1L) sprintf("%d delay intervals.", length(intervals)),
     if (nzchar(left_out)) sprintf("Names of units begin with \"%s\".", left_out),
-    if (mapped) "\nUnits stand where they lie; dots are the others."
-  ) |> paste(collapse = " ")
+    if (mapped) "\nUnits stand where they lie; dots are the others.") |> paste(collapse = " ")
 }

@@ -45,16 +45,13 @@ episode_occurrences <- function(x, episodes, which = c("nonoverlapped", "all"),
   first <- unlist(lapply(rows, \(m) m[1L, ]))
   last <- unlist(lapply(rows, \(m) m[nrow(m), ]))
   trials <- attr(x, "trials")
-  new_table(
-    list(
-      episode = rep(episodes$episode, n), occurrence = sequence(n),
-      trial = if (is.null(trials)) rep(NA, length(first)) else trials$trial[trains$trial[first]],
-      start = x$time[first], end = x$time[last],
-      times = unlist(lapply(rows, \(m) lapply(seq_len(ncol(m)), \(i) x$time[m[, i]])),
-                     recursive = FALSE) %||% list()
-    ),
-    "episode_occurrences", list(episodes = episodes, recording = x)
-  )
+  new_table(list(episode = rep(episodes$episode, n), occurrence = sequence(n),
+                 trial = if (is.null(trials)) rep(NA, length(first)) else
+                           trials$trial[trains$trial[first]], start = x$time[first],
+                 end = x$time[last],
+                 times = unlist(lapply(rows, \(m) lapply(seq_len(ncol(m)), \(i) x$time[m[, i]])),
+                                recursive = FALSE) %||% list()), "episode_occurrences",
+            list(episodes = episodes, recording = x))
 }
 
 #' @export
@@ -118,11 +115,9 @@ episode_lags <- function(x, episodes, bins = 20) {
       bin <- ceiling((lag - bounds[[1L]]) * bins / diff(bounds))
       edges <- ticks_to_seconds(bounds[[1L]], resolution) +
         seq(0, bins) * (diff(bounds) * resolution) / bins
-      data.frame(
-        episode = episodes$episode[[i]], edge = k, from = episodes$units[[i]][[k]],
-        to = episodes$units[[i]][[k + 1L]], lag_low = edges[-(bins + 1)],
-        lag_high = edges[-1L], count = tabulate(bin, bins)
-      )
+      data.frame(episode = episodes$episode[[i]], edge = k, from = episodes$units[[i]][[k]],
+                 to = episodes$units[[i]][[k + 1L]], lag_low = edges[-(bins + 1)],
+                 lag_high = edges[-1L], count = tabulate(bin, bins))
     })
   })
   none <- data.frame(episode = character(), edge = integer(), from = character(),
@@ -137,8 +132,7 @@ print.episode_lags <- function(x, n = 10, ...) {
   n <- check_count(n, min = 0, infinite = TRUE)
   columns <- c("episode", "edge", "from", "to", "lag_low", "lag_high", "count")
   check_table(x, columns, "episode_lags")
-  cat(sprintf("# %s: a histogram of delays for each step of an episode\n",
-              rows_text(x, "bin")))
+  cat(sprintf("# %s: a histogram of delays for each step of an episode\n", rows_text(x, "bin")))
   if (nrow(x) > 0L && n > 0) {
     shown <- first_rows(x, n, columns)
     shown[["lag (ms)"]] <- interval_names(shown$lag_low, shown$lag_high)

@@ -1,4 +1,4 @@
-# Pictures of episodes: which one, of which episodes, and what to call these.
+# Pictures of episodes: the kinds of pictures, and which episodes they show.
 
 #' Plots of episodes
 #'
@@ -33,7 +33,7 @@
 #' [unit_table()] has the columns `x` and `y`, units stand at their positions, as on a map of
 #' the array; where it has `area`, they are coloured by it.
 #'
-#' @param object,x An `episodes` object with counts.
+#' @param object An `episodes` object with counts.
 #' @param type Which picture.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param episodes For `"raster"` and `"lags"`: how many episodes to draw, a character
@@ -74,8 +74,7 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
                               edges = 25,
                               layout = NULL, bins = 20,
                               recording = attr(object, "recording", exact = TRUE)) {
-  rlang::check_installed("ggplot2", "to draw episodes.")
-  check_no_dots()
+  check_no_dots(draws = "episodes")
   call <- rlang::current_env()
   type <- check_choice(type)
   order <- check_choice(order)
@@ -88,29 +87,19 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
   check_episode_choice(object, episodes, call)
   if (!is.null(recording)) check_spike_trains(recording, "recording", call)
   check_layout(layout)
-  if (nrow(object) == 0L && type != "network") {
-    abort_arg("object", "a table with at least one episode", "empty",
-              "Mine with a lower `min_count`, or with wider `intervals`.", call = call)
-  }
+  refuse_if(nrow(object) == 0L && type != "network", "object",
+            "a table with at least one episode", "empty",
+            "Mine with a lower `min_count`, or with wider `intervals`.", call = call)
   if (type %in% c("raster", "lags")) {
-    if (is.null(recording)) {
-      abort_arg("recording", "the spike trains to look into", "NULL",
-                "These episodes do not know their recording; give it.", call = call)
-    }
+    refuse_if(is.null(recording), "recording", "the spike trains to look into", "NULL",
+              "These episodes do not know their recording; give it.", call = call)
     episodes <- choose_episodes(object, episodes, call)
   }
-  switch(
-    type,
-    counts = plot_counts(object, call),
-    raster = plot_episode_raster(recording, episodes, from, to, order, others, call),
-    network = plot_network(object, edges, layout, call),
-    lags = autoplot.episode_lags(episode_lags(recording, episodes, bins = bins))
-  )
+  switch(type, counts = plot_counts(object, call),
+         raster = plot_episode_raster(recording, episodes, from, to, order, others, call),
+         network = plot_network(object, edges, layout, call),
+         lags = autoplot.episode_lags(episode_lags(recording, episodes, bins = bins)))
 }
-
-#' @rdname autoplot.episodes
-#' @export
-plot.episodes <- function(x, ...) draw(autoplot.episodes(x, ...))
 
 # ---- Which episodes, and what to call them -----------------------------------------
 
@@ -120,15 +109,10 @@ check_episode_choice <- function(x, episodes, call) {
   if (inherits(episodes, "episodes")) return(check_episodes(episodes, "episodes", call))
   if (!is.character(episodes)) return(check_count(episodes, call = call))
   unknown <- episodes[!episodes %in% .subset2(x, "episode")]
-  if (length(episodes) == 0L || length(unknown) > 0L) {
-    abort_arg("episodes", "a number, or episodes of the table",
-              if (length(unknown)) {
-                sprintf("\"%s\", which is not among them", unknown[[1L]])
-              } else {
-                "empty"
-              },
-              call = call)
-  }
+  refuse_if(length(episodes) == 0L || length(unknown) > 0L, "episodes",
+            "a number, or episodes of the table",
+            if (length(unknown)) sprintf("\"%s\", which is not among them", unknown[[1L]]) else
+              "empty", call = call)
 }
 
 #' The episodes that an argument `episodes` asks for, of at least two units
@@ -142,43 +126,7 @@ choose_episodes <- function(x, episodes, call = rlang::caller_env()) {
     x[best_episodes(x, episodes), ]
   }
   chosen <- chosen[.subset2(chosen, "size") >= 2L, ]
-  if (nrow(chosen) == 0L) {
-    abort_arg("episodes", "at least one episode of two or more units", "none", call = call)
-  }
+  refuse_if(nrow(chosen) == 0L, "episodes", "at least one episode of two or more units", "none",
+            call = call)
   chosen
-}
-
-#' Rows of the largest episodes that differ from each other
-#' @noRd
-best_episodes <- function(x, n) {
-  units <- .subset2(x, "units")
-  size <- .subset2(x, "size")
-  if (is_ordered(x)) return(utils::head(which(size >= 2L), n))
-  rows <- order(-size, -.subset2(x, "count"), .subset2(x, "episode"), method = "radix")
-  rows <- rows[size[rows] >= 2L]
-  distinct_rows(units, rows, n)
-}
-
-#' "A > B > C", the middle of long ones left out; with "(size, count)" where asked for
-#' @noRd
-chain_names <- function(x, count = FALSE, most = 6L) {
-  names <- vapply(.subset2(x, "units"), \(u) {
-    n <- length(u)
-    paste(if (n > most) c(u[1:(most - 3L)], "...", u[[n]]) else u, collapse = " > ")
-  }, character(1))
-  if (count && !anyNA(.subset2(x, "count"))) {
-    names <- sprintf("%s (%d units, %s times)", names, .subset2(x, "size"),
-                     commas_each(.subset2(x, "count")))
-  }
-  # Episodes with the same units differ in their intervals.
-  twice <- names %in% names[duplicated(names)]
-  names[twice] <- paste0(names[twice], " #", seq_along(names)[twice])
-  names
-}
-
-#' "(5, 15]", in milliseconds
-#' @noRd
-interval_names <- function(low, high) {
-  ms <- \(v) trimws(format_each(signif(1000 * v, 9)))
-  sprintf("(%s, %s]", ms(low), ms(high))
 }

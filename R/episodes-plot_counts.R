@@ -1,59 +1,41 @@
 # How many episodes there are of each size, and how their counts are distributed.
 
 plot_counts <- function(x, call) {
-  if (anyNA(.subset2(x, "count"))) {
-    abort_arg("object", "episodes that have been counted", "without counts",
-              "See `count_episodes()`.", call = call)
-  }
+  refuse_if(anyNA(.subset2(x, "count")), "object", "episodes that have been counted",
+            "without counts", "See `count_episodes()`.", call = call)
   panels <- c("Number of episodes", "Count of an episode: median, middle half, range")
   size <- .subset2(x, "size")
   sizes <- sort(unique(size))
   number <- tabulate(match(size, sizes))
   count <- split(as.double(.subset2(x, "count")), factor(size, sizes))
-  spread <- data.frame(
-    size = sizes, panel = factor(panels[[2L]], panels),
-    t(vapply(count, stats::quantile, double(5), probs = c(0, 0.25, 0.5, 0.75, 1), type = 1,
-             names = FALSE))
-  )
+  spread <- data.frame(size = sizes, panel = factor(panels[[2L]], panels),
+                       t(vapply(count, stats::quantile, double(5),
+                                probs = c(0, 0.25, 0.5, 0.75, 1), type = 1, names = FALSE)))
   names(spread)[3:7] <- c("least", "lower", "median", "upper", "most")
   bars <- data.frame(size = sizes, number = number, label = commas_each(number),
                      panel = factor(panels[[1L]], panels))
   # A logarithmic scale has no zero: bars stand on a half, so that one episode shows.
   ggplot2::ggplot() +
-    ggplot2::geom_rect(
-      ggplot2::aes(xmin = .data$size - 0.35, xmax = .data$size + 0.35, ymin = 0.5,
-                   ymax = .data$number),
-      data = bars, fill = syn_colours[["sky"]]
-    ) +
-    ggplot2::geom_text(
-      ggplot2::aes(x = .data$size, y = .data$number, label = .data$label), data = bars,
-      vjust = -0.5, size = 3.2, colour = syn_ink
-    ) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(x = .data$size, ymin = .data$least, ymax = .data$most), data = spread,
-      colour = syn_colours[["blue"]], linewidth = 0.5
-    ) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(x = .data$size, ymin = .data$lower, ymax = .data$upper), data = spread,
-      colour = syn_colours[["blue"]], linewidth = 2.6
-    ) +
-    ggplot2::geom_point(
-      ggplot2::aes(x = .data$size, y = .data$median), data = spread, shape = 21, size = 2.2,
-      fill = "white", colour = syn_colours[["blue"]], stroke = 0.9
-    ) +
+    ggplot2::geom_rect(ggplot2::aes(xmin = .data$size - 0.35, xmax = .data$size + 0.35,
+                                    ymin = 0.5, ymax = .data$number), data = bars,
+                       fill = syn_colours[["sky"]]) +
+    ggplot2::geom_text(aes_from(x = "size", y = "number", label = "label"), data = bars,
+                       vjust = -0.5, size = 3.2, colour = syn_ink) +
+    ggplot2::geom_linerange(aes_from(x = "size", ymin = "least", ymax = "most"), data = spread,
+                            colour = syn_colours[["blue"]], linewidth = 0.5) +
+    ggplot2::geom_linerange(aes_from(x = "size", ymin = "lower", ymax = "upper"), data = spread,
+                            colour = syn_colours[["blue"]], linewidth = 2.6) +
+    ggplot2::geom_point(aes_from(x = "size", y = "median"), data = spread, shape = 21, size = 2.2,
+                        fill = "white", colour = syn_colours[["blue"]], stroke = 0.9) +
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), ncol = 1, scales = "free_y") +
-    ggplot2::scale_x_continuous(
-      name = "Size (units in the episode)",
-      breaks = \(limits) whole_breaks(limits, 20L), expand = ggplot2::expansion(add = 0.4)
-    ) +
-    ggplot2::scale_y_continuous(
-      name = NULL, trans = "log10", breaks = log_breaks, labels = commas_each,
-      expand = ggplot2::expansion(mult = c(0.02, 0.14))
-    ) +
+    ggplot2::scale_x_continuous(name = "Size (units in the episode)",
+                                breaks = \(limits) whole_breaks(limits, 20L),
+                                expand = ggplot2::expansion(add = 0.4)) +
+    ggplot2::scale_y_continuous(name = NULL, trans = "log10", breaks = log_breaks,
+                                labels = commas_each,
+                                expand = ggplot2::expansion(mult = c(0.02, 0.14))) +
     theme_synfire() +
-    ggplot2::theme(
-      panel.grid.major.x = ggplot2::element_blank(),
-      strip.text = ggplot2::element_text(size = ggplot2::rel(1.1), colour = syn_ink),
-      panel.spacing.y = ggplot2::unit(5, "mm")
-    )
+    ggplot2::theme(panel.grid.major.x = ggplot2::element_blank(),
+                   strip.text = ggplot2::element_text(size = ggplot2::rel(1.1), colour = syn_ink),
+                   panel.spacing.y = ggplot2::unit(5, "mm"))
 }

@@ -6,7 +6,7 @@
 #' For [episode_occurrences()]: a row for each occurrence, aligned to its first event, a
 #' mark for each event.
 #'
-#' @param object,x What [episode_lags()] or [episode_occurrences()] gives.
+#' @param object What [episode_lags()] or [episode_occurrences()] gives.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param max_occurrences At most as many occurrences of an episode are drawn, taken
 #'   at even steps.
@@ -22,55 +22,44 @@
 #' plot(episode_occurrences(x, chain))
 #' @exportS3Method ggplot2::autoplot
 autoplot.episode_lags <- function(object, ...) {
-  rlang::check_installed("ggplot2", "to draw lags.")
-  check_no_dots()
+  check_no_dots(draws = "lags")
   check_table(object, c("episode", "edge", "from", "to", "lag_low", "lag_high", "count"),
               "episode_lags")
-  if (nrow(object) == 0L || anyNA(object$episode)) {
-    abort_arg("object", "a table with at least one step",
-              if (nrow(object) == 0L) "empty" else "one with rows that are not there")
-  }
+  refuse_if(nrow(object) == 0L || anyNA(object$episode), "object",
+            "a table with at least one step",
+            if (nrow(object) == 0L) "empty" else "one with rows that are not there")
   episodes <- unique(object$episode)
   key <- paste(match(object$episode, episodes), object$edge)
   panels <- unique(key)
   first <- match(panels, key)
   strip <- sprintf("%s > %s", object$from[first], object$to[first])
-  bars <- data.frame(
-    panel = factor(key, panels), low = 1000 * object$lag_low, high = 1000 * object$lag_high,
-    count = object$count, episode = factor(object$episode, episodes)
-  )
+  bars <- data.frame(panel = factor(key, panels), low = 1000 * object$lag_low,
+                     high = 1000 * object$lag_high, count = object$count,
+                     episode = factor(object$episode, episodes))
   size <- tapply(object$edge, object$episode, max)[episodes]
   labels <- lag_legend(object, episodes, first)
   # Episodes of one size stand under each other.
   columns <- if (length(episodes) > 1L && length(unique(size)) == 1L && size[[1L]] <= 6L) size[[1L]]
   ggplot2::ggplot(bars) +
-    ggplot2::geom_rect(
-      ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0, ymax = .data$count,
-                   fill = .data$episode),
-      colour = "white", linewidth = 0.15
-    ) +
-    ggplot2::facet_wrap(
-      ggplot2::vars(.data$panel), scales = "free_x", ncol = columns,
-      labeller = ggplot2::as_labeller(rlang::set_names(strip, panels))
-    ) +
+    ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0,
+                                    ymax = .data$count, fill = .data$episode), colour = "white",
+                       linewidth = 0.15) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free_x", ncol = columns,
+                        labeller = ggplot2::as_labeller(rlang::set_names(strip, panels))) +
     ggplot2::scale_fill_manual(
       name = NULL, values = syn_palette(length(episodes)), labels = labels,
       guide = if (length(episodes) > 1L) ggplot2::guide_legend(ncol = 1) else "none"
     ) +
-    ggplot2::scale_x_continuous(
-      name = "Lag (ms)", n.breaks = 4, expand = ggplot2::expansion(mult = 0.01)
-    ) +
-    ggplot2::scale_y_continuous(
-      name = "Occurrences", limits = c(0, NA), n.breaks = 4,
-      expand = ggplot2::expansion(mult = c(0, 0.06))
-    ) +
+    ggplot2::scale_x_continuous(name = "Lag (ms)", n.breaks = 4,
+                                expand = ggplot2::expansion(mult = 0.01)) +
+    ggplot2::scale_y_continuous(name = "Occurrences", limits = c(0, NA), n.breaks = 4,
+                                expand = ggplot2::expansion(mult = c(0, 0.06))) +
     theme_synfire() +
-    ggplot2::theme(
-      panel.grid.major.x = ggplot2::element_blank(),
-      axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
-      legend.position = "top", legend.justification = "left",
-      legend.key.size = ggplot2::unit(3.5, "mm"), panel.spacing.x = ggplot2::unit(5, "mm")
-    )
+    ggplot2::theme(panel.grid.major.x = ggplot2::element_blank(),
+                   axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
+                   legend.position = "top", legend.justification = "left",
+                   legend.key.size = ggplot2::unit(3.5, "mm"),
+                   panel.spacing.x = ggplot2::unit(5, "mm"))
 }
 
 lag_legend <- function(lags, episodes, first) {
@@ -81,20 +70,14 @@ lag_legend <- function(lags, episodes, first) {
 }
 
 #' @rdname autoplot.episode_lags
-#' @export
-plot.episode_lags <- function(x, ...) draw(autoplot.episode_lags(x, ...))
-
-#' @rdname autoplot.episode_lags
 #' @exportS3Method ggplot2::autoplot
 autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
-  rlang::check_installed("ggplot2", "to draw occurrences.")
-  check_no_dots()
+  check_no_dots(draws = "occurrences")
   max_occurrences <- check_count(max_occurrences)
   check_table(object, c("episode", "times"), "episode_occurrences")
-  if (nrow(object) == 0L || anyNA(object$episode)) {
-    abort_arg("object", "a table with at least one occurrence",
-              if (nrow(object) == 0L) "empty" else "one with rows that are not there")
-  }
+  refuse_if(nrow(object) == 0L || anyNA(object$episode), "object",
+            "a table with at least one occurrence",
+            if (nrow(object) == 0L) "empty" else "one with rows that are not there")
   episodes <- unique(object$episode)
   # Taking rows loses the attribute, not the name.
   asked <- attr(object, "episodes", exact = TRUE)
@@ -106,11 +89,9 @@ autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
     own <- own[unique(round(seq(1, length(own), length.out = min(length(own), max_occurrences))))]
     n <- length(units[[k]])
     times <- matrix(unlist(object$times[own], use.names = FALSE), nrow = n)
-    data.frame(
-      lag = as.double(1000 * (times - rep(times[1L, ], each = n))),
-      row = rep(seq_along(own), each = n), position = rep(seq_len(n), length(own)),
-      episode = factor(labels[[k]], labels)
-    )
+    data.frame(lag = as.double(1000 * (times - rep(times[1L, ], each = n))),
+               row = rep(seq_along(own), each = n), position = rep(seq_len(n), length(own)),
+               episode = factor(labels[[k]], labels))
   })
   events <- do.call(rbind, parts)
   middle <- stats::aggregate(lag ~ position + episode, events, stats::median)
@@ -119,22 +100,17 @@ autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
   ggplot2::ggplot(events) +
     (if (max(events$row) > 60) {
       # Marks as high as a row could no longer be seen.
-      ggplot2::geom_point(
-        ggplot2::aes(x = .data$lag, y = .data$row, colour = factor(.data$position %% 4)),
-        size = 0.7, shape = 16
-      )
+      ggplot2::geom_point(ggplot2::aes(x = .data$lag, y = .data$row,
+                                       colour = factor(.data$position %% 4)), size = 0.7,
+                          shape = 16)
     } else {
-      ggplot2::geom_segment(
-        ggplot2::aes(x = .data$lag, xend = .data$lag, y = .data$row - 0.4,
-                     yend = .data$row + 0.4, colour = factor(.data$position %% 4)),
-        linewidth = 0.8
-      )
+      ggplot2::geom_segment(ggplot2::aes(x = .data$lag, xend = .data$lag, y = .data$row - 0.4,
+                                         yend = .data$row + 0.4,
+                                         colour = factor(.data$position %% 4)), linewidth = 0.8)
     }) +
-    ggplot2::geom_text(
-      ggplot2::aes(x = .data$lag, y = .data$row, label = .data$unit,
-                   colour = factor(.data$position %% 4)),
-      data = middle, vjust = -0.9, size = 3, fontface = "bold"
-    ) +
+    ggplot2::geom_text(ggplot2::aes(x = .data$lag, y = .data$row, label = .data$unit,
+                                    colour = factor(.data$position %% 4)), data = middle,
+                       vjust = -0.9, size = 3, fontface = "bold") +
     # Four colours by turns keep neighbouring events apart at any size.
     ggplot2::scale_colour_manual(
       values = rlang::set_names(syn_palette(4L), c("1", "2", "3", "0")), guide = "none"
@@ -142,19 +118,11 @@ autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
     ggplot2::facet_wrap(ggplot2::vars(.data$episode), scales = "free", ncol = 1) +
     ggplot2::scale_x_continuous(name = "Time since the first event (ms)",
                                 expand = ggplot2::expansion(mult = 0.03)) +
-    ggplot2::scale_y_continuous(
-      name = "Occurrence", breaks = \(limits) {
-        breaks <- pretty(limits, 4)
-        breaks[breaks >= 1 & breaks == round(breaks) & breaks <= limits[[2L]]]
-      },
-      expand = ggplot2::expansion(mult = c(0.03, 0.14))
-    ) +
+    ggplot2::scale_y_continuous(name = "Occurrence", breaks = counting_breaks(4),
+                                expand = ggplot2::expansion(mult = c(0.03, 0.14))) +
     ggplot2::coord_cartesian(clip = "off") +
     theme_synfire() +
     ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(),
                    axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted))
 }
 
-#' @rdname autoplot.episode_lags
-#' @export
-plot.episode_occurrences <- function(x, ...) draw(autoplot.episode_occurrences(x, ...))

@@ -14,19 +14,15 @@ surrogates_text <- function(x) {
   }
   # The method "dither" has its own name as a parameter.
   how <- c(setdiff(made$method, names(told)), sprintf("%s = %s", names(told), exact(told)))
-  sprintf("%s (%s)", counted(attr(x, "n_surrogates", exact = TRUE), "surrogate"),
-          toString(how))
+  sprintf("%s (%s)", counted(attr(x, "n_surrogates", exact = TRUE), "surrogate"), toString(how))
 }
 
 correction_text <- function(x) {
   correction <- attr(x, "correction", exact = TRUE)
-  switch(
-    correction,
-    max = "family-wise within each size, by the largest score",
-    none = "not corrected for the number of tests",
-    BH = , BY = , TSBH = , TSBKY = sprintf("false discovery rate, %s", correction),
-    sprintf("family-wise, %s", correction)
-  )
+  switch(correction, max = "family-wise within each size, by the largest score",
+         none = "not corrected for the number of tests", BH = , BY = , TSBH = ,
+         TSBKY = sprintf("false discovery rate, %s", correction),
+         sprintf("family-wise, %s", correction))
 }
 
 is_tested <- function(x) !is.na(.subset2(x, "p"))
@@ -65,12 +61,12 @@ print.episode_significance <- function(x, n = 10, ...) {
   tested <- sum(is_tested(x))
   if (tested > 0L) {
     o <- tested_rows(x, n)
-    print_left(data.frame(
-      size = x$size[o], count = x$count[o], mean = signif(x$mean[o], 3),
-      excess = signif(x$excess[o], 3),
-      p_adjusted = zero_p_text(x$p_adjusted[o], attr(x, "below", exact = TRUE)),
-      " " = ifelse(x$significant[o], "*", " "), check.names = FALSE
-    ), list(episode = row_pieces(x, o)))
+    print_left(data.frame(size = x$size[o], count = x$count[o], mean = signif(x$mean[o], 3),
+                          excess = signif(x$excess[o], 3),
+                          p_adjusted = zero_p_text(x$p_adjusted[o],
+                                                   attr(x, "below", exact = TRUE)),
+                          " " = ifelse(x$significant[o], "*", " "), check.names = FALSE),
+               list(episode = row_pieces(x, o)))
     more_line(tested - length(o), if (!is_ordered(x)) "largest excess first here")
   }
   invisible(x)
@@ -88,16 +84,13 @@ summary.episode_significance <- function(object, n = 5, ...) {
   size <- .subset2(object, "size")
   sizes <- sort(unique(size[tested]))
   of_size <- \(value, what) vapply(sizes, \(z) what(value[tested & size == z]), 0)
-  by_size <- data.frame(
-    size = sizes, tested = of_size(tested, sum), significant = of_size(significant, sum),
-    most_excess = signif(of_size(.subset2(object, "excess"), max), 3)
-  )
-  structure(
-    list(title = significance_title(object), by_size = by_size,
-         words = significance_words(object, tested, significant, n),
-         warning = too_few_surrogates(object, sum(tested))),
-    class = "summary.episode_significance"
-  )
+  by_size <- data.frame(size = sizes, tested = of_size(tested, sum),
+                        significant = of_size(significant, sum),
+                        most_excess = signif(of_size(.subset2(object, "excess"), max), 3))
+  structure(list(title = significance_title(object), by_size = by_size,
+                 words = significance_words(object, tested, significant, n),
+                 warning = too_few_surrogates(object, sum(tested))),
+            class = "summary.episode_significance")
 }
 
 #' Sentences: what stands out, the largest excess first, each with other units
@@ -118,8 +111,7 @@ significance_words <- function(x, tested, significant, n) {
             counted(sum(tested), "episode"), if (sum(significant) == 1L) "stands" else "stand",
             if (length(rows) > 1L) "Those with the largest excess, of different units" else
               "The largest excess"),
-    vapply(rows, \(row) paste("-", episode_sentence(x, row)), ""),
-    pairs_words(x, significant))
+    vapply(rows, \(row) paste("-", episode_sentence(x, row)), ""), pairs_words(x, significant))
 }
 
 #' "A > B > C, 876 times; in surrogates 1.2 on average, 0 to 4 in 95 % of them (p = ...)"
@@ -141,8 +133,7 @@ pairs_words <- function(x, significant) {
   larger <- sum(significant & size > 2L)
   if (pairs == 0L || larger == 0L) return(NULL)
   sprintf(paste("%s of them %s; what has more units may owe its excess to a pair it",
-                "contains."),
-          commas(pairs), if (pairs == 1L) "is a pair" else "are pairs")
+                "contains."), commas(pairs), if (pairs == 1L) "is a pair" else "are pairs")
 }
 
 #' A warning where a p value of 0 makes significant what more surrogates might not, else NULL
@@ -152,8 +143,7 @@ zero_warning <- function(x, n, alpha) {
   below <- attr(x, "below", exact = TRUE)
   if (zeros == 0L || reaches(below, alpha)) return(NULL)
   sprintf(paste("%s significant with a p value of 0, of which %s %s no more than that it is",
-                "less than %s, adjusted: use more."),
-          if (zeros == 1L) "1 is" else paste(commas(zeros), "are"), counted(n, "surrogate"),
+                "less than %s, adjusted: use more."), they_are(zeros), counted(n, "surrogate"),
           if (n == 1) "says" else "say", short_p(below))
 }
 
@@ -169,8 +159,7 @@ too_few_surrogates <- function(x, tested) {
   if (reaches(1 / (n + 1), alone)) return(NULL)
   sprintf("%s %s no p value below %s; one episode by itself needs %s or less, %s.",
           counted(n, "surrogate"), if (n == 1) "gives" else "give", short_p(1 / (n + 1)),
-          short_p(alone),
-          counted(ceiling(1 / alone - 1e-6) - 1, "surrogate"))
+          short_p(alone), counted(ceiling(1 / alone - 1e-6) - 1, "surrogate"))
 }
 
 #' @export
@@ -191,9 +180,8 @@ print.summary.episode_significance <- function(x, ...) {
 tidy.episode_significance <- function(x, ...) {
   check_no_dots()
   check_table(x, significance_columns, "episode_significance")
-  tidy_frame(term = as.character(x$episode), size = x$size, count = x$count,
-             estimate = x$excess, statistic = .subset2(x, "z"), p.value = x$p,
-             adj.p.value = x$p_adjusted)
+  tidy_frame(term = as.character(x$episode), size = x$size, count = x$count, estimate = x$excess,
+             statistic = .subset2(x, "z"), p.value = x$p, adj.p.value = x$p_adjusted)
 }
 
 #' @rdname tidiers

@@ -11,7 +11,7 @@
 #' significant by its other steps. Where that leaves no step, all steps of significant
 #' episodes are drawn: a chain may stand out where none of its pairs does.
 #'
-#' @param object,x What [episode_significance()] gives.
+#' @param object What [episode_significance()] gives.
 #' @param type Which picture.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param episodes For `"counts"`: the largest number of episodes to draw.
@@ -36,28 +36,19 @@
 #' @exportS3Method ggplot2::autoplot
 autoplot.episode_significance <- function(object, type = c("counts", "chance", "network"),
                                           ..., episodes = 25, edges = 25, layout = NULL) {
-  rlang::check_installed("ggplot2", "to draw tested episodes.")
-  check_no_dots()
+  check_no_dots(draws = "tested episodes")
   call <- rlang::current_env()
   type <- check_choice(type)
   episodes <- check_count(episodes)
   edges <- check_count(edges)
   check_layout(layout)
   check_table(object, significance_columns, "episode_significance")
-  if (!any(is_tested(object))) {
-    abort_arg("object", "a table with tested episodes", "one without", call = call)
-  }
-  switch(
-    type,
-    counts = plot_against_surrogates(object, episodes),
-    chance = plot_against_chance(object),
-    network = plot_significant_network(object, edges, layout, call)
-  )
+  refuse_if(!any(is_tested(object)), "object", "a table with tested episodes", "one without",
+            call = call)
+  switch(type, counts = plot_against_surrogates(object, episodes),
+         chance = plot_against_chance(object),
+         network = plot_significant_network(object, edges, layout, call))
 }
-
-#' @rdname autoplot.episode_significance
-#' @export
-plot.episode_significance <- function(x, ...) draw(autoplot.episode_significance(x, ...))
 
 significance_words_of <- c("significant", "not significant")
 
@@ -79,22 +70,16 @@ significance_caption <- function(x) {
 plot_against_surrogates <- function(x, most) {
   rows <- tested_rows(x, most)
   names <- interval_chain_names(x, rows)
-  shown <- data.frame(
-    row = rev(seq_along(rows)), count = x$count[rows], mean = x$mean[rows],
-    lower = x$lower[rows], upper = x$upper[rows], judged = judgement(x$significant[rows])
-  )
-  ggplot2::ggplot(shown, ggplot2::aes(y = .data$row)) +
-    ggplot2::geom_segment(
-      ggplot2::aes(x = .data$mean, xend = .data$count, yend = .data$row), colour = syn_grid,
-      linewidth = 0.5
-    ) +
-    ggplot2::geom_segment(
-      ggplot2::aes(x = .data$lower, xend = .data$upper, yend = .data$row),
-      colour = syn_colours[["sky"]], linewidth = 2.6, lineend = "round"
-    ) +
-    ggplot2::geom_point(ggplot2::aes(x = .data$mean), colour = syn_colours[["blue"]],
-                        size = 1.2) +
-    ggplot2::geom_point(ggplot2::aes(x = .data$count, colour = .data$judged), size = 2.2) +
+  shown <- data.frame(row = rev(seq_along(rows)), count = x$count[rows], mean = x$mean[rows],
+                      lower = x$lower[rows], upper = x$upper[rows],
+                      judged = judgement(x$significant[rows]))
+  ggplot2::ggplot(shown, aes_from(y = "row")) +
+    ggplot2::geom_segment(aes_from(x = "mean", xend = "count", yend = "row"), colour = syn_grid,
+                          linewidth = 0.5) +
+    ggplot2::geom_segment(aes_from(x = "lower", xend = "upper", yend = "row"),
+                          colour = syn_colours[["sky"]], linewidth = 2.6, lineend = "round") +
+    ggplot2::geom_point(aes_from(x = "mean"), colour = syn_colours[["blue"]], size = 1.2) +
+    ggplot2::geom_point(aes_from(x = "count", colour = "judged"), size = 2.2) +
     ggplot2::scale_colour_manual(name = NULL, values = significance_colours()) +
     ggplot2::scale_x_continuous(name = "Count (large points); in surrogates (bars: 95 %, small points: mean)",
                                 labels = commas_each) +
@@ -102,13 +87,11 @@ plot_against_surrogates <- function(x, most) {
                                 expand = ggplot2::expansion(add = 0.6)) +
     ggplot2::labs(caption = significance_caption(x)) +
     theme_synfire() +
-    ggplot2::theme(
-      panel.grid.major.y = ggplot2::element_blank(), legend.position = "top",
-      legend.justification = "left",
-      axis.text.y = ggplot2::element_text(size = if (length(rows) > 30L) 6 else 8,
-                                          colour = syn_ink),
-      plot.caption = ggplot2::element_text(colour = syn_muted)
-    )
+    ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(), legend.position = "top",
+                   legend.justification = "left",
+                   axis.text.y = ggplot2::element_text(size = if (length(rows) > 30L) 6 else 8,
+                                                       colour = syn_ink),
+                   plot.caption = ggplot2::element_text(colour = syn_muted))
 }
 
 #' "F > G > H", and what tells those of the same units apart: their delays
@@ -141,18 +124,13 @@ plot_against_chance <- function(x) {
   shown <- data.frame(mean = x$mean[rows], count = x$count[rows], size = x$size[rows],
                       judged = judgement(x$significant[rows]))
   # From 0 on, as the mean may be; otherwise as logarithms.
-  scale <- \(make, name) make(
-    name = name, trans = "log1p", labels = commas_each,
-    breaks = \(limits) c(0, log_breaks(pmax(1, limits))),
-    expand = ggplot2::expansion(mult = 0.04)
-  )
+  scale <- \(make, name) make(name = name, trans = "log1p", labels = commas_each,
+                              breaks = \(limits) c(0, log_breaks(pmax(1, limits))),
+                              expand = ggplot2::expansion(mult = 0.04))
   ggplot2::ggplot(shown) +
     ggplot2::geom_abline(slope = 1, intercept = 0, colour = syn_muted, linewidth = 0.4) +
-    ggplot2::geom_point(
-      ggplot2::aes(x = .data$mean, y = .data$count, colour = .data$judged,
-                   size = .data$size),
-      alpha = if (nrow(shown) > 300L) 0.5 else 0.8, shape = 16
-    ) +
+    ggplot2::geom_point(aes_from(x = "mean", y = "count", colour = "judged", size = "size"),
+                        alpha = if (nrow(shown) > 300L) 0.5 else 0.8, shape = 16) +
     scale(ggplot2::scale_x_continuous, "Mean count in surrogates") +
     scale(ggplot2::scale_y_continuous, "Count") +
     ggplot2::scale_colour_manual(
@@ -169,19 +147,16 @@ plot_significant_network <- function(x, edges, layout, call) {
   if (!any(.subset2(x, "significant"))) {
     return(empty_picture("No episode is significant", "no network"))
   }
-  plot_network(significant_episodes(x), edges, layout, call,
-               drop = insignificant_pairs(x))
+  plot_network(significant_episodes(x), edges, layout, call, drop = insignificant_pairs(x))
 }
 
 #' The significant ones as a table of episodes
 #' @noRd
 significant_episodes <- function(x) {
   rows <- which(.subset2(x, "significant"))
-  columns <- lapply(as.list(x)[c("episode", "size", "count", "units", "low", "high")],
-                    `[`, rows)
+  columns <- lapply(as.list(x)[c("episode", "size", "count", "units", "low", "high")], `[`, rows)
   columns$support <- rep(NA_real_, length(rows))
-  new_episodes(columns[episode_columns],
-               list(recording = attr(x, "recording", exact = TRUE)))
+  new_episodes(columns[episode_columns], list(recording = attr(x, "recording", exact = TRUE)))
 }
 
 #' Steps that were tested as episodes of two units, and are not significant

@@ -55,10 +55,9 @@ suggest_min_count <- function(x, intervals, alpha = 0.05,
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory, min = 1e7)
   if (nrow(x) == 0L) abort_arg("x", "a recording with spikes", "one without")
-  if (method == "surrogates" && !reaches(1 / (n + 1), alpha)) {
-    abort_arg("n_surrogates", sprintf("at least %s with this `alpha`",
-                                      commas(ceiling(1 / alpha - 1e-9) - 1)), exact(n))
-  }
+  refuse_if(method == "surrogates" && !reaches(1 / (n + 1), alpha), "n_surrogates",
+            sprintf("at least %s with this `alpha`", commas(ceiling(1 / alpha - 1e-9) - 1)),
+            exact(n))
   scaled <- scaled_surrogates(x, surrogate, dither, list(...),
                               max(intervals[, 2L] - intervals[, 1L]))
   made <- choose_surrogates(x, surrogate, scaled$dither, scaled$more)
@@ -155,8 +154,7 @@ beyond_independence <- function(chains, x, alpha) {
 #' @noRd
 chains_text <- function(size) {
   longer <- sum(size > 2L)
-  paste(counted(sum(size == 2L), "pair"), "and",
-        paste(commas(longer), if (longer == 1L) "longer chain" else "longer chains"))
+  paste(counted(sum(size == 2L), "pair"), "and", counted(longer, "longer chain"))
 }
 
 say_suggested <- function(suggested, chains, beyond) {

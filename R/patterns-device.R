@@ -1,18 +1,14 @@
-# Which device mines patterns and itemsets.
+# What the miner of patterns and itemsets is given, and which device it runs on.
 
 #' Error where the arguments that name a device do not go together
 #' @noRd
 check_miner_place <- function(device, gpus, engine, folder = NULL, call = rlang::caller_env()) {
   check_place(device, gpus, call)
   if (device != "gpu") return(invisible())
-  if (engine != "closure") {
-    abort_arg("engine", "\"closure\" with `device = \"gpu\"`", describe(engine),
-              "Leave `engine` out, or give `device = \"cpu\"`.", call)
-  }
-  if (!is.null(folder)) {
-    abort_arg("device", "\"cpu\" or \"auto\" with a `folder`", describe(device),
-              "Chunks of a folder are mined on the CPU.", call)
-  }
+  refuse_if(engine != "closure", "engine", "\"closure\" with `device = \"gpu\"`",
+            describe(engine), "Leave `engine` out, or give `device = \"cpu\"`.", call)
+  refuse_if(!is.null(folder), "device", "\"cpu\" or \"auto\" with a `folder`", describe(device),
+            "Chunks of a folder are mined on the CPU.", call)
 }
 
 #' Where patterns are mined
@@ -61,3 +57,49 @@ sooner_miner <- function(seconds, threads, gpus, context) {
 #' The options of a search as those of its estimate
 #' @noRd
 to_estimate <- function(options) utils::modifyList(options, list(engine = 2, threads = 1L))
+
+#' The spikes as the miner takes them
+#'
+#' @param bin Ticks of a bin.
+#' @noRd
+pattern_events <- function(x, bin) c(trains_of(x), list(bin = bin))
+
+#' Options as the miner takes them
+#'
+#' @param parameters What `check_pattern_filters()` gives, with `closed_within`.
+#' @noRd
+pattern_options <- function(window, parameters, engine, threads, max_memory) {
+  target <- if (parameters$closed_within == "max_spikes") "closed within" else "closed"
+  with(parameters, miner_options(window, min_spikes, max_spikes, min_units, min_count,
+                                 max_count, engine, target, threads, max_memory))
+}
+
+#' The same for patterns and itemsets: counts the core has no numbers for are capped
+#' @noRd
+miner_options <- function(window, min_spikes, max_spikes, min_units, min_count, max_count,
+                          engine, target, threads, max_memory) {
+  most <- .Machine$integer.max
+  limit <- \(x) if (x > most) 2^32 - 1 else x
+  list(window = window, min_spikes = min(min_spikes, most), max_spikes = limit(max_spikes),
+       min_units = min(min_units, most), min_count = min(min_count, most),
+       max_count = limit(max_count), engine = match(engine, c("closure", "fpgrowth")) - 1,
+       target = match(target, c("closed", "closed within", "maximal", "frequent")) - 1,
+       threads = threads, max_memory = max_memory, gpus = NULL)
+}
+
+#' Patterns, or the error of the search
+#' @noRd
+finish_patterns <- function(mined, min_count, max_count, call = rlang::caller_env()) {
+  advice <- paste0(raise_to(mined, "min_count", min_count, max_count),
+                   ", raise `min_spikes`, or lower `max_spikes` or `window_bins`; ",
+                   "`suggest_pattern_count()` suggests a `min_count` beyond chance.")
+  finish_status(mined, "mining these patterns", advice, limit_of = "spikes", call = call)
+}
+
+#' "Raise `min_count` to 15 or more", as far as it is known what would do
+#' @noRd
+raise_to <- function(mined, arg, given, most = Inf) {
+  enough <- attr(mined, "enough", exact = TRUE)
+  known <- !is.null(enough) && !is.na(enough) && enough > given && enough <= most
+  paste0("Raise `", arg, "`", if (known) paste(" to", commas(enough), "or more"))
+}

@@ -1,4 +1,5 @@
-# How often patterns would occur if units fired independently of each other.
+# How often patterns would occur if units fired independently of each other, and which of them
+# occur most beyond that.
 
 #' @export
 expected_counts.patterns <- function(x, recording = attr(x, "recording", exact = TRUE)) {
@@ -39,4 +40,47 @@ occupied_bins <- function(x, bin) {
   cell <- unique((as.integer(unit) - 1) * all * max(1L, NROW(trials)) + (trial - 1) * all + number)
   of <- cell[!is.na(cell)] %/% (all * max(1L, NROW(trials))) + 1
   rlang::set_names(tabulate(of, nlevels(unit)), levels(unit))
+}
+
+#' Places of the most surprising patterns that differ from each other
+#' @noRd
+best_patterns <- function(x, n, recording) {
+  rows <- order(pattern_surprise(x, recording), decreasing = TRUE, method = "radix")
+  # Variants of one pattern can be millions; nobody waits for the first that differs.
+  rows <- rows[seq_len(min(length(rows), 10000L))]
+  units <- lapply(as.list(take_sets(x, rows)), names)
+  rows[distinct_rows(units, seq_along(rows), n)]
+}
+
+#' How surprising the occurrences of each pattern would be if units fired independently
+#'
+#' The logarithm of the Poisson likelihood of what was found over that of what is expected
+#' from the rates; negative where less was found.
+#' @noRd
+pattern_surprise <- function(x, recording, at_once = 1e6) {
+  duration <- attr(recording, "end", exact = TRUE) - attr(recording, "start", exact = TRUE)
+  bins <- max(1, duration / attr(x, "bin_size", exact = TRUE))
+  unit <- .subset2(recording, "unit")
+  spikes <- tabulate(unit, nlevels(unit))[match(attr(x, "units", exact = TRUE), levels(unit))]
+  log_share <- log(pmin(1, pmax(1, spikes, na.rm = TRUE) / bins))
+  parts <- over_sets(x, at_once = at_once, do = \(sets, items) {
+    expected <- bins * exp(Reduce(`+`, lapply(items, \(item) log_share[item_units(x, item)])))
+    found <- .subset2(x, "count")[sets]
+    score <- found * log(found / expected) - found + expected
+    list(sets = sets, score = ifelse(found < expected, -score, score))
+  })
+  surprise <- double(length(x))
+  for (part in parts) surprise[part$sets] <- part$score
+  surprise
+}
+
+#' @export
+surprising_sets.patterns <- function(x) {
+  recording <- own_recording(x)
+  if (is.null(recording) || length(x) == 0L) return(NULL)
+  best <- take_sets(x, best_patterns(x, 5L, recording))
+  found <- expected_counts(best, recording)
+  text <- vapply(set_pieces(best), fit_pieces, "", room = 60L)
+  data.frame(size = found$size, count = found$count, expected = signif(found$expected, 3),
+             surprise = signif(found$surprise, 3), pattern = text)
 }

@@ -76,9 +76,8 @@ new_job <- function(events, window, parameters, engine, call) {
   # Names of units decide nothing: recordings that differ in these alone are the same.
   events$unit <- as.integer(events$unit)
   # Engines share the work of a unit out in ways of their own.
-  job <- list(format = job_format, events = events, window = window,
-              parameters = parameters, engine = engine,
-              end = share_chunks(events, window, parameters$min_count, call))
+  job <- list(format = job_format, events = events, window = window, parameters = parameters,
+              engine = engine, end = share_chunks(events, window, parameters$min_count, call))
   c(job, id = rlang::hash(job))
 }
 
@@ -189,10 +188,9 @@ write_chunk <- function(found, chunk, folder, id, call) {
 mine_chunk <- function(chunk, folder, id, max_memory, threads) {
   job <- read_job(folder, id, quote(mine_patterns()))
   shares <- as.double(c(0, job$end)[chunk + 0:1])
-  found <- .Call(
-    r_mine_patterns, job$events,
-    pattern_options(job$window, job$parameters, job$engine, threads, max_memory), shares
-  )
+  found <- .Call(r_mine_patterns, job$events,
+                 pattern_options(job$window, job$parameters, job$engine, threads, max_memory),
+                 shares)
   found <- finish_patterns(found, job$parameters$min_count, job$parameters$max_count,
                            call = quote(mine_patterns()))
   found$threads <- threads
@@ -231,11 +229,8 @@ report_chunk <- function(chunk, folder, job, report = report_found) {
   if (!file.exists(chunk_path(folder, chunk))) return(NULL)
   found <- read_chunk(chunk, folder, job)
   if (is.null(found)) {
-    cli::cli_warn(
-      c("{.file {chunk_path(folder, chunk)}} is damaged, or of another job.",
-        i = "It is done again."),
-      class = "synfire_warning_folder"
-    )
+    cli::cli_warn(c("{.file {chunk_path(folder, chunk)}} is damaged, or of another job.",
+                    i = "It is done again."), class = "synfire_warning_folder")
     return(NULL)
   }
   report(found)
@@ -305,11 +300,9 @@ check_merged <- function(n, words, folder, max_memory, call) {
 }
 
 abort_chunk_changed <- function(path, call) {
-  cli::cli_abort(
-    c("{.file {path}} was changed while its folder was in use.",
-      i = "Make the same call again: what is damaged is done again."),
-    class = c("synfire_error_folder", "synfire_error"), call = call
-  )
+  cli::cli_abort(c("{.file {path}} was changed while its folder was in use.",
+                   i = "Make the same call again: what is damaged is done again."),
+                 class = c("synfire_error_folder", "synfire_error"), call = call)
 }
 
 # ---- Files ---------------------------------------------------------------------------
@@ -330,17 +323,14 @@ check_folder <- function(folder, call = rlang::caller_env()) {
   if (!dir.exists(folder)) {
     dir.create(folder, recursive = TRUE, showWarnings = FALSE)
   }
-  if (!dir.exists(folder) || file.access(folder, 2L) != 0L) {
-    abort_arg("folder", "a folder that can be made or written to",
-              dQuote(folder, FALSE), call = call)
-  }
+  refuse_if(!dir.exists(folder) || file.access(folder, 2L) != 0L, "folder",
+            "a folder that can be made or written to", dQuote(folder, FALSE), call = call)
   folder <- normalizePath(folder, "/")
   foreign <- foreign_files(folder, folder_names, lock_names)
-  if (length(foreign) > 0L) {
-    abort_arg("folder", "new, empty, or one that holds nothing but the files of such a job",
-              paste0(dQuote(folder, FALSE), ", which holds ", some(dQuote(foreign, FALSE))),
-              "Give the path of a new folder, which is then made.", call = call)
-  }
+  refuse_if(length(foreign) > 0L, "folder",
+            "new, empty, or one that holds nothing but the files of such a job",
+            paste0(dQuote(folder, FALSE), ", which holds ", some(dQuote(foreign, FALSE))),
+            "Give the path of a new folder, which is then made.", call = call)
   folder
 }
 

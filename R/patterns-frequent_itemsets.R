@@ -110,16 +110,14 @@ frequent_itemsets <- function(transactions, min_count = NULL, min_support = NULL
   place <- miner_place(device, gpus, engine, threads, \() mine(to_estimate(options)), here)
   options["gpus"] <- list(place)
   mined <- mine(options)
-  new_itemsets(
-    mined$items, mined[c("size", "n")], mined$count,
-    list(labels = parts$labels, transactions = n, target = target,
-         parameters = list(min_count = min_count, min_size = min_size,
-                           max_size = max_size),
-         engine = engine, device = if (is.null(place)) "cpu" else "gpu", threads = threads,
-         elapsed = proc.time()[["elapsed"]] - started,
-         mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
-         call = call)
-  )
+  new_itemsets(mined$items, mined[c("size", "n")], mined$count,
+               list(labels = parts$labels, transactions = n, target = target,
+                    parameters = list(min_count = min_count, min_size = min_size,
+                                      max_size = max_size), engine = engine,
+                    device = if (is.null(place)) "cpu" else "gpu", threads = threads,
+                    elapsed = proc.time()[["elapsed"]] - started,
+                    mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
+                    call = call))
 }
 
 #' Error where transactions cannot even be listed in so many bytes

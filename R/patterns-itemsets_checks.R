@@ -1,4 +1,5 @@
-# Sets that were changed by hand are refused, before what reads them goes astray.
+# Checks that sets of items are sound: a set that was changed by hand would lead the code that
+# reads it astray.
 
 #' Error unless sets are as a search leaves them: who changes their parts by hand may err
 #' @noRd
@@ -53,4 +54,16 @@ broken_meaning <- function(x, items) {
         bin_size > 0)) {
     return("`bin_size`")
   }
+}
+
+check_patterns <- function(patterns, call = rlang::caller_env()) {
+  refuse_if(!inherits(patterns, "patterns"), "patterns",
+            "what `mine_patterns()` gives, or some of it", describe(patterns), call = call)
+  check_whole_sets(patterns, "patterns", call)
+}
+
+check_any_sets <- function(x, what, call) {
+  refuse_if(length(.subset2(x, "count")) == 0L, "object",
+            sprintf("a result with at least one %s", what), "empty",
+            "Mine again, and ask for fewer occurrences.", call = call)
 }

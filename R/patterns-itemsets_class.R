@@ -11,7 +11,7 @@
 #' @noRd
 new_itemsets <- function(items, runs, count, about, class = "mined_itemsets") {
   x <- structure(list(items = items, runs = runs, count = count),
-                 class = c(class, "itemsets"))
+                 class = c(class, "itemsets", "synfire_result"))
   attributes(x)[names(about)] <- about
   x
 }
@@ -146,9 +146,8 @@ itemset_supports <- function(x) {
 `$.itemsets` <- function(x, name) {
   if (name %in% c("items", "runs", "count")) return(.subset2(x, name))
   columns <- itemset_columns(x)
-  if (!name %in% names(columns)) {
-    abort_arg("name", sprintf("one of %s", toString(dollar_names(x))), name)
-  }
+  refuse_if(!name %in% names(columns), "name", sprintf("one of %s", toString(dollar_names(x))),
+            name)
   columns[[name]](x)
 }
 
@@ -212,7 +211,7 @@ take_items <- function(x, at) {
   taken
 }
 
-set_class <- function(x) setdiff(class(x), "itemsets")
+set_class <- function(x) setdiff(class(x), c("itemsets", "synfire_result"))
 
 #' @rdname itemsets
 #' @export
@@ -272,9 +271,8 @@ sort.itemsets <- function(x, decreasing = TRUE, by = NULL, ...) {
   decreasing <- check_flag(decreasing)
   columns <- itemset_columns(x)
   by <- by %||% names(columns)[[2L]]
-  if (!is.character(by) || length(by) == 0L || !all(by %in% names(columns))) {
-    abort_arg("by", sprintf("among %s", toString(names(columns))), some(format(by)))
-  }
+  refuse_if(!is.character(by) || length(by) == 0L || !all(by %in% names(columns)), "by",
+            sprintf("among %s", toString(names(columns))), some(format(by)))
   keys <- lapply(unname(columns[by]), \(column) column(x))
   x <- take_sets(x, do.call(order, c(keys, list(decreasing = decreasing, method = "radix"))))
   # Printing and drawing keep to an order that was asked for.
@@ -324,15 +322,12 @@ keep_sets <- function(x, keep, code, labels, wanted, match, arg,
 #' @noRd
 holding <- function(x, code, labels, wanted, match, arg, call) {
   if (is_plain_numeric(wanted)) wanted <- number_labels(wanted)
-  if (!is.character(wanted) && !is.factor(wanted)) {
-    abort_arg(arg, "names", describe(wanted), call = call)
-  }
+  refuse_if(!is.character(wanted) && !is.factor(wanted), arg, "names", describe(wanted),
+            call = call)
   wanted <- unique(as.character(wanted))
   unknown <- setdiff(wanted, labels)
-  if (length(unknown)) {
-    abort_arg(arg, sprintf("among the %s %s", commas(length(labels)), arg),
-              sprintf("not, for %s", some(encodeString(unknown, quote = "\""))), call = call)
-  }
+  refuse_if(length(unknown), arg, sprintf("among the %s %s", commas(length(labels)), arg),
+            sprintf("not, for %s", some(encodeString(unknown, quote = "\""))), call = call)
   codes <- match(wanted, labels)
   is_one <- seq_along(labels) %in% codes
   by_size(x, logical(length(x)), function(items) {
@@ -409,22 +404,20 @@ c.itemsets <- function(...) {
   first <- parts[[1L]]
   meaning <- c("class", "units", "window_bins", "bin_size", "labels")
   for (other in parts[-1L]) {
-    if (!inherits(other, "itemsets") ||
-        !identical(attributes(other)[meaning], attributes(first)[meaning])) {
-      abort_arg("...", "sets of the same items; for patterns, units, window and bin size",
-                if (inherits(other, "itemsets")) "of different ones" else describe(other))
-    }
+    refuse_if(!inherits(other, "itemsets") ||
+                !identical(attributes(other)[meaning], attributes(first)[meaning]), "...",
+              "sets of the same items; for patterns, units, window and bin size",
+              if (inherits(other, "itemsets")) "of different ones" else describe(other))
   }
   about <- about_itemsets(first)
   common <- vapply(names(about), \(name) {
     all(vapply(parts, \(x) identical(attr(x, name, exact = TRUE), about[[name]]), NA))
   }, NA)
   join <- \(get) unlist(lapply(parts, get), use.names = FALSE)
-  new_itemsets(
-    join(\(x) .subset2(x, "items")),
-    list(size = join(\(x) .subset2(x, "runs")$size), n = join(\(x) .subset2(x, "runs")$n)),
-    join(itemset_counts), about[common & names(about) != "sorted_by"], set_class(first)
-  )
+  new_itemsets(join(\(x) .subset2(x, "items")), list(size = join(\(x) .subset2(x, "runs")$size),
+                                                     n = join(\(x) .subset2(x, "runs")$n)),
+               join(itemset_counts), about[common & names(about) != "sorted_by"],
+               set_class(first))
 }
 
 # ---- Names ---------------------------------------------------------------------------
@@ -486,4 +479,21 @@ as.data.frame.itemsets <- function(x, row.names = NULL, optional = FALSE, ...) {
 as.matrix.itemsets <- function(x, ...) {
   abort_arg("x", "a table", describe(x),
             "`as.data.frame()` makes a table of sets.")
+}
+
+#' Go through sets by the million: what `do(sets, items)` gives, in a list
+#'
+#' @param do Called with the numbers of sets of equal size and a list of their items: the
+#'   first of each, the second of each, and so on.
+#' @noRd
+over_sets <- function(x, do, at_once = 1e6) {
+  item <- .subset2(x, "items")
+  parts <- lapply(seq(1, length(x), by = at_once), \(first) {
+    sets <- seq(first, min(length(x), first + at_once - 1))
+    at <- locate_sets(x, sets)
+    lapply(split(seq_along(sets), at$size), \(own) {
+      do(sets[own], lapply(seq_len(at$size[[own[[1L]]]]), \(k) item[at$before[own] + k]))
+    })
+  })
+  unlist(parts, recursive = FALSE, use.names = FALSE)
 }

@@ -46,10 +46,8 @@ as_arules <- function(x) {
 }
 
 check_sets <- function(x, call = rlang::caller_env()) {
-  if (isS4(x) || !inherits(x, "itemsets")) {
-    abort_arg("x", "`itemsets` or `patterns`", describe(x),
-              "Find some with `frequent_itemsets()` or `mine_patterns()`.", call = call)
-  }
+  refuse_if(isS4(x) || !inherits(x, "itemsets"), "x", "`itemsets` or `patterns`", describe(x),
+            "Find some with `frequent_itemsets()` or `mine_patterns()`.", call = call)
   check_whole_sets(x, "x", call)
 }
 

@@ -105,17 +105,15 @@ summary.itemsets <- function(object, ...) {
     list(n = length(v), least = min(v), median = as.double(stats::median(v)), most = max(v))
   })
   column <- \(name, like) vapply(each, `[[`, like, name, USE.NAMES = FALSE)
-  by_size <- data.frame(
-    size = as.integer(names(each)), n = column("n", 0L), least = column("least", 0L),
-    median = column("median", 0), most = column("most", 0L)
-  )
+  by_size <- data.frame(size = as.integer(names(each)), n = column("n", 0L),
+                        least = column("least", 0L), median = column("median", 0),
+                        most = column("most", 0L))
   names(by_size)[[2L]] <- if (inherits(object, "patterns")) "patterns" else "itemsets"
   about <- attributes(object)[c("engine", "device", "threads", "elapsed", "mining_elapsed",
                                 "peak_memory")]
   names(about) <- c("engine", "device", "threads", "elapsed", "mining_elapsed", "peak_memory")
   structure(c(list(title = itemset_title(object), by_size = by_size), about,
-              list(surprising = surprising_sets(object))),
-            class = "summary.itemsets")
+              list(surprising = surprising_sets(object))), class = "summary.itemsets")
 }
 
 #' @export
@@ -133,8 +131,8 @@ print.summary.itemsets <- function(x, ...) {
     print(shown, row.names = FALSE)
   }
   if (!is.null(x$engine)) {
-    cat(sprintf("\nengine \"%s\"%s, %d thread%s, %s s (%s s of them mining), %s at most\n",
-                x$engine, if (identical(x$device, "gpu")) " on a GPU" else "", as.integer(x$threads), if (x$threads == 1L) "" else "s",
+    cat(sprintf("\nengine \"%s\"%s, %s, %s s (%s s of them mining), %s at most\n", x$engine,
+                if (identical(x$device, "gpu")) " on a GPU" else "", counted(x$threads, "thread"),
                 format(x$elapsed, digits = 3), format(x$mining_elapsed, digits = 3),
                 bytes_text(x$peak_memory)))
   }

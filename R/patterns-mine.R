@@ -217,8 +217,7 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
   window <- check_window(window_bins, x, bin)
-  parameters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count,
-                                    min_units)
+  parameters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count, min_units)
   check_bins_fit(x, bin, window, parameters)
   parameters$closed_within <- check_choice(closed_within)
   parameters$shifted_subsets <- check_choice(shifted_subsets)
@@ -246,75 +245,22 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
   if (parameters$shifted_subsets == "drop") {
     mined <- drop_shifted(mined, nlevels(x$unit), max_memory)
   }
-  new_itemsets(
-    mined$items, mined[c("size", "n")], mined$count,
-    list(units = levels(x$unit), window_bins = as.integer(window),
-         bin_size = as.double(bin_size),
-         mined = length(mined$count), recording = x, parameters = parameters,
-         engine = engine, device = if (is.null(place)) "cpu" else "gpu",
-         threads = mined$threads %||% here,
-         elapsed = proc.time()[["elapsed"]] - started,
-         mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
-         call = call),
-    class = "patterns"
-  )
-}
-
-#' The spikes as the miner takes them
-#'
-#' @param bin Ticks of a bin.
-#' @noRd
-pattern_events <- function(x, bin) c(trains_of(x), list(bin = bin))
-
-#' Options as the miner takes them
-#'
-#' @param parameters What `check_pattern_filters()` gives, with `closed_within`.
-#' @noRd
-pattern_options <- function(window, parameters, engine, threads, max_memory) {
-  target <- if (parameters$closed_within == "max_spikes") "closed within" else "closed"
-  with(parameters, miner_options(window, min_spikes, max_spikes, min_units, min_count,
-                                 max_count, engine, target, threads, max_memory))
-}
-
-#' The same for patterns and itemsets: counts the core has no numbers for are capped
-#' @noRd
-miner_options <- function(window, min_spikes, max_spikes, min_units, min_count, max_count,
-                          engine, target, threads, max_memory) {
-  most <- .Machine$integer.max
-  limit <- \(x) if (x > most) 2^32 - 1 else x
-  list(
-    window = window, min_spikes = min(min_spikes, most), max_spikes = limit(max_spikes),
-    min_units = min(min_units, most), min_count = min(min_count, most),
-    max_count = limit(max_count),
-    engine = match(engine, c("closure", "fpgrowth")) - 1,
-    target = match(target, c("closed", "closed within", "maximal", "frequent")) - 1,
-    threads = threads, max_memory = max_memory, gpus = NULL
-  )
-}
-
-#' Patterns, or the error of the search
-#' @noRd
-finish_patterns <- function(mined, min_count, max_count, call = rlang::caller_env()) {
-  advice <- paste0(raise_to(mined, "min_count", min_count, max_count),
-                   ", raise `min_spikes`, or lower `max_spikes` or `window_bins`; ",
-                   "`suggest_pattern_count()` suggests a `min_count` beyond chance.")
-  finish_status(mined, "mining these patterns", advice, limit_of = "spikes", call = call)
-}
-
-#' "Raise `min_count` to 15 or more", as far as it is known what would do
-#' @noRd
-raise_to <- function(mined, arg, given, most = Inf) {
-  enough <- attr(mined, "enough", exact = TRUE)
-  known <- !is.null(enough) && !is.na(enough) && enough > given && enough <= most
-  paste0("Raise `", arg, "`", if (known) paste(" to", commas(enough), "or more"))
+  new_itemsets(mined$items, mined[c("size", "n")], mined$count,
+               list(units = levels(x$unit), window_bins = as.integer(window),
+                    bin_size = as.double(bin_size), mined = length(mined$count), recording = x,
+                    parameters = parameters, engine = engine,
+                    device = if (is.null(place)) "cpu" else "gpu",
+                    threads = mined$threads %||% here,
+                    elapsed = proc.time()[["elapsed"]] - started,
+                    mining_elapsed = mined$mining_elapsed, peak_memory = mined$peak_memory,
+                    call = call), class = "patterns")
 }
 
 #' Patterns without those that are the end of another one with as many occurrences
 #' @noRd
 drop_shifted <- function(mined, units, max_memory, call = rlang::caller_env()) {
   if (length(mined$count) == 0L) return(mined)
-  left <- .Call(r_drop_shifted, mined$items, mined$size, mined$n, mined$count, units,
-                max_memory)
+  left <- .Call(r_drop_shifted, mined$items, mined$size, mined$n, mined$count, units, max_memory)
   left <- finish_status(left, "comparing these patterns",
                         "Raise `min_count`, or use `shifted_subsets = \"keep\"`.",
                         limit_of = "patterns", call = call)
@@ -333,8 +279,8 @@ drop_shifted <- function(mined, units, max_memory, call = rlang::caller_env()) {
 check_window <- function(window, x, bin, call = rlang::caller_env()) {
   window <- check_count(window, "window_bins", call = call)
   trials <- trial_ticks(x)
-  bounds <- interval_ticks(x)
-  ticks <- max(trials$end %||% bounds[[2L]] - trials$start %||% bounds[[1L]]) + 1
+  of <- stretches(x)
+  ticks <- max(of$stop - of$start) + 1
   bins <- ceiling(ticks / bin)
   if (window > bins) {
     whole <- if (is.null(trials)) "the recording" else "the longest trial"
@@ -347,13 +293,10 @@ check_window <- function(window, x, bin, call = rlang::caller_env()) {
   }
   units <- nlevels(x$unit)
   most <- .Machine$integer.max
-  if (window * max(1, units) > most) {
-    abort_arg("window_bins",
-              sprintf("at most %s bins with %s units", commas(most %/% max(1, units)),
-                      commas(units)),
-              commas(window), "Use a shorter window, longer bins, or fewer units.",
-              call = call)
-  }
+  refuse_if(window * max(1, units) > most, "window_bins",
+            sprintf("at most %s bins with %s units", commas(most %/% max(1, units)),
+                    commas(units)), commas(window),
+            "Use a shorter window, longer bins, or fewer units.", call = call)
   window
 }
 
@@ -366,10 +309,9 @@ check_pattern_filters <- function(min_spikes, min_count, max_spikes, max_count, 
   max_spikes <- check_most(max_spikes, "max_spikes", min_spikes, "min_spikes", call)
   max_count <- check_most(max_count, "max_count", min_count, "min_count", call)
   min_units <- check_count(min_units, "min_units", call = call)
-  if (min_units > max_spikes) {
-    abort_arg("min_units", paste0("at most `max_spikes`, ", commas(max_spikes)),
-              commas(min_units), "A pattern has no more units than spikes.", call = call)
-  }
+  refuse_if(min_units > max_spikes, "min_units",
+            paste0("at most `max_spikes`, ", commas(max_spikes)), commas(min_units),
+            "A pattern has no more units than spikes.", call = call)
   list(min_spikes = min_spikes, min_count = min_count, max_spikes = max_spikes,
        max_count = max_count, min_units = min_units)
 }
@@ -378,9 +320,7 @@ check_pattern_filters <- function(min_spikes, min_count, max_spikes, max_count, 
 #' @noRd
 check_most <- function(x, arg, least, least_arg, call) {
   x <- check_count(x, arg, infinite = TRUE, call = call)
-  if (x < least) {
-    abort_arg(arg, sprintf("at least `%s`, %s", least_arg, commas(least)), commas(x),
-              call = call)
-  }
+  refuse_if(x < least, arg, sprintf("at least `%s`, %s", least_arg, commas(least)), commas(x),
+            call = call)
   x
 }

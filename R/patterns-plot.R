@@ -38,7 +38,7 @@
 #' each of them from one point; a unit in the area without such a line is no part of it.
 #' Units that are in the same patterns lie close to each other. Lags are in the names only.
 #'
-#' @param object,x A `patterns` object.
+#' @param object A `patterns` object.
 #' @param type Which picture.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param patterns For `"raster"`, `"dots"` and `"hypergraph"`: how many patterns to draw, or a
@@ -82,8 +82,7 @@ autoplot.patterns <- function(object,
                               ..., patterns = NULL, from = NULL, to = NULL,
                               order = c("patterns", "levels", "rate"), others = NULL,
                               recording = attr(object, "recording", exact = TRUE)) {
-  rlang::check_installed("ggplot2", "to draw patterns.")
-  check_no_dots()
+  check_no_dots(draws = "patterns")
   check_whole_sets(object, "object")
   call <- rlang::current_env()
   type <- check_choice(type)
@@ -99,10 +98,8 @@ autoplot.patterns <- function(object,
   if (type != "raster" && !is.null(others)) abort_not_drawn("others", type, call)
   if (!is.null(others)) others <- check_count(others, min = 0, infinite = TRUE)
   if (!is.null(drawn)) {
-    if (is.null(recording)) {
-      abort_arg("recording", "the spike trains to look into", "NULL",
-                "These patterns do not know their recording; give it.", call = call)
-    }
+    refuse_if(is.null(recording), "recording", "the spike trains to look into", "NULL",
+              "These patterns do not know their recording; give it.", call = call)
     check_spike_trains(recording, "recording", call)
     patterns <- choose_patterns(object, patterns, drawn, recording, call)
     check_pattern_units(recording, patterns, call)
@@ -121,10 +118,6 @@ autoplot.patterns <- function(object,
   )
 }
 
-#' @rdname autoplot.patterns
-#' @export
-plot.patterns <- function(x, ...) draw(autoplot.patterns(x, ...))
-
 #' @param arg An argument that is given for a picture that has no use for it.
 #' @noRd
 abort_not_drawn <- function(arg, type, call) {
@@ -133,13 +126,6 @@ abort_not_drawn <- function(arg, type, call) {
 }
 
 # ---- Which patterns, and what to call them -----------------------------------------
-
-check_any_sets <- function(x, what, call) {
-  if (length(.subset2(x, "count")) == 0L) {
-    abort_arg("object", sprintf("a result with at least one %s", what), "empty",
-              "Mine again, and ask for fewer occurrences.", call = call)
-  }
-}
 
 #' The patterns that an argument `patterns` asks for
 #' @noRd
@@ -154,70 +140,10 @@ choose_patterns <- function(x, patterns, default, recording, call = rlang::calle
   take_sets(x, best_patterns(x, n, own_recording(x, call) %||% recording))
 }
 
-#' Places of the most surprising patterns that differ from each other
-#' @noRd
-best_patterns <- function(x, n, recording) {
-  rows <- order(pattern_surprise(x, recording), decreasing = TRUE, method = "radix")
-  # Variants of one pattern can be millions; nobody waits for the first that differs.
-  rows <- rows[seq_len(min(length(rows), 10000L))]
-  units <- lapply(as.list(take_sets(x, rows)), names)
-  rows[distinct_rows(units, seq_along(rows), n)]
-}
-
-#' How surprising the occurrences of each pattern would be if units fired independently
-#'
-#' The logarithm of the Poisson likelihood of what was found over that of what is expected
-#' from the rates; negative where less was found.
-#' @noRd
-pattern_surprise <- function(x, recording, at_once = 1e6) {
-  duration <- attr(recording, "end", exact = TRUE) - attr(recording, "start", exact = TRUE)
-  bins <- max(1, duration / attr(x, "bin_size", exact = TRUE))
-  unit <- .subset2(recording, "unit")
-  spikes <- tabulate(unit, nlevels(unit))[match(attr(x, "units", exact = TRUE), levels(unit))]
-  log_share <- log(pmin(1, pmax(1, spikes, na.rm = TRUE) / bins))
-  parts <- over_sets(x, at_once = at_once, do = \(sets, items) {
-    expected <- bins * exp(Reduce(`+`, lapply(items, \(item) log_share[item_units(x, item)])))
-    found <- .subset2(x, "count")[sets]
-    score <- found * log(found / expected) - found + expected
-    list(sets = sets, score = ifelse(found < expected, -score, score))
-  })
-  surprise <- double(length(x))
-  for (part in parts) surprise[part$sets] <- part$score
-  surprise
-}
-
 check_pattern_units <- function(recording, patterns, call) {
   unknown <- setdiff(pattern_table(patterns)$unit, levels(.subset2(recording, "unit")))
-  if (length(unknown) > 0L) {
-    abort_arg("recording", "one with the units of the patterns",
-              sprintf("without unit \"%s\"", unknown[[1L]]), call = call)
-  }
-}
-
-#' The spikes of a few patterns: data frame `pattern`, `unit` (label), `lag` (bins)
-#' @noRd
-pattern_table <- function(patterns) {
-  data.frame(
-    pattern = rep(seq_along(patterns), itemset_sizes(patterns)),
-    unit = as.character(attr(patterns, "units", exact = TRUE))[item_units(patterns)],
-    lag = item_lags(patterns)
-  )
-}
-
-#' "A@0 B@1 C@3 (3 spikes, 20 times)", the middle of long ones left out
-#' @param times How often each occurs where it is drawn.
-#' @noRd
-pattern_names <- function(patterns, times, most = 8L) {
-  spikes <- pattern_table(patterns)
-  spelt <- split(paste0(spikes$unit, "@", spikes$lag), spikes$pattern)
-  short <- vapply(spelt, \(s) {
-    n <- length(s)
-    paste(if (n > most) c(s[1:(most - 2L)], "...", s[[n]]) else s, collapse = " ")
-  }, character(1), USE.NAMES = FALSE)
-  names <- sprintf("%s (%d spikes, %s times)", short, lengths(spelt), commas_each(times))
-  twice <- names %in% names[duplicated(names)]
-  names[twice] <- paste0(names[twice], " #", seq_along(names)[twice])
-  names
+  refuse_if(length(unknown) > 0L, "recording", "one with the units of the patterns",
+            sprintf("without unit \"%s\"", unknown[[1L]]), call = call)
 }
 
 # ---- Raster ------------------------------------------------------------------------
@@ -229,46 +155,22 @@ plot_pattern_raster <- function(x, patterns, from, to, order, others, call) {
   window <- dense_window(x, found, from, to, call, spans = 12,
                          spikes = max(250, 4 * nlevels(.subset2(x, "unit"))))
   named <- list(units = split(pattern_table(patterns)$unit, pattern_table(patterns)$pattern))
-  all_units <- nlevels(.subset2(x, "unit"))
-  whole <- x
-  order <- if (order == "patterns") "episodes" else order
-  x <- keep_drawn(x, units_of_chains(named), others, order, call)
-  shown <- keep_time(x, window, call, "from, to")
-  few <- nrow(shown) <= 30000L
-  # A line needs room: patterns have fewer units than rasters have rows.
-  rows <- episode_rows(x, named, order, tall = few, highest = 8)
   # Those of this recording, which need not be the one that was mined.
   labels <- pattern_names(patterns, tabulate(found$episode, length(named$units)))
-  inside <- found[found$start >= window[[1L]] & found$end <= window[[2L]], ]
-  spikes <- pattern_spikes(whole, patterns, inside)
-  spikes$row <- rows$y[match(spikes$unit, rows$unit)]
-  spikes$pattern <- factor(labels[spikes$pattern], labels)
-  crowded <- nrow(inside) > 200L
-
-  ggplot2::ggplot() +
-    found_background(shown, rows, few) +
-    ggplot2::geom_path(
-      ggplot2::aes(x = .data$time, y = .data$row, group = .data$group,
-                   colour = .data$pattern),
-      data = spikes, linewidth = if (crowded) 0.25 else 0.5, alpha = 0.75,
-      lineend = "round", show.legend = TRUE
-    ) +
-    ggplot2::geom_point(
-      ggplot2::aes(x = .data$time, y = .data$row, colour = .data$pattern),
-      data = spikes, size = if (crowded) 0.8 else 1.7, shape = 16, show.legend = FALSE
-    ) +
-    ggplot2::scale_colour_manual(
-      name = pattern_key_title(patterns),
-      values = rlang::set_names(syn_palette(length(labels)), labels), limits = labels,
-      drop = FALSE,
-      guide = ggplot2::guide_legend(
-        ncol = 1, title.position = "top", override.aes = list(linewidth = 1.2, alpha = 1)
-      )
-    ) +
-    theme_synfire() +
-    episode_axes(shown, rows, named, all_units, "patterns") +
-    found_theme(rows) +
-    ggplot2::theme(legend.title = ggplot2::element_text(size = 9, colour = syn_muted))
+  order <- if (order == "patterns") "episodes" else order
+  # A line needs room: patterns have fewer units than rasters have rows.
+  found_raster(x, found, named, window, order, others, call, what = "patterns", highest = 8,
+               \(rows, inside, crowded) {
+    spikes <- pattern_spikes(x, patterns, inside)
+    spikes$row <- rows$y[match(spikes$unit, rows$unit)]
+    spikes$pattern <- factor(labels[spikes$pattern], labels)
+    list(ggplot2::geom_path(aes_from(x = "time", y = "row", group = "group", colour = "pattern"),
+                            data = spikes, linewidth = if (crowded) 0.25 else 0.5, alpha = 0.75,
+                            lineend = "round", show.legend = TRUE),
+         ggplot2::geom_point(aes_from(x = "time", y = "row", colour = "pattern"), data = spikes,
+                             size = if (crowded) 0.8 else 1.7, shape = 16, show.legend = FALSE),
+         found_colours(labels, pattern_key_title(patterns)))
+  }) + ggplot2::theme(legend.title = ggplot2::element_text(size = 9, colour = syn_muted))
 }
 
 #' Occurrences with where they start and end, named as those of episodes
@@ -281,10 +183,8 @@ pattern_spans <- function(patterns, found) {
   spikes <- pattern_table(patterns)
   bins <- as.vector(tapply(spikes$lag, spikes$pattern, max)) + 1
   bin_size <- attr(patterns, "bin_size", exact = TRUE)
-  data.frame(
-    episode = found$pattern, occurrence = found$occurrence, start = found$time,
-    end = found$time + bins[found$pattern] * bin_size
-  )
+  data.frame(episode = found$pattern, occurrence = found$occurrence, start = found$time,
+             end = found$time + bins[found$pattern] * bin_size)
 }
 
 #' The spikes of occurrences, in the order in which lines go through them
@@ -325,10 +225,8 @@ plot_pattern_dots <- function(x, pattern) {
   spikes <- pattern_table(pattern)
   units <- unique(spikes$unit)
   found <- pattern_occurrences(x, pattern)
-  if (nrow(found) == 0L) {
-    abort_arg("recording", "one in which the pattern occurs", "one in which it does not",
-              call = rlang::caller_env())
-  }
+  refuse_if(nrow(found) == 0L, "recording", "one in which the pattern occurs",
+            "one in which it does not", call = rlang::caller_env())
   dots <- dot_display(x, pattern, found, most = 200L)
   bin_ms <- 1000 * attr(pattern, "bin_size", exact = TRUE)
   bands <- data.frame(panel = factor(spikes$unit, units), low = spikes$lag * bin_ms,
@@ -343,51 +241,36 @@ plot_pattern_dots <- function(x, pattern) {
   dots <- dots[order(dots$own), ]
   dots$colour <- ifelse(dots$own, as.character(dots$panel), "other")
   ggplot2::ggplot(dots) +
-    ggplot2::geom_rect(
-      ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = -Inf, ymax = Inf,
-                   fill = "bin of the pattern"),
-      data = bands
-    ) +
+    ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = -Inf, ymax = Inf,
+                                    fill = "bin of the pattern"), data = bands) +
     ggplot2::scale_fill_manual(name = NULL, values = c("bin of the pattern" = syn_band_strong)) +
-    ggplot2::geom_point(
-      ggplot2::aes(x = .data$time, y = .data$row, colour = .data$colour), size = size,
-      shape = 16
-    ) +
-    ggplot2::scale_colour_manual(
-      values = c(rlang::set_names(syn_palette(length(units)), units), other = "#9AA1AB"),
-      guide = "none"
-    ) +
-    ggplot2::facet_grid(
-      rows = ggplot2::vars(.data$panel),
-      labeller = ggplot2::as_labeller(
-        rlang::set_names(sprintf("%s\n%s", units, strips[units]), units)
-      )
-    ) +
+    ggplot2::geom_point(aes_from(x = "time", y = "row", colour = "colour"), size = size,
+                        shape = 16) +
+    ggplot2::scale_colour_manual(values = c(named_palette(units), other = "#9AA1AB"),
+                                 guide = "none") +
+    ggplot2::facet_grid(rows = ggplot2::vars(.data$panel),
+                        labeller = ggplot2::as_labeller(rlang::set_names(sprintf("%s\n%s", units,
+                                                                                 strips[units]),
+                                                                         units))) +
     ggplot2::scale_x_continuous(
       name = "Time since the window opened (ms)", expand = ggplot2::expansion(mult = 0.005),
       limits = c(0, attr(pattern, "window_bins", exact = TRUE) * bin_ms)
     ) +
-    ggplot2::scale_y_continuous(
-      name = sprintf("Occurrence (%s)", commas(nrow(found))),
-      breaks = \(limits) {
-        breaks <- pretty(limits, 3)
-        breaks[breaks >= 1 & breaks == round(breaks) & breaks <= limits[[2L]]]
-      },
-      expand = ggplot2::expansion(add = 0.7)
-    ) +
+    ggplot2::scale_y_continuous(name = sprintf("Occurrence (%s)", commas(nrow(found))),
+                                breaks = counting_breaks(3),
+                                expand = ggplot2::expansion(add = 0.7)) +
     ggplot2::labs(subtitle = pattern_names(pattern, nrow(found))) +
     theme_synfire() +
     caption("Coloured: spikes of the pattern; grey: other spikes of its units.") +
-    ggplot2::theme(
-      plot.subtitle = ggplot2::element_text(size = 9),
-      panel.grid.major.y = ggplot2::element_blank(),
-      panel.border = ggplot2::element_rect(colour = syn_grid, fill = NA),
-      axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
-      axis.line.x.bottom = ggplot2::element_blank(),
-      legend.position = "top", legend.justification = "left",
-      strip.text.y.right = ggplot2::element_text(angle = 0, hjust = 0, colour = syn_ink),
-      panel.spacing.y = ggplot2::unit(2, "mm")
-    )
+    ggplot2::theme(plot.subtitle = ggplot2::element_text(size = 9),
+                   panel.grid.major.y = ggplot2::element_blank(),
+                   panel.border = ggplot2::element_rect(colour = syn_grid, fill = NA),
+                   axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
+                   axis.line.x.bottom = ggplot2::element_blank(), legend.position = "top",
+                   legend.justification = "left",
+                   strip.text.y.right = ggplot2::element_text(angle = 0, hjust = 0,
+                                                              colour = syn_ink),
+                   panel.spacing.y = ggplot2::unit(2, "mm"))
 }
 
 #' All spikes of a pattern's units in its windows
@@ -413,11 +296,9 @@ dot_display <- function(x, pattern, found, most) {
     n <- findInterval(last, ticks[[unit]]) - before
     row <- rep(seq_along(opens), n)
     since <- ticks[[unit]][sequence(n, before + 1L)] - opens[row]
-    data.frame(
-      panel = rep(unit, length(row)), row = found$occurrence[kept][row],
-      time = 1000 * ticks_to_seconds(since, resolution),
-      own = (since %/% bin) %in% spikes$lag[spikes$unit == unit]
-    )
+    data.frame(panel = rep(unit, length(row)), row = found$occurrence[kept][row],
+               time = 1000 * ticks_to_seconds(since, resolution),
+               own = (since %/% bin) %in% spikes$lag[spikes$unit == unit])
   })
   dots <- do.call(rbind, parts)
   dots$panel <- factor(dots$panel, units)

@@ -7,7 +7,7 @@
 #' many sets there are of each number of items; `"counts"`, how many are in how many
 #' transactions; `"participation"`, how many sets each item takes part in.
 #'
-#' @param object,x An `itemsets` object.
+#' @param object An `itemsets` object.
 #' @param type Which picture.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
@@ -23,22 +23,14 @@
 #' plot(sets, type = "participation")
 #' @exportS3Method ggplot2::autoplot
 autoplot.itemsets <- function(object, type = c("size", "counts", "participation"), ...) {
-  rlang::check_installed("ggplot2", "to draw itemsets.")
-  check_no_dots()
+  check_no_dots(draws = "itemsets")
   check_whole_sets(object, "object")
   type <- check_choice(type)
   check_any_sets(object, "set", rlang::current_env())
-  switch(
-    type,
-    size = plot_sizes(object, "Size (items in the set)", "Number of sets"),
-    counts = plot_set_counts(object, "Count (transactions)", "Number of sets"),
-    participation = plot_participation(object, "Item", "sets")
-  )
+  switch(type, size = plot_sizes(object, "Size (items in the set)", "Number of sets"),
+         counts = plot_set_counts(object, "Count (transactions)", "Number of sets"),
+         participation = plot_participation(object, "Item", "sets"))
 }
-
-#' @rdname autoplot.itemsets
-#' @export
-plot.itemsets <- function(x, ...) draw(autoplot.itemsets(x, ...))
 
 # ---- Counting ----------------------------------------------------------------------
 
@@ -70,23 +62,6 @@ count_ranges <- function(x, most = 60L) {
   part <- (seq.int(least, length(number)) - least) %/% width + 1
   data.frame(low = low, high = low + width - 1,
              number = as.vector(rowsum(as.double(number[least:length(number)]), part)))
-}
-
-#' Go through sets by the million: what `do(sets, items)` gives, in a list
-#'
-#' @param do Called with the numbers of sets of equal size and a list of their items: the
-#'   first of each, the second of each, and so on.
-#' @noRd
-over_sets <- function(x, do, at_once = 1e6) {
-  item <- .subset2(x, "items")
-  parts <- lapply(seq(1, length(x), by = at_once), \(first) {
-    sets <- seq(first, min(length(x), first + at_once - 1))
-    at <- locate_sets(x, sets)
-    lapply(split(seq_along(sets), at$size), \(own) {
-      do(sets[own], lapply(seq_len(at$size[[own[[1L]]]]), \(k) item[at$before[own] + k]))
-    })
-  })
-  unlist(parts, recursive = FALSE, use.names = FALSE)
 }
 
 #' How many sets each unit or item is in, once however often it is in a set
@@ -132,14 +107,11 @@ plot_sizes <- function(x, x_name, y_name) {
   bars$label <- commas_each(bars$number)
   ggplot2::ggplot(bars) +
     log_bars(bars$size - 0.35, bars$size + 0.35, bars$number) +
-    (if (nrow(bars) <= 12L) ggplot2::geom_text(
-      ggplot2::aes(x = .data$size, y = .data$number, label = .data$label), vjust = -0.5,
-      size = 3.2, colour = syn_ink
-    )) +
-    ggplot2::scale_x_continuous(
-      name = x_name, breaks = \(limits) whole_breaks(limits, 20L),
-      expand = ggplot2::expansion(add = 0.4)
-    ) +
+    (if (nrow(bars) <= 12L) ggplot2::geom_text(aes_from(x = "size", y = "number",
+                                                        label = "label"), vjust = -0.5,
+                                               size = 3.2, colour = syn_ink)) +
+    ggplot2::scale_x_continuous(name = x_name, breaks = \(limits) whole_breaks(limits, 20L),
+                                expand = ggplot2::expansion(add = 0.4)) +
     log_count_axis(y_name) +
     theme_histogram()
 }
@@ -149,14 +121,8 @@ plot_set_counts <- function(x, x_name, y_name) {
   bars <- bars[bars$number > 0, ]
   ggplot2::ggplot(bars) +
     log_bars(bars$low - 0.5, bars$high + 0.5, bars$number) +
-    ggplot2::scale_x_continuous(
-      name = x_name, labels = commas_each,
-      breaks = \(limits) {
-        breaks <- pretty(limits, 7)
-        breaks[breaks >= 1 & breaks == round(breaks)]
-      },
-      expand = ggplot2::expansion(mult = 0.02)
-    ) +
+    ggplot2::scale_x_continuous(name = x_name, labels = commas_each, breaks = counting_breaks(7),
+                                expand = ggplot2::expansion(mult = 0.02)) +
     log_count_axis(y_name) +
     theme_histogram()
 }
@@ -164,18 +130,16 @@ plot_set_counts <- function(x, x_name, y_name) {
 #' Bars on a logarithmic scale, which has no zero: they stand on a half, so that one shows
 #' @noRd
 log_bars <- function(low, high, number) {
-  ggplot2::geom_rect(
-    ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0.5, ymax = .data$number),
-    data = data.frame(low = low, high = high, number = number),
-    fill = syn_colours[["sky"]], colour = "white", linewidth = 0.15
-  )
+  ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0.5,
+                                  ymax = .data$number),
+                     data = data.frame(low = low, high = high, number = number),
+                     fill = syn_colours[["sky"]], colour = "white", linewidth = 0.15)
 }
 
 log_count_axis <- function(name) {
-  ggplot2::scale_y_continuous(
-    name = name, trans = "log10", breaks = log_breaks, labels = commas_each,
-    expand = ggplot2::expansion(mult = c(0.02, 0.1))
-  )
+  ggplot2::scale_y_continuous(name = name, trans = "log10", breaks = log_breaks,
+                              labels = commas_each,
+                              expand = ggplot2::expansion(mult = c(0.02, 0.1)))
 }
 
 plot_participation <- function(x, what, sets) {
@@ -186,20 +150,16 @@ plot_participation <- function(x, what, sets) {
   # Where the axis cannot name all, those that stand out are named on their bars.
   top <- if (length(named) < n) utils::head(order(-bars$number), 6L)
   ggplot2::ggplot(bars) +
-    ggplot2::geom_rect(
-      ggplot2::aes(xmin = .data$place - 0.4, xmax = .data$place + 0.4, ymin = 0,
-                   ymax = .data$number),
-      fill = syn_colours[["sky"]]
-    ) +
+    ggplot2::geom_rect(ggplot2::aes(xmin = .data$place - 0.4, xmax = .data$place + 0.4, ymin = 0,
+                                    ymax = .data$number), fill = syn_colours[["sky"]]) +
     (if (length(top) > 0L) ggplot2::geom_text(
-      ggplot2::aes(x = .data$place, y = .data$number, label = .data$label),
+      aes_from(x = "place", y = "number", label = "label"),
       data = bars[top, ], vjust = -0.5, size = 2.8, colour = syn_ink, check_overlap = TRUE
     )) +
-    ggplot2::scale_x_continuous(
-      name = if (length(named) == n) what else
-        sprintf("%s (%s, some named)", what, commas(n)),
-      breaks = named, labels = labels[named], expand = ggplot2::expansion(add = 0.6)
-    ) +
+    ggplot2::scale_x_continuous(name = if (length(named) == n) what else
+                                         sprintf("%s (%s, some named)", what, commas(n)),
+                                breaks = named, labels = labels[named],
+                                expand = ggplot2::expansion(add = 0.6)) +
     count_axis(sprintf("Number of %s with it", sets)) +
     theme_histogram() +
     (if (sum(nchar(labels[named])) > 80L) ggplot2::theme(
@@ -211,27 +171,21 @@ plot_pattern_lags <- function(x) {
   panels <- c("Spikes after the first", "Patterns by the lag of their last spike")
   counts <- lag_counts(x)
   bin_ms <- 1000 * attr(x, "bin_size", exact = TRUE)
-  bars <- data.frame(
-    lag = rep(counts$lag * bin_ms, 2), number = c(counts$spikes, counts$patterns),
-    panel = factor(rep(panels, each = nrow(counts)), panels)
-  )
+  bars <- data.frame(lag = rep(counts$lag * bin_ms, 2),
+                     number = c(counts$spikes, counts$patterns),
+                     panel = factor(rep(panels, each = nrow(counts)), panels))
   ggplot2::ggplot(bars) +
-    ggplot2::geom_rect(
-      ggplot2::aes(xmin = .data$lag - 0.42 * bin_ms, xmax = .data$lag + 0.42 * bin_ms,
-                   ymin = 0, ymax = .data$number),
-      fill = syn_colours[["sky"]]
-    ) +
+    ggplot2::geom_rect(ggplot2::aes(xmin = .data$lag - 0.42 * bin_ms,
+                                    xmax = .data$lag + 0.42 * bin_ms, ymin = 0,
+                                    ymax = .data$number), fill = syn_colours[["sky"]]) +
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), ncol = 1, scales = "free_y") +
-    ggplot2::scale_x_continuous(
-      name = "Lag (ms)", breaks = counts$lag[thin(nrow(counts), 12L)] * bin_ms,
-      expand = ggplot2::expansion(mult = 0.02)
-    ) +
+    ggplot2::scale_x_continuous(name = "Lag (ms)",
+                                breaks = counts$lag[thin(nrow(counts), 12L)] * bin_ms,
+                                expand = ggplot2::expansion(mult = 0.02)) +
     count_axis("Number") +
     theme_histogram() +
-    ggplot2::theme(
-      strip.text = ggplot2::element_text(size = ggplot2::rel(1.1), colour = syn_ink),
-      panel.spacing.y = ggplot2::unit(5, "mm")
-    )
+    ggplot2::theme(strip.text = ggplot2::element_text(size = ggplot2::rel(1.1), colour = syn_ink),
+                   panel.spacing.y = ggplot2::unit(5, "mm"))
 }
 
 count_axis <- function(name) {
@@ -245,8 +199,46 @@ count_axis <- function(name) {
 
 theme_histogram <- function() {
   theme_synfire() +
-    ggplot2::theme(
-      panel.grid.major.x = ggplot2::element_blank(),
-      axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted)
-    )
+    ggplot2::theme(panel.grid.major.x = ggplot2::element_blank(),
+                   axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted))
+}
+
+#' How often patterns occur, how many spikes they have, when these come, and of which units
+#' they are, in four histograms
+#' @noRd
+plot_pattern_statistics <- function(x) {
+  bin_ms <- 1000 * attr(x, "bin_size", exact = TRUE)
+  # The axis counts patterns in three panels and spikes in one, so each says which it is.
+  panels <- c("Patterns by occurrences", "Patterns by size (spikes)",
+              "Spikes after the first, by lag (ms)", "Patterns by unit (its number)")
+  bars <- function(panel, low, high, number) {
+    data.frame(panel = factor(panels[[panel]], panels), low = low, high = high, number = number)
+  }
+  occurrences <- count_ranges(x)
+  sizes <- size_counts(x)
+  lags <- lag_counts(x)
+  units <- participation_counts(x)
+  all <- rbind(bars(1L, occurrences$low - 0.5, occurrences$high + 0.5, occurrences$number),
+               bars(2L, sizes$size - 0.35, sizes$size + 0.35, sizes$number),
+               bars(3L, (lags$lag - 0.42) * bin_ms, (lags$lag + 0.42) * bin_ms, lags$spikes),
+               bars(4L, seq_along(units) - 0.42, seq_along(units) + 0.42, units))
+  ggplot2::ggplot(all) +
+    ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0,
+                                    ymax = .data$number), fill = syn_colours[["sky"]]) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$panel), ncol = 2, scales = "free",
+                        strip.position = "bottom") +
+    ggplot2::scale_x_continuous(
+      name = NULL, labels = commas_each,
+      breaks = \(limits) {
+        breaks <- pretty(limits, 6)
+        unique(round(breaks[abs(breaks - round(breaks)) < 1e-6 & breaks >= 0]))
+      },
+      expand = ggplot2::expansion(mult = 0.03)
+    ) +
+    count_axis("Number") +
+    theme_histogram() +
+    ggplot2::theme(strip.placement = "outside",
+                   strip.text = ggplot2::element_text(hjust = 0.5, size = ggplot2::rel(1.1),
+                                                      colour = syn_ink),
+                   panel.spacing = ggplot2::unit(5, "mm"))
 }

@@ -1,4 +1,4 @@
-# Of patterns that overlap, those that the others do not explain.
+# Keeps, of patterns that overlap, the patterns that no other pattern explains.
 
 #' Keep the patterns that others do not explain
 #'
@@ -139,10 +139,8 @@ mined_with <- function(patterns, filter) {
 #' @noRd
 check_mined <- function(patterns, call = rlang::caller_env()) {
   check_patterns(patterns, call)
-  if (is.null(own_recording(patterns, call))) {
-    abort_arg("patterns", "patterns of one recording", "without a recording",
-              "Mine again, or reduce those of each recording.", call = call)
-  }
+  refuse_if(is.null(own_recording(patterns, call)), "patterns", "patterns of one recording",
+            "without a recording", "Mine again, or reduce those of each recording.", call = call)
 }
 
 #' The spikes in which patterns were mined, as the miner took them
@@ -166,19 +164,15 @@ check_signatures <- function(x, patterns, call = rlang::caller_env()) {
     x <- non_significant(x)
   }
   # These list all signatures, significant or not.
-  if (inherits(x, c("pattern_spectrum", "pvalue_spectrum"))) {
-    abort_arg(arg, "what `test_signatures()` gives, or a data frame of such signatures alone",
-              sprintf("what `%s()` gives", class(x)[[1L]]), call = call)
-  }
+  refuse_if(inherits(x, c("pattern_spectrum", "pvalue_spectrum")), arg,
+            "what `test_signatures()` gives, or a data frame of such signatures alone",
+            sprintf("what `%s()` gives", class(x)[[1L]]), call = call)
   must <- "a data frame with columns `size` and `count`, whole numbers"
-  if (!is.data.frame(x) || !all(c("size", "count") %in% names(x))) {
-    abort_arg(arg, must, describe(x), call = call)
-  }
+  refuse_if(!is.data.frame(x) || !all(c("size", "count") %in% names(x)), arg, must, describe(x),
+            call = call)
   whole <- \(v) is_plain_numeric(v) && all(is.finite(v)) && all(v == round(v)) && all(v >= 0) &&
     all(v <= .Machine$integer.max)
-  if (!whole(x$size) || !whole(x$count)) {
-    abort_arg(arg, must, "a data frame with others", call = call)
-  }
+  refuse_if(!whole(x$size) || !whole(x$count), arg, must, "a data frame with others", call = call)
   bins <- rep(-1, nrow(x))
   if (!is.null(x$duration)) {
     if (is_plain_numeric(x$duration)) bins <- x$duration / attr(patterns, "bin_size", exact = TRUE)

@@ -182,11 +182,10 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
   }
 
   stages <- stage_clock()
-  mined <- stages$time("mining", mine_or_foresee(
-    x, bin_size, bin, window, filters, made, here, max_memory,
-    closed_within = mining$closed_within, shifted_subsets = mining$shifted_subsets,
-    engine = mining$engine
-  ))
+  mined <- stages$time("mining", mine_or_foresee(x, bin_size, bin, window, filters, made, here,
+                                                 max_memory, closed_within = mining$closed_within,
+                                                 shifted_subsets = mining$shifted_subsets,
+                                                 engine = mining$engine))
   pvalues <- if (n > 0 && length(mined) > 0L) {
     if (choices$device == "cpu" && is.null(folder)) {
       foresee_surrogates(n, attr(mined, "elapsed"), here, filters$min_count, \() {
@@ -201,26 +200,21 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
     ))
   }
   tests <- if (!is.null(pvalues)) {
-    stages$time("tests", judge_signatures(
-      mined, pvalues, choices$alpha, choices$correction,
-      attr(pvalues, "fingerprint", exact = TRUE)
-    ))
+    stages$time("tests", judge_signatures(mined, pvalues, choices$alpha, choices$correction,
+                                          attr(pvalues, "fingerprint", exact = TRUE)))
   }
-  found <- settle_patterns(mined, tests, n > 0, choices, stability, here, max_memory,
-                           stages)
-  new_spade(
-    found$patterns, tests, found$stability,
-    list(mined = mined, spectrum = pattern_spectrum(mined, choices$spectrum),
-         pvalues = pvalues, tests = tests, significant = found$significant,
-         unstable = found$unstable, explained = found$explained,
-         parameters = c(list(bin_size = as.double(bin_size), window_bins = window),
-                        filters, mining, choices,
-                        surrogate_parameters(surrogate, dither, more, made),
-                        list(stability = stability)),
-         seed = attr(pvalues, "seed", exact = TRUE) %||% seed,
-         elapsed = stages$elapsed(), device = attr(pvalues, "device", exact = TRUE) %||% "cpu",
-         threads = here, call = call)
-  )
+  found <- settle_patterns(mined, tests, n > 0, choices, stability, here, max_memory, stages)
+  new_spade(found$patterns, tests, found$stability,
+            list(mined = mined, spectrum = pattern_spectrum(mined, choices$spectrum),
+                 pvalues = pvalues, tests = tests, significant = found$significant,
+                 unstable = found$unstable, explained = found$explained,
+                 parameters = c(list(bin_size = as.double(bin_size), window_bins = window),
+                                filters, mining, choices,
+                                surrogate_parameters(surrogate, dither, more, made),
+                                list(stability = stability)),
+                 seed = attr(pvalues, "seed", exact = TRUE) %||% seed, elapsed = stages$elapsed(),
+                 device = attr(pvalues, "device", exact = TRUE) %||% "cpu", threads = here,
+                 call = call))
 }
 
 #' Further arguments of `mine_patterns()`, each with a value
@@ -329,16 +323,13 @@ check_stability <- function(stability, call = rlang::caller_env()) {
   known <- c("n_subsets", "delta", "epsilon", "type", "threshold")
   must <- sprintf("NULL or a list of arguments of `pattern_stability()` and a threshold: %s",
                   toString(known))
-  if (!is.list(stability) || is.object(stability)) {
-    abort_arg("stability", must, describe(stability), call = call)
-  }
+  refuse_if(!is.list(stability) || is.object(stability), "stability", must, describe(stability),
+            call = call)
   given <- names(stability) %||% rep("", length(stability))
   wrong <- c(setdiff(given, known), given[duplicated(given)])
-  if (length(wrong) > 0L) {
-    abort_arg("stability", must, sprintf("one with \"%s\"%s", wrong[[1L]],
-                                         if (wrong[[1L]] %in% known) " twice" else ""),
-              call = call)
-  }
+  refuse_if(length(wrong) > 0L, "stability", must,
+            sprintf("one with \"%s\"%s", wrong[[1L]],
+                    if (wrong[[1L]] %in% known) " twice" else ""), call = call)
   of <- \(name) if (name %in% given) stability[[name]] else formals(pattern_stability)[[name]]
   check_subsets(of("n_subsets"), of("delta"), of("epsilon"), call)
   if ("type" %in% given) check_kinds(stability$type, "stability$type", call)
@@ -352,16 +343,10 @@ check_threshold <- function(threshold, type, call) {
   ok <- is_plain_numeric(threshold) && length(threshold) > 0L && !anyNA(threshold) &&
     all(threshold >= 0 & threshold <= 1) && !is.null(names(threshold)) &&
     all(names(threshold) %in% type) && !anyDuplicated(names(threshold))
-  if (!ok) {
-    abort_arg("stability$threshold",
-              sprintf("numbers from 0 to 1, with %s as names",
-                      paste0("\"", type, "\"", collapse = " or ")),
-              if (is_plain_numeric(threshold) && is.null(names(threshold))) {
-                "without names"
-              } else {
-                describe(threshold)
-              }, "For example `c(intensional = 0.3)`.", call = call)
-  }
+  refuse_if(!ok, "stability$threshold", sprintf("numbers from 0 to 1, with %s as names",
+                                                paste0("\"", type, "\"", collapse = " or ")),
+            if (is_plain_numeric(threshold) && is.null(names(threshold))) "without names" else
+              describe(threshold), "For example `c(intensional = 0.3)`.", call = call)
 }
 
 #' Seconds that the parts of a job take
@@ -371,15 +356,12 @@ check_threshold <- function(threshold, type, call) {
 #' @noRd
 stage_clock <- function() {
   seconds <- double()
-  list(
-    time = function(stage, value) {
-      began <- proc.time()[["elapsed"]]
-      force(value)
-      seconds[[stage]] <<- proc.time()[["elapsed"]] - began
-      value
-    },
-    elapsed = function() seconds
-  )
+  list(time = function(stage, value) {
+         began <- proc.time()[["elapsed"]]
+         force(value)
+         seconds[[stage]] <<- proc.time()[["elapsed"]] - began
+         value
+       }, elapsed = function() seconds)
 }
 
 #' @param patterns Those that are left.
@@ -390,5 +372,5 @@ new_spade <- function(patterns, tests, stable, rest) {
   row <- if (is.null(tests)) rep(NA_integer_, length(patterns)) else signature_rows(patterns, tests)
   p <- \(column) as.double(if (is.null(tests)) rep(NA, length(patterns)) else tests[[column]][row])
   structure(c(list(patterns = patterns, p = p("p"), p_adjusted = p("p_adjusted"),
-                   stability = stable), rest), class = "spade")
+                   stability = stable), rest), class = c("spade", "synfire_result"))
 }

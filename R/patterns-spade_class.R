@@ -1,4 +1,4 @@
-# Significant patterns as a table, and what was found in words.
+# The result of spade(): as a table, in print, and summed up in words.
 
 #' Results of SPADE
 #'
@@ -63,7 +63,7 @@ str.spade <- function(object, ...) utils::str(unclass(object), ...)
   parts$p <- parts$p[i]
   parts$p_adjusted <- parts$p_adjusted[i]
   if (!is.null(parts$stability)) parts$stability <- take_rows(parts$stability, i)
-  structure(parts, class = "spade")
+  structure(parts, class = class(x))
 }
 
 #' @rdname spade_tables
@@ -85,8 +85,7 @@ format.spade <- function(x, ...) {
   check_no_dots()
   check_spade(x)
   shown <- shown_p(x)
-  sprintf("%s  (%s times, p %s)", format(x$patterns), commas_each(x$patterns$count),
-          shown$p)
+  sprintf("%s  (%s times, p %s)", format(x$patterns), commas_each(x$patterns$count), shown$p)
 }
 
 #' p values of the patterns for the screen, raw and adjusted: a list of `p`, `p_adjusted`
@@ -116,10 +115,9 @@ p_bound <- function(tests) {
 
 adjusted_bound <- function(tests) {
   bound <- tests$p_adjusted
-  bound[tests$tested] <- adjust_p(
-    p_bound(tests)[tests$tested], attr(tests, "correction", exact = TRUE),
-    attr(tests, "alpha", exact = TRUE)
-  )
+  bound[tests$tested] <- adjust_p(p_bound(tests)[tests$tested],
+                                  attr(tests, "correction", exact = TRUE),
+                                  attr(tests, "alpha", exact = TRUE))
   bound
 }
 
@@ -200,12 +198,10 @@ spade_title <- function(x) {
             trimws(what), commas(length(x$mined)))
   }
   c(first, bins_title(x$mined),
-    if (!is.null(x$tests)) {
-      sprintf("# %s (%s), %s tested, alpha %s (%s)",
-              counted(chosen$n_surrogates, "surrogate"), chosen$surrogate,
-              counted(attr(x$tests, "tests"), "signature"), exact(chosen$alpha),
-              chosen$correction)
-    })
+    if (!is.null(x$tests)) sprintf("# %s (%s), %s tested, alpha %s (%s)",
+                                   counted(chosen$n_surrogates, "surrogate"), chosen$surrogate,
+                                   counted(attr(x$tests, "tests"), "signature"),
+                                   exact(chosen$alpha), chosen$correction))
 }
 
 #' How many patterns spade() gave, of which `x` may have some
@@ -224,10 +220,9 @@ bins_title <- function(x) utils::tail(itemset_title(x), 1L)
 summary.spade <- function(object, ...) {
   check_no_dots()
   check_spade(object, "object")
-  words <- c(
-    Mined = mined_words(object), Surrogates = surrogate_words(object),
-    Tested = tested_words(object), Found = found_words(object), Took = elapsed_words(object)
-  )
+  words <- c(Mined = mined_words(object), Surrogates = surrogate_words(object),
+             Tested = tested_words(object), Found = found_words(object),
+             Took = elapsed_words(object))
   structure(list(title = spade_title(object)[[1L]], words = words), class = "summary.spade")
 }
 
@@ -243,16 +238,14 @@ mined_words <- function(x) {
   recording <- own_recording(x$mined)
   upto <- \(low, high) if (is.finite(high)) paste(commas(low), "to", commas(high)) else
     paste(commas(low), "or more")
-  sprintf(
-    paste("%s of %s spikes and %s occurrences, of at least %s, in bins of %s ms and windows",
-          "of %s; %s, %s s."),
-    counted(length(x$mined), "closed pattern"), upto(chosen$min_spikes, chosen$max_spikes),
-    upto(chosen$min_count, chosen$max_count), counted(chosen$min_units, "unit"),
-    exact(1000 * attr(x$mined, "bin_size", exact = TRUE)),
-    counted(attr(x$mined, "window_bins", exact = TRUE), "bin"),
-    counted(nlevels(recording$unit), "unit"),
-    commas(round(attr(recording, "end") - attr(recording, "start"), 3))
-  )
+  sprintf(paste("%s of %s spikes and %s occurrences, of at least %s, in bins of %s ms and windows",
+                "of %s; %s, %s s."), counted(length(x$mined), "closed pattern"),
+          upto(chosen$min_spikes, chosen$max_spikes), upto(chosen$min_count, chosen$max_count),
+          counted(chosen$min_units, "unit"),
+          exact(1000 * attr(x$mined, "bin_size", exact = TRUE)),
+          counted(attr(x$mined, "window_bins", exact = TRUE), "bin"),
+          counted(nlevels(recording$unit), "unit"),
+          commas(round(attr(recording, "end") - attr(recording, "start"), 3)))
 }
 
 surrogate_words <- function(x) {
@@ -262,9 +255,8 @@ surrogate_words <- function(x) {
   made <- attr(x$pvalues, "surrogate", exact = TRUE)$parameters
   sprintf("%s, made by the method \"%s\"%s and mined with the same filters.",
           counted(n, "surrogate"), x$parameters$surrogate,
-          if (length(made) == 0L) "" else {
-            sprintf(" (%s)", paste(names(made), "=", format_each(unlist(made)), collapse = ", "))
-          })
+          if (length(made) == 0L) "" else
+            sprintf(" (%s)", paste(names(made), "=", format_each(unlist(made)), collapse = ", ")))
 }
 
 tested_words <- function(x) {
@@ -275,19 +267,14 @@ tested_words <- function(x) {
     "size and occurrences"
   left <- nrow(tests) - m
   significant <- sum(tests$significant)
-  paste0(
-    sprintf("%s (%s) that patterns have", counted(m, "signature"), kind),
-    if (left > 0L) sprintf("; %s left out, as every surrogate reaches %s",
-                           if (left == 1L) "1 more is" else paste(commas(left), "more are"),
-                           if (left == 1L) "it" else "them"),
-    sprintf(". With alpha = %s and %s, %s.", exact(x$parameters$alpha),
-            correction_words(x$parameters$correction),
-            if (significant == 0L) "none is significant" else {
-              sprintf("%s significant", if (significant == 1L) "1 is" else
-                paste(commas(significant), "are"))
-            }),
-    too_few_words(x, m)
-  )
+  paste0(sprintf("%s (%s) that patterns have", counted(m, "signature"), kind),
+         if (left > 0L) sprintf("; %s left out, as every surrogate reaches %s",
+                                if (left == 1L) "1 more is" else paste(commas(left), "more are"),
+                                if (left == 1L) "it" else "them"),
+         sprintf(". With alpha = %s and %s, %s.", exact(x$parameters$alpha),
+                 correction_words(x$parameters$correction),
+                 if (significant == 0L) "none is significant" else
+                   sprintf("%s significant", they_are(significant))), too_few_words(x, m))
 }
 
 correction_words <- function(correction) {
@@ -303,9 +290,8 @@ too_few_words <- function(x, m) {
   enough <- sufficient_p(m, x$parameters$correction, x$parameters$alpha)
   if (m == 0L || reaches(1 / (n + 1), enough)) return(NULL)
   sprintf(paste(" Among %s, a single one is significant with p of %s at most, and %s can give",
-                "no less than %s: use %s or more."),
-          counted(m, "test"), short_p(enough), counted(n, "surrogate"), short_p(1 / (n + 1)),
-          commas(ceiling((1 - 1e-9) / enough) - 1))
+                "no less than %s: use %s or more."), counted(m, "test"), short_p(enough),
+          counted(n, "surrogate"), short_p(1 / (n + 1)), commas(ceiling((1 - 1e-9) / enough) - 1))
 }
 
 #' That p values are 0 because there are too few surrogates, if that makes signatures significant
@@ -315,29 +301,25 @@ zero_words <- function(x, n) {
   bound <- adjusted_bound(x$tests)[zero]
   if (all(reaches(bound, x$parameters$alpha))) return(NULL)
   sprintf(paste(" Of these %s significant with a p value of 0, of which %s say no more than",
-                "that it is less than %s, adjusted less than %s: use more."),
-          if (sum(zero) == 1L) "1 is" else paste(commas(sum(zero)), "are"),
+                "that it is less than %s, adjusted less than %s: use more."), they_are(sum(zero)),
           counted(n, "surrogate"), short_p(1 / (n + 1)), short_p(max(bound)))
 }
 
 found_words <- function(x) {
   if (length(x$mined) == 0L) return("No pattern passes the filters.")
   unstable <- if (!is.null(x$unstable)) {
-    sprintf("%s not stable enough.",
-            if (x$unstable == 1L) "1 is" else paste(commas(x$unstable), "are"))
+    sprintf("%s not stable enough.", they_are(x$unstable))
   }
   if (x$parameters$n_surrogates == 0) {
     return(paste(c(unstable, best_words(x, "Largest")), collapse = " "))
   }
   if (x$significant == 0L) return("No significant pattern.")
   reduced <- if (x$parameters$reduction != "none" && x$significant > (x$unstable %||% 0L)) {
-    sprintf("Of these %s explained by others (%s), which leaves %s.",
-            if (x$explained == 1L) "1 is" else paste(commas(x$explained), "are"),
+    sprintf("Of these %s explained by others (%s), which leaves %s.", they_are(x$explained),
             x$parameters$reduction, counted(found_in_all(x), "pattern"))
   }
   paste(c(paste(counted(x$significant, "pattern"), "with a significant signature."),
-          if (!is.null(unstable)) paste("Of these", unstable), reduced,
-          best_words(x, "Largest")), collapse = " ")
+          if (!is.null(unstable)) paste("Of these", unstable), reduced, best_words(x, "Largest")), collapse = " ")
 }
 
 #' The largest pattern, spelt out
@@ -347,8 +329,7 @@ best_words <- function(x, which) {
   best <- x[order(-x$patterns$size, -x$patterns$count)[[1L]]]
   p <- if (is.null(x$tests)) "" else sprintf(", p %s, adjusted %s", shown_p(best)$p,
                                              shown_p(best)$p_adjusted)
-  sprintf("%s: %s, %s%s.", which, format(best$patterns),
-          counted(best$patterns$count, "time"), p)
+  sprintf("%s: %s, %s%s.", which, format(best$patterns), counted(best$patterns$count, "time"), p)
 }
 
 elapsed_words <- function(x) {

@@ -21,7 +21,7 @@
 #' nothing is, the line is where a single one would be. There is no line where surrogates
 #' are too few for any p value to be small enough.
 #'
-#' @param object,x What [spade()], [test_signatures()], [pvalue_spectrum()] or
+#' @param object What [spade()], [test_signatures()], [pvalue_spectrum()] or
 #'   [pattern_spectrum()] gives.
 #' @param type Which picture.
 #' @param ... For `plot()`, passed on to `autoplot()`; for the pictures of patterns passed on
@@ -58,10 +58,8 @@ autoplot.spade <- function(object, type = c("pvalues", "spectrum", "raster", "do
   }
   if (shows_tests) {
     if (type == "spectrum") return(plot_spectrum(object$spectrum, object$tests, call))
-    if (is.null(object$tests)) {
-      abort_arg("object", "a result with p values", "without surrogates",
-                "Ask for some with `n_surrogates`.", call = call)
-    }
+    refuse_if(is.null(object$tests), "object", "a result with p values", "without surrogates",
+              "Ask for some with `n_surrogates`.", call = call)
     return(plot_pvalues(attr(object$tests, "pvalues"), object$tests, call))
   }
   if (length(object) == 0L) return(empty_picture("No pattern is significant", "nothing"))
@@ -69,49 +67,30 @@ autoplot.spade <- function(object, type = c("pvalues", "spectrum", "raster", "do
 }
 
 #' @rdname autoplot.spade
-#' @export
-plot.spade <- function(x, ...) draw(autoplot.spade(x, ...))
-
-#' @rdname autoplot.spade
 #' @exportS3Method ggplot2::autoplot
 autoplot.signature_tests <- function(object, ...) {
-  rlang::check_installed("ggplot2", "to draw signatures.")
-  check_no_dots()
+  check_no_dots(draws = "signatures")
   check_tests(object, "object")
   plot_pvalues(attr(object, "pvalues", exact = TRUE), object, rlang::current_env())
 }
 
 #' @rdname autoplot.spade
-#' @export
-plot.signature_tests <- function(x, ...) draw(autoplot.signature_tests(x, ...))
-
-#' @rdname autoplot.spade
 #' @exportS3Method ggplot2::autoplot
 autoplot.pvalue_spectrum <- function(object, ...) {
-  rlang::check_installed("ggplot2", "to draw signatures.")
-  check_no_dots()
+  check_no_dots(draws = "signatures")
   check_pvalues(object, "object")
   plot_pvalues(object, NULL, rlang::current_env())
 }
 
 #' @rdname autoplot.spade
-#' @export
-plot.pvalue_spectrum <- function(x, ...) draw(autoplot.pvalue_spectrum(x, ...))
-
-#' @rdname autoplot.spade
 #' @exportS3Method ggplot2::autoplot
 autoplot.pattern_spectrum <- function(object, ...) {
-  rlang::check_installed("ggplot2", "to draw signatures.")
-  check_no_dots()
+  check_no_dots(draws = "signatures")
   if (!is_spectrum(object, "patterns")) {
     abort_changed("object", "what `pattern_spectrum()` gives", rlang::current_env())
   }
   plot_spectrum(object, NULL, rlang::current_env())
 }
-
-#' @rdname autoplot.spade
-#' @export
-plot.pattern_spectrum <- function(x, ...) draw(autoplot.pattern_spectrum(x, ...))
 
 # ---- The two spectra -------------------------------------------------------------------
 
@@ -120,20 +99,17 @@ plot.pattern_spectrum <- function(x, ...) draw(autoplot.pattern_spectrum(x, ...)
 plot_pvalues <- function(pvalues, tests, call) {
   fields <- level_fields(pvalues)
   marks <- if (!is.null(tests)) signature_marks(tests)
-  if (nrow(fields) == 0L && NROW(marks) == 0L) {
-    abort_arg("object", "one with a signature", "empty", "Ask for fewer occurrences.",
-              call = call)
-  }
+  refuse_if(nrow(fields) == 0L && NROW(marks) == 0L, "object", "one with a signature", "empty",
+            "Ask for fewer occurrences.", call = call)
   step <- height_step(pvalues)
   n <- attr(pvalues, "n_surrogates", exact = TRUE)
   ggplot2::ggplot() +
     spectrum_fields(fields, fields$p, step) +
-    ggplot2::scale_fill_gradientn(
-      name = "p value", colours = rev(syn_scale), trans = "log10",
-      limits = c(min(0.5, surrogate_p(1, n, attr(pvalues, "p_estimator"))), 1),
-      labels = \(p) format_each(signif(p, 2)),
-      guide = ggplot2::guide_colourbar(order = 2)
-    ) +
+    ggplot2::scale_fill_gradientn(name = "p value", colours = rev(syn_scale), trans = "log10",
+                                  limits = c(min(0.5,
+                                                 surrogate_p(1, n, attr(pvalues, "p_estimator"))),
+                                             1), labels = \(p) format_each(signif(p, 2)),
+                                  guide = ggplot2::guide_colourbar(order = 2)) +
     front_line(tests, step) +
     (if (!is.null(marks)) spectrum_marks(marks)) +
     spectrum_axes(pvalues, c(fields$low, fields$high, marks$count)) +
@@ -141,10 +117,8 @@ plot_pvalues <- function(pvalues, tests, call) {
 }
 
 plot_spectrum <- function(spectrum, tests, call) {
-  if (nrow(spectrum) == 0L) {
-    abort_arg("object", "one with a signature", "empty", "Ask for fewer occurrences.",
-              call = call)
-  }
+  refuse_if(nrow(spectrum) == 0L, "object", "one with a signature", "empty",
+            "Ask for fewer occurrences.", call = call)
   fields <- as.data.frame(spectrum)
   fields$height <- field_height(spectrum)
   fields$low <- fields$high <- fields$count
@@ -153,14 +127,10 @@ plot_spectrum <- function(spectrum, tests, call) {
   ggplot2::ggplot() +
     spectrum_fields(fields, fields$patterns, step) +
     # A field is a sliver where the axis is long or logarithmic.
-    ggplot2::geom_point(
-      ggplot2::aes(x = .data$count, y = .data$height, fill = .data$patterns),
-      data = fields, shape = 22, size = 2, stroke = 0
-    ) +
-    ggplot2::scale_fill_gradientn(
-      name = "Patterns", colours = syn_scale, trans = "log10", labels = commas_each,
-      limits = c(1, 10^max(1, numbers))
-    ) +
+    ggplot2::geom_point(aes_from(x = "count", y = "height", fill = "patterns"), data = fields,
+                        shape = 22, size = 2, stroke = 0) +
+    ggplot2::scale_fill_gradientn(name = "Patterns", colours = syn_scale, trans = "log10",
+                                  labels = commas_each, limits = c(1, 10^max(1, numbers))) +
     front_line(tests, step) +
     spectrum_axes(spectrum, fields$count) +
     ggplot2::labs(subtitle = front_words(tests))
@@ -193,12 +163,10 @@ level_fields <- function(pvalues) {
 
 spectrum_fields <- function(fields, value, step) {
   fields$value <- value
-  ggplot2::geom_rect(
-    ggplot2::aes(xmin = .data$low - 0.5, xmax = .data$high + 0.5,
-                 ymin = .data$height - step / 2, ymax = .data$height + step / 2,
-                 fill = .data$value),
-    data = fields, colour = if (nrow(fields) <= 1000L) "white", linewidth = 0.1
-  )
+  ggplot2::geom_rect(ggplot2::aes(xmin = .data$low - 0.5, xmax = .data$high + 0.5,
+                                  ymin = .data$height - step / 2, ymax = .data$height + step / 2,
+                                  fill = .data$value), data = fields,
+                     colour = if (nrow(fields) <= 1000L) "white", linewidth = 0.1)
 }
 
 verdicts <- c("significant", "not significant", "not tested")
@@ -214,19 +182,16 @@ signature_marks <- function(tests) {
 spectrum_marks <- function(marks) {
   size <- if (nrow(marks) <= 60L) 2.2 else if (nrow(marks) <= 300L) 1.4 else 0.9
   list(
-    ggplot2::geom_point(
-      ggplot2::aes(x = .data$count, y = .data$height, colour = .data$verdict,
-                   shape = .data$verdict),
-      data = marks, size = size, stroke = 0.6, fill = "white"
-    ),
+    ggplot2::geom_point(aes_from(x = "count", y = "height", colour = "verdict",
+                                 shape = "verdict"), data = marks, size = size, stroke = 0.6,
+                        fill = "white"),
     # One legend for both, as these are alike in all else.
     ggplot2::scale_shape_manual(name = "In the recording", limits = verdicts, drop = FALSE,
                                 values = c(16, 21, 4), guide = ggplot2::guide_legend(order = 1)),
-    ggplot2::scale_colour_manual(
-      name = "In the recording", limits = verdicts, drop = FALSE,
-      values = c(syn_colours[["vermilion"]], syn_ink, syn_muted),
-      guide = ggplot2::guide_legend(order = 1, override.aes = list(size = 2.2))
-    )
+    ggplot2::scale_colour_manual(name = "In the recording", limits = verdicts, drop = FALSE,
+                                 values = c(syn_colours[["vermilion"]], syn_ink, syn_muted),
+                                 guide = ggplot2::guide_legend(order = 1,
+                                                               override.aes = list(size = 2.2)))
   )
 }
 
@@ -250,10 +215,8 @@ front_line <- function(tests, step) {
   ends <- at[rep(seq_len(nrow(at)), each = 2L), ]
   ends$height <- ends$height + c(-step, step) / 2
   if (anyNA(at$size)) ends$size <- NULL
-  ggplot2::geom_path(
-    ggplot2::aes(x = .data$low - 0.5, y = .data$height), data = ends,
-    colour = syn_colours[["vermilion"]], linewidth = 0.7, lineend = "round"
-  )
+  ggplot2::geom_path(ggplot2::aes(x = .data$low - 0.5, y = .data$height), data = ends,
+                     colour = syn_colours[["vermilion"]], linewidth = 0.7, lineend = "round")
 }
 
 front_words <- function(tests) {
@@ -276,12 +239,11 @@ spectrum_axes <- function(x, occurrences) {
   by_duration <- attr(x, "spectrum", exact = TRUE) == "3d#"
   wide <- max(occurrences) > 6 * min(occurrences)
   list(
-    ggplot2::scale_x_continuous(
-      name = if (wide) "Occurrences (logarithmic)" else "Occurrences",
-      trans = if (wide) "log10" else "identity", labels = commas_each,
-      breaks = if (wide) log_breaks else \(limits) unique(round(pretty(limits, 7))),
-      expand = ggplot2::expansion(mult = c(0.01, 0.04))
-    ),
+    ggplot2::scale_x_continuous(name = if (wide) "Occurrences (logarithmic)" else "Occurrences",
+                                trans = if (wide) "log10" else "identity", labels = commas_each,
+                                breaks = if (wide) log_breaks else
+                                           \(limits) unique(round(pretty(limits, 7))),
+                                expand = ggplot2::expansion(mult = c(0.01, 0.04))),
     if (by_duration) {
       ggplot2::scale_y_continuous(name = "Duration (ms)",
                                   expand = ggplot2::expansion(mult = 0.02))
@@ -294,10 +256,8 @@ spectrum_axes <- function(x, occurrences) {
       ggplot2::vars(.data$size), labeller = ggplot2::as_labeller(\(size) paste(size, "spikes"))
     ),
     theme_synfire(),
-    ggplot2::theme(
-      panel.grid.major = ggplot2::element_blank(),
-      plot.subtitle = ggplot2::element_text(size = 9, colour = syn_muted),
-      axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted)
-    )
+    ggplot2::theme(panel.grid.major = ggplot2::element_blank(),
+                   plot.subtitle = ggplot2::element_text(size = 9, colour = syn_muted),
+                   axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted))
   )
 }

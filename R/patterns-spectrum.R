@@ -1,7 +1,5 @@
 # How many patterns have which signature, and how often surrogates reach one.
 
-spectra <- c("#", "3d#")
-
 #' Count spike patterns by signature
 #'
 #' The signature of a spike pattern is how many spikes it has and how often it occurs; with
@@ -60,8 +58,7 @@ pattern_spectrum <- function(patterns, spectrum = c("#", "3d#")) {
 #' @noRd
 pattern_signatures <- function(patterns, spectrum) {
   size <- itemset_sizes(patterns)
-  c(list(size = size),
-    if (spectrum == "3d#") list(duration = last_lags(patterns)),
+  c(list(size = size), if (spectrum == "3d#") list(duration = last_lags(patterns)),
     list(count = .subset2(patterns, "count")))
 }
 
@@ -85,14 +82,6 @@ rows_are_there.pattern_spectrum <- function(x, class = x) FALSE
 rows_are_there.pvalue_spectrum <- rows_are_there.pattern_spectrum
 #' @export
 rows_are_there.signature_tests <- rows_are_there.pattern_spectrum
-
-check_patterns <- function(patterns, call = rlang::caller_env()) {
-  if (!inherits(patterns, "patterns")) {
-    abort_arg("patterns", "what `mine_patterns()` gives, or some of it",
-              describe(patterns), call = call)
-  }
-  check_whole_sets(patterns, "patterns", call)
-}
 
 # ---- p values ------------------------------------------------------------------------
 
@@ -209,8 +198,7 @@ pvalue_spectrum <- function(x, bin_size, window_bins, min_spikes = 3, min_count 
   x <- as_spike_trains(x)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
   window <- check_window(window_bins, x, bin)
-  filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count,
-                                 min_units)
+  filters <- check_pattern_filters(min_spikes, min_count, max_spikes, max_count, min_units)
   check_bins_fit(x, bin, window, filters)
   closed_within <- check_choice(closed_within)
   filters <- filters_within(filters, closed_within)
@@ -275,14 +263,12 @@ maxima_of_surrogates <- function(x, bin, window, filters, made, n, spectrum, p_e
     columns$duration <- ticks_to_seconds(columns$duration * bin,
                                          attr(x, "resolution", exact = TRUE))
   }
-  new_spectrum(
-    columns, "pvalue_spectrum",
-    list(spectrum = spectrum, n_surrogates = n, p_estimator = p_estimator, surrogate = made,
-         parameters = filters, bin_size = bin_size, window_bins = as.integer(window),
-         maxima = maxima, fingerprint = fingerprint(x),
-         device = if (is.null(place)) "cpu" else "gpu", threads = here,
-         elapsed = proc.time()[["elapsed"]] - started, seed = seed)
-  )
+  new_spectrum(columns, "pvalue_spectrum",
+               list(spectrum = spectrum, n_surrogates = n, p_estimator = p_estimator,
+                    surrogate = made, parameters = filters, bin_size = bin_size,
+                    window_bins = as.integer(window), maxima = maxima,
+                    fingerprint = fingerprint(x), device = if (is.null(place)) "cpu" else "gpu",
+                    threads = here, elapsed = proc.time()[["elapsed"]] - started, seed = seed))
 }
 
 #' Signatures from `min_count` to the largest maximum, and how many surrogates reach them

@@ -1,4 +1,4 @@
-# The maxima of surrogates: what spade() compares patterns with.
+# The largest counts of patterns in surrogates, with which spade() compares patterns.
 
 #' The largest numbers of occurrences of the patterns of surrogates
 #'
@@ -41,3 +41,5 @@ trains_maxima <- function(trains, bin, window, parameters, surrogate, n, by_dura
                 "Raise `min_count`, or use a shorter `window` or longer bins.",
                 limit_of = "units times bins of a window", call = call)
 }
+
+spectra <- c("#", "3d#")

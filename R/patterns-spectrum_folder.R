@@ -55,18 +55,14 @@ spectrum_differences <- function(there, job) {
     # In seconds, and not that of the patterns.
     names(own)[names(own) == "window"] <- "shuffle_window"
     c(list(n_surrogates = job$n, spectrum = spectra[[1 + job$by_duration]],
-           window_bins = job$window,
-           closed_within = job$filters$closed_within %||% "all",
-           surrogate = job$surrogate$method),
-      own, job$filters[names(job$filters) != "closed_within"])
+           window_bins = job$window, closed_within = job$filters$closed_within %||% "all",
+           surrogate = job$surrogate$method), own,
+      job$filters[names(job$filters) != "closed_within"])
   }
-  c(
-    if (!identical(there$trains, job$trains)) "the recording differs",
-    if (!identical(there$bin, job$bin)) {
-      sprintf("`bin_size` is %s ticks there, not %s", commas(there$bin), commas(job$bin))
-    },
-    setting_differences(settings(there), settings(job))
-  )
+  c(if (!identical(there$trains, job$trains)) "the recording differs",
+    if (!identical(there$bin, job$bin)) sprintf("`bin_size` is %s ticks there, not %s",
+                                                commas(there$bin), commas(job$bin)),
+    setting_differences(settings(there), settings(job)))
 }
 
 # ---- A chunk -------------------------------------------------------------------------

@@ -80,8 +80,7 @@ pattern_stability <- function(patterns, n_subsets = NULL, delta = 0.05, epsilon 
   key <- random_key()
   options <- list(subsets = n_subsets, threads = here, max_memory = max_memory, key = key,
                   intensional = "intensional" %in% type, extensional = "extensional" %in% type)
-  found <- .Call(r_pattern_stability, mined_events(patterns), patterns_to_find(patterns),
-                 options)
+  found <- .Call(r_pattern_stability, mined_events(patterns), patterns_to_find(patterns), options)
   found <- finish_status(found, "finding the stability of these patterns",
                          fewer_patterns, limit_of = "occurrences")
   found <- found[kinds_of_stability %in% type]
@@ -114,9 +113,7 @@ check_subsets <- function(n_subsets, delta, epsilon, call = rlang::caller_env())
   epsilon <- check_number(epsilon, above = 0, call = call)
   if (!is.null(n_subsets)) return(n_subsets)
   n <- round(log(2 / delta) / (2 * epsilon^2) + 1)
-  if (n > 2^53) {
-    abort_arg("epsilon", "large enough for a number of subsets that can be drawn",
-              format(epsilon), call = call)
-  }
+  refuse_if(n > 2^53, "epsilon", "large enough for a number of subsets that can be drawn",
+            format(epsilon), call = call)
   n
 }

@@ -97,13 +97,11 @@ long_seconds <- 60
 #' What mining finds within so many bytes, or NULL where that is more
 #' @noRd
 pilot_mining <- function(x, bin_size, window, filters, threads, max_memory, ...) {
-  tryCatch(
-    suppressWarnings(mine_patterns(
-      x, bin_size, window, filters$min_spikes, filters$min_count, filters$max_spikes,
-      filters$max_count, filters$min_units, ..., threads = threads, max_memory = max_memory
-    )),
-    synfire_error_budget = \(e) NULL
-  )
+  tryCatch(suppressWarnings(mine_patterns(x, bin_size, window, filters$min_spikes,
+                                          filters$min_count, filters$max_spikes,
+                                          filters$max_count, filters$min_units, ...,
+                                          threads = threads, max_memory = max_memory)),
+           synfire_error_budget = \(e) NULL)
 }
 
 #' The patterns of a recording, or an error before a search that would not end well
@@ -120,10 +118,9 @@ mine_or_foresee <- function(x, bin_size, bin, window, filters, made, threads, ma
   if (is.null(mined) && max_memory > pilot_bytes) {
     foresee(x, bin, window, filters, made, threads, max_memory, mine, call)
   }
-  mined %||% mine_patterns(
-    x, bin_size, window, filters$min_spikes, filters$min_count, filters$max_spikes,
-    filters$max_count, filters$min_units, ..., threads = threads, max_memory = max_memory
-  )
+  mined %||% mine_patterns(x, bin_size, window, filters$min_spikes, filters$min_count,
+                           filters$max_spikes, filters$max_count, filters$min_units, ...,
+                           threads = threads, max_memory = max_memory)
 }
 
 #' Error where the patterns are foreseen to take more than the memory, else how much they
@@ -136,9 +133,8 @@ mine_or_foresee <- function(x, bin_size, bin, window, filters, made, threads, ma
 #' @param mine Function of filters and bytes.
 #' @noRd
 foresee <- function(x, bin, window, filters, made, threads, max_memory, mine, call) {
-  made <- made %||% suppressMessages(
-    pattern_surrogates(x, NULL, NULL, list(), bin, window, filters$min_units)
-  )
+  made <- made %||% suppressMessages(pattern_surrogates(x, NULL, NULL, list(), bin, window,
+                                                        filters$min_units))
   size <- max(filters$min_spikes, filters$min_units)
   chance <- chance_count(x, bin, window, filters, made, size, 1, threads, max_memory)
   pilot <- pilot_steps(filters, chance, mine)
@@ -148,10 +144,9 @@ foresee <- function(x, bin, window, filters, made, threads, max_memory, mine, ca
       paste("In a surrogate a pattern of %s spikes occurs %s times: most of what occurs less",
             "often is chance."), size, commas(chance)
     ),
-    if (!is.null(pilot$found)) sprintf(
-      "`min_count = %s` finds %s in %s.", commas(pilot$count),
-      counted(length(pilot$found), "pattern"), work_text(attr(pilot$found, "elapsed"))
-    ),
+    if (!is.null(pilot$found)) sprintf("`min_count = %s` finds %s in %s.", commas(pilot$count),
+                                       counted(length(pilot$found), "pattern"),
+                                       work_text(attr(pilot$found, "elapsed"))),
     paste("Raise `min_count`, for which `suggest_pattern_count()` suggests a value, raise",
           "`min_spikes`, or lower `window_bins`.")
   )
@@ -166,12 +161,9 @@ foresee <- function(x, bin, window, filters, made, threads, max_memory, mine, ca
       class = c("synfire_error_budget", "synfire_error"), call = call
     )
   }
-  cli::cli_inform(
-    c(i = sprintf("Mining these patterns takes about %s and %s, or more.",
-                  work_text(pilot$seconds * more), bytes_text(pilot$bytes * more)),
-      rlang::set_names(escape_braces(advice), "i")),
-    class = "synfire_message_long"
-  )
+  cli::cli_inform(c(i = sprintf("Mining these patterns takes about %s and %s, or more.",
+                                work_text(pilot$seconds * more), bytes_text(pilot$bytes * more)),
+                    rlang::set_names(escape_braces(advice), "i")), class = "synfire_message_long")
 }
 
 #' Mining with counts from that of chance down, while it takes little

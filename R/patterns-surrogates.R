@@ -1,4 +1,4 @@
-# The surrogates that spike patterns are compared with, where the user leaves the choice to us.
+# Which surrogates spike patterns are compared with, where the user names no method.
 
 # Patterns are made of bins that hold a spike. Where dithered spikes would fill fewer bins than
 # this share of the bins that the recording fills, the method is another one.

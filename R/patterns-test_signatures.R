@@ -1,4 +1,4 @@
-# Which signatures are significant.
+# Tests of signatures: which of them occur too rarely in surrogates to be chance.
 
 #' Test the signatures of spike patterns
 #'
@@ -141,15 +141,13 @@ signatures_in_bins <- function(spectrum) {
 #' @inherit test_signatures examples
 #' @export
 significant_patterns <- function(patterns, tests) {
-  check_given(patterns = "what `mine_patterns()` gives",
-              tests = "what `test_signatures()` gives")
+  check_given(patterns = "what `mine_patterns()` gives", tests = "what `test_signatures()` gives")
   check_patterns(patterns)
   check_tests(tests)
   check_same_search(patterns, tests, "tests")
-  if (anyNA(signature_rows(patterns, tests))) {
-    abort_arg("tests", "what `test_signatures()` gives for these patterns",
-              "without the signature of some of them")
-  }
+  refuse_if(anyNA(signature_rows(patterns, tests)), "tests",
+            "what `test_signatures()` gives for these patterns",
+            "without the signature of some of them")
   warn_other_recording(fingerprint_of(patterns), attr(tests, "fingerprint", exact = TRUE),
                        "tests")
   significant_of(patterns, tests)
@@ -282,16 +280,13 @@ check_all_mined <- function(patterns, call = rlang::caller_env()) {
                 "choose from what `significant_patterns()` gives.")
   mined <- attr(patterns, "mined", exact = TRUE)
   n <- length(patterns)
-  if (!is_plain_numeric(mined) || length(mined) != 1L) {
-    abort_arg("patterns", must, "one that does not know how many were found",
-              "Mine again; `c()` of different searches loses it.", call = call)
-  }
-  if (n != mined) {
-    abort_arg("patterns", must, sprintf("%s, of %s", commas(n), commas(mined)), hint, call = call)
-  }
-  if (any(duplicated(patterns))) {
-    abort_arg("patterns", must, "one with patterns that come twice", hint, call = call)
-  }
+  refuse_if(!is_plain_numeric(mined) || length(mined) != 1L, "patterns", must,
+            "one that does not know how many were found",
+            "Mine again; `c()` of different searches loses it.", call = call)
+  refuse_if(n != mined, "patterns", must, sprintf("%s, of %s", commas(n), commas(mined)), hint,
+            call = call)
+  refuse_if(any(duplicated(patterns)), "patterns", must, "one with patterns that come twice",
+            hint, call = call)
 }
 
 #' Patterns and their p values are of one search, by bins, windows and filters

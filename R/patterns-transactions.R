@@ -29,18 +29,15 @@ list_parts <- function(x, arg, call) {
   n <- lengths(x, use.names = FALSE)
   kind <- item_kinds(x)
   odd <- which(is.na(kind))
-  if (length(odd)) {
-    abort_arg(arg, "a list of character vectors, factors or whole numbers",
-              sprintf("%s in transaction %s", describe(x[[odd[[1L]]]]),
-                      commas(odd[[1L]])), call = call)
-  }
+  refuse_if(length(odd), arg, "a list of character vectors, factors or whole numbers",
+            sprintf("%s in transaction %s", describe(x[[odd[[1L]]]]), commas(odd[[1L]])),
+            call = call)
   named <- kind %in% c("text", "factor")
-  if (any(named) && any(kind == "number")) {
-    abort_arg(arg, "a list with items of one kind, names or numbers",
-              sprintf("names in transaction %s and numbers in transaction %s",
-                      commas(which(named)[[1L]]),
-                      commas(which(kind == "number")[[1L]])), call = call)
-  }
+  refuse_if(any(named) && any(kind == "number"), arg,
+            "a list with items of one kind, names or numbers",
+            sprintf("names in transaction %s and numbers in transaction %s",
+                    commas(which(named)[[1L]]), commas(which(kind == "number")[[1L]])),
+            call = call)
   # unlist() would give the codes of a factor where another vector is none.
   factors <- which(kind == "factor")
   x[factors] <- lapply(x[factors], as.character)
@@ -77,11 +74,9 @@ item_kind <- function(x) {
 
 check_item_numbers <- function(item, first, arg, call) {
   wrong <- which(abs(item) > .Machine$integer.max | item != round(item))
-  if (length(wrong)) {
-    abort_arg(arg, "a list of whole numbers up to 2^31 - 1, where items are numbers",
-              sprintf("%s in transaction %s", exact(item[[wrong[[1L]]]]),
-                      commas(findInterval(wrong[[1L]] - 1, first))), call = call)
-  }
+  refuse_if(length(wrong), arg, "a list of whole numbers up to 2^31 - 1, where items are numbers",
+            sprintf("%s in transaction %s", exact(item[[wrong[[1L]]]]),
+                    commas(findInterval(wrong[[1L]] - 1, first))), call = call)
 }
 
 abort_missing <- function(transaction, arg, call) {
@@ -93,10 +88,9 @@ abort_missing <- function(transaction, arg, call) {
 # ---- Tables --------------------------------------------------------------------------
 
 matrix_parts <- function(x, arg, call) {
-  if (!is.logical(x) && !is_plain_numeric(x)) {
-    abort_arg(arg, "logical, or numbers with 0 for what a transaction does not hold, as a matrix",
-              describe(x), call = call)
-  }
+  refuse_if(!is.logical(x) && !is_plain_numeric(x), arg,
+            "logical, or numbers with 0 for what a transaction does not hold, as a matrix",
+            describe(x), call = call)
   at <- which(is.na(x) | x != 0, arr.ind = TRUE, useNames = FALSE)
   missing <- is.na(x[at])
   if (any(missing)) abort_missing(min(at[missing, 1L]), arg, call)
@@ -125,11 +119,9 @@ table_parts <- function(x, arg, call) {
   is_flag <- vapply(x, is.logical, NA)
   is_text <- vapply(x, \(column) is.factor(column) || is.character(column), NA)
   odd <- which(!is_flag & !is_text)
-  if (length(odd)) {
-    abort_arg(arg, "a data frame of logical columns, factors or character vectors",
-              sprintf("%s in column \"%s\"", kind_of(x[[odd[[1L]]]]), names(x)[[odd[[1L]]]]),
-              "Cut numbers into intervals with cut().", call = call)
-  }
+  refuse_if(length(odd), arg, "a data frame of logical columns, factors or character vectors",
+            sprintf("%s in column \"%s\"", kind_of(x[[odd[[1L]]]]), names(x)[[odd[[1L]]]]),
+            "Cut numbers into intervals with cut().", call = call)
   missing <- vapply(x, \(column) match(TRUE, is.na(column)), 0L, USE.NAMES = FALSE)
   if (!all(is.na(missing))) abort_missing(min(missing, na.rm = TRUE), arg, call)
   columns <- lapply(x, \(column) if (is.logical(column)) which(column) else seq_along(column))
@@ -152,10 +144,8 @@ row_parts <- function(row, item, rows, labels) {
 column_labels <- function(x, arg, call) {
   labels <- colnames(x) %||% as.character(seq_len(ncol(x)))
   again <- labels[duplicated(labels)]
-  if (length(again)) {
-    abort_arg(arg, "a matrix whose columns have different names",
-              sprintf("not: \"%s\" names several", again[[1L]]), call = call)
-  }
+  refuse_if(length(again), arg, "a matrix whose columns have different names",
+            sprintf("not: \"%s\" names several", again[[1L]]), call = call)
   labels
 }
 

@@ -10,20 +10,17 @@ check_report_path <- function(file, call) {
   check_path(file, "file", call)
   file <- path.expand(file)
   folder <- normalizePath(dirname(file), "/", mustWork = FALSE)
-  if (dir.exists(file) || !dir.exists(folder) || file.access(folder, 2L) != 0L) {
-    abort_arg("file", "the path of a file, in a folder that can be written to",
-              dQuote(file, FALSE), call = call)
-  }
+  refuse_if(dir.exists(file) || !dir.exists(folder) || file.access(folder, 2L) != 0L, "file",
+            "the path of a file, in a folder that can be written to", dQuote(file, FALSE),
+            call = call)
   file <- file.path(folder, basename(file))
-  if (!grepl("[.]html?$", file, ignore.case = TRUE)) {
-    abort_arg("file", "the path of a file whose name ends in .html", dQuote(file, FALSE),
-              "Browsers tell pages by their names.", call = call)
-  }
-  if (file.exists(file) && !is_report(file)) {
-    abort_arg("file", "the path of a new file, or of a report to replace",
-              sprintf("that of a file that `report()` did not make, %s", dQuote(file, FALSE)),
-              "Choose another name, or remove that file first.", call = call)
-  }
+  refuse_if(!grepl("[.]html?$", file, ignore.case = TRUE), "file",
+            "the path of a file whose name ends in .html", dQuote(file, FALSE),
+            "Browsers tell pages by their names.", call = call)
+  refuse_if(file.exists(file) && !is_report(file), "file",
+            "the path of a new file, or of a report to replace",
+            sprintf("that of a file that `report()` did not make, %s", dQuote(file, FALSE)),
+            "Choose another name, or remove that file first.", call = call)
   file
 }
 
@@ -58,13 +55,11 @@ report_page <- function(title, made, short, sections) {
   bodies <- vapply(sections, \(one) {
     tag("section", tag("h2", one$title), html(unlist(one$body)), id = one$id)
   }, "")
-  paste0(
-    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", report_mark,
-    "\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
-    tag("title", title), "\n<style>\n", paste(style, collapse = "\n"), "\n</style>\n</head>\n",
-    "<body>\n<header>\n", tag("h1", title), "\n", tag("p", made, class = "made"), "\n",
-    html(unlist(short)), "\n</header>\n",
-    tag("nav", tag("ol", html(items)), "aria-label" = "Sections"), "\n<main>\n",
-    paste0(bodies, collapse = "\n"), "\n</main>\n</body>\n</html>\n"
-  )
+  paste0("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", report_mark,
+         "\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
+         tag("title", title), "\n<style>\n", paste(style, collapse = "\n"),
+         "\n</style>\n</head>\n", "<body>\n<header>\n", tag("h1", title), "\n",
+         tag("p", made, class = "made"), "\n", html(unlist(short)), "\n</header>\n",
+         tag("nav", tag("ol", html(items)), "aria-label" = "Sections"), "\n<main>\n",
+         paste0(bodies, collapse = "\n"), "\n</main>\n</body>\n</html>\n")
 }

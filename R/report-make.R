@@ -126,18 +126,14 @@ check_title <- function(title, call) {
             call = call)
 }
 
-default_title <- function(x) sprintf("A recording of %s", counted(nlevels(x$unit), "unit"))
-
 check_report_by <- function(x, by, call) {
   if (is.null(by)) return(invisible())
-  if (is.null(attr(x, "trials", exact = TRUE))) {
-    abort_arg("by", "NULL for a recording without trials", describe(by), call = call)
-  }
+  refuse_if(is.null(attr(x, "trials", exact = TRUE)), "by", "NULL for a recording without trials",
+            describe(by), call = call)
   condition <- check_events(NULL, x, by, call)$condition
-  if (nlevels(condition) > 12L) {
-    abort_arg("by", "the name of a column of the trials with at most twelve values",
-              sprintf("\"%s\", with %s", by, commas(nlevels(condition))), call = call)
-  }
+  refuse_if(nlevels(condition) > 12L, "by",
+            "the name of a column of the trials with at most twelve values",
+            sprintf("\"%s\", with %s", by, commas(nlevels(condition))), call = call)
 }
 
 #' Arguments for `find_assemblies()`, by their names
@@ -147,21 +143,17 @@ check_search <- function(search, assemblies, x, call) {
   names <- names(search) %||% rep("", length(search))
   check_argument_names(names, known, call)
   wrong <- setdiff(names, known)
-  if (length(wrong) || anyDuplicated(names)) {
-    abort_arg(if (length(wrong) && nzchar(wrong[[1L]])) wrong[[1L]] else "...",
-              "an argument of `report()` or of `find_assemblies()`, given once by its name",
-              if (length(wrong) && nzchar(wrong[[1L]])) "none" else "something else",
-              sprintf("Those of `find_assemblies()` are %s.", toString(known)), call = call)
-  }
+  refuse_if(length(wrong) || anyDuplicated(names),
+            if (length(wrong) && nzchar(wrong[[1L]])) wrong[[1L]] else "...",
+            "an argument of `report()` or of `find_assemblies()`, given once by its name",
+            if (length(wrong) && nzchar(wrong[[1L]])) "none" else "something else",
+            sprintf("Those of `find_assemblies()` are %s.", toString(known)), call = call)
   if (is.null(assemblies)) return(search)
-  if (!inherits(assemblies, "assemblies")) {
-    abort_arg("assemblies", "NULL, or what `find_assemblies()` gives", describe(assemblies),
-              call = call)
-  }
+  refuse_if(!inherits(assemblies, "assemblies"), "assemblies",
+            "NULL, or what `find_assemblies()` gives", describe(assemblies), call = call)
   check_assemblies_table(assemblies, "assemblies", call)
-  if (length(search)) {
-    abort_arg(names[[1L]], "left out where `assemblies` is given", "given", call = call)
-  }
+  refuse_if(length(search), names[[1L]], "left out where `assemblies` is given", "given",
+            call = call)
   looked_at <- events_looked_at(x, assemblies)
   if (!identical(fingerprint(attr(assemblies, "recording", exact = TRUE)), fingerprint(looked_at))) {
     abort_arg("assemblies", "what `find_assemblies()` gave for `x`", "that of another recording",
@@ -176,12 +168,11 @@ check_search <- function(search, assemblies, x, call) {
 #' @export
 format.recording_report <- function(x, ...) {
   x <- unclass(x)
-  c(sprintf("<recording_report> %s", x$file),
-    sprintf("  %s", format(x$recording)),
+  c(sprintf("<recording_report> %s", x$file), sprintf("  %s", format(x$recording)),
     sprintf("  %s of the check of the recording", counted(nrow(x$check$findings), "finding")),
     sprintf("  %s", counted(nrow(x$assemblies), "assembly", "assemblies")),
     sprintf("  %s", if (is.null(x$pairs)) "pairs were not tested" else
-      paste(counted(nrow(x$pairs), "pair"), "beyond chance")),
+                      paste(counted(nrow(x$pairs), "pair"), "beyond chance")),
     "$assemblies, $pairs, $check, $tested ... hold what was computed; seed and call are there, too")
 }
 

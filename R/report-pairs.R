@@ -3,10 +3,8 @@
 
 # Widths of peaks that are looked for, in bins, and the bins on either side that they are compared
 # with: `from` to `near`, and from there to `far`.
-pair_widths <- data.frame(
-  peak = c("narrow", "narrow", "wide"), width = c(1L, 5L, 25L), from = c(2L, 6L, 26L),
-  near = c(5L, 10L, 55L), far = c(15L, 20L, 55L)
-)
+pair_widths <- data.frame(peak = c("narrow", "narrow", "wide"), width = c(1L, 5L, 25L),
+                          from = c(2L, 6L, 26L), near = c(5L, 10L, 55L), far = c(15L, 20L, 55L))
 pair_lags <- 50L
 pair_shift <- 25L       # bins
 most_paired <- 200L
@@ -24,8 +22,7 @@ pair_plan <- function(x) {
   short <- pair_widths$width * seconds <= 0.15 | pair_widths$width == 1L
   widths <- pair_widths[short, , drop = FALSE]
   lags <- min(pair_lags, max(10, floor(0.25 / seconds)))
-  list(bin = bin, seconds = seconds, widths = widths, lags = lags,
-       reach = lags + max(widths$far))
+  list(bin = bin, seconds = seconds, widths = widths, lags = lags, reach = lags + max(widths$far))
 }
 
 #' Test all pairs of units
@@ -42,7 +39,7 @@ pair_plan <- function(x) {
 #'   cross-correlogram; and the settings. Or a string, why no pair was tested.
 #' @noRd
 test_pairs <- function(x, alpha, threads, max_memory) {
-  spikes <- tabulate(as.integer(x$unit)[!is.na(trial_of(x))], nlevels(x$unit))
+  spikes <- spikes_in_trials(x)
   if (sum(spikes > 0) < 2L) return("fewer than two units have spikes")
   plan <- pair_plan(x)
   reach <- plan$reach * plan$seconds
@@ -107,7 +104,7 @@ pair_work <- function(x, spikes, plan) {
 #' The busiest units, as many as can be counted in some seconds and within `max_memory`
 #' @noRd
 paired_units <- function(x, work, plan, max_memory) {
-  spikes <- tabulate(as.integer(x$unit)[!is.na(trial_of(x))], nlevels(x$unit))
+  spikes <- spikes_in_trials(x)
   memory <- 80 * seq_along(work)^2 * plan$reach + 150 * nrow(x)
   sort(order(-spikes)[seq_len(sum(work <= 4e8 & memory <= max_memory))])
 }
@@ -197,12 +194,11 @@ pair_evidence <- function(counts, lags, widths) {
   best <- best[order(-best$evidence), , drop = FALSE]
   best <- best[!duplicated(best$pair), , drop = FALSE]
   later <- best$lag >= 0
-  data.frame(
-    reference = names[ifelse(later, pair[best$pair, 1L], pair[best$pair, 2L])],
-    target = names[ifelse(later, pair[best$pair, 2L], pair[best$pair, 1L])],
-    peak = rep(widths$peak[[1L]], nrow(best)), lag = abs(best$lag) * bin, width = best$width * bin,
-    count = best$count, expected = best$expected, evidence = best$evidence
-  )
+  data.frame(reference = names[ifelse(later, pair[best$pair, 1L], pair[best$pair, 2L])],
+             target = names[ifelse(later, pair[best$pair, 2L], pair[best$pair, 1L])],
+             peak = rep(widths$peak[[1L]], nrow(best)), lag = abs(best$lag) * bin,
+             width = best$width * bin, count = best$count, expected = best$expected,
+             evidence = best$evidence)
 }
 
 #' All windows that hold clearly more than those beside them

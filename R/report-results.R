@@ -1,4 +1,4 @@
-# What a report is made from, computed in the order of its sections.
+# Computes the results that a report shows, in the order of its sections.
 
 #' All results, and how far the work is on the way
 #' @noRd
@@ -73,7 +73,7 @@ searched_assemblies <- function(x, given) {
   if (!is.null(given$assemblies)) {
     return(list(assemblies = given$assemblies, searched = levels(x$unit)))
   }
-  spikes <- tabulate(as.integer(x$unit)[!is.na(trial_of(x))], nlevels(x$unit))
+  spikes <- spikes_in_trials(x)
   chosen <- seq_along(spikes)
   repeat {
     all <- length(chosen) == nlevels(x$unit)
@@ -120,23 +120,9 @@ activations_by_condition <- function(found, by) {
   counts <- table(a$unit, factor(condition[trial], levels))
   seconds <- as.vector(tapply(lengths_of_trials(x), condition, sum))
   out <- expand.grid(condition = factor(levels, levels), assembly = found$assembly)
-  out <- data.frame(
-    assembly = out$assembly, condition = out$condition,
-    trials = rep(as.vector(table(condition)), nrow(found)), seconds = rep(seconds, nrow(found)),
-    count = as.vector(t(counts))
-  )
+  out <- data.frame(assembly = out$assembly, condition = out$condition,
+                    trials = rep(as.vector(table(condition)), nrow(found)),
+                    seconds = rep(seconds, nrow(found)), count = as.vector(t(counts)))
   out$rate <- 60 * out$count / out$seconds
   out
-}
-
-#' How activations lie in trials, NULL where that cannot be told
-#' @noRd
-activation_psth <- function(found, by) {
-  x <- attr(found, "recording", exact = TRUE)
-  trials <- trial_ticks(x)
-  if (is.null(trials) || nrow(trials) < 2L) return(NULL)
-  shortest <- min(trials$end - trials$start)
-  bin <- ticks_to_seconds(max(1, shortest %/% 40), attr(x, "resolution", exact = TRUE))
-  tryCatch(psth(as_spike_trains(found), bin_size = bin, by = by),
-           synfire_error_argument = \(e) NULL)
 }

@@ -54,15 +54,13 @@ quality_section <- function(made) {
 rates_section <- function(made) {
   table <- made$intervals
   known <- is.finite(table$cv2) & made$check$units$rate > 0
-  list(
-    paragraph(rate_words(made), regularity_of_frames(made)),
-    if (sum(known) >= 3L) html_figure(
-      draw_regularity(table[known, ], made$check$units$rate[known]),
-      alt = sprintf("CV2 of %s against their rates. %s", counted(sum(known), "unit"),
-                    paste(rate_words(made), collapse = " ")), width = 6, height = 3.6
-    ),
-    unit_listing(made)
-  )
+  list(paragraph(rate_words(made), regularity_of_frames(made)),
+       if (sum(known) >= 3L) html_figure(draw_regularity(table[known, ],
+                                                         made$check$units$rate[known]),
+                                         alt = sprintf("CV2 of %s against their rates. %s",
+                                                       counted(sum(known), "unit"),
+                                                       paste(rate_words(made), collapse = " ")),
+                                         width = 6, height = 3.6), unit_listing(made))
 }
 
 draw_regularity <- function(table, rate) {
@@ -175,11 +173,9 @@ assembly_pictured <- function(found, row) {
   height <- min(9, 1.6 + 0.42 * found$size[[row]])
   list(
     tag("h3", assembly_names(one)), tag("p", said),
-    html_figure(
-      ggplot2::autoplot(one) + bare,
-      alt = paste("Spikes of the members around all activations, a band for each member.", said),
-      width = 7.5, height = height
-    ),
+    html_figure(ggplot2::autoplot(one) + bare,
+                alt = paste("Spikes of the members around all activations, a band for each member.",
+                            said), width = 7.5, height = height),
     html_figure(
       ggplot2::autoplot(one, type = "lags") + bare,
       alt = paste("How often each member fires when the other members do, a histogram of lags for",
@@ -294,10 +290,9 @@ draw_pairs <- function(pairs, tested) {
   ggplot2::ggplot(bars) +
     ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = -Inf, ymax = Inf),
                        data = windows, fill = syn_band_strong) +
-    ggplot2::geom_col(ggplot2::aes(.data$lag, .data$count), fill = syn_colours[["blue"]],
+    ggplot2::geom_col(aes_from(x = "lag", y = "count"), fill = syn_colours[["blue"]],
                       width = bin * 1e3, colour = syn_colours[["blue"]], linewidth = 0.1) +
-    ggplot2::geom_segment(ggplot2::aes(x = .data$low, xend = .data$high, y = .data$level,
-                                       yend = .data$level),
+    ggplot2::geom_segment(aes_from(x = "low", xend = "high", y = "level", yend = "level"),
                           data = windows, colour = syn_colours[["vermilion"]], linewidth = 0.8) +
     ggplot2::facet_wrap(~pair, scales = "free_y", ncol = 3L) +
     ggplot2::labs(x = "Lag of the second unit (ms)", y = "Pairs of spikes") +
@@ -310,11 +305,8 @@ draw_pairs <- function(pairs, tested) {
 tested_section <- function(made, pairs, causes) {
   table <- made$tested
   names(table) <- c("Question", "What was looked at", "Settings", "Chance", "Result")
-  list(
-    html_table(table, "A row for each question."),
-    tag("h3", "What was not looked at"),
-    html_list(not_tested(made, pairs, causes))
-  )
+  list(html_table(table, "A row for each question."), tag("h3", "What was not looked at"),
+       html_list(not_tested(made, pairs, causes)))
 }
 
 repeat_section <- function(made, given) {
@@ -337,13 +329,10 @@ repeat_section <- function(made, given) {
 #' The call with what its arguments were
 #' @noRd
 report_code <- function(made, given) {
-  args <- c(
-    if (given$title != default_title(made$recording)) list(title = given$title),
-    if (!is.null(given$by)) list(by = given$by),
-    if (given$causes) list(causes = TRUE),
-    if (is.null(given$assemblies)) given$search else list(assemblies = quote(found)),
-    list(seed = given$seed)
-  )
+  args <- c(if (given$title != default_title(made$recording)) list(title = given$title),
+            if (!is.null(given$by)) list(by = given$by), if (given$causes) list(causes = TRUE),
+            if (is.null(given$assemblies)) given$search else list(assemblies = quote(found)),
+            list(seed = given$seed))
   before <- if (!is.null(given$assemblies)) {
     paste("found <-", short_code(attr(given$assemblies, "call", exact = TRUE)))
   }
@@ -367,3 +356,15 @@ report_citations <- function(version) c(
   paste("CV2: Holt GR, Softky WR, Koch C, Douglas RJ (1996). Journal of Neurophysiology, 75,",
         "1806-1814. LV: Shinomoto S, Shima K, Tanji J (2003). Neural Computation, 15, 2823-2842.")
 )
+
+#' How activations lie in trials, NULL where that cannot be told
+#' @noRd
+activation_psth <- function(found, by) {
+  x <- attr(found, "recording", exact = TRUE)
+  trials <- trial_ticks(x)
+  if (is.null(trials) || nrow(trials) < 2L) return(NULL)
+  shortest <- min(trials$end - trials$start)
+  bin <- ticks_to_seconds(max(1, shortest %/% 40), attr(x, "resolution", exact = TRUE))
+  tryCatch(psth(as_spike_trains(found), bin_size = bin, by = by),
+           synfire_error_argument = \(e) NULL)
+}

@@ -1,17 +1,14 @@
-# The table of everything that was tested, and what the results do not show.
-
-pair_question <- "Which pairs fire at a preferred lag of each other?"
+# The table of all questions that a report asks, and the limits of its answers.
 
 # What `check_recording()` looks for, in words.
-check_subjects <- c(
-  columns = "swapped columns", "time unit" = "times in a wrong unit",
-  "time step" = "times on a coarse grid", "silent units" = "units with hardly any spikes",
-  rates = "improbable rates", refractory = "intervals below the refractory period",
-  "shared spikes" = "spikes that two units share",
-  synchrony = "spikes of many units at the same instant",
-  presence = "units that come late or stop early", drift = "rates that drift",
-  gaps = "gaps without any spike", trials = "spikes outside of trials"
-)
+check_subjects <- c(columns = "swapped columns", "time unit" = "times in a wrong unit",
+                    "time step" = "times on a coarse grid",
+                    "silent units" = "units with hardly any spikes", rates = "improbable rates",
+                    refractory = "intervals below the refractory period",
+                    "shared spikes" = "spikes that two units share",
+                    synchrony = "spikes of many units at the same instant",
+                    presence = "units that come late or stop early", drift = "rates that drift",
+                    gaps = "gaps without any spike", trials = "spikes outside of trials")
 
 check_list <- function(checks) and_list(unname(check_subjects[checks]))
 
@@ -81,8 +78,7 @@ tested_conditions <- function(made) {
   counts <- made$activations
   if (is.null(counts)) return(NULL)
   list(question = "When in the trials are groups active?",
-       looked_at = sprintf("%s, %s of trials",
-                           counted(nrow(made$assemblies), "group"),
+       looked_at = sprintf("%s, %s of trials", counted(nrow(made$assemblies), "group"),
                            counted(nlevels(counts$condition), "condition")),
        settings = "activations as they were found", chance = "nothing is tested",
        result = "see the table of activations")
@@ -120,24 +116,20 @@ not_tested <- function(made, pairs, causes) {
   x <- made$recording
   silent <- sum(tabulate(as.integer(x$unit), nlevels(x$unit)) == 0L)
   untested <- if (is.list(pairs)) sum(tabulate(as.integer(x$unit), nlevels(x$unit)) > 0L) - pairs$units
-  c(
-    if (length(left)) sprintf("Checks that this recording is too short or too coarse for: %s.",
-                              check_list(left)),
-    bursts_left_out(made$assemblies),
+  c(if (length(left)) sprintf("Checks that this recording is too short or too coarse for: %s.",
+                              check_list(left)), bursts_left_out(made$assemblies),
     searched_words(made),
-    if (isTRUE(untested > 0)) sprintf(
-      "Pairs with any of the %s with fewest spikes.", counted(untested, "unit")),
+    if (isTRUE(untested > 0)) sprintf("Pairs with any of the %s with fewest spikes.",
+                                      counted(untested, "unit")),
     if (silent > 0L) sprintf("%s without spikes, about which nothing can be said.",
                              counted(silent, "unit")),
     sprintf("Groups whose members fire more than %s apart.",
             duration_text(attr(made$assemblies, "max_lag"))),
     "Units that fire less than expected after another one: dips of cross-correlograms.",
     paste("Chains that repeat with delays that vary (`mine_episodes()`), and exact patterns of",
-          "spikes (`spade()`)."),
-    "Whether rates change with a stimulus (`psth()`).",
+          "spikes (`spade()`)."), "Whether rates change with a stimulus (`psth()`).",
     if (is.list(causes)) "Which unit drives which (`causal_map()`)." else
-      "Which unit or group drives which (`causal_map()`)."
-  )
+      "Which unit or group drives which (`causal_map()`).")
 }
 
 # ---- Limits --------------------------------------------------------------------------

@@ -1,13 +1,5 @@
 # What the sections of a report say, in sentences made from the results.
 
-#' "A", "A and B", "A, B and C"
-#' @noRd
-and_list <- function(words) {
-  n <- length(words)
-  if (n < 2L) return(as.character(words))
-  paste(toString(words[-n]), "and", words[[n]])
-}
-
 # ---- The recording -------------------------------------------------------------------
 
 recording_words <- function(x) {
@@ -240,10 +232,13 @@ made_text <- function(made) {
 report_summary <- function(made) {
   problems <- made$check$findings$message[made$check$findings$severity == "problem"]
   pairs <- made$tested$result[made$tested$question == pair_question]
-  list(html_list(list(
-    recording_words(made$recording)[[1L]], paste(c(check_words(made$check), problems), collapse = " "),
-    paste(c(groups_words(made), searched_words(made)), collapse = " "), pairs,
-    html("What this does not show is part of the result: see ",
-         tag("a", "the limits", href = "#limits"), ".")
-  )))
+  list(html_list(list(recording_words(made$recording)[[1L]],
+                      paste(c(check_words(made$check), problems), collapse = " "),
+                      paste(c(groups_words(made), searched_words(made)), collapse = " "), pairs,
+                      html("What this does not show is part of the result: see ",
+                           tag("a", "the limits", href = "#limits"), "."))))
 }
+
+default_title <- function(x) sprintf("A recording of %s", counted(nlevels(x$unit), "unit"))
+
+pair_question <- "Which pairs fire at a preferred lag of each other?"

@@ -53,8 +53,7 @@ as_spike_trains.default <- function(x, ...) {
   abort_arg("x", "a data frame, a named list of times, or a spikeTrain or repeatedTrain",
             if (is.object(x)) sprintf("of class %s", class(x)[[1L]]) else describe(x),
             if (rlang::is_string(x)) "A file is read with `read_spikes()`." else
-              "For two vectors use `spike_trains(time, unit)`.",
-            call = rlang::caller_env())
+              "For two vectors use `spike_trains(time, unit)`.", call = rlang::caller_env())
 }
 
 #' @export
@@ -120,14 +119,6 @@ with_own <- function(more, own, unit) {
   more
 }
 
-#' Names of columns that number trials, and of those that may
-#' @noRd
-trial_name_pattern <- "^trials?(id|ids|name|label|number|num|no|nr|index|idx)?$"
-like_trial_pattern <- paste0(
-  "^(sweep|segment|epoch|episode|block|repetition|repeat|rep|run|presentation|session)s?",
-  "(id|ids|name|label|number|num|no|nr|index|idx)?$"
-)
-
 #' The columns that name the trial of each spike; none where there are no trials
 #'
 #' @param used Columns that are taken already.
@@ -136,14 +127,13 @@ find_trial_column <- function(x, trial_column, used, call) {
   at <- find_trial(names(x), trial_column, used, call)
   # What is the same in all rows tells nothing apart.
   doubt <- Filter(\(k) length(unique(x[[k]])) > 1L, at$doubt)
-  if (length(at$trial) == 0L && length(doubt)) {
-    abort_arg("x", "a table in which it is clear whether spikes come in trials",
-              sprintf("one with %s, which may number trials",
-                      paste0("`", names(x)[doubt], "`", collapse = " and ")),
-              sprintf(paste("Say `trial_column = \"%s\"`, or `trial_column = NA` where all",
-                            "times count on one clock and there are no trials."),
-                      names(x)[[doubt[[1L]]]]), call = call)
-  }
+  refuse_if(length(at$trial) == 0L && length(doubt), "x",
+            "a table in which it is clear whether spikes come in trials",
+            sprintf("one with %s, which may number trials",
+                    paste0("`", names(x)[doubt], "`", collapse = " and ")),
+            sprintf(paste("Say `trial_column = \"%s\"`, or `trial_column = NA` where all",
+                          "times count on one clock and there are no trials."),
+                    names(x)[[doubt[[1L]]]]), call = call)
   blocks <- if (length(at$trial) == 1L) {
     Filter(\(k) restarts_within(x[[at$trial]], x[[k]]), doubt)
   }
@@ -174,9 +164,8 @@ trial_of_columns <- function(x, at) {
 #' Error unless `like` has a clock, an interval and sound trials; its spikes may be anything
 #' @noRd
 check_like <- function(like, call) {
-  if (!inherits(like, "spike_trains")) {
-    abort_arg("like", "NULL or a spike_trains object", describe(like), call = call)
-  }
+  refuse_if(!inherits(like, "spike_trains"), "like", "NULL or a spike_trains object",
+            describe(like), call = call)
   fault <- clock_fault(like) %||% trials_fault(like)
   if (!is.null(fault)) abort_unsound("like", fault, call)
 }
@@ -187,17 +176,14 @@ as_spike_trains.list <- function(x, ...) {
   check_unit_names(x, call)
   repeated <- vapply(x, inherits, logical(1), what = "repeatedTrain")
   if (length(x) > 0L && all(repeated)) return(lay_out_trials(x, ..., call = call))
-  if (any(repeated)) {
-    abort_arg("x", "a list of one kind", "repeatedTrain objects mixed with others", call = call)
-  }
+  refuse_if(any(repeated), "x", "a list of one kind", "repeatedTrain objects mixed with others",
+            call = call)
   times <- Map(\(times, name) {
     check_times(plain_times(times), sprintf("x$%s", name), call)
   }, x, names(x))
-  from_columns(
-    as.double(unlist(times, use.names = FALSE)),
-    factor(rep(names(x), lengths(times)), levels = names(x)), check_more(list(...), call),
-    call = call
-  )
+  from_columns(as.double(unlist(times, use.names = FALSE)),
+               factor(rep(names(x), lengths(times)), levels = names(x)),
+               check_more(list(...), call), call = call)
 }
 
 #' spike_trains() with what a method was given for it in its dots
@@ -244,24 +230,20 @@ lay_out_trials <- function(x, trial_window = NULL, resolution = 1e-6, ..., call)
   check_no_dots(call)
   resolution <- check_resolution(resolution, call)
   n_trials <- unique(lengths(x))
-  if (length(n_trials) != 1L || n_trials == 0L) {
-    abort_arg("x", "units with the same number of trials, at least one",
-              sprintf("units with %s trials", toString(sort(lengths(x)))), call = call)
-  }
+  refuse_if(length(n_trials) != 1L || n_trials == 0L, "x",
+            "units with the same number of trials, at least one",
+            sprintf("units with %s trials", toString(sort(lengths(x)))), call = call)
   times <- lapply(x, \(trials) lapply(unclass(trials), \(one) {
     check_times(plain_times(one), "x", call)
   }))
   per_trial <- unlist(lapply(times, lengths), use.names = FALSE)
-  placed <- lay_out(
-    round_to_ticks(as.double(unlist(times, use.names = FALSE)), resolution),
-    rep(rep(seq_len(n_trials), length(times)), per_trial),
-    data.frame(trial = seq_len(n_trials)), trial_window, resolution, say = FALSE, call
-  )
+  placed <- lay_out(round_to_ticks(as.double(unlist(times, use.names = FALSE)), resolution),
+                    rep(rep(seq_len(n_trials), length(times)), per_trial),
+                    data.frame(trial = seq_len(n_trials)), trial_window, resolution, say = FALSE,
+                    call)
   per_unit <- vapply(times, \(trials) sum(lengths(trials)), numeric(1))
-  build_spike_trains(
-    placed$ticks, factor(rep(names(x), per_unit), levels = names(x)),
-    resolution = resolution, trials = placed$trials, arg = "x", call = call
-  )
+  build_spike_trains(placed$ticks, factor(rep(names(x), per_unit), levels = names(x)),
+                     resolution = resolution, trials = placed$trials, arg = "x", call = call)
 }
 
 #' Numbers of a spikeTrain without its class, anything else unchanged
@@ -270,12 +252,9 @@ plain_times <- function(x) if (inherits(x, "spikeTrain")) as.vector(unclass(x)) 
 
 check_unit_names <- function(x, call) {
   name <- names(x)
-  if (is.null(name) || anyNA(name) || any(name == "")) {
-    abort_arg("x", "a list with a name for each unit", "without a name for some", call = call)
-  }
+  refuse_if(is.null(name) || anyNA(name) || any(name == ""), "x",
+            "a list with a name for each unit", "without a name for some", call = call)
   twice <- unique(name[duplicated(name)])
-  if (length(twice)) {
-    abort_arg("x", "a list with a different name for each unit",
-              sprintf("one that names %s more than once", some(twice)), call = call)
-  }
+  refuse_if(length(twice), "x", "a list with a different name for each unit",
+            sprintf("one that names %s more than once", some(twice)), call = call)
 }

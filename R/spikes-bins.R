@@ -76,10 +76,8 @@ bin_spikes <- function(x, bin_size, sigma = NULL, sparse = FALSE, gap = 1,
   sparse <- check_flag(sparse)
   gap <- check_count(gap, min = 0, max = 1e6)
   if (!is.null(sigma)) sigma <- check_number(sigma, above = 0)
-  if (sparse && !is.null(sigma)) {
-    abort_arg("sigma", "NULL for a sparse matrix", describe(sigma),
-              "Smoothed counts are hardly ever 0: use `sparse = FALSE`.")
-  }
+  refuse_if(sparse && !is.null(sigma), "sigma", "NULL for a sparse matrix", describe(sigma),
+            "Smoothed counts are hardly ever 0: use `sparse = FALSE`.")
   max_memory <- check_memory(max_memory)
   if (sparse) rlang::check_installed("Matrix", "to make a sparse matrix.")
   bins <- bins_of(x, bin, if (sparse) 0 else gap, call)
@@ -91,10 +89,8 @@ bin_spikes <- function(x, bin_size, sigma = NULL, sparse = FALSE, gap = 1,
   }
   at <- bin_of_spikes(x, bins)
   if (sparse) return(sparse_counts(x, bins, at))
-  new_binned_spikes(
-    binned_counts(x, bins, at, sigma, call), bins, sigma,
-    left_out = sum(is.na(at))
-  )
+  new_binned_spikes(binned_counts(x, bins, at, sigma, call), bins, sigma,
+                    left_out = sum(is.na(at)))
 }
 
 #' The rows of each trial, or of the recording
@@ -120,19 +116,16 @@ bins_of <- function(x, bin, gap, call) {
   between <- ifelse(n > 0 & cumsum(n > 0) > 1, gap, 0)
   offset <- cumsum(between) + cumsum(n) - n
   rows <- sum(between) + sum(n)
-  if (rows >= 2^31) {
-    abort_arg("bin_size", "such that there are fewer than 2^31 bins",
-              sprintf("%s s, for %s bins", exact(ticks_to_seconds(bin, resolution)),
-                      commas(rows)), call = call)
-  }
+  refuse_if(rows >= 2^31, "bin_size", "such that there are fewer than 2^31 bins",
+            sprintf("%s s, for %s bins", exact(ticks_to_seconds(bin, resolution)), commas(rows)),
+            call = call)
   row <- sequence(n, offset + 1)
   time <- rep(NA_real_, rows)
   time[row] <- ticks_to_seconds(rep(start, n) + (sequence(n) - 1) * bin, resolution)
   trial <- if (!is.null(trials)) trials$trial[rep(NA_integer_, rows)]
   if (!is.null(trials)) trial[row] <- trials$trial[rep(seq_along(n), n)]
-  list(start = start, n = n, whole = length %% bin == 0, offset = offset, rows = rows,
-       bin = bin, bin_size = ticks_to_seconds(bin, resolution), gap = gap, time = time,
-       trial = trial)
+  list(start = start, n = n, whole = length %% bin == 0, offset = offset, rows = rows, bin = bin,
+       bin_size = ticks_to_seconds(bin, resolution), gap = gap, time = time, trial = trial)
 }
 
 #' The row of each spike, NA for those in no bin
@@ -150,10 +143,9 @@ bin_of_spikes <- function(x, bins) {
 
 sparse_counts <- function(x, bins, at) {
   inside <- !is.na(at)
-  counts <- Matrix::sparseMatrix(
-    i = at[inside], j = as.integer(x$unit)[inside], x = rep(1, sum(inside)),
-    dims = c(bins$rows, nlevels(x$unit)), dimnames = list(NULL, levels(x$unit)), repr = "C"
-  )
+  counts <- Matrix::sparseMatrix(i = at[inside], j = as.integer(x$unit)[inside],
+                                 x = rep(1, sum(inside)), dims = c(bins$rows, nlevels(x$unit)),
+                                 dimnames = list(NULL, levels(x$unit)), repr = "C")
   attr(counts, "time") <- bins$time
   attr(counts, "trial") <- bins$trial
   counts
@@ -210,9 +202,9 @@ smooth_counts <- function(count, weights) {
 # ---- The class -----------------------------------------------------------------------
 
 new_binned_spikes <- function(counts, bins, sigma, left_out) {
-  structure(counts, class = c("binned_spikes", "matrix", "array"), time = bins$time,
-            trial = bins$trial, bin_size = bins$bin_size, sigma = sigma, gap = bins$gap,
-            left_out = left_out)
+  structure(counts, class = c("binned_spikes", "synfire_result", "matrix", "array"),
+            time = bins$time, trial = bins$trial, bin_size = bins$bin_size, sigma = sigma,
+            gap = bins$gap, left_out = left_out)
 }
 
 #' @rdname bin_spikes
@@ -237,12 +229,6 @@ as.data.frame.binned_spikes <- function(x, row.names = NULL, optional = FALSE, .
   columns <- c(list(time = time[rows]), columns)
   new_frame(columns, length(rows), row.names)
 }
-
-#' @exportS3Method tibble::as_tibble
-as_tibble.binned_spikes <- function(x, ...) as_tibble.synfire_table(x, ...)
-
-#' @exportS3Method data.table::as.data.table
-as.data.table.binned_spikes <- function(x, ...) as.data.table.synfire_table(x, ...)
 
 #' @export
 `[.binned_spikes` <- function(x, i, j, ..., drop = TRUE) {
@@ -281,15 +267,12 @@ format.binned_spikes <- function(x, ...) {
   trial <- attr(x, "trial", exact = TRUE)
   sigma <- attr(x, "sigma", exact = TRUE)
   time <- attr(x, "time", exact = TRUE)
-  paste(c(
-    sprintf("%s of %s s", counted(sum(!is.na(time)), "bin"),
-            exact(attr(x, "bin_size", exact = TRUE))),
-    counted(ncol(x), words$one, words$many),
-    if (!is.null(trial)) counted(length(unique(trial[!is.na(time)])), "trial"),
-    if (is.null(sigma)) words$values else {
-      sprintf("%s smoothed over %s s", words$values, exact(sigma))
-    }
-  ), collapse = ", ")
+  paste(c(sprintf("%s of %s s", counted(sum(!is.na(time)), "bin"),
+                  exact(attr(x, "bin_size", exact = TRUE))),
+          counted(ncol(x), words$one, words$many),
+          if (!is.null(trial)) counted(length(unique(trial[!is.na(time)])), "trial"),
+          if (is.null(sigma)) words$values else
+            sprintf("%s smoothed over %s s", words$values, exact(sigma))), collapse = ", ")
 }
 
 #' @rdname bin_spikes
@@ -304,9 +287,7 @@ print.binned_spikes <- function(x, ..., n = 6L) {
   rows <- min(n, nrow(shown))
   if (rows > 0L) print(shown[seq_len(rows), , drop = FALSE], row.names = FALSE, digits = 3)
   more <- c(if (nrow(shown) > rows) counted(nrow(shown) - rows, "row"),
-            if (ncol(x) > length(units)) {
-              counted(ncol(x) - length(units), words$one, words$many)
-            })
+            if (ncol(x) > length(units)) counted(ncol(x) - length(units), words$one, words$many))
   if (length(more)) cat("... and ", paste(more, collapse = " and "), " more\n", sep = "")
   left_out <- attr(x, "left_out", exact = TRUE)
   if (left_out > 0) {
@@ -339,11 +320,9 @@ check_gap <- function(x, tau, Tp, call = rlang::caller_env()) {
   }
   gap <- attr(x, "gap", exact = TRUE)
   needed <- max(abs(c(tau, Tp)))
-  if (gap < needed) {
-    abort_arg("x", sprintf(paste("binned with %s of `NA` between trials or more, for these",
-                                 "`tau` and `Tp`"), counted(needed, "row")),
-              sprintf("binned with %s", commas(gap)),
-              sprintf("Bin once more: `bin_spikes(x, bin_size, gap = %s)`.",
-                      commas(needed)), call)
-  }
+  refuse_if(gap < needed, "x",
+            sprintf(paste("binned with %s of `NA` between trials or more, for these",
+                          "`tau` and `Tp`"), counted(needed, "row")),
+            sprintf("binned with %s", commas(gap)),
+            sprintf("Bin once more: `bin_spikes(x, bin_size, gap = %s)`.", commas(needed)), call)
 }

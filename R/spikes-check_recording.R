@@ -83,28 +83,22 @@ check_recording <- function(x, refractory = 0.002, threads = NULL, max_memory = 
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory)
   seen <- look_at(x, refractory, threads, max_memory)
-  findings <- do.call(rbind, c(
-    list(finding("", "note", 0, character(), "", "")[0L, ]),
-    finding_columns(seen), finding_time_unit(seen), finding_time_step(seen),
-    finding_silent(seen), finding_rates(seen), finding_refractory(seen),
-    finding_shared(seen), finding_synchrony(seen), finding_presence(seen),
-    finding_drift(seen), finding_gaps(seen), finding_trials(seen)
-  ))
+  findings <- do.call(rbind,
+                      c(list(finding("", "note", 0, character(), "", "")[0L, ]),
+                        finding_columns(seen), finding_time_unit(seen), finding_time_step(seen),
+                        finding_silent(seen), finding_rates(seen), finding_refractory(seen),
+                        finding_shared(seen), finding_synchrony(seen), finding_presence(seen),
+                        finding_drift(seen), finding_gaps(seen), finding_trials(seen)))
   o <- order(match(findings$severity, c("problem", "warning", "note")))
   findings <- findings[o, , drop = FALSE]
   rownames(findings) <- NULL
-  structure(
-    list(findings = findings, units = seen$units, rates = seen$rates,
-         intervals = seen$intervals, refractory = refractory, duration = seen$duration,
-         looked_for = seen$looked_for, recording = format(x)),
-    class = "recording_check"
-  )
+  structure(list(findings = findings, units = seen$units, rates = seen$rates,
+                 intervals = seen$intervals, refractory = refractory, duration = seen$duration,
+                 looked_for = seen$looked_for, recording = format(x)),
+            class = c("recording_check", "synfire_result"))
 }
 
 # ---- What there is to see ------------------------------------------------------------
-
-# Pieces of the recorded time for rates; drift compares fewer.
-check_pieces <- 50L
 
 #' Everything that findings are made from
 #' @noRd
@@ -122,24 +116,21 @@ look_at <- function(x, refractory, threads, max_memory) {
   units <- unit_report(x, isi, refractory, duration, code, ticks[inside])
   rates <- piece_rates(at, code, nrow(units), duration / resolution, resolution)
   fine <- is.na(step) || step <= 0.001
-  seen <- list(
-    spikes = length(code), outside = sum(!inside), units = units, step = step, fine = fine,
-    duration = duration, trials = !is.null(trials), refractory = refractory,
-    isi = ticks_to_seconds(isi$interval, resolution), rates = rates,
-    gaps = recorded_gaps(at, duration, resolution),
-    ends = unit_ends(at, code, nrow(units), duration, resolution),
-    synchrony = if (fine) synchronous_ticks(ticks[inside], units, step, resolution)
-  )
+  seen <- list(spikes = length(code), outside = sum(!inside), units = units, step = step,
+               fine = fine, duration = duration, trials = !is.null(trials),
+               refractory = refractory, isi = ticks_to_seconds(isi$interval, resolution),
+               rates = rates, gaps = recorded_gaps(at, duration, resolution),
+               ends = unit_ends(at, code, nrow(units), duration, resolution),
+               synchrony = if (fine) synchronous_ticks(ticks[inside], units, step, resolution))
   seen$intervals <- interval_histogram(seen$isi)
   pairs <- shared_spikes(x, step, threads, max_memory)
   seen$pairs <- pairs
   seen$units <- with_partners(units, pairs)
   drift <- duration >= 60 && any(units$spikes >= 100)
-  seen$looked_for <- c(
-    "columns", "time unit", "time step", "silent units", "rates",
-    if (fine) "refractory", if (!is.null(pairs)) "shared spikes", if (fine) "synchrony",
-    "presence", if (drift) "drift", "gaps", if (!is.null(trials)) "trials"
-  )
+  seen$looked_for <- c("columns", "time unit", "time step", "silent units", "rates",
+                       if (fine) "refractory", if (!is.null(pairs)) "shared spikes",
+                       if (fine) "synchrony", "presence", if (drift) "drift", "gaps",
+                       if (!is.null(trials)) "trials")
   seen$can_drift <- drift
   seen
 }
@@ -172,13 +163,12 @@ unit_report <- function(x, isi, refractory, duration, code, ticks) {
   first <- last <- rep(NA_real_, n)
   first[rev(code)] <- rev(ticks)
   last[code] <- ticks
-  data.frame(
-    unit = stats$unit, spikes = stats$spikes,
-    rate = if (duration > 0) stats$spikes / duration else rep(NA_real_, n),
-    first = ticks_to_seconds(first, resolution), last = ticks_to_seconds(last, resolution),
-    median_isi = stats$median, intervals = stats$intervals, violations = stats$violations,
-    violation_share = stats$violation_share
-  )
+  data.frame(unit = stats$unit, spikes = stats$spikes,
+             rate = if (duration > 0) stats$spikes / duration else rep(NA_real_, n),
+             first = ticks_to_seconds(first, resolution),
+             last = ticks_to_seconds(last, resolution), median_isi = stats$median,
+             intervals = stats$intervals, violations = stats$violations,
+             violation_share = stats$violation_share)
 }
 
 piece_rates <- function(at, code, n_units, length, resolution) {

@@ -14,10 +14,8 @@ check_report <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env
     rlang::is_double(parts$refractory, n = 1L, finite = TRUE) &&
     rlang::is_double(parts$duration, n = 1L, finite = TRUE) &&
     is.character(parts$looked_for) && rlang::is_string(parts$recording)
-  if (!sound) {
-    abort_arg(arg, "what `check_recording()` gives", "one that was changed",
-              "`as.data.frame()` gives a table of the findings to change.", call)
-  }
+  refuse_if(!sound, arg, "what `check_recording()` gives", "one that was changed",
+            "`as.data.frame()` gives a table of the findings to change.", call)
   invisible(x)
 }
 
@@ -29,12 +27,6 @@ as.data.frame.recording_check <- function(x, row.names = NULL, optional = FALSE,
   check_report(x)
   new_frame(as.list(x$findings), nrow(x$findings), row.names)
 }
-
-#' @exportS3Method tibble::as_tibble
-as_tibble.recording_check <- function(x, ...) as_tibble.synfire_table(x, ...)
-
-#' @exportS3Method data.table::as.data.table
-as.data.table.recording_check <- function(x, ...) as.data.table.synfire_table(x, ...)
 
 #' @rdname check_recording
 #' @return `format()` gives the lines that are printed.
@@ -50,14 +42,10 @@ format.recording_check <- function(x, ...) {
     wrap_prose(text, width, initial = label, prefix = strrep(" ", 9L))
   }))
   fine <- setdiff(x$looked_for, findings$check)
-  c(
-    sprintf("Recording: %s", x$recording),
-    if (length(said)) said else "Nothing seems wrong.",
-    if (length(fine)) {
-      strwrap(paste0("Looked for and not found: ", toString(fine), "."), width, exdent = 2L)
-    },
-    if (nrow(findings)) "plot() draws a page; as.data.frame() names all units."
-  )
+  c(sprintf("Recording: %s", x$recording), if (length(said)) said else "Nothing seems wrong.",
+    if (length(fine)) strwrap(paste0("Looked for and not found: ", toString(fine), "."), width,
+                              exdent = 2L),
+    if (nrow(findings)) "plot() draws a page; as.data.frame() names all units.")
 }
 
 #' Lines of a text whose code in backticks is not cut
@@ -83,7 +71,7 @@ print.recording_check <- function(x, ...) {
 #' with those below the refractory period in red; and how many units have at most which
 #' mean rate. The findings stand above.
 #'
-#' @param object,x What [check_recording()] gives.
+#' @param object What [check_recording()] gives.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @return `autoplot()` gives a ggplot object, `plot()` draws it and returns it invisibly.
 #'   A page of 8 x 8 inches holds it.
@@ -95,8 +83,7 @@ print.recording_check <- function(x, ...) {
 #' plot(check_recording(simulate_culture(duration = 30, channels = 8)))
 #' @exportS3Method ggplot2::autoplot
 autoplot.recording_check <- function(object, ...) {
-  rlang::check_installed("ggplot2", "to draw the check of a recording.")
-  check_no_dots()
+  check_no_dots(draws = "the check of a recording")
   check_report(object)
   panels <- c(total = "All units (Hz) over recorded time (s)",
               units = "Each unit over recorded time (s)",
@@ -118,19 +105,16 @@ autoplot.recording_check <- function(object, ...) {
   rates <- data.frame(x = log10(rate), y = seq_along(rate))
   rates$panel <- panel("rates", nrow(rates))
   ggplot2::ggplot() +
-    ggplot2::geom_raster(
-      ggplot2::aes(x = .data$x, y = .data$y, fill = .data$share), data = cells
-    ) +
+    ggplot2::geom_raster(aes_from(x = "x", y = "y", fill = "share"), data = cells) +
     ggplot2::scale_fill_gradientn(colours = c("white", syn_scale), limits = c(0, 1),
                                   name = "Rate relative\nto the unit's\nhighest") +
-    ggplot2::geom_line(ggplot2::aes(x = .data$x, y = .data$y), data = total,
+    ggplot2::geom_line(aes_from(x = "x", y = "y"), data = total,
                        colour = syn_colours[["blue"]], na.rm = TRUE) +
     interval_bars(intervals[!intervals$short, ], syn_colours[["blue"]]) +
     interval_bars(intervals[intervals$short, ], syn_colours[["vermilion"]]) +
-    ggplot2::geom_step(ggplot2::aes(x = .data$x, y = .data$y), data = rates,
-                       colour = syn_colours[["blue"]]) +
+    ggplot2::geom_step(aes_from(x = "x", y = "y"), data = rates, colour = syn_colours[["blue"]]) +
     # The axis of counts and rates begins at 0.
-    ggplot2::geom_blank(ggplot2::aes(y = .data$y), data = data.frame(
+    ggplot2::geom_blank(aes_from(y = "y"), data = data.frame(
       y = 0, panel = factor(panels[c("total", "intervals", "rates")], panels)
     )) +
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free", ncol = 2L) +
@@ -141,25 +125,16 @@ autoplot.recording_check <- function(object, ...) {
 }
 
 interval_bars <- function(bars, colour) {
-  ggplot2::geom_rect(
-    ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0, ymax = .data$y),
-    data = bars, fill = colour, colour = "white", linewidth = 0.2
-  )
-}
-
-#' @rdname autoplot.recording_check
-#' @export
-plot.recording_check <- function(x, ...) {
-  rlang::check_installed("ggplot2", "to draw the check of a recording.")
-  draw(autoplot.recording_check(x, ...))
+  ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0, ymax = .data$y),
+                     data = bars, fill = colour, colour = "white", linewidth = 0.2)
 }
 
 #' What was seen, without what to do about it, for the head of the page
 #' @noRd
 page_text <- function(x) {
   if (nrow(x$findings) == 0L) return("Nothing seems wrong.")
-  paste(unlist(lapply(x$findings$message, strwrap, width = 110, initial = "- ",
-                      prefix = "  ")), collapse = "\n")
+  paste(unlist(lapply(x$findings$message, strwrap, width = 110, initial = "- ", prefix = "  ")),
+        collapse = "\n")
 }
 
 #' Cells of the picture of all units over time: at most 300 rows

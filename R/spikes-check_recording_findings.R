@@ -80,16 +80,13 @@ finding_silent <- function(seen) {
   list(
     if (length(silent)) finding(
       "silent units", "note", length(silent), silent,
-      sprintf("%s no spike: %s.", of_units(length(silent), nrow(units)),
-              shown_units(silent)),
+      sprintf("%s no spike: %s.", of_units(length(silent), nrow(units)), shown_units(silent)),
       "They count as units in rates and thresholds. `x[unit = ]` leaves them out."
     ),
-    if (length(few)) finding(
-      "silent units", "note", length(few), few,
-      sprintf("%s fewer than ten spikes: %s.", of_units(length(few), nrow(units)),
-              shown_units(few)),
-      "No statistics can be made of so few. `x[unit = ]` leaves them out."
-    )
+    if (length(few)) finding("silent units", "note", length(few), few,
+                             sprintf("%s fewer than ten spikes: %s.",
+                                     of_units(length(few), nrow(units)), shown_units(few)),
+                             "No statistics can be made of so few. `x[unit = ]` leaves them out.")
   )
 }
 
@@ -151,26 +148,22 @@ finding_shared <- function(seen) {
   one <- \(at, severity, message, remedy) {
     if (nrow(at) == 0L) return(NULL)
     at <- at[order(-share[at]), , drop = FALSE]
-    pair <- sprintf("%s and %s (%s)", units[at[, 1L]], units[at[, 2L]],
-                    percent_each(share[at]))
+    pair <- sprintf("%s and %s (%s)", units[at[, 1L]], units[at[, 2L]], percent_each(share[at]))
     finding("shared spikes", severity, nrow(at), unique(units[t(at)]),
             sprintf(message, counted(nrow(at), "pair"),
                     if (nrow(at) == 1L) "has" else "have", within, some(pair, 3L)), remedy)
   }
   same <- which(share >= if (seen$fine) 0.5 else 0.8, arr.ind = TRUE)
   some_of <- which(share >= 0.1 & share < 0.5 & seen$fine, arr.ind = TRUE)
-  list(
-    one(same, "problem",
-        "%s of units %s most spikes in common, %s: %s.",
-        paste("This is one neuron sorted twice, or one signal on two channels.",
-              "Keep one unit of each pair, or patterns of the two will be found",
-              "everywhere.")),
-    one(some_of, "warning",
-        "%s of units %s 10 to 50 %% of the spikes of the slower one in common, %s: %s.",
-        paste("Spikes of one may have been given to the other (neighbouring channels,",
-              "cross-talk), unless the cells are coupled. See their",
-              "`cross_correlogram()`."))
-  )
+  list(one(same, "problem", "%s of units %s most spikes in common, %s: %s.",
+           paste("This is one neuron sorted twice, or one signal on two channels.",
+                 "Keep one unit of each pair, or patterns of the two will be found",
+                 "everywhere.")),
+       one(some_of, "warning",
+           "%s of units %s 10 to 50 %% of the spikes of the slower one in common, %s: %s.",
+           paste("Spikes of one may have been given to the other (neighbouring channels,",
+                 "cross-talk), unless the cells are coupled. See their",
+                 "`cross_correlogram()`.")))
 }
 
 percent_each <- function(share) vapply(share, percent, "")
@@ -182,9 +175,8 @@ finding_synchrony <- function(seen) {
   list(finding(
     "synchrony", "warning", length(n), character(),
     sprintf(paste("On %s five or more units fire at once, far more than the spikes around",
-                  "make likely: %s units at %s s."),
-            counted(length(n), "tick"), commas(n[[worst]]),
-            exact(seen$synchrony$tick[[worst]])),
+                  "make likely: %s units at %s s."), counted(length(n), "tick"),
+            commas(n[[worst]]), exact(seen$synchrony$tick[[worst]])),
     paste("Stimulation, movement or switching gives such artefacts on many channels.",
           "Look at the raw signal there, and take these spikes out if it is one.")
   ))
@@ -204,9 +196,8 @@ finding_presence <- function(seen) {
   list(finding(
     "presence", "warning", length(part), units$unit[part],
     sprintf(paste("%s missing for more than a quarter of the recording: %s. Unit %s %s at",
-                  "%s s."),
-            of_units(length(part), nrow(units), "is", "are"), shown_units(units$unit[part]),
-            units$unit[worst], if (late) "begins" else "ends",
+                  "%s s."), of_units(length(part), nrow(units), "is", "are"),
+            shown_units(units$unit[part]), units$unit[worst], if (late) "begins" else "ends",
             short(if (late) units$first[worst] else units$last[worst])),
     paste("The sorter may have lost the neuron, or found it late. Surrogates and tests take",
           "units to be there all the time: cut the recording with `x[time = ]`, or leave",
@@ -241,8 +232,7 @@ finding_drift <- function(seen) {
     if (together) finding(
       "drift", "warning", nrow(units), character(),
       sprintf(paste("The rate of all units together %s steadily, by a factor of %s from the",
-                    "first to the last third."),
-              if (all$ratio > 1) "rises" else "falls",
+                    "first to the last third."), if (all$ratio > 1) "rises" else "falls",
               format(max(all$ratio, 1 / all$ratio), digits = 2)),
       paste("Tests that take rates to be constant find too much. Use surrogates that keep",
             "slow changes, such as `\"dither\"` or `\"window_shuffle\"`, or a part of the",
@@ -298,3 +288,6 @@ finding_trials <- function(seen) {
     "See whether trials and spikes are on the same clock, if that is not meant."
   ))
 }
+
+# Pieces of the recorded time for rates; drift compares fewer.
+check_pieces <- 50L

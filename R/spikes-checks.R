@@ -23,13 +23,10 @@ check_times <- function(time, arg = "time", call = rlang::caller_env()) {
   check_time_type(time, arg, call)
   time <- as.double(time)
   bad <- !is.finite(time)
-  if (any(bad)) {
-    abort_arg(arg, "finite: no NA, NaN or infinite times",
-              sprintf("not, for %s of %s times, the first in row %d (%s)",
-                      commas(sum(bad)), commas(length(bad)), which(bad)[[1L]],
-                      format(time[bad][[1L]])),
-              "Drop these rows first.", call = call)
-  }
+  refuse_if(any(bad), arg, "finite: no NA, NaN or infinite times",
+            sprintf("not, for %s of %s times, the first in row %d (%s)", commas(sum(bad)),
+                    commas(length(bad)), which(bad)[[1L]], format(time[bad][[1L]])),
+            "Drop these rows first.", call = call)
   time
 }
 
@@ -37,9 +34,8 @@ check_tick_range <- function(ticks, resolution, arg, call) {
   if (length(ticks) == 0L) return(invisible())
   far <- max(abs(range(ticks)))
   # From 2^51 on, two ticks may share one double of seconds.
-  lost <- far >= 2^53 || (far >= 2^51 && any(
-    round_to_ticks(ticks_to_seconds(ticks, resolution), resolution) != ticks
-  ))
+  lost <- far >= 2^53 || (far >= 2^51 && any(round_to_ticks(ticks_to_seconds(ticks, resolution),
+                                                            resolution) != ticks))
   if (lost) {
     worst <- which.max(abs(ticks))
     abort_arg(arg, "within 2^53 ticks of zero, and told apart by doubles",
@@ -66,9 +62,8 @@ check_interval <- function(start, end, inside, resolution, call) {
       value <- check_number(value, arg, call = call)
       return(seconds_to_ticks(value, resolution, arg, call))
     }
-    if (length(inside) == 0L) {
-      abort_arg(arg, "given, in seconds, when there are no spikes", "NULL", call = call)
-    }
+    refuse_if(length(inside) == 0L, arg, "given, in seconds, when there are no spikes", "NULL",
+              call = call)
     default(inside)
   }
   bounds <- c(bound(start, "start", min), bound(end, "end", max))
@@ -78,8 +73,7 @@ check_interval <- function(start, end, inside, resolution, call) {
     }
     seconds <- exact(ticks_to_seconds(bounds, resolution))
     abort_arg("start", "at or before `end`",
-              sprintf("%s s, and `end` is %s s", seconds[[1L]], seconds[[2L]]),
-              hint, call = call)
+              sprintf("%s s, and `end` is %s s", seconds[[1L]], seconds[[2L]]), hint, call = call)
   }
   bounds
 }
@@ -95,49 +89,36 @@ check_inside <- function(time, ends, bounds, arg, resolution, call) {
   before <- sum(ticks < bounds[[1L]])
   after <- sum(ticks > bounds[[2L]])
   seconds <- exact(ticks_to_seconds(c(bounds, ends), resolution))
-  abort_arg(
-    arg, sprintf("within [`start`, `end`] = [%s, %s] s", seconds[[1L]], seconds[[2L]]),
-    sprintf("not, for %s of %s spikes: %s before `start` and %s after `end`",
-            commas(before + after), commas(n), commas(before), commas(after)),
-    sprintf(paste("Spikes span %s to %s s: give a `start` and an `end` that hold these;",
-                  "`x[time = c(%s, %s)]` then keeps a part."),
-            seconds[[3L]], seconds[[4L]], seconds[[1L]], seconds[[2L]]),
-    call = call
-  )
+  abort_arg(arg, sprintf("within [`start`, `end`] = [%s, %s] s", seconds[[1L]], seconds[[2L]]),
+            sprintf("not, for %s of %s spikes: %s before `start` and %s after `end`",
+                    commas(before + after), commas(n), commas(before), commas(after)),
+            sprintf(paste("Spikes span %s to %s s: give a `start` and an `end` that hold these;",
+                          "`x[time = c(%s, %s)]` then keeps a part."), seconds[[3L]],
+                    seconds[[4L]], seconds[[1L]], seconds[[2L]]), call = call)
 }
 
 #' Trials with bounds in ticks, sorted, or NULL
 #' @noRd
 check_trials <- function(trials, resolution, call) {
   if (is.null(trials)) return(NULL)
-  if (!is.data.frame(trials) || !all(c("start", "end") %in% names(trials))) {
-    abort_arg("trials", "a data frame with the columns `start` and `end` (seconds)",
-              if (is.data.frame(trials)) {
-                sprintf("a data frame with the columns %s",
-                        if (ncol(trials)) toString(names(trials)) else "(none)")
-              } else {
-                describe(trials)
-              }, call = call)
-  }
-  if (nrow(trials) == 0L) {
-    abort_arg("trials", "NULL, or have at least one row", "a data frame without rows",
-              call = call)
-  }
+  refuse_if(!is.data.frame(trials) || !all(c("start", "end") %in% names(trials)), "trials",
+            "a data frame with the columns `start` and `end` (seconds)",
+            some_columns(trials), call = call)
+  refuse_if(nrow(trials) == 0L, "trials", "NULL, or have at least one row",
+            "a data frame without rows", call = call)
   start <- seconds_to_ticks(trials[["start"]], resolution, "trials$start", call)
   end <- seconds_to_ticks(trials[["end"]], resolution, "trials$end", call)
   label <- if ("trial" %in% names(trials)) trials[["trial"]] else seq_along(start)
-  if (!is.atomic(label) || anyNA(label) || anyDuplicated(label)) {
-    abort_arg("trials$trial", "a label that is not missing and different for each row",
-              if (anyNA(label)) "missing in some rows" else "the same in some rows",
-              call = call)
-  }
+  refuse_if(!is.atomic(label) || anyNA(label) || anyDuplicated(label), "trials$trial",
+            "a label that is not missing and different for each row",
+            if (anyNA(label)) "missing in some rows" else "the same in some rows", call = call)
   if (any(end < start)) {
     bad <- which(end < start)
     abort_arg("trials", "intervals whose `start` is at or before their `end`",
               sprintf("reversed in %s of %s rows, the first in row %d (%s to %s s)",
                       commas(length(bad)), commas(length(start)), bad[[1L]],
-                      exact(trials[["start"]][[bad[[1L]]]]),
-                      exact(trials[["end"]][[bad[[1L]]]])), call = call)
+                      exact(trials[["start"]][[bad[[1L]]]]), exact(trials[["end"]][[bad[[1L]]]])),
+              call = call)
   }
   o <- order(start, end)
   start <- start[o]
@@ -189,11 +170,9 @@ check_trials_inside <- function(trials, bounds, resolution, call) {
 #' @noRd
 check_spike_trains <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env(),
                                once = FALSE) {
-  if (!inherits(x, "spike_trains")) {
-    abort_arg(arg, "a spike_trains object", describe(x),
-              "Make one with `spike_trains()`, `as_spike_trains()` or `read_spikes()`.",
-              call = call)
-  }
+  refuse_if(!inherits(x, "spike_trains"), arg, "a spike_trains object", describe(x),
+            "Make one with `spike_trains()`, `as_spike_trains()` or `read_spikes()`.",
+            call = call)
   fault <- columns_fault(x) %||% clock_fault(x) %||% trials_fault(x) %||%
     unit_table_fault(x) %||% spikes_fault(x)
   if (!is.null(fault$is)) abort_unsound(arg, fault, call)
@@ -226,18 +205,14 @@ own_recording <- function(x, call = rlang::caller_env(), arg = rlang::caller_arg
 abort_unsound <- function(arg, fault, call) {
   spikes <- sprintf("as.data.frame(%s)", arg)
   if (!is.null(fault$where)) spikes <- sprintf("subset(%s, %s)", spikes, fault$where)
-  abort_arg(
-    arg, "a sound spike_trains object", paste0("one that was changed: ", fault$is),
-    fault$hint %||% paste("Rebuild it on the same clock, interval and trials:",
-                          sprintf("`as_spike_trains(%s, like = %s)`.", spikes, arg)),
-    call = call
-  )
+  abort_arg(arg, "a sound spike_trains object", paste0("one that was changed: ", fault$is),
+            fault$hint %||%
+              paste("Rebuild it on the same clock, interval and trials:",
+                    sprintf("`as_spike_trains(%s, like = %s)`.", spikes, arg)), call = call)
 }
 
-remake_hint <- paste(
-  "Make it once more from the recording that it came from, or with",
-  "`spike_trains(time, unit, start, end, resolution, trials)`."
-)
+remake_hint <- paste("Make it once more from the recording that it came from, or with",
+                     "`spike_trains(time, unit, start, end, resolution, trials)`.")
 
 #' What is wrong with the columns of `x`, or NULL
 #' @noRd

@@ -53,18 +53,15 @@ round_to_ticks <- function(time, resolution, per_second = 1) {
 #' @noRd
 seconds_to_ticks <- function(value, resolution, arg = rlang::caller_arg(value),
                              call = rlang::caller_env()) {
-  if (!is.numeric(value) || is.object(value) || !all(is.finite(value))) {
-    abort_arg(arg, "finite and in seconds", describe(value), call = call)
-  }
+  refuse_if(!is.numeric(value) || is.object(value) || !all(is.finite(value)), arg,
+            "finite and in seconds", describe(value), call = call)
   raw <- raw_ticks(value, resolution)
   ticks <- round(raw)
   size <- abs(ticks)
-  if (any(size >= 2^53)) {
-    abort_arg(arg, "within 2^53 ticks of zero",
-              sprintf("%s s, with ticks of %s s", exact(value[size >= 2^53][[1L]]),
-                      exact(resolution)),
-              "Give seconds, or use a coarser `resolution`.", call = call)
-  }
+  refuse_if(any(size >= 2^53), arg, "within 2^53 ticks of zero",
+            sprintf("%s s, with ticks of %s s", exact(value[size >= 2^53][[1L]]),
+                    exact(resolution)), "Give seconds, or use a coarser `resolution`.",
+            call = call)
   # A relative bound alone would let half a tick pass beyond 5e8 ticks. What rounding
   # of the double itself can do is always forgiven.
   slack <- pmin(1e-9 * pmax(1, size), 1e-3)
@@ -119,6 +116,14 @@ trial_ticks <- function(x) {
   trials
 }
 
+#' First and last ticks of the trials, or of a recording without trials
+#' @noRd
+stretches <- function(x) {
+  trials <- trial_ticks(x)
+  bounds <- interval_ticks(x)
+  list(start = trials$start %||% bounds[[1L]], stop = trials$end %||% bounds[[2L]])
+}
+
 #' For each spike the row of its trial, NA outside all; all 1 without trials
 #'
 #' @param ticks,trials What `train_ticks()` and `trial_ticks()` give, where it is there.
@@ -131,6 +136,12 @@ trial_of <- function(x, ticks = train_ticks(x), trials = trial_ticks(x)) {
   at
 }
 
+#' How many spikes each unit has in trials
+#' @noRd
+spikes_in_trials <- function(x) {
+  tabulate(as.integer(.subset2(x, "unit"))[!is.na(trial_of(x))], nlevels(.subset2(x, "unit")))
+}
+
 #' The spikes as the C entries take them
 #'
 #' @param unit The unit of each spike: a factor, which is not copied, serves as well.
@@ -141,16 +152,15 @@ trial_of <- function(x, ticks = train_ticks(x), trials = trial_ticks(x)) {
 trains_of <- function(x, unit = as.integer(x$unit)) {
   ticks <- train_ticks(x)
   trials <- trial_ticks(x)
-  bounds <- interval_ticks(x)
-  start <- trials$start %||% bounds[[1L]]
-  stop <- trials$end %||% bounds[[2L]]
+  of <- stretches(x)
+  start <- of$start
+  stop <- of$stop
   # A tick that two trials share is the later one's.
   shared <- which(stop[-length(stop)] == start[-1L])
   stop[shared] <- stop[shared] - 1
   # Names of units decide nothing: recordings that differ in these alone are the same.
-  list(tick = ticks, unit = unit,
-       trial = if (!is.null(trials)) trial_of(x, ticks, trials), units = nlevels(x$unit),
-       start = start, stop = stop)
+  list(tick = ticks, unit = unit, trial = if (!is.null(trials)) trial_of(x, ticks, trials),
+       units = nlevels(x$unit), start = start, stop = stop)
 }
 
 #' How many of these spikes are in trials, or all of them without trials
@@ -164,9 +174,14 @@ count_in_trials <- function(trains) {
 check_bin_size <- function(bin_size, resolution, call = rlang::caller_env()) {
   bin_size <- check_number(bin_size, "bin_size", above = 0, call = call)
   ticks <- seconds_to_ticks(bin_size, resolution, "bin_size", call)
-  if (ticks < 1) {
-    abort_arg("bin_size", sprintf("at least a tick of %s s", exact(resolution)),
-              paste(exact(bin_size), "s"), call = call)
-  }
+  refuse_if(ticks < 1, "bin_size", sprintf("at least a tick of %s s", exact(resolution)),
+            paste(exact(bin_size), "s"), call = call)
   ticks
+}
+
+#' Seconds over which analyses look at spikes: all trials, or the observation interval
+#' @noRd
+observed_seconds <- function(x) {
+  of <- stretches(x)
+  ticks_to_seconds(sum(of$stop - of$start), attr(x, "resolution", exact = TRUE))
 }

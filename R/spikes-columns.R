@@ -44,9 +44,8 @@ find_columns <- function(names, time_column = NULL, unit_column = NULL,
     }
     found_unit
   }
-  if (time %in% unit) {
-    abort_arg("unit_column", "another column than `time_column`", "the same", call = call)
-  }
+  refuse_if(time %in% unit, "unit_column", "another column than `time_column`", "the same",
+            call = call)
   list(time = time, unit = unit, said = parsed$said[[time]])
 }
 
@@ -63,10 +62,8 @@ find_trial <- function(names, trial_column, used, call) {
   }
   if (!is.null(trial_column)) {
     at <- pick_column(trial_column, names, "trial_column", TRUE, call)
-    if (any(at %in% used)) {
-      abort_arg("trial_column", "another column than those of times and units", "the same",
-                call = call)
-    }
+    refuse_if(any(at %in% used), "trial_column", "another column than those of times and units",
+              "the same", call = call)
     return(none(at))
   }
   bare <- parse_column_name(names)$bare
@@ -93,14 +90,11 @@ join_units <- function(parts) {
 #' Number of `time_unit` in a second
 #' @noRd
 units_per_second <- function(time_unit, sampling_rate, call) {
-  if (time_unit == "samples" && is.null(sampling_rate)) {
-    abort_arg("sampling_rate", "given, in Hz, for times in samples", "NULL", call = call)
-  }
-  if (time_unit != "samples" && !is.null(sampling_rate)) {
-    abort_arg("sampling_rate", "left out unless times are in samples",
-              sprintf("given with times in %s", time_unit),
-              "Say `time_unit = \"samples\"`.", call = call)
-  }
+  refuse_if(time_unit == "samples" && is.null(sampling_rate), "sampling_rate",
+            "given, in Hz, for times in samples", "NULL", call = call)
+  refuse_if(time_unit != "samples" && !is.null(sampling_rate), "sampling_rate",
+            "left out unless times are in samples", sprintf("given with times in %s", time_unit),
+            "Say `time_unit = \"samples\"`.", call = call)
   switch(time_unit, s = 1, ms = 1e3, us = 1e6, samples = sampling_rate)
 }
 
@@ -112,11 +106,9 @@ unit_name_pattern <- paste0(
 )
 
 # What stands at the end of a column's name, and what `time_unit` that is.
-time_suffix <- c(
-  s = "s|sec|secs|second|seconds", ms = "ms|msec|msecs|millisecond|milliseconds",
-  us = "us|usec|usecs|\u00b5s|\u03bcs|microsecond|microseconds",
-  samples = "sample|samples"
-)
+time_suffix <- c(s = "s|sec|secs|second|seconds", ms = "ms|msec|msecs|millisecond|milliseconds",
+                 us = "us|usec|usecs|\u00b5s|\u03bcs|microsecond|microseconds",
+                 samples = "sample|samples")
 
 #' Split a column's name into a bare name and the unit of time it says
 #' @noRd
@@ -137,11 +129,9 @@ pick_column <- function(column, names, arg, several, call) {
   at <- if (is.character(column)) match(column, names) else {
     match(column, seq_along(names))
   }
-  if (anyNA(at)) {
-    abort_arg(arg, sprintf("among the columns: %s",
-                           some(encodeString(names, quote = "\""), 12L)),
-              encodeString(as.character(column[is.na(at)][[1L]]), quote = "\""), call = call)
-  }
+  refuse_if(anyNA(at), arg,
+            sprintf("among the columns: %s", some(encodeString(names, quote = "\""), 12L)),
+            encodeString(as.character(column[is.na(at)][[1L]]), quote = "\""), call = call)
   if (anyDuplicated(at) || (is.character(column) && any(names[at] %in% names[duplicated(names)]))) {
     abort_arg(arg, "columns told apart by name", "the same name more than once",
               "Give the number of the column.", call = call)
@@ -154,3 +144,11 @@ check_column <- function(column, arg, several, call) {
     length(column) >= 1L && (several || length(column) == 1L) && !anyNA(column)
   if (!ok) abort_arg(arg, "the name or number of a column", describe(column), call = call)
 }
+
+#' Names of columns that number trials, and of those that may
+#' @noRd
+trial_name_pattern <- "^trials?(id|ids|name|label|number|num|no|nr|index|idx)?$"
+like_trial_pattern <- paste0(
+  "^(sweep|segment|epoch|episode|block|repetition|repeat|rep|run|presentation|session)s?",
+  "(id|ids|name|label|number|num|no|nr|index|idx)?$"
+)

@@ -66,9 +66,7 @@ cross_correlogram <- function(x, bin_size = 0.001, max_lag = 0.05, threads = NUL
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
   resolution <- attr(x, "resolution")
   bin <- check_bin_size(bin_size, resolution)
-  if (bin >= 2^30) {
-    abort_arg("bin_size", "shorter than 2^30 ticks", paste(commas(bin), "ticks"))
-  }
+  refuse_if(bin >= 2^30, "bin_size", "shorter than 2^30 ticks", paste(commas(bin), "ticks"))
   lags <- check_lag(max_lag, bin, resolution)
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory)
@@ -79,14 +77,12 @@ cross_correlogram <- function(x, bin_size = 0.001, max_lag = 0.05, threads = NUL
   inside <- !is.na(trial)
   cell <- trains$unit[inside] + (trial[inside] - 1) * length(units)
   spikes <- tabulate(cell, length(units) * length(trains$start))
-  structure(
-    counts, dimnames = list(lag = NULL, reference = units, target = units),
-    class = "cross_correlogram",
-    lag = ticks_to_seconds(seq.int(-lags, lags) * bin, resolution),
-    bin_size = ticks_to_seconds(bin, resolution),
-    spikes = matrix(spikes, length(units), length(trains$start), dimnames = list(units, NULL)),
-    duration = lengths_of_trials(x)
-  )
+  structure(counts, dimnames = list(lag = NULL, reference = units, target = units),
+            class = c("cross_correlogram", "synfire_result"),
+            lag = ticks_to_seconds(seq.int(-lags, lags) * bin, resolution),
+            bin_size = ticks_to_seconds(bin, resolution),
+            spikes = matrix(spikes, length(units), length(trains$start),
+                            dimnames = list(units, NULL)), duration = lengths_of_trials(x))
 }
 
 #' Counts of lags, lags x reference x target
@@ -98,11 +94,10 @@ cross_correlogram <- function(x, bin_size = 0.001, max_lag = 0.05, threads = NUL
 count_lags <- function(trains, bin, lags, threads, max_memory, call = rlang::caller_env()) {
   counts <- .Call(r_lag_histograms, trains,
                   list(bin = bin, lags = lags, threads = threads, max_memory = max_memory))
-  counts <- finish_status(
-    counts, "cross-correlograms of all pairs",
-    c("Take fewer units with `x[unit = ]`.", "Or longer bins, or a smaller `max_lag`."),
-    limit_of = "pairs of spikes in a bin", call = call
-  )
+  counts <- finish_status(counts, "cross-correlograms of all pairs",
+                          c("Take fewer units with `x[unit = ]`.",
+                            "Or longer bins, or a smaller `max_lag`."),
+                          limit_of = "pairs of spikes in a bin", call = call)
   dim(counts) <- c(2L * as.integer(lags) + 1L, trains$units, trains$units)
   counts
 }
@@ -112,11 +107,10 @@ count_lags <- function(trains, bin, lags, threads, max_memory, call = rlang::cal
 check_lag <- function(max_lag, bin, resolution, call = rlang::caller_env()) {
   max_lag <- check_number(max_lag, "max_lag", min = 0, call = call)
   ticks <- seconds_to_ticks(max_lag, resolution, "max_lag", call)
-  if (ticks %% bin != 0 || ticks / bin > 2^24) {
-    abort_arg("max_lag", sprintf("a whole number of bins of %s s, at most 2^24 of them",
-                                 exact(ticks_to_seconds(bin, resolution))),
-              paste(exact(max_lag), "s"), call = call)
-  }
+  refuse_if(ticks %% bin != 0 || ticks / bin > 2^24, "max_lag",
+            sprintf("a whole number of bins of %s s, at most 2^24 of them",
+                    exact(ticks_to_seconds(bin, resolution))), paste(exact(max_lag), "s"),
+            call = call)
   ticks / bin
 }
 
@@ -144,10 +138,8 @@ check_correlogram <- function(x, arg = rlang::caller_arg(x), call = rlang::calle
     nrow(spikes) == length(units) && is.numeric(duration) &&
     length(duration) == ncol(spikes) && !anyNA(duration) && !anyNA(spikes) &&
     rlang::is_double(attr(x, "bin_size", exact = TRUE), n = 1L, finite = TRUE)
-  if (!sound) {
-    abort_arg(arg, "what `cross_correlogram()` gives", "one that was changed",
-              "Make it once more; `x[]` is an array to change.", call = call)
-  }
+  refuse_if(!sound, arg, "what `cross_correlogram()` gives", "one that was changed",
+            "Make it once more; `x[]` is an array to change.", call = call)
   invisible(x)
 }
 
@@ -178,15 +170,12 @@ chosen_units <- function(chosen, units, arg = rlang::caller_arg(chosen),
   if (is.null(chosen)) return(seq_along(units))
   if (is.factor(chosen)) chosen <- as.character(chosen)
   if (is_plain_numeric(chosen)) chosen <- number_labels(chosen)
-  if (!is.character(chosen) || length(chosen) == 0L || anyNA(chosen)) {
-    abort_arg(arg, "NULL, or names of units", describe(chosen), call = call)
-  }
+  refuse_if(!is.character(chosen) || length(chosen) == 0L || anyNA(chosen), arg,
+            "NULL, or names of units", describe(chosen), call = call)
   unknown <- setdiff(chosen, units)
-  if (length(unknown)) {
-    abort_arg(arg, sprintf("among the %s units", commas(length(units))),
-              sprintf("not, for %s", some(encodeString(unknown, quote = "\""))),
-              sprintf("Units: %s.", some(units)), call = call)
-  }
+  refuse_if(length(unknown), arg, sprintf("among the %s units", commas(length(units))),
+            sprintf("not, for %s", some(encodeString(unknown, quote = "\""))),
+            sprintf("Units: %s.", some(units)), call = call)
   match(unique(chosen), units)
 }
 
@@ -208,10 +197,8 @@ as.data.frame.cross_correlogram <- function(x, row.names = NULL, optional = FALS
   lag <- attr(x, "lag", exact = TRUE)
   pairs <- expand.grid(target = target, reference = reference)
   rows <- length(lag) * nrow(pairs)
-  if (rows > 1e8) {
-    abort_arg("reference", "so few units that the table has at most 1e8 rows",
-              sprintf("%s rows", commas(rows)), "`summary(x)` has a row for each pair.")
-  }
+  refuse_if(rows > 1e8, "reference", "so few units that the table has at most 1e8 rows",
+            sprintf("%s rows", commas(rows)), "`summary(x)` has a row for each pair.")
   spikes <- rowSums(attr(x, "spikes", exact = TRUE))
   count <- plain_counts(x)[, reference, target, drop = FALSE]
   count <- as.vector(aperm(count, c(1L, 3L, 2L)))
@@ -220,18 +207,11 @@ as.data.frame.cross_correlogram <- function(x, row.names = NULL, optional = FALS
   rate <- count / rep(spikes[pairs$reference], each = each) /
     attr(x, "bin_size", exact = TRUE)
   rate[is.nan(rate)] <- NA
-  new_frame(list(
-    reference = as_units(pairs$reference), target = as_units(pairs$target),
-    lag = rep(lag, nrow(pairs)), count = count, rate = unname(rate),
-    expected = as.vector(chance_counts(x, pairs$reference, pairs$target))
-  ), length(count), row.names)
+  new_frame(list(reference = as_units(pairs$reference), target = as_units(pairs$target),
+                 lag = rep(lag, nrow(pairs)), count = count, rate = unname(rate),
+                 expected = as.vector(chance_counts(x, pairs$reference, pairs$target))),
+            length(count), row.names)
 }
-
-#' @exportS3Method tibble::as_tibble
-as_tibble.cross_correlogram <- function(x, ...) as_tibble.synfire_table(x, ...)
-
-#' @exportS3Method data.table::as.data.table
-as.data.table.cross_correlogram <- function(x, ...) as.data.table.synfire_table(x, ...)
 
 #' @rdname cross_correlogram
 #' @return `format()` gives the line that is printed first.
@@ -240,13 +220,11 @@ format.cross_correlogram <- function(x, ...) {
   check_correlogram(x)
   lag <- attr(x, "lag", exact = TRUE)
   spikes <- attr(x, "spikes", exact = TRUE)
-  paste(c(
-    counted(ncol(x), "unit"), counted(sum(spikes), "spike"),
-    sprintf("lags of %s to %s ms in %s of %s ms", exact(min(lag) * 1e3),
-            exact(max(lag) * 1e3), counted(length(lag), "bin"),
-            exact(attr(x, "bin_size", exact = TRUE) * 1e3)),
-    if (ncol(spikes) > 1L) counted(ncol(spikes), "trial")
-  ), collapse = ", ")
+  paste(c(counted(ncol(x), "unit"), counted(sum(spikes), "spike"),
+          sprintf("lags of %s to %s ms in %s of %s ms", exact(min(lag) * 1e3),
+                  exact(max(lag) * 1e3), counted(length(lag), "bin"),
+                  exact(attr(x, "bin_size", exact = TRUE) * 1e3)),
+          if (ncol(spikes) > 1L) counted(ncol(spikes), "trial")), collapse = ", ")
 }
 
 #' @rdname cross_correlogram
@@ -286,14 +264,12 @@ summary.cross_correlogram <- function(object, ...) {
 #' @noRd
 extreme_bins <- function(x, a, targets) {
   b <- which(targets)
-  count <- matrix(plain_counts(x)[, rep(a, length(b) > 0L), b], nrow = nrow(x),
-                  ncol = length(b))
+  count <- matrix(plain_counts(x)[, rep(a, length(b) > 0L), b], nrow = nrow(x), ncol = length(b))
   expected <- chance_counts(x, rep(a, length(b)), b)
   z <- (count - expected) / sqrt(expected)
   z[!is.finite(z)] <- NA
   at <- max.col(t(replace(abs(z), is.na(z), -1)), "first")
   cell <- cbind(at, seq_along(b))
-  data.frame(reference = rep(a, length(b)), target = b,
-             lag = attr(x, "lag", exact = TRUE)[at], count = count[cell],
-             expected = expected[cell], z = z[cell])
+  data.frame(reference = rep(a, length(b)), target = b, lag = attr(x, "lag", exact = TRUE)[at],
+             count = count[cell], expected = expected[cell], z = z[cell])
 }

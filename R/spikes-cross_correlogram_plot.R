@@ -8,7 +8,7 @@
 #' the bin that is least like chance is from it, in standard deviations (`z` of
 #' [summary()]), on a scale of square roots.
 #'
-#' @param object,x A [cross_correlogram()].
+#' @param object A [cross_correlogram()].
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param type `"pairs"` or `"matrix"`; by default `"pairs"` where units are chosen or
 #'   there are at most five of them.
@@ -29,8 +29,7 @@
 #' @exportS3Method ggplot2::autoplot
 autoplot.cross_correlogram <- function(object, ..., type = NULL, reference = NULL,
                                        target = NULL, y = c("count", "rate")) {
-  rlang::check_installed("ggplot2", "to draw cross-correlograms.")
-  check_no_dots()
+  check_no_dots(draws = "cross-correlograms")
   check_correlogram(object)
   y <- check_choice(y)
   units <- units_of_counts(object)
@@ -42,20 +41,11 @@ autoplot.cross_correlogram <- function(object, ..., type = NULL, reference = NUL
     check_choice(type, c("pairs", "matrix"))
   }
   if (type == "matrix") {
-    if (chosen) {
-      abort_arg(if (is.null(reference)) "target" else "reference",
-                "NULL where `type` is \"matrix\"", "given")
-    }
+    refuse_if(chosen, if (is.null(reference)) "target" else "reference",
+              "NULL where `type` is \"matrix\"", "given")
     return(correlogram_matrix(object))
   }
   correlogram_pairs(object, few_units(reference, object), few_units(target, object), y)
-}
-
-#' @rdname autoplot.cross_correlogram
-#' @export
-plot.cross_correlogram <- function(x, ...) {
-  rlang::check_installed("ggplot2", "to draw cross-correlograms.")
-  draw(autoplot.cross_correlogram(x, ...))
 }
 
 #' Names of at most ten units
@@ -89,25 +79,19 @@ correlogram_pairs <- function(x, reference, target, y) {
   table$self <- as.character(table$reference) == as.character(table$target)
   table$pair <- pair_labels(table$reference, table$target)
   width <- attr(x, "bin_size", exact = TRUE) * 1e3
-  ggplot2::ggplot(table, ggplot2::aes(x = .data$lag)) +
-    ggplot2::geom_col(ggplot2::aes(y = .data$height, fill = .data$self), width = width,
-                      na.rm = TRUE) +
-    ggplot2::geom_line(
-      ggplot2::aes(y = .data$chance, linetype = "Independent,\nconstant rates"),
-      colour = syn_colours[["vermilion"]], na.rm = TRUE
-    ) +
+  ggplot2::ggplot(table, aes_from(x = "lag")) +
+    ggplot2::geom_col(aes_from(y = "height", fill = "self"), width = width, na.rm = TRUE) +
+    ggplot2::geom_line(ggplot2::aes(y = .data$chance, linetype = "Independent,\nconstant rates"),
+                       colour = syn_colours[["vermilion"]], na.rm = TRUE) +
     ggplot2::scale_linetype_manual(values = "dashed", name = NULL) +
-    ggplot2::scale_fill_manual(
-      values = c(`FALSE` = syn_colours[["blue"]], `TRUE` = syn_muted), name = NULL,
-      labels = c(`FALSE` = "Two units", `TRUE` = "A unit with itself")
-    ) +
+    ggplot2::scale_fill_manual(values = c(`FALSE` = syn_colours[["blue"]], `TRUE` = syn_muted),
+                               name = NULL,
+                               labels = c(`FALSE` = "Two units", `TRUE` = "A unit with itself")) +
     ggplot2::facet_wrap(ggplot2::vars(.data$pair), scales = "free_y", ncol = length(target)) +
     ggplot2::scale_y_continuous(expand = ggplot2::expansion(mult = c(0, 0.05)),
                                 limits = c(0, NA)) +
-    ggplot2::labs(
-      x = "Lag (ms): above 0 the second unit fires after the first",
-      y = if (y == "rate") "Rate of the second unit (Hz)" else "Pairs of spikes"
-    ) +
+    ggplot2::labs(x = "Lag (ms): above 0 the second unit fires after the first",
+                  y = if (y == "rate") "Rate of the second unit (Hz)" else "Pairs of spikes") +
     theme_synfire()
 }
 
@@ -129,17 +113,15 @@ correlogram_matrix <- function(x) {
   root <- \(z) sign(z) * sqrt(abs(z))
   breaks <- signif(most * c(-1, -0.25, 0, 0.25, 1), 2)
   keep <- thin(n, 30L)
-  axis <- \(scale) scale(
-    name = if (n == length(keep)) "Unit" else sprintf("Unit (%s, some named)", commas(n)),
-    breaks = keep, labels = dimnames(x)[[2L]][keep], expand = ggplot2::expansion(add = 0.5)
-  )
+  axis <- \(scale) scale(name = if (n == length(keep)) "Unit" else
+                                  sprintf("Unit (%s, some named)", commas(n)), breaks = keep,
+                         labels = dimnames(x)[[2L]][keep], expand = ggplot2::expansion(add = 0.5))
   ggplot2::ggplot(squares, ggplot2::aes(x = .data$x, y = .data$y, fill = root(.data$z))) +
     ggplot2::geom_raster() +
-    ggplot2::scale_fill_gradient2(
-      low = syn_colours[["blue"]], mid = "white", high = syn_colours[["vermilion"]],
-      na.value = syn_grid, limits = root(c(-1, 1) * most * 1.001), breaks = root(breaks),
-      labels = breaks, name = "Bin least\nlike chance (z)"
-    ) +
+    ggplot2::scale_fill_gradient2(low = syn_colours[["blue"]], mid = "white",
+                                  high = syn_colours[["vermilion"]], na.value = syn_grid,
+                                  limits = root(c(-1, 1) * most * 1.001), breaks = root(breaks),
+                                  labels = breaks, name = "Bin least\nlike chance (z)") +
     axis(ggplot2::scale_x_continuous) + axis(ggplot2::scale_y_continuous) +
     ggplot2::coord_fixed() +
     theme_synfire() +

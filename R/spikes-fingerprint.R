@@ -1,4 +1,5 @@
-# Whether two results are of the same recording, where one of them does not keep it.
+# Fingerprints of recordings: they show whether two results come from the same recording,
+# where a result does not keep its recording.
 
 #' What tells a recording from another
 #'

@@ -1,4 +1,5 @@
-# Recordings among other tables: what changes one, or may, gives a plain data frame.
+# Recordings as data frames: a function that changes a column of a recording gives a plain data
+# frame.
 
 #' @export
 `$<-.spike_trains` <- function(x, name, value) {

@@ -14,8 +14,7 @@ intervals_of <- function(x) {
   o <- inside[order(code[inside], method = "radix")]  # stable: time order within a unit
   n <- length(o)
   if (n < 2L) {
-    return(list(interval = numeric(), unit = integer(), follows = logical(),
-                from = numeric()))
+    return(list(interval = numeric(), unit = integer(), follows = logical(), from = numeric()))
   }
   here <- o[-n]
   after <- o[-1L]
@@ -108,18 +107,14 @@ isi_table <- function(x, isi, refractory) {
   short <- of_unit(isi$interval < bound_ticks(refractory, resolution))
   inside <- !is.na(trial_of(x))
   empty <- \(v, n) ifelse(n == 0, NA_real_, v)
-  data.frame(
-    unit = factor(units, levels = units),
-    spikes = tabulate(as.integer(x$unit)[inside], n),
-    intervals = intervals,
-    mean = empty(ticks_to_seconds(mean, resolution), intervals),
-    median = ticks_to_seconds(median_by_unit(isi, intervals), resolution),
-    cv = sd / mean,
-    cv2 = empty(2 * of_unit(ratio, isi$unit[second]) / pairs, pairs),
-    lv = empty(3 * of_unit(ratio^2, isi$unit[second]) / pairs, pairs),
-    violations = as.integer(short),
-    violation_share = empty(short / intervals, intervals)
-  )
+  data.frame(unit = factor(units, levels = units),
+             spikes = tabulate(as.integer(x$unit)[inside], n), intervals = intervals,
+             mean = empty(ticks_to_seconds(mean, resolution), intervals),
+             median = ticks_to_seconds(median_by_unit(isi, intervals), resolution),
+             cv = sd / mean, cv2 = empty(2 * of_unit(ratio, isi$unit[second]) / pairs, pairs),
+             lv = empty(3 * of_unit(ratio^2, isi$unit[second]) / pairs, pairs),
+             violations = as.integer(short),
+             violation_share = empty(short / intervals, intervals))
 }
 
 median_by_unit <- function(isi, intervals) {
@@ -181,17 +176,15 @@ bursts <- function(x, max_start = 0.17, max_within = 0.3, min_between = 0.2,
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
   max_start <- check_number(max_start, min = 0)
   max_within <- check_number(max_within, min = 0)
-  if (max_within < max_start) {
-    abort_arg("max_within", sprintf("at least `max_start`, %s s", exact(max_start)),
-              paste(exact(max_within), "s"))
-  }
+  refuse_if(max_within < max_start, "max_within",
+            sprintf("at least `max_start`, %s s", exact(max_start)),
+            paste(exact(max_within), "s"))
   min_between <- check_number(min_between, min = 0)
   min_duration <- check_number(min_duration, min = 0)
   min_spikes <- check_count(min_spikes, min = 2)
   resolution <- attr(x, "resolution", exact = TRUE)
   isi <- intervals_of(x)
-  runs <- long_runs(isi, bound_ticks(max_start, resolution),
-                    bound_ticks(max_within, resolution))
+  runs <- long_runs(isi, bound_ticks(max_start, resolution), bound_ticks(max_within, resolution))
   runs <- join_runs(isi, runs, bound_ticks(min_between, resolution))
   found <- list(unit = isi$unit[runs$first], start = isi$from[runs$first],
                 end = isi$from[runs$last] + isi$interval[runs$last],
@@ -200,12 +193,9 @@ bursts <- function(x, max_start = 0.17, max_within = 0.3, min_between = 0.2,
   keep <- duration >= bound_ticks(min_duration, resolution) & found$spikes >= min_spikes
   seconds <- \(ticks) ticks_to_seconds(ticks[keep], resolution)
   units <- levels(x$unit)
-  data.frame(
-    unit = structure(found$unit[keep], levels = units, class = "factor"),
-    start = seconds(found$start), end = seconds(found$end), duration = seconds(duration),
-    spikes = found$spikes[keep],
-    rate = (found$spikes[keep] - 1L) / seconds(duration)
-  )
+  data.frame(unit = structure(found$unit[keep], levels = units, class = "factor"),
+             start = seconds(found$start), end = seconds(found$end), duration = seconds(duration),
+             spikes = found$spikes[keep], rate = (found$spikes[keep] - 1L) / seconds(duration))
 }
 
 #' Runs of intervals of at most `most`, from the first one of at most `opening` on

@@ -13,34 +13,16 @@ format.spike_trains <- function(x, ...) {
   n_in <- if (is.null(trials)) n else sum(!is.na(trial_of(x)))
   seconds <- observed_seconds(x)
   rate <- if (seconds > 0 && n_units > 0L) n_in / n_units / seconds else NA_real_
-  paste(c(
-    counted(n_units, "unit"),
-    paste0(counted(n, "spike"),
-           if (n_in < n) sprintf(" (%s outside of trials)", commas(n - n_in))),
-    sprintf("%s s (%s to %s)", short(end - start), short(start), short(end)),
-    if (!is.null(trials)) {
-      sprintf("%s (%s s%s)", counted(nrow(trials), "trial"), short(seconds),
-              if (nrow(trials) > 1L) " together" else "")
-    },
-    if (!is.na(rate)) {
-      sprintf("%s Hz per unit%s", format(rate, digits = 3),
-              if (is.null(trials)) "" else " in trials")
-    }
-  ), collapse = ", ")
+  paste(c(counted(n_units, "unit"),
+          paste0(counted(n, "spike"),
+                 if (n_in < n) sprintf(" (%s outside of trials)", commas(n - n_in))),
+          sprintf("%s s (%s to %s)", short(end - start), short(start), short(end)),
+          if (!is.null(trials)) sprintf("%s (%s s%s)", counted(nrow(trials), "trial"),
+                                        short(seconds),
+                                        if (nrow(trials) > 1L) " together" else ""),
+          if (!is.na(rate)) sprintf("%s Hz per unit%s", format(rate, digits = 3),
+                                    if (is.null(trials)) "" else " in trials")), collapse = ", ")
 }
-
-#' Seconds over which analyses look at spikes: all trials, or the observation interval
-#' @noRd
-observed_seconds <- function(x) {
-  trials <- trial_ticks(x)
-  bounds <- interval_ticks(x)
-  ticks <- if (is.null(trials)) bounds[[2L]] - bounds[[1L]] else sum(trials$end - trials$start)
-  ticks_to_seconds(ticks, attr(x, "resolution", exact = TRUE))
-}
-
-#' Seconds for people: six significant digits, and no exponent where avoidable
-#' @noRd
-short <- function(v) format(signif(v, 6), big.mark = ",", digits = 6, trim = TRUE)
 
 #' @rdname spike_trains
 #' @param n Number of rows to print.
@@ -54,17 +36,10 @@ print.spike_trains <- function(x, ..., n = 6L) {
     cat(if (length(silent) == 1L) "Unit" else "Units", " without spikes: ", some(silent), "\n",
         sep = "")
   }
-  rows <- min(n, length(.subset2(x, "time")))
-  if (rows > 0L) {
-    first <- bare_columns(x)
-    first <- first[seq_len(rows), , drop = FALSE]
-    first$time <- exact(first$time)
-    print(first, row.names = FALSE)
-  }
-  more <- length(.subset2(x, "time")) - rows
-  if (more > 0L) {
-    cat("... and ", commas(more), " more ", if (more == 1L) "spike" else "spikes", "\n", sep = "")
-  }
+  first <- first_rows(bare_columns(x), n)
+  first$time <- exact(first$time)
+  if (nrow(first) > 0L) print(first, row.names = FALSE)
+  more_line(nrow(x) - n, noun = "spike")
   invisible(x)
 }
 
@@ -94,51 +69,21 @@ summary.spike_trains <- function(object, ...) {
   check_spike_trains(object, "object")
   unit <- .subset2(object, "unit")
   resolution <- attr(object, "resolution", exact = TRUE)
+  code <- as.integer(unit)
   ticks <- train_ticks(object)
   n_units <- nlevels(unit)
-  spikes <- tabulate(unit, n_units)
-  o <- order(as.integer(unit), method = "radix")  # stable: time order within a unit
-  code <- as.integer(unit)[o]
-  by_unit <- ticks[o]
-  trial <- trial_of(object, ticks)
-  observed <- tabulate(unit[!is.na(trial)], n_units)
-  trial <- trial[o]
-
-  last_at <- cumsum(spikes)
-  first_at <- last_at - spikes + 1L
-  last_at[spikes == 0L] <- NA
-  first_at[spikes == 0L] <- NA
-
-  n <- length(by_unit)
-  together <- if (n < 2L) integer() else {
-    which(code[-1L] == code[-n] & !is.na(trial[-1L]) & !is.na(trial[-n]) &
-            trial[-1L] == trial[-n])
-  }
-  isi <- by_unit[together + 1L] - by_unit[together]
-  owner <- code[together]
-  n_isi <- tabulate(owner, n_units)
-  add <- \(v) {
-    out <- numeric(n_units)
-    sums <- rowsum(v, owner)
-    out[as.integer(rownames(sums))] <- sums
-    out
-  }
-  mean_isi <- add(isi) / n_isi
-  sd_isi <- sqrt(add((isi - mean_isi[owner])^2) / (n_isi - 1))
-  sd_isi[n_isi < 2L] <- NA_real_
-  short_isi <- add(as.double(isi < raw_ticks(2, resolution, 1000))) / n_isi
-  short_isi[n_isi == 0L] <- NA_real_
-
+  first <- last <- rep(NA_real_, n_units)
+  first[rev(code)] <- rev(ticks)
+  last[code] <- ticks
+  # The share of intervals below 2 ms, and how much they vary.
+  intervals <- isi_table(object, intervals_of(object), 0.002)
   duration <- observed_seconds(object)
-  out <- data.frame(
-    unit = factor(levels(unit), levels = levels(unit)),
-    spikes = spikes,
-    rate = if (duration > 0) observed / duration else NA_real_[rep(1L, n_units)],
-    first = ticks_to_seconds(by_unit[first_at], resolution),
-    last = ticks_to_seconds(by_unit[last_at], resolution),
-    cv_isi = sd_isi / mean_isi,
-    short_isi = short_isi
-  )
+  out <- data.frame(unit = factor(levels(unit), levels = levels(unit)),
+                    spikes = tabulate(unit, n_units),
+                    rate = if (duration > 0) intervals$spikes / duration else
+                             rep(NA_real_, n_units), first = ticks_to_seconds(first, resolution),
+                    last = ticks_to_seconds(last, resolution), cv_isi = intervals$cv,
+                    short_isi = intervals$violation_share)
   structure(out, class = c("summary.spike_trains", "data.frame"), train = format(object))
 }
 
@@ -150,16 +95,10 @@ print.summary.spike_trains <- function(x, ..., n = 20L) {
   n <- check_count(n, min = 0, infinite = TRUE)
   train <- attr(x, "train", exact = TRUE)
   if (!is.null(train)) cat("Spike trains: ", train, "\n", sep = "")
-  plain <- x
-  class(plain) <- "data.frame"
-  attr(plain, "train") <- NULL
-  rows <- min(n, nrow(plain))
-  shown <- plain[seq_len(rows), , drop = FALSE]
+  shown <- first_rows(x, n)
   numbers <- setdiff(names(shown)[vapply(shown, is.double, logical(1))], c("first", "last"))
   shown[numbers] <- lapply(shown[numbers], signif, 3)
   print(shown, row.names = FALSE)
-  if (nrow(plain) > rows) {
-    cat("... and ", commas(nrow(plain) - rows), " more units\n", sep = "")
-  }
+  more_line(nrow(x) - n, noun = "unit")
   invisible(x)
 }

@@ -25,11 +25,10 @@ check_swapped <- function(time, unit, named, arg, call) {
   if (is.double(unit)) {
     number <- as.double(named$levels)
     decimals <- any(number != round(number), na.rm = TRUE)
-    if (decimals && all(time == round(time), na.rm = TRUE)) {
-      abort_arg(arg, "spike times, and `unit` the names of units",
-                "whole numbers alone, while `unit` holds decimals: they look swapped",
-                "The first argument is the time: `spike_trains(time, unit)`.", call = call)
-    }
+    refuse_if(decimals && all(time == round(time), na.rm = TRUE), arg,
+              "spike times, and `unit` the names of units",
+              "whole numbers alone, while `unit` holds decimals: they look swapped",
+              "The first argument is the time: `spike_trains(time, unit)`.", call = call)
   }
   # Few spikes may be of a unit each; few times of many units are no spikes.
   times <- if (n >= 50L && units >= 0.9 * n) length(unique(time)) else 0L
@@ -54,8 +53,7 @@ check_slow <- function(n, units, seconds, call) {
     return(invisible())
   }
   warn_unlikely(
-    sprintf("Units fire at %s Hz, over %s s.", format(signif(each / seconds, 2)),
-            short(seconds)),
+    sprintf("Units fire at %s Hz, over %s s.", format(signif(each / seconds, 2)), short(seconds)),
     "Times are taken in seconds. Say `time_unit = \"ms\"` where they are in milliseconds.", call
   )
 }
@@ -146,12 +144,10 @@ check_delays_fit <- function(x, seconds, call = rlang::caller_env()) {
   longest <- max(lengths_of_trials(x))
   shown <- sprintf("`intervals` are in seconds: for %s to %s ms write `c(%s, %s)`.", exact(low),
                    exact(high), as_if_ms(low), as_if_ms(high))
-  if (low >= longest) {
-    abort_arg("intervals", sprintf("delays that fit into %s of %s s",
-                                   if (is.null(attr(x, "trials"))) "the recording" else
-                                     "the longest trial", short(longest)),
-              sprintf("delays above %s s", exact(low)), shown, call = call)
-  }
+  refuse_if(low >= longest, "intervals",
+            sprintf("delays that fit into %s of %s s",
+                    if (is.null(attr(x, "trials"))) "the recording" else "the longest trial",
+                    short(longest)), sprintf("delays above %s s", exact(low)), shown, call = call)
   if (high < 2 || nrow(x) < 100L) return(invisible())
   isi <- median_isi(x)
   if (is.na(isi) || high < 5 * isi) return(invisible())
@@ -184,11 +180,10 @@ check_bins_fit <- function(x, bin, window, filters, warn = TRUE,
                   as_if_ms(seconds))
   # Any two windows share so many items, and each set of windows may share a set of them.
   shared <- filled^2 * units * window
-  if (min(shared, bins) >= 25 && filters$min_count < bins / 2 && filters$max_spikes > 4) {
-    abort_arg("bin_size", "so short that few units fire in a bin",
-              sprintf("%s s, and a unit fires in %s %% of all bins: the search would not end",
-                      exact(seconds), round(100 * filled)), hint, call = call)
-  }
+  refuse_if(min(shared, bins) >= 25 && filters$min_count < bins / 2 && filters$max_spikes > 4,
+            "bin_size", "so short that few units fire in a bin",
+            sprintf("%s s, and a unit fires in %s %% of all bins: the search would not end",
+                    exact(seconds), round(100 * filled)), hint, call = call)
   if (warn) warn_unlikely(
     sprintf(paste("Bins of %s s are long: half of the intervals between spikes of a unit are",
                   "below %s s, and a unit counts once in a bin."), exact(seconds),

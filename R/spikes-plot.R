@@ -16,7 +16,7 @@
 #' has its own colour of marks. Groups stand from top to bottom in the order of the factor, or
 #' sorted. To see trials by condition, see [psth()].
 #'
-#' @param object,x A [spike_trains] object.
+#' @param object A [spike_trains] object.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param order `"levels"`, the first level at the bottom; `"rate"`, the busiest unit at the
 #'   top; or `"place"`, from top to bottom by the columns of [unit_table()] that are called
@@ -44,8 +44,7 @@
 #' @exportS3Method ggplot2::autoplot
 autoplot.spike_trains <- function(object, ..., order = c("levels", "rate", "place"),
                                   by = NULL, max_marks = 30000, bins = 1000) {
-  rlang::check_installed("ggplot2", "to draw spike trains.")
-  check_no_dots()
+  check_no_dots(draws = "spike trains")
   check_spike_trains(object, "object")
   order <- check_choice(order)
   check_order_place(object, order)
@@ -73,15 +72,6 @@ autoplot.spike_trains <- function(object, ..., order = c("levels", "rate", "plac
     )
 }
 
-#' @rdname autoplot.spike_trains
-#' @export
-plot.spike_trains <- function(x, ...) {
-  rlang::check_installed("ggplot2", "to draw spike trains.")
-  p <- autoplot.spike_trains(x, ...)
-  print(p)
-  invisible(p)
-}
-
 #' Row of each level in the raster, counted from the bottom and named by level
 #'
 #' @param groups Group of each level, a factor whose first level is on top; or NULL.
@@ -89,12 +79,9 @@ plot.spike_trains <- function(x, ...) {
 unit_rows <- function(x, order = "levels", groups = NULL) {
   unit <- .subset2(x, "unit")
   n <- nlevels(unit)
-  from_bottom <- switch(
-    order,
-    levels = seq_len(n),
-    rate = order(tabulate(unit, n), method = "radix"),
-    place = rev(match(units_in_place(x), levels(unit)))
-  )
+  from_bottom <- switch(order, levels = seq_len(n),
+                        rate = order(tabulate(unit, n), method = "radix"),
+                        place = rev(match(units_in_place(x), levels(unit))))
   if (!is.null(groups)) {
     from_bottom <- from_bottom[order(-as.integer(groups[from_bottom]), method = "radix")]
   }
@@ -109,20 +96,14 @@ raster_marks <- function(x, row, groups = NULL) {
   marks <- data.frame(time = .subset2(x, "time"), low = y - 0.4, high = y + 0.4)
   # Thinner marks keep dense trains apart.
   width <- if (nrow(marks) <= 2000) 0.4 else if (nrow(marks) <= 10000) 0.25 else 0.15
-  place <- ggplot2::aes(x = .data$time, xend = .data$time, y = .data$low, yend = .data$high)
+  place <- aes_from(x = "time", xend = "time", y = "low", yend = "high")
   if (is.null(groups)) {
     return(ggplot2::geom_segment(place, data = marks, colour = syn_ink, linewidth = width))
   }
   marks$group <- groups[unit]
-  list(
-    ggplot2::geom_segment(
-      utils::modifyList(place, ggplot2::aes(colour = .data$group)), data = marks,
-      linewidth = width
-    ),
-    ggplot2::scale_colour_manual(
-      values = rlang::set_names(syn_palette(nlevels(groups)), levels(groups)), guide = "none"
-    )
-  )
+  list(ggplot2::geom_segment(utils::modifyList(place, aes_from(colour = "group")), data = marks,
+                             linewidth = width),
+       ggplot2::scale_colour_manual(values = named_palette(levels(groups)), guide = "none"))
 }
 
 #' Lines between groups of units
@@ -143,15 +124,10 @@ raster_image <- function(x, row, bins) {
   seconds <- image$width * resolution
   name <- sprintf("Spikes in\n%s s%s", format(signif(seconds, 2), scientific = seconds < 1e-4),
                   if (image$group > 1L) sprintf("\nand %d units", image$group) else "")
-  list(
-    ggplot2::geom_raster(
-      ggplot2::aes(x = .data$time, y = .data$row, fill = .data$spikes), data = image$cells
-    ),
-    ggplot2::scale_fill_gradientn(
-      colours = syn_scale, trans = "log10", na.value = "#FFFFFF00", breaks = breaks,
-      limits = c(1, max(top, 2)), labels = commas_each(breaks), name = name
-    )
-  )
+  list(ggplot2::geom_raster(aes_from(x = "time", y = "row", fill = "spikes"), data = image$cells),
+       ggplot2::scale_fill_gradientn(colours = syn_scale, trans = "log10", na.value = "#FFFFFF00",
+                                     breaks = breaks, limits = c(1, max(top, 2)),
+                                     labels = commas_each(breaks), name = name))
 }
 
 commas_each <- function(n) vapply(n, commas, character(1))
@@ -176,15 +152,12 @@ raster_counts <- function(x, row, bins, max_rows = 400L) {
   # geom_raster() takes the grid from the cells it sees: one row and one column in full,
   # empty or not, show it the whole.
   shown <- union(which(counts > 0L), c(seq_len(n_rows), 1 + n_rows * (seq_len(n_columns) - 1)))
-  list(
-    cells = data.frame(
-      time = ticks_to_seconds(bounds[[1L]] + ((shown - 1) %/% n_rows + 0.5) * width - 0.5,
-                              resolution),
-      row = ((shown - 1) %% n_rows) * group + (group + 1) / 2,
-      spikes = ifelse(counts[shown] > 0L, counts[shown], NA_integer_)
-    ),
-    width = width, group = group
-  )
+  list(cells = data.frame(time = ticks_to_seconds(bounds[[1L]] +
+                                                    ((shown - 1) %/% n_rows + 0.5) * width - 0.5,
+                                                  resolution),
+                          row = ((shown - 1) %% n_rows) * group + (group + 1) / 2,
+                          spikes = ifelse(counts[shown] > 0L, counts[shown], NA_integer_)),
+       width = width, group = group)
 }
 
 raster_trials <- function(x, n_rows) {
@@ -192,13 +165,11 @@ raster_trials <- function(x, n_rows) {
   if (is.null(trials)) return(NULL)
   bands <- data.frame(start = trials$start, end = trials$end, low = 0.5, high = n_rows + 0.5)
   list(
-    ggplot2::geom_rect(
-      ggplot2::aes(xmin = .data$start, xmax = .data$end, ymin = .data$low, ymax = .data$high),
-      data = bands, fill = syn_band, colour = NA
-    ),
+    ggplot2::geom_rect(aes_from(xmin = "start", xmax = "end", ymin = "low", ymax = "high"),
+                       data = bands, fill = syn_band, colour = NA),
     # Where trials touch only their starts tell them apart.
     if (nrow(bands) <= 200L) ggplot2::geom_segment(
-      ggplot2::aes(x = .data$start, xend = .data$start, y = .data$low, yend = .data$high),
+      aes_from(x = "start", xend = "start", y = "low", yend = "high"),
       data = bands, colour = syn_colours[["sky"]], linewidth = 0.3
     )
   )
@@ -220,19 +191,16 @@ raster_axes <- function(x, row, groups = NULL) {
                       guide = ggplot2::guide_axis(check.overlap = TRUE))
   }
   list(
-    ggplot2::scale_x_continuous(
-      name = "Time (s)", expand = ggplot2::expansion(mult = 0.01), sec.axis = above
-    ),
-    ggplot2::scale_y_continuous(
-      name = if (n == length(keep)) "Unit" else sprintf("Unit (%s, some named)", commas(n)),
-      breaks = keep, labels = by_row[keep], expand = ggplot2::expansion(add = 0.6),
-      sec.axis = beside
-    ),
+    ggplot2::scale_x_continuous(name = "Time (s)", expand = ggplot2::expansion(mult = 0.01),
+                                sec.axis = above),
+    ggplot2::scale_y_continuous(name = if (n == length(keep)) "Unit" else
+                                         sprintf("Unit (%s, some named)", commas(n)),
+                                breaks = keep, labels = by_row[keep],
+                                expand = ggplot2::expansion(add = 0.6), sec.axis = beside),
     # Not limits, which would drop marks that the bounds cut.
-    ggplot2::coord_cartesian(
-      xlim = c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE)),
-      ylim = c(0.5, max(1, n) + 0.5)
-    ),
+    ggplot2::coord_cartesian(xlim = c(attr(x, "start", exact = TRUE),
+                                      attr(x, "end", exact = TRUE)),
+                             ylim = c(0.5, max(1, n) + 0.5)),
     if (n > 25L) ggplot2::theme(axis.text.y.left = ggplot2::element_text(size = 6))
   )
 }

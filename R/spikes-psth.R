@@ -64,29 +64,24 @@ psth <- function(x, events = NULL, from = NULL, to = NULL, bin_size = 0.01, by =
   edges <- psth_edges(from, to, bin, is.null(events), x, call)
   ticks <- round_to_ticks(table$time, resolution)
   keep <- within_one(x, ticks + edges[[1L]], ticks + edges[[2L]]) & !is.na(table$condition)
-  if (!any(keep)) {
-    abort_arg(
-      if (is.null(events)) "x" else "events",
-      sprintf("%s at least one event with %s to %s s around it in %s",
-              if (is.null(events)) "a recording whose trials give" else "times of",
-              exact(ticks_to_seconds(edges[[1L]], resolution)),
-              exact(ticks_to_seconds(edges[[2L]], resolution)),
-              if (is.null(attr(x, "trials"))) "the recording" else "one trial"),
-      sprintf("%s, all of them outside or too near the ends", counted(nrow(table), "event")),
-      paste("Events are in seconds. Narrow `from` and `to`, or see whether events and spikes",
-            "are on the same clock.")
-    )
-  }
+  refuse_if(!any(keep), if (is.null(events)) "x" else "events",
+            sprintf("%s at least one event with %s to %s s around it in %s",
+                    if (is.null(events)) "a recording whose trials give" else "times of",
+                    exact(ticks_to_seconds(edges[[1L]], resolution)),
+                    exact(ticks_to_seconds(edges[[2L]], resolution)),
+                    if (is.null(attr(x, "trials"))) "the recording" else "one trial"),
+            sprintf("%s, all of them outside or too near the ends",
+                    counted(nrow(table), "event")),
+            paste("Events are in seconds. Narrow `from` and `to`, or see whether events and spikes",
+                  "are on the same clock."))
   table <- table[keep, , drop = FALSE]
   table$condition <- droplevels(table$condition)
   spikes <- around_events(x, ticks[keep], edges)
   n_bins <- (edges[[2L]] - edges[[1L]]) / bin
   levels <- levels(table$condition)
   units <- levels(x$unit)
-  if (n_bins * length(units) * length(levels) >= 2^31) {
-    abort_arg("bin_size", "such that there are fewer than 2^31 bins of all units",
-              paste(exact(bin_size), "s"))
-  }
+  refuse_if(n_bins * length(units) * length(levels) >= 2^31, "bin_size",
+            "such that there are fewer than 2^31 bins of all units", paste(exact(bin_size), "s"))
   counts <- event_counts(spikes, table$condition, bin, n_bins, units, edges[[1L]])
   new_psth(counts, table, spikes, bin, edges, units, by, sum(!keep), resolution)
 }
@@ -97,10 +92,8 @@ check_events <- function(events, x, by, call) {
   arg <- "events"
   if (is.null(events)) {
     trials <- attr(x, "trials", exact = TRUE)
-    if (is.null(trials)) {
-      abort_arg("events", "times of events, as the recording has no trials", "NULL",
-                call = call)
-    }
+    refuse_if(is.null(trials), "events", "times of events, as the recording has no trials",
+              "NULL", call = call)
     events <- data.frame(time = trials$start)
     more <- setdiff(names(trials), "time")
     events[more] <- as.data.frame(trials)[more]
@@ -109,27 +102,22 @@ check_events <- function(events, x, by, call) {
     events <- data.frame(time = events)
   }
   time <- if (is.data.frame(events)) events[["time"]]
-  if (!is_plain_numeric(time) || length(time) != nrow(events) || !all(is.finite(time)) ||
-        length(time) == 0L) {
-    abort_arg("events", "finite times in seconds, or a data frame with such a column `time`",
-              if (is.data.frame(events)) some_columns(events) else describe(events),
-              call = call)
-  }
+  refuse_if(!is_plain_numeric(time) || length(time) != nrow(events) || !all(is.finite(time)) ||
+              length(time) == 0L, "events",
+            "finite times in seconds, or a data frame with such a column `time`",
+            some_columns(events), call = call)
   condition <- rep("all", nrow(events))
   if (!is.null(by)) {
     by <- check_string(by, "by", call)
     known <- setdiff(names(events), c("unit", "time", "count", "rate", "se", "events"))
-    if (!by %in% known) {
-      abort_arg("by", sprintf("the name of a column of the %s with their conditions", arg),
-                encodeString(by, quote = "\""),
-                if (length(known)) sprintf("There is %s.", some(known)), call = call)
-    }
+    refuse_if(!by %in% known, "by",
+              sprintf("the name of a column of the %s with their conditions", arg),
+              encodeString(by, quote = "\""),
+              if (length(known)) sprintf("There is %s.", some(known)), call = call)
     condition <- events[[by]]
   }
-  if (!is.atomic(condition) || length(condition) != nrow(events)) {
-    abort_arg("by", "the name of a column with a value for each event",
-              describe(condition), call = call)
-  }
+  refuse_if(!is.atomic(condition) || length(condition) != nrow(events), "by",
+            "the name of a column with a value for each event", describe(condition), call = call)
   if (!is.factor(condition)) {
     condition <- as.character(condition)
     values <- unique(condition[!is.na(condition)])
@@ -138,20 +126,13 @@ check_events <- function(events, x, by, call) {
   data.frame(time = as.double(time), condition = condition)
 }
 
-some_columns <- function(x) {
-  sprintf("a data frame with the columns %s",
-          if (ncol(x)) some(names(x), 12L) else "(none)")
-}
-
 #' First tick around an event and the one after the last
 #' @noRd
 psth_edges <- function(from, to, bin, of_trials, x, call) {
   resolution <- attr(x, "resolution", exact = TRUE)
   edge <- \(value, arg, default) {
     if (is.null(value) && of_trials) return(default)
-    if (is.null(value)) {
-      abort_arg(arg, "given, in seconds from the event", "NULL", call = call)
-    }
+    refuse_if(is.null(value), arg, "given, in seconds from the event", "NULL", call = call)
     seconds_to_ticks(check_number(value, arg, call = call), resolution, arg, call)
   }
   trials <- trial_ticks(x)
@@ -162,9 +143,8 @@ psth_edges <- function(from, to, bin, of_trials, x, call) {
   })
   if (last <= first || (last - first) %% bin != 0) {
     seconds <- exact(ticks_to_seconds(c(first, last, bin), resolution))
-    abort_arg("to", sprintf("a whole number of bins of %s s after `from`, %s s",
-                            seconds[[3L]], seconds[[1L]]),
-              paste(seconds[[2L]], "s"), call = call)
+    abort_arg("to", sprintf("a whole number of bins of %s s after `from`, %s s", seconds[[3L]],
+                            seconds[[1L]]), paste(seconds[[2L]], "s"), call = call)
   }
   c(first, last)
 }
@@ -172,12 +152,9 @@ psth_edges <- function(from, to, bin, of_trials, x, call) {
 #' Whether each of these intervals lies within the recording, or within one of its trials
 #' @noRd
 within_one <- function(x, from, to) {
-  trials <- trial_ticks(x)
-  bounds <- interval_ticks(x)
-  start <- trials$start %||% bounds[[1L]]
-  stop <- trials$end %||% bounds[[2L]]
-  at <- findInterval(from, start)
-  at > 0L & to <= stop[pmax(at, 1L)]
+  of <- stretches(x)
+  at <- findInterval(from, of$start)
+  at > 0L & to <= of$stop[pmax(at, 1L)]
 }
 
 #' Spikes around each event: `event` (number), `unit` (code), `ticks` from the event
@@ -250,10 +227,8 @@ check_psth <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()
     rlang::is_double(attr(x, "bin_size", exact = TRUE), n = 1L, finite = TRUE) &&
     rlang::is_scalar_integerish(attr(x, "left_out", exact = TRUE), finite = TRUE) &&
     all(spikes$event %in% seq_len(nrow(events)))
-  if (!sound) {
-    abort_arg(arg, "what `psth()` gives", "one that was changed",
-              "`as.data.frame()` gives a table to change.", call)
-  }
+  refuse_if(!sound, arg, "what `psth()` gives", "one that was changed",
+            "`as.data.frame()` gives a table to change.", call)
   invisible(x)
 }
 
@@ -272,15 +247,13 @@ print.psth <- function(x, ..., n = 6L) {
   cat("<psth> ", counted(nlevels(x$unit), "unit"), ", ", counted(nrow(events), "event"),
       if (!is.null(by)) sprintf(" of %s (`%s`)", conditions, by),
       if (nrow(x)) sprintf(", %s to %s s in bins of %s s", exact(min(x$time)),
-                           exact(max(x$time) + bin_size), exact(bin_size)),
-      "\n", sep = "")
+                           exact(max(x$time) + bin_size), exact(bin_size)), "\n", sep = "")
   if (left_out > 0) {
     cat(counted(left_out, "event"), " left out: without a condition, or with bins outside ",
         "of the recording or its trial\n", sep = "")
   }
-  rows <- min(n, nrow(x))
-  if (rows > 0L) print(as.data.frame(x)[seq_len(rows), ], row.names = FALSE, digits = 3)
-  if (nrow(x) > rows) cat("... and", commas(nrow(x) - rows), "more rows\n")
+  if (nrow(x) > 0L && n > 0) print(first_rows(x, n), row.names = FALSE, digits = 3)
+  more_line(nrow(x) - n, noun = "row")
   invisible(x)
 }
 
@@ -289,7 +262,7 @@ print.psth <- function(x, ..., n = 6L) {
 #' Above, the spikes of single events, a row an event, by condition; below, the mean rate
 #' with its standard error, a line a condition. A column for each unit.
 #'
-#' @param object,x A [psth()].
+#' @param object A [psth()].
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param unit Names of units to draw, up to twelve; by default the four busiest around
 #'   the events.
@@ -302,8 +275,7 @@ print.psth <- function(x, ..., n = 6L) {
 #' plot(psth(x, events = 1:3, from = 0, to = 0.5, bin_size = 0.1))
 #' @exportS3Method ggplot2::autoplot
 autoplot.psth <- function(object, ..., unit = NULL) {
-  rlang::check_installed("ggplot2", "to draw a peri-stimulus time histogram.")
-  check_no_dots()
+  check_no_dots(draws = "a peri-stimulus time histogram")
   check_psth(object)
   by <- attr(object, "by", exact = TRUE)
   spikes <- attr(object, "spikes", exact = TRUE)
@@ -326,28 +298,21 @@ autoplot.psth <- function(object, ..., unit = NULL) {
   # Events of a condition are next to each other, the first ones on top.
   row <- integer(nrow(events))
   row[order(events$condition, events$time)] <- rev(seq_len(nrow(events)))
-  marks <- data.frame(
-    unit = factor(marks$unit, shown), time = marks$time, row = row[marks$event],
-    condition = events$condition[marks$event], panel = rep(panel(1L), nrow(marks))
-  )
+  marks <- data.frame(unit = factor(marks$unit, shown), time = marks$time, row = row[marks$event],
+                      condition = events$condition[marks$event],
+                      panel = rep(panel(1L), nrow(marks)))
   rates <- psth_steps(as.data.frame(object)[object$unit %in% shown, ], by, shown, conditions,
                       attr(object, "bin_size", exact = TRUE))
   rates$panel <- panel(2L)
   colours <- syn_palette(length(conditions))
   plot <- ggplot2::ggplot() +
-    ggplot2::geom_segment(
-      ggplot2::aes(x = .data$time, xend = .data$time, y = .data$row - 0.45,
-                   yend = .data$row + 0.45, colour = .data$condition),
-      data = marks, linewidth = if (nrow(marks) > 2000L) 0.2 else 0.4
-    ) +
-    ggplot2::geom_ribbon(
-      ggplot2::aes(x = .data$time, ymin = .data$low, ymax = .data$high,
-                   fill = .data$condition, group = .data$condition),
-      data = rates[!is.na(rates$low), , drop = FALSE], alpha = 0.25
-    ) +
-    ggplot2::geom_line(
-      ggplot2::aes(x = .data$time, y = .data$rate, colour = .data$condition), data = rates
-    ) +
+    ggplot2::geom_segment(ggplot2::aes(x = .data$time, xend = .data$time, y = .data$row - 0.45,
+                                       yend = .data$row + 0.45, colour = .data$condition),
+                          data = marks, linewidth = if (nrow(marks) > 2000L) 0.2 else 0.4) +
+    ggplot2::geom_ribbon(aes_from(x = "time", ymin = "low", ymax = "high", fill = "condition",
+                                  group = "condition"),
+                         data = rates[!is.na(rates$low), , drop = FALSE], alpha = 0.25) +
+    ggplot2::geom_line(aes_from(x = "time", y = "rate", colour = "condition"), data = rates) +
     ggplot2::facet_grid(ggplot2::vars(.data$panel), ggplot2::vars(.data$unit),
                         scales = "free_y", switch = "y") +
     ggplot2::scale_colour_manual(values = colours, limits = conditions, name = by) +
@@ -355,8 +320,7 @@ autoplot.psth <- function(object, ..., unit = NULL) {
     ggplot2::scale_x_continuous(name = "Time from the event (s)") +
     ggplot2::scale_y_continuous(name = NULL) +
     theme_synfire() +
-    ggplot2::theme(strip.placement = "outside",
-                   strip.text = ggplot2::element_text(hjust = 0.5))
+    ggplot2::theme(strip.placement = "outside", strip.text = ggplot2::element_text(hjust = 0.5))
   before <- min(object$time, 0) < 0
   if (before) {
     plot <- plot +
@@ -366,13 +330,6 @@ autoplot.psth <- function(object, ..., unit = NULL) {
              if (!all(is.na(rates$low))) "Band: one standard error on either side of the rate.")
   if (length(words)) plot <- plot + caption(words)
   if (is.null(by)) plot + ggplot2::theme(legend.position = "none") else plot
-}
-
-#' @rdname autoplot.psth
-#' @export
-plot.psth <- function(x, ...) {
-  rlang::check_installed("ggplot2", "to draw a peri-stimulus time histogram.")
-  draw(autoplot.psth(x, ...))
 }
 
 #' Both ends of each bin, so that lines are steps

@@ -3,25 +3,54 @@
 #' The recording, over which rasters draw what was found in it
 #' @noRd
 found_background <- function(shown, rows, few) {
-  list(
-    raster_trials(shown, sum(rows$height)),
-    if (few) raster_background(shown, rows) else {
-      raster_image(shown, rlang::set_names(rows$y, rows$unit), 1000)
-    }
+  list(raster_trials(shown, sum(rows$height)),
+       if (few) raster_background(shown, rows) else
+         raster_image(shown, rlang::set_names(rows$y, rows$unit), 1000))
+}
+
+#' A stretch of a recording, over which what was found in it is drawn
+#'
+#' @param found Data frame with the `start` and `end` of each occurrence.
+#' @param named Its `units`, a vector for each chain or pattern, get the upper rows.
+#' @param window The stretch, in seconds.
+#' @param layers Function of the rows of the units, of the occurrences inside the window, and of
+#'   whether these are many, that gives the layers to draw over the spikes.
+#' @noRd
+found_raster <- function(x, found, named, window, order, others, call, layers,
+                         what = "episodes", highest = 3) {
+  all_units <- nlevels(.subset2(x, "unit"))
+  x <- keep_drawn(x, units_of_chains(named), others, order, call)
+  shown <- keep_time(x, window, call, "from, to")
+  few <- nrow(shown) <= 30000L
+  rows <- episode_rows(x, named, order, tall = few, highest = highest)
+  inside <- found[found$start >= window[[1L]] & found$end <= window[[2L]], ]
+  ggplot2::ggplot() +
+    found_background(shown, rows, few) +
+    layers(rows, inside, nrow(inside) > 200L) +
+    theme_synfire() +
+    episode_axes(shown, rows, named, all_units, what) +
+    found_theme(rows)
+}
+
+#' A colour for each label, and a legend with a line for each
+#' @noRd
+found_colours <- function(labels, name = NULL) {
+  ggplot2::scale_colour_manual(
+    name = name, values = named_palette(labels), limits = labels, drop = FALSE,
+    guide = ggplot2::guide_legend(ncol = 1, title.position = if (!is.null(name)) "top",
+                                  override.aes = list(linewidth = 1.2, alpha = 1))
   )
 }
 
-#' What such rasters have besides the theme of all pictures
+#' What these rasters add to the theme of all pictures
 #' @noRd
 found_theme <- function(rows) {
-  ggplot2::theme(
-    panel.grid.major.y = ggplot2::element_blank(),
-    axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
-    axis.text.y = ggplot2::element_text(size = if (nrow(rows) <= 30L) 8 else 7),
-    legend.position = "top", legend.justification = "left",
-    legend.key.height = ggplot2::unit(4.5, "mm"),
-    legend.margin = ggplot2::margin(0, 0, 0, 0)
-  )
+  ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(),
+                 axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
+                 axis.text.y = ggplot2::element_text(size = if (nrow(rows) <= 30L) 8 else 7),
+                 legend.position = "top", legend.justification = "left",
+                 legend.key.height = ggplot2::unit(4.5, "mm"),
+                 legend.margin = ggplot2::margin(0, 0, 0, 0))
 }
 
 #' The stretch to draw: in seconds, whole ticks
@@ -105,18 +134,12 @@ episode_axes <- function(x, rows, episodes, all_units, what = "episodes") {
   title <- units_title(all_units, nrow(rows), length(named), what)
   named <- named[thin(length(named), 40L)]
   is_x <- vapply(axes, \(part) inherits(part, "Scale") && "x" %in% part$aesthetics, TRUE)
-  list(
-    axes[is_x],
-    ggplot2::scale_y_continuous(
-      name = title,
-      breaks = rows$y[match(named, rows$unit)], labels = named,
-      expand = ggplot2::expansion(add = 0.6)
-    ),
-    ggplot2::coord_cartesian(
-      xlim = c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE)),
-      ylim = c(0.5, sum(rows$height) + 0.5)
-    )
-  )
+  list(axes[is_x],
+       ggplot2::scale_y_continuous(name = title, breaks = rows$y[match(named, rows$unit)],
+                                   labels = named, expand = ggplot2::expansion(add = 0.6)),
+       ggplot2::coord_cartesian(xlim = c(attr(x, "start", exact = TRUE),
+                                         attr(x, "end", exact = TRUE)),
+                                ylim = c(0.5, sum(rows$height) + 0.5)))
 }
 
 raster_background <- function(x, rows) {
@@ -124,8 +147,7 @@ raster_background <- function(x, rows) {
   y <- rows$y[unit]
   half <- 0.35 * rows$height[unit]
   marks <- data.frame(time = .subset2(x, "time"), low = y - half, high = y + half)
-  ggplot2::geom_segment(
-    ggplot2::aes(x = .data$time, xend = .data$time, y = .data$low, yend = .data$high),
-    data = marks, colour = "#9AA1AB", linewidth = if (nrow(marks) <= 4000L) 0.4 else 0.2
-  )
+  ggplot2::geom_segment(aes_from(x = "time", xend = "time", y = "low", yend = "high"),
+                        data = marks, colour = "#9AA1AB",
+                        linewidth = if (nrow(marks) <= 4000L) 0.4 else 0.2)
 }

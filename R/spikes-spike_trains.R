@@ -226,12 +226,10 @@ assemble_trains <- function(time, scale, named, start, end, resolution, trials, 
     trials$start <- ticks_to_seconds(trials$start, resolution)
     trials$end <- ticks_to_seconds(trials$end, resolution)
   }
-  x <- as_recording(
-    spikes$time, structure(spikes$unit, levels = levels, class = "factor"),
-    start = ticks_to_seconds(bounds[[1L]], resolution),
-    end = ticks_to_seconds(bounds[[2L]], resolution),
-    resolution = resolution, trials = trials, unit_table = unit_table
-  )
+  x <- as_recording(spikes$time, structure(spikes$unit, levels = levels, class = "factor"),
+                    start = ticks_to_seconds(bounds[[1L]], resolution),
+                    end = ticks_to_seconds(bounds[[2L]], resolution), resolution = resolution,
+                    trials = trials, unit_table = unit_table)
   if (!quiet) tell_outside(x)
   x
 }
@@ -276,11 +274,19 @@ new_spike_trains <- function(ticks, unit_factor, start, end, resolution, trials 
 #' The same with times in seconds
 #' @noRd
 as_recording <- function(time, unit_factor, start, end, resolution, trials, unit_table) {
-  structure(
-    list(time = time, unit = unit_factor),
-    class = c("spike_trains", "data.frame"),
-    row.names = .set_row_names(length(time)),
-    start = start, end = end, resolution = resolution, trials = trials,
-    unit_table = unit_table
-  )
+  structure(list(time = time, unit = unit_factor), class = c("spike_trains", "data.frame"),
+            row.names = .set_row_names(length(time)), start = start, end = end,
+            resolution = resolution, trials = trials, unit_table = unit_table)
+}
+
+#' A recording of other spikes on the clock of `x`, with its interval, trials and table of units
+#'
+#' @param ... What differs, as in `build_spike_trains()`.
+#' @noRd
+spikes_like <- function(x, ticks, unit, ..., call = rlang::caller_env()) {
+  given <- own_attributes(x)
+  differs <- list(...)
+  given[names(differs)] <- differs
+  do.call(build_spike_trains, c(list(ticks, unit), given, list(quiet = TRUE, call = call)),
+          quote = TRUE)
 }

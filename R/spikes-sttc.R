@@ -79,13 +79,10 @@ tiled_share <- function(x, trains, reach) {
   run <- unit + n * (trial[o] - 1)
   first <- o[!duplicated(run)]
   last <- o[!duplicated(run, fromLast = TRUE)]
-  trials <- trial_ticks(x)
-  bounds <- interval_ticks(x)
-  start <- trials$start %||% bounds[[1L]]
-  stop <- trials$end %||% bounds[[2L]]
-  before <- pmin(trains$tick[first] - start[trial[first]], reach)
-  after <- pmin(stop[trial[last]] - trains$tick[last], reach)
+  of <- stretches(x)
+  before <- pmin(trains$tick[first] - of$start[trial[first]], reach)
+  after <- pmin(of$stop[trial[last]] - trains$tick[last], reach)
   covered <- sum_by_unit(pmin(isi$interval, 2 * reach), isi$unit, n) +
     sum_by_unit(before, trains$unit[first], n) + sum_by_unit(after, trains$unit[last], n)
-  covered / sum(stop - start)
+  covered / sum(of$stop - of$start)
 }

@@ -45,17 +45,10 @@
                            "not, for some", call = call)
   )
   if (!is.data.frame(out) || !identical(sort(names(out)), c("time", "unit"))) return(out)
-  if (anyNA(out$time)) {
-    abort_arg("i", sprintf("rows between 1 and %s", commas(nrow(x))),
-              "beyond them for some", call = call)
-  }
+  refuse_if(anyNA(out$time), "i", sprintf("rows between 1 and %s", commas(nrow(x))),
+            "beyond them for some", call = call)
   resolution <- attr(x, "resolution", exact = TRUE)
-  kept <- build_spike_trains(
-    round_to_ticks(out$time, resolution), out$unit,
-    start = attr(x, "start", exact = TRUE), end = attr(x, "end", exact = TRUE),
-    resolution = resolution, trials = attr(x, "trials", exact = TRUE),
-    unit_table = attr(x, "unit_table", exact = TRUE), quiet = TRUE, call = call
-  )
+  kept <- spikes_like(x, round_to_ticks(out$time, resolution), out$unit, call = call)
   names_kept <- names(out)
   if (names_kept[[1L]] == "unit") {
     bare <- attributes(kept)
@@ -68,21 +61,17 @@
 
 keep_time <- function(x, time, call, arg = "time") {
   resolution <- attr(x, "resolution", exact = TRUE)
-  if (!is.numeric(time) || is.object(time) || length(time) != 2L || anyNA(time)) {
-    abort_arg(arg, "two numbers, the first and last second to keep", describe(time),
-              call = call)
-  }
+  refuse_if(!is.numeric(time) || is.object(time) || length(time) != 2L || anyNA(time), arg,
+            "two numbers, the first and last second to keep", describe(time), call = call)
   bounds <- interval_ticks(x)
   range <- as.double(time)
   said <- sprintf("c(%s, %s)", exact(time[[1L]]), exact(time[[2L]]))
-  if (range[[1L]] > range[[2L]]) {
-    abort_arg(arg, "a range whose first bound is at or before its second", said, call = call)
-  }
+  refuse_if(range[[1L]] > range[[2L]], arg,
+            "a range whose first bound is at or before its second", said, call = call)
   range <- c(ticks_inside(range[[1L]], ceiling, resolution), ticks_inside(range[[2L]], floor, resolution))
-  if (range[[1L]] > range[[2L]]) {
-    abort_arg(arg, sprintf("a range with at least a tick of %s s in it", exact(resolution)), said,
-              call = call)
-  }
+  refuse_if(range[[1L]] > range[[2L]], arg,
+            sprintf("a range with at least a tick of %s s in it", exact(resolution)), said,
+            call = call)
   if (range[[1L]] > bounds[[2L]] || range[[2L]] < bounds[[1L]]) {
     seconds <- exact(ticks_to_seconds(bounds, resolution))
     abort_arg(arg, sprintf("a range that meets the recording, [%s, %s] s", seconds[[1L]],
@@ -99,21 +88,16 @@ keep_time <- function(x, time, call, arg = "time") {
     # A trial that only touched the range must not turn into a second start there.
     trials <- trials[!duplicated(trials$start, fromLast = TRUE), , drop = FALSE]
     rownames(trials) <- NULL
-    if (nrow(trials) == 0L) {
-      abort_arg(arg, "a range that meets at least one trial",
-                sprintf("c(%s, %s), which lies between trials", exact(time[[1L]]),
-                        exact(time[[2L]])), call = call)
-    }
+    refuse_if(nrow(trials) == 0L, arg, "a range that meets at least one trial",
+              sprintf("c(%s, %s), which lies between trials", exact(time[[1L]]),
+                      exact(time[[2L]])), call = call)
   }
   ticks <- train_ticks(x)
   keep <- ticks >= range[[1L]] & ticks <= range[[2L]]
-  new_spike_trains(
-    ticks[keep], .subset2(x, "unit")[keep],
-    start = ticks_to_seconds(range[[1L]], resolution),
-    end = ticks_to_seconds(range[[2L]], resolution),
-    resolution = resolution, trials = trials,
-    unit_table = attr(x, "unit_table", exact = TRUE)
-  )
+  new_spike_trains(ticks[keep], .subset2(x, "unit")[keep],
+                   start = ticks_to_seconds(range[[1L]], resolution),
+                   end = ticks_to_seconds(range[[2L]], resolution), resolution = resolution,
+                   trials = trials, unit_table = attr(x, "unit_table", exact = TRUE))
 }
 
 #' The tick at a bound, or the next one inside where it lies between two; infinite ones stay
@@ -134,51 +118,37 @@ keep_units <- function(x, chosen, call) {
   unit <- chosen_rows(chosen, table, "unit", "unit_table(x)", call)
   if (is.logical(unit)) unit <- all_units[unit]
   unit <- unique(label_text(unit))
-  if (length(unit) == 0L || anyNA(unit)) {
-    abort_arg("unit", "the names of one or more units, or a condition on `unit_table(x)`",
-              "none", call = call)
-  }
+  refuse_if(length(unit) == 0L || anyNA(unit), "unit",
+            "the names of one or more units, or a condition on `unit_table(x)`", "none",
+            call = call)
   unknown <- setdiff(unit, all_units)
-  if (length(unknown)) {
-    abort_arg("unit", sprintf("among the %s units of the recording", commas(length(all_units))),
-              sprintf("not, for %s", some(encodeString(unknown, quote = "\""))),
-              sprintf("Units: %s.", some(all_units)), call = call)
-  }
+  refuse_if(length(unknown), "unit",
+            sprintf("among the %s units of the recording", commas(length(all_units))),
+            sprintf("not, for %s", some(encodeString(unknown, quote = "\""))),
+            sprintf("Units: %s.", some(all_units)), call = call)
   code <- match(all_units, unit)[as.integer(.subset2(x, "unit"))]
   keep <- !is.na(code)
-  build_spike_trains(
-    train_ticks(x)[keep], structure(code[keep], levels = unit, class = "factor"),
-    start = attr(x, "start", exact = TRUE), end = attr(x, "end", exact = TRUE),
-    resolution = attr(x, "resolution", exact = TRUE),
-    trials = attr(x, "trials", exact = TRUE), unit_table = units_of_table(table, unit),
-    quiet = TRUE, call = call
-  )
+  spikes_like(x, train_ticks(x)[keep], structure(code[keep], levels = unit, class = "factor"),
+              unit_table = units_of_table(table, unit), call = call)
 }
 
 #' The chosen trials, their spikes, and the interval from the first to the last of them
 #' @noRd
 keep_trials <- function(x, chosen, call) {
   trials <- attr(x, "trials", exact = TRUE)
-  if (is.null(trials)) {
-    abort_arg("trial", "left out for a recording without trials", "given",
-              "Make it with `trials`, a table of when each trial starts and ends.", call = call)
-  }
+  refuse_if(is.null(trials), "trial", "left out for a recording without trials", "given",
+            "Make it with `trials`, a table of when each trial starts and ends.", call = call)
   trial <- chosen_rows(chosen, trials, "trial", "trial_table(x)", call)
   row <- if (is.logical(trial)) which(trial) else rows_of_trials(trial, trials, call)
-  if (length(row) == 0L) {
-    abort_arg("trial", "one or more trials, or a condition on `trial_table(x)`", "none",
-              call = call)
-  }
+  refuse_if(length(row) == 0L, "trial", "one or more trials, or a condition on `trial_table(x)`",
+            "none", call = call)
   kept <- trials[sort(unique(row)), , drop = FALSE]
   row.names(kept) <- NULL
   keep <- trial_of(x) %in% row
   # Of a tick that two trials share, the earlier one has no spikes.
-  new_spike_trains(
-    train_ticks(x)[keep], .subset2(x, "unit")[keep],
-    start = min(kept$start), end = max(kept$end),
-    resolution = attr(x, "resolution", exact = TRUE), trials = kept,
-    unit_table = attr(x, "unit_table", exact = TRUE)
-  )
+  new_spike_trains(train_ticks(x)[keep], .subset2(x, "unit")[keep], start = min(kept$start),
+                   end = max(kept$end), resolution = attr(x, "resolution", exact = TRUE),
+                   trials = kept, unit_table = attr(x, "unit_table", exact = TRUE))
 }
 
 #' Rows of trials by label, or, where no label is a number, by number
@@ -186,20 +156,18 @@ keep_trials <- function(x, chosen, call) {
 rows_of_trials <- function(trial, trials, call) {
   plain <- is_plain_numeric(trial) || is.character(trial) || is.factor(trial)
   label <- label_text(trial)
-  if (!plain || anyNA(label) || length(label) == 0L) {
-    abort_arg("trial", "labels or numbers of trials, or a condition on `trial_table(x)`",
-              if (plain) "missing for some, or empty" else describe(trial), call = call)
-  }
+  refuse_if(!plain || anyNA(label) || length(label) == 0L, "trial",
+            "labels or numbers of trials, or a condition on `trial_table(x)`",
+            if (plain) "missing for some, or empty" else describe(trial), call = call)
   known <- label_text(trials$trial)
   row <- match(label, known)
   if (is.numeric(trial) && all(is.na(suppressWarnings(as.double(known))))) {
     row <- match(trial, seq_along(known))
   }
-  if (anyNA(row)) {
-    abort_arg("trial", sprintf("among the %s of the recording", counted(length(known), "trial")),
-              sprintf("not, for %s", some(encodeString(label[is.na(row)], quote = "\""))),
-              sprintf("Trials: %s.", some(known)), call = call)
-  }
+  refuse_if(anyNA(row), "trial",
+            sprintf("among the %s of the recording", counted(length(known), "trial")),
+            sprintf("not, for %s", some(encodeString(label[is.na(row)], quote = "\""))),
+            sprintf("Trials: %s.", some(known)), call = call)
   row
 }
 
@@ -221,19 +189,16 @@ chosen_rows <- function(chosen, table, arg, of, call) {
       if (inherits(e, "synfire_error")) rlang::cnd_signal(e)
       abort_arg(arg, sprintf("names, or a condition on the columns of `%s`", of),
                 sprintf("what cannot be evaluated: %s", conditionMessage(e)),
-                if (is.data.frame(table)) {
-                  sprintf("Its columns are %s.", some(names(table), 12L))
-                } else {
-                  sprintf("`%s` is NULL, so there is nothing to set conditions on.", of)
-                }, call = call)
+                if (is.data.frame(table)) sprintf("Its columns are %s.", some(names(table), 12L)) else
+                  sprintf("`%s` is NULL, so there is nothing to set conditions on.", of),
+                call = call)
     })
     if (!is.logical(value)) return(value)
     condition <- value
   }
   n <- if (is.data.frame(table)) nrow(table)
-  if (!identical(length(condition), n)) {
-    abort_arg(arg, sprintf("names, or a condition with a value for each row of `%s`", of),
-              paste("logical, of length", commas(length(condition))), call = call)
-  }
+  refuse_if(!identical(length(condition), n), arg,
+            sprintf("names, or a condition with a value for each row of `%s`", of),
+            paste("logical, of length", commas(length(condition))), call = call)
   condition & !is.na(condition)
 }

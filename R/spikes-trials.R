@@ -18,10 +18,9 @@ place_trials <- function(ticks, trial, trials = NULL, trial_clock = NULL, trial_
   label <- trial_labels(trial, length(ticks), call)
   bounds_known <- is.data.frame(trials) && all(c("start", "end") %in% names(trials))
   if (bounds_known) {
-    if (!is.null(trial_window)) {
-      abort_arg("trial_window", "left out where `trials` says when each trial starts and ends",
-                "given", call = call)
-    }
+    refuse_if(!is.null(trial_window), "trial_window",
+              "left out where `trials` says when each trial starts and ends", "given",
+              call = call)
     placed <- place_in_table(ticks, label, trials, trial_clock, resolution, call)
   } else {
     table <- labels_table(label, trials, call)
@@ -66,20 +65,16 @@ check_no_trial <- function(trial_clock, trial_window, call) {
 trial_labels <- function(trial, n, call) {
   plain <- is.character(trial) || is.factor(trial) || is.logical(trial) ||
     is_plain_numeric(trial)
-  if (!plain || length(trial) != n) {
-    abort_arg("trial", sprintf("a vector as long as `time` (%s) with the trial of each spike",
-                               commas(n)),
-              if (plain) sprintf("of length %s", commas(length(trial))) else describe(trial),
-              call = call)
-  }
+  refuse_if(!plain || length(trial) != n, "trial",
+            sprintf("a vector as long as `time` (%s) with the trial of each spike", commas(n)),
+            if (plain) sprintf("of length %s", commas(length(trial))) else describe(trial),
+            call = call)
   if (is.factor(trial)) {
     values <- levels(trial)
     return(list(values = values, text = values, code = as.integer(trial)))
   }
-  if (is.numeric(trial) && any(is.infinite(trial))) {
-    abort_arg("trial", "the number or name of a trial, or NA", "infinite for some spikes",
-              call = call)
-  }
+  refuse_if(is.numeric(trial) && any(is.infinite(trial)), "trial",
+            "the number or name of a trial, or NA", "infinite for some spikes", call = call)
   trial <- as.vector(trial)
   values <- unique(trial[!is.na(trial)])
   values <- values[if (is.character(values)) natural_order(values) else order(values)]
@@ -94,16 +89,11 @@ labels_table <- function(label, trials, call) {
   if (is.null(trials)) {
     return(list(trials = data.frame(trial = label$values), row = seq_along(label$values)))
   }
-  if (!is.data.frame(trials) || !"trial" %in% names(trials) ||
-        any(c("start", "end") %in% names(trials))) {
-    abort_arg("trials", paste("a data frame with the columns `start` and `end` (seconds), or,",
-                              "beside `trial`, at least with the column `trial`"),
-              if (is.data.frame(trials)) {
-                sprintf("a data frame with the columns %s", some(names(trials), 12L))
-              } else {
-                describe(trials)
-              }, call = call)
-  }
+  refuse_if(!is.data.frame(trials) || !"trial" %in% names(trials) ||
+              any(c("start", "end") %in% names(trials)), "trials",
+            paste("a data frame with the columns `start` and `end` (seconds), or,",
+                  "beside `trial`, at least with the column `trial`"),
+            some_columns(trials), call = call)
   trials <- as.data.frame(trials)
   list(trials = trials, row = rows_of_labels(label, trials$trial, call))
 }
@@ -113,11 +103,9 @@ labels_table <- function(label, trials, call) {
 rows_of_labels <- function(label, of_table, call) {
   row <- match(label$text, label_text(of_table))
   unknown <- label$text[is.na(row) & seq_along(row) %in% label$code]
-  if (length(unknown)) {
-    abort_arg("trial", "among the labels of the table `trials`",
-              sprintf("not, for %s: %s", counted(length(unknown), "label"), some(unknown)),
-              sprintf("The labels of `trials` are %s.", some(label_text(of_table))), call = call)
-  }
+  refuse_if(length(unknown), "trial", "among the labels of the table `trials`",
+            sprintf("not, for %s: %s", counted(length(unknown), "label"), some(unknown)),
+            sprintf("The labels of `trials` are %s.", some(label_text(of_table))), call = call)
   row
 }
 
@@ -167,11 +155,10 @@ clock_in_table <- function(as_given, from_start, same, n, call) {
 }
 
 abort_places <- function(clock, wrong, row, call) {
-  if (clock == "trial" && anyNA(row)) {
-    abort_arg("trial", "given for each spike, as times count from the start of its trial",
-              sprintf("missing for %s", counted(sum(is.na(row)), "spike")),
-              "Drop these spikes first.", call = call)
-  }
+  refuse_if(clock == "trial" && anyNA(row), "trial",
+            "given for each spike, as times count from the start of its trial",
+            sprintf("missing for %s", counted(sum(is.na(row)), "spike")),
+            "Drop these spikes first.", call = call)
   abort_arg(
     "trial", "the trial in which each spike lies, as `trials` says when it starts and ends",
     sprintf("another for %s of %s", commas(wrong), counted(length(row), "spike")),
@@ -212,12 +199,11 @@ clock_of_labels <- function(ticks, code, n, call) {
 }
 
 abort_clock <- function(is, call) {
-  abort_arg(
-    "trial_clock", "given, as the times do not show on which clock they count",
-    paste("NULL, and", is),
-    paste("Say `trial_clock = \"recording\"` for times on one clock for all trials, or",
-          "`trial_clock = \"trial\"` for times from the start of each trial."), call = call
-  )
+  abort_arg("trial_clock", "given, as the times do not show on which clock they count",
+            paste("NULL, and", is),
+            paste("Say `trial_clock = \"recording\"` for times on one clock for all trials, or",
+                  "`trial_clock = \"trial\"` for times from the start of each trial."),
+            call = call)
 }
 
 #' First and last tick of each trial; NA without spikes
@@ -234,30 +220,25 @@ trial_spans <- function(ticks, code, n) {
 #' Trials from their first to their last spike, on the recording's clock
 #' @noRd
 trials_from_spikes <- function(ticks, code, trials, trial_window, resolution, say, call) {
-  if (!is.null(trial_window)) {
-    abort_arg("trial_window", "left out for times on the recording's clock", "given",
-              paste("Say when each trial starts and ends with `trials`, or say",
-                    "`trial_clock = \"trial\"` for times from the start of each trial."),
-              call = call)
-  }
+  refuse_if(!is.null(trial_window), "trial_window", "left out for times on the recording's clock",
+            "given", paste("Say when each trial starts and ends with `trials`, or say",
+                           "`trial_clock = \"trial\"` for times from the start of each trial."),
+            call = call)
   span <- trial_spans(ticks, code, nrow(trials))
-  if (anyNA(span$low)) {
-    abort_arg("trials", "a table that says when each trial starts and ends",
-              sprintf("one without, and %s without spikes: %s",
-                      counted(sum(is.na(span$low)), "trial"),
-                      some(label_text(trials$trial)[is.na(span$low)])),
-              "Add the columns `start` and `end`, in seconds.", call = call)
-  }
+  refuse_if(anyNA(span$low), "trials", "a table that says when each trial starts and ends",
+            sprintf("one without, and %s without spikes: %s",
+                    counted(sum(is.na(span$low)), "trial"),
+                    some(label_text(trials$trial)[is.na(span$low)])),
+            "Add the columns `start` and `end`, in seconds.", call = call)
   if (say) {
     tell_trials("Times count on the clock of the recording, as no two trials overlap. %s",
                 paste("Each trial is taken from its first to its last spike;",
                       "`trials` can say when it starts and ends."))
   }
   o <- order(span$low, span$high)
-  if (any(span$low[o][-1L] < span$high[o][-length(o)])) {
-    abort_arg("trial_clock", "\"trial\", as trials overlap on one clock", "\"recording\"",
-              "Trials of one recording come one after the other.", call = call)
-  }
+  refuse_if(any(span$low[o][-1L] < span$high[o][-length(o)]), "trial_clock",
+            "\"trial\", as trials overlap on one clock", "\"recording\"",
+            "Trials of one recording come one after the other.", call = call)
   trials$start <- ticks_to_seconds(span$low, resolution)
   trials$end <- ticks_to_seconds(span$high, resolution)
   list(ticks = ticks, trials = trials)
@@ -275,11 +256,9 @@ lay_out <- function(ticks, code, trials, trial_window, resolution, say, call,
   shift <- (seq_len(nrow(trials)) - 1) * period
   if (say) {
     seconds <- exact(ticks_to_seconds(c(window, period), resolution))
-    tell_trials(
-      "Times count from the start of each trial, as trials overlap on one clock. %s",
-      sprintf("They are laid one after the other, a trial of %s to %s s every %s s.",
-              seconds[[1L]], seconds[[2L]], seconds[[3L]])
-    )
+    tell_trials("Times count from the start of each trial, as trials overlap on one clock. %s",
+                sprintf("They are laid one after the other, a trial of %s to %s s every %s s.",
+                        seconds[[1L]], seconds[[2L]], seconds[[3L]]))
   }
   trials$start <- ticks_to_seconds(window[[1L]] + shift, resolution)
   trials$end <- ticks_to_seconds(window[[2L]] + shift, resolution)
@@ -290,26 +269,21 @@ lay_out <- function(ticks, code, trials, trial_window, resolution, say, call,
 #' @noRd
 trial_window_ticks <- function(ticks, trial_window, resolution, call, arg = "trial_window") {
   if (is.null(trial_window)) {
-    if (length(ticks) == 0L) {
-      abort_arg("trial_window", "given, in seconds, when there are no spikes", "NULL",
-                call = call)
-    }
+    refuse_if(length(ticks) == 0L, "trial_window", "given, in seconds, when there are no spikes",
+              "NULL", call = call)
     # Outwards to whole seconds, and then onto the clock, also outwards.
     times <- ticks_to_seconds(range(ticks), resolution)
     window <- raw_ticks(c(floor(min(0, times)), ceiling(times[[2L]])), resolution)
     slack <- 1e-9 * pmax(1, abs(window))
     return(c(floor(window[[1L]] + slack[[1L]]), ceiling(window[[2L]] - slack[[2L]])))
   }
-  if (!is_plain_numeric(trial_window) || length(trial_window) != 2L) {
-    abort_arg("trial_window", "two numbers, the start and end of a trial in seconds",
-              describe(trial_window), call = call)
-  }
+  refuse_if(!is_plain_numeric(trial_window) || length(trial_window) != 2L, "trial_window",
+            "two numbers, the start and end of a trial in seconds", describe(trial_window),
+            call = call)
   window <- seconds_to_ticks(trial_window, resolution, arg, call)
-  if (window[[1L]] > window[[2L]]) {
-    abort_arg(arg, "a start at or before the end",
-              sprintf("c(%s, %s)", exact(trial_window[[1L]]), exact(trial_window[[2L]])),
-              call = call)
-  }
+  refuse_if(window[[1L]] > window[[2L]], arg, "a start at or before the end",
+            sprintf("c(%s, %s)", exact(trial_window[[1L]]), exact(trial_window[[2L]])),
+            call = call)
   outside <- sum(ticks < window[[1L]] | ticks > window[[2L]])
   if (outside > 0L) {
     abort_arg(arg, "wide enough for all spikes",

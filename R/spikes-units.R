@@ -14,15 +14,12 @@ unit_factor <- function(unit, n, arg = "unit", call = rlang::caller_env()) {
 #' @noRd
 unit_codes <- function(unit, n, arg = "unit", call = rlang::caller_env()) {
   plain <- is.character(unit) || is.factor(unit) || is_plain_numeric(unit)
-  if (!plain) {
-    abort_arg(arg, "a factor, character or numeric vector",
-              if (is.object(unit)) sprintf("of class %s", class(unit)[[1L]]) else describe(unit),
-              call = call)
-  }
-  if (!length(unit) %in% c(1L, n)) {
-    abort_arg(arg, sprintf("as long as `time` (%s), or of length 1", commas(n)),
-              sprintf("of length %s", commas(length(unit))), call = call)
-  }
+  refuse_if(!plain, arg, "a factor, character or numeric vector",
+            if (is.object(unit)) sprintf("of class %s", class(unit)[[1L]]) else describe(unit),
+            call = call)
+  refuse_if(!length(unit) %in% c(1L, n), arg,
+            sprintf("as long as `time` (%s), or of length 1", commas(n)),
+            sprintf("of length %s", commas(length(unit))), call = call)
   named <- if (is.factor(unit)) factor_codes(unit) else value_codes(unit)
   if (length(unit) != n) named$code <- rep(named$code, n)
   named
@@ -60,13 +57,10 @@ value_codes <- function(unit) {
 known_units <- function(named, arg, call) {
   unit <- named$unit[named$code]
   missing_unit <- is.na(unit) | unit == 0L
-  if (any(missing_unit)) {
-    abort_arg(arg, "given for each spike",
-              sprintf("missing for %s of %s spikes, the first in row %d",
-                      commas(sum(missing_unit)), commas(length(missing_unit)),
-                      which(missing_unit)[[1L]]),
-              "Drop these rows first, or name the unit.", call = call)
-  }
+  refuse_if(any(missing_unit), arg, "given for each spike",
+            sprintf("missing for %s of %s spikes, the first in row %d", commas(sum(missing_unit)),
+                    commas(length(missing_unit)), which(missing_unit)[[1L]]),
+            "Drop these rows first, or name the unit.", call = call)
   unit
 }
 
@@ -99,4 +93,78 @@ natural_order <- function(labels) {
   key <- labels
   regmatches(key, at) <- lapply(digits, pad)
   order(key, labels, method = "radix")
+}
+
+#' What is wrong with the table of units of `x`, or NULL
+#' @noRd
+unit_table_fault <- function(x) {
+  table <- attr(x, "unit_table", exact = TRUE)
+  if (is.null(table)) return(NULL)
+  levels <- levels(.subset2(x, "unit"))
+  ok <- is.data.frame(table) && length(table) > 0L && names(table)[[1L]] == "unit" &&
+    is.factor(.subset2(table, "unit")) &&
+    identical(as.character(.subset2(table, "unit")), as.character(levels))
+  if (!ok) {
+    list(is = "its table of units has no row for each unit in the order of `levels(x$unit)`",
+         hint = "Set it once more with `unit_table(x) <- table`.")
+  }
+}
+
+#' The table of units in the order of `levels`, or NULL
+#'
+#' @return Its `unit` is a factor with `levels`, and after them the units that the table
+#'   alone names.
+#' @noRd
+check_unit_table <- function(table, levels, arg = "unit_table", call = rlang::caller_env()) {
+  if (is.null(table)) return(NULL)
+  refuse_if(!is.data.frame(table) || !"unit" %in% names(table), arg,
+            "NULL, or a data frame with a column `unit`", some_columns(table), call = call)
+  table <- as.data.frame(table)
+  twice_named <- unique(names(table)[duplicated(names(table))])
+  refuse_if(length(twice_named), arg, "a data frame with a different name for each column",
+            sprintf("one with %s more than once", some(twice_named)), call = call)
+  unit <- label_text(table[["unit"]])
+  refuse_if(length(unit) != nrow(table) || anyNA(unit) || anyDuplicated(unit),
+            sprintf("%s$unit", arg), "the name of a unit, a different one in each row",
+            if (length(unit) != nrow(table)) describe(table[["unit"]]) else
+              if (anyNA(unit)) "missing in some rows" else
+                sprintf("the same in some rows: %s", some(unique(unit[duplicated(unit)]))),
+            call = call)
+  unknown <- setdiff(levels, unit)
+  refuse_if(length(unknown), arg, "a table with a row for each unit",
+            sprintf("without one for %s of %s units: %s", commas(length(unknown)),
+                    commas(length(levels)), some(unknown)),
+            "Add rows for them; what is not known of a unit may be NA.", call = call)
+  all_units <- c(levels, setdiff(unit, levels))
+  in_order_of_units(table, unit, all_units)
+}
+
+#' Labels of units or trials as text; `character()` for what cannot name any
+#' @noRd
+label_text <- function(unit) {
+  if (is.factor(unit)) unit <- as.character(unit)
+  if (is_plain_numeric(unit)) {
+    known <- is.finite(unit)
+    unit <- replace(number_labels(unit), !known, NA_character_)
+  }
+  if (is.logical(unit) && !is.object(unit)) unit <- as.character(unit)
+  if (is.character(unit)) clean_text(as.vector(unit)) else character()
+}
+
+#' Rows of a table for these units, and `unit` as a factor in front
+#' @noRd
+in_order_of_units <- function(table, unit, units) {
+  table <- table[match(units, unit), , drop = FALSE]
+  table$unit <- factor(units, levels = units)
+  row.names(table) <- NULL
+  table[c("unit", setdiff(names(table), "unit"))]
+}
+
+#' The table of units for some of them, or NULL
+#'
+#' @param units The levels that are left, in their new order.
+#' @noRd
+units_of_table <- function(table, units) {
+  if (is.null(table)) return(NULL)
+  in_order_of_units(table, as.character(table$unit), units)
 }

@@ -1,4 +1,4 @@
-# Which units a picture shows and where they stand, as the table of units says.
+# Which units a picture shows, and in which order or at which place, by the table of units.
 
 #' Area of each unit, a factor named by unit, or NULL where the table of units has none
 #' @noRd
@@ -60,25 +60,19 @@ check_order_place <- function(x, order, call = rlang::caller_env()) {
 unit_groups <- function(x, by, most = 20L, call = rlang::caller_env()) {
   if (is.null(by)) return(NULL)
   table <- attr(x, "unit_table", exact = TRUE)
-  if (is.null(table)) {
-    abort_arg("by", "NULL for a recording without a table of units", describe(by),
-              "Give it one with `unit_table(x) <- `.", call = call)
-  }
+  refuse_if(is.null(table), "by", "NULL for a recording without a table of units", describe(by),
+            "Give it one with `unit_table(x) <- `.", call = call)
   by <- check_string(by, "by", call)
-  if (!by %in% names(table)) {
-    abort_arg("by", "the name of a column of the table of units", describe(by),
-              sprintf("The columns are %s.", some(names(table), 20L)), call = call)
-  }
+  refuse_if(!by %in% names(table), "by", "the name of a column of the table of units",
+            describe(by), sprintf("The columns are %s.", some(names(table), 20L)), call = call)
   value <- table[[by]]
   wanted <- sprintf("a column with one value for each unit, and at most %d different ones", most)
-  if (!is.atomic(value) || !is.null(dim(value))) {
-    abort_arg("by", wanted, sprintf("\"%s\", with several for a unit", by), call = call)
-  }
+  refuse_if(!is.atomic(value) || !is.null(dim(value)), "by", wanted,
+            sprintf("\"%s\", with several for a unit", by), call = call)
   groups <- value_factor(value)
-  if (nlevels(groups) > most) {
-    abort_arg("by", wanted, sprintf("\"%s\", with %s", by, commas(nlevels(groups))),
-              "To sort units by depth or position, use `order = \"place\"`.", call = call)
-  }
+  refuse_if(nlevels(groups) > most, "by", wanted,
+            sprintf("\"%s\", with %s", by, commas(nlevels(groups))),
+            "To sort units by depth or position, use `order = \"place\"`.", call = call)
   groups
 }
 

@@ -10,36 +10,30 @@ new_alarming <- function(per_hour, look, n, judge_after, surrogate, dither, wind
   given <- c(look = !is.null(look), n_surrogates = !is.null(n),
              judge_after = !is.null(judge_after))
   if (is.null(per_hour)) {
-    if (any(given)) {
-      abort_arg(names(which(given))[[1L]], "left out where `alarms` is NULL", "given",
-                "Say by `alarms` how many false alarms an hour you accept.", call = call)
-    }
+    refuse_if(any(given), names(which(given))[[1L]], "left out where `alarms` is NULL", "given",
+              "Say by `alarms` how many false alarms an hour you accept.", call = call)
     check_choice(surrogate, surrogate_methods, "surrogate", call = call)
     if (!is.null(dither)) check_number(dither, "dither", above = 0, call = call)
     return(NULL)
   }
   per_hour <- check_number(per_hour, "alarms", above = 0, call = call)
-  if (!is.null(arguments[["min_support"]])) {
-    abort_arg("min_support", "left out with `alarms`", "given",
-              "Give `min_count`: surrogates are mined with the same one.", call = call)
-  }
+  refuse_if(!is.null(arguments[["min_support"]]), "min_support", "left out with `alarms`",
+            "given", "Give `min_count`: surrogates are mined with the same one.", call = call)
   look <- if (is.null(look)) window else alarm_ticks(look, resolution, "look", call)
   judge_after <- if (is.null(judge_after)) floor(look / 4) else {
     judging_ticks(judge_after, look, resolution, call)
   }
   alpha <- per_hour * ticks_to_seconds(look, resolution) / 3600
-  if (alpha >= 1) {
-    abort_arg("alarms", sprintf("below %s, one at each look", short(signif(per_hour / alpha, 3))),
-              exact(per_hour), "Accept fewer false alarms, or look more often.", call = call)
-  }
+  refuse_if(alpha >= 1, "alarms",
+            sprintf("below %s, one at each look", short(signif(per_hour / alpha, 3))),
+            exact(per_hour), "Accept fewer false alarms, or look more often.", call = call)
   least <- ceiling(1 / alpha * (1 - 1e-9)) - 1
   n <- if (is.null(n)) max(ceiling(5 / alpha), 19) else n
   hint <- sprintf(paste("At each look a share of %s may be false, which fewer surrogates cannot",
                         "show. Accept more false alarms, or look less often."),
                   short(signif(alpha, 2)))
-  if (is_plain_numeric(n) && length(n) == 1L && isTRUE(n < least)) {
-    abort_arg("n_surrogates", sprintf("at least %s", commas(least)), exact(n), hint, call = call)
-  }
+  refuse_if(is_plain_numeric(n) && length(n) == 1L && isTRUE(n < least), "n_surrogates",
+            sprintf("at least %s", commas(least)), exact(n), hint, call = call)
   n <- check_count(n, "n_surrogates", max = 1e5, call = call)
   # What surrogates refuse is refused before the experiment begins.
   some <- new_spike_trains(c(0, window), factor(c("A", "A")), 0,
@@ -66,12 +60,10 @@ alarm_ticks <- function(seconds, resolution, arg, call) {
 judging_ticks <- function(seconds, look, resolution, call) {
   seconds <- check_number(seconds, "judge_after", min = 0, call = call)
   ticks <- seconds_to_ticks(seconds, resolution, "judge_after", call)
-  if (ticks > look) {
-    abort_arg("judge_after", sprintf("at most `look`, %s s",
-                                     exact(ticks_to_seconds(look, resolution))),
-              paste(exact(seconds), "s"),
-              "A look is judged before the next one begins.", call = call)
-  }
+  refuse_if(ticks > look, "judge_after",
+            sprintf("at most `look`, %s s", exact(ticks_to_seconds(look, resolution))),
+            paste(exact(seconds), "s"), "A look is judged before the next one begins.",
+            call = call)
   ticks
 }
 
@@ -149,8 +141,7 @@ begin_surrogates <- function(object, look) {
     list(n = a$n, min_count = min(arguments[["min_count"]], .Machine$integer.max),
          max_size = min(arguments[["max_size"]] %||% Inf, .Machine$integer.max),
          distinct_units = as.integer(attr(look$episodes, "distinct_units", exact = TRUE)),
-         threads = check_threads(arguments[["threads"]]),
-         max_memory = stream_memory(object))
+         threads = check_threads(arguments[["threads"]]), max_memory = stream_memory(object))
   )
   finish_surrogates(work)
 }
@@ -234,10 +225,9 @@ judge_counts <- function(maxima, episodes, alpha, min_count) {
     counts <- sort(unique(c(min_count, pmax(padded[z, seq_len(n)] + 1, min_count))))
     counts[reaches(p_of(z, counts), alpha)][1L]
   }, 0)
-  list(p = p, limits = data.frame(
-    size = tested, chance = apply(padded[tested, seq_len(n), drop = FALSE], 1L, stats::median),
-    limit = limit
-  ))
+  list(p = p,
+       limits = data.frame(size = tested, chance = apply(padded[tested, seq_len(n), drop = FALSE],
+                                                         1L, stats::median), limit = limit))
 }
 
 #' The episodes of a look whose p value is small enough, the longest first

@@ -57,8 +57,7 @@ move_on <- function(object, slid) {
   state <- object$counting$state
   block <- slid$come
   units <- levels(.subset2(x, "unit"))
-  min_count <- check_min_count(arguments[["min_count"]], arguments[["min_support"]],
-                               slid$spikes)
+  min_count <- check_min_count(arguments[["min_count"]], arguments[["min_support"]], slid$spikes)
   # The buffers hold the window before this update, or already the one after it.
   known <- is_current(state, object$counting$stamp, length(units)) &&
     (is_kept_window(state, x) || is_kept_window(state, recording_of(object)))
@@ -85,8 +84,7 @@ move_on <- function(object, slid) {
   found <- finish_status(found, "mining the window",
                          "Raise `min_count`, lower `max_size`, or shorten `window`.")
   state$stamp <- stamp
-  show <- list(max_size = state$max_size,
-               least_flag = least_flag(about_of(object)$target),
+  show <- list(max_size = state$max_size, least_flag = least_flag(about_of(object)$target),
                top = min(as.double(arguments[["top"]] %||% Inf), 2^53))
   view <- view_of(found, min_count, x, slid$spikes, state$spelling, about_of(object), show,
                   wall_clock() - started)
@@ -241,4 +239,28 @@ open_counting <- function(object, x, tick) {
   state$max_size <- max_size
   state$stamp <- 0
   state
+}
+
+#' The recording of a window that ends where a block does
+#' @noRd
+window_recording <- function(object, block, time, unit) {
+  from <- max(block$now - object$window, min(object$start, block$start))
+  bounds <- ticks_to_seconds(c(from, block$now), object$resolution)
+  structure(list(time = time, unit = unit), class = c("spike_trains", "data.frame"),
+            row.names = .set_row_names(length(time)), start = bounds[[1L]], end = bounds[[2L]],
+            resolution = object$resolution)
+}
+
+check_not_too_late <- function(object, new_tick, cut, call) {
+  if (is.null(object$now)) return(invisible())
+  late <- new_tick[new_tick <= min(cut, object$now)]
+  if (length(late) == 0L) return(invisible())
+  seconds <- exact(ticks_to_seconds(c(cut, min(late), object$now), object$resolution))
+  abort_arg("new_spikes",
+            sprintf("later than %s s, or spikes that the stream knows", seconds[[1L]]),
+            sprintf("not, for %s of its spikes, the first at %s s", commas(length(late)),
+                    seconds[[2L]]),
+            sprintf(paste("The stream has reached %s s, and its window no longer reaches back to",
+                          "them: give blocks in order, or leave these spikes out."),
+                    seconds[[3L]]), call = call)
 }

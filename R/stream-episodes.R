@@ -199,10 +199,8 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
   window <- check_number(window, above = 0)
   resolution <- check_resolution(resolution)
   window_ticks <- seconds_to_ticks(window, resolution, "window")
-  if (window_ticks < 1) {
-    abort_arg("window", "at least one tick", paste(exact(window), "s"),
-              "Give it in seconds, or use a finer `resolution`.")
-  }
+  refuse_if(window_ticks < 1, "window", "at least one tick", paste(exact(window), "s"),
+            "Give it in seconds, or use a finer `resolution`.")
   history <- check_count(history, max = 1e6)
   follow <- check_count(follow, min = 0, max = 1000)
   units <- stream_units(arguments$units)
@@ -219,19 +217,14 @@ episode_stream <- function(intervals, min_count = NULL, window, ..., resolution 
     condition$call <- call
     rlang::cnd_signal(condition)
   })
-  structure(
-    list(
-      episodes = episodes, changes = episode_changes(episodes, episodes),
-      history = double(), alarms = no_alarms(), limits = no_limits(),
-      window = window_ticks, resolution = resolution, arguments = arguments,
-      counting = no_counting(arguments), only = !is.null(units), start = NULL, now = NULL,
-      updates = 0, recorded = 0, seconds = 0, slowest = NULL,
-      keep = history, followed = follow_nothing(follow),
-      notes = new.env(parent = emptyenv()),
-      alarming = alarming, call = call
-    ),
-    class = "episode_stream"
-  )
+  structure(list(episodes = episodes, changes = episode_changes(episodes, episodes),
+                 history = double(), alarms = no_alarms(), limits = no_limits(),
+                 window = window_ticks, resolution = resolution, arguments = arguments,
+                 counting = no_counting(arguments), only = !is.null(units), start = NULL,
+                 now = NULL, updates = 0, recorded = 0, seconds = 0, slowest = NULL,
+                 keep = history, followed = follow_nothing(follow),
+                 notes = new.env(parent = emptyenv()), alarming = alarming, call = call),
+            class = c("episode_stream", "synfire_result"))
 }
 
 #' @rdname episode_stream
@@ -258,9 +251,8 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
     x <- unclass(watch_stream(structure(x, class = class(object))))
   }
   x$followed <- follow_on(x, counted)
-  tally <- counted$tally %||% c(
-    counted$rows, tabulate(.subset2(x$changes, "status"), length(episode_status))
-  )
+  tally <- counted$tally %||% c(counted$rows,
+                                tabulate(.subset2(x$changes, "status"), length(episode_status)))
   recorded <- ticks_to_seconds(min(block$now - since, x$window), x$resolution)
   seconds <- max(wall_clock() - began, 1e-6)
   row <- c(ticks_to_seconds(block$now, x$resolution), recorded, slid$spikes, tally,
@@ -274,18 +266,6 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
   x
 }
 
-#' Mining with the arguments of a stream, without the spikes in the call that is kept
-#' @noRd
-mine_window <- function(recording, arguments) {
-  # Of a value that is code itself, mining says that it is none that it takes.
-  as_given <- lapply(arguments, \(value) if (is.language(value)) call("quote", value) else value)
-  eval(rlang::call2("mine_episodes", x = quote(recording), !!!as_given))
-}
-
-#' Seconds, finer than `proc.time()` tells them
-#' @noRd
-wall_clock <- function() as.double(Sys.time())
-
 # ---- Arguments -----------------------------------------------------------------------
 
 check_mining_names <- function(arguments, call = rlang::caller_env()) {
@@ -295,14 +275,11 @@ check_mining_names <- function(arguments, call = rlang::caller_env()) {
   must <- "further arguments of `mine_episodes()`, each once and by name"
   hint <- "They are listed in `?mine_episodes`."
   other <- setdiff(given, taken)
-  if (length(other)) {
-    abort_arg("...", must, if (other[[1L]] == "") "without a name for some" else {
-      paste0("`", other[[1L]], "`, which is none")
-    }, hint, call = call)
-  }
-  if (anyDuplicated(given)) {
-    abort_arg("...", must, paste0("`", given[duplicated(given)][[1L]], "` twice"), call = call)
-  }
+  refuse_if(length(other), "...", must, if (other[[1L]] == "") "without a name for some" else
+                                          paste0("`", other[[1L]], "`, which is none"), hint,
+            call = call)
+  refuse_if(anyDuplicated(given), "...", must,
+            paste0("`", given[duplicated(given)][[1L]], "` twice"), call = call)
 }
 
 #' Units to mine, which need not have fired yet
@@ -327,16 +304,14 @@ read_block <- function(object, new_spikes, now, call) {
   }
   silent <- is.null(new_spikes) || !inherits(new_spikes, "spike_trains") &&
     is.list(new_spikes) && length(unlist(new_spikes, use.names = FALSE)) == 0L
-  if (silent && is.null(now)) {
-    abort_arg("now", "given, in seconds, when there are no spikes", "NULL", call = call)
-  }
+  refuse_if(silent && is.null(now), "now", "given, in seconds, when there are no spikes", "NULL",
+            call = call)
   units <- levels(.subset2(recording_of(object), "unit"))
   if (is.null(new_spikes)) {
     block <- list(tick = numeric(), code = integer(), start = now, now = now)
   } else {
     block <- .Call(r_plain_block, new_spikes, clock_of(resolution), units) %||%
-      block_of(block_trains(new_spikes, resolution, if (silent) now, call), units,
-               object$only)
+      block_of(block_trains(new_spikes, resolution, if (silent) now, call), units, object$only)
   }
   if (is.null(block$units)) block$units <- units
   last <- max(block$tick, -Inf)
@@ -344,10 +319,9 @@ read_block <- function(object, new_spikes, now, call) {
   if (block$now < max(last, reached)) {
     seconds <- exact(ticks_to_seconds(c(max(last, reached), block$now), resolution))
     abort_arg("now", sprintf("at or after %s s, %s", seconds[[1L]],
-                             if (last >= max(reached, -Inf)) "the last of `new_spikes`" else {
-                               "which the stream has reached"
-                             }),
-              paste(seconds[[2L]], "s"), call = call)
+                             if (last >= max(reached, -Inf)) "the last of `new_spikes`" else
+                               "which the stream has reached"), paste(seconds[[2L]], "s"),
+              call = call)
   }
   block
 }
@@ -369,16 +343,12 @@ block_trains <- function(new_spikes, resolution, silent_at, call) {
       }
     )
   }
-  if (attr(x, "resolution", exact = TRUE) != resolution) {
-    abort_arg("new_spikes", sprintf("on the clock of the stream, with ticks of %s s",
-                                    exact(resolution)),
-              sprintf("on one with ticks of %s s", exact(attr(x, "resolution", exact = TRUE))),
-              "Set up the stream with the `resolution` of the recording.", call = call)
-  }
-  if (!is.null(attr(x, "trials", exact = TRUE))) {
-    abort_arg("new_spikes", "without trials", "cut into trials",
-              "`as.data.frame()` leaves them out.", call = call)
-  }
+  refuse_if(attr(x, "resolution", exact = TRUE) != resolution, "new_spikes",
+            sprintf("on the clock of the stream, with ticks of %s s", exact(resolution)),
+            sprintf("on one with ticks of %s s", exact(attr(x, "resolution", exact = TRUE))),
+            "Set up the stream with the `resolution` of the recording.", call = call)
+  refuse_if(!is.null(attr(x, "trials", exact = TRUE)), "new_spikes", "without trials",
+            "cut into trials", "`as.data.frame()` leaves them out.", call = call)
   x
 }
 
@@ -437,38 +407,8 @@ slide_window <- function(object, block, call) {
   }
   last <- if (length(tail_tick)) tail_tick[[length(tail_tick)]] else -Inf
   in_order <- before == length(time) || all(block$tick[new] >= last)
-  list(
-    recording = window_recording(
-      object, block, time, structure(code, levels = block$units, class = "factor")
-    ),
-    spikes = length(time), changed = changed, cut = cut, gone = gone + sum(!still),
-    come = if (in_order) list(tick = block$tick[new], code = block$code[new])
-  )
-}
-
-#' The recording of a window that ends where a block does
-#' @noRd
-window_recording <- function(object, block, time, unit) {
-  from <- max(block$now - object$window, min(object$start, block$start))
-  bounds <- ticks_to_seconds(c(from, block$now), object$resolution)
-  structure(
-    list(time = time, unit = unit), class = c("spike_trains", "data.frame"),
-    row.names = .set_row_names(length(time)), start = bounds[[1L]], end = bounds[[2L]],
-    resolution = object$resolution
-  )
-}
-
-check_not_too_late <- function(object, new_tick, cut, call) {
-  if (is.null(object$now)) return(invisible())
-  late <- new_tick[new_tick <= min(cut, object$now)]
-  if (length(late) == 0L) return(invisible())
-  seconds <- exact(ticks_to_seconds(c(cut, min(late), object$now), object$resolution))
-  abort_arg(
-    "new_spikes", sprintf("later than %s s, or spikes that the stream knows", seconds[[1L]]),
-    sprintf("not, for %s of its spikes, the first at %s s", commas(length(late)),
-            seconds[[2L]]),
-    sprintf(paste("The stream has reached %s s, and its window no longer reaches back to",
-                  "them: give blocks in order, or leave these spikes out."), seconds[[3L]]),
-    call = call
-  )
+  list(recording = window_recording(object, block, time,
+                                    structure(code, levels = block$units, class = "factor")),
+       spikes = length(time), changed = changed, cut = cut, gone = gone + sum(!still),
+       come = if (in_order) list(tick = block$tick[new], code = block$code[new]))
 }

@@ -1,21 +1,4 @@
-# Printing and summing up a stream.
-
-#' Error unless a stream has its parts: the class stays when one is changed by hand
-#' @noRd
-check_stream <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
-  parts <- if (is.list(x)) unclass(x)
-  number <- \(v) is_plain_numeric(v) && length(v) == 1L && is.finite(v)
-  frame <- \(v) is.data.frame(v) || is_view(v)
-  sound <- frame(parts$episodes) && frame(parts$changes) && is.environment(parts$notes) &&
-    (is.double(parts$history) || is.data.frame(parts$history)) &&
-    is.data.frame(parts$alarms) && is.list(parts$arguments) && is.list(parts$followed) &&
-    number(parts$window) && number(parts$resolution) && number(parts$updates) &&
-    number(parts$recorded) && number(parts$seconds) && number(parts$keep)
-  if (!sound) {
-    abort_arg(arg, "a stream as `episode_stream()` and `update()` make it",
-              "one that was changed", "Set it up again with `episode_stream()`.", call = call)
-  }
-}
+# A stream as a list and as a table, printed and summed up.
 
 #' @rdname episode_stream
 #' @param row.names Names for the rows of the table, or `NULL`.
@@ -42,13 +25,9 @@ format.episode_stream <- function(x, ...) {
 
 stream_title <- function(x) {
   least <- x$arguments$min_count
-  c(paste("<episode_stream>", format(x)),
-    delays_text(delays_of(x)),
-    if (is.null(least)) {
-      sprintf("# a support of at least %s each", exact(x$arguments$min_support))
-    } else {
-      sprintf("# at least %s each", counted(least, "occurrence"))
-    })
+  c(paste("<episode_stream>", format(x)), delays_text(delays_of(x)),
+    if (is.null(least)) sprintf("# a support of at least %s each", exact(x$arguments$min_support)) else
+      sprintf("# at least %s each", counted(least, "occurrence")))
 }
 
 #' @rdname episode_stream
@@ -89,26 +68,21 @@ print.episode_stream <- function(x, ..., n = 6L) {
 summary.episode_stream <- function(object, ...) {
   check_no_dots()
   check_stream(object)
-  structure(
-    list(
-      title = stream_title(object), updates = object$updates, recorded = object$recorded,
-      seconds = object$seconds,
-      real_time_factor = if (object$updates > 0) object$recorded / object$seconds else NA_real_,
-      slowest = object$slowest, device = about_of(object)$device,
-      memory = held_memory(object$counting$state),
-      looks = object$alarming$looks %||% 0,
-      false = (object$alarming$looks %||% 0) * (object$alarming$alpha %||% 0)
-    ),
-    class = "summary.episode_stream"
-  )
+  structure(list(title = stream_title(object), updates = object$updates,
+                 recorded = object$recorded, seconds = object$seconds,
+                 real_time_factor = if (object$updates > 0) object$recorded / object$seconds else
+                                      NA_real_, slowest = object$slowest,
+                 device = about_of(object)$device, memory = held_memory(object$counting$state),
+                 looks = object$alarming$looks %||% 0,
+                 false = (object$alarming$looks %||% 0) * (object$alarming$alpha %||% 0)),
+            class = "summary.episode_stream")
 }
 
 #' @export
 print.summary.episode_stream <- function(x, ...) {
   cat(x$title, sep = "\n")
   if (x$updates == 0) return(invisible(x))
-  cat(sprintf("\n%s update%s: %s s of recording, computed in %s s on the %s\n",
-              commas(x$updates), if (x$updates == 1) "" else "s", short(x$recorded),
+  cat(sprintf("\n%s: %s s of recording, computed in %s s on the %s\n", counted(x$updates, "update"), short(x$recorded),
               short(signif(x$seconds, 3)), toupper(x$device)))
   cat(pace_text(x$real_time_factor), "\n", sep = "")
   slow <- x$slowest
@@ -146,6 +120,33 @@ pace_text <- function(factor) {
     return(sprintf("keeps up, %s times faster than the recording", short(signif(factor, 3))))
   }
   sprintf(paste("does not keep up: takes %s times as long as the recording; update less",
-                "often, raise `min_count` or shorten `window`"),
-          short(signif(1 / factor, 3)))
+                "often, raise `min_count` or shorten `window`"), short(signif(1 / factor, 3)))
+}
+
+#' An element of a stream as it is shown
+#'
+#' `episodes` may be held as a view (see `view_of()`), `changes` as the two tables or views
+#' that they lie between, `history` and `slowest` as rows of numbers, and `followed` with
+#' its counts as rows.
+#' @noRd
+stream_part <- function(x, name) {
+  part <- .subset2(x, name)
+  switch(name, episodes = shown_table(part, .subset2(x, "counting")$state),
+         changes = if (is.data.frame(part)) part else changes_of(x),
+         history = if (is.double(part)) history_frame(part) else part,
+         slowest = if (is.double(part)) history_frame(part) else part,
+         followed = shown_followed(x), part)
+}
+
+#' @export
+`$.episode_stream` <- function(x, name) stream_part(x, name)
+
+#' @export
+`[[.episode_stream` <- function(x, i, ...) {
+  stream_part(x, if (is.character(i)) i else names(x)[[i]])
+}
+
+#' @export
+as.list.episode_stream <- function(x, ...) {
+  sapply(names(x), \(name) stream_part(x, name), simplify = FALSE)
 }

@@ -1,37 +1,5 @@
-# What a stream holds, and what it shows. An update notes what the counts are; tables are
-# made of that when somebody looks, as most updates are never looked at.
-
-#' An element of a stream as it is shown
-#'
-#' `episodes` may be held as a view (see `view_of()`), `changes` as the two tables or views
-#' that they lie between, `history` and `slowest` as rows of numbers, and `followed` with
-#' its counts as rows.
-#' @noRd
-stream_part <- function(x, name) {
-  part <- .subset2(x, name)
-  switch(
-    name,
-    episodes = shown_table(part, .subset2(x, "counting")$state),
-    changes = if (is.data.frame(part)) part else changes_of(x),
-    history = if (is.double(part)) history_frame(part) else part,
-    slowest = if (is.double(part)) history_frame(part) else part,
-    followed = shown_followed(x),
-    part
-  )
-}
-
-#' @export
-`$.episode_stream` <- function(x, name) stream_part(x, name)
-
-#' @export
-`[[.episode_stream` <- function(x, i, ...) {
-  stream_part(x, if (is.character(i)) i else names(x)[[i]])
-}
-
-#' @export
-as.list.episode_stream <- function(x, ...) {
-  sapply(names(x), \(name) stream_part(x, name), simplify = FALSE)
-}
+# The parts of a stream. An update notes counts alone; tables are made from these counts when
+# somebody asks for a table, as most updates pass unseen.
 
 # ---- Episodes ------------------------------------------------------------------------
 
@@ -86,11 +54,9 @@ shown_table <- function(part, state = NULL) {
   mined <- .Call(r_stream_table, part$tree, part$count, part$min_count, part$spelling,
                  known$mined, part$options)
   mined <- finish_status(mined, "writing the table of the window", "")
-  about <- c(part$about, list(
-    recording = part$recording, min_count = part$min_count,
-    levels = levels_frame(mined$levels, NULL, "exact"), elapsed = part$elapsed,
-    peak_memory = part$peak_memory
-  ))
+  about <- c(part$about, list(recording = part$recording, min_count = part$min_count,
+                              levels = levels_frame(mined$levels, NULL, "exact"),
+                              elapsed = part$elapsed, peak_memory = part$peak_memory))
   episodes <- new_episodes(mined_columns(mined, part$spikes), about)
   if (!is.null(state)) {
     mined$tree <- part$tree
@@ -155,15 +121,11 @@ episode_changes <- function(before, now) {
   least[status == 3L] <- new[status == 3L] - before$min_count + 1
   least[status == 4L] <- old[status == 4L] - now$min_count + 1
   o <- order(-abs(least), method = "radix")
-  structure(
-    list(
-      episode = c(now$episode[other], before$episode[left])[o],
-      size = c(now$size[other], before$size[left])[o], before = old[o], now = new[o],
-      change = change[o],
-      status = structure(status[o], levels = episode_status, class = "factor")
-    ),
-    class = "data.frame", row.names = .set_row_names(length(o))
-  )
+  structure(list(episode = c(now$episode[other], before$episode[left])[o],
+                 size = c(now$size[other], before$size[left])[o], before = old[o], now = new[o],
+                 change = change[o],
+                 status = structure(status[o], levels = episode_status, class = "factor")),
+            class = "data.frame", row.names = .set_row_names(length(o)))
 }
 
 #' What is compared of a table, as a plain list: methods of tables take their time
@@ -176,8 +138,7 @@ compared_parts <- function(x) {
 # ---- History -------------------------------------------------------------------------
 
 # A row of numbers for each update, one after the other in one vector.
-history_columns <- c("end", "recorded", "spikes", "episodes", episode_status, "alarms",
-                     "seconds")
+history_columns <- c("end", "recorded", "spikes", "episodes", episode_status, "alarms", "seconds")
 
 history_frame <- function(rows) {
   width <- length(history_columns)
@@ -222,3 +183,30 @@ note <- function(notes, name, old, row, most) {
   notes[[name]] <- log
   log$last
 }
+
+#' Error unless a stream has its parts: the class stays when one is changed by hand
+#' @noRd
+check_stream <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  parts <- if (is.list(x)) unclass(x)
+  number <- \(v) is_plain_numeric(v) && length(v) == 1L && is.finite(v)
+  frame <- \(v) is.data.frame(v) || is_view(v)
+  sound <- frame(parts$episodes) && frame(parts$changes) && is.environment(parts$notes) &&
+    (is.double(parts$history) || is.data.frame(parts$history)) &&
+    is.data.frame(parts$alarms) && is.list(parts$arguments) && is.list(parts$followed) &&
+    number(parts$window) && number(parts$resolution) && number(parts$updates) &&
+    number(parts$recorded) && number(parts$seconds) && number(parts$keep)
+  refuse_if(!sound, arg, "a stream as `episode_stream()` and `update()` make it",
+            "one that was changed", "Set it up again with `episode_stream()`.", call = call)
+}
+
+#' Mining with the arguments of a stream, without the spikes in the call that is kept
+#' @noRd
+mine_window <- function(recording, arguments) {
+  # Of a value that is code itself, mining says that it is none that it takes.
+  as_given <- lapply(arguments, \(value) if (is.language(value)) call("quote", value) else value)
+  eval(rlang::call2("mine_episodes", x = quote(recording), !!!as_given))
+}
+
+#' Seconds, finer than `proc.time()` tells them
+#' @noRd
+wall_clock <- function() as.double(Sys.time())

@@ -11,12 +11,20 @@
 #' @noRd
 abort_arg <- function(arg, must, is = NULL, hint = NULL, call = rlang::caller_env()) {
   # The parts are data, not templates: braces in a file name or unit must survive.
-  bullets <- c(
-    paste0("{.arg ", escape_braces(shorten(arg)), "} must be ", escape_braces(must), "."),
-    if (!is.null(is)) c(x = paste0("It is ", escape_braces(is), ".")),
-    if (!is.null(hint)) c(i = escape_braces(hint))
-  )
+  bullets <- c(paste0("{.arg ", escape_braces(shorten(arg)), "} must be ", escape_braces(must),
+                      "."), if (!is.null(is)) c(x = paste0("It is ", escape_braces(is), ".")),
+               if (!is.null(hint)) c(i = escape_braces(hint)))
   cli::cli_abort(bullets, class = c("synfire_error_argument", "synfire_error"), call = call)
+}
+
+#' Raise an error about an argument if something is wrong with it
+#'
+#' The other arguments are evaluated only then, so they may take what is wrong for granted.
+#'
+#' @param wrong TRUE or FALSE.
+#' @noRd
+refuse_if <- function(wrong, arg, must, is = NULL, hint = NULL, call = rlang::caller_env()) {
+  if (wrong) abort_arg(arg, must, is, hint, call)
 }
 
 #' Whether a value holds numbers as R has them
@@ -50,18 +58,16 @@ check_count <- function(x, arg = rlang::caller_arg(x), min = 1, max = Inf,
 #' TRUE or FALSE
 #' @noRd
 check_flag <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
-  if (!(is.logical(x) && length(x) == 1L && !is.na(x))) {
-    abort_arg(arg, "TRUE or FALSE", describe(x), call = call)
-  }
+  refuse_if(!(is.logical(x) && length(x) == 1L && !is.na(x)), arg, "TRUE or FALSE", describe(x),
+            call = call)
   x
 }
 
 #' One non-missing string
 #' @noRd
 check_string <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
-  if (!(is.character(x) && length(x) == 1L && !is.na(x))) {
-    abort_arg(arg, "one string", describe(x), call = call)
-  }
+  refuse_if(!(is.character(x) && length(x) == 1L && !is.na(x)), arg, "one string", describe(x),
+            call = call)
   x
 }
 
@@ -79,8 +85,7 @@ check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x),
   if (!(is.character(x) && length(x) == 1L && !is.na(x) && x %in% choices)) {
     quoted <- paste0("\"", choices, "\"")
     last <- length(quoted)
-    abort_arg(arg, paste(toString(quoted[-last]), "or", quoted[[last]]), describe(x),
-              call = call)
+    abort_arg(arg, paste(toString(quoted[-last]), "or", quoted[[last]]), describe(x), call = call)
   }
   as.character(x)
 }
@@ -98,15 +103,15 @@ check_given <- function(..., call = rlang::caller_env()) {
   check_argument_names(names(sys.call(frame)), names(defaults), call)
   needed <- names(defaults)[vapply(defaults, identical, logical(1), quote(expr = ))]
   for (arg in setdiff(needed, "...")) {
-    if (eval(call("missing", as.name(arg)), call)) {
-      abort_arg(arg, must[[arg]] %||% "given", "missing", call = call)
-    }
+    refuse_if(eval(call("missing", as.name(arg)), call), arg, must[[arg]] %||% "given", "missing",
+              call = call)
   }
 }
 
 #' Error unless `...` of the calling function is empty: a misspelt argument ends up there
 #' @noRd
-check_no_dots <- function(call = rlang::caller_env(), dots = rlang::caller_env()) {
+check_no_dots <- function(call = rlang::caller_env(), dots = rlang::caller_env(), draws = NULL) {
+  if (!is.null(draws)) rlang::check_installed("ggplot2", sprintf("to draw %s.", draws), call = call)
   n <- eval(quote(...length()), dots)
   if (n == 0L) return(invisible())
   name <- eval(quote(...names()), dots)
@@ -119,10 +124,8 @@ check_no_dots <- function(call = rlang::caller_env(), dots = rlang::caller_env()
 }
 
 # What arguments were called before version 0.2.0.
-former_arguments <- c(
-  min_occ = "min_count", max_occ = "max_count", window = "window_bins",
-  n = "n_surrogates", surrogates = "n_surrogates", method = "surrogate"
-)
+former_arguments <- c(min_occ = "min_count", max_occ = "max_count", window = "window_bins",
+                      n = "n_surrogates", surrogates = "n_surrogates", method = "surrogate")
 
 # What Elephant calls the arguments of its functions for patterns.
 elephant_arguments <- c(
@@ -154,21 +157,17 @@ check_argument_names <- function(given, known, call = rlang::caller_env()) {
   given <- setdiff(given, c(known, ""))
   if (length(given) == 0L) return(invisible())
   former <- intersect(given, names(former_arguments)[former_arguments %in% known])
-  if (length(former) > 0L) {
-    abort_arg(former[[1L]], sprintf("given as `%s`", former_arguments[[former[[1L]]]]),
-              "the name that it had before version 0.2.0", call = call)
-  }
+  refuse_if(length(former) > 0L, former[[1L]],
+            sprintf("given as `%s`", former_arguments[[former[[1L]]]]),
+            "the name that it had before version 0.2.0", call = call)
   dropped <- Filter(\(arg) dropped_arguments[[arg]][[1L]] %in% known,
                     intersect(given, names(dropped_arguments)))
-  if (length(dropped) > 0L) {
-    abort_arg(dropped[[1L]], "left out", "given",
-              dropped_arguments[[dropped[[1L]]]][[2L]], call = call)
-  }
+  refuse_if(length(dropped) > 0L, dropped[[1L]], "left out", "given",
+            dropped_arguments[[dropped[[1L]]]][[2L]], call = call)
   theirs <- intersect(given, names(elephant_arguments))
-  if (length(theirs) > 0L) {
-    abort_arg(theirs[[1L]], sprintf("given as %s", elephant_arguments[[theirs[[1L]]]]),
-              "what Elephant calls it", call = call)
-  }
+  refuse_if(length(theirs) > 0L, theirs[[1L]],
+            sprintf("given as %s", elephant_arguments[[theirs[[1L]]]]), "what Elephant calls it",
+            call = call)
 }
 
 #' Error unless a table of ours still has these columns, each as long as the table
@@ -195,16 +194,14 @@ check_table <- function(x, columns, from, arg = rlang::caller_arg(x),
 #' @noRd
 check_path <- function(path, arg, call, of = "a file") {
   must <- paste("one string, the path of", of)
-  if (is.character(path) && length(path) == 1L && !is.na(path) &&
-        is.na(nchar(path, "chars", allowNA = TRUE))) {
-    abort_arg(arg, must, "text with bytes that are none in its encoding", call = call)
-  }
+  refuse_if(is.character(path) && length(path) == 1L && !is.na(path) &&
+              is.na(nchar(path, "chars", allowNA = TRUE)), arg, must,
+            "text with bytes that are none in its encoding", call = call)
   check_string(path, arg, call = call)
   if (!nzchar(path)) abort_arg(arg, must, "\"\"", call = call)
-  if (nchar(path, "bytes") > 4095L) {
-    abort_arg(arg, must, sprintf("text of %s bytes, which no path has", commas(nchar(path, "bytes"))),
-              call = call)
-  }
+  refuse_if(nchar(path, "bytes") > 4095L, arg, must,
+            sprintf("text of %s bytes, which no path has", commas(nchar(path, "bytes"))),
+            call = call)
 }
 
 #' Stop where a matrix of doubles would take too much
@@ -213,10 +210,9 @@ check_path <- function(path, arg, call, of = "a file") {
 #' @noRd
 check_room <- function(rows, columns, arg, smaller, most = 4e9, call = rlang::caller_env()) {
   bytes <- 8 * as.double(rows) * columns
-  if (bytes > most) {
-    abort_arg(arg, sprintf("%s for a result of at most %s", smaller, bytes_text(most)),
-              sprintf("such that %s would be needed", bytes_text(bytes)), call = call)
-  }
+  refuse_if(bytes > most, arg,
+            sprintf("%s for a result of at most %s", smaller, bytes_text(most)),
+            sprintf("such that %s would be needed", bytes_text(bytes)), call = call)
 }
 
 #' Raise an error about a file
@@ -226,28 +222,22 @@ check_room <- function(rows, columns, arg, smaller, most = 4e9, call = rlang::ca
 abort_file <- function(file, what, hint = NULL, call = rlang::caller_env()) {
   # It may name parts of a damaged file.
   what <- printable(what)
-  cli::cli_abort(
-    c(
-      paste0("Cannot read {.file ", escape_braces(file), "}."),
-      x = escape_braces(paste0(toupper(substr(what, 1, 1)), substring(what, 2), ".")),
-      if (!is.null(hint)) c(i = escape_braces(hint))
-    ),
-    class = c("synfire_error_file", "synfire_error"), call = call
-  )
+  cli::cli_abort(c(paste0("Cannot read {.file ", escape_braces(file), "}."),
+                   x = escape_braces(paste0(toupper(substr(what, 1, 1)), substring(what, 2),
+                                            ".")),
+                   if (!is.null(hint)) c(i = escape_braces(hint))),
+                 class = c("synfire_error_file", "synfire_error"), call = call)
 }
 
 check_min_count <- function(min_count, min_support, events, call = rlang::caller_env()) {
-  if (is.null(min_count) == is.null(min_support)) {
-    abort_arg("min_count", "given, or else `min_support`",
-              if (is.null(min_count)) "missing, and so is `min_support`"
-              else "given together with `min_support`", call = call)
-  }
+  refuse_if(is.null(min_count) == is.null(min_support), "min_count",
+            "given, or else `min_support`",
+            if (is.null(min_count)) "missing, and so is `min_support`" else
+              "given together with `min_support`", call = call)
   if (!is.null(min_count)) return(check_count(min_count, "min_count", call = call))
-  if (is_plain_numeric(min_support) && length(min_support) == 1L &&
-        isTRUE(min_support > 1)) {
-    abort_arg("min_support", "a share, above 0 and at most 1", describe(min_support),
-              "Give a number of them as `min_count`.", call = call)
-  }
+  refuse_if(is_plain_numeric(min_support) && length(min_support) == 1L && isTRUE(min_support > 1),
+            "min_support", "a share, above 0 and at most 1", describe(min_support),
+            "Give a number of them as `min_count`.", call = call)
   min_support <- check_number(min_support, "min_support", max = 1, above = 0, call = call)
   least_count(min_support, events)
 }
@@ -258,15 +248,12 @@ check_groups <- function(groups, series, call) {
   if (is.null(groups)) return(NULL)
   wanted <- sprintf("a group for each of %s, in their order or named", counted(
     length(series), "series", "series"))
-  if (!is.atomic(groups) || is.null(names(groups)) && length(groups) != length(series)) {
-    abort_arg("groups", wanted, describe(groups), call = call)
-  }
+  refuse_if(!is.atomic(groups) || is.null(names(groups)) && length(groups) != length(series),
+            "groups", wanted, describe(groups), call = call)
   at <- if (is.null(names(groups))) seq_along(series) else match(series, names(groups))
   missing <- is.na(at) | is.na(groups[at])
-  if (any(missing)) {
-    abort_arg("groups", wanted, sprintf("without one for \"%s\"", series[missing][[1L]]),
-              call = call)
-  }
+  refuse_if(any(missing), "groups", wanted,
+            sprintf("without one for \"%s\"", series[missing][[1L]]), call = call)
   groups <- if (is.factor(groups)) groups else factor(groups, unique(groups))
   rlang::set_names(droplevels(groups[at]), series)
 }

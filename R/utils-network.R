@@ -21,10 +21,8 @@ check_layout <- function(layout, call = rlang::caller_env()) {
   if (is.null(layout) || is.function(layout)) return(invisible())
   fits <- if (is.data.frame(layout)) all(vapply(layout, is.numeric, NA)) else
     is.matrix(layout) && is.numeric(layout)
-  if (!fits || ncol(layout) != 2L) {
-    abort_arg("layout", "a function, or a matrix of two columns of numbers", describe(layout),
-              call = call)
-  }
+  refuse_if(!fits || ncol(layout) != 2L, "layout",
+            "a function, or a matrix of two columns of numbers", describe(layout), call = call)
 }
 
 #' Positions within [-1, 1], a row a unit
@@ -33,24 +31,19 @@ network_layout <- function(steps, names, layout, call) {
   if (is.matrix(layout) || is.data.frame(layout)) {
     place <- as.matrix(layout)
     row <- match(names, rownames(place))
-    if (!is.numeric(place) || ncol(place) != 2L || !all(is.finite(place)) || anyNA(row)) {
-      abort_arg("layout",
-                "a function, or a finite two-column matrix with all units as row names",
-                if (anyNA(row)) sprintf("without \"%s\"", names[is.na(row)][[1L]]) else
-                  describe(layout),
-                call = call)
-    }
+    refuse_if(!is.numeric(place) || ncol(place) != 2L || !all(is.finite(place)) || anyNA(row),
+              "layout", "a function, or a finite two-column matrix with all units as row names",
+              if (anyNA(row)) sprintf("without \"%s\"", names[is.na(row)][[1L]]) else
+                describe(layout), call = call)
     place <- place[row, , drop = FALSE]
   } else {
     graph <- layout_graph(steps, names)
-    place <- keep_random_state(if (is.null(layout)) pack_components(graph) else {
-      layout_by(layout, graph, call)
-    })
-    if (!is.matrix(place) || !is.numeric(place) || !all(is.finite(place)) ||
-          !identical(dim(place), c(length(names), 2L))) {
-      abort_arg("layout", "a function that gives a matrix of two columns, a row a unit",
-                describe(layout), call = call)
-    }
+    place <- keep_random_state(if (is.null(layout)) pack_components(graph) else
+                                 layout_by(layout, graph, call))
+    refuse_if(!is.matrix(place) || !is.numeric(place) || !all(is.finite(place)) ||
+                !identical(dim(place), c(length(names), 2L)), "layout",
+              "a function that gives a matrix of two columns, a row a unit", describe(layout),
+              call = call)
   }
   for (column in 1:2) place[, column] <- place[, column] - mean(range(place[, column]))
   most <- max(abs(place))
@@ -73,9 +66,8 @@ layout_by <- function(layout, graph, call) {
 layout_graph <- function(steps, names) {
   a <- match(steps$from, names)
   b <- match(steps$to, names)
-  pairs <- stats::aggregate(
-    list(weight = steps$weight), list(a = pmin(a, b), b = pmax(a, b)), max
-  )
+  pairs <- stats::aggregate(list(weight = steps$weight), list(a = pmin(a, b), b = pmax(a, b)),
+                            max)
   pairs <- pairs[pairs$a != pairs$b, ]
   graph <- igraph::make_empty_graph(length(names), directed = FALSE) |>
     igraph::add_edges(rbind(pairs$a, pairs$b))
@@ -136,11 +128,9 @@ upright <- function(place) {
 keep_random_state <- function(expr, seed = 1) {
   home <- globalenv()
   old <- get0(".Random.seed", home, inherits = FALSE)
-  on.exit(if (is.null(old)) {
-    rm(list = intersect(".Random.seed", ls(home, all.names = TRUE)), envir = home)
-  } else {
-    assign(".Random.seed", old, home)
-  })
+  on.exit(if (is.null(old)) rm(list = intersect(".Random.seed", ls(home, all.names = TRUE)),
+                               envir = home) else
+            assign(".Random.seed", old, home))
   set.seed(seed, "Mersenne-Twister", "Inversion", "Rejection")
   expr
 }
@@ -219,11 +209,9 @@ node_text <- function(labels) {
 
 node_circles <- function(place, radius, n = 48L) {
   s <- seq(0, 2 * pi, length.out = n + 1L)[-1L]
-  data.frame(
-    x = rep(place[, 1L], each = n) + radius * cos(s),
-    y = rep(place[, 2L], each = n) + radius * sin(s),
-    unit = rep(seq_len(nrow(place)), each = n)
-  )
+  data.frame(x = rep(place[, 1L], each = n) + radius * cos(s),
+             y = rep(place[, 2L], each = n) + radius * sin(s),
+             unit = rep(seq_len(nrow(place)), each = n))
 }
 
 #' Labels without what they have in common at the beginning
@@ -253,44 +241,35 @@ array_layer <- function(array, names) {
   if (scale == 0) return(NULL)
   others <- unique(array[!rownames(array) %in% names, , drop = FALSE])
   dots <- as.data.frame(t((t(others) - centre) / scale))
-  ggplot2::geom_point(
-    ggplot2::aes(x = .data$x, y = .data$y), size = 0.5, colour = "#C4C9D0",
-    data = dots[abs(dots$x) <= 1.3 & abs(dots$y) <= 1.3, , drop = FALSE]
-  )
+  ggplot2::geom_point(aes_from(x = "x", y = "y"), size = 0.5, colour = "#C4C9D0",
+                      data = dots[abs(dots$x) <= 1.3 & abs(dots$y) <= 1.3, , drop = FALSE])
 }
 
-#' Units as circles with their labels
+#' Circles of a network, which groups colour, and what is written in them
+#'
 #' @param place Matrix of their places, x and y.
-#' @param areas Area of each unit, a factor, or NULL.
+#' @param groups Group of each node, a factor, or NULL; `name` is what the legend calls it.
 #' @noRd
-node_layers <- function(circles, place, labels, areas = NULL) {
-  small <- diff(range(circles$x[circles$unit == 1L])) < 0.055
-  circles$area <- areas[circles$unit]
-  list(
-    if (is.null(areas)) {
-      ggplot2::geom_polygon(
-        ggplot2::aes(x = .data$x, y = .data$y, group = .data$unit), data = circles,
-        fill = "white", colour = syn_ink, linewidth = 0.5
-      )
-    } else {
-      ggplot2::geom_polygon(
-        ggplot2::aes(x = .data$x, y = .data$y, group = .data$unit, fill = .data$area),
-        data = circles, colour = syn_ink, linewidth = 0.5
-      )
-    },
-    if (!is.null(areas)) {
-      ggplot2::scale_fill_manual(name = "Area", values = lighten(
-        rlang::set_names(syn_palette(nlevels(areas)), levels(areas))
-      ))
-    },
-    ggplot2::geom_text(
-      ggplot2::aes(x = .data$x, y = .data$y, label = .data$label),
-      data = data.frame(x = place[, 1L], y = place[, 2L], label = labels),
-      # Names stand above circles that are too small for them.
-      size = node_text(labels), colour = syn_ink, check_overlap = small,
-      vjust = if (small) -0.9 else 0.5
-    )
-  )
+node_layers <- function(place, radius, labels, groups = NULL, name = "Area") {
+  circles <- node_circles(place, radius)
+  small <- 2 * radius < 0.055
+  outline <- \(...) ggplot2::geom_polygon(..., data = circles, colour = syn_ink, linewidth = 0.5)
+  nodes <- if (is.null(groups)) {
+    outline(aes_from(x = "x", y = "y", group = "unit"), fill = "white")
+  } else {
+    circles$group <- groups[circles$unit]
+    # Light, so that names can be read on them.
+    colours <- lighten(named_palette(levels(groups)))
+    list(outline(aes_from(x = "x", y = "y", group = "unit", fill = "group")),
+         ggplot2::scale_fill_manual(name = name, values = colours, drop = name == "Area"))
+  }
+  list(nodes, ggplot2::geom_text(
+    aes_from(x = "x", y = "y", label = "label"),
+    data = data.frame(x = place[, 1L], y = place[, 2L], label = labels),
+    # Names stand above circles that are too small for them.
+    size = node_text(labels), colour = syn_ink, check_overlap = small,
+    vjust = if (small) -0.9 else 0.5
+  ))
 }
 
 #' Arrows between series that stand where strong links are short
@@ -314,28 +293,14 @@ network_picture <- function(links, series, groups, layout, edges, caption, call)
   curves <- edge_curves(links, place, radius)
   # The strongest come first in the table, and are drawn last, on top.
   curves$group <- -curves$edge
-  circles <- node_circles(place, radius)
-  circles$series <- names[circles$unit]
   short <- shorten_labels(names)
 
   ggplot2::ggplot() +
     edges(curves) +
-    node_layer(circles, groups) +
-    ggplot2::geom_text(
-      ggplot2::aes(x = .data$x, y = .data$y, label = .data$label),
-      data = data.frame(x = place[, 1L], y = place[, 2L], label = short$labels),
-      size = node_text(short$labels), colour = syn_ink
-    ) +
-    ggplot2::coord_equal(clip = "off") +
-    ggplot2::labs(caption = caption(short$left_out)) +
-    theme_synfire() +
-    ggplot2::theme(
-      axis.text = ggplot2::element_blank(), axis.title = ggplot2::element_blank(),
-      axis.line.x.bottom = ggplot2::element_blank(), axis.ticks = ggplot2::element_blank(),
-      panel.grid.major = ggplot2::element_blank(),
-      legend.key.height = ggplot2::unit(9, "mm"), legend.key.width = ggplot2::unit(3.5, "mm"),
-      plot.caption = ggplot2::element_text(colour = syn_muted)
-    )
+    node_layers(place, radius, short$labels, groups[names], "Group") +
+    theme_network(caption(short$left_out)) +
+    ggplot2::theme(legend.key.height = ggplot2::unit(9, "mm"),
+                   legend.key.width = ggplot2::unit(3.5, "mm"))
 }
 
 #' Arrows as dark and wide as they weigh; those without a weight are grey
@@ -347,14 +312,12 @@ weighted_edges <- function(name, from = NULL) {
   function(curves) {
     limits <- if (!is.null(from)) c(from, max(curves$weight, from + 0.01, na.rm = TRUE))
     curves$width <- replace(curves$weight, is.na(curves$weight), from)
-    list(
-      edge_layer(curves, colour = .data$weight, linewidth = .data$width,
-                 linetype = .data$dashed),
-      ggplot2::scale_linewidth_continuous(range = c(0.4, 1.4), limits = limits,
-                                          guide = "none"),
-      ggplot2::scale_colour_gradientn(name = name, colours = syn_scale, n.breaks = 5,
-                                      limits = limits, na.value = syn_muted)
-    )
+    list(edge_layer(curves, colour = .data$weight, linewidth = .data$width,
+                    linetype = .data$dashed),
+         ggplot2::scale_linewidth_continuous(range = c(0.4, 1.4), limits = limits,
+                                             guide = "none"),
+         ggplot2::scale_colour_gradientn(name = name, colours = syn_scale, n.breaks = 5,
+                                         limits = limits, na.value = syn_muted))
   }
 }
 
@@ -362,33 +325,11 @@ weighted_edges <- function(name, from = NULL) {
 #' @param ... More aesthetics.
 #' @noRd
 edge_layer <- function(curves, ...) {
-  list(
-    ggplot2::geom_path(
-      ggplot2::aes(x = .data$x, y = .data$y, group = .data$group, ...),
-      data = curves, lineend = "butt", linejoin = "mitre", arrow = edge_arrows(curves)
-    ),
-    ggplot2::scale_linetype_manual(values = c(`FALSE` = "solid", `TRUE` = "42"),
-                                   guide = "none")
-  )
-}
-
-node_layer <- function(circles, groups) {
-  if (is.null(groups)) {
-    return(ggplot2::geom_polygon(
-      ggplot2::aes(x = .data$x, y = .data$y, group = .data$unit), data = circles,
-      fill = "white", colour = syn_ink, linewidth = 0.5
-    ))
-  }
-  circles$of <- groups[circles$series]
-  colours <- rlang::set_names(syn_palette(nlevels(groups)), levels(groups))
-  list(
-    ggplot2::geom_polygon(
-      ggplot2::aes(x = .data$x, y = .data$y, group = .data$unit, fill = .data$of),
-      data = circles, colour = syn_ink, linewidth = 0.5
-    ),
-    # Light, so that names can be read on them.
-    ggplot2::scale_fill_manual(name = "Group", values = lighten(colours), drop = FALSE)
-  )
+  list(ggplot2::geom_path(ggplot2::aes(x = .data$x, y = .data$y, group = .data$group, ...),
+                          data = curves, lineend = "butt", linejoin = "mitre",
+                          arrow = edge_arrows(curves)),
+       ggplot2::scale_linetype_manual(values = c(`FALSE` = "solid", `TRUE` = "42"),
+                                      guide = "none"))
 }
 
 weight_breaks <- function(weight) {

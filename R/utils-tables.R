@@ -1,4 +1,4 @@
-# What every result keeps to, whatever it goes through.
+# Tables of results: what they stay when rows or columns of them are chosen or changed.
 #
 # A result that is a data frame has the class `synfire_table` before "data.frame". What
 # comes out of `[`, `$<-`, `[[<-`, `[<-`, `names<-`, rbind(), merge(), transform() and the
@@ -77,14 +77,27 @@ chosen_from <- function(out, x) {
 #' @noRd
 changed_from <- function(out, x) {
   own <- own_columns(x)
-  episodes <- inherits(x, "episodes")
-  # What was counted elsewhere may be noted.
-  fixed <- setdiff(own, if (episodes) c("count", "support"))
-  same <- all(own %in% names(out)) && all(vapply(fixed, \(name) {
+  same <- all(own %in% names(out)) && all(vapply(setdiff(own, free_columns(x)), \(name) {
     identical(.subset2(x, name), .subset2(out, name))
-  }, NA)) && (!episodes || is_whole_episodes(out))
+  }, NA)) && is_sound_change(x, out)
   if (same) whole_again(out, x) else plain_table(out)
 }
+
+#' Its own columns that may change, and whether a table with these changes is sound
+#' @noRd
+free_columns <- function(x) UseMethod("free_columns")
+#' @export
+free_columns.default <- function(x) NULL
+#' @noRd
+is_sound_change <- function(x, out) UseMethod("is_sound_change")
+#' @export
+is_sound_change.default <- function(x, out) TRUE
+
+#' Tables of one class as one table of that class, or NULL where there is none
+#' @noRd
+join_tables <- function(x, parts) UseMethod("join_tables")
+#' @export
+join_tables.default <- function(x, parts) NULL
 
 # ---- Choosing and changing -----------------------------------------------------------
 
@@ -130,7 +143,8 @@ changed_from <- function(out, x) {
 rbind.synfire_table <- function(..., deparse.level = 1) {
   parts <- list(...)
   parts <- parts[!vapply(parts, is.null, NA)]
-  if (all(vapply(parts, inherits, NA, "episodes"))) return(do.call(c.episodes, unname(parts)))
+  joined <- join_tables(parts[[1L]], parts)
+  if (!is.null(joined)) return(joined)
   bare <- lapply(parts, \(part) if (inherits(part, "synfire_table")) plain_table(part) else part)
   out <- do.call(rbind, c(bare, list(deparse.level = deparse.level)))
   if (are_parts_of_one(parts)) chosen_from(out, parts[[1L]]) else out
@@ -205,9 +219,7 @@ as_tibble.synfire_table <- function(x, ..., .rows = NULL, .name_repair = "check_
 }
 
 #' @exportS3Method tibble::as_tibble
-as_tibble.itemsets <- as_tibble.synfire_table
-#' @exportS3Method tibble::as_tibble
-as_tibble.spade <- as_tibble.synfire_table
+as_tibble.synfire_result <- as_tibble.synfire_table
 #' @exportS3Method tibble::as_tibble
 as_tibble.causal_map <- as_tibble.synfire_table
 #' @exportS3Method tibble::as_tibble
@@ -216,8 +228,6 @@ as_tibble.causal_map_comparison <- as_tibble.synfire_table
 as_tibble.smap <- as_tibble.synfire_table
 #' @exportS3Method tibble::as_tibble
 as_tibble.multiview <- as_tibble.synfire_table
-#' @exportS3Method tibble::as_tibble
-as_tibble.episode_stream <- as_tibble.synfire_table
 
 #' @rdname as_tibble.synfire_table
 #' @exportS3Method data.table::as.data.table
@@ -226,9 +236,7 @@ as.data.table.synfire_table <- function(x, keep.rownames = FALSE, ...) {
 }
 
 #' @exportS3Method data.table::as.data.table
-as.data.table.itemsets <- as.data.table.synfire_table
-#' @exportS3Method data.table::as.data.table
-as.data.table.spade <- as.data.table.synfire_table
+as.data.table.synfire_result <- as.data.table.synfire_table
 #' @exportS3Method data.table::as.data.table
 as.data.table.causal_map <- as.data.table.synfire_table
 #' @exportS3Method data.table::as.data.table
@@ -237,8 +245,6 @@ as.data.table.causal_map_comparison <- as.data.table.synfire_table
 as.data.table.smap <- as.data.table.synfire_table
 #' @exportS3Method data.table::as.data.table
 as.data.table.multiview <- as.data.table.synfire_table
-#' @exportS3Method data.table::as.data.table
-as.data.table.episode_stream <- as.data.table.synfire_table
 
 # What the verbs of dplyr do with a data frame of a class: choose rows, change columns,
 # and everything else.

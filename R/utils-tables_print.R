@@ -1,4 +1,4 @@
-# What printing tables of results shares: which rows, in which order, in how much room.
+# Printing tables of results: which rows come first, and how a row fits the width of the screen.
 
 #' "1,234 episodes"; of some rows of a result "6 of 1,234 episodes"
 #' @noRd
@@ -64,10 +64,10 @@ longest_rows <- function(size, count, n) {
 
 #' The last line of a table that is cut: "... and 24 more (longest first here)"
 #' @noRd
-more_line <- function(left, order = NULL) {
+more_line <- function(left, order = NULL, noun = NULL) {
   if (left <= 0) return(invisible())
-  cat(sprintf("... and %s more%s\n", commas(left), if (is.null(order)) "" else
-    sprintf(" (%s)", order)))
+  cat("... and ", commas(left), " more", if (!is.null(noun)) paste0(" ", noun, if (left != 1) "s"),
+      if (!is.null(order)) sprintf(" (%s)", order), "\n", sep = "")
 }
 
 #' Print a data frame and after it a column of text, left-aligned, each as wide as fits
@@ -119,8 +119,7 @@ kinds_of_rows <- function(x, column) {
 #' @noRd
 occurrences_title <- function(x, of) {
   kinds <- kinds_of_rows(x, of)
-  paste0("# ", rows_text(x, "occurrence"),
-         if (!is.null(kinds)) paste(" of", counted(kinds, of)))
+  paste0("# ", rows_text(x, "occurrence"), if (!is.null(kinds)) paste(" of", counted(kinds, of)))
 }
 
 #' A column that the user added, as it is printed

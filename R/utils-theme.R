@@ -1,10 +1,8 @@
 # The look all plots share.
 
 # Okabe and Ito's colours, told apart with any common colour vision.
-syn_colours <- c(
-  blue = "#0072B2", orange = "#E69F00", green = "#009E73", vermilion = "#D55E00",
-  sky = "#56B4E9", purple = "#CC79A7", yellow = "#F0E442", black = "#000000"
-)
+syn_colours <- c(blue = "#0072B2", orange = "#E69F00", green = "#009E73", vermilion = "#D55E00",
+                 sky = "#56B4E9", purple = "#CC79A7", yellow = "#F0E442", black = "#000000")
 
 syn_ink <- "#1B1F24"      # marks and text
 syn_muted <- "#6B7280"    # what stands back: axes, context
@@ -52,19 +50,16 @@ theme_synfire <- function(base_size = 11) {
   rlang::check_installed("ggplot2", "for its themes.")
   base_size <- check_number(base_size, above = 0)
   ggplot2::theme_minimal(base_size = base_size) +
-    ggplot2::theme(
-      text = ggplot2::element_text(colour = syn_ink),
-      axis.text = ggplot2::element_text(colour = syn_muted),
-      axis.title = ggplot2::element_text(colour = syn_ink),
-      axis.ticks = ggplot2::element_line(colour = syn_grid),
-      axis.line.x.bottom = ggplot2::element_line(colour = syn_muted),
-      panel.grid.major = ggplot2::element_line(colour = syn_grid),
-      panel.grid.minor = ggplot2::element_blank(),
-      plot.background = ggplot2::element_rect(fill = "white", colour = NA),
-      plot.title.position = "plot",
-      legend.position = "right",
-      strip.text = ggplot2::element_text(hjust = 0)
-    )
+    ggplot2::theme(text = ggplot2::element_text(colour = syn_ink),
+                   axis.text = ggplot2::element_text(colour = syn_muted),
+                   axis.title = ggplot2::element_text(colour = syn_ink),
+                   axis.ticks = ggplot2::element_line(colour = syn_grid),
+                   axis.line.x.bottom = ggplot2::element_line(colour = syn_muted),
+                   panel.grid.major = ggplot2::element_line(colour = syn_grid),
+                   panel.grid.minor = ggplot2::element_blank(),
+                   plot.background = ggplot2::element_rect(fill = "white", colour = NA),
+                   plot.title.position = "plot", legend.position = "right",
+                   strip.text = ggplot2::element_text(hjust = 0))
 }
 
 #' @rdname theme_synfire
@@ -74,6 +69,51 @@ synfire_colours <- function(n = NULL, type = c("groups", "counts")) {
   if (is.null(n)) return(if (type == "groups") syn_colours else syn_scale)
   n <- check_count(n, max = 1e4)
   if (type == "groups") syn_palette(n) else grDevices::colorRampPalette(syn_scale)(n)
+}
+
+#' Aesthetics that are columns of the data: `aes_from(x = "time", colour = "unit")`
+#' @noRd
+aes_from <- function(...) {
+  do.call(ggplot2::aes, lapply(list(...), \(column) rlang::expr(.data[[!!column]])))
+}
+
+#' A theme without the elements of these names
+#' @noRd
+without <- function(...) {
+  do.call(ggplot2::theme, rlang::rep_named(c(...), list(ggplot2::element_blank())))
+}
+
+#' A legend above the picture, at its left end
+#' @noRd
+legend_on_top <- function(...) {
+  ggplot2::theme(legend.position = "top", legend.justification = "left", ...)
+}
+
+#' Ticks below the picture, and more of a theme
+#' @noRd
+ticks_below <- function(...) {
+  ggplot2::theme(axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted), ...)
+}
+
+#' A picture without axes, such as a network, with words below it
+#' @noRd
+theme_network <- function(caption = NULL) {
+  list(ggplot2::coord_equal(clip = "off"), ggplot2::labs(caption = caption), theme_synfire(),
+       without("axis.text", "axis.title", "axis.line.x.bottom", "axis.ticks", "panel.grid.major"),
+       ggplot2::theme(plot.caption = ggplot2::element_text(colour = syn_muted)))
+}
+
+#' Colours of groups, by name
+#' @noRd
+named_palette <- function(names) rlang::set_names(syn_palette(length(names)), names)
+
+#' Breaks of an axis of whole numbers from 1 on, about `n`
+#' @noRd
+counting_breaks <- function(n) {
+  \(limits) {
+    breaks <- pretty(limits, n)
+    breaks[breaks >= 1 & breaks == round(breaks) & breaks <= limits[[2L]]]
+  }
 }
 
 #' Text below a picture that says what its lines and bands are
@@ -89,6 +129,28 @@ draw <- function(plot) {
   print(plot)
   invisible(plot)
 }
+
+#' Pictures of results
+#'
+#' `plot()` draws the picture that `ggplot2::autoplot()` makes of a result, and takes the same
+#' arguments.
+#'
+#' @param x A result that has an `autoplot()` method.
+#' @param ... Arguments of that method.
+#' @return The picture, an object of ggplot2, invisibly.
+#' @examplesIf rlang::is_installed("ggplot2")
+#' plot(simulate_sym26(duration = 5))
+#' @export
+plot.synfire_result <- function(x, ...) {
+  rlang::check_installed("ggplot2", "to draw results.")
+  draw(ggplot2::autoplot(x, ...))
+}
+#' @rdname plot.synfire_result
+#' @export
+plot.synfire_table <- plot.synfire_result
+#' @rdname plot.synfire_result
+#' @export
+plot.spike_trains <- plot.synfire_result
 
 #' A picture that says in words that there is nothing to draw, and a message
 #'

@@ -42,6 +42,3 @@ tidy_frame <- function(...) {
   out <- new_frame(columns, length(columns[[1L]]))
   if (rlang::is_installed("tibble")) tibble::as_tibble(out) else out
 }
-
-# ---- One row about all ---------------------------------------------------------------
-

@@ -8,6 +8,10 @@ commas <- function(n) format(n, big.mark = ",", scientific = FALSE, trim = TRUE)
 #' @noRd
 counted <- function(n, one, many = paste0(one, "s")) paste(commas(n), if (n == 1) one else many)
 
+#' "1 is", "1,234 are"
+#' @noRd
+they_are <- function(n) paste(commas(n), if (n == 1) "is" else "are")
+
 #' The first few of many words: a, b, c and 7 more
 #' @noRd
 some <- function(words, n = 5L) {
@@ -55,6 +59,13 @@ describe <- function(x) {
   if (is.character(x)) return(encodeString(shorten(printable(x), 300L), quote = "\""))
   if (is.factor(x)) return("a factor")
   format(x, digits = 10)
+}
+
+#' The columns of a table in words, or what there is instead of one
+#' @noRd
+some_columns <- function(x) {
+  if (!is.data.frame(x)) return(describe(x))
+  sprintf("a data frame with the columns %s", if (ncol(x)) some(names(x), 12L) else "(none)")
 }
 
 kind_of <- function(x) {
@@ -148,3 +159,15 @@ words_wrapped <- function(lines) {
 spell_units <- function(episode) {
   strsplit(episode, " -\\([^]]*\\]-> ")[[1L]]
 }
+
+#' "A", "A and B", "A, B and C"
+#' @noRd
+and_list <- function(words) {
+  n <- length(words)
+  if (n < 2L) return(as.character(words))
+  paste(toString(words[-n]), "and", words[[n]])
+}
+
+#' Seconds for people: six significant digits, and no exponent where avoidable
+#' @noRd
+short <- function(v) format(signif(v, 6), big.mark = ",", digits = 6, trim = TRUE)

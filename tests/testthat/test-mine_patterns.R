@@ -192,7 +192,7 @@ test_that("threads and engines do not change the result", {
 test_that("the result says where it comes from, and is as large as its patterns", {
   x <- noise(5, 30, 300, 0.1)
   found <- mine_patterns(x, 0.002, 5, min_count = 3, max_spikes = 6, threads = 2)
-  expect_s3_class(found, c("patterns", "itemsets"), exact = TRUE)
+  expect_s3_class(found, c("patterns", "itemsets", "synfire_result"), exact = TRUE)
   expect_named(unclass(found), c("items", "runs", "count"))
   expect_type(found$items, "integer")
   expect_type(found$count, "integer")
