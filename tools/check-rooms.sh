@@ -148,6 +148,9 @@ grep -hoE '^[^ #(]+ <- ' ../R/*.R | sort | uniq -d > "$found"
 rule "each name of R is defined once"
 
 cd ..
+Rscript --vanilla tools/lines.R --rooms > "$found" 2>&1
+rule "rooms of R use only lower ones"
+
 Rscript --vanilla tools/check-papers.R 2> "$found" > "$objects/said" ||
   echo "see Rscript tools/check-papers.R" >> "$found"
 rule "each figure and table of the papers has a place in our pages, or a reason"

@@ -57,6 +57,31 @@ say_arrows <- function(what, needs) {
   cat(if (length(found)) sprintf(" of %s files", toString(lengths(found))), "\n", sep = "")
 }
 
+# ---- The rooms of R/ -------------------------------------------------------------------
+
+# The rooms, which are the prefixes of files, from the lowest level on: a file uses files of
+# its own room and of lower levels.
+levels <- list("utils", "spikes", c("read", "surrogates", "simulate"),
+               c("episodes", "patterns", "assemblies", "edm"), "maps", "links", "stream", "report")
+
+# The arrows that do not point down, as text.
+arrows_up <- function(needs) {
+  level <- stack(stats::setNames(levels, seq_along(levels)))
+  room <- \(file) sub("-.*", "", basename(file))
+  height <- \(file) as.integer(level$ind[match(room(file), level$values)])
+  arrows <- stack(needs)
+  up <- room(arrows$values) != room(arrows$ind) & height(arrows$values) >= height(arrows$ind)
+  sprintf("%s uses %s", arrows$ind[which(up)], arrows$values[which(up)])
+}
+
+if ("--rooms" %in% commandArgs(TRUE)) {
+  files <- setdiff(list.files("R", "[.]R$", full.names = TRUE), "R/synfire-package.R")
+  writeLines(arrows_up(uses(files)))
+  unknown <- setdiff(sub("-.*", "", basename(files)), unlist(levels))
+  writeLines(sprintf("no room is called %s", unknown))
+  quit(status = 0L)
+}
+
 # ---- Tables ----------------------------------------------------------------------------
 
 sources <- list.files("src", "[.](c|h|cu|cuh)$", recursive = TRUE)

@@ -72,7 +72,7 @@ test_that("silent units and recordings without spikes are fine", {
   none <- train(numeric(), character(), start = 0, end = 1)
   for (engine in c("closure", "fpgrowth")) {
     found <- mine_patterns(none, 0.001, 5, engine = engine)
-    expect_s3_class(found, c("patterns", "itemsets"), exact = TRUE)
+    expect_s3_class(found, c("patterns", "itemsets", "synfire_result"), exact = TRUE)
     expect_length(found, 0L)
     expect_identical(found$items, integer())
     expect_identical(attr(found, "units"), c("A", "B", "C"))
