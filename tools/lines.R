@@ -67,7 +67,7 @@ levels <- list("utils", "spikes", c("read", "surrogates", "simulate"),
 # The arrows that do not point down, as text.
 arrows_up <- function(needs) {
   level <- stack(stats::setNames(levels, seq_along(levels)))
-  room <- \(file) sub("-.*", "", basename(file))
+  room <- \(file) sub("-.*", "", basename(as.character(file)))
   height <- \(file) as.integer(level$ind[match(room(file), level$values)])
   arrows <- stack(needs)
   up <- room(arrows$values) != room(arrows$ind) & height(arrows$values) >= height(arrows$ind)

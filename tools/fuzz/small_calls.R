@@ -66,7 +66,8 @@ make_small_results <- function() {
   r$causal_map <- synfire::causal_map(r$series, E = 2)
   r$causal_links <- synfire::causal_map(cbind(r$series, z = rnorm(60)), E = 2, top = 1)
   r$causal_map_comparison <- synfire::compare_maps(r$causal_map, r$causal_map)
-  r$linked <- unclass(synfire::simulate_coupled_maps(120, "chain"))[, ]
+  r$linked <- unclass(synfire::simulate_coupled_maps(
+    120, rbind(c(0, 0.05, 0), c(0, 0, 0.05), 0)))[, ]
   r$linked_map <- synfire::causal_map(r$linked, E = 2)
   r$direct_links <- synfire::direct_links(r$linked_map, r$linked, threshold = -1)
   r$direct_links_comparison <- synfire::compare_maps(r$direct_links, r$direct_links)

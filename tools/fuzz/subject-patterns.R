@@ -256,9 +256,6 @@ fuzz_subject(
       return()
     }
     same_lines(oracles()$mined_lines(found), expected, "itemsets and the oracle")
-    held <- attempt("as_incidence", list(found))
-    if (refused(held)) return()
-    same(as.integer(Matrix::colSums(held)), as.integer(found$size), "an incidence matrix")
   }
 )
 

@@ -177,7 +177,7 @@ fuzz_subject("shown",
     `[.spike_trains` = c("time", "unit"), sort.itemsets = "by",
     subset.itemsets = c("condition", "items", "match"),
     subset.patterns = c("condition", "units", "match"),
-    compare_maps = c("a", "b", "groups"), as_arules = "x", as_incidence = "x",
+    compare_maps = c("a", "b", "groups"), as_arules = "x",
     print.causal_links = "n", print.causal_map = "n", print.edm = "n",
     print.episode_lags = "n", print.episode_occurrences = "n", print.episode_significance = "n",
     print.episode_stream = "n", print.episodes = "n", print.itemsets = "n",
@@ -197,7 +197,7 @@ fuzz_subject("shown",
     object <- draw_result(class)
     # Other subjects make what is not drawn here.
     if (is.null(object) || refused(object)) return()
-    if (inherits(object, "itemsets")) attempt(one_of("as_incidence", "as_arules"), list(object))
+    if (inherits(object, "itemsets")) attempt("as_arules", list(object))
     of_class <- methods$generic[methods$class %in% class(object)]
     for (generic in unique(c("print", "summary", "plot", one_of(of_class)))) {
       if (!generic %in% of_class) next

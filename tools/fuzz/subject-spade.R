@@ -299,7 +299,10 @@ fuzz_subject("spade", covers = list(
     if (!refused(gpu) && drawn$chance$n_surrogates > 0) finding("gpus without a GPU taken")
   }
   if (again == "parameters") {
-    given <- found$parameters[setdiff(names(found$parameters), "shuffle_window")]
+    given <- found$parameters
+    given$mining <- given[c("closed_within", "shifted_subsets", "engine")]
+    given$reduction <- c(list(given$reduction), given[c("h", "k", "l")])
+    given <- given[setdiff(names(given), c(names(given$mining), "h", "k", "l", "shuffle_window"))]
     set.seed(seed)
     same_result(attempt("spade", c(list(x), given)), "called with its parameters")
   }
