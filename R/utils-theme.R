@@ -143,6 +143,10 @@ draw <- function(plot) {
 #' @export
 plot.synfire_result <- function(x, ...) {
   rlang::check_installed("ggplot2", "to draw results.")
+  has_picture <- \(of) !is.null(utils::getS3method("autoplot", of, optional = TRUE,
+                                                   envir = asNamespace("ggplot2")))
+  refuse_if(!any(vapply(class(x), has_picture, NA)), "x", "a result that has a picture",
+            describe(x), "`as.data.frame()` gives a table that any package can draw.")
   draw(ggplot2::autoplot(x, ...))
 }
 #' @rdname plot.synfire_result

@@ -188,7 +188,7 @@ method_extras <- function(r) {
 method_calls <- function(r) {
   methods <- user_methods()
   extras <- method_extras(r)
-  children <- c(edm = "edm_prediction", synfire_table = "episodes")
+  children <- c(edm = "edm_prediction", synfire_table = "episodes", synfire_result = "spade")
   calls <- list()
   for (i in seq_len(nrow(methods))) {
     class <- methods$class[[i]]
