@@ -152,7 +152,8 @@ static double places(const double *place, int32_t low, int32_t high)
     return sum;
 }
 
-/* Like syn_sides_look(), but for numbers of places instead of coincidences. */
+/* By which share a window has more places than the lags beside it. syn_sides_look() looks
+   at coincidences in the same way. */
 static double share(const double *place, int32_t half, int32_t lag)
 {
     int32_t far = SYN_LADDER_BESIDE * (2 * half + 1), from = 2 * half + 2;

@@ -19,8 +19,8 @@ typedef struct syn_timed {
     uint32_t units;
     uint32_t *first;   /* [units + 1] */
     int64_t *tick;     /* [events] increasing within a unit */
-    uint32_t *place;   /* [events] twice a tick over twice a bin, modulo 2^32, */
-    int32_t *phase;    /* [events] and what is left of it */
+    uint32_t *place;   /* [events] twice a tick over twice a bin, modulo 2^32 */
+    int32_t *phase;    /* [events] the remainder of that division */
     int shift;         /* time is cut into pieces of 2^shift ticks */
     uint32_t pieces;
     int64_t start;     /* the first tick of all */

@@ -48,13 +48,29 @@ inline double seconds_now()
     return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
 }
 
+inline int current_device()
+{
+    int device = 0;
+    check(cudaGetDevice(&device));
+    return device;
+}
+
+inline int attribute_of(int device, cudaDeviceAttr attribute)
+{
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, attribute, device));
+    return value;
+}
+
+inline int processors_of(int device)
+{
+    return attribute_of(device, cudaDevAttrMultiProcessorCount);
+}
+
 /* Bytes of shared memory that a block of a kernel can have on a device. */
 inline int shared_limit(int device)
 {
-    int bytes = 0;
-    check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                 device));
-    return bytes;
+    return attribute_of(device, cudaDevAttrMaxSharedMemoryPerBlockOptin);
 }
 
 /* How many times as long a device takes in double precision as in single. The driver
@@ -70,7 +86,7 @@ template <class KERNEL> void allow_shared(KERNEL kernel, size_t bytes)
 
 /* Starts a kernel: each block has so many threads and bytes of dynamic shared memory. */
 template <class... TAKES, class... GIVEN>
-void launch(void (*kernel)(TAKES...), dim3 grid, unsigned threads, size_t shared,
+void launch(void (*kernel)(TAKES...), dim3 grid, dim3 threads, size_t shared,
             cudaStream_t stream, GIVEN... given)
 {
     kernel<<<grid, threads, shared, stream>>>(given...);
@@ -162,6 +178,11 @@ public:
 
 /* ---- arrays, streams and events ---- */
 
+template <class T> void send(T *to, const T *from, size_t n, cudaStream_t stream)
+{
+    check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyHostToDevice, stream));
+}
+
 /* Device memory that only grows; what it held is lost when it does. */
 template <class T> class array : no_copies {
     block block_;
@@ -196,8 +217,7 @@ public:
 
     T *upload(const T *from, size_t n, cudaStream_t stream)
     {
-        check(cudaMemcpyAsync(ensure(n), from, n * sizeof(T), cudaMemcpyHostToDevice,
-                              stream));
+        send(ensure(n), from, n, stream);
         return get();
     }
 

@@ -26,30 +26,12 @@ inline grid over(size_t n, unsigned threads)
 template <class KERNEL, class... ARGUMENTS>
 void launch(KERNEL kernel, const grid &g, cudaStream_t stream, const ARGUMENTS &...with)
 {
-    kernel<<<g.blocks, g.threads, g.shared, stream>>>(with...);
-    check(cudaGetLastError());
-}
-
-template <class T> void send(T *to, const T *from, size_t n, cudaStream_t stream)
-{
-    check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyHostToDevice, stream));
+    launch(kernel, g.blocks, g.threads, g.shared, stream, with...);
 }
 
 inline void wait_for(cudaStream_t stream)
 {
     check(cudaStreamSynchronize(stream));
-}
-
-inline int attribute_of(int device, cudaDeviceAttr attribute)
-{
-    int value = 0;
-    check(cudaDeviceGetAttribute(&value, attribute, device));
-    return value;
-}
-
-inline int processors_of(int device)
-{
-    return attribute_of(device, cudaDevAttrMultiProcessorCount);
 }
 
 /* Bytes that may be held on the current device, by its number, which may be named more

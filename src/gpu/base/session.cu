@@ -182,8 +182,7 @@ int gpu::double_ratio(int device)
 
 gpu::block gpu::take_block(memory kind, size_t bytes)
 {
-    int device = 0;
-    check(cudaGetDevice(&device));
+    int device = current_device();
     shelf &from = all().of(device);
     std::lock_guard<std::mutex> hold(from.lock);
     measure(&from.device);
@@ -216,9 +215,8 @@ void gpu::give_block(memory kind, const block &given) noexcept
 /* Of the current device: bytes that can be taken, and all that it has. */
 static size_t look(size_t *all_bytes)
 {
-    int device = 0;
     size_t free_bytes = 0;
-    check(cudaGetDevice(&device));
+    int device = gpu::current_device();
     check(cudaMemGetInfo(&free_bytes, all_bytes));
     shelf &here = all().of(device);
     std::lock_guard<std::mutex> hold(here.lock);

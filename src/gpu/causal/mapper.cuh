@@ -154,8 +154,7 @@ public:
         : device_(device), options_(options)
     {
         int shared = shared_limit(device);
-        check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount,
-                                     device));
+        processors_ = processors_of(device);
         missing_ = anything_missing(targets, layout, options);
         layout_.upload(layout);
         uint32_t wanted = 0;

@@ -410,9 +410,8 @@ class null_counter {
         n = std::min(n, std::ldexp(1.0, (int) left));
         most_ = (uint32_t) std::max(1.0, n);
         budget -= std::min(budget, most_ * of_one + SCRATCH / 4);
-        int device = 0, blocks = 0;
-        check(cudaGetDevice(&device));
-        size_t processors = (size_t) processors_of(device);
+        int blocks = 0;
+        size_t processors = (size_t) processors_of(current_device());
         check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, count_null,
                                                             NULL_WARPS * WARP, 0));
         size_t warps = processors * std::max(blocks, 1) * NULL_WARPS;

@@ -102,9 +102,8 @@ class ccm_worker {
         rows_.ensure(all);
         for (size_t at = m_.listed; at < m_.order.size(); at++) {
             const std::vector<uint32_t> &rows = m_.libraries[m_.order[at]].rows;
-            check(cudaMemcpyAsync(rows_.get() + first_row_[at - m_.listed], rows.data(),
-                                  rows.size() * sizeof(uint32_t), cudaMemcpyHostToDevice,
-                                  stream_));
+            send(rows_.get() + first_row_[at - m_.listed], rows.data(), rows.size(),
+                 stream_);
         }
     }
 
@@ -226,9 +225,7 @@ public:
         coordinate_.upload(p.coordinate, (size_t) p.rows * p.dims, stream_);
         target_.ensure(targets * m.views);
         for (uint32_t v = 0; v < m.views; v++)
-            check(cudaMemcpyAsync(target_.get() + v * targets, m.view[v].target,
-                                  targets * sizeof(double), cudaMemcpyHostToDevice,
-                                  stream_));
+            send(target_.get() + v * targets, m.view[v].target, targets, stream_);
         shift_.upload(m.shift, stream_);
         library_.upload(m.library, stream_);
         prediction_.upload(m.prediction.row, m.prediction.n, stream_);

@@ -84,14 +84,6 @@ uint32_t room_for_all(uint32_t E)
     return std::max(512u, power_from(2 * E * (E + 3)));
 }
 
-int device_number(cudaDeviceAttr what)
-{
-    int device = 0, n = 0;
-    check(cudaGetDevice(&device));
-    check(cudaDeviceGetAttribute(&n, what, device));
-    return n;
-}
-
 /* Rows to hand out together, in whole tiles. */
 uint32_t whole_tiles(double rows)
 {
@@ -104,7 +96,7 @@ struct filtered {
     placed_rows library;
     cudaStream_t stream;
     uint32_t width;  /* of a row of `by_row` */
-    int processors = device_number(cudaDevAttrMultiProcessorCount);
+    int processors = processors_of(current_device());
     filter_frame frame = {};
     array<double> centre, by_row;
     array<float> x, of_x;

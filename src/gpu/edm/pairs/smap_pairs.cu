@@ -104,10 +104,8 @@ public:
         if (whole)
             raw.upload(targets.value, n * steps, stream);
         for (uint32_t i = 0; i < n && !whole; i++)
-            check(cudaMemcpyAsync(raw.get() + i * steps,
-                                  targets.value + group.target[i] * steps,
-                                  steps * sizeof(double), cudaMemcpyHostToDevice,
-                                  stream));
+            send(raw.get() + i * steps, targets.value + group.target[i] * steps, steps,
+                 stream);
         uint32_t columns = target_columns(job_);
         job_.known = known_.upload(known, stream);
         job_.targets = targets_.ensure((size_t) columns * job_.padded);

@@ -293,8 +293,7 @@ public:
           local_((call.out->coefficient != nullptr) + (call.out->singular != nullptr)),
           shared_((size_t) shared_limit(device))
     {
-        check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount,
-                                     device));
+        processors_ = processors_of(device);
         place_library();
         place_factors();
         choose_part(device, devices);
