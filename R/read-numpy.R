@@ -79,19 +79,17 @@ read_sorting_folder <- function(folder, about, call) {
 read_npz <- function(file, properties, about, call) {
   fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
   if (!file.exists(file)) fail("there is no such file")
-  members <- zip_members(file, fail)
+  folder <- tempfile("npz")
+  on.exit(unlink(folder, recursive = TRUE))
+  members <- unpack_zip(file, folder, fail)
   members$array <- sub("[.]npy$", "", members$name)
-  header <- \(k) with_member(file, members[k, ], fail, \(path) {
-    npy_header(path, fail, any_type = TRUE)
-  })
-  array <- \(name) with_member(file, members[match(name, members$array), ], fail, \(path) {
-    npy_columns(npy_header(path, fail), fail)
-  })
+  array <- \(name) npy_columns(npy_header(members$path[[match(name, members$array)]], fail), fail)
   if (all(c("unit_ids", "sampling_frequency", "num_segment") %in% members$array)) {
     return(npz_sorting(array, members$array, properties, about, fail, call))
   }
-  heads <- lapply(which(grepl("[.]npy$", members$name)), header)
-  names(heads) <- members$array[grepl("[.]npy$", members$name)]
+  arrays <- members[grepl("[.]npy$", members$name), ]
+  heads <- lapply(rlang::set_names(arrays$path, arrays$array), npy_header, fail = fail,
+                  any_type = TRUE)
   plain <- vapply(heads, \(head) {
     !is.null(head) && nrow(head$fields) == 1L && head$n == max(0, head$shape)
   }, NA)
