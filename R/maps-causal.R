@@ -213,24 +213,19 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
   here <- rlang::current_env()
   check_given(x = "a numeric matrix of time steps and series")
   check_no_dots()
-  source <- map_source(x, dataset, no_time)
-  check_extent(source)
-  libraries <- check_map_series(libraries, source$names)
-  targets <- check_map_series(targets, source$names)
-  E_max <- check_count(E_max, max = map_dimensions_most)
-  E <- check_map_E(E, source$names[targets])
+  sides <- check_map_sides(x, dataset, no_time, libraries, targets, E, E_max)
   n_surrogates <- check_count(n_surrogates, min = 0, max = 1e5)
   validation <- check_choice(validation)
   given <- c(E_max = E_max != 20, validation = validation != "loo",
              surrogate = !identical(surrogate, eval(formals()$surrogate)),
              period = !is.null(period))
   if (n_surrogates > 0) surrogate <- check_choice(surrogate)
-  check_map_unused(names(given)[given], E, n_surrogates, surrogate)
+  check_map_unused(names(given)[given], sides$E, n_surrogates, surrogate)
   if (n_surrogates > 0) {
-    period <- check_map_surrogates(surrogate, period, source, targets)
+    period <- check_map_surrogates(surrogate, period, sides$source, sides$targets)
   }
   rule <- map_rule(
-    E_max = if (is.null(E)) E_max else max(1L, E, na.rm = TRUE),
+    E_max = attr(sides, "E_max"),
     tau = check_map_tau(tau), Tp = check_map_lags(Tp),
     exclusion = edm_exclusion(exclusion_radius), lib_sizes = check_map_sizes(lib_sizes),
     n_surrogates = n_surrogates, surrogate = if (n_surrogates > 0) surrogate,
@@ -241,12 +236,11 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
     max_memory = check_memory(max_memory)
   )
   check_gap(x, rule$tau, rule$Tp)
-  task <- list(
-    kind = "causal_map", source = source, libraries = libraries, targets = targets, E = E,
-    rule = rule, split = validation == "split",
+  task <- c(sides, list(
+    kind = "causal_map", rule = rule, split = validation == "split",
     top = if (!is.null(top)) check_count(top), threads = threads, call = call,
     started = started
-  )
+  ))
   task <- with_reasons(task, here)
   device <- check_choice(device)
   task$place <- map_place(device, gpus, task)

@@ -37,6 +37,23 @@ check_map_series <- function(which, names, arg = rlang::caller_arg(which),
   at
 }
 
+#' What a map is made of: the series, and which of them are libraries and targets
+#'
+#' @return A list: `source`, numbers of `libraries` and `targets`, and `E`, the dimensions of
+#'   each target or `NULL`; the attribute `E_max`, the most dimensions that are searched or given.
+#' @noRd
+check_map_sides <- function(x, dataset, no_time, libraries, targets, E, E_max,
+                            call = rlang::caller_env()) {
+  source <- map_source(x, dataset, no_time, call)
+  check_extent(source, call)
+  libraries <- check_map_series(libraries, source$names, "libraries", call)
+  targets <- check_map_series(targets, source$names, "targets", call)
+  E_max <- check_count(E_max, "E_max", max = map_dimensions_most, call = call)
+  E <- check_map_E(E, source$names[targets], call)
+  structure(list(source = source, libraries = libraries, targets = targets, E = E),
+            E_max = if (is.null(E)) E_max else max(1L, E, na.rm = TRUE))
+}
+
 #' Dimensions of each target, or NULL
 #' @noRd
 check_map_E <- function(E, names, call = rlang::caller_env()) {

@@ -124,15 +124,10 @@ smap_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 1, theta = 2,
   here <- rlang::current_env()
   check_given(x = "a numeric matrix of time steps and series")
   check_no_dots()
-  source <- map_source(x, dataset, no_time)
-  check_extent(source)
-  libraries <- check_map_series(libraries, source$names)
-  targets <- check_map_series(targets, source$names)
-  E_max <- check_count(E_max, max = map_dimensions_most)
-  E <- check_map_E(E, source$names[targets])
-  check_map_unused(if (E_max != 20) "E_max", E, 0, NULL)
+  sides <- check_map_sides(x, dataset, no_time, libraries, targets, E, E_max)
+  check_map_unused(if (E_max != 20) "E_max", sides$E, 0, NULL)
   rule <- map_rule(
-    E_max = if (is.null(E)) E_max else max(1L, E, na.rm = TRUE),
+    E_max = attr(sides, "E_max"),
     tau = check_map_tau(tau), Tp = edm_shift(Tp, "Tp", here),
     exclusion = edm_exclusion(exclusion_radius), threads = check_threads(threads),
     max_memory = check_memory(max_memory)
@@ -140,12 +135,10 @@ smap_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 1, theta = 2,
   rule$theta <- check_number(theta, min = 0)
   rule$ridge <- check_number(ridge, min = 0)
   check_gap(x, rule$tau, rule$Tp)
-  task <- list(
-    kind = "smap_map", source = source, libraries = libraries, targets = targets, E = E,
-    rule = rule, split = FALSE, threads = threads, call = call, started = started
-  )
+  task <- c(sides, list(kind = "smap_map", rule = rule, split = FALSE, threads = threads,
+                        call = call, started = started))
   task <- with_reasons(task, here)
-  seconds <- smap_map_seconds(task) * length(libraries)
+  seconds <- smap_map_seconds(task) * length(task$libraries)
   task$place <- edm_place(check_choice(device), gpus, seconds)
   if (!is.null(file)) return(map_to_file(task, file, here))
   map_in_memory(task, here)
