@@ -67,10 +67,6 @@ autoplot.ccm <- function(object, ...) {
 }
 
 #' @rdname autoplot.ccm
-#' @export
-plot.ccm <- function(x, ...) draw(autoplot.ccm(x, ...))
-
-#' @rdname autoplot.ccm
 #' @exportS3Method ggplot2::autoplot
 autoplot.ccm_lag <- function(object, ...) {
   rlang::check_installed("ggplot2", "to draw cross mapping.")
@@ -92,10 +88,6 @@ autoplot.ccm_lag <- function(object, ...) {
     direction_theme() +
     caption("Large point: the highest skill. Right of the line at 0 the cause would come later.")
 }
-
-#' @rdname autoplot.ccm
-#' @export
-plot.ccm_lag <- function(x, ...) draw(autoplot.ccm_lag(x, ...))
 
 #' A row for each direction and value of the first column, which is `at`
 #' @noRd

@@ -60,10 +60,6 @@ autoplot.edm_skill <- function(object, ...) {
     theme_synfire()
 }
 
-#' @rdname edm_plots
-#' @export
-plot.edm_skill <- function(x, ...) draw(autoplot.edm_skill(x, ...))
-
 check_skill <- function(object, parameter, call = rlang::caller_env()) {
   if (!any(is.finite(object$rho))) {
     abort_arg("object", sprintf("skill for at least one %s", parameter), "without any", call = call)
@@ -196,10 +192,6 @@ autoplot.edm_prediction <- function(object, type = c("series", "scatter"), ...) 
   }
   switch(type, series = plot_series(object), scatter = plot_scatter(object))
 }
-
-#' @rdname edm_plots
-#' @export
-plot.edm_prediction <- function(x, ...) draw(autoplot.edm_prediction(x, ...))
 
 plot_series <- function(object) {
   time <- plot_time(object[[1L]], names(object)[[1L]])

@@ -29,7 +29,7 @@
 #' counts, coloured by its delay interval, or by its count where all steps have the same
 #' interval. At most `edges` steps are drawn: first those that are part of an episode of
 #' three or more units, then the others, by count. Units without such a step are left
-#' out. So is, where names are long, what they have in common at the beginning. Where
+#' out. Long names lose their common prefix. Where
 #' [unit_table()] has the columns `x` and `y`, units stand at their positions, as on a map of
 #' the array; where it has `area`, they are coloured by it.
 #'

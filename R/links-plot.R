@@ -55,10 +55,6 @@ no_link_picture <- function(x, mediated) {
     ggplot2::theme_void()
 }
 
-#' @rdname autoplot.direct_links
-#' @export
-plot.direct_links <- function(x, ...) draw(autoplot.direct_links(x, ...))
-
 direct_caption <- function(x, drawn, names_left_out) {
   left <- table(x$link) - table(drawn$link)
   paste(c(
@@ -98,10 +94,6 @@ autoplot.direct_links_comparison <- function(object, ..., groups = NULL, links =
   network_picture(arrows, series, drawing$groups, layout, changed_edges,
                   \(left_out) change_caption(found, drawn, object, left_out), call)
 }
-
-#' @rdname compare_maps
-#' @export
-plot.direct_links_comparison <- function(x, ...) draw(autoplot.direct_links_comparison(x, ...))
 
 changed_edges <- function(curves) {
   list(

@@ -4,7 +4,7 @@
 #'
 #' @param kind `"causal_map"` or `"smap_map"`, the names of their functions and classes.
 #' @return A list of `called`, its name in messages, and of functions: `layers(rule)`, names
-#'   of what there is for each pair; `type(layer)`, the HDF5 type of these numbers;
+#'   of the layers, which hold a number for each pair; `type(layer)`, the HDF5 type of these;
 #'   `parameters(task)`, what the map was made with; `map(task, libraries, keep, call)`, which
 #'   maps some columns of the source to all targets and calls `keep` as map_libraries() does.
 #' @noRd

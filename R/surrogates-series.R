@@ -412,10 +412,10 @@ twin_exits <- function(group) {
 
 #' Surrogates that keep all that is linear in a series and its season
 #'
-#' Phases of what is left of the season are random, in each segment by itself; then the season is
-#' added. What is missing is filled by straight lines for this, and is missing again after it.
+#' The season is subtracted, each segment of the rest gets random phases, and the season is added
+#' again. Straight lines fill missing values for this, and they are missing again afterwards.
 #'
-#' @param key What decides them, see random_key().
+#' @param key Decides the random phases, see random_key().
 #' @return Matrix of rows x surrogates of `rest`, without the season.
 #' @noRd
 chosen_surrogates <- function(traits, first, n, key) {

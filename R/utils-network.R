@@ -214,7 +214,7 @@ node_circles <- function(place, radius, n = 48L) {
              unit = rep(seq_len(nrow(place)), each = n))
 }
 
-#' Labels without what they have in common at the beginning
+#' Labels without their common prefix
 #' @noRd
 shorten_labels <- function(names) {
   common <- 0L

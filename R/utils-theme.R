@@ -89,12 +89,6 @@ legend_on_top <- function(...) {
   ggplot2::theme(legend.position = "top", legend.justification = "left", ...)
 }
 
-#' Ticks below the picture, and more of a theme
-#' @noRd
-ticks_below <- function(...) {
-  ggplot2::theme(axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted), ...)
-}
-
 #' A picture without axes, such as a network, with words below it
 #' @noRd
 theme_network <- function(caption = NULL) {

@@ -3,7 +3,7 @@
 # The share of the variance above which a period counts as a season.
 least_season <- 0.1
 
-#' Traits of a series, and what is left of it without its season
+#' Traits of a series, and the series less its season
 #'
 #' @param x Numbers, `NA` where missing.
 #' @param first First row of the segment of each row.

@@ -61,7 +61,7 @@ describe <- function(x) {
   format(x, digits = 10)
 }
 
-#' The columns of a table in words, or what there is instead of one
+#' The columns of a table in words, or the kind of an object that is no table
 #' @noRd
 some_columns <- function(x) {
   if (!is.data.frame(x)) return(describe(x))
