@@ -13,7 +13,7 @@
 #'
 #' Legends name the cause that a direction tests: if y drives x, it is x that predicts y.
 #'
-#' @param object,x What [ccm()] or [ccm_lag()] gives.
+#' @param object What [ccm()] or [ccm_lag()] gives.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
 #'   invisibly.

@@ -6,7 +6,7 @@
 #' mediated. Links of other kinds are left out; the caption counts them. Darker arrows take away
 #' more of the error of the forecast. Where there is no link to draw, the picture says so.
 #'
-#' @param object,x What [direct_links()] returned.
+#' @param object What [direct_links()] returned.
 #' @param mediated Whether to draw mediated links.
 #' @param links How many links to draw at most: direct ones first, those with the highest `t`.
 #' @inheritParams autoplot.causal_map
