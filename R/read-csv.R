@@ -472,20 +472,6 @@ text_column <- function(few) {
   )
 }
 
-#' Number of bytes of the byte order mark and the lines in front of the data
-#' @noRd
-head_end <- function(bytes, size, layout) {
-  mark <- if (layout$bom) 3 else 0
-  if (layout$skip == 0L) return(mark)
-  # The head of a file was read from its first 64 KiB.
-  first <- bytes[seq_len(min(size, head_bytes + 4L))]
-  cr <- first == as.raw(13)
-  lf <- first == as.raw(10)
-  # CR LF is one line end, at its LF.
-  ends <- which(lf | cr & !c(lf[-1L], FALSE))
-  if (length(ends) < layout$skip) size else ends[[layout$skip]]
-}
-
 #' @param got What was found: the fault and the number of fields of row `row`.
 #' @noRd
 abort_row <- function(file, layout, got, row, line, call) {

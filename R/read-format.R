@@ -1,7 +1,5 @@
 # Which format a file is of: its first bytes, and what is in it.
 
-head_bytes <- 65536L
-
 #' The format of a file
 #'
 #' @return `format`; for text `head`, its first lines; for HDF5 `h5`, the open file.
@@ -153,8 +151,6 @@ read_head <- function(file, call) {
        open = all && !ends_line(bytes[[length(bytes)]]))
 }
 
-ends_line <- function(byte) byte %in% as.raw(c(10, 13))
-
 #' What to do with a file that is no text
 #' @noRd
 binary_hint <- function(bytes) {
@@ -170,5 +166,3 @@ binary_hint <- function(bytes) {
   }
   "Tables must be text; NWB files and Phy folders are read as well."
 }
-
-is_binary <- function(bytes) any(bytes < as.raw(9) | (bytes > as.raw(13) & bytes < as.raw(32)))

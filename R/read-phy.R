@@ -124,17 +124,3 @@ check_phy_ids <- function(file, id, label, clusters, call) {
     abort_file(file, sprintf("it gives cluster %s two labels", twice[[1L]]), call = call)
   }
 }
-
-#' Lines of a small text file, in UTF-8 and without a byte order mark
-#' @noRd
-text_lines <- function(file, call) {
-  if (dir.exists(file)) abort_file(file, "it is a folder", call = call)
-  if (file.size(file) > longest_line) {
-    abort_file(file, sprintf("it has more than %s bytes, so it is no table of labels",
-                             commas(longest_line)), call = call)
-  }
-  bytes <- read_magic(file, file.size(file), call)
-  if (is_binary(bytes)) abort_file(file, "it holds binary data, not text", call = call)
-  if (identical(bytes[1:3], as.raw(c(0xef, 0xbb, 0xbf)))) bytes <- bytes[-(1:3)]
-  clean_text(strsplit(rawToChar(bytes), "\r\n|\n|\r", useBytes = TRUE)[[1L]])
-}

@@ -3,6 +3,9 @@
 
 text_block <- 4194304L
 
+# The head of a file, from which its format is guessed.
+head_bytes <- 65536L
+
 # A line of more is no row of a table, and must not fill the memory.
 longest_line <- 2^26
 
@@ -213,4 +216,38 @@ member_starts <- function(bytes) {
   at[bytes[at + 1L] == as.raw(0x8b) & bytes[at + 2L] == as.raw(8) &
        bytes[at + 3L] < as.raw(32) & bytes[at + 8L] %in% as.raw(c(0, 2, 4)) &
        (bytes[at + 9L] < as.raw(14) | bytes[at + 9L] == as.raw(255))]
+}
+
+# ---- What bytes are ----
+
+ends_line <- function(byte) byte %in% as.raw(c(10, 13))
+
+is_binary <- function(bytes) any(bytes < as.raw(9) | (bytes > as.raw(13) & bytes < as.raw(32)))
+
+#' Number of bytes of the byte order mark and the lines in front of the data
+#' @noRd
+head_end <- function(bytes, size, layout) {
+  mark <- if (layout$bom) 3 else 0
+  if (layout$skip == 0L) return(mark)
+  # The head of a file was read from its first 64 KiB.
+  first <- bytes[seq_len(min(size, head_bytes + 4L))]
+  cr <- first == as.raw(13)
+  lf <- first == as.raw(10)
+  # CR LF is one line end, at its LF.
+  ends <- which(lf | cr & !c(lf[-1L], FALSE))
+  if (length(ends) < layout$skip) size else ends[[layout$skip]]
+}
+
+#' Lines of a small text file, in UTF-8 and without a byte order mark
+#' @noRd
+text_lines <- function(file, call) {
+  if (dir.exists(file)) abort_file(file, "it is a folder", call = call)
+  if (file.size(file) > longest_line) {
+    abort_file(file, sprintf("it has more than %s bytes, so it is no table of labels",
+                             commas(longest_line)), call = call)
+  }
+  bytes <- read_magic(file, file.size(file), call)
+  if (is_binary(bytes)) abort_file(file, "it holds binary data, not text", call = call)
+  if (identical(bytes[1:3], as.raw(c(0xef, 0xbb, 0xbf)))) bytes <- bytes[-(1:3)]
+  clean_text(strsplit(rawToChar(bytes), "\r\n|\n|\r", useBytes = TRUE)[[1L]])
 }

@@ -311,11 +311,3 @@ no_counts <- function() {
   c(spikes = 0, late = 0, repeated = 0, too_late = 0, stray = 0, broken = 0,
     without_unit = 0)
 }
-
-#' Seconds by the clock, from 0, or Inf
-#' @noRd
-check_seconds <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
-  ok <- is_plain_numeric(x) && length(x) == 1L && !is.na(x) && x >= 0
-  if (!ok) abort_arg(arg, "a number of seconds, from 0, or Inf", describe(x), call = call)
-  as.double(x)
-}

@@ -149,7 +149,7 @@ rule "each name of R is defined once"
 
 cd ..
 Rscript --vanilla tools/lines.R --rooms > "$found" 2>&1
-rule "rooms of R use only lower ones"
+rule "rooms of R use only lower ones, and no files of R need each other in a circle"
 
 Rscript --vanilla tools/check-papers.R 2> "$found" > "$objects/said" ||
   echo "see Rscript tools/check-papers.R" >> "$found"

@@ -76,7 +76,9 @@ arrows_up <- function(needs) {
 
 if ("--rooms" %in% commandArgs(TRUE)) {
   files <- setdiff(list.files("R", "[.]R$", full.names = TRUE), "R/synfire-package.R")
-  writeLines(arrows_up(uses(files)))
+  needs <- uses(files)
+  writeLines(arrows_up(needs))
+  writeLines(sprintf("%s need each other", vapply(circles(needs), toString, "")))
   unknown <- setdiff(sub("-.*", "", basename(files)), unlist(levels))
   writeLines(sprintf("no room is called %s", unknown))
   quit(status = 0L)
