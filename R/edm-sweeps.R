@@ -4,7 +4,11 @@
 #'
 #' Predicts with every `E` from 1 to `E_max` and compares with what was observed. The `E`
 #' that predicts best is the number of lags that unfold the dynamics (Sugihara and May
-#' 1990). With one column, all of them take one pass over the pairs of rows.
+#' 1990). A data frame is searched for one target, whose skill at each `E` is returned; a
+#' matrix, or a data set in an HDF5 file, for the best `E` of each of its series, as
+#' [causal_map()] needs them.
+#'
+#' In a data frame with one column, all `E` take one pass over the pairs of rows.
 #'
 #' Give several `tau` or `Tp` to search all three together: every combination is tried, and
 #' `plot()` draws a map of skill. How far ahead the best `Tp` lies says little, since what is
@@ -16,27 +20,42 @@
 #'
 #' Without `lib` and `pred`, `validation` says which rows are compared: `"loo"`, every row
 #' is predicted from all others, or `"split"`, the second half of the rows from the first
-#' one (the half that is shorter by one, of an odd number).
+#' one (the half that is shorter by one, of an odd number). Of a matrix, delay vectors of the
+#' second half stay within it; those of a data frame reach back into the first.
+#'
+#' The series of a matrix are searched in single precision, with all threads or on a GPU.
+#' For many series of a data frame give `as.matrix(x)`, without its column of times.
 #'
 #' @inheritParams simplex
-#' @param E_max Largest embedding dimension; with `embedded` at most the number of
-#'   `columns`.
+#' @param x A data frame, as [simplex()] takes it; or a numeric matrix of time steps (rows)
+#'   and series (columns), or the path of an HDF5 file with such a matrix.
+#' @param ... Arguments of the methods, which follow.
+#' @param E_max Largest embedding dimension: by default 10, as in rEDM, for a data frame, and
+#'   20, as in [causal_map()], for a matrix. With `embedded` at most the number of `columns`.
 #' @param Tp,tau Prediction interval and lag between coordinates, in rows, as in [simplex()].
-#'   Of several, every combination is tried.
-#' @param validation How to validate where neither `lib` nor `pred` is given.
+#'   Of several, for a data frame, every combination is tried.
+#' @param validation How to validate; for a data frame where neither `lib` nor `pred` is given.
+#' @param dataset Path of the data set in the file.
+#' @param max_memory Bytes that the search may take, at most.
 #'
-#' @return A table ([edm_tables]) with the columns `E` and `rho`, Pearson's correlation of
-#'   predictions and observations ([prediction_error()]). `NA` where there is no
-#'   correlation, and where the library has fewer than `E + 1` points. The attribute
+#' @return Of a data frame, a table ([edm_tables]) with the columns `E` and `rho`, Pearson's
+#'   correlation of predictions and observations ([prediction_error()]). `NA` where there is
+#'   no correlation, and where the library has fewer than `E + 1` points. The attribute
 #'   `optimal` is the `E` of the first maximum.
 #'
 #'   With several `tau` or `Tp` the columns are `E`, `tau`, `Tp` and `rho`, a row for each
 #'   combination, and `optimal` is a vector of the three, with their names.
 #'
+#'   Of a matrix or a file, a data frame with a row for each series: `series` (name), `E`
+#'   (integer, that of the first maximum of rho) and `rho` there. `NA` where there is no
+#'   correlation at any `E`: constant series, or too few steps. The attribute `skill` is the
+#'   matrix of rho, series x `E`.
+#'
 #' @inheritSection simplex Errors
 #' @references Sugihara G, May RM (1990). Nonlinear forecasting as a way of distinguishing
 #'   chaos from measurement error in time series. *Nature* 344:734-741.
-#' @seealso [simplex()], [predict_interval()], [predict_nonlinear()].
+#' @seealso [simplex()], [predict_interval()], [predict_nonlinear()]; [causal_map()], whose
+#'   `E` can be taken from the result.
 #' @examples
 #' logistic <- Reduce(\(x, i) 3.8 * x * (1 - x), 1:299, 0.3, accumulate = TRUE)
 #' x <- data.frame(time = 1:300, x = logistic)
@@ -47,14 +66,29 @@
 #' # E and tau together
 #' both <- embed_dimension(x, "x", E_max = 4, tau = -1:-3, threads = 2)
 #' attr(both, "optimal")
+#'
+#' # Each series of a matrix
+#' series <- cbind(logistic, season = sin(1:300 / 9))
+#' best <- embed_dimension(series, E_max = 5, threads = 2)
+#' best
+#' map <- causal_map(series, E = setNames(best$E, best$series), threads = 2)
 #' @export
-embed_dimension <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
-                            E_max = 10, Tp = 1, tau = -1, exclusion_radius = 0,
-                            embedded = FALSE, valid_lib = NULL, no_time = FALSE,
-                            segments = NULL, ignore_nan = TRUE,
-                            validation = c("loo", "split"),
-                            device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
-  check_given(x = "a data frame, its first column the time")
+embed_dimension <- function(x, ...) {
+  check_given(x = paste("a data frame, its first column the time, a numeric matrix of time",
+                        "steps and series, or the path of an HDF5 file"))
+  UseMethod("embed_dimension")
+}
+
+#' @rdname embed_dimension
+#' @export
+embed_dimension.data.frame <- function(x, columns = NULL, target = NULL, lib = NULL,
+                                       pred = NULL, E_max = 10, Tp = 1, tau = -1,
+                                       exclusion_radius = 0, embedded = FALSE,
+                                       valid_lib = NULL, no_time = FALSE, segments = NULL,
+                                       ignore_nan = TRUE, validation = c("loo", "split"),
+                                       device = c("cpu", "gpu", "auto"), gpus = NULL,
+                                       threads = NULL, ...) {
+  check_no_dots()
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   E_max <- check_count(E_max, max = 1000)

@@ -11,7 +11,7 @@
 #' # What is computed
 #' Phase 1: every target is predicted from its own delay vectors of 1 to `E_max` coordinates,
 #' one step ahead. Its `E` is that of the first maximum of rho (see
-#' [optimal_dimensions()]). Phase 2: `rho[i, j]` is Pearson's correlation of series `j`, the
+#' [embed_dimension()]). Phase 2: `rho[i, j]` is Pearson's correlation of series `j`, the
 #' *target*, with its prediction by simplex projection from the delay vectors of
 #' series `i`, the *library*, in the `E` of the **target**, `Tp` steps ahead. Each step is
 #' predicted from all others. The diagonal says how well series predict themselves.
@@ -184,7 +184,7 @@
 #' Ye H, Deyle ER, Gilarranz LJ, Sugihara G (2015). Distinguishing time-delayed causal
 #' interactions using convergent cross mapping. *Scientific Reports*, 5, 14750.
 #' \doi{10.1038/srep14750}
-#' @seealso [ccm()] for one pair, looked at closely; [optimal_dimensions()].
+#' @seealso [ccm()] for one pair, looked at closely; [embed_dimension()].
 #' @examples
 #' # x drives y, and y drives z
 #' x <- y <- z <- 0.4
@@ -246,58 +246,4 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
   task$place <- map_place(device, gpus, task)
   if (!is.null(file)) return(map_to_file(task, file, here))
   map_in_memory(task, here)
-}
-
-#' Embedding dimensions of many series
-#'
-#' Predicts each series from its own delay vectors of 1 to `E_max` coordinates and finds how
-#' many predict best: phase 1 of [causal_map()], and what [embed_dimension()] does for one
-#' series, in single precision.
-#'
-#' @inheritParams causal_map
-#' @param Tp Steps from a delay vector to what it predicts.
-#' @param validation How to predict: `"loo"`, every step from all others, or `"split"`, the
-#'   second half of the steps from the first half.
-#' @return A data frame with a row for each series: `series` (name), `E` (integer, that of the
-#'   first maximum of rho) and `rho` there. `NA` where there is no correlation at any `E`: constant
-#'   series, or too few steps. The attribute `skill` is the matrix of rho,
-#'   series x `E`.
-#' @inheritSection causal_map Errors
-#' @references Sugihara G, May RM (1990). Nonlinear forecasting as a way of distinguishing
-#'   chaos from measurement error in time series. *Nature* 344:734-741.
-#' @seealso [embed_dimension()], [causal_map()], whose `E` can be taken from the result.
-#' @examples
-#' logistic <- Reduce(\(x, i) 3.8 * x * (1 - x), 1:199, 0.3, accumulate = TRUE)
-#' x <- cbind(logistic, season = sin(1:200 / 9))
-#' found <- optimal_dimensions(x, E_max = 5, threads = 2)
-#' found
-#' attr(found, "skill")
-#' map <- causal_map(x, E = setNames(found$E, found$series), threads = 2)
-#' @export
-optimal_dimensions <- function(x, E_max = 20, tau = -1, Tp = 1,
-                               validation = c("loo", "split"), exclusion_radius = 0,
-                               dataset = NULL, no_time = FALSE,
-                               device = c("cpu", "gpu", "auto"),
-                               gpus = NULL, threads = NULL, max_memory = 4e9) {
-  check_given(x = "a numeric matrix of time steps and series")
-  source <- map_source(x, dataset, no_time)
-  check_extent(source)
-  rule <- map_rule(
-    E_max = check_count(E_max, max = map_dimensions_most), tau = check_map_tau(tau),
-    Tp = edm_shift(Tp, "Tp", rlang::current_env()),
-    exclusion = edm_exclusion(exclusion_radius), threads = check_threads(threads),
-    max_memory = check_memory(max_memory)
-  )
-  check_gap(x, rule$tau, rule$Tp)
-  task <- list(source = source, libraries = integer(), targets = seq_len(source$n), E = NULL,
-               rule = rule)
-  place <- map_place(check_choice(device), gpus, task)
-  split <- check_choice(validation) == "split"
-  skill <- map_dimensions(source, task$targets, rule, split, place)
-  E <- first_maximum(skill)
-  found <- data.frame(series = source$names, E = E,
-                      rho = skill[cbind(E, seq_along(E))], stringsAsFactors = FALSE)
-  dimnames(skill) <- list(NULL, source$names)
-  attr(found, "skill") <- t(skill)
-  found
 }

@@ -18,7 +18,7 @@
 #'
 #' # Trials
 #' Trials follow one another in the order of their time, with `gap` rows of `NA` between
-#' them. [causal_map()] and [optimal_dimensions()] leave out delay vectors with a missing
+#' them. [causal_map()] and [embed_dimension()] leave out delay vectors with a missing
 #' value. With enough of these rows, no delay vector reaches from one trial into the next:
 #' they need as many as the larger of |`tau`| and |`Tp`|, which is one by default, and
 #' stop with an error where there are fewer. [ccm()] and the other functions that take

@@ -162,7 +162,7 @@ measure <- function(x, phase, device, workers, precision, n) {
   }
   # The search has no libraries but the series themselves.
   search <- function(n) {
-    optimal_dimensions(if (n == series) x else x[, seq_len(n), drop = FALSE],
+    embed_dimension(if (n == series) x else x[, seq_len(n), drop = FALSE],
                        E_max = E_max, device = device, gpus = gpus, threads = threads)
   }
   call <- function(n) {

@@ -226,12 +226,12 @@ case("map-after-search", paste("find_both add_skill", dims, "correlate_rows"), f
 })
 case("dimensions", "lay_out find_skill add_skill", function() {
   for (validation in c("loo", "split")) {
-    synfire::optimal_dimensions(random_map(120, 4, TRUE), 8, validation = validation,
+    synfire::embed_dimension(random_map(120, 4, TRUE), 8, validation = validation,
                                 device = "gpu")
   }
-  synfire::optimal_dimensions(random_map(100, 2), 30, tau = 1, validation = "split",
+  synfire::embed_dimension(random_map(100, 2), 30, tau = 1, validation = "split",
                      exclusion_radius = 3, device = "gpu")
-  synfire::optimal_dimensions(random_map(15000, 1), 1, device = "gpu")
+  synfire::embed_dimension(random_map(15000, 1), 1, device = "gpu")
 })
 # ---- empirical dynamic modelling of a few series ----
 

@@ -345,7 +345,7 @@ dimensions_work <- function(series, devices) {
     title = sprintf("dimensions of %s series, E 1 to 20", count_text(series)),
     request = "dimensions", peers = "kedm", devices = devices, data = as.vector(x),
     given = list(series = series, E_max = 20),
-    ours = \(threads, device) optimal_dimensions(x, E_max = 20, threads = threads,
+    ours = \(threads, device) embed_dimension(x, E_max = 20, threads = threads,
                                                  device = device),
     same = \(ours, theirs) {
       skill <- attr(ours, "skill")

@@ -89,7 +89,7 @@ test_that("causal maps and models of a few series take it as it is", {
   expect_identical(map(y), map(plain))
   expect_error(causal_map(y, E = 2, tau = -2), "gap = 2", class = "synfire_error_argument")
   expect_error(causal_map(y, E = 2, Tp = c(0, 3)), "gap = 3", class = "synfire_error_argument")
-  expect_error(optimal_dimensions(y, Tp = 2), "gap = 2", class = "synfire_error_argument")
+  expect_error(embed_dimension(y, Tp = 2), "gap = 2", class = "synfire_error_argument")
   expect_no_error(causal_map(bin_spikes(x, 0.1, gap = 2), E = 2, tau = -2, threads = 1))
   same <- \(f, ...) {
     ours <- f(y, ...)

@@ -22,7 +22,7 @@ test_that("without a GPU the error says why", {
   x <- random_series(30, 2, 1)
   for (map in list(\() causal_map(x, E = 2, device = "gpu"),
                    \() causal_map(x, device = "gpu", precision = "half"),
-                   \() optimal_dimensions(x, device = "gpu"))) {
+                   \() embed_dimension(x, device = "gpu"))) {
     condition <- expect_error(map(), class = "synfire_error_device")
     expect_match(conditionMessage(condition), report$cuda$reason, fixed = TRUE)
   }
@@ -145,7 +145,7 @@ test_that("a forked child gets an error from a map", {
   }
   expect_true("synfire_error_device" %in% in_child(\() causal_map(x, E = 2, device = "gpu")))
   expect_true("synfire_error_device" %in%
-                in_child(\() optimal_dimensions(x, 2, device = "gpu")))
+                in_child(\() embed_dimension(x, 2, device = "gpu")))
   expect_identical(on_gpu(x, 2), whole)
 })
 
@@ -237,8 +237,8 @@ test_that("two GPUs give what one gives", {
   x <- random_series(400, 60, 4)
   E <- rep_len(1:20, 60)
   expect_identical(on_gpu(x, E, gpus = 0:1), on_gpu(x, E))
-  expect_identical(optimal_dimensions(x, device = "gpu", gpus = 1:2),
-                   optimal_dimensions(x, device = "gpu"))
+  expect_identical(embed_dimension(x, device = "gpu", gpus = 1:2),
+                   embed_dimension(x, device = "gpu"))
 })
 
 test_that("half precision is as good as stated", {

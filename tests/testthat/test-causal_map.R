@@ -66,12 +66,12 @@ test_that("it is simplex() and ccm() of every pair", {
 test_that("phase 1 and phase 2 can be done one by one", {
   x <- random_series(50, 4, 2)
   both <- causal_map(x, E_max = 6, threads = 2)
-  found <- optimal_dimensions(x, E_max = 6, threads = 2)
+  found <- embed_dimension(x, E_max = 6, threads = 2)
   expect_identical(unname(attr(both, "E")), found$E)
   expect_identical(plain(causal_map(x, E = found$E, threads = 2)), plain(both))
   split <- causal_map(x, E_max = 6, validation = "split", threads = 2)
   expect_identical(unname(attr(split, "E")),
-                   optimal_dimensions(x, E_max = 6, validation = "split", threads = 2)$E)
+                   embed_dimension(x, E_max = 6, validation = "split", threads = 2)$E)
 })
 
 test_that("E is one for all, one each, by name, or missing", {
@@ -534,7 +534,6 @@ test_that("the first column of a data frame is the time, as in simplex()", {
   expect_identical(plain(suppressMessages(causal_map(timed, E = 1))), held)
   expect_silent(map <- causal_map(as.data.frame(x), E = 1, no_time = TRUE))
   expect_identical(plain(map), held)
-  expect_message(optimal_dimensions(timed, E_max = 2), class = "synfire_message_time")
 
   wrong <- \(code, words) expect_error(code, words, class = "synfire_error_argument")
   wrong(causal_map(as.data.frame(x), E = 1), "one where `a` does not.*no_time = TRUE")

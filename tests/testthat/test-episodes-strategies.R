@@ -73,7 +73,7 @@ test_that("gpus with the CPU are refused by every function that has them", {
     \() pvalue_spectrum(x, 0.001, 2, n_surrogates = 2, gpus = 3),
     \() spade(x, 0.001, 2, n_surrogates = 0, gpus = 3),
     \() causal_map(series, E = 2, gpus = 3),
-    \() optimal_dimensions(series, E_max = 2, gpus = 3)
+    \() embed_dimension(series, E_max = 2, gpus = 3)
   )
   for (call in calls) {
     condition <- expect_error(call(), class = "synfire_error_argument")

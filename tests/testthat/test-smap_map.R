@@ -48,7 +48,7 @@ test_that("targets may differ in E, and libraries and targets may be some", {
   expect_identical(attr(map, "E"), c(s5 = 1L, s2 = 3L, s6 = 3L, s1 = 2L))
   expect_identical(rownames(map), c("s4", "s2"))
   found <- smap_map(x, E_max = 4, threads = 1)
-  best <- optimal_dimensions(x, E_max = 4, threads = 1)
+  best <- embed_dimension(x, E_max = 4, threads = 1)
   expect_identical(unname(attr(found, "E")), best$E)
   same <- smap_map(x, E = best$E, threads = 1)
   expect_identical(found$rho, same$rho)

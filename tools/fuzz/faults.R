@@ -22,7 +22,7 @@ calls <- c(
   ccm = paste(series, "f <- \\() { set.seed(1); ccm(d, \"V2\", \"V3\", E = 3,",
               "lib_sizes = c(20, 100), samples = 10) }"),
   surrogate_series = paste(series, "f <- \\() { set.seed(1); surrogate_series(x[, 1], 20) }"),
-  optimal_dimensions = paste(series, "f <- \\() optimal_dimensions(x, E_max = 5, threads = 2)"),
+  embed_dimension = paste(series, "f <- \\() embed_dimension(x, E_max = 5, threads = 2)"),
   causal_map = paste(series, "f <- \\() { set.seed(1); causal_map(x, E_max = 3, Tp = c(-1, 0),",
                      "n_surrogates = 3, lib_sizes = c(50, 200), threads = 2) }"),
   causal_map_top = paste(series, "f <- \\() causal_map(x, E = 2, top = 2, threads = 2)")

@@ -309,8 +309,8 @@ user_methods <- function() {
   table <- getNamespaceInfo("synfire", "S3methods")
   generic <- sub("^.*::", "", table[, 1L])
   called <- c("[", "as.character", "as.data.frame", "as.list", "as.matrix", "as.igraph",
-              "autoplot", "c", "close", "duplicated", "format", "mean", "plot", "print", "rbind",
-              "sort", "subset", "summary", "t", "unique", "update")
+              "autoplot", "c", "close", "duplicated", "embed_dimension", "format", "mean",
+              "plot", "print", "rbind", "sort", "subset", "summary", "t", "unique", "update")
   out <- data.frame(generic, class = table[, 2L], name = paste0(generic, ".", table[, 2L]))
   out <- out[generic %in% called & !startsWith(out$class, "summary."), ]
   out[order(out$name), ]

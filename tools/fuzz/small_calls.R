@@ -135,7 +135,7 @@ make_small_calls <- function(r) {
     multiview = list(x = cbind(table, z = rev(table$y)), columns = c("x", "y", "z"),
                      target = "x", D = 2),
     open_causal_map = list(file = r$map_on_disk),
-    optimal_dimensions = list(x = r$series, E_max = 3),
+    embed_dimension = list(x = r$series, E_max = 3),
     pattern_occurrences = list(x = x, patterns = r$patterns),
     pattern_spectrum = list(patterns = r$patterns),
     pattern_stability = list(patterns = r$patterns, n_subsets = 3),

@@ -73,8 +73,8 @@ fuzz_subject("causal_map", limit = 60, covers = list(
   causal_map = c("x", "E", "E_max", "tau", "Tp", "libraries", "targets", "validation",
                  "exclusion_radius", "lib_sizes", "n_surrogates", "surrogate", "period",
                  "screen", "top", "dataset", "no_time", "device", "gpus", "precision", "max_memory", "threads"),
-  optimal_dimensions = c("x", "E_max", "tau", "Tp", "validation", "exclusion_radius",
-                         "dataset", "no_time", "device", "gpus", "max_memory", "threads")
+  embed_dimension.default = c("E_max", "tau", "Tp", "validation", "exclusion_radius",
+                              "dataset", "device", "gpus", "max_memory", "threads")
 ), run = function(world) {
   x <- draw_map_series()
   if (sometimes(0.35)) fuzz_dimensions(x, world) else fuzz_map(x, world)
@@ -87,16 +87,13 @@ fuzz_table <- function(x) {
   if (is.null(colnames(x))) colnames(x) <- sprintf("s%02d", seq_len(ncol(x)))
   plain <- as.data.frame(x)
   timed <- cbind(time = sort(sample(1e4, nrow(x))) / one_of(1, 7), plain)
-  for (name in c("causal_map", "optimal_dimensions")) {
-    args <- list(x = x, threads = 1)
-    if (name == "causal_map") args$E <- whole(1, 3) else args$E_max <- whole(1, 3)
-    whole_matrix <- attempt(name, args)
-    with_time <- attempt(name, replace(args, "x", list(timed)))
-    without <- attempt(name, c(replace(args, "x", list(plain)), no_time = TRUE))
-    values <- function(found) if (refused(found)) "refused" else unclass(as.data.frame(found))
-    same(values(with_time), values(whole_matrix), paste(name, "of a table with times"))
-    same(values(without), values(whole_matrix), paste(name, "of a table without times"))
-  }
+  args <- list(x = x, E = whole(1, 3), threads = 1)
+  whole_matrix <- attempt("causal_map", args)
+  with_time <- attempt("causal_map", replace(args, "x", list(timed)))
+  without <- attempt("causal_map", c(replace(args, "x", list(plain)), no_time = TRUE))
+  values <- function(found) if (refused(found)) "refused" else unclass(as.data.frame(found))
+  same(values(with_time), values(whole_matrix), "a map of a table with times")
+  same(values(without), values(whole_matrix), "a map of a table without times")
 }
 
 # Series of a data set in a file, and the same in memory.
@@ -117,7 +114,7 @@ fuzz_dimensions <- function(x, world) {
   rule$E_max <- whole(1, 8)
   rule$Tp <- one_of(1, 0, 2, -1, -3)
   call <- function(...) {
-    attempt("optimal_dimensions", utils::modifyList(c(list(x), rule), list(...)))
+    attempt("embed_dimension", utils::modifyList(c(list(x), rule), list(...)))
   }
   cpu <- call()
   same(cpu, call(threads = whole(2, 4)), "dimensions with one and several threads")
@@ -128,7 +125,7 @@ fuzz_dimensions <- function(x, world) {
     h5 <- hdf5r::H5File$new(file, "w")
     h5[["series"]] <- x
     h5$close_all()
-    read <- attempt("optimal_dimensions", c(list(file, dataset = "series"), rule))
+    read <- attempt("embed_dimension", c(list(file, dataset = "series"), rule))
     same(if (refused(read)) read else unname(attr(read, "skill")), unname(skill),
          "dimensions of a matrix and of a file")
   }

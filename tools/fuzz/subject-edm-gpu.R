@@ -38,7 +38,7 @@ forecast_numbers <- function(found) {
 }
 
 fuzz_subject("edm-gpu", limit = 90, covers = list(
-  simplex = c("device", "gpus"), embed_dimension = c("device", "gpus"),
+  simplex = c("device", "gpus"), embed_dimension.data.frame = c("device", "gpus"),
   predict_interval = c("device", "gpus"), predict_exclusion_radius = c("device", "gpus"),
   multiview = c("device", "gpus")
 ), run = function(world) {

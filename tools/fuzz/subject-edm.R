@@ -357,9 +357,10 @@ compare_registers <- function(args) {
 
 fuzz_subject("edm_sweeps",
   covers = list(
-    embed_dimension = c("x", "columns", "target", "lib", "pred", "E_max", "Tp", "tau",
-                        "exclusion_radius", "embedded", "valid_lib", "no_time", "segments",
-                        "ignore_nan", "validation", "threads"),
+    embed_dimension = "x",
+    embed_dimension.data.frame = c("columns", "target", "lib", "pred", "E_max", "Tp", "tau",
+                                   "exclusion_radius", "embedded", "valid_lib", "no_time",
+                                   "segments", "ignore_nan", "validation", "threads"),
     predict_interval = c("x", "columns", "target", "lib", "pred", "Tp_max", "E", "knn", "tau",
                          "exclusion_radius", "embedded", "valid_lib", "no_time", "segments",
                          "ignore_nan", "threads"),

@@ -5,7 +5,7 @@ test_that("random small series agree with the oracle", {
     x <- random_series(steps, 2, 100 + seed, kind)
     arguments <- list(tau = sample(c(-2, -1, 1), 1), Tp = sample(c(-1, 0, 1, 3), 1),
                       split = seed %% 2 == 0, exclusion = sample(c(0, 0, 1), 1))
-    found <- optimal_dimensions(
+    found <- embed_dimension(
       x, E_max = 6, tau = arguments$tau, Tp = arguments$Tp,
       validation = if (arguments$split) "split" else "loo",
       exclusion_radius = arguments$exclusion, threads = 2
@@ -22,10 +22,10 @@ test_that("random small series agree with the oracle", {
   }
 })
 
-test_that("it is embed_dimension() of each series", {
+test_that("each series of a matrix has the dimension that it has in a data frame", {
   x <- random_series(80, 3, 1)
   colnames(x) <- c("a", "b", "c")
-  found <- optimal_dimensions(x, E_max = 8, threads = 2)
+  found <- embed_dimension(x, E_max = 8, threads = 2)
   expect_identical(found$series, colnames(x))
   # Not for "split": there delay vectors of the second half stay in it, while those of
   # embed_dimension() reach back.
@@ -51,11 +51,11 @@ test_that("threads and registers change nothing", {
 test_that("of equal ones the first is taken, and NA without any", {
   expect_identical(first_maximum(cbind(c(NA, 0.5, 0.5), c(NA, NA, NA), c(-1, -2, -3))),
                    c(2L, NA, 1L))
-  found <- optimal_dimensions(cbind(a = rep(1, 30), b = sin(1:30)), E_max = 3)
+  found <- embed_dimension(cbind(a = rep(1, 30), b = sin(1:30)), E_max = 3)
   expect_identical(found$E[[1]], NA_integer_)
   expect_identical(found$rho[[1]], NA_real_)
   expect_false(any(is.nan(attr(found, "skill"))))
-  short <- optimal_dimensions(matrix(c(1, 3, 2, 5), 4), E_max = 30)
+  short <- embed_dimension(matrix(c(1, 3, 2, 5), 4), E_max = 30)
   expect_true(all(is.na(attr(short, "skill")[, 4:30])))
   expect_identical(dim(attr(short, "skill")), c(1L, 30L))
 })
@@ -65,14 +65,14 @@ test_that("bad arguments are refused", {
   refused <- function(expr, text) {
     expect_error(expr, text, class = "synfire_error_argument")
   }
-  refused(optimal_dimensions(), "`x` must be")
-  refused(optimal_dimensions(letters), "`x` must be")
-  refused(optimal_dimensions(x, E_max = 31), "`E_max` must be")
-  refused(optimal_dimensions(x, tau = 0), "`tau` must be")
-  refused(optimal_dimensions(x, Tp = 1:2), "`Tp` must be")
-  refused(optimal_dimensions(x, exclusion_radius = 0.5), "`exclusion_radius` must be")
-  refused(optimal_dimensions(x, threads = 0), "`threads` must be")
-  expect_error(optimal_dimensions(x, validation = "none"), "validation")
-  condition <- tryCatch(optimal_dimensions(x, tau = 0), error = identity)
-  expect_identical(as.character(conditionCall(condition)[[1]]), "optimal_dimensions")
+  refused(embed_dimension(), "`x` must be")
+  refused(embed_dimension(letters), "`x` must be")
+  refused(embed_dimension(x, E_max = 31), "`E_max` must be")
+  refused(embed_dimension(x, tau = 0), "`tau` must be")
+  refused(embed_dimension(x, Tp = 1:2), "`Tp` must be")
+  refused(embed_dimension(x, exclusion_radius = 0.5), "`exclusion_radius` must be")
+  refused(embed_dimension(x, threads = 0), "`threads` must be")
+  expect_error(embed_dimension(x, validation = "none"), "validation")
+  condition <- tryCatch(embed_dimension(x, tau = 0), error = identity)
+  expect_identical(as.character(conditionCall(condition)[[1]]), "embed_dimension")
 })
