@@ -92,27 +92,21 @@ struct slot : batch_slot {
 class way_out {
     enum { PIECE = 1 << 22 };  /* correlations */
     struct piece {
-        std::unique_ptr<pinned<float>> memory;
+        pinned<float> memory;
         event full{cudaEventDisableTiming | cudaEventBlockingSync};
     };
     piece piece_[2];
-    size_t room_ = 0;
 
 public:
     void copy(const float *from, float *to, size_t n, cudaStream_t work)
     {
         size_t most = std::min<size_t>(n, PIECE);
-        if (room_ < most) {
-            for (piece &one : piece_) {
-                one.memory.reset();
-                one.memory.reset(new pinned<float>(most));
-            }
-            room_ = most;
-        }
+        for (piece &one : piece_)
+            one.memory.ensure(most);
         size_t pieces = (n + most - 1) / most;
         auto length = [&](size_t i) { return std::min(most, n - i * most); };
         auto fill = [&](size_t i) {
-            download(piece_[i % 2].memory->get(), from + i * most, length(i), work);
+            download(piece_[i % 2].memory.get(), from + i * most, length(i), work);
             check(cudaEventRecord(piece_[i % 2].full, work));
         };
         fill(0);
@@ -120,7 +114,7 @@ public:
             if (i + 1 < pieces)
                 fill(i + 1);
             check(cudaEventSynchronize(piece_[i % 2].full));
-            std::memcpy(to + i * most, piece_[i % 2].memory->get(),
+            std::memcpy(to + i * most, piece_[i % 2].memory.get(),
                         length(i) * sizeof(float));
         }
     }

@@ -112,7 +112,6 @@ struct block_work {
     float *rho;            /* [libraries->n][targets] */
     dealer deal;
     uint32_t to_come;      /* libraries that are not in `rho` yet */
-    double begun;          /* seconds of the clock */
     std::vector<map_seconds> took;  /* by device */
 };
 

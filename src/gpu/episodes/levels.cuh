@@ -72,31 +72,22 @@ __device__ inline uint32_t sum_of_tiles_before(const number_job &job, uint32_t t
 __device__ inline void number_items(const number_job &job)
 {
     __shared__ uint32_t sums[NUMBER_WARPS], sum_before;
-    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const uint32_t nodes = *job.here.nodes, items = nodes * job.columns;
     const uint32_t tiles = items > 0 ? (items - 1) / NUMBER_TILE + 1 : 1;
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        uint32_t first = tile * NUMBER_TILE + threadIdx.x * NUMBER_EACH, own = 0, all;
+        uint32_t first = tile * NUMBER_TILE + threadIdx.x * NUMBER_EACH, own = 0, total;
         uint32_t n[NUMBER_EACH];
         SYN_UNROLL(i, NUMBER_EACH) {
             n[i] = first + i < items ? job.here.children[first + i] : 0;
             own += n[i];
         }
-        uint32_t before = sum_below(own, &all);
-        if (lane == 0)
-            sums[warp] = all;
-        __syncthreads();
-        uint32_t total = 0;
-        for (uint32_t w = 0; w < NUMBER_WARPS; w++) {
-            before += w < warp ? sums[w] : 0;
-            total += sums[w];
-        }
-        if (warp == 0) {
+        uint32_t before = block_sum_below(own, sums, &total);
+        if (threadIdx.x < WARP) {
             volatile unsigned long long *mine = &job.tiles[tile];
-            if (tile > 0 && lane == 0)
+            if (tile > 0 && threadIdx.x == 0)
                 *mine = tile_word(job.run, TILE_SUMMED, total);
             uint32_t sum = sum_of_tiles_before(job, tile);
-            if (lane == 0) {
+            if (threadIdx.x == 0) {
                 *mine = tile_word(job.run, TILE_DONE, sum + total);
                 sum_before = sum;
             }

@@ -78,7 +78,7 @@ protected:
     void poll(size_t size, double done, double total)
     {
         polled_ = seconds_now();
-        if (!team_->broken()) {
+        if (!team_->stop) {
             char stage[32];
             std::snprintf(stage, sizeof stage, "size %zu", size);
             if (syn_poll(watch_, stage, done, total) == SYN_OK)
@@ -88,7 +88,7 @@ protected:
         cudaMemcpyAsync(stop_, &yes, sizeof yes, cudaMemcpyHostToDevice, copies_);
         cudaStreamSynchronize(copies_);
         cudaStreamSynchronize(stream_);
-        if (team_->broken())
+        if (team_->stop)
             throw abandoned{};
         throw refusal(SYN_INTERRUPTED, "%s", "");
     }

@@ -251,11 +251,11 @@ template <class COMPLETE, class ALIKE>
 __device__ found_points find_points(const pairs_job &job, uint32_t which,
                                     COMPLETE complete, ALIKE alike)
 {
-    __shared__ uint32_t found[PREPARE], one;
+    __shared__ uint32_t room[PREPARE / WARP], one;
     size_t at = (size_t) which * job.padded;
     uint32_t share = (job.padded + PREPARE - 1) / PREPARE;
     uint32_t from = min(threadIdx.x * share, job.padded);
-    uint32_t to = min(from + share, job.padded), n = 0;
+    uint32_t to = min(from + share, job.padded), n = 0, all;
     if (threadIdx.x == 0)
         one = 0;
     __syncthreads();
@@ -266,11 +266,7 @@ __device__ found_points find_points(const pairs_job &job, uint32_t which,
         if (is)
             atomicMax(&one, row);  /* any would do */
     }
-    found[threadIdx.x] = n;
-    __syncthreads();
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < threadIdx.x; i++)
-        sum += found[i];
+    uint32_t sum = block_sum_below(n, room, &all);
     uint32_t *before = job.before + (size_t) which * (job.padded + 1);
     bool differs = false;
     for (uint32_t row = from; row < to; row++) {
@@ -280,10 +276,8 @@ __device__ found_points find_points(const pairs_job &job, uint32_t which,
         sum++;
         differs = differs || !alike(row, one);
     }
-    if (threadIdx.x == PREPARE - 1) {
-        before[job.padded] = sum;
-        job.library[which].rows = sum;
-    }
+    if (threadIdx.x == 0)
+        before[job.padded] = job.library[which].rows = all;
     return {one, __syncthreads_or(differs) != 0};
 }
 

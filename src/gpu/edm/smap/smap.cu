@@ -1,6 +1,8 @@
 /* The door of S-maps: predictions dealt out to devices in parts, and models made again on
    the host where a device's are not precise enough. */
+extern "C" {
 #include "gpu/edm/smap/smap.h"
+}
 
 #include "gpu/base/crew.cuh"
 #include "gpu/edm/neighbours/neighbours.cuh"
@@ -9,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -86,8 +87,8 @@ struct smap_slot {
     std::unique_ptr<neighbour_search> search;  /* of lists, which are these: */
     array<uint32_t> near_found, near_row;
     array<double> near_distance;
-    std::unique_ptr<pinned<double>> numbers;
-    std::unique_ptr<pinned<unsigned char>> fates;
+    pinned<double> numbers;
+    pinned<unsigned char> fates;
     uint32_t first = 0, n = 0;
 };
 
@@ -310,19 +311,17 @@ public:
         if (!call_.listed)
             survey(s);
         solve(s, call_.listed ? add_listed(s) : multiply(s));
-        if (!s->numbers)
-            s->numbers.reset(new pinned<double>(numbers() * part_));
-        if (!s->fates)
-            s->fates.reset(new pinned<unsigned char>((size_t) thetas_ * part_));
-        download(s->numbers->get(), s->number.get(), numbers() * s->n, s->work);
-        download(s->fates->get(), s->fate.get(), (size_t) thetas_ * s->n, s->work);
+        download(s->numbers.ensure(numbers() * part_), s->number.get(), numbers() * s->n,
+                 s->work);
+        download(s->fates.ensure((size_t) thetas_ * part_), s->fate.get(),
+                 (size_t) thetas_ * s->n, s->work);
     }
 
     /* Waits for a part, and puts its results where the caller wants them. */
     void collect(smap_slot *s)
     {
         check(cudaStreamSynchronize(s->work));
-        const double *from = s->numbers->get();
+        const double *from = s->numbers.get();
         size_t all = call_.prediction->n;
         auto put = [&](double *to, size_t rows) {
             for (size_t i = 0; to && i < rows; i++, from += s->n)
@@ -333,7 +332,7 @@ public:
         put(call_.out->coefficient, (size_t) thetas_ * unknowns_);
         put(call_.out->singular, (size_t) thetas_ * unknowns_);
         for (size_t i = 0; i < thetas_; i++)
-            std::memcpy(call_.fate + i * all + s->first, s->fates->get() + i * s->n,
+            std::memcpy(call_.fate + i * all + s->first, s->fates.get() + i * s->n,
                         s->n);
     }
 };
@@ -396,33 +395,28 @@ syn_status make_again(const gpu::smap_call &call, uint32_t theta, const syn_watc
 }
 
 /* Keeps some parts under way on each device, and makes on the host what these refuse. */
-void run(const gpu::smap_call &call, const int *devices, int n_devices,
-         const syn_watch *watch)
+void run(const gpu::smap_call &call, const syn_gpu_call &by)
 {
-    uint32_t n = call.prediction->n;
-    gpu::share_out(devices, n_devices, n, watch, "predictions",
+    gpu::share_out(by, call.prediction->n, "predictions",
                    [&](gpu::crew &work, int device) {
-        gpu::smap_device mine(call, device, (uint32_t) n_devices);
+        gpu::smap_device mine(call, device, work.devices);
         gpu::smap_slot slot[gpu::SMAP_SLOTS];
-        auto next = [&](uint32_t *first) {
-            return work.take(mine.part(), n, (uint32_t) n_devices, first);
-        };
+        auto next = [&](uint32_t *first) { return work.take(mine.part(), first); };
         gpu::keep_busy(slot, next, [&](gpu::smap_slot *s) { mine.start(s); },
                        [&](gpu::smap_slot *s) { mine.collect(s); });
     });
     for (uint32_t theta = 0; theta < call.options->thetas; theta++)
-        gpu::check_host(make_again(call, theta, watch));
+        gpu::check_host(make_again(call, theta, by.watch));
 }
 
 }  // namespace
 
 syn_status syn_gpu_smap(const syn_points *points, const syn_rows *library,
                         const syn_rows *prediction, const double *target,
-                        const syn_smap_options *options, const int *devices,
-                        int n_devices, const syn_watch *watch,
-                        const syn_smap_result *out, char *reason)
+                        const syn_smap_options *options, syn_gpu_call *by,
+                        const syn_smap_result *out)
 {
-    return gpu::status_with(devices, n_devices, reason, [&] {
+    return gpu::status_with(by, [&] {
         std::vector<unsigned char> fate((size_t) options->thetas * prediction->n,
                                         gpu::SMAP_REFUSED);
         gpu::smap_call call = {points, library, prediction, target, options, out,
@@ -432,9 +426,9 @@ syn_status syn_gpu_smap(const syn_points *points, const syn_rows *library,
         uint32_t n = std::min(library->n, options->k), dims = points->dims;
         /* Devices make the models where neighbours are enough for normal equations. */
         if (dims <= MOST_DIMS && n >= 2 * (dims + 1) && prediction->n > 0)
-            run(call, devices, n_devices, watch);
+            run(call, *by);
         else
-            gpu::check_host(syn_smap(points, library, prediction, target, options, watch,
-                                     out));
+            gpu::check_host(syn_smap(points, library, prediction, target, options,
+                                     by->watch, out));
     });
 }
