@@ -36,12 +36,6 @@ template <int PLANES> struct bit_counters {
         return carry;
     }
 
-    __device__ void add_four(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
-    {
-        uint32_t two = three(&plane[0], a, b), twos = three(&plane[0], c, d);
-        add(three(&plane[1], two, twos), 2);
-    }
-
     __device__ void add_eight(const uint32_t *of)
     {
         uint32_t two = three(&plane[0], of[0], of[1]);

@@ -418,13 +418,11 @@ private:
     void correlate_products(const lookup_job &job, size_t n, cudaStream_t work)
     {
         if (plan_.per_row > CHUNK_TARGETS)
-            look_up(correlate_halves<8, true, MISSING>, job, n, work, plan_.warps);
-        else if (plan_.planes == 2)
-            look_up(correlate_halves<2, false, MISSING>, job, n, work, plan_.warps);
-        else if (plan_.planes == 3)
-            look_up(correlate_halves<3, false, MISSING>, job, n, work, plan_.warps);
-        else
-            look_up(correlate_halves<4, false, MISSING>, job, n, work, plan_.warps);
+            return look_up(correlate_halves<8, true, MISSING>, job, n, work, plan_.warps);
+        with_number<2, 3, 4>(plan_.planes, [&](auto planes) {
+            look_up(correlate_halves<decltype(planes)::value, false, MISSING>, job, n,
+                    work, plan_.warps);
+        });
     }
 
     template <class LANE, bool MISSING>
@@ -438,12 +436,11 @@ private:
             look_up(correlate_lanes<LANE, 1, true>, job, n, work, LOOKUP_WARPS);
         else if (plan_.planes == 1)
             look_up(correlate_lanes<LANE, 1, false>, job, n, work, plan_.warps);
-        else if (plan_.planes == 2)
-            look_up(correlate_lanes<single_lane, 2, false>, job, n, work, LOOKUP_WARPS);
-        else if (plan_.planes == 3)
-            look_up(correlate_lanes<single_lane, 3, false>, job, n, work, LOOKUP_WARPS);
         else
-            look_up(correlate_lanes<single_lane, 4, false>, job, n, work, LOOKUP_WARPS);
+            with_number<2, 3, 4>(plan_.planes, [&](auto planes) {
+                look_up(correlate_lanes<single_lane, decltype(planes)::value, false>, job,
+                        n, work, LOOKUP_WARPS);
+            });
     }
 
     /* Waits for a batch, if the slot has one, and gives its correlations to the caller;

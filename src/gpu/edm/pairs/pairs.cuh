@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 namespace gpu {
 
@@ -176,20 +175,11 @@ inline double bytes_of_pairs(const pairs_job &job, double rows)
 
 /* Which kernels take a job of pairwise S-maps, and how they are launched. */
 
-template <int N> using constant = std::integral_constant<int, N>;
-
 /* Calls body with a constant: for how many features there are kernels, from `features`
    on, in fours. */
 template <class F> void with_quads(uint32_t features, F body)
 {
-    if (features <= 8)
-        body(constant<2>());
-    else if (features <= 16)
-        body(constant<4>());
-    else if (features <= 24)
-        body(constant<6>());
-    else
-        body(constant<8>());
+    with_number<2, 4, 6, 8>((features + 3) / 4, body);
 }
 
 /* The most tiles whose sums fit registers beside the features of predictions. */
@@ -201,12 +191,7 @@ inline constexpr int most_tiles(int quads)
 /* The same for tiles, from `tiles` on. There are few kinds, as compilers take long. */
 template <int QUADS, class F> void with_tiles(uint32_t tiles, F body)
 {
-    if (tiles <= 3)
-        body(constant<3>());
-    else if (tiles <= 6)
-        body(constant<6>());
-    else
-        body(constant<most_tiles(QUADS)>());
+    with_number<3, 6, most_tiles(QUADS)>(tiles, body);
 }
 
 template <class KERNEL>

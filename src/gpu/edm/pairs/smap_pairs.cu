@@ -46,14 +46,7 @@ pairs_job job_of(uint32_t steps, const syn_smap_pairs_options &options)
 /* Calls body with the number of unknowns as a constant, 0 where it is not small. */
 template <class F> void with_unknowns(uint32_t n, F body)
 {
-    switch (n <= SMALL ? n : 0) {
-    case 2: body(constant<2>()); break;
-    case 3: body(constant<3>()); break;
-    case 4: body(constant<4>()); break;
-    case 5: body(constant<5>()); break;
-    case 6: body(constant<6>()); break;
-    default: body(constant<0>());
-    }
+    with_number<2, 3, 4, 5, SMALL, 0>(n, body);
 }
 
 /* ---- one device ---- */
