@@ -71,7 +71,7 @@ struct smap_call {
     const syn_smap_options *options;
     const syn_smap_result *out;
     unsigned char *fate;           /* [thetas][predictions] */
-    std::vector<uint32_t> known;   /* see smap_survey; empty where all are */
+    std::vector<uint32_t> known;   /* see smap_job; empty where all are */
     bool listed;                   /* whether neighbours are not all of the library */
 };
 
@@ -170,17 +170,31 @@ class smap_device {
         part_ = ((uint32_t) std::max(part, 1.0) + 63) / 64 * 64;
     }
 
-    smap_points points_of(const smap_slot &s) const
+    /* The job of a part, whose points are there. */
+    smap_job job_of(smap_slot *s) const
     {
-        return {shape_, call_.library->n, s.n, padded_, placed_.get(), s.predicted.get()};
+        const syn_smap_options &o = *call_.options;
+        smap_job job = {};
+        job.points = {shape_, call_.library->n, s->n, padded_, placed_.get(),
+                      s->predicted.get()};
+        job.library = library_.get();
+        job.prediction = s->rows.get();
+        job.known = call_.known.empty() ? nullptr : known_.get();
+        job.k = o.k;
+        job.exclusion = o.exclusion;
+        job.thetas = thetas_;
+        job.theta = theta_.get();
+        job.centre = centre_.get();
+        job.factor = factor_.get();
+        job.ridge = o.ridge;
+        job.missing = o.missing;
+        job.out = s->out.ensure(s->n);
+        job.distance = s->distance.ensure(s->n);
+        return job;
     }
 
-    void survey(smap_slot *s)
+    void survey(smap_slot *s, smap_job job) const
     {
-        smap_survey job = {points_of(*s), library_.get(), s->rows.get(),
-                           call_.known.empty() ? nullptr : known_.get(), call_.options->k,
-                           call_.options->exclusion, 0, s->out.ensure(s->n), nullptr,
-                           s->distance.ensure(s->n)};
         auto look = [&](auto block) {
             using B = decltype(block);
             size_t shared = smap_survey_shared<B>(shape_);
@@ -200,11 +214,8 @@ class smap_device {
         launch(smap_conclude, blocks_for(s->n, 128), 128, 0, s->work, job);
     }
 
-    /* Returns how many splits have sums. */
-    uint32_t multiply(smap_slot *s)
+    void multiply(smap_slot *s, smap_job &job) const
     {
-        smap_product job = {points_of(*s), s->out.get(), s->distance.get(), theta_.get(),
-                            factor_.get(), 0, nullptr, nullptr};
         with_smap_block(shape_, shared_, [&](auto block) {
             using B = decltype(block);
             size_t shared = smap_product_shared<B>(shape_);
@@ -222,19 +233,10 @@ class smap_device {
             launch(smap_multiply<B>, dim3(blocks, chunks * job.splits, thetas_),
                    B::THREADS, shared, s->work, job);
         });
-        return job.splits;
-    }
-
-    smap_lists lists_of(const smap_slot &s) const
-    {
-        if (!call_.listed)
-            return {nullptr, nullptr, nullptr, 0};
-        return {s.near_found.get(), s.near_row.get(), s.near_distance.get(),
-                call_.options->k};
     }
 
     /* Finds neighbours, and does with lists what survey() and multiply() do without. */
-    uint32_t add_listed(smap_slot *s)
+    void add_listed(smap_slot *s, smap_job &job) const
     {
         size_t k = call_.options->k, n = s->n;
         const double *space = call_.options->space ? space_.get() : coordinate_.get();
@@ -242,37 +244,31 @@ class smap_device {
             s->search.reset(new neighbour_search(
                 {call_.points->rows, shape_.dims, space},
                 {call_.library->n, library_.get()}, s->work));
-        s->search->find({s->n, s->rows.get()}, call_.options->k, call_.options->exclusion,
-                        {s->near_found.ensure(n), s->near_row.ensure(n * k),
-                         s->near_distance.ensure(n * k)});
-        smap_listing job = {points_of(*s), lists_of(*s), library_.get(),
-                            s->near_row.get(), theta_.get(), factor_.get(),
-                            s->out.ensure(n), s->distance.ensure(n),
-                            s->sum.ensure(thetas_ * n * shape_.columns),
-                            s->spread.ensure(thetas_ * n * 3)};
+        placed_neighbours near = {s->near_found.ensure(n), s->near_row.ensure(n * k),
+                                  s->near_distance.ensure(n * k)};
+        s->search->find({s->n, s->rows.get()}, job.k, job.exclusion, near);
+        job.row = near.row;
+        job.lists = {near.found, near.row, near.distance, job.k};
+        job.splits = 1;
+        job.sum = s->sum.ensure(thetas_ * n * shape_.columns);
+        job.spread = s->spread.ensure(thetas_ * n * 3);
         launch(smap_look_up, blocks_for(n * WARP, 128), 128, 0, s->work, job);
         size_t shared = smap_list_shared(shape_);
         allow_shared(smap_add_listed, shared);
         launch(smap_add_listed, dim3(most_of_grid(n), thetas_), SMAP_LIST_THREADS, shared,
                s->work, job);
-        return 1;
     }
 
-    void solve(smap_slot *s, uint32_t splits)
+    void solve(smap_slot *s, smap_job job) const
     {
         size_t models = (size_t) thetas_ * s->n, each = models * unknowns_;
         double *number = s->number.ensure(numbers() * s->n), *local = number + 2 * models;
         bool coefficients = call_.out->coefficient;
         /* Nothing is written for those models that are left to the host. */
         fill(number, 0, numbers() * s->n, s->work);
-        smap_results to = {number, number + models, coefficients ? local : nullptr,
-                           call_.out->singular ? local + (coefficients ? each : 0)
-                                               : nullptr,
-                           s->fate.ensure(models)};
-        smap_equations job = {points_of(*s), lists_of(*s), s->out.get(),
-                              s->distance.get(), theta_.get(), centre_.get(),
-                              s->sum.get(), s->spread.get(), thetas_, splits,
-                              call_.options->ridge, call_.options->missing, nullptr, to};
+        job.results = {number, number + models, coefficients ? local : nullptr,
+                       call_.out->singular ? local + (coefficients ? each : 0) : nullptr,
+                       s->fate.ensure(models)};
         size_t doubles = smap_bench::doubles(shape_);
         size_t shared = doubles * SMAP_SOLVERS * sizeof(double);
         bool fits = shared <= shared_;
@@ -308,9 +304,14 @@ public:
         launch(smap_gather_predicted, blocks_for(s->n, 128), 128, 0, s->work, data_,
                centre_.get(), s->rows.get(), s->n,
                s->predicted.ensure((size_t) s->n * shape_.pitch));
-        if (!call_.listed)
-            survey(s);
-        solve(s, call_.listed ? add_listed(s) : multiply(s));
+        smap_job job = job_of(s);
+        if (call_.listed) {
+            add_listed(s, job);
+        } else {
+            survey(s, job);
+            multiply(s, job);
+        }
+        solve(s, job);
         download(s->numbers.ensure(numbers() * part_), s->number.get(), numbers() * s->n,
                  s->work);
         download(s->fates.ensure((size_t) thetas_ * part_), s->fate.get(),
