@@ -3,8 +3,6 @@
 
 #include "gpu/base/warp.cuh"
 
-#include <cstdint>
-
 namespace gpu {
 
 /* 32 counters, one a bit: bit k of each is in plane[k]. */

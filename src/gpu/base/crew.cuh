@@ -4,18 +4,13 @@
 #pragma once
 
 #include "core/base/watch.h"
-#include "gpu/base/device.cuh"
 #include "gpu/base/outcome.cuh"
 #include "gpu/base/devices.h"
 
-#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
-#include <exception>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 namespace gpu {
 

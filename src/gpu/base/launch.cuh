@@ -2,7 +2,6 @@
    what they need. */
 #pragma once
 
-#include "gpu/base/device.cuh"
 #include "gpu/base/outcome.cuh"
 #include "gpu/base/warp.cuh"
 

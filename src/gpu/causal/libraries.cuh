@@ -2,16 +2,8 @@
    neighbours that are kept for the map of the same series. */
 #pragma once
 
-#include "gpu/base/device.cuh"
-#include "gpu/base/outcome.cuh"
 #include "gpu/causal/neighbours.cuh"
 #include "gpu/causal/queue.cuh"
-
-#include <algorithm>
-#include <deque>
-#include <mutex>
-#include <type_traits>
-#include <vector>
 
 namespace gpu {
 

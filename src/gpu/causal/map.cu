@@ -3,7 +3,6 @@ extern "C" {
 #include "gpu/causal/map.h"
 }
 
-#include "gpu/base/crew.cuh"
 #include "gpu/causal/mapper.cuh"
 
 #include <new>

@@ -6,13 +6,8 @@
 #include "core/causal/map.h"
 #include "gpu/base/crew.cuh"
 
-#include <chrono>
-#include <condition_variable>
 #include <deque>
-#include <exception>
 #include <memory>
-#include <mutex>
-#include <vector>
 
 namespace gpu {
 

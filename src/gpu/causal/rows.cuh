@@ -4,8 +4,6 @@
 
 #include "gpu/causal/lookup.cuh"
 
-#include <type_traits>
-
 namespace gpu {
 
 /* ---- rows of 128 bytes ---- */

@@ -5,8 +5,6 @@
 #include "core/base/seek.h"
 #include "gpu/episodes/types.cuh"
 
-#include <type_traits>
-
 namespace gpu {
 
 /* ---- windows and next occurrences ---- */

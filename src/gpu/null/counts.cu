@@ -6,9 +6,7 @@ extern "C" {
 #include "core/base/radix.h"
 #include "core/base/seek.h"
 #include "gpu/base/crew.cuh"
-#include "gpu/base/launch.cuh"
 #include "gpu/base/surrogate.cuh"
-#include "gpu/base/warp.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
 

@@ -11,7 +11,6 @@ extern "C" {
 #include "gpu/edm/neighbours/neighbours.cuh"
 
 #include <cstring>
-#include <memory>
 
 namespace gpu {
 

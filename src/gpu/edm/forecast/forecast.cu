@@ -6,9 +6,7 @@ extern "C" {
 #include "gpu/base/crew.cuh"
 #include "gpu/edm/forecast/kernels.cuh"
 
-#include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace gpu {
 

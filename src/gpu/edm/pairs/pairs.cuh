@@ -6,9 +6,6 @@
 #include "gpu/base/device.cuh"
 #include "gpu/base/warp.cuh"
 
-#include <cstddef>
-#include <cstdint>
-
 namespace gpu {
 
 enum {

@@ -10,9 +10,7 @@ extern "C" {
 #include "gpu/edm/pairs/models.cuh"
 #include "gpu/edm/pairs/products.cuh"
 
-#include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace gpu {
 

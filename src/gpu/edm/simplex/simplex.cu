@@ -8,7 +8,6 @@ extern "C" {
 #include "gpu/edm/neighbours/neighbours.cuh"
 
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 

@@ -4,8 +4,6 @@
 
 #include "gpu/base/warp.cuh"
 
-#include <cstdint>
-
 namespace gpu {
 
 /* ---- weights ---- */

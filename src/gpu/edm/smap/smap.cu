@@ -9,11 +9,8 @@ extern "C" {
 #include "gpu/edm/smap/models.cuh"
 #include "gpu/edm/smap/sums.cuh"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <memory>
-#include <vector>
 
 namespace gpu {
 
