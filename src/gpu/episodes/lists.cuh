@@ -254,8 +254,8 @@ __device__ __forceinline__ void search_first(const level_job<T> &job,
 /* What the ends i + a * WARP + lane own, those from `end` on nothing. E is the type of
    the entries of a table, and void where there is none. */
 template <class E, class T>
-__device__ void find_owned(const level_job<T> &job, const source_list<T> &from, uint32_t i,
-                           uint32_t end, owned_rows *owned)
+__device__ void find_owned(const level_job<T> &job, const source_list<T> &from,
+                           uint32_t i, uint32_t end, owned_rows *owned)
 {
     owned_windows w;
     link found[ABREAST];

@@ -129,8 +129,8 @@ __device__ void sweep_task(const level_job<T> &count, uint32_t some_pages,
     __syncwarp();
 }
 
-/* A block is a warp. It takes tasks from the common pile until that is empty; a task is to
-   count `pages` from its item's on. */
+/* A block is a warp. It takes tasks from the common pile until that is empty; a task is
+   to count `pages` from its item's on. */
 template <int K, class T>
 __global__ void __launch_bounds__(WARP)
     sweep_children(SYN_GPU_JOB level_job<T> count, uint32_t pages)

@@ -78,8 +78,8 @@ __device__ inline void smap_fetch(const smap_points &p, uint32_t tile, double *t
 /* ---- the survey ---- */
 
 /* The distances of all neighbours of each prediction: their mean and the least, and the
-   farthest neighbour where there is one too many. Blocks are numbered by predictions and by
-   splits of the library. */
+   farthest neighbour where there is one too many. Blocks are numbered by predictions and
+   by splits of the library. */
 
 /* A block: each of WARPS warps compares 16 predictions with TILES times 8 points. */
 template <int WARPS_, int TILES_> struct smap_survey_block {

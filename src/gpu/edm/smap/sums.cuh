@@ -11,8 +11,8 @@ namespace gpu {
    and target: for all predictions together a product of two matrices of doubles. Neither
    is ever in memory. A block makes the weights of its predictions for a few points of the
    library in shared memory, and multiplies them while it makes the next. The products of
-   the points are made as they are read. Blocks are numbered by predictions, by columns and
-   splits, and by thetas. */
+   the points are made as they are read. Blocks are numbered by predictions, by columns
+   and splits, and by thetas. */
 
 /* The shape of a block: DOWN x ACROSS warps, each with TALL x 16 predictions and WIDE x 8
    products, which take POINTS points of the library at a time. GROUPS warps share 16
