@@ -2,7 +2,6 @@
    look at. */
 #include "glue/glue.h"
 
-#include <string.h>
 
 #include "core/assemblies/search.h"
 #include "core/assemblies/segments.h"
@@ -16,10 +15,8 @@
 
 /* GPUs that peaks are found on. */
 typedef struct place {
-    const int *devices;   /* [n] numbers from 0; none for processors */
-    int n;
+    syn_gpu_call call;    /* of no devices for processors */
     syn_gpu_peaks *peaks; /* NULL until they are opened */
-    char reason[SYN_GPU_TEXT];
 } place;
 
 typedef struct work {
@@ -38,17 +35,15 @@ static void release(void *held)
 static syn_status open_gpus(void *self, const syn_pair_source *of, syn_peak_source *out)
 {
     place *p = self;
-    SYN_TRY(syn_gpu_peaks_open(of, p->devices, p->n, &p->peaks, p->reason));
-    *out = syn_gpu_peaks_functions(p->peaks);
-    return SYN_OK;
+    return syn_gpu_peaks_open(of, &p->call, &p->peaks, out);
 }
 
 /* Where peaks are found: `gpus` of the options, if there are any. */
 static const syn_peak_place *choose_place(place *p, SEXP options, syn_peak_place *gpus)
 {
-    p->devices = glue_option_gpus(options, &p->n);
+    p->call = glue_option_gpus(options);
     *gpus = (syn_peak_place){.self = p, .open = open_gpus};
-    return p->n > 0 ? gpus : NULL;
+    return p->call.n > 0 ? gpus : NULL;
 }
 
 static syn_ground_options read_ground(SEXP options, const syn_peak_place *elsewhere)
@@ -64,11 +59,9 @@ static syn_ground_options read_ground(SEXP options, const syn_peak_place *elsewh
 }
 
 /* What an entry returns where there are no results. */
-static SEXP refuse(place *p, syn_status status, const syn_budget *budget)
+static SEXP refuse(const place *p, syn_status status, const syn_budget *budget)
 {
-    if (p->peaks)
-        strcpy(p->reason, syn_gpu_peaks_reason(p->peaks));
-    return glue_status_within(status, (double)budget->limit, p->reason);
+    return glue_status_within(status, (double)budget->limit, p->call.reason);
 }
 
 static SEXP widths_for_r(const syn_ladder *l)

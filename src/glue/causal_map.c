@@ -90,23 +90,21 @@ SEXP r_map_tables(SEXP steps, SEXP options)
 {
     uint32_t length = (uint32_t)within(Rf_asReal(steps), 1, INT32_MAX, "steps");
     syn_map_options o = read_options(options);
-    int gpus;
-    const int *gpu = glue_option_gpus(options, &gpus);
-    require(gpus > 0 && o.Tp == 0 && o.tau == -1 && o.lib_size == 0, "such a map");
+    syn_gpu_call gpu = glue_option_gpus(options);
+    require(gpu.n > 0 && o.Tp == 0 && o.tau == -1 && o.lib_size == 0, "such a map");
     SEXP pointer = PROTECT(glue_keep("tables", sizeof(map_tables), release_tables));
     map_tables *tables = glue_kept(pointer, "tables");
-    char reason[SYN_GPU_TEXT] = "";
     int kept = glue_option_for_tests(options, "kept", INT32_MAX);
     syn_map_layout layout;
     syn_status status = syn_map_layout_make(length, &o, 0, &layout);
     if (status == SYN_OK)
         status = syn_gpu_tables_open(&layout, &o, glue_option_flag(options, "half"),
-                                     kept > 0 ? 1e3 * kept : INFINITY, gpu, gpus,
-                                     &tables->on_gpu, reason);
+                                     kept > 0 ? 1e3 * kept : INFINITY, &gpu,
+                                     &tables->on_gpu);
     syn_map_layout_free(&layout);
     if (status != SYN_OK) {
         glue_let_go(pointer);
-        pointer = glue_status_because(status, NA_REAL, NA_REAL, reason);
+        pointer = glue_status_because(status, NA_REAL, NA_REAL, gpu.reason);
     }
     UNPROTECT(1);
     return pointer;
@@ -127,30 +125,26 @@ SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split, SEXP ta
                       SEXP first)
 {
     syn_map_options o = read_options(options);
-    int gpus;
-    const int *gpu = glue_option_gpus(options, &gpus);
+    syn_gpu_call gpu = glue_option_gpus(options);
     uint32_t n = series_of(x);
     uint32_t from = (uint32_t)within(Rf_asReal(first), 0, INT32_MAX, "library");
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)o.E_max, (int)n));
-    syn_gpu_map_report report = {0};
-    char reason[SYN_GPU_TEXT] = "";
     size_t values = (size_t)n * o.E_max;
     search *s = glue_hold(own, sizeof *s, release_search);
     float *rho = glue_hold(own, values * sizeof *rho, NULL);
-    const syn_watch *watch = glue_watch(own, "Finding dimensions");
+    gpu.watch = glue_watch(own, "Finding dimensions");
     syn_status status = syn_map_layout_make((uint32_t)Rf_nrows(x), &o,
                                             Rf_asLogical(split) == 1, &s->layout);
-    if (status == SYN_OK && gpus > 0)
+    if (status == SYN_OK && gpu.n > 0)
         status = syn_gpu_map_dimensions(n, REAL(x), from, &s->layout, &o,
-                                        tables_of(tables), gpu, gpus, watch, rho, &report,
-                                        reason);
+                                        tables_of(tables), &gpu, rho);
     else if (status == SYN_OK)
-        status = find_dimensions(s, n, REAL(x), &o, watch, rho);
+        status = find_dimensions(s, n, REAL(x), &o, gpu.watch, rho);
     for (size_t i = 0; i < values && status == SYN_OK; i++)
         REAL(out)[i] = isnan(rho[i]) ? NA_REAL : (double)rho[i];
     UNPROTECT(1);
     return status == SYN_OK ? out
-                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
+                            : glue_status_because(status, NA_REAL, NA_REAL, gpu.reason);
 }
 
 /* Frees what r_map_tables() has made. */
@@ -213,10 +207,10 @@ typedef struct map_run {
     SEXP job;
     SEXP held;                /* HELD: what R must not collect */
     syn_map_options options;
-    int half, gpus;
-    const int *gpu;
+    int half;
+    syn_gpu_call gpu;         /* of no devices for the processor; its watch is also that
+                                 of all the rest */
     syn_gpu_tables *tables;   /* R's, may be NULL */
-    const syn_watch *watch;
     uint32_t steps;
     const int *library, *target;      /* columns of the source, from 1 */
     size_t libraries, targets;
@@ -226,7 +220,6 @@ typedef struct map_run {
     map_block block[2];
     map_block *at_work;       /* begun and not looked at yet, or NULL */
     double neighbours, correlations;  /* seconds of GPUs */
-    char reason[SYN_GPU_TEXT];
 } map_run;
 
 enum { HELD_SERIES, HELD_LAYERS, HELD = HELD_LAYERS + 2 };
@@ -438,21 +431,20 @@ static syn_status prepare(const map_run *run, map_block *block, const double *se
 static syn_status begin(map_run *run, map_block *block)
 {
     map_view *view = run->group.view + block->view;
-    if (run->gpus == 0)
+    if (run->gpu.n == 0)
         return SYN_OK;
     syn_status status = SYN_OK;
     if (!view->on_gpu) {
         syn_gpu_tables *tables = view->options.Tp == 0 ? run->tables : NULL;
         status = syn_gpu_map_open(&view->targets, &view->layout, &view->options,
-                                  run->half, tables, run->gpu, run->gpus, &view->on_gpu,
-                                  run->reason);
+                                  run->half, tables, &run->gpu, &view->on_gpu);
         if (status == SYN_OK)
             syn_map_targets_free(&view->targets);
     }
     if (status == SYN_OK)
         status = syn_gpu_map_begin(view->on_gpu, &block->libraries,
                                    (uint32_t)run->library[block->first] - 1, block->rho,
-                                   run->reason);
+                                   &run->gpu);
     return status;
 }
 
@@ -461,10 +453,10 @@ static syn_status finish(map_run *run, map_block *block)
     map_view *view = run->group.view + block->view;
     syn_gpu_map_report report = {0};
     syn_status status =
-        run->gpus > 0
-            ? syn_gpu_map_finish(view->on_gpu, run->watch, &report, run->reason)
+        run->gpu.n > 0
+            ? syn_gpu_map_finish(view->on_gpu, &run->gpu, &report)
             : syn_map_cross(&view->targets, &block->libraries, &view->layout,
-                            &view->options, run->watch, block->rho);
+                            &view->options, run->gpu.watch, block->rho);
     if (status == SYN_OK)
         syn_map_drop_small(&block->libraries, &view->layout, run->group.E,
                            run->group.width, block->rho);
@@ -559,7 +551,7 @@ static syn_status make_views(map_run *run, uint32_t E_most)
             syn_map_layout_make(run->steps, &view->options, 0, &view->layout);
         if (status == SYN_OK)
             status = syn_map_targets_make(group->width, run->steps, group->E,
-                                          run->gpus > 0, &view->targets);
+                                          run->gpu.n > 0, &view->targets);
         if (status != SYN_OK) {
             group->views++;
             return status;
@@ -676,7 +668,7 @@ SEXP r_map(glue_owner *own, SEXP job, SEXP options, SEXP tables)
     run->held = PROTECT(Rf_allocVector(VECSXP, HELD));
     run->options = read_options(options);
     run->half = glue_option_flag(options, "half");
-    run->gpu = glue_option_gpus(options, &run->gpus);
+    run->gpu = glue_option_gpus(options);
     run->tables = tables_of(tables);
     run->steps = (uint32_t)glue_option_int(job, "steps", 1, INT32_MAX);
     run->library = INTEGER(numbers(library, INTSXP, 0, "libraries"));
@@ -691,7 +683,7 @@ SEXP r_map(glue_owner *own, SEXP job, SEXP options, SEXP tables)
                                     (uint32_t)Rf_nrows(whole) == run->steps), "series");
     run->together = glue_option(job, "keep") == R_NilValue;
     run->stretch.layers = R_NilValue;
-    run->watch = glue_watch(own, "Mapping");
+    run->gpu.watch = glue_watch(own, "Mapping");
     syn_status status = map_all(run);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     if (run->together)
@@ -700,7 +692,8 @@ SEXP r_map(glue_owner *own, SEXP job, SEXP options, SEXP tables)
     SET_VECTOR_ELT(out, 2, Rf_ScalarReal(run->correlations));
     UNPROTECT(2);
     return status == SYN_OK ? out
-                            : glue_status_because(status, NA_REAL, NA_REAL, run->reason);
+                            : glue_status_because(status, NA_REAL, NA_REAL,
+                                                  run->gpu.reason);
 }
 
 /* Places, from 1, of the links in a double matrix, a column a target: of each at most

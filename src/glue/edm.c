@@ -195,18 +195,15 @@ SEXP r_edm_neighbours(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP op
     syn_rows library = read_finite_rows(lib, &p);
     syn_rows predicted = read_finite_rows(pred, &p);
     syn_neighbour_options o = read_options(options);
-    int gpus;
-    const int *gpu = glue_option_gpus(options, &gpus);
-    char reason[SYN_GPU_TEXT] = "";
+    syn_gpu_call gpu = glue_option_gpus(options);
     syn_neighbours *found = glue_hold(own, sizeof *found, release);
-    const syn_watch *watch = glue_watch(own, "Finding neighbours");
+    gpu.watch = glue_watch(own, "Finding neighbours");
     syn_points m = glue_measured(own, p, o.threads);
     syn_status status =
-        gpus == 0 ? syn_find_neighbours(&m, &library, &predicted, &o, watch, found)
-                  : syn_gpu_find_neighbours(&m, &library, &predicted, &o, gpu, gpus,
-                                            watch, found, reason);
+        gpu.n == 0 ? syn_find_neighbours(&m, &library, &predicted, &o, gpu.watch, found)
+                   : syn_gpu_find_neighbours(&m, &library, &predicted, &o, &gpu, found);
     return status == SYN_OK ? neighbours_list(found, &p, &predicted)
-                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
+                            : glue_status_because(status, NA_REAL, NA_REAL, gpu.reason);
 }
 
 /* ---- projection ---- */
@@ -227,19 +224,17 @@ SEXP r_edm_simplex(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targe
     for (int i = 0; i < 2; i++)
         SET_VECTOR_ELT(out, i, Rf_allocMatrix(REALSXP, (int)predicted.n, (int)t.n));
     double *prediction = REAL(VECTOR_ELT(out, 0)), *variance = REAL(VECTOR_ELT(out, 1));
-    int gpus;
-    const int *gpu = glue_option_gpus(options, &gpus);
-    char reason[SYN_GPU_TEXT] = "";
-    const syn_watch *watch = glue_watch(own, "Predicting");
+    syn_gpu_call gpu = glue_option_gpus(options);
+    gpu.watch = glue_watch(own, "Predicting");
     p = glue_measured(own, p, o.threads);
     syn_status status =
-        gpus == 0 ? syn_simplex(&p, &library, &predicted, &o, &t, watch, prediction,
-                                variance)
-                  : syn_gpu_simplex(&p, &library, &predicted, &o, &t, gpu, gpus, watch,
-                                    prediction, variance, reason);
+        gpu.n == 0 ? syn_simplex(&p, &library, &predicted, &o, &t, gpu.watch, prediction,
+                                 variance)
+                   : syn_gpu_simplex(&p, &library, &predicted, &o, &t, &gpu, prediction,
+                                     variance);
     UNPROTECT(1);
     if (status != SYN_OK)
-        return glue_status_because(status, NA_REAL, NA_REAL, reason);
+        return glue_status_because(status, NA_REAL, NA_REAL, gpu.reason);
     nan_to_na(prediction, (R_xlen_t)predicted.n * t.n);
     nan_to_na(variance, (R_xlen_t)predicted.n * t.n);
     return out;
@@ -259,20 +254,18 @@ SEXP r_edm_sweep(glue_owner *own, SEXP points, SEXP lib, SEXP lib_E, SEXP pred,
     numbers(target, REALSXP, p.rows, "target");
 
     int E_max = (int)(p.dims / step);
-    int gpus;
-    const int *gpu = glue_option_gpus(options, &gpus);
-    char reason[SYN_GPU_TEXT] = "";
+    syn_gpu_call gpu = glue_option_gpus(options);
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)predicted.rows.n, E_max));
-    const syn_watch *watch = glue_watch(own, "Predicting");
+    gpu.watch = glue_watch(own, "Predicting");
     p = glue_measured(own, p, s.threads);
     syn_status status =
-        gpus == 0 ? syn_simplex_sweep(&p, &library, &predicted, &s, REAL(target), watch,
-                                      REAL(out))
-                  : syn_gpu_simplex_sweep(&p, &library, &predicted, &s, REAL(target), gpu,
-                                          gpus, watch, REAL(out), reason);
+        gpu.n == 0 ? syn_simplex_sweep(&p, &library, &predicted, &s, REAL(target),
+                                       gpu.watch, REAL(out))
+                   : syn_gpu_simplex_sweep(&p, &library, &predicted, &s, REAL(target),
+                                           &gpu, REAL(out));
     UNPROTECT(1);
     if (status != SYN_OK)
-        return glue_status_because(status, NA_REAL, NA_REAL, reason);
+        return glue_status_because(status, NA_REAL, NA_REAL, gpu.reason);
     nan_to_na(REAL(out), Rf_xlength(out));
     return out;
 }
@@ -301,20 +294,18 @@ SEXP r_edm_views(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP views,
     syn_views v = read_views(views, &p);
     syn_neighbour_options o = read_options(options);
     numbers(target, REALSXP, p.rows, "target");
-    int gpus;
-    const int *gpu = glue_option_gpus(options, &gpus);
-    char reason[SYN_GPU_TEXT] = "";
+    syn_gpu_call gpu = glue_option_gpus(options);
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)predicted.n, (int)v.n));
-    const syn_watch *watch = glue_watch(own, "Predicting");
+    gpu.watch = glue_watch(own, "Predicting");
     p = glue_measured(own, p, o.threads);
     syn_status status =
-        gpus == 0 ? syn_simplex_views(&p, &library, &predicted, &v, &o, REAL(target),
-                                      watch, REAL(out))
-                  : syn_gpu_simplex_views(&p, &library, &predicted, &v, &o, REAL(target),
-                                          gpu, gpus, watch, REAL(out), reason);
+        gpu.n == 0 ? syn_simplex_views(&p, &library, &predicted, &v, &o, REAL(target),
+                                       gpu.watch, REAL(out))
+                   : syn_gpu_simplex_views(&p, &library, &predicted, &v, &o, REAL(target),
+                                           &gpu, REAL(out));
     UNPROTECT(1);
     if (status != SYN_OK)
-        return glue_status_because(status, NA_REAL, NA_REAL, reason);
+        return glue_status_because(status, NA_REAL, NA_REAL, gpu.reason);
     nan_to_na(REAL(out), Rf_xlength(out));
     return out;
 }

@@ -115,15 +115,13 @@ SEXP r_forecast(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
         .threads = glue_option_threads(options),
         .vector_bits = glue_option_vector_bits(options)};
     syn_forecast_jobs j = read_jobs(own, jobs, &(bounds){of.n, o.reach});
-    int gpus;
-    const int *gpu = glue_option_gpus(options, &gpus);
-    char reason[SYN_GPU_TEXT] = "";
+    syn_gpu_call gpu = glue_option_gpus(options);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     syn_forecasts result = room_for(own, out, &j);
-    const syn_watch *watch = glue_watch(own, "Forecasting");
+    gpu.watch = glue_watch(own, "Forecasting");
     syn_status status =
-        gpus == 0 ? syn_forecast(&of, &j, &o, watch, &result)
-                  : syn_gpu_forecast(&of, &j, &o, gpu, gpus, watch, &result, reason);
+        gpu.n == 0 ? syn_forecast(&of, &j, &o, gpu.watch, &result)
+                   : syn_gpu_forecast(&of, &j, &o, &gpu, &result);
     for (size_t i = 0; i < j.n; i++)
         INTEGER(VECTOR_ELT(out, 0))[i] = (int)result.rows[i];
     mark_missing(result.error, j.n);
@@ -131,5 +129,5 @@ SEXP r_forecast(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
     mark_missing(result.t, j.candidate_start[j.n]);
     UNPROTECT(1);
     return status == SYN_OK ? out
-                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
+                            : glue_status_because(status, NA_REAL, NA_REAL, gpu.reason);
 }

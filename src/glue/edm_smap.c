@@ -55,15 +55,12 @@ SEXP r_edm_smap(glue_owner *own, SEXP points, SEXP library, SEXP prediction, SEX
         result.coefficient = REAL(VECTOR_ELT(out, 2));
         result.singular = REAL(VECTOR_ELT(out, 3));
     }
-    int gpus;
-    const int *gpu = glue_option_gpus(options, &gpus);
-    char reason[SYN_GPU_TEXT] = "";
-    const syn_watch *watch = glue_watch(own, "Fitting S-maps");
+    syn_gpu_call gpu = glue_option_gpus(options);
+    gpu.watch = glue_watch(own, "Fitting S-maps");
     syn_status status =
-        gpus == 0 ? syn_smap(&p, &from, &to, REAL(target), &o, watch, &result)
-                  : syn_gpu_smap(&p, &from, &to, REAL(target), &o, gpu, gpus, watch,
-                                 &result, reason);
+        gpu.n == 0 ? syn_smap(&p, &from, &to, REAL(target), &o, gpu.watch, &result)
+                   : syn_gpu_smap(&p, &from, &to, REAL(target), &o, &gpu, &result);
     UNPROTECT(1);
     return status == SYN_OK ? out
-                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
+                            : glue_status_because(status, NA_REAL, NA_REAL, gpu.reason);
 }

@@ -55,19 +55,17 @@ SEXP r_smap_pairs(glue_owner *own, SEXP libraries, SEXP targets, SEXP options)
     syn_series from = series_of(libraries, "libraries");
     syn_series to = series_of(targets, "targets");
     syn_smap_pairs_options o = read_options(options);
-    int gpus;
-    const int *gpu = glue_option_gpus(options, &gpus);
-    char reason[SYN_GPU_TEXT] = "";
+    syn_gpu_call gpu = glue_option_gpus(options);
     require(from.steps == to.steps, "steps");
     size_t pairs = (size_t)from.n * to.n;
     syn_smap_pairs result = {glue_hold(own, (pairs + 1) * sizeof(double), NULL),
                              glue_hold(own, (pairs + 1) * sizeof(double), NULL)};
-    const syn_watch *watch = glue_watch(own, "Fitting S-maps");
+    gpu.watch = glue_watch(own, "Fitting S-maps");
     syn_status status =
-        gpus == 0 ? syn_smap_pairs_make(&from, &to, &o, watch, &result)
-                  : syn_gpu_smap_pairs(&from, &to, &o, gpu, gpus, watch, &result, reason);
+        gpu.n == 0 ? syn_smap_pairs_make(&from, &to, &o, gpu.watch, &result)
+                   : syn_gpu_smap_pairs(&from, &to, &o, &gpu, &result);
     if (status != SYN_OK)
-        return glue_status_because(status, NA_REAL, NA_REAL, reason);
+        return glue_status_because(status, NA_REAL, NA_REAL, gpu.reason);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, matrix_of(result.rho, &from, &to));
     SET_VECTOR_ELT(out, 1, matrix_of(result.strength, &from, &to));

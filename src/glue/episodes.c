@@ -22,17 +22,16 @@
 typedef struct gpu_report {
     double seconds;       /* from the recording being there to the episodes being back */
     int strategies;       /* 1 when `by_size` was filled, 0 when `window` was */
-    int devices;
     syn_gpu_strategy_report by_size;
     syn_gpu_mining window;
-    char reason[SYN_GPU_TEXT];
+    syn_gpu_call call;
 } gpu_report;
 
 /* ==== on GPUs ==== */
 
 static syn_gpu_strategy_options read_strategy(SEXP gpu, uint32_t min_count)
 {
-    syn_gpu_strategy_options out = {
+    return (syn_gpu_strategy_options){
         .strategy = (syn_gpu_strategy)(glue_option_int(gpu, "engine", 1,
                                                        1 + SYN_GPU_OCCURRENCE) - 1),
         .min_count = min_count,
@@ -43,8 +42,6 @@ static syn_gpu_strategy_options read_strategy(SEXP gpu, uint32_t min_count)
         .compaction = (syn_gpu_compaction)glue_option_int(gpu, "compaction", 0,
                                                           SYN_GPU_COUNT_SCAN_WRITE),
         .dedup = glue_option_flag(gpu, "dedup")};
-    out.devices = glue_option_gpus(gpu, &out.n_devices);
-    return out;
 }
 
 /* ---- mining ---- */
@@ -58,7 +55,7 @@ static syn_status mine_by_strategy(SEXP gpu, const syn_recording *recording,
     syn_gpu_strategy_options chosen = read_strategy(gpu, options->min_count);
     syn_mine_options mine = *options;
     SYN_TRY(syn_gpu_counter_open(recording, options->intervals, options->n_intervals,
-                                 &chosen, &counter, report->reason));
+                                 &chosen, &report->call, &counter));
     mine.engine = SYN_ENGINE_COUNTER;
     mine.counter = &counter;
     mine.threads = 1;
@@ -66,7 +63,6 @@ static syn_status mine_by_strategy(SEXP gpu, const syn_recording *recording,
     syn_status status = syn_mine_episodes(recording, &mine, watch, out);
     report->seconds = syn_seconds() - begun;
     report->strategies = 1;
-    report->devices = chosen.n_devices;
     syn_gpu_counter_report(&counter, &report->by_size);
     syn_gpu_counter_close(&counter);
     if (status == SYN_OK)
@@ -88,12 +84,12 @@ static syn_status gpu_mine(SEXP gpu, const syn_recording *recording,
                          const syn_mine_options *options, const syn_watch *watch,
                          syn_episodes *out, gpu_report *report)
 {
+    report->call = glue_option_gpus(gpu);
+    report->call.watch = watch;
     if (!gpu_arranges(gpu))
         return mine_by_strategy(gpu, recording, options, watch, out, report);
-    const int *device = glue_option_gpus(gpu, &report->devices);
-    syn_status status =
-        syn_gpu_mine_episodes(recording, options, device, report->devices, watch, out,
-                              &report->window, report->reason);
+    syn_status status = syn_gpu_mine_episodes(recording, options, &report->call, out,
+                                              &report->window);
     report->seconds = report->window.seconds;
     return status;
 }
@@ -121,11 +117,11 @@ static SEXP by_device(const uint64_t *candidates, int devices)
 static SEXP window_by_size(const gpu_report *report, size_t from, size_t to)
 {
     const char *fields[] = {"seconds", "candidates", ""};
-    if (report->devices == 0)
+    if (report->call.n == 0)
         return R_NilValue;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     put_by_size(out, 0, report->window.seconds_by_size, NULL, from, to);
-    SET_VECTOR_ELT(out, 1, by_device(report->window.candidates, report->devices));
+    SET_VECTOR_ELT(out, 1, by_device(report->window.candidates, report->call.n));
     UNPROTECT(1);
     return out;
 }
@@ -150,7 +146,7 @@ static SEXP gpu_by_size(const gpu_report *report, size_t from, size_t to)
     put_by_size(out, 4, NULL, by->miscounted, from, to);
     put_by_size(out, 5, NULL, by->segmented, from, to);
     put_by_size(out, 6, NULL, by->capacity, from, to);
-    SET_VECTOR_ELT(out, 7, by_device(by->candidates, report->devices));
+    SET_VECTOR_ELT(out, 7, by_device(by->candidates, report->call.n));
     UNPROTECT(1);
     return out;
 }
@@ -226,17 +222,17 @@ SEXP r_count_episodes_gpu(glue_owner *own, SEXP events, SEXP bounds, SEXP units,
     SEXP published = SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, Rf_xlength(seconds)));
     counting *c = glue_hold(own, sizeof *c, release_counting);
     const syn_watch *watch = glue_watch(own, "Counting episodes");
+    c->report.call = glue_option_gpus(gpu);
     syn_status status = glue_recording(&c->recording, events, 0, reach, 1, watch);
     SYN_NEXT(status, syn_gpu_counter_open(&c->recording, table, n_intervals, &chosen,
-                                          &c->counter, c->report.reason));
+                                          &c->report.call, &c->counter));
     c->open = status == SYN_OK;
-    c->report.devices = chosen.n_devices;
     SYN_NEXT(status, count_group(c, &batch, watch, (uint32_t *)INTEGER(count), seconds,
                                  published));
     if (status == SYN_OK)
         SET_VECTOR_ELT(out, 3, gpu_by_size(&c->report, batch.size, batch.size));
     else
-        out = glue_status_because(status, NA_REAL, NA_REAL, c->report.reason);
+        out = glue_status_because(status, NA_REAL, NA_REAL, c->report.call.reason);
     UNPROTECT(1);
     return out;
 }
@@ -353,7 +349,7 @@ SEXP r_mine_episodes(glue_owner *own, SEXP events, SEXP bounds, SEXP spelling,
     if (status != SYN_OK)
         return glue_status_because(
             status, bytes, status == SYN_TOO_LARGE ? INT32_MAX : (double)o.max_memory,
-            m->gpu.reason);
+            m->gpu.call.reason);
     PROTECT(out);
     SET_VECTOR_ELT(out, XLENGTH(out) - 1,
                    glue_episodes_levels(&m->episodes, m->gpu.seconds));

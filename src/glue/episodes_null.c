@@ -49,7 +49,6 @@ SEXP r_episode_null(glue_owner *own, SEXP trains, SEXP surrogates, SEXP episodes
                     SEXP options)
 {
     int64_t reach;
-    int gpus;
     require(Rf_xlength(numbers(episodes, VECSXP, 3, "episodes")) == 3, "episodes");
     SEXP units = VECTOR_ELT(episodes, 0);
     R_xlen_t n = Rf_xlength(units);
@@ -60,15 +59,14 @@ SEXP r_episode_null(glue_owner *own, SEXP trains, SEXP surrogates, SEXP episodes
     double memory = (double)glue_option_memory(options);
     double left = memory - 4.0 * (double)n * (double)wanted.n;
     wanted.max_memory = (size_t)within(left, 0, 9007199254740992.0, "max_memory");
-    const int *gpu = glue_option_gpus(options, &gpus);
+    syn_gpu_call gpu = glue_option_gpus(options);
     syn_surrogate_options made = glue_surrogate_options(surrogates);
     syn_episode *episode = glue_episodes(units, VECTOR_ELT(episodes, 1),
                                          VECTOR_ELT(episodes, 2), &reach);
-    char reason[SYN_GPU_TEXT] = "";
     SEXP count = PROTECT(Rf_allocMatrix(INTSXP, (int)n, (int)wanted.n));
     uint32_t *to = (uint32_t *)INTEGER(count);
     null_work *work = glue_hold(own, sizeof *work, release);
-    const syn_watch *watch = glue_watch(own, "Counting in surrogates");
+    const syn_watch *watch = gpu.watch = glue_watch(own, "Counting in surrogates");
     work->budget.limit = wanted.max_memory;
     syn_status status = glue_trains(&work->trains, trains, &made, &work->budget, watch);
     if (status == SYN_OK) {
@@ -76,15 +74,15 @@ SEXP r_episode_null(glue_owner *own, SEXP trains, SEXP surrogates, SEXP episodes
         status = prepare(work, &made, episode, (size_t)n, wanted.threads, watch);
     }
     wanted.max_memory = syn_budget_left(&work->budget);
-    SYN_NEXT(status, gpus == 0
+    SYN_NEXT(status, gpu.n == 0
                          ? syn_null_counts(&work->layout, &work->trie, (size_t)n, &wanted,
                                            watch, to)
                          : syn_gpu_null_counts(&work->layout, &work->trie, (size_t)n,
-                                               &wanted, gpu, gpus, watch, to, reason));
+                                               &wanted, &gpu, to));
     UNPROTECT(1);
     if (status == SYN_OK)
         return count;
-    return glue_status_within(status, memory, reason);
+    return glue_status_within(status, memory, gpu.reason);
 }
 
 /* What a matrix of counts says, with the observed counts and sizes of the episodes and

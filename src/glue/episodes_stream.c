@@ -151,18 +151,18 @@ SEXP r_stream_open(SEXP bounds, SEXP options, SEXP gpu)
         .events = glue_option_number(options, "events", 0, INT32_MAX),
         .occupancy = glue_option_number(options, "occupancy", 0, INT32_MAX),
         .max_memory = glue_option_memory(options)};
-    char reason[SYN_GPU_TEXT];
-    int gpus = 0;
-    const int *first = gpu != R_NilValue ? glue_option_gpus(gpu, &gpus) : NULL;
+    syn_gpu_call call = {.n = 0};
+    if (gpu != R_NilValue)
+        call = glue_option_gpus(gpu);
     SEXP pointer = PROTECT(glue_keep("stream", sizeof(held_stream), release_stream));
     held_stream *held = glue_kept(pointer, "stream");
     syn_stream_device device;
-    if (first) {
-        syn_status status = syn_gpu_stream_open(&o, *first, &device, reason);
+    if (call.n > 0) {
+        syn_status status = syn_gpu_stream_open(&o, &call, &device);
         if (status != SYN_OK) {
             glue_let_go(pointer);
             UNPROTECT(1);
-            return glue_status_because(status, NA_REAL, NA_REAL, reason);
+            return glue_status_because(status, NA_REAL, NA_REAL, call.reason);
         }
         o.device = &device;
     }

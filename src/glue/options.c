@@ -73,14 +73,14 @@ int glue_option_flag(SEXP options, const char *name)
     return LOGICAL_ELT(value, 0);
 }
 
-const int *glue_option_gpus(SEXP options, int *n)
+syn_gpu_call glue_option_gpus(SEXP options)
 {
     SEXP value = glue_option(options, "gpus");
     int some = TYPEOF(value) == INTSXP && XLENGTH(value) >= 1;
     if (value != R_NilValue && !some)
         glue_refuse_option("gpus", value, "integers or NULL");
-    *n = some ? Rf_length(value) : 0;
-    return some ? INTEGER_RO(value) : NULL;
+    return (syn_gpu_call){.devices = some ? INTEGER_RO(value) : NULL,
+                          .n = some ? Rf_length(value) : 0};
 }
 
 int glue_option_threads(SEXP options)

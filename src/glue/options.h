@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "glue/glue.h"
+#include "gpu/base/devices.h"
 
 /* The element called `name`, of any kind. */
 SEXP glue_option(SEXP options, const char *name);
@@ -21,9 +22,9 @@ int64_t glue_option_int(SEXP options, const char *name, int64_t low, int64_t hig
 /* TRUE or FALSE. */
 int glue_option_flag(SEXP options, const char *name);
 
-/* Numbers of GPUs from 0, their number in `n`; NULL and 0 where they are R's NULL, which
-   stands for the CPU. */
-const int *glue_option_gpus(SEXP options, int *n);
+/* A call for the GPUs that `gpus` names, without a watch; none of them where that is R's
+   NULL, which stands for the CPU. */
+syn_gpu_call glue_option_gpus(SEXP options);
 
 /* The options that several entries have: `threads`; `max_memory`, in bytes, perhaps
    infinite; `vector_bits`, which only tests give: how wide the processor's registers are

@@ -110,7 +110,7 @@ static SEXP gpu_report(const syn_gpu_patterns *gpu)
     const char *fields[] = {"preparing", "searching", "fetching", "left", "again", ""};
     const double values[] = {gpu->preparing, gpu->searching, gpu->fetching, gpu->left,
                              gpu->again};
-    if (gpu->n_devices == 0)
+    if (gpu->call.n == 0)
         return R_NilValue;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     for (int k = 0; k < 5; k++)
@@ -154,7 +154,7 @@ static SEXP mine(mining *m, syn_status status, const syn_pattern_options *option
 {
     double begun = syn_seconds();
     syn_pattern_device gpus = {syn_gpu_mine_patterns, &m->gpu};
-    const syn_pattern_device *device = m->gpu.n_devices > 0 ? &gpus : NULL;
+    const syn_pattern_device *device = m->gpu.call.n > 0 ? &gpus : NULL;
     SYN_NEXT(status, syn_mine_patterns(&m->raster, options, device, &m->budget, watch,
                                        &m->patterns));
     double elapsed = syn_seconds() - begun;
@@ -164,7 +164,7 @@ static SEXP mine(mining *m, syn_status status, const syn_pattern_options *option
            which the search would keep to its memory, as far as is known, else NA. */
         uint32_t enough = status == SYN_OVER_BUDGET ? m->patterns.advice : 0;
         SEXP out = PROTECT(
-            glue_status_within(status, (double)options->max_memory, m->gpu.reason));
+            glue_status_within(status, (double)options->max_memory, m->gpu.call.reason));
         SEXP advice = PROTECT(Rf_ScalarReal(enough > 0 ? (double)enough : NA_REAL));
         Rf_setAttrib(out, Rf_install("enough"), advice);
         UNPROTECT(2);
@@ -184,7 +184,7 @@ SEXP r_mine_patterns(glue_owner *own, SEXP events, SEXP options, SEXP shares)
     mining *m = new_mining(own);
     syn_pattern_options o = pattern_options(options);
     read_shares(&o, shares);
-    m->gpu.devices = glue_option_gpus(options, &m->gpu.n_devices);
+    m->gpu.call = glue_option_gpus(options);
     m->budget.limit = o.max_memory;
     const syn_watch *watch = glue_watch(own, "Mining patterns");
     syn_status status = glue_raster(&m->raster, events, o.window, &m->budget, watch);
@@ -214,7 +214,7 @@ SEXP r_mine_itemsets(glue_owner *own, SEXP first, SEXP item, SEXP items, SEXP op
     mining *m = new_mining(own);
     uint32_t n = (uint32_t)within(Rf_asReal(items), 0, INT32_MAX, "items");
     syn_pattern_options o = pattern_options(options);
-    m->gpu.devices = glue_option_gpus(options, &m->gpu.n_devices);
+    m->gpu.call = glue_option_gpus(options);
     m->budget.limit = o.max_memory;
     syn_status status = read_sets(&m->raster, first, item, n, &m->budget);
     return mine(m, status, &o, glue_watch(own, "Mining itemsets"));
@@ -302,8 +302,8 @@ typedef struct spectrum_work {
     syn_surrogate_plan plan;
     syn_spectrum spectrum, rest;
     uint8_t *left;              /* [n] surrogates that GPUs left to the CPU */
-    syn_gpu_spectrum_report gpu;
-    char reason[SYN_GPU_TEXT];
+    uint32_t n_left;
+    syn_gpu_call gpu;
 } spectrum_work;
 
 static void release_spectrum(void *held)
@@ -316,15 +316,14 @@ static void release_spectrum(void *held)
 }
 
 /* On GPUs, and on the CPU what they leave. */
-static syn_status make_on_gpus(spectrum_work *w, syn_spectrum_options options,
-                               const int *gpu, int gpus, const syn_watch *watch)
+static syn_status make_on_gpus(spectrum_work *w, syn_spectrum_options options)
 {
-    syn_status status = syn_gpu_spectrum(&options, gpu, gpus, watch, &w->spectrum,
-                                         w->left, &w->gpu, w->reason);
-    if (status != SYN_OK || w->gpu.left == 0)
+    syn_status status =
+        syn_gpu_spectrum(&options, &w->gpu, &w->spectrum, w->left, &w->n_left);
+    if (status != SYN_OK || w->n_left == 0)
         return status;
     options.only = w->left;
-    status = syn_spectrum_make(&options, watch, &w->rest);
+    status = syn_spectrum_make(&options, w->gpu.watch, &w->rest);
     if (status == SYN_OK) {
         /* Takes over the rows of the surrogates that were left. */
         for (uint32_t k = 0; k < w->spectrum.n; k++)
@@ -378,7 +377,7 @@ static SEXP spectrum_answer(const spectrum_work *w, int by_duration, double elap
     SET_VECTOR_ELT(report, 0, Rf_ScalarReal(elapsed));
     SET_VECTOR_ELT(report, 1, Rf_ScalarReal(w->spectrum.visited));
     SET_VECTOR_ELT(report, 2, Rf_ScalarReal((double)w->spectrum.peak_memory));
-    SET_VECTOR_ELT(report, 3, Rf_ScalarReal(w->gpu.left));
+    SET_VECTOR_ELT(report, 3, Rf_ScalarReal(w->n_left));
     UNPROTECT(1);
     return out;
 }
@@ -390,7 +389,6 @@ static SEXP spectrum_answer(const spectrum_work *w, int by_duration, double elap
 SEXP r_spectrum(glue_owner *own, SEXP trains, SEXP surrogates, SEXP patterns,
                 SEXP options)
 {
-    int gpus;
     syn_surrogate_options made = glue_surrogate_options(surrogates);
     syn_pattern_options o = pattern_options(patterns);
     const int64_t most = (int64_t)1 << 53;
@@ -399,9 +397,10 @@ SEXP r_spectrum(glue_owner *own, SEXP trains, SEXP surrogates, SEXP patterns,
         .by_duration = glue_option_flag(options, "by_duration"),
         .first = (uint64_t)glue_option_int(options, "first", 0, most),
         .n = (uint32_t)glue_option_int(options, "n", 0, INT32_MAX)};
-    const int *gpu = glue_option_gpus(options, &gpus);
     spectrum_work *w = glue_hold(own, sizeof *w, release_spectrum);
     const syn_watch *watch = glue_watch(own, "Mining surrogates");
+    w->gpu = glue_option_gpus(options);
+    w->gpu.watch = watch;
     s.plan = &w->plan;
     w->left = glue_hold(own, s.n, NULL);
     w->budget.limit = o.max_memory;
@@ -409,12 +408,12 @@ SEXP r_spectrum(glue_owner *own, SEXP trains, SEXP surrogates, SEXP patterns,
     double begun = syn_seconds();
     SYN_NEXT(status, syn_surrogate_plan_make(&w->plan, &w->trains, &made, o.threads,
                                              &w->budget, watch));
-    SYN_NEXT(status, gpus == 0 ? syn_spectrum_make(&s, watch, &w->spectrum)
-                               : make_on_gpus(w, s, gpu, gpus, watch));
+    SYN_NEXT(status, w->gpu.n == 0 ? syn_spectrum_make(&s, watch, &w->spectrum)
+                                   : make_on_gpus(w, s));
     if (status == SYN_OK &&
         maxima_bytes(&w->spectrum) > (double)syn_budget_left(&w->budget))
         status = SYN_OVER_BUDGET;
     if (status == SYN_OK)
         return spectrum_answer(w, s.by_duration, syn_seconds() - begun);
-    return glue_status_within(status, (double)o.max_memory, w->reason);
+    return glue_status_within(status, (double)o.max_memory, w->gpu.reason);
 }

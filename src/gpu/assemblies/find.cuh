@@ -15,6 +15,7 @@
 extern "C" {
 #include "core/assemblies/excess.h"
 #include "core/assemblies/source.h"
+#include "gpu/assemblies/peaks.h"
 }
 
 namespace gpu {
@@ -218,31 +219,10 @@ __device__ inline void count_around(const peak_job &job, const peak_item &x, int
     }
 }
 
-/* The sum of the threads before this one, by a block; `all` gets that of all of them. */
-__device__ inline unsigned long long block_sum_below(unsigned long long value,
-                                                     unsigned long long *all)
-{
-    __shared__ unsigned long long of_warp[PEAK_WARPS];
-    uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    unsigned long long sum = value, before = 0;
-    for (uint32_t o = 1; o < WARP; o *= 2) {
-        unsigned long long other = __shfl_up_sync(WHOLE_WARP, sum, o);
-        sum += lane >= o ? other : 0;
-    }
-    if (lane == WARP - 1)
-        of_warp[warp] = sum;
-    __syncthreads();
-    *all = 0;
-    for (uint32_t w = 0; w < PEAK_WARPS; w++) {
-        before += w < warp ? of_warp[w] : 0;
-        *all += of_warp[w];
-    }
-    return before + sum - value;
-}
-
 /* Makes running sums of counts. */
 __device__ inline void sum_counts(const peak_job &job, int32_t *sum)
 {
+    __shared__ unsigned long long room[PEAK_WARPS];
     uint32_t length = 2 * job.ladder.margin + 1;
     /* An odd number, so that the threads of a warp use different banks. */
     uint32_t each = (length + PEAK_THREADS - 1) / PEAK_THREADS | 1;
@@ -250,7 +230,7 @@ __device__ inline void sum_counts(const peak_job &job, int32_t *sum)
     unsigned long long total = 0, all;
     for (uint32_t i = from; i < to; i++)
         total += (uint32_t) sum[i];
-    uint32_t at = (uint32_t) block_sum_below(total, &all);
+    uint32_t at = (uint32_t) block_sum_below(total, room, &all);
     if (all > INT32_MAX)
         *job.too_large = 1;
     for (uint32_t i = from; i < to; i++)

@@ -1,6 +1,5 @@
 /* The door of peaks on devices: surrogates dealt out to them. */
 #include "gpu/assemblies/find.cuh"
-#include "gpu/assemblies/peaks.h"
 #include "gpu/base/crew.cuh"
 #include "gpu/base/launch.cuh"
 
@@ -90,11 +89,8 @@ class peak_device {
         double peaks = std::ceil((double) items * each_);
         if (peaks > UINT32_MAX)
             throw refusal(SYN_TOO_LARGE, "a surrogate has more peaks than 2^32");
-        own_.ensure(&job_.at, items);
-        own_.ensure(&job_.count, items);
-        own_.ensure(&start_, items);
-        own_.ensure(&job_.peak, (size_t) peaks);
-        own_.ensure(&ordered_, (size_t) peaks);
+        own_.ensure_all(items, &job_.at, &job_.count, &start_);
+        own_.ensure_all((size_t) peaks, &job_.peak, &ordered_);
         job_.room = (uint32_t) peaks;
         fill(job_.used, 0, 1, stream_);
         fill(job_.too_large, 0, 1, stream_);
@@ -112,11 +108,7 @@ class peak_device {
             double begun = seconds_now();
             fill(job_.next, 0, 1, stream_);
             launch(find_peaks<RECORDED>, all, stream_, job_, from, to);
-            check(cudaEventRecord(done, stream_));
-            cudaError_t state;
-            while ((state = cudaEventQuery(done)) == cudaErrorNotReady)
-                std::this_thread::sleep_for(std::chrono::microseconds(50));
-            check(state);
+            wait_idly(done, stream_, [] {});
             double grow = CHUNK_SECONDS / std::max(seconds_now() - begun, 1e-6);
             chunk_ = std::max(1.0, chunk_ * std::min(grow, 4.0));
             from = to;
@@ -192,9 +184,7 @@ public:
         size_t all = std::max(blocks<false>(), blocks<true>());
         own_.ensure(&job_.scratch, all * job_.most);
         held_ = (double) own_.bytes();
-        own_.ensure(&job_.used, 1);
-        own_.ensure(&job_.next, 1);
-        own_.ensure(&job_.too_large, 1);
+        own_.ensure_all(1, &job_.used, &job_.next, &job_.too_large);
         chunk_ = 4.0 * (double) all;
     }
 
@@ -279,8 +269,9 @@ struct batch {
     std::vector<syn_peaks> list;
     crew crew;
 
-    batch(uint64_t first, uint32_t surrogates)
-        : from(first), n(surrogates), list(surrogates)
+    batch(uint64_t first, uint32_t surrogates, size_t devices)
+        : from(first), n(surrogates), list(surrogates),
+          crew(surrogates, (uint32_t) devices)
     {
     }
     /* Stops, and frees what nobody took. */
@@ -298,15 +289,15 @@ struct batch {
 
 struct syn_gpu_peaks {
     const syn_pair_source *source;
+    syn_gpu_call *call;
     gpu::memory_limit limit;
     std::vector<int> devices;  /* numbers of the following */
     std::vector<std::unique_ptr<gpu::peak_device>> device;
     std::unique_ptr<gpu::batch> next; /* which is made while those before are looked at */
     uint32_t most = 0;            /* surrogates of a batch; 0 before the first */
-    char reason[SYN_GPU_TEXT] = "";
 
-    explicit syn_gpu_peaks(const syn_pair_source *of)
-        : source(of), limit(of->pairs->budget->limit)
+    syn_gpu_peaks(const syn_pair_source *of, syn_gpu_call *by)
+        : source(of), call(by), limit(of->pairs->budget->limit)
     {
     }
 };
@@ -314,15 +305,15 @@ struct syn_gpu_peaks {
 namespace gpu {
 namespace {
 
-void open_devices(syn_gpu_peaks *p, const int *devices, int n)
+void open_devices(syn_gpu_peaks *p)
 {
-    check_request(devices, n);
     std::vector<double> bytes;
-    for (int i = 0; i < n; i++) {
-        check(cudaSetDevice(devices[i]));
-        double here = bytes_for(devices[i], devices, n, p->source->pairs->budget->limit);
+    for (int i = 0; i < p->call->n; i++) {
+        int device = p->call->devices[i];
+        check(cudaSetDevice(device));
+        double here = bytes_for(device, *p->call, p->source->pairs->budget->limit);
         size_t times = here >= BYTES_FOR_TWO ? 2 : 1;
-        p->devices.insert(p->devices.end(), times, devices[i]);
+        p->devices.insert(p->devices.end(), times, device);
         bytes.insert(bytes.end(), times, here / (double) times);
     }
     for (size_t i = 0; i < bytes.size(); i++) {
@@ -334,16 +325,14 @@ void open_devices(syn_gpu_peaks *p, const int *devices, int n)
 /* Begins to make surrogates, with a thread for each device. */
 void begin(syn_gpu_peaks *p, uint64_t from, uint32_t n)
 {
-    p->next.reset(new batch(from, n));
+    p->next.reset(new batch(from, n, p->devices.size()));
     batch *b = p->next.get();
-    uint32_t devices = (uint32_t) p->devices.size();
-    uint32_t share = (n + TURNS * devices - 1) / (TURNS * devices);
-    for (uint32_t i = 0; i < devices; i++)
+    uint32_t turns = TURNS * b->crew.devices, share = (n + turns - 1) / turns;
+    for (uint32_t i = 0; i < b->crew.devices; i++)
         b->crew.start(&p->devices[i], 1, [=](int) {
             peak_device *device = p->device[i].get();
             uint32_t first = 0, some;
-            while ((some = b->crew.take(std::min(device->batch(), share), n, devices,
-                                        &first)) > 0)
+            while ((some = b->crew.take(std::min(device->batch(), share), &first)) > 0)
                 device->surrogates(from + first, some, b->list.data() + first,
                                    b->crew.stop);
         });
@@ -354,12 +343,12 @@ syn_status recording(void *self, syn_peaks *out, const syn_watch *watch)
 {
     syn_gpu_peaks *p = (syn_gpu_peaks *) self;
     std::memset(out, 0, sizeof *out);
-    return status_of(p->reason, [&] {
+    return status_of(p->call->reason, [&] {
         device_scope scope;
-        crew crew;
+        crew crew(1);
         crew.start(p->devices.data(), 1,
                    [&](int) { p->device[0]->recording(out, crew.stop); });
-        crew.wait(1, watch, "units");
+        crew.wait(watch, "units");
         for (auto &device : p->device)
             device->expect(p->device[0]->most_found());
     });
@@ -386,7 +375,7 @@ bool finish(syn_gpu_peaks *p, const syn_watch *watch, bool alone)
 {
     uint32_t n = p->next->n;
     try {
-        p->next->crew.wait(n, watch, "surrogates");
+        p->next->crew.wait(watch, "surrogates");
         return true;
     } catch (const refusal &why) {
         p->next.reset();
@@ -412,7 +401,7 @@ syn_status surrogates(void *self, uint64_t from, uint32_t n, syn_peaks *out,
 {
     syn_gpu_peaks *p = (syn_gpu_peaks *) self;
     std::memset(out, 0, n * sizeof *out);
-    return status_of(p->reason, [&] {
+    return status_of(p->call->reason, [&] {
         device_scope scope;
         bool ready = p->next && p->next->from == from && p->next->n <= n;
         if (!ready)
@@ -433,34 +422,21 @@ syn_status surrogates(void *self, uint64_t from, uint32_t n, syn_peaks *out,
 }  // namespace
 }  // namespace gpu
 
-extern "C" syn_status syn_gpu_peaks_open(const syn_pair_source *source,
-                                         const int *devices, int n_devices,
-                                         syn_gpu_peaks **out, char *reason)
+syn_status syn_gpu_peaks_open(const syn_pair_source *source, syn_gpu_call *call,
+                              syn_gpu_peaks **out, syn_peak_source *functions)
 {
     *out = nullptr;
-    return gpu::status_of(reason, [&] {
-        gpu::device_scope scope;
-        std::unique_ptr<syn_gpu_peaks> peaks(new syn_gpu_peaks(source));
-        gpu::open_devices(peaks.get(), devices, n_devices);
+    return gpu::status_with(call, [&] {
+        std::unique_ptr<syn_gpu_peaks> peaks(new syn_gpu_peaks(source, call));
+        gpu::open_devices(peaks.get());
         *out = peaks.release();
+        functions->self = *out;
+        functions->recording = gpu::recording;
+        functions->surrogates = gpu::surrogates;
     });
 }
 
-extern "C" syn_peak_source syn_gpu_peaks_functions(syn_gpu_peaks *peaks)
-{
-    syn_peak_source out;
-    out.self = peaks;
-    out.recording = gpu::recording;
-    out.surrogates = gpu::surrogates;
-    return out;
-}
-
-extern "C" const char *syn_gpu_peaks_reason(const syn_gpu_peaks *peaks)
-{
-    return peaks->reason;
-}
-
-extern "C" void syn_gpu_peaks_close(syn_gpu_peaks *peaks)
+void syn_gpu_peaks_close(syn_gpu_peaks *peaks)
 {
     if (!peaks || syn_gpu_forked())
         return;

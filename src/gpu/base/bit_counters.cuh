@@ -3,8 +3,6 @@
 
 #include "gpu/base/warp.cuh"
 
-#include <cstdint>
-
 namespace gpu {
 
 /* 32 counters, one a bit: bit k of each is in plane[k]. */
@@ -34,12 +32,6 @@ template <int PLANES> struct bit_counters {
         uint32_t carry = (*sum & a) | (*sum & b) | (a & b);
         *sum ^= a ^ b;
         return carry;
-    }
-
-    __device__ void add_four(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
-    {
-        uint32_t two = three(&plane[0], a, b), twos = three(&plane[0], c, d);
-        add(three(&plane[1], two, twos), 2);
     }
 
     __device__ void add_eight(const uint32_t *of)

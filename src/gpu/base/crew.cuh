@@ -4,18 +4,13 @@
 #pragma once
 
 #include "core/base/watch.h"
-#include "gpu/base/device.cuh"
 #include "gpu/base/outcome.cuh"
 #include "gpu/base/devices.h"
 
-#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
-#include <exception>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 namespace gpu {
 
@@ -31,13 +26,10 @@ inline uint32_t at_once(uint32_t batch, uint32_t left, uint32_t devices)
     return std::min({batch, left, share});
 }
 
-/* Threads, and the first of their errors. */
-struct crew {
-    std::vector<std::thread> threads;
-    std::atomic<uint32_t> next{0}, finished{0};
+/* The first error of several threads, after which all of them are to stop. */
+struct shared_error {
     std::atomic<bool> stop{false};
     std::mutex lock;
-    std::condition_variable ended;
     std::exception_ptr first;
 
     void fail(std::exception_ptr why)
@@ -46,6 +38,25 @@ struct crew {
         if (!first)
             first = why;
         stop = true;
+    }
+
+    void rethrow() const
+    {
+        if (first)
+            std::rethrow_exception(first);
+    }
+};
+
+/* Threads that share `total` parts on some devices. */
+struct crew : shared_error {
+    const uint32_t total, devices;
+    std::vector<std::thread> threads;
+    std::atomic<uint32_t> next{0}, finished{0};
+    std::condition_variable ended;
+
+    explicit crew(uint32_t parts = 0, uint32_t sharing = 1)
+        : total(parts), devices(sharing)
+    {
     }
 
     /* The last thing that a thread does. */
@@ -72,16 +83,16 @@ struct crew {
             threads.emplace_back(member, devices[i]);
     }
 
-    /* Up to `batch` parts of n; see at_once(). */
-    uint32_t take(uint32_t batch, uint32_t n, uint32_t devices, uint32_t *from)
+    /* Up to `batch` parts; see at_once(). */
+    uint32_t take(uint32_t batch, uint32_t *from)
     {
         if (stop)
             return 0;
         uint32_t at = next.load();
         for (;;) {
-            if (at >= n)
+            if (at >= total)
                 return 0;
-            uint32_t part = at_once(batch, n - at, devices);
+            uint32_t part = at_once(batch, total - at, devices);
             if (next.compare_exchange_weak(at, at + part)) {
                 *from = at;
                 return part;
@@ -111,7 +122,7 @@ struct crew {
     }
 
     /* Polls `watch` until all threads have ended. */
-    void wait(uint32_t total, const syn_watch *watch, const char *stage)
+    void wait(const syn_watch *watch, const char *stage)
     {
         syn_status status = SYN_OK;
         while (!have_ended()) {
@@ -121,26 +132,20 @@ struct crew {
                 stop = true;
         }
         join();
-        if (first)
-            std::rethrow_exception(first);
+        rethrow();
         if (status != SYN_OK)
             throw refusal(status, "%s", "");
     }
 };
 
-inline void check_request(const int *devices, int n)
-{
-    check_devices(devices, n);
-    if (n < 1 || n > SYN_GPU_MOST)
-        throw refusal(SYN_TOO_LARGE, "%d devices are not 1 to %d", n, (int) SYN_GPU_MOST);
-}
-
 /* What a function does that C calls with devices, and gives the caller's device back. */
-template <class F>
-syn_status status_with(const int *devices, int n, char *reason, F run)
+template <class F> syn_status status_with(syn_gpu_call *call, F run)
 {
-    return status_of(reason, [&] {
-        check_request(devices, n);
+    return status_of(call->reason, [&] {
+        check_devices(call->devices, call->n);
+        if (call->n < 1 || call->n > SYN_GPU_MOST)
+            throw refusal(SYN_TOO_LARGE, "%d devices are not 1 to %d", call->n,
+                          (int) SYN_GPU_MOST);
         device_scope scope;
         run();
     });
@@ -148,12 +153,11 @@ syn_status status_with(const int *devices, int n, char *reason, F run)
 
 /* work(crew, device) on each device until all `total` parts are done. */
 template <class F>
-void share_out(const int *devices, int n, uint32_t total, const syn_watch *watch,
-               const char *stage, F work)
+void share_out(const syn_gpu_call &call, uint32_t total, const char *stage, F work)
 {
-    crew all;
-    all.start(devices, n, [&](int device) { work(all, device); });
-    all.wait(total, watch, stage);
+    crew all(total, (uint32_t) call.n);
+    all.start(call.devices, call.n, [&](int device) { work(all, device); });
+    all.wait(call.watch, stage);
 }
 
 /* ---- batches of work on one device ---- */

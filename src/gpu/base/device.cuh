@@ -183,13 +183,14 @@ template <class T> void send(T *to, const T *from, size_t n, cudaStream_t stream
     check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyHostToDevice, stream));
 }
 
-/* Device memory that only grows; what it held is lost when it does. */
-template <class T> class array : no_copies {
+/* Memory of a device that only grows; what it held is lost when it does. */
+template <class T, memory KIND = memory::device> class array : no_copies {
     block block_;
     size_t room_ = 0;
 public:
     array() = default;
-    ~array() { give_block(memory::device, block_); }
+    explicit array(size_t n) { ensure(n); }
+    ~array() { give_block(KIND, block_); }
 
     array(array &&other) noexcept { swap(other); }
 
@@ -209,7 +210,7 @@ public:
         n = n ? n : 1;
         if (n > room_) {
             array().swap(*this);
-            block_ = take_block(memory::device, n * sizeof(T));
+            block_ = take_block(KIND, n * sizeof(T));
             room_ = n;
         }
         return get();
@@ -238,14 +239,8 @@ template <class T> void fill(T *to, int byte, size_t n, cudaStream_t stream)
     check(cudaMemsetAsync(to, byte, n * sizeof(T), stream));
 }
 
-/* Page-locked host memory. */
-template <class T> class pinned : no_copies {
-    block block_;
-public:
-    explicit pinned(size_t n) : block_(take_block(memory::host, n * sizeof(T))) {}
-    ~pinned() { give_block(memory::host, block_); }
-    T *get() const { return (T *) block_.data; }
-};
+/* Page-locked memory of the host. */
+template <class T> using pinned = array<T, memory::host>;
 
 class stream : no_copies {
     cudaStream_t stream_ = nullptr;

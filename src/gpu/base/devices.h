@@ -3,17 +3,31 @@
 #ifndef SYN_GPU_BASE_DEVICES_H
 #define SYN_GPU_BASE_DEVICES_H
 
-#include <stdint.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#include "core/base/watch.h"
+
+#include <stdint.h>
 
 enum {
     SYN_GPU_TEXT = 256,  /* bytes of a reason */
     SYN_GPU_MOST = 16,   /* most devices that share a work */
     SYN_GPU_SIZES = 64   /* sizes of episodes that reports tell apart */
 };
+
+/* A call of a function that works on devices. Of several devices each takes a share. Such
+   a function returns SYN_NO_DEVICE when there is no such device or it failed, and
+   SYN_NO_MEMORY when the host or a device has none left; SYN_TOO_LARGE beyond a limit. */
+typedef struct syn_gpu_call {
+    const int *devices;         /* [n] numbers from 0 */
+    int n;                      /* 1 to SYN_GPU_MOST; 0 where the processor does the
+                                   work */
+    const syn_watch *watch;     /* polled while devices work */
+    char reason[SYN_GPU_TEXT];  /* one plain clause after an error; empty after SYN_OK and
+                                   SYN_INTERRUPTED */
+} syn_gpu_call;
 
 /* What the process can see of CUDA. Versions are 1000 * major + 10 * minor, 0 where
    there is none. */

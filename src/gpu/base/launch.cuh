@@ -2,12 +2,11 @@
    what they need. */
 #pragma once
 
-#include "gpu/base/device.cuh"
 #include "gpu/base/outcome.cuh"
+#include "gpu/base/warp.cuh"
 
 #include <map>
-#include <type_traits>
-#include <vector>
+#include <thread>
 
 namespace gpu {
 
@@ -34,11 +33,23 @@ inline void wait_for(cudaStream_t stream)
     check(cudaStreamSynchronize(stream));
 }
 
-/* Bytes that may be held on the current device, by its number, which may be named more
-   than once among n devices. */
-inline double bytes_for(int device, const int *devices, int n, size_t limit)
+/* Waits for the work of a stream so far, calling look() every now and then. */
+template <class F> void wait_idly(cudaEvent_t done, cudaStream_t stream, F look)
 {
-    auto times = std::count(devices, devices + n, device);
+    check(cudaEventRecord(done, stream));
+    cudaError_t state;
+    while ((state = cudaEventQuery(done)) == cudaErrorNotReady) {
+        look();
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    check(state);
+}
+
+/* Bytes that may be held on the current device, by its number, which may be named more
+   than once in a call. */
+inline double bytes_for(int device, const syn_gpu_call &call, size_t limit)
+{
+    auto times = std::count(call.devices, call.devices + call.n, device);
     return std::min(0.85 * (double) free_memory(), (double) limit) / (double) times;
 }
 
@@ -72,15 +83,21 @@ public:
         *pointer = (T *) take(pointer, std::max<size_t>(n, 1) * sizeof(T));
     }
 
-    template <class T>
-    void upload(const T **pointer, const T *from, size_t n, cudaStream_t stream)
+    /* The same for several pointers. */
+    template <class... P> void ensure_all(size_t n, P **...pointers)
+    {
+        (ensure(pointers, n), ...);
+    }
+
+    template <class P, class T>
+    void upload(P **pointer, const T *from, size_t n, cudaStream_t stream)
     {
         ensure(pointer, n);
         send((T *) *pointer, from, n, stream);
     }
 
-    template <class T>
-    void upload(const T **pointer, const std::vector<T> &from, cudaStream_t stream)
+    template <class P, class T>
+    void upload(P **pointer, const std::vector<T> &from, cudaStream_t stream)
     {
         upload(pointer, from.data(), from.size(), stream);
     }
@@ -99,15 +116,5 @@ public:
         return sum;
     }
 };
-
-/* Calls run(number) with the first of some numbers that is no less than `wanted`, as a
-   type; the last stands for all that are larger. */
-template <int FIRST, int... LARGER, class F> void with_number(size_t wanted, F run)
-{
-    if constexpr (sizeof...(LARGER) > 0)
-        if (wanted > FIRST)
-            return with_number<LARGER...>(wanted, run);
-    run(std::integral_constant<int, FIRST>());
-}
 
 }  // namespace gpu

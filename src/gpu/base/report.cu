@@ -3,14 +3,12 @@
 
 #include "gpu/base/device.cuh"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <initializer_list>
 #include <unistd.h>
-#include <vector>
 
 #define TEXT(...) #__VA_ARGS__
 #define TEXT_OF(...) TEXT(__VA_ARGS__)

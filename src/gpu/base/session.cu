@@ -2,12 +2,10 @@
 #include "gpu/base/device.cuh"
 #include "gpu/base/devices.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 namespace {
 

@@ -7,41 +7,24 @@
 #endif
 
 #include "core/surrogates/unit.h"
-#include "gpu/base/device.cuh"
-
-#include <cstddef>
-#include <cstdint>
+#include "gpu/base/launch.cuh"
 
 namespace gpu {
 
-/* The arrays of a plan on the device that is current. */
-class surrogate_arrays {
-    array<uint32_t> first_, trial_, table_;
-    array<int64_t> tick_, start_, stop_, refractory_;
-
-    template <class T>
-    static T *copied(array<T> *to, const T *from, size_t n, cudaStream_t stream)
-    {
-        to->upload(from, n, stream);
-        return to->get();
-    }
-
-public:
-    /* The plan with these arrays, once the stream has come that far. */
-    syn_surrogate_plan upload(const syn_surrogate_plan &plan, cudaStream_t stream)
-    {
-        const syn_trains &t = plan.trains;
-        size_t units = t.units;
-        syn_surrogate_plan out = plan;
-        out.trains.first = copied(&first_, t.first, units + 1, stream);
-        out.trains.tick = copied(&tick_, t.tick, t.events, stream);
-        out.trains.trial = copied(&trial_, t.trial, t.events, stream);
-        out.trains.start = copied(&start_, t.start, t.trials, stream);
-        out.trains.stop = copied(&stop_, t.stop, t.trials, stream);
-        out.refractory = copied(&refractory_, plan.refractory, units, stream);
-        out.table = copied(&table_, plan.table, units * plan.table_length, stream);
-        return out;
-    }
-};
+/* A plan whose arrays are on the current device, once the stream has come that far; they
+   are of the pointers of `to`. */
+inline void upload_plan(const syn_surrogate_plan &plan, arrays *own,
+                        syn_surrogate_plan *to, cudaStream_t stream)
+{
+    const syn_trains &t = plan.trains;
+    *to = plan;
+    own->upload(&to->trains.first, t.first, (size_t) t.units + 1, stream);
+    own->upload(&to->trains.tick, t.tick, t.events, stream);
+    own->upload(&to->trains.trial, t.trial, t.events, stream);
+    own->upload(&to->trains.start, t.start, t.trials, stream);
+    own->upload(&to->trains.stop, t.stop, t.trials, stream);
+    own->upload(&to->refractory, plan.refractory, t.units, stream);
+    own->upload(&to->table, plan.table, (size_t) t.units * plan.table_length, stream);
+}
 
 }  // namespace gpu

@@ -3,9 +3,6 @@
 #pragma once
 
 #include "gpu/base/launch.cuh"
-#include "gpu/base/warp.cuh"
-
-#include <cstdint>
 
 namespace gpu {
 

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <type_traits>
 
 /* Kernels hand their job on by reference: where possible without a copy a thread. */
 #if defined(__CUDA_ARCH__) && CUDART_VERSION >= 11070
@@ -16,6 +17,19 @@
 #define SYN_UNROLL(i, n) _Pragma("unroll") for (int i = 0; i < (n); i++)
 
 namespace gpu {
+
+/* Calls run(number) with the first of some numbers that is no less than `wanted`, as a
+   type; the last stands for all that are larger. For host and device: what `run` is for
+   decides. */
+#pragma nv_exec_check_disable
+template <int FIRST, int... LARGER, class F>
+__host__ __device__ auto with_number(size_t wanted, F run)
+{
+    if constexpr (sizeof...(LARGER) > 0)
+        if (wanted > FIRST)
+            return with_number<LARGER...>(wanted, run);
+    return run(std::integral_constant<int, FIRST>());
+}
 
 enum { WARP = 32 };
 
@@ -38,15 +52,34 @@ template <class T> __device__ inline void copy_words(T *to, const T *from)
 }
 
 /* The sum of the lanes before this one; `all` gets that of all lanes. */
-__device__ inline uint32_t sum_below(uint32_t value, uint32_t *all)
+template <class T, class V> __device__ inline T sum_below(V value, T *all)
 {
-    uint32_t lane = threadIdx.x % WARP, sum = value;
+    T sum = value;
     for (uint32_t o = 1; o < WARP; o *= 2) {
-        uint32_t other = __shfl_up_sync(WHOLE_WARP, sum, o);
-        sum += lane >= o ? other : 0;
+        T other = __shfl_up_sync(WHOLE_WARP, sum, o);
+        sum += threadIdx.x % WARP >= o ? other : 0;
     }
     *all = __shfl_sync(WHOLE_WARP, sum, WARP - 1);
     return sum - value;
+}
+
+/* The same for the threads of a block of so many warps. `room` may be used again at
+   once. */
+template <class T, class V, int WARPS>
+__device__ inline T block_sum_below(V value, T (&room)[WARPS], T *all)
+{
+    T of_warp, below = sum_below(value, &of_warp);
+    uint32_t warp = threadIdx.x / WARP;
+    if (threadIdx.x % WARP == 0)
+        room[warp] = of_warp;
+    __syncthreads();
+    *all = 0;
+    for (uint32_t w = 0; w < WARPS; w++) {
+        below += w < warp ? room[w] : 0;
+        *all += room[w];
+    }
+    __syncthreads();
+    return below;
 }
 
 /* The least, the greatest and the sum of a warp's values, in every lane. Before compute

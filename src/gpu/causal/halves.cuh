@@ -17,8 +17,6 @@
 
 #include "gpu/causal/lookup.cuh"
 
-#include <type_traits>
-
 namespace gpu {
 
 /* ---- chunks: eight targets of a step ----

@@ -2,16 +2,8 @@
    neighbours that are kept for the map of the same series. */
 #pragma once
 
-#include "gpu/base/device.cuh"
-#include "gpu/base/outcome.cuh"
 #include "gpu/causal/neighbours.cuh"
 #include "gpu/causal/queue.cuh"
-
-#include <algorithm>
-#include <deque>
-#include <mutex>
-#include <type_traits>
-#include <vector>
 
 namespace gpu {
 
@@ -147,13 +139,8 @@ struct batch_slot {
 template <class F> void with_top(uint32_t top, bool staged, F body)
 {
     if (!staged)
-        body(std::integral_constant<int, SYN_MAP_DIMS>(), std::false_type());
-    else if (top <= 10)
-        body(std::integral_constant<int, 10>(), std::true_type());
-    else if (top <= 20)
-        body(std::integral_constant<int, 20>(), std::true_type());
-    else
-        body(std::integral_constant<int, SYN_MAP_DIMS>(), std::true_type());
+        return body(std::integral_constant<int, SYN_MAP_DIMS>(), std::false_type());
+    with_number<10, 20, SYN_MAP_DIMS>(top, [&](auto n) { body(n, std::true_type()); });
 }
 
 inline uint32_t top_of(uint32_t wanted)

@@ -362,10 +362,8 @@ __global__ void find_moments(const T *values, const tile *tiles, table_shape sha
             sum += y;
             squares += y * y;
         }
-        for (int o = WARP / 2; o > 0; o /= 2) {
-            sum += __shfl_xor_sync(~0u, sum, o);
-            squares += __shfl_xor_sync(~0u, squares, o);
-        }
+        sum = warp_total(sum);
+        squares = warp_total(squares);
         if (lane == 0) {
             double *out = moments + 3 * (size_t) (of.first + j);
             out[0] = rows;

@@ -1,7 +1,8 @@
 /* The door of causal maps: blocks of libraries dealt out to devices in batches. */
+extern "C" {
 #include "gpu/causal/map.h"
+}
 
-#include "gpu/base/crew.cuh"
 #include "gpu/causal/mapper.cuh"
 
 #include <new>
@@ -75,11 +76,11 @@ public:
     }
 
     /* Batches grow: the device need not wait until many series are ready. */
-    void run(crew *work, uint32_t devices, float *rho)
+    void run(crew *work, float *rho)
     {
         uint32_t batch = std::min<uint32_t>(FIRST_BATCH, batch_);
         auto next = [&](uint32_t *first) {
-            uint32_t n = work->take(batch, all_.n, devices, first);
+            uint32_t n = work->take(batch, first);
             batch = std::min(2 * batch, batch_);
             return n;
         };
@@ -180,7 +181,6 @@ gpu::mapper *open_mapper(const syn_map_targets &targets, const syn_map_layout &l
                          const syn_map_options &options, bool half,
                          syn_gpu_tables *tables, int device)
 {
-    check(cudaSetDevice(device));
     try {
         return new gpu::mapper(targets, layout, options, half, tables, device);
     } catch (const gpu::failure &why) {
@@ -225,21 +225,21 @@ void wait_for_oldest(syn_gpu_map *map, const syn_watch *watch)
 
 syn_status syn_gpu_tables_open(const syn_map_layout *layout,
                                const syn_map_options *options, int half, double most,
-                               const int *devices, int n_devices, syn_gpu_tables **out,
-                               char *reason)
+                               syn_gpu_call *call, syn_gpu_tables **out)
 {
     *out = nullptr;
-    return gpu::status_with(devices, n_devices, reason, [&] {
+    return gpu::status_with(call, [&] {
         std::unique_ptr<syn_gpu_tables> tables(new syn_gpu_tables);
-        for (int i = 0; i < n_devices; i++) {
-            check(cudaSetDevice(devices[i]));
+        for (int i = 0; i < call->n; i++) {
+            int device = call->devices[i];
+            check(cudaSetDevice(device));
             gpu::lookup_plan plan = gpu::plan_lookup(layout->steps, options->E_max, half,
-                                                     true, gpu::shared_limit(devices[i]));
+                                                     true, gpu::shared_limit(device));
             /* Different devices may read tables in different ways. */
             if (i > 0 && plan.kind != tables->kind)
                 return;
             tables->kind = plan.kind;
-            tables->of.emplace_back(devices[i], std::min(most, gpu::room_to_keep()));
+            tables->of.emplace_back(device, std::min(most, gpu::room_to_keep()));
         }
         uint32_t wanted = (1u << options->E_max) - 1;
         tables->shape = gpu::make_shape(*layout, wanted, tables->kind, 1);
@@ -256,55 +256,43 @@ void syn_gpu_tables_close(syn_gpu_tables *tables)
 syn_status syn_gpu_map_dimensions(uint32_t n, const double *value, uint32_t first,
                                   const syn_map_layout *layout,
                                   const syn_map_options *options, syn_gpu_tables *tables,
-                                  const int *devices, int n_devices,
-                                  const syn_watch *watch, float *rho,
-                                  syn_gpu_map_report *report, char *reason)
+                                  syn_gpu_call *call, float *rho)
 {
-    std::memset(report, 0, sizeof *report);
-    return gpu::status_with(devices, n_devices, reason, [&] {
-        double begun = gpu::seconds_now();
-        gpu::share_out(devices, n_devices, n, watch, "embedding",
-                       [&](gpu::crew &work, int device) {
+    return gpu::status_with(call, [&] {
+        gpu::share_out(*call, n, "embedding", [&](gpu::crew &work, int device) {
             gpu::skill_series all = {n, value, first};
             gpu::skill_search search(all, *layout, *options, device, tables);
-            search.run(&work, n_devices, rho);
+            search.run(&work, rho);
         });
-        report->seconds = report->neighbours = gpu::seconds_now() - begun;
     });
 }
 
 syn_status syn_gpu_map_open(const syn_map_targets *targets, const syn_map_layout *layout,
                             const syn_map_options *options, int half,
-                            syn_gpu_tables *tables, const int *devices, int n_devices,
-                            syn_gpu_map **out, char *reason)
+                            syn_gpu_tables *tables, syn_gpu_call *call,
+                            syn_gpu_map **out)
 {
     *out = nullptr;
     std::unique_ptr<syn_gpu_map> map;
-    return gpu::status_with(devices, n_devices, reason, [&] {
+    return gpu::status_with(call, [&] {
         map.reset(new syn_gpu_map);
-        map->mappers.resize(n_devices);
+        map->mappers.resize(call->n);
         gpu::crew all;
-        auto open = [&](int i) {
-            try {
+        for (int i = 0; i < call->n; i++)
+            all.start(call->devices + i, 1, [&, i](int device) {
                 map->mappers[i].reset(open_mapper(*targets, *layout, *options, half,
-                                                  tables, devices[i]));
-            } catch (...) {
-                all.fail(std::current_exception());
-            }
-        };
-        for (int i = 0; i < n_devices; i++)
-            all.threads.emplace_back(open, i);
+                                                  tables, device));
+            });
         all.join();
-        if (all.first)
-            std::rethrow_exception(all.first);
+        all.rethrow();
         *out = map.release();
     });
 }
 
 syn_status syn_gpu_map_begin(syn_gpu_map *map, const syn_map_libraries *libraries,
-                             uint32_t first, float *rho, char *reason)
+                             uint32_t first, float *rho, syn_gpu_call *call)
 {
-    syn_status status = gpu::status_of(reason, [&] {
+    syn_status status = gpu::status_of(call->reason, [&] {
         gpu::check_not_forked();
         size_t devices = map->mappers.size();
         std::vector<std::vector<gpu::range>> kept;
@@ -312,7 +300,7 @@ syn_status syn_gpu_map_begin(syn_gpu_map *map, const syn_map_libraries *librarie
             kept.push_back(one->kept({first, libraries->n}));
         std::unique_ptr<gpu::block_work> block(new gpu::block_work{
             libraries, first, rho, gpu::dealer(libraries->n, kept), libraries->n,
-            gpu::seconds_now(), std::vector<gpu::map_seconds>(devices)});
+            std::vector<gpu::map_seconds>(devices)});
         map->queue.push(std::move(block));
         while (map->threads.size() < devices)
             map->threads.emplace_back(work_as, map, map->threads.size());
@@ -324,17 +312,16 @@ syn_status syn_gpu_map_begin(syn_gpu_map *map, const syn_map_libraries *librarie
     return status;
 }
 
-syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watch,
-                              syn_gpu_map_report *report, char *reason)
+syn_status syn_gpu_map_finish(syn_gpu_map *map, syn_gpu_call *call,
+                              syn_gpu_map_report *report)
 {
     std::memset(report, 0, sizeof *report);
-    return gpu::status_of(reason, [&] {
+    return gpu::status_of(call->reason, [&] {
         gpu::check_not_forked();
         if (map->queue.empty())
             return;
-        wait_for_oldest(map, watch);
+        wait_for_oldest(map, call->watch);
         std::unique_ptr<gpu::block_work> block = map->queue.pop();
-        report->seconds = gpu::seconds_now() - block->begun;
         for (const gpu::map_seconds &one : block->took) {
             report->neighbours = std::max(report->neighbours, one.neighbours);
             report->correlations = std::max(report->correlations, one.correlations);

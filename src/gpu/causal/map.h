@@ -2,25 +2,15 @@
 #ifndef SYN_GPU_CAUSAL_MAP_H
 #define SYN_GPU_CAUSAL_MAP_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #include "core/causal/map.h"
 #include "gpu/base/devices.h"
 
 /* What a block of libraries took. The parts are of the device that took longest, and
    overlap with each other. */
 typedef struct syn_gpu_map_report {
-    double seconds;      /* from begin to the last correlation in host memory */
     double neighbours;   /* kernels that find neighbours */
     double correlations; /* kernels that predict and correlate */
 } syn_gpu_map_report;
-
-/* All functions return SYN_NO_DEVICE when there is no such device or it failed,
-   SYN_NO_MEMORY when the host or a device has none left, SYN_TOO_LARGE beyond a limit.
-   `reason`, SYN_GPU_TEXT bytes, then holds one plain clause; it is empty after SYN_OK and
-   SYN_INTERRUPTED. */
 
 /* Neighbours that a search for dimensions finds and a map of the same series uses. */
 typedef struct syn_gpu_tables syn_gpu_tables;
@@ -32,23 +22,20 @@ typedef struct syn_gpu_tables syn_gpu_tables;
    kept. Close it with syn_gpu_tables_close(). */
 syn_status syn_gpu_tables_open(const syn_map_layout *layout,
                                const syn_map_options *options, int half, double most,
-                               const int *devices, int n_devices, syn_gpu_tables **out,
-                               char *reason);
+                               syn_gpu_call *call, syn_gpu_tables **out);
 
 /* NULL is allowed. */
 void syn_gpu_tables_close(syn_gpu_tables *tables);
 
-/* syn_map_dimensions() on devices[n_devices], numbers from 0: of value[n][layout->steps],
-   NaN where missing, which a thread for each device makes ready while that is at work.
+/* syn_map_dimensions() on devices: of value[n][layout->steps], NaN where missing, which a
+   thread for each device makes ready while that is at work.
    Series with too few points have none: see syn_map_drop_small(). Where there is room,
    neighbours are kept in `tables`, unless that is NULL, for the libraries `first` to
    first + n - 1 of the map; numbers rise from call to call. */
 syn_status syn_gpu_map_dimensions(uint32_t n, const double *value, uint32_t first,
                                   const syn_map_layout *layout,
                                   const syn_map_options *options, syn_gpu_tables *tables,
-                                  const int *devices, int n_devices,
-                                  const syn_watch *watch, float *rho,
-                                  syn_gpu_map_report *report, char *reason);
+                                  syn_gpu_call *call, float *rho);
 
 /* Targets on devices, for any number of blocks of libraries. */
 typedef struct syn_gpu_map syn_gpu_map;
@@ -58,27 +45,23 @@ typedef struct syn_gpu_map syn_gpu_map;
    map is closed. Close it with syn_gpu_map_close(). */
 syn_status syn_gpu_map_open(const syn_map_targets *targets, const syn_map_layout *layout,
                             const syn_map_options *options, int half,
-                            syn_gpu_tables *tables, const int *devices, int n_devices,
-                            syn_gpu_map **out, char *reason);
+                            syn_gpu_tables *tables, syn_gpu_call *call,
+                            syn_gpu_map **out);
 
 /* Starts syn_map_cross() for a block of libraries, the first of which is number `first`
    of the map, and returns at once. The libraries, and rho[libraries->n][targets], belong
    to the work until syn_gpu_map_finish(). A block may be begun before those before it are
    finished: the devices then go on to it without a pause. */
 syn_status syn_gpu_map_begin(syn_gpu_map *map, const syn_map_libraries *libraries,
-                             uint32_t first, float *rho, char *reason);
+                             uint32_t first, float *rho, syn_gpu_call *call);
 
-/* Waits for the block that was begun first, of those that are not finished, polling
-   `watch`. After an error, or if interrupted, all that was begun has ended, and nothing
-   more can be begun. */
-syn_status syn_gpu_map_finish(syn_gpu_map *map, const syn_watch *watch,
-                              syn_gpu_map_report *report, char *reason);
+/* Waits for the block that was begun first, of those that are not finished. After an
+   error, or if interrupted, all that was begun has ended, and nothing more can be
+   begun. */
+syn_status syn_gpu_map_finish(syn_gpu_map *map, syn_gpu_call *call,
+                              syn_gpu_map_report *report);
 
 /* Ends what was begun and gives everything back; NULL is allowed. */
 void syn_gpu_map_close(syn_gpu_map *map);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

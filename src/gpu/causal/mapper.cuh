@@ -8,7 +8,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <memory>
 
 namespace gpu {
 
@@ -92,27 +91,21 @@ struct slot : batch_slot {
 class way_out {
     enum { PIECE = 1 << 22 };  /* correlations */
     struct piece {
-        std::unique_ptr<pinned<float>> memory;
+        pinned<float> memory;
         event full{cudaEventDisableTiming | cudaEventBlockingSync};
     };
     piece piece_[2];
-    size_t room_ = 0;
 
 public:
     void copy(const float *from, float *to, size_t n, cudaStream_t work)
     {
         size_t most = std::min<size_t>(n, PIECE);
-        if (room_ < most) {
-            for (piece &one : piece_) {
-                one.memory.reset();
-                one.memory.reset(new pinned<float>(most));
-            }
-            room_ = most;
-        }
+        for (piece &one : piece_)
+            one.memory.ensure(most);
         size_t pieces = (n + most - 1) / most;
         auto length = [&](size_t i) { return std::min(most, n - i * most); };
         auto fill = [&](size_t i) {
-            download(piece_[i % 2].memory->get(), from + i * most, length(i), work);
+            download(piece_[i % 2].memory.get(), from + i * most, length(i), work);
             check(cudaEventRecord(piece_[i % 2].full, work));
         };
         fill(0);
@@ -120,7 +113,7 @@ public:
             if (i + 1 < pieces)
                 fill(i + 1);
             check(cudaEventSynchronize(piece_[i % 2].full));
-            std::memcpy(to + i * most, piece_[i % 2].memory->get(),
+            std::memcpy(to + i * most, piece_[i % 2].memory.get(),
                         length(i) * sizeof(float));
         }
     }
@@ -424,13 +417,11 @@ private:
     void correlate_products(const lookup_job &job, size_t n, cudaStream_t work)
     {
         if (plan_.per_row > CHUNK_TARGETS)
-            look_up(correlate_halves<8, true, MISSING>, job, n, work, plan_.warps);
-        else if (plan_.planes == 2)
-            look_up(correlate_halves<2, false, MISSING>, job, n, work, plan_.warps);
-        else if (plan_.planes == 3)
-            look_up(correlate_halves<3, false, MISSING>, job, n, work, plan_.warps);
-        else
-            look_up(correlate_halves<4, false, MISSING>, job, n, work, plan_.warps);
+            return look_up(correlate_halves<8, true, MISSING>, job, n, work, plan_.warps);
+        with_number<2, 3, 4>(plan_.planes, [&](auto planes) {
+            look_up(correlate_halves<decltype(planes)::value, false, MISSING>, job, n,
+                    work, plan_.warps);
+        });
     }
 
     template <class LANE, bool MISSING>
@@ -444,12 +435,11 @@ private:
             look_up(correlate_lanes<LANE, 1, true>, job, n, work, LOOKUP_WARPS);
         else if (plan_.planes == 1)
             look_up(correlate_lanes<LANE, 1, false>, job, n, work, plan_.warps);
-        else if (plan_.planes == 2)
-            look_up(correlate_lanes<single_lane, 2, false>, job, n, work, LOOKUP_WARPS);
-        else if (plan_.planes == 3)
-            look_up(correlate_lanes<single_lane, 3, false>, job, n, work, LOOKUP_WARPS);
         else
-            look_up(correlate_lanes<single_lane, 4, false>, job, n, work, LOOKUP_WARPS);
+            with_number<2, 3, 4>(plan_.planes, [&](auto planes) {
+                look_up(correlate_lanes<single_lane, decltype(planes)::value, false>, job,
+                        n, work, LOOKUP_WARPS);
+            });
     }
 
     /* Waits for a batch, if the slot has one, and gives its correlations to the caller;

@@ -6,8 +6,6 @@
 #include "gpu/base/rank.cuh"
 #include "gpu/base/warp.cuh"
 
-#include <cstdint>
-
 namespace gpu {
 
 /* ---- bounds ---- */

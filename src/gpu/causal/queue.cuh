@@ -6,13 +6,8 @@
 #include "core/causal/map.h"
 #include "gpu/base/crew.cuh"
 
-#include <chrono>
-#include <condition_variable>
 #include <deque>
-#include <exception>
 #include <memory>
-#include <mutex>
-#include <vector>
 
 namespace gpu {
 
@@ -112,7 +107,6 @@ struct block_work {
     float *rho;            /* [libraries->n][targets] */
     dealer deal;
     uint32_t to_come;      /* libraries that are not in `rho` yet */
-    double begun;          /* seconds of the clock */
     std::vector<map_seconds> took;  /* by device */
 };
 

@@ -4,8 +4,6 @@
 
 #include "gpu/causal/lookup.cuh"
 
-#include <type_traits>
-
 namespace gpu {
 
 /* ---- rows of 128 bytes ---- */
@@ -163,16 +161,7 @@ correlate_rows(SYN_GPU_JOB lookup_job job)
             correlate_narrow<LANE, decltype(vectors)::value, MISSING>(job, of, values, l);
         });
     };
-#define SYN_CASE(V) case V: narrow(std::integral_constant<int, V>()); break
-    switch (STAGED ? row_words(entries::narrow, of.e + 2) / 4 : 0) {
-        SYN_CASE(1);
-        SYN_CASE(2);
-        SYN_CASE(3);
-        SYN_CASE(4);
-        SYN_CASE(5);
-        SYN_CASE(6);
-    }
-#undef SYN_CASE
+    with_number<1, 2, 3, 4, 5, 6>(row_words(entries::narrow, of.e + 2) / 4, narrow);
 }
 
 /* ---- planes ---- */

@@ -190,34 +190,13 @@ enum {
     DEAD = 1 << 16        /* added to `done` by a segment that rules out all symbols */
 };
 
-struct count_job {
-    events_view events;
-    level_view above, here;       /* children of `here` are counted */
-    const task *tasks;
-    columns_view columns;
-    uint32_t min_count;
-    uint32_t device;              /* this one's number among those that share the work */
-    const void *table;
-    const place<uint16_t> *places; /* of the table's intervals */
-    const uint2 *end;             /* lists of `here` */
-    unsigned long long end_room;
-    uint32_t *counts;             /* found counts, grouped by item */
-    uint32_t count_room;
-    uint32_t *segment;            /* [segments][3][K][WARP]: entry, exit and hits */
-    uint32_t *meet;               /* [segments] how many of the two at the boundary before
-                                     it are done; of an item's first whether any of them
-                                     disagree; 0 at rest */
-    uint32_t *sum;                /* [segments][K][WARP] hits of an item, at its first
-                                     segment; 0 at rest */
-    const uint32_t *stop;         /* set by the host */
-    header *head;                 /* of `here` */
-};
+typedef level_job<uint16_t> count_job;  /* with a table */
 
 constexpr int COUNT_BLOCKS = 4;  /* a multiprocessor: more leave too few registers */
 
 /* Keeps the symbols of an item that are frequent. */
-template <int K>
-__device__ void keep_found(const count_job &job, uint32_t item, const uint32_t *wanted,
+template <int K, class W>
+__device__ void keep_found(const level_job<W> &job, uint32_t item, const uint32_t *wanted,
                            const uint32_t *hits)
 {
     const uint32_t lane = threadIdx.x % WARP;
@@ -233,7 +212,7 @@ __device__ void keep_found(const count_job &job, uint32_t item, const uint32_t *
         for (int j = 0; j < K; j++)
             job.here.mask[(size_t) item * K + j] = mask[j];
         job.here.children[item] = n;
-        job.here.slot[item] = slot | job.device << SLOT_BITS;
+        job.here.slot[item] = slot | job.share.device << SLOT_BITS;
     }
     slot = __shfl_sync(WHOLE_WARP, slot, 0) + rank_of_lane<K>(mask);
     SYN_UNROLL(j, K) {

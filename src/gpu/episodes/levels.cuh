@@ -24,17 +24,6 @@ enum tile_stage { TILE_BEGUN, TILE_SUMMED, TILE_DONE };
 
 constexpr uint32_t MOST_RUNS = 1u << 30;
 
-struct number_job {
-    level_view here, next;
-    uint32_t columns;
-    uint32_t count_room;             /* found counts that there is room for */
-    unsigned long long end_room;     /* ends that there was room for */
-    unsigned long long next_room;    /* ends that there is room for in the next lists */
-    unsigned long long *tiles;       /* [tiles] */
-    uint32_t run;                    /* from 1, another one each time */
-    header *head, *new_head;         /* of `here`, and of `next` */
-};
-
 __device__ inline unsigned long long tile_word(uint32_t run, tile_stage stage,
                                                uint32_t sum)
 {
@@ -42,7 +31,8 @@ __device__ inline unsigned long long tile_word(uint32_t run, tile_stage stage,
 }
 
 /* By one warp: the sum of the tiles before `tile`, 32 of them at a time. */
-__device__ inline uint32_t sum_of_tiles_before(const number_job &job, uint32_t tile)
+template <class W>
+__device__ inline uint32_t sum_of_tiles_before(const level_job<W> &job, uint32_t tile)
 {
     const uint32_t lane = threadIdx.x % WARP;
     uint32_t sum = 0;
@@ -69,34 +59,25 @@ __device__ inline uint32_t sum_of_tiles_before(const number_job &job, uint32_t t
 
 /* By all blocks, of NUMBER_WARPS each. A block waits for tiles that it has had itself, or
    that blocks before it have begun. */
-__device__ inline void number_items(const number_job &job)
+template <class W> __device__ inline void number_items(const level_job<W> &job)
 {
     __shared__ uint32_t sums[NUMBER_WARPS], sum_before;
-    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const uint32_t nodes = *job.here.nodes, items = nodes * job.columns;
+    const uint32_t nodes = *job.here.nodes, items = nodes * job.columns.n;
     const uint32_t tiles = items > 0 ? (items - 1) / NUMBER_TILE + 1 : 1;
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        uint32_t first = tile * NUMBER_TILE + threadIdx.x * NUMBER_EACH, own = 0, all;
+        uint32_t first = tile * NUMBER_TILE + threadIdx.x * NUMBER_EACH, own = 0, total;
         uint32_t n[NUMBER_EACH];
         SYN_UNROLL(i, NUMBER_EACH) {
             n[i] = first + i < items ? job.here.children[first + i] : 0;
             own += n[i];
         }
-        uint32_t before = sum_below(own, &all);
-        if (lane == 0)
-            sums[warp] = all;
-        __syncthreads();
-        uint32_t total = 0;
-        for (uint32_t w = 0; w < NUMBER_WARPS; w++) {
-            before += w < warp ? sums[w] : 0;
-            total += sums[w];
-        }
-        if (warp == 0) {
+        uint32_t before = block_sum_below(own, sums, &total);
+        if (threadIdx.x < WARP) {
             volatile unsigned long long *mine = &job.tiles[tile];
-            if (tile > 0 && lane == 0)
+            if (tile > 0 && threadIdx.x == 0)
                 *mine = tile_word(job.run, TILE_SUMMED, total);
             uint32_t sum = sum_of_tiles_before(job, tile);
-            if (lane == 0) {
+            if (threadIdx.x == 0) {
                 *mine = tile_word(job.run, TILE_DONE, sum + total);
                 sum_before = sum;
             }
@@ -106,8 +87,8 @@ __device__ inline void number_items(const number_job &job)
         SYN_UNROLL(i, NUMBER_EACH) {
             if (first + i < items) {
                 job.here.base[first + i] = before;
-                if ((first + i) % job.columns == 0)
-                    job.here.child[(first + i) / job.columns] = before;
+                if ((first + i) % job.columns.n == 0)
+                    job.here.child[(first + i) / job.columns.n] = before;
             }
             before += n[i];
         }
@@ -127,8 +108,9 @@ __device__ inline void number_items(const number_job &job)
     }
 }
 
+template <class W>
 __global__ void __launch_bounds__(NUMBER_WARPS * WARP)
-    number_children(SYN_GPU_JOB number_job job)
+    number_children(SYN_GPU_JOB level_job<W> job)
 {
     number_items(job);
 }
@@ -139,23 +121,15 @@ __global__ void __launch_bounds__(NUMBER_WARPS * WARP)
 
 enum { FILL_WARPS = 8 };  /* of a block */
 
-struct fill_job {
-    level_view above, here, next;  /* `next` is filled with the children of `here` */
-    columns_view columns;
-    const uint32_t *unit;
-    const uint32_t *counts[DEVICES];
-    sharing share;
-    header *head;  /* of `next` */
-};
-
 struct tally_of_candidates {
     unsigned long long all, own;
 };
 
 /* Children in order of (parent, column, symbol), as `base` numbers them. A child's
    suffix is the child of its parent's suffix that the same step leads to. */
-template <int K>
-__device__ void fill_item(const fill_job &job, uint32_t item, tally_of_candidates *sum)
+template <int K, class W>
+__device__ void fill_item(const level_job<W> &job, uint32_t item,
+                          tally_of_candidates *sum)
 {
     const uint32_t lane = threadIdx.x % WARP, n = job.columns.n;
     uint32_t node = item / n, column = item - node * n;
@@ -166,7 +140,7 @@ __device__ void fill_item(const fill_job &job, uint32_t item, tally_of_candidate
     const uint32_t *mirror = job.above.mask + (size_t) there * K;
     uint32_t rank = rank_of_lane<K>(mask);
     uint32_t id = job.here.base[item] + rank, slot = job.here.slot[item];
-    const uint32_t *counts = job.counts[slot >> SLOT_BITS] + rank;
+    const uint32_t *counts = job.all_counts[slot >> SLOT_BITS] + rank;
     uint32_t suffix = job.above.base[there] + rank_of_lane<K>(mirror);
     uint32_t length = job.here.length[node];
     slot &= (1u << SLOT_BITS) - 1;
@@ -174,7 +148,7 @@ __device__ void fill_item(const fill_job &job, uint32_t item, tally_of_candidate
         if (mask[j] >> lane & 1) {
             job.next.parent[id] = node;
             job.next.suffix[id] = suffix;
-            job.next.unit[id] = job.unit[page + lane * K + j];
+            job.next.unit[id] = job.events.unit[page + lane * K + j];
             job.next.interval[id] = interval;
             job.next.step[id] = lane * K + j + column * 256;
             job.next.count[id] = counts[slot++];
@@ -195,7 +169,7 @@ __device__ void fill_item(const fill_job &job, uint32_t item, tally_of_candidate
 }
 
 /* By all blocks. */
-template <int K> __device__ void fill_items(const fill_job &job)
+template <int K, class W> __device__ void fill_items(const level_job<W> &job)
 {
     __shared__ tally_of_candidates sum;
     const uint32_t lane = threadIdx.x % WARP, columns = job.columns.n;
@@ -219,14 +193,14 @@ template <int K> __device__ void fill_items(const fill_job &job)
         atomicAdd(&sum.own, mine.own);
     __syncthreads();
     if (threadIdx.x == 0 && sum.all) {
-        atomicAdd(&job.head->candidates, sum.all);
-        atomicAdd(&job.head->own, sum.own);
+        atomicAdd(&job.new_head->candidates, sum.all);
+        atomicAdd(&job.new_head->own, sum.own);
     }
 }
 
-template <int K>
+template <int K, class W>
 __global__ void __launch_bounds__(FILL_WARPS *WARP)
-    fill_level(SYN_GPU_JOB fill_job job)
+    fill_level(SYN_GPU_JOB level_job<W> job)
 {
     fill_items<K>(job);
 }
@@ -245,16 +219,8 @@ constexpr size_t HEADERS = 128;  /* of levels, by turns */
 
 enum { AHEAD_WARPS = 8 };  /* of a block */
 
-/* The steps of a level. */
-template <class W> struct level_jobs {
-    count_job count;
-    number_job number;
-    fill_job fill;
-    list_job<W> lists;
-};
-
 template <class W> struct ahead_job {
-    level_jobs<W> first;      /* of the size `from` */
+    level_job<W> first;       /* of the size `from` */
     uint32_t from, to;        /* sizes of the levels to be made; all are of one launch */
     uint32_t max_size;
     level_view level[LEVELS];
@@ -300,41 +266,30 @@ __device__ inline bool meet_all_blocks(uint32_t *meeting, const uint32_t *stop)
 
 /* What is another from level to level, by the first warp of a block. */
 template <class W>
-__device__ void set_jobs(const ahead_job<W> &job, uint32_t size, level_jobs<W> *jobs)
+__device__ void set_job(const ahead_job<W> &all, uint32_t size, level_job<W> *job)
 {
-    const level_view &above = job.level[(size - 2) % LEVELS];
-    const level_view &here = job.level[(size - 1) % LEVELS];
-    const level_view &next = job.level[size % LEVELS];
     const uint32_t now = size % 2, below = now ^ 1;
-    header *head = job.headers + (size - 1) % HEADERS;
-    header *new_head = job.headers + size % HEADERS;
-    copy_words(&jobs->count.above, &above);
-    copy_words(&jobs->count.here, &here);
-    copy_words(&jobs->number.here, &here);
-    copy_words(&jobs->number.next, &next);
-    copy_words(&jobs->fill.above, &above);
-    copy_words(&jobs->fill.here, &here);
-    copy_words(&jobs->fill.next, &next);
-    copy_words(&jobs->lists.here, &here);
-    copy_words(&jobs->lists.next, &next);
+    copy_words(&job->above, &all.level[(size - 2) % LEVELS]);
+    copy_words(&job->here, &all.level[(size - 1) % LEVELS]);
+    copy_words(&job->next, &all.level[size % LEVELS]);
     if (threadIdx.x > 0)
         return;
-    jobs->count.end = jobs->lists.end = job.ends[below];
-    jobs->count.end_room = jobs->number.end_room = job.end_room[below];
-    jobs->count.counts = job.counts[now];
-    jobs->count.count_room = jobs->number.count_room = job.count_room[now];
-    jobs->count.head = jobs->number.head = head;
-    jobs->number.new_head = jobs->fill.head = jobs->lists.head = new_head;
-    jobs->number.next_room = jobs->lists.room = job.end_room[now];
-    jobs->number.run = job.first.number.run + (size - job.from);
-    jobs->fill.counts[0] = job.counts[now];
-    jobs->lists.made = job.ends[now];
-    jobs->lists.plan.before = head;
-    jobs->lists.plan.head = new_head;
+    job->head = all.headers + (size - 1) % HEADERS;
+    job->new_head = job->plan.head = all.headers + size % HEADERS;
+    job->plan.before = job->head;
+    job->end = all.ends[below];
+    job->end_room = all.end_room[below];
+    job->made = all.ends[now];
+    job->next_room = all.end_room[now];
+    job->counts = all.counts[now];
+    job->all_counts[0] = all.counts[now];
+    job->count_room = all.count_room[now];
+    job->run = all.first.run + (size - all.from);
 }
 
 /* Writes the nodes of a level and the children of the one below to the host's memory. */
-__device__ inline void deliver(const fill_job &job, uint32_t nodes, uint32_t parents,
+template <class W>
+__device__ inline void deliver(const level_job<W> &job, uint32_t nodes, uint32_t parents,
                                uint32_t *to)
 {
     uint32_t all = 5 * nodes + parents + 1;
@@ -351,49 +306,49 @@ __device__ inline void deliver(const fill_job &job, uint32_t nodes, uint32_t par
    they count along, and for the lists that their warps stage. */
 template <int K, class T, class W>
 __global__ void __launch_bounds__(AHEAD_WARPS * WARP, 2)
-    make_levels(SYN_GPU_JOB ahead_job<W> job)
+    make_levels(SYN_GPU_JOB ahead_job<W> all)
 {
     extern __shared__ uint4 shared_room[];
-    __shared__ level_jobs<W> jobs;
-    const uint32_t *stop = job.first.count.stop;
+    __shared__ level_job<W> job;
+    const uint32_t *stop = all.first.stop;
     end_ring *ring = (end_ring *) shared_room + threadIdx.x / WARP;
-    for (uint32_t i = threadIdx.x; i < sizeof jobs / sizeof(uint32_t); i += blockDim.x)
-        ((uint32_t *) &jobs)[i] = ((const uint32_t *) &job.first)[i];
+    for (uint32_t i = threadIdx.x; i < sizeof job / sizeof(uint32_t); i += blockDim.x)
+        ((uint32_t *) &job)[i] = ((const uint32_t *) &all.first)[i];
     uint32_t used = 0;
-    for (uint32_t size = job.from;; size++) {
+    for (uint32_t size = all.from;; size++) {
         __syncthreads();
         if (threadIdx.x < WARP)
-            set_jobs(job, size, &jobs);
+            set_job(all, size, &job);
         __syncthreads();
-        count_tasks<K, T>(jobs.count, *ring);
-        if (meet_all_blocks(job.meeting, stop))
+        count_tasks<K, T>(job, *ring);
+        if (meet_all_blocks(all.meeting, stop))
             return;
-        number_items(jobs.number);
-        if (meet_all_blocks(job.meeting, stop))
+        number_items(job);
+        if (meet_all_blocks(all.meeting, stop))
             return;
-        uint32_t nodes = __ldcg(jobs.number.next.nodes), words = 0;
-        uint32_t parents = __ldcg(jobs.number.here.nodes);
+        uint32_t nodes = __ldcg(job.next.nodes), words = 0;
+        uint32_t parents = __ldcg(job.here.nodes);
         if (nodes > 0) {
-            fill_items<K>(jobs.fill);
-            if (meet_all_blocks(job.meeting, stop))
+            fill_items<K>(job);
+            if (meet_all_blocks(all.meeting, stop))
                 return;
             words = 5 * nodes + parents + 1;
-            bool fits = job.room - used >= words;
+            bool fits = all.room - used >= words;
             if (fits)
-                deliver(jobs.fill, nodes, parents, job.results + used);
-            if (size < job.max_size)
-                make_all_lists<T>(jobs.lists, (uint2 *) shared_room);
+                deliver(job, nodes, parents, all.results + used);
+            if (size < all.max_size)
+                make_all_lists<T>(job, (uint2 *) shared_room);
             if (fits)
                 __threadfence_system();
-            if (meet_all_blocks(job.meeting, stop))
+            if (meet_all_blocks(all.meeting, stop))
                 return;
         }
         if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) {  /* tells the host */
-            job.seen[(size - 1) % HEADERS] = job.headers[(size - 1) % HEADERS];
+            all.seen[(size - 1) % HEADERS] = all.headers[(size - 1) % HEADERS];
             __threadfence_system();
-            *(volatile uint32_t *) job.progress = size;
+            *(volatile uint32_t *) all.progress = size;
         }
-        if (nodes == 0 || size == job.to || job.room - used < words)
+        if (nodes == 0 || size == all.to || all.room - used < words)
             return;
         used += words;
     }

@@ -5,8 +5,6 @@
 #include "core/base/seek.h"
 #include "gpu/episodes/types.cuh"
 
-#include <type_traits>
-
 namespace gpu {
 
 /* ---- windows and next occurrences ---- */
@@ -156,29 +154,6 @@ __global__ void make_table(events_view events, columns_view columns,
 
 enum { ABREAST = 4 };  /* ends a lane looks at side by side, to hide latency */
 
-template <class T> struct list_job {
-    events_view events;
-    level_view here, next;    /* lists of `next` are made from those of `here` */
-    uint32_t from, to;        /* these nodes of `next`, as far as they are there; `to` is
-                                 one past the last */
-    columns_view columns;
-    sharing share;
-    const place<T> *places;
-    const link *links;        /* NULL without a table */
-    const void *table;        /* NULL where there is none */
-    uint32_t stride;          /* symbols of a row of the table */
-    const uint2 *end;         /* lists of `here` */
-    uint2 *made;
-    unsigned long long room;  /* of `made` */
-    uint32_t staged;          /* ends a warp can hold before it knows where they go */
-    uint32_t processors;
-    task_plan plan;
-    const uint32_t *stop;     /* set by the host */
-    header *head;             /* of `next` */
-
-    __device__ uint32_t last() const { return min(to, *next.nodes); }
-};
-
 /* The list a child's is made from. Each end of it owns the events of its window that are
    in no later end's window. */
 template <class T> struct source_list {
@@ -237,7 +212,7 @@ __device__ __forceinline__ void find_owned_windows(const source_list<T> &from, u
    unit: from the table, or by search among the unit's events. NOTHING where there is
    none. */
 template <class E, class T>
-__device__ __forceinline__ void look_up_first(const list_job<T> &job,
+__device__ __forceinline__ void look_up_first(const level_job<T> &job,
                                               const source_list<T> &from,
                                               const owned_windows &w, link *found)
 {
@@ -253,7 +228,7 @@ __device__ __forceinline__ void look_up_first(const list_job<T> &job,
 }
 
 template <class T>
-__device__ __forceinline__ void search_first(const list_job<T> &job,
+__device__ __forceinline__ void search_first(const level_job<T> &job,
                                              const source_list<T> &from,
                                              const owned_windows &w, link *found)
 {
@@ -279,8 +254,8 @@ __device__ __forceinline__ void search_first(const list_job<T> &job,
 /* What the ends i + a * WARP + lane own, those from `end` on nothing. E is the type of
    the entries of a table, and void where there is none. */
 template <class E, class T>
-__device__ void find_owned(const list_job<T> &job, const source_list<T> &from, uint32_t i,
-                           uint32_t end, owned_rows *owned)
+__device__ void find_owned(const level_job<T> &job, const source_list<T> &from,
+                           uint32_t i, uint32_t end, owned_rows *owned)
 {
     owned_windows w;
     link found[ABREAST];
@@ -348,7 +323,7 @@ __device__ inline void write_owned(const owned_rows *owned, const uint32_t *spot
 /* Makes what the ends begin .. end - 1 own. Writes to `out` what fits in `room`; returns
    how much there is. */
 template <class E, class T>
-__device__ uint32_t make_ends(const list_job<T> &job, const source_list<T> &from,
+__device__ uint32_t make_ends(const level_job<T> &job, const source_list<T> &from,
                               uint32_t begin, uint32_t end, uint2 *out, uint32_t room)
 {
     uint32_t total = 0;
@@ -373,7 +348,7 @@ __device__ inline bool block_stops(const uint32_t *stop)
 /* Whether this device makes the list of a child, and what from. The length of the others'
    is set by `first`, one of their threads. */
 template <class T>
-__device__ bool open_child(const list_job<T> &job, uint32_t child, bool first,
+__device__ bool open_child(const level_job<T> &job, uint32_t child, bool first,
                            source_list<T> *from)
 {
     if (child >= job.last())
@@ -399,11 +374,11 @@ __device__ bool open_child(const list_job<T> &job, uint32_t child, bool first,
 
 /* By one warp: the list of a child is made. */
 template <class T>
-__device__ void close_child(const list_job<T> &job, uint32_t child,
+__device__ void close_child(const level_job<T> &job, uint32_t child,
                             unsigned long long spot, uint32_t length, uint32_t segment)
 {
     if (threadIdx.x % WARP == 0) {
-        atomicAdd(&job.head->lists, 1);
+        atomicAdd(&job.new_head->lists, 1);
         job.next.offset[child] = spot;
         job.next.length[child] = length;
     }
@@ -425,7 +400,7 @@ __device__ inline uint32_t warps_a_list(uint32_t mean, uint32_t processors,
 /* `team` warps of a block make the list of a child, each from its part of the parent's.
    Staged are the ends of this warp; the rest is the block's. */
 template <class E, class T>
-__device__ void make_list(const list_job<T> &job, uint32_t child, uint32_t team,
+__device__ void make_list(const level_job<T> &job, uint32_t child, uint32_t team,
                           uint32_t segment, uint2 *staged, uint32_t *totals,
                           unsigned long long *spots)
 {
@@ -448,7 +423,7 @@ __device__ void make_list(const list_job<T> &job, uint32_t child, uint32_t team,
         all += totals[leader + w];
     }
     if (live && part == 0 && lane == 0)
-        spots[leader] = atomicAdd(&job.head->list_ends, (unsigned long long) all);
+        spots[leader] = atomicAdd(&job.new_head->list_ends, (unsigned long long) all);
     if (team > 1)
         __syncthreads();
     else
@@ -457,7 +432,7 @@ __device__ void make_list(const list_job<T> &job, uint32_t child, uint32_t team,
         return;
     if (part == 0)
         close_child(job, child, spots[leader], all, segment);
-    if (spots[leader] + all > job.room)
+    if (spots[leader] + all > job.next_room)
         return;
     uint2 *out = job.made + spots[leader] + before;
     if (total <= job.staged) {
@@ -470,7 +445,7 @@ __device__ void make_list(const list_job<T> &job, uint32_t child, uint32_t team,
 
 /* By all blocks, of LIST_WARPS each; `staging` is for the ends that these stage. */
 template <class E, class T>
-__device__ void make_all_lists(const list_job<T> &job, uint2 *staging)
+__device__ void make_all_lists(const level_job<T> &job, uint2 *staging)
 {
     __shared__ uint32_t totals[LIST_WARPS];
     __shared__ unsigned long long spots[LIST_WARPS];
@@ -488,7 +463,7 @@ __device__ void make_all_lists(const list_job<T> &job, uint2 *staging)
 
 template <class E, class T>
 __global__ void __launch_bounds__(LIST_WARPS * WARP)
-    make_lists(SYN_GPU_JOB list_job<T> job)
+    make_lists(SYN_GPU_JOB level_job<T> job)
 {
     extern __shared__ uint2 staging[];
     make_all_lists<E>(job, staging);
@@ -501,7 +476,7 @@ enum { LONG_WARPS = 16 };
 
 template <class E, class T>
 __global__ void __launch_bounds__(LONG_WARPS * WARP, 2)
-    make_long_lists(SYN_GPU_JOB list_job<T> job)
+    make_long_lists(SYN_GPU_JOB level_job<T> job)
 {
     __shared__ uint32_t totals[2][LONG_WARPS];
     __shared__ unsigned long long spot;
@@ -512,9 +487,9 @@ __global__ void __launch_bounds__(LONG_WARPS * WARP, 2)
         return;
     uint32_t most = from.row_end - from.row_begin;
     if (threadIdx.x == 0)
-        spot = atomicAdd(&job.head->list_ends, (unsigned long long) most);
+        spot = atomicAdd(&job.new_head->list_ends, (unsigned long long) most);
     __syncthreads();
-    if (spot + most > job.room)
+    if (spot + most > job.next_room)
         return;
     uint2 *out = job.made + spot;
     constexpr uint32_t TILE = LONG_WARPS * ABREAST * WARP;

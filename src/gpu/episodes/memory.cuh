@@ -2,16 +2,14 @@
 #pragma once
 
 #include "core/episodes/mine.h"
+#include "gpu/base/crew.cuh"
 #include "gpu/base/launch.cuh"
 #include "gpu/episodes/levels.cuh"
 #include "gpu/episodes/sweep.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
 
-#include <atomic>
 #include <memory>
-#include <mutex>
-#include <thread>
 
 namespace gpu {
 
@@ -22,12 +20,9 @@ struct abandoned {};
 
 /* What the host threads of one mining share, a thread a device: where they meet, what
    they show each other, and the first of their errors. */
-class team {
+class team : public shared_error {
     const unsigned size_;
     std::atomic<unsigned> waiting_{0}, meetings_{0};
-    std::atomic<bool> broken_{false};
-    std::mutex lock_;
-    std::exception_ptr first_;
 public:
     /* What a member found in a level. The others read it after they have met, while it
        may already be showing the next: there are two, by turns. */
@@ -43,23 +38,8 @@ public:
           device(devices)
     {
     }
-    team(const team &) = delete;
-    team &operator=(const team &) = delete;
 
     unsigned size() const { return size_; }
-
-    bool broken() const { return broken_.load(); }
-
-    void fail(std::exception_ptr why)
-    {
-        std::lock_guard<std::mutex> hold(lock_);
-        if (!first_)
-            first_ = why;
-        broken_.store(true);
-    }
-
-    /* The first error, or nothing. */
-    std::exception_ptr first() const { return first_; }
 
     /* Returns when all members are here. They come from work that took about as long, so
        that sleeping would cost more than looking again; `idle` is called meanwhile. */
@@ -71,7 +51,7 @@ public:
             meetings_.store(meeting + 1);
         }
         while (meetings_.load() == meeting) {
-            if (broken())
+            if (stop)
                 throw abandoned{};
             idle();
             std::this_thread::yield();
@@ -363,10 +343,8 @@ protected:
         unit.upload(recording_->unit, n, stream_);
         sorted.ensure(n);
         event.ensure(n);
-        own_.ensure(&events_.symbol, n);
-        own_.ensure(&events_.group, n);
-        own_.ensure(&events_.by_unit, n);
-        own_.ensure(&events_.row, n);
+        own_.ensure_all(n, &events_.symbol, &events_.group, &events_.by_unit,
+                        &events_.row);
         launch(describe_events, over(n, 256), stream_, n, events_.tick, unit.get(),
                by_number.get(), events_.symbol, events_.group, event.get());
         with_scratch(&scratch, [&](void *memory, size_t &bytes) {

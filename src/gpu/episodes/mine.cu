@@ -1,5 +1,7 @@
 /* The window engine's door: checks what it is given, and runs a miner on each device. */
+extern "C" {
 #include "gpu/episodes/mine.h"
+}
 
 #include "gpu/episodes/miner.cuh"
 
@@ -12,7 +14,7 @@ using gpu::refusal;
 struct request {
     const syn_recording *recording;
     const syn_mine_options *options;
-    const syn_watch *watch;
+    const syn_gpu_call *call;
     syn_episodes *out;
     syn_gpu_mining *report;
     std::vector<uint32_t> units;  /* the frequent ones */
@@ -54,7 +56,7 @@ template <class T> void mine_as_member(request *work, gpu::team *team, unsigned 
     check(cudaSetDevice(team->device[me]));
     reach_others(*team, me);
     bool first = me == 0;
-    gpu::miner<T> one(work->recording, work->options, first ? work->watch : nullptr,
+    gpu::miner<T> one(work->recording, work->options, first ? work->call->watch : nullptr,
                       first ? work->out : nullptr, work->units, team, me);
     one.upload();
     one.meet(1);
@@ -70,9 +72,10 @@ template <class T> void mine_as_member(request *work, gpu::team *team, unsigned 
 }
 
 /* The caller's thread is the first member: it alone polls the watch. */
-template <class T> void mine_as_team(request *work, const int *devices, unsigned n)
+template <class T> void mine_as_team(request *work)
 {
-    gpu::team team(devices, n);
+    unsigned n = (unsigned) work->call->n;
+    gpu::team team(work->call->devices, n);
     auto member = [&](unsigned me) {
         try {
             mine_as_member<T>(work, &team, me);
@@ -91,29 +94,24 @@ template <class T> void mine_as_team(request *work, const int *devices, unsigned
     }
     for (std::thread &other : others)
         other.join();
-    if (team.first())
-        std::rethrow_exception(team.first());
+    team.rethrow();
 }
 
 /* Windows turn out too wide only when they have been found. */
-template <class T> void mine_at_least(request *work, const int *devices, unsigned n)
+template <class T> void mine_at_least(request *work)
 {
     try {
-        mine_as_team<T>(work, devices, n);
+        mine_as_team<T>(work);
     } catch (const gpu::too_wide &) {
         if constexpr (sizeof(T) == 1)
-            mine_at_least<uint16_t>(work, devices, n);
+            mine_at_least<uint16_t>(work);
         else if constexpr (sizeof(T) == 2)
-            mine_at_least<uint32_t>(work, devices, n);
+            mine_at_least<uint32_t>(work);
     }
 }
 
-void mine_on(request *work, const int *devices, int n)
+void mine(request *work)
 {
-    gpu::check_devices(devices, n);
-    if (n > gpu::DEVICES)
-        throw refusal(SYN_TOO_LARGE, "%d devices are more than %d", n, gpu::DEVICES);
-    gpu::device_scope scope;
     gpu::memory_limit limit(work->options->max_memory);
     mine_units(work);
     size_t units = work->units.size();
@@ -121,22 +119,20 @@ void mine_on(request *work, const int *devices, int n)
         throw refusal(SYN_TOO_LARGE, "there are %zu frequent units, more than %d", units,
                       (int) SYN_GPU_UNITS);
     if (units > 0 && work->options->n_intervals > 0 && work->options->max_size > 1)
-        mine_at_least<uint8_t>(work, devices, (unsigned) n);
+        mine_at_least<uint8_t>(work);
     gpu::end_levels(work->out);
 }
 
 }  // namespace
 
-extern "C" syn_status syn_gpu_mine_episodes(const syn_recording *recording,
-                                            const syn_mine_options *options,
-                                            const int *devices, int n_devices,
-                                            const syn_watch *watch, syn_episodes *out,
-                                            syn_gpu_mining *report, char *reason)
+syn_status syn_gpu_mine_episodes(const syn_recording *recording,
+                                 const syn_mine_options *options, syn_gpu_call *call,
+                                 syn_episodes *out, syn_gpu_mining *report)
 {
     std::memset(out, 0, sizeof *out);
     std::memset(report, 0, sizeof *report);
-    return gpu::status_of(reason, [&] {
-        request work = {recording, options, watch, out, report, {}};
-        mine_on(&work, devices, n_devices);
+    return gpu::status_with(call, [&] {
+        request work = {recording, options, call, out, report, {}};
+        mine(&work);
     });
 }

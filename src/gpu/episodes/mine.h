@@ -2,10 +2,6 @@
 #ifndef SYN_GPU_EPISODES_MINE_H
 #define SYN_GPU_EPISODES_MINE_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #include "core/episodes/mine.h"
 #include "gpu/base/devices.h"
 
@@ -23,8 +19,8 @@ typedef struct syn_gpu_mining {
     uint64_t candidates[SYN_GPU_MOST];          /* counted by each device */
 } syn_gpu_mining;
 
-/* Mines `recording` on the devices devices[n_devices] (numbers from 0) together: the same
-   table, to the last digit, as syn_mine_episodes(). Contexts are made at the first call
+/* Mines `recording` on the devices of `call` together: the same table, to the last digit,
+   as syn_mine_episodes(). Contexts are made at the first call
    in a process. A device may be named twice, which only costs time. The caller frees
    `out` with syn_episodes_free(), also after an error.
 
@@ -37,19 +33,11 @@ typedef struct syn_gpu_mining {
    occurrences does not fit there is none, and lists of ends that do not fit are made part
    by part when they are needed. out->peak_memory is that of the first device.
 
-   SYN_NO_DEVICE: no such device, or it failed. SYN_NO_MEMORY: the host or a device has
-   none left. SYN_OVER_BUDGET: not even two lists fit, or the episodes do not.
-   SYN_TOO_LARGE: more than SYN_GPU_UNITS frequent units or SYN_GPU_MOST
-   devices, or a level of 2^31 parents times intervals. `reason`, SYN_GPU_TEXT bytes, then
-   holds one plain clause; it is empty after SYN_OK and SYN_INTERRUPTED. */
+   SYN_OVER_BUDGET: not even two lists fit, or the episodes do not. SYN_TOO_LARGE: more
+   than SYN_GPU_UNITS frequent units or SYN_GPU_MOST devices, or a level of 2^31 parents
+   times intervals. */
 syn_status syn_gpu_mine_episodes(const syn_recording *recording,
-                                 const syn_mine_options *options, const int *devices,
-                                 int n_devices, const syn_watch *watch,
-                                 syn_episodes *out, syn_gpu_mining *report,
-                                 char *reason);
-
-#ifdef __cplusplus
-}
-#endif
+                                 const syn_mine_options *options, syn_gpu_call *call,
+                                 syn_episodes *out, syn_gpu_mining *report);
 
 #endif

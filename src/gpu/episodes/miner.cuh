@@ -127,21 +127,60 @@ template <class T> class miner : public mining {
         end_preparation();
     }
 
-    /* ---- counting ---- */
+    /* ---- the steps of a level ---- */
 
-    /* To count the children of the nodes of the level below `size` that have tasks. */
-    count_job count_job_of(size_t size)
+    /* For all steps from the children of the level below `size` to the lists of `size`.
+       Not all of these levels are there at each step. */
+    level_job<W> job_of(size_t size)
     {
-        return {events_, view(size - 2), findings(size), tasks_.get(), columns_,
-                options_->min_count, me_, table_, (const place<uint16_t> *) places_,
-                list(size - 1).get(), list(size - 1).room(), counts(size).get(),
-                (uint32_t) std::min<size_t>(counts(size).room(), 1u << SLOT_BITS),
-                segment_, meet_, sum_, stop_, head(size - 1)};
+        auto there = [&](size_t k) {
+            return k < level_.size() && level_[k] ? view(k) : level_view{};
+        };
+        level_job<W> job = {
+            events_, there(size - 2), there(size - 1), there(size), columns_, share(size),
+            options_->min_count, (uint32_t) processors_, places_, links_, table_,
+            (uint32_t) (WARP * width_), stop_, head(size - 1), head(size),
+            list(size - 1).get(), list(size - 1).room(), list(size).get(),
+            list(size).room(), tasks_.get(), counts(size).get(),
+            (uint32_t) std::min<size_t>(counts(size).room(), 1u << SLOT_BITS), segment_,
+            meet_, sum_, tiles_.get(), 0, {}, 0, UINT32_MAX, STAGED, plan(size, nullptr)};
+        for (unsigned d = 0; d < team_->size(); d++)
+            job.all_counts[d] = d == me_ ? counts(size).get() : others_counts_[d].get();
+        return job;
     }
 
+    /* Numbers the children of all items, and with them the nodes of `size`: the host is
+       sure that there is room for them. */
+    void number(size_t size)
+    {
+        level_job<W> job = job_of(size);
+        job.count_room = UINT32_MAX;
+        job.end_room = job.next_room = SIZE_MAX;
+        job.run = ++runs_ % MOST_RUNS;
+        size_t tiles = (size_t) view(size - 1).room * columns_.n / NUMBER_TILE + 1;
+        unsigned blocks = (unsigned) std::min<size_t>(tiles, processors_);
+        launch(number_children<W>, {blocks, NUMBER_WARPS * WARP}, stream_, job);
+    }
+
+    /* Makes the nodes of `size` out of what counting kept. */
+    void make_nodes(size_t size)
+    {
+        level_job<W> job = job_of(size);
+        unsigned blocks = (unsigned) processors_ * 8;
+        by_width([&](auto width) {
+            launch(fill_level<decltype(width)::value, W>, {blocks, FILL_WARPS * WARP},
+                   stream_, job);
+        });
+        check(cudaEventRecord(filled_, stream_));
+    }
+
+    /* ---- counting ---- */
+
+    /* Of the nodes of the level below `size` that have tasks. */
     void start_count(size_t size)
     {
-        count_job job = count_job_of(size);
+        level_job<W> job = job_of(size);
+        job.here = findings(size);
         unsigned processors = (unsigned) processors_;
         by_width([&](auto width) {
             constexpr int K = decltype(width)::value;
@@ -150,10 +189,10 @@ template <class T> class miner : public mining {
                     return launch(count_children<K, T>,
                                   {processors * COUNT_BLOCKS, COUNT_WARPS * WARP},
                                   stream_, job);
-            sweep_job<W> sweep = {job, places_, pages_swept()};
-            size_t bytes = (size_t) sweep.pages * columns_.width * sizeof(swept);
-            launch(sweep_children<K, W>, {processors * WARP, WARP, bytes}, stream_,
-                   sweep);
+            uint32_t pages = pages_swept();
+            size_t bytes = (size_t) pages * columns_.width * sizeof(swept);
+            launch(sweep_children<K, W>, {processors * WARP, WARP, bytes}, stream_, job,
+                   pages);
         });
         fetch_header(size - 1);
     }
@@ -289,21 +328,12 @@ template <class T> class miner : public mining {
 
     /* ---- lists ---- */
 
-    /* To make the lists of the nodes begin .. end - 1 of `size`, as far as they are
-       there. */
-    list_job<W> list_job_of(size_t size, uint32_t begin, uint32_t end)
-    {
-        const array<uint2> &made = list(size);
-        const header *before = end == UINT32_MAX ? head(size - 1) : nullptr;
-        return {events_, view(size - 1), view(size), begin, end, columns_, share(size),
-                places_, links_, table_, (uint32_t) (WARP * width_), list(size - 1).get(),
-                made.get(), made.room(), STAGED, (uint32_t) processors_,
-                plan(size, before), stop_, head(size)};
-    }
-
+    /* Of the nodes begin .. end - 1 of `size`. */
     void start_lists(size_t size, uint32_t begin, uint32_t end)
     {
-        list_job<W> job = list_job_of(size, begin, end);
+        level_job<W> job = job_of(size);
+        job.from = begin;
+        job.to = end;
         typedef std::conditional_t<sizeof(T) == 4, void, T> E;  /* of a table */
         if (mean_list_ >= LONG_LIST) {
             auto kernel = has_table_ ? make_long_lists<E, W> : make_long_lists<void, W>;
@@ -345,9 +375,9 @@ template <class T> class miner : public mining {
         ahead_job<W> job = {};
         for (size_t k = size - 2; k < size + 2; k++)
             job.level[k % LEVELS] = view(k);
-        job.first = {count_job_of(size), number_job_of(size, false), fill_job_of(size),
-                     list_job_of(size, 0, UINT32_MAX)};
-        job.first.lists.staged = STAGED_AHEAD;
+        job.first = job_of(size);
+        job.first.run = ++runs_ % MOST_RUNS;
+        job.first.staged = STAGED_AHEAD;
         job.from = (uint32_t) size;
         job.to = (uint32_t) std::min<size_t>(size + AT_ONCE - 1, options_->max_size);
         job.max_size = (uint32_t) options_->max_size;

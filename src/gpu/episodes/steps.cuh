@@ -78,7 +78,7 @@ protected:
     void poll(size_t size, double done, double total)
     {
         polled_ = seconds_now();
-        if (!team_->broken()) {
+        if (!team_->stop) {
             char stage[32];
             std::snprintf(stage, sizeof stage, "size %zu", size);
             if (syn_poll(watch_, stage, done, total) == SYN_OK)
@@ -88,7 +88,7 @@ protected:
         cudaMemcpyAsync(stop_, &yes, sizeof yes, cudaMemcpyHostToDevice, copies_);
         cudaStreamSynchronize(copies_);
         cudaStreamSynchronize(stream_);
-        if (team_->broken())
+        if (team_->stop)
             throw abandoned{};
         throw refusal(SYN_INTERRUPTED, "%s", "");
     }
@@ -162,48 +162,6 @@ protected:
                    job);
         });
         return (uint32_t) total;
-    }
-
-    /* To number the children of all items, and with them the nodes of `size`: none
-       where more was found than there is room for, unless the host is `sure` that there
-       is. */
-    number_job number_job_of(size_t size, bool sure)
-    {
-        auto room = [&](size_t n) { return sure ? SIZE_MAX : n; };
-        return {view(size - 1), view(size), columns_.n,
-                (uint32_t) std::min<size_t>(room(counts(size).room()), UINT32_MAX),
-                room(list(size - 1).room()), room(list(size).room()), tiles_.get(),
-                ++runs_ % MOST_RUNS, head(size - 1), head(size)};
-    }
-
-    void number(size_t size)
-    {
-        number_job job = number_job_of(size, true);
-        size_t tiles = (size_t) view(size - 1).room * columns_.n / NUMBER_TILE + 1;
-        unsigned blocks = (unsigned) std::min<size_t>(tiles, processors_);
-        launch(number_children, {blocks, NUMBER_WARPS * WARP}, stream_, job);
-    }
-
-    /* To make the nodes of `size` out of what counting kept. */
-    fill_job fill_job_of(size_t size)
-    {
-        fill_job job = {view(size - 2), view(size - 1), view(size),
-                        columns_,       events_.unit,   {},
-                        share(size),    head(size)};
-        for (unsigned d = 0; d < team_->size(); d++)
-            job.counts[d] = d == me_ ? counts(size).get() : others_counts_[d].get();
-        return job;
-    }
-
-    void make_nodes(size_t size)
-    {
-        fill_job job = fill_job_of(size);
-        unsigned blocks = (unsigned) processors_ * 8;
-        by_width([&](auto width) {
-            launch(fill_level<decltype(width)::value>, {blocks, FILL_WARPS * WARP},
-                   stream_, job);
-        });
-        check(cudaEventRecord(filled_, stream_));
     }
 
     /* ---- results ---- */

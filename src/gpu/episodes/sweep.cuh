@@ -11,12 +11,6 @@ namespace gpu {
    of shared memory on every device. */
 constexpr uint32_t MOST_SWEPT = 6000;
 
-template <class T> struct sweep_job {
-    count_job count;
-    const place<T> *places;
-    uint32_t pages;  /* that a task counts, from its item's on */
-};
-
 /* What is kept of a symbol, as in `tally`. */
 struct swept {
     uint32_t busy, hits;
@@ -81,7 +75,7 @@ __device__ inline void sweep_owned(const events_view &events, const owner &mine,
 
 /* All ends of a list. The next ones are fetched before they are needed. */
 template <class T>
-__device__ void sweep_list(const sweep_job<T> &job, const place<T> *places,
+__device__ void sweep_list(const level_job<T> &job, const place<T> *places,
                            const uint2 *ends, uint32_t length, uint32_t first,
                            uint32_t symbols, swept *tallies)
 {
@@ -97,28 +91,28 @@ __device__ void sweep_list(const sweep_job<T> &job, const place<T> *places,
         uint32_t shut = min(window.y, lane == WARP - 1 ? across : after);
         owner mine = {end.y, window.x, shut > window.x ? shut - window.x : 0, 0};
         mine.before = sum_below(mine.n, &total);
-        sweep_owned(job.count.events, mine, total, first, symbols, tallies);
+        sweep_owned(job.events, mine, total, first, symbols, tallies);
         end = next;
         window = later;
     }
 }
 
 template <int K, class T>
-__device__ void sweep_task(const sweep_job<T> &job, const task &what, swept *tallies)
+__device__ void sweep_task(const level_job<T> &count, uint32_t some_pages,
+                           const task &what, swept *tallies)
 {
-    const count_job &count = job.count;
     const uint32_t lane = threadIdx.x % WARP, width = count.columns.width;
     uint32_t node = what.item / count.columns.n;
     uint32_t column = what.item - node * count.columns.n;
     uint32_t page = column % count.columns.pages;
-    uint32_t pages = min(job.pages, count.columns.pages - page), symbols = pages * width;
+    uint32_t pages = min(some_pages, count.columns.pages - page), symbols = pages * width;
     size_t mirror = (size_t) count.here.suffix[node] * count.columns.n + column;
     const uint32_t *masks = count.above.mask + mirror * K;
     for (uint32_t s = lane; s < symbols; s += WARP)
         tallies[s] = {0, 0};
     __syncwarp();
-    sweep_list<T>(job, job.places + (size_t) (column / count.columns.pages) *
-                           count.events.n,
+    sweep_list<T>(count, count.places + (size_t) (column / count.columns.pages) *
+                             count.events.n,
                   count.end + count.here.offset[node], count.here.length[node],
                   page * width, symbols, tallies);
     for (uint32_t p = 0; p < pages; p++) {
@@ -135,12 +129,13 @@ __device__ void sweep_task(const sweep_job<T> &job, const task &what, swept *tal
     __syncwarp();
 }
 
-/* A block is a warp. It takes tasks from the common pile until that is empty. */
+/* A block is a warp. It takes tasks from the common pile until that is empty; a task is
+   to count `pages` from its item's on. */
 template <int K, class T>
-__global__ void __launch_bounds__(WARP) sweep_children(SYN_GPU_JOB sweep_job<T> job)
+__global__ void __launch_bounds__(WARP)
+    sweep_children(SYN_GPU_JOB level_job<T> count, uint32_t pages)
 {
     extern __shared__ uint2 tallies[];
-    const count_job &count = job.count;
     const uint32_t tasks = count.head->tasks;
     if (count.head->list_ends > count.end_room)
         return;
@@ -151,7 +146,7 @@ __global__ void __launch_bounds__(WARP) sweep_children(SYN_GPU_JOB sweep_job<T> 
         next = __shfl_sync(WHOLE_WARP, next, 0);
         if (next >= tasks)
             return;
-        sweep_task<K, T>(job, count.tasks[next], (swept *) tallies);
+        sweep_task<K, T>(count, pages, count.tasks[next], (swept *) tallies);
     }
 }
 

@@ -275,6 +275,51 @@ __device__ inline void plan_node(const task_plan &plan, uint32_t node, uint32_t 
     }
 }
 
+/* ---- the steps of a level ---- */
+
+/* What all steps are given: children of the nodes of `here` are counted, get numbers and
+   become the nodes of `next`, whose lists are made from those of `here`. W is the type
+   that numbers the events of windows. */
+template <class W> struct level_job {
+    events_view events;
+    level_view above, here, next;
+    columns_view columns;
+    sharing share;
+    uint32_t min_count, processors;
+    const place<W> *places;       /* of the table's intervals */
+    const link *links;            /* NULL without a table */
+    const void *table;            /* NULL where there is none */
+    uint32_t stride;              /* symbols of a row of the table */
+    const uint32_t *stop;         /* set by the host */
+    header *head, *new_head;      /* of `here`, and of `next` */
+    const uint2 *end;             /* lists of `here`, */
+    unsigned long long end_room;  /* and the ends that there was room for */
+    uint2 *made;                  /* lists of `next`, */
+    unsigned long long next_room; /* and the ends that there is room for */
+
+    /* counting */
+    const task *tasks;
+    uint32_t *counts;             /* found counts, grouped by item, */
+    uint32_t count_room;          /* and how many there is room for */
+    uint32_t *segment;            /* [segments][3][K][WARP]: entry, exit and hits */
+    uint32_t *meet;               /* [segments] how many of the two at the boundary before
+                                     it are done; of an item's first whether any of them
+                                     disagree; 0 at rest */
+    uint32_t *sum;                /* [segments][K][WARP] hits of an item, at its first
+                                     segment; 0 at rest */
+    /* numbers and nodes */
+    unsigned long long *tiles;    /* [tiles] */
+    uint32_t run;                 /* from 1, another one each time */
+    const uint32_t *all_counts[DEVICES];
+    /* lists */
+    uint32_t from, to;            /* these nodes of `next`, as far as they are there; `to`
+                                     is one past the last */
+    uint32_t staged;              /* ends a warp can hold before it knows where they go */
+    task_plan plan;
+
+    __device__ uint32_t last() const { return min(to, *next.nodes); }
+};
+
 /* For the units, a warp each. */
 __global__ void plan_units(level_view above, level_view here, task_plan plan)
 {

@@ -1,12 +1,12 @@
 /* The door of counts in surrogates: batches of them dealt out to devices. */
+extern "C" {
 #include "gpu/null/counts.h"
+}
 
 #include "core/base/radix.h"
 #include "core/base/seek.h"
 #include "gpu/base/crew.cuh"
-#include "gpu/base/launch.cuh"
 #include "gpu/base/surrogate.cuh"
-#include "gpu/base/warp.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
 
@@ -323,8 +323,6 @@ struct request {
 class null_counter {
     const request &job_;
     stream stream_;
-    surrogate_arrays plan_arrays_;
-    syn_surrogate_plan plan_;
     arrays own_;  /* of the pointers of what follows */
     null_keys keys_ = {};
     null_batch batch_ = {};  /* and the tree, which all batches share */
@@ -346,7 +344,7 @@ class null_counter {
         size_t nodes = to.nodes = t.nodes;
         to.roots = t.roots;
         keys_ = {layout.unit_bits, layout.tick_bits, layout.events, layout.units,
-                 t.bounds,         nullptr,          nullptr,       plan_.trains.first};
+                 t.bounds, nullptr, nullptr, making_.plan.trains.first};
         own_.upload(&keys_.shift, layout.shift, layout.plan->trains.trials, stream_);
         own_.upload(&keys_.bound, t.bound, t.bounds, stream_);
         own_.upload(&to.unit, t.unit, nodes, stream_);
@@ -418,7 +416,7 @@ class null_counter {
         warps = std::min({warps, budget / std::max<size_t>(of_warp, 1),
                           (size_t) most_ * t.roots});
         warps_ = (uint32_t) std::max<size_t>(1, warps / NULL_WARPS) * NULL_WARPS;
-        size_t of_maker = std::max<size_t>(1, plan_.scratch) * sizeof(uint32_t);
+        size_t of_maker = std::max<size_t>(1, making_.plan.scratch) * sizeof(uint32_t);
         size_t makers = std::min({SCRATCH / 4 / of_maker, processors * 1024,
                                   (size_t) most_ * keys_.units});
         makers_ = blocks_for(makers, THREADS) * THREADS;
@@ -473,7 +471,7 @@ class null_counter {
 public:
     explicit null_counter(const request &job) : job_(job)
     {
-        plan_ = plan_arrays_.upload(*job.layout->plan, stream_);
+        upload_plan(*job.layout->plan, &own_, &making_.plan, stream_);
         put_tree();
         choose_batch();
         size_t events = (size_t) most_ * keys_.events;
@@ -485,13 +483,12 @@ public:
         own_.ensure(&batch_.count, (size_t) most_ * batch_.tree.nodes);
         own_.ensure(&gathered_, (size_t) most_ * job_.episodes);
         own_.ensure(&batch_.next, 1);
-        own_.ensure(&making_.scratch, (size_t) makers_ * plan_.scratch);
+        own_.ensure(&making_.scratch, (size_t) makers_ * making_.plan.scratch);
         own_.ensure(&batch_.ends, (size_t) warps_ * batch_.room);
         own_.ensure(&length_, (size_t) warps_ * (batch_.levels + 1));
         batch_.keys = making_.keys = keys_;
         batch_.beyond = beyond_;
         batch_.stop = ended_.get();
-        making_.plan = plan_;
         making_.tick = (int64_t *) other_key_.get();
         making_.key = key_.get();
     }
@@ -506,17 +503,7 @@ public:
         *ended = 0;
         count_batch(job_.options->first + first, n);
         event done;
-        check(cudaEventRecord(done, stream_));
-        for (;;) {
-            cudaError_t state = cudaEventQuery(done);
-            if (state == cudaSuccess)
-                break;
-            if (state != cudaErrorNotReady)
-                check(state);
-            if (stop)
-                *ended = 1;
-            std::this_thread::sleep_for(std::chrono::microseconds(50));
-        }
+        wait_idly(done, stream_, [&] { *ended = stop; });
         download(job_.count + (size_t) first * job_.episodes, gathered_,
               (size_t) n * job_.episodes, stream_);
         wait_for(stream_);
@@ -528,28 +515,21 @@ public:
 
 /* ---- the door ---- */
 
-extern "C" syn_status syn_gpu_null_counts(const syn_line_layout *layout,
-                                          const syn_trie *trie, size_t episodes,
-                                          const syn_null_options *options,
-                                          const int *devices, int n_devices,
-                                          const syn_watch *watch, uint32_t *count,
-                                          char *reason)
+syn_status syn_gpu_null_counts(const syn_line_layout *layout, const syn_trie *trie,
+                               size_t episodes, const syn_null_options *options,
+                               syn_gpu_call *call, uint32_t *count)
 {
-    return gpu::status_of(reason, [&] {
-        gpu::check_request(devices, n_devices);
-        gpu::device_scope scope;
+    return gpu::status_with(call, [&] {
         gpu::memory_limit limit(options->max_memory);
         gpu::request job = {layout, trie, episodes, options, count};
-        gpu::crew work;
-        uint32_t all = (uint32_t) options->n;
-        auto count_some = [&](int) {
+        if (episodes == 0)
+            return;
+        gpu::share_out(*call, (uint32_t) options->n, "surrogates",
+                       [&](gpu::crew &work, int) {
             gpu::null_counter counter(job);
             uint32_t first = 0, n;
-            while ((n = work.take(counter.batch(), all, n_devices, &first)) > 0)
+            while ((n = work.take(counter.batch(), &first)) > 0)
                 counter.run(first, n, work.stop);
-        };
-        if (episodes > 0)
-            work.start(devices, n_devices, count_some);
-        work.wait(all, watch, "surrogates");
+        });
     });
 }

@@ -93,13 +93,9 @@ __device__ __noinline__ strip_lags_found count_lags(const pattern_search &s,
 __device__ inline strip_lags_found find_lags(const pattern_search &s, const root_child &c,
                                              unit_strip strip)
 {
-    if (c.windows < 1u << 5)
-        return count_lags<5>(s, c, strip);
-    if (c.windows < 1u << 8)
-        return count_lags<8>(s, c, strip);
-    if (c.windows < 1u << 12)
-        return count_lags<12>(s, c, strip);
-    return count_lags<31>(s, c, strip);
+    return with_number<5, 8, 12, 31>(32 - __clz(c.windows), [&](auto planes) {
+        return count_lags<decltype(planes)::value>(s, c, strip);
+    });
 }
 
 /* Of the 32 places from `base` on, those that may be added to the sink. */
@@ -256,13 +252,9 @@ __device__ __noinline__ uint32_t mark_units(const pattern_search &s, root_child 
 
 __device__ inline uint32_t mark(const pattern_search &s, const root_child &c, bool after)
 {
-    if (c.windows < 1u << 5)
-        return mark_units<5>(s, c, after);
-    if (c.windows < 1u << 8)
-        return mark_units<8>(s, c, after);
-    if (c.windows < 1u << 12)
-        return mark_units<12>(s, c, after);
-    return mark_units<31>(s, c, after);
+    return with_number<5, 8, 12, 31>(32 - __clz(c.windows), [&](auto planes) {
+        return mark_units<decltype(planes)::value>(s, c, after);
+    });
 }
 
 /* Lists the items that are marked, `n` units and strips, which may be in enough of the

@@ -1,6 +1,8 @@
 /* The door of mining patterns: roots dealt out to devices, some at a time, and what they
    find handed over to the search. */
+extern "C" {
 #include "gpu/patterns/patterns.h"
+}
 
 #include "gpu/base/crew.cuh"
 #include "gpu/patterns/host.cuh"
@@ -23,6 +25,11 @@ struct request {
     uint32_t left = 0, again = 0;
     gpu::crew crew;
     std::mutex lock;
+
+    request(syn_gpu_patterns *of, syn_pattern_search *s, const gpu::pattern_recording *by)
+        : call(of), search(s), recording(by), crew((uint32_t) s->shares)
+    {
+    }
 };
 
 /* What was found goes to the first part of the roots. */
@@ -87,8 +94,7 @@ bool leave_out(request *r, const gpu::pattern_device &device, root_range range)
 void work_as_member(request *r, int number)
 {
     gpu::pattern_device device(*r->search, *r->recording, number,
-                               gpu::bytes_for(number, r->call->devices,
-                                              r->call->n_devices,
+                               gpu::bytes_for(number, r->call->call,
                                               r->search->budget->limit));
     double fetching = 0;
     for (;;) {
@@ -118,24 +124,19 @@ void work_as_member(request *r, int number)
 
 void mine(syn_gpu_patterns *call, syn_pattern_search *search)
 {
-    gpu::check_request(call->devices, call->n_devices);
-    gpu::device_scope scope;
+    const syn_gpu_call &by = call->call;
     gpu::memory_limit limit(search->budget->limit);
     gpu::pattern_recording recording(*search);
-    request r;
-    r.call = call;
-    r.search = search;
-    r.recording = &recording;
-    gpu::check(cudaSetDevice(call->devices[0]));
-    double bytes = gpu::bytes_for(call->devices[0], call->devices, call->n_devices,
-                                  search->budget->limit);
+    gpu::check(cudaSetDevice(by.devices[0]));
+    double bytes = gpu::bytes_for(by.devices[0], by, search->budget->limit);
     gpu::pattern_job job = gpu::make_job(*search, recording);
     /* Whether devices have room for the recording. */
     double bits = 4.0 * job.units * job.words, lists = 4.0 * job.places;
     bool fits = recording.bins < (1u << 31) && bits + lists < 0.05 * bytes;
     if (search->raster->events == 0 || !fits)
         return;
-    uint32_t several = call->n_devices > 1 ? RANGES * (uint32_t) call->n_devices : 1;
+    uint32_t several = by.n > 1 ? RANGES * (uint32_t) by.n : 1;
+    request r(call, search, &recording);
     r.todo = gpu::cut_roots(job, recording, gpu::pattern_memory{bytes}.roots(), several);
     std::reverse(r.todo.begin(), r.todo.end());
     auto poll = [](void *data, const char *stage, double done, double total) -> int {
@@ -144,17 +145,16 @@ void mine(syn_gpu_patterns *call, syn_pattern_search *search)
         return syn_poll(of->search->watch, stage, done, total) != SYN_OK;
     };
     syn_watch watch = {poll, &r};
-    r.crew.start(call->devices, call->n_devices,
-                 [&](int number) { work_as_member(&r, number); });
-    r.crew.wait((uint32_t) search->shares, &watch, "units");
+    r.crew.start(by.devices, by.n, [&](int number) { work_as_member(&r, number); });
+    r.crew.wait(&watch, "units");
     call->left = r.left;
     call->again = r.again;
 }
 
 }  // namespace
 
-extern "C" syn_status syn_gpu_mine_patterns(void *self, struct syn_pattern_search *search)
+syn_status syn_gpu_mine_patterns(void *self, struct syn_pattern_search *search)
 {
     syn_gpu_patterns *call = (syn_gpu_patterns *) self;
-    return gpu::status_of(call->reason, [&] { mine(call, search); });
+    return gpu::status_with(&call->call, [&] { mine(call, search); });
 }

@@ -15,10 +15,10 @@
    is 1.8e10 of them, 20 ms on 132 multiprocessors that issue 4 a cycle at 1.7 GHz. */
 #pragma once
 
+extern "C" {
+#include "gpu/published/strategies.h"
+}
 #include "core/base/seek.h"
-#include "core/episodes/mine.h"
-#include "gpu/base/devices.h"
-#include "gpu/published/options.h"
 
 #include <cuda_runtime.h>
 
@@ -29,9 +29,9 @@ namespace gpu {
 /* ---- what all strategies are given ---- */
 
 struct strategy_events {          /* on the device, as in syn_recording */
-    uint32_t n, units;
+    uint32_t n;
     const int64_t *tick;          /* [n] */
-    const uint32_t *unit, *group, *by_unit, *row;  /* [n] */
+    const uint32_t *unit, *group, *by_unit;  /* [n] */
     const uint32_t *first;        /* [units + 1] */
     const int64_t *bounds;        /* [intervals][2] low, high in ticks */
     uint32_t intervals;
@@ -52,9 +52,10 @@ struct strategy_task {
     const syn_interval *intervals;
     uint32_t n_intervals;
     syn_gpu_strategy_options options;
+    syn_gpu_call *call;
 };
 
-/* What a strategy adds to while it counts. */
+/* What a strategy adds to while it counts a batch. */
 struct strategy_notes {
     uint64_t eliminated = 0;  /* candidates ruled out by an upper bound */
     uint64_t unmatched = 0;   /* episodes that the published merge cannot put together */
@@ -80,9 +81,7 @@ constexpr uint32_t EMPTY = 0xffffffffu;    /* no event waits; no unit */
 constexpr uint32_t STOP_EVERY = 4096;      /* events between two looks at `stop` */
 
 /* What all threads read. */
-struct machine_input {
-    uint32_t n;
-    const uint32_t *unit, *group;  /* [n] as in syn_recording */
+struct machine_input : strategy_events {
     const uint2 *window;           /* [intervals][n] first and last */
     uint32_t slots;                /* of a waiting list: a power of two, and no fewer than
                                       a unit has events in the longest interval */
@@ -401,9 +400,9 @@ __device__ inline uint32_t crossing_end(const strategy_events &events, uint32_t 
    machine only. An occurrence begins at or after the event where its machine starts, so
    that the threads of a warp may read from the earliest such event on. */
 template <int ROOM>
-__global__ void run_published(machine_input in, strategy_events events,
-                              strategy_batch batch, const segment *segments,
-                              int64_t longest, published_tuples out, uint32_t *waiting)
+__global__ void run_published(machine_input in, strategy_batch batch,
+                              const segment *segments, int64_t longest,
+                              published_tuples out, uint32_t *waiting)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     uint32_t s = blockIdx.y / batch.size, k = blockIdx.y % batch.size;
@@ -415,15 +414,15 @@ __global__ void run_published(machine_input in, strategy_events events,
     const segment here = segments[s];
     int64_t span = 0, before = 0;
     for (uint32_t j = 0; j + 1 < batch.size; j++) {
-        span += events.bounds[2 * batch.interval[(size_t) j * batch.n + i] + 1];
+        span += in.bounds[2 * batch.interval[(size_t) j * batch.n + i] + 1];
         before = j + 1 == k ? span : before;
     }
-    int64_t boundary = events.tick[here.begin];
-    uint32_t first_limit = crossing_end(events, here.begin, span);
-    uint32_t second_limit = crossing_end(events, here.end, span);
+    int64_t boundary = in.tick[here.begin];
+    uint32_t first_limit = crossing_end(in, here.begin, span);
+    uint32_t second_limit = crossing_end(in, here.end, span);
     uint32_t a = EMPTY, b = EMPTY, count = 0;
-    m.start_over(first_from(events.tick, here.begin, boundary - before));
-    m.run(in, first_from(events.tick, here.begin, boundary - k * longest), here.beyond,
+    m.start_over(first_from(in.tick, here.begin, boundary - before));
+    m.run(in, first_from(in.tick, here.begin, boundary - k * longest), here.beyond,
           batch.stop, [&](uint32_t e) {
               a = e >= here.begin && a == EMPTY ? e : a;
               b = e >= here.end && b == EMPTY ? e : b;

@@ -63,8 +63,6 @@ inline std::vector<segment> cut_segments(const syn_recording *r, int64_t span,
     return out;
 }
 
-/* ---- kernels for the size of episodes ---- */
-
 /* Calls `run` with the number of events that machines for episodes of `size` are made
    for. */
 template <class F> void with_room(uint32_t size, F run)
@@ -78,10 +76,9 @@ class machine_counter final : public strategy {
     enum { MOST = 1000, FEWEST_EVENTS = 64 };  /* segments; events of one */
 
     const strategy_task &task_;
-    const strategy_events events_;
     const size_t processors_;
     cudaStream_t stream_ = nullptr;  /* that of the batch being counted */
-    machine_input in_ = {};
+    machine_input in_;
     int64_t longest_ = 0;  /* upper bound of any interval */
     array<uint32_t> waiting_;
     array<unsigned char> scratch_;
@@ -100,9 +97,9 @@ class machine_counter final : public strategy {
     {
         if (in_.window)
             return;
-        own_.ensure(&window_, (size_t) events_.n * events_.intervals);
-        dim3 blocks(blocks_for(events_.n, THREADS), most_of_grid(events_.intervals));
-        launch(find_machine_windows, {blocks, THREADS}, stream_, events_, window_);
+        own_.ensure(&window_, (size_t) in_.n * in_.intervals);
+        dim3 blocks(blocks_for(in_.n, THREADS), most_of_grid(in_.intervals));
+        launch(find_machine_windows, {blocks, THREADS}, stream_, in_, window_);
         in_.window = window_;
     }
 
@@ -189,9 +186,8 @@ class machine_counter final : public strategy {
     void count_by_segments(const strategy_batch &batch)
     {
         uint32_t n = cut(batch, 1, LEAD_SPANS);
-        own_.ensure(&counts_.entry, (size_t) n * batch.n);
-        own_.ensure(&counts_.exit, (size_t) n * batch.n);
-        own_.ensure(&counts_.count, (size_t) n * batch.n);
+        own_.ensure_all((size_t) n * batch.n, &counts_.entry, &counts_.exit,
+                        &counts_.count);
         grid g = grid_of(batch.n, n), one = {dim3(g.blocks.x), g.threads};
         bool near = are_near(batch.size, &g);
         size_t threads = (size_t) g.blocks.x * g.threads.x;
@@ -217,16 +213,14 @@ class machine_counter final : public strategy {
     {
         time_.start(stream_);
         uint32_t n = cut(batch, batch.size, 1);
-        size_t tuples = (size_t) n * batch.size * batch.n;
-        own_.ensure(&tuples_.a, tuples);
-        own_.ensure(&tuples_.b, tuples);
-        own_.ensure(&tuples_.count, tuples);
+        own_.ensure_all((size_t) n * batch.size * batch.n, &tuples_.a, &tuples_.b,
+                        &tuples_.count);
         own_.ensure(&found_, 1);
         fill(found_, 0, 1, stream_);
         grid g = grid_of(batch.n, n * batch.size), one = {dim3(g.blocks.x), g.threads};
         uint32_t *waiting = lists(batch.size, &g);
         with_room(batch.size, [&](auto room) {
-            launch(run_published<decltype(room)::value>, g, stream_, in_, events_, batch,
+            launch(run_published<decltype(room)::value>, g, stream_, in_, batch,
                    segments_, longest_, tuples_, waiting);
         });
         launch(merge_published, one, stream_, batch, n, tuples_, found_);
@@ -255,8 +249,7 @@ class machine_counter final : public strategy {
     {
         uint32_t n = batch.n, size = batch.size, kept = 0;
         grid g = grid_of(n);
-        own_.ensure(&may_be_, (size_t) n + 1);
-        own_.ensure(&place_, (size_t) n + 1);
+        own_.ensure_all((size_t) n + 1, &may_be_, &place_);
         fill(may_be_ + n, 0, 1, stream_);
         with_room(size, [&](auto room) {
             launch(bound_counts<decltype(room)::value>, g, stream_, in_, batch,
@@ -286,12 +279,11 @@ class machine_counter final : public strategy {
 public:
     machine_counter(const strategy_task &task, const strategy_events &events,
                     int processors)
-        : task_(task), events_(events), processors_((size_t) processors)
+        : task_(task), processors_((size_t) processors), in_{events, nullptr, 0}
     {
         for (uint32_t k = 0; k < task.n_intervals; k++)
             longest_ = std::max(longest_, task.intervals[k].high);
-        in_ = {events.n, events.unit, events.group, nullptr,
-               slots_of(task.recording, longest_)};
+        in_.slots = slots_of(task.recording, longest_);
     }
 
     /* Machines keep what they know in registers up to this many events an episode, and

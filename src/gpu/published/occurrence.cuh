@@ -108,8 +108,7 @@ class occurrences final : public strategy {
         size_t half = free_memory() / 2;
         half = half > own ? half - own : 0;
         most_room_ = std::max<size_t>(std::min(half / entry_bytes(), MOST_ROOM), 1);
-        own_.ensure(&rows_.tick, events_.n);
-        own_.ensure(&rows_.start, events_.n);
+        own_.ensure_all(events_.n, &rows_.tick, &rows_.start);
         start(order_rows, events_.n, events_, rows_);
         own_.ensure(&result_, 1);
         fill(result_, 0, 1, stream_);
@@ -117,10 +116,8 @@ class occurrences final : public strategy {
 
     void allocate()
     {
-        for (partial_list &one : list_) {
-            own_.ensure(&one.key, room_);
-            own_.ensure(&one.other, room_);
-        }
+        for (partial_list &one : list_)
+            own_.ensure_all(room_, &one.key, &one.other);
         if (!keeps_order())
             return;
         bool sparse = compaction_ == SYN_GPU_SPARSE_SCAN;

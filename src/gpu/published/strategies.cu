@@ -1,7 +1,5 @@
 /* The published strategies' host: a thread for each device, between which the candidates
    of a batch are divided. */
-#include "gpu/published/strategies.h"
-
 #include "gpu/base/crew.cuh"
 #include "gpu/published/machines.cuh"
 #include "gpu/published/occurrence.cuh"
@@ -37,13 +35,11 @@ class worker {
             bounds.push_back(task.intervals[k].high);
         }
         events_.n = r->events;
-        events_.units = r->units;
         events_.intervals = task.n_intervals;
         own_.upload(&events_.tick, r->tick, r->events, stream_);
         own_.upload(&events_.unit, r->unit, r->events, stream_);
         own_.upload(&events_.group, r->group, r->events, stream_);
         own_.upload(&events_.by_unit, r->by_unit, r->events, stream_);
-        own_.upload(&events_.row, r->row, r->events, stream_);
         own_.upload(&events_.first, r->first, (size_t) r->units + 1, stream_);
         own_.upload(&events_.bounds, bounds, stream_);
         own_.ensure(&stop_, 1);
@@ -99,6 +95,7 @@ public:
     void count(const syn_candidate_batch &batch, size_t begin, size_t n, uint32_t *count)
     {
         seconds = copy_seconds = 0;
+        strategy_->notes = {};
         for (size_t at = 0; at < n && !stopped_;) {
             size_t piece = std::min(piece_, n - at);
             strategy_notes before = notes();
@@ -130,7 +127,6 @@ class device_counter {
     strategy_task task_;
     std::vector<int> devices_;
     std::vector<std::unique_ptr<worker>> workers_;
-    char *reason_;
 
     /* Runs run(d) for the first n devices, each in a thread of its own whose current
        device it is. */
@@ -152,13 +148,11 @@ class device_counter {
         crew crew;
         for (size_t d = 0; d < n; d++)
             crew.start(&devices_[d], 1, [&run, d](int) { run(d); });
-        crew.wait(0, &own, nullptr);
+        crew.wait(&own, nullptr);
     }
 
-    /* Adds up what the first `used` devices took, and what the strategies have noted
-       since `before`. */
-    void note(uint32_t size, size_t used, const std::vector<strategy_notes> &before,
-              uint64_t *eliminated)
+    /* Adds up what the first `used` devices took and noted. */
+    void note(uint32_t size, size_t used, uint64_t *eliminated)
     {
         double longest = 0, copying = 0, published = 0;
         uint64_t memory = 0;
@@ -166,17 +160,16 @@ class device_counter {
         for (size_t d = 0; d < workers_.size(); d++) {
             const worker &one = *workers_[d];
             const strategy_notes &now = one.notes();
-            if (d < used) {
-                longest = std::max(longest, one.seconds);
-                copying = std::max(copying, one.copy_seconds);
-            }
             memory += one.peak_memory;
-            *eliminated += now.eliminated - before[d].eliminated;
-            report.unmatched[size] += now.unmatched - before[d].unmatched;
-            report.miscounted[size] += now.miscounted - before[d].miscounted;
-            published = std::max(published,
-                                 now.published_seconds - before[d].published_seconds);
-            report.segmented[size] += now.segmented - before[d].segmented;
+            if (d >= used)
+                continue;
+            longest = std::max(longest, one.seconds);
+            copying = std::max(copying, one.copy_seconds);
+            published = std::max(published, now.published_seconds);
+            *eliminated += now.eliminated;
+            report.unmatched[size] += now.unmatched;
+            report.miscounted[size] += now.miscounted;
+            report.segmented[size] += now.segmented;
             report.capacity[size] = std::max(report.capacity[size], now.capacity);
         }
         report.peak_memory = std::max(report.peak_memory, memory);
@@ -187,16 +180,13 @@ class device_counter {
 public:
     syn_gpu_strategy_report report = {};
 
-    device_counter(const strategy_task &task, char *reason)
-        : task_(task),
-          devices_(task.options.devices, task.options.devices + task.options.n_devices),
-          reason_(reason)
+    explicit device_counter(const strategy_task &task)
+        : task_(task), devices_(task.call->devices, task.call->devices + task.call->n)
     {
     }
 
     void open()
     {
-        check_devices(devices_.data(), (int) devices_.size());
         workers_.resize(devices_.size());
         if (task_.recording->events > 0 && task_.n_intervals > 0)
             on_devices(devices_.size(), nullptr, [&](size_t d) {
@@ -221,20 +211,17 @@ public:
             std::memset(count, 0, batch.n * sizeof *count);
             return SYN_OK;
         }
-        return status_of(reason_, [&] {
+        return status_of(task_.call->reason, [&] {
             size_t n = workers_.size();
             size_t part = std::max((batch.n + n - 1) / n, (size_t) THREADS);
             part = (part + 31) / 32 * 32;
             size_t used = (batch.n + part - 1) / part;
-            std::vector<strategy_notes> before;
-            for (const std::unique_ptr<worker> &one : workers_)
-                before.push_back(one->notes());
             on_devices(used, watch, [&](size_t d) {
                 size_t share = std::min(part, batch.n - d * part);
                 workers_[d]->count(batch, d * part, share, count);
                 report.candidates[d] += share;
             });
-            note(batch.size, used, before, eliminated);
+            note(batch.size, used, eliminated);
         });
     }
 
@@ -246,39 +233,35 @@ public:
     }
 };
 
-syn_status count_batch(void *self, const syn_candidate_batch *batch,
-                       const syn_watch *watch, uint32_t *count, uint64_t *eliminated)
-{
-    return ((device_counter *) self)->count(*batch, watch, count, eliminated);
-}
-
 }  // namespace
 }  // namespace gpu
 
-extern "C" syn_status syn_gpu_counter_open(const syn_recording *recording,
-                                           const syn_interval *intervals,
-                                           uint32_t n_intervals,
-                                           const syn_gpu_strategy_options *options,
-                                           syn_counter *out, char *reason)
+syn_status syn_gpu_counter_open(const syn_recording *recording,
+                                const syn_interval *intervals, uint32_t n_intervals,
+                                const syn_gpu_strategy_options *options,
+                                syn_gpu_call *call, syn_counter *out)
 {
     std::memset(out, 0, sizeof *out);
-    return gpu::status_of(reason, [&] {
-        gpu::strategy_task task = {recording, intervals, n_intervals, *options};
-        auto all = std::make_unique<gpu::device_counter>(task, reason);
+    return gpu::status_with(call, [&] {
+        gpu::strategy_task task = {recording, intervals, n_intervals, *options, call};
+        auto all = std::make_unique<gpu::device_counter>(task);
         all->open();
-        out->count = gpu::count_batch;
+        out->count = [](void *self, const syn_candidate_batch *batch,
+                        const syn_watch *watch, uint32_t *count, uint64_t *eliminated) {
+            return ((gpu::device_counter *) self)->count(*batch, watch, count,
+                                                         eliminated);
+        };
         out->most = all->most();
         out->self = all.release();
     });
 }
 
-extern "C" void syn_gpu_counter_report(const syn_counter *counter,
-                                       syn_gpu_strategy_report *report)
+void syn_gpu_counter_report(const syn_counter *counter, syn_gpu_strategy_report *report)
 {
     *report = ((const gpu::device_counter *) counter->self)->report;
 }
 
-extern "C" void syn_gpu_counter_close(syn_counter *counter)
+void syn_gpu_counter_close(syn_counter *counter)
 {
     delete (gpu::device_counter *) counter->self;
     std::memset(counter, 0, sizeof *counter);

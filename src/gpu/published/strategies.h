@@ -3,13 +3,36 @@
 #ifndef SYN_GPU_PUBLISHED_STRATEGIES_H
 #define SYN_GPU_PUBLISHED_STRATEGIES_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #include "core/episodes/mine.h"
 #include "gpu/base/devices.h"
-#include "gpu/published/options.h"
+
+/* Which published strategy counts, and how. */
+typedef enum syn_gpu_strategy {
+    SYN_GPU_PTPE,       /* a thread per episode */
+    SYN_GPU_MTPE,       /* threads for segments of the recording, put together exactly */
+    SYN_GPU_HYBRID,     /* MTPE for few episodes, PTPE for many */
+    SYN_GPU_TWO_PASS,   /* an upper bound first, hybrid for what it leaves */
+    SYN_GPU_OCCURRENCE  /* a thread per occurrence */
+} syn_gpu_strategy;
+
+/* How partial occurrences get from one step's list to the next. The first is ours. */
+typedef enum syn_gpu_compaction {
+    SYN_GPU_IN_ORDER,         /* one search, then a prefix sum; never a sort */
+    SYN_GPU_ONE_COUNTER,      /* every thread adds to one counter */
+    SYN_GPU_BLOCK_COUNTERS,   /* AtomicCompact: threads to their block's, blocks to one */
+    SYN_GPU_SPARSE_SCAN,      /* a prefix sum over a sparse array */
+    SYN_GPU_COUNT_SCAN_WRITE  /* a search to count, a prefix sum, a search to write */
+} syn_gpu_compaction;
+
+typedef struct syn_gpu_strategy_options {
+    syn_gpu_strategy strategy;
+    uint32_t min_count;         /* what the two passes rule candidates out by */
+    double a, b;                /* hybrid: MTPE below (a / size + b) full devices */
+    uint32_t segments;          /* of MTPE, or 0 to fill the device */
+    int published;              /* also try the paper's merge of MTPE */
+    syn_gpu_compaction compaction;  /* of the last strategy */
+    int dedup;                  /* of the last strategy: one occurrence an end */
+} syn_gpu_strategy_options;
 
 /* What happened, by size. Times are those of the kernels, from CUDA's events; of several
    devices that count together, the longest. */
@@ -26,28 +49,20 @@ typedef struct syn_gpu_strategy_report {
 } syn_gpu_strategy_report;
 
 /* Opens the devices and copies the recording to each: contexts are made at the first call
-   in a process. `recording` and `intervals` must live as long as the counter; `options`
-   need not. `out` counts until it is closed.
-
-   SYN_NO_DEVICE: no such device, or it failed. SYN_NO_MEMORY: host or device have none
-   left; counting halves its batches first. SYN_TOO_LARGE: an episode of more than
-   SYN_GPU_SIZES events, which is what the state machines hold. After such a status, here
-   and from out->count(), `reason` (SYN_GPU_TEXT bytes, which live as long as the counter)
-   holds one plain clause; it is empty after SYN_OK and SYN_INTERRUPTED. After an error
-   nothing is left open. */
+   in a process. `recording`, `intervals` and `call`, which also gets the reasons of
+   out->count(), must live as long as the counter; `options` need not. `out` counts until
+   it is closed. Where memory is short, counting halves its batches first. SYN_TOO_LARGE:
+   an episode of more than SYN_GPU_SIZES events, which is what the state machines hold.
+   After an error nothing is left open. */
 syn_status syn_gpu_counter_open(const syn_recording *recording,
                                 const syn_interval *intervals, uint32_t n_intervals,
                                 const syn_gpu_strategy_options *options,
-                                syn_counter *out, char *reason);
+                                syn_gpu_call *call, syn_counter *out);
 
 /* What happened since it was opened. */
 void syn_gpu_counter_report(const syn_counter *counter, syn_gpu_strategy_report *report);
 
 /* Frees everything on all devices. */
 void syn_gpu_counter_close(syn_counter *counter);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -165,14 +165,11 @@ __global__ void find_items(spectrum_task task, spectrum_batch batch)
     uint32_t *item = batch.item + k * task.row_words * 32;
     uint32_t *count = batch.count + k * task.row_words * 32;
     uint32_t n = list_windows(task, bits, root, bin);
-    if (n < task.min_count)
-        listed = 0;
-    else if (n < 1u << 8)
-        listed = list_items<8>(task, bits, root, bin, n, item, count);
-    else if (n < 1u << 12)
-        listed = list_items<12>(task, bits, root, bin, n, item, count);
-    else
-        listed = list_items<31>(task, bits, root, bin, n, item, count);
+    if (n >= task.min_count)
+        listed = with_number<8, 12, 31>(32 - __clz(n), [&](auto planes) {
+            return list_items<decltype(planes)::value>(task, bits, root, bin, n, item,
+                                                       count);
+        });
     if (threadIdx.x % WARP == 0) {
         batch.windows[k] = n;
         batch.listed[k] = listed;

@@ -1,5 +1,7 @@
 /* The door of surrogates' maxima: surrogates dealt out to devices in batches. */
+extern "C" {
 #include "gpu/spectrum/spectrum.h"
+}
 
 #include "core/base/radix.h"
 #include "gpu/base/crew.cuh"
@@ -85,7 +87,6 @@ class spectrum_device {
     spectrum_batch batch_ = {};
     spectrum_queue queue_ = {};
     stream stream_;
-    surrogate_arrays plan_;
     arrays own_;              /* of the pointers of task, batch and queue */
     std::vector<unsigned long long> first_of_;
     pinned<uint32_t> seen_;   /* the warps that are busy */
@@ -138,23 +139,19 @@ class spectrum_device {
     {
         size_t n = room_, events = task_.events, roots = n * task_.units;
         size_t items = roots * task_.row_words * 32;
-        own_.ensure(&batch_.tick, n * events);
+        own_.ensure_all(n * events, &batch_.tick, &batch_.bin);
         own_.ensure(&batch_.scratch, (size_t) batch_.makers * o_.plan->scratch);
         own_.ensure(&batch_.bits, roots * task_.words);
-        own_.ensure(&batch_.bin, n * events);
-        own_.ensure(&batch_.windows, roots);
-        own_.ensure(&batch_.listed, roots);
-        own_.ensure(&batch_.item, items);
-        own_.ensure(&batch_.count, items);
+        own_.ensure_all(roots, &batch_.windows, &batch_.listed);
+        own_.ensure_all(items, &batch_.item, &batch_.count);
         own_.ensure(&batch_.row, n * events * task_.row_words);
         own_.ensure(&batch_.longest, task_.units);
         own_.ensure(&batch_.maximum, n * task_.durations * SPECTRUM_SIZES);
         own_.ensure(&batch_.failed, n);
         own_.ensure(&queue_.state, warps());
         own_.ensure(&queue_.arena, (size_t) warps() * queue_.room);
-        own_.ensure(&queue_.next, 1);
         own_.ensure(&queue_.first, task_.units + 1);
-        own_.ensure(&queue_.busy, 1);
+        own_.ensure_all(1, &queue_.next, &queue_.busy);
     }
 
     /* The tasks of each root, from the highest rank on. */
@@ -206,8 +203,6 @@ class spectrum_device {
     }
 
 public:
-    double making = 0, searching = 0;  /* seconds */
-
     /* Takes memory for up to `wanted` surrogates at a time. */
     spectrum_device(const syn_spectrum_options &o, const spectrum_order &order,
                     int device, uint32_t wanted)
@@ -216,7 +211,7 @@ public:
         for (size_t k = 0; k < std::size(SEARCHES); k++)
             blocks_[k] = blocks_on(device, SEARCHES[k], shared());
         queue_.cycles = cycles_in(SPECTRUM_SECONDS, device);
-        task_.plan = plan_.upload(*o.plan, stream_);
+        upload_plan(*o.plan, &own_, &task_.plan, stream_);
         own_.upload(&task_.unit, order.unit, stream_);
         own_.upload(&task_.rank, order.rank, stream_);
         own_.upload(&task_.owner, order.owner, stream_);
@@ -238,13 +233,9 @@ public:
     {
         batch_.first = o_.first + first;
         batch_.n = n;
-        double begun = seconds_now();
         make_batch();
-        double made = seconds_now();
         for (size_t k = 0; k < std::size(SEARCHES); k++)
             search_with(SEARCHES[k], blocks_[k], stop);
-        making += made - begun;
-        searching += seconds_now() - made;
         if (stop)
             return false;
         maximum_found_.resize(n * task_.durations * SPECTRUM_SIZES);
@@ -285,12 +276,10 @@ void store_row(const uint32_t *maximum, uint32_t durations, uint32_t min_spikes,
                     row->most + (size_t) d * row->sizes);
 }
 
-void find_maxima(const syn_spectrum_options &o, const int *devices, int n_devices,
-                 const syn_watch *watch, syn_spectrum *out, uint8_t *left,
-                 syn_gpu_spectrum_report *report)
+void find_maxima(const syn_spectrum_options &o, const syn_gpu_call &call,
+                 syn_spectrum *out, uint8_t *left, uint32_t *n_left)
 {
     const syn_pattern_options &p = *o.patterns;
-    check_request(devices, n_devices);
     if (p.min_units >= SPECTRUM_SIZES || p.min_spikes >= SPECTRUM_SIZES)
         throw refusal(SYN_TOO_LARGE, "GPUs count patterns of fewer than %d spikes",
                       (int) SPECTRUM_SIZES);
@@ -305,16 +294,12 @@ void find_maxima(const syn_spectrum_options &o, const int *devices, int n_device
     if (o.n == 0 || o.plan->trains.events == 0 || p.min_units > p.max_spikes ||
         p.min_spikes > p.max_spikes || p.min_count > p.max_count)
         return;
-    device_scope scope;
-    double begun = seconds_now();
     spectrum_order order(o.plan->trains, o.width, p.window);
-    std::mutex lock;  /* of the report */
-    crew crew;
-    crew.start(devices, n_devices, [&](int number) {
-        uint32_t wanted = (o.n - 1) / (uint32_t) n_devices + 1, first = 0, n;
+    share_out(call, o.n, "surrogates", [&](crew &work, int number) {
+        uint32_t wanted = (o.n - 1) / work.devices + 1, first = 0, n;
         spectrum_device device(o, order, number, wanted);
-        while ((n = crew.take(device.room(), o.n, n_devices, &first)) > 0) {
-            if (!device.run(first, n, crew.stop))
+        while ((n = work.take(device.room(), &first)) > 0) {
+            if (!device.run(first, n, work.stop))
                 continue;
             for (uint32_t s = 0; s < n; s++) {
                 left[first + s] = device.failed()[s] != 0;
@@ -323,29 +308,21 @@ void find_maxima(const syn_spectrum_options &o, const int *devices, int n_device
                               durations, p.min_spikes, out->row + first + s);
             }
         }
-        std::lock_guard<std::mutex> hold(lock);
+        std::lock_guard<std::mutex> hold(work.lock);
         out->visited += device.sets();
-        report->making = std::max(report->making, device.making);
-        report->searching = std::max(report->searching, device.searching);
     });
-    crew.wait(o.n, watch, "surrogates");
     for (uint32_t s = 0; s < o.n; s++)
-        report->left += left[s];
-    report->seconds = seconds_now() - begun;
+        *n_left += left[s];
 }
 
 }  // namespace
 }  // namespace gpu
 
-extern "C" syn_status syn_gpu_spectrum(const syn_spectrum_options *options,
-                                       const int *devices, int n_devices,
-                                       const syn_watch *watch, syn_spectrum *out,
-                                       uint8_t *left, syn_gpu_spectrum_report *report,
-                                       char *reason)
+syn_status syn_gpu_spectrum(const syn_spectrum_options *options, syn_gpu_call *call,
+                            syn_spectrum *out, uint8_t *left, uint32_t *n_left)
 {
     std::memset(out, 0, sizeof *out);
-    std::memset(report, 0, sizeof *report);
-    return gpu::status_of(reason, [&] {
-        gpu::find_maxima(*options, devices, n_devices, watch, out, left, report);
-    });
+    *n_left = 0;
+    return gpu::status_with(
+        call, [&] { gpu::find_maxima(*options, *call, out, left, n_left); });
 }

@@ -28,12 +28,16 @@ struct end {
     uint32_t event, start;
 };
 
-/* The ends of an episode: head <= place < tail before an update, front <= place < tail
-   after it, and those from `fresh` on came with it (of single units alone). */
-struct end_list {
+/* Ends of an episode, by their places: head <= place < tail before an update, front <=
+   place < tail after it, and those from `fresh` on came with it (of single units
+   alone). */
+struct end_span {
+    uint32_t head, front, fresh, tail;
+};
+
+struct end_list : end_span {
     end *ends;
     uint32_t mask;
-    uint32_t head, front, fresh, tail;
     uint32_t spare;
 
     __device__ end &at(uint32_t place) const { return ends[place & mask]; }
@@ -84,18 +88,13 @@ struct came_span {
     uint32_t fresh;
 };
 
-/* Where the list of a unit begins and ends with an update. */
-struct unit_span {
-    uint32_t head, front, fresh, tail;
-};
-
 struct append_job {
     ring_view ring;
     end_list *list;
     uint32_t since, n;         /* the first event, and how many */
     const came *event;         /* [n] of the host */
     const came_span *span;     /* [intervals][n] */
-    const unit_span *unit;     /* [units] */
+    const end_span *unit;      /* [units] */
 };
 
 /* A warp takes an event or a unit. Rows of new events are emptied: what occurs in their
@@ -119,14 +118,8 @@ __global__ void append_events(SYN_GPU_JOB append_job job)
             job.list[own.unit].at(own.place) = {event, own.start};
         }
     }
-    for (uint32_t u = first * WARP + lane; u < ring.units; u += warps * WARP) {
-        unit_span own = job.unit[u];
-        end_list *list = &job.list[u];
-        list->head = own.head;
-        list->front = own.front;
-        list->fresh = own.fresh;
-        list->tail = own.tail;
-    }
+    for (uint32_t u = first * WARP + lane; u < ring.units; u += warps * WARP)
+        (end_span &) job.list[u] = job.unit[u];
 }
 
 /* A warp takes a new event and an interval: it is what occurs first in the windows of the

@@ -2,6 +2,7 @@
    window, and episodes that are new to it. */
 #pragma once
 
+#include "core/base/seek.h"
 #include "gpu/stream/changes.cuh"
 
 namespace gpu::live {
@@ -139,33 +140,33 @@ struct move_job {
     uint32_t begin;      /* where the window will begin */
 };
 
+/* How many of the first of n things `is` holds for, by their number; it holds for none
+   after them. By a warp. */
+template <class F> __device__ inline uint32_t count_first(uint32_t n, F is)
+{
+    for (uint32_t from = 0;; from += WARP) {
+        uint32_t i = from + lane_number();
+        uint32_t many = __popc(__ballot_sync(WHOLE_WARP, i < n && is(i)));
+        if (many < WARP)
+            return from + many;
+    }
+}
+
 /* The first place of ends at events from `event` on; it is near the last one. By a
    warp. */
 __device__ inline uint32_t places_from(const end_list &list, uint32_t event)
 {
-    uint32_t at = list.tail;
-    for (;;) {
-        uint32_t n = min(at - list.head, (uint32_t) WARP), lane = lane_number();
-        bool later = lane < n && list.at(at - 1 - lane).event >= event;
-        uint32_t many = __popc(__ballot_sync(WHOLE_WARP, later));
-        at -= many;
-        if (many < WARP)
-            return at;
-    }
+    return list.tail - count_first(list.tail - list.head, [&](uint32_t i) {
+        return list.at(list.tail - 1 - i).event >= event;
+    });
 }
 
 /* The first place of ends that start at event `begin` or later. By a warp. */
 __device__ inline uint32_t places_kept(const end_list &list, uint32_t begin)
 {
-    uint32_t at = list.head;
-    for (;;) {
-        uint32_t n = min(list.tail - at, (uint32_t) WARP), lane = lane_number();
-        bool gone = lane < n && list.at(at + lane).start < begin;
-        uint32_t many = __popc(__ballot_sync(WHOLE_WARP, gone));
-        at += many;
-        if (many < WARP)
-            return at;
-    }
+    return list.head + count_first(list.tail - list.head, [&](uint32_t i) {
+        return list.at(list.head + i).start < begin;
+    });
 }
 
 /* The start of the first end that events to come may follow: a chain that stands beyond
@@ -180,17 +181,9 @@ __device__ inline uint32_t open_start(const end_list &list, uint32_t open)
 __device__ inline uint32_t place_before(const end_list &list, uint32_t from,
                                         uint32_t until)
 {
-    uint32_t low = from, n = list.tail - from;
-    while (n > 0) {
-        uint32_t half = n / 2;
-        if (list.at(low + half).event < until) {
-            low += half + 1;
-            n -= half + 1;
-        } else {
-            n = half;
-        }
-    }
-    return low;
+    uint32_t low = 0;
+    SYN_SEEK(uint32_t, at, low, list.tail - from, list.at(from + at).event < until);
+    return from + low;
 }
 
 /* Appends the ends at events of the last unit that came: at each the newest end of the
@@ -327,23 +320,6 @@ struct list_job {
     window_view window;
     const uint32_t *id;  /* [blocks] episodes of two or more events */
 };
-
-/* What comes before this thread in a block, of `mine`; `all` gets the sum. */
-__device__ inline uint32_t block_sum_below(uint32_t mine, uint32_t *room, uint32_t *all)
-{
-    uint32_t of_warp, below = sum_below(mine, &of_warp), warp = threadIdx.x / WARP;
-    if (threadIdx.x % WARP == 0)
-        room[warp] = of_warp;
-    __syncthreads();
-    uint32_t sum = 0;
-    for (uint32_t w = 0; w < blockDim.x / WARP; w++) {
-        below += w < warp ? room[w] : 0;
-        sum += room[w];
-    }
-    __syncthreads();
-    *all = sum;
-    return below;
-}
 
 /* The places after the last ends before some events, searched for side by side, as each
    step waits for memory. Widths are the same for all. */

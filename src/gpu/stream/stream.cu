@@ -1,5 +1,7 @@
 /* The counts of a stream's window on a GPU: what plain C calls. */
+extern "C" {
 #include "gpu/stream/stream.h"
+}
 
 #include "gpu/stream/window.cuh"
 
@@ -34,8 +36,8 @@ template <class F> void note(void *self, F run)
 
 }  // namespace
 
-extern "C" syn_status syn_gpu_stream_open(const syn_stream_options *options, int device,
-                                          syn_stream_device *out, char *reason)
+syn_status syn_gpu_stream_open(const syn_stream_options *options, syn_gpu_call *call,
+                               syn_stream_device *out)
 {
     *out = {};
     out->move = [](void *self, syn_stream *s, uint32_t since, uint32_t begin, int all) {
@@ -63,8 +65,8 @@ extern "C" syn_status syn_gpu_stream_open(const syn_stream_options *options, int
         gpu::device_scope scope;
         delete (window *) self;
     };
-    return gpu::status_of(reason, [&] {
-        gpu::check_devices(&device, 1);
-        out->self = new window(device, options->n_intervals);
+    return gpu::status_of(call->reason, [&] {
+        gpu::check_devices(call->devices, 1);
+        out->self = new window(call->devices[0], options->n_intervals);
     });
 }

@@ -2,25 +2,15 @@
 #ifndef SYN_GPU_STREAM_STREAM_H
 #define SYN_GPU_STREAM_STREAM_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #include "core/episodes/stream.h"
 #include "gpu/base/devices.h"
 
-/* Fills `out` with what counts on device `device` (numbers from 0) for a stream that is
-   then opened with it; nothing is looked at of `options` but the numbers of units and
+/* Fills `out` with what counts on the first device of `call` for a stream that is then
+   opened with it; nothing is looked at of `options` but the numbers of units and
    intervals. What it holds counts within the stream's own limit: SYN_OVER_BUDGET where
    that is too little, or where a window of an interval has 2^16 events or more, which the
-   tables here do not number. SYN_NO_DEVICE: no such device, or it failed. SYN_NO_MEMORY:
-   the host or the device has none left. `reason`, SYN_GPU_TEXT bytes, then holds one
-   plain clause. */
-syn_status syn_gpu_stream_open(const syn_stream_options *options, int device,
-                               syn_stream_device *out, char *reason);
-
-#ifdef __cplusplus
-}
-#endif
+   tables here do not number. */
+syn_status syn_gpu_stream_open(const syn_stream_options *options, syn_gpu_call *call,
+                               syn_stream_device *out);
 
 #endif

@@ -128,7 +128,7 @@ class window {
             own.ends_room = unit_[k.unit].room;
             own.ends = pool_.take<end>(&s->budget, own.ends_room);
             end_list *list = stage_.put<end_list>(1);
-            *list = {own.ends, own.ends_room - 1, 0, 0, 0, 0, 0};
+            *list = {{0, 0, 0, 0}, own.ends, own.ends_room - 1, 0};
             copy(list_.get() + units_ + id, list, 1);
         }
     }
@@ -416,7 +416,7 @@ class window {
         uint32_t n = e.end - since;
         came *event = stage_.put<came>(n);
         came_span *span = stage_.put<came_span>((size_t) n * intervals_);
-        unit_span *unit = stage_.put<unit_span>(units_);
+        end_span *unit = stage_.put<end_span>(units_);
         find_spans(e, since, span);
         for (uint32_t u = 0; u < units_; u++) {
             uint32_t head = unit_[u].tail - syn_stream_unit_count(&e, u);
@@ -501,7 +501,7 @@ public:
         make_ring(s, since);
         flush(s);
         grow_units(s, e);
-        reserve(s, stage::bytes_of<came>(n) + stage::bytes_of<unit_span>(units_) +
+        reserve(s, stage::bytes_of<came>(n) + stage::bytes_of<end_span>(units_) +
                        stage::bytes_of<came_span>((size_t) n * intervals_));
         if (found_.bytes() < s->candidates * sizeof(found))
             found_.make(&s->budget, (s->candidates + s->candidates / 4) * sizeof(found));

@@ -2,15 +2,15 @@
    libraries; those that are searched by themselves for many neighbours are dealt out one
    by one. Sums over rows come back in chunks, which are added up in the order of the
    rows. */
+extern "C" {
 #include "gpu/edm/ccm/ccm.h"
+}
 
 #include "gpu/base/crew.cuh"
 #include "gpu/edm/ccm/mapping.cuh"
 #include "gpu/edm/neighbours/neighbours.cuh"
 
-#include <cstdio>
 #include <cstring>
-#include <memory>
 
 namespace gpu {
 
@@ -293,7 +293,7 @@ using gpu::CCM_CHUNK;
 using gpu::ccm_mapping;
 using gpu::check;
 
-void run(ccm_mapping *m, const int *devices, int n_devices, const syn_watch *watch)
+void run(ccm_mapping *m, const syn_gpu_call &call)
 {
     gpu::join_views(m);
     /* How many neighbours direct.cuh can find with the shared memory that all devices
@@ -301,11 +301,11 @@ void run(ccm_mapping *m, const int *devices, int n_devices, const syn_watch *wat
        it. */
     uint32_t together = gpu::DIRECT_MOST;
     int ratio = 2;
-    for (int i = 0; i < n_devices; i++) {
-        size_t bytes = (size_t) gpu::shared_limit(devices[i]);
+    for (int i = 0; i < call.n; i++) {
+        size_t bytes = (size_t) gpu::shared_limit(call.devices[i]);
         while (together > 0 && gpu::direct_shared(m->points.dims, together) > bytes)
             together--;
-        ratio = std::max(ratio, gpu::double_ratio(devices[i]));
+        ratio = std::max(ratio, gpu::double_ratio(call.devices[i]));
     }
     m->choice = gpu::choose_lists({m->options, (double) m->views,
                                    (double) m->library.size(), (double) m->prediction.n,
@@ -317,21 +317,21 @@ void run(ccm_mapping *m, const int *devices, int n_devices, const syn_watch *wat
         for (size_t t = 0; t < m->targets; t++)
             m->shift.push_back(syn_ccm_middle(m->view[v].target + t * m->points.rows,
                                               &m->prediction));
-    gpu::draw_libraries(m, watch);
+    gpu::draw_libraries(m, call.watch);
     /* Rows of a part: as many as take a twentieth of a second, leave every device some
        parts, and the arrays of one chunk of libraries room. */
     size_t most = std::max(m->choice.most, m->options.k), rows = m->prediction.n;
     size_t each = std::min(gpu::CCM_BYTES / (most * sizeof(double)),
                            (size_t) (4e7 * (double) rows / m->choice.cost));
-    each = std::min(each, n_devices > 1 ? rows / (4 * (size_t) n_devices) : rows);
+    each = std::min(each, call.n > 1 ? rows / (4 * (size_t) call.n) : rows);
     each = std::max<size_t>((each + CCM_CHUNK - 1) / CCM_CHUNK, 1) * CCM_CHUNK;
     m->part = (uint32_t) std::min<size_t>(each, (size_t) 1 << 30);
     m->parts = (uint32_t) ((rows + m->part - 1) / m->part);
     uint32_t parts = m->in_part > 0 ? m->parts : 0;
     uint32_t items = parts + (uint32_t) m->order.size() - m->in_part;
-    gpu::share_out(devices, n_devices, items, watch, "rows", [&](gpu::crew &work, int) {
+    gpu::share_out(call, items, "rows", [&](gpu::crew &work, int) {
         gpu::ccm_worker mine(*m, work);
-        for (uint32_t item; work.take(1, items, n_devices, &item) > 0;)
+        for (uint32_t item; work.take(1, &item) > 0;)
             if (item < parts)
                 mine.map_part(item);
             else
@@ -343,13 +343,13 @@ void run(ccm_mapping *m, const int *devices, int n_devices, const syn_watch *wat
 
 syn_status syn_gpu_ccm(const syn_points *points, const syn_ccm_view *view,
                        uint32_t views, const syn_rows *prediction, uint32_t targets,
-                       const syn_ccm_options *options, const int *devices, int n_devices,
-                       const syn_watch *watch, syn_ccm_skill *out, char *reason)
+                       const syn_ccm_options *options, syn_gpu_call *call,
+                       syn_ccm_skill *out)
 {
     std::memset(out, 0, sizeof *out);
-    return gpu::status_with(devices, n_devices, reason, [&] {
+    return gpu::status_with(call, [&] {
         ccm_mapping m = {*points, view, views, *prediction, targets, *options};
-        run(&m, devices, n_devices, watch);
+        run(&m, *call);
         if (syn_ccm_skill_make(m.libraries.size(), targets, out) != SYN_OK)
             throw std::bad_alloc();
         for (size_t i = 0; i < m.sums.size(); i++)

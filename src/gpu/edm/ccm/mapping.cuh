@@ -9,12 +9,9 @@ extern "C" {
 #include "gpu/base/outcome.cuh"
 #include "gpu/edm/ccm/direct.cuh"
 
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <map>
 #include <mutex>
-#include <vector>
 
 namespace gpu {
 

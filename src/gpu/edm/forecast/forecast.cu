@@ -1,13 +1,12 @@
 /* The door of conditional forecasts: batches of jobs are dealt out to devices. */
+extern "C" {
 #include "gpu/edm/forecast/forecast.h"
+}
 
 #include "gpu/base/crew.cuh"
 #include "gpu/edm/forecast/kernels.cuh"
 
-#include <algorithm>
 #include <cmath>
-#include <memory>
-#include <vector>
 
 namespace gpu {
 
@@ -117,7 +116,7 @@ struct forecast_slot {
     stream work;
     pairs_memory pairs;
     array<double> centre, error, fall, out;
-    std::unique_ptr<pinned<double>> results;
+    pinned<double> results;
     size_t first = 0;
     uint32_t n = 0, most = 0;  /* tasks; and candidates of each */
 
@@ -173,7 +172,7 @@ public:
                   [&](forecast_slot *s) {
             check(cudaStreamSynchronize(s->work));
             for (uint32_t i = 0; i < s->n; i++)
-                finish(tasks_[s->first + i], s->results->get() + i * s->out_size(),
+                finish(tasks_[s->first + i], s->results.get() + i * s->out_size(),
                        s->most);
         });
     }
@@ -184,8 +183,8 @@ private:
     uint32_t take(const std::vector<forecast_batch> &batches, crew &work, size_t *first)
     {
         if (left_.n == 0) {
-            uint32_t at, n = (uint32_t) batches.size();
-            if (work.take(1, n, 1, &at) == 0)
+            uint32_t at;
+            if (work.take(1, &at) == 0)
                 return 0;
             left_ = batches[at];
         }
@@ -233,8 +232,8 @@ private:
         });
         launch(compare_forecasts, dim3(blocks_for(job.most, WARP), n), FORECAST_COMPARE,
                0, stream, job);
-        s->results.reset(new pinned<double>(n * s->out_size()));
-        download(s->results->get(), job.out, n * s->out_size(), stream);
+        size_t numbers = n * s->out_size();
+        download(s->results.ensure(numbers), job.out, numbers, stream);
     }
 };
 
@@ -243,11 +242,10 @@ private:
 }  // namespace gpu
 
 syn_status syn_gpu_forecast(const syn_series *series, const syn_forecast_jobs *jobs,
-                            const syn_forecast_options *options, const int *devices,
-                            int n_devices, const syn_watch *watch,
-                            const syn_forecasts *out, char *reason)
+                            const syn_forecast_options *options, syn_gpu_call *call,
+                            const syn_forecasts *out)
 {
-    return gpu::status_with(devices, n_devices, reason, [&] {
+    return gpu::status_with(call, [&] {
         gpu::pairs_job shape = gpu::job_of(series->steps, *options);
         size_t candidates = jobs->candidate_start[jobs->n];
         std::fill(out->rows, out->rows + jobs->n, 0);
@@ -258,7 +256,7 @@ syn_status syn_gpu_forecast(const syn_series *series, const syn_forecast_jobs *j
             return;
         std::vector<gpu::forecast_task> tasks = gpu::list_tasks(shape, *jobs);
         std::vector<gpu::forecast_batch> batches =
-            gpu::cut_batches(shape, tasks, (uint32_t) n_devices);
+            gpu::cut_batches(shape, tasks, (uint32_t) call->n);
         /* Puts the results of a task in their places. */
         auto finish = [&](const gpu::forecast_task &task, const double *from,
                           uint32_t most) {
@@ -271,7 +269,7 @@ syn_status syn_gpu_forecast(const syn_series *series, const syn_forecast_jobs *j
             std::copy(gain, gain + task.candidates, out->gain + at);
             std::copy(t, t + task.candidates, out->t + at);
         };
-        gpu::share_out(devices, n_devices, (uint32_t) batches.size(), watch, "forecasts",
+        gpu::share_out(*call, (uint32_t) batches.size(), "forecasts",
                        [&](gpu::crew &work, int device) {
             gpu::forecast_worker worker(shape, *series, *jobs, tasks, device);
             worker.run(batches, work, finish);

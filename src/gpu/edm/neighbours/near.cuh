@@ -2,10 +2,9 @@
    core/edm/neighbours/nearest.h; and the k nearest of a list. */
 #pragma once
 
+#include "core/base/seek.h"
 #include "gpu/base/rank.cuh"
 #include "gpu/base/warp.cuh"
-
-#include <cstdint>
 
 namespace gpu {
 
@@ -65,12 +64,7 @@ __device__ inline double add_square(double sum, double a, double b)
 __device__ inline uint32_t first_from(const uint32_t *row, uint32_t n, uint64_t from)
 {
     uint32_t low = 0;
-    while (n > 0) {
-        uint32_t half = n / 2;
-        bool later = row[low + half] < from;
-        low = later ? low + half + 1 : low;
-        n = later ? n - half - 1 : half;
-    }
+    SYN_SEEK(uint32_t, at, low, n, row[at] < from);
     return low;
 }
 

@@ -6,7 +6,6 @@
 #include "gpu/base/device.cuh"
 #include "gpu/edm/neighbours/near.cuh"
 
-#include <cstdint>
 #include <memory>
 
 namespace gpu {

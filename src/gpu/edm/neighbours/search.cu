@@ -4,10 +4,7 @@
 #include "gpu/edm/neighbours/filter.cuh"
 #include "gpu/edm/neighbours/sweep.cuh"
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <vector>
 
 namespace gpu {
 

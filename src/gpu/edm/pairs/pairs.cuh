@@ -6,10 +6,6 @@
 #include "gpu/base/device.cuh"
 #include "gpu/base/warp.cuh"
 
-#include <cstddef>
-#include <cstdint>
-#include <type_traits>
-
 namespace gpu {
 
 enum {
@@ -176,20 +172,11 @@ inline double bytes_of_pairs(const pairs_job &job, double rows)
 
 /* Which kernels take a job of pairwise S-maps, and how they are launched. */
 
-template <int N> using constant = std::integral_constant<int, N>;
-
 /* Calls body with a constant: for how many features there are kernels, from `features`
    on, in fours. */
 template <class F> void with_quads(uint32_t features, F body)
 {
-    if (features <= 8)
-        body(constant<2>());
-    else if (features <= 16)
-        body(constant<4>());
-    else if (features <= 24)
-        body(constant<6>());
-    else
-        body(constant<8>());
+    with_number<2, 4, 6, 8>((features + 3) / 4, body);
 }
 
 /* The most tiles whose sums fit registers beside the features of predictions. */
@@ -201,12 +188,7 @@ inline constexpr int most_tiles(int quads)
 /* The same for tiles, from `tiles` on. There are few kinds, as compilers take long. */
 template <int QUADS, class F> void with_tiles(uint32_t tiles, F body)
 {
-    if (tiles <= 3)
-        body(constant<3>());
-    else if (tiles <= 6)
-        body(constant<6>());
-    else
-        body(constant<most_tiles(QUADS)>());
+    with_number<3, 6, most_tiles(QUADS)>(tiles, body);
 }
 
 template <class KERNEL>
@@ -251,11 +233,11 @@ template <class COMPLETE, class ALIKE>
 __device__ found_points find_points(const pairs_job &job, uint32_t which,
                                     COMPLETE complete, ALIKE alike)
 {
-    __shared__ uint32_t found[PREPARE], one;
+    __shared__ uint32_t room[PREPARE / WARP], one;
     size_t at = (size_t) which * job.padded;
     uint32_t share = (job.padded + PREPARE - 1) / PREPARE;
     uint32_t from = min(threadIdx.x * share, job.padded);
-    uint32_t to = min(from + share, job.padded), n = 0;
+    uint32_t to = min(from + share, job.padded), n = 0, all;
     if (threadIdx.x == 0)
         one = 0;
     __syncthreads();
@@ -266,11 +248,7 @@ __device__ found_points find_points(const pairs_job &job, uint32_t which,
         if (is)
             atomicMax(&one, row);  /* any would do */
     }
-    found[threadIdx.x] = n;
-    __syncthreads();
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < threadIdx.x; i++)
-        sum += found[i];
+    uint32_t sum = block_sum_below(n, room, &all);
     uint32_t *before = job.before + (size_t) which * (job.padded + 1);
     bool differs = false;
     for (uint32_t row = from; row < to; row++) {
@@ -280,10 +258,8 @@ __device__ found_points find_points(const pairs_job &job, uint32_t which,
         sum++;
         differs = differs || !alike(row, one);
     }
-    if (threadIdx.x == PREPARE - 1) {
-        before[job.padded] = sum;
-        job.library[which].rows = sum;
-    }
+    if (threadIdx.x == 0)
+        before[job.padded] = job.library[which].rows = all;
     return {one, __syncthreads_or(differs) != 0};
 }
 

@@ -1,19 +1,16 @@
 /* The door of pairwise S-maps. Libraries are dealt out to devices in batches, for one
    group of targets after the other; the few predictions that kernels leave are made on
    the host (core/edm/smap/rest.h). */
+extern "C" {
 #include "gpu/edm/pairs/smap_pairs.h"
 
-extern "C" {
 #include "core/edm/smap/rest.h"
 }
 #include "gpu/base/crew.cuh"
 #include "gpu/edm/pairs/models.cuh"
 #include "gpu/edm/pairs/products.cuh"
 
-#include <algorithm>
 #include <cmath>
-#include <memory>
-#include <vector>
 
 namespace gpu {
 
@@ -47,14 +44,7 @@ pairs_job job_of(uint32_t steps, const syn_smap_pairs_options &options)
 /* Calls body with the number of unknowns as a constant, 0 where it is not small. */
 template <class F> void with_unknowns(uint32_t n, F body)
 {
-    switch (n <= SMALL ? n : 0) {
-    case 2: body(constant<2>()); break;
-    case 3: body(constant<3>()); break;
-    case 4: body(constant<4>()); break;
-    case 5: body(constant<5>()); break;
-    case 6: body(constant<6>()); break;
-    default: body(constant<0>());
-    }
+    with_number<2, 3, 4, 5, SMALL, 0>(n, body);
 }
 
 /* ---- one device ---- */
@@ -63,8 +53,8 @@ struct pairs_slot {
     stream work;
     pairs_memory pairs;
     array<double> raw, x, hat, room, column, slopes, partial, out;
-    std::unique_ptr<pinned<double>> sums_host;
-    std::unique_ptr<pinned<pair_library>> library_host;
+    pinned<double> sums_host;
+    pinned<pair_library> library_host;
     uint32_t first = 0, n = 0;
 };
 
@@ -119,11 +109,9 @@ public:
     /* Works through libraries until there are none. finish(library, counts, sums,
        columns, states) gets the results of each. */
     template <class FINISH>
-    void run(const syn_series &libraries, crew &work, uint32_t devices, FINISH finish)
+    void run(const syn_series &libraries, crew &work, FINISH finish)
     {
-        auto next = [&](uint32_t *first) {
-            return work.take(batch_, libraries.n, devices, first);
-        };
+        auto next = [&](uint32_t *first) { return work.take(batch_, first); };
         keep_busy(slot_, next, [&](pairs_slot *s) { start(s, libraries, work); },
                   [&](pairs_slot *s) { collect(s, finish); });
     }
@@ -231,10 +219,8 @@ private:
                job, out);
         launch(add_slopes, dim3(columns / PAIR_COLUMNS, n), GATHER, 0, stream, job, out);
         size_t room = (size_t) n * (PAIR_SUMS + 1) * columns;
-        s->sums_host.reset(new pinned<double>(room));
-        s->library_host.reset(new pinned<pair_library>(n));
-        download(s->sums_host->get(), out, room, stream);
-        download(s->library_host->get(), job.library, n, stream);
+        download(s->sums_host.ensure(room), out, room, stream);
+        download(s->library_host.ensure(n), job.library, n, stream);
     }
 
     template <class FINISH> void collect(pairs_slot *s, FINISH finish)
@@ -243,8 +229,8 @@ private:
         size_t columns = target_columns(job_), all = (PAIR_SUMS + 1) * columns;
         std::vector<unsigned char> state(job_.padded);
         for (uint32_t i = 0; i < s->n; i++) {
-            const pair_library &counts = s->library_host->get()[i];
-            double *sum = s->sums_host->get() + i * all;
+            const pair_library &counts = s->library_host.get()[i];
+            double *sum = s->sums_host.get() + i * all;
             for (size_t c = 0; c < columns; c++)
                 sum[SYN_SMAP_STRENGTH * columns + c] /= counts.scale;
             if (counts.left > 0)
@@ -267,9 +253,7 @@ static_assert(SYN_SMAP_P == 0 && SYN_SMAP_PP == 1 && SYN_SMAP_Y == 2 &&
 struct request {
     const syn_series *libraries, *targets;
     const syn_smap_pairs_options *options;
-    const int *devices;
-    int n_devices;
-    const syn_watch *watch;
+    const syn_gpu_call *call;
     const syn_smap_pairs *out;
     pairs_job job;
 };
@@ -308,11 +292,10 @@ void predict_group(const request &r, const syn_smap_group &group)
         left.push_back(std::move(rest));
         columns = wide;
     };
-    share_out(r.devices, r.n_devices, r.libraries->n, r.watch, "pairs",
-              [&](crew &work, int device) {
+    share_out(*r.call, r.libraries->n, "pairs", [&](crew &work, int device) {
         pairs_worker worker(job, device);
         worker.put_targets(*r.targets, group, known);
-        worker.run(*r.libraries, work, (uint32_t) r.n_devices, finish);
+        worker.run(*r.libraries, work, finish);
     });
     std::vector<syn_smap_rest> rest;
     for (const left_over &one : left)
@@ -320,8 +303,8 @@ void predict_group(const request &r, const syn_smap_group &group)
                         one.sum.data(), columns, one.known, one.made});
     if (!rest.empty())
         check_host(syn_smap_pairs_rest(r.libraries, r.targets, r.options, &group,
-                                       rest.data(), (uint32_t) rest.size(), r.watch,
-                                       r.out));
+                                       rest.data(), (uint32_t) rest.size(),
+                                       r.call->watch, r.out));
 }
 
 /* What core gives, and takes back. */
@@ -354,15 +337,15 @@ void predict_all(const request &r)
 }  // namespace gpu
 
 syn_status syn_gpu_smap_pairs(const syn_series *libraries, const syn_series *targets,
-                              const syn_smap_pairs_options *options, const int *devices,
-                              int n_devices, const syn_watch *watch,
-                              const syn_smap_pairs *out, char *reason)
+                              const syn_smap_pairs_options *options, syn_gpu_call *call,
+                              const syn_smap_pairs *out)
 {
-    return gpu::status_with(devices, n_devices, reason, [&] {
+    return gpu::status_with(call, [&] {
         if (options->E > gpu::MOST_DIMS)
-            gpu::check_host(syn_smap_pairs_make(libraries, targets, options, watch, out));
+            gpu::check_host(syn_smap_pairs_make(libraries, targets, options, call->watch,
+                                                out));
         else
-            gpu::predict_all({libraries, targets, options, devices, n_devices, watch, out,
+            gpu::predict_all({libraries, targets, options, call, out,
                               gpu::job_of(libraries->steps, *options)});
     });
 }

@@ -1,12 +1,13 @@
 /* The door of neighbours and simplex projection: prediction rows, or views, dealt out to
    devices in batches. */
+extern "C" {
 #include "gpu/edm/simplex/simplex.h"
+}
 
 #include "gpu/base/crew.cuh"
 #include "gpu/edm/neighbours/neighbours.cuh"
 
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -164,13 +165,9 @@ struct worker {
 
 /* Gives work(crew) to each device until all `total` parts are done. */
 template <class F>
-syn_status share(uint32_t total, const int *devices, int n_devices,
-                 const syn_watch *watch, const char *stage, char *reason, F work)
+syn_status share(syn_gpu_call *call, uint32_t total, const char *stage, F work)
 {
-    return gpu::status_with(devices, n_devices, reason, [&] {
-        gpu::share_out(devices, n_devices, total, watch, stage,
-                       [&](gpu::crew &crew, int) { work(crew); });
-    });
+    return gpu::status_with(call, [&] { gpu::share_out(*call, total, stage, work); });
 }
 
 /* Rows at a time of a search in many spaces at once, so that neighbours take little
@@ -186,9 +183,7 @@ uint32_t spaces_batch(double bytes, double pairs)
 syn_status syn_gpu_find_neighbours(const syn_points *points, const syn_rows *library,
                                    const syn_rows *prediction,
                                    const syn_neighbour_options *options,
-                                   const int *devices, int n_devices,
-                                   const syn_watch *watch, syn_neighbours *out,
-                                   char *reason)
+                                   syn_gpu_call *call, syn_neighbours *out)
 {
     size_t k = options->k, entries = prediction->n * k;
     std::memset(out, 0, sizeof *out);
@@ -198,14 +193,14 @@ syn_status syn_gpu_find_neighbours(const syn_points *points, const syn_rows *lib
     out->row = (uint32_t *) std::malloc((entries + 1) * sizeof *out->row);
     out->distance = (double *) std::malloc((entries + 1) * sizeof *out->distance);
     if (!out->found || !out->row || !out->distance) {
-        std::snprintf(reason, SYN_GPU_TEXT, "the host has no memory left");
+        std::snprintf(call->reason, SYN_GPU_TEXT, "the host has no memory left");
         return SYN_NO_MEMORY;
     }
-    auto work = [&](gpu::crew &crew) {
+    return share(call, out->n, "neighbours", [&](gpu::crew &crew, int) {
         worker w(*points, *library, *prediction, nullptr, 0);
         gpu::neighbour_search search(w.points, w.library, w.stream);
         uint32_t from, n;
-        while ((n = crew.take(search.batch(options->k), out->n, n_devices, &from))) {
+        while ((n = crew.take(search.batch(options->k), &from))) {
             gpu::placed_neighbours to = w.room(n, k);
             search.find(w.rows_from(from, n), options->k, options->exclusion, to);
             gpu::download(out->found + from, to.found, n, w.stream);
@@ -213,23 +208,21 @@ syn_status syn_gpu_find_neighbours(const syn_points *points, const syn_rows *lib
             gpu::download(out->distance + from * k, to.distance, n * k, w.stream);
             check(cudaStreamSynchronize(w.stream));
         }
-    };
-    return share(out->n, devices, n_devices, watch, "neighbours", reason, work);
+    });
 }
 
 syn_status syn_gpu_simplex(const syn_points *points, const syn_rows *library,
                            const syn_rows *predicted,
                            const syn_neighbour_options *options,
-                           const syn_targets *targets, const int *devices, int n_devices,
-                           const syn_watch *watch, double *prediction, double *variance,
-                           char *reason)
+                           const syn_targets *targets, syn_gpu_call *call,
+                           double *prediction, double *variance)
 {
-    auto work = [&](gpu::crew &crew) {
+    return share(call, predicted->n, "neighbours", [&](gpu::crew &crew, int) {
         worker w(*points, *library, *predicted, targets->value,
                  (size_t) targets->n * points->rows);
         gpu::neighbour_search search(w.points, w.library, w.stream);
         uint32_t from, n, k = std::max(1u, std::min(options->k, library->n));
-        while ((n = crew.take(search.batch(k), predicted->n, n_devices, &from))) {
+        while ((n = crew.take(search.batch(k), &from))) {
             gpu::placed_neighbours to = w.room(n, k);
             search.find(w.rows_from(from, n), k, options->exclusion, to);
             gpu::project_job job = {to, 1, n, k, targets->n};
@@ -239,8 +232,7 @@ syn_status syn_gpu_simplex(const syn_points *points, const syn_rows *library,
             w.download_parts(variance + from, predicted->n, w.variance, n, targets->n);
             check(cudaStreamSynchronize(w.stream));
         }
-    };
-    return share(predicted->n, devices, n_devices, watch, "neighbours", reason, work);
+    });
 }
 
 /* ---- all numbers of dimensions ---- */
@@ -255,7 +247,6 @@ struct sweep_request {
     double *prediction;
     uint32_t E_max, all;
     uint32_t blocks;  /* of prediction rows, if each E is searched by itself */
-    int n_devices;
 };
 
 /* The rows that reach E, and their numbers. */
@@ -287,7 +278,7 @@ void sweep_together(const sweep_request &r, bool small, gpu::crew &crew)
                                            w.stream));
     double pairs = 0.5 * (w.library.n + 32.0) * (r.E_max + 1.0) * r.points->dims;
     uint32_t batch = small ? spaces_batch((12.0 * k + 12) * r.E_max, pairs) : 0;
-    while ((n = crew.take(small ? batch : search->batch(), r.all, r.n_devices, &from))) {
+    while ((n = crew.take(small ? batch : search->batch(), &from))) {
         gpu::placed_neighbours to = w.room((size_t) n * r.E_max, k);
         gpu::placed_rows rows = w.rows_from(from, n);
         const uint32_t *reach = prediction_reach.get() + from;
@@ -313,7 +304,7 @@ void sweep_one_by_one(const sweep_request &r, gpu::crew &crew)
     std::vector<uint32_t> row, at;
     std::unique_ptr<gpu::neighbour_search> search;
     uint32_t item, E = 0, width = (r.all + r.blocks - 1) / r.blocks;
-    while (crew.take(1, r.E_max * r.blocks, r.n_devices, &item)) {
+    while (crew.take(1, &item)) {
         if (item / r.blocks + 1 != E) {
             E = item / r.blocks + 1;
             rows_within(*r.library, 0, r.library->rows.n, E, &row, &at);
@@ -345,22 +336,21 @@ void sweep_one_by_one(const sweep_request &r, gpu::crew &crew)
 syn_status syn_gpu_simplex_sweep(const syn_points *points, const syn_reach *library,
                                  const syn_reach *predicted,
                                  const syn_sweep_options *options, const double *target,
-                                 const int *devices, int n_devices,
-                                 const syn_watch *watch, double *prediction,
-                                 char *reason)
+                                 syn_gpu_call *call, double *prediction)
 {
     uint32_t E_max = points->dims / options->step, all = predicted->rows.n;
     bool small = !gpu::neighbour_search::filters(library->rows.n, E_max + 1);
     bool large = options->step == 1;
-    for (int i = 0; i < n_devices; i++)
-        large = large && gpu::sweep_search::fits(library->rows.n, E_max, devices[i]);
+    for (int i = 0; i < call->n; i++)
+        large = large && gpu::sweep_search::fits(library->rows.n, E_max,
+                                                 call->devices[i]);
     double seconds = (double) library->rows.n * all * (points->dims + 2) / 1e13;
     uint32_t blocks = (uint32_t) std::min(std::ceil(seconds / 0.05), (double) all);
     sweep_request r = {points, library, predicted, options, target, prediction, E_max,
-                       all, std::max(1u, blocks), n_devices};
+                       all, std::max(1u, blocks)};
     bool together = small || large;
-    return share(together ? all : E_max * r.blocks, devices, n_devices, watch, "rows",
-                 reason, [&](gpu::crew &crew) {
+    return share(call, together ? all : E_max * r.blocks, "rows",
+                 [&](gpu::crew &crew, int) {
         together ? sweep_together(r, small, crew) : sweep_one_by_one(r, crew);
     });
 }
@@ -370,17 +360,16 @@ syn_status syn_gpu_simplex_sweep(const syn_points *points, const syn_reach *libr
 syn_status syn_gpu_simplex_views(const syn_points *points, const syn_rows *library,
                                  const syn_rows *predicted, const syn_views *views,
                                  const syn_neighbour_options *options,
-                                 const double *target, const int *devices,
-                                 int n_devices, const syn_watch *watch,
-                                 double *prediction, char *reason)
+                                 const double *target, syn_gpu_call *call,
+                                 double *prediction)
 {
     uint32_t all = predicted->n, k = std::max(1u, std::min(options->k, library->n));
-    auto work = [&](gpu::crew &crew) {
+    return share(call, views->n, "views", [&](gpu::crew &crew, int) {
         worker w(*points, *library, *predicted, target, points->rows);
         array<uint32_t> column, complete;
         double pairs = (double) all * (library->n + 32.0) * views->dims;
         uint32_t batch = spaces_batch((12.0 * k + 12) * all, pairs), from, n;
-        while ((n = crew.take(batch, views->n, n_devices, &from))) {
+        while ((n = crew.take(batch, &from))) {
             column.upload(views->column + (size_t) from * views->dims,
                           (size_t) n * views->dims, w.stream);
             gpu::launch(gpu::count_complete, gpu::most_of_grid(n), 128, 0, w.stream,
@@ -395,6 +384,5 @@ syn_status syn_gpu_simplex_views(const syn_points *points, const syn_rows *libra
                           w.stream);
             check(cudaStreamSynchronize(w.stream));
         }
-    };
-    return share(views->n, devices, n_devices, watch, "views", reason, work);
+    });
 }

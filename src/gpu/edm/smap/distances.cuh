@@ -78,29 +78,8 @@ __device__ inline void smap_fetch(const smap_points &p, uint32_t tile, double *t
 /* ---- the survey ---- */
 
 /* The distances of all neighbours of each prediction: their mean and the least, and the
-   farthest neighbour where there is one too many. */
-
-/* What is found in a part of the library. The farthest neighbour, if it is looked for, is
-   not in the sum. */
-struct smap_found {
-    double sum;     /* of distances */
-    double least;   /* squared distance of those whose target is known */
-    double far;     /* squared distance of the farthest, below 0 for none, */
-    uint32_t at;    /* and its place in the library */
-};
-
-/* One launch. Blocks are numbered by predictions and by splits of the library. */
-struct smap_survey {
-    smap_points points;
-    const uint32_t *library, *prediction;  /* rows of the data */
-    const uint32_t *known;  /* [n + 1] how many targets before are known; NULL: all are */
-    uint32_t k;             /* neighbours */
-    uint32_t exclusion;
-    uint32_t splits;
-    smap_left_out *out;         /* [predictions] */
-    smap_found *found;          /* [splits][predictions] */
-    smap_distances *distance;   /* [predictions] */
-};
+   farthest neighbour where there is one too many. Blocks are numbered by predictions and
+   by splits of the library. */
 
 /* A block: each of WARPS warps compares 16 predictions with TILES times 8 points. */
 template <int WARPS_, int TILES_> struct smap_survey_block {
@@ -117,7 +96,7 @@ template <class B> inline size_t smap_survey_shared(const smap_shape &shape)
            B::PREDICTIONS * sizeof(smap_left_out);
 }
 
-__device__ inline smap_left_out leave_out(const smap_survey &job, uint32_t prediction)
+__device__ inline smap_left_out leave_out(const smap_job &job, uint32_t prediction)
 {
     uint32_t row = job.prediction[prediction], n = job.points.n;
     smap_left_out out = {0, 0, UINT32_MAX, 0};
@@ -128,7 +107,7 @@ __device__ inline smap_left_out leave_out(const smap_survey &job, uint32_t predi
 
 /* Takes a point as the farthest if it is farther than that, by distance, then by the rank
    of its row; or adds its distance. */
-__device__ inline void sort_out(const smap_survey &job, double square, uint32_t at,
+__device__ inline void sort_out(const smap_job &job, double square, uint32_t at,
                                 smap_found *f)
 {
     bool farther = square > f->far;
@@ -143,7 +122,7 @@ __device__ inline void sort_out(const smap_survey &job, double square, uint32_t 
     }
 }
 
-__device__ inline void merge_found(const smap_survey &job, const smap_found &other,
+__device__ inline void merge_found(const smap_job &job, const smap_found &other,
                                    smap_found *f)
 {
     f->sum += other.sum;
@@ -159,7 +138,7 @@ constexpr double SMAP_NEARLY = 1 - 1e-6;
 /* Goes through the points of a tile; FAR: also looks for the farthest. found[2] are those
    of this lane's two predictions. */
 template <class B, bool FAR>
-__device__ inline void survey_tile(const smap_survey &job, const double *predicted,
+__device__ inline void survey_tile(const smap_job &job, const double *predicted,
                                    const double *point, const smap_left_out *out,
                                    uint32_t at, smap_found *found)
 {
@@ -192,7 +171,7 @@ __device__ inline void survey_tile(const smap_survey &job, const double *predict
 }
 
 template <class B, bool FAR>
-__device__ inline void survey_split(const smap_survey &job, const double *predicted,
+__device__ inline void survey_split(const smap_job &job, const double *predicted,
                                     double *point, const smap_left_out *out,
                                     smap_found *found)
 {
@@ -217,7 +196,7 @@ __device__ inline void survey_split(const smap_survey &job, const double *predic
 }
 
 template <class B>
-__global__ void __launch_bounds__(B::THREADS) smap_look(SYN_GPU_JOB smap_survey job)
+__global__ void __launch_bounds__(B::THREADS) smap_look(SYN_GPU_JOB smap_job job)
 {
     extern __shared__ double2 memory[];
     const smap_points &p = job.points;
@@ -261,7 +240,7 @@ __global__ void __launch_bounds__(B::THREADS) smap_look(SYN_GPU_JOB smap_survey 
 }
 
 /* What all splits found, a thread for each prediction. */
-__global__ void smap_conclude(SYN_GPU_JOB smap_survey job)
+__global__ void smap_conclude(SYN_GPU_JOB smap_job job)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x, n = job.points.predictions;
     if (i >= n)

@@ -20,39 +20,9 @@ constexpr double SMAP_LOST_SPREAD = 1e-6;      /* a variance below this part of 
 
 enum { SMAP_SWEEPS = 60, SMAP_SOLVERS = 4, SMAP_SPREAD_THREADS = 128 };
 
-/* What becomes of a prediction. */
-enum smap_fate : unsigned char {
-    SMAP_DONE,
-    SMAP_REFUSED,     /* to be made again in a more precise way */
-    SMAP_UNSPREAD,    /* done, but its variance has lost digits */
-    SMAP_NONE         /* no neighbour has a target */
-};
-
-/* Results of a part of the predictions: [thetas][predictions], and of coefficients and
-   singular values [thetas][dims + 1][predictions]. */
-struct smap_results {
-    double *prediction, *variance;
-    double *coefficient, *singular;  /* or NULL */
-    unsigned char *fate;
-};
-
-struct smap_equations {
-    smap_points points;
-    smap_lists lists;
-    const smap_left_out *out;
-    const smap_distances *distance;
-    const double *theta;
-    const double *centre;       /* [terms] */
-    const double *sum, *spread; /* of sums.cuh */
-    uint32_t thetas, splits;
-    double ridge, missing;
-    double *room;               /* for all warps of a launch, or NULL for shared memory */
-    smap_results results;
-};
-
 /* The memory of a warp, in which it makes one model after the other. */
 struct smap_bench {
-    const smap_equations &job;
+    const smap_job &job;
     const double *centre;
     uint32_t lane, n, pitch;  /* unknowns; pitch is odd, so that columns are in many
                                  banks */
@@ -66,7 +36,7 @@ struct smap_bench {
         return s.products + 2 * n * pitch + 4 * n;
     }
 
-    __device__ smap_bench(const smap_equations &of, double *memory)
+    __device__ smap_bench(const smap_job &of, double *memory)
         : job(of), centre(of.centre), lane(threadIdx.x % WARP),
           n(of.points.shape.dims + 1), pitch(n | 1), sums(memory),
           lower(sums + of.points.shape.products), inverse(lower + n * pitch),
@@ -370,7 +340,7 @@ struct smap_bench {
 };
 
 /* Warps take one prediction after the other. */
-__global__ void smap_solve(SYN_GPU_JOB smap_equations job)
+__global__ void smap_solve(SYN_GPU_JOB smap_job job)
 {
     extern __shared__ double2 memory[];
     const smap_points &p = job.points;
@@ -401,7 +371,7 @@ __global__ void smap_solve(SYN_GPU_JOB smap_equations job)
 
 /* The variance of the neighbours' targets where sums of their squares do not tell it:
    from the distances of the targets themselves. A block for each prediction and theta. */
-__global__ void smap_spread_again(SYN_GPU_JOB smap_equations job)
+__global__ void smap_spread_again(SYN_GPU_JOB smap_job job)
 {
     __shared__ double room[SMAP_SPREAD_THREADS / WARP];
     const smap_points &p = job.points;

@@ -4,8 +4,6 @@
 
 #include "gpu/base/warp.cuh"
 
-#include <cstdint>
-
 namespace gpu {
 
 /* ---- weights ---- */
@@ -140,6 +138,56 @@ struct smap_lists {
 struct smap_distances {
     double mean;
     double least;             /* of those whose target is known */
+};
+
+/* What is found in a part of the library. The farthest neighbour, if it is looked for, is
+   not in the sum. */
+struct smap_found {
+    double sum;     /* of distances */
+    double least;   /* squared distance of those whose target is known */
+    double far;     /* squared distance of the farthest, below 0 for none, */
+    uint32_t at;    /* and its place in the library */
+};
+
+/* What becomes of a prediction. */
+enum smap_fate : unsigned char {
+    SMAP_DONE,
+    SMAP_REFUSED,     /* to be made again in a more precise way */
+    SMAP_UNSPREAD,    /* done, but its variance has lost digits */
+    SMAP_NONE         /* no neighbour has a target */
+};
+
+/* Results of a part of the predictions: [thetas][predictions], and of coefficients and
+   singular values [thetas][dims + 1][predictions]. */
+struct smap_results {
+    double *prediction, *variance;
+    double *coefficient, *singular;  /* or NULL */
+    unsigned char *fate;
+};
+
+/* A part of the predictions: what all kernels are given. `splits` parts of the library
+   have sums of their own. */
+struct smap_job {
+    smap_points points;
+    const uint32_t *library, *prediction;  /* rows of the data */
+    const uint32_t *known;      /* [n + 1] how many targets before are known; NULL: all */
+    uint32_t k, exclusion;      /* neighbours, and rows near in time that are none */
+    uint32_t thetas;
+    const double *theta;        /* [thetas] */
+    const double *centre;       /* [terms] */
+    const ushort2 *factor;      /* [columns] the places of a product's two terms */
+    double ridge, missing;
+    smap_lists lists;
+    uint32_t *row;              /* [predictions][k] of lists, to be turned to places */
+    smap_left_out *out;         /* [predictions] with lists only `known` matters */
+    smap_distances *distance;   /* [predictions] */
+    uint32_t splits;            /* of this launch; of sums after it */
+    smap_found *found;          /* [splits][predictions] */
+    double *sum;                /* [thetas][splits][predictions][columns] */
+    double *spread;             /* [thetas][splits][predictions][3] sums of weights, of
+                                   weights times targets and their squares */
+    double *room;               /* of models in the making, or NULL for shared memory */
+    smap_results results;
 };
 
 /* By how much weights fall with distance. Where all distances are 0, all neighbours weigh

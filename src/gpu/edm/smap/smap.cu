@@ -1,18 +1,16 @@
 /* The door of S-maps: predictions dealt out to devices in parts, and models made again on
    the host where a device's are not precise enough. */
+extern "C" {
 #include "gpu/edm/smap/smap.h"
+}
 
 #include "gpu/base/crew.cuh"
 #include "gpu/edm/neighbours/neighbours.cuh"
 #include "gpu/edm/smap/models.cuh"
 #include "gpu/edm/smap/sums.cuh"
 
-#include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
-#include <memory>
-#include <vector>
 
 namespace gpu {
 
@@ -70,7 +68,7 @@ struct smap_call {
     const syn_smap_options *options;
     const syn_smap_result *out;
     unsigned char *fate;           /* [thetas][predictions] */
-    std::vector<uint32_t> known;   /* see smap_survey; empty where all are */
+    std::vector<uint32_t> known;   /* see smap_job; empty where all are */
     bool listed;                   /* whether neighbours are not all of the library */
 };
 
@@ -86,8 +84,8 @@ struct smap_slot {
     std::unique_ptr<neighbour_search> search;  /* of lists, which are these: */
     array<uint32_t> near_found, near_row;
     array<double> near_distance;
-    std::unique_ptr<pinned<double>> numbers;
-    std::unique_ptr<pinned<unsigned char>> fates;
+    pinned<double> numbers;
+    pinned<unsigned char> fates;
     uint32_t first = 0, n = 0;
 };
 
@@ -169,17 +167,31 @@ class smap_device {
         part_ = ((uint32_t) std::max(part, 1.0) + 63) / 64 * 64;
     }
 
-    smap_points points_of(const smap_slot &s) const
+    /* The job of a part, whose points are there. */
+    smap_job job_of(smap_slot *s) const
     {
-        return {shape_, call_.library->n, s.n, padded_, placed_.get(), s.predicted.get()};
+        const syn_smap_options &o = *call_.options;
+        smap_job job = {};
+        job.points = {shape_, call_.library->n, s->n, padded_, placed_.get(),
+                      s->predicted.get()};
+        job.library = library_.get();
+        job.prediction = s->rows.get();
+        job.known = call_.known.empty() ? nullptr : known_.get();
+        job.k = o.k;
+        job.exclusion = o.exclusion;
+        job.thetas = thetas_;
+        job.theta = theta_.get();
+        job.centre = centre_.get();
+        job.factor = factor_.get();
+        job.ridge = o.ridge;
+        job.missing = o.missing;
+        job.out = s->out.ensure(s->n);
+        job.distance = s->distance.ensure(s->n);
+        return job;
     }
 
-    void survey(smap_slot *s)
+    void survey(smap_slot *s, smap_job job) const
     {
-        smap_survey job = {points_of(*s), library_.get(), s->rows.get(),
-                           call_.known.empty() ? nullptr : known_.get(), call_.options->k,
-                           call_.options->exclusion, 0, s->out.ensure(s->n), nullptr,
-                           s->distance.ensure(s->n)};
         auto look = [&](auto block) {
             using B = decltype(block);
             size_t shared = smap_survey_shared<B>(shape_);
@@ -199,11 +211,8 @@ class smap_device {
         launch(smap_conclude, blocks_for(s->n, 128), 128, 0, s->work, job);
     }
 
-    /* Returns how many splits have sums. */
-    uint32_t multiply(smap_slot *s)
+    void multiply(smap_slot *s, smap_job &job) const
     {
-        smap_product job = {points_of(*s), s->out.get(), s->distance.get(), theta_.get(),
-                            factor_.get(), 0, nullptr, nullptr};
         with_smap_block(shape_, shared_, [&](auto block) {
             using B = decltype(block);
             size_t shared = smap_product_shared<B>(shape_);
@@ -221,19 +230,10 @@ class smap_device {
             launch(smap_multiply<B>, dim3(blocks, chunks * job.splits, thetas_),
                    B::THREADS, shared, s->work, job);
         });
-        return job.splits;
-    }
-
-    smap_lists lists_of(const smap_slot &s) const
-    {
-        if (!call_.listed)
-            return {nullptr, nullptr, nullptr, 0};
-        return {s.near_found.get(), s.near_row.get(), s.near_distance.get(),
-                call_.options->k};
     }
 
     /* Finds neighbours, and does with lists what survey() and multiply() do without. */
-    uint32_t add_listed(smap_slot *s)
+    void add_listed(smap_slot *s, smap_job &job) const
     {
         size_t k = call_.options->k, n = s->n;
         const double *space = call_.options->space ? space_.get() : coordinate_.get();
@@ -241,37 +241,31 @@ class smap_device {
             s->search.reset(new neighbour_search(
                 {call_.points->rows, shape_.dims, space},
                 {call_.library->n, library_.get()}, s->work));
-        s->search->find({s->n, s->rows.get()}, call_.options->k, call_.options->exclusion,
-                        {s->near_found.ensure(n), s->near_row.ensure(n * k),
-                         s->near_distance.ensure(n * k)});
-        smap_listing job = {points_of(*s), lists_of(*s), library_.get(),
-                            s->near_row.get(), theta_.get(), factor_.get(),
-                            s->out.ensure(n), s->distance.ensure(n),
-                            s->sum.ensure(thetas_ * n * shape_.columns),
-                            s->spread.ensure(thetas_ * n * 3)};
+        placed_neighbours near = {s->near_found.ensure(n), s->near_row.ensure(n * k),
+                                  s->near_distance.ensure(n * k)};
+        s->search->find({s->n, s->rows.get()}, job.k, job.exclusion, near);
+        job.row = near.row;
+        job.lists = {near.found, near.row, near.distance, job.k};
+        job.splits = 1;
+        job.sum = s->sum.ensure(thetas_ * n * shape_.columns);
+        job.spread = s->spread.ensure(thetas_ * n * 3);
         launch(smap_look_up, blocks_for(n * WARP, 128), 128, 0, s->work, job);
         size_t shared = smap_list_shared(shape_);
         allow_shared(smap_add_listed, shared);
         launch(smap_add_listed, dim3(most_of_grid(n), thetas_), SMAP_LIST_THREADS, shared,
                s->work, job);
-        return 1;
     }
 
-    void solve(smap_slot *s, uint32_t splits)
+    void solve(smap_slot *s, smap_job job) const
     {
         size_t models = (size_t) thetas_ * s->n, each = models * unknowns_;
         double *number = s->number.ensure(numbers() * s->n), *local = number + 2 * models;
         bool coefficients = call_.out->coefficient;
         /* Nothing is written for those models that are left to the host. */
         fill(number, 0, numbers() * s->n, s->work);
-        smap_results to = {number, number + models, coefficients ? local : nullptr,
-                           call_.out->singular ? local + (coefficients ? each : 0)
-                                               : nullptr,
-                           s->fate.ensure(models)};
-        smap_equations job = {points_of(*s), lists_of(*s), s->out.get(),
-                              s->distance.get(), theta_.get(), centre_.get(),
-                              s->sum.get(), s->spread.get(), thetas_, splits,
-                              call_.options->ridge, call_.options->missing, nullptr, to};
+        job.results = {number, number + models, coefficients ? local : nullptr,
+                       call_.out->singular ? local + (coefficients ? each : 0) : nullptr,
+                       s->fate.ensure(models)};
         size_t doubles = smap_bench::doubles(shape_);
         size_t shared = doubles * SMAP_SOLVERS * sizeof(double);
         bool fits = shared <= shared_;
@@ -307,22 +301,25 @@ public:
         launch(smap_gather_predicted, blocks_for(s->n, 128), 128, 0, s->work, data_,
                centre_.get(), s->rows.get(), s->n,
                s->predicted.ensure((size_t) s->n * shape_.pitch));
-        if (!call_.listed)
-            survey(s);
-        solve(s, call_.listed ? add_listed(s) : multiply(s));
-        if (!s->numbers)
-            s->numbers.reset(new pinned<double>(numbers() * part_));
-        if (!s->fates)
-            s->fates.reset(new pinned<unsigned char>((size_t) thetas_ * part_));
-        download(s->numbers->get(), s->number.get(), numbers() * s->n, s->work);
-        download(s->fates->get(), s->fate.get(), (size_t) thetas_ * s->n, s->work);
+        smap_job job = job_of(s);
+        if (call_.listed) {
+            add_listed(s, job);
+        } else {
+            survey(s, job);
+            multiply(s, job);
+        }
+        solve(s, job);
+        download(s->numbers.ensure(numbers() * part_), s->number.get(), numbers() * s->n,
+                 s->work);
+        download(s->fates.ensure((size_t) thetas_ * part_), s->fate.get(),
+                 (size_t) thetas_ * s->n, s->work);
     }
 
     /* Waits for a part, and puts its results where the caller wants them. */
     void collect(smap_slot *s)
     {
         check(cudaStreamSynchronize(s->work));
-        const double *from = s->numbers->get();
+        const double *from = s->numbers.get();
         size_t all = call_.prediction->n;
         auto put = [&](double *to, size_t rows) {
             for (size_t i = 0; to && i < rows; i++, from += s->n)
@@ -333,7 +330,7 @@ public:
         put(call_.out->coefficient, (size_t) thetas_ * unknowns_);
         put(call_.out->singular, (size_t) thetas_ * unknowns_);
         for (size_t i = 0; i < thetas_; i++)
-            std::memcpy(call_.fate + i * all + s->first, s->fates->get() + i * s->n,
+            std::memcpy(call_.fate + i * all + s->first, s->fates.get() + i * s->n,
                         s->n);
     }
 };
@@ -396,33 +393,28 @@ syn_status make_again(const gpu::smap_call &call, uint32_t theta, const syn_watc
 }
 
 /* Keeps some parts under way on each device, and makes on the host what these refuse. */
-void run(const gpu::smap_call &call, const int *devices, int n_devices,
-         const syn_watch *watch)
+void run(const gpu::smap_call &call, const syn_gpu_call &by)
 {
-    uint32_t n = call.prediction->n;
-    gpu::share_out(devices, n_devices, n, watch, "predictions",
+    gpu::share_out(by, call.prediction->n, "predictions",
                    [&](gpu::crew &work, int device) {
-        gpu::smap_device mine(call, device, (uint32_t) n_devices);
+        gpu::smap_device mine(call, device, work.devices);
         gpu::smap_slot slot[gpu::SMAP_SLOTS];
-        auto next = [&](uint32_t *first) {
-            return work.take(mine.part(), n, (uint32_t) n_devices, first);
-        };
+        auto next = [&](uint32_t *first) { return work.take(mine.part(), first); };
         gpu::keep_busy(slot, next, [&](gpu::smap_slot *s) { mine.start(s); },
                        [&](gpu::smap_slot *s) { mine.collect(s); });
     });
     for (uint32_t theta = 0; theta < call.options->thetas; theta++)
-        gpu::check_host(make_again(call, theta, watch));
+        gpu::check_host(make_again(call, theta, by.watch));
 }
 
 }  // namespace
 
 syn_status syn_gpu_smap(const syn_points *points, const syn_rows *library,
                         const syn_rows *prediction, const double *target,
-                        const syn_smap_options *options, const int *devices,
-                        int n_devices, const syn_watch *watch,
-                        const syn_smap_result *out, char *reason)
+                        const syn_smap_options *options, syn_gpu_call *by,
+                        const syn_smap_result *out)
 {
-    return gpu::status_with(devices, n_devices, reason, [&] {
+    return gpu::status_with(by, [&] {
         std::vector<unsigned char> fate((size_t) options->thetas * prediction->n,
                                         gpu::SMAP_REFUSED);
         gpu::smap_call call = {points, library, prediction, target, options, out,
@@ -432,9 +424,9 @@ syn_status syn_gpu_smap(const syn_points *points, const syn_rows *library,
         uint32_t n = std::min(library->n, options->k), dims = points->dims;
         /* Devices make the models where neighbours are enough for normal equations. */
         if (dims <= MOST_DIMS && n >= 2 * (dims + 1) && prediction->n > 0)
-            run(call, devices, n_devices, watch);
+            run(call, *by);
         else
-            gpu::check_host(syn_smap(points, library, prediction, target, options, watch,
-                                     out));
+            gpu::check_host(syn_smap(points, library, prediction, target, options,
+                                     by->watch, out));
     });
 }

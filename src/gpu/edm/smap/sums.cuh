@@ -11,21 +11,8 @@ namespace gpu {
    and target: for all predictions together a product of two matrices of doubles. Neither
    is ever in memory. A block makes the weights of its predictions for a few points of the
    library in shared memory, and multiplies them while it makes the next. The products of
-   the points are made as they are read. */
-
-/* One launch. Blocks are numbered by predictions, by columns and splits, and by thetas.
-   Each split goes through a part of the library and has sums of its own. */
-struct smap_product {
-    smap_points points;
-    const smap_left_out *out;        /* [predictions] */
-    const smap_distances *distance;  /* [predictions] */
-    const double *theta;             /* [thetas] */
-    const ushort2 *factor;           /* [columns] the places of a product's two terms */
-    uint32_t splits;
-    double *sum;                     /* [thetas][splits][predictions][columns] */
-    double *spread;                  /* [thetas][splits][predictions][3] sums of weights,
-                                        of weights times targets and their squares */
-};
+   the points are made as they are read. Blocks are numbered by predictions, by columns
+   and splits, and by thetas. */
 
 /* The shape of a block: DOWN x ACROSS warps, each with TALL x 16 predictions and WIDE x 8
    products, which take POINTS points of the library at a time. GROUPS warps share 16
@@ -211,7 +198,7 @@ __device__ inline void put_spread(const smap_spread *spread, double *room,
 /* Warps go on to the weights of the next tile while others still multiply. */
 template <class B>
 __global__ void __launch_bounds__(B::THREADS, B::BLOCKS)
-    smap_multiply(SYN_GPU_JOB smap_product job)
+    smap_multiply(SYN_GPU_JOB smap_job job)
 {
     extern __shared__ double2 memory[];
     const smap_points &p = job.points;
@@ -280,26 +267,14 @@ __global__ void __launch_bounds__(B::THREADS, B::BLOCKS)
 
 /* ---- lists ---- */
 
-/* Sums of S-maps whose neighbours are listed: a block for each prediction and theta. */
-
-/* One launch: what smap_multiply() finds for the whole library, with one split. */
-struct smap_listing {
-    smap_points points;
-    smap_lists lists;
-    const uint32_t *library;     /* rows of the data */
-    uint32_t *row;               /* [predictions][k] of `lists`, to be turned to places */
-    const double *theta;
-    const ushort2 *factor;
-    smap_left_out *out;          /* only `known` matters */
-    smap_distances *distance;
-    double *sum, *spread;
-};
+/* Sums of S-maps whose neighbours are listed: a block for each prediction and theta.
+   There is one split. */
 
 enum { SMAP_LIST_THREADS = 128, SMAP_LIST_POINTS = 32 };
 
 /* Turns rows into places, and finds the mean and the least distance: a warp for each
    prediction. */
-__global__ void smap_look_up(SYN_GPU_JOB smap_listing job)
+__global__ void smap_look_up(SYN_GPU_JOB smap_job job)
 {
     uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
     uint32_t lane = threadIdx.x % WARP;
@@ -334,7 +309,7 @@ __host__ __device__ inline size_t smap_list_shared(const smap_shape &shape)
 }
 
 /* Fetches the next neighbours and their squared weights, and adds to the spread. */
-__device__ inline void take_listed(const smap_listing &job, uint32_t prediction,
+__device__ inline void take_listed(const smap_job &job, uint32_t prediction,
                                    uint32_t from, uint32_t n, const smap_fall &fall,
                                    double *point, double *weight, double *spread)
 {
@@ -358,7 +333,7 @@ __device__ inline void take_listed(const smap_listing &job, uint32_t prediction,
 }
 
 __global__ void __launch_bounds__(SMAP_LIST_THREADS)
-    smap_add_listed(SYN_GPU_JOB smap_listing job)
+    smap_add_listed(SYN_GPU_JOB smap_job job)
 {
     extern __shared__ double2 memory[];
     const smap_points &p = job.points;
