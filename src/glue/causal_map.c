@@ -67,8 +67,7 @@ static syn_status find_dimensions(search *s, uint32_t n, const double *value,
     for (uint32_t e = 0; e < o->E_max; e++)
         E[e] = e + 1;
     syn_status status = syn_map_libraries_make(n, value, 0, &s->layout, o, &s->libraries);
-    if (status == SYN_OK)
-        status = syn_map_dimensions(&s->libraries, &s->layout, o, watch, rho);
+    SYN_NEXT(status, syn_map_dimensions(&s->libraries, &s->layout, o, watch, rho));
     if (status == SYN_OK)
         syn_map_drop_small(&s->libraries, &s->layout, E, o->E_max, rho);
     return status;
@@ -99,10 +98,9 @@ SEXP r_map_tables(SEXP steps, SEXP options)
     int kept = glue_option_for_tests(options, "kept", INT32_MAX);
     syn_map_layout layout;
     syn_status status = syn_map_layout_make(length, &o, 0, &layout);
-    if (status == SYN_OK)
-        status = syn_gpu_tables_open(&layout, &o, glue_option_flag(options, "half"),
-                                     kept > 0 ? 1e3 * kept : INFINITY, gpu, gpus,
-                                     &tables->on_gpu, reason);
+    SYN_NEXT(status, syn_gpu_tables_open(&layout, &o, glue_option_flag(options, "half"),
+                                         kept > 0 ? 1e3 * kept : INFINITY, gpu, gpus,
+                                         &tables->on_gpu, reason));
     syn_map_layout_free(&layout);
     if (status != SYN_OK) {
         glue_let_go(pointer);
@@ -449,10 +447,9 @@ static syn_status begin(map_run *run, map_block *block)
         if (status == SYN_OK)
             syn_map_targets_free(&view->targets);
     }
-    if (status == SYN_OK)
-        status = syn_gpu_map_begin(view->on_gpu, &block->libraries,
-                                   (uint32_t)run->library[block->first] - 1, block->rho,
-                                   run->reason);
+    SYN_NEXT(status, syn_gpu_map_begin(view->on_gpu, &block->libraries,
+                                       (uint32_t)run->library[block->first] - 1,
+                                       block->rho, run->reason));
     return status;
 }
 
@@ -521,11 +518,9 @@ static syn_status fill_group(map_run *run)
             int surrogate = number == R_NilValue ? 0 : INTEGER(number)[s];
             const double *x = read_series(run, column + from, n, surrogate);
             for (int v = 0; v < group->views; v++) {
-                syn_status status = syn_map_targets_fill(
-                    &group->view[v].targets, (uint32_t)s * group->targets + from, n, x,
-                    run->options.threads);
-                if (status != SYN_OK)
-                    return status;
+                SYN_TRY(syn_map_targets_fill(&group->view[v].targets,
+                                             (uint32_t)s * group->targets + from, n, x,
+                                             run->options.threads));
             }
         }
     }
@@ -557,9 +552,8 @@ static syn_status make_views(map_run *run, uint32_t E_most)
             view->options.screen = NAN;
         syn_status status =
             syn_map_layout_make(run->steps, &view->options, 0, &view->layout);
-        if (status == SYN_OK)
-            status = syn_map_targets_make(group->width, run->steps, group->E,
-                                          run->gpus > 0, &view->targets);
+        SYN_NEXT(status, syn_map_targets_make(group->width, run->steps, group->E,
+                                              run->gpus > 0, &view->targets));
         if (status != SYN_OK) {
             group->views++;
             return status;

@@ -229,13 +229,10 @@ syn_status syn_map_cross(const syn_map_targets *targets,
     if ((uint32_t)c.threads > libraries->n)
         c.threads = libraries->n > 0 ? (int)libraries->n : 1;
     syn_status status = make_tiles(&c);
-    if (status == SYN_OK)
-        status = syn_map_rows_make(layout, &c.memory, &c.rows);
-    if (status == SYN_OK)
-        status = make_workers(&c, layout);
-    if (status == SYN_OK)
-        status = syn_parallel_for(libraries->n, c.threads, watch, "libraries",
-                                  map_library, &c);
+    SYN_NEXT(status, syn_map_rows_make(layout, &c.memory, &c.rows));
+    SYN_NEXT(status, make_workers(&c, layout));
+    SYN_NEXT(status, syn_parallel_for(libraries->n, c.threads, watch, "libraries",
+                                      map_library, &c));
     syn_give_back(&c.memory);
     return status;
 }

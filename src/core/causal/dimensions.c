@@ -122,11 +122,9 @@ syn_status syn_map_dimensions(const syn_map_libraries *libraries,
     if ((uint32_t)s.threads > libraries->n)
         s.threads = libraries->n > 0 ? (int)libraries->n : 1;
     syn_status status = syn_map_rows_make(layout, &s.memory, &s.rows);
-    if (status == SYN_OK)
-        status = make_workers(&s, layout);
-    if (status == SYN_OK)
-        status = syn_parallel_for(libraries->n, s.threads, watch, "libraries",
-                                  sweep_library, &s);
+    SYN_NEXT(status, make_workers(&s, layout));
+    SYN_NEXT(status, syn_parallel_for(libraries->n, s.threads, watch, "libraries",
+                                      sweep_library, &s));
     syn_give_back(&s.memory);
     return status;
 }

@@ -212,9 +212,7 @@ static syn_status state_count(void *self, size_t item, int worker)
     uint32_t *count = syn_miner_counts(miner, worker, end - begin);
     if (!count)
         return syn_budget_refusal(&miner->budget);
-    syn_status status = machine_make_room(m, &miner->budget, miner->size + 1, e->longest);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(machine_make_room(m, &miner->budget, miner->size + 1, e->longest));
 
     double begun = syn_seconds();
     /* Puts the parent into the machine; its candidates only differ in the last unit. */

@@ -542,10 +542,7 @@ static syn_status open_windows(window_engine *e)
 {
     const syn_miner *m = e->miner;
     const syn_mine_options *o = m->options;
-    syn_status status =
-        count_bytes(e, ((size_t)m->recording->events + 1) * 8 * o->n_intervals);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(count_bytes(e, ((size_t)m->recording->events + 1) * 8 * o->n_intervals));
     const int64_t *bound = &o->intervals->low;
     return syn_windows_make(&e->windows, m->recording, bound, 2 * o->n_intervals,
                             m->workers, m->watch);

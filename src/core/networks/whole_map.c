@@ -142,8 +142,7 @@ syn_status syn_whole_sums_make(const syn_whole_map *map, int threads,
     status = syn_taken(&w.memory);
     for (size_t i = 0; i < map->rows; i++)
         out->row_sum[i] = out->row_known[i] = 0;
-    if (status == SYN_OK)
-        status = syn_parallel_for(w.blocks, threads, watch, "pairs", add_some, &w);
+    SYN_NEXT(status, syn_parallel_for(w.blocks, threads, watch, "pairs", add_some, &w));
     if (status == SYN_OK)
         add_up(&w, out);
     syn_give_back(&w.memory);
@@ -176,8 +175,7 @@ static syn_status list_all(work *w, int threads, const syn_watch *watch)
     syn_status status = make_blocks(w);
     for (size_t i = 0; status == SYN_OK && i < w->map->rows; i++)
         w->n[i] = 0;
-    if (status == SYN_OK)
-        status = syn_parallel_for(w->blocks, threads, watch, "pairs", list_some, w);
+    SYN_NEXT(status, syn_parallel_for(w->blocks, threads, watch, "pairs", list_some, w));
     syn_give_back(&w->memory);
     return status;
 }

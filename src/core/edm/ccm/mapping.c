@@ -344,12 +344,10 @@ static syn_status map_tiles(mapping *m)
     syn_status status = SYN_OK;
     while (status == SYN_OK && next_tile(m)) {
         status = syn_poll(m->watch, "rows", m->done, m->total);
-        if (status == SYN_OK)
-            status = syn_parallel_for((t->n + STRETCH - 1) / STRETCH, m->threads, NULL,
-                                      "rows", list_rows, m);
-        if (status == SYN_OK)
-            status = syn_parallel_for(m->groups, m->threads, NULL, "libraries", map_group,
-                                      m);
+        SYN_NEXT(status, syn_parallel_for((t->n + STRETCH - 1) / STRETCH, m->threads,
+                                          NULL, "rows", list_rows, m));
+        SYN_NEXT(status, syn_parallel_for(m->groups, m->threads, NULL, "libraries",
+                                          map_group, m));
     }
     return status;
 }
@@ -429,9 +427,8 @@ static syn_status map_common(mapping *m)
         for (uint32_t i = 0; i < t->n; i++)
             begin_list(m, i);
         status = search_tile(m, &lane, take_list);
-        if (status == SYN_OK)
-            status = syn_parallel_for(m->groups, m->threads, NULL, "libraries", map_group,
-                                      m);
+        SYN_NEXT(status, syn_parallel_for(m->groups, m->threads, NULL, "libraries",
+                                          map_group, m));
     }
     syn_search_free(lane.search);
     return status;
@@ -447,8 +444,7 @@ static syn_status make_lanes(mapping *m, const syn_ccm_group *g, lane_search *la
             row[i] = m->problem.row[g->rows[(size_t)l * g->size + i]];
         syn_rows library = {g->size, row};
         status = syn_poll(m->watch, "rows", m->done, m->total);
-        if (status == SYN_OK)
-            status = make_search(m, &library, m->problem.k, &lane[l].search);
+        SYN_NEXT(status, make_search(m, &library, m->problem.k, &lane[l].search));
     }
     free(row);
     return status;
@@ -528,12 +524,9 @@ static syn_status prepare(mapping *m, uint32_t targets)
         m->choice = syn_ccm_plan(m->options, m->problem.n, m->problem.dims, direct);
         status = make_groups(m, direct);
     }
-    if (status == SYN_OK)
-        status = make_values(m);
-    if (status == SYN_OK)
-        status = make_space(m);
-    if (status == SYN_OK)
-        status = make_tile(m);
+    SYN_NEXT(status, make_values(m));
+    SYN_NEXT(status, make_space(m));
+    SYN_NEXT(status, make_tile(m));
     if (status != SYN_OK || !m->choice.blocks)
         return status;
     m->place = syn_take(&m->memory, m->points->rows, sizeof *m->place);
@@ -554,13 +547,10 @@ syn_status syn_ccm(const syn_points *points, const syn_rows *library,
                  .watch = watch};
     memset(out, 0, sizeof *out);
     syn_status status = prepare(&m, targets);
-    if (status == SYN_OK)
-        status = syn_parallel_for(m.groups, m.threads, watch, "libraries", draw_group,
-                                  &m);
-    if (status == SYN_OK)
-        status = map_all(&m);
-    if (status == SYN_OK)
-        status = make_skill(&m, out);
+    SYN_NEXT(status,
+             syn_parallel_for(m.groups, m.threads, watch, "libraries", draw_group, &m));
+    SYN_NEXT(status, map_all(&m));
+    SYN_NEXT(status, make_skill(&m, out));
     syn_give_back(&m.memory);
     return status;
 }

@@ -130,10 +130,8 @@ static syn_status run_batch(batch *b)
     syn_status status = loop(b, b->n, b->from, make);
     for (uint32_t i = 0; i < b->n; i++)
         b->begin[i + 1] = b->begin[i] + b->job[i].shares;
-    if (status == SYN_OK)
-        status = loop(b, b->begin[b->n], b->next, work);
-    if (status == SYN_OK)
-        status = loop(b, b->n, b->next, finish);
+    SYN_NEXT(status, loop(b, b->begin[b->n], b->next, work));
+    SYN_NEXT(status, loop(b, b->n, b->next, finish));
     for (uint32_t i = 0; i < b->n; i++)
         syn_give_back(&b->job[i].memory);
     return status;

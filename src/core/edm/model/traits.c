@@ -279,8 +279,8 @@ syn_status syn_traits_find(const syn_series *series, const int *first, int threa
     while (job.slots / 2 < series->steps)
         job.slots *= 2;
     syn_status status = make_workers(&job, threads);
-    if (status == SYN_OK)
-        status = syn_parallel_for(series->n, threads, watch, "series", find_traits, &job);
+    SYN_NEXT(status,
+             syn_parallel_for(series->n, threads, watch, "series", find_traits, &job));
     syn_give_back(&job.memory);
     return status;
 }
@@ -369,9 +369,8 @@ syn_status syn_activity_find(const syn_series *series, int threads,
     traits_job job = {.series = series, .activity = out};
     threads = threads > 1 ? threads : 1;
     syn_status status = make_workers(&job, threads);
-    if (status == SYN_OK)
-        status =
-            syn_parallel_for(series->n, threads, watch, "series", find_activity, &job);
+    SYN_NEXT(status,
+             syn_parallel_for(series->n, threads, watch, "series", find_activity, &job));
     syn_give_back(&job.memory);
     return status;
 }

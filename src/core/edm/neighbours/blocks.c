@@ -218,8 +218,7 @@ syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
 {
     sorting s = {points, library, steps, step, NULL};
     syn_status status = start(points, memory, &s, out);
-    if (status == SYN_OK)
-        status = make_boxes(out, points->rows, memory);
+    SYN_NEXT(status, make_boxes(out, points->rows, memory));
     if (status != SYN_OK)
         return status;
     order(&s, 0, library->n);

@@ -422,8 +422,7 @@ syn_status syn_each_neighbourhood(const syn_points *points, const syn_reach *lib
     o.threads = o.threads > 0 && (uint32_t)o.threads > items ? (int)items : o.threads;
     syn_search *s;
     syn_status status = syn_search_make(points, library, step, &o, &s);
-    if (status == SYN_OK)
-        status = syn_search_rows(s, prediction, watch, body, context);
+    SYN_NEXT(status, syn_search_rows(s, prediction, watch, body, context));
     syn_search_free(s);
     return status;
 }

@@ -206,12 +206,9 @@ syn_status syn_smap_job_make(const syn_smap_common *common, uint32_t i, syn_smap
     if (none || status != SYN_OK)
         return status;
     status = make_call(out, common);
-    if (status == SYN_OK)
-        status = make_terms(out);
-    if (status == SYN_OK)
-        status = syn_smap_same_make(&out->call, &out->memory, &out->same);
-    if (status == SYN_OK)
-        status = make_sums(out);
+    SYN_NEXT(status, make_terms(out));
+    SYN_NEXT(status, syn_smap_same_make(&out->call, &out->memory, &out->same));
+    SYN_NEXT(status, make_sums(out));
     return status;
 }
 

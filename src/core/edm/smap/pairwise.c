@@ -177,8 +177,8 @@ static syn_status run_batch(batch *b)
     syn_status status = syn_parallel_for(b->n, p->threads, NULL, "pairs", make_job, b);
     for (uint32_t i = 0; i < b->n; i++)
         b->begin[i + 1] = b->begin[i] + b->job[i].shares;
-    if (status == SYN_OK)
-        status = syn_parallel_for(b->begin[b->n], p->threads, &part, "pairs", work, b);
+    SYN_NEXT(status,
+             syn_parallel_for(b->begin[b->n], p->threads, &part, "pairs", work, b));
     size_t targets = p->targets->n;
     for (uint32_t i = 0; i < b->n; i++) {
         uint32_t library = p->rest ? p->rest[b->first + i].library : b->first + i;
@@ -235,8 +235,7 @@ static syn_status predict_group(pairs *p, const syn_smap_group *group)
         .group = group};
     syn_status status = syn_smap_job_make(&common, p->libraries->n, &whole);
     common.whole = &whole;
-    if (status == SYN_OK)
-        status = run_group(p, &common);
+    SYN_NEXT(status, run_group(p, &common));
     syn_smap_job_free(&whole);
     return status;
 }
@@ -274,8 +273,7 @@ syn_status syn_smap_pairs_rest(const syn_series *libraries, const syn_series *ta
     p.n = n;
     p.all = (double)n * group->n;
     syn_status status = make_workers(&p, group->n);
-    if (status == SYN_OK)
-        status = predict_group(&p, group);
+    SYN_NEXT(status, predict_group(&p, group));
     syn_give_back(&p.memory);
     return status;
 }
@@ -291,14 +289,12 @@ syn_status syn_smap_pairs_make(const syn_series *libraries, const syn_series *ta
     for (size_t i = 0; i < all; i++)
         out->rho[i] = out->strength[i] = NAN;
     syn_status status = syn_smap_order_make(targets, &order);
-    if (status == SYN_OK)
-        status = make_workers(&p, targets->n < SYN_SMAP_TARGETS ? targets->n
-                                                                : SYN_SMAP_TARGETS);
+    SYN_NEXT(status, make_workers(&p, targets->n < SYN_SMAP_TARGETS ? targets->n
+                                                                    : SYN_SMAP_TARGETS));
     for (uint32_t first = 0; first < targets->n && status == SYN_OK;) {
         syn_smap_group group;
         status = syn_smap_group_make(targets, &order, first, &group);
-        if (status == SYN_OK)
-            status = predict_group(&p, &group);
+        SYN_NEXT(status, predict_group(&p, &group));
         first += group.n;
         syn_smap_group_free(&group);
     }

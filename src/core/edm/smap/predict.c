@@ -335,14 +335,11 @@ static syn_status predict_many(const syn_smap_call *s, int threads,
               .lanes = syn_smap_lanes_fastest(bits)};
     m.stride = syn_smap_padded(s->stride, SYN_SMAP_POINTS);
     syn_status status = gather_terms(&m);
-    if (status == SYN_OK)
-        status = syn_smap_same_make(s, &m.memory, &m.same);
+    SYN_NEXT(status, syn_smap_same_make(s, &m.memory, &m.same));
     m.rows = rows_of_block(&m, threads);
-    if (status == SYN_OK)
-        status = make_blocks(&m, threads);
-    if (status == SYN_OK)
-        status = syn_parallel_for((s->prediction->n + m.rows - 1) / m.rows, threads,
-                                  watch, "predictions", predict_block, &m);
+    SYN_NEXT(status, make_blocks(&m, threads));
+    SYN_NEXT(status, syn_parallel_for((s->prediction->n + m.rows - 1) / m.rows, threads,
+                                      watch, "predictions", predict_block, &m));
     syn_give_back(&m.memory);
     return status;
 }
@@ -436,9 +433,8 @@ static syn_status predict_from_lists(syn_smap_call *s, const syn_watch *watch)
         status = syn_find_neighbours(&space, s->library, &some, &options, &part,
                                      &s->lists);
         p.share = here;
-        if (status == SYN_OK)
-            status = syn_parallel_for(here, threads, &part, "predictions", predict_one,
-                                      s);
+        SYN_NEXT(status,
+                 syn_parallel_for(here, threads, &part, "predictions", predict_one, s));
         syn_neighbours_free(&s->lists);
     }
     return status;
@@ -477,8 +473,7 @@ syn_status syn_smap(const syn_points *points, const syn_rows *library,
     s.stride = syn_smap_stride(whole ? library->n : options->k);
     int threads = options->threads > 1 ? options->threads : 1;
     syn_status status = whole ? syn_smap_gather(&s) : SYN_OK;
-    if (status == SYN_OK)
-        status = make_benches(&s, threads);
+    SYN_NEXT(status, make_benches(&s, threads));
     if (status == SYN_OK && is_worth_it(&s))
         status = predict_many(&s, threads, watch);
     else if (status == SYN_OK && whole)
