@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/base/pages.h"
-#include "core/causal/best.h"
 #include "core/causal/map.h"
 #include "glue/options.h"
 #include "glue/owner.h"

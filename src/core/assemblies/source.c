@@ -11,6 +11,92 @@
 #include "core/assemblies/peaks.h"
 #include "core/base/parallel.h"
 
+/* ---- segments in bins ---- */
+
+/* `trains` as of syn_segments: its trials are segments. The caller keeps the budget for
+   as long, and frees, also after an error: SYN_OVER_BUDGET, SYN_NO_MEMORY; SYN_TOO_LARGE
+   where a segment has 2^31 bins or more. */
+static void binned_free(syn_binned *b)
+{
+    SYN_GIVE(b->budget, b->n, b->first, b->bin);
+    memset(b, 0, sizeof *b);
+}
+
+static syn_status binned_make(syn_binned *out, const syn_trains *trains, int64_t bin,
+                              syn_budget *budget)
+{
+    *out = (syn_binned){
+        .units = trains->units, .segments = trains->trials, .budget = budget};
+    size_t places = (size_t)trains->units * trains->trials;
+    SYN_TAKE(budget, out->n, trains->trials);
+    SYN_TAKE_ZEROS(budget, out->first, places + 1);
+    SYN_TAKE(budget, out->bin, (size_t)trains->events + 1);
+    for (uint32_t k = 0; k < trains->trials; k++) {
+        int64_t bins = (trains->stop[k] - trains->start[k]) / bin + 1;
+        if (bins > INT32_MAX)
+            return SYN_TOO_LARGE;
+        out->n[k] = (uint32_t)bins;
+    }
+    for (uint32_t u = 0; u < trains->units; u++)
+        for (uint32_t e = trains->first[u]; e < trains->first[u + 1]; e++) {
+            uint32_t k = trains->trial[e];
+            out->bin[e] = (uint32_t)((trains->tick[e] - trains->start[k]) / bin);
+            out->first[(size_t)u * trains->trials + k + 1]++;
+        }
+    for (size_t i = 0; i < places; i++)
+        out->first[i + 1] += out->first[i];
+    return SYN_OK;
+}
+
+/* ---- widths ----
+
+   Makes the ladder of widths: 1, 3, 5, 9, 17, 33, ... bins. Odd ones have a bin in the
+   middle, so that a lag and its opposite are treated alike. */
+
+/* Widths from one bin to at most `widest` bins, from 1 on; lags up to `lags` bins. */
+static void ladder_make(syn_ladder *out, uint32_t lags, uint32_t widest)
+{
+    memset(out, 0, sizeof *out);
+    out->lags = lags;
+    uint32_t half = 0;
+    while (out->rungs < SYN_LADDER_RUNGS && 2 * half + 1 <= widest) {
+        uint32_t r = out->rungs++;
+        out->half[r] = half;
+        out->step[r] = half < 2 ? 1 : half / 2;
+        out->reach[r] = lags / out->step[r];
+        out->first[r + 1] = out->first[r] + 2 * out->reach[r] + 1;
+        half = half == 0 ? 1 : 2 * half;
+    }
+    uint32_t last = out->half[out->rungs - 1];
+    out->margin = lags + last + (last + 1) + SYN_LADDER_BESIDE * (2 * last + 1) + 1;
+}
+
+/* ---- lists of peaks ---- */
+
+syn_status syn_peaks_make(syn_peaks *out, uint32_t units, syn_budget *budget)
+{
+    *out = (syn_peaks){.units = units, .budget = budget};
+    SYN_TAKE_ZEROS(budget, out->first, syn_pair_count(units) + 1);
+    return SYN_OK;
+}
+
+void syn_peaks_free(syn_peaks *peaks)
+{
+    SYN_GIVE(peaks->budget, peaks->first, peaks->peak);
+    memset(peaks, 0, sizeof *peaks);
+}
+
+static syn_status peaks_add(syn_peaks *peaks, size_t p, const syn_peak *peak, size_t n)
+{
+    size_t at = peaks->first[p];
+    if (n > 0) {
+        SYN_GROW(peaks->budget, peaks->peak, peaks->room, at + n);
+        memcpy(peaks->peak + at, peak, n * sizeof *peak);
+    }
+    peaks->first[p + 1] = at + n;
+    return SYN_OK;
+}
+
 /* What a pair is judged by. */
 typedef struct scan {
     const syn_ladder *ladder;
@@ -258,8 +344,8 @@ static syn_status put(job *j, size_t n)
         size_t at = j->place[item].at;
         for (uint32_t i = 0; i < j->lists; i++) {
             uint32_t found = j->found[item * j->lists + i];
-            SYN_TRY(syn_peaks_add(j->out + i, j->first + item,
-                                  w->peak ? w->peak + at : NULL, found));
+            SYN_TRY(peaks_add(j->out + i, j->first + item, w->peak ? w->peak + at : NULL,
+                              found));
             at += found;
         }
     }
@@ -364,7 +450,11 @@ static syn_status surrogates(void *self, uint64_t from, uint32_t n, syn_peaks *o
     }
 }
 
-syn_peak_source syn_pair_source_functions(syn_pair_source *self)
+/* The functions of a source; `self` and all it points to must stay. `pairs` were counted
+   in the recording. A surrogate has nothing in common between pairs, and spikes in clumps
+   as the recording has them. Peaks of surrogates are made as many as fit into three
+   quarters of what is left of the budget beside syn_search_bytes(). */
+static syn_peak_source functions_of(syn_pair_source *self)
 {
     return (syn_peak_source){.self = self, .recording = recording,
                              .surrogates = surrogates};
@@ -377,20 +467,18 @@ syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_sp
                            const syn_watch *watch)
 {
     syn_ladder ladder;
-    syn_ladder_make(&ladder, o->lags, o->widest);
+    ladder_make(&ladder, o->lags, o->widest);
     SYN_TRY(syn_segments_make(&out->segments, calm, o->segment,
-                              syn_lagged_reach(&ladder, o->bin), o->key, o->threads,
-                              budget, watch));
-    SYN_TRY(syn_binned_make(&out->binned, &out->segments.trains, o->bin, budget));
+                              syn_lagged_reach(&ladder, o->bin), budget, watch));
+    SYN_TRY(binned_make(&out->binned, &out->segments.trains, o->bin, budget));
     SYN_TRY(
         syn_lagged_make(&out->pairs, &ladder, o->bin, all->units, o->threads, budget));
-    syn_segments_recorded(&out->segments);
     out->made_by = (syn_pair_source){.pairs = &out->pairs,
                                      .binned = &out->binned,
                                      .key = o->key,
                                      .least = o->least,
                                      .vector_bits = o->vector_bits};
-    out->source = syn_pair_source_functions(&out->made_by);
+    out->source = functions_of(&out->made_by);
     SYN_TRY(syn_lagged_count(&out->pairs, &out->segments.recording, all, watch));
     return o->elsewhere
                ? o->elsewhere->open(o->elsewhere->self, &out->made_by, &out->source)
@@ -400,6 +488,6 @@ syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_sp
 void syn_ground_free(syn_ground *ground)
 {
     syn_lagged_free(&ground->pairs);
-    syn_binned_free(&ground->binned);
+    binned_free(&ground->binned);
     syn_segments_free(&ground->segments);
 }

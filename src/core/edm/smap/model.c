@@ -74,7 +74,8 @@ static double largest_of(const double *x, uint32_t n)
     return largest;
 }
 
-double syn_smap_cutoff(const double *singular, uint32_t n, uint32_t neighbours)
+/* Up to which singular values count as 0. */
+static double cutoff_of(const double *singular, uint32_t n, uint32_t neighbours)
 {
     return DBL_EPSILON * (neighbours > n ? neighbours : n) * largest_of(singular, n);
 }
@@ -83,7 +84,7 @@ double syn_smap_cutoff(const double *singular, uint32_t n, uint32_t neighbours)
 static void solve(const double *triangle, const double *singular, uint32_t n,
                   uint32_t neighbours, double *fit)
 {
-    double cutoff = syn_smap_cutoff(singular, n, neighbours);
+    double cutoff = cutoff_of(singular, n, neighbours);
     memset(fit, 0, n * sizeof *fit);
     for (uint32_t i = 0; i < n; i++) {
         const double *row = triangle + i * (n + 1);
@@ -364,7 +365,7 @@ static int doubtful(const syn_smap_near *near, const syn_smap_bench *b)
 {
     uint32_t n = near->dims + 1;
     double largest = largest_of(b->singular, n), least = largest, length = 0;
-    double cutoff = syn_smap_cutoff(b->singular, n, near->n);
+    double cutoff = cutoff_of(b->singular, n, near->n);
     for (uint32_t i = 0; i < n; i++) {
         double one = b->singular[i];
         if (one <= cutoff && one > cutoff / 16)
@@ -422,7 +423,7 @@ void syn_smap_exact_hat(const syn_smap_near *near, const double *weight, double 
     for (uint32_t k = 0; k < n; k++)
         triangle[(size_t)k * length + n + 1 + k] = 1;
     syn_smap_singular(triangle, n, n + 1, singular);
-    double cutoff = syn_smap_cutoff(singular, n, near->n);
+    double cutoff = cutoff_of(singular, n, near->n);
     /* With the triangle U S V', the columns of U add up, each times what column of V has
        of the wanted vector, over s; the sum is reflected back. */
     for (int wanted = 0; wanted < 2; wanted++) {

@@ -24,9 +24,6 @@ void syn_smap_fit(const syn_smap_kind *kind, const syn_smap_near *near, double r
    that are carried along. Makes the rows orthogonal. */
 void syn_smap_singular(double *triangle, uint32_t n, uint32_t more, double *singular);
 
-/* Up to which singular values count as 0. */
-double syn_smap_cutoff(const double *singular, uint32_t n, uint32_t neighbours);
-
 /* The bytes that the exact way takes, with neighbours among `stride` points. */
 size_t syn_smap_exact_room(size_t stride, uint32_t dims);
 

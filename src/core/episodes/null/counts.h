@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "core/episodes/null/line.h"
-#include "core/episodes/trie.h"
+#include "core/episodes/given.h"
 #include "core/base/status.h"
 #include "core/base/watch.h"
 
