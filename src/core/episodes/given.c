@@ -17,7 +17,7 @@
 
    Makes a tree of episodes. The episodes are sorted by their events from the first one
    on, so that those that begin alike follow each other. Going through them, each begins
-   new nodes where it parts with the one before: nodes come in the order in which trie.h
+   new nodes where it parts with the one before: nodes come in the order in which given.h
    numbers them. */
 
 #define NO_NODE UINT32_MAX

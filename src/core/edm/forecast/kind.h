@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "core/edm/forecast/forecast.h"
-#include "core/edm/smap/product.h"
+#include "core/edm/smap/fit.h"
 
 enum {
     SYN_FORECAST_SIDE = 8,  /* candidates side by side, an octet */

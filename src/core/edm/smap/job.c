@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "core/base/parallel.h"
-#include "core/edm/smap/normal.h"
+#include "core/edm/smap/model.h"
 
 enum { MOST_SHARES = 64 };
 

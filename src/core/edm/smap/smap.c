@@ -1,7 +1,7 @@
 /* S-maps: a model for each prediction, one at a time (model.h) or, from a library that is
    worth it, many. The normal equations of many models are one product of matrices: their
    squared weights, a row for each prediction, times products of the library's coordinates
-   (product.h). Those that rounding may have spoilt are made again, one at a time.
+   (fit.h). Those that rounding may have spoilt are made again, one at a time.
 
    Workers take blocks of predictions. Of each block, distances are found first, and for
    each theta the sums and then the models. */
@@ -12,9 +12,8 @@
 
 #include "core/base/parallel.h"
 #include "core/edm/smap/call.h"
-#include "core/edm/smap/lanes.h"
-#include "core/edm/smap/normal.h"
-#include "core/edm/smap/product.h"
+#include "core/edm/smap/model.h"
+#include "core/edm/smap/fit.h"
 
 enum {
     BLOCK_BYTES = 6 << 20,     /* of distances and weights, if rows are few enough */
@@ -51,10 +50,10 @@ typedef struct block {
     syn_smap_near *near;        /* [rows] */
     double *distance;           /* [rows][stride] */
     double *weight;             /* [SYN_SMAP_POINTS] of one prediction */
-    double *spread;             /* [rows][SPREAD] sums of product.h */
+    double *spread;             /* [rows][SPREAD] sums of fit.h */
     double *square;             /* [rows][SYN_SMAP_PITCH] squared weights */
     double *sum;                /* [rows][products] */
-    double *panel;              /* of product.h */
+    double *panel;              /* of fit.h */
     double *solving;            /* for syn_smap_normal() and its like, */
     double *fit, *singular;     /* [SYN_SMAP_LANES][unknowns] and what they found */
     double *to;                 /* [dims][rows] the points of the predictions */

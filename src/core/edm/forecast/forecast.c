@@ -1,44 +1,94 @@
-/* Makes jobs and their results, and works on their shares. A share is a block of rows
+/* Jobs with many candidates are cut into parts, which are jobs of their own with the same
+   rows. Some jobs at a time, a batch, are made, worked on by all threads share by share,
+   and finished. */
+#include <string.h>
+
+#include "core/base/parallel.h"
+#include "core/edm/forecast/kind.h"
+#include "core/edm/model/shares.h"
+#include "core/edm/smap/job.h"
+
+/* ---- one job ----
+
+   Makes jobs and their results, and works on their shares. A share is a block of rows
    that are forecast from, with all thetas: their distances to all rows; block by block of
    these the squared weights, and what they add to the sums of all equations; then for
    each forecast its model, and what the candidates change. Forecasts are in the order of
    thetas, each with the same number of rows, some of which may be of none. */
-#include "core/edm/forecast/job.h"
 
-#include <math.h>
-#include <string.h>
+enum {
+    FORECAST_BLOCK = 12 * SYN_SMAP_ROWS, /* forecasts that are made together, */
+    FORECAST_ROWS = 8 * SYN_SMAP_ROWS,   /* of so many rows at most */
+    FORECAST_OCTETS = 8,                 /* most of a job: longer lists are cut */
+    FORECAST_THETAS = 8                  /* most of a job */
+};
 
-#include "core/base/parallel.h"
-#include "core/edm/smap/job.h"
+/* What all jobs of a call have in common. */
+typedef struct forecast_call {
+    const syn_series *series;
+    const syn_forecast_jobs *jobs;
+    const syn_forecast_options *options;
+    const syn_smap_kind *smap;
+    const syn_smap_product *product;
+    const syn_forecast_kind *kind;
+} forecast_call;
+
+typedef struct forecast_job {
+    size_t job;                /* its number, or that of the first, */
+    size_t first;              /* and that of its first candidate here */
+    uint32_t candidates, octets;
+    uint32_t thetas;           /* jobs: that of slot k is job + of[k], */
+    uint32_t of[FORECAST_THETAS];
+    uint32_t weighed;          /* and the slots from here on have theta 0 */
+    uint32_t dims;
+    uint32_t n;                /* rows */
+    uint32_t block, shares;    /* rows of a share, and how many shares: none where there
+                                  are no results */
+    uint32_t *row;             /* [n] steps, increasing */
+    size_t stride;             /* of rows, a multiple of SYN_SMAP_POINTS */
+    double *coordinate;        /* [dims][stride] less their centre */
+    syn_smap_terms terms;      /* of the rows: 1, coordinates, effect, less centres */
+    double *value;
+    double *candidate;         /* [octets][stride][SYN_FORECAST_SIDE] */
+    double *error;             /* [thetas][n] without a candidate */
+    double *fall;              /* [thetas][octets][n][SYN_FORECAST_SIDE] of the squared
+                                  error */
+    double *total;             /* [products + sums of octets] over all rows; NULL where no
+                                  slot takes its own sums from these */
+    syn_arrays memory;
+} forecast_job;
+
+/* What a thread needs. */
+typedef struct forecast_worker forecast_worker;
 
 /* How many candidates an octet has. */
-static uint32_t side_of(const syn_forecast_job *job, uint32_t octet)
+static uint32_t side_of(const forecast_job *job, uint32_t octet)
 {
     uint32_t left = job->candidates - octet * SYN_FORECAST_SIDE;
     return left < SYN_FORECAST_SIDE ? left : SYN_FORECAST_SIDE;
 }
 
 /* The sums that an octet has of a forecast, */
-static size_t sums_of(const syn_forecast_job *job, uint32_t octet)
+static size_t sums_of(const forecast_job *job, uint32_t octet)
 {
     return syn_forecast_columns(job->dims, side_of(job, octet));
 }
 
 /* and those that all octets before it have. */
-static size_t sums_before(const syn_forecast_job *job, uint32_t octet)
+static size_t sums_before(const forecast_job *job, uint32_t octet)
 {
     return octet * syn_forecast_columns(job->dims, SYN_FORECAST_SIDE);
 }
 
 typedef enum phase { BEGIN, MEASURE, WEIGH, SOLVE, END } phase;
 
-struct syn_forecast_worker {
+struct forecast_worker {
     phase phase;
     uint32_t first, n;          /* rows that are forecast from, */
     uint32_t pitch;             /* and n made a multiple of SYN_SMAP_ROWS */
     size_t point;               /* rows before are done in this phase, */
     uint32_t done;              /* and so are forecasts before */
-    syn_smap_near near[SYN_FORECAST_ROWS];
+    syn_smap_near near[FORECAST_ROWS];
     double *to;                 /* [dims][SYN_SMAP_SIDE] points of some forecasts */
     double *distance;           /* [rows][stride] */
     double *square;             /* [forecasts][SYN_SMAP_PITCH] squared weights */
@@ -50,21 +100,24 @@ struct syn_forecast_worker {
 
 /* ---- memory ---- */
 
-syn_forecast_worker *syn_forecast_worker_make(uint32_t steps, uint32_t dims,
-                                              uint32_t octets, syn_arrays *memory)
+
+/* For jobs with so many coordinates and octets at most; whether there is memory for all
+   of it, `memory` says. */
+static forecast_worker *worker_make(uint32_t steps, uint32_t dims, uint32_t octets,
+                                    syn_arrays *memory)
 {
-    size_t stride = syn_smap_job_stride(steps), all = SYN_FORECAST_BLOCK;
+    size_t stride = syn_smap_job_stride(steps), all = FORECAST_BLOCK;
     size_t products = syn_smap_products(dims + 2);
     size_t columns = syn_forecast_columns(dims, SYN_FORECAST_SIDE);
     size_t distances = SYN_SMAP_BLOCK_BYTES / sizeof(double);
     if (distances < SYN_SMAP_ROWS * stride)
         distances = SYN_SMAP_ROWS * stride;
-    if (distances > SYN_FORECAST_ROWS * stride)
-        distances = SYN_FORECAST_ROWS * stride;
+    if (distances > FORECAST_ROWS * stride)
+        distances = FORECAST_ROWS * stride;
     size_t panel = (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products;
     if (panel < SYN_SMAP_POINTS * columns)
         panel = SYN_SMAP_POINTS * columns;
-    syn_forecast_worker *w = syn_take(memory, 1, sizeof *w);
+    forecast_worker *w = syn_take(memory, 1, sizeof *w);
     if (!w)
         return NULL;
     w->to = syn_take(memory, dims * (size_t)SYN_SMAP_SIDE, sizeof *w->to);
@@ -79,13 +132,13 @@ syn_forecast_worker *syn_forecast_worker_make(uint32_t steps, uint32_t dims,
 /* ---- steps of a share ---- */
 
 /* The first forecast of a slot. */
-static uint32_t slot_at(const syn_forecast_worker *w, uint32_t slot)
+static uint32_t slot_at(const forecast_worker *w, uint32_t slot)
 {
     return slot * w->pitch;
 }
 
 /* The sums of an octet for forecast `at` of so many. */
-static double *sums_at(const syn_forecast_job *j, const syn_forecast_worker *w,
+static double *sums_at(const forecast_job *j, const forecast_worker *w,
                        uint32_t forecasts, uint32_t octet, uint32_t at)
 {
     return w->sum + forecasts * sums_before(j, octet) +
@@ -93,7 +146,7 @@ static double *sums_at(const syn_forecast_job *j, const syn_forecast_worker *w,
 }
 
 /* Sums of a slot that has no weights begin with those of all rows. */
-static void begin_slot(const syn_forecast_job *j, uint32_t slot, syn_forecast_worker *w)
+static void begin_slot(const forecast_job *j, uint32_t slot, forecast_worker *w)
 {
     uint32_t all = slot_at(w, j->thetas), at = slot_at(w, slot);
     size_t products = j->terms.products;
@@ -106,7 +159,7 @@ static void begin_slot(const syn_forecast_job *j, uint32_t slot, syn_forecast_wo
     }
 }
 
-static void begin_share(const syn_forecast_job *j, uint32_t share, syn_forecast_worker *w)
+static void begin_share(const forecast_job *j, uint32_t share, forecast_worker *w)
 {
     w->first = share * j->block;
     w->n = j->n - w->first < j->block ? j->n - w->first : j->block;
@@ -122,7 +175,7 @@ static void begin_share(const syn_forecast_job *j, uint32_t share, syn_forecast_
 }
 
 /* The library of row i: all rows but those within the exclusion. */
-static syn_smap_near library_of(const syn_forecast_call *c, const syn_forecast_job *j,
+static syn_smap_near library_of(const forecast_call *c, const forecast_job *j,
                                 uint32_t i, double *distance)
 {
     uint64_t step = j->row[i], exclusion = c->options->exclusion;
@@ -135,8 +188,8 @@ static syn_smap_near library_of(const syn_forecast_call *c, const syn_forecast_j
 }
 
 /* Distances of the next forecasts; those beyond the last repeat it. */
-static void measure_some(const syn_forecast_call *c, const syn_forecast_job *j,
-                         syn_forecast_worker *w)
+static void measure_some(const forecast_call *c, const forecast_job *j,
+                         forecast_worker *w)
 {
     uint32_t to = w->done + SYN_SMAP_SIDE;
     for (uint32_t r = w->done; r < to; r++) {
@@ -171,8 +224,8 @@ static int weigh_left_out(const syn_smap_near *near, size_t from, double *square
 
 /* Squared weights of the next `n` points for all forecasts; how many of these have
    any. */
-static uint32_t weigh_slots(const syn_forecast_call *c, const syn_forecast_job *j,
-                            syn_forecast_worker *w, size_t n)
+static uint32_t weigh_slots(const forecast_call *c, const forecast_job *j,
+                            forecast_worker *w, size_t n)
 {
     int any = 0;
     for (uint32_t slot = 0; slot < j->thetas; slot++) {
@@ -192,8 +245,8 @@ static uint32_t weigh_slots(const syn_forecast_call *c, const syn_forecast_job *
 
 /* What squared weights of points from `from` on add to the sums of `all` forecasts, of
    which the first `some` have weights. */
-static void add_points(const syn_forecast_call *c, const syn_forecast_job *j,
-                       syn_forecast_worker *w, size_t from, uint32_t some, uint32_t all)
+static void add_points(const forecast_call *c, const forecast_job *j,
+                       forecast_worker *w, size_t from, uint32_t some, uint32_t all)
 {
     size_t left = j->n - from, n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
     c->product->multiply(&j->terms, from, n, w->square, some, w->panel, w->equations);
@@ -205,8 +258,8 @@ static void add_points(const syn_forecast_call *c, const syn_forecast_job *j,
     }
 }
 
-static void weigh_points(const syn_forecast_call *c, const syn_forecast_job *j,
-                         syn_forecast_worker *w)
+static void weigh_points(const forecast_call *c, const forecast_job *j,
+                         forecast_worker *w)
 {
     size_t left = j->n - w->point, n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
     uint32_t some = weigh_slots(c, j, w, n);
@@ -220,8 +273,8 @@ static void weigh_points(const syn_forecast_call *c, const syn_forecast_job *j,
 }
 
 /* Fills `total` of a job. */
-static void fill_total(const syn_forecast_call *c, syn_forecast_job *j,
-                            syn_forecast_worker *w)
+static void fill_total(const forecast_call *c, forecast_job *j,
+                            forecast_worker *w)
 {
     const uint32_t all = SYN_SMAP_ROWS;
     size_t products = j->terms.products;
@@ -294,8 +347,8 @@ static void fit_model(const double *sum, const double *value, uint32_t dims,
 }
 
 /* Forecasts from row r of the share as in a slot. */
-static void solve_slot(const syn_forecast_call *c, syn_forecast_job *j,
-                       syn_forecast_worker *w, uint32_t slot, uint32_t r)
+static void solve_slot(const forecast_call *c, forecast_job *j,
+                       forecast_worker *w, uint32_t slot, uint32_t r)
 {
     uint32_t all = slot_at(w, j->thetas), at = slot_at(w, slot) + r;
     size_t i = w->first + r;
@@ -309,8 +362,8 @@ static void solve_slot(const syn_forecast_call *c, syn_forecast_job *j,
                            fall + (o * (size_t)j->n + i) * SYN_FORECAST_SIDE);
 }
 
-static void solve_next(const syn_forecast_call *c, syn_forecast_job *j,
-                       syn_forecast_worker *w)
+static void solve_next(const forecast_call *c, forecast_job *j,
+                       forecast_worker *w)
 {
     uint32_t r = w->done++;
     for (uint32_t slot = 0; slot < j->thetas; slot++)
@@ -319,8 +372,9 @@ static void solve_next(const syn_forecast_call *c, syn_forecast_job *j,
         w->phase = END;
 }
 
-syn_status syn_forecast_job_work(const syn_forecast_call *c, syn_forecast_job *j,
-                                 uint32_t share, syn_forecast_worker *w)
+/* Goes on with share `share`, SYN_UNFINISHED if there is more to do. */
+static syn_status job_work(const forecast_call *c, forecast_job *j, uint32_t share,
+                           forecast_worker *w)
 {
     double started = syn_seconds();
     while (w->phase != END) {
@@ -344,8 +398,8 @@ syn_status syn_forecast_job_work(const syn_forecast_call *c, syn_forecast_job *j
 static uint32_t rows_of_share(uint32_t rows, uint32_t thetas)
 {
     size_t most = SYN_SMAP_BLOCK_BYTES / sizeof(double) / syn_smap_job_stride(rows);
-    most = most < SYN_FORECAST_ROWS ? most : SYN_FORECAST_ROWS;
-    most = most < SYN_FORECAST_BLOCK / thetas ? most : SYN_FORECAST_BLOCK / thetas;
+    most = most < FORECAST_ROWS ? most : FORECAST_ROWS;
+    most = most < FORECAST_BLOCK / thetas ? most : FORECAST_BLOCK / thetas;
     most = most / SYN_SMAP_ROWS * SYN_SMAP_ROWS;
     return (uint32_t)(most > SYN_SMAP_ROWS ? most : SYN_SMAP_ROWS);
 }
@@ -356,27 +410,27 @@ typedef struct list {
     size_t n;
 } list;
 
-static list coordinates_of(const syn_forecast_call *c, size_t job)
+static list coordinates_of(const forecast_call *c, size_t job)
 {
     const size_t *start = c->jobs->coordinate_start + job;
     return (list){c->jobs->coordinate + start[0], start[1] - start[0]};
 }
 
 /* All of the job, not just those of a part. */
-static list candidates_of(const syn_forecast_call *c, size_t job)
+static list candidates_of(const forecast_call *c, size_t job)
 {
     const size_t *start = c->jobs->candidate_start + job;
     return (list){c->jobs->candidate + start[0], start[1] - start[0]};
 }
 
-static const double *series_at(const syn_forecast_call *c, uint32_t series)
+static const double *series_at(const forecast_call *c, uint32_t series)
 {
     return c->series->value + (size_t)series * c->series->steps;
 }
 
 /* Sets `known` to 0 at the steps from `reach` on at which a series, `by` steps later, is
    not. */
-static void mark_missing(const syn_forecast_call *c, uint32_t series, int64_t by,
+static void mark_missing(const forecast_call *c, uint32_t series, int64_t by,
                          uint32_t *known)
 {
     const double *x = series_at(c, series);
@@ -384,13 +438,13 @@ static void mark_missing(const syn_forecast_call *c, uint32_t series, int64_t by
         known[t] &= x[t + by] == x[t + by];
 }
 
-static void mark_list(const syn_forecast_call *c, list l, uint32_t *known)
+static void mark_list(const forecast_call *c, list l, uint32_t *known)
 {
     for (size_t k = 0; k < l.n; k++)
         mark_missing(c, l.at[k].series, -(int64_t)l.at[k].lag, known);
 }
 
-static syn_status find_rows(const syn_forecast_call *c, syn_forecast_job *j)
+static syn_status find_rows(const forecast_call *c, forecast_job *j)
 {
     uint32_t steps = c->series->steps;
     j->row = syn_take(&j->memory, steps, sizeof *j->row);
@@ -408,7 +462,7 @@ static syn_status find_rows(const syn_forecast_call *c, syn_forecast_job *j)
 }
 
 /* Whether a row has no other beyond the exclusion. */
-static int any_alone(const syn_forecast_job *j, uint32_t exclusion)
+static int any_alone(const forecast_job *j, uint32_t exclusion)
 {
     uint32_t last = j->row[j->n - 1];
     for (uint32_t i = 0; i < j->n; i++)
@@ -419,7 +473,7 @@ static int any_alone(const syn_forecast_job *j, uint32_t exclusion)
 
 /* Term k of all rows: what a series is `by` steps later, less a number near the mean; of
    a constant, that number is the constant. */
-static void fill_term(syn_forecast_job *j, uint32_t k, const double *x, int64_t by)
+static void fill_term(forecast_job *j, uint32_t k, const double *x, int64_t by)
 {
     double first = x[j->row[0] + by], sum = 0;
     for (uint32_t i = 0; i < j->n; i++)
@@ -429,7 +483,7 @@ static void fill_term(syn_forecast_job *j, uint32_t k, const double *x, int64_t 
         j->value[i * j->terms.pitch + k] = x[j->row[i] + by] - centre;
 }
 
-static void fill_terms(const syn_forecast_call *c, syn_forecast_job *j)
+static void fill_terms(const forecast_call *c, forecast_job *j)
 {
     list of = coordinates_of(c, j->job);
     for (uint32_t k = 0; k < j->dims; k++) {
@@ -443,7 +497,7 @@ static void fill_terms(const syn_forecast_call *c, syn_forecast_job *j)
         j->value[i * j->terms.pitch] = 1;
 }
 
-static void fill_candidates(const syn_forecast_call *c, syn_forecast_job *j)
+static void fill_candidates(const forecast_call *c, forecast_job *j)
 {
     for (uint32_t k = 0; k < j->candidates; k++) {
         syn_lagged of = c->jobs->candidate[j->first + k];
@@ -461,7 +515,7 @@ typedef struct sizes {
     size_t coordinate, value, candidate, error, fall, total;
 } sizes;
 
-static sizes sizes_of(const syn_forecast_job *j)
+static sizes sizes_of(const forecast_job *j)
 {
     size_t side = (size_t)j->octets * SYN_FORECAST_SIDE;
     return (sizes){j->dims * j->stride, j->stride * j->terms.pitch + SYN_SMAP_PADDING,
@@ -470,7 +524,7 @@ static sizes sizes_of(const syn_forecast_job *j)
 }
 
 /* Numbers that follow from those of rows, coordinates and candidates. */
-static void shape(syn_forecast_job *j)
+static void shape(forecast_job *j)
 {
     j->octets = (j->candidates + SYN_FORECAST_SIDE - 1) / SYN_FORECAST_SIDE;
     j->stride = syn_smap_job_stride(j->n);
@@ -479,7 +533,7 @@ static void shape(syn_forecast_job *j)
     j->terms.products = syn_smap_products(j->terms.n);
 }
 
-static syn_status take_memory(syn_forecast_job *j)
+static syn_status allocate(forecast_job *j)
 {
     sizes s = sizes_of(j);
     j->coordinate = syn_take(&j->memory, s.coordinate, sizeof *j->coordinate);
@@ -492,7 +546,7 @@ static syn_status take_memory(syn_forecast_job *j)
 }
 
 /* Gives slots to the thetas, those of 0 last. */
-static void order_thetas(const syn_forecast_call *c, syn_forecast_job *j)
+static void order_thetas(const forecast_call *c, forecast_job *j)
 {
     const double *theta = c->jobs->theta + j->job;
     uint32_t slot = 0;
@@ -506,7 +560,7 @@ static void order_thetas(const syn_forecast_call *c, syn_forecast_job *j)
 
 /* Whether the fourth power of any value is so large beside the sum over all rows that the
    sum, less it, has lost digits that the ridge needs. */
-static int any_far(const syn_forecast_job *j, const double *value, size_t n)
+static int any_far(const forecast_job *j, const double *value, size_t n)
 {
     double most = sqrt(sqrt(100.0 * j->n));
     for (size_t i = 0; i < n; i++)
@@ -517,8 +571,8 @@ static int any_far(const syn_forecast_job *j, const double *value, size_t n)
 
 /* Where all rows weigh the same, few are left out and none is far from the others, sums
    over all others are those over all rows less a few. */
-static syn_status make_total(const syn_forecast_call *c, syn_forecast_job *j,
-                             syn_forecast_worker *worker)
+static syn_status make_total(const forecast_call *c, forecast_job *j,
+                             forecast_worker *worker)
 {
     sizes s = sizes_of(j);
     order_thetas(c, j);
@@ -534,8 +588,10 @@ static syn_status make_total(const syn_forecast_call *c, syn_forecast_job *j,
     return SYN_OK;
 }
 
-syn_status syn_forecast_job_make(const syn_forecast_call *call, syn_forecast_job *j,
-                                 syn_forecast_worker *worker)
+/* Makes the job `out` of which `job`, `first`, `candidates` and `thetas` are given. Its
+   memory is to be given back, also after an error. */
+static syn_status job_make(const forecast_call *call, forecast_job *j,
+                           forecast_worker *worker)
 {
     j->dims = (uint32_t)coordinates_of(call, j->job).n;
     syn_status status = find_rows(call, j);
@@ -543,7 +599,7 @@ syn_status syn_forecast_job_make(const syn_forecast_call *call, syn_forecast_job
         any_alone(j, call->options->exclusion))
         return status;
     shape(j);
-    status = take_memory(j);
+    status = allocate(j);
     if (status != SYN_OK)
         return status;
     fill_terms(call, j);
@@ -553,9 +609,10 @@ syn_status syn_forecast_job_make(const syn_forecast_call *call, syn_forecast_job
     return make_total(call, j, worker);
 }
 
-size_t syn_forecast_job_room(const syn_forecast_call *call, const syn_forecast_job *job)
+/* The doubles that such a job takes, at most. */
+static size_t job_room(const forecast_call *call, const forecast_job *job)
 {
-    syn_forecast_job most = *job;
+    forecast_job most = *job;
     most.dims = (uint32_t)coordinates_of(call, job->job).n;
     most.n = call->series->steps;
     shape(&most);
@@ -566,7 +623,7 @@ size_t syn_forecast_job_room(const syn_forecast_call *call, const syn_forecast_j
 /* ---- results ---- */
 
 /* Results of the candidates of an octet. */
-static void finish_octet(const syn_forecast_call *call, const syn_forecast_job *j,
+static void finish_octet(const forecast_call *call, const forecast_job *j,
                          double *fall, uint32_t side, double error, double *gain,
                          double *t)
 {
@@ -583,13 +640,13 @@ static void finish_octet(const syn_forecast_call *call, const syn_forecast_job *
 
 /* Parts of a job, which have some of its candidates each, may be finished at the same
    time: the first of them alone writes what they have in common. */
-static int is_first_part(const syn_forecast_call *call, const syn_forecast_job *j)
+static int is_first_part(const forecast_call *call, const forecast_job *j)
 {
     return j->first == call->jobs->candidate_start[j->job];
 }
 
 /* Results of the job in a slot. */
-static void finish_slot(const syn_forecast_call *call, const syn_forecast_job *j,
+static void finish_slot(const forecast_call *call, const forecast_job *j,
                         uint32_t slot, const syn_forecasts *out)
 {
     size_t job = j->job + j->of[slot], first = j->first + j->of[slot] * j->candidates;
@@ -606,8 +663,9 @@ static void finish_slot(const syn_forecast_call *call, const syn_forecast_job *j
     }
 }
 
-void syn_forecast_job_finish(const syn_forecast_call *call, const syn_forecast_job *j,
-                             const syn_forecasts *out)
+/* Puts what all shares have found where it belongs. */
+static void job_finish(const forecast_call *call, const forecast_job *j,
+                       const syn_forecasts *out)
 {
     for (uint32_t k = 0; k < j->thetas && is_first_part(call, j); k++) {
         out->rows[j->job + k] = j->n;
@@ -617,4 +675,173 @@ void syn_forecast_job_finish(const syn_forecast_call *call, const syn_forecast_j
         out->gain[j->first + k] = out->t[j->first + k] = NAN;
     for (uint32_t slot = 0; slot < j->thetas && j->shares > 0; slot++)
         finish_slot(call, j, slot, out);
+}
+
+enum {
+    BATCH_BYTES = 64 << 20,  /* of jobs, but at least one */
+    BATCH_JOBS = 1024
+};
+
+/* The jobs that are worked on. */
+typedef struct batch {
+    const forecast_call *call;
+    const syn_watch *watch;
+    const syn_forecasts *out;
+    int threads;
+    forecast_worker **worker;  /* [threads] */
+    uint32_t n;
+    forecast_job *job;         /* [BATCH_JOBS] */
+    uint32_t *begin;               /* [BATCH_JOBS + 1] the first share of each */
+    size_t next, candidate;        /* the job that comes next, and its first candidate */
+    size_t from, to;               /* jobs that were done when a loop began, and those
+                                      that are when it ends */
+    syn_arrays memory;
+} batch;
+
+/* ---- batches ---- */
+
+/* Whether jobs i and i + 1 have the same list. */
+static int same_list(const syn_lagged *list, const size_t *start, size_t i)
+{
+    size_t n = start[i + 1] - start[i];
+    const syn_lagged *one = list + start[i], *next = list + start[i + 1];
+    return start[i + 2] - start[i + 1] == n &&
+           (n == 0 || memcmp(one, next, n * sizeof *list) == 0);
+}
+
+/* Whether jobs i and i + 1 differ in theta alone. */
+static int alike(const syn_forecast_jobs *jobs, size_t i)
+{
+    return jobs->effect[i] == jobs->effect[i + 1] &&
+           same_list(jobs->coordinate, jobs->coordinate_start, i) &&
+           same_list(jobs->candidate, jobs->candidate_start, i);
+}
+
+/* The next jobs that differ in theta alone, or the next part of a job. */
+static forecast_job next_part(batch *b)
+{
+    const syn_forecast_jobs *jobs = b->call->jobs;
+    const size_t most = FORECAST_OCTETS * SYN_FORECAST_SIDE;
+    size_t i = b->next, end = jobs->candidate_start[i + 1], left = end - b->candidate;
+    forecast_job part = {.job = i, .first = b->candidate, .thetas = 1,
+                             .candidates = (uint32_t)(left < most ? left : most)};
+    b->candidate += part.candidates;
+    if (b->candidate < end)
+        return part;
+    while (part.candidates == end - jobs->candidate_start[part.job] && ++i < jobs->n &&
+           part.thetas < FORECAST_THETAS && alike(jobs, i - 1))
+        part.thetas++;
+    b->next = part.job + part.thetas;
+    b->candidate = jobs->candidate_start[b->next];
+    return part;
+}
+
+static void fill_batch(batch *b)
+{
+    size_t doubles = 0;
+    b->n = 0;
+    while (b->n < BATCH_JOBS && b->next < b->call->jobs->n) {
+        size_t next = b->next, candidate = b->candidate;
+        forecast_job part = next_part(b);
+        doubles += job_room(b->call, &part);
+        if (b->n > 0 && doubles > BATCH_BYTES / sizeof(double)) {
+            b->next = next;
+            b->candidate = candidate;
+            return;
+        }
+        b->job[b->n++] = part;
+    }
+}
+
+static int pass_on(void *data, const char *stage, double done, double total)
+{
+    const batch *b = data;
+    double part = total > 0 ? done / total * (double)(b->to - b->from) : 0;
+    return syn_poll(b->watch, stage, (double)b->from + part,
+                    (double)b->call->jobs->n) != SYN_OK;
+}
+
+static syn_status make(void *context, size_t item, int worker)
+{
+    const batch *b = context;
+    return job_make(b->call, &b->job[item], b->worker[worker]);
+}
+
+static syn_status work(void *context, size_t item, int worker)
+{
+    const batch *b = context;
+    uint32_t i = syn_job_of_share(b->begin, b->n, item);
+    return job_work(b->call, &b->job[i], (uint32_t)item - b->begin[i], b->worker[worker]);
+}
+
+static syn_status finish(void *context, size_t item, int worker)
+{
+    const batch *b = context;
+    (void)worker;
+    job_finish(b->call, &b->job[item], b->out);
+    return SYN_OK;
+}
+
+/* One loop of a batch, after which jobs up to `to` are done. */
+static syn_status loop(batch *b, size_t items, size_t to, syn_body *body)
+{
+    syn_watch part = {pass_on, b};
+    b->to = to;
+    syn_status status = syn_parallel_for(items, b->threads, &part, "jobs", body, b);
+    b->from = to;
+    return status;
+}
+
+static syn_status run_batch(batch *b)
+{
+    fill_batch(b);
+    syn_status status = loop(b, b->n, b->from, make);
+    for (uint32_t i = 0; i < b->n; i++)
+        b->begin[i + 1] = b->begin[i] + b->job[i].shares;
+    SYN_NEXT(status, loop(b, b->begin[b->n], b->next, work));
+    SYN_NEXT(status, loop(b, b->n, b->next, finish));
+    for (uint32_t i = 0; i < b->n; i++)
+        syn_give_back(&b->job[i].memory);
+    return status;
+}
+
+/* ---- the call ---- */
+
+static syn_status take_memory(batch *b)
+{
+    const syn_forecast_jobs *jobs = b->call->jobs;
+    size_t dims = 1, octets = 0;
+    for (size_t i = 0; i < jobs->n; i++) {
+        size_t d = jobs->coordinate_start[i + 1] - jobs->coordinate_start[i];
+        size_t m = jobs->candidate_start[i + 1] - jobs->candidate_start[i];
+        size_t o = (m + SYN_FORECAST_SIDE - 1) / SYN_FORECAST_SIDE;
+        dims = d > dims ? d : dims;
+        octets = o > octets ? o : octets;
+    }
+    octets = octets < FORECAST_OCTETS ? octets : FORECAST_OCTETS;
+    b->job = syn_take(&b->memory, BATCH_JOBS, sizeof *b->job);
+    b->begin = syn_take(&b->memory, BATCH_JOBS + 1, sizeof *b->begin);
+    b->worker = syn_take(&b->memory, (size_t)b->threads, sizeof *b->worker);
+    for (int i = 0; b->worker && i < b->threads; i++)
+        b->worker[i] = worker_make(b->call->series->steps, (uint32_t)dims,
+                                   (uint32_t)octets, &b->memory);
+    return syn_taken(&b->memory);
+}
+
+syn_status syn_forecast(const syn_series *series, const syn_forecast_jobs *jobs,
+                        const syn_forecast_options *options, const syn_watch *watch,
+                        const syn_forecasts *out)
+{
+    int bits = options->vector_bits;
+    forecast_call call = {.series = series, .jobs = jobs, .options = options,
+                              .smap = syn_smap_kind_fastest(bits),
+                              .product = syn_smap_product_fastest(bits),
+                              .kind = syn_forecast_kind_fastest(bits)};
+    batch b = {.call = &call, .watch = watch, .out = out,
+               .threads = options->threads > 1 ? options->threads : 1};
+    syn_status status = take_memory(&b);
+    while (status == SYN_OK && b.next < jobs->n)
+        status = run_batch(&b);
+    syn_give_back(&b.memory);
+    return status;
 }

@@ -1,7 +1,7 @@
 /* Targets that are known at the same steps are predicted together, in groups. Of each
    group, some libraries at a time become jobs (job.h), whose shares all threads work
    on. */
-#include "core/edm/smap/rest.h"
+#include "core/edm/smap/pairs.h"
 
 #include <math.h>
 #include <stdlib.h>
