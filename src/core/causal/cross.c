@@ -55,7 +55,7 @@ static syn_status make_tiles(cross *c)
     size_t size = (size_t)c->targets->steps * SYN_MAP_TILE;
     for (uint32_t E = 1; E <= SYN_MAP_DIMS; E++)
         c->tiles += (group[E] - group[E - 1] + SYN_MAP_TILE - 1) / SYN_MAP_TILE;
-    c->tile = syn_take(&c->memory, c->tiles, sizeof *c->tile);
+    SYN_NEW(&c->memory, c->tile, c->tiles);
     if (!c->tile)
         return SYN_NO_MEMORY;
     const float *value = c->targets->value;
@@ -207,14 +207,15 @@ static syn_status make_workers(cross *c, const syn_map_layout *layout)
     unsigned char wanted[SYN_MAP_DIMS];
     for (uint32_t e = 0; e < SYN_MAP_DIMS; e++)
         wanted[e] = c->targets->group[e + 1] > c->targets->group[e];
-    c->worker = syn_take(&c->memory, (size_t)c->threads, sizeof *c->worker);
-    for (int i = 0; c->worker && i < c->threads; i++) {
+    SYN_NEW(&c->memory, c->worker, (size_t)c->threads);
+    for (int i = 0; i < c->threads; i++) {
         worker *w = &c->worker[i];
-        w->sums = syn_take(&c->memory, c->tiles, sizeof *w->sums);
-        syn_map_search_make(layout, c->options, wanted, &c->memory, &w->search);
-        syn_map_table_make(wanted, rows_of_table(c, wanted), &c->memory, &w->table);
+        SYN_NEW(&c->memory, w->sums, c->tiles);
+        SYN_TRY(syn_map_search_make(layout, c->options, wanted, &c->memory, &w->search));
+        SYN_TRY(syn_map_table_make(wanted, rows_of_table(c, wanted), &c->memory,
+                                   &w->table));
     }
-    return syn_taken(&c->memory);
+    return SYN_OK;
 }
 
 syn_status syn_map_cross(const syn_map_targets *targets,

@@ -102,13 +102,13 @@ static syn_status make_workers(sweep *s, const syn_map_layout *layout)
 {
     unsigned char wanted[SYN_MAP_DIMS] = {0};
     memset(wanted, 1, s->options->E_max);
-    s->worker = syn_take(&s->memory, (size_t)s->threads, sizeof *s->worker);
-    for (int i = 0; s->worker && i < s->threads; i++) {
+    SYN_NEW(&s->memory, s->worker, (size_t)s->threads);
+    for (int i = 0; i < s->threads; i++) {
         worker *w = &s->worker[i];
-        syn_map_search_make(layout, s->options, wanted, &s->memory, &w->search);
-        syn_map_table_make(wanted, CHUNK, &s->memory, &w->table);
+        SYN_TRY(syn_map_search_make(layout, s->options, wanted, &s->memory, &w->search));
+        SYN_TRY(syn_map_table_make(wanted, CHUNK, &s->memory, &w->table));
     }
-    return syn_taken(&s->memory);
+    return SYN_OK;
 }
 
 syn_status syn_map_dimensions(const syn_map_libraries *libraries,

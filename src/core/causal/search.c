@@ -8,24 +8,26 @@
 
 enum { BEFORE = 3 };  /* coordinates are gathered in fours */
 
-void syn_map_table_make(const unsigned char *wanted, uint32_t room, syn_arrays *memory,
-                        syn_map_table *out)
+syn_status syn_map_table_make(const unsigned char *wanted, uint32_t room,
+                              syn_arrays *memory, syn_map_table *out)
 {
-    *out = (syn_map_table){.room = room,
-                           .observed = syn_take(memory, room, sizeof *out->observed)};
+    *out = (syn_map_table){.room = room};
+    SYN_NEW(memory, out->observed, room);
     for (uint32_t e = 0; e < SYN_MAP_DIMS; e++)
         if (wanted[e])
-            out->of[e] = syn_take(memory, (size_t)room * (e + 2), sizeof **out->of);
+            SYN_NEW(memory, out->of[e], (size_t)room * (e + 2));
+    return SYN_OK;
 }
 
 syn_status syn_map_rows_make(const syn_map_layout *layout, syn_arrays *memory,
                              syn_map_rows *out)
 {
-    *out = (syn_map_rows){.place = syn_take(memory, layout->steps, sizeof *out->place)};
-    for (uint32_t p = 0; out->place && p < layout->places; p++)
+    *out = (syn_map_rows){0};
+    SYN_NEW(memory, out->place, layout->steps);
+    for (uint32_t p = 0; p < layout->places; p++)
         if (layout->use[p] & SYN_MAP_PREDICTED)
             out->place[out->n++] = p;
-    return syn_taken(memory);
+    return SYN_OK;
 }
 
 syn_status syn_map_search_make(const syn_map_layout *layout,
@@ -41,12 +43,11 @@ syn_status syn_map_search_make(const syn_map_layout *layout,
         out->E = wanted[e] ? e + 1 : out->E;
     }
     size_t pooled = (2 * (size_t)out->E + 1 + BEFORE) * SYN_MAP_STRIDE;
-    float *floats = syn_take(memory, 4 * columns + pooled + BEFORE, sizeof *floats);
-    out->place = syn_take(memory, layout->steps, sizeof *out->place);
-    out->pool = syn_take(memory, SYN_MAP_POOL + SYN_MAP_BESIDE, sizeof *out->pool);
-    out->seen = syn_take(memory, columns, sizeof *out->seen);
-    if (syn_taken(memory) != SYN_OK)
-        return SYN_NO_MEMORY;
+    float *floats;
+    SYN_NEW(memory, floats, 4 * columns + pooled + BEFORE);
+    SYN_NEW(memory, out->place, layout->steps);
+    SYN_NEW(memory, out->pool, SYN_MAP_POOL + SYN_MAP_BESIDE);
+    SYN_NEW(memory, out->seen, columns);
     out->x = floats + BEFORE;
     out->library = out->x + columns;
     out->start = out->library + columns;

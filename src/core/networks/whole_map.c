@@ -47,10 +47,10 @@ static syn_status make_blocks(work *w)
     if (w->rows_each < BLOCK_ROWS)
         w->rows_each = BLOCK_ROWS;
     w->blocks = (rows + w->rows_each - 1) / w->rows_each;
-    w->block = syn_take(&w->memory, w->blocks, sizeof *w->block);
-    for (size_t b = 0; w->block && b < w->blocks; b++)
+    SYN_NEW(&w->memory, w->block, w->blocks);
+    for (size_t b = 0; b < w->blocks; b++)
         w->block[b].least = w->block[b].most = NAN;
-    return syn_taken(&w->memory);
+    return SYN_OK;
 }
 
 /* Goes on with a block for a while. */
@@ -191,6 +191,6 @@ syn_status syn_whole_list(const syn_whole_map *map, double bound, const size_t *
                           int threads, const syn_watch *watch, int *column)
 {
     work w = {.map = map, .bound = bound, .begin = begin, .column = column};
-    w.n = syn_take(&w.memory, map->rows, sizeof *w.n);
+    SYN_NEW(&w.memory, w.n, map->rows);
     return list_all(&w, threads, watch);
 }

@@ -117,10 +117,8 @@ static syn_status make_groups(mapping *m, const unsigned char *direct)
         uint32_t lanes = lanes_of(m, direct[s]);
         m->groups += (libraries_of(o, s, m->problem.n) + lanes - 1) / lanes;
     }
-    m->group = syn_take(&m->memory, m->groups, sizeof *m->group);
-    m->group_sample = syn_take(&m->memory, m->groups, sizeof *m->group_sample);
-    if (syn_taken(&m->memory) != SYN_OK)
-        return SYN_NO_MEMORY;
+    SYN_NEW(&m->memory, m->group, m->groups);
+    SYN_NEW(&m->memory, m->group_sample, m->groups);
     size_t next = 0;
     for (uint32_t s = 0; s < o->sizes; s++)
         for (uint32_t from = 0, all = libraries_of(o, s, m->problem.n),
@@ -131,13 +129,13 @@ static syn_status make_groups(mapping *m, const unsigned char *direct)
             g->n = all - from < lanes ? all - from : lanes;
             g->size = o->size[s];
             size_t sums = syn_ccm_sums(g, m->problem.targets);
-            g->sum = syn_take(&m->memory, sums, sizeof *g->sum);
+            SYN_NEW(&m->memory, g->sum, sums);
             if (direct[s])
-                g->rows = syn_take(&m->memory, (size_t)g->n * g->size, sizeof *g->rows);
+                SYN_NEW(&m->memory, g->rows, (size_t)g->n * g->size);
             else
-                g->member = syn_take(&m->memory, m->problem.n, sizeof *g->member);
+                SYN_NEW(&m->memory, g->member, m->problem.n);
         }
-    return syn_taken(&m->memory);
+    return SYN_OK;
 }
 
 /* ---- what is predicted ---- */
@@ -153,12 +151,11 @@ static int compare(const void *a, const void *b)
 static syn_status make_order(mapping *m, syn_ccm_order *out)
 {
     size_t n = out->n = m->library->n;
-    uint64_t *both = syn_take(&m->memory, n, sizeof *both);
-    out->rank = syn_take(&m->memory, n, sizeof *out->rank);
-    out->ranked = syn_take(&m->memory, n, sizeof *out->ranked);
-    out->shuffled = syn_take(&m->memory, n, sizeof *out->shuffled);
-    if (syn_taken(&m->memory) != SYN_OK)
-        return SYN_NO_MEMORY;
+    uint64_t *both;
+    SYN_NEW(&m->memory, both, n);
+    SYN_NEW(&m->memory, out->rank, n);
+    SYN_NEW(&m->memory, out->ranked, n);
+    SYN_NEW(&m->memory, out->shuffled, n);
     for (uint32_t i = 0; i < n; i++)
         both[i] = (uint64_t)syn_row_rank(m->library->row[i]) << 32 | i;
     qsort(both, n, sizeof *both, compare);
@@ -182,10 +179,9 @@ static syn_status make_problem(mapping *m, uint32_t targets)
     p->row = m->library->row;
     p->stride = rows;
     p->least = m->points->least;
-    double *coordinate = syn_take(&m->memory, (size_t)p->n * p->dims, sizeof *coordinate);
-    m->shift = syn_take(&m->memory, targets, sizeof *m->shift);
-    if (syn_taken(&m->memory) != SYN_OK)
-        return SYN_NO_MEMORY;
+    double *coordinate;
+    SYN_NEW(&m->memory, coordinate, (size_t)p->n * p->dims);
+    SYN_NEW(&m->memory, m->shift, targets);
     p->coordinate = coordinate;
     for (size_t e = 0; e < p->dims; e++)
         for (uint32_t i = 0; i < p->n; i++)
@@ -212,11 +208,11 @@ static syn_status make_values(mapping *m)
         one += m->group[g].n == 1;
     double *value = NULL, *beside = NULL;
     if (one < m->groups)
-        p->value = value = syn_take(&m->memory, all, sizeof *value);
+        SYN_NEW(&m->memory, value, all);
     if (one > 0)
-        p->beside = beside = syn_take(&m->memory, all + SYN_CCM_BESIDE, sizeof *beside);
-    if (syn_taken(&m->memory) != SYN_OK)
-        return SYN_NO_MEMORY;
+        SYN_NEW(&m->memory, beside, all + SYN_CCM_BESIDE);
+    p->value = value;
+    p->beside = beside;
     for (size_t t = 0; t < p->targets; t++) {
         size_t first = t - t % SYN_CCM_BESIDE, left = p->targets - first;
         if (value)
@@ -246,13 +242,13 @@ static syn_status make_tile(mapping *m)
     size_t most = all ? TILE_ROWS : TILE_SEARCHED;
     room = room < 1 ? 1 : room > most ? most : room;
     t->room = (uint32_t)room;
-    t->list = syn_take(&m->memory, room, sizeof *t->list);
-    t->near = syn_take(&m->memory, room * t->width, sizeof *t->near);
-    t->found = syn_take(&m->memory, room * SYN_CCM_DIRECT, sizeof *t->found);
-    t->square = all ? syn_take(&m->memory, room * p->n, sizeof *t->square) : NULL;
-    t->observed = syn_take(&m->memory, room * p->targets + SYN_CCM_BESIDE,
-                           sizeof *t->observed);
-    return syn_taken(&m->memory);
+    SYN_NEW(&m->memory, t->list, room);
+    SYN_NEW(&m->memory, t->near, room * t->width);
+    SYN_NEW(&m->memory, t->found, room * SYN_CCM_DIRECT);
+    if (all)
+        SYN_NEW(&m->memory, t->square, room * p->n);
+    SYN_NEW(&m->memory, t->observed, room * p->targets + SYN_CCM_BESIDE);
+    return SYN_OK;
 }
 
 static syn_status make_space(mapping *m)
@@ -262,23 +258,23 @@ static syn_status make_space(mapping *m)
     uint32_t together = 128 / m->problem.k;
     together = together < 1 ? 1 : together;
     together = together < SYN_CCM_TOGETHER ? together : SYN_CCM_TOGETHER;
-    m->space = syn_take(&m->memory, (size_t)m->threads, sizeof *m->space);
-    for (int w = 0; m->space && w < m->threads; w++) {
+    SYN_NEW(&m->memory, m->space, (size_t)m->threads);
+    for (int w = 0; w < m->threads; w++) {
         syn_ccm_space *s = &m->space[w];
-        s->near = syn_take(&m->memory, n + 1, sizeof *s->near);
-        s->sorted = syn_take(&m->memory, n + 1, sizeof *s->sorted);
-        s->bucket = syn_take(&m->memory, SYN_CCM_BUCKETS + 1, sizeof *s->bucket);
-        s->tied = syn_take(&m->memory, n / 64 + 1, sizeof *s->tied);
-        s->last = syn_take(&m->memory, n, sizeof *s->last);
-        s->rows = syn_take(&m->memory, n + 1, sizeof *s->rows);
-        s->square = syn_take(&m->memory, n, sizeof *s->square);
+        SYN_NEW(&m->memory, s->near, n + 1);
+        SYN_NEW(&m->memory, s->sorted, n + 1);
+        SYN_NEW(&m->memory, s->bucket, SYN_CCM_BUCKETS + 1);
+        SYN_NEW(&m->memory, s->tied, n / 64 + 1);
+        SYN_NEW(&m->memory, s->last, n);
+        SYN_NEW(&m->memory, s->rows, n + 1);
+        SYN_NEW(&m->memory, s->square, n);
         s->lanes_rows = together;
         for (uint32_t r = 0; r < together; r++) {
-            s->lanes[r].at = syn_take(&m->memory, lanes, sizeof(uint32_t));
-            s->lanes[r].distance = syn_take(&m->memory, lanes, sizeof(double));
+            SYN_NEW(&m->memory, s->lanes[r].at, lanes);
+            SYN_NEW(&m->memory, s->lanes[r].distance, lanes);
         }
     }
-    return syn_taken(&m->memory);
+    return SYN_OK;
 }
 
 /* Row `i` of the tile, before its neighbours are known. */
@@ -516,23 +512,20 @@ static syn_status make_skill(const mapping *m, syn_ccm_skill *out)
 
 static syn_status prepare(mapping *m, uint32_t targets)
 {
-    syn_status status = make_problem(m, targets);
-    unsigned char *direct = syn_take(&m->memory, m->options->sizes, sizeof *direct);
-    if (!direct)
-        status = SYN_NO_MEMORY;
-    if (status == SYN_OK) {
-        m->choice = syn_ccm_plan(m->options, m->problem.n, m->problem.dims, direct);
-        status = make_groups(m, direct);
-    }
-    SYN_NEXT(status, make_values(m));
-    SYN_NEXT(status, make_space(m));
-    SYN_NEXT(status, make_tile(m));
-    if (status != SYN_OK || !m->choice.blocks)
-        return status;
-    m->place = syn_take(&m->memory, m->points->rows, sizeof *m->place);
-    for (uint32_t i = 0; m->place && i < m->library->n; i++)
+    unsigned char *direct;
+    SYN_TRY(make_problem(m, targets));
+    SYN_NEW(&m->memory, direct, m->options->sizes);
+    m->choice = syn_ccm_plan(m->options, m->problem.n, m->problem.dims, direct);
+    SYN_TRY(make_groups(m, direct));
+    SYN_TRY(make_values(m));
+    SYN_TRY(make_space(m));
+    SYN_TRY(make_tile(m));
+    if (!m->choice.blocks)
+        return SYN_OK;
+    SYN_NEW(&m->memory, m->place, m->points->rows);
+    for (uint32_t i = 0; i < m->library->n; i++)
         m->place[m->library->row[i]] = i;
-    return syn_taken(&m->memory);
+    return SYN_OK;
 }
 
 syn_status syn_ccm(const syn_points *points, const syn_rows *library,

@@ -101,10 +101,9 @@ struct forecast_worker {
 /* ---- memory ---- */
 
 
-/* For jobs with so many coordinates and octets at most; whether there is memory for all
-   of it, `memory` says. */
-static forecast_worker *worker_make(uint32_t steps, uint32_t dims, uint32_t octets,
-                                    syn_arrays *memory)
+/* For jobs with so many coordinates and octets at most. */
+static syn_status worker_make(uint32_t steps, uint32_t dims, uint32_t octets,
+                              syn_arrays *memory, forecast_worker **out)
 {
     size_t stride = syn_smap_job_stride(steps), all = FORECAST_BLOCK;
     size_t products = syn_smap_products(dims + 2);
@@ -117,16 +116,16 @@ static forecast_worker *worker_make(uint32_t steps, uint32_t dims, uint32_t octe
     size_t panel = (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products;
     if (panel < SYN_SMAP_POINTS * columns)
         panel = SYN_SMAP_POINTS * columns;
-    forecast_worker *w = syn_take(memory, 1, sizeof *w);
-    if (!w)
-        return NULL;
-    w->to = syn_take(memory, dims * (size_t)SYN_SMAP_SIDE, sizeof *w->to);
-    w->distance = syn_take(memory, distances, sizeof *w->distance);
-    w->square = syn_take(memory, all * SYN_SMAP_PITCH, sizeof *w->square);
-    w->equations = syn_take(memory, all * products, sizeof *w->equations);
-    w->sum = syn_take(memory, octets * all * columns + SYN_SMAP_PADDING, sizeof *w->sum);
-    w->panel = syn_take(memory, panel + 2 * SYN_SMAP_PADDING, sizeof *w->panel);
-    return w;
+    forecast_worker *w;
+    SYN_NEW(memory, w, 1);
+    *out = w;
+    SYN_NEW(memory, w->to, dims * (size_t)SYN_SMAP_SIDE);
+    SYN_NEW(memory, w->distance, distances);
+    SYN_NEW(memory, w->square, all * SYN_SMAP_PITCH);
+    SYN_NEW(memory, w->equations, all * products);
+    SYN_NEW(memory, w->sum, octets * all * columns + SYN_SMAP_PADDING);
+    SYN_NEW(memory, w->panel, panel + 2 * SYN_SMAP_PADDING);
+    return SYN_OK;
 }
 
 /* ---- steps of a share ---- */
@@ -447,9 +446,7 @@ static void mark_list(const forecast_call *c, list l, uint32_t *known)
 static syn_status find_rows(const forecast_call *c, forecast_job *j)
 {
     uint32_t steps = c->series->steps;
-    j->row = syn_take(&j->memory, steps, sizeof *j->row);
-    if (!j->row)
-        return SYN_NO_MEMORY;
+    SYN_NEW(&j->memory, j->row, steps);
     for (uint32_t t = 0; t < steps; t++)
         j->row[t] = 1;
     mark_missing(c, c->jobs->effect[j->job], 1, j->row);
@@ -536,13 +533,13 @@ static void shape(forecast_job *j)
 static syn_status allocate(forecast_job *j)
 {
     sizes s = sizes_of(j);
-    j->coordinate = syn_take(&j->memory, s.coordinate, sizeof *j->coordinate);
-    j->value = syn_take(&j->memory, s.value, sizeof *j->value);
-    j->candidate = syn_take(&j->memory, s.candidate, sizeof *j->candidate);
-    j->error = syn_take(&j->memory, s.error, sizeof *j->error);
-    j->fall = syn_take(&j->memory, s.fall, sizeof *j->fall);
+    SYN_NEW(&j->memory, j->coordinate, s.coordinate);
+    SYN_NEW(&j->memory, j->value, s.value);
+    SYN_NEW(&j->memory, j->candidate, s.candidate);
+    SYN_NEW(&j->memory, j->error, s.error);
+    SYN_NEW(&j->memory, j->fall, s.fall);
     j->terms.value = j->value;
-    return syn_taken(&j->memory);
+    return SYN_OK;
 }
 
 /* Gives slots to the thetas, those of 0 last. */
@@ -581,9 +578,7 @@ static syn_status make_total(const forecast_call *c, forecast_job *j,
         j->weighed = j->thetas;
     if (j->weighed == j->thetas)
         return SYN_OK;
-    j->total = syn_take(&j->memory, s.total, sizeof *j->total);
-    if (!j->total)
-        return SYN_NO_MEMORY;
+    SYN_NEW(&j->memory, j->total, s.total);
     fill_total(c, j, worker);
     return SYN_OK;
 }
@@ -819,13 +814,14 @@ static syn_status take_memory(batch *b)
         octets = o > octets ? o : octets;
     }
     octets = octets < FORECAST_OCTETS ? octets : FORECAST_OCTETS;
-    b->job = syn_take(&b->memory, BATCH_JOBS, sizeof *b->job);
-    b->begin = syn_take(&b->memory, BATCH_JOBS + 1, sizeof *b->begin);
-    b->worker = syn_take(&b->memory, (size_t)b->threads, sizeof *b->worker);
-    for (int i = 0; b->worker && i < b->threads; i++)
-        b->worker[i] = worker_make(b->call->series->steps, (uint32_t)dims,
-                                   (uint32_t)octets, &b->memory);
-    return syn_taken(&b->memory);
+    SYN_NEW(&b->memory, b->job, BATCH_JOBS);
+    SYN_NEW(&b->memory, b->begin, BATCH_JOBS + 1);
+    SYN_NEW(&b->memory, b->worker, (size_t)b->threads);
+    for (int i = 0; i < b->threads; i++)
+        SYN_TRY(worker_make(b->call->series->steps, (uint32_t)dims,
+                                   (uint32_t)octets, &b->memory,
+                            &b->worker[i]));
+    return SYN_OK;
 }
 
 syn_status syn_forecast(const syn_series *series, const syn_forecast_jobs *jobs,

@@ -259,16 +259,16 @@ static syn_status make_workers(traits_job *job, int threads)
 {
     syn_arrays *memory = &job->memory;
     size_t steps = job->series->steps, lags = lag_room((uint32_t)steps);
-    job->worker = syn_take(memory, (size_t)threads, sizeof *job->worker);
-    for (int i = 0; job->worker && i < threads; i++) {
+    SYN_NEW(memory, job->worker, (size_t)threads);
+    for (int i = 0; i < threads; i++) {
         worker *w = &job->worker[i];
-        w->value = syn_take(memory, steps + lags + SYN_F64_LANES, sizeof *w->value);
-        w->run = syn_take(memory, steps + 1, sizeof *w->run);
-        w->slot = syn_take(memory, job->slots, sizeof *w->slot);
-        w->times = syn_take(memory, steps, sizeof *w->times);
-        w->shared = syn_take(memory, lags, sizeof *w->shared);
+        SYN_NEW(memory, w->value, steps + lags + SYN_F64_LANES);
+        SYN_NEW(memory, w->run, steps + 1);
+        SYN_NEW(memory, w->slot, job->slots);
+        SYN_NEW(memory, w->times, steps);
+        SYN_NEW(memory, w->shared, lags);
     }
-    return syn_taken(memory);
+    return SYN_OK;
 }
 
 syn_status syn_traits_find(const syn_series *series, const int *first, int threads,

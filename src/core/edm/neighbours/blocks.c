@@ -181,12 +181,10 @@ static syn_status start(const syn_points *points, syn_arrays *memory, sorting *s
     out->dims = points->dims;
     out->blocks = n / SYN_BLOCK + (n % SYN_BLOCK > 0);
     size_t slots = (size_t)out->blocks * SYN_BLOCK;
-    s->place = syn_take(memory, n, sizeof *s->place);
-    out->row = syn_take(memory, slots, sizeof *out->row);
-    out->place = syn_take(memory, rows, sizeof *out->place);
-    out->x = syn_take(memory, slots * out->dims, sizeof *out->x);
-    if (syn_taken(memory) != SYN_OK)
-        return SYN_NO_MEMORY;
+    SYN_NEW(memory, s->place, n);
+    SYN_NEW(memory, out->row, slots);
+    SYN_NEW(memory, out->place, rows);
+    SYN_NEW(memory, out->x, slots * out->dims);
     memset(out->row, 0xff, slots * sizeof *out->row);
     memset(out->place, 0xff, (size_t)rows * sizeof *out->place);
     for (uint32_t i = 0; i < n; i++)
@@ -199,12 +197,10 @@ static syn_status make_boxes(syn_blocks *b, uint32_t rows, syn_arrays *memory)
     b->groups = b->blocks / SYN_BLOCK + (b->blocks % SYN_BLOCK > 0);
     size_t boxes = (size_t)b->groups * b->dims * SYN_BLOCK;
     size_t slots = (size_t)b->blocks * SYN_BLOCK;
-    b->shuffled = syn_take(memory, slots, sizeof *b->shuffled);
-    b->home = syn_take(memory, rows, sizeof *b->home);
-    b->low = syn_take(memory, boxes, sizeof *b->low);
-    b->high = syn_take(memory, boxes, sizeof *b->high);
-    if (syn_taken(memory) != SYN_OK)
-        return SYN_NO_MEMORY;
+    SYN_NEW(memory, b->shuffled, slots);
+    SYN_NEW(memory, b->home, rows);
+    SYN_NEW(memory, b->low, boxes);
+    SYN_NEW(memory, b->high, boxes);
     for (size_t i = 0; i < boxes; i++) {
         b->low[i] = INFINITY;
         b->high[i] = -INFINITY;

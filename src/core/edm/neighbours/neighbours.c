@@ -342,28 +342,27 @@ static syn_status find_chunk(void *context, size_t item, int worker)
 
 /* ---- all of them ---- */
 
-static void make_seeker(syn_search *s, seeker *w)
+static syn_status make_seeker(syn_search *s, seeker *w)
 {
     syn_arrays *memory = &s->memory;
     size_t E = s->E_max, dims = s->points->dims, groups = s->blocks.groups;
-    w->point = syn_take(memory, dims, sizeof *w->point);
-    w->list = syn_take(memory, E, sizeof *w->list);
-    for (uint32_t e = 0; w->list && e < E; e++)
-        w->list[e].near = syn_take(memory, syn_nearest_room(s->k + e), sizeof(syn_near));
-    w->limit = syn_take(memory, E, sizeof *w->limit);
-    if (s->small) {
-        syn_sieve_make(&s->sift, s->k, memory, &w->sieve);
-        return;
-    }
-    w->pass = syn_take(memory, E, sizeof *w->pass);
-    w->nearer = syn_take(memory, E, sizeof *w->nearer);
-    w->squared = syn_take(memory, E * SYN_BLOCK, sizeof *w->squared);
-    w->ties = syn_take(memory, E, sizeof *w->ties);
-    for (uint32_t e = 0; w->ties && e < E; e++)
-        w->ties[e].tied = syn_take(memory, groups, sizeof *w->ties->tied);
-    w->seen = syn_take(memory, (size_t)s->blocks.blocks * SYN_BLOCK, sizeof *w->seen);
-    w->pool = syn_take(memory, dims * SYN_BLOCK, sizeof *w->pool);
-    w->last = syn_take(memory, s->blocks.blocks, sizeof *w->last);
+    SYN_NEW(memory, w->point, dims);
+    SYN_NEW(memory, w->list, E);
+    for (uint32_t e = 0; e < E; e++)
+        SYN_NEW(memory, w->list[e].near, syn_nearest_room(s->k + e));
+    SYN_NEW(memory, w->limit, E);
+    if (s->small)
+        return syn_sieve_make(&s->sift, s->k, memory, &w->sieve);
+    SYN_NEW(memory, w->pass, E);
+    SYN_NEW(memory, w->nearer, E);
+    SYN_NEW(memory, w->squared, E * SYN_BLOCK);
+    SYN_NEW(memory, w->ties, E);
+    for (uint32_t e = 0; e < E; e++)
+        SYN_NEW(memory, w->ties[e].tied, groups);
+    SYN_NEW(memory, w->seen, (size_t)s->blocks.blocks * SYN_BLOCK);
+    SYN_NEW(memory, w->pool, dims * SYN_BLOCK);
+    SYN_NEW(memory, w->last, s->blocks.blocks);
+    return SYN_OK;
 }
 
 syn_status syn_search_make(const syn_points *points, const syn_reach *library,
@@ -382,15 +381,14 @@ syn_status syn_search_make(const syn_points *points, const syn_reach *library,
     s->k = s->E_max > 1 || options->k < n ? options->k : n > 0 ? n : 1;
     s->threads = options->threads > 1 ? options->threads : 1;
     s->small = n <= SYN_SIFT_ROWS && s->E_max == 1 && !library->steps;
-    syn_status status =
-        s->small ? syn_sift_make(points, &library->rows, options->vector_bits, &s->memory,
-                                 &s->sift)
-                 : syn_blocks_make(points, &library->rows, library->steps, step,
-                                   &s->memory, &s->blocks);
-    s->seeker = syn_take(&s->memory, (size_t)s->threads, sizeof *s->seeker);
-    for (int i = 0; status == SYN_OK && s->seeker && i < s->threads; i++)
-        make_seeker(s, &s->seeker[i]);
-    return syn_taken(&s->memory);
+    SYN_TRY(s->small ? syn_sift_make(points, &library->rows, options->vector_bits,
+                                     &s->memory, &s->sift)
+                     : syn_blocks_make(points, &library->rows, library->steps, step,
+                                       &s->memory, &s->blocks));
+    SYN_NEW(&s->memory, s->seeker, (size_t)s->threads);
+    for (int i = 0; i < s->threads; i++)
+        SYN_TRY(make_seeker(s, &s->seeker[i]));
+    return SYN_OK;
 }
 
 syn_status syn_search_rows(syn_search *s, const syn_reach *prediction,

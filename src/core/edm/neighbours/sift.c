@@ -55,26 +55,26 @@ syn_status syn_sift_make(const syn_points *points, const syn_rows *library,
 {
     out->kind = syn_scan_fastest(vector_bits);
     out->rows = points->rows;
-    syn_status status = syn_blocks_list(points, library, memory, &out->blocks);
+    SYN_TRY(syn_blocks_list(points, library, memory, &out->blocks));
     size_t terms = (size_t)out->blocks.blocks * SYN_BLOCK * points->dims;
-    out->centre = syn_take(memory, points->dims, sizeof *out->centre);
-    out->x = syn_take(memory, terms, sizeof *out->x);
-    if (status != SYN_OK || syn_taken(memory) != SYN_OK)
-        return SYN_NO_MEMORY;
+    SYN_NEW(memory, out->centre, points->dims);
+    SYN_NEW(memory, out->x, terms);
     find_scale(points, library, out);
     if (out->scale > 0)
         make_rough(out);
     return SYN_OK;
 }
 
-void syn_sieve_make(const syn_sift *sift, uint32_t k, syn_arrays *memory, syn_sieve *out)
+syn_status syn_sieve_make(const syn_sift *sift, uint32_t k, syn_arrays *memory,
+                          syn_sieve *out)
 {
     size_t slots = (size_t)sift->blocks.blocks * SYN_BLOCK, room = syn_nearest_room(k);
-    out->squared = syn_take(memory, slots, sizeof *out->squared);
-    out->rough = syn_take(memory, slots, sizeof *out->rough);
-    out->point = syn_take(memory, sift->blocks.dims, sizeof *out->point);
-    out->place = syn_take(memory, room, sizeof *out->place);
-    out->near = syn_take(memory, room, sizeof *out->near);
+    SYN_NEW(memory, out->squared, slots);
+    SYN_NEW(memory, out->rough, slots);
+    SYN_NEW(memory, out->point, sift->blocks.dims);
+    SYN_NEW(memory, out->place, room);
+    SYN_NEW(memory, out->near, room);
+    return SYN_OK;
 }
 
 /* ---- rows ---- */

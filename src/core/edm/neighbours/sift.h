@@ -34,8 +34,9 @@ enum { SYN_SIFT_ROWS = 2048 };
 syn_status syn_sift_make(const syn_points *points, const syn_rows *library,
                          int vector_bits, syn_arrays *memory, syn_sift *out);
 
-/* Makes room for lists of the nearest `k`; whether there is any, `memory` says. */
-void syn_sieve_make(const syn_sift *sift, uint32_t k, syn_arrays *memory, syn_sieve *out);
+/* Makes room for lists of the nearest `k`. */
+syn_status syn_sieve_make(const syn_sift *sift, uint32_t k, syn_arrays *memory,
+                          syn_sieve *out);
 
 /* Fills the list, which has been started, with the rows nearest to a point and perhaps a
    few more. Rows at most `exclusion` from `row` are left out. */

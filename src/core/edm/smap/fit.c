@@ -12,8 +12,8 @@
 #include "core/base/simd.h"
 
 #if SYN_WIDTH == 0
-void syn_smap_space_make(syn_smap_space *space, size_t stride, uint32_t dims,
-                         syn_arrays *memory)
+syn_status syn_smap_space_make(syn_smap_space *space, size_t stride, uint32_t dims,
+                               syn_arrays *memory)
 {
     enum { BLOCK_ROWS = 256 };
     size_t columns = (size_t)dims + 2, top = syn_smap_padded(dims + 1, SYN_SMAP_PADDING);
@@ -21,10 +21,11 @@ void syn_smap_space_make(syn_smap_space *space, size_t stride, uint32_t dims,
     space->block_top = top;
     space->block_rows = 4 * top > BLOCK_ROWS ? 4 * top : BLOCK_ROWS;
     space->block_stride = top + space->block_rows + SYN_SMAP_PADDING;
-    space->weight = syn_take(memory, stride + SYN_SMAP_PADDING, sizeof(double));
-    space->block = syn_take(memory, columns * space->block_stride, sizeof(double));
-    space->triangle = syn_take(memory, columns * columns, sizeof(double));
-    space->factor = syn_take(memory, 2 * columns, sizeof(double));
+    SYN_NEW(memory, space->weight, stride + SYN_SMAP_PADDING);
+    SYN_NEW(memory, space->block, columns * space->block_stride);
+    SYN_NEW(memory, space->triangle, columns * columns);
+    SYN_NEW(memory, space->factor, 2 * columns);
+    return SYN_OK;
 }
 #endif
 

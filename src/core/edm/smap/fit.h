@@ -44,10 +44,9 @@ typedef struct syn_smap_space {
     size_t block_rows, block_stride, block_top;
 } syn_smap_space;
 
-/* Makes a space for points to `stride` in `dims` dimensions; whether there is memory for
-   it, `memory` says. */
-void syn_smap_space_make(syn_smap_space *space, size_t stride, uint32_t dims,
-                         syn_arrays *memory);
+/* Makes a space for points to `stride` in `dims` dimensions. */
+syn_status syn_smap_space_make(syn_smap_space *space, size_t stride, uint32_t dims,
+                               syn_arrays *memory);
 
 /* Compiled once for each kind of processor. */
 typedef struct syn_smap_kind {

@@ -12,7 +12,7 @@ typedef struct syn_smap_bench {
     double *fit;       /* [dims + 1] coefficients */
     double *singular;  /* [dims + 1] */
     syn_smap_space space;
-    void *exact;       /* room of the exact way */
+    char *exact;       /* room of the exact way */
 } syn_smap_bench;
 
 /* The shortest least squares model of the neighbours, weighted as `reduce` of

@@ -243,11 +243,11 @@ static syn_status predict_group(pairs *p, const syn_smap_group *group)
 static syn_status make_workers(pairs *p, size_t columns)
 {
     columns = syn_smap_padded(columns, SYN_SMAP_COLUMNS);
-    p->worker = syn_take(&p->memory, (size_t)p->threads, sizeof *p->worker);
-    for (int i = 0; p->worker && i < p->threads; i++)
-        p->worker[i] = syn_smap_worker_make(p->libraries->steps, p->options->E, columns,
-                                            &p->memory);
-    return syn_taken(&p->memory);
+    SYN_NEW(&p->memory, p->worker, (size_t)p->threads);
+    for (int i = 0; i < p->threads; i++)
+        SYN_TRY(syn_smap_worker_make(p->libraries->steps, p->options->E, columns,
+                                     &p->memory, &p->worker[i]));
+    return SYN_OK;
 }
 
 static pairs pairs_of(const syn_series *libraries, const syn_series *targets,

@@ -68,24 +68,23 @@ static syn_status make_blocks(many *m, int threads)
     size_t rows = m->rows, products = m->terms.products, unknowns = m->terms.n - 1;
     size_t one = syn_smap_normal_room((uint32_t)unknowns);
     size_t some = syn_smap_lanes_room((uint32_t)unknowns);
-    m->block = syn_take(memory, (size_t)threads, sizeof *m->block);
-    for (int i = 0; m->block && i < threads; i++) {
+    SYN_NEW(memory, m->block, (size_t)threads);
+    for (int i = 0; i < threads; i++) {
         block *b = m->block + i;
-        b->near = syn_take(memory, rows, sizeof *b->near);
-        b->distance = syn_take(memory, rows * m->stride, sizeof(double));
-        b->weight = syn_take(memory, SYN_SMAP_POINTS, sizeof(double));
-        b->spread = syn_take(memory, rows * SPREAD, sizeof(double));
-        b->square = syn_take(memory, rows * SYN_SMAP_PITCH, sizeof(double));
-        b->sum = syn_take(memory, rows * products, sizeof(double));
-        b->panel = syn_take(memory, (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products,
-                            sizeof(double));
-        b->fit = syn_take(memory, SYN_SMAP_LANES * unknowns, sizeof(double));
-        b->singular = syn_take(memory, SYN_SMAP_LANES * unknowns, sizeof(double));
-        b->to = syn_take(memory, rows * unknowns, sizeof(double));
-        b->same = syn_take(memory, 3 * m->same.stride, sizeof(double));
-        b->solving = syn_take(memory, one > some ? one : some, sizeof(double));
+        SYN_NEW(memory, b->near, rows);
+        SYN_NEW(memory, b->distance, rows * m->stride);
+        SYN_NEW(memory, b->weight, SYN_SMAP_POINTS);
+        SYN_NEW(memory, b->spread, rows * SPREAD);
+        SYN_NEW(memory, b->square, rows * SYN_SMAP_PITCH);
+        SYN_NEW(memory, b->sum, rows * products);
+        SYN_NEW(memory, b->panel, (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products);
+        SYN_NEW(memory, b->fit, SYN_SMAP_LANES * unknowns);
+        SYN_NEW(memory, b->singular, SYN_SMAP_LANES * unknowns);
+        SYN_NEW(memory, b->to, rows * unknowns);
+        SYN_NEW(memory, b->same, 3 * m->same.stride);
+        SYN_NEW(memory, b->solving, one > some ? one : some);
     }
-    return syn_taken(memory);
+    return SYN_OK;
 }
 
 /* As many predictions as the memory is for, but some blocks for each thread. */
@@ -121,12 +120,10 @@ static syn_status gather_terms(many *m)
     t->n = s->points->dims + 2;
     t->pitch = syn_smap_padded(t->n, SYN_SMAP_PADDING);
     t->products = syn_smap_products(t->n);
-    double *all = syn_take(&m->memory, s->library->n * t->pitch + SYN_SMAP_PADDING,
-                           sizeof *all);
-    m->centre = syn_take(&m->memory, t->n, sizeof *m->centre);
+    double *all;
+    SYN_NEW(&m->memory, all, s->library->n * t->pitch + SYN_SMAP_PADDING);
+    SYN_NEW(&m->memory, m->centre, t->n);
     t->value = all;
-    if (syn_taken(&m->memory) != SYN_OK)
-        return SYN_NO_MEMORY;
     for (uint32_t j = 1; j < t->n; j++)
         m->centre[j] = mean_of(s, j);
     for (size_t i = 0; i < s->library->n; i++) {
@@ -443,19 +440,19 @@ static syn_status make_benches(syn_smap_call *s, int threads)
 {
     syn_arrays *memory = &s->memory;
     size_t dims = s->points->dims, unknowns = dims + 1;
-    s->bench = syn_take(memory, (size_t)threads, sizeof *s->bench);
-    for (int i = 0; s->bench && i < threads; i++) {
+    SYN_NEW(memory, s->bench, (size_t)threads);
+    for (int i = 0; i < threads; i++) {
         syn_smap_bench *b = &s->bench[i];
-        b->from = syn_take(memory, dims, sizeof *b->from);
-        b->fit = syn_take(memory, unknowns, sizeof *b->fit);
-        b->singular = syn_take(memory, unknowns, sizeof *b->singular);
-        b->distance = syn_take(memory, s->stride, sizeof *b->distance);
+        SYN_NEW(memory, b->from, dims);
+        SYN_NEW(memory, b->fit, unknowns);
+        SYN_NEW(memory, b->singular, unknowns);
+        SYN_NEW(memory, b->distance, s->stride);
         if (!s->side_by_side)
-            b->listed = syn_take(memory, (dims + 2) * s->stride, sizeof *b->listed);
-        syn_smap_space_make(&b->space, s->stride, (uint32_t)dims, memory);
-        b->exact = syn_take(memory, syn_smap_exact_room(s->stride, (uint32_t)dims), 1);
+            SYN_NEW(memory, b->listed, (dims + 2) * s->stride);
+        SYN_TRY(syn_smap_space_make(&b->space, s->stride, (uint32_t)dims, memory));
+        SYN_NEW(memory, b->exact, syn_smap_exact_room(s->stride, (uint32_t)dims));
     }
-    return syn_taken(memory);
+    return SYN_OK;
 }
 
 syn_status syn_smap(const syn_points *points, const syn_rows *library,
