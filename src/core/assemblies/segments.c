@@ -5,10 +5,8 @@
    2022). */
 #include "core/assemblies/segments.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/base/memory.h"
 #include "core/base/radix.h"
 
 void syn_segments_free(syn_segments *s)
@@ -51,14 +49,11 @@ static syn_status cut(syn_trains *t, int64_t length)
         segments += pieces(t, k, length);
     if (segments > INT32_MAX)
         return SYN_TOO_LARGE;
-    int64_t *start = malloc((size_t)segments * sizeof *start);
-    int64_t *stop = malloc((size_t)segments * sizeof *stop);
-    uint32_t *first = malloc(((size_t)t->trials + 1) * sizeof *first);
-    if (!start || !stop || !first) {
-        SYN_FREE(start, stop, first);
-        return SYN_NO_MEMORY;
-    }
-    first[0] = 0;
+    int64_t *start, *stop;
+    uint32_t *first;
+    SYN_ARRAY(&t->memory, start, segments);
+    SYN_ARRAY(&t->memory, stop, segments);
+    SYN_ARRAY(&t->memory, first, (size_t)t->trials + 1);
     for (uint32_t k = 0; k < t->trials; k++) {
         uint32_t n = pieces(t, k, length), at = first[k];
         int64_t each = (t->stop[k] - t->start[k] + 1) / n;
@@ -74,7 +69,6 @@ static syn_status cut(syn_trains *t, int64_t length)
         int64_t at = first[k] + (t->tick[e] - t->start[k]) / each;
         t->trial[e] = at < last ? (uint32_t)at : last;
     }
-    SYN_FREE(t->start, t->stop, first);
     t->start = start;
     t->stop = stop;
     t->trials = (uint32_t)segments;

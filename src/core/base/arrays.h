@@ -27,7 +27,7 @@ static inline syn_status syn_taken(const syn_arrays *arrays)
 /* An array of `n` things, all 0, which the pointer `to` points to from then on. Where
    there is no memory, this ends the function, which returns SYN_NO_MEMORY: so the owner
    of `arrays` gives them back also after an error. */
-#define SYN_NEW(arrays, to, n)                                                           \
+#define SYN_ARRAY(arrays, to, n)                                                         \
     do {                                                                                 \
         if (!((to) = syn_take(arrays, n, sizeof *(to))))                                 \
             return SYN_NO_MEMORY;                                                        \

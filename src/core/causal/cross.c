@@ -55,7 +55,7 @@ static syn_status make_tiles(cross *c)
     size_t size = (size_t)c->targets->steps * SYN_MAP_TILE;
     for (uint32_t E = 1; E <= SYN_MAP_DIMS; E++)
         c->tiles += (group[E] - group[E - 1] + SYN_MAP_TILE - 1) / SYN_MAP_TILE;
-    SYN_NEW(&c->memory, c->tile, c->tiles);
+    SYN_ARRAY(&c->memory, c->tile, c->tiles);
     if (!c->tile)
         return SYN_NO_MEMORY;
     const float *value = c->targets->value;
@@ -207,10 +207,10 @@ static syn_status make_workers(cross *c, const syn_map_layout *layout)
     unsigned char wanted[SYN_MAP_DIMS];
     for (uint32_t e = 0; e < SYN_MAP_DIMS; e++)
         wanted[e] = c->targets->group[e + 1] > c->targets->group[e];
-    SYN_NEW(&c->memory, c->worker, (size_t)c->threads);
+    SYN_ARRAY(&c->memory, c->worker, (size_t)c->threads);
     for (int i = 0; i < c->threads; i++) {
         worker *w = &c->worker[i];
-        SYN_NEW(&c->memory, w->sums, c->tiles);
+        SYN_ARRAY(&c->memory, w->sums, c->tiles);
         SYN_TRY(syn_map_search_make(layout, c->options, wanted, &c->memory, &w->search));
         SYN_TRY(syn_map_table_make(wanted, rows_of_table(c, wanted), &c->memory,
                                    &w->table));

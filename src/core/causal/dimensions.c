@@ -102,7 +102,7 @@ static syn_status make_workers(sweep *s, const syn_map_layout *layout)
 {
     unsigned char wanted[SYN_MAP_DIMS] = {0};
     memset(wanted, 1, s->options->E_max);
-    SYN_NEW(&s->memory, s->worker, (size_t)s->threads);
+    SYN_ARRAY(&s->memory, s->worker, (size_t)s->threads);
     for (int i = 0; i < s->threads; i++) {
         worker *w = &s->worker[i];
         SYN_TRY(syn_map_search_make(layout, s->options, wanted, &s->memory, &w->search));

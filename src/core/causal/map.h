@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/arrays.h"
 #include "core/base/status.h"
 #include "core/base/watch.h"
-#include "core/causal/map.h"
 
 enum { SYN_MAP_DIMS = 30 };  /* most dimensions of an embedding */
 
@@ -53,6 +53,7 @@ typedef struct syn_map_layout {
     uint32_t lead;                 /* empty places before each run */
     int32_t *step;                 /* [places] the step there, -1 where empty */
     unsigned char *use;            /* [places] SYN_MAP_LIBRARY | SYN_MAP_PREDICTED */
+    syn_arrays memory;
 } syn_map_layout;
 
 enum { SYN_MAP_LIBRARY = 1, SYN_MAP_PREDICTED = 2 };
@@ -73,6 +74,7 @@ typedef struct syn_map_libraries {
     float *value;            /* [n][steps] NaN where missing */
     unsigned char *drawn;    /* [n][steps] 1 for the points drawn; NULL when all are */
     int missing;             /* whether there is any NaN */
+    syn_arrays memory;
 } syn_map_libraries;
 
 /* `value` is [n][steps], NaN where missing, and the first series is library number
@@ -98,11 +100,11 @@ typedef struct syn_map_targets {
                               where missing */
     size_t *begin;         /* [n] where target j begins in `value`; */
     uint32_t stride;       /* its steps are so far from each other */
-    void *memory;          /* that `value` lies in, at a line of the cache */
     uint32_t *E;           /* [n] by number */
     uint32_t *target;      /* [n] */
     uint32_t group[SYN_MAP_DIMS + 1];
     int missing;           /* whether there is any NaN */
+    syn_arrays memory;
 } syn_map_targets;
 
 enum { SYN_MAP_TILE = 16 };  /* targets side by side */

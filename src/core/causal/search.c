@@ -12,10 +12,10 @@ syn_status syn_map_table_make(const unsigned char *wanted, uint32_t room,
                               syn_arrays *memory, syn_map_table *out)
 {
     *out = (syn_map_table){.room = room};
-    SYN_NEW(memory, out->observed, room);
+    SYN_ARRAY(memory, out->observed, room);
     for (uint32_t e = 0; e < SYN_MAP_DIMS; e++)
         if (wanted[e])
-            SYN_NEW(memory, out->of[e], (size_t)room * (e + 2));
+            SYN_ARRAY(memory, out->of[e], (size_t)room * (e + 2));
     return SYN_OK;
 }
 
@@ -23,7 +23,7 @@ syn_status syn_map_rows_make(const syn_map_layout *layout, syn_arrays *memory,
                              syn_map_rows *out)
 {
     *out = (syn_map_rows){0};
-    SYN_NEW(memory, out->place, layout->steps);
+    SYN_ARRAY(memory, out->place, layout->steps);
     for (uint32_t p = 0; p < layout->places; p++)
         if (layout->use[p] & SYN_MAP_PREDICTED)
             out->place[out->n++] = p;
@@ -44,10 +44,10 @@ syn_status syn_map_search_make(const syn_map_layout *layout,
     }
     size_t pooled = (2 * (size_t)out->E + 1 + BEFORE) * SYN_MAP_STRIDE;
     float *floats;
-    SYN_NEW(memory, floats, 4 * columns + pooled + BEFORE);
-    SYN_NEW(memory, out->place, layout->steps);
-    SYN_NEW(memory, out->pool, SYN_MAP_POOL + SYN_MAP_BESIDE);
-    SYN_NEW(memory, out->seen, columns);
+    SYN_ARRAY(memory, floats, 4 * columns + pooled + BEFORE);
+    SYN_ARRAY(memory, out->place, layout->steps);
+    SYN_ARRAY(memory, out->pool, SYN_MAP_POOL + SYN_MAP_BESIDE);
+    SYN_ARRAY(memory, out->seen, columns);
     out->x = floats + BEFORE;
     out->library = out->x + columns;
     out->start = out->library + columns;

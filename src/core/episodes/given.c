@@ -34,20 +34,14 @@ static int by_size(const void *a, const void *b)
     return in_order(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-static size_t steps_of(const syn_episode *episode, size_t n)
-{
-    size_t steps = 0;
-    for (size_t i = 0; i < n; i++)
-        steps += episode[i].size - 1;
-    return steps;
-}
-
 /* The different bounds of all lags, sorted. */
 static syn_status find_bounds(const syn_episode *episode, size_t n, syn_trie *out)
 {
-    size_t all = 0;
+    size_t all = 0, steps = 0;
     int64_t *bound;
-    SYN_NEW(bound, 2 * steps_of(episode, n) + 1);
+    for (size_t i = 0; i < n; i++)
+        steps += episode[i].size - 1;
+    SYN_ARRAY(&out->memory, bound, 2 * steps);
     for (size_t i = 0; i < n; i++)
         for (uint32_t k = 0; k + 1 < episode[i].size; k++) {
             bound[all++] = episode[i].lag[k].low;
@@ -102,15 +96,11 @@ static int by_events(const void *a, const void *b)
 
 static syn_status allocate(syn_trie *t, size_t n)
 {
-    size_t bytes = ((size_t)t->nodes + 2) * sizeof(uint32_t);
     uint32_t **array[] = {&t->unit, &t->level, &t->open, &t->shut,
                           &t->after, &t->child, &t->of, &t->root};
-    for (size_t i = 0; i < sizeof array / sizeof *array; i++) {
-        *array[i] = malloc(bytes);
-        if (!*array[i])
-            return SYN_NO_MEMORY;
-    }
-    SYN_NEW(t->node, n + 1);
+    for (size_t i = 0; i < sizeof array / sizeof *array; i++)
+        SYN_ARRAY(&t->memory, *array[i], (size_t)t->nodes + 2);
+    SYN_ARRAY(&t->memory, t->node, n);
     return SYN_OK;
 }
 
@@ -118,7 +108,6 @@ static syn_status allocate(syn_trie *t, size_t n)
    end. */
 static void link_nodes(const uint32_t *parent, syn_trie *t)
 {
-    memset(t->child, 0, ((size_t)t->nodes + 2) * sizeof *t->child);
     for (uint32_t node = 0; node < t->nodes; node++)
         if (parent[node] != NO_NODE)
             t->child[parent[node] + 2]++;
@@ -186,8 +175,7 @@ syn_status syn_trie_make(const syn_episode *episode, size_t n, syn_trie *out)
 
 void syn_trie_free(syn_trie *t)
 {
-    SYN_FREE(t->bound, t->unit, t->level, t->open, t->shut, t->after, t->child, t->of,
-             t->root, t->node);
+    syn_give_back(&t->memory);
     memset(t, 0, sizeof *t);
 }
 

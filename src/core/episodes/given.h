@@ -6,6 +6,7 @@
 #define SYN_EPISODES_GIVEN_H
 
 #include "core/base/arena.h"
+#include "core/base/arrays.h"
 #include "core/base/status.h"
 #include "core/base/watch.h"
 #include "core/episodes/ends.h"
@@ -29,6 +30,7 @@ typedef struct syn_trie {
     uint32_t *of;         /* [nodes - roots] nodes by parent */
     uint32_t *root;       /* [roots] increasing */
     uint32_t *node;       /* [episodes] the node of each episode */
+    syn_arrays memory;
 } syn_trie;
 
 /* The tree of `n` episodes, in any order, repeats allowed. The caller frees `out` with

@@ -47,7 +47,7 @@ static syn_status make_blocks(work *w)
     if (w->rows_each < BLOCK_ROWS)
         w->rows_each = BLOCK_ROWS;
     w->blocks = (rows + w->rows_each - 1) / w->rows_each;
-    SYN_NEW(&w->memory, w->block, w->blocks);
+    SYN_ARRAY(&w->memory, w->block, w->blocks);
     for (size_t b = 0; b < w->blocks; b++)
         w->block[b].least = w->block[b].most = NAN;
     return SYN_OK;
@@ -191,6 +191,6 @@ syn_status syn_whole_list(const syn_whole_map *map, double bound, const size_t *
                           int threads, const syn_watch *watch, int *column)
 {
     work w = {.map = map, .bound = bound, .begin = begin, .column = column};
-    SYN_NEW(&w.memory, w.n, map->rows);
+    SYN_ARRAY(&w.memory, w.n, map->rows);
     return list_all(&w, threads, watch);
 }

@@ -117,8 +117,8 @@ static syn_status make_groups(mapping *m, const unsigned char *direct)
         uint32_t lanes = lanes_of(m, direct[s]);
         m->groups += (libraries_of(o, s, m->problem.n) + lanes - 1) / lanes;
     }
-    SYN_NEW(&m->memory, m->group, m->groups);
-    SYN_NEW(&m->memory, m->group_sample, m->groups);
+    SYN_ARRAY(&m->memory, m->group, m->groups);
+    SYN_ARRAY(&m->memory, m->group_sample, m->groups);
     size_t next = 0;
     for (uint32_t s = 0; s < o->sizes; s++)
         for (uint32_t from = 0, all = libraries_of(o, s, m->problem.n),
@@ -129,11 +129,11 @@ static syn_status make_groups(mapping *m, const unsigned char *direct)
             g->n = all - from < lanes ? all - from : lanes;
             g->size = o->size[s];
             size_t sums = syn_ccm_sums(g, m->problem.targets);
-            SYN_NEW(&m->memory, g->sum, sums);
+            SYN_ARRAY(&m->memory, g->sum, sums);
             if (direct[s])
-                SYN_NEW(&m->memory, g->rows, (size_t)g->n * g->size);
+                SYN_ARRAY(&m->memory, g->rows, (size_t)g->n * g->size);
             else
-                SYN_NEW(&m->memory, g->member, m->problem.n);
+                SYN_ARRAY(&m->memory, g->member, m->problem.n);
         }
     return SYN_OK;
 }
@@ -152,10 +152,10 @@ static syn_status make_order(mapping *m, syn_ccm_order *out)
 {
     size_t n = out->n = m->library->n;
     uint64_t *both;
-    SYN_NEW(&m->memory, both, n);
-    SYN_NEW(&m->memory, out->rank, n);
-    SYN_NEW(&m->memory, out->ranked, n);
-    SYN_NEW(&m->memory, out->shuffled, n);
+    SYN_ARRAY(&m->memory, both, n);
+    SYN_ARRAY(&m->memory, out->rank, n);
+    SYN_ARRAY(&m->memory, out->ranked, n);
+    SYN_ARRAY(&m->memory, out->shuffled, n);
     for (uint32_t i = 0; i < n; i++)
         both[i] = (uint64_t)syn_row_rank(m->library->row[i]) << 32 | i;
     qsort(both, n, sizeof *both, compare);
@@ -180,8 +180,8 @@ static syn_status make_problem(mapping *m, uint32_t targets)
     p->stride = rows;
     p->least = m->points->least;
     double *coordinate;
-    SYN_NEW(&m->memory, coordinate, (size_t)p->n * p->dims);
-    SYN_NEW(&m->memory, m->shift, targets);
+    SYN_ARRAY(&m->memory, coordinate, (size_t)p->n * p->dims);
+    SYN_ARRAY(&m->memory, m->shift, targets);
     p->coordinate = coordinate;
     for (size_t e = 0; e < p->dims; e++)
         for (uint32_t i = 0; i < p->n; i++)
@@ -208,9 +208,9 @@ static syn_status make_values(mapping *m)
         one += m->group[g].n == 1;
     double *value = NULL, *beside = NULL;
     if (one < m->groups)
-        SYN_NEW(&m->memory, value, all);
+        SYN_ARRAY(&m->memory, value, all);
     if (one > 0)
-        SYN_NEW(&m->memory, beside, all + SYN_CCM_BESIDE);
+        SYN_ARRAY(&m->memory, beside, all + SYN_CCM_BESIDE);
     p->value = value;
     p->beside = beside;
     for (size_t t = 0; t < p->targets; t++) {
@@ -242,12 +242,12 @@ static syn_status make_tile(mapping *m)
     size_t most = all ? TILE_ROWS : TILE_SEARCHED;
     room = room < 1 ? 1 : room > most ? most : room;
     t->room = (uint32_t)room;
-    SYN_NEW(&m->memory, t->list, room);
-    SYN_NEW(&m->memory, t->near, room * t->width);
-    SYN_NEW(&m->memory, t->found, room * SYN_CCM_DIRECT);
+    SYN_ARRAY(&m->memory, t->list, room);
+    SYN_ARRAY(&m->memory, t->near, room * t->width);
+    SYN_ARRAY(&m->memory, t->found, room * SYN_CCM_DIRECT);
     if (all)
-        SYN_NEW(&m->memory, t->square, room * p->n);
-    SYN_NEW(&m->memory, t->observed, room * p->targets + SYN_CCM_BESIDE);
+        SYN_ARRAY(&m->memory, t->square, room * p->n);
+    SYN_ARRAY(&m->memory, t->observed, room * p->targets + SYN_CCM_BESIDE);
     return SYN_OK;
 }
 
@@ -258,20 +258,20 @@ static syn_status make_space(mapping *m)
     uint32_t together = 128 / m->problem.k;
     together = together < 1 ? 1 : together;
     together = together < SYN_CCM_TOGETHER ? together : SYN_CCM_TOGETHER;
-    SYN_NEW(&m->memory, m->space, (size_t)m->threads);
+    SYN_ARRAY(&m->memory, m->space, (size_t)m->threads);
     for (int w = 0; w < m->threads; w++) {
         syn_ccm_space *s = &m->space[w];
-        SYN_NEW(&m->memory, s->near, n + 1);
-        SYN_NEW(&m->memory, s->sorted, n + 1);
-        SYN_NEW(&m->memory, s->bucket, SYN_CCM_BUCKETS + 1);
-        SYN_NEW(&m->memory, s->tied, n / 64 + 1);
-        SYN_NEW(&m->memory, s->last, n);
-        SYN_NEW(&m->memory, s->rows, n + 1);
-        SYN_NEW(&m->memory, s->square, n);
+        SYN_ARRAY(&m->memory, s->near, n + 1);
+        SYN_ARRAY(&m->memory, s->sorted, n + 1);
+        SYN_ARRAY(&m->memory, s->bucket, SYN_CCM_BUCKETS + 1);
+        SYN_ARRAY(&m->memory, s->tied, n / 64 + 1);
+        SYN_ARRAY(&m->memory, s->last, n);
+        SYN_ARRAY(&m->memory, s->rows, n + 1);
+        SYN_ARRAY(&m->memory, s->square, n);
         s->lanes_rows = together;
         for (uint32_t r = 0; r < together; r++) {
-            SYN_NEW(&m->memory, s->lanes[r].at, lanes);
-            SYN_NEW(&m->memory, s->lanes[r].distance, lanes);
+            SYN_ARRAY(&m->memory, s->lanes[r].at, lanes);
+            SYN_ARRAY(&m->memory, s->lanes[r].distance, lanes);
         }
     }
     return SYN_OK;
@@ -514,7 +514,7 @@ static syn_status prepare(mapping *m, uint32_t targets)
 {
     unsigned char *direct;
     SYN_TRY(make_problem(m, targets));
-    SYN_NEW(&m->memory, direct, m->options->sizes);
+    SYN_ARRAY(&m->memory, direct, m->options->sizes);
     m->choice = syn_ccm_plan(m->options, m->problem.n, m->problem.dims, direct);
     SYN_TRY(make_groups(m, direct));
     SYN_TRY(make_values(m));
@@ -522,7 +522,7 @@ static syn_status prepare(mapping *m, uint32_t targets)
     SYN_TRY(make_tile(m));
     if (!m->choice.blocks)
         return SYN_OK;
-    SYN_NEW(&m->memory, m->place, m->points->rows);
+    SYN_ARRAY(&m->memory, m->place, m->points->rows);
     for (uint32_t i = 0; i < m->library->n; i++)
         m->place[m->library->row[i]] = i;
     return SYN_OK;

@@ -117,14 +117,14 @@ static syn_status worker_make(uint32_t steps, uint32_t dims, uint32_t octets,
     if (panel < SYN_SMAP_POINTS * columns)
         panel = SYN_SMAP_POINTS * columns;
     forecast_worker *w;
-    SYN_NEW(memory, w, 1);
+    SYN_ARRAY(memory, w, 1);
     *out = w;
-    SYN_NEW(memory, w->to, dims * (size_t)SYN_SMAP_SIDE);
-    SYN_NEW(memory, w->distance, distances);
-    SYN_NEW(memory, w->square, all * SYN_SMAP_PITCH);
-    SYN_NEW(memory, w->equations, all * products);
-    SYN_NEW(memory, w->sum, octets * all * columns + SYN_SMAP_PADDING);
-    SYN_NEW(memory, w->panel, panel + 2 * SYN_SMAP_PADDING);
+    SYN_ARRAY(memory, w->to, dims * (size_t)SYN_SMAP_SIDE);
+    SYN_ARRAY(memory, w->distance, distances);
+    SYN_ARRAY(memory, w->square, all * SYN_SMAP_PITCH);
+    SYN_ARRAY(memory, w->equations, all * products);
+    SYN_ARRAY(memory, w->sum, octets * all * columns + SYN_SMAP_PADDING);
+    SYN_ARRAY(memory, w->panel, panel + 2 * SYN_SMAP_PADDING);
     return SYN_OK;
 }
 
@@ -446,7 +446,7 @@ static void mark_list(const forecast_call *c, list l, uint32_t *known)
 static syn_status find_rows(const forecast_call *c, forecast_job *j)
 {
     uint32_t steps = c->series->steps;
-    SYN_NEW(&j->memory, j->row, steps);
+    SYN_ARRAY(&j->memory, j->row, steps);
     for (uint32_t t = 0; t < steps; t++)
         j->row[t] = 1;
     mark_missing(c, c->jobs->effect[j->job], 1, j->row);
@@ -533,11 +533,11 @@ static void shape(forecast_job *j)
 static syn_status allocate(forecast_job *j)
 {
     sizes s = sizes_of(j);
-    SYN_NEW(&j->memory, j->coordinate, s.coordinate);
-    SYN_NEW(&j->memory, j->value, s.value);
-    SYN_NEW(&j->memory, j->candidate, s.candidate);
-    SYN_NEW(&j->memory, j->error, s.error);
-    SYN_NEW(&j->memory, j->fall, s.fall);
+    SYN_ARRAY(&j->memory, j->coordinate, s.coordinate);
+    SYN_ARRAY(&j->memory, j->value, s.value);
+    SYN_ARRAY(&j->memory, j->candidate, s.candidate);
+    SYN_ARRAY(&j->memory, j->error, s.error);
+    SYN_ARRAY(&j->memory, j->fall, s.fall);
     j->terms.value = j->value;
     return SYN_OK;
 }
@@ -578,7 +578,7 @@ static syn_status make_total(const forecast_call *c, forecast_job *j,
         j->weighed = j->thetas;
     if (j->weighed == j->thetas)
         return SYN_OK;
-    SYN_NEW(&j->memory, j->total, s.total);
+    SYN_ARRAY(&j->memory, j->total, s.total);
     fill_total(c, j, worker);
     return SYN_OK;
 }
@@ -814,9 +814,9 @@ static syn_status take_memory(batch *b)
         octets = o > octets ? o : octets;
     }
     octets = octets < FORECAST_OCTETS ? octets : FORECAST_OCTETS;
-    SYN_NEW(&b->memory, b->job, BATCH_JOBS);
-    SYN_NEW(&b->memory, b->begin, BATCH_JOBS + 1);
-    SYN_NEW(&b->memory, b->worker, (size_t)b->threads);
+    SYN_ARRAY(&b->memory, b->job, BATCH_JOBS);
+    SYN_ARRAY(&b->memory, b->begin, BATCH_JOBS + 1);
+    SYN_ARRAY(&b->memory, b->worker, (size_t)b->threads);
     for (int i = 0; i < b->threads; i++)
         SYN_TRY(worker_make(b->call->series->steps, (uint32_t)dims,
                                    (uint32_t)octets, &b->memory,

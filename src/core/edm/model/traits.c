@@ -259,14 +259,14 @@ static syn_status make_workers(traits_job *job, int threads)
 {
     syn_arrays *memory = &job->memory;
     size_t steps = job->series->steps, lags = lag_room((uint32_t)steps);
-    SYN_NEW(memory, job->worker, (size_t)threads);
+    SYN_ARRAY(memory, job->worker, (size_t)threads);
     for (int i = 0; i < threads; i++) {
         worker *w = &job->worker[i];
-        SYN_NEW(memory, w->value, steps + lags + SYN_F64_LANES);
-        SYN_NEW(memory, w->run, steps + 1);
-        SYN_NEW(memory, w->slot, job->slots);
-        SYN_NEW(memory, w->times, steps);
-        SYN_NEW(memory, w->shared, lags);
+        SYN_ARRAY(memory, w->value, steps + lags + SYN_F64_LANES);
+        SYN_ARRAY(memory, w->run, steps + 1);
+        SYN_ARRAY(memory, w->slot, job->slots);
+        SYN_ARRAY(memory, w->times, steps);
+        SYN_ARRAY(memory, w->shared, lags);
     }
     return SYN_OK;
 }

@@ -181,10 +181,10 @@ static syn_status start(const syn_points *points, syn_arrays *memory, sorting *s
     out->dims = points->dims;
     out->blocks = n / SYN_BLOCK + (n % SYN_BLOCK > 0);
     size_t slots = (size_t)out->blocks * SYN_BLOCK;
-    SYN_NEW(memory, s->place, n);
-    SYN_NEW(memory, out->row, slots);
-    SYN_NEW(memory, out->place, rows);
-    SYN_NEW(memory, out->x, slots * out->dims);
+    SYN_ARRAY(memory, s->place, n);
+    SYN_ARRAY(memory, out->row, slots);
+    SYN_ARRAY(memory, out->place, rows);
+    SYN_ARRAY(memory, out->x, slots * out->dims);
     memset(out->row, 0xff, slots * sizeof *out->row);
     memset(out->place, 0xff, (size_t)rows * sizeof *out->place);
     for (uint32_t i = 0; i < n; i++)
@@ -197,10 +197,10 @@ static syn_status make_boxes(syn_blocks *b, uint32_t rows, syn_arrays *memory)
     b->groups = b->blocks / SYN_BLOCK + (b->blocks % SYN_BLOCK > 0);
     size_t boxes = (size_t)b->groups * b->dims * SYN_BLOCK;
     size_t slots = (size_t)b->blocks * SYN_BLOCK;
-    SYN_NEW(memory, b->shuffled, slots);
-    SYN_NEW(memory, b->home, rows);
-    SYN_NEW(memory, b->low, boxes);
-    SYN_NEW(memory, b->high, boxes);
+    SYN_ARRAY(memory, b->shuffled, slots);
+    SYN_ARRAY(memory, b->home, rows);
+    SYN_ARRAY(memory, b->low, boxes);
+    SYN_ARRAY(memory, b->high, boxes);
     for (size_t i = 0; i < boxes; i++) {
         b->low[i] = INFINITY;
         b->high[i] = -INFINITY;

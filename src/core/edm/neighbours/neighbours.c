@@ -346,22 +346,22 @@ static syn_status make_seeker(syn_search *s, seeker *w)
 {
     syn_arrays *memory = &s->memory;
     size_t E = s->E_max, dims = s->points->dims, groups = s->blocks.groups;
-    SYN_NEW(memory, w->point, dims);
-    SYN_NEW(memory, w->list, E);
+    SYN_ARRAY(memory, w->point, dims);
+    SYN_ARRAY(memory, w->list, E);
     for (uint32_t e = 0; e < E; e++)
-        SYN_NEW(memory, w->list[e].near, syn_nearest_room(s->k + e));
-    SYN_NEW(memory, w->limit, E);
+        SYN_ARRAY(memory, w->list[e].near, syn_nearest_room(s->k + e));
+    SYN_ARRAY(memory, w->limit, E);
     if (s->small)
         return syn_sieve_make(&s->sift, s->k, memory, &w->sieve);
-    SYN_NEW(memory, w->pass, E);
-    SYN_NEW(memory, w->nearer, E);
-    SYN_NEW(memory, w->squared, E * SYN_BLOCK);
-    SYN_NEW(memory, w->ties, E);
+    SYN_ARRAY(memory, w->pass, E);
+    SYN_ARRAY(memory, w->nearer, E);
+    SYN_ARRAY(memory, w->squared, E * SYN_BLOCK);
+    SYN_ARRAY(memory, w->ties, E);
     for (uint32_t e = 0; e < E; e++)
-        SYN_NEW(memory, w->ties[e].tied, groups);
-    SYN_NEW(memory, w->seen, (size_t)s->blocks.blocks * SYN_BLOCK);
-    SYN_NEW(memory, w->pool, dims * SYN_BLOCK);
-    SYN_NEW(memory, w->last, s->blocks.blocks);
+        SYN_ARRAY(memory, w->ties[e].tied, groups);
+    SYN_ARRAY(memory, w->seen, (size_t)s->blocks.blocks * SYN_BLOCK);
+    SYN_ARRAY(memory, w->pool, dims * SYN_BLOCK);
+    SYN_ARRAY(memory, w->last, s->blocks.blocks);
     return SYN_OK;
 }
 
@@ -385,7 +385,7 @@ syn_status syn_search_make(const syn_points *points, const syn_reach *library,
                                      &s->memory, &s->sift)
                      : syn_blocks_make(points, &library->rows, library->steps, step,
                                        &s->memory, &s->blocks));
-    SYN_NEW(&s->memory, s->seeker, (size_t)s->threads);
+    SYN_ARRAY(&s->memory, s->seeker, (size_t)s->threads);
     for (int i = 0; i < s->threads; i++)
         SYN_TRY(make_seeker(s, &s->seeker[i]));
     return SYN_OK;

@@ -57,8 +57,8 @@ syn_status syn_sift_make(const syn_points *points, const syn_rows *library,
     out->rows = points->rows;
     SYN_TRY(syn_blocks_list(points, library, memory, &out->blocks));
     size_t terms = (size_t)out->blocks.blocks * SYN_BLOCK * points->dims;
-    SYN_NEW(memory, out->centre, points->dims);
-    SYN_NEW(memory, out->x, terms);
+    SYN_ARRAY(memory, out->centre, points->dims);
+    SYN_ARRAY(memory, out->x, terms);
     find_scale(points, library, out);
     if (out->scale > 0)
         make_rough(out);
@@ -69,11 +69,11 @@ syn_status syn_sieve_make(const syn_sift *sift, uint32_t k, syn_arrays *memory,
                           syn_sieve *out)
 {
     size_t slots = (size_t)sift->blocks.blocks * SYN_BLOCK, room = syn_nearest_room(k);
-    SYN_NEW(memory, out->squared, slots);
-    SYN_NEW(memory, out->rough, slots);
-    SYN_NEW(memory, out->point, sift->blocks.dims);
-    SYN_NEW(memory, out->place, room);
-    SYN_NEW(memory, out->near, room);
+    SYN_ARRAY(memory, out->squared, slots);
+    SYN_ARRAY(memory, out->rough, slots);
+    SYN_ARRAY(memory, out->point, sift->blocks.dims);
+    SYN_ARRAY(memory, out->place, room);
+    SYN_ARRAY(memory, out->near, room);
     return SYN_OK;
 }
 

@@ -52,7 +52,7 @@ void syn_smap_put_target(double *target, size_t stride, size_t i, double value)
 syn_status syn_smap_gather(syn_smap_call *s)
 {
     uint32_t n = s->library->n, dims = s->points->dims;
-    SYN_NEW(&s->memory, s->side_by_side, ((size_t)dims + 2) * s->stride);
+    SYN_ARRAY(&s->memory, s->side_by_side, ((size_t)dims + 2) * s->stride);
     for (uint32_t k = 0; k < dims; k++) {
         const double *from = s->points->coordinate + (size_t)k * s->points->rows;
         for (uint32_t i = 0; i < n; i++)
@@ -206,8 +206,8 @@ syn_status syn_smap_same_make(const syn_smap_call *s, syn_arrays *memory,
 {
     uint32_t n = s->library->n, dims = s->points->dims;
     *out = (syn_smap_same){0};
-    SYN_NEW(memory, out->of, n);
-    SYN_NEW(memory, out->first, n);
+    SYN_ARRAY(memory, out->of, n);
+    SYN_ARRAY(memory, out->first, n);
     point *sorted = malloc(((size_t)n + 1) * sizeof *sorted);
     if (!sorted)
         return SYN_NO_MEMORY;
@@ -225,9 +225,9 @@ syn_status syn_smap_same_make(const syn_smap_call *s, syn_arrays *memory,
     if (out->n == 0)
         return SYN_OK;
     out->stride = syn_smap_stride(out->n);
-    SYN_NEW(memory, out->coordinate, dims * out->stride);
-    SYN_NEW(memory, out->count, out->n);
-    SYN_NEW(memory, out->sum, out->n);
+    SYN_ARRAY(memory, out->coordinate, dims * out->stride);
+    SYN_ARRAY(memory, out->count, out->n);
+    SYN_ARRAY(memory, out->sum, out->n);
     for (uint32_t k = 0; k < dims; k++)
         for (uint32_t g = 0; g < out->n; g++)
             out->coordinate[k * out->stride + g] =

@@ -21,10 +21,10 @@ syn_status syn_smap_space_make(syn_smap_space *space, size_t stride, uint32_t di
     space->block_top = top;
     space->block_rows = 4 * top > BLOCK_ROWS ? 4 * top : BLOCK_ROWS;
     space->block_stride = top + space->block_rows + SYN_SMAP_PADDING;
-    SYN_NEW(memory, space->weight, stride + SYN_SMAP_PADDING);
-    SYN_NEW(memory, space->block, columns * space->block_stride);
-    SYN_NEW(memory, space->triangle, columns * columns);
-    SYN_NEW(memory, space->factor, 2 * columns);
+    SYN_ARRAY(memory, space->weight, stride + SYN_SMAP_PADDING);
+    SYN_ARRAY(memory, space->block, columns * space->block_stride);
+    SYN_ARRAY(memory, space->triangle, columns * columns);
+    SYN_ARRAY(memory, space->factor, 2 * columns);
     return SYN_OK;
 }
 #endif

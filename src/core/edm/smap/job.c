@@ -70,8 +70,8 @@ static syn_status find_rows(syn_smap_job *j, const syn_smap_pairs_options *o,
                             const double *value)
 {
     uint32_t steps = j->points.rows;
-    SYN_NEW(&j->memory, j->row, steps);
-    SYN_NEW(&j->memory, j->coordinate, (size_t)j->dims * steps);
+    SYN_ARRAY(&j->memory, j->row, steps);
+    SYN_ARRAY(&j->memory, j->coordinate, (size_t)j->dims * steps);
     for (uint32_t t = 0; t < steps; t++)
         if (fill_point(j, o, value, t))
             j->row[j->rows.n++] = t;
@@ -86,7 +86,7 @@ static syn_status make_panels(syn_smap_job *j, int32_t Tp)
     const syn_smap_group *g = j->group;
     size_t wide = j->product->wide, steps = j->points.rows;
     double *panels;
-    SYN_NEW(&j->memory, panels, j->stride * j->columns);
+    SYN_ARRAY(&j->memory, panels, j->stride * j->columns);
     j->panels = panels;
     for (uint32_t c = 0; c < g->n; c++) {
         const double *y = g->value + (size_t)g->target[c] * steps;
@@ -117,9 +117,9 @@ static syn_status make_terms(syn_smap_job *j)
     t->n = j->dims + 1;
     t->pitch = syn_smap_padded(t->n, SYN_SMAP_PADDING);
     t->products = syn_smap_products(t->n);
-    SYN_NEW(&j->memory, j->value, j->rows.n * t->pitch + SYN_SMAP_PADDING);
-    SYN_NEW(&j->memory, j->centre, t->n);
-    SYN_NEW(&j->memory, j->centred, j->dims * j->stride);
+    SYN_ARRAY(&j->memory, j->value, j->rows.n * t->pitch + SYN_SMAP_PADDING);
+    SYN_ARRAY(&j->memory, j->centre, t->n);
+    SYN_ARRAY(&j->memory, j->centred, j->dims * j->stride);
     t->value = j->value;
     for (uint32_t k = 0; k < t->n; k++) {
         j->centre[k] = k > 0 ? centre_of(j, k - 1) : 0;
@@ -151,9 +151,9 @@ static syn_status make_sums(syn_smap_job *j)
 {
     j->block = rows_of(j->rows.n) - 1;
     share_out(j, j->rows.n);
-    SYN_NEW(&j->memory, j->sum, (size_t)j->shares * SYN_SMAP_SUMS * j->columns);
-    SYN_NEW(&j->memory, j->known, j->shares);
-    SYN_NEW(&j->memory, j->made, j->shares);
+    SYN_ARRAY(&j->memory, j->sum, (size_t)j->shares * SYN_SMAP_SUMS * j->columns);
+    SYN_ARRAY(&j->memory, j->known, j->shares);
+    SYN_ARRAY(&j->memory, j->made, j->shares);
     return SYN_OK;
 }
 
@@ -163,7 +163,7 @@ static syn_status make_call(syn_smap_job *j, const syn_smap_common *common)
     uint32_t steps = j->points.rows;
     const double *y = j->group->value + (size_t)j->group->target[0] * steps;
     double *later;
-    SYN_NEW(&j->memory, later, steps);
+    SYN_ARRAY(&j->memory, later, steps);
     j->call = (syn_smap_call){.points = &j->points, .library = &j->rows,
                               .prediction = &j->rows, .target = later,
                               .options = common->smap, .kind = common->kind,
@@ -208,7 +208,7 @@ syn_status syn_smap_job_rest(syn_smap_job *job, const syn_smap_rest *rest)
 {
     if (!job->sum)
         return SYN_OK;
-    SYN_NEW(&job->memory, job->only, rest->n);
+    SYN_ARRAY(&job->memory, job->only, rest->n);
     for (uint32_t i = 0; i < rest->n; i++)
         job->only[i] = syn_first_row_from(job->row, job->rows.n, rest->step[i]);
     share_out(job, rest->n);
@@ -271,30 +271,30 @@ syn_status syn_smap_worker_make(uint32_t steps, uint32_t dims, size_t columns,
         most = SYN_SMAP_MOST_ROWS * stride;
     const size_t rows = SYN_SMAP_MOST_ROWS;
     syn_smap_worker *w;
-    SYN_NEW(memory, w, 1);
+    SYN_ARRAY(memory, w, 1);
     *out = w;
-    SYN_NEW(memory, w->near, rows);
-    SYN_NEW(memory, w->from, dims);
-    SYN_NEW(memory, w->distance, most);
-    SYN_NEW(memory, w->square, (most / SYN_SMAP_POINTS + 1) * SYN_SMAP_PITCH);
-    SYN_NEW(memory, w->equations, rows * products);
-    SYN_NEW(memory, w->value, rows * unknowns);
-    SYN_NEW(memory, w->slope, rows * unknowns);
-    SYN_NEW(memory, w->excess, rows);
-    SYN_NEW(memory, w->strength, stride);
-    SYN_NEW(memory, w->prediction, rows * columns);
-    SYN_NEW(memory, w->panel, (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products);
-    SYN_NEW(memory, w->solving, syn_smap_normal_room((uint32_t)unknowns));
-    SYN_NEW(memory, w->inverse, unknowns * unknowns);
-    SYN_NEW(memory, w->gram, unknowns * unknowns);
-    SYN_NEW(memory, w->turned, unknowns * SYN_SMAP_POINTS);
-    SYN_NEW(memory, w->weight, stride);
-    SYN_NEW(memory, w->heavy, stride);
-    SYN_NEW(memory, w->count, stride);
-    SYN_NEW(memory, w->exact_value, stride);
-    SYN_NEW(memory, w->exact_slope, stride);
-    SYN_NEW(memory, w->small, 2 * unknowns * (unknowns + 1));
-    SYN_NEW(memory, w->exact, syn_smap_exact_room(stride, dims));
+    SYN_ARRAY(memory, w->near, rows);
+    SYN_ARRAY(memory, w->from, dims);
+    SYN_ARRAY(memory, w->distance, most);
+    SYN_ARRAY(memory, w->square, (most / SYN_SMAP_POINTS + 1) * SYN_SMAP_PITCH);
+    SYN_ARRAY(memory, w->equations, rows * products);
+    SYN_ARRAY(memory, w->value, rows * unknowns);
+    SYN_ARRAY(memory, w->slope, rows * unknowns);
+    SYN_ARRAY(memory, w->excess, rows);
+    SYN_ARRAY(memory, w->strength, stride);
+    SYN_ARRAY(memory, w->prediction, rows * columns);
+    SYN_ARRAY(memory, w->panel, (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products);
+    SYN_ARRAY(memory, w->solving, syn_smap_normal_room((uint32_t)unknowns));
+    SYN_ARRAY(memory, w->inverse, unknowns * unknowns);
+    SYN_ARRAY(memory, w->gram, unknowns * unknowns);
+    SYN_ARRAY(memory, w->turned, unknowns * SYN_SMAP_POINTS);
+    SYN_ARRAY(memory, w->weight, stride);
+    SYN_ARRAY(memory, w->heavy, stride);
+    SYN_ARRAY(memory, w->count, stride);
+    SYN_ARRAY(memory, w->exact_value, stride);
+    SYN_ARRAY(memory, w->exact_slope, stride);
+    SYN_ARRAY(memory, w->small, 2 * unknowns * (unknowns + 1));
+    SYN_ARRAY(memory, w->exact, syn_smap_exact_room(stride, dims));
     return SYN_OK;
 }
 

@@ -243,7 +243,7 @@ static syn_status predict_group(pairs *p, const syn_smap_group *group)
 static syn_status make_workers(pairs *p, size_t columns)
 {
     columns = syn_smap_padded(columns, SYN_SMAP_COLUMNS);
-    SYN_NEW(&p->memory, p->worker, (size_t)p->threads);
+    SYN_ARRAY(&p->memory, p->worker, (size_t)p->threads);
     for (int i = 0; i < p->threads; i++)
         SYN_TRY(syn_smap_worker_make(p->libraries->steps, p->options->E, columns,
                                      &p->memory, &p->worker[i]));

@@ -68,21 +68,21 @@ static syn_status make_blocks(many *m, int threads)
     size_t rows = m->rows, products = m->terms.products, unknowns = m->terms.n - 1;
     size_t one = syn_smap_normal_room((uint32_t)unknowns);
     size_t some = syn_smap_lanes_room((uint32_t)unknowns);
-    SYN_NEW(memory, m->block, (size_t)threads);
+    SYN_ARRAY(memory, m->block, (size_t)threads);
     for (int i = 0; i < threads; i++) {
         block *b = m->block + i;
-        SYN_NEW(memory, b->near, rows);
-        SYN_NEW(memory, b->distance, rows * m->stride);
-        SYN_NEW(memory, b->weight, SYN_SMAP_POINTS);
-        SYN_NEW(memory, b->spread, rows * SPREAD);
-        SYN_NEW(memory, b->square, rows * SYN_SMAP_PITCH);
-        SYN_NEW(memory, b->sum, rows * products);
-        SYN_NEW(memory, b->panel, (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products);
-        SYN_NEW(memory, b->fit, SYN_SMAP_LANES * unknowns);
-        SYN_NEW(memory, b->singular, SYN_SMAP_LANES * unknowns);
-        SYN_NEW(memory, b->to, rows * unknowns);
-        SYN_NEW(memory, b->same, 3 * m->same.stride);
-        SYN_NEW(memory, b->solving, one > some ? one : some);
+        SYN_ARRAY(memory, b->near, rows);
+        SYN_ARRAY(memory, b->distance, rows * m->stride);
+        SYN_ARRAY(memory, b->weight, SYN_SMAP_POINTS);
+        SYN_ARRAY(memory, b->spread, rows * SPREAD);
+        SYN_ARRAY(memory, b->square, rows * SYN_SMAP_PITCH);
+        SYN_ARRAY(memory, b->sum, rows * products);
+        SYN_ARRAY(memory, b->panel, (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products);
+        SYN_ARRAY(memory, b->fit, SYN_SMAP_LANES * unknowns);
+        SYN_ARRAY(memory, b->singular, SYN_SMAP_LANES * unknowns);
+        SYN_ARRAY(memory, b->to, rows * unknowns);
+        SYN_ARRAY(memory, b->same, 3 * m->same.stride);
+        SYN_ARRAY(memory, b->solving, one > some ? one : some);
     }
     return SYN_OK;
 }
@@ -121,8 +121,8 @@ static syn_status gather_terms(many *m)
     t->pitch = syn_smap_padded(t->n, SYN_SMAP_PADDING);
     t->products = syn_smap_products(t->n);
     double *all;
-    SYN_NEW(&m->memory, all, s->library->n * t->pitch + SYN_SMAP_PADDING);
-    SYN_NEW(&m->memory, m->centre, t->n);
+    SYN_ARRAY(&m->memory, all, s->library->n * t->pitch + SYN_SMAP_PADDING);
+    SYN_ARRAY(&m->memory, m->centre, t->n);
     t->value = all;
     for (uint32_t j = 1; j < t->n; j++)
         m->centre[j] = mean_of(s, j);
@@ -440,17 +440,17 @@ static syn_status make_benches(syn_smap_call *s, int threads)
 {
     syn_arrays *memory = &s->memory;
     size_t dims = s->points->dims, unknowns = dims + 1;
-    SYN_NEW(memory, s->bench, (size_t)threads);
+    SYN_ARRAY(memory, s->bench, (size_t)threads);
     for (int i = 0; i < threads; i++) {
         syn_smap_bench *b = &s->bench[i];
-        SYN_NEW(memory, b->from, dims);
-        SYN_NEW(memory, b->fit, unknowns);
-        SYN_NEW(memory, b->singular, unknowns);
-        SYN_NEW(memory, b->distance, s->stride);
+        SYN_ARRAY(memory, b->from, dims);
+        SYN_ARRAY(memory, b->fit, unknowns);
+        SYN_ARRAY(memory, b->singular, unknowns);
+        SYN_ARRAY(memory, b->distance, s->stride);
         if (!s->side_by_side)
-            SYN_NEW(memory, b->listed, (dims + 2) * s->stride);
+            SYN_ARRAY(memory, b->listed, (dims + 2) * s->stride);
         SYN_TRY(syn_smap_space_make(&b->space, s->stride, (uint32_t)dims, memory));
-        SYN_NEW(memory, b->exact, syn_smap_exact_room(s->stride, (uint32_t)dims));
+        SYN_ARRAY(memory, b->exact, syn_smap_exact_room(s->stride, (uint32_t)dims));
     }
     return SYN_OK;
 }

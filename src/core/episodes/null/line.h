@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
+#include "core/base/arrays.h"
 #include "core/episodes/given.h"
 #include "core/surrogates/surrogates.h"
 
@@ -30,6 +30,7 @@ typedef struct syn_line_room {
     uint64_t *key;     /* [layout's events] */
     uint64_t *spare;   /* [layout's events] keys being sorted */
     uint32_t *scratch;
+    syn_arrays memory;
 } syn_line_room;
 
 /* Lags reach up to `bound[bounds - 1]`. Plan and bounds are the caller's, to be kept for
