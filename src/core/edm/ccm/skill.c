@@ -1,5 +1,5 @@
 /* The skill of one library and target from sums over the predicted rows. */
-#include "core/edm/ccm/skill.h"
+#include "core/edm/ccm/ccm.h"
 
 #include <math.h>
 #include <stdlib.h>
