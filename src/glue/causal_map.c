@@ -8,6 +8,7 @@
 
 #include "core/base/pages.h"
 #include "core/causal/map.h"
+#include "glue/edm.h"
 #include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/require.h"
@@ -35,13 +36,6 @@ static syn_map_options read_options(SEXP options)
         .vector_bits = glue_option_vector_bits(options)};
     require(out.tau != 0, "tau");
     return out;
-}
-
-/* The number of columns of a matrix of steps x series. */
-static uint32_t series_of(SEXP x)
-{
-    require(TYPEOF(x) == REALSXP && Rf_isMatrix(x) && Rf_nrows(x) > 0, "series");
-    return (uint32_t)Rf_ncols(x);
 }
 
 /* ---- dimensions ---- */
@@ -126,7 +120,7 @@ SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split, SEXP ta
     syn_map_options o = read_options(options);
     int gpus;
     const int *gpu = glue_option_gpus(options, &gpus);
-    uint32_t n = series_of(x);
+    uint32_t n = glue_series(x, 1, "series").n;
     uint32_t from = (uint32_t)within(Rf_asReal(first), 0, INT32_MAX, "library");
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)o.E_max, (int)n));
     syn_gpu_map_report report = {0};
@@ -146,8 +140,7 @@ SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split, SEXP ta
     for (size_t i = 0; i < values && status == SYN_OK; i++)
         REAL(out)[i] = isnan(rho[i]) ? NA_REAL : (double)rho[i];
     UNPROTECT(1);
-    return status == SYN_OK ? out
-                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
+    return glue_answer(out, status, reason);
 }
 
 /* Frees what r_map_tables() has made. */
@@ -262,13 +255,6 @@ static SEXP ask_r(const map_run *run, const char *name, SEXP a, SEXP b)
     return out;
 }
 
-static SEXP integers(const int *value, size_t n)
-{
-    SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)n);
-    memcpy(INTEGER(out), value, n * sizeof(int));
-    return out;
-}
-
 /* value[n][steps] of columns of the source, until the next call. The columns of a matrix
    that are side by side stay where they are, as a copy of many series takes as long as it
    takes to map them. `surrogate` is the number of one, or 0. */
@@ -280,14 +266,17 @@ static const double *read_series(const map_run *run, const int *column, size_t n
     for (size_t k = 1; k < n && in_place; k++)
         in_place = column[k] == column[k - 1] + 1;
     if (in_place) {
-        require(column[0] >= 1 && (uint32_t)column[n - 1] <= series_of(whole), "columns");
+        require(column[0] >= 1 &&
+                    (uint32_t)column[n - 1] <= glue_series(whole, 1, "series").n,
+                "columns");
         return REAL(whole) + (size_t)(column[0] - 1) * run->steps;
     }
-    SEXP columns = PROTECT(integers(column, n));
+    SEXP columns = PROTECT(glue_integers((const uint32_t *)column, n));
     SEXP number = PROTECT(Rf_ScalarInteger(surrogate));
     SEXP x = ask_r(run, "read", columns, number);
     SET_VECTOR_ELT(run->held, HELD_SERIES, x);
-    require(series_of(x) == n && (uint32_t)Rf_nrows(x) == run->steps, "series");
+    require(glue_series(x, 1, "series").n == n && (uint32_t)Rf_nrows(x) == run->steps,
+            "series");
     UNPROTECT(2);
     return REAL(x);
 }
@@ -349,7 +338,8 @@ static void finish_stretch(map_run *run, const map_stretch *s)
     }
     if (run->together)
         return;
-    SEXP columns = PROTECT(integers(run->library + s->first, s->n));
+    SEXP columns =
+        PROTECT(glue_integers((const uint32_t *)run->library + s->first, s->n));
     ask_r(run, "keep", columns, s->layers);
     UNPROTECT(1);
 }
@@ -680,7 +670,7 @@ SEXP r_map(glue_owner *own, SEXP job, SEXP options, SEXP tables)
                 Rf_xlength(glue_option(job, "no_rho")) == Rf_xlength(library) &&
                 Rf_xlength(glue_option(job, "no_p_value")) == Rf_xlength(target),
             "series");
-    require(whole == R_NilValue || (series_of(whole) > 0 &&
+    require(whole == R_NilValue || (glue_series(whole, 1, "series").n > 0 &&
                                     (uint32_t)Rf_nrows(whole) == run->steps), "series");
     run->together = glue_option(job, "keep") == R_NilValue;
     run->stretch.layers = R_NilValue;
@@ -692,8 +682,7 @@ SEXP r_map(glue_owner *own, SEXP job, SEXP options, SEXP tables)
     SET_VECTOR_ELT(out, 1, Rf_ScalarReal(run->neighbours));
     SET_VECTOR_ELT(out, 2, Rf_ScalarReal(run->correlations));
     UNPROTECT(2);
-    return status == SYN_OK ? out
-                            : glue_status_because(status, NA_REAL, NA_REAL, run->reason);
+    return glue_answer(out, status, run->reason);
 }
 
 /* Places, from 1, of the links in a double matrix, a column a target: of each at most

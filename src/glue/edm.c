@@ -49,18 +49,12 @@
 #include "glue/require.h"
 #include "glue/watch.h"
 
-static int columns(SEXP matrix)
-{
-    return Rf_isMatrix(matrix) ? Rf_ncols(matrix) : 1;
-}
-
 static syn_points read_points(SEXP points)
 {
     numbers(points, REALSXP, 0, "points");
     require(Rf_isMatrix(points) && Rf_ncols(points) >= 1, "points");
-    syn_points out = {.rows = (uint32_t)Rf_nrows(points),
-                      .dims = (uint32_t)Rf_ncols(points), .coordinate = REAL(points)};
-    return out;
+    return (syn_points){.rows = (uint32_t)Rf_nrows(points),
+                        .dims = (uint32_t)Rf_ncols(points), .coordinate = REAL(points)};
 }
 
 static void free_coordinates(void *held)
@@ -90,8 +84,7 @@ syn_rows glue_rows_of(SEXP rows, uint32_t all)
         int least = i > 0 ? INTEGER(rows)[i - 1] + 1 : 1;
         row[i] = (uint32_t)within(INTEGER(rows)[i], least, all, "rows") - 1;
     }
-    syn_rows out = {.n = (uint32_t)n, .row = row};
-    return out;
+    return (syn_rows){.n = (uint32_t)n, .row = row};
 }
 
 /* A coordinate after the other, as they lie in memory; of a row those before steps[i] *
@@ -141,12 +134,18 @@ static syn_neighbour_options read_options(SEXP options)
         .vector_bits = glue_option_vector_bits(options)};
 }
 
-/* NA where R is to see that there is nothing: NaN would be a number gone wrong. */
-static void nan_to_na(double *value, R_xlen_t n)
+void glue_nan_to_na(double *value, size_t n)
 {
-    for (R_xlen_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (ISNAN(value[i]))
             value[i] = NA_REAL;
+}
+
+syn_series glue_series(SEXP x, uint32_t least, const char *what)
+{
+    require(TYPEOF(x) == REALSXP && Rf_isMatrix(x) && (uint32_t)Rf_nrows(x) >= least,
+            what);
+    return (syn_series){(uint32_t)Rf_ncols(x), (uint32_t)Rf_nrows(x), REAL(x)};
 }
 
 /* ---- neighbours ---- */
@@ -195,18 +194,16 @@ SEXP r_edm_neighbours(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP op
     syn_rows library = read_finite_rows(lib, &p);
     syn_rows predicted = read_finite_rows(pred, &p);
     syn_neighbour_options o = read_options(options);
-    int gpus;
-    const int *gpu = glue_option_gpus(options, &gpus);
-    char reason[SYN_GPU_TEXT] = "";
+    glue_gpus gpus = glue_gpus_of(options);
     syn_neighbours *found = glue_hold(own, sizeof *found, release);
     const syn_watch *watch = glue_watch(own, "Finding neighbours");
     syn_points m = glue_measured(own, p, o.threads);
     syn_status status =
-        gpus == 0 ? syn_find_neighbours(&m, &library, &predicted, &o, watch, found)
-                  : syn_gpu_find_neighbours(&m, &library, &predicted, &o, gpu, gpus,
-                                            watch, found, reason);
+        gpus.n == 0 ? syn_find_neighbours(&m, &library, &predicted, &o, watch, found)
+                    : syn_gpu_find_neighbours(&m, &library, &predicted, &o, gpus.device,
+                                              gpus.n, watch, found, gpus.reason);
     return status == SYN_OK ? neighbours_list(found, &p, &predicted)
-                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
+                            : glue_status_because(status, NA_REAL, NA_REAL, gpus.reason);
 }
 
 /* ---- projection ---- */
@@ -219,7 +216,8 @@ SEXP r_edm_simplex(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targe
     syn_rows predicted = read_finite_rows(pred, &p);
     syn_neighbour_options o = read_options(options);
     numbers(targets, REALSXP, 0, "targets");
-    syn_targets t = {.n = (uint32_t)columns(targets), .value = REAL(targets)};
+    syn_targets t = {.n = Rf_isMatrix(targets) ? (uint32_t)Rf_ncols(targets) : 1,
+                     .value = REAL(targets)};
     require(Rf_xlength(targets) == (R_xlen_t)p.rows * t.n, "targets");
 
     const char *fields[] = {"predictions", "variance", ""};
@@ -227,21 +225,19 @@ SEXP r_edm_simplex(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targe
     for (int i = 0; i < 2; i++)
         SET_VECTOR_ELT(out, i, Rf_allocMatrix(REALSXP, (int)predicted.n, (int)t.n));
     double *prediction = REAL(VECTOR_ELT(out, 0)), *variance = REAL(VECTOR_ELT(out, 1));
-    int gpus;
-    const int *gpu = glue_option_gpus(options, &gpus);
-    char reason[SYN_GPU_TEXT] = "";
+    glue_gpus gpus = glue_gpus_of(options);
     const syn_watch *watch = glue_watch(own, "Predicting");
     p = glue_measured(own, p, o.threads);
     syn_status status =
-        gpus == 0 ? syn_simplex(&p, &library, &predicted, &o, &t, watch, prediction,
-                                variance)
-                  : syn_gpu_simplex(&p, &library, &predicted, &o, &t, gpu, gpus, watch,
-                                    prediction, variance, reason);
+        gpus.n == 0
+            ? syn_simplex(&p, &library, &predicted, &o, &t, watch, prediction, variance)
+            : syn_gpu_simplex(&p, &library, &predicted, &o, &t, gpus.device, gpus.n,
+                              watch, prediction, variance, gpus.reason);
     UNPROTECT(1);
     if (status != SYN_OK)
-        return glue_status_because(status, NA_REAL, NA_REAL, reason);
-    nan_to_na(prediction, (R_xlen_t)predicted.n * t.n);
-    nan_to_na(variance, (R_xlen_t)predicted.n * t.n);
+        return glue_status_because(status, NA_REAL, NA_REAL, gpus.reason);
+    glue_nan_to_na(prediction, (size_t)predicted.n * t.n);
+    glue_nan_to_na(variance, (size_t)predicted.n * t.n);
     return out;
 }
 
@@ -259,21 +255,20 @@ SEXP r_edm_sweep(glue_owner *own, SEXP points, SEXP lib, SEXP lib_E, SEXP pred,
     numbers(target, REALSXP, p.rows, "target");
 
     int E_max = (int)(p.dims / step);
-    int gpus;
-    const int *gpu = glue_option_gpus(options, &gpus);
-    char reason[SYN_GPU_TEXT] = "";
+    glue_gpus gpus = glue_gpus_of(options);
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)predicted.rows.n, E_max));
     const syn_watch *watch = glue_watch(own, "Predicting");
     p = glue_measured(own, p, s.threads);
     syn_status status =
-        gpus == 0 ? syn_simplex_sweep(&p, &library, &predicted, &s, REAL(target), watch,
+        gpus.n == 0 ? syn_simplex_sweep(&p, &library, &predicted, &s, REAL(target), watch,
                                       REAL(out))
-                  : syn_gpu_simplex_sweep(&p, &library, &predicted, &s, REAL(target), gpu,
-                                          gpus, watch, REAL(out), reason);
+                  : syn_gpu_simplex_sweep(&p, &library, &predicted, &s, REAL(target),
+                                          gpus.device, gpus.n, watch, REAL(out),
+                                          gpus.reason);
     UNPROTECT(1);
     if (status != SYN_OK)
-        return glue_status_because(status, NA_REAL, NA_REAL, reason);
-    nan_to_na(REAL(out), Rf_xlength(out));
+        return glue_status_because(status, NA_REAL, NA_REAL, gpus.reason);
+    glue_nan_to_na(REAL(out), (size_t)Rf_xlength(out));
     return out;
 }
 
@@ -301,20 +296,19 @@ SEXP r_edm_views(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP views,
     syn_views v = read_views(views, &p);
     syn_neighbour_options o = read_options(options);
     numbers(target, REALSXP, p.rows, "target");
-    int gpus;
-    const int *gpu = glue_option_gpus(options, &gpus);
-    char reason[SYN_GPU_TEXT] = "";
+    glue_gpus gpus = glue_gpus_of(options);
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)predicted.n, (int)v.n));
     const syn_watch *watch = glue_watch(own, "Predicting");
     p = glue_measured(own, p, o.threads);
     syn_status status =
-        gpus == 0 ? syn_simplex_views(&p, &library, &predicted, &v, &o, REAL(target),
-                                      watch, REAL(out))
-                  : syn_gpu_simplex_views(&p, &library, &predicted, &v, &o, REAL(target),
-                                          gpu, gpus, watch, REAL(out), reason);
+        gpus.n == 0
+            ? syn_simplex_views(&p, &library, &predicted, &v, &o, REAL(target), watch,
+                                REAL(out))
+            : syn_gpu_simplex_views(&p, &library, &predicted, &v, &o, REAL(target),
+                                    gpus.device, gpus.n, watch, REAL(out), gpus.reason);
     UNPROTECT(1);
     if (status != SYN_OK)
-        return glue_status_because(status, NA_REAL, NA_REAL, reason);
-    nan_to_na(REAL(out), Rf_xlength(out));
+        return glue_status_because(status, NA_REAL, NA_REAL, gpus.reason);
+    glue_nan_to_na(REAL(out), (size_t)Rf_xlength(out));
     return out;
 }

@@ -84,17 +84,15 @@ SEXP r_ccm(glue_owner *own, SEXP points, SEXP libs, SEXP pred, SEXP targets, SEX
     uint32_t views = (uint32_t)Rf_length(libs), n = (uint32_t)Rf_ncols(targets) / views;
     syn_rows prediction = glue_rows_of(pred, p.rows);
     syn_ccm_options o = read_options(options, sizes);
-    int gpus;
-    const int *gpu = glue_option_gpus(options, &gpus);
-    char reason[SYN_GPU_TEXT] = "";
+    glue_gpus gpus = glue_gpus_of(options);
     const syn_watch *watch = glue_watch(own, "Cross mapping");
     syn_ccm_skill *skill = glue_hold(own, sizeof *skill, release);
     syn_status status =
-        gpus == 0 ? syn_ccm_views(&p, view, views, &prediction, n, &o, watch, skill)
-                  : syn_gpu_ccm(&p, view, views, &prediction, n, &o, gpu, gpus, watch,
-                                skill, reason);
+        gpus.n == 0 ? syn_ccm_views(&p, view, views, &prediction, n, &o, watch, skill)
+                    : syn_gpu_ccm(&p, view, views, &prediction, n, &o, gpus.device,
+                                  gpus.n, watch, skill, gpus.reason);
     return status == SYN_OK ? skill_list(skill)
-                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
+                            : glue_status_because(status, NA_REAL, NA_REAL, gpus.reason);
 }
 
 /* Which of `n` library rows are in library `sample`, from 0, of `size` rows. */

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "core/edm/forecast/forecast.h"
+#include "glue/edm.h"
 #include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/require.h"
@@ -78,13 +79,6 @@ static syn_forecast_jobs read_jobs(glue_owner *own, SEXP jobs, const bounds *b)
     return out;
 }
 
-static void mark_missing(double *value, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (isnan(value[i]))
-            value[i] = NA_REAL;
-}
-
 /* Room for the results of all jobs, in R's list `out`. */
 static syn_forecasts room_for(glue_owner *own, SEXP out, const syn_forecast_jobs *jobs)
 {
@@ -105,31 +99,25 @@ static syn_forecasts room_for(glue_owner *own, SEXP out, const syn_forecast_jobs
 SEXP r_forecast(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
 {
     const char *fields[] = {"rows", "error", "gain", "t", ""};
-    require(TYPEOF(series) == REALSXP && Rf_isMatrix(series) && Rf_nrows(series) > 0,
-            "series");
-    syn_series of = {(uint32_t)Rf_ncols(series), (uint32_t)Rf_nrows(series),
-                     REAL(series)};
+    syn_series of = glue_series(series, 1, "series");
     syn_forecast_options o = {
         .reach = (uint32_t)glue_option_int(options, "reach", 0, 1 << 30),
         .exclusion = (uint32_t)glue_option_int(options, "exclusion", 0, 1 << 30),
         .threads = glue_option_threads(options),
         .vector_bits = glue_option_vector_bits(options)};
     syn_forecast_jobs j = read_jobs(own, jobs, &(bounds){of.n, o.reach});
-    int gpus;
-    const int *gpu = glue_option_gpus(options, &gpus);
-    char reason[SYN_GPU_TEXT] = "";
+    glue_gpus gpus = glue_gpus_of(options);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     syn_forecasts result = room_for(own, out, &j);
     const syn_watch *watch = glue_watch(own, "Forecasting");
-    syn_status status =
-        gpus == 0 ? syn_forecast(&of, &j, &o, watch, &result)
-                  : syn_gpu_forecast(&of, &j, &o, gpu, gpus, watch, &result, reason);
+    syn_status status = gpus.n == 0 ? syn_forecast(&of, &j, &o, watch, &result)
+                                    : syn_gpu_forecast(&of, &j, &o, gpus.device, gpus.n,
+                                                       watch, &result, gpus.reason);
     for (size_t i = 0; i < j.n; i++)
         INTEGER(VECTOR_ELT(out, 0))[i] = (int)result.rows[i];
-    mark_missing(result.error, j.n);
-    mark_missing(result.gain, j.candidate_start[j.n]);
-    mark_missing(result.t, j.candidate_start[j.n]);
+    glue_nan_to_na(result.error, j.n);
+    glue_nan_to_na(result.gain, j.candidate_start[j.n]);
+    glue_nan_to_na(result.t, j.candidate_start[j.n]);
     UNPROTECT(1);
-    return status == SYN_OK ? out
-                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
+    return glue_answer(out, status, gpus.reason);
 }

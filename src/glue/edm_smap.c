@@ -55,15 +55,12 @@ SEXP r_edm_smap(glue_owner *own, SEXP points, SEXP library, SEXP prediction, SEX
         result.coefficient = REAL(VECTOR_ELT(out, 2));
         result.singular = REAL(VECTOR_ELT(out, 3));
     }
-    int gpus;
-    const int *gpu = glue_option_gpus(options, &gpus);
-    char reason[SYN_GPU_TEXT] = "";
+    glue_gpus gpus = glue_gpus_of(options);
     const syn_watch *watch = glue_watch(own, "Fitting S-maps");
-    syn_status status =
-        gpus == 0 ? syn_smap(&p, &from, &to, REAL(target), &o, watch, &result)
-                  : syn_gpu_smap(&p, &from, &to, REAL(target), &o, gpu, gpus, watch,
-                                 &result, reason);
+    syn_status status = gpus.n == 0
+                            ? syn_smap(&p, &from, &to, REAL(target), &o, watch, &result)
+                            : syn_gpu_smap(&p, &from, &to, REAL(target), &o, gpus.device,
+                                           gpus.n, watch, &result, gpus.reason);
     UNPROTECT(1);
-    return status == SYN_OK ? out
-                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
+    return glue_answer(out, status, gpus.reason);
 }

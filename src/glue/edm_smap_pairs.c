@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/edm/smap/pairs.h"
+#include "glue/edm.h"
 #include "glue/options.h"
 #include "glue/owner.h"
 #include "glue/require.h"
@@ -26,13 +27,6 @@ static syn_smap_pairs_options read_options(SEXP options)
     return out;
 }
 
-/* Columns of a matrix of steps x series. */
-static syn_series series_of(SEXP x, const char *what)
-{
-    require(TYPEOF(x) == REALSXP && Rf_isMatrix(x) && Rf_nrows(x) > 0, what);
-    return (syn_series){(uint32_t)Rf_ncols(x), (uint32_t)Rf_nrows(x), REAL(x)};
-}
-
 /* A matrix of libraries x targets from one that has the targets of a library side by
    side. */
 static SEXP matrix_of(const double *value, const syn_series *libraries,
@@ -52,22 +46,21 @@ static SEXP matrix_of(const double *value, const syn_series *libraries,
 SEXP r_smap_pairs(glue_owner *own, SEXP libraries, SEXP targets, SEXP options)
 {
     const char *fields[] = {"rho", "strength", ""};
-    syn_series from = series_of(libraries, "libraries");
-    syn_series to = series_of(targets, "targets");
+    syn_series from = glue_series(libraries, 1, "libraries");
+    syn_series to = glue_series(targets, 1, "targets");
     syn_smap_pairs_options o = read_options(options);
-    int gpus;
-    const int *gpu = glue_option_gpus(options, &gpus);
-    char reason[SYN_GPU_TEXT] = "";
+    glue_gpus gpus = glue_gpus_of(options);
     require(from.steps == to.steps, "steps");
     size_t pairs = (size_t)from.n * to.n;
     syn_smap_pairs result = {glue_hold(own, (pairs + 1) * sizeof(double), NULL),
                              glue_hold(own, (pairs + 1) * sizeof(double), NULL)};
     const syn_watch *watch = glue_watch(own, "Fitting S-maps");
-    syn_status status =
-        gpus == 0 ? syn_smap_pairs_make(&from, &to, &o, watch, &result)
-                  : syn_gpu_smap_pairs(&from, &to, &o, gpu, gpus, watch, &result, reason);
+    syn_status status = gpus.n == 0
+                            ? syn_smap_pairs_make(&from, &to, &o, watch, &result)
+                            : syn_gpu_smap_pairs(&from, &to, &o, gpus.device, gpus.n,
+                                                 watch, &result, gpus.reason);
     if (status != SYN_OK)
-        return glue_status_because(status, NA_REAL, NA_REAL, reason);
+        return glue_status_because(status, NA_REAL, NA_REAL, gpus.reason);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, matrix_of(result.rho, &from, &to));
     SET_VECTOR_ELT(out, 1, matrix_of(result.strength, &from, &to));

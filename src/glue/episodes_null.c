@@ -127,7 +127,7 @@ SEXP r_null_summary(glue_owner *own, SEXP counts, SEXP observed, SEXP size, SEXP
     syn_status status = syn_null_summarise(
         &data, workers, glue_watch(own, "Summing up surrogates"), &to);
     UNPROTECT(1);
-    return status == SYN_OK ? out : glue_status(status, NA_REAL, NA_REAL);
+    return glue_answer(out, status, "");
 }
 
 /* ---- the largest counts: work that goes on in an external pointer meanwhile ---- */

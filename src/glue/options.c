@@ -83,6 +83,13 @@ const int *glue_option_gpus(SEXP options, int *n)
     return some ? INTEGER_RO(value) : NULL;
 }
 
+glue_gpus glue_gpus_of(SEXP options)
+{
+    glue_gpus out = {.reason = ""};
+    out.device = glue_option_gpus(options, &out.n);
+    return out;
+}
+
 int glue_option_threads(SEXP options)
 {
     return (int)glue_option_int(options, "threads", 1, 1024);

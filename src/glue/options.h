@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "glue/glue.h"
+#include "gpu/base/devices.h"
 
 /* The element called `name`, of any kind. */
 SEXP glue_option(SEXP options, const char *name);
@@ -24,6 +25,15 @@ int glue_option_flag(SEXP options, const char *name);
 /* Numbers of GPUs from 0, their number in `n`; NULL and 0 where they are R's NULL, which
    stands for the CPU. */
 const int *glue_option_gpus(SEXP options, int *n);
+
+/* The same with room for why one of them failed, in one plain clause. */
+typedef struct glue_gpus {
+    const int *device;  /* [n] */
+    int n;
+    char reason[SYN_GPU_TEXT];
+} glue_gpus;
+
+glue_gpus glue_gpus_of(SEXP options);
 
 /* The options that several entries have: `threads`; `max_memory`, in bytes, perhaps
    infinite; `vector_bits`, which only tests give: how wide the processor's registers are

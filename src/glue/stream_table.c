@@ -243,7 +243,7 @@ SEXP r_stream_table(glue_owner *own, SEXP tree, SEXP count, SEXP min_count, SEXP
     SEXP out = status == SYN_OK ? write_table(t) : R_NilValue;
     if (out == R_NilValue && status == SYN_OK)
         status = SYN_INTERRUPTED;
-    return status == SYN_OK ? out : glue_status(status, NA_REAL, NA_REAL);
+    return glue_answer(out, status, "");
 }
 
 /* Names, sizes and units of some episodes of a tree. */

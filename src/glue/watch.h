@@ -27,4 +27,8 @@ SEXP glue_status_within(syn_status status, double memory, const char *reason);
 SEXP glue_status_because(syn_status status, double needed, double limit,
                          const char *reason);
 
+/* `out`, or after another status than SYN_OK what an entry returns then; `reason` is as
+   above. */
+SEXP glue_answer(SEXP out, syn_status status, const char *reason);
+
 #endif
