@@ -56,4 +56,7 @@ SEXP glue_episodes_table(const syn_episodes *episodes, const glue_rows *rows,
                          SEXP spelling, uint8_t least, size_t top,
                          const syn_watch *watch);
 
+/* Puts a text before `end`, and gives where it begins: names are spelt from their end. */
+char *glue_prepend(char *end, SEXP text);
+
 #endif

@@ -7,9 +7,6 @@
 #include "core/base/watch.h"
 #include "glue/owner.h"
 
-/* Call once when the library is loaded, so that starting a watch allocates nothing. */
-void glue_watch_init(void);
-
 /* For core to poll, as long as the call lasts: then the bar is removed, however the call
    ends. `title` says what R is doing ("Mining episodes") and must outlive the call. */
 const syn_watch *glue_watch(glue_owner *own, const char *title);
