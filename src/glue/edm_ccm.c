@@ -12,21 +12,6 @@
 #include "glue/watch.h"
 #include "gpu/edm/ccm/ccm.h"
 
-/* options: k, exclusion, samples, direction, threads, key and gpus; sizes: at least 1. */
-static syn_ccm_options read_options(SEXP options, SEXP sizes)
-{
-    const int *size = INTEGER(numbers(sizes, INTSXP, 1, "library sizes"));
-    for (R_xlen_t s = 0; s < Rf_xlength(sizes); s++)
-        within(size[s], 1, INT32_MAX, "library sizes");
-    return (syn_ccm_options){
-        .k = (uint32_t)glue_option_int(options, "k", 1, INT32_MAX / 64),
-        .exclusion = (uint32_t)glue_option_int(options, "exclusion", 0, INT32_MAX),
-        .sizes = (uint32_t)Rf_xlength(sizes), .size = (const uint32_t *)size,
-        .samples = (uint32_t)glue_option_int(options, "samples", 1, (1 << 21) - 1),
-        .direction = (uint32_t)glue_option_int(options, "direction", 0, 1),
-        .key = glue_option_key(options), .threads = glue_option_threads(options)};
-}
-
 /* Views of their libraries and an equal share of the columns of `targets`, in memory that
    R frees after the call. */
 static const syn_ccm_view *read_views(SEXP libs, SEXP targets, uint32_t rows)
@@ -83,7 +68,20 @@ SEXP r_ccm(glue_owner *own, SEXP points, SEXP libs, SEXP pred, SEXP targets, SEX
     const syn_ccm_view *view = read_views(libs, targets, p.rows);
     uint32_t views = (uint32_t)Rf_length(libs), n = (uint32_t)Rf_ncols(targets) / views;
     syn_rows prediction = glue_rows_of(pred, p.rows);
-    syn_ccm_options o = read_options(options, sizes);
+    /* options: k, exclusion, samples, direction, threads, key and gpus; sizes: at
+       least 1. */
+    const int *size = INTEGER(numbers(sizes, INTSXP, 1, "library sizes"));
+    for (R_xlen_t s = 0; s < Rf_xlength(sizes); s++)
+        within(size[s], 1, INT32_MAX, "library sizes");
+    syn_ccm_options o = {
+        .k = (uint32_t)glue_option_int(options, "k", 1, INT32_MAX / 64),
+        .exclusion = (uint32_t)glue_option_int(options, "exclusion", 0, INT32_MAX),
+        .sizes = (uint32_t)Rf_xlength(sizes),
+        .size = (const uint32_t *)size,
+        .samples = (uint32_t)glue_option_int(options, "samples", 1, (1 << 21) - 1),
+        .direction = (uint32_t)glue_option_int(options, "direction", 0, 1),
+        .key = glue_option_key(options),
+        .threads = glue_option_threads(options)};
     glue_gpus gpus = glue_gpus_of(options);
     const syn_watch *watch = glue_watch(own, "Cross mapping");
     syn_ccm_skill *skill = glue_hold(own, sizeof *skill, release);

@@ -79,19 +79,6 @@ static syn_forecast_jobs read_jobs(glue_owner *own, SEXP jobs, const bounds *b)
     return out;
 }
 
-/* Room for the results of all jobs, in R's list `out`. */
-static syn_forecasts room_for(glue_owner *own, SEXP out, const syn_forecast_jobs *jobs)
-{
-    size_t all = jobs->candidate_start[jobs->n];
-    SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, (R_xlen_t)jobs->n));
-    SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, (R_xlen_t)jobs->n));
-    SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, (R_xlen_t)all));
-    SET_VECTOR_ELT(out, 3, Rf_allocVector(REALSXP, (R_xlen_t)all));
-    return (syn_forecasts){glue_hold(own, (jobs->n + 1) * sizeof(uint32_t), NULL),
-                           REAL(VECTOR_ELT(out, 1)), REAL(VECTOR_ELT(out, 2)),
-                           REAL(VECTOR_ELT(out, 3))};
-}
-
 /* `series`: double matrix of steps x series. `jobs`: a list with `effect` (series from
    1), `theta`, `coordinate_start` and `candidate_start` (from 0, one more than jobs),
    `coordinate` and `candidate` (integer matrices, columns (series from 1, lag)). Returns
@@ -108,7 +95,15 @@ SEXP r_forecast(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
     syn_forecast_jobs j = read_jobs(own, jobs, &(bounds){of.n, o.reach});
     glue_gpus gpus = glue_gpus_of(options);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    syn_forecasts result = room_for(own, out, &j);
+    /* Room for the results of all jobs, in R's list `out`. */
+    size_t all = j.candidate_start[j.n];
+    SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, (R_xlen_t)j.n));
+    SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, (R_xlen_t)j.n));
+    SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, (R_xlen_t)all));
+    SET_VECTOR_ELT(out, 3, Rf_allocVector(REALSXP, (R_xlen_t)all));
+    syn_forecasts result = {
+        glue_hold(own, (j.n + 1) * sizeof(uint32_t), NULL), REAL(VECTOR_ELT(out, 1)),
+        REAL(VECTOR_ELT(out, 2)), REAL(VECTOR_ELT(out, 3))};
     const syn_watch *watch = glue_watch(own, "Forecasting");
     syn_status status = gpus.n == 0 ? syn_forecast(&of, &j, &o, watch, &result)
                                     : syn_gpu_forecast(&of, &j, &o, gpus.device, gpus.n,

@@ -276,23 +276,6 @@ static void add_gpu_report(SEXP out, const mining *m)
     UNPROTECT(1);
 }
 
-static syn_mine_options read_options(SEXP options, SEXP bounds, int64_t *reach)
-{
-    uint32_t n;
-    const syn_interval *intervals = glue_bounds(bounds, &n, reach);
-    return (syn_mine_options){
-        .intervals = intervals,
-        .n_intervals = n,
-        .min_count = (uint32_t)glue_option_int(options, "min_count", 1, INT32_MAX),
-        .max_size = (uint32_t)glue_option_int(options, "max_size", 1, INT32_MAX),
-        .distinct_units = (int)glue_option_int(options, "distinct_units", 0, 1),
-        .engine =
-            (syn_episode_engine)glue_option_int(options, "engine", 0, SYN_ENGINE_WINDOW),
-        .threads = glue_option_threads(options),
-        .max_memory = glue_option_memory(options),
-        .of_episode = GLUE_EPISODE_BYTES};
-}
-
 /* The recording, arranged unless the device does that faster itself. */
 static syn_status read_events(syn_recording *out, SEXP events, SEXP gpu,
                               const syn_mine_options *options, int64_t reach,
@@ -330,7 +313,19 @@ SEXP r_mine_episodes(glue_owner *own, SEXP events, SEXP bounds, SEXP spelling,
                      SEXP options, SEXP gpu)
 {
     int64_t reach;
-    syn_mine_options o = read_options(options, bounds, &reach);
+    uint32_t n;
+    const syn_interval *intervals = glue_bounds(bounds, &n, &reach);
+    syn_mine_options o = {
+        .intervals = intervals,
+        .n_intervals = n,
+        .min_count = (uint32_t)glue_option_int(options, "min_count", 1, INT32_MAX),
+        .max_size = (uint32_t)glue_option_int(options, "max_size", 1, INT32_MAX),
+        .distinct_units = (int)glue_option_int(options, "distinct_units", 0, 1),
+        .engine =
+            (syn_episode_engine)glue_option_int(options, "engine", 0, SYN_ENGINE_WINDOW),
+        .threads = glue_option_threads(options),
+        .max_memory = glue_option_memory(options),
+        .of_episode = GLUE_EPISODE_BYTES};
     uint8_t least = (uint8_t)glue_option_int(options, "least_flag", 1, 3);
     size_t top = (size_t)glue_option_int(options, "top", 1, (int64_t)1 << 53);
     double bytes = NA_REAL;

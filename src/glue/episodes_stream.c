@@ -331,14 +331,6 @@ static int has_columns(SEXP x)
            XLENGTH(unit) == n;
 }
 
-/* Whether `x` has the two columns, and no trials or table of units, which take more
-   checks. */
-static int is_plain(SEXP x)
-{
-    return has_columns(x) && Rf_getAttrib(x, Rf_install("trials")) == R_NilValue &&
-           Rf_getAttrib(x, Rf_install("unit_table")) == R_NilValue;
-}
-
 /* The tick of a time that is one, with no rounding; else NaN. */
 static double exact_tick(double time, const syn_clock *clock)
 {
@@ -371,7 +363,10 @@ SEXP r_plain_block(SEXP x, SEXP clock, SEXP units)
 {
     const char *fields[] = {"tick", "code", "start", "now", ""};
     syn_clock c = {REAL(clock)[0], REAL(clock)[1]};
-    if (TYPEOF(x) != VECSXP || !is_plain(x) || number_of(x, "resolution") != c.resolution)
+    /* Trials or a table of units take more checks. */
+    if (!has_columns(x) || Rf_getAttrib(x, Rf_install("trials")) != R_NilValue ||
+        Rf_getAttrib(x, Rf_install("unit_table")) != R_NilValue ||
+        number_of(x, "resolution") != c.resolution)
         return R_NilValue;
     SEXP levels = Rf_getAttrib(VECTOR_ELT(x, 1), R_LevelsSymbol);
     double start = exact_tick(number_of(x, "start"), &c);
@@ -464,21 +459,6 @@ SEXP r_stream_about(SEXP pointer)
     return out;
 }
 
-/* Ticks and units of the spikes that came. R's error unless they are in order. */
-static syn_stream_block read_block(SEXP block, uint32_t units)
-{
-    SEXP tick = numbers(VECTOR_ELT(block, 0), REALSXP, 0, "ticks");
-    R_xlen_t n = Rf_xlength(tick);
-    SEXP unit = numbers(VECTOR_ELT(block, 1), INTSXP, n, "units");
-    require(Rf_xlength(unit) == n, "units");
-    for (R_xlen_t i = 0; i < n; i++) {
-        within(INTEGER(unit)[i], 1, units, "units");
-        within(REAL(tick)[i], i > 0 ? REAL(tick)[i - 1] : -SYN_MOST_TICK, SYN_MOST_TICK,
-               "order of spikes");
-    }
-    return (syn_stream_block){(size_t)n, REAL(tick), INTEGER(unit)};
-}
-
 /* How many episodes there are, and how many have risen, fallen, come and gone. */
 static SEXP tally_of(const syn_stream_shown *before, const syn_stream_shown *now)
 {
@@ -523,7 +503,17 @@ SEXP r_stream_update(glue_owner *own, SEXP pointer, SEXP block, SEXP cut, SEXP s
     if (before != R_NilValue)
         old = shown_of(glue_option(before, "tree"), glue_option(before, "count"),
                        glue_option(before, "min_count"));
-    syn_stream_block came = read_block(block, units);
+    /* Ticks and units of the spikes that came. R's error unless they are in order. */
+    SEXP tick = numbers(VECTOR_ELT(block, 0), REALSXP, 0, "ticks");
+    R_xlen_t n = Rf_xlength(tick);
+    SEXP unit = numbers(VECTOR_ELT(block, 1), INTSXP, n, "units");
+    require(Rf_xlength(unit) == n, "units");
+    for (R_xlen_t i = 0; i < n; i++) {
+        within(INTEGER(unit)[i], 1, units, "units");
+        within(REAL(tick)[i], i > 0 ? REAL(tick)[i - 1] : -SYN_MOST_TICK, SYN_MOST_TICK,
+               "order of spikes");
+    }
+    syn_stream_block came = {(size_t)n, REAL(tick), INTEGER(unit)};
     const syn_watch *watch = glue_watch(own, "Mining the window");
     syn_status status =
         syn_stream_update(held->stream, &came, (int64_t)from, least_count, watch);

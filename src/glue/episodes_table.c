@@ -486,32 +486,10 @@ static R_xlen_t most_vectors(const table *t, const syn_sequences *sequences)
     return (R_xlen_t)sequences->n < t->n ? (R_xlen_t)sequences->n : t->n;
 }
 
-/* R's heap grows by a fifth at a time, with a full collection each time. Asking at once
-   for all that is to come makes it grow once; the memory is never touched, and the next
-   collection takes it back. */
-static void grow_heap(const table *t)
-{
-    Rf_allocVector(RAWSXP, GLUE_ROW_BYTES * t->n +
-                               VECTOR * most_vectors(t, &t->rows->units) +
-                               2 * VECTOR * most_vectors(t, &t->rows->intervals));
-}
-
 static SEXP new_column(SEXP out, int column, SEXPTYPE type, R_xlen_t n)
 {
     SET_VECTOR_ELT(out, column, Rf_allocVector(type, n));
     return VECTOR_ELT(out, column);
-}
-
-static void new_shared(const table *t, shared column[SHARED], SEXP out, SEXP made,
-                       SEXP spelling)
-{
-    for (int c = 0; c < SHARED; c++) {
-        column[c].sequence_of = c == 0 ? t->units : t->intervals;
-        column[c].sequences = c == 0 ? &t->rows->units : &t->rows->intervals;
-        column[c].from = VECTOR_ELT(spelling, LABELS + c);
-        column[c].column = new_column(out, 3 + c, VECSXP, t->n);
-        column[c].made = new_column(made, c, VECSXP, (R_xlen_t)column[c].sequences->n);
-    }
 }
 
 SEXP glue_episodes_table(const syn_episodes *episodes, const glue_rows *rows,
@@ -527,7 +505,12 @@ SEXP glue_episodes_table(const syn_episodes *episodes, const glue_rows *rows,
     t.n = glue_table_rows(episodes, rows, least, top);
     t.total = (1 + SHARED) * (double)t.n + (double)rows->units.n +
               2 * (double)rows->intervals.n;
-    grow_heap(&t);
+    /* R's heap grows by a fifth at a time, with a full collection each time. Asking
+       at once for all that is to come makes it grow once; the memory is never
+       touched, and the next collection takes it back. */
+    Rf_allocVector(RAWSXP, GLUE_ROW_BYTES * t.n +
+                               VECTOR * most_vectors(&t, &t.rows->units) +
+                               2 * VECTOR * most_vectors(&t, &t.rows->intervals));
     SEXP units = PROTECT(Rf_allocVector(INTSXP, t.n));
     SEXP intervals = PROTECT(Rf_allocVector(INTSXP, t.n));
     SEXP names =
@@ -537,7 +520,13 @@ SEXP glue_episodes_table(const syn_episodes *episodes, const glue_rows *rows,
     t.count = INTEGER(new_column(out, 2, INTSXP, t.n));
     t.units = INTEGER(units);
     t.intervals = INTEGER(intervals);
-    new_shared(&t, column, out, made, spelling);
+    for (int c = 0; c < SHARED; c++) {
+        column[c].sequence_of = c == 0 ? t.units : t.intervals;
+        column[c].sequences = c == 0 ? &t.rows->units : &t.rows->intervals;
+        column[c].from = VECTOR_ELT(spelling, LABELS + c);
+        column[c].column = new_column(out, 3 + c, VECSXP, t.n);
+        column[c].made = new_column(made, c, VECSXP, (R_xlen_t)column[c].sequences->n);
+    }
     int done = write_numbers(&t) && write_shared(&t, column);
     if (done)
         SET_VECTOR_ELT(out, 0, settled_names(names));

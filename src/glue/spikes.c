@@ -161,24 +161,6 @@ static uint64_t number_key(double x)
     return key;
 }
 
-static void read_keys(SEXP x, R_xlen_t from, size_t n, uint64_t *key)
-{
-    if (TYPEOF(x) == STRSXP) {
-        /* R keeps each text once, so its address tells it apart. One by one, as a vector
-           that R has yet to turn into text would else be turned as a whole. */
-        for (size_t i = 0; i < n; i++)
-            key[i] = (uint64_t)(uintptr_t)STRING_ELT(x, from + (R_xlen_t)i);
-    } else if (TYPEOF(x) == INTSXP) {
-        const int *number = INTEGER(x) + from;
-        for (size_t i = 0; i < n; i++)
-            key[i] = (uint32_t)number[i];
-    } else {
-        const double *number = REAL(x) + from;
-        for (size_t i = 0; i < n; i++)
-            key[i] = number_key(number[i]);
-    }
-}
-
 /* The values that come out, in the order in which they come. */
 static SEXP values_of(const syn_codes *codes, SEXPTYPE type)
 {
@@ -217,7 +199,21 @@ SEXP r_distinct(glue_owner *own, SEXP x)
         if (from % (CHUNK << 4) == 0)
             status = syn_poll(watch, "spikes", (double)from, (double)n);
         if (status == SYN_OK) {
-            read_keys(x, from, here, key);
+            if (TYPEOF(x) == STRSXP) {
+                /* R keeps each text once, so its address tells it apart. One by one, as a
+                   vector that R has yet to turn into text would else be turned as a
+                   whole. */
+                for (size_t i = 0; i < here; i++)
+                    key[i] = (uint64_t)(uintptr_t)STRING_ELT(x, from + (R_xlen_t)i);
+            } else if (TYPEOF(x) == INTSXP) {
+                const int *number = INTEGER(x) + from;
+                for (size_t i = 0; i < here; i++)
+                    key[i] = (uint32_t)number[i];
+            } else {
+                const double *number = REAL(x) + from;
+                for (size_t i = 0; i < here; i++)
+                    key[i] = number_key(number[i]);
+            }
             status = syn_codes_add(codes, here, key, code + from);
         }
     }

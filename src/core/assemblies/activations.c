@@ -25,12 +25,6 @@
    fire. */
 static const double FASTEST = 1.5;
 
-static void pace_free(syn_pace *c)
-{
-    SYN_GIVE(c->budget, c->spikes, c->others, c->shown);
-    memset(c, 0, sizeof *c);
-}
-
 /* ---- cells ---- */
 
 /* The cells of a trial. */
@@ -199,7 +193,8 @@ static const double APART = 1.5;    /* windows that members are moved apart, at 
 void syn_detector_free(syn_detector *d)
 {
     SYN_GIVE(d->budget, d->found, d->key, d->other, d->kept, d->moved);
-    pace_free(&d->pace);
+    SYN_GIVE(d->pace.budget, d->pace.spikes, d->pace.others, d->pace.shown);
+    memset(&d->pace, 0, sizeof d->pace);
     memset(d, 0, sizeof *d);
 }
 

@@ -231,17 +231,6 @@ static syn_status add_row(syn_circular *c, const part *p)
     return status;
 }
 
-/* The most spikes in one bin. */
-static uint32_t most_in_bin(const uint32_t *bin, uint32_t n)
-{
-    uint32_t most = 0, here = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        here = i > 0 && bin[i] == bin[i - 1] ? here + 1 : 1;
-        most = here > most ? here : most;
-    }
-    return most;
-}
-
 static syn_status count_part(syn_circular *c, const part *p)
 {
     uint64_t pairs = (uint64_t)p->spikes_a * p->spikes_b, lags = 2 * c->margin + 1;
@@ -251,8 +240,13 @@ static syn_status count_part(syn_circular *c, const part *p)
         return count_few(c, p);
     if (p->n > LONG || (p->n >= lags && (p->n > c->n * lags || pairs > MANY)))
         return count_long(c, p);
-    /* Cuts the spikes so that no count of a row passes BYTE. */
-    uint32_t thick = most_in_bin(p->b, p->spikes_b);
+    /* Cuts the spikes so that no count of a row passes BYTE; `thick` is the most spikes of
+       b in one bin. */
+    uint32_t thick = 0, here = 0;
+    for (uint32_t i = 0; i < p->spikes_b; i++) {
+        here = i > 0 && p->b[i] == p->b[i - 1] ? here + 1 : 1;
+        thick = here > thick ? here : thick;
+    }
     uint32_t cut_a = thick <= BYTE ? BYTE / thick : 1;
     uint32_t cut_b = thick <= BYTE ? p->spikes_b : BYTE;
     syn_status status = SYN_OK;

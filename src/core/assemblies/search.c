@@ -34,12 +34,6 @@ static const double RAISED = 0.25;    /* share of steps in which a unit is, at m
 static const double RESPOND = 0.4;    /* share of units that respond in a burst */
 static const double DEVIATIONS = 4;
 
-static void calm_free(syn_calm *c)
-{
-    SYN_GIVE(c->budget, c->tick, c->unit, c->trial, c->burst);
-    memset(c, 0, sizeof *c);
-}
-
 /* Steps of all trials one after the other, and working memory. */
 typedef struct steps {
     const syn_spikes *spikes;
@@ -305,7 +299,8 @@ void syn_assembly_search_free(syn_assembly_search *s)
     syn_refiner_free(&s->refiner);
     syn_budget_free(s->budget, s->group);
     syn_ground_free(&s->ground);
-    calm_free(&s->calm);
+    SYN_GIVE(s->calm.budget, s->calm.tick, s->calm.unit, s->calm.trial, s->calm.burst);
+    memset(&s->calm, 0, sizeof s->calm);
     memset(s, 0, sizeof *s);
 }
 

@@ -13,15 +13,8 @@
 
 /* ---- segments in bins ---- */
 
-/* `trains` as of syn_segments: its trials are segments. The caller keeps the budget for
-   as long, and frees, also after an error: SYN_OVER_BUDGET, SYN_NO_MEMORY; SYN_TOO_LARGE
-   where a segment has 2^31 bins or more. */
-static void binned_free(syn_binned *b)
-{
-    SYN_GIVE(b->budget, b->n, b->first, b->bin);
-    memset(b, 0, sizeof *b);
-}
-
+/* `trains` as of syn_segments: its trials are segments. SYN_TOO_LARGE where a segment has
+   2^31 bins or more. */
 static syn_status binned_make(syn_binned *out, const syn_trains *trains, int64_t bin,
                               syn_budget *budget)
 {
@@ -46,29 +39,6 @@ static syn_status binned_make(syn_binned *out, const syn_trains *trains, int64_t
     for (size_t i = 0; i < places; i++)
         out->first[i + 1] += out->first[i];
     return SYN_OK;
-}
-
-/* ---- widths ----
-
-   Makes the ladder of widths: 1, 3, 5, 9, 17, 33, ... bins. Odd ones have a bin in the
-   middle, so that a lag and its opposite are treated alike. */
-
-/* Widths from one bin to at most `widest` bins, from 1 on; lags up to `lags` bins. */
-static void ladder_make(syn_ladder *out, uint32_t lags, uint32_t widest)
-{
-    memset(out, 0, sizeof *out);
-    out->lags = lags;
-    uint32_t half = 0;
-    while (out->rungs < SYN_LADDER_RUNGS && 2 * half + 1 <= widest) {
-        uint32_t r = out->rungs++;
-        out->half[r] = half;
-        out->step[r] = half < 2 ? 1 : half / 2;
-        out->reach[r] = lags / out->step[r];
-        out->first[r + 1] = out->first[r] + 2 * out->reach[r] + 1;
-        half = half == 0 ? 1 : 2 * half;
-    }
-    uint32_t last = out->half[out->rungs - 1];
-    out->margin = lags + last + (last + 1) + SYN_LADDER_BESIDE * (2 * last + 1) + 1;
 }
 
 /* ---- lists of peaks ---- */
@@ -450,16 +420,6 @@ static syn_status surrogates(void *self, uint64_t from, uint32_t n, syn_peaks *o
     }
 }
 
-/* The functions of a source; `self` and all it points to must stay. `pairs` were counted
-   in the recording. A surrogate has nothing in common between pairs, and spikes in clumps
-   as the recording has them. Peaks of surrogates are made as many as fit into three
-   quarters of what is left of the budget beside syn_search_bytes(). */
-static syn_peak_source functions_of(syn_pair_source *self)
-{
-    return (syn_peak_source){.self = self, .recording = recording,
-                             .surrogates = surrogates};
-}
-
 /* ---- the ground ---- */
 
 syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_spikes *all,
@@ -467,7 +427,21 @@ syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_sp
                            const syn_watch *watch)
 {
     syn_ladder ladder;
-    ladder_make(&ladder, o->lags, o->widest);
+    /* Widths of 1, 3, 5, 9, 17, 33, ... bins. Odd ones have a bin in the middle, so that a
+       lag and its opposite are treated alike. */
+    memset(&ladder, 0, sizeof ladder);
+    ladder.lags = o->lags;
+    uint32_t half = 0;
+    while (ladder.rungs < SYN_LADDER_RUNGS && 2 * half + 1 <= o->widest) {
+        uint32_t r = ladder.rungs++;
+        ladder.half[r] = half;
+        ladder.step[r] = half < 2 ? 1 : half / 2;
+        ladder.reach[r] = o->lags / ladder.step[r];
+        ladder.first[r + 1] = ladder.first[r] + 2 * ladder.reach[r] + 1;
+        half = half == 0 ? 1 : 2 * half;
+    }
+    uint32_t last = ladder.half[ladder.rungs - 1];
+    ladder.margin = o->lags + last + (last + 1) + SYN_LADDER_BESIDE * (2 * last + 1) + 1;
     SYN_TRY(syn_segments_make(&out->segments, calm, o->segment,
                               syn_lagged_reach(&ladder, o->bin), budget, watch));
     SYN_TRY(binned_make(&out->binned, &out->segments.trains, o->bin, budget));
@@ -478,7 +452,13 @@ syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_sp
                                      .key = o->key,
                                      .least = o->least,
                                      .vector_bits = o->vector_bits};
-    out->source = functions_of(&out->made_by);
+    /* The functions of a source; `self` and all it points to must stay. `pairs` were
+       counted in the recording. A surrogate has nothing in common between pairs, and
+       spikes in clumps as the recording has them. Peaks of surrogates are made as
+       many as fit into three quarters of what is left of the budget beside
+       syn_search_bytes(). */
+    out->source = (syn_peak_source){
+        .self = &out->made_by, .recording = recording, .surrogates = surrogates};
     SYN_TRY(syn_lagged_count(&out->pairs, &out->segments.recording, all, watch));
     return o->elsewhere
                ? o->elsewhere->open(o->elsewhere->self, &out->made_by, &out->source)
@@ -488,6 +468,8 @@ syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_sp
 void syn_ground_free(syn_ground *ground)
 {
     syn_lagged_free(&ground->pairs);
-    binned_free(&ground->binned);
+    SYN_GIVE(ground->binned.budget, ground->binned.n, ground->binned.first,
+             ground->binned.bin);
+    memset(&ground->binned, 0, sizeof ground->binned);
     syn_segments_free(&ground->segments);
 }

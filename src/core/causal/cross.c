@@ -126,27 +126,6 @@ static void start_pass(const cross *c, worker *w, int pass)
     w->found = 0;
 }
 
-static void start(const cross *c, worker *w, uint32_t library)
-{
-    int screened = !isnan(c->options->screen);
-    syn_map_search_start(&w->search, c->libraries, library);
-    w->busy = 1;
-    w->first = 0;
-    w->found = 0;
-    start_pass(c, w, screened ? SAMPLE : EXACT);
-}
-
-static void predict_next(const cross *c, worker *w, size_t library)
-{
-    const tile *t = &c->tile[w->tile];
-    uint32_t every = w->pass == SAMPLE ? c->options->stride : 1;
-    const float *next = w->tile + 1 < c->tiles ? t[1].value : NULL;
-    if (goes_on(c, w, library, t))
-        c->kind->predict(&w->table, t->E, every, t->value, next, c->targets->missing,
-                         &w->sums[w->tile]);
-    w->tile++;
-}
-
 /* Goes on with a chunk; at its end, with the next one or the next pass. */
 static void next_part(const cross *c, worker *w, size_t library)
 {
@@ -158,7 +137,13 @@ static void next_part(const cross *c, worker *w, size_t library)
                                 w->found);
         w->table.rows = w->found;
     } else if (w->tile < c->tiles) {
-        predict_next(c, w, library);
+        const tile *t = &c->tile[w->tile];
+        uint32_t every = w->pass == SAMPLE ? c->options->stride : 1;
+        const float *next = w->tile + 1 < c->tiles ? t[1].value : NULL;
+        if (goes_on(c, w, library, t))
+            c->kind->predict(&w->table, t->E, every, t->value, next, c->targets->missing,
+                             &w->sums[w->tile]);
+        w->tile++;
     } else if (w->first + rows < c->rows.n) {
         w->first += rows;
         w->found = 0;
@@ -177,8 +162,14 @@ static syn_status map_library(void *context, size_t item, int number)
     cross *c = context;
     worker *w = &c->worker[number];
     double until = syn_seconds() + SYN_SLICE_SECONDS;
-    if (!w->busy)
-        start(c, w, (uint32_t)item);
+    if (!w->busy) {
+        int screened = !isnan(c->options->screen);
+        syn_map_search_start(&w->search, c->libraries, (uint32_t)item);
+        w->busy = 1;
+        w->first = 0;
+        w->found = 0;
+        start_pass(c, w, screened ? SAMPLE : EXACT);
+    }
     while (w->busy) {
         if (syn_seconds() > until)
             return SYN_UNFINISHED;

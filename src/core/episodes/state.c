@@ -154,12 +154,6 @@ static inline uint32_t count_by(machine *m, const syn_recording *r, size_t size,
     return count;
 }
 
-/* Never counts too few. */
-static uint32_t count_at_most(machine *m, const syn_recording *r, size_t size)
-{
-    return count_by(m, r, size, forget_latest, step_at_most);
-}
-
 /* ---- the engine ---- */
 
 static uint32_t count_candidate(state_engine *e, machine *m, size_t size, int worker)
@@ -174,7 +168,8 @@ static uint32_t count_candidate(state_engine *e, machine *m, size_t size, int wo
         m->at[k].next = m->last[m->unit[k]];
         m->last[m->unit[k]] = (uint32_t)k + 1;
     }
-    if (e->bound_first && count_at_most(m, r, size) < e->miner->options->min_count) {
+    if (e->bound_first && count_by(m, r, size, forget_latest, step_at_most) <
+                              e->miner->options->min_count) {
         e->miner->findings[worker].eliminated++;
         count = 0;
     } else {

@@ -58,12 +58,6 @@ int syn_stream_shown_sound(const syn_stream_shown *s, uint32_t units, uint32_t i
     return 1;
 }
 
-/* Whether the number stands for the same episode in both. */
-static int is_same(const syn_stream_tree *a, const syn_stream_tree *b, uint32_t id)
-{
-    return id < a->n && id < b->n && a->serial[id] == b->serial[id];
-}
-
 static uint32_t count_shown(const syn_stream_shown *s)
 {
     uint32_t n = 0;
@@ -84,7 +78,7 @@ syn_stream_tally syn_stream_compare(const syn_stream_shown *before,
     uint32_t both = 0;
     for (uint32_t id = 0; id < now->tree.n && id < before->tree.n; id++) {
         if (!syn_stream_is_shown(now, id) || !syn_stream_is_shown(before, id) ||
-            (!same_tree && !is_same(&before->tree, &now->tree, id)))
+            (!same_tree && before->tree.serial[id] != now->tree.serial[id]))
             continue;
         both++;
         t.risen += now->count[id] > before->count[id];

@@ -538,16 +538,6 @@ static syn_status count_bytes(window_engine *e, size_t bytes)
     return SYN_OK;
 }
 
-static syn_status open_windows(window_engine *e)
-{
-    const syn_miner *m = e->miner;
-    const syn_mine_options *o = m->options;
-    SYN_TRY(count_bytes(e, ((size_t)m->recording->events + 1) * 8 * o->n_intervals));
-    const int64_t *bound = &o->intervals->low;
-    return syn_windows_make(&e->windows, m->recording, bound, 2 * o->n_intervals,
-                            m->workers, m->watch);
-}
-
 enum { LISTS_ROOM = 8 << 20 };  /* least bytes a table leaves each worker for lists */
 
 /* Making a row costs about as much as visiting two events per block of lanes. There is no
@@ -603,7 +593,12 @@ static syn_status window_open(void **self, syn_miner *miner)
         SYN_TAKE(budget, w->busy, units);
         SYN_TAKE(budget, w->total, units);
     }
-    SYN_TRY(open_windows(e));
+    const syn_miner *m = e->miner;
+    const syn_mine_options *o = m->options;
+    SYN_TRY(count_bytes(e, ((size_t)m->recording->events + 1) * 8 * o->n_intervals));
+    const int64_t *bound = &o->intervals->low;
+    SYN_TRY(syn_windows_make(&e->windows, m->recording, bound, 2 * o->n_intervals,
+                             m->workers, m->watch));
     return open_table(e);
 }
 

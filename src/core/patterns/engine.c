@@ -262,18 +262,6 @@ static int poll_outlook(void *data, const char *stage, double done, double total
            syn_poll(b->watch, stage, s->out->done * total, total) != SYN_OK;
 }
 
-/* The bins that the longest window of the data takes: lags beyond are not met. */
-static uint32_t longest_window(const syn_raster *raster, uint32_t window)
-{
-    int64_t longest = 0;
-    for (uint32_t b = 0, end = 0; b < raster->bins; b++) {
-        end = syn_raster_window_end(raster, b, window, end);
-        if (raster->number[end - 1] - raster->number[b] > longest)
-            longest = raster->number[end - 1] - raster->number[b];
-    }
-    return (uint32_t)longest + 1;
-}
-
 static int most_work_first(const void *a, const void *b)
 {
     const syn_pattern_share *x = *(const syn_pattern_share *const *)a;
@@ -319,12 +307,6 @@ static int alike_then_by_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static int same_bins(const unit_bins *a, const unit_bins *b)
-{
-    return a->hash == b->hash && a->n == b->n &&
-           memcmp(a->bin, b->bin, a->n * sizeof *a->bin) == 0;
-}
-
 /* Of units that fire in the same bins, all but the one with the lowest rank: it can be
    added, at lag 0, to whatever has another of them for its root. So such sets are closed
    only where a limit on the size forbids to add it. */
@@ -345,7 +327,9 @@ static syn_status find_idle(syn_pattern_search *s)
     }
     qsort(unit, r->units, sizeof *unit, alike_then_by_rank);
     for (uint32_t k = 0, first = 0; k < r->units; k++) {
-        int same = k > first && same_bins(unit + first, unit + k);
+        const unit_bins *a = unit + first, *b = unit + k;
+        int same = k > first && a->hash == b->hash && a->n == b->n &&
+                   memcmp(a->bin, b->bin, a->n * sizeof *a->bin) == 0;
         s->idle[unit[k].rank] = (uint8_t)same;
         if (!same)
             first = k;
@@ -494,7 +478,14 @@ syn_status syn_mine_patterns(const syn_raster *raster, const syn_pattern_options
     if ((uint64_t)raster->units * options->window > INT32_MAX)
         return SYN_TOO_LARGE;
     syn_pattern_options met = *options;
-    met.window = longest_window(raster, options->window);
+    /* The bins that the longest window of the data takes: lags beyond are not met. */
+    int64_t longest = 0;
+    for (uint32_t b = 0, end = 0; b < raster->bins; b++) {
+        end = syn_raster_window_end(raster, b, options->window, end);
+        if (raster->number[end - 1] - raster->number[b] > longest)
+            longest = raster->number[end - 1] - raster->number[b];
+    }
+    met.window = (uint32_t)longest + 1;
     out->width = word_width(raster, met.window);
     syn_pattern_search search = {.raster = raster, .options = &met, .out = out,
                                  .budget = budget};

@@ -68,11 +68,6 @@ static uint32_t scratch_words(const syn_trains *t, const syn_surrogate_options *
     }
 }
 
-static int has_table(const syn_surrogate_options *o)
-{
-    return o->method == SYN_SURROGATE_JOINT_ISI || o->method == SYN_SURROGATE_ISI_DITHER;
-}
-
 typedef struct planning {
     syn_surrogate_plan *plan;
     syn_isi_maker *maker;  /* [threads] NULL without tables */
@@ -133,7 +128,8 @@ syn_status syn_surrogate_plan_make(syn_surrogate_plan *out, const syn_trains *tr
     SYN_TAKE_ZEROS(budget, out->refractory, (size_t)trains->units + 1);
     planning p = {.plan = out};
     syn_status status = SYN_OK;
-    if (has_table(options)) {
+    if (options->method == SYN_SURROGATE_JOINT_ISI ||
+        options->method == SYN_SURROGATE_ISI_DITHER) {
         out->table_length = syn_isi_table_length(options->isi_bins);
         size_t words = (size_t)trains->units * out->table_length;
         SYN_TAKE_ZEROS(budget, out->table, words + 1);

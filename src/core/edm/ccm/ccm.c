@@ -88,12 +88,6 @@ static double down(const way *w, uint32_t size, uint32_t most)
     return looks + missed * (measure + n * TO_GATHER + size * TO_SEARCH);
 }
 
-/* The same if the library is searched by itself. */
-static double alone(const way *w, uint32_t size)
-{
-    return w->blocks ? search(w, size, w->options->k) : TO_SEARCH * size;
-}
-
 /* What one row takes in all libraries, if `most` are put in order. */
 static double cost(const way *w, uint32_t most, unsigned char *direct)
 {
@@ -104,7 +98,9 @@ static double cost(const way *w, uint32_t most, unsigned char *direct)
     else if (most > 0)
         sum = search(w, w->n, most);
     for (uint32_t s = 0; s < o->sizes; s++) {
-        double one = down(w, o->size[s], most), other = alone(w, o->size[s]);
+        double one = down(w, o->size[s], most);
+        /* The same if the library is searched by itself. */
+        double other = w->blocks ? search(w, o->size[s], o->k) : TO_SEARCH * o->size[s];
         direct[s] = most == 0 || other < one;
         sum += (o->size[s] < w->n ? o->samples : 1) * (direct[s] ? other : one);
     }
@@ -688,17 +684,6 @@ syn_status syn_ccm(const syn_points *points, const syn_rows *library,
 
 /* ---- several views ---- */
 
-/* Puts the skill of one view among that of all, from library `at` on. */
-static void put_skill(const syn_ccm_skill *one, size_t at, syn_ccm_skill *out)
-{
-    size_t bytes = one->n * sizeof *one->rho;
-    for (size_t t = 0; t < out->targets; t++) {
-        memcpy(out->rho + t * out->n + at, one->rho + t * one->n, bytes);
-        memcpy(out->mae + t * out->n + at, one->mae + t * one->n, bytes);
-        memcpy(out->rmse + t * out->n + at, one->rmse + t * one->n, bytes);
-    }
-}
-
 syn_status syn_ccm_views(const syn_points *points, const syn_ccm_view *view,
                          uint32_t views, const syn_rows *prediction, uint32_t targets,
                          const syn_ccm_options *options, const syn_watch *watch,
@@ -721,8 +706,15 @@ syn_status syn_ccm_views(const syn_points *points, const syn_ccm_view *view,
         fitting.size = size;
         status = syn_ccm(points, &view[v].library, prediction, view[v].target, targets,
                          &fitting, watch, &one);
-        if (status == SYN_OK)
-            put_skill(&one, at, out);
+        if (status == SYN_OK) {
+            /* Puts the skill of one view among that of all, from library `at` on. */
+            size_t bytes = one.n * sizeof *one.rho;
+            for (size_t t = 0; t < out->targets; t++) {
+                memcpy(out->rho + t * out->n + at, one.rho + t * one.n, bytes);
+                memcpy(out->mae + t * out->n + at, one.mae + t * one.n, bytes);
+                memcpy(out->rmse + t * out->n + at, one.rmse + t * one.n, bytes);
+            }
+        }
         at += one.n;
         syn_ccm_free(&one);
     }

@@ -268,20 +268,6 @@ static uint32_t search_rows(const syn_ccm_problem *p, const double *squares,
     return found;
 }
 
-/* The same for a library that only has its bit. */
-static uint32_t search_members(const syn_ccm_problem *p, const double *squares,
-                               uint32_t from, const syn_ccm_group *g,
-                               syn_ccm_space *space, const syn_ccm_lanes *lanes,
-                               uint32_t lane)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < p->n; i++) {
-        space->rows[n] = i;
-        n += g->member[i] >> lane & 1;
-    }
-    return search_rows(p, squares, from, space->rows, n, space->near, lanes, lane);
-}
-
 /* Libraries in `open` have rows beyond the end of the list. */
 static void search_open(const syn_ccm_problem *p, const syn_ccm_list *list,
                         const syn_ccm_group *g, uint64_t open, syn_ccm_space *space,
@@ -294,7 +280,14 @@ static void search_open(const syn_ccm_problem *p, const syn_ccm_list *list,
     }
     for (; open; open &= open - 1) {
         uint32_t lane = syn_low_bit(open);
-        found[lane] = search_members(p, squares, list->from, g, space, lanes, lane);
+        /* The same for a library that only has its bit. */
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < p->n; i++) {
+            space->rows[n] = i;
+            n += g->member[i] >> lane & 1;
+        }
+        found[lane] =
+            search_rows(p, squares, list->from, space->rows, n, space->near, lanes, lane);
     }
 }
 
@@ -375,7 +368,7 @@ static inline syn_f64 predict(uint32_t k, const double *value, const syn_ccm_lan
 /* Adds a pair of prediction and target to the sums of each lane. */
 SYN_INLINE void add_pair(syn_f64 guess, syn_f64 y, syn_f64 *total)
 {
-    const syn_i64 magnitude = (syn_i64){0} + INT64_MAX;
+    const syn_i64 magnitude = {0} + INT64_MAX;
     syn_i64 known = (guess == guess) & (y == y);
     syn_i64 begin = known & (total[SYN_CCM_N] == 0);
     total[SYN_CCM_FIRST_TARGET] += syn_f64_where(begin, y);

@@ -173,19 +173,6 @@ static void begin_share(const forecast_job *j, uint32_t share, forecast_worker *
     w->done = 0;
 }
 
-/* The library of row i: all rows but those within the exclusion. */
-static syn_smap_near library_of(const forecast_call *c, const forecast_job *j,
-                                uint32_t i, double *distance)
-{
-    uint64_t step = j->row[i], exclusion = c->options->exclusion;
-    uint64_t from = step > exclusion ? step - exclusion : 0;
-    return (syn_smap_near){
-        .dims = j->dims, .stride = j->stride, .coordinate = j->coordinate,
-        .distance = distance,
-        .begin = {0, syn_first_row_from(j->row, j->n, step + exclusion + 1)},
-        .end = {syn_first_row_from(j->row, j->n, from), j->n}};
-}
-
 /* Distances of the next forecasts; those beyond the last repeat it. */
 static void measure_some(const forecast_call *c, const forecast_job *j,
                          forecast_worker *w)
@@ -193,7 +180,16 @@ static void measure_some(const forecast_call *c, const forecast_job *j,
     uint32_t to = w->done + SYN_SMAP_SIDE;
     for (uint32_t r = w->done; r < to; r++) {
         uint32_t i = w->first + (r < w->n ? r : w->n - 1);
-        w->near[r] = library_of(c, j, i, w->distance + r * j->stride);
+        /* The library of row i: all rows but those within the exclusion. */
+        uint64_t step = j->row[i], exclusion = c->options->exclusion;
+        uint64_t from = step > exclusion ? step - exclusion : 0;
+        w->near[r] = (syn_smap_near){
+            .dims = j->dims,
+            .stride = j->stride,
+            .coordinate = j->coordinate,
+            .distance = (w->distance + r * j->stride),
+            .begin = {0, syn_first_row_from(j->row, j->n, step + exclusion + 1)},
+            .end = {syn_first_row_from(j->row, j->n, from), j->n}};
         for (uint32_t k = 0; k < j->dims; k++)
             w->to[k * SYN_SMAP_SIDE + (r - w->done)] = j->coordinate[k * j->stride + i];
     }
@@ -221,27 +217,6 @@ static int weigh_left_out(const syn_smap_near *near, size_t from, double *square
     return i < end;
 }
 
-/* Squared weights of the next `n` points for all forecasts; how many of these have
-   any. */
-static uint32_t weigh_slots(const forecast_call *c, const forecast_job *j,
-                            forecast_worker *w, size_t n)
-{
-    int any = 0;
-    for (uint32_t slot = 0; slot < j->thetas; slot++) {
-        double *square = w->square + slot_at(w, slot) * (size_t)SYN_SMAP_PITCH;
-        double theta = c->jobs->theta[j->job + j->of[slot]];
-        for (uint32_t r = 0; r < w->n; r++, square += SYN_SMAP_PITCH)
-            if (slot < j->weighed)
-                c->kind->weigh(&w->near[r],
-                               w->near[r].mean > 0 ? fmin(theta / w->near[r].mean, 1e300)
-                                                   : 0,
-                               w->point, n, square);
-            else
-                any |= weigh_left_out(&w->near[r], w->point, square);
-    }
-    return slot_at(w, any ? j->thetas : j->weighed);
-}
-
 /* What squared weights of points from `from` on add to the sums of `all` forecasts, of
    which the first `some` have weights. */
 static void add_points(const forecast_call *c, const forecast_job *j,
@@ -261,7 +236,22 @@ static void weigh_points(const forecast_call *c, const forecast_job *j,
                          forecast_worker *w)
 {
     size_t left = j->n - w->point, n = left < SYN_SMAP_POINTS ? left : SYN_SMAP_POINTS;
-    uint32_t some = weigh_slots(c, j, w, n);
+    /* Squared weights of the next `n` points for all forecasts; how many of these
+       have any. */
+    int any = 0;
+    for (uint32_t slot = 0; slot < j->thetas; slot++) {
+        double *square = w->square + slot_at(w, slot) * (size_t)SYN_SMAP_PITCH;
+        double theta = c->jobs->theta[j->job + j->of[slot]];
+        for (uint32_t r = 0; r < w->n; r++, square += SYN_SMAP_PITCH)
+            if (slot < j->weighed)
+                c->kind->weigh(&w->near[r],
+                               w->near[r].mean > 0 ? fmin(theta / w->near[r].mean, 1e300)
+                                                   : 0,
+                               w->point, n, square);
+            else
+                any |= weigh_left_out(&w->near[r], w->point, square);
+    }
+    uint32_t some = slot_at(w, any ? j->thetas : j->weighed);
     if (some > 0)
         add_points(c, j, w, w->point, some, slot_at(w, j->thetas));
     w->point += n;
@@ -269,26 +259,6 @@ static void weigh_points(const forecast_call *c, const forecast_job *j,
         w->phase = SOLVE;
         w->done = 0;
     }
-}
-
-/* Fills `total` of a job. */
-static void fill_total(const forecast_call *c, forecast_job *j,
-                            forecast_worker *w)
-{
-    const uint32_t all = SYN_SMAP_ROWS;
-    size_t products = j->terms.products;
-    double *sum = j->total + products;
-    memset(w->square, 0, all * (size_t)SYN_SMAP_PITCH * sizeof *w->square);
-    memset(w->equations, 0, all * products * sizeof *w->equations);
-    memset(w->sum, 0, all * sums_before(j, j->octets) * sizeof *w->sum);
-    for (size_t i = 0; i < SYN_SMAP_POINTS; i++)
-        w->square[i] = 1;
-    for (size_t from = 0; from < j->n; from += SYN_SMAP_POINTS)
-        add_points(c, j, w, from, all, all);
-    memcpy(j->total, w->equations, products * sizeof *j->total);
-    for (uint32_t o = 0; o < j->octets; o++)
-        memcpy(sum + sums_before(j, o), sums_at(j, w, all, o, 0),
-               sums_of(j, o) * sizeof *sum);
 }
 
 /* Fills A from its upper half, row after row, and b, which ends each. */
@@ -393,16 +363,6 @@ static syn_status job_work(const forecast_call *c, forecast_job *j, uint32_t sha
 
 /* ---- a job ---- */
 
-/* The rows of a share. */
-static uint32_t rows_of_share(uint32_t rows, uint32_t thetas)
-{
-    size_t most = SYN_SMAP_BLOCK_BYTES / sizeof(double) / syn_smap_job_stride(rows);
-    most = most < FORECAST_ROWS ? most : FORECAST_ROWS;
-    most = most < FORECAST_BLOCK / thetas ? most : FORECAST_BLOCK / thetas;
-    most = most / SYN_SMAP_ROWS * SYN_SMAP_ROWS;
-    return (uint32_t)(most > SYN_SMAP_ROWS ? most : SYN_SMAP_ROWS);
-}
-
 /* Lists of a job: coordinates or candidates. */
 typedef struct list {
     const syn_lagged *at;
@@ -480,20 +440,6 @@ static void fill_term(forecast_job *j, uint32_t k, const double *x, int64_t by)
         j->value[i * j->terms.pitch + k] = x[j->row[i] + by] - centre;
 }
 
-static void fill_terms(const forecast_call *c, forecast_job *j)
-{
-    list of = coordinates_of(c, j->job);
-    for (uint32_t k = 0; k < j->dims; k++) {
-        double *to = j->coordinate + k * j->stride;
-        fill_term(j, k + 1, series_at(c, of.at[k].series), -(int64_t)of.at[k].lag);
-        for (size_t i = 0; i < j->n; i++)
-            to[i] = j->value[i * j->terms.pitch + k + 1];
-    }
-    fill_term(j, j->dims + 1, series_at(c, c->jobs->effect[j->job]), 1);
-    for (size_t i = 0; i < j->n; i++)
-        j->value[i * j->terms.pitch] = 1;
-}
-
 static void fill_candidates(const forecast_call *c, forecast_job *j)
 {
     for (uint32_t k = 0; k < j->candidates; k++) {
@@ -542,19 +488,6 @@ static syn_status allocate(forecast_job *j)
     return SYN_OK;
 }
 
-/* Gives slots to the thetas, those of 0 last. */
-static void order_thetas(const forecast_call *c, forecast_job *j)
-{
-    const double *theta = c->jobs->theta + j->job;
-    uint32_t slot = 0;
-    for (int zero = 0; zero < 2; zero++) {
-        for (uint32_t k = 0; k < j->thetas; k++)
-            if ((theta[k] == 0) == zero)
-                j->of[slot++] = k;
-        j->weighed = zero ? j->weighed : slot;
-    }
-}
-
 /* Whether the fourth power of any value is so large beside the sum over all rows that the
    sum, less it, has lost digits that the ridge needs. */
 static int any_far(const forecast_job *j, const double *value, size_t n)
@@ -572,14 +505,36 @@ static syn_status make_total(const forecast_call *c, forecast_job *j,
                              forecast_worker *worker)
 {
     sizes s = sizes_of(j);
-    order_thetas(c, j);
+    /* Gives slots to the thetas, those of 0 last. */
+    const double *theta = c->jobs->theta + j->job;
+    uint32_t slot = 0;
+    for (int zero = 0; zero < 2; zero++) {
+        for (uint32_t k = 0; k < j->thetas; k++)
+            if ((theta[k] == 0) == zero)
+                j->of[slot++] = k;
+        j->weighed = zero ? j->weighed : slot;
+    }
     if (4.0 * c->options->exclusion + 2 > j->n || any_far(j, j->value, s.value) ||
         any_far(j, j->candidate, s.candidate))
         j->weighed = j->thetas;
     if (j->weighed == j->thetas)
         return SYN_OK;
     SYN_ARRAY(&j->memory, j->total, s.total);
-    fill_total(c, j, worker);
+    /* Fills `total` of a job. */
+    const uint32_t all = SYN_SMAP_ROWS;
+    size_t products = j->terms.products;
+    double *sum = j->total + products;
+    memset(worker->square, 0, all * (size_t)SYN_SMAP_PITCH * sizeof *worker->square);
+    memset(worker->equations, 0, all * products * sizeof *worker->equations);
+    memset(worker->sum, 0, all * sums_before(j, j->octets) * sizeof *worker->sum);
+    for (size_t i = 0; i < SYN_SMAP_POINTS; i++)
+        worker->square[i] = 1;
+    for (size_t from = 0; from < j->n; from += SYN_SMAP_POINTS)
+        add_points(c, j, worker, from, all, all);
+    memcpy(j->total, worker->equations, products * sizeof *j->total);
+    for (uint32_t o = 0; o < j->octets; o++)
+        memcpy(sum + sums_before(j, o), sums_at(j, worker, all, o, 0),
+               sums_of(j, o) * sizeof *sum);
     return SYN_OK;
 }
 
@@ -597,9 +552,23 @@ static syn_status job_make(const forecast_call *call, forecast_job *j,
     status = allocate(j);
     if (status != SYN_OK)
         return status;
-    fill_terms(call, j);
+    list of = coordinates_of(call, j->job);
+    for (uint32_t k = 0; k < j->dims; k++) {
+        double *to = j->coordinate + k * j->stride;
+        fill_term(j, k + 1, series_at(call, of.at[k].series), -(int64_t)of.at[k].lag);
+        for (size_t i = 0; i < j->n; i++)
+            to[i] = j->value[i * j->terms.pitch + k + 1];
+    }
+    fill_term(j, j->dims + 1, series_at(call, call->jobs->effect[j->job]), 1);
+    for (size_t i = 0; i < j->n; i++)
+        j->value[i * j->terms.pitch] = 1;
     fill_candidates(call, j);
-    j->block = rows_of_share(j->n, j->thetas);
+    /* The rows of a share. */
+    size_t most = SYN_SMAP_BLOCK_BYTES / sizeof(double) / syn_smap_job_stride(j->n);
+    most = most < FORECAST_ROWS ? most : FORECAST_ROWS;
+    most = most < FORECAST_BLOCK / j->thetas ? most : FORECAST_BLOCK / j->thetas;
+    most = most / SYN_SMAP_ROWS * SYN_SMAP_ROWS;
+    j->block = (uint32_t)(most > SYN_SMAP_ROWS ? most : SYN_SMAP_ROWS);
     j->shares = (j->n + j->block - 1) / j->block;
     return make_total(call, j, worker);
 }
@@ -658,20 +627,6 @@ static void finish_slot(const forecast_call *call, const forecast_job *j,
     }
 }
 
-/* Puts what all shares have found where it belongs. */
-static void job_finish(const forecast_call *call, const forecast_job *j,
-                       const syn_forecasts *out)
-{
-    for (uint32_t k = 0; k < j->thetas && is_first_part(call, j); k++) {
-        out->rows[j->job + k] = j->n;
-        out->error[j->job + k] = NAN;
-    }
-    for (size_t k = 0; k < (size_t)j->candidates * j->thetas; k++)
-        out->gain[j->first + k] = out->t[j->first + k] = NAN;
-    for (uint32_t slot = 0; slot < j->thetas && j->shares > 0; slot++)
-        finish_slot(call, j, slot, out);
-}
-
 enum {
     BATCH_BYTES = 64 << 20,  /* of jobs, but at least one */
     BATCH_JOBS = 1024
@@ -704,14 +659,6 @@ static int same_list(const syn_lagged *list, const size_t *start, size_t i)
            (n == 0 || memcmp(one, next, n * sizeof *list) == 0);
 }
 
-/* Whether jobs i and i + 1 differ in theta alone. */
-static int alike(const syn_forecast_jobs *jobs, size_t i)
-{
-    return jobs->effect[i] == jobs->effect[i + 1] &&
-           same_list(jobs->coordinate, jobs->coordinate_start, i) &&
-           same_list(jobs->candidate, jobs->candidate_start, i);
-}
-
 /* The next jobs that differ in theta alone, or the next part of a job. */
 static forecast_job next_part(batch *b)
 {
@@ -724,7 +671,9 @@ static forecast_job next_part(batch *b)
     if (b->candidate < end)
         return part;
     while (part.candidates == end - jobs->candidate_start[part.job] && ++i < jobs->n &&
-           part.thetas < FORECAST_THETAS && alike(jobs, i - 1))
+           part.thetas < FORECAST_THETAS && jobs->effect[i - 1] == jobs->effect[i] &&
+           same_list(jobs->coordinate, jobs->coordinate_start, i - 1) &&
+           same_list(jobs->candidate, jobs->candidate_start, i - 1))
         part.thetas++;
     b->next = part.job + part.thetas;
     b->candidate = jobs->candidate_start[b->next];
@@ -773,7 +722,16 @@ static syn_status finish(void *context, size_t item, int worker)
 {
     const batch *b = context;
     (void)worker;
-    job_finish(b->call, &b->job[item], b->out);
+    /* Puts what all shares have found where it belongs. */
+    const forecast_job *j = &b->job[item];
+    for (uint32_t k = 0; k < j->thetas && is_first_part(b->call, j); k++) {
+        b->out->rows[j->job + k] = j->n;
+        b->out->error[j->job + k] = NAN;
+    }
+    for (size_t k = 0; k < (size_t)j->candidates * j->thetas; k++)
+        b->out->gain[j->first + k] = b->out->t[j->first + k] = NAN;
+    for (uint32_t slot = 0; slot < j->thetas && j->shares > 0; slot++)
+        finish_slot(b->call, j, slot, b->out);
     return SYN_OK;
 }
 

@@ -160,18 +160,6 @@ static void bound_block(const sorting *s, syn_blocks *b, uint32_t block)
     }
 }
 
-/* Rows after the last library row have the block of that. */
-static void find_homes(syn_blocks *b, uint32_t rows, const syn_rows *library)
-{
-    uint32_t next = 0;
-    for (uint32_t row = 0; row < rows; row++) {
-        while (next + 1 < library->n && library->row[next] < row)
-            next++;
-        b->home[row] = library->n > 0 ? b->place[library->row[next]] / SYN_BLOCK
-                                      : SYN_NO_ROW;
-    }
-}
-
 /* Takes memory, and begins with the places of the library in order. */
 static syn_status start(const syn_points *points, syn_arrays *memory, sorting *s,
                         syn_blocks *out)
@@ -223,7 +211,14 @@ syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
         bound_block(&s, out, b);
         shuffle_block(&s, out, b);
     }
-    find_homes(out, points->rows, library);
+    /* Rows after the last library row have the block of that. */
+    uint32_t next = 0;
+    for (uint32_t row = 0; row < points->rows; row++) {
+        while (next + 1 < library->n && library->row[next] < row)
+            next++;
+        out->home[row] = library->n > 0 ? out->place[library->row[next]] / SYN_BLOCK
+                                      : SYN_NO_ROW;
+    }
     return SYN_OK;
 }
 

@@ -368,18 +368,6 @@ static uint32_t place_of(const syn_smap_job *j, size_t i)
     return j->same.n > 0 ? j->same.of[i] : (uint32_t)i;
 }
 
-/* All places, as the neighbours of prediction r. */
-static syn_smap_near all_places(const syn_smap_job *j, const syn_smap_worker *w,
-                                uint32_t r)
-{
-    int few = j->same.n > 0;
-    return (syn_smap_near){
-        .dims = j->dims, .stride = few ? j->same.stride : j->call.stride,
-        .coordinate = few ? j->same.coordinate : j->call.side_by_side,
-        .target = w->count,  /* which nobody asks for */
-        .end = {few ? j->same.n : j->rows.n}, .n = w->near[r].n};
-}
-
 /* Fills the weights of prediction r: of points, and of all points in a place together. */
 static void gather_places(const syn_smap_job *j, syn_smap_worker *w, uint32_t r,
                           uint32_t places)
@@ -408,7 +396,13 @@ static void gather_places(const syn_smap_job *j, syn_smap_worker *w, uint32_t r,
 static void solve_exactly(const syn_smap_job *j, syn_smap_worker *w, uint32_t r)
 {
     double sum = 0;
-    syn_smap_near near = all_places(j, w, r);
+    /* All places, as the neighbours of prediction r. */
+    int few = j->same.n > 0;
+    syn_smap_near near = {
+        .dims = j->dims, .stride = few ? j->same.stride : j->call.stride,
+        .coordinate = few ? j->same.coordinate : j->call.side_by_side,
+        .target = w->count,  /* which nobody asks for */
+        .end = {few ? j->same.n : j->rows.n}, .n = w->near[r].n};
     uint32_t places = near.end[0];
     gather_places(j, w, r, places);
     syn_point_at(&j->points, j->row[prediction_at(j, w, r)], j->dims, w->from);

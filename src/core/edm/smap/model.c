@@ -40,20 +40,6 @@ static int separate(double *a, double *b, uint32_t n, uint32_t length)
     return 1;
 }
 
-/* Makes the rows of a triangle orthogonal (one-sided Jacobi): R | c, `length` long,
-   becomes S V' | U' c, with the singular values S. */
-static void diagonalise(double *triangle, uint32_t n, uint32_t length)
-{
-    int turned = 1;
-    for (int sweep = 0; turned && sweep < MOST_SWEEPS; sweep++) {
-        turned = 0;
-        for (uint32_t p = 0; p + 1 < n; p++)
-            for (uint32_t q = p + 1; q < n; q++)
-                turned |= separate(triangle + p * length, triangle + q * length, n,
-                                   length);
-    }
-}
-
 /* The singular values, not sorted. */
 static void find_singular(const double *triangle, uint32_t n, uint32_t length,
                           double *singular)
@@ -98,7 +84,17 @@ static void solve(const double *triangle, const double *singular, uint32_t n,
 
 void syn_smap_singular(double *triangle, uint32_t n, uint32_t more, double *singular)
 {
-    diagonalise(triangle, n, n + more);
+    /* Makes the rows of a triangle orthogonal (one-sided Jacobi): R | c, `length`
+       long, becomes S V' | U' c, with the singular values S. */
+    uint32_t length = n + more;
+    int turned = 1;
+    for (int sweep = 0; turned && sweep < MOST_SWEEPS; sweep++) {
+        turned = 0;
+        for (uint32_t p = 0; p + 1 < n; p++)
+            for (uint32_t q = p + 1; q < n; q++)
+                turned |= separate(triangle + p * length, triangle + q * length, n,
+                                   length);
+    }
     find_singular(triangle, n, n + more, singular);
 }
 
@@ -163,23 +159,6 @@ static void add_row(columns *c, heavy row)
 {
     if (row.size > 0)
         c->row[c->rows++] = row;
-}
-
-static void list_rows(const syn_smap_near *near, const double *weight, double ridge,
-                      columns *c)
-{
-    double square = 0;
-    for (int part = 0; part < SYN_SMAP_PARTS; part++)
-        for (uint32_t i = near->begin[part]; i < near->end[part]; i++) {
-            double most = 1;
-            for (uint32_t k = 0; k < near->dims; k++)
-                most = fmax(most, fabs(near->coordinate[k * near->stride + i]));
-            add_row(c, (heavy){weight[i] * most, weight[i], near->target[i], 1, near, i});
-            square += weight[i] * weight[i];
-        }
-    double hold = sqrt(ridge) * sqrt(square);
-    for (uint32_t k = 1; k < c->unknowns; k++)
-        add_row(c, (heavy){hold, hold, 0, 1, NULL, k});
 }
 
 /* The order of two points by their coordinates, 0 if these are the same. */
@@ -309,7 +288,19 @@ static columns factorise(const syn_smap_near *near, const double *weight, double
                          void *room)
 {
     columns c = cut_room(near, room);
-    list_rows(near, weight, ridge, &c);
+    double square = 0;
+    for (int part = 0; part < SYN_SMAP_PARTS; part++)
+        for (uint32_t i = near->begin[part]; i < near->end[part]; i++) {
+            double most = 1;
+            for (uint32_t k = 0; k < near->dims; k++)
+                most = fmax(most, fabs(near->coordinate[k * near->stride + i]));
+            add_row(&c,
+                    (heavy){weight[i] * most, weight[i], near->target[i], 1, near, i});
+            square += weight[i] * weight[i];
+        }
+    double hold = sqrt(ridge) * sqrt(square);
+    for (uint32_t k = 1; k < c.unknowns; k++)
+        add_row(&c, (heavy){hold, hold, 0, 1, NULL, k});
     qsort(c.row, c.rows, sizeof *c.row, heavier);
     merge_rows(&c);
     fill_rows(&c);
@@ -329,17 +320,6 @@ static void write_triangle(const columns *c, uint32_t length, double *triangle)
         for (uint32_t j = k + 1; j <= c->unknowns; j++)
             row[c->number[j]] = c->column[j][k];
     }
-}
-
-/* Does what `reduce` of syn_smap_kind does, from `weight`, to the last digits of each row
-   however little it weighs: some times more slowly, by Householder reflections with the
-   heaviest rows first and columns exchanged (Cox and Higham 1998). The rows of `triangle`
-   are in order, but its columns not those of a triangle. */
-static void reduce_exactly(const syn_smap_near *near, const double *weight, double ridge,
-                           void *room, double *triangle)
-{
-    columns c = factorise(near, weight, ridge, room);
-    write_triangle(&c, c.unknowns + 1, triangle);
 }
 
 /* ---- the model ---- */
@@ -394,7 +374,13 @@ void syn_smap_fit(const syn_smap_kind *kind, const syn_smap_near *near, double r
     solve_triangle(near, b);
     if (!doubtful(near, b))
         return;
-    reduce_exactly(near, b->space.weight, ridge, b->exact, b->space.triangle);
+    /* Does what `reduce` of syn_smap_kind does, from `weight`, to the last digits of
+       each row however little it weighs: some times more slowly, by Householder
+       reflections with the heaviest rows first and columns exchanged (Cox and Higham
+       1998). The rows of `triangle` are in order, but its columns not those of a
+       triangle. */
+    columns c = factorise(near, b->space.weight, ridge, b->exact);
+    write_triangle(&c, c.unknowns + 1, b->space.triangle);
     solve_triangle(near, b);
 }
 
@@ -600,16 +586,6 @@ static int precise(const normal *a, double square)
     return error_of(a) * (1 + share) < SYN_SMAP_MOST_ERROR;
 }
 
-/* Coefficients of coordinates as they are from those of scaled ones less their centre. */
-static void put_back(const normal *a, const double *model, double *fit)
-{
-    fit[0] = a->centre[a->n] + model[0] * a->scale[0];
-    for (uint32_t k = 1; k < a->n; k++) {
-        fit[k] = model[k] * a->scale[k];
-        fit[0] -= fit[k] * a->centre[k];
-    }
-}
-
 /* ---- the equations of coordinates as they are ---- */
 
 /* Their condition, or more: the sum of squares of the inverse triangle times that of the
@@ -675,7 +651,13 @@ int syn_smap_normal(const syn_smap_equations *e, double *fit, double *singular)
         a.other[j] = sum_of(&a, j, a.n);
     if (!precise(&a, solve_scaled(&a, a.other, a.vector)))
         return 0;
-    put_back(&a, a.vector, fit);
+    /* Coefficients of coordinates as they are from those of scaled ones less their
+       centre. */
+    fit[0] = a.centre[a.n] + a.vector[0] * a.scale[0];
+    for (uint32_t k = 1; k < a.n; k++) {
+        fit[k] = a.vector[k] * a.scale[k];
+        fit[0] -= fit[k] * a.centre[k];
+    }
     make_equations(&a);
     if (!(condition_of(&a) < SYN_SMAP_MOST_CONDITION))
         return 0;

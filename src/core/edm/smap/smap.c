@@ -87,18 +87,6 @@ static syn_status make_blocks(many *m, int threads)
     return SYN_OK;
 }
 
-/* As many predictions as the memory is for, but some blocks for each thread. */
-static uint32_t rows_of_block(const many *m, int threads)
-{
-    /* Many products are worth more predictions, fewer stay in a nearer cache. */
-    size_t bytes = m->terms.products > 64 ? 2 * BLOCK_BYTES : BLOCK_BYTES;
-    size_t most = bytes / (sizeof(double) * m->stride);
-    size_t share = m->call->prediction->n / (4 * (size_t)threads) + 1;
-    most = most < share ? most : share;
-    most = most < MOST_ROWS ? most : MOST_ROWS;
-    return (uint32_t)syn_smap_padded(most > 1 ? most : 1, SYN_SMAP_ROWS);
-}
-
 /* The mean of a term over the library; of the target, where it is known. */
 static double mean_of(const syn_smap_call *s, uint32_t term)
 {
@@ -332,7 +320,14 @@ static syn_status predict_many(const syn_smap_call *s, int threads,
     m.stride = syn_smap_padded(s->stride, SYN_SMAP_POINTS);
     syn_status status = gather_terms(&m);
     SYN_NEXT(status, syn_smap_same_make(s, &m.memory, &m.same));
-    m.rows = rows_of_block(&m, threads);
+    /* As many predictions as the memory is for, but some blocks for each thread. Many
+       products are worth more predictions, fewer stay in a nearer cache. */
+    size_t bytes = m.terms.products > 64 ? 2 * BLOCK_BYTES : BLOCK_BYTES;
+    size_t most = bytes / (sizeof(double) * m.stride);
+    size_t share = m.call->prediction->n / (4 * (size_t)threads) + 1;
+    most = most < share ? most : share;
+    most = most < MOST_ROWS ? most : MOST_ROWS;
+    m.rows = (uint32_t)syn_smap_padded(most > 1 ? most : 1, SYN_SMAP_ROWS);
     SYN_NEXT(status, make_blocks(&m, threads));
     SYN_NEXT(status, syn_parallel_for((s->prediction->n + m.rows - 1) / m.rows, threads,
                                       watch, "predictions", predict_block, &m));

@@ -129,22 +129,6 @@ static int kept_holds(const kept_sets *kept, uint64_t hash, uint32_t size,
     return 0;
 }
 
-/* Forgets all patterns, keeps the memory. */
-static void kept_clear(kept_sets *kept)
-{
-    if (kept->filled > 0)
-        memset(kept->slot, 0, kept->slots * sizeof *kept->slot);
-    kept->filled = 0;
-}
-
-/* Forgets all patterns and frees the memory. */
-static void kept_free(kept_sets *kept)
-{
-    syn_budget_free(kept->budget, kept->slot);
-    kept->slot = NULL;
-    kept->slots = kept->filled = 0;
-}
-
 /* A tree being worked on. */
 typedef struct fp_level {
     syn_fptree tree;
@@ -591,7 +575,10 @@ static syn_status mine_root(void *context, size_t k, int worker)
     }
     cut_pattern(f, w, 0);
     syn_arena_clear(&w->arena);
-    kept_clear(&w->kept);
+    /* Forgets all patterns, keeps the memory. */
+    if (w->kept.filled > 0)
+        memset(w->kept.slot, 0, w->kept.slots * sizeof *w->kept.slot);
+    w->kept.filled = 0;
     w->busy = 0;
     for (uint32_t n = 0; n < share->of && first + n < f->search->shares; n++)
         w->part[n].done = status == SYN_OK;
@@ -618,8 +605,12 @@ static void end_worker(syn_budget *b, fp_worker *w)
 {
     syn_arena_free(&w->arena);
     syn_tally_free(&w->tally);
-    if (w->kept.budget)
-        kept_free(&w->kept);
+    if (w->kept.budget) {
+        /* Forgets all patterns and frees the memory. */
+        syn_budget_free(w->kept.budget, w->kept.slot);
+        w->kept.slot = NULL;
+        w->kept.slots = w->kept.filled = 0;
+    }
     SYN_GIVE(b, w->code, w->more, w->seen, w->pattern, w->sorted, w->level);
 }
 
