@@ -368,7 +368,7 @@ static inline syn_f64 predict(uint32_t k, const double *value, const syn_ccm_lan
 /* Adds a pair of prediction and target to the sums of each lane. */
 SYN_INLINE void add_pair(syn_f64 guess, syn_f64 y, syn_f64 *total)
 {
-    const syn_i64 magnitude = {0} + INT64_MAX;
+    const syn_i64 magnitude = (syn_i64){0} + INT64_MAX;
     syn_i64 known = (guess == guess) & (y == y);
     syn_i64 begin = known & (total[SYN_CCM_N] == 0);
     total[SYN_CCM_FIRST_TARGET] += syn_f64_where(begin, y);

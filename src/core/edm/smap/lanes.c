@@ -247,7 +247,7 @@ typedef struct window {
 /* The last rows that are not yet apart from each other. */
 static window find_window(const syn_f64 *diagonal, const syn_f64 *beside, uint32_t n)
 {
-    const syn_i64 magnitude = {0} + INT64_MAX;
+    const syn_i64 magnitude = (syn_i64){0} + INT64_MAX;
     syn_i64 begun = {0}, done = {0};
     window w = {{0}, {0}, n, 0};
     for (uint32_t k = n - 1; k-- > 0;) {
