@@ -3,7 +3,6 @@
 #ifndef SYN_EDM_CCM_CCM_H
 #define SYN_EDM_CCM_CCM_H
 
-#include "core/edm/ccm/ccm.h"
 #include "core/edm/model/points.h"
 
 typedef struct syn_ccm_options {

@@ -9,7 +9,6 @@
 #include "core/base/status.h"
 #include "core/base/watch.h"
 #include "core/edm/model/series.h"
-#include "core/edm/smap/pairs.h"
 
 typedef struct syn_smap_pairs_options {
     uint32_t E;           /* coordinates of a delay vector, at least 1 */
