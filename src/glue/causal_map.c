@@ -7,10 +7,8 @@
 #include <string.h>
 
 #include "core/base/pages.h"
-#include "core/causal/map.h"
 #include "glue/edm.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 #include "gpu/causal/map.h"

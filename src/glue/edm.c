@@ -42,10 +42,7 @@
 
 #include "core/base/pages.h"
 #include "core/edm/model/embed.h"
-#include "core/edm/simplex/simplex.h"
-#include "glue/glue.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 #include "gpu/edm/simplex/simplex.h"

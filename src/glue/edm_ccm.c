@@ -4,10 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/edm/ccm/ccm.h"
 #include "glue/edm.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 #include "gpu/edm/ccm/ccm.h"

@@ -4,10 +4,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "core/edm/forecast/forecast.h"
 #include "glue/edm.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 #include "gpu/edm/forecast/forecast.h"

@@ -2,9 +2,7 @@
    gpu/edm/smap/smap.h. */
 #include <math.h>
 
-#include "core/edm/smap/smap.h"
 #include "glue/edm.h"
-#include "glue/glue.h"
 #include "glue/options.h"
 #include "glue/require.h"
 #include "glue/watch.h"

@@ -7,7 +7,6 @@
 #include "core/edm/model/seasons.h"
 #include "core/edm/model/traits.h"
 #include "glue/edm.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 

@@ -2,16 +2,11 @@
    All memory belongs to the owner of the call, so that an error of R frees it. */
 #include "core/base/parallel.h"
 #include "core/episodes/engine.h"
-#include "core/episodes/found.h"
 #include "core/episodes/given.h"
-#include "core/episodes/mine.h"
-#include "core/episodes/occurrences.h"
 #include "core/episodes/rows.h"
 #include "glue/episodes_given.h"
 #include "glue/episodes_table.h"
-#include "glue/glue.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/spikes.h"
 #include "glue/watch.h"
@@ -255,7 +250,7 @@ static void release(void *held)
 {
     mining *m = held;
     syn_occurrences_free(&m->occurrences);
-    glue_rows_free(&m->episodes, &m->rows);
+    syn_give_back(&m->rows.memory);
     syn_episodes_free(&m->episodes);
     syn_recording_free(&m->recording);
 }

@@ -1,12 +1,10 @@
 /* Counts episodes in surrogates for episode_significance(), and sums up the counts. */
 #include "glue/glue.h"
 
-#include "core/episodes/null/counts.h"
 #include "core/episodes/null/largest.h"
 #include "core/episodes/null/summary.h"
 #include "glue/episodes_given.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/spikes.h"
 #include "glue/surrogates.h"

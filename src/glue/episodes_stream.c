@@ -7,13 +7,10 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "core/episodes/stream.h"
 #include "core/episodes/stream_tree.h"
-#include "core/spikes/clock.h"
 #include "glue/episodes_given.h"
 #include "glue/episodes_table.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 #include "gpu/stream/stream.h"
@@ -134,7 +131,7 @@ typedef struct table {
 static void release_table(void *held)
 {
     table *t = held;
-    glue_rows_free(&t->episodes, &t->rows);
+    syn_give_back(&t->rows.memory);
     syn_episodes_free(&t->episodes);
     SYN_FREE(t->id, t->old_row);
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "core/episodes/found.h"
 #include "glue/index.h"
 #include "glue/require.h"
 
@@ -256,11 +255,9 @@ static SEXP settled_names(SEXP names)
 static syn_status find_contained(glue_rows *rows, const syn_episodes *episodes,
                                  const syn_watch *watch)
 {
-    SYN_NEW_ZEROS(rows->flag, episodes->n_levels + 1);
+    SYN_ARRAY(&rows->memory, rows->flag, episodes->n_levels);
     for (size_t k = 0; k < episodes->n_levels; k++) {
-        rows->flag[k] = malloc(episodes->level[k].n + 1);
-        if (!rows->flag[k])
-            return SYN_NO_MEMORY;
+        SYN_ARRAY(&rows->memory, rows->flag[k], episodes->level[k].n);
         syn_episodes_contained(episodes, k, rows->flag[k]);
         SYN_TRY(syn_poll(watch, "table", 0, 0));
     }
@@ -287,13 +284,11 @@ syn_status glue_rows_order(glue_rows *out, const syn_episodes *episodes, SEXP sp
 {
     const int *labels = INTEGER(VECTOR_ELT(spelling, LABEL_RANKS));
     const int *arrows = INTEGER(VECTOR_ELT(spelling, ARROW_RANKS));
-    syn_status status = SYN_OK;
     if (least <= 2)  /* no flag is greater */
-        status = find_contained(out, episodes, watch);
-    return status == SYN_OK
-               ? syn_episodes_order(episodes, (const uint32_t *)labels,
-                                    (const uint32_t *)arrows, watch, &out->order)
-               : status;
+        SYN_TRY(find_contained(out, episodes, watch));
+    return syn_episodes_order(episodes, (const uint32_t *)labels,
+                              (const uint32_t *)arrows, watch, &out->memory,
+                              &out->order);
 }
 
 syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
@@ -303,19 +298,9 @@ syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spe
     SEXP arrows = VECTOR_ELT(spelling, ARROW_RANKS);
     SYN_TRY(glue_rows_order(out, episodes, spelling, least, watch));
     SYN_TRY(syn_number_sequences(episodes, SYN_UNITS, (uint32_t)XLENGTH(labels), watch,
-                                 &out->units));
+                                 &out->memory, &out->units));
     return syn_number_sequences(episodes, SYN_INTERVALS, (uint32_t)XLENGTH(arrows), watch,
-                                &out->intervals);
-}
-
-void glue_rows_free(const syn_episodes *episodes, glue_rows *rows)
-{
-    for (size_t k = 0; rows->flag && k < episodes->n_levels; k++)
-        free(rows->flag[k]);
-    free(rows->flag);
-    syn_episodes_order_free(episodes, rows->order);
-    syn_sequences_free(episodes, &rows->units);
-    syn_sequences_free(episodes, &rows->intervals);
+                                &out->memory, &out->intervals);
 }
 
 /* ---- the rows ---- */

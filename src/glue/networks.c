@@ -4,7 +4,6 @@
 #include "core/networks/coupled.h"
 #include "core/networks/whole_map.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 

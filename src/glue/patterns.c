@@ -6,12 +6,8 @@
 
 #include "core/base/parallel.h"
 #include "core/patterns/found/shifted.h"
-#include "core/patterns/mine.h"
-#include "core/patterns/shares.h"
-#include "core/patterns/spectrum/spectrum.h"
 #include "core/patterns/store.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/pattern_store.h"
 #include "glue/require.h"
 #include "glue/spikes.h"

@@ -7,8 +7,6 @@
 #include "core/base/parallel.h"
 #include "core/spikes/arrange.h"
 #include "core/spikes/codes.h"
-#include "glue/glue.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 

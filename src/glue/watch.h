@@ -3,7 +3,6 @@
 #ifndef SYN_GLUE_WATCH_H
 #define SYN_GLUE_WATCH_H
 
-#include "core/base/status.h"
 #include "core/base/watch.h"
 #include "glue/owner.h"
 

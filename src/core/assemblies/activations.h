@@ -3,12 +3,8 @@
 #ifndef SYN_ASSEMBLIES_ACTIVATIONS_H
 #define SYN_ASSEMBLIES_ACTIVATIONS_H
 
-#include <stdint.h>
-
 #include "core/assemblies/groups.h"
-#include "core/assemblies/ladder.h"
 #include "core/assemblies/segments.h"
-#include "core/base/budget.h"
 
 /* Trials are cut into cells of equal lengths, each with one speed of the clock. */
 typedef struct syn_pace {

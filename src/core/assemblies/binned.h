@@ -3,8 +3,6 @@
 #ifndef SYN_ASSEMBLIES_BINNED_H
 #define SYN_ASSEMBLIES_BINNED_H
 
-#include <stdint.h>
-
 #include "core/base/budget.h"
 #include "core/base/philox.h"
 #include "core/spikes/trains.h"

@@ -3,14 +3,8 @@
 #ifndef SYN_ASSEMBLIES_PAIRS_H
 #define SYN_ASSEMBLIES_PAIRS_H
 
-#include <stdint.h>
-
 #include "core/assemblies/ladder.h"
-#include "core/base/budget.h"
-#include "core/base/watch.h"
 #include "core/correlation/lags.h"
-#include "core/spikes/recording.h"
-#include "core/spikes/spikes.h"
 
 /* The spikes of a recording, unit after unit, made ready for counting. Bins of lags are
    those of syn_lag_options. */

@@ -3,9 +3,6 @@
 #ifndef SYN_ASSEMBLIES_PEAKS_H
 #define SYN_ASSEMBLIES_PEAKS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/assemblies/ladder.h"
 #include "core/base/budget.h"
 #include "core/base/watch.h"

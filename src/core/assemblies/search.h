@@ -2,17 +2,9 @@
 #ifndef SYN_ASSEMBLIES_SEARCH_H
 #define SYN_ASSEMBLIES_SEARCH_H
 
-#include <stdint.h>
-
-#include "core/assemblies/binned.h"
 #include "core/assemblies/candidates.h"
-#include "core/assemblies/groups.h"
-#include "core/assemblies/ladder.h"
-#include "core/assemblies/pairs.h"
 #include "core/assemblies/refine.h"
-#include "core/assemblies/segments.h"
 #include "core/assemblies/source.h"
-#include "core/base/budget.h"
 
 /* The spikes that remain, and how much was left out. */
 typedef struct syn_calm {

@@ -2,12 +2,8 @@
 #ifndef SYN_ASSEMBLIES_SEGMENTS_H
 #define SYN_ASSEMBLIES_SEGMENTS_H
 
-#include <stdint.h>
-
 #include "core/base/budget.h"
-#include "core/base/watch.h"
 #include "core/spikes/recording.h"
-#include "core/spikes/spikes.h"
 #include "core/spikes/trains.h"
 
 /* The trials of a recording one after the other, `apart` ticks and more between them, cut

@@ -7,8 +7,6 @@
 
 #include "core/assemblies/circular.h"
 #include "core/assemblies/excess.h"
-#include "core/assemblies/lanes.h"
-#include "core/assemblies/peaks.h"
 #include "core/base/parallel.h"
 
 /* ---- segments in bins ---- */

@@ -2,7 +2,6 @@
    hundred rows are found at a time, and then used to predict the targets, 16 side by
    side. Sums over the rows give the correlation. A first pass over a sample of the
    rows may leave out pairs whose correlation cannot be high enough. */
-#include "core/causal/map.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* Finds the dimension in which each series predicts itself best. The neighbours for
    all dimensions are found together, row by row, and the correlations of predictions
    and observations are computed for each dimension. */
-#include "core/causal/map.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,11 +7,9 @@
 #ifndef SYN_CAUSAL_MAP_H
 #define SYN_CAUSAL_MAP_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "core/base/arrays.h"
-#include "core/base/status.h"
 #include "core/base/watch.h"
 
 enum { SYN_MAP_DIMS = 30 };  /* most dimensions of an embedding */

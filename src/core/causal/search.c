@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include "core/causal/map.h"
-
 enum { BEFORE = 3 };  /* coordinates are gathered in fours */
 
 syn_status syn_map_table_make(const unsigned char *wanted, uint32_t room,

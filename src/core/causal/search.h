@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#include "core/base/arrays.h"
 #include "core/base/kinds.h"
 #include "core/causal/map.h"
 

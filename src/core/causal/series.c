@@ -3,7 +3,6 @@
 #include "core/causal/map.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,11 +7,8 @@
 
 #include "core/base/arena.h"
 #include "core/base/arrays.h"
-#include "core/base/status.h"
-#include "core/base/watch.h"
 #include "core/episodes/ends.h"
 #include "core/episodes/occurrences.h"
-#include "core/spikes/recording.h"
 
 /* A node is a prefix of an episode. Nodes are numbered so that a node comes before its
    children, and all below a node lie side by side. The children of a node are sorted by

@@ -10,9 +10,6 @@
 #ifndef SYN_EPISODES_STREAM_KEPT_H
 #define SYN_EPISODES_STREAM_KEPT_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/budget.h"
 #include "core/episodes/rows.h"
 #include "core/episodes/stream.h"

@@ -1,7 +1,6 @@
 /* One update of a stream: what came is counted at the back, what went no longer at the
    front, and then episodes are kept that have become frequent, and kept no longer that
    have become clearly rarer. */
-#include "core/episodes/stream.h"
 
 #include <stdlib.h>
 #include <string.h>

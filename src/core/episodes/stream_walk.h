@@ -3,8 +3,6 @@
 #ifndef SYN_EPISODES_STREAM_WALK_H
 #define SYN_EPISODES_STREAM_WALK_H
 
-#include <stdint.h>
-
 #include "core/base/parallel.h"
 #include "core/episodes/stream_kept.h"
 

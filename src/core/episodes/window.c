@@ -1,11 +1,8 @@
 /* The lists of the window engine. The lists of one level, the stored one, are kept in
    memory; when a level is counted, the lists of the levels above it are made from them,
    and replace them while they fit in the budget. */
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include "core/base/arena.h"
 #include "core/base/parallel.h"
 #include "core/episodes/engine.h"
 #include "core/episodes/rows.h"

@@ -15,7 +15,6 @@
 
 #include "core/base/hash.h"
 #include "core/base/parallel.h"
-#include "core/base/seek.h"
 
 enum { GIVE_BACK = 1 << 24 };  /* bytes freed before the system gets them */
 enum { FIRST_ROOM = 16, MOST_WORDS = 1 << 16 };  /* of a block */

@@ -6,13 +6,7 @@
 #ifndef SYN_PATTERNS_MINE_H
 #define SYN_PATTERNS_MINE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/base/budget.h"
 #include "core/spikes/raster.h"
-#include "core/base/status.h"
-#include "core/base/watch.h"
 
 typedef enum syn_pattern_engine {
     SYN_PATTERNS_CLOSURE,  /* closed sets only, root by root, in window masks */

@@ -4,7 +4,6 @@
 #define SYN_PATTERNS_SHARES_H
 
 #include "core/spikes/raster.h"
-#include "core/base/status.h"
 
 /* Some of the patterns of a root: it is cut into `of` shares, this is number `number`. */
 typedef struct syn_pattern_share {

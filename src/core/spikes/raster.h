@@ -2,9 +2,6 @@
 #ifndef SYN_SPIKES_RASTER_H
 #define SYN_SPIKES_RASTER_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/arrays.h"
 #include "core/base/budget.h"
 #include "core/base/seek.h"

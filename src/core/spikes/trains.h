@@ -2,8 +2,6 @@
 #ifndef SYN_SPIKES_TRAINS_H
 #define SYN_SPIKES_TRAINS_H
 
-#include <stdint.h>
-
 #include "core/base/arrays.h"
 #include "core/spikes/spikes.h"
 

@@ -2,7 +2,6 @@
    surrogates of a recording share: the refractory period of each unit and, for some
    methods, a table of its intervals. Dithering has loops of its own (dither.c); all
    other methods are in unit.h, which runs on GPUs as well. */
-#include "core/surrogates/surrogates.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,6 @@
 #include "core/base/parallel.h"
 #include "core/surrogates/dither.h"
 #include "core/surrogates/isi.h"
-#include "core/surrogates/unit.h"
 
 void syn_surrogate_plan_free(syn_surrogate_plan *plan)
 {

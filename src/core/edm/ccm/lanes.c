@@ -9,7 +9,6 @@
 #include "core/base/bits.h"
 #include "core/base/masks.h"
 #include "core/base/simd.h"
-#include "core/edm/model/points.h"
 
 /* ---- the nearest library rows of a row ---- */
 

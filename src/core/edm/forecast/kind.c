@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-#include "core/base/simd.h"
-#include "core/edm/smap/fit.h"
-
 /* ---- weights ---- */
 
 /* Sets points `open` .. `shut` - 1 to 0, of those from `from` on. */

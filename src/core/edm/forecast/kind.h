@@ -3,9 +3,6 @@
 #ifndef SYN_EDM_FORECAST_KIND_H
 #define SYN_EDM_FORECAST_KIND_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/edm/forecast/forecast.h"
 #include "core/edm/smap/fit.h"
 

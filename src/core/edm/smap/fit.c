@@ -9,8 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/simd.h"
-
 #if SYN_WIDTH == 0
 syn_status syn_smap_space_make(syn_smap_space *space, size_t stride, uint32_t dims,
                                syn_arrays *memory)

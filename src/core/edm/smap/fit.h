@@ -3,10 +3,7 @@
 #ifndef SYN_EDM_SMAP_FIT_H
 #define SYN_EDM_SMAP_FIT_H
 
-#include <stdint.h>
-
 #include "core/base/arrays.h"
-#include "core/base/kinds.h"
 #include "core/base/simd.h"
 
 enum { SYN_SMAP_PARTS = 3, SYN_SMAP_PADDING = 8, SYN_SMAP_SIDE = 4 };

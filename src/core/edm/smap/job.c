@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "core/base/parallel.h"
-#include "core/edm/smap/model.h"
 
 enum { MOST_SHARES = 64 };
 

@@ -6,7 +6,6 @@
 
 #include "core/edm/smap/call.h"
 #include "core/edm/smap/pairs.h"
-#include "core/edm/smap/fit.h"
 
 enum {
     SYN_SMAP_BLOCK_BYTES = 3 << 20,  /* of distances, if rows are few enough */

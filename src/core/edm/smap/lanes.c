@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/simd.h"
 #include "core/edm/smap/model.h"
 
 enum { STEPS_EACH = 8 };  /* for an eigenvalue, more than are ever needed */

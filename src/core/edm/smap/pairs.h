@@ -3,10 +3,6 @@
 #ifndef SYN_EDM_SMAP_PAIRS_H
 #define SYN_EDM_SMAP_PAIRS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/base/status.h"
 #include "core/base/watch.h"
 #include "core/edm/model/series.h"
 

@@ -12,8 +12,6 @@
 
 #include "core/base/parallel.h"
 #include "core/edm/smap/call.h"
-#include "core/edm/smap/model.h"
-#include "core/edm/smap/fit.h"
 
 enum {
     BLOCK_BYTES = 6 << 20,     /* of distances and weights, if rows are few enough */

@@ -3,10 +3,6 @@
 #ifndef SYN_EPISODES_NULL_LINE_H
 #define SYN_EPISODES_NULL_LINE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/base/arrays.h"
 #include "core/episodes/given.h"
 #include "core/surrogates/surrogates.h"
 

@@ -22,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/arena.h"
 #include "core/base/order.h"
 #include "core/base/parallel.h"
 #include "core/patterns/engine.h"

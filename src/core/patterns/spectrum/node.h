@@ -2,13 +2,8 @@
 #ifndef SYN_PATTERNS_SPECTRUM_NODE_H
 #define SYN_PATTERNS_SPECTRUM_NODE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/arena.h"
-#include "core/base/budget.h"
 #include "core/patterns/spectrum/maxima.h"
-#include "core/spikes/raster.h"
 
 /* All zero, except for `budget`, is an empty tape. Only units in enough bins are on it,
    numbered by rank: those in fewest bins first. Gaps as long as a window are cut to that.
