@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/pages.h"
 #include "glue/edm.h"
 #include "glue/options.h"
@@ -352,9 +353,7 @@ static syn_status count_surrogates(map_run *run, const map_block *block,
     if (values > group->room) {
         free(group->best);
         group->room = 0;
-        group->best = malloc(values * sizeof *group->best);
-        if (!group->best)
-            return SYN_NO_MEMORY;
+        SYN_NEW(group->best, values);
         group->room = values;
     }
     const syn_map_options *o = &group->view[block->view].options;
@@ -408,9 +407,7 @@ static syn_status prepare(const map_run *run, map_block *block, const double *se
     if (values > block->room) {
         free(block->rho);
         block->room = 0;
-        block->rho = malloc(values * sizeof *block->rho);
-        if (!block->rho)
-            return SYN_NO_MEMORY;
+        SYN_NEW(block->rho, values);
         block->room = values;
         syn_large_pages(block->rho, values * sizeof *block->rho);
     }
@@ -523,9 +520,7 @@ static syn_status make_views(map_run *run, uint32_t E_most)
     int surrogates = glue_option(group->from, "surrogates") != R_NilValue;
     int sizes = small > 0 && !surrogates ? 2 : 1;
     int views = (int)Rf_xlength(Tp) * sizes;
-    group->view = calloc((size_t)views, sizeof *group->view);
-    if (!group->view)
-        return SYN_NO_MEMORY;
+    SYN_NEW_ZEROS(group->view, (size_t)views);
     for (; group->views < views; group->views++) {
         map_view *view = group->view + group->views;
         view->options = run->options;

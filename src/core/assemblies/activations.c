@@ -395,8 +395,7 @@ static syn_status run(sweep *s)
 static void prepare(sweep *s, syn_detector *d, const syn_assembly *group, uint32_t but,
                     const syn_surprise *surprise)
 {
-    memset(s, 0, sizeof *s);
-    s->d = d;
+    *s = (sweep){.d = d};
     for (uint32_t m = 0; m < group->size; m++) {
         if (m == but)
             continue;

@@ -148,8 +148,7 @@ static syn_status copy_calm(syn_calm *out, const steps *s, double from)
 static syn_status calm_make(syn_calm *out, const syn_spikes *spikes, int64_t step,
                             syn_budget *budget, const syn_watch *watch)
 {
-    memset(out, 0, sizeof *out);
-    out->budget = budget;
+    *out = (syn_calm){.budget = budget};
     steps s = {.spikes = spikes, .length = step, .budget = budget};
     syn_status status = lay_steps(&s);
     if (status == SYN_OK) {

@@ -55,8 +55,7 @@ static uint32_t link_next(chain_link *to, const syn_recording *r, uint32_t unit,
 
 static syn_status chain_make(chain *c, const syn_recording *r, const syn_episode *episode)
 {
-    memset(c, 0, sizeof *c);
-    c->size = episode->size;
+    *c = (chain){.size = episode->size};
     SYN_ARRAY(&c->memory, c->link, c->size);
     SYN_ARRAY(&c->memory, c->n, c->size);
     for (uint32_t k = 0; k < c->size; k++) {

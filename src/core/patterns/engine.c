@@ -321,8 +321,7 @@ static syn_status find_idle(syn_pattern_search *s)
     for (uint32_t u = 0; u < r->units; u++) {
         const uint32_t *bin = r->unit_bin + r->unit_first[u];
         uint32_t n = r->unit_first[u + 1] - r->unit_first[u];
-        unit_bins of_unit = {hash_bins(bin, n), bin, n, s->rank[u]};
-        unit[u] = of_unit;
+        unit[u] = (unit_bins){hash_bins(bin, n), bin, n, s->rank[u]};
     }
     qsort(unit, r->units, sizeof *unit, alike_then_by_rank);
     for (uint32_t k = 0, first = 0; k < r->units; k++) {

@@ -46,8 +46,7 @@ static syn_status cut(const uint32_t *windows, uint32_t units, uint32_t window,
         double side = windows[r] * after / ((double)units * window);
         double work = side * side * side;
         for (uint32_t k = 0; k < of; k++) {
-            syn_pattern_share s = {r, k, of, work / of};
-            out->share[out->n++] = s;
+            out->share[out->n++] = (syn_pattern_share){r, k, of, work / of};
         }
     }
     return SYN_OK;

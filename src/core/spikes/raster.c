@@ -14,8 +14,7 @@ syn_status syn_raster_allocate(syn_raster *r, size_t n, uint32_t units, int time
                                syn_budget *budget)
 {
     size_t each = 3 * sizeof(uint32_t) + (timed ? 2 : 1) * sizeof(int64_t);
-    memset(r, 0, sizeof *r);
-    r->units = units;
+    *r = (syn_raster){.units = units};
     size_t bytes = (n + 1) * each + ((size_t)units + 2) * sizeof(uint32_t);
     if (budget && !syn_budget_take(budget, bytes))
         return SYN_OVER_BUDGET;

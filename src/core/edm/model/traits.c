@@ -271,18 +271,25 @@ static syn_status make_workers(traits_job *job, int threads)
     return SYN_OK;
 }
 
+/* Looks at all series, with what that takes for each thread. */
+static syn_status look_at_all(traits_job *job, int threads, const syn_watch *watch,
+                              syn_body *look)
+{
+    threads = threads > 1 ? threads : 1;
+    syn_status status = make_workers(job, threads);
+    SYN_NEXT(status,
+             syn_parallel_for(job->series->n, threads, watch, "series", look, job));
+    syn_give_back(&job->memory);
+    return status;
+}
+
 syn_status syn_traits_find(const syn_series *series, const int *first, int threads,
                            const syn_watch *watch, syn_traits *out)
 {
     traits_job job = {.series = series, .first = first, .slots = 2, .traits = out};
-    threads = threads > 1 ? threads : 1;
     while (job.slots / 2 < series->steps)
         job.slots *= 2;
-    syn_status status = make_workers(&job, threads);
-    SYN_NEXT(status,
-             syn_parallel_for(series->n, threads, watch, "series", find_traits, &job));
-    syn_give_back(&job.memory);
-    return status;
+    return look_at_all(&job, threads, watch, find_traits);
 }
 
 /* ---- activity ---- */
@@ -367,12 +374,7 @@ syn_status syn_activity_find(const syn_series *series, int threads,
                              const syn_watch *watch, syn_activity *out)
 {
     traits_job job = {.series = series, .activity = out};
-    threads = threads > 1 ? threads : 1;
-    syn_status status = make_workers(&job, threads);
-    SYN_NEXT(status,
-             syn_parallel_for(series->n, threads, watch, "series", find_activity, &job));
-    syn_give_back(&job.memory);
-    return status;
+    return look_at_all(&job, threads, watch, find_activity);
 }
 
 /* ---- standard units ---- */

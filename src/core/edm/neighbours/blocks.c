@@ -165,9 +165,8 @@ static syn_status start(const syn_points *points, syn_arrays *memory, sorting *s
                         syn_blocks *out)
 {
     uint32_t n = s->library->n, rows = points->rows;
-    memset(out, 0, sizeof *out);
-    out->dims = points->dims;
-    out->blocks = n / SYN_BLOCK + (n % SYN_BLOCK > 0);
+    *out = (syn_blocks){.dims = points->dims,
+                        .blocks = n / SYN_BLOCK + (n % SYN_BLOCK > 0)};
     size_t slots = (size_t)out->blocks * SYN_BLOCK;
     SYN_ARRAY(memory, s->place, n);
     SYN_ARRAY(memory, out->row, slots);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/edm/model/shares.h"
 #include "core/edm/smap/job.h"
@@ -97,9 +98,7 @@ syn_status syn_smap_group_make(const syn_series *targets, const syn_smap_order *
            order->pattern[first + n] == order->pattern[first])
         n++;
     *out = (syn_smap_group){n, order->target + first, targets->value, NULL};
-    out->centre = malloc(out->n * sizeof *out->centre);
-    if (!out->centre)
-        return SYN_NO_MEMORY;
+    SYN_NEW(out->centre, out->n);
     for (uint32_t c = 0; c < out->n; c++)
         out->centre[c] = centre_of(targets->value + out->target[c] * steps,
                                    (uint32_t)steps);

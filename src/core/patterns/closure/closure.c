@@ -78,12 +78,12 @@ static syn_status closure_open(closure *c)
     }
     for (uint32_t e = 0; e < raster->events; e++)
         c->rank_of[e] = c->search->rank[raster->unit[e]];
-    syn_node_rules rules = {.options = o, .unit_of = c->unit_of, .item_of = c->item_of,
-                            .closed = o->target == SYN_PATTERNS_CLOSED ||
-                                      o->target == SYN_PATTERNS_MAXIMAL,
-                            .barred = o->target != SYN_PATTERNS_FREQUENT,
-                            .maximal = o->target == SYN_PATTERNS_MAXIMAL};
-    c->rules = rules;
+    c->rules = (syn_node_rules){.options = o, .unit_of = c->unit_of,
+                                .item_of = c->item_of,
+                                .closed = o->target == SYN_PATTERNS_CLOSED ||
+                                          o->target == SYN_PATTERNS_MAXIMAL,
+                                .barred = o->target != SYN_PATTERNS_FREQUENT,
+                                .maximal = o->target == SYN_PATTERNS_MAXIMAL};
     const syn_node_kind *kinds[] = SYN_KINDS(&syn_node_kind_any, &syn_node_kind_256,
                                              &syn_node_kind_256, &syn_node_kind_512);
     c->kind = kinds[syn_kind_here(o->vector_bits)];
@@ -420,8 +420,7 @@ static syn_status load_shares(closure *c)
         }
         same = same && share->root == s->order[k - 1]->root;
         if (!same || work + share->work > most) {
-            closure_load new = {s->order + k, 0};
-            c->load[c->loads++] = new;
+            c->load[c->loads++] = (closure_load){s->order + k, 0};
             work = 0;
         }
         c->load[c->loads - 1].n++;

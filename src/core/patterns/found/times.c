@@ -26,8 +26,7 @@ static syn_status trail_make(trail *t, const syn_pattern_list *patterns,
     uint32_t most = 0;
     for (size_t p = 0; p < patterns->n; p++)
         most = patterns->size[p] > most ? patterns->size[p] : most;
-    memset(t, 0, sizeof *t);
-    t->budget = budget;
+    *t = (trail){.budget = budget};
     SYN_TAKE_ZEROS(budget, t->begin, (size_t)most + 1);
     return SYN_OK;
 }

@@ -343,9 +343,8 @@ static void lay_paths(const fpgrowth *f, fp_worker *w, const fp_root *root,
         uint32_t codes = read_codes(f, w, root, i);
         for (uint32_t k = 0; k < codes; k++)
             l->first[w->tally.item[k] + 2]++;
-        syn_fp_path path = {step, 0, 1, hash_of(root->bin[i]),
-                            root->bits + (size_t)i * root->words};
-        l->path[i] = path;
+        l->path[i] = (syn_fp_path){step, 0, 1, hash_of(root->bin[i]),
+                                   root->bits + (size_t)i * root->words};
         step += codes;
     }
     for (uint32_t e = 0; e < entries; e++)

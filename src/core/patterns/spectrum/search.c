@@ -87,8 +87,7 @@ static void tape_free(syn_tape *tape)
 {
     syn_budget *budget = tape->budget;
     SYN_GIVE(budget, tape->bits, tape->first, tape->at, tape->rank);
-    memset(tape, 0, sizeof *tape);
-    tape->budget = budget;
+    *tape = (syn_tape){.budget = budget};
 }
 
 /* The least that any size, of any duration, needs. */
@@ -322,8 +321,7 @@ syn_maxima_node *syn_maxima_push(syn_maxima_search *s)
     }
     s->node = node;
     node += s->depth++;
-    memset(node, 0, sizeof *node);
-    node->mark = syn_arena_here(&s->arena);
+    *node = (syn_maxima_node){.mark = syn_arena_here(&s->arena)};
     return node;
 }
 
