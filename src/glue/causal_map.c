@@ -3,7 +3,6 @@
 #include "glue/glue.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
@@ -561,10 +560,8 @@ static syn_status open_group(map_run *run, SEXP from)
     group->column = INTEGER(columns);
     group->targets = (uint32_t)Rf_xlength(columns);
     group->width = (uint32_t)within(copies * group->targets, 1, INT32_MAX, "surrogates");
-    group->E = malloc(group->width * sizeof *group->E);
-    group->place = malloc(group->width * sizeof *group->place);
-    if (!group->E || !group->place)
-        return SYN_NO_MEMORY;
+    SYN_NEW(group->E, group->width);
+    SYN_NEW(group->place, group->width);
     uint32_t most = 1;
     for (uint32_t j = 0; j < group->width; j++) {
         int target = (int)within(group->column[j % group->targets], 1,

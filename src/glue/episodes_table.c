@@ -4,7 +4,6 @@
 #include "glue/episodes_table.h"
 
 #include <R_ext/Altrep.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
@@ -222,7 +221,6 @@ void glue_episode_names_init(DllInfo *dll)
 }
 
 /* ---- a new one ---- */
-
 
 /* A character vector with a name for each row. The integer vectors `units` and
    `intervals` hold the rows' sequences, numbered as in `unit` and `interval`, which are

@@ -299,17 +299,11 @@ static syn_status list_events(sweep *s, size_t *out, int *bits)
 
 /* ---- highest moments ---- */
 
-static int keep(syn_detector *d, int64_t tick, double score)
+static syn_status keep(syn_detector *d, int64_t tick, double score)
 {
-    if (d->n == d->room) {
-        syn_activation *more =
-            syn_budget_grow(d->budget, d->found, &d->room, d->n + 1, sizeof *more);
-        if (!more)
-            return 0;
-        d->found = more;
-    }
+    SYN_GROW(d->budget, d->found, d->room, d->n + 1);
     d->found[d->n++] = (syn_activation){.tick = tick, .score = score};
-    return 1;
+    return SYN_OK;
 }
 
 /* Each rise of the score that is followed by a fall is a candidate, when two members at
@@ -331,9 +325,8 @@ static syn_status list_peaks(sweep *s, const uint64_t *key, size_t events)
             rising = 1;
             continue;
         }
-        if (rising && present >= 2 &&
-            !keep(s->d, s->origin + since + (at - since) / 2, score))
-            return syn_budget_refusal(s->d->budget);
+        if (rising && present >= 2)
+            SYN_TRY(keep(s->d, s->origin + since + (at - since) / 2, score));
         rising = 0;
         score -= s->score[m][spikes[m] < MOST_SPIKES ? spikes[m] : MOST_SPIKES - 1];
         present -= --spikes[m] == 0;
@@ -493,13 +486,12 @@ syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_
         prepare(&s, detector, group, but, surprise);
         if ((status = run_apart(&s, k)) != SYN_OK)
             break;
-        double *more = syn_budget_grow(detector->budget, null, &room, nulls + detector->n,
-                                       sizeof *null);
-        if (!more && detector->n > 0) {
+        if (!syn_budget_grow_at(detector->budget, &null, &room, nulls + detector->n,
+                                sizeof *null) &&
+            detector->n > 0) {
             status = syn_budget_refusal(detector->budget);
             break;
         }
-        null = more ? more : null;
         for (size_t i = 0; i < detector->n; i++)
             null[nulls++] = detector->found[i].score;
     }

@@ -335,13 +335,12 @@ static syn_status begin(syn_searcher *w, const triangle *t, syn_candidate *g)
     g->whole[3] = t->whole;
     for (uint32_t u = 0; u < w->peaks->units; u++)
         syn_ballot_empty(w->ballot + u);
-    syn_status status = SYN_OK;
-    while (status == SYN_OK && g->size < 3) {
+    while (g->size < 3) {
         g->member[g->size] = member[g->size];
         g->size++;
-        status = ask(w, g);
+        SYN_TRY(ask(w, g));
     }
-    return status;
+    return SYN_OK;
 }
 
 static syn_status grow(syn_searcher *w, const triangle *t, syn_candidate *g)

@@ -244,9 +244,8 @@ syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bi
     size_t slots = out->budget->limit / SHARE / bytes;
     slots = slots > FEWEST_KEPT ? slots : FEWEST_KEPT;
     slots = slots < pairs ? slots : pairs;
-    syn_lagged_store *s = out->store = syn_budget_zeros(out->budget, 1, sizeof *s);
-    if (!s)
-        return syn_budget_refusal(out->budget);
+    SYN_TAKE_ZEROS(out->budget, out->store, 1);
+    syn_lagged_store *s = out->store;
     s->slots = (uint32_t)(slots < NONE ? slots : NONE - 1);
     SYN_TAKE(out->budget, s->sum, s->slots * length_of(out) + 1);
     SYN_TAKE(out->budget, s->slot, pairs + 1);

@@ -497,18 +497,12 @@ static syn_status add_group(syn_assembly_search *s, const syn_grower *grower,
     syn_assembly group;
     start_group(f, &group);
     explain(s, &group);
-    syn_status status = syn_assembly_grow(grower, &group, watch);
-    SYN_NEXT(status, syn_assembly_refine(&s->refiner, &group, watch));
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_assembly_grow(grower, &group, watch));
+    SYN_TRY(syn_assembly_refine(&s->refiner, &group, watch));
     explain(s, &group);
     if (group.size < 3 || known(s, &group))
         return SYN_OK;
-    syn_assembly *more =
-        syn_budget_grow(s->budget, s->group, room, (size_t)s->groups + 1, sizeof *more);
-    if (!more)
-        return syn_budget_refusal(s->budget);
-    s->group = more;
+    SYN_GROW(s->budget, s->group, *room, (size_t)s->groups + 1);
     s->group[s->groups++] = group;
     return SYN_OK;
 }

@@ -227,13 +227,11 @@ static syn_status make(job *j, int threads)
 {
     const syn_lagged *p = j->source->pairs;
     j->wave = WAVE * (size_t)threads;
-    int ok =
-        (j->worker = syn_budget_zeros(p->budget, (size_t)threads, sizeof *j->worker)) &&
-        (j->found = syn_budget_alloc(p->budget, j->wave * j->lists, sizeof *j->found)) &&
-        (j->place = syn_budget_alloc(p->budget, j->wave, sizeof *j->place)) &&
-        (j->a = syn_budget_alloc(p->budget, j->wave, sizeof *j->a)) &&
-        (j->b = syn_budget_alloc(p->budget, j->wave, sizeof *j->b));
-    SYN_TRY(ok ? SYN_OK : syn_budget_refusal(p->budget));
+    SYN_TAKE_ZEROS(p->budget, j->worker, (size_t)threads);
+    SYN_TAKE(p->budget, j->found, j->wave * j->lists);
+    SYN_TAKE(p->budget, j->place, j->wave);
+    SYN_TAKE(p->budget, j->a, j->wave);
+    SYN_TAKE(p->budget, j->b, j->wave);
     for (int t = 0; t < threads; t++)
         SYN_TRY(make_worker(j, j->worker + t));
     for (uint32_t i = 0; j->out && i < j->lists; i++)
@@ -261,10 +259,8 @@ static syn_status look_through(const job *j, worker *w, size_t item)
 {
     double started = syn_seconds();
     while (w->surrogate < j->lists) {
-        syn_status status = syn_circular_sums(&w->circular, w->surrogate, w->sum);
-        SYN_NEXT(status, look(j, w, item, w->surrogate++));
-        if (status != SYN_OK)
-            return status;
+        SYN_TRY(syn_circular_sums(&w->circular, w->surrogate, w->sum));
+        SYN_TRY(look(j, w, item, w->surrogate++));
         if (w->surrogate % 16 == 0 && syn_seconds() - started > SYN_SLICE_SECONDS)
             return SYN_UNFINISHED;
     }
@@ -404,9 +400,7 @@ static syn_status surrogates(void *self, uint64_t from, uint32_t n, syn_peaks *o
 {
     syn_pair_source *s = self;
     memset(out, 0, n * sizeof *out);
-    syn_status tasted = s->expected > 0 ? SYN_OK : taste(s, from, watch);
-    if (tasted != SYN_OK)
-        return tasted;
+    SYN_TRY(s->expected > 0 ? SYN_OK : taste(s, from, watch));
     for (*made = room_for(s, n);; *made /= 2) {
         job j = {.source = s, .from = from, .lists = *made, .surrogates = 1, .out = out,
                  .watch = watch};

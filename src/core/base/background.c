@@ -8,8 +8,6 @@
 
 #include "core/base/background.h"
 
-#include <stdlib.h>
-
 /* Where a build is linked with threads for certain. */
 #if (defined(__unix__) && defined(_OPENMP)) || defined(__APPLE__)
 #include <pthread.h>

@@ -82,15 +82,14 @@ static run next_run(const batch_engine *e, uint32_t begin)
 static syn_status keep_run(const batch_engine *e, run r)
 {
     syn_miner *m = e->miner;
-    syn_status status = SYN_OK;
     size_t at = 0;
-    for (uint32_t p = r.begin; status == SYN_OK && p < r.end; p++) {
+    for (uint32_t p = r.begin; p < r.end; p++) {
         size_t n = syn_miner_candidates(m, p).n;
-        status = syn_miner_keep(m, 0, (size_t)p * m->options->n_intervals, 0,
-                                e->count + at, n);
+        SYN_TRY(syn_miner_keep(m, 0, (size_t)p * m->options->n_intervals, 0,
+                               e->count + at, n));
         at += n;
     }
-    return status;
+    return SYN_OK;
 }
 
 static syn_status count_run(const batch_engine *e, run r, const syn_watch *watch)

@@ -2,7 +2,6 @@
    in which they are shown, and numbers their sequences of units and of intervals. */
 #include "core/episodes/found.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"

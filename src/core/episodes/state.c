@@ -49,13 +49,11 @@ static syn_status machine_make_room(machine *m, syn_budget *budget, size_t room,
     if (room <= m->room)
         return SYN_OK;
     SYN_GIVE(budget, m->unit, m->interval);
-    m->unit = syn_budget_alloc(budget, room, sizeof *m->unit);
-    m->interval = syn_budget_alloc(budget, room, sizeof *m->interval);
-    position *at = syn_budget_alloc(budget, room, sizeof *at);
-    if (!at || !m->unit || !m->interval) {
-        syn_budget_free(budget, at);
-        return syn_budget_refusal(budget);
-    }
+    m->unit = m->interval = NULL;
+    position *at;
+    SYN_TAKE(budget, m->unit, room);
+    SYN_TAKE(budget, m->interval, room);
+    SYN_TAKE(budget, at, room);
     if (m->room > 0)
         memcpy(at, m->at, m->room * sizeof *at);
     syn_budget_free(budget, m->at);

@@ -1,7 +1,6 @@
 /* Trees of a stream: how they are written and compared. */
 #include "core/episodes/stream_tree.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
@@ -201,9 +200,8 @@ static syn_status list_level(listing *l, size_t size, uint64_t candidates)
 {
     size_t n = size <= l->sizes ? l->begin[size + 1] - l->begin[size] : 0;
     uint32_t *id = l->of_size + (size <= l->sizes ? l->begin[size] : 0);
-    syn_status status = add_level(l, n, candidates);
-    if (status != SYN_OK)
-        return status;
+    syn_status status = SYN_OK;
+    SYN_TRY(add_level(l, n, candidates));
     syn_episode_level *level = &l->out->level[l->out->n_levels - 1];
     if (size == 1)
         sort_siblings(l->tree, id, n);

@@ -224,10 +224,8 @@ static syn_status move_on_device(syn_stream *s, const syn_stream_block *block,
                                  int64_t cut, int all)
 {
     uint32_t since = s->events.end;
-    syn_status status =
-        syn_stream_events_append(&s->events, block->n, block->tick, block->unit);
-    if (status != SYN_OK)
-        return status;
+    syn_status status = SYN_OK;
+    SYN_TRY(syn_stream_events_append(&s->events, block->n, block->tick, block->unit));
     uint32_t begin = syn_stream_cut(&s->events, cut);
     if (block->n > 0 || begin > s->events.begin || all)
         status = s->device->move(s->device->self, s, since, begin, all);

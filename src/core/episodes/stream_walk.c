@@ -296,15 +296,12 @@ typedef struct came {
 static syn_status go_back(syn_stream *s, syn_stream_step step, came c)
 {
     uint32_t id = step.id, parent = s->kept[id].parent;
-    syn_status status = SYN_OK;
     if (s->kept[id].size > 1) {
         const syn_stream_ends *ends = stream_ends_of(s, parent);
         stream_list prefix = {ends->end + step.first, ends->n - step.first, 0};
         uint32_t unit = s->kept[id].unit;
-        status = stream_list_extend(s, id, &s->events.of[unit], s->came[unit], &prefix);
+        SYN_TRY(stream_list_extend(s, id, &s->events.of[unit], s->came[unit], &prefix));
     }
-    if (status != SYN_OK)
-        return status;
     stream_list list = stream_list_of(s, id, c.pending, s->events.end);
     syn_stream_kept *k = &s->kept[id];
     if (list.n > 0) {
@@ -314,12 +311,12 @@ static syn_status go_back(syn_stream *s, syn_stream_step step, came c)
         note_latest(s, id);
     }
     uint32_t first = stream_ends_of(s, id)->n - list.n;
-    for (uint32_t i = 0; i < k->kids && status == SYN_OK; i++) {
+    for (uint32_t i = 0; i < k->kids; i++) {
         const syn_stream_kept *kid = &s->kept[k->kid[i]];
         if (kid->n > 0 && (list.n > 0 || kid->latest > c.pending))
-            status = syn_stream_step_to(s, k->kid[i], first);
+            SYN_TRY(syn_stream_step_to(s, k->kid[i], first));
     }
-    return status;
+    return SYN_OK;
 }
 
 /* Lists are far apart in memory. */
@@ -369,9 +366,8 @@ static syn_status list_whole(syn_stream *s, uint32_t id)
     syn_status status = stream_list_extend(s, id, at, at->head, &prefix);
     s->scratch = *own;
     memset(own, 0, sizeof *own);
-    SYN_NEXT(status, syn_stream_ends_room(own, &s->budget, s->scratch.n));
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(status);
+    SYN_TRY(syn_stream_ends_room(own, &s->budget, s->scratch.n));
     if (s->scratch.n > 0)
         memcpy(own->end, s->scratch.end, s->scratch.n * sizeof *own->end);
     own->n = s->scratch.n;

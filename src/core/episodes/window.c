@@ -315,15 +315,14 @@ static syn_status window_count(void *self, size_t item, int worker)
     window_worker *w = &e->workers[worker];
     uint32_t node = e->order[item];
     double begun = syn_seconds();
-    syn_status status = SYN_OK;
     if (w->depth == 0 && e->live[e->stored][node])
-        status = go_to(e, w, e->stored, node, &e->list[node]);
-    while (status == SYN_OK && w->depth > 0) {
+        SYN_TRY(go_to(e, w, e->stored, node, &e->list[node]));
+    while (w->depth > 0) {
         if (syn_seconds() - begun > SYN_SLICE_SECONDS)
             return SYN_UNFINISHED;
-        status = go_on(e, worker);
+        SYN_TRY(go_on(e, worker));
     }
-    return status;
+    return SYN_OK;
 }
 
 /* ---- which lists are kept ---- */
@@ -392,11 +391,8 @@ static syn_status mark_live(window_engine *e)
     free_live(e);
     SYN_TAKE_ZEROS(budget, e->live, n_live);
     e->n_live = n_live;
-    for (size_t k = e->stored; k < n_live; k++) {
-        e->live[k] = syn_budget_zeros(budget, e->miner->episodes->level[k].n + 1, 1);
-        if (!e->live[k])
-            return syn_budget_refusal(budget);
-    }
+    for (size_t k = e->stored; k < n_live; k++)
+        SYN_TAKE_ZEROS(budget, e->live[k], e->miner->episodes->level[k].n + 1);
     for (uint32_t p = 0; p < episodes->level[parents].n; p++)
         e->live[parents][p] = syn_miner_candidates(e->miner, p).n > 0;
     for (size_t level = parents; level-- > e->stored;) {

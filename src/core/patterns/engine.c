@@ -100,10 +100,8 @@ syn_status syn_pattern_room(syn_pattern_search *search, syn_pattern_part *part,
                             uint32_t size, size_t n, void **room)
 {
     syn_pattern_chain *chain;
-    syn_status status = need_chain(part, size, search->budget, &chain);
-    SYN_NEXT(status, add_block(chain, n, search->out->width, search->budget));
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(need_chain(part, size, search->budget, &chain));
+    SYN_TRY(add_block(chain, n, search->out->width, search->budget));
     chain->tail->patterns = n;
     chain->patterns += n;
     *room = chain->tail + 1;
@@ -114,18 +112,15 @@ syn_status syn_pattern_keep(syn_pattern_search *search, syn_pattern_part *part,
                             uint32_t size, const uint32_t *item, uint32_t occurrences)
 {
     syn_pattern_chain *chain;
-    syn_status status = need_chain(part, size, search->budget, &chain);
-    if (status == SYN_OK &&
-        (!chain->tail || chain->tail->patterns == chain->tail->room)) {
+    SYN_TRY(need_chain(part, size, search->budget, &chain));
+    if (!chain->tail || chain->tail->patterns == chain->tail->room) {
         /* Blocks grow: most parts hold little, some hold much. */
         size_t words = (size_t)chain->size + 1;
         size_t room = chain->tail ? 2 * chain->tail->room : FIRST_ROOM;
         if (room * words > MOST_WORDS)
             room = MOST_WORDS > words ? MOST_WORDS / words : 1;
-        status = add_block(chain, room, search->out->width, search->budget);
+        SYN_TRY(add_block(chain, room, search->out->width, search->budget));
     }
-    if (status != SYN_OK)
-        return status;
     syn_pattern_block *block = chain->tail;
     size_t at = block->patterns++ * ((size_t)size + 1);
     if (search->out->width == sizeof(uint16_t)) {

@@ -2,7 +2,6 @@
    of its windows; a root with much work is cut into several shares. */
 #include "core/patterns/shares.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"

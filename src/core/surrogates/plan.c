@@ -3,7 +3,6 @@
    methods, a table of its intervals. Dithering has loops of its own (dither.c); all
    other methods are in unit.h, which runs on GPUs as well. */
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"

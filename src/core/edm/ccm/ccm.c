@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/arrays.h"
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/base/random.h"
 #include "core/base/rank.h"
@@ -471,15 +472,13 @@ static int next_tile(mapping *m)
 static syn_status map_tiles(mapping *m)
 {
     tile *t = &m->tile;
-    syn_status status = SYN_OK;
-    while (status == SYN_OK && next_tile(m)) {
-        status = syn_poll(m->watch, "rows", m->done, m->total);
-        SYN_NEXT(status, syn_parallel_for((t->n + STRETCH - 1) / STRETCH, m->threads,
-                                          NULL, "rows", list_rows, m));
-        SYN_NEXT(status, syn_parallel_for(m->groups, m->threads, NULL, "libraries",
-                                          map_group, m));
+    while (next_tile(m)) {
+        SYN_TRY(syn_poll(m->watch, "rows", m->done, m->total));
+        SYN_TRY(syn_parallel_for((t->n + STRETCH - 1) / STRETCH, m->threads, NULL, "rows",
+                                 list_rows, m));
+        SYN_TRY(syn_parallel_for(m->groups, m->threads, NULL, "libraries", map_group, m));
     }
-    return status;
+    return SYN_OK;
 }
 
 /* ---- the same by blocks of rows ---- */
@@ -663,20 +662,16 @@ void syn_ccm_skill_put(const double *s, syn_ccm_skill *out, size_t at)
 
 syn_status syn_ccm_skill_make(size_t n, uint32_t targets, syn_ccm_skill *out)
 {
-    size_t room = (n * targets + 1) * sizeof *out->rho;
-    out->n = n;
-    out->targets = targets;
-    out->rho = malloc(room);
-    out->mae = malloc(room);
-    out->rmse = malloc(room);
-    return out->rho && out->mae && out->rmse ? SYN_OK : SYN_NO_MEMORY;
+    *out = (syn_ccm_skill){.n = n, .targets = targets};
+    SYN_NEW(out->rho, n * targets + 1);
+    SYN_NEW(out->mae, n * targets + 1);
+    SYN_NEW(out->rmse, n * targets + 1);
+    return SYN_OK;
 }
 
 void syn_ccm_free(syn_ccm_skill *skill)
 {
-    free(skill->rho);
-    free(skill->mae);
-    free(skill->rmse);
+    SYN_FREE(skill->rho, skill->mae, skill->rmse);
     memset(skill, 0, sizeof *skill);
 }
 

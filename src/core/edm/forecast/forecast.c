@@ -549,9 +549,7 @@ static syn_status job_make(const forecast_call *call, forecast_job *j,
         any_alone(j, call->options->exclusion))
         return status;
     shape(j);
-    status = allocate(j);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(allocate(j));
     list of = coordinates_of(call, j->job);
     for (uint32_t k = 0; k < j->dims; k++) {
         double *to = j->coordinate + k * j->stride;

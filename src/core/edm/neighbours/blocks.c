@@ -200,10 +200,8 @@ syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
                            syn_blocks *out)
 {
     sorting s = {points, library, steps, step, NULL};
-    syn_status status = start(points, memory, &s, out);
-    SYN_NEXT(status, make_boxes(out, points->rows, memory));
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(start(points, memory, &s, out));
+    SYN_TRY(make_boxes(out, points->rows, memory));
     order(&s, 0, library->n);
     for (uint32_t b = 0; b < out->blocks; b++) {
         fill_block(&s, out, b);

@@ -7,11 +7,11 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/bits.h"
 #include "core/base/masks.h"
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/base/rank.h"
 #include "core/edm/neighbours/scan.h"
@@ -699,22 +699,16 @@ syn_status syn_find_neighbours(const syn_points *points, const syn_rows *library
 {
     size_t entries = (size_t)prediction->n * options->k;
     syn_reach from = {*library, NULL}, of = {*prediction, NULL};
-    memset(out, 0, sizeof *out);
-    out->n = prediction->n;
-    out->k = options->k;
-    out->found = malloc(((size_t)out->n + 1) * sizeof *out->found);
-    out->row = malloc((entries + 1) * sizeof *out->row);
-    out->distance = malloc((entries + 1) * sizeof *out->distance);
-    if (!out->found || !out->row || !out->distance)
-        return SYN_NO_MEMORY;
+    *out = (syn_neighbours){.n = prediction->n, .k = options->k};
+    SYN_NEW(out->found, (size_t)out->n + 1);
+    SYN_NEW(out->row, entries + 1);
+    SYN_NEW(out->distance, entries + 1);
     return syn_each_neighbourhood(points, &from, &of, points->dims, options, watch, keep,
                                   out);
 }
 
 void syn_neighbours_free(syn_neighbours *neighbours)
 {
-    free(neighbours->found);
-    free(neighbours->row);
-    free(neighbours->distance);
+    SYN_FREE(neighbours->found, neighbours->row, neighbours->distance);
     memset(neighbours, 0, sizeof *neighbours);
 }

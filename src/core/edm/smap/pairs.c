@@ -71,8 +71,7 @@ syn_status syn_smap_order_make(const syn_series *targets, syn_smap_order *out)
 
 void syn_smap_order_free(syn_smap_order *order)
 {
-    free(order->target);
-    free(order->pattern);
+    SYN_FREE(order->target, order->pattern);
 }
 
 /* A number near the mean; of a constant, that; 0 where nothing is known. */
@@ -218,8 +217,7 @@ static syn_status run_group(pairs *p, const syn_smap_common *common)
         status = run_batch(&b);
         p->done += (double)b.n * common->group->n;
     }
-    free(b.job);
-    free(b.begin);
+    SYN_FREE(b.job, b.begin);
     return status;
 }
 

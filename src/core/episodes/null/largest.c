@@ -2,7 +2,6 @@
    counts stay. */
 #include "core/episodes/null/largest.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/background.h"

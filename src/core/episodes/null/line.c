@@ -3,7 +3,6 @@
    then find the first event beyond it, for four bounds at a time. */
 #include "core/episodes/null/line.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"

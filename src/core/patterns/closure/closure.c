@@ -263,12 +263,9 @@ static syn_node_made closure_root(const closure *c, closure_worker *w, uint32_t 
    deepest one. */
 static syn_node *closure_push(closure_worker *w, syn_budget *budget)
 {
-    syn_node *node =
-        syn_budget_grow(budget, w->node, &w->room, w->depth + 1, sizeof *node);
-    if (!node)
+    if (!syn_budget_grow_at(budget, &w->node, &w->room, w->depth + 1, sizeof *w->node))
         return NULL;
-    w->node = node;
-    return node + w->depth++;
+    return w->node + w->depth++;
 }
 
 static void closure_pop(closure_worker *w)

@@ -37,12 +37,10 @@ static void witnesses_start(witnesses *w, uint32_t members)
 /* One more witness, empty so far; NULL without memory. */
 static uint64_t *witnesses_add(witnesses *w)
 {
-    uint64_t *mask = syn_budget_grow(w->budget, w->mask, &w->mask_room,
-                                     ((size_t)w->n + 1) * w->words, sizeof *mask);
-    if (!mask)
+    if (!syn_budget_grow_at(w->budget, &w->mask, &w->mask_room,
+                            ((size_t)w->n + 1) * w->words, sizeof *w->mask))
         return NULL;
-    w->mask = mask;
-    mask += (size_t)w->n++ * w->words;
+    uint64_t *mask = w->mask + (size_t)w->n++ * w->words;
     memset(mask, 0, w->words * sizeof *mask);
     return mask;
 }

@@ -89,13 +89,9 @@ static syn_status grow(kept_sets *kept)
 static syn_status kept_add(kept_sets *kept, uint64_t hash, uint32_t size,
                            const void *words)
 {
-    syn_status status = SYN_OK;
     if (4 * (kept->filled + 1) > 3 * kept->slots)
-        status = grow(kept);
-    if (status != SYN_OK)
-        return status;
-    kept_slot new = {(uint32_t)(hash >> 32), size, words};
-    insert(kept, new);
+        SYN_TRY(grow(kept));
+    insert(kept, (kept_slot){(uint32_t)(hash >> 32), size, words});
     kept->filled++;
     return SYN_OK;
 }

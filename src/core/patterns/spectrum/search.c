@@ -244,17 +244,14 @@ static syn_status maxima_root_make(syn_maxima_search *s, uint32_t unit)
     n->unit = unit;
     n->words = (windows + 63) / 64;
     s->duration = 0;
-    syn_status status = count_items(s, unit, at, windows, &n->listed);
-    uint32_t *place = NULL;
-    if (status == SYN_OK && n->listed > 0) {
+    SYN_TRY(count_items(s, unit, at, windows, &n->listed));
+    if (n->listed > 0) {
         s->index = syn_maxima_take(s, windows * sizeof *s->index);
-        place = syn_maxima_take(s, t->words * t->window * 64 * sizeof *place);
-        status = s->index && place ? list_items(s, n, place) : s->failed;
-        SYN_NEXT(status, fill_masks(s, at, windows, place, n));
-        SYN_NEXT(status, fill_rows(s, unit, n));
+        uint32_t *place = syn_maxima_take(s, t->words * t->window * 64 * sizeof *place);
+        SYN_TRY(s->index && place ? list_items(s, n, place) : s->failed);
+        SYN_TRY(fill_masks(s, at, windows, place, n));
+        SYN_TRY(fill_rows(s, unit, n));
     }
-    if (status != SYN_OK)
-        return status;
     raise_root(s, n, windows);
     n->children = n->listed;
     return SYN_OK;
@@ -313,14 +310,12 @@ void *syn_maxima_take(syn_maxima_search *s, size_t bytes)
 
 syn_maxima_node *syn_maxima_push(syn_maxima_search *s)
 {
-    syn_maxima_node *node =
-        syn_budget_grow(s->budget, s->node, &s->room, s->depth + 1, sizeof *node);
-    if (!node) {
+    if (!syn_budget_grow_at(s->budget, &s->node, &s->room, s->depth + 1,
+                            sizeof *s->node)) {
         s->failed = syn_budget_refusal(s->budget);
         return NULL;
     }
-    s->node = node;
-    node += s->depth++;
+    syn_maxima_node *node = s->node + s->depth++;
     *node = (syn_maxima_node){.mark = syn_arena_here(&s->arena)};
     return node;
 }
@@ -339,15 +334,12 @@ syn_status syn_maxima_search_go_on(syn_maxima_search *s, double deadline)
 {
     while (s->depth > 0 || s->left > 0) {
         const syn_maxima_node *node = s->depth > 0 ? s->node + s->depth - 1 : NULL;
-        syn_status status = SYN_OK;
         if (!node)
-            status = next_root(s);
+            SYN_TRY(next_root(s));
         else if (node->next < node->children)
-            status = s->kind->child(s);
+            SYN_TRY(s->kind->child(s));
         else
             syn_arena_return(&s->arena, s->node[--s->depth].mark);
-        if (status != SYN_OK)
-            return status;
         if (s->work < SYN_MAXIMA_WORK)
             continue;
         s->work = 0;
