@@ -264,10 +264,9 @@ SEXP r_edm_sweep(glue_owner *own, SEXP points, SEXP lib, SEXP lib_E, SEXP pred,
                                           gpus.device, gpus.n, watch, REAL(out),
                                           gpus.reason);
     UNPROTECT(1);
-    if (status != SYN_OK)
-        return glue_status_because(status, NA_REAL, NA_REAL, gpus.reason);
-    glue_nan_to_na(REAL(out), (size_t)Rf_xlength(out));
-    return out;
+    if (status == SYN_OK)
+        glue_nan_to_na(REAL(out), (size_t)Rf_xlength(out));
+    return glue_answer(out, status, gpus.reason);
 }
 
 /* ---- views ---- */
@@ -305,10 +304,9 @@ SEXP r_edm_views(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP views,
             : syn_gpu_simplex_views(&p, &library, &predicted, &v, &o, REAL(target),
                                     gpus.device, gpus.n, watch, REAL(out), gpus.reason);
     UNPROTECT(1);
-    if (status != SYN_OK)
-        return glue_status_because(status, NA_REAL, NA_REAL, gpus.reason);
-    glue_nan_to_na(REAL(out), (size_t)Rf_xlength(out));
-    return out;
+    if (status == SYN_OK)
+        glue_nan_to_na(REAL(out), (size_t)Rf_xlength(out));
+    return glue_answer(out, status, gpus.reason);
 }
 
 /* ---- points and fits ----

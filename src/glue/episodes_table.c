@@ -250,18 +250,6 @@ static SEXP settled_names(SEXP names)
 
 /* ---- before the first row ---- */
 
-static syn_status find_contained(glue_rows *rows, const syn_episodes *episodes,
-                                 const syn_watch *watch)
-{
-    SYN_ARRAY(&rows->memory, rows->flag, episodes->n_levels);
-    for (size_t k = 0; k < episodes->n_levels; k++) {
-        SYN_ARRAY(&rows->memory, rows->flag[k], episodes->level[k].n);
-        syn_episodes_contained(episodes, k, rows->flag[k]);
-        SYN_TRY(syn_poll(watch, "table", 0, 0));
-    }
-    return SYN_OK;
-}
-
 void glue_check_spelling(SEXP spelling, int units, R_xlen_t intervals)
 {
     static const SEXPTYPE type[SPELLING] = {STRSXP, REALSXP, REALSXP,
@@ -282,8 +270,14 @@ syn_status glue_rows_order(glue_rows *out, const syn_episodes *episodes, SEXP sp
 {
     const int *labels = INTEGER(VECTOR_ELT(spelling, LABEL_RANKS));
     const int *arrows = INTEGER(VECTOR_ELT(spelling, ARROW_RANKS));
-    if (least <= 2)  /* no flag is greater */
-        SYN_TRY(find_contained(out, episodes, watch));
+    if (least <= 2) {  /* no flag is greater */
+        SYN_ARRAY(&out->memory, out->flag, episodes->n_levels);
+        for (size_t k = 0; k < episodes->n_levels; k++) {
+            SYN_ARRAY(&out->memory, out->flag[k], episodes->level[k].n);
+            syn_episodes_contained(episodes, k, out->flag[k]);
+            SYN_TRY(syn_poll(watch, "table", 0, 0));
+        }
+    }
     return syn_episodes_order(episodes, (const uint32_t *)labels,
                               (const uint32_t *)arrows, watch, &out->memory,
                               &out->order);

@@ -196,7 +196,8 @@ SEXP glue_status(syn_status status, double needed, double limit)
 
 SEXP glue_answer(SEXP out, syn_status status, const char *reason)
 {
-    return glue_answer(out, status, reason);
+    return status == SYN_OK ? out
+                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
 }
 
 SEXP glue_status_within(syn_status status, double memory, const char *reason)

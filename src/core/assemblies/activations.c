@@ -299,13 +299,6 @@ static syn_status list_events(sweep *s, size_t *out, int *bits)
 
 /* ---- highest moments ---- */
 
-static syn_status keep(syn_detector *d, int64_t tick, double score)
-{
-    SYN_GROW(d->budget, d->found, d->room, d->n + 1);
-    d->found[d->n++] = (syn_activation){.tick = tick, .score = score};
-    return SYN_OK;
-}
-
 /* Each rise of the score that is followed by a fall is a candidate, when two members at
    least speak for it. */
 static syn_status list_peaks(sweep *s, const uint64_t *key, size_t events)
@@ -325,8 +318,11 @@ static syn_status list_peaks(sweep *s, const uint64_t *key, size_t events)
             rising = 1;
             continue;
         }
-        if (rising && present >= 2)
-            SYN_TRY(keep(s->d, s->origin + since + (at - since) / 2, score));
+        if (rising && present >= 2) {
+            SYN_GROW(s->d->budget, s->d->found, s->d->room, s->d->n + 1);
+            s->d->found[s->d->n++] = (syn_activation){
+                .tick = s->origin + since + (at - since) / 2, .score = score};
+        }
         rising = 0;
         score -= s->score[m][spikes[m] < MOST_SPIKES ? spikes[m] : MOST_SPIKES - 1];
         present -= --spikes[m] == 0;

@@ -497,15 +497,14 @@ static syn_status fit_rung(void *context, size_t item, int worker)
 static syn_status fit_common(syn_lagged *p, const int32_t *const *sum,
                              const syn_watch *watch)
 {
-    size_t threads = (size_t)p->threads;
+    size_t threads = (size_t)p->threads, lags = 2 * (size_t)p->ladder.lags + 1;
     fitting f = {.pairs = p, .n = samples_of(p->units), .sum = sum};
-    int ok = (f.clumps = syn_budget_alloc(p->budget, threads * f.n + 1,
-                                          sizeof *f.clumps)) &&
-             (f.moments = syn_budget_alloc(p->budget, threads * (2 * p->ladder.lags + 1),
-                                           sizeof *f.moments));
-    syn_status status = ok ? syn_parallel_for(f.n > 0 ? p->ladder.rungs : 0, p->threads,
-                                              watch, "widths", fit_rung, &f)
-                           : syn_budget_refusal(p->budget);
+    f.clumps = syn_budget_alloc(p->budget, threads * f.n + 1, sizeof *f.clumps);
+    f.moments = syn_budget_alloc(p->budget, threads * lags, sizeof *f.moments);
+    syn_status status = f.clumps && f.moments
+                            ? syn_parallel_for(f.n > 0 ? p->ladder.rungs : 0, p->threads,
+                                               watch, "widths", fit_rung, &f)
+                            : syn_budget_refusal(p->budget);
     SYN_GIVE(p->budget, f.clumps, f.moments);
     return status;
 }

@@ -159,18 +159,6 @@ static uint64_t candidates_of(const listing *l, uint32_t intervals)
     return n;
 }
 
-static syn_status add_level(listing *l, size_t n, uint64_t candidates)
-{
-    syn_episodes *e = l->out;
-    syn_episode_level *grown = realloc(e->level, (e->n_levels + 1) * sizeof *grown);
-    if (!grown)
-        return SYN_NO_MEMORY;
-    e->level = grown;
-    SYN_TRY(syn_episode_level_make(&grown[e->n_levels], n));
-    grown[e->n_levels++].candidates = candidates;
-    return SYN_OK;
-}
-
 /* Brings the frequent episodes of a size into the order of their parents, whose child[]
    gets where the children of each begin. */
 static syn_status sort_by_parent(const listing *l, syn_episode_level *below, uint32_t *id,
@@ -201,8 +189,15 @@ static syn_status list_level(listing *l, size_t size, uint64_t candidates)
     size_t n = size <= l->sizes ? l->begin[size + 1] - l->begin[size] : 0;
     uint32_t *id = l->of_size + (size <= l->sizes ? l->begin[size] : 0);
     syn_status status = SYN_OK;
-    SYN_TRY(add_level(l, n, candidates));
-    syn_episode_level *level = &l->out->level[l->out->n_levels - 1];
+    /* Adds a level for them. */
+    syn_episodes *e = l->out;
+    syn_episode_level *grown = realloc(e->level, (e->n_levels + 1) * sizeof *grown);
+    if (!grown)
+        return SYN_NO_MEMORY;
+    e->level = grown;
+    SYN_TRY(syn_episode_level_make(&grown[e->n_levels], n));
+    grown[e->n_levels++].candidates = candidates;
+    syn_episode_level *level = &e->level[e->n_levels - 1];
     if (size == 1)
         sort_siblings(l->tree, id, n);
     else

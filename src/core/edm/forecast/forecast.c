@@ -476,18 +476,6 @@ static void shape(forecast_job *j)
     j->terms.products = syn_smap_products(j->terms.n);
 }
 
-static syn_status allocate(forecast_job *j)
-{
-    sizes s = sizes_of(j);
-    SYN_ARRAY(&j->memory, j->coordinate, s.coordinate);
-    SYN_ARRAY(&j->memory, j->value, s.value);
-    SYN_ARRAY(&j->memory, j->candidate, s.candidate);
-    SYN_ARRAY(&j->memory, j->error, s.error);
-    SYN_ARRAY(&j->memory, j->fall, s.fall);
-    j->terms.value = j->value;
-    return SYN_OK;
-}
-
 /* Whether the fourth power of any value is so large beside the sum over all rows that the
    sum, less it, has lost digits that the ridge needs. */
 static int any_far(const forecast_job *j, const double *value, size_t n)
@@ -549,7 +537,13 @@ static syn_status job_make(const forecast_call *call, forecast_job *j,
         any_alone(j, call->options->exclusion))
         return status;
     shape(j);
-    SYN_TRY(allocate(j));
+    sizes s = sizes_of(j);
+    SYN_ARRAY(&j->memory, j->coordinate, s.coordinate);
+    SYN_ARRAY(&j->memory, j->value, s.value);
+    SYN_ARRAY(&j->memory, j->candidate, s.candidate);
+    SYN_ARRAY(&j->memory, j->error, s.error);
+    SYN_ARRAY(&j->memory, j->fall, s.fall);
+    j->terms.value = j->value;
     list of = coordinates_of(call, j->job);
     for (uint32_t k = 0; k < j->dims; k++) {
         double *to = j->coordinate + k * j->stride;

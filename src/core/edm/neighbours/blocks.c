@@ -179,29 +179,23 @@ static syn_status start(const syn_points *points, syn_arrays *memory, sorting *s
     return SYN_OK;
 }
 
-static syn_status make_boxes(syn_blocks *b, uint32_t rows, syn_arrays *memory)
-{
-    b->groups = b->blocks / SYN_BLOCK + (b->blocks % SYN_BLOCK > 0);
-    size_t boxes = (size_t)b->groups * b->dims * SYN_BLOCK;
-    size_t slots = (size_t)b->blocks * SYN_BLOCK;
-    SYN_ARRAY(memory, b->shuffled, slots);
-    SYN_ARRAY(memory, b->home, rows);
-    SYN_ARRAY(memory, b->low, boxes);
-    SYN_ARRAY(memory, b->high, boxes);
-    for (size_t i = 0; i < boxes; i++) {
-        b->low[i] = INFINITY;
-        b->high[i] = -INFINITY;
-    }
-    return SYN_OK;
-}
-
 syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
                            const uint32_t *steps, uint32_t step, syn_arrays *memory,
                            syn_blocks *out)
 {
     sorting s = {points, library, steps, step, NULL};
     SYN_TRY(start(points, memory, &s, out));
-    SYN_TRY(make_boxes(out, points->rows, memory));
+    out->groups = out->blocks / SYN_BLOCK + (out->blocks % SYN_BLOCK > 0);
+    size_t boxes = (size_t)out->groups * out->dims * SYN_BLOCK;
+    size_t slots = (size_t)out->blocks * SYN_BLOCK;
+    SYN_ARRAY(memory, out->shuffled, slots);
+    SYN_ARRAY(memory, out->home, points->rows);
+    SYN_ARRAY(memory, out->low, boxes);
+    SYN_ARRAY(memory, out->high, boxes);
+    for (size_t i = 0; i < boxes; i++) {
+        out->low[i] = INFINITY;
+        out->high[i] = -INFINITY;
+    }
     order(&s, 0, library->n);
     for (uint32_t b = 0; b < out->blocks; b++) {
         fill_block(&s, out, b);

@@ -205,11 +205,9 @@ static syn_status run_group(pairs *p, const syn_smap_common *common)
 {
     batch b = {.common = common, .pairs = p};
     uint32_t most = batch_size(p, common->whole);
-    syn_status status = SYN_OK;
     b.job = calloc((size_t)most + 1, sizeof *b.job);
     b.begin = calloc((size_t)most + 1, sizeof *b.begin);
-    if (!b.job || !b.begin)
-        status = SYN_NO_MEMORY;
+    syn_status status = b.job && b.begin ? SYN_OK : SYN_NO_MEMORY;
     for (; b.first < p->n && status == SYN_OK; b.first += b.n) {
         uint32_t left = p->n - b.first;
         b.n = left < most ? left : most;

@@ -84,18 +84,6 @@ static syn_status grow(kept_sets *kept)
     return SYN_OK;
 }
 
-/* Adds a pattern whose windows hash to `hash`; `words` must stay where they
-   are. SYN_OVER_BUDGET or SYN_NO_MEMORY. */
-static syn_status kept_add(kept_sets *kept, uint64_t hash, uint32_t size,
-                           const void *words)
-{
-    if (4 * (kept->filled + 1) > 3 * kept->slots)
-        SYN_TRY(grow(kept));
-    insert(kept, (kept_slot){(uint32_t)(hash >> 32), size, words});
-    kept->filled++;
-    return SYN_OK;
-}
-
 static int is_subset(const uint32_t *item, uint32_t size, const kept_slot *of,
                      size_t width)
 {
@@ -453,7 +441,13 @@ static syn_status collect(const fpgrowth *f, fp_worker *w, const fp_found *x)
         return status;
     const syn_pattern_block *block = syn_pattern_chain_of(w->part, size)->tail;
     size_t before = (block->patterns - 1) * ((size_t)size + 1) * s->out->width;
-    return kept_add(&w->kept, x->hash, size, (const char *)(block + 1) + before);
+    /* The words of the pattern stay where they are. */
+    if (4 * (w->kept.filled + 1) > 3 * w->kept.slots)
+        SYN_TRY(grow(&w->kept));
+    insert(&w->kept, (kept_slot){(uint32_t)(x->hash >> 32), size,
+                                 (const char *)(block + 1) + before});
+    w->kept.filled++;
+    return SYN_OK;
 }
 
 /* ---- growing ---- */
