@@ -3,14 +3,9 @@
 #include "glue/glue.h"
 
 #include "core/base/parallel.h"
-#include "glue/episode_names.h"
 #include "glue/owner.h"
-#include "glue/pattern_store.h"
-#include "glue/watch.h"
-#include "glue/window_vectors.h"
 #include "gpu/base/devices.h"
 
-#include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>
 
 #define NAMES_1 a

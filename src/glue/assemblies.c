@@ -4,10 +4,7 @@
 
 
 #include "core/assemblies/search.h"
-#include "core/assemblies/segments.h"
-#include "core/assemblies/source.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/spikes.h"
 #include "glue/watch.h"

@@ -3,14 +3,12 @@
 #include "glue/glue.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/pages.h"
-#include "core/causal/best.h"
-#include "core/causal/map.h"
+#include "glue/edm.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 #include "gpu/causal/map.h"
@@ -38,13 +36,6 @@ static syn_map_options read_options(SEXP options)
     return out;
 }
 
-/* The number of columns of a matrix of steps x series. */
-static uint32_t series_of(SEXP x)
-{
-    require(TYPEOF(x) == REALSXP && Rf_isMatrix(x) && Rf_nrows(x) > 0, "series");
-    return (uint32_t)Rf_ncols(x);
-}
-
 /* ---- dimensions ---- */
 
 typedef struct search {
@@ -67,8 +58,7 @@ static syn_status find_dimensions(search *s, uint32_t n, const double *value,
     for (uint32_t e = 0; e < o->E_max; e++)
         E[e] = e + 1;
     syn_status status = syn_map_libraries_make(n, value, 0, &s->layout, o, &s->libraries);
-    if (status == SYN_OK)
-        status = syn_map_dimensions(&s->libraries, &s->layout, o, watch, rho);
+    SYN_NEXT(status, syn_map_dimensions(&s->libraries, &s->layout, o, watch, rho));
     if (status == SYN_OK)
         syn_map_drop_small(&s->libraries, &s->layout, E, o->E_max, rho);
     return status;
@@ -97,10 +87,9 @@ SEXP r_map_tables(SEXP steps, SEXP options)
     int kept = glue_option_for_tests(options, "kept", INT32_MAX);
     syn_map_layout layout;
     syn_status status = syn_map_layout_make(length, &o, 0, &layout);
-    if (status == SYN_OK)
-        status = syn_gpu_tables_open(&layout, &o, glue_option_flag(options, "half"),
-                                     kept > 0 ? 1e3 * kept : INFINITY, &gpu,
-                                     &tables->on_gpu);
+    SYN_NEXT(status, syn_gpu_tables_open(&layout, &o, glue_option_flag(options, "half"),
+                                         kept > 0 ? 1e3 * kept : INFINITY, &gpu,
+                                         &tables->on_gpu));
     syn_map_layout_free(&layout);
     if (status != SYN_OK) {
         glue_let_go(pointer);
@@ -126,7 +115,7 @@ SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split, SEXP ta
 {
     syn_map_options o = read_options(options);
     syn_gpu_call gpu = glue_option_gpus(options);
-    uint32_t n = series_of(x);
+    uint32_t n = glue_series(x, 1, "series").n;
     uint32_t from = (uint32_t)within(Rf_asReal(first), 0, INT32_MAX, "library");
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)o.E_max, (int)n));
     size_t values = (size_t)n * o.E_max;
@@ -143,8 +132,7 @@ SEXP r_map_dimensions(glue_owner *own, SEXP x, SEXP options, SEXP split, SEXP ta
     for (size_t i = 0; i < values && status == SYN_OK; i++)
         REAL(out)[i] = isnan(rho[i]) ? NA_REAL : (double)rho[i];
     UNPROTECT(1);
-    return status == SYN_OK ? out
-                            : glue_status_because(status, NA_REAL, NA_REAL, gpu.reason);
+    return glue_answer(out, status, gpu.reason);
 }
 
 /* Frees what r_map_tables() has made. */
@@ -258,13 +246,6 @@ static SEXP ask_r(const map_run *run, const char *name, SEXP a, SEXP b)
     return out;
 }
 
-static SEXP integers(const int *value, size_t n)
-{
-    SEXP out = Rf_allocVector(INTSXP, (R_xlen_t)n);
-    memcpy(INTEGER(out), value, n * sizeof(int));
-    return out;
-}
-
 /* value[n][steps] of columns of the source, until the next call. The columns of a matrix
    that are side by side stay where they are, as a copy of many series takes as long as it
    takes to map them. `surrogate` is the number of one, or 0. */
@@ -276,14 +257,17 @@ static const double *read_series(const map_run *run, const int *column, size_t n
     for (size_t k = 1; k < n && in_place; k++)
         in_place = column[k] == column[k - 1] + 1;
     if (in_place) {
-        require(column[0] >= 1 && (uint32_t)column[n - 1] <= series_of(whole), "columns");
+        require(column[0] >= 1 &&
+                    (uint32_t)column[n - 1] <= glue_series(whole, 1, "series").n,
+                "columns");
         return REAL(whole) + (size_t)(column[0] - 1) * run->steps;
     }
-    SEXP columns = PROTECT(integers(column, n));
+    SEXP columns = PROTECT(glue_integers((const uint32_t *)column, n));
     SEXP number = PROTECT(Rf_ScalarInteger(surrogate));
     SEXP x = ask_r(run, "read", columns, number);
     SET_VECTOR_ELT(run->held, HELD_SERIES, x);
-    require(series_of(x) == n && (uint32_t)Rf_nrows(x) == run->steps, "series");
+    require(glue_series(x, 1, "series").n == n && (uint32_t)Rf_nrows(x) == run->steps,
+            "series");
     UNPROTECT(2);
     return REAL(x);
 }
@@ -345,7 +329,8 @@ static void finish_stretch(map_run *run, const map_stretch *s)
     }
     if (run->together)
         return;
-    SEXP columns = PROTECT(integers(run->library + s->first, s->n));
+    SEXP columns =
+        PROTECT(glue_integers((const uint32_t *)run->library + s->first, s->n));
     ask_r(run, "keep", columns, s->layers);
     UNPROTECT(1);
 }
@@ -360,9 +345,7 @@ static syn_status count_surrogates(map_run *run, const map_block *block,
     if (values > group->room) {
         free(group->best);
         group->room = 0;
-        group->best = malloc(values * sizeof *group->best);
-        if (!group->best)
-            return SYN_NO_MEMORY;
+        SYN_NEW(group->best, values);
         group->room = values;
     }
     const syn_map_options *o = &group->view[block->view].options;
@@ -416,9 +399,7 @@ static syn_status prepare(const map_run *run, map_block *block, const double *se
     if (values > block->room) {
         free(block->rho);
         block->room = 0;
-        block->rho = malloc(values * sizeof *block->rho);
-        if (!block->rho)
-            return SYN_NO_MEMORY;
+        SYN_NEW(block->rho, values);
         block->room = values;
         syn_large_pages(block->rho, values * sizeof *block->rho);
     }
@@ -441,10 +422,9 @@ static syn_status begin(map_run *run, map_block *block)
         if (status == SYN_OK)
             syn_map_targets_free(&view->targets);
     }
-    if (status == SYN_OK)
-        status = syn_gpu_map_begin(view->on_gpu, &block->libraries,
-                                   (uint32_t)run->library[block->first] - 1, block->rho,
-                                   &run->gpu);
+    SYN_NEXT(status, syn_gpu_map_begin(view->on_gpu, &block->libraries,
+                                       (uint32_t)run->library[block->first] - 1,
+                                       block->rho, &run->gpu));
     return status;
 }
 
@@ -513,11 +493,9 @@ static syn_status fill_group(map_run *run)
             int surrogate = number == R_NilValue ? 0 : INTEGER(number)[s];
             const double *x = read_series(run, column + from, n, surrogate);
             for (int v = 0; v < group->views; v++) {
-                syn_status status = syn_map_targets_fill(
-                    &group->view[v].targets, (uint32_t)s * group->targets + from, n, x,
-                    run->options.threads);
-                if (status != SYN_OK)
-                    return status;
+                SYN_TRY(syn_map_targets_fill(&group->view[v].targets,
+                                             (uint32_t)s * group->targets + from, n, x,
+                                             run->options.threads));
             }
         }
     }
@@ -533,9 +511,7 @@ static syn_status make_views(map_run *run, uint32_t E_most)
     int surrogates = glue_option(group->from, "surrogates") != R_NilValue;
     int sizes = small > 0 && !surrogates ? 2 : 1;
     int views = (int)Rf_xlength(Tp) * sizes;
-    group->view = calloc((size_t)views, sizeof *group->view);
-    if (!group->view)
-        return SYN_NO_MEMORY;
+    SYN_NEW_ZEROS(group->view, (size_t)views);
     for (; group->views < views; group->views++) {
         map_view *view = group->view + group->views;
         view->options = run->options;
@@ -549,9 +525,8 @@ static syn_status make_views(map_run *run, uint32_t E_most)
             view->options.screen = NAN;
         syn_status status =
             syn_map_layout_make(run->steps, &view->options, 0, &view->layout);
-        if (status == SYN_OK)
-            status = syn_map_targets_make(group->width, run->steps, group->E,
-                                          run->gpu.n > 0, &view->targets);
+        SYN_NEXT(status, syn_map_targets_make(group->width, run->steps, group->E,
+                                              run->gpu.n > 0, &view->targets));
         if (status != SYN_OK) {
             group->views++;
             return status;
@@ -577,10 +552,8 @@ static syn_status open_group(map_run *run, SEXP from)
     group->column = INTEGER(columns);
     group->targets = (uint32_t)Rf_xlength(columns);
     group->width = (uint32_t)within(copies * group->targets, 1, INT32_MAX, "surrogates");
-    group->E = malloc(group->width * sizeof *group->E);
-    group->place = malloc(group->width * sizeof *group->place);
-    if (!group->E || !group->place)
-        return SYN_NO_MEMORY;
+    SYN_NEW(group->E, group->width);
+    SYN_NEW(group->place, group->width);
     uint32_t most = 1;
     for (uint32_t j = 0; j < group->width; j++) {
         int target = (int)within(group->column[j % group->targets], 1,
@@ -679,7 +652,7 @@ SEXP r_map(glue_owner *own, SEXP job, SEXP options, SEXP tables)
                 Rf_xlength(glue_option(job, "no_rho")) == Rf_xlength(library) &&
                 Rf_xlength(glue_option(job, "no_p_value")) == Rf_xlength(target),
             "series");
-    require(whole == R_NilValue || (series_of(whole) > 0 &&
+    require(whole == R_NilValue || (glue_series(whole, 1, "series").n > 0 &&
                                     (uint32_t)Rf_nrows(whole) == run->steps), "series");
     run->together = glue_option(job, "keep") == R_NilValue;
     run->stretch.layers = R_NilValue;
@@ -691,9 +664,7 @@ SEXP r_map(glue_owner *own, SEXP job, SEXP options, SEXP tables)
     SET_VECTOR_ELT(out, 1, Rf_ScalarReal(run->neighbours));
     SET_VECTOR_ELT(out, 2, Rf_ScalarReal(run->correlations));
     UNPROTECT(2);
-    return status == SYN_OK ? out
-                            : glue_status_because(status, NA_REAL, NA_REAL,
-                                                  run->gpu.reason);
+    return glue_answer(out, status, run->gpu.reason);
 }
 
 /* Places, from 1, of the links in a double matrix, a column a target: of each at most

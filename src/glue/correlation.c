@@ -4,7 +4,6 @@
 #include "core/correlation/lags.h"
 #include "core/correlation/tiling.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/spikes.h"
 #include "glue/watch.h"

@@ -34,33 +34,25 @@
      view x views
      double matrix, length(pred) x views: r_edm_simplex() in the coordinates of each view,
      with the rows that have them; NA also where the view's library has fewer than k */
-#include "glue/glue.h"
+#include "glue/edm.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/pages.h"
 #include "core/edm/model/embed.h"
-#include "core/edm/simplex/simplex.h"
-#include "gpu/edm/simplex/simplex.h"
-#include "glue/edm.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
-
-static int columns(SEXP matrix)
-{
-    return Rf_isMatrix(matrix) ? Rf_ncols(matrix) : 1;
-}
+#include "gpu/edm/simplex/simplex.h"
 
 static syn_points read_points(SEXP points)
 {
     numbers(points, REALSXP, 0, "points");
     require(Rf_isMatrix(points) && Rf_ncols(points) >= 1, "points");
-    syn_points out = {.rows = (uint32_t)Rf_nrows(points),
-                      .dims = (uint32_t)Rf_ncols(points), .coordinate = REAL(points)};
-    return out;
+    return (syn_points){.rows = (uint32_t)Rf_nrows(points),
+                        .dims = (uint32_t)Rf_ncols(points), .coordinate = REAL(points)};
 }
 
 static void free_coordinates(void *held)
@@ -90,8 +82,7 @@ syn_rows glue_rows_of(SEXP rows, uint32_t all)
         int least = i > 0 ? INTEGER(rows)[i - 1] + 1 : 1;
         row[i] = (uint32_t)within(INTEGER(rows)[i], least, all, "rows") - 1;
     }
-    syn_rows out = {.n = (uint32_t)n, .row = row};
-    return out;
+    return (syn_rows){.n = (uint32_t)n, .row = row};
 }
 
 /* A coordinate after the other, as they lie in memory; of a row those before steps[i] *
@@ -141,12 +132,18 @@ static syn_neighbour_options read_options(SEXP options)
         .vector_bits = glue_option_vector_bits(options)};
 }
 
-/* NA where R is to see that there is nothing: NaN would be a number gone wrong. */
-static void nan_to_na(double *value, R_xlen_t n)
+void glue_nan_to_na(double *value, size_t n)
 {
-    for (R_xlen_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (ISNAN(value[i]))
             value[i] = NA_REAL;
+}
+
+syn_series glue_series(SEXP x, uint32_t least, const char *what)
+{
+    require(TYPEOF(x) == REALSXP && Rf_isMatrix(x) && (uint32_t)Rf_nrows(x) >= least,
+            what);
+    return (syn_series){(uint32_t)Rf_ncols(x), (uint32_t)Rf_nrows(x), REAL(x)};
 }
 
 /* ---- neighbours ---- */
@@ -201,7 +198,7 @@ SEXP r_edm_neighbours(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP op
     syn_points m = glue_measured(own, p, o.threads);
     syn_status status =
         gpu.n == 0 ? syn_find_neighbours(&m, &library, &predicted, &o, gpu.watch, found)
-                   : syn_gpu_find_neighbours(&m, &library, &predicted, &o, &gpu, found);
+                    : syn_gpu_find_neighbours(&m, &library, &predicted, &o, &gpu, found);
     return status == SYN_OK ? neighbours_list(found, &p, &predicted)
                             : glue_status_because(status, NA_REAL, NA_REAL, gpu.reason);
 }
@@ -216,7 +213,8 @@ SEXP r_edm_simplex(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targe
     syn_rows predicted = read_finite_rows(pred, &p);
     syn_neighbour_options o = read_options(options);
     numbers(targets, REALSXP, 0, "targets");
-    syn_targets t = {.n = (uint32_t)columns(targets), .value = REAL(targets)};
+    syn_targets t = {.n = Rf_isMatrix(targets) ? (uint32_t)Rf_ncols(targets) : 1,
+                     .value = REAL(targets)};
     require(Rf_xlength(targets) == (R_xlen_t)p.rows * t.n, "targets");
 
     const char *fields[] = {"predictions", "variance", ""};
@@ -228,15 +226,14 @@ SEXP r_edm_simplex(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targe
     gpu.watch = glue_watch(own, "Predicting");
     p = glue_measured(own, p, o.threads);
     syn_status status =
-        gpu.n == 0 ? syn_simplex(&p, &library, &predicted, &o, &t, gpu.watch, prediction,
-                                 variance)
-                   : syn_gpu_simplex(&p, &library, &predicted, &o, &t, &gpu, prediction,
-                                     variance);
+        gpu.n == 0
+            ? syn_simplex(&p, &library, &predicted, &o, &t, gpu.watch, prediction, variance)
+            : syn_gpu_simplex(&p, &library, &predicted, &o, &t, &gpu, prediction, variance);
     UNPROTECT(1);
     if (status != SYN_OK)
         return glue_status_because(status, NA_REAL, NA_REAL, gpu.reason);
-    nan_to_na(prediction, (R_xlen_t)predicted.n * t.n);
-    nan_to_na(variance, (R_xlen_t)predicted.n * t.n);
+    glue_nan_to_na(prediction, (size_t)predicted.n * t.n);
+    glue_nan_to_na(variance, (size_t)predicted.n * t.n);
     return out;
 }
 
@@ -259,15 +256,14 @@ SEXP r_edm_sweep(glue_owner *own, SEXP points, SEXP lib, SEXP lib_E, SEXP pred,
     gpu.watch = glue_watch(own, "Predicting");
     p = glue_measured(own, p, s.threads);
     syn_status status =
-        gpu.n == 0 ? syn_simplex_sweep(&p, &library, &predicted, &s, REAL(target),
-                                       gpu.watch, REAL(out))
-                   : syn_gpu_simplex_sweep(&p, &library, &predicted, &s, REAL(target),
-                                           &gpu, REAL(out));
+        gpu.n == 0 ? syn_simplex_sweep(&p, &library, &predicted, &s, REAL(target), gpu.watch,
+                                      REAL(out))
+                  : syn_gpu_simplex_sweep(&p, &library, &predicted, &s, REAL(target),
+                                          &gpu, REAL(out));
     UNPROTECT(1);
-    if (status != SYN_OK)
-        return glue_status_because(status, NA_REAL, NA_REAL, gpu.reason);
-    nan_to_na(REAL(out), Rf_xlength(out));
-    return out;
+    if (status == SYN_OK)
+        glue_nan_to_na(REAL(out), (size_t)Rf_xlength(out));
+    return glue_answer(out, status, gpu.reason);
 }
 
 /* ---- views ---- */
@@ -299,13 +295,76 @@ SEXP r_edm_views(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP views,
     gpu.watch = glue_watch(own, "Predicting");
     p = glue_measured(own, p, o.threads);
     syn_status status =
-        gpu.n == 0 ? syn_simplex_views(&p, &library, &predicted, &v, &o, REAL(target),
-                                       gpu.watch, REAL(out))
-                   : syn_gpu_simplex_views(&p, &library, &predicted, &v, &o, REAL(target),
-                                           &gpu, REAL(out));
+        gpu.n == 0
+            ? syn_simplex_views(&p, &library, &predicted, &v, &o, REAL(target), gpu.watch,
+                                REAL(out))
+            : syn_gpu_simplex_views(&p, &library, &predicted, &v, &o, REAL(target),
+                                    &gpu, REAL(out));
     UNPROTECT(1);
-    if (status != SYN_OK)
-        return glue_status_because(status, NA_REAL, NA_REAL, gpu.reason);
-    nan_to_na(REAL(out), Rf_xlength(out));
+    if (status == SYN_OK)
+        glue_nan_to_na(REAL(out), (size_t)Rf_xlength(out));
+    return glue_answer(out, status, gpu.reason);
+}
+
+/* ---- points and fits ----
+
+   Delay vectors and errors of predictions for R.
+
+   r_edm_points(values, lags, first, last)
+     values: list of doubles, a series each, all as long as first and last: integer, the
+     first and the last row (from 1) of the stretch of each row
+     lags: double, whole numbers
+     list(points = double matrix, rows x (series * lags), NA where a lag leaves the
+          stretch; reach = integer, how many coordinates of each row are there, from the
+          first on)
+
+   r_edm_fit(observed, predicted)
+     doubles, as long as each other
+     list(MAE, rho, RMSE, CAE, pairs): numbers; NA where there is none */
+
+SEXP r_edm_points(glue_owner *own, SEXP values, SEXP lags, SEXP first, SEXP last)
+{
+    (void)own;
+    require(TYPEOF(values) == VECSXP, "values");
+    R_xlen_t rows = Rf_xlength(numbers(first, INTSXP, 0, "first")), n = XLENGTH(values);
+    require(rows <= INT_MAX && n <= INT_MAX, "values");
+    numbers(last, INTSXP, rows, "last");
+    int n_lags = Rf_length(numbers(lags, REALSXP, 0, "lags"));
+    require((double)n * n_lags <= INT_MAX, "lags");
+    for (R_xlen_t i = 0; i < rows;) {
+        require(INTEGER(first)[i] == i + 1, "first");
+        int end = (int)within(INTEGER(last)[i], i + 1, rows, "last");
+        for (; i < end; i++)
+            require(INTEGER(last)[i] == end, "last");
+    }
+    const double **value = (const double **)R_alloc((size_t)n + 1, sizeof *value);
+    for (R_xlen_t i = 0; i < n; i++)
+        value[i] = REAL(numbers(VECTOR_ELT(values, i), REALSXP, rows, "values"));
+
+    const char *fields[] = {"points", "reach", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SET_VECTOR_ELT(out, 0, Rf_allocMatrix(REALSXP, (int)rows, (int)n * n_lags));
+    syn_large_pages(REAL(VECTOR_ELT(out, 0)),
+                    (size_t)XLENGTH(VECTOR_ELT(out, 0)) * sizeof(double));
+    SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, rows));
+    syn_stretches s = {(uint32_t)rows, (uint32_t)n, value, INTEGER(first), INTEGER(last)};
+    syn_delay_points(&s, REAL(lags), (uint32_t)n_lags, NA_REAL,
+                     REAL(VECTOR_ELT(out, 0)), INTEGER(VECTOR_ELT(out, 1)));
+    UNPROTECT(1);
+    return out;
+}
+
+SEXP r_edm_fit(glue_owner *own, SEXP observed, SEXP predicted)
+{
+    (void)own;
+    R_xlen_t n = Rf_xlength(numbers(observed, REALSXP, 0, "observed"));
+    numbers(predicted, REALSXP, n, "predicted");
+    syn_fit fit = syn_fit_of(REAL(observed), REAL(predicted), (size_t)n);
+    const double found[] = {fit.mae, fit.rho, fit.rmse, fit.cae, (double)fit.pairs};
+    const char *fields[] = {"MAE", "rho", "RMSE", "CAE", "pairs", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    for (int i = 0; i < 5; i++)
+        SET_VECTOR_ELT(out, i, Rf_ScalarReal(isnan(found[i]) ? NA_REAL : found[i]));
+    UNPROTECT(1);
     return out;
 }

@@ -1,13 +1,20 @@
-/* Reads the rows of the data that R passes for empirical dynamic modelling. */
+/* Reads the rows and series that R passes for empirical dynamic modelling. */
 #ifndef SYN_GLUE_EDM_H
 #define SYN_GLUE_EDM_H
 
+#include "core/edm/model/series.h"
 #include "core/edm/neighbours/neighbours.h"
 #include "glue/glue.h"
 
 /* `rows`: whole numbers from 1 to `all`, increasing; an error of R otherwise. In memory
    of R_alloc(). */
 syn_rows glue_rows_of(SEXP rows, uint32_t all);
+
+/* A double matrix of `least` steps at least x series; R's error otherwise. */
+syn_series glue_series(SEXP x, uint32_t least, const char *what);
+
+/* NA where R is to see that there is nothing: NaN would be a number gone wrong. */
+void glue_nan_to_na(double *value, size_t n);
 
 /* The points of an R matrix [rows, coordinates] in a measure of their own, which last as
    long as the call: see syn_measure_points(). */

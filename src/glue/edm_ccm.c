@@ -4,28 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/edm/ccm/ccm.h"
 #include "glue/edm.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 #include "gpu/edm/ccm/ccm.h"
-
-/* options: k, exclusion, samples, direction, threads, key and gpus; sizes: at least 1. */
-static syn_ccm_options read_options(SEXP options, SEXP sizes)
-{
-    const int *size = INTEGER(numbers(sizes, INTSXP, 1, "library sizes"));
-    for (R_xlen_t s = 0; s < Rf_xlength(sizes); s++)
-        within(size[s], 1, INT32_MAX, "library sizes");
-    return (syn_ccm_options){
-        .k = (uint32_t)glue_option_int(options, "k", 1, INT32_MAX / 64),
-        .exclusion = (uint32_t)glue_option_int(options, "exclusion", 0, INT32_MAX),
-        .sizes = (uint32_t)Rf_xlength(sizes), .size = (const uint32_t *)size,
-        .samples = (uint32_t)glue_option_int(options, "samples", 1, (1 << 21) - 1),
-        .direction = (uint32_t)glue_option_int(options, "direction", 0, 1),
-        .key = glue_option_key(options), .threads = glue_option_threads(options)};
-}
 
 /* Views of their libraries and an equal share of the columns of `targets`, in memory that
    R frees after the call. */
@@ -83,13 +66,26 @@ SEXP r_ccm(glue_owner *own, SEXP points, SEXP libs, SEXP pred, SEXP targets, SEX
     const syn_ccm_view *view = read_views(libs, targets, p.rows);
     uint32_t views = (uint32_t)Rf_length(libs), n = (uint32_t)Rf_ncols(targets) / views;
     syn_rows prediction = glue_rows_of(pred, p.rows);
-    syn_ccm_options o = read_options(options, sizes);
+    /* options: k, exclusion, samples, direction, threads, key and gpus; sizes: at
+       least 1. */
+    const int *size = INTEGER(numbers(sizes, INTSXP, 1, "library sizes"));
+    for (R_xlen_t s = 0; s < Rf_xlength(sizes); s++)
+        within(size[s], 1, INT32_MAX, "library sizes");
+    syn_ccm_options o = {
+        .k = (uint32_t)glue_option_int(options, "k", 1, INT32_MAX / 64),
+        .exclusion = (uint32_t)glue_option_int(options, "exclusion", 0, INT32_MAX),
+        .sizes = (uint32_t)Rf_xlength(sizes),
+        .size = (const uint32_t *)size,
+        .samples = (uint32_t)glue_option_int(options, "samples", 1, (1 << 21) - 1),
+        .direction = (uint32_t)glue_option_int(options, "direction", 0, 1),
+        .key = glue_option_key(options),
+        .threads = glue_option_threads(options)};
     syn_gpu_call gpu = glue_option_gpus(options);
     gpu.watch = glue_watch(own, "Cross mapping");
     syn_ccm_skill *skill = glue_hold(own, sizeof *skill, release);
     syn_status status =
         gpu.n == 0 ? syn_ccm_views(&p, view, views, &prediction, n, &o, gpu.watch, skill)
-                   : syn_gpu_ccm(&p, view, views, &prediction, n, &o, &gpu, skill);
+                    : syn_gpu_ccm(&p, view, views, &prediction, n, &o, &gpu, skill);
     return status == SYN_OK ? skill_list(skill)
                             : glue_status_because(status, NA_REAL, NA_REAL, gpu.reason);
 }

@@ -4,9 +4,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "core/edm/forecast/forecast.h"
+#include "glue/edm.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 #include "gpu/edm/forecast/forecast.h"
@@ -78,26 +77,6 @@ static syn_forecast_jobs read_jobs(glue_owner *own, SEXP jobs, const bounds *b)
     return out;
 }
 
-static void mark_missing(double *value, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (isnan(value[i]))
-            value[i] = NA_REAL;
-}
-
-/* Room for the results of all jobs, in R's list `out`. */
-static syn_forecasts room_for(glue_owner *own, SEXP out, const syn_forecast_jobs *jobs)
-{
-    size_t all = jobs->candidate_start[jobs->n];
-    SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, (R_xlen_t)jobs->n));
-    SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, (R_xlen_t)jobs->n));
-    SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, (R_xlen_t)all));
-    SET_VECTOR_ELT(out, 3, Rf_allocVector(REALSXP, (R_xlen_t)all));
-    return (syn_forecasts){glue_hold(own, (jobs->n + 1) * sizeof(uint32_t), NULL),
-                           REAL(VECTOR_ELT(out, 1)), REAL(VECTOR_ELT(out, 2)),
-                           REAL(VECTOR_ELT(out, 3))};
-}
-
 /* `series`: double matrix of steps x series. `jobs`: a list with `effect` (series from
    1), `theta`, `coordinate_start` and `candidate_start` (from 0, one more than jobs),
    `coordinate` and `candidate` (integer matrices, columns (series from 1, lag)). Returns
@@ -105,10 +84,7 @@ static syn_forecasts room_for(glue_owner *own, SEXP out, const syn_forecast_jobs
 SEXP r_forecast(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
 {
     const char *fields[] = {"rows", "error", "gain", "t", ""};
-    require(TYPEOF(series) == REALSXP && Rf_isMatrix(series) && Rf_nrows(series) > 0,
-            "series");
-    syn_series of = {(uint32_t)Rf_ncols(series), (uint32_t)Rf_nrows(series),
-                     REAL(series)};
+    syn_series of = glue_series(series, 1, "series");
     syn_forecast_options o = {
         .reach = (uint32_t)glue_option_int(options, "reach", 0, 1 << 30),
         .exclusion = (uint32_t)glue_option_int(options, "exclusion", 0, 1 << 30),
@@ -117,17 +93,23 @@ SEXP r_forecast(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
     syn_forecast_jobs j = read_jobs(own, jobs, &(bounds){of.n, o.reach});
     syn_gpu_call gpu = glue_option_gpus(options);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    syn_forecasts result = room_for(own, out, &j);
+    /* Room for the results of all jobs, in R's list `out`. */
+    size_t all = j.candidate_start[j.n];
+    SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, (R_xlen_t)j.n));
+    SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, (R_xlen_t)j.n));
+    SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, (R_xlen_t)all));
+    SET_VECTOR_ELT(out, 3, Rf_allocVector(REALSXP, (R_xlen_t)all));
+    syn_forecasts result = {
+        glue_hold(own, (j.n + 1) * sizeof(uint32_t), NULL), REAL(VECTOR_ELT(out, 1)),
+        REAL(VECTOR_ELT(out, 2)), REAL(VECTOR_ELT(out, 3))};
     gpu.watch = glue_watch(own, "Forecasting");
-    syn_status status =
-        gpu.n == 0 ? syn_forecast(&of, &j, &o, gpu.watch, &result)
-                   : syn_gpu_forecast(&of, &j, &o, &gpu, &result);
+    syn_status status = gpu.n == 0 ? syn_forecast(&of, &j, &o, gpu.watch, &result)
+                                    : syn_gpu_forecast(&of, &j, &o, &gpu, &result);
     for (size_t i = 0; i < j.n; i++)
         INTEGER(VECTOR_ELT(out, 0))[i] = (int)result.rows[i];
-    mark_missing(result.error, j.n);
-    mark_missing(result.gain, j.candidate_start[j.n]);
-    mark_missing(result.t, j.candidate_start[j.n]);
+    glue_nan_to_na(result.error, j.n);
+    glue_nan_to_na(result.gain, j.candidate_start[j.n]);
+    glue_nan_to_na(result.t, j.candidate_start[j.n]);
     UNPROTECT(1);
-    return status == SYN_OK ? out
-                            : glue_status_because(status, NA_REAL, NA_REAL, gpu.reason);
+    return glue_answer(out, status, gpu.reason);
 }

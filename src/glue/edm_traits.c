@@ -6,16 +6,9 @@
 
 #include "core/edm/model/seasons.h"
 #include "core/edm/model/traits.h"
-#include "glue/owner.h"
+#include "glue/edm.h"
 #include "glue/require.h"
 #include "glue/watch.h"
-
-static syn_series series_of(SEXP series)
-{
-    require(TYPEOF(series) == REALSXP && Rf_isMatrix(series), "series");
-    return (syn_series){(uint32_t)Rf_ncols(series), (uint32_t)Rf_nrows(series),
-                        REAL(series)};
-}
 
 static const int *first_of(SEXP first, const syn_series *of)
 {
@@ -37,7 +30,7 @@ SEXP r_series_traits(glue_owner *own, SEXP series, SEXP first, SEXP threads)
     const char *fields[] = {"known", "constant", "period", "explained", "drift",
                             "repeated", ""};
     const SEXPTYPE types[] = {INTSXP, LGLSXP, INTSXP, REALSXP, REALSXP, REALSXP};
-    syn_series of = series_of(series);
+    syn_series of = glue_series(series, 0, "series");
     syn_traits *traits = glue_hold(own, (of.n + (size_t)1) * sizeof *traits, NULL);
     syn_status status = syn_traits_find(&of, first_of(first, &of), threads_of(threads),
                                         glue_watch(own, "Looking at series"), traits);
@@ -63,7 +56,7 @@ SEXP r_series_traits(glue_owner *own, SEXP series, SEXP first, SEXP threads)
 SEXP r_series_activity(glue_owner *own, SEXP series, SEXP threads)
 {
     const char *fields[] = {"constant", "events", "memory", ""};
-    syn_series of = series_of(series);
+    syn_series of = glue_series(series, 0, "series");
     syn_activity *found = glue_hold(own, (of.n + (size_t)1) * sizeof *found, NULL);
     syn_status status = syn_activity_find(&of, threads_of(threads),
                                           glue_watch(own, "Looking at series"), found);
@@ -89,19 +82,19 @@ static SEXP matrix_like(const syn_series *of)
 /* A matrix like `series`; constants are 0. */
 SEXP r_standard_units(glue_owner *own, SEXP series, SEXP threads)
 {
-    syn_series of = series_of(series);
+    syn_series of = glue_series(series, 0, "series");
     const syn_watch *watch = glue_watch(own, "Standardising series");
     SEXP out = PROTECT(matrix_like(&of));
     syn_status status = syn_standard_units(&of, threads_of(threads), watch, REAL(out));
     UNPROTECT(1);
-    return status == SYN_OK ? out : glue_status(status, NA_REAL, NA_REAL);
+    return glue_answer(out, status, "");
 }
 
 /* The mean of each row's place in the period of its series, in a matrix like `series`.
    `period`: integer, one a series. */
 SEXP r_season_means(glue_owner *own, SEXP series, SEXP first, SEXP period, SEXP threads)
 {
-    syn_series of = series_of(series);
+    syn_series of = glue_series(series, 0, "series");
     require(TYPEOF(period) == INTSXP && Rf_xlength(period) == (R_xlen_t)of.n, "period");
     uint32_t *rows = glue_hold(own, (of.n + (size_t)1) * sizeof *rows, NULL);
     for (uint32_t i = 0; i < of.n; i++)
@@ -112,5 +105,5 @@ SEXP r_season_means(glue_owner *own, SEXP series, SEXP first, SEXP period, SEXP 
     syn_status status = syn_season_means(&of, from, rows, threads_of(threads), watch,
                                          REAL(out));
     UNPROTECT(1);
-    return status == SYN_OK ? out : glue_status(status, NA_REAL, NA_REAL);
+    return glue_answer(out, status, "");
 }

@@ -2,16 +2,11 @@
    All memory belongs to the owner of the call, so that an error of R frees it. */
 #include "core/base/parallel.h"
 #include "core/episodes/engine.h"
-#include "core/episodes/found.h"
 #include "core/episodes/given.h"
-#include "core/episodes/mine.h"
-#include "core/episodes/occurrences.h"
 #include "core/episodes/rows.h"
 #include "glue/episodes_given.h"
 #include "glue/episodes_table.h"
-#include "glue/glue.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/spikes.h"
 #include "glue/watch.h"
@@ -251,7 +246,7 @@ static void release(void *held)
 {
     mining *m = held;
     syn_occurrences_free(&m->occurrences);
-    glue_rows_free(&m->episodes, &m->rows);
+    syn_give_back(&m->rows.memory);
     syn_episodes_free(&m->episodes);
     syn_recording_free(&m->recording);
 }
@@ -270,23 +265,6 @@ static void add_gpu_report(SEXP out, const mining *m)
     SEXP report = PROTECT(gpu_by_size(&m->gpu, 1, m->episodes.n_levels));
     Rf_setAttrib(out, Rf_install("gpu"), report);
     UNPROTECT(1);
-}
-
-static syn_mine_options read_options(SEXP options, SEXP bounds, int64_t *reach)
-{
-    uint32_t n;
-    const syn_interval *intervals = glue_bounds(bounds, &n, reach);
-    return (syn_mine_options){
-        .intervals = intervals,
-        .n_intervals = n,
-        .min_count = (uint32_t)glue_option_int(options, "min_count", 1, INT32_MAX),
-        .max_size = (uint32_t)glue_option_int(options, "max_size", 1, INT32_MAX),
-        .distinct_units = (int)glue_option_int(options, "distinct_units", 0, 1),
-        .engine =
-            (syn_episode_engine)glue_option_int(options, "engine", 0, SYN_ENGINE_WINDOW),
-        .threads = glue_option_threads(options),
-        .max_memory = glue_option_memory(options),
-        .of_episode = GLUE_EPISODE_BYTES};
 }
 
 /* The recording, arranged unless the device does that faster itself. */
@@ -326,7 +304,19 @@ SEXP r_mine_episodes(glue_owner *own, SEXP events, SEXP bounds, SEXP spelling,
                      SEXP options, SEXP gpu)
 {
     int64_t reach;
-    syn_mine_options o = read_options(options, bounds, &reach);
+    uint32_t n;
+    const syn_interval *intervals = glue_bounds(bounds, &n, &reach);
+    syn_mine_options o = {
+        .intervals = intervals,
+        .n_intervals = n,
+        .min_count = (uint32_t)glue_option_int(options, "min_count", 1, INT32_MAX),
+        .max_size = (uint32_t)glue_option_int(options, "max_size", 1, INT32_MAX),
+        .distinct_units = (int)glue_option_int(options, "distinct_units", 0, 1),
+        .engine =
+            (syn_episode_engine)glue_option_int(options, "engine", 0, SYN_ENGINE_WINDOW),
+        .threads = glue_option_threads(options),
+        .max_memory = glue_option_memory(options),
+        .of_episode = GLUE_EPISODE_BYTES};
     uint8_t least = (uint8_t)glue_option_int(options, "least_flag", 1, 3);
     size_t top = (size_t)glue_option_int(options, "top", 1, (int64_t)1 << 53);
     double bytes = NA_REAL;

@@ -1,7 +1,6 @@
 #include "glue/episodes_given.h"
 
 #include "glue/require.h"
-#include "core/spikes/spikes.h"
 
 int64_t glue_intervals(syn_interval *interval, SEXP low, SEXP high)
 {

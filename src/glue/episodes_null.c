@@ -1,12 +1,10 @@
 /* Counts episodes in surrogates for episode_significance(), and sums up the counts. */
 #include "glue/glue.h"
 
-#include "core/episodes/null/counts.h"
 #include "core/episodes/null/largest.h"
 #include "core/episodes/null/summary.h"
 #include "glue/episodes_given.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/spikes.h"
 #include "glue/surrogates.h"
@@ -125,7 +123,7 @@ SEXP r_null_summary(glue_owner *own, SEXP counts, SEXP observed, SEXP size, SEXP
     syn_status status = syn_null_summarise(
         &data, workers, glue_watch(own, "Summing up surrogates"), &to);
     UNPROTECT(1);
-    return status == SYN_OK ? out : glue_status(status, NA_REAL, NA_REAL);
+    return glue_answer(out, status, "");
 }
 
 /* ---- the largest counts: work that goes on in an external pointer meanwhile ---- */

@@ -3,29 +3,252 @@
    the memory. */
 #include "glue/episodes_table.h"
 
-#include <stdlib.h>
+#include <R_ext/Altrep.h>
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "core/episodes/found.h"
-#include "glue/episode_names.h"
+#include "glue/index.h"
 #include "glue/require.h"
 
-/* ---- before the first row ---- */
+/* ---- names ----
 
-static syn_status find_contained(glue_rows *rows, const syn_episodes *episodes,
-                                 const syn_watch *watch)
+   Names of episodes as a vector of R that is spelt only when somebody reads it. It is
+   an ALTREP class: R calls the functions below for an element, a subset or all of the
+   vector. */
+
+/* A vector of this class holds two things:
+   - what its names are made from, a list as below; NULL once all are spelt;
+   - the names spelt so far, a character vector with "" for the others, or NULL. R keeps
+     no hold on a name that it was given, so the vector has to.
+   Copies, and what is written to a file, are plain character vectors. */
+enum { UNITS, INTERVALS, KEY };  /* sequences of the rows; 0 for a row that is NA */
+enum {
+    UNIT_BEFORE, UNIT_LAST, INTERVAL_BEFORE, INTERVAL_LAST, KEY_LABELS, KEY_ARROWS, KEYS
+};
+
+/* A subset as small as this is spelt at once. */
+enum { SPELT_AT_ONCE = 4096 };
+
+static R_altrep_class_t names_class;
+
+/* The list above as plain C. */
+typedef struct spelling {
+    const int *units, *intervals;
+    const int *unit_before, *unit_last, *interval_before, *interval_last;
+    SEXP labels, arrows;
+} spelling;
+
+static spelling spelling_of(SEXP from)
 {
-    SYN_NEW_ZEROS(rows->flag, episodes->n_levels + 1);
-    for (size_t k = 0; k < episodes->n_levels; k++) {
-        rows->flag[k] = malloc(episodes->level[k].n + 1);
-        if (!rows->flag[k])
-            return SYN_NO_MEMORY;
-        syn_episodes_contained(episodes, k, rows->flag[k]);
-        SYN_TRY(syn_poll(watch, "table", 0, 0));
-    }
-    return SYN_OK;
+    SEXP key = VECTOR_ELT(from, KEY);
+    return (spelling){.units = INTEGER(VECTOR_ELT(from, UNITS)),
+                      .intervals = INTEGER(VECTOR_ELT(from, INTERVALS)),
+                      .unit_before = INTEGER(VECTOR_ELT(key, UNIT_BEFORE)),
+                      .unit_last = INTEGER(VECTOR_ELT(key, UNIT_LAST)),
+                      .interval_before = INTEGER(VECTOR_ELT(key, INTERVAL_BEFORE)),
+                      .interval_last = INTEGER(VECTOR_ELT(key, INTERVAL_LAST)),
+                      .labels = VECTOR_ELT(key, KEY_LABELS),
+                      .arrows = VECTOR_ELT(key, KEY_ARROWS)};
 }
+
+static SEXP label_of(const spelling *s, int unit)
+{
+    return STRING_ELT(s->labels, s->unit_last[unit]);
+}
+
+static SEXP arrow_of(const spelling *s, int interval)
+{
+    return STRING_ELT(s->arrows, s->interval_last[interval]);
+}
+
+static size_t name_length(const spelling *s, int unit, int interval)
+{
+    size_t length = (size_t)LENGTH(label_of(s, unit));
+    for (; interval; interval = s->interval_before[interval]) {
+        unit = s->unit_before[unit];
+        length += (size_t)LENGTH(arrow_of(s, interval));
+        length += (size_t)LENGTH(label_of(s, unit));
+    }
+    return length;
+}
+
+char *glue_prepend(char *end, SEXP text)
+{
+    size_t length = (size_t)LENGTH(text);
+    memcpy(end - length, CHAR(text), length);
+    return end - length;
+}
+
+static SEXP spell(const spelling *s, R_xlen_t row)
+{
+    int unit = s->units[row], interval = s->intervals[row];
+    if (unit == 0)
+        return NA_STRING;
+    char here[1024], *text = here;
+    const void *top = vmaxget();
+    size_t length = name_length(s, unit, interval);
+    if (length > sizeof here)
+        text = R_alloc(length, 1);
+    /* Sequences lead from their last to their first, and so does the writing. */
+    char *end = text + length;
+    end = glue_prepend(end, label_of(s, unit));
+    for (; interval; interval = s->interval_before[interval]) {
+        unit = s->unit_before[unit];
+        end = glue_prepend(end, arrow_of(s, interval));
+        end = glue_prepend(end, label_of(s, unit));
+    }
+    SEXP name = Rf_mkCharLenCE(text, (int)length, CE_UTF8);
+    vmaxset(top);
+    return name;
+}
+
+static SEXP list_of(SEXP units, SEXP intervals, SEXP key)
+{
+    SEXP from = PROTECT(Rf_allocVector(VECSXP, 3));
+    SET_VECTOR_ELT(from, UNITS, units);
+    SET_VECTOR_ELT(from, INTERVALS, intervals);
+    SET_VECTOR_ELT(from, KEY, key);
+    SEXP out = R_new_altrep(names_class, from, R_NilValue);
+    UNPROTECT(1);
+    return out;
+}
+
+/* ---- what R asks of such a vector ---- */
+
+static R_xlen_t names_length(SEXP x)
+{
+    SEXP from = R_altrep_data1(x);
+    return from == R_NilValue ? XLENGTH(R_altrep_data2(x))
+                              : XLENGTH(VECTOR_ELT(from, UNITS));
+}
+
+/* The names spelt so far. */
+static SEXP names_kept(SEXP x)
+{
+    if (R_altrep_data2(x) == R_NilValue)
+        R_set_altrep_data2(x, Rf_allocVector(STRSXP, names_length(x)));
+    return R_altrep_data2(x);
+}
+
+static SEXP names_elt(SEXP x, R_xlen_t i)
+{
+    SEXP kept = names_kept(x), from = R_altrep_data1(x);
+    if (from != R_NilValue && STRING_ELT(kept, i) == R_BlankString) {
+        spelling s = spelling_of(from);
+        SET_STRING_ELT(kept, i, spell(&s, i));
+    }
+    return STRING_ELT(kept, i);
+}
+
+/* All names as a plain vector, which from now on is all that `x` holds. */
+static SEXP names_all(SEXP x)
+{
+    SEXP kept = names_kept(x), from = R_altrep_data1(x);
+    if (from == R_NilValue)
+        return kept;
+    spelling s = spelling_of(from);
+    for (R_xlen_t i = 0; i < XLENGTH(kept); i++)
+        if (STRING_ELT(kept, i) == R_BlankString)
+            SET_STRING_ELT(kept, i, spell(&s, i));
+    R_set_altrep_data1(x, R_NilValue);
+    return kept;
+}
+
+/* Whether `n` names take less memory than the sequences they would hold on to: about 200
+   bytes a name, and 8 a sequence. */
+static int are_few(R_xlen_t n, SEXP key)
+{
+    R_xlen_t sequences = XLENGTH(VECTOR_ELT(key, UNIT_LAST)) +
+                         XLENGTH(VECTOR_ELT(key, INTERVAL_LAST));
+    return n < sequences / 25;
+}
+
+static void names_set_elt(SEXP x, R_xlen_t i, SEXP value)
+{
+    SET_STRING_ELT(names_all(x), i, value);
+}
+
+static void *names_dataptr(SEXP x, Rboolean writable)
+{
+    (void)writable;
+    return (void *)STRING_PTR_RO(names_all(x));
+}
+
+static const void *names_dataptr_or_null(SEXP x)
+{
+    return R_altrep_data1(x) == R_NilValue ? names_dataptr(x, FALSE) : NULL;
+}
+
+/* Few are spelt; of many, only their sequences are taken. */
+static SEXP names_subset(SEXP x, SEXP index, SEXP call)
+{
+    (void)call;
+    SEXP from = R_altrep_data1(x);
+    if (from == R_NilValue)
+        return NULL;
+    R_xlen_t n = XLENGTH(index), of = names_length(x);
+    spelling s = spelling_of(from);
+    if (n <= SPELT_AT_ONCE || are_few(n, VECTOR_ELT(from, KEY))) {
+        SEXP out = PROTECT(Rf_allocVector(STRSXP, n));
+        for (R_xlen_t i = 0; i < n; i++) {
+            R_xlen_t at = index_at(index, i, of);
+            SET_STRING_ELT(out, i, at < 0 ? NA_STRING : spell(&s, at));
+        }
+        UNPROTECT(1);
+        return out;
+    }
+    SEXP units = PROTECT(Rf_allocVector(INTSXP, n));
+    SEXP intervals = PROTECT(Rf_allocVector(INTSXP, n));
+    for (R_xlen_t i = 0; i < n; i++) {
+        R_xlen_t at = index_at(index, i, of);
+        INTEGER(units)[i] = at < 0 ? 0 : s.units[at];
+        INTEGER(intervals)[i] = at < 0 ? 0 : s.intervals[at];
+    }
+    SEXP out = list_of(units, intervals, VECTOR_ELT(from, KEY));
+    UNPROTECT(2);
+    return out;
+}
+
+void glue_episode_names_init(DllInfo *dll)
+{
+    names_class = R_make_altstring_class("episode_names", "synfire", dll);
+    R_set_altrep_Length_method(names_class, names_length);
+    R_set_altvec_Dataptr_method(names_class, names_dataptr);
+    R_set_altvec_Dataptr_or_null_method(names_class, names_dataptr_or_null);
+    R_set_altvec_Extract_subset_method(names_class, names_subset);
+    R_set_altstring_Elt_method(names_class, names_elt);
+    R_set_altstring_Set_elt_method(names_class, names_set_elt);
+}
+
+/* ---- a new one ---- */
+
+/* A character vector with a name for each row. The integer vectors `units` and
+   `intervals` hold the rows' sequences, numbered as in `unit` and `interval`, which are
+   copied. labels[u] names unit u, arrows[i] is the text for interval i. The SEXPs are
+   kept, not copied: fill them before anybody reads a name. */
+static SEXP lazy_names(SEXP units, SEXP intervals, const syn_sequences *unit,
+                       const syn_sequences *interval, SEXP labels, SEXP arrows)
+{
+    SEXP key = PROTECT(Rf_allocVector(VECSXP, KEYS));
+    SET_VECTOR_ELT(key, UNIT_BEFORE, glue_integers(unit->before, unit->n));
+    SET_VECTOR_ELT(key, UNIT_LAST, glue_integers(unit->last, unit->n));
+    SET_VECTOR_ELT(key, INTERVAL_BEFORE, glue_integers(interval->before, interval->n));
+    SET_VECTOR_ELT(key, INTERVAL_LAST, glue_integers(interval->last, interval->n));
+    SET_VECTOR_ELT(key, KEY_LABELS, labels);
+    SET_VECTOR_ELT(key, KEY_ARROWS, arrows);
+    SEXP out = list_of(units, intervals, key);
+    UNPROTECT(1);
+    return out;
+}
+
+/* The same names, as a plain vector where a few rows would hold on to many sequences. */
+static SEXP settled_names(SEXP names)
+{
+    SEXP from = R_altrep_data1(names);
+    return are_few(XLENGTH(names), VECTOR_ELT(from, KEY)) ? names_all(names) : names;
+}
+
+/* ---- before the first row ---- */
 
 void glue_check_spelling(SEXP spelling, int units, R_xlen_t intervals)
 {
@@ -47,13 +270,17 @@ syn_status glue_rows_order(glue_rows *out, const syn_episodes *episodes, SEXP sp
 {
     const int *labels = INTEGER(VECTOR_ELT(spelling, LABEL_RANKS));
     const int *arrows = INTEGER(VECTOR_ELT(spelling, ARROW_RANKS));
-    syn_status status = SYN_OK;
-    if (least <= 2)  /* no flag is greater */
-        status = find_contained(out, episodes, watch);
-    return status == SYN_OK
-               ? syn_episodes_order(episodes, (const uint32_t *)labels,
-                                    (const uint32_t *)arrows, watch, &out->order)
-               : status;
+    if (least <= 2) {  /* no flag is greater */
+        SYN_ARRAY(&out->memory, out->flag, episodes->n_levels);
+        for (size_t k = 0; k < episodes->n_levels; k++) {
+            SYN_ARRAY(&out->memory, out->flag[k], episodes->level[k].n);
+            syn_episodes_contained(episodes, k, out->flag[k]);
+            SYN_TRY(syn_poll(watch, "table", 0, 0));
+        }
+    }
+    return syn_episodes_order(episodes, (const uint32_t *)labels,
+                              (const uint32_t *)arrows, watch, &out->memory,
+                              &out->order);
 }
 
 syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
@@ -63,19 +290,9 @@ syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spe
     SEXP arrows = VECTOR_ELT(spelling, ARROW_RANKS);
     SYN_TRY(glue_rows_order(out, episodes, spelling, least, watch));
     SYN_TRY(syn_number_sequences(episodes, SYN_UNITS, (uint32_t)XLENGTH(labels), watch,
-                                 &out->units));
+                                 &out->memory, &out->units));
     return syn_number_sequences(episodes, SYN_INTERVALS, (uint32_t)XLENGTH(arrows), watch,
-                                &out->intervals);
-}
-
-void glue_rows_free(const syn_episodes *episodes, glue_rows *rows)
-{
-    for (size_t k = 0; rows->flag && k < episodes->n_levels; k++)
-        free(rows->flag[k]);
-    free(rows->flag);
-    syn_episodes_order_free(episodes, rows->order);
-    syn_sequences_free(episodes, &rows->units);
-    syn_sequences_free(episodes, &rows->intervals);
+                                &out->memory, &out->intervals);
 }
 
 /* ---- the rows ---- */
@@ -246,32 +463,10 @@ static R_xlen_t most_vectors(const table *t, const syn_sequences *sequences)
     return (R_xlen_t)sequences->n < t->n ? (R_xlen_t)sequences->n : t->n;
 }
 
-/* R's heap grows by a fifth at a time, with a full collection each time. Asking at once
-   for all that is to come makes it grow once; the memory is never touched, and the next
-   collection takes it back. */
-static void grow_heap(const table *t)
-{
-    Rf_allocVector(RAWSXP, GLUE_ROW_BYTES * t->n +
-                               VECTOR * most_vectors(t, &t->rows->units) +
-                               2 * VECTOR * most_vectors(t, &t->rows->intervals));
-}
-
 static SEXP new_column(SEXP out, int column, SEXPTYPE type, R_xlen_t n)
 {
     SET_VECTOR_ELT(out, column, Rf_allocVector(type, n));
     return VECTOR_ELT(out, column);
-}
-
-static void new_shared(const table *t, shared column[SHARED], SEXP out, SEXP made,
-                       SEXP spelling)
-{
-    for (int c = 0; c < SHARED; c++) {
-        column[c].sequence_of = c == 0 ? t->units : t->intervals;
-        column[c].sequences = c == 0 ? &t->rows->units : &t->rows->intervals;
-        column[c].from = VECTOR_ELT(spelling, LABELS + c);
-        column[c].column = new_column(out, 3 + c, VECSXP, t->n);
-        column[c].made = new_column(made, c, VECSXP, (R_xlen_t)column[c].sequences->n);
-    }
 }
 
 SEXP glue_episodes_table(const syn_episodes *episodes, const glue_rows *rows,
@@ -287,20 +482,31 @@ SEXP glue_episodes_table(const syn_episodes *episodes, const glue_rows *rows,
     t.n = glue_table_rows(episodes, rows, least, top);
     t.total = (1 + SHARED) * (double)t.n + (double)rows->units.n +
               2 * (double)rows->intervals.n;
-    grow_heap(&t);
+    /* R's heap grows by a fifth at a time, with a full collection each time. Asking
+       at once for all that is to come makes it grow once; the memory is never
+       touched, and the next collection takes it back. */
+    Rf_allocVector(RAWSXP, GLUE_ROW_BYTES * t.n +
+                               VECTOR * most_vectors(&t, &t.rows->units) +
+                               2 * VECTOR * most_vectors(&t, &t.rows->intervals));
     SEXP units = PROTECT(Rf_allocVector(INTSXP, t.n));
     SEXP intervals = PROTECT(Rf_allocVector(INTSXP, t.n));
-    SEXP names = PROTECT(
-        glue_episode_names(units, intervals, &rows->units, &rows->intervals,
+    SEXP names =
+        PROTECT(lazy_names(units, intervals, &rows->units, &rows->intervals,
                            VECTOR_ELT(spelling, LABELS), VECTOR_ELT(spelling, ARROWS)));
     t.size = INTEGER(new_column(out, 1, INTSXP, t.n));
     t.count = INTEGER(new_column(out, 2, INTSXP, t.n));
     t.units = INTEGER(units);
     t.intervals = INTEGER(intervals);
-    new_shared(&t, column, out, made, spelling);
+    for (int c = 0; c < SHARED; c++) {
+        column[c].sequence_of = c == 0 ? t.units : t.intervals;
+        column[c].sequences = c == 0 ? &t.rows->units : &t.rows->intervals;
+        column[c].from = VECTOR_ELT(spelling, LABELS + c);
+        column[c].column = new_column(out, 3 + c, VECSXP, t.n);
+        column[c].made = new_column(made, c, VECSXP, (R_xlen_t)column[c].sequences->n);
+    }
     int done = write_numbers(&t) && write_shared(&t, column);
     if (done)
-        SET_VECTOR_ELT(out, 0, glue_episode_names_settled(names));
+        SET_VECTOR_ELT(out, 0, settled_names(names));
     UNPROTECT(5);
     return done ? out : R_NilValue;
 }

@@ -2,7 +2,6 @@
 #ifndef SYN_GLUE_EPISODES_TABLE_H
 #define SYN_GLUE_EPISODES_TABLE_H
 
-#include "core/episodes/mine.h"
 #include "core/episodes/found.h"
 #include "glue/glue.h"
 
@@ -12,6 +11,7 @@ typedef struct glue_rows {
                           rows */
     uint32_t **order;  /* [levels][n] from syn_episodes_order() */
     syn_sequences units, intervals;
+    syn_arrays memory;
 } glue_rows;
 
 /* What spelling() in R gives. */
@@ -26,12 +26,10 @@ void glue_check_spelling(SEXP spelling, int units, R_xlen_t intervals);
 syn_status glue_rows_order(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
                            uint8_t least, const syn_watch *watch);
 
-/* All of `out`. Episodes with a flag from `least` on will be left out. Free `out`, which
-   has to be all zero before, with glue_rows_free(), also after an error. */
+/* All of `out`, which has to be all zero before. Episodes with a flag from `least` on
+   will be left out. The caller gives out->memory back, also after an error. */
 syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
                           uint8_t least, const syn_watch *watch);
-
-void glue_rows_free(const syn_episodes *episodes, glue_rows *rows);
 
 /* Bytes that are held for each episode until the table is there, besides what the core
    holds; a row of the table comes on top. */
@@ -55,5 +53,8 @@ SEXP glue_episodes_levels(const syn_episodes *episodes, double device_seconds);
 SEXP glue_episodes_table(const syn_episodes *episodes, const glue_rows *rows,
                          SEXP spelling, uint8_t least, size_t top,
                          const syn_watch *watch);
+
+/* Puts a text before `end`, and gives where it begins: names are spelt from their end. */
+char *glue_prepend(char *end, SEXP text);
 
 #endif

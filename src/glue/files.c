@@ -2,8 +2,6 @@
    lives. */
 #include "glue/glue.h"
 
-#include <stdint.h>
-
 #include "core/base/checksum.h"
 #include "glue/require.h"
 

@@ -10,8 +10,16 @@
 #endif
 #include <R.h>
 #include <Rinternals.h>
+#include <R_ext/Rdynload.h>
 
 #include "entries.h"
+
+/* To be called once when the library is loaded: the vectors of our own classes, and what
+   watches need, so that starting one allocates nothing. */
+void glue_episode_names_init(DllInfo *dll);
+void glue_window_vectors_init(DllInfo *dll);
+void glue_pattern_store_init(DllInfo *dll);
+void glue_watch_init(void);
 
 /* What an entry holds outside R's heap; see glue/owner.h. R does not give it. */
 typedef struct glue_owner glue_owner;

@@ -4,7 +4,6 @@
 #include "core/networks/coupled.h"
 #include "core/networks/whole_map.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 
@@ -58,7 +57,7 @@ SEXP r_coupled_maps(glue_owner *own, SEXP links, SEXP state, SEXP options)
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)maps.steps, series));
     syn_status status = syn_coupled_run(&maps, REAL(out), watch);
     UNPROTECT(1);
-    return status == SYN_OK ? out : glue_status(status, NA_REAL, NA_REAL);
+    return glue_answer(out, status, "");
 }
 
 /* ---- what a whole map, or some rows of one, says of all its pairs ---- */
@@ -97,7 +96,7 @@ SEXP r_whole_sums(glue_owner *own, SEXP map, SEXP self, SEXP options)
     to[5][0] = ISNAN(sums.least) ? NA_REAL : sums.least;
     to[5][1] = ISNAN(sums.most) ? NA_REAL : sums.most;
     UNPROTECT(1);
-    return status == SYN_OK ? out : glue_status(status, NA_REAL, NA_REAL);
+    return glue_answer(out, status, "");
 }
 
 /* The pairs above `bound`, row by row: a list of `row` and `column`, from 1. `options`:
@@ -131,5 +130,5 @@ SEXP r_whole_above(glue_owner *own, SEXP map, SEXP self, SEXP bound, SEXP option
     for (size_t k = 0; k < all && status == SYN_OK; k++)
         column[k]++;
     UNPROTECT(1);
-    return status == SYN_OK ? out : glue_status(status, NA_REAL, NA_REAL);
+    return glue_answer(out, status, "");
 }

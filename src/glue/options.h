@@ -5,7 +5,6 @@
 #define SYN_GLUE_OPTIONS_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "glue/glue.h"
 #include "gpu/base/devices.h"

@@ -3,7 +3,6 @@
    returns or R jumps out of it. */
 #include "glue/owner.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "glue/require.h"

@@ -3,13 +3,8 @@
 #ifndef SYN_GLUE_PATTERN_STORE_H
 #define SYN_GLUE_PATTERN_STORE_H
 
-#include <R_ext/Rdynload.h>
-
 #include "core/patterns/mine.h"
 #include "glue/glue.h"
-
-/* Call once when the library is loaded. */
-void glue_pattern_store_init(DllInfo *dll);
 
 /* A list of two integer vectors, the items and the occurrences of all patterns. It takes
    over `patterns`, which is left empty, and as it was after R's error. */

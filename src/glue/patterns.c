@@ -6,12 +6,8 @@
 
 #include "core/base/parallel.h"
 #include "core/patterns/found/shifted.h"
-#include "core/patterns/mine.h"
-#include "core/patterns/shares.h"
-#include "core/patterns/spectrum/spectrum.h"
 #include "core/patterns/store.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/pattern_store.h"
 #include "glue/require.h"
 #include "glue/spikes.h"
@@ -337,12 +333,6 @@ static syn_status make_on_gpus(spectrum_work *w, syn_spectrum_options options)
     return status;
 }
 
-/* Bytes of an array for R, and of the copy of it that R works with. */
-static double maxima_bytes(const syn_spectrum *s)
-{
-    return 2.0 * s->n * syn_spectrum_sizes(s) * s->durations * sizeof(int);
-}
-
 /* An integer array of surrogates, sizes and, unless there is but one, durations. */
 static SEXP maxima_array(const syn_spectrum *s, int by_duration)
 {
@@ -410,8 +400,10 @@ SEXP r_spectrum(glue_owner *own, SEXP trains, SEXP surrogates, SEXP patterns,
                                              &w->budget, watch));
     SYN_NEXT(status, w->gpu.n == 0 ? syn_spectrum_make(&s, watch, &w->spectrum)
                                    : make_on_gpus(w, s));
+    /* What R gets, and the copy of it that R works with, must fit. */
     if (status == SYN_OK &&
-        maxima_bytes(&w->spectrum) > (double)syn_budget_left(&w->budget))
+        2.0 * w->spectrum.n * syn_spectrum_sizes(&w->spectrum) * w->spectrum.durations *
+                sizeof(int) > (double)syn_budget_left(&w->budget))
         status = SYN_OVER_BUDGET;
     if (status == SYN_OK)
         return spectrum_answer(w, s.by_duration, syn_seconds() - begun);

@@ -1,12 +1,8 @@
 /* What is done with given patterns: finds the windows in which they occur, reduces them
    to those that the others do not explain, and measures their stability. */
-#include "core/base/budget.h"
 #include "core/patterns/found/reduction.h"
 #include "core/patterns/found/stability.h"
-#include "core/patterns/found/times.h"
-#include "glue/glue.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/spikes.h"
 #include "glue/watch.h"

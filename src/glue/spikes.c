@@ -7,8 +7,6 @@
 #include "core/base/parallel.h"
 #include "core/spikes/arrange.h"
 #include "core/spikes/codes.h"
-#include "glue/glue.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/watch.h"
 
@@ -142,8 +140,6 @@ SEXP r_check_spikes(glue_owner *own, SEXP time, SEXP unit, SEXP units, SEXP cloc
     return out;
 }
 
-/* ---- spikes as R's vectors hold them, made into those of a recording ---- */
-
 /* ---- distinct values ---- */
 
 enum { CHUNK = 1 << 12 };
@@ -161,24 +157,6 @@ static uint64_t number_key(double x)
     if (!ISNAN(x))
         memcpy(&key, &plain, sizeof key);
     return key;
-}
-
-static void read_keys(SEXP x, R_xlen_t from, size_t n, uint64_t *key)
-{
-    if (TYPEOF(x) == STRSXP) {
-        /* R keeps each text once, so its address tells it apart. One by one, as a vector
-           that R has yet to turn into text would else be turned as a whole. */
-        for (size_t i = 0; i < n; i++)
-            key[i] = (uint64_t)(uintptr_t)STRING_ELT(x, from + (R_xlen_t)i);
-    } else if (TYPEOF(x) == INTSXP) {
-        const int *number = INTEGER(x) + from;
-        for (size_t i = 0; i < n; i++)
-            key[i] = (uint32_t)number[i];
-    } else {
-        const double *number = REAL(x) + from;
-        for (size_t i = 0; i < n; i++)
-            key[i] = number_key(number[i]);
-    }
 }
 
 /* The values that come out, in the order in which they come. */
@@ -219,14 +197,28 @@ SEXP r_distinct(glue_owner *own, SEXP x)
         if (from % (CHUNK << 4) == 0)
             status = syn_poll(watch, "spikes", (double)from, (double)n);
         if (status == SYN_OK) {
-            read_keys(x, from, here, key);
+            if (TYPEOF(x) == STRSXP) {
+                /* R keeps each text once, so its address tells it apart. One by one, as a
+                   vector that R has yet to turn into text would else be turned as a
+                   whole. */
+                for (size_t i = 0; i < here; i++)
+                    key[i] = (uint64_t)(uintptr_t)STRING_ELT(x, from + (R_xlen_t)i);
+            } else if (TYPEOF(x) == INTSXP) {
+                const int *number = INTEGER(x) + from;
+                for (size_t i = 0; i < here; i++)
+                    key[i] = (uint32_t)number[i];
+            } else {
+                const double *number = REAL(x) + from;
+                for (size_t i = 0; i < here; i++)
+                    key[i] = number_key(number[i]);
+            }
             status = syn_codes_add(codes, here, key, code + from);
         }
     }
     if (status == SYN_OK)
         SET_VECTOR_ELT(out, 0, values_of(codes, type));
     UNPROTECT(1);
-    return status == SYN_OK ? out : glue_status(status, NA_REAL, NA_REAL);
+    return glue_answer(out, status, "");
 }
 
 /* ---- in order ---- */
@@ -237,10 +229,9 @@ static syn_loose read_loose(SEXP time, SEXP code, SEXP unit, SEXP scale)
     require(Rf_xlength(numbers(code, INTSXP, n, "units")) == n, "units");
     require((double)n < UINT32_MAX, "times");
     R_xlen_t codes = Rf_xlength(numbers(unit, INTSXP, 0, "units"));
-    const double *by = REAL(numbers(scale, REALSXP, 2, "scale"));
     syn_loose out = {
         .n = (size_t)n, .time = REAL(time), .code = INTEGER(code), .unit = INTEGER(unit),
-        .codes = (uint32_t)codes, .scale = {by[0], by[1]}};
+        .codes = (uint32_t)codes, .scale = scale_of(scale)};
     for (R_xlen_t k = 0; k < codes; k++)
         if (out.unit[k] > 0 && (uint32_t)out.unit[k] > out.units)
             out.units = (uint32_t)out.unit[k];
@@ -276,8 +267,7 @@ SEXP r_arrange(glue_owner *own, SEXP time, SEXP code, SEXP unit, SEXP scale, SEX
 {
     const char *fields[] = {"time", "unit", "fault", "sorted", ""};
     syn_loose given = read_loose(time, code, unit, scale);
-    const double *how = REAL(numbers(clock, REALSXP, 2, "clock"));
-    syn_clock on = {.rate = how[0], .resolution = how[1]};
+    syn_clock on = clock_of(clock);
     int workers = (int)within(Rf_asReal(threads), 1, INT32_MAX, "threads");
     const syn_watch *watch = glue_watch(own, "Making a recording");
     syn_arranged found;
@@ -302,5 +292,5 @@ SEXP r_arrange(glue_owner *own, SEXP time, SEXP code, SEXP unit, SEXP scale, SEX
         keep_first(out, 1, found.n);
     }
     UNPROTECT(1);
-    return status == SYN_OK ? out : glue_status(status, NA_REAL, NA_REAL);
+    return glue_answer(out, status, "");
 }

@@ -4,7 +4,6 @@
 
 #include "core/surrogates/isi.h"
 #include "glue/options.h"
-#include "glue/owner.h"
 #include "glue/require.h"
 #include "glue/spikes.h"
 #include "glue/watch.h"

@@ -194,6 +194,12 @@ SEXP glue_status(syn_status status, double needed, double limit)
     return glue_status_because(status, needed, limit, "");
 }
 
+SEXP glue_answer(SEXP out, syn_status status, const char *reason)
+{
+    return status == SYN_OK ? out
+                            : glue_status_because(status, NA_REAL, NA_REAL, reason);
+}
+
 SEXP glue_status_within(syn_status status, double memory, const char *reason)
 {
     return glue_status_because(status, NA_REAL,

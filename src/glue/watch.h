@@ -3,12 +3,8 @@
 #ifndef SYN_GLUE_WATCH_H
 #define SYN_GLUE_WATCH_H
 
-#include "core/base/status.h"
 #include "core/base/watch.h"
 #include "glue/owner.h"
-
-/* Call once when the library is loaded, so that starting a watch allocates nothing. */
-void glue_watch_init(void);
 
 /* For core to poll, as long as the call lasts: then the bar is removed, however the call
    ends. `title` says what R is doing ("Mining episodes") and must outlive the call. */
@@ -26,5 +22,9 @@ SEXP glue_status_within(syn_status status, double memory, const char *reason);
 /* The same as glue_status() with `reason`, one plain clause from a device, or "". */
 SEXP glue_status_because(syn_status status, double needed, double limit,
                          const char *reason);
+
+/* `out`, or after another status than SYN_OK what an entry returns then; `reason` is as
+   above. */
+SEXP glue_answer(SEXP out, syn_status status, const char *reason);
 
 #endif

@@ -1,7 +1,7 @@
 /* Vectors of R that are a stretch of a longer one, without a copy: the times and units of
    a stream's window stand in buffers to which each update appends. ALTREP classes; what a
    vector holds never changes, as only what no vector reaches is written. */
-#include "glue/window_vectors.h"
+#include "glue/glue.h"
 
 #include <string.h>
 

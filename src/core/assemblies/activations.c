@@ -14,6 +14,175 @@
 #include "core/base/random.h"
 #include "core/base/seek.h"
 
+/* ---- a clock ----
+
+   Sets the clock and moves trains by it. The share of the variance of counts that Poisson
+   counts do not have says how much of a count is rate. The rest is taken for chance, so
+   that the clock of units whose rates have nothing in common runs evenly. */
+
+/* Speeds are at most this, and at least one over it: trains that are moved apart by one
+   and a half windows of the clock are apart by a window then, also where all units
+   fire. */
+static const double FASTEST = 1.5;
+
+/* ---- cells ---- */
+
+/* The cells of a trial. */
+typedef struct dial {
+    int64_t opened, closed;  /* its first and its last tick */
+    size_t n;
+    double each;             /* ticks */
+} dial;
+
+static dial dial_of(const syn_pace *c, size_t trial)
+{
+    dial d = {.opened = c->segments->opened[trial], .closed = c->segments->closed[trial]};
+    int64_t length = d.closed - d.opened + 1, n = length / c->cell;
+    d.n = n > 1 ? (size_t)n : 1;
+    d.each = (double)length / (double)d.n;
+    return d;
+}
+
+/* Where a tick is, in cells. */
+static double place_of(const dial *d, int64_t tick)
+{
+    return (double)(tick - d->opened) / d->each;
+}
+
+static size_t cell_of(const dial *d, double place)
+{
+    return place < (double)d->n ? (size_t)place : d->n - 1;
+}
+
+/* Adds `sign`, 1 or -1, to the cell of each spike. */
+static void count(const syn_pace *c, syn_train own, int sign, uint32_t *cells)
+{
+    size_t e = 0;
+    for (size_t k = 0; k < c->segments->trials; k++) {
+        dial d = dial_of(c, k);
+        for (; e < own.n && own.tick[e] <= d.closed; e++)
+            cells[cell_of(&d, place_of(&d, own.tick[e]))] += (uint32_t)sign;
+        cells += d.n;
+    }
+}
+
+static syn_status count_all(syn_pace *c, int64_t cell)
+{
+    const syn_recording *r = &c->segments->recording;
+    size_t trials = c->segments->trials;
+    c->cell = cell;
+    c->cells = 0;
+    for (size_t k = 0; k < trials; k++)
+        c->cells += dial_of(c, k).n;
+    size_t n = c->cells + trials;
+    if (n > c->shown_room) {
+        c->spikes = syn_budget_renew(c->budget, c->spikes, &c->spikes_room, n,
+                                     sizeof *c->spikes);
+        c->others = syn_budget_renew(c->budget, c->others, &c->others_room, n,
+                                     sizeof *c->others);
+        c->shown = syn_budget_renew(c->budget, c->shown, &c->shown_room, n,
+                                    sizeof *c->shown);
+    }
+    if (!c->spikes || !c->others || !c->shown)
+        return syn_budget_refusal(c->budget);
+    memset(c->spikes, 0, c->cells * sizeof *c->spikes);
+    count(c, (syn_train){.tick = r->tick, .n = r->events}, 1, c->spikes);
+    return SYN_OK;
+}
+
+/* ---- speed ---- */
+
+/* Which share of what counts differ from their mean by is rate. */
+static double share_of_rate(const syn_pace *c, double mean)
+{
+    double square = 0;
+    for (size_t i = 0; i < c->cells; i++)
+        square += ((double)c->others[i] - mean) * ((double)c->others[i] - mean);
+    double variance = square / (double)c->cells;
+    return variance > mean ? 1 - mean / variance : 0;
+}
+
+/* Sets the clock by the spikes of all units but those of `n` trains, with cells of `cell`
+   ticks, or longer, if there are more than spikes. Its speed is the rate there over the
+   mean rate, as far as rates differ by more than Poisson counts do, within bounds.
+   SYN_OVER_BUDGET, SYN_NO_MEMORY. */
+static syn_status pace_set(syn_pace *c, int64_t cell, const syn_train *without,
+                           uint32_t n)
+{
+    const syn_segments *g = c->segments;
+    double recorded = syn_segments_recorded_ticks(g), spikes = 0;
+    double least = ceil(recorded / ((double)g->recording.events + 1));
+    cell = (double)cell < least ? (int64_t)least : cell;
+    SYN_TRY(cell == c->cell ? SYN_OK : count_all(c, cell));
+    memcpy(c->others, c->spikes, c->cells * sizeof *c->others);
+    for (uint32_t m = 0; m < n; m++)
+        count(c, without[m], -1, c->others);
+    for (size_t i = 0; i < c->cells; i++)
+        spikes += c->others[i];
+    double mean = spikes / (double)c->cells, share = share_of_rate(c, mean);
+    const uint32_t *others = c->others;
+    double *shown = c->shown;
+    for (size_t k = 0; k < g->trials; k++) {
+        dial d = dial_of(c, k);
+        shown[0] = 0;
+        for (size_t i = 0; i < d.n; i++) {
+            double speed = share > 0 ? 1 + share * ((double)others[i] / mean - 1) : 1;
+            speed = fmin(FASTEST, fmax(1 / FASTEST, speed));
+            shown[i + 1] = shown[i] + speed;
+        }
+        double scale = (double)d.n / shown[d.n];
+        for (size_t i = 0; i <= d.n; i++)
+            shown[i] *= scale;
+        others += d.n;
+        shown += d.n + 1;
+    }
+    return SYN_OK;
+}
+
+/* ---- to and from the clock ---- */
+
+static double to_clock(const dial *d, const double *shown, int64_t tick)
+{
+    double place = place_of(d, tick);
+    size_t cell = cell_of(d, place);
+    return shown[cell] + (place - (double)cell) * (shown[cell + 1] - shown[cell]);
+}
+
+/* `cell` is one that the place is not before, and is moved on to that of the place. */
+static int64_t from_clock(const dial *d, const double *shown, double at, size_t *cell)
+{
+    SYN_SEEK_NEAR(size_t, i, *cell, d->n - 1, shown[i + 1] <= at);
+    double within = (at - shown[*cell]) / (shown[*cell + 1] - shown[*cell]);
+    int64_t tick = d->opened + (int64_t)(((double)*cell + within) * d->each);
+    return tick < d->closed ? tick : d->closed;
+}
+
+/* Moves the spikes of a train by so many ticks of the clock, around each trial:
+   out[own.n], increasing, but for spikes that come to be on one tick. */
+static void pace_turn(const syn_pace *c, syn_train own, int64_t by, int64_t *out)
+{
+    const double *shown = c->shown;
+    size_t first = 0, end = 0;
+    for (size_t k = 0; first < own.n; k++) {
+        dial d = dial_of(c, k);
+        double whole = (double)d.n, later = fmod((double)by / d.each, whole);
+        later += later < 0 ? whole : 0;
+        SYN_SEEK_NEAR(size_t, e, end, own.n, own.tick[e] <= d.closed);
+        size_t around = first, cell = 0;
+        SYN_SEEK(size_t, e, around, end,
+                 to_clock(&d, shown, own.tick[e]) + later < whole);
+        for (size_t e = around; e < end; e++)
+            *out++ = from_clock(&d, shown,
+                                to_clock(&d, shown, own.tick[e]) + later - whole, &cell);
+        cell = 0;
+        for (size_t e = first; e < around; e++)
+            *out++ =
+                from_clock(&d, shown, to_clock(&d, shown, own.tick[e]) + later, &cell);
+        first = end;
+        shown += d.n + 1;
+    }
+}
+
 enum { MOST_SPIKES = SYN_SURPRISE_SPIKES, EVENT_BITS = 7 };
 
 static const double CUT = 6;
@@ -24,7 +193,8 @@ static const double APART = 1.5;    /* windows that members are moved apart, at 
 void syn_detector_free(syn_detector *d)
 {
     SYN_GIVE(d->budget, d->found, d->key, d->other, d->kept, d->moved);
-    syn_pace_free(&d->pace);
+    SYN_GIVE(d->pace.budget, d->pace.spikes, d->pace.others, d->pace.shown);
+    memset(&d->pace, 0, sizeof d->pace);
     memset(d, 0, sizeof *d);
 }
 
@@ -129,19 +299,6 @@ static syn_status list_events(sweep *s, size_t *out, int *bits)
 
 /* ---- highest moments ---- */
 
-static int keep(syn_detector *d, int64_t tick, double score)
-{
-    if (d->n == d->room) {
-        syn_activation *more =
-            syn_budget_grow(d->budget, d->found, &d->room, d->n + 1, sizeof *more);
-        if (!more)
-            return 0;
-        d->found = more;
-    }
-    d->found[d->n++] = (syn_activation){.tick = tick, .score = score};
-    return 1;
-}
-
 /* Each rise of the score that is followed by a fall is a candidate, when two members at
    least speak for it. */
 static syn_status list_peaks(sweep *s, const uint64_t *key, size_t events)
@@ -161,9 +318,11 @@ static syn_status list_peaks(sweep *s, const uint64_t *key, size_t events)
             rising = 1;
             continue;
         }
-        if (rising && present >= 2 &&
-            !keep(s->d, s->origin + since + (at - since) / 2, score))
-            return syn_budget_refusal(s->d->budget);
+        if (rising && present >= 2) {
+            SYN_GROW(s->d->budget, s->d->found, s->d->room, s->d->n + 1);
+            s->d->found[s->d->n++] = (syn_activation){
+                .tick = s->origin + since + (at - since) / 2, .score = score};
+        }
         rising = 0;
         score -= s->score[m][spikes[m] < MOST_SPIKES ? spikes[m] : MOST_SPIKES - 1];
         present -= --spikes[m] == 0;
@@ -225,8 +384,7 @@ static syn_status run(sweep *s)
 static void prepare(sweep *s, syn_detector *d, const syn_assembly *group, uint32_t but,
                     const syn_surprise *surprise)
 {
-    memset(s, 0, sizeof *s);
-    s->d = d;
+    *s = (sweep){.d = d};
     for (uint32_t m = 0; m < group->size; m++) {
         if (m == but)
             continue;
@@ -295,7 +453,7 @@ static syn_status move_apart(sweep *s, uint32_t k)
     int64_t *out = d->moved, middle = place[s->size - 1] / 2;
     for (uint32_t m = 0; m < s->size; m++) {
         syn_train *own = s->train + m;
-        syn_pace_turn(&d->pace, *own, place[order[m]] - middle, out);
+        pace_turn(&d->pace, *own, place[order[m]] - middle, out);
         own->tick = out;
         out += own->n;
     }
@@ -317,20 +475,19 @@ syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_
     double *null = NULL;
     size_t nulls = 0, room = 0;
     prepare(&s, detector, group, but, surprise);
-    syn_status status = syn_pace_set(
+    syn_status status = pace_set(
         &detector->pace, s.separation > detector->step ? s.separation : detector->step,
         s.train, s.size);
     for (uint32_t k = 1; k <= moves && status == SYN_OK; k++) {
         prepare(&s, detector, group, but, surprise);
         if ((status = run_apart(&s, k)) != SYN_OK)
             break;
-        double *more = syn_budget_grow(detector->budget, null, &room, nulls + detector->n,
-                                       sizeof *null);
-        if (!more && detector->n > 0) {
+        if (!syn_budget_grow_at(detector->budget, &null, &room, nulls + detector->n,
+                                sizeof *null) &&
+            detector->n > 0) {
             status = syn_budget_refusal(detector->budget);
             break;
         }
-        null = more ? more : null;
         for (size_t i = 0; i < detector->n; i++)
             null[nulls++] = detector->found[i].score;
     }

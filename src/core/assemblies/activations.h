@@ -3,13 +3,21 @@
 #ifndef SYN_ASSEMBLIES_ACTIVATIONS_H
 #define SYN_ASSEMBLIES_ACTIVATIONS_H
 
-#include <stdint.h>
-
-#include "core/assemblies/pace.h"
 #include "core/assemblies/groups.h"
-#include "core/assemblies/ladder.h"
 #include "core/assemblies/segments.h"
-#include "core/base/budget.h"
+
+/* Trials are cut into cells of equal lengths, each with one speed of the clock. */
+typedef struct syn_pace {
+    const syn_segments *segments;
+    int64_t cell;      /* ticks of a cell, about */
+    size_t cells;
+    uint32_t *spikes;  /* [cells] of all units */
+    uint32_t *others;  /* [cells] of those that it goes by */
+    double *shown;     /* [cells + trials] what it shows, in cells from 0 in each trial,
+                          where a cell begins and where the trial ends */
+    size_t spikes_room, others_room, shown_room;
+    syn_budget *budget;
+} syn_pace;
 
 /* One activation: the moment that lags are counted from. */
 typedef struct syn_activation {

@@ -3,8 +3,6 @@
 #ifndef SYN_ASSEMBLIES_BINNED_H
 #define SYN_ASSEMBLIES_BINNED_H
 
-#include <stdint.h>
-
 #include "core/base/budget.h"
 #include "core/base/philox.h"
 #include "core/spikes/trains.h"
@@ -33,12 +31,5 @@ SYN_EVERYWHERE uint32_t syn_binned_shift(uint64_t key, uint64_t surrogate, uint3
     syn_philox(counter, half, word);
     return (uint32_t)((uint64_t)word[segment % 4] * n >> 32);
 }
-
-/* `trains` as of syn_segments: its trials are segments. The caller keeps the budget for
-   as long, and frees, also after an error: SYN_OVER_BUDGET, SYN_NO_MEMORY; SYN_TOO_LARGE
-   where a segment has 2^31 bins or more. */
-syn_status syn_binned_make(syn_binned *out, const syn_trains *trains, int64_t bin,
-                           syn_budget *budget);
-void syn_binned_free(syn_binned *binned);
 
 #endif

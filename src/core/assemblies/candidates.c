@@ -330,19 +330,17 @@ static syn_status begin(syn_searcher *w, const triangle *t, syn_candidate *g)
     syn_member member[3] = {{.unit = t->a, .rung = w->rung},
                             {.unit = t->b, .lag = t->lag_b, .rung = w->rung},
                             {.unit = t->c, .lag = t->lag_c, .rung = w->rung}};
-    memset(g, 0, sizeof *g);
-    g->rung = w->rung;
+    *g = (syn_candidate){.rung = w->rung};
     g->sum[3] = t->sum;
     g->whole[3] = t->whole;
     for (uint32_t u = 0; u < w->peaks->units; u++)
         syn_ballot_empty(w->ballot + u);
-    syn_status status = SYN_OK;
-    while (status == SYN_OK && g->size < 3) {
+    while (g->size < 3) {
         g->member[g->size] = member[g->size];
         g->size++;
-        status = ask(w, g);
+        SYN_TRY(ask(w, g));
     }
-    return status;
+    return SYN_OK;
 }
 
 static syn_status grow(syn_searcher *w, const triangle *t, syn_candidate *g)

@@ -3,13 +3,8 @@
 #ifndef SYN_ASSEMBLIES_CANDIDATES_H
 #define SYN_ASSEMBLIES_CANDIDATES_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/assemblies/groups.h"
-#include "core/assemblies/ladder.h"
 #include "core/assemblies/peaks.h"
-#include "core/base/budget.h"
 
 /* A peak as the search holds it. */
 typedef struct syn_hint {

@@ -53,14 +53,13 @@ syn_status syn_circular_make(syn_circular *out, const syn_binned *binned,
     *out = (syn_circular){.binned = binned, .lanes = lanes, .key = key, .margin = margin,
                           .length = length, .n = n, .budget = budget,
                           .room = row > CELLS ? row : CELLS};
-    int ok = (out->cell = syn_budget_alloc(budget, out->room, 1)) &&
-             (out->twice = syn_budget_alloc(budget, 2 * longest, 1)) &&
-             (out->start = syn_budget_alloc(budget, SYN_CIRCULAR_ROWS * (size_t)n,
-                                            sizeof *out->start)) &&
-             (out->sum = syn_budget_alloc(budget, n * length, sizeof *out->sum)) &&
-             (out->word = syn_budget_alloc(budget, 8 * (size_t)n, sizeof *out->word)) &&
-             (out->lag = syn_budget_alloc(budget, length / FEW, sizeof *out->lag));
-    return ok ? SYN_OK : syn_budget_refusal(budget);
+    SYN_TAKE(budget, out->cell, out->room);
+    SYN_TAKE(budget, out->twice, 2 * longest);
+    SYN_TAKE(budget, out->start, SYN_CIRCULAR_ROWS * (size_t)n);
+    SYN_TAKE(budget, out->sum, n * length);
+    SYN_TAKE(budget, out->word, 8 * (size_t)n);
+    SYN_TAKE(budget, out->lag, length / FEW);
+    return SYN_OK;
 }
 
 void syn_circular_free(syn_circular *c)
@@ -77,8 +76,8 @@ static syn_status need_wide(syn_circular *c)
     if (c->any_wide)
         return SYN_OK;
     size_t counts = c->n * c->length;
-    if (!c->wide && !(c->wide = syn_budget_alloc(c->budget, counts, sizeof *c->wide)))
-        return syn_budget_refusal(c->budget);
+    if (!c->wide)
+        SYN_TAKE(c->budget, c->wide, counts);
     memset(c->wide, 0, counts * sizeof *c->wide);
     c->any_wide = 1;
     return SYN_OK;
@@ -231,17 +230,6 @@ static syn_status add_row(syn_circular *c, const part *p)
     return status;
 }
 
-/* The most spikes in one bin. */
-static uint32_t most_in_bin(const uint32_t *bin, uint32_t n)
-{
-    uint32_t most = 0, here = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        here = i > 0 && bin[i] == bin[i - 1] ? here + 1 : 1;
-        most = here > most ? here : most;
-    }
-    return most;
-}
-
 static syn_status count_part(syn_circular *c, const part *p)
 {
     uint64_t pairs = (uint64_t)p->spikes_a * p->spikes_b, lags = 2 * c->margin + 1;
@@ -251,22 +239,26 @@ static syn_status count_part(syn_circular *c, const part *p)
         return count_few(c, p);
     if (p->n > LONG || (p->n >= lags && (p->n > c->n * lags || pairs > MANY)))
         return count_long(c, p);
-    /* Cuts the spikes so that no count of a row passes BYTE. */
-    uint32_t thick = most_in_bin(p->b, p->spikes_b);
+    /* Cuts the spikes so that no count of a row passes BYTE; `thick` is the most spikes of
+       b in one bin. */
+    uint32_t thick = 0, here = 0;
+    for (uint32_t i = 0; i < p->spikes_b; i++) {
+        here = i > 0 && p->b[i] == p->b[i - 1] ? here + 1 : 1;
+        thick = here > thick ? here : thick;
+    }
     uint32_t cut_a = thick <= BYTE ? BYTE / thick : 1;
     uint32_t cut_b = thick <= BYTE ? p->spikes_b : BYTE;
-    syn_status status = SYN_OK;
     for (uint32_t x = 0; x < p->spikes_a; x += cut_a)
-        for (uint32_t y = 0; status == SYN_OK && y < p->spikes_b; y += cut_b) {
+        for (uint32_t y = 0; y < p->spikes_b; y += cut_b) {
             part some = *p;
             uint32_t left_a = p->spikes_a - x, left_b = p->spikes_b - y;
             some.a += x;
             some.b += y;
             some.spikes_a = left_a < cut_a ? left_a : cut_a;
             some.spikes_b = left_b < cut_b ? left_b : cut_b;
-            status = add_row(c, &some);
+            SYN_TRY(add_row(c, &some));
         }
-    return status;
+    return SYN_OK;
 }
 
 /* ---- a pair ---- */

@@ -4,7 +4,6 @@
 
 #include "core/assemblies/binned.h"
 #include "core/assemblies/lanes.h"
-#include "core/base/status.h"
 
 enum { SYN_CIRCULAR_ROWS = 32 };  /* rows added together at most */
 

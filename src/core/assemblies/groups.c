@@ -176,12 +176,10 @@ static syn_status add_best(const syn_grower *w, syn_assembly *g, int *added,
     int kept;
     for (uint32_t m = 0; m < g->size; m++)
         unit[m] = g->member[m].unit;
-    syn_status status = syn_lagged_keep(w->pairs, unit, g->size, &kept, watch);
+    SYN_TRY(syn_lagged_keep(w->pairs, unit, g->size, &kept, watch));
     context.enough = ENOUGH * deviation(w->pairs, g, g->size);
-    SYN_NEXT(status, syn_parallel_for(units, kept ? w->pairs->threads : 1, watch,
-                                      "groups", look_at_unit, &context));
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_parallel_for(units, kept ? w->pairs->threads : 1, watch, "groups",
+                             look_at_unit, &context));
     syn_extension best = {.evidence = context.enough};
     for (uint32_t u = 0; u < units; u++)
         if (w->best[u].evidence > best.evidence)

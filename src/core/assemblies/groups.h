@@ -2,11 +2,7 @@
 #ifndef SYN_ASSEMBLIES_GROUPS_H
 #define SYN_ASSEMBLIES_GROUPS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/assemblies/pairs.h"
-#include "core/base/budget.h"
 
 enum { SYN_ASSEMBLY_MOST = 64 };  /* members at most */
 

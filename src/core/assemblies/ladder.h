@@ -23,9 +23,6 @@ typedef struct syn_ladder {
     uint32_t margin;                       /* bins that histograms have on each side */
 } syn_ladder;
 
-/* Widths from one bin to at most `widest` bins, from 1 on; lags up to `lags` bins. */
-void syn_ladder_make(syn_ladder *out, uint32_t lags, uint32_t widest);
-
 static inline uint32_t syn_ladder_width(const syn_ladder *l, uint32_t rung)
 {
     return 2 * l->half[rung] + 1;

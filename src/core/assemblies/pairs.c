@@ -9,10 +9,10 @@
    the same lag and width. A population burst or an oscillation raises the counts of
    all pairs by about the same share of the expected count (`common`). Differences
    between pairs in this share (`spread`) are no evidence of an assembly either. Both
-   numbers are estimated for each lag and width from at most SYN_LAGGED_FITTED pairs.
+   numbers are estimated for each lag and width from at most FITTED pairs.
    The estimate repeats a mean and a variance a few times and limits each pair to two
    standard deviations, so that the pairs of an assembly do not hide themselves. With
-   fewer than SYN_LAGGED_FEWEST pairs, most of them may belong to one assembly; then
+   fewer than FEWEST pairs, most of them may belong to one assembly; then
    only one effect is taken as common: trials end, and so long lags have fewer places
    than short ones.
 
@@ -244,9 +244,8 @@ syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bi
     size_t slots = out->budget->limit / SHARE / bytes;
     slots = slots > FEWEST_KEPT ? slots : FEWEST_KEPT;
     slots = slots < pairs ? slots : pairs;
-    syn_lagged_store *s = out->store = syn_budget_zeros(out->budget, 1, sizeof *s);
-    if (!s)
-        return syn_budget_refusal(out->budget);
+    SYN_TAKE_ZEROS(out->budget, out->store, 1);
+    syn_lagged_store *s = out->store;
     s->slots = (uint32_t)(slots < NONE ? slots : NONE - 1);
     SYN_TAKE(out->budget, s->sum, s->slots * length_of(out) + 1);
     SYN_TAKE(out->budget, s->slot, pairs + 1);
@@ -287,7 +286,9 @@ static void count_pair(const syn_lagged *p, uint32_t a, uint32_t b)
                          s->sum + s->slot[syn_pair_number(a, b)] * length_of(p));
 }
 
-const int32_t *syn_lagged_sums(const syn_lagged *p, uint32_t a, uint32_t b)
+/* Running sums of the histogram of a < b, at lag 0; they stay until others were asked
+   for. */
+static const int32_t *sums_of(const syn_lagged *p, uint32_t a, uint32_t b)
 {
     syn_lagged_store *s = p->store;
     size_t pair = syn_pair_number(a, b);
@@ -367,8 +368,8 @@ syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t 
         lag = -lag;
     }
     uint32_t place = syn_ladder_place(&pairs->ladder, rung, lag);
-    syn_sides s = syn_sides_look(syn_lagged_sums(pairs, a, b),
-                                 (int32_t)pairs->ladder.half[rung], lag);
+    syn_sides s =
+        syn_sides_look(sums_of(pairs, a, b), (int32_t)pairs->ladder.half[rung], lag);
     syn_excess_scale e = {.clumps = clumps_of(pairs, a, b, rung),
                           .common = pairs->common[place], .spread = pairs->spread[place]};
     return (syn_lagged_window){.count = s.in, .expected = syn_excess_expected(s, e),
@@ -380,7 +381,7 @@ void syn_lagged_may_pass(const syn_lagged *p, uint32_t a, uint32_t b, uint32_t r
                          int32_t from, int32_t step, int32_t n, double z,
                          uint8_t *passing)
 {
-    const int32_t *sum = a < b ? syn_lagged_sums(p, a, b) : syn_lagged_sums(p, b, a);
+    const int32_t *sum = a < b ? sums_of(p, a, b) : sums_of(p, b, a);
     int32_t half = (int32_t)p->ladder.half[rung], way = a < b ? 1 : -1;
     syn_excess_scale e = {.clumps = clumps_of(p, a, b, rung)};
     for (int32_t k = 0; k < n; k++) {
@@ -452,15 +453,21 @@ typedef struct fitting {
     syn_excess_moments *moments;  /* [threads * (2 * lags + 1)] */
 } fitting;
 
-uint32_t syn_lagged_samples(uint32_t units)
+/* What is common to pairs is found from some of them, evenly spread: their number, at
+   most FITTED, and which they are, i from 0. It is 0 where there are few
+   pairs: then nothing that they do is taken for common, as an assembly may be all there
+   is; of fewer than FEW it may be a good part. */
+enum { FITTED = 150, FEWEST = 28, FEW = 100 };
+
+static uint32_t samples_of(uint32_t units)
 {
-    size_t all = syn_pair_count(units), every = all / SYN_LAGGED_FITTED + 1;
-    return all < SYN_LAGGED_FEWEST ? 0 : (uint32_t)(all / every);
+    size_t all = syn_pair_count(units), every = all / FITTED + 1;
+    return all < FEWEST ? 0 : (uint32_t)(all / every);
 }
 
-void syn_lagged_sample(uint32_t units, uint32_t i, uint32_t *a, uint32_t *b)
+static void sample_pair(uint32_t units, uint32_t i, uint32_t *a, uint32_t *b)
 {
-    size_t every = syn_pair_count(units) / SYN_LAGGED_FITTED + 1, pair = i * every;
+    size_t every = syn_pair_count(units) / FITTED + 1, pair = i * every;
     for (*b = 1; syn_pair_count(*b + 1) <= pair;)
         ++*b;
     *a = (uint32_t)(pair - syn_pair_count(*b));
@@ -475,9 +482,9 @@ static syn_status fit_rung(void *context, size_t item, int worker)
     double *clumps = f->clumps + (size_t)worker * f->n;
     int32_t reach = (int32_t)l->reach[rung];
     syn_excess_many many = {.sum = f->sum, .clumps = clumps, .n = f->n, .mirrored = 1,
-                            .few = f->n < SYN_LAGGED_FEW, .from = -reach, .to = reach};
+                            .few = f->n < FEW, .from = -reach, .to = reach};
     for (uint32_t i = 0; i < f->n; i++) {
-        syn_lagged_sample(p->units, i, &a, &b);
+        sample_pair(p->units, i, &a, &b);
         clumps[i] = clumps_of(p, a, b, rung);
     }
     uint32_t middle = l->first[rung] + l->reach[rung];
@@ -486,18 +493,18 @@ static syn_status fit_rung(void *context, size_t item, int worker)
     return SYN_OK;
 }
 
-syn_status syn_lagged_fit(syn_lagged *p, const int32_t *const *sum,
-                          const syn_watch *watch)
+/* Finds what is common from running sums of their histograms: sum[i] points to lag 0. */
+static syn_status fit_common(syn_lagged *p, const int32_t *const *sum,
+                             const syn_watch *watch)
 {
-    size_t threads = (size_t)p->threads;
-    fitting f = {.pairs = p, .n = syn_lagged_samples(p->units), .sum = sum};
-    int ok = (f.clumps = syn_budget_alloc(p->budget, threads * f.n + 1,
-                                          sizeof *f.clumps)) &&
-             (f.moments = syn_budget_alloc(p->budget, threads * (2 * p->ladder.lags + 1),
-                                           sizeof *f.moments));
-    syn_status status = ok ? syn_parallel_for(f.n > 0 ? p->ladder.rungs : 0, p->threads,
-                                              watch, "widths", fit_rung, &f)
-                           : syn_budget_refusal(p->budget);
+    size_t threads = (size_t)p->threads, lags = 2 * (size_t)p->ladder.lags + 1;
+    fitting f = {.pairs = p, .n = samples_of(p->units), .sum = sum};
+    f.clumps = syn_budget_alloc(p->budget, threads * f.n + 1, sizeof *f.clumps);
+    f.moments = syn_budget_alloc(p->budget, threads * lags, sizeof *f.moments);
+    syn_status status = f.clumps && f.moments
+                            ? syn_parallel_for(f.n > 0 ? p->ladder.rungs : 0, p->threads,
+                                               watch, "widths", fit_rung, &f)
+                            : syn_budget_refusal(p->budget);
     SYN_GIVE(p->budget, f.clumps, f.moments);
     return status;
 }
@@ -514,7 +521,7 @@ static syn_status count_sample(void *context, size_t item, int worker)
     const sampling *s = context;
     uint32_t a, b;
     (void)worker;
-    syn_lagged_sample(s->pairs->units, (uint32_t)item, &a, &b);
+    sample_pair(s->pairs->units, (uint32_t)item, &a, &b);
     return syn_timed_sums(&s->pairs->timed, a, b, s->sum + item * length_of(s->pairs));
 }
 
@@ -537,7 +544,7 @@ syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
     SYN_TRY(
         edges_share(&pairs->ladder, pairs->bin, trials, pairs->common, pairs->budget));
     /* Counts the pairs that say what is common, and finds it. */
-    uint32_t n = syn_lagged_samples(pairs->units);
+    uint32_t n = samples_of(pairs->units);
     sampling s = {.pairs = pairs};
     const int32_t **row = syn_budget_alloc(pairs->budget, (size_t)n + 1, sizeof *row);
     s.sum = syn_budget_alloc(pairs->budget, n * length_of(pairs) + 1, sizeof *s.sum);
@@ -547,7 +554,7 @@ syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
     if (status == SYN_OK) {
         for (uint32_t i = 0; i < n; i++)
             row[i] = s.sum + i * length_of(pairs) + pairs->ladder.margin;
-        status = syn_lagged_fit(pairs, row, watch);
+        status = fit_common(pairs, row, watch);
     }
     SYN_GIVE(pairs->budget, row, s.sum);
     return status;

@@ -3,14 +3,8 @@
 #ifndef SYN_ASSEMBLIES_PAIRS_H
 #define SYN_ASSEMBLIES_PAIRS_H
 
-#include <stdint.h>
-
 #include "core/assemblies/ladder.h"
-#include "core/base/budget.h"
-#include "core/base/watch.h"
 #include "core/correlation/lags.h"
-#include "core/spikes/recording.h"
-#include "core/spikes/spikes.h"
 
 /* The spikes of a recording, unit after unit, made ready for counting. Bins of lags are
    those of syn_lag_options. */
@@ -64,18 +58,6 @@ syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
                            const syn_spikes *trials, const syn_watch *watch);
 int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin);
 
-/* What is common to pairs is found from some of them, evenly spread: their number, at
-   most SYN_LAGGED_FITTED, and which they are, i from 0. It is 0 where there are few
-   pairs: then nothing that they do is taken for common, as an assembly may be all there
-   is; of fewer than SYN_LAGGED_FEW it may be a good part. */
-enum { SYN_LAGGED_FITTED = 150, SYN_LAGGED_FEWEST = 28, SYN_LAGGED_FEW = 100 };
-uint32_t syn_lagged_samples(uint32_t units);
-void syn_lagged_sample(uint32_t units, uint32_t i, uint32_t *a, uint32_t *b);
-
-/* Finds it from running sums of their histograms: sum[i] points to lag 0. */
-syn_status syn_lagged_fit(syn_lagged *pairs, const int32_t *const *sum,
-                          const syn_watch *watch);
-
 /* Coincidences of b after a in a window, and what is expected of them. */
 typedef struct syn_lagged_window {
     double count, expected;
@@ -97,9 +79,5 @@ void syn_lagged_may_pass(const syn_lagged *pairs, uint32_t a, uint32_t b, uint32
    so many `*kept` is 0. SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_INTERRUPTED. */
 syn_status syn_lagged_keep(const syn_lagged *pairs, const uint32_t *unit, uint32_t n,
                            int *kept, const syn_watch *watch);
-
-/* Running sums of the histogram of a < b, at lag 0; they stay until others were asked
-   for. */
-const int32_t *syn_lagged_sums(const syn_lagged *pairs, uint32_t a, uint32_t b);
 
 #endif

@@ -3,9 +3,6 @@
 #ifndef SYN_ASSEMBLIES_PEAKS_H
 #define SYN_ASSEMBLIES_PEAKS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/assemblies/ladder.h"
 #include "core/base/budget.h"
 #include "core/base/watch.h"
@@ -62,14 +59,11 @@ SYN_EVERYWHERE int32_t syn_peak_reach(const syn_ladder *ladder, uint32_t rung)
     return steps > 1 ? (int32_t)steps : 1;
 }
 
-/* No peaks yet, of `units` units: all of `first` is 0, and peaks are added by
-   syn_peaks_add() in the order of pairs. The caller keeps the budget for as long, and
+/* No peaks yet, of `units` units: all of `first` is 0, and peaks are added
+   in the order of pairs. The caller keeps the budget for as long, and
    frees, also after an error: SYN_OVER_BUDGET, SYN_NO_MEMORY. */
 syn_status syn_peaks_make(syn_peaks *out, uint32_t units, syn_budget *budget);
 void syn_peaks_free(syn_peaks *peaks);
-
-/* Adds the peaks of pair `p`, which no pair after it may have been added before. */
-syn_status syn_peaks_add(syn_peaks *peaks, size_t p, const syn_peak *peak, size_t n);
 
 /* Where peaks come from. What `self` points to is made and freed by whoever makes the
    source. Lists are made by the call, and freed by the caller with syn_peaks_free(), also

@@ -260,14 +260,12 @@ static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
     double least = stay;
     *dropped = 0;
     SYN_TRY(syn_refiner_learn(r, g));
-    syn_status status = SYN_OK;
     for (uint32_t m = 0; m < g->size; m++) {
         syn_member place = g->member[m];
         const syn_ladder *l = &r->pairs->ladder;
         int32_t width = (int32_t)syn_ladder_width(l, place.rung);
         lag_range near = {.low = place.lag - width, .high = place.lag + width};
-        if ((status = look_around(r, g, m, near)) != SYN_OK)
-            return status;
+        SYN_TRY(look_around(r, g, m, near));
         double z = best_place(r, g, near, &place);
         if (z >= stay)
             g->member[m] = place;
@@ -297,8 +295,7 @@ syn_status syn_assembly_refine(syn_refiner *refiner, syn_assembly *group,
        times, each member says little by itself. */
     double stay = group->size < MANY ? STAY : STAY_OF_MANY;
     for (int round = 0; added && round < MOST_ROUNDS; round++) {
-        if ((status = add_members(refiner, group, &added)) != SYN_OK)
-            return status;
+        SYN_TRY(add_members(refiner, group, &added));
         dropped = 1;
         while (dropped && group->size > 2) {
             if ((status = syn_poll(watch, "groups", round, MOST_ROUNDS)) != SYN_OK ||

@@ -4,8 +4,6 @@
 
 #include "core/assemblies/activations.h"
 #include "core/assemblies/excess.h"
-#include "core/assemblies/groups.h"
-#include "core/assemblies/pairs.h"
 
 enum { SYN_REFINE_RUNGS = 3 };  /* widths a member may have: around that of the seed */
 

@@ -2,18 +2,20 @@
 #ifndef SYN_ASSEMBLIES_SEARCH_H
 #define SYN_ASSEMBLIES_SEARCH_H
 
-#include <stdint.h>
-
-#include "core/assemblies/binned.h"
-#include "core/assemblies/calm.h"
 #include "core/assemblies/candidates.h"
-#include "core/assemblies/groups.h"
-#include "core/assemblies/ladder.h"
-#include "core/assemblies/pairs.h"
 #include "core/assemblies/refine.h"
-#include "core/assemblies/segments.h"
 #include "core/assemblies/source.h"
-#include "core/base/budget.h"
+
+/* The spikes that remain, and how much was left out. */
+typedef struct syn_calm {
+    syn_spikes spikes;  /* bounds are those of the recording, which the caller keeps */
+    double *tick;       /* what `spikes` points to */
+    int *unit, *trial;
+    double steps, left_out;  /* steps of time there are, and those in bursts */
+    double *burst;           /* [2 * bursts] first tick of each, and that after it */
+    size_t bursts;           /* stretches of such steps, in the order of time */
+    syn_budget *budget;
+} syn_calm;
 
 /* The largest evidence of a surrogate on each rung in each class of sizes, and what it is
    over surrogates; and the score of a surrogate: by how many standard deviations its

@@ -5,18 +5,15 @@
    2022). */
 #include "core/assemblies/segments.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/base/memory.h"
 #include "core/base/radix.h"
 
 void syn_segments_free(syn_segments *s)
 {
-    syn_surrogate_plan_free(&s->plan);
     syn_trains_free(&s->trains);
     SYN_GIVE(s->budget, s->recording.tick, s->recording.unit, s->recording.by_unit,
-             s->recording.first, s->moved, s->key, s->other, s->later, s->opened,
+             s->recording.first, s->key, s->other, s->later, s->opened,
              s->closed);
     memset(s, 0, sizeof *s);
 }
@@ -52,14 +49,11 @@ static syn_status cut(syn_trains *t, int64_t length)
         segments += pieces(t, k, length);
     if (segments > INT32_MAX)
         return SYN_TOO_LARGE;
-    int64_t *start = malloc((size_t)segments * sizeof *start);
-    int64_t *stop = malloc((size_t)segments * sizeof *stop);
-    uint32_t *first = malloc(((size_t)t->trials + 1) * sizeof *first);
-    if (!start || !stop || !first) {
-        SYN_FREE(start, stop, first);
-        return SYN_NO_MEMORY;
-    }
-    first[0] = 0;
+    int64_t *start, *stop;
+    uint32_t *first;
+    SYN_ARRAY(&t->memory, start, segments);
+    SYN_ARRAY(&t->memory, stop, segments);
+    SYN_ARRAY(&t->memory, first, (size_t)t->trials + 1);
     for (uint32_t k = 0; k < t->trials; k++) {
         uint32_t n = pieces(t, k, length), at = first[k];
         int64_t each = (t->stop[k] - t->start[k] + 1) / n;
@@ -75,21 +69,10 @@ static syn_status cut(syn_trains *t, int64_t length)
         int64_t at = first[k] + (t->tick[e] - t->start[k]) / each;
         t->trial[e] = at < last ? (uint32_t)at : last;
     }
-    SYN_FREE(t->start, t->stop, first);
     t->start = start;
     t->stop = stop;
     t->trials = (uint32_t)segments;
     return SYN_OK;
-}
-
-/* The longest shift that every segment has room for. */
-static int64_t longest_shift(const syn_trains *t)
-{
-    int64_t shortest = INT32_MAX;
-    for (uint32_t k = 0; k < t->trials; k++)
-        if (t->stop[k] - t->start[k] < shortest)
-            shortest = t->stop[k] - t->start[k];
-    return shortest > 1 ? shortest : 1;
 }
 
 /* ---- making ---- */
@@ -102,50 +85,19 @@ static syn_status allocate(syn_segments *s)
     SYN_TAKE(s->budget, r->unit, n);
     SYN_TAKE(s->budget, r->by_unit, n);
     SYN_TAKE_ZEROS(s->budget, r->first, units + 1);
-    SYN_TAKE(s->budget, s->moved, n);
     SYN_TAKE(s->budget, s->key, n);
     SYN_TAKE(s->budget, s->other, n);
     return SYN_OK;
 }
 
-syn_status syn_segments_make(syn_segments *out, const syn_spikes *spikes, int64_t length,
-                             int64_t apart, uint64_t key, int threads,
-                             syn_budget *budget, const syn_watch *watch)
-{
-    *out = (syn_segments){.budget = budget, .trials = spikes->trials};
-    SYN_TAKE_ZEROS(budget, out->later, spikes->trials);
-    SYN_TAKE_ZEROS(budget, out->opened, spikes->trials);
-    SYN_TAKE_ZEROS(budget, out->closed, spikes->trials);
-    syn_status status = syn_trains_make(&out->trains, spikes, watch);
-    if (status != SYN_OK)
-        return status;
-    lay_out(out, apart);
-    if ((status = cut(&out->trains, length)) != SYN_OK ||
-        (status = allocate(out)) != SYN_OK)
-        return status;
-    syn_trains *t = &out->trains;
-    memcpy(out->recording.first, t->first, ((size_t)t->units + 1) * sizeof *t->first);
-    out->recording.units = t->units;
-    out->recording.events = t->events;
-    out->unit_bits = syn_radix_bits(t->units);
-    out->tick_bits = syn_radix_bits((uint64_t)(t->stop[t->trials - 1] - t->start[0]) + 1);
-    if (out->unit_bits + out->tick_bits > 64)
-        return SYN_TOO_LARGE;
-    syn_surrogate_options o = {.method = SYN_SURROGATE_TRIAL_SHIFT, .bin = 1, .window = 1,
-                               .isi_bin = 1, .isi_bins = 1, .key = key,
-                               .dither = longest_shift(t)};
-    return syn_surrogate_plan_make(&out->plan, t, &o, threads, budget, watch);
-}
-
-/* ---- in the order of time ---- */
-
-static void arrange(syn_segments *s, const int64_t *tick)
+/* Makes `recording`: the spikes in the order of time. */
+static void arrange(syn_segments *s)
 {
     const syn_trains *t = &s->trains;
     syn_recording *r = &s->recording;
     for (uint32_t u = 0; u < t->units; u++)
         for (uint32_t e = t->first[u]; e < t->first[u + 1]; e++)
-            s->key[e] = (uint64_t)(tick[e] - t->start[0]) << s->unit_bits | u;
+            s->key[e] = (uint64_t)(t->tick[e] - t->start[0]) << s->unit_bits | u;
     const uint64_t *key =
         syn_radix_sort(s->key, s->other, t->events, s->unit_bits, s->tick_bits);
     uint64_t units = ((uint64_t)1 << s->unit_bits) - 1;
@@ -158,15 +110,27 @@ static void arrange(syn_segments *s, const int64_t *tick)
     memcpy(r->first, t->first, ((size_t)t->units + 1) * sizeof *t->first);
 }
 
-void syn_segments_recorded(syn_segments *segments)
+syn_status syn_segments_make(syn_segments *out, const syn_spikes *spikes, int64_t length,
+                             int64_t apart, syn_budget *budget, const syn_watch *watch)
 {
-    arrange(segments, segments->trains.tick);
-}
-
-void syn_segments_surrogate(syn_segments *segments, uint64_t index)
-{
-    syn_surrogate_ticks(&segments->plan, index, segments->moved, NULL);
-    arrange(segments, segments->moved);
+    *out = (syn_segments){.budget = budget, .trials = spikes->trials};
+    SYN_TAKE_ZEROS(budget, out->later, spikes->trials);
+    SYN_TAKE_ZEROS(budget, out->opened, spikes->trials);
+    SYN_TAKE_ZEROS(budget, out->closed, spikes->trials);
+    SYN_TRY(syn_trains_make(&out->trains, spikes, watch));
+    lay_out(out, apart);
+    SYN_TRY(cut(&out->trains, length));
+    SYN_TRY(allocate(out));
+    syn_trains *t = &out->trains;
+    memcpy(out->recording.first, t->first, ((size_t)t->units + 1) * sizeof *t->first);
+    out->recording.units = t->units;
+    out->recording.events = t->events;
+    out->unit_bits = syn_radix_bits(t->units);
+    out->tick_bits = syn_radix_bits((uint64_t)(t->stop[t->trials - 1] - t->start[0]) + 1);
+    if (out->unit_bits + out->tick_bits > 64)
+        return SYN_TOO_LARGE;
+    arrange(out);
+    return SYN_OK;
 }
 
 syn_train syn_segments_train(const syn_segments *segments, uint32_t unit)

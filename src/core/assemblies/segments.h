@@ -2,23 +2,15 @@
 #ifndef SYN_ASSEMBLIES_SEGMENTS_H
 #define SYN_ASSEMBLIES_SEGMENTS_H
 
-#include <stdint.h>
-
 #include "core/base/budget.h"
-#include "core/base/watch.h"
 #include "core/spikes/recording.h"
-#include "core/spikes/spikes.h"
 #include "core/spikes/trains.h"
-#include "core/surrogates/surrogates.h"
 
 /* The trials of a recording one after the other, `apart` ticks and more between them, cut
-   into segments of equal lengths; and its spikes, or those of a surrogate, in the order
-   of time. */
+   into segments of equal lengths; and its spikes in the order of time. */
 typedef struct syn_segments {
     syn_trains trains;       /* trials are segments */
-    syn_surrogate_plan plan;
     syn_recording recording; /* events, units, tick, unit, first, by_unit; no more */
-    int64_t *moved;          /* [events] ticks of a surrogate */
     uint64_t *key, *other;   /* [events] */
     int64_t *later;          /* [trials] by how many ticks spikes of a trial were moved */
     int64_t *opened;         /* [trials] the first tick of a trial, moved, */
@@ -37,14 +29,8 @@ typedef struct syn_train {
 /* Segments of a trial have equal lengths, of about `length` ticks. The caller frees, also
    after an error: SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_TOO_LARGE, SYN_INTERRUPTED. */
 syn_status syn_segments_make(syn_segments *out, const syn_spikes *spikes, int64_t length,
-                             int64_t apart, uint64_t key, int threads,
-                             syn_budget *budget, const syn_watch *watch);
+                             int64_t apart, syn_budget *budget, const syn_watch *watch);
 void syn_segments_free(syn_segments *segments);
-
-/* Makes `recording` of the spikes there are, or of those of surrogate `index`: all spikes
-   of a unit in a segment move by one random number of ticks, around the segment. */
-void syn_segments_recorded(syn_segments *segments);
-void syn_segments_surrogate(syn_segments *segments, uint64_t index);
 
 /* The spikes of a unit of the recording. */
 syn_train syn_segments_train(const syn_segments *segments, uint32_t unit);

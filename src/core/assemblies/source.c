@@ -7,9 +7,63 @@
 
 #include "core/assemblies/circular.h"
 #include "core/assemblies/excess.h"
-#include "core/assemblies/lanes.h"
-#include "core/assemblies/peaks.h"
 #include "core/base/parallel.h"
+
+/* ---- segments in bins ---- */
+
+/* `trains` as of syn_segments: its trials are segments. SYN_TOO_LARGE where a segment has
+   2^31 bins or more. */
+static syn_status binned_make(syn_binned *out, const syn_trains *trains, int64_t bin,
+                              syn_budget *budget)
+{
+    *out = (syn_binned){
+        .units = trains->units, .segments = trains->trials, .budget = budget};
+    size_t places = (size_t)trains->units * trains->trials;
+    SYN_TAKE(budget, out->n, trains->trials);
+    SYN_TAKE_ZEROS(budget, out->first, places + 1);
+    SYN_TAKE(budget, out->bin, (size_t)trains->events + 1);
+    for (uint32_t k = 0; k < trains->trials; k++) {
+        int64_t bins = (trains->stop[k] - trains->start[k]) / bin + 1;
+        if (bins > INT32_MAX)
+            return SYN_TOO_LARGE;
+        out->n[k] = (uint32_t)bins;
+    }
+    for (uint32_t u = 0; u < trains->units; u++)
+        for (uint32_t e = trains->first[u]; e < trains->first[u + 1]; e++) {
+            uint32_t k = trains->trial[e];
+            out->bin[e] = (uint32_t)((trains->tick[e] - trains->start[k]) / bin);
+            out->first[(size_t)u * trains->trials + k + 1]++;
+        }
+    for (size_t i = 0; i < places; i++)
+        out->first[i + 1] += out->first[i];
+    return SYN_OK;
+}
+
+/* ---- lists of peaks ---- */
+
+syn_status syn_peaks_make(syn_peaks *out, uint32_t units, syn_budget *budget)
+{
+    *out = (syn_peaks){.units = units, .budget = budget};
+    SYN_TAKE_ZEROS(budget, out->first, syn_pair_count(units) + 1);
+    return SYN_OK;
+}
+
+void syn_peaks_free(syn_peaks *peaks)
+{
+    SYN_GIVE(peaks->budget, peaks->first, peaks->peak);
+    memset(peaks, 0, sizeof *peaks);
+}
+
+static syn_status peaks_add(syn_peaks *peaks, size_t p, const syn_peak *peak, size_t n)
+{
+    size_t at = peaks->first[p];
+    if (n > 0) {
+        SYN_GROW(peaks->budget, peaks->peak, peaks->room, at + n);
+        memcpy(peaks->peak + at, peak, n * sizeof *peak);
+    }
+    peaks->first[p + 1] = at + n;
+    return SYN_OK;
+}
 
 /* What a pair is judged by. */
 typedef struct scan {
@@ -173,13 +227,11 @@ static syn_status make(job *j, int threads)
 {
     const syn_lagged *p = j->source->pairs;
     j->wave = WAVE * (size_t)threads;
-    int ok =
-        (j->worker = syn_budget_zeros(p->budget, (size_t)threads, sizeof *j->worker)) &&
-        (j->found = syn_budget_alloc(p->budget, j->wave * j->lists, sizeof *j->found)) &&
-        (j->place = syn_budget_alloc(p->budget, j->wave, sizeof *j->place)) &&
-        (j->a = syn_budget_alloc(p->budget, j->wave, sizeof *j->a)) &&
-        (j->b = syn_budget_alloc(p->budget, j->wave, sizeof *j->b));
-    SYN_TRY(ok ? SYN_OK : syn_budget_refusal(p->budget));
+    SYN_TAKE_ZEROS(p->budget, j->worker, (size_t)threads);
+    SYN_TAKE(p->budget, j->found, j->wave * j->lists);
+    SYN_TAKE(p->budget, j->place, j->wave);
+    SYN_TAKE(p->budget, j->a, j->wave);
+    SYN_TAKE(p->budget, j->b, j->wave);
     for (int t = 0; t < threads; t++)
         SYN_TRY(make_worker(j, j->worker + t));
     for (uint32_t i = 0; j->out && i < j->lists; i++)
@@ -207,10 +259,8 @@ static syn_status look_through(const job *j, worker *w, size_t item)
 {
     double started = syn_seconds();
     while (w->surrogate < j->lists) {
-        syn_status status = syn_circular_sums(&w->circular, w->surrogate, w->sum);
-        SYN_NEXT(status, look(j, w, item, w->surrogate++));
-        if (status != SYN_OK)
-            return status;
+        SYN_TRY(syn_circular_sums(&w->circular, w->surrogate, w->sum));
+        SYN_TRY(look(j, w, item, w->surrogate++));
         if (w->surrogate % 16 == 0 && syn_seconds() - started > SYN_SLICE_SECONDS)
             return SYN_UNFINISHED;
     }
@@ -258,8 +308,8 @@ static syn_status put(job *j, size_t n)
         size_t at = j->place[item].at;
         for (uint32_t i = 0; i < j->lists; i++) {
             uint32_t found = j->found[item * j->lists + i];
-            SYN_TRY(syn_peaks_add(j->out + i, j->first + item,
-                                  w->peak ? w->peak + at : NULL, found));
+            SYN_TRY(peaks_add(j->out + i, j->first + item, w->peak ? w->peak + at : NULL,
+                              found));
             at += found;
         }
     }
@@ -350,9 +400,7 @@ static syn_status surrogates(void *self, uint64_t from, uint32_t n, syn_peaks *o
 {
     syn_pair_source *s = self;
     memset(out, 0, n * sizeof *out);
-    syn_status tasted = s->expected > 0 ? SYN_OK : taste(s, from, watch);
-    if (tasted != SYN_OK)
-        return tasted;
+    SYN_TRY(s->expected > 0 ? SYN_OK : taste(s, from, watch));
     for (*made = room_for(s, n);; *made /= 2) {
         job j = {.source = s, .from = from, .lists = *made, .surrogates = 1, .out = out,
                  .watch = watch};
@@ -364,12 +412,6 @@ static syn_status surrogates(void *self, uint64_t from, uint32_t n, syn_peaks *o
     }
 }
 
-syn_peak_source syn_pair_source_functions(syn_pair_source *self)
-{
-    return (syn_peak_source){.self = self, .recording = recording,
-                             .surrogates = surrogates};
-}
-
 /* ---- the ground ---- */
 
 syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_spikes *all,
@@ -377,20 +419,38 @@ syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_sp
                            const syn_watch *watch)
 {
     syn_ladder ladder;
-    syn_ladder_make(&ladder, o->lags, o->widest);
+    /* Widths of 1, 3, 5, 9, 17, 33, ... bins. Odd ones have a bin in the middle, so that a
+       lag and its opposite are treated alike. */
+    memset(&ladder, 0, sizeof ladder);
+    ladder.lags = o->lags;
+    uint32_t half = 0;
+    while (ladder.rungs < SYN_LADDER_RUNGS && 2 * half + 1 <= o->widest) {
+        uint32_t r = ladder.rungs++;
+        ladder.half[r] = half;
+        ladder.step[r] = half < 2 ? 1 : half / 2;
+        ladder.reach[r] = o->lags / ladder.step[r];
+        ladder.first[r + 1] = ladder.first[r] + 2 * ladder.reach[r] + 1;
+        half = half == 0 ? 1 : 2 * half;
+    }
+    uint32_t last = ladder.half[ladder.rungs - 1];
+    ladder.margin = o->lags + last + (last + 1) + SYN_LADDER_BESIDE * (2 * last + 1) + 1;
     SYN_TRY(syn_segments_make(&out->segments, calm, o->segment,
-                              syn_lagged_reach(&ladder, o->bin), o->key, o->threads,
-                              budget, watch));
-    SYN_TRY(syn_binned_make(&out->binned, &out->segments.trains, o->bin, budget));
+                              syn_lagged_reach(&ladder, o->bin), budget, watch));
+    SYN_TRY(binned_make(&out->binned, &out->segments.trains, o->bin, budget));
     SYN_TRY(
         syn_lagged_make(&out->pairs, &ladder, o->bin, all->units, o->threads, budget));
-    syn_segments_recorded(&out->segments);
     out->made_by = (syn_pair_source){.pairs = &out->pairs,
                                      .binned = &out->binned,
                                      .key = o->key,
                                      .least = o->least,
                                      .vector_bits = o->vector_bits};
-    out->source = syn_pair_source_functions(&out->made_by);
+    /* The functions of a source; `self` and all it points to must stay. `pairs` were
+       counted in the recording. A surrogate has nothing in common between pairs, and
+       spikes in clumps as the recording has them. Peaks of surrogates are made as
+       many as fit into three quarters of what is left of the budget beside
+       syn_search_bytes(). */
+    out->source = (syn_peak_source){
+        .self = &out->made_by, .recording = recording, .surrogates = surrogates};
     SYN_TRY(syn_lagged_count(&out->pairs, &out->segments.recording, all, watch));
     return o->elsewhere
                ? o->elsewhere->open(o->elsewhere->self, &out->made_by, &out->source)
@@ -400,6 +460,8 @@ syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_sp
 void syn_ground_free(syn_ground *ground)
 {
     syn_lagged_free(&ground->pairs);
-    syn_binned_free(&ground->binned);
+    SYN_GIVE(ground->binned.budget, ground->binned.n, ground->binned.first,
+             ground->binned.bin);
+    memset(&ground->binned, 0, sizeof ground->binned);
     syn_segments_free(&ground->segments);
 }

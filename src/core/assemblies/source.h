@@ -16,12 +16,6 @@ typedef struct syn_pair_source {
     double expected;           /* peaks of a surrogate, about; 0 before the first */
 } syn_pair_source;
 
-/* The functions of a source; `self` and all it points to must stay. `pairs` were counted
-   in the recording. A surrogate has nothing in common between pairs, and spikes in clumps
-   as the recording has them. Peaks of surrogates are made as many as fit into three
-   quarters of what is left of the budget beside syn_search_bytes(). */
-syn_peak_source syn_pair_source_functions(syn_pair_source *self);
-
 /* Bytes that the search for groups takes beside lists of so many peaks: each thread has
    those of a rung, a third of them at most, for both orders of a pair. */
 static inline double syn_search_bytes(double peaks, int threads)

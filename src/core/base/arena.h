@@ -2,10 +2,7 @@
 #ifndef SYN_BASE_ARENA_H
 #define SYN_BASE_ARENA_H
 
-#include <stddef.h>
-
 #include "core/base/budget.h"
-#include "core/base/status.h"
 
 enum { SYN_ARENA_CHUNK = 1 << 20 };  /* bytes taken from the system at a time, at most */
 

@@ -24,6 +24,15 @@ static inline syn_status syn_taken(const syn_arrays *arrays)
     return arrays->refused ? SYN_NO_MEMORY : SYN_OK;
 }
 
+/* An array of `n` things, all 0, which the pointer `to` points to from then on. Where
+   there is no memory, this ends the function, which returns SYN_NO_MEMORY: so the owner
+   of `arrays` gives them back also after an error. */
+#define SYN_ARRAY(arrays, to, n)                                                         \
+    do {                                                                                 \
+        if (!((to) = syn_take(arrays, n, sizeof *(to))))                                 \
+            return SYN_NO_MEMORY;                                                        \
+    } while (0)
+
 void syn_give_back(syn_arrays *arrays);
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "core/base/background.h"
 
-#include <stdlib.h>
-
 /* Where a build is linked with threads for certain. */
 #if (defined(__unix__) && defined(_OPENMP)) || defined(__APPLE__)
 #include <pthread.h>
@@ -52,11 +50,6 @@ static long this_process(void)
 #endif
 }
 
-static int lacks_memory(syn_status status)
-{
-    return status == SYN_OVER_BUDGET || status == SYN_NO_MEMORY;
-}
-
 #if defined(HAVE_THREADS)
 
 /* ---- a thread ---- */
@@ -78,7 +71,7 @@ static void do_item(syn_background *b, size_t item, int together)
     pthread_mutex_unlock(&b->lock);
     syn_status status = b->body(b->context, item, together, &watch);
     pthread_mutex_lock(&b->lock);
-    if (together > 1 && lacks_memory(status)) {
+    if (together > 1 && (status == SYN_OVER_BUDGET || status == SYN_NO_MEMORY)) {
         b->again[b->n_again++] = item;
     } else if (status != SYN_OK && b->status == SYN_OK) {
         b->status = status;

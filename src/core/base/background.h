@@ -2,9 +2,6 @@
 #ifndef SYN_BASE_BACKGROUND_H
 #define SYN_BASE_BACKGROUND_H
 
-#include <stddef.h>
-
-#include "core/base/status.h"
 #include "core/base/watch.h"
 
 typedef struct syn_background syn_background;

@@ -2,9 +2,6 @@
 #ifndef SYN_BASE_PARALLEL_H
 #define SYN_BASE_PARALLEL_H
 
-#include <stddef.h>
-
-#include "core/base/status.h"
 #include "core/base/watch.h"
 
 /* What decided the number of threads; 0 where a limit is not set. */

@@ -2,10 +2,8 @@
 #ifndef SYN_BASE_RADIX_H
 #define SYN_BASE_RADIX_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
 #include "core/base/watch.h"
 
 /* Bits that the numbers below `bound` have. */

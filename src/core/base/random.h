@@ -3,8 +3,6 @@
 #ifndef SYN_BASE_RANDOM_H
 #define SYN_BASE_RANDOM_H
 
-#include <stdint.h>
-
 #include "core/base/philox.h"
 
 typedef struct syn_random {

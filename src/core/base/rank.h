@@ -11,8 +11,6 @@
 #ifndef SYN_BASE_RANK_H
 #define SYN_BASE_RANK_H
 
-#include <stdint.h>
-
 #include "core/base/seek.h"
 
 #ifndef SYN_EVERYWHERE

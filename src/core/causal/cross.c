@@ -2,7 +2,6 @@
    hundred rows are found at a time, and then used to predict the targets, 16 side by
    side. Sums over the rows give the correlation. A first pass over a sample of the
    rows may leave out pairs whose correlation cannot be high enough. */
-#include "core/causal/map.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,7 +54,7 @@ static syn_status make_tiles(cross *c)
     size_t size = (size_t)c->targets->steps * SYN_MAP_TILE;
     for (uint32_t E = 1; E <= SYN_MAP_DIMS; E++)
         c->tiles += (group[E] - group[E - 1] + SYN_MAP_TILE - 1) / SYN_MAP_TILE;
-    c->tile = syn_take(&c->memory, c->tiles, sizeof *c->tile);
+    SYN_ARRAY(&c->memory, c->tile, c->tiles);
     if (!c->tile)
         return SYN_NO_MEMORY;
     const float *value = c->targets->value;
@@ -126,27 +125,6 @@ static void start_pass(const cross *c, worker *w, int pass)
     w->found = 0;
 }
 
-static void start(const cross *c, worker *w, uint32_t library)
-{
-    int screened = !isnan(c->options->screen);
-    syn_map_search_start(&w->search, c->libraries, library);
-    w->busy = 1;
-    w->first = 0;
-    w->found = 0;
-    start_pass(c, w, screened ? SAMPLE : EXACT);
-}
-
-static void predict_next(const cross *c, worker *w, size_t library)
-{
-    const tile *t = &c->tile[w->tile];
-    uint32_t every = w->pass == SAMPLE ? c->options->stride : 1;
-    const float *next = w->tile + 1 < c->tiles ? t[1].value : NULL;
-    if (goes_on(c, w, library, t))
-        c->kind->predict(&w->table, t->E, every, t->value, next, c->targets->missing,
-                         &w->sums[w->tile]);
-    w->tile++;
-}
-
 /* Goes on with a chunk; at its end, with the next one or the next pass. */
 static void next_part(const cross *c, worker *w, size_t library)
 {
@@ -158,7 +136,13 @@ static void next_part(const cross *c, worker *w, size_t library)
                                 w->found);
         w->table.rows = w->found;
     } else if (w->tile < c->tiles) {
-        predict_next(c, w, library);
+        const tile *t = &c->tile[w->tile];
+        uint32_t every = w->pass == SAMPLE ? c->options->stride : 1;
+        const float *next = w->tile + 1 < c->tiles ? t[1].value : NULL;
+        if (goes_on(c, w, library, t))
+            c->kind->predict(&w->table, t->E, every, t->value, next, c->targets->missing,
+                             &w->sums[w->tile]);
+        w->tile++;
     } else if (w->first + rows < c->rows.n) {
         w->first += rows;
         w->found = 0;
@@ -177,8 +161,14 @@ static syn_status map_library(void *context, size_t item, int number)
     cross *c = context;
     worker *w = &c->worker[number];
     double until = syn_seconds() + SYN_SLICE_SECONDS;
-    if (!w->busy)
-        start(c, w, (uint32_t)item);
+    if (!w->busy) {
+        int screened = !isnan(c->options->screen);
+        syn_map_search_start(&w->search, c->libraries, (uint32_t)item);
+        w->busy = 1;
+        w->first = 0;
+        w->found = 0;
+        start_pass(c, w, screened ? SAMPLE : EXACT);
+    }
     while (w->busy) {
         if (syn_seconds() > until)
             return SYN_UNFINISHED;
@@ -207,14 +197,15 @@ static syn_status make_workers(cross *c, const syn_map_layout *layout)
     unsigned char wanted[SYN_MAP_DIMS];
     for (uint32_t e = 0; e < SYN_MAP_DIMS; e++)
         wanted[e] = c->targets->group[e + 1] > c->targets->group[e];
-    c->worker = syn_take(&c->memory, (size_t)c->threads, sizeof *c->worker);
-    for (int i = 0; c->worker && i < c->threads; i++) {
+    SYN_ARRAY(&c->memory, c->worker, (size_t)c->threads);
+    for (int i = 0; i < c->threads; i++) {
         worker *w = &c->worker[i];
-        w->sums = syn_take(&c->memory, c->tiles, sizeof *w->sums);
-        syn_map_search_make(layout, c->options, wanted, &c->memory, &w->search);
-        syn_map_table_make(wanted, rows_of_table(c, wanted), &c->memory, &w->table);
+        SYN_ARRAY(&c->memory, w->sums, c->tiles);
+        SYN_TRY(syn_map_search_make(layout, c->options, wanted, &c->memory, &w->search));
+        SYN_TRY(syn_map_table_make(wanted, rows_of_table(c, wanted), &c->memory,
+                                   &w->table));
     }
-    return syn_taken(&c->memory);
+    return SYN_OK;
 }
 
 syn_status syn_map_cross(const syn_map_targets *targets,
@@ -229,13 +220,10 @@ syn_status syn_map_cross(const syn_map_targets *targets,
     if ((uint32_t)c.threads > libraries->n)
         c.threads = libraries->n > 0 ? (int)libraries->n : 1;
     syn_status status = make_tiles(&c);
-    if (status == SYN_OK)
-        status = syn_map_rows_make(layout, &c.memory, &c.rows);
-    if (status == SYN_OK)
-        status = make_workers(&c, layout);
-    if (status == SYN_OK)
-        status = syn_parallel_for(libraries->n, c.threads, watch, "libraries",
-                                  map_library, &c);
+    SYN_NEXT(status, syn_map_rows_make(layout, &c.memory, &c.rows));
+    SYN_NEXT(status, make_workers(&c, layout));
+    SYN_NEXT(status, syn_parallel_for(libraries->n, c.threads, watch, "libraries",
+                                      map_library, &c));
     syn_give_back(&c.memory);
     return status;
 }

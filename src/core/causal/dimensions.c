@@ -1,7 +1,6 @@
 /* Finds the dimension in which each series predicts itself best. The neighbours for
    all dimensions are found together, row by row, and the correlations of predictions
    and observations are computed for each dimension. */
-#include "core/causal/map.h"
 
 #include <math.h>
 #include <string.h>
@@ -102,13 +101,13 @@ static syn_status make_workers(sweep *s, const syn_map_layout *layout)
 {
     unsigned char wanted[SYN_MAP_DIMS] = {0};
     memset(wanted, 1, s->options->E_max);
-    s->worker = syn_take(&s->memory, (size_t)s->threads, sizeof *s->worker);
-    for (int i = 0; s->worker && i < s->threads; i++) {
+    SYN_ARRAY(&s->memory, s->worker, (size_t)s->threads);
+    for (int i = 0; i < s->threads; i++) {
         worker *w = &s->worker[i];
-        syn_map_search_make(layout, s->options, wanted, &s->memory, &w->search);
-        syn_map_table_make(wanted, CHUNK, &s->memory, &w->table);
+        SYN_TRY(syn_map_search_make(layout, s->options, wanted, &s->memory, &w->search));
+        SYN_TRY(syn_map_table_make(wanted, CHUNK, &s->memory, &w->table));
     }
-    return syn_taken(&s->memory);
+    return SYN_OK;
 }
 
 syn_status syn_map_dimensions(const syn_map_libraries *libraries,
@@ -122,11 +121,9 @@ syn_status syn_map_dimensions(const syn_map_libraries *libraries,
     if ((uint32_t)s.threads > libraries->n)
         s.threads = libraries->n > 0 ? (int)libraries->n : 1;
     syn_status status = syn_map_rows_make(layout, &s.memory, &s.rows);
-    if (status == SYN_OK)
-        status = make_workers(&s, layout);
-    if (status == SYN_OK)
-        status = syn_parallel_for(libraries->n, s.threads, watch, "libraries",
-                                  sweep_library, &s);
+    SYN_NEXT(status, make_workers(&s, layout));
+    SYN_NEXT(status, syn_parallel_for(libraries->n, s.threads, watch, "libraries",
+                                      sweep_library, &s));
     syn_give_back(&s.memory);
     return status;
 }

@@ -160,17 +160,6 @@ static void add_lowest(const lowest *l, float bound, found *f)
         f->squared[f->n++] = bound;
 }
 
-/* Adds those of the candidates that are exactly so far, until there are k. */
-static void add_first(const syn_map_search *s, const candidates *c, float bound,
-                      uint32_t k, uint32_t from, found *f)
-{
-    lowest l = {.wanted = k - f->n, .from = from, .column = f->column + f->n};
-    for (uint32_t i = 0; i < c->n; i++)
-        if (c->squared[i] == bound)
-            offer_column(s, &l, c->column[i]);
-    add_lowest(&l, bound, f);
-}
-
 /* Of candidates that are at least k, those that fewer than k are nearer than: more than k
    only where some are equally far. */
 static void rank(const candidates *c, uint32_t k, found *f)
@@ -208,8 +197,14 @@ static void nearest(const syn_map_search *s, const candidates *c, uint32_t k, fl
         bound = syn_bits_float(
             exact_bound(c->squared, c->n, k, 0, syn_float_bits(limit)));
     add_nearer(c, bound, f);
-    if (f->n < k)
-        add_first(s, c, bound, k, from, f);
+    if (f->n < k) {
+        /* Adds those of the candidates that are exactly so far, until there are k. */
+        lowest l = {.wanted = k - f->n, .from = from, .column = f->column + f->n};
+        for (uint32_t i = 0; i < c->n; i++)
+            if (c->squared[i] == bound)
+                offer_column(s, &l, c->column[i]);
+        add_lowest(&l, bound, f);
+    }
 }
 
 static float farthest(const found *f)
@@ -476,18 +471,6 @@ static float bound_columns(const syn_map_search *s, uint32_t k, float low, float
     return syn_bits_float(to);
 }
 
-/* Adds columns that are exactly so far, those first in the order of ties, until there are
-   k. */
-static void add_tied(const syn_map_search *s, float bound, uint32_t k, uint32_t from,
-                     found *f)
-{
-    lowest l = {.wanted = k - f->n, .from = from, .column = f->column + f->n};
-    for (uint32_t p = s->layout->lead; l.wanted > 0 && p < s->layout->places; p++)
-        if (s->sum[p] == bound)
-            offer_column(s, &l, p);
-    add_lowest(&l, bound, f);
-}
-
 /* The nearest k of all columns. */
 static void nearest_columns(const syn_map_search *s, uint32_t k, float bound,
                             uint32_t from, candidates *c, found *f)
@@ -500,34 +483,13 @@ static void nearest_columns(const syn_map_search *s, uint32_t k, float bound,
     collect_columns(s, bound > 0 ? syn_bits_float(syn_float_bits(bound) - 1) : -1, c);
     f->n = 0;
     add_nearer(c, bound, f);
-    add_tied(s, bound, k, from, f);
-}
-
-static void search_columns(syn_map_search *s, uint32_t place, syn_map_table *table,
-                           uint32_t row)
-{
-    candidates c;
-    found f;
-    float low = 0;
-    uint32_t from = syn_row_rank((uint32_t)s->layout->step[place]);
-    s->n = 0;
-    s->turn++;
-    for (uint32_t e = 0; e < s->E; e++) {
-        add_terms(s, place, e);
-        if (!s->wanted[e])
-            continue;
-        float bound = bound_columns(s, e + 2, low, s->limit[e]);
-        nearest_columns(s, e + 2, bound, from, &c, &f);
-        s->limit[e] = low = farthest(&f);
-        put_found(s, &f, e, table, row);
-        /* The pool gives the limits of the next row. */
-        for (uint32_t j = 0; j < f.n; j++)
-            if (s->seen[f.column[j]] != s->turn) {
-                s->seen[f.column[j]] = s->turn;
-                s->pool[s->n++] = f.column[j];
-            }
-    }
-    gather_pool(s);
+    /* Adds columns that are exactly so far, those first in the order of ties, until
+       there are k. */
+    lowest l = {.wanted = k - f->n, .from = from, .column = f->column + f->n};
+    for (uint32_t p = s->layout->lead; l.wanted > 0 && p < s->layout->places; p++)
+        if (s->sum[p] == bound)
+            offer_column(s, &l, p);
+    add_lowest(&l, bound, f);
 }
 
 /* ---- a row ---- */
@@ -550,8 +512,30 @@ static void find_neighbours(syn_map_search *s, uint32_t place, syn_map_table *ta
     uint32_t step = (uint32_t)s->layout->step[place];
     exclude(s, step, 1);
     known_limits(s, place);
-    if (!search_pool(s, place, table, row))
-        search_columns(s, place, table, row);
+    if (!search_pool(s, place, table, row)) {
+        candidates c;
+        found f;
+        float low = 0;
+        uint32_t from = syn_row_rank((uint32_t)s->layout->step[place]);
+        s->n = 0;
+        s->turn++;
+        for (uint32_t e = 0; e < s->E; e++) {
+            add_terms(s, place, e);
+            if (!s->wanted[e])
+                continue;
+            float bound = bound_columns(s, e + 2, low, s->limit[e]);
+            nearest_columns(s, e + 2, bound, from, &c, &f);
+            s->limit[e] = low = farthest(&f);
+            put_found(s, &f, e, table, row);
+            /* The pool gives the limits of the next row. */
+            for (uint32_t j = 0; j < f.n; j++)
+                if (s->seen[f.column[j]] != s->turn) {
+                    s->seen[f.column[j]] = s->turn;
+                    s->pool[s->n++] = f.column[j];
+                }
+        }
+        gather_pool(s);
+    }
     s->at = place;
     table->observed[row] = (uint32_t)((int32_t)step + s->Tp);
     exclude(s, step, 0);

@@ -2,8 +2,6 @@
    to each other, in runs with empty places between them. */
 #include "core/causal/map.h"
 
-#include <stdlib.h>
-
 enum { MOST_PLACES = 1 << 23 };  /* a search of more would take days */
 
 /* Steps that points may be made of. */
@@ -57,10 +55,8 @@ syn_status syn_map_layout_make(uint32_t steps, const syn_map_options *options, i
         places += (uint64_t)runs(&parts[i], apart) * out->lead;
     if (places > MOST_PLACES)
         return SYN_TOO_LARGE;
-    out->step = malloc((size_t)places * sizeof *out->step + 1);
-    out->use = malloc((size_t)places + 1);
-    if (!out->step || !out->use)
-        return SYN_NO_MEMORY;
+    SYN_ARRAY(&out->memory, out->step, (size_t)places);
+    SYN_ARRAY(&out->memory, out->use, (size_t)places);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t run = 0; run < runs(&parts[i], apart); run++)
             put_run(&parts[i], options, parts[i].from + run, out);
@@ -69,7 +65,6 @@ syn_status syn_map_layout_make(uint32_t steps, const syn_map_options *options, i
 
 void syn_map_layout_free(syn_map_layout *layout)
 {
-    free(layout->step);
-    free(layout->use);
+    syn_give_back(&layout->memory);
     *layout = (syn_map_layout){0};
 }

@@ -7,10 +7,9 @@
 #ifndef SYN_CAUSAL_MAP_H
 #define SYN_CAUSAL_MAP_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
+#include "core/base/arrays.h"
 #include "core/base/watch.h"
 
 enum { SYN_MAP_DIMS = 30 };  /* most dimensions of an embedding */
@@ -52,6 +51,7 @@ typedef struct syn_map_layout {
     uint32_t lead;                 /* empty places before each run */
     int32_t *step;                 /* [places] the step there, -1 where empty */
     unsigned char *use;            /* [places] SYN_MAP_LIBRARY | SYN_MAP_PREDICTED */
+    syn_arrays memory;
 } syn_map_layout;
 
 enum { SYN_MAP_LIBRARY = 1, SYN_MAP_PREDICTED = 2 };
@@ -72,6 +72,7 @@ typedef struct syn_map_libraries {
     float *value;            /* [n][steps] NaN where missing */
     unsigned char *drawn;    /* [n][steps] 1 for the points drawn; NULL when all are */
     int missing;             /* whether there is any NaN */
+    syn_arrays memory;
 } syn_map_libraries;
 
 /* `value` is [n][steps], NaN where missing, and the first series is library number
@@ -97,11 +98,11 @@ typedef struct syn_map_targets {
                               where missing */
     size_t *begin;         /* [n] where target j begins in `value`; */
     uint32_t stride;       /* its steps are so far from each other */
-    void *memory;          /* that `value` lies in, at a line of the cache */
     uint32_t *E;           /* [n] by number */
     uint32_t *target;      /* [n] */
     uint32_t group[SYN_MAP_DIMS + 1];
     int missing;           /* whether there is any NaN */
+    syn_arrays memory;
 } syn_map_targets;
 
 enum { SYN_MAP_TILE = 16 };  /* targets side by side */
@@ -173,5 +174,29 @@ typedef struct syn_map_bounds {
    to at[] unless NULL, and returns how many there are. `room` is for [rows]. */
 size_t syn_map_links(const double *rho, size_t rows, size_t columns,
                      const syn_map_bounds *bounds, size_t top, double *room, double *at);
+
+/* Correlations rho[n][targets] of libraries and targets, NaN where there is none. */
+typedef struct syn_map_found {
+    const float *rho;
+    size_t n;
+    uint32_t targets;
+} syn_map_found;
+
+/* Puts what is found at `Tp` where it is higher than what is there, and Tp into `lag`,
+   which may be NULL. With `first` nothing is there yet. */
+void syn_map_best(const syn_map_found *found, double Tp, int first,
+                  const syn_map_columns *best, const syn_map_columns *lag);
+
+/* Puts best - found, of small libraries, into `convergence` where the best is that of
+   `Tp`; without `lag`, wherever there is one. */
+void syn_map_convergence(const syn_map_found *small, double Tp,
+                         const syn_map_columns *best, const syn_map_columns *lag,
+                         const syn_map_columns *convergence);
+
+/* Counts the surrogates of each target that are predicted at least as well as it: those
+   of surrogate[n][m * k], column after column, the m targets of a surrogate next to each
+   other. With `first` counts begin with 0. */
+void syn_map_count(const double *surrogate, size_t n, uint32_t m, size_t k, int first,
+                   const syn_map_columns *rho, const syn_map_columns *count);
 
 #endif

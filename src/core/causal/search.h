@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#include "core/base/arrays.h"
 #include "core/base/kinds.h"
 #include "core/causal/map.h"
 
@@ -34,10 +33,9 @@ typedef struct syn_map_table {
                                                    nobody wants it */
 } syn_map_table;
 
-/* Room for the neighbours of `room` rows in each E whose wanted[E - 1] is 1. Whether
-   there is memory for it, `memory` says. */
-void syn_map_table_make(const unsigned char *wanted, uint32_t room, syn_arrays *memory,
-                        syn_map_table *out);
+/* Room for the neighbours of `room` rows in each E whose wanted[E - 1] is 1. */
+syn_status syn_map_table_make(const unsigned char *wanted, uint32_t room,
+                              syn_arrays *memory, syn_map_table *out);
 
 /* The places of predicted points, in their order. */
 typedef struct syn_map_rows {

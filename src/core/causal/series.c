@@ -3,7 +3,6 @@
 #include "core/causal/map.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,19 +87,17 @@ static syn_status draw_points(const syn_map_layout *layout, uint64_t first,
                               const syn_map_options *options, syn_map_libraries *out)
 {
     size_t steps = out->steps;
-    int32_t *all = malloc(2 * steps * sizeof *all + 1);
-    int32_t *step = all ? all + steps : NULL;
-    uint32_t n = all ? whole_points(layout, all) : 0;
-    if (all && options->lib_size < n)
-        out->drawn = calloc((size_t)out->n * steps + 1, 1);
-    syn_status status =
-        all && (out->drawn || options->lib_size >= n) ? SYN_OK : SYN_NO_MEMORY;
-    for (uint32_t i = 0; out->drawn && i < out->n; i++) {
-        memcpy(step, all, n * sizeof *all);
+    int32_t *all;
+    SYN_ARRAY(&out->memory, all, 2 * steps);
+    uint32_t n = whole_points(layout, all);
+    if (options->lib_size >= n)
+        return SYN_OK;
+    SYN_ARRAY(&out->memory, out->drawn, (size_t)out->n * steps);
+    for (uint32_t i = 0; i < out->n; i++) {
+        int32_t *step = memcpy(all + steps, all, n * sizeof *all);
         draw(step, n, options->lib_size, options->key, first + i, out->drawn + i * steps);
     }
-    free(all);
-    return status;
+    return SYN_OK;
 }
 
 syn_status syn_map_libraries_make(uint32_t n, const double *value, uint64_t first,
@@ -109,9 +106,7 @@ syn_status syn_map_libraries_make(uint32_t n, const double *value, uint64_t firs
 {
     uint32_t steps = layout->steps;
     *out = (syn_map_libraries){.n = n, .steps = steps};
-    out->value = malloc((size_t)n * steps * sizeof *out->value + 1);
-    if (!out->value)
-        return SYN_NO_MEMORY;
+    SYN_ARRAY(&out->memory, out->value, (size_t)n * steps);
     preparation p = {.value = value, .steps = steps, .to = out->value};
     syn_status status = prepare(&p, n, options->threads, measure_library, &out->missing);
     if (status == SYN_OK && options->lib_size > 0)
@@ -121,8 +116,7 @@ syn_status syn_map_libraries_make(uint32_t n, const double *value, uint64_t firs
 
 void syn_map_libraries_free(syn_map_libraries *libraries)
 {
-    free(libraries->value);
-    free(libraries->drawn);
+    syn_give_back(&libraries->memory);
     *libraries = (syn_map_libraries){0};
 }
 
@@ -153,19 +147,13 @@ static size_t place_targets(syn_map_targets *t, int on_gpu)
 syn_status syn_map_targets_make(uint32_t n, uint32_t steps, const uint32_t *E, int on_gpu,
                                 syn_map_targets *out)
 {
-    const size_t line = SYN_MAP_TILE * sizeof(float);
     *out = (syn_map_targets){
         .n = n, .steps = steps, .stride = on_gpu ? 1 : SYN_MAP_TILE};
-    out->E = malloc(n * sizeof *out->E + 1);
-    out->target = malloc(n * sizeof *out->target + 1);
-    out->begin = malloc(n * sizeof *out->begin + 1);
-    if (!out->E || !out->target || !out->begin)
-        return SYN_NO_MEMORY;
+    SYN_ARRAY(&out->memory, out->E, n);
+    SYN_ARRAY(&out->memory, out->target, n);
+    SYN_ARRAY(&out->memory, out->begin, n);
     memcpy(out->E, E, n * sizeof *E);
-    out->memory = calloc(place_targets(out, on_gpu) * sizeof(float) + line, 1);
-    if (!out->memory)
-        return SYN_NO_MEMORY;
-    out->value = (float *)(((uintptr_t)out->memory + line - 1) / line * line);
+    SYN_ARRAY(&out->memory, out->value, place_targets(out, on_gpu));
     return SYN_OK;
 }
 
@@ -215,9 +203,6 @@ syn_status syn_map_targets_fill(syn_map_targets *targets, uint32_t first, uint32
 
 void syn_map_targets_free(syn_map_targets *targets)
 {
-    free(targets->memory);
-    free(targets->begin);
-    free(targets->E);
-    free(targets->target);
+    syn_give_back(&targets->memory);
     *targets = (syn_map_targets){0};
 }

@@ -274,22 +274,19 @@ static syn_status allocate(sweep *s, syn_budget *budget)
 {
     size_t n = s->r->events, units = s->r->units, blocks = s->blocks;
     size_t chunk = n < CHUNK ? n : CHUNK;
-    int ok = (s->block_first = syn_budget_zeros(budget, blocks + 1, sizeof(uint32_t))) &&
-             (s->passed = syn_budget_zeros(budget, blocks + 1, sizeof(uint32_t))) &&
-             (s->place = syn_budget_alloc(budget, n + 1, sizeof(uint32_t))) &&
-             (s->phase = syn_budget_alloc(budget, n + 1, sizeof(int32_t))) &&
-             (s->row = syn_budget_alloc(budget, chunk + 1, sizeof(uint32_t))) &&
-             (s->unit_first = syn_budget_zeros(budget, units + 2, sizeof(uint32_t))) &&
-             (s->beyond = syn_budget_alloc(budget, chunk + 1, sizeof(uint32_t))) &&
-             (s->moment = syn_budget_alloc(budget, chunk + 1, sizeof(moment))) &&
-             (s->span = syn_budget_alloc(budget, chunk + 1, sizeof(span))) &&
-             (s->worker = syn_budget_zeros(budget, (size_t)s->o.threads, sizeof(worker)));
-    for (int t = 0; ok && t < s->o.threads; t++) {
-        size_t counters = (size_t)s->block * s->width;
-        s->worker[t].histogram = syn_budget_zeros(budget, counters, sizeof(uint32_t));
-        ok = s->worker[t].histogram != NULL;
-    }
-    return ok ? SYN_OK : syn_budget_refusal(budget);
+    SYN_TAKE_ZEROS(budget, s->block_first, blocks + 1);
+    SYN_TAKE_ZEROS(budget, s->passed, blocks + 1);
+    SYN_TAKE(budget, s->place, n + 1);
+    SYN_TAKE(budget, s->phase, n + 1);
+    SYN_TAKE(budget, s->row, chunk + 1);
+    SYN_TAKE_ZEROS(budget, s->unit_first, units + 2);
+    SYN_TAKE(budget, s->beyond, chunk + 1);
+    SYN_TAKE(budget, s->moment, chunk + 1);
+    SYN_TAKE(budget, s->span, chunk + 1);
+    SYN_TAKE_ZEROS(budget, s->worker, (size_t)s->o.threads);
+    for (int t = 0; t < s->o.threads; t++)
+        SYN_TAKE_ZEROS(budget, s->worker[t].histogram, (size_t)s->block * s->width);
+    return SYN_OK;
 }
 
 syn_status syn_lag_histograms(const syn_recording *recording, const syn_lag_options *o,

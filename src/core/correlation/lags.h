@@ -2,10 +2,7 @@
 #ifndef SYN_CORRELATION_LAGS_H
 #define SYN_CORRELATION_LAGS_H
 
-#include <stdint.h>
-
 #include "core/base/budget.h"
-#include "core/base/watch.h"
 #include "core/spikes/recording.h"
 
 #define SYN_LAG_MOST_BIN 1073741823  /* ticks of a bin: twice that fits 31 bits */

@@ -24,10 +24,14 @@ typedef struct tiles {
     int32_t *near;
 } tiles;
 
-static syn_status lay_tiles(tiles *t, int64_t reach, const syn_watch *watch)
+static syn_status lay_tiles(tiles *t, int64_t reach, int threads, syn_budget *budget,
+                            const syn_watch *watch)
 {
     const int64_t *tick = t->r->tick;
     uint32_t n = t->r->events, from = 0, to = 0;
+    SYN_TAKE(budget, t->from, (size_t)n + 1);
+    SYN_TAKE(budget, t->to, (size_t)n + 1);
+    SYN_TAKE_ZEROS(budget, t->place, (size_t)threads);
     for (uint32_t i = 0; i < n; i++) {
         if (syn_spikes_poll(watch, i, n) != SYN_OK)
             return SYN_INTERRUPTED;
@@ -71,17 +75,10 @@ static syn_status count_unit(void *context, size_t item, int thread)
 syn_status syn_tiling_near(const syn_recording *recording, int64_t reach, int threads,
                            int32_t *near, syn_budget *budget, const syn_watch *watch)
 {
-    size_t n = recording->events, units = recording->units;
+    size_t units = recording->units;
     tiles t = {.r = recording, .near = near};
     memset(near, 0, units * units * sizeof *near);
-    t.from = syn_budget_alloc(budget, n + 1, sizeof *t.from);
-    t.to = syn_budget_alloc(budget, n + 1, sizeof *t.to);
-    t.place = syn_budget_zeros(budget, (size_t)threads, sizeof *t.place);
-    syn_status status = SYN_OK;
-    if (t.from && t.to && t.place)
-        status = lay_tiles(&t, reach, watch);
-    else
-        status = syn_budget_refusal(budget);
+    syn_status status = lay_tiles(&t, reach, threads, budget, watch);
     SYN_NEXT(status, syn_parallel_for(units, threads, watch, "units", count_unit, &t));
     SYN_GIVE(budget, t.place, t.to, t.from);
     return status;

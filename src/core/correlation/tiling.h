@@ -2,10 +2,7 @@
 #ifndef SYN_CORRELATION_TILING_H
 #define SYN_CORRELATION_TILING_H
 
-#include <stdint.h>
-
 #include "core/base/budget.h"
-#include "core/base/watch.h"
 #include "core/spikes/recording.h"
 
 /* near[b * units + a] is how many spikes of unit a have one of unit b at most `reach`

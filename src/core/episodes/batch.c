@@ -33,12 +33,6 @@ static int poll_level(void *data, const char *stage, double done, double total)
     return syn_poll(w->watch, w->stage, w->done, w->total) != SYN_OK;
 }
 
-/* Bytes of a candidate of `size` events. */
-static size_t bytes_of(size_t size)
-{
-    return 2 * size * sizeof(uint32_t);
-}
-
 static void free_room(batch_engine *e)
 {
     syn_budget *budget = &e->miner->budget;
@@ -54,7 +48,7 @@ static syn_status make_room(batch_engine *e, size_t candidates, size_t of_a_pare
     syn_miner *m = e->miner;
     free_room(e);
     size_t left = m->budget.limit - m->budget.held;
-    size_t room = left / 2 / bytes_of(m->size);
+    size_t room = left / 2 / (2 * m->size * sizeof(uint32_t));
     if (room > m->options->counter->most)
         room = m->options->counter->most;
     if (room > candidates)
@@ -88,15 +82,14 @@ static run next_run(const batch_engine *e, uint32_t begin)
 static syn_status keep_run(const batch_engine *e, run r)
 {
     syn_miner *m = e->miner;
-    syn_status status = SYN_OK;
     size_t at = 0;
-    for (uint32_t p = r.begin; status == SYN_OK && p < r.end; p++) {
+    for (uint32_t p = r.begin; p < r.end; p++) {
         size_t n = syn_miner_candidates(m, p).n;
-        status = syn_miner_keep(m, 0, (size_t)p * m->options->n_intervals, 0,
-                                e->count + at, n);
+        SYN_TRY(syn_miner_keep(m, 0, (size_t)p * m->options->n_intervals, 0,
+                               e->count + at, n));
         at += n;
     }
-    return status;
+    return SYN_OK;
 }
 
 static syn_status count_run(const batch_engine *e, run r, const syn_watch *watch)

@@ -5,7 +5,6 @@
 #include "core/episodes/engine.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"

@@ -3,7 +3,6 @@
 #define SYN_EPISODES_ENGINE_H
 
 #include "core/base/arena.h"
-#include "core/base/budget.h"
 #include "core/episodes/mine.h"
 
 /* The candidates that extend one parent: they mirror the children of its suffix. */

@@ -2,7 +2,6 @@
    in which they are shown, and numbers their sequences of units and of intervals. */
 #include "core/episodes/found.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
@@ -19,18 +18,13 @@
    among those that stay, or GONE. */
 typedef struct sieve {
     uint32_t *first, *number;
+    syn_arrays memory;
 } sieve;
-
-static void sieve_free(sieve *s)
-{
-    SYN_FREE(s->first, s->number);
-    memset(s, 0, sizeof *s);
-}
 
 static syn_status sieve_make(sieve *s, size_t n)
 {
-    SYN_NEW(s->first, n + 1);
-    SYN_NEW(s->number, n + 1);
+    SYN_ARRAY(&s->memory, s->first, n);
+    SYN_ARRAY(&s->memory, s->number, n);
     return SYN_OK;
 }
 
@@ -58,7 +52,7 @@ static void end_after_empty(syn_episodes *episodes)
 
 syn_status syn_episodes_distinct(syn_episodes *episodes, const syn_watch *watch)
 {
-    sieve below = {NULL, NULL}, here = {NULL, NULL};
+    sieve below = {0}, here = {0};
     if (episodes->n_levels == 0)
         return SYN_OK;
     syn_status status = sieve_make(&below, episodes->level[0].n);
@@ -93,12 +87,12 @@ syn_status syn_episodes_distinct(syn_episodes *episodes, const syn_watch *watch)
         }
         level->n = left;
         find_children(level - 1, level);
-        sieve_free(&below);
+        syn_give_back(&below.memory);
         below = here;
-        memset(&here, 0, sizeof here);
+        here = (sieve){0};
     }
-    sieve_free(&below);
-    sieve_free(&here);
+    syn_give_back(&below.memory);
+    syn_give_back(&here.memory);
     if (status == SYN_OK)
         end_after_empty(episodes);
     return status;
@@ -189,37 +183,27 @@ static syn_status order_by_count(const syn_episode_level *level, const uint32_t 
 
 syn_status syn_episodes_order(const syn_episodes *episodes, const uint32_t *unit_rank,
                               const uint32_t *interval_rank, const syn_watch *watch,
-                              uint32_t ***order)
+                              syn_arrays *memory, uint32_t ***order)
 {
     uint32_t *parents = NULL;
     syn_status status = SYN_OK;
-    *order = calloc(episodes->n_levels + 1, sizeof **order);
-    if (!*order)
-        return SYN_NO_MEMORY;
+    SYN_ARRAY(memory, *order, episodes->n_levels);
+    for (size_t k = 0; k < episodes->n_levels; k++)
+        SYN_ARRAY(memory, (*order)[k], episodes->level[k].n);
     for (size_t k = 0; k < episodes->n_levels && status == SYN_OK; k++) {
         const syn_episode_level *level = &episodes->level[k];
         ranking by = {level, unit_rank, interval_rank};
         uint32_t *by_name = malloc((level->n + 1) * sizeof *by_name);
-        (*order)[k] = malloc((level->n + 1) * sizeof *by_name);
-        status = SYN_NO_MEMORY;
-        if (by_name && (*order)[k]) {
-            status = order_by_name(&by, k > 0 ? level - 1 : NULL, parents, watch,
-                                   by_name);
-            SYN_NEXT(status, order_by_count(level, by_name, (*order)[k]));
-        }
+        status = by_name ? order_by_name(&by, k > 0 ? level - 1 : NULL, parents, watch,
+                                         by_name)
+                         : SYN_NO_MEMORY;
+        SYN_NEXT(status, order_by_count(level, by_name, (*order)[k]));
         free(parents);
         parents = by_name;
         SYN_NEXT(status, syn_poll(watch, "table", 0, 0));
     }
     free(parents);
     return status;
-}
-
-void syn_episodes_order_free(const syn_episodes *episodes, uint32_t **order)
-{
-    for (size_t k = 0; order && k < episodes->n_levels; k++)
-        free(order[k]);
-    free(order);
 }
 
 /* ---- sequences ----
@@ -294,58 +278,36 @@ static syn_status number_level(const syn_episodes *episodes, size_t k,
     return status;
 }
 
-static syn_status number_levels(const syn_episodes *episodes, syn_sequence_kind kind,
-                                numbering *level, const syn_watch *watch,
-                                syn_sequences *out)
+syn_status syn_number_sequences(const syn_episodes *episodes, syn_sequence_kind kind,
+                                uint32_t symbols, const syn_watch *watch,
+                                syn_arrays *memory, syn_sequences *out)
 {
+    numbering level;
     size_t most = 1;
     for (size_t k = 0; k < episodes->n_levels; k++)
         most += episodes->level[k].n;
     if (most > INT32_MAX)
         return SYN_TOO_LARGE;
     /* Far more than is used, as a rule; memory that is never written costs nothing. */
-    SYN_NEW(out->before, most);
-    SYN_NEW(out->last, most);
-    SYN_NEW_ZEROS(out->of, episodes->n_levels + 1);
-    out->before[0] = out->last[0] = 0;
+    SYN_ARRAY(memory, out->before, most);
+    SYN_ARRAY(memory, out->last, most);
+    SYN_ARRAY(memory, out->of, episodes->n_levels);
+    SYN_ARRAY(memory, level.seen, symbols);
+    SYN_ARRAY(memory, level.number, symbols);
     out->n = 1;
     size_t first = 0;
-    syn_status status = SYN_OK;
-    for (size_t k = 0; k < episodes->n_levels && status == SYN_OK; k++) {
+    for (size_t k = 0; k < episodes->n_levels; k++) {
         const syn_episode_level *nodes = &episodes->level[k];
         size_t begin = out->n;
-        level->symbol = kind == SYN_UNITS ? nodes->unit : nodes->interval;
-        level->of = out->of[k] = calloc(nodes->n + 1, sizeof *level->of);
-        if (!level->of)
-            return SYN_NO_MEMORY;
+        level.symbol = kind == SYN_UNITS ? nodes->unit : nodes->interval;
+        SYN_ARRAY(memory, level.of, nodes->n);
+        out->of[k] = level.of;
         if (k > 0)
-            status = number_level(episodes, k, level, first, watch, out);
+            SYN_TRY(number_level(episodes, k, &level, first, watch, out));
         else if (kind == SYN_UNITS)
-            number_siblings(level, out, 0, 0, (uint32_t)nodes->n);
+            number_siblings(&level, out, 0, 0, (uint32_t)nodes->n);
         first = k > 0 ? begin : 0;
-        SYN_NEXT(status, syn_poll(watch, "table", 0, 0));
+        SYN_TRY(syn_poll(watch, "table", 0, 0));
     }
-    return status;
-}
-
-syn_status syn_number_sequences(const syn_episodes *episodes, syn_sequence_kind kind,
-                                uint32_t symbols, const syn_watch *watch,
-                                syn_sequences *out)
-{
-    memset(out, 0, sizeof *out);
-    numbering level = {.seen = calloc((size_t)symbols + 1, sizeof *level.seen),
-                       .number = malloc(((size_t)symbols + 1) * sizeof *level.number)};
-    syn_status status = SYN_NO_MEMORY;
-    if (level.seen && level.number)
-        status = number_levels(episodes, kind, &level, watch, out);
-    SYN_FREE(level.seen, level.number);
-    return status;
-}
-
-void syn_sequences_free(const syn_episodes *episodes, syn_sequences *sequences)
-{
-    for (size_t k = 0; sequences->of && k < episodes->n_levels; k++)
-        free(sequences->of[k]);
-    SYN_FREE(sequences->of, sequences->before, sequences->last);
-    memset(sequences, 0, sizeof *sequences);
+    return SYN_OK;
 }

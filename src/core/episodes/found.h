@@ -3,9 +3,7 @@
 #ifndef SYN_EPISODES_FOUND_H
 #define SYN_EPISODES_FOUND_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "core/base/arrays.h"
 #include "core/episodes/mine.h"
 
 /* Leaves out the others, and all sizes after the first that is left without an episode:
@@ -15,13 +13,10 @@ syn_status syn_episodes_distinct(syn_episodes *episodes, const syn_watch *watch)
 
 /* order[k][i] is the i-th episode of level k to be shown. Names compare unit by unit and
    interval by interval, each by its rank among all. Polls `watch` once a level.
-   The caller frees `order` and its episodes->n_levels parts with
-   syn_episodes_order_free(), also after an error. */
+   `order` and its episodes->n_levels parts are in `memory`. */
 syn_status syn_episodes_order(const syn_episodes *episodes, const uint32_t *unit_rank,
                               const uint32_t *interval_rank, const syn_watch *watch,
-                              uint32_t ***order);
-
-void syn_episodes_order_free(const syn_episodes *episodes, uint32_t **order);
+                              syn_arrays *memory, uint32_t ***order);
 
 /* Sequence 0 is the empty one; all others come after the sequence they extend. */
 typedef struct syn_sequences {
@@ -37,12 +32,10 @@ typedef enum syn_sequence_kind {
 } syn_sequence_kind;
 
 /* The sequences of all episodes, whose units or intervals are below `symbols`. Polls
-   `watch` once a level. SYN_TOO_LARGE from 2^31 - 1 episodes on. The caller frees `out`
-   with syn_sequences_free(), also after an error. */
+   `watch` once a level. SYN_TOO_LARGE from 2^31 - 1 episodes on. What `out` has is in
+   `memory`. */
 syn_status syn_number_sequences(const syn_episodes *episodes, syn_sequence_kind kind,
                                 uint32_t symbols, const syn_watch *watch,
-                                syn_sequences *out);
-
-void syn_sequences_free(const syn_episodes *episodes, syn_sequences *sequences);
+                                syn_arrays *memory, syn_sequences *out);
 
 #endif

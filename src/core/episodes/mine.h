@@ -2,11 +2,6 @@
 #ifndef SYN_EPISODES_MINE_H
 #define SYN_EPISODES_MINE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/base/status.h"
-#include "core/base/watch.h"
 #include "core/spikes/recording.h"
 
 typedef struct syn_candidate_batch {

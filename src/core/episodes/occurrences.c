@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/memory.h"
+#include "core/base/arrays.h"
 
 /* A valid end of a prefix of the episode. Its predecessors are the valid ends
    oldest .. newest of the prefix one shorter; the newest one starts latest. */
@@ -19,8 +19,9 @@ typedef struct chain_link {
 /* The valid ends of every prefix of one episode. */
 typedef struct chain {
     chain_link **link;   /* [size][n] */
-    uint32_t *n;   /* [size] */
+    uint32_t *n;         /* [size] */
     uint32_t size;
+    syn_arrays memory;
 } chain;
 
 static uint32_t link_first(chain_link *to, const syn_recording *r, uint32_t unit)
@@ -28,8 +29,7 @@ static uint32_t link_first(chain_link *to, const syn_recording *r, uint32_t unit
     uint32_t begin = r->first[unit], n = r->first[unit + 1] - begin;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t event = r->by_unit[begin + i];
-        chain_link l = {event, r->group[event], 0, 0};
-        to[i] = l;
+        to[i] = (chain_link){event, r->group[event], 0, 0};
     }
     return n;
 }
@@ -48,24 +48,19 @@ static uint32_t link_next(chain_link *to, const syn_recording *r, uint32_t unit,
             oldest++;
         if (oldest == after)
             continue;
-        chain_link l = {event, from[after - 1].start, oldest, after - 1};
-        to[n++] = l;
+        to[n++] = (chain_link){event, from[after - 1].start, oldest, after - 1};
     }
     return n;
 }
 
 static syn_status chain_make(chain *c, const syn_recording *r, const syn_episode *episode)
 {
-    memset(c, 0, sizeof *c);
-    c->size = episode->size;
-    SYN_NEW_ZEROS(c->link, c->size);
-    SYN_NEW_ZEROS(c->n, c->size);
+    *c = (chain){.size = episode->size};
+    SYN_ARRAY(&c->memory, c->link, c->size);
+    SYN_ARRAY(&c->memory, c->n, c->size);
     for (uint32_t k = 0; k < c->size; k++) {
         uint32_t unit = episode->unit[k];
-        size_t room = (size_t)(r->first[unit + 1] - r->first[unit]) + 1;
-        c->link[k] = malloc(room * sizeof **c->link);
-        if (!c->link[k])
-            return SYN_NO_MEMORY;
+        SYN_ARRAY(&c->memory, c->link[k], r->first[unit + 1] - r->first[unit]);
         c->n[k] = k == 0 ? link_first(c->link[k], r, unit)
                          : link_next(c->link[k], r, unit, episode->lag[k - 1],
                                      c->link[k - 1], c->n[k - 1]);
@@ -146,17 +141,16 @@ static syn_status find_ways(const chain *c, uint32_t *at, size_t most,
     }
 }
 
-static syn_status find_all(const chain *c, size_t most, const syn_watch *watch,
+static syn_status find_all(chain *c, size_t most, const syn_watch *watch,
                            syn_occurrences *out)
 {
-    uint32_t *at = malloc(c->size * sizeof *at);
-    syn_status status = at ? SYN_OK : SYN_NO_MEMORY;
-    for (uint32_t i = 0; i < c->n[c->size - 1] && status == SYN_OK; i++) {
+    uint32_t *at;
+    SYN_ARRAY(&c->memory, at, c->size);
+    for (uint32_t i = 0; i < c->n[c->size - 1]; i++) {
         at[c->size - 1] = i;
-        status = find_ways(c, at, most, watch, out);
+        SYN_TRY(find_ways(c, at, most, watch, out));
     }
-    free(at);
-    return status;
+    return SYN_OK;
 }
 
 syn_status syn_find_occurrences(const syn_recording *recording,
@@ -170,9 +164,7 @@ syn_status syn_find_occurrences(const syn_recording *recording,
         status = find_nonoverlapped(&c, most, out);
     else
         SYN_NEXT(status, find_all(&c, most, watch, out));
-    for (uint32_t k = 0; c.link && k < c.size; k++)
-        free(c.link[k]);
-    SYN_FREE(c.link, c.n);
+    syn_give_back(&c.memory);
     return status;
 }
 

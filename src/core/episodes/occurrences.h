@@ -3,9 +3,6 @@
 #ifndef SYN_EPISODES_OCCURRENCES_H
 #define SYN_EPISODES_OCCURRENCES_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/episodes/mine.h"
 
 /* An episode of `size` events: unit[size] and the lags between them, lag[size - 1]. */

@@ -2,9 +2,6 @@
 #ifndef SYN_EPISODES_ROWS_H
 #define SYN_EPISODES_ROWS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/episodes/ends.h"
 
 enum {

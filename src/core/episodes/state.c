@@ -49,13 +49,11 @@ static syn_status machine_make_room(machine *m, syn_budget *budget, size_t room,
     if (room <= m->room)
         return SYN_OK;
     SYN_GIVE(budget, m->unit, m->interval);
-    m->unit = syn_budget_alloc(budget, room, sizeof *m->unit);
-    m->interval = syn_budget_alloc(budget, room, sizeof *m->interval);
-    position *at = syn_budget_alloc(budget, room, sizeof *at);
-    if (!at || !m->unit || !m->interval) {
-        syn_budget_free(budget, at);
-        return syn_budget_refusal(budget);
-    }
+    m->unit = m->interval = NULL;
+    position *at;
+    SYN_TAKE(budget, m->unit, room);
+    SYN_TAKE(budget, m->interval, room);
+    SYN_TAKE(budget, at, room);
     if (m->room > 0)
         memcpy(at, m->at, m->room * sizeof *at);
     syn_budget_free(budget, m->at);
@@ -154,12 +152,6 @@ static inline uint32_t count_by(machine *m, const syn_recording *r, size_t size,
     return count;
 }
 
-/* Never counts too few. */
-static uint32_t count_at_most(machine *m, const syn_recording *r, size_t size)
-{
-    return count_by(m, r, size, forget_latest, step_at_most);
-}
-
 /* ---- the engine ---- */
 
 static uint32_t count_candidate(state_engine *e, machine *m, size_t size, int worker)
@@ -174,7 +166,8 @@ static uint32_t count_candidate(state_engine *e, machine *m, size_t size, int wo
         m->at[k].next = m->last[m->unit[k]];
         m->last[m->unit[k]] = (uint32_t)k + 1;
     }
-    if (e->bound_first && count_at_most(m, r, size) < e->miner->options->min_count) {
+    if (e->bound_first && count_by(m, r, size, forget_latest, step_at_most) <
+                              e->miner->options->min_count) {
         e->miner->findings[worker].eliminated++;
         count = 0;
     } else {
@@ -212,9 +205,7 @@ static syn_status state_count(void *self, size_t item, int worker)
     uint32_t *count = syn_miner_counts(miner, worker, end - begin);
     if (!count)
         return syn_budget_refusal(&miner->budget);
-    syn_status status = machine_make_room(m, &miner->budget, miner->size + 1, e->longest);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(machine_make_room(m, &miner->budget, miner->size + 1, e->longest));
 
     double begun = syn_seconds();
     /* Puts the parent into the machine; its candidates only differ in the last unit. */

@@ -13,11 +13,6 @@
 #ifndef SYN_EPISODES_STREAM_H
 #define SYN_EPISODES_STREAM_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/base/status.h"
-#include "core/base/watch.h"
 #include "core/episodes/mine.h"
 
 struct syn_stream;

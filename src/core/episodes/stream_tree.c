@@ -1,7 +1,6 @@
 /* Trees of a stream: how they are written and compared. */
 #include "core/episodes/stream_tree.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
@@ -58,12 +57,6 @@ int syn_stream_shown_sound(const syn_stream_shown *s, uint32_t units, uint32_t i
     return 1;
 }
 
-/* Whether the number stands for the same episode in both. */
-static int is_same(const syn_stream_tree *a, const syn_stream_tree *b, uint32_t id)
-{
-    return id < a->n && id < b->n && a->serial[id] == b->serial[id];
-}
-
 static uint32_t count_shown(const syn_stream_shown *s)
 {
     uint32_t n = 0;
@@ -84,7 +77,7 @@ syn_stream_tally syn_stream_compare(const syn_stream_shown *before,
     uint32_t both = 0;
     for (uint32_t id = 0; id < now->tree.n && id < before->tree.n; id++) {
         if (!syn_stream_is_shown(now, id) || !syn_stream_is_shown(before, id) ||
-            (!same_tree && !is_same(&before->tree, &now->tree, id)))
+            (!same_tree && before->tree.serial[id] != now->tree.serial[id]))
             continue;
         both++;
         t.risen += now->count[id] > before->count[id];
@@ -166,18 +159,6 @@ static uint64_t candidates_of(const listing *l, uint32_t intervals)
     return n;
 }
 
-static syn_status add_level(listing *l, size_t n, uint64_t candidates)
-{
-    syn_episodes *e = l->out;
-    syn_episode_level *grown = realloc(e->level, (e->n_levels + 1) * sizeof *grown);
-    if (!grown)
-        return SYN_NO_MEMORY;
-    e->level = grown;
-    SYN_TRY(syn_episode_level_make(&grown[e->n_levels], n));
-    grown[e->n_levels++].candidates = candidates;
-    return SYN_OK;
-}
-
 /* Brings the frequent episodes of a size into the order of their parents, whose child[]
    gets where the children of each begin. */
 static syn_status sort_by_parent(const listing *l, syn_episode_level *below, uint32_t *id,
@@ -207,10 +188,16 @@ static syn_status list_level(listing *l, size_t size, uint64_t candidates)
 {
     size_t n = size <= l->sizes ? l->begin[size + 1] - l->begin[size] : 0;
     uint32_t *id = l->of_size + (size <= l->sizes ? l->begin[size] : 0);
-    syn_status status = add_level(l, n, candidates);
-    if (status != SYN_OK)
-        return status;
-    syn_episode_level *level = &l->out->level[l->out->n_levels - 1];
+    syn_status status = SYN_OK;
+    /* Adds a level for them. */
+    syn_episodes *e = l->out;
+    syn_episode_level *grown = realloc(e->level, (e->n_levels + 1) * sizeof *grown);
+    if (!grown)
+        return SYN_NO_MEMORY;
+    e->level = grown;
+    SYN_TRY(syn_episode_level_make(&grown[e->n_levels], n));
+    grown[e->n_levels++].candidates = candidates;
+    syn_episode_level *level = &e->level[e->n_levels - 1];
     if (size == 1)
         sort_siblings(l->tree, id, n);
     else

@@ -3,10 +3,6 @@
 #ifndef SYN_EPISODES_STREAM_TREE_H
 #define SYN_EPISODES_STREAM_TREE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/episodes/mine.h"
 #include "core/episodes/stream.h"
 
 /* The episodes by their numbers in the stream. Another tree is needed only when episodes

@@ -1,7 +1,6 @@
 /* One update of a stream: what came is counted at the back, what went no longer at the
    front, and then episodes are kept that have become frequent, and kept no longer that
    have become clearly rarer. */
-#include "core/episodes/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -225,10 +224,8 @@ static syn_status move_on_device(syn_stream *s, const syn_stream_block *block,
                                  int64_t cut, int all)
 {
     uint32_t since = s->events.end;
-    syn_status status =
-        syn_stream_events_append(&s->events, block->n, block->tick, block->unit);
-    if (status != SYN_OK)
-        return status;
+    syn_status status = SYN_OK;
+    SYN_TRY(syn_stream_events_append(&s->events, block->n, block->tick, block->unit));
     uint32_t begin = syn_stream_cut(&s->events, cut);
     if (block->n > 0 || begin > s->events.begin || all)
         status = s->device->move(s->device->self, s, since, begin, all);

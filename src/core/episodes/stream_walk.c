@@ -4,6 +4,277 @@
 
 #include <string.h>
 
+/* ---- lists of ends ----
+
+   Goes through lists of ends. Candidates are counted as in the window engine: from rows
+   of the table of next occurrences where there is one, else by visiting the events of the
+   windows. Between the two, and from one call to the next, all that is known of the rule
+   is the last event that it counted, which is the same either way. */
+
+/* Neighbouring ends, in the order of time; `more` come after them. */
+typedef struct stream_list {
+    const syn_stream_end *end;
+    uint32_t n, more;
+} stream_list;
+
+/* Whether all ends can be counted from the table of next occurrences, in 16 bits. */
+static inline int stream_has_rows(const syn_stream *s)
+{
+    return s->events.next && s->span + s->events.farthest + 1 < SYN_ROW_REACH;
+}
+
+enum { STREAM_CHUNK = 512 };
+
+/* Some neighbouring ends, numbered from `base`, as the counters of rows take them. */
+typedef struct stream_chunk {
+    syn_row_end end[STREAM_CHUNK + 1];
+    uint32_t base, n;
+    const uint16_t *row;  /* of the first one */
+} stream_chunk;
+
+/* ---- lists ---- */
+
+/* The ends of an episode that is listed, or is a unit. */
+static const syn_stream_ends *stream_ends_of(const syn_stream *s, uint32_t id)
+{
+    const syn_stream_kept *k = &s->kept[id];
+    return k->size == 1 ? &s->events.of[k->unit] : &k->ends;
+}
+
+/* The ends of an episode that is listed, or is a unit, at events from `since` to before
+   `until`. */
+static stream_list stream_list_of(const syn_stream *s, uint32_t id, uint32_t since,
+                                  uint32_t until)
+{
+    const syn_stream_ends *ends = stream_ends_of(s, id);
+    uint32_t first = syn_stream_ends_from(ends, since), last = ends->n;
+    if (until != s->events.end)
+        last = syn_stream_ends_from(ends, until);
+    return (stream_list){ends->end + first, last - first, ends->n - last};
+}
+
+/* The first event beyond one bound of an interval, from event `event` on. */
+static inline uint32_t beyond(const syn_stream_events *e, const uint32_t *bound,
+                              uint32_t event)
+{
+    return event + bound[event & e->mask];
+}
+
+/* Appends to the ends of episode `id`, of two or more events, those that are at ends of
+   `at` from number `first` on and follow ends of its parent in `prefix`. `at` has all
+   events where they can be: those of its last unit, or the ends of its suffix.
+   Each end is at an event whose newest end of the prefix, among those whose window has
+   opened, is still open. */
+static syn_status stream_list_extend(syn_stream *s, uint32_t id,
+                                     const syn_stream_ends *at, uint32_t first,
+                                     const stream_list *prefix)
+{
+    const syn_stream_events *e = &s->events;
+    syn_stream_kept *k = &s->kept[id];
+    const uint32_t *open = e->open[k->interval], *shut = e->shut[k->interval];
+    const syn_stream_end *from = prefix->end;
+    if (first == at->n || prefix->n == 0)
+        return SYN_OK;
+    SYN_TRY(syn_stream_ends_room(&k->ends, &s->budget, at->n - first));
+    uint32_t p = 0, opens = beyond(e, open, from[0].event), shuts = 0, start = 0;
+    for (uint32_t i = first; i < at->n; i++) {
+        uint32_t event = at->end[i].event;
+        while (opens <= event) {
+            shuts = beyond(e, shut, from[p].event);
+            start = from[p].start;
+            opens = ++p < prefix->n ? beyond(e, open, from[p].event) : UINT32_MAX;
+        }
+        if (event >= shuts)
+            continue;
+        k->ends.end[k->ends.n++] = (syn_stream_end){event, start};
+        s->span = event - start > s->span ? event - start : s->span;
+    }
+    syn_stream_ends_note(&k->ends);
+    return SYN_OK;
+}
+
+/* ---- counting from the table ---- */
+
+/* The ends from number `i` on: at most `most`, and as many as have rows that do not cross
+   the end of the ring, and windows that end within 16 bits from the first start on. */
+static void stream_take_chunk(const syn_stream *s, const stream_list *list, uint32_t i,
+                              uint32_t most, stream_chunk *c)
+{
+    const syn_stream_events *e = &s->events;
+    uint32_t first = list->end[i].event, before_turn = e->room - (first & e->mask);
+    uint32_t reach = SYN_ROW_REACH - 1 - e->farthest;
+    c->base = list->end[i].start;
+    c->row = e->next + (first & e->mask) * e->stride;
+    for (c->n = 0; c->n < most && i + c->n < list->n; c->n++) {
+        const syn_stream_end *end = &list->end[i + c->n];
+        if (end->event - first >= before_turn || end->event - c->base >= reach)
+            return;
+        c->end[c->n] = (syn_row_end){end->event - first, (uint16_t)(end->start - c->base),
+                                     (uint16_t)(end->event - c->base + 1)};
+    }
+}
+
+/* ---- counting by visits ---- */
+
+/* Returns for each slot the position of its candidate. */
+static const uint32_t *take_seats(syn_stream *s, uint32_t suffix)
+{
+    const syn_stream_kept *k = &s->kept[suffix];
+    if (suffix == SYN_STREAM_ROOT)
+        return s->root_seat;
+    for (uint32_t i = 0; i < k->slots; i++)
+        s->seat[k->slot[i]] = i;
+    return s->seat;
+}
+
+static void leave_seats(syn_stream *s, uint32_t suffix)
+{
+    const syn_stream_kept *k = &s->kept[suffix];
+    for (uint32_t i = 0; suffix != SYN_STREAM_ROOT && i < k->slots; i++)
+        s->seat[k->slot[i]] = SYN_STREAM_NONE;
+}
+
+static void visit_interval(const syn_stream *s, const stream_list *list,
+                           uint32_t interval, const uint32_t *seat, uint32_t from,
+                           uint32_t since, uint32_t until, uint32_t *count,
+                           uint32_t *free)
+{
+    const syn_stream_events *e = &s->events;
+    const uint32_t *open = e->open[interval], *shut = e->shut[interval];
+    for (uint32_t i = 0; i < list->n; i++) {
+        uint32_t end = list->end[i].event, start = list->end[i].start;
+        uint32_t a = end + open[end & e->mask], b = end + shut[end & e->mask];
+        if (i + 1 < list->n + list->more) {  /* later events are the next end's */
+            uint32_t next = list->end[i + 1].event;
+            next += open[next & e->mask];
+            b = next < b ? next : b;
+        }
+        a = a < since ? since : a;
+        b = b > until ? until : b;
+        for (uint32_t j = a; j < b; j++) {
+            uint32_t place = seat[e->unit[j & e->mask]];
+            if (place == SYN_STREAM_NONE || place < from || start < free[place])
+                continue;
+            count[place]++;
+            free[place] = j + 1;
+        }
+    }
+}
+
+/* ---- all candidates of an episode ---- */
+
+/* Runs the greedy rule through the ends of kept episode `id` in `list`, for its
+   candidates from `from` on: adds to count[] what it counts and moves free[] on to the
+   event after the last one that it counted. The rule must have stood where free[] says
+   when the first of the ends could be followed. Events before `since` have been counted,
+   and those from `until` on may be left for later. */
+static void stream_count(syn_stream *s, uint32_t id, const stream_list *list,
+                         uint32_t from, uint32_t since, uint32_t until, uint32_t *count,
+                         uint32_t *free)
+{
+    const syn_stream_kept *k = &s->kept[id];
+    if (list->n == 0 || from >= k->n)
+        return;
+    if (stream_has_rows(s)) {
+        stream_chunk c;
+        for (uint32_t i = 0; i < list->n; i += c.n) {
+            stream_take_chunk(s, list, i, STREAM_CHUNK, &c);
+            /* Counts a chunk for the candidates from `from` on. What is free beyond the
+               chunk's last start is as good as free nowhere in it. */
+            const uint32_t *slot = s->kept[k->suffix].slot;
+            for (uint32_t i = from; i < k->n; i++) {
+                uint32_t ahead = free[i] > c.base ? free[i] - c.base : 0;
+                s->lane_free[slot[i]] = ahead < UINT16_MAX ? (uint16_t)ahead : UINT16_MAX;
+                s->lane_hits[slot[i]] = 0;
+                s->block[slot[i] / SYN_LANES] = 1;
+            }
+            for (uint32_t first = 0; first < s->events.stride; first += SYN_LANES) {
+                syn_row_chains lanes = {.block = c.row + first,
+                                        .stride = s->events.stride,
+                                        .free = s->lane_free + first,
+                                        .hits = s->lane_hits + first};
+                if (s->block[first / SYN_LANES])
+                    s->follow_rows(&lanes, c.end, c.n);
+                s->block[first / SYN_LANES] = 0;
+            }
+            for (uint32_t i = from; i < k->n; i++) {
+                uint32_t hits = s->lane_hits[slot[i]];
+                count[i] += hits;
+                free[i] = hits > 0 ? c.base + s->lane_free[slot[i]] : free[i];
+            }
+        }
+        return;
+    }
+    const uint32_t *seat = take_seats(s, k->suffix);
+    for (uint32_t i = 0; i < s->options.n_intervals; i++)
+        visit_interval(s, list, i, seat + (size_t)i * s->events.units, from, since,
+                       until, count, free);
+    leave_seats(s, k->suffix);
+}
+
+/* ---- candidates one by one ---- */
+
+/* Counts one candidate over the window: it can end only where what it ends with, one
+   event shorter, does. */
+static void count_alone(const syn_stream *s, const stream_list *list, uint32_t slot,
+                        const syn_stream_ends *at, uint32_t *count, uint32_t *free)
+{
+    const syn_stream_events *e = &s->events;
+    const uint32_t *open = e->open[slot / e->units], *shut = e->shut[slot / e->units];
+    uint32_t p = 0, n = 0, next = 0;
+    for (uint32_t i = at->head; i < at->n; i++) {
+        uint32_t event = at->end[i].event;
+        while (p < list->n && beyond(e, open, list->end[p].event) <= event)
+            p++;
+        if (p == 0 || beyond(e, shut, list->end[p - 1].event) <= event ||
+            list->end[p - 1].start < next)
+            continue;
+        n++;
+        next = event + 1;
+    }
+    *count = n;
+    *free = next;
+}
+
+/* Where candidate `i` can end: at the ends of the episode that it ends with, or at events
+   of its unit while those are not listed. */
+static const syn_stream_ends *may_end(const syn_stream *s, uint32_t id, uint32_t i)
+{
+    uint32_t suffix = s->kept[id].suffix;
+    uint32_t end = s->kept[suffix].kid[i / syn_stream_kept_width(s, suffix)];
+    return s->kept[end].listed ? &s->kept[end].ends : &s->events.of[s->kept[end].unit];
+}
+
+enum { ROW_STEPS = 8 };  /* steps one by one that take as long as a row of the table */
+
+/* Whether counting new candidates together takes less than doing so one by one. */
+static int together_pays(const syn_stream *s, uint32_t id, double ends)
+{
+    const syn_stream_kept *k = &s->kept[id];
+    double alone = 0;
+    double together = ends * (s->events.next ? ROW_STEPS : s->options.occupancy *
+                                                           s->options.n_intervals);
+    for (uint32_t i = k->counted; i < k->n && alone <= together; i++)
+        alone += ends + syn_stream_ends_count(may_end(s, id, i));
+    return alone > together;
+}
+
+/* Counts the candidates of `id` that are not counted yet over the whole window. */
+static void stream_count_new(syn_stream *s, uint32_t id)
+{
+    const syn_stream_kept *k = &s->kept[id];
+    const uint32_t *slot = s->kept[k->suffix].slot;
+    uint32_t begin = s->events.begin, end = s->events.end;
+    stream_list list = stream_list_of(s, id, begin, end);
+    if (list.n == 0)
+        return;
+    if (together_pays(s, id, list.n))
+        stream_count(s, id, &list, k->counted, begin, end, k->count, k->free);
+    else
+        for (uint32_t i = k->counted; i < k->n; i++)
+            count_alone(s, &list, slot[i], may_end(s, id, i), &k->count[i], &k->free[i]);
+}
+
 /* An episode is gone through as long as something below it has ends that events to come
    may follow. */
 static void note_latest(syn_stream *s, uint32_t id)
@@ -25,31 +296,27 @@ typedef struct came {
 static syn_status go_back(syn_stream *s, syn_stream_step step, came c)
 {
     uint32_t id = step.id, parent = s->kept[id].parent;
-    syn_status status = SYN_OK;
     if (s->kept[id].size > 1) {
-        const syn_stream_ends *ends = syn_stream_ends_of(s, parent);
-        syn_stream_list prefix = {ends->end + step.first, ends->n - step.first, 0};
+        const syn_stream_ends *ends = stream_ends_of(s, parent);
+        stream_list prefix = {ends->end + step.first, ends->n - step.first, 0};
         uint32_t unit = s->kept[id].unit;
-        status = syn_stream_list_extend(s, id, &s->events.of[unit], s->came[unit],
-                                        &prefix);
+        SYN_TRY(stream_list_extend(s, id, &s->events.of[unit], s->came[unit], &prefix));
     }
-    if (status != SYN_OK)
-        return status;
-    syn_stream_list list = syn_stream_list_of(s, id, c.pending, s->events.end);
+    stream_list list = stream_list_of(s, id, c.pending, s->events.end);
     syn_stream_kept *k = &s->kept[id];
     if (list.n > 0) {
-        syn_stream_count(s, id, &list, 0, c.since, s->events.end, k->count, k->free);
+        stream_count(s, id, &list, 0, c.since, s->events.end, k->count, k->free);
         k->changed = 1;
         syn_stream_kept_touch(s, id);
         note_latest(s, id);
     }
-    uint32_t first = syn_stream_ends_of(s, id)->n - list.n;
-    for (uint32_t i = 0; i < k->kids && status == SYN_OK; i++) {
+    uint32_t first = stream_ends_of(s, id)->n - list.n;
+    for (uint32_t i = 0; i < k->kids; i++) {
         const syn_stream_kept *kid = &s->kept[k->kid[i]];
         if (kid->n > 0 && (list.n > 0 || kid->latest > c.pending))
-            status = syn_stream_step_to(s, k->kid[i], first);
+            SYN_TRY(syn_stream_step_to(s, k->kid[i], first));
     }
-    return status;
+    return SYN_OK;
 }
 
 /* Lists are far apart in memory. */
@@ -88,20 +355,19 @@ syn_status syn_stream_walk_back(syn_stream *s, uint32_t since)
 /* Lists all ends of an episode in the window. */
 static syn_status list_whole(syn_stream *s, uint32_t id)
 {
-    const syn_stream_ends *at = syn_stream_ends_of(s, s->kept[id].suffix);
+    const syn_stream_ends *at = stream_ends_of(s, s->kept[id].suffix);
     if (s->kept[id].size == 1 || s->kept[id].listed)
         return SYN_OK;
     syn_stream_ends *own = &s->kept[id].ends;
     s->scratch.head = s->scratch.n = 0;
     *own = s->scratch;
-    syn_stream_list prefix = syn_stream_list_of(s, s->kept[id].parent, s->events.begin,
-                                                s->events.end);
-    syn_status status = syn_stream_list_extend(s, id, at, at->head, &prefix);
+    stream_list prefix =
+        stream_list_of(s, s->kept[id].parent, s->events.begin, s->events.end);
+    syn_status status = stream_list_extend(s, id, at, at->head, &prefix);
     s->scratch = *own;
     memset(own, 0, sizeof *own);
-    SYN_NEXT(status, syn_stream_ends_room(own, &s->budget, s->scratch.n));
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(status);
+    SYN_TRY(syn_stream_ends_room(own, &s->budget, s->scratch.n));
     if (s->scratch.n > 0)
         memcpy(own->end, s->scratch.end, s->scratch.n * sizeof *own->end);
     own->n = s->scratch.n;
@@ -120,7 +386,7 @@ syn_status syn_stream_walk_whole(syn_stream *s, size_t size)
     for (uint32_t i = 0; i < level->n; i++)
         if (s->kept[level->kept[i]].counted < s->kept[level->kept[i]].n) {
             syn_stream_kept *k = &s->kept[level->kept[i]];
-            syn_stream_count_new(s, level->kept[i]);
+            stream_count_new(s, level->kept[i]);
             s->anew += k->n - k->counted;
             k->counted = k->n;
             k->changed = 1;
@@ -151,7 +417,7 @@ typedef struct pair {
 } pair;
 
 /* A start as chunk `c` has it. What is beyond 16 bits is after all that can be free. */
-static uint16_t start_in(const syn_stream_chunk *c, uint32_t start)
+static uint16_t start_in(const stream_chunk *c, uint32_t start)
 {
     uint32_t after = start > c->base ? start - c->base : 0;
     return after < UINT16_MAX ? (uint16_t)after : UINT16_MAX - 1;
@@ -159,7 +425,7 @@ static uint16_t start_in(const syn_stream_chunk *c, uint32_t start)
 
 /* The start of the first end in the list that events to come may follow. Ends before
    number `i` only are of interest: UINT32_MAX where it is none of them. */
-static uint32_t pending_start(const syn_stream_list *list, uint32_t i, uint32_t pending)
+static uint32_t pending_start(const stream_list *list, uint32_t i, uint32_t pending)
 {
     uint32_t start = UINT32_MAX;
     while (i > 0 && list->end[i - 1].event >= pending)
@@ -171,19 +437,18 @@ enum { FIRST_ENDS = 16 };  /* in which most chains meet */
 
 /* Adds to lane_hits[] what the old chain counts more in the lanes from `first` on.
    Whether the chains did not meet; `p` then has where they are. */
-static int run_block(const syn_stream *s, const syn_stream_list *list, uint32_t first,
+static int run_block(const syn_stream *s, const stream_list *list, uint32_t first,
                      front f, pair *p)
 {
-    syn_stream_chunk c;
+    stream_chunk c;
     memset(p->free[0], 0, sizeof p->free[0]);
     for (uint32_t lane = 0; lane < SYN_LANES; lane++)
         p->free[1][lane] = f.begin;  /* to the new one nothing before is free */
     p->rows.lane = s->lane + first;
     p->rows.stride = s->events.stride;
     for (uint32_t i = 0, most = FIRST_ENDS; i < list->n;
-         most = most < SYN_STREAM_CHUNK ? 4 * most : most) {
-        syn_stream_take_chunk(s, list, i,
-                              most < SYN_STREAM_CHUNK ? most : SYN_STREAM_CHUNK, &c);
+         most = most < STREAM_CHUNK ? 4 * most : most) {
+        stream_take_chunk(s, list, i, most < STREAM_CHUNK ? most : STREAM_CHUNK, &c);
         /* Chains that agree from the base of a chunk on may differ at pending ends before
            it. */
         p->rows.all = pending_start(list, i, f.pending) != UINT32_MAX;
@@ -233,8 +498,8 @@ static int have_met(const syn_stream *s, uint32_t n, uint32_t start)
     return !apart;
 }
 
-static syn_status uncount_by_visits(syn_stream *s, uint32_t id,
-                                    const syn_stream_list *list, front f)
+static syn_status uncount_by_visits(syn_stream *s, uint32_t id, const stream_list *list,
+                                    front f)
 {
     syn_stream_kept *k = &s->kept[id];
     uint32_t i = 0, since = s->events.begin, until = s->events.end;
@@ -246,11 +511,11 @@ static syn_status uncount_by_visits(syn_stream *s, uint32_t id,
     for (uint32_t i = 0; i < k->n; i++)
         s->chain[BFREE][i] = f.begin;
     for (uint32_t most = FIRST_VISITED; i < list->n; most *= 2) {
-        syn_stream_list some = {list->end + i, list->n - i, 0};
+        stream_list some = {list->end + i, list->n - i, 0};
         if (some.n > most)
-            some = (syn_stream_list){some.end, most, some.n - most};
-        syn_stream_count(s, id, &some, 0, since, until, s->chain[TOLD], s->chain[TFREE]);
-        syn_stream_count(s, id, &some, 0, since, until, s->chain[BOLD], s->chain[BFREE]);
+            some = (stream_list){some.end, most, some.n - most};
+        stream_count(s, id, &some, 0, since, until, s->chain[TOLD], s->chain[TFREE]);
+        stream_count(s, id, &some, 0, since, until, s->chain[BOLD], s->chain[BFREE]);
         i += some.n;
         uint32_t start = pending_start(list, i, f.pending);
         if (i < list->n && list->end[i].start < start)
@@ -269,13 +534,13 @@ static syn_status uncount_by_visits(syn_stream *s, uint32_t id,
 
 static syn_status go_front(syn_stream *s, uint32_t id, front f)
 {
-    const syn_stream_ends *ends = syn_stream_ends_of(s, id);
+    const syn_stream_ends *ends = stream_ends_of(s, id);
     syn_status status = SYN_OK;
     if (ends->n == ends->head || ends->start >= f.begin)
         return SYN_OK;  /* nor does anything go of what it begins */
-    syn_stream_list list = {ends->end + ends->head, ends->n - ends->head, 0};
+    stream_list list = {ends->end + ends->head, ends->n - ends->head, 0};
     syn_stream_kept_touch(s, id);
-    if (syn_stream_has_rows(s) && f.few) {
+    if (stream_has_rows(s) && f.few) {
         /* Takes from the counts of all candidates what the old chains count more. These
            are few: 16 bits hold it, as one end more was counted at most for each that
            goes. */

@@ -3,10 +3,8 @@
 #ifndef SYN_EPISODES_STREAM_WALK_H
 #define SYN_EPISODES_STREAM_WALK_H
 
-#include <stdint.h>
-
 #include "core/base/parallel.h"
-#include "core/episodes/stream_count.h"
+#include "core/episodes/stream_kept.h"
 
 /* Counts what ends at the events from `since` on, which were appended. */
 syn_status syn_stream_walk_back(syn_stream *s, uint32_t since);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/memory.h"
 #include "core/episodes/rows.h"
 #include "core/base/parallel.h"
 #include "core/base/seek.h"
@@ -77,15 +76,14 @@ static void sum_up(syn_windows *windows, const window_job *job)
     }
 }
 
-static syn_status allocate_windows(syn_windows *windows, const syn_recording *r)
+static syn_status allocate_windows(syn_windows *windows, size_t items, window_job *job)
 {
-    windows->beyond = calloc((size_t)windows->bounds + 1, sizeof *windows->beyond);
-    for (uint32_t b = 0; windows->beyond && b < windows->bounds; b++) {
-        windows->beyond[b] = malloc(((size_t)r->events + 1) * sizeof(uint32_t));
-        if (!windows->beyond[b])
-            return SYN_NO_MEMORY;
-    }
-    return windows->beyond ? SYN_OK : SYN_NO_MEMORY;
+    SYN_ARRAY(&windows->memory, job->inside, items);
+    SYN_ARRAY(&windows->memory, job->reach, items);
+    SYN_ARRAY(&windows->memory, windows->beyond, windows->bounds);
+    for (uint32_t b = 0; b < windows->bounds; b++)
+        SYN_ARRAY(&windows->memory, windows->beyond[b], job->recording->events);
+    return SYN_OK;
 }
 
 syn_status syn_windows_make(syn_windows *out, const syn_recording *recording,
@@ -93,29 +91,23 @@ syn_status syn_windows_make(syn_windows *out, const syn_recording *recording,
                             const syn_watch *watch)
 {
     size_t segments = segments_of(recording), items = bounds * segments;
-    window_job job = {out, recording, bound, calloc(items + 1, sizeof *job.inside),
-                      calloc(items + 1, sizeof *job.reach)};
+    window_job job = {.windows = out, .recording = recording, .bound = bound};
     *out = (syn_windows){.bounds = bounds};
     if ((size_t)threads > segments)  /* a part of one is not worth a thread */
         threads = segments > 0 ? (int)segments : 1;
-    syn_status status = allocate_windows(out, recording);
-    if (!job.inside || !job.reach)
-        status = SYN_NO_MEMORY;
+    syn_status status = allocate_windows(out, items, &job);
     SYN_NEXT(status,
              syn_parallel_for(items, threads, watch, "windows", find_beyond, &job));
     if (status == SYN_OK)
         sum_up(out, &job);
     else
         syn_windows_free(out);
-    SYN_FREE(job.inside, job.reach);
     return status;
 }
 
 void syn_windows_free(syn_windows *windows)
 {
-    for (uint32_t b = 0; windows->beyond && b < windows->bounds; b++)
-        free(windows->beyond[b]);
-    free(windows->beyond);
+    syn_give_back(&windows->memory);
     memset(windows, 0, sizeof *windows);
 }
 

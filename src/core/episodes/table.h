@@ -2,9 +2,7 @@
 #ifndef SYN_EPISODES_TABLE_H
 #define SYN_EPISODES_TABLE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "core/base/arrays.h"
 #include "core/episodes/mine.h"
 
 /* beyond[b][r] is the first event more than bound b after the event of row r (see
@@ -15,6 +13,7 @@ typedef struct syn_windows {
     uint32_t **beyond;        /* [bounds][rows] */
     uint32_t reach;           /* farthest event of any window, counted from its event */
     double occupancy;         /* events of a window on average, the widest interval's */
+    syn_arrays memory;
 } syn_windows;
 
 /* The bounds of intervals, or of a tree of episodes, which are not in pairs. An error

@@ -1,11 +1,8 @@
 /* The lists of the window engine. The lists of one level, the stored one, are kept in
    memory; when a level is counted, the lists of the levels above it are made from them,
    and replace them while they fit in the budget. */
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include "core/base/arena.h"
 #include "core/base/parallel.h"
 #include "core/episodes/engine.h"
 #include "core/episodes/rows.h"
@@ -318,15 +315,14 @@ static syn_status window_count(void *self, size_t item, int worker)
     window_worker *w = &e->workers[worker];
     uint32_t node = e->order[item];
     double begun = syn_seconds();
-    syn_status status = SYN_OK;
     if (w->depth == 0 && e->live[e->stored][node])
-        status = go_to(e, w, e->stored, node, &e->list[node]);
-    while (status == SYN_OK && w->depth > 0) {
+        SYN_TRY(go_to(e, w, e->stored, node, &e->list[node]));
+    while (w->depth > 0) {
         if (syn_seconds() - begun > SYN_SLICE_SECONDS)
             return SYN_UNFINISHED;
-        status = go_on(e, worker);
+        SYN_TRY(go_on(e, worker));
     }
-    return status;
+    return SYN_OK;
 }
 
 /* ---- which lists are kept ---- */
@@ -395,11 +391,8 @@ static syn_status mark_live(window_engine *e)
     free_live(e);
     SYN_TAKE_ZEROS(budget, e->live, n_live);
     e->n_live = n_live;
-    for (size_t k = e->stored; k < n_live; k++) {
-        e->live[k] = syn_budget_zeros(budget, e->miner->episodes->level[k].n + 1, 1);
-        if (!e->live[k])
-            return syn_budget_refusal(budget);
-    }
+    for (size_t k = e->stored; k < n_live; k++)
+        SYN_TAKE_ZEROS(budget, e->live[k], e->miner->episodes->level[k].n + 1);
     for (uint32_t p = 0; p < episodes->level[parents].n; p++)
         e->live[parents][p] = syn_miner_candidates(e->miner, p).n > 0;
     for (size_t level = parents; level-- > e->stored;) {
@@ -538,19 +531,6 @@ static syn_status count_bytes(window_engine *e, size_t bytes)
     return SYN_OK;
 }
 
-static syn_status open_windows(window_engine *e)
-{
-    const syn_miner *m = e->miner;
-    const syn_mine_options *o = m->options;
-    syn_status status =
-        count_bytes(e, ((size_t)m->recording->events + 1) * 8 * o->n_intervals);
-    if (status != SYN_OK)
-        return status;
-    const int64_t *bound = &o->intervals->low;
-    return syn_windows_make(&e->windows, m->recording, bound, 2 * o->n_intervals,
-                            m->workers, m->watch);
-}
-
 enum { LISTS_ROOM = 8 << 20 };  /* least bytes a table leaves each worker for lists */
 
 /* Making a row costs about as much as visiting two events per block of lanes. There is no
@@ -606,7 +586,12 @@ static syn_status window_open(void **self, syn_miner *miner)
         SYN_TAKE(budget, w->busy, units);
         SYN_TAKE(budget, w->total, units);
     }
-    SYN_TRY(open_windows(e));
+    const syn_miner *m = e->miner;
+    const syn_mine_options *o = m->options;
+    SYN_TRY(count_bytes(e, ((size_t)m->recording->events + 1) * 8 * o->n_intervals));
+    const int64_t *bound = &o->intervals->low;
+    SYN_TRY(syn_windows_make(&e->windows, m->recording, bound, 2 * o->n_intervals,
+                             m->workers, m->watch));
     return open_table(e);
 }
 

@@ -12,7 +12,6 @@ SYN_TARGET_BEGIN("avx2,fma,bmi,bmi2,popcnt")
 #include "core/edm/neighbours/scan.c"
 #include "core/edm/smap/fit.c"
 #include "core/edm/smap/lanes.c"
-#include "core/edm/smap/product.c"
 #include "core/episodes/rows.c"
 #include "core/patterns/closure/node.c"
 #include "core/patterns/spectrum/node.c"

@@ -12,7 +12,6 @@ SYN_TARGET_BEGIN("avx2,fma,bmi,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl")
 #include "core/edm/neighbours/scan.c"
 #include "core/edm/smap/fit.c"
 #include "core/edm/smap/lanes.c"
-#include "core/edm/smap/product.c"
 #include "core/episodes/rows.c"
 #include "core/surrogates/dither.c"
 

@@ -3,8 +3,9 @@
    that each series of the result is written a line of the cache at a time. */
 #include "core/networks/coupled.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "core/base/arrays.h"
 
 /* Where a map is chaotic, each bit of a step decides the result: no product may be fused
    with a sum on some machines and not on others. */
@@ -28,33 +29,8 @@ typedef struct run {
     double *sent;       /* [depth][series] what effects see; that of step t is at
                            t % depth */
     double *block;      /* [BLOCK][series] */
+    syn_arrays memory;
 } run;
-
-static void release(run *r)
-{
-    free(r->state);
-    free(r->own);
-    free(r->stays);
-    free(r->sent);
-    free(r->block);
-}
-
-static double *doubles(size_t rows, size_t columns)
-{
-    if (columns > 0 && rows > SIZE_MAX / sizeof(double) / columns)
-        return NULL;
-    size_t n = rows * columns;
-    return malloc((n > 0 ? n : 1) * sizeof(double));
-}
-
-static uint32_t longest_delay(const syn_links *links)
-{
-    int longest = 1;
-    for (int k = 0; k < links->first[links->series]; k++)
-        if (links->delay[k] > longest)
-            longest = links->delay[k];
-    return (uint32_t)longest;
-}
 
 /* What the effects of a series see of its state at step t. */
 static void send(run *r, size_t t)
@@ -71,14 +47,15 @@ static syn_status begin(run *r)
 {
     const syn_links *links = &r->maps->links;
     uint32_t n = links->series;
-    r->depth = longest_delay(links);
-    r->state = doubles(1, n);
-    r->own = doubles(1, n);
-    r->stays = doubles(1, n);
-    r->sent = doubles(r->depth, n);
-    r->block = doubles(BLOCK, n);
-    if (!r->state || !r->own || !r->stays || !r->sent || !r->block)
-        return SYN_NO_MEMORY;
+    int longest = 1;
+    for (int k = 0; k < links->first[n]; k++)
+        longest = links->delay[k] > longest ? links->delay[k] : longest;
+    r->depth = (uint32_t)longest;
+    SYN_ARRAY(&r->memory, r->state, n);
+    SYN_ARRAY(&r->memory, r->own, n);
+    SYN_ARRAY(&r->memory, r->stays, n);
+    SYN_ARRAY(&r->memory, r->sent, (size_t)r->depth * n);
+    SYN_ARRAY(&r->memory, r->block, (size_t)BLOCK * n);
     for (uint32_t j = 0; j < n; j++) {
         long double into = 0;
         for (int k = links->first[j]; k < links->first[j + 1]; k++)
@@ -145,6 +122,6 @@ syn_status syn_coupled_run(const syn_coupled *maps, double *out, const syn_watch
             status = syn_poll(watch, "steps", (double)t, (double)all);
         }
     }
-    release(&r);
+    syn_give_back(&r.memory);
     return status;
 }

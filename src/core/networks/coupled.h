@@ -3,10 +3,8 @@
 #ifndef SYN_NETWORKS_COUPLED_H
 #define SYN_NETWORKS_COUPLED_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
 #include "core/base/watch.h"
 
 /* Links by effect: those into series j are [first[j], first[j + 1]), by cause. */

@@ -47,10 +47,10 @@ static syn_status make_blocks(work *w)
     if (w->rows_each < BLOCK_ROWS)
         w->rows_each = BLOCK_ROWS;
     w->blocks = (rows + w->rows_each - 1) / w->rows_each;
-    w->block = syn_take(&w->memory, w->blocks, sizeof *w->block);
-    for (size_t b = 0; w->block && b < w->blocks; b++)
+    SYN_ARRAY(&w->memory, w->block, w->blocks);
+    for (size_t b = 0; b < w->blocks; b++)
         w->block[b].least = w->block[b].most = NAN;
-    return syn_taken(&w->memory);
+    return SYN_OK;
 }
 
 /* Goes on with a block for a while. */
@@ -142,8 +142,7 @@ syn_status syn_whole_sums_make(const syn_whole_map *map, int threads,
     status = syn_taken(&w.memory);
     for (size_t i = 0; i < map->rows; i++)
         out->row_sum[i] = out->row_known[i] = 0;
-    if (status == SYN_OK)
-        status = syn_parallel_for(w.blocks, threads, watch, "pairs", add_some, &w);
+    SYN_NEXT(status, syn_parallel_for(w.blocks, threads, watch, "pairs", add_some, &w));
     if (status == SYN_OK)
         add_up(&w, out);
     syn_give_back(&w.memory);
@@ -176,8 +175,7 @@ static syn_status list_all(work *w, int threads, const syn_watch *watch)
     syn_status status = make_blocks(w);
     for (size_t i = 0; status == SYN_OK && i < w->map->rows; i++)
         w->n[i] = 0;
-    if (status == SYN_OK)
-        status = syn_parallel_for(w->blocks, threads, watch, "pairs", list_some, w);
+    SYN_NEXT(status, syn_parallel_for(w->blocks, threads, watch, "pairs", list_some, w));
     syn_give_back(&w->memory);
     return status;
 }
@@ -193,6 +191,6 @@ syn_status syn_whole_list(const syn_whole_map *map, double bound, const size_t *
                           int threads, const syn_watch *watch, int *column)
 {
     work w = {.map = map, .bound = bound, .begin = begin, .column = column};
-    w.n = syn_take(&w.memory, map->rows, sizeof *w.n);
+    SYN_ARRAY(&w.memory, w.n, map->rows);
     return list_all(&w, threads, watch);
 }

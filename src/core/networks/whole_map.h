@@ -3,9 +3,6 @@
 #ifndef SYN_NETWORKS_WHOLE_MAP_H
 #define SYN_NETWORKS_WHOLE_MAP_H
 
-#include <stddef.h>
-
-#include "core/base/status.h"
 #include "core/base/watch.h"
 
 /* value[column][row], NaN where there is none. The rows are libraries, the columns are

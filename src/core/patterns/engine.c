@@ -2,7 +2,6 @@
    Units are ranked, roots that can have no pattern are found, and the work is cut into
    shares, the largest first. An engine collects the patterns of each share in blocks,
    one chain of blocks for each size, which are freed again when memory runs short. */
-#include "core/base/memory.h"
 #include "core/patterns/engine.h"
 
 #include <stdio.h>
@@ -14,8 +13,8 @@
 #endif
 
 #include "core/base/hash.h"
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
-#include "core/base/seek.h"
 
 enum { GIVE_BACK = 1 << 24 };  /* bytes freed before the system gets them */
 enum { FIRST_ROOM = 16, MOST_WORDS = 1 << 16 };  /* of a block */
@@ -101,10 +100,8 @@ syn_status syn_pattern_room(syn_pattern_search *search, syn_pattern_part *part,
                             uint32_t size, size_t n, void **room)
 {
     syn_pattern_chain *chain;
-    syn_status status = need_chain(part, size, search->budget, &chain);
-    SYN_NEXT(status, add_block(chain, n, search->out->width, search->budget));
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(need_chain(part, size, search->budget, &chain));
+    SYN_TRY(add_block(chain, n, search->out->width, search->budget));
     chain->tail->patterns = n;
     chain->patterns += n;
     *room = chain->tail + 1;
@@ -115,18 +112,15 @@ syn_status syn_pattern_keep(syn_pattern_search *search, syn_pattern_part *part,
                             uint32_t size, const uint32_t *item, uint32_t occurrences)
 {
     syn_pattern_chain *chain;
-    syn_status status = need_chain(part, size, search->budget, &chain);
-    if (status == SYN_OK &&
-        (!chain->tail || chain->tail->patterns == chain->tail->room)) {
+    SYN_TRY(need_chain(part, size, search->budget, &chain));
+    if (!chain->tail || chain->tail->patterns == chain->tail->room) {
         /* Blocks grow: most parts hold little, some hold much. */
         size_t words = (size_t)chain->size + 1;
         size_t room = chain->tail ? 2 * chain->tail->room : FIRST_ROOM;
         if (room * words > MOST_WORDS)
             room = MOST_WORDS > words ? MOST_WORDS / words : 1;
-        status = add_block(chain, room, search->out->width, search->budget);
+        SYN_TRY(add_block(chain, room, search->out->width, search->budget));
     }
-    if (status != SYN_OK)
-        return status;
     syn_pattern_block *block = chain->tail;
     size_t at = block->patterns++ * ((size_t)size + 1);
     if (search->out->width == sizeof(uint16_t)) {
@@ -201,6 +195,73 @@ syn_status syn_pattern_ranks(const syn_raster *raster, uint32_t *rank)
     return SYN_OK;
 }
 
+/* ---- shares ----
+
+   The work of a root grows with the number of its windows; a root with much work is cut
+   into several shares. */
+
+/* So many windows of a root make a share: more would be too few to go round where one
+   unit has most of the spikes, fewer would make its root again too often. */
+enum { SHARE_WINDOWS = 64 };
+
+static uint32_t shares_of(uint32_t windows, uint32_t min_count)
+{
+    return windows < min_count ? 0 : windows / SHARE_WINDOWS + 1;
+}
+
+/* windows[rank]: how many windows a root has. */
+static syn_status count_windows(const syn_raster *raster, uint32_t *windows)
+{
+    uint32_t *rank;
+    SYN_NEW(rank, (size_t)raster->units + 1);
+    syn_status status = syn_pattern_ranks(raster, rank);
+    for (uint32_t u = 0; status == SYN_OK && u < raster->units; u++)
+        windows[rank[u]] = raster->unit_first[u + 1] - raster->unit_first[u];
+    free(rank);
+    return status;
+}
+
+static syn_status cut(const uint32_t *windows, uint32_t units, uint32_t window,
+                      uint32_t min_count, syn_pattern_shares *out)
+{
+    size_t n = 0;
+    for (uint32_t r = 0; r < units; r++)
+        n += shares_of(windows[r], min_count);
+    SYN_NEW(out->share, n + 1);
+    for (uint32_t r = 0; r < units; r++) {
+        uint32_t of = shares_of(windows[r], min_count);
+        /* About the work of a root: measured on recordings, the third power of its
+           windows or a little more. The items that can be added to it are all those at
+           later lags, and at lag 0 those of higher rank: where windows are one bin, that
+           is what counts. */
+        double after = (double)units * (window - 1) + (units - r - 1);
+        double side = windows[r] * after / ((double)units * window);
+        double work = side * side * side;
+        for (uint32_t k = 0; k < of; k++) {
+            out->share[out->n++] = (syn_pattern_share){r, k, of, work / of};
+        }
+    }
+    return SYN_OK;
+}
+
+syn_status syn_pattern_cut(const syn_raster *raster, uint32_t window, uint32_t min_count,
+                           syn_pattern_shares *out)
+{
+    memset(out, 0, sizeof *out);
+    uint32_t *windows;
+    SYN_NEW_ZEROS(windows, (size_t)raster->units + 1);
+    syn_status status = count_windows(raster, windows);
+    SYN_NEXT(status, cut(windows, raster->units, window, min_count, out));
+    free(windows);
+    return status;
+}
+
+void syn_pattern_shares_free(syn_pattern_shares *shares)
+{
+    free(shares->share);
+    memset(shares, 0, sizeof *shares);
+}
+
 /* ---- the driver ---- */
 
 enum { SURE_AFTER = 2 };  /* seconds, before what is expected is worth telling */
@@ -262,18 +323,6 @@ static int poll_outlook(void *data, const char *stage, double done, double total
            syn_poll(b->watch, stage, s->out->done * total, total) != SYN_OK;
 }
 
-/* The bins that the longest window of the data takes: lags beyond are not met. */
-static uint32_t longest_window(const syn_raster *raster, uint32_t window)
-{
-    int64_t longest = 0;
-    for (uint32_t b = 0, end = 0; b < raster->bins; b++) {
-        end = syn_raster_window_end(raster, b, window, end);
-        if (raster->number[end - 1] - raster->number[b] > longest)
-            longest = raster->number[end - 1] - raster->number[b];
-    }
-    return (uint32_t)longest + 1;
-}
-
 static int most_work_first(const void *a, const void *b)
 {
     const syn_pattern_share *x = *(const syn_pattern_share *const *)a;
@@ -319,12 +368,6 @@ static int alike_then_by_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static int same_bins(const unit_bins *a, const unit_bins *b)
-{
-    return a->hash == b->hash && a->n == b->n &&
-           memcmp(a->bin, b->bin, a->n * sizeof *a->bin) == 0;
-}
-
 /* Of units that fire in the same bins, all but the one with the lowest rank: it can be
    added, at lag 0, to whatever has another of them for its root. So such sets are closed
    only where a limit on the size forbids to add it. */
@@ -340,12 +383,13 @@ static syn_status find_idle(syn_pattern_search *s)
     for (uint32_t u = 0; u < r->units; u++) {
         const uint32_t *bin = r->unit_bin + r->unit_first[u];
         uint32_t n = r->unit_first[u + 1] - r->unit_first[u];
-        unit_bins of_unit = {hash_bins(bin, n), bin, n, s->rank[u]};
-        unit[u] = of_unit;
+        unit[u] = (unit_bins){hash_bins(bin, n), bin, n, s->rank[u]};
     }
     qsort(unit, r->units, sizeof *unit, alike_then_by_rank);
     for (uint32_t k = 0, first = 0; k < r->units; k++) {
-        int same = k > first && same_bins(unit + first, unit + k);
+        const unit_bins *a = unit + first, *b = unit + k;
+        int same = k > first && a->hash == b->hash && a->n == b->n &&
+                   memcmp(a->bin, b->bin, a->n * sizeof *a->bin) == 0;
         s->idle[unit[k].rank] = (uint8_t)same;
         if (!same)
             first = k;
@@ -494,7 +538,14 @@ syn_status syn_mine_patterns(const syn_raster *raster, const syn_pattern_options
     if ((uint64_t)raster->units * options->window > INT32_MAX)
         return SYN_TOO_LARGE;
     syn_pattern_options met = *options;
-    met.window = longest_window(raster, options->window);
+    /* The bins that the longest window of the data takes: lags beyond are not met. */
+    int64_t longest = 0;
+    for (uint32_t b = 0, end = 0; b < raster->bins; b++) {
+        end = syn_raster_window_end(raster, b, options->window, end);
+        if (raster->number[end - 1] - raster->number[b] > longest)
+            longest = raster->number[end - 1] - raster->number[b];
+    }
+    met.window = (uint32_t)longest + 1;
     out->width = word_width(raster, met.window);
     syn_pattern_search search = {.raster = raster, .options = &met, .out = out,
                                  .budget = budget};

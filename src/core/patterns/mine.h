@@ -6,13 +6,7 @@
 #ifndef SYN_PATTERNS_MINE_H
 #define SYN_PATTERNS_MINE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/base/budget.h"
 #include "core/spikes/raster.h"
-#include "core/base/status.h"
-#include "core/base/watch.h"
 
 typedef enum syn_pattern_engine {
     SYN_PATTERNS_CLOSURE,  /* closed sets only, root by root, in window masks */
@@ -36,7 +30,7 @@ typedef struct syn_pattern_options {
     uint32_t max_count;      /* UINT32_MAX for no limit */
     syn_pattern_engine engine;
     syn_pattern_target target;
-    size_t share_begin;    /* of the shares in core/patterns/shares.h, those mined */
+    size_t share_begin;    /* of the shares in core/patterns/engine.h, those mined */
     size_t share_end;      /* SIZE_MAX for all from the first on */
     int threads;
     size_t max_memory;     /* bytes that whoever mines may hold, results included */

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/seek.h"
-
 /* ---- making ---- */
 
 /* A chain and where it was found. */

@@ -2,10 +2,7 @@
 #ifndef SYN_PATTERNS_WINDOWS_H
 #define SYN_PATTERNS_WINDOWS_H
 
-#include <stdint.h>
-
 #include "core/spikes/raster.h"
-#include "core/base/status.h"
 
 /* How many bins a unit fires in; 0 for UINT32_MAX, one that never does. */
 static inline uint32_t syn_bins_of(const syn_raster *raster, uint32_t unit)

@@ -4,7 +4,6 @@
    array of the sort. */
 #include "core/spikes/arrange.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
@@ -232,14 +231,11 @@ static syn_status sort(work *w, syn_arranged *found, int threads, const syn_watc
     w->low = found->low;
     w->unit_bits = syn_radix_bits(w->given->units);
     w->packed = spare;
-    syn_status status = syn_parallel_for(spans, threads, watch, "spikes", pack, w);
-    SYN_NEXT(status,
-             syn_radix_sort_shared(&spare, (uint64_t *)(void *)w->time, w->n,
-                                   tick_bits(found) + w->unit_bits, threads, watch));
+    SYN_TRY(syn_parallel_for(spans, threads, watch, "spikes", pack, w));
+    SYN_TRY(syn_radix_sort_shared(&spare, (uint64_t *)(void *)w->time, w->n,
+                                  tick_bits(found) + w->unit_bits, threads, watch));
     w->key = spare;
-    SYN_NEXT(status, syn_parallel_for(spans, threads, watch, "spikes", count_twice, w));
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_parallel_for(spans, threads, watch, "spikes", count_twice, w));
     for (size_t k = 0; k < spans; k++)
         found->n -= w->spans[k].twice;
     return found->n < w->n ? unpack_once(w, watch)

@@ -3,12 +3,6 @@
 #ifndef SYN_SPIKES_ARRANGE_H
 #define SYN_SPIKES_ARRANGE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/base/status.h"
-#include "core/base/watch.h"
-#include "core/spikes/clock.h"
 #include "core/spikes/spikes.h"
 
 typedef struct syn_loose {

@@ -1,7 +1,6 @@
 /* A table with open addresses that doubles when a quarter of it is full. */
 #include "core/spikes/codes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/hash.h"

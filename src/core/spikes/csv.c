@@ -24,11 +24,6 @@ static int is_blank(char c, char sep)
     return c != sep && (c == ' ' || c == '\t');
 }
 
-static int is_end(char c, char sep)
-{
-    return sep ? c == sep : c == ' ' || c == '\t';
-}
-
 static int is_control(char c)
 {
     unsigned char u = (unsigned char)c;
@@ -62,7 +57,7 @@ static size_t plain_field(const char *line, size_t at, size_t length, char sep,
                           syn_csv_field *field)
 {
     size_t first = at;
-    while (at < length && !is_end(line[at], sep))
+    while (at < length && !(sep ? line[at] == sep : line[at] == ' ' || line[at] == '\t'))
         at++;
     size_t end = at;
     while (end > first && is_blank(line[end - 1], sep))

@@ -6,41 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/memory.h"
 #include "core/base/order.h"
 
 enum { TOO_FAR = 62 };  /* bin numbers stay below 2^62 */
-
-/* Counts `bytes` in the raster's budget; returns whether they fit. */
-static int count_bytes(syn_raster *r, syn_budget *budget, size_t bytes)
-{
-    if (!budget)
-        return 1;
-    if (!syn_budget_take(budget, bytes))
-        return 0;
-    r->budget = budget;
-    r->held = bytes;
-    return 1;
-}
 
 syn_status syn_raster_allocate(syn_raster *r, size_t n, uint32_t units, int timed,
                                syn_budget *budget)
 {
     size_t each = 3 * sizeof(uint32_t) + (timed ? 2 : 1) * sizeof(int64_t);
-    memset(r, 0, sizeof *r);
-    r->units = units;
-    if (!count_bytes(r, budget, (n + 1) * each + ((size_t)units + 2) * sizeof(uint32_t)))
+    *r = (syn_raster){.units = units};
+    size_t bytes = (n + 1) * each + ((size_t)units + 2) * sizeof(uint32_t);
+    if (budget && !syn_budget_take(budget, bytes))
         return SYN_OVER_BUDGET;
-    r->number = malloc((n + 1) * sizeof *r->number);
-    r->first = malloc((n + 1) * sizeof *r->first);
-    r->unit = malloc((n + 1) * sizeof *r->unit);
-    r->unit_bin = malloc((n + 1) * sizeof *r->unit_bin);
-    r->unit_first = calloc((size_t)units + 2, sizeof *r->unit_first);
+    r->budget = budget;
+    r->held = bytes;
+    SYN_ARRAY(&r->memory, r->number, n + 1);
+    SYN_ARRAY(&r->memory, r->first, n + 1);
+    SYN_ARRAY(&r->memory, r->unit, n + 1);
+    SYN_ARRAY(&r->memory, r->unit_bin, n + 1);
+    SYN_ARRAY(&r->memory, r->unit_first, (size_t)units + 2);
     if (timed)
-        r->opens = malloc((n + 1) * sizeof *r->opens);
-    if (!r->number || !r->first || !r->unit || !r->unit_bin || !r->unit_first ||
-        (timed && !r->opens))
-        return SYN_NO_MEMORY;
+        SYN_ARRAY(&r->memory, r->opens, n + 1);
     return SYN_OK;
 }
 
@@ -143,7 +129,7 @@ syn_status syn_raster_sets(syn_raster *out, size_t n, const size_t *first,
 
 void syn_raster_free(syn_raster *r)
 {
-    SYN_FREE(r->number, r->opens, r->first, r->unit, r->unit_first, r->unit_bin);
+    syn_give_back(&r->memory);
     if (r->budget)
         syn_budget_give(r->budget, r->held);
     memset(r, 0, sizeof *r);

@@ -2,9 +2,7 @@
 #ifndef SYN_SPIKES_RASTER_H
 #define SYN_SPIKES_RASTER_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "core/base/arrays.h"
 #include "core/base/budget.h"
 #include "core/base/seek.h"
 #include "core/spikes/spikes.h"
@@ -24,6 +22,7 @@ typedef struct syn_raster {
     uint32_t *unit_bin;    /* [events] kept bins, unit after unit, increasing */
     syn_budget *budget;    /* what its memory is counted in, or NULL */
     size_t held;           /* bytes counted there */
+    syn_arrays memory;
 } syn_raster;
 
 /* Bins sound spikes: bin k holds ticks from start + k * width on, counted from the start

@@ -3,7 +3,6 @@
    counting sort then lists the events of each unit. */
 #include "core/spikes/recording.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"

@@ -3,8 +3,6 @@
 #ifndef SYN_SPIKES_RECORDING_H
 #define SYN_SPIKES_RECORDING_H
 
-#include <stdint.h>
-
 #include "core/spikes/spikes.h"
 
 /* Events are numbered from 0 in time order; one unit has at most one event per tick. */

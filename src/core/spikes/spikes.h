@@ -3,10 +3,8 @@
 #ifndef SYN_SPIKES_SPIKES_H
 #define SYN_SPIKES_SPIKES_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
 #include "core/base/watch.h"
 #include "core/spikes/clock.h"
 

@@ -1,21 +1,7 @@
 /* Lists the spikes of each unit by a counting sort, as surrogates need them. */
 #include "core/spikes/trains.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#include "core/base/memory.h"
-
-static syn_status allocate(syn_trains *t, size_t n)
-{
-    t->first = calloc((size_t)t->units + 2, sizeof *t->first);
-    t->tick = malloc((n + 1) * sizeof *t->tick);
-    t->trial = malloc((n + 1) * sizeof *t->trial);
-    t->start = malloc(t->trials * sizeof *t->start);
-    t->stop = malloc(t->trials * sizeof *t->stop);
-    int all = t->first && t->tick && t->trial && t->start && t->stop;
-    return all ? SYN_OK : SYN_NO_MEMORY;
-}
 
 syn_status syn_trains_make(syn_trains *out, const syn_spikes *spikes,
                            const syn_watch *watch)
@@ -25,8 +11,11 @@ syn_status syn_trains_make(syn_trains *out, const syn_spikes *spikes,
         return SYN_TOO_LARGE;
     out->units = spikes->units;
     out->trials = spikes->trials;
-    if (allocate(out, spikes->n) != SYN_OK)
-        return SYN_NO_MEMORY;
+    SYN_ARRAY(&out->memory, out->first, (size_t)out->units + 2);
+    SYN_ARRAY(&out->memory, out->tick, spikes->n);
+    SYN_ARRAY(&out->memory, out->trial, spikes->n);
+    SYN_ARRAY(&out->memory, out->start, out->trials);
+    SYN_ARRAY(&out->memory, out->stop, out->trials);
     for (uint32_t k = 0; k < out->trials; k++) {
         out->start[k] = (int64_t)spikes->start[k];
         out->stop[k] = (int64_t)spikes->stop[k];
@@ -63,6 +52,6 @@ double syn_trains_bytes(double events, double units, double trials)
 
 void syn_trains_free(syn_trains *t)
 {
-    SYN_FREE(t->first, t->tick, t->trial, t->start, t->stop);
+    syn_give_back(&t->memory);
     memset(t, 0, sizeof *t);
 }

@@ -2,8 +2,7 @@
 #ifndef SYN_SPIKES_TRAINS_H
 #define SYN_SPIKES_TRAINS_H
 
-#include <stdint.h>
-
+#include "core/base/arrays.h"
 #include "core/spikes/spikes.h"
 
 /* The spikes inside trials; without trials all are in trial 0. */
@@ -16,6 +15,7 @@ typedef struct syn_trains {
     uint32_t *trial;     /* [events] non-decreasing within a unit */
     int64_t *start;      /* [trials] first tick of a trial, increasing */
     int64_t *stop;       /* [trials] last tick that is the trial's own */
+    syn_arrays memory;
 } syn_trains;
 
 /* Takes sound spikes. The caller frees, also after an error. SYN_TOO_LARGE from 2^31 - 1

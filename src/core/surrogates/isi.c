@@ -80,11 +80,6 @@ static void count_pairs(syn_isi_maker *m)
 
 /* ---- smoothing ---- */
 
-static double gaussian(int64_t x, double sigma)
-{
-    return x == 0 ? 1 : exp(-0.5 * (double)x * (double)x / (sigma * sigma));
-}
-
 /* The weights for `n` values, which are mirrored at both ends again and again: with all
    their images they come back after 2 n, so a Gaussian that reaches further than the
    values is folded. It is cut at four standard deviations. */
@@ -96,7 +91,8 @@ static void fill_weights(syn_isi_maker *m, uint32_t n)
     memset(m->weight, 0, (m->radius + 1) * sizeof *m->weight);
     for (int64_t x = 0; x <= radius; x++) {
         int64_t at = x % (2 * values);
-        m->weight[at <= values ? at : 2 * values - at] += gaussian(x, sigma);
+        m->weight[at <= values ? at : 2 * values - at] +=
+            x == 0 ? 1 : exp(-0.5 * (double)x * (double)x / (sigma * sigma));
     }
     if (radius < values)
         return;

@@ -3,8 +3,6 @@
 #ifndef SYN_SURROGATES_ISI_H
 #define SYN_SURROGATES_ISI_H
 
-#include <stddef.h>
-
 #include "core/surrogates/surrogates.h"
 
 /* Makes tables, one unit after the other, in memory that it keeps. One a thread. */

@@ -2,7 +2,6 @@
    surrogates each thread makes whole ones. With fewer surrogates than threads, and with
    large ones, all threads work on one surrogate after the other: they share out its
    units, then its spikes. So nobody waits long for a thread, nor for Ctrl-C. */
-#include <stdlib.h>
 
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
@@ -130,17 +129,15 @@ static syn_status one_by_one(list *l, uint32_t n, int threads, const syn_watch *
     const char *stage = "making surrogates";
     const syn_trains *t = &l->plan->trains;
     workspace *w = &l->space[0];
-    syn_status status = SYN_OK;
-    for (l->now = 0; l->now < n && status == SYN_OK; l->now++) {
-        status = syn_parallel_for(t->units, threads, watch, stage, make_unit, l);
+    for (l->now = 0; l->now < n; l->now++) {
+        SYN_TRY(syn_parallel_for(t->units, threads, watch, stage, make_unit, l));
         l->sorted = w->key;
-        SYN_NEXT(status,
-                 syn_radix_sort_shared(&l->sorted, w->other, t->events,
-                                       l->unit_bits + l->tick_bits, threads, watch));
-        SYN_NEXT(status, syn_parallel_for(((size_t)t->events + BLOCK - 1) / BLOCK,
-                                          threads, watch, stage, deliver_block, l));
+        SYN_TRY(syn_radix_sort_shared(&l->sorted, w->other, t->events,
+                                      l->unit_bits + l->tick_bits, threads, watch));
+        SYN_TRY(syn_parallel_for(((size_t)t->events + BLOCK - 1) / BLOCK, threads, watch,
+                                 stage, deliver_block, l));
     }
-    return status;
+    return SYN_OK;
 }
 
 syn_status syn_surrogate_list(const syn_surrogate_plan *plan, uint64_t first, uint32_t n,

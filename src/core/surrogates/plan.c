@@ -2,16 +2,13 @@
    surrogates of a recording share: the refractory period of each unit and, for some
    methods, a table of its intervals. Dithering has loops of its own (dither.c); all
    other methods are in unit.h, which runs on GPUs as well. */
-#include "core/surrogates/surrogates.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/surrogates/dither.h"
 #include "core/surrogates/isi.h"
-#include "core/surrogates/unit.h"
 
 void syn_surrogate_plan_free(syn_surrogate_plan *plan)
 {
@@ -66,11 +63,6 @@ static uint32_t scratch_words(const syn_trains *t, const syn_surrogate_options *
     default:
         return 0;
     }
-}
-
-static int has_table(const syn_surrogate_options *o)
-{
-    return o->method == SYN_SURROGATE_JOINT_ISI || o->method == SYN_SURROGATE_ISI_DITHER;
 }
 
 typedef struct planning {
@@ -133,7 +125,8 @@ syn_status syn_surrogate_plan_make(syn_surrogate_plan *out, const syn_trains *tr
     SYN_TAKE_ZEROS(budget, out->refractory, (size_t)trains->units + 1);
     planning p = {.plan = out};
     syn_status status = SYN_OK;
-    if (has_table(options)) {
+    if (options->method == SYN_SURROGATE_JOINT_ISI ||
+        options->method == SYN_SURROGATE_ISI_DITHER) {
         out->table_length = syn_isi_table_length(options->isi_bins);
         size_t words = (size_t)trains->units * out->table_length;
         SYN_TAKE_ZEROS(budget, out->table, words + 1);

@@ -4,12 +4,8 @@
 #ifndef SYN_SURROGATES_SURROGATES_H
 #define SYN_SURROGATES_SURROGATES_H
 
-#include <stdint.h>
-
 #include "core/base/budget.h"
-#include "core/base/status.h"
 #include "core/spikes/trains.h"
-#include "core/base/watch.h"
 
 typedef enum syn_surrogate_method {
     SYN_SURROGATE_DITHER,            /* each spike by up to `dither`, mirrored at ends */

@@ -34,7 +34,7 @@ struct null_end {
     uint32_t event, start;
 };
 
-/* core/episodes/trie.h on a device, and the single events of a unit. */
+/* core/episodes/given.h on a device, and the single events of a unit. */
 struct null_tree {
     uint32_t nodes, roots;
     const uint32_t *unit, *level, *open, *shut, *after, *child, *of, *root;

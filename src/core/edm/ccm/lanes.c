@@ -9,7 +9,6 @@
 #include "core/base/bits.h"
 #include "core/base/masks.h"
 #include "core/base/simd.h"
-#include "core/edm/model/points.h"
 
 /* ---- the nearest library rows of a row ---- */
 
@@ -268,20 +267,6 @@ static uint32_t search_rows(const syn_ccm_problem *p, const double *squares,
     return found;
 }
 
-/* The same for a library that only has its bit. */
-static uint32_t search_members(const syn_ccm_problem *p, const double *squares,
-                               uint32_t from, const syn_ccm_group *g,
-                               syn_ccm_space *space, const syn_ccm_lanes *lanes,
-                               uint32_t lane)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < p->n; i++) {
-        space->rows[n] = i;
-        n += g->member[i] >> lane & 1;
-    }
-    return search_rows(p, squares, from, space->rows, n, space->near, lanes, lane);
-}
-
 /* Libraries in `open` have rows beyond the end of the list. */
 static void search_open(const syn_ccm_problem *p, const syn_ccm_list *list,
                         const syn_ccm_group *g, uint64_t open, syn_ccm_space *space,
@@ -294,7 +279,14 @@ static void search_open(const syn_ccm_problem *p, const syn_ccm_list *list,
     }
     for (; open; open &= open - 1) {
         uint32_t lane = syn_low_bit(open);
-        found[lane] = search_members(p, squares, list->from, g, space, lanes, lane);
+        /* The same for a library that only has its bit. */
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < p->n; i++) {
+            space->rows[n] = i;
+            n += g->member[i] >> lane & 1;
+        }
+        found[lane] =
+            search_rows(p, squares, list->from, space->rows, n, space->near, lanes, lane);
     }
 }
 

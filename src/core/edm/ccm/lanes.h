@@ -5,7 +5,7 @@
 #define SYN_EDM_CCM_LANES_H
 
 #include "core/base/kinds.h"
-#include "core/edm/ccm/skill.h"
+#include "core/edm/ccm/ccm.h"
 #include "core/edm/neighbours/nearest.h"
 
 enum { SYN_CCM_LANES = 64 };

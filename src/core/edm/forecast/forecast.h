@@ -4,10 +4,7 @@
 #define SYN_EDM_FORECAST_FORECAST_H
 
 #include <math.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "core/base/status.h"
 #include "core/base/watch.h"
 #include "core/edm/model/series.h"
 

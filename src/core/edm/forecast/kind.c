@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-#include "core/base/simd.h"
-#include "core/edm/smap/weigh.h"
-
 /* ---- weights ---- */
 
 /* Sets points `open` .. `shut` - 1 to 0, of those from `from` on. */
@@ -62,7 +59,7 @@ static void make_row(const syn_smap_terms *terms, const double *value, const dou
     memset(to, 0, SYN_FORECAST_SIDE * sizeof *to);
 }
 
-/* As in smap/product.c, one row is copied while the next is made. */
+/* As in smap/fit.c, one row is copied while the next is made. */
 static void fill_panels(const syn_smap_terms *terms, const double *octet, uint32_t side,
                         size_t from, double *panel)
 {

@@ -3,11 +3,8 @@
 #ifndef SYN_EDM_FORECAST_KIND_H
 #define SYN_EDM_FORECAST_KIND_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/edm/forecast/forecast.h"
-#include "core/edm/smap/product.h"
+#include "core/edm/smap/fit.h"
 
 enum {
     SYN_FORECAST_SIDE = 8,  /* candidates side by side, an octet */

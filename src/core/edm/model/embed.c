@@ -4,11 +4,11 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/measure.h"
 #include "core/base/pages.h"
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 
 /* One coordinate; rows whose lag stays in the stretch are copied run by run. */
@@ -106,8 +106,7 @@ syn_status syn_measure_points(syn_points *points, int threads, double **copy)
             points->coordinate = *copy;
         }
     }
-    free(value);
-    free(m.origin);
+    SYN_FREE(value, m.origin);
     return status;
 }
 

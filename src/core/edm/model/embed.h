@@ -2,9 +2,6 @@
 #ifndef SYN_EDM_MODEL_EMBED_H
 #define SYN_EDM_MODEL_EMBED_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/edm/model/points.h"
 
 /* Series side by side, in stretches of rows that follow each other in time. */

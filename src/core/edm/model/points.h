@@ -2,11 +2,7 @@
 #ifndef SYN_EDM_MODEL_POINTS_H
 #define SYN_EDM_MODEL_POINTS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/base/seek.h"
-#include "core/base/status.h"
 #include "core/base/watch.h"
 
 /* Points in a reconstructed state space, one a row of the data. Rows that are named as

@@ -7,15 +7,6 @@
 
 #include "core/base/simd.h"
 
-static void add(double *to, const double *value, uint32_t n)
-{
-    uint32_t i = 0;
-    for (; i + SYN_F64_LANES <= n; i += SYN_F64_LANES)
-        syn_f64_store(to + i, syn_f64_load(to + i) + syn_f64_load(value + i));
-    for (; i < n; i++)
-        to[i] += value[i];
-}
-
 static void count_run(uint32_t *count, uint32_t place, uint32_t n, uint32_t period)
 {
     uint32_t times = n / period, rest = n % period;
@@ -23,24 +14,6 @@ static void count_run(uint32_t *count, uint32_t place, uint32_t n, uint32_t peri
         count[i] += times;
     for (uint32_t i = 0; i < rest; i++)
         count[place + i < period ? place + i : place + i - period]++;
-}
-
-static void sum_places(const syn_round *round, uint32_t period, syn_places *out)
-{
-    const double *value = round->value;
-    memset(out, 0, sizeof *out);
-    for (uint32_t r = 0; r < round->runs; r++) {
-        int half = r >= round->early;
-        uint32_t place = round->run[r].place % period, left = round->run[r].n;
-        count_run(out->count[half], place, left, period);
-        while (left > 0) {
-            uint32_t n = period - place < left ? period - place : left;
-            add(out->sum[half] + place, value, n);
-            value += n;
-            left -= n;
-            place = 0;
-        }
-    }
 }
 
 /* From the sums of a period to those of its half. */
@@ -75,7 +48,25 @@ static double share_of(const syn_places *of, uint32_t period, double squares)
 void syn_season_shares(syn_round *round, uint32_t period)
 {
     syn_places places;
-    sum_places(round, period, &places);
+    const double *value = round->value;
+    memset(&places, 0, sizeof places);
+    for (uint32_t r = 0; r < round->runs; r++) {
+        int half = r >= round->early;
+        uint32_t place = round->run[r].place % period, left = round->run[r].n;
+        count_run(places.count[half], place, left, period);
+        while (left > 0) {
+            uint32_t n = period - place < left ? period - place : left;
+            double *to = places.sum[half] + place;
+            uint32_t i = 0;
+            for (; i + SYN_F64_LANES <= n; i += SYN_F64_LANES)
+                syn_f64_store(to + i, syn_f64_load(to + i) + syn_f64_load(value + i));
+            for (; i < n; i++)
+                to[i] += value[i];
+            value += n;
+            left -= n;
+            place = 0;
+        }
+    }
     round->share[period] = share_of(&places, period, round->squares);
     while (period % 2 == 0 && period > 2) {
         period /= 2;

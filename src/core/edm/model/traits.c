@@ -259,30 +259,37 @@ static syn_status make_workers(traits_job *job, int threads)
 {
     syn_arrays *memory = &job->memory;
     size_t steps = job->series->steps, lags = lag_room((uint32_t)steps);
-    job->worker = syn_take(memory, (size_t)threads, sizeof *job->worker);
-    for (int i = 0; job->worker && i < threads; i++) {
+    SYN_ARRAY(memory, job->worker, (size_t)threads);
+    for (int i = 0; i < threads; i++) {
         worker *w = &job->worker[i];
-        w->value = syn_take(memory, steps + lags + SYN_F64_LANES, sizeof *w->value);
-        w->run = syn_take(memory, steps + 1, sizeof *w->run);
-        w->slot = syn_take(memory, job->slots, sizeof *w->slot);
-        w->times = syn_take(memory, steps, sizeof *w->times);
-        w->shared = syn_take(memory, lags, sizeof *w->shared);
+        SYN_ARRAY(memory, w->value, steps + lags + SYN_F64_LANES);
+        SYN_ARRAY(memory, w->run, steps + 1);
+        SYN_ARRAY(memory, w->slot, job->slots);
+        SYN_ARRAY(memory, w->times, steps);
+        SYN_ARRAY(memory, w->shared, lags);
     }
-    return syn_taken(memory);
+    return SYN_OK;
+}
+
+/* Looks at all series, with what that takes for each thread. */
+static syn_status look_at_all(traits_job *job, int threads, const syn_watch *watch,
+                              syn_body *look)
+{
+    threads = threads > 1 ? threads : 1;
+    syn_status status = make_workers(job, threads);
+    SYN_NEXT(status,
+             syn_parallel_for(job->series->n, threads, watch, "series", look, job));
+    syn_give_back(&job->memory);
+    return status;
 }
 
 syn_status syn_traits_find(const syn_series *series, const int *first, int threads,
                            const syn_watch *watch, syn_traits *out)
 {
     traits_job job = {.series = series, .first = first, .slots = 2, .traits = out};
-    threads = threads > 1 ? threads : 1;
     while (job.slots / 2 < series->steps)
         job.slots *= 2;
-    syn_status status = make_workers(&job, threads);
-    if (status == SYN_OK)
-        status = syn_parallel_for(series->n, threads, watch, "series", find_traits, &job);
-    syn_give_back(&job.memory);
-    return status;
+    return look_at_all(&job, threads, watch, find_traits);
 }
 
 /* ---- activity ---- */
@@ -367,13 +374,7 @@ syn_status syn_activity_find(const syn_series *series, int threads,
                              const syn_watch *watch, syn_activity *out)
 {
     traits_job job = {.series = series, .activity = out};
-    threads = threads > 1 ? threads : 1;
-    syn_status status = make_workers(&job, threads);
-    if (status == SYN_OK)
-        status =
-            syn_parallel_for(series->n, threads, watch, "series", find_activity, &job);
-    syn_give_back(&job.memory);
-    return status;
+    return look_at_all(&job, threads, watch, find_activity);
 }
 
 /* ---- standard units ---- */

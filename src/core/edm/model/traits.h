@@ -3,9 +3,6 @@
 #ifndef SYN_EDM_MODEL_TRAITS_H
 #define SYN_EDM_MODEL_TRAITS_H
 
-#include <stdint.h>
-
-#include "core/base/status.h"
 #include "core/base/watch.h"
 #include "core/edm/model/series.h"
 

@@ -160,55 +160,22 @@ static void bound_block(const sorting *s, syn_blocks *b, uint32_t block)
     }
 }
 
-/* Rows after the last library row have the block of that. */
-static void find_homes(syn_blocks *b, uint32_t rows, const syn_rows *library)
-{
-    uint32_t next = 0;
-    for (uint32_t row = 0; row < rows; row++) {
-        while (next + 1 < library->n && library->row[next] < row)
-            next++;
-        b->home[row] = library->n > 0 ? b->place[library->row[next]] / SYN_BLOCK
-                                      : SYN_NO_ROW;
-    }
-}
-
 /* Takes memory, and begins with the places of the library in order. */
 static syn_status start(const syn_points *points, syn_arrays *memory, sorting *s,
                         syn_blocks *out)
 {
     uint32_t n = s->library->n, rows = points->rows;
-    memset(out, 0, sizeof *out);
-    out->dims = points->dims;
-    out->blocks = n / SYN_BLOCK + (n % SYN_BLOCK > 0);
+    *out = (syn_blocks){.dims = points->dims,
+                        .blocks = n / SYN_BLOCK + (n % SYN_BLOCK > 0)};
     size_t slots = (size_t)out->blocks * SYN_BLOCK;
-    s->place = syn_take(memory, n, sizeof *s->place);
-    out->row = syn_take(memory, slots, sizeof *out->row);
-    out->place = syn_take(memory, rows, sizeof *out->place);
-    out->x = syn_take(memory, slots * out->dims, sizeof *out->x);
-    if (syn_taken(memory) != SYN_OK)
-        return SYN_NO_MEMORY;
+    SYN_ARRAY(memory, s->place, n);
+    SYN_ARRAY(memory, out->row, slots);
+    SYN_ARRAY(memory, out->place, rows);
+    SYN_ARRAY(memory, out->x, slots * out->dims);
     memset(out->row, 0xff, slots * sizeof *out->row);
     memset(out->place, 0xff, (size_t)rows * sizeof *out->place);
     for (uint32_t i = 0; i < n; i++)
         s->place[i] = i;
-    return SYN_OK;
-}
-
-static syn_status make_boxes(syn_blocks *b, uint32_t rows, syn_arrays *memory)
-{
-    b->groups = b->blocks / SYN_BLOCK + (b->blocks % SYN_BLOCK > 0);
-    size_t boxes = (size_t)b->groups * b->dims * SYN_BLOCK;
-    size_t slots = (size_t)b->blocks * SYN_BLOCK;
-    b->shuffled = syn_take(memory, slots, sizeof *b->shuffled);
-    b->home = syn_take(memory, rows, sizeof *b->home);
-    b->low = syn_take(memory, boxes, sizeof *b->low);
-    b->high = syn_take(memory, boxes, sizeof *b->high);
-    if (syn_taken(memory) != SYN_OK)
-        return SYN_NO_MEMORY;
-    for (size_t i = 0; i < boxes; i++) {
-        b->low[i] = INFINITY;
-        b->high[i] = -INFINITY;
-    }
     return SYN_OK;
 }
 
@@ -217,18 +184,32 @@ syn_status syn_blocks_make(const syn_points *points, const syn_rows *library,
                            syn_blocks *out)
 {
     sorting s = {points, library, steps, step, NULL};
-    syn_status status = start(points, memory, &s, out);
-    if (status == SYN_OK)
-        status = make_boxes(out, points->rows, memory);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(start(points, memory, &s, out));
+    out->groups = out->blocks / SYN_BLOCK + (out->blocks % SYN_BLOCK > 0);
+    size_t boxes = (size_t)out->groups * out->dims * SYN_BLOCK;
+    size_t slots = (size_t)out->blocks * SYN_BLOCK;
+    SYN_ARRAY(memory, out->shuffled, slots);
+    SYN_ARRAY(memory, out->home, points->rows);
+    SYN_ARRAY(memory, out->low, boxes);
+    SYN_ARRAY(memory, out->high, boxes);
+    for (size_t i = 0; i < boxes; i++) {
+        out->low[i] = INFINITY;
+        out->high[i] = -INFINITY;
+    }
     order(&s, 0, library->n);
     for (uint32_t b = 0; b < out->blocks; b++) {
         fill_block(&s, out, b);
         bound_block(&s, out, b);
         shuffle_block(&s, out, b);
     }
-    find_homes(out, points->rows, library);
+    /* Rows after the last library row have the block of that. */
+    uint32_t next = 0;
+    for (uint32_t row = 0; row < points->rows; row++) {
+        while (next + 1 < library->n && library->row[next] < row)
+            next++;
+        out->home[row] = library->n > 0 ? out->place[library->row[next]] / SYN_BLOCK
+                                      : SYN_NO_ROW;
+    }
     return SYN_OK;
 }
 

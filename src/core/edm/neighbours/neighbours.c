@@ -2,18 +2,273 @@
    all at once: distances grow with each coordinate, so that one scan of a block of points
    gives them for every dimension. The neighbours of the row before, as many steps further
    on, give first bounds; blocks of library points whose boxes are farther away are passed
-   over, and the rest is scanned. Small libraries are searched as sift.h says. */
+   over, and the rest is scanned. Small libraries are searched as below. */
 #include "core/edm/neighbours/neighbours.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/bits.h"
 #include "core/base/masks.h"
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/base/rank.h"
-#include "core/edm/neighbours/sift.h"
+#include "core/edm/neighbours/scan.h"
+
+/* ---- small libraries ----
+
+   Finds the nearest of a few thousand rows in passes that have hardly a branch to
+   mispredict: rough distances to all of them; the least of each 64th of them, the k-th
+   smallest of which is an upper bound that hardly more than k rows pass; the rows within
+   it; and the precise distances of these.
+
+   Where too many pass, since many are equally near, the k-th smallest of the precise
+   distances is found by bisection, and of the rows at that distance those are taken
+   that come first in the order of ties. */
+
+/* A small library. Coordinates are also kept as floats, less their centre and scaled so
+   that none is beyond 1: rough distances, in half the time, tell which few rows may be
+   among the nearest. */
+typedef struct sift {
+    const syn_scan_kind *kind;
+    syn_blocks blocks;
+    uint32_t rows;      /* of the data */
+    double *centre;     /* [dims] */
+    double scale;       /* 0 where distances of all rows are the same, or infinite */
+    float *x;           /* [blocks][dims][64] */
+} sift;
+
+/* What a worker uses over and over. */
+typedef struct sieve {
+    float *point;       /* [dims] */
+    float *rough;       /* [blocks][64] squared distances, */
+    double *squared;    /* [blocks][64] and precise ones */
+    uint32_t *place;    /* [room of the list] places of rows that are near */
+    double *near;       /* [room of the list] and their squared distances */
+} sieve;
+
+/* Up to so many rows, distances to all take less time than a search among boxes around
+   blocks of them. */
+enum { SIFT_ROWS = 2048 };
+
+enum { MOST_FROM_LEAST = 32 };  /* neighbours, for a bound from 64 rows */
+
+/* How far outside of the library a point may be, for rough distances to be any use. */
+static const double most_outside = 1024;
+
+/* ---- the library ---- */
+
+/* The centre of each coordinate, and what brings all of them within 1 of it. */
+static void find_scale(const syn_points *points, const syn_rows *library, sift *s)
+{
+    double reach = 0;
+    for (uint32_t d = 0; d < points->dims; d++) {
+        const double *x = points->coordinate + (size_t)d * points->rows;
+        double low = INFINITY, high = -INFINITY;
+        for (uint32_t i = 0; i < library->n; i++) {
+            double here = x[library->row[i]];
+            low = here < low ? here : low;
+            high = here > high ? here : high;
+        }
+        s->centre[d] = low / 2 + high / 2;
+        reach = high / 2 - low / 2 > reach ? high / 2 - low / 2 : reach;
+    }
+    s->scale = reach > 1e-290 && reach < 1e290 ? 1 / reach : 0;
+}
+
+static void make_rough(sift *s)
+{
+    const double *from = s->blocks.x;
+    float *to = s->x;
+    for (uint32_t b = 0; b < s->blocks.blocks; b++)
+        for (uint32_t d = 0; d < s->blocks.dims; d++)
+            for (uint32_t i = 0; i < SYN_BLOCK; i++)
+                *to++ = (float)((*from++ - s->centre[d]) * s->scale);
+}
+
+/* Gathers a library. */
+static syn_status sift_make(const syn_points *points, const syn_rows *library,
+                            int vector_bits, syn_arrays *memory, sift *out)
+{
+    out->kind = syn_scan_fastest(vector_bits);
+    out->rows = points->rows;
+    SYN_TRY(syn_blocks_list(points, library, memory, &out->blocks));
+    size_t terms = (size_t)out->blocks.blocks * SYN_BLOCK * points->dims;
+    SYN_ARRAY(memory, out->centre, points->dims);
+    SYN_ARRAY(memory, out->x, terms);
+    find_scale(points, library, out);
+    if (out->scale > 0)
+        make_rough(out);
+    return SYN_OK;
+}
+
+/* Makes room for lists of the nearest `k`. */
+static syn_status sieve_make(const sift *sift, uint32_t k, syn_arrays *memory, sieve *out)
+{
+    size_t slots = (size_t)sift->blocks.blocks * SYN_BLOCK, room = syn_nearest_room(k);
+    SYN_ARRAY(memory, out->squared, slots);
+    SYN_ARRAY(memory, out->rough, slots);
+    SYN_ARRAY(memory, out->point, sift->blocks.dims);
+    SYN_ARRAY(memory, out->place, room);
+    SYN_ARRAY(memory, out->near, room);
+    return SYN_OK;
+}
+
+/* ---- rows ---- */
+
+/* Library rows that are too near in time to `row`, as places one after the other; returns
+   the first, and their number in `n`. */
+static uint32_t left_out(const sift *s, uint32_t row, uint32_t exclusion, uint32_t *n)
+{
+    uint32_t first = row > exclusion ? row - exclusion : 0, from = 0;
+    *n = 0;
+    for (uint32_t r = first; r < s->rows && syn_rows_apart(r, row) <= exclusion; r++)
+        if (s->blocks.place[r] != SYN_NO_ROW) {
+            from = *n > 0 ? from : s->blocks.place[r];
+            ++*n;
+        }
+    return from;
+}
+
+static syn_near near_at(const sift *s, uint32_t place, double squared, uint32_t from)
+{
+    uint32_t row = s->blocks.row[place];
+    return (syn_near){squared, syn_rank_after(row, from), row};
+}
+
+/* ---- by rough distances ---- */
+
+/* The point as floats; 0 where distances from it would be too rough. */
+static int make_point(const sift *s, const double *point, float *to)
+{
+    double most = 0;
+    for (uint32_t d = 0; d < s->blocks.dims; d++) {
+        double x = (point[d] - s->centre[d]) * s->scale;
+        most = fabs(x) > most ? fabs(x) : most;
+        to[d] = (float)x;
+    }
+    return s->scale > 0 && most < most_outside;
+}
+
+/* A rough square that all of those whose true distances are at most the k-th smallest
+   do not exceed, if k rough squares are at most `square`. */
+static float allow_for_rounding(const sift *s, const float *point, double square)
+{
+    double most = 1, dims = s->blocks.dims;
+    for (uint32_t d = 0; d < s->blocks.dims; d++)
+        most = fabs(point[d]) + 1 > most ? fabs(point[d]) + 1 : most;
+    /* Differences of coordinates are wrong by up to FLT_EPSILON * most, and sums of their
+       squares by half of that share for each term. Some more is allowed for, once on the
+       way to the true distances and once back. */
+    double shift = 4 * FLT_EPSILON * most * sqrt(dims);
+    double share = 1 + FLT_EPSILON * (dims + 8);
+    double distance = ((sqrt(square) + shift) * share + shift) * share;
+    return (float)(distance * distance * (1 + 4 * FLT_EPSILON));
+}
+
+/* Fills the list with the nearest and a few more; 0 where rough distances do not tell
+   these from many others. Lowers `most` to a squared distance that k rows do not
+   exceed. */
+static int sift_roughly(const sift *s, const double *point, uint32_t row,
+                        uint32_t exclusion, sieve *sieve, syn_nearest *list, double *most)
+{
+    const syn_blocks *b = &s->blocks;
+    uint32_t without, from = syn_row_rank(row);
+    if (list->k > MOST_FROM_LEAST || !make_point(s, point, sieve->point))
+        return 0;
+    s->kind->rough(sieve->point, b->dims, s->x, b->blocks, sieve->rough);
+    float *gone = sieve->rough + left_out(s, row, exclusion, &without);
+    for (uint32_t i = 0; i < without; i++)
+        gone[i] = INFINITY;
+    float square = s->kind->bound(sieve->rough, b->blocks, list->k);
+    if (!(square < INFINITY))
+        return 0;
+    float limit = allow_for_rounding(s, sieve->point, square);
+    *most = limit / s->scale / s->scale * (1 + FLT_EPSILON);
+    uint32_t n =
+        s->kind->within_rough(sieve->rough, b->blocks, limit, list->room, sieve->place);
+    if (n > list->room)
+        return 0;
+    s->kind->some(point, b->dims, b->x, sieve->place, n, sieve->near);
+    for (uint32_t i = 0; i < n; i++)
+        if (sieve->near[i] < INFINITY)
+            list->near[list->n++] = near_at(s, sieve->place[i], sieve->near[i], from);
+    return 1;
+}
+
+/* ---- by precise distances ---- */
+
+/* A number that k rows do not exceed, and no more than `most` of them do not; or, if
+   there is none, the k-th smallest. `high` is one that k do not exceed, if so many are
+   finite; `most` is at least k. */
+static double kth_of(const sift *s, const double *squared, uint32_t k, double high,
+                     uint32_t most)
+{
+    double low = 0;
+    syn_split split = s->kind->split(squared, s->blocks.blocks, high);
+    if (split.n <= most)
+        return high;
+    high = split.largest;
+    /* Most often the k-th smallest is the largest of these. */
+    double middle = high > 0 ? syn_bits_double(syn_double_bits(high) - 1) : 0;
+    while (low < high) {
+        split = s->kind->split(squared, s->blocks.blocks, middle);
+        if (split.n >= k && split.n <= most)
+            return split.largest;
+        if (split.n < k)
+            low = split.next;
+        else
+            high = split.largest;
+        uint64_t from = syn_double_bits(low);
+        middle = syn_bits_double(from + (syn_double_bits(high) - from) / 2);
+    }
+    return high;
+}
+
+/* Takes all rows within `limit`, if these are no more than the list has room for. */
+static int take_within(const sift *s, double limit, uint32_t from, sieve *sieve,
+                       syn_nearest *list)
+{
+    uint32_t n = s->kind->within(sieve->squared, s->blocks.blocks, limit, list->room,
+                                 sieve->place);
+    for (uint32_t i = 0; n <= list->room && i < n; i++) {
+        uint32_t place = sieve->place[i];
+        list->near[list->n++] = near_at(s, place, sieve->squared[place], from);
+    }
+    return n <= list->room;
+}
+
+/* Fills the list, which has been started, with the rows nearest to a point and perhaps a
+   few more. Rows at most `exclusion` from `row` are left out. */
+static void sift_row(const sift *sift, const double *point, uint32_t row,
+                     uint32_t exclusion, sieve *sieve, syn_nearest *list)
+{
+    const syn_blocks *b = &sift->blocks;
+    double *squared = sieve->squared;
+    uint32_t without, from = syn_row_rank(row);
+    double limit = DBL_MAX;
+    if (sift_roughly(sift, point, row, exclusion, sieve, list, &limit))
+        return;
+    double all = INFINITY;
+    syn_scan scan = {b->dims, 1, point, &all, all};
+    for (uint32_t i = 0; i < b->blocks; i++) {
+        uint64_t pass;
+        sift->kind->rows(&scan, b->x + (size_t)i * b->dims * SYN_BLOCK, &pass,
+                         squared + (size_t)i * SYN_BLOCK);
+    }
+    double *gone = squared + left_out(sift, row, exclusion, &without);
+    for (uint32_t i = 0; i < without; i++)
+        gone[i] = INFINITY;
+    limit = kth_of(sift, squared, list->k, limit, list->room);
+    if (take_within(sift, limit, from, sieve, list))
+        return;
+    if (limit > 0)
+        take_within(sift, syn_bits_double(syn_double_bits(limit) - 1), from, sieve, list);
+    for (uint32_t place = 0; place < b->blocks * SYN_BLOCK; place++)
+        if (squared[place] == limit)
+            syn_nearest_offer(list, near_at(sift, place, limit, from));
+}
 
 enum {
     CHUNK = 8,  /* prediction rows handed out together */
@@ -53,7 +308,7 @@ typedef struct seeker {
     double *pool;           /* [dims][64] */
     double *last;           /* [blocks] squared distance of the k-th neighbour of the last
                                row in each block; 0 before the first */
-    syn_sieve sieve;        /* for small libraries */
+    sieve sieve;        /* for small libraries */
 } seeker;
 
 struct syn_search {
@@ -64,7 +319,7 @@ struct syn_search {
     uint32_t k;            /* of the first list, no more than there are library rows */
     uint32_t step, E_max;
     int small;             /* whether all distances are computed */
-    syn_sift sift;         /* the library if so, */
+    sift sift;         /* the library if so, */
     syn_blocks blocks;     /* or otherwise */
     int threads;
     seeker *seeker;        /* [threads] */
@@ -320,8 +575,8 @@ static void find(const syn_search *s, seeker *w, uint32_t i)
     syn_point_at(s->points, w->row, w->E * s->step, w->point);
     if (s->small) {
         syn_nearest_start(&w->list[0], s->k);
-        syn_sift_row(&s->sift, w->point, w->row, s->options.exclusion, &w->sieve,
-                     &w->list[0]);
+        sift_row(&s->sift, w->point, w->row, s->options.exclusion, &w->sieve,
+                 &w->list[0]);
         syn_nearest_finish(&w->list[0]);
     } else {
         find_among_boxes(s, w);
@@ -342,28 +597,27 @@ static syn_status find_chunk(void *context, size_t item, int worker)
 
 /* ---- all of them ---- */
 
-static void make_seeker(syn_search *s, seeker *w)
+static syn_status make_seeker(syn_search *s, seeker *w)
 {
     syn_arrays *memory = &s->memory;
     size_t E = s->E_max, dims = s->points->dims, groups = s->blocks.groups;
-    w->point = syn_take(memory, dims, sizeof *w->point);
-    w->list = syn_take(memory, E, sizeof *w->list);
-    for (uint32_t e = 0; w->list && e < E; e++)
-        w->list[e].near = syn_take(memory, syn_nearest_room(s->k + e), sizeof(syn_near));
-    w->limit = syn_take(memory, E, sizeof *w->limit);
-    if (s->small) {
-        syn_sieve_make(&s->sift, s->k, memory, &w->sieve);
-        return;
-    }
-    w->pass = syn_take(memory, E, sizeof *w->pass);
-    w->nearer = syn_take(memory, E, sizeof *w->nearer);
-    w->squared = syn_take(memory, E * SYN_BLOCK, sizeof *w->squared);
-    w->ties = syn_take(memory, E, sizeof *w->ties);
-    for (uint32_t e = 0; w->ties && e < E; e++)
-        w->ties[e].tied = syn_take(memory, groups, sizeof *w->ties->tied);
-    w->seen = syn_take(memory, (size_t)s->blocks.blocks * SYN_BLOCK, sizeof *w->seen);
-    w->pool = syn_take(memory, dims * SYN_BLOCK, sizeof *w->pool);
-    w->last = syn_take(memory, s->blocks.blocks, sizeof *w->last);
+    SYN_ARRAY(memory, w->point, dims);
+    SYN_ARRAY(memory, w->list, E);
+    for (uint32_t e = 0; e < E; e++)
+        SYN_ARRAY(memory, w->list[e].near, syn_nearest_room(s->k + e));
+    SYN_ARRAY(memory, w->limit, E);
+    if (s->small)
+        return sieve_make(&s->sift, s->k, memory, &w->sieve);
+    SYN_ARRAY(memory, w->pass, E);
+    SYN_ARRAY(memory, w->nearer, E);
+    SYN_ARRAY(memory, w->squared, E * SYN_BLOCK);
+    SYN_ARRAY(memory, w->ties, E);
+    for (uint32_t e = 0; e < E; e++)
+        SYN_ARRAY(memory, w->ties[e].tied, groups);
+    SYN_ARRAY(memory, w->seen, (size_t)s->blocks.blocks * SYN_BLOCK);
+    SYN_ARRAY(memory, w->pool, dims * SYN_BLOCK);
+    SYN_ARRAY(memory, w->last, s->blocks.blocks);
+    return SYN_OK;
 }
 
 syn_status syn_search_make(const syn_points *points, const syn_reach *library,
@@ -381,16 +635,15 @@ syn_status syn_search_make(const syn_points *points, const syn_reach *library,
     s->E_max = points->dims / step;
     s->k = s->E_max > 1 || options->k < n ? options->k : n > 0 ? n : 1;
     s->threads = options->threads > 1 ? options->threads : 1;
-    s->small = n <= SYN_SIFT_ROWS && s->E_max == 1 && !library->steps;
-    syn_status status =
-        s->small ? syn_sift_make(points, &library->rows, options->vector_bits, &s->memory,
+    s->small = n <= SIFT_ROWS && s->E_max == 1 && !library->steps;
+    SYN_TRY(s->small ? sift_make(points, &library->rows, options->vector_bits, &s->memory,
                                  &s->sift)
-                 : syn_blocks_make(points, &library->rows, library->steps, step,
-                                   &s->memory, &s->blocks);
-    s->seeker = syn_take(&s->memory, (size_t)s->threads, sizeof *s->seeker);
-    for (int i = 0; status == SYN_OK && s->seeker && i < s->threads; i++)
-        make_seeker(s, &s->seeker[i]);
-    return syn_taken(&s->memory);
+                     : syn_blocks_make(points, &library->rows, library->steps, step,
+                                       &s->memory, &s->blocks));
+    SYN_ARRAY(&s->memory, s->seeker, (size_t)s->threads);
+    for (int i = 0; i < s->threads; i++)
+        SYN_TRY(make_seeker(s, &s->seeker[i]));
+    return SYN_OK;
 }
 
 syn_status syn_search_rows(syn_search *s, const syn_reach *prediction,
@@ -422,8 +675,7 @@ syn_status syn_each_neighbourhood(const syn_points *points, const syn_reach *lib
     o.threads = o.threads > 0 && (uint32_t)o.threads > items ? (int)items : o.threads;
     syn_search *s;
     syn_status status = syn_search_make(points, library, step, &o, &s);
-    if (status == SYN_OK)
-        status = syn_search_rows(s, prediction, watch, body, context);
+    SYN_NEXT(status, syn_search_rows(s, prediction, watch, body, context));
     syn_search_free(s);
     return status;
 }
@@ -447,22 +699,16 @@ syn_status syn_find_neighbours(const syn_points *points, const syn_rows *library
 {
     size_t entries = (size_t)prediction->n * options->k;
     syn_reach from = {*library, NULL}, of = {*prediction, NULL};
-    memset(out, 0, sizeof *out);
-    out->n = prediction->n;
-    out->k = options->k;
-    out->found = malloc(((size_t)out->n + 1) * sizeof *out->found);
-    out->row = malloc((entries + 1) * sizeof *out->row);
-    out->distance = malloc((entries + 1) * sizeof *out->distance);
-    if (!out->found || !out->row || !out->distance)
-        return SYN_NO_MEMORY;
+    *out = (syn_neighbours){.n = prediction->n, .k = options->k};
+    SYN_NEW(out->found, (size_t)out->n + 1);
+    SYN_NEW(out->row, entries + 1);
+    SYN_NEW(out->distance, entries + 1);
     return syn_each_neighbourhood(points, &from, &of, points->dims, options, watch, keep,
                                   out);
 }
 
 void syn_neighbours_free(syn_neighbours *neighbours)
 {
-    free(neighbours->found);
-    free(neighbours->row);
-    free(neighbours->distance);
+    SYN_FREE(neighbours->found, neighbours->row, neighbours->distance);
     memset(neighbours, 0, sizeof *neighbours);
 }

@@ -122,7 +122,7 @@ static uint32_t scan_count(const double *x, double limit)
 #undef EQUAL_OR_BEYOND
 #undef TILE_BITS
 
-/* ---- a few thousand points, for sift.h ---- */
+/* ---- a few thousand points, for small libraries ---- */
 
 enum {
     /* Points whose sums stay in registers as floats, of which more need not be. */

@@ -181,9 +181,8 @@ syn_status syn_simplex_views(const syn_points *points, const syn_rows *library,
         return syn_parallel_for(views->n, options->threads, watch, "views", predict_view,
                                 &j);
     }
-    syn_status status = SYN_OK;
     j.watch = watch;
-    for (uint32_t v = 0; v < views->n && status == SYN_OK; v++)
-        status = predict_view(&j, v, 0);
-    return status;
+    for (uint32_t v = 0; v < views->n; v++)
+        SYN_TRY(predict_view(&j, v, 0));
+    return SYN_OK;
 }

@@ -52,10 +52,7 @@ void syn_smap_put_target(double *target, size_t stride, size_t i, double value)
 syn_status syn_smap_gather(syn_smap_call *s)
 {
     uint32_t n = s->library->n, dims = s->points->dims;
-    s->side_by_side = syn_take(&s->memory, ((size_t)dims + 2) * s->stride,
-                               sizeof *s->side_by_side);
-    if (!s->side_by_side)
-        return SYN_NO_MEMORY;
+    SYN_ARRAY(&s->memory, s->side_by_side, ((size_t)dims + 2) * s->stride);
     for (uint32_t k = 0; k < dims; k++) {
         const double *from = s->points->coordinate + (size_t)k * s->points->rows;
         for (uint32_t i = 0; i < n; i++)
@@ -208,13 +205,12 @@ syn_status syn_smap_same_make(const syn_smap_call *s, syn_arrays *memory,
                               syn_smap_same *out)
 {
     uint32_t n = s->library->n, dims = s->points->dims;
-    *out = (syn_smap_same){.of = syn_take(memory, n, sizeof *out->of),
-                           .first = syn_take(memory, n, sizeof *out->first)};
+    *out = (syn_smap_same){0};
+    SYN_ARRAY(memory, out->of, n);
+    SYN_ARRAY(memory, out->first, n);
     point *sorted = malloc(((size_t)n + 1) * sizeof *sorted);
-    if (!sorted || syn_taken(memory) != SYN_OK) {
-        free(sorted);
+    if (!sorted)
         return SYN_NO_MEMORY;
-    }
     for (uint32_t i = 0; i < n; i++)
         sorted[i] = (point){s->side_by_side, s->stride, dims, i};
     qsort(sorted, n, sizeof *sorted, compare);
@@ -229,11 +225,9 @@ syn_status syn_smap_same_make(const syn_smap_call *s, syn_arrays *memory,
     if (out->n == 0)
         return SYN_OK;
     out->stride = syn_smap_stride(out->n);
-    out->coordinate = syn_take(memory, dims * out->stride, sizeof *out->coordinate);
-    out->count = syn_take(memory, out->n, sizeof *out->count);
-    out->sum = syn_take(memory, out->n, sizeof *out->sum);
-    if (syn_taken(memory) != SYN_OK)
-        return SYN_NO_MEMORY;
+    SYN_ARRAY(memory, out->coordinate, dims * out->stride);
+    SYN_ARRAY(memory, out->count, out->n);
+    SYN_ARRAY(memory, out->sum, out->n);
     for (uint32_t k = 0; k < dims; k++)
         for (uint32_t g = 0; g < out->n; g++)
             out->coordinate[k * out->stride + g] =

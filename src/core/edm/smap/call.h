@@ -3,7 +3,6 @@
 #define SYN_EDM_SMAP_CALL_H
 
 #include "core/edm/smap/smap.h"
-#include "core/base/arrays.h"
 #include "core/edm/smap/model.h"
 
 /* One call. Neighbours are lists where few of the library are wanted; otherwise all of it

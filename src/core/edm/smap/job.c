@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "core/base/parallel.h"
-#include "core/edm/smap/normal.h"
 
 enum { MOST_SHARES = 64 };
 
@@ -70,10 +69,8 @@ static syn_status find_rows(syn_smap_job *j, const syn_smap_pairs_options *o,
                             const double *value)
 {
     uint32_t steps = j->points.rows;
-    j->row = syn_take(&j->memory, steps, sizeof *j->row);
-    j->coordinate = syn_take(&j->memory, (size_t)j->dims * steps, sizeof *j->coordinate);
-    if (syn_taken(&j->memory) != SYN_OK)
-        return SYN_NO_MEMORY;
+    SYN_ARRAY(&j->memory, j->row, steps);
+    SYN_ARRAY(&j->memory, j->coordinate, (size_t)j->dims * steps);
     for (uint32_t t = 0; t < steps; t++)
         if (fill_point(j, o, value, t))
             j->row[j->rows.n++] = t;
@@ -87,10 +84,9 @@ static syn_status make_panels(syn_smap_job *j, int32_t Tp)
 {
     const syn_smap_group *g = j->group;
     size_t wide = j->product->wide, steps = j->points.rows;
-    double *panels = syn_take(&j->memory, j->stride * j->columns, sizeof *panels);
+    double *panels;
+    SYN_ARRAY(&j->memory, panels, j->stride * j->columns);
     j->panels = panels;
-    if (!panels)
-        return SYN_NO_MEMORY;
     for (uint32_t c = 0; c < g->n; c++) {
         const double *y = g->value + (size_t)g->target[c] * steps;
         double *to = panels + c / wide * wide * SYN_SMAP_POINTS + c % wide;
@@ -120,13 +116,10 @@ static syn_status make_terms(syn_smap_job *j)
     t->n = j->dims + 1;
     t->pitch = syn_smap_padded(t->n, SYN_SMAP_PADDING);
     t->products = syn_smap_products(t->n);
-    j->value = syn_take(&j->memory, j->rows.n * t->pitch + SYN_SMAP_PADDING,
-                        sizeof *j->value);
-    j->centre = syn_take(&j->memory, t->n, sizeof *j->centre);
-    j->centred = syn_take(&j->memory, j->dims * j->stride, sizeof *j->centred);
+    SYN_ARRAY(&j->memory, j->value, j->rows.n * t->pitch + SYN_SMAP_PADDING);
+    SYN_ARRAY(&j->memory, j->centre, t->n);
+    SYN_ARRAY(&j->memory, j->centred, j->dims * j->stride);
     t->value = j->value;
-    if (syn_taken(&j->memory) != SYN_OK)
-        return SYN_NO_MEMORY;
     for (uint32_t k = 0; k < t->n; k++) {
         j->centre[k] = k > 0 ? centre_of(j, k - 1) : 0;
         for (size_t i = 0; i < j->rows.n; i++) {
@@ -157,11 +150,10 @@ static syn_status make_sums(syn_smap_job *j)
 {
     j->block = rows_of(j->rows.n) - 1;
     share_out(j, j->rows.n);
-    j->sum = syn_take(&j->memory, (size_t)j->shares * SYN_SMAP_SUMS * j->columns,
-                      sizeof *j->sum);
-    j->known = syn_take(&j->memory, j->shares, sizeof *j->known);
-    j->made = syn_take(&j->memory, j->shares, sizeof *j->made);
-    return syn_taken(&j->memory);
+    SYN_ARRAY(&j->memory, j->sum, (size_t)j->shares * SYN_SMAP_SUMS * j->columns);
+    SYN_ARRAY(&j->memory, j->known, j->shares);
+    SYN_ARRAY(&j->memory, j->made, j->shares);
+    return SYN_OK;
 }
 
 /* `call` for this library. Its target, at each row, is only known or not. */
@@ -169,9 +161,8 @@ static syn_status make_call(syn_smap_job *j, const syn_smap_common *common)
 {
     uint32_t steps = j->points.rows;
     const double *y = j->group->value + (size_t)j->group->target[0] * steps;
-    double *later = syn_take(&j->memory, steps, sizeof *later);
-    if (!later)
-        return SYN_NO_MEMORY;
+    double *later;
+    SYN_ARRAY(&j->memory, later, steps);
     j->call = (syn_smap_call){.points = &j->points, .library = &j->rows,
                               .prediction = &j->rows, .target = later,
                               .options = common->smap, .kind = common->kind,
@@ -206,12 +197,9 @@ syn_status syn_smap_job_make(const syn_smap_common *common, uint32_t i, syn_smap
     if (none || status != SYN_OK)
         return status;
     status = make_call(out, common);
-    if (status == SYN_OK)
-        status = make_terms(out);
-    if (status == SYN_OK)
-        status = syn_smap_same_make(&out->call, &out->memory, &out->same);
-    if (status == SYN_OK)
-        status = make_sums(out);
+    SYN_NEXT(status, make_terms(out));
+    SYN_NEXT(status, syn_smap_same_make(&out->call, &out->memory, &out->same));
+    SYN_NEXT(status, make_sums(out));
     return status;
 }
 
@@ -219,9 +207,7 @@ syn_status syn_smap_job_rest(syn_smap_job *job, const syn_smap_rest *rest)
 {
     if (!job->sum)
         return SYN_OK;
-    job->only = syn_take(&job->memory, rest->n, sizeof *job->only);
-    if (!job->only)
-        return SYN_NO_MEMORY;
+    SYN_ARRAY(&job->memory, job->only, rest->n);
     for (uint32_t i = 0; i < rest->n; i++)
         job->only[i] = syn_first_row_from(job->row, job->rows.n, rest->step[i]);
     share_out(job, rest->n);
@@ -267,13 +253,13 @@ struct syn_smap_worker {
     double *heavy, *count;      /* [stride] of places and how many neighbours each is; */
     double *exact_value, *exact_slope;  /* [stride] what it gives, of places */
     double *small;
-    void *exact;
+    char *exact;
 };
 
 /* ---- memory of a worker ---- */
 
-syn_smap_worker *syn_smap_worker_make(uint32_t steps, uint32_t dims, size_t columns,
-                                      syn_arrays *memory)
+syn_status syn_smap_worker_make(uint32_t steps, uint32_t dims, size_t columns,
+                                syn_arrays *memory, syn_smap_worker **out)
 {
     size_t stride = syn_smap_job_stride(steps), unknowns = (size_t)dims + 1;
     size_t products = syn_smap_products((uint32_t)unknowns);
@@ -282,33 +268,33 @@ syn_smap_worker *syn_smap_worker_make(uint32_t steps, uint32_t dims, size_t colu
         most = SYN_SMAP_BLOCK_BYTES / sizeof(double);
     if (most > SYN_SMAP_MOST_ROWS * stride)
         most = SYN_SMAP_MOST_ROWS * stride;
-    const size_t rows = SYN_SMAP_MOST_ROWS, one = sizeof(double);
-    syn_smap_worker *w = syn_take(memory, 1, sizeof *w);
-    if (!w)
-        return NULL;
-    w->near = syn_take(memory, rows, sizeof *w->near);
-    w->from = syn_take(memory, dims, one);
-    w->distance = syn_take(memory, most, one);
-    w->square = syn_take(memory, (most / SYN_SMAP_POINTS + 1) * SYN_SMAP_PITCH, one);
-    w->equations = syn_take(memory, rows * products, one);
-    w->value = syn_take(memory, rows * unknowns, one);
-    w->slope = syn_take(memory, rows * unknowns, one);
-    w->excess = syn_take(memory, rows, one);
-    w->strength = syn_take(memory, stride, one);
-    w->prediction = syn_take(memory, rows * columns, one);
-    w->panel = syn_take(memory, (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products, one);
-    w->solving = syn_take(memory, syn_smap_normal_room((uint32_t)unknowns), one);
-    w->inverse = syn_take(memory, unknowns * unknowns, one);
-    w->gram = syn_take(memory, unknowns * unknowns, one);
-    w->turned = syn_take(memory, unknowns * SYN_SMAP_POINTS, one);
-    w->weight = syn_take(memory, stride, one);
-    w->heavy = syn_take(memory, stride, one);
-    w->count = syn_take(memory, stride, one);
-    w->exact_value = syn_take(memory, stride, one);
-    w->exact_slope = syn_take(memory, stride, one);
-    w->small = syn_take(memory, 2 * unknowns * (unknowns + 1), one);
-    w->exact = syn_take(memory, syn_smap_exact_room(stride, dims), 1);
-    return w;
+    const size_t rows = SYN_SMAP_MOST_ROWS;
+    syn_smap_worker *w;
+    SYN_ARRAY(memory, w, 1);
+    *out = w;
+    SYN_ARRAY(memory, w->near, rows);
+    SYN_ARRAY(memory, w->from, dims);
+    SYN_ARRAY(memory, w->distance, most);
+    SYN_ARRAY(memory, w->square, (most / SYN_SMAP_POINTS + 1) * SYN_SMAP_PITCH);
+    SYN_ARRAY(memory, w->equations, rows * products);
+    SYN_ARRAY(memory, w->value, rows * unknowns);
+    SYN_ARRAY(memory, w->slope, rows * unknowns);
+    SYN_ARRAY(memory, w->excess, rows);
+    SYN_ARRAY(memory, w->strength, stride);
+    SYN_ARRAY(memory, w->prediction, rows * columns);
+    SYN_ARRAY(memory, w->panel, (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products);
+    SYN_ARRAY(memory, w->solving, syn_smap_normal_room((uint32_t)unknowns));
+    SYN_ARRAY(memory, w->inverse, unknowns * unknowns);
+    SYN_ARRAY(memory, w->gram, unknowns * unknowns);
+    SYN_ARRAY(memory, w->turned, unknowns * SYN_SMAP_POINTS);
+    SYN_ARRAY(memory, w->weight, stride);
+    SYN_ARRAY(memory, w->heavy, stride);
+    SYN_ARRAY(memory, w->count, stride);
+    SYN_ARRAY(memory, w->exact_value, stride);
+    SYN_ARRAY(memory, w->exact_slope, stride);
+    SYN_ARRAY(memory, w->small, 2 * unknowns * (unknowns + 1));
+    SYN_ARRAY(memory, w->exact, syn_smap_exact_room(stride, dims));
+    return SYN_OK;
 }
 
 /* ---- steps of a block ---- */
@@ -381,18 +367,6 @@ static uint32_t place_of(const syn_smap_job *j, size_t i)
     return j->same.n > 0 ? j->same.of[i] : (uint32_t)i;
 }
 
-/* All places, as the neighbours of prediction r. */
-static syn_smap_near all_places(const syn_smap_job *j, const syn_smap_worker *w,
-                                uint32_t r)
-{
-    int few = j->same.n > 0;
-    return (syn_smap_near){
-        .dims = j->dims, .stride = few ? j->same.stride : j->call.stride,
-        .coordinate = few ? j->same.coordinate : j->call.side_by_side,
-        .target = w->count,  /* which nobody asks for */
-        .end = {few ? j->same.n : j->rows.n}, .n = w->near[r].n};
-}
-
 /* Fills the weights of prediction r: of points, and of all points in a place together. */
 static void gather_places(const syn_smap_job *j, syn_smap_worker *w, uint32_t r,
                           uint32_t places)
@@ -421,7 +395,13 @@ static void gather_places(const syn_smap_job *j, syn_smap_worker *w, uint32_t r,
 static void solve_exactly(const syn_smap_job *j, syn_smap_worker *w, uint32_t r)
 {
     double sum = 0;
-    syn_smap_near near = all_places(j, w, r);
+    /* All places, as the neighbours of prediction r. */
+    int few = j->same.n > 0;
+    syn_smap_near near = {
+        .dims = j->dims, .stride = few ? j->same.stride : j->call.stride,
+        .coordinate = few ? j->same.coordinate : j->call.side_by_side,
+        .target = w->count,  /* which nobody asks for */
+        .end = {few ? j->same.n : j->rows.n}, .n = w->near[r].n};
     uint32_t places = near.end[0];
     gather_places(j, w, r, places);
     syn_point_at(&j->points, j->row[prediction_at(j, w, r)], j->dims, w->from);

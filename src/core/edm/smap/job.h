@@ -6,8 +6,6 @@
 
 #include "core/edm/smap/call.h"
 #include "core/edm/smap/pairs.h"
-#include "core/edm/smap/product.h"
-#include "core/edm/smap/rest.h"
 
 enum {
     SYN_SMAP_BLOCK_BYTES = 3 << 20,  /* of distances, if rows are few enough */
@@ -80,10 +78,9 @@ syn_status syn_smap_job_rest(syn_smap_job *job, const syn_smap_rest *rest);
 /* What a worker needs for jobs of one group. */
 typedef struct syn_smap_worker syn_smap_worker;
 
-/* For jobs with so many steps and columns at most; whether there is memory for all of it,
-   `memory` says. */
-syn_smap_worker *syn_smap_worker_make(uint32_t steps, uint32_t dims, size_t columns,
-                                      syn_arrays *memory);
+/* For jobs with so many steps and columns at most. */
+syn_status syn_smap_worker_make(uint32_t steps, uint32_t dims, size_t columns,
+                                syn_arrays *memory, syn_smap_worker **out);
 
 /* Goes on with share `share`, SYN_UNFINISHED if there is more to do. */
 syn_status syn_smap_job_work(syn_smap_job *job, uint32_t share, syn_smap_worker *worker);

@@ -1,14 +1,12 @@
-/* What normal.c does for one prediction, for as many as a register has lanes: each
+/* What model.c does for one prediction, for as many as a register has lanes: each
    number here is one of each of them. Predictions that have no model, or not a precise
    one, lose their lane, and what is computed there no longer matters. */
-#include "core/edm/smap/lanes.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "core/base/simd.h"
-#include "core/edm/smap/normal.h"
+#include "core/edm/smap/model.h"
 
 enum { STEPS_EACH = 8 };  /* for an eigenvalue, more than are ever needed */
 

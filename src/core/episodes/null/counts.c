@@ -3,7 +3,6 @@
    worker counts one surrogate at a time. */
 #include "core/episodes/null/counts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"

@@ -2,13 +2,7 @@
 #ifndef SYN_EPISODES_NULL_COUNTS_H
 #define SYN_EPISODES_NULL_COUNTS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/episodes/null/line.h"
-#include "core/episodes/trie.h"
-#include "core/base/status.h"
-#include "core/base/watch.h"
 
 typedef struct syn_null_options {
     uint64_t first;       /* number of the first surrogate */

@@ -2,7 +2,6 @@
    counts stay. */
 #include "core/episodes/null/largest.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/background.h"
@@ -103,10 +102,7 @@ static syn_status find_largest(syn_largest *m, uint32_t index, surrogate *s, int
     size_t events = m->trains.events;
     SYN_TAKE(&m->budget, s->tick, events + 1);
     SYN_TAKE(&m->budget, s->unit, events + 1);
-    syn_status status =
-        syn_surrogate_list(&m->plan, index, 1, &s->tick, &s->unit, 1, watch);
-    if (status != SYN_OK)
-        return status;
+    SYN_TRY(syn_surrogate_list(&m->plan, index, 1, &s->tick, &s->unit, 1, watch));
     /* Two spikes of a unit that have come to the same tick are one. */
     s->n = 0;
     for (size_t i = 0; i < events; i++) {
@@ -116,7 +112,7 @@ static syn_status find_largest(syn_largest *m, uint32_t index, surrogate *s, int
         s->unit[s->n++] = s->unit[i];
     }
     uint32_t least = first_least(m);
-    status = mine(m, s, least, together, watch);
+    syn_status status = mine(m, s, least, together, watch);
     if (status == SYN_OK && least > m->options.min_count &&
         sizes_found(&s->episodes) < m->options.max_size)
         status = mine(m, s, m->options.min_count, together, watch);

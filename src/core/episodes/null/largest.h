@@ -3,11 +3,6 @@
 #ifndef SYN_EPISODES_NULL_LARGEST_H
 #define SYN_EPISODES_NULL_LARGEST_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/base/status.h"
-#include "core/base/watch.h"
 #include "core/episodes/mine.h"
 #include "core/surrogates/surrogates.h"
 

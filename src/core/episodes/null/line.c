@@ -3,7 +3,6 @@
    then find the first event beyond it, for four bounds at a time. */
 #include "core/episodes/null/line.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
@@ -61,40 +60,24 @@ syn_status syn_line_make(const syn_line_layout *layout, syn_line_room *out)
     syn_line *line = &out->line;
     memset(out, 0, sizeof *out);
     line->units = layout->units;
-    out->key = malloc(events * sizeof *out->key);
-    out->spare = malloc(events * sizeof *out->spare);
-    out->scratch = malloc(((size_t)layout->plan->scratch + 1) * sizeof *out->scratch);
-    line->tick = malloc(events * sizeof *line->tick);
-    line->unit = malloc(events * sizeof *line->unit);
-    line->row = malloc(events * sizeof *line->row);
-    line->by_unit = malloc(events * sizeof *line->by_unit);
-    line->first = malloc(units * sizeof *line->first);
-    line->last = malloc(units * sizeof *line->last);
-    /* One block for all bounds. */
-    line->beyond = malloc((layout->bounds + 1) * sizeof *line->beyond);
-    uint32_t *beyond = malloc((layout->bounds * events + 1) * sizeof *beyond);
-    if (line->beyond) {
-        line->beyond[0] = beyond;
-        for (uint32_t b = 1; beyond && b < layout->bounds; b++)
-            line->beyond[b] = beyond + b * events;
-    } else {
-        free(beyond);
-    }
-    if (!out->key || !out->spare || !out->scratch || !line->tick || !line->unit ||
-        !line->row || !line->by_unit || !line->first || !line->last || !line->beyond ||
-        !beyond)
-        return SYN_NO_MEMORY;
+    SYN_ARRAY(&out->memory, out->key, events);
+    SYN_ARRAY(&out->memory, out->spare, events);
+    SYN_ARRAY(&out->memory, out->scratch, layout->plan->scratch);
+    SYN_ARRAY(&out->memory, line->tick, events);
+    SYN_ARRAY(&out->memory, line->unit, events);
+    SYN_ARRAY(&out->memory, line->row, events);
+    SYN_ARRAY(&out->memory, line->by_unit, events);
+    SYN_ARRAY(&out->memory, line->first, units);
+    SYN_ARRAY(&out->memory, line->last, units);
+    SYN_ARRAY(&out->memory, line->beyond, layout->bounds);
+    for (uint32_t b = 0; b < layout->bounds; b++)
+        SYN_ARRAY(&out->memory, line->beyond[b], events);
     return SYN_OK;
 }
 
 void syn_line_free(syn_line_room *room)
 {
-    syn_line *line = &room->line;
-    SYN_FREE(room->key, room->spare, room->scratch, line->tick, line->unit, line->row,
-             line->by_unit, line->first, line->last);
-    if (line->beyond)
-        free(line->beyond[0]);
-    free(line->beyond);
+    syn_give_back(&room->memory);
     memset(room, 0, sizeof *room);
 }
 

@@ -3,10 +3,6 @@
 #ifndef SYN_EPISODES_NULL_LINE_H
 #define SYN_EPISODES_NULL_LINE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/base/status.h"
 #include "core/episodes/given.h"
 #include "core/surrogates/surrogates.h"
 
@@ -30,6 +26,7 @@ typedef struct syn_line_room {
     uint64_t *key;     /* [layout's events] */
     uint64_t *spare;   /* [layout's events] keys being sorted */
     uint32_t *scratch;
+    syn_arrays memory;
 } syn_line_room;
 
 /* Lags reach up to `bound[bounds - 1]`. Plan and bounds are the caller's, to be kept for

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/memory.h"
+#include "core/base/arrays.h"
 #include "core/base/parallel.h"
 
 enum { BLOCK = 16 };  /* episodes whose counts are read together: a cache line */
@@ -117,15 +117,16 @@ syn_status syn_null_summarise(const syn_null_data *data, int threads,
                               const syn_watch *watch, syn_null_summary *out)
 {
     summary_job job = {.data = data, .out = out};
-    job.centre = malloc((data->episodes + 1) * sizeof *job.centre);
-    job.scale = malloc((data->episodes + 1) * sizeof *job.scale);
-    job.work = malloc((size_t)threads * (BLOCK + 1) * data->n * sizeof *job.work);
-    syn_status status = SYN_NO_MEMORY;
-    if (job.centre && job.scale && job.work)
-        status = syn_parallel_for((data->episodes + BLOCK - 1) / BLOCK, threads, watch,
-                                  "episodes", summarise_block, &job);
+    syn_arrays memory = {0};
+    job.centre = syn_take(&memory, data->episodes, sizeof *job.centre);
+    job.scale = syn_take(&memory, data->episodes, sizeof *job.scale);
+    job.work =
+        syn_take(&memory, (size_t)threads * (BLOCK + 1) * data->n, sizeof *job.work);
+    syn_status status = syn_taken(&memory);
+    SYN_NEXT(status, syn_parallel_for((data->episodes + BLOCK - 1) / BLOCK, threads,
+                                      watch, "episodes", summarise_block, &job));
     SYN_NEXT(status,
              syn_parallel_for(data->n, threads, watch, "maxima", find_maxima, &job));
-    SYN_FREE(job.centre, job.scale, job.work);
+    syn_give_back(&memory);
     return status;
 }

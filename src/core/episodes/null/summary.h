@@ -2,10 +2,8 @@
 #ifndef SYN_EPISODES_NULL_SUMMARY_H
 #define SYN_EPISODES_NULL_SUMMARY_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
 #include "core/base/watch.h"
 
 typedef struct syn_null_data {

@@ -3,15 +3,10 @@
    method decide which of the two is rejected. */
 #include "core/patterns/found/reduction.h"
 
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/masks.h"
-#include "core/base/status.h"
-#include "core/base/watch.h"
-#include "core/spikes/raster.h"
 
 /* A pattern of an ordered list, by rank from 0. */
 typedef struct syn_ranked_pattern {

@@ -3,13 +3,7 @@
 #ifndef SYN_PATTERNS_FOUND_REDUCTION_H
 #define SYN_PATTERNS_FOUND_REDUCTION_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/patterns/found/times.h"
-#include "core/spikes/raster.h"
-#include "core/base/status.h"
-#include "core/base/watch.h"
 
 typedef enum syn_reduction_method {
     SYN_REDUCTION_COMBINED,

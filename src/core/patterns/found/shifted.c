@@ -2,11 +2,10 @@
    table; then each pattern's ends, shifted so that they begin at lag 0, are looked up. */
 #include "core/patterns/found/shifted.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/arrays.h"
 #include "core/base/hash.h"
-#include "core/base/memory.h"
 
 enum { POLL_EVERY = 1 << 14 };  /* patterns */
 
@@ -18,6 +17,7 @@ typedef struct table {
     size_t *word;       /* [largest size + 1] where the items of a size begin, */
     uint32_t *pattern;  /* [largest size + 2] and its patterns, up to the next size's */
     int32_t largest;
+    syn_arrays memory;
 } table;
 
 static size_t hash_of(const int32_t *item, int32_t size, int32_t less, int32_t occ)
@@ -46,11 +46,6 @@ static size_t slot_of(const table *t, const int32_t *item, int32_t size, int32_t
             break;
     }
     return at;
-}
-
-static void table_free(table *t)
-{
-    SYN_FREE(t->slot, t->word, t->pattern);
 }
 
 /* Goes through all patterns: enters them, or marks their ends unless `drop` is NULL. */
@@ -88,43 +83,43 @@ static syn_status each_pattern(table *t, const syn_watch *watch, double done,
     return SYN_OK;
 }
 
-syn_status syn_patterns_shifted(const syn_pattern_runs *patterns, const syn_watch *watch,
-                                uint8_t *drop)
+static syn_status find_shifted(table *t, const syn_watch *watch, uint8_t *drop)
 {
-    table t;
     /* An empty table with room for all patterns. */
+    const syn_pattern_runs *patterns = t->patterns;
     size_t total = 0, room = 16, words = 0;
-    memset(&t, 0, sizeof t);
-    t.patterns = patterns;
     for (size_t r = 0; r < patterns->runs; r++)
         total += (size_t)patterns->n[r];
     if (total > INT32_MAX)
         return SYN_TOO_LARGE;
     while (room < 2 * total)
         room *= 2;
-    t.mask = room - 1;
-    t.largest = patterns->runs > 0 ? patterns->size[patterns->runs - 1] : 0;
-    t.slot = calloc(room, sizeof *t.slot);
-    t.word = calloc((size_t)t.largest + 1, sizeof *t.word);
-    t.pattern = calloc((size_t)t.largest + 2, sizeof *t.pattern);
-    if (!t.slot || !t.word || !t.pattern) {
-        table_free(&t);
-        return SYN_NO_MEMORY;
-    }
+    t->mask = room - 1;
+    t->largest = patterns->runs > 0 ? patterns->size[patterns->runs - 1] : 0;
+    SYN_ARRAY(&t->memory, t->slot, room);
+    SYN_ARRAY(&t->memory, t->word, (size_t)t->largest + 1);
+    SYN_ARRAY(&t->memory, t->pattern, (size_t)t->largest + 2);
     int32_t size = 1;
     uint32_t before = 0;
     for (size_t r = 0; r < patterns->runs; r++) {
         for (; size <= patterns->size[r]; size++) {
-            t.word[size] = words;
-            t.pattern[size] = before;
+            t->word[size] = words;
+            t->pattern[size] = before;
         }
         before += (uint32_t)patterns->n[r];
         words += (size_t)patterns->size[r] * (size_t)patterns->n[r];
     }
-    t.pattern[t.largest + 1] = before;
-    memset(drop, 0, t.pattern[t.largest + 1]);
-    syn_status status = each_pattern(&t, watch, 0, NULL);
-    SYN_NEXT(status, each_pattern(&t, watch, t.pattern[t.largest + 1], drop));
-    table_free(&t);
+    t->pattern[t->largest + 1] = before;
+    memset(drop, 0, before);
+    SYN_TRY(each_pattern(t, watch, 0, NULL));
+    return each_pattern(t, watch, before, drop);
+}
+
+syn_status syn_patterns_shifted(const syn_pattern_runs *patterns, const syn_watch *watch,
+                                uint8_t *drop)
+{
+    table t = {.patterns = patterns};
+    syn_status status = find_shifted(&t, watch, drop);
+    syn_give_back(&t.memory);
     return status;
 }

@@ -2,10 +2,8 @@
 #ifndef SYN_PATTERNS_FOUND_SHIFTED_H
 #define SYN_PATTERNS_FOUND_SHIFTED_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
 #include "core/base/watch.h"
 
 /* Patterns one after the other, sizes increasing; borrowed. */

@@ -37,12 +37,10 @@ static void witnesses_start(witnesses *w, uint32_t members)
 /* One more witness, empty so far; NULL without memory. */
 static uint64_t *witnesses_add(witnesses *w)
 {
-    uint64_t *mask = syn_budget_grow(w->budget, w->mask, &w->mask_room,
-                                     ((size_t)w->n + 1) * w->words, sizeof *mask);
-    if (!mask)
+    if (!syn_budget_grow_at(w->budget, &w->mask, &w->mask_room,
+                            ((size_t)w->n + 1) * w->words, sizeof *w->mask))
         return NULL;
-    w->mask = mask;
-    mask += (size_t)w->n++ * w->words;
+    uint64_t *mask = w->mask + (size_t)w->n++ * w->words;
     memset(mask, 0, w->words * sizeof *mask);
     return mask;
 }
@@ -74,27 +72,6 @@ static void witnesses_tidy(witnesses *w)
             break;
     }
     w->n = kept;
-}
-
-/* Puts those with the most members first. */
-static syn_status witnesses_order(witnesses *w)
-{
-    SYN_RENEW(w->budget, w->bits, w->bits_room, w->n);
-    SYN_RENEW(w->budget, w->order, w->order_room, w->n);
-    uint32_t placed = 0, less = w->members + 1;
-    for (uint32_t i = 0; i < w->n; i++)
-        w->bits[i] = syn_set_bits(w->mask + (size_t)i * w->words, w->words);
-    while (placed < w->n) {
-        uint32_t most = 0;
-        for (uint32_t i = 0; i < w->n; i++)
-            if (w->bits[i] < less && w->bits[i] > most)
-                most = w->bits[i];
-        for (uint32_t i = 0; i < w->n; i++)
-            if (w->bits[i] == most)
-                w->order[placed++] = i;
-        less = most;
-    }
-    return SYN_OK;
 }
 
 static int survives(const witnesses *w, const uint64_t *subset)
@@ -243,7 +220,22 @@ static syn_status look_at_subsets(void *context, size_t item, int number)
     if (!w->busy) {
         const pattern *p = &s->pattern[of];
         SYN_TRY((kind == 0 ? witnesses_of_items : witnesses_of_windows)(s, w, p));
-        SYN_TRY(witnesses_order(&w->w));
+        /* Puts those with the most members first. */
+        SYN_RENEW(w->w.budget, w->w.bits, w->w.bits_room, w->w.n);
+        SYN_RENEW(w->w.budget, w->w.order, w->w.order_room, w->w.n);
+        uint32_t placed = 0, less = w->w.members + 1;
+        for (uint32_t i = 0; i < w->w.n; i++)
+            w->w.bits[i] = syn_set_bits(w->w.mask + (size_t)i * w->w.words, w->w.words);
+        while (placed < w->w.n) {
+            uint32_t most = 0;
+            for (uint32_t i = 0; i < w->w.n; i++)
+                if (w->w.bits[i] < less && w->w.bits[i] > most)
+                    most = w->w.bits[i];
+            for (uint32_t i = 0; i < w->w.n; i++)
+                if (w->w.bits[i] == most)
+                    w->w.order[placed++] = i;
+            less = most;
+        }
         syn_random_start(&w->random, s->options->key, 2 * (uint64_t)of + (uint64_t)kind);
         w->done = w->survived = 0;
         w->total = s->options->subsets;

@@ -3,12 +3,7 @@
 #ifndef SYN_PATTERNS_FOUND_STABILITY_H
 #define SYN_PATTERNS_FOUND_STABILITY_H
 
-#include <stdint.h>
-
 #include "core/patterns/found/times.h"
-#include "core/spikes/raster.h"
-#include "core/base/status.h"
-#include "core/base/watch.h"
 
 typedef struct syn_stability_options {
     uint32_t window;      /* bins */

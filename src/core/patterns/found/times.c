@@ -20,25 +20,14 @@ typedef struct trail {
     syn_budget *budget;
 } trail;
 
-static syn_status trail_make(trail *t, const syn_pattern_list *patterns,
-                             syn_budget *budget)
+static syn_status make_room(trail *t, const syn_pattern_list *patterns,
+                            syn_pattern_windows *out)
 {
     uint32_t most = 0;
     for (size_t p = 0; p < patterns->n; p++)
         most = patterns->size[p] > most ? patterns->size[p] : most;
-    memset(t, 0, sizeof *t);
-    t->budget = budget;
-    SYN_TAKE_ZEROS(budget, t->begin, (size_t)most + 1);
-    return SYN_OK;
-}
-
-/* Makes room for so many bins. */
-static syn_status make_room(syn_budget *budget, uint32_t **bin, size_t *room, size_t n)
-{
-    uint32_t *grown = syn_budget_grow(budget, *bin, room, n, sizeof **bin);
-    if (!grown)
-        return syn_budget_refusal(budget);
-    *bin = grown;
+    SYN_TAKE(out->budget, out->count, patterns->n + 1);
+    SYN_TAKE_ZEROS(t->budget, t->begin, (size_t)most + 1);
     return SYN_OK;
 }
 
@@ -48,7 +37,7 @@ static syn_status trail_step(trail *t, const syn_raster *r, size_t *work)
     uint32_t k = t->depth, unit = t->unit[k];
     size_t end = t->begin[k];
     uint32_t n = k == 0 ? syn_bins_of(r, unit) : (uint32_t)(end - t->begin[k - 1]);
-    SYN_TRY(make_room(t->budget, &t->bin, &t->room, end + n));
+    SYN_GROW(t->budget, t->bin, t->room, end + n);
     uint32_t *to = t->bin + end;
     *work += n + 1;
     if (k > 0)
@@ -71,10 +60,9 @@ static syn_status trail_follow(trail *t, const syn_raster *r, const uint32_t *un
     t->unit = unit;
     t->lag = lag;
     t->depth = same;
-    syn_status status = SYN_OK;
-    while (t->depth < size && status == SYN_OK)
-        status = trail_step(t, r, work);
-    return status;
+    while (t->depth < size)
+        SYN_TRY(trail_step(t, r, work));
+    return SYN_OK;
 }
 
 static syn_status keep_windows(const trail *t, size_t most, syn_pattern_windows *out,
@@ -83,7 +71,7 @@ static syn_status keep_windows(const trail *t, size_t most, syn_pattern_windows 
     size_t begin = t->begin[t->depth - 1], n = t->begin[t->depth] - begin;
     if (n > most - out->n)
         return SYN_TOO_LARGE;
-    SYN_TRY(make_room(out->budget, &out->bin, &out->room, out->n + n));
+    SYN_GROW(out->budget, out->bin, out->room, out->n + n);
     if (n > 0)
         memcpy(out->bin + out->n, t->bin + begin, n * sizeof *out->bin);
     out->n += n;
@@ -95,13 +83,9 @@ syn_status syn_find_windows(const syn_raster *raster, const syn_pattern_list *pa
                             size_t most, syn_budget *budget, const syn_watch *watch,
                             syn_pattern_windows *out)
 {
-    trail t;
-    memset(out, 0, sizeof *out);
-    out->budget = budget;
-    out->count = syn_budget_alloc(budget, patterns->n + 1, sizeof *out->count);
-    syn_status status = trail_make(&t, patterns, budget);
-    if (!out->count)
-        status = syn_budget_refusal(budget);
+    trail t = {.budget = budget};
+    *out = (syn_pattern_windows){.budget = budget};
+    syn_status status = make_room(&t, patterns, out);
     const uint32_t *unit = patterns->unit, *lag = patterns->lag;
     size_t work = POLL_EVERY;
     for (size_t p = 0; p < patterns->n && status == SYN_OK; p++) {

@@ -2,12 +2,7 @@
 #ifndef SYN_PATTERNS_FOUND_TIMES_H
 #define SYN_PATTERNS_FOUND_TIMES_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/spikes/raster.h"
-#include "core/base/status.h"
-#include "core/base/watch.h"
 
 /* Patterns one after the other, pattern p of `size[p]` items, the first of them at lag 0.
    An item is a unit of the raster, UINT32_MAX for one that never fires, at a lag. */

@@ -22,13 +22,95 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/arena.h"
 #include "core/base/order.h"
 #include "core/base/parallel.h"
 #include "core/patterns/engine.h"
-#include "core/patterns/fpgrowth/kept.h"
 #include "core/patterns/fpgrowth/tree.h"
 #include "core/patterns/windows.h"
+
+/* ---- kept itemsets ----
+
+   A hash table of the patterns kept so far. The hash of a pattern's windows says where
+   to look, and the items themselves then decide. */
+
+typedef struct kept_slot {
+    uint32_t tag;          /* of the hash */
+    uint32_t size;
+    const void *words;     /* items, increasing, then occurrences; NULL: a free slot */
+} kept_slot;
+
+/* All zero, except for `width` and `budget`, is an empty table. */
+typedef struct kept_sets {
+    kept_slot *slot; /* [slots], below 2^32 */
+    size_t slots, filled;
+    size_t width;          /* of the words, as in syn_patterns */
+    syn_budget *budget;    /* what the slots are taken from */
+} kept_sets;
+
+enum { FIRST_SLOTS = 1024 };
+
+static size_t after(const kept_sets *kept, size_t at)
+{
+    return at + 1 < kept->slots ? at + 1 : 0;
+}
+
+/* Slots are in the order of tags, about, however many there are. */
+static size_t place_of(const kept_sets *kept, uint32_t tag)
+{
+    return (size_t)((uint64_t)tag * kept->slots >> 32);
+}
+
+static void insert(kept_sets *kept, kept_slot new)
+{
+    size_t at = place_of(kept, new.tag);
+    while (kept->slot[at].words)
+        at = after(kept, at);
+    kept->slot[at] = new;
+}
+
+static syn_status grow(kept_sets *kept)
+{
+    kept_sets old = *kept;
+    kept->slots = old.slots ? old.slots / 2 * 3 : FIRST_SLOTS;
+    kept->slot = syn_budget_zeros(kept->budget, kept->slots, sizeof *kept->slot);
+    if (!kept->slot) {
+        *kept = old;
+        return syn_budget_refusal(kept->budget);
+    }
+    for (size_t i = 0; i < old.slots; i++)
+        if (old.slot[i].words)
+            insert(kept, old.slot[i]);
+    syn_budget_free(kept->budget, old.slot);
+    return SYN_OK;
+}
+
+static int is_subset(const uint32_t *item, uint32_t size, const kept_slot *of,
+                     size_t width)
+{
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < of->size && k < size; i++)
+        k += syn_word_of(of->words, width, i) == item[k];
+    return k == size;
+}
+
+/* Whether one that was added holds all of item[size], which is increasing, and more, with
+   the same occurrences. The hash only finds it: no collision can make this wrong. */
+static int kept_holds(const kept_sets *kept, uint64_t hash, uint32_t size,
+                      const uint32_t *item, uint32_t occurrences)
+{
+    if (kept->slots == 0)
+        return 0;
+    uint32_t tag = (uint32_t)(hash >> 32);
+    size_t at = place_of(kept, tag);
+    for (; kept->slot[at].words; at = after(kept, at)) {
+        const kept_slot *s = kept->slot + at;
+        if (s->tag == tag && s->size > size &&
+            syn_word_of(s->words, kept->width, s->size) == occurrences &&
+            is_subset(item, size, s, kept->width))
+            return 1;
+    }
+    return 0;
+}
 
 /* A tree being worked on. */
 typedef struct fp_level {
@@ -41,7 +123,7 @@ typedef struct fp_level {
 typedef struct fp_worker {
     syn_arena arena;
     syn_tally tally;
-    syn_kept kept;
+    kept_sets kept;
     uint32_t *code;        /* [items] */
     uint32_t *more;        /* [items] those that could extend the pattern, by code */
     uint32_t *seen;        /* [units] how often each is in the pattern */
@@ -245,9 +327,8 @@ static void lay_paths(const fpgrowth *f, fp_worker *w, const fp_root *root,
         uint32_t codes = read_codes(f, w, root, i);
         for (uint32_t k = 0; k < codes; k++)
             l->first[w->tally.item[k] + 2]++;
-        syn_fp_path path = {step, 0, 1, hash_of(root->bin[i]),
-                            root->bits + (size_t)i * root->words};
-        l->path[i] = path;
+        l->path[i] = (syn_fp_path){step, 0, 1, hash_of(root->bin[i]),
+                                   root->bits + (size_t)i * root->words};
         step += codes;
     }
     for (uint32_t e = 0; e < entries; e++)
@@ -343,7 +424,7 @@ static int is_wanted(const fpgrowth *f, fp_worker *w, const fp_found *x)
         if (x->shared[k])
             return 0;
     return !x->has_full &&
-           !syn_kept_holds(&w->kept, x->hash, w->size, w->sorted, x->occurrences);
+           !kept_holds(&w->kept, x->hash, w->size, w->sorted, x->occurrences);
 }
 
 static syn_status collect(const fpgrowth *f, fp_worker *w, const fp_found *x)
@@ -360,7 +441,13 @@ static syn_status collect(const fpgrowth *f, fp_worker *w, const fp_found *x)
         return status;
     const syn_pattern_block *block = syn_pattern_chain_of(w->part, size)->tail;
     size_t before = (block->patterns - 1) * ((size_t)size + 1) * s->out->width;
-    return syn_kept_add(&w->kept, x->hash, size, (const char *)(block + 1) + before);
+    /* The words of the pattern stay where they are. */
+    if (4 * (w->kept.filled + 1) > 3 * w->kept.slots)
+        SYN_TRY(grow(&w->kept));
+    insert(&w->kept, (kept_slot){(uint32_t)(x->hash >> 32), size,
+                                 (const char *)(block + 1) + before});
+    w->kept.filled++;
+    return SYN_OK;
 }
 
 /* ---- growing ---- */
@@ -476,7 +563,10 @@ static syn_status mine_root(void *context, size_t k, int worker)
     }
     cut_pattern(f, w, 0);
     syn_arena_clear(&w->arena);
-    syn_kept_clear(&w->kept);
+    /* Forgets all patterns, keeps the memory. */
+    if (w->kept.filled > 0)
+        memset(w->kept.slot, 0, w->kept.slots * sizeof *w->kept.slot);
+    w->kept.filled = 0;
     w->busy = 0;
     for (uint32_t n = 0; n < share->of && first + n < f->search->shares; n++)
         w->part[n].done = status == SYN_OK;
@@ -503,8 +593,12 @@ static void end_worker(syn_budget *b, fp_worker *w)
 {
     syn_arena_free(&w->arena);
     syn_tally_free(&w->tally);
-    if (w->kept.budget)
-        syn_kept_free(&w->kept);
+    if (w->kept.budget) {
+        /* Forgets all patterns and frees the memory. */
+        syn_budget_free(w->kept.budget, w->kept.slot);
+        w->kept.slot = NULL;
+        w->kept.slots = w->kept.filled = 0;
+    }
     SYN_GIVE(b, w->code, w->more, w->seen, w->pattern, w->sorted, w->level);
 }
 

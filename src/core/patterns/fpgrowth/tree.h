@@ -8,11 +8,9 @@
 #ifndef SYN_PATTERNS_FPGROWTH_TREE_H
 #define SYN_PATTERNS_FPGROWTH_TREE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "core/base/arena.h"
-#include "core/base/status.h"
 
 #define SYN_FP_NONE UINT32_MAX
 

@@ -6,7 +6,6 @@
 #ifndef SYN_PATTERNS_SPECTRUM_MAXIMA_H
 #define SYN_PATTERNS_SPECTRUM_MAXIMA_H
 
-#include "core/base/budget.h"
 #include "core/patterns/mine.h"
 
 enum { SYN_MAXIMA_LANES = 8 };  /* sizes that are read together */

@@ -27,19 +27,6 @@ static inline unsigned syn_lanes_alive(const uint64_t *mask, const uint64_t *mor
 }
 
 #if SYN_COUNTS
-/* The same for masks of one word, with all lanes in a register. */
-static inline unsigned syn_word_lanes_alive(uint64_t mask, __m512i lanes, __m512i need)
-{
-    __m512i both = _mm512_and_si512(_mm512_set1_epi64((long long)mask), lanes);
-    return _mm512_cmpge_epu64_mask(_mm512_popcnt_epi64(both), need);
-}
-
-static inline __m512i syn_word_lanes_deepen(uint64_t mask, __m512i lanes)
-{
-    __m512i before = _mm512_alignr_epi64(lanes, lanes, 7);  /* lane 0 stays full */
-    return _mm512_or_si512(
-        lanes, _mm512_maskz_and_epi64(0xfe, before, _mm512_set1_epi64((long long)mask)));
-}
 #endif
 
 /* ---- which children are worth a visit ---- */
@@ -117,14 +104,19 @@ static inline void syn_look_back_word(const syn_maxima_search *s, syn_maxima_nod
             reach &= units->windows[units->lack - (uint32_t)units->is_new];
             *units->group |= units->is_new ? mask : 0;
         }
-        unsigned alive = syn_word_lanes_alive(reach, lanes, need);
+        /* The same for masks of one word, with all lanes in a register. */
+        __m512i both = _mm512_and_si512(_mm512_set1_epi64((long long)reach), lanes);
+        unsigned alive = _mm512_cmpge_epu64_mask(_mm512_popcnt_epi64(both), need);
         if (alive) {
             _mm512_storeu_si512(lane, lanes);
             n->reach[children] = reach & lane[syn_low_bit(alive)];
             n->lanes[children] = (uint8_t)alive;
             n->child[children++] = p;
         }
-        lanes = syn_word_lanes_deepen(mask, lanes);
+        __m512i before = _mm512_alignr_epi64(lanes, lanes, 7);  /* lane 0 stays full */
+        lanes = _mm512_or_si512(
+            lanes,
+            _mm512_maskz_and_epi64(0xfe, before, _mm512_set1_epi64((long long)mask)));
     }
     n->children = children;
 }

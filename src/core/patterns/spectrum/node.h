@@ -4,7 +4,21 @@
 
 #include "core/base/arena.h"
 #include "core/patterns/spectrum/maxima.h"
-#include "core/patterns/spectrum/tape.h"
+
+/* All zero, except for `budget`, is an empty tape. Only units in enough bins are on it,
+   numbered by rank: those in fewest bins first. Gaps as long as a window are cut to that.
+   Item lag * 64 * words + unit of the window that opens at bin b is bit `unit` of bin
+   b + lag. */
+typedef struct syn_tape {
+    uint32_t units, window;
+    size_t words;        /* of a bin */
+    uint64_t *bits;      /* [bins][words], and a window and a block more, empty */
+    uint32_t *first;     /* [units + 1] where a unit's bins begin in `at` */
+    uint32_t *at;        /* bins in which a unit fires, increasing */
+    uint32_t *rank;      /* [units of the raster] */
+    size_t rooms[4];     /* words of bits, first, at and rank */
+    syn_budget *budget;  /* what they are taken from */
+} syn_tape;
 
 enum { SYN_MAXIMA_WORK = 1 << 15 };  /* words between two looks at the clock */
 

@@ -9,6 +9,87 @@
 #include "core/base/parallel.h"
 #include "core/patterns/spectrum/node.h"
 
+/* ---- the tape of a raster ----
+
+   Turns a raster into a tape: one row of bits for each bin, one bit for each unit. The
+   items of a window are then a stretch of the tape. Memory is used again for the next
+   surrogate. */
+
+/* Bins from kept bin `b - 1` to kept bin `b` on the tape. */
+static int64_t step_to(const syn_raster *raster, uint32_t b, uint32_t window)
+{
+    int64_t step = b > 0 ? raster->number[b] - raster->number[b - 1] : 0;
+    return step < window ? step : window;
+}
+
+/* Ranks the units, and lists the tape's; returns how many units it leaves out. */
+static uint32_t list_units(syn_tape *tape, const syn_raster *raster, uint32_t min_count)
+{
+    uint32_t out = 0;
+    for (uint32_t u = 0; u < raster->units; u++)
+        out += raster->unit_first[u + 1] - raster->unit_first[u] < min_count;
+    tape->units = raster->units - out;
+    tape->first[0] = 0;
+    for (uint32_t u = 0; u < raster->units; u++)
+        if (tape->rank[u] >= out)
+            tape->first[tape->rank[u] - out + 1] =
+                raster->unit_first[u + 1] - raster->unit_first[u];
+    for (uint32_t u = 0; u < tape->units; u++)
+        tape->first[u + 1] += tape->first[u];
+    return out;
+}
+
+/* Makes it the tape of `raster`, of its units in at least `min_count` bins, for windows
+   of `window` bins; memory is used again. The caller frees with tape_free(), also
+   after an error: SYN_OVER_BUDGET or SYN_NO_MEMORY. */
+static syn_status tape_fill(syn_tape *tape, const syn_raster *raster, uint32_t window,
+                            uint32_t min_count)
+{
+    syn_budget *budget = tape->budget;
+    size_t units = raster->units;
+    int64_t bins = window;
+    for (uint32_t b = 0; b < raster->bins; b++)
+        bins += step_to(raster, b, window);
+    tape->window = window;
+    SYN_RENEW(budget, tape->rank, tape->rooms[3], units + 1);
+    SYN_RENEW(budget, tape->first, tape->rooms[1], units + 2);
+    SYN_RENEW(budget, tape->at, tape->rooms[2], (size_t)raster->events + 1);
+    if (syn_pattern_ranks(raster, tape->rank) != SYN_OK)
+        return SYN_NO_MEMORY;
+    uint32_t out = list_units(tape, raster, min_count);
+    tape->words = tape->units > 0 ? (tape->units + 63) / 64 : 1;
+    double words = (double)bins * (double)tape->words + SYN_ROW_WORDS;
+    if (bins > INT32_MAX || words * sizeof(uint64_t) > (double)budget->limit)
+        return SYN_OVER_BUDGET;
+    SYN_RENEW(budget, tape->bits, tape->rooms[0], (size_t)words);
+    memset(tape->bits, 0, (size_t)words * sizeof *tape->bits);
+    /* Writes bit after bit, and moves the beginnings of units to their ends. */
+    uint32_t at = 0;
+    for (uint32_t b = 0; b < raster->bins; b++) {
+        at += (uint32_t)step_to(raster, b, tape->window);
+        uint64_t *bin = tape->bits + at * tape->words;
+        for (uint32_t e = raster->first[b]; e < raster->first[b + 1]; e++) {
+            uint32_t rank = tape->rank[raster->unit[e]];
+            if (rank < out)
+                continue;
+            rank -= out;
+            bin[rank / 64] |= (uint64_t)1 << rank % 64;
+            tape->at[tape->first[rank]++] = at;
+        }
+    }
+    for (uint32_t u = tape->units; u > 0; u--)
+        tape->first[u] = tape->first[u - 1];
+    tape->first[0] = 0;
+    return SYN_OK;
+}
+
+static void tape_free(syn_tape *tape)
+{
+    syn_budget *budget = tape->budget;
+    SYN_GIVE(budget, tape->bits, tape->first, tape->at, tape->rank);
+    *tape = (syn_tape){.budget = budget};
+}
+
 /* The least that any size, of any duration, needs. */
 static uint32_t least_need(const syn_maxima *m)
 {
@@ -163,17 +244,14 @@ static syn_status maxima_root_make(syn_maxima_search *s, uint32_t unit)
     n->unit = unit;
     n->words = (windows + 63) / 64;
     s->duration = 0;
-    syn_status status = count_items(s, unit, at, windows, &n->listed);
-    uint32_t *place = NULL;
-    if (status == SYN_OK && n->listed > 0) {
+    SYN_TRY(count_items(s, unit, at, windows, &n->listed));
+    if (n->listed > 0) {
         s->index = syn_maxima_take(s, windows * sizeof *s->index);
-        place = syn_maxima_take(s, t->words * t->window * 64 * sizeof *place);
-        status = s->index && place ? list_items(s, n, place) : s->failed;
-        SYN_NEXT(status, fill_masks(s, at, windows, place, n));
-        SYN_NEXT(status, fill_rows(s, unit, n));
+        uint32_t *place = syn_maxima_take(s, t->words * t->window * 64 * sizeof *place);
+        SYN_TRY(s->index && place ? list_items(s, n, place) : s->failed);
+        SYN_TRY(fill_masks(s, at, windows, place, n));
+        SYN_TRY(fill_rows(s, unit, n));
     }
-    if (status != SYN_OK)
-        return status;
     raise_root(s, n, windows);
     n->children = n->listed;
     return SYN_OK;
@@ -205,7 +283,7 @@ void syn_maxima_search_free(syn_maxima_search *s)
     if (!s)
         return;
     syn_arena_free(&s->arena);
-    syn_tape_free(&s->tape);
+    tape_free(&s->tape);
     syn_budget_free(s->budget, s->node);
     free(s);
 }
@@ -213,7 +291,7 @@ void syn_maxima_search_free(syn_maxima_search *s)
 syn_status syn_maxima_search_begin(syn_maxima_search *s, const syn_raster *raster,
                                    syn_maxima *maxima, size_t part, size_t parts)
 {
-    SYN_TRY(syn_tape_fill(&s->tape, raster, s->options->window, s->options->min_count));
+    SYN_TRY(tape_fill(&s->tape, raster, s->options->window, s->options->min_count));
     s->maxima = maxima;
     s->part = part;
     s->parts = parts;
@@ -232,16 +310,13 @@ void *syn_maxima_take(syn_maxima_search *s, size_t bytes)
 
 syn_maxima_node *syn_maxima_push(syn_maxima_search *s)
 {
-    syn_maxima_node *node =
-        syn_budget_grow(s->budget, s->node, &s->room, s->depth + 1, sizeof *node);
-    if (!node) {
+    if (!syn_budget_grow_at(s->budget, &s->node, &s->room, s->depth + 1,
+                            sizeof *s->node)) {
         s->failed = syn_budget_refusal(s->budget);
         return NULL;
     }
-    s->node = node;
-    node += s->depth++;
-    memset(node, 0, sizeof *node);
-    node->mark = syn_arena_here(&s->arena);
+    syn_maxima_node *node = s->node + s->depth++;
+    *node = (syn_maxima_node){.mark = syn_arena_here(&s->arena)};
     return node;
 }
 
@@ -259,15 +334,12 @@ syn_status syn_maxima_search_go_on(syn_maxima_search *s, double deadline)
 {
     while (s->depth > 0 || s->left > 0) {
         const syn_maxima_node *node = s->depth > 0 ? s->node + s->depth - 1 : NULL;
-        syn_status status = SYN_OK;
         if (!node)
-            status = next_root(s);
+            SYN_TRY(next_root(s));
         else if (node->next < node->children)
-            status = s->kind->child(s);
+            SYN_TRY(s->kind->child(s));
         else
             syn_arena_return(&s->arena, s->node[--s->depth].mark);
-        if (status != SYN_OK)
-            return status;
         if (s->work < SYN_MAXIMA_WORK)
             continue;
         s->work = 0;

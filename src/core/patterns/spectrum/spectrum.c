@@ -3,7 +3,6 @@
    same one. Threads are given up when memory is short. */
 #include "core/patterns/spectrum/spectrum.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
@@ -123,13 +122,9 @@ static syn_status open_spectrum(spectrum *s)
     out->durations = o->by_duration ? o->patterns->window : 1;
     if (!syn_budget_take(s->budget, (size_t)o->n * sizeof *out->row))
         return SYN_OVER_BUDGET;
-    out->row = calloc((size_t)o->n + 1, sizeof *out->row);
-    s->number = syn_budget_alloc(s->budget, (size_t)o->n + 1, sizeof *s->number);
-    s->done = syn_budget_zeros(s->budget, (size_t)o->n + 1, 1);
-    if (!out->row)
-        return SYN_NO_MEMORY;
-    if (!s->number || !s->done)
-        return syn_budget_refusal(s->budget);
+    SYN_NEW_ZEROS(out->row, (size_t)o->n + 1);
+    SYN_TAKE(s->budget, s->number, (size_t)o->n + 1);
+    SYN_TAKE_ZEROS(s->budget, s->done, (size_t)o->n + 1);
     for (uint32_t k = 0; k < o->n; k++)
         if (!o->only || o->only[k])
             s->number[s->numbers++] = k;
@@ -152,12 +147,10 @@ static syn_status store_row(const spectrum *s, const syn_maxima *m, syn_spectrum
     row->sizes = largest >= least ? largest - least + 1 : 0;
     if (row->sizes == 0)
         return SYN_OK;
-    size_t bytes = (size_t)row->sizes * s->out->durations * sizeof *row->most;
-    if (!syn_budget_take(s->budget, bytes))
+    size_t cells = (size_t)row->sizes * s->out->durations;
+    if (!syn_budget_take(s->budget, cells * sizeof *row->most))
         return SYN_OVER_BUDGET;
-    row->most = malloc(bytes);
-    if (!row->most)
-        return SYN_NO_MEMORY;
+    SYN_NEW(row->most, cells);
     for (uint32_t d = 0; d < s->out->durations; d++)
         for (uint32_t k = 0; k < row->sizes; k++)
             row->most[(size_t)d * row->sizes + k] = syn_maxima_most(m, d, least + k);

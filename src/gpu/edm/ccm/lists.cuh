@@ -6,7 +6,7 @@
 #pragma once
 
 extern "C" {
-#include "core/edm/ccm/skill.h"
+#include "core/edm/ccm/ccm.h"
 }
 #include "gpu/edm/neighbours/near.cuh"
 

@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(PREPARE) prepare_libraries(SYN_GPU_JOB pairs_j
 }
 
 /* Features of a row, and products of any two of them but the last: those of the first
-   with itself and all after it come first, as in core/edm/smap/product.h. A thread for
+   with itself and all after it come first, as in core/edm/smap/fit.h. A thread for
    each row. */
 __global__ void make_features(SYN_GPU_JOB pairs_job job)
 {
@@ -141,7 +141,7 @@ lay_out_targets(SYN_GPU_JOB pairs_job job, const double *raw, const uint32_t *ta
 
 enum { SOLVE = 64, GATHER = 256 };
 
-/* As in core/edm/smap/normal.c: the error of a model, and the condition of equations that
+/* As in core/edm/smap/model.c: the error of a model, and the condition of equations that
    have one solution. */
 constexpr double MOST_ERROR = 1e-8, MOST_CONDITION = 1e16;
 constexpr double LEAST_PIVOT = DBL_EPSILON / 1e-9;

@@ -1,10 +1,10 @@
 /* The door of pairwise S-maps. Libraries are dealt out to devices in batches, for one
    group of targets after the other; the few predictions that kernels leave are made on
-   the host (core/edm/smap/rest.h). */
+   the host (core/edm/smap/pairs.h). */
 extern "C" {
 #include "gpu/edm/pairs/smap_pairs.h"
 
-#include "core/edm/smap/rest.h"
+#include "core/edm/smap/pairs.h"
 }
 #include "gpu/base/crew.cuh"
 #include "gpu/edm/pairs/models.cuh"

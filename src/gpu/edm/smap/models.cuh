@@ -10,7 +10,7 @@ namespace gpu {
 /* ---- models ---- */
 
 /* Models from their normal equations, a warp for each. The steps, and the bounds that
-   refuse a model which rounding may have spoilt, are those of core/edm/smap/normal.c;
+   refuse a model which rounding may have spoilt, are those of core/edm/smap/model.c;
    there, a model is made by one thread. */
 
 constexpr double SMAP_MOST_ERROR = 1e-9;       /* of a model, */

@@ -79,7 +79,7 @@ struct smap_shape {
     uint32_t pitch;     /* doubles from one prediction to the next; the lanes of a warp
                            find them in different banks of shared memory */
     uint32_t terms;     /* dims + 2: 1, the coordinates, the target, in this order */
-    uint32_t products;  /* of any two terms, in the order of core/edm/smap/product.h, */
+    uint32_t products;  /* of any two terms, in the order of core/edm/smap/fit.h, */
     uint32_t columns;   /* and the same, made a multiple of SMAP_COLUMNS */
 };
 

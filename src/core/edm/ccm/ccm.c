@@ -10,13 +10,148 @@
 #include <string.h>
 
 #include "core/base/arrays.h"
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/base/random.h"
 #include "core/base/rank.h"
 #include "core/edm/ccm/lanes.h"
-#include "core/edm/ccm/plan.h"
-#include "core/edm/ccm/skill.h"
 #include "core/edm/neighbours/neighbours.h"
+
+/* ---- which way to search ----
+
+   Chooses between ways to find neighbours in random libraries, by the time that each is
+   expected to take: going down the order of the nearest rows of the whole library, or
+   searching each library by itself; and computing all distances, or passing over blocks
+   of rows that are too far away. */
+
+typedef struct ccm_choice {
+    int blocks;     /* whether to search blocks of rows that lie near each other, see
+                       neighbours.h, and not to compute the distances to all rows */
+    uint32_t most;  /* how many of the nearest rows of the data to put in order for each
+                       row; 0 if no library takes its neighbours from that order */
+} ccm_choice;
+
+/* Nanoseconds, measured on a processor of 2022. */
+#define TO_ORDER 12.0   /* one more neighbour of a row */
+#define TO_LOOK 2.5     /* at one neighbour, for 64 libraries at once */
+#define TO_SEARCH 1.2   /* one row of a library */
+#define TO_GATHER 1.0   /* one row of the data, into the library of a lane */
+#define TO_MEASURE 0.12 /* one term of a squared distance */
+#define TO_COLLECT 0.8  /* one distance, among those that may be near */
+#define TO_BOX 0.2      /* one coordinate of a box */
+#define TO_VISIT 20.0   /* a block, beside its distances */
+#define TO_KEEP 60.0    /* one more neighbour in order, from blocks */
+
+/* The ways that are compared. */
+typedef struct way {
+    const syn_ccm_options *options;
+    uint32_t n, dims;
+    int blocks;
+} way;
+
+/* Searching the blocks of `n` rows for the nearest k. With points that fill their space
+   evenly, a cube with the volume of 64 points stands for a block, and those that a ball
+   with k points meets are searched. */
+static double search(const way *w, double n, double k)
+{
+    enum { BLOCK = 64 };
+    double dims = w->dims, blocks = n / BLOCK + 1, ball = w->dims % 2 ? 2 : 1;
+    for (uint32_t d = w->dims % 2 + 2; d <= w->dims; d += 2)
+        ball *= 6.283185307179586 / d;
+    double visits = pow(1 + 2 * pow(k / (BLOCK * ball), 1 / dims), dims);
+    visits = visits < blocks ? visits : blocks;
+    return TO_BOX * dims * blocks + visits * (TO_VISIT + TO_MEASURE * dims * BLOCK) +
+           TO_KEEP * k;
+}
+
+/* The probability that fewer than k of the `most` nearest are in a library that has the
+   share `f` of all rows. */
+static double short_of(uint32_t k, uint32_t most, double f)
+{
+    if (f >= 1)
+        return most < k;
+    double term = most * log1p(-f), ratio = log(f) - log1p(-f), sum = 0;
+    for (uint32_t i = 0; i < k && i <= most; i++) {
+        sum += exp(term);
+        term += log((double)(most - i) / (i + 1.0)) + ratio;
+    }
+    return sum < 1 ? sum : 1;
+}
+
+/* What one row takes in one library of `size` rows, going down an order of `most`. */
+static double down(const way *w, uint32_t size, uint32_t most)
+{
+    double n = w->n, f = size / n, k = w->options->k;
+    double depth = (k + 3 * sqrt(k) + 3) / f;  /* where the last of 64 is likely done */
+    double missed = most < w->n ? short_of(w->options->k, most, f) : 0;
+    double looks = TO_LOOK * (depth < most ? depth : most) / 64;
+    double measure = w->blocks ? n * w->dims * TO_MEASURE : 0;
+    return looks + missed * (measure + n * TO_GATHER + size * TO_SEARCH);
+}
+
+/* What one row takes in all libraries, if `most` are put in order. */
+static double cost(const way *w, uint32_t most, unsigned char *direct)
+{
+    const syn_ccm_options *o = w->options;
+    double sum = 0;
+    if (!w->blocks)
+        sum = TO_ORDER * most + w->n * (w->dims * TO_MEASURE + TO_COLLECT);
+    else if (most > 0)
+        sum = search(w, w->n, most);
+    for (uint32_t s = 0; s < o->sizes; s++) {
+        double one = down(w, o->size[s], most);
+        /* The same if the library is searched by itself. */
+        double other = w->blocks ? search(w, o->size[s], o->k) : TO_SEARCH * o->size[s];
+        direct[s] = most == 0 || other < one;
+        sum += (o->size[s] < w->n ? o->samples : 1) * (direct[s] ? other : one);
+    }
+    return sum;
+}
+
+/* How many to put in order, by one way. */
+static uint32_t best_most(const way *w, unsigned char *direct)
+{
+    uint32_t best = w->options->k < w->n ? w->options->k : w->n;
+    double least = cost(w, best, direct);
+    if (w->blocks && cost(w, 0, direct) < least) {
+        best = 0;
+        least = cost(w, 0, direct);
+    }
+    for (uint32_t most = w->options->k; most < w->n;) {
+        most = most < w->n / 2 ? most * 2 : w->n;
+        double now = cost(w, most, direct);
+        if (now < least) {
+            least = now;
+            best = most;
+        }
+    }
+    return best;
+}
+
+/* Whether all libraries have all rows. */
+static int all_rows(const syn_ccm_options *o, uint32_t n)
+{
+    for (uint32_t s = 0; s < o->sizes; s++)
+        if (o->size[s] < n)
+            return 0;
+    return 1;
+}
+
+/* Chooses for libraries of `n` rows in `dims` dimensions; direct[s] becomes 1 where
+   libraries of size s are better searched one by one than by going down that order. */
+static ccm_choice ccm_plan(const syn_ccm_options *options, uint32_t n, uint32_t dims,
+                           unsigned char *direct)
+{
+    way all = {options, n, dims, 0}, blocks = {options, n, dims, 1};
+    if (all_rows(options, n))
+        return (ccm_choice){1, options->k};
+    uint32_t most_all = best_most(&all, direct), most = best_most(&blocks, direct);
+    double with_all = cost(&all, most_all, direct), with = cost(&blocks, most, direct);
+    if (with < with_all)
+        return (ccm_choice){1, most};
+    cost(&all, most_all, direct);
+    return (ccm_choice){0, most_all};
+}
 
 enum {
     TILE_ROWS = 256,            /* rows whose lists are held at a time, */
@@ -44,7 +179,7 @@ typedef struct mapping {
     syn_ccm_problem problem;
     const double *target;
     double *shift;                /* [targets] */
-    syn_ccm_choice choice;        /* how to search */
+    ccm_choice choice;        /* how to search */
     uint32_t *place;              /* [rows] which library row each is; for blocks only */
     syn_ccm_group *group;
     uint32_t *group_sample;       /* [groups] the first library of each */
@@ -117,10 +252,8 @@ static syn_status make_groups(mapping *m, const unsigned char *direct)
         uint32_t lanes = lanes_of(m, direct[s]);
         m->groups += (libraries_of(o, s, m->problem.n) + lanes - 1) / lanes;
     }
-    m->group = syn_take(&m->memory, m->groups, sizeof *m->group);
-    m->group_sample = syn_take(&m->memory, m->groups, sizeof *m->group_sample);
-    if (syn_taken(&m->memory) != SYN_OK)
-        return SYN_NO_MEMORY;
+    SYN_ARRAY(&m->memory, m->group, m->groups);
+    SYN_ARRAY(&m->memory, m->group_sample, m->groups);
     size_t next = 0;
     for (uint32_t s = 0; s < o->sizes; s++)
         for (uint32_t from = 0, all = libraries_of(o, s, m->problem.n),
@@ -131,13 +264,13 @@ static syn_status make_groups(mapping *m, const unsigned char *direct)
             g->n = all - from < lanes ? all - from : lanes;
             g->size = o->size[s];
             size_t sums = syn_ccm_sums(g, m->problem.targets);
-            g->sum = syn_take(&m->memory, sums, sizeof *g->sum);
+            SYN_ARRAY(&m->memory, g->sum, sums);
             if (direct[s])
-                g->rows = syn_take(&m->memory, (size_t)g->n * g->size, sizeof *g->rows);
+                SYN_ARRAY(&m->memory, g->rows, (size_t)g->n * g->size);
             else
-                g->member = syn_take(&m->memory, m->problem.n, sizeof *g->member);
+                SYN_ARRAY(&m->memory, g->member, m->problem.n);
         }
-    return syn_taken(&m->memory);
+    return SYN_OK;
 }
 
 /* ---- what is predicted ---- */
@@ -153,12 +286,11 @@ static int compare(const void *a, const void *b)
 static syn_status make_order(mapping *m, syn_ccm_order *out)
 {
     size_t n = out->n = m->library->n;
-    uint64_t *both = syn_take(&m->memory, n, sizeof *both);
-    out->rank = syn_take(&m->memory, n, sizeof *out->rank);
-    out->ranked = syn_take(&m->memory, n, sizeof *out->ranked);
-    out->shuffled = syn_take(&m->memory, n, sizeof *out->shuffled);
-    if (syn_taken(&m->memory) != SYN_OK)
-        return SYN_NO_MEMORY;
+    uint64_t *both;
+    SYN_ARRAY(&m->memory, both, n);
+    SYN_ARRAY(&m->memory, out->rank, n);
+    SYN_ARRAY(&m->memory, out->ranked, n);
+    SYN_ARRAY(&m->memory, out->shuffled, n);
     for (uint32_t i = 0; i < n; i++)
         both[i] = (uint64_t)syn_row_rank(m->library->row[i]) << 32 | i;
     qsort(both, n, sizeof *both, compare);
@@ -182,10 +314,9 @@ static syn_status make_problem(mapping *m, uint32_t targets)
     p->row = m->library->row;
     p->stride = rows;
     p->least = m->points->least;
-    double *coordinate = syn_take(&m->memory, (size_t)p->n * p->dims, sizeof *coordinate);
-    m->shift = syn_take(&m->memory, targets, sizeof *m->shift);
-    if (syn_taken(&m->memory) != SYN_OK)
-        return SYN_NO_MEMORY;
+    double *coordinate;
+    SYN_ARRAY(&m->memory, coordinate, (size_t)p->n * p->dims);
+    SYN_ARRAY(&m->memory, m->shift, targets);
     p->coordinate = coordinate;
     for (size_t e = 0; e < p->dims; e++)
         for (uint32_t i = 0; i < p->n; i++)
@@ -212,11 +343,11 @@ static syn_status make_values(mapping *m)
         one += m->group[g].n == 1;
     double *value = NULL, *beside = NULL;
     if (one < m->groups)
-        p->value = value = syn_take(&m->memory, all, sizeof *value);
+        SYN_ARRAY(&m->memory, value, all);
     if (one > 0)
-        p->beside = beside = syn_take(&m->memory, all + SYN_CCM_BESIDE, sizeof *beside);
-    if (syn_taken(&m->memory) != SYN_OK)
-        return SYN_NO_MEMORY;
+        SYN_ARRAY(&m->memory, beside, all + SYN_CCM_BESIDE);
+    p->value = value;
+    p->beside = beside;
     for (size_t t = 0; t < p->targets; t++) {
         size_t first = t - t % SYN_CCM_BESIDE, left = p->targets - first;
         if (value)
@@ -246,13 +377,13 @@ static syn_status make_tile(mapping *m)
     size_t most = all ? TILE_ROWS : TILE_SEARCHED;
     room = room < 1 ? 1 : room > most ? most : room;
     t->room = (uint32_t)room;
-    t->list = syn_take(&m->memory, room, sizeof *t->list);
-    t->near = syn_take(&m->memory, room * t->width, sizeof *t->near);
-    t->found = syn_take(&m->memory, room * SYN_CCM_DIRECT, sizeof *t->found);
-    t->square = all ? syn_take(&m->memory, room * p->n, sizeof *t->square) : NULL;
-    t->observed = syn_take(&m->memory, room * p->targets + SYN_CCM_BESIDE,
-                           sizeof *t->observed);
-    return syn_taken(&m->memory);
+    SYN_ARRAY(&m->memory, t->list, room);
+    SYN_ARRAY(&m->memory, t->near, room * t->width);
+    SYN_ARRAY(&m->memory, t->found, room * SYN_CCM_DIRECT);
+    if (all)
+        SYN_ARRAY(&m->memory, t->square, room * p->n);
+    SYN_ARRAY(&m->memory, t->observed, room * p->targets + SYN_CCM_BESIDE);
+    return SYN_OK;
 }
 
 static syn_status make_space(mapping *m)
@@ -262,23 +393,23 @@ static syn_status make_space(mapping *m)
     uint32_t together = 128 / m->problem.k;
     together = together < 1 ? 1 : together;
     together = together < SYN_CCM_TOGETHER ? together : SYN_CCM_TOGETHER;
-    m->space = syn_take(&m->memory, (size_t)m->threads, sizeof *m->space);
-    for (int w = 0; m->space && w < m->threads; w++) {
+    SYN_ARRAY(&m->memory, m->space, (size_t)m->threads);
+    for (int w = 0; w < m->threads; w++) {
         syn_ccm_space *s = &m->space[w];
-        s->near = syn_take(&m->memory, n + 1, sizeof *s->near);
-        s->sorted = syn_take(&m->memory, n + 1, sizeof *s->sorted);
-        s->bucket = syn_take(&m->memory, SYN_CCM_BUCKETS + 1, sizeof *s->bucket);
-        s->tied = syn_take(&m->memory, n / 64 + 1, sizeof *s->tied);
-        s->last = syn_take(&m->memory, n, sizeof *s->last);
-        s->rows = syn_take(&m->memory, n + 1, sizeof *s->rows);
-        s->square = syn_take(&m->memory, n, sizeof *s->square);
+        SYN_ARRAY(&m->memory, s->near, n + 1);
+        SYN_ARRAY(&m->memory, s->sorted, n + 1);
+        SYN_ARRAY(&m->memory, s->bucket, SYN_CCM_BUCKETS + 1);
+        SYN_ARRAY(&m->memory, s->tied, n / 64 + 1);
+        SYN_ARRAY(&m->memory, s->last, n);
+        SYN_ARRAY(&m->memory, s->rows, n + 1);
+        SYN_ARRAY(&m->memory, s->square, n);
         s->lanes_rows = together;
         for (uint32_t r = 0; r < together; r++) {
-            s->lanes[r].at = syn_take(&m->memory, lanes, sizeof(uint32_t));
-            s->lanes[r].distance = syn_take(&m->memory, lanes, sizeof(double));
+            SYN_ARRAY(&m->memory, s->lanes[r].at, lanes);
+            SYN_ARRAY(&m->memory, s->lanes[r].distance, lanes);
         }
     }
-    return syn_taken(&m->memory);
+    return SYN_OK;
 }
 
 /* Row `i` of the tile, before its neighbours are known. */
@@ -341,17 +472,13 @@ static int next_tile(mapping *m)
 static syn_status map_tiles(mapping *m)
 {
     tile *t = &m->tile;
-    syn_status status = SYN_OK;
-    while (status == SYN_OK && next_tile(m)) {
-        status = syn_poll(m->watch, "rows", m->done, m->total);
-        if (status == SYN_OK)
-            status = syn_parallel_for((t->n + STRETCH - 1) / STRETCH, m->threads, NULL,
-                                      "rows", list_rows, m);
-        if (status == SYN_OK)
-            status = syn_parallel_for(m->groups, m->threads, NULL, "libraries", map_group,
-                                      m);
+    while (next_tile(m)) {
+        SYN_TRY(syn_poll(m->watch, "rows", m->done, m->total));
+        SYN_TRY(syn_parallel_for((t->n + STRETCH - 1) / STRETCH, m->threads, NULL, "rows",
+                                 list_rows, m));
+        SYN_TRY(syn_parallel_for(m->groups, m->threads, NULL, "libraries", map_group, m));
     }
-    return status;
+    return SYN_OK;
 }
 
 /* ---- the same by blocks of rows ---- */
@@ -429,9 +556,8 @@ static syn_status map_common(mapping *m)
         for (uint32_t i = 0; i < t->n; i++)
             begin_list(m, i);
         status = search_tile(m, &lane, take_list);
-        if (status == SYN_OK)
-            status = syn_parallel_for(m->groups, m->threads, NULL, "libraries", map_group,
-                                      m);
+        SYN_NEXT(status, syn_parallel_for(m->groups, m->threads, NULL, "libraries",
+                                          map_group, m));
     }
     syn_search_free(lane.search);
     return status;
@@ -447,8 +573,7 @@ static syn_status make_lanes(mapping *m, const syn_ccm_group *g, lane_search *la
             row[i] = m->problem.row[g->rows[(size_t)l * g->size + i]];
         syn_rows library = {g->size, row};
         status = syn_poll(m->watch, "rows", m->done, m->total);
-        if (status == SYN_OK)
-            status = make_search(m, &library, m->problem.k, &lane[l].search);
+        SYN_NEXT(status, make_search(m, &library, m->problem.k, &lane[l].search));
     }
     free(row);
     return status;
@@ -491,7 +616,64 @@ static syn_status map_all(mapping *m)
     return status;
 }
 
-/* ---- skill ---- */
+/* ---- skill ----
+
+   The skill of one library and target from sums over the predicted rows. */
+
+double syn_ccm_middle(const double *target, const syn_rows *rows)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (uint32_t i = 0; i < rows->n; i++) {
+        double y = target[rows->row[i]];
+        least = y < least ? y : least;
+        most = y > most ? y : most;
+    }
+    if (!(least <= most))
+        return 0;
+    return least < most ? least / 2 + most / 2 : least;
+}
+
+/* n times the variance of n values, from sums of their differences to the first of them;
+   0 where they differ from each other by rounding alone. */
+static double spread(double n, double first, double sum, double square)
+{
+    double out = square - sum * sum / n;
+    /* The sum of the squares of the values themselves. */
+    double size = square + first * (2 * sum + n * first);
+    return out > 1e-24 * size ? out : 0;
+}
+
+void syn_ccm_skill_put(const double *s, syn_ccm_skill *out, size_t at)
+{
+    double n = s[SYN_CCM_N];
+    out->rho[at] = out->mae[at] = out->rmse[at] = NAN;
+    if (n < 3)
+        return;
+    out->mae[at] = s[SYN_CCM_ERROR] / n;
+    out->rmse[at] = sqrt(s[SYN_CCM_ERROR_SQUARE] / n);
+    double both = spread(n, s[SYN_CCM_FIRST_TARGET], s[SYN_CCM_TARGET],
+                         s[SYN_CCM_TARGET_SQUARE]) *
+                  spread(n, s[SYN_CCM_FIRST_PREDICTION], s[SYN_CCM_PREDICTION],
+                         s[SYN_CCM_PREDICTION_SQUARE]);
+    double product = s[SYN_CCM_PRODUCT] - s[SYN_CCM_TARGET] * s[SYN_CCM_PREDICTION] / n;
+    if (both > 0)
+        out->rho[at] = fmax(-1, fmin(1, product / sqrt(both)));
+}
+
+syn_status syn_ccm_skill_make(size_t n, uint32_t targets, syn_ccm_skill *out)
+{
+    *out = (syn_ccm_skill){.n = n, .targets = targets};
+    SYN_NEW(out->rho, n * targets + 1);
+    SYN_NEW(out->mae, n * targets + 1);
+    SYN_NEW(out->rmse, n * targets + 1);
+    return SYN_OK;
+}
+
+void syn_ccm_free(syn_ccm_skill *skill)
+{
+    SYN_FREE(skill->rho, skill->mae, skill->rmse);
+    memset(skill, 0, sizeof *skill);
+}
 
 /* The skill of the libraries of a group for target `t`, from element `at` on. */
 static void put_group(const syn_ccm_group *g, size_t t, size_t at, syn_ccm_skill *out)
@@ -520,26 +702,20 @@ static syn_status make_skill(const mapping *m, syn_ccm_skill *out)
 
 static syn_status prepare(mapping *m, uint32_t targets)
 {
-    syn_status status = make_problem(m, targets);
-    unsigned char *direct = syn_take(&m->memory, m->options->sizes, sizeof *direct);
-    if (!direct)
-        status = SYN_NO_MEMORY;
-    if (status == SYN_OK) {
-        m->choice = syn_ccm_plan(m->options, m->problem.n, m->problem.dims, direct);
-        status = make_groups(m, direct);
-    }
-    if (status == SYN_OK)
-        status = make_values(m);
-    if (status == SYN_OK)
-        status = make_space(m);
-    if (status == SYN_OK)
-        status = make_tile(m);
-    if (status != SYN_OK || !m->choice.blocks)
-        return status;
-    m->place = syn_take(&m->memory, m->points->rows, sizeof *m->place);
-    for (uint32_t i = 0; m->place && i < m->library->n; i++)
+    unsigned char *direct;
+    SYN_TRY(make_problem(m, targets));
+    SYN_ARRAY(&m->memory, direct, m->options->sizes);
+    m->choice = ccm_plan(m->options, m->problem.n, m->problem.dims, direct);
+    SYN_TRY(make_groups(m, direct));
+    SYN_TRY(make_values(m));
+    SYN_TRY(make_space(m));
+    SYN_TRY(make_tile(m));
+    if (!m->choice.blocks)
+        return SYN_OK;
+    SYN_ARRAY(&m->memory, m->place, m->points->rows);
+    for (uint32_t i = 0; i < m->library->n; i++)
         m->place[m->library->row[i]] = i;
-    return syn_taken(&m->memory);
+    return SYN_OK;
 }
 
 syn_status syn_ccm(const syn_points *points, const syn_rows *library,
@@ -554,29 +730,15 @@ syn_status syn_ccm(const syn_points *points, const syn_rows *library,
                  .watch = watch};
     memset(out, 0, sizeof *out);
     syn_status status = prepare(&m, targets);
-    if (status == SYN_OK)
-        status = syn_parallel_for(m.groups, m.threads, watch, "libraries", draw_group,
-                                  &m);
-    if (status == SYN_OK)
-        status = map_all(&m);
-    if (status == SYN_OK)
-        status = make_skill(&m, out);
+    SYN_NEXT(status,
+             syn_parallel_for(m.groups, m.threads, watch, "libraries", draw_group, &m));
+    SYN_NEXT(status, map_all(&m));
+    SYN_NEXT(status, make_skill(&m, out));
     syn_give_back(&m.memory);
     return status;
 }
 
 /* ---- several views ---- */
-
-/* Puts the skill of one view among that of all, from library `at` on. */
-static void put_skill(const syn_ccm_skill *one, size_t at, syn_ccm_skill *out)
-{
-    size_t bytes = one->n * sizeof *one->rho;
-    for (size_t t = 0; t < out->targets; t++) {
-        memcpy(out->rho + t * out->n + at, one->rho + t * one->n, bytes);
-        memcpy(out->mae + t * out->n + at, one->mae + t * one->n, bytes);
-        memcpy(out->rmse + t * out->n + at, one->rmse + t * one->n, bytes);
-    }
-}
 
 syn_status syn_ccm_views(const syn_points *points, const syn_ccm_view *view,
                          uint32_t views, const syn_rows *prediction, uint32_t targets,
@@ -600,8 +762,15 @@ syn_status syn_ccm_views(const syn_points *points, const syn_ccm_view *view,
         fitting.size = size;
         status = syn_ccm(points, &view[v].library, prediction, view[v].target, targets,
                          &fitting, watch, &one);
-        if (status == SYN_OK)
-            put_skill(&one, at, out);
+        if (status == SYN_OK) {
+            /* Puts the skill of one view among that of all, from library `at` on. */
+            size_t bytes = one.n * sizeof *one.rho;
+            for (size_t t = 0; t < out->targets; t++) {
+                memcpy(out->rho + t * out->n + at, one.rho + t * one.n, bytes);
+                memcpy(out->mae + t * out->n + at, one.mae + t * one.n, bytes);
+                memcpy(out->rmse + t * out->n + at, one.rmse + t * one.n, bytes);
+            }
+        }
         at += one.n;
         syn_ccm_free(&one);
     }

@@ -1,12 +1,13 @@
 /* Targets that are known at the same steps are predicted together, in groups. Of each
    group, some libraries at a time become jobs (job.h), whose shares all threads work
    on. */
-#include "core/edm/smap/rest.h"
+#include "core/edm/smap/pairs.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/edm/model/shares.h"
 #include "core/edm/smap/job.h"
@@ -70,8 +71,7 @@ syn_status syn_smap_order_make(const syn_series *targets, syn_smap_order *out)
 
 void syn_smap_order_free(syn_smap_order *order)
 {
-    free(order->target);
-    free(order->pattern);
+    SYN_FREE(order->target, order->pattern);
 }
 
 /* A number near the mean; of a constant, that; 0 where nothing is known. */
@@ -97,9 +97,7 @@ syn_status syn_smap_group_make(const syn_series *targets, const syn_smap_order *
            order->pattern[first + n] == order->pattern[first])
         n++;
     *out = (syn_smap_group){n, order->target + first, targets->value, NULL};
-    out->centre = malloc(out->n * sizeof *out->centre);
-    if (!out->centre)
-        return SYN_NO_MEMORY;
+    SYN_NEW(out->centre, out->n);
     for (uint32_t c = 0; c < out->n; c++)
         out->centre[c] = centre_of(targets->value + out->target[c] * steps,
                                    (uint32_t)steps);
@@ -177,8 +175,8 @@ static syn_status run_batch(batch *b)
     syn_status status = syn_parallel_for(b->n, p->threads, NULL, "pairs", make_job, b);
     for (uint32_t i = 0; i < b->n; i++)
         b->begin[i + 1] = b->begin[i] + b->job[i].shares;
-    if (status == SYN_OK)
-        status = syn_parallel_for(b->begin[b->n], p->threads, &part, "pairs", work, b);
+    SYN_NEXT(status,
+             syn_parallel_for(b->begin[b->n], p->threads, &part, "pairs", work, b));
     size_t targets = p->targets->n;
     for (uint32_t i = 0; i < b->n; i++) {
         uint32_t library = p->rest ? p->rest[b->first + i].library : b->first + i;
@@ -207,11 +205,9 @@ static syn_status run_group(pairs *p, const syn_smap_common *common)
 {
     batch b = {.common = common, .pairs = p};
     uint32_t most = batch_size(p, common->whole);
-    syn_status status = SYN_OK;
     b.job = calloc((size_t)most + 1, sizeof *b.job);
     b.begin = calloc((size_t)most + 1, sizeof *b.begin);
-    if (!b.job || !b.begin)
-        status = SYN_NO_MEMORY;
+    syn_status status = b.job && b.begin ? SYN_OK : SYN_NO_MEMORY;
     for (; b.first < p->n && status == SYN_OK; b.first += b.n) {
         uint32_t left = p->n - b.first;
         b.n = left < most ? left : most;
@@ -219,8 +215,7 @@ static syn_status run_group(pairs *p, const syn_smap_common *common)
         status = run_batch(&b);
         p->done += (double)b.n * common->group->n;
     }
-    free(b.job);
-    free(b.begin);
+    SYN_FREE(b.job, b.begin);
     return status;
 }
 
@@ -235,8 +230,7 @@ static syn_status predict_group(pairs *p, const syn_smap_group *group)
         .group = group};
     syn_status status = syn_smap_job_make(&common, p->libraries->n, &whole);
     common.whole = &whole;
-    if (status == SYN_OK)
-        status = run_group(p, &common);
+    SYN_NEXT(status, run_group(p, &common));
     syn_smap_job_free(&whole);
     return status;
 }
@@ -244,11 +238,11 @@ static syn_status predict_group(pairs *p, const syn_smap_group *group)
 static syn_status make_workers(pairs *p, size_t columns)
 {
     columns = syn_smap_padded(columns, SYN_SMAP_COLUMNS);
-    p->worker = syn_take(&p->memory, (size_t)p->threads, sizeof *p->worker);
-    for (int i = 0; p->worker && i < p->threads; i++)
-        p->worker[i] = syn_smap_worker_make(p->libraries->steps, p->options->E, columns,
-                                            &p->memory);
-    return syn_taken(&p->memory);
+    SYN_ARRAY(&p->memory, p->worker, (size_t)p->threads);
+    for (int i = 0; i < p->threads; i++)
+        SYN_TRY(syn_smap_worker_make(p->libraries->steps, p->options->E, columns,
+                                     &p->memory, &p->worker[i]));
+    return SYN_OK;
 }
 
 static pairs pairs_of(const syn_series *libraries, const syn_series *targets,
@@ -274,8 +268,7 @@ syn_status syn_smap_pairs_rest(const syn_series *libraries, const syn_series *ta
     p.n = n;
     p.all = (double)n * group->n;
     syn_status status = make_workers(&p, group->n);
-    if (status == SYN_OK)
-        status = predict_group(&p, group);
+    SYN_NEXT(status, predict_group(&p, group));
     syn_give_back(&p.memory);
     return status;
 }
@@ -291,14 +284,12 @@ syn_status syn_smap_pairs_make(const syn_series *libraries, const syn_series *ta
     for (size_t i = 0; i < all; i++)
         out->rho[i] = out->strength[i] = NAN;
     syn_status status = syn_smap_order_make(targets, &order);
-    if (status == SYN_OK)
-        status = make_workers(&p, targets->n < SYN_SMAP_TARGETS ? targets->n
-                                                                : SYN_SMAP_TARGETS);
+    SYN_NEXT(status, make_workers(&p, targets->n < SYN_SMAP_TARGETS ? targets->n
+                                                                    : SYN_SMAP_TARGETS));
     for (uint32_t first = 0; first < targets->n && status == SYN_OK;) {
         syn_smap_group group;
         status = syn_smap_group_make(targets, &order, first, &group);
-        if (status == SYN_OK)
-            status = predict_group(&p, &group);
+        SYN_NEXT(status, predict_group(&p, &group));
         first += group.n;
         syn_smap_group_free(&group);
     }

@@ -1,7 +1,7 @@
 /* S-maps: a model for each prediction, one at a time (model.h) or, from a library that is
    worth it, many. The normal equations of many models are one product of matrices: their
    squared weights, a row for each prediction, times products of the library's coordinates
-   (product.h). Those that rounding may have spoilt are made again, one at a time.
+   (fit.h). Those that rounding may have spoilt are made again, one at a time.
 
    Workers take blocks of predictions. Of each block, distances are found first, and for
    each theta the sums and then the models. */
@@ -12,9 +12,6 @@
 
 #include "core/base/parallel.h"
 #include "core/edm/smap/call.h"
-#include "core/edm/smap/lanes.h"
-#include "core/edm/smap/normal.h"
-#include "core/edm/smap/product.h"
 
 enum {
     BLOCK_BYTES = 6 << 20,     /* of distances and weights, if rows are few enough */
@@ -51,10 +48,10 @@ typedef struct block {
     syn_smap_near *near;        /* [rows] */
     double *distance;           /* [rows][stride] */
     double *weight;             /* [SYN_SMAP_POINTS] of one prediction */
-    double *spread;             /* [rows][SPREAD] sums of product.h */
+    double *spread;             /* [rows][SPREAD] sums of fit.h */
     double *square;             /* [rows][SYN_SMAP_PITCH] squared weights */
     double *sum;                /* [rows][products] */
-    double *panel;              /* of product.h */
+    double *panel;              /* of fit.h */
     double *solving;            /* for syn_smap_normal() and its like, */
     double *fit, *singular;     /* [SYN_SMAP_LANES][unknowns] and what they found */
     double *to;                 /* [dims][rows] the points of the predictions */
@@ -69,36 +66,23 @@ static syn_status make_blocks(many *m, int threads)
     size_t rows = m->rows, products = m->terms.products, unknowns = m->terms.n - 1;
     size_t one = syn_smap_normal_room((uint32_t)unknowns);
     size_t some = syn_smap_lanes_room((uint32_t)unknowns);
-    m->block = syn_take(memory, (size_t)threads, sizeof *m->block);
-    for (int i = 0; m->block && i < threads; i++) {
+    SYN_ARRAY(memory, m->block, (size_t)threads);
+    for (int i = 0; i < threads; i++) {
         block *b = m->block + i;
-        b->near = syn_take(memory, rows, sizeof *b->near);
-        b->distance = syn_take(memory, rows * m->stride, sizeof(double));
-        b->weight = syn_take(memory, SYN_SMAP_POINTS, sizeof(double));
-        b->spread = syn_take(memory, rows * SPREAD, sizeof(double));
-        b->square = syn_take(memory, rows * SYN_SMAP_PITCH, sizeof(double));
-        b->sum = syn_take(memory, rows * products, sizeof(double));
-        b->panel = syn_take(memory, (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products,
-                            sizeof(double));
-        b->fit = syn_take(memory, SYN_SMAP_LANES * unknowns, sizeof(double));
-        b->singular = syn_take(memory, SYN_SMAP_LANES * unknowns, sizeof(double));
-        b->to = syn_take(memory, rows * unknowns, sizeof(double));
-        b->same = syn_take(memory, 3 * m->same.stride, sizeof(double));
-        b->solving = syn_take(memory, one > some ? one : some, sizeof(double));
+        SYN_ARRAY(memory, b->near, rows);
+        SYN_ARRAY(memory, b->distance, rows * m->stride);
+        SYN_ARRAY(memory, b->weight, SYN_SMAP_POINTS);
+        SYN_ARRAY(memory, b->spread, rows * SPREAD);
+        SYN_ARRAY(memory, b->square, rows * SYN_SMAP_PITCH);
+        SYN_ARRAY(memory, b->sum, rows * products);
+        SYN_ARRAY(memory, b->panel, (SYN_SMAP_POINTS + SYN_SMAP_SPARE) * products);
+        SYN_ARRAY(memory, b->fit, SYN_SMAP_LANES * unknowns);
+        SYN_ARRAY(memory, b->singular, SYN_SMAP_LANES * unknowns);
+        SYN_ARRAY(memory, b->to, rows * unknowns);
+        SYN_ARRAY(memory, b->same, 3 * m->same.stride);
+        SYN_ARRAY(memory, b->solving, one > some ? one : some);
     }
-    return syn_taken(memory);
-}
-
-/* As many predictions as the memory is for, but some blocks for each thread. */
-static uint32_t rows_of_block(const many *m, int threads)
-{
-    /* Many products are worth more predictions, fewer stay in a nearer cache. */
-    size_t bytes = m->terms.products > 64 ? 2 * BLOCK_BYTES : BLOCK_BYTES;
-    size_t most = bytes / (sizeof(double) * m->stride);
-    size_t share = m->call->prediction->n / (4 * (size_t)threads) + 1;
-    most = most < share ? most : share;
-    most = most < MOST_ROWS ? most : MOST_ROWS;
-    return (uint32_t)syn_smap_padded(most > 1 ? most : 1, SYN_SMAP_ROWS);
+    return SYN_OK;
 }
 
 /* The mean of a term over the library; of the target, where it is known. */
@@ -122,12 +106,10 @@ static syn_status gather_terms(many *m)
     t->n = s->points->dims + 2;
     t->pitch = syn_smap_padded(t->n, SYN_SMAP_PADDING);
     t->products = syn_smap_products(t->n);
-    double *all = syn_take(&m->memory, s->library->n * t->pitch + SYN_SMAP_PADDING,
-                           sizeof *all);
-    m->centre = syn_take(&m->memory, t->n, sizeof *m->centre);
+    double *all;
+    SYN_ARRAY(&m->memory, all, s->library->n * t->pitch + SYN_SMAP_PADDING);
+    SYN_ARRAY(&m->memory, m->centre, t->n);
     t->value = all;
-    if (syn_taken(&m->memory) != SYN_OK)
-        return SYN_NO_MEMORY;
     for (uint32_t j = 1; j < t->n; j++)
         m->centre[j] = mean_of(s, j);
     for (size_t i = 0; i < s->library->n; i++) {
@@ -335,14 +317,18 @@ static syn_status predict_many(const syn_smap_call *s, int threads,
               .lanes = syn_smap_lanes_fastest(bits)};
     m.stride = syn_smap_padded(s->stride, SYN_SMAP_POINTS);
     syn_status status = gather_terms(&m);
-    if (status == SYN_OK)
-        status = syn_smap_same_make(s, &m.memory, &m.same);
-    m.rows = rows_of_block(&m, threads);
-    if (status == SYN_OK)
-        status = make_blocks(&m, threads);
-    if (status == SYN_OK)
-        status = syn_parallel_for((s->prediction->n + m.rows - 1) / m.rows, threads,
-                                  watch, "predictions", predict_block, &m);
+    SYN_NEXT(status, syn_smap_same_make(s, &m.memory, &m.same));
+    /* As many predictions as the memory is for, but some blocks for each thread. Many
+       products are worth more predictions, fewer stay in a nearer cache. */
+    size_t bytes = m.terms.products > 64 ? 2 * BLOCK_BYTES : BLOCK_BYTES;
+    size_t most = bytes / (sizeof(double) * m.stride);
+    size_t share = m.call->prediction->n / (4 * (size_t)threads) + 1;
+    most = most < share ? most : share;
+    most = most < MOST_ROWS ? most : MOST_ROWS;
+    m.rows = (uint32_t)syn_smap_padded(most > 1 ? most : 1, SYN_SMAP_ROWS);
+    SYN_NEXT(status, make_blocks(&m, threads));
+    SYN_NEXT(status, syn_parallel_for((s->prediction->n + m.rows - 1) / m.rows, threads,
+                                      watch, "predictions", predict_block, &m));
     syn_give_back(&m.memory);
     return status;
 }
@@ -436,9 +422,8 @@ static syn_status predict_from_lists(syn_smap_call *s, const syn_watch *watch)
         status = syn_find_neighbours(&space, s->library, &some, &options, &part,
                                      &s->lists);
         p.share = here;
-        if (status == SYN_OK)
-            status = syn_parallel_for(here, threads, &part, "predictions", predict_one,
-                                      s);
+        SYN_NEXT(status,
+                 syn_parallel_for(here, threads, &part, "predictions", predict_one, s));
         syn_neighbours_free(&s->lists);
     }
     return status;
@@ -448,19 +433,19 @@ static syn_status make_benches(syn_smap_call *s, int threads)
 {
     syn_arrays *memory = &s->memory;
     size_t dims = s->points->dims, unknowns = dims + 1;
-    s->bench = syn_take(memory, (size_t)threads, sizeof *s->bench);
-    for (int i = 0; s->bench && i < threads; i++) {
+    SYN_ARRAY(memory, s->bench, (size_t)threads);
+    for (int i = 0; i < threads; i++) {
         syn_smap_bench *b = &s->bench[i];
-        b->from = syn_take(memory, dims, sizeof *b->from);
-        b->fit = syn_take(memory, unknowns, sizeof *b->fit);
-        b->singular = syn_take(memory, unknowns, sizeof *b->singular);
-        b->distance = syn_take(memory, s->stride, sizeof *b->distance);
+        SYN_ARRAY(memory, b->from, dims);
+        SYN_ARRAY(memory, b->fit, unknowns);
+        SYN_ARRAY(memory, b->singular, unknowns);
+        SYN_ARRAY(memory, b->distance, s->stride);
         if (!s->side_by_side)
-            b->listed = syn_take(memory, (dims + 2) * s->stride, sizeof *b->listed);
-        syn_smap_space_make(&b->space, s->stride, (uint32_t)dims, memory);
-        b->exact = syn_take(memory, syn_smap_exact_room(s->stride, (uint32_t)dims), 1);
+            SYN_ARRAY(memory, b->listed, (dims + 2) * s->stride);
+        SYN_TRY(syn_smap_space_make(&b->space, s->stride, (uint32_t)dims, memory));
+        SYN_ARRAY(memory, b->exact, syn_smap_exact_room(s->stride, (uint32_t)dims));
     }
-    return syn_taken(memory);
+    return SYN_OK;
 }
 
 syn_status syn_smap(const syn_points *points, const syn_rows *library,
@@ -477,8 +462,7 @@ syn_status syn_smap(const syn_points *points, const syn_rows *library,
     s.stride = syn_smap_stride(whole ? library->n : options->k);
     int threads = options->threads > 1 ? options->threads : 1;
     syn_status status = whole ? syn_smap_gather(&s) : SYN_OK;
-    if (status == SYN_OK)
-        status = make_benches(&s, threads);
+    SYN_NEXT(status, make_benches(&s, threads));
     if (status == SYN_OK && is_worth_it(&s))
         status = predict_many(&s, threads, watch);
     else if (status == SYN_OK && whole)
