@@ -239,8 +239,8 @@ static syn_status count_part(syn_circular *c, const part *p)
         return count_few(c, p);
     if (p->n > LONG || (p->n >= lags && (p->n > c->n * lags || pairs > MANY)))
         return count_long(c, p);
-    /* Cuts the spikes so that no count of a row passes BYTE; `thick` is the most spikes of
-       b in one bin. */
+    /* Cuts the spikes so that no count of a row passes BYTE; `thick` is the most spikes
+       of b in one bin. */
     uint32_t thick = 0, here = 0;
     for (uint32_t i = 0; i < p->spikes_b; i++) {
         here = i > 0 && p->b[i] == p->b[i - 1] ? here + 1 : 1;

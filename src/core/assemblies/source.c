@@ -419,8 +419,8 @@ syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_sp
                            const syn_watch *watch)
 {
     syn_ladder ladder;
-    /* Widths of 1, 3, 5, 9, 17, 33, ... bins. Odd ones have a bin in the middle, so that a
-       lag and its opposite are treated alike. */
+    /* Widths of 1, 3, 5, 9, 17, 33, ... bins. Odd ones have a bin in the middle, so
+       that a lag and its opposite are treated alike. */
     memset(&ladder, 0, sizeof ladder);
     ladder.lags = o->lags;
     uint32_t half = 0;
