@@ -178,9 +178,8 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
   n_surrogates <- check_count(n_surrogates, min = 0, max = 1e5)
   surrogate <- check_choice(surrogate)
   if (n_surrogates == 0) surrogate <- NULL
-  if (!is.null(period) && !identical(surrogate, "seasonal")) {
-    abort_arg("period", "left out without surrogates, and with those of another kind", "given")
-  }
+  refuse_if(!is.null(period) && !identical(surrogate, "seasonal"), "period",
+            "left out without surrogates, and with those of another kind", "given")
   threads <- check_threads(threads)
   seconds <- ccm_seconds(maps, samples * length(sizes), 1 + n_surrogates, threads)
   place <- edm_place(device, gpus, seconds)
@@ -286,10 +285,8 @@ check_lib_sizes <- function(lib_sizes, maps, arg = "lib_sizes", call = rlang::ca
   least <- max(vapply(maps, \(map) map$knn, 0L)) + 1L
   rows <- vapply(maps, \(map) length(map$lib), 0L)
   most <- min(rows)
-  if (least > most) {
-    abort_arg("x", sprintf("long enough for libraries of at least %d rows", least),
-              sprintf("good for %d", most), "Take a smaller `E` or `knn`.", call)
-  }
+  refuse_if(least > most, "x", sprintf("long enough for libraries of at least %d rows", least),
+            sprintf("good for %d", most), "Take a smaller `E` or `knn`.", call)
   if (is.null(lib_sizes)) return(unique(round(seq(least, most, length.out = 10L))))
   given <- lib_sizes
   if (rlang::is_string(lib_sizes)) {
@@ -300,16 +297,13 @@ check_lib_sizes <- function(lib_sizes, maps, arg = "lib_sizes", call = rlang::ca
     all(lib_sizes == round(lib_sizes))
   if (!whole) abort_arg(arg, "whole numbers of rows", describe(given), call = call)
   lib_sizes <- spell_out(lib_sizes)
-  if (any(lib_sizes < least)) {
-    abort_arg(arg, sprintf("at least %d, one more than the neighbours", least),
-              exact_row(min(lib_sizes)), call = call)
-  }
+  refuse_if(any(lib_sizes < least), arg,
+            sprintf("at least %d, one more than the neighbours", least),
+            exact_row(min(lib_sizes)), call = call)
   n <- length(maps[[1L]]$first)
-  if (any(lib_sizes > n & lib_sizes < Inf)) {
-    abort_arg(arg, sprintf("at most %s, the rows of `x`", commas(n)),
-              exact_row(max(lib_sizes[lib_sizes < Inf])), "`Inf` stands for all of them.",
-              call)
-  }
+  refuse_if(any(lib_sizes > n & lib_sizes < Inf), arg,
+            sprintf("at most %s, the rows of `x`", commas(n)),
+            exact_row(max(lib_sizes[lib_sizes < Inf])), "`Inf` stands for all of them.", call)
   sort(unique(pmin(as.double(lib_sizes), max(rows))))
 }
 
@@ -324,12 +318,9 @@ spell_out <- function(sizes) {
 check_lags <- function(Tp, arg = "Tp", call = rlang::caller_env()) {
   whole <- is_plain_numeric(Tp) && length(Tp) > 0L && all(is.finite(Tp)) &&
     all(Tp == round(Tp)) && all(abs(Tp) <= 1e6)
-  if (!whole) {
-    abort_arg(arg, "whole numbers of rows from -1,000,000 to 1,000,000", describe(Tp), call = call)
-  }
-  if (anyDuplicated(Tp)) {
-    abort_arg(arg, "different from each other", sprintf("%d twice", Tp[duplicated(Tp)][[1L]]),
-              call = call)
-  }
+  refuse_if(!whole, arg, "whole numbers of rows from -1,000,000 to 1,000,000", describe(Tp),
+            call = call)
+  refuse_if(anyDuplicated(Tp), arg, "different from each other",
+            sprintf("%d twice", Tp[duplicated(Tp)][[1L]]), call = call)
   as.integer(Tp)
 }

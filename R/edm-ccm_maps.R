@@ -92,11 +92,10 @@ ccm_seconds <- function(maps, libraries, targets, threads) {
 surrogate_targets <- function(map, n, method, period, call = rlang::caller_env()) {
   if (n == 0) return(NULL)
   missing <- which(is.na(map$observed))
-  if (method %in% c("phase", "twin") && length(missing)) {
-    abort_arg("surrogate", "\"shuffle\" or \"seasonal\" where a target has missing values",
-              sprintf("\"%s\", and \"%s\" is missing in row %d", method, map$target_name,
-                      missing[[1L]]), call = call)
-  }
+  refuse_if(method %in% c("phase", "twin") && length(missing), "surrogate",
+            "\"shuffle\" or \"seasonal\" where a target has missing values",
+            sprintf("\"%s\", and \"%s\" is missing in row %d", method, map$target_name,
+                    missing[[1L]]), call = call)
   pieces <- lapply(unique(map$first), \(first) {
     rows <- which(map$first == first)
     series <- list(map$observed[rows], n, method)

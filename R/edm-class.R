@@ -52,11 +52,9 @@ skill_column <- function(x, name) {
 check_whole_result <- function(x, parts = character(), held = character(), arg = "x",
                                call = rlang::caller_env()) {
   lost <- c(setdiff(parts, names(x)), setdiff(held, names(attributes(x))))
-  if (length(lost)) {
-    abort_arg(arg, sprintf("a whole result of class %s", class(x)[[1L]]),
-              sprintf("one without its %s", lost[[1L]]),
-              "Verbs for tables may drop it: work on `as.data.frame()` of the result.", call)
-  }
+  refuse_if(length(lost), arg, sprintf("a whole result of class %s", class(x)[[1L]]),
+            sprintf("one without its %s", lost[[1L]]),
+            "Verbs for tables may drop it: work on `as.data.frame()` of the result.", call)
 }
 
 #' Tables of empirical dynamic modelling

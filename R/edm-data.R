@@ -42,10 +42,8 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
   E <- edm_dimension(E, embedded, length(series$columns), call)
   tau <- edm_shift(tau, "tau", call)
   Tp <- edm_shift(Tp, "Tp", call)
-  if (tau == 0 && !embedded && E > 1) {
-    abort_arg("tau", "a lag in rows other than 0", "0",
-              "`tau = -1` takes each row and the ones before it.", call)
-  }
+  refuse_if(tau == 0 && !embedded && E > 1, "tau", "a lag in rows other than 0", "0",
+            "`tau = -1` takes each row and the ones before it.", call)
   reach <- if (embedded) 0L else as.double(tau) * (E - 1L)
   lags <- if (embedded) 0 else as.double(tau) * (seq_len(E) - 1L)
   check_room(n, length(lags) * length(series$values), "E", "smaller", call = call)
@@ -92,10 +90,9 @@ check_complete <- function(rows, points, series, call) {
 #' @noRd
 check_library <- function(data, given = TRUE, call = rlang::caller_env()) {
   n <- length(data$lib)
-  if (n == 0L && length(data$all_lib)) {
-    abort_arg("valid_lib", "TRUE for at least one row that can be in the library",
-              sprintf("FALSE for all %s of them", commas(length(data$all_lib))), call = call)
-  }
+  refuse_if(n == 0L && length(data$all_lib), "valid_lib",
+            "TRUE for at least one row that can be in the library",
+            sprintf("FALSE for all %s of them", commas(length(data$all_lib))), call = call)
   if (n == 0L) {
     has <- "with at least one complete delay vector and a row for its target"
     rows <- sum(data$lib_pairs$to - data$lib_pairs$from + 1L)
@@ -135,15 +132,12 @@ edm_series <- function(x, columns, target, segments, no_time, targets, call) {
   ends <- edm_segments(segments, x, call)
   named <- if (rlang::is_string(segments) && nrow(x) > 1L) segments
   data_names <- setdiff(if (no_time) names(x) else names(x)[-1L], named)
-  if (length(data_names) == 0L) {
-    abort_arg("x", "a data frame with a column besides the time", describe(x),
-              "Without a column of times, `no_time = TRUE`.", call)
-  }
+  refuse_if(length(data_names) == 0L, "x", "a data frame with a column besides the time",
+            describe(x), "Without a column of times, `no_time = TRUE`.", call)
   columns <- edm_names(columns, data_names, "columns", call)
   target <- if (is.null(target)) columns[[1L]] else edm_names(target, data_names, "target", call)
-  if (length(target) != 1L && !targets) {
-    abort_arg("target", "the name of one column", describe(target), call = call)
-  }
+  refuse_if(length(target) != 1L && !targets, "target", "the name of one column",
+            describe(target), call = call)
   time <- if (no_time) seq_len(nrow(x)) else edm_time(x[[1L]], nrow(x), call)
   check_edm_times(time, ends, call)
   c(ends, list(
@@ -157,30 +151,22 @@ edm_series <- function(x, columns, target, segments, no_time, targets, call) {
 #' A data frame as R makes them, with names that can be told apart and shown
 #' @noRd
 check_frame <- function(x, call) {
-  if (is.matrix(x)) {
-    abort_arg("x", "a data frame, its first column the time",
-              sprintf("a matrix of %d rows and %d columns", nrow(x), ncol(x)),
-              "`as.data.frame(x)` makes one, with `no_time = TRUE` if no column is the time.",
-              call)
-  }
+  refuse_if(is.matrix(x), "x", "a data frame, its first column the time",
+            sprintf("a matrix of %d rows and %d columns", nrow(x), ncol(x)),
+            "`as.data.frame(x)` makes one, with `no_time = TRUE` if no column is the time.", call)
   if (!is.data.frame(x)) {
     hint <- if (is.numeric(x)) "`data.frame(time = seq_along(x), x = x)` makes one of a series."
     abort_arg("x", "a data frame, its first column the time", describe(x), hint, call)
   }
   if (nrow(x) == 0L) abort_arg("x", "a data frame with rows", "without any", call = call)
   names <- names(x)
-  if (length(names) != length(x) || anyNA(names)) {
-    abort_arg("x", "a data frame with a name for each column", "without some of them", call = call)
-  }
-  if (!all(is_text(names))) {
-    abort_arg("x", "a data frame whose names are text",
-              paste("one with the name", shown_bytes(names[!is_text(names)][[1L]])),
-              "`names(x) <- iconv(names(x), \"latin1\", \"UTF-8\")` mends names in Latin-1.", call)
-  }
-  if (anyDuplicated(names)) {
-    abort_arg("x", "a data frame with a different name for each column",
-              sprintf("one with \"%s\" twice", names[[anyDuplicated(names)]]), call = call)
-  }
+  refuse_if(length(names) != length(x) || anyNA(names), "x",
+            "a data frame with a name for each column", "without some of them", call = call)
+  refuse_if(!all(is_text(names)), "x", "a data frame whose names are text",
+            paste("one with the name", shown_bytes(names[!is_text(names)][[1L]])),
+            "`names(x) <- iconv(names(x), \"latin1\", \"UTF-8\")` mends names in Latin-1.", call)
+  refuse_if(anyDuplicated(names), "x", "a data frame with a different name for each column",
+            sprintf("one with \"%s\" twice", names[[anyDuplicated(names)]]), call = call)
 }
 
 #' Whether strings are what their encoding says
@@ -210,13 +196,11 @@ edm_names <- function(names, among, arg, call) {
     abort_arg(arg, "names of columns of `x`", "missing",
               paste0("There are ", some(among), "."), call)
   }
-  if (!is.character(names) || length(names) == 0L || anyNA(names)) {
-    abort_arg(arg, "names of columns of `x`", describe(names), call = call)
-  }
-  if (!all(is_text(names))) {
-    abort_arg(arg, "names of columns of `x`", shown_bytes(names[!is_text(names)][[1L]]),
-              "It is no text in UTF-8: `iconv()` makes it one.", call)
-  }
+  refuse_if(!is.character(names) || length(names) == 0L || anyNA(names), arg,
+            "names of columns of `x`", describe(names), call = call)
+  refuse_if(!all(is_text(names)), arg, "names of columns of `x`",
+            shown_bytes(names[!is_text(names)][[1L]]),
+            "It is no text in UTF-8: `iconv()` makes it one.", call)
   names <- enc2utf8(as.vector(names))
   if (length(names) == 1L && !names %in% among) {
     names <- trimws(strsplit(names, if (grepl(",", names)) "," else "[[:space:]]+")[[1L]])
@@ -250,12 +234,10 @@ edm_numbers <- function(x, name, arg, call) {
   values <- as.double(values)
   values[!is.finite(values)] <- NA_real_
   most <- max(abs(values), 0, na.rm = TRUE)
-  if (most > edm_largest || most > 0 && most < 1 / edm_largest) {
-    abort_arg(arg, sprintf("columns of numbers from %g to %g in size", 1 / edm_largest,
-                           edm_largest),
-              sprintf("\"%s\", the largest of which is %g", name, most),
-              "Squares of others are beyond what a computer holds: take another unit.", call)
-  }
+  refuse_if(most > edm_largest || most > 0 && most < 1 / edm_largest, arg,
+            sprintf("columns of numbers from %g to %g in size", 1 / edm_largest, edm_largest),
+            sprintf("\"%s\", the largest of which is %g", name, most),
+            "Squares of others are beyond what a computer holds: take another unit.", call)
   values
 }
 
@@ -291,13 +273,11 @@ check_edm_times <- function(time, ends, call) {
   if (length(again) == 0L) return(invisible())
   same <- time[again - 1L] == time[again]
   back <- again[is.na(same) | !same]
-  if (length(back)) {
-    abort_arg("x", "a data frame whose times do not come back",
-              sprintf("one with the time %s again in row %d", format(time[[back[[1L]]]]),
-                      back[[1L]]),
-              paste("For trials, `segments` names the column that tells them apart. If the",
-                    "first column is no time, `no_time = TRUE` takes rows as steps."), call)
-  }
+  refuse_if(length(back), "x", "a data frame whose times do not come back",
+            sprintf("one with the time %s again in row %d", format(time[[back[[1L]]]]),
+                    back[[1L]]),
+            paste("For trials, `segments` names the column that tells them apart. If the",
+                  "first column is no time, `no_time = TRUE` takes rows as steps."), call)
   text <- sprintf("Some rows have the same time: row %d has %s, as the row before it.",
                   again[[1L]], format(time[[again[[1L]]]]))
   cli::cli_inform(
@@ -334,16 +314,13 @@ one_segment <- function(ends) ends$last[[1L]] == length(ends$last)
 
 edm_dimension <- function(E, embedded, columns, call) {
   if (embedded) {
-    if (!is.null(E) && check_count(E, "E", call = call) != columns) {
-      abort_arg("E", "the number of columns where these are `embedded`, or left out",
-                sprintf("%d with %d columns", as.integer(E), columns), call = call)
-    }
+    refuse_if(!is.null(E) && check_count(E, "E", call = call) != columns, "E",
+              "the number of columns where these are `embedded`, or left out",
+              sprintf("%d with %d columns", as.integer(E), columns), call = call)
     return(columns)
   }
-  if (is.null(E)) {
-    abort_arg("E", "given, the number of lags", "missing",
-              "`embed_dimension()` finds one that predicts well.", call)
-  }
+  refuse_if(is.null(E), "E", "given, the number of lags", "missing",
+            "`embed_dimension()` finds one that predicts well.", call)
   as.integer(check_count(E, "E", max = 1000, call = call))
 }
 
@@ -384,10 +361,8 @@ edm_pairs <- function(rows, arg, n, call) {
   if (rlang::is_string(rows)) {
     rows <- suppressWarnings(as.numeric(strsplit(trimws(rows), "[,[:space:]]+")[[1L]]))
   }
-  if (!is_plain_numeric(rows) || length(rows) == 0L || length(rows) %% 2L != 0L ||
-        anyNA(rows) || any(rows != round(rows))) {
-    abort_arg(arg, must, describe(given), call = call)
-  }
+  refuse_if(!is_plain_numeric(rows) || length(rows) == 0L || length(rows) %% 2L != 0L ||
+              anyNA(rows) || any(rows != round(rows)), arg, must, describe(given), call = call)
   from <- rows[c(TRUE, FALSE)]
   to <- rows[c(FALSE, TRUE)]
   if (any(from > to)) {
@@ -395,10 +370,8 @@ edm_pairs <- function(rows, arg, n, call) {
     abort_arg(arg, must, sprintf("from %s to %s", exact_row(from[[k]]), exact_row(to[[k]])),
               "The first row comes first.", call)
   }
-  if (any(rows < 1 | rows > n)) {
-    abort_arg(arg, sprintf("rows of `x`, from 1 to %d", n),
-              paste("row", exact_row(rows[rows < 1 | rows > n][[1L]])), call = call)
-  }
+  refuse_if(any(rows < 1 | rows > n), arg, sprintf("rows of `x`, from 1 to %d", n),
+            paste("row", exact_row(rows[rows < 1 | rows > n][[1L]])), call = call)
   list(from = as.integer(from), to = as.integer(to))
 }
 

@@ -122,16 +122,12 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
 check_view_size <- function(D, lags, left_out, call) {
   columns <- setdiff(lags$columns, left_out)
   most <- length(columns) * lags$E
-  if (most == 0) {
-    abort_arg("columns", "other columns than `target` where `exclude_target = TRUE`",
-              describe(lags$columns), call = call)
-  }
+  refuse_if(most == 0, "columns", "other columns than `target` where `exclude_target = TRUE`",
+            describe(lags$columns), call = call)
   if (is_default(D)) return(min(length(lags$columns), most))
   D <- check_count(D, "D", call = call)
-  if (D > most) {
-    abort_arg("D", sprintf("at most the %d coordinates there are", as.integer(most)), format(D),
-              "Take fewer, a larger `E`, or more `columns`.", call)
-  }
+  refuse_if(D > most, "D", sprintf("at most the %d coordinates there are", as.integer(most)),
+            format(D), "Take fewer, a larger `E`, or more `columns`.", call)
   D
 }
 
@@ -143,12 +139,9 @@ is_default <- function(number) is.null(number) || is.numeric(number) && identica
 #' @noRd
 all_views <- function(D, lags, left_out, call) {
   choice <- which(rep(!lags$columns %in% left_out, each = lags$E))
-  if (choose(length(choice), D) > 1e6) {
-    abort_arg("D", "such that there are at most a million views",
-              sprintf("%g of %d coordinates, %.3g views", D, length(choice),
-                      choose(length(choice), D)),
-              "Choose fewer `columns`, or a smaller `E`.", call)
-  }
+  refuse_if(choose(length(choice), D) > 1e6, "D", "such that there are at most a million views",
+            sprintf("%g of %d coordinates, %.3g views", D, length(choice),
+                    choose(length(choice), D)), "Choose fewer `columns`, or a smaller `E`.", call)
   views <- utils::combn(length(choice), D)
   matrix(choice[views], nrow(views))
 }

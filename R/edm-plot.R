@@ -61,9 +61,8 @@ autoplot.edm_skill <- function(object, ...) {
 }
 
 check_skill <- function(object, parameter, call = rlang::caller_env()) {
-  if (!any(is.finite(object$rho))) {
-    abort_arg("object", sprintf("skill for at least one %s", parameter), "without any", call = call)
-  }
+  refuse_if(!any(is.finite(object$rho)), "object",
+            sprintf("skill for at least one %s", parameter), "without any", call = call)
 }
 
 skill_label <- function(parameter) {
@@ -162,9 +161,8 @@ plot_coefficients <- function(coefficients, call = rlang::caller_env()) {
   time <- plot_time(coefficients[[1L]], names(coefficients)[[1L]])
   names <- names(coefficients)[-1L]
   values <- unlist(coefficients[-1L], use.names = FALSE)
-  if (!any(is.finite(values))) {
-    abort_arg("object", "an S-map with at least one prediction", "without any", call = call)
-  }
+  refuse_if(!any(is.finite(values)), "object", "an S-map with at least one prediction",
+            "without any", call = call)
   # The sign of a partial derivative is not in the fonts of every device.
   labels <- gsub("\u2202", "d", names)
   long <- data.frame(time = rep(time$at, length(names)), value = values,
@@ -187,9 +185,8 @@ autoplot.edm_prediction <- function(object, type = c("series", "scatter"), ...) 
   rlang::check_installed("ggplot2", "to draw predictions.")
   check_no_dots()
   type <- check_choice(type)
-  if (!any(is.finite(object$Predictions))) {
-    abort_arg("object", "a table with at least one prediction", "without any")
-  }
+  refuse_if(!any(is.finite(object$Predictions)), "object", "a table with at least one prediction",
+            "without any")
   switch(type, series = plot_series(object), scatter = plot_scatter(object))
 }
 

@@ -35,12 +35,10 @@ prediction_error <- function(x, predicted = NULL, na_rm = TRUE) {
   check_given(x = "observed values, or a table of predictions")
   na_rm <- check_flag(na_rm)
   if (is.data.frame(x)) {
-    if (!all(c("Observations", "Predictions") %in% names(x))) {
-      abort_arg("x", "a table with the columns Observations and Predictions", describe(x))
-    }
-    if (!is.null(predicted)) {
-      abort_arg("predicted", "left out where `x` is a table", describe(predicted))
-    }
+    refuse_if(!all(c("Observations", "Predictions") %in% names(x)), "x",
+              "a table with the columns Observations and Predictions", describe(x))
+    refuse_if(!is.null(predicted), "predicted", "left out where `x` is a table",
+              describe(predicted))
     predicted <- x$Predictions
     x <- x$Observations
   }

@@ -170,10 +170,8 @@ simplex_at <- function(points, lib, pred, target, knn, exclusion, where,
 #' @noRd
 check_state <- function(include_state, generate, call = rlang::caller_env()) {
   include_state <- check_flag(include_state, "include_state", call)
-  if (include_state && generate > 0) {
-    abort_arg("include_state", "FALSE with `generate`", "TRUE",
-              "Each step of `generate` has neighbours of its own.", call)
-  }
+  refuse_if(include_state && generate > 0, "include_state", "FALSE with `generate`", "TRUE",
+            "Each step of `generate` has neighbours of its own.", call)
   include_state
 }
 
@@ -223,17 +221,14 @@ predicted_frame <- function(data, predicted) {
 #' @noRd
 generate_frame <- function(data, steps, predict, call = rlang::caller_env()) {
   n <- length(data$observed)
-  if (data$embedded || length(data$columns) > 1L || data$target_name != data$columns) {
-    abort_arg("generate", "0 unless one column is predicted from its own lags",
-              format(steps), call = call)
-  }
-  if (data$Tp != 1L || data$tau > 0L) {
-    abort_arg("generate", "0 unless `Tp` is 1 and `tau` negative", format(steps), call = call)
-  }
+  refuse_if(data$embedded || length(data$columns) > 1L || data$target_name != data$columns,
+            "generate", "0 unless one column is predicted from its own lags", format(steps),
+            call = call)
+  refuse_if(data$Tp != 1L || data$tau > 0L, "generate", "0 unless `Tp` is 1 and `tau` negative",
+            format(steps), call = call)
   end <- max(data$pred_pairs$to)
-  if (data$last[[end]] != n) {
-    abort_arg("generate", "0 unless `pred` ends in the last segment", format(steps), call = call)
-  }
+  refuse_if(data$last[[end]] != n, "generate", "0 unless `pred` ends in the last segment",
+            format(steps), call = call)
   rows <- end + 0:steps
   value <- c(data$observed[seq_len(end)], rep(NA_real_, steps))
   points <- data$points[pmin(seq_len(max(n, end + steps)), n), , drop = FALSE]

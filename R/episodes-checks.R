@@ -103,11 +103,10 @@ check_strategy <- function(given, call = rlang::caller_env()) {
   names <- names(given) %||% rep("", length(given))
   names[names == ""] <- "engine"
   variants <- c("merge", "compaction", "dedup")
-  if (sum(names == "engine") != 1L || anyDuplicated(names) ||
-        length(setdiff(names, c("engine", variants)))) {
-    abort_arg("engine", sprintf("a name, or a list of a name and any of %s", toString(variants)),
-              "another list", "For example `list(\"mtpe\", merge = \"published\")`.", call = call)
-  }
+  refuse_if(sum(names == "engine") != 1L || anyDuplicated(names) ||
+              length(setdiff(names, c("engine", variants))), "engine",
+            sprintf("a name, or a list of a name and any of %s", toString(variants)),
+            "another list", "For example `list(\"mtpe\", merge = \"published\")`.", call = call)
   names(given) <- names
   list(engine = check_choice(given$engine, c("auto", union(cpu_engines, gpu_engines)), "engine",
                              call = call),

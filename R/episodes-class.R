@@ -198,11 +198,10 @@ check_episodes <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_e
   refuse_if(missing(x) || !inherits(x, "episodes"), arg, "an `episodes` table", describe(x),
             "Make one with `mine_episodes()` or `episode()`.", call = call)
   fault <- columns_of_episodes_fault(x) %||% rows_of_episodes_fault(x)
-  if (!is.null(fault)) {
-    abort_arg(arg, "a sound `episodes` table", paste0("one that was changed: ", fault$is),
-              fault$hint %||% paste("Take rows with `[`, and make new episodes with",
-                                    "`episode()`; `c()` joins tables."), call = call)
-  }
+  refuse_if(!is.null(fault), arg, "a sound `episodes` table",
+            paste0("one that was changed: ", fault$is),
+            fault$hint %||% paste("Take rows with `[`, and make new episodes with",
+                                  "`episode()`; `c()` joins tables."), call = call)
   invisible(x)
 }
 

@@ -195,10 +195,9 @@ direct_links <- function(map, x, threshold = 0.1, alpha = 0.05, max_delay = 3,
 # ---- What is tested ------------------------------------------------------------------
 
 check_map_given <- function(map, call = rlang::caller_env()) {
-  if (!inherits(map, c("causal_map", "causal_links", "causal_map_file")) ||
-      inherits(map, "smap_map")) {
-    abort_arg("map", "what causal_map() returned", describe(map), call = call)
-  }
+  refuse_if(!inherits(map, c("causal_map", "causal_links", "causal_map_file")) ||
+              inherits(map, "smap_map"), "map", "what causal_map() returned", describe(map),
+            call = call)
   check_whole_map(map, "map", call)
 }
 
@@ -206,16 +205,13 @@ check_map_given <- function(map, call = rlang::caller_env()) {
 #' @noRd
 check_same_series <- function(map, source, call = rlang::caller_env()) {
   unknown <- setdiff(all_series(map), source$names)
-  if (length(unknown) > 0L) {
-    abort_arg("x", "the series that the map was made from",
-              sprintf("without %s of its series: %s", commas(length(unknown)),
-                      some(dQuote(unknown, FALSE))), call = call)
-  }
+  refuse_if(length(unknown) > 0L, "x", "the series that the map was made from",
+            sprintf("without %s of its series: %s", commas(length(unknown)),
+                    some(dQuote(unknown, FALSE))), call = call)
   steps <- attr(map, "parameters", exact = TRUE)$steps
-  if (!is.null(steps) && steps != source$steps) {
-    abort_arg("x", sprintf("of %s steps, as when the map was made", commas(steps)),
-              sprintf("of %s", commas(source$steps)), call = call)
-  }
+  refuse_if(!is.null(steps) && steps != source$steps, "x",
+            sprintf("of %s steps, as when the map was made", commas(steps)),
+            sprintf("of %s", commas(source$steps)), call = call)
 }
 
 #' Links of the map with a rho of at least the threshold, by effect, the highest rho first

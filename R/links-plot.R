@@ -81,10 +81,9 @@ autoplot.direct_links_comparison <- function(object, ..., groups = NULL, links =
   series <- attr(object, "series", exact = TRUE)
   drawing <- check_drawing(links, groups, layout, series, call)
   found <- plain_table(object)[object$change %in% names(change_colours), ]
-  if (nrow(found) == 0L) {
-    abort_arg("object", "a comparison with a link that is direct in one of the tables",
-              "one without any", call = call)
-  }
+  refuse_if(nrow(found) == 0L, "object",
+            "a comparison with a link that is direct in one of the tables", "one without any",
+            call = call)
   drawn <- utils::head(found, drawing$links)
   arrows <- data.frame(
     from = drawn$cause, to = drawn$effect, change = drawn$change,

@@ -1,10 +1,9 @@
 # Arguments of causal maps.
 
 check_extent <- function(source, call = rlang::caller_env()) {
-  if (source$n == 0 || source$steps == 0) {
-    abort_arg("x", "time steps (rows) of at least one series (columns)",
-              sprintf("%s x %s", commas(source$steps), commas(source$n)), call = call)
-  }
+  refuse_if(source$n == 0 || source$steps == 0, "x",
+            "time steps (rows) of at least one series (columns)",
+            sprintf("%s x %s", commas(source$steps), commas(source$n)), call = call)
 }
 
 #' Columns that `libraries` or `targets` name
@@ -24,16 +23,13 @@ check_map_series <- function(which, names, arg = rlang::caller_arg(which),
   } else {
     ok <- is_plain_numeric(which) && all(is.finite(which)) && all(which == round(which)) &&
       all(which >= 1 & which <= length(names))
-    if (!ok) {
-      abort_arg(arg, must, describe(which),
-                sprintf("Numbers are from 1 to %s.", commas(length(names))), call)
-    }
+    refuse_if(!ok, arg, must, describe(which),
+              sprintf("Numbers are from 1 to %s.", commas(length(names))), call)
     at <- as.integer(which)
   }
   if (length(at) == 0L) abort_arg(arg, must, "empty", call = call)
-  if (anyDuplicated(at)) {
-    abort_arg(arg, must, sprintf("\"%s\" twice", names[at[anyDuplicated(at)]]), call = call)
-  }
+  refuse_if(anyDuplicated(at), arg, must, sprintf("\"%s\" twice", names[at[anyDuplicated(at)]]),
+            call = call)
   at
 }
 
@@ -67,25 +63,20 @@ check_map_E <- function(E, names, call = rlang::caller_env()) {
   if (!ok) abort_arg("E", must, describe(E), call = call)
   if (!is.null(names(E)) && length(E) > 1L) {
     missing <- setdiff(names, names(E))
-    if (length(missing)) {
-      abort_arg("E", "named by all targets", paste("without", some(dQuote(missing, FALSE))),
-                call = call)
-    }
+    refuse_if(length(missing), "E", "named by all targets",
+              paste("without", some(dQuote(missing, FALSE))), call = call)
     E <- E[names]
   }
-  if (!length(E) %in% c(1L, length(names))) {
-    abort_arg("E", sprintf("one number, or one for each of the %s targets",
-                           commas(length(names))), describe(E), call = call)
-  }
+  refuse_if(!length(E) %in% c(1L, length(names)), "E",
+            sprintf("one number, or one for each of the %s targets", commas(length(names))),
+            describe(E), call = call)
   rep_len(as.integer(unname(E)), length(names))
 }
 
 check_map_tau <- function(tau, call = rlang::caller_env()) {
   tau <- edm_shift(tau, "tau", call)
-  if (tau == 0) {
-    abort_arg("tau", "a number of steps other than 0", "0",
-              "`tau = -1` takes each step and the ones before it.", call)
-  }
+  refuse_if(tau == 0, "tau", "a number of steps other than 0", "0",
+            "`tau = -1` takes each step and the ones before it.", call)
   tau
 }
 
@@ -137,14 +128,11 @@ check_map_unused <- function(given, E, n_surrogates, surrogate,
 #' @noRd
 check_map_surrogates <- function(surrogate, period, source, targets,
                                  call = rlang::caller_env()) {
-  if (source$steps < 2) {
-    abort_arg("n_surrogates", "0 for series of a single step", "more", call = call)
-  }
+  refuse_if(source$steps < 2, "n_surrogates", "0 for series of a single step", "more",
+            call = call)
   if (surrogate == "seasonal") {
-    if (is.null(period)) {
-      abort_arg("period", "the number of steps of a season's round", "NULL",
-                "Give it, such as 12 for months.", call)
-    }
+    refuse_if(is.null(period), "period", "the number of steps of a season's round", "NULL",
+              "Give it, such as 12 for months.", call)
     return(check_count(period, "period", min = 2, max = source$steps, call = call))
   }
   if (surrogate %in% c("phase", "twin")) {
@@ -168,10 +156,8 @@ check_map_surrogates <- function(surrogate, period, source, targets,
 map_place <- function(device, gpus, task, call = rlang::caller_env()) {
   gpus <- check_gpus(gpus, device, call = call)
   half <- task$rule$precision == "half"
-  if (half && device == "cpu") {
-    abort_arg("precision", "\"float\" on the CPU", "\"half\"",
-              "Half precision needs a GPU: `device = \"gpu\"`.", call = call)
-  }
+  refuse_if(half && device == "cpu", "precision", "\"float\" on the CPU", "\"half\"",
+            "Half precision needs a GPU: `device = \"gpu\"`.", call = call)
   settle_place(device, gpus, map_seconds(task), half, call)
 }
 

@@ -78,9 +78,8 @@ compare_maps <- function(a, b, groups = NULL) {
   label <- \(expr, default) if (is.symbol(expr)) as.character(expr) else default
   labels <- c(label(substitute(a), "a"), label(substitute(b), "b"))
   if (inherits(a, "direct_links") && inherits(b, "direct_links")) {
-    if (!is.null(groups)) {
-      abort_arg("groups", "left out for direct links", describe(groups), call = call)
-    }
+    refuse_if(!is.null(groups), "groups", "left out for direct links", describe(groups),
+              call = call)
     return(compare_direct_links(a, b, labels, call))
   }
   check_map(a, "a", call)
@@ -114,10 +113,8 @@ check_comparison <- function(x, arg = rlang::caller_arg(x), call = rlang::caller
   fits <- inherits(parts$a, "causal_map") && inherits(parts$b, "causal_map") &&
     (is.null(parts$groups) || is.factor(parts$groups)) &&
     is.character(parts$labels) && length(parts$labels) == 2L
-  if (!fits) {
-    abort_arg(arg, "as `compare_maps()` returned it", "one whose parts were changed",
-              "Compare the maps again.", call = call)
-  }
+  refuse_if(!fits, arg, "as `compare_maps()` returned it", "one whose parts were changed",
+            "Compare the maps again.", call = call)
   check_whole_map(parts$a, paste0(arg, "$a"), call)
   check_whole_map(parts$b, paste0(arg, "$b"), call)
 }
@@ -354,9 +351,8 @@ three <- function(x) formatC(x, digits = 3L, format = "f")
 #' @noRd
 compare_direct_links <- function(a, b, labels, call) {
   series <- attr(a, "series", exact = TRUE)
-  if (!setequal(series, attr(b, "series", exact = TRUE))) {
-    abort_arg("b", "direct links among the same series as `a`", "of other series", call = call)
-  }
+  refuse_if(!setequal(series, attr(b, "series", exact = TRUE)), "b",
+            "direct links among the same series as `a`", "of other series", call = call)
   keys <- union(link_key(a), link_key(b))
   in_a <- match(keys, link_key(a))
   in_b <- match(keys, link_key(b))

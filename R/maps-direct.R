@@ -4,12 +4,10 @@
 #' @noRd
 check_direct <- function(direct, map, call = rlang::caller_env()) {
   if (is.null(direct)) return(invisible())
-  if (!inherits(direct, "direct_links")) {
-    abort_arg("direct", "what direct_links() returned", describe(direct), call = call)
-  }
-  if (!setequal(attr(direct, "series", exact = TRUE), all_series(map))) {
-    abort_arg("direct", "what direct_links() returned for this map", "of other series", call = call)
-  }
+  refuse_if(!inherits(direct, "direct_links"), "direct", "what direct_links() returned",
+            describe(direct), call = call)
+  refuse_if(!setequal(attr(direct, "series", exact = TRUE), all_series(map)), "direct",
+            "what direct_links() returned for this map", "of other series", call = call)
 }
 
 #' How many links there are of each kind, the kinds without any left out

@@ -9,11 +9,9 @@
 #' @noRd
 map_to_file <- function(task, file, call) {
   rlang::check_installed("hdf5r", "to write maps to files.", call = call)
-  if (!is.null(task$top)) {
-    abort_arg("top", "NULL with `file`", describe(task$top),
-              "A file holds all pairs; as.data.frame(map, max_links = ) takes the strongest.",
-              call = call)
-  }
+  refuse_if(!is.null(task$top), "top", "NULL with `file`", describe(task$top),
+            "A file holds all pairs; as.data.frame(map, max_links =) takes the strongest.",
+            call = call)
   file <- check_map_path(file, call)
   hold_lock(lock_path(file), file, call)
   names <- gsub("([][{}()+*^$|?.\\\\])", "\\\\\\1", basename(file))
@@ -37,11 +35,9 @@ map_to_file <- function(task, file, call) {
 same_task <- function(file, task, call) {
   head <- read_map_head(file, call)
   differs <- task_differences(head, task)
-  if (length(differs) > 0L) {
-    abort_arg("file", "a new file, or that of this very map",
-              paste0(dQuote(file, FALSE), ", of another one: ", paste(differs, collapse = "; ")),
-              "Give another file, or remove this one and its map.", call = call)
-  }
+  refuse_if(length(differs) > 0L, "file", "a new file, or that of this very map",
+            paste0(dQuote(file, FALSE), ", of another one: ", paste(differs, collapse = "; ")),
+            "Give another file, or remove this one and its map.", call = call)
   task$rule$key <- head$parameters$key
   task$id <- head$about$synfire_id
   task
@@ -195,13 +191,11 @@ say_map_stays <- function(file) {
 check_map_path <- function(file, call) {
   check_path(file, "file", call)
   folder <- normalizePath(dirname(file), "/", mustWork = FALSE)
-  if (!dir.exists(folder) || file.access(folder, 2L) != 0L || dir.exists(file)) {
-    abort_arg("file", "the path of a file, in a folder that can be written to",
-              dQuote(file, FALSE), call = call)
-  }
+  refuse_if(!dir.exists(folder) || file.access(folder, 2L) != 0L || dir.exists(file), "file",
+            "the path of a file, in a folder that can be written to", dQuote(file, FALSE),
+            call = call)
   file <- file.path(folder, basename(file))
-  if (file.exists(file) && file.access(file, 2L) != 0L) {
-    abort_arg("file", "a file that can be written to", dQuote(file, FALSE), call = call)
-  }
+  refuse_if(file.exists(file) && file.access(file, 2L) != 0L, "file",
+            "a file that can be written to", dQuote(file, FALSE), call = call)
   file
 }

@@ -130,9 +130,8 @@ degree_hubs <- function(degree, from, width, found) {
 plot_asymmetry <- function(x, call) {
   both <- map_both_ways(x)
   pairs <- both$pairs
-  if (NROW(pairs) == 0L) {
-    abort_arg("object", "a map with both directions of a pair", "without any", call = call)
-  }
+  refuse_if(NROW(pairs) == 0L, "object", "a map with both directions of a pair", "without any",
+            call = call)
   limits <- range(pairs$rho, pairs$reverse)
   named <- utils::head(pairs, 3L)
   named$name <- sprintf("%s > %s", named$cause, named$effect)
@@ -179,9 +178,8 @@ pair_layers <- function(n, limits) {
 plot_dimensions <- function(x, call) {
   moments <- map_moments(x)
   E <- series_dimensions(x, colnames(x))
-  if (all(is.na(E))) {
-    abort_arg("object", "a map with an E for at least one target", "without any", call = call)
-  }
+  refuse_if(all(is.na(E)), "object", "a map with an E for at least one target", "without any",
+            call = call)
   panels <- c("Number of series", "Skill (rho)")
   number <- as.data.frame(table(E = E), responseName = "value")
   number$E <- as.integer(as.character(number$E))

@@ -142,11 +142,10 @@ read_smap_series <- function(task, columns, call) {
   if (size[[2L]] <= edm_largest && size[[1L]] >= 1 / edm_largest) return(x)
   for (j in seq_along(columns)) {
     most <- max(abs(x[, j]), 0, na.rm = TRUE)
-    if (most > edm_largest || most > 0 && most < 1 / edm_largest) {
-      abort_arg("x", sprintf("numbers from %g to %g in size", 1 / edm_largest, edm_largest),
-                sprintf("%g in series \"%s\"", most, task$source$names[[columns[[j]]]]),
-                "Squares of others are beyond what a computer holds: take another unit.", call)
-    }
+    refuse_if(most > edm_largest || most > 0 && most < 1 / edm_largest, "x",
+              sprintf("numbers from %g to %g in size", 1 / edm_largest, edm_largest),
+              sprintf("%g in series \"%s\"", most, task$source$names[[columns[[j]]]]),
+              "Squares of others are beyond what a computer holds: take another unit.", call)
   }
   x
 }

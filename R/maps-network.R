@@ -52,11 +52,10 @@ plot_links <- function(x, most, threshold, groups, layout, direct, call) {
     direct_map_links(direct, limits, all_series(x), call)
   }
   above <- format(limits$threshold)
-  if (nrow(found) == 0L) {
-    abort_arg("object", sprintf("a map with at least one %srho above %s of two series",
-                                if (is.null(direct)) "" else "direct or mediated link and a ",
-                                above), "without any", call = call)
-  }
+  refuse_if(nrow(found) == 0L, "object",
+            sprintf("a map with at least one %srho above %s of two series",
+                    if (is.null(direct)) "" else "direct or mediated link and a ", above),
+            "without any", call = call)
   links <- data.frame(from = found$cause, to = found$effect, weight = found$rho)
   links$dashed <- if (is.null(direct)) FALSE else found$link == "mediated"
   what <- if (is.null(direct)) "link" else "direct or mediated link"

@@ -165,9 +165,8 @@ map_pairs.causal_map_file <- function(x, index) {
     rows <- map_places(index[, 1L], rownames(x), "i", "libraries", call)
     columns <- map_places(index[, 2L], colnames(x), "i", "targets", call)
   } else {
-    if (!is.numeric(index) || anyNA(index) || any(index < 1 | index > length(x))) {
-      abort_arg("i", "numbers of pairs of this map", "something else, or beyond them", call = call)
-    }
+    refuse_if(!is.numeric(index) || anyNA(index) || any(index < 1 | index > length(x)), "i",
+              "numbers of pairs of this map", "something else, or beyond them", call = call)
     rows <- (index - 1) %% nrow(x) + 1
     columns <- (index - 1) %/% nrow(x) + 1
   }

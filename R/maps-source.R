@@ -18,18 +18,14 @@ source_block <- 2^20
 #' @noRd
 map_source <- function(x, dataset = NULL, no_time = FALSE, call = rlang::caller_env()) {
   no_time <- check_flag(no_time, "no_time", call)
-  if (no_time && !is.data.frame(x)) {
-    abort_arg("no_time", "left out when `x` is no data frame", "TRUE",
-              "A matrix, and a data set in a file, hold series alone.", call)
-  }
-  if (!is.null(dataset) && !is.character(x)) {
-    abort_arg("dataset", "left out when `x` is no file", describe(dataset), call = call)
-  }
-  if (inherits(x, "spike_trains")) {
-    abort_arg("x", "series: a matrix, a data frame or the path of an HDF5 file",
-              "spike trains, which are times",
-              "`bin_spikes(x, bin_size)` counts the spikes in bins.", call)
-  }
+  refuse_if(no_time && !is.data.frame(x), "no_time", "left out when `x` is no data frame", "TRUE",
+            "A matrix, and a data set in a file, hold series alone.", call)
+  refuse_if(!is.null(dataset) && !is.character(x), "dataset", "left out when `x` is no file",
+            describe(dataset), call = call)
+  refuse_if(inherits(x, "spike_trains"), "x",
+            "series: a matrix, a data frame or the path of an HDF5 file",
+            "spike trains, which are times",
+            "`bin_spikes(x, bin_size)` counts the spikes in bins.", call)
   source <- if (is.character(x) && is.null(dim(x)) && length(x) == 1L) {
     file_source(x, dataset, call)
   } else if (is.data.frame(x)) {
@@ -47,11 +43,9 @@ map_source <- function(x, dataset = NULL, no_time = FALSE, call = rlang::caller_
 }
 
 matrix_source <- function(x, call) {
-  if (!is.numeric(x) || length(dim(x)) != 2L || inherits(x, "integer64")) {
-    abort_arg("x", paste("a numeric matrix of time steps (rows) and series (columns),",
-                         "a data frame, or the path of an HDF5 file"),
-              describe(x), call = call)
-  }
+  refuse_if(!is.numeric(x) || length(dim(x)) != 2L || inherits(x, "integer64"), "x",
+            paste("a numeric matrix of time steps (rows) and series (columns),",
+                  "a data frame, or the path of an HDF5 file"), describe(x), call = call)
   # A sum is finite except for infinite values, missing ones and sums beyond all doubles.
   doubtful <- which(!is.finite(colSums(x)))
   for (column in doubtful) check_finite(x[, column], source_name(colnames(x), column), call)
@@ -69,10 +63,8 @@ frame_source <- function(x, no_time, call) {
   if (!no_time) x <- without_time(x, call)
   fits <- \(column) is.numeric(column) && is.null(dim(column)) && !inherits(column, "integer64")
   other <- names(x)[!vapply(x, fits, NA)]
-  if (length(other) > 0L) {
-    abort_arg("x", "a data frame of numeric columns, one a series",
-              paste("not numeric in", some(dQuote(other, FALSE))), call = call)
-  }
+  refuse_if(length(other) > 0L, "x", "a data frame of numeric columns, one a series",
+            paste("not numeric in", some(dQuote(other, FALSE))), call = call)
   for (name in names(x)) check_finite(x[[name]], name, call)
   list(n = length(x), steps = nrow(x), names = names(x), read = function(columns) {
     matrix(as.double(unlist(x[columns], use.names = FALSE)), nrow(x))
@@ -82,16 +74,13 @@ frame_source <- function(x, no_time, call) {
 #' The series of a data frame, whose first column is the time, as it is in `simplex()`
 #' @noRd
 without_time <- function(x, call) {
-  if (length(x) < 2L) {
-    abort_arg("x", "a data frame of the time and one series or more", describe(x),
-              "Without a column of times, `no_time = TRUE`.", call)
-  }
+  refuse_if(length(x) < 2L, "x", "a data frame of the time and one series or more", describe(x),
+            "Without a column of times, `no_time = TRUE`.", call)
   time <- edm_time(x[[1L]], nrow(x), call)
-  if (anyNA(time) || is.unsorted(time, strictly = TRUE)) {
-    abort_arg("x", "a data frame whose first column, the time, increases from row to row",
-              sprintf("one where `%s` does not", names(x)[[1L]]),
-              "If it is a series, say `no_time = TRUE`.", call)
-  }
+  refuse_if(anyNA(time) || is.unsorted(time, strictly = TRUE), "x",
+            "a data frame whose first column, the time, increases from row to row",
+            sprintf("one where `%s` does not", names(x)[[1L]]),
+            "If it is a series, say `no_time = TRUE`.", call)
   cli::cli_inform(
     c(i = escape_braces(sprintf("The first column of `x`, `%s`, is the time; series: %s.",
                                 names(x)[[1L]], some(names(x)[-1L])))),
@@ -102,24 +91,18 @@ without_time <- function(x, call) {
 
 check_finite <- function(column, name, call) {
   infinite <- is.infinite(column)
-  if (any(infinite)) {
-    abort_arg("x", "finite, or NA",
-              sprintf("%g in series \"%s\", step %s", column[infinite][[1L]], name,
-                      commas(which(infinite)[[1L]])), call = call)
-  }
+  refuse_if(any(infinite), "x", "finite, or NA",
+            sprintf("%g in series \"%s\", step %s", column[infinite][[1L]], name,
+                    commas(which(infinite)[[1L]])), call = call)
 }
 
 check_series_names <- function(names, call) {
-  if (anyNA(names) || any(names == "")) {
-    abort_arg("x", "of series that all have a name, or none",
-              sprintf("without a name in column %s",
-                      commas(which(is.na(names) | names == "")[[1L]])), call = call)
-  }
-  if (anyDuplicated(names)) {
-    abort_arg("x", "of series with different names",
-              paste("one with several series", dQuote(names[duplicated(names)][[1L]], FALSE)),
-              call = call)
-  }
+  refuse_if(anyNA(names) || any(names == ""), "x", "of series that all have a name, or none",
+            sprintf("without a name in column %s",
+                    commas(which(is.na(names) | names == "")[[1L]])), call = call)
+  refuse_if(anyDuplicated(names), "x", "of series with different names",
+            paste("one with several series", dQuote(names[duplicated(names)][[1L]], FALSE)),
+            call = call)
 }
 
 source_name <- function(names, column) {

@@ -97,11 +97,9 @@ map_places <- function(index, names, arg, what, call = rlang::caller_env()) {
   if (missing(index)) return(seq_along(names))
   if (is.factor(index)) index <- as.character(index)
   places <- if (is.character(index)) match(index, names) else seq_along(names)[index]
-  if (anyNA(places)) {
-    abort_arg(arg, paste("names or numbers of", what, "of this map"),
-              if (is.character(index)) some(dQuote(index[is.na(places)], FALSE)) else
-                "beyond them, or NA", call = call)
-  }
+  refuse_if(anyNA(places), arg, paste("names or numbers of", what, "of this map"),
+            if (is.character(index)) some(dQuote(index[is.na(places)], FALSE)) else
+              "beyond them, or NA", call = call)
   places
 }
 

@@ -24,10 +24,8 @@ as_arules <- function(x) {
   rlang::check_installed("arules", "for its itemsets.")
   n <- as.double(length(.subset2(x, "items")))
   most <- .Machine$integer.max
-  if (n > most) {
-    abort_arg("x", sprintf("sets with at most %s items in total", commas(most)),
-              sprintf("%s sets with %s", commas(length(x)), commas(n)), "Choose some of them.")
-  }
+  refuse_if(n > most, "x", sprintf("sets with at most %s items in total", commas(most)),
+            sprintf("%s sets with %s", commas(length(x)), commas(n)), "Choose some of them.")
   # Its namespace defines the classes.
   classes <- asNamespace("arules")
   table <- item_table(x)

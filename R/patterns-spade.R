@@ -222,10 +222,9 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
 check_mining <- function(mining, call = rlang::caller_env()) {
   known <- c("closed_within", "shifted_subsets", "engine")
   named <- is.list(mining) && !is.object(mining) && length(mining) == sum(names(mining) %in% known)
-  if (!named || anyDuplicated(names(mining))) {
-    abort_arg("mining", sprintf("a list of any of %s", toString(known)), describe(mining),
-              "For example `list(shifted_subsets = \"drop\")`.", call = call)
-  }
+  refuse_if(!named || anyDuplicated(names(mining)), "mining",
+            sprintf("a list of any of %s", toString(known)), describe(mining),
+            "For example `list(shifted_subsets = \"drop\")`.", call = call)
   rlang::set_names(lapply(known, \(name) {
     choices <- eval(formals(mine_patterns)[[name]])
     check_choice(mining[[name]] %||% choices[[1L]], choices, paste0("mining$", name), call)
@@ -238,11 +237,10 @@ check_reduction <- function(reduction, call = rlang::caller_env()) {
   given <- if (is.list(reduction)) reduction else list(reduction)
   names <- names(given) %||% rep("", length(given))
   names[names == ""] <- "method"
-  if (sum(names == "method") != 1L || anyDuplicated(names) ||
-        !all(names %in% c("method", "h", "k", "l"))) {
-    abort_arg("reduction", "a method, or a list of a method and any of h, k, l", "another list",
-              "For example `list(\"combined\", h = 1)`.", call = call)
-  }
+  refuse_if(sum(names == "method") != 1L || anyDuplicated(names) ||
+              !all(names %in% c("method", "h", "k", "l")), "reduction",
+            "a method, or a list of a method and any of h, k, l", "another list",
+            "For example `list(\"combined\", h = 1)`.", call = call)
   names(given) <- names
   methods <- c(eval(formals(reduce_patterns)$method), "none")
   correction <- \(name) check_count(given[[name]] %||% 0, paste0("reduction$", name), min = 0,

@@ -155,10 +155,9 @@ check_search <- function(search, assemblies, x, call) {
   refuse_if(length(search), names[[1L]], "left out where `assemblies` is given", "given",
             call = call)
   looked_at <- events_looked_at(x, assemblies)
-  if (!identical(fingerprint(attr(assemblies, "recording", exact = TRUE)), fingerprint(looked_at))) {
-    abort_arg("assemblies", "what `find_assemblies()` gave for `x`", "that of another recording",
-              call = call)
-  }
+  refuse_if(!identical(fingerprint(attr(assemblies, "recording", exact = TRUE)),
+                       fingerprint(looked_at)), "assemblies",
+            "what `find_assemblies()` gave for `x`", "that of another recording", call = call)
   search
 }
 

@@ -20,12 +20,10 @@ check_nuisances <- function(nuisances, call) {
   if (identical(nuisances, "all")) return(nuisance_strengths)
   by_name <- is.character(nuisances) && !is.object(nuisances)
   wanted <- if (by_name) nuisances else names(nuisances)
-  if (!by_name && !is_plain_numeric(nuisances) || is.null(wanted) || !all(wanted %in% known) ||
-        anyDuplicated(wanted) > 0L) {
-    abort_arg("nuisances", sprintf("`NULL`, \"all\", or names or named strengths of %s",
-                                   paste0("`", known, "`", collapse = ", ")),
-              describe(nuisances), call = call)
-  }
+  refuse_if(!by_name && !is_plain_numeric(nuisances) || is.null(wanted) ||
+              !all(wanted %in% known) || anyDuplicated(wanted) > 0L, "nuisances",
+            sprintf("`NULL`, \"all\", or names or named strengths of %s",
+                    paste0("`", known, "`", collapse = ", ")), describe(nuisances), call = call)
   if (by_name) {
     strength[wanted] <- nuisance_strengths[wanted]
     return(strength)

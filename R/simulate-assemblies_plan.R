@@ -14,10 +14,9 @@ assembly_kinds <- list(
 #' @noRd
 check_assemblies <- function(assemblies, call) {
   if (is.character(assemblies) && !is.object(assemblies)) assemblies <- as.list(assemblies)
-  if (!is.list(assemblies) || is.object(assemblies)) {
-    abort_arg("assemblies", "a character vector of kinds, or a list of assemblies",
-              describe(assemblies), call = call)
-  }
+  refuse_if(!is.list(assemblies) || is.object(assemblies), "assemblies",
+            "a character vector of kinds, or a list of assemblies", describe(assemblies),
+            call = call)
   known <- c("kind", "units", "lags", "width", "count", "participation", "spikes")
   lapply(seq_along(assemblies), \(k) {
     one <- assemblies[[k]]
@@ -38,11 +37,8 @@ check_assemblies <- function(assemblies, call) {
 check_each <- function(x, n, arg, min, max, whole, call) {
   ok <- is_plain_numeric(x) && is.null(dim(x)) && (length(x) == 1L || length(x) == n) &&
     all(is.finite(x)) && (n == 0L || all(x >= min & x <= max)) && (!whole || all(x == floor(x)))
-  if (!ok) {
-    abort_arg(arg, sprintf("one %s %s, or %d of them", if (whole) "whole number" else "number",
-                           bounds_text(min, max), n),
-              describe(x), call = call)
-  }
+  refuse_if(!ok, arg, sprintf("one %s %s, or %d of them", if (whole) "whole number" else "number",
+                              bounds_text(min, max), n), describe(x), call = call)
   rep_len(as.double(x), n)
 }
 
@@ -80,19 +76,15 @@ draw_members <- function(assemblies, size, overlap, levels, key, call) {
     }
     shared <- if (k > 1L && overlap > 0) {
       before <- members[[k - 1L]]
-      if (overlap >= min(size[[k]], length(before) + 1L)) {
-        abort_arg("overlap", sprintf("less than the size of assembly %d and at most that of assembly %d",
-                                     k, k - 1L),
-                  format(overlap), call = call)
-      }
+      refuse_if(overlap >= min(size[[k]], length(before) + 1L), "overlap",
+                sprintf("less than the size of assembly %d and at most that of assembly %d", k,
+                        k - 1L), format(overlap), call = call)
       before[order(random_uniform(length(before), key, sim_stream(41, k)))][seq_len(overlap)]
     }
     new <- size[[k]] - length(shared)
-    if (new > length(free)) {
-      abort_arg("size", sprintf("so small that %d units are enough for all assemblies",
-                                length(levels)),
-                toString(format(size)), "Give more `units`, or a larger `overlap`.", call = call)
-    }
+    refuse_if(new > length(free), "size",
+              sprintf("so small that %d units are enough for all assemblies", length(levels)),
+              toString(format(size)), "Give more `units`, or a larger `overlap`.", call = call)
     # In a random order, so that shared members are anywhere in a sequence.
     chosen <- c(shared, free[seq_len(new)])
     free <- free[-seq_len(new)]
@@ -106,11 +98,8 @@ check_members <- function(units, arg, levels, call) {
   if (is.factor(units)) units <- as.character(units)
   ok <- is.character(units) && length(units) >= 2L && all(units %in% levels) &&
     anyDuplicated(units) == 0L
-  if (!ok) {
-    abort_arg(arg, sprintf("two or more different numbers from 1 to %d, or names of units",
-                           length(levels)),
-              describe(units), call = call)
-  }
+  refuse_if(!ok, arg, sprintf("two or more different numbers from 1 to %d, or names of units",
+                              length(levels)), describe(units), call = call)
   match(units, levels)
 }
 
@@ -139,22 +128,18 @@ plan_assembly <- function(one, k, members, count, participation, resolution, las
   spikes <- check_number(spikes, arg("spikes"), min = 1, max = 1e4, call = call)
   span <- lags[[n]] + width
   most <- floor((last_tick - span) / (2 * span + 1)) + 1
-  if (span > last_tick || count > most) {
-    abort_arg(if (is.null(one$count)) "count" else arg("count"),
-              sprintf("at most %.0f for assembly %d, or its activations would be too close",
-                      max(0, most), k),
-              format(count), "Give a longer `duration`.", call = call)
-  }
+  refuse_if(span > last_tick || count > most, if (is.null(one$count)) "count" else arg("count"),
+            sprintf("at most %.0f for assembly %d, or its activations would be too close",
+                    max(0, most), k), format(count), "Give a longer `duration`.", call = call)
   list(kind = one$kind, members = members, lag_ticks = lags, width_ticks = width, span = span,
        count = count, participation = participation, spikes = spikes)
 }
 
 check_member_lags <- function(lags, n, arg, resolution, call) {
   ticks <- seconds_to_ticks(lags, resolution, arg, call)
-  if (length(ticks) != n || ticks[[1L]] != 0 || is.unsorted(ticks)) {
-    abort_arg(arg, sprintf("%d increasing numbers of seconds, the first one 0", n),
-              paste(format(lags), collapse = ", "), call = call)
-  }
+  refuse_if(length(ticks) != n || ticks[[1L]] != 0 || is.unsorted(ticks), arg,
+            sprintf("%d increasing numbers of seconds, the first one 0", n),
+            paste(format(lags), collapse = ", "), call = call)
   ticks
 }
 

@@ -100,17 +100,15 @@ check_wiring <- function(wiring, call = rlang::caller_env()) {
     into <- colSums(wiring)
     sprintf("one in which what drives series %d sums to %.4g", which.max(into), max(into))
   }
-  if (!is.null(fault)) {
-    abort_arg("wiring", paste("a square matrix of strengths of at least 0, 0 on the diagonal, of",
-                              "at most", commas(most_series), "series, such that the strengths of",
-                              "what drives a series sum to at most 1"), fault, call = call)
-  }
+  refuse_if(!is.null(fault), "wiring",
+            paste("a square matrix of strengths of at least 0, 0 on the diagonal, of", "at most",
+                  commas(most_series), "series, such that the strengths of",
+                  "what drives a series sum to at most 1"), fault, call = call)
   names <- colnames(wiring) %||% rownames(wiring) %||%
     sprintf("x%0*d", max(2L, nchar(ncol(wiring))), seq_len(ncol(wiring)))
-  if (anyNA(names) || anyDuplicated(names) || any(names == "")) {
-    abort_arg("wiring", "such that each series has a name of its own",
-              "one in which series have the same name, or none", call = call)
-  }
+  refuse_if(anyNA(names) || anyDuplicated(names) || any(names == ""), "wiring",
+            "such that each series has a name of its own",
+            "one in which series have the same name, or none", call = call)
   matrix(as.double(wiring), nrow(wiring), dimnames = list(names, names))
 }
 

@@ -167,10 +167,8 @@ burst_times <- function(duration, burst_rate, burst_duration, key) {
 check_range <- function(x, arg, max, call) {
   ok <- is_plain_numeric(x) && length(x) == 2L && all(is.finite(x)) && x[[1L]] >= 0 &&
     x[[1L]] <= x[[2L]] && x[[2L]] <= max
-  if (!ok) {
-    abort_arg(arg, paste0("two numbers in increasing order, from 0",
-                          paste(" to", commas(max))),
-              describe(x), call = call)
-  }
+  refuse_if(!ok, arg,
+            paste0("two numbers in increasing order, from 0", paste(" to", commas(max))),
+            describe(x), call = call)
   as.double(x)
 }

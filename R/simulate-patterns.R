@@ -64,9 +64,8 @@ simulate_patterns <- function(duration = 60, units = 20, rate = 5,
   levels <- numbered_units("u", units)
   last_tick <- check_duration(duration, resolution, call)
   gap_ticks <- seconds_to_ticks(gap, resolution, "gap", call)
-  if (!is.list(patterns) || is.object(patterns)) {
-    abort_arg("patterns", "a list of patterns", describe(patterns), call = call)
-  }
+  refuse_if(!is.list(patterns) || is.object(patterns), "patterns", "a list of patterns",
+            describe(patterns), call = call)
   patterns <- lapply(seq_along(patterns), \(k) {
     check_pattern(patterns[[k]], sprintf("patterns[[%d]]", k), levels, resolution,
                   last_tick, gap_ticks, call)
@@ -122,31 +121,26 @@ simulate_patterns <- function(duration = 60, units = 20, rate = 5,
 #' One pattern with unit names, and its lags in ticks
 #' @noRd
 check_pattern <- function(pattern, arg, levels, resolution, last_tick, gap_ticks, call) {
-  if (!is.list(pattern) || !all(c("units", "lags", "count") %in% names(pattern))) {
-    abort_arg(arg, "a list of `units`, `lags` and `count`", describe(pattern),
-              call = call)
-  }
+  refuse_if(!is.list(pattern) || !all(c("units", "lags", "count") %in% names(pattern)), arg,
+            "a list of `units`, `lags` and `count`", describe(pattern), call = call)
   units <- pattern$units
   if (is_plain_numeric(units)) units <- levels[match(units, seq_along(levels))]
   if (is.factor(units)) units <- as.character(units)
-  if (!is.character(units) || length(units) < 1L || !all(units %in% levels)) {
-    abort_arg(paste0(arg, "$units"), sprintf("numbers from 1 to %d or names of units",
-                                             length(levels)),
-              describe(pattern$units), call = call)
-  }
+  refuse_if(!is.character(units) || length(units) < 1L || !all(units %in% levels),
+            paste0(arg, "$units"),
+            sprintf("numbers from 1 to %d or names of units", length(levels)),
+            describe(pattern$units), call = call)
   lag_ticks <- seconds_to_ticks(pattern$lags, resolution, paste0(arg, "$lags"), call)
-  if (length(lag_ticks) != length(units) || lag_ticks[[1L]] != 0 || is.unsorted(lag_ticks)) {
-    abort_arg(paste0(arg, "$lags"),
-              sprintf("%d increasing numbers of seconds, the first one 0", length(units)),
-              paste(format(pattern$lags), collapse = ", "), call = call)
-  }
+  refuse_if(length(lag_ticks) != length(units) || lag_ticks[[1L]] != 0 || is.unsorted(lag_ticks),
+            paste0(arg, "$lags"),
+            sprintf("%d increasing numbers of seconds, the first one 0", length(units)),
+            paste(format(pattern$lags), collapse = ", "), call = call)
   count <- check_count(pattern$count, paste0(arg, "$count"), call = call)
   span <- lag_ticks[[length(lag_ticks)]]
   most <- floor((last_tick + gap_ticks + 1) / (span + gap_ticks + 1))
-  if (count > most) {
-    abort_arg(paste0(arg, "$count"), sprintf("at most %.0f, or they would overlap", most),
-              format(count), "Give a longer `duration`.", call = call)
-  }
+  refuse_if(count > most, paste0(arg, "$count"),
+            sprintf("at most %.0f, or they would overlap", most), format(count),
+            "Give a longer `duration`.", call = call)
   list(units = units, lags = as.double(pattern$lags), count = count,
        lag_ticks = lag_ticks, span = span)
 }

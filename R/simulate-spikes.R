@@ -102,10 +102,8 @@ check_expected <- function(expected, duration, others, call) {
 #' @noRd
 check_duration <- function(duration, resolution, call) {
   ticks <- seconds_to_ticks(duration, resolution, "duration", call)
-  if (ticks < 1) {
-    abort_arg("duration", sprintf("at least a tick of %s s", exact(resolution)),
-              sprintf("%s s", exact(duration)), call = call)
-  }
+  refuse_if(ticks < 1, "duration", sprintf("at least a tick of %s s", exact(resolution)),
+            sprintf("%s s", exact(duration)), call = call)
   ticks
 }
 
@@ -116,15 +114,13 @@ numbered_units <- function(prefix, n) {
 }
 
 check_chains <- function(chains, units, call) {
-  if (!is.list(chains) || is.object(chains)) {
-    abort_arg("chains", "a list with a character vector of units for each chain",
-              describe(chains), call = call)
-  }
+  refuse_if(!is.list(chains) || is.object(chains), "chains",
+            "a list with a character vector of units for each chain", describe(chains),
+            call = call)
   if (is.null(names(chains))) names(chains) <- sprintf("chain%d", seq_along(chains))
-  if (anyNA(names(chains)) || any(names(chains) == "") || anyDuplicated(names(chains))) {
-    abort_arg("chains", "a list with a different name for each chain, or without names",
-              "without a name for some, or with a name twice", call = call)
-  }
+  refuse_if(anyNA(names(chains)) || any(names(chains) == "") || anyDuplicated(names(chains)),
+            "chains", "a list with a different name for each chain, or without names",
+            "without a name for some, or with a name twice", call = call)
   for (k in seq_along(chains)) {
     chain <- chains[[k]]
     if (!is.character(chain) || length(chain) < 2L || !all(chain %in% units)) {
@@ -151,10 +147,8 @@ check_delays <- function(delays, call) {
   ok <- is_plain_numeric(delays) && is.matrix(delays) && ncol(delays) == 2L &&
     nrow(delays) > 0L && all(is.finite(delays)) && all(delays[, 1L] >= 0) &&
     all(delays[, 1L] < delays[, 2L])
-  if (!ok) {
-    abort_arg("delays", "a matrix of two columns (low, high) in seconds with 0 <= low < high",
-              describe(delays), call = call)
-  }
+  refuse_if(!ok, "delays", "a matrix of two columns (low, high) in seconds with 0 <= low < high",
+            describe(delays), call = call)
   matrix(as.double(delays), ncol = 2L)
 }
 

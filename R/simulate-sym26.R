@@ -120,9 +120,7 @@ simulate_sym26 <- function(duration = 60, rate = 20,
 #' @noRd
 check_rates <- function(x, n, arg, call) {
   ok <- is_plain_numeric(x) && (length(x) == 1L || length(x) == n) && all(is.finite(x)) && all(x >= 0)
-  if (!ok) {
-    abort_arg(arg, sprintf("one number of at least 0, or %d of them", n), describe(x),
-              call = call)
-  }
+  refuse_if(!ok, arg, sprintf("one number of at least 0, or %d of them", n), describe(x),
+            call = call)
   rep_len(as.double(x), n)
 }

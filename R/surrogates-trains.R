@@ -342,10 +342,8 @@ check_own_arguments <- function(given, method, call = rlang::caller_env()) {
               "given", sprintf("It is an argument of %s.",
                                toString(paste0("\"", users, "\""))), call = call)
   }
-  if (all(c("dither", "window") %in% given)) {
-    abort_arg("dither", "left out where `window` is given", "given",
-              "It is where the length of the windows comes from otherwise.", call = call)
-  }
+  refuse_if(all(c("dither", "window") %in% given), "dither", "left out where `window` is given",
+            "given", "It is where the length of the windows comes from otherwise.", call = call)
 }
 
 #' Patterns are made of bins: spikes that stay in theirs are no surrogate
@@ -364,11 +362,9 @@ check_dither_of_bins <- function(dither, bin_size, method, call) {
 }
 
 check_trains <- function(x, trains, method, call) {
-  if (method == "trial_shift" && is.null(attr(x, "trials"))) {
-    abort_arg("x", "a recording with trials for `surrogate = \"trial_shift\"`",
-              "one without",
-              "Use \"train_shift\", or give `spike_trains()` its `trials`.", call = call)
-  }
+  refuse_if(method == "trial_shift" && is.null(attr(x, "trials")), "x",
+            "a recording with trials for `surrogate = \"trial_shift\"`", "one without",
+            "Use \"train_shift\", or give `spike_trains()` its `trials`.", call = call)
   inside <- if (is.null(trains$trial)) length(trains$tick) else sum(!is.na(trains$trial))
   if (inside > 0L) return(invisible())
   if (nrow(x) == 0L) abort_arg("x", "a recording with spikes", "one without", call = call)
@@ -382,10 +378,8 @@ check_dither <- function(dither, trains, resolution, call) {
   dither <- check_number(dither, "dither", call = call)
   raw <- raw_ticks(dither, resolution)
   ticks <- floor(raw * (1 + 1e-9))
-  if (ticks < 1) {
-    abort_arg("dither", sprintf("at least a tick of %s s", exact(resolution)),
-              paste(exact(dither), "s"), call = call)
-  }
+  refuse_if(ticks < 1, "dither", sprintf("at least a tick of %s s", exact(resolution)),
+            paste(exact(dither), "s"), call = call)
   shortest <- min(trains$stop - trains$start)
   most <- min(shortest, .Machine$integer.max)
   if (ticks > most) {
@@ -410,12 +404,11 @@ check_histogram <- function(truncation_limit, n_bins, sigma, dither, resolution,
   n_bins <- check_count(n_bins, max = 1000, call = call)
   sigma <- check_number(sigma, min = 0, max = truncation_limit, call = call)
   bin <- max(1, round(raw_ticks(truncation_limit, resolution) / n_bins))
-  if (bin > dither) {
-    abort_arg("n_bins", "so large that a bin of the histogram is no longer than `dither`",
-              sprintf("%s, which makes bins of %s s", commas(n_bins),
-                      exact(ticks_to_seconds(bin, resolution))),
-              "Spikes move by whole bins of it.", call = call)
-  }
+  refuse_if(bin > dither, "n_bins",
+            "so large that a bin of the histogram is no longer than `dither`",
+            sprintf("%s, which makes bins of %s s", commas(n_bins),
+                    exact(ticks_to_seconds(bin, resolution))), "Spikes move by whole bins of it.",
+            call = call)
   c(bin, n_bins, raw_ticks(sigma, resolution) / bin)
 }
 
@@ -423,20 +416,16 @@ check_histogram <- function(truncation_limit, n_bins, sigma, dither, resolution,
 most_slides <- 2^27
 
 check_shuffled_bin <- function(bin_size, trains, resolution, most, call) {
-  if (is.null(bin_size)) {
-    abort_arg("bin_size", "the length of a bin in seconds", "NULL",
-              "For bins of 5 ms, `bin_size = 0.005`.", call = call)
-  }
+  refuse_if(is.null(bin_size), "bin_size", "the length of a bin in seconds", "NULL",
+            "For bins of 5 ms, `bin_size = 0.005`.", call = call)
   bin <- check_bin_size(bin_size, resolution, call = call)
   longest <- max(trains$stop - trains$start) + 1
-  if (longest < 2 * bin) {
-    abort_arg("bin_size", "so short that a trial, or the recording, has two bins or more",
-              paste(exact(bin_size), "s"), "Else there is nothing to shuffle.", call = call)
-  }
-  if (longest / bin > most) {
-    abort_arg("bin_size", sprintf("so long that a trial has at most %s bins", commas(most)),
-              paste(exact(bin_size), "s"), call = call)
-  }
+  refuse_if(longest < 2 * bin, "bin_size",
+            "so short that a trial, or the recording, has two bins or more",
+            paste(exact(bin_size), "s"), "Else there is nothing to shuffle.", call = call)
+  refuse_if(longest / bin > most, "bin_size",
+            sprintf("so long that a trial has at most %s bins", commas(most)),
+            paste(exact(bin_size), "s"), call = call)
   bin
 }
 
@@ -460,10 +449,9 @@ check_shuffle_window <- function(window, dither, bin, trains, resolution, call) 
     abort_arg("window", sprintf("at least two ticks of %s s", exact(resolution)),
               paste(exact(window), "s"), call = call)
   }
-  if (ticks %% bin != 0 || ticks < 2 * bin) {
-    abort_arg("window", sprintf("a whole number of bins of %s s, at least two",
-                                exact(ticks_to_seconds(bin, resolution))),
-              paste(exact(window), "s"), call = call)
-  }
+  refuse_if(ticks %% bin != 0 || ticks < 2 * bin, "window",
+            sprintf("a whole number of bins of %s s, at least two",
+                    exact(ticks_to_seconds(bin, resolution))), paste(exact(window), "s"),
+            call = call)
   ticks
 }

@@ -35,21 +35,18 @@ gpu_survey <- function() {
 check_gpus <- function(gpus, device, names = gpu_survey()$name, arg = "gpus",
                        call = rlang::caller_env()) {
   if (is.null(gpus)) return(0L)
-  if (device == "cpu") {
-    abort_arg(arg, "NULL with `device = \"cpu\"`", describe(gpus),
-              "Give `device = \"gpu\"`, or leave `gpus` out.", call)
-  }
+  refuse_if(device == "cpu", arg, "NULL with `device = \"cpu\"`", describe(gpus),
+            "Give `device = \"gpu\"`, or leave `gpus` out.", call)
   must <- sprintf("up to %d numbers of GPUs, from 1", gpu_most)
   ok <- is_plain_numeric(gpus) && length(gpus) > 0L && all(is.finite(gpus)) &&
     length(gpus) <= gpu_most && all(gpus >= 1 & gpus == round(gpus)) &&
     all(gpus <= .Machine$integer.max)
   if (!ok) abort_arg(arg, must, describe(gpus), call = call)
   missing <- gpus[gpus > length(names)]
-  if (length(names) > 0L && length(missing) > 0L) {
-    abort_arg(arg, must, sprintf("%s, and there is no such GPU", describe(missing[[1L]])),
-              sprintf("There %s %s.", if (length(names) == 1L) "is" else "are",
-                      some(sprintf("%d: %s", seq_along(names), names))), call = call)
-  }
+  refuse_if(length(names) > 0L && length(missing) > 0L, arg, must,
+            sprintf("%s, and there is no such GPU", describe(missing[[1L]])),
+            sprintf("There %s %s.", if (length(names) == 1L) "is" else "are",
+                    some(sprintf("%d: %s", seq_along(names), names))), call = call)
   as.integer(gpus) - 1L
 }
 
@@ -101,13 +98,10 @@ choose_place <- function(engine, device, gpus, events, ticks, min_count, max_siz
   }
   offered <- if (device == "gpu") gpu_engines else cpu_engines
   if (engine == "auto") engine <- "window"
-  if (!engine %in% offered) {
-    abort_arg("engine", sprintf("one that runs with `device = \"%s\"`: %s", device,
-                                some(dQuote(offered, FALSE))),
-              describe(engine),
-              sprintf("Or give `device = \"%s\"`.", setdiff(c("cpu", "gpu"), device)),
-              call = call)
-  }
+  refuse_if(!engine %in% offered, "engine", sprintf("one that runs with `device = \"%s\"`: %s",
+                                                    device, some(dQuote(offered, FALSE))),
+            describe(engine),
+            sprintf("Or give `device = \"%s\"`.", setdiff(c("cpu", "gpu"), device)), call = call)
   need_gpu(device, call)
   list(device = device, engine = engine, gpus = gpus)
 }
