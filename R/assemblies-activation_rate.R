@@ -93,7 +93,6 @@ ticks_between <- function(ticks, bounds) {
 #' causal_map(rate, E = 1, Tp = -5:0, n_surrogates = 19, threads = 2)
 #' @export
 activation_rate <- function(x, bin_size, gap = 1, max_memory = 4e9) {
-  call <- rlang::current_env()
   check_given(x = "what `find_assemblies()` gives", bin_size = "the length of a bin, in seconds")
   check_assemblies_table(x)
   refuse_if(nrow(x) == 0L, "x", "a table with an assembly", "one without",
@@ -103,9 +102,9 @@ activation_rate <- function(x, bin_size, gap = 1, max_memory = 4e9) {
   gap <- check_count(gap, min = 0, max = 1e6)
   max_memory <- check_memory(max_memory)
   # Counts, and rates beside them.
-  bytes <- bins_of(trains, bin, gap, call)$rows * nrow(x) * 12
+  bytes <- bins_of(trains, bin, gap)$rows * nrow(x) * 12
   if (bytes > max_memory) {
-    over_budget(bytes, max_memory, "this matrix", "Take longer bins, or fewer assemblies.", call)
+    over_budget(bytes, max_memory, "this matrix", "Take longer bins, or fewer assemblies.")
   }
   counts <- bin_spikes(trains, bin_size, gap = gap, max_memory = max_memory)
   rate <- counts / attr(counts, "bin_size", exact = TRUE)

@@ -4,8 +4,8 @@ assemblies_columns <- c("assembly", "size", "units", "lags", "widths", "width", 
                         "expected", "first_half", "second_half", "p", "participation", "times",
                         "spikes")
 
-check_assemblies_table <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
-  check_table(x, assemblies_columns, "find_assemblies", arg, call)
+check_assemblies_table <- function(x, arg = rlang::caller_arg(x)) {
+  check_table(x, assemblies_columns, "find_assemblies", arg)
 }
 
 #' "12 ms", "0.5 s"

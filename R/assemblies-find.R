@@ -229,12 +229,11 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
 #' where that is longer
 #' @param frame What `frame_ticks()` gave.
 #' @noRd
-assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks(x)),
-                            call = rlang::caller_env()) {
+assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks(x))) {
   resolution <- attr(x, "resolution")
   bin <- max(1, round(0.001 / resolution), frame)
   shortest <- ticks_to_seconds(bin, resolution)
-  max_lag <- check_number(max_lag, min = shortest, max = 1e5 * shortest, call = call)
+  max_lag <- check_number(max_lag, min = shortest, max = 1e5 * shortest)
   whole <- diff(interval_ticks(x))
   longest <- common_length(x)
   widest <- max(shortest, min(0.3, longest / 12))
@@ -244,7 +243,7 @@ assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks
     reach <- max_lag + 3 * max(0.3, shortest)
     segment <- max(2 * reach, min(10, ticks_to_seconds(whole, resolution) / 100))
   }
-  segment <- check_number(segment, min = 2 * max_lag, max = 1e9, call = call)
+  segment <- check_number(segment, min = 2 * max_lag, max = 1e9)
   # At most 1e9 bins, so that the core counts those of a segment in 31 bits.
   list(bin = bin, max_lag = max_lag, lags = floor(max_lag / resolution / bin * (1 + 1e-9)),
        widest = max(1, floor(widest / resolution / bin * (1 + 1e-9))),

@@ -68,41 +68,40 @@ autoplot.assemblies <- function(object, ...,
                                 assemblies = NULL, from = NULL, to = NULL, by = NULL,
                                 layout = NULL) {
   check_no_dots(draws = "assemblies")
-  call <- rlang::current_env()
   type <- check_choice(type)
   check_assemblies_table(object)
   given <- list(from = from, to = to, by = by, layout = layout)
   check_only_for(given, type, list(from = "raster", to = "raster", by = "condition",
-                                   layout = "network"), call)
+                                   layout = "network"))
   if (!is.null(from)) from <- check_number(from)
   if (!is.null(to)) to <- check_number(to)
   check_layout(layout)
   if (nrow(object) == 0L) return(empty_picture("No assembly was found", "nothing"))
-  rows <- drawn_assemblies(object, assemblies, call)
+  rows <- drawn_assemblies(object, assemblies)
   switch(type, aligned = draw_aligned(object, rows),
-         raster = draw_assembly_raster(object, rows, from, to, call),
+         raster = draw_assembly_raster(object, rows, from, to),
          lags = draw_lag_profiles(object, rows), time = draw_activations(object, rows),
-         condition = draw_conditions(object, rows, by, call),
+         condition = draw_conditions(object, rows, by),
          participation = draw_participation(object, rows),
-         network = draw_assembly_network(object, rows, layout, call))
+         network = draw_assembly_network(object, rows, layout))
 }
 
 #' Error where an argument was given that the type of picture does not use
 #' @noRd
-check_only_for <- function(given, type, for_type, call) {
+check_only_for <- function(given, type, for_type) {
   for (arg in names(given)) {
     refuse_if(!is.null(given[[arg]]) && type != for_type[[arg]], arg,
-              sprintf("left out unless `type` is \"%s\"", for_type[[arg]]), "given", call = call)
+              sprintf("left out unless `type` is \"%s\"", for_type[[arg]]), "given")
   }
 }
 
 #' Rows to draw
 #' @noRd
-drawn_assemblies <- function(x, assemblies, call = rlang::caller_env()) {
+drawn_assemblies <- function(x, assemblies) {
   if (is.null(assemblies)) return(utils::head(seq_len(nrow(x)), 6L))
   ok <- is_plain_numeric(assemblies) && length(assemblies) %in% 1:12 &&
     !anyDuplicated(assemblies) && all(assemblies %in% x$assembly)
   refuse_if(!ok, "assemblies", "up to 12 numbers from the column `assembly`",
-            describe(assemblies), call = call)
+            describe(assemblies))
   match(assemblies, x$assembly)
 }

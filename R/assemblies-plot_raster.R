@@ -26,7 +26,7 @@ spikes_of_activations <- function(x, rows, labels, window) {
 #' The stretch to draw where none was asked for: some activations of each assembly, as far as
 #' spikes can be told apart
 #' @noRd
-raster_stretch <- function(x, rows, from, to, call) {
+raster_stretch <- function(x, rows, from, to) {
   recording <- attr(x, "recording", exact = TRUE)
   reach <- vapply(rows, \(row) max(x$lags[[row]] + x$widths[[row]]), 0)
   found <- do.call(rbind, lapply(seq_along(rows), \(k) {
@@ -38,16 +38,16 @@ raster_stretch <- function(x, rows, from, to, call) {
   # About ten activations, if no unit has many spikes in that time.
   wanted <- 10 * seconds / nrow(found)
   spikes <- min(wanted * nrow(recording) / seconds, 40 * nlevels(recording$unit))
-  dense_window(recording, found, from, to, call, spans = 6, spikes = spikes)
+  dense_window(recording, found, from, to, spans = 6, spikes = spikes)
 }
 
-draw_assembly_raster <- function(x, rows, from, to, call) {
+draw_assembly_raster <- function(x, rows, from, to) {
   recording <- attr(x, "recording", exact = TRUE)
-  window <- raster_stretch(x, rows, from, to, call)
+  window <- raster_stretch(x, rows, from, to)
   all_units <- nlevels(recording$unit)
   drawn <- x[rows, ]
-  shown <- keep_time(keep_drawn(recording, units_of_chains(drawn), NULL, "episodes", call),
-                     window, call, "from, to")
+  shown <- keep_time(keep_drawn(recording, units_of_chains(drawn), NULL, "episodes"),
+                     window, "from, to")
   few <- nrow(shown) <= 30000L
   heights <- episode_rows(shown, drawn, "episodes", tall = few)
   labels <- assembly_names(x, rows)

@@ -169,9 +169,8 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
               columns = "names of columns of `x`", target = "the name of a column of `x`")
   check_no_dots()
   device <- check_choice(device)
-  here <- rlang::current_env()
   maps <- times_told_once(ccm_maps(x, columns, target, E, Tp, tau, embedded, check_flag(both),
-                                   valid_lib, segments, no_time, knn, here))
+                                   valid_lib, segments, no_time, knn))
   sizes <- check_lib_sizes(lib_sizes, maps)
   samples <- check_count(samples, max = 1e6)
   exclusion <- edm_exclusion(exclusion_radius)
@@ -251,11 +250,11 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = -1, lib_size 
   key <- random_key()
   here <- rlang::current_env()
   maps <- times_told_once(ccm_maps(x, columns, target, E, Tp[[1L]], tau, embedded, both,
-                                   valid_lib, segments, no_time, knn, here))
+                                   valid_lib, segments, no_time, knn))
   libs <- lapply(maps, lag_libraries, Tp, here)
   size <- vapply(seq_along(Tp), \(k) {
     at_lag <- Map(\(map, libs) list(knn = map$knn, lib = libs[[k]], first = map$first), maps, libs)
-    check_lib_sizes(lib_size, at_lag, "lib_size", here)
+    check_lib_sizes(lib_size, at_lag, "lib_size")
   }, 0)
   seconds <- length(Tp) * ccm_seconds(maps, samples, 1, threads)
   place <- edm_place(device, gpus, seconds)
@@ -281,12 +280,12 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = -1, lib_size 
 
 #' Library sizes, increasing; those that no direction can have, as the most rows that one has
 #' @noRd
-check_lib_sizes <- function(lib_sizes, maps, arg = "lib_sizes", call = rlang::caller_env()) {
+check_lib_sizes <- function(lib_sizes, maps, arg = "lib_sizes") {
   least <- max(vapply(maps, \(map) map$knn, 0L)) + 1L
   rows <- vapply(maps, \(map) length(map$lib), 0L)
   most <- min(rows)
   refuse_if(least > most, "x", sprintf("long enough for libraries of at least %d rows", least),
-            sprintf("good for %d", most), "Take a smaller `E` or `knn`.", call)
+            sprintf("good for %d", most), "Take a smaller `E` or `knn`.")
   if (is.null(lib_sizes)) return(unique(round(seq(least, most, length.out = 10L))))
   given <- lib_sizes
   if (rlang::is_string(lib_sizes)) {
@@ -295,15 +294,15 @@ check_lib_sizes <- function(lib_sizes, maps, arg = "lib_sizes", call = rlang::ca
   }
   whole <- is_plain_numeric(lib_sizes) && length(lib_sizes) > 0L && !anyNA(lib_sizes) &&
     all(lib_sizes == round(lib_sizes))
-  if (!whole) abort_arg(arg, "whole numbers of rows", describe(given), call = call)
+  if (!whole) abort_arg(arg, "whole numbers of rows", describe(given))
   lib_sizes <- spell_out(lib_sizes)
   refuse_if(any(lib_sizes < least), arg,
             sprintf("at least %d, one more than the neighbours", least),
-            exact_row(min(lib_sizes)), call = call)
+            exact_row(min(lib_sizes)))
   n <- length(maps[[1L]]$first)
   refuse_if(any(lib_sizes > n & lib_sizes < Inf), arg,
             sprintf("at most %s, the rows of `x`", commas(n)),
-            exact_row(max(lib_sizes[lib_sizes < Inf])), "`Inf` stands for all of them.", call)
+            exact_row(max(lib_sizes[lib_sizes < Inf])), "`Inf` stands for all of them.")
   sort(unique(pmin(as.double(lib_sizes), max(rows))))
 }
 
@@ -315,7 +314,7 @@ spell_out <- function(sizes) {
   if (steps) seq(sizes[[1L]], sizes[[2L]], by = sizes[[3L]]) else sizes
 }
 
-check_lags <- function(Tp, arg = "Tp", call = rlang::caller_env()) {
+check_lags <- function(Tp, arg = "Tp", call = user_frame()) {
   whole <- is_plain_numeric(Tp) && length(Tp) > 0L && all(is.finite(Tp)) &&
     all(Tp == round(Tp)) && all(abs(Tp) <= 1e6)
   refuse_if(!whole, arg, "whole numbers of rows from -1,000,000 to 1,000,000", describe(Tp),

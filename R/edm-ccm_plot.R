@@ -91,14 +91,14 @@ autoplot.ccm_lag <- function(object, ...) {
 
 #' A row for each direction and value of the first column, which is `at`
 #' @noRd
-long_skill <- function(object, call = rlang::caller_env()) {
+long_skill <- function(object) {
   directions <- names(object)[-1L]
   curves <- data.frame(
     at = rep(object[[1L]], length(directions)),
     rho = unlist(lapply(directions, \(d) object[[d]]), use.names = FALSE),
     direction = factor(rep(directions, rep(nrow(object), length(directions))), directions)
   )
-  check_skill(curves, names(object)[[1L]], call)
+  check_skill(curves, names(object)[[1L]])
   curves
 }
 

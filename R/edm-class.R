@@ -49,12 +49,11 @@ skill_column <- function(x, name) {
 #'
 #' @param parts Names that it must have; `held`, attributes.
 #' @noRd
-check_whole_result <- function(x, parts = character(), held = character(), arg = "x",
-                               call = rlang::caller_env()) {
+check_whole_result <- function(x, parts = character(), held = character(), arg = "x") {
   lost <- c(setdiff(parts, names(x)), setdiff(held, names(attributes(x))))
   refuse_if(length(lost), arg, sprintf("a whole result of class %s", class(x)[[1L]]),
             sprintf("one without its %s", lost[[1L]]),
-            "Verbs for tables may drop it: work on `as.data.frame()` of the result.", call)
+            "Verbs for tables may drop it: work on `as.data.frame()` of the result.")
 }
 
 #' Tables of empirical dynamic modelling

@@ -60,9 +60,9 @@ autoplot.edm_skill <- function(object, ...) {
     theme_synfire()
 }
 
-check_skill <- function(object, parameter, call = rlang::caller_env()) {
+check_skill <- function(object, parameter) {
   refuse_if(!any(is.finite(object$rho)), "object",
-            sprintf("skill for at least one %s", parameter), "without any", call = call)
+            sprintf("skill for at least one %s", parameter), "without any")
 }
 
 skill_label <- function(parameter) {
@@ -157,12 +157,12 @@ autoplot.smap <- function(object, type = c("coefficients", "series", "scatter"),
 #' @export
 plot.smap <- function(x, ...) draw(autoplot.smap(x, ...))
 
-plot_coefficients <- function(coefficients, call = rlang::caller_env()) {
+plot_coefficients <- function(coefficients) {
   time <- plot_time(coefficients[[1L]], names(coefficients)[[1L]])
   names <- names(coefficients)[-1L]
   values <- unlist(coefficients[-1L], use.names = FALSE)
   refuse_if(!any(is.finite(values)), "object", "an S-map with at least one prediction",
-            "without any", call = call)
+            "without any")
   # The sign of a partial derivative is not in the fonts of every device.
   labels <- gsub("\u2202", "d", names)
   long <- data.frame(time = rep(time$at, length(names)), value = values,

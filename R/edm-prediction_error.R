@@ -53,9 +53,9 @@ prediction_error <- function(x, predicted = NULL, na_rm = TRUE) {
 
 #' Numbers as doubles; a time series is numbers, too
 #' @noRd
-error_numbers <- function(x, arg, must, call = rlang::caller_env()) {
+error_numbers <- function(x, arg, must) {
   if (inherits(x, "ts")) x <- as.vector(x)
-  if (!is_plain_numeric(x)) abort_arg(arg, must, describe(x), call = call)
+  if (!is_plain_numeric(x)) abort_arg(arg, must, describe(x))
   as.double(x)
 }
 

@@ -115,8 +115,7 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
   threads <- check_threads(threads)
   where <- smap_where(device, gpus, threads, data, 1, generate)
   predict <- function(points, lib, pred, target) {
-    smap_at(points, lib, pred, target, theta, knn, exclusion, ridge, where,
-            call = environment(predict))
+    smap_at(points, lib, pred, target, theta, knn, exclusion, ridge, where)
   }
   if (generate > 0) {
     made <- generate_frame(data, generate, predict)
@@ -150,9 +149,9 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
 
 #' The number of neighbours, by default one less than the library has without `valid_lib`
 #' @noRd
-smap_knn <- function(knn, data, call = rlang::caller_env()) {
+smap_knn <- function(knn, data) {
   most <- max(min(length(data$all_lib) - 1L, length(data$lib)), 1L)
-  library_knn(data, edm_knn(knn, most, call), call)
+  library_knn(data, edm_knn(knn, most))
 }
 
 #' Predictions and models at the rows `pred`
@@ -164,11 +163,11 @@ smap_knn <- function(knn, data, call = rlang::caller_env()) {
 #'   wanted, `coefficients` and `singular` (arrays `[length(pred), E + 1, theta]`).
 #' @noRd
 smap_at <- function(points, lib, pred, target, theta, knn, exclusion, ridge, where,
-                    local = TRUE, call = rlang::caller_env()) {
+                    local = TRUE) {
   asked <- in_order(pred)
   out <- .Call(r_edm_smap, points, lib, asked$rows, target, theta,
                c(list(k = knn, exclusion = exclusion, ridge = ridge, local = local), where))
-  out <- finish_status(out, "fitting so many models", call = call)
+  out <- finish_status(out, "fitting so many models")
   if (identical(asked$rows, pred)) return(out)
   some <- Filter(Negate(is.null), out)
   lapply(some, \(value) {
@@ -179,13 +178,12 @@ smap_at <- function(points, lib, pred, target, theta, knn, exclusion, ridge, whe
 
 #' Where models for so many values of theta are made, as options of the compiled code
 #' @noRd
-smap_where <- function(device, gpus, threads, data, thetas, generate = 0,
-                       call = rlang::caller_env()) {
+smap_where <- function(device, gpus, threads, data, thetas, generate = 0) {
   models <- thetas * if (generate > 0) generate else length(data$pred)
   terms <- ncol(data$points) + 2
   pair <- 1e-9 + 1e-11 * terms * (terms + 1)
   seconds <- models * (length(data$lib) * pair + 3e-9 * terms^3) / threads
-  list(gpus = gpus_of(edm_place(device, gpus, seconds, call)), threads = threads)
+  list(gpus = gpus_of(edm_place(device, gpus, seconds)), threads = threads)
 }
 
 #' Models of the forecast rows; the first row of the table has none

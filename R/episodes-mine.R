@@ -190,7 +190,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
               intervals = "delay intervals in seconds, such as `c(0.005, 0.010)`")
   x <- as_spike_trains(x)
   if (!is.null(units)) {
-    x <- keep_units(x, rlang::new_quosure(check_units(units, x)), rlang::current_env())
+    x <- keep_units(x, rlang::new_quosure(check_units(units, x)))
   }
   resolution <- attr(x, "resolution")
   intervals <- check_intervals(intervals, resolution)

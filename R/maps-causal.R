@@ -210,7 +210,6 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
                        max_memory = 4e9) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
-  here <- rlang::current_env()
   check_given(x = "a numeric matrix of time steps and series")
   check_no_dots()
   sides <- check_map_sides(x, dataset, no_time, libraries, targets, E, E_max)
@@ -241,11 +240,11 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
     top = if (!is.null(top)) check_count(top), threads = threads, call = call,
     started = started
   ))
-  task <- with_reasons(task, here)
+  task <- with_reasons(task)
   device <- check_choice(device)
   task$place <- map_place(device, gpus, task)
-  if (!is.null(file)) return(map_to_file(task, file, here))
-  map_in_memory(task, here)
+  if (!is.null(file)) return(map_to_file(task, file))
+  map_in_memory(task)
 }
 
 #' Embedding dimensions of many series
@@ -282,12 +281,10 @@ optimal_dimensions <- function(x, E_max = 20, tau = -1, Tp = 1,
   check_given(x = "a numeric matrix of time steps and series")
   source <- map_source(x, dataset, no_time)
   check_extent(source)
-  rule <- map_rule(
-    E_max = check_count(E_max, max = map_dimensions_most), tau = check_map_tau(tau),
-    Tp = edm_shift(Tp, "Tp", rlang::current_env()),
-    exclusion = edm_exclusion(exclusion_radius), threads = check_threads(threads),
-    max_memory = check_memory(max_memory)
-  )
+  rule <- map_rule(E_max = check_count(E_max, max = map_dimensions_most),
+                   tau = check_map_tau(tau), Tp = edm_shift(Tp, "Tp"),
+                   exclusion = edm_exclusion(exclusion_radius), threads = check_threads(threads),
+                   max_memory = check_memory(max_memory))
   check_gap(x, rule$tau, rule$Tp)
   task <- list(source = source, libraries = integer(), targets = seq_len(source$n), E = NULL,
                rule = rule)

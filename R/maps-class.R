@@ -84,7 +84,7 @@ block_rows <- function(dim, values = 8e6) {
 #' Stop where a map was changed by hand so that it is none any more
 #' @param x A map in memory or in a file, of either kind, or a table of links.
 #' @noRd
-check_whole_map <- function(x, arg = "x", call = rlang::caller_env()) {
+check_whole_map <- function(x, arg = "x") {
   # Other kinds of maps know themselves.
   wrong <- switch(class(x)[[1L]], causal_links = links_trouble(x),
                   causal_map_file = , smap_map_file = file_trouble(unclass(x)),
@@ -92,7 +92,7 @@ check_whole_map <- function(x, arg = "x", call = rlang::caller_env()) {
   if (is.null(wrong)) return(invisible())
   maker <- if (inherits(x, "smap_map")) "smap_map()" else "causal_map()"
   abort_arg(arg, paste("as", maker, "or open_causal_map() returned it"),
-            paste("changed since:", wrong), "Take it from there again.", call = call)
+            paste("changed since:", wrong), "Take it from there again.")
 }
 
 matrix_trouble <- function(x) {

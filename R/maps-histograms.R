@@ -2,8 +2,8 @@
 
 # ---- Degrees -------------------------------------------------------------------------
 
-plot_degrees <- function(x, threshold, call) {
-  found <- map_degrees(x, threshold, call)
+plot_degrees <- function(x, threshold) {
+  found <- map_degrees(x, threshold)
   ways <- c(out = "Out-degree: effects of a cause", "in" = "In-degree: causes of an effect")
   width <- degree_width(unlist(found$degree, use.names = FALSE))
   from <- seq(0, max(unlist(found$degree)), by = width)
@@ -49,13 +49,13 @@ plot_degrees <- function(x, threshold, call) {
 #'
 #' @return list(degree = list(out, in), named numbers; what, in words; links, pairs).
 #' @noRd
-map_degrees <- function(x, threshold, call) UseMethod("map_degrees")
+map_degrees <- function(x, threshold) UseMethod("map_degrees")
 
 #' @export
-map_degrees.default <- function(x, threshold, call) {
+map_degrees.default <- function(x, threshold) {
   given <- !is.null(threshold)
   moments <- map_moments(x)
-  if (moments$known == 0) abort_no_rho(call)
+  if (moments$known == 0) abort_no_rho()
   threshold <- threshold %||% histogram_quantile(moments, 0.95)[[1L]]
   out <- double(ncol(x))
   parts <- pair_blocks(x, function(rows, rho) {
@@ -71,10 +71,10 @@ map_degrees.default <- function(x, threshold, call) {
 }
 
 #' @export
-map_degrees.causal_links <- function(x, threshold, call) {
+map_degrees.causal_links <- function(x, threshold) {
   given <- !is.null(threshold)
   links <- map_links(x, list(threshold = threshold %||% -Inf, alpha = NULL, most = Inf))
-  if (nrow(links) == 0L) abort_no_rho(call)
+  if (nrow(links) == 0L) abort_no_rho()
   series <- attr(x, "series", exact = TRUE)
   number <- \(names) rlang::set_names(tabulate(match(names, series), length(series)), series)
   list(degree = list(out = number(links$cause), "in" = number(links$effect)),
@@ -127,11 +127,10 @@ degree_hubs <- function(degree, from, width, found) {
 
 # ---- Asymmetry -----------------------------------------------------------------------
 
-plot_asymmetry <- function(x, call) {
+plot_asymmetry <- function(x) {
   both <- map_both_ways(x)
   pairs <- both$pairs
-  refuse_if(NROW(pairs) == 0L, "object", "a map with both directions of a pair", "without any",
-            call = call)
+  refuse_if(NROW(pairs) == 0L, "object", "a map with both directions of a pair", "without any")
   limits <- range(pairs$rho, pairs$reverse)
   named <- utils::head(pairs, 3L)
   named$name <- sprintf("%s > %s", named$cause, named$effect)
@@ -175,11 +174,10 @@ pair_layers <- function(n, limits) {
 
 # ---- Dimensions ----------------------------------------------------------------------
 
-plot_dimensions <- function(x, call) {
+plot_dimensions <- function(x) {
   moments <- map_moments(x)
   E <- series_dimensions(x, colnames(x))
-  refuse_if(all(is.na(E)), "object", "a map with an E for at least one target", "without any",
-            call = call)
+  refuse_if(all(is.na(E)), "object", "a map with an E for at least one target", "without any")
   panels <- c("Number of series", "Skill (rho)")
   number <- as.data.frame(table(E = E), responseName = "value")
   number$E <- as.integer(as.character(number$E))
@@ -233,6 +231,6 @@ skill_by_dimension <- function(E, rho, by) {
              middle = quartiles[2L, ], high = quartiles[3L, ], by = by, row.names = NULL)
 }
 
-abort_no_rho <- function(call) {
-  abort_arg("object", "a map with at least one rho of two series", "without any", call = call)
+abort_no_rho <- function() {
+  abort_arg("object", "a map with at least one rho of two series", "without any")
 }

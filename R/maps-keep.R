@@ -2,19 +2,19 @@
 
 #' Make a map of either kind in memory
 #' @noRd
-map_in_memory <- function(task, call) {
+map_in_memory <- function(task) {
   sparse <- !is.null(task$top) || !is.null(task$rule$screen)
-  needed <- check_map_memory(task, sparse, call)
+  needed <- check_map_memory(task, sparse)
   parameters <- task_parameters(task)
   budget <- task$rule$max_memory
-  task$place$tables <- open_tables(task, call)
+  task$place$tables <- open_tables(task)
   on.exit(close_tables(task))
-  task$E <- task_dimensions(task, call)
+  task$E <- task_dimensions(task)
   mapped <- proc.time()[["elapsed"]]
   # What is left for the work; a little there is always.
   task$rule$max_memory <- max(budget - needed, budget / 4)
-  links <- if (sparse) keep_links(task, budget, call)
-  found <- map_kind(task$kind)$map(task, task$libraries, links$keep, call)
+  links <- if (sparse) keep_links(task, budget)
+  found <- map_kind(task$kind)$map(task, task$libraries, links$keep)
   ended <- proc.time()[["elapsed"]]
   elapsed <- c(dimensions = mapped - task$started, map = ended - mapped,
                total = ended - task$started,
@@ -44,7 +44,7 @@ map_of_layers <- function(layers, task, about) {
 #' Keep the links of a map: those that reach `screen`, and the highest of each target
 #' @return `keep`, for map_libraries(), and `result`, a function that makes a table of links.
 #' @noRd
-keep_links <- function(task, budget, call) {
+keep_links <- function(task, budget) {
   m <- length(task$targets)
   top <- task$top %||% Inf
   least <- rep(task$rule$screen %||% -Inf, m)
@@ -69,7 +69,7 @@ keep_links <- function(task, budget, call) {
     links <<- rbind(links, new)
     fresh <<- fresh + nrow(new)
     if (fresh > min(top, 1e4) * m) prune()
-    check_links_memory(nrow(links), length(layers), budget, call)
+    check_links_memory(nrow(links), length(layers), budget)
   }
   result <- function(...) {
     prune()
@@ -114,7 +114,7 @@ highest_links <- function(links, top) {
 #' Stop where a result is beyond memory, say what a large one takes
 #' @return Bytes that it takes.
 #' @noRd
-check_map_memory <- function(task, sparse, call) {
+check_map_memory <- function(task, sparse) {
   n <- length(task$libraries)
   m <- length(task$targets)
   layers <- length(map_kind(task$kind)$layers(task$rule))
@@ -129,7 +129,7 @@ check_map_memory <- function(task, sparse, call) {
       if (sparse) "Lower `top`."
     )
     over_budget(needed, task$rule$max_memory,
-                sprintf("a map of %s x %s series", commas(n), commas(m)), advice, call)
+                sprintf("a map of %s x %s series", commas(n), commas(m)), advice)
   }
   if (needed >= 1e9) {
     cli::cli_inform(
@@ -141,10 +141,10 @@ check_map_memory <- function(task, sparse, call) {
   needed
 }
 
-check_links_memory <- function(n, layers, budget, call) {
+check_links_memory <- function(n, layers, budget) {
   needed <- 40 * (layers + 1) * as.double(n)
   if (needed > budget) {
     over_budget(needed, budget, "these links",
-                "Raise `screen`, or keep the `top` links of each target.", call)
+                "Raise `screen`, or keep the `top` links of each target.")
   }
 }

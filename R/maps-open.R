@@ -57,17 +57,16 @@
 #' dim(map)
 #' @export
 open_causal_map <- function(file) {
-  call <- rlang::current_env()
   check_given(file = "the path of a file that causal_map() or smap_map() made")
-  check_path(file, "file", call)
+  check_path(file, "file")
   rlang::check_installed("hdf5r", "to read maps from files.")
   if (dir.exists(file)) abort_file(file, "it is a folder")
   if (!file.exists(file)) abort_file(file, "there is no such file")
   file <- normalizePath(file, "/")
-  head <- read_map_head(file, call)
+  head <- read_map_head(file)
   about <- head$about
-  shards <- list_shards(file, about$synfire_id, head, call)
-  if (length(head$E_doubtful) > 0L) abort_numbers(file, "its dimensions of targets", call)
+  shards <- list_shards(file, about$synfire_id, head)
+  if (length(head$E_doubtful) > 0L) abort_numbers(file, "its dimensions of targets")
   E <- rlang::set_names(as.integer(head$E), head$targets)
   E[which(E == 0L)] <- NA
   kind <- about$synfire_kind
@@ -159,14 +158,13 @@ read_layer <- function(x, layer, rows, columns) {
 
 #' @export
 map_pairs.causal_map_file <- function(x, index) {
-  call <- rlang::caller_env()
   if (is.logical(index)) index <- which(index)
   if (is.matrix(index) && ncol(index) == 2L) {
-    rows <- map_places(index[, 1L], rownames(x), "i", "libraries", call)
-    columns <- map_places(index[, 2L], colnames(x), "i", "targets", call)
+    rows <- map_places(index[, 1L], rownames(x), "i", "libraries")
+    columns <- map_places(index[, 2L], colnames(x), "i", "targets")
   } else {
     refuse_if(!is.numeric(index) || anyNA(index) || any(index < 1 | index > length(x)), "i",
-              "numbers of pairs of this map", "something else, or beyond them", call = call)
+              "numbers of pairs of this map", "something else, or beyond them")
     rows <- (index - 1) %% nrow(x) + 1
     columns <- (index - 1) %/% nrow(x) + 1
   }

@@ -68,22 +68,21 @@ autoplot.causal_map <- function(object,
   draw_map(object, check_choice(type), groups, threshold, links, layout, direct)
 }
 
-draw_map <- function(object, type, groups, threshold, links, layout, direct,
-                     call = rlang::caller_env()) {
-  rlang::check_installed("ggplot2", "to draw causal maps.", call = call)
-  check_whole_map(object, "object", call)
-  groups <- check_groups(groups, all_series(object), call)
-  if (!is.null(threshold)) threshold <- check_number(threshold, call = call)
-  links <- check_count(links, call = call)
-  check_layout(layout, call)
-  check_direct(direct, object, call)
+draw_map <- function(object, type, groups, threshold, links, layout, direct) {
+  rlang::check_installed("ggplot2", "to draw causal maps.", call = user_frame())
+  check_whole_map(object, "object")
+  groups <- check_groups(groups, all_series(object))
+  if (!is.null(threshold)) threshold <- check_number(threshold)
+  links <- check_count(links)
+  check_layout(layout)
+  check_direct(direct, object)
   switch(
     EXPR = type,  # else `E` is taken for the beginning of it
-    heatmap = plot_map(object, groups, call),
-    network = plot_links(object, links, threshold, groups, layout, direct, call),
-    degree = plot_degrees(object, threshold, call),
-    asymmetry = plot_asymmetry(object, call),
-    E = plot_dimensions(object, call)
+    heatmap = plot_map(object, groups),
+    network = plot_links(object, links, threshold, groups, layout, direct),
+    degree = plot_degrees(object, threshold),
+    asymmetry = plot_asymmetry(object),
+    E = plot_dimensions(object)
   )
 }
 
@@ -106,10 +105,10 @@ plot.causal_links <- function(x, ...) draw(autoplot.causal_links(x, ...))
 
 # ---- Heat map ------------------------------------------------------------------------
 
-plot_map <- function(x, groups, call) {
+plot_map <- function(x, groups) {
   order <- map_order(x, groups)
   cells <- map_pixels(x, order)
-  if (all(is.na(cells$value))) abort_no_rho(call)
+  if (all(is.na(cells$value))) abort_no_rho()
   heat_map(x, cells, order, groups) + skill_fill(cells$value) +
     ggplot2::labs(caption = map_caption(x, cells, order))
 }

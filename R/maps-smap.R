@@ -121,25 +121,21 @@ smap_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 1, theta = 2,
                      max_memory = 4e9) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
-  here <- rlang::current_env()
   check_given(x = "a numeric matrix of time steps and series")
   check_no_dots()
   sides <- check_map_sides(x, dataset, no_time, libraries, targets, E, E_max)
   check_map_unused(if (E_max != 20) "E_max", sides$E, 0, NULL)
-  rule <- map_rule(
-    E_max = attr(sides, "E_max"),
-    tau = check_map_tau(tau), Tp = edm_shift(Tp, "Tp", here),
-    exclusion = edm_exclusion(exclusion_radius), threads = check_threads(threads),
-    max_memory = check_memory(max_memory)
-  )
+  rule <- map_rule(E_max = attr(sides, "E_max"), tau = check_map_tau(tau),
+                   Tp = edm_shift(Tp, "Tp"), exclusion = edm_exclusion(exclusion_radius),
+                   threads = check_threads(threads), max_memory = check_memory(max_memory))
   rule$theta <- check_number(theta, min = 0)
   rule$ridge <- check_number(ridge, min = 0)
   check_gap(x, rule$tau, rule$Tp)
   task <- c(sides, list(kind = "smap_map", rule = rule, split = FALSE, threads = threads,
                         call = call, started = started))
-  task <- with_reasons(task, here)
+  task <- with_reasons(task)
   seconds <- smap_map_seconds(task) * length(task$libraries)
   task$place <- edm_place(check_choice(device), gpus, seconds)
-  if (!is.null(file)) return(map_to_file(task, file, here))
-  map_in_memory(task, here)
+  if (!is.null(file)) return(map_to_file(task, file))
+  map_in_memory(task)
 }

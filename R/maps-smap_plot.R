@@ -28,14 +28,13 @@
 autoplot.smap_map <- function(object, type = c("skill", "strength"), ..., groups = NULL) {
   rlang::check_installed("ggplot2", "to draw maps.")
   check_no_dots()
-  call <- rlang::current_env()
   check_whole_map(object, "object")
   type <- check_choice(type)
-  groups <- check_groups(groups, map_series(object), call)
+  groups <- check_groups(groups, map_series(object))
   order <- map_order(object, groups)
   layer <- if (type == "skill") "rho" else "strength"
   cells <- map_pixels(object, order, layer = layer)
-  if (all(is.na(cells$value))) abort_no_rho(call)
+  if (all(is.na(cells$value))) abort_no_rho()
   colours <- if (type == "skill") skill_fill(cells$value) else {
     # The scale must have a width even where nothing responds.
     difference_fill(cells$value, "Strength", least = .Machine$double.xmin * 1e10)

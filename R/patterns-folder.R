@@ -50,11 +50,10 @@ most_chunks <- 128
 #' @return What `r_mine_patterns` gives for all shares, and the `threads` of a worker;
 #'   `mining_elapsed` is the sum of all chunks, `peak_memory` that of the worst one.
 #' @noRd
-mine_in_folder <- function(folder, events, window, parameters, engine, threads, max_memory,
-                           call = rlang::caller_env()) {
-  folder <- check_folder(folder, call = call)
-  hold_lock(file.path(folder, folder_lock), folder, call)
-  job <- open_job(folder, new_job(events, window, parameters, engine, call), call)
+mine_in_folder <- function(folder, events, window, parameters, engine, threads, max_memory) {
+  folder <- check_folder(folder)
+  hold_lock(file.path(folder, folder_lock), folder)
+  job <- open_job(folder, new_job(events, window, parameters, engine))
   chunks <- seq_along(job$end)
   reports <- lapply(chunks, report_chunk, folder = folder, job = job)
   todo <- chunks[vapply(reports, is.null, NA)]
@@ -63,21 +62,21 @@ mine_in_folder <- function(folder, events, window, parameters, engine, threads, 
   todo <- rev(todo)
   reports[todo] <- mine_chunks(todo, folder, mine_chunk, list(folder, job$id, max_memory),
                                threads)
-  merge_chunks(folder, job, reports, max_memory, call)
+  merge_chunks(folder, job, reports, max_memory)
 }
 
 # ---- The job -------------------------------------------------------------------------
 
 #' What decides the result, and where it is cut
 #' @noRd
-new_job <- function(events, window, parameters, engine, call) {
+new_job <- function(events, window, parameters, engine) {
   # Those of shifted patterns are dropped once all are there.
   parameters <- parameters[setdiff(names(parameters), "shifted_subsets")]
   # Names of units decide nothing: recordings that differ in these alone are the same.
   events$unit <- as.integer(events$unit)
   # Engines share the work of a unit out in ways of their own.
   job <- list(format = job_format, events = events, window = window, parameters = parameters,
-              engine = engine, end = share_chunks(events, window, parameters$min_count, call))
+              engine = engine, end = share_chunks(events, window, parameters$min_count))
   c(job, id = rlang::hash(job))
 }
 
@@ -87,10 +86,10 @@ new_job <- function(events, window, parameters, engine, call) {
 #'
 #' @return For each chunk, how many shares there are up to its last one.
 #' @noRd
-share_chunks <- function(events, window, min_count, call) {
+share_chunks <- function(events, window, min_count) {
   least <- min(min_count, .Machine$integer.max)
   work <- finish_status(.Call(r_pattern_shares, events, window, least), "cutting this search",
-                        limit_of = "spikes", call = call)
+                        limit_of = "spikes")
   if (sum(work) == 0) return(length(work))
   chunks <- min(sum(work > 0), most_chunks)
   chunk <- pmax(1, ceiling((cumsum(work) - work / 2) / sum(work) * chunks))
@@ -103,33 +102,33 @@ share_chunks <- function(events, window, min_count, call) {
 #'
 #' @param differences Function that says in words what a job that is there has otherwise.
 #' @noRd
-open_job <- function(folder, job, call, differences = job_differences) {
+open_job <- function(folder, job, differences = job_differences) {
   drop_leftovers(folder)
   path <- file.path(folder, "job.rds")
   if (!file.exists(path)) {
-    check_no_chunks(folder, call)
-    write_whole(job, path, call)
+    check_no_chunks(folder)
+    write_whole(job, path)
     return(job)
   }
   if (!looks_sealed(path)) {
     abort_folder(folder, "with a job.rds that this version of synfire did not write",
-                 "Give another folder.", call)
+                 "Give another folder.")
   }
   there <- read_whole(path)
   if (is.null(there)) {
-    abort_folder(folder, "with a job.rds that is damaged", advice_for(folder), call)
+    abort_folder(folder, "with a job.rds that is damaged", advice_for(folder))
   }
   differs <- differences(there, job)
   if (length(differs) > 0L) {
     abort_folder(folder, paste0("of another one: ", paste(differs, collapse = "; ")),
-                 advice_for(folder), call)
+                 advice_for(folder))
   }
   there
 }
 
-abort_folder <- function(folder, is, advice, call) {
+abort_folder <- function(folder, is, advice) {
   abort_arg("folder", "new, empty, or the folder of this very job",
-            paste0(dQuote(folder, FALSE), ", ", is), advice, call = call)
+            paste0(dQuote(folder, FALSE), ", ", is), advice)
 }
 
 #' What a user may do to use a folder of ours for another job: only our files are named
@@ -165,20 +164,20 @@ chunk_path <- function(folder, chunk) file.path(folder, sprintf("chunk-%04d.rds"
 
 #' The job, as a worker reads it
 #' @noRd
-read_job <- function(folder, id, call) {
+read_job <- function(folder, id) {
   job <- read_whole(file.path(folder, "job.rds"))
   if (!is.list(job) || !identical(job$id, id)) {
     cli::cli_abort(
       c("A worker cannot read the job in {.file {folder}}.",
         i = "{.arg folder} must be on a file system that all workers share, and stay."),
-      class = c("synfire_error_folder", "synfire_error"), call = call
+      class = c("synfire_error_folder", "synfire_error"), call = user_frame()
     )
   }
   job
 }
 
-write_chunk <- function(found, chunk, folder, id, call) {
-  write_whole(list(id = id, chunk = chunk, found = found), chunk_path(folder, chunk), call)
+write_chunk <- function(found, chunk, folder, id) {
+  write_whole(list(id = id, chunk = chunk, found = found), chunk_path(folder, chunk))
 }
 
 #' Mine a chunk and write what is found
@@ -186,15 +185,14 @@ write_chunk <- function(found, chunk, folder, id, call) {
 #' @return What `merge_chunks()` has to know of it beforehand.
 #' @noRd
 mine_chunk <- function(chunk, folder, id, max_memory, threads) {
-  job <- read_job(folder, id, quote(mine_patterns()))
+  job <- read_job(folder, id)
   shares <- as.double(c(0, job$end)[chunk + 0:1])
   found <- .Call(r_mine_patterns, job$events,
                  pattern_options(job$window, job$parameters, job$engine, threads, max_memory),
                  shares)
-  found <- finish_patterns(found, job$parameters$min_count, job$parameters$max_count,
-                           call = quote(mine_patterns()))
+  found <- finish_patterns(found, job$parameters$min_count, job$parameters$max_count)
   found$threads <- threads
-  write_chunk(found, chunk, folder, id, quote(mine_patterns()))
+  write_chunk(found, chunk, folder, id)
   report_found(found)
 }
 
@@ -243,13 +241,13 @@ report_chunk <- function(chunk, folder, job, report = report_found) {
 #' Within a size, patterns are ordered as the shares are, so this is the order in which
 #' they are found at once. Holds the result and a chunk at a time.
 #' @noRd
-merge_chunks <- function(folder, job, reports, max_memory, call) {
+merge_chunks <- function(folder, job, reports, max_memory) {
   each <- \(field) lapply(reports, `[[`, field)
   sizes <- sort(unique(unlist(each("size"))))
   n <- matrix(0, length(reports), length(sizes))
   for (k in seq_along(reports)) n[k, match(reports[[k]]$size, sizes)] <- reports[[k]]$n
   words <- n * rep(sizes, each = nrow(n))
-  check_merged(n, words, folder, max_memory, call)
+  check_merged(n, words, folder, max_memory)
   items <- integer(sum(words))
   count <- integer(sum(n))
   # Where the patterns of a chunk (row) and size (column) begin.
@@ -258,7 +256,7 @@ merge_chunks <- function(folder, job, reports, max_memory, call) {
   first_word <- before(words)
   for (k in seq_along(reports)) {
     found <- read_chunk(k, folder, job)
-    if (is.null(found)) abort_chunk_changed(chunk_path(folder, k), call)
+    if (is.null(found)) abort_chunk_changed(chunk_path(folder, k))
     from <- from_word <- 0
     for (s in which(n[k, ] > 0)) {
       for (begin in steps(n[k, s])) {
@@ -286,7 +284,7 @@ steps <- function(n) seq(0, n - 1, by = most_copied)
 
 #' Stop where the patterns of all chunks do not fit
 #' @noRd
-check_merged <- function(n, words, folder, max_memory, call) {
+check_merged <- function(n, words, folder, max_memory) {
   needed <- 4 * (sum(n + words) + max(0, rowSums(n + words)))
   if (needed <= max_memory) return(invisible())
   cli::cli_abort(
@@ -295,14 +293,14 @@ check_merged <- function(n, words, folder, max_memory, call) {
            {bytes_text(max_memory)}.",
       i = "All chunks are finished and stay in {.file {folder}}: the same call with a
            larger {.arg max_memory} merges them without mining again."),
-    class = c("synfire_error_budget", "synfire_error"), call = call
+    class = c("synfire_error_budget", "synfire_error"), call = user_frame()
   )
 }
 
-abort_chunk_changed <- function(path, call) {
+abort_chunk_changed <- function(path) {
   cli::cli_abort(c("{.file {path}} was changed while its folder was in use.",
                    i = "Make the same call again: what is damaged is done again."),
-                 class = c("synfire_error_folder", "synfire_error"), call = call)
+                 class = c("synfire_error_folder", "synfire_error"), call = user_frame())
 }
 
 # ---- Files ---------------------------------------------------------------------------
@@ -318,19 +316,19 @@ system_names <- "[.]DS_Store|[.]nfs.*|Thumbs[.]db|desktop[.]ini|lost[+]found"
 
 #' The path of a folder that exists, can be written to and holds nothing but our files
 #' @noRd
-check_folder <- function(folder, call = rlang::caller_env()) {
-  check_path(folder, "folder", call, "a folder")
+check_folder <- function(folder) {
+  check_path(folder, "folder", "a folder")
   if (!dir.exists(folder)) {
     dir.create(folder, recursive = TRUE, showWarnings = FALSE)
   }
   refuse_if(!dir.exists(folder) || file.access(folder, 2L) != 0L, "folder",
-            "a folder that can be made or written to", dQuote(folder, FALSE), call = call)
+            "a folder that can be made or written to", dQuote(folder, FALSE))
   folder <- normalizePath(folder, "/")
   foreign <- foreign_files(folder, folder_names, lock_names)
   refuse_if(length(foreign) > 0L, "folder",
             "new, empty, or one that holds nothing but the files of such a job",
             paste0(dQuote(folder, FALSE), ", which holds ", some(dQuote(foreign, FALSE))),
-            "Give the path of a new folder, which is then made.", call = call)
+            "Give the path of a new folder, which is then made.")
   folder
 }
 
@@ -349,12 +347,12 @@ foreign_files <- function(folder, files, locks) {
 
 #' Stop where chunks lie in a folder without their job
 #' @noRd
-check_no_chunks <- function(folder, call) {
+check_no_chunks <- function(folder) {
   chunks <- list.files(folder, "^chunk-[0-9]+[.]rds$")
   if (length(chunks) > 0L) {
     abort_folder(folder, paste("which holds", some(dQuote(chunks, FALSE)),
                                "but no job.rds that says what they are of"),
-                 "Give another folder, or move these files elsewhere.", call)
+                 "Give another folder, or move these files elsewhere.")
   }
 }
 

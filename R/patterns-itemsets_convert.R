@@ -43,10 +43,10 @@ as_arules <- function(x) {
                quality = quality)
 }
 
-check_sets <- function(x, call = rlang::caller_env()) {
+check_sets <- function(x) {
   refuse_if(isS4(x) || !inherits(x, "itemsets"), "x", "`itemsets` or `patterns`", describe(x),
-            "Find some with `frequent_itemsets()` or `mine_patterns()`.", call = call)
-  check_whole_sets(x, "x", call)
+            "Find some with `frequent_itemsets()` or `mine_patterns()`.")
+  check_whole_sets(x, "x")
 }
 
 #' Names of all items there may be, in order

@@ -13,11 +13,11 @@ spectrum_format <- 4L
 #' @return A list of `maxima`, `made` and `seed`: those that the job began with.
 #' @noRd
 maxima_in_folder <- function(folder, x, bin, window, filters, made, n, by_duration, place,
-                             threads, max_memory, seed, call = rlang::caller_env()) {
-  folder <- check_folder(folder, call = call)
-  hold_lock(file.path(folder, folder_lock), folder, call)
+                             threads, max_memory, seed) {
+  folder <- check_folder(folder)
+  hold_lock(file.path(folder, folder_lock), folder)
   job <- new_spectrum_job(x, bin, window, filters, made, n, by_duration, seed)
-  job <- open_job(folder, job, call, spectrum_differences)
+  job <- open_job(folder, job, spectrum_differences)
   chunks <- seq_along(job$first)
   parts <- lapply(chunks, report_chunk, folder = folder, job = job, report = identity)
   todo <- chunks[vapply(parts, is.null, NA)]
@@ -70,13 +70,12 @@ spectrum_differences <- function(there, job) {
 #' Mine the surrogates of a chunk and write their maxima
 #' @noRd
 mine_surrogates <- function(chunk, folder, id, place, max_memory, threads) {
-  call <- quote(spade())
-  job <- read_job(folder, id, call)
+  job <- read_job(folder, id)
   first <- job$first[[chunk]]
   n <- c(job$first, job$n)[[chunk + 1L]] - first
   found <- trains_maxima(job$trains, job$bin, job$window, job$filters, job$surrogate, n,
-                         job$by_duration, place, threads, max_memory, first, call)$maxima
-  write_chunk(found, chunk, folder, id, call)
+                         job$by_duration, place, threads, max_memory, first)$maxima
+  write_chunk(found, chunk, folder, id)
   found
 }
 

@@ -67,7 +67,7 @@ chance_count <- function(x, bin, window, filters, made, size, n, threads, max_me
   own <- list(min_spikes = size, max_spikes = size, min_count = 2, max_count = Inf,
               min_units = filters$min_units)
   maxima <- surrogate_maxima(x, bin, window, own, made, n, threads = threads,
-                             max_memory = max_memory, call = rlang::caller_env(2))$maxima
+                             max_memory = max_memory)$maxima
   max(0, maxima)
 }
 
@@ -111,12 +111,11 @@ pilot_mining <- function(x, bin_size, window, filters, threads, max_memory, ...)
 #' @param made What pattern_surrogates() gives, or NULL.
 #' @param ... The other arguments of mine_patterns().
 #' @noRd
-mine_or_foresee <- function(x, bin_size, bin, window, filters, made, threads, max_memory, ...,
-                            call = rlang::caller_env()) {
+mine_or_foresee <- function(x, bin_size, bin, window, filters, made, threads, max_memory, ...) {
   mine <- \(filters, bytes) pilot_mining(x, bin_size, window, filters, threads, bytes, ...)
   mined <- if (max_memory > pilot_bytes) mine(filters, pilot_bytes)
   if (is.null(mined) && max_memory > pilot_bytes) {
-    foresee(x, bin, window, filters, made, threads, max_memory, mine, call)
+    foresee(x, bin, window, filters, made, threads, max_memory, mine)
   }
   mined %||% mine_patterns(x, bin_size, window, filters$min_spikes, filters$min_count,
                            filters$max_spikes, filters$max_count, filters$min_units, ...,
@@ -132,7 +131,7 @@ mine_or_foresee <- function(x, bin_size, bin, window, filters, made, threads, ma
 #' already fills the memory of the pilot, that says about how much another one needs.
 #' @param mine Function of filters and bytes.
 #' @noRd
-foresee <- function(x, bin, window, filters, made, threads, max_memory, mine, call) {
+foresee <- function(x, bin, window, filters, made, threads, max_memory, mine) {
   made <- made %||% suppressMessages(pattern_surrogates(x, NULL, NULL, list(), bin, window,
                                                         filters$min_units))
   size <- max(filters$min_spikes, filters$min_units)
@@ -158,7 +157,7 @@ foresee <- function(x, bin, window, filters, made, threads, max_memory, mine, ca
                     commas(filters$min_count), bytes_text(pilot$bytes * more),
                     bytes_text(max_memory), commas(pilot$over), bytes_text(pilot$bytes)),
         rlang::set_names(escape_braces(advice), "i")),
-      class = c("synfire_error_budget", "synfire_error"), call = call
+      class = c("synfire_error_budget", "synfire_error"), call = user_frame()
     )
   }
   cli::cli_inform(c(i = sprintf("Mining these patterns takes about %s and %s, or more.",

@@ -206,24 +206,24 @@ significance_front <- function(tests, size, duration = NULL) {
 
 # ---- Checks --------------------------------------------------------------------------
 
-check_pvalues <- function(pvalues, arg = "pvalues", call = rlang::caller_env()) {
+check_pvalues <- function(pvalues, arg = "pvalues") {
   must <- "what `pvalue_spectrum()` gives"
-  if (!inherits(pvalues, "pvalue_spectrum")) abort_arg(arg, must, describe(pvalues), call = call)
-  if (!are_pvalues(pvalues)) abort_changed(arg, must, call)
+  if (!inherits(pvalues, "pvalue_spectrum")) abort_arg(arg, must, describe(pvalues))
+  if (!are_pvalues(pvalues)) abort_changed(arg, must)
 }
 
 #' @noRd
-check_tests <- function(tests, arg = "tests", call = rlang::caller_env()) {
+check_tests <- function(tests, arg = "tests") {
   must <- "what `test_signatures()` gives"
-  if (!inherits(tests, "signature_tests")) abort_arg(arg, must, describe(tests), call = call)
-  if (!are_tests(tests)) abort_changed(arg, must, call)
+  if (!inherits(tests, "signature_tests")) abort_arg(arg, must, describe(tests))
+  if (!are_tests(tests)) abort_changed(arg, must)
 }
 
 #' An object keeps its class when its parts are changed by hand
 #' @noRd
-abort_changed <- function(arg, must, call) {
+abort_changed <- function(arg, must) {
   abort_arg(arg, must, "one that was changed, or is damaged",
-            "Make it again; `as.data.frame()` gives a table to change.", call = call)
+            "Make it again; `as.data.frame()` gives a table to change.")
 }
 
 #' Whether p values have all that is read of them, and it fits together
@@ -274,7 +274,7 @@ is_spectrum <- function(x, columns) {
 
 #' Fewer patterns have fewer signatures, and the correction would be for too few tests
 #' @noRd
-check_all_mined <- function(patterns, call = rlang::caller_env()) {
+check_all_mined <- function(patterns) {
   must <- "all that `mine_patterns()` found, each once"
   hint <- paste("The correction is for as many tests as there are signatures. Test all, and",
                 "choose from what `significant_patterns()` gives.")
@@ -282,16 +282,15 @@ check_all_mined <- function(patterns, call = rlang::caller_env()) {
   n <- length(patterns)
   refuse_if(!is_plain_numeric(mined) || length(mined) != 1L, "patterns", must,
             "one that does not know how many were found",
-            "Mine again; `c()` of different searches loses it.", call = call)
-  refuse_if(n != mined, "patterns", must, sprintf("%s, of %s", commas(n), commas(mined)), hint,
-            call = call)
+            "Mine again; `c()` of different searches loses it.")
+  refuse_if(n != mined, "patterns", must, sprintf("%s, of %s", commas(n), commas(mined)), hint)
   refuse_if(any(duplicated(patterns)), "patterns", must, "one with patterns that come twice",
-            hint, call = call)
+            hint)
 }
 
 #' Patterns and their p values are of one search, by bins, windows and filters
 #' @noRd
-check_same_search <- function(patterns, other, arg, call = rlang::caller_env()) {
+check_same_search <- function(patterns, other, arg) {
   what <- function(x) {
     filters <- c("min_spikes", "min_count", "max_spikes", "max_count", "min_units")
     given <- attr(x, "parameters", exact = TRUE)
@@ -308,5 +307,5 @@ check_same_search <- function(patterns, other, arg, call = rlang::caller_env()) 
   first <- differs[[1L]]
   abort_arg(arg, "of the same bins, windows and filters as `patterns`",
             sprintf("of `%s` = %s, and `patterns` are of %s", first, format(its[[first]]),
-                    format(mine[[first]])), call = call)
+                    format(mine[[first]])))
 }

@@ -100,15 +100,15 @@ report <- function(x, title = NULL, by = NULL, assemblies = NULL, causes = FALSE
   call <- sys.call()
   env <- rlang::current_env()
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
-  if (!is.null(title)) title <- check_title(title, env)
-  check_report_by(x, by, env)
-  search <- check_search(list(...), assemblies, x, env)
+  if (!is.null(title)) title <- check_title(title)
+  check_report_by(x, by)
+  search <- check_search(list(...), assemblies, x)
   if (!is.null(seed)) seed <- check_count(seed, min = 0, max = .Machine$integer.max)
   causes <- check_flag(causes)
   open <- check_flag(open)
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory, min = 1e7)
-  file <- check_report_path(file, env)
+  file <- check_report_path(file)
   seed <- seed %||% floor(stats::runif(1) * 1e9)
   given <- list(file = file, title = title %||% default_title(x), by = by,
                 assemblies = assemblies, causes = causes, search = search, seed = seed,
@@ -119,45 +119,43 @@ report <- function(x, title = NULL, by = NULL, assemblies = NULL, causes = FALSE
   invisible(made)
 }
 
-check_title <- function(title, call) {
-  title <- check_string(title, call = call)
+check_title <- function(title) {
+  title <- check_string(title)
   if (nzchar(trimws(title))) return(title)
-  abort_arg("title", "a string with something to read, or NULL", encodeString(title, quote = "\""),
-            call = call)
+  abort_arg("title", "a string with something to read, or NULL", encodeString(title, quote = "\""))
 }
 
-check_report_by <- function(x, by, call) {
+check_report_by <- function(x, by) {
   if (is.null(by)) return(invisible())
   refuse_if(is.null(attr(x, "trials", exact = TRUE)), "by", "NULL for a recording without trials",
-            describe(by), call = call)
-  condition <- check_events(NULL, x, by, call)$condition
+            describe(by))
+  condition <- check_events(NULL, x, by)$condition
   refuse_if(nlevels(condition) > 12L, "by",
             "the name of a column of the trials with at most twelve values",
-            sprintf("\"%s\", with %s", by, commas(nlevels(condition))), call = call)
+            sprintf("\"%s\", with %s", by, commas(nlevels(condition))))
 }
 
 #' Arguments for `find_assemblies()`, by their names
 #' @noRd
-check_search <- function(search, assemblies, x, call) {
+check_search <- function(search, assemblies, x) {
   known <- setdiff(names(formals(find_assemblies)), c("x", "threads", "max_memory"))
   names <- names(search) %||% rep("", length(search))
-  check_argument_names(names, known, call)
+  check_argument_names(names, known)
   wrong <- setdiff(names, known)
   refuse_if(length(wrong) || anyDuplicated(names),
             if (length(wrong) && nzchar(wrong[[1L]])) wrong[[1L]] else "...",
             "an argument of `report()` or of `find_assemblies()`, given once by its name",
             if (length(wrong) && nzchar(wrong[[1L]])) "none" else "something else",
-            sprintf("Those of `find_assemblies()` are %s.", toString(known)), call = call)
+            sprintf("Those of `find_assemblies()` are %s.", toString(known)))
   if (is.null(assemblies)) return(search)
   refuse_if(!inherits(assemblies, "assemblies"), "assemblies",
-            "NULL, or what `find_assemblies()` gives", describe(assemblies), call = call)
-  check_assemblies_table(assemblies, "assemblies", call)
-  refuse_if(length(search), names[[1L]], "left out where `assemblies` is given", "given",
-            call = call)
+            "NULL, or what `find_assemblies()` gives", describe(assemblies))
+  check_assemblies_table(assemblies, "assemblies")
+  refuse_if(length(search), names[[1L]], "left out where `assemblies` is given", "given")
   looked_at <- events_looked_at(x, assemblies)
   refuse_if(!identical(fingerprint(attr(assemblies, "recording", exact = TRUE)),
                        fingerprint(looked_at)), "assemblies",
-            "what `find_assemblies()` gave for `x`", "that of another recording", call = call)
+            "what `find_assemblies()` gave for `x`", "that of another recording")
   search
 }
 

@@ -51,7 +51,7 @@ test_pairs <- function(x, alpha, threads, max_memory) {
   chosen <- paired_units(x, work, plan, max_memory)
   if (length(chosen) < 2L) return("two units are more than `max_memory` allows")
   units <- levels(x$unit)[chosen]
-  y <- keep_units(x, rlang::quo(!!units), rlang::current_env())
+  y <- keep_units(x, rlang::quo(!!units))
   counts <- cross_correlogram(y, plan$seconds, reach, threads = threads, max_memory = max_memory)
   kinds <- unique(plan$widths$peak)
   n <- pair_surrogates_of(work[[length(chosen)]], length(kinds), alpha)

@@ -122,7 +122,7 @@ raster_section <- function(made) {
 #' @noRd
 close_up <- function(x) {
   units <- drawn_units(x, character(), NULL)
-  y <- if (length(units) < nlevels(x$unit)) keep_units(x, rlang::quo(!!units), NULL) else x
+  y <- if (length(units) < nlevels(x$unit)) keep_units(x, rlang::quo(!!units)) else x
   if (nrow(y) < 4000) return(NULL)
   time <- y$time[!is.na(trial_of(y))]
   middle <- length(time) %/% 2

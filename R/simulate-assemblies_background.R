@@ -13,7 +13,7 @@ strongest_nuisances <- c(common_rate = 3, bursts = 1, oscillation = 1, drift = 5
 
 #' Strengths of all nuisances, 0 for those that were not asked for
 #' @noRd
-check_nuisances <- function(nuisances, call) {
+check_nuisances <- function(nuisances) {
   known <- names(nuisance_strengths)
   strength <- 0 * nuisance_strengths
   if (is.null(nuisances)) return(strength)
@@ -23,14 +23,14 @@ check_nuisances <- function(nuisances, call) {
   refuse_if(!by_name && !is_plain_numeric(nuisances) || is.null(wanted) ||
               !all(wanted %in% known) || anyDuplicated(wanted) > 0L, "nuisances",
             sprintf("`NULL`, \"all\", or names or named strengths of %s",
-                    paste0("`", known, "`", collapse = ", ")), describe(nuisances), call = call)
+                    paste0("`", known, "`", collapse = ", ")), describe(nuisances))
   if (by_name) {
     strength[wanted] <- nuisance_strengths[wanted]
     return(strength)
   }
   for (name in wanted) {
     strength[[name]] <- check_number(nuisances[[name]], sprintf("nuisances[[\"%s\"]]", name),
-                                     min = 0, max = strongest_nuisances[[name]], call = call)
+                                     min = 0, max = strongest_nuisances[[name]])
   }
   strength
 }

@@ -18,9 +18,10 @@ surprise <- function(count, expected) {
 
 #' The recording that `expected_counts()` was given
 #' @noRd
-counted_recording <- function(recording, call = rlang::caller_env()) {
+counted_recording <- function(recording) {
   refuse_if(is.null(recording), "recording", "the recording in which they were counted", "NULL",
-            "These do not know their recording; give it.", call = call)
+            "These do not know their recording; give it.")
+  call <- user_frame()
   rlang::try_fetch(as_spike_trains(recording), synfire_error_argument = \(e) {
     abort_arg("recording", "a recording, or what `as_spike_trains()` takes", describe(recording),
               "`as_spike_trains(recording)` says what is wrong with it.", call = call)

@@ -15,8 +15,8 @@ fingerprint <- function(x) {
 
 #' The fingerprint of the recording in which patterns were mined, NULL where it is gone
 #' @noRd
-fingerprint_of <- function(patterns, call = rlang::caller_env()) {
-  recording <- own_recording(patterns, call)
+fingerprint_of <- function(patterns) {
+  recording <- own_recording(patterns)
   if (!is.null(recording)) fingerprint(recording)
 }
 
@@ -32,7 +32,7 @@ is_fingerprint <- function(x) {
 #'
 #' @param mine,its Fingerprints of the patterns, and of `arg`; NULL where not known.
 #' @noRd
-warn_other_recording <- function(mine, its, arg, call = rlang::caller_env()) {
+warn_other_recording <- function(mine, its, arg) {
   if (is.null(mine) || is.null(its) || mine$hash == its$hash) return(invisible())
   said <- \(f) sprintf("%s of %s from %s to %s s", counted(f$spikes, "spike"),
                        counted(f$units, "unit"), exact(f$start), exact(f$end))
@@ -44,6 +44,6 @@ warn_other_recording <- function(mine, its, arg, call = rlang::caller_env()) {
         "That of {.arg {arg}} has {said(its)}; that of {.arg patterns} has {said(mine)}."
       },
       i = "A p value says how rare a signature is by chance in the recording it was made for."),
-    class = "synfire_warning_recording", call = call
+    class = "synfire_warning_recording", call = user_frame()
   )
 }

@@ -16,11 +16,11 @@ found_background <- function(shown, rows, few) {
 #' @param layers Function of the rows of the units, of the occurrences inside the window, and of
 #'   whether these are many, that gives the layers to draw over the spikes.
 #' @noRd
-found_raster <- function(x, found, named, window, order, others, call, layers,
+found_raster <- function(x, found, named, window, order, others, layers,
                          what = "episodes", highest = 3) {
   all_units <- nlevels(.subset2(x, "unit"))
-  x <- keep_drawn(x, units_of_chains(named), others, order, call)
-  shown <- keep_time(x, window, call, "from, to")
+  x <- keep_drawn(x, units_of_chains(named), others, order)
+  shown <- keep_time(x, window, "from, to")
   few <- nrow(shown) <= 30000L
   rows <- episode_rows(x, named, order, tall = few, highest = highest)
   inside <- found[found$start >= window[[1L]] & found$end <= window[[2L]], ]
@@ -59,11 +59,11 @@ found_theme <- function(rows) {
 #' @param spans How many times as long as what lasts longest, at least.
 #' @param spikes So long that it has as many spikes, on average, at least.
 #' @noRd
-dense_window <- function(x, found, from, to, call, spans = 6, spikes = 50) {
+dense_window <- function(x, found, from, to, spans = 6, spikes = 50) {
   resolution <- attr(x, "resolution", exact = TRUE)
   bounds <- c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE))
   if (!is.null(from) && !is.null(to)) {
-    if (from >= to) abort_arg("from", "before `to`", exact(from), call = call)
+    if (from >= to) abort_arg("from", "before `to`", exact(from))
     return(c(from, to))
   }
   length <- bounds[[2L]] - bounds[[1L]]

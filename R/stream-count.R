@@ -53,7 +53,7 @@ move_on <- function(object, slid) {
   x <- slid$recording
   arguments <- object$arguments
   intervals <- delays_of(object)
-  check_delays_fit(x, intervals, rlang::caller_env(2L))
+  check_delays_fit(x, intervals)
   state <- object$counting$state
   block <- slid$come
   units <- levels(.subset2(x, "unit"))
@@ -160,7 +160,7 @@ is_kept_window <- function(state, x) {
 #' What slide_window() gives, without looking at the spikes that stay; `NULL` where the
 #' window is not the one in the buffers, or new spikes do not all come after those known
 #' @noRd
-slide_kept_window <- function(object, block, call) {
+slide_kept_window <- function(object, block) {
   state <- object$counting$state
   if (!is_current(state, object$counting$stamp, length(block$units))) return(NULL)
   old <- recording_of(object)
@@ -175,7 +175,7 @@ slide_kept_window <- function(object, block, call) {
   gone <- .Call(r_window_until, time, ticks_to_seconds(cut, object$resolution))
   n <- length(time) - gone + came
   if (n == 0 || !is_little(object, gone + came, n)) return(NULL)
-  check_not_too_late(object, block$tick, cut, call)
+  check_not_too_late(object, block$tick, cut)
   if (state$filled + came > length(state$time_buffer)) move_buffers(state, n)
   .Call(r_window_write, state$time_buffer, state$filled,
         ticks_to_seconds(block$tick, object$resolution))
@@ -251,7 +251,7 @@ window_recording <- function(object, block, time, unit) {
             resolution = object$resolution)
 }
 
-check_not_too_late <- function(object, new_tick, cut, call) {
+check_not_too_late <- function(object, new_tick, cut) {
   if (is.null(object$now)) return(invisible())
   late <- new_tick[new_tick <= min(cut, object$now)]
   if (length(late) == 0L) return(invisible())
@@ -262,5 +262,5 @@ check_not_too_late <- function(object, new_tick, cut, call) {
                     seconds[[2L]]),
             sprintf(paste("The stream has reached %s s, and its window no longer reaches back to",
                           "them: give blocks in order, or leave these spikes out."),
-                    seconds[[3L]]), call = call)
+                    seconds[[3L]]))
 }

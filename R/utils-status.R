@@ -12,7 +12,7 @@
 #' @param call The user-facing call.
 #' @noRd
 finish_status <- function(result, doing, advice = NULL, limit_of = "elements",
-                          call = rlang::caller_env()) {
+                          call = user_frame()) {
   if (!inherits(result, "synfire_status")) return(result)
   if (result$status == "interrupted") rlang::interrupt()
   needed <- result$needed
@@ -157,8 +157,8 @@ refuse_memory <- function(needed) {
 
 #' The error of work that needs more than `max_memory`, raised before it begins
 #' @noRd
-over_budget <- function(needed, max_memory, doing, advice, call) {
-  finish_status(new_status("over_budget", needed, max_memory), doing, advice, call = call)
+over_budget <- function(needed, max_memory, doing, advice) {
+  finish_status(new_status("over_budget", needed, max_memory), doing, advice)
 }
 
 #' What the compiled code returns when it did not end well

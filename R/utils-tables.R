@@ -168,7 +168,7 @@ frame_arguments <- c("stringsAsFactors", "make.names", "cut.names", "col.names",
 
 #' Error for arguments that as.data.frame() does not have: a misspelt one is among them
 #' @noRd
-check_frame_dots <- function(call = rlang::caller_env(), dots = rlang::caller_env()) {
+check_frame_dots <- function(call = user_frame(), dots = rlang::caller_env()) {
   given <- eval(quote(...names()), dots)
   n <- eval(quote(...length()), dots)
   given <- given %||% rep("", n)

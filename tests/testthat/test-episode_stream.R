@@ -181,7 +181,7 @@ test_that("where memory is too short to keep a window, the window is mined", {
   short <- s
   short$counting <- synfire:::no_counting(s$arguments)
   short$arguments$max_memory <- 1e4
-  expect_null(synfire:::move_on(short, synfire:::slide_window(short, block, NULL)))
+  expect_null(synfire:::move_on(short, synfire:::slide_window(short, block)))
   s$counting$possible <- FALSE
   s <- update(s, as_block(all[all$tick > 900 & all$tick <= 1000, ]), now = 1)
   expect_false(s$counting$possible)

@@ -38,9 +38,9 @@ test_that("a map goes on where it was stopped, with the same bits", {
   here <- synfire:::map_smap_libraries
   local({
     withr::defer(utils::assignInNamespace("map_smap_libraries", here, "synfire"))
-    utils::assignInNamespace("map_smap_libraries", function(task, libraries, keep, call) {
+    utils::assignInNamespace("map_smap_libraries", function(task, libraries, keep) {
       done <- 0
-      here(task, libraries, call = call, keep = \(columns, values) {
+      here(task, libraries, keep = \(columns, values) {
         if (done == stop_after) stop("enough")
         done <<- done + 1
         keep(columns, values)
