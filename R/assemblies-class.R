@@ -275,7 +275,7 @@ shared_words <- function(x) {
 #' @export
 as.data.frame.assemblies <- function(x, row.names = NULL, optional = FALSE, ...,
                                      what = c("assemblies", "members", "activations")) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   what <- check_choice(what)
   check_assemblies_table(x)
   if (what == "assemblies") {

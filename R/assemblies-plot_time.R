@@ -146,8 +146,7 @@ draw_participation <- function(x, rows, most = 400L) {
       sprintf("Activation, in the order of time (%d of more, at even steps)", most)
     } else "Activation, in the order of time", y = NULL) +
     theme_synfire() +
-    ggplot2::theme(panel.grid.major = ggplot2::element_blank(), legend.position = "top",
-                   legend.justification = "left") +
+    legend_on_top(panel.grid.major = ggplot2::element_blank()) +
     caption("In brackets: in how many of all activations the member fires.",
             left_out_text(x, rows))
 }

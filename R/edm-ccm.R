@@ -47,8 +47,9 @@
 #' }
 #' # Verdicts
 #' `summary()` does not go by this table, which hangs on the library sizes that were asked for. It
-#' looks at the two series again, at all lags from -8 to 8 rows (fewer in short replicates) and in up to five dimensions, for
-#' about a fifth of a second where there are 500 rows. The verdict on a direction is one of
+#' looks at the two series again, at all lags from -8 to 8 rows (fewer in short replicates) and in
+#' up to five dimensions, for about a fifth of a second where there are 500 rows. The verdict on a
+#' direction is one of
 #' * *supported*: the series support that y drives x, directly or through others. The skill is
 #'   beyond that of surrogates; it is higher in the past of y than without a delay and in its
 #'   future; it rises with the library as that of a cause does, which the skill under a common
@@ -68,9 +69,9 @@
 #' library (Clark et al. 2015, "multispatial" cross mapping). Stack them in one data frame, and
 #' name in `segments` the column that tells them apart. Delay vectors and targets stay within
 #' a replicate, libraries are drawn from the rows of all of them, and so neighbours come
-#' from any. Verdicts take replicates of three rows and more, if there are enough of them: at least
-#' 100 rows with as many rows of their replicate before and after them as there are lags to look at
-#' (8, in replicates below 48 rows a sixth of these, and 1 or 2 in the shortest ones).
+#' from any. Verdicts take replicates of three rows and more, if there are enough of them: at
+#' least 100 rows with as many rows of their replicate before and after them as there are lags to
+#' look at (8, in replicates below 48 rows a sixth of these, and 1 or 2 in the shortest ones).
 #'
 #' # Surrogates
 #' Two series that share a season or a trend predict one another without any cause. With
@@ -98,8 +99,8 @@
 #' @param valid_lib TRUE or FALSE for each row: may it be in the library, and be predicted?
 #' @param both Whether to map from `target` to `columns` as well.
 #' @param ... Not used; must be empty. All arguments after it are given by name.
-#' @param n_surrogates Number of surrogates of each series that is predicted; 0 for none. A p value below 0.05
-#'   takes at least 20.
+#' @param n_surrogates Number of surrogates of each series that is predicted; 0 for none. A p
+#'   value below 0.05 takes at least 20.
 #' @param surrogate,period How these are made: `surrogate` and `period` of
 #'   [surrogate_series()]. `"twin"` uses `E` and `tau`.
 #' @param device `"cpu"`, `"gpu"`, or `"auto"` for the one that should be sooner done. Both
@@ -248,10 +249,9 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = -1, lib_size 
   exclusion <- edm_exclusion(exclusion_radius)
   threads <- check_threads(threads)
   key <- random_key()
-  here <- rlang::current_env()
   maps <- times_told_once(ccm_maps(x, columns, target, E, Tp[[1L]], tau, embedded, both,
                                    valid_lib, segments, no_time, knn))
-  libs <- lapply(maps, lag_libraries, Tp, here)
+  libs <- lapply(maps, lag_libraries, Tp)
   size <- vapply(seq_along(Tp), \(k) {
     at_lag <- Map(\(map, libs) list(knn = map$knn, lib = libs[[k]], first = map$first), maps, libs)
     check_lib_sizes(lib_size, at_lag, "lib_size")

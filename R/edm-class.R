@@ -31,9 +31,8 @@ former_columns <- c(theta = "Theta", exclusion_radius = "ExclusionRadius")
 skill_column <- function(x, name) {
   now <- if (rlang::is_string(name) && !name %in% names(x)) former_columns[name]
   if (is.null(now) || !now %in% names(x)) return(.subset2(x, name))
-  cli::cli_warn(c("The column {.field {name}} is called {.field {now}}, as in rEDM.",
-                  i = "A later version will not know the former name."),
-                class = "synfire_warning_column")
+  warn_about("column", "The column {.field {name}} is called {.field {now}}, as in rEDM.",
+             i = "A later version will not know the former name.")
   .subset2(x, now)
 }
 

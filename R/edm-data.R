@@ -108,13 +108,9 @@ library_knn <- function(data, knn) {
   check_library(data)
   n <- length(data$lib)
   if (knn <= n) return(knn)
-  cli::cli_warn(
-    c(escape_braces(sprintf("The library has %s: all of them are neighbours.",
-                            counted(n, "point"))),
-      x = escape_braces(sprintf("`knn` is %s.", commas(knn))),
-      i = "Give more rows, or a smaller `E` or `knn`."),
-    class = "synfire_warning_knn", call = user_frame()
-  )
+  warn_about("knn", "The library has {counted(n, 'point')}: all of them are neighbours.",
+             x = "`knn` is {commas(knn)}.", i = "Give more rows, or a smaller `E` or `knn`.",
+             call = user_frame())
   n
 }
 
@@ -274,10 +270,7 @@ check_edm_times <- function(time, ends) {
                   "first column is no time, `no_time = TRUE` takes rows as steps."))
   text <- sprintf("Some rows have the same time: row %d has %s, as the row before it.",
                   again[[1L]], format(time[[again[[1L]]]]))
-  cli::cli_inform(
-    c(i = escape_braces(text), i = "Rows count as steps, in the order they have."),
-    class = "synfire_message_times"
-  )
+  info("times", escape_braces(text), "Rows count as steps, in the order they have.")
 }
 
 #' Prepare the same data several times, and tell of its times but once

@@ -112,7 +112,7 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
     list(view = view_table(chosen, coordinate_names(lags), forecasts, data, rho[best]),
          predictions = new_edm(predictions, "edm_prediction", "Multiview", parameters,
                                matched, started)),
-    class = "multiview", views = ncol(views), call = matched
+    class = c("multiview", "synfire_result"), views = ncol(views), call = matched
   )
 }
 
@@ -149,10 +149,8 @@ check_view_number <- function(multiview, views) {
   if (is_default(multiview)) return(floor(sqrt(views)))
   multiview <- check_count(multiview, "multiview")
   if (multiview > views) {
-    cli::cli_warn(c(escape_braces(sprintf("Only %s can be made, and all are averaged.",
-                                          counted(views, "view"))),
-                    x = escape_braces(sprintf("`multiview` is %s.", commas(multiview)))),
-                  class = "synfire_warning_views", call = user_frame())
+    warn_about("views", "Only {counted(views, 'view')} can be made, and all are averaged.",
+               x = "`multiview` is {commas(multiview)}.", call = user_frame())
   }
   min(multiview, views)
 }
@@ -285,6 +283,6 @@ summary.multiview <- function(object, ...) {
 #' @export
 as.data.frame.multiview <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_whole_result(x, "predictions")
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   as.data.frame(x$predictions, row.names)
 }

@@ -10,11 +10,11 @@
 #' The point of row t has the coordinates x\[t\], x\[t + tau\], ..., x\[t + (E - 1) tau\],
 #' those of the first column, then those of the next. Its neighbours are the `knn` nearest
 #' library rows in Euclidean distance; rows at equal distance are taken in the order
-#' in which they follow row t in a fixed shuffle, which knows nothing about time. Numbers on a common grid, such as counts
-#' and tenths, are equally far apart where their numbers of steps are. With distances d and
-#' the nearest of them d1 (at least about a millionth of how far values lie from their
-#' mean), the prediction for row t + `Tp` is the mean of the target `Tp` rows after each
-#' neighbour with weights exp(-d / d1), and the variance that of these values about it,
+#' in which they follow row t in a fixed shuffle, which knows nothing about time. Numbers on a
+#' common grid, such as counts and tenths, are equally far apart where their numbers of steps are.
+#' With distances d and the nearest of them d1 (at least about a millionth of how far values lie
+#' from their mean), the prediction for row t + `Tp` is the mean of the target `Tp` rows after
+#' each neighbour with weights exp(-d / d1), and the variance that of these values about it,
 #' with the same weights.
 #'
 #' Where library and prediction overlap, no row is a neighbour of itself, nor is one at

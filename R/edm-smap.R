@@ -13,12 +13,12 @@
 #' # What is computed
 #' Points, rows of library and prediction, and the order of neighbours are those of
 #' [simplex()]. [smap_map()] has all rows whose target is within the series, and so some more
-#' where `tau` and `Tp` are both positive, or `Tp` is below -1. With distances d of the neighbours and their mean d0, rows (1, coordinates)
-#' and targets of the neighbours are multiplied by exp(-`theta` d / d0), and the model is
-#' the least squares solution, the shortest one where there are several: singular values up
-#' to 2.2e-16 times the number of neighbours (or of coefficients, if larger) times the
-#' largest one count as 0. The prediction is the model at the predicted point. Its variance
-#' is that of the neighbours' targets about it, with the same weights.
+#' where `tau` and `Tp` are both positive, or `Tp` is below -1. With distances d of the neighbours
+#' and their mean d0, rows (1, coordinates) and targets of the neighbours are multiplied by
+#' exp(-`theta` d / d0), and the model is the least squares solution, the shortest one where there
+#' are several: singular values up to 2.2e-16 times the number of neighbours (or of coefficients,
+#' if larger) times the largest one count as 0. The prediction is the model at the predicted
+#' point. Its variance is that of the neighbours' targets about it, with the same weights.
 #'
 #' The neighbours of a point are by default as many as the library has points, less one:
 #' all but the point itself, or, where it is not in the library, all but the farthest. This
@@ -139,7 +139,7 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
       coefficients = model_frame(frame[1L], models$coefficients, c("C0", slopes)),
       singular_values = model_frame(frame[1L], models$singular, paste0("C", seq(0, length(slopes))))
     ),
-    class = "smap",
+    class = c("smap", "synfire_result"),
     state = if (include_state) {
       # Where the whole library are neighbours there is little to search for.
       edm_state(data, knn, exclusion, list(gpus = NULL, threads = threads))
@@ -238,7 +238,7 @@ summary.smap <- function(object, ...) {
 #' @export
 as.data.frame.smap <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_whole_result(x, smap_parts)
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   as.data.frame(x$predictions, row.names)
 }
 

@@ -280,7 +280,7 @@ expected_counts.episodes <- function(x, recording = attr(x, "recording", exact =
 }
 
 expected_episodes <- function(x, recording) {
-  episode_units_known(x, recording)
+  check_units_known(unlist(.subset2(x, "units"), use.names = FALSE), recording, "episodes")
   rates <- observed_rates(recording)
   stretches <- lengths_of_trials(recording)
   units <- .subset2(x, "units")
@@ -293,15 +293,6 @@ expected_episodes <- function(x, recording) {
     out[rows] <- expected_chains(rate, flat("low", size - 1L), flat("high", size - 1L), stretches)
   }
   out
-}
-
-#' Error where a recording does not have the units of episodes
-#' @noRd
-episode_units_known <- function(x, recording) {
-  used <- unique(unlist(.subset2(x, "units"), use.names = FALSE))
-  unknown <- setdiff(used, levels(.subset2(recording, "unit")))
-  refuse_if(length(unknown), "recording", "one with the units of the episodes",
-            sprintf("without unit \"%s\"", unknown[[1L]]))
 }
 
 #' Expected counts of chains of one size

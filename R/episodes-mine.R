@@ -106,8 +106,8 @@
 #' @param distinct_units `TRUE` for episodes in which no unit comes twice; `FALSE` for all.
 #'   Chains such as 6 > 6 > 6 say that a unit fires in bursts, and fill the tables of real
 #'   recordings. Counts do not change, only which episodes are listed; `target` and `top`
-#'   choose among these. The engine `"window"` on a GPU counts the others as well, and leaves them out
-#'   afterwards.
+#'   choose among these. The engine `"window"` on a GPU counts the others as well, and leaves them
+#'   out afterwards.
 #' @param engine Who counts: `"auto"`, `"window"` or `"two-pass"` on both devices, `"state"`
 #'   on the CPU, and on a GPU the published `"ptpe"`, `"mtpe"`, `"hybrid"` and `"occurrence"`,
 #'   see Engines and GPUs. All give the same table. To compare variants of the published
@@ -285,8 +285,8 @@ spelling <- function(units, seconds) {
 
 #' Say what a big search takes before it starts
 #'
-#' What is certain: windows, the lists of single units and, where the core makes one, the table of next
-#' occurrences. The lists of episodes come on top and depend on what is found.
+#' What is certain: windows, the lists of single units and, where the core makes one, the table of
+#' next occurrences. The lists of episodes come on top and depend on what is found.
 #' @noRd
 announce_memory <- function(events, intervals, min_count, max_memory) {
   # Fewer bytes than that for each spike and interval are nothing to talk about.
@@ -295,11 +295,8 @@ announce_memory <- function(events, intervals, min_count, max_memory) {
   }
   certain <- min(certain_memory(events, intervals, min_count, max_memory), max_memory)
   if (certain < 1e9) return(invisible())
-  cli::cli_inform(
-    c(i = paste("Mining {commas(length(events$tick))} spikes takes at least",
-                "{bytes_text(certain)} of memory, and at most {bytes_text(max_memory)}.")),
-    class = "synfire_message_memory"
-  )
+  info("memory", paste("Mining {commas(length(events$tick))} spikes takes at least",
+                       "{bytes_text(certain)} of memory, and at most {bytes_text(max_memory)}."))
 }
 
 #' Bytes that a search holds whatever it finds

@@ -29,21 +29,11 @@ no_links_found <- function() {
 #'   search_links().
 #' @noRd
 links_in_folder <- function(job, folder) {
-  folder <- check_folder(folder)
-  hold_lock(file.path(folder, folder_lock), folder)
-  there <- open_job(folder, new_links_job(job), links_job_differences)
-  chunks <- seq_along(there$end)
-  parts <- lapply(chunks, report_chunk, folder = folder, job = there, report = identity)
-  todo <- chunks[vapply(parts, is.null, NA)]
-  say_what_is_there(folder, todo, length(chunks))
-  if (length(todo) > 0L) {
-    done <- FALSE
-    on.exit(if (!done) say_what_stays(folder), add = TRUE)
+  done <- work_in_folder(folder, new_links_job(job), \(todo, folder, there) {
     keep <- \(found, block) write_chunk(found, block, folder, there$id)
-    parts[todo] <- search_blocks(job, there$end, todo, keep)
-    done <- TRUE
-  }
-  join_blocks(parts)
+    search_blocks(job, there$end, todo, keep)
+  }, links_job_differences)
+  join_blocks(done$parts)
 }
 
 #' @param end The last link of each block.

@@ -124,8 +124,8 @@
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: a
-#' map of other series than those of `x`, or of another number of steps. A GPU that is not there or fails gives `synfire_error_device`, a
-#' machine without memory `synfire_error_memory`.
+#' map of other series than those of `x`, or of another number of steps. A GPU that is not there
+#' or fails gives `synfire_error_device`, a machine without memory `synfire_error_memory`.
 #'
 #' @references
 #' Benjamini Y, Hochberg Y (1995). Controlling the false discovery rate.

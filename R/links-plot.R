@@ -92,10 +92,8 @@ autoplot.direct_links_comparison <- function(object, ..., groups = NULL, links =
 }
 
 changed_edges <- function(curves) {
-  list(
-    edge_layer(curves, colour = .data$change, linetype = .data$dashed),
-    ggplot2::scale_colour_manual(name = "Direct link", values = change_colours)
-  )
+  list(edge_layer(curves, colour = .data$change, linetype = .data$dashed),
+       ggplot2::scale_colour_manual(name = "Direct link", values = change_colours))
 }
 
 change_caption <- function(found, drawn, x, names_left_out) {

@@ -296,29 +296,18 @@ task_dimensions <- function(task) {
 }
 
 say_dimensions <- function(E, task) {
-  if (is.null(task$E)) {
-    say_undetermined(sum(is.na(E) & !without_rho(task$rule, task$targets)), length(E))
-  } else if (task$kind == "causal_map") {
-    say_too_many(E, task$source$steps, task$rule)
-  }
+  steps <- task$source$steps
+  searched <- is.null(task$E)
+  n <- if (searched) sum(is.na(E) & !without_rho(task$rule, task$targets)) else
+    sum(steps - (E - 1) * abs(task$rule$tau) < E + 1, na.rm = TRUE)
+  if (n == 0 || !searched && task$kind != "causal_map") return(invisible())
+  info("dimensions", if (searched) {
+    "No number of dimensions predicts {commas(n)} of {commas(length(E))}
+     target{cli::qty(length(E))}{?s}: {cli::qty(n)}{?it is/they are} too short or full of gaps,
+     and {?its column is/their columns are} NA."
+  } else {
+    "{commas(n)} target{cli::qty(n)}{?s} {?has/have} more dimensions than {commas(steps)} steps
+     allow: {cli::qty(n)}{?its column is/their columns are} NA."
+  })
 }
 
-say_undetermined <- function(n, of) {
-  if (n == 0) return(invisible())
-  cli::cli_inform(
-    c(i = "No number of dimensions predicts {commas(n)} of {commas(of)}
-           target{cli::qty(of)}{?s}: {cli::qty(n)}{?it is/they are} too short or full of
-           gaps, and {?its column is/their columns are} NA."),
-    class = "synfire_message_dimensions"
-  )
-}
-
-say_too_many <- function(E, steps, rule) {
-  n <- sum(steps - (E - 1) * abs(rule$tau) < E + 1, na.rm = TRUE)
-  if (n == 0) return(invisible())
-  cli::cli_inform(
-    c(i = "{commas(n)} target{cli::qty(n)}{?s} {?has/have} more dimensions than {commas(steps)}
-           steps allow: {cli::qty(n)}{?its column is/their columns are} NA."),
-    class = "synfire_message_dimensions"
-  )
-}

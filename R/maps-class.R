@@ -11,7 +11,7 @@
 #' @noRd
 new_causal_map <- function(rho, E, parameters, call, elapsed, device, lag = NULL,
                            p_value = NULL, convergence = NULL, reasons = NULL) {
-  structure(rho, class = c("causal_map", "matrix", "array"), E = E, lag = lag,
+  structure(rho, class = c("causal_map", "synfire_result", "matrix", "array"), E = E, lag = lag,
             p_value = p_value, convergence = convergence, parameters = parameters,
             call = call, elapsed = elapsed, device = device, reasons = reasons)
 }

@@ -89,7 +89,7 @@ compare_maps <- function(a, b, groups = NULL) {
               sprintf("different: only one of them has \"%s\" there", other))
   }
   structure(list(a = a, b = b, groups = check_groups(groups, map_series(a)), labels = labels,
-                 call = match.call()), class = "causal_map_comparison")
+                 call = match.call()), class = c("causal_map_comparison", "synfire_result"))
 }
 
 check_map <- function(x, arg) {
@@ -156,7 +156,7 @@ map_blocks.causal_map_comparison <- function(x, f, layers = "rho") {
 #' @export
 as.data.frame.causal_map_comparison <- function(x, row.names = NULL, optional = FALSE, ...,
                                                 max_links = Inf) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   check_comparison(x)
   most <- check_count(max_links, infinite = TRUE)
   out <- difference_links(x, most, abs)
@@ -392,26 +392,13 @@ print.direct_links_comparison <- function(x, n = 10, ...) {
 #' @rdname compare_maps
 #' @exportS3Method ggplot2::autoplot
 autoplot.causal_map_comparison <- function(object, type = c("heatmap", "scatter"), ...) {
-  rlang::check_installed("ggplot2", "to draw causal maps.")
-  check_no_dots()
+  check_no_dots(draws = "causal maps")
   check_comparison(object)
   type <- check_choice(type)
-  switch(type, heatmap = plot_differences(object), scatter = plot_two_maps(object))
-}
-
-#' @rdname compare_maps
-#' @export
-plot.causal_map_comparison <- function(x, ...) draw(autoplot.causal_map_comparison(x, ...))
-
-plot_differences <- function(x) {
-  order <- map_order(x, x$groups)
-  cells <- map_pixels(x, order)
-  if (all(is.na(cells$value))) abort_no_rho()
-  heat_map(x, cells, order, x$groups) + difference_fill(cells$value) +
-    ggplot2::labs(
-      subtitle = sprintf("%s less %s", x$labels[[2L]], x$labels[[1L]]),
-      caption = map_caption(x, cells, order, "Grey")
-    )
+  labels <- object$labels
+  switch(type, scatter = plot_two_maps(object),
+         heatmap = heat_map(object, object$groups, difference_fill, "Grey",
+                            subtitle = sprintf("%s less %s", labels[[2L]], labels[[1L]])))
 }
 
 #' Blue for losses, red for gains, white for no change; the outermost 0.5 % share a colour
@@ -446,13 +433,10 @@ plot_two_maps <- function(x, most = 1000L) {
     pair_layers(nrow(pairs), limits) +
     ggplot2::geom_abline(slope = 1, intercept = 0, colour = syn_muted, linewidth = 0.4) +
     ggplot2::coord_fixed(xlim = limits, ylim = limits) +
-    ggplot2::labs(
-      x = sprintf("Skill in %s (rho)", x$labels[[1L]]),
-      y = sprintf("Skill in %s (rho)", x$labels[[2L]]),
-      caption = paste(c("A pair above the line has gained.", if (max(dim(x)) > most) {
-        sprintf("Pairs of %s series, at even steps.", commas(max(length(rows), length(columns))))
-      }), collapse = "\n")
-    ) +
+    ggplot2::labs(x = sprintf("Skill in %s (rho)", x$labels[[1L]]),
+                  y = sprintf("Skill in %s (rho)", x$labels[[2L]])) +
     theme_synfire() +
-    ggplot2::theme(plot.caption = ggplot2::element_text(colour = syn_muted))
+    caption("A pair above the line has gained.", if (max(dim(x)) > most) {
+      sprintf("Pairs of %s series, at even steps.", commas(max(length(rows), length(columns))))
+    })
 }

@@ -12,7 +12,7 @@ map_to_file <- function(task, file) {
   refuse_if(!is.null(task$top), "top", "NULL with `file`", describe(task$top),
             "A file holds all pairs; as.data.frame(map, max_links = ) takes the strongest.")
   file <- check_map_path(file)
-  hold_lock(lock_path(file), file)
+  hold_lock(paste0(file, ".lock"), file)
   names <- gsub("([][{}()+*^$|?.\\\\])", "\\\\\\1", basename(file))
   drop_temporary(dirname(file), paste0(names, c("", "[.]lock", "[.]lock-break"), collapse = "|"))
   with_h5_errors(file, {
@@ -122,11 +122,8 @@ check_done <- function(file, task, shards) {
 }
 
 warn_damaged <- function(file, what, done) {
-  cli::cli_warn(
-    c("{.file {file}} is damaged: bytes of it were changed since it was made.",
-      i = escape_braces(paste(what, "are", done, "again."))),
-    class = "synfire_warning_file"
-  )
+  warn_about("file", "{.file {file}} is damaged: bytes of it were changed since it was made.",
+             i = escape_braces(paste(what, "are", done, "again.")))
 }
 
 #' Into the file itself, which is in nobody else's hands meanwhile
@@ -168,23 +165,17 @@ fill_layers <- function(h5, task, todo, clock) {
 
 say_what_is_mapped <- function(file, missing, n) {
   if (missing == n) return(invisible())
-  cli::cli_inform(
-    c(i = if (missing == 0L) {
-      "All {commas(n)} libraries are mapped in {.file {file}}; nothing is done again."
-    } else {
-      "{commas(n - missing)} of {commas(n)} libraries are mapped in {.file {file}}; mapping
-       the other {commas(missing)}."
-    }),
-    class = "synfire_message_file"
-  )
+  info("file", if (missing == 0L) {
+    "All {commas(n)} libraries are mapped in {.file {file}}; nothing is done again."
+  } else {
+    "{commas(n - missing)} of {commas(n)} libraries are mapped in {.file {file}}; mapping the
+     other {commas(missing)}."
+  })
 }
 
 say_map_stays <- function(file) {
   if (!file.exists(file)) return(invisible())
-  cli::cli_inform(
-    c(i = "What is done stays in {.file {file}}: the same call goes on from there."),
-    class = "synfire_message_file"
-  )
+  info("file", "What is done stays in {.file {file}}: the same call goes on from there.")
 }
 
 check_map_path <- function(file) {

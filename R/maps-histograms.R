@@ -33,16 +33,12 @@ plot_degrees <- function(x, threshold) {
       name = "Number of series", labels = commas_each, breaks = count_breaks,
       expand = ggplot2::expansion(mult = c(0.02, 0.12))
     ) +
-    ggplot2::labs(
-      subtitle = sprintf("Links are %s: %s of %s pairs", found$what, commas(found$links),
-                         commas(found$pairs)),
-      caption = paste(c(paste0("Grey line: as many links, dealt out at random.",
-                               if (nrow(hubs) > 0L) " Red: series beyond that."),
-                        reason_lines(x)), collapse = "\n")
-    ) +
+    ggplot2::labs(subtitle = sprintf("Links are %s: %s of %s pairs", found$what,
+                                     commas(found$links), commas(found$pairs))) +
     theme_synfire() +
-    ggplot2::theme(panel.grid.major.x = ggplot2::element_blank(),
-                   plot.caption = ggplot2::element_text(colour = syn_muted))
+    without("panel.grid.major.x") +
+    caption(paste0("Grey line: as many links, dealt out at random.",
+                   if (nrow(hubs) > 0L) " Red: series beyond that."), reason_lines(x))
 }
 
 #' Links of each series above a threshold
@@ -134,7 +130,8 @@ plot_asymmetry <- function(x) {
   limits <- range(pairs$rho, pairs$reverse)
   named <- utils::head(pairs, 3L)
   named$name <- sprintf("%s > %s", named$cause, named$effect)
-  named$side <- label_side(named$rho, limits)
+  # Labels are to the right of their points, or to the left near the right end.
+  named$side <- ifelse(named$rho > limits[[1L]] + 0.85 * diff(limits), 1.12, -0.12)
   ggplot2::ggplot(pairs, ggplot2::aes(x = .data$rho, y = .data$reverse)) +
     pair_layers(nrow(pairs), limits) +
     ggplot2::geom_abline(slope = 1, intercept = 0, colour = syn_muted, linewidth = 0.4) +
@@ -144,18 +141,11 @@ plot_asymmetry <- function(x) {
       colour = syn_ink, check_overlap = TRUE
     ) +
     ggplot2::coord_fixed(xlim = limits, ylim = limits, clip = "off") +
-    ggplot2::labs(
-      x = "Stronger direction (rho)", y = "Weaker direction (rho)",
-      subtitle = paste(agreement_words(both$agreement), collapse = "\n"),
-      caption = "On the line both directions are alike. Named: cause > effect."
-    ) +
+    ggplot2::labs(x = "Stronger direction (rho)", y = "Weaker direction (rho)",
+                  subtitle = paste(agreement_words(both$agreement), collapse = "\n")) +
     theme_synfire() +
-    ggplot2::theme(plot.caption = ggplot2::element_text(colour = syn_muted))
+    caption("On the line both directions are alike. Named: cause > effect.")
 }
-
-#' Labels to the right of their points, or to the left near the right end
-#' @noRd
-label_side <- function(at, limits) ifelse(at > limits[[1L]] + 0.85 * diff(limits), 1.12, -0.12)
 
 #' Points, or where they are too many their number in squares
 #' @noRd

@@ -56,7 +56,8 @@ keep_links <- function(task, budget) {
   prune <- function() {
     fresh <<- 0
     if (is.null(links) || is.infinite(top)) return(invisible())
-    links <<- highest_links(links, top)
+    links <<- in_order_of_rho(links)
+    links <<- links[seq_len(nrow(links)) - match(links$target, links$target) < top, ]
     last <- tapply(links$rho, factor(links$target, seq_len(m)), \(r) {
       if (length(r) == top) r[[top]] else NA
     })
@@ -69,12 +70,13 @@ keep_links <- function(task, budget) {
     links <<- rbind(links, new)
     fresh <<- fresh + nrow(new)
     if (fresh > min(top, 1e4) * m) prune()
-    check_links_memory(nrow(links), length(layers), budget)
+    check_budget(40 * (length(layers) + 1) * nrow(links), budget, "these links",
+                 "Raise `screen`, or keep the `top` links of each target.")
   }
   result <- function(...) {
     prune()
     links <- links %||% passing_links(integer(), NULL, integer(), least, floors, top, layers, 0)
-    links <- links[order(links$target, -links$rho, links$library), ]
+    links <- in_order_of_rho(links)
     names <- task$source$names
     do.call(new_causal_links, c(
       list(cause = names[task$targets[links$target]],
@@ -101,13 +103,7 @@ passing_links <- function(columns, values, targets, least, floors, top, layers, 
   new_frame(c(places, links), length(at))
 }
 
-#' The `top` highest of each target, of equal ones those of the first libraries
-#' @noRd
-highest_links <- function(links, top) {
-  links <- links[order(links$target, -links$rho, links$library), ]
-  first <- match(links$target, links$target)
-  links[seq_len(nrow(links)) - first < top, ]
-}
+in_order_of_rho <- function(links) links[order(links$target, -links$rho, links$library), ]
 
 # ---- Memory --------------------------------------------------------------------------
 
@@ -120,31 +116,13 @@ check_map_memory <- function(task, sparse) {
   layers <- length(map_kind(task$kind)$layers(task$rule))
   needed <- 8 * as.double(n) * m * layers
   if (sparse) needed <- if (is.null(task$top)) 0 else 40 * (layers + 1) * task$top * m
-  if (needed > task$rule$max_memory) {
-    advice <- c(
-      if (!sparse) "`file = \"map.h5\"` writes the map while it grows.",
-      if (!sparse && task$kind == "causal_map") {
-        "`top = 10` keeps the strongest links of each target."
-      },
-      if (sparse) "Lower `top`."
-    )
-    over_budget(needed, task$rule$max_memory,
-                sprintf("a map of %s x %s series", commas(n), commas(m)), advice)
-  }
-  if (needed >= 1e9) {
-    cli::cli_inform(
-      c(i = paste("The map takes {bytes_text(needed)} of memory, and the work at most",
-                  "{bytes_text(task$rule$max_memory)} with it.")),
-      class = "synfire_message_memory"
-    )
-  }
+  advice <- if (sparse) "Lower `top`." else c(
+    "`file = \"map.h5\"` writes the map while it grows.",
+    if (task$kind == "causal_map") "`top = 10` keeps the strongest links of each target."
+  )
+  check_budget(needed, task$rule$max_memory,
+               sprintf("a map of %s x %s series", commas(n), commas(m)), advice)
+  if (needed >= 1e9) info("memory", "The map takes {bytes_text(needed)} of memory, and the work
+                                at most {bytes_text(task$rule$max_memory)} with it.")
   needed
-}
-
-check_links_memory <- function(n, layers, budget) {
-  needed <- 40 * (layers + 1) * as.double(n)
-  if (needed > budget) {
-    over_budget(needed, budget, "these links",
-                "Raise `screen`, or keep the `top` links of each target.")
-  }
 }

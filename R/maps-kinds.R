@@ -125,8 +125,7 @@ smap_pairs <- function(libraries, targets, E, task) {
   rule <- task$rule
   options <- c(list(E = E, gpus = gpus_of(task$place)),
                rule[c("tau", "Tp", "theta", "ridge", "exclusion", "threads", "vector_bits")])
-  finish_status(.Call(r_smap_pairs, libraries, targets, options), "this map",
-                "Lower `max_memory`, so that fewer targets and libraries are held at a time.")
+  finish_status(.Call(r_smap_pairs, libraries, targets, options), "this map", map_advice)
 }
 
 #' Series whose squares are within the range of a double

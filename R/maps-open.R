@@ -4,8 +4,8 @@
 #'
 #' What [causal_map()] or [smap_map()] with `file` wrote, finished or not, as a map that reads
 #' what is asked for. All that can be done with a map in memory can be done with it
-#' (see [causal_map_tables] and [smap_map_tables]): it is read in blocks, and never held as a whole, unless
-#' `as.matrix()` is to return all of it.
+#' (see [causal_map_tables] and [smap_map_tables]): it is read in blocks, and never held as a
+#' whole, unless `as.matrix()` is to return all of it.
 #'
 #' @details
 #' The file is HDF5, for any program that reads it. Data sets are shown here as R sees them;
@@ -13,7 +13,8 @@
 #'
 #' | data set | |
 #' |---|---|
-#' | `rho` | skill, libraries x targets, NaN where there is none: single precision in causal maps, double in maps of S-maps |
+#' | `rho` | skill, libraries x targets, NaN where there is none: single precision in causal maps,
+#' double in maps of S-maps |
 #' | `lag`, `p_value`, `convergence` | the same shape, where asked for |
 #' | `strength` | the same shape, in maps of S-maps |
 #' | `done` | 1 for each library that is mapped; the rows of others hold nothing |
@@ -21,7 +22,8 @@
 #' | `E` | dimensions of targets, 0 before they are known |
 #' | `libraries`, `targets` | names |
 #' | `library_columns`, `target_columns` | their places among the series, from 1 |
-#' | `library_reasons`, `target_reasons` | why there is no rho or no p value: 0 for no reason, 1 constant, 2 too few events, 3 too slow for p values |
+#' | `library_reasons`, `target_reasons` | why there is no rho or no p value: 0 for no reason, 1
+#' constant, 2 too few events, 3 too slow for p values |
 #' | `elapsed` | seconds taken by finding dimensions, and by mapping |
 #' | `E_check`, `elapsed_check` | sums of these two |
 #'
@@ -77,7 +79,7 @@ open_causal_map <- function(file) {
       dimnames = list(library = head$libraries, target = head$targets),
       layers = about$synfire_layers
     ),
-    class = c(paste0(kind, "_file"), kind), E = E, parameters = head$parameters,
+    class = c(paste0(kind, "_file"), kind, "synfire_result"), E = E, parameters = head$parameters,
     call = tryCatch(str2lang(about$synfire_call), error = \(e) as.call(list(as.name(kind)))),
     elapsed = c(dimensions = head$elapsed[[1L]], map = head$elapsed[[2L]],
                 total = sum(head$elapsed)),

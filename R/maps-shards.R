@@ -72,11 +72,8 @@ shard_rows <- function(path, id) {
     error = \(e) NULL
   )
   if (is.null(rows)) {
-    cli::cli_warn(
-      c("{.file {path}} is damaged, or of another map.",
-        i = "Its libraries are taken as not mapped."),
-      class = "synfire_warning_file"
-    )
+    warn_about("file", "{.file {path}} is damaged, or of another map.",
+               i = "Its libraries are taken as not mapped.")
   }
   rows
 }
@@ -153,17 +150,8 @@ write_source <- function(source, path) {
 #' The task of a worker
 #' @noRd
 read_task <- function(folder, id, threads) {
-  task <- read_whole(file.path(folder, "job.rds"))
-  if (!is.list(task) || !identical(task$id, id)) {
-    cli::cli_abort(
-      c("A worker cannot read the job in {.file {folder}}.",
-        i = "{.arg file} must be on a file system that all workers share, and stay."),
-      class = c("synfire_error_file", "synfire_error"), call = quote(causal_map())
-    )
-  }
-  if (seal_state(task$source$file) == "damaged") {
-    abort_seal(task$source$file)
-  }
+  task <- read_job(folder, id, "file")
+  if (seal_state(task$source$file) == "damaged") abort_seal(task$source$file)
   task$source <- suppressMessages(map_source(task$source$file, task$source$dataset),
                                   classes = "synfire_message_file")
   task$rule$threads <- threads

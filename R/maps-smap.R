@@ -54,10 +54,10 @@
 #' targets takes as long as one more library.
 #'
 #' # Precision
-#' Computed in double precision. Where the rows are the same, predictions agree with those of [smap()] to 1e-7 of the
-#' target's standard deviation, rho to 1e-7, and strengths to 1e-6 of the standard
-#' deviation of the target by that of the library. Neither the number of threads, nor which
-#' other series there are, nor an interruption changes a digit; another kind of processor
+#' Computed in double precision. Where the rows are the same, predictions agree with those of
+#' [smap()] to 1e-7 of the target's standard deviation, rho to 1e-7, and strengths to 1e-6 of the
+#' standard deviation of the target by that of the library. Neither the number of threads, nor
+#' which other series there are, nor an interruption changes a digit; another kind of processor
 #' may change the last ones. A GPU gives the same to 1e-7 for rho, and to 1e-6 for strengths
 #' in these units; differences are around 1e-11.
 #'
@@ -88,8 +88,8 @@
 #'   [causal_map()]), and for a library with fewer than two rows; rho with fewer than three steps
 #'   to compare. Attributes: `E` (integer, named by
 #'   target), `parameters`, `call`, `elapsed` (seconds: `dimensions`, `map`, `total`) and
-#'   `device`; and `reasons`, as in [causal_map()]. With `file`, a map of class `smap_map_file` that reads from there what
-#'   is asked for.
+#'   `device`; and `reasons`, as in [causal_map()]. With `file`, a map of class `smap_map_file`
+#'   that reads from there what is asked for.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: infinite values, and values
 #' whose squares are beyond what a computer holds, with the name of the series; unknown

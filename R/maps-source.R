@@ -81,11 +81,8 @@ without_time <- function(x) {
             "a data frame whose first column, the time, increases from row to row",
             sprintf("one where `%s` does not", names(x)[[1L]]),
             "If it is a series, say `no_time = TRUE`.")
-  cli::cli_inform(
-    c(i = escape_braces(sprintf("The first column of `x`, `%s`, is the time; series: %s.",
-                                names(x)[[1L]], some(names(x)[-1L])))),
-    class = c("synfire_message_time", "synfire_message")
-  )
+  info("time", escape_braces(sprintf("The first column of `x`, `%s`, is the time; series: %s.",
+                                          names(x)[[1L]], some(names(x)[-1L]))))
   x[-1L]
 }
 
@@ -138,15 +135,10 @@ file_source <- function(x, dataset) {
   if (across) dims <- rev(dims)
   if (length(names) != dims[[2L]]) names <- NULL
   how <- if (across) ", a row each"
-  cli::cli_inform(
-    c(i = "Series in {.file {file}}: {.val {path}} holds {commas(dims[[1L]])}
-           step{cli::qty(dims[[1L]])}{?s} of {commas(dims[[2L]])} series{how}."),
-    class = "synfire_message_file"
-  )
+  info("file", "Series in {.file {file}}: {.val {path}} holds {commas(dims[[1L]])}
+           step{cli::qty(dims[[1L]])}{?s} of {commas(dims[[2L]])} series{how}.")
   list(n = dims[[2L]], steps = dims[[1L]], names = names, file = file, dataset = path,
-       read = function(columns) {
-         read_columns(file, path, columns, across, names)
-       })
+       read = \(columns) read_columns(file, path, columns, across, names))
 }
 
 read_columns <- function(file, path, columns, across, names) {

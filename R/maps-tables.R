@@ -232,7 +232,7 @@ corner_line <- function(x, n) {
 as.data.frame.causal_map <- function(x, row.names = NULL, optional = FALSE, ...,
                                      diagonal = FALSE, threshold = NULL, alpha = NULL,
                                      max_links = Inf) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   check_whole_map(x)
   check_flag(diagonal)
   limits <- check_links(x, threshold, alpha, max_links)

@@ -76,7 +76,7 @@ as.list.patterns <- function(x, ...) {
 #' @export
 as.data.frame.patterns <- function(x, row.names = NULL, optional = FALSE, ...,
                                    times = FALSE, long = FALSE) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   check_whole_sets(x, "x")
   if (check_long(long, times)) return(long_table(x))
   columns <- list(pattern = format(x), size = x$size,

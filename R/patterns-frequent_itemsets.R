@@ -125,6 +125,5 @@ check_transactions_fit <- function(x, max_memory) {
     prod(as.double(dim(x)))
   # Copies of the items as they come, sorted, and as numbers.
   needed <- if (isS4(x)) 0 else 20 * entries
-  if (needed <= max_memory) return(invisible())
-  over_budget(needed, max_memory, "reading these transactions", "Give fewer at a time.")
+  check_budget(needed, max_memory, "reading these transactions", "Give fewer at a time.")
 }

@@ -5,8 +5,7 @@
 #' @noRd
 check_whole_sets <- function(x, arg) {
   wrong <- broken_part(x)
-  if (is.null(wrong)) return(invisible())
-  abort_arg(arg, "as it was found, or chosen from that with `[`",
+  refuse_if(!is.null(wrong), arg, "as it was found, or chosen from that with `[`",
             sprintf("an object whose %s was changed", wrong),
             "`as.data.frame()` gives a table to change.")
 }

@@ -467,7 +467,7 @@ as.list.itemsets <- function(x, ...) {
 #' @rdname itemsets
 #' @export
 as.data.frame.itemsets <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   check_whole_sets(x, "x")
   new_frame(list(items = as.list(x), size = x$size, count = x$count, support = x$support),
             length(x), row.names)

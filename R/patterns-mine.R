@@ -149,11 +149,11 @@
 #'   }
 #'   with the attributes `units` (their labels), `window_bins`, `bin_size` (s), `mined`
 #'   (how many patterns were found), `recording` (where), `parameters` (a list:
-#'   `min_spikes`, `min_count`, `max_spikes`, `max_count`, `min_units`, `closed_within`, `shifted_subsets`), `engine`,
-#'   `device` (`"cpu"` or `"gpu"`), `threads`, `elapsed` (s; `mining_elapsed` is the part of it spent in the search),
-#'   `peak_memory` (bytes held by the search) and `call`. With a `folder`, `threads` is
-#'   that of a worker, `mining_elapsed` the sum of all chunks, whenever they were mined, and
-#'   `peak_memory` that of the worst chunk.
+#'   `min_spikes`, `min_count`, `max_spikes`, `max_count`, `min_units`, `closed_within`,
+#'   `shifted_subsets`), `engine`, `device` (`"cpu"` or `"gpu"`), `threads`, `elapsed` (s;
+#'   `mining_elapsed` is the part of it spent in the search), `peak_memory` (bytes held by the
+#'   search) and `call`. With a `folder`, `threads` is that of a worker, `mining_elapsed` the sum
+#'   of all chunks, whenever they were mined, and `peak_memory` that of the worst chunk.
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`. A search beyond

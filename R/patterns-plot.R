@@ -5,11 +5,11 @@
 #'
 #' Eight pictures of what [mine_patterns()] found. `"raster"` is a stretch of the recording
 #' with patterns drawn into it. `"dots"` aligns the occurrences of one pattern.
-#' `"hypergraph"` shows which units patterns share. The others are histograms over all patterns: `"participation"`, how many patterns each unit takes
-#' part in; `"size"`, how many patterns there are of each number of spikes;
-#' `"counts"`, how many occur how often; `"lags"`, when in a pattern its spikes come,
-#' and how long patterns last; `"statistics"`, these four side by side. These count without
-#' listing, and take seconds for millions of patterns.
+#' `"hypergraph"` shows which units patterns share. The others are histograms over all patterns:
+#' `"participation"`, how many patterns each unit takes part in; `"size"`, how many patterns there
+#' are of each number of spikes; `"counts"`, how many occur how often; `"lags"`, when in a pattern
+#' its spikes come, and how long patterns last; `"statistics"`, these four side by side. These
+#' count without listing, and take seconds for millions of patterns.
 #'
 #' # Which patterns
 #' Those that occur most above what the rates of their units would make (by Poisson
@@ -101,7 +101,7 @@ autoplot.patterns <- function(object,
               "These patterns do not know their recording; give it.")
     check_spike_trains(recording, "recording")
     patterns <- choose_patterns(object, patterns, drawn, recording)
-    check_pattern_units(recording, patterns)
+    check_units_known(pattern_table(patterns)$unit, recording, "patterns")
   }
   switch(
     type,
@@ -136,12 +136,6 @@ choose_patterns <- function(x, patterns, default, recording) {
   # What was counted was counted in the recording mined, whichever is drawn.
   if (!is.null(attr(x, "sorted_by", exact = TRUE))) return(x[seq_len(min(n, length(x)))])
   take_sets(x, best_patterns(x, n, own_recording(x) %||% recording))
-}
-
-check_pattern_units <- function(recording, patterns) {
-  unknown <- setdiff(pattern_table(patterns)$unit, levels(.subset2(recording, "unit")))
-  refuse_if(length(unknown) > 0L, "recording", "one with the units of the patterns",
-            sprintf("without unit \"%s\"", unknown[[1L]]))
 }
 
 # ---- Raster ------------------------------------------------------------------------

@@ -47,9 +47,9 @@
 #' # Different from Elephant
 #' `window_bins` is `winlen` there, `min_units` is `min_neu` and 1 by default, `n_surrogates` is
 #' `n_surr` and 0 by default, `surrogate` is `surr_method`, `correction` is `stat_corr`, `h`,
-#' `k` and `l` of `reduction` are `psr_param`, and `stability` is `approx_stab_pars`. [surrogate_trains()] and
-#' [test_signatures()] list the names of surrogates and corrections. A call with Elephant's
-#' names is an error that says ours.
+#' `k` and `l` of `reduction` are `psr_param`, and `stability` is `approx_stab_pars`.
+#' [surrogate_trains()] and [test_signatures()] list the names of surrogates and corrections. A
+#' call with Elephant's names is an error that says ours.
 #'
 #' What is counted in other ways is said with each stage. Most of all,
 #' * a p value is `(k + 1) / (n + 1)` unless you choose `"k/n"`, and no signature is
@@ -65,8 +65,8 @@
 #'   were mined: with a threshold there is nothing significant that would not be without.
 #'
 #' With `min_spikes = 2`, `min_units = 1` and `mining = list(shifted_subsets = "drop",
-#' closed_within = "max_spikes")` the patterns are those that Elephant mines, and with `max_spikes` those that
-#' it loses.
+#' closed_within = "max_spikes")` the patterns are those that Elephant mines, and with
+#' `max_spikes` those that it loses.
 #'
 #' @inheritParams pvalue_spectrum
 #' @param alpha Probability of an error that is taken, above 0 and below 1.

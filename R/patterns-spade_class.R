@@ -70,7 +70,7 @@ str.spade <- function(object, ...) utils::str(unclass(object), ...)
 #' @export
 as.data.frame.spade <- function(x, row.names = NULL, optional = FALSE, ..., times = FALSE,
                                 long = FALSE) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   check_spade(x)
   found <- c(list(p = x$p, p_adjusted = x$p_adjusted), as.list(x$stability)[-1L])
   if (check_long(long, times)) return(long_table(x$patterns, found))

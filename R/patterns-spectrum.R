@@ -239,7 +239,8 @@ maxima_of_surrogates <- function(x, bin, window, filters, made, n, spectrum, p_e
   by_duration <- spectrum == "3d#"
   here <- check_threads(threads)
   maxima_of <- \(n, place) {
-    surrogate_maxima(x, bin, window, filters, made, n, by_duration, place, here, max_memory)$maxima
+    surrogate_maxima(x, bin, window, filters, made, n, by_duration, place, here,
+                     max_memory)$maxima
   }
   place <- surrogate_place(device, gpus, \() {
     # One surrogate is one thread's work.
@@ -287,10 +288,8 @@ reached_signatures <- function(maxima, filters, n, max_memory = Inf) {
   most <- vapply(seq_len(ncol(cells)), \(k) max(cells[, k]), 0L)
   # The table has four columns, which are joined from their parts.
   needed <- 40 * sum(pmax(0, most - filters$min_count + 1))
-  if (needed > max_memory) {
-    over_budget(needed, max_memory, "listing these signatures",
-                "Raise `min_count`, or use shorter windows or longer bins.")
-  }
+  check_budget(needed, max_memory, "listing these signatures",
+               "Raise `min_count`, or use shorter windows or longer bins.")
   counts <- lapply(o, \(k) {
     least <- filters$min_count
     if (most[[k]] < least) return(list(count = integer(), reached = integer()))

@@ -14,17 +14,11 @@ spectrum_format <- 4L
 #' @noRd
 maxima_in_folder <- function(folder, x, bin, window, filters, made, n, by_duration, place,
                              threads, max_memory, seed) {
-  folder <- check_folder(folder)
-  hold_lock(file.path(folder, folder_lock), folder)
   job <- new_spectrum_job(x, bin, window, filters, made, n, by_duration, seed)
-  job <- open_job(folder, job, spectrum_differences)
-  chunks <- seq_along(job$first)
-  parts <- lapply(chunks, report_chunk, folder = folder, job = job, report = identity)
-  todo <- chunks[vapply(parts, is.null, NA)]
-  say_what_is_there(folder, todo, length(chunks))
-  parts[todo] <- mine_chunks(todo, folder, mine_surrogates,
-                             list(folder, job$id, place, max_memory), threads)
-  list(maxima = bind_maxima(parts), made = job$surrogate, seed = job$seed)
+  done <- work_in_folder(folder, job, \(todo, folder, job) {
+    do_chunks(todo, mine_surrogates, list(folder, job$id, place, max_memory), threads)
+  }, spectrum_differences)
+  list(maxima = bind_maxima(done$parts), made = done$job$surrogate, seed = done$job$seed)
 }
 
 # ---- The job -------------------------------------------------------------------------

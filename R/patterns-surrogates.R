@@ -94,9 +94,6 @@ why_not_dithered <- function(x, bin, dither) {
 
 say_shifted <- function(why, method, dither) {
   moved <- if (method == "trial_shift") "each trial of a unit" else "each unit"
-  cli::cli_inform(
-    c(i = paste("Surrogates are made by {.val {method}}, which moves {moved} as a whole by up to",
-                "{exact(dither)} s: {why}, so that too much would seem significant.")),
-    class = "synfire_message_surrogate"
-  )
+  info("surrogate", "Surrogates are made by {.val {method}}, which moves {moved} as a whole by up
+                to {exact(dither)} s: {why}, so that too much would seem significant.")
 }

@@ -232,8 +232,7 @@ are_pvalues <- function(x) {
   about <- attributes(x)
   maxima <- about$maxima
   by_duration <- identical(about$spectrum, "3d#")
-  whole <- \(v, least) is_plain_numeric(v) && length(v) == 1L && is.finite(v) &&
-    v >= least && v == round(v)
+  whole <- \(v, least) is_number(v) && is.finite(v) && v >= least && v == round(v)
   is_spectrum(x, c("reached", "p")) && whole(about$n_surrogates, 1) &&
     is.integer(maxima) && !anyNA(maxima) && length(dim(maxima)) == 2L + by_duration &&
     nrow(maxima) == about$n_surrogates &&
@@ -245,12 +244,11 @@ are_pvalues <- function(x) {
 #' @noRd
 are_tests <- function(x) {
   about <- attributes(x)
-  number <- \(v) is_plain_numeric(v) && length(v) == 1L && !is.na(v)
   flags <- \(v) is.logical(v) && !anyNA(v)
   is_spectrum(x, c("patterns", "reached", "p", "tested", "p_adjusted", "significant")) &&
     flags(x$tested) && flags(x$significant) && inherits(about$pvalues, "pvalue_spectrum") &&
-    are_pvalues(about$pvalues) && number(about$tests) && number(about$alpha) &&
-    number(about$level) && is.character(about$correction) &&
+    are_pvalues(about$pvalues) && is_number(about$tests) && is_number(about$alpha) &&
+    is_number(about$level) && is.character(about$correction) &&
     isTRUE(about$correction %in% corrections)
 }
 
@@ -262,14 +260,13 @@ is_spectrum <- function(x, columns) {
   parts <- unclass(x)
   columns <- c("size", "count", if (about$spectrum == "3d#") "duration", columns)
   if (!is.list(parts) || !all(columns %in% names(parts))) return(FALSE)
-  number <- \(v) is_plain_numeric(v) && length(v) == 1L && !is.na(v)
   filters <- c("min_spikes", "min_count", "max_spikes", "max_count", "min_units")
   numbers <- vapply(parts[columns], \(v) (is.numeric(v) || is.logical(v)) && !is.object(v), NA)
   all(numbers) && length(unique(lengths(parts[columns]))) == 1L &&
     length(attr(x, "row.names")) == length(parts$size) && !anyNA(parts$size) &&
-    !anyNA(parts$count) && number(about$bin_size) && about$bin_size > 0 &&
-    number(about$window_bins) && is.list(about$parameters) &&
-    all(vapply(about$parameters[filters], number, NA)) && is_fingerprint(about$fingerprint)
+    !anyNA(parts$count) && is_number(about$bin_size) && about$bin_size > 0 &&
+    is_number(about$window_bins) && is.list(about$parameters) &&
+    all(vapply(about$parameters[filters], is_number, NA)) && is_fingerprint(about$fingerprint)
 }
 
 #' Fewer patterns have fewer signatures, and the correction would be for too few tests

@@ -13,26 +13,29 @@
 #' * Rates and intervals of each unit, by [isi_statistics()].
 #' * Groups that fire together or in sequence, by [find_assemblies()]: over the recording, and
 #'   over the trials and their conditions where there are some.
-#' * Pairs that fire at a preferred lag of each other, at all lags up to 50 bins (of 1 ms, or a frame
-#'   of a camera). The lags of the spikes of each pair in a window are compared with those beside it.
-#'   Narrow peaks, in windows of 1 and 5 bins, and wide ones, of 25 bins, are told apart. Two units
-#'   whose rates change together over tens of milliseconds have a wide peak and no narrow one: where
-#'   the lags near a window hold more than those far from it, a parabola through both says how many
-#'   are expected on top, and surrogates for narrow peaks shift each unit by itself by at most 25 bins, within
-#'   pieces of 1000 bins. For wide peaks they shift it to any place within pieces of up to ten seconds, so that
-#'   what units have in common over longer times is in what is beside the window. Frames of a camera
-#'   have narrow peaks of one frame alone, and each unit is shifted to any place in the recording or trial. The p value is the
-#'   share of surrogates in which any pair, at any lag, has as clear a peak of that kind, times the
-#'   number of kinds. So it is corrected for all pairs, lags and widths: with independent units, the
-#'   probability that any pair is reported is at most `alpha`. There are 199 surrogates of
-#'   each kind, fewer where the recording has very many spikes, and as many as `alpha` needs. The
+#' * Pairs that fire at a preferred lag of each other, at all lags up to 50 bins (of 1 ms, or a
+#' frame
+#'   of a camera). The lags of the spikes of each pair in a window are compared with those beside
+#'   it. Narrow peaks, in windows of 1 and 5 bins, and wide ones, of 25 bins, are told apart. Two
+#'   units whose rates change together over tens of milliseconds have a wide peak and no narrow
+#'   one: where the lags near a window hold more than those far from it, a parabola through both
+#'   says how many are expected on top, and surrogates for narrow peaks shift each unit by itself
+#'   by at most 25 bins, within pieces of 1000 bins. For wide peaks they shift it to any place
+#'   within pieces of up to ten seconds, so that what units have in common over longer times is in
+#'   what is beside the window. Frames of a camera have narrow peaks of one frame alone, and each
+#'   unit is shifted to any place in the recording or trial. The p value is the share of
+#'   surrogates in which any pair, at any lag, has as clear a peak of that kind, times the number
+#'   of kinds. So it is corrected for all pairs, lags and widths: with independent units, the
+#'   probability that any pair is reported is at most `alpha`. There are 199 surrogates of each
+#'   kind, fewer where the recording has very many spikes, and as many as `alpha` needs. The
 #'   busiest 200 units are taken, fewer where they have very many spikes.
 #'
 #' * With `causes = TRUE`, which of the six surest groups drives which: [causal_map()] of their
-#'   [activation_rate()] in bins of 50 ms, with `E = 1` and effects up to 12 bins after their cause. The p
-#'   values are corrected by Holm's method for all pairs in both directions, and there are as many surrogates
-#'   as that takes. They have the spectrum of the series; with trials of the same length, their course
-#'   over the trial, with the rest shuffled; and with other trials they are shuffled as a whole.
+#'   [activation_rate()] in bins of 50 ms, with `E = 1` and effects up to 12 bins after their
+#'   cause. The p values are corrected by Holm's method for all pairs in both directions, and
+#'   there are as many surrogates as that takes. They have the spectrum of the series; with trials
+#'   of the same length, their course over the trial, with the rest shuffled; and with other
+#'   trials they are shuffled as a whole.
 #'
 #' Where not all units fit into `max_memory`, assemblies are looked for among the busiest that
 #' do, and the page says so.
@@ -64,11 +67,13 @@
 #'     [isi_statistics()] gave;
 #'   * `assemblies`: what [find_assemblies()] gave;
 #'     `searched`: names of the units that it looked at;
-#'   * `pairs`: a data frame of pairs beyond chance, a row each, those with a narrow peak before those
+#'   * `pairs`: a data frame of pairs beyond chance, a row each, those with a narrow peak before
+#'   those
 #'     with a wide one alone, and the surest of each first: `reference`, `target`,
-#'     which fires `lag` s later, `peak` (`"narrow"` or `"wide"`), `width` (s) of the window, `count` of
-#'     lags in it, `expected` by those beside it, `evidence` (-log10 of its binomial probability) and
-#'     `p`, corrected for all pairs; `NULL` where no pair could be tested; `correlograms`: the [cross_correlogram()] they are from;
+#'     which fires `lag` s later, `peak` (`"narrow"` or `"wide"`), `width` (s) of the window,
+#'     `count` of lags in it, `expected` by those beside it, `evidence` (-log10 of its binomial
+#'     probability) and `p`, corrected for all pairs; `NULL` where no pair could be tested;
+#'     `correlograms`: the [cross_correlogram()] they are from;
 #'   * `activations`: a data frame of activations by condition of the trials: `assembly`,
 #'     `condition`, `trials`, `seconds`, `count`, `rate` (a minute); `NULL` without trials or
 #'     assemblies;
@@ -122,7 +127,8 @@ report <- function(x, title = NULL, by = NULL, assemblies = NULL, causes = FALSE
 check_title <- function(title) {
   title <- check_string(title)
   if (nzchar(trimws(title))) return(title)
-  abort_arg("title", "a string with something to read, or NULL", encodeString(title, quote = "\""))
+  abort_arg("title", "a string with something to read, or NULL",
+            encodeString(title, quote = "\""))
 }
 
 check_report_by <- function(x, by) {

@@ -89,7 +89,8 @@ searched_assemblies <- function(x, given) {
     chosen <- sort(utils::head(order(-spikes), fewer))
   }
   # do.call() writes the whole recording into it.
-  attr(found, "call") <- search_call(given, all)
+  of <- if (all) quote(x) else quote(x[unit = searched])
+  attr(found, "call") <- as.call(c(list(as.name("find_assemblies"), of), given$search))
   list(assemblies = found, searched = units)
 }
 
@@ -98,13 +99,6 @@ searched_assemblies <- function(x, given) {
 events_looked_at <- function(x, found) {
   if (is.null(attr(found, "camera", exact = TRUE))) return(x)
   first_frames(x, frame_ticks(train_ticks(x)))
-}
-
-#' The search as one would write it
-#' @noRd
-search_call <- function(given, all) {
-  as.call(c(list(as.name("find_assemblies"), if (all) quote(x) else quote(x[unit = searched])),
-            given$search))
 }
 
 #' How often each assembly is active in the trials of each condition

@@ -312,7 +312,6 @@ tested_section <- function(made, pairs, causes) {
 repeat_section <- function(made, given) {
   version <- as.character(utils::packageVersion("synfire"))
   code <- c("library(synfire)", "# x is the recording", report_code(made, given))
-  found <- made$assemblies
   list(
     paragraph(sprintf("Made with synfire %s on %s.", version, R.version.string),
               "The same call on the same recording gives the same page, with any number of threads."),

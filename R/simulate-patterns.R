@@ -126,11 +126,7 @@ check_pattern <- function(pattern, arg, levels, resolution, last_tick, gap_ticks
             paste0(arg, "$units"),
             sprintf("numbers from 1 to %d or names of units", length(levels)),
             describe(pattern$units))
-  lag_ticks <- seconds_to_ticks(pattern$lags, resolution, paste0(arg, "$lags"))
-  refuse_if(length(lag_ticks) != length(units) || lag_ticks[[1L]] != 0 || is.unsorted(lag_ticks),
-            paste0(arg, "$lags"),
-            sprintf("%d increasing numbers of seconds, the first one 0", length(units)),
-            paste(format(pattern$lags), collapse = ", "))
+  lag_ticks <- check_member_lags(pattern$lags, length(units), paste0(arg, "$lags"), resolution)
   count <- check_count(pattern$count, paste0(arg, "$count"))
   span <- lag_ticks[[length(lag_ticks)]]
   most <- floor((last_tick + gap_ticks + 1) / (span + gap_ticks + 1))

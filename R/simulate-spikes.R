@@ -91,9 +91,8 @@ most_spikes <- 2e8
 #' @param others What besides `duration` decides that, for the hint.
 #' @noRd
 check_expected <- function(expected, duration, others) {
-  if (isTRUE(expected <= most_spikes)) return(invisible())
-  abort_arg("duration", sprintf("so short that at most %s spikes are expected",
-                                commas(most_spikes)),
+  refuse_if(!isTRUE(expected <= most_spikes), "duration",
+            sprintf("so short that at most %s spikes are expected", commas(most_spikes)),
             sprintf("%s s, with %s expected", exact(duration), format(expected, digits = 3)),
             sprintf("Make it shorter, or lower %s.", others))
 }

@@ -82,13 +82,14 @@ bin_spikes <- function(x, bin_size, sigma = NULL, sparse = FALSE, gap = 1,
   bins <- bins_of(x, bin, if (sparse) 0 else gap)
   units <- nlevels(x$unit)
   bytes <- if (sparse) 40 * nrow(x) else bins$rows * units * if (is.null(sigma)) 4 else 8
-  if (bytes > max_memory) {
-    over_budget(bytes, max_memory, "this matrix", 
-                "Take longer bins, fewer units or a part of the time.")
-  }
+  check_budget(bytes, max_memory, "this matrix",
+               "Take longer bins, fewer units or a part of the time.")
   at <- bin_of_spikes(x, bins)
   if (sparse) return(sparse_counts(x, bins, at))
-  new_binned_spikes(binned_counts(x, bins, at, sigma), bins, sigma, left_out = sum(is.na(at)))
+  structure(binned_counts(x, bins, at, sigma),
+            class = c("binned_spikes", "synfire_result", "matrix", "array"),
+            time = bins$time, trial = bins$trial, bin_size = bins$bin_size, sigma = sigma,
+            gap = bins$gap, left_out = sum(is.na(at)))
 }
 
 #' The rows of each trial, or of the recording
@@ -198,12 +199,6 @@ smooth_counts <- function(count, weights) {
 
 # ---- The class -----------------------------------------------------------------------
 
-new_binned_spikes <- function(counts, bins, sigma, left_out) {
-  structure(counts, class = c("binned_spikes", "synfire_result", "matrix", "array"),
-            time = bins$time, trial = bins$trial, bin_size = bins$bin_size, sigma = sigma,
-            gap = bins$gap, left_out = left_out)
-}
-
 #' @rdname bin_spikes
 #' @param row.names,optional,... As for any data frame.
 #' @export
@@ -215,7 +210,7 @@ as.matrix.binned_spikes <- function(x, ...) {
 #' @rdname bin_spikes
 #' @export
 as.data.frame.binned_spikes <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   time <- attr(x, "time", exact = TRUE)
   trial <- attr(x, "trial", exact = TRUE)
   rows <- which(!is.na(time))

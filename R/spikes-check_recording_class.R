@@ -23,7 +23,7 @@ check_report <- function(x, arg = rlang::caller_arg(x)) {
 #' @param row.names,optional,... As for any data frame.
 #' @export
 as.data.frame.recording_check <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   check_report(x)
   new_frame(as.list(x$findings), nrow(x$findings), row.names)
 }

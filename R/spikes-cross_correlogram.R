@@ -187,7 +187,7 @@ chosen_units <- function(chosen, units, arg = rlang::caller_arg(chosen)) {
 #' @export
 as.data.frame.cross_correlogram <- function(x, row.names = NULL, optional = FALSE, ...,
                                             reference = NULL, target = NULL) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   check_correlogram(x)
   units <- units_of_counts(x)
   reference <- chosen_units(reference, units)

@@ -28,6 +28,14 @@ counted_recording <- function(recording) {
   })
 }
 
+#' Error where a recording lacks units of the episodes, or patterns, that are looked for in it
+#' @noRd
+check_units_known <- function(units, recording, of) {
+  unknown <- setdiff(units, levels(.subset2(recording, "unit")))
+  refuse_if(length(unknown), "recording", sprintf("one with the units of the %s", of),
+            sprintf("without unit \"%s\"", unknown[[1L]]))
+}
+
 #' Spikes of each unit within trials, per second; named by unit
 #' @noRd
 observed_rates <- function(x) {

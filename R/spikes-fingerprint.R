@@ -23,7 +23,7 @@ fingerprint_of <- function(patterns) {
 #' Whether an attribute is a fingerprint, or there is none: earlier versions had none
 #' @noRd
 is_fingerprint <- function(x) {
-  number <- \(v) is_plain_numeric(v) && length(v) == 1L && is.finite(v)
+  number <- \(v) is_number(v) && is.finite(v)
   is.null(x) || (is.list(x) && all(vapply(x[c("units", "spikes", "start", "end")], number, NA)) &&
                    rlang::is_string(x$hash))
 }
@@ -36,14 +36,14 @@ warn_other_recording <- function(mine, its, arg) {
   if (is.null(mine) || is.null(its) || mine$hash == its$hash) return(invisible())
   said <- \(f) sprintf("%s of %s from %s to %s s", counted(f$spikes, "spike"),
                        counted(f$units, "unit"), exact(f$start), exact(f$end))
-  cli::cli_warn(
-    c("{.arg {arg}} and {.arg patterns} are of different recordings.",
-      x = if (said(mine) == said(its)) {
-        "Both recordings have {said(mine)}, but the spikes are at other times or of other units."
-      } else {
-        "That of {.arg {arg}} has {said(its)}; that of {.arg patterns} has {said(mine)}."
-      },
-      i = "A p value says how rare a signature is by chance in the recording it was made for."),
-    class = "synfire_warning_recording", call = user_frame()
+  warn_about(
+    "recording", "{.arg {arg}} and {.arg patterns} are of different recordings.",
+    x = if (said(mine) == said(its)) {
+      "Both recordings have {said(mine)}, but the spikes are at other times or of other units."
+    } else {
+      "That of {.arg {arg}} has {said(its)}; that of {.arg patterns} has {said(mine)}."
+    },
+    i = "A p value says how rare a signature is by chance in the recording it was made for.",
+    call = user_frame()
   )
 }

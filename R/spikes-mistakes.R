@@ -5,8 +5,7 @@
 #' A warning about data or about a choice that does not suit them
 #' @noRd
 warn_unlikely <- function(text, hint) {
-  cli::cli_warn(c(escape_braces(text), i = escape_braces(hint)),
-                class = c("synfire_warning_unlikely", "synfire_warning"), call = user_frame())
+  warn_about("unlikely", escape_braces(text), i = escape_braces(hint), call = user_frame())
 }
 
 # Times on a coarser clock are no spikes at which milliseconds could be meant.

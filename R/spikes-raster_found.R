@@ -20,7 +20,7 @@ found_raster <- function(x, found, named, window, order, others, layers,
                          what = "episodes", highest = 3) {
   all_units <- nlevels(.subset2(x, "unit"))
   x <- keep_drawn(x, units_of_chains(named), others, order)
-  shown <- keep_time(x, window, "from, to")
+  shown <- keep_time(x, window, arg = "from, to")
   few <- nrow(shown) <= 30000L
   rows <- episode_rows(x, named, order, tall = few, highest = highest)
   inside <- found[found$start >= window[[1L]] & found$end <= window[[2L]], ]
@@ -133,13 +133,21 @@ episode_axes <- function(x, rows, episodes, all_units, what = "episodes") {
   named <- units_of_chains(episodes)
   title <- units_title(all_units, nrow(rows), length(named), what)
   named <- named[thin(length(named), 40L)]
-  is_x <- vapply(axes, \(part) inherits(part, "Scale") && "x" %in% part$aesthetics, TRUE)
+  named_axes(x, axes, title, rows$y[match(named, rows$unit)], named, sum(rows$height) + 0.5)
+}
+
+#' The time axis of a raster, and beside it some names
+#'
+#' @param axes What `raster_axes()` gives.
+#' @param ... For `scale_y_continuous()`.
+#' @noRd
+named_axes <- function(x, axes, title, places, names, top, ...) {
+  is_x <- vapply(axes, \(part) inherits(part, "Scale") && "x" %in% part$aesthetics, NA)
   list(axes[is_x],
-       ggplot2::scale_y_continuous(name = title, breaks = rows$y[match(named, rows$unit)],
-                                   labels = named, expand = ggplot2::expansion(add = 0.6)),
-       ggplot2::coord_cartesian(xlim = c(attr(x, "start", exact = TRUE),
-                                         attr(x, "end", exact = TRUE)),
-                                ylim = c(0.5, sum(rows$height) + 0.5)))
+       ggplot2::scale_y_continuous(name = title, breaks = places, labels = names,
+                                   expand = ggplot2::expansion(add = 0.6), ...),
+       ggplot2::coord_cartesian(ylim = c(0.5, top), xlim = c(attr(x, "start", exact = TRUE),
+                                                             attr(x, "end", exact = TRUE))))
 }
 
 raster_background <- function(x, rows) {

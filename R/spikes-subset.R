@@ -12,13 +12,11 @@
   by_name <- sum(!missing(time), !missing(unit), !missing(trial))
   n_index <- nargs() - 1L - by_name - !missing(drop)
   if (by_name > 0L) {
-    if (!missing(i) || !missing(j)) {
-      cli::cli_abort(c(
-        paste("Rows and columns cannot be chosen together with {.arg time}, {.arg unit} or",
-              "{.arg trial}."),
-        i = "Do one after the other: {.code x[time = c(0, 10)][1:5, ]}."
-      ), class = c("synfire_error_argument", "synfire_error"), call = user_frame())
-    }
+    if (!missing(i) || !missing(j)) abort_about(
+      "argument", "Rows and columns cannot be chosen together with {.arg time}, {.arg unit} or
+                   {.arg trial}.",
+      i = "Do one after the other: {.code x[time = c(0, 10)][1:5, ]}."
+    )
     check_spike_trains(x, "x")
     if (!missing(trial)) x <- keep_trials(x, rlang::enquo(trial))
     if (!missing(time)) x <- keep_time(x, time)

@@ -30,7 +30,8 @@ place_trials <- function(ticks, trial, trials = NULL, trial_clock = NULL, trial_
                                    say = is.null(trial_clock))
     } else if (is.null(trial_window) && !(is.null(start) && is.null(end))) {
       window <- bounds_of_each(ticks, start, end, resolution)
-      return(lay_out(ticks, code, table$trials, window, resolution, say = is.null(trial_clock), arg = if (is.null(start)) "end" else "start"))
+      return(lay_out(ticks, code, table$trials, window, resolution,
+                     say = is.null(trial_clock), arg = if (is.null(start)) "end" else "start"))
     } else {
       placed <- lay_out(ticks, code, table$trials, trial_window, resolution,
                         say = is.null(trial_clock))
@@ -53,8 +54,7 @@ bounds_of_each <- function(ticks, start, end, resolution) {
 #' @noRd
 check_no_trial <- function(trial_clock, trial_window, call = user_frame()) {
   arg <- if (!is.null(trial_clock)) "trial_clock" else if (!is.null(trial_window)) "trial_window"
-  if (is.null(arg)) return(invisible())
-  abort_arg(arg, "left out unless `trial` gives the trial of each spike", "given",
+  refuse_if(!is.null(arg), arg, "left out unless `trial` gives the trial of each spike", "given",
             "Give `trial`, a vector as long as `time`.", call = call)
 }
 
@@ -291,8 +291,7 @@ trial_window_ticks <- function(ticks, trial_window, resolution, arg = "trial_win
 #' A message about trials; the second part goes where `%s` stands in the first
 #' @noRd
 tell_trials <- function(text, more) {
-  cli::cli_inform(c(i = escape_braces(sprintf(text, more))),
-                  class = c("synfire_message_trials", "synfire_message"))
+  info("trials", escape_braces(sprintf(text, more)))
 }
 
 #' Says once, when a recording is made, how many spikes lie outside of its trials

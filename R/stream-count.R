@@ -15,10 +15,10 @@ no_counting <- function(arguments, possible = TRUE) {
 
 #' The episodes of a window that has moved on, and who counted them
 #'
-#' @return List: `episodes`, a table or a view, its number of `rows`; `counting`. Where the episodes before were
-#'   a view of the same window, also `tally`, how many episodes there are and how many are
-#'   of each `episode_status`. Where the episodes are a view, also `strongest`, the numbers
-#'   of those to be followed, and whether their tree is the `same_tree` as before.
+#' @return List: `episodes`, a table or a view, its number of `rows`; `counting`. Where the
+#'   episodes before were a view of the same window, also `tally`, how many episodes there are and
+#'   how many are of each `episode_status`. Where the episodes are a view, also `strongest`, the
+#'   numbers of those to be followed, and whether their tree is the `same_tree` as before.
 #' @noRd
 count_window <- function(object, slid) {
   counting <- object$counting
@@ -131,11 +131,7 @@ keep_window <- function(state, x) {
   time <- .subset2(x, "time")
   unit <- .subset2(x, "unit")
   n <- length(time)
-  state$time_buffer <- double(2 * n + 1024)
-  state$unit_buffer <- integer(2 * n + 1024)
-  .Call(r_window_write, state$time_buffer, 0, time)
-  .Call(r_window_write, state$unit_buffer, 0, as.integer(unit))
-  state$filled <- n
+  fill_buffers(state, time, as.integer(unit), n)
   columns <- window_columns(state, n, levels(unit))
   structure(columns, class = class(x), row.names = .set_row_names(n),
             start = attr(x, "start"), end = attr(x, "end"), resolution = attr(x, "resolution"))
@@ -176,7 +172,9 @@ slide_kept_window <- function(object, block) {
   n <- length(time) - gone + came
   if (n == 0 || !is_little(object, gone + came, n)) return(NULL)
   check_not_too_late(object, block$tick, cut)
-  if (state$filled + came > length(state$time_buffer)) move_buffers(state, n)
+  if (state$filled + came > length(state$time_buffer)) {
+    fill_buffers(state, state$time, state$unit, n)
+  }
   .Call(r_window_write, state$time_buffer, state$filled,
         ticks_to_seconds(block$tick, object$resolution))
   .Call(r_window_write, state$unit_buffer, state$filled, block$code)
@@ -207,9 +205,7 @@ without_known <- function(block, state, resolution) {
 
 #' New buffers with the old window in front: vectors that stand in the old ones keep them
 #' @noRd
-move_buffers <- function(state, n) {
-  time <- state$time
-  unit <- state$unit
+fill_buffers <- function(state, time, unit, n) {
   state$time_buffer <- double(2 * n + 1024)
   state$unit_buffer <- integer(2 * n + 1024)
   .Call(r_window_write, state$time_buffer, 0, time)

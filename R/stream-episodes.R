@@ -45,8 +45,8 @@
 #' This is what one core does, or with `device = "gpu"` one GPU, the first of `gpus`: the
 #' counts stay there from one update to the next, and only what came and what changed
 #' goes back and forth. It pays for long windows with many episodes, where an update of the CPU
-#' takes more than some tenths of a millisecond; `"auto"` is the CPU here, which for shorter ones is
-#' as fast and needs no GPU for as long as an experiment lasts. With an `engine` other than
+#' takes more than some tenths of a millisecond; `"auto"` is the CPU here, which for shorter ones
+#' is as fast and needs no GPU for as long as an experiment lasts. With an `engine` other than
 #' `"window"` each changed window is mined anew.
 #'
 #' # Memory
@@ -138,8 +138,8 @@
 #'       changes come first; of one that is new or gone the least change it can have made
 #'       counts}
 #'     \item{alarms}{a data frame with a row for each alarm of the last look that was judged,
-#'       the longest episodes first: `episode`, `size`, `count`, the `limit` of its size, `p` value,
-#'       `since` (end of the window, in seconds, at the look that raised it first) and
+#'       the longest episodes first: `episode`, `size`, `count`, the `limit` of its size, `p`
+#'       value, `since` (end of the window, in seconds, at the look that raised it first) and
 #'       whether it is `new` with this update}
 #'     \item{limits}{a data frame with a row for each size from 2 on: the largest count
 #'       that `chance` gives (the median over the surrogates), and the `limit`, the least

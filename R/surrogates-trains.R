@@ -74,7 +74,8 @@
 #' Stella et al. (2022), who compare most of these methods, recommend `"trial_shift"`.
 #'
 #' Two spikes of a unit may come to share a tick with `"dither"`, `"jitter"` and
-#' `"randomise"`. Both stay in the table; wherever the same unit twice on a tick is one spike, they are one.
+#' `"randomise"`. Both stay in the table; wherever the same unit twice on a tick is one spike,
+#' they are one.
 #'
 #' # Elephant
 #' Defaults are those of the Python package Elephant where it has them (`refractory` is
@@ -83,21 +84,24 @@
 #' | Elephant | synfire |
 #' |---|---|
 #' | `dither_spikes` | `"dither"` |
-#' | `dither_spikes_with_refractory_period`, or `dither_spikes` with a `refractory_period` | `"dither_refractory"` |
+#' | `dither_spikes_with_refractory_period`, or `dither_spikes` with a `refractory_period` |
+#' `"dither_refractory"` |
 #' | `jitter_spikes` | `"jitter"`; its `bin_size` is `window` |
 #' | `joint_isi_dithering`, `isi_dithering` | `"joint_isi"`, `"isi_dither"` |
 #' | `dither_spike_train`, `trial_shifting` | `"train_shift"`, `"trial_shift"` |
 #' | `shuffle_isis` | `"isi_shuffle"` |
-#' | `bin_shuffling`; with `sliding=True` | `"window_shuffle"`; `"sliding_shuffle"`. Its `max_displacement` is half a `window`, in bins |
+#' | `bin_shuffling`; with `sliding=True` | `"window_shuffle"`; `"sliding_shuffle"`. Its
+#' `max_displacement` is half a `window`, in bins |
 #' | `randomise_spikes` | `"randomise"` |
 #'
 #' The definitions are the same, with these differences. Elephant slides a window over
-#' binned trains only, and not up to the last bin. It shifts a train without trials, drops what leaves it, and redraws
-#' the place of a spike in its bin where it shuffles bins of spike times. In joint-ISI dithering it leaves the first and
-#' last spike of a train, and trains of less than three spikes, where they are; here they
-#' move, as otherwise short trials would hardly change. Its whole bins can make an interval
-#' shorter than the refractory period by up to a bin, and its spikes move one bin less back
-#' than forth; here they do not. Elephant's dithering clips or drops what this one mirrors.
+#' binned trains only, and not up to the last bin. It shifts a train without trials, drops what
+#' leaves it, and redraws the place of a spike in its bin where it shuffles bins of spike times.
+#' In joint-ISI dithering it leaves the first and last spike of a train, and trains of less than
+#' three spikes, where they are; here they move, as otherwise short trials would hardly change.
+#' Its whole bins can make an interval shorter than the refractory period by up to a bin, and its
+#' spikes move one bin less back than forth; here they do not. Elephant's dithering clips or drops
+#' what this one mirrors.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param n_surrogates Number of surrogates.
@@ -127,8 +131,8 @@
 #' @param max_memory Bytes that surrogates may take; 12 for each spike of each of them.
 #'
 #' @return A list of `n_surrogates` [spike_trains()] with the interval, trials, resolution
-#'   and units of `x`. [set.seed()] decides them; a surrogate depends neither on `n_surrogates` nor on
-#'   `threads`.
+#'   and units of `x`. [set.seed()] decides them; a surrogate depends neither on `n_surrogates`
+#'   nor on `threads`.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: for a recording
 #' without a spike (in its trials); `dither` below a tick or beyond the shortest trial, or

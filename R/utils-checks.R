@@ -23,8 +23,11 @@ public_functions <- function() {
   space <- topenv()
   methods <- getNamespaceInfo(space, "S3methods")
   exported <- getNamespaceExports(space)
-  internal <- vapply(methods[, 1L], exists, NA, space, inherits = FALSE) & !methods[, 1L] %in% exported
-  Filter(is.function, mget(c(exported, methods[!internal, 3L]), space, ifnotfound = list(NULL)))
+  own <- vapply(methods[, 1L], exists, NA, space, inherits = FALSE)
+  internal <- own & !methods[, 1L] %in% exported
+  # Code outside of the package may have registered functions, which have no names.
+  named <- unlist(Filter(is.character, methods[!internal, 3L]))
+  Filter(is.function, mget(c(exported, named), space, ifnotfound = list(NULL)))
 }
 
 #' Raise an error about an argument
@@ -40,7 +43,7 @@ abort_arg <- function(arg, must, is = NULL, hint = NULL, call = user_frame()) {
   bullets <- c(paste0("{.arg ", escape_braces(shorten(arg)), "} must be ", escape_braces(must),
                       "."), if (!is.null(is)) c(x = paste0("It is ", escape_braces(is), ".")),
                if (!is.null(hint)) c(i = escape_braces(hint)))
-  cli::cli_abort(bullets, class = c("synfire_error_argument", "synfire_error"), call = call)
+  abort_about("argument", bullets, call = call)
 }
 
 #' Raise an error about an argument if something is wrong with it
@@ -58,6 +61,8 @@ refuse_if <- function(wrong, arg, must, is = NULL, hint = NULL, call = user_fram
 #' A class may hide another meaning: the doubles of `bit64::integer64` are no such numbers.
 #' @noRd
 is_plain_numeric <- function(x) is.numeric(x) && !is.object(x)
+
+is_number <- function(x) is_plain_numeric(x) && length(x) == 1L && !is.na(x)
 
 #' One finite number within [min, max]
 #' @noRd
@@ -133,13 +138,18 @@ check_given <- function(..., call = rlang::caller_env()) {
 }
 
 #' Error unless `...` of the calling function is empty: a misspelt argument ends up there
+#'
+#' @param draws What the function draws with ggplot2, if it does.
+#' @param but Names of arguments that may be in `...` all the same.
 #' @noRd
-check_no_dots <- function(call = user_frame(), dots = rlang::caller_env(), draws = NULL) {
+check_no_dots <- function(call = user_frame(), dots = rlang::caller_env(), draws = NULL,
+                          but = NULL) {
   if (!is.null(draws)) rlang::check_installed("ggplot2", sprintf("to draw %s.", draws), call = call)
   n <- eval(quote(...length()), dots)
-  if (n == 0L) return(invisible())
-  name <- eval(quote(...names()), dots)
-  name <- if (is.null(name) || is.na(name[[1L]]) || name[[1L]] == "") "..." else name[[1L]]
+  given <- eval(quote(...names()), dots) %||% rep("", n)
+  given <- given[!given %in% but]
+  if (length(given) == 0L) return(invisible())
+  name <- if (is.na(given[[1L]]) || given[[1L]] == "") "..." else given[[1L]]
   known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
   check_argument_names(name, known)
   abort_arg(name, if (name == "...") "empty" else "an argument of this function",
@@ -243,11 +253,9 @@ check_room <- function(rows, columns, arg, smaller, most = 4e9) {
 abort_file <- function(file, what, hint = NULL, call = user_frame()) {
   # It may name parts of a damaged file.
   what <- printable(what)
-  cli::cli_abort(c(paste0("Cannot read {.file ", escape_braces(file), "}."),
-                   x = escape_braces(paste0(toupper(substr(what, 1, 1)), substring(what, 2),
-                                            ".")),
-                   if (!is.null(hint)) c(i = escape_braces(hint))),
-                 class = c("synfire_error_file", "synfire_error"), call = call)
+  abort_about("file", paste0("Cannot read {.file ", escape_braces(file), "}."),
+              x = escape_braces(paste0(toupper(substr(what, 1, 1)), substring(what, 2), ".")),
+              if (!is.null(hint)) c(i = escape_braces(hint)), call = call)
 }
 
 check_min_count <- function(min_count, min_support, events) {

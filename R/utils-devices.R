@@ -183,8 +183,7 @@ sooner_reason <- function(seconds, context) {
 say_device <- function(device, gpu, rest) {
   where <- if (device == "cpu") "the CPU" else if (is.na(gpu)) "the GPU" else
     sprintf("the GPU (%s)", gpu)
-  cli::cli_inform(c(i = escape_braces(paste0("Using ", where, rest))),
-                  class = "synfire_message_device")
+  info("device", escape_braces(paste0("Using ", where, rest)))
 }
 
 #' Seconds that the window engine will take on the CPU, about
@@ -258,9 +257,8 @@ save_crossover <- function(name, a, b) {
     file.rename(aside, file)
   }, error = \(e) FALSE, warning = \(w) FALSE)
   if (!saved) {
-    cli::cli_warn(c("The calibration could not be saved in {.file {file}}.",
-                    i = "`engine = \"hybrid\"` goes on as before."),
-                  class = "synfire_warning_calibration")
+    warn_about("calibration", "The calibration could not be saved in {.file {file}}.",
+               i = "`engine = \"hybrid\"` goes on as before.")
   }
 }
 
@@ -320,19 +318,5 @@ gpus_of <- function(place) if (place$device == "gpu") place$gpus
 #' @noRd
 surrogate_place <- function(device, gpus, seconds) {
   gpus <- check_place(device, gpus)
-  if (device == "cpu") return(NULL)
-  if (device == "auto") {
-    survey <- gpu_survey()
-    gpu <- survey$name[gpus[[1L]] + 1L]
-    if (is.na(gpu)) {
-      say_device("cpu", gpu, sprintf(": there is no GPU: %s.", survey$reason))
-      return(NULL)
-    }
-    seconds <- seconds()
-    device <- sooner_device(seconds, context_seconds())
-    say_device(device, gpu, sprintf(": %s.", sooner_reason(seconds, context_seconds())))
-    if (device == "cpu") return(NULL)
-  }
-  gpu_session$used <- TRUE
-  gpus
+  gpus_of(settle_place(device, gpus, seconds()))
 }

@@ -40,8 +40,6 @@ hold_lock <- function(lock, what, frame = parent.frame()) {
   }
 }
 
-lock_path <- function(path) paste0(path, ".lock")
-
 #' @return Whether this process has the lock now.
 #' @noRd
 take_lock <- function(lock) {
@@ -153,11 +151,10 @@ abort_locked <- function(lock, owner, what) {
     sprintf("process %s on %s, since %s", owner[[2L]],
             if (here) "this machine" else dQuote(owner[[1L]], FALSE),
             sub(" [^ ]*$", "", owner[[4L]]))
-  cli::cli_abort(
-    c("{.file {what}} is in use by another call.",
-      x = escape_braces(paste0("It is held by ", who, ".")),
-      i = if (here) "Wait until that has ended, or stop it: nothing that it has done is lost." else
-        "Where that process does not run any more, remove the lock {.file {lock}}."),
-    class = c("synfire_error_locked", "synfire_error"), call = user_frame()
+  abort_about(
+    "locked", "{.file {what}} is in use by another call.",
+    x = escape_braces(paste0("It is held by ", who, ".")),
+    i = if (here) "Wait until that has ended, or stop it: nothing that it has done is lost." else
+      "Where that process does not run any more, remove the lock {.file {lock}}."
   )
 }

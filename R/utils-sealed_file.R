@@ -81,13 +81,9 @@ full_disk <- "the disk is full, or a limit on the size of files or on your space
 #' @param why Completes "It cannot be written: ...".
 #' @noRd
 abort_write <- function(path, why) {
-  cli::cli_abort(
-    c("{.file {path}} cannot be written.",
-      x = escape_braces(paste0(toupper(substr(why, 1, 1)), substring(why, 2), ".")),
-      i = "See to that and make the same call again: what is finished stays there."),
-    class = c("synfire_error_write", "synfire_error_folder", "synfire_error_file", "synfire_error"),
-    call = user_frame()
-  )
+  abort_about(c("write", "folder", "file"), "{.file {path}} cannot be written.",
+              x = escape_braces(paste0(toupper(substr(why, 1, 1)), substring(why, 2), ".")),
+              i = "See to that and make the same call again: what is finished stays there.")
 }
 
 # ---- Reading -------------------------------------------------------------------------
