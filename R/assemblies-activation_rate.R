@@ -8,7 +8,8 @@
 #' [cross_correlogram()] which assembly comes after which.
 #'
 #' The time of an activation is the middle of its first member's window. Where this is just
-#' before the beginning or after the end of the recording, it is put there, a tick from the next one.
+#' before the beginning or after the end of the recording, it is put there, a tick from the next
+#' one.
 #'
 #' @param x What [find_assemblies()] gave.
 #' @param ... Not used; must be empty.
@@ -93,7 +94,6 @@ ticks_between <- function(ticks, bounds) {
 #' causal_map(rate, E = 1, Tp = -5:0, n_surrogates = 19, threads = 2)
 #' @export
 activation_rate <- function(x, bin_size, gap = 1, max_memory = 4e9) {
-  call <- rlang::current_env()
   check_given(x = "what `find_assemblies()` gives", bin_size = "the length of a bin, in seconds")
   check_assemblies_table(x)
   refuse_if(nrow(x) == 0L, "x", "a table with an assembly", "one without",
@@ -103,10 +103,8 @@ activation_rate <- function(x, bin_size, gap = 1, max_memory = 4e9) {
   gap <- check_count(gap, min = 0, max = 1e6)
   max_memory <- check_memory(max_memory)
   # Counts, and rates beside them.
-  bytes <- bins_of(trains, bin, gap, call)$rows * nrow(x) * 12
-  if (bytes > max_memory) {
-    over_budget(bytes, max_memory, "this matrix", "Take longer bins, or fewer assemblies.", call)
-  }
+  bytes <- bins_of(trains, bin, gap)$rows * nrow(x) * 12
+  check_budget(bytes, max_memory, "this matrix", "Take longer bins, or fewer assemblies.")
   counts <- bin_spikes(trains, bin_size, gap = gap, max_memory = max_memory)
   rate <- counts / attr(counts, "bin_size", exact = TRUE)
   class(rate) <- c("activation_rate", class(counts))

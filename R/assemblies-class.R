@@ -4,8 +4,8 @@ assemblies_columns <- c("assembly", "size", "units", "lags", "widths", "width", 
                         "expected", "first_half", "second_half", "p", "participation", "times",
                         "spikes")
 
-check_assemblies_table <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
-  check_table(x, assemblies_columns, "find_assemblies", arg, call)
+check_assemblies_table <- function(x, arg = rlang::caller_arg(x)) {
+  check_table(x, assemblies_columns, "find_assemblies", arg)
 }
 
 #' "12 ms", "0.5 s"
@@ -275,7 +275,7 @@ shared_words <- function(x) {
 #' @export
 as.data.frame.assemblies <- function(x, row.names = NULL, optional = FALSE, ...,
                                      what = c("assemblies", "members", "activations")) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   what <- check_choice(what)
   check_assemblies_table(x)
   if (what == "assemblies") {

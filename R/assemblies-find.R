@@ -18,8 +18,10 @@
 #' * from all pairs of units. The excess that pairs have on the whole at a lag and width, as a
 #'   share of what is expected, is no evidence, nor is what these shares usually differ by. So
 #'   population bursts and oscillations that all units share are no assemblies. With seven units
-#'   and fewer this is left out, as an assembly may then be all there is; but a burst of all is then an
-#'   assembly. With up to 14 units pairs with much more excess than the others count for little in it. That short lags have more places in a trial than long ones is no excess in any case;
+#'   and fewer this is left out, as an assembly may then be all there is; but a burst of all is
+#'   then an assembly. With up to 14 units pairs with much more excess than the others count for
+#'   little in it. That short lags have more places in a trial than long ones is no excess in any
+#'   case;
 #' * and it is measured in standard deviations of counts of units whose spikes come in clumps
 #'   as these units' do.
 #'
@@ -27,35 +29,38 @@
 #' in ten units fire more than usual, in recordings of twelve units and more. In bursts nearly all
 #' units have coincidences at all lags, and what an assembly adds is lost among them.
 #'
-#' Groups are grown from the pairs with the largest excess, unit by unit: the next one is that whose
-#' pairs with the members, at lags that agree, have most excess together. The best groups of the
-#' recording, at each width and size, are compared with the best ones of `n_surrogates` surrogates, in
-#' each of which every unit is shifted by itself within segments of `segment` seconds, and which go
-#' through the same search, growth included. The `score` of a group is how many standard deviations of
-#' what surrogates have at its width and size it is above their mean. The p value is the share of
-#' surrogates in which *any* group, of any units, lags, width and size, has a score as high: with
-#' independent units, the probability that anything at all is reported is at most `alpha`. As p is at least
-#' `1 / (n_surrogates + 1)`, the score tells assemblies apart that no surrogate comes near.
+#' Groups are grown from the pairs with the largest excess, unit by unit: the next one is that
+#' whose pairs with the members, at lags that agree, have most excess together. The best groups of
+#' the recording, at each width and size, are compared with the best ones of `n_surrogates`
+#' surrogates, in each of which every unit is shifted by itself within segments of `segment`
+#' seconds, and which go through the same search, growth included. The `score` of a group is how
+#' many standard deviations of what surrogates have at its width and size it is above their mean.
+#' The p value is the share of surrogates in which *any* group, of any units, lags, width and
+#' size, has a score as high: with independent units, the probability that anything at all is
+#' reported is at most `alpha`. As p is at least `1 / (n_surrogates + 1)`, the score tells
+#' assemblies apart that no surrogate comes near.
 #'
 #' Members are then decided one by one. A unit becomes a member where its pairs with members, or
 #' its spikes around the activations of the others, have an excess of their own, and a member
-#' of which neither its pairs nor the activations of the others say enough is taken out. What a group explains is taken away,
-#' and the same search goes on with the rest, until nothing passes what surrogates have. A group that
-#' shares half its members with one found before, or half the spikes of its activations, is not reported.
+#' of which neither its pairs nor the activations of the others say enough is taken out. What a
+#' group explains is taken away, and the same search goes on with the rest, until nothing passes
+#' what surrogates have. A group that shares half its members with one found before, or half the
+#' spikes of its activations, is not reported.
 #'
 #' # Activations
-#' The windows of the members are laid over the recording, without population bursts. At each moment a
-#' member counts by what its spikes in its window speak for: the log of how much more probable their
-#' number is at an activation than elsewhere, which is learnt from activations found before, 6 at
-#' most. Moments with the highest sums are taken
+#' The windows of the members are laid over the recording, without population bursts. At each
+#' moment a member counts by what its spikes in its window speak for: the log of how much more
+#' probable their number is at an activation than elsewhere, which is learnt from activations
+#' found before, 6 at most. Moments with the highest sums are taken
 #' first, and none nearer than the widest window to one that was taken. `expected` is how many
-#' there are on average when the members are moved apart, in ten ways, around trials: each by one and a
-#' half to two and a half of the widest windows from the one before it, in random order. So what the
-#' members' rates do over longer times remains, and these times pass faster, by half at most, where all other units
-#' fire more, so that rates that rise and fall together raise `expected` as well. The threshold is where
-#' the number stands out most from `expected`, which may be wrong by a quarter. So about `expected` of the `count`
-#' activations are chance: do not take a single one as a fact. Windows of 0.1 s and more are the least
-#' sure: where rates change together within a second, `expected` may be a half or a third of the truth.
+#' there are on average when the members are moved apart, in ten ways, around trials: each by one
+#' and a half to two and a half of the widest windows from the one before it, in random order. So
+#' what the members' rates do over longer times remains, and these times pass faster, by half at
+#' most, where all other units fire more, so that rates that rise and fall together raise
+#' `expected` as well. The threshold is where the number stands out most from `expected`, which
+#' may be wrong by a quarter. So about `expected` of the `count` activations are chance: do not
+#' take a single one as a fact. Windows of 0.1 s and more are the least sure: where rates change
+#' together within a second, `expected` may be a half or a third of the truth.
 #'
 #' # Recordings of a camera
 #' Calcium that is turned into events has one in each frame for as long as a neuron is active,
@@ -72,29 +77,33 @@
 #'   common. With fewer than eight units beside an assembly, this part is not estimated for its
 #'   members.
 #' * What is locked to a stimulus or a movement: units that respond to it one after the other are
-#'   found as an assembly. `summary()` says where activations come at some times in trials more than
-#'   at others.
+#'   found as an assembly. `summary()` says where activations come at some times in trials more
+#'   than at others.
 #' * Units that keep a rhythm of the same period: they are together at a constant phase, and their
-#'   lags are known up to whole periods. Surrogates forget the phase from one `segment` to the next,
-#'   and a longer one is no remedy. Where rhythms last, look at what is found after each train was
-#'   moved, by itself, by more than a period; `vignette("recordings-assemblies")` does so.
-#' * What comes rarely. Groups are grown from pairs, so each pair of members must be together more often than
-#'   chance: twelve units at 6 Hz that fire together 28 times in 20 minutes are not found. [spade()] with
-#'   bins of some milliseconds finds those in pieces.
+#'   lags are known up to whole periods. Surrogates forget the phase from one `segment` to the
+#'   next, and a longer one is no remedy. Where rhythms last, look at what is found after each
+#'   train was moved, by itself, by more than a period; `vignette("recordings-assemblies")` does
+#'   so.
+#' * What comes rarely. Groups are grown from pairs, so each pair of members must be together more
+#' often than
+#'   chance: twelve units at 6 Hz that fire together 28 times in 20 minutes are not found.
+#'   [spade()] with bins of some milliseconds finds those in pieces.
 #' * Several electrodes that see one cell are together within a millisecond or two.
 #' * Rates that rise together in some units alone, over 10 to 500 ms, are an assembly here
 #'   (Russo and Durstewitz 2017 call it so), whatever makes them rise.
-#' * What happens in population bursts alone. `print()` and `summary()` say which share of the time
+#' * What happens in population bursts alone. `print()` and `summary()` say which share of the
+#' time
 #'   they take, and the attribute `bursts` when they are.
 #' * The p value says that there is an assembly, not that each of its members is one. Single
 #'   members are added at 5.5 standard deviations.
 #'
 #' # Memory and time
-#' 50 units, 7 Hz and 20 minutes take about six seconds of one core with 99 surrogates. 500 units, 5 Hz
-#' and 30 minutes take less than five minutes of two cores, and eight to nine seconds of 14 cores with an
-#' H200. Time and memory grow with the number of pairs; surrogates are made in batches that fit
-#' into `max_memory`. A GPU finds peaks while the processors look for groups in those found before; as
-#' groups take what they take, `"auto"` weighs only how long the CPU would take for the peaks.
+#' 50 units, 7 Hz and 20 minutes take about six seconds of one core with 99 surrogates. 500 units,
+#' 5 Hz and 30 minutes take less than five minutes of two cores, and eight to nine seconds of 14
+#' cores with an H200. Time and memory grow with the number of pairs; surrogates are made in
+#' batches that fit into `max_memory`. A GPU finds peaks while the processors look for groups in
+#' those found before; as groups take what they take, `"auto"` weighs only how long the CPU would
+#' take for the peaks.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes. Trials are kept
 #'   apart.
@@ -106,8 +115,8 @@
 #' @param segment Length of the segments within which surrogates shift units, in seconds, at least
 #'   twice `max_lag`; there are at most a million of them. Rates that change over longer times are
 #'   kept by surrogates. `NULL` for a hundredth of the recording, 10 s at most, but no less than
-#'   twice the sum of `max_lag` and 0.9 s: in shorter segments, and in shorter trials, surrogates vary
-#'   less than the recording, and p values are too small.
+#'   twice the sum of `max_lag` and 0.9 s: in shorter segments, and in shorter trials, surrogates
+#'   vary less than the recording, and p values are too small.
 #' @param device `"cpu"`, `"gpu"`, which finds the peaks of pairs, of the recording and of all
 #'   surrogates, or `"auto"` for the one that should be sooner done. Peaks are the same whole
 #'   numbers on both, and so is the result.
@@ -136,13 +145,14 @@
 #'     \item{spikes}{list: a matrix, activations x members, of numbers of spikes}
 #'   }
 #'   Attributes: `recording` (what was looked at), `camera` (`NULL`, or the length of a `frame` in
-#'   seconds and how many `spikes` were given, see Recordings of a camera), `max_lag`, `alpha`, `n_surrogates`, `segment`, `window` (widths that
-#'   were looked at, in seconds), `left_out` (share of the time that is in population bursts),
-#'   `bursts` (data frame with their `start` and `end`, in seconds), `maxima` (sizes x widths x surrogates: the
-#'   largest evidence of each, see `vignette("definitions-significance")`), `best` (`score` and `p` of
-#'   the best group, reported or not; `NULL` with less than three units or no spikes),
-#'   `device`, `gpus`, `threads`, `elapsed` (s), `seed` (`.Random.seed` as it was before) and
-#'   `call`. [set.seed()] decides all, with any number of threads and on each device.
+#'   seconds and how many `spikes` were given, see Recordings of a camera), `max_lag`, `alpha`,
+#'   `n_surrogates`, `segment`, `window` (widths that were looked at, in seconds), `left_out`
+#'   (share of the time that is in population bursts), `bursts` (data frame with their `start` and
+#'   `end`, in seconds), `maxima` (sizes x widths x surrogates: the largest evidence of each, see
+#'   `vignette("definitions-significance")`), `best` (`score` and `p` of the best group, reported
+#'   or not; `NULL` with less than three units or no spikes), `device`, `gpus`, `threads`,
+#'   `elapsed` (s), `seed` (`.Random.seed` as it was before) and `call`. [set.seed()] decides all,
+#'   with any number of threads and on each device.
 #'
 #'   `as.data.frame()` gives the table, or, with `what = "members"`, a row for each member, with
 #'   `what = "activations"` a row for each activation, with `units` those members that fired.
@@ -192,7 +202,8 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   check_place(device, gpus)
   frame <- frame_ticks(train_ticks(x))
   ladder <- assembly_ladder(x, max_lag, segment, frame)
-  camera <- if (is_camera(frame, attr(x, "resolution"))) {
+  # Frames so long are those of a camera, and no bins of spikes.
+  camera <- if (frame * attr(x, "resolution") >= 0.01 * (1 - 1e-9)) {
     list(frame = ticks_to_seconds(frame, attr(x, "resolution")), spikes = nrow(x))
   }
   if (!is.null(camera)) x <- first_frames(x, frame)
@@ -229,12 +240,11 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
 #' where that is longer
 #' @param frame What `frame_ticks()` gave.
 #' @noRd
-assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks(x)),
-                            call = rlang::caller_env()) {
+assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks(x))) {
   resolution <- attr(x, "resolution")
   bin <- max(1, round(0.001 / resolution), frame)
   shortest <- ticks_to_seconds(bin, resolution)
-  max_lag <- check_number(max_lag, min = shortest, max = 1e5 * shortest, call = call)
+  max_lag <- check_number(max_lag, min = shortest, max = 1e5 * shortest)
   whole <- diff(interval_ticks(x))
   longest <- common_length(x)
   widest <- max(shortest, min(0.3, longest / 12))
@@ -244,7 +254,7 @@ assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks
     reach <- max_lag + 3 * max(0.3, shortest)
     segment <- max(2 * reach, min(10, ticks_to_seconds(whole, resolution) / 100))
   }
-  segment <- check_number(segment, min = 2 * max_lag, max = 1e9, call = call)
+  segment <- check_number(segment, min = 2 * max_lag, max = 1e9)
   # At most 1e9 bins, so that the core counts those of a segment in 31 bits.
   list(bin = bin, max_lag = max_lag, lags = floor(max_lag / resolution / bin * (1 + 1e-9)),
        widest = max(1, floor(widest / resolution / bin * (1 + 1e-9))),
@@ -310,10 +320,6 @@ frame_ticks <- function(ticks) {
   if (mean(short) < 0.1 || mean(abs(frames - round(frames))[short] < 0.05) < 0.99) return(0)
   round(stats::median((apart / round(frames))[short]))
 }
-
-#' Whether frames are so long that they are those of a camera, and no bins of spikes
-#' @noRd
-is_camera <- function(frame, resolution) frame * resolution >= 0.01 * (1 - 1e-9)
 
 #' The first event of each run of successive frames of a unit
 #' @noRd

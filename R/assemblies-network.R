@@ -65,7 +65,7 @@ assembly_steps <- function(x) {
 
 # ---- Drawing it ----------------------------------------------------------------------
 
-draw_assembly_network <- function(x, rows, layout, call) {
+draw_assembly_network <- function(x, rows, layout) {
   rlang::check_installed("igraph", "to draw a network of assemblies.")
   recording <- attr(x, "recording", exact = TRUE)
   steps <- assembly_steps(x[rows, ])
@@ -74,7 +74,7 @@ draw_assembly_network <- function(x, rows, layout, call) {
   array <- if (is.null(layout)) unit_places(recording)
   # Steps of an assembly pull its members together, whatever its count.
   place <- network_layout(cbind(steps, weight = rep(1, nrow(steps))), names,
-                          if (is.null(array)) layout else array, call)
+                          if (is.null(array)) layout else array)
   radius <- if (is.null(array)) network_radius(place) else map_radius(place)
   curves <- edge_curves(steps, place, radius)
   labels <- assembly_names(x, rows)

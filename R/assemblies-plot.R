@@ -38,14 +38,15 @@
 #'   frame of epochs with the columns `start` and `end` (seconds) and one with the condition.
 #' @param layout For `"network"`: `NULL`, a matrix of two columns with the places of units, whose
 #'   names are its row names, or a function of a graph of igraph that gives such places.
-#' @details For `"lags"` the windows of all members but one are laid over the recording, without its
-#'   population bursts. At each moment a member's spikes in its window count by how surprising they are: by -log of the
-#'   probability that a Poisson process with its mean rate has as many or more, 6 at most. Those
-#'   moments are taken at which the sum is highest, as many as the assembly has activations. The
-#'   histogram is that of the spikes of the one member around them. What chance gives (dashed) is
-#'   taken from two widths of lags on either side of the window, half a width away from it. With
-#'   few other members, or few activations, many of these moments are chance, and the excess is
-#'   less than the share of activations in which the member fires.
+#' @details For `"lags"` the windows of all members but one are laid over the recording, without
+#' its
+#'   population bursts. At each moment a member's spikes in its window count by how surprising
+#'   they are: by -log of the probability that a Poisson process with its mean rate has as many or
+#'   more, 6 at most. Those moments are taken at which the sum is highest, as many as the assembly
+#'   has activations. The histogram is that of the spikes of the one member around them. What
+#'   chance gives (dashed) is taken from two widths of lags on either side of the window, half a
+#'   width away from it. With few other members, or few activations, many of these moments are
+#'   chance, and the excess is less than the share of activations in which the member fires.
 #' @return `autoplot()` gives a ggplot object, `plot()` draws it and returns it invisibly.
 #' @section Errors:
 #' For arguments out of range (`synfire_error_argument`), and where ggplot2 is not installed, or
@@ -68,41 +69,33 @@ autoplot.assemblies <- function(object, ...,
                                 assemblies = NULL, from = NULL, to = NULL, by = NULL,
                                 layout = NULL) {
   check_no_dots(draws = "assemblies")
-  call <- rlang::current_env()
   type <- check_choice(type)
   check_assemblies_table(object)
-  given <- list(from = from, to = to, by = by, layout = layout)
-  check_only_for(given, type, list(from = "raster", to = "raster", by = "condition",
-                                   layout = "network"), call)
+  only_for <- c(from = "raster", to = "raster", by = "condition", layout = "network")
+  for (arg in names(only_for)) {
+    refuse_if(!is.null(get(arg)) && type != only_for[[arg]], arg,
+              sprintf("left out unless `type` is \"%s\"", only_for[[arg]]), "given")
+  }
   if (!is.null(from)) from <- check_number(from)
   if (!is.null(to)) to <- check_number(to)
   check_layout(layout)
   if (nrow(object) == 0L) return(empty_picture("No assembly was found", "nothing"))
-  rows <- drawn_assemblies(object, assemblies, call)
+  rows <- drawn_assemblies(object, assemblies)
   switch(type, aligned = draw_aligned(object, rows),
-         raster = draw_assembly_raster(object, rows, from, to, call),
+         raster = draw_assembly_raster(object, rows, from, to),
          lags = draw_lag_profiles(object, rows), time = draw_activations(object, rows),
-         condition = draw_conditions(object, rows, by, call),
+         condition = draw_conditions(object, rows, by),
          participation = draw_participation(object, rows),
-         network = draw_assembly_network(object, rows, layout, call))
-}
-
-#' Error where an argument was given that the type of picture does not use
-#' @noRd
-check_only_for <- function(given, type, for_type, call) {
-  for (arg in names(given)) {
-    refuse_if(!is.null(given[[arg]]) && type != for_type[[arg]], arg,
-              sprintf("left out unless `type` is \"%s\"", for_type[[arg]]), "given", call = call)
-  }
+         network = draw_assembly_network(object, rows, layout))
 }
 
 #' Rows to draw
 #' @noRd
-drawn_assemblies <- function(x, assemblies, call = rlang::caller_env()) {
+drawn_assemblies <- function(x, assemblies) {
   if (is.null(assemblies)) return(utils::head(seq_len(nrow(x)), 6L))
   ok <- is_plain_numeric(assemblies) && length(assemblies) %in% 1:12 &&
     !anyDuplicated(assemblies) && all(assemblies %in% x$assembly)
   refuse_if(!ok, "assemblies", "up to 12 numbers from the column `assembly`",
-            describe(assemblies), call = call)
+            describe(assemblies))
   match(assemblies, x$assembly)
 }

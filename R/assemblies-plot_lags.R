@@ -18,10 +18,9 @@ member_trains <- function(x, row) {
   inside <- which(!is.na(of_member) & !is.na(trial) & !in_bursts(recording$time, x))
   list(ticks = unname(split(trains$tick[inside] + shift[trial[inside]],
                             factor(of_member[inside], seq_along(members)))), shift = shift,
-       duration = sum(lengths_of_trials(recording)) * (1 - left_out_share(x)))
+       duration = sum(lengths_of_trials(recording)) * 
+         (1 - attr(x, "left_out", exact = TRUE) %||% 0))
 }
-
-left_out_share <- function(x) attr(x, "left_out", exact = TRUE) %||% 0
 
 #' Whether times are in the population bursts in which nothing was looked for
 #' @noRd

@@ -26,7 +26,7 @@ spikes_of_activations <- function(x, rows, labels, window) {
 #' The stretch to draw where none was asked for: some activations of each assembly, as far as
 #' spikes can be told apart
 #' @noRd
-raster_stretch <- function(x, rows, from, to, call) {
+raster_stretch <- function(x, rows, from, to) {
   recording <- attr(x, "recording", exact = TRUE)
   reach <- vapply(rows, \(row) max(x$lags[[row]] + x$widths[[row]]), 0)
   found <- do.call(rbind, lapply(seq_along(rows), \(k) {
@@ -38,16 +38,16 @@ raster_stretch <- function(x, rows, from, to, call) {
   # About ten activations, if no unit has many spikes in that time.
   wanted <- 10 * seconds / nrow(found)
   spikes <- min(wanted * nrow(recording) / seconds, 40 * nlevels(recording$unit))
-  dense_window(recording, found, from, to, call, spans = 6, spikes = spikes)
+  dense_window(recording, found, from, to, spans = 6, spikes = spikes)
 }
 
-draw_assembly_raster <- function(x, rows, from, to, call) {
+draw_assembly_raster <- function(x, rows, from, to) {
   recording <- attr(x, "recording", exact = TRUE)
-  window <- raster_stretch(x, rows, from, to, call)
+  window <- raster_stretch(x, rows, from, to)
   all_units <- nlevels(recording$unit)
   drawn <- x[rows, ]
-  shown <- keep_time(keep_drawn(recording, units_of_chains(drawn), NULL, "episodes", call),
-                     window, call, "from, to")
+  shown <- keep_time(keep_drawn(recording, units_of_chains(drawn), NULL, "episodes"),
+                     window, arg = "from, to")
   few <- nrow(shown) <= 30000L
   heights <- episode_rows(shown, drawn, "episodes", tall = few)
   labels <- assembly_names(x, rows)
@@ -99,17 +99,9 @@ activation_strip <- function(own, labels, top) {
 #' @noRd
 assembly_raster_axes <- function(shown, heights, drawn, all_units, strip) {
   axes <- raster_axes(shown, rlang::set_names(heights$y, heights$unit))
-  is_x <- vapply(axes, \(part) inherits(part, "Scale") && "x" %in% part$aesthetics, NA)
   members <- units_of_chains(drawn)
   named <- if (all_units <= 40L) heights$unit else members[thin(length(members), 40L)]
-  list(axes[is_x],
-       ggplot2::scale_y_continuous(name = units_title(all_units, nrow(heights), length(members),
-                                                      "assemblies"),
-                                   breaks = c(heights$y[match(named, heights$unit)], strip$y),
-                                   labels = c(named, strip$label),
-                                   expand = ggplot2::expansion(add = 0.6),
-                                   guide = ggplot2::guide_axis(check.overlap = TRUE)),
-       ggplot2::coord_cartesian(xlim = c(attr(shown, "start", exact = TRUE),
-                                         attr(shown, "end", exact = TRUE)),
-                                ylim = c(0.5, max(strip$y))))
+  named_axes(shown, axes, units_title(all_units, nrow(heights), length(members), "assemblies"),
+             c(heights$y[match(named, heights$unit)], strip$y), c(named, strip$label),
+             max(strip$y), guide = ggplot2::guide_axis(check.overlap = TRUE))
 }

@@ -43,7 +43,7 @@ trial_bands <- function(recording) {
 #' @return List of `epochs`, a data frame `start`, `end` (seconds) and `condition` (factor), and
 #'   `name`, what the condition is called.
 #' @noRd
-check_epochs <- function(by, recording, call) {
+check_epochs <- function(by, recording) {
   trials <- attr(recording, "trials", exact = TRUE)
   if (is.data.frame(by)) {
     name <- setdiff(names(by), c("start", "end", "trial"))
@@ -53,24 +53,24 @@ check_epochs <- function(by, recording, call) {
       nrow(by) > 0L && all(is.finite(bounds)) && all(is.finite(ends)) && all(bounds < ends)
     refuse_if(!sound, "by",
               paste("a data frame of epochs with `start` and a later `end`, in seconds,",
-                    "and one column with the condition"), some_columns(by), call = call)
+                    "and one column with the condition"), some_columns(by))
     epochs <- by
   } else {
     refuse_if(is.null(trials), "by", "a data frame of epochs, as the recording has no trials",
               describe(by),
-              "It has the columns `start` and `end`, in seconds, and the condition.", call)
-    name <- check_string(by, "by", call)
+              "It has the columns `start` and `end`, in seconds, and the condition.")
+    name <- check_string(by, "by")
     known <- setdiff(names(trials), c("start", "end"))
     refuse_if(!name %in% known, "by", "the name of a column of the trials with their conditions",
-              encodeString(name, quote = "\""), sprintf("There is %s.", some(known)), call)
+              encodeString(name, quote = "\""), sprintf("There is %s.", some(known)))
     epochs <- trials
   }
   value <- epochs[[name]]
   refuse_if(!is.atomic(value) || length(value) != nrow(epochs), "by",
-            "a column with a value for each epoch", describe(value), call = call)
+            "a column with a value for each epoch", describe(value))
   condition <- value_factor(value)
   refuse_if(nlevels(condition) > 20L, "by", "a column with at most 20 different values",
-            commas(nlevels(condition)), call = call)
+            commas(nlevels(condition)))
   list(epochs = data.frame(start = as.double(epochs$start), end = as.double(epochs$end),
                            condition = condition), name = name)
 }
@@ -83,11 +83,11 @@ epoch_rates <- function(times, epochs) {
   number / (epochs$end - epochs$start)
 }
 
-draw_conditions <- function(x, rows, by, call) {
+draw_conditions <- function(x, rows, by) {
   recording <- attr(x, "recording", exact = TRUE)
   refuse_if(is.null(by), "by", "given where `type` is \"condition\"", "NULL",
-            "It is a column of `trial_table()`, or a data frame of epochs.", call)
-  about <- check_epochs(by, recording, call)
+            "It is a column of `trial_table()`, or a data frame of epochs.")
+  about <- check_epochs(by, recording)
   labels <- assembly_label_levels(x, rows)
   rates <- panels_of(rows, labels, \(row, k) {
     data.frame(condition = about$epochs$condition,
@@ -146,8 +146,7 @@ draw_participation <- function(x, rows, most = 400L) {
       sprintf("Activation, in the order of time (%d of more, at even steps)", most)
     } else "Activation, in the order of time", y = NULL) +
     theme_synfire() +
-    ggplot2::theme(panel.grid.major = ggplot2::element_blank(), legend.position = "top",
-                   legend.justification = "left") +
+    legend_on_top(panel.grid.major = ggplot2::element_blank()) +
     caption("In brackets: in how many of all activations the member fires.",
             left_out_text(x, rows))
 }

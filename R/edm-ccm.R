@@ -47,8 +47,9 @@
 #' }
 #' # Verdicts
 #' `summary()` does not go by this table, which hangs on the library sizes that were asked for. It
-#' looks at the two series again, at all lags from -8 to 8 rows (fewer in short replicates) and in up to five dimensions, for
-#' about a fifth of a second where there are 500 rows. The verdict on a direction is one of
+#' looks at the two series again, at all lags from -8 to 8 rows (fewer in short replicates) and in
+#' up to five dimensions, for about a fifth of a second where there are 500 rows. The verdict on a
+#' direction is one of
 #' * *supported*: the series support that y drives x, directly or through others. The skill is
 #'   beyond that of surrogates; it is higher in the past of y than without a delay and in its
 #'   future; it rises with the library as that of a cause does, which the skill under a common
@@ -68,9 +69,9 @@
 #' library (Clark et al. 2015, "multispatial" cross mapping). Stack them in one data frame, and
 #' name in `segments` the column that tells them apart. Delay vectors and targets stay within
 #' a replicate, libraries are drawn from the rows of all of them, and so neighbours come
-#' from any. Verdicts take replicates of three rows and more, if there are enough of them: at least
-#' 100 rows with as many rows of their replicate before and after them as there are lags to look at
-#' (8, in replicates below 48 rows a sixth of these, and 1 or 2 in the shortest ones).
+#' from any. Verdicts take replicates of three rows and more, if there are enough of them: at
+#' least 100 rows with as many rows of their replicate before and after them as there are lags to
+#' look at (8, in replicates below 48 rows a sixth of these, and 1 or 2 in the shortest ones).
 #'
 #' # Surrogates
 #' Two series that share a season or a trend predict one another without any cause. With
@@ -98,8 +99,8 @@
 #' @param valid_lib TRUE or FALSE for each row: may it be in the library, and be predicted?
 #' @param both Whether to map from `target` to `columns` as well.
 #' @param ... Not used; must be empty. All arguments after it are given by name.
-#' @param n_surrogates Number of surrogates of each series that is predicted; 0 for none. A p value below 0.05
-#'   takes at least 20.
+#' @param n_surrogates Number of surrogates of each series that is predicted; 0 for none. A p
+#'   value below 0.05 takes at least 20.
 #' @param surrogate,period How these are made: `surrogate` and `period` of
 #'   [surrogate_series()]. `"twin"` uses `E` and `tau`.
 #' @param device `"cpu"`, `"gpu"`, or `"auto"` for the one that should be sooner done. Both
@@ -169,18 +170,16 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
               columns = "names of columns of `x`", target = "the name of a column of `x`")
   check_no_dots()
   device <- check_choice(device)
-  here <- rlang::current_env()
   maps <- times_told_once(ccm_maps(x, columns, target, E, Tp, tau, embedded, check_flag(both),
-                                   valid_lib, segments, no_time, knn, here))
+                                   valid_lib, segments, no_time, knn))
   sizes <- check_lib_sizes(lib_sizes, maps)
   samples <- check_count(samples, max = 1e6)
   exclusion <- edm_exclusion(exclusion_radius)
   n_surrogates <- check_count(n_surrogates, min = 0, max = 1e5)
   surrogate <- check_choice(surrogate)
   if (n_surrogates == 0) surrogate <- NULL
-  if (!is.null(period) && !identical(surrogate, "seasonal")) {
-    abort_arg("period", "left out without surrogates, and with those of another kind", "given")
-  }
+  refuse_if(!is.null(period) && !identical(surrogate, "seasonal"), "period",
+            "left out without surrogates, and with those of another kind", "given")
   threads <- check_threads(threads)
   seconds <- ccm_seconds(maps, samples * length(sizes), 1 + n_surrogates, threads)
   place <- edm_place(device, gpus, seconds)
@@ -250,13 +249,12 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = -1, lib_size 
   exclusion <- edm_exclusion(exclusion_radius)
   threads <- check_threads(threads)
   key <- random_key()
-  here <- rlang::current_env()
   maps <- times_told_once(ccm_maps(x, columns, target, E, Tp[[1L]], tau, embedded, both,
-                                   valid_lib, segments, no_time, knn, here))
-  libs <- lapply(maps, lag_libraries, Tp, here)
+                                   valid_lib, segments, no_time, knn))
+  libs <- lapply(maps, lag_libraries, Tp)
   size <- vapply(seq_along(Tp), \(k) {
     at_lag <- Map(\(map, libs) list(knn = map$knn, lib = libs[[k]], first = map$first), maps, libs)
-    check_lib_sizes(lib_size, at_lag, "lib_size", here)
+    check_lib_sizes(lib_size, at_lag, "lib_size")
   }, 0)
   seconds <- length(Tp) * ccm_seconds(maps, samples, 1, threads)
   place <- edm_place(device, gpus, seconds)
@@ -282,14 +280,12 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = -1, lib_size 
 
 #' Library sizes, increasing; those that no direction can have, as the most rows that one has
 #' @noRd
-check_lib_sizes <- function(lib_sizes, maps, arg = "lib_sizes", call = rlang::caller_env()) {
+check_lib_sizes <- function(lib_sizes, maps, arg = "lib_sizes") {
   least <- max(vapply(maps, \(map) map$knn, 0L)) + 1L
   rows <- vapply(maps, \(map) length(map$lib), 0L)
   most <- min(rows)
-  if (least > most) {
-    abort_arg("x", sprintf("long enough for libraries of at least %d rows", least),
-              sprintf("good for %d", most), "Take a smaller `E` or `knn`.", call)
-  }
+  refuse_if(least > most, "x", sprintf("long enough for libraries of at least %d rows", least),
+            sprintf("good for %d", most), "Take a smaller `E` or `knn`.")
   if (is.null(lib_sizes)) return(unique(round(seq(least, most, length.out = 10L))))
   given <- lib_sizes
   if (rlang::is_string(lib_sizes)) {
@@ -298,18 +294,15 @@ check_lib_sizes <- function(lib_sizes, maps, arg = "lib_sizes", call = rlang::ca
   }
   whole <- is_plain_numeric(lib_sizes) && length(lib_sizes) > 0L && !anyNA(lib_sizes) &&
     all(lib_sizes == round(lib_sizes))
-  if (!whole) abort_arg(arg, "whole numbers of rows", describe(given), call = call)
+  if (!whole) abort_arg(arg, "whole numbers of rows", describe(given))
   lib_sizes <- spell_out(lib_sizes)
-  if (any(lib_sizes < least)) {
-    abort_arg(arg, sprintf("at least %d, one more than the neighbours", least),
-              exact_row(min(lib_sizes)), call = call)
-  }
+  refuse_if(any(lib_sizes < least), arg,
+            sprintf("at least %d, one more than the neighbours", least),
+            exact_row(min(lib_sizes)))
   n <- length(maps[[1L]]$first)
-  if (any(lib_sizes > n & lib_sizes < Inf)) {
-    abort_arg(arg, sprintf("at most %s, the rows of `x`", commas(n)),
-              exact_row(max(lib_sizes[lib_sizes < Inf])), "`Inf` stands for all of them.",
-              call)
-  }
+  refuse_if(any(lib_sizes > n & lib_sizes < Inf), arg,
+            sprintf("at most %s, the rows of `x`", commas(n)),
+            exact_row(max(lib_sizes[lib_sizes < Inf])), "`Inf` stands for all of them.")
   sort(unique(pmin(as.double(lib_sizes), max(rows))))
 }
 
@@ -321,15 +314,12 @@ spell_out <- function(sizes) {
   if (steps) seq(sizes[[1L]], sizes[[2L]], by = sizes[[3L]]) else sizes
 }
 
-check_lags <- function(Tp, arg = "Tp", call = rlang::caller_env()) {
+check_lags <- function(Tp, arg = "Tp", call = user_frame()) {
   whole <- is_plain_numeric(Tp) && length(Tp) > 0L && all(is.finite(Tp)) &&
     all(Tp == round(Tp)) && all(abs(Tp) <= 1e6)
-  if (!whole) {
-    abort_arg(arg, "whole numbers of rows from -1,000,000 to 1,000,000", describe(Tp), call = call)
-  }
-  if (anyDuplicated(Tp)) {
-    abort_arg(arg, "different from each other", sprintf("%d twice", Tp[duplicated(Tp)][[1L]]),
-              call = call)
-  }
+  refuse_if(!whole, arg, "whole numbers of rows from -1,000,000 to 1,000,000", describe(Tp),
+            call = call)
+  refuse_if(anyDuplicated(Tp), arg, "different from each other",
+            sprintf("%d twice", Tp[duplicated(Tp)][[1L]]), call = call)
   as.integer(Tp)
 }

@@ -3,15 +3,15 @@
 #' One or both directions: what [edm_data()] makes of each, with their names
 #' @noRd
 ccm_maps <- function(x, columns, target, E, Tp, tau, embedded, both, valid_lib, segments,
-                     no_time, knn, call = rlang::caller_env()) {
+                     no_time, knn) {
   map <- function(columns, target, E, knn) {
     data <- edm_data(x, columns, target, E = E, tau = tau, Tp = Tp, embedded = embedded,
                      valid_lib = valid_lib, segments = segments, no_time = no_time,
-                     targets = TRUE, call = call)
+                     targets = TRUE)
     data$lib <- mapped_rows(data)
-    data$knn <- edm_knn(knn, data$E + 1L, call)
+    data$knn <- edm_knn(knn, data$E + 1L)
     data$direction <- paste0(data$columns[[1L]], ":", data$target_name)
-    check_library(data, given = FALSE, call = call)
+    check_library(data, given = FALSE)
   }
   forward <- map(columns, target, E, knn)
   # A series that is mapped to itself has one direction.
@@ -40,7 +40,7 @@ mapped_rows <- function(data, valid = data$valid) {
 
 #' The mapped rows of each prediction interval
 #' @noRd
-lag_libraries <- function(map, Tp, call) {
+lag_libraries <- function(map, Tp) {
   rows <- which(map$complete & map$valid)
   before <- rows - map$first[rows]
   after <- map$last[rows] - rows
@@ -49,7 +49,7 @@ lag_libraries <- function(map, Tp, call) {
     map$Tp <- lag
     map$lib <- integer()
     map$all_lib <- mapped_rows(map, valid = TRUE)
-    check_library(map, given = FALSE, call = call)
+    check_library(map, given = FALSE)
   }
   libs
 }
@@ -65,13 +65,13 @@ lag_libraries <- function(map, Tp, call) {
 #'   come after those of the first.
 #' @noRd
 cross_map <- function(map, libs, targets, sizes, samples, exclusion, direction, place,
-                      threads, key, call = rlang::caller_env(2L)) {
+                      threads, key) {
   options <- list(k = map$knn, exclusion = exclusion, samples = samples,
                   direction = direction, threads = threads, gpus = gpus_of(place), key = key)
   pred <- if (length(libs) == 1L) libs[[1L]] else which(map$complete & map$valid)
   skill <- .Call(r_ccm, map$points, libs, pred, targets,
                  as.integer(pmin(sizes, .Machine$integer.max)), options)
-  skill <- finish_status(skill, "cross mapping", "Take fewer `samples` or surrogates.", call = call)
+  skill <- finish_status(skill, "cross mapping", "Take fewer `samples` or surrogates.")
   fitting <- unlist(lapply(libs, \(lib) pmin(sizes, length(lib))))
   libraries <- ifelse(fitting < rep(lengths(libs), each = length(sizes)), samples, 1)
   skill$of <- rep(seq_along(fitting), libraries)
@@ -89,14 +89,13 @@ ccm_seconds <- function(maps, libraries, targets, threads) {
 
 #' Surrogates of a target as it is seen from each row, a matrix \[rows, n\] or NULL
 #' @noRd
-surrogate_targets <- function(map, n, method, period, call = rlang::caller_env()) {
+surrogate_targets <- function(map, n, method, period) {
   if (n == 0) return(NULL)
   missing <- which(is.na(map$observed))
-  if (method %in% c("phase", "twin") && length(missing)) {
-    abort_arg("surrogate", "\"shuffle\" or \"seasonal\" where a target has missing values",
-              sprintf("\"%s\", and \"%s\" is missing in row %d", method, map$target_name,
-                      missing[[1L]]), call = call)
-  }
+  refuse_if(method %in% c("phase", "twin") && length(missing), "surrogate",
+            "\"shuffle\" or \"seasonal\" where a target has missing values",
+            sprintf("\"%s\", and \"%s\" is missing in row %d", method, map$target_name,
+                    missing[[1L]]))
   pieces <- lapply(unique(map$first), \(first) {
     rows <- which(map$first == first)
     series <- list(map$observed[rows], n, method)

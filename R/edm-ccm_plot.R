@@ -32,8 +32,7 @@
 #' plot(ccm_lag(data, "x", "y", E = 2, threads = 2))
 #' @exportS3Method ggplot2::autoplot
 autoplot.ccm <- function(object, ...) {
-  rlang::check_installed("ggplot2", "to draw cross mapping.")
-  check_no_dots()
+  check_no_dots(draws = "cross mapping")
   curves <- long_skill(object)
   band <- sample_band(object)
   null <- attr(object, "surrogates", exact = TRUE)
@@ -62,15 +61,14 @@ autoplot.ccm <- function(object, ...) {
     caption(band_words, paste("Grey band: the middle 90 % of surrogates of the series that is",
                               "predicted; dashed: their median.")) +
     ggplot2::facet_wrap(ggplot2::vars(.data$direction),
-                        labeller = ggplot2::as_labeller(wrap_labels(labels))) +
+                        labeller = ggplot2::as_labeller(sub(": ", ":\n", labels, fixed = TRUE))) +
     ggplot2::theme(panel.spacing.x = ggplot2::unit(5, "mm"))
 }
 
 #' @rdname autoplot.ccm
 #' @exportS3Method ggplot2::autoplot
 autoplot.ccm_lag <- function(object, ...) {
-  rlang::check_installed("ggplot2", "to draw cross mapping.")
-  check_no_dots()
+  check_no_dots(draws = "cross mapping")
   curves <- long_skill(object)
   peak <- attr(object, "best", exact = TRUE)
   peak <- curves[!is.na(curves$rho) & curves$at == peak[as.character(curves$direction)], ]
@@ -91,14 +89,14 @@ autoplot.ccm_lag <- function(object, ...) {
 
 #' A row for each direction and value of the first column, which is `at`
 #' @noRd
-long_skill <- function(object, call = rlang::caller_env()) {
+long_skill <- function(object) {
   directions <- names(object)[-1L]
   curves <- data.frame(
     at = rep(object[[1L]], length(directions)),
     rho = unlist(lapply(directions, \(d) object[[d]]), use.names = FALSE),
     direction = factor(rep(directions, rep(nrow(object), length(directions))), directions)
   )
-  check_skill(curves, names(object)[[1L]], call)
+  check_skill(curves, names(object)[[1L]])
   curves
 }
 
@@ -145,11 +143,7 @@ direction_scale <- function(scale, labels, panels = FALSE) {
         values = rlang::set_names(syn_palette(length(labels)), names(labels)))
 }
 
-wrap_labels <- function(labels) sub(": ", ":\n", labels, fixed = TRUE)
-
 direction_theme <- function() {
-  ggplot2::theme(legend.position = "top", legend.justification = "left",
-                 legend.direction = "vertical",
-                 legend.key.height = ggplot2::unit(4.5, "mm"),
-                 legend.margin = ggplot2::margin(0, 0, 0, 0))
+  legend_on_top(legend.direction = "vertical", legend.key.height = ggplot2::unit(4.5, "mm"),
+                legend.margin = ggplot2::margin(0, 0, 0, 0))
 }

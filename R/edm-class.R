@@ -31,9 +31,8 @@ former_columns <- c(theta = "Theta", exclusion_radius = "ExclusionRadius")
 skill_column <- function(x, name) {
   now <- if (rlang::is_string(name) && !name %in% names(x)) former_columns[name]
   if (is.null(now) || !now %in% names(x)) return(.subset2(x, name))
-  cli::cli_warn(c("The column {.field {name}} is called {.field {now}}, as in rEDM.",
-                  i = "A later version will not know the former name."),
-                class = "synfire_warning_column")
+  warn_about("column", "The column {.field {name}} is called {.field {now}}, as in rEDM.",
+             i = "A later version will not know the former name.")
   .subset2(x, now)
 }
 
@@ -49,14 +48,11 @@ skill_column <- function(x, name) {
 #'
 #' @param parts Names that it must have; `held`, attributes.
 #' @noRd
-check_whole_result <- function(x, parts = character(), held = character(), arg = "x",
-                               call = rlang::caller_env()) {
+check_whole_result <- function(x, parts = character(), held = character(), arg = "x") {
   lost <- c(setdiff(parts, names(x)), setdiff(held, names(attributes(x))))
-  if (length(lost)) {
-    abort_arg(arg, sprintf("a whole result of class %s", class(x)[[1L]]),
-              sprintf("one without its %s", lost[[1L]]),
-              "Verbs for tables may drop it: work on `as.data.frame()` of the result.", call)
-  }
+  refuse_if(length(lost), arg, sprintf("a whole result of class %s", class(x)[[1L]]),
+            sprintf("one without its %s", lost[[1L]]),
+            "Verbs for tables may drop it: work on `as.data.frame()` of the result.")
 }
 
 #' Tables of empirical dynamic modelling

@@ -32,34 +32,31 @@
 #'     `target` has), `E`, `tau`, `Tp`
 #' @noRd
 edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = NULL,
-                     tau = -1, Tp = 1, embedded = FALSE, valid_lib = NULL,
-                     segments = NULL, no_time = FALSE, ignore_nan = TRUE, targets = FALSE,
-                     call = rlang::caller_env()) {
-  ignore_nan <- check_flag(ignore_nan, "ignore_nan", call)
-  series <- edm_series(x, columns, target, segments, no_time, targets, call)
+                     tau = -1, Tp = 1, embedded = FALSE, valid_lib = NULL, segments = NULL,
+                     no_time = FALSE, ignore_nan = TRUE, targets = FALSE, call = user_frame()) {
+  ignore_nan <- check_flag(ignore_nan, "ignore_nan")
+  series <- edm_series(x, columns, target, segments, no_time, targets)
   n <- length(series$first)
-  embedded <- check_flag(embedded, "embedded", call)
-  E <- edm_dimension(E, embedded, length(series$columns), call)
-  tau <- edm_shift(tau, "tau", call)
-  Tp <- edm_shift(Tp, "Tp", call)
-  if (tau == 0 && !embedded && E > 1) {
-    abort_arg("tau", "a lag in rows other than 0", "0",
-              "`tau = -1` takes each row and the ones before it.", call)
-  }
+  embedded <- check_flag(embedded, "embedded")
+  E <- edm_dimension(E, embedded, length(series$columns))
+  tau <- edm_shift(tau, "tau")
+  Tp <- edm_shift(Tp, "Tp")
+  refuse_if(tau == 0 && !embedded && E > 1, "tau", "a lag in rows other than 0", "0",
+            "`tau = -1` takes each row and the ones before it.", call)
   reach <- if (embedded) 0L else as.double(tau) * (E - 1L)
   lags <- if (embedded) 0 else as.double(tau) * (seq_len(E) - 1L)
-  check_room(n, length(lags) * length(series$values), "E", "smaller", call = call)
+  check_room(n, length(lags) * length(series$values), "E", "smaller")
   made <- .Call(r_edm_points, series$values, lags, series$first, series$last)
   points <- made$points
   complete <- made$reach == ncol(points)
-  valid <- edm_mask(valid_lib, n, call)
-  lib <- edm_pairs(lib, "lib", n, call)
-  pred <- edm_pairs(pred, "pred", n, call)
+  valid <- edm_mask(valid_lib, n)
+  lib <- edm_pairs(lib, "lib", n)
+  pred <- edm_pairs(pred, "pred", n)
   rows <- library_rows(lib, reach, Tp, embedded, series)
   library <- rows[complete[rows]]
   windows <- prediction_windows(pred, reach, series)
   out <- prediction_frame(windows, Tp, series)
-  if (!ignore_nan) check_complete(c(rows, out$from), points, series, call)
+  if (!ignore_nan) check_complete(c(rows, out$from), points, series)
   keep <- complete[out$from]
   c(
     list(points = points, complete = complete, reach = made$reach, lib = library[valid[library]],
@@ -75,7 +72,7 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
 
 #' Stop where a row of library or prediction misses a coordinate
 #' @noRd
-check_complete <- function(rows, points, series, call) {
+check_complete <- function(rows, points, series) {
   missing <- which(is.na(points[rows, , drop = FALSE]), arr.ind = TRUE)
   if (nrow(missing) == 0L) return(invisible())
   first <- missing[order(rows[missing[, 1L]], missing[, 2L])[[1L]], ]
@@ -83,42 +80,37 @@ check_complete <- function(rows, points, series, call) {
   abort_arg("ignore_nan", "TRUE where a row of `lib` or `pred` misses a coordinate",
             sprintf("FALSE, and row %d needs a value of \"%s\" that is missing",
                     rows[[first[[1L]]]], column),
-            "With `ignore_nan = TRUE` such rows are left out.", call)
+            "With `ignore_nan = TRUE` such rows are left out.")
 }
 
 #' Stop where the library has no point
 #'
 #' @param given Whether the user could give `lib`.
 #' @noRd
-check_library <- function(data, given = TRUE, call = rlang::caller_env()) {
+check_library <- function(data, given = TRUE) {
   n <- length(data$lib)
-  if (n == 0L && length(data$all_lib)) {
-    abort_arg("valid_lib", "TRUE for at least one row that can be in the library",
-              sprintf("FALSE for all %s of them", commas(length(data$all_lib))), call = call)
-  }
+  refuse_if(n == 0L && length(data$all_lib), "valid_lib",
+            "TRUE for at least one row that can be in the library",
+            sprintf("FALSE for all %s of them", commas(length(data$all_lib))))
   if (n == 0L) {
     has <- "with at least one complete delay vector and a row for its target"
     rows <- sum(data$lib_pairs$to - data$lib_pairs$from + 1L)
     abort_arg(if (given) "lib" else "x", paste(if (given) "rows" else "a data frame", has),
               sprintf("%s row%s without any", commas(rows), if (rows == 1L) "" else "s"),
-              "The rows may be fewer than a delay vector takes, or hold missing values.", call)
+              "The rows may be fewer than a delay vector takes, or hold missing values.")
   }
   invisible(data)
 }
 
 #' The number of neighbours that a library has: `knn`, or all its points with a warning
 #' @noRd
-library_knn <- function(data, knn, call = rlang::caller_env()) {
-  check_library(data, call = call)
+library_knn <- function(data, knn) {
+  check_library(data)
   n <- length(data$lib)
   if (knn <= n) return(knn)
-  cli::cli_warn(
-    c(escape_braces(sprintf("The library has %s: all of them are neighbours.",
-                            counted(n, "point"))),
-      x = escape_braces(sprintf("`knn` is %s.", commas(knn))),
-      i = "Give more rows, or a smaller `E` or `knn`."),
-    class = "synfire_warning_knn", call = call
-  )
+  warn_about("knn", "The library has {counted(n, 'point')}: all of them are neighbours.",
+             x = "`knn` is {commas(knn)}.", i = "Give more rows, or a smaller `E` or `knn`.",
+             call = user_frame())
   n
 }
 
@@ -126,61 +118,48 @@ library_knn <- function(data, knn, call = rlang::caller_env()) {
 
 #' The time, the columns and the target of a data frame
 #' @noRd
-edm_series <- function(x, columns, target, segments, no_time, targets, call) {
-  no_time <- check_flag(no_time, "no_time", call)
+edm_series <- function(x, columns, target, segments, no_time, targets) {
+  no_time <- check_flag(no_time, "no_time")
   binned <- table_of_bins(x, segments)
   x <- binned$x
   segments <- binned$segments
-  check_frame(x, call)
-  ends <- edm_segments(segments, x, call)
+  check_frame(x)
+  ends <- edm_segments(segments, x)
   named <- if (rlang::is_string(segments) && nrow(x) > 1L) segments
   data_names <- setdiff(if (no_time) names(x) else names(x)[-1L], named)
-  if (length(data_names) == 0L) {
-    abort_arg("x", "a data frame with a column besides the time", describe(x),
-              "Without a column of times, `no_time = TRUE`.", call)
-  }
-  columns <- edm_names(columns, data_names, "columns", call)
-  target <- if (is.null(target)) columns[[1L]] else edm_names(target, data_names, "target", call)
-  if (length(target) != 1L && !targets) {
-    abort_arg("target", "the name of one column", describe(target), call = call)
-  }
-  time <- if (no_time) seq_len(nrow(x)) else edm_time(x[[1L]], nrow(x), call)
-  check_edm_times(time, ends, call)
-  c(ends, list(
-    values = lapply(columns, \(name) edm_numbers(x, name, "columns", call)),
-    observed = edm_numbers(x, target[[1L]], "target", call),
-    time = time, time_name = if (no_time) "Time" else names(x)[[1L]],
-    columns = columns, target_name = target[[1L]], targets = target
-  ))
+  refuse_if(length(data_names) == 0L, "x", "a data frame with a column besides the time",
+            describe(x), "Without a column of times, `no_time = TRUE`.")
+  columns <- edm_names(columns, data_names, "columns")
+  target <- if (is.null(target)) columns[[1L]] else edm_names(target, data_names, "target")
+  refuse_if(length(target) != 1L && !targets, "target", "the name of one column",
+            describe(target))
+  time <- if (no_time) seq_len(nrow(x)) else edm_time(x[[1L]], nrow(x))
+  check_edm_times(time, ends)
+  c(ends, list(values = lapply(columns, \(name) edm_numbers(x, name, "columns")),
+               observed = edm_numbers(x, target[[1L]], "target"), time = time,
+               time_name = if (no_time) "Time" else names(x)[[1L]], columns = columns,
+               target_name = target[[1L]], targets = target))
 }
 
 #' A data frame as R makes them, with names that can be told apart and shown
 #' @noRd
-check_frame <- function(x, call) {
-  if (is.matrix(x)) {
-    abort_arg("x", "a data frame, its first column the time",
-              sprintf("a matrix of %d rows and %d columns", nrow(x), ncol(x)),
-              "`as.data.frame(x)` makes one, with `no_time = TRUE` if no column is the time.",
-              call)
-  }
+check_frame <- function(x) {
+  refuse_if(is.matrix(x), "x", "a data frame, its first column the time",
+            sprintf("a matrix of %d rows and %d columns", nrow(x), ncol(x)),
+            "`as.data.frame(x)` makes one, with `no_time = TRUE` if no column is the time.")
   if (!is.data.frame(x)) {
     hint <- if (is.numeric(x)) "`data.frame(time = seq_along(x), x = x)` makes one of a series."
-    abort_arg("x", "a data frame, its first column the time", describe(x), hint, call)
+    abort_arg("x", "a data frame, its first column the time", describe(x), hint)
   }
-  if (nrow(x) == 0L) abort_arg("x", "a data frame with rows", "without any", call = call)
+  if (nrow(x) == 0L) abort_arg("x", "a data frame with rows", "without any")
   names <- names(x)
-  if (length(names) != length(x) || anyNA(names)) {
-    abort_arg("x", "a data frame with a name for each column", "without some of them", call = call)
-  }
-  if (!all(is_text(names))) {
-    abort_arg("x", "a data frame whose names are text",
-              paste("one with the name", shown_bytes(names[!is_text(names)][[1L]])),
-              "`names(x) <- iconv(names(x), \"latin1\", \"UTF-8\")` mends names in Latin-1.", call)
-  }
-  if (anyDuplicated(names)) {
-    abort_arg("x", "a data frame with a different name for each column",
-              sprintf("one with \"%s\" twice", names[[anyDuplicated(names)]]), call = call)
-  }
+  refuse_if(length(names) != length(x) || anyNA(names), "x",
+            "a data frame with a name for each column", "without some of them")
+  refuse_if(!all(is_text(names)), "x", "a data frame whose names are text",
+            paste("one with the name", shown_bytes(names[!is_text(names)][[1L]])),
+            "`names(x) <- iconv(names(x), \"latin1\", \"UTF-8\")` mends names in Latin-1.")
+  refuse_if(anyDuplicated(names), "x", "a data frame with a different name for each column",
+            sprintf("one with \"%s\" twice", names[[anyDuplicated(names)]]))
 }
 
 #' Whether strings are what their encoding says
@@ -191,32 +170,28 @@ shown_bytes <- function(x) paste0("\"", iconv(x, "latin1", "ASCII", sub = "byte"
 
 #' The time of each row, of any class that has one value a row
 #' @noRd
-edm_time <- function(time, n, call) {
+edm_time <- function(time, n) {
   if (inherits(time, "POSIXlt")) time <- as.POSIXct(time)
   if (!is.atomic(time) || is.raw(time) || !is.null(dim(time)) || length(time) != n) {
     is <- if (is.list(time)) "a list" else if (is.null(dim(time))) describe(time) else "a matrix"
     abort_arg("x", "a data frame whose first column, the time, has one value a row",
-              paste("one where that is", is), "Without a column of times, `no_time = TRUE`.",
-              call)
+              paste("one where that is", is), "Without a column of times, `no_time = TRUE`.")
   }
   time
 }
 
 #' Names of columns; one string may hold several, parted by commas or blanks
 #' @noRd
-edm_names <- function(names, among, arg, call) {
+edm_names <- function(names, among, arg) {
   if (is.null(names)) {
     if (length(among) == 1L) return(among)
-    abort_arg(arg, "names of columns of `x`", "missing",
-              paste0("There are ", some(among), "."), call)
+    abort_arg(arg, "names of columns of `x`", "missing", paste0("There are ", some(among), "."))
   }
-  if (!is.character(names) || length(names) == 0L || anyNA(names)) {
-    abort_arg(arg, "names of columns of `x`", describe(names), call = call)
-  }
-  if (!all(is_text(names))) {
-    abort_arg(arg, "names of columns of `x`", shown_bytes(names[!is_text(names)][[1L]]),
-              "It is no text in UTF-8: `iconv()` makes it one.", call)
-  }
+  refuse_if(!is.character(names) || length(names) == 0L || anyNA(names), arg,
+            "names of columns of `x`", describe(names))
+  refuse_if(!all(is_text(names)), arg, "names of columns of `x`",
+            shown_bytes(names[!is_text(names)][[1L]]),
+            "It is no text in UTF-8: `iconv()` makes it one.")
   names <- enc2utf8(as.vector(names))
   if (length(names) == 1L && !names %in% among) {
     names <- trimws(strsplit(names, if (grepl(",", names)) "," else "[[:space:]]+")[[1L]])
@@ -227,14 +202,14 @@ edm_names <- function(names, among, arg, call) {
     unknown <- if (length(unknown)) unknown[[1L]] else ""
     near <- among[[which.min(utils::adist(unknown, among, ignore.case = TRUE))]]
     abort_arg(arg, "names of columns of `x`", sprintf("\"%s\", which is none", unknown),
-              sprintf("Did you mean \"%s\"?", near), call)
+              sprintf("Did you mean \"%s\"?", near))
   }
   names
 }
 
 #' Numbers of a column, with NA for all that is not finite
 #' @noRd
-edm_numbers <- function(x, name, arg, call) {
+edm_numbers <- function(x, name, arg) {
   values <- x[[name]]
   # A time series and I() are numbers all the same.
   if (inherits(values, c("ts", "AsIs"))) values <- unclass(values)
@@ -244,18 +219,15 @@ edm_numbers <- function(x, name, arg, call) {
     } else {
       kind_of(values)
     }
-    abort_arg(arg, "names of numeric columns", sprintf("\"%s\", which is %s", name, kind),
-              call = call)
+    abort_arg(arg, "names of numeric columns", sprintf("\"%s\", which is %s", name, kind))
   }
   values <- as.double(values)
   values[!is.finite(values)] <- NA_real_
   most <- max(abs(values), 0, na.rm = TRUE)
-  if (most > edm_largest || most > 0 && most < 1 / edm_largest) {
-    abort_arg(arg, sprintf("columns of numbers from %g to %g in size", 1 / edm_largest,
-                           edm_largest),
-              sprintf("\"%s\", the largest of which is %g", name, most),
-              "Squares of others are beyond what a computer holds: take another unit.", call)
-  }
+  refuse_if(most > edm_largest || most > 0 && most < 1 / edm_largest, arg,
+            sprintf("columns of numbers from %g to %g in size", 1 / edm_largest, edm_largest),
+            sprintf("\"%s\", the largest of which is %g", name, most),
+            "Squares of others are beyond what a computer holds: take another unit.")
   values
 }
 
@@ -265,15 +237,15 @@ edm_largest <- 1e140
 
 #' First and last row of the segment of each row
 #' @noRd
-edm_segments <- function(segments, x, call) {
+edm_segments <- function(segments, x) {
   n <- nrow(x)
   if (is.null(segments)) return(list(first = rep(1L, n), last = rep(n, n)))
   if (rlang::is_string(segments) && n > 1L) {
-    segments <- x[[edm_names(segments, names(x), "segments", call)]]
+    segments <- x[[edm_names(segments, names(x), "segments")]]
   }
   if (!is.atomic(segments) || length(segments) != n || anyNA(segments)) {
     is <- if (is.atomic(segments) && anyNA(segments)) "missing somewhere" else describe(segments)
-    abort_arg("segments", sprintf("a column of `x` or a vector of length %d", n), is, call = call)
+    abort_arg("segments", sprintf("a column of `x` or a vector of length %d", n), is)
   }
   runs <- rle(as.integer(factor(segments)))$lengths
   last <- cumsum(runs)
@@ -285,25 +257,20 @@ edm_segments <- function(segments, x, call) {
 #' The clock may be coarser than the rows, such as years where these are months. But where a
 #' time comes back after others, trials are stacked.
 #' @noRd
-check_edm_times <- function(time, ends, call) {
+check_edm_times <- function(time, ends) {
   one <- one_segment(ends)
   again <- which(duplicated(if (one) time else data.frame(ends$first, time)) & !is.na(time))
   if (length(again) == 0L) return(invisible())
   same <- time[again - 1L] == time[again]
   back <- again[is.na(same) | !same]
-  if (length(back)) {
-    abort_arg("x", "a data frame whose times do not come back",
-              sprintf("one with the time %s again in row %d", format(time[[back[[1L]]]]),
-                      back[[1L]]),
-              paste("For trials, `segments` names the column that tells them apart. If the",
-                    "first column is no time, `no_time = TRUE` takes rows as steps."), call)
-  }
+  refuse_if(length(back), "x", "a data frame whose times do not come back",
+            sprintf("one with the time %s again in row %d", format(time[[back[[1L]]]]),
+                    back[[1L]]),
+            paste("For trials, `segments` names the column that tells them apart. If the",
+                  "first column is no time, `no_time = TRUE` takes rows as steps."))
   text <- sprintf("Some rows have the same time: row %d has %s, as the row before it.",
                   again[[1L]], format(time[[again[[1L]]]]))
-  cli::cli_inform(
-    c(i = escape_braces(text), i = "Rows count as steps, in the order they have."),
-    class = "synfire_message_times"
-  )
+  info("times", escape_braces(text), "Rows count as steps, in the order they have.")
 }
 
 #' Prepare the same data several times, and tell of its times but once
@@ -332,73 +299,66 @@ one_segment <- function(ends) ends$last[[1L]] == length(ends$last)
 
 # ---- Arguments -----------------------------------------------------------------------
 
-edm_dimension <- function(E, embedded, columns, call) {
+edm_dimension <- function(E, embedded, columns) {
   if (embedded) {
-    if (!is.null(E) && check_count(E, "E", call = call) != columns) {
-      abort_arg("E", "the number of columns where these are `embedded`, or left out",
-                sprintf("%d with %d columns", as.integer(E), columns), call = call)
-    }
+    refuse_if(!is.null(E) && check_count(E, "E") != columns, "E",
+              "the number of columns where these are `embedded`, or left out",
+              sprintf("%d with %d columns", as.integer(E), columns))
     return(columns)
   }
-  if (is.null(E)) {
-    abort_arg("E", "given, the number of lags", "missing",
-              "`embed_dimension()` finds one that predicts well.", call)
-  }
-  as.integer(check_count(E, "E", max = 1000, call = call))
+  refuse_if(is.null(E), "E", "given, the number of lags", "missing",
+            "`embed_dimension()` finds one that predicts well.")
+  as.integer(check_count(E, "E", max = 1000))
 }
 
 #' A whole number of rows of either sign
 #' @noRd
-edm_shift <- function(rows, arg, call) {
-  as.integer(check_count(rows, arg, min = -1e6, max = 1e6, call = call))
+edm_shift <- function(rows, arg) {
+  as.integer(check_count(rows, arg, min = -1e6, max = 1e6))
 }
 
 #' The `knn` argument: `default` for NULL and 0
 #' @noRd
-edm_knn <- function(knn, default, call = rlang::caller_env()) {
+edm_knn <- function(knn, default) {
   if (is.null(knn)) return(as.integer(default))
-  knn <- check_count(knn, "knn", min = 0, max = 2^30, call = call)
+  knn <- check_count(knn, "knn", min = 0, max = 2^30)
   as.integer(if (knn == 0) default else knn)
 }
 
-edm_exclusion <- function(exclusion_radius, call = rlang::caller_env()) {
+edm_exclusion <- function(exclusion_radius, call = user_frame()) {
   as.integer(check_count(exclusion_radius, "exclusion_radius", min = 0, max = 2^30, call = call))
 }
 
-edm_mask <- function(valid_lib, n, call) {
+edm_mask <- function(valid_lib, n) {
   if (is.null(valid_lib)) return(rep(TRUE, n))
   if (!is.logical(valid_lib) || length(valid_lib) != n || anyNA(valid_lib)) {
     is <- if (is.logical(valid_lib) && anyNA(valid_lib)) "missing somewhere"
     abort_arg("valid_lib", sprintf("TRUE or FALSE for each of the %d rows", n),
-              is %||% describe(valid_lib), call = call)
+              is %||% describe(valid_lib))
   }
   valid_lib
 }
 
 #' Pairs of rows, `from` and `to`, from numbers or from a string of numbers
 #' @noRd
-edm_pairs <- function(rows, arg, n, call) {
+edm_pairs <- function(rows, arg, n) {
   if (is.null(rows)) return(list(from = 1L, to = n))
   must <- "pairs of rows, c(first, last) or c(first, last, first, last)"
   given <- rows
   if (rlang::is_string(rows)) {
     rows <- suppressWarnings(as.numeric(strsplit(trimws(rows), "[,[:space:]]+")[[1L]]))
   }
-  if (!is_plain_numeric(rows) || length(rows) == 0L || length(rows) %% 2L != 0L ||
-        anyNA(rows) || any(rows != round(rows))) {
-    abort_arg(arg, must, describe(given), call = call)
-  }
+  refuse_if(!is_plain_numeric(rows) || length(rows) == 0L || length(rows) %% 2L != 0L ||
+              anyNA(rows) || any(rows != round(rows)), arg, must, describe(given))
   from <- rows[c(TRUE, FALSE)]
   to <- rows[c(FALSE, TRUE)]
   if (any(from > to)) {
     k <- which(from > to)[[1L]]
     abort_arg(arg, must, sprintf("from %s to %s", exact_row(from[[k]]), exact_row(to[[k]])),
-              "The first row comes first.", call)
+              "The first row comes first.")
   }
-  if (any(rows < 1 | rows > n)) {
-    abort_arg(arg, sprintf("rows of `x`, from 1 to %d", n),
-              paste("row", exact_row(rows[rows < 1 | rows > n][[1L]])), call = call)
-  }
+  refuse_if(any(rows < 1 | rows > n), arg, sprintf("rows of `x`, from 1 to %d", n),
+            paste("row", exact_row(rows[rows < 1 | rows > n][[1L]])))
   list(from = as.integer(from), to = as.integer(to))
 }
 
@@ -524,7 +484,7 @@ text_beyond <- function(edge, begin, second, steps) {
 #' @param seconds Seconds that the work takes on the CPU, about.
 #' @return A list: `device`, `"cpu"` or `"gpu"`, and `gpus`. See `gpus_of()`.
 #' @noRd
-edm_place <- function(device, gpus, seconds, call = rlang::caller_env()) {
-  gpus <- check_gpus(gpus, device, call = call)
-  settle_place(device, gpus, seconds, call = call)
+edm_place <- function(device, gpus, seconds) {
+  gpus <- check_gpus(gpus, device)
+  settle_place(device, gpus, seconds)
 }

@@ -68,7 +68,6 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
                       device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
-  call <- rlang::current_env()
   train_lib <- check_flag(train_lib)
   exclude_target <- check_flag(exclude_target)
   exclusion_radius <- edm_exclusion(exclusion_radius)
@@ -77,10 +76,10 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
   ignore_nan <- check_flag(ignore_nan)
   lags <- edm_data(x, columns, target, E = E, tau = tau, segments = segments, no_time = no_time)
   left_out <- if (exclude_target) lags$target_name
-  D <- check_view_size(D, lags, left_out, call)
+  D <- check_view_size(D, lags, left_out)
   knn <- edm_knn(knn, D + 1)
-  views <- all_views(D, lags, left_out, call)
-  kept <- check_view_number(multiview, ncol(views), call)
+  views <- all_views(D, lags, left_out)
+  kept <- check_view_number(multiview, ncol(views))
 
   rows <- length(lags$first)
   if (is.null(lib) && is.null(pred) && rows > 1L) {
@@ -88,14 +87,14 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
     lib <- c(1L, half)
     pred <- c(half + 1L, rows)
   }
-  data <- view_data(lags, lib, pred, Tp, valid_lib, call)
-  if (!ignore_nan) check_views_complete(data, lags, call)
-  knn <- views_knn(views, data, knn, call)
-  where <- simplex_where(device, gpus, threads, data, ncol(views) * D / ncol(data$points), call)
+  data <- view_data(lags, lib, pred, Tp, valid_lib)
+  if (!ignore_nan) check_views_complete(data, lags)
+  knn <- views_knn(views, data, knn)
+  where <- simplex_where(device, gpus, threads, data, ncol(views) * D / ncol(data$points))
   forecast <- function(views, data) {
-    view_forecasts(views, data, knn, exclusion_radius, where, call)
+    view_forecasts(views, data, knn, exclusion_radius, where)
   }
-  rho <- rank_views(views, if (train_lib) view_data(lags, lib, lib, Tp, valid_lib, call) else data,
+  rho <- rank_views(views, if (train_lib) view_data(lags, lib, lib, Tp, valid_lib) else data,
                     forecast)
   best <- order(-rho)[seq_len(kept)]
   chosen <- views[, best, drop = FALSE]
@@ -113,25 +112,21 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
     list(view = view_table(chosen, coordinate_names(lags), forecasts, data, rho[best]),
          predictions = new_edm(predictions, "edm_prediction", "Multiview", parameters,
                                matched, started)),
-    class = "multiview", views = ncol(views), call = matched
+    class = c("multiview", "synfire_result"), views = ncol(views), call = matched
   )
 }
 
 # ---- Views ---------------------------------------------------------------------------
 
-check_view_size <- function(D, lags, left_out, call) {
+check_view_size <- function(D, lags, left_out) {
   columns <- setdiff(lags$columns, left_out)
   most <- length(columns) * lags$E
-  if (most == 0) {
-    abort_arg("columns", "other columns than `target` where `exclude_target = TRUE`",
-              describe(lags$columns), call = call)
-  }
+  refuse_if(most == 0, "columns", "other columns than `target` where `exclude_target = TRUE`",
+            describe(lags$columns))
   if (is_default(D)) return(min(length(lags$columns), most))
-  D <- check_count(D, "D", call = call)
-  if (D > most) {
-    abort_arg("D", sprintf("at most the %d coordinates there are", as.integer(most)), format(D),
-              "Take fewer, a larger `E`, or more `columns`.", call)
-  }
+  D <- check_count(D, "D")
+  refuse_if(D > most, "D", sprintf("at most the %d coordinates there are", as.integer(most)),
+            format(D), "Take fewer, a larger `E`, or more `columns`.")
   D
 }
 
@@ -141,26 +136,21 @@ is_default <- function(number) is.null(number) || is.numeric(number) && identica
 
 #' All choices of `D` coordinates, in the columns of a matrix
 #' @noRd
-all_views <- function(D, lags, left_out, call) {
+all_views <- function(D, lags, left_out) {
   choice <- which(rep(!lags$columns %in% left_out, each = lags$E))
-  if (choose(length(choice), D) > 1e6) {
-    abort_arg("D", "such that there are at most a million views",
-              sprintf("%g of %d coordinates, %.3g views", D, length(choice),
-                      choose(length(choice), D)),
-              "Choose fewer `columns`, or a smaller `E`.", call)
-  }
+  refuse_if(choose(length(choice), D) > 1e6, "D", "such that there are at most a million views",
+            sprintf("%g of %d coordinates, %.3g views", D, length(choice),
+                    choose(length(choice), D)), "Choose fewer `columns`, or a smaller `E`.")
   views <- utils::combn(length(choice), D)
   matrix(choice[views], nrow(views))
 }
 
-check_view_number <- function(multiview, views, call) {
+check_view_number <- function(multiview, views) {
   if (is_default(multiview)) return(floor(sqrt(views)))
-  multiview <- check_count(multiview, "multiview", call = call)
+  multiview <- check_count(multiview, "multiview")
   if (multiview > views) {
-    cli::cli_warn(c(escape_braces(sprintf("Only %s can be made, and all are averaged.",
-                                          counted(views, "view"))),
-                    x = escape_braces(sprintf("`multiview` is %s.", commas(multiview)))),
-                  class = "synfire_warning_views", call = call)
+    warn_about("views", "Only {counted(views, 'view')} can be made, and all are averaged.",
+               x = "`multiview` is {commas(multiview)}.", call = user_frame())
   }
   min(multiview, views)
 }
@@ -173,32 +163,32 @@ rows_of_view <- function(rows, view, data) {
 
 #' Stop where a row of `lib` or `pred` misses a coordinate, other than beyond the data
 #' @noRd
-check_views_complete <- function(data, lags, call) {
+check_views_complete <- function(data, lags) {
   row <- outer(seq_along(lags$first), rep(lags$tau * (seq_len(lags$E) - 1L),
                                           length(lags$columns)), `+`)
   beyond <- row < lags$first | row > lags$last
-  check_complete(c(data$any$lib, data$any$pred), ifelse(beyond, 0, data$points), lags, call)
+  check_complete(c(data$any$lib, data$any$pred), ifelse(beyond, 0, data$points), lags)
 }
 
 #' The number of neighbours that at least one of the views has in its library
 #' @noRd
-views_knn <- function(views, data, knn, call) {
+views_knn <- function(views, data, knn) {
   counts <- vapply(seq_len(ncol(views)), \(k) {
     length(rows_of_view(data$any$lib, views[, k], data))
   }, 0L)
   data$lib <- rows_of_view(data$any$lib, views[, which.max(counts)], data)
-  library_knn(data, knn, call)
+  library_knn(data, knn)
 }
 
 #' What each view forecasts, in a column, at each row to predict from; NA where it does not
 #' @noRd
-view_forecasts <- function(views, data, knn, exclusion, where, call) {
+view_forecasts <- function(views, data, knn, exclusion, where) {
   storage.mode(views) <- "integer"
   asked <- in_order(data$any$pred)
   lib <- in_order(data$any$lib)$rows
   out <- .Call(r_edm_views, data$points, lib, asked$rows, views, data$target,
                c(list(k = knn, exclusion = exclusion), where))
-  finish_status(out, "forecasting so many rows", call = call)[asked$at, , drop = FALSE]
+  finish_status(out, "forecasting so many rows")[asked$at, , drop = FALSE]
 }
 
 #' The rho of each view, NA where its coordinates tell nothing of where a row is
@@ -231,16 +221,14 @@ mean_forecast <- function(forecasts) {
 
 #' Lags of the whole of the data as coordinates
 #' @noRd
-view_data <- function(lags, lib, pred, Tp, valid_lib, call) {
+view_data <- function(lags, lib, pred, Tp, valid_lib) {
   coordinates <- sprintf("lag%d", seq_len(ncol(lags$points)))
   block <- data.frame(lags$time, lags$points, lags$observed)
   names(block) <- c("time", coordinates, "target")
   # The user was told of the times when the lags were made.
-  suppressMessages(
-    edm_data(block, coordinates, "target", lib, pred, Tp = Tp, embedded = TRUE,
-             valid_lib = valid_lib, segments = lags$first, call = call),
-    classes = "synfire_message_times"
-  )
+  suppressMessages(edm_data(block, coordinates, "target", lib, pred, Tp = Tp, embedded = TRUE,
+                            valid_lib = valid_lib, segments = lags$first),
+                   classes = "synfire_message_times")
 }
 
 # ---- Results -------------------------------------------------------------------------
@@ -295,6 +283,6 @@ summary.multiview <- function(object, ...) {
 #' @export
 as.data.frame.multiview <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_whole_result(x, "predictions")
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   as.data.frame(x$predictions, row.names)
 }

@@ -38,8 +38,7 @@ NULL
 #' @rdname edm_plots
 #' @exportS3Method ggplot2::autoplot
 autoplot.edm_skill <- function(object, ...) {
-  rlang::check_installed("ggplot2", "to draw skill.")
-  check_no_dots()
+  check_no_dots(draws = "skill")
   parameter <- names(object)[[1L]]
   check_skill(object, parameter)
   if (all(c("E", "tau", "Tp") %in% names(object))) return(plot_skill_map(object))
@@ -60,10 +59,9 @@ autoplot.edm_skill <- function(object, ...) {
     theme_synfire()
 }
 
-check_skill <- function(object, parameter, call = rlang::caller_env()) {
-  if (!any(is.finite(object$rho))) {
-    abort_arg("object", sprintf("skill for at least one %s", parameter), "without any", call = call)
-  }
+check_skill <- function(object, parameter) {
+  refuse_if(!any(is.finite(object$rho)), "object",
+            sprintf("skill for at least one %s", parameter), "without any")
 }
 
 skill_label <- function(parameter) {
@@ -141,30 +139,20 @@ autoplot.multiview <- function(object, type = c("series", "scatter"), ...) {
 }
 
 #' @rdname edm_plots
-#' @export
-plot.multiview <- function(x, ...) draw(autoplot.multiview(x, ...))
-
-#' @rdname edm_plots
 #' @exportS3Method ggplot2::autoplot
 autoplot.smap <- function(object, type = c("coefficients", "series", "scatter"), ...) {
-  rlang::check_installed("ggplot2", "to draw an S-map.")
-  check_no_dots()
+  check_no_dots(draws = "an S-map")
   type <- check_choice(type)
   if (type != "coefficients") return(autoplot.edm_prediction(object$predictions, type))
   plot_coefficients(object$coefficients)
 }
 
-#' @rdname edm_plots
-#' @export
-plot.smap <- function(x, ...) draw(autoplot.smap(x, ...))
-
-plot_coefficients <- function(coefficients, call = rlang::caller_env()) {
+plot_coefficients <- function(coefficients) {
   time <- plot_time(coefficients[[1L]], names(coefficients)[[1L]])
   names <- names(coefficients)[-1L]
   values <- unlist(coefficients[-1L], use.names = FALSE)
-  if (!any(is.finite(values))) {
-    abort_arg("object", "an S-map with at least one prediction", "without any", call = call)
-  }
+  refuse_if(!any(is.finite(values)), "object", "an S-map with at least one prediction",
+            "without any")
   # The sign of a partial derivative is not in the fonts of every device.
   labels <- gsub("\u2202", "d", names)
   long <- data.frame(time = rep(time$at, length(names)), value = values,
@@ -184,12 +172,10 @@ plot_coefficients <- function(coefficients, call = rlang::caller_env()) {
 #' @rdname edm_plots
 #' @exportS3Method ggplot2::autoplot
 autoplot.edm_prediction <- function(object, type = c("series", "scatter"), ...) {
-  rlang::check_installed("ggplot2", "to draw predictions.")
-  check_no_dots()
+  check_no_dots(draws = "predictions")
   type <- check_choice(type)
-  if (!any(is.finite(object$Predictions))) {
-    abort_arg("object", "a table with at least one prediction", "without any")
-  }
+  refuse_if(!any(is.finite(object$Predictions)), "object", "a table with at least one prediction",
+            "without any")
   switch(type, series = plot_series(object), scatter = plot_scatter(object))
 }
 
@@ -215,13 +201,14 @@ plot_series <- function(object) {
       values = c(Observations = syn_ink, Predictions = syn_colours[["blue"]])
     ) +
     time$scale +
-    ggplot2::scale_y_continuous(name = value_label(object), n.breaks = 5) +
+    ggplot2::scale_y_continuous(name = attr(object, "parameters")$target %||% "Value",
+                                n.breaks = 5) +
     ggplot2::labs(subtitle = error_text(object)) +
     theme_synfire() +
     (if (!is.null(object$Pred_Variance)) {
       caption("Band: one standard deviation of the neighbours' values on either side.")
     }) +
-    ggplot2::theme(legend.position = "top", legend.justification = "left")
+    legend_on_top()
 }
 
 #' One standard deviation of the neighbours on both sides, in runs without a gap
@@ -259,11 +246,6 @@ error_text <- function(object) {
           signif(error$RMSE, 3))
 }
 
-value_label <- function(object) {
-  target <- attr(object, "parameters", exact = TRUE)$target
-  if (is.null(target)) "Value" else target
-}
-
 #' Where rows stand on the axis of time, and that axis
 #' @noRd
 plot_time <- function(time, name) {
@@ -276,16 +258,8 @@ plot_time <- function(time, name) {
   if (inherits(time, "POSIXct")) {
     return(list(at = time, scale = ggplot2::scale_x_datetime(name = name)))
   }
-  labels <- as.character(time)
-  rows <- seq_along(labels)
-  scale <- ggplot2::scale_x_continuous(
-    name = name, labels = labels[whole_rows(rows)], breaks = whole_rows(rows)
-  )
-  list(at = rows, scale = scale)
-}
-
-#' About five rows at even steps
-#' @noRd
-whole_rows <- function(rows) {
-  unique(round(seq(1, length(rows), length.out = min(5, length(rows)))))
+  rows <- even_steps(length(time), 5)
+  list(at = seq_along(time), scale = ggplot2::scale_x_continuous(
+    name = name, labels = as.character(time)[rows], breaks = rows
+  ))
 }

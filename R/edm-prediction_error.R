@@ -35,12 +35,10 @@ prediction_error <- function(x, predicted = NULL, na_rm = TRUE) {
   check_given(x = "observed values, or a table of predictions")
   na_rm <- check_flag(na_rm)
   if (is.data.frame(x)) {
-    if (!all(c("Observations", "Predictions") %in% names(x))) {
-      abort_arg("x", "a table with the columns Observations and Predictions", describe(x))
-    }
-    if (!is.null(predicted)) {
-      abort_arg("predicted", "left out where `x` is a table", describe(predicted))
-    }
+    refuse_if(!all(c("Observations", "Predictions") %in% names(x)), "x",
+              "a table with the columns Observations and Predictions", describe(x))
+    refuse_if(!is.null(predicted), "predicted", "left out where `x` is a table",
+              describe(predicted))
     predicted <- x$Predictions
     x <- x$Observations
   }
@@ -55,9 +53,9 @@ prediction_error <- function(x, predicted = NULL, na_rm = TRUE) {
 
 #' Numbers as doubles; a time series is numbers, too
 #' @noRd
-error_numbers <- function(x, arg, must, call = rlang::caller_env()) {
+error_numbers <- function(x, arg, must) {
   if (inherits(x, "ts")) x <- as.vector(x)
-  if (!is_plain_numeric(x)) abort_arg(arg, must, describe(x), call = call)
+  if (!is_plain_numeric(x)) abort_arg(arg, must, describe(x))
   as.double(x)
 }
 

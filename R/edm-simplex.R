@@ -10,11 +10,11 @@
 #' The point of row t has the coordinates x\[t\], x\[t + tau\], ..., x\[t + (E - 1) tau\],
 #' those of the first column, then those of the next. Its neighbours are the `knn` nearest
 #' library rows in Euclidean distance; rows at equal distance are taken in the order
-#' in which they follow row t in a fixed shuffle, which knows nothing about time. Numbers on a common grid, such as counts
-#' and tenths, are equally far apart where their numbers of steps are. With distances d and
-#' the nearest of them d1 (at least about a millionth of how far values lie from their
-#' mean), the prediction for row t + `Tp` is the mean of the target `Tp` rows after each
-#' neighbour with weights exp(-d / d1), and the variance that of these values about it,
+#' in which they follow row t in a fixed shuffle, which knows nothing about time. Numbers on a
+#' common grid, such as counts and tenths, are equally far apart where their numbers of steps are.
+#' With distances d and the nearest of them d1 (at least about a millionth of how far values lie
+#' from their mean), the prediction for row t + `Tp` is the mean of the target `Tp` rows after
+#' each neighbour with weights exp(-d / d1), and the variance that of these values about it,
 #' with the same weights.
 #'
 #' Where library and prediction overlap, no row is a neighbour of itself, nor is one at
@@ -132,7 +132,7 @@ simplex <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E
   threads <- check_threads(threads)
   where <- simplex_where(device, gpus, threads, data)
   predict <- function(points, lib, pred, target) {
-    simplex_at(points, lib, pred, target, knn, exclusion, where, environment(predict))
+    simplex_at(points, lib, pred, target, knn, exclusion, where)
   }
   frame <- if (generate > 0) {
     generate_frame(data, generate, predict)$frame
@@ -149,17 +149,15 @@ simplex <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E
 #' @param times How often they are.
 #' @return A list: `gpus` (from 0; NULL for the CPU) and `threads`.
 #' @noRd
-simplex_where <- function(device, gpus, threads, data, times = 1,
-                          call = rlang::caller_env()) {
+simplex_where <- function(device, gpus, threads, data, times = 1, call = user_frame()) {
   pairs <- as.double(length(data$any$lib)) * length(data$any$pred)
   seconds <- 5e-11 * pairs * ncol(data$points) * times / threads
-  list(gpus = gpus_of(edm_place(device, gpus, seconds, call)), threads = threads)
+  list(gpus = gpus_of(edm_place(device, gpus, seconds)), threads = threads)
 }
 
 #' Predictions of `target` at the rows `pred`
 #' @noRd
-simplex_at <- function(points, lib, pred, target, knn, exclusion, where,
-                       call = rlang::caller_env(2L)) {
+simplex_at <- function(points, lib, pred, target, knn, exclusion, where, call = user_frame()) {
   asked <- in_order(pred)
   out <- .Call(r_edm_simplex, points, lib, asked$rows, target,
                c(list(k = knn, exclusion = exclusion), where))
@@ -168,23 +166,21 @@ simplex_at <- function(points, lib, pred, target, knn, exclusion, where,
 }
 
 #' @noRd
-check_state <- function(include_state, generate, call = rlang::caller_env()) {
-  include_state <- check_flag(include_state, "include_state", call)
-  if (include_state && generate > 0) {
-    abort_arg("include_state", "FALSE with `generate`", "TRUE",
-              "Each step of `generate` has neighbours of its own.", call)
-  }
+check_state <- function(include_state, generate) {
+  include_state <- check_flag(include_state, "include_state")
+  refuse_if(include_state && generate > 0, "include_state", "FALSE with `generate`", "TRUE",
+            "Each step of `generate` has neighbours of its own.")
   include_state
 }
 
 #' What predictions were made from, for the attribute `state`
 #' @noRd
-edm_state <- function(data, knn, exclusion, where, call = rlang::caller_env()) {
-  check_room(length(data$pred), 1.5 * knn, "include_state", "FALSE", call = call)
+edm_state <- function(data, knn, exclusion, where) {
+  check_room(length(data$pred), 1.5 * knn, "include_state", "FALSE")
   asked <- in_order(data$pred)
   near <- .Call(r_edm_neighbours, data$points, data$lib, asked$rows,
                 c(list(k = knn, exclusion = exclusion), where))
-  near <- finish_status(near, "keeping so many neighbours", call = call)
+  near <- finish_status(near, "keeping so many neighbours")
   points <- data$points
   colnames(points) <- coordinate_names(data)
   list(neighbours = near$row[asked$at, , drop = FALSE],
@@ -221,19 +217,15 @@ predicted_frame <- function(data, predicted) {
 #' @return A list: `frame`, the table, and `fits`, what `predict` gave for each of its rows
 #'   but the first.
 #' @noRd
-generate_frame <- function(data, steps, predict, call = rlang::caller_env()) {
+generate_frame <- function(data, steps, predict) {
   n <- length(data$observed)
-  if (data$embedded || length(data$columns) > 1L || data$target_name != data$columns) {
-    abort_arg("generate", "0 unless one column is predicted from its own lags",
-              format(steps), call = call)
-  }
-  if (data$Tp != 1L || data$tau > 0L) {
-    abort_arg("generate", "0 unless `Tp` is 1 and `tau` negative", format(steps), call = call)
-  }
+  refuse_if(data$embedded || length(data$columns) > 1L || data$target_name != data$columns,
+            "generate", "0 unless one column is predicted from its own lags", format(steps))
+  refuse_if(data$Tp != 1L || data$tau > 0L, "generate", "0 unless `Tp` is 1 and `tau` negative",
+            format(steps))
   end <- max(data$pred_pairs$to)
-  if (data$last[[end]] != n) {
-    abort_arg("generate", "0 unless `pred` ends in the last segment", format(steps), call = call)
-  }
+  refuse_if(data$last[[end]] != n, "generate", "0 unless `pred` ends in the last segment",
+            format(steps))
   rows <- end + 0:steps
   value <- c(data$observed[seq_len(end)], rep(NA_real_, steps))
   points <- data$points[pmin(seq_len(max(n, end + steps)), n), , drop = FALSE]

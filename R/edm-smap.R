@@ -13,12 +13,12 @@
 #' # What is computed
 #' Points, rows of library and prediction, and the order of neighbours are those of
 #' [simplex()]. [smap_map()] has all rows whose target is within the series, and so some more
-#' where `tau` and `Tp` are both positive, or `Tp` is below -1. With distances d of the neighbours and their mean d0, rows (1, coordinates)
-#' and targets of the neighbours are multiplied by exp(-`theta` d / d0), and the model is
-#' the least squares solution, the shortest one where there are several: singular values up
-#' to 2.2e-16 times the number of neighbours (or of coefficients, if larger) times the
-#' largest one count as 0. The prediction is the model at the predicted point. Its variance
-#' is that of the neighbours' targets about it, with the same weights.
+#' where `tau` and `Tp` are both positive, or `Tp` is below -1. With distances d of the neighbours
+#' and their mean d0, rows (1, coordinates) and targets of the neighbours are multiplied by
+#' exp(-`theta` d / d0), and the model is the least squares solution, the shortest one where there
+#' are several: singular values up to 2.2e-16 times the number of neighbours (or of coefficients,
+#' if larger) times the largest one count as 0. The prediction is the model at the predicted
+#' point. Its variance is that of the neighbours' targets about it, with the same weights.
 #'
 #' The neighbours of a point are by default as many as the library has points, less one:
 #' all but the point itself, or, where it is not in the library, all but the farthest. This
@@ -115,8 +115,7 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
   threads <- check_threads(threads)
   where <- smap_where(device, gpus, threads, data, 1, generate)
   predict <- function(points, lib, pred, target) {
-    smap_at(points, lib, pred, target, theta, knn, exclusion, ridge, where,
-            call = environment(predict))
+    smap_at(points, lib, pred, target, theta, knn, exclusion, ridge, where)
   }
   if (generate > 0) {
     made <- generate_frame(data, generate, predict)
@@ -140,7 +139,7 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
       coefficients = model_frame(frame[1L], models$coefficients, c("C0", slopes)),
       singular_values = model_frame(frame[1L], models$singular, paste0("C", seq(0, length(slopes))))
     ),
-    class = "smap",
+    class = c("smap", "synfire_result"),
     state = if (include_state) {
       # Where the whole library are neighbours there is little to search for.
       edm_state(data, knn, exclusion, list(gpus = NULL, threads = threads))
@@ -150,9 +149,9 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
 
 #' The number of neighbours, by default one less than the library has without `valid_lib`
 #' @noRd
-smap_knn <- function(knn, data, call = rlang::caller_env()) {
+smap_knn <- function(knn, data) {
   most <- max(min(length(data$all_lib) - 1L, length(data$lib)), 1L)
-  library_knn(data, edm_knn(knn, most, call), call)
+  library_knn(data, edm_knn(knn, most))
 }
 
 #' Predictions and models at the rows `pred`
@@ -164,11 +163,11 @@ smap_knn <- function(knn, data, call = rlang::caller_env()) {
 #'   wanted, `coefficients` and `singular` (arrays `[length(pred), E + 1, theta]`).
 #' @noRd
 smap_at <- function(points, lib, pred, target, theta, knn, exclusion, ridge, where,
-                    local = TRUE, call = rlang::caller_env()) {
+                    local = TRUE) {
   asked <- in_order(pred)
   out <- .Call(r_edm_smap, points, lib, asked$rows, target, theta,
                c(list(k = knn, exclusion = exclusion, ridge = ridge, local = local), where))
-  out <- finish_status(out, "fitting so many models", call = call)
+  out <- finish_status(out, "fitting so many models")
   if (identical(asked$rows, pred)) return(out)
   some <- Filter(Negate(is.null), out)
   lapply(some, \(value) {
@@ -179,13 +178,12 @@ smap_at <- function(points, lib, pred, target, theta, knn, exclusion, ridge, whe
 
 #' Where models for so many values of theta are made, as options of the compiled code
 #' @noRd
-smap_where <- function(device, gpus, threads, data, thetas, generate = 0,
-                       call = rlang::caller_env()) {
+smap_where <- function(device, gpus, threads, data, thetas, generate = 0) {
   models <- thetas * if (generate > 0) generate else length(data$pred)
   terms <- ncol(data$points) + 2
   pair <- 1e-9 + 1e-11 * terms * (terms + 1)
   seconds <- models * (length(data$lib) * pair + 3e-9 * terms^3) / threads
-  list(gpus = gpus_of(edm_place(device, gpus, seconds, call)), threads = threads)
+  list(gpus = gpus_of(edm_place(device, gpus, seconds)), threads = threads)
 }
 
 #' Models of the forecast rows; the first row of the table has none
@@ -240,7 +238,7 @@ summary.smap <- function(object, ...) {
 #' @export
 as.data.frame.smap <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_whole_result(x, smap_parts)
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   as.data.frame(x$predictions, row.names)
 }
 

@@ -63,18 +63,17 @@
 #' @export
 calibrate_gpu <- function(x = NULL, sizes = 2:8, episodes = 2^c(6, 9, 12, 14:18),
                           repeats = 5, save = FALSE, gpu = 1) {
-  call <- rlang::current_env()
   x <- if (is.null(x)) simulate_sym26() else as_spike_trains(x)
   sizes <- check_counts(sizes, min = 2, max = 64)
   episodes <- check_counts(episodes, min = 1, max = 1e6)
   repeats <- check_count(repeats, max = 1000)
-  gpu <- check_gpus(check_count(gpu), "gpu", arg = "gpu", call = call)
+  gpu <- check_gpus(check_count(gpu), "gpu", arg = "gpu")
   save <- check_flag(save)
   events <- trains_of(x)
   refuse_if(count_in_trials(events) == 0, "x", "a recording with spikes", "one without any")
-  ticks <- seconds_to_ticks(c(0, 0.005, 0.010, 0.015), attr(x, "resolution"), "x", call)
+  ticks <- seconds_to_ticks(c(0, 0.005, 0.010, 0.015), attr(x, "resolution"), "x")
   ticks <- list(low = ticks[1:3], high = ticks[2:4])
-  need_gpu("gpu", call)
+  need_gpu("gpu")
 
   cells <- expand.grid(episodes = episodes, size = sizes)
   runs <- lapply(seq_len(nrow(cells)), function(i) {
@@ -83,7 +82,7 @@ calibrate_gpu <- function(x = NULL, sizes = 2:8, episodes = 2^c(6, 9, 12, 14:18)
     candidates <- random_candidates(n, size, events$units, 3L)
     counted <- lapply(c(ptpe = "ptpe", mtpe = "mtpe"), function(engine) {
       gpu_count(events, ticks, candidates$units, candidates$intervals,
-                gpu_request(engine, gpu), times = repeats + 1L, call = call)
+                gpu_request(engine, gpu), times = repeats + 1L)
     })
     list2DF(list(size = rep(size, repeats), episodes = rep(n, repeats), run = seq_len(repeats),
                  ptpe = counted$ptpe$seconds[-1L], mtpe = counted$mtpe$seconds[-1L],
@@ -97,10 +96,10 @@ calibrate_gpu <- function(x = NULL, sizes = 2:8, episodes = 2^c(6, 9, 12, 14:18)
 
 #' Whole numbers within [min, max], increasing
 #' @noRd
-check_counts <- function(x, arg = rlang::caller_arg(x), min, max, call = rlang::caller_env()) {
+check_counts <- function(x, arg = rlang::caller_arg(x), min, max) {
   ok <- is_plain_numeric(x) && length(x) > 0L && all(is.finite(x)) &&
     all(x == round(x) & x >= min & x <= max)
-  if (!ok) abort_arg(arg, paste0("whole numbers", bounds_text(min, max)), describe(x), call = call)
+  if (!ok) abort_arg(arg, paste0("whole numbers", bounds_text(min, max)), describe(x))
   sort(unique(as.double(x)))
 }
 

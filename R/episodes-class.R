@@ -57,7 +57,7 @@ episode_text <- function(units, low, high) {
 #' @export
 c.episodes <- function(...) {
   parts <- list(...)
-  for (part in parts) check_episodes(part, "...", rlang::current_env())
+  for (part in parts) check_episodes(part, "...")
   columns <- lapply(episode_columns, function(name) {
     unlist(lapply(parts, `[[`, name), recursive = FALSE, use.names = FALSE)
   })
@@ -194,15 +194,14 @@ glance.episodes <- function(x, ...) {
 #' Other code can change a data frame without our methods. What stands in `units`, `low`
 #' and `high` decides what is counted; the name has to say the same.
 #' @noRd
-check_episodes <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+check_episodes <- function(x, arg = rlang::caller_arg(x)) {
   refuse_if(missing(x) || !inherits(x, "episodes"), arg, "an `episodes` table", describe(x),
-            "Make one with `mine_episodes()` or `episode()`.", call = call)
+            "Make one with `mine_episodes()` or `episode()`.")
   fault <- columns_of_episodes_fault(x) %||% rows_of_episodes_fault(x)
-  if (!is.null(fault)) {
-    abort_arg(arg, "a sound `episodes` table", paste0("one that was changed: ", fault$is),
-              fault$hint %||% paste("Take rows with `[`, and make new episodes with",
-                                    "`episode()`; `c()` joins tables."), call = call)
-  }
+  refuse_if(!is.null(fault), arg, "a sound `episodes` table",
+            paste0("one that was changed: ", fault$is),
+            fault$hint %||% paste("Take rows with `[`, and make new episodes with",
+                                  "`episode()`; `c()` joins tables."))
   invisible(x)
 }
 
@@ -280,8 +279,8 @@ expected_counts.episodes <- function(x, recording = attr(x, "recording", exact =
   whole_again(with_excess(as.list(x), expected_episodes(x, recording)), x)
 }
 
-expected_episodes <- function(x, recording, call = rlang::caller_env()) {
-  episode_units_known(x, recording, call)
+expected_episodes <- function(x, recording) {
+  check_units_known(unlist(.subset2(x, "units"), use.names = FALSE), recording, "episodes")
   rates <- observed_rates(recording)
   stretches <- lengths_of_trials(recording)
   units <- .subset2(x, "units")
@@ -294,15 +293,6 @@ expected_episodes <- function(x, recording, call = rlang::caller_env()) {
     out[rows] <- expected_chains(rate, flat("low", size - 1L), flat("high", size - 1L), stretches)
   }
   out
-}
-
-#' Error where a recording does not have the units of episodes
-#' @noRd
-episode_units_known <- function(x, recording, call) {
-  used <- unique(unlist(.subset2(x, "units"), use.names = FALSE))
-  unknown <- setdiff(used, levels(.subset2(recording, "unit")))
-  refuse_if(length(unknown), "recording", "one with the units of the episodes",
-            sprintf("without unit \"%s\"", unknown[[1L]]), call = call)
 }
 
 #' Expected counts of chains of one size

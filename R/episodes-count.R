@@ -44,10 +44,10 @@ episode <- function(units, low, high) {
                     units = list(units), low = list(low), high = list(high)), list())
 }
 
-check_edges <- function(x, arg, edges, call = rlang::caller_env()) {
+check_edges <- function(x, arg, edges) {
   ok <- !missing(x) && is_plain_numeric(x) && all(is.finite(x)) && length(x) %in% c(1L, edges)
   refuse_if(!ok, arg, paste0("one number of seconds, or ", edges, ", one before each unit ",
-                             "but the first"), describe(x), call = call)
+                             "but the first"), describe(x))
   rep_len(as.double(x), edges)
 }
 

@@ -106,8 +106,8 @@
 #' @param distinct_units `TRUE` for episodes in which no unit comes twice; `FALSE` for all.
 #'   Chains such as 6 > 6 > 6 say that a unit fires in bursts, and fill the tables of real
 #'   recordings. Counts do not change, only which episodes are listed; `target` and `top`
-#'   choose among these. The engine `"window"` on a GPU counts the others as well, and leaves them out
-#'   afterwards.
+#'   choose among these. The engine `"window"` on a GPU counts the others as well, and leaves them
+#'   out afterwards.
 #' @param engine Who counts: `"auto"`, `"window"` or `"two-pass"` on both devices, `"state"`
 #'   on the CPU, and on a GPU the published `"ptpe"`, `"mtpe"`, `"hybrid"` and `"occurrence"`,
 #'   see Engines and GPUs. All give the same table. To compare variants of the published
@@ -190,7 +190,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
               intervals = "delay intervals in seconds, such as `c(0.005, 0.010)`")
   x <- as_spike_trains(x)
   if (!is.null(units)) {
-    x <- keep_units(x, rlang::new_quosure(check_units(units, x)), rlang::current_env())
+    x <- keep_units(x, rlang::new_quosure(check_units(units, x)))
   }
   resolution <- attr(x, "resolution")
   intervals <- check_intervals(intervals, resolution)
@@ -285,8 +285,8 @@ spelling <- function(units, seconds) {
 
 #' Say what a big search takes before it starts
 #'
-#' What is certain: windows, the lists of single units and, where the core makes one, the table of next
-#' occurrences. The lists of episodes come on top and depend on what is found.
+#' What is certain: windows, the lists of single units and, where the core makes one, the table of
+#' next occurrences. The lists of episodes come on top and depend on what is found.
 #' @noRd
 announce_memory <- function(events, intervals, min_count, max_memory) {
   # Fewer bytes than that for each spike and interval are nothing to talk about.
@@ -295,11 +295,8 @@ announce_memory <- function(events, intervals, min_count, max_memory) {
   }
   certain <- min(certain_memory(events, intervals, min_count, max_memory), max_memory)
   if (certain < 1e9) return(invisible())
-  cli::cli_inform(
-    c(i = paste("Mining {commas(length(events$tick))} spikes takes at least",
-                "{bytes_text(certain)} of memory, and at most {bytes_text(max_memory)}.")),
-    class = "synfire_message_memory"
-  )
+  info("memory", paste("Mining {commas(length(events$tick))} spikes takes at least",
+                       "{bytes_text(certain)} of memory, and at most {bytes_text(max_memory)}."))
 }
 
 #' Bytes that a search holds whatever it finds

@@ -112,7 +112,7 @@ without_steps <- function(steps, drop) {
 
 #' @param drop Steps, as episode_steps() gives them, that are left out.
 #' @noRd
-plot_network <- function(x, edges, layout, call, drop = NULL) {
+plot_network <- function(x, edges, layout, drop = NULL) {
   rlang::check_installed("igraph", "to draw a network of episodes.")
   steps <- episode_steps(x)
   all <- without_steps(steps, drop)
@@ -130,7 +130,7 @@ plot_network <- function(x, edges, layout, call, drop = NULL) {
   recording <- own_recording(x)
   array <- if (is.null(layout)) unit_places(recording)
   mapped <- !is.null(array) && all(names %in% rownames(array))
-  place <- network_layout(steps, names, if (mapped) array else layout, call)
+  place <- network_layout(steps, names, if (mapped) array else layout)
   areas <- unit_areas(recording)
 
   radius <- if (mapped) map_radius(place) else network_radius(place)

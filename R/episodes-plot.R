@@ -75,29 +75,28 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
                               layout = NULL, bins = 20,
                               recording = attr(object, "recording", exact = TRUE)) {
   check_no_dots(draws = "episodes")
-  call <- rlang::current_env()
   type <- check_choice(type)
   order <- check_choice(order)
   if (!is.null(others)) others <- check_count(others, min = 0, infinite = TRUE)
   edges <- check_count(edges)
-  check_episodes(object, call = call)
+  check_episodes(object)
   bins <- check_count(bins)
   if (!is.null(from)) from <- check_number(from)
   if (!is.null(to)) to <- check_number(to)
-  check_episode_choice(object, episodes, call)
-  if (!is.null(recording)) check_spike_trains(recording, "recording", call)
+  check_episode_choice(object, episodes)
+  if (!is.null(recording)) check_spike_trains(recording, "recording")
   check_layout(layout)
   refuse_if(nrow(object) == 0L && type != "network", "object",
             "a table with at least one episode", "empty",
-            "Mine with a lower `min_count`, or with wider `intervals`.", call = call)
+            "Mine with a lower `min_count`, or with wider `intervals`.")
   if (type %in% c("raster", "lags")) {
     refuse_if(is.null(recording), "recording", "the spike trains to look into", "NULL",
-              "These episodes do not know their recording; give it.", call = call)
-    episodes <- choose_episodes(object, episodes, call)
+              "These episodes do not know their recording; give it.")
+    episodes <- choose_episodes(object, episodes)
   }
-  switch(type, counts = plot_counts(object, call),
-         raster = plot_episode_raster(recording, episodes, from, to, order, others, call),
-         network = plot_network(object, edges, layout, call),
+  switch(type, counts = plot_counts(object),
+         raster = plot_episode_raster(recording, episodes, from, to, order, others),
+         network = plot_network(object, edges, layout),
          lags = autoplot.episode_lags(episode_lags(recording, episodes, bins = bins)))
 }
 
@@ -105,19 +104,19 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
 
 #' Error unless an argument `episodes` is a number, episodes, or names of some in the table
 #' @noRd
-check_episode_choice <- function(x, episodes, call) {
-  if (inherits(episodes, "episodes")) return(check_episodes(episodes, "episodes", call))
-  if (!is.character(episodes)) return(check_count(episodes, call = call))
+check_episode_choice <- function(x, episodes) {
+  if (inherits(episodes, "episodes")) return(check_episodes(episodes, "episodes"))
+  if (!is.character(episodes)) return(check_count(episodes))
   unknown <- episodes[!episodes %in% .subset2(x, "episode")]
   refuse_if(length(episodes) == 0L || length(unknown) > 0L, "episodes",
             "a number, or episodes of the table",
             if (length(unknown)) sprintf("\"%s\", which is not among them", unknown[[1L]]) else
-              "empty", call = call)
+              "empty")
 }
 
 #' The episodes that an argument `episodes` asks for, of at least two units
 #' @noRd
-choose_episodes <- function(x, episodes, call = rlang::caller_env()) {
+choose_episodes <- function(x, episodes) {
   chosen <- if (inherits(episodes, "episodes")) {
     episodes
   } else if (is.character(episodes)) {
@@ -126,7 +125,6 @@ choose_episodes <- function(x, episodes, call = rlang::caller_env()) {
     x[best_episodes(x, episodes), ]
   }
   chosen <- chosen[.subset2(chosen, "size") >= 2L, ]
-  refuse_if(nrow(chosen) == 0L, "episodes", "at least one episode of two or more units", "none",
-            call = call)
+  refuse_if(nrow(chosen) == 0L, "episodes", "at least one episode of two or more units", "none")
   chosen
 }

@@ -1,8 +1,8 @@
 # How many episodes there are of each size, and how their counts are distributed.
 
-plot_counts <- function(x, call) {
+plot_counts <- function(x) {
   refuse_if(anyNA(.subset2(x, "count")), "object", "episodes that have been counted",
-            "without counts", "See `count_episodes()`.", call = call)
+            "without counts", "See `count_episodes()`.")
   panels <- c("Number of episodes", "Count of an episode: median, middle half, range")
   size <- .subset2(x, "size")
   sizes <- sort(unique(size))

@@ -1,12 +1,12 @@
 # A stretch of a recording with occurrences of episodes drawn into it.
 
-plot_episode_raster <- function(x, episodes, from, to, order, others, call) {
+plot_episode_raster <- function(x, episodes, from, to, order, others) {
   found <- episode_occurrences(x, episodes)
-  window <- dense_window(x, found, from, to, call)
+  window <- dense_window(x, found, from, to)
   # Those of this recording, which need not be the one that was mined.
   episodes$count <- tabulate(match(found$episode, episodes$episode), nrow(episodes))
   labels <- chain_names(episodes, count = TRUE)
-  found_raster(x, found, episodes, window, order, others, call, \(rows, inside, crowded) {
+  found_raster(x, found, episodes, window, order, others, \(rows, inside, crowded) {
     paths <- occurrence_paths(inside, episodes, rows, labels)
     list(ggplot2::geom_path(aes_from(x = "time", y = "row", group = "group", colour = "episode"),
                             data = paths, linewidth = if (crowded) 0.25 else 0.55, alpha = 0.75,

@@ -201,7 +201,7 @@ episode_significance <- function(episodes, x = attr(episodes, "recording"),
 #'
 #' @param given Names of the arguments.
 #' @noRd
-check_surrogates_use <- function(given, made, call = rlang::caller_env()) {
+check_surrogates_use <- function(given, made) {
   # Without a window, that of window shuffling is made from `dither`.
   of_window <- if (made$method == "window_shuffle" && !any(grepl("window", given))) "dither"
   unused <- setdiff(given, c(names(made$parameters), of_window))
@@ -209,7 +209,7 @@ check_surrogates_use <- function(given, made, call = rlang::caller_env()) {
   used <- names(made$parameters)
   abort_arg(unused[[1L]], sprintf("left out with `surrogate = \"%s\"`", made$method), "given",
             if (length(used)) sprintf("This method takes %s.", some(used)) else
-              "This method takes no arguments.", call = call)
+              "This method takes no arguments.")
 }
 
 # ---- Counting ------------------------------------------------------------------------
@@ -224,8 +224,7 @@ null_quantiles <- c(lower = 0.025, upper = 0.975)
 #' @return A list, by episode: `mean`, `sd`, `score`, `reached`, `quantile` (a column for
 #'   each of `null_quantiles`); and `maximum` (sizes x surrogates).
 #' @noRd
-null_in_parts <- function(x, made, codes, count, n, place, threads, max_memory,
-                          call = rlang::caller_env()) {
+null_in_parts <- function(x, made, codes, count, n, place, threads, max_memory) {
   m <- length(count)
   size <- lengths(codes$units)
   trains <- trains_of(x)
@@ -239,10 +238,10 @@ null_in_parts <- function(x, made, codes, count, n, place, threads, max_memory,
                          gpus = place))
     counts <- finish_status(counts, "counting in surrogates",
                             "Count on fewer threads, or in a shorter recording.",
-                            limit_of = "spikes", call = call)
+                            limit_of = "spikes")
     summed <- .Call(r_null_summary, counts, count[part], size[part],
                     unname(null_quantiles), threads)
-    summed <- finish_status(summed, "summing up surrogates", call = call)
+    summed <- finish_status(summed, "summing up surrogates")
     for (name in c("mean", "sd", "score", "reached")) out[[name]][part] <- summed[[name]]
     out$quantile[part, ] <- summed$quantile
     sizes <- seq_len(nrow(summed$maximum))
@@ -348,8 +347,7 @@ reached_by_maxima <- function(null, size, rows) {
 #' @return As r_null_summary() gives it: `score` of each episode, and `maximum`, the largest of
 #'   a size (row) in each surrogate (column).
 #' @noRd
-null_of_chosen <- function(x, made, episodes, count, chosen, n, threads, max_memory,
-                           call = rlang::caller_env()) {
+null_of_chosen <- function(x, made, episodes, count, chosen, n, threads, max_memory) {
   trains <- trains_of(x)
   given <- list(first = 0, n = 1, threads = threads, max_memory = max_memory)
   keys <- lapply(seq_len(n), \(k) {
@@ -361,24 +359,24 @@ null_of_chosen <- function(x, made, episodes, count, chosen, n, threads, max_mem
   mined <- lapply(keys, \(how) {
     spikes <- .Call(r_surrogate_trains, trains, how, given[-1L])
     spikes <- finish_status(spikes, "making surrogates", "Test in a shorter recording.",
-                            limit_of = "spikes", call = call)[[1L]]
+                            limit_of = "spikes")[[1L]]
     found <- mine_surrogate(spikes, x, chosen, threads, max_memory)
     bar(1)
     found[!.subset2(found, "episode") %in% known, ]
   })
   others <- do.call(c, mined)
   others <- others[!duplicated(.subset2(others, "episode")), ]
-  codes <- Map(c, episode_codes(episodes, x, call), episode_codes(others, x, call))
+  codes <- Map(c, episode_codes(episodes, x), episode_codes(others, x))
   counts <- vapply(keys, \(how) {
     one <- .Call(r_episode_null, trains, how, codes, c(given, list(gpus = NULL)))
     bar(1)
     finish_status(one, "counting in surrogates", "Test in a shorter recording.",
-                  limit_of = "spikes", call = call)[, 1L]
+                  limit_of = "spikes")[, 1L]
   }, integer(length(codes$units)))
   count <- c(count, count_episodes(x, others, threads = threads)$count)
   summed <- .Call(r_null_summary, matrix(counts, ncol = n), count, lengths(codes$units),
                   unname(null_quantiles), threads)
-  summed <- finish_status(summed, "summing up surrogates", call = call)
+  summed <- finish_status(summed, "summing up surrogates")
   list(score = summed$score[seq_along(known)], maximum = summed$maximum)
 }
 

@@ -37,17 +37,15 @@
 autoplot.episode_significance <- function(object, type = c("counts", "chance", "network"),
                                           ..., episodes = 25, edges = 25, layout = NULL) {
   check_no_dots(draws = "tested episodes")
-  call <- rlang::current_env()
   type <- check_choice(type)
   episodes <- check_count(episodes)
   edges <- check_count(edges)
   check_layout(layout)
   check_table(object, significance_columns, "episode_significance")
-  refuse_if(!any(is_tested(object)), "object", "a table with tested episodes", "one without",
-            call = call)
+  refuse_if(!any(is_tested(object)), "object", "a table with tested episodes", "one without")
   switch(type, counts = plot_against_surrogates(object, episodes),
          chance = plot_against_chance(object),
-         network = plot_significant_network(object, edges, layout, call))
+         network = plot_significant_network(object, edges, layout))
 }
 
 significance_words_of <- c("significant", "not significant")
@@ -143,11 +141,11 @@ plot_against_chance <- function(x) {
     caption("On the line a count is that of surrogates.", significance_caption(x))
 }
 
-plot_significant_network <- function(x, edges, layout, call) {
+plot_significant_network <- function(x, edges, layout) {
   if (!any(.subset2(x, "significant"))) {
     return(empty_picture("No episode is significant", "no network"))
   }
-  plot_network(significant_episodes(x), edges, layout, call, drop = insignificant_pairs(x))
+  plot_network(significant_episodes(x), edges, layout, drop = insignificant_pairs(x))
 }
 
 #' The significant ones as a table of episodes

@@ -50,7 +50,7 @@ suggest_min_count <- function(x, intervals, alpha = 0.05,
   alpha <- check_alpha(alpha)
   method <- check_choice(method)
   n <- check_count(n_surrogates, "n_surrogates", max = 1e4)
-  check_surrogate(surrogate, list(...), FALSE, rlang::current_env())
+  check_surrogate(surrogate, list(...), FALSE)
   check_flag(distinct_units)
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory, min = 1e7)
@@ -161,26 +161,22 @@ say_suggested <- function(suggested, chains, beyond) {
   size <- .subset2(chains, "size")
   reach <- .subset2(chains, "count") >= suggested
   rarer <- beyond$is & !reach
-  cli::cli_inform(
-    c(i = if (any(beyond$is)) {
-        paste("{chains_text(size[beyond$is & reach])} that occur {commas(suggested)} times or",
-              "more are beyond chance, compared with {beyond$by}.")
-      } else {
-        paste("None beyond chance: no pair and no chain of up to five units occurs more often",
-              "than {beyond$by} let it.")
-      },
-      i = if (!any(beyond$is)) {
-        paste("A typical pair, which occurs {format(signif(beyond$usual, 2))} times by chance,",
-              "would have been found from {commas(floor(beyond$need) + 1)} times on.")
-      },
-      i = paste("A `min_count` of {commas(suggested)} finds {chains_text(size[reach])} of up to five",
-                "units: {.fn episode_significance} says which of them are chance."),
-      i = if (any(rarer)) {
-        paste("{chains_text(size[rarer])} beyond chance are rarer; with so low a count more",
-              "than {commas(most_chains)} chains would be found.")
-      }),
-    class = "synfire_message_min_count"
+  found <- if (any(beyond$is)) {
+    paste("{chains_text(size[beyond$is & reach])} that occur {commas(suggested)} times or more",
+          "are beyond chance, compared with {beyond$by}.")
+  } else c(
+    paste("None beyond chance: no pair and no chain of up to five units occurs more often than",
+          "{beyond$by} let it."),
+    paste("A typical pair, which occurs {format(signif(beyond$usual, 2))} times by chance, would",
+          "have been found from {commas(floor(beyond$need) + 1)} times on.")
   )
+  info("min_count", found,
+       paste("A `min_count` of {commas(suggested)} finds {chains_text(size[reach])} of up to",
+             "five units: {.fn episode_significance} says which of them are chance."),
+       if (any(rarer)) {
+         paste("{chains_text(size[rarer])} beyond chance are rarer; with so low a count more",
+               "than {commas(most_chains)} chains would be found.")
+       })
 }
 
 #' Where no unit follows another
@@ -188,13 +184,10 @@ say_suggested <- function(suggested, chains, beyond) {
 say_nothing_follows <- function(x, intervals) {
   ticks <- unique(train_ticks(x))
   apart <- ticks_to_seconds(min(diff(sort(ticks)), Inf), attr(x, "resolution", exact = TRUE))
-  cli::cli_inform(
-    c(i = "None beyond chance: no unit follows another within these `intervals`.",
-      i = if (is.finite(apart) && apart > max(intervals)) {
-        paste("Spike times are {exact(apart)} s apart or more, as in films of so many frames:",
-              "take intervals that hold several frames.")
-      }),
-    class = "synfire_message_min_count"
-  )
+  info("min_count", "None beyond chance: no unit follows another within these `intervals`.",
+       if (is.finite(apart) && apart > max(intervals)) {
+         paste("Spike times are {exact(apart)} s apart or more, as in films of so many frames:",
+               "take intervals that hold several frames.")
+       })
   2
 }

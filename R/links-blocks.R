@@ -28,22 +28,12 @@ no_links_found <- function() {
 #'   series of the source) of the effects of those without a reason, and `test`, see
 #'   search_links().
 #' @noRd
-links_in_folder <- function(job, folder, call) {
-  folder <- check_folder(folder, call = call)
-  hold_lock(file.path(folder, folder_lock), folder, call)
-  there <- open_job(folder, new_links_job(job), call, links_job_differences)
-  chunks <- seq_along(there$end)
-  parts <- lapply(chunks, report_chunk, folder = folder, job = there, report = identity)
-  todo <- chunks[vapply(parts, is.null, NA)]
-  say_what_is_there(folder, todo, length(chunks))
-  if (length(todo) > 0L) {
-    done <- FALSE
-    on.exit(if (!done) say_what_stays(folder), add = TRUE)
-    keep <- \(found, block) write_chunk(found, block, folder, there$id, call)
-    parts[todo] <- search_blocks(job, there$end, todo, keep, call)
-    done <- TRUE
-  }
-  join_blocks(parts)
+links_in_folder <- function(job, folder) {
+  done <- work_in_folder(folder, new_links_job(job), \(todo, folder, there) {
+    keep <- \(found, block) write_chunk(found, block, folder, there$id)
+    search_blocks(job, there$end, todo, keep)
+  }, links_job_differences)
+  join_blocks(done$parts)
 }
 
 #' @param end The last link of each block.
@@ -51,15 +41,15 @@ links_in_folder <- function(job, folder, call) {
 #' @param keep Called with what was found in a block, and its number.
 #' @return What search_block() gives for each of `todo`.
 #' @noRd
-search_blocks <- function(job, end, todo = seq_along(end), keep = \(found, block) NULL, call) {
-  series <- standard_series(job$source, job$links, job$where$threads, call)
+search_blocks <- function(job, end, todo = seq_along(end), keep = \(found, block) NULL) {
+  series <- standard_series(job$source, job$links, job$where$threads)
   column <- \(names) match(match(names, job$source$names), series$column)
   links <- list(from = column(job$links$cause), to = column(job$links$effect), rho = job$links$rho)
   size <- diff(c(0, end))
   bar <- common_bar("Testing links", sum(size[todo]))
   lapply(todo, \(block) {
     rows <- end[[block]] - size[[block]] + seq_len(size[[block]])
-    found <- search_block(lapply(links, `[`, rows), series, job, call)
+    found <- search_block(lapply(links, `[`, rows), series, job)
     keep(found, block)
     bar(size[[block]])
     found
@@ -70,7 +60,7 @@ search_blocks <- function(job, end, todo = seq_along(end), keep = \(found, block
 #'
 #' @param links A list of `from`, `to` (numbers among `series`) and `rho`, by effect.
 #' @noRd
-search_block <- function(links, series, job, call) {
+search_block <- function(links, series, job) {
   used <- sort(unique(c(links$from, links$to)))
   effects <- unique(links$to)
   times <- sort(unique(unlist(series$clock[effects])))
@@ -79,7 +69,7 @@ search_block <- function(links, series, job, call) {
   rules <- job$rules
   forecast <- \(jobs) {
     conditional_forecasts(value, jobs, rules$exclusion_radius, max(most_own, rules$max_delay),
-                          list(gpus = gpus_of(job$where), threads = job$where$threads), call)
+                          list(gpus = gpus_of(job$where), threads = job$where$threads))
   }
   from <- match(links$from, used)
   to <- match(links$to, used)
@@ -147,7 +137,7 @@ links_job_differences <- function(there, job) {
 #'   the time; `reason`, why a series allows no sentence, or NA; `gaps`, the same number for
 #'   series that are missing in the same steps.
 #' @noRd
-standard_series <- function(source, links, threads, call = rlang::caller_env()) {
+standard_series <- function(source, links, threads) {
   column <- which(source$names %in% c(links$cause, links$effect))
   value <- matrix(0, source$steps, length(column))
   first <- rep(1L, source$steps)
@@ -155,16 +145,16 @@ standard_series <- function(source, links, threads, call = rlang::caller_env()) 
   gaps <- character()
   for (some in pieces(length(column), max(1, floor(standard_block / source$steps)))) {
     x <- source$read(column[some])
-    part <- traits_of_each(x, first, threads, call)
+    part <- traits_of_each(x, first, threads)
     seasonal <- which(part$period > 0L)
     traits <- c(traits, list(part))
     gaps <- c(gaps, missing_rows(x))
     season <- c(season, list(season_means(x[, seasonal, drop = FALSE], first,
-                                          part$period[seasonal], threads, call)))
-    value[, some] <- in_standard_units(x, threads, call)
+                                          part$period[seasonal], threads)))
+    value[, some] <- in_standard_units(x, threads)
   }
   traits <- do.call(rbind, traits)
-  clocks <- series_clocks(do.call(cbind, season), traits, threads, call)
+  clocks <- series_clocks(do.call(cbind, season), traits, threads)
   reason <- trait_reasons(traits)
   # Forecasts can do with counts, whose states look alike, and know of drifts.
   reason[reason %in% c("counts", "drift")] <- NA_character_
@@ -194,7 +184,7 @@ standard_block <- 2^23
 #' @return A list: `time`, a matrix with a column for each season, and for the time; `of`,
 #'   the numbers of its columns for each series.
 #' @noRd
-series_clocks <- function(season, traits, threads, call) {
+series_clocks <- function(season, traits, threads) {
   steps <- nrow(season)
   seasonal <- which(traits$period > 0L)
   of <- vector("list", nrow(traits))
@@ -203,7 +193,7 @@ series_clocks <- function(season, traits, threads, call) {
   of[drifts] <- lapply(of[drifts], c, ncol(season) + 1L)
   later <- rbind(season[-1L, , drop = FALSE], rep(NA_real_, ncol(season)))
   time <- cbind(later, if (length(drifts) > 0L) as.double(seq_len(steps)))
-  list(time = in_standard_units(time, threads, call), of = of)
+  list(time = in_standard_units(time, threads), of = of)
 }
 
 most_own <- 4L

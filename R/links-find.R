@@ -124,8 +124,8 @@
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: a
-#' map of other series than those of `x`, or of another number of steps. A GPU that is not there or fails gives `synfire_error_device`, a
-#' machine without memory `synfire_error_memory`.
+#' map of other series than those of `x`, or of another number of steps. A GPU that is not there
+#' or fails gives `synfire_error_device`, a machine without memory `synfire_error_memory`.
 #'
 #' @references
 #' Benjamini Y, Hochberg Y (1995). Controlling the false discovery rate.
@@ -159,7 +159,6 @@ direct_links <- function(map, x, threshold = 0.1, alpha = 0.05, max_delay = 3,
                          device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
-  here <- rlang::current_env()
   check_given(map = "what causal_map() returned", x = "the series of the map")
   check_no_dots()
   check_map_given(map)
@@ -183,9 +182,9 @@ direct_links <- function(map, x, threshold = 0.1, alpha = 0.05, max_delay = 3,
               own = own_coordinates(series_dimensions(map, source$names)))
   # Where no link is looked at, a folder has nothing to keep.
   found <- if (nrow(links) == 0L) no_links_found() else if (is.null(folder)) {
-    join_blocks(search_blocks(job, cut_effects(job, 1), call = here))
+    join_blocks(search_blocks(job, cut_effects(job, 1)))
   } else {
-    links_in_folder(job, folder, here)
+    links_in_folder(job, folder)
   }
   parameters <- c(rules, list(steps = source$steps, highest_rho = highest_rho(map, links)))
   new_direct_links(links, found, source$names, all_series(map), parameters, call,
@@ -194,28 +193,23 @@ direct_links <- function(map, x, threshold = 0.1, alpha = 0.05, max_delay = 3,
 
 # ---- What is tested ------------------------------------------------------------------
 
-check_map_given <- function(map, call = rlang::caller_env()) {
-  if (!inherits(map, c("causal_map", "causal_links", "causal_map_file")) ||
-      inherits(map, "smap_map")) {
-    abort_arg("map", "what causal_map() returned", describe(map), call = call)
-  }
-  check_whole_map(map, "map", call)
+check_map_given <- function(map) {
+  refuse_if(!inherits(map, c("causal_map", "causal_links", "causal_map_file")) ||
+              inherits(map, "smap_map"), "map", "what causal_map() returned", describe(map))
+  check_whole_map(map, "map")
 }
 
 #' Stop where `x` cannot be what the map was made from
 #' @noRd
-check_same_series <- function(map, source, call = rlang::caller_env()) {
+check_same_series <- function(map, source) {
   unknown <- setdiff(all_series(map), source$names)
-  if (length(unknown) > 0L) {
-    abort_arg("x", "the series that the map was made from",
-              sprintf("without %s of its series: %s", commas(length(unknown)),
-                      some(dQuote(unknown, FALSE))), call = call)
-  }
+  refuse_if(length(unknown) > 0L, "x", "the series that the map was made from",
+            sprintf("without %s of its series: %s", commas(length(unknown)),
+                    some(dQuote(unknown, FALSE))))
   steps <- attr(map, "parameters", exact = TRUE)$steps
-  if (!is.null(steps) && steps != source$steps) {
-    abort_arg("x", sprintf("of %s steps, as when the map was made", commas(steps)),
-              sprintf("of %s", commas(source$steps)), call = call)
-  }
+  refuse_if(!is.null(steps) && steps != source$steps, "x",
+            sprintf("of %s steps, as when the map was made", commas(steps)),
+            sprintf("of %s", commas(source$steps)))
 }
 
 #' Links of the map with a rho of at least the threshold, by effect, the highest rho first

@@ -24,10 +24,9 @@
 autoplot.direct_links <- function(object, ..., mediated = TRUE, groups = NULL, links = 60,
                                   layout = NULL) {
   check_no_dots()
-  call <- rlang::current_env()
   mediated <- check_flag(mediated)
   series <- attr(object, "series", exact = TRUE)
-  drawing <- check_drawing(links, groups, layout, series, call)
+  drawing <- check_drawing(links, groups, layout, series)
   found <- plain_table(object)[clear_order(object), ]
   wanted <- found$link == "direct" | mediated & found$link == "mediated"
   if (!any(wanted)) return(no_link_picture(object, mediated))
@@ -38,7 +37,7 @@ autoplot.direct_links <- function(object, ..., mediated = TRUE, groups = NULL, l
   arrows$weight[arrows$dashed] <- NA
   network_picture(arrows, series, drawing$groups, layout,
                   weighted_edges("Error taken\naway (share)", from = 0),
-                  \(left_out) direct_caption(object, drawn, left_out), call)
+                  \(left_out) direct_caption(object, drawn, left_out))
 }
 
 #' A picture without arrows that says why
@@ -77,14 +76,11 @@ change_colours <- c(appeared = "#D55E00", vanished = "#0072B2", kept = "#6B7280"
 autoplot.direct_links_comparison <- function(object, ..., groups = NULL, links = 60,
                                              layout = NULL) {
   check_no_dots()
-  call <- rlang::current_env()
   series <- attr(object, "series", exact = TRUE)
-  drawing <- check_drawing(links, groups, layout, series, call)
+  drawing <- check_drawing(links, groups, layout, series)
   found <- plain_table(object)[object$change %in% names(change_colours), ]
-  if (nrow(found) == 0L) {
-    abort_arg("object", "a comparison with a link that is direct in one of the tables",
-              "one without any", call = call)
-  }
+  refuse_if(nrow(found) == 0L, "object",
+            "a comparison with a link that is direct in one of the tables", "one without any")
   drawn <- utils::head(found, drawing$links)
   arrows <- data.frame(
     from = drawn$cause, to = drawn$effect, change = drawn$change,
@@ -92,14 +88,12 @@ autoplot.direct_links_comparison <- function(object, ..., groups = NULL, links =
     dashed = drawn$change == "cannot be told"
   )
   network_picture(arrows, series, drawing$groups, layout, changed_edges,
-                  \(left_out) change_caption(found, drawn, object, left_out), call)
+                  \(left_out) change_caption(found, drawn, object, left_out))
 }
 
 changed_edges <- function(curves) {
-  list(
-    edge_layer(curves, colour = .data$change, linetype = .data$dashed),
-    ggplot2::scale_colour_manual(name = "Direct link", values = change_colours)
-  )
+  list(edge_layer(curves, colour = .data$change, linetype = .data$dashed),
+       ggplot2::scale_colour_manual(name = "Direct link", values = change_colours))
 }
 
 change_caption <- function(found, drawn, x, names_left_out) {

@@ -212,8 +212,7 @@ best_delays <- function(made, links, lags) {
 #'   `gain`, the share by which the candidate lowers it, and `t`, the mean fall of squared
 #'   errors by its standard error, of each candidate. `NA` where there is none.
 #' @noRd
-conditional_forecasts <- function(series, jobs, exclusion, reach, where,
-                                  call = rlang::caller_env()) {
+conditional_forecasts <- function(series, jobs, exclusion, reach, where) {
   out <- .Call(r_forecast, series, jobs, c(list(exclusion = exclusion, reach = reach), where))
-  finish_status(out, "these forecasts", call = call)
+  finish_status(out, "these forecasts")
 }

@@ -62,8 +62,7 @@ rule_layers <- function(rule) {
 #' @param split Whether the first half predicts the second one.
 #' @return Double matrix, `E_max` x columns.
 #' @noRd
-map_dimensions <- function(source, columns, rule, split, place,
-                           call = rlang::caller_env()) {
+map_dimensions <- function(source, columns, rule, split, place) {
   skill <- matrix(NA_real_, rule$E_max, length(columns))
   width <- min(16384, rule$max_memory / 4 / (24 * source$steps))
   if (place$device == "cpu") {
@@ -83,7 +82,7 @@ map_dimensions <- function(source, columns, rule, split, place,
     found <- .Call(r_map_dimensions, whole %||% source$read(columns[block]),
                    map_options(rule, gpus = gpus_of(place)), split, tables,
                    columns[[block[[1L]]]] - 1)
-    skill[, block] <- finish_status(found, "finding dimensions", limit_of = "steps", call = call)
+    skill[, block] <- finish_status(found, "finding dimensions", limit_of = "steps")
     bar(length(block))
   }
   skill
@@ -97,7 +96,7 @@ map_dimensions <- function(source, columns, rule, split, place,
 #'
 #' @return For `place$tables`: a pointer, to be closed after the map, or NULL.
 #' @noRd
-open_tables <- function(task, call) {
+open_tables <- function(task) {
   rule <- task$rule
   all <- seq_len(task$source$n)
   same <- identical(as.integer(task$libraries), all) && identical(as.integer(task$targets), all)
@@ -106,8 +105,7 @@ open_tables <- function(task, call) {
     return(NULL)
   }
   options <- map_options(rule, Tp = 0, gpus = gpus_of(task$place))
-  finish_status(.Call(r_map_tables, task$source$steps, options), "this map", map_advice,
-                call = call)
+  finish_status(.Call(r_map_tables, task$source$steps, options), "this map", map_advice)
 }
 
 close_tables <- function(task) {
@@ -140,8 +138,7 @@ first_maximum <- function(skill) {
 #' @return A list: `layers`, these matrices or `NULL`, and the seconds that GPUs took for
 #'   `neighbours` and `correlations`.
 #' @noRd
-map_libraries <- function(source, libraries, targets, E, rule, place, keep = NULL,
-                          call = rlang::caller_env()) {
+map_libraries <- function(source, libraries, targets, E, rule, place, keep = NULL) {
   job <- list(
     source = source, steps = source$steps, whole = source$whole,
     libraries = as.integer(libraries), targets = as.integer(targets), E = as.integer(E),
@@ -163,7 +160,7 @@ map_libraries <- function(source, libraries, targets, E, rule, place, keep = NUL
   bar <- common_bar("Mapping", length(libraries) * max(1L, length(plan$groups)))
   job$bar <- \(n, unused) bar(n)
   options <- map_options(rule, lib_size = job$lib_size, screen = rule$screen, gpus = job$gpus)
-  finish_status(.Call(r_map, job, options, place$tables), "this map", map_advice, call = call)
+  finish_status(.Call(r_map, job, options, place$tables), "this map", map_advice)
 }
 
 map_advice <- "Lower `max_memory`, so that fewer targets and libraries are held at a time."
@@ -282,46 +279,35 @@ target_surrogates <- function(x, columns, E, rule) {
 
 #' The best dimensions of some columns of the source; `NA` where there are none
 #' @noRd
-find_dimensions <- function(task, columns, call) {
+find_dimensions <- function(task, columns) {
   rule <- task$rule
   rule$Tp <- 1
   rule$precision <- "float"
-  E <- first_maximum(map_dimensions(task$source, columns, rule, task$split, task$place, call))
+  E <- first_maximum(map_dimensions(task$source, columns, rule, task$split, task$place))
   drop_dimensions(E, columns, rule)
 }
 
 #' The dimensions of the targets of a task: those given, or found
 #' @noRd
-task_dimensions <- function(task, call) {
-  E <- task$E %||% find_dimensions(task, task$targets, call)
+task_dimensions <- function(task) {
+  E <- task$E %||% find_dimensions(task, task$targets)
   say_dimensions(E, task)
   rlang::set_names(E, task$source$names[task$targets])
 }
 
 say_dimensions <- function(E, task) {
-  if (is.null(task$E)) {
-    say_undetermined(sum(is.na(E) & !without_rho(task$rule, task$targets)), length(E))
-  } else if (task$kind == "causal_map") {
-    say_too_many(E, task$source$steps, task$rule)
-  }
+  steps <- task$source$steps
+  searched <- is.null(task$E)
+  n <- if (searched) sum(is.na(E) & !without_rho(task$rule, task$targets)) else
+    sum(steps - (E - 1) * abs(task$rule$tau) < E + 1, na.rm = TRUE)
+  if (n == 0 || !searched && task$kind != "causal_map") return(invisible())
+  info("dimensions", if (searched) {
+    "No number of dimensions predicts {commas(n)} of {commas(length(E))}
+     target{cli::qty(length(E))}{?s}: {cli::qty(n)}{?it is/they are} too short or full of gaps,
+     and {?its column is/their columns are} NA."
+  } else {
+    "{commas(n)} target{cli::qty(n)}{?s} {?has/have} more dimensions than {commas(steps)} steps
+     allow: {cli::qty(n)}{?its column is/their columns are} NA."
+  })
 }
 
-say_undetermined <- function(n, of) {
-  if (n == 0) return(invisible())
-  cli::cli_inform(
-    c(i = "No number of dimensions predicts {commas(n)} of {commas(of)}
-           target{cli::qty(of)}{?s}: {cli::qty(n)}{?it is/they are} too short or full of
-           gaps, and {?its column is/their columns are} NA."),
-    class = "synfire_message_dimensions"
-  )
-}
-
-say_too_many <- function(E, steps, rule) {
-  n <- sum(steps - (E - 1) * abs(rule$tau) < E + 1, na.rm = TRUE)
-  if (n == 0) return(invisible())
-  cli::cli_inform(
-    c(i = "{commas(n)} target{cli::qty(n)}{?s} {?has/have} more dimensions than {commas(steps)}
-           steps allow: {cli::qty(n)}{?its column is/their columns are} NA."),
-    class = "synfire_message_dimensions"
-  )
-}

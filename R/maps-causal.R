@@ -42,8 +42,8 @@
 #' 0.05: noise with memory, logistic maps, the Lorenz flow, seasons, bursts, and counts of spikes
 #' at 0.2 to 4 a bin, 600 steps and 6,000 pairs each. A
 #' target with fewer than 25 stretches that are independent of each other has no p
-#' value (`NA`), since no surrogate is independent of it: random walks, oscillators that keep their
-#' phase, and slow series that are short.
+#' value (`NA`), since no surrogate is independent of it: random walks, oscillators that keep
+#' their phase, and slow series that are short.
 #'
 #' # Series that cannot be mapped
 #' A constant series has no rho, neither as a library nor as a target, nor with itself. The
@@ -80,8 +80,8 @@
 #'
 #' # Series in files
 #' Of an HDF5 file rows are steps as R sees them; programs that count dimensions the other
-#' way, such as Python's, show it turned round. Only a data set `names` next to the matrix, a name a
-#' series, can say otherwise: where it has one for each row instead of each column,
+#' way, such as Python's, show it turned round. Only a data set `names` next to the matrix, a name
+#' a series, can say otherwise: where it has one for each row instead of each column,
 #' rows are series. What is taken for steps and series is said. To turn a matrix round, read
 #' it and give `t(x)`.
 #'
@@ -160,8 +160,8 @@
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: infinite values, with the
 #' name of the series; unknown series; what is not a number of steps. A result beyond
-#' `max_memory` gives `synfire_error_budget` before anything is computed (with `screen` alone, once
-#' so many links are found), a machine that has
+#' `max_memory` gives `synfire_error_budget` before anything is computed (with `screen` alone,
+#' once so many links are found), a machine that has
 #' no memory for it `synfire_error_memory`, and a GPU that is not there or fails
 #' `synfire_error_device`.
 #'
@@ -210,7 +210,6 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
                        max_memory = 4e9) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
-  here <- rlang::current_env()
   check_given(x = "a numeric matrix of time steps and series")
   check_no_dots()
   sides <- check_map_sides(x, dataset, no_time, libraries, targets, E, E_max)
@@ -241,9 +240,9 @@ causal_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 0, libraries = NU
     top = if (!is.null(top)) check_count(top), threads = threads, call = call,
     started = started
   ))
-  task <- with_reasons(task, here)
+  task <- with_reasons(task)
   device <- check_choice(device)
   task$place <- map_place(device, gpus, task)
-  if (!is.null(file)) return(map_to_file(task, file, here))
-  map_in_memory(task, here)
+  if (!is.null(file)) return(map_to_file(task, file))
+  map_in_memory(task)
 }

@@ -11,7 +11,7 @@
 #' @noRd
 new_causal_map <- function(rho, E, parameters, call, elapsed, device, lag = NULL,
                            p_value = NULL, convergence = NULL, reasons = NULL) {
-  structure(rho, class = c("causal_map", "matrix", "array"), E = E, lag = lag,
+  structure(rho, class = c("causal_map", "synfire_result", "matrix", "array"), E = E, lag = lag,
             p_value = p_value, convergence = convergence, parameters = parameters,
             call = call, elapsed = elapsed, device = device, reasons = reasons)
 }
@@ -84,7 +84,7 @@ block_rows <- function(dim, values = 8e6) {
 #' Stop where a map was changed by hand so that it is none any more
 #' @param x A map in memory or in a file, of either kind, or a table of links.
 #' @noRd
-check_whole_map <- function(x, arg = "x", call = rlang::caller_env()) {
+check_whole_map <- function(x, arg = "x") {
   # Other kinds of maps know themselves.
   wrong <- switch(class(x)[[1L]], causal_links = links_trouble(x),
                   causal_map_file = , smap_map_file = file_trouble(unclass(x)),
@@ -92,7 +92,7 @@ check_whole_map <- function(x, arg = "x", call = rlang::caller_env()) {
   if (is.null(wrong)) return(invisible())
   maker <- if (inherits(x, "smap_map")) "smap_map()" else "causal_map()"
   abort_arg(arg, paste("as", maker, "or open_causal_map() returned it"),
-            paste("changed since:", wrong), "Take it from there again.", call = call)
+            paste("changed since:", wrong), "Take it from there again.")
 }
 
 matrix_trouble <- function(x) {

@@ -73,53 +73,45 @@
 #' if (rlang::is_installed("ggplot2")) plot(change, type = "scatter")
 #' @export
 compare_maps <- function(a, b, groups = NULL) {
-  call <- rlang::current_env()
   check_given(a = "a causal map of all pairs", b = "a causal map of all pairs")
   label <- \(expr, default) if (is.symbol(expr)) as.character(expr) else default
   labels <- c(label(substitute(a), "a"), label(substitute(b), "b"))
   if (inherits(a, "direct_links") && inherits(b, "direct_links")) {
-    if (!is.null(groups)) {
-      abort_arg("groups", "left out for direct links", describe(groups), call = call)
-    }
-    return(compare_direct_links(a, b, labels, call))
+    refuse_if(!is.null(groups), "groups", "left out for direct links", describe(groups))
+    return(compare_direct_links(a, b, labels))
   }
-  check_map(a, "a", call)
-  check_map(b, "b", call)
+  check_map(a, "a")
+  check_map(b, "b")
   if (!setequal(rownames(a), rownames(b)) || !setequal(colnames(a), colnames(b))) {
     other <- c(setdiff(rownames(a), rownames(b)), setdiff(colnames(a), colnames(b)),
                setdiff(rownames(b), rownames(a)), setdiff(colnames(b), colnames(a)))[[1L]]
     abort_arg("b", "a map of the same libraries and targets as `a`",
-              sprintf("different: only one of them has \"%s\" there", other), call = call)
+              sprintf("different: only one of them has \"%s\" there", other))
   }
-  structure(
-    list(a = a, b = b, groups = check_groups(groups, map_series(a), call),
-         labels = labels, call = match.call()),
-    class = "causal_map_comparison"
-  )
+  structure(list(a = a, b = b, groups = check_groups(groups, map_series(a)), labels = labels,
+                 call = match.call()), class = c("causal_map_comparison", "synfire_result"))
 }
 
-check_map <- function(x, arg, call) {
+check_map <- function(x, arg) {
   if (!inherits(x, "causal_map")) {
     is <- if (inherits(x, "causal_links")) "a table of some links" else describe(x)
     abort_arg(arg, "a causal map of all pairs", is,
-              if (inherits(x, "causal_links")) "Make it without `top` and `screen`.", call = call)
+              if (inherits(x, "causal_links")) "Make it without `top` and `screen`.")
   }
-  check_whole_map(x, arg, call)
+  check_whole_map(x, arg)
 }
 
 #' Error unless a comparison still has its parts
 #' @noRd
-check_comparison <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+check_comparison <- function(x, arg = rlang::caller_arg(x)) {
   parts <- if (is.list(x)) unclass(x)
   fits <- inherits(parts$a, "causal_map") && inherits(parts$b, "causal_map") &&
     (is.null(parts$groups) || is.factor(parts$groups)) &&
     is.character(parts$labels) && length(parts$labels) == 2L
-  if (!fits) {
-    abort_arg(arg, "as `compare_maps()` returned it", "one whose parts were changed",
-              "Compare the maps again.", call = call)
-  }
-  check_whole_map(parts$a, paste0(arg, "$a"), call)
-  check_whole_map(parts$b, paste0(arg, "$b"), call)
+  refuse_if(!fits, arg, "as `compare_maps()` returned it", "one whose parts were changed",
+            "Compare the maps again.")
+  check_whole_map(parts$a, paste0(arg, "$a"))
+  check_whole_map(parts$b, paste0(arg, "$b"))
 }
 
 # ---- Read as a map of differences ----------------------------------------------------
@@ -164,7 +156,7 @@ map_blocks.causal_map_comparison <- function(x, f, layers = "rho") {
 #' @export
 as.data.frame.causal_map_comparison <- function(x, row.names = NULL, optional = FALSE, ...,
                                                 max_links = Inf) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   check_comparison(x)
   most <- check_count(max_links, infinite = TRUE)
   out <- difference_links(x, most, abs)
@@ -352,11 +344,10 @@ three <- function(x) formatC(x, digits = 3L, format = "f")
 #'
 #' @return See compare_maps().
 #' @noRd
-compare_direct_links <- function(a, b, labels, call) {
+compare_direct_links <- function(a, b, labels) {
   series <- attr(a, "series", exact = TRUE)
-  if (!setequal(series, attr(b, "series", exact = TRUE))) {
-    abort_arg("b", "direct links among the same series as `a`", "of other series", call = call)
-  }
+  refuse_if(!setequal(series, attr(b, "series", exact = TRUE)), "b",
+            "direct links among the same series as `a`", "of other series")
   keys <- union(link_key(a), link_key(b))
   in_a <- match(keys, link_key(a))
   in_b <- match(keys, link_key(b))
@@ -401,27 +392,13 @@ print.direct_links_comparison <- function(x, n = 10, ...) {
 #' @rdname compare_maps
 #' @exportS3Method ggplot2::autoplot
 autoplot.causal_map_comparison <- function(object, type = c("heatmap", "scatter"), ...) {
-  rlang::check_installed("ggplot2", "to draw causal maps.")
-  check_no_dots()
+  check_no_dots(draws = "causal maps")
   check_comparison(object)
-  call <- rlang::current_env()
   type <- check_choice(type)
-  switch(type, heatmap = plot_differences(object, call), scatter = plot_two_maps(object, call))
-}
-
-#' @rdname compare_maps
-#' @export
-plot.causal_map_comparison <- function(x, ...) draw(autoplot.causal_map_comparison(x, ...))
-
-plot_differences <- function(x, call) {
-  order <- map_order(x, x$groups)
-  cells <- map_pixels(x, order)
-  if (all(is.na(cells$value))) abort_no_rho(call)
-  heat_map(x, cells, order, x$groups) + difference_fill(cells$value) +
-    ggplot2::labs(
-      subtitle = sprintf("%s less %s", x$labels[[2L]], x$labels[[1L]]),
-      caption = map_caption(x, cells, order, "Grey")
-    )
+  labels <- object$labels
+  switch(type, scatter = plot_two_maps(object),
+         heatmap = heat_map(object, object$groups, difference_fill, "Grey",
+                            subtitle = sprintf("%s less %s", labels[[2L]], labels[[1L]])))
 }
 
 #' Blue for losses, red for gains, white for no change; the outermost 0.5 % share a colour
@@ -443,26 +420,23 @@ difference_fill <- function(difference, name = "Difference\n(rho)", least = 0.01
   )
 }
 
-plot_two_maps <- function(x, call, most = 1000L) {
+plot_two_maps <- function(x, most = 1000L) {
   rows <- even_steps(nrow(x), most)
   columns <- even_steps(ncol(x), most)
   a <- as.matrix(x$a[rows, columns, drop = FALSE])
   b <- a + x[rows, columns, drop = FALSE]
   other <- outer(rownames(a), colnames(a), `!=`) & !is.na(a) & !is.na(b)
-  if (!any(other)) abort_no_rho(call)
+  if (!any(other)) abort_no_rho()
   pairs <- data.frame(a = a[other], b = b[other])
   limits <- range(pairs)
   ggplot2::ggplot(pairs, ggplot2::aes(x = .data$a, y = .data$b)) +
     pair_layers(nrow(pairs), limits) +
     ggplot2::geom_abline(slope = 1, intercept = 0, colour = syn_muted, linewidth = 0.4) +
     ggplot2::coord_fixed(xlim = limits, ylim = limits) +
-    ggplot2::labs(
-      x = sprintf("Skill in %s (rho)", x$labels[[1L]]),
-      y = sprintf("Skill in %s (rho)", x$labels[[2L]]),
-      caption = paste(c("A pair above the line has gained.", if (max(dim(x)) > most) {
-        sprintf("Pairs of %s series, at even steps.", commas(max(length(rows), length(columns))))
-      }), collapse = "\n")
-    ) +
+    ggplot2::labs(x = sprintf("Skill in %s (rho)", x$labels[[1L]]),
+                  y = sprintf("Skill in %s (rho)", x$labels[[2L]])) +
     theme_synfire() +
-    ggplot2::theme(plot.caption = ggplot2::element_text(colour = syn_muted))
+    caption("A pair above the line has gained.", if (max(dim(x)) > most) {
+      sprintf("Pairs of %s series, at even steps.", commas(max(length(rows), length(columns))))
+    })
 }

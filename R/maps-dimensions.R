@@ -9,12 +9,10 @@ embed_dimension.default <- function(x, E_max = 20, tau = -1, Tp = 1,
   check_no_dots()
   source <- map_source(x, dataset)
   check_extent(source)
-  rule <- map_rule(
-    E_max = check_count(E_max, max = map_dimensions_most), tau = check_map_tau(tau),
-    Tp = edm_shift(Tp, "Tp", rlang::current_env()),
-    exclusion = edm_exclusion(exclusion_radius), threads = check_threads(threads),
-    max_memory = check_memory(max_memory)
-  )
+  rule <- map_rule(E_max = check_count(E_max, max = map_dimensions_most),
+                   tau = check_map_tau(tau), Tp = edm_shift(Tp, "Tp"),
+                   exclusion = edm_exclusion(exclusion_radius), threads = check_threads(threads),
+                   max_memory = check_memory(max_memory))
   check_gap(x, rule$tau, rule$Tp)
   task <- list(source = source, libraries = integer(), targets = seq_len(source$n), E = NULL,
                rule = rule)

@@ -2,14 +2,12 @@
 
 #' Stop where `direct` is not from such a map
 #' @noRd
-check_direct <- function(direct, map, call = rlang::caller_env()) {
+check_direct <- function(direct, map) {
   if (is.null(direct)) return(invisible())
-  if (!inherits(direct, "direct_links")) {
-    abort_arg("direct", "what direct_links() returned", describe(direct), call = call)
-  }
-  if (!setequal(attr(direct, "series", exact = TRUE), all_series(map))) {
-    abort_arg("direct", "what direct_links() returned for this map", "of other series", call = call)
-  }
+  refuse_if(!inherits(direct, "direct_links"), "direct", "what direct_links() returned",
+            describe(direct))
+  refuse_if(!setequal(attr(direct, "series", exact = TRUE), all_series(map)), "direct",
+            "what direct_links() returned for this map", "of other series")
 }
 
 #' How many links there are of each kind, the kinds without any left out
@@ -20,7 +18,7 @@ direct_link_kinds <- c("direct", "mediated", "common driver", "explained", "unsu
 
 #' Direct and mediated links within limits, the strongest first
 #' @noRd
-direct_map_links <- function(direct, limits, series, call) {
+direct_map_links <- function(direct, limits, series) {
   found <- plain_table(direct)
   found <- found[found$link %in% c("direct", "mediated") & found$rho > limits$threshold, ]
   found <- found[order(-found$rho), ]

@@ -26,7 +26,7 @@ dimension_block <- 256
 
 #' What code does, with errors of HDF5 in words of ours
 #' @noRd
-with_h5_errors <- function(file, call, code) {
+with_h5_errors <- function(file, code) {
   withCallingHandlers(code, error = \(e) {
     says <- conditionMessage(e)
     if (inherits(e, "synfire_error") || !grepl("HDF5-API", says, fixed = TRUE)) return()
@@ -36,7 +36,7 @@ with_h5_errors <- function(file, call, code) {
     abort_write(file, if (full) full_disk else {
       paste(c("the HDF5 library could not do it", sub("^error message = ", "", reason)),
             collapse = ": ")
-    }, call)
+    })
   })
 }
 
@@ -48,7 +48,7 @@ has_room <- function(file, bytes) {
   parts <- pieces(bytes, 2^20)
   write <- \(con) for (part in parts) writeBin(raw(length(part)), con)
   tryCatch({
-    write_checked(beside, "wb", write, file, NULL)
+    write_checked(beside, "wb", write, file)
     TRUE
   }, synfire_error_write = \(e) FALSE, warning = \(w) FALSE)
 }
@@ -57,12 +57,12 @@ has_room <- function(file, bytes) {
 
 #' @param sharded Whether workers are to keep the map in files of their own.
 #' @noRd
-create_map_file <- function(file, task, sharded, call) {
+create_map_file <- function(file, task, sharded) {
   names <- task$source$names
   n <- length(task$libraries)
   # A disk that is full while the library makes a file can end R.
-  if (!has_room(file, map_head_bytes(task))) abort_write(file, full_disk, call)
-  name_when_whole(file, new = TRUE, call = call, \(path) {
+  if (!has_room(file, map_head_bytes(task))) abort_write(file, full_disk)
+  name_when_whole(file, new = TRUE, \(path) {
     h5 <- new_sealed_h5(path, tile_number(n, length(task$targets)))
     closed <- FALSE
     on.exit(if (!closed) close_h5(h5))
@@ -83,10 +83,10 @@ create_map_file <- function(file, task, sharded, call) {
       changing <- c(changing, "E", "E_check")
     }
     h5$flush()
-    places <- lapply(changing, set_place, h5 = h5, path = path, call = call)
+    places <- lapply(changing, set_place, h5 = h5, path = path)
     if (!sharded) {
-      layers <- create_layers(h5, task, n, path, call)
-      places <- c(places, layers, list(set_place(h5, "check", path, call)))
+      layers <- create_layers(h5, task, n, path)
+      places <- c(places, layers, list(set_place(h5, "check", path)))
     }
     closed <- TRUE
     close_h5(h5)
@@ -106,7 +106,7 @@ map_head_bytes <- function(task) {
 #' Data sets of all layers, with space for all numbers but none of them written
 #' @return Where each lies in the file.
 #' @noRd
-create_layers <- function(h5, task, n, path, call) {
+create_layers <- function(h5, task, n, path) {
   dims <- c(n, length(task$targets))
   kind <- map_kind(task$kind)
   layers <- kind$layers(task$rule)
@@ -122,7 +122,7 @@ create_layers <- function(h5, task, n, path, call) {
                       space = hdf5r::H5S$new("simple", dims = dims, maxdims = dims),
                       gzip_level = NULL, dataset_create_pl = plan)$close()
     h5$flush()
-    set_place(h5, layer, path, call)
+    set_place(h5, layer, path)
   })
 }
 
@@ -160,13 +160,13 @@ write_attributes <- function(h5, task) {
 
 #' What is known of a map from its file
 #' @noRd
-read_map_head <- function(file, call) {
+read_map_head <- function(file) {
   state <- seal_state(file)
-  if (state == "damaged") abort_seal(file, call)
+  if (state == "damaged") abort_seal(file)
   # Without a seal it may be any file, and damaged.
-  h5 <- open_h5(file, "r", call)
+  h5 <- open_h5(file, "r", user_frame())
   on.exit(close_read(h5))
-  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  fail <- \(what, hint = NULL) abort_file(file, what, hint)
   known <- \(name) h5_try(if (h5$attr_exists(name)) read_attribute(h5, name), "/", fail)
   format <- known("synfire_format")
   if (is.null(format)) fail("it holds no causal map")
@@ -235,7 +235,7 @@ drop_dim <- function(x) {
 #'   of these places and their dimensions.
 #' @return Dimensions of all targets.
 #' @noRd
-fill_dimensions <- function(with_file, task, clock, find, call) {
+fill_dimensions <- function(with_file, task, clock, find) {
   E <- task$E %||% with_file(\(h5) read_dimensions(h5)$E)
   todo <- which(!is.na(E) & E == 0L)
   if (length(todo) > 0L) {
@@ -318,8 +318,8 @@ stored_rows <- function(h5, layer, layers, rows, places, groups, targets) {
 
 #' Which rows of a file or shard have the numbers that were written
 #' @noRd
-right_rows <- function(path, layers, rows, places, targets, call) {
-  h5 <- open_sealed_h5(path, "r", call)
+right_rows <- function(path, layers, rows, places, targets) {
+  h5 <- open_sealed_h5(path, "r")
   on.exit(close_h5(h5))
   groups <- seq_len(ceiling(targets / map_file_tile[[2L]]))
   right <- lapply(block_rows(c(length(rows), targets)), \(block) {
@@ -333,18 +333,17 @@ right_rows <- function(path, layers, rows, places, targets, call) {
 #' Numbers of a file or shard, of which all are checked that are read
 #' @noRd
 read_part <- function(path, layer, layers, rows, places, columns, targets) {
-  call <- rlang::caller_env()
   if (!file.exists(path)) {
     abort_file(path, "it was there when the map was opened, and is not any more")
   }
-  h5 <- open_sealed_h5(path, "r", call)
+  h5 <- open_sealed_h5(path, "r")
   on.exit(close_h5(h5))
   group <- (columns - 1) %/% map_file_tile[[2L]] + 1
   values <- matrix(NA_real_, length(rows), length(columns))
   for (g in unique(group)) {
     for (block in block_rows(c(length(rows), map_file_tile[[2L]]))) {
       there <- stored_rows(h5, layer, layers, rows[block], places[block], g, targets)
-      if (!all(there$right)) abort_numbers(path, paste("numbers of", layer), call)
+      if (!all(there$right)) abort_numbers(path, paste("numbers of", layer))
       wanted <- columns[group == g] - there$first + 1
       values[block, group == g] <- there$values[, wanted, drop = FALSE]
     }
@@ -353,8 +352,7 @@ read_part <- function(path, layer, layers, rows, places, columns, targets) {
   values
 }
 
-abort_numbers <- function(path, what, call) {
+abort_numbers <- function(path, what) {
   abort_file(path, paste("it is damaged:", what, "were changed since they were written"),
-             "The call that made the map, made again, computes these again.",
-             call)
+             "The call that made the map, made again, computes these again.")
 }

@@ -7,41 +7,36 @@
 #'   `threads` (or `NULL`), `top`, `call`.
 #' @return What open_causal_map() gives.
 #' @noRd
-map_to_file <- function(task, file, call) {
-  rlang::check_installed("hdf5r", "to write maps to files.", call = call)
-  if (!is.null(task$top)) {
-    abort_arg("top", "NULL with `file`", describe(task$top),
-              "A file holds all pairs; as.data.frame(map, max_links = ) takes the strongest.",
-              call = call)
-  }
-  file <- check_map_path(file, call)
-  hold_lock(lock_path(file), file, call)
+map_to_file <- function(task, file) {
+  rlang::check_installed("hdf5r", "to write maps to files.", call = user_frame())
+  refuse_if(!is.null(task$top), "top", "NULL with `file`", describe(task$top),
+            "A file holds all pairs; as.data.frame(map, max_links = ) takes the strongest.")
+  file <- check_map_path(file)
+  hold_lock(paste0(file, ".lock"), file)
   names <- gsub("([][{}()+*^$|?.\\\\])", "\\\\\\1", basename(file))
   drop_temporary(dirname(file), paste0(names, c("", "[.]lock", "[.]lock-break"), collapse = "|"))
-  with_h5_errors(file, call, {
+  with_h5_errors(file, {
     if (!file.exists(file)) {
-      check_no_shards(file, call)
+      check_no_shards(file)
       task$id <- rlang::hash(list(task$source$id(), task_parameters(task), Sys.time(),
                                   this_process()))
-      create_map_file(file, task, sharded = workers_planned(), call)
+      create_map_file(file, task, sharded = workers_planned())
     } else {
-      task <- same_task(file, task, call)
+      task <- same_task(file, task)
     }
-    fill_map_file(file, task, call)
+    fill_map_file(file, task)
   })
   open_causal_map(file)
 }
 
 #' The task with the random key and the identity of the file it goes on with
 #' @noRd
-same_task <- function(file, task, call) {
-  head <- read_map_head(file, call)
+same_task <- function(file, task) {
+  head <- read_map_head(file)
   differs <- task_differences(head, task)
-  if (length(differs) > 0L) {
-    abort_arg("file", "a new file, or that of this very map",
-              paste0(dQuote(file, FALSE), ", of another one: ", paste(differs, collapse = "; ")),
-              "Give another file, or remove this one and its map.", call = call)
-  }
+  refuse_if(length(differs) > 0L, "file", "a new file, or that of this very map",
+            paste0(dQuote(file, FALSE), ", of another one: ", paste(differs, collapse = "; ")),
+            "Give another file, or remove this one and its map.")
   task$rule$key <- head$parameters$key
   task$id <- head$about$synfire_id
   task
@@ -70,28 +65,28 @@ task_differences <- function(there, task) {
 
 #' Do what is not done yet, here or on the workers of the user's plan
 #' @noRd
-fill_map_file <- function(file, task, call) {
+fill_map_file <- function(file, task) {
   whole <- FALSE
   on.exit(if (!whole) say_map_stays(file))
-  head <- read_map_head(file, call)
-  shards <- list_shards(file, task$id, head, call)
-  forget_damaged(file, head, call)
-  shards <- check_done(file, task, shards, call)
+  head <- read_map_head(file)
+  shards <- list_shards(file, task$id, head)
+  forget_damaged(file, head)
+  shards <- check_done(file, task, shards)
   say_what_is_mapped(file, length(shards$missing), length(task$libraries))
   if (length(shards$missing) > 0L || any(head$E == 0L, na.rm = TRUE)) {
     fill <- if (workers_planned() || !head$layered) fill_apart else fill_here
-    fill(file, task, shards, call)
+    fill(file, task, shards)
   }
   whole <- TRUE
 }
 
 #' Dimensions that cannot be believed are found again
 #' @noRd
-forget_damaged <- function(file, head, call) {
+forget_damaged <- function(file, head) {
   if (length(head$E_doubtful) == 0L) return(invisible())
   warn_damaged(file, sprintf("The dimensions of %s", counted(length(head$E_doubtful), "target")),
                "found")
-  h5 <- open_sealed_h5(file, "r+", call)
+  h5 <- open_sealed_h5(file, "r+")
   on.exit(close_h5(h5))
   for (set in c("E", "E_check")) {
     write_at(h5, set, head$E_doubtful, rep(0L, length(head$E_doubtful)))
@@ -101,13 +96,13 @@ forget_damaged <- function(file, head, call) {
 #' Look at all numbers that are there, and take damaged ones as not there
 #' @return `shards` without them.
 #' @noRd
-check_done <- function(file, task, shards, call) {
+check_done <- function(file, task, shards) {
   layers <- map_kind(task$kind)$layers(task$rule)
   damaged <- list()
   for (part in unique(shards$part[!is.na(shards$part)])) {
     places <- which(shards$part == part)
     path <- if (part == 0L) file else shards$paths[[part]]
-    right <- right_rows(path, layers, shards$row[places], places, length(task$targets), call)
+    right <- right_rows(path, layers, shards$row[places], places, length(task$targets))
     damaged <- c(damaged, list(places[!right]))
   }
   damaged <- sort(unlist(damaged))
@@ -117,7 +112,7 @@ check_done <- function(file, task, shards, call) {
     "The numbers of the library", some(dQuote(names, FALSE))), "computed")
   own <- damaged[shards$part[damaged] == 0L]
   if (length(own) > 0L) {
-    h5 <- open_sealed_h5(file, "r+", call)
+    h5 <- open_sealed_h5(file, "r+")
     on.exit(close_h5(h5))
     write_at(h5, "done", own, rep(0L, length(own)))
   }
@@ -127,30 +122,27 @@ check_done <- function(file, task, shards, call) {
 }
 
 warn_damaged <- function(file, what, done) {
-  cli::cli_warn(
-    c("{.file {file}} is damaged: bytes of it were changed since it was made.",
-      i = escape_braces(paste(what, "are", done, "again."))),
-    class = "synfire_warning_file"
-  )
+  warn_about("file", "{.file {file}} is damaged: bytes of it were changed since it was made.",
+             i = escape_braces(paste(what, "are", done, "again.")))
 }
 
 #' Into the file itself, which is in nobody else's hands meanwhile
 #' @noRd
-fill_here <- function(file, task, shards, call) {
-  h5 <- open_sealed_h5(file, "r+", call)
+fill_here <- function(file, task, shards) {
+  h5 <- open_sealed_h5(file, "r+")
   closed <- FALSE
   on.exit(if (!closed) try(close_h5(h5), silent = TRUE))
   with_file <- \(f) f(h5)
   clock <- new_clock(with_file)
-  task$place$tables <- open_tables(task, call)
+  task$place$tables <- open_tables(task)
   on.exit(close_tables(task), add = TRUE)
-  task$E <- fill_dimensions(with_file, task, clock, call = call, find = \(todo, keep) {
+  task$E <- fill_dimensions(with_file, task, clock, find = \(todo, keep) {
     for (block in pieces(length(todo), dimension_block)) {
       places <- todo[block]
-      keep(places, find_dimensions(task, task$targets[places], call))
+      keep(places, find_dimensions(task, task$targets[places]))
     }
   })
-  fill_layers(h5, task, shards$missing, clock, call)
+  fill_layers(h5, task, shards$missing, clock)
   # What is still in hand may not go into the file: that is an error like any other.
   closed <- TRUE
   close_h5(h5)
@@ -159,7 +151,7 @@ fill_here <- function(file, task, shards, call) {
 #' Map libraries into the data sets of the file itself
 #' @param todo Places among the libraries.
 #' @noRd
-fill_layers <- function(h5, task, todo, clock, call) {
+fill_layers <- function(h5, task, todo, clock) {
   keep <- function(columns, values) {
     rows <- match(columns, task$libraries)
     write_rows(h5, rows, values, rows, length(task$targets))
@@ -168,40 +160,31 @@ fill_layers <- function(h5, task, todo, clock, call) {
     h5$flush()
     clock("map")
   }
-  map_kind(task$kind)$map(task, task$libraries[todo], keep, call)
+  map_kind(task$kind)$map(task, task$libraries[todo], keep)
 }
 
 say_what_is_mapped <- function(file, missing, n) {
   if (missing == n) return(invisible())
-  cli::cli_inform(
-    c(i = if (missing == 0L) {
-      "All {commas(n)} libraries are mapped in {.file {file}}; nothing is done again."
-    } else {
-      "{commas(n - missing)} of {commas(n)} libraries are mapped in {.file {file}}; mapping
-       the other {commas(missing)}."
-    }),
-    class = "synfire_message_file"
-  )
+  info("file", if (missing == 0L) {
+    "All {commas(n)} libraries are mapped in {.file {file}}; nothing is done again."
+  } else {
+    "{commas(n - missing)} of {commas(n)} libraries are mapped in {.file {file}}; mapping the
+     other {commas(missing)}."
+  })
 }
 
 say_map_stays <- function(file) {
   if (!file.exists(file)) return(invisible())
-  cli::cli_inform(
-    c(i = "What is done stays in {.file {file}}: the same call goes on from there."),
-    class = "synfire_message_file"
-  )
+  info("file", "What is done stays in {.file {file}}: the same call goes on from there.")
 }
 
-check_map_path <- function(file, call) {
-  check_path(file, "file", call)
+check_map_path <- function(file) {
+  check_path(file, "file")
   folder <- normalizePath(dirname(file), "/", mustWork = FALSE)
-  if (!dir.exists(folder) || file.access(folder, 2L) != 0L || dir.exists(file)) {
-    abort_arg("file", "the path of a file, in a folder that can be written to",
-              dQuote(file, FALSE), call = call)
-  }
+  refuse_if(!dir.exists(folder) || file.access(folder, 2L) != 0L || dir.exists(file), "file",
+            "the path of a file, in a folder that can be written to", dQuote(file, FALSE))
   file <- file.path(folder, basename(file))
-  if (file.exists(file) && file.access(file, 2L) != 0L) {
-    abort_arg("file", "a file that can be written to", dQuote(file, FALSE), call = call)
-  }
+  refuse_if(file.exists(file) && file.access(file, 2L) != 0L, "file",
+            "a file that can be written to", dQuote(file, FALSE))
   file
 }

@@ -2,8 +2,8 @@
 
 # ---- Degrees -------------------------------------------------------------------------
 
-plot_degrees <- function(x, threshold, call) {
-  found <- map_degrees(x, threshold, call)
+plot_degrees <- function(x, threshold) {
+  found <- map_degrees(x, threshold)
   ways <- c(out = "Out-degree: effects of a cause", "in" = "In-degree: causes of an effect")
   width <- degree_width(unlist(found$degree, use.names = FALSE))
   from <- seq(0, max(unlist(found$degree)), by = width)
@@ -33,29 +33,25 @@ plot_degrees <- function(x, threshold, call) {
       name = "Number of series", labels = commas_each, breaks = count_breaks,
       expand = ggplot2::expansion(mult = c(0.02, 0.12))
     ) +
-    ggplot2::labs(
-      subtitle = sprintf("Links are %s: %s of %s pairs", found$what, commas(found$links),
-                         commas(found$pairs)),
-      caption = paste(c(paste0("Grey line: as many links, dealt out at random.",
-                               if (nrow(hubs) > 0L) " Red: series beyond that."),
-                        reason_lines(x)), collapse = "\n")
-    ) +
+    ggplot2::labs(subtitle = sprintf("Links are %s: %s of %s pairs", found$what,
+                                     commas(found$links), commas(found$pairs))) +
     theme_synfire() +
-    ggplot2::theme(panel.grid.major.x = ggplot2::element_blank(),
-                   plot.caption = ggplot2::element_text(colour = syn_muted))
+    without("panel.grid.major.x") +
+    caption(paste0("Grey line: as many links, dealt out at random.",
+                   if (nrow(hubs) > 0L) " Red: series beyond that."), reason_lines(x))
 }
 
 #' Links of each series above a threshold
 #'
 #' @return list(degree = list(out, in), named numbers; what, in words; links, pairs).
 #' @noRd
-map_degrees <- function(x, threshold, call) UseMethod("map_degrees")
+map_degrees <- function(x, threshold) UseMethod("map_degrees")
 
 #' @export
-map_degrees.default <- function(x, threshold, call) {
+map_degrees.default <- function(x, threshold) {
   given <- !is.null(threshold)
   moments <- map_moments(x)
-  if (moments$known == 0) abort_no_rho(call)
+  if (moments$known == 0) abort_no_rho()
   threshold <- threshold %||% histogram_quantile(moments, 0.95)[[1L]]
   out <- double(ncol(x))
   parts <- pair_blocks(x, function(rows, rho) {
@@ -71,10 +67,10 @@ map_degrees.default <- function(x, threshold, call) {
 }
 
 #' @export
-map_degrees.causal_links <- function(x, threshold, call) {
+map_degrees.causal_links <- function(x, threshold) {
   given <- !is.null(threshold)
   links <- map_links(x, list(threshold = threshold %||% -Inf, alpha = NULL, most = Inf))
-  if (nrow(links) == 0L) abort_no_rho(call)
+  if (nrow(links) == 0L) abort_no_rho()
   series <- attr(x, "series", exact = TRUE)
   number <- \(names) rlang::set_names(tabulate(match(names, series), length(series)), series)
   list(degree = list(out = number(links$cause), "in" = number(links$effect)),
@@ -127,16 +123,15 @@ degree_hubs <- function(degree, from, width, found) {
 
 # ---- Asymmetry -----------------------------------------------------------------------
 
-plot_asymmetry <- function(x, call) {
+plot_asymmetry <- function(x) {
   both <- map_both_ways(x)
   pairs <- both$pairs
-  if (NROW(pairs) == 0L) {
-    abort_arg("object", "a map with both directions of a pair", "without any", call = call)
-  }
+  refuse_if(NROW(pairs) == 0L, "object", "a map with both directions of a pair", "without any")
   limits <- range(pairs$rho, pairs$reverse)
   named <- utils::head(pairs, 3L)
   named$name <- sprintf("%s > %s", named$cause, named$effect)
-  named$side <- label_side(named$rho, limits)
+  # Labels are to the right of their points, or to the left near the right end.
+  named$side <- ifelse(named$rho > limits[[1L]] + 0.85 * diff(limits), 1.12, -0.12)
   ggplot2::ggplot(pairs, ggplot2::aes(x = .data$rho, y = .data$reverse)) +
     pair_layers(nrow(pairs), limits) +
     ggplot2::geom_abline(slope = 1, intercept = 0, colour = syn_muted, linewidth = 0.4) +
@@ -146,18 +141,11 @@ plot_asymmetry <- function(x, call) {
       colour = syn_ink, check_overlap = TRUE
     ) +
     ggplot2::coord_fixed(xlim = limits, ylim = limits, clip = "off") +
-    ggplot2::labs(
-      x = "Stronger direction (rho)", y = "Weaker direction (rho)",
-      subtitle = paste(agreement_words(both$agreement), collapse = "\n"),
-      caption = "On the line both directions are alike. Named: cause > effect."
-    ) +
+    ggplot2::labs(x = "Stronger direction (rho)", y = "Weaker direction (rho)",
+                  subtitle = paste(agreement_words(both$agreement), collapse = "\n")) +
     theme_synfire() +
-    ggplot2::theme(plot.caption = ggplot2::element_text(colour = syn_muted))
+    caption("On the line both directions are alike. Named: cause > effect.")
 }
-
-#' Labels to the right of their points, or to the left near the right end
-#' @noRd
-label_side <- function(at, limits) ifelse(at > limits[[1L]] + 0.85 * diff(limits), 1.12, -0.12)
 
 #' Points, or where they are too many their number in squares
 #' @noRd
@@ -176,12 +164,10 @@ pair_layers <- function(n, limits) {
 
 # ---- Dimensions ----------------------------------------------------------------------
 
-plot_dimensions <- function(x, call) {
+plot_dimensions <- function(x) {
   moments <- map_moments(x)
   E <- series_dimensions(x, colnames(x))
-  if (all(is.na(E))) {
-    abort_arg("object", "a map with an E for at least one target", "without any", call = call)
-  }
+  refuse_if(all(is.na(E)), "object", "a map with an E for at least one target", "without any")
   panels <- c("Number of series", "Skill (rho)")
   number <- as.data.frame(table(E = E), responseName = "value")
   number$E <- as.integer(as.character(number$E))
@@ -235,6 +221,6 @@ skill_by_dimension <- function(E, rho, by) {
              middle = quartiles[2L, ], high = quartiles[3L, ], by = by, row.names = NULL)
 }
 
-abort_no_rho <- function(call) {
-  abort_arg("object", "a map with at least one rho of two series", "without any", call = call)
+abort_no_rho <- function() {
+  abort_arg("object", "a map with at least one rho of two series", "without any")
 }

@@ -2,19 +2,19 @@
 
 #' Make a map of either kind in memory
 #' @noRd
-map_in_memory <- function(task, call) {
+map_in_memory <- function(task) {
   sparse <- !is.null(task$top) || !is.null(task$rule$screen)
-  needed <- check_map_memory(task, sparse, call)
+  needed <- check_map_memory(task, sparse)
   parameters <- task_parameters(task)
   budget <- task$rule$max_memory
-  task$place$tables <- open_tables(task, call)
+  task$place$tables <- open_tables(task)
   on.exit(close_tables(task))
-  task$E <- task_dimensions(task, call)
+  task$E <- task_dimensions(task)
   mapped <- proc.time()[["elapsed"]]
   # What is left for the work; a little there is always.
   task$rule$max_memory <- max(budget - needed, budget / 4)
-  links <- if (sparse) keep_links(task, budget, call)
-  found <- map_kind(task$kind)$map(task, task$libraries, links$keep, call)
+  links <- if (sparse) keep_links(task, budget)
+  found <- map_kind(task$kind)$map(task, task$libraries, links$keep)
   ended <- proc.time()[["elapsed"]]
   elapsed <- c(dimensions = mapped - task$started, map = ended - mapped,
                total = ended - task$started,
@@ -44,7 +44,7 @@ map_of_layers <- function(layers, task, about) {
 #' Keep the links of a map: those that reach `screen`, and the highest of each target
 #' @return `keep`, for map_libraries(), and `result`, a function that makes a table of links.
 #' @noRd
-keep_links <- function(task, budget, call) {
+keep_links <- function(task, budget) {
   m <- length(task$targets)
   top <- task$top %||% Inf
   least <- rep(task$rule$screen %||% -Inf, m)
@@ -56,7 +56,8 @@ keep_links <- function(task, budget, call) {
   prune <- function() {
     fresh <<- 0
     if (is.null(links) || is.infinite(top)) return(invisible())
-    links <<- highest_links(links, top)
+    links <<- in_order_of_rho(links)
+    links <<- links[seq_len(nrow(links)) - match(links$target, links$target) < top, ]
     last <- tapply(links$rho, factor(links$target, seq_len(m)), \(r) {
       if (length(r) == top) r[[top]] else NA
     })
@@ -69,12 +70,13 @@ keep_links <- function(task, budget, call) {
     links <<- rbind(links, new)
     fresh <<- fresh + nrow(new)
     if (fresh > min(top, 1e4) * m) prune()
-    check_links_memory(nrow(links), length(layers), budget, call)
+    check_budget(40 * (length(layers) + 1) * nrow(links), budget, "these links",
+                 "Raise `screen`, or keep the `top` links of each target.")
   }
   result <- function(...) {
     prune()
     links <- links %||% passing_links(integer(), NULL, integer(), least, floors, top, layers, 0)
-    links <- links[order(links$target, -links$rho, links$library), ]
+    links <- in_order_of_rho(links)
     names <- task$source$names
     do.call(new_causal_links, c(
       list(cause = names[task$targets[links$target]],
@@ -101,50 +103,26 @@ passing_links <- function(columns, values, targets, least, floors, top, layers, 
   new_frame(c(places, links), length(at))
 }
 
-#' The `top` highest of each target, of equal ones those of the first libraries
-#' @noRd
-highest_links <- function(links, top) {
-  links <- links[order(links$target, -links$rho, links$library), ]
-  first <- match(links$target, links$target)
-  links[seq_len(nrow(links)) - first < top, ]
-}
+in_order_of_rho <- function(links) links[order(links$target, -links$rho, links$library), ]
 
 # ---- Memory --------------------------------------------------------------------------
 
 #' Stop where a result is beyond memory, say what a large one takes
 #' @return Bytes that it takes.
 #' @noRd
-check_map_memory <- function(task, sparse, call) {
+check_map_memory <- function(task, sparse) {
   n <- length(task$libraries)
   m <- length(task$targets)
   layers <- length(map_kind(task$kind)$layers(task$rule))
   needed <- 8 * as.double(n) * m * layers
   if (sparse) needed <- if (is.null(task$top)) 0 else 40 * (layers + 1) * task$top * m
-  if (needed > task$rule$max_memory) {
-    advice <- c(
-      if (!sparse) "`file = \"map.h5\"` writes the map while it grows.",
-      if (!sparse && task$kind == "causal_map") {
-        "`top = 10` keeps the strongest links of each target."
-      },
-      if (sparse) "Lower `top`."
-    )
-    over_budget(needed, task$rule$max_memory,
-                sprintf("a map of %s x %s series", commas(n), commas(m)), advice, call)
-  }
-  if (needed >= 1e9) {
-    cli::cli_inform(
-      c(i = paste("The map takes {bytes_text(needed)} of memory, and the work at most",
-                  "{bytes_text(task$rule$max_memory)} with it.")),
-      class = "synfire_message_memory"
-    )
-  }
+  advice <- if (sparse) "Lower `top`." else c(
+    "`file = \"map.h5\"` writes the map while it grows.",
+    if (task$kind == "causal_map") "`top = 10` keeps the strongest links of each target."
+  )
+  check_budget(needed, task$rule$max_memory,
+               sprintf("a map of %s x %s series", commas(n), commas(m)), advice)
+  if (needed >= 1e9) info("memory", "The map takes {bytes_text(needed)} of memory, and the work
+                                at most {bytes_text(task$rule$max_memory)} with it.")
   needed
-}
-
-check_links_memory <- function(n, layers, budget, call) {
-  needed <- 40 * (layers + 1) * as.double(n)
-  if (needed > budget) {
-    over_budget(needed, budget, "these links",
-                "Raise `screen`, or keep the `top` links of each target.", call)
-  }
 }

@@ -5,7 +5,7 @@
 #' @param kind `"causal_map"` or `"smap_map"`, the names of their functions and classes.
 #' @return A list of `called`, its name in messages, and of functions: `layers(rule)`, names
 #'   of the layers, which hold a number for each pair; `type(layer)`, the HDF5 type of these;
-#'   `parameters(task)`, what the map was made with; `map(task, libraries, keep, call)`, which
+#'   `parameters(task)`, what the map was made with; `map(task, libraries, keep)`, which
 #'   maps some columns of the source to all targets and calls `keep` as map_libraries() does.
 #' @noRd
 map_kind <- function(kind) {
@@ -15,9 +15,8 @@ map_kind <- function(kind) {
       called = "causal map", layers = rule_layers, parameters = causal_parameters,
       # Computed in single precision.
       type = \(layer) if (layer == "lag") "H5T_STD_I32LE" else "H5T_IEEE_F32LE",
-      map = \(task, libraries, keep, call) {
-        map_libraries(task$source, libraries, task$targets, task$E, task$rule, task$place,
-                      keep, call = call)
+      map = \(task, libraries, keep) {
+        map_libraries(task$source, libraries, task$targets, task$E, task$rule, task$place, keep)
       }
     ),
     smap_map = list(
@@ -73,19 +72,19 @@ smap_map_seconds <- function(task) {
 #'   their columns and a list of the matrices `rho` and `strength`, these libraries x targets;
 #'   `NULL` to get those of all libraries as `layers` of the result.
 #' @noRd
-map_smap_libraries <- function(task, libraries, keep, call) {
+map_smap_libraries <- function(task, libraries, keep) {
   bar <- common_bar("Mapping", length(libraries))
   groups <- smap_groups(task)
   blank <- \(n) matrix(NA_real_, n, length(task$targets))
   if (is.null(keep)) rho <- strength <- blank(length(libraries))
   for (block in pieces(length(libraries), smap_block(task))) {
     columns <- libraries[block]
-    x <- read_smap_series(task, columns, call)
+    x <- read_smap_series(task, columns)
     values <- lapply(rlang::set_names(smap_map_layers), \(layer) blank(length(columns)))
     for (group in groups) {
       targets <- task$targets[group]
-      y <- if (identical(targets, columns)) x else read_smap_series(task, targets, call)
-      found <- smap_pairs(x, y, task$E[[group[[1L]]]], task, call)
+      y <- if (identical(targets, columns)) x else read_smap_series(task, targets)
+      found <- smap_pairs(x, y, task$E[[group[[1L]]]], task)
       for (layer in smap_map_layers) values[[layer]][, group] <- found[[layer]]
     }
     for (layer in smap_map_layers) values[[layer]][without_rho(task$rule, columns), ] <- NA_real_
@@ -122,18 +121,16 @@ smap_block <- function(task) {
 #' Skill and strength of some libraries and targets
 #' @param libraries,targets Double matrices, steps x series.
 #' @noRd
-smap_pairs <- function(libraries, targets, E, task, call) {
+smap_pairs <- function(libraries, targets, E, task) {
   rule <- task$rule
   options <- c(list(E = E, gpus = gpus_of(task$place)),
                rule[c("tau", "Tp", "theta", "ridge", "exclusion", "threads", "vector_bits")])
-  finish_status(.Call(r_smap_pairs, libraries, targets, options), "this map",
-                "Lower `max_memory`, so that fewer targets and libraries are held at a time.",
-                call = call)
+  finish_status(.Call(r_smap_pairs, libraries, targets, options), "this map", map_advice)
 }
 
 #' Series whose squares are within the range of a double
 #' @noRd
-read_smap_series <- function(task, columns, call) {
+read_smap_series <- function(task, columns) {
   x <- task$source$read(columns)
   size <- abs(x)
   # Without zeros two passes over all numbers tell.
@@ -142,11 +139,10 @@ read_smap_series <- function(task, columns, call) {
   if (size[[2L]] <= edm_largest && size[[1L]] >= 1 / edm_largest) return(x)
   for (j in seq_along(columns)) {
     most <- max(abs(x[, j]), 0, na.rm = TRUE)
-    if (most > edm_largest || most > 0 && most < 1 / edm_largest) {
-      abort_arg("x", sprintf("numbers from %g to %g in size", 1 / edm_largest, edm_largest),
-                sprintf("%g in series \"%s\"", most, task$source$names[[columns[[j]]]]),
-                "Squares of others are beyond what a computer holds: take another unit.", call)
-    }
+    refuse_if(most > edm_largest || most > 0 && most < 1 / edm_largest, "x",
+              sprintf("numbers from %g to %g in size", 1 / edm_largest, edm_largest),
+              sprintf("%g in series \"%s\"", most, task$source$names[[columns[[j]]]]),
+              "Squares of others are beyond what a computer holds: take another unit.")
   }
   x
 }

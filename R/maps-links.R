@@ -2,19 +2,17 @@
 
 #' Limits of what links are wanted: list `threshold` (or NULL), `alpha` (or NULL), `most`
 #' @noRd
-check_links <- function(x, threshold, alpha, max_links, call = rlang::caller_env()) {
+check_links <- function(x, threshold, alpha, max_links) {
   if (!is.null(threshold)) {
-    threshold <- check_number(threshold, "threshold", call = call)
+    threshold <- check_number(threshold, "threshold")
   }
   if (!is.null(alpha)) {
-    alpha <- check_number(alpha, "alpha", min = 0, max = 1, call = call)
+    alpha <- check_number(alpha, "alpha", min = 0, max = 1)
     layers <- if (is.data.frame(x)) names(x) else map_layers(x)
-    if (!"p_value" %in% layers) {
-      abort_arg("alpha", "NULL for a map without p values", describe(alpha),
-                "Make the map with `n_surrogates`.", call = call)
-    }
+    refuse_if(!"p_value" %in% layers, "alpha", "NULL for a map without p values", describe(alpha),
+              "Make the map with `n_surrogates`.")
   }
-  most <- check_count(max_links, "max_links", infinite = TRUE, call = call)
+  most <- check_count(max_links, "max_links", infinite = TRUE)
   list(threshold = threshold, alpha = alpha, most = most)
 }
 

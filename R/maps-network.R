@@ -45,18 +45,17 @@ as.igraph.causal_links <- as.igraph.causal_map
 
 # ---- Drawing it ----------------------------------------------------------------------
 
-plot_links <- function(x, most, threshold, groups, layout, direct, call) {
+plot_links <- function(x, most, threshold, groups, layout, direct) {
   rlang::check_installed("igraph", "to draw the network of a causal map.")
-  limits <- check_links(x, threshold %||% 0, NULL, most, call)
+  limits <- check_links(x, threshold %||% 0, NULL, most)
   found <- if (is.null(direct)) map_links(x, limits) else {
-    direct_map_links(direct, limits, all_series(x), call)
+    direct_map_links(direct, limits, all_series(x))
   }
   above <- format(limits$threshold)
-  if (nrow(found) == 0L) {
-    abort_arg("object", sprintf("a map with at least one %srho above %s of two series",
-                                if (is.null(direct)) "" else "direct or mediated link and a ",
-                                above), "without any", call = call)
-  }
+  refuse_if(nrow(found) == 0L, "object",
+            sprintf("a map with at least one %srho above %s of two series",
+                    if (is.null(direct)) "" else "direct or mediated link and a ", above),
+            "without any")
   links <- data.frame(from = found$cause, to = found$effect, weight = found$rho)
   links$dashed <- if (is.null(direct)) FALSE else found$link == "mediated"
   what <- if (is.null(direct)) "link" else "direct or mediated link"
@@ -66,7 +65,7 @@ plot_links <- function(x, most, threshold, groups, layout, direct, call) {
     if (is.null(direct)) said <- paste(said, collapse = " ")
     paste(c(said, if (any(links$dashed)) "Mediated ones are dashed.",
             reason_lines(x)), collapse = "\n")
-  }, call)
+  })
 }
 
 links_caption <- function(drawn, most, what, above, left_out) {

@@ -4,8 +4,8 @@
 #'
 #' What [causal_map()] or [smap_map()] with `file` wrote, finished or not, as a map that reads
 #' what is asked for. All that can be done with a map in memory can be done with it
-#' (see [causal_map_tables] and [smap_map_tables]): it is read in blocks, and never held as a whole, unless
-#' `as.matrix()` is to return all of it.
+#' (see [causal_map_tables] and [smap_map_tables]): it is read in blocks, and never held as a
+#' whole, unless `as.matrix()` is to return all of it.
 #'
 #' @details
 #' The file is HDF5, for any program that reads it. Data sets are shown here as R sees them;
@@ -13,7 +13,8 @@
 #'
 #' | data set | |
 #' |---|---|
-#' | `rho` | skill, libraries x targets, NaN where there is none: single precision in causal maps, double in maps of S-maps |
+#' | `rho` | skill, libraries x targets, NaN where there is none: single precision in causal maps,
+#' double in maps of S-maps |
 #' | `lag`, `p_value`, `convergence` | the same shape, where asked for |
 #' | `strength` | the same shape, in maps of S-maps |
 #' | `done` | 1 for each library that is mapped; the rows of others hold nothing |
@@ -21,7 +22,8 @@
 #' | `E` | dimensions of targets, 0 before they are known |
 #' | `libraries`, `targets` | names |
 #' | `library_columns`, `target_columns` | their places among the series, from 1 |
-#' | `library_reasons`, `target_reasons` | why there is no rho or no p value: 0 for no reason, 1 constant, 2 too few events, 3 too slow for p values |
+#' | `library_reasons`, `target_reasons` | why there is no rho or no p value: 0 for no reason, 1
+#' constant, 2 too few events, 3 too slow for p values |
 #' | `elapsed` | seconds taken by finding dimensions, and by mapping |
 #' | `E_check`, `elapsed_check` | sums of these two |
 #'
@@ -57,17 +59,16 @@
 #' dim(map)
 #' @export
 open_causal_map <- function(file) {
-  call <- rlang::current_env()
   check_given(file = "the path of a file that causal_map() or smap_map() made")
-  check_path(file, "file", call)
+  check_path(file, "file")
   rlang::check_installed("hdf5r", "to read maps from files.")
   if (dir.exists(file)) abort_file(file, "it is a folder")
   if (!file.exists(file)) abort_file(file, "there is no such file")
   file <- normalizePath(file, "/")
-  head <- read_map_head(file, call)
+  head <- read_map_head(file)
   about <- head$about
-  shards <- list_shards(file, about$synfire_id, head, call)
-  if (length(head$E_doubtful) > 0L) abort_numbers(file, "its dimensions of targets", call)
+  shards <- list_shards(file, about$synfire_id, head)
+  if (length(head$E_doubtful) > 0L) abort_numbers(file, "its dimensions of targets")
   E <- rlang::set_names(as.integer(head$E), head$targets)
   E[which(E == 0L)] <- NA
   kind <- about$synfire_kind
@@ -78,7 +79,7 @@ open_causal_map <- function(file) {
       dimnames = list(library = head$libraries, target = head$targets),
       layers = about$synfire_layers
     ),
-    class = c(paste0(kind, "_file"), kind), E = E, parameters = head$parameters,
+    class = c(paste0(kind, "_file"), kind, "synfire_result"), E = E, parameters = head$parameters,
     call = tryCatch(str2lang(about$synfire_call), error = \(e) as.call(list(as.name(kind)))),
     elapsed = c(dimensions = head$elapsed[[1L]], map = head$elapsed[[2L]],
                 total = sum(head$elapsed)),
@@ -159,15 +160,13 @@ read_layer <- function(x, layer, rows, columns) {
 
 #' @export
 map_pairs.causal_map_file <- function(x, index) {
-  call <- rlang::caller_env()
   if (is.logical(index)) index <- which(index)
   if (is.matrix(index) && ncol(index) == 2L) {
-    rows <- map_places(index[, 1L], rownames(x), "i", "libraries", call)
-    columns <- map_places(index[, 2L], colnames(x), "i", "targets", call)
+    rows <- map_places(index[, 1L], rownames(x), "i", "libraries")
+    columns <- map_places(index[, 2L], colnames(x), "i", "targets")
   } else {
-    if (!is.numeric(index) || anyNA(index) || any(index < 1 | index > length(x))) {
-      abort_arg("i", "numbers of pairs of this map", "something else, or beyond them", call = call)
-    }
+    refuse_if(!is.numeric(index) || anyNA(index) || any(index < 1 | index > length(x)), "i",
+              "numbers of pairs of this map", "something else, or beyond them")
     rows <- (index - 1) %% nrow(x) + 1
     columns <- (index - 1) %/% nrow(x) + 1
   }

@@ -68,28 +68,23 @@ autoplot.causal_map <- function(object,
   draw_map(object, check_choice(type), groups, threshold, links, layout, direct)
 }
 
-draw_map <- function(object, type, groups, threshold, links, layout, direct,
-                     call = rlang::caller_env()) {
-  rlang::check_installed("ggplot2", "to draw causal maps.", call = call)
-  check_whole_map(object, "object", call)
-  groups <- check_groups(groups, all_series(object), call)
-  if (!is.null(threshold)) threshold <- check_number(threshold, call = call)
-  links <- check_count(links, call = call)
-  check_layout(layout, call)
-  check_direct(direct, object, call)
+draw_map <- function(object, type, groups, threshold, links, layout, direct) {
+  rlang::check_installed("ggplot2", "to draw causal maps.", call = user_frame())
+  check_whole_map(object, "object")
+  groups <- check_groups(groups, all_series(object))
+  if (!is.null(threshold)) threshold <- check_number(threshold)
+  links <- check_count(links)
+  check_layout(layout)
+  check_direct(direct, object)
   switch(
     EXPR = type,  # else `E` is taken for the beginning of it
-    heatmap = plot_map(object, groups, call),
-    network = plot_links(object, links, threshold, groups, layout, direct, call),
-    degree = plot_degrees(object, threshold, call),
-    asymmetry = plot_asymmetry(object, call),
-    E = plot_dimensions(object, call)
+    heatmap = heat_map(object, groups, skill_fill),
+    network = plot_links(object, links, threshold, groups, layout, direct),
+    degree = plot_degrees(object, threshold),
+    asymmetry = plot_asymmetry(object),
+    E = plot_dimensions(object)
   )
 }
-
-#' @rdname autoplot.causal_map
-#' @export
-plot.causal_map <- function(x, ...) draw(autoplot.causal_map(x, ...))
 
 #' @rdname autoplot.causal_map
 #' @exportS3Method ggplot2::autoplot
@@ -100,43 +95,31 @@ autoplot.causal_links <- function(object, type = c("network", "degree"), ..., gr
   draw_map(object, check_choice(type), groups, threshold, links, layout, direct)
 }
 
-#' @rdname autoplot.causal_map
-#' @export
-plot.causal_links <- function(x, ...) draw(autoplot.causal_links(x, ...))
-
 # ---- Heat map ------------------------------------------------------------------------
 
-plot_map <- function(x, groups, call) {
-  order <- map_order(x, groups)
-  cells <- map_pixels(x, order)
-  if (all(is.na(cells$value))) abort_no_rho(call)
-  heat_map(x, cells, order, groups) + skill_fill(cells$value) +
-    ggplot2::labs(caption = map_caption(x, cells, order))
-}
-
-#' A heat map without its colours and caption, also for maps of differences
-#' @param axes What columns and rows are called.
+#' A heat map, also of differences and of strengths
+#' @param fill Gives the scale of colours for values.
+#' @param empty,layer,axes What the colour of no value is called, what is drawn, and what
+#'   columns and rows are called.
 #' @noRd
-heat_map <- function(x, cells, order, groups,
-                     axes = c("Cause (target)", "Effect (library)")) {
+heat_map <- function(x, groups, fill, empty = "Beige", layer = "rho",
+                     axes = c("Cause (target)", "Effect (library)"), subtitle = NULL) {
+  order <- map_order(x, groups)
+  cells <- map_pixels(x, order, layer = layer)
+  shape <- nrow(x) / ncol(x)
+  if (all(is.na(cells$value))) abort_no_rho()
   ggplot2::ggplot() +
-    ggplot2::geom_raster(
-      ggplot2::aes(x = .data$x, y = .data$y, fill = .data$value), data = cells$frame
-    ) +
+    ggplot2::geom_raster(aes_from(x = "x", y = "y", fill = "value"), data = cells$frame) +
     group_lines(x, order, groups) +
     map_axis(ggplot2::scale_x_continuous, axes[[1L]], colnames(x)[order$columns], groups) +
     map_axis(ggplot2::scale_y_reverse, axes[[2L]], rownames(x)[order$rows], groups) +
+    # Cells of a map that is long and narrow are no squares.
     ggplot2::coord_fixed(xlim = c(0.5, ncol(x) + 0.5), ylim = c(nrow(x) + 0.5, 0.5),
-                         ratio = map_ratio(x), expand = FALSE) +
+                         ratio = min(max(shape, 0.5), 2) / shape, expand = FALSE) +
     theme_synfire() +
-    map_theme(x, groups)
-}
-
-#' Cells of a map that is long and narrow are no squares
-#' @noRd
-map_ratio <- function(x) {
-  shape <- nrow(x) / ncol(x)
-  min(max(shape, 0.5), 2) / shape
+    map_theme(x, groups) +
+    fill(cells$value) +
+    ggplot2::labs(subtitle = subtitle, caption = map_caption(x, cells, order, empty))
 }
 
 map_theme <- function(x, groups) {
@@ -205,7 +188,7 @@ squish_low <- function(x, range = c(0, 1), ...) pmax(x, range[[1L]])
 
 #' @param empty What the colour of no value is called.
 #' @noRd
-map_caption <- function(x, cells, order, empty = "Beige") {
+map_caption <- function(x, cells, order, empty) {
   c(
     if (cells$width > 1L) {
       sprintf("A pixel is the mean of %d x %d pairs.", cells$width, cells$width)

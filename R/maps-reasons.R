@@ -16,7 +16,7 @@ map_reasons <- c("constant", "sparse", "pieces")
 #'
 #' @param said Whether slow series are to be told.
 #' @noRd
-task_reasons <- function(task, said = FALSE, call = rlang::caller_env()) {
+task_reasons <- function(task, said = FALSE) {
   source <- task$source
   rule <- task$rule
   columns <- sort(union(task$libraries, task$targets))
@@ -25,14 +25,14 @@ task_reasons <- function(task, said = FALSE, call = rlang::caller_env()) {
   found <- do.call(rbind, lapply(parts, \(part) {
     x <- if (at_once) source$whole else source$read(part)
     out <- .Call(r_series_activity, x, rule$threads)
-    rlang::exec(plain_frame, !!!finish_status(out, "the series of the map", call = call))
+    rlang::exec(plain_frame, !!!finish_status(out, "the series of the map"))
   }))
   reasons <- integer(source$n)
   reasons[columns] <- ifelse(found$constant, 1L, ifelse(found$events < map_limits$events, 2L, 0L))
   if (rule$n_surrogates > 0) {
     targets <- task$targets[reasons[task$targets] == 0L]
     for (part in series_pieces(source, targets)) {
-      few <- independent_pieces(source$read(part), rule$threads, call) < map_limits$pieces
+      few <- independent_pieces(source$read(part), rule$threads) < map_limits$pieces
       reasons[part[few]] <- 3L
     }
   }
@@ -53,11 +53,11 @@ series_pieces <- function(source, columns) {
 #' varies as much as that of so many independent values (Bartlett 1935); times its share
 #' of the variance, as all that goes round predicts the season.
 #' @noRd
-independent_pieces <- function(x, threads, call = rlang::caller_env()) {
+independent_pieces <- function(x, threads) {
   first <- rep(1L, nrow(x))
-  traits <- traits_of_each(x, first, threads, call)
+  traits <- traits_of_each(x, first, threads)
   period <- ifelse(traits$constant, 1L, pmax(traits$period, 1L))
-  rest <- x - season_means(x, first, period, threads, call)
+  rest <- x - season_means(x, first, period, threads)
   vapply(seq_len(ncol(x)), \(j) pieces_of_rest(rest[, j], x[, j]), 0)
 }
 
@@ -147,8 +147,8 @@ say_slow <- function(memory) {
 
 #' The task, told which series have no rho, or no p value
 #' @noRd
-with_reasons <- function(task, call) {
-  task$rule$reasons <- task_reasons(task, said = task$kind == "causal_map", call)
+with_reasons <- function(task) {
+  task$rule$reasons <- task_reasons(task, said = task$kind == "causal_map")
   if (!is.null(task$E)) task$E <- drop_dimensions(task$E, task$targets, task$rule)
   task
 }

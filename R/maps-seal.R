@@ -77,21 +77,21 @@ seal_state <- function(path) {
 
 #' Open a sealed file, after a look at its seal
 #' @noRd
-open_sealed_h5 <- function(path, mode, call, patience = 0) {
-  if (seal_state(path) == "damaged") abort_seal(path, call)
-  open_h5(path, mode, call, patience)
+open_sealed_h5 <- function(path, mode, patience = 0) {
+  if (seal_state(path) == "damaged") abort_seal(path)
+  open_h5(path, mode, user_frame(), patience)
 }
 
-abort_seal <- function(path, call) {
+abort_seal <- function(path) {
   abort_file(path, "it is damaged: bytes of it were changed, added or cut off since it was made",
-             "Take it from a copy, or remove it and make the map again.", call)
+             "Take it from a copy, or remove it and make the map again.")
 }
 
 #' Where a data set lies in its file: first byte and length
 #'
 #' For a data set that was made last, in a file that is flushed.
 #' @noRd
-set_place <- function(h5, name, path, call) {
+set_place <- function(h5, name, path) {
   set <- h5[[name]]
   on.exit(set$close())
   bytes <- as.double(set$get_storage_size())
@@ -113,8 +113,7 @@ set_place <- function(h5, name, path, call) {
     identical(read_bytes(path, at, size), expected)
   }, NA)
   if (!all(found)) {
-    abort_write(path, "this version of the HDF5 library orders files in a way that is not known",
-                call)
+    abort_write(path, "this version of the HDF5 library orders files in a way that is not known")
   }
   c(from, bytes)
 }

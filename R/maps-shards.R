@@ -25,8 +25,8 @@ shard_folder <- function(file) paste0(file, ".shards")
 #'   and NA where it is not mapped, and `row`, its row there; `missing`, which are not;
 #'   `damaged`, paths of what is no shard of this map; `last`, the highest number.
 #' @noRd
-list_shards <- function(file, id, head, call) {
-  done <- mapped_here(file, head, call)
+list_shards <- function(file, id, head) {
+  done <- mapped_here(file, head)
   paths <- list.files(shard_folder(file), "^[0-9]{4,}[.]h5$", full.names = TRUE)
   rows <- lapply(paths, shard_rows, id = id)
   damaged <- vapply(rows, is.null, NA)
@@ -46,17 +46,17 @@ list_shards <- function(file, id, head, call) {
 #'
 #' Those of `done`, and those whose numbers are all there although `done` does not say so.
 #' @noRd
-mapped_here <- function(file, head, call) {
+mapped_here <- function(file, head) {
   done <- head$done == 1
   if (!head$layered || all(done)) return(done)
   sums <- local({
-    h5 <- open_sealed_h5(file, "r", call)
+    h5 <- open_sealed_h5(file, "r")
     on.exit(close_h5(h5))
     drop_dim(with_set(h5, "check", \(set) set[, 1L]))
   })
   doubtful <- which(!done & sums != 0)
   done[doubtful] <- right_rows(file, head$about$synfire_layers, doubtful, doubtful,
-                               length(head$targets), call)
+                               length(head$targets))
   done
 }
 
@@ -72,38 +72,34 @@ shard_rows <- function(path, id) {
     error = \(e) NULL
   )
   if (is.null(rows)) {
-    cli::cli_warn(
-      c("{.file {path}} is damaged, or of another map.",
-        i = "Its libraries are taken as not mapped."),
-      class = "synfire_warning_file"
-    )
+    warn_about("file", "{.file {path}} is damaged, or of another map.",
+               i = "Its libraries are taken as not mapped.")
   }
   rows
 }
 
 #' Stop where shards of another map are in the way of a new one
 #' @noRd
-check_no_shards <- function(file, call) {
+check_no_shards <- function(file) {
   folder <- shard_folder(file)
   there <- list.files(folder, all.files = TRUE, no.. = TRUE)
   if (length(there) == 0L && (!file.exists(folder) || dir.exists(folder))) return(invisible())
   abort_arg("file", "a new file",
             sprintf("%s, which is not there, but %s, where its shards would go, is, with %s",
                     dQuote(file, FALSE), dQuote(folder, FALSE), some(dQuote(there, FALSE))),
-            "Give another name, or move that folder elsewhere.", call = call)
+            "Give another name, or move that folder elsewhere.")
 }
 
 #' Stop where a folder of shards is not ours alone: nothing in it is written over or removed
 #' @noRd
-check_shard_folder <- function(folder, damaged, call) {
+check_shard_folder <- function(folder, damaged) {
   foreign <- foreign_files(folder, "[0-9]{4,}[.]h5|source[.]h5|job[.]rds", "none")
   # Only beside its job is a damaged shard known to be one of ours.
   if (!looks_sealed(file.path(folder, "job.rds"))) foreign <- c(foreign, basename(damaged))
   if (length(foreign) == 0L) return(invisible())
   abort_arg("file", "that of a map whose shards lie in a folder of their own",
             sprintf("one of which the folder %s holds %s", dQuote(folder, FALSE),
-                    some(dQuote(foreign, FALSE))),
-            "Move these files elsewhere.", call = call)
+                    some(dQuote(foreign, FALSE))), "Move these files elsewhere.")
 }
 
 # ---- The job -------------------------------------------------------------------------
@@ -111,12 +107,12 @@ check_shard_folder <- function(folder, damaged, call) {
 #' Write what workers have to know but travels badly
 #' @return The folder.
 #' @noRd
-prepare_shards <- function(file, task, shards, call) {
+prepare_shards <- function(file, task, shards) {
   folder <- shard_folder(file)
   if (!dir.exists(folder) && !dir.create(folder, showWarnings = FALSE)) {
-    abort_write(folder, "the folder could not be made", call)
+    abort_write(folder, "the folder could not be made")
   }
-  check_shard_folder(folder, shards$damaged, call)
+  check_shard_folder(folder, shards$damaged)
   unlink(shards$damaged)
   drop_temporary(folder, ".*")
   source <- task$source
@@ -126,13 +122,13 @@ prepare_shards <- function(file, task, shards, call) {
       name_when_whole(copy, \(path) {
         write_source(source, path)
         seal_h5(path)
-      }, call)
+      })
     }
     source <- list(file = copy, dataset = "values")
   }
   kept <- c("id", "kind", "libraries", "targets", "E", "rule", "split", "place")
   write_whole(c(task[kept], list(source = source[c("file", "dataset")])),
-              file.path(folder, "job.rds"), call)
+              file.path(folder, "job.rds"))
   folder
 }
 
@@ -154,21 +150,10 @@ write_source <- function(source, path) {
 #' The task of a worker
 #' @noRd
 read_task <- function(folder, id, threads) {
-  task <- read_whole(file.path(folder, "job.rds"))
-  if (!is.list(task) || !identical(task$id, id)) {
-    cli::cli_abort(
-      c("A worker cannot read the job in {.file {folder}}.",
-        i = "{.arg file} must be on a file system that all workers share, and stay."),
-      class = c("synfire_error_file", "synfire_error"), call = quote(causal_map())
-    )
-  }
-  if (seal_state(task$source$file) == "damaged") {
-    abort_seal(task$source$file, quote(causal_map()))
-  }
-  task$source <- suppressMessages(
-    map_source(task$source$file, task$source$dataset, call = quote(causal_map())),
-    classes = "synfire_message_file"
-  )
+  task <- read_job(folder, id, "file")
+  if (seal_state(task$source$file) == "damaged") abort_seal(task$source$file)
+  task$source <- suppressMessages(map_source(task$source$file, task$source$dataset),
+                                  classes = "synfire_message_file")
   task$rule$threads <- threads
   task
 }
@@ -249,21 +234,21 @@ worker_seconds <- function(task, targets) {
 
 #' Into shards, on the workers of the user's plan where there are some
 #' @noRd
-fill_apart <- function(file, task, shards, call) {
+fill_apart <- function(file, task, shards) {
   # Not held open: workers that are started meanwhile would inherit its lock.
   with_file <- function(f) {
-    h5 <- open_h5(file, "r+", call, patience = 10)
+    h5 <- open_h5(file, "r+", user_frame(), patience = 10)
     on.exit(close_h5(h5))
     f(h5)
   }
   clock <- new_clock(with_file)
-  folder <- prepare_shards(file, task, shards, call)
-  task$E <- fill_dimensions(with_file, task, clock, call = call, find = \(todo, keep) {
+  folder <- prepare_shards(file, task, shards)
+  task$E <- fill_dimensions(with_file, task, clock, find = \(todo, keep) {
     do_chunks(cut_chunks(todo, worker_seconds(task, 1), chunk_start_seconds(task, 0)),
               dimensions_of_chunk, list(folder, task$id), task$threads,
               \(chunk, found) keep(chunk$places, found))
   })
-  prepare_shards(file, task, shards, call)
+  prepare_shards(file, task, shards)
   targets <- length(task$targets)
   chunks <- cut_chunks(shards$missing, worker_seconds(task, targets),
                        chunk_start_seconds(task, targets), shards$last + 1)
@@ -274,7 +259,7 @@ fill_apart <- function(file, task, shards, call) {
 
 dimensions_of_chunk <- function(chunk, folder, id, threads) {
   task <- read_task(folder, id, threads)
-  find_dimensions(task, task$targets[chunk$places], quote(causal_map()))
+  find_dimensions(task, task$targets[chunk$places])
 }
 
 #' Map the libraries of a chunk to a shard
@@ -283,9 +268,8 @@ dimensions_of_chunk <- function(chunk, folder, id, threads) {
 map_chunk <- function(chunk, folder, id, threads) {
   task <- read_task(folder, id, threads)
   path <- file.path(folder, sprintf("%04d.h5", chunk$number))
-  call <- quote(causal_map())
-  with_h5_errors(path, call, name_when_whole(path, new = TRUE, call = call, \(path) {
-    changing <- write_shard(path, task, chunk$places, id, call)
+  with_h5_errors(path, name_when_whole(path, new = TRUE, \(path) {
+    changing <- write_shard(path, task, chunk$places, id)
     seal_h5(path, changing)
   }))
   TRUE
@@ -293,18 +277,18 @@ map_chunk <- function(chunk, folder, id, threads) {
 
 #' @return Where its layers lie.
 #' @noRd
-write_shard <- function(path, task, places, id, call) {
+write_shard <- function(path, task, places, id) {
   libraries <- task$libraries[places]
   targets <- length(task$targets)
   h5 <- new_sealed_h5(path, tile_number(length(libraries), targets))
   on.exit(close_h5(h5))
   write_attribute(h5, "synfire_id", id)
   write_values(h5, "rows", as.integer(places))
-  layers <- create_layers(h5, task, length(libraries), path, call)
+  layers <- create_layers(h5, task, length(libraries), path)
   keep <- function(columns, values) {
     at <- match(columns, libraries)
     write_rows(h5, at, values, places[at], targets)
   }
-  map_kind(task$kind)$map(task, libraries, keep, call)
+  map_kind(task$kind)$map(task, libraries, keep)
   do.call(rbind, layers)
 }

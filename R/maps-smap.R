@@ -54,10 +54,10 @@
 #' targets takes as long as one more library.
 #'
 #' # Precision
-#' Computed in double precision. Where the rows are the same, predictions agree with those of [smap()] to 1e-7 of the
-#' target's standard deviation, rho to 1e-7, and strengths to 1e-6 of the standard
-#' deviation of the target by that of the library. Neither the number of threads, nor which
-#' other series there are, nor an interruption changes a digit; another kind of processor
+#' Computed in double precision. Where the rows are the same, predictions agree with those of
+#' [smap()] to 1e-7 of the target's standard deviation, rho to 1e-7, and strengths to 1e-6 of the
+#' standard deviation of the target by that of the library. Neither the number of threads, nor
+#' which other series there are, nor an interruption changes a digit; another kind of processor
 #' may change the last ones. A GPU gives the same to 1e-7 for rho, and to 1e-6 for strengths
 #' in these units; differences are around 1e-11.
 #'
@@ -88,8 +88,8 @@
 #'   [causal_map()]), and for a library with fewer than two rows; rho with fewer than three steps
 #'   to compare. Attributes: `E` (integer, named by
 #'   target), `parameters`, `call`, `elapsed` (seconds: `dimensions`, `map`, `total`) and
-#'   `device`; and `reasons`, as in [causal_map()]. With `file`, a map of class `smap_map_file` that reads from there what
-#'   is asked for.
+#'   `device`; and `reasons`, as in [causal_map()]. With `file`, a map of class `smap_map_file`
+#'   that reads from there what is asked for.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: infinite values, and values
 #' whose squares are beyond what a computer holds, with the name of the series; unknown
@@ -121,25 +121,21 @@ smap_map <- function(x, E = NULL, E_max = 20, tau = -1, Tp = 1, theta = 2,
                      max_memory = 4e9) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
-  here <- rlang::current_env()
   check_given(x = "a numeric matrix of time steps and series")
   check_no_dots()
   sides <- check_map_sides(x, dataset, no_time, libraries, targets, E, E_max)
   check_map_unused(if (E_max != 20) "E_max", sides$E, 0, NULL)
-  rule <- map_rule(
-    E_max = attr(sides, "E_max"),
-    tau = check_map_tau(tau), Tp = edm_shift(Tp, "Tp", here),
-    exclusion = edm_exclusion(exclusion_radius), threads = check_threads(threads),
-    max_memory = check_memory(max_memory)
-  )
+  rule <- map_rule(E_max = attr(sides, "E_max"), tau = check_map_tau(tau),
+                   Tp = edm_shift(Tp, "Tp"), exclusion = edm_exclusion(exclusion_radius),
+                   threads = check_threads(threads), max_memory = check_memory(max_memory))
   rule$theta <- check_number(theta, min = 0)
   rule$ridge <- check_number(ridge, min = 0)
   check_gap(x, rule$tau, rule$Tp)
   task <- c(sides, list(kind = "smap_map", rule = rule, split = FALSE, threads = threads,
                         call = call, started = started))
-  task <- with_reasons(task, here)
+  task <- with_reasons(task)
   seconds <- smap_map_seconds(task) * length(task$libraries)
   task$place <- edm_place(check_choice(device), gpus, seconds)
-  if (!is.null(file)) return(map_to_file(task, file, here))
-  map_in_memory(task, here)
+  if (!is.null(file)) return(map_to_file(task, file))
+  map_in_memory(task)
 }

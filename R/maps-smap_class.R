@@ -6,7 +6,7 @@
 #' @noRd
 new_smap_map <- function(rho, strength, E, parameters, call, elapsed, device,
                          reasons = NULL) {
-  structure(list(rho = rho, strength = strength), class = "smap_map", E = E,
+  structure(list(rho = rho, strength = strength), class = c("smap_map", "synfire_result"), E = E,
             parameters = parameters, call = call, elapsed = elapsed, device = device,
             reasons = reasons)
 }
@@ -153,7 +153,7 @@ print.smap_map <- function(x, n = 6, ...) {
 #' @export
 as.data.frame.smap_map <- function(x, row.names = NULL, optional = FALSE, ...,
                                    diagonal = FALSE, threshold = NULL, max_links = Inf) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   pairs <- as.data.frame.causal_map(x, row.names, diagonal = diagonal, threshold = threshold,
                                     max_links = max_links)
   as_smap_pairs(pairs)
@@ -210,14 +210,8 @@ print.summary.smap_map <- function(x, ...) {
   cat(x$about, "", pairs_line(x), sep = "\n")
   if (!is.na(x$self)) cat(sprintf("rho of self prediction: median %s\n", two(x$self)))
   if (x$pairs <= x$missing) return(invisible(x))
-  line <- function(what, of, digits) {
-    of <- if (is.null(digits)) two(of) else
-      rlang::set_names(vapply(of, \(v) format(signif(v, digits)), ""), names(of))
-    cat(sprintf("%s %s to %s, mean %s, median %s, 95 %% are below %s\n", what, of[["0%"]],
-                of[["100%"]], of[["mean"]], of[["50%"]], of[["95%"]]))
-  }
-  line("rho", x$skill, NULL)
-  line("strength", x$strength, 3)
+  cat(spread_line("rho", two(x$skill)),
+      spread_line("strength", vapply(x$strength, \(v) format(signif(v, 3)), "")), sep = "\n")
   cat(sprintf("%.0f %% of the strengths are positive\n", 100 * x$positive))
   cat("\nHighest skill\n")
   print_table(x$links)

@@ -26,25 +26,13 @@
 #' plot(map, type = "strength")
 #' @exportS3Method ggplot2::autoplot
 autoplot.smap_map <- function(object, type = c("skill", "strength"), ..., groups = NULL) {
-  rlang::check_installed("ggplot2", "to draw maps.")
-  check_no_dots()
-  call <- rlang::current_env()
+  check_no_dots(draws = "maps")
   check_whole_map(object, "object")
   type <- check_choice(type)
-  groups <- check_groups(groups, map_series(object), call)
-  order <- map_order(object, groups)
-  layer <- if (type == "skill") "rho" else "strength"
-  cells <- map_pixels(object, order, layer = layer)
-  if (all(is.na(cells$value))) abort_no_rho(call)
-  colours <- if (type == "skill") skill_fill(cells$value) else {
-    # The scale must have a width even where nothing responds.
-    difference_fill(cells$value, "Strength", least = .Machine$double.xmin * 1e10)
-  }
-  heat_map(object, cells, order, groups, axes = c("Target", "Library")) + colours +
-    ggplot2::labs(caption = map_caption(object, cells, order,
-                                        if (type == "skill") "Beige" else "Grey"))
+  groups <- check_groups(groups, map_series(object))
+  axes <- c("Target", "Library")
+  if (type == "skill") return(heat_map(object, groups, skill_fill, axes = axes))
+  # The scale must have a width even where nothing responds.
+  fill <- \(values) difference_fill(values, "Strength", least = .Machine$double.xmin * 1e10)
+  heat_map(object, groups, fill, "Grey", "strength", axes)
 }
-
-#' @rdname autoplot.smap_map
-#' @export
-plot.smap_map <- function(x, ...) draw(autoplot.smap_map(x, ...))

@@ -16,29 +16,25 @@ source_block <- 2^20
 #'   matrix steps x length(columns), and `id()`, a hash of all values and names: the same
 #'   wherever the same series lie.
 #' @noRd
-map_source <- function(x, dataset = NULL, no_time = FALSE, call = rlang::caller_env()) {
-  no_time <- check_flag(no_time, "no_time", call)
-  if (no_time && !is.data.frame(x)) {
-    abort_arg("no_time", "left out when `x` is no data frame", "TRUE",
-              "A matrix, and a data set in a file, hold series alone.", call)
-  }
-  if (!is.null(dataset) && !is.character(x)) {
-    abort_arg("dataset", "left out when `x` is no file", describe(dataset), call = call)
-  }
-  if (inherits(x, "spike_trains")) {
-    abort_arg("x", "series: a matrix, a data frame or the path of an HDF5 file",
-              "spike trains, which are times",
-              "`bin_spikes(x, bin_size)` counts the spikes in bins.", call)
-  }
+map_source <- function(x, dataset = NULL, no_time = FALSE) {
+  no_time <- check_flag(no_time, "no_time")
+  refuse_if(no_time && !is.data.frame(x), "no_time", "left out when `x` is no data frame", "TRUE",
+            "A matrix, and a data set in a file, hold series alone.")
+  refuse_if(!is.null(dataset) && !is.character(x), "dataset", "left out when `x` is no file",
+            describe(dataset))
+  refuse_if(inherits(x, "spike_trains"), "x",
+            "series: a matrix, a data frame or the path of an HDF5 file",
+            "spike trains, which are times",
+            "`bin_spikes(x, bin_size)` counts the spikes in bins.")
   source <- if (is.character(x) && is.null(dim(x)) && length(x) == 1L) {
-    file_source(x, dataset, call)
+    file_source(x, dataset)
   } else if (is.data.frame(x)) {
-    frame_source(x, no_time, call)
+    frame_source(x, no_time)
   } else {
-    matrix_source(x, call)
+    matrix_source(x)
   }
   source$names <- source$names %||% paste0("V", seq_len(source$n))
-  check_series_names(source$names, call)
+  check_series_names(source$names)
   # Their product may be beyond the integers.
   source$n <- as.double(source$n)
   source$steps <- as.double(source$steps)
@@ -46,15 +42,13 @@ map_source <- function(x, dataset = NULL, no_time = FALSE, call = rlang::caller_
   source
 }
 
-matrix_source <- function(x, call) {
-  if (!is.numeric(x) || length(dim(x)) != 2L || inherits(x, "integer64")) {
-    abort_arg("x", paste("a numeric matrix of time steps (rows) and series (columns),",
-                         "a data frame, or the path of an HDF5 file"),
-              describe(x), call = call)
-  }
+matrix_source <- function(x) {
+  refuse_if(!is.numeric(x) || length(dim(x)) != 2L || inherits(x, "integer64"), "x",
+            paste("a numeric matrix of time steps (rows) and series (columns),",
+                  "a data frame, or the path of an HDF5 file"), describe(x))
   # A sum is finite except for infinite values, missing ones and sums beyond all doubles.
   doubtful <- which(!is.finite(colSums(x)))
-  for (column in doubtful) check_finite(x[, column], source_name(colnames(x), column), call)
+  for (column in doubtful) check_finite(x[, column], source_name(colnames(x), column))
   read <- function(columns) {
     block <- x[, columns, drop = FALSE]
     dimnames(block) <- NULL
@@ -65,15 +59,13 @@ matrix_source <- function(x, call) {
   list(n = ncol(x), steps = nrow(x), names = colnames(x), whole = if (is.double(x)) x, read = read)
 }
 
-frame_source <- function(x, no_time, call) {
-  if (!no_time) x <- without_time(x, call)
+frame_source <- function(x, no_time) {
+  if (!no_time) x <- without_time(x)
   fits <- \(column) is.numeric(column) && is.null(dim(column)) && !inherits(column, "integer64")
   other <- names(x)[!vapply(x, fits, NA)]
-  if (length(other) > 0L) {
-    abort_arg("x", "a data frame of numeric columns, one a series",
-              paste("not numeric in", some(dQuote(other, FALSE))), call = call)
-  }
-  for (name in names(x)) check_finite(x[[name]], name, call)
+  refuse_if(length(other) > 0L, "x", "a data frame of numeric columns, one a series",
+            paste("not numeric in", some(dQuote(other, FALSE))))
+  for (name in names(x)) check_finite(x[[name]], name)
   list(n = length(x), steps = nrow(x), names = names(x), read = function(columns) {
     matrix(as.double(unlist(x[columns], use.names = FALSE)), nrow(x))
   })
@@ -81,45 +73,32 @@ frame_source <- function(x, no_time, call) {
 
 #' The series of a data frame, whose first column is the time, as it is in `simplex()`
 #' @noRd
-without_time <- function(x, call) {
-  if (length(x) < 2L) {
-    abort_arg("x", "a data frame of the time and one series or more", describe(x),
-              "Without a column of times, `no_time = TRUE`.", call)
-  }
-  time <- edm_time(x[[1L]], nrow(x), call)
-  if (anyNA(time) || is.unsorted(time, strictly = TRUE)) {
-    abort_arg("x", "a data frame whose first column, the time, increases from row to row",
-              sprintf("one where `%s` does not", names(x)[[1L]]),
-              "If it is a series, say `no_time = TRUE`.", call)
-  }
-  cli::cli_inform(
-    c(i = escape_braces(sprintf("The first column of `x`, `%s`, is the time; series: %s.",
-                                names(x)[[1L]], some(names(x)[-1L])))),
-    class = c("synfire_message_time", "synfire_message")
-  )
+without_time <- function(x) {
+  refuse_if(length(x) < 2L, "x", "a data frame of the time and one series or more", describe(x),
+            "Without a column of times, `no_time = TRUE`.")
+  time <- edm_time(x[[1L]], nrow(x))
+  refuse_if(anyNA(time) || is.unsorted(time, strictly = TRUE), "x",
+            "a data frame whose first column, the time, increases from row to row",
+            sprintf("one where `%s` does not", names(x)[[1L]]),
+            "If it is a series, say `no_time = TRUE`.")
+  info("time", escape_braces(sprintf("The first column of `x`, `%s`, is the time; series: %s.",
+                                          names(x)[[1L]], some(names(x)[-1L]))))
   x[-1L]
 }
 
-check_finite <- function(column, name, call) {
+check_finite <- function(column, name) {
   infinite <- is.infinite(column)
-  if (any(infinite)) {
-    abort_arg("x", "finite, or NA",
-              sprintf("%g in series \"%s\", step %s", column[infinite][[1L]], name,
-                      commas(which(infinite)[[1L]])), call = call)
-  }
+  refuse_if(any(infinite), "x", "finite, or NA",
+            sprintf("%g in series \"%s\", step %s", column[infinite][[1L]], name,
+                    commas(which(infinite)[[1L]])))
 }
 
-check_series_names <- function(names, call) {
-  if (anyNA(names) || any(names == "")) {
-    abort_arg("x", "of series that all have a name, or none",
-              sprintf("without a name in column %s",
-                      commas(which(is.na(names) | names == "")[[1L]])), call = call)
-  }
-  if (anyDuplicated(names)) {
-    abort_arg("x", "of series with different names",
-              paste("one with several series", dQuote(names[duplicated(names)][[1L]], FALSE)),
-              call = call)
-  }
+check_series_names <- function(names) {
+  refuse_if(anyNA(names) || any(names == ""), "x", "of series that all have a name, or none",
+            sprintf("without a name in column %s",
+                    commas(which(is.na(names) | names == "")[[1L]])))
+  refuse_if(anyDuplicated(names), "x", "of series with different names",
+            paste("one with several series", dQuote(names[duplicated(names)][[1L]], FALSE)))
 }
 
 source_name <- function(names, column) {
@@ -136,16 +115,16 @@ hash_source <- function(source) {
 
 # ---- HDF5 ----------------------------------------------------------------------------
 
-file_source <- function(x, dataset, call) {
-  check_path(x, "x", call)
+file_source <- function(x, dataset) {
+  check_path(x, "x")
   file <- x
-  rlang::check_installed("hdf5r", "to read HDF5 files.", call = call)
-  if (!file.exists(file) || dir.exists(file)) abort_file(file, "there is no such file", call = call)
+  rlang::check_installed("hdf5r", "to read HDF5 files.", call = user_frame())
+  if (!file.exists(file) || dir.exists(file)) abort_file(file, "there is no such file")
   file <- normalizePath(file, "/")
-  h5 <- open_h5(file, "r", call)
+  h5 <- open_h5(file, "r", user_frame())
   on.exit(close_read(h5))
-  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
-  path <- find_dataset(h5, file, dataset, fail, call)
+  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+  path <- find_dataset(h5, file, dataset, fail, user_frame())
   dims <- h5_use(h5, path, fail, \(set) {
     dims <- h5_extent(set, path, fail)
     check_stored(set, prod(dims), h5_type(set, path, fail), path, fail)
@@ -156,21 +135,16 @@ file_source <- function(x, dataset, call) {
   if (across) dims <- rev(dims)
   if (length(names) != dims[[2L]]) names <- NULL
   how <- if (across) ", a row each"
-  cli::cli_inform(
-    c(i = "Series in {.file {file}}: {.val {path}} holds {commas(dims[[1L]])}
-           step{cli::qty(dims[[1L]])}{?s} of {commas(dims[[2L]])} series{how}."),
-    class = "synfire_message_file"
-  )
+  info("file", "Series in {.file {file}}: {.val {path}} holds {commas(dims[[1L]])}
+           step{cli::qty(dims[[1L]])}{?s} of {commas(dims[[2L]])} series{how}.")
   list(n = dims[[2L]], steps = dims[[1L]], names = names, file = file, dataset = path,
-       read = function(columns) {
-         read_columns(file, path, columns, across, names, call)
-       })
+       read = \(columns) read_columns(file, path, columns, across, names))
 }
 
-read_columns <- function(file, path, columns, across, names, call) {
-  h5 <- open_h5(file, "r", call)
+read_columns <- function(file, path, columns, across, names) {
+  h5 <- open_h5(file, "r", user_frame())
   on.exit(close_read(h5))
-  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  fail <- \(what, hint = NULL) abort_file(file, what, hint)
   # hdf5r reads each column once, and is fastest in order.
   there <- sort(unique(columns))
   values <- h5_use(h5, path, fail, \(set) {
@@ -185,7 +159,7 @@ read_columns <- function(file, path, columns, across, names, call) {
     values <- values[, match(columns, there), drop = FALSE]
   }
   for (k in which(!is.finite(colSums(values)))) {
-    check_finite(values[, k], source_name(names, columns[[k]]), call)
+    check_finite(values[, k], source_name(names, columns[[k]]))
   }
   values
 }

@@ -182,12 +182,9 @@ map_both_ways <- function(x, n = Inf, most = 2000L) {
 #' @export
 print.summary.causal_map <- function(x, ...) {
   check_no_dots()
-  skill <- two(x$skill)
   cat(x$about, "", pairs_line(x), sep = "\n")
   if (x$pairs <= x$missing) return(invisible(x))
-  cat(sprintf("rho %s to %s, mean %s, median %s, 95 %% are below %s\n", skill[["0%"]],
-              skill[["100%"]], skill[["mean"]], skill[["50%"]], skill[["95%"]]))
-  cat("\nStrongest links\n")
+  cat(spread_line("rho", two(x$skill)), "", "Strongest links", sep = "\n")
   print_table(x$links)
   what <- if (is.integer(x$hubs$drives)) "number of links" else "mean rho over the others"
   cat(sprintf("\nHubs: what drives most, and what is driven most (%s)\n", what))
@@ -199,6 +196,11 @@ print.summary.causal_map <- function(x, ...) {
   }
   cat("\nHigh rho alone makes no cause: see `lib_sizes` and `n_surrogates`", "in ?causal_map.\n")
   invisible(x)
+}
+
+spread_line <- function(what, of) {
+  sprintf("%s %s to %s, mean %s, median %s, 95 %% are below %s", what, of[["0%"]],
+          of[["100%"]], of[["mean"]], of[["50%"]], of[["95%"]])
 }
 
 pairs_line <- function(x) {

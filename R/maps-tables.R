@@ -93,15 +93,13 @@ part_about <- function(x, rows, columns) {
 
 #' Numbers of the rows or columns that an index means
 #' @noRd
-map_places <- function(index, names, arg, what, call = rlang::caller_env()) {
+map_places <- function(index, names, arg, what) {
   if (missing(index)) return(seq_along(names))
   if (is.factor(index)) index <- as.character(index)
   places <- if (is.character(index)) match(index, names) else seq_along(names)[index]
-  if (anyNA(places)) {
-    abort_arg(arg, paste("names or numbers of", what, "of this map"),
-              if (is.character(index)) some(dQuote(index[is.na(places)], FALSE)) else
-                "beyond them, or NA", call = call)
-  }
+  refuse_if(anyNA(places), arg, paste("names or numbers of", what, "of this map"),
+            if (is.character(index)) some(dQuote(index[is.na(places)], FALSE)) else
+              "beyond them, or NA")
   places
 }
 
@@ -234,7 +232,7 @@ corner_line <- function(x, n) {
 as.data.frame.causal_map <- function(x, row.names = NULL, optional = FALSE, ...,
                                      diagonal = FALSE, threshold = NULL, alpha = NULL,
                                      max_links = Inf) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   check_whole_map(x)
   check_flag(diagonal)
   limits <- check_links(x, threshold, alpha, max_links)
@@ -246,11 +244,11 @@ as.data.frame.causal_map <- function(x, row.names = NULL, optional = FALSE, ...,
 
 #' Stop where a table of all pairs would have more rows than R's tables can
 #' @noRd
-check_all_pairs <- function(x, call = rlang::caller_env()) {
+check_all_pairs <- function(x) {
   if (prod(dim(x)) <= .Machine$integer.max) return(invisible())
   abort_arg("x", "a map of at most 2,147,483,647 pairs, or a part of it",
             sprintf("one of %s", commas(prod(dim(x)))),
-            "Give `threshold` or `max_links`, or take part of it, as x[1:1000, ].", call)
+            "Give `threshold` or `max_links`, or take part of it, as x[1:1000, ].")
 }
 
 #' @rdname causal_map_tables

@@ -76,7 +76,7 @@ as.list.patterns <- function(x, ...) {
 #' @export
 as.data.frame.patterns <- function(x, row.names = NULL, optional = FALSE, ...,
                                    times = FALSE, long = FALSE) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   check_whole_sets(x, "x")
   if (check_long(long, times)) return(long_table(x))
   columns <- list(pattern = format(x), size = x$size,
@@ -94,11 +94,11 @@ as.data.frame.patterns <- function(x, row.names = NULL, optional = FALSE, ...,
 
 #' Whether a table has a row for each spike, and so no column of lists
 #' @noRd
-check_long <- function(long, times, call = rlang::caller_env()) {
-  check_flag(times, call = call)
-  check_flag(long, call = call)
+check_long <- function(long, times) {
+  check_flag(times)
+  check_flag(long)
   refuse_if(long && times, "times", "FALSE where `long` is TRUE", "TRUE",
-            "`pattern_occurrences()` gives a table with a row for each occurrence.", call = call)
+            "`pattern_occurrences()` gives a table with a row for each occurrence.")
   long
 }
 

@@ -2,13 +2,13 @@
 
 #' Error where the arguments that name a device do not go together
 #' @noRd
-check_miner_place <- function(device, gpus, engine, folder = NULL, call = rlang::caller_env()) {
-  check_place(device, gpus, call)
+check_miner_place <- function(device, gpus, engine, folder = NULL) {
+  check_place(device, gpus)
   if (device != "gpu") return(invisible())
   refuse_if(engine != "closure", "engine", "\"closure\" with `device = \"gpu\"`",
-            describe(engine), "Leave `engine` out, or give `device = \"cpu\"`.", call)
+            describe(engine), "Leave `engine` out, or give `device = \"cpu\"`.")
   refuse_if(!is.null(folder), "device", "\"cpu\" or \"auto\" with a `folder`", describe(device),
-            "Chunks of a folder are mined on the CPU.", call)
+            "Chunks of a folder are mined on the CPU.")
 }
 
 #' Where patterns are mined
@@ -18,8 +18,8 @@ check_miner_place <- function(device, gpus, engine, folder = NULL, call = rlang:
 #'   the first two levels of the search, and for those below.
 #' @return `NULL` for the CPU, or numbers of GPUs, from 0.
 #' @noRd
-miner_place <- function(device, gpus, engine, threads, estimate, call = rlang::caller_env()) {
-  gpus <- check_place(device, gpus, call)
+miner_place <- function(device, gpus, engine, threads, estimate) {
+  gpus <- check_place(device, gpus)
   if (device == "cpu") return(NULL)
   if (device == "auto") {
     survey <- gpu_survey()
@@ -89,11 +89,11 @@ miner_options <- function(window, min_spikes, max_spikes, min_units, min_count, 
 
 #' Patterns, or the error of the search
 #' @noRd
-finish_patterns <- function(mined, min_count, max_count, call = rlang::caller_env()) {
+finish_patterns <- function(mined, min_count, max_count) {
   advice <- paste0(raise_to(mined, "min_count", min_count, max_count),
                    ", raise `min_spikes`, or lower `max_spikes` or `window_bins`; ",
                    "`suggest_pattern_count()` suggests a `min_count` beyond chance.")
-  finish_status(mined, "mining these patterns", advice, limit_of = "spikes", call = call)
+  finish_status(mined, "mining these patterns", advice, limit_of = "spikes")
 }
 
 #' "Raise `min_count` to 15 or more", as far as it is known what would do

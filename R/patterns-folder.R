@@ -8,8 +8,8 @@
 #' Long jobs that are kept in files
 #'
 #' The `folder` of [mine_patterns()], [pvalue_spectrum()], [spade()] and [direct_links()], and
-#' the `file` of [causal_map()] and [smap_map()], keep on disk what a call has finished, so that a long job
-#' can go on after it was stopped. All of them follow the same rules.
+#' the `file` of [causal_map()] and [smap_map()], keep on disk what a call has finished, so that a
+#' long job can go on after it was stopped. All of them follow the same rules.
 #'
 #' * Where nothing is there yet, the call begins the job.
 #' * Where the same job is there, the call goes on with what is missing, and says how much
@@ -50,34 +50,52 @@ most_chunks <- 128
 #' @return What `r_mine_patterns` gives for all shares, and the `threads` of a worker;
 #'   `mining_elapsed` is the sum of all chunks, `peak_memory` that of the worst one.
 #' @noRd
-mine_in_folder <- function(folder, events, window, parameters, engine, threads, max_memory,
-                           call = rlang::caller_env()) {
-  folder <- check_folder(folder, call = call)
-  hold_lock(file.path(folder, folder_lock), folder, call)
-  job <- open_job(folder, new_job(events, window, parameters, engine, call), call)
-  chunks <- seq_along(job$end)
-  reports <- lapply(chunks, report_chunk, folder = folder, job = job)
-  todo <- chunks[vapply(reports, is.null, NA)]
+mine_in_folder <- function(folder, events, window, parameters, engine, threads, max_memory) {
+  job <- new_job(events, window, parameters, engine)
+  done <- work_in_folder(folder, job, report = report_found, work = \(todo, folder, job) {
+    # The last ones first: they have the most work, and so may be more than a fair share.
+    rev(do_chunks(rev(todo), mine_chunk, list(folder, job$id, max_memory), threads))
+  })
+  merge_chunks(done$folder, done$job, done$parts, max_memory)
+}
+
+#' Do the chunks of a job in a folder that are not there
+#'
+#' The folder is locked until the caller's function ends.
+#' @param work Does the chunks `todo` of the job; gives for each what `report` gives for what
+#'   was found in it.
+#' @return A list of `folder`, its path; `job`, the one that is there; and `parts`, by chunk.
+#' @noRd
+work_in_folder <- function(folder, job, work, differences = job_differences, report = identity,
+                           frame = parent.frame()) {
+  folder <- check_folder(folder)
+  hold_lock(file.path(folder, folder_lock), folder, frame)
+  job <- open_job(folder, job, differences)
+  chunks <- seq_along(job$end %||% job$first)
+  parts <- lapply(chunks, report_chunk, folder = folder, job = job, report = report)
+  todo <- chunks[vapply(parts, is.null, NA)]
   say_what_is_there(folder, todo, length(chunks))
-  # The last ones first: they have the most work, and so may be more than a fair share.
-  todo <- rev(todo)
-  reports[todo] <- mine_chunks(todo, folder, mine_chunk, list(folder, job$id, max_memory),
-                               threads)
-  merge_chunks(folder, job, reports, max_memory, call)
+  whole <- length(todo) == 0L
+  on.exit(if (!whole) info("folder", "Finished chunks stay in {.file {folder}}: the same call goes
+                                      on from there."))
+  # The spikes do not travel with a chunk but are read from the folder.
+  if (!whole) parts[todo] <- work(todo, folder, job)
+  whole <- TRUE
+  list(folder = folder, job = job, parts = parts)
 }
 
 # ---- The job -------------------------------------------------------------------------
 
 #' What decides the result, and where it is cut
 #' @noRd
-new_job <- function(events, window, parameters, engine, call) {
+new_job <- function(events, window, parameters, engine) {
   # Those of shifted patterns are dropped once all are there.
   parameters <- parameters[setdiff(names(parameters), "shifted_subsets")]
   # Names of units decide nothing: recordings that differ in these alone are the same.
   events$unit <- as.integer(events$unit)
   # Engines share the work of a unit out in ways of their own.
   job <- list(format = job_format, events = events, window = window, parameters = parameters,
-              engine = engine, end = share_chunks(events, window, parameters$min_count, call))
+              engine = engine, end = share_chunks(events, window, parameters$min_count))
   c(job, id = rlang::hash(job))
 }
 
@@ -87,10 +105,10 @@ new_job <- function(events, window, parameters, engine, call) {
 #'
 #' @return For each chunk, how many shares there are up to its last one.
 #' @noRd
-share_chunks <- function(events, window, min_count, call) {
+share_chunks <- function(events, window, min_count) {
   least <- min(min_count, .Machine$integer.max)
   work <- finish_status(.Call(r_pattern_shares, events, window, least), "cutting this search",
-                        limit_of = "spikes", call = call)
+                        limit_of = "spikes")
   if (sum(work) == 0) return(length(work))
   chunks <- min(sum(work > 0), most_chunks)
   chunk <- pmax(1, ceiling((cumsum(work) - work / 2) / sum(work) * chunks))
@@ -103,33 +121,33 @@ share_chunks <- function(events, window, min_count, call) {
 #'
 #' @param differences Function that says in words what a job that is there has otherwise.
 #' @noRd
-open_job <- function(folder, job, call, differences = job_differences) {
-  drop_leftovers(folder)
+open_job <- function(folder, job, differences = job_differences) {
+  # What killed writers left.
+  drop_temporary(folder, paste(folder_names, lock_names, sep = "|"))
   path <- file.path(folder, "job.rds")
   if (!file.exists(path)) {
-    check_no_chunks(folder, call)
-    write_whole(job, path, call)
+    chunks <- list.files(folder, "^chunk-[0-9]+[.]rds$")
+    refuse_folder(length(chunks) > 0L, folder,
+                  paste("which holds", some(dQuote(chunks, FALSE)),
+                        "but no job.rds that says what they are of"),
+                  "Give another folder, or move these files elsewhere.")
+    write_whole(job, path)
     return(job)
   }
-  if (!looks_sealed(path)) {
-    abort_folder(folder, "with a job.rds that this version of synfire did not write",
-                 "Give another folder.", call)
-  }
+  refuse_folder(!looks_sealed(path), folder,
+                "with a job.rds that this version of synfire did not write",
+                "Give another folder.")
   there <- read_whole(path)
-  if (is.null(there)) {
-    abort_folder(folder, "with a job.rds that is damaged", advice_for(folder), call)
-  }
+  refuse_folder(is.null(there), folder, "with a job.rds that is damaged")
   differs <- differences(there, job)
-  if (length(differs) > 0L) {
-    abort_folder(folder, paste0("of another one: ", paste(differs, collapse = "; ")),
-                 advice_for(folder), call)
-  }
+  refuse_folder(length(differs) > 0L, folder,
+                paste0("of another one: ", paste(differs, collapse = "; ")))
   there
 }
 
-abort_folder <- function(folder, is, advice, call) {
-  abort_arg("folder", "new, empty, or the folder of this very job",
-            paste0(dQuote(folder, FALSE), ", ", is), advice, call = call)
+refuse_folder <- function(wrong, folder, is, advice = advice_for(folder)) {
+  refuse_if(wrong, "folder", "new, empty, or the folder of this very job",
+            paste0(dQuote(folder, FALSE), ", ", is), advice)
 }
 
 #' What a user may do to use a folder of ours for another job: only our files are named
@@ -165,20 +183,17 @@ chunk_path <- function(folder, chunk) file.path(folder, sprintf("chunk-%04d.rds"
 
 #' The job, as a worker reads it
 #' @noRd
-read_job <- function(folder, id, call) {
+read_job <- function(folder, id, arg = "folder") {
   job <- read_whole(file.path(folder, "job.rds"))
   if (!is.list(job) || !identical(job$id, id)) {
-    cli::cli_abort(
-      c("A worker cannot read the job in {.file {folder}}.",
-        i = "{.arg folder} must be on a file system that all workers share, and stay."),
-      class = c("synfire_error_folder", "synfire_error"), call = call
-    )
+    abort_about(arg, "A worker cannot read the job in {.file {folder}}.",
+                i = "{.arg {arg}} must be on a file system that all workers share, and stay.")
   }
   job
 }
 
-write_chunk <- function(found, chunk, folder, id, call) {
-  write_whole(list(id = id, chunk = chunk, found = found), chunk_path(folder, chunk), call)
+write_chunk <- function(found, chunk, folder, id) {
+  write_whole(list(id = id, chunk = chunk, found = found), chunk_path(folder, chunk))
 }
 
 #' Mine a chunk and write what is found
@@ -186,33 +201,18 @@ write_chunk <- function(found, chunk, folder, id, call) {
 #' @return What `merge_chunks()` has to know of it beforehand.
 #' @noRd
 mine_chunk <- function(chunk, folder, id, max_memory, threads) {
-  job <- read_job(folder, id, quote(mine_patterns()))
+  job <- read_job(folder, id)
   shares <- as.double(c(0, job$end)[chunk + 0:1])
   found <- .Call(r_mine_patterns, job$events,
                  pattern_options(job$window, job$parameters, job$engine, threads, max_memory),
                  shares)
-  found <- finish_patterns(found, job$parameters$min_count, job$parameters$max_count,
-                           call = quote(mine_patterns()))
+  found <- finish_patterns(found, job$parameters$min_count, job$parameters$max_count)
   found$threads <- threads
-  write_chunk(found, chunk, folder, id, quote(mine_patterns()))
+  write_chunk(found, chunk, folder, id)
   report_found(found)
 }
 
 report_found <- function(found) found[c("size", "n", "peak_memory", "mining_elapsed", "threads")]
-
-#' Each of `todo`, on the workers of the user's plan where there are some
-#' @param work,arguments As `do_chunks()` takes them.
-#' @return What `work` gives for each.
-#' @noRd
-mine_chunks <- function(todo, folder, work, arguments, threads) {
-  if (length(todo) == 0L) return(list())
-  done <- FALSE
-  on.exit(if (!done) say_what_stays(folder))
-  # The spikes do not travel with a chunk but are read from the folder.
-  results <- do_chunks(todo, work, arguments, threads)
-  done <- TRUE
-  results
-}
 
 #' What was found in a chunk, or `NULL` where its file is not there or damaged
 #' @noRd
@@ -229,8 +229,8 @@ report_chunk <- function(chunk, folder, job, report = report_found) {
   if (!file.exists(chunk_path(folder, chunk))) return(NULL)
   found <- read_chunk(chunk, folder, job)
   if (is.null(found)) {
-    cli::cli_warn(c("{.file {chunk_path(folder, chunk)}} is damaged, or of another job.",
-                    i = "It is done again."), class = "synfire_warning_folder")
+    warn_about("folder", "{.file {chunk_path(folder, chunk)}} is damaged, or of another job.",
+               i = "It is done again.")
     return(NULL)
   }
   report(found)
@@ -243,13 +243,13 @@ report_chunk <- function(chunk, folder, job, report = report_found) {
 #' Within a size, patterns are ordered as the shares are, so this is the order in which
 #' they are found at once. Holds the result and a chunk at a time.
 #' @noRd
-merge_chunks <- function(folder, job, reports, max_memory, call) {
+merge_chunks <- function(folder, job, reports, max_memory) {
   each <- \(field) lapply(reports, `[[`, field)
   sizes <- sort(unique(unlist(each("size"))))
   n <- matrix(0, length(reports), length(sizes))
   for (k in seq_along(reports)) n[k, match(reports[[k]]$size, sizes)] <- reports[[k]]$n
   words <- n * rep(sizes, each = nrow(n))
-  check_merged(n, words, folder, max_memory, call)
+  check_merged(n, words, folder, max_memory)
   items <- integer(sum(words))
   count <- integer(sum(n))
   # Where the patterns of a chunk (row) and size (column) begin.
@@ -258,7 +258,11 @@ merge_chunks <- function(folder, job, reports, max_memory, call) {
   first_word <- before(words)
   for (k in seq_along(reports)) {
     found <- read_chunk(k, folder, job)
-    if (is.null(found)) abort_chunk_changed(chunk_path(folder, k), call)
+    if (is.null(found)) {
+      abort_about("folder",
+                  "{.file {chunk_path(folder, k)}} was changed while its folder was in use.",
+                  i = "Make the same call again: what is damaged is done again.")
+    }
     from <- from_word <- 0
     for (s in which(n[k, ] > 0)) {
       for (begin in steps(n[k, s])) {
@@ -286,23 +290,16 @@ steps <- function(n) seq(0, n - 1, by = most_copied)
 
 #' Stop where the patterns of all chunks do not fit
 #' @noRd
-check_merged <- function(n, words, folder, max_memory, call) {
+check_merged <- function(n, words, folder, max_memory) {
   needed <- 4 * (sum(n + words) + max(0, rowSums(n + words)))
   if (needed <= max_memory) return(invisible())
-  cli::cli_abort(
-    c("The memory budget is too small for the {commas(sum(n))} patterns of all chunks.",
-      x = "About {bytes_text(needed)} would be needed; {.arg max_memory} is
-           {bytes_text(max_memory)}.",
-      i = "All chunks are finished and stay in {.file {folder}}: the same call with a
-           larger {.arg max_memory} merges them without mining again."),
-    class = c("synfire_error_budget", "synfire_error"), call = call
+  abort_about(
+    "budget", "The memory budget is too small for the {commas(sum(n))} patterns of all chunks.",
+    x = "About {bytes_text(needed)} would be needed; {.arg max_memory} is
+         {bytes_text(max_memory)}.",
+    i = "All chunks are finished and stay in {.file {folder}}: the same call with a larger
+         {.arg max_memory} merges them without mining again."
   )
-}
-
-abort_chunk_changed <- function(path, call) {
-  cli::cli_abort(c("{.file {path}} was changed while its folder was in use.",
-                   i = "Make the same call again: what is damaged is done again."),
-                 class = c("synfire_error_folder", "synfire_error"), call = call)
 }
 
 # ---- Files ---------------------------------------------------------------------------
@@ -318,19 +315,19 @@ system_names <- "[.]DS_Store|[.]nfs.*|Thumbs[.]db|desktop[.]ini|lost[+]found"
 
 #' The path of a folder that exists, can be written to and holds nothing but our files
 #' @noRd
-check_folder <- function(folder, call = rlang::caller_env()) {
-  check_path(folder, "folder", call, "a folder")
+check_folder <- function(folder) {
+  check_path(folder, "folder", of = "a folder")
   if (!dir.exists(folder)) {
     dir.create(folder, recursive = TRUE, showWarnings = FALSE)
   }
   refuse_if(!dir.exists(folder) || file.access(folder, 2L) != 0L, "folder",
-            "a folder that can be made or written to", dQuote(folder, FALSE), call = call)
+            "a folder that can be made or written to", dQuote(folder, FALSE))
   folder <- normalizePath(folder, "/")
   foreign <- foreign_files(folder, folder_names, lock_names)
   refuse_if(length(foreign) > 0L, "folder",
             "new, empty, or one that holds nothing but the files of such a job",
             paste0(dQuote(folder, FALSE), ", which holds ", some(dQuote(foreign, FALSE))),
-            "Give the path of a new folder, which is then made.", call = call)
+            "Give the path of a new folder, which is then made.")
   folder
 }
 
@@ -347,41 +344,14 @@ foreign_files <- function(folder, files, locks) {
   there[!ours]
 }
 
-#' Stop where chunks lie in a folder without their job
-#' @noRd
-check_no_chunks <- function(folder, call) {
-  chunks <- list.files(folder, "^chunk-[0-9]+[.]rds$")
-  if (length(chunks) > 0L) {
-    abort_folder(folder, paste("which holds", some(dQuote(chunks, FALSE)),
-                               "but no job.rds that says what they are of"),
-                 "Give another folder, or move these files elsewhere.", call)
-  }
-}
-
-#' Remove what killed writers left
-#' @noRd
-drop_leftovers <- function(folder) {
-  drop_temporary(folder, paste(folder_names, lock_names, sep = "|"))
-}
-
 # ---- Messages to the user ------------------------------------------------------------
 
 say_what_is_there <- function(folder, todo, chunks) {
   if (length(todo) == chunks) return(invisible())
-  cli::cli_inform(
-    c(i = if (length(todo) == 0L) {
-      "All {chunks} chunks are there in {.file {folder}}; nothing is done again."
-    } else {
-      "{chunks - length(todo)} of {chunks} chunks are there in {.file {folder}}; doing the
-       other{?s} {length(todo)}."
-    }),
-    class = "synfire_message_folder"
-  )
-}
-
-say_what_stays <- function(folder) {
-  cli::cli_inform(
-    c(i = "Finished chunks stay in {.file {folder}}: the same call goes on from there."),
-    class = "synfire_message_folder"
-  )
+  info("folder", if (length(todo) == 0L) {
+    "All {chunks} chunks are there in {.file {folder}}; nothing is done again."
+  } else {
+    "{chunks - length(todo)} of {chunks} chunks are there in {.file {folder}}; doing the
+     other{?s} {length(todo)}."
+  })
 }

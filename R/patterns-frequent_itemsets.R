@@ -87,15 +87,14 @@ frequent_itemsets <- function(transactions, min_count = NULL, min_support = NULL
   engine <- check_choice(engine)
   device <- check_choice(device)
   started <- proc.time()[["elapsed"]]
-  here <- rlang::current_env()
   check_miner_place(device, gpus, engine)
   max_memory <- check_memory(max_memory)
-  check_transactions_fit(transactions, max_memory, here)
-  parts <- as_transactions_parts(transactions, "transactions", here)
+  check_transactions_fit(transactions, max_memory)
+  parts <- as_transactions_parts(transactions, "transactions")
   n <- length(parts$first) - 1
-  min_count <- check_min_count(min_count, min_support, n, here)
+  min_count <- check_min_count(min_count, min_support, n)
   min_size <- check_count(min_size)
-  max_size <- check_most(max_size, "max_size", min_size, "min_size", here)
+  max_size <- check_most(max_size, "max_size", min_size, "min_size")
   threads <- check_threads(threads)
 
   options <- miner_options(1, min_size, max_size, 1, min_count, Inf, engine, target, threads,
@@ -104,10 +103,9 @@ frequent_itemsets <- function(transactions, min_count = NULL, min_support = NULL
     mined <- .Call(r_mine_itemsets, parts$first, parts$item, parts$items, options)
     advice <- paste0(raise_to(mined, "min_count", min_count), ", or lower `max_size`",
                      if (target == "frequent") ", or use `target = \"closed\"`", ".")
-    finish_status(mined, "mining these itemsets", advice, limit_of = "items in total",
-                  call = here)
+    finish_status(mined, "mining these itemsets", advice, limit_of = "items in total")
   }
-  place <- miner_place(device, gpus, engine, threads, \() mine(to_estimate(options)), here)
+  place <- miner_place(device, gpus, engine, threads, \() mine(to_estimate(options)))
   options["gpus"] <- list(place)
   mined <- mine(options)
   new_itemsets(mined$items, mined[c("size", "n")], mined$count,
@@ -122,11 +120,10 @@ frequent_itemsets <- function(transactions, min_count = NULL, min_support = NULL
 
 #' Error where transactions cannot even be listed in so many bytes
 #' @noRd
-check_transactions_fit <- function(x, max_memory, call) {
+check_transactions_fit <- function(x, max_memory) {
   entries <- if (is.list(x) && !is.object(x)) sum(as.double(lengths(x))) else
     prod(as.double(dim(x)))
   # Copies of the items as they come, sorted, and as numbers.
   needed <- if (isS4(x)) 0 else 20 * entries
-  if (needed <= max_memory) return(invisible())
-  over_budget(needed, max_memory, "reading these transactions", "Give fewer at a time.", call)
+  check_budget(needed, max_memory, "reading these transactions", "Give fewer at a time.")
 }

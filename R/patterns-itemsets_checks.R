@@ -3,12 +3,11 @@
 
 #' Error unless sets are as a search leaves them: who changes their parts by hand may err
 #' @noRd
-check_whole_sets <- function(x, arg, call = rlang::caller_env()) {
+check_whole_sets <- function(x, arg) {
   wrong <- broken_part(x)
-  if (is.null(wrong)) return(invisible())
-  abort_arg(arg, "as it was found, or chosen from that with `[`",
+  refuse_if(!is.null(wrong), arg, "as it was found, or chosen from that with `[`",
             sprintf("an object whose %s was changed", wrong),
-            "`as.data.frame()` gives a table to change.", call = call)
+            "`as.data.frame()` gives a table to change.")
 }
 
 #' Which part of sets cannot be right, or NULL
@@ -56,14 +55,14 @@ broken_meaning <- function(x, items) {
   }
 }
 
-check_patterns <- function(patterns, call = rlang::caller_env()) {
+check_patterns <- function(patterns) {
   refuse_if(!inherits(patterns, "patterns"), "patterns",
-            "what `mine_patterns()` gives, or some of it", describe(patterns), call = call)
-  check_whole_sets(patterns, "patterns", call)
+            "what `mine_patterns()` gives, or some of it", describe(patterns))
+  check_whole_sets(patterns, "patterns")
 }
 
-check_any_sets <- function(x, what, call) {
+check_any_sets <- function(x, what) {
   refuse_if(length(.subset2(x, "count")) == 0L, "object",
             sprintf("a result with at least one %s", what), "empty",
-            "Mine again, and ask for fewer occurrences.", call = call)
+            "Mine again, and ask for fewer occurrences.")
 }

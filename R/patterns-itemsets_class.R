@@ -226,10 +226,10 @@ set_class <- function(x) setdiff(class(x), c("itemsets", "synfire_result"))
 
 #' Numbers of the sets that an index means
 #' @noRd
-set_numbers <- function(i, n, call = rlang::caller_env()) {
+set_numbers <- function(i, n) {
   must <- sprintf("numbers from 1 to %s, all negative ones, or TRUE or FALSE for each set",
                   commas(n))
-  wrong <- \(is) abort_arg("i", must, is, call = call)
+  wrong <- \(is) abort_arg("i", must, is)
   if (is.logical(i)) {
     if (length(i) != n || anyNA(i)) wrong(if (anyNA(i)) "NA for some" else describe(i))
     return(which(i))
@@ -307,27 +307,25 @@ column_environment <- function(x, parent) {
 #' @param code Gives, for items, the places among `labels` of what is looked for.
 #' @param wanted NULL, or labels.
 #' @noRd
-keep_sets <- function(x, keep, code, labels, wanted, match, arg,
-                      call = rlang::caller_env()) {
+keep_sets <- function(x, keep, code, labels, wanted, match, arg) {
   if (is.null(keep)) {
     keep <- rep(TRUE, length(x))
   } else if (!is.logical(keep) || length(keep) != length(x)) {
-    abort_arg("condition", "TRUE or FALSE for each set", describe(keep), call = call)
+    abort_arg("condition", "TRUE or FALSE for each set", describe(keep))
   }
-  if (!is.null(wanted)) keep <- keep & holding(x, code, labels, wanted, match, arg, call)
+  if (!is.null(wanted)) keep <- keep & holding(x, code, labels, wanted, match, arg)
   take_sets(x, which(keep))
 }
 
 #' Which sets hold all or any of some labels
 #' @noRd
-holding <- function(x, code, labels, wanted, match, arg, call) {
+holding <- function(x, code, labels, wanted, match, arg) {
   if (is_plain_numeric(wanted)) wanted <- number_labels(wanted)
-  refuse_if(!is.character(wanted) && !is.factor(wanted), arg, "names", describe(wanted),
-            call = call)
+  refuse_if(!is.character(wanted) && !is.factor(wanted), arg, "names", describe(wanted))
   wanted <- unique(as.character(wanted))
   unknown <- setdiff(wanted, labels)
   refuse_if(length(unknown), arg, sprintf("among the %s %s", commas(length(labels)), arg),
-            sprintf("not, for %s", some(encodeString(unknown, quote = "\""))), call = call)
+            sprintf("not, for %s", some(encodeString(unknown, quote = "\""))))
   codes <- match(wanted, labels)
   is_one <- seq_along(labels) %in% codes
   by_size(x, logical(length(x)), function(items) {
@@ -469,7 +467,7 @@ as.list.itemsets <- function(x, ...) {
 #' @rdname itemsets
 #' @export
 as.data.frame.itemsets <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   check_whole_sets(x, "x")
   new_frame(list(items = as.list(x), size = x$size, count = x$count, support = x$support),
             length(x), row.names)

@@ -24,10 +24,8 @@ as_arules <- function(x) {
   rlang::check_installed("arules", "for its itemsets.")
   n <- as.double(length(.subset2(x, "items")))
   most <- .Machine$integer.max
-  if (n > most) {
-    abort_arg("x", sprintf("sets with at most %s items in total", commas(most)),
-              sprintf("%s sets with %s", commas(length(x)), commas(n)), "Choose some of them.")
-  }
+  refuse_if(n > most, "x", sprintf("sets with at most %s items in total", commas(most)),
+            sprintf("%s sets with %s", commas(length(x)), commas(n)), "Choose some of them.")
   # Its namespace defines the classes.
   classes <- asNamespace("arules")
   table <- item_table(x)
@@ -45,10 +43,10 @@ as_arules <- function(x) {
                quality = quality)
 }
 
-check_sets <- function(x, call = rlang::caller_env()) {
+check_sets <- function(x) {
   refuse_if(isS4(x) || !inherits(x, "itemsets"), "x", "`itemsets` or `patterns`", describe(x),
-            "Find some with `frequent_itemsets()` or `mine_patterns()`.", call = call)
-  check_whole_sets(x, "x", call)
+            "Find some with `frequent_itemsets()` or `mine_patterns()`.")
+  check_whole_sets(x, "x")
 }
 
 #' Names of all items there may be, in order

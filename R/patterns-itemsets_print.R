@@ -38,10 +38,6 @@ set_pieces.itemsets <- function(x) {
   })
 }
 
-#' What one set is called above a column of them
-#' @noRd
-set_noun <- function(x) if (inherits(x, "patterns")) "pattern" else "items"
-
 #' Columns of the table on the screen, without the name
 #' @noRd
 shown_columns <- function(x) UseMethod("shown_columns")
@@ -80,7 +76,8 @@ print.itemsets <- function(x, n = 10, ...) {
     o <- if (sorted) seq_len(min(n, length(x))) else largest_sets(x, n)
     shown <- take_sets(x, o)
     print_left(as.data.frame(c(list("no." = o), shown_columns(shown)), optional = TRUE),
-               rlang::set_names(list(set_pieces(shown)), set_noun(x)))
+               rlang::set_names(list(set_pieces(shown)),
+                                if (inherits(x, "patterns")) "pattern" else "items"))
     more_line(length(x) - length(o), if (!sorted) "largest first here")
   }
   invisible(x)

@@ -149,11 +149,11 @@
 #'   }
 #'   with the attributes `units` (their labels), `window_bins`, `bin_size` (s), `mined`
 #'   (how many patterns were found), `recording` (where), `parameters` (a list:
-#'   `min_spikes`, `min_count`, `max_spikes`, `max_count`, `min_units`, `closed_within`, `shifted_subsets`), `engine`,
-#'   `device` (`"cpu"` or `"gpu"`), `threads`, `elapsed` (s; `mining_elapsed` is the part of it spent in the search),
-#'   `peak_memory` (bytes held by the search) and `call`. With a `folder`, `threads` is
-#'   that of a worker, `mining_elapsed` the sum of all chunks, whenever they were mined, and
-#'   `peak_memory` that of the worst chunk.
+#'   `min_spikes`, `min_count`, `max_spikes`, `max_count`, `min_units`, `closed_within`,
+#'   `shifted_subsets`), `engine`, `device` (`"cpu"` or `"gpu"`), `threads`, `elapsed` (s;
+#'   `mining_elapsed` is the part of it spent in the search), `peak_memory` (bytes held by the
+#'   search) and `call`. With a `folder`, `threads` is that of a worker, `mining_elapsed` the sum
+#'   of all chunks, whenever they were mined, and `peak_memory` that of the worst chunk.
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`. A search beyond
@@ -231,10 +231,9 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
   place <- NULL
   if (is.null(folder)) {
     options <- pattern_options(window, parameters, engine, here, max_memory)
-    frame <- rlang::current_env()
     place <- miner_place(device, gpus, engine, here, \() {
       finish_patterns(.Call(r_mine_patterns, events, to_estimate(options), NULL),
-                      parameters$min_count, parameters$max_count, frame)
+                      parameters$min_count, parameters$max_count)
     })
     options["gpus"] <- list(place)
     mined <- .Call(r_mine_patterns, events, options, NULL)
@@ -258,12 +257,12 @@ mine_patterns <- function(x, bin_size, window_bins, min_spikes = 2, min_count = 
 
 #' Patterns without those that are the end of another one with as many occurrences
 #' @noRd
-drop_shifted <- function(mined, units, max_memory, call = rlang::caller_env()) {
+drop_shifted <- function(mined, units, max_memory) {
   if (length(mined$count) == 0L) return(mined)
   left <- .Call(r_drop_shifted, mined$items, mined$size, mined$n, mined$count, units, max_memory)
   left <- finish_status(left, "comparing these patterns",
                         "Raise `min_count`, or use `shifted_subsets = \"keep\"`.",
-                        limit_of = "patterns", call = call)
+                        limit_of = "patterns")
   some <- left$n > 0
   mined$items <- left$items
   mined$count <- left$count
@@ -276,8 +275,8 @@ drop_shifted <- function(mined, units, max_memory, call = rlang::caller_env()) {
 
 #' @param bin Ticks of a bin.
 #' @noRd
-check_window <- function(window, x, bin, call = rlang::caller_env()) {
-  window <- check_count(window, "window_bins", call = call)
+check_window <- function(window, x, bin) {
+  window <- check_count(window, "window_bins")
   trials <- trial_ticks(x)
   of <- stretches(x)
   ticks <- max(of$stop - of$start) + 1
@@ -288,39 +287,36 @@ check_window <- function(window, x, bin, call = rlang::caller_env()) {
                                 counted(bins, "bin"),
                                 exact(ticks_to_seconds(bin, attr(x, "resolution")))),
               counted(window, "bin"),
-              "Use a shorter window, or shorter bins. It is a number of bins, not seconds.",
-              call = call)
+              "Use a shorter window, or shorter bins. It is a number of bins, not seconds.")
   }
   units <- nlevels(x$unit)
   most <- .Machine$integer.max
   refuse_if(window * max(1, units) > most, "window_bins",
             sprintf("at most %s bins with %s units", commas(most %/% max(1, units)),
                     commas(units)), commas(window),
-            "Use a shorter window, longer bins, or fewer units.", call = call)
+            "Use a shorter window, longer bins, or fewer units.")
   window
 }
 
 #' The filters of a search, as a list of whole numbers
 #' @noRd
-check_pattern_filters <- function(min_spikes, min_count, max_spikes, max_count, min_units,
-                                  call = rlang::caller_env()) {
-  min_spikes <- check_count(min_spikes, "min_spikes", call = call)
-  min_count <- check_count(min_count, "min_count", call = call)
-  max_spikes <- check_most(max_spikes, "max_spikes", min_spikes, "min_spikes", call)
-  max_count <- check_most(max_count, "max_count", min_count, "min_count", call)
-  min_units <- check_count(min_units, "min_units", call = call)
+check_pattern_filters <- function(min_spikes, min_count, max_spikes, max_count, min_units) {
+  min_spikes <- check_count(min_spikes, "min_spikes")
+  min_count <- check_count(min_count, "min_count")
+  max_spikes <- check_most(max_spikes, "max_spikes", min_spikes, "min_spikes")
+  max_count <- check_most(max_count, "max_count", min_count, "min_count")
+  min_units <- check_count(min_units, "min_units")
   refuse_if(min_units > max_spikes, "min_units",
             paste0("at most `max_spikes`, ", commas(max_spikes)), commas(min_units),
-            "A pattern has no more units than spikes.", call = call)
+            "A pattern has no more units than spikes.")
   list(min_spikes = min_spikes, min_count = min_count, max_spikes = max_spikes,
        max_count = max_count, min_units = min_units)
 }
 
 #' A whole number, or Inf, not below another argument
 #' @noRd
-check_most <- function(x, arg, least, least_arg, call) {
-  x <- check_count(x, arg, infinite = TRUE, call = call)
-  refuse_if(x < least, arg, sprintf("at least `%s`, %s", least_arg, commas(least)), commas(x),
-            call = call)
+check_most <- function(x, arg, least, least_arg) {
+  x <- check_count(x, arg, infinite = TRUE)
+  refuse_if(x < least, arg, sprintf("at least `%s`, %s", least_arg, commas(least)), commas(x))
   x
 }

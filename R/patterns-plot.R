@@ -5,11 +5,11 @@
 #'
 #' Eight pictures of what [mine_patterns()] found. `"raster"` is a stretch of the recording
 #' with patterns drawn into it. `"dots"` aligns the occurrences of one pattern.
-#' `"hypergraph"` shows which units patterns share. The others are histograms over all patterns: `"participation"`, how many patterns each unit takes
-#' part in; `"size"`, how many patterns there are of each number of spikes;
-#' `"counts"`, how many occur how often; `"lags"`, when in a pattern its spikes come,
-#' and how long patterns last; `"statistics"`, these four side by side. These count without
-#' listing, and take seconds for millions of patterns.
+#' `"hypergraph"` shows which units patterns share. The others are histograms over all patterns:
+#' `"participation"`, how many patterns each unit takes part in; `"size"`, how many patterns there
+#' are of each number of spikes; `"counts"`, how many occur how often; `"lags"`, when in a pattern
+#' its spikes come, and how long patterns last; `"statistics"`, these four side by side. These
+#' count without listing, and take seconds for millions of patterns.
 #'
 #' # Which patterns
 #' Those that occur most above what the rates of their units would make (by Poisson
@@ -84,33 +84,32 @@ autoplot.patterns <- function(object,
                               recording = attr(object, "recording", exact = TRUE)) {
   check_no_dots(draws = "patterns")
   check_whole_sets(object, "object")
-  call <- rlang::current_env()
   type <- check_choice(type)
   ordered <- !missing(order)
   order <- check_choice(order)
-  check_any_sets(object, "pattern", call)
+  check_any_sets(object, "pattern")
   drawn <- switch(type, raster = 3, dots = 1, hypergraph = 6)
-  if (is.null(drawn) && !is.null(patterns)) abort_not_drawn("patterns", type, call)
+  if (is.null(drawn) && !is.null(patterns)) abort_not_drawn("patterns", type)
   if (type != "raster" && !(is.null(from) && is.null(to))) {
-    abort_not_drawn(if (is.null(from)) "to" else "from", type, call)
+    abort_not_drawn(if (is.null(from)) "to" else "from", type)
   }
-  if (type != "raster" && ordered) abort_not_drawn("order", type, call)
-  if (type != "raster" && !is.null(others)) abort_not_drawn("others", type, call)
+  if (type != "raster" && ordered) abort_not_drawn("order", type)
+  if (type != "raster" && !is.null(others)) abort_not_drawn("others", type)
   if (!is.null(others)) others <- check_count(others, min = 0, infinite = TRUE)
   if (!is.null(drawn)) {
     refuse_if(is.null(recording), "recording", "the spike trains to look into", "NULL",
-              "These patterns do not know their recording; give it.", call = call)
-    check_spike_trains(recording, "recording", call)
-    patterns <- choose_patterns(object, patterns, drawn, recording, call)
-    check_pattern_units(recording, patterns, call)
+              "These patterns do not know their recording; give it.")
+    check_spike_trains(recording, "recording")
+    patterns <- choose_patterns(object, patterns, drawn, recording)
+    check_units_known(pattern_table(patterns)$unit, recording, "patterns")
   }
   switch(
     type,
-    raster = plot_pattern_raster(recording, patterns, from, to, order, others, call),
+    raster = plot_pattern_raster(recording, patterns, from, to, order, others),
     dots = plot_pattern_dots(recording, patterns[1L]),
     hypergraph = plot_pattern_hypergraph(patterns, tabulate(
       pattern_occurrences(recording, patterns)$pattern, length(patterns)
-    ), call),
+    )),
     participation = plot_participation(object, "Unit", "patterns"),
     size = plot_sizes(object, "Size (spikes in the pattern)", "Number of patterns"),
     counts = plot_set_counts(object, "Occurrences of a pattern", "Number of patterns"),
@@ -120,46 +119,39 @@ autoplot.patterns <- function(object,
 
 #' @param arg An argument that is given for a picture that has no use for it.
 #' @noRd
-abort_not_drawn <- function(arg, type, call) {
-  abort_arg(arg, sprintf("left out with `type = \"%s\"`, which has no use for it", type), "given",
-            call = call)
+abort_not_drawn <- function(arg, type) {
+  abort_arg(arg, sprintf("left out with `type = \"%s\"`, which has no use for it", type), "given")
 }
 
 # ---- Which patterns, and what to call them -----------------------------------------
 
 #' The patterns that an argument `patterns` asks for
 #' @noRd
-choose_patterns <- function(x, patterns, default, recording, call = rlang::caller_env()) {
+choose_patterns <- function(x, patterns, default, recording) {
   if (inherits(patterns, "patterns")) {
-    check_any_sets(patterns, "pattern", call)
+    check_any_sets(patterns, "pattern")
     return(patterns)
   }
-  n <- if (is.null(patterns)) default else check_count(patterns, call = call)
+  n <- if (is.null(patterns)) default else check_count(patterns)
   # What was counted was counted in the recording mined, whichever is drawn.
   if (!is.null(attr(x, "sorted_by", exact = TRUE))) return(x[seq_len(min(n, length(x)))])
-  take_sets(x, best_patterns(x, n, own_recording(x, call) %||% recording))
-}
-
-check_pattern_units <- function(recording, patterns, call) {
-  unknown <- setdiff(pattern_table(patterns)$unit, levels(.subset2(recording, "unit")))
-  refuse_if(length(unknown) > 0L, "recording", "one with the units of the patterns",
-            sprintf("without unit \"%s\"", unknown[[1L]]), call = call)
+  take_sets(x, best_patterns(x, n, own_recording(x) %||% recording))
 }
 
 # ---- Raster ------------------------------------------------------------------------
 
-plot_pattern_raster <- function(x, patterns, from, to, order, others, call) {
-  from <- if (!is.null(from)) check_number(from, call = call)
-  to <- if (!is.null(to)) check_number(to, call = call)
+plot_pattern_raster <- function(x, patterns, from, to, order, others) {
+  from <- if (!is.null(from)) check_number(from)
+  to <- if (!is.null(to)) check_number(to)
   found <- pattern_spans(patterns, pattern_occurrences(x, patterns))
-  window <- dense_window(x, found, from, to, call, spans = 12,
+  window <- dense_window(x, found, from, to, spans = 12,
                          spikes = max(250, 4 * nlevels(.subset2(x, "unit"))))
   named <- list(units = split(pattern_table(patterns)$unit, pattern_table(patterns)$pattern))
   # Those of this recording, which need not be the one that was mined.
   labels <- pattern_names(patterns, tabulate(found$episode, length(named$units)))
   order <- if (order == "patterns") "episodes" else order
   # A line needs room: patterns have fewer units than rasters have rows.
-  found_raster(x, found, named, window, order, others, call, what = "patterns", highest = 8,
+  found_raster(x, found, named, window, order, others, what = "patterns", highest = 8,
                \(rows, inside, crowded) {
     spikes <- pattern_spikes(x, patterns, inside)
     spikes$row <- rows$y[match(spikes$unit, rows$unit)]
@@ -226,7 +218,7 @@ plot_pattern_dots <- function(x, pattern) {
   units <- unique(spikes$unit)
   found <- pattern_occurrences(x, pattern)
   refuse_if(nrow(found) == 0L, "recording", "one in which the pattern occurs",
-            "one in which it does not", call = rlang::caller_env())
+            "one in which it does not")
   dots <- dot_display(x, pattern, found, most = 200L)
   bin_ms <- 1000 * attr(pattern, "bin_size", exact = TRUE)
   bands <- data.frame(panel = factor(spikes$unit, units), low = spikes$lag * bin_ms,

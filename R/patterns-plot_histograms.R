@@ -26,7 +26,7 @@ autoplot.itemsets <- function(object, type = c("size", "counts", "participation"
   check_no_dots(draws = "itemsets")
   check_whole_sets(object, "object")
   type <- check_choice(type)
-  check_any_sets(object, "set", rlang::current_env())
+  check_any_sets(object, "set")
   switch(type, size = plot_sizes(object, "Size (items in the set)", "Number of sets"),
          counts = plot_set_counts(object, "Count (transactions)", "Number of sets"),
          participation = plot_participation(object, "Item", "sets"))

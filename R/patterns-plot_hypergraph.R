@@ -5,12 +5,12 @@
 #' @param patterns Those to draw.
 #' @param times How often each occurs.
 #' @noRd
-plot_pattern_hypergraph <- function(patterns, times, call) {
+plot_pattern_hypergraph <- function(patterns, times) {
   rlang::check_installed("igraph", "to place the units of patterns.")
   members <- lapply(split(pattern_table(patterns)$unit, pattern_table(patterns)$pattern), unique)
   labels <- as.character(attr(patterns, "units", exact = TRUE))
   units <- labels[labels %in% unlist(members)]
-  place <- hypergraph_layout(members, units, call)
+  place <- hypergraph_layout(members, units)
   radius <- network_radius(place)
   areas <- hypergraph_areas(members, place, radius)
   names <- pattern_names(patterns, times)
@@ -52,11 +52,11 @@ hypergraph_caption <- function(patterns, labels, units, left_out) {
 #' Each pattern is a vertex of its own, with an edge to each of its units: units that share
 #' many patterns come close.
 #' @noRd
-hypergraph_layout <- function(members, units, call) {
+hypergraph_layout <- function(members, units) {
   vertices <- c(paste("unit", units), paste("pattern", seq_along(members)))
   steps <- data.frame(from = paste("pattern", rep(seq_along(members), lengths(members))),
                       to = paste("unit", unlist(members)), weight = 1)
-  place <- network_layout(steps, vertices, NULL, call)[seq_along(units), , drop = FALSE]
+  place <- network_layout(steps, vertices, NULL)[seq_along(units), , drop = FALSE]
   rownames(place) <- units
   place
 }

@@ -113,16 +113,14 @@ reduce_patterns <- function(patterns, non_significant = NULL,
 #' @noRd
 unexplained <- function(patterns, non_significant, method, h, k, l, max_memory,
                         min_spikes = mined_with(patterns, "min_spikes"),
-                        min_count = mined_with(patterns, "min_count"),
-                        call = rlang::caller_env()) {
-  listed <- check_signatures(non_significant, patterns, call)
+                        min_count = mined_with(patterns, "min_count")) {
+  listed <- check_signatures(non_significant, patterns)
   methods <- eval(formals(reduce_patterns)$method)
   options <- list(method = match(method, methods) - 1, h = h, k = k, l = l,
                   min_spikes = min_spikes, min_count = min_count, max_memory = max_memory)
   keep <- .Call(r_reduce_patterns, mined_events(patterns), patterns_to_find(patterns), listed,
                 options)
-  keep <- finish_status(keep, "reducing these patterns", fewer_patterns,
-                        limit_of = "occurrences", call = call)
+  keep <- finish_status(keep, "reducing these patterns", fewer_patterns, limit_of = "occurrences")
   which(keep)
 }
 
@@ -137,10 +135,10 @@ mined_with <- function(patterns, filter) {
 
 #' Patterns with the recording in which they were mined
 #' @noRd
-check_mined <- function(patterns, call = rlang::caller_env()) {
-  check_patterns(patterns, call)
-  refuse_if(is.null(own_recording(patterns, call)), "patterns", "patterns of one recording",
-            "without a recording", "Mine again, or reduce those of each recording.", call = call)
+check_mined <- function(patterns) {
+  check_patterns(patterns)
+  refuse_if(is.null(own_recording(patterns)), "patterns", "patterns of one recording",
+            "without a recording", "Mine again, or reduce those of each recording.")
 }
 
 #' The spikes in which patterns were mined, as the miner took them
@@ -153,32 +151,30 @@ mined_events <- function(patterns) {
 
 #' Signatures as C takes them: sizes, occurrences, durations in bins or -1
 #' @noRd
-check_signatures <- function(x, patterns, call = rlang::caller_env()) {
+check_signatures <- function(x, patterns) {
   if (is.null(x)) return(integer())
   arg <- "non_significant"
   if (inherits(x, "signature_tests")) {
-    check_tests(x, arg, call)
-    check_same_search(patterns, x, arg, call)
-    warn_other_recording(fingerprint_of(patterns, call), attr(x, "fingerprint", exact = TRUE),
-                         arg, call)
+    check_tests(x, arg)
+    check_same_search(patterns, x, arg)
+    warn_other_recording(fingerprint_of(patterns), attr(x, "fingerprint", exact = TRUE), arg)
     x <- non_significant(x)
   }
   # These list all signatures, significant or not.
   refuse_if(inherits(x, c("pattern_spectrum", "pvalue_spectrum")), arg,
             "what `test_signatures()` gives, or a data frame of such signatures alone",
-            sprintf("what `%s()` gives", class(x)[[1L]]), call = call)
+            sprintf("what `%s()` gives", class(x)[[1L]]))
   must <- "a data frame with columns `size` and `count`, whole numbers"
-  refuse_if(!is.data.frame(x) || !all(c("size", "count") %in% names(x)), arg, must, describe(x),
-            call = call)
+  refuse_if(!is.data.frame(x) || !all(c("size", "count") %in% names(x)), arg, must, describe(x))
   whole <- \(v) is_plain_numeric(v) && all(is.finite(v)) && all(v == round(v)) && all(v >= 0) &&
     all(v <= .Machine$integer.max)
-  refuse_if(!whole(x$size) || !whole(x$count), arg, must, "a data frame with others", call = call)
+  refuse_if(!whole(x$size) || !whole(x$count), arg, must, "a data frame with others")
   bins <- rep(-1, nrow(x))
   if (!is.null(x$duration)) {
     if (is_plain_numeric(x$duration)) bins <- x$duration / attr(patterns, "bin_size", exact = TRUE)
     if (!is_plain_numeric(x$duration) || !all(is.finite(bins)) || any(abs(bins - round(bins)) > 1e-6)) {
       abort_arg(arg, "without durations, or with whole numbers of bins, in seconds",
-                "a data frame with others", call = call)
+                "a data frame with others")
     }
     inside <- bins >= 0 & bins < attr(patterns, "window_bins", exact = TRUE)
     x <- x[inside, ]

@@ -47,9 +47,9 @@
 #' # Different from Elephant
 #' `window_bins` is `winlen` there, `min_units` is `min_neu` and 1 by default, `n_surrogates` is
 #' `n_surr` and 0 by default, `surrogate` is `surr_method`, `correction` is `stat_corr`, `h`,
-#' `k` and `l` of `reduction` are `psr_param`, and `stability` is `approx_stab_pars`. [surrogate_trains()] and
-#' [test_signatures()] list the names of surrogates and corrections. A call with Elephant's
-#' names is an error that says ours.
+#' `k` and `l` of `reduction` are `psr_param`, and `stability` is `approx_stab_pars`.
+#' [surrogate_trains()] and [test_signatures()] list the names of surrogates and corrections. A
+#' call with Elephant's names is an error that says ours.
 #'
 #' What is counted in other ways is said with each stage. Most of all,
 #' * a p value is `(k + 1) / (n + 1)` unless you choose `"k/n"`, and no signature is
@@ -65,8 +65,8 @@
 #'   were mined: with a threshold there is nothing significant that would not be without.
 #'
 #' With `min_spikes = 2`, `min_units = 1` and `mining = list(shifted_subsets = "drop",
-#' closed_within = "max_spikes")` the patterns are those that Elephant mines, and with `max_spikes` those that
-#' it loses.
+#' closed_within = "max_spikes")` the patterns are those that Elephant mines, and with
+#' `max_spikes` those that it loses.
 #'
 #' @inheritParams pvalue_spectrum
 #' @param alpha Probability of an error that is taken, above 0 and below 1.
@@ -170,7 +170,7 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
   ), reduction, list(device = check_choice(device)))
   check_stability(stability)
   more <- list(...)
-  check_pattern_surrogate(surrogate, more, rlang::current_env())
+  check_pattern_surrogate(surrogate, more)
   check_place(choices$device, gpus)
   here <- check_threads(threads)
   max_memory <- check_memory(max_memory)
@@ -219,35 +219,33 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
 
 #' Further arguments of `mine_patterns()`, each with a value
 #' @noRd
-check_mining <- function(mining, call = rlang::caller_env()) {
+check_mining <- function(mining) {
   known <- c("closed_within", "shifted_subsets", "engine")
   named <- is.list(mining) && !is.object(mining) && length(mining) == sum(names(mining) %in% known)
-  if (!named || anyDuplicated(names(mining))) {
-    abort_arg("mining", sprintf("a list of any of %s", toString(known)), describe(mining),
-              "For example `list(shifted_subsets = \"drop\")`.", call = call)
-  }
+  refuse_if(!named || anyDuplicated(names(mining)), "mining",
+            sprintf("a list of any of %s", toString(known)), describe(mining),
+            "For example `list(shifted_subsets = \"drop\")`.")
   rlang::set_names(lapply(known, \(name) {
     choices <- eval(formals(mine_patterns)[[name]])
-    check_choice(mining[[name]] %||% choices[[1L]], choices, paste0("mining$", name), call)
+    check_choice(mining[[name]] %||% choices[[1L]], choices, paste0("mining$", name))
   }), known)
 }
 
 #' The method of a reduction with its corrections h, k and l
 #' @noRd
-check_reduction <- function(reduction, call = rlang::caller_env()) {
+check_reduction <- function(reduction) {
   given <- if (is.list(reduction)) reduction else list(reduction)
   names <- names(given) %||% rep("", length(given))
   names[names == ""] <- "method"
-  if (sum(names == "method") != 1L || anyDuplicated(names) ||
-        !all(names %in% c("method", "h", "k", "l"))) {
-    abort_arg("reduction", "a method, or a list of a method and any of h, k, l", "another list",
-              "For example `list(\"combined\", h = 1)`.", call = call)
-  }
+  refuse_if(sum(names == "method") != 1L || anyDuplicated(names) ||
+              !all(names %in% c("method", "h", "k", "l")), "reduction",
+            "a method, or a list of a method and any of h, k, l", "another list",
+            "For example `list(\"combined\", h = 1)`.")
   names(given) <- names
   methods <- c(eval(formals(reduce_patterns)$method), "none")
   correction <- \(name) check_count(given[[name]] %||% 0, paste0("reduction$", name), min = 0,
-                                    max = .Machine$integer.max, call = call)
-  list(reduction = check_choice(given$method, methods, "reduction", call),
+                                    max = .Machine$integer.max)
+  list(reduction = check_choice(given$method, methods, "reduction"),
        h = correction("h"), k = correction("k"), l = correction("l"))
 }
 
@@ -318,27 +316,26 @@ surrogate_parameters <- function(surrogate, dither, more, made) {
 #' Arguments of pattern_stability() in a list, and a threshold, known to be right before
 #' any work
 #' @noRd
-check_stability <- function(stability, call = rlang::caller_env()) {
+check_stability <- function(stability) {
   if (is.null(stability)) return(invisible())
   known <- c("n_subsets", "delta", "epsilon", "type", "threshold")
   must <- sprintf("NULL or a list of arguments of `pattern_stability()` and a threshold: %s",
                   toString(known))
-  refuse_if(!is.list(stability) || is.object(stability), "stability", must, describe(stability),
-            call = call)
+  refuse_if(!is.list(stability) || is.object(stability), "stability", must, describe(stability))
   given <- names(stability) %||% rep("", length(stability))
   wrong <- c(setdiff(given, known), given[duplicated(given)])
   refuse_if(length(wrong) > 0L, "stability", must,
             sprintf("one with \"%s\"%s", wrong[[1L]],
-                    if (wrong[[1L]] %in% known) " twice" else ""), call = call)
+                    if (wrong[[1L]] %in% known) " twice" else ""))
   of <- \(name) if (name %in% given) stability[[name]] else formals(pattern_stability)[[name]]
-  check_subsets(of("n_subsets"), of("delta"), of("epsilon"), call)
-  if ("type" %in% given) check_kinds(stability$type, "stability$type", call)
-  check_threshold(stability$threshold, eval(of("type")), call)
+  check_subsets(of("n_subsets"), of("delta"), of("epsilon"))
+  if ("type" %in% given) check_kinds(stability$type, "stability$type")
+  check_threshold(stability$threshold, eval(of("type")))
 }
 
 #' @param type The kinds of stability that are found.
 #' @noRd
-check_threshold <- function(threshold, type, call) {
+check_threshold <- function(threshold, type) {
   if (is.null(threshold)) return(invisible())
   ok <- is_plain_numeric(threshold) && length(threshold) > 0L && !anyNA(threshold) &&
     all(threshold >= 0 & threshold <= 1) && !is.null(names(threshold)) &&
@@ -346,7 +343,7 @@ check_threshold <- function(threshold, type, call) {
   refuse_if(!ok, "stability$threshold", sprintf("numbers from 0 to 1, with %s as names",
                                                 paste0("\"", type, "\"", collapse = " or ")),
             if (is_plain_numeric(threshold) && is.null(names(threshold))) "without names" else
-              describe(threshold), "For example `c(intensional = 0.3)`.", call = call)
+              describe(threshold), "For example `c(intensional = 0.3)`.")
 }
 
 #' Seconds that the parts of a job take

@@ -70,7 +70,7 @@ str.spade <- function(object, ...) utils::str(unclass(object), ...)
 #' @export
 as.data.frame.spade <- function(x, row.names = NULL, optional = FALSE, ..., times = FALSE,
                                 long = FALSE) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   check_spade(x)
   found <- c(list(p = x$p, p_adjusted = x$p_adjusted), as.list(x$stability)[-1L])
   if (check_long(long, times)) return(long_table(x$patterns, found))
@@ -123,9 +123,9 @@ adjusted_bound <- function(tests) {
 
 #' Error unless an object is as spade() made it, maybe with fewer patterns
 #' @noRd
-check_spade <- function(x, arg = "x", call = rlang::caller_env()) {
+check_spade <- function(x, arg = "x") {
   parts <- unclass(x)
-  if (!is.list(parts) || !are_spade(parts)) abort_changed(arg, "what `spade()` gives", call)
+  if (!is.list(parts) || !are_spade(parts)) abort_changed(arg, "what `spade()` gives")
 }
 
 are_spade <- function(parts) {
@@ -345,7 +345,7 @@ elapsed_words <- function(x) {
 print.pattern_spectrum <- function(x, n = 10, ...) {
   check_no_dots()
   if (!is_spectrum(x, "patterns")) {
-    abort_changed("x", "what `pattern_spectrum()` gives", rlang::current_env())
+    abort_changed("x", "what `pattern_spectrum()` gives")
   }
   n <- check_count(n, min = 0, infinite = TRUE)
   print_signatures(x, n, sprintf("# %s of %s", counted(nrow(x), "signature"),

@@ -47,7 +47,6 @@
 autoplot.spade <- function(object, type = c("pvalues", "spectrum", "raster", "dots",
                                             "participation", "size", "counts", "lags",
                                             "hypergraph", "statistics"), ...) {
-  call <- rlang::current_env()
   rlang::check_installed("ggplot2", "to draw patterns.")
   type <- check_choice(type)
   check_spade(object, "object")
@@ -57,10 +56,10 @@ autoplot.spade <- function(object, type = c("pvalues", "spectrum", "raster", "do
     return(empty_picture("No pattern passes the filters", "nothing"))
   }
   if (shows_tests) {
-    if (type == "spectrum") return(plot_spectrum(object$spectrum, object$tests, call))
+    if (type == "spectrum") return(plot_spectrum(object$spectrum, object$tests))
     refuse_if(is.null(object$tests), "object", "a result with p values", "without surrogates",
-              "Ask for some with `n_surrogates`.", call = call)
-    return(plot_pvalues(attr(object$tests, "pvalues"), object$tests, call))
+              "Ask for some with `n_surrogates`.")
+    return(plot_pvalues(attr(object$tests, "pvalues"), object$tests))
   }
   if (length(object) == 0L) return(empty_picture("No pattern is significant", "nothing"))
   autoplot.patterns(object$patterns, type = type, ...)
@@ -71,7 +70,7 @@ autoplot.spade <- function(object, type = c("pvalues", "spectrum", "raster", "do
 autoplot.signature_tests <- function(object, ...) {
   check_no_dots(draws = "signatures")
   check_tests(object, "object")
-  plot_pvalues(attr(object, "pvalues", exact = TRUE), object, rlang::current_env())
+  plot_pvalues(attr(object, "pvalues", exact = TRUE), object)
 }
 
 #' @rdname autoplot.spade
@@ -79,7 +78,7 @@ autoplot.signature_tests <- function(object, ...) {
 autoplot.pvalue_spectrum <- function(object, ...) {
   check_no_dots(draws = "signatures")
   check_pvalues(object, "object")
-  plot_pvalues(object, NULL, rlang::current_env())
+  plot_pvalues(object, NULL)
 }
 
 #' @rdname autoplot.spade
@@ -87,20 +86,20 @@ autoplot.pvalue_spectrum <- function(object, ...) {
 autoplot.pattern_spectrum <- function(object, ...) {
   check_no_dots(draws = "signatures")
   if (!is_spectrum(object, "patterns")) {
-    abort_changed("object", "what `pattern_spectrum()` gives", rlang::current_env())
+    abort_changed("object", "what `pattern_spectrum()` gives")
   }
-  plot_spectrum(object, NULL, rlang::current_env())
+  plot_spectrum(object, NULL)
 }
 
 # ---- The two spectra -------------------------------------------------------------------
 
 #' @param tests What test_signatures() gives, or NULL.
 #' @noRd
-plot_pvalues <- function(pvalues, tests, call) {
+plot_pvalues <- function(pvalues, tests) {
   fields <- level_fields(pvalues)
   marks <- if (!is.null(tests)) signature_marks(tests)
   refuse_if(nrow(fields) == 0L && NROW(marks) == 0L, "object", "one with a signature", "empty",
-            "Ask for fewer occurrences.", call = call)
+            "Ask for fewer occurrences.")
   step <- height_step(pvalues)
   n <- attr(pvalues, "n_surrogates", exact = TRUE)
   ggplot2::ggplot() +
@@ -116,9 +115,9 @@ plot_pvalues <- function(pvalues, tests, call) {
     ggplot2::labs(subtitle = front_words(tests))
 }
 
-plot_spectrum <- function(spectrum, tests, call) {
+plot_spectrum <- function(spectrum, tests) {
   refuse_if(nrow(spectrum) == 0L, "object", "one with a signature", "empty",
-            "Ask for fewer occurrences.", call = call)
+            "Ask for fewer occurrences.")
   fields <- as.data.frame(spectrum)
   fields$height <- field_height(spectrum)
   fields$low <- fields$high <- fields$count

@@ -234,30 +234,29 @@ filters_within <- function(filters, closed_within) {
 #' @param threads As the user gave them.
 #' @noRd
 maxima_of_surrogates <- function(x, bin, window, filters, made, n, spectrum, p_estimator,
-                                 device, gpus, threads, max_memory, seed, folder,
-                                 call = rlang::caller_env()) {
+                                 device, gpus, threads, max_memory, seed, folder) {
   started <- proc.time()[["elapsed"]]
   by_duration <- spectrum == "3d#"
   here <- check_threads(threads)
   maxima_of <- \(n, place) {
-    surrogate_maxima(x, bin, window, filters, made, n, by_duration, place, here, max_memory,
-                     call = call)$maxima
+    surrogate_maxima(x, bin, window, filters, made, n, by_duration, place, here,
+                     max_memory)$maxima
   }
   place <- surrogate_place(device, gpus, \() {
     # One surrogate is one thread's work.
     n / min(n, here) * system.time(maxima_of(1, NULL))[["elapsed"]]
-  }, call)
+  })
   if (is.null(folder)) {
     maxima <- maxima_of(n, place)
   } else {
     job <- maxima_in_folder(folder, x, bin, window, filters, made, n, by_duration, place,
-                            threads, max_memory, seed, call)
+                            threads, max_memory, seed)
     maxima <- job$maxima
     made <- job$made
     seed <- job$seed
   }
   bin_size <- ticks_to_seconds(bin, attr(x, "resolution", exact = TRUE))
-  columns <- reached_signatures(maxima, filters, n, max_memory, call)
+  columns <- reached_signatures(maxima, filters, n, max_memory)
   columns$p <- surrogate_p(columns$reached, n, p_estimator)
   if (!is.null(columns$duration)) {
     columns$duration <- ticks_to_seconds(columns$duration * bin,
@@ -277,8 +276,7 @@ maxima_of_surrogates <- function(x, bin, window, filters, made, n, spectrum, p_e
 #' @return A list: `size`, `duration` (in bins, where `maxima` has them), `count`,
 #'   `reached`.
 #' @noRd
-reached_signatures <- function(maxima, filters, n, max_memory = Inf,
-                               call = rlang::caller_env()) {
+reached_signatures <- function(maxima, filters, n, max_memory = Inf) {
   by_duration <- length(dim(maxima)) == 3L
   cells <- matrix(maxima, nrow = n)
   sizes <- dim(maxima)[[2L]]
@@ -290,10 +288,8 @@ reached_signatures <- function(maxima, filters, n, max_memory = Inf,
   most <- vapply(seq_len(ncol(cells)), \(k) max(cells[, k]), 0L)
   # The table has four columns, which are joined from their parts.
   needed <- 40 * sum(pmax(0, most - filters$min_count + 1))
-  if (needed > max_memory) {
-    over_budget(needed, max_memory, "listing these signatures",
-                "Raise `min_count`, or use shorter windows or longer bins.", call)
-  }
+  check_budget(needed, max_memory, "listing these signatures",
+               "Raise `min_count`, or use shorter windows or longer bins.")
   counts <- lapply(o, \(k) {
     least <- filters$min_count
     if (most[[k]] < least) return(list(count = integer(), reached = integer()))

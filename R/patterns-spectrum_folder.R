@@ -13,18 +13,12 @@ spectrum_format <- 4L
 #' @return A list of `maxima`, `made` and `seed`: those that the job began with.
 #' @noRd
 maxima_in_folder <- function(folder, x, bin, window, filters, made, n, by_duration, place,
-                             threads, max_memory, seed, call = rlang::caller_env()) {
-  folder <- check_folder(folder, call = call)
-  hold_lock(file.path(folder, folder_lock), folder, call)
+                             threads, max_memory, seed) {
   job <- new_spectrum_job(x, bin, window, filters, made, n, by_duration, seed)
-  job <- open_job(folder, job, call, spectrum_differences)
-  chunks <- seq_along(job$first)
-  parts <- lapply(chunks, report_chunk, folder = folder, job = job, report = identity)
-  todo <- chunks[vapply(parts, is.null, NA)]
-  say_what_is_there(folder, todo, length(chunks))
-  parts[todo] <- mine_chunks(todo, folder, mine_surrogates,
-                             list(folder, job$id, place, max_memory), threads)
-  list(maxima = bind_maxima(parts), made = job$surrogate, seed = job$seed)
+  done <- work_in_folder(folder, job, \(todo, folder, job) {
+    do_chunks(todo, mine_surrogates, list(folder, job$id, place, max_memory), threads)
+  }, spectrum_differences)
+  list(maxima = bind_maxima(done$parts), made = done$job$surrogate, seed = done$job$seed)
 }
 
 # ---- The job -------------------------------------------------------------------------
@@ -70,13 +64,12 @@ spectrum_differences <- function(there, job) {
 #' Mine the surrogates of a chunk and write their maxima
 #' @noRd
 mine_surrogates <- function(chunk, folder, id, place, max_memory, threads) {
-  call <- quote(spade())
-  job <- read_job(folder, id, call)
+  job <- read_job(folder, id)
   first <- job$first[[chunk]]
   n <- c(job$first, job$n)[[chunk + 1L]] - first
   found <- trains_maxima(job$trains, job$bin, job$window, job$filters, job$surrogate, n,
-                         job$by_duration, place, threads, max_memory, first, call)$maxima
-  write_chunk(found, chunk, folder, id, call)
+                         job$by_duration, place, threads, max_memory, first)$maxima
+  write_chunk(found, chunk, folder, id)
   found
 }
 

@@ -100,20 +100,20 @@ take_rows <- function(stability, rows) {
 
 kinds_of_stability <- c("intensional", "extensional")
 
-check_kinds <- function(type, arg, call = rlang::caller_env()) {
+check_kinds <- function(type, arg) {
   if (is.character(type) && length(type) > 0L && all(type %in% kinds_of_stability)) return()
-  abort_arg(arg, "\"intensional\", \"extensional\" or both", describe(type), call = call)
+  abort_arg(arg, "\"intensional\", \"extensional\" or both", describe(type))
 }
 
 #' How many subsets to draw
 #' @noRd
-check_subsets <- function(n_subsets, delta, epsilon, call = rlang::caller_env()) {
-  if (!is.null(n_subsets)) n_subsets <- check_count(n_subsets, max = 2^53, call = call)
-  delta <- check_number(delta, above = 0, max = 1 - 2^-53, call = call)
-  epsilon <- check_number(epsilon, above = 0, call = call)
+check_subsets <- function(n_subsets, delta, epsilon) {
+  if (!is.null(n_subsets)) n_subsets <- check_count(n_subsets, max = 2^53)
+  delta <- check_number(delta, above = 0, max = 1 - 2^-53)
+  epsilon <- check_number(epsilon, above = 0)
   if (!is.null(n_subsets)) return(n_subsets)
   n <- round(log(2 / delta) / (2 * epsilon^2) + 1)
   refuse_if(n > 2^53, "epsilon", "large enough for a number of subsets that can be drawn",
-            format(epsilon), call = call)
+            format(epsilon))
   n
 }

@@ -67,23 +67,20 @@ chance_count <- function(x, bin, window, filters, made, size, n, threads, max_me
   own <- list(min_spikes = size, max_spikes = size, min_count = 2, max_count = Inf,
               min_units = filters$min_units)
   maxima <- surrogate_maxima(x, bin, window, own, made, n, threads = threads,
-                             max_memory = max_memory, call = rlang::caller_env(2))$maxima
+                             max_memory = max_memory)$maxima
   max(0, maxima)
 }
 
 say_pattern_count <- function(count, most, sizes, n, found) {
-  many <- if (is.null(found)) "More patterns than fit 100 MB" else {
+  many <- if (is.null(found)) "More patterns than fit 100 MB" else
     counted(length(found), "pattern")
-  }
-  cli::cli_inform(
-    c(i = paste("In {counted(n, 'surrogate')} no pattern of {sizes[[1L]]} spikes occurs more",
-                "than {commas(most[[1L]])} times. {many} of the recording occur{if",
-                "(identical(many, '1 pattern')) 's'} {commas(count)} times or more."),
-      i = paste("Patterns of {sizes[[2L]]} spikes occur up to {commas(most[[2L]])} times there,",
-                "those of {sizes[[3L]]} up to {commas(most[[3L]])}: a larger {.arg min_spikes}",
-                "needs a smaller {.arg min_count}.")),
-    class = "synfire_message_min_count"
-  )
+  info("min_count",
+       paste("In {counted(n, 'surrogate')} no pattern of {sizes[[1L]]} spikes occurs more than",
+             "{commas(most[[1L]])} times. {many} of the recording occur{if",
+             "(identical(many, '1 pattern')) 's'} {commas(count)} times or more."),
+       paste("Patterns of {sizes[[2L]]} spikes occur up to {commas(most[[2L]])} times there,",
+             "those of {sizes[[3L]]} up to {commas(most[[3L]])}: a larger {.arg min_spikes}",
+             "needs a smaller {.arg min_count}."))
 }
 
 # ---- Before a long search ----------------------------------------------------------------
@@ -111,12 +108,11 @@ pilot_mining <- function(x, bin_size, window, filters, threads, max_memory, ...)
 #' @param made What pattern_surrogates() gives, or NULL.
 #' @param ... The other arguments of mine_patterns().
 #' @noRd
-mine_or_foresee <- function(x, bin_size, bin, window, filters, made, threads, max_memory, ...,
-                            call = rlang::caller_env()) {
+mine_or_foresee <- function(x, bin_size, bin, window, filters, made, threads, max_memory, ...) {
   mine <- \(filters, bytes) pilot_mining(x, bin_size, window, filters, threads, bytes, ...)
   mined <- if (max_memory > pilot_bytes) mine(filters, pilot_bytes)
   if (is.null(mined) && max_memory > pilot_bytes) {
-    foresee(x, bin, window, filters, made, threads, max_memory, mine, call)
+    foresee(x, bin, window, filters, made, threads, max_memory, mine)
   }
   mined %||% mine_patterns(x, bin_size, window, filters$min_spikes, filters$min_count,
                            filters$max_spikes, filters$max_count, filters$min_units, ...,
@@ -132,7 +128,7 @@ mine_or_foresee <- function(x, bin_size, bin, window, filters, made, threads, ma
 #' already fills the memory of the pilot, that says about how much another one needs.
 #' @param mine Function of filters and bytes.
 #' @noRd
-foresee <- function(x, bin, window, filters, made, threads, max_memory, mine, call) {
+foresee <- function(x, bin, window, filters, made, threads, max_memory, mine) {
   made <- made %||% suppressMessages(pattern_surrogates(x, NULL, NULL, list(), bin, window,
                                                         filters$min_units))
   size <- max(filters$min_spikes, filters$min_units)
@@ -151,19 +147,18 @@ foresee <- function(x, bin, window, filters, made, threads, max_memory, mine, ca
           "`min_spikes`, or lower `window_bins`.")
   )
   if (pilot$bytes * more > max_memory) {
-    cli::cli_abort(
-      c("These patterns are too many to be listed.",
-        x = sprintf(paste("With `min_count = %s` they take about %s or more, and",
-                          "`max_memory` is %s: with `min_count = %s` they take %s already."),
-                    commas(filters$min_count), bytes_text(pilot$bytes * more),
-                    bytes_text(max_memory), commas(pilot$over), bytes_text(pilot$bytes)),
-        rlang::set_names(escape_braces(advice), "i")),
-      class = c("synfire_error_budget", "synfire_error"), call = call
+    abort_about(
+      "budget", "These patterns are too many to be listed.",
+      x = sprintf(paste("With `min_count = %s` they take about %s or more, and `max_memory` is",
+                        "%s: with `min_count = %s` they take %s already."),
+                  commas(filters$min_count), bytes_text(pilot$bytes * more),
+                  bytes_text(max_memory), commas(pilot$over), bytes_text(pilot$bytes)),
+      rlang::set_names(escape_braces(advice), "i")
     )
   }
-  cli::cli_inform(c(i = sprintf("Mining these patterns takes about %s and %s, or more.",
-                                work_text(pilot$seconds * more), bytes_text(pilot$bytes * more)),
-                    rlang::set_names(escape_braces(advice), "i")), class = "synfire_message_long")
+  info("long", sprintf("Mining these patterns takes about %s and %s, or more.",
+                       work_text(pilot$seconds * more), bytes_text(pilot$bytes * more)),
+       escape_braces(advice))
 }
 
 #' Mining with counts from that of chance down, while it takes little
@@ -210,12 +205,9 @@ foresee_surrogates <- function(n, seconds, threads, min_count, first) {
   if (rounds * seconds < long_seconds) return(invisible())
   each <- system.time(first())[["elapsed"]]
   if (rounds * each < long_seconds) return(invisible())
-  cli::cli_inform(
-    c(i = sprintf("%s take about %s with %s: the first took %s.", counted(n, "surrogate"),
-                  work_text(rounds * each), counted(threads, "thread"), work_text(each)),
-      i = sprintf(paste("A larger `min_count` than %s takes less: `suggest_pattern_count()`",
-                        "suggests one. A `folder` keeps what is done when you stop."),
-                  commas(min_count))),
-    class = "synfire_message_long"
-  )
+  info("long", sprintf("%s take about %s with %s: the first took %s.", counted(n, "surrogate"),
+                       work_text(rounds * each), counted(threads, "thread"), work_text(each)),
+       sprintf(paste("A larger `min_count` than %s takes less: `suggest_pattern_count()`",
+                     "suggests one. A `folder` keeps what is done when you stop."),
+               commas(min_count)))
 }

@@ -13,9 +13,8 @@ enough_items <- 0.98
 #'   for those.
 #' @return What surrogate_options() gives.
 #' @noRd
-pattern_surrogates <- function(x, surrogate, dither, more, bin, window, min_units,
-                               call = rlang::caller_env()) {
-  check_pattern_surrogate(surrogate, more, call)
+pattern_surrogates <- function(x, surrogate, dither, more, bin, window, min_units) {
+  check_pattern_surrogate(surrogate, more)
   bin_size <- ticks_to_seconds(bin, attr(x, "resolution", exact = TRUE))
   method <- surrogate %||% "dither"
   far <- dither %||% pattern_dither(x, method, bin_size, window)
@@ -27,7 +26,7 @@ pattern_surrogates <- function(x, surrogate, dither, more, bin, window, min_unit
       say_shifted(why, method, far)
     }
   }
-  choose_surrogates(x, method, far, more, bin_size, call)
+  choose_surrogates(x, method, far, more, bin_size)
 }
 
 #' How far spikes or trains move, in seconds, unless the user says
@@ -42,12 +41,12 @@ pattern_dither <- function(x, method, bin_size, window) {
 
 #' The method and its arguments; without a method there can be none of the latter
 #' @noRd
-check_pattern_surrogate <- function(surrogate, more, call) {
-  if (!is.null(surrogate)) return(check_surrogate(surrogate, more, TRUE, call))
-  check_dots_known(more, further_arguments(binned = TRUE), call)
+check_pattern_surrogate <- function(surrogate, more) {
+  if (!is.null(surrogate)) return(check_surrogate(surrogate, more, TRUE))
+  check_dots_known(more, further_arguments(binned = TRUE))
   if (length(more) == 0L) return(invisible())
   abort_arg("surrogate", sprintf("given where `%s` is, which is an argument of some methods",
-                                 names(more)[[1L]]), "left out", call = call)
+                                 names(more)[[1L]]), "left out")
 }
 
 #' How many bins hold a spike when all spikes are dithered, as a share of those that do now
@@ -95,9 +94,6 @@ why_not_dithered <- function(x, bin, dither) {
 
 say_shifted <- function(why, method, dither) {
   moved <- if (method == "trial_shift") "each trial of a unit" else "each unit"
-  cli::cli_inform(
-    c(i = paste("Surrogates are made by {.val {method}}, which moves {moved} as a whole by up to",
-                "{exact(dither)} s: {why}, so that too much would seem significant.")),
-    class = "synfire_message_surrogate"
-  )
+  info("surrogate", "Surrogates are made by {.val {method}}, which moves {moved} as a whole by up
+                to {exact(dither)} s: {why}, so that too much would seem significant.")
 }

@@ -206,24 +206,24 @@ significance_front <- function(tests, size, duration = NULL) {
 
 # ---- Checks --------------------------------------------------------------------------
 
-check_pvalues <- function(pvalues, arg = "pvalues", call = rlang::caller_env()) {
+check_pvalues <- function(pvalues, arg = "pvalues") {
   must <- "what `pvalue_spectrum()` gives"
-  if (!inherits(pvalues, "pvalue_spectrum")) abort_arg(arg, must, describe(pvalues), call = call)
-  if (!are_pvalues(pvalues)) abort_changed(arg, must, call)
+  if (!inherits(pvalues, "pvalue_spectrum")) abort_arg(arg, must, describe(pvalues))
+  if (!are_pvalues(pvalues)) abort_changed(arg, must)
 }
 
 #' @noRd
-check_tests <- function(tests, arg = "tests", call = rlang::caller_env()) {
+check_tests <- function(tests, arg = "tests") {
   must <- "what `test_signatures()` gives"
-  if (!inherits(tests, "signature_tests")) abort_arg(arg, must, describe(tests), call = call)
-  if (!are_tests(tests)) abort_changed(arg, must, call)
+  if (!inherits(tests, "signature_tests")) abort_arg(arg, must, describe(tests))
+  if (!are_tests(tests)) abort_changed(arg, must)
 }
 
 #' An object keeps its class when its parts are changed by hand
 #' @noRd
-abort_changed <- function(arg, must, call) {
+abort_changed <- function(arg, must) {
   abort_arg(arg, must, "one that was changed, or is damaged",
-            "Make it again; `as.data.frame()` gives a table to change.", call = call)
+            "Make it again; `as.data.frame()` gives a table to change.")
 }
 
 #' Whether p values have all that is read of them, and it fits together
@@ -232,8 +232,7 @@ are_pvalues <- function(x) {
   about <- attributes(x)
   maxima <- about$maxima
   by_duration <- identical(about$spectrum, "3d#")
-  whole <- \(v, least) is_plain_numeric(v) && length(v) == 1L && is.finite(v) &&
-    v >= least && v == round(v)
+  whole <- \(v, least) is_number(v) && is.finite(v) && v >= least && v == round(v)
   is_spectrum(x, c("reached", "p")) && whole(about$n_surrogates, 1) &&
     is.integer(maxima) && !anyNA(maxima) && length(dim(maxima)) == 2L + by_duration &&
     nrow(maxima) == about$n_surrogates &&
@@ -245,12 +244,11 @@ are_pvalues <- function(x) {
 #' @noRd
 are_tests <- function(x) {
   about <- attributes(x)
-  number <- \(v) is_plain_numeric(v) && length(v) == 1L && !is.na(v)
   flags <- \(v) is.logical(v) && !anyNA(v)
   is_spectrum(x, c("patterns", "reached", "p", "tested", "p_adjusted", "significant")) &&
     flags(x$tested) && flags(x$significant) && inherits(about$pvalues, "pvalue_spectrum") &&
-    are_pvalues(about$pvalues) && number(about$tests) && number(about$alpha) &&
-    number(about$level) && is.character(about$correction) &&
+    are_pvalues(about$pvalues) && is_number(about$tests) && is_number(about$alpha) &&
+    is_number(about$level) && is.character(about$correction) &&
     isTRUE(about$correction %in% corrections)
 }
 
@@ -262,19 +260,18 @@ is_spectrum <- function(x, columns) {
   parts <- unclass(x)
   columns <- c("size", "count", if (about$spectrum == "3d#") "duration", columns)
   if (!is.list(parts) || !all(columns %in% names(parts))) return(FALSE)
-  number <- \(v) is_plain_numeric(v) && length(v) == 1L && !is.na(v)
   filters <- c("min_spikes", "min_count", "max_spikes", "max_count", "min_units")
   numbers <- vapply(parts[columns], \(v) (is.numeric(v) || is.logical(v)) && !is.object(v), NA)
   all(numbers) && length(unique(lengths(parts[columns]))) == 1L &&
     length(attr(x, "row.names")) == length(parts$size) && !anyNA(parts$size) &&
-    !anyNA(parts$count) && number(about$bin_size) && about$bin_size > 0 &&
-    number(about$window_bins) && is.list(about$parameters) &&
-    all(vapply(about$parameters[filters], number, NA)) && is_fingerprint(about$fingerprint)
+    !anyNA(parts$count) && is_number(about$bin_size) && about$bin_size > 0 &&
+    is_number(about$window_bins) && is.list(about$parameters) &&
+    all(vapply(about$parameters[filters], is_number, NA)) && is_fingerprint(about$fingerprint)
 }
 
 #' Fewer patterns have fewer signatures, and the correction would be for too few tests
 #' @noRd
-check_all_mined <- function(patterns, call = rlang::caller_env()) {
+check_all_mined <- function(patterns) {
   must <- "all that `mine_patterns()` found, each once"
   hint <- paste("The correction is for as many tests as there are signatures. Test all, and",
                 "choose from what `significant_patterns()` gives.")
@@ -282,16 +279,15 @@ check_all_mined <- function(patterns, call = rlang::caller_env()) {
   n <- length(patterns)
   refuse_if(!is_plain_numeric(mined) || length(mined) != 1L, "patterns", must,
             "one that does not know how many were found",
-            "Mine again; `c()` of different searches loses it.", call = call)
-  refuse_if(n != mined, "patterns", must, sprintf("%s, of %s", commas(n), commas(mined)), hint,
-            call = call)
+            "Mine again; `c()` of different searches loses it.")
+  refuse_if(n != mined, "patterns", must, sprintf("%s, of %s", commas(n), commas(mined)), hint)
   refuse_if(any(duplicated(patterns)), "patterns", must, "one with patterns that come twice",
-            hint, call = call)
+            hint)
 }
 
 #' Patterns and their p values are of one search, by bins, windows and filters
 #' @noRd
-check_same_search <- function(patterns, other, arg, call = rlang::caller_env()) {
+check_same_search <- function(patterns, other, arg) {
   what <- function(x) {
     filters <- c("min_spikes", "min_count", "max_spikes", "max_count", "min_units")
     given <- attr(x, "parameters", exact = TRUE)
@@ -308,5 +304,5 @@ check_same_search <- function(patterns, other, arg, call = rlang::caller_env()) 
   first <- differs[[1L]]
   abort_arg(arg, "of the same bins, windows and filters as `patterns`",
             sprintf("of `%s` = %s, and `patterns` are of %s", first, format(its[[first]]),
-                    format(mine[[first]])), call = call)
+                    format(mine[[first]])))
 }

@@ -9,8 +9,9 @@ caused_back <- 12L    # bins that an effect may come after its cause
 #' There are as many surrogates as it takes for a p value of `alpha` after Holm's correction for
 #' all pairs in both directions.
 #'
-#' @return A list: `links`, a data frame of all pairs, the surest first: `cause`, `effect`, `delay`
-#'   (s), `rho`, `p` as it is and `p_holm`; and settings. Or a string, why it was not asked.
+#' @return A list: `links`, a data frame of all pairs, the surest first: `cause`, `effect`,
+#'   `delay` (s), `rho`, `p` as it is and `p_holm`; and settings. Or a string, why it was not
+#'   asked.
 #' @noRd
 test_causes <- function(found, threads, max_memory) {
   if (nrow(found) < 2L) return("there are fewer than two groups")
@@ -62,15 +63,11 @@ cause_chance <- c(phase = "with the same spectrum",
                   seasonal = "with the same course over the trial and the rest shuffled",
                   shuffle = "with its values shuffled")
 
-sure_links <- function(tested) {
-  tested$links[which(tested$links$p_holm <= tested$alpha * (1 + 1e-9)), , drop = FALSE]
-}
-
 #' @param tested What `test_causes()` gave.
 #' @noRd
 cause_words <- function(tested) {
   if (!is.list(tested)) return(sprintf("Which group drives which was not asked: %s.", tested))
-  sure <- sure_links(tested)
+  sure <- tested$links[which(tested$links$p_holm <= tested$alpha * (1 + 1e-9)), , drop = FALSE]
   whom <- if (tested$groups < tested$of) sprintf("the %d surest groups", tested$groups) else
     sprintf("the %d groups", tested$groups)
   if (nrow(sure) == 0L) return(sprintf(

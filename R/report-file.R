@@ -5,22 +5,21 @@ report_mark <- "<meta name=\"generator\" content=\"synfire report\">"
 
 #' The path of a report that can be written
 #' @noRd
-check_report_path <- function(file, call) {
+check_report_path <- function(file) {
   if (is.null(file)) return(tempfile("report-", fileext = ".html"))
-  check_path(file, "file", call)
+  check_path(file, "file")
   file <- path.expand(file)
   folder <- normalizePath(dirname(file), "/", mustWork = FALSE)
   refuse_if(dir.exists(file) || !dir.exists(folder) || file.access(folder, 2L) != 0L, "file",
-            "the path of a file, in a folder that can be written to", dQuote(file, FALSE),
-            call = call)
+            "the path of a file, in a folder that can be written to", dQuote(file, FALSE))
   file <- file.path(folder, basename(file))
   refuse_if(!grepl("[.]html?$", file, ignore.case = TRUE), "file",
             "the path of a file whose name ends in .html", dQuote(file, FALSE),
-            "Browsers tell pages by their names.", call = call)
+            "Browsers tell pages by their names.")
   refuse_if(file.exists(file) && !is_report(file), "file",
             "the path of a new file, or of a report to replace",
             sprintf("that of a file that `report()` did not make, %s", dQuote(file, FALSE)),
-            "Choose another name, or remove that file first.", call = call)
+            "Choose another name, or remove that file first.")
   file
 }
 
@@ -33,13 +32,13 @@ is_report <- function(file) {
 
 #' Write the page so that no half of it ever has its name
 #' @noRd
-write_report <- function(page, file, call) {
+write_report <- function(page, file) {
   drop_temporary(dirname(file), gsub("([][{}()+*^$|?.\\\\])", "\\\\\\1", basename(file)))
   bytes <- charToRaw(enc2utf8(page))
-  name_when_whole(file, call = call, \(temporary) {
-    write_checked(temporary, "wb", \(con) write_bytes(bytes, con), file, call)
+  name_when_whole(file, \(temporary) {
+    write_checked(temporary, "wb", \(con) write_bytes(bytes, con), file)
     # Some network disks take all bytes and keep fewer.
-    if (!identical(file.size(temporary), as.double(length(bytes)))) abort_write(file, full_disk, call)
+    if (!identical(file.size(temporary), as.double(length(bytes)))) abort_write(file, full_disk)
   })
 }
 

@@ -13,26 +13,29 @@
 #' * Rates and intervals of each unit, by [isi_statistics()].
 #' * Groups that fire together or in sequence, by [find_assemblies()]: over the recording, and
 #'   over the trials and their conditions where there are some.
-#' * Pairs that fire at a preferred lag of each other, at all lags up to 50 bins (of 1 ms, or a frame
-#'   of a camera). The lags of the spikes of each pair in a window are compared with those beside it.
-#'   Narrow peaks, in windows of 1 and 5 bins, and wide ones, of 25 bins, are told apart. Two units
-#'   whose rates change together over tens of milliseconds have a wide peak and no narrow one: where
-#'   the lags near a window hold more than those far from it, a parabola through both says how many
-#'   are expected on top, and surrogates for narrow peaks shift each unit by itself by at most 25 bins, within
-#'   pieces of 1000 bins. For wide peaks they shift it to any place within pieces of up to ten seconds, so that
-#'   what units have in common over longer times is in what is beside the window. Frames of a camera
-#'   have narrow peaks of one frame alone, and each unit is shifted to any place in the recording or trial. The p value is the
-#'   share of surrogates in which any pair, at any lag, has as clear a peak of that kind, times the
-#'   number of kinds. So it is corrected for all pairs, lags and widths: with independent units, the
-#'   probability that any pair is reported is at most `alpha`. There are 199 surrogates of
-#'   each kind, fewer where the recording has very many spikes, and as many as `alpha` needs. The
+#' * Pairs that fire at a preferred lag of each other, at all lags up to 50 bins (of 1 ms, or a
+#' frame
+#'   of a camera). The lags of the spikes of each pair in a window are compared with those beside
+#'   it. Narrow peaks, in windows of 1 and 5 bins, and wide ones, of 25 bins, are told apart. Two
+#'   units whose rates change together over tens of milliseconds have a wide peak and no narrow
+#'   one: where the lags near a window hold more than those far from it, a parabola through both
+#'   says how many are expected on top, and surrogates for narrow peaks shift each unit by itself
+#'   by at most 25 bins, within pieces of 1000 bins. For wide peaks they shift it to any place
+#'   within pieces of up to ten seconds, so that what units have in common over longer times is in
+#'   what is beside the window. Frames of a camera have narrow peaks of one frame alone, and each
+#'   unit is shifted to any place in the recording or trial. The p value is the share of
+#'   surrogates in which any pair, at any lag, has as clear a peak of that kind, times the number
+#'   of kinds. So it is corrected for all pairs, lags and widths: with independent units, the
+#'   probability that any pair is reported is at most `alpha`. There are 199 surrogates of each
+#'   kind, fewer where the recording has very many spikes, and as many as `alpha` needs. The
 #'   busiest 200 units are taken, fewer where they have very many spikes.
 #'
 #' * With `causes = TRUE`, which of the six surest groups drives which: [causal_map()] of their
-#'   [activation_rate()] in bins of 50 ms, with `E = 1` and effects up to 12 bins after their cause. The p
-#'   values are corrected by Holm's method for all pairs in both directions, and there are as many surrogates
-#'   as that takes. They have the spectrum of the series; with trials of the same length, their course
-#'   over the trial, with the rest shuffled; and with other trials they are shuffled as a whole.
+#'   [activation_rate()] in bins of 50 ms, with `E = 1` and effects up to 12 bins after their
+#'   cause. The p values are corrected by Holm's method for all pairs in both directions, and
+#'   there are as many surrogates as that takes. They have the spectrum of the series; with trials
+#'   of the same length, their course over the trial, with the rest shuffled; and with other
+#'   trials they are shuffled as a whole.
 #'
 #' Where not all units fit into `max_memory`, assemblies are looked for among the busiest that
 #' do, and the page says so.
@@ -64,11 +67,13 @@
 #'     [isi_statistics()] gave;
 #'   * `assemblies`: what [find_assemblies()] gave;
 #'     `searched`: names of the units that it looked at;
-#'   * `pairs`: a data frame of pairs beyond chance, a row each, those with a narrow peak before those
+#'   * `pairs`: a data frame of pairs beyond chance, a row each, those with a narrow peak before
+#'   those
 #'     with a wide one alone, and the surest of each first: `reference`, `target`,
-#'     which fires `lag` s later, `peak` (`"narrow"` or `"wide"`), `width` (s) of the window, `count` of
-#'     lags in it, `expected` by those beside it, `evidence` (-log10 of its binomial probability) and
-#'     `p`, corrected for all pairs; `NULL` where no pair could be tested; `correlograms`: the [cross_correlogram()] they are from;
+#'     which fires `lag` s later, `peak` (`"narrow"` or `"wide"`), `width` (s) of the window,
+#'     `count` of lags in it, `expected` by those beside it, `evidence` (-log10 of its binomial
+#'     probability) and `p`, corrected for all pairs; `NULL` where no pair could be tested;
+#'     `correlograms`: the [cross_correlogram()] they are from;
 #'   * `activations`: a data frame of activations by condition of the trials: `assembly`,
 #'     `condition`, `trials`, `seconds`, `count`, `rate` (a minute); `NULL` without trials or
 #'     assemblies;
@@ -100,15 +105,15 @@ report <- function(x, title = NULL, by = NULL, assemblies = NULL, causes = FALSE
   call <- sys.call()
   env <- rlang::current_env()
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
-  if (!is.null(title)) title <- check_title(title, env)
-  check_report_by(x, by, env)
-  search <- check_search(list(...), assemblies, x, env)
+  if (!is.null(title)) title <- check_title(title)
+  check_report_by(x, by)
+  search <- check_search(list(...), assemblies, x)
   if (!is.null(seed)) seed <- check_count(seed, min = 0, max = .Machine$integer.max)
   causes <- check_flag(causes)
   open <- check_flag(open)
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory, min = 1e7)
-  file <- check_report_path(file, env)
+  file <- check_report_path(file)
   seed <- seed %||% floor(stats::runif(1) * 1e9)
   given <- list(file = file, title = title %||% default_title(x), by = by,
                 assemblies = assemblies, causes = causes, search = search, seed = seed,
@@ -119,46 +124,44 @@ report <- function(x, title = NULL, by = NULL, assemblies = NULL, causes = FALSE
   invisible(made)
 }
 
-check_title <- function(title, call) {
-  title <- check_string(title, call = call)
+check_title <- function(title) {
+  title <- check_string(title)
   if (nzchar(trimws(title))) return(title)
-  abort_arg("title", "a string with something to read, or NULL", encodeString(title, quote = "\""),
-            call = call)
+  abort_arg("title", "a string with something to read, or NULL",
+            encodeString(title, quote = "\""))
 }
 
-check_report_by <- function(x, by, call) {
+check_report_by <- function(x, by) {
   if (is.null(by)) return(invisible())
   refuse_if(is.null(attr(x, "trials", exact = TRUE)), "by", "NULL for a recording without trials",
-            describe(by), call = call)
-  condition <- check_events(NULL, x, by, call)$condition
+            describe(by))
+  condition <- check_events(NULL, x, by)$condition
   refuse_if(nlevels(condition) > 12L, "by",
             "the name of a column of the trials with at most twelve values",
-            sprintf("\"%s\", with %s", by, commas(nlevels(condition))), call = call)
+            sprintf("\"%s\", with %s", by, commas(nlevels(condition))))
 }
 
 #' Arguments for `find_assemblies()`, by their names
 #' @noRd
-check_search <- function(search, assemblies, x, call) {
+check_search <- function(search, assemblies, x) {
   known <- setdiff(names(formals(find_assemblies)), c("x", "threads", "max_memory"))
   names <- names(search) %||% rep("", length(search))
-  check_argument_names(names, known, call)
+  check_argument_names(names, known)
   wrong <- setdiff(names, known)
   refuse_if(length(wrong) || anyDuplicated(names),
             if (length(wrong) && nzchar(wrong[[1L]])) wrong[[1L]] else "...",
             "an argument of `report()` or of `find_assemblies()`, given once by its name",
             if (length(wrong) && nzchar(wrong[[1L]])) "none" else "something else",
-            sprintf("Those of `find_assemblies()` are %s.", toString(known)), call = call)
+            sprintf("Those of `find_assemblies()` are %s.", toString(known)))
   if (is.null(assemblies)) return(search)
   refuse_if(!inherits(assemblies, "assemblies"), "assemblies",
-            "NULL, or what `find_assemblies()` gives", describe(assemblies), call = call)
-  check_assemblies_table(assemblies, "assemblies", call)
-  refuse_if(length(search), names[[1L]], "left out where `assemblies` is given", "given",
-            call = call)
+            "NULL, or what `find_assemblies()` gives", describe(assemblies))
+  check_assemblies_table(assemblies, "assemblies")
+  refuse_if(length(search), names[[1L]], "left out where `assemblies` is given", "given")
   looked_at <- events_looked_at(x, assemblies)
-  if (!identical(fingerprint(attr(assemblies, "recording", exact = TRUE)), fingerprint(looked_at))) {
-    abort_arg("assemblies", "what `find_assemblies()` gave for `x`", "that of another recording",
-              call = call)
-  }
+  refuse_if(!identical(fingerprint(attr(assemblies, "recording", exact = TRUE)),
+                       fingerprint(looked_at)), "assemblies",
+            "what `find_assemblies()` gave for `x`", "that of another recording")
   search
 }
 

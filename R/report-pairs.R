@@ -34,8 +34,8 @@ pair_plan <- function(x) {
 #' any place within pieces of the recording. For narrow ones it is shifted by at most 25 bins, so
 #' that surrogates keep all that units have in common over longer times.
 #'
-#' @return A list: `pairs`, a data frame of those with p <= `alpha`, first those with narrow peaks,
-#'   the surest first; `all`, how many were tested; `units`, of how many; `counts`, the
+#' @return A list: `pairs`, a data frame of those with p <= `alpha`, first those with narrow
+#'   peaks, the surest first; `all`, how many were tested; `units`, of how many; `counts`, the
 #'   cross-correlogram; and the settings. Or a string, why no pair was tested.
 #' @noRd
 test_pairs <- function(x, alpha, threads, max_memory) {
@@ -51,7 +51,7 @@ test_pairs <- function(x, alpha, threads, max_memory) {
   chosen <- paired_units(x, work, plan, max_memory)
   if (length(chosen) < 2L) return("two units are more than `max_memory` allows")
   units <- levels(x$unit)[chosen]
-  y <- keep_units(x, rlang::quo(!!units), rlang::current_env())
+  y <- keep_units(x, rlang::quo(!!units))
   counts <- cross_correlogram(y, plan$seconds, reach, threads = threads, max_memory = max_memory)
   kinds <- unique(plan$widths$peak)
   n <- pair_surrogates_of(work[[length(chosen)]], length(kinds), alpha)
@@ -121,8 +121,8 @@ pair_surrogates_of <- function(work, kinds, alpha) {
 #'
 #' @param trains What `trains_of()` gives.
 #' @param length About how long, in ticks.
-#' @return A list, an element a trial: `n`, how many pieces, and `long`, ticks of each but the last, which
-#'   has what is left.
+#' @return A list, an element a trial: `n`, how many pieces, and `long`, ticks of each but the
+#'   last, which has what is left.
 #' @noRd
 pair_pieces <- function(trains, length) {
   span <- trains$stop - trains$start + 1
@@ -132,10 +132,11 @@ pair_pieces <- function(trains, length) {
 
 #' Of each spike in a trial the piece that it is in
 #'
-#' Only pieces in which a unit has spikes are numbered: a long recording may have very many others.
+#' Only pieces in which a unit has spikes are numbered: a long recording may have very many
+#' others.
 #'
-#' @return A list, an element a spike: `spike`, which one, `from` and `long` of its piece (ticks), and
-#'   `cell`, a number of the unit in the piece, up to `cells`.
+#' @return A list, an element a spike: `spike`, which one, `from` and `long` of its piece (ticks),
+#'   and `cell`, a number of the unit in the piece, up to `cells`.
 #' @noRd
 spikes_in_pieces <- function(trains, pieces) {
   inside <- if (is.null(trains$trial)) seq_along(trains$tick) else which(!is.na(trains$trial))
@@ -183,8 +184,8 @@ pairs_of_counts <- function(counts) {
 #' Of each pair of units, the window with most evidence
 #'
 #' @param counts A cross-correlogram.
-#' @return Data frame `reference`, `target` (the one that fires later), `peak`, `lag`, `width` (s),
-#'   `count`, `expected`, `evidence`, of pairs with any, the surest first.
+#' @return Data frame `reference`, `target` (the one that fires later), `peak`, `lag`, `width`
+#'   (s), `count`, `expected`, `evidence`, of pairs with any, the surest first.
 #' @noRd
 pair_evidence <- function(counts, lags, widths) {
   bin <- attr(counts, "bin_size", exact = TRUE)
@@ -204,9 +205,9 @@ pair_evidence <- function(counts, lags, widths) {
 #' All windows that hold clearly more than those beside them
 #'
 #' Expected is the mean of the bins beside a window. Where those near it hold more than those far
-#' from it, the window is on top of something wider, and as much more is expected in it as a parabola
-#' through both has there. The evidence is -log10 of the binomial probability of so many in the
-#' window, of all that are in it and beside it.
+#' from it, the window is on top of something wider, and as much more is expected in it as a
+#' parabola through both has there. The evidence is -log10 of the binomial probability of so many
+#' in the window, of all that are in it and beside it.
 #'
 #' @param held Counts, lags x pairs; the lag in the middle is 0.
 #' @param lags How many to either side are looked at.

@@ -39,7 +39,7 @@ report_results <- function(x, given) {
 write_results <- function(results, given) {
   made <- results$made
   page <- report_page(made$title, made_text(made), report_summary(made), results$sections)
-  write_report(page, made$file, given$env)
+  write_report(page, made$file)
   structure(made, class = "recording_report")
 }
 
@@ -78,7 +78,7 @@ searched_assemblies <- function(x, given) {
   repeat {
     all <- length(chosen) == nlevels(x$unit)
     units <- levels(x$unit)[chosen]
-    y <- if (all) x else keep_units(x, rlang::quo(!!units), given$env)
+    y <- if (all) x else keep_units(x, rlang::quo(!!units))
     args <- c(list(y), given$search, given[c("threads", "max_memory")])
     fewer <- floor(0.85 * min(length(chosen), sum(spikes > 0)))
     found <- if (fewer < 3) do.call(find_assemblies, args) else tryCatch(
@@ -89,7 +89,8 @@ searched_assemblies <- function(x, given) {
     chosen <- sort(utils::head(order(-spikes), fewer))
   }
   # do.call() writes the whole recording into it.
-  attr(found, "call") <- search_call(given, all)
+  of <- if (all) quote(x) else quote(x[unit = searched])
+  attr(found, "call") <- as.call(c(list(as.name("find_assemblies"), of), given$search))
   list(assemblies = found, searched = units)
 }
 
@@ -100,20 +101,13 @@ events_looked_at <- function(x, found) {
   first_frames(x, frame_ticks(train_ticks(x)))
 }
 
-#' The search as one would write it
-#' @noRd
-search_call <- function(given, all) {
-  as.call(c(list(as.name("find_assemblies"), if (all) quote(x) else quote(x[unit = searched])),
-            given$search))
-}
-
 #' How often each assembly is active in the trials of each condition
 #' @noRd
 activations_by_condition <- function(found, by) {
   if (nrow(found) == 0L) return(NULL)
   x <- attr(found, "recording", exact = TRUE)
   if (is.null(attr(x, "trials", exact = TRUE))) return(NULL)
-  condition <- droplevels(check_events(NULL, x, by, rlang::current_env())$condition)
+  condition <- droplevels(check_events(NULL, x, by)$condition)
   a <- as_spike_trains(found)
   trial <- trial_of(a)
   levels <- levels(condition)

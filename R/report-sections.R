@@ -122,7 +122,7 @@ raster_section <- function(made) {
 #' @noRd
 close_up <- function(x) {
   units <- drawn_units(x, character(), NULL)
-  y <- if (length(units) < nlevels(x$unit)) keep_units(x, rlang::quo(!!units), NULL) else x
+  y <- if (length(units) < nlevels(x$unit)) keep_units(x, rlang::quo(!!units)) else x
   if (nrow(y) < 4000) return(NULL)
   time <- y$time[!is.na(trial_of(y))]
   middle <- length(time) %/% 2
@@ -312,7 +312,6 @@ tested_section <- function(made, pairs, causes) {
 repeat_section <- function(made, given) {
   version <- as.character(utils::packageVersion("synfire"))
   code <- c("library(synfire)", "# x is the recording", report_code(made, given))
-  found <- made$assemblies
   list(
     paragraph(sprintf("Made with synfire %s on %s.", version, R.version.string),
               "The same call on the same recording gives the same page, with any number of threads."),

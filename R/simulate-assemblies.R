@@ -98,32 +98,31 @@ simulate_assemblies <- function(duration = 1200, units = 50,
                                 rate = 5, rate_spread = 0.8,
                                 intervals = c("poisson", "gamma", "lognormal"),
                                 nuisances = NULL, resolution = 1e-6) {
-  call <- rlang::current_env()
   duration <- check_number(duration, above = 0)
   units <- check_count(units, max = 1e5)
   levels <- numbered_units("u", units)
-  assemblies <- check_assemblies(assemblies, call)
+  assemblies <- check_assemblies(assemblies)
   n <- length(assemblies)
-  size <- check_each(size, n, "size", 2, units, TRUE, call)
-  count <- check_each(count, n, "count", 1, 1e7, TRUE, call)
-  participation <- check_each(participation, n, "participation", 0, 1, FALSE, call)
+  size <- check_each(size, n, "size", 2, units, TRUE)
+  count <- check_each(count, n, "count", 1, 1e7, TRUE)
+  participation <- check_each(participation, n, "participation", 0, 1, FALSE)
   overlap <- check_count(overlap, min = 0)
   rate_spread <- check_number(rate_spread, min = 0, max = 50)
   if (length(rate) > 1L) rate_spread <- 0
-  rate <- check_rates(rate, units, "rate", call)
+  rate <- check_rates(rate, units, "rate")
   intervals <- check_choice(intervals)
-  nuisances <- check_nuisances(nuisances, call)
+  nuisances <- check_nuisances(nuisances)
   resolution <- check_resolution(resolution)
-  last_tick <- check_duration(duration, resolution, call)
-  check_assembly_work(assemblies, size, count, rate, duration, call)
+  last_tick <- check_duration(duration, resolution)
+  check_assembly_work(assemblies, size, count, rate, duration)
 
   key <- random_key()
   unit <- data.frame(unit = factor(levels, levels), rate = spread_rates(rate, rate_spread, key),
                      electrode = (seq_len(units) - 1L) %/% 4L + 1L)
-  members <- draw_members(assemblies, size, overlap, levels, key, call)
+  members <- draw_members(assemblies, size, overlap, levels, key)
   planned <- lapply(seq_len(n), \(k) {
     plan_assembly(assemblies[[k]], k, members[[k]], count[[k]], participation[[k]], resolution,
-                  last_tick, key, call)
+                  last_tick, key)
   })
   planted <- lapply(seq_len(n), \(k) plant_assembly(planned[[k]], k, last_tick, key))
   spikes <- rbind(
@@ -134,10 +133,8 @@ simulate_assemblies <- function(duration = 1200, units = 50,
   spikes <- record_spikes(spikes, unit$electrode, nuisances, resolution, key)
   seen <- spikes[spikes$recorded, ]
   seen <- seen[order(seen$tick, seen$seen), ]
-  simulated(
-    seen$tick, seen$seen, levels, duration, resolution,
-    assembly_truth(planned, planted, spikes, unit, nuisances, resolution, key), call
-  )
+  simulated(seen$tick, seen$seen, levels, duration, resolution,
+            assembly_truth(planned, planted, spikes, unit, nuisances, resolution, key))
 }
 
 #' What is kept as the truth

@@ -13,26 +13,24 @@ strongest_nuisances <- c(common_rate = 3, bursts = 1, oscillation = 1, drift = 5
 
 #' Strengths of all nuisances, 0 for those that were not asked for
 #' @noRd
-check_nuisances <- function(nuisances, call) {
+check_nuisances <- function(nuisances) {
   known <- names(nuisance_strengths)
   strength <- 0 * nuisance_strengths
   if (is.null(nuisances)) return(strength)
   if (identical(nuisances, "all")) return(nuisance_strengths)
   by_name <- is.character(nuisances) && !is.object(nuisances)
   wanted <- if (by_name) nuisances else names(nuisances)
-  if (!by_name && !is_plain_numeric(nuisances) || is.null(wanted) || !all(wanted %in% known) ||
-        anyDuplicated(wanted) > 0L) {
-    abort_arg("nuisances", sprintf("`NULL`, \"all\", or names or named strengths of %s",
-                                   paste0("`", known, "`", collapse = ", ")),
-              describe(nuisances), call = call)
-  }
+  refuse_if(!by_name && !is_plain_numeric(nuisances) || is.null(wanted) ||
+              !all(wanted %in% known) || anyDuplicated(wanted) > 0L, "nuisances",
+            sprintf("`NULL`, \"all\", or names or named strengths of %s",
+                    paste0("`", known, "`", collapse = ", ")), describe(nuisances))
   if (by_name) {
     strength[wanted] <- nuisance_strengths[wanted]
     return(strength)
   }
   for (name in wanted) {
     strength[[name]] <- check_number(nuisances[[name]], sprintf("nuisances[[\"%s\"]]", name),
-                                     min = 0, max = strongest_nuisances[[name]], call = call)
+                                     min = 0, max = strongest_nuisances[[name]])
   }
   strength
 }

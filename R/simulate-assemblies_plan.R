@@ -12,12 +12,10 @@ assembly_kinds <- list(
 
 #' Each assembly as a list with its `kind` and what else was given
 #' @noRd
-check_assemblies <- function(assemblies, call) {
+check_assemblies <- function(assemblies) {
   if (is.character(assemblies) && !is.object(assemblies)) assemblies <- as.list(assemblies)
-  if (!is.list(assemblies) || is.object(assemblies)) {
-    abort_arg("assemblies", "a character vector of kinds, or a list of assemblies",
-              describe(assemblies), call = call)
-  }
+  refuse_if(!is.list(assemblies) || is.object(assemblies), "assemblies",
+            "a character vector of kinds, or a list of assemblies", describe(assemblies))
   known <- c("kind", "units", "lags", "width", "count", "participation", "spikes")
   lapply(seq_along(assemblies), \(k) {
     one <- assemblies[[k]]
@@ -26,29 +24,26 @@ check_assemblies <- function(assemblies, call) {
     if (!is.list(one) || is.object(one) || is.null(names(one)) || !all(names(one) %in% known) ||
           anyDuplicated(names(one)) > 0L || !"kind" %in% names(one)) {
       abort_arg(arg, "a kind, or a list of `kind` and some of `units`, `lags`, `width`, `count`, `participation` and `spikes`",
-                describe(one), call = call)
+                describe(one))
     }
-    one$kind <- check_choice(one$kind, names(assembly_kinds), paste0(arg, "$kind"), call)
+    one$kind <- check_choice(one$kind, names(assembly_kinds), paste0(arg, "$kind"))
     one
   })
 }
 
 #' One number for all, or one for each of `n` assemblies
 #' @noRd
-check_each <- function(x, n, arg, min, max, whole, call) {
+check_each <- function(x, n, arg, min, max, whole) {
   ok <- is_plain_numeric(x) && is.null(dim(x)) && (length(x) == 1L || length(x) == n) &&
     all(is.finite(x)) && (n == 0L || all(x >= min & x <= max)) && (!whole || all(x == floor(x)))
-  if (!ok) {
-    abort_arg(arg, sprintf("one %s %s, or %d of them", if (whole) "whole number" else "number",
-                           bounds_text(min, max), n),
-              describe(x), call = call)
-  }
+  refuse_if(!ok, arg, sprintf("one %s %s, or %d of them", if (whole) "whole number" else "number",
+                              bounds_text(min, max), n), describe(x))
   rep_len(as.double(x), n)
 }
 
 #' Error where more spikes, or a longer course of rates, would be made than a simulator makes
 #' @noRd
-check_assembly_work <- function(assemblies, size, count, rate, duration, call) {
+check_assembly_work <- function(assemblies, size, count, rate, duration) {
   planted <- vapply(seq_along(assemblies), \(k) {
     one <- assemblies[[k]]
     members <- if (is.null(one$units)) size[[k]] else length(one$units)
@@ -58,7 +53,7 @@ check_assembly_work <- function(assemblies, size, count, rate, duration, call) {
   }, numeric(1))
   steps <- duration / rate_step
   check_expected(max(sum(rate) * duration + sum(planted), steps), duration,
-                 "`rate`, `units` and `count`", call)
+                 "`rate`, `units` and `count`")
 }
 
 #' Numbers of the members of each assembly
@@ -66,10 +61,10 @@ check_assembly_work <- function(assemblies, size, count, rate, duration, call) {
 #' Units stand in a random order. An assembly takes `overlap` members of the one before it, and
 #' then the next units that no other assembly has.
 #' @noRd
-draw_members <- function(assemblies, size, overlap, levels, key, call) {
+draw_members <- function(assemblies, size, overlap, levels, key) {
   given <- lapply(seq_along(assemblies), \(k) {
     units <- assemblies[[k]]$units
-    if (!is.null(units)) check_members(units, sprintf("assemblies[[%d]]$units", k), levels, call)
+    if (!is.null(units)) check_members(units, sprintf("assemblies[[%d]]$units", k), levels)
   })
   free <- setdiff(order(random_uniform(length(levels), key, sim_stream(40))), unlist(given))
   members <- list()
@@ -80,19 +75,15 @@ draw_members <- function(assemblies, size, overlap, levels, key, call) {
     }
     shared <- if (k > 1L && overlap > 0) {
       before <- members[[k - 1L]]
-      if (overlap >= min(size[[k]], length(before) + 1L)) {
-        abort_arg("overlap", sprintf("less than the size of assembly %d and at most that of assembly %d",
-                                     k, k - 1L),
-                  format(overlap), call = call)
-      }
+      refuse_if(overlap >= min(size[[k]], length(before) + 1L), "overlap",
+                sprintf("less than the size of assembly %d and at most that of assembly %d", k,
+                        k - 1L), format(overlap))
       before[order(random_uniform(length(before), key, sim_stream(41, k)))][seq_len(overlap)]
     }
     new <- size[[k]] - length(shared)
-    if (new > length(free)) {
-      abort_arg("size", sprintf("so small that %d units are enough for all assemblies",
-                                length(levels)),
-                toString(format(size)), "Give more `units`, or a larger `overlap`.", call = call)
-    }
+    refuse_if(new > length(free), "size",
+              sprintf("so small that %d units are enough for all assemblies", length(levels)),
+              toString(format(size)), "Give more `units`, or a larger `overlap`.")
     # In a random order, so that shared members are anywhere in a sequence.
     chosen <- c(shared, free[seq_len(new)])
     free <- free[-seq_len(new)]
@@ -101,23 +92,19 @@ draw_members <- function(assemblies, size, overlap, levels, key, call) {
   members
 }
 
-check_members <- function(units, arg, levels, call) {
+check_members <- function(units, arg, levels) {
   if (is_plain_numeric(units)) units <- levels[match(units, seq_along(levels))]
   if (is.factor(units)) units <- as.character(units)
   ok <- is.character(units) && length(units) >= 2L && all(units %in% levels) &&
     anyDuplicated(units) == 0L
-  if (!ok) {
-    abort_arg(arg, sprintf("two or more different numbers from 1 to %d, or names of units",
-                           length(levels)),
-              describe(units), call = call)
-  }
+  refuse_if(!ok, arg, sprintf("two or more different numbers from 1 to %d, or names of units",
+                              length(levels)), describe(units))
   match(units, levels)
 }
 
 #' One assembly with everything that is drawn or given, times in ticks
 #' @noRd
-plan_assembly <- function(one, k, members, count, participation, resolution, last_tick, key,
-                          call) {
+plan_assembly <- function(one, k, members, count, participation, resolution, last_tick, key) {
   arg <- function(name) sprintf("assemblies[[%d]]$%s", k, name)
   kind <- assembly_kinds[[one$kind]]
   n <- length(members)
@@ -126,35 +113,30 @@ plan_assembly <- function(one, k, members, count, participation, resolution, las
     steps <- kind$step[[1L]] + (kind$step[[2L]] - kind$step[[1L]]) * u
     round_to_ticks(c(0, cumsum(steps)), resolution)
   } else {
-    check_member_lags(one$lags, n, arg("lags"), resolution, call)
+    check_member_lags(one$lags, n, arg("lags"), resolution)
   }
   width <- if (is.null(one$width)) kind$width else one$width
-  width <- round_to_ticks(check_number(width, arg("width"), min = 0, max = 1e9, call = call),
-                          resolution)
-  if (!is.null(one$count)) count <- check_count(one$count, arg("count"), max = 1e7, call = call)
+  width <- round_to_ticks(check_number(width, arg("width"), min = 0, max = 1e9), resolution)
+  if (!is.null(one$count)) count <- check_count(one$count, arg("count"), max = 1e7)
   if (!is.null(one$participation)) {
-    participation <- check_probability(one$participation, arg("participation"), call)
+    participation <- check_probability(one$participation, arg("participation"))
   }
   spikes <- if (is.null(one$spikes)) kind$spikes else one$spikes
-  spikes <- check_number(spikes, arg("spikes"), min = 1, max = 1e4, call = call)
+  spikes <- check_number(spikes, arg("spikes"), min = 1, max = 1e4)
   span <- lags[[n]] + width
   most <- floor((last_tick - span) / (2 * span + 1)) + 1
-  if (span > last_tick || count > most) {
-    abort_arg(if (is.null(one$count)) "count" else arg("count"),
-              sprintf("at most %.0f for assembly %d, or its activations would be too close",
-                      max(0, most), k),
-              format(count), "Give a longer `duration`.", call = call)
-  }
+  refuse_if(span > last_tick || count > most, if (is.null(one$count)) "count" else arg("count"),
+            sprintf("at most %.0f for assembly %d, or its activations would be too close",
+                    max(0, most), k), format(count), "Give a longer `duration`.")
   list(kind = one$kind, members = members, lag_ticks = lags, width_ticks = width, span = span,
        count = count, participation = participation, spikes = spikes)
 }
 
-check_member_lags <- function(lags, n, arg, resolution, call) {
-  ticks <- seconds_to_ticks(lags, resolution, arg, call)
-  if (length(ticks) != n || ticks[[1L]] != 0 || is.unsorted(ticks)) {
-    abort_arg(arg, sprintf("%d increasing numbers of seconds, the first one 0", n),
-              paste(format(lags), collapse = ", "), call = call)
-  }
+check_member_lags <- function(lags, n, arg, resolution) {
+  ticks <- seconds_to_ticks(lags, resolution, arg)
+  refuse_if(length(ticks) != n || ticks[[1L]] != 0 || is.unsorted(ticks), arg,
+            sprintf("%d increasing numbers of seconds, the first one 0", n),
+            paste(format(lags), collapse = ", "))
   ticks
 }
 

@@ -87,7 +87,7 @@ most_delay <- 10000
 
 #' The strengths of links as a matrix of doubles with the names of the series
 #' @noRd
-check_wiring <- function(wiring, call = rlang::caller_env()) {
+check_wiring <- function(wiring) {
   fault <- if (!is_plain_numeric(wiring) || !is.matrix(wiring) ||
                  nrow(wiring) != ncol(wiring) || nrow(wiring) == 0L ||
                  nrow(wiring) > most_series) {
@@ -100,28 +100,26 @@ check_wiring <- function(wiring, call = rlang::caller_env()) {
     into <- colSums(wiring)
     sprintf("one in which what drives series %d sums to %.4g", which.max(into), max(into))
   }
-  if (!is.null(fault)) {
-    abort_arg("wiring", paste("a square matrix of strengths of at least 0, 0 on the diagonal, of",
-                              "at most", commas(most_series), "series, such that the strengths of",
-                              "what drives a series sum to at most 1"), fault, call = call)
-  }
+  refuse_if(!is.null(fault), "wiring",
+            paste("a square matrix of strengths of at least 0, 0 on the diagonal, of", "at most",
+                  commas(most_series), "series, such that the strengths of",
+                  "what drives a series sum to at most 1"), fault)
   names <- colnames(wiring) %||% rownames(wiring) %||%
     sprintf("x%0*d", max(2L, nchar(ncol(wiring))), seq_len(ncol(wiring)))
-  if (anyNA(names) || anyDuplicated(names) || any(names == "")) {
-    abort_arg("wiring", "such that each series has a name of its own",
-              "one in which series have the same name, or none", call = call)
-  }
+  refuse_if(anyNA(names) || anyDuplicated(names) || any(names == ""), "wiring",
+            "such that each series has a name of its own",
+            "one in which series have the same name, or none")
   matrix(as.double(wiring), nrow(wiring), dimnames = list(names, names))
 }
 
 #' The steps of each link as a matrix, 0 where there is no link
 #' @noRd
-check_delay <- function(delay, wiring, call = rlang::caller_env()) {
+check_delay <- function(delay, wiring) {
   fits <- is_plain_numeric(delay) && (length(delay) == 1L || identical(dim(delay), dim(wiring)))
   steps <- if (fits) rep_len(as.double(delay), length(wiring))[wiring > 0]
   if (!fits || !all(is.finite(steps)) || any(steps < 1 | steps > most_delay | steps %% 1 != 0)) {
     abort_arg("delay", sprintf("one whole number from 1 to %s, or a matrix of such numbers like
-                               `wiring`", commas(most_delay)), describe(delay), call = call)
+                               `wiring`", commas(most_delay)), describe(delay))
   }
   out <- 0 * wiring
   out[wiring > 0] <- steps
@@ -131,15 +129,14 @@ check_delay <- function(delay, wiring, call = rlang::caller_env()) {
 #' Series that drive each other, step by step
 #' @param growth,start A number for each series.
 #' @noRd
-run_coupled <- function(wiring, delay, growth, start, steps, transient,
-                        call = rlang::caller_env()) {
+run_coupled <- function(wiring, delay, growth, start, steps, transient) {
   linked <- wiring > 0
   links <- list(first = c(0L, cumsum(as.integer(colSums(linked)))),
                 cause = row(wiring)[linked] - 1L, delay = as.integer(delay[linked]),
                 strength = wiring[linked])
   x <- .Call(r_coupled_maps, links, list(growth = growth, start = start),
              list(steps = steps, transient = transient))
-  x <- finish_status(x, "the simulated series", "Take fewer `steps` or series.", call = call)
+  x <- finish_status(x, "the simulated series", "Take fewer `steps` or series.")
   dimnames(x) <- list(NULL, colnames(wiring))
   x
 }

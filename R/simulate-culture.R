@@ -61,34 +61,31 @@ simulate_culture <- function(duration = 3600, channels = 60, background_rate = 0
                              latency = 0.06, latency_jitter = 0.002, chains = NULL,
                              delays = c(0.005, 0.015), probability = 0.95,
                              activation_rate = 3, resolution = 4e-5) {
-  call <- rlang::current_env()
   duration <- check_number(duration, above = 0)
   channels <- check_count(channels, max = 1e5)
   background_rate <- check_number(background_rate, min = 0)
   background_spread <- check_number(background_spread, min = 0, max = 50)
   burst_rate <- check_number(burst_rate, min = 0)
-  burst_duration <- check_range(burst_duration, "burst_duration", 1e9, call)
+  burst_duration <- check_range(burst_duration, "burst_duration", 1e9)
   burst_spike_rate <- check_number(burst_spike_rate, min = 0)
   burst_spread <- check_number(burst_spread, min = 0, max = 50)
-  recruitment <- check_range(recruitment, "recruitment", 1, call)
+  recruitment <- check_range(recruitment, "recruitment", 1)
   latency <- check_number(latency, min = 0, max = 1e9)
   latency_jitter <- check_number(latency_jitter, min = 0, max = 1e9)
   units <- numbered_units("ch", channels)
   if (is.null(chains)) {
     chains <- lapply(seq_len(min(3, channels %/% 6)), \(k) units[6 * (k - 1) + 1:6])
   }
-  chains <- check_chains(chains, units, call)
-  delays <- check_delays(delays, call)
+  chains <- check_chains(chains, units)
+  delays <- check_delays(delays)
   probability <- check_probability(probability)
-  activation_rate <- check_rates(activation_rate, length(chains), "activation_rate", call)
+  activation_rate <- check_rates(activation_rate, length(chains), "activation_rate")
   resolution <- check_resolution(resolution)
-  last_tick <- check_duration(duration, resolution, call)
+  last_tick <- check_duration(duration, resolution)
   in_bursts <- duration * burst_rate * channels * (1 + burst_spike_rate * max(burst_duration))
-  check_expected(
-    duration * background_rate * channels + in_bursts +
-      duration * sum(activation_rate * lengths(chains)),
-    duration, "`channels`, `background_rate`, `burst_rate` and the other rates", call
-  )
+  check_expected(duration * background_rate * channels + in_bursts +
+                   duration * sum(activation_rate * lengths(chains)), duration,
+                 "`channels`, `background_rate`, `burst_rate` and the other rates")
 
   key <- random_key()
   channel <- data.frame(
@@ -122,7 +119,7 @@ simulate_culture <- function(duration = 3600, channels = 60, background_rate = 0
   burst_time <- onset[burst$part] +
     bursts$duration[of_burst[burst$part]] * (1 - sqrt(1 - burst$within))
 
-  links <- if (length(chains) > 0L) chain_links(chains, delays, resolution, call) else no_links()
+  links <- if (length(chains) > 0L) chain_links(chains, delays, resolution) else no_links()
   heads <- lapply(seq_along(chains), \(k) {
     time <- unit_arrivals(duration * activation_rate[[k]], key, sim_stream(20, k)) /
       activation_rate[[k]]
@@ -133,12 +130,9 @@ simulate_culture <- function(duration = 3600, channels = 60, background_rate = 0
   ticks <- c(round_to_ticks(c(background_time, burst_time), resolution), planted$tick)
   unit <- c(background$part, of_channel[burst$part], as.integer(planted$unit))
   inside <- ticks >= 0 & ticks <= last_tick
-  simulated(
-    ticks[inside], unit[inside], units, duration, resolution,
-    chain_truth(links, planted, probability, resolution, key, bursts = bursts,
-                channels = channel),
-    call
-  )
+  simulated(ticks[inside], unit[inside], units, duration, resolution,
+            chain_truth(links, planted, probability, resolution, key, bursts = bursts,
+                        channels = channel))
 }
 
 #' Poisson arrivals over parts with given expected numbers
@@ -164,13 +158,11 @@ burst_times <- function(duration, burst_rate, burst_duration, key) {
   data.frame(start = start, duration = length)
 }
 
-check_range <- function(x, arg, max, call) {
+check_range <- function(x, arg, max) {
   ok <- is_plain_numeric(x) && length(x) == 2L && all(is.finite(x)) && x[[1L]] >= 0 &&
     x[[1L]] <= x[[2L]] && x[[2L]] <= max
-  if (!ok) {
-    abort_arg(arg, paste0("two numbers in increasing order, from 0",
-                          paste(" to", commas(max))),
-              describe(x), call = call)
-  }
+  refuse_if(!ok, arg,
+            paste0("two numbers in increasing order, from 0", paste(" to", commas(max))),
+            describe(x))
   as.double(x)
 }

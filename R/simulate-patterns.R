@@ -54,26 +54,23 @@ simulate_patterns <- function(duration = 60, units = 20, rate = 5,
                                 count = 40
                               )),
                               jitter = 0, gap = 0.001, resolution = 1e-6) {
-  call <- rlang::current_env()
   duration <- check_number(duration, above = 0)
   units <- check_count(units, max = 1e5)
-  rate <- check_rates(rate, units, "rate", call)
+  rate <- check_rates(rate, units, "rate")
   jitter <- check_number(jitter, min = 0, max = 1e9)
   gap <- check_number(gap, min = 0)
   resolution <- check_resolution(resolution)
   levels <- numbered_units("u", units)
-  last_tick <- check_duration(duration, resolution, call)
-  gap_ticks <- seconds_to_ticks(gap, resolution, "gap", call)
-  if (!is.list(patterns) || is.object(patterns)) {
-    abort_arg("patterns", "a list of patterns", describe(patterns), call = call)
-  }
+  last_tick <- check_duration(duration, resolution)
+  gap_ticks <- seconds_to_ticks(gap, resolution, "gap")
+  refuse_if(!is.list(patterns) || is.object(patterns), "patterns", "a list of patterns",
+            describe(patterns))
   patterns <- lapply(seq_along(patterns), \(k) {
     check_pattern(patterns[[k]], sprintf("patterns[[%d]]", k), levels, resolution,
-                  last_tick, gap_ticks, call)
+                  last_tick, gap_ticks)
   })
   planted <- vapply(patterns, \(p) p$count * length(p$units), numeric(1))
-  check_expected(sum(rate * duration) + sum(planted), duration, "`rate` and the `count`",
-                 call)
+  check_expected(sum(rate * duration) + sum(planted), duration, "`rate` and the `count`")
 
   key <- random_key()
   base <- spread_arrivals(rate * duration, key, sim_stream(30))
@@ -113,40 +110,29 @@ simulate_patterns <- function(duration = 60, units = 20, rate = 5,
     spikes$time <- ticks_to_seconds(spikes$tick, resolution)
     truth$spikes <- spikes[names(truth$spikes)]
   }
-  simulated(
-    c(round_to_ticks(base$within * duration, resolution), spikes$tick),
-    c(base$part, as.integer(spikes$unit)), levels, duration, resolution, truth, call
-  )
+  simulated(c(round_to_ticks(base$within * duration, resolution), spikes$tick),
+            c(base$part, as.integer(spikes$unit)), levels, duration, resolution, truth)
 }
 
 #' One pattern with unit names, and its lags in ticks
 #' @noRd
-check_pattern <- function(pattern, arg, levels, resolution, last_tick, gap_ticks, call) {
-  if (!is.list(pattern) || !all(c("units", "lags", "count") %in% names(pattern))) {
-    abort_arg(arg, "a list of `units`, `lags` and `count`", describe(pattern),
-              call = call)
-  }
+check_pattern <- function(pattern, arg, levels, resolution, last_tick, gap_ticks) {
+  refuse_if(!is.list(pattern) || !all(c("units", "lags", "count") %in% names(pattern)), arg,
+            "a list of `units`, `lags` and `count`", describe(pattern))
   units <- pattern$units
   if (is_plain_numeric(units)) units <- levels[match(units, seq_along(levels))]
   if (is.factor(units)) units <- as.character(units)
-  if (!is.character(units) || length(units) < 1L || !all(units %in% levels)) {
-    abort_arg(paste0(arg, "$units"), sprintf("numbers from 1 to %d or names of units",
-                                             length(levels)),
-              describe(pattern$units), call = call)
-  }
-  lag_ticks <- seconds_to_ticks(pattern$lags, resolution, paste0(arg, "$lags"), call)
-  if (length(lag_ticks) != length(units) || lag_ticks[[1L]] != 0 || is.unsorted(lag_ticks)) {
-    abort_arg(paste0(arg, "$lags"),
-              sprintf("%d increasing numbers of seconds, the first one 0", length(units)),
-              paste(format(pattern$lags), collapse = ", "), call = call)
-  }
-  count <- check_count(pattern$count, paste0(arg, "$count"), call = call)
+  refuse_if(!is.character(units) || length(units) < 1L || !all(units %in% levels),
+            paste0(arg, "$units"),
+            sprintf("numbers from 1 to %d or names of units", length(levels)),
+            describe(pattern$units))
+  lag_ticks <- check_member_lags(pattern$lags, length(units), paste0(arg, "$lags"), resolution)
+  count <- check_count(pattern$count, paste0(arg, "$count"))
   span <- lag_ticks[[length(lag_ticks)]]
   most <- floor((last_tick + gap_ticks + 1) / (span + gap_ticks + 1))
-  if (count > most) {
-    abort_arg(paste0(arg, "$count"), sprintf("at most %.0f, or they would overlap", most),
-              format(count), "Give a longer `duration`.", call = call)
-  }
+  refuse_if(count > most, paste0(arg, "$count"),
+            sprintf("at most %.0f, or they would overlap", most), format(count),
+            "Give a longer `duration`.")
   list(units = units, lags = as.double(pattern$lags), count = count,
        lag_ticks = lag_ticks, span = span)
 }

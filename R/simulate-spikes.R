@@ -68,8 +68,8 @@ run_chain <- function(heads, nodes, low, high, probability, last_tick, key, stre
 
 #' Each chain's links as one data frame, in seconds and in ticks
 #' @noRd
-chain_links <- function(chains, delays, resolution, call) {
-  ticks <- matrix(seconds_to_ticks(as.vector(delays), resolution, "delays", call), ncol = 2L)
+chain_links <- function(chains, delays, resolution) {
+  ticks <- matrix(seconds_to_ticks(as.vector(delays), resolution, "delays"), ncol = 2L)
   links <- lapply(seq_along(chains), \(k) {
     units <- chains[[k]]
     row <- (seq_len(length(units) - 1L) - 1L) %% nrow(delays) + 1L
@@ -90,22 +90,19 @@ most_spikes <- 2e8
 #' @param expected Spikes, or draws, to be expected.
 #' @param others What besides `duration` decides that, for the hint.
 #' @noRd
-check_expected <- function(expected, duration, others, call) {
-  if (isTRUE(expected <= most_spikes)) return(invisible())
-  abort_arg("duration", sprintf("so short that at most %s spikes are expected",
-                                commas(most_spikes)),
+check_expected <- function(expected, duration, others) {
+  refuse_if(!isTRUE(expected <= most_spikes), "duration",
+            sprintf("so short that at most %s spikes are expected", commas(most_spikes)),
             sprintf("%s s, with %s expected", exact(duration), format(expected, digits = 3)),
-            sprintf("Make it shorter, or lower %s.", others), call = call)
+            sprintf("Make it shorter, or lower %s.", others))
 }
 
 #' Last tick of a recording from 0 on
 #' @noRd
-check_duration <- function(duration, resolution, call) {
-  ticks <- seconds_to_ticks(duration, resolution, "duration", call)
-  if (ticks < 1) {
-    abort_arg("duration", sprintf("at least a tick of %s s", exact(resolution)),
-              sprintf("%s s", exact(duration)), call = call)
-  }
+check_duration <- function(duration, resolution) {
+  ticks <- seconds_to_ticks(duration, resolution, "duration")
+  refuse_if(ticks < 1, "duration", sprintf("at least a tick of %s s", exact(resolution)),
+            sprintf("%s s", exact(duration)))
   ticks
 }
 
@@ -115,16 +112,13 @@ numbered_units <- function(prefix, n) {
   sprintf("%s%0*d", prefix, max(2L, nchar(sprintf("%.0f", n))), seq_len(n))
 }
 
-check_chains <- function(chains, units, call) {
-  if (!is.list(chains) || is.object(chains)) {
-    abort_arg("chains", "a list with a character vector of units for each chain",
-              describe(chains), call = call)
-  }
+check_chains <- function(chains, units) {
+  refuse_if(!is.list(chains) || is.object(chains), "chains",
+            "a list with a character vector of units for each chain", describe(chains))
   if (is.null(names(chains))) names(chains) <- sprintf("chain%d", seq_along(chains))
-  if (anyNA(names(chains)) || any(names(chains) == "") || anyDuplicated(names(chains))) {
-    abort_arg("chains", "a list with a different name for each chain, or without names",
-              "without a name for some, or with a name twice", call = call)
-  }
+  refuse_if(anyNA(names(chains)) || any(names(chains) == "") || anyDuplicated(names(chains)),
+            "chains", "a list with a different name for each chain, or without names",
+            "without a name for some, or with a name twice")
   for (k in seq_along(chains)) {
     chain <- chains[[k]]
     if (!is.character(chain) || length(chain) < 2L || !all(chain %in% units)) {
@@ -136,39 +130,34 @@ check_chains <- function(chains, units, call) {
         } else {
           describe(chain)
         },
-        sprintf("The units are \"%s\" to \"%s\".", units[[1L]], units[[length(units)]]),
-        call = call
+        sprintf("The units are \"%s\" to \"%s\".", units[[1L]], units[[length(units)]])
       )
     }
   }
   chains
 }
 
-check_delays <- function(delays, call) {
+check_delays <- function(delays) {
   if (is_plain_numeric(delays) && is.null(dim(delays)) && length(delays) == 2L) {
     delays <- matrix(delays, 1L)
   }
   ok <- is_plain_numeric(delays) && is.matrix(delays) && ncol(delays) == 2L &&
     nrow(delays) > 0L && all(is.finite(delays)) && all(delays[, 1L] >= 0) &&
     all(delays[, 1L] < delays[, 2L])
-  if (!ok) {
-    abort_arg("delays", "a matrix of two columns (low, high) in seconds with 0 <= low < high",
-              describe(delays), call = call)
-  }
+  refuse_if(!ok, "delays", "a matrix of two columns (low, high) in seconds with 0 <= low < high",
+            describe(delays))
   matrix(as.double(delays), ncol = 2L)
 }
 
-check_probability <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
-  check_number(x, arg, min = 0, max = 1, call = call)
+check_probability <- function(x, arg = rlang::caller_arg(x)) {
+  check_number(x, arg, min = 0, max = 1)
 }
 
 #' A simulated recording with its truth
 #' @noRd
-simulated <- function(ticks, unit, levels, duration, resolution, truth, call) {
-  x <- build_spike_trains(
-    ticks, structure(as.integer(unit), levels = levels, class = "factor"),
-    start = 0, end = duration, resolution = resolution, call = call
-  )
+simulated <- function(ticks, unit, levels, duration, resolution, truth) {
+  x <- build_spike_trains(ticks, structure(as.integer(unit), levels = levels, class = "factor"),
+                          start = 0, end = duration, resolution = resolution)
   attr(x, "truth") <- truth
   x
 }

@@ -61,25 +61,23 @@ simulate_sym26 <- function(duration = 60, rate = 20,
                            delays = cbind(c(0, 0.005, 0.010), c(0.005, 0.010, 0.015)),
                            probability = 0.98, activation_rate = NULL, spontaneous = FALSE,
                            modulation = 0.5, period = 10, resolution = 1e-6) {
-  call <- rlang::current_env()
   duration <- check_number(duration, above = 0)
   rate <- check_number(rate, min = 0)
-  chains <- check_chains(chains, LETTERS, call)
-  delays <- check_delays(delays, call)
+  chains <- check_chains(chains, LETTERS)
+  delays <- check_delays(delays)
   probability <- check_probability(probability)
   activation_rate <- check_rates(
     if (is.null(activation_rate)) rep_len(c(11, 24), length(chains)) else activation_rate,
-    length(chains), "activation_rate", call
+    length(chains), "activation_rate"
   )
   spontaneous <- check_flag(spontaneous)
   modulation <- check_probability(modulation)
   resolution <- check_resolution(resolution)
   period <- check_number(period, min = resolution)
-  last_tick <- check_duration(duration, resolution, call)
+  last_tick <- check_duration(duration, resolution)
   own <- duration * rate * (1 + modulation) * length(LETTERS)
   started <- duration * activation_rate + if (spontaneous) own else 0
-  check_expected(own + sum(started * lengths(chains)), duration,
-                 "`rate` and `activation_rate`", call)
+  check_expected(own + sum(started * lengths(chains)), duration, "`rate` and `activation_rate`")
 
   key <- random_key()
   base <- lapply(seq_along(LETTERS), \(u) {
@@ -91,7 +89,7 @@ simulate_sym26 <- function(duration = 60, rate = 20,
     round_to_ticks(time[keep], resolution)
   })
 
-  links <- if (length(chains) > 0L) chain_links(chains, delays, resolution, call) else no_links()
+  links <- if (length(chains) > 0L) chain_links(chains, delays, resolution) else no_links()
   heads <- lapply(seq_along(chains), \(k) {
     time <- unit_arrivals(duration * activation_rate[[k]], key, sim_stream(4, k)) /
       activation_rate[[k]]
@@ -108,21 +106,15 @@ simulate_sym26 <- function(duration = 60, rate = 20,
   })
   planted <- plant_chains(chains, links, heads, probability, last_tick, LETTERS, key, 5)
 
-  simulated(
-    c(unlist(base), planted$tick),
-    c(rep(seq_along(base), lengths(base)), as.integer(planted$unit)),
-    LETTERS, duration, resolution,
-    chain_truth(links, planted, probability, resolution, key), call
-  )
+  simulated(c(unlist(base), planted$tick),
+            c(rep(seq_along(base), lengths(base)), as.integer(planted$unit)), LETTERS, duration,
+            resolution, chain_truth(links, planted, probability, resolution, key))
 }
 
 #' One non-negative number for all, or one for each
 #' @noRd
-check_rates <- function(x, n, arg, call) {
+check_rates <- function(x, n, arg) {
   ok <- is_plain_numeric(x) && (length(x) == 1L || length(x) == n) && all(is.finite(x)) && all(x >= 0)
-  if (!ok) {
-    abort_arg(arg, sprintf("one number of at least 0, or %d of them", n), describe(x),
-              call = call)
-  }
+  refuse_if(!ok, arg, sprintf("one number of at least 0, or %d of them", n), describe(x))
   rep_len(as.double(x), n)
 }

@@ -53,7 +53,7 @@ as_spike_trains.default <- function(x, ...) {
   abort_arg("x", "a data frame, a named list of times, or a spikeTrain or repeatedTrain",
             if (is.object(x)) sprintf("of class %s", class(x)[[1L]]) else describe(x),
             if (rlang::is_string(x)) "A file is read with `read_spikes()`." else
-              "For two vectors use `spike_trains(time, unit)`.", call = rlang::caller_env())
+              "For two vectors use `spike_trains(time, unit)`.")
 }
 
 #' @export
@@ -75,25 +75,24 @@ as_spike_trains.spike_trains <- function(x, ...) {
 #' @export
 as_spike_trains.data.frame <- function(x, ..., time_column = NULL, unit_column = NULL,
                                        trial_column = NULL, like = NULL) {
-  call <- rlang::current_env()
-  more <- check_more(list(...), call)
-  at <- find_columns(names(x), time_column, unit_column, call = call)
+  more <- check_more(list(...))
+  at <- find_columns(names(x), time_column, unit_column)
   if (!is.null(like)) {
-    check_no_dots(call)
-    check_like(like, call)
+    check_no_dots()
+    check_like(like)
   }
   own <- like %||% (if (is.null(clock_fault(x))) x)
   if (is.null(more[["time_unit"]]) && !is.na(at$said)) more[["time_unit"]] <- at$said
   n <- .row_names_info(x, 2L)
   unit <- if (length(at$unit) == 1L) x[[at$unit]] else join_units(
-    lapply(at$unit, \(k) unit_factor(x[[k]], n, sprintf("x$%s", names(x)[[k]]), call))
+    lapply(at$unit, \(k) unit_factor(x[[k]], n, sprintf("x$%s", names(x)[[k]])))
   )
   if (!is.null(own)) more <- with_own(more, own, unit)
   if (is.null(more[["trial"]])) {
-    column <- find_trial_column(x, trial_column, c(at$time, at$unit), call)
+    column <- find_trial_column(x, trial_column, c(at$time, at$unit))
     if (length(column)) more[["trial"]] <- trial_of_columns(x, column)
   } else if (!is.null(trial_column)) {
-    abort_arg("trial_column", "left out where `trial` is given", "given", call = call)
+    abort_arg("trial_column", "left out where `trial` is given", "given")
   }
   if (!is.null(own) && !is.null(more[["trial"]]) && !is.null(more[["trials"]])) {
     # Times of a recording are on its clock.
@@ -102,7 +101,7 @@ as_spike_trains.data.frame <- function(x, ..., time_column = NULL, unit_column =
   # Of a table that was made of a recording, all was said when that was made.
   if (!is.null(own)) more$quiet <- TRUE
   column <- \(k) sprintf("x$%s", names(x)[[k]])
-  from_columns(x[[at$time]], unit, more, column(at$time), column(at$unit[[1L]]), call)
+  from_columns(x[[at$time]], unit, more, column(at$time), column(at$unit[[1L]]))
 }
 
 #' What a recording, or a table that was made of one, says beside its spikes
@@ -123,8 +122,8 @@ with_own <- function(more, own, unit) {
 #'
 #' @param used Columns that are taken already.
 #' @noRd
-find_trial_column <- function(x, trial_column, used, call) {
-  at <- find_trial(names(x), trial_column, used, call)
+find_trial_column <- function(x, trial_column, used) {
+  at <- find_trial(names(x), trial_column, used)
   # What is the same in all rows tells nothing apart.
   doubt <- Filter(\(k) length(unique(x[[k]])) > 1L, at$doubt)
   refuse_if(length(at$trial) == 0L && length(doubt), "x",
@@ -133,7 +132,7 @@ find_trial_column <- function(x, trial_column, used, call) {
                     paste0("`", names(x)[doubt], "`", collapse = " and ")),
             sprintf(paste("Say `trial_column = \"%s\"`, or `trial_column = NA` where all",
                           "times count on one clock and there are no trials."),
-                    names(x)[[doubt[[1L]]]]), call = call)
+                    names(x)[[doubt[[1L]]]]))
   blocks <- if (length(at$trial) == 1L) {
     Filter(\(k) restarts_within(x[[at$trial]], x[[k]]), doubt)
   }
@@ -142,7 +141,7 @@ find_trial_column <- function(x, trial_column, used, call) {
     abort_arg("x", "a table whose trials have a number each",
               sprintf("one where `%s` starts again in each `%s`", both[[2L]], both[[1L]]),
               sprintf("Both together name a trial: `trial_column = c(\"%s\", \"%s\")`.",
-                      both[[1L]], both[[2L]]), call = call)
+                      both[[1L]], both[[2L]]))
   }
   at$trial
 }
@@ -163,45 +162,42 @@ trial_of_columns <- function(x, at) {
 
 #' Error unless `like` has a clock, an interval and sound trials; its spikes may be anything
 #' @noRd
-check_like <- function(like, call) {
+check_like <- function(like) {
   refuse_if(!inherits(like, "spike_trains"), "like", "NULL or a spike_trains object",
-            describe(like), call = call)
+            describe(like))
   fault <- clock_fault(like) %||% trials_fault(like)
-  if (!is.null(fault)) abort_unsound("like", fault, call)
+  if (!is.null(fault)) abort_unsound("like", fault)
 }
 
 #' @export
 as_spike_trains.list <- function(x, ...) {
-  call <- rlang::current_env()
-  check_unit_names(x, call)
+  check_unit_names(x)
   repeated <- vapply(x, inherits, logical(1), what = "repeatedTrain")
-  if (length(x) > 0L && all(repeated)) return(lay_out_trials(x, ..., call = call))
-  refuse_if(any(repeated), "x", "a list of one kind", "repeatedTrain objects mixed with others",
-            call = call)
+  if (length(x) > 0L && all(repeated)) return(lay_out_trials(x, ...))
+  refuse_if(any(repeated), "x", "a list of one kind", "repeatedTrain objects mixed with others")
   times <- Map(\(times, name) {
-    check_times(plain_times(times), sprintf("x$%s", name), call)
+    check_times(plain_times(times), sprintf("x$%s", name))
   }, x, names(x))
   from_columns(as.double(unlist(times, use.names = FALSE)),
-               factor(rep(names(x), lengths(times)), levels = names(x)),
-               check_more(list(...), call), call = call)
+               factor(rep(names(x), lengths(times)), levels = names(x)), check_more(list(...)))
 }
 
 #' spike_trains() with what a method was given for it in its dots
 #' @noRd
-from_columns <- function(time, unit, more, time_arg = "x", unit_arg = "x", call) {
+from_columns <- function(time, unit, more, time_arg = "x", unit_arg = "x") {
   do.call(make_trains, c(list(time, unit), more,
-                         list(arg = time_arg, unit_arg = unit_arg, call = call)))
+                         list(arg = time_arg, unit_arg = unit_arg)))
 }
 
 #' What a method was given for spike_trains(), or an error where that is no argument of it
 #' @noRd
-check_more <- function(more, call) {
+check_more <- function(more) {
   known <- setdiff(names(formals(spike_trains)), c("time", "unit"))
   unknown <- setdiff(names(more) %||% rep("", length(more)), known)
   if (length(unknown)) {
     name <- if (nzchar(unknown[[1L]])) unknown[[1L]] else "..."
     abort_arg(name, "an argument of this function or of `spike_trains()`", "none",
-              sprintf("`spike_trains()` takes %s.", toString(known)), call = call)
+              sprintf("`spike_trains()` takes %s.", toString(known)))
   }
   more
 }
@@ -211,8 +207,7 @@ check_more <- function(more, call) {
 #' @export
 as_spike_trains.spikeTrain <- function(x, ..., unit = "1") {
   check_string(unit)
-  call <- rlang::current_env()
-  from_columns(plain_times(x), unit, check_more(list(...), call), call = call)
+  from_columns(plain_times(x), unit, check_more(list(...)))
 }
 
 #' @rdname as_spike_trains
@@ -222,39 +217,37 @@ as_spike_trains.spikeTrain <- function(x, ..., unit = "1") {
 #' @export
 as_spike_trains.repeatedTrain <- function(x, ..., unit = "1", trial_window = NULL) {
   check_string(unit)
-  lay_out_trials(rlang::set_names(list(x), unit), ..., trial_window = trial_window,
-                 call = rlang::current_env())
+  lay_out_trials(rlang::set_names(list(x), unit), ..., trial_window = trial_window)
 }
 
-lay_out_trials <- function(x, trial_window = NULL, resolution = 1e-6, ..., call) {
-  check_no_dots(call)
-  resolution <- check_resolution(resolution, call)
+lay_out_trials <- function(x, trial_window = NULL, resolution = 1e-6, ...) {
+  check_no_dots()
+  resolution <- check_resolution(resolution)
   n_trials <- unique(lengths(x))
   refuse_if(length(n_trials) != 1L || n_trials == 0L, "x",
             "units with the same number of trials, at least one",
-            sprintf("units with %s trials", toString(sort(lengths(x)))), call = call)
+            sprintf("units with %s trials", toString(sort(lengths(x)))))
   times <- lapply(x, \(trials) lapply(unclass(trials), \(one) {
-    check_times(plain_times(one), "x", call)
+    check_times(plain_times(one), "x")
   }))
   per_trial <- unlist(lapply(times, lengths), use.names = FALSE)
   placed <- lay_out(round_to_ticks(as.double(unlist(times, use.names = FALSE)), resolution),
                     rep(rep(seq_len(n_trials), length(times)), per_trial),
-                    data.frame(trial = seq_len(n_trials)), trial_window, resolution, say = FALSE,
-                    call)
+                    data.frame(trial = seq_len(n_trials)), trial_window, resolution, say = FALSE)
   per_unit <- vapply(times, \(trials) sum(lengths(trials)), numeric(1))
   build_spike_trains(placed$ticks, factor(rep(names(x), per_unit), levels = names(x)),
-                     resolution = resolution, trials = placed$trials, arg = "x", call = call)
+                     resolution = resolution, trials = placed$trials, arg = "x")
 }
 
 #' Numbers of a spikeTrain without its class, anything else unchanged
 #' @noRd
 plain_times <- function(x) if (inherits(x, "spikeTrain")) as.vector(unclass(x)) else x
 
-check_unit_names <- function(x, call) {
+check_unit_names <- function(x) {
   name <- names(x)
   refuse_if(is.null(name) || anyNA(name) || any(name == ""), "x",
-            "a list with a name for each unit", "without a name for some", call = call)
+            "a list with a name for each unit", "without a name for some")
   twice <- unique(name[duplicated(name)])
   refuse_if(length(twice), "x", "a list with a different name for each unit",
-            sprintf("one that names %s more than once", some(twice)), call = call)
+            sprintf("one that names %s more than once", some(twice)))
 }

@@ -69,7 +69,6 @@
 #' @export
 bin_spikes <- function(x, bin_size, sigma = NULL, sparse = FALSE, gap = 1,
                        max_memory = 4e9) {
-  call <- rlang::current_env()
   check_given(x = "a recording", bin_size = "the length of a bin, in seconds")
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))
@@ -80,17 +79,17 @@ bin_spikes <- function(x, bin_size, sigma = NULL, sparse = FALSE, gap = 1,
             "Smoothed counts are hardly ever 0: use `sparse = FALSE`.")
   max_memory <- check_memory(max_memory)
   if (sparse) rlang::check_installed("Matrix", "to make a sparse matrix.")
-  bins <- bins_of(x, bin, if (sparse) 0 else gap, call)
+  bins <- bins_of(x, bin, if (sparse) 0 else gap)
   units <- nlevels(x$unit)
   bytes <- if (sparse) 40 * nrow(x) else bins$rows * units * if (is.null(sigma)) 4 else 8
-  if (bytes > max_memory) {
-    over_budget(bytes, max_memory, "this matrix", 
-                "Take longer bins, fewer units or a part of the time.", call)
-  }
+  check_budget(bytes, max_memory, "this matrix",
+               "Take longer bins, fewer units or a part of the time.")
   at <- bin_of_spikes(x, bins)
   if (sparse) return(sparse_counts(x, bins, at))
-  new_binned_spikes(binned_counts(x, bins, at, sigma, call), bins, sigma,
-                    left_out = sum(is.na(at)))
+  structure(binned_counts(x, bins, at, sigma),
+            class = c("binned_spikes", "synfire_result", "matrix", "array"),
+            time = bins$time, trial = bins$trial, bin_size = bins$bin_size, sigma = sigma,
+            gap = bins$gap, left_out = sum(is.na(at)))
 }
 
 #' The rows of each trial, or of the recording
@@ -99,7 +98,7 @@ bin_spikes <- function(x, bin_size, sigma = NULL, sparse = FALSE, gap = 1,
 #'   end of its last bin), `offset` (rows before it); `rows` in all; `bin` in ticks;
 #'   `gap`; `time` and `trial` of each row.
 #' @noRd
-bins_of <- function(x, bin, gap, call) {
+bins_of <- function(x, bin, gap) {
   resolution <- attr(x, "resolution", exact = TRUE)
   trials <- trial_ticks(x)
   bounds <- interval_ticks(x)
@@ -110,15 +109,14 @@ bins_of <- function(x, bin, gap, call) {
     longest <- exact(ticks_to_seconds(max(length), resolution))
     abort_arg("bin_size", sprintf("at most %s s, the length of the %s", longest,
                                   if (is.null(trials)) "recording" else "longest trial"),
-              paste(exact(ticks_to_seconds(bin, resolution)), "s"), call = call)
+              paste(exact(ticks_to_seconds(bin, resolution)), "s"))
   }
   # Between trials that have rows.
   between <- ifelse(n > 0 & cumsum(n > 0) > 1, gap, 0)
   offset <- cumsum(between) + cumsum(n) - n
   rows <- sum(between) + sum(n)
   refuse_if(rows >= 2^31, "bin_size", "such that there are fewer than 2^31 bins",
-            sprintf("%s s, for %s bins", exact(ticks_to_seconds(bin, resolution)), commas(rows)),
-            call = call)
+            sprintf("%s s, for %s bins", exact(ticks_to_seconds(bin, resolution)), commas(rows)))
   row <- sequence(n, offset + 1)
   time <- rep(NA_real_, rows)
   time[row] <- ticks_to_seconds(rep(start, n) + (sequence(n) - 1) * bin, resolution)
@@ -153,7 +151,7 @@ sparse_counts <- function(x, bins, at) {
 
 #' A column a unit, so that no table as large as the result is needed beside it
 #' @noRd
-binned_counts <- function(x, bins, at, sigma, call) {
+binned_counts <- function(x, bins, at, sigma) {
   units <- levels(x$unit)
   kept <- !is.na(at)
   at <- split(as.integer(at[kept]), x$unit[kept])
@@ -201,12 +199,6 @@ smooth_counts <- function(count, weights) {
 
 # ---- The class -----------------------------------------------------------------------
 
-new_binned_spikes <- function(counts, bins, sigma, left_out) {
-  structure(counts, class = c("binned_spikes", "synfire_result", "matrix", "array"),
-            time = bins$time, trial = bins$trial, bin_size = bins$bin_size, sigma = sigma,
-            gap = bins$gap, left_out = left_out)
-}
-
 #' @rdname bin_spikes
 #' @param row.names,optional,... As for any data frame.
 #' @export
@@ -218,7 +210,7 @@ as.matrix.binned_spikes <- function(x, ...) {
 #' @rdname bin_spikes
 #' @export
 as.data.frame.binned_spikes <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   time <- attr(x, "time", exact = TRUE)
   trial <- attr(x, "trial", exact = TRUE)
   rows <- which(!is.na(time))
@@ -313,7 +305,7 @@ table_of_bins <- function(x, segments = NULL) {
 
 #' Error where delay vectors of binned spikes could reach from one trial into the next
 #' @noRd
-check_gap <- function(x, tau, Tp, call = rlang::caller_env()) {
+check_gap <- function(x, tau, Tp) {
   trial <- attr(x, "trial", exact = TRUE)
   if (!inherits(x, "binned_spikes") || length(unique(trial[!is.na(trial)])) < 2L) {
     return(invisible())
@@ -324,5 +316,5 @@ check_gap <- function(x, tau, Tp, call = rlang::caller_env()) {
             sprintf(paste("binned with %s of `NA` between trials or more, for these",
                           "`tau` and `Tp`"), counted(needed, "row")),
             sprintf("binned with %s", commas(gap)),
-            sprintf("Bin once more: `bin_spikes(x, bin_size, gap = %s)`.", commas(needed)), call)
+            sprintf("Bin once more: `bin_spikes(x, bin_size, gap = %s)`.", commas(needed)))
 }

@@ -1,6 +1,6 @@
 # Sentences and the page of check_recording().
 
-check_report <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+check_report <- function(x, arg = rlang::caller_arg(x)) {
   parts <- if (is.list(x)) unclass(x) else list()
   findings <- parts$findings
   sound <- is.data.frame(findings) && is.data.frame(parts$units) && is.matrix(parts$rates) &&
@@ -15,7 +15,7 @@ check_report <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env
     rlang::is_double(parts$duration, n = 1L, finite = TRUE) &&
     is.character(parts$looked_for) && rlang::is_string(parts$recording)
   refuse_if(!sound, arg, "what `check_recording()` gives", "one that was changed",
-            "`as.data.frame()` gives a table of the findings to change.", call)
+            "`as.data.frame()` gives a table of the findings to change.")
   invisible(x)
 }
 
@@ -23,7 +23,7 @@ check_report <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env
 #' @param row.names,optional,... As for any data frame.
 #' @export
 as.data.frame.recording_check <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   check_report(x)
   new_frame(as.list(x$findings), nrow(x$findings), row.names)
 }

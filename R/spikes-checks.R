@@ -2,11 +2,11 @@
 
 #' The length of a tick: at least a picosecond, so that a millisecond is fewer than 2^31 ticks
 #' @noRd
-check_resolution <- function(resolution, call = rlang::caller_env()) {
+check_resolution <- function(resolution, call = user_frame()) {
   check_number(resolution, "resolution", min = 1e-12, call = call)
 }
 
-check_time_type <- function(time, arg = "time", call = rlang::caller_env()) {
+check_time_type <- function(time, arg = "time") {
   # A class may carry another unit (difftime) or another meaning (integer64).
   if (!is.numeric(time) || is.object(time)) {
     is <- if (is.object(time) && !is.list(time)) {
@@ -15,22 +15,22 @@ check_time_type <- function(time, arg = "time", call = rlang::caller_env()) {
       describe(time)
     }
     abort_arg(arg, "a numeric vector of seconds", is,
-              if (is.character(time)) "Convert it with `as.numeric()` first.", call = call)
+              if (is.character(time)) "Convert it with `as.numeric()` first.")
   }
 }
 
-check_times <- function(time, arg = "time", call = rlang::caller_env()) {
-  check_time_type(time, arg, call)
+check_times <- function(time, arg = "time") {
+  check_time_type(time, arg)
   time <- as.double(time)
   bad <- !is.finite(time)
   refuse_if(any(bad), arg, "finite: no NA, NaN or infinite times",
             sprintf("not, for %s of %s times, the first in row %d (%s)", commas(sum(bad)),
                     commas(length(bad)), which(bad)[[1L]], format(time[bad][[1L]])),
-            "Drop these rows first.", call = call)
+            "Drop these rows first.")
   time
 }
 
-check_tick_range <- function(ticks, resolution, arg, call) {
+check_tick_range <- function(ticks, resolution, arg) {
   if (length(ticks) == 0L) return(invisible())
   far <- max(abs(range(ticks)))
   # From 2^51 on, two ticks may share one double of seconds.
@@ -41,8 +41,7 @@ check_tick_range <- function(ticks, resolution, arg, call) {
     abort_arg(arg, "within 2^53 ticks of zero, and told apart by doubles",
               sprintf("not, in row %d: %s s, with ticks of %s s", worst,
                       exact(ticks[[worst]] * resolution), exact(resolution)),
-              "Count time from the start of the recording, or use a coarser `resolution`.",
-              call = call)
+              "Count time from the start of the recording, or use a coarser `resolution`.")
   }
 }
 
@@ -56,14 +55,13 @@ same_as_previous <- function(ticks, code) {
 #'
 #' @param inside Ticks the default interval has to cover.
 #' @noRd
-check_interval <- function(start, end, inside, resolution, call) {
+check_interval <- function(start, end, inside, resolution) {
   bound <- function(value, arg, default) {
     if (!is.null(value)) {
-      value <- check_number(value, arg, call = call)
-      return(seconds_to_ticks(value, resolution, arg, call))
+      value <- check_number(value, arg)
+      return(seconds_to_ticks(value, resolution, arg))
     }
-    refuse_if(length(inside) == 0L, arg, "given, in seconds, when there are no spikes", "NULL",
-              call = call)
+    refuse_if(length(inside) == 0L, arg, "given, in seconds, when there are no spikes", "NULL")
     default(inside)
   }
   bounds <- c(bound(start, "start", min), bound(end, "end", max))
@@ -73,14 +71,14 @@ check_interval <- function(start, end, inside, resolution, call) {
     }
     seconds <- exact(ticks_to_seconds(bounds, resolution))
     abort_arg("start", "at or before `end`",
-              sprintf("%s s, and `end` is %s s", seconds[[1L]], seconds[[2L]]), hint, call = call)
+              sprintf("%s s, and `end` is %s s", seconds[[1L]], seconds[[2L]]), hint)
   }
   bounds
 }
 
 #' @param time Sorted seconds, and the first and the last tick in `ends`.
 #' @noRd
-check_inside <- function(time, ends, bounds, arg, resolution, call) {
+check_inside <- function(time, ends, bounds, arg, resolution) {
   n <- length(time)
   if (n == 0L || (ends[[1L]] >= bounds[[1L]] && ends[[2L]] <= bounds[[2L]])) {
     return(invisible())
@@ -94,31 +92,29 @@ check_inside <- function(time, ends, bounds, arg, resolution, call) {
                     commas(before + after), commas(n), commas(before), commas(after)),
             sprintf(paste("Spikes span %s to %s s: give a `start` and an `end` that hold these;",
                           "`x[time = c(%s, %s)]` then keeps a part."), seconds[[3L]],
-                    seconds[[4L]], seconds[[1L]], seconds[[2L]]), call = call)
+                    seconds[[4L]], seconds[[1L]], seconds[[2L]]))
 }
 
 #' Trials with bounds in ticks, sorted, or NULL
 #' @noRd
-check_trials <- function(trials, resolution, call) {
+check_trials <- function(trials, resolution) {
   if (is.null(trials)) return(NULL)
   refuse_if(!is.data.frame(trials) || !all(c("start", "end") %in% names(trials)), "trials",
-            "a data frame with the columns `start` and `end` (seconds)",
-            some_columns(trials), call = call)
+            "a data frame with the columns `start` and `end` (seconds)", some_columns(trials))
   refuse_if(nrow(trials) == 0L, "trials", "NULL, or have at least one row",
-            "a data frame without rows", call = call)
-  start <- seconds_to_ticks(trials[["start"]], resolution, "trials$start", call)
-  end <- seconds_to_ticks(trials[["end"]], resolution, "trials$end", call)
+            "a data frame without rows")
+  start <- seconds_to_ticks(trials[["start"]], resolution, "trials$start")
+  end <- seconds_to_ticks(trials[["end"]], resolution, "trials$end")
   label <- if ("trial" %in% names(trials)) trials[["trial"]] else seq_along(start)
   refuse_if(!is.atomic(label) || anyNA(label) || anyDuplicated(label), "trials$trial",
             "a label that is not missing and different for each row",
-            if (anyNA(label)) "missing in some rows" else "the same in some rows", call = call)
+            if (anyNA(label)) "missing in some rows" else "the same in some rows")
   if (any(end < start)) {
     bad <- which(end < start)
     abort_arg("trials", "intervals whose `start` is at or before their `end`",
               sprintf("reversed in %s of %s rows, the first in row %d (%s to %s s)",
                       commas(length(bad)), commas(length(start)), bad[[1L]],
-                      exact(trials[["start"]][[bad[[1L]]]]), exact(trials[["end"]][[bad[[1L]]]])),
-              call = call)
+                      exact(trials[["start"]][[bad[[1L]]]]), exact(trials[["end"]][[bad[[1L]]]])))
   }
   o <- order(start, end)
   start <- start[o]
@@ -136,7 +132,7 @@ check_trials <- function(trials, resolution, call) {
               sprintf("overlapping %s, first trial %s (%s to %s s) with trial %s (%s to %s s)",
                       times_text(length(clash)), format(label[[k]]), seconds[[1L]],
                       seconds[[2L]], format(label[[k + 1L]]), seconds[[3L]], seconds[[4L]]),
-              "Trials may touch, but not share more than that tick.", call = call)
+              "Trials may touch, but not share more than that tick.")
   }
   out <- data.frame(trial = label, start = start, end = end)
   out[names(more)] <- more
@@ -145,7 +141,7 @@ check_trials <- function(trials, resolution, call) {
 
 times_text <- function(n) if (n == 1L) "once" else paste(commas(n), "times")
 
-check_trials_inside <- function(trials, bounds, resolution, call) {
+check_trials_inside <- function(trials, bounds, resolution) {
   if (is.null(trials)) return(invisible())
   out <- trials$start < bounds[[1L]] | trials$end > bounds[[2L]]
   if (any(out)) {
@@ -153,7 +149,7 @@ check_trials_inside <- function(trials, bounds, resolution, call) {
     abort_arg("trials", sprintf("within [`start`, `end`] = [%s, %s] s", seconds[[1L]],
                                 seconds[[2L]]),
               sprintf("not, for %s of %s trials", commas(sum(out)), commas(length(out))),
-              "Widen `start` and `end`, or leave them out.", call = call)
+              "Widen `start` and `end`, or leave them out.")
   }
 }
 
@@ -168,14 +164,12 @@ check_trials_inside <- function(trials, bounds, resolution, call) {
 #' The same unit twice on a tick is no fault, as surrogates have that.
 #' @param once Whether to drop what is there twice: analyses count it once.
 #' @noRd
-check_spike_trains <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env(),
-                               once = FALSE) {
+check_spike_trains <- function(x, arg = rlang::caller_arg(x), once = FALSE) {
   refuse_if(!inherits(x, "spike_trains"), arg, "a spike_trains object", describe(x),
-            "Make one with `spike_trains()`, `as_spike_trains()` or `read_spikes()`.",
-            call = call)
+            "Make one with `spike_trains()`, `as_spike_trains()` or `read_spikes()`.")
   fault <- columns_fault(x) %||% clock_fault(x) %||% trials_fault(x) %||%
     unit_table_fault(x) %||% spikes_fault(x)
-  if (!is.null(fault$is)) abort_unsound(arg, fault, call)
+  if (!is.null(fault$is)) abort_unsound(arg, fault)
   invisible(if (once && !is.null(fault$twice)) without_twice(x) else x)
 }
 
@@ -193,22 +187,21 @@ without_twice <- function(x) {
 
 #' The recording that a result keeps, or NULL
 #' @noRd
-own_recording <- function(x, call = rlang::caller_env(), arg = rlang::caller_arg(x)) {
+own_recording <- function(x, arg = rlang::caller_arg(x)) {
   recording <- attr(x, "recording", exact = TRUE)
   if (is.null(recording)) return(NULL)
-  check_spike_trains(recording, sprintf("attr(%s, \"recording\")", arg), call, once = TRUE)
+  check_spike_trains(recording, sprintf("attr(%s, \"recording\")", arg), once = TRUE)
 }
 
 #' @param fault What is wrong: `is`, and `hint`, or `NULL` where making the object from its
 #'   own spikes mends it; these are then those that are `where`.
 #' @noRd
-abort_unsound <- function(arg, fault, call) {
+abort_unsound <- function(arg, fault) {
   spikes <- sprintf("as.data.frame(%s)", arg)
   if (!is.null(fault$where)) spikes <- sprintf("subset(%s, %s)", spikes, fault$where)
   abort_arg(arg, "a sound spike_trains object", paste0("one that was changed: ", fault$is),
-            fault$hint %||%
-              paste("Rebuild it on the same clock, interval and trials:",
-                    sprintf("`as_spike_trains(%s, like = %s)`.", spikes, arg)), call = call)
+            fault$hint %||% paste("Rebuild it on the same clock, interval and trials:",
+                                  sprintf("`as_spike_trains(%s, like = %s)`.", spikes, arg)))
 }
 
 remake_hint <- paste("Make it once more from the recording that it came from, or with",

@@ -52,7 +52,7 @@ round_to_ticks <- function(time, resolution, per_second = 1) {
 #'   relative, and below 2^53 in size.
 #' @noRd
 seconds_to_ticks <- function(value, resolution, arg = rlang::caller_arg(value),
-                             call = rlang::caller_env()) {
+                             call = user_frame()) {
   refuse_if(!is.numeric(value) || is.object(value) || !all(is.finite(value)), arg,
             "finite and in seconds", describe(value), call = call)
   raw <- raw_ticks(value, resolution)
@@ -171,11 +171,11 @@ count_in_trials <- function(trains) {
 
 #' Ticks of a bin
 #' @noRd
-check_bin_size <- function(bin_size, resolution, call = rlang::caller_env()) {
-  bin_size <- check_number(bin_size, "bin_size", above = 0, call = call)
-  ticks <- seconds_to_ticks(bin_size, resolution, "bin_size", call)
+check_bin_size <- function(bin_size, resolution) {
+  bin_size <- check_number(bin_size, "bin_size", above = 0)
+  ticks <- seconds_to_ticks(bin_size, resolution, "bin_size")
   refuse_if(ticks < 1, "bin_size", sprintf("at least a tick of %s s", exact(resolution)),
-            paste(exact(bin_size), "s"), call = call)
+            paste(exact(bin_size), "s"))
   ticks
 }
 

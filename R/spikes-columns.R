@@ -5,7 +5,7 @@
 #' @return `time` (number), `unit` (numbers), `said` (unit of time or NA).
 #' @noRd
 find_columns <- function(names, time_column = NULL, unit_column = NULL,
-                         fail = NULL, call = rlang::caller_env()) {
+                         fail = NULL, call = user_frame()) {
   fail <- fail %||% \(what, hint) {
     abort_arg("x", "a table with a column of times and one of units",
               paste("one where", what), hint, call = call)
@@ -55,7 +55,7 @@ find_columns <- function(names, time_column = NULL, unit_column = NULL,
 #' @return `trial`, numbers of columns, none where nothing says that there are trials;
 #'   `doubt`, numbers of those whose values `file_trial()` must look at.
 #' @noRd
-find_trial <- function(names, trial_column, used, call) {
+find_trial <- function(names, trial_column, used, call = user_frame()) {
   none <- \(at = integer()) list(trial = at, doubt = integer())
   if (length(trial_column) == 1L && is.atomic(trial_column) && is.na(trial_column)) {
     return(none())
@@ -89,7 +89,7 @@ join_units <- function(parts) {
 
 #' Number of `time_unit` in a second
 #' @noRd
-units_per_second <- function(time_unit, sampling_rate, call) {
+units_per_second <- function(time_unit, sampling_rate, call = user_frame()) {
   refuse_if(time_unit == "samples" && is.null(sampling_rate), "sampling_rate",
             "given, in Hz, for times in samples", "NULL", call = call)
   refuse_if(time_unit != "samples" && !is.null(sampling_rate), "sampling_rate",
@@ -124,8 +124,8 @@ parse_column_name <- function(name) {
   list(bare = gsub("[^[:alnum:]]", "", bare), said = said)
 }
 
-pick_column <- function(column, names, arg, several, call) {
-  check_column(column, arg, several, call)
+pick_column <- function(column, names, arg, several, call = user_frame()) {
+  check_column(column, arg, several)
   at <- if (is.character(column)) match(column, names) else {
     match(column, seq_along(names))
   }
@@ -139,10 +139,10 @@ pick_column <- function(column, names, arg, several, call) {
   at
 }
 
-check_column <- function(column, arg, several, call) {
+check_column <- function(column, arg, several) {
   ok <- (is.character(column) || (is.numeric(column) && !is.object(column))) &&
     length(column) >= 1L && (several || length(column) == 1L) && !anyNA(column)
-  if (!ok) abort_arg(arg, "the name or number of a column", describe(column), call = call)
+  if (!ok) abort_arg(arg, "the name or number of a column", describe(column))
 }
 
 #' Names of columns that number trials, and of those that may

@@ -91,26 +91,25 @@ cross_correlogram <- function(x, bin_size = 0.001, max_lag = 0.05, threads = NUL
 #' @param bin In ticks.
 #' @param lags Bins on each side of the one around 0.
 #' @noRd
-count_lags <- function(trains, bin, lags, threads, max_memory, call = rlang::caller_env()) {
+count_lags <- function(trains, bin, lags, threads, max_memory) {
   counts <- .Call(r_lag_histograms, trains,
                   list(bin = bin, lags = lags, threads = threads, max_memory = max_memory))
   counts <- finish_status(counts, "cross-correlograms of all pairs",
                           c("Take fewer units with `x[unit = ]`.",
                             "Or longer bins, or a smaller `max_lag`."),
-                          limit_of = "pairs of spikes in a bin", call = call)
+                          limit_of = "pairs of spikes in a bin")
   dim(counts) <- c(2L * as.integer(lags) + 1L, trains$units, trains$units)
   counts
 }
 
 #' Bins on each side of the one around 0
 #' @noRd
-check_lag <- function(max_lag, bin, resolution, call = rlang::caller_env()) {
-  max_lag <- check_number(max_lag, "max_lag", min = 0, call = call)
-  ticks <- seconds_to_ticks(max_lag, resolution, "max_lag", call)
+check_lag <- function(max_lag, bin, resolution) {
+  max_lag <- check_number(max_lag, "max_lag", min = 0)
+  ticks <- seconds_to_ticks(max_lag, resolution, "max_lag")
   refuse_if(ticks %% bin != 0 || ticks / bin > 2^24, "max_lag",
             sprintf("a whole number of bins of %s s, at most 2^24 of them",
-                    exact(ticks_to_seconds(bin, resolution))), paste(exact(max_lag), "s"),
-            call = call)
+                    exact(ticks_to_seconds(bin, resolution))), paste(exact(max_lag), "s"))
   ticks / bin
 }
 
@@ -126,7 +125,7 @@ plain_counts <- function(x) {
   x
 }
 
-check_correlogram <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+check_correlogram <- function(x, arg = rlang::caller_arg(x)) {
   lag <- attr(x, "lag", exact = TRUE)
   spikes <- attr(x, "spikes", exact = TRUE)
   units <- units_of_counts(x)
@@ -139,7 +138,7 @@ check_correlogram <- function(x, arg = rlang::caller_arg(x), call = rlang::calle
     length(duration) == ncol(spikes) && !anyNA(duration) && !anyNA(spikes) &&
     rlang::is_double(attr(x, "bin_size", exact = TRUE), n = 1L, finite = TRUE)
   refuse_if(!sound, arg, "what `cross_correlogram()` gives", "one that was changed",
-            "Make it once more; `x[]` is an array to change.", call = call)
+            "Make it once more; `x[]` is an array to change.")
   invisible(x)
 }
 
@@ -164,18 +163,17 @@ chance_counts <- function(x, reference, target) {
 
 #' Numbers of units given by name, or all of them
 #' @noRd
-chosen_units <- function(chosen, units, arg = rlang::caller_arg(chosen),
-                         call = rlang::caller_env()) {
+chosen_units <- function(chosen, units, arg = rlang::caller_arg(chosen)) {
   force(arg)
   if (is.null(chosen)) return(seq_along(units))
   if (is.factor(chosen)) chosen <- as.character(chosen)
   if (is_plain_numeric(chosen)) chosen <- number_labels(chosen)
   refuse_if(!is.character(chosen) || length(chosen) == 0L || anyNA(chosen), arg,
-            "NULL, or names of units", describe(chosen), call = call)
+            "NULL, or names of units", describe(chosen))
   unknown <- setdiff(chosen, units)
   refuse_if(length(unknown), arg, sprintf("among the %s units", commas(length(units))),
             sprintf("not, for %s", some(encodeString(unknown, quote = "\""))),
-            sprintf("Units: %s.", some(units)), call = call)
+            sprintf("Units: %s.", some(units)))
   match(unique(chosen), units)
 }
 
@@ -189,7 +187,7 @@ chosen_units <- function(chosen, units, arg = rlang::caller_arg(chosen),
 #' @export
 as.data.frame.cross_correlogram <- function(x, row.names = NULL, optional = FALSE, ...,
                                             reference = NULL, target = NULL) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   check_correlogram(x)
   units <- units_of_counts(x)
   reference <- chosen_units(reference, units)

@@ -50,16 +50,15 @@ autoplot.cross_correlogram <- function(object, ..., type = NULL, reference = NUL
 
 #' Names of at most ten units
 #' @noRd
-few_units <- function(chosen, x, arg = rlang::caller_arg(chosen),
-                      call = rlang::caller_env()) {
+few_units <- function(chosen, x, arg = rlang::caller_arg(chosen)) {
   force(arg)
   units <- units_of_counts(x)
   if (is.null(chosen)) {
     busy <- order(-rowSums(attr(x, "spikes", exact = TRUE)))
     return(units[sort(busy[seq_len(min(5L, length(units)))])])
   }
-  at <- chosen_units(chosen, units, arg, call)
-  if (length(at) > 10L) abort_arg(arg, "at most ten units", commas(length(at)), call = call)
+  at <- chosen_units(chosen, units, arg)
+  if (length(at) > 10L) abort_arg(arg, "at most ten units", commas(length(at)))
   units[at]
 }
 

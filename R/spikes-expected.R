@@ -18,13 +18,22 @@ surprise <- function(count, expected) {
 
 #' The recording that `expected_counts()` was given
 #' @noRd
-counted_recording <- function(recording, call = rlang::caller_env()) {
+counted_recording <- function(recording) {
   refuse_if(is.null(recording), "recording", "the recording in which they were counted", "NULL",
-            "These do not know their recording; give it.", call = call)
+            "These do not know their recording; give it.")
+  call <- user_frame()
   rlang::try_fetch(as_spike_trains(recording), synfire_error_argument = \(e) {
     abort_arg("recording", "a recording, or what `as_spike_trains()` takes", describe(recording),
               "`as_spike_trains(recording)` says what is wrong with it.", call = call)
   })
+}
+
+#' Error where a recording lacks units of the episodes, or patterns, that are looked for in it
+#' @noRd
+check_units_known <- function(units, recording, of) {
+  unknown <- setdiff(units, levels(.subset2(recording, "unit")))
+  refuse_if(length(unknown), "recording", sprintf("one with the units of the %s", of),
+            sprintf("without unit \"%s\"", unknown[[1L]]))
 }
 
 #' Spikes of each unit within trials, per second; named by unit

@@ -15,15 +15,15 @@ fingerprint <- function(x) {
 
 #' The fingerprint of the recording in which patterns were mined, NULL where it is gone
 #' @noRd
-fingerprint_of <- function(patterns, call = rlang::caller_env()) {
-  recording <- own_recording(patterns, call)
+fingerprint_of <- function(patterns) {
+  recording <- own_recording(patterns)
   if (!is.null(recording)) fingerprint(recording)
 }
 
 #' Whether an attribute is a fingerprint, or there is none: earlier versions had none
 #' @noRd
 is_fingerprint <- function(x) {
-  number <- \(v) is_plain_numeric(v) && length(v) == 1L && is.finite(v)
+  number <- \(v) is_number(v) && is.finite(v)
   is.null(x) || (is.list(x) && all(vapply(x[c("units", "spikes", "start", "end")], number, NA)) &&
                    rlang::is_string(x$hash))
 }
@@ -32,18 +32,18 @@ is_fingerprint <- function(x) {
 #'
 #' @param mine,its Fingerprints of the patterns, and of `arg`; NULL where not known.
 #' @noRd
-warn_other_recording <- function(mine, its, arg, call = rlang::caller_env()) {
+warn_other_recording <- function(mine, its, arg) {
   if (is.null(mine) || is.null(its) || mine$hash == its$hash) return(invisible())
   said <- \(f) sprintf("%s of %s from %s to %s s", counted(f$spikes, "spike"),
                        counted(f$units, "unit"), exact(f$start), exact(f$end))
-  cli::cli_warn(
-    c("{.arg {arg}} and {.arg patterns} are of different recordings.",
-      x = if (said(mine) == said(its)) {
-        "Both recordings have {said(mine)}, but the spikes are at other times or of other units."
-      } else {
-        "That of {.arg {arg}} has {said(its)}; that of {.arg patterns} has {said(mine)}."
-      },
-      i = "A p value says how rare a signature is by chance in the recording it was made for."),
-    class = "synfire_warning_recording", call = call
+  warn_about(
+    "recording", "{.arg {arg}} and {.arg patterns} are of different recordings.",
+    x = if (said(mine) == said(its)) {
+      "Both recordings have {said(mine)}, but the spikes are at other times or of other units."
+    } else {
+      "That of {.arg {arg}} has {said(its)}; that of {.arg patterns} has {said(mine)}."
+    },
+    i = "A p value says how rare a signature is by chance in the recording it was made for.",
+    call = user_frame()
   )
 }

@@ -2,38 +2,6 @@
 # frame.
 
 #' @export
-`$<-.spike_trains` <- function(x, name, value) {
-  x <- as_table(x)
-  x[[name]] <- value
-  x
-}
-
-#' @export
-`[[<-.spike_trains` <- function(x, i, j, value) {
-  x <- as_table(x)
-  if (missing(j)) x[[i]] <- value else x[[i, j]] <- value
-  x
-}
-
-#' @export
-`[<-.spike_trains` <- function(x, i, j, value) {
-  plain <- as_table(x)
-  if (nargs() < 4L) {
-    if (missing(i)) plain[] <- value else plain[i] <- value
-  } else {
-    plain[i, j] <- value
-  }
-  plain
-}
-
-#' @export
-`names<-.spike_trains` <- function(x, value) {
-  x <- as_table(x)
-  names(x) <- value
-  x
-}
-
-#' @export
 rbind.spike_trains <- function(..., deparse.level = 1) {
   parts <- list(...)
   parts <- parts[!vapply(parts, is.null, logical(1))]
@@ -72,13 +40,6 @@ dplyr_row_slice.spike_trains <- function(data, i, ...) {
   with_attributes(plain[rows, , drop = FALSE], own_attributes(data))
 }
 
-#' @exportS3Method dplyr::dplyr_col_modify
-dplyr_col_modify.spike_trains <- function(data, cols) {
-  data <- as_table(data)
-  for (name in names(cols)) data[[name]] <- cols[[name]]
-  data
-}
-
 #' @exportS3Method dplyr::dplyr_reconstruct
 dplyr_reconstruct.spike_trains <- function(data, template) bare_columns(data)
 
@@ -113,9 +74,10 @@ bare_columns <- function(x) {
   structure(parts, names = named, class = "data.frame", row.names = .set_row_names(rows))
 }
 
-#' The same with what the recording says in its attributes, for a table to be changed
+#' A recording whose columns were changed is a plain table that keeps its attributes
 #' @noRd
-as_table <- function(x) with_attributes(bare_columns(x), own_attributes(x))
+#' @exportS3Method
+changed_from.spike_trains <- function(out, x) with_attributes(out, own_attributes(x))
 
 #' @rdname as_spike_trains
 #' @param row.names `NULL`, or names for the rows.

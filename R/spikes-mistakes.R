@@ -4,9 +4,8 @@
 
 #' A warning about data or about a choice that does not suit them
 #' @noRd
-warn_unlikely <- function(text, hint, call) {
-  cli::cli_warn(c(escape_braces(text), i = escape_braces(hint)),
-                class = c("synfire_warning_unlikely", "synfire_warning"), call = call)
+warn_unlikely <- function(text, hint) {
+  warn_about("unlikely", escape_braces(text), i = escape_braces(hint), call = user_frame())
 }
 
 # Times on a coarser clock are no spikes at which milliseconds could be meant.
@@ -18,7 +17,7 @@ finest_of_slow <- 0.02
 #'
 #' @param named What `unit_codes()` gives for `unit`.
 #' @noRd
-check_swapped <- function(time, unit, named, arg, call) {
+check_swapped <- function(time, unit, named, arg) {
   n <- length(time)
   units <- length(named$levels)
   if (n < 10L || is.factor(unit)) return(invisible())
@@ -28,14 +27,14 @@ check_swapped <- function(time, unit, named, arg, call) {
     refuse_if(decimals && all(time == round(time), na.rm = TRUE), arg,
               "spike times, and `unit` the names of units",
               "whole numbers alone, while `unit` holds decimals: they look swapped",
-              "The first argument is the time: `spike_trains(time, unit)`.", call = call)
+              "The first argument is the time: `spike_trains(time, unit)`.")
   }
   # Few spikes may be of a unit each; few times of many units are no spikes.
   times <- if (n >= 50L && units >= 0.9 * n) length(unique(time)) else 0L
   if (times > 1L && (n >= 1000L || times < n / 2)) {
     warn_unlikely(
       sprintf("There are nearly as many units (%s) as spikes (%s).", commas(units), commas(n)),
-      "Are times and units swapped? The first argument is the time, the second the unit.", call
+      "Are times and units swapped? The first argument is the time, the second the unit."
     )
   }
 }
@@ -47,14 +46,14 @@ check_swapped <- function(time, unit, named, arg, call) {
 #' fire less than once in a hundred seldom twenty.
 #' @param seconds From the first to the last spike.
 #' @noRd
-check_slow <- function(n, units, seconds, call) {
+check_slow <- function(n, units, seconds, call = user_frame()) {
   each <- n / units
   if (!(each >= 50 && each < 0.05 * seconds || each >= 20 && each < 0.01 * seconds)) {
     return(invisible())
   }
   warn_unlikely(
     sprintf("Units fire at %s Hz, over %s s.", format(signif(each / seconds, 2)), short(seconds)),
-    "Times are taken in seconds. Say `time_unit = \"ms\"` where they are in milliseconds.", call
+    "Times are taken in seconds. Say `time_unit = \"ms\"` where they are in milliseconds."
   )
 }
 
@@ -64,7 +63,7 @@ check_slow <- function(n, units, seconds, call) {
 #' seldom, from late times to early ones.
 #' @param ticks Times in the order in which they came.
 #' @noRd
-check_restarts <- function(ticks, code, call) {
+check_restarts <- function(ticks, code) {
   part <- seq_len(min(length(ticks), 1e6))
   code <- as.integer(code)[part]
   o <- order(code, method = "radix")
@@ -85,7 +84,7 @@ check_restarts <- function(ticks, code, call) {
     sprintf("The times of each unit fall back about %s times, from late ones to early ones.",
             commas(round(often))),
     paste("Where the clock starts again with each trial, give `trial`, the trial of each",
-          "spike; otherwise trials are laid over each other."), call
+          "spike; otherwise trials are laid over each other.")
   )
 }
 
@@ -96,7 +95,7 @@ check_restarts <- function(ticks, code, call) {
 #' @param start,end As the user gave them.
 #' @param per_second How many of the unit there are in a second.
 #' @noRd
-check_bounds_unit <- function(x, start, end, per_second, call) {
+check_bounds_unit <- function(x, start, end, per_second, call = user_frame()) {
   n <- nrow(x)
   given <- c(start = start, end = end)
   if (per_second == 1 || n < 2L || is.null(given)) return(invisible())
@@ -112,7 +111,7 @@ check_bounds_unit <- function(x, start, end, per_second, call) {
     sprintf("The recording is %s s long, and all of its spikes lie within %s s.", short(length),
             short(time[[2L]] - time[[1L]])),
     sprintf("`start` and `end` are in seconds, whatever the `time_unit`: did you mean %s?",
-            paste0("`", names(meant), " = ", exact(signif(meant, 15)), "`", collapse = ", ")), call
+            paste0("`", names(meant), " = ", exact(signif(meant, 15)), "`", collapse = ", "))
   )
 }
 
@@ -137,7 +136,7 @@ as_if_ms <- function(seconds) exact(signif(seconds / 1000, 6))
 #'
 #' @param seconds Matrix of intervals, a row each.
 #' @noRd
-check_delays_fit <- function(x, seconds, call = rlang::caller_env()) {
+check_delays_fit <- function(x, seconds) {
   low <- min(seconds[, 1L])
   high <- max(seconds[, 2L])
   if (nrow(x) < 2L || high < 1 || attr(x, "resolution") > finest_of_slow) return(invisible())
@@ -147,13 +146,13 @@ check_delays_fit <- function(x, seconds, call = rlang::caller_env()) {
   refuse_if(low >= longest, "intervals",
             sprintf("delays that fit into %s of %s s",
                     if (is.null(attr(x, "trials"))) "the recording" else "the longest trial",
-                    short(longest)), sprintf("delays above %s s", exact(low)), shown, call = call)
+                    short(longest)), sprintf("delays above %s s", exact(low)), shown)
   if (high < 2 || nrow(x) < 100L) return(invisible())
   isi <- median_isi(x)
   if (is.na(isi) || high < 5 * isi) return(invisible())
   warn_unlikely(
     sprintf(paste("Delays of up to %s s are long: half of the intervals between spikes of a unit",
-                  "are below %s s."), exact(high), format(signif(isi, 2))), shown, call
+                  "are below %s s."), exact(high), format(signif(isi, 2))), shown
   )
 }
 
@@ -164,8 +163,7 @@ check_delays_fit <- function(x, seconds, call = rlang::caller_env()) {
 #' @param filters What `check_pattern_filters()` gives.
 #' @param warn Whether to warn; `FALSE` where a function that is called next does.
 #' @noRd
-check_bins_fit <- function(x, bin, window, filters, warn = TRUE,
-                           call = rlang::caller_env()) {
+check_bins_fit <- function(x, bin, window, filters, warn = TRUE) {
   resolution <- attr(x, "resolution", exact = TRUE)
   seconds <- ticks_to_seconds(bin, resolution)
   if (seconds < 1 || nrow(x) < 100L || resolution > finest_of_slow) return(invisible())
@@ -183,10 +181,10 @@ check_bins_fit <- function(x, bin, window, filters, warn = TRUE,
   refuse_if(min(shared, bins) >= 25 && filters$min_count < bins / 2 && filters$max_spikes > 4,
             "bin_size", "so short that few units fire in a bin",
             sprintf("%s s, and a unit fires in %s %% of all bins: the search would not end",
-                    exact(seconds), round(100 * filled)), hint, call = call)
+                    exact(seconds), round(100 * filled)), hint)
   if (warn) warn_unlikely(
     sprintf(paste("Bins of %s s are long: half of the intervals between spikes of a unit are",
                   "below %s s, and a unit counts once in a bin."), exact(seconds),
-            format(signif(isi, 2))), hint, call
+            format(signif(isi, 2))), hint
   )
 }

@@ -55,13 +55,12 @@
 #' if (rlang::is_installed("ggplot2")) plot(p)
 #' @export
 psth <- function(x, events = NULL, from = NULL, to = NULL, bin_size = 0.01, by = NULL) {
-  call <- rlang::current_env()
   check_given(x = "a recording")
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
   resolution <- attr(x, "resolution")
   bin <- check_bin_size(bin_size, resolution)
-  table <- check_events(events, x, by, call)
-  edges <- psth_edges(from, to, bin, is.null(events), x, call)
+  table <- check_events(events, x, by)
+  edges <- psth_edges(from, to, bin, is.null(events), x)
   ticks <- round_to_ticks(table$time, resolution)
   keep <- within_one(x, ticks + edges[[1L]], ticks + edges[[2L]]) & !is.na(table$condition)
   refuse_if(!any(keep), if (is.null(events)) "x" else "events",
@@ -88,12 +87,12 @@ psth <- function(x, events = NULL, from = NULL, to = NULL, bin_size = 0.01, by =
 
 #' Events as a data frame of `time` and `condition`, a factor
 #' @noRd
-check_events <- function(events, x, by, call) {
+check_events <- function(events, x, by) {
   arg <- "events"
   if (is.null(events)) {
     trials <- attr(x, "trials", exact = TRUE)
     refuse_if(is.null(trials), "events", "times of events, as the recording has no trials",
-              "NULL", call = call)
+              "NULL")
     events <- data.frame(time = trials$start)
     more <- setdiff(names(trials), "time")
     events[more] <- as.data.frame(trials)[more]
@@ -105,19 +104,19 @@ check_events <- function(events, x, by, call) {
   refuse_if(!is_plain_numeric(time) || length(time) != nrow(events) || !all(is.finite(time)) ||
               length(time) == 0L, "events",
             "finite times in seconds, or a data frame with such a column `time`",
-            some_columns(events), call = call)
+            some_columns(events))
   condition <- rep("all", nrow(events))
   if (!is.null(by)) {
-    by <- check_string(by, "by", call)
+    by <- check_string(by, "by")
     known <- setdiff(names(events), c("unit", "time", "count", "rate", "se", "events"))
     refuse_if(!by %in% known, "by",
               sprintf("the name of a column of the %s with their conditions", arg),
               encodeString(by, quote = "\""),
-              if (length(known)) sprintf("There is %s.", some(known)), call = call)
+              if (length(known)) sprintf("There is %s.", some(known)))
     condition <- events[[by]]
   }
   refuse_if(!is.atomic(condition) || length(condition) != nrow(events), "by",
-            "the name of a column with a value for each event", describe(condition), call = call)
+            "the name of a column with a value for each event", describe(condition))
   if (!is.factor(condition)) {
     condition <- as.character(condition)
     values <- unique(condition[!is.na(condition)])
@@ -128,12 +127,12 @@ check_events <- function(events, x, by, call) {
 
 #' First tick around an event and the one after the last
 #' @noRd
-psth_edges <- function(from, to, bin, of_trials, x, call) {
+psth_edges <- function(from, to, bin, of_trials, x) {
   resolution <- attr(x, "resolution", exact = TRUE)
   edge <- \(value, arg, default) {
     if (is.null(value) && of_trials) return(default)
-    refuse_if(is.null(value), arg, "given, in seconds from the event", "NULL", call = call)
-    seconds_to_ticks(check_number(value, arg, call = call), resolution, arg, call)
+    refuse_if(is.null(value), arg, "given, in seconds from the event", "NULL")
+    seconds_to_ticks(check_number(value, arg), resolution, arg)
   }
   trials <- trial_ticks(x)
   first <- edge(from, "from", 0)
@@ -144,7 +143,7 @@ psth_edges <- function(from, to, bin, of_trials, x, call) {
   if (last <= first || (last - first) %% bin != 0) {
     seconds <- exact(ticks_to_seconds(c(first, last, bin), resolution))
     abort_arg("to", sprintf("a whole number of bins of %s s after `from`, %s s", seconds[[3L]],
-                            seconds[[1L]]), paste(seconds[[2L]], "s"), call = call)
+                            seconds[[1L]]), paste(seconds[[2L]], "s"))
   }
   c(first, last)
 }
@@ -215,9 +214,9 @@ new_psth <- function(counts, table, spikes, bin, edges, units, by, left_out, res
 
 # ---- The class -----------------------------------------------------------------------
 
-check_psth <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+check_psth <- function(x, arg = rlang::caller_arg(x)) {
   by <- attr(x, "by", exact = TRUE)
-  check_table(x, c("unit", by, "time", "count", "rate", "se", "events"), "psth", arg, call)
+  check_table(x, c("unit", by, "time", "count", "rate", "se", "events"), "psth", arg)
   spikes <- attr(x, "spikes", exact = TRUE)
   events <- attr(x, "event_table", exact = TRUE)
   sound <- is.factor(x$unit) && !anyNA(x$unit) && (is.null(by) || is.factor(x[[by]])) && is.double(x$time) &&
@@ -228,7 +227,7 @@ check_psth <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()
     rlang::is_scalar_integerish(attr(x, "left_out", exact = TRUE), finite = TRUE) &&
     all(spikes$event %in% seq_len(nrow(events)))
   refuse_if(!sound, arg, "what `psth()` gives", "one that was changed",
-            "`as.data.frame()` gives a table to change.", call)
+            "`as.data.frame()` gives a table to change.")
   invisible(x)
 }
 

@@ -16,11 +16,11 @@ found_background <- function(shown, rows, few) {
 #' @param layers Function of the rows of the units, of the occurrences inside the window, and of
 #'   whether these are many, that gives the layers to draw over the spikes.
 #' @noRd
-found_raster <- function(x, found, named, window, order, others, call, layers,
+found_raster <- function(x, found, named, window, order, others, layers,
                          what = "episodes", highest = 3) {
   all_units <- nlevels(.subset2(x, "unit"))
-  x <- keep_drawn(x, units_of_chains(named), others, order, call)
-  shown <- keep_time(x, window, call, "from, to")
+  x <- keep_drawn(x, units_of_chains(named), others, order)
+  shown <- keep_time(x, window, arg = "from, to")
   few <- nrow(shown) <= 30000L
   rows <- episode_rows(x, named, order, tall = few, highest = highest)
   inside <- found[found$start >= window[[1L]] & found$end <= window[[2L]], ]
@@ -59,11 +59,11 @@ found_theme <- function(rows) {
 #' @param spans How many times as long as what lasts longest, at least.
 #' @param spikes So long that it has as many spikes, on average, at least.
 #' @noRd
-dense_window <- function(x, found, from, to, call, spans = 6, spikes = 50) {
+dense_window <- function(x, found, from, to, spans = 6, spikes = 50) {
   resolution <- attr(x, "resolution", exact = TRUE)
   bounds <- c(attr(x, "start", exact = TRUE), attr(x, "end", exact = TRUE))
   if (!is.null(from) && !is.null(to)) {
-    if (from >= to) abort_arg("from", "before `to`", exact(from), call = call)
+    if (from >= to) abort_arg("from", "before `to`", exact(from))
     return(c(from, to))
   }
   length <- bounds[[2L]] - bounds[[1L]]
@@ -133,13 +133,21 @@ episode_axes <- function(x, rows, episodes, all_units, what = "episodes") {
   named <- units_of_chains(episodes)
   title <- units_title(all_units, nrow(rows), length(named), what)
   named <- named[thin(length(named), 40L)]
-  is_x <- vapply(axes, \(part) inherits(part, "Scale") && "x" %in% part$aesthetics, TRUE)
+  named_axes(x, axes, title, rows$y[match(named, rows$unit)], named, sum(rows$height) + 0.5)
+}
+
+#' The time axis of a raster, and beside it some names
+#'
+#' @param axes What `raster_axes()` gives.
+#' @param ... For `scale_y_continuous()`.
+#' @noRd
+named_axes <- function(x, axes, title, places, names, top, ...) {
+  is_x <- vapply(axes, \(part) inherits(part, "Scale") && "x" %in% part$aesthetics, NA)
   list(axes[is_x],
-       ggplot2::scale_y_continuous(name = title, breaks = rows$y[match(named, rows$unit)],
-                                   labels = named, expand = ggplot2::expansion(add = 0.6)),
-       ggplot2::coord_cartesian(xlim = c(attr(x, "start", exact = TRUE),
-                                         attr(x, "end", exact = TRUE)),
-                                ylim = c(0.5, sum(rows$height) + 0.5)))
+       ggplot2::scale_y_continuous(name = title, breaks = places, labels = names,
+                                   expand = ggplot2::expansion(add = 0.6), ...),
+       ggplot2::coord_cartesian(ylim = c(0.5, top), xlim = c(attr(x, "start", exact = TRUE),
+                                                             attr(x, "end", exact = TRUE))))
 }
 
 raster_background <- function(x, rows) {

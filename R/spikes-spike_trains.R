@@ -138,7 +138,7 @@ spike_trains <- function(time, unit, start = NULL, end = NULL, resolution = 1e-6
               unit = "a factor, character or numeric vector")
   time_unit <- check_choice(time_unit)
   make_trains(time, unit, start, end, resolution, trials, unit_table, trial, trial_clock,
-              trial_window, time_unit, sampling_rate, call = rlang::current_env())
+              trial_window, time_unit, sampling_rate)
 }
 
 #' spike_trains() for whoever calls it
@@ -146,24 +146,22 @@ spike_trains <- function(time, unit, start = NULL, end = NULL, resolution = 1e-6
 make_trains <- function(time, unit, start = NULL, end = NULL, resolution = 1e-6,
                         trials = NULL, unit_table = NULL, trial = NULL, trial_clock = NULL,
                         trial_window = NULL, time_unit = "s", sampling_rate = NULL,
-                        quiet = FALSE, arg = "time", unit_arg = "unit",
-                        call = rlang::caller_env()) {
-  check_choice(time_unit, c("s", "ms", "us", "samples"), call = call)
-  if (!is.null(sampling_rate)) check_number(sampling_rate, above = 0, call = call)
-  per_second <- units_per_second(time_unit, sampling_rate, call)
-  resolution <- check_resolution(resolution, call = call)
-  check_time_type(time, arg, call)
-  named <- unit_codes(unit, length(time), unit_arg, call)
-  if (!quiet) check_swapped(time, unit, named, arg, call)
-  unit_table <- check_unit_table(unit_table, named$levels, call = call)
+                        quiet = FALSE, arg = "time", unit_arg = "unit") {
+  check_choice(time_unit, c("s", "ms", "us", "samples"))
+  if (!is.null(sampling_rate)) check_number(sampling_rate, above = 0)
+  per_second <- units_per_second(time_unit, sampling_rate)
+  resolution <- check_resolution(resolution)
+  check_time_type(time, arg)
+  named <- unit_codes(unit, length(time), unit_arg)
+  if (!quiet) check_swapped(time, unit, named, arg)
+  unit_table <- check_unit_table(unit_table, named$levels)
   if (!is.factor(unit) && !is.null(unit_table)) named <- natural_levels(named, unit_table)
   scale <- tick_scale(resolution, per_second)
   if (is.null(trial)) {
-    check_no_trial(trial_clock, trial_window, call)
+    check_no_trial(trial_clock, trial_window)
   } else {
-    time <- round_to_ticks(check_times(time, arg, call), resolution, per_second)
-    placed <- place_trials(time, trial, trials, trial_clock, trial_window, start, end, resolution,
-                           call)
+    time <- round_to_ticks(check_times(time, arg), resolution, per_second)
+    placed <- place_trials(time, trial, trials, trial_clock, trial_window, start, end, resolution)
     time <- placed$ticks
     trials <- placed$trials
     start <- placed$start
@@ -171,8 +169,8 @@ make_trains <- function(time, unit, start = NULL, end = NULL, resolution = 1e-6,
     scale <- c(1, 1)
   }
   x <- assemble_trains(time, scale, named, start, end, resolution, trials, unit_table, quiet,
-                       arg, unit_arg, call)
-  if (!quiet && is.null(trial)) check_bounds_unit(x, start, end, per_second, call)
+                       arg, unit_arg)
+  if (!quiet && is.null(trial)) check_bounds_unit(x, start, end, per_second)
   x
 }
 
@@ -193,34 +191,34 @@ natural_levels <- function(named, unit_table) {
 #' @noRd
 build_spike_trains <- function(ticks, unit, start = NULL, end = NULL, resolution = 1e-6,
                                trials = NULL, unit_table = NULL, quiet = FALSE, arg = "time",
-                               call = rlang::caller_env()) {
+                               call = user_frame()) {
   assemble_trains(ticks, c(1, 1), factor_codes(unit), start, end, resolution, trials,
-                  unit_table, quiet, arg, "unit", call)
+                  unit_table, quiet, arg, "unit")
 }
 
 #' @param time,scale Times, and what makes ticks of them.
 #' @param named What `unit_codes()` gives.
 #' @noRd
 assemble_trains <- function(time, scale, named, start, end, resolution, trials, unit_table,
-                            quiet, arg, unit_arg, call) {
-  spikes <- arrange_spikes(time, scale, named, resolution, arg, unit_arg, call)
+                            quiet, arg, unit_arg) {
+  spikes <- arrange_spikes(time, scale, named, resolution, arg, unit_arg)
   if (!quiet && is.null(trials)) {
-    if (!spikes$sorted) check_restarts(time, named$code, call)
+    if (!spikes$sorted) check_restarts(time, named$code)
     n <- length(spikes$time)
     if (n > 1L && resolution <= finest_of_slow) {
-      check_slow(n, length(named$levels), spikes$time[[n]] - spikes$time[[1L]], call)
+      check_slow(n, length(named$levels), spikes$time[[n]] - spikes$time[[1L]])
     }
   }
-  unit_table <- check_unit_table(unit_table, named$levels, call = call)
+  unit_table <- check_unit_table(unit_table, named$levels)
   levels <- if (is.null(unit_table)) named$levels else levels(unit_table$unit)
 
-  trials <- check_trials(trials, resolution, call = call)
+  trials <- check_trials(trials, resolution)
   n <- length(spikes$time)
   ends <- round_to_ticks(spikes$time[if (n) c(1L, n)], resolution)
   bounds <- check_interval(start, end, inside = c(ends, trials$start, trials$end),
-                           resolution = resolution, call = call)
-  check_inside(spikes$time, ends, bounds, arg, resolution, call)
-  check_trials_inside(trials, bounds, resolution, call)
+                           resolution = resolution)
+  check_inside(spikes$time, ends, bounds, arg, resolution)
+  check_trials_inside(trials, bounds, resolution)
 
   if (!is.null(trials)) {
     trials$start <- ticks_to_seconds(trials$start, resolution)
@@ -238,21 +236,21 @@ assemble_trains <- function(time, scale, named, start, end, resolution, trials, 
 #'
 #' @return `time` in seconds and the numbers of the `unit`; `sorted`, whether they came so.
 #' @noRd
-arrange_spikes <- function(time, scale, named, resolution, arg, unit_arg, call) {
+arrange_spikes <- function(time, scale, named, resolution, arg, unit_arg) {
   time <- as.double(time)
   spikes <- .Call(r_arrange, time, named$code, named$unit, scale, clock_of(resolution),
                   check_threads(NULL))
   spikes <- finish_status(spikes, "making this recording", "Read a part of it at a time.",
-                          limit_of = "spikes", call = call)
+                          limit_of = "spikes")
   if (spikes$fault == "sound") return(spikes)
-  check_times(time, arg, call)
-  unit <- known_units(named, unit_arg, call)
+  check_times(time, arg)
+  unit <- known_units(named, unit_arg)
   ticks <- .Call(r_ticks, time, scale)
-  check_tick_range(ticks, resolution, arg, call)
+  check_tick_range(ticks, resolution, arg)
   # Ticks and units that do not fit a word together: years at a fine resolution.
   o <- order(ticks, unit, method = "radix")
   named$code <- named$code[o]
-  sorted <- arrange_spikes(ticks[o], c(1, 1), named, resolution, arg, unit_arg, call)
+  sorted <- arrange_spikes(ticks[o], c(1, 1), named, resolution, arg, unit_arg)
   sorted$sorted <- FALSE
   sorted
 }
@@ -283,10 +281,9 @@ as_recording <- function(time, unit_factor, start, end, resolution, trials, unit
 #'
 #' @param ... What differs, as in `build_spike_trains()`.
 #' @noRd
-spikes_like <- function(x, ticks, unit, ..., call = rlang::caller_env()) {
+spikes_like <- function(x, ticks, unit, ...) {
   given <- own_attributes(x)
   differs <- list(...)
   given[names(differs)] <- differs
-  do.call(build_spike_trains, c(list(ticks, unit), given, list(quiet = TRUE, call = call)),
-          quote = TRUE)
+  do.call(build_spike_trains, c(list(ticks, unit), given, list(quiet = TRUE)), quote = TRUE)
 }

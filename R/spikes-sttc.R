@@ -51,8 +51,7 @@ sttc <- function(x, dt = 0.005, threads = NULL, max_memory = 4e9) {
   doing <- "spike time tiling coefficients"
   advice <- "Take fewer units with `x[unit = ]`."
   # The coefficients themselves are made of a few matrices of doubles.
-  bytes <- 32 * n^2
-  if (bytes > max_memory) over_budget(bytes, max_memory, doing, advice, rlang::current_env())
+  check_budget(32 * n^2, max_memory, doing, advice)
   near <- .Call(r_tiling_near, trains,
                 list(reach = reach, threads = threads, max_memory = max_memory))
   near <- matrix(finish_status(near, doing, advice, limit_of = "spikes"), n, n)

@@ -8,26 +8,23 @@
 #' @param drop As for a data frame.
 #' @export
 `[.spike_trains` <- function(x, i, j, ..., time, unit, trial, drop) {
-  call <- rlang::current_env()
-  check_no_dots(call)
+  check_no_dots()
   by_name <- sum(!missing(time), !missing(unit), !missing(trial))
   n_index <- nargs() - 1L - by_name - !missing(drop)
   if (by_name > 0L) {
-    if (!missing(i) || !missing(j)) {
-      cli::cli_abort(c(
-        paste("Rows and columns cannot be chosen together with {.arg time}, {.arg unit} or",
-              "{.arg trial}."),
-        i = "Do one after the other: {.code x[time = c(0, 10)][1:5, ]}."
-      ), class = c("synfire_error_argument", "synfire_error"), call = call)
-    }
-    check_spike_trains(x, "x", call)
-    if (!missing(trial)) x <- keep_trials(x, rlang::enquo(trial), call)
-    if (!missing(time)) x <- keep_time(x, time, call)
-    if (!missing(unit)) x <- keep_units(x, rlang::enquo(unit), call)
+    if (!missing(i) || !missing(j)) abort_about(
+      "argument", "Rows and columns cannot be chosen together with {.arg time}, {.arg unit} or
+                   {.arg trial}.",
+      i = "Do one after the other: {.code x[time = c(0, 10)][1:5, ]}."
+    )
+    check_spike_trains(x, "x")
+    if (!missing(trial)) x <- keep_trials(x, rlang::enquo(trial))
+    if (!missing(time)) x <- keep_time(x, time)
+    if (!missing(unit)) x <- keep_units(x, rlang::enquo(unit))
     return(x)
   }
 
-  check_spike_trains(x, "x", call)
+  check_spike_trains(x, "x")
   # What the indices themselves raise is theirs.
   if (!missing(i)) force(i)
   if (!missing(j)) force(j)
@@ -42,13 +39,13 @@
       plain[i, j, drop = drop]
     },
     error = \(e) abort_arg("i, j", "rows and columns of the recording, as for a data frame",
-                           "not, for some", call = call)
+                           "not, for some")
   )
   if (!is.data.frame(out) || !identical(sort(names(out)), c("time", "unit"))) return(out)
   refuse_if(anyNA(out$time), "i", sprintf("rows between 1 and %s", commas(nrow(x))),
-            "beyond them for some", call = call)
+            "beyond them for some")
   resolution <- attr(x, "resolution", exact = TRUE)
-  kept <- spikes_like(x, round_to_ticks(out$time, resolution), out$unit, call = call)
+  kept <- spikes_like(x, round_to_ticks(out$time, resolution), out$unit)
   names_kept <- names(out)
   if (names_kept[[1L]] == "unit") {
     bare <- attributes(kept)
@@ -59,7 +56,7 @@
   kept
 }
 
-keep_time <- function(x, time, call, arg = "time") {
+keep_time <- function(x, time, call = user_frame(), arg = "time") {
   resolution <- attr(x, "resolution", exact = TRUE)
   refuse_if(!is.numeric(time) || is.object(time) || length(time) != 2L || anyNA(time), arg,
             "two numbers, the first and last second to keep", describe(time), call = call)
@@ -112,36 +109,35 @@ ticks_inside <- function(bound, inwards, resolution) {
   if (abs(raw - near) <= slack) near else inwards(raw)
 }
 
-keep_units <- function(x, chosen, call) {
+keep_units <- function(x, chosen) {
   all_units <- levels(.subset2(x, "unit"))
   table <- attr(x, "unit_table", exact = TRUE)
-  unit <- chosen_rows(chosen, table, "unit", "unit_table(x)", call)
+  unit <- chosen_rows(chosen, table, "unit", "unit_table(x)")
   if (is.logical(unit)) unit <- all_units[unit]
   unit <- unique(label_text(unit))
   refuse_if(length(unit) == 0L || anyNA(unit), "unit",
-            "the names of one or more units, or a condition on `unit_table(x)`", "none",
-            call = call)
+            "the names of one or more units, or a condition on `unit_table(x)`", "none")
   unknown <- setdiff(unit, all_units)
   refuse_if(length(unknown), "unit",
             sprintf("among the %s units of the recording", commas(length(all_units))),
             sprintf("not, for %s", some(encodeString(unknown, quote = "\""))),
-            sprintf("Units: %s.", some(all_units)), call = call)
+            sprintf("Units: %s.", some(all_units)))
   code <- match(all_units, unit)[as.integer(.subset2(x, "unit"))]
   keep <- !is.na(code)
   spikes_like(x, train_ticks(x)[keep], structure(code[keep], levels = unit, class = "factor"),
-              unit_table = units_of_table(table, unit), call = call)
+              unit_table = units_of_table(table, unit))
 }
 
 #' The chosen trials, their spikes, and the interval from the first to the last of them
 #' @noRd
-keep_trials <- function(x, chosen, call) {
+keep_trials <- function(x, chosen) {
   trials <- attr(x, "trials", exact = TRUE)
   refuse_if(is.null(trials), "trial", "left out for a recording without trials", "given",
-            "Make it with `trials`, a table of when each trial starts and ends.", call = call)
-  trial <- chosen_rows(chosen, trials, "trial", "trial_table(x)", call)
-  row <- if (is.logical(trial)) which(trial) else rows_of_trials(trial, trials, call)
+            "Make it with `trials`, a table of when each trial starts and ends.")
+  trial <- chosen_rows(chosen, trials, "trial", "trial_table(x)")
+  row <- if (is.logical(trial)) which(trial) else rows_of_trials(trial, trials)
   refuse_if(length(row) == 0L, "trial", "one or more trials, or a condition on `trial_table(x)`",
-            "none", call = call)
+            "none")
   kept <- trials[sort(unique(row)), , drop = FALSE]
   row.names(kept) <- NULL
   keep <- trial_of(x) %in% row
@@ -153,12 +149,12 @@ keep_trials <- function(x, chosen, call) {
 
 #' Rows of trials by label, or, where no label is a number, by number
 #' @noRd
-rows_of_trials <- function(trial, trials, call) {
+rows_of_trials <- function(trial, trials) {
   plain <- is_plain_numeric(trial) || is.character(trial) || is.factor(trial)
   label <- label_text(trial)
   refuse_if(!plain || anyNA(label) || length(label) == 0L, "trial",
             "labels or numbers of trials, or a condition on `trial_table(x)`",
-            if (plain) "missing for some, or empty" else describe(trial), call = call)
+            if (plain) "missing for some, or empty" else describe(trial))
   known <- label_text(trials$trial)
   row <- match(label, known)
   if (is.numeric(trial) && all(is.na(suppressWarnings(as.double(known))))) {
@@ -167,7 +163,7 @@ rows_of_trials <- function(trial, trials, call) {
   refuse_if(anyNA(row), "trial",
             sprintf("among the %s of the recording", counted(length(known), "trial")),
             sprintf("not, for %s", some(encodeString(label[is.na(row)], quote = "\""))),
-            sprintf("Trials: %s.", some(known)), call = call)
+            sprintf("Trials: %s.", some(known)))
   row
 }
 
@@ -177,7 +173,7 @@ rows_of_trials <- function(trial, trials, call) {
 #' Everything else is evaluated where the caller stands, so that a vector of names may be
 #' called `unit` as the column is.
 #' @noRd
-chosen_rows <- function(chosen, table, arg, of, call) {
+chosen_rows <- function(chosen, table, arg, of) {
   condition <- NULL
   if (is.data.frame(table) && !rlang::quo_is_symbolic(chosen)) table <- NULL
   if (is.data.frame(table)) {
@@ -190,8 +186,7 @@ chosen_rows <- function(chosen, table, arg, of, call) {
       abort_arg(arg, sprintf("names, or a condition on the columns of `%s`", of),
                 sprintf("what cannot be evaluated: %s", conditionMessage(e)),
                 if (is.data.frame(table)) sprintf("Its columns are %s.", some(names(table), 12L)) else
-                  sprintf("`%s` is NULL, so there is nothing to set conditions on.", of),
-                call = call)
+                  sprintf("`%s` is NULL, so there is nothing to set conditions on.", of))
     })
     if (!is.logical(value)) return(value)
     condition <- value
@@ -199,6 +194,6 @@ chosen_rows <- function(chosen, table, arg, of, call) {
   n <- if (is.data.frame(table)) nrow(table)
   refuse_if(!identical(length(condition), n), arg,
             sprintf("names, or a condition with a value for each row of `%s`", of),
-            paste("logical, of length", commas(length(condition))), call = call)
+            paste("logical, of length", commas(length(condition))))
   condition & !is.na(condition)
 }

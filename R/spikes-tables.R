@@ -42,12 +42,11 @@ unit_table <- function(x) {
 #' @rdname unit_table
 #' @export
 `unit_table<-` <- function(x, value) {
-  call <- rlang::current_env()
   check_given(x = "a spike_trains object", value = "a data frame or NULL")
   # The old table may be what is wrong with it.
   if (inherits(x, "spike_trains")) attr(x, "unit_table") <- NULL
-  check_spike_trains(x, "x", call)
-  value <- check_unit_table(value, levels(.subset2(x, "unit")), call = call)
+  check_spike_trains(x, "x")
+  value <- check_unit_table(value, levels(.subset2(x, "unit")))
   if (!is.null(value)) {
     about <- attributes(x)
     x <- unclass(x)

@@ -10,32 +10,31 @@
 #' @return `ticks`, `trials`, `start` and `end`, as `build_spike_trains()` takes them.
 #' @noRd
 place_trials <- function(ticks, trial, trials = NULL, trial_clock = NULL, trial_window = NULL,
-                         start = NULL, end = NULL, resolution = 1e-6,
-                         call = rlang::caller_env()) {
+                         start = NULL, end = NULL, resolution = 1e-6, call = user_frame()) {
   if (!is.null(trial_clock)) {
     check_choice(trial_clock, c("recording", "trial"), call = call)
   }
-  label <- trial_labels(trial, length(ticks), call)
+  label <- trial_labels(trial, length(ticks))
   bounds_known <- is.data.frame(trials) && all(c("start", "end") %in% names(trials))
   if (bounds_known) {
     refuse_if(!is.null(trial_window), "trial_window",
               "left out where `trials` says when each trial starts and ends", "given",
               call = call)
-    placed <- place_in_table(ticks, label, trials, trial_clock, resolution, call)
+    placed <- place_in_table(ticks, label, trials, trial_clock, resolution)
   } else {
-    table <- labels_table(label, trials, call)
+    table <- labels_table(label, trials)
     code <- table$row[label$code]
-    clock <- trial_clock %||% clock_of_labels(ticks, code, nrow(table$trials), call)
+    clock <- trial_clock %||% clock_of_labels(ticks, code, nrow(table$trials))
     if (clock == "recording") {
       placed <- trials_from_spikes(ticks, code, table$trials, trial_window, resolution,
-                                   say = is.null(trial_clock), call)
+                                   say = is.null(trial_clock))
     } else if (is.null(trial_window) && !(is.null(start) && is.null(end))) {
-      window <- bounds_of_each(ticks, start, end, resolution, call)
-      return(lay_out(ticks, code, table$trials, window, resolution, say = is.null(trial_clock),
-                     call, arg = if (is.null(start)) "end" else "start"))
+      window <- bounds_of_each(ticks, start, end, resolution)
+      return(lay_out(ticks, code, table$trials, window, resolution,
+                     say = is.null(trial_clock), arg = if (is.null(start)) "end" else "start"))
     } else {
       placed <- lay_out(ticks, code, table$trials, trial_window, resolution,
-                        say = is.null(trial_clock), call)
+                        say = is.null(trial_clock))
     }
   }
   c(placed, list(start = start, end = end))
@@ -43,38 +42,36 @@ place_trials <- function(ticks, trial, trials = NULL, trial_clock = NULL, trial_
 
 #' Start and end of each trial, in seconds, of which at least one is given
 #' @noRd
-bounds_of_each <- function(ticks, start, end, resolution, call) {
+bounds_of_each <- function(ticks, start, end, resolution) {
   window <- if (is.null(start) || is.null(end)) {
-    ticks_to_seconds(trial_window_ticks(ticks, NULL, resolution, call), resolution)
+    ticks_to_seconds(trial_window_ticks(ticks, NULL, resolution), resolution)
   }
-  c(if (is.null(start)) window[[1L]] else check_number(start, call = call),
-    if (is.null(end)) window[[2L]] else check_number(end, call = call))
+  c(if (is.null(start)) window[[1L]] else check_number(start),
+    if (is.null(end)) window[[2L]] else check_number(end))
 }
 
 #' Error where arguments on trials come without the trial of each spike
 #' @noRd
-check_no_trial <- function(trial_clock, trial_window, call) {
+check_no_trial <- function(trial_clock, trial_window, call = user_frame()) {
   arg <- if (!is.null(trial_clock)) "trial_clock" else if (!is.null(trial_window)) "trial_window"
-  if (is.null(arg)) return(invisible())
-  abort_arg(arg, "left out unless `trial` gives the trial of each spike", "given",
+  refuse_if(!is.null(arg), arg, "left out unless `trial` gives the trial of each spike", "given",
             "Give `trial`, a vector as long as `time`.", call = call)
 }
 
 #' The distinct labels in their order, and the place of each spike's among them
 #' @noRd
-trial_labels <- function(trial, n, call) {
+trial_labels <- function(trial, n) {
   plain <- is.character(trial) || is.factor(trial) || is.logical(trial) ||
     is_plain_numeric(trial)
   refuse_if(!plain || length(trial) != n, "trial",
             sprintf("a vector as long as `time` (%s) with the trial of each spike", commas(n)),
-            if (plain) sprintf("of length %s", commas(length(trial))) else describe(trial),
-            call = call)
+            if (plain) sprintf("of length %s", commas(length(trial))) else describe(trial))
   if (is.factor(trial)) {
     values <- levels(trial)
     return(list(values = values, text = values, code = as.integer(trial)))
   }
   refuse_if(is.numeric(trial) && any(is.infinite(trial)), "trial",
-            "the number or name of a trial, or NA", "infinite for some spikes", call = call)
+            "the number or name of a trial, or NA", "infinite for some spikes")
   trial <- as.vector(trial)
   values <- unique(trial[!is.na(trial)])
   values <- values[if (is.character(values)) natural_order(values) else order(values)]
@@ -85,42 +82,41 @@ trial_labels <- function(trial, n, call) {
 #'
 #' @return `trials` without bounds, and for each label its `row`.
 #' @noRd
-labels_table <- function(label, trials, call) {
+labels_table <- function(label, trials) {
   if (is.null(trials)) {
     return(list(trials = data.frame(trial = label$values), row = seq_along(label$values)))
   }
   refuse_if(!is.data.frame(trials) || !"trial" %in% names(trials) ||
               any(c("start", "end") %in% names(trials)), "trials",
             paste("a data frame with the columns `start` and `end` (seconds), or,",
-                  "beside `trial`, at least with the column `trial`"),
-            some_columns(trials), call = call)
+                  "beside `trial`, at least with the column `trial`"), some_columns(trials))
   trials <- as.data.frame(trials)
-  list(trials = trials, row = rows_of_labels(label, trials$trial, call))
+  list(trials = trials, row = rows_of_labels(label, trials$trial))
 }
 
 #' Row of the table of trials for each label
 #' @noRd
-rows_of_labels <- function(label, of_table, call) {
+rows_of_labels <- function(label, of_table) {
   row <- match(label$text, label_text(of_table))
   unknown <- label$text[is.na(row) & seq_along(row) %in% label$code]
   refuse_if(length(unknown), "trial", "among the labels of the table `trials`",
             sprintf("not, for %s: %s", counted(length(unknown), "label"), some(unknown)),
-            sprintf("The labels of `trials` are %s.", some(label_text(of_table))), call = call)
+            sprintf("The labels of `trials` are %s.", some(label_text(of_table))))
   row
 }
 
 # ---- Trials whose bounds are known -------------------------------------------------------
 
-place_in_table <- function(ticks, label, trials, trial_clock, resolution, call) {
-  trials <- check_trials(trials, resolution, call = call)
-  row <- rows_of_labels(label, trials$trial, call)[label$code]
+place_in_table <- function(ticks, label, trials, trial_clock, resolution) {
+  trials <- check_trials(trials, resolution)
+  row <- rows_of_labels(label, trials$trial)[label$code]
   as_given <- wrong_places(ticks, row, trials)
   shifted <- ticks + trials$start[row]
   from_start <- if (anyNA(row)) length(row) else wrong_places(shifted, row, trials)
   clock <- trial_clock %||%
-    clock_in_table(as_given, from_start, identical(shifted, ticks), length(ticks), call)
+    clock_in_table(as_given, from_start, identical(shifted, ticks), length(ticks))
   wrong <- if (clock == "trial") from_start else as_given
-  if (wrong > 0) abort_places(clock, wrong, row, call)
+  if (wrong > 0) abort_places(clock, wrong, row)
   if (clock == "trial" && is.null(trial_clock)) {
     tell_trials("Times count from the start of each trial: on the clock of the recording %s",
                 sprintf("%s of %s would lie outside of the trial they name.",
@@ -142,23 +138,23 @@ wrong_places <- function(ticks, row, trials) {
 
 #' The clock on which all spikes lie in their trials, or an error
 #' @noRd
-clock_in_table <- function(as_given, from_start, same, n, call) {
+clock_in_table <- function(as_given, from_start, same, n) {
   if (as_given == 0 && (from_start > 0 || same)) return("recording")
   if (from_start == 0 && as_given > 0) return("trial")
   if (as_given == 0) {
-    abort_clock("each spike lies in the trial that it names on both clocks", call)
+    abort_clock("each spike lies in the trial that it names on both clocks")
   }
   abort_clock(sprintf(paste(
     "the times fit neither clock: of %s, %s would not lie in the trial that they name on the",
     "recording's clock, and %s if times counted from the start of each trial"
-  ), counted(n, "spike"), commas(as_given), commas(from_start)), call)
+  ), counted(n, "spike"), commas(as_given), commas(from_start)))
 }
 
-abort_places <- function(clock, wrong, row, call) {
+abort_places <- function(clock, wrong, row) {
   refuse_if(clock == "trial" && anyNA(row), "trial",
             "given for each spike, as times count from the start of its trial",
             sprintf("missing for %s", counted(sum(is.na(row)), "spike")),
-            "Drop these spikes first.", call = call)
+            "Drop these spikes first.")
   abort_arg(
     "trial", "the trial in which each spike lies, as `trials` says when it starts and ends",
     sprintf("another for %s of %s", commas(wrong), counted(length(row), "spike")),
@@ -168,7 +164,7 @@ abort_places <- function(clock, wrong, row, call) {
     } else {
       paste("Times are taken on the recording's clock. Widen the trials, leave `trial` out,",
             "or say `trial_clock = \"trial\"` where times count from the start of each trial.")
-    }, call = call
+    }
   )
 }
 
@@ -180,7 +176,7 @@ abort_places <- function(clock, wrong, row, call) {
 #' Times of a clock that restarts may miss each other by chance; how likely that is follows
 #' from the number of orders in which the spikes of all trials could come.
 #' @noRd
-clock_of_labels <- function(ticks, code, n, call) {
+clock_of_labels <- function(ticks, code, n) {
   spikes <- tabulate(code, n)
   held <- which(spikes > 0L)
   if (length(held) < 2L) return("recording")
@@ -193,17 +189,16 @@ clock_of_labels <- function(ticks, code, n, call) {
   chance <- lgamma(length(held) + 1) + sum(lgamma(spikes[held] + 1)) - lgamma(sum(spikes) + 1)
   if (chance > log(1e-6)) {
     abort_clock(sprintf("that %s of %s do not overlap in time may be chance",
-                        counted(length(held), "trial"), counted(sum(spikes), "spike")), call)
+                        counted(length(held), "trial"), counted(sum(spikes), "spike")))
   }
   "recording"
 }
 
-abort_clock <- function(is, call) {
+abort_clock <- function(is) {
   abort_arg("trial_clock", "given, as the times do not show on which clock they count",
             paste("NULL, and", is),
             paste("Say `trial_clock = \"recording\"` for times on one clock for all trials, or",
-                  "`trial_clock = \"trial\"` for times from the start of each trial."),
-            call = call)
+                  "`trial_clock = \"trial\"` for times from the start of each trial."))
 }
 
 #' First and last tick of each trial; NA without spikes
@@ -219,17 +214,16 @@ trial_spans <- function(ticks, code, n) {
 
 #' Trials from their first to their last spike, on the recording's clock
 #' @noRd
-trials_from_spikes <- function(ticks, code, trials, trial_window, resolution, say, call) {
+trials_from_spikes <- function(ticks, code, trials, trial_window, resolution, say) {
   refuse_if(!is.null(trial_window), "trial_window", "left out for times on the recording's clock",
             "given", paste("Say when each trial starts and ends with `trials`, or say",
-                           "`trial_clock = \"trial\"` for times from the start of each trial."),
-            call = call)
+                           "`trial_clock = \"trial\"` for times from the start of each trial."))
   span <- trial_spans(ticks, code, nrow(trials))
   refuse_if(anyNA(span$low), "trials", "a table that says when each trial starts and ends",
             sprintf("one without, and %s without spikes: %s",
                     counted(sum(is.na(span$low)), "trial"),
                     some(label_text(trials$trial)[is.na(span$low)])),
-            "Add the columns `start` and `end`, in seconds.", call = call)
+            "Add the columns `start` and `end`, in seconds.")
   if (say) {
     tell_trials("Times count on the clock of the recording, as no two trials overlap. %s",
                 paste("Each trial is taken from its first to its last spike;",
@@ -238,7 +232,7 @@ trials_from_spikes <- function(ticks, code, trials, trial_window, resolution, sa
   o <- order(span$low, span$high)
   refuse_if(any(span$low[o][-1L] < span$high[o][-length(o)]), "trial_clock",
             "\"trial\", as trials overlap on one clock", "\"recording\"",
-            "Trials of one recording come one after the other.", call = call)
+            "Trials of one recording come one after the other.")
   trials$start <- ticks_to_seconds(span$low, resolution)
   trials$end <- ticks_to_seconds(span$high, resolution)
   list(ticks = ticks, trials = trials)
@@ -248,10 +242,9 @@ trials_from_spikes <- function(ticks, code, trials, trial_window, resolution, sa
 #'
 #' A gap of at least a second follows each, so that nothing reaches across.
 #' @noRd
-lay_out <- function(ticks, code, trials, trial_window, resolution, say, call,
-                    arg = "trial_window") {
-  if (anyNA(code)) abort_places("trial", sum(is.na(code)), code, call)
-  window <- trial_window_ticks(ticks, trial_window, resolution, call, arg)
+lay_out <- function(ticks, code, trials, trial_window, resolution, say, arg = "trial_window") {
+  if (anyNA(code)) abort_places("trial", sum(is.na(code)), code)
+  window <- trial_window_ticks(ticks, trial_window, resolution, arg)
   period <- window[[2L]] - window[[1L]] + max(1, ceiling(raw_ticks(1, resolution)))
   shift <- (seq_len(nrow(trials)) - 1) * period
   if (say) {
@@ -267,10 +260,10 @@ lay_out <- function(ticks, code, trials, trial_window, resolution, say, call,
 
 #' First and last tick of a trial on its own clock
 #' @noRd
-trial_window_ticks <- function(ticks, trial_window, resolution, call, arg = "trial_window") {
+trial_window_ticks <- function(ticks, trial_window, resolution, arg = "trial_window") {
   if (is.null(trial_window)) {
     refuse_if(length(ticks) == 0L, "trial_window", "given, in seconds, when there are no spikes",
-              "NULL", call = call)
+              "NULL")
     # Outwards to whole seconds, and then onto the clock, also outwards.
     times <- ticks_to_seconds(range(ticks), resolution)
     window <- raw_ticks(c(floor(min(0, times)), ceiling(times[[2L]])), resolution)
@@ -278,19 +271,17 @@ trial_window_ticks <- function(ticks, trial_window, resolution, call, arg = "tri
     return(c(floor(window[[1L]] + slack[[1L]]), ceiling(window[[2L]] - slack[[2L]])))
   }
   refuse_if(!is_plain_numeric(trial_window) || length(trial_window) != 2L, "trial_window",
-            "two numbers, the start and end of a trial in seconds", describe(trial_window),
-            call = call)
-  window <- seconds_to_ticks(trial_window, resolution, arg, call)
+            "two numbers, the start and end of a trial in seconds", describe(trial_window))
+  window <- seconds_to_ticks(trial_window, resolution, arg)
   refuse_if(window[[1L]] > window[[2L]], arg, "a start at or before the end",
-            sprintf("c(%s, %s)", exact(trial_window[[1L]]), exact(trial_window[[2L]])),
-            call = call)
+            sprintf("c(%s, %s)", exact(trial_window[[1L]]), exact(trial_window[[2L]])))
   outside <- sum(ticks < window[[1L]] | ticks > window[[2L]])
   if (outside > 0L) {
     abort_arg(arg, "wide enough for all spikes",
               sprintf("too narrow for %s of %s", commas(outside), commas(length(ticks))),
               if (arg != "trial_window") {
                 "Times count from the start of each trial, and so do `start` and `end`."
-              }, call = call)
+              })
   }
   window
 }
@@ -300,8 +291,7 @@ trial_window_ticks <- function(ticks, trial_window, resolution, call, arg = "tri
 #' A message about trials; the second part goes where `%s` stands in the first
 #' @noRd
 tell_trials <- function(text, more) {
-  cli::cli_inform(c(i = escape_braces(sprintf(text, more))),
-                  class = c("synfire_message_trials", "synfire_message"))
+  info("trials", escape_braces(sprintf(text, more)))
 }
 
 #' Says once, when a recording is made, how many spikes lie outside of its trials

@@ -2,9 +2,9 @@
 
 #' Units as a factor without missing values
 #' @noRd
-unit_factor <- function(unit, n, arg = "unit", call = rlang::caller_env()) {
-  named <- unit_codes(unit, n, arg, call)
-  structure(known_units(named, arg, call), levels = named$levels, class = "factor")
+unit_factor <- function(unit, n, arg = "unit", call = user_frame()) {
+  named <- unit_codes(unit, n, arg)
+  structure(known_units(named, arg), levels = named$levels, class = "factor")
 }
 
 #' Units as small numbers
@@ -12,14 +12,13 @@ unit_factor <- function(unit, n, arg = "unit", call = rlang::caller_env()) {
 #' @return For each spike a `code`, for each code the number of its `unit` (0 where it is
 #'   missing), and the `levels`, the names of the units.
 #' @noRd
-unit_codes <- function(unit, n, arg = "unit", call = rlang::caller_env()) {
+unit_codes <- function(unit, n, arg = "unit") {
   plain <- is.character(unit) || is.factor(unit) || is_plain_numeric(unit)
   refuse_if(!plain, arg, "a factor, character or numeric vector",
-            if (is.object(unit)) sprintf("of class %s", class(unit)[[1L]]) else describe(unit),
-            call = call)
+            if (is.object(unit)) sprintf("of class %s", class(unit)[[1L]]) else describe(unit))
   refuse_if(!length(unit) %in% c(1L, n), arg,
             sprintf("as long as `time` (%s), or of length 1", commas(n)),
-            sprintf("of length %s", commas(length(unit))), call = call)
+            sprintf("of length %s", commas(length(unit))))
   named <- if (is.factor(unit)) factor_codes(unit) else value_codes(unit)
   if (length(unit) != n) named$code <- rep(named$code, n)
   named
@@ -54,13 +53,13 @@ value_codes <- function(unit) {
 
 #' The number of the unit of each spike, or an error where one has none
 #' @noRd
-known_units <- function(named, arg, call) {
+known_units <- function(named, arg) {
   unit <- named$unit[named$code]
   missing_unit <- is.na(unit) | unit == 0L
   refuse_if(any(missing_unit), arg, "given for each spike",
             sprintf("missing for %s of %s spikes, the first in row %d", commas(sum(missing_unit)),
                     commas(length(missing_unit)), which(missing_unit)[[1L]]),
-            "Drop these rows first, or name the unit.", call = call)
+            "Drop these rows first, or name the unit.")
   unit
 }
 
@@ -115,26 +114,25 @@ unit_table_fault <- function(x) {
 #' @return Its `unit` is a factor with `levels`, and after them the units that the table
 #'   alone names.
 #' @noRd
-check_unit_table <- function(table, levels, arg = "unit_table", call = rlang::caller_env()) {
+check_unit_table <- function(table, levels, arg = "unit_table") {
   if (is.null(table)) return(NULL)
   refuse_if(!is.data.frame(table) || !"unit" %in% names(table), arg,
-            "NULL, or a data frame with a column `unit`", some_columns(table), call = call)
+            "NULL, or a data frame with a column `unit`", some_columns(table))
   table <- as.data.frame(table)
   twice_named <- unique(names(table)[duplicated(names(table))])
   refuse_if(length(twice_named), arg, "a data frame with a different name for each column",
-            sprintf("one with %s more than once", some(twice_named)), call = call)
+            sprintf("one with %s more than once", some(twice_named)))
   unit <- label_text(table[["unit"]])
   refuse_if(length(unit) != nrow(table) || anyNA(unit) || anyDuplicated(unit),
             sprintf("%s$unit", arg), "the name of a unit, a different one in each row",
             if (length(unit) != nrow(table)) describe(table[["unit"]]) else
               if (anyNA(unit)) "missing in some rows" else
-                sprintf("the same in some rows: %s", some(unique(unit[duplicated(unit)]))),
-            call = call)
+                sprintf("the same in some rows: %s", some(unique(unit[duplicated(unit)]))))
   unknown <- setdiff(levels, unit)
   refuse_if(length(unknown), arg, "a table with a row for each unit",
             sprintf("without one for %s of %s units: %s", commas(length(unknown)),
                     commas(length(levels)), some(unknown)),
-            "Add rows for them; what is not known of a unit may be NA.", call = call)
+            "Add rows for them; what is not known of a unit may be NA.")
   all_units <- c(levels, setdiff(unit, levels))
   in_order_of_units(table, unit, all_units)
 }

@@ -48,31 +48,31 @@ place_keys <- function(x) {
 
 #' Error where units are to stand by their place, and nothing says where they are
 #' @noRd
-check_order_place <- function(x, order, call = rlang::caller_env()) {
+check_order_place <- function(x, order) {
   if (order != "place" || length(place_keys(x)) > 0L) return(invisible())
   abort_arg("order", "\"levels\" or \"rate\" for units whose place is not known", "\"place\"",
             paste("Give the table of units a column `area` or `depth`, or `x` and `y` with a",
-                  "number for every unit, see `unit_table()`."), call = call)
+                  "number for every unit, see `unit_table()`."))
 }
 
 #' Group of each unit, by a column of the table of units: a factor, or NULL for no column
 #' @noRd
-unit_groups <- function(x, by, most = 20L, call = rlang::caller_env()) {
+unit_groups <- function(x, by, most = 20L) {
   if (is.null(by)) return(NULL)
   table <- attr(x, "unit_table", exact = TRUE)
   refuse_if(is.null(table), "by", "NULL for a recording without a table of units", describe(by),
-            "Give it one with `unit_table(x) <- `.", call = call)
-  by <- check_string(by, "by", call)
+            "Give it one with `unit_table(x) <- `.")
+  by <- check_string(by, "by")
   refuse_if(!by %in% names(table), "by", "the name of a column of the table of units",
-            describe(by), sprintf("The columns are %s.", some(names(table), 20L)), call = call)
+            describe(by), sprintf("The columns are %s.", some(names(table), 20L)))
   value <- table[[by]]
   wanted <- sprintf("a column with one value for each unit, and at most %d different ones", most)
   refuse_if(!is.atomic(value) || !is.null(dim(value)), "by", wanted,
-            sprintf("\"%s\", with several for a unit", by), call = call)
+            sprintf("\"%s\", with several for a unit", by))
   groups <- value_factor(value)
   refuse_if(nlevels(groups) > most, "by", wanted,
             sprintf("\"%s\", with %s", by, commas(nlevels(groups))),
-            "To sort units by depth or position, use `order = \"place\"`.", call = call)
+            "To sort units by depth or position, use `order = \"place\"`.")
   groups
 }
 
@@ -102,11 +102,11 @@ drawn_units <- function(x, first, others) {
 
 #' The recording with the units that are drawn, in the order in which they stand
 #' @noRd
-keep_drawn <- function(x, first, others, order, call) {
+keep_drawn <- function(x, first, others, order) {
   units <- drawn_units(x, first, others)
   known <- levels(.subset2(x, "unit"))
   if (order != "episodes") units <- known[known %in% units]
-  if (identical(units, known) || length(units) == 0L) x else keep_units(x, rlang::quo(units), call)
+  if (identical(units, known) || length(units) == 0L) x else keep_units(x, rlang::quo(units))
 }
 
 #' "Unit (1,152; 9 of the episodes, named, and 40 others)"

@@ -6,64 +6,63 @@
 #' @param window,resolution Of the stream; ticks and seconds.
 #' @noRd
 new_alarming <- function(per_hour, look, n, judge_after, surrogate, dither, window,
-                         resolution, arguments, call = rlang::caller_env()) {
+                         resolution, arguments) {
   given <- c(look = !is.null(look), n_surrogates = !is.null(n),
              judge_after = !is.null(judge_after))
   if (is.null(per_hour)) {
     refuse_if(any(given), names(which(given))[[1L]], "left out where `alarms` is NULL", "given",
-              "Say by `alarms` how many false alarms an hour you accept.", call = call)
-    check_choice(surrogate, surrogate_methods, "surrogate", call = call)
-    if (!is.null(dither)) check_number(dither, "dither", above = 0, call = call)
+              "Say by `alarms` how many false alarms an hour you accept.")
+    check_choice(surrogate, surrogate_methods, "surrogate")
+    if (!is.null(dither)) check_number(dither, "dither", above = 0)
     return(NULL)
   }
-  per_hour <- check_number(per_hour, "alarms", above = 0, call = call)
+  per_hour <- check_number(per_hour, "alarms", above = 0)
   refuse_if(!is.null(arguments[["min_support"]]), "min_support", "left out with `alarms`",
-            "given", "Give `min_count`: surrogates are mined with the same one.", call = call)
-  look <- if (is.null(look)) window else alarm_ticks(look, resolution, "look", call)
+            "given", "Give `min_count`: surrogates are mined with the same one.")
+  look <- if (is.null(look)) window else alarm_ticks(look, resolution, "look")
   judge_after <- if (is.null(judge_after)) floor(look / 4) else {
-    judging_ticks(judge_after, look, resolution, call)
+    judging_ticks(judge_after, look, resolution)
   }
   alpha <- per_hour * ticks_to_seconds(look, resolution) / 3600
   refuse_if(alpha >= 1, "alarms",
             sprintf("below %s, one at each look", short(signif(per_hour / alpha, 3))),
-            exact(per_hour), "Accept fewer false alarms, or look more often.", call = call)
+            exact(per_hour), "Accept fewer false alarms, or look more often.")
   least <- ceiling(1 / alpha * (1 - 1e-9)) - 1
   n <- if (is.null(n)) max(ceiling(5 / alpha), 19) else n
   hint <- sprintf(paste("At each look a share of %s may be false, which fewer surrogates cannot",
                         "show. Accept more false alarms, or look less often."),
                   short(signif(alpha, 2)))
   refuse_if(is_plain_numeric(n) && length(n) == 1L && isTRUE(n < least), "n_surrogates",
-            sprintf("at least %s", commas(least)), exact(n), hint, call = call)
-  n <- check_count(n, "n_surrogates", max = 1e5, call = call)
+            sprintf("at least %s", commas(least)), exact(n), hint)
+  n <- check_count(n, "n_surrogates", max = 1e5)
   # What surrogates refuse is refused before the experiment begins.
   some <- new_spike_trains(c(0, window), factor(c("A", "A")), 0,
                            ticks_to_seconds(window, resolution), resolution)
   if (is.null(dither)) {
-    delays <- check_intervals(arguments$intervals, resolution, call)$seconds
+    delays <- check_intervals(arguments$intervals, resolution)$seconds
     dither <- min(dithered_widths * max(delays[, 2L] - delays[, 1L]),
                   ticks_to_seconds(window, resolution))
   }
-  made <- surrogate_options(some, surrogate, dither, call = call)
+  made <- surrogate_options(some, surrogate, dither)
   list(alpha = alpha, look = look, judge_after = judge_after, n = n, surrogate = surrogate,
        dither = dither, key = made$key, next_look = NULL, open = NULL, looks = 0)
 }
 
-alarm_ticks <- function(seconds, resolution, arg, call) {
-  seconds <- check_number(seconds, arg, above = 0, call = call)
-  ticks <- seconds_to_ticks(seconds, resolution, arg, call)
-  if (ticks < 1) abort_arg(arg, "at least one tick", paste(exact(seconds), "s"), call = call)
+alarm_ticks <- function(seconds, resolution, arg) {
+  seconds <- check_number(seconds, arg, above = 0)
+  ticks <- seconds_to_ticks(seconds, resolution, arg)
+  if (ticks < 1) abort_arg(arg, "at least one tick", paste(exact(seconds), "s"))
   ticks
 }
 
 #' When a look is judged, in ticks
 #' @noRd
-judging_ticks <- function(seconds, look, resolution, call) {
-  seconds <- check_number(seconds, "judge_after", min = 0, call = call)
-  ticks <- seconds_to_ticks(seconds, resolution, "judge_after", call)
+judging_ticks <- function(seconds, look, resolution) {
+  seconds <- check_number(seconds, "judge_after", min = 0)
+  ticks <- seconds_to_ticks(seconds, resolution, "judge_after")
   refuse_if(ticks > look, "judge_after",
             sprintf("at most `look`, %s s", exact(ticks_to_seconds(look, resolution))),
-            paste(exact(seconds), "s"), "A look is judged before the next one begins.",
-            call = call)
+            paste(exact(seconds), "s"), "A look is judged before the next one begins.")
   ticks
 }
 
@@ -167,10 +166,9 @@ look_maxima <- function(object, look) {
   finish_surrogates(found)
 }
 
-finish_surrogates <- function(result, call = rlang::caller_env(4L)) {
+finish_surrogates <- function(result) {
   finish_status(result, "the surrogates of the window",
-                "Raise `min_count`, lower `max_size`, or shorten `window`.",
-                limit_of = "spikes", call = call)
+                "Raise `min_count`, lower `max_size`, or shorten `window`.", limit_of = "spikes")
 }
 
 stream_memory <- function(object) {

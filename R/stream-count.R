@@ -15,10 +15,10 @@ no_counting <- function(arguments, possible = TRUE) {
 
 #' The episodes of a window that has moved on, and who counted them
 #'
-#' @return List: `episodes`, a table or a view, its number of `rows`; `counting`. Where the episodes before were
-#'   a view of the same window, also `tally`, how many episodes there are and how many are
-#'   of each `episode_status`. Where the episodes are a view, also `strongest`, the numbers
-#'   of those to be followed, and whether their tree is the `same_tree` as before.
+#' @return List: `episodes`, a table or a view, its number of `rows`; `counting`. Where the
+#'   episodes before were a view of the same window, also `tally`, how many episodes there are and
+#'   how many are of each `episode_status`. Where the episodes are a view, also `strongest`, the
+#'   numbers of those to be followed, and whether their tree is the `same_tree` as before.
 #' @noRd
 count_window <- function(object, slid) {
   counting <- object$counting
@@ -53,7 +53,7 @@ move_on <- function(object, slid) {
   x <- slid$recording
   arguments <- object$arguments
   intervals <- delays_of(object)
-  check_delays_fit(x, intervals, rlang::caller_env(2L))
+  check_delays_fit(x, intervals)
   state <- object$counting$state
   block <- slid$come
   units <- levels(.subset2(x, "unit"))
@@ -131,11 +131,7 @@ keep_window <- function(state, x) {
   time <- .subset2(x, "time")
   unit <- .subset2(x, "unit")
   n <- length(time)
-  state$time_buffer <- double(2 * n + 1024)
-  state$unit_buffer <- integer(2 * n + 1024)
-  .Call(r_window_write, state$time_buffer, 0, time)
-  .Call(r_window_write, state$unit_buffer, 0, as.integer(unit))
-  state$filled <- n
+  fill_buffers(state, time, as.integer(unit), n)
   columns <- window_columns(state, n, levels(unit))
   structure(columns, class = class(x), row.names = .set_row_names(n),
             start = attr(x, "start"), end = attr(x, "end"), resolution = attr(x, "resolution"))
@@ -160,7 +156,7 @@ is_kept_window <- function(state, x) {
 #' What slide_window() gives, without looking at the spikes that stay; `NULL` where the
 #' window is not the one in the buffers, or new spikes do not all come after those known
 #' @noRd
-slide_kept_window <- function(object, block, call) {
+slide_kept_window <- function(object, block) {
   state <- object$counting$state
   if (!is_current(state, object$counting$stamp, length(block$units))) return(NULL)
   old <- recording_of(object)
@@ -175,8 +171,10 @@ slide_kept_window <- function(object, block, call) {
   gone <- .Call(r_window_until, time, ticks_to_seconds(cut, object$resolution))
   n <- length(time) - gone + came
   if (n == 0 || !is_little(object, gone + came, n)) return(NULL)
-  check_not_too_late(object, block$tick, cut, call)
-  if (state$filled + came > length(state$time_buffer)) move_buffers(state, n)
+  check_not_too_late(object, block$tick, cut)
+  if (state$filled + came > length(state$time_buffer)) {
+    fill_buffers(state, state$time, state$unit, n)
+  }
   .Call(r_window_write, state$time_buffer, state$filled,
         ticks_to_seconds(block$tick, object$resolution))
   .Call(r_window_write, state$unit_buffer, state$filled, block$code)
@@ -207,9 +205,7 @@ without_known <- function(block, state, resolution) {
 
 #' New buffers with the old window in front: vectors that stand in the old ones keep them
 #' @noRd
-move_buffers <- function(state, n) {
-  time <- state$time
-  unit <- state$unit
+fill_buffers <- function(state, time, unit, n) {
   state$time_buffer <- double(2 * n + 1024)
   state$unit_buffer <- integer(2 * n + 1024)
   .Call(r_window_write, state$time_buffer, 0, time)
@@ -251,7 +247,7 @@ window_recording <- function(object, block, time, unit) {
             resolution = object$resolution)
 }
 
-check_not_too_late <- function(object, new_tick, cut, call) {
+check_not_too_late <- function(object, new_tick, cut) {
   if (is.null(object$now)) return(invisible())
   late <- new_tick[new_tick <= min(cut, object$now)]
   if (length(late) == 0L) return(invisible())
@@ -262,5 +258,5 @@ check_not_too_late <- function(object, new_tick, cut, call) {
                     seconds[[2L]]),
             sprintf(paste("The stream has reached %s s, and its window no longer reaches back to",
                           "them: give blocks in order, or leave these spikes out."),
-                    seconds[[3L]]), call = call)
+                    seconds[[3L]]))
 }

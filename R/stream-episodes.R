@@ -45,8 +45,8 @@
 #' This is what one core does, or with `device = "gpu"` one GPU, the first of `gpus`: the
 #' counts stay there from one update to the next, and only what came and what changed
 #' goes back and forth. It pays for long windows with many episodes, where an update of the CPU
-#' takes more than some tenths of a millisecond; `"auto"` is the CPU here, which for shorter ones is
-#' as fast and needs no GPU for as long as an experiment lasts. With an `engine` other than
+#' takes more than some tenths of a millisecond; `"auto"` is the CPU here, which for shorter ones
+#' is as fast and needs no GPU for as long as an experiment lasts. With an `engine` other than
 #' `"window"` each changed window is mined anew.
 #'
 #' # Memory
@@ -138,8 +138,8 @@
 #'       changes come first; of one that is new or gone the least change it can have made
 #'       counts}
 #'     \item{alarms}{a data frame with a row for each alarm of the last look that was judged,
-#'       the longest episodes first: `episode`, `size`, `count`, the `limit` of its size, `p` value,
-#'       `since` (end of the window, in seconds, at the look that raised it first) and
+#'       the longest episodes first: `episode`, `size`, `count`, the `limit` of its size, `p`
+#'       value, `since` (end of the window, in seconds, at the look that raised it first) and
 #'       whether it is `new` with this update}
 #'     \item{limits}{a data frame with a row for each size from 2 on: the largest count
 #'       that `chance` gives (the median over the surrogates), and the `limit`, the least
@@ -236,9 +236,9 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
   began <- wall_clock()
   # Of a plain list, elements are taken without methods.
   x <- unclass(object)
-  block <- read_block(x, new_spikes, now, rlang::current_env())
-  slid <- slide_kept_window(x, block, rlang::current_env()) %||%
-    slide_window(x, block, rlang::current_env())
+  block <- read_block(x, new_spikes, now)
+  slid <- slide_kept_window(x, block) %||%
+    slide_window(x, block)
   counted <- count_window(x, slid)
 
   since <- if (is.null(x$now)) block$start else x$now
@@ -268,7 +268,7 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
 
 # ---- Arguments -----------------------------------------------------------------------
 
-check_mining_names <- function(arguments, call = rlang::caller_env()) {
+check_mining_names <- function(arguments) {
   if (length(arguments) == 0L) return(invisible())
   taken <- setdiff(names(formals(mine_episodes)), c("x", "min_count", "intervals"))
   given <- names(arguments) %||% rep("", length(arguments))
@@ -276,18 +276,17 @@ check_mining_names <- function(arguments, call = rlang::caller_env()) {
   hint <- "They are listed in `?mine_episodes`."
   other <- setdiff(given, taken)
   refuse_if(length(other), "...", must, if (other[[1L]] == "") "without a name for some" else
-                                          paste0("`", other[[1L]], "`, which is none"), hint,
-            call = call)
+                                          paste0("`", other[[1L]], "`, which is none"), hint)
   refuse_if(anyDuplicated(given), "...", must,
-            paste0("`", given[duplicated(given)][[1L]], "` twice"), call = call)
+            paste0("`", given[duplicated(given)][[1L]], "` twice"))
 }
 
 #' Units to mine, which need not have fired yet
 #' @noRd
-stream_units <- function(units, call = rlang::caller_env()) {
+stream_units <- function(units) {
   if (is.null(units)) return(NULL)
   names <- unit_text(units)
-  if (is.null(names)) abort_arg("units", "names of units", describe(units), call = call)
+  if (is.null(names)) abort_arg("units", "names of units", describe(units))
   unique(names)
 }
 
@@ -296,22 +295,21 @@ stream_units <- function(units, call = rlang::caller_env()) {
 #' @return List: `tick` and `code`, by tick; `units`, all levels there are now; `start` of
 #'   what was recorded and `now`, in ticks.
 #' @noRd
-read_block <- function(object, new_spikes, now, call) {
+read_block <- function(object, new_spikes, now) {
   resolution <- object$resolution
   reached <- object$now
   if (!is.null(now)) {
-    now <- seconds_to_ticks(check_number(now, call = call), resolution, "now", call)
+    now <- seconds_to_ticks(check_number(now), resolution, "now")
   }
   silent <- is.null(new_spikes) || !inherits(new_spikes, "spike_trains") &&
     is.list(new_spikes) && length(unlist(new_spikes, use.names = FALSE)) == 0L
-  refuse_if(silent && is.null(now), "now", "given, in seconds, when there are no spikes", "NULL",
-            call = call)
+  refuse_if(silent && is.null(now), "now", "given, in seconds, when there are no spikes", "NULL")
   units <- levels(.subset2(recording_of(object), "unit"))
   if (is.null(new_spikes)) {
     block <- list(tick = numeric(), code = integer(), start = now, now = now)
   } else {
     block <- .Call(r_plain_block, new_spikes, clock_of(resolution), units) %||%
-      block_of(block_trains(new_spikes, resolution, if (silent) now, call), units, object$only)
+      block_of(block_trains(new_spikes, resolution, if (silent) now), units, object$only)
   }
   if (is.null(block$units)) block$units <- units
   last <- max(block$tick, -Inf)
@@ -320,17 +318,16 @@ read_block <- function(object, new_spikes, now, call) {
     seconds <- exact(ticks_to_seconds(c(max(last, reached), block$now), resolution))
     abort_arg("now", sprintf("at or after %s s, %s", seconds[[1L]],
                              if (last >= max(reached, -Inf)) "the last of `new_spikes`" else
-                               "which the stream has reached"), paste(seconds[[2L]], "s"),
-              call = call)
+                               "which the stream has reached"), paste(seconds[[2L]], "s"))
   }
   block
 }
 
 #' New spikes as spike trains on the clock of the stream
 #' @noRd
-block_trains <- function(new_spikes, resolution, silent_at, call) {
+block_trains <- function(new_spikes, resolution, silent_at) {
   if (inherits(new_spikes, "spike_trains")) {
-    x <- check_spike_trains(new_spikes, "new_spikes", call, once = TRUE)
+    x <- check_spike_trains(new_spikes, "new_spikes", once = TRUE)
   } else {
     at <- if (!is.null(silent_at)) ticks_to_seconds(silent_at, resolution)
     x <- tryCatch(
@@ -339,16 +336,16 @@ block_trains <- function(new_spikes, resolution, silent_at, call) {
         condition["call"] <- list(NULL)   # a name from in here would say nothing
         cli::cli_abort("{.arg new_spikes} must be spikes that {.fn as_spike_trains} takes.",
                        class = c("synfire_error_argument", "synfire_error"),
-                       parent = condition, call = call)
+                       parent = condition, call = user_frame())
       }
     )
   }
   refuse_if(attr(x, "resolution", exact = TRUE) != resolution, "new_spikes",
             sprintf("on the clock of the stream, with ticks of %s s", exact(resolution)),
             sprintf("on one with ticks of %s s", exact(attr(x, "resolution", exact = TRUE))),
-            "Set up the stream with the `resolution` of the recording.", call = call)
+            "Set up the stream with the `resolution` of the recording.")
   refuse_if(!is.null(attr(x, "trials", exact = TRUE)), "new_spikes", "without trials",
-            "cut into trials", "`as.data.frame()` leaves them out.", call = call)
+            "cut into trials", "`as.data.frame()` leaves them out.")
   x
 }
 
@@ -375,10 +372,10 @@ block_of <- function(x, units, only) {
 #'   are new all come after those known, `come` has their ticks and codes; `gone` is the
 #'   number of those that left, and `cut` the last tick before the window.
 #' @noRd
-slide_window <- function(object, block, call) {
+slide_window <- function(object, block) {
   resolution <- object$resolution
   old <- recording_of(object)
-  check_spike_trains(old, "attr(object$episodes, \"recording\")", call, once = TRUE)
+  check_spike_trains(old, "attr(object$episodes, \"recording\")", once = TRUE)
   time <- .subset2(old, "time")
   code <- as.integer(.subset2(old, "unit"))
   cut <- block$now - object$window
@@ -393,7 +390,7 @@ slide_window <- function(object, block, call) {
 
   new <- !complex(real = block$tick, imaginary = block$code) %in%
     complex(real = tail_tick, imaginary = code[tail])
-  check_not_too_late(object, block$tick[new], cut, call)
+  check_not_too_late(object, block$tick[new], cut)
   new <- new & block$tick > cut
   still <- tail_tick > cut
   changed <- gone > 0L || any(new)

@@ -6,7 +6,7 @@
 #' @export
 as.data.frame.episode_stream <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_stream(x)
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   as.data.frame(x$episodes, row.names)
 }
 

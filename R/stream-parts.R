@@ -186,9 +186,9 @@ note <- function(notes, name, old, row, most) {
 
 #' Error unless a stream has its parts: the class stays when one is changed by hand
 #' @noRd
-check_stream <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+check_stream <- function(x, arg = rlang::caller_arg(x), call = user_frame()) {
   parts <- if (is.list(x)) unclass(x)
-  number <- \(v) is_plain_numeric(v) && length(v) == 1L && is.finite(v)
+  number <- \(v) is_number(v) && is.finite(v)
   frame <- \(v) is.data.frame(v) || is_view(v)
   sound <- frame(parts$episodes) && frame(parts$changes) && is.environment(parts$notes) &&
     (is.double(parts$history) || is.data.frame(parts$history)) &&

@@ -9,10 +9,10 @@
 #' @param width Width of the widest delay interval, in seconds.
 #' @return List of `dither` and `more`, for choose_surrogates().
 #' @noRd
-scaled_surrogates <- function(x, surrogate, dither, more, width, call = rlang::caller_env()) {
+scaled_surrogates <- function(x, surrogate, dither, more, width) {
   if (is.null(dither)) dither <- min(dithered_widths * width, lengths_of_trials(x))
   if (isTRUE(surrogate %in% c("joint_isi", "isi_dither"))) {
-    scaled <- isi_histogram(x, check_number(dither, above = 0, call = call))
+    scaled <- isi_histogram(x, check_number(dither, above = 0))
     given <- names(more)
     if (any(c("truncation_limit", "n_bins") %in% given)) scaled <- scaled["sigma"]
     more <- c(more, scaled[setdiff(names(scaled), given)])

@@ -124,45 +124,31 @@ surrogate_series <- function(x, n_surrogates = 100,
 
 #' A function that makes surrogate `k` of a series under a key
 #' @noRd
-surrogate_maker <- function(x, method, period, E, tau, recurrence = 0.1,
-                            call = rlang::caller_env()) {
-  switch(
-    method,
-    shuffle = shuffler(x),
-    phase = phase_shifter(x),
-    seasonal = season_shuffler(x, period),
-    twin = twin_walker(x, E, tau, recurrence, call),
-    shift = ring_shifter(x)
-  )
+surrogate_maker <- function(x, method, period, E, tau, recurrence = 0.1) {
+  switch(method, shuffle = shuffler(x), phase = phase_shifter(x),
+         seasonal = season_shuffler(x, period), twin = twin_walker(x, E, tau, recurrence),
+         shift = ring_shifter(x))
 }
 
-check_series <- function(x, complete, method, call = rlang::caller_env()) {
+check_series <- function(x, complete, method) {
   one <- if (inherits(x, "ts")) unclass(x) else x
-  if (!is_plain_numeric(one) || length(one) < 2L || length(one) != NROW(one)) {
-    abort_arg("x", "a numeric vector of at least two values", describe(x), call = call)
-  }
-  if (any(is.infinite(x))) {
-    abort_arg("x", "finite", sprintf("%g in row %d", x[is.infinite(x)][[1L]],
-                                     which(is.infinite(x))[[1L]]), call = call)
-  }
-  if (complete && anyNA(x)) {
-    abort_arg("x", sprintf("without NA for `surrogate = \"%s\"`", method),
-              sprintf("NA in %d rows, the first of them row %d", sum(is.na(x)),
-                      which(is.na(x))[[1L]]),
-              "Take a stretch without gaps, or fill them first.", call = call)
-  }
+  refuse_if(!is_plain_numeric(one) || length(one) < 2L || length(one) != NROW(one), "x",
+            "a numeric vector of at least two values", describe(x))
+  refuse_if(any(is.infinite(x)), "x", "finite",
+            sprintf("%g in row %d", x[is.infinite(x)][[1L]], which(is.infinite(x))[[1L]]))
+  refuse_if(complete && anyNA(x), "x", sprintf("without NA for `surrogate = \"%s\"`", method),
+            sprintf("NA in %d rows, the first of them row %d", sum(is.na(x)),
+                    which(is.na(x))[[1L]]), "Take a stretch without gaps, or fill them first.")
   x
 }
 
-check_period <- function(x, period, call = rlang::caller_env()) {
+check_period <- function(x, period) {
   if (is.null(period)) {
     period <- stats::frequency(x)
-    if (period < 2) {
-      abort_arg("period", "the number of rows of a season's round", "NULL",
-                "Give it, such as 12 for months; only a `ts` knows its own.", call = call)
-    }
+    refuse_if(period < 2, "period", "the number of rows of a season's round", "NULL",
+              "Give it, such as 12 for months; only a `ts` knows its own.")
   }
-  check_count(period, min = 2, max = length(x), call = call)
+  check_count(period, min = 2, max = length(x))
 }
 
 # Each of these looks at the series once, and gives a function that makes surrogate `k`
@@ -302,17 +288,15 @@ largest_factor <- function(n) {
 
 # ---- Twins -------------------------------------------------------------------------
 
-twin_walker <- function(x, E, tau, recurrence, call = rlang::caller_env()) {
+twin_walker <- function(x, E, tau, recurrence) {
   x <- as.double(x)
-  points <- delay_points(x, E, tau, call)
+  points <- delay_points(x, E, tau)
   rows <- attr(points, "rows")
   group <- twin_groups(points, recurrence)
   exits <- twin_exits(group)
-  if (length(unlist(exits)) == 0L) {
-    abort_arg("recurrence", "high enough for a surrogate to go on where the data end",
-              format(recurrence), "There are too few twins; raise it, or lower `E`.",
-              call = call)
-  }
+  refuse_if(length(unlist(exits)) == 0L, "recurrence",
+            "high enough for a surrogate to go on where the data end", format(recurrence),
+            "There are too few twins; raise it, or lower `E`.")
   count <- lengths(exits)
   before <- cumsum(count) - count
   exit <- unlist(exits)
@@ -330,14 +314,12 @@ twin_walker <- function(x, E, tau, recurrence, call = rlang::caller_env()) {
   }
 }
 
-delay_points <- function(x, E, tau, call) {
+delay_points <- function(x, E, tau) {
   shift <- (seq_len(E) - 1) * tau
   rows <- seq_along(x)
   rows <- rows[rows + min(shift) >= 1 & rows + max(shift) <= length(x)]
-  if (length(rows) < 2L) {
-    abort_arg("x", sprintf("longer for `E` = %g and `tau` = %g", E, tau),
-              sprintf("%d values", length(x)), call = call)
-  }
+  refuse_if(length(rows) < 2L, "x", sprintf("longer for `E` = %g and `tau` = %g", E, tau),
+            sprintf("%d values", length(x)))
   structure(matrix(x[outer(rows, shift, `+`)], length(rows)), rows = rows)
 }
 

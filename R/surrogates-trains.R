@@ -74,7 +74,8 @@
 #' Stella et al. (2022), who compare most of these methods, recommend `"trial_shift"`.
 #'
 #' Two spikes of a unit may come to share a tick with `"dither"`, `"jitter"` and
-#' `"randomise"`. Both stay in the table; wherever the same unit twice on a tick is one spike, they are one.
+#' `"randomise"`. Both stay in the table; wherever the same unit twice on a tick is one spike,
+#' they are one.
 #'
 #' # Elephant
 #' Defaults are those of the Python package Elephant where it has them (`refractory` is
@@ -83,21 +84,24 @@
 #' | Elephant | synfire |
 #' |---|---|
 #' | `dither_spikes` | `"dither"` |
-#' | `dither_spikes_with_refractory_period`, or `dither_spikes` with a `refractory_period` | `"dither_refractory"` |
+#' | `dither_spikes_with_refractory_period`, or `dither_spikes` with a `refractory_period` |
+#' `"dither_refractory"` |
 #' | `jitter_spikes` | `"jitter"`; its `bin_size` is `window` |
 #' | `joint_isi_dithering`, `isi_dithering` | `"joint_isi"`, `"isi_dither"` |
 #' | `dither_spike_train`, `trial_shifting` | `"train_shift"`, `"trial_shift"` |
 #' | `shuffle_isis` | `"isi_shuffle"` |
-#' | `bin_shuffling`; with `sliding=True` | `"window_shuffle"`; `"sliding_shuffle"`. Its `max_displacement` is half a `window`, in bins |
+#' | `bin_shuffling`; with `sliding=True` | `"window_shuffle"`; `"sliding_shuffle"`. Its
+#' `max_displacement` is half a `window`, in bins |
 #' | `randomise_spikes` | `"randomise"` |
 #'
 #' The definitions are the same, with these differences. Elephant slides a window over
-#' binned trains only, and not up to the last bin. It shifts a train without trials, drops what leaves it, and redraws
-#' the place of a spike in its bin where it shuffles bins of spike times. In joint-ISI dithering it leaves the first and
-#' last spike of a train, and trains of less than three spikes, where they are; here they
-#' move, as otherwise short trials would hardly change. Its whole bins can make an interval
-#' shorter than the refractory period by up to a bin, and its spikes move one bin less back
-#' than forth; here they do not. Elephant's dithering clips or drops what this one mirrors.
+#' binned trains only, and not up to the last bin. It shifts a train without trials, drops what
+#' leaves it, and redraws the place of a spike in its bin where it shuffles bins of spike times.
+#' In joint-ISI dithering it leaves the first and last spike of a train, and trains of less than
+#' three spikes, where they are; here they move, as otherwise short trials would hardly change.
+#' Its whole bins can make an interval shorter than the refractory period by up to a bin, and its
+#' spikes move one bin less back than forth; here they do not. Elephant's dithering clips or drops
+#' what this one mirrors.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes.
 #' @param n_surrogates Number of surrogates.
@@ -127,8 +131,8 @@
 #' @param max_memory Bytes that surrogates may take; 12 for each spike of each of them.
 #'
 #' @return A list of `n_surrogates` [spike_trains()] with the interval, trials, resolution
-#'   and units of `x`. [set.seed()] decides them; a surrogate depends neither on `n_surrogates` nor on
-#'   `threads`.
+#'   and units of `x`. [set.seed()] decides them; a surrogate depends neither on `n_surrogates`
+#'   nor on `threads`.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: for a recording
 #' without a spike (in its trials); `dither` below a tick or beyond the shortest trial, or
@@ -225,21 +229,21 @@ elephant_methods <- c(
 #' @noRd
 surrogate_options <- function(x, method = "dither", dither = 0.015, refractory = 0.004,
                               bin_size = NULL, window = NULL, truncation_limit = 0.1,
-                              n_bins = 100, sigma = 0.002, call = rlang::caller_env()) {
-  method <- check_choice(method, surrogate_methods, "surrogate", call = call)
+                              n_bins = 100, sigma = 0.002) {
+  method <- check_choice(method, surrogate_methods, "surrogate")
   trains <- trains_of(x)
-  check_trains(x, trains, method, call)
+  check_trains(x, trains, method)
   resolution <- attr(x, "resolution")
   ticks <- c(dither = 1, refractory = 0, bin = 1, window = 1, isi_bin = 1, isi_bins = 1,
              sigma = 0)
   takes <- method_arguments[[method]]
   parameters <- list()
   if ("dither" %in% takes && !"window" %in% takes) {
-    ticks[["dither"]] <- check_dither(dither, trains, resolution, call)
+    ticks[["dither"]] <- check_dither(dither, trains, resolution)
     parameters$dither <- dither
   }
   if ("refractory" %in% takes) {
-    refractory <- check_number(refractory, min = 0, call = call)
+    refractory <- check_number(refractory, min = 0)
     # No interval of a unit is longer than a trial.
     ticks[["refractory"]] <- min(ceiling(raw_ticks(refractory, resolution) * (1 - 1e-9)),
                                  max(trains$stop - trains$start) + 1)
@@ -247,19 +251,19 @@ surrogate_options <- function(x, method = "dither", dither = 0.015, refractory =
   }
   if ("n_bins" %in% takes) {
     ticks[c("isi_bin", "isi_bins", "sigma")] <-
-      check_histogram(truncation_limit, n_bins, sigma, ticks[["dither"]], resolution, call)
+      check_histogram(truncation_limit, n_bins, sigma, ticks[["dither"]], resolution)
     parameters <- c(parameters, list(truncation_limit = truncation_limit, n_bins = n_bins,
                                      sigma = sigma))
   }
   if ("bin_size" %in% takes) {
     most <- if (method == "sliding_shuffle") most_slides else .Machine$integer.max
-    ticks[["bin"]] <- check_shuffled_bin(bin_size, trains, resolution, most, call)
+    ticks[["bin"]] <- check_shuffled_bin(bin_size, trains, resolution, most)
     ticks[["window"]] <- ticks[["bin"]]
     parameters$bin_size <- bin_size
   }
   if ("window" %in% takes) {
     least <- if (method == "jitter") NULL else ticks[["bin"]]
-    chosen <- check_shuffle_window(window, dither, least, trains, resolution, call)
+    chosen <- check_shuffle_window(window, dither, least, trains, resolution)
     parameters$window <- ticks_to_seconds(chosen, resolution)
     # Longer ones than the longest trial are as good as that.
     whole <- ceiling((max(trains$stop - trains$start) + 1) / ticks[["bin"]]) * ticks[["bin"]]
@@ -274,13 +278,12 @@ surrogate_options <- function(x, method = "dither", dither = 0.015, refractory =
 #' @param more List of further arguments of the method.
 #' @param bin_size Where it is given, neither that nor a window is among `more`.
 #' @noRd
-choose_surrogates <- function(x, surrogate, dither, more, bin_size = NULL,
-                              call = rlang::caller_env()) {
+choose_surrogates <- function(x, surrogate, dither, more, bin_size = NULL) {
   binned <- !is.null(bin_size)
-  check_surrogate(surrogate, more, binned, call)
-  if (binned) check_dither_of_bins(dither, bin_size, surrogate, call)
+  check_surrogate(surrogate, more, binned)
+  if (binned) check_dither_of_bins(dither, bin_size, surrogate)
   do.call(surrogate_options, c(
-    list(x, surrogate, dither = dither, call = call), if (binned) list(bin_size = bin_size), more
+    list(x, surrogate, dither = dither), if (binned) list(bin_size = bin_size), more
   ), quote = TRUE)
 }
 
@@ -293,33 +296,32 @@ further_arguments <- function(binned) {
 #' The method, and that no argument is given that it has no use for
 #'
 #' @param binned Whether bins and windows are those of patterns.
-#' @param call The frame of the function that the user called, which has a `dither`.
 #' @noRd
-check_surrogate <- function(surrogate, more, binned, call) {
-  check_method(surrogate, "surrogate", call)
-  check_choice(surrogate, surrogate_methods, "surrogate", call)
-  check_dots_known(more, further_arguments(binned), call)
-  given <- c(if (!is.null(call$dither)) "dither",
+check_surrogate <- function(surrogate, more, binned) {
+  check_method(surrogate, "surrogate")
+  check_choice(surrogate, surrogate_methods, "surrogate")
+  check_dots_known(more, further_arguments(binned))
+  given <- c(if (!is.null(user_frame()$dither)) "dither",
              names(more)[!vapply(more, is.null, NA)])
-  check_own_arguments(given, surrogate, call)
+  check_own_arguments(given, surrogate)
 }
 
 # ---- Checks --------------------------------------------------------------------------
 
 #' Error where a method has the name that Elephant gives it
 #' @noRd
-check_method <- function(x, arg, call = rlang::caller_env()) {
+check_method <- function(x, arg) {
   hint <- if (identical(x, "bin_shuffling")) {
     "What Elephant does with `sliding=True` is \"sliding_shuffle\"."
   }
-  check_not_elephant(x, elephant_methods, arg, hint, call)
+  check_not_elephant(x, elephant_methods, arg, hint)
 }
 
 #' Error unless arguments are some that surrogates have, each once
 #' @noRd
-check_dots_known <- function(more, known, call) {
+check_dots_known <- function(more, known) {
   given <- names(more) %||% rep("", length(more))
-  check_argument_names(given, known, call)
+  check_argument_names(given, known)
   wrong <- c(setdiff(given, known), given[duplicated(given)])
   if (length(wrong) == 0L) return(invisible())
   abort_arg("...", sprintf("arguments of the surrogates: %s", toString(known)),
@@ -327,65 +329,56 @@ check_dots_known <- function(more, known, call) {
               sprintf("`%s` twice", wrong[[1L]])
             } else {
               sprintf("`%s`", wrong[[1L]])
-            }, call = call)
+            })
 }
 
 #' Error where an argument is given that the method has no use for
 #' @noRd
-check_own_arguments <- function(given, method, call = rlang::caller_env()) {
+check_own_arguments <- function(given, method) {
   foreign <- setdiff(given, method_arguments[[method]])
   if (length(foreign) > 0L) {
     users <- names(method_arguments)[vapply(method_arguments, \(a) foreign[[1L]] %in% a, NA)]
     abort_arg(foreign[[1L]],
-              sprintf("left out with `surrogate = \"%s\"`, which has no use for it",
-                      method),
-              "given", sprintf("It is an argument of %s.",
-                               toString(paste0("\"", users, "\""))), call = call)
+              sprintf("left out with `surrogate = \"%s\"`, which has no use for it", method),
+              "given", sprintf("It is an argument of %s.", toString(paste0("\"", users, "\""))))
   }
-  if (all(c("dither", "window") %in% given)) {
-    abort_arg("dither", "left out where `window` is given", "given",
-              "It is where the length of the windows comes from otherwise.", call = call)
-  }
+  refuse_if(all(c("dither", "window") %in% given), "dither", "left out where `window` is given",
+            "given", "It is where the length of the windows comes from otherwise.")
 }
 
 #' Patterns are made of bins: spikes that stay in theirs are no surrogate
 #' @noRd
-check_dither_of_bins <- function(dither, bin_size, method, call) {
+check_dither_of_bins <- function(dither, bin_size, method) {
   # Where the shuffling of bins has windows of `dither`, those are checked.
   takes <- method_arguments[[method]]
   if (!"dither" %in% takes || "bin_size" %in% takes) return(invisible())
-  dither <- check_number(dither, "dither", call = call)
+  dither <- check_number(dither, "dither")
   least <- if (method == "jitter") 2 * bin_size else bin_size
   if (dither >= least * (1 - 1e-9)) return(invisible())
   abort_arg("dither", sprintf("at least %s, %s s", if (method == "jitter") "two bins" else "a bin",
                               exact(least)), paste(exact(dither), "s"),
-            "Most spikes would stay in their bins, and surrogates have the same patterns.",
-            call = call)
+            "Most spikes would stay in their bins, and surrogates have the same patterns.")
 }
 
-check_trains <- function(x, trains, method, call) {
-  if (method == "trial_shift" && is.null(attr(x, "trials"))) {
-    abort_arg("x", "a recording with trials for `surrogate = \"trial_shift\"`",
-              "one without",
-              "Use \"train_shift\", or give `spike_trains()` its `trials`.", call = call)
-  }
+check_trains <- function(x, trains, method) {
+  refuse_if(method == "trial_shift" && is.null(attr(x, "trials")), "x",
+            "a recording with trials for `surrogate = \"trial_shift\"`", "one without",
+            "Use \"train_shift\", or give `spike_trains()` its `trials`.")
   inside <- if (is.null(trains$trial)) length(trains$tick) else sum(!is.na(trains$trial))
   if (inside > 0L) return(invisible())
-  if (nrow(x) == 0L) abort_arg("x", "a recording with spikes", "one without", call = call)
+  if (nrow(x) == 0L) abort_arg("x", "a recording with spikes", "one without")
   abort_arg("x", "a recording with spikes in its trials",
-            sprintf("one with %s spikes outside them", commas(nrow(x))), call = call)
+            sprintf("one with %s spikes outside them", commas(nrow(x))))
 }
 
 #' Ticks that a spike may move
 #' @noRd
-check_dither <- function(dither, trains, resolution, call) {
-  dither <- check_number(dither, "dither", call = call)
+check_dither <- function(dither, trains, resolution) {
+  dither <- check_number(dither, "dither")
   raw <- raw_ticks(dither, resolution)
   ticks <- floor(raw * (1 + 1e-9))
-  if (ticks < 1) {
-    abort_arg("dither", sprintf("at least a tick of %s s", exact(resolution)),
-              paste(exact(dither), "s"), call = call)
-  }
+  refuse_if(ticks < 1, "dither", sprintf("at least a tick of %s s", exact(resolution)),
+            paste(exact(dither), "s"))
   shortest <- min(trains$stop - trains$start)
   most <- min(shortest, .Machine$integer.max)
   if (ticks > most) {
@@ -398,72 +391,64 @@ check_dither <- function(dither, trains, resolution, call) {
     }
     abort_arg("dither", sprintf("at most %s, %s s", what,
                                 exact(ticks_to_seconds(most, resolution))),
-              paste(exact(dither), "s"), call = call)
+              paste(exact(dither), "s"))
   }
   ticks
 }
 
 #' Ticks and number of the bins of the histogram of intervals, and sigma in bins
 #' @noRd
-check_histogram <- function(truncation_limit, n_bins, sigma, dither, resolution, call) {
-  truncation_limit <- check_number(truncation_limit, above = 0, call = call)
-  n_bins <- check_count(n_bins, max = 1000, call = call)
-  sigma <- check_number(sigma, min = 0, max = truncation_limit, call = call)
+check_histogram <- function(truncation_limit, n_bins, sigma, dither, resolution) {
+  truncation_limit <- check_number(truncation_limit, above = 0)
+  n_bins <- check_count(n_bins, max = 1000)
+  sigma <- check_number(sigma, min = 0, max = truncation_limit)
   bin <- max(1, round(raw_ticks(truncation_limit, resolution) / n_bins))
-  if (bin > dither) {
-    abort_arg("n_bins", "so large that a bin of the histogram is no longer than `dither`",
-              sprintf("%s, which makes bins of %s s", commas(n_bins),
-                      exact(ticks_to_seconds(bin, resolution))),
-              "Spikes move by whole bins of it.", call = call)
-  }
+  refuse_if(bin > dither, "n_bins",
+            "so large that a bin of the histogram is no longer than `dither`",
+            sprintf("%s, which makes bins of %s s", commas(n_bins),
+                    exact(ticks_to_seconds(bin, resolution))), "Spikes move by whole bins of it.")
   c(bin, n_bins, raw_ticks(sigma, resolution) / bin)
 }
 
 # A window that slides draws once for each bin; so many take half a second.
 most_slides <- 2^27
 
-check_shuffled_bin <- function(bin_size, trains, resolution, most, call) {
-  if (is.null(bin_size)) {
-    abort_arg("bin_size", "the length of a bin in seconds", "NULL",
-              "For bins of 5 ms, `bin_size = 0.005`.", call = call)
-  }
-  bin <- check_bin_size(bin_size, resolution, call = call)
+check_shuffled_bin <- function(bin_size, trains, resolution, most) {
+  refuse_if(is.null(bin_size), "bin_size", "the length of a bin in seconds", "NULL",
+            "For bins of 5 ms, `bin_size = 0.005`.")
+  bin <- check_bin_size(bin_size, resolution)
   longest <- max(trains$stop - trains$start) + 1
-  if (longest < 2 * bin) {
-    abort_arg("bin_size", "so short that a trial, or the recording, has two bins or more",
-              paste(exact(bin_size), "s"), "Else there is nothing to shuffle.", call = call)
-  }
-  if (longest / bin > most) {
-    abort_arg("bin_size", sprintf("so long that a trial has at most %s bins", commas(most)),
-              paste(exact(bin_size), "s"), call = call)
-  }
+  refuse_if(longest < 2 * bin, "bin_size",
+            "so short that a trial, or the recording, has two bins or more",
+            paste(exact(bin_size), "s"), "Else there is nothing to shuffle.")
+  refuse_if(longest / bin > most, "bin_size",
+            sprintf("so long that a trial has at most %s bins", commas(most)),
+            paste(exact(bin_size), "s"))
   bin
 }
 
 #' Ticks of the windows in which bins are shuffled, or spikes jittered
 #' @param bin Ticks of a bin; NULL for windows without.
 #' @noRd
-check_shuffle_window <- function(window, dither, bin, trains, resolution, call) {
+check_shuffle_window <- function(window, dither, bin, trains, resolution) {
   if (is.null(window)) {
-    if (is.null(bin)) return(max(2, check_dither(dither, trains, resolution, call)))
-    dither <- check_number(dither, above = 0, call = call)
+    if (is.null(bin)) return(max(2, check_dither(dither, trains, resolution)))
+    dither <- check_number(dither, above = 0)
     window <- 2 * floor(raw_ticks(dither, resolution) / bin * (1 + 1e-9)) * bin
     if (window > 0) return(min(window, 2^53))
     abort_arg("bin_size", "at most `dither`, or `window` given",
               sprintf("%s s, and `dither` is %s s", exact(ticks_to_seconds(bin, resolution)),
-                      exact(dither)), call = call)
+                      exact(dither)))
   }
-  window <- check_number(window, above = 0, call = call)
-  ticks <- seconds_to_ticks(window, resolution, "window", call)
+  window <- check_number(window, above = 0)
+  ticks <- seconds_to_ticks(window, resolution, "window")
   if (is.null(bin)) {
     if (ticks >= 2) return(ticks)
     abort_arg("window", sprintf("at least two ticks of %s s", exact(resolution)),
-              paste(exact(window), "s"), call = call)
+              paste(exact(window), "s"))
   }
-  if (ticks %% bin != 0 || ticks < 2 * bin) {
-    abort_arg("window", sprintf("a whole number of bins of %s s, at least two",
-                                exact(ticks_to_seconds(bin, resolution))),
-              paste(exact(window), "s"), call = call)
-  }
+  refuse_if(ticks %% bin != 0 || ticks < 2 * bin, "window",
+            sprintf("a whole number of bins of %s s, at least two",
+                    exact(ticks_to_seconds(bin, resolution))), paste(exact(window), "s"))
   ticks
 }

@@ -1,20 +1,49 @@
 # Argument checks. Each error names the argument, what it must be, what it is, and,
 # where that helps, what to do about it.
 
+#' The frame of the function that the user called, which errors name
+#'
+#' It is the innermost function on the way here that users can call. A function that C or a
+#' handler of conditions called has no parent; the way goes on with the function before it.
+#' @return An environment; NULL where an internal function was called by itself.
+#' @noRd
+user_frame <- function() {
+  public <- public_functions()
+  parents <- sys.parents()
+  at <- sys.parent()
+  while (at > 0L && !any(vapply(public, identical, NA, sys.function(at)))) {
+    at <- if (parents[[at]] > 0L) parents[[at]] else at - 1L
+  }
+  if (at > 0L) sys.frame(at)
+}
+
+#' The functions of this package that users call, and its methods for generics that they call
+#' @noRd
+public_functions <- function() {
+  space <- topenv()
+  methods <- getNamespaceInfo(space, "S3methods")
+  exported <- getNamespaceExports(space)
+  own <- vapply(methods[, 1L], exists, NA, space, inherits = FALSE)
+  internal <- own & !methods[, 1L] %in% exported
+  # Code outside of the package may have registered functions, which have no names.
+  named <- unlist(Filter(is.character, methods[!internal, 3L]))
+  Filter(is.function, mget(c(exported, named), space, ifnotfound = list(NULL)))
+}
+
 #' Raise an error about an argument
 #'
 #' @param arg Name of the argument, as the user typed it.
 #' @param must What it must be, completing "`arg` must be ...".
 #' @param is What it is instead.
 #' @param hint What to do about it, or `NULL`.
-#' @param call The user-facing call.
+#' @param call The frame of the function that the error names.
 #' @noRd
-abort_arg <- function(arg, must, is = NULL, hint = NULL, call = rlang::caller_env()) {
+abort_arg <- function(arg, must, is = NULL, hint = NULL, call = user_frame()) {
   # The parts are data, not templates: braces in a file name or unit must survive.
   bullets <- c(paste0("{.arg ", escape_braces(shorten(arg)), "} must be ", escape_braces(must),
                       "."), if (!is.null(is)) c(x = paste0("It is ", escape_braces(is), ".")),
                if (!is.null(hint)) c(i = escape_braces(hint)))
-  cli::cli_abort(bullets, class = c("synfire_error_argument", "synfire_error"), call = call)
+  abort_about("argument", bullets, call = call)
 }
 
 #' Raise an error about an argument if something is wrong with it
@@ -23,7 +52,7 @@ abort_arg <- function(arg, must, is = NULL, hint = NULL, call = rlang::caller_en
 #'
 #' @param wrong TRUE or FALSE.
 #' @noRd
-refuse_if <- function(wrong, arg, must, is = NULL, hint = NULL, call = rlang::caller_env()) {
+refuse_if <- function(wrong, arg, must, is = NULL, hint = NULL, call = user_frame()) {
   if (wrong) abort_arg(arg, must, is, hint, call)
 }
 
@@ -33,10 +62,12 @@ refuse_if <- function(wrong, arg, must, is = NULL, hint = NULL, call = rlang::ca
 #' @noRd
 is_plain_numeric <- function(x) is.numeric(x) && !is.object(x)
 
+is_number <- function(x) is_plain_numeric(x) && length(x) == 1L && !is.na(x)
+
 #' One finite number within [min, max]
 #' @noRd
 check_number <- function(x, arg = rlang::caller_arg(x), min = -Inf, max = Inf,
-                         above = -Inf, call = rlang::caller_env()) {
+                         above = -Inf, call = user_frame()) {
   ok <- is_plain_numeric(x) && length(x) == 1L && is.finite(x) && x >= min && x <= max &&
     x > above
   if (!ok) abort_arg(arg, paste0("a finite number", bounds_text(min, max, above)),
@@ -47,7 +78,7 @@ check_number <- function(x, arg = rlang::caller_arg(x), min = -Inf, max = Inf,
 #' One whole number within [min, max]; `Inf` where `infinite`
 #' @noRd
 check_count <- function(x, arg = rlang::caller_arg(x), min = 1, max = Inf,
-                        infinite = FALSE, call = rlang::caller_env()) {
+                        infinite = FALSE, call = user_frame()) {
   ok <- is_plain_numeric(x) && length(x) == 1L && !is.na(x) && x >= min && x <= max &&
     (is.finite(x) && x == round(x) || infinite && x == Inf)
   if (!ok) abort_arg(arg, paste0("a whole number", bounds_text(min, max), if (infinite) ", or Inf"),
@@ -57,7 +88,7 @@ check_count <- function(x, arg = rlang::caller_arg(x), min = 1, max = Inf,
 
 #' TRUE or FALSE
 #' @noRd
-check_flag <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+check_flag <- function(x, arg = rlang::caller_arg(x), call = user_frame()) {
   refuse_if(!(is.logical(x) && length(x) == 1L && !is.na(x)), arg, "TRUE or FALSE", describe(x),
             call = call)
   x
@@ -65,7 +96,7 @@ check_flag <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()
 
 #' One non-missing string
 #' @noRd
-check_string <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+check_string <- function(x, arg = rlang::caller_arg(x), call = user_frame()) {
   refuse_if(!(is.character(x) && length(x) == 1L && !is.na(x)), arg, "one string", describe(x),
             call = call)
   x
@@ -76,8 +107,7 @@ check_string <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env
 #' @param choices By default those that the argument's own default lists. An argument that
 #'   was left at that default is the first of them.
 #' @noRd
-check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x),
-                         call = rlang::caller_env()) {
+check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), call = user_frame()) {
   if (is.null(choices)) {
     choices <- eval(formals(sys.function(sys.parent()))[[arg]])
     if (identical(x, choices)) return(choices[[1L]])
@@ -100,24 +130,28 @@ check_given <- function(..., call = rlang::caller_env()) {
   must <- list(...)
   frame <- sys.parent()
   defaults <- formals(sys.function(frame))
-  check_argument_names(names(sys.call(frame)), names(defaults), call)
+  check_argument_names(names(sys.call(frame)), names(defaults))
   needed <- names(defaults)[vapply(defaults, identical, logical(1), quote(expr = ))]
   for (arg in setdiff(needed, "...")) {
-    refuse_if(eval(call("missing", as.name(arg)), call), arg, must[[arg]] %||% "given", "missing",
-              call = call)
+    refuse_if(eval(call("missing", as.name(arg)), call), arg, must[[arg]] %||% "given", "missing")
   }
 }
 
 #' Error unless `...` of the calling function is empty: a misspelt argument ends up there
+#'
+#' @param draws What the function draws with ggplot2, if it does.
+#' @param but Names of arguments that may be in `...` all the same.
 #' @noRd
-check_no_dots <- function(call = rlang::caller_env(), dots = rlang::caller_env(), draws = NULL) {
+check_no_dots <- function(call = user_frame(), dots = rlang::caller_env(), draws = NULL,
+                          but = NULL) {
   if (!is.null(draws)) rlang::check_installed("ggplot2", sprintf("to draw %s.", draws), call = call)
   n <- eval(quote(...length()), dots)
-  if (n == 0L) return(invisible())
-  name <- eval(quote(...names()), dots)
-  name <- if (is.null(name) || is.na(name[[1L]]) || name[[1L]] == "") "..." else name[[1L]]
+  given <- eval(quote(...names()), dots) %||% rep("", n)
+  given <- given[!given %in% but]
+  if (length(given) == 0L) return(invisible())
+  name <- if (is.na(given[[1L]]) || given[[1L]] == "") "..." else given[[1L]]
   known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
-  check_argument_names(name, known, call)
+  check_argument_names(name, known)
   abort_arg(name, if (name == "...") "empty" else "an argument of this function",
             if (name == "...") paste(counted(n, "value"), "without a name") else "none",
             sprintf("Its arguments are %s.", toString(known)), call = call)
@@ -153,21 +187,20 @@ dropped_arguments <- list(
 #' @param given Names of arguments as the user typed them.
 #' @param known Names that the arguments of the function have.
 #' @noRd
-check_argument_names <- function(given, known, call = rlang::caller_env()) {
+check_argument_names <- function(given, known) {
   given <- setdiff(given, c(known, ""))
   if (length(given) == 0L) return(invisible())
   former <- intersect(given, names(former_arguments)[former_arguments %in% known])
   refuse_if(length(former) > 0L, former[[1L]],
             sprintf("given as `%s`", former_arguments[[former[[1L]]]]),
-            "the name that it had before version 0.2.0", call = call)
+            "the name that it had before version 0.2.0")
   dropped <- Filter(\(arg) dropped_arguments[[arg]][[1L]] %in% known,
                     intersect(given, names(dropped_arguments)))
   refuse_if(length(dropped) > 0L, dropped[[1L]], "left out", "given",
-            dropped_arguments[[dropped[[1L]]]][[2L]], call = call)
+            dropped_arguments[[dropped[[1L]]]][[2L]])
   theirs <- intersect(given, names(elephant_arguments))
   refuse_if(length(theirs) > 0L, theirs[[1L]],
-            sprintf("given as %s", elephant_arguments[[theirs[[1L]]]]), "what Elephant calls it",
-            call = call)
+            sprintf("given as %s", elephant_arguments[[theirs[[1L]]]]), "what Elephant calls it")
 }
 
 #' Error unless a table of ours still has these columns, each as long as the table
@@ -176,8 +209,7 @@ check_argument_names <- function(given, known, call = rlang::caller_env()) {
 #'
 #' @param from The function that made the table.
 #' @noRd
-check_table <- function(x, columns, from, arg = rlang::caller_arg(x),
-                        call = rlang::caller_env()) {
+check_table <- function(x, columns, from, arg = rlang::caller_arg(x)) {
   parts <- if (is.list(x)) unclass(x)
   lost <- setdiff(columns, names(parts))
   if (is.data.frame(x) && length(lost) == 0L &&
@@ -186,13 +218,12 @@ check_table <- function(x, columns, from, arg = rlang::caller_arg(x),
   }
   abort_arg(arg, sprintf("what `%s()` gives", from),
             if (length(lost)) sprintf("one without its column `%s`", lost[[1L]]) else
-              "one whose columns were changed",
-            "`as.data.frame()` gives a table to change.", call = call)
+              "one whose columns were changed", "`as.data.frame()` gives a table to change.")
 }
 
 #' One string that the system can take as a path
 #' @noRd
-check_path <- function(path, arg, call, of = "a file") {
+check_path <- function(path, arg, call = user_frame(), of = "a file") {
   must <- paste("one string, the path of", of)
   refuse_if(is.character(path) && length(path) == 1L && !is.na(path) &&
               is.na(nchar(path, "chars", allowNA = TRUE)), arg, must,
@@ -208,52 +239,50 @@ check_path <- function(path, arg, call, of = "a file") {
 #'
 #' @param arg The argument that decides it, which has to be `smaller`.
 #' @noRd
-check_room <- function(rows, columns, arg, smaller, most = 4e9, call = rlang::caller_env()) {
+check_room <- function(rows, columns, arg, smaller, most = 4e9) {
   bytes <- 8 * as.double(rows) * columns
   refuse_if(bytes > most, arg,
             sprintf("%s for a result of at most %s", smaller, bytes_text(most)),
-            sprintf("such that %s would be needed", bytes_text(bytes)), call = call)
+            sprintf("such that %s would be needed", bytes_text(bytes)))
 }
 
 #' Raise an error about a file
 #'
 #' @param what Completes "Cannot read FILE: ...".
 #' @noRd
-abort_file <- function(file, what, hint = NULL, call = rlang::caller_env()) {
+abort_file <- function(file, what, hint = NULL, call = user_frame()) {
   # It may name parts of a damaged file.
   what <- printable(what)
-  cli::cli_abort(c(paste0("Cannot read {.file ", escape_braces(file), "}."),
-                   x = escape_braces(paste0(toupper(substr(what, 1, 1)), substring(what, 2),
-                                            ".")),
-                   if (!is.null(hint)) c(i = escape_braces(hint))),
-                 class = c("synfire_error_file", "synfire_error"), call = call)
+  abort_about("file", paste0("Cannot read {.file ", escape_braces(file), "}."),
+              x = escape_braces(paste0(toupper(substr(what, 1, 1)), substring(what, 2), ".")),
+              if (!is.null(hint)) c(i = escape_braces(hint)), call = call)
 }
 
-check_min_count <- function(min_count, min_support, events, call = rlang::caller_env()) {
+check_min_count <- function(min_count, min_support, events) {
   refuse_if(is.null(min_count) == is.null(min_support), "min_count",
             "given, or else `min_support`",
             if (is.null(min_count)) "missing, and so is `min_support`" else
-              "given together with `min_support`", call = call)
-  if (!is.null(min_count)) return(check_count(min_count, "min_count", call = call))
+              "given together with `min_support`")
+  if (!is.null(min_count)) return(check_count(min_count, "min_count"))
   refuse_if(is_plain_numeric(min_support) && length(min_support) == 1L && isTRUE(min_support > 1),
             "min_support", "a share, above 0 and at most 1", describe(min_support),
-            "Give a number of them as `min_count`.", call = call)
-  min_support <- check_number(min_support, "min_support", max = 1, above = 0, call = call)
+            "Give a number of them as `min_count`.")
+  min_support <- check_number(min_support, "min_support", max = 1, above = 0)
   least_count(min_support, events)
 }
 
 #' Groups as a factor named by series, or NULL
 #' @noRd
-check_groups <- function(groups, series, call) {
+check_groups <- function(groups, series) {
   if (is.null(groups)) return(NULL)
   wanted <- sprintf("a group for each of %s, in their order or named", counted(
     length(series), "series", "series"))
   refuse_if(!is.atomic(groups) || is.null(names(groups)) && length(groups) != length(series),
-            "groups", wanted, describe(groups), call = call)
+            "groups", wanted, describe(groups))
   at <- if (is.null(names(groups))) seq_along(series) else match(series, names(groups))
   missing <- is.na(at) | is.na(groups[at])
   refuse_if(any(missing), "groups", wanted,
-            sprintf("without one for \"%s\"", series[missing][[1L]]), call = call)
+            sprintf("without one for \"%s\"", series[missing][[1L]]))
   groups <- if (is.factor(groups)) groups else factor(groups, unique(groups))
   rlang::set_names(droplevels(groups[at]), series)
 }

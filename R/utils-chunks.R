@@ -153,12 +153,9 @@ lose_chunk <- function(queue, place, why) {
   queue$tries[[place]] <- queue$tries[[place]] + 1L
   again <- queue$tries[[place]] < most_tries
   if (again) queue$waiting <- c(queue$waiting, place)
-  cli::cli_warn(
-    c("A worker failed.",
-      x = escape_braces(sub("[.]*(\\s*\n|[.] ).*", ".", why)),
-      i = if (again) "Its chunk is done again." else "Its chunk is done here instead."),
-    class = "synfire_warning_worker"
-  )
+  warn_about("worker", "A worker failed.",
+             x = escape_braces(sub("[.]*(\\s*\n|[.] ).*", ".", why)),
+             i = if (again) "Its chunk is done again." else "Its chunk is done here instead.")
 }
 
 #' Have the user's plan start its workers anew

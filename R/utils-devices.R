@@ -32,41 +32,37 @@ gpu_survey <- function() {
 #'
 #' @param names Names of the GPUs there are.
 #' @noRd
-check_gpus <- function(gpus, device, names = gpu_survey()$name, arg = "gpus",
-                       call = rlang::caller_env()) {
+check_gpus <- function(gpus, device, names = gpu_survey()$name, arg = "gpus") {
   if (is.null(gpus)) return(0L)
-  if (device == "cpu") {
-    abort_arg(arg, "NULL with `device = \"cpu\"`", describe(gpus),
-              "Give `device = \"gpu\"`, or leave `gpus` out.", call)
-  }
+  refuse_if(device == "cpu", arg, "NULL with `device = \"cpu\"`", describe(gpus),
+            "Give `device = \"gpu\"`, or leave `gpus` out.")
   must <- sprintf("up to %d numbers of GPUs, from 1", gpu_most)
   ok <- is_plain_numeric(gpus) && length(gpus) > 0L && all(is.finite(gpus)) &&
     length(gpus) <= gpu_most && all(gpus >= 1 & gpus == round(gpus)) &&
     all(gpus <= .Machine$integer.max)
-  if (!ok) abort_arg(arg, must, describe(gpus), call = call)
+  if (!ok) abort_arg(arg, must, describe(gpus))
   missing <- gpus[gpus > length(names)]
-  if (length(names) > 0L && length(missing) > 0L) {
-    abort_arg(arg, must, sprintf("%s, and there is no such GPU", describe(missing[[1L]])),
-              sprintf("There %s %s.", if (length(names) == 1L) "is" else "are",
-                      some(sprintf("%d: %s", seq_along(names), names))), call = call)
-  }
+  refuse_if(length(names) > 0L && length(missing) > 0L, arg, must,
+            sprintf("%s, and there is no such GPU", describe(missing[[1L]])),
+            sprintf("There %s %s.", if (length(names) == 1L) "is" else "are",
+                    some(sprintf("%d: %s", seq_along(names), names))))
   as.integer(gpus) - 1L
 }
 
 #' The GPUs of a call, from 0, once it is certain that there are any where it asks for them
 #' @noRd
-check_place <- function(device, gpus, call = rlang::caller_env()) {
-  gpus <- check_gpus(gpus, device, call = call)
-  need_gpu(device, call)
+check_place <- function(device, gpus) {
+  gpus <- check_gpus(gpus, device)
+  need_gpu(device)
   gpus
 }
 
 #' Error where the user asks for a GPU and there is none, also when there is nothing to do
 #' @noRd
-need_gpu <- function(device, call = rlang::caller_env()) {
+need_gpu <- function(device) {
   survey <- gpu_survey()
   if (device != "gpu" || length(survey$name) > 0L) return(invisible())
-  finish_status(new_status("no_device", reason = survey$reason), "this call", call = call)
+  finish_status(new_status("no_device", reason = survey$reason), "this call")
 }
 
 #' What the compiled code has to know of the GPU: see glue_gpu_mine()
@@ -90,9 +86,8 @@ gpu_request <- function(engine, gpus, merge = "exact", compaction = "in-order",
 #' @param engine,device,gpus As the user named them.
 #' @return A list: `device`, `engine`, `gpus` (from 0).
 #' @noRd
-choose_place <- function(engine, device, gpus, events, ticks, min_count, max_size, threads,
-                         call = rlang::caller_env()) {
-  gpus <- check_gpus(gpus, device, call = call)
+choose_place <- function(engine, device, gpus, events, ticks, min_count, max_size, threads) {
+  gpus <- check_gpus(gpus, device)
   if (device == "auto") {
     seconds <- expected_seconds(events, ticks, min_count, max_size, threads)
     survey <- gpu_survey()
@@ -101,14 +96,11 @@ choose_place <- function(engine, device, gpus, events, ticks, min_count, max_siz
   }
   offered <- if (device == "gpu") gpu_engines else cpu_engines
   if (engine == "auto") engine <- "window"
-  if (!engine %in% offered) {
-    abort_arg("engine", sprintf("one that runs with `device = \"%s\"`: %s", device,
-                                some(dQuote(offered, FALSE))),
-              describe(engine),
-              sprintf("Or give `device = \"%s\"`.", setdiff(c("cpu", "gpu"), device)),
-              call = call)
-  }
-  need_gpu(device, call)
+  refuse_if(!engine %in% offered, "engine", sprintf("one that runs with `device = \"%s\"`: %s",
+                                                    device, some(dQuote(offered, FALSE))),
+            describe(engine),
+            sprintf("Or give `device = \"%s\"`.", setdiff(c("cpu", "gpu"), device)))
+  need_gpu(device)
   list(device = device, engine = engine, gpus = gpus)
 }
 
@@ -144,13 +136,13 @@ choose_automatically <- function(engine, seconds, gpu, reason, context) {
 #' @param half Whether the work needs half precision, which GPUs alone have.
 #' @return A list: `device`, `"cpu"` or `"gpu"`, and `gpus`.
 #' @noRd
-settle_place <- function(device, gpus, seconds, half = FALSE, call = rlang::caller_env()) {
+settle_place <- function(device, gpus, seconds, half = FALSE) {
   if (device == "auto") {
     survey <- gpu_survey()
     device <- choose_device(seconds, survey$name[gpus[[1L]] + 1L], survey$reason,
                             context_seconds(), half)
   }
-  need_gpu(device, call)
+  need_gpu(device)
   if (device == "gpu") gpu_session$used <- TRUE
   list(device = device, gpus = gpus)
 }
@@ -191,8 +183,7 @@ sooner_reason <- function(seconds, context) {
 say_device <- function(device, gpu, rest) {
   where <- if (device == "cpu") "the CPU" else if (is.na(gpu)) "the GPU" else
     sprintf("the GPU (%s)", gpu)
-  cli::cli_inform(c(i = escape_braces(paste0("Using ", where, rest))),
-                  class = "synfire_message_device")
+  info("device", escape_braces(paste0("Using ", where, rest)))
 }
 
 #' Seconds that the window engine will take on the CPU, about
@@ -266,9 +257,8 @@ save_crossover <- function(name, a, b) {
     file.rename(aside, file)
   }, error = \(e) FALSE, warning = \(w) FALSE)
   if (!saved) {
-    cli::cli_warn(c("The calibration could not be saved in {.file {file}}.",
-                    i = "`engine = \"hybrid\"` goes on as before."),
-                  class = "synfire_warning_calibration")
+    warn_about("calibration", "The calibration could not be saved in {.file {file}}.",
+               i = "`engine = \"hybrid\"` goes on as before.")
   }
 }
 
@@ -284,27 +274,26 @@ save_crossover <- function(name, a, b) {
 #' @return A list: `count`, `seconds` (of the kernels, each time), `published_seconds` (of
 #'   the published merge, where it is asked for), `report`.
 #' @noRd
-gpu_count <- function(events, ticks, units, intervals, request, times = 1L,
-                      call = rlang::caller_env()) {
+gpu_count <- function(events, ticks, units, intervals, request, times = 1L) {
   storage.mode(units) <- storage.mode(intervals) <- "integer"
   counted <- .Call(r_count_episodes_gpu, events, ticks, units, intervals, request,
                    as.integer(times))
   finish_status(counted, "counting these episodes", "Count fewer episodes at a time.",
-                limit_of = "spikes", call = call)
+                limit_of = "spikes")
 }
 
 #' Count episodes of any size on GPUs
 #'
 #' @param codes From episode_codes().
 #' @noRd
-gpu_count_all <- function(events, codes, request, call = rlang::caller_env()) {
+gpu_count_all <- function(events, codes, request) {
   sizes <- lengths(codes$units)
   count <- integer(length(sizes))
   single <- sizes == 1L
   if (any(single)) {
     counted <- .Call(r_count_episodes, events, codes$units[single], codes$low[single],
                      codes$high[single], 1L)
-    count[single] <- finish_status(counted, "counting these episodes", call = call)
+    count[single] <- finish_status(counted, "counting these episodes")
   }
   for (size in setdiff(unique(sizes), 1L)) {
     rows <- which(sizes == size)
@@ -312,11 +301,9 @@ gpu_count_all <- function(events, codes, request, call = rlang::caller_env()) {
     high <- matrix(unlist(codes$high[rows]), length(rows), byrow = TRUE)
     name <- paste(low, high)
     known <- which(!duplicated(name))
-    counted <- gpu_count(
-      events, list(low = low[known], high = high[known]),
-      matrix(unlist(codes$units[rows]), length(rows), byrow = TRUE),
-      matrix(match(name, name[known]), length(rows)), request, call = call
-    )
+    counted <- gpu_count(events, list(low = low[known], high = high[known]),
+                         matrix(unlist(codes$units[rows]), length(rows), byrow = TRUE),
+                         matrix(match(name, name[known]), length(rows)), request)
     count[rows] <- counted$count
   }
   count
@@ -329,21 +316,7 @@ gpus_of <- function(place) if (place$device == "gpu") place$gpus
 #' @param seconds Function that gives how long the CPU would take, about.
 #' @return NULL for the CPU, or numbers of GPUs, from 0.
 #' @noRd
-surrogate_place <- function(device, gpus, seconds, call = rlang::caller_env()) {
-  gpus <- check_place(device, gpus, call)
-  if (device == "cpu") return(NULL)
-  if (device == "auto") {
-    survey <- gpu_survey()
-    gpu <- survey$name[gpus[[1L]] + 1L]
-    if (is.na(gpu)) {
-      say_device("cpu", gpu, sprintf(": there is no GPU: %s.", survey$reason))
-      return(NULL)
-    }
-    seconds <- seconds()
-    device <- sooner_device(seconds, context_seconds())
-    say_device(device, gpu, sprintf(": %s.", sooner_reason(seconds, context_seconds())))
-    if (device == "cpu") return(NULL)
-  }
-  gpu_session$used <- TRUE
-  gpus
+surrogate_place <- function(device, gpus, seconds) {
+  gpus <- check_place(device, gpus)
+  gpus_of(settle_place(device, gpus, seconds()))
 }

@@ -15,15 +15,14 @@ locks_held <- new.env(parent = emptyenv())
 #'
 #' @param lock Path of the lock.
 #' @param what What is locked, as users know it.
-#' @param call Of the user.
 #' @param frame The function that holds it.
 #' @noRd
-hold_lock <- function(lock, what, call, frame = parent.frame()) {
+hold_lock <- function(lock, what, frame = parent.frame()) {
   begun <- proc.time()[["elapsed"]]
   repeat {
     # An interrupt between taking it and saying so would leave a lock that nobody gives back.
     taken <- suspendInterrupts({
-      taken <- take_lock(lock, call)
+      taken <- take_lock(lock)
       if (taken) {
         give <- as.call(list(function() release_lock(lock)))
         do.call(on.exit, list(give, add = TRUE), envir = frame)
@@ -33,19 +32,17 @@ hold_lock <- function(lock, what, call, frame = parent.frame()) {
     if (taken) return(invisible())
     owner <- lock_owner(lock)
     gone <- !is.null(owner) && owner_is_gone(owner)
-    if (gone) break_lock(lock, owner, call)
+    if (gone) break_lock(lock, owner)
     # It may be given back, and a process that is being killed takes a moment to end.
     waited <- proc.time()[["elapsed"]] - begun
-    if (!gone && waited > 1 || waited > 5) abort_locked(lock, owner, what, call)
+    if (!gone && waited > 1 || waited > 5) abort_locked(lock, owner, what)
     Sys.sleep(0.01)
   }
 }
 
-lock_path <- function(path) paste0(path, ".lock")
-
 #' @return Whether this process has the lock now.
 #' @noRd
-take_lock <- function(lock, call) {
+take_lock <- function(lock) {
   fresh <- tempfile(paste0(basename(lock), temporary_mark), dirname(lock), ".tmp")
   on.exit(unlink(fresh, recursive = TRUE))
   me <- this_process()
@@ -57,10 +54,10 @@ take_lock <- function(lock, call) {
   if (!written) {
     # Another process may have tidied it away; a folder that cannot be written to stays so.
     if (dir.exists(dirname(lock)) && file.access(dirname(lock), 2L) == 0L && dir.exists(fresh)) {
-      abort_write(lock, "its owner could not be written", call)
+      abort_write(lock, "its owner could not be written")
     }
     if (!dir.exists(dirname(lock)) || file.access(dirname(lock), 2L) != 0L) {
-      abort_write(lock, "its folder is gone, or cannot be written to", call)
+      abort_write(lock, "its folder is gone, or cannot be written to")
     }
     return(FALSE)
   }
@@ -88,10 +85,10 @@ remove_lock <- function(lock) {
 
 #' Remove a lock whose owner is gone, unless another process has just done so
 #' @noRd
-break_lock <- function(lock, owner, call) {
+break_lock <- function(lock, owner) {
   guard <- paste0(lock, "-break")
   # Who breaks locks holds this for a moment; of one that was killed then it is removed.
-  if (!take_lock(guard, call)) {
+  if (!take_lock(guard)) {
     other <- lock_owner(guard)
     if (!is.null(other) && owner_is_gone(other)) remove_lock(guard)
     return(invisible())
@@ -147,18 +144,17 @@ owner_is_gone <- function(owner) {
   nzchar(birth) && nzchar(owner[[3L]]) && birth != owner[[3L]]
 }
 
-abort_locked <- function(lock, owner, what, call) {
+abort_locked <- function(lock, owner, what) {
   known <- length(owner) >= 5L
   here <- known && owner[[1L]] == Sys.info()[["nodename"]]
   who <- if (!known) "a process that did not say which it is" else
     sprintf("process %s on %s, since %s", owner[[2L]],
             if (here) "this machine" else dQuote(owner[[1L]], FALSE),
             sub(" [^ ]*$", "", owner[[4L]]))
-  cli::cli_abort(
-    c("{.file {what}} is in use by another call.",
-      x = escape_braces(paste0("It is held by ", who, ".")),
-      i = if (here) "Wait until that has ended, or stop it: nothing that it has done is lost." else
-        "Where that process does not run any more, remove the lock {.file {lock}}."),
-    class = c("synfire_error_locked", "synfire_error"), call = call
+  abort_about(
+    "locked", "{.file {what}} is in use by another call.",
+    x = escape_braces(paste0("It is held by ", who, ".")),
+    i = if (here) "Wait until that has ended, or stop it: nothing that it has done is lost." else
+      "Where that process does not run any more, remove the lock {.file {lock}}."
   )
 }

@@ -17,33 +17,32 @@ network_radius <- function(place) {
 
 #' Error unless a layout is of a kind that network_layout() can use
 #' @noRd
-check_layout <- function(layout, call = rlang::caller_env()) {
+check_layout <- function(layout) {
   if (is.null(layout) || is.function(layout)) return(invisible())
   fits <- if (is.data.frame(layout)) all(vapply(layout, is.numeric, NA)) else
     is.matrix(layout) && is.numeric(layout)
   refuse_if(!fits || ncol(layout) != 2L, "layout",
-            "a function, or a matrix of two columns of numbers", describe(layout), call = call)
+            "a function, or a matrix of two columns of numbers", describe(layout))
 }
 
 #' Positions within [-1, 1], a row a unit
 #' @noRd
-network_layout <- function(steps, names, layout, call) {
+network_layout <- function(steps, names, layout) {
   if (is.matrix(layout) || is.data.frame(layout)) {
     place <- as.matrix(layout)
     row <- match(names, rownames(place))
     refuse_if(!is.numeric(place) || ncol(place) != 2L || !all(is.finite(place)) || anyNA(row),
               "layout", "a function, or a finite two-column matrix with all units as row names",
               if (anyNA(row)) sprintf("without \"%s\"", names[is.na(row)][[1L]]) else
-                describe(layout), call = call)
+                describe(layout))
     place <- place[row, , drop = FALSE]
   } else {
     graph <- layout_graph(steps, names)
     place <- keep_random_state(if (is.null(layout)) pack_components(graph) else
-                                 layout_by(layout, graph, call))
+                                 layout_by(layout, graph))
     refuse_if(!is.matrix(place) || !is.numeric(place) || !all(is.finite(place)) ||
                 !identical(dim(place), c(length(names), 2L)), "layout",
-              "a function that gives a matrix of two columns, a row a unit", describe(layout),
-              call = call)
+              "a function that gives a matrix of two columns, a row a unit", describe(layout))
   }
   for (column in 1:2) place[, column] <- place[, column] - mean(range(place[, column]))
   most <- max(abs(place))
@@ -54,10 +53,10 @@ network_layout <- function(steps, names, layout, call) {
 
 #' What the user's function makes of a graph
 #' @noRd
-layout_by <- function(layout, graph, call) {
+layout_by <- function(layout, graph) {
   tryCatch(layout(graph), error = \(e) {
     abort_arg("layout", "a function that can lay out a graph of igraph",
-              paste0("one that stops: ", conditionMessage(e)), call = call)
+              paste0("one that stops: ", conditionMessage(e)))
   })
 }
 
@@ -281,14 +280,14 @@ node_layers <- function(place, radius, labels, groups = NULL, name = "Area") {
 #'   that gives their layers and scales.
 #' @param caption Function of what the names of series begin with and labels leave out.
 #' @noRd
-network_picture <- function(links, series, groups, layout, edges, caption, call) {
+network_picture <- function(links, series, groups, layout, edges, caption) {
   names <- series[series %in% c(links$from, links$to)]
   if (is.null(layout) && length(names) <= 6L) layout <- igraph::layout_in_circle
   # Distances that follow the weight itself would pull the network into strings.
   near <- links
   weight <- replace(links$weight, is.na(links$weight), 0)
   near$weight <- (1 + pmax(weight, 0) / max(weight, 1e-9)) / 2
-  place <- network_layout(near, names, layout, call)
+  place <- network_layout(near, names, layout)
   radius <- network_radius(place)
   curves <- edge_curves(links, place, radius)
   # The strongest come first in the table, and are drawn last, on top.
@@ -343,9 +342,9 @@ weight_breaks <- function(weight) {
 
 #' How many links to draw, and the group of each series
 #' @noRd
-check_drawing <- function(links, groups, layout, series, call) {
-  rlang::check_installed("ggplot2", "to draw a network.", call = call)
-  rlang::check_installed("igraph", "to draw a network.", call = call)
-  check_layout(layout, call)
-  list(links = check_count(links, call = call), groups = check_groups(groups, series, call))
+check_drawing <- function(links, groups, layout, series) {
+  rlang::check_installed("ggplot2", "to draw a network.", call = user_frame())
+  rlang::check_installed("igraph", "to draw a network.", call = user_frame())
+  check_layout(layout)
+  list(links = check_count(links), groups = check_groups(groups, series))
 }

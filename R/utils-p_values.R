@@ -12,9 +12,9 @@ elephant_corrections <- c(
   fdr_tsbh = "TSBH", fdr_tsbky = "TSBKY"
 )
 
-check_correction <- function(correction, choices = corrections, call = rlang::caller_env()) {
-  check_not_elephant(correction, elephant_corrections, "correction", call = call)
-  check_choice(correction, choices, "correction", call)
+check_correction <- function(correction, choices = corrections) {
+  check_not_elephant(correction, elephant_corrections, "correction")
+  check_choice(correction, choices, "correction")
 }
 
 #' The p value when `reached` of `n` surrogates reach what was seen
@@ -76,12 +76,10 @@ sufficient_p <- function(m, correction, alpha) {
   )
 }
 
-check_alpha <- function(alpha, call = rlang::caller_env()) {
+check_alpha <- function(alpha) {
   ok <- is_plain_numeric(alpha) && length(alpha) == 1L && !is.na(alpha) && alpha > 0 && alpha < 1
-  if (!ok) {
-    abort_arg("alpha", "a number above 0 and below 1", describe(alpha),
-              "It is the probability of an error that is taken, such as 0.05.", call = call)
-  }
+  refuse_if(!ok, "alpha", "a number above 0 and below 1", describe(alpha),
+            "It is the probability of an error that is taken, such as 0.05.")
   as.double(alpha)
 }
 
@@ -108,9 +106,8 @@ count_reaching <- function(maxima, count) {
 #'
 #' @param names What it is called here, by the names there.
 #' @noRd
-check_not_elephant <- function(x, names, arg, hint = NULL, call = rlang::caller_env()) {
-  if (is.character(x) && length(x) == 1L && x %in% names(names)) {
-    abort_arg(arg, sprintf("\"%s\" for what Elephant calls \"%s\"", names[[x]], x),
-              encodeString(x, quote = "\""), hint, call = call)
-  }
+check_not_elephant <- function(x, names, arg, hint = NULL) {
+  refuse_if(is.character(x) && length(x) == 1L && x %in% names(names), arg,
+            sprintf("\"%s\" for what Elephant calls \"%s\"", names[[x]], x),
+            encodeString(x, quote = "\""), hint)
 }

@@ -14,9 +14,8 @@ temporary_mark <- "-synfire-"
 #'
 #' @param write Writes what is to be there to the path it is given.
 #' @param new Whether a file of that name must not be there yet: it is never replaced.
-#' @param call Of the user.
 #' @noRd
-name_when_whole <- function(path, write, call, new = FALSE) {
+name_when_whole <- function(path, write, new = FALSE) {
   temporary <- tempfile(paste0(basename(path), temporary_mark), dirname(path), ".tmp")
   on.exit(unlink(temporary))
   write(temporary)
@@ -25,7 +24,7 @@ name_when_whole <- function(path, write, call, new = FALSE) {
   if (!named) {
     why <- if (new && file.exists(path)) "another file of that name has come to be there" else
       "it could not be given its name"
-    abort_write(path, why, call)
+    abort_write(path, why)
   }
 }
 
@@ -49,26 +48,26 @@ drop_temporary <- function(folder, names) {
 
 #' Write an object so that no half of it ever has the name `path`
 #' @noRd
-write_whole <- function(object, path, call) {
+write_whole <- function(object, path) {
   name_when_whole(path, \(temporary) {
-    write_checked(temporary, "wb", \(con) saveRDS(object, con), path, call)
+    write_checked(temporary, "wb", \(con) saveRDS(object, con), path)
     mark <- charToRaw(paste0(seal_mark, hash_bytes(temporary, file.size(temporary))))
-    write_checked(temporary, "ab", \(con) write_bytes(mark, con), path, call)
-  }, call)
+    write_checked(temporary, "ab", \(con) write_bytes(mark, con), path)
+  })
 }
 
 #' Write to a connection, and error where not all of it reached the system
 #' @noRd
-write_checked <- function(file, mode, write, path, call) {
+write_checked <- function(file, mode, write, path) {
   con <- tryCatch(suppressWarnings(file(file, mode)), error = \(e) {
-    abort_write(path, "no file could be made there", call)
+    abort_write(path, "no file could be made there")
   })
   closed <- FALSE
   on.exit(if (!closed) suppressWarnings(close(con)))
-  tryCatch(write(con), error = \(e) abort_write(path, full_disk, call))
+  tryCatch(write(con), error = \(e) abort_write(path, full_disk))
   # What is still in hand is written now; only this says whether that went well.
   closed <- TRUE
-  if (!identical(suppressWarnings(close(con)), 0L)) abort_write(path, full_disk, call)
+  if (!identical(suppressWarnings(close(con)), 0L)) abort_write(path, full_disk)
 }
 
 #' Write bytes, and error where fewer of them reach the system, of which R only warns
@@ -81,14 +80,10 @@ full_disk <- "the disk is full, or a limit on the size of files or on your space
 
 #' @param why Completes "It cannot be written: ...".
 #' @noRd
-abort_write <- function(path, why, call) {
-  cli::cli_abort(
-    c("{.file {path}} cannot be written.",
-      x = escape_braces(paste0(toupper(substr(why, 1, 1)), substring(why, 2), ".")),
-      i = "See to that and make the same call again: what is finished stays there."),
-    class = c("synfire_error_write", "synfire_error_folder", "synfire_error_file", "synfire_error"),
-    call = call
-  )
+abort_write <- function(path, why) {
+  abort_about(c("write", "folder", "file"), "{.file {path}} cannot be written.",
+              x = escape_braces(paste0(toupper(substr(why, 1, 1)), substring(why, 2), ".")),
+              i = "See to that and make the same call again: what is finished stays there.")
 }
 
 # ---- Reading -------------------------------------------------------------------------

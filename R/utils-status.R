@@ -12,7 +12,7 @@
 #' @param call The user-facing call.
 #' @noRd
 finish_status <- function(result, doing, advice = NULL, limit_of = "elements",
-                          call = rlang::caller_env()) {
+                          call = user_frame()) {
   if (!inherits(result, "synfire_status")) return(result)
   if (result$status == "interrupted") rlang::interrupt()
   needed <- result$needed
@@ -21,55 +21,37 @@ finish_status <- function(result, doing, advice = NULL, limit_of = "elements",
   doing <- escape_braces(doing)
   # What a device says goes before what is known here.
   reason <- if (nzchar(result$reason)) c(x = paste0(escape_braces(result$reason), "."))
-  switch(
+  bullets <- switch(
     result$status,
-    no_device = {
-      bullets <- c(
-        paste0("No GPU for ", doing, "."),
-        reason,
-        i = "Use {.code device = \"cpu\"}; {.fn synfire_sitrep} says what there is."
-      )
-      class <- "synfire_error_device"
-    },
-    no_memory = {
-      bullets <- c(
-        paste0("Not enough memory for ", doing, "."),
-        if (!is.na(needed)) c(x = paste0("About ", bytes_text(needed), " could not be had.")),
-        reason,
-        hints
-      )
-      class <- "synfire_error_memory"
-    },
-    over_budget = {
-      bullets <- c(
-        paste0("The memory budget is too small for ", doing, "."),
-        if (!is.null(reason)) reason else c(x = paste0(
-          if (is.na(needed)) "More than the budget" else paste("About", bytes_text(needed)),
-          " would be needed",
-          if (is.na(limit)) "." else paste0("; {.arg max_memory} is ", bytes_text(limit), ".")
-        )),
-        hints,
-        i = "Or raise {.arg max_memory} where the machine has more."
-      )
-      class <- "synfire_error_budget"
-    },
-    too_large = {
-      number <- function(v) format(v, big.mark = ",", scientific = FALSE)
-      bullets <- c(
-        paste0("The input is too large for ", doing, "."),
-        if (!is.null(reason)) reason else if (!is.na(limit)) {
-          c(x = paste0(
-            "At most ", number(limit), " ", escape_braces(limit_of), " can be handled",
-            if (!is.na(needed)) paste0(", not ", number(needed)), "."
-          ))
-        },
-        hints
-      )
-      class <- "synfire_error_too_large"
-    },
+    no_device = c(paste0("No GPU for ", doing, "."), reason,
+                  i = "Use {.code device = \"cpu\"}; {.fn synfire_sitrep} says what there is."),
+    no_memory = c(
+      paste0("Not enough memory for ", doing, "."),
+      if (!is.na(needed)) c(x = paste0("About ", bytes_text(needed), " could not be had.")),
+      reason, hints
+    ),
+    over_budget = c(
+      paste0("The memory budget is too small for ", doing, "."),
+      reason %||% c(x = paste0(
+        if (is.na(needed)) "More than the budget" else paste("About", bytes_text(needed)),
+        " would be needed",
+        if (is.na(limit)) "." else paste0("; {.arg max_memory} is ", bytes_text(limit), ".")
+      )),
+      hints, i = "Or raise {.arg max_memory} where the machine has more."
+    ),
+    too_large = c(
+      paste0("The input is too large for ", doing, "."),
+      reason %||% if (!is.na(limit)) c(x = paste0(
+        "At most ", commas(limit), " ", escape_braces(limit_of), " can be handled",
+        if (!is.na(needed)) paste0(", not ", commas(needed)), "."
+      )),
+      hints
+    ),
     rlang::abort(paste0("Unexpected status \"", result$status, "\"."), .internal = TRUE)
   )
-  cli::cli_abort(bullets, class = c(class, "synfire_error"), call = call)
+  kind <- c(no_device = "device", no_memory = "memory", over_budget = "budget",
+            too_large = "too_large")[[result$status]]
+  abort_about(kind, bullets, call = call)
 }
 
 #' Whether progress is written in lines, as output that goes into a file is
@@ -124,11 +106,11 @@ NULL
 #' @param what What is wrong, in the words of the compiled code.
 #' @noRd
 refuse_given <- function(what) {
-  cli::cli_abort(c(
-    "What was given cannot be used: there is something wrong with its {what}.",
+  abort_about(
+    "argument", "What was given cannot be used: there is something wrong with its {what}.",
     i = "An object of synfire that other code changed is made anew by the function it is from.",
-    i = "Otherwise this is a mistake in synfire: please report how it came about."
-  ), class = c("synfire_error_argument", "synfire_error"), call = NULL)
+    i = "Otherwise this is a mistake in synfire: please report how it came about.", call = NULL
+  )
 }
 
 #' Refuse an option that this package gave to its own compiled code
@@ -155,10 +137,11 @@ refuse_memory <- function(needed) {
                 call = NULL)
 }
 
-#' The error of work that needs more than `max_memory`, raised before it begins
+#' Error for work that needs more than `max_memory`, raised before it begins
 #' @noRd
-over_budget <- function(needed, max_memory, doing, advice, call) {
-  finish_status(new_status("over_budget", needed, max_memory), doing, advice, call = call)
+check_budget <- function(needed, max_memory, doing, advice) {
+  if (needed <= max_memory) return(invisible())
+  finish_status(new_status("over_budget", needed, max_memory), doing, advice)
 }
 
 #' What the compiled code returns when it did not end well

@@ -75,7 +75,10 @@ chosen_from <- function(out, x) {
 
 #' What `x` is after its columns were changed
 #' @noRd
-changed_from <- function(out, x) {
+changed_from <- function(out, x) UseMethod("changed_from", x)
+
+#' @export
+changed_from.default <- function(out, x) {
   own <- own_columns(x)
   same <- all(own %in% names(out)) && all(vapply(setdiff(own, free_columns(x)), \(name) {
     identical(.subset2(x, name), .subset2(out, name))
@@ -115,11 +118,17 @@ join_tables.default <- function(x, parts) NULL
 }
 
 #' @export
+`$<-.spike_trains` <- `$<-.synfire_table`
+
+#' @export
 `[[<-.synfire_table` <- function(x, i, j, value) {
   out <- plain_table(x)
   if (missing(j)) out[[i]] <- value else out[[i, j]] <- value
   changed_from(out, x)
 }
+
+#' @export
+`[[<-.spike_trains` <- `[[<-.synfire_table`
 
 #' @export
 `[<-.synfire_table` <- function(x, i, j, value) {
@@ -133,11 +142,17 @@ join_tables.default <- function(x, parts) NULL
 }
 
 #' @export
+`[<-.spike_trains` <- `[<-.synfire_table`
+
+#' @export
 `names<-.synfire_table` <- function(x, value) {
   out <- plain_table(x)
   names(out) <- value
   changed_from(out, x)
 }
+
+#' @export
+`names<-.spike_trains` <- `names<-.synfire_table`
 
 #' @export
 rbind.synfire_table <- function(..., deparse.level = 1) {
@@ -162,24 +177,9 @@ are_parts_of_one <- function(parts) {
 
 # ---- As a plain table ----------------------------------------------------------------
 
-# What data.frame(), cbind() and R itself give to every method.
+# What data.frame(), cbind() and R itself give to every as.data.frame().
 frame_arguments <- c("stringsAsFactors", "make.names", "cut.names", "col.names",
                      "fix.empty.names", "check.names", "nm")
-
-#' Error for arguments that as.data.frame() does not have: a misspelt one is among them
-#' @noRd
-check_frame_dots <- function(call = rlang::caller_env(), dots = rlang::caller_env()) {
-  given <- eval(quote(...names()), dots)
-  n <- eval(quote(...length()), dots)
-  given <- given %||% rep("", n)
-  unknown <- given[!given %in% frame_arguments]
-  if (length(unknown) == 0L) return(invisible())
-  name <- if (is.na(unknown[[1L]]) || !nzchar(unknown[[1L]])) "..." else unknown[[1L]]
-  known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
-  abort_arg(name, if (name == "...") "empty" else "an argument of this function",
-            if (name == "...") "a value without a name" else "none",
-            sprintf("Its arguments are %s.", toString(known)), call = call)
-}
 
 #' A plain data frame of columns, with the row names that were asked for
 #' @noRd
@@ -191,7 +191,7 @@ new_frame <- function(columns, rows, row.names = NULL) {
 
 #' @export
 as.data.frame.synfire_table <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_frame_dots()
+  check_no_dots(but = frame_arguments)
   out <- plain_table(x)
   if (!is.null(row.names)) row.names(out) <- row.names
   out
@@ -222,12 +222,6 @@ as_tibble.synfire_table <- function(x, ..., .rows = NULL, .name_repair = "check_
 as_tibble.synfire_result <- as_tibble.synfire_table
 #' @exportS3Method tibble::as_tibble
 as_tibble.causal_map <- as_tibble.synfire_table
-#' @exportS3Method tibble::as_tibble
-as_tibble.causal_map_comparison <- as_tibble.synfire_table
-#' @exportS3Method tibble::as_tibble
-as_tibble.smap <- as_tibble.synfire_table
-#' @exportS3Method tibble::as_tibble
-as_tibble.multiview <- as_tibble.synfire_table
 
 #' @rdname as_tibble.synfire_table
 #' @exportS3Method data.table::as.data.table
@@ -239,12 +233,6 @@ as.data.table.synfire_table <- function(x, keep.rownames = FALSE, ...) {
 as.data.table.synfire_result <- as.data.table.synfire_table
 #' @exportS3Method data.table::as.data.table
 as.data.table.causal_map <- as.data.table.synfire_table
-#' @exportS3Method data.table::as.data.table
-as.data.table.causal_map_comparison <- as.data.table.synfire_table
-#' @exportS3Method data.table::as.data.table
-as.data.table.smap <- as.data.table.synfire_table
-#' @exportS3Method data.table::as.data.table
-as.data.table.multiview <- as.data.table.synfire_table
 
 # What the verbs of dplyr do with a data frame of a class: choose rows, change columns,
 # and everything else.
@@ -258,6 +246,9 @@ dplyr_col_modify.synfire_table <- function(data, cols) {
   for (name in names(cols)) out[[name]] <- cols[[name]]
   changed_from(out, data)
 }
+
+#' @exportS3Method dplyr::dplyr_col_modify
+dplyr_col_modify.spike_trains <- dplyr_col_modify.synfire_table
 
 #' @exportS3Method dplyr::dplyr_reconstruct
 dplyr_reconstruct.synfire_table <- function(data, template) plain_table(data)

@@ -149,6 +149,13 @@ plot.synfire_table <- plot.synfire_result
 #' @rdname plot.synfire_result
 #' @export
 plot.spike_trains <- plot.synfire_result
+# Maps that an earlier version saved are of these classes alone, as are those that lost others.
+#' @rdname plot.synfire_result
+#' @export
+plot.causal_map <- plot.synfire_result
+#' @rdname plot.synfire_result
+#' @export
+plot.causal_links <- plot.synfire_result
 
 #' A picture that says in words that there is nothing to draw, and a message
 #'
@@ -156,7 +163,7 @@ plot.spike_trains <- plot.synfire_result
 #' @param what Such as "no network".
 #' @noRd
 empty_picture <- function(why, what) {
-  cli::cli_inform(c(i = "{why}: there is {what} to draw."), class = "synfire_message_empty")
+  info("empty", "{why}: there is {what} to draw.")
   ggplot2::ggplot() +
     ggplot2::annotate("text", x = 0, y = 0, label = paste0(why, "."), colour = syn_muted) +
     ggplot2::theme_void()

@@ -21,17 +21,17 @@ series_traits <- function(x, first) {
 
 #' Mean of each row's place in the period of its series, or of all rows with a period of 1
 #' @noRd
-season_means <- function(x, first, period, threads = 1L, call = rlang::caller_env()) {
+season_means <- function(x, first, period, threads = 1L) {
   storage.mode(x) <- "double"
   out <- .Call(r_season_means, x, as.integer(first), period, threads)
-  finish_status(out, "the seasons of series", call = call)
+  finish_status(out, "the seasons of series")
 }
 
 #' Each series less its mean, over its standard deviation; constants are 0
 #' @noRd
-in_standard_units <- function(x, threads = 1L, call = rlang::caller_env()) {
+in_standard_units <- function(x, threads = 1L) {
   out <- .Call(r_standard_units, x, threads)
-  finish_status(out, "series in standard units", call = call)
+  finish_status(out, "series in standard units")
 }
 
 #' A series whose gaps are bridged by straight lines
@@ -52,10 +52,10 @@ filled <- function(x) {
 #'   `drift`, the KPSS statistic (Kwiatkowski et al. 1992); `repeated`, the share of the most
 #'   common value.
 #' @noRd
-traits_of_each <- function(x, first, threads = 1L, call = rlang::caller_env()) {
+traits_of_each <- function(x, first, threads = 1L) {
   storage.mode(x) <- "double"
   out <- .Call(r_series_traits, x, as.integer(first), threads)
-  out <- rlang::exec(plain_frame, !!!finish_status(out, "the traits of series", call = call))
+  out <- rlang::exec(plain_frame, !!!finish_status(out, "the traits of series"))
   out$period[!out$constant & out$explained <= least_season] <- 0L
   out
 }

@@ -160,6 +160,30 @@ spell_units <- function(episode) {
   strsplit(episode, " -\\([^]]*\\]-> ")[[1L]]
 }
 
+#' A message of the class `synfire_message_ABOUT`, a line for each text
+#' @param ... Templates of cli, whose names are those of `frame`.
+#' @noRd
+info <- function(about, ..., frame = rlang::caller_env()) {
+  text <- c(...)
+  cli::cli_inform(rlang::set_names(text, rep("i", length(text))),
+                  class = c(paste0("synfire_message_", about), "synfire_message"),
+                  .envir = frame)
+}
+
+#' Raise an error of class `synfire_error_<about>`; `...` are the bullets of cli
+#' @noRd
+abort_about <- function(about, ..., call = user_frame(), frame = rlang::caller_env()) {
+  cli::cli_abort(c(...), class = c(paste0("synfire_error_", about), "synfire_error"), call = call,
+                 .envir = frame)
+}
+
+#' Warn with class `synfire_warning_<about>`
+#' @noRd
+warn_about <- function(about, ..., call = NULL, frame = rlang::caller_env()) {
+  cli::cli_warn(c(...), class = c(paste0("synfire_warning_", about), "synfire_warning"),
+                call = call, .envir = frame)
+}
+
 #' "A", "A and B", "A, B and C"
 #' @noRd
 and_list <- function(words) {

@@ -417,7 +417,7 @@ test_that("kept neighbours may go with a map that fails, and before one that nee
   place <- list(device = "gpu", gpus = 0L)
   task <- list(kind = "causal_map", source = map_source(x, NULL, FALSE), libraries = 1:20,
                targets = 1:20, rule = map_rule(20), split = FALSE, place = place)
-  place$tables <- open_tables(task, rlang::current_env())
+  place$tables <- open_tables(task)
   map_dimensions(task$source, 1:20, map_rule(20, Tp = 1), FALSE, place)
   rm(place)
   gc()

@@ -225,7 +225,7 @@ test_that("links do not depend on the size of blocks", {
   kept <- function(each, top, screen) {
     task <- list(libraries = 1:20, targets = 11:40, top = top,
                  source = list(names = as.character(1:40)), rule = map_rule(2, screen = screen))
-    held <- keep_links(task, 1e9, NULL)
+    held <- keep_links(task, 1e9)
     for (rows in pieces(20, each)) held$keep(rows, list(rho = rho[rows, , drop = FALSE]))
     held$result(E = 1, parameters = list(), call = NULL, elapsed = 0, device = "cpu")
   }

@@ -403,11 +403,11 @@ test_that("large maps lie in tiles, and their numbers are found again", {
                split = FALSE, place = list(device = "cpu"), call = quote(causal_map()), id = "map",
                kind = "causal_map")
   task$rule$reasons <- integer(m)
-  create_map_file(file, task, FALSE, rlang::current_env())
+  create_map_file(file, task, FALSE)
   values <- list(rho = matrix(as.double(round(runif(n * m) * 2^20)) / 2^20, n),
                  lag = matrix(as.double(sample(-5:5, n * m, TRUE)), n))
   values$rho[7, 4000] <- NA
-  h5 <- open_sealed_h5(file, "r+", rlang::current_env())
+  h5 <- open_sealed_h5(file, "r+")
   for (rows in list(101:130, 1:100)) {
     write_rows(h5, rows, lapply(values, \(v) v[rows, ]), rows, m)
     write_at(h5, "done", rows, rep(1L, length(rows)))
@@ -419,7 +419,7 @@ test_that("large maps lie in tiles, and their numbers are found again", {
                    values$rho[c(130, 3), c(4100, 1, 2049)])
   expect_identical(unname(map[, 2048]), values$rho[, 2048])
   expect_identical(unname(attr(map[5:6, ], "lag")), values$lag[5:6, ])
-  expect_true(all(right_rows(file, c("rho", "lag"), 1:n, 1:n, m, rlang::current_env())))
+  expect_true(all(right_rows(file, c("rho", "lag"), 1:n, 1:n, m)))
 })
 
 test_that("of two processes that make the same map one does, and the other says why not", {

@@ -64,13 +64,13 @@ test_that("pixels are means of pairs of two series", {
 test_that("groups are kept together, in their order", {
   map <- made_map(12)
   groups <- factor(rep(c("x", "y", "z"), 4), c("z", "x", "y"))
-  found <- synfire:::check_groups(groups, rownames(map), quote(f()))
+  found <- synfire:::check_groups(groups, rownames(map))
   order <- synfire:::map_order(map, found)
   expect_equal(as.character(groups[order$rows]), rep(c("z", "x", "y"), each = 4))
   lines <- layer_data_of(ggplot2::autoplot(map, groups = groups), "GeomVline")[[1]]
   expect_equal(lines$xintercept, c(4.5, 8.5))
   named <- rev(stats::setNames(groups, rownames(map)))
-  expect_equal(synfire:::check_groups(named, rownames(map), quote(f())), found)
+  expect_equal(synfire:::check_groups(named, rownames(map)), found)
   expect_error(ggplot2::autoplot(map, groups = 1:3), "a group for each of 12 series",
                class = "synfire_error_argument")
 })
@@ -79,7 +79,7 @@ test_that("degrees are numbers of links above the threshold", {
   map <- made_map(12)
   rho <- as.matrix(map)
   diag(rho) <- NA
-  found <- synfire:::map_degrees(map, 0.4, quote(f()))
+  found <- synfire:::map_degrees(map, 0.4)
   expect_equal(found$degree$out, colSums(rho > 0.4, na.rm = TRUE))
   expect_equal(found$degree[["in"]], rowSums(rho > 0.4, na.rm = TRUE))
   expect_equal(found$links, sum(rho > 0.4, na.rm = TRUE))
@@ -88,9 +88,9 @@ test_that("degrees are numbers of links above the threshold", {
   expect_equal(sum(out$series), 12)
   expect_equal(sum(out$series * out$degree), found$links)
   # A twentieth, to within ties and the cells of a histogram.
-  twentieth <- synfire:::map_degrees(map, NULL, quote(f()))
+  twentieth <- synfire:::map_degrees(map, NULL)
   expect_equal(twentieth$links / 132, 0.05, tolerance = 0.2)
-  links <- synfire:::map_degrees(made_links(), NULL, quote(f()))
+  links <- synfire:::map_degrees(made_links(), NULL)
   expect_equal(links$degree$out, c(a = 1, b = 1, c = 2, d = 0))
   expect_equal(links$degree[["in"]], c(a = 2, b = 1, c = 1, d = 0))
 })

@@ -128,7 +128,7 @@ test_that("another job, and a folder that is in use, are errors that say so", {
   attr(other, "E")[[3]] <- 2L
   refused("the map differs", x, other)
   expect_identical(tools::md5sum(list.files(folder, full.names = TRUE)), before)
-  hold_lock(file.path(folder, folder_lock), folder, NULL)
+  hold_lock(file.path(folder, folder_lock), folder)
   expect_error(links_of(x, map, folder = folder), "in use by another call",
                class = "synfire_error_locked")
   expect_error(links_of(x, map, folder = 3), "`folder`", class = "synfire_error_argument")

@@ -177,11 +177,11 @@ test_that("where memory is too short to keep a window, the window is mined", {
   all <- growing(3)
   s <- always_moves_on(bounds, 4, 1, max_size = 4)
   s <- update(s, as_block(all[all$tick <= 900, ]), now = 0.9)
-  block <- synfire:::read_block(s, as_block(all[all$tick > 900 & all$tick <= 1000, ]), 1, NULL)
+  block <- synfire:::read_block(s, as_block(all[all$tick > 900 & all$tick <= 1000, ]), 1)
   short <- s
   short$counting <- synfire:::no_counting(s$arguments)
   short$arguments$max_memory <- 1e4
-  expect_null(synfire:::move_on(short, synfire:::slide_window(short, block, NULL)))
+  expect_null(synfire:::move_on(short, synfire:::slide_window(short, block)))
   s$counting$possible <- FALSE
   s <- update(s, as_block(all[all$tick > 900 & all$tick <= 1000, ]), now = 1)
   expect_false(s$counting$possible)

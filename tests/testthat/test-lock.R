@@ -1,6 +1,6 @@
 # Takes and gives back a lock, as a call of the user does.
 locked <- function(lock, code = NULL) {
-  hold_lock(lock, "map.h5", rlang::current_env())
+  hold_lock(lock, "map.h5")
   force(code)
 }
 
@@ -20,7 +20,7 @@ test_that("of several processes one has it; of one that was killed it is taken o
   lock <- file.path(withr::local_tempdir(), "map.h5.lock")
   lines <- start_child(substitute({
     f <- function() {
-      asNamespace("synfire")$hold_lock(LOCK, "map.h5", quote(f()))
+      asNamespace("synfire")$hold_lock(LOCK, "map.h5")
       log("start", Sys.getpid())
       Sys.sleep(60)
     }

@@ -78,7 +78,7 @@ test_that("workers of a plan give the same, each with what it may use", {
 
 test_that("the search is cut by the data alone, into chunks of about equal work", {
   cut <- \(x, window = 20) {
-    share_chunks(pattern_events(x, 5000), window, 1, rlang::current_env())
+    share_chunks(pattern_events(x, 5000), window, 1)
   }
   work <- \(x, window = 20) .Call(r_pattern_shares, pattern_events(x, 5000), window, 1)
   empty <- spike_trains(numeric(), factor(character(), c("A", "B")), start = 0, end = 1)
@@ -182,7 +182,7 @@ test_that("a folder of another job is refused and left as it is", {
   path <- file.path(folder, "job.rds")
   job <- read_whole(path)
   job$format <- job$format + 1L
-  write_whole(job, path, rlang::current_env())
+  write_whole(job, path)
   refused(mine(x), "another version of synfire")
   bytes <- readBin(path, "raw", file.size(path))
   bytes[[200]] <- xor(bytes[[200]], as.raw(4))

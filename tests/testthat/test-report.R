@@ -188,7 +188,7 @@ test_that("many units: the search takes as many as fit, and says so", {
   search <- find_assemblies
   # As if not more than twenty fitted.
   local_function("find_assemblies", rlang::new_function(formals(search), quote({
-    if (nlevels(x$unit) > 20L) over_budget(2e9, 1e9, "a test", "Take fewer.", rlang::current_env())
+    if (nlevels(x$unit) > 20L) check_budget(2e9, 1e9, "a test", "Take fewer.")
     search(x, max_lag = max_lag, n_surrogates = n_surrogates)
   })))
   r <- quick_report(x)
@@ -254,7 +254,7 @@ test_that("a full disk is an error, and the earlier page stays", {
   # A page is longer than eight blocks; what R holds back until it closes a file is not.
   for (size in c(1e5, 5000)) {
     said <- limited_child("-f 8", substitute({
-      outcome <- tryCatch(asNamespace("synfire")$write_report(strrep("x", SIZE), FILE, quote(f())),
+      outcome <- tryCatch(asNamespace("synfire")$write_report(strrep("x", SIZE), FILE),
                           synfire_error_write = conditionMessage)
       cat(outcome)
     }, list(FILE = file, SIZE = size)))

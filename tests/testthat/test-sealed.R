@@ -1,7 +1,7 @@
 test_that("a sealed file holds what was written, also for readRDS()", {
   file <- withr::local_tempfile()
   for (object in list(1:5, list(a = NULL, b = "\u00e9"), runif(3e5))) {
-    write_whole(object, file, rlang::current_env())
+    write_whole(object, file)
     expect_identical(read_whole(file), object)
     expect_identical(readRDS(file), object)
   }
@@ -12,7 +12,7 @@ test_that("no changed, cut, longer or other file is taken for a sealed one", {
   skip_unless_nightly()
   skip_on_cran()
   file <- withr::local_tempfile()
-  write_whole(list(letters, 1:3), file, rlang::current_env())
+  write_whole(list(letters, 1:3), file)
   bytes <- readBin(file, "raw", file.size(file))
   for (at in seq_along(bytes)) {
     for (bit in c(1, 128)) {
@@ -43,8 +43,8 @@ test_that("a full disk is an error that says so, and leaves nothing", {
     said <- limited_child("-f 8", substitute({
       small <- file.path(FOLDER, "small")
       ns <- asNamespace("synfire")
-      ns$write_whole(1:10, small, quote(f()))
-      outcome <- tryCatch(ns$write_whole(runif(N), file.path(FOLDER, "large"), quote(f())),
+      ns$write_whole(1:10, small)
+      outcome <- tryCatch(ns$write_whole(runif(N), file.path(FOLDER, "large")),
                           synfire_error_write = conditionMessage)
       cat(outcome)
     }, list(FOLDER = folder, N = if (n > 1e4) 1e5 else 1100)))

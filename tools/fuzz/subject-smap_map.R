@@ -144,9 +144,9 @@ smap_map_in_file <- function(cpu, call, x, args, world) {
   here <- synfire:::map_smap_libraries
   put <- \(f) utils::assignInNamespace("map_smap_libraries", f, "synfire")
   on.exit(put(here))
-  put(function(task, libraries, keep, call) {
+  put(function(task, libraries, keep) {
     done <- 0
-    here(task, libraries, call = call, keep = \(columns, values) {
+    here(task, libraries, keep = \(columns, values) {
       if (done >= stop_at) stop("stopped by the fuzz program")
       done <<- done + length(columns)
       keep(columns, values)
