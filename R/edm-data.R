@@ -33,7 +33,7 @@
 #' @noRd
 edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = NULL,
                      tau = -1, Tp = 1, embedded = FALSE, valid_lib = NULL, segments = NULL,
-                     no_time = FALSE, ignore_nan = TRUE, targets = FALSE, call = user_frame()) {
+                     no_time = FALSE, ignore_nan = TRUE, targets = FALSE) {
   ignore_nan <- check_flag(ignore_nan, "ignore_nan")
   series <- edm_series(x, columns, target, segments, no_time, targets)
   n <- length(series$first)
@@ -42,7 +42,7 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
   tau <- edm_shift(tau, "tau")
   Tp <- edm_shift(Tp, "Tp")
   refuse_if(tau == 0 && !embedded && E > 1, "tau", "a lag in rows other than 0", "0",
-            "`tau = -1` takes each row and the ones before it.", call)
+            "`tau = -1` takes each row and the ones before it.")
   reach <- if (embedded) 0L else as.double(tau) * (E - 1L)
   lags <- if (embedded) 0 else as.double(tau) * (seq_len(E) - 1L)
   check_room(n, length(lags) * length(series$values), "E", "smaller")
@@ -325,8 +325,8 @@ edm_knn <- function(knn, default) {
   as.integer(if (knn == 0) default else knn)
 }
 
-edm_exclusion <- function(exclusion_radius, call = user_frame()) {
-  as.integer(check_count(exclusion_radius, "exclusion_radius", min = 0, max = 2^30, call = call))
+edm_exclusion <- function(exclusion_radius) {
+  as.integer(check_count(exclusion_radius, "exclusion_radius", min = 0, max = 2^30))
 }
 
 edm_mask <- function(valid_lib, n) {

@@ -149,7 +149,7 @@ simplex <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E
 #' @param times How often they are.
 #' @return A list: `gpus` (from 0; NULL for the CPU) and `threads`.
 #' @noRd
-simplex_where <- function(device, gpus, threads, data, times = 1, call = user_frame()) {
+simplex_where <- function(device, gpus, threads, data, times = 1) {
   pairs <- as.double(length(data$any$lib)) * length(data$any$pred)
   seconds <- 5e-11 * pairs * ncol(data$points) * times / threads
   list(gpus = gpus_of(edm_place(device, gpus, seconds)), threads = threads)
@@ -157,11 +157,11 @@ simplex_where <- function(device, gpus, threads, data, times = 1, call = user_fr
 
 #' Predictions of `target` at the rows `pred`
 #' @noRd
-simplex_at <- function(points, lib, pred, target, knn, exclusion, where, call = user_frame()) {
+simplex_at <- function(points, lib, pred, target, knn, exclusion, where) {
   asked <- in_order(pred)
   out <- .Call(r_edm_simplex, points, lib, asked$rows, target,
                c(list(k = knn, exclusion = exclusion), where))
-  out <- finish_status(out, "predicting so many rows", call = call)
+  out <- finish_status(out, "predicting so many rows")
   lapply(out, \(value) as.double(value)[asked$at])
 }
 

@@ -102,7 +102,6 @@ embed_dimension.data.frame <- function(x, columns = NULL, target = NULL, lib = N
     lib <- c(1L, half)
     pred <- c(half + 1L, nrow(x))
   }
-  here <- environment()
   embedded <- check_flag(embedded)
   grid <- dimension_grid(tau, Tp, embedded)
   where <- NULL
@@ -110,11 +109,11 @@ embed_dimension.data.frame <- function(x, columns = NULL, target = NULL, lib = N
   skill <- times_told_once(lapply(all, \(k) {
     prepare <- function(E) {
       edm_data(x, columns, target, lib, pred, if (!embedded) E, grid$tau[[k]], grid$Tp[[k]],
-               embedded, valid_lib, segments, no_time, ignore_nan, call = here)
+               embedded, valid_lib, segments, no_time, ignore_nan)
     }
     data <- prepare(E_max)
-    where <<- where %||% simplex_where(device, gpus, threads, data, nrow(grid), here)
-    dimension_skill(data, prepare, E_max, exclusion, where, here)
+    where <<- where %||% simplex_where(device, gpus, threads, data, nrow(grid))
+    dimension_skill(data, prepare, E_max, exclusion, where)
   }))
   parameters <- list(
     columns = skill[[1L]]$columns, target = skill[[1L]]$target, tau = unique(grid$tau),
@@ -127,13 +126,13 @@ embed_dimension.data.frame <- function(x, columns = NULL, target = NULL, lib = N
 #'
 #' @param prepare Function of E that gives what edm_data() does; `data` is that for `E_max`.
 #' @noRd
-dimension_skill <- function(data, prepare, E_max, exclusion, where, call) {
+dimension_skill <- function(data, prepare, E_max, exclusion, where) {
   if (data$embedded) E_max <- min(E_max, data$E)
   rho <- if (length(data$columns) == 1L || data$embedded) {
-    sweep_skill(data, E_max, exclusion, where, call)
+    sweep_skill(data, E_max, exclusion, where)
   } else {
     # Sums over several columns would round differently if lags came before columns.
-    vapply(seq_len(E_max), \(E) simplex_skill(prepare(E), E + 1L, exclusion, where, call), 0)
+    vapply(seq_len(E_max), \(E) simplex_skill(prepare(E), E + 1L, exclusion, where), 0)
   }
   list(rho = rho, columns = data$columns, target = data$target_name)
 }
@@ -150,14 +149,11 @@ dimension_frame <- function(rho, grid) {
 
 #' All pairs of `tau` and `Tp`
 #' @noRd
-dimension_grid <- function(tau, Tp, embedded, call = rlang::caller_env()) {
-  tau <- check_lags(tau, "tau", call)
-  Tp <- check_lags(Tp, "Tp", call)
-  if (embedded && length(tau) > 1L) {
-    abort_arg("tau", "left out where `columns` are `embedded`",
-              sprintf("%d lags", length(tau)), "The columns are the coordinates already.",
-              call)
-  }
+dimension_grid <- function(tau, Tp, embedded) {
+  tau <- check_lags(tau, "tau")
+  Tp <- check_lags(Tp, "Tp")
+  refuse_if(embedded && length(tau) > 1L, "tau", "left out where `columns` are `embedded`",
+            sprintf("%d lags", length(tau)), "The columns are the coordinates already.")
   expand.grid(tau = tau, Tp = Tp)
 }
 
@@ -165,7 +161,7 @@ dimension_grid <- function(tau, Tp, embedded, call = rlang::caller_env()) {
 #'
 #' @param data Of one column, or of columns that are coordinates.
 #' @noRd
-sweep_skill <- function(data, E_max, exclusion, where, call) {
+sweep_skill <- function(data, E_max, exclusion, where) {
   points <- data$points
   if (E_max < ncol(points)) points <- points[, seq_len(E_max), drop = FALSE]
   reach <- pmin(data$reach, as.integer(E_max))
@@ -177,7 +173,7 @@ sweep_skill <- function(data, E_max, exclusion, where, call) {
   lib <- which(used > 0L)
   predictions <- .Call(r_edm_sweep, points, lib, used[lib], asked$rows, reach[asked$rows],
                        data$target, c(list(step = 1, exclusion = exclusion), where))
-  predictions <- finish_status(predictions, "predicting so many rows", call = call)
+  predictions <- finish_status(predictions, "predicting so many rows")
   if (!identical(asked$rows, from)) predictions <- predictions[asked$at, , drop = FALSE]
   observed <- data$target[from]
   points <- rev(cumsum(rev(tabulate(used, E_max))))
@@ -240,18 +236,17 @@ predict_interval <- function(x, columns = NULL, target = NULL, lib = NULL, pred 
   exclusion <- edm_exclusion(exclusion_radius)
   device <- check_choice(device)
   threads <- check_threads(threads)
-  here <- environment()
   prepare <- function(Tp) {
     edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib, segments,
-             no_time, ignore_nan, call = here)
+             no_time, ignore_nan)
   }
   times_told_once({
     data <- prepare(1)
     Tp_max <- check_count(Tp_max, max = max(nrow(x) - 1, 1))
     knn <- library_knn(data, edm_knn(knn, data$E + 1L))
-    where <- simplex_where(device, gpus, threads, data, Tp_max, here)
+    where <- simplex_where(device, gpus, threads, data, Tp_max)
     rho <- vapply(seq_len(Tp_max), \(Tp) {
-      simplex_skill(if (Tp > 1L) prepare(Tp) else data, knn, exclusion, where, here)
+      simplex_skill(if (Tp > 1L) prepare(Tp) else data, knn, exclusion, where)
     }, 0)
   })
   new_edm_skill(data.frame(Tp = seq_len(Tp_max), rho = rho),
@@ -287,18 +282,16 @@ predict_exclusion_radius <- function(x, columns = NULL, target = NULL, lib = NUL
   check_given(x = "a data frame, its first column the time")
   started <- proc.time()[["elapsed"]]
   call <- match.call()
-  here <- environment()
-  if (!is_plain_numeric(exclusion_radius) || length(exclusion_radius) == 0L) {
-    abort_arg("exclusion_radius", "whole numbers of rows", describe(exclusion_radius))
-  }
-  radii <- vapply(exclusion_radius, edm_exclusion, 0L, call = here)
+  refuse_if(!is_plain_numeric(exclusion_radius) || length(exclusion_radius) == 0L,
+            "exclusion_radius", "whole numbers of rows", describe(exclusion_radius))
+  radii <- vapply(exclusion_radius, edm_exclusion, 0L)
   device <- check_choice(device)
   threads <- check_threads(threads)
   data <- edm_data(x, columns, target, lib, pred, E, tau, Tp, embedded, valid_lib,
                    segments, no_time, ignore_nan)
   knn <- library_knn(data, edm_knn(knn, data$E + 1L))
   where <- simplex_where(device, gpus, threads, data, length(radii))
-  rho <- vapply(radii, \(radius) simplex_skill(data, knn, radius, where, here), 0)
+  rho <- vapply(radii, \(radius) simplex_skill(data, knn, radius, where), 0)
   new_edm_skill(data.frame(ExclusionRadius = radii, rho = rho),
                 skill_parameters(data, knn = knn), call, started)
 }
@@ -356,10 +349,9 @@ predict_nonlinear <- function(x, columns = NULL, target = NULL, lib = NULL, pred
 
 #' Correlation of predictions and observations; NA with fewer library points than `knn`
 #' @noRd
-simplex_skill <- function(data, knn, exclusion, where, call) {
+simplex_skill <- function(data, knn, exclusion, where) {
   if (length(data$lib) < knn) return(NA_real_)
-  predicted <- simplex_at(data$points, data$lib, data$pred, data$target, knn, exclusion,
-                          where, call)
+  predicted <- simplex_at(data$points, data$lib, data$pred, data$target, knn, exclusion, where)
   edm_rho(data$target[data$pred], predicted$predictions)
 }
 

@@ -164,7 +164,7 @@ read_map_head <- function(file) {
   state <- seal_state(file)
   if (state == "damaged") abort_seal(file)
   # Without a seal it may be any file, and damaged.
-  h5 <- open_h5(file, "r", user_frame())
+  h5 <- open_h5(file, "r")
   on.exit(close_read(h5))
   fail <- \(what, hint = NULL) abort_file(file, what, hint)
   known <- \(name) h5_try(if (h5$attr_exists(name)) read_attribute(h5, name), "/", fail)
@@ -333,9 +333,8 @@ right_rows <- function(path, layers, rows, places, targets) {
 #' Numbers of a file or shard, of which all are checked that are read
 #' @noRd
 read_part <- function(path, layer, layers, rows, places, columns, targets) {
-  if (!file.exists(path)) {
-    abort_file(path, "it was there when the map was opened, and is not any more")
-  }
+  refuse_file_if(!file.exists(path), path,
+                 "it was there when the map was opened, and is not any more")
   h5 <- open_sealed_h5(path, "r")
   on.exit(close_h5(h5))
   group <- (columns - 1) %/% map_file_tile[[2L]] + 1

@@ -79,7 +79,7 @@ seal_state <- function(path) {
 #' @noRd
 open_sealed_h5 <- function(path, mode, patience = 0) {
   if (seal_state(path) == "damaged") abort_seal(path)
-  open_h5(path, mode, user_frame(), patience)
+  open_h5(path, mode, patience)
 }
 
 abort_seal <- function(path) {

@@ -237,7 +237,7 @@ worker_seconds <- function(task, targets) {
 fill_apart <- function(file, task, shards) {
   # Not held open: workers that are started meanwhile would inherit its lock.
   with_file <- function(f) {
-    h5 <- open_h5(file, "r+", user_frame(), patience = 10)
+    h5 <- open_h5(file, "r+", patience = 10)
     on.exit(close_h5(h5))
     f(h5)
   }

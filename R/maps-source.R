@@ -121,10 +121,10 @@ file_source <- function(x, dataset) {
   rlang::check_installed("hdf5r", "to read HDF5 files.", call = user_frame())
   if (!file.exists(file) || dir.exists(file)) abort_file(file, "there is no such file")
   file <- normalizePath(file, "/")
-  h5 <- open_h5(file, "r", user_frame())
+  h5 <- open_h5(file, "r")
   on.exit(close_read(h5))
   fail <- \(what, hint = NULL) abort_file(file, what, hint)
-  path <- find_dataset(h5, file, dataset, fail, user_frame())
+  path <- find_dataset(h5, file, dataset, fail)
   dims <- h5_use(h5, path, fail, \(set) {
     dims <- h5_extent(set, path, fail)
     check_stored(set, prod(dims), h5_type(set, path, fail), path, fail)
@@ -142,7 +142,7 @@ file_source <- function(x, dataset) {
 }
 
 read_columns <- function(file, path, columns, across, names) {
-  h5 <- open_h5(file, "r", user_frame())
+  h5 <- open_h5(file, "r")
   on.exit(close_read(h5))
   fail <- \(what, hint = NULL) abort_file(file, what, hint)
   # hdf5r reads each column once, and is fastest in order.

@@ -66,7 +66,7 @@ maxwell_rate <- 20000
 #' `settings/sampling`. Samples count from when the system was started; where the file holds
 #' the numbers of the samples of its traces, the first of these is time 0.
 #' @noRd
-read_maxwell <- function(h5, about, fail, call) {
+read_maxwell <- function(h5, about, fail) {
   if (h5_has(h5, "proc0", fail) && h5_has(h5, "proc0/spikeTimes", fail)) {
     return(wells_together(list(maxwell_part(h5, "/proc0/spikeTimes", "/mapping",
                                             maxwell_rate, NULL, about, fail))))
@@ -81,12 +81,12 @@ read_maxwell <- function(h5, about, fail, call) {
   wells <- groups("/wells")
   parts <- lapply(rlang::set_names(wells), \(well) {
     recordings <- groups(paste0("/wells/", well))
-    number <- which_segment(length(recordings), about$segment, fail, call)
+    number <- which_segment(length(recordings), about$segment, fail)
     place <- paste("/wells", well, recordings[[number]], sep = "/")
     has <- \(name) h5_has_path(h5, paste0(place, "/", name), fail)
     if (!has("spikes")) return(NULL)
     rate <- said_rate(h5_number(h5, paste0(place, "/settings/sampling"), fail),
-                      about$sampling_rate, "`settings/sampling`", fail, call)
+                      about$sampling_rate, "`settings/sampling`", fail)
     frames <- if (has("groups/routed/frame_nos")) paste0(place, "/groups/routed/frame_nos")
     maxwell_part(h5, paste0(place, "/spikes"), paste0(place, "/settings/mapping"), rate,
                  frames, about, fail)
@@ -129,9 +129,9 @@ maxwell_part <- function(h5, spikes, mapping, rate, frames, about, fail) {
 #' lists those that were recorded. The rate is the attribute `SamplingRate` of the file, or
 #' in its JSON `/ExperimentSettings`.
 #' @noRd
-read_3brain <- function(h5, about, fail, call) {
-  if (h5_has(h5, "3BResults", fail)) return(read_brainwave4(h5, about, fail, call))
-  rate <- brainwave5_rate(h5, about, fail, call)
+read_3brain <- function(h5, about, fail) {
+  if (h5_has(h5, "3BResults", fail)) return(read_brainwave4(h5, about, fail))
+  rate <- brainwave5_rate(h5, about, fail)
   wells <- grep("^Well_", sort(h5_try(names(h5), "/", fail)), value = TRUE)
   parts <- lapply(rlang::set_names(wells, sub("^Well_", "", wells)), \(well) {
     has <- \(name) h5_has_path(h5, paste0(well, "/", name), fail)
@@ -150,7 +150,7 @@ read_3brain <- function(h5, about, fail, call) {
   wells_together(parts)
 }
 
-read_brainwave4 <- function(h5, about, fail, call) {
+read_brainwave4 <- function(h5, about, fail) {
   events <- "/3BResults/3BChEvents/"
   if (!h5_has_path(h5, paste0(events, "SpikeTimes"), fail)) {
     fail("it has no `/3BResults/3BChEvents/SpikeTimes`, so no detected spikes")
@@ -160,7 +160,7 @@ read_brainwave4 <- function(h5, about, fail, call) {
     h5_number(h5, paste0("/3BRecInfo/3BRecVars/", name), fail)
   }
   rate <- said_rate(variable("SamplingRate"), about$sampling_rate,
-                    "`/3BRecInfo/3BRecVars/SamplingRate`", fail, call)
+                    "`/3BRecInfo/3BRecVars/SamplingRate`", fail)
   list_of <- "/3BRecInfo/3BMeaStreams/Raw/Chs"
   place <- if (has(list_of)) h5_read_records(h5, list_of, c("Row", "Col"), fail)
   part <- brainwave_part(
@@ -195,12 +195,12 @@ brainwave_part <- function(h5, sets, rate, about, fail, channels, place) {
        table = as.data.frame(c(list(channel = all), place(all))))
 }
 
-brainwave5_rate <- function(h5, about, fail, call) {
+brainwave5_rate <- function(h5, about, fail) {
   attribute <- "SamplingRate"
   said <- if (h5_try(h5$attr_exists(attribute), "/", fail)) {
     as.double(h5_try(read_attribute(h5, attribute), "/", fail))[1L]
   } else if (h5_has(h5, "ExperimentSettings", fail)) {
-    rlang::check_installed("jsonlite", "to read the settings of BrainWave.", call = call)
+    rlang::check_installed("jsonlite", "to read the settings of BrainWave.", call = user_frame())
     text <- h5_use(h5, "/ExperimentSettings", fail, \(set) {
       h5_read(set, "/ExperimentSettings", fail, "words")
     })
@@ -209,7 +209,7 @@ brainwave5_rate <- function(h5, about, fail, call) {
     })
     if (is.list(settings) && is.list(settings$TimeConverter)) settings$TimeConverter$FrameRate
   }
-  said_rate(said, about$sampling_rate, "`SamplingRate`", fail, call)
+  said_rate(said, about$sampling_rate, "`SamplingRate`", fail)
 }
 
 # ---- Wells -------------------------------------------------------------------------

@@ -15,15 +15,13 @@ axion_header <- function(lines) {
   if (length(hit)) hit[[1L]] else NA_integer_
 }
 
-read_axion <- function(file, head, resolution, call) {
+read_axion <- function(file, head, resolution) {
   at <- axion_header(head$lines)
-  if (is.na(at)) {
-    abort_file(file, "no line names the columns `Time (s)` and `Electrode`",
-               "In AxIS, export the spike list as CSV.", call = call)
-  }
+  refuse_file_if(is.na(at), file, "no line names the columns `Time (s)` and `Electrode`",
+                 "In AxIS, export the spike list as CSV.")
   names <- tolower(split_lines(head$lines[[at]], ",")[[1L]])
   time_at <- match("time (s)", names)
-  lists <- axion_columns(file, c(1L, time_at, time_at + 1L), at, head$bom, call)
+  lists <- axion_columns(file, c(1L, time_at, time_at + 1L), at, head$bom)
   time_text <- clean_text(lists$text[[2L]])
   electrode <- lists$text[[3L]]
   # The wells' table has text of its own in these columns.
@@ -38,33 +36,32 @@ read_axion <- function(file, head, resolution, call) {
   if (length(bad)) {
     abort_file(file, sprintf("column `Time (s)` must hold times, but holds %s in %s",
                              encodeString(time_text[row][[bad[[1L]]]], quote = "\""),
-                             line(bad[[1L]])), call = call)
+                             line(bad[[1L]])))
   }
-  check_file_times(time, file, "`Time (s)`", line, call)
+  check_file_times(time, file, "`Time (s)`", line)
   unit <- list(values = unique(electrode[row]))
   unit$code <- match(electrode[row], unit$values)
   list(
     ticks = round_to_ticks(time, resolution),
-    unit = file_units(unit, file, "`Electrode`", line, call)
+    unit = file_units(unit, file, "`Electrode`", line)
   )
 }
 
 #' Text of some columns, and the line of each row, counted from the header
 #' @noRd
-axion_columns <- function(file, columns, skip, bom, call) {
+axion_columns <- function(file, columns, skip, bom) {
   layout <- list(skip = skip, bom = bom)
   how <- list(sep = utf8ToInt(","), dec = utf8ToInt("."), fields = 0, time = 0, text = columns)
   text <- list()
   line <- list()
   lines <- 0
   begun <- FALSE
-  each_block(file, call = call, f = \(bytes, size) {
+  each_block(file, f = \(bytes, size) {
     first <- if (begun) 1 else head_end(bytes, size, layout) + 1
     begun <<- TRUE
     got <- .Call(r_csv_rows, bytes, first, size, how)
     if (got$fault[[1L]] != 0) {
-      abort_row(file, layout, got, length(unlist(line)) + got$n + 1,
-                lines + got$lines + skip, call)
+      abort_row(file, layout, got, length(unlist(line)) + got$n + 1, lines + got$lines + skip)
     }
     text[[length(text) + 1L]] <<- lapply(got$text, \(one) one$values[one$code])
     # Blank lines are no rows.

@@ -53,7 +53,7 @@ label_of_text <- function(text) sub("^([-+]?[0-9]+)[.]0+$", "\\1", clean_text(te
 #' Units of a file as a factor, or an error with the count and the first row
 #' @param unit Their text, as distinct `values` and the `code` of each row.
 #' @noRd
-file_units <- function(unit, file, column, line, call) {
+file_units <- function(unit, file, column, line) {
   # Few units, many spikes: look at each distinct one once.
   values <- unit$values
   empty <- values %in% c("", "NA")
@@ -62,7 +62,7 @@ file_units <- function(unit, file, column, line, call) {
     rows <- which(empty[at])
     abort_file(file, sprintf("column %s is empty in %s of %s rows, first in %s", column,
                              commas(length(rows)), commas(length(at)), line(rows[[1L]])),
-               "Drop these rows, or name the unit.", call = call)
+               "Drop these rows, or name the unit.")
   }
   shown <- label_of_text(values)
   levels <- unique(shown)
@@ -72,12 +72,12 @@ file_units <- function(unit, file, column, line, call) {
 
 #' Error unless all times of a file are finite
 #' @noRd
-check_file_times <- function(time, file, column, line, call) {
+check_file_times <- function(time, file, column, line) {
   bad <- !is.finite(time)
   if (any(bad)) {
     abort_file(file, sprintf("column %s is missing or not finite in %s of %s rows, first in %s",
                              column, commas(sum(bad)), commas(length(time)),
                              line(which(bad)[[1L]])),
-               "Drop these rows first.", call = call)
+               "Drop these rows first.")
   }
 }

@@ -3,22 +3,22 @@
 # The head of the file decides how it is read; then every row is cut into fields, counted,
 # and its time and its unit are taken, a block of whole lines after the other.
 
-read_csv <- function(file, head, about, sep, decimal_mark, header, call) {
-  layout <- csv_layout(file, head, about, sep, decimal_mark, header, call)
-  time_unit <- csv_time_unit(layout, about$time_unit, call)
-  per_second <- units_per_second(time_unit, about$sampling_rate, call)
+read_csv <- function(file, head, about, sep, decimal_mark, header) {
+  layout <- csv_layout(file, head, about, sep, decimal_mark, header)
+  time_unit <- csv_time_unit(layout, about$time_unit)
+  per_second <- units_per_second(time_unit, about$sampling_rate)
 
   text <- c(layout$unit, layout$trial$trial, layout$trial$doubt, layout$known)
-  columns <- csv_columns(file, layout, text, call)
-  columns <- judge_open_line(file, columns, layout, text, call)
+  columns <- csv_columns(file, layout, text)
+  columns <- judge_open_line(file, columns, layout, text)
   time <- columns$time
   line <- csv_line_namer(layout, columns$blank)
-  if (columns$odd > 0) check_file_times(time, file, layout$label(layout$time), line, call)
+  if (columns$odd > 0) check_file_times(time, file, layout$label(layout$time), line)
   of <- \(columns_of) columns$text[match(columns_of, text)]
-  units <- Map(\(unit, k) file_units(unit, file, layout$label(k), line, call),
+  units <- Map(\(unit, k) file_units(unit, file, layout$label(k), line),
                of(layout$unit), layout$unit)
   unit <- if (length(units) > 1L) join_units(units) else units[[1L]]
-  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  fail <- \(what, hint = NULL) abort_file(file, what, hint)
   list(
     ticks = round_to_ticks(time, about$resolution, per_second), unit = unit,
     trial = file_trial(layout$trial, of(c(layout$trial$trial, layout$trial$doubt)),
@@ -60,7 +60,7 @@ csv_line_namer <- function(layout, blank) {
                  commas(row + layout$skip + sum(blank < row)))
 }
 
-csv_time_unit <- function(layout, time_unit, call) {
+csv_time_unit <- function(layout, time_unit) {
   said <- layout$said
   if (is.null(time_unit)) return(if (is.na(said)) "s" else said)
   if (!is.na(said) && said != time_unit) {
@@ -68,7 +68,7 @@ csv_time_unit <- function(layout, time_unit, call) {
       paste0("Column ", escape_braces(layout$label(layout$time)),
              " is read in {.val {time_unit}}, as {.arg time_unit} says."),
       i = "Its name says {.val {said}}."
-    ), call = call)
+    ), call = user_frame())
   }
   time_unit
 }
@@ -82,7 +82,7 @@ csv_time_unit <- function(layout, time_unit, call) {
 #'   table of units); `said` (unit of time the header says, or NA), `names`, `label` (names
 #'   a column in messages), `bom`.
 #' @noRd
-csv_layout <- function(file, head, about, sep, decimal_mark, header, call) {
+csv_layout <- function(file, head, about, sep, decimal_mark, header) {
   lines <- head$lines
   # A last line that may have been cut off does not say how the table is laid out.
   if (isTRUE(head$open) && sum(!grepl("^\\s*(#|$)", lines)) > 2L) lines <- lines[-length(lines)]
@@ -91,32 +91,29 @@ csv_layout <- function(file, head, about, sep, decimal_mark, header, call) {
   lines <- lines[seq_len(length(lines) - skip) + skip]
   lines <- lines[!grepl("^\\s*$", lines)]
   lines <- lines[seq_len(min(length(lines), 200L))]
-  if (length(lines) == 0L) abort_file(file, "it has no rows", call = call)
+  if (length(lines) == 0L) abort_file(file, "it has no rows")
 
   if (is.null(sep)) {
     sep <- guess_separator(lines, decimal_mark)
     if (is.null(sep)) {
       abort_file(file, paste("it is no table: no separator (comma, semicolon, tab, bar,",
                              "space) cuts its first lines into two or more fields"),
-                 "A table has a row for each spike, with its time and its unit.", call = call)
+                 "A table has a row for each spike, with its time and its unit.")
     }
   } else {
-    check_separator(sep, call)
+    check_separator(sep)
     if (sep == " ") sep <- ""
   }
-  if (sep == decimal_mark) {
-    abort_arg("decimal_mark", "another character than the separator", "a comma, as it is",
-              call = call)
-  }
+  refuse_if(sep == decimal_mark, "decimal_mark", "another character than the separator",
+            "a comma, as it is")
 
   fields <- split_lines(lines, sep)
   first <- fields[[1L]]
   if (is.null(header)) header <- has_header(fields, decimal_mark)
   rows <- if (header) fields[-1L] else fields
   if (header) skip <- skip + 1L
-  if (length(rows) == 0L) {
-    abort_file(file, sprintf("it has a header (%s) and no rows", some(first, 8L)), call = call)
-  }
+  refuse_file_if(length(rows) == 0L, file,
+                 sprintf("it has a header (%s) and no rows", some(first, 8L)))
 
   n_fields <- length(rows[[1L]])
   widths <- lengths(rows)
@@ -133,34 +130,31 @@ csv_layout <- function(file, head, about, sep, decimal_mark, header, call) {
   }
   if (length(names) != n_fields || any(widths != n_fields)) {
     bad <- which(widths != length(names))[[1L]]
-    abort_ragged(file, bad, bad + skip, widths[[bad]], length(names), sep, call)
+    abort_ragged(file, bad, bad + skip, widths[[bad]], length(names), sep)
   }
-  if (n_fields < 2L) {
-    abort_file(file, "it has one column: a table of spikes needs times and units",
-               "For the times of one unit use `spike_trains(time, \"name\")`.", call = call)
-  }
+  refuse_file_if(n_fields < 2L, file,
+                 "it has one column: a table of spikes needs times and units",
+                 "For the times of one unit use `spike_trains(time, \"name\")`.")
 
-  fail <- \(what, hint) abort_file(file, what, hint, call = call)
+  fail <- \(what, hint) abort_file(file, what, hint)
   at <- if (header) {
-    find_columns(names, about$time_column, about$unit_column, fail, call)
+    find_columns(names, about$time_column, about$unit_column, fail)
   } else {
-    columns_by_content(rows, about, decimal_mark, fail, call)
+    columns_by_content(rows, about, decimal_mark, fail)
   }
-  at$trial <- find_trial(names, about$trial_column, c(at$time, at$unit), call)
+  at$trial <- find_trial(names, about$trial_column, c(at$time, at$unit))
   label <- \(k) if (header && nzchar(names[[k]])) paste0("`", names[[k]], "`") else k
   check_head_times(file, vapply(rows, `[[`, character(1), at$time), label(at$time),
-                   decimal_mark, skip, call)
+                   decimal_mark, skip)
   c(at, list(sep = sep, dec = decimal_mark, skip = skip, n_fields = n_fields,
              known = known_columns(rows, names, at), names = names, label = label,
              bom = head$bom))
 }
 
-check_separator <- function(sep, call) {
-  check_string(sep, "sep", call)
-  if (!grepl("^[ -~\t]$", sep) || grepl("[\"#[:alnum:]+-]", sep)) {
-    abort_arg("sep", "one character that stands between fields, such as \",\" or \"\\t\"",
-              describe(sep), call = call)
-  }
+check_separator <- function(sep) {
+  check_string(sep, "sep")
+  refuse_if(!grepl("^[ -~\t]$", sep) || grepl("[\"#[:alnum:]+-]", sep), "sep",
+            "one character that stands between fields, such as \",\" or \"\\t\"", describe(sep))
 }
 
 #' Columns of which the first rows hold one value for each unit
@@ -213,27 +207,27 @@ has_header <- function(fields, dec) {
 
 #' Columns without a header: the time is the numbers that look like times
 #' @noRd
-columns_by_content <- function(rows, about, dec, fail, call) {
+columns_by_content <- function(rows, about, dec, fail) {
   n <- length(rows[[1L]])
   time_column <- about$time_column
   unit_column <- about$unit_column
   trial <- if (is.null(about$trial_column) || anyNA(about$trial_column)) integer() else
-    pick_column(about$trial_column, rep("", n), "trial_column", TRUE, call)
+    pick_column(about$trial_column, rep("", n), "trial_column", TRUE)
   if (!is.null(time_column) && !is.null(unit_column)) {
     none <- rep("", n)
-    return(list(time = pick_column(time_column, none, "time_column", FALSE, call),
-                unit = pick_column(unit_column, none, "unit_column", TRUE, call), said = NA))
+    return(list(time = pick_column(time_column, none, "time_column", FALSE),
+                unit = pick_column(unit_column, none, "unit_column", TRUE), said = NA))
   }
   columns <- lapply(seq_len(n), \(k) vapply(rows, `[[`, character(1), k))
   numeric <- vapply(columns, \(v) all(is_number_text(v, dec)), logical(1))
   comma <- vapply(columns, \(v) all(grepl(comma_number, v)), logical(1))
   none <- rep("", n)
   time <- if (!is.null(time_column)) {
-    pick_column(time_column, none, "time_column", FALSE, call)
+    pick_column(time_column, none, "time_column", FALSE)
   } else {
     fits <- setdiff(which(numeric), trial)
     if (!is.null(unit_column)) {
-      fits <- setdiff(fits, pick_column(unit_column, none, "unit_column", TRUE, call))
+      fits <- setdiff(fits, pick_column(unit_column, none, "unit_column", TRUE))
     }
     values <- lapply(columns, \(v) {
       suppressWarnings(as.double(if (dec == ",") sub(",", ".", v, fixed = TRUE) else v))
@@ -257,7 +251,7 @@ columns_by_content <- function(rows, about, dec, fail, call) {
     fits
   }
   unit <- if (!is.null(unit_column)) {
-    pick_column(unit_column, none, "unit_column", TRUE, call)
+    pick_column(unit_column, none, "unit_column", TRUE)
   } else {
     setdiff(seq_len(n), c(time, trial))
   }
@@ -284,18 +278,18 @@ abort_decimal_comma <- function(text, fail) {
   fail("its times are written with a decimal comma", "Say `decimal_mark = \",\"`.")
 }
 
-check_head_times <- function(file, text, column, dec, skip, call) {
+check_head_times <- function(file, text, column, dec, skip) {
   bad <- !is_number_text(text, dec)
   if (!any(bad)) return(invisible())
   first <- which(bad)[[1L]]
   comma <- text[bad & grepl("^[-+]?[0-9]+(,[0-9]+)+$", trimws(text))]
   if (dec == "." && text[[first]] %in% comma) {
-    abort_decimal_comma(comma, \(what, hint) abort_file(file, what, hint, call = call))
+    abort_decimal_comma(comma, \(what, hint) abort_file(file, what, hint))
   }
-  abort_not_number(file, column, text[[first]], first, first + skip, dec, call)
+  abort_not_number(file, column, text[[first]], first, first + skip, dec)
 }
 
-abort_not_number <- function(file, column, text, row, line, dec, call) {
+abort_not_number <- function(file, column, text, row, line, dec) {
   abort_file(
     file, sprintf("column %s must hold times, but holds %s in row %s (line %s)", column,
                   encodeString(substr(text, 1L, 40L), quote = "\""),
@@ -304,11 +298,11 @@ abort_not_number <- function(file, column, text, row, line, dec, call) {
       "Write numbers without a comma, or all with a decimal comma and `decimal_mark = \",\"`."
     } else {
       "Name another column with `time_column`, or drop these rows first."
-    }, call = call
+    }
   )
 }
 
-abort_ragged <- function(file, row, line, n, expected, sep, call) {
+abort_ragged <- function(file, row, line, n, expected, sep) {
   abort_file(
     file, sprintf("row %s (line %s) has %s %s, not %s", commas(row),
                   commas(line), n, if (n == 1L) "field" else "fields",
@@ -317,7 +311,7 @@ abort_ragged <- function(file, row, line, n, expected, sep, call) {
       "A field with a comma in it must be quoted, also a number with a decimal comma."
     } else {
       "Each row needs the same number of fields."
-    }, call = call
+    }
   )
 }
 
@@ -330,7 +324,7 @@ abort_ragged <- function(file, row, line, n, expected, sep, call) {
 #'   blank line the number of rows above it; `open`, NULL, or of a last line without a line
 #'   end its number, its text, and whether it is a row (`sound`).
 #' @noRd
-csv_columns <- function(file, layout, text, call) {
+csv_columns <- function(file, layout, text) {
   how <- list(sep = separator_code(layout$sep), dec = utf8ToInt(layout$dec),
               fields = layout$n_fields, time = layout$time, text = text)
   time <- list()
@@ -340,7 +334,7 @@ csv_columns <- function(file, layout, text, call) {
   rows <- 0
   odd <- 0
   open <- NULL
-  each_block(file, call = call, f = \(bytes, size) {
+  each_block(file, f = \(bytes, size) {
     first <- 1
     if (lines < layout$skip || (lines == 0 && layout$bom)) {
       first <- head_end(bytes, size, layout) + 1
@@ -356,7 +350,7 @@ csv_columns <- function(file, layout, text, call) {
       open <<- list(line = lines, sound = sound, text = bytes[first:size])
     }
     if (!sound && (is.null(open) || rows == 0)) {
-      abort_row(file, layout, got, rows + 1, lines, call)
+      abort_row(file, layout, got, rows + 1, lines)
     }
     time[[length(time) + 1L]] <<- got$time
     Map(\(column, text) column$add(text), columns, got$text)
@@ -381,7 +375,7 @@ csv_columns <- function(file, layout, text, call) {
 #' * anything else: the row is whole.
 #' @param columns What `csv_columns()` gives.
 #' @noRd
-judge_open_line <- function(file, columns, layout, text, call) {
+judge_open_line <- function(file, columns, layout, text) {
   open <- columns$open
   n <- length(columns$time)
   if (is.null(open) || n < 2L) return(columns)
@@ -395,7 +389,7 @@ judge_open_line <- function(file, columns, layout, text, call) {
   } else {
     "whole"
   }
-  say_open_line(file, open, fate, call)
+  say_open_line(file, open, fate)
   if (open$sound && startsWith(fate, "no")) without_last_row(columns) else columns
 }
 
@@ -414,7 +408,7 @@ open_name <- function(name, others) {
   } else if (begins) "no unit" else "may be cut"
 }
 
-say_open_line <- function(file, open, fate, call) {
+say_open_line <- function(file, open, fate, call = user_frame()) {
   if (fate == "whole") return(invisible())
   shown <- encodeString(substr(clean_text(rawToChar(open$text)), 1L, 60L), quote = "\"")
   line <- sprintf("The last line of %s, line %s, has no line end", basename(file),
@@ -474,18 +468,18 @@ text_column <- function(few) {
 
 #' @param got What was found: the fault and the number of fields of row `row`.
 #' @noRd
-abort_row <- function(file, layout, got, row, line, call) {
+abort_row <- function(file, layout, got, row, line) {
   where <- sprintf("row %s (line %s)", commas(row), commas(line))
   switch(
     got$fault[[1L]],
     abort_file(file, sprintf("a quote is opened in %s and not closed there", where),
-               "Close the quote on the same line.", call = call),
+               "Close the quote on the same line."),
     abort_file(file, sprintf("text follows a quoted field in %s", where),
-               "A quote inside a quoted field must be written twice.", call = call),
+               "A quote inside a quoted field must be written twice."),
     abort_file(file, sprintf("it starts as a table, but holds binary data in line %s",
-                             commas(line)), call = call),
+                             commas(line))),
     abort_not_number(file, layout$label(layout$time), clean_text(got$found), row, line,
-                     layout$dec, call),
-    abort_ragged(file, row, line, got$fault[[2L]], layout$n_fields, layout$sep, call)
+                     layout$dec),
+    abort_ragged(file, row, line, got$fault[[2L]], layout$n_fields, layout$sep)
   )
 }

@@ -2,25 +2,19 @@
 
 #' Path of the data set to read, a matrix of numbers
 #' @noRd
-find_dataset <- function(h5, file, dataset, fail, call) {
+find_dataset <- function(h5, file, dataset, fail) {
   if (!is.null(dataset)) {
-    path <- sub("^/+", "", check_string(dataset, "dataset", call = call))
+    path <- sub("^/+", "", check_string(dataset, "dataset"))
     # Of a group that is not there, this is an error.
     set <- tryCatch(h5[[path]], error = \(e) NULL)
     if (is_number_matrix(set, path, fail)) return(path)
   }
   fits <- number_matrices(h5, fail)
   hint <- if (length(fits) > 0L) paste0("There is ", some(dQuote(fits, FALSE)), ".")
-  if (!is.null(dataset)) {
-    abort_arg("dataset", "the name of a data set of numbers with two dimensions",
-              describe(dataset), hint, call = call)
-  }
-  if (length(fits) == 0L) {
-    abort_file(file, "it has no data set of numbers with two dimensions", call = call)
-  }
-  if (length(fits) > 1L) {
-    abort_arg("dataset", "given, as the file has several matrices", "NULL", hint, call = call)
-  }
+  refuse_if(!is.null(dataset), "dataset", "the name of a data set of numbers with two dimensions",
+            describe(dataset), hint)
+  refuse_file_if(length(fits) == 0L, file, "it has no data set of numbers with two dimensions")
+  refuse_if(length(fits) > 1L, "dataset", "given, as the file has several matrices", "NULL", hint)
   fits
 }
 

@@ -4,49 +4,43 @@
 #'
 #' @return `format`; for text `head`, its first lines; for HDF5 `h5`, the open file.
 #' @noRd
-guess_format <- function(file, format, call) {
-  if (dir.exists(file)) return(list(format = folder_format(file, format, call)))
-  if (identical(format, "phy")) {
-    abort_file(file, "it is not a folder",
-               "For \"phy\" give the folder that holds `spike_times.npy`.", call = call)
-  }
-  magic <- read_magic(file, 20L, call)
+guess_format <- function(file, format) {
+  if (dir.exists(file)) return(list(format = folder_format(file, format)))
+  refuse_file_if(identical(format, "phy"), file, "it is not a folder",
+                 "For \"phy\" give the folder that holds `spike_times.npy`.")
+  magic <- read_magic(file, 20L)
   hdf5 <- is_hdf5(file)
-  if (identical(magic[seq_len(min(6L, length(magic)))], charToRaw("MATLAB")) && !hdf5) {
-    abort_file(file, "it is a MATLAB file of version 7 or older", matlab_hint, call = call)
-  }
-  if (hdf5) return(hdf5_format(file, format, magic, call))
+  refuse_file_if(identical(magic[seq_len(min(6L, length(magic)))], charToRaw("MATLAB")) && !hdf5,
+                 file, "it is a MATLAB file of version 7 or older", matlab_hint)
+  if (hdf5) return(hdf5_format(file, format, magic))
   if (!is.null(format) && format %in% hdf5_formats) {
     abort_file(file, sprintf("it is not an HDF5 file, as %s files are",
-                             hdf5_names[[match(format, hdf5_formats)]]), call = call)
+                             hdf5_names[[match(format, hdf5_formats)]]))
   }
   numpy <- identical(magic[1:6], as.raw(c(0x93, utf8ToInt("NUMPY")))) || is_zip(file)
   if (identical(format, "numpy") || is.null(format) && numpy) {
-    if (!numpy) abort_file(file, "it is neither a NumPy array nor an archive of these", call = call)
+    if (!numpy) abort_file(file, "it is neither a NumPy array nor an archive of these")
     return(list(format = "numpy"))
   }
-  head <- read_head(file, call)
+  head <- read_head(file)
   if (is.null(format)) format <- if (is_axion(head$lines)) "axion" else "csv"
   list(format = format, head = head)
 }
 
-folder_format <- function(folder, format, call) {
+folder_format <- function(folder, format) {
   has <- \(...) any(file.exists(file.path(folder, c(...))))
   if (is.null(format)) {
     if (has("numpysorting_info.json", "sorting_cached.npz")) return("numpy")
-    if (has("F.npy") && !has("spike_times.npy")) {
-      abort_file(folder, "it is a Suite2p folder, which holds traces and no spikes",
-                 "Read it with `read_traces()`.", call = call)
-    }
+    refuse_file_if(has("F.npy") && !has("spike_times.npy"), folder,
+                   "it is a Suite2p folder, which holds traces and no spikes",
+                   "Read it with `read_traces()`.")
     return("phy")
   }
-  if (!format %in% c("phy", "numpy")) {
-    abort_file(folder, "it is a folder", "Only the formats \"phy\" and \"numpy\" are folders.",
-               call = call)
-  }
+  refuse_file_if(!format %in% c("phy", "numpy"), folder, "it is a folder",
+                 "Only the formats \"phy\" and \"numpy\" are folders.")
   if (format == "numpy" && !has("numpysorting_info.json", "sorting_cached.npz")) {
     abort_file(folder, paste("it is no folder of SpikeInterface: it has neither",
-                             "`numpysorting_info.json` nor `sorting_cached.npz`"), call = call)
+                             "`numpysorting_info.json` nor `sorting_cached.npz`"))
   }
   format
 }
@@ -56,18 +50,17 @@ hdf5_names <- c("NWB", "these", "MaxWell", "3Brain", "MATLAB 7.3")
 
 #' @param magic The first bytes of the file.
 #' @noRd
-hdf5_format <- function(file, format, magic, call) {
-  if (!is.null(format) && !format %in% hdf5_formats) {
-    abort_file(file, sprintf("it is an HDF5 file, and none of format \"%s\"", format),
-               "Leave `format` out, and the right one is found.", call = call)
-  }
-  rlang::check_installed("hdf5r", "to read HDF5 files.", call = call)
-  h5 <- open_h5(file, "r", call)
+hdf5_format <- function(file, format, magic) {
+  refuse_file_if(!is.null(format) && !format %in% hdf5_formats, file,
+                 sprintf("it is an HDF5 file, and none of format \"%s\"", format),
+                 "Leave `format` out, and the right one is found.")
+  rlang::check_installed("hdf5r", "to read HDF5 files.", call = user_frame())
+  h5 <- open_h5(file, "r")
   if (is.null(format)) {
     # Closed by the caller once it has it, and here where there is an error before.
     format <- tryCatch(
       if (identical(magic[1:10], charToRaw("MATLAB 7.3"))) "matlab" else
-        layout_of_h5(h5, file, call),
+        layout_of_h5(h5, file),
       error = \(e) {
         close_read(h5)
         rlang::cnd_signal(e)
@@ -77,8 +70,8 @@ hdf5_format <- function(file, format, magic, call) {
   list(format = format, h5 = h5)
 }
 
-layout_of_h5 <- function(h5, file, call) {
-  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+layout_of_h5 <- function(h5, file) {
+  fail <- \(what, hint = NULL) abort_file(file, what, hint)
   names <- h5_try(names(h5), "/", fail)
   if ("units" %in% names || h5_try(h5$attr_exists("nwb_version"), "/", fail)) return("nwb")
   if (all(c("spikes", "sCount") %in% names)) return("waverepo")
@@ -118,21 +111,16 @@ is_hdf5 <- function(file) {
 #'   taken off); `all`, whether that is the whole file; `open`, whether the last of these
 #'   lines has no line end.
 #' @noRd
-read_head <- function(file, call) {
-  if (file.size(file) == 0) abort_file(file, "it is empty", call = call)
-  source <- text_source(file, call)
+read_head <- function(file) {
+  if (file.size(file) == 0) abort_file(file, "it is empty")
+  source <- text_source(file)
   on.exit(source$close())
   bytes <- source$read(head_bytes)
-  if (length(bytes) == 0L) {
-    abort_file(file, "it is compressed, and what it holds is empty", call = call)
-  }
+  refuse_file_if(length(bytes) == 0L, file, "it is compressed, and what it holds is empty")
   code <- as.integer(bytes[seq_len(min(3L, length(bytes)))])
-  if (identical(code[1:2], c(255L, 254L)) || identical(code[1:2], c(254L, 255L))) {
-    abort_file(file, "it is text in UTF-16", "Save it as UTF-8.", call = call)
-  }
-  if (is_binary(bytes)) {
-    abort_file(file, "it holds binary data, not a table", binary_hint(bytes), call = call)
-  }
+  refuse_file_if(identical(code[1:2], c(255L, 254L)) || identical(code[1:2], c(254L, 255L)), file,
+                 "it is text in UTF-16", "Save it as UTF-8.")
+  refuse_file_if(is_binary(bytes), file, "it holds binary data, not a table", binary_hint(bytes))
   bom <- identical(code, c(239L, 187L, 191L))
   if (bom) bytes <- bytes[-(1:3)]
   all <- length(bytes) + 3L * bom < head_bytes
@@ -143,7 +131,7 @@ read_head <- function(file, call) {
   if (!all) {
     if (length(lines) < 2L) {
       abort_file(file, sprintf("its first %s bytes hold no line end, so it is no table",
-                               commas(head_bytes)), call = call)
+                               commas(head_bytes)))
     }
     lines <- lines[-length(lines)]
   }

@@ -8,7 +8,7 @@
 #' Open an HDF5 file, with what can be done where that fails
 #' @param patience Seconds to wait while another process has it.
 #' @noRd
-open_h5 <- function(file, mode, call, patience = 0) {
+open_h5 <- function(file, mode, patience = 0, call = user_frame()) {
   until <- proc.time()[["elapsed"]] + patience
   repeat {
     h5 <- tryCatch(hdf5r::H5File$new(file, mode = mode), error = identity)
@@ -20,13 +20,12 @@ open_h5 <- function(file, mode, call, patience = 0) {
   if (locked) {
     abort_file(file, "it is open in another program, or its file system has no locks",
                paste("Close it there. Where nobody else writes to it, set the environment",
-                     "variable HDF5_USE_FILE_LOCKING to FALSE before R starts."), call = call)
+                     "variable HDF5_USE_FILE_LOCKING to FALSE before R starts."))
   }
-  if (grepl("already open for|consistency flags", conditionMessage(h5))) {
-    abort_file(file, "it is open in another program, or was when that program ended",
-               "Close it there; after a crash `h5clear -s` frees it.", call = call)
-  }
-  abort_file(file, "it is a damaged HDF5 file, or none", call = call)
+  refuse_file_if(grepl("already open for|consistency flags", conditionMessage(h5)), file,
+                 "it is open in another program, or was when that program ended",
+                 "Close it there; after a crash `h5clear -s` frees it.")
+  abort_file(file, "it is a damaged HDF5 file, or none")
 }
 
 #' Close a file, and what an error may have left open in it

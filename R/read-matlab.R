@@ -1,7 +1,7 @@
 # MATLAB files of version 7.3, which are HDF5 files: vectors of times and units, or a cell
 # array with the times of each unit.
 
-read_matlab <- function(h5, about, fail, call) {
+read_matlab <- function(h5, about, fail) {
   variables <- matlab_variables(h5, fail)
   cells <- names(variables)[variables == "cell"]
   vectors <- names(variables)[variables == "numbers"]
@@ -10,7 +10,7 @@ read_matlab <- function(h5, about, fail, call) {
     wanted <- if (is.character(about$time_column)) about$time_column else
       if (length(cells) == 1L && is.null(about$unit_column)) cells
     if (length(wanted) == 1L && wanted %in% cells && is.null(about$unit_column)) {
-      return(matlab_cells(h5, wanted, about, fail, call))
+      return(matlab_cells(h5, wanted, about, fail))
     }
   }
   if (length(vectors) == 0L) {
@@ -20,15 +20,14 @@ read_matlab <- function(h5, about, fail, call) {
   }
   # The last part of `spikes/times` is the name of the field.
   short <- basename(vectors)
-  column <- \(given, arg) if (is.character(given)) pick_column(given, vectors, arg, TRUE, call) else
+  column <- \(given, arg) if (is.character(given)) pick_column(given, vectors, arg, TRUE) else
     given
   at <- find_columns(short, column(about$time_column, "time_column"),
-                     column(about$unit_column, "unit_column"), fail, call)
-  at$trial <- find_trial(short, column(about$trial_column, "trial_column"),
-                         c(at$time, at$unit), call)
+                     column(about$unit_column, "unit_column"), fail)
+  at$trial <- find_trial(short, column(about$trial_column, "trial_column"), c(at$time, at$unit))
   # A number of MATLAB is a double, also where it is a second, so its type says nothing.
   array_spikes(at, vectors, \(k) h5_numbers(h5, paste0("/", vectors[[k]]), fail), FALSE, about,
-               fail, call)
+               fail)
 }
 
 #' The variables of a file, those in structures as `structure/field`
@@ -58,7 +57,7 @@ matlab_variables <- function(h5, fail, within = "", depth = 0) {
 
 #' The times of each unit in a cell of their own, in the order of the cells
 #' @noRd
-matlab_cells <- function(h5, name, about, fail, call) {
+matlab_cells <- function(h5, name, about, fail) {
   path <- paste0("/", name)
   times <- h5_use(h5, path, fail, \(set) h5_try({
     links <- set$read()
@@ -75,7 +74,7 @@ matlab_cells <- function(h5, name, about, fail, call) {
   if (any(vapply(times, is.null, NA))) fail(sprintf("`%s` has cells that hold no numbers", path))
   time <- as.double(unlist(times))
   if (!all(is.finite(time))) fail(sprintf("`%s` is not finite for some spikes", path))
-  per_second <- units_per_second(about$time_unit %||% "s", about$sampling_rate, call)
+  per_second <- units_per_second(about$time_unit %||% "s", about$sampling_rate)
   c(list(ticks = round_to_ticks(time, about$resolution, per_second)),
     named_units(rep(seq_along(times), lengths(times)), number_labels(seq_along(times))))
 }

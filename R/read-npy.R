@@ -151,10 +151,10 @@ npy_columns <- function(head, fail, several = FALSE) {
 #'
 #' Integers beyond 2^53 are an error, as a double would not hold them.
 #' @noRd
-read_npy <- function(file, call = rlang::caller_env()) {
-  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+read_npy <- function(file) {
+  fail <- \(what, hint = NULL) abort_file(file, what, hint)
   # Whether it can be opened at all.
-  read_magic(file, 1L, call)
+  read_magic(file, 1L)
   head <- npy_header(file, fail)
   if (any(head$fields$kind %in% c("U", "S")) || nrow(head$fields) > 1L) {
     fail("it holds text or records; a column of numbers is read")

@@ -1,16 +1,15 @@
 # Spikes in NumPy's files: the sortings that SpikeInterface saves, and plain arrays of times
 # and units.
 
-read_numpy <- function(file, about, call) {
-  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+read_numpy <- function(file, about) {
+  fail <- \(what, hint = NULL) abort_file(file, what, hint)
   if (dir.exists(file)) {
     if (file.exists(file.path(file, "numpysorting_info.json"))) {
-      return(read_sorting_folder(file, about, call))
+      return(read_sorting_folder(file, about))
     }
-    return(read_npz(file.path(file, "sorting_cached.npz"), file.path(file, "properties"), about,
-                    call))
+    return(read_npz(file.path(file, "sorting_cached.npz"), file.path(file, "properties"), about))
   }
-  if (is_zip(file)) return(read_npz(file, NULL, about, call))
+  if (is_zip(file)) return(read_npz(file, NULL, about))
   head <- npy_header(file, fail)
   columns <- npy_columns(head, fail, several = TRUE)
   if (!is.list(columns) || length(columns) < 2L) {
@@ -20,17 +19,17 @@ read_numpy <- function(file, about, call) {
   }
   names <- names(columns) %||% rep("", length(columns))
   if (any(nzchar(names))) {
-    at <- find_columns(names, about$time_column, about$unit_column, fail, call)
+    at <- find_columns(names, about$time_column, about$unit_column, fail)
   } else {
     rows <- lapply(seq_len(min(200L, length(columns[[1L]]))), \(row) {
       vapply(columns, \(one) format(one[[row]], digits = 15), "")
     })
     if (length(rows) == 0L) fail("it holds no spikes")
-    at <- columns_by_content(rows, about, ".", fail, call)
+    at <- columns_by_content(rows, about, ".", fail)
   }
-  at$trial <- find_trial(names, about$trial_column, c(at$time, at$unit), call)
+  at$trial <- find_trial(names, about$trial_column, c(at$time, at$unit))
   whole <- rep_len(head$fields$kind %in% c("i", "u"), length(columns))[[at$time]]
-  array_spikes(at, names, \(k) columns[[k]], whole, about, fail, call)
+  array_spikes(at, names, \(k) columns[[k]], whole, about, fail)
 }
 
 is_zip <- function(file) {
@@ -44,12 +43,12 @@ is_zip <- function(file) {
 #' `spikes.npy` holds a record for each spike: its sample, counted from the start of its
 #' segment, its unit as a place among `unit_ids`, and its segment, both counted from 0.
 #' @noRd
-read_sorting_folder <- function(folder, about, call) {
-  fail <- \(what, hint = NULL) abort_file(folder, what, hint, call = call)
-  info <- read_json(file.path(folder, "numpysorting_info.json"), call)
+read_sorting_folder <- function(folder, about) {
+  fail <- \(what, hint = NULL) abort_file(folder, what, hint)
+  info <- read_json(file.path(folder, "numpysorting_info.json"))
   file <- file.path(folder, "spikes.npy")
   if (!file.exists(file)) fail("it has no `spikes.npy`")
-  file_fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  file_fail <- \(what, hint = NULL) abort_file(file, what, hint)
   spikes <- npy_columns(npy_header(file, file_fail), file_fail)
   # Older versions shorten the names.
   field <- \(name) if (is.list(spikes)) spikes[[name]] %||% spikes[[sub("index", "ind", name)]]
@@ -65,19 +64,18 @@ read_sorting_folder <- function(folder, about, call) {
     file_fail(sprintf("some spikes are of a unit that is none of the %s in `unit_ids`",
                       commas(length(labels))))
   }
-  check_sorting_options(about, call)
-  keep <- chosen_segment(segment, info$num_segments, about$segment, fail, call)
-  rate <- said_rate(info$sampling_frequency, about$sampling_rate, "`sampling_frequency`", fail,
-                    call)
+  check_sorting_options(about)
+  keep <- chosen_segment(segment, info$num_segments, about$segment, fail)
+  rate <- said_rate(info$sampling_frequency, about$sampling_rate, "`sampling_frequency`", fail)
   sorting_spikes(sample[keep], unit[keep] + 1, labels, rate,
-                 unit_properties(file.path(folder, "properties"), length(labels), call),
+                 unit_properties(file.path(folder, "properties"), length(labels)),
                  about, file_fail)
 }
 
 #' @param properties A folder with an array for each column of the table of units, or `NULL`.
 #' @noRd
-read_npz <- function(file, properties, about, call) {
-  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+read_npz <- function(file, properties, about) {
+  fail <- \(what, hint = NULL) abort_file(file, what, hint)
   if (!file.exists(file)) fail("there is no such file")
   folder <- tempfile("npz")
   on.exit(unlink(folder, recursive = TRUE))
@@ -85,7 +83,7 @@ read_npz <- function(file, properties, about, call) {
   members$array <- sub("[.]npy$", "", members$name)
   array <- \(name) npy_columns(npy_header(members$path[[match(name, members$array)]], fail), fail)
   if (all(c("unit_ids", "sampling_frequency", "num_segment") %in% members$array)) {
-    return(npz_sorting(array, members$array, properties, about, fail, call))
+    return(npz_sorting(array, members$array, properties, about, fail))
   }
   arrays <- members[grepl("[.]npy$", members$name), ]
   heads <- lapply(rlang::set_names(arrays$path, arrays$array), npy_header, fail = fail,
@@ -94,26 +92,26 @@ read_npz <- function(file, properties, about, call) {
     !is.null(head) && nrow(head$fields) == 1L && head$n == max(0, head$shape)
   }, NA)
   names <- names(heads)[plain]
-  at <- find_columns(names, about$time_column, about$unit_column, fail, call)
-  at$trial <- find_trial(names, about$trial_column, c(at$time, at$unit), call)
+  at <- find_columns(names, about$time_column, about$unit_column, fail)
+  at$trial <- find_trial(names, about$trial_column, c(at$time, at$unit))
   whole <- heads[[names[[at$time]]]]$fields$kind %in% c("i", "u")
-  array_spikes(at, names, \(k) array(names[[k]]), whole, about, fail, call)
+  array_spikes(at, names, \(k) array(names[[k]]), whole, about, fail)
 }
 
 #' What SpikeInterface's NpzSortingExtractor writes
 #'
 #' For each segment the samples of its spikes and the units that they are of, by name.
 #' @noRd
-npz_sorting <- function(array, arrays, properties, about, fail, call) {
+npz_sorting <- function(array, arrays, properties, about, fail) {
   labels <- array("unit_ids")
   if (is.numeric(labels)) labels <- number_labels(labels)
   if (!is.character(labels) || anyDuplicated(labels) || !all(nzchar(labels))) {
     fail("its `unit_ids` do not name each unit differently")
   }
-  check_sorting_options(about, call)
+  check_sorting_options(about)
   n <- array("num_segment")
   if (!is.numeric(n) || length(n) != 1L) fail("its `num_segment` is no number")
-  number <- which_segment(n, about$segment, fail, call) - 1
+  number <- which_segment(n, about$segment, fail) - 1
   names <- paste0(c("spike_indexes_seg", "spike_labels_seg"), number)
   if (!all(names %in% arrays)) fail(sprintf("it has no `%s`", setdiff(names, arrays)[[1L]]))
   sample <- array(names[[1L]])
@@ -124,20 +122,18 @@ npz_sorting <- function(array, arrays, properties, about, fail, call) {
     fail(sprintf("`%s` does not name one of `unit_ids` for each spike", names[[2L]]))
   }
   rate <- said_rate(array("sampling_frequency"), about$sampling_rate, "`sampling_frequency`",
-                    fail, call)
+                    fail)
   sorting_spikes(sample, code, labels, rate,
-                 if (!is.null(properties)) unit_properties(properties, length(labels), call),
+                 if (!is.null(properties)) unit_properties(properties, length(labels)),
                  about, fail)
 }
 
 #' Error for what a sorting says itself
 #' @noRd
-check_sorting_options <- function(about, call) {
+check_sorting_options <- function(about) {
   for (arg in c("time_unit", "time_column", "unit_column", "trial_column")) {
-    if (!is.null(about[[arg]])) {
-      abort_arg(arg, "left out for a sorting of SpikeInterface", "given",
-                "It is for plain arrays of times and units.", call = call)
-    }
+    refuse_if(!is.null(about[[arg]]), arg, "left out for a sorting of SpikeInterface", "given",
+              "It is for plain arrays of times and units.")
   }
 }
 
@@ -149,10 +145,10 @@ sorting_spikes <- function(sample, code, labels, rate, table, about, fail) {
 
 #' The properties of units that have one value for each of them
 #' @noRd
-unit_properties <- function(folder, n, call) {
+unit_properties <- function(folder, n) {
   files <- list.files(folder, "[.]npy$", full.names = TRUE)
   columns <- lapply(files, \(file) {
-    fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+    fail <- \(what, hint = NULL) abort_file(file, what, hint)
     head <- npy_header(file, fail, any_type = TRUE)
     if (!is.null(head) && nrow(head$fields) == 1L && identical(head$shape, as.double(n))) {
       value <- npy_columns(head, fail)
@@ -165,24 +161,22 @@ unit_properties <- function(folder, n, call) {
 
 #' Which spikes are of the segment to read
 #' @noRd
-chosen_segment <- function(segment, n, given, fail, call) {
+chosen_segment <- function(segment, n, given, fail) {
   if (!is_plain_numeric(n) || length(n) != 1L || !is.finite(n) || !all(is.finite(segment))) {
     fail("it does not say how many segments it holds")
   }
-  segment == which_segment(n, given, fail, call) - 1
+  segment == which_segment(n, given, fail) - 1
 }
 
 #' Number of the segment to read, of `n`
 #' @noRd
-which_segment <- function(n, given, fail, call) {
+which_segment <- function(n, given, fail) {
   if (is.null(given)) {
     if (n == 1) return(1)
     fail(sprintf("it holds %s segments, and the times of each count from its own start",
                  commas(n)), "Say which one to read, as in `segment = 1`.")
   }
-  if (given > n) {
-    abort_arg("segment", sprintf("from 1 to %s", commas(n)), exact(given), call = call)
-  }
+  refuse_if(given > n, "segment", sprintf("from 1 to %s", commas(n)), exact(given))
   given
 }
 
@@ -196,12 +190,10 @@ which_segment <- function(n, given, fail, call) {
 #' @param get Gives one of them.
 #' @param whole Whether the times are whole numbers by their type.
 #' @noRd
-array_spikes <- function(at, names, get, whole, about, fail, call) {
+array_spikes <- function(at, names, get, whole, about, fail) {
   label <- \(k) if (nzchar(names[[k]])) sprintf("`%s`", names[[k]]) else as.character(k)
-  if (!is.null(about$segment)) {
-    abort_arg("segment", "left out for arrays of times and units", "given",
-              "It is for the sortings of SpikeInterface.", call = call)
-  }
+  refuse_if(!is.null(about$segment), "segment", "left out for arrays of times and units", "given",
+            "It is for the sortings of SpikeInterface.")
   time <- get(at$time)
   if (!is.numeric(time)) fail(sprintf("column %s must hold times, but holds text", label(at$time)))
   column <- \(k) {
@@ -227,7 +219,7 @@ array_spikes <- function(at, names, get, whole, about, fail, call) {
     fail(sprintf("column %s holds whole numbers, and nothing says of what", label(at$time)),
          paste("Say `time_unit = \"samples\"` with `sampling_rate`, or \"s\", \"ms\" or \"us\"."))
   }
-  per_second <- units_per_second(time_unit %||% "s", about$sampling_rate, call)
+  per_second <- units_per_second(time_unit %||% "s", about$sampling_rate)
   units <- lapply(at$unit, \(k) {
     one <- column(k)
     bad <- which(one$values %in% c("", "NA", "NaN", "Inf", "-Inf"))
@@ -265,16 +257,14 @@ named_units <- function(code, labels, columns = NULL) {
 
 #' Samples in a second, as a file says and as the user does
 #' @noRd
-said_rate <- function(said, given, name, fail, call) {
+said_rate <- function(said, given, name, fail) {
   if (!is_plain_numeric(said) || length(said) != 1L || !is.finite(said) || said <= 0) {
     if (is.null(given)) fail(sprintf("%s does not say the sampling rate", name),
                              "Give `sampling_rate`, in Hz.")
     return(given)
   }
-  if (!is.null(given) && given != said) {
-    abort_arg("sampling_rate", sprintf("left out, or %s as the file says", exact(said)),
-              exact(given), call = call)
-  }
+  refuse_if(!is.null(given) && given != said, "sampling_rate",
+            sprintf("left out, or %s as the file says", exact(said)), exact(given))
   as.double(said)
 }
 
@@ -289,10 +279,10 @@ json_labels <- function(ids) {
 
 #' A small JSON file as a list
 #' @noRd
-read_json <- function(file, call) {
-  rlang::check_installed("jsonlite", "to read JSON.", call = call)
-  text <- paste(text_lines(file, call), collapse = "\n")
+read_json <- function(file) {
+  rlang::check_installed("jsonlite", "to read JSON.", call = user_frame())
+  text <- paste(text_lines(file), collapse = "\n")
   value <- tryCatch(jsonlite::fromJSON(text), error = \(e) NULL)
-  if (!is.list(value)) abort_file(file, "it is no JSON, or damaged", call = call)
+  if (!is.list(value)) abort_file(file, "it is no JSON, or damaged")
   value
 }

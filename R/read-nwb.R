@@ -5,10 +5,9 @@
 # Spikes held at once; of a range, a file with fewer is read whole.
 nwb_block <- 2^22
 
-read_nwb <- function(h5, file, unit_column, resolution, trials, range, call,
-                     block = nwb_block) {
-  if (!is.null(unit_column)) check_string(unit_column, "unit_column", call)
-  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+read_nwb <- function(h5, file, unit_column, resolution, trials, range, block = nwb_block) {
+  if (!is.null(unit_column)) check_string(unit_column, "unit_column")
+  fail <- \(what, hint = NULL) abort_file(file, what, hint)
   open <- \(name) h5_open(h5, name, fail)
   if (is.null(units <- open("/units"))) {
     fail(if (h5_try(h5$attr_exists("nwb_version"), "/", fail)) {

@@ -1,42 +1,34 @@
 # Kilosort and Phy folders.
 
-read_phy <- function(file, resolution, sampling_rate, groups, call) {
-  if (!is.null(groups) && !(is.character(groups) && length(groups) && !anyNA(groups))) {
-    abort_arg("groups", "labels of clusters, such as \"good\"", describe(groups), call = call)
-  }
+read_phy <- function(file, resolution, sampling_rate, groups) {
+  refuse_if(!is.null(groups) && !(is.character(groups) && length(groups) && !anyNA(groups)),
+            "groups", "labels of clusters, such as \"good\"", describe(groups))
   times_file <- file.path(file, "spike_times.npy")
   clusters_file <- file.path(file, c("spike_clusters.npy", "spike_templates.npy"))
   clusters_file <- clusters_file[file.exists(clusters_file)]
-  if (!file.exists(times_file) || length(clusters_file) == 0L) {
-    abort_file(file, "it is no Phy folder: it needs `spike_times.npy` and `spike_clusters.npy`",
-               call = call)
-  }
-  rate <- phy_sampling_rate(file, sampling_rate, call)
-  samples <- read_npy(times_file, call)
-  cluster <- read_npy(clusters_file[[1L]], call)
+  refuse_file_if(!file.exists(times_file) || length(clusters_file) == 0L, file,
+                 "it is no Phy folder: it needs `spike_times.npy` and `spike_clusters.npy`")
+  rate <- phy_sampling_rate(file, sampling_rate)
+  samples <- read_npy(times_file)
+  cluster <- read_npy(clusters_file[[1L]])
   if (length(samples) != length(cluster)) {
     abort_file(file, sprintf("it has %s spike times and %s clusters", commas(length(samples)),
-                             commas(length(cluster))), call = call)
+                             commas(length(cluster))))
   }
-  if (!all(is.finite(samples)) || !all(is.finite(cluster))) {
-    abort_file(file, "some spike times or clusters are not finite", call = call)
-  }
-  if (any(cluster != round(cluster))) {
-    abort_file(file, "some clusters are no whole numbers", call = call)
-  }
+  refuse_file_if(!all(is.finite(samples)) || !all(is.finite(cluster)), file,
+                 "some spike times or clusters are not finite")
+  refuse_file_if(any(cluster != round(cluster)), file, "some clusters are no whole numbers")
   spikes <- list(ticks = round_to_ticks(samples, resolution, rate),
-                 unit = unit_factor(cluster, length(cluster), call = call))
+                 unit = unit_factor(cluster, length(cluster)))
   if (is.null(groups) || length(samples) == 0L) return(spikes)
 
   # The interval stays that of the whole recording.
   spikes$cover <- range(spikes$ticks)
-  label <- phy_labels(file, levels(spikes$unit), call)
+  label <- phy_labels(file, levels(spikes$unit))
   unknown <- setdiff(groups, label)
-  if (length(unknown)) {
-    abort_arg("groups", sprintf("among the labels of this folder: %s",
-                                some(sort(unique(label)), 12L)),
-              encodeString(unknown[[1L]], quote = "\""), call = call)
-  }
+  refuse_if(length(unknown), "groups",
+            sprintf("among the labels of this folder: %s", some(sort(unique(label)), 12L)),
+            encodeString(unknown[[1L]], quote = "\""))
   kept <- which(label %in% groups)
   code <- match(as.integer(spikes$unit), kept)
   keep <- !is.na(code)
@@ -45,11 +37,11 @@ read_phy <- function(file, resolution, sampling_rate, groups, call) {
   spikes
 }
 
-phy_sampling_rate <- function(folder, sampling_rate, call) {
+phy_sampling_rate <- function(folder, sampling_rate) {
   file <- file.path(folder, "params.py")
   said <- NA_real_
   if (file.exists(file)) {
-    lines <- text_lines(file, call)
+    lines <- text_lines(file)
     pattern <- "^\\s*sample_rate\\s*=\\s*([0-9.eE+_]+)\\s*(#.*)?$"
     hit <- grep(pattern, lines, value = TRUE)
     if (length(hit)) {
@@ -63,20 +55,18 @@ phy_sampling_rate <- function(folder, sampling_rate, call) {
         "its `params.py` has no line `sample_rate = ...`"
       } else {
         "it has no `params.py` that says the sampling rate"
-      }, "Give `sampling_rate`, in Hz.", call = call)
+      }, "Give `sampling_rate`, in Hz.")
     }
     return(said)
   }
-  if (!is.na(said) && said != sampling_rate) {
-    abort_arg("sampling_rate", sprintf("left out, or %s as `params.py` says", exact(said)),
-              exact(sampling_rate), call = call)
-  }
+  refuse_if(!is.na(said) && said != sampling_rate, "sampling_rate",
+            sprintf("left out, or %s as `params.py` says", exact(said)), exact(sampling_rate))
   sampling_rate
 }
 
 #' Label of each cluster: by hand where given, else Kilosort's
 #' @noRd
-phy_labels <- function(folder, clusters, call) {
+phy_labels <- function(folder, clusters) {
   label <- rep("unsorted", length(clusters))
   # Later tables win: a person overrules Kilosort.
   tables <- list(c("cluster_KSLabel.tsv", "KSLabel"), c("cluster_info.tsv", "group"),
@@ -84,22 +74,20 @@ phy_labels <- function(folder, clusters, call) {
   for (table in tables) {
     file <- file.path(folder, table[[1L]])
     if (!file.exists(file)) next
-    lines <- text_lines(file, call)
+    lines <- text_lines(file)
     fields <- strsplit(lines[nzchar(trimws(lines))], "\t", fixed = TRUE)
     if (length(fields) == 0L) next
     id_at <- match(TRUE, fields[[1L]] %in% c("cluster_id", "id"))
     label_at <- match(table[[2L]], fields[[1L]])
-    if (is.na(id_at) || is.na(label_at)) {
-      abort_file(file, sprintf("its header does not name `cluster_id` and `%s`", table[[2L]]),
-                 call = call)
-    }
+    refuse_file_if(is.na(id_at) || is.na(label_at), file,
+                   sprintf("its header does not name `cluster_id` and `%s`", table[[2L]]))
     cell <- \(k) vapply(fields[-1L], \(row) if (length(row) >= k) row[[k]] else "",
                         character(1))
     value <- trimws(cell(label_at))
     given <- nzchar(value)
     # Ids may be written as whole numbers or, by pandas, as 3.0.
     id <- sub("[.]0*$", "", trimws(cell(id_at)))[given]
-    check_phy_ids(file, id, value[given], clusters, call)
+    check_phy_ids(file, id, value[given], clusters)
     at <- match(clusters, id)
     label[!is.na(at)] <- value[given][at[!is.na(at)]]
   }
@@ -111,16 +99,13 @@ phy_labels <- function(folder, clusters, call) {
 #' Clusters without a spike that still have a label are left by Phy, so a few of them are no
 #' sign of a wrong table.
 #' @noRd
-check_phy_ids <- function(file, id, label, clusters, call) {
+check_phy_ids <- function(file, id, label, clusters) {
   if (length(id) == 0L) return(invisible())
   if (!any(id %in% clusters)) {
     abort_file(file, sprintf("it labels %s (%s), and none of them has a spike (clusters: %s)",
                              counted(length(id), "cluster"), some(unique(id)), some(clusters)),
-               "It belongs to another sorting; leave `groups` out, or mend the table.",
-               call = call)
+               "It belongs to another sorting; leave `groups` out, or mend the table.")
   }
   twice <- id[duplicated(id) & !duplicated(data.frame(id, label))]
-  if (length(twice)) {
-    abort_file(file, sprintf("it gives cluster %s two labels", twice[[1L]]), call = call)
-  }
+  refuse_file_if(length(twice), file, sprintf("it gives cluster %s two labels", twice[[1L]]))
 }

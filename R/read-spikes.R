@@ -172,7 +172,6 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
                         resolution = 1e-6, sampling_rate = NULL, sep = NULL,
                         decimal_mark = ".", header = NULL, groups = NULL, trials = TRUE,
                         trial_clock = NULL, trial_window = NULL, segment = NULL) {
-  call <- rlang::current_env()
   check_given(file = "the path of a file or a folder")
   check_no_dots()
   time_units <- c("s", "ms", "us", "samples")
@@ -186,39 +185,37 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
     trial_window = !is.null(trial_window), segment = !is.null(segment)
   )
   time_unit <- if (given[["time_unit"]]) check_choice(time_unit, time_units)
-  check_path(file, "file", call, "a file or a folder")
-  resolution <- check_resolution(resolution, call)
+  check_path(file, "file", of = "a file or a folder")
+  resolution <- check_resolution(resolution)
   if (!is.null(format)) check_choice(format, names(format_options))
   if (!is.null(sampling_rate)) check_number(sampling_rate, above = 0)
   check_choice(decimal_mark, c(".", ","))
-  if (given[["trials"]]) check_trials_choice(trials, call)
+  if (given[["trials"]]) check_trials_choice(trials)
   if (!is.null(header)) check_flag(header)
   if (!is.null(segment)) segment <- check_count(segment)
-  range <- check_time_range(from, to, resolution, call)
+  range <- check_time_range(from, to, resolution)
 
   file <- path.expand(file)
-  if (!file.exists(file)) {
-    abort_file(file, "there is no such file or folder", "Check the path.", call = call)
-  }
-  guess <- guess_format(file, format, call)
+  refuse_file_if(!file.exists(file), file, "there is no such file or folder", "Check the path.")
+  guess <- guess_format(file, format)
   if (!is.null(guess$h5)) on.exit(close_read(guess$h5))
-  check_options(given, guess$format, call)
-  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  check_options(given, guess$format)
+  fail <- \(what, hint = NULL) abort_file(file, what, hint)
   about <- list(time_unit = time_unit, time_column = time_column, unit_column = unit_column,
                 trial_column = trial_column, resolution = resolution,
                 sampling_rate = sampling_rate, segment = segment)
   spikes <- switch(
     guess$format,
-    csv = read_csv(file, guess$head, about, sep, decimal_mark, header, call),
-    axion = read_axion(file, guess$head, resolution, call),
+    csv = read_csv(file, guess$head, about, sep, decimal_mark, header),
+    axion = read_axion(file, guess$head, resolution),
     nwb = read_nwb(guess$h5, file, unit_column, resolution,
-                   if (is.data.frame(trials)) FALSE else trials, range, call),
-    phy = read_phy(file, resolution, sampling_rate, groups, call),
-    numpy = read_numpy(file, about, call),
+                   if (is.data.frame(trials)) FALSE else trials, range),
+    phy = read_phy(file, resolution, sampling_rate, groups),
+    numpy = read_numpy(file, about),
     waverepo = read_waverepo(guess$h5, about, fail),
-    maxwell = read_maxwell(guess$h5, about, fail, call),
-    `3brain` = read_3brain(guess$h5, about, fail, call),
-    matlab = read_matlab(guess$h5, about, fail, call)
+    maxwell = read_maxwell(guess$h5, about, fail),
+    `3brain` = read_3brain(guess$h5, about, fail),
+    matlab = read_matlab(guess$h5, about, fail)
   )
   if (length(spikes$ticks) == 0L && is.null(spikes$cover) && (is.null(start) || is.null(end))) {
     fail("it holds no spikes", "Give `start` and `end` to read it all the same.")
@@ -227,12 +224,12 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
   trial <- spikes[["trial"]]
   if (!is.null(trial)) {
     placed <- place_trials(spikes$ticks, trial, spikes[["trials"]], trial_clock, trial_window,
-                           start, end, resolution, call)
+                           start, end, resolution)
     spikes[c("ticks", "trials")] <- placed[c("ticks", "trials")]
     start <- placed$start
     end <- placed$end
   } else {
-    check_no_trial(trial_clock, trial_window, call)
+    check_no_trial(trial_clock, trial_window)
   }
 
   # The interval covers the whole recording, also where a reader has already left out
@@ -245,12 +242,12 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
   all_end <- end %||% (if (length(seconds)) max(seconds))
   x <- build_spike_trains(spikes$ticks, spikes$unit, start = all_start, end = all_end,
                           resolution = resolution, trials = spikes$trials,
-                          unit_table = spikes$unit_table, arg = "file", call = call)
+                          unit_table = spikes$unit_table, arg = "file")
   if (!is.null(time_unit) && is.null(trial)) {
-    check_bounds_unit(x, start, end, units_per_second(time_unit, sampling_rate, call), call)
+    check_bounds_unit(x, start, end, units_per_second(time_unit, sampling_rate))
   }
   say_repeated(length(spikes$ticks), nrow(x), resolution)
-  if (is.null(range)) x else keep_time(x, range, call, "from, to")
+  if (is.null(range)) x else keep_time(x, range, arg = "from, to")
 }
 
 #' Says how many spikes of a file count once with another one
@@ -275,28 +272,23 @@ bounds_of <- function(trials) {
   bounds[is.finite(bounds)]
 }
 
-check_trials_choice <- function(trials, call) {
+check_trials_choice <- function(trials) {
   ok <- is.logical(trials) && length(trials) == 1L && !is.na(trials) ||
     is.character(trials) && length(trials) == 1L && !is.na(trials) && nzchar(trials)
-  if (!ok) {
-    abort_arg("trials", "TRUE, FALSE, the name of a table of intervals, or a data frame",
-              describe(trials), call = call)
-  }
+  refuse_if(!ok, "trials", "TRUE, FALSE, the name of a table of intervals, or a data frame",
+            describe(trials))
 }
 
-check_time_range <- function(from, to, resolution, call) {
+check_time_range <- function(from, to, resolution) {
   if (is.null(from) && is.null(to)) return(NULL)
   bound <- function(value, arg, default) {
     if (is.null(value)) return(default)
     if (is.numeric(value) && length(value) == 1L && is.infinite(value)) return(value)
-    check_number(value, arg, call = call)
+    check_number(value, arg)
   }
   range <- c(bound(from, "from", -Inf), bound(to, "to", Inf))
-  if (range[[1L]] > range[[2L]]) {
-    abort_arg("from", "at or before `to`",
-              sprintf("%s s, and `to` is %s s", exact(range[[1L]]), exact(range[[2L]])),
-              call = call)
-  }
+  refuse_if(range[[1L]] > range[[2L]], "from", "at or before `to`",
+            sprintf("%s s, and `to` is %s s", exact(range[[1L]]), exact(range[[2L]])))
   range
 }
 
@@ -319,7 +311,7 @@ format_options <- local({
 
 #' Options that a format would ignore are an error: they show a misunderstanding
 #' @noRd
-check_options <- function(given, format, call) {
+check_options <- function(given, format) {
   ignored <- setdiff(names(given)[given], format_options[[format]])
   if (length(ignored)) {
     of <- names(format_options)[vapply(format_options, \(args) ignored[[1L]] %in% args, NA)]
@@ -328,6 +320,6 @@ check_options <- function(given, format, call) {
     abort_arg(ignored[[1L]], sprintf("left out for a file of format \"%s\"", format),
               "given",
               sprintf("It is for %s%s.", if (n > 1L) paste(toString(of[-n]), "and ") else "",
-                      of[[n]]), call = call)
+                      of[[n]]))
   }
 }

@@ -13,8 +13,8 @@ longest_line <- 2^26
 #'
 #' @param f Takes a raw vector and how many of its bytes are whole lines.
 #' @noRd
-each_block <- function(file, f, call) {
-  source <- text_source(file, call)
+each_block <- function(file, f) {
+  source <- text_source(file)
   on.exit(source$close())
   rest <- raw()
   repeat {
@@ -25,7 +25,7 @@ each_block <- function(file, f, call) {
     rest <- if (cut == 0) bytes else bytes[seq_len(length(bytes) - cut) + cut]
     if (length(rest) > longest_line) {
       abort_file(file, sprintf("one of its lines is longer than %s bytes, so it is no table",
-                               commas(longest_line)), call = call)
+                               commas(longest_line)))
     }
     if (cut > 0) f(bytes, cut)
   }
@@ -53,19 +53,19 @@ last_line_end <- function(bytes) {
 #' @return `read(n)`, up to n bytes, none at the end, and an error there when the file is
 #'   cut short or changed; `close()`.
 #' @noRd
-text_source <- function(file, call) {
-  magic <- read_magic(file, 6L, call)
+text_source <- function(file) {
+  magic <- read_magic(file, 6L)
   starts <- \(...) {
     code <- as.raw(c(...))
     length(magic) >= length(code) && identical(magic[seq_along(code)], code)
   }
   damaged <- \() abort_file(
     file, "it is compressed, and cut short or damaged",
-    "Copy it once more from where it was made, or unpack it to see what is left.", call = call
+    "Copy it once more from where it was made, or unpack it to see what is left."
   )
   if (starts(0x42, 0x5a, 0x68)) {
     return(bzip2_source(file, damaged, \() abort_file(
-      file, "it is compressed with bzip2 and larger than 2 GB", "Unpack it first.", call = call
+      file, "it is compressed with bzip2 and larger than 2 GB", "Unpack it first."
     )))
   }
   if (starts(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00)) {
@@ -80,11 +80,10 @@ text_source <- function(file, call) {
 
 #' The first bytes of a file, or an error where it cannot be opened
 #' @noRd
-read_magic <- function(file, n, call) {
+read_magic <- function(file, n) {
   opened <- tryCatch(base::file(file, "rb"), error = identity, warning = identity)
-  if (!inherits(opened, "connection")) {
-    abort_file(file, "it cannot be opened", "Check that you may read it.", call = call)
-  }
+  refuse_file_if(!inherits(opened, "connection"), file, "it cannot be opened",
+                 "Check that you may read it.")
   on.exit(close(opened))
   readBin(opened, "raw", n)
 }
@@ -240,14 +239,14 @@ head_end <- function(bytes, size, layout) {
 
 #' Lines of a small text file, in UTF-8 and without a byte order mark
 #' @noRd
-text_lines <- function(file, call) {
-  if (dir.exists(file)) abort_file(file, "it is a folder", call = call)
+text_lines <- function(file) {
+  if (dir.exists(file)) abort_file(file, "it is a folder")
   if (file.size(file) > longest_line) {
     abort_file(file, sprintf("it has more than %s bytes, so it is no table of labels",
-                             commas(longest_line)), call = call)
+                             commas(longest_line)))
   }
-  bytes <- read_magic(file, file.size(file), call)
-  if (is_binary(bytes)) abort_file(file, "it holds binary data, not text", call = call)
+  bytes <- read_magic(file, file.size(file))
+  if (is_binary(bytes)) abort_file(file, "it holds binary data, not text")
   if (identical(bytes[1:3], as.raw(c(0xef, 0xbb, 0xbf)))) bytes <- bytes[-(1:3)]
   clean_text(strsplit(rawToChar(bytes), "\r\n|\n|\r", useBytes = TRUE)[[1L]])
 }

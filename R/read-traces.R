@@ -77,11 +77,10 @@
 #' @export
 read_traces <- function(file, format = NULL, trace = NULL, neuropil = 0.7, cells = TRUE,
                         dataset = NULL, series_in = NULL, sampling_rate = NULL) {
-  call <- rlang::current_env()
   check_given(file = "the path of a file or a folder")
   given <- c(trace = !is.null(trace), neuropil = !missing(neuropil), cells = !missing(cells),
              dataset = !is.null(dataset), series_in = !is.null(series_in))
-  check_path(file, "file", call, "a file or a folder")
+  check_path(file, "file", of = "a file or a folder")
   if (!is.null(format)) check_choice(format, names(traces_options))
   neuropil <- check_number(neuropil, min = 0)
   check_flag(cells)
@@ -89,24 +88,20 @@ read_traces <- function(file, format = NULL, trace = NULL, neuropil = 0.7, cells
   if (!is.null(series_in)) check_choice(series_in, c("columns", "rows"))
   if (!is.null(sampling_rate)) sampling_rate <- check_number(sampling_rate, above = 0)
   file <- path.expand(file)
-  if (!file.exists(file)) {
-    abort_file(file, "there is no such file or folder", "Check the path.", call = call)
-  }
-  format <- traces_format(file, format, call)
+  refuse_file_if(!file.exists(file), file, "there is no such file or folder", "Check the path.")
+  format <- traces_format(file, format)
   ignored <- setdiff(names(given)[given], traces_options[[format]])
-  if (length(ignored)) {
-    abort_arg(ignored[[1L]], sprintf("left out for traces of format \"%s\"", format), "given",
-              call = call)
-  }
-  trace <- check_trace(trace, format, call)
-  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+  refuse_if(length(ignored), ignored[[1L]],
+            sprintf("left out for traces of format \"%s\"", format), "given")
+  trace <- check_trace(trace, format)
+  fail <- \(what, hint = NULL) abort_file(file, what, hint)
   read <- switch(
     format,
-    suite2p = read_suite2p(file, trace %||% "F", neuropil, cells, call),
-    caiman = read_caiman(file, trace, cells, sampling_rate, call),
-    npy = read_npy_matrix(file, series_in, call),
-    hdf5 = read_hdf5_matrix(file, dataset, series_in, call),
-    csv = read_csv_matrix(file, series_in, call)
+    suite2p = read_suite2p(file, trace %||% "F", neuropil, cells),
+    caiman = read_caiman(file, trace, cells, sampling_rate),
+    npy = read_npy_matrix(file, series_in),
+    hdf5 = read_hdf5_matrix(file, dataset, series_in),
+    csv = read_csv_matrix(file, series_in)
   )
   value <- read$value
   if (length(value) == 0L) fail("it holds no traces")
@@ -123,39 +118,37 @@ read_traces <- function(file, format = NULL, trace = NULL, neuropil = 0.7, cells
 traces_options <- list(suite2p = c("trace", "neuropil", "cells"), caiman = c("trace", "cells"),
                        npy = "series_in", hdf5 = c("dataset", "series_in"), csv = "series_in")
 
-check_trace <- function(trace, format, call) {
+check_trace <- function(trace, format) {
   if (is.null(trace)) return(NULL)
-  check_choice(trace, if (format == "suite2p") c("F", "spks") else c("F_dff", "C", "S"),
-               call = call)
+  check_choice(trace, if (format == "suite2p") c("F", "spks") else c("F_dff", "C", "S"))
 }
 
-traces_format <- function(file, format, call) {
+traces_format <- function(file, format) {
   folder <- dir.exists(file)
   if (!is.null(format)) {
-    if (folder != (format == "suite2p")) {
-      abort_file(file, if (folder) "it is a folder" else "it is not a folder",
-                 "Only the format \"suite2p\" is a folder, that of one plane.", call = call)
-    }
+    refuse_file_if(folder != (format == "suite2p"), file,
+                   if (folder) "it is a folder" else "it is not a folder",
+                   "Only the format \"suite2p\" is a folder, that of one plane.")
     return(format)
   }
   if (folder) return("suite2p")
   if (is_hdf5(file)) {
-    rlang::check_installed("hdf5r", "to read HDF5 files.", call = call)
-    h5 <- open_h5(file, "r", call)
+    rlang::check_installed("hdf5r", "to read HDF5 files.", call = user_frame())
+    h5 <- open_h5(file, "r")
     on.exit(close_read(h5))
-    fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+    fail <- \(what, hint = NULL) abort_file(file, what, hint)
     return(if (h5_has_path(h5, "estimates/C", fail)) "caiman" else "hdf5")
   }
   numpy <- as.raw(c(0x93, utf8ToInt("NUMPY")))
-  if (identical(read_magic(file, 6L, call), numpy)) "npy" else "csv"
+  if (identical(read_magic(file, 6L), numpy)) "npy" else "csv"
 }
 
 # ---- Suite2p -----------------------------------------------------------------------
 
 #' The arrays of Suite2p hold a row for each region, one value a frame after the other
 #' @noRd
-read_suite2p <- function(folder, trace, neuropil, cells, call) {
-  fail <- \(what, hint = NULL) abort_file(folder, what, hint, call = call)
+read_suite2p <- function(folder, trace, neuropil, cells) {
+  fail <- \(what, hint = NULL) abort_file(folder, what, hint)
   path <- \(name) file.path(folder, paste0(name, ".npy"))
   if (!file.exists(path(trace))) {
     planes <- list.files(folder, "^(plane[0-9]+|combined)$")
@@ -163,12 +156,10 @@ read_suite2p <- function(folder, trace, neuropil, cells, call) {
          if (length(planes)) sprintf("Give the folder of one plane: %s.", some(planes)))
   }
   header <- \(name) {
-    head <- npy_header(path(name), \(what, hint = NULL) abort_file(path(name), what, hint,
-                                                                    call = call))
+    head <- npy_header(path(name), \(what, hint = NULL) abort_file(path(name), what, hint))
     if (length(head$shape) != 2L || nrow(head$fields) != 1L || head$by_column ||
           !head$fields$kind %in% c("f", "i", "u")) {
-      abort_file(path(name), "it is no matrix of numbers with a row for each region",
-                 call = call)
+      abort_file(path(name), "it is no matrix of numbers with a row for each region")
     }
     head
   }
@@ -178,9 +169,9 @@ read_suite2p <- function(folder, trace, neuropil, cells, call) {
     if (!file.exists(path("iscell"))) {
       fail("it has no `iscell.npy`", "Say `cells = FALSE` to read all regions.")
     }
-    chosen <- suite2p_cells(header("iscell"), head$shape[[1L]], path("iscell"), call)
+    chosen <- suite2p_cells(header("iscell"), head$shape[[1L]], path("iscell"))
   }
-  value <- npy_rows(head, chosen, path(trace), call)
+  value <- npy_rows(head, chosen, path(trace))
   if (trace == "F" && neuropil > 0) {
     if (!file.exists(path("Fneu"))) {
       fail("it has no `Fneu.npy`", "Say `neuropil = 0` to subtract nothing.")
@@ -189,30 +180,26 @@ read_suite2p <- function(folder, trace, neuropil, cells, call) {
     if (!identical(around$shape, head$shape)) {
       fail("its `F.npy` and `Fneu.npy` are of different sizes")
     }
-    value <- value - neuropil * npy_rows(around, chosen, path("Fneu"), call)
+    value <- value - neuropil * npy_rows(around, chosen, path("Fneu"))
   }
   list(value = value, names = sprintf("roi_%d", as.integer(chosen - 1)))
 }
 
 #' Rows of `iscell.npy` with a 1 in front; a probability stands beside it
 #' @noRd
-suite2p_cells <- function(head, n, file, call) {
-  if (head$shape[[1L]] != n) {
-    abort_file(file, sprintf("it has %s rows for %s regions", commas(head$shape[[1L]]),
-                             commas(n)), call = call)
-  }
-  chosen <- which(npy_rows(head, seq_len(n), file, call)[1L, ] == 1)
-  if (length(chosen) == 0L) {
-    abort_file(file, "it takes no region for a cell",
-               "Say `cells = FALSE` to read all regions.", call = call)
-  }
+suite2p_cells <- function(head, n, file) {
+  refuse_file_if(head$shape[[1L]] != n, file,
+                 sprintf("it has %s rows for %s regions", commas(head$shape[[1L]]), commas(n)))
+  chosen <- which(npy_rows(head, seq_len(n), file)[1L, ] == 1)
+  refuse_file_if(length(chosen) == 0L, file, "it takes no region for a cell",
+                 "Say `cells = FALSE` to read all regions.")
   chosen
 }
 
 #' Some rows of an array as the columns of a matrix
 #' @noRd
-npy_rows <- function(head, rows, file, call) {
-  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+npy_rows <- function(head, rows, file) {
+  fail <- \(what, hint = NULL) abort_file(file, what, hint)
   length <- head$shape[[2L]]
   value <- matrix(0, length, length(rows))
   for (k in seq_along(rows)) {
@@ -225,10 +212,10 @@ npy_rows <- function(head, rows, file, call) {
 
 #' CaImAn's matrices have a row for each component; hdf5r turns them over
 #' @noRd
-read_caiman <- function(file, trace, cells, sampling_rate, call) {
-  rlang::check_installed("hdf5r", "to read HDF5 files.", call = call)
-  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
-  h5 <- open_h5(file, "r", call)
+read_caiman <- function(file, trace, cells, sampling_rate) {
+  rlang::check_installed("hdf5r", "to read HDF5 files.", call = user_frame())
+  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+  h5 <- open_h5(file, "r")
   on.exit(close_read(h5))
   # What was not computed is there as the word NoneType.
   computed <- \(name, n) h5_has_path(h5, paste0("estimates/", name), fail) &&
@@ -255,10 +242,8 @@ read_caiman <- function(file, trace, cells, sampling_rate, call) {
     said <- h5_number(h5, "/params/data/fr", fail)
     if (is.finite(said) && said > 0) said
   }
-  if (!is.null(sampling_rate) && !is.null(rate) && rate != sampling_rate) {
-    abort_arg("sampling_rate", sprintf("left out, or %s as the file says", exact(rate)),
-              exact(sampling_rate), call = call)
-  }
+  refuse_if(!is.null(sampling_rate) && !is.null(rate) && rate != sampling_rate, "sampling_rate",
+            sprintf("left out, or %s as the file says", exact(rate)), exact(sampling_rate))
   list(value = value[, chosen, drop = FALSE], names = sprintf("roi_%d", as.integer(chosen - 1)),
        rate = rate)
 }
@@ -275,13 +260,12 @@ h5_matrix <- function(h5, path, fail) {
 
 #' A matrix with steps in rows
 #' @noRd
-turned <- function(value, series_in, file, call) {
+turned <- function(value, series_in, file) {
   n <- dim(value)
   if (is.null(series_in)) {
-    if (n[[1L]] == n[[2L]]) {
-      abort_file(file, sprintf("it has as many rows as columns, %s", commas(n[[1L]])),
-                 "Say what a series is: `series_in = \"columns\"` or `\"rows\"`.", call = call)
-    }
+    refuse_file_if(n[[1L]] == n[[2L]], file,
+                   sprintf("it has as many rows as columns, %s", commas(n[[1L]])),
+                   "Say what a series is: `series_in = \"columns\"` or `\"rows\"`.")
     series_in <- if (n[[1L]] > n[[2L]]) "columns" else "rows"
     n <- sort(n)
     cli::cli_inform(
@@ -293,9 +277,9 @@ turned <- function(value, series_in, file, call) {
   if (series_in == "rows") t(value) else value
 }
 
-read_npy_matrix <- function(file, series_in, call) {
-  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
-  read_magic(file, 1L, call)
+read_npy_matrix <- function(file, series_in) {
+  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+  read_magic(file, 1L)
   head <- npy_header(file, fail)
   if (length(head$shape) != 2L || nrow(head$fields) != 1L ||
         !head$fields$kind %in% c("f", "i", "u", "b")) {
@@ -303,30 +287,30 @@ read_npy_matrix <- function(file, series_in, call) {
   }
   value <- npy_values(head, fail)
   value <- matrix(value, head$shape[[1L]], head$shape[[2L]], byrow = !head$by_column)
-  list(value = turned(value, series_in, file, call))
+  list(value = turned(value, series_in, file))
 }
 
-read_hdf5_matrix <- function(file, dataset, series_in, call) {
-  rlang::check_installed("hdf5r", "to read HDF5 files.", call = call)
-  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
+read_hdf5_matrix <- function(file, dataset, series_in) {
+  rlang::check_installed("hdf5r", "to read HDF5 files.", call = user_frame())
+  fail <- \(what, hint = NULL) abort_file(file, what, hint)
   if (!is_hdf5(file)) fail("it is not an HDF5 file")
-  h5 <- open_h5(file, "r", call)
+  h5 <- open_h5(file, "r")
   on.exit(close_read(h5))
-  path <- find_dataset(h5, file, dataset, fail, call)
-  value <- turned(h5_matrix(h5, paste0("/", path), fail), series_in, file, call)
+  path <- find_dataset(h5, file, dataset, fail)
+  value <- turned(h5_matrix(h5, paste0("/", path), fail), series_in, file)
   names <- source_names(h5, path, fail)
   list(value = value, names = if (length(names) == ncol(value)) names)
 }
 
-read_csv_matrix <- function(file, series_in, call) {
-  fail <- \(what, hint = NULL) abort_file(file, what, hint, call = call)
-  head <- read_head(file, call)
+read_csv_matrix <- function(file, series_in) {
+  fail <- \(what, hint = NULL) abort_file(file, what, hint)
+  head <- read_head(file)
   lines <- head$lines[!grepl("^\\s*(#|$)", head$lines)]
   if (length(lines) == 0L) fail("it has no rows")
   sep <- guess_separator(lines, ".") %||% ","
   first <- split_lines(lines[[1L]], sep)[[1L]]
   header <- !all(is_number_text(first))
-  text <- csv_matrix_text(file, sep, length(first), header, fail, call)
+  text <- csv_matrix_text(file, sep, length(first), header, fail)
   value <- suppressWarnings(as.double(text))
   bad <- which(is.na(value) & !text %in% c("", "NA", "NaN") | grepl("x", text, fixed = TRUE))
   if (length(bad)) {
@@ -336,11 +320,9 @@ read_csv_matrix <- function(file, series_in, call) {
                  encodeString(substr(clean_text(text[[at + 1]]), 1L, 40L), quote = "\"")))
   }
   value <- matrix(value, ncol = length(first), byrow = TRUE)
-  if (!header) return(list(value = turned(value, series_in, file, call)))
-  if (identical(series_in, "rows")) {
-    abort_arg("series_in", "\"columns\" for a table whose header names its columns", "\"rows\"",
-              call = call)
-  }
+  if (!header) return(list(value = turned(value, series_in, file)))
+  refuse_if(identical(series_in, "rows"), "series_in",
+            "\"columns\" for a table whose header names its columns", "\"rows\"")
   parsed <- parse_column_name(first)
   time <- which(parsed$bare %in% time_names)
   rate <- if (length(time) == 1L) rate_of_steps(value[, time], parsed$said[[time]])
@@ -351,10 +333,10 @@ read_csv_matrix <- function(file, series_in, call) {
 
 #' The fields of all rows, one row after the other
 #' @noRd
-csv_matrix_text <- function(file, sep, n, header, fail, call) {
+csv_matrix_text <- function(file, sep, n, header, fail) {
   parts <- list()
   rows <- 0
-  each_block(file, call = call, f = \(bytes, size) {
+  each_block(file, f = \(bytes, size) {
     mark <- rows == 0 && identical(bytes[1:3], as.raw(c(0xef, 0xbb, 0xbf)))
     bytes <- bytes[seq_len(size - 3 * mark) + 3 * mark]
     if (is_binary(bytes)) fail("it starts as a table, but holds binary data")

@@ -9,7 +9,7 @@
 unpack_zip <- function(file, folder, fail) {
   members <- tryCatch(utils::unzip(file, list = TRUE), error = \(e) NULL, warning = \(w) NULL)
   # Deflate makes a thousandth of a file at best.
-  if (NROW(members) == 0L || anyNA(members$Length) ||
+  if (NROW(members) == 0L || anyNA(members$Length) || !all(validUTF8(members$Name)) ||
         sum(members$Length) > 1040 * (file.size(file) + 1)) {
     fail("it is a damaged zip archive, or one that is cut short",
          "Copy it once more from where it was made.")

@@ -207,7 +207,7 @@ feed_file <- function(stream, file, every = 0.5, slack = 0, wait = 1,
     sep = sep, decimal_mark = check_choice(decimal_mark, c(".", ",")), header = header
   )
   check_reading(reading)
-  check_path(file, "file", rlang::current_env())
+  check_path(file, "file")
   file <- path.expand(file)
   if (dir.exists(file)) abort_file(file, "it is a folder", "Give the path of a table.")
   feed <- new_feed(stream, every, slack, wait, basename(file))
@@ -216,7 +216,7 @@ feed_file <- function(stream, file, every = 0.5, slack = 0, wait = 1,
   }
   feed$reading <- reading
   feed$file <- file
-  feed$source <- if (is_h5(file)) h5_source(file, reading, rlang::current_env()) else {
+  feed$source <- if (is_h5(file)) h5_source(file, reading) else {
     growing_file(file)
   }
   feed
@@ -237,65 +237,60 @@ feed_socket <- function(stream, port, host = NULL, every = 0.5, slack = 0, wait 
   check_listen(listen, is.null(host))
   time_unit <- check_choice(time_unit)
   if (!is.null(sampling_rate)) check_number(sampling_rate, above = 0)
-  layout <- socket_layout(time_unit, sampling_rate, rlang::current_env())
+  layout <- socket_layout(time_unit, sampling_rate)
   where <- if (is.null(host)) paste("port", port) else paste0(host, ":", port)
   feed <- new_feed(stream, every, slack, wait, where)
   feed$reading <- list(time_unit = if (!identical(time_unit, "s")) time_unit)
-  feed$source <- socket_source(port, host, listen, layout, rlang::current_env())
+  feed$source <- socket_source(port, host, listen, layout)
   feed
 }
 
-check_listen <- function(listen, listens, call = rlang::caller_env()) {
-  check_string(listen, "listen", call)
+check_listen <- function(listen, listens) {
+  check_string(listen, "listen")
   part <- "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-  if (!grepl(sprintf("^%s([.]%s){3}$", part, part), listen)) {
-    abort_arg("listen", "an address of this computer, such as \"127.0.0.1\", or \"0.0.0.0\"",
-              describe(listen), call = call)
-  }
-  if (!listens && listen != "127.0.0.1") {
-    abort_arg("listen", "left out with a `host`", "given",
-              "With a `host` R connects, and does not listen.", call = call)
-  }
+  refuse_if(!grepl(sprintf("^%s([.]%s){3}$", part, part), listen), "listen",
+            "an address of this computer, such as \"127.0.0.1\", or \"0.0.0.0\"",
+            describe(listen))
+  refuse_if(!listens && listen != "127.0.0.1", "listen", "left out with a `host`", "given",
+            "With a `host` R connects, and does not listen.")
 }
 
 #' What can be said of arguments for a table before there is one
 #' @noRd
-check_reading <- function(reading, call = rlang::caller_env()) {
+check_reading <- function(reading) {
   given <- function(name, check, ...) {
-    if (!is.null(reading[[name]])) check(reading[[name]], name, ..., call = call)
+    if (!is.null(reading[[name]])) check(reading[[name]], name, ...)
   }
   given("time_column", check_column, several = FALSE)
   given("unit_column", check_column, several = TRUE)
   given("sampling_rate", check_number, above = 0)
   given("header", check_flag)
-  if (!is.null(reading$sep)) check_separator(reading$sep, call)
+  if (!is.null(reading$sep)) check_separator(reading$sep)
   if (!is.null(reading$time_unit)) {
-    units_per_second(reading$time_unit, reading$sampling_rate, call)
+    units_per_second(reading$time_unit, reading$sampling_rate)
   }
 }
 
 #' A feed without a source: what is pending, how far time has come, what was counted
 #' @noRd
 new_feed <- function(stream, every, slack, wait, name, call = rlang::caller_env()) {
-  if (!inherits(stream, "episode_stream")) {
-    abort_arg("stream", "a stream, as `episode_stream()` sets it up", describe(stream),
-              call = call)
-  }
-  check_stream(stream, "stream", call)
+  refuse_if(!inherits(stream, "episode_stream"), "stream",
+            "a stream, as `episode_stream()` sets it up", describe(stream))
+  check_stream(stream, "stream")
   resolution <- stream$resolution
-  every <- check_number(every, above = 0, call = call)
-  every <- seconds_to_ticks(every, resolution, "every", call)
-  slack <- check_number(slack, min = 0, call = call)
-  slack <- seconds_to_ticks(slack, resolution, "slack", call)
+  every <- check_number(every, above = 0)
+  every <- seconds_to_ticks(every, resolution, "every")
+  slack <- check_number(slack, min = 0)
+  slack <- seconds_to_ticks(slack, resolution, "slack")
   if (every < 1 || every > stream$window) {
     window <- exact(ticks_to_seconds(stream$window, resolution))
     abort_arg("every", paste("at least one tick, and at most the window of the stream,",
                              window, "s"),
-              paste(exact(ticks_to_seconds(every, resolution)), "s"), call = call)
+              paste(exact(ticks_to_seconds(every, resolution)), "s"))
   }
   feed <- list(
     stream = stream, counts = no_counts(), behind = 0, name = name, every = every,
-    slack = slack, wait = check_seconds(wait, "wait", call),
+    slack = slack, wait = check_seconds(wait, "wait"),
     pending = list(tick = numeric(), code = integer()), units = character(),
     held = list(tick = numeric(), unit = character(), line = numeric()),
     queue = list(tick = numeric(), unit = character()), latest = -Inf, seen = -Inf,

@@ -84,7 +84,7 @@ h5_rows_after <- function(file, time, unit, at, last) {
   fail <- function(what, hint = NULL) abort_file(file, what, hint, call = NULL)
   # To look for damage takes longer the longer the file is, and is done at the first look.
   known <- at > 0
-  h5 <- open_h5(file, "r", NULL)
+  h5 <- open_h5(file, "r", call = NULL)
   on.exit(close_read(h5))
   length_of <- function(path) {
     # The library takes a group that is not there yet for damage.
@@ -137,21 +137,18 @@ is_h5 <- function(file) {
 
 #' What the arguments of a feed say about an HDF5 file
 #' @noRd
-h5_source <- function(file, reading, call) {
-  rlang::check_installed("hdf5r", "to read HDF5 files.", call = call)
+h5_source <- function(file, reading) {
+  rlang::check_installed("hdf5r", "to read HDF5 files.", call = user_frame())
   for (name in c("time_column", "unit_column")) {
     path <- reading[[name]]
-    if (!is.character(path) || length(path) != 1L) {
-      abort_arg(name, "the path of a data set in this HDF5 file, such as \"/spikes/time\"",
-                describe(path), call = call)
-    }
+    refuse_if(!is.character(path) || length(path) != 1L, name,
+              "the path of a data set in this HDF5 file, such as \"/spikes/time\"",
+              describe(path))
   }
   for (name in c("sep", "header")) {
-    if (!is.null(reading[[name]])) {
-      abort_arg(name, "left out for an HDF5 file", "given", "It is for tables of text.",
-                call = call)
-    }
+    refuse_if(!is.null(reading[[name]]), name, "left out for an HDF5 file", "given",
+              "It is for tables of text.")
   }
-  layout <- socket_layout(reading$time_unit %||% "s", reading$sampling_rate, call)
+  layout <- socket_layout(reading$time_unit %||% "s", reading$sampling_rate)
   growing_h5(file, reading$time_column, reading$unit_column, layout)
 }

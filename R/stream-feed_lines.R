@@ -24,10 +24,10 @@ new_origin <- function(name, layout = NULL) {
 
 #' How the lines of a socket are cut
 #' @noRd
-socket_layout <- function(time_unit, sampling_rate, call) {
+socket_layout <- function(time_unit, sampling_rate) {
   list(how = list(sep = utf8ToInt(","), dec = utf8ToInt("."), fields = 2L, time = 1L,
                   text = 2L),
-       per_second = units_per_second(time_unit, sampling_rate, call), skip = 0L,
+       per_second = units_per_second(time_unit, sampling_rate), skip = 0L,
        header = NULL)
 }
 
@@ -36,10 +36,10 @@ socket_layout <- function(time_unit, sampling_rate, call) {
 #' @param reading The arguments of `read_spikes()` that say how a table is laid out.
 #' @return The layout, or `NULL` while the lines that are there do not show it yet.
 #' @noRd
-file_layout <- function(file, bytes, reading, sure, call) {
+file_layout <- function(file, bytes, reading, sure) {
   bom <- starts_with_mark(bytes)
   if (bom) bytes <- bytes[-(1:3)]
-  check_text(file, bytes, call)
+  check_text(file, bytes)
   lines <- bytes_to_lines(bytes)
   first <- which(!grepl("^\\s*(#|$)", lines))
   # A header alone shows little.
@@ -50,13 +50,13 @@ file_layout <- function(file, bytes, reading, sure, call) {
   rows <- lines[utils::head(first, layout_rows)]
   alike <- alike_rows(rows, reading)
   layout <- csv_layout(file, list(lines = rows[alike], bom = bom), about, reading$sep,
-                       reading$decimal_mark, reading$header, call)
+                       reading$decimal_mark, reading$header)
   headed <- layout$skip == 1L
-  time_unit <- csv_time_unit(layout, reading$time_unit, call)
+  time_unit <- csv_time_unit(layout, reading$time_unit)
   list(
     how = list(sep = separator_code(layout$sep), dec = utf8ToInt(layout$dec),
                fields = layout$n_fields, time = layout$time, text = layout$unit),
-    per_second = units_per_second(time_unit, reading$sampling_rate, call),
+    per_second = units_per_second(time_unit, reading$sampling_rate),
     skip = first[[1L]] - 1L + (headed && alike[[1L]]),
     # A writer that comes back may write it again.
     header = if (headed) rows[alike][[1L]]
@@ -104,23 +104,19 @@ starts_with_mark <- function(bytes) identical(bytes[1:3], as.raw(c(0xef, 0xbb, 0
 #' @noRd
 last_lf <- function(bytes) max(0L, which(bytes == as.raw(10)))
 
-check_text <- function(file, bytes, call) {
+check_text <- function(file, bytes) {
   starts <- \(...) identical(bytes[seq_along(c(...))], as.raw(c(...)))
-  if (starts(0x1f, 0x8b) || starts(0x42, 0x5a, 0x68) || starts(0xfd, 0x37, 0x7a)) {
-    abort_file(file, "it is compressed, and cannot be read while it grows",
-               "Let the program that records write a plain table.", call = call)
-  }
+  refuse_file_if(starts(0x1f, 0x8b) || starts(0x42, 0x5a, 0x68) || starts(0xfd, 0x37, 0x7a), file,
+                 "it is compressed, and cannot be read while it grows",
+                 "Let the program that records write a plain table.")
   if (starts(0x89, 0x48, 0x44, 0x46)) {
     abort_file(file, "it has become an HDF5 file, and a table was expected",
                paste("Make the feed when the file is there, with `time_column` and",
-                     "`unit_column`, the paths of its data sets."), call = call)
+                     "`unit_column`, the paths of its data sets."))
   }
-  if (starts(0xff, 0xfe) || starts(0xfe, 0xff)) {
-    abort_file(file, "it is text in UTF-16", "Write it in UTF-8.", call = call)
-  }
-  if (is_binary(bytes)) {
-    abort_file(file, "it holds binary data, not a table", binary_hint(bytes), call = call)
-  }
+  refuse_file_if(starts(0xff, 0xfe) || starts(0xfe, 0xff), file, "it is text in UTF-16",
+                 "Write it in UTF-8.")
+  refuse_file_if(is_binary(bytes), file, "it holds binary data, not a table", binary_hint(bytes))
 }
 
 #' Whole lines as text, without their ends

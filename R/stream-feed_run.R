@@ -80,16 +80,12 @@ can_draw <- function(stream) {
 #' Error unless a feed is one, and open
 #' @noRd
 check_feed <- function(feed, arg = rlang::caller_arg(feed), call = rlang::caller_env()) {
-  if (!inherits(feed, "stream_feed") || !is.environment(feed)) {
-    abort_arg(arg, "a feed, as `feed_file()` and `feed_socket()` make it", describe(feed),
-              call = call)
-  }
+  refuse_if(!inherits(feed, "stream_feed") || !is.environment(feed), arg,
+            "a feed, as `feed_file()` and `feed_socket()` make it", describe(feed), call = call)
   check_stream(feed$stream, paste0(arg, "$stream"), call)
-  if (feed$closed) {
-    abort_arg(arg, "a feed that is open", "one that was closed",
-              "Make another one with `feed$stream`, which is the stream as it was left.",
-              call = call)
-  }
+  refuse_if(feed$closed, arg, "a feed that is open", "one that was closed",
+            "Make another one with `feed$stream`, which is the stream as it was left.",
+            call = call)
 }
 
 check_on_update <- function(on_update, call = rlang::caller_env()) {
@@ -159,7 +155,7 @@ take_lines <- function(feed, origin, sure = is_quiet(feed) || origin$over) {
   bytes <- origin$rest[seq_len(whole)]
   if (is.null(origin$layout)) {
     sure <- sure || whole >= feed_bytes
-    origin$layout <- file_layout(feed$file, bytes, feed$reading, sure, call = NULL)
+    origin$layout <- file_layout(feed$file, bytes, feed$reading, sure)
     if (is.null(origin$layout)) return()
   }
   if (origin$line == 0 && starts_with_mark(bytes)) bytes <- bytes[-(1:3)]

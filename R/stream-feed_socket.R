@@ -7,8 +7,8 @@ most_writers <- 16L
 #' @param listen The address of this computer at which to listen where there is no `host`.
 #' @return A source, as of `growing_file()`.
 #' @noRd
-socket_source <- function(port, host, listen, layout, call) {
-  server <- if (is.null(host)) open_server(port, listen, call)
+socket_source <- function(port, host, listen, layout) {
+  server <- if (is.null(host)) open_server(port, listen)
   name <- if (is.null(host)) sprintf("port %d", port) else sprintf("%s:%d", host, port)
   this <- environment()
   shut <- function() {
@@ -121,10 +121,10 @@ wait_for_links <- function(links, seconds) {
 #' A server, a list of functions: `accept()` gives a link to the next program that has
 #' called, or NULL; `close()`
 #' @noRd
-open_server <- function(port, listen, call) {
+open_server <- function(port, listen) {
   socket <- .Call(r_listen, listen, port)
-  if (socket == -2L) return(open_r_server(port, listen, call))
-  if (socket < 0L) abort_port(port, listen, call)
+  if (socket == -2L) return(open_r_server(port, listen))
+  if (socket < 0L) abort_port(port, listen)
   accept <- function() {
     made <- .Call(r_accept, socket)
     if (made >= 0L) socket_link(made)
@@ -134,13 +134,12 @@ open_server <- function(port, listen, call) {
 
 #' The same where R alone can listen, which it does at all addresses
 #' @noRd
-open_r_server <- function(port, listen, call) {
-  if (listen != "0.0.0.0") {
-    abort_arg("listen", "\"0.0.0.0\" on this system, where R listens at all addresses",
-              encodeString(listen, quote = "\""),
-              "Whoever can reach the port can send spikes then.", call = call)
-  }
-  con <- tryCatch(serverSocket(port), error = \(e) abort_port(port, listen, call))
+open_r_server <- function(port, listen) {
+  refuse_if(listen != "0.0.0.0", "listen",
+            "\"0.0.0.0\" on this system, where R listens at all addresses",
+            encodeString(listen, quote = "\""),
+            "Whoever can reach the port can send spikes then.")
+  con <- tryCatch(serverSocket(port), error = \(e) abort_port(port, listen))
   accept <- function() {
     if (socketSelect(list(con), FALSE, 0)) {
       connection_link(socketAccept(con, blocking = FALSE, open = "rb"))
@@ -149,9 +148,9 @@ open_r_server <- function(port, listen, call) {
   list(con = con, accept = accept, close = \() close(con))
 }
 
-abort_port <- function(port, listen, call) {
+abort_port <- function(port, listen) {
   abort_arg("port", sprintf("one that is free at the address %s of this computer", listen),
             paste(port, "and cannot be opened"),
             paste("Another program or feed has it: `close()` that, or take another port. Or",
-                  "this computer does not have that address."), call = call)
+                  "this computer does not have that address."))
 }

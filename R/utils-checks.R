@@ -1,35 +1,6 @@
 # Argument checks. Each error names the argument, what it must be, what it is, and,
 # where that helps, what to do about it.
 
-#' The frame of the function that the user called, which errors name
-#'
-#' It is the innermost function on the way here that users can call. A function that C or a
-#' handler of conditions called has no parent; the way goes on with the function before it.
-#' @return An environment; NULL where an internal function was called by itself.
-#' @noRd
-user_frame <- function() {
-  public <- public_functions()
-  parents <- sys.parents()
-  at <- sys.parent()
-  while (at > 0L && !any(vapply(public, identical, NA, sys.function(at)))) {
-    at <- if (parents[[at]] > 0L) parents[[at]] else at - 1L
-  }
-  if (at > 0L) sys.frame(at)
-}
-
-#' The functions of this package that users call, and its methods for generics that they call
-#' @noRd
-public_functions <- function() {
-  space <- topenv()
-  methods <- getNamespaceInfo(space, "S3methods")
-  exported <- getNamespaceExports(space)
-  own <- vapply(methods[, 1L], exists, NA, space, inherits = FALSE)
-  internal <- own & !methods[, 1L] %in% exported
-  # Code outside of the package may have registered functions, which have no names.
-  named <- unlist(Filter(is.character, methods[!internal, 3L]))
-  Filter(is.function, mget(c(exported, named), space, ifnotfound = list(NULL)))
-}
-
 #' Raise an error about an argument
 #'
 #' @param arg Name of the argument, as the user typed it.
@@ -256,6 +227,12 @@ abort_file <- function(file, what, hint = NULL, call = user_frame()) {
   abort_about("file", paste0("Cannot read {.file ", escape_braces(file), "}."),
               x = escape_braces(paste0(toupper(substr(what, 1, 1)), substring(what, 2), ".")),
               if (!is.null(hint)) c(i = escape_braces(hint)), call = call)
+}
+
+#' Raise an error about a file if something is wrong with it, as refuse_if() does
+#' @noRd
+refuse_file_if <- function(wrong, file, what, hint = NULL, call = user_frame()) {
+  if (wrong) abort_file(file, what, hint, call)
 }
 
 check_min_count <- function(min_count, min_support, events) {
