@@ -15,9 +15,7 @@ obstacle <- function(one, other) one$obstacle %||% step_obstacle(one, other)
 step_obstacle <- function(one, other) {
   now <- one$together$now
   least <- verdict_rules$in_step
-  if (abs(now) < least || lag_zero(one) < least || !isTRUE(lag_zero(other) >= least)) {
-    return(NULL)
-  }
+  if (abs(now) < least || lag_zero(one) < least || !isTRUE(lag_zero(other) >= least)) return(NULL)
   refusal("in step", paste(
     "%s and %s go in step (correlation %s, and each predicts the other without delay: rho",
     "%s and %s), so that each is a copy of the other and neither comes first"),

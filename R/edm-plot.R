@@ -252,9 +252,7 @@ plot_time <- function(time, name) {
   if (is.numeric(time)) {
     return(list(at = as.double(time), scale = ggplot2::scale_x_continuous(name = name)))
   }
-  if (inherits(time, "Date")) {
-    return(list(at = time, scale = ggplot2::scale_x_date(name = name)))
-  }
+  if (inherits(time, "Date")) return(list(at = time, scale = ggplot2::scale_x_date(name = name)))
   if (inherits(time, "POSIXct")) {
     return(list(at = time, scale = ggplot2::scale_x_datetime(name = name)))
   }

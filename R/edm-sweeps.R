@@ -308,7 +308,8 @@ predict_exclusion_radius <- function(x, columns = NULL, target = NULL, lib = NUL
 #'   begins with the linear model, let them begin with 0.
 #'
 #' @return A table ([edm_tables]) with the columns `Theta` and `rho`, Pearson's correlation of
-#'   predictions and observations ([prediction_error()]); `NA` where there is none. The attribute `optimal` is the `theta` of the first maximum.
+#'   predictions and observations ([prediction_error()]); `NA` where there is none. The attribute
+#'   `optimal` is the `theta` of the first maximum.
 #'
 #' @inheritSection simplex Errors
 #' @inherit smap references

@@ -261,9 +261,7 @@ rows_of_episodes_fault <- function(x) {
   if (any(bad)) return(list(is = paste0("its `size` is not the number of units", at(bad))))
   bad <- .subset2(x, "episode") != episode_text(units, low, high)
   bad <- is.na(bad) | bad
-  if (any(bad)) {
-    return(list(is = paste0("its name is not that of its units and delays", at(bad))))
-  }
+  if (any(bad)) return(list(is = paste0("its name is not that of its units and delays", at(bad))))
 }
 
 #' Whether a table of episodes has all its columns, and no row that is not there

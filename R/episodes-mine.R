@@ -189,9 +189,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
   check_given(x = "a recording",
               intervals = "delay intervals in seconds, such as `c(0.005, 0.010)`")
   x <- as_spike_trains(x)
-  if (!is.null(units)) {
-    x <- keep_units(x, rlang::new_quosure(check_units(units, x)))
-  }
+  if (!is.null(units)) x <- keep_units(x, rlang::new_quosure(check_units(units, x)))
   resolution <- attr(x, "resolution")
   intervals <- check_intervals(intervals, resolution)
   check_delays_fit(x, intervals$seconds)
@@ -210,9 +208,7 @@ mine_episodes <- function(x, min_count = NULL, intervals, max_size = Inf,
                         threads)
   check_strategy_fits(strategy, place)
 
-  if (place$device == "cpu") {
-    announce_memory(events, intervals$ticks, min_count, max_memory)
-  }
+  if (place$device == "cpu") announce_memory(events, intervals$ticks, min_count, max_memory)
 
   started <- proc.time()[["elapsed"]]
   mined <- .Call(

@@ -3,9 +3,7 @@
 #' Limits of what links are wanted: list `threshold` (or NULL), `alpha` (or NULL), `most`
 #' @noRd
 check_links <- function(x, threshold, alpha, max_links) {
-  if (!is.null(threshold)) {
-    threshold <- check_number(threshold, "threshold")
-  }
+  if (!is.null(threshold)) threshold <- check_number(threshold, "threshold")
   if (!is.null(alpha)) {
     alpha <- check_number(alpha, "alpha", min = 0, max = 1)
     layers <- if (is.data.frame(x)) names(x) else map_layers(x)

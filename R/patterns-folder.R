@@ -317,9 +317,7 @@ system_names <- "[.]DS_Store|[.]nfs.*|Thumbs[.]db|desktop[.]ini|lost[+]found"
 #' @noRd
 check_folder <- function(folder) {
   check_path(folder, "folder", of = "a folder")
-  if (!dir.exists(folder)) {
-    dir.create(folder, recursive = TRUE, showWarnings = FALSE)
-  }
+  if (!dir.exists(folder)) dir.create(folder, recursive = TRUE, showWarnings = FALSE)
   refuse_if(!dir.exists(folder) || file.access(folder, 2L) != 0L, "folder",
             "a folder that can be made or written to", dQuote(folder, FALSE))
   folder <- normalizePath(folder, "/")

@@ -36,9 +36,7 @@ as_arules <- function(x) {
                        itemInfo = table)
   transactions <- attr(x, "transactions", exact = TRUE)
   quality <- data.frame(count = .subset2(x, "count"))
-  if (!is.null(transactions)) {
-    quality <- data.frame(support = x$support, quality)
-  }
+  if (!is.null(transactions)) quality <- data.frame(support = x$support, quality)
   methods::new(methods::getClass("itemsets", where = classes), items = sets,
                quality = quality)
 }

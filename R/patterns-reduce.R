@@ -172,7 +172,8 @@ check_signatures <- function(x, patterns) {
   bins <- rep(-1, nrow(x))
   if (!is.null(x$duration)) {
     if (is_plain_numeric(x$duration)) bins <- x$duration / attr(patterns, "bin_size", exact = TRUE)
-    if (!is_plain_numeric(x$duration) || !all(is.finite(bins)) || any(abs(bins - round(bins)) > 1e-6)) {
+    if (!is_plain_numeric(x$duration) || !all(is.finite(bins)) ||
+        any(abs(bins - round(bins)) > 1e-6)) {
       abort_arg(arg, "without durations, or with whole numbers of bins, in seconds",
                 "a data frame with others")
     }

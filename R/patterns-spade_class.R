@@ -319,7 +319,8 @@ found_words <- function(x) {
             x$parameters$reduction, counted(found_in_all(x), "pattern"))
   }
   paste(c(paste(counted(x$significant, "pattern"), "with a significant signature."),
-          if (!is.null(unstable)) paste("Of these", unstable), reduced, best_words(x, "Largest")), collapse = " ")
+          if (!is.null(unstable)) paste("Of these", unstable), reduced, best_words(x, "Largest")),
+          collapse = " ")
 }
 
 #' The largest pattern, spelt out
@@ -344,9 +345,7 @@ elapsed_words <- function(x) {
 #' @export
 print.pattern_spectrum <- function(x, n = 10, ...) {
   check_no_dots()
-  if (!is_spectrum(x, "patterns")) {
-    abort_changed("x", "what `pattern_spectrum()` gives")
-  }
+  if (!is_spectrum(x, "patterns")) abort_changed("x", "what `pattern_spectrum()` gives")
   n <- check_count(n, min = 0, infinite = TRUE)
   print_signatures(x, n, sprintf("# %s of %s", counted(nrow(x), "signature"),
                                  counted(sum(x$patterns), "pattern")), as.data.frame(x))

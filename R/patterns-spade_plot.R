@@ -85,9 +85,7 @@ autoplot.pvalue_spectrum <- function(object, ...) {
 #' @exportS3Method ggplot2::autoplot
 autoplot.pattern_spectrum <- function(object, ...) {
   check_no_dots(draws = "signatures")
-  if (!is_spectrum(object, "patterns")) {
-    abort_changed("object", "what `pattern_spectrum()` gives")
-  }
+  if (!is_spectrum(object, "patterns")) abort_changed("object", "what `pattern_spectrum()` gives")
   plot_spectrum(object, NULL)
 }
 

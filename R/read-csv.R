@@ -349,9 +349,7 @@ csv_columns <- function(file, layout, text) {
     if (!ends_line(bytes[[size]]) && got$lines > 0 && length(got$blank) < got$lines) {
       open <<- list(line = lines, sound = sound, text = bytes[first:size])
     }
-    if (!sound && (is.null(open) || rows == 0)) {
-      abort_row(file, layout, got, rows + 1, lines)
-    }
+    if (!sound && (is.null(open) || rows == 0)) abort_row(file, layout, got, rows + 1, lines)
     time[[length(time) + 1L]] <<- got$time
     Map(\(column, text) column$add(text), columns, got$text)
   })

@@ -18,7 +18,8 @@ read_nwb <- function(h5, file, unit_column, resolution, trials, range, block = n
   }
   on.exit(close_read(units), add = TRUE, after = FALSE)
   needed <- c("spike_times", "spike_times_index")
-  if (!inherits(units, "H5Group") || !all(vapply(needed, \(name) h5_has(units, name, fail), logical(1)))) {
+  if (!inherits(units, "H5Group") ||
+      !all(vapply(needed, \(name) h5_has(units, name, fail), logical(1)))) {
     fail("its `/units` has no spike times (`spike_times` and `spike_times_index`)")
   }
 
@@ -287,7 +288,8 @@ nwb_trials <- function(h5, place, resolution, fail) {
   names(known) <- make.unique(c("trial", "start", "end", names(known)))[-(1:3)]
   trials <- list(trial = id, start = ticks_to_seconds(start, resolution),
                  end = ticks_to_seconds(end, resolution))
-  out <- as.data.frame(c(trials, known), optional = TRUE, stringsAsFactors = FALSE)[long, , drop = FALSE]
+  out <- as.data.frame(c(trials, known), optional = TRUE, stringsAsFactors = FALSE)[long, ,
+                                                                                    drop = FALSE]
   rownames(out) <- NULL
   out
 }

@@ -20,7 +20,8 @@ test_causes <- function(found, threads, max_memory) {
   alpha <- attr(found, "alpha", exact = TRUE)
   some <- found[seq_len(min(nrow(found), caused_most)), ]
   bin <- ticks_to_seconds(max(1, round(caused_bin / resolution)), resolution)
-  if (max(lengths_of_trials(x)) < bin) return(sprintf("no trial is as long as %s", duration_text(bin)))
+  if (max(lengths_of_trials(x)) < bin) return(sprintf("no trial is as long as %s",
+                                                      duration_text(bin)))
   rate <- activation_rate(some, bin, gap = caused_back, max_memory = max_memory)
   if (sum(!is.na(rate[, 1L])) < 200L) {
     return(sprintf("there are fewer than 200 bins of %s", duration_text(bin)))
@@ -76,7 +77,8 @@ cause_words <- function(tested) {
   ))
   c(sprintf("Among %s, %s found by cross mapping of activations:", whom,
             if (nrow(sure) == 1L) "1 link is" else sprintf("%s links are", commas(nrow(sure)))),
-    paste0(and_list(sprintf("%s drives %s%s", sure$cause, sure$effect, delay_text(sure$delay))), "."))
+    paste0(and_list(sprintf("%s drives %s%s", sure$cause, sure$effect, delay_text(sure$delay))),
+           "."))
 }
 
 #' Of which pairs cross mapping says nothing
@@ -90,14 +92,16 @@ untold_words <- function(tested) {
 }
 
 delay_text <- function(delay) {
-  ifelse(delay == 0, " within the same bin", sprintf(" by about %s", duration_text(pmax(delay, 1e-9))))
+  ifelse(delay == 0, " within the same bin",
+         sprintf(" by about %s", duration_text(pmax(delay, 1e-9))))
 }
 
 causes_section <- function(tested) {
   if (!is.list(tested)) return(list(paragraph(cause_words(tested))))
   links <- utils::head(tested$links, 12L)
   table <- data.frame(links$cause, links$effect, duration_text(links$delay), signif(links$rho, 2),
-                      vapply(links$p_holm, \(p) if (is.na(p)) NA_character_ else format(signif(p, 2)), ""))
+                      vapply(links$p_holm,
+                             \(p) if (is.na(p)) NA_character_ else format(signif(p, 2)), ""))
   names(table) <- c("Cause", "Effect", "Delay", "rho", "p of all pairs together")
   list(
     paragraph(c(cause_words(tested), untold_words(tested))),

@@ -71,7 +71,8 @@ test_pairs <- function(x, alpha, threads, max_memory) {
       max(0, strongest_windows(pairs_of_counts(held), plan$lags, widths)$evidence)
     }, 0)
     found <- pair_evidence(counts, plan$lags, widths)
-    found$p <- pmin(1, length(kinds) * (1 + vapply(found$evidence, \(v) sum(largest >= v), 0)) / (n + 1))
+    found$p <- pmin(1, length(kinds) * (1 + vapply(found$evidence, \(v) sum(largest >= v),
+                                                   0)) / (n + 1))
     found[found$p <= alpha * (1 + 1e-9), , drop = FALSE]
   })
   list(pairs = one_row_a_pair(do.call(rbind, found)), all = choose(length(chosen), 2),
@@ -85,7 +86,8 @@ test_pairs <- function(x, alpha, threads, max_memory) {
 #' The first row of each pair, whichever unit is the reference
 #' @noRd
 one_row_a_pair <- function(found) {
-  pair <- paste(pmin(found$reference, found$target), pmax(found$reference, found$target), sep = "\r")
+  pair <- paste(pmin(found$reference, found$target), pmax(found$reference, found$target),
+                sep = "\r")
   found <- found[!duplicated(pair), , drop = FALSE]
   rownames(found) <- NULL
   found
@@ -148,7 +150,8 @@ spikes_in_pieces <- function(trains, pieces) {
   from <- start + piece * usual
   number <- (c(0, cumsum(pieces$n))[trial] + piece) * trains$units + as.integer(trains$unit)[inside]
   known <- unique(number)
-  list(spike = inside, from = from, long = ifelse(piece == last, trains$stop[trial] + 1 - from, usual),
+  list(spike = inside, from = from,
+       long = ifelse(piece == last, trains$stop[trial] + 1 - from, usual),
        cell = match(number, known), cells = length(known))
 }
 
@@ -235,7 +238,8 @@ strongest_windows <- function(held, lags, widths) {
     }
     high <- which(window > expected & (window - expected)^2 > 9 * (expected + 0.3))
     few <- expected[high]
-    evidence <- -stats::pbeta(share / (1 + share), window[high], few / share + 1, log.p = TRUE) / log(10)
+    evidence <- -stats::pbeta(share / (1 + share), window[high], few / share + 1,
+                              log.p = TRUE) / log(10)
     data.frame(pair = (high - 1L) %/% nrow(window) + 1L,
                lag = (high - 1L) %% nrow(window) - lags, width = rep(w$width, length(high)),
                count = window[high], expected = few, evidence = evidence)

@@ -87,7 +87,8 @@ unit_listing <- function(made) {
                     table$median * 1e3, table$cv2, table$lv, 100 * table$violation_share)[shown, ]
   names(out) <- c("Unit", "Spikes", "Rate (Hz)", "Median interval (ms)", "CV2", "LV",
                   sprintf("Below %s (%%)", duration_text(made$check$refractory)))
-  title <- if (n == 1L) "The unit." else if (n <= most_listed) sprintf("All %s units.", commas(n)) else
+  title <- if (n == 1L) "The unit." else if (n <= most_listed) sprintf("All %s units.",
+                                                                       commas(n)) else
     sprintf("The %s busiest of %s units; $intervals of the result has all.",
             commas(most_listed), commas(n))
   body <- html_table(out, title)
@@ -198,7 +199,8 @@ assembly_overviews <- function(found) {
     tag("h3", "In the recording"),
     html_figure(
       ggplot2::autoplot(drawn, type = "raster"),
-      alt = sprintf("A raster of a stretch with many activations%s, whose spikes are coloured.", which),
+      alt = sprintf("A raster of a stretch with many activations%s, whose spikes are coloured.",
+                    which),
       caption = sprintf("A stretch with many activations%s.", which),
       height = min(8, 3 + 0.12 * units)
     ),
@@ -261,7 +263,8 @@ pairs_section <- function(made, tested) {
       " beside it make likely. The p value is corrected for all pairs, lags and widths. It is the",
       " probability that chance gives any pair with as clear a peak",
       if ("narrow" %in% tested$pairs$peak && !is.null(tested$piece)) sprintf(
-        "; for narrow peaks, chance keeps all that is slower than %s", duration_text(2 * tested$shift)),
+        "; for narrow peaks, chance keeps all that is slower than %s",
+        duration_text(2 * tested$shift)),
       "."
     ))
   )
@@ -281,7 +284,8 @@ draw_pairs <- function(pairs, tested) {
   labels <- make.unique(sprintf("%s%sto %s", cut(pairs$reference), apart, cut(pairs$target)))
   near <- abs(lag) <= tested$max_lag + bin / 2
   bars <- do.call(rbind, lapply(seq_len(nrow(pairs)), \(k) {
-    data.frame(lag = lag[near] * 1e3, pair = factor(labels[[k]], labels), count = plain_counts(counts)[
+    data.frame(lag = lag[near] * 1e3, pair = factor(labels[[k]], labels),
+               count = plain_counts(counts)[
       near, match(pairs$reference[[k]], units), match(pairs$target[[k]], units)])
   }))
   windows <- data.frame(low = (pairs$lag - pairs$width / 2) * 1e3,

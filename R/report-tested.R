@@ -64,7 +64,8 @@ settings_text <- function(found) {
   values <- lapply(names, \(name) attr(found, name, exact = TRUE))
   plain <- vapply(values, \(v) is.atomic(v) && length(v) == 1L, NA)
   toString(sprintf("%s = %s", names[plain],
-                   vapply(values[plain], \(v) if (is.numeric(v)) exact(v) else as.character(v), "")))
+                   vapply(values[plain], \(v) if (is.numeric(v)) exact(v) else as.character(v),
+                          "")))
 }
 
 lowest_p <- function(found) {
@@ -115,7 +116,8 @@ not_tested <- function(made, pairs, causes) {
     made$check$looked_for, if (is.null(attr(made$recording, "trials"))) "trials"))
   x <- made$recording
   silent <- sum(tabulate(as.integer(x$unit), nlevels(x$unit)) == 0L)
-  untested <- if (is.list(pairs)) sum(tabulate(as.integer(x$unit), nlevels(x$unit)) > 0L) - pairs$units
+  untested <- if (is.list(pairs)) sum(tabulate(as.integer(x$unit),
+                                               nlevels(x$unit)) > 0L) - pairs$units
   c(if (length(left)) sprintf("Checks that this recording is too short or too coarse for: %s.",
                               check_list(left)), bursts_left_out(made$assemblies),
     searched_words(made),

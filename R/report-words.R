@@ -35,7 +35,8 @@ trial_words <- function(x) {
   more <- setdiff(names(trials), c("trial", "start", "end"))
   c(sprintf("It has %s of %s, %s together.", counted(nrow(trials), "trial"),
             if (diff(signif(length, 3)) == 0) time_words(signif(length[[1L]], 3)) else
-              sprintf("%s to %s", short(signif(length[[1L]], 3)), time_words(signif(length[[2L]], 3))),
+              sprintf("%s to %s", short(signif(length[[1L]], 3)),
+                      time_words(signif(length[[2L]], 3))),
             time_words(sum(trials$end - trials$start))),
     if (outside > 0L) sprintf("%s outside of the trials, and nothing below looks at %s.",
                               if (outside == 1L) "One spike lies" else
@@ -145,7 +146,8 @@ plain_assemblies <- function(found) {
   part <- lapply(found$participation, \(share) unique(range(round(100 * share))))
   out <- data.frame(
     a = as.character(found$assembly), b = format(found), c = vapply(found$widths, widths_text, ""),
-    d = found$count, e = ifelse(found$expected >= 100, round(found$expected), signif(found$expected, 2)),
+    d = found$count,
+    e = ifelse(found$expected >= 100, round(found$expected), signif(found$expected, 2)),
     f = vapply(part, \(v) paste(paste(v, collapse = " to "), "%"), ""),
     g = sprintf("%s and %s", commas_each(found$first_half), commas_each(found$second_half)),
     h = vapply(found$p, group_p_text, "", n = n)
@@ -215,7 +217,8 @@ pair_table <- function(pairs, n, kinds) {
   out <- data.frame(pairs$reference, pairs$target, duration_text(pairs$lag),
                     duration_text(pairs$width), pairs$peak, pairs$count, pairs$expected,
                     vapply(pairs$p, group_p_text, "", n = (n + 1) / kinds - 1))
-  names(out) <- c("First unit", "Second unit", "Lag of the second", "Within", "Peak", "Pairs of spikes",
+  names(out) <- c("First unit", "Second unit", "Lag of the second", "Within", "Peak",
+                  "Pairs of spikes",
                   "Expected", "p")
   out
 }

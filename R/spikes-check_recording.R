@@ -267,9 +267,7 @@ with_partners <- function(units, share) {
 #' Histogram of intervals, eight bins a factor of ten
 #' @noRd
 interval_histogram <- function(isi) {
-  if (length(isi) == 0L) {
-    return(data.frame(from = numeric(), to = numeric(), count = integer()))
-  }
+  if (length(isi) == 0L) return(data.frame(from = numeric(), to = numeric(), count = integer()))
   # Rounding must not put a decade into the bin before.
   cell <- floor(8 * log10(isi) + 1e-9)
   cells <- seq.int(min(cell), max(cell))

@@ -80,9 +80,7 @@ check_interval <- function(start, end, inside, resolution) {
 #' @noRd
 check_inside <- function(time, ends, bounds, arg, resolution) {
   n <- length(time)
-  if (n == 0L || (ends[[1L]] >= bounds[[1L]] && ends[[2L]] <= bounds[[2L]])) {
-    return(invisible())
-  }
+  if (n == 0L || (ends[[1L]] >= bounds[[1L]] && ends[[2L]] <= bounds[[2L]])) return(invisible())
   ticks <- round_to_ticks(time, resolution)
   before <- sum(ticks < bounds[[1L]])
   after <- sum(ticks > bounds[[2L]])

@@ -99,9 +99,7 @@ interval_ticks <- function(x) {
 #' @noRd
 lengths_of_trials <- function(x) {
   trials <- attr(x, "trials", exact = TRUE)
-  if (is.null(trials)) {
-    return(attr(x, "end", exact = TRUE) - attr(x, "start", exact = TRUE))
-  }
+  if (is.null(trials)) return(attr(x, "end", exact = TRUE) - attr(x, "start", exact = TRUE))
   trials$end - trials$start
 }
 

@@ -57,9 +57,7 @@ find_columns <- function(names, time_column = NULL, unit_column = NULL,
 #' @noRd
 find_trial <- function(names, trial_column, used, call = user_frame()) {
   none <- \(at = integer()) list(trial = at, doubt = integer())
-  if (length(trial_column) == 1L && is.atomic(trial_column) && is.na(trial_column)) {
-    return(none())
-  }
+  if (length(trial_column) == 1L && is.atomic(trial_column) && is.na(trial_column)) return(none())
   if (!is.null(trial_column)) {
     at <- pick_column(trial_column, names, "trial_column", TRUE, call)
     refuse_if(any(at %in% used), "trial_column", "another column than those of times and units",

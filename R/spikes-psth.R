@@ -219,7 +219,8 @@ check_psth <- function(x, arg = rlang::caller_arg(x)) {
   check_table(x, c("unit", by, "time", "count", "rate", "se", "events"), "psth", arg)
   spikes <- attr(x, "spikes", exact = TRUE)
   events <- attr(x, "event_table", exact = TRUE)
-  sound <- is.factor(x$unit) && !anyNA(x$unit) && (is.null(by) || is.factor(x[[by]])) && is.double(x$time) &&
+  sound <- is.factor(x$unit) && !anyNA(x$unit) && (is.null(by) || is.factor(x[[by]])) &&
+    is.double(x$time) &&
     !anyNA(x$time) && is.double(x$rate) && is.double(x$se) && is.numeric(x$events) &&
     is.data.frame(spikes) && is.factor(spikes$unit) && is.numeric(spikes$time) &&
     is.numeric(spikes$event) && is.data.frame(events) && is.factor(events$condition) &&

@@ -65,7 +65,8 @@ keep_time <- function(x, time, call = user_frame(), arg = "time") {
   said <- sprintf("c(%s, %s)", exact(time[[1L]]), exact(time[[2L]]))
   refuse_if(range[[1L]] > range[[2L]], arg,
             "a range whose first bound is at or before its second", said, call = call)
-  range <- c(ticks_inside(range[[1L]], ceiling, resolution), ticks_inside(range[[2L]], floor, resolution))
+  range <- c(ticks_inside(range[[1L]], ceiling, resolution),
+             ticks_inside(range[[2L]], floor, resolution))
   refuse_if(range[[1L]] > range[[2L]], arg,
             sprintf("a range with at least a tick of %s s in it", exact(resolution)), said,
             call = call)
@@ -185,7 +186,8 @@ chosen_rows <- function(chosen, table, arg, of) {
       if (inherits(e, "synfire_error")) rlang::cnd_signal(e)
       abort_arg(arg, sprintf("names, or a condition on the columns of `%s`", of),
                 sprintf("what cannot be evaluated: %s", conditionMessage(e)),
-                if (is.data.frame(table)) sprintf("Its columns are %s.", some(names(table), 12L)) else
+                if (is.data.frame(table)) sprintf("Its columns are %s.",
+                                                  some(names(table), 12L)) else
                   sprintf("`%s` is NULL, so there is nothing to set conditions on.", of))
     })
     if (!is.logical(value)) return(value)

@@ -11,9 +11,7 @@
 #' @noRd
 place_trials <- function(ticks, trial, trials = NULL, trial_clock = NULL, trial_window = NULL,
                          start = NULL, end = NULL, resolution = 1e-6, call = user_frame()) {
-  if (!is.null(trial_clock)) {
-    check_choice(trial_clock, c("recording", "trial"), call = call)
-  }
+  if (!is.null(trial_clock)) check_choice(trial_clock, c("recording", "trial"), call = call)
   label <- trial_labels(trial, length(ticks))
   bounds_known <- is.data.frame(trials) && all(c("start", "end") %in% names(trials))
   if (bounds_known) {
@@ -141,9 +139,7 @@ wrong_places <- function(ticks, row, trials) {
 clock_in_table <- function(as_given, from_start, same, n) {
   if (as_given == 0 && (from_start > 0 || same)) return("recording")
   if (from_start == 0 && as_given > 0) return("trial")
-  if (as_given == 0) {
-    abort_clock("each spike lies in the trial that it names on both clocks")
-  }
+  if (as_given == 0) abort_clock("each spike lies in the trial that it names on both clocks")
   abort_clock(sprintf(paste(
     "the times fit neither clock: of %s, %s would not lie in the trial that they name on the",
     "recording's clock, and %s if times counted from the start of each trial"

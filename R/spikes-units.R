@@ -79,9 +79,7 @@ number_labels <- function(values) {
 natural_order <- function(labels) {
   if (length(labels) == 0L) return(integer())
   plain <- "^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$"
-  if (all(grepl(plain, labels))) {
-    return(order(as.double(labels), labels, method = "radix"))
-  }
+  if (all(grepl(plain, labels))) return(order(as.double(labels), labels, method = "radix"))
   at <- gregexpr("[0-9]+", labels)
   digits <- regmatches(labels, at)
   width <- max(0L, nchar(unlist(digits)))

@@ -160,9 +160,7 @@ look_maxima <- function(object, look) {
   memory <- stream_memory(object)
   found <- .Call(r_largest_wait, look$work, n, memory)
   # A stream that was read from a file, or that a forked process has, begins anew.
-  if (is.null(found)) {
-    found <- .Call(r_largest_wait, begin_surrogates(object, look), n, memory)
-  }
+  if (is.null(found)) found <- .Call(r_largest_wait, begin_surrogates(object, look), n, memory)
   finish_surrogates(found)
 }
 

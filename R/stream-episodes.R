@@ -247,9 +247,7 @@ update.episode_stream <- function(object, new_spikes = NULL, now = NULL, ...) {
   x$counting <- counted$counting
   x$start <- min(x$start, block$start)
   x$now <- block$now
-  if (!is.null(x$alarming)) {
-    x <- unclass(watch_stream(structure(x, class = class(object))))
-  }
+  if (!is.null(x$alarming)) x <- unclass(watch_stream(structure(x, class = class(object))))
   x$followed <- follow_on(x, counted)
   tally <- counted$tally %||% c(counted$rows,
                                 tabulate(.subset2(x$changes, "status"), length(episode_status)))
@@ -298,9 +296,7 @@ stream_units <- function(units) {
 read_block <- function(object, new_spikes, now) {
   resolution <- object$resolution
   reached <- object$now
-  if (!is.null(now)) {
-    now <- seconds_to_ticks(check_number(now), resolution, "now")
-  }
+  if (!is.null(now)) now <- seconds_to_ticks(check_number(now), resolution, "now")
   silent <- is.null(new_spikes) || !inherits(new_spikes, "spike_trains") &&
     is.list(new_spikes) && length(unlist(new_spikes, use.names = FALSE)) == 0L
   refuse_if(silent && is.null(now), "now", "given, in seconds, when there are no spikes", "NULL")

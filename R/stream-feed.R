@@ -211,9 +211,7 @@ feed_file <- function(stream, file, every = 0.5, slack = 0, wait = 1,
   file <- path.expand(file)
   if (dir.exists(file)) abort_file(file, "it is a folder", "Give the path of a table.")
   feed <- new_feed(stream, every, slack, wait, basename(file))
-  if (!file.exists(file)) {
-    say_feed("There is no {.file {file}} yet; waiting for it.")
-  }
+  if (!file.exists(file)) say_feed("There is no {.file {file}} yet; waiting for it.")
   feed$reading <- reading
   feed$file <- file
   feed$source <- if (is_h5(file)) h5_source(file, reading) else {
@@ -266,9 +264,7 @@ check_reading <- function(reading) {
   given("sampling_rate", check_number, above = 0)
   given("header", check_flag)
   if (!is.null(reading$sep)) check_separator(reading$sep)
-  if (!is.null(reading$time_unit)) {
-    units_per_second(reading$time_unit, reading$sampling_rate)
-  }
+  if (!is.null(reading$time_unit)) units_per_second(reading$time_unit, reading$sampling_rate)
 }
 
 #' A feed without a source: what is pending, how far time has come, what was counted

@@ -69,9 +69,7 @@ growing_file <- function(file, keep_open = .Platform$OS.type != "windows") {
   look_again <- function() {
     size <- file.size(file)
     if (is.na(size)) {
-      if (!gone) {
-        say_feed("{.file {file}} is gone; waiting for it to come back.")
-      }
+      if (!gone) say_feed("{.file {file}} is gone; waiting for it to come back.")
       gone <<- TRUE
       return(0L)
     }

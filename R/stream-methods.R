@@ -26,7 +26,8 @@ format.episode_stream <- function(x, ...) {
 stream_title <- function(x) {
   least <- x$arguments$min_count
   c(paste("<episode_stream>", format(x)), delays_text(delays_of(x)),
-    if (is.null(least)) sprintf("# a support of at least %s each", exact(x$arguments$min_support)) else
+    if (is.null(least)) sprintf("# a support of at least %s each",
+                                exact(x$arguments$min_support)) else
       sprintf("# at least %s each", counted(least, "occurrence")))
 }
 
@@ -82,7 +83,8 @@ summary.episode_stream <- function(object, ...) {
 print.summary.episode_stream <- function(x, ...) {
   cat(x$title, sep = "\n")
   if (x$updates == 0) return(invisible(x))
-  cat(sprintf("\n%s: %s s of recording, computed in %s s on the %s\n", counted(x$updates, "update"), short(x$recorded),
+  cat(sprintf("\n%s: %s s of recording, computed in %s s on the %s\n",
+              counted(x$updates, "update"), short(x$recorded),
               short(signif(x$seconds, 3)), toupper(x$device)))
   cat(pace_text(x$real_time_factor), "\n", sep = "")
   slow <- x$slowest

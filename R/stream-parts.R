@@ -90,9 +90,7 @@ changes_of <- function(x) {
   state <- .subset2(x, "counting")$state
   part <- .subset2(x, "changes")
   known <- state$changes
-  if (!is.null(known) && rlang::is_reference(known$count, part$now$count)) {
-    return(known$changes)
-  }
+  if (!is.null(known) && rlang::is_reference(known$count, part$now$count)) return(known$changes)
   before <- shown_table(part$before, state)
   changes <- episode_changes(before, shown_table(part$now, state))
   state$changes <- list(count = part$now$count, changes = changes)

@@ -25,7 +25,8 @@ shorten <- function(text, most = 1000L) {
   long <- !is.na(text) & nchar(text) > most
   cut <- text[long]
   half <- most %/% 2L
-  text[long] <- sprintf("%s ... (%s characters) ... %s", substr(cut, 1L, half), commas(nchar(cut) - most),
+  text[long] <- sprintf("%s ... (%s characters) ... %s", substr(cut, 1L, half),
+                        commas(nchar(cut) - most),
                         substring(cut, nchar(cut) - half + 1L))
   text
 }

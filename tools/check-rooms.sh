@@ -143,6 +143,10 @@ rule "no folder of core includes one above it or beside it"
 grep -nE '^.{91,}' init.c glue/*.[ch] $core $gpu > "$found"
 rule "lines are at most 90 columns wide"
 
+# A sentence in quotes and a row of a table in the help may be longer.
+grep -nE '^.{101,}' ../R/*.R | grep -vE "R:[0-9]+:#' [|]|\"[^\"]{60,}" > "$found"
+rule "lines of R are at most 100 columns wide"
+
 # The file read last would win without a word.
 grep -hoE '^[^ #(]+ <- ' ../R/*.R | sort | uniq -d > "$found"
 rule "each name of R is defined once"

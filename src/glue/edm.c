@@ -226,9 +226,10 @@ SEXP r_edm_simplex(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targe
     gpu.watch = glue_watch(own, "Predicting");
     p = glue_measured(own, p, o.threads);
     syn_status status =
-        gpu.n == 0
-            ? syn_simplex(&p, &library, &predicted, &o, &t, gpu.watch, prediction, variance)
-            : syn_gpu_simplex(&p, &library, &predicted, &o, &t, &gpu, prediction, variance);
+        gpu.n == 0 ? syn_simplex(&p, &library, &predicted, &o, &t, gpu.watch, prediction,
+                                 variance)
+                   : syn_gpu_simplex(&p, &library, &predicted, &o, &t, &gpu, prediction,
+                                     variance);
     UNPROTECT(1);
     if (status != SYN_OK)
         return glue_status_because(status, NA_REAL, NA_REAL, gpu.reason);
@@ -256,10 +257,10 @@ SEXP r_edm_sweep(glue_owner *own, SEXP points, SEXP lib, SEXP lib_E, SEXP pred,
     gpu.watch = glue_watch(own, "Predicting");
     p = glue_measured(own, p, s.threads);
     syn_status status =
-        gpu.n == 0 ? syn_simplex_sweep(&p, &library, &predicted, &s, REAL(target), gpu.watch,
-                                      REAL(out))
-                  : syn_gpu_simplex_sweep(&p, &library, &predicted, &s, REAL(target),
-                                          &gpu, REAL(out));
+        gpu.n == 0 ? syn_simplex_sweep(&p, &library, &predicted, &s, REAL(target),
+                                       gpu.watch, REAL(out))
+                   : syn_gpu_simplex_sweep(&p, &library, &predicted, &s, REAL(target),
+                                           &gpu, REAL(out));
     UNPROTECT(1);
     if (status == SYN_OK)
         glue_nan_to_na(REAL(out), (size_t)Rf_xlength(out));

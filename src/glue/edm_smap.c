@@ -57,9 +57,9 @@ SEXP r_edm_smap(glue_owner *own, SEXP points, SEXP library, SEXP prediction, SEX
     }
     syn_gpu_call gpu = glue_option_gpus(options);
     gpu.watch = glue_watch(own, "Fitting S-maps");
-    syn_status status = gpu.n == 0
-                            ? syn_smap(&p, &from, &to, REAL(target), &o, gpu.watch, &result)
-                            : syn_gpu_smap(&p, &from, &to, REAL(target), &o, &gpu, &result);
+    syn_status status =
+        gpu.n == 0 ? syn_smap(&p, &from, &to, REAL(target), &o, gpu.watch, &result)
+                   : syn_gpu_smap(&p, &from, &to, REAL(target), &o, &gpu, &result);
     UNPROTECT(1);
     return glue_answer(out, status, gpu.reason);
 }
