@@ -40,7 +40,10 @@
 #'   `crossover`, a data frame with `size`, `episodes` (`NA` where there is no crossing),
 #'   `capacity` (threads of PTPE the GPU runs at once), `share` (their quotient), `error`
 #'   (standard error of the share) and `crossed` (runs with a crossing); `fit`, c(a, b),
-#'   the rule; `fit_error`, their standard errors, `NA` for a strategy alone; `cost`,
+#'   the rule; `fit_error`, their standard errors, `NA` for a strategy alone; `forms`, both
+#'   forms that figure 10 of Cao et al. (2011) compares, a / N + b and a * N + b, with `a`,
+#'   `b` and `left`, the share of the variance of the crossovers that the form does not
+#'   explain (`NA` with fewer than three crossovers); `cost`,
 #'   c(rule, mtpe, ptpe), the geometric mean of time over that of the faster strategy,
 #'   less 1, where `rule` is the fitted one, `NA` without a crossing; `gpu`, its name. It
 #'   has a print and a plot method.
@@ -132,7 +135,8 @@ new_calibration <- function(runs, gpu) {
   }
   new_table(rows[c("size", "episodes", "ptpe", "mtpe")], "gpu_calibration",
             list(runs = runs[c("size", "episodes", "run", "ptpe", "mtpe")], crossover = crossover,
-                 fit = fitted$fit, fit_error = fitted$error, cost = cost, gpu = gpu))
+                 fit = fitted$fit, fit_error = fitted$error, forms = crossover_forms(crossover),
+                 cost = cost, gpu = gpu))
 }
 
 #' The crossover of one size, from its runs
@@ -175,7 +179,7 @@ crossing <- function(episodes, lead, worth = 0.01) {
 #'
 #' No share is known to better than a hundredth of itself: runs may agree by accident.
 #' @noRd
-fit_crossover <- function(crossover) {
+fit_crossover <- function(crossover, form = \(size) 1 / size) {
   known <- crossover[!is.na(crossover$share), ]
   none <- c(a = NA_real_, b = NA_real_)
   if (nrow(known) == 0L) return(list(fit = none, error = none))
@@ -183,11 +187,27 @@ fit_crossover <- function(crossover) {
   if (nrow(known) == 1L) {
     return(list(fit = c(a = 0, b = known$share), error = c(a = NA_real_, b = error)))
   }
-  inverse <- 1 / known$size
-  fit <- stats::lm.wfit(cbind(inverse, 1), known$share, 1 / error^2)
+  fit <- stats::lm.wfit(cbind(form(known$size), 1), known$share, 1 / error^2)
   spread <- sqrt(diag(chol2inv(fit$qr$qr[1:2, 1:2, drop = FALSE])))
   list(fit = stats::setNames(fit$coefficients, c("a", "b")),
-       error = stats::setNames(spread, c("a", "b")))
+       error = stats::setNames(spread, c("a", "b")),
+       left = sum(fit$weights * fit$residuals^2) /
+         sum(fit$weights * (known$share - stats::weighted.mean(known$share, fit$weights))^2))
+}
+
+#' The two forms that the papers fit: a / N + b, and a * N + b beside it
+#'
+#' @return A data frame: `form`, `a`, `b`, and `left`, the share of the variance of the
+#'   crossovers that the form does not explain; `NA` with fewer than three crossovers.
+#' @noRd
+crossover_forms <- function(crossover) {
+  forms <- list(`a / N + b` = \(size) 1 / size, `a * N + b` = identity)
+  enough <- sum(!is.na(crossover$share)) > 2L
+  rows <- lapply(forms, \(form) {
+    if (enough) unlist(fit_crossover(crossover, form)[c("fit", "left")])
+  })
+  value <- \(name) unname(vapply(rows, \(row) if (enough) row[[name]] else NA_real_, 0))
+  data.frame(form = names(forms), a = value("fit.a"), b = value("fit.b"), left = value("left"))
 }
 
 #' How much longer than the faster strategy the rule takes, MTPE alone and PTPE alone
@@ -220,6 +240,11 @@ print.gpu_calibration <- function(x, ...) {
                 paste(c("a", "b")[known], error[known], collapse = ", ")))
   } else {
     cat("# no rule is better than", alone, "throughout\n")
+  }
+  forms <- attr(x, "forms")
+  if (!anyNA(forms$left)) {
+    cat(sprintf("# %s leaves %s %% of the variance of the crossovers\n", forms$form,
+                signif(100 * forms$left, 2)), sep = "")
   }
   cost <- attr(x, "cost")
   cost <- sprintf("%s %s %%", c(rule = "the fit", mtpe = "MTPE alone", ptpe = "PTPE alone"),

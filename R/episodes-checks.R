@@ -108,7 +108,7 @@ check_strategy <- function(given) {
   names(given) <- names
   list(engine = check_choice(given$engine, c("auto", union(cpu_engines, gpu_engines)), "engine"),
        merge = check_choice(given$merge %||% "exact", c("exact", "published"), "engine$merge"),
-       compaction = check_choice(given$compaction %||% "in-order", gpu_compactions,
+       compaction = check_choice(given$compaction %||% "count-once", gpu_compactions,
                                  "engine$compaction"),
        dedup = check_flag(given$dedup %||% TRUE, "engine$dedup"))
 }
@@ -117,7 +117,7 @@ check_strategy <- function(given) {
 #' @noRd
 check_strategy_fits <- function(strategy, place) {
   engines <- list(merge = if (strategy$merge != "exact") c("mtpe", "hybrid", "two-pass"),
-                  compaction = if (strategy$compaction != "in-order") "occurrence",
+                  compaction = if (strategy$compaction != "count-once") "occurrence",
                   dedup = if (!strategy$dedup) "occurrence")
   for (variant in names(engines)) {
     of <- engines[[variant]]

@@ -55,21 +55,21 @@
 #'   together, see below. `dedup = FALSE` keeps all occurrences that end together, as
 #'   published; their number explodes in bursts.
 #'
-#' The values of `compaction` are ours and the published ways. All give the same counts.
-#' * `"in-order"`, ours: each thread searches once and remembers what it found; a prefix
-#'   sum gives it its place. With `dedup = FALSE` occurrences are tracked back from their
-#'   last unit, so that they come in the order of their ends and are never sorted.
-#' * `"one-counter"`: each thread that finds something adds to one counter of the whole
-#'   list, and gets its place there. The order is lost, so the list is sorted.
-#' * `"block-counters"` (AtomicCompact): the threads of a block add to a counter of the
-#'   block, and the block once to the counter of the list. The list is sorted, too.
-#' * `"sparse-scan"`: each thread fills some places of its own in an array with gaps, and a
-#'   prefix sum over all places closes the gaps.
+#' The values of `compaction` are the three published ways and two of ours. All give the
+#' same counts.
+#' * `"atomic-compact"` (AtomicCompact): the threads of a block add to a counter of the
+#'   block, and the block once to the counter of the list. The order is lost, so the list
+#'   is sorted by the ends before the largest set is taken.
+#' * `"cudpp-compact"` (CudppCompact): each thread fills some places of its own in an array
+#'   with gaps, and a prefix sum over all places closes the gaps.
 #' * `"count-scan-write"` (CountScanWrite): a first search counts, a prefix sum gives each
 #'   thread its place, and a second search writes.
+#' * `"count-once"`, ours: the same with one search, whose result is remembered.
+#' * `"one-counter"`, ours, for comparison: each thread that finds something adds to one
+#'   counter of the whole list. The list is sorted.
 #'
-#' The published ways track from the first unit to the last. With `dedup = FALSE` each
-#' therefore sorts by the ends once, before the largest set is taken.
+#' With `dedup = FALSE`, all but the two that sort track occurrences back from their last
+#' unit, as published, so that they come in the order of their ends.
 #'
 #' Several GPUs (`gpus = 1:2`) share the candidates of each size, once there are enough of
 #' them: with the engine `"window"` each keeps the lists of its share, and they exchange
@@ -115,8 +115,8 @@
 #'   * `merge = "published"`, for `"mtpe"`, `"hybrid"` and `"two-pass"` on a GPU, also runs the
 #'     published merge, and adds the columns `unmatched` (episodes) and `published_seconds` to
 #'     the attribute `levels`. By default `"exact"`.
-#'   * `compaction`, for `"occurrence"`: `"in-order"`, the default, `"one-counter"`,
-#'     `"block-counters"`, `"sparse-scan"` or `"count-scan-write"`, see GPUs.
+#'   * `compaction`, for `"occurrence"`: `"count-once"`, the default, `"one-counter"`,
+#'     `"atomic-compact"`, `"cudpp-compact"` or `"count-scan-write"`, see GPUs.
 #'   * `dedup = FALSE`, for `"occurrence"`, keeps all occurrences as published.
 #'
 #'   For example `list("occurrence", compaction = "one-counter", dedup = FALSE)`.

@@ -5,7 +5,7 @@ cpu_engines <- c("window", "state", "two-pass")
 gpu_engines <- c("window", "ptpe", "mtpe", "hybrid", "two-pass", "occurrence")
 
 # How the engine "occurrence" brings occurrences together, as in syn_gpu_compaction.
-gpu_compactions <- c("in-order", "one-counter", "block-counters", "sparse-scan",
+gpu_compactions <- c("count-once", "one-counter", "atomic-compact", "cudpp-compact",
                      "count-scan-write")
 
 gpu_most <- 16           # GPUs that share a work
@@ -69,7 +69,7 @@ need_gpu <- function(device) {
 #'
 #' @param segments Segments of MTPE; 0 for as many as fill the device.
 #' @noRd
-gpu_request <- function(engine, gpus, merge = "exact", compaction = "in-order",
+gpu_request <- function(engine, gpus, merge = "exact", compaction = "count-once",
                         dedup = TRUE, segments = 0) {
   calibrated <- engine %in% c("hybrid", "two-pass")
   fit <- if (calibrated) gpu_crossover(gpu_survey()$name[gpus[[1L]] + 1L]) else c(0, 0)

@@ -11,7 +11,8 @@ user_frame <- function() {
   parents <- sys.parents()
   at <- sys.parent()
   while (at > 0L && !any(vapply(public, identical, NA, sys.function(at)))) {
-    at <- if (parents[[at]] > 0L) parents[[at]] else at - 1L
+    # What evaluates code in the frame of a later function has that as its parent.
+    at <- if (parents[[at]] %in% seq_len(at - 1L)) parents[[at]] else at - 1L
   }
   if (at > 0L) sys.frame(at)
 }

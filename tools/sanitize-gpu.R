@@ -89,7 +89,7 @@ case("stream-units", moving, function() {
 case("ptpe", "find_machine_windows count_whole", function() {
   mine(random_spikes(800, 5), 12, max_size = 4, engine = "ptpe")
 })
-case("mtpe", "count_segments stitch_segments run_published merge_published", function() {
+case("mtpe", "count_segments stitch_segments run_published concatenate_published judge_published", function() {
   for (merge in c("exact", "published")) {
     mine(random_spikes(1500, 4), 40, max_size = 3, engine = list("mtpe", merge = merge))
   }

@@ -106,3 +106,16 @@ test_that("a tick is at least a picosecond", {
   x <- spike_trains(round(runif(200, 0, 5), 6), sample(4, 200, TRUE), resolution = 1e-12)
   expect_s3_class(find_assemblies(x, max_lag = 0.01, n_surrogates = 19), "assemblies")
 })
+
+test_that("an error names the function that the user called, also from code that others evaluate", {
+  called <- \(code) conditionCall(tryCatch(code, synfire_error = identity))
+  expect_identical(called(simplex(data.frame(time = 1:9, x = 1:9), "x", E = -1))[[1L]],
+                   quote(simplex))
+  given <- data.frame(time = 1:9, x = 1:9)
+  expect_identical(called(do.call("simplex", list(given, "x", E = -1)))[[1L]], quote(simplex))
+  expect_identical(called(rlang::eval_tidy(quote(simplex(given, "x", E = -1))))[[1L]],
+                   quote(simplex))
+  # No function of ours that users can call is on the way.
+  expect_null(called(rlang::eval_tidy(quote(check_count("x")))))
+  expect_null(called(eval(quote(check_count("x")))))
+})

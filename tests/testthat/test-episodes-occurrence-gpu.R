@@ -3,7 +3,7 @@
 
 delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
 
-by_occurrence <- function(x, ..., distinct_units = FALSE, compaction = "in-order",
+by_occurrence <- function(x, ..., distinct_units = FALSE, compaction = "count-once",
                           dedup = TRUE) {
   mine_episodes(x, ..., distinct_units = distinct_units, device = "gpu",
                 engine = list("occurrence", compaction = compaction, dedup = dedup))

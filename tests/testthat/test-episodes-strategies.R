@@ -239,6 +239,17 @@ test_that("f(N) = a / N + b is fitted to all runs, weighted by how well they agr
   expect_equal(unname(attr(less, "fit_error")),
                unname(rev(sqrt(diag(summary(weighted)$cov.unscaled)))))
 
+  # Both forms of the papers, side by side.
+  forms <- attr(less, "forms")
+  expect_identical(forms$form, c("a / N + b", "a * N + b"))
+  straight <- stats::lm(share ~ size, known, weights = weight)
+  expect_equal(forms$a, c(weighted$coefficients[[2L]], straight$coefficients[[2L]]))
+  expect_equal(forms$b, c(weighted$coefficients[[1L]], straight$coefficients[[1L]]))
+  expect_equal(forms$left, 1 - c(summary(weighted)$r.squared, summary(straight)$r.squared))
+  expect_lt(attr(made, "forms")$left[[1L]], 1e-12)
+  expect_output(print(less), "a [*] N [+] b leaves")
+  expect_true(all(is.na(attr(one, "forms")$left)))
+
   # A size that most runs do not see cross has no crossing.
   some <- runs
   some$mtpe[some$size == 8 & some$run < 3] <- 0.5

@@ -405,7 +405,7 @@ ep_wrong <- function() {
       top = mostly(NULL, 0.2), device = mostly("cpu", 0.1),
       threads = mostly(1, 0.2), max_memory = mostly(1e7, 0.2),
       engine = one_of(mostly("auto", 0.2), list(mostly("mtpe", 0.2), merge = mostly("exact", 0.2)),
-                      list("occurrence", compaction = mostly("in-order", 0.2),
+                      list("occurrence", compaction = mostly("count-once", 0.2),
                            dedup = mostly(TRUE, 0.2))), gpus = mostly(NULL, 0.2),
       min_support = mostly(NULL, 0.1))),
     attempt("count_episodes", list(mostly(x), mostly(table, 0.2), threads = mostly(1, 0.3),

@@ -136,7 +136,7 @@ fuzz_mining_there <- function(x, world) {
   # The engines that were published, by their variants.
   engine <- one_of("ptpe", "mtpe", "hybrid", "two-pass", "occurrence")
   variant <- if (engine == "occurrence") {
-    some_args(compaction = one_of("in-order", "one-counter", "block-counters", "sparse-scan",
+    some_args(compaction = one_of("count-once", "one-counter", "atomic-compact", "cudpp-compact",
                                   "count-scan-write"), dedup = FALSE)
   } else if (engine != "ptpe") {
     some_args(merge = one_of("published", "exact"))

@@ -2,8 +2,8 @@
 #
 # Rscript measure.R OUT_FOLDER [PART ...]
 #
-# Parts, in this order when none is named: crossover, levels, gpus, engines, counters and
-# culture. All but the last need a machine with NVIDIA GPUs and, for the counters, Nsight
+# Parts, in this order when none is named: crossover, levels, gpus, engines, counters,
+# culture and preelim. All but the last two need a machine with NVIDIA GPUs and, for the counters, Nsight
 # Compute (ncu); engines also times the CPU, with up to all its cores. With two H200 all of
 # them take three minutes.
 # Each part writes its tables to OUT_FOLDER when it is done: CSV, times in milliseconds,
@@ -332,6 +332,19 @@ measure_culture <- function(works, min_count = 1000, n = 40) {
                             high = text(found$high), count = found$count))
 }
 
+# How many candidates the first pass eliminates in a culture of the papers' experiment, on
+# its day 20, as in the first row of delays of theirs.
+measure_preelim <- function(works, counts = c(1000, 500, 300)) {
+  file <- file.path(Sys.getenv("SYNFIRE_DATA"), "episodes", "culture-2-1-20.spk.txt.gz")
+  x <- read_spikes(file, time_unit = "s")
+  list(preelim = bind(lapply(counts, \(min_count) {
+    found <- mine_episodes(x, min_count, c(0.005, 0.015), distinct_units = FALSE,
+                           engine = "two-pass", threads = 2)
+    levels <- attr(found, "levels")
+    data.frame(work = "culture 2-1-20", min_count, levels[-1L, c("size", "candidates", "eliminated")])
+  })))
+}
+
 # ---- What it ran on --------------------------------------------------------------------
 
 bind <- function(rows) {
@@ -375,11 +388,11 @@ write_tables <- function(tables, out, where = machine()) {
 
 main <- function(out, parts) {
   if (identical(parts[1L], "profiled")) return(invisible(run_profiled(parts[[2L]])))
-  known <- c("crossover", "levels", "gpus", "engines", "counters", "culture")
+  known <- c("crossover", "levels", "gpus", "engines", "counters", "culture", "preelim")
   if (length(parts) == 0L) parts <- known
   stopifnot(!is.na(out), parts %in% known)
   dir.create(out, showWarnings = FALSE, recursive = TRUE)
-  if (!identical(parts, "culture")) write_tables(list(machine = machine()), out)
+  if (!all(parts %in% c("culture", "preelim"))) write_tables(list(machine = machine()), out)
   works <- works()
   recall_fit(out)
   failed <- FALSE

@@ -13,7 +13,7 @@ source("tools/data.R")
 options(cli.progress_show_after = Inf)
 
 three_delays <- rbind(c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015))
-ways <- c("one-counter", "block-counters", "sparse-scan", "count-scan-write", "in-order")
+ways <- c("atomic-compact", "cudpp-compact", "count-scan-write", "count-once", "one-counter")
 
 # ---- Recordings ------------------------------------------------------------------------
 
@@ -176,8 +176,8 @@ by_way <- function(ways, dedup, measure) {
 # and ours keeping one for each end.
 measure_bursts <- function(min_count = 200, max_size = 6) {
   work <- bursts()
-  kinds <- list(list("block-counters", FALSE), list("in-order", FALSE),
-                list("in-order", TRUE))
+  kinds <- list(list("atomic-compact", FALSE), list("count-once", FALSE),
+                list("count-once", TRUE))
   bind(lapply(kinds, \(kind) burst_sizes(work, kind[[1L]], kind[[2L]], min_count, max_size)))
 }
 
@@ -214,8 +214,8 @@ burst_sizes <- function(work, compaction, dedup, min_count, max_size, patience =
 measure_engines <- function() {
   tasks <- list(list(work = sym26(), min_count = 300), list(work = tc89(), min_count = 2000))
   bind(lapply(tasks, function(task) {
-    runs <- list(list("gpu", "occurrence", compaction = "block-counters", dedup = FALSE),
-                 list("gpu", "occurrence", compaction = "in-order", dedup = TRUE),
+    runs <- list(list("gpu", "occurrence", compaction = "atomic-compact", dedup = FALSE),
+                 list("gpu", "occurrence", compaction = "count-once", dedup = TRUE),
                  list("gpu", "ptpe"), list("gpu", "mtpe"), list("gpu", "window"),
                  list("cpu", "window"), list("cpu", "state"))
     bind(lapply(runs, function(run) {
@@ -233,8 +233,8 @@ measure_engines <- function() {
 
 # Kernels by what they are for, in the order of a step.
 purposes <- c(
-  search = "find_longer|count_longer|extend_by|extend_sparse", `prefix sum` = "Scan",
-  `second search` = "search_and_write", write = "write_found|pack_sparse",
+  search = "find_longer|extend_by|extend_sparse", `prefix sum` = "Scan",
+  write = "write_found|pack_sparse",
   sort = "RadixSort", thin = "ReduceByKey", take = "take_disjoint"
 )
 
@@ -263,6 +263,8 @@ profile <- function(ncu, way) {
   nanoseconds <- as.numeric(gsub(",", "", read[["Metric Value"]]))
   purpose <- rep("other", nrow(read))
   for (name in names(purposes)) purpose[grepl(purposes[[name]], read[["Kernel Name"]])] <- name
+  # The kernel that writes searches again there.
+  if (way == "count-scan-write") purpose[purpose == "write"] <- "second search"
   message("  ", way, ": ", nrow(read), " kernels")
   sums <- aggregate(data.frame(kernels = 1, ms = nanoseconds / 1e6), list(purpose = purpose), sum)
   data.frame(compaction = way, sums)

@@ -434,29 +434,39 @@ __global__ void run_published(machine_input in, strategy_batch batch,
     out.count[at] = count;
 }
 
-/* A thread an episode: adds up the counts of the machines that fit each other, and
-   compares the sum with batch.count. Machines with a = b start anew after the same event,
-   so that it is right wherever there is one. */
-__global__ void merge_published(strategy_batch batch, uint32_t n_segments,
-                                published_tuples from, published_notes *notes)
+/* One level of the published merge, in place: a thread for each machine k of segment s and
+   each episode, where s is a multiple of 2 * `apart`. It finds the machine of segment
+   s + apart whose a is its b, and goes on as that one does. */
+__global__ void concatenate_published(strategy_batch batch, uint32_t apart,
+                                      published_tuples of)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    uint32_t s = blockIdx.y / batch.size * 2 * apart, k = blockIdx.y % batch.size;
+    if (i >= batch.n || (s == 0 && k > 0))
+        return;
+    size_t at = ((size_t) s * batch.size + k) * batch.n + i;
+    size_t next = (size_t) (s + apart) * batch.size * batch.n + i;
+    for (uint32_t l = 0; l < batch.size; l++, next += batch.n) {
+        if (of.a[next] == of.b[at]) {
+            of.b[at] = of.b[next];
+            of.count[at] += of.count[next];
+            return;
+        }
+    }
+    of.b[at] = EMPTY;  /* which no a is */
+}
+
+/* A thread an episode: whether its segments could be merged, and to batch.count. Machines
+   with a = b start anew after the same event, so that it is right wherever they can. */
+__global__ void judge_published(strategy_batch batch, published_tuples of,
+                                published_notes *notes)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= batch.n)
         return;
-    uint32_t b = from.b[i], count = from.count[i];
-    for (uint32_t s = 1; s < n_segments; s++) {
-        size_t begin = (size_t) s * batch.size * batch.n + i;
-        uint32_t k = 0;
-        while (k < batch.size && from.a[begin + (size_t) k * batch.n] != b)
-            k++;
-        if (k == batch.size) {
-            atomicAdd(&notes->unmatched, 1ull);
-            return;
-        }
-        b = from.b[begin + (size_t) k * batch.n];
-        count += from.count[begin + (size_t) k * batch.n];
-    }
-    if (count != batch.count[i])
+    if (of.b[i] == EMPTY)
+        atomicAdd(&notes->unmatched, 1ull);
+    else if (of.count[i] != batch.count[i])
         atomicAdd(&notes->miscounted, 1ull);
 }
 

@@ -223,7 +223,12 @@ class machine_counter final : public strategy {
             launch(run_published<decltype(room)::value>, g, stream_, in_, batch,
                    segments_, longest_, tuples_, waiting);
         });
-        launch(merge_published, one, stream_, batch, n, tuples_, found_);
+        for (uint32_t apart = 1; apart < n; apart *= 2) {
+            uint32_t pairs = (n - apart + 2 * apart - 1) / (2 * apart);
+            launch(concatenate_published, {dim3(g.blocks.x, pairs * batch.size), g.threads},
+                   stream_, batch, apart, tuples_);
+        }
+        launch(judge_published, one, stream_, batch, tuples_, found_);
         time_.stop(stream_);
         published_notes found = {};
         download(&found, found_, 1, stream_);

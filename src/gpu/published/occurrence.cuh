@@ -86,7 +86,7 @@ class occurrences final : public strategy {
     bool keeps_order() const
     {
         return compaction_ != SYN_GPU_ONE_COUNTER &&
-               compaction_ != SYN_GPU_BLOCK_COUNTERS;
+               compaction_ != SYN_GPU_ATOMIC_COMPACT;
     }
 
     /* Device memory for each entry that a list has room for, a byte of it for CUB. */
@@ -94,8 +94,8 @@ class occurrences final : public strategy {
     {
         size_t lists = 2 * (sizeof(unsigned long long) + sizeof(uint32_t)) + 1;
         switch (compaction_) {
-        case SYN_GPU_IN_ORDER: return lists + 2 * sizeof(uint32_t);
-        case SYN_GPU_SPARSE_SCAN: return lists + 2 * WIDTH * sizeof(uint32_t);
+        case SYN_GPU_COUNT_ONCE: return lists + 2 * sizeof(uint32_t);
+        case SYN_GPU_CUDPP_COMPACT: return lists + 2 * WIDTH * sizeof(uint32_t);
         case SYN_GPU_COUNT_SCAN_WRITE: return lists + sizeof(uint32_t);
         default: return lists;
         }
@@ -120,11 +120,11 @@ class occurrences final : public strategy {
             own_.ensure_all(room_, &one.key, &one.other);
         if (!keeps_order())
             return;
-        bool sparse = compaction_ == SYN_GPU_SPARSE_SCAN;
+        bool sparse = compaction_ == SYN_GPU_CUDPP_COMPACT;
         own_.ensure(&offset_, (sparse ? places() : room_) + 1);
         if (sparse)
             own_.ensure(&place_, places() + 1);
-        else if (compaction_ == SYN_GPU_IN_ORDER)
+        else if (compaction_ == SYN_GPU_COUNT_ONCE)
             own_.ensure(&place_, room_);
     }
 
@@ -143,11 +143,12 @@ class occurrences final : public strategy {
         }
     }
 
-    /* Whether occurrences are tracked back from their last events, so that they come in
-       the order of their ends. With `dedup` they do so from their first events, too. */
+    /* Whether occurrences are tracked back from their last events, as the published ways
+       do that keep the order of the threads, so that they come in the order of their ends
+       and are never sorted. With `dedup` they do so from their first events, too. */
     bool goes_back(const strategy_batch &batch) const
     {
-        return compaction_ == SYN_GPU_IN_ORDER && !dedup_ && batch.size > 1;
+        return keeps_order() && !dedup_ && batch.size > 1;
     }
 
     const uint32_t *begun_with(const strategy_batch &batch) const
@@ -207,7 +208,7 @@ class occurrences final : public strategy {
 
     /* Starts again with more places for each thread when one has found more than it has
        places for. */
-    size_t extend_by_sparse_scan(const step_job &job)
+    size_t extend_by_cudpp_compact(const step_job &job)
     {
         size_t widest = places() / n_;
         step_result seen = {};
@@ -234,7 +235,7 @@ class occurrences final : public strategy {
     /* Searches, and then writes what was found, or what a second search finds. */
     size_t extend_by_counts(const step_job &job)
     {
-        uint32_t *begin = compaction_ == SYN_GPU_IN_ORDER ? place_ : nullptr;
+        uint32_t *begin = compaction_ == SYN_GPU_COUNT_ONCE ? place_ : nullptr;
         start(find_longer, (size_t) n_ + 1, job, offset_, begin);
         scan(offset_, n_);
         size_t found = look().scanned;
@@ -248,9 +249,9 @@ class occurrences final : public strategy {
     size_t extend(const step_job &job)
     {
         switch (compaction_) {
-        case SYN_GPU_IN_ORDER:
+        case SYN_GPU_COUNT_ONCE:
         case SYN_GPU_COUNT_SCAN_WRITE: return extend_by_counts(job);
-        case SYN_GPU_SPARSE_SCAN: return extend_by_sparse_scan(job);
+        case SYN_GPU_CUDPP_COMPACT: return extend_by_cudpp_compact(job);
         default: return extend_by_counters(job);
         }
     }

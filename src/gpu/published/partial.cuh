@@ -135,6 +135,12 @@ __device__ inline found_rows find_predecessors(const step_job &job, uint32_t i)
     return {p.base, begin, end - begin};
 }
 
+/* What a partial occurrence is lengthened by, in the direction of the step. */
+__device__ inline found_rows find_next(const step_job &job, uint32_t i)
+{
+    return job.back ? find_predecessors(job, i) : find_successors(job, i);
+}
+
 struct take_job {
     const uint32_t *by_unit;
     partial_list list;               /* sorted by key; starts */
@@ -212,7 +218,7 @@ __global__ void extend_by_counter(SYN_GPU_JOB step_job job, partial_list to,
         write_longer(job, i, found, to, at);
 }
 
-/* "block-counters", the published AtomicCompact: threads add to a counter of their block,
+/* "atomic-compact" (AtomicCompact): threads add to a counter of their block,
    in shared memory, and the block once to the list's. */
 __global__ void extend_by_blocks(SYN_GPU_JOB step_job job, partial_list to,
                                  unsigned long long room, unsigned long long *length)
@@ -236,7 +242,7 @@ __global__ void extend_by_blocks(SYN_GPU_JOB step_job job, partial_list to,
         write_longer(job, i, found, to, base + at);
 }
 
-/* ---- "sparse-scan": a prefix sum over an array with gaps ---- */
+/* ---- "cudpp-compact" (CudppCompact): a prefix sum over an array with gaps ---- */
 
 struct is_filled {
     __host__ __device__ uint32_t operator()(uint32_t place) const
@@ -255,7 +261,7 @@ __global__ void extend_sparse(SYN_GPU_JOB step_job job, uint32_t width, uint32_t
         sparse[(size_t) i * width] = EMPTY;
     if (i >= job.n)
         return;
-    found_rows found = find_successors(job, i);
+    found_rows found = find_next(job, i);
     if (found.n > width)
         atomicMax(most, found.n);
     for (uint32_t j = 0; j < width; j++)
@@ -275,8 +281,8 @@ __global__ void pack_sparse(SYN_GPU_JOB step_job job, uint32_t width,
     to.other[offset[place]] = job.from.other[i];
 }
 
-/* ---- "count-scan-write": every thread searches twice; "in-order", ours: what the one
-   search has found is remembered ---- */
+/* ---- "count-scan-write" (CountScanWrite): every thread searches twice; "count-once",
+   ours: what the one search has found is remembered ---- */
 
 /* How many rows each finds and, in order, where these begin; else `begin` is null. */
 __global__ void find_longer(SYN_GPU_JOB step_job job, uint32_t *count, uint32_t *begin)
@@ -286,7 +292,7 @@ __global__ void find_longer(SYN_GPU_JOB step_job job, uint32_t *count, uint32_t 
         count[i] = 0;
     if (i >= job.n)
         return;
-    found_rows found = job.back ? find_predecessors(job, i) : find_successors(job, i);
+    found_rows found = find_next(job, i);
     count[i] = found.n;
     if (begin)
         begin[i] = found.begin;
@@ -303,7 +309,7 @@ __global__ void write_found(SYN_GPU_JOB step_job job, const uint32_t *offset,
         unsigned long long candidate = job.from.key[i] >> job.shift << job.shift;
         found = {candidate, begin[i], offset[i + 1] - offset[i]};
     } else {
-        found = find_successors(job, i);
+        found = find_next(job, i);
     }
     write_longer(job, i, found, to, offset[i]);
 }

@@ -15,12 +15,12 @@ typedef enum syn_gpu_strategy {
     SYN_GPU_OCCURRENCE  /* a thread per occurrence */
 } syn_gpu_strategy;
 
-/* How partial occurrences get from one step's list to the next. The first is ours. */
+/* How partial occurrences get from one step's list to the next. The first two are ours. */
 typedef enum syn_gpu_compaction {
-    SYN_GPU_IN_ORDER,         /* one search, then a prefix sum; never a sort */
-    SYN_GPU_ONE_COUNTER,      /* every thread adds to one counter */
-    SYN_GPU_BLOCK_COUNTERS,   /* AtomicCompact: threads to their block's, blocks to one */
-    SYN_GPU_SPARSE_SCAN,      /* a prefix sum over a sparse array */
+    SYN_GPU_COUNT_ONCE,       /* a search that is remembered, then a prefix sum */
+    SYN_GPU_ONE_COUNTER,      /* every thread adds to one counter; sorted at the end */
+    SYN_GPU_ATOMIC_COMPACT,   /* threads add to their block's, blocks to one; sorted */
+    SYN_GPU_CUDPP_COMPACT,    /* a prefix sum over a sparse array */
     SYN_GPU_COUNT_SCAN_WRITE  /* a search to count, a prefix sum, a search to write */
 } syn_gpu_compaction;
 
