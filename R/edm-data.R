@@ -313,9 +313,7 @@ edm_dimension <- function(E, embedded, columns) {
 
 #' A whole number of rows of either sign
 #' @noRd
-edm_shift <- function(rows, arg) {
-  as.integer(check_count(rows, arg, min = -1e6, max = 1e6))
-}
+edm_shift <- function(rows, arg) as.integer(check_count(rows, arg, min = -1e6, max = 1e6))
 
 #' The `knn` argument: `default` for NULL and 0
 #' @noRd

@@ -125,9 +125,7 @@ map_part.causal_map_file <- function(x, layer, rows, columns) {
 
 #' @rdname causal_map_tables
 #' @export
-format.causal_map_file <- function(x, ...) {
-  c(NextMethod(), map_file_line(x))
-}
+format.causal_map_file <- function(x, ...) c(NextMethod(), map_file_line(x))
 
 #' Where a map lies, and how much of it there is
 #' @noRd

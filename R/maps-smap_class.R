@@ -4,8 +4,7 @@
 #' @param rho,strength Double matrices, libraries x targets, with dimnames.
 #' @param E,parameters,call,elapsed,device,reasons As in new_causal_map().
 #' @noRd
-new_smap_map <- function(rho, strength, E, parameters, call, elapsed, device,
-                         reasons = NULL) {
+new_smap_map <- function(rho, strength, E, parameters, call, elapsed, device, reasons = NULL) {
   structure(list(rho = rho, strength = strength), class = c("smap_map", "synfire_result"), E = E,
             parameters = parameters, call = call, elapsed = elapsed, device = device,
             reasons = reasons)
@@ -130,9 +129,7 @@ format.smap_map <- function(x, ...) {
 
 #' @rdname smap_map_tables
 #' @export
-format.smap_map_file <- function(x, ...) {
-  c(NextMethod(), map_file_line(x))
-}
+format.smap_map_file <- function(x, ...) c(NextMethod(), map_file_line(x))
 
 #' @rdname smap_map_tables
 #' @export

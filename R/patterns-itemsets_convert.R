@@ -37,8 +37,7 @@ as_arules <- function(x) {
   transactions <- attr(x, "transactions", exact = TRUE)
   quality <- data.frame(count = .subset2(x, "count"))
   if (!is.null(transactions)) quality <- data.frame(support = x$support, quality)
-  methods::new(methods::getClass("itemsets", where = classes), items = sets,
-               quality = quality)
+  methods::new(methods::getClass("itemsets", where = classes), items = sets, quality = quality)
 }
 
 check_sets <- function(x) {

@@ -71,9 +71,7 @@ last_lags <- function(x) {
 
 #' @param about Attributes that say where it comes from.
 #' @noRd
-new_spectrum <- function(columns, class, about) {
-  new_table(columns, class, about)
-}
+new_spectrum <- function(columns, class, about) new_table(columns, class, about)
 
 # Rows alone do not know what was tested with them: a part is a plain data frame.
 #' @export

@@ -185,9 +185,7 @@ guess_separator <- function(lines, decimal_mark) {
   if (max(most) >= 0.5 && length(lines) > 1L) candidates[[which.max(most)]] else NULL
 }
 
-split_lines <- function(lines, sep) {
-  .Call(r_csv_fields, lines, separator_code(sep))
-}
+split_lines <- function(lines, sep) .Call(r_csv_fields, lines, separator_code(sep))
 
 is_number_text <- function(text, dec = ".") {
   text <- trimws(text)

@@ -32,9 +32,7 @@ read_numpy <- function(file, about) {
   array_spikes(at, names, \(k) columns[[k]], whole, about, fail)
 }
 
-is_zip <- function(file) {
-  identical(readBin(file, "raw", 4L), as.raw(c(0x50, 0x4b, 3, 4)))
-}
+is_zip <- function(file) identical(readBin(file, "raw", 4L), as.raw(c(0x50, 0x4b, 3, 4)))
 
 # ---- SpikeInterface ----------------------------------------------------------------
 

@@ -81,8 +81,7 @@ phy_labels <- function(folder, clusters) {
     label_at <- match(table[[2L]], fields[[1L]])
     refuse_file_if(is.na(id_at) || is.na(label_at), file,
                    sprintf("its header does not name `cluster_id` and `%s`", table[[2L]]))
-    cell <- \(k) vapply(fields[-1L], \(row) if (length(row) >= k) row[[k]] else "",
-                        character(1))
+    cell <- \(k) vapply(fields[-1L], \(row) if (length(row) >= k) row[[k]] else "", character(1))
     value <- trimws(cell(label_at))
     given <- nzchar(value)
     # Ids may be written as whole numbers or, by pandas, as 3.0.

@@ -185,8 +185,7 @@ as_spike_trains.list <- function(x, ...) {
 #' spike_trains() with what a method was given for it in its dots
 #' @noRd
 from_columns <- function(time, unit, more, time_arg = "x", unit_arg = "x") {
-  do.call(make_trains, c(list(time, unit), more,
-                         list(arg = time_arg, unit_arg = unit_arg)))
+  do.call(make_trains, c(list(time, unit), more, list(arg = time_arg, unit_arg = unit_arg)))
 }
 
 #' What a method was given for spike_trains(), or an error where that is no argument of it

@@ -67,8 +67,7 @@
 #' causal_map(counts, E = 3, threads = 2)
 #' ccm(counts, colnames(counts)[1], colnames(counts)[2], E = 3, samples = 5, threads = 2)
 #' @export
-bin_spikes <- function(x, bin_size, sigma = NULL, sparse = FALSE, gap = 1,
-                       max_memory = 4e9) {
+bin_spikes <- function(x, bin_size, sigma = NULL, sparse = FALSE, gap = 1, max_memory = 4e9) {
   check_given(x = "a recording", bin_size = "the length of a bin, in seconds")
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
   bin <- check_bin_size(bin_size, attr(x, "resolution"))

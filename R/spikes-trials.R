@@ -286,9 +286,7 @@ trial_window_ticks <- function(ticks, trial_window, resolution, arg = "trial_win
 
 #' A message about trials; the second part goes where `%s` stands in the first
 #' @noRd
-tell_trials <- function(text, more) {
-  info("trials", escape_braces(sprintf(text, more)))
-}
+tell_trials <- function(text, more) info("trials", escape_braces(sprintf(text, more)))
 
 #' Says once, when a recording is made, how many spikes lie outside of its trials
 #' @noRd

@@ -299,6 +299,5 @@ new_feed <- function(stream, every, slack, wait, name, call = rlang::caller_env(
 }
 
 no_counts <- function() {
-  c(spikes = 0, late = 0, repeated = 0, too_late = 0, stray = 0, broken = 0,
-    without_unit = 0)
+  c(spikes = 0, late = 0, repeated = 0, too_late = 0, stray = 0, broken = 0, without_unit = 0)
 }

@@ -114,9 +114,7 @@ growing_file <- function(file, keep_open = .Platform$OS.type != "windows") {
 #' To be called each time after it was opened: of the functions that R calls then, those
 #' that were registered last come first, and R's own warns of connections left open.
 #' @noRd
-shut_when_lost <- function(source) {
-  reg.finalizer(source, shut_source, onexit = TRUE)
-}
+shut_when_lost <- function(source) reg.finalizer(source, shut_source, onexit = TRUE)
 
 shut_source <- function(source) source$shut()
 

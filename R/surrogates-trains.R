@@ -301,8 +301,7 @@ check_surrogate <- function(surrogate, more, binned) {
   check_method(surrogate, "surrogate")
   check_choice(surrogate, surrogate_methods, "surrogate")
   check_dots_known(more, further_arguments(binned))
-  given <- c(if (!is.null(user_frame()$dither)) "dither",
-             names(more)[!vapply(more, is.null, NA)])
+  given <- c(if (!is.null(user_frame()$dither)) "dither", names(more)[!vapply(more, is.null, NA)])
   check_own_arguments(given, surrogate)
 }
 
