@@ -14,7 +14,7 @@
 #' A time column that is no number, date or date-time is drawn by row, with its values as
 #' labels.
 #'
-#' @param object,x What the function gave.
+#' @param object What the function gave.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param type Which picture.
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it

@@ -34,7 +34,7 @@
 #' Above the number of series of each E; below, for each E, median and quartiles of how
 #' well these series are predicted: the mean over the other libraries, and by themselves.
 #'
-#' @param object,x What [causal_map()] returned.
+#' @param object What [causal_map()] returned.
 #' @param type Which picture.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param groups For `"heatmap"` and `"network"`: a factor with the group of each series, in

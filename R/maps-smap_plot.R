@@ -10,7 +10,7 @@
 #' prediction is left out. Of more than 400 series several share a pixel, the mean of their
 #' pairs. The outermost 0.5 % of the strengths share a colour.
 #'
-#' @param object,x What [smap_map()] returned, or [open_causal_map()] from its file.
+#' @param object What [smap_map()] returned, or [open_causal_map()] from its file.
 #' @param type Which picture.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param groups A factor with the group of each series, in the order of the map or named by

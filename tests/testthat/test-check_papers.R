@@ -22,8 +22,10 @@ good_rows <- data.frame(
 )
 
 # The problems of a folder of vignettes with this page and this table.
-problems_of <- function(page = good_page, rows = good_rows, extras = "paper-occurrences$") {
+problems_of <- function(page = good_page, rows = good_rows, extras = "paper-occurrences$",
+                        numbered = c("Figure 1", "Figure 2")) {
   tool <- check_papers_tool()
+  tool$numbered <- list(`Feng.* 201[12]` = numbered)
   vignettes <- withr::local_tempdir()
   dir.create(file.path(vignettes, "paper-occurrences"))
   writeLines(page, file.path(vignettes, "paper-occurrences.Rmd"))
@@ -42,6 +44,14 @@ test_that("a page whose rows all have a place or a reason passes and is listed",
   expect_identical(tool$is_hidden(chunks), c(TRUE, FALSE, FALSE))
   expect_output(tool$list_rows("occurrences", good_rows), "Figure 2 | - | cannot be judged",
                 fixed = TRUE)
+})
+
+test_that("each figure that the paper numbers needs a row of its own", {
+  problems <- problems_of(numbered = c("Figure 1", "Figure 12"))
+  expect_match(problems, "has no row of its own for Figure 12$")
+  expect_identical(lengths(check_papers_tool()$numbered),
+                   c(`Cao.* 2011` = 18L, `Feng.* 201[12]` = 5L, `Porrmann.* 2021` = 15L,
+                     `Watanakeesuntorn.* 2020` = 12L))
 })
 
 test_that("a row with neither a place nor a reason is named", {
@@ -78,8 +88,8 @@ test_that("a paper without a row is named", {
   rows <- good_rows
   rows$paper <- "Feng et al. 2010"
   expect_match(problems_of(rows = rows), "has no row of the paper Feng et al. 201[12]",
-               fixed = TRUE)
-  expect_match(problems_of(rows = good_rows[0, ]), "has no row of the paper")
+               fixed = TRUE, all = FALSE)
+  expect_match(problems_of(rows = good_rows[0, ]), "has no row of the paper", all = FALSE)
 })
 
 test_that("a page that does not draw its table is named", {

@@ -135,7 +135,6 @@ make_small_calls <- function(r) {
     multiview = list(x = cbind(table, z = rev(table$y)), columns = c("x", "y", "z"),
                      target = "x", D = 2),
     open_causal_map = list(file = r$map_on_disk),
-    embed_dimension = list(x = r$series, E_max = 3),
     pattern_occurrences = list(x = x, patterns = r$patterns),
     pattern_spectrum = list(patterns = r$patterns),
     pattern_stability = list(patterns = r$patterns, n_subsets = 3),
@@ -188,12 +187,14 @@ method_extras <- function(r) {
 method_calls <- function(r) {
   methods <- user_methods()
   extras <- method_extras(r)
-  children <- c(edm = "edm_prediction", synfire_table = "episodes", synfire_result = "spade")
+  children <- c(edm = "edm_prediction", synfire_table = "episodes", synfire_result = "spade",
+                default = "series")
   calls <- list()
   for (i in seq_len(nrow(methods))) {
     class <- methods$class[[i]]
     object <- r[[if (class %in% names(children)) children[[class]] else class]]
-    if (is.null(object) && class != "gpu_calibration") {
+    # A data frame has its own call, by the name of the generic.
+    if (is.null(object) && !class %in% c("gpu_calibration", "data.frame")) {
       stop("small_results() has no ", class)
     }
     if (is.null(object)) next

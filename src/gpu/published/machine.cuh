@@ -434,8 +434,8 @@ __global__ void run_published(machine_input in, strategy_batch batch,
     out.count[at] = count;
 }
 
-/* One level of the published merge, in place: a thread for each machine k of segment s and
-   each episode, where s is a multiple of 2 * `apart`. It finds the machine of segment
+/* One level of the published merge, in place: a thread for each machine k of segment s
+   and each episode, where s is a multiple of 2 * `apart`. It finds the machine of segment
    s + apart whose a is its b, and goes on as that one does. */
 __global__ void concatenate_published(strategy_batch batch, uint32_t apart,
                                       published_tuples of)

@@ -225,8 +225,8 @@ class machine_counter final : public strategy {
         });
         for (uint32_t apart = 1; apart < n; apart *= 2) {
             uint32_t pairs = (n - apart + 2 * apart - 1) / (2 * apart);
-            launch(concatenate_published, {dim3(g.blocks.x, pairs * batch.size), g.threads},
-                   stream_, batch, apart, tuples_);
+            grid all = {dim3(g.blocks.x, pairs * batch.size), g.threads};
+            launch(concatenate_published, all, stream_, batch, apart, tuples_);
         }
         launch(judge_published, one, stream_, batch, tuples_, found_);
         time_.stop(stream_);

@@ -15,7 +15,7 @@ typedef enum syn_gpu_strategy {
     SYN_GPU_OCCURRENCE  /* a thread per occurrence */
 } syn_gpu_strategy;
 
-/* How partial occurrences get from one step's list to the next. The first two are ours. */
+/* How partial occurrences get from one step to the next. The first two are ours. */
 typedef enum syn_gpu_compaction {
     SYN_GPU_COUNT_ONCE,       /* a search that is remembered, then a prefix sum */
     SYN_GPU_ONE_COUNTER,      /* every thread adds to one counter; sorted at the end */
