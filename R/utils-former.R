@@ -5,8 +5,7 @@
 former <- function(instead) {
   force(instead)
   function(...) {
-    cli::cli_abort(c("This function left the package in version 0.9.0.", i = instead),
-                   class = "synfire_error")
+    abort_about("former", "This function left the package in version 0.9.0.", i = instead)
   }
 }
 
