@@ -297,6 +297,9 @@ syn_status syn_lag_histograms(const syn_recording *recording, const syn_lag_opti
     sweep s = {.r = recording, .o = *o, .width = width, .count = count, .watch = watch,
                .block = near > least ? near : least};
     s.blocks = units / s.block + (units % s.block > 0);
+    /* To wake a thread takes as long as to count the pairs of some hundred spikes. */
+    if ((uint32_t)s.o.threads > 1 + recording->events / 512)
+        s.o.threads = 1 + (int)(recording->events / 512);
     memset(count, 0, (size_t)units * units * (2 * (size_t)o->lags + 1) * sizeof *count);
     syn_status status = allocate(&s, budget);
     SYN_NEXT(status, list_blocks(&s, watch));
@@ -304,7 +307,7 @@ syn_status syn_lag_histograms(const syn_recording *recording, const syn_lag_opti
         take_chunk(&s, i);
         status = count_chunk(&s);
     }
-    SYN_NEXT(status, syn_parallel_for(units, o->threads, watch, "units", turn_unit, &s));
+    SYN_NEXT(status, syn_parallel_for(units, s.o.threads, watch, "units", turn_unit, &s));
     for (int t = 0; s.worker && t < s.o.threads; t++)
         syn_budget_free(budget, s.worker[t].histogram);
     SYN_GIVE(budget, s.worker, s.span, s.moment, s.beyond, s.unit_first, s.row, s.phase,
