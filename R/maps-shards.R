@@ -7,9 +7,6 @@
 
 # A chunk computes at least so many times as long as it takes to begin it, ...
 least_chunk_work <- 4
-# ... at least so many seconds for each worker, as chunks are handed out one by one (as it
-# is over MPI; through sockets it takes less), ...
-hand_out_seconds <- 0.2
 # ... and at most for so many seconds, as that is what is lost with a worker.
 most_chunk_seconds <- 600
 # Each is a file. There are more of them only where they would take longer than that.
@@ -173,8 +170,7 @@ cut_chunks <- function(places, seconds, start, first = 1, workers = planned_work
   n <- length(places)
   workers <- min(n, workers)
   most <- max(1, floor(most_chunk_seconds / seconds))
-  work <- max(least_chunk_work * start, hand_out_seconds * workers)
-  least <- min(max(1, ceiling(work / seconds)), most)
+  least <- min(max(1, ceiling(least_chunk_work * start / seconds)), most)
   repeat {
     sizes <- chunk_sizes(n, workers, least, most)
     if (length(sizes) <= max(most_map_chunks, workers) || least == most) break
@@ -208,13 +204,11 @@ chunk_sizes <- function(n, workers, least, most) {
   sort(sizes[sizes > 0], decreasing = TRUE)
 }
 
-#' Seconds that it takes a worker to begin a chunk, about
+#' Seconds that a chunk takes beside the time of its libraries, about
 #'
-#' @param targets How many series it reads before it computes: 75 ns a number.
+#' @param targets Of these many series, all numbers are made ready for the search.
 #' @noRd
-chunk_start_seconds <- function(task, targets) {
-  (if (workers_stay()) 0.1 else 3) + 7.5e-8 * task$source$steps * targets
-}
+chunk_start_seconds <- function(task, targets) 0.03 + 1e-8 * task$source$steps * targets
 
 #' Seconds that a library takes a worker, about
 #' @noRd
@@ -243,33 +237,47 @@ fill_apart <- function(file, task, shards) {
   }
   clock <- new_clock(with_file)
   folder <- prepare_shards(file, task, shards)
+  arguments <- list(folder, task$id)
   task$E <- fill_dimensions(with_file, task, clock, find = \(todo, keep) {
     do_chunks(cut_chunks(todo, worker_seconds(task, 1), chunk_start_seconds(task, 0)),
-              dimensions_of_chunk, list(folder, task$id), task$threads,
+              read_task, dimensions_of_chunk, arguments, task$threads, folder,
               \(chunk, found) keep(chunk$places, found))
   })
   prepare_shards(file, task, shards)
   targets <- length(task$targets)
   chunks <- cut_chunks(shards$missing, worker_seconds(task, targets),
                        chunk_start_seconds(task, targets), shards$last + 1)
-  do_chunks(chunks, map_chunk, list(folder, task$id), task$threads, \(chunk, done) clock("map"))
+  do_chunks(chunks, hold_task, map_chunk, arguments, task$threads, folder,
+            \(chunk, done) clock("map"))
   # What killed workers left.
   drop_temporary(folder, ".*")
 }
 
-dimensions_of_chunk <- function(chunk, folder, id, threads) {
-  task <- read_task(folder, id, threads)
-  find_dimensions(task, task$targets[chunk$places])
+dimensions_of_chunk <- function(chunk, task) find_dimensions(task, task$targets[chunk$places])
+
+#' The task of a worker, with all series in memory where they are a small part of it
+#'
+#' Each chunk needs all targets.
+#' @noRd
+hold_task <- function(folder, id, threads) {
+  task <- c(read_task(folder, id, threads), folder = folder)
+  source <- task$source
+  bytes <- 8 * source$n * source$steps
+  if (bytes <= task$rule$max_memory / 4) {
+    held <- matrix_source(source$read(seq_len(source$n)))
+    task$source[c("whole", "read")] <- held[c("whole", "read")]
+    task$rule$max_memory <- task$rule$max_memory - bytes
+  }
+  task
 }
 
 #' Map the libraries of a chunk to a shard
-#' @param threads A number.
+#' @param task What `hold_task()` gives.
 #' @noRd
-map_chunk <- function(chunk, folder, id, threads) {
-  task <- read_task(folder, id, threads)
-  path <- file.path(folder, sprintf("%04d.h5", chunk$number))
+map_chunk <- function(chunk, task) {
+  path <- file.path(task$folder, sprintf("%04d.h5", chunk$number))
   with_h5_errors(path, name_when_whole(path, new = TRUE, \(path) {
-    changing <- write_shard(path, task, chunk$places, id)
+    changing <- write_shard(path, task, chunk$places)
     seal_h5(path, changing)
   }))
   TRUE
@@ -277,12 +285,12 @@ map_chunk <- function(chunk, folder, id, threads) {
 
 #' @return Where its layers lie.
 #' @noRd
-write_shard <- function(path, task, places, id) {
+write_shard <- function(path, task, places) {
   libraries <- task$libraries[places]
   targets <- length(task$targets)
   h5 <- new_sealed_h5(path, tile_number(length(libraries), targets))
   on.exit(close_h5(h5))
-  write_attribute(h5, "synfire_id", id)
+  write_attribute(h5, "synfire_id", task$id)
   write_values(h5, "rows", as.integer(places))
   layers <- create_layers(h5, task, length(libraries), path)
   keep <- function(columns, values) {

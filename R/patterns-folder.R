@@ -54,7 +54,8 @@ mine_in_folder <- function(folder, events, window, parameters, engine, threads, 
   job <- new_job(events, window, parameters, engine)
   done <- work_in_folder(folder, job, report = report_found, work = \(todo, folder, job) {
     # The last ones first: they have the most work, and so may be more than a fair share.
-    rev(do_chunks(rev(todo), mine_chunk, list(folder, job$id, max_memory), threads))
+    rev(do_chunks(rev(todo), open_mining, mine_chunk, list(folder, job$id, max_memory), threads,
+                  folder))
   })
   merge_chunks(done$folder, done$job, done$parts, max_memory)
 }
@@ -123,7 +124,7 @@ share_chunks <- function(events, window, min_count) {
 #' @noRd
 open_job <- function(folder, job, differences = job_differences) {
   # What killed writers left.
-  drop_temporary(folder, paste(folder_names, lock_names, sep = "|"))
+  drop_temporary(folder, paste(folder_names, lock_names, "queue", sep = "|"))
   path <- file.path(folder, "job.rds")
   if (!file.exists(path)) {
     chunks <- list.files(folder, "^chunk-[0-9]+[.]rds$")
@@ -196,19 +197,27 @@ write_chunk <- function(found, chunk, folder, id) {
   write_whole(list(id = id, chunk = chunk, found = found), chunk_path(folder, chunk))
 }
 
-#' Mine a chunk and write what is found
+#' What chunks of a job are mined from, and with
 #' @param threads A number.
+#' @noRd
+open_mining <- function(folder, id, max_memory, threads) {
+  list(job = read_job(folder, id), folder = folder, max_memory = max_memory, threads = threads)
+}
+
+#' Mine a chunk and write what is found
+#' @param held What `open_mining()` gives.
 #' @return What `merge_chunks()` has to know of it beforehand.
 #' @noRd
-mine_chunk <- function(chunk, folder, id, max_memory, threads) {
-  job <- read_job(folder, id)
+mine_chunk <- function(chunk, held) {
+  job <- held$job
   shares <- as.double(c(0, job$end)[chunk + 0:1])
   found <- .Call(r_mine_patterns, job$events,
-                 pattern_options(job$window, job$parameters, job$engine, threads, max_memory),
+                 pattern_options(job$window, job$parameters, job$engine, held$threads,
+                                 held$max_memory),
                  shares)
   found <- finish_patterns(found, job$parameters$min_count, job$parameters$max_count)
-  found$threads <- threads
-  write_chunk(found, chunk, folder, id)
+  found$threads <- held$threads
+  write_chunk(found, chunk, held$folder, job$id)
   report_found(found)
 }
 
@@ -334,7 +343,7 @@ check_folder <- function(folder) {
 #' @noRd
 foreign_files <- function(folder, files, locks) {
   there <- list.files(folder, all.files = TRUE, no.. = TRUE)
-  temporary <- sprintf("(%s|%s)%s[0-9a-f]+[.]tmp", files, locks, temporary_mark)
+  temporary <- sprintf("(%s|%s|queue)%s[0-9a-f]+[.]tmp", files, locks, temporary_mark)
   matches <- \(pattern) grepl(sprintf("^(%s)$", pattern), there)
   is_folder <- dir.exists(file.path(folder, there))
   ours <- matches(files) & !is_folder | matches(locks) & is_folder | matches(temporary) |

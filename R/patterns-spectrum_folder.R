@@ -16,7 +16,8 @@ maxima_in_folder <- function(folder, x, bin, window, filters, made, n, by_durati
                              threads, max_memory, seed) {
   job <- new_spectrum_job(x, bin, window, filters, made, n, by_duration, seed)
   done <- work_in_folder(folder, job, \(todo, folder, job) {
-    do_chunks(todo, mine_surrogates, list(folder, job$id, place, max_memory), threads)
+    do_chunks(todo, open_surrogates, mine_surrogates, list(folder, job$id, place, max_memory),
+              threads, folder)
   }, spectrum_differences)
   list(maxima = bind_maxima(done$parts), made = done$job$surrogate, seed = done$job$seed)
 }
@@ -61,15 +62,20 @@ spectrum_differences <- function(there, job) {
 
 # ---- A chunk -------------------------------------------------------------------------
 
+open_surrogates <- function(folder, id, place, max_memory, threads) {
+  c(open_mining(folder, id, max_memory, threads), list(place = place))
+}
+
 #' Mine the surrogates of a chunk and write their maxima
+#' @param held What `open_surrogates()` gives.
 #' @noRd
-mine_surrogates <- function(chunk, folder, id, place, max_memory, threads) {
-  job <- read_job(folder, id)
+mine_surrogates <- function(chunk, held) {
+  job <- held$job
   first <- job$first[[chunk]]
   n <- c(job$first, job$n)[[chunk + 1L]] - first
   found <- trains_maxima(job$trains, job$bin, job$window, job$filters, job$surrogate, n,
-                         job$by_duration, place, threads, max_memory, first)$maxima
-  write_chunk(found, chunk, folder, id)
+                         job$by_duration, held$place, held$threads, held$max_memory, first)$maxima
+  write_chunk(found, chunk, held$folder, job$id)
   found
 }
 

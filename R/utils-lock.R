@@ -5,7 +5,7 @@
 # one that is there and not empty fails, on file systems of networks as well, and so of
 # several processes one gets it, and no lock is without its owner.
 
-# Locks that this process holds.
+# Locks that this process holds, and queues that it owns (utils-chunks.R).
 locks_held <- new.env(parent = emptyenv())
 
 #' Hold the lock of a path until the caller's function ends, however it ends

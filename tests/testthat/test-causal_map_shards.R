@@ -8,7 +8,6 @@ shard_map <- function(x, file, ..., seed = 7) {
 # give chunks of 4, 4, 2, 2, 1, 1, 1 and 1.
 many_chunks <- function(.env = parent.frame()) {
   local_function("chunk_start_seconds", \(...) 0, .env)
-  local_function("hand_out_seconds", 0, .env)
 }
 
 shards_of <- function(file) list.files(paste0(file, ".shards"), "^[0-9]+[.]h5$", full.names = TRUE)
@@ -39,27 +38,17 @@ test_that("a worker that is killed costs its chunk, which is done again", {
   x <- ring_series(16)
   whole <- shard_map(x, map_path())
   file <- map_path()
-  old <- future::plan(future::multisession, workers = 2)
-  withr::defer(future::plan(old))
-  # Each waits for the other, so that both workers are at work.
-  begun <- file.path(withr::local_tempdir(), 1:2)
-  both <- lapply(1:2, \(k) future::future({
-    file.create(begun[[k]])
-    while (!all(file.exists(begun))) Sys.sleep(0.01)
-    Sys.getpid()
+  # A worker dies of chunk 3, once.
+  once <- withr::local_tempfile()
+  local_function("map_chunk", rlang::inject(function(chunk, task) {
+    if (chunk$number == 3 && !file.exists(!!once)) {
+      file.create(!!once)
+      tools::pskill(Sys.getpid(), tools::SIGKILL)
+      Sys.sleep(10)
+    }
+    (!!map_chunk)(chunk, task)
   }))
-  pids <- vapply(both, future::value, 0L)
-  expect_false(pids[[1L]] == pids[[2L]])
-  # Chunks of targets come first. When chunk 10 has been given away, both are at work.
-  begun <- 0
-  kill_one <- function() {
-    begun <<- begun + 1
-    if (begun == 10) tools::pskill(pids[[1L]], tools::SIGKILL)
-  }
-  suppressMessages(trace("start_chunk", exit = bquote((.(kill_one))()),
-                         where = asNamespace("synfire"), print = FALSE))
-  withr::defer(suppressMessages(untrace("start_chunk", where = asNamespace("synfire"))))
-  expect_warning(apart <- shard_map(x, file), "A worker failed",
+  expect_warning(apart <- with_workers(shard_map(x, file)), "A worker failed",
                  class = "synfire_warning_worker")
   expect_same_map(apart, whole)
   expect_length(shards_of(file), 8L)
@@ -177,8 +166,6 @@ test_that("chunks are large first and small last, and cover all libraries", {
   expect_identical(chunks, list(list(number = 9, places = 2), list(number = 10, places = 3),
                                 list(number = 11, places = 8)))
   expect_identical(cut_chunks(integer(), 1, 1), list())
-  # With many workers they are larger, as they are handed out one by one.
-  expect_identical(min(sizes(1:400000, 0.1, 0, workers = 100)), 250L)
   expect_identical(sizes(1:3, 0.01, 1, workers = Inf), c(1L, 1L, 1L))
   # Files are not too many, unless chunks would take too long.
   expect_lte(length(cut_chunks(1:1e5, 0.5, 0)), most_map_chunks)

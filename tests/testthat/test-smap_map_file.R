@@ -96,7 +96,6 @@ test_that("a changed byte is found, and its library computed again", {
 test_that("workers make the map that is made here", {
   skip_on_cran()
   local_function("chunk_start_seconds", \(...) 0)
-  local_function("hand_out_seconds", 0)
   x <- ring_series(6, 80)
   whole <- smap_map(x, E_max = 3, threads = 1)
   file <- map_path()
