@@ -148,13 +148,13 @@ read_columns <- function(file, path, columns, across, names) {
   # hdf5r reads each column once, and is fastest in order.
   there <- sort(unique(columns))
   values <- h5_use(h5, path, fail, \(set) {
-    h5_try(as.double(plain_numbers(if (across) set[there, ] else set[, there])), path, fail)
+    h5_try(plain_numbers(if (across) set[there, ] else set[, there]), path, fail)
   })
-  values <- if (across) {
-    matrix(values, ncol = length(there), byrow = TRUE)
-  } else {
-    matrix(values, ncol = length(there))
-  }
+  # Without a copy where it can be.
+  if (!is.double(values)) storage.mode(values) <- "double"
+  others <- length(values) / length(there)
+  dim(values) <- if (across) c(length(there), others) else c(others, length(there))
+  if (across) values <- t(values)
   if (!identical(as.integer(there), as.integer(columns))) {
     values <- values[, match(columns, there), drop = FALSE]
   }

@@ -1,4 +1,4 @@
-# A causal map on the ranks of an MPI job: rank 0 hands out chunks, the others map.
+# A causal map on the ranks of an MPI job: rank 0 makes a queue, the others map.
 #
 #   mpirun -n 3 Rscript causal-map-mpi.R series.h5 map.h5
 #   mpirun -n 3 Rscript causal-map-mpi.R series.h5 map.h5 gpu

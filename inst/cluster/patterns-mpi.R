@@ -1,4 +1,4 @@
-# Spike patterns on the ranks of an MPI job: rank 0 hands out chunks, the others mine.
+# Spike patterns on the ranks of an MPI job: rank 0 makes a queue, the others mine.
 #
 #   mpirun -n 3 Rscript patterns-mpi.R recording.csv folder result.rds 3 25
 #

@@ -1,11 +1,11 @@
 # The queue played through with measured times of chunks, for vignettes/clusters.Rmd.
 #
-#   Rscript vignettes/clusters/simulate.R [FOLDER with chunks.csv, efficiency.csv]
+#   Rscript vignettes/clusters/simulate.R [FOLDER with chunks.csv, scaling.csv]
 #
-# Takes 10 s. The process that hands out gives chunks to free workers one by one; each takes
-# a worker a start and the time of its libraries. simulated.csv: how long the whole takes,
-# and its efficiency: the time of the libraries alone, shared among all workers without a
-# loss, by the time it takes.
+# Takes 10 s. A worker opens what it works on once and then takes chunks; each takes it a start
+# and the time of its libraries. simulated.csv: how long the whole takes, and its efficiency:
+# the time of the libraries alone, shared among all workers without a loss, by the time it
+# takes.
 
 folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)))
 out <- c(commandArgs(TRUE), folder)[[1L]]
@@ -14,22 +14,21 @@ ns <- asNamespace("synfire")
 # ---- Times ---------------------------------------------------------------------------
 
 chunks <- read.csv(file.path(out, "chunks.csv"))
-runs <- read.csv(file.path(out, "efficiency.csv"))
-maps <- runs$run[runs$work == "map"]
-work <- chunks[chunks$run %in% maps & chunks$phase == "work", ]
-# Processor time of a chunk: a start, and each library.
-fit <- coef(lm(cpu ~ size, work))
-begin <- max(0, fit[[1L]])
-hand_out <- median(chunks$cpu_out)
+runs <- read.csv(file.path(out, "scaling.csv"))
+take <- median(chunks$wait, na.rm = TRUE)
 
 # A map of 10,000 series, and the largest published one: on the CPU by the package's own
-# estimate at the mean dimension, on GPUs as it was measured with two of them. To start, all
+# estimate at the mean dimension, on GPUs as it was measured with two of them. To open it, all
 # series are read.
 series <- 101729
 steps <- 8528
-calls <- read.csv(file.path(folder, "..", "performance", "calls.csv"))
-one <- calls$seconds[grepl("one library", calls$work) & calls$place == "one core"]
-read <- \(series, steps) begin + one / (20000 * 1600) * series * steps
+opened <- chunks[chunks$what == "open", ]
+numbers <- vapply(strsplit(runs$size[match(opened$run, runs$run)], "[^0-9]+"),
+                  \(size) prod(as.numeric(size[2:3])), 0)
+read <- \(series, steps) median(opened$seconds / numbers) * series * steps
+begin <- \(series, steps) {
+  ns$chunk_start_seconds(list(source = list(steps = steps)), series)
+}
 brains <- read.csv(file.path(folder, "..", "paper-causal-maps", "brains.csv"))
 # So large a map finds nearly all neighbours itself, also in a call that finds dimensions.
 brains <- brains[brains$series == series & brains$steps == steps &
@@ -39,25 +38,25 @@ brain <- brains[nrow(brains), ]
 estimate <- \(E, series, steps) ns$library_seconds(steps, E, series, 1)
 on_cpu <- \(series, steps) {
   list(n = series, seconds = estimate(10.5, series, steps),
-       estimate = estimate(20, series, steps), start = read(series, steps))
+       estimate = estimate(20, series, steps), open = read(series, steps),
+       start = begin(series, steps))
 }
 shapes <- list(
   "10,000 x 1,600 on CPUs" = on_cpu(10000, 1600),
   "101,729 x 8,528 on CPUs" = on_cpu(series, steps),
-  "101,729 x 8,528 on GPUs" = list(n = series, start = read(series, steps),
+  "101,729 x 8,528 on GPUs" = list(n = series, open = read(series, steps),
+                                   start = begin(series, steps),
                                    seconds = brain$seconds * brain$workers / series)
 )
 
 # ---- The queue -----------------------------------------------------------------------
 
 #' When the last of these chunks is done
-play <- function(sizes, seconds, start, speed) {
-  free <- numeric(length(speed))
-  clock <- 0
+play <- function(sizes, shape, speed) {
+  free <- shape$open / speed
   for (size in sizes) {
     k <- which.min(free)
-    clock <- max(clock, free[[k]]) + hand_out
-    free[[k]] <- clock + (start + size * seconds) / speed[[k]]
+    free[[k]] <- free[[k]] + take + (shape$start + size * shape$seconds) / speed[[k]]
   }
   max(free)
 }
@@ -87,14 +86,14 @@ played <- lapply(seq_len(nrow(rows)), \(k) {
   set.seed(k)
   speed <- speeds[[rows$speeds[[k]]]](rows$workers[[k]])
   sizes <- cuts[[rows$cut[[k]]]](shape, rows$workers[[k]])
-  end <- play(sizes, shape$seconds, shape$start, speed)
+  end <- play(sizes, shape, speed)
   data.frame(chunks = length(sizes), largest = ceiling(max(sizes)),
              smallest = floor(min(sizes)), seconds = signif(end, 5),
              efficiency = round(shape$n * shape$seconds / sum(speed) / end, 4),
-             library = signif(shape$seconds, 4), start = signif(shape$start, 4))
+             library = signif(shape$seconds, 4), open = signif(shape$open, 4))
 })
-rows <- cbind(rows, do.call(rbind, played), hand_out = signif(hand_out, 3),
+rows <- cbind(rows, do.call(rbind, played), take = signif(take, 3),
               machine = runs$machine[[1L]], date = format(Sys.Date()),
               synfire = format(utils::packageVersion("synfire")))
 write.csv(rows, file.path(out, "simulated.csv"), row.names = FALSE)
-print(rows[rows$workers %in% c(8, 512), 1:9], row.names = FALSE)
+print(rows[rows$workers %in% c(8, 512), 1:10], row.names = FALSE)

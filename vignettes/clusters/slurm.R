@@ -19,22 +19,17 @@ options(cli.progress_show_after = Inf)
 
 # ---- The process that hands out ------------------------------------------------------
 
+size <- list(series = as.numeric(settings$map), steps = 1600)
+
 hand_out <- function() {
   saveRDS(Sys.getpid(), "pid.rds")
   future::plan(future.batchtools::batchtools_slurm,
                template = system.file("cluster", "slurm.tmpl", package = "synfire"),
                workers = as.integer(settings$jobs),
                resources = list(cpus = 1, memory = "1G", minutes = 30))
-  begin <- now()
-  note_chunks()
-  # What is known of chunks is kept at once, as this process will be killed.
-  ended <- ns$finish_chunk
-  put("finish_chunk", \(...) {
-    ended(...)
-    saveRDS(noted_chunks(begin), paste0("chunks-", Sys.getpid(), ".rds"))
-  })
-  works$map$call(make_series(as.numeric(settings$map), 1600), "map.h5", threads = 1)
-  saveRDS(now() - begin, "seconds.rds")
+  note_chunks(file.path(getwd(), "chunks-"))
+  works$map$call(works$map$make(size), size, 1, "map.h5")
+  file.create("ended")
 }
 
 if (settings$role == "hand out") {
@@ -73,7 +68,7 @@ until <- function(true, seconds = 600) {
 }
 
 start <- function(log) {
-  unlink(c("pid.rds", "seconds.rds"))
+  unlink("pid.rds")
   system2(file.path(R.home("bin"), "Rscript"),
           c(shQuote(file.path(folder, "slurm.R")), shQuote("role=hand out"),
             paste0(c("map=", "jobs="), settings[c("map", "jobs")])),
@@ -87,8 +82,7 @@ dir.create(settings$out, showWarnings = FALSE, recursive = TRUE)
 settings$out <- normalizePath(settings$out)
 setwd(work)
 began <- now()
-whole <- fingerprint("map", works$map$whole(make_series(as.numeric(settings$map), 1600),
-                                            threads = 1))
+whole <- fingerprint("map", works$map$call(works$map$make(size), size, 1, NULL))
 note("the plain call, one thread, has ended")
 
 began <- now()
@@ -109,11 +103,10 @@ until(\() length(running()) == 0L)
 left <- shards()
 start("second.log")
 note("it is started again; shards there", left)
-until(\() file.exists("seconds.rds"))
+until(\() file.exists("ended"))
 note("it has ended; shards there", shards())
 map <- suppressMessages(synfire::open_causal_map("map.h5"))
 note("same as the plain call", identical(fingerprint("map", map), whole))
 cat(readLines("first.log"), readLines("second.log"), sep = "\n")
 
-chunks <- lapply(list.files(".", "^chunks-.*rds$"), readRDS)
-print(do.call(rbind, chunks))
+print(read_notes(file.path(getwd(), "chunks-")))

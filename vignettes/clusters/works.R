@@ -1,5 +1,5 @@
-# What the scripts of this page share: two works, how their results are compared, and a
-# queue that notes when each chunk began and ended.
+# What the scripts of this page share: works, how their results are compared, and notes of when
+# each chunk began and ended.
 
 #' Chaotic series, smoothed as calcium is
 make_series <- function(series, steps) {
@@ -22,93 +22,70 @@ make_spikes <- function(duration) {
   synfire::simulate_patterns(duration = duration, units = 100, rate = 30)
 }
 
+map <- \(x, ...) suppressMessages(synfire::causal_map(x, device = "cpu", ...))
+map_numbers <- \(map) list(unname(as.matrix(map[])), unname(attr(map, "E")))
+
+# `make` takes a list of settings, `call` what was made, a number of threads and the path of
+# a file or folder, or NULL.
 works <- list(
+  # With all dimensions found.
   map = list(
-    make = \(size) make_series(size, 1600),
-    call = \(x, where, ...) {
-      synfire::causal_map(x, E_max = 20, file = where, device = "cpu", ...)
+    make = \(s) make_series(s$series, s$steps),
+    call = \(x, s, threads, path) map(x, E_max = 20, file = path, threads = threads),
+    numbers = map_numbers
+  ),
+  # Some libraries against all targets, whose dimensions are given.
+  known = list(
+    make = \(s) make_series(s$series, s$steps),
+    call = \(x, s, threads, path) {
+      map(x, E = rep_len(1:10, ncol(x)), libraries = seq_len(s$libraries), file = path,
+          threads = threads)
     },
-    whole = \(x, ...) synfire::causal_map(x, E_max = 20, device = "cpu", ...),
-    numbers = \(map) list(unname(as.matrix(map[])), unname(attr(map, "E")))
+    numbers = map_numbers
   ),
   patterns = list(
-    make = make_spikes,
-    call = \(x, where, ...) mine(x, folder = where, ...),
-    whole = \(x, ...) mine(x, ...),
+    make = \(s) make_spikes(s$duration),
+    call = \(x, s, threads, path) {
+      synfire::mine_patterns(x, 0.003, 20, min_spikes = 4, min_count = 8, threads = threads,
+                             folder = path)
+    },
     numbers = \(found) list(found$count, found$items)
   )
 )
 
-mine <- function(x, ...) {
-  synfire::mine_patterns(x, 0.003, 20, min_spikes = 4, min_count = 8, ...)
-}
-
-fingerprint <- function(work, result) rlang::hash(works[[work]]$numbers(result))
+fingerprint <- \(work, result) rlang::hash(works[[work]]$numbers(result))
 
 # ---- Chunks --------------------------------------------------------------------------
 
-ns <- asNamespace("synfire")
-put <- \(name, value) utils::assignInNamespace(name, value, "synfire")
-now <- \() unclass(Sys.time())
-
-#' Have workers write down what processor time each chunk takes them
+#' Have workers note when each chunk, and the opening of a map, begins and ends
 #'
-#' Clocks on the wall say little where a machine has other things to do.
-#' @param log A file for each worker, by its process.
-note_on_worker <- function(log) {
-  old <- asNamespace("synfire")$on_worker
-  utils::assignInNamespace("on_worker", \(work, arguments, threads) {
-    before <- sum(proc.time()[1:2])
-    result <- old(work, arguments, threads)
-    cat(rlang::hash(arguments[[1L]]), sum(proc.time()[1:2]) - before, "\n", sep = " ",
-        file = paste0(log, Sys.getpid()), append = TRUE)
-    result
-  }, "synfire")
-  TRUE
+#' The functions that do it travel to the workers, and so do these in their place.
+#' @param log A file for each worker, whose names begin so.
+note_chunks <- function(log) {
+  for (name in c("hold_task", "map_chunk", "dimensions_of_chunk", "mine_chunk")) {
+    did <- get(name, asNamespace("synfire"))
+    noting <- rlang::inject(function(chunk, ...) {
+      clock <- function() c(unclass(Sys.time()), sum(proc.time()[1:2]))
+      begin <- clock()
+      result <- (!!did)(chunk, ...)
+      size <- if (is.list(chunk)) length(chunk$places) else 1L
+      cat(!!name, Sys.getpid(), size, format(c(begin, clock()), digits = 15), "\n",
+          file = paste0(!!log, Sys.getpid()), append = TRUE)
+      result
+    })
+    environment(noting) <- baseenv()
+    utils::assignInNamespace(name, noting, "synfire")
+  }
 }
 
-read_worker_notes <- function(log) {
-  files <- Sys.glob(paste0(log, "*"))
-  notes <- lapply(files, read.table, col.names = c("id", "cpu"))
-  unlink(files)
-  do.call(rbind, notes)
-}
-
-#' Have the queue note when each chunk began, where, and when it was back
-notes <- new.env()
-`%||%` <- \(a, b) if (is.null(a)) b else a
-note_chunks <- function() {
-  notes$begun <- notes$ended <- list()
-  start <- notes$start <- notes$start %||% ns$start_chunk
-  finish <- notes$finish <- notes$finish %||% ns$finish_chunk
-  put("start_chunk", \(chunk, work, ...) {
-    at <- now()
-    cpu <- sum(proc.time()[1:2])
-    begun <- start(chunk, work, ...)
-    notes$begun[[length(notes$begun) + 1L]] <- data.frame(
-      phase = if (identical(work, ns$dimensions_of_chunk)) "dimensions" else "work",
-      size = if (is.list(chunk)) length(chunk$places) else 1L,
-      worker = begun$node %||% NA, begin = at, cpu_out = sum(proc.time()[1:2]) - cpu,
-      id = rlang::hash(chunk)
-    )
-    begun
-  })
-  put("finish_chunk", \(queue, place, ...) {
-    at <- now()
-    notes$ended[[length(notes$ended) + 1L]] <- data.frame(
-      end = at, id = rlang::hash(queue$todo[[place]])
-    )
-    finish(queue, place, ...)
-  })
-}
-
-#' @param cpu What read_worker_notes() gives, or NULL.
-noted_chunks <- function(from, cpu = NULL) {
-  occasion <- \(x) transform(x, k = ave(seq_along(id), id, FUN = seq_along))
-  # A chunk of dimensions and one of the map may look alike; they end in this order.
-  chunks <- merge(occasion(do.call(rbind, notes$begun)), occasion(do.call(rbind, notes$ended)))
-  chunks <- if (is.null(cpu)) transform(chunks, cpu = NA) else merge(chunks, occasion(cpu))
-  chunks <- chunks[order(chunks$begin), ]
-  transform(chunks[c("phase", "size", "worker", "begin", "end", "cpu", "cpu_out")],
-            begin = begin - from, end = end - from)
+#' @return A row a chunk; `wait` is the time since the worker's last chunk.
+read_notes <- function(log) {
+  columns <- c("what", "worker", "size", "begin", "cpu_begin", "end", "cpu_end")
+  notes <- do.call(rbind, lapply(Sys.glob(paste0(log, "*")), read.table, col.names = columns))
+  notes <- notes[order(notes$worker, notes$begin), ]
+  before <- ave(notes$end, notes$worker, notes$what, FUN = \(end) c(NA, end[-length(end)]))
+  data.frame(what = sub("hold_task", "open", sub("(_of)?_chunk", "", notes$what)),
+             worker = match(notes$worker, unique(notes$worker)), size = notes$size,
+             seconds = round(notes$end - notes$begin, 4), wait = round(notes$begin - before, 4),
+             cpu = round(notes$cpu_end - notes$cpu_begin, 3))
 }
