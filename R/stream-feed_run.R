@@ -20,7 +20,7 @@ run_feed <- function(feed, seconds = Inf, idle = Inf, on_update = NULL, redraw =
       did <- feed_step(feed, on_update, began + seconds)
       now <- wall_clock()
       news <- feed$stream$updates != shown && can_draw(feed$stream)
-      if (news && now - drawn >= redraw) {
+      if (news && redraw < Inf && now - drawn >= redraw) {
         # Of lines of one point ggplot2 says so.
         suppressMessages(plot(feed$stream))
         Sys.sleep(0.01)   # in which RStudio and other windows show it

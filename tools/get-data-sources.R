@@ -44,6 +44,16 @@ convert_well <- function(file) {
   spikes_to_csv(as.double(vapply(fields[ours], `[[`, "", at[[1L]])), electrode[ours])
 }
 
+# A day of a dense culture: a line a spike, its time in seconds and its electrode, in order.
+convert_dense <- function(file) {
+  bytes <- memDecompress(read_bytes(file), "bzip2")
+  spikes <- utils::read.table(text = rawToChar(bytes), colClasses = c("numeric", "integer"))
+  if (ncol(spikes) != 2L || is.unsorted(spikes[[1L]]) || any(!spikes[[2L]] %in% 0:60)) {
+    stop("it has other lines than a time and an electrode, in order")
+  }
+  list(bytes)
+}
+
 # The windows of Porrmann et al., and the raster they were cut from. An item is the unit times
 # 20 and the offset; a window opens at each bin with a spike, so the next one opens at the
 # smallest offset above 0. Between two trials, where there is none, 20 bins are empty.
@@ -135,6 +145,18 @@ sources <- list(
                       c(1L, 3L, 4L))),
       c("episodes/axion_B3.csv.gz" = "227c6a0e2e93645e3cf617e0ec30b616"), convert_well, converted
     ))
+  ),
+  dense = list(
+    about = "dense cortical culture, batch 2, culture 1, days 10, 20 and 33 to 35, 60 electrodes",
+    licence = "none is stated; the archive asks that the article is cited",
+    cite = "Wagenaar DA, Pine J, Potter SM (2006), BMC Neuroscience 7, 11",
+    parts = Map(\(day, md5) one_part(
+      sprintf(paste0("https://neurodatasharing.bme.gatech.edu/development-data/simple-text/",
+                     "daily/spont/dense/2-1-%d.spk.txt.bz2"), day),
+      stats::setNames(md5, sprintf("episodes/culture-2-1-%d.spk.txt.gz", day)), convert_dense,
+      if (is.na(md5)) "its MD5 is not known to us; its lines were checked" else converted
+    ), c(10L, 20L, 33L, 34L, 35L),
+    c("b22988c1530b4a2a62418bd3a9867c77", "44111f7ca36963ed1b82a80043fdca53", NA, NA, NA))
   ),
   cortex = list(
     about = "motor cortex of a monkey, 150 units, 22 s in bins of 5 ms (data of the program FPG)",

@@ -586,9 +586,13 @@ test_that("run_feed() ends, draws, and says what waits", {
   feed <- feed_file(fed_stream(), file, every = 0.1, wait = Inf)
   folder <- withr::local_tempdir()
   grDevices::pdf(file.path(folder, "%d.pdf"), onefile = FALSE)
+  # Without `redraw` nothing is drawn: the first page is that of the plot after it.
+  run_feed(feed, idle = 0.05)
+  graphics::plot.new()
+  expect_length(list.files(folder), 1)
   run_feed(feed, idle = 0.05, redraw = 0)
   grDevices::dev.off()
-  expect_gte(length(list.files(folder)), 1)
+  expect_gte(length(list.files(folder)), 2)
   expect_identical(feed$behind, (max(all$tick) - feed$stream$now) / 1000)
   # Without this bound it would not end.
   run_feed(feed, seconds = 0.1)

@@ -11,6 +11,7 @@
 #   behaviour         which neurons turn a simulated fish, for 20 seeds     a minute
 #   threads           1, 2, 4, ... threads, as many as there are cores      a minute
 #   cpu               by series and by steps, on all cores                  a minute
+#   core              by steps, on one thread                               10 minutes
 #   gpu               by series and by steps, on one GPU                    half a minute
 #   gpus              one GPU and two, on three shapes                      a minute
 #   shapes            whole calls on three shapes, on one GPU and on all    2 minutes
@@ -133,6 +134,8 @@ benches <- list(
   threads = c("cpu", "shapes=500x1600", "phases=search,map",
               paste0("threads=", by_commas(threads))),
   cpu = c("cpu", "shapes=by-N,by-L", "phases=search,map", paste0("threads=", cores)),
+  core = c("cpu", "shapes=1000x200,1000x400,1000x800,1000x1600,1000x3200",
+           "phases=search,map", "threads=1"),
   gpu = c("gpu", "shapes=by-N,by-L", "precision=float", "phases=search,map"),
   gpus = c("gpu", "shapes=1000x1600,10000x1600,53053x1450", "precision=float",
            "phases=search,map", paste0("gpus=", by_commas(seq_len(gpus)))),

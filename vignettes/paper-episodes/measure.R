@@ -9,7 +9,9 @@
 # Each part writes its tables to OUT_FOLDER when it is done: CSV, times in milliseconds,
 # medians of warm runs, with the machine, the date and the version of synfire. The
 # environment variable SYNFIRE_DATA names the folder with episodes/tc89.csv.gz and
-# episodes/axion_B3.csv.gz. With QUICK=1 the work is small, to try the script.
+# episodes/axion_B3.csv.gz, and with the cultures of the papers, episodes/culture-2-1-33.spk.txt.gz
+# and so on (`Rscript tools/get-data.R dense`): those of days 33 to 35 that are there, else that
+# of day 20. With QUICK=1 the work is small, to try the script.
 
 library(synfire)
 source("tools/data.R")
@@ -33,15 +35,35 @@ sym26 <- function(...) {
   simulate_sym26(...)
 }
 
+# The days of the papers' cultures that are there, else day 20.
+days_here <- function(folder = Sys.getenv("SYNFIRE_DATA")) {
+  file <- \(day) file.path(folder, "episodes", sprintf("culture-2-1-%d.spk.txt.gz", day))
+  days <- Filter(\(day) file.exists(file(day)), 33:35)
+  if (length(days) == 0L) days <- Filter(\(day) file.exists(file(day)), 20)
+  stats::setNames(file(days), sprintf("culture 2-1-%d", days))
+}
+
 # What is mined: a name, a recording, and delays in seconds.
 works <- function() {
-  list(
-    sym26 = list(name = "Sym26", x = if (quick) sym26(duration = 10) else sym26(),
-                 delays = three_delays),
-    tc89 = list(name = "tc89", x = read_recording("tc89"), delays = c(0.005, 0.015)),
-    axion = list(name = "axion B3", x = read_recording("axion_B3"),
-                 delays = rbind(c(0, 0.01), c(0.01, 0.03)))
+  cultures <- days_here()
+  c(
+    list(
+      sym26 = list(name = "Sym26", x = if (quick) sym26(duration = 10) else sym26(),
+                   delays = three_delays),
+      tc89 = list(name = "tc89", x = read_recording("tc89"), delays = c(0.005, 0.015)),
+      axion = list(name = "axion B3", x = read_recording("axion_B3"),
+                   delays = rbind(c(0, 0.01), c(0.01, 0.03)))
+    ),
+    Map(\(file, name) {
+      list(name = name, x = read_spikes(file, time_unit = "s"), delays = c(0.005, 0.015))
+    }, cultures, names(cultures))
   )
+}
+
+# The same thresholds for each of the papers' cultures.
+for_cultures <- function(works, counts) {
+  cultures <- grep("^culture ", names(works), value = TRUE)
+  stats::setNames(rep(list(counts), length(cultures)), cultures)
 }
 
 # ---- Timing ----------------------------------------------------------------------------
@@ -153,6 +175,7 @@ published_merge <- function(x, sizes, numbers, repeats = 2) {
 measure_engines <- function(works, counts = list(sym26 = c(300, 150), tc89 = c(1500, 800),
                                                  axion = 300)) {
   cores <- parallel::detectCores()
+  counts <- c(counts, for_cultures(works, 500))
   if (quick) counts <- list(sym26 = 60)
   rows <- lapply(names(counts), function(name) {
     lapply(counts[[name]], function(min_count) {
@@ -194,23 +217,28 @@ use_calibration <- function(yes) {
   invisible()
 }
 
-# Figures 13 to 15 and table 2: whole searches on 1, 2, 4, 8 GPUs, and what a level of
-# eight million candidates takes there.
-measure_gpus <- function(works, counts = c(20, 40), max_size = c(4, Inf),
+# Figures 13 to 15 and table 2: whole searches on 1, 2, 4, 8 GPUs, from what a level of eight
+# million candidates takes there to thresholds that leave each GPU next to none.
+measure_gpus <- function(works, counts = list(sym26 = c(20, 40, 100, 300, 800)),
                          engines = c("ptpe", "two-pass", "window"),
                          numbers = c(1, 2, 4, 8)) {
-  if (quick) counts <- c(50, 60)
+  counts <- c(counts, for_cultures(works, c(500, 800, 1300)))
+  if (quick) counts <- list(sym26 = c(50, 60))
+  searches <- data.frame(work = rep(names(counts), lengths(counts)), min_count = unlist(counts))
   rows <- lapply(numbers[numbers <= gpus_here()], function(n) {
     mine(works$sym26, 400, "ptpe", gpus = seq_len(n), runs = 1)
-    lapply(seq_along(counts), function(i) {
+    lapply(seq_len(nrow(searches)), function(i) {
+      work <- works[[searches$work[[i]]]]
+      min_count <- searches$min_count[[i]]
+      max_size <- if (min_count == 20) 4 else Inf
       lapply(engines, function(engine) {
-        found <- mine(works$sym26, counts[[i]], engine, max_size = max_size[[i]], top = 10,
+        found <- mine(work, min_count, engine, max_size = max_size, top = 10,
                       gpus = seq_len(n), runs = if (engine == "window") 9 else 1)
         levels <- attr(found, "levels")
         largest <- which.max(levels$candidates)
         shares <- attr(found, "gpus")
-        data.frame(work = works$sym26$name, min_count = counts[[i]],
-                   max_size = max_size[[i]], engine = engine, gpus = n, gpu = shares$gpu,
+        data.frame(work = work$name, min_count = min_count, max_size = max_size,
+                   engine = engine, gpus = n, gpu = shares$gpu,
                    share = shares$candidates, largest_size = levels$size[[largest]],
                    largest_level = levels$candidates[[largest]],
                    largest_ms = levels$ms[[largest]], times_of(found))
@@ -225,6 +253,7 @@ measure_gpus <- function(works, counts = c(20, 40), max_size = c(4, Inf),
 measure_levels <- function(works, counts = list(sym26 = c(100, 150, 200, 300),
                                                 tc89 = c(800, 1000, 1500, 2000),
                                                 axion = c(200, 250, 300)), runs = 2) {
+  counts <- c(counts, for_cultures(works, c(500, 800, 1300)))
   if (quick) counts <- list(sym26 = c(60, 80))
   use_calibration(TRUE)
   rows <- lapply(names(counts), function(name) {
@@ -332,17 +361,17 @@ measure_culture <- function(works, min_count = 1000, n = 40) {
                             high = text(found$high), count = found$count))
 }
 
-# How many candidates the first pass eliminates in a culture of the papers' experiment, on
-# its day 20, as in the first row of delays of theirs.
+# How many candidates the first pass eliminates in the cultures of the papers, with the delays of
+# the first row of theirs.
 measure_preelim <- function(works, counts = c(1000, 500, 300)) {
-  file <- file.path(Sys.getenv("SYNFIRE_DATA"), "episodes", "culture-2-1-20.spk.txt.gz")
-  x <- read_spikes(file, time_unit = "s")
-  list(preelim = bind(lapply(counts, \(min_count) {
-    found <- mine_episodes(x, min_count, c(0.005, 0.015), distinct_units = FALSE,
-                           engine = "two-pass", threads = 2)
+  searches <- expand.grid(min_count = counts, work = names(for_cultures(works, counts)),
+                          stringsAsFactors = FALSE)
+  list(preelim = bind(Map(\(min_count, work) {
+    found <- mine_episodes(works[[work]]$x, min_count, works[[work]]$delays,
+                           distinct_units = FALSE, engine = "two-pass", threads = 2)
     levels <- attr(found, "levels")
-    data.frame(work = "culture 2-1-20", min_count, levels[-1L, c("size", "candidates", "eliminated")])
-  })))
+    data.frame(work, min_count, levels[-1L, c("size", "candidates", "eliminated")])
+  }, searches$min_count, searches$work)))
 }
 
 # ---- What it ran on --------------------------------------------------------------------
