@@ -16,6 +16,7 @@ settings <- list(out = folder, map = "600", jobs = "4", role = "driver")
 for (given in strsplit(arguments, "=")) settings[[given[[1L]]]] <- given[[2L]]
 source(file.path(folder, "works.R"))
 options(cli.progress_show_after = Inf)
+now <- \() unclass(Sys.time())
 
 # ---- The process that hands out ------------------------------------------------------
 
@@ -87,7 +88,7 @@ note("the plain call, one thread, has ended")
 
 began <- now()
 start("first.log")
-note("the process that hands out is there")
+note("the calling process is there")
 until(\() length(running()) > 0L)
 note("jobs at work", length(running()))
 victim <- running()[[1L]]
@@ -96,7 +97,7 @@ note("a job is killed: number", victim)
 until(\() shards() > 0L)
 note("shards there", shards())
 tools::pskill(readRDS("pid.rds"), tools::SIGKILL)
-note("the process that hands out is killed; shards there", shards())
+note("the calling process is killed; shards there", shards())
 left <- setdiff(jobs(), others)
 if (length(left) > 0L) system2("scancel", left)
 until(\() length(running()) == 0L)

@@ -8,7 +8,6 @@
 # to the folder OUT as soon as it has a row more:
 #
 #   threads      each program on 1, 2, 4, ... threads, one after the other
-#   ranks        a search on 1, 2, 4, ... workers of an MPI job (Rmpi, snow, future)
 #   jobs         the eight jobs with each program on one thread, `at_once` side by side
 #   before       the jobs as SPADE did them before the published program (before.py, with
 #                the Python packages pyfim and numpy), and the other programs beside it
@@ -257,59 +256,6 @@ parts$threads <- function() {
     rows[[k]] <- with(plan[k, ], measure(program, keys$main, 12, 4, threads))
     write_table(rows, "threads")
   }
-}
-
-# The recording as others would have it, a table with times, mined on the ranks of an MPI
-# job, or by R processes of this machine where there is no MPI or it fails.
-parts$ranks <- function() {
-  folder <- tempfile("ranks")
-  dir.create(folder)
-  name <- if (keys$small) "small" else "450"
-  x <- as_trains(get_recording(name))
-  file <- file.path(folder, "recording.csv")
-  utils::write.csv(data.frame(time = x$time, unit = x$unit), file, row.names = FALSE,
-                   quote = FALSE)
-  Sys.setenv(OMPI_ALLOW_RUN_AS_ROOT = 1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1)
-  expected <- measure("closure", name, 10, 6, 1)
-  backend <- if (Sys.which("mpirun") == "") "multisession" else "MPI"
-  rows <- list()
-  for (workers in rev(doubling(keys$cores))) {
-    result <- file.path(folder, paste0(workers, ".rds"))
-    rank <- c(file, file.path(folder, workers), result, 6, 10)
-    if (backend == "MPI") log <- mine_on_ranks(workers, rank)
-    if (backend == "MPI" && !file.exists(result)) {
-      message("ranks: ", paste(utils::tail(log, 5), collapse = "\n"))
-      backend <- "multisession"
-    }
-    if (backend == "multisession") mine_in_sessions(workers, name, result)
-    found <- readRDS(result)
-    if (length(found) != expected$patterns) stop("ranks: other patterns with ", workers)
-    rows[[length(rows) + 1]] <- data.frame(
-      backend, recording = name, min_count = 10, min_spikes = 6, workers,
-      patterns = length(found), wall = attr(found, "elapsed"),
-      mining = attr(found, "mining_elapsed"), alone = expected$wall
-    )
-    message(sprintf("  %s, %d workers: %.3g s", backend, workers, attr(found, "elapsed")))
-    write_table(rows, "ranks")
-  }
-}
-
-mine_on_ranks <- function(workers, arguments) {
-  suppressWarnings(system2(
-    "timeout", c("-k 2", keys$seconds, "mpirun", "--oversubscribe",
-                 "--bind-to none", "-n", workers + 1, file.path(R.home("bin"), "Rscript"),
-                 "inst/cluster/patterns-mpi.R", arguments), stdout = TRUE, stderr = TRUE
-  ))
-}
-
-mine_in_sessions <- function(workers, name, result) {
-  future::plan(future::multisession, workers = workers)
-  on.exit(future::plan(future::sequential))
-  x <- as_trains(get_recording(name))
-  mine <- \(min_count) mine_patterns(x, bin_size, window, 6, min_count, threads = 1,
-                                     folder = tempfile("ranks"))
-  mine(40)  # workers start
-  saveRDS(mine(10), result)
 }
 
 parts$jobs <- function() {
