@@ -45,8 +45,11 @@ add() {
 statsmodels=
 older_numpy=
 [ -n "$wheels" ] || statsmodels=statsmodels older_numpy=numpy==2.3.5
+add pyfim pyfim==6.28
 add elephant elephant==1.2.1 neo==0.14.6 quantities==0.16.4 $statsmodels
 add pyEDM pyEDM==2.5.7
+# The last version of pyEDM that is cppEDM; it imports pkg_resources of an older setuptools.
+add cppEDM pyEDM==1.15.4.0 setuptools==80.9.0
 add kedm kedm==0.10.1
 add tigramite tigramite==5.2.10.1 numba==0.68.1 llvmlite==0.50.0 six==1.17.0 \
   $older_numpy

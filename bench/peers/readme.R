@@ -3,61 +3,97 @@
 #
 #   Rscript bench/peers/readme.R
 
-#' The works that README shows, and beside whom
+#' The works that README shows: the argument works= that measures each again, and our precision
 readme_works <- data.frame(
   kind = c(rep("cpu", 7), rep("gpu", 3)),
-  work = c("episodes of Sym26, at least 300 times", "patterns, at least 25 times, 3 spikes",
-           "SPADE of 5 s, 20 surrogates", "cross-correlograms of 325 pairs",
-           "ccm, E 3, 10 sizes x 100 samples", "dimensions of 100 series, E 1 to 20",
-           "map of 100 series, E 5", "simplex, E 20, 128,000 rows",
+  work = c("patterns, at least 25 times, 3 spikes", "SPADE of 5 s, 20 surrogates",
+           "cross-correlograms of 325 pairs", "ccm, one direction, E 3, 10 sizes x 100 samples",
+           "smap, E 5, theta 2", "dimensions of 100 series, E 1 to 20",
+           "map of 100 series of 1,600 steps, E 5", "simplex, E 20, 128,000 rows",
            "smap, E 20, theta 2, 128,000 rows",
            "S-maps of 100 x 100 series, 8,000 steps, E 5, theta 2"),
-  peer = c("Algorithm 1", "elephant", "elephant", "elephant", "pyEDM", "kedm",
-           "fastccm-double", "fastccm", "fastccm", "fastccm"),
-  says = c("29,848 episodes counted in 49,510 spikes",
-           "1.6 million patterns of 150 units in 22 s", "SPADE of 5 s of that, 20 surrogates",
-           "cross-correlograms of 325 pairs", "`ccm()`, 1,600 rows, 10 x 100 libraries",
-           "dimensions of 100 series of 1,600 steps", "causal map of these",
+  again = c("least.25", "^SPADE", "^cross", "^ccm,.one", "^smap,.E.5", "^dimensions.of.100",
+            "^map.of.100.s.*E.5", "^simplex.*128", "^smap.*128", "^S-maps.*8,000"),
+  says = c("`mine_patterns()`: 1.6 million patterns of 150 units in 22 s",
+           "`spade()` of 5 s of that, 20 surrogates", "`cross_correlogram()` of 325 pairs",
+           "`ccm()`, 1,600 rows, 10 x 100 libraries", "`smap()`, 1,600 rows",
+           "`embed_dimension()` of 100 series of 1,600 steps", "`causal_map()` of these",
            "`simplex()`, 128,000 rows, E 20", "`smap()`, 128,000 rows, E 20",
-           "`smap_map()`, 100 x 100 series of 8,000 steps")
+           "`smap_map()`, 100 x 100 series of 8,000 steps"),
+  precision = c("", "", "", ", double", ", double", ", single", ", single",
+                rep(", double, GPU", 3))
 )
-readme_peers <- c("Algorithm 1" = "Algorithm 1 (Cao et al. 2011)", elephant = "Elephant",
-                  pyEDM = "pyEDM", kedm = "kEDM", fastccm = "FastCCM",
-                  "fastccm-double" = "FastCCM")
+readme_peers <- c(elephant = "Elephant %s", pyfim = "PyFIM %s", pyEDM = "pyEDM %s, double",
+                  cppEDM = "cppEDM (pyEDM %s), double", rEDM = "rEDM %s, double",
+                  kedm = "kEDM %s, single", fastccm = "FastCCM %s, single")
+# Rows of synfire before this version are left out.
+readme_since <- "0.8.0"
 
-readme_table <- function(cpu, gpu) {
-  seconds <- \(x) paste(trimws(formatC(signif(x, 2), digits = 2, format = "fg")), "s")
-  rows <- Map(\(kind, work, peer, says) {
-    table <- if (kind == "gpu") gpu else cpu
-    row <- table[table$work == work & table$peer == peer, ]
-    if (nrow(row) != 1L || is.na(row$times) || startsWith(row$result, "differs")) return(NULL)
-    sprintf("| %s | %s | %s | %s%s |", says, readme_peers[[peer]], seconds(row$peer_wall),
-            seconds(row$ours_wall), if (kind == "cpu") "" else paste0(" (", row$ours_on, ")"))
-  }, readme_works$kind, readme_works$work, readme_works$peer, readme_works$says)
-  c(sprintf("%s, one core of an %s; the last three rows on one %s:", max(cpu$date, gpu$date),
-            gsub("[(](R|TM)[)]", "", cpu$machine[[1L]]), gpu$machine[[1L]]),
-    "", "| work | other program | its time | synfire |", "|---|---|---|---|",
-    unlist(rows, use.names = FALSE))
+readme_seconds <- \(x) paste(trimws(formatC(signif(x, 2), digits = 2, format = "fg")), "s")
+
+#' The rows of peers that did the same work, with the seconds that count: the processor's, as
+#' other programs share it, and those of the clock beside a GPU
+comparable <- function(table) {
+  table <- table[table$peer %in% names(readme_peers) & !is.na(table$times) &
+                   !startsWith(table$result, "differs"), ]
+  on_cpu <- table$device == "cpu"
+  table$theirs <- ifelse(on_cpu, table$peer_cpu, table$peer_wall)
+  table$ours <- ifelse(on_cpu, table$ours_cpu, table$ours_wall)
+  table
 }
 
-#' The largest brain of vignette("paper-causal-maps") that was mapped in full
-brain_line <- function(brains) {
-  brains <- brains[brains$libraries == brains$series, ]
-  size <- brains$series * brains$steps
-  brains <- brains[size == max(size), ]
-  # Whole calls, or where there are none a search and a map.
-  calls <- brains[brains$phase == "call", ]
-  maps <- if (nrow(calls) > 0L) calls else brains[brains$phase == "map", ]
-  map <- maps[order(maps$workers, maps$seconds)[[1L]], ]
-  search <- if (nrow(calls) > 0L) 0 else min(brains$seconds[brains$phase == "search"])
-  count <- \(n) format(n, big.mark = ",")
-  several <- map$workers > 1
-  where <- sprintf("%s %s%s", if (several) map$workers else "one", map$machine,
-                   if (several) "s" else "")
-  c("", sprintf("A whole brain, %s simulated series of %s steps, each mapped onto all others: %.0f s on",
-                count(map$series), count(map$steps), search + map$seconds),
-    sprintf("%s, in %s precision (`vignette(\"paper-causal-maps\")`).", where,
-            if (map$precision == "half") "half" else "single"))
+#' A row for each work, beside the fastest program
+readme_table <- function(cpu, gpu) {
+  tables <- list(cpu = comparable(cpu), gpu = comparable(gpu))
+  rows <- Map(\(kind, work, again, says, precision) {
+    row <- tables[[kind]]
+    row <- row[row$work == work & package_version(row$synfire) >= readme_since, ]
+    if (nrow(row) == 0L) return(NULL)
+    row <- row[which.min(row$theirs), ]
+    sprintf("| %s | `%s` | %s | %s | %s (%s%s) | %s |", says, again,
+            sprintf(readme_peers[[row$peer]], row$peer_version), readme_seconds(row$theirs),
+            readme_seconds(row$ours), row$synfire, precision, row$date)
+  }, readme_works$kind, readme_works$work, readme_works$again, readme_works$says,
+  readme_works$precision)
+  c("| work | `works=` | fastest other program | its time | synfire | measured |",
+    "|---|---|---|---|---|---|", unlist(rows, use.names = FALSE))
+}
+
+#' Where the times are from, and the works in which another program is ahead
+readme_notes <- function(cpu, gpu) {
+  all <- rbind(comparable(cpu), comparable(gpu))
+  ahead <- all[all$theirs < all$ours, ]
+  with_gpu <- any(package_version(gpu$synfire) >= readme_since)
+  ahead <- sprintf("%s (%s, %s, synfire %s)", ahead$work,
+                   sprintf(readme_peers[ahead$peer], ahead$peer_version),
+                   ifelse(ahead$device == "cpu", "processor", "GPU"), ahead$synfire)
+  strwrap(c(
+    sprintf(paste0("Processor seconds on one thread of an %s, which other work shared%s. `make ",
+                   "peers TORCH=yes PEERS_ARGS=\"cpu works=^SPADE limit=900\"` measures the row ",
+                   "of `^SPADE` again."), cpu$machine[[1L]],
+            if (with_gpu) paste("; rows of a GPU: seconds of the clock on one", gpu$machine[[1L]])
+            else ""),
+    if (length(ahead)) paste0("Another program is ahead in: ", paste(ahead, collapse = "; "), ".")
+  ), 100)
+}
+
+#' Whole brains of vignette("paper-causal-maps") that were mapped in full, in one call
+brain_lines <- function(brains) {
+  calls <- brains[brains$libraries == brains$series & brains$phase == "call", ]
+  calls <- calls[order(calls$workers, calls$seconds), ]
+  sizes <- c(max(calls$series), min(calls$series))
+  calls <- calls[match(sizes, calls$series), ]
+  count <- \(n) trimws(format(n, big.mark = ","))
+  took <- sprintf("%s series of %s steps took %s on %s %s in %s precision (synfire %s)",
+                  count(calls$series), count(calls$steps),
+                  ifelse(calls$seconds < 100, readme_seconds(calls$seconds),
+                         sprintf("%.0f s", calls$seconds)),
+                  ifelse(calls$workers == 1, "one", calls$workers), calls$machine,
+                  ifelse(calls$precision == "half", "half", "single"), calls$version)
+  c("", strwrap(sprintf(paste(
+    "Whole brains, simulated, each series mapped onto all others by a process whose GPU was warm",
+    "from an earlier call: %s (`vignette(\"paper-causal-maps\")`)."),
+    paste(took, collapse = "; ")), 100))
 }
 
 marks <- c("<!-- bench/peers/readme.R writes the lines down to the next mark -->",
@@ -73,8 +109,10 @@ with_table <- function(lines, table) {
 #' All that stands between the marks, from the tables of the vignettes
 readme_lines <- function(vignettes) {
   read <- \(...) utils::read.csv(file.path(vignettes, ...))
-  c(readme_table(read("performance", "peers-cpu.csv"), read("performance", "peers-h200.csv")),
-    brain_line(read("paper-causal-maps", "brains.csv")))
+  cpu <- read("performance", "peers-cpu.csv")
+  gpu <- read("performance", "peers-h200.csv")
+  c(readme_table(cpu, gpu), "", readme_notes(cpu, gpu),
+    brain_lines(read("paper-causal-maps", "brains.csv")))
 }
 
 if (sys.nframe() == 0L) {

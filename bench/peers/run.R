@@ -4,7 +4,8 @@
 #   Rscript bench/peers/run.R [cpu] [gpu] [key=value ...]
 #
 #   cpu, gpu         what is measured; both where nothing is said and a GPU is there
-#   peers=kedm,pyEDM only these
+#   peers=kedm,pyEDM only these: pyfim, elephant, pyEDM, cppEDM, rEDM, kedm, fastccm,
+#                    fastccm-double, and "Algorithm 1", which is ours
 #   works=smap       only works whose titles match this
 #   runs=5           so many runs each way round, or as many as begin within
 #   seconds=10       so many seconds

@@ -26,6 +26,46 @@ import time
 sys.modules["mpi4py"] = None  # Elephant would start MPI, for one process
 
 
+# ---- Patterns --------------------------------------------------------------------------
+
+def windows(data, window):
+    """Windows that open at each bin with a spike: lists of items, unit * window + lag"""
+    half = len(data) // 2
+    inside = {}
+    for unit, at in zip(data[:half], data[half:]):
+        inside.setdefault(int(at), []).append(int(unit))
+    return [sorted(unit * window + lag for lag in range(window)
+                   for unit in inside.get(first + lag, ())) for first in sorted(inside)]
+
+
+def flat_patterns(found):
+    """Sizes, counts, and all items of patterns that are pairs of items and a count"""
+    out = array.array("d", [len(found)])
+    out.extend(len(items) for items, _ in found)
+    out.extend(count for _, count in found)
+    out.extend(item for items, _ in found for item in items)
+    return out
+
+
+class PyFIM:
+    def __init__(self, device):
+        import fim
+        self.fim, self.version = fim, fim.__doc__.split("version ")[1].split()[0]
+
+    def patterns(self, data, given):
+        window, least = int(given["window"]), int(given["min_spikes"])
+        transactions = windows(data, window)
+
+        def call():
+            # SPADE before 2021: all closed sets of PyFIM, and then its filters in Python.
+            found = self.fim.fpgrowth(transactions, target="c", supp=-int(given["min_count"]),
+                                      zmin=least, report="a", algo="s")
+            return [(items, count) for items, count in found
+                    if min(item % window for item in items) == 0
+                    and len({item // window for item in items}) >= least]
+        return call, flat_patterns
+
+
 # ---- Elephant --------------------------------------------------------------------------
 
 def trains(data, given):
@@ -41,15 +81,6 @@ def trains(data, given):
     return out
 
 
-def flat_patterns(found):
-    """Sizes, counts, and all items of patterns that are pairs of items and a count"""
-    import numpy as np
-    sizes = np.fromiter((len(items) for items, _ in found), float, len(found))
-    counts = np.fromiter((count for _, count in found), float, len(found))
-    items = np.fromiter((i for items, _ in found for i in items), float, int(sizes.sum()))
-    return np.concatenate([[len(found)], sizes, counts, items])
-
-
 class Elephant:
     def __init__(self, device):
         import elephant
@@ -61,15 +92,7 @@ class Elephant:
     def patterns(self, data, given):
         from elephant.spade_src import fim
         window, least = int(given["window"]), int(given["min_spikes"])
-        units, bins = data.reshape(2, -1).astype(int)
-        inside = {}
-        for unit, at in zip(units.tolist(), bins.tolist()):
-            inside.setdefault(at, []).append(unit)
-        transactions = []
-        for first in sorted(inside):
-            transactions.append(sorted(
-                unit * window + lag for lag in range(window)
-                for unit in inside.get(first + lag, ())))
+        transactions = windows(data, window)
         longest = max(map(len, transactions))
         call = lambda: fim.fpgrowth(
             tracts=transactions, target="c", supp=-int(given["min_count"]), zmin=least,
@@ -153,6 +176,10 @@ def rho(found):
 
 
 class PyEDM:
+    # What keeps its functions to one thread or process
+    alone, search_alone, ccm_alone = (dict(kdWorkers=1), dict(kdWorkers=1, numProcess=1),
+                                      dict(parallel=False))
+
     def __init__(self, device):
         import pyEDM
         from importlib.metadata import version
@@ -165,31 +192,60 @@ class PyEDM:
         if len(x) > 1:
             table["y"] = x[1]
         rows = "1 %d" % x.shape[1]
-        return pd.DataFrame(table), dict(columns="x", target="x", lib=rows, pred=rows)
+        return dict(dataFrame=pd.DataFrame(table), columns="x", target="x", lib=rows,
+                    pred=rows)
 
     def embed_dimension(self, data, given):
-        x, rows = self.frame(data, given)
-        call = lambda: self.edm.EmbedDimension(x, maxE=int(given["E_max"]), numProcess=1,
-                                               kdWorkers=1, showPlot=False, **rows)
+        x = self.frame(data, given)
+        call = lambda: self.edm.EmbedDimension(maxE=int(given["E_max"]), showPlot=False,
+                                               **self.search_alone, **x)
         return call, lambda found: found["rho"].to_numpy()
 
     def simplex(self, data, given):
-        x, rows = self.frame(data, given)
-        return lambda: self.edm.Simplex(x, E=int(given["E"]), kdWorkers=1, **rows), rho
+        x = self.frame(data, given)
+        return lambda: self.edm.Simplex(E=int(given["E"]), **self.alone, **x), rho
 
     def smap(self, data, given):
-        x, rows = self.frame(data, given)
-        call = lambda: self.edm.SMap(x, E=int(given["E"]), theta=float(given["theta"]),
-                                     kdWorkers=1, **rows)
+        x = self.frame(data, given)
+        call = lambda: self.edm.SMap(E=int(given["E"]), theta=float(given["theta"]),
+                                     **self.alone, **x)
         return call, lambda found: rho(found["predictions"])
 
     def ccm(self, data, given):
-        x, _ = self.frame(data, given)
+        x = self.frame(data, given)["dataFrame"]
         sizes = [int(n) for n in given["lib_sizes"].split(",")]
-        call = lambda: self.edm.CCM(x, columns="x", target="y", E=int(given["E"]),
+        call = lambda: self.edm.CCM(dataFrame=x, columns="x", target="y", E=int(given["E"]),
                                     libSizes=sizes, sample=int(given["samples"]), seed=1,
-                                    parallel=False)
+                                    **self.ccm_alone)
         return call, lambda found: found["x:y"].to_numpy()
+
+
+class CppEDM(PyEDM):
+    """pyEDM before its version 2: cppEDM, called from Python"""
+    # CCM() gives each of the two directions a thread, whatever it is told.
+    alone, search_alone, ccm_alone = {}, dict(numThreads=1), {}
+
+    def map(self, data, given):
+        import numpy as np
+        import pandas as pd
+        x = data.reshape(int(given["series"]), -1)
+        E = [int(e) for e in given["E"].split(",")]
+        series = range(len(x))
+        frame = pd.DataFrame({"time": range(1, x.shape[1] + 1),
+                              **{"s%d" % k: x[k] for k in series}})
+        rows = "1 %d" % x.shape[1]
+        # Simplex() with all rows as library does what CCM() does, in less time.
+        cross = lambda library, target: self.edm.Simplex(
+            dataFrame=frame, columns="s%d" % library, target="s%d" % target, lib=rows,
+            pred=rows, E=E[target], Tp=0)
+        call = lambda: [cross(library, target) for target in series for library in series
+                        if library != target]
+
+        def numbers(found):
+            out = np.zeros((len(x), len(x)))
+            out[~np.eye(len(x), dtype=bool)] = [rho(one)[0] for one in found]
+            return out.ravel()
+        return call, numbers
 
 
 class KEDM:
@@ -371,8 +427,8 @@ class Tigramite:
 
 # ---- The conversation ------------------------------------------------------------------
 
-PEERS = {"elephant": Elephant, "pyEDM": PyEDM, "kedm": KEDM, "fastccm": FastCCM,
-         "fastccm-double": FastCCMDouble, "tigramite": Tigramite}
+PEERS = {"pyfim": PyFIM, "elephant": Elephant, "pyEDM": PyEDM, "cppEDM": CppEDM, "kedm": KEDM,
+         "fastccm": FastCCM, "fastccm-double": FastCCMDouble, "tigramite": Tigramite}
 
 
 def processor():

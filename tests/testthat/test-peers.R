@@ -121,7 +121,7 @@ test_that("without peers the table says so and leaves the CSVs alone", {
   skip_on_cran()
   done <- run_peers(shQuote("works=^simplex"), paste0("PEERS=", withr::local_tempdir()))
   lines <- grep("^ simplex", done$said, value = TRUE)
-  expect_length(lines, 4)
+  expect_length(lines, 5)
   expect_match(lines, "missing: not installed")
   expect_match(done$said, "no peer is installed: sh bench/peers/install.sh", all = FALSE)
   expect_identical(done$csv, character())
@@ -135,11 +135,43 @@ test_that("README says what was measured", {
   readme <- readLines(file.path(root, "README.md"))
   expect_identical(lines$with_table(readme, lines$readme_lines(file.path(root, "vignettes"))),
                    readme)
-  # Work that was not the same is not in the table.
+  # Work that was not the same is not in the table; the next program takes its place.
   cpu <- read.csv(file.path(root, "vignettes", "performance", "peers-cpu.csv"))
   gpu <- read.csv(file.path(root, "vignettes", "performance", "peers-h200.csv"))
   table <- lines$readme_table(cpu, gpu)
   expect_gt(length(table), 8)
-  cpu$result[cpu$peer == "elephant"] <- "differs: other patterns"
-  expect_no_match(lines$readme_table(cpu, gpu), "Elephant")
+  expect_match(table, "Elephant", all = FALSE)
+  other <- cpu
+  other$result[other$peer == "elephant"] <- "differs: other patterns"
+  expect_no_match(lines$readme_table(other, gpu), "Elephant")
+  expect_match(lines$readme_table(other, gpu), "`mine_patterns.*PyFIM", all = FALSE)
+  # Neither is what an old version did.
+  cpu$synfire <- "0.2.0"
+  gpu$synfire <- "0.9.0"
+  expect_match(lines$readme_table(cpu, gpu)[-(1:2)], "GPU")
+  # works= of a row chooses its work alone.
+  shown <- lines$readme_works
+  known <- c(cpu$work, gpu$work)
+  expect_true(all(mapply(\(again, work) {
+    all(grep(again, known, value = TRUE) == work)
+  }, shown$again, shown$work)))
+})
+
+test_that("README shows the fastest of the programs that did the same", {
+  skip_unless_nightly()
+  lines <- new.env()
+  sys.source(peers_script("readme.R"), lines)
+  rows <- data.frame(
+    work = "ccm, one direction, E 3, 10 sizes x 100 samples",
+    peer = c("pyEDM", "kedm", "fastccm", "Algorithm 1"), peer_version = "1.0", device = "cpu",
+    peer_wall = 1:4, ours_wall = 9, peer_cpu = c(4, 3, 2, 1), ours_cpu = c(8, 7, 6, 5),
+    times = 1, result = c("same", "same", "differs by 1", "same"), date = "2026-11-28",
+    synfire = "0.9.0", machine = "X"
+  )
+  table <- lines$readme_table(rows, rows[0, ])
+  expect_length(table, 3)
+  expect_match(table[[3]], "| kEDM 1.0, single | 3 s | 7 s (0.9.0, double) |", fixed = TRUE)
+  notes <- paste(lines$readme_notes(rows, rows[0, ]), collapse = " ")
+  expect_match(notes, "ahead in: .*pyEDM.*kEDM")
+  expect_no_match(notes, "FastCCM")
 })

@@ -9,8 +9,6 @@
 #
 #   threads      each program on 1, 2, 4, ... threads, one after the other
 #   jobs         the eight jobs with each program on one thread, `at_once` side by side
-#   before       the jobs as SPADE did them before the published program (before.py, with
-#                the Python packages pyfim and numpy), and the other programs beside it
 #   surrogates   p values of the recording on one GPU, on two, ...
 #   surrogates_cpu   and on all threads
 #   volumes      how much data there is at each stage before the search
@@ -300,43 +298,6 @@ check_as_printed <- function(library) {
     })
     key <- \(sets) sort(vapply(sets, paste, "", collapse = " "))
     stopifnot(identical(key(theirs), key(Map(c, ours$count[fits], sets[fits]))))
-  }
-}
-
-# The jobs as before the published program, up to the bytes and seconds that a search may
-# take; what is done is done with the other programs as well. Each job searches among more
-# itemsets than the one before, so that none is tried after one that was not done.
-parts$before <- function() {
-  windows <- windows_file(keys$main)
-  rows <- list()
-  for (k in seq_len(nrow(eight_jobs))) {
-    job <- eight_jobs[k, ]
-    # PYTHONPATH may lead to the published program, which has the name of the one before.
-    command <- sprintf("ulimit -v %.0f; exec timeout %.0f env -u PYTHONPATH %s %s %s %d %d %d",
-                       keys$memory / 1024, keys$seconds, keys$python,
-                       file.path(here, "before.py"), windows, job$min_count, job$min_spikes,
-                       window)
-    out <- suppressWarnings(system2("sh", c("-c", shQuote(command)), stdout = TRUE,
-                                    stderr = TRUE))
-    line <- grep("^measured ", out, value = TRUE)
-    told <- if (length(line)) as.numeric(strsplit(line, " ")[[1]][-1]) else rep(NA, 5)
-    status <- if (length(line)) "done" else if (identical(attr(out, "status"), 124L)) "time" else
-      if (any(grepl("MemoryError", out))) "memory" else "failed"
-    message(sprintf("  before, %d, %d: %s", job$min_count, job$min_spikes, status))
-    if (status == "failed") message(paste(utils::tail(out, 3), collapse = "\n"))
-    row <- data.frame(program = "before", job, limit = keys$seconds, memory = keys$memory, status,
-                      closed = told[[1]], patterns = told[[2]], search = told[[3]],
-                      filter = told[[4]], cpu = told[[3]] + told[[4]], mb = told[[5]])
-    others <- lapply(if (status == "done") c("published", "fpgrowth", "closure"), \(program) {
-      of <- measure(program, keys$main, job$min_count, job$min_spikes)
-      stopifnot(is.na(of$patterns) || of$patterns == row$patterns)
-      data.frame(program, job, limit = keys$seconds, memory = keys$memory, status = of$status,
-                 closed = NA, patterns = of$patterns, search = NA, filter = NA, cpu = of$cpu,
-                 mb = of$mb)
-    })
-    rows[[k]] <- do.call(rbind, c(list(row), others))
-    write_table(rows, "before")
-    if (status != "done") break
   }
 }
 
