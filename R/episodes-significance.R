@@ -164,6 +164,7 @@ episode_significance <- function(episodes, x = attr(episodes, "recording"),
   check_choice(surrogate, surrogate_methods, "surrogate")
   made <- if (some) {
     width <- unlist(.subset2(episodes, "high")) - unlist(.subset2(episodes, "low"))
+    check_surrogate(surrogate, dither, list(...), FALSE)
     # Without a step nothing is tested.
     scaled <- scaled_surrogates(x, surrogate, dither, list(...),
                                 if (length(width)) max(width) else Inf)

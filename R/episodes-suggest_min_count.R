@@ -50,7 +50,7 @@ suggest_min_count <- function(x, intervals, alpha = 0.05,
   alpha <- check_alpha(alpha)
   method <- check_choice(method)
   n <- check_count(n_surrogates, "n_surrogates", max = 1e4)
-  check_surrogate(surrogate, list(...), FALSE)
+  check_surrogate(surrogate, dither, list(...), FALSE)
   check_flag(distinct_units)
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory, min = 1e7)

@@ -170,7 +170,7 @@ spade <- function(x, bin_size, window_bins, min_spikes = 3, min_count = 2,
   ), reduction, list(device = check_choice(device)))
   check_stability(stability)
   more <- list(...)
-  check_pattern_surrogate(surrogate, more)
+  check_pattern_surrogate(surrogate, dither, more)
   check_place(choices$device, gpus)
   here <- check_threads(threads)
   max_memory <- check_memory(max_memory)

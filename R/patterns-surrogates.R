@@ -14,7 +14,7 @@ enough_items <- 0.98
 #' @return What surrogate_options() gives.
 #' @noRd
 pattern_surrogates <- function(x, surrogate, dither, more, bin, window, min_units) {
-  check_pattern_surrogate(surrogate, more)
+  check_pattern_surrogate(surrogate, dither, more)
   bin_size <- ticks_to_seconds(bin, attr(x, "resolution", exact = TRUE))
   method <- surrogate %||% "dither"
   far <- dither %||% pattern_dither(x, method, bin_size, window)
@@ -41,8 +41,8 @@ pattern_dither <- function(x, method, bin_size, window) {
 
 #' The method and its arguments; without a method there can be none of the latter
 #' @noRd
-check_pattern_surrogate <- function(surrogate, more) {
-  if (!is.null(surrogate)) return(check_surrogate(surrogate, more, TRUE))
+check_pattern_surrogate <- function(surrogate, dither, more) {
+  if (!is.null(surrogate)) return(check_surrogate(surrogate, dither, more, TRUE))
   check_dots_known(more, further_arguments(binned = TRUE))
   if (length(more) == 0L) return(invisible())
   abort_arg("surrogate", sprintf("given where `%s` is, which is an argument of some methods",

@@ -64,11 +64,9 @@ csv_time_unit <- function(layout, time_unit) {
   said <- layout$said
   if (is.null(time_unit)) return(if (is.na(said)) "s" else said)
   if (!is.na(said) && said != time_unit) {
-    cli::cli_warn(c(
-      paste0("Column ", escape_braces(layout$label(layout$time)),
-             " is read in {.val {time_unit}}, as {.arg time_unit} says."),
-      i = "Its name says {.val {said}}."
-    ), call = user_frame())
+    warn_about("time_unit", paste0("Column ", escape_braces(layout$label(layout$time)),
+                                   " is read in {.val {time_unit}}, as {.arg time_unit} says."),
+               i = "Its name says {.val {said}}.")
   }
   time_unit
 }

@@ -273,14 +273,13 @@ surrogate_options <- function(x, method = "dither", dither = 0.015, refractory =
        key = random_key(), method = method, parameters = parameters)
 }
 
-#' The same for functions that pass on further arguments of the method
+#' The same for functions that pass on further arguments of the method, which are checked
 #'
 #' @param more List of further arguments of the method.
 #' @param bin_size Where it is given, neither that nor a window is among `more`.
 #' @noRd
 choose_surrogates <- function(x, surrogate, dither, more, bin_size = NULL) {
   binned <- !is.null(bin_size)
-  check_surrogate(surrogate, more, binned)
   if (binned) check_dither_of_bins(dither, bin_size, surrogate)
   do.call(surrogate_options, c(
     list(x, surrogate, dither = dither), if (binned) list(bin_size = bin_size), more
@@ -295,13 +294,14 @@ further_arguments <- function(binned) {
 
 #' The method, and that no argument is given that it has no use for
 #'
+#' @param dither As the user gave it.
 #' @param binned Whether bins and windows are those of patterns.
 #' @noRd
-check_surrogate <- function(surrogate, more, binned) {
+check_surrogate <- function(surrogate, dither, more, binned) {
   check_method(surrogate, "surrogate")
   check_choice(surrogate, surrogate_methods, "surrogate")
   check_dots_known(more, further_arguments(binned))
-  given <- c(if (!is.null(user_frame()$dither)) "dither", names(more)[!vapply(more, is.null, NA)])
+  given <- c(if (!is.null(dither)) "dither", names(more)[!vapply(more, is.null, NA)])
   check_own_arguments(given, surrogate)
 }
 
