@@ -213,7 +213,8 @@ find_no_table <- function(origin, rows) {
 #' Lines without an end that will get none, or that no row of a table can be
 #' @noRd
 drop_half_lines <- function(feed, all = FALSE) {
-  if (!is.null(feed$stopped)) return()
+  # Before the end of a file, the rest of the line is still to be read.
+  if (!is.null(feed$stopped) || all && isTRUE(feed$source$unread() > 0)) return()
   for (origin in c(feed$source$dropped(), feed$source$origins())) {
     half <- length(origin$rest) > 0L && (all || origin$over)
     if (!half && length(origin$rest) <= longest_fed_line) next

@@ -157,6 +157,16 @@ test_that("a half line is waited for; one that never ends is no spike", {
   expect_match(feed$broken_first$why, "not written to its end")
 })
 
+test_that("a feed that is closed before the end of its file calls no line broken", {
+  file <- withr::local_tempfile()
+  writeLines(c("time,unit", sprintf("%.3f,a", 1:20000 / 10)), file)
+  feed <- feed_file(fed_stream(1), file, every = 0.5)
+  run_feed(feed, on_update = \(stream) FALSE)
+  expect_gt(feed$source$unread(), 0)
+  quietly(close(feed))
+  expect_identical(feed$counts[["broken"]], 0)
+})
+
 test_that("a file may be renamed, cut short or written anew", {
   skip_unless_nightly()
   all <- fed_recording(21)

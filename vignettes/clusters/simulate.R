@@ -28,7 +28,8 @@ numbers <- vapply(strsplit(runs$size[match(opened$run, runs$run)], "[^0-9]+"),
 opening <- coef(lm(opened$seconds ~ numbers))
 read <- \(series, steps) opening[[1L]] + opening[[2L]] * series * steps
 begin <- \(series, steps) {
-  ns$chunk_start_seconds(list(source = list(steps = steps)), series)
+  source <- list(n = series, steps = steps)
+  ns$chunk_start_seconds(list(source = source, rule = list(max_memory = 3e10)), series)
 }
 brains <- read.csv(file.path(folder, "..", "paper-causal-maps", "brains.csv"))
 # So large a map finds nearly all neighbours itself, also in a call that finds dimensions.
