@@ -18,6 +18,9 @@ _R_CHECK_CRAN_INCOMING_REMOTE_=false
 _R_CHECK_PACKAGE_DEPENDS_IGNORE_MISSING_ENHANCES_=true
 export _R_CHECK_SYSTEM_CLOCK_ _R_CHECK_FORCE_SUGGESTS_ _R_CHECK_CRAN_INCOMING_REMOTE_
 export _R_CHECK_PACKAGE_DEPENDS_IGNORE_MISSING_ENHANCES_
+# An example takes less than 5 s on a machine of its own; this one may have other work.
+_R_CHECK_EXAMPLE_TIMING_THRESHOLD_=20
+export _R_CHECK_EXAMPLE_TIMING_THRESHOLD_
 MAKEFLAGS=-j2
 # Threads that have to wait sleep, as in test.sh.
 OMP_WAIT_POLICY=passive

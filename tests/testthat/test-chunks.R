@@ -149,7 +149,9 @@ test_that("workers that end early are started again", {
   local_function("start_worker", \(queue, worker, ...) {
     future::future({
       place <- synfire:::take_chunk(queue, worker)
-      saveRDS(list(place), synfire:::queue_file(queue, "done", place))
+      synfire:::name_when_whole(synfire:::queue_file(queue, "done", place), \(path) {
+        saveRDS(list(place), path)
+      })
       place
     }, seed = NULL)
   })
