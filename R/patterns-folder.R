@@ -124,7 +124,7 @@ share_chunks <- function(events, window, min_count) {
 #' @noRd
 open_job <- function(folder, job, differences = job_differences) {
   # What killed writers left.
-  drop_temporary(folder, paste(folder_names, lock_names, "queue", sep = "|"))
+  drop_temporary(folder, paste(folder_names, lock_names, queue_name, sep = "|"))
   path <- file.path(folder, "job.rds")
   if (!file.exists(path)) {
     chunks <- list.files(folder, "^chunk-[0-9]+[.]rds$")
@@ -343,7 +343,7 @@ check_folder <- function(folder) {
 #' @noRd
 foreign_files <- function(folder, files, locks) {
   there <- list.files(folder, all.files = TRUE, no.. = TRUE)
-  temporary <- sprintf("(%s|%s|queue)%s[0-9a-f]+[.]tmp", files, locks, temporary_mark)
+  temporary <- sprintf("(%s|%s|%s)%s[0-9a-f]+[.]tmp", files, locks, queue_name, temporary_mark)
   matches <- \(pattern) grepl(sprintf("^(%s)$", pattern), there)
   is_folder <- dir.exists(file.path(folder, there))
   ours <- matches(files) & !is_folder | matches(locks) & is_folder | matches(temporary) |

@@ -104,9 +104,7 @@ take_chunks <- function(queue, worker, open, work, arguments, threads) {
     result <- work(chunks[[place]], held)
     # Without its folder nobody waits for it.
     if (!dir.exists(queue)) break
-    name_when_whole(queue_file(queue, "done", place), \(path) {
-      saveRDS(list(result), path, compress = FALSE)
-    })
+    give_result(queue, place, result)
     did <- c(did, place)
   }
   did
@@ -123,7 +121,16 @@ take_chunk <- function(queue, worker) {
   }
 }
 
+give_result <- function(queue, place, result) {
+  name_when_whole(queue_file(queue, "done", place), \(path) {
+    saveRDS(list(result), path, compress = FALSE)
+  })
+}
+
 # ---- The queue -----------------------------------------------------------------------
+
+# What stands at the beginning of its name, which is a temporary one (utils-sealed_file.R).
+queue_name <- "queue"
 
 queue_file <- function(queue, state, place) file.path(queue, state, sprintf("%06d", place))
 
@@ -131,7 +138,7 @@ queue_file <- function(queue, state, place) file.path(queue, state, sprintf("%06
 #' @return Its path.
 #' @noRd
 make_queue <- function(folder, todo) {
-  queue <- tempfile(paste0("queue", temporary_mark), folder, ".tmp")
+  queue <- tempfile(paste0(queue_name, temporary_mark), folder, ".tmp")
   for (path in c(queue, file.path(queue, c("waiting", "taken", "done")))) dir.create(path)
   saveRDS(todo, file.path(queue, "chunks.rds"))
   me <- this_process()

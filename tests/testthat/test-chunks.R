@@ -12,11 +12,11 @@ deadly <- function(chunk, held) {
     }
     if (chunk %in% held$always) die()
   }
-  list(chunk = chunk, threads = held$threads, opened = held$opened, pid = Sys.getpid())
+  list(chunk = chunk, threads = held$threads, pid = Sys.getpid())
 }
 
 hold <- function(once, dies, threads) {
-  c(list(once = once, threads = threads, opened = runif(1)), dies)
+  c(list(once = once, threads = threads), dies)
 }
 
 do_deadly <- function(todo, always = numeric(), once = withr::local_tempfile(), ...,
@@ -149,9 +149,7 @@ test_that("workers that end early are started again", {
   local_function("start_worker", \(queue, worker, ...) {
     future::future({
       place <- synfire:::take_chunk(queue, worker)
-      synfire:::name_when_whole(synfire:::queue_file(queue, "done", place), \(path) {
-        saveRDS(list(place), path)
-      })
+      synfire:::give_result(queue, place, place)
       place
     }, seed = NULL)
   })
@@ -161,7 +159,6 @@ test_that("workers that end early are started again", {
 })
 
 # ---- What differs --------------------------------------------------------------------
-
 
 test_that("settings that differ are named with both values", {
   before <- list(a = 1, b = "x", c = c(1, 2), d = NULL, gone = 3)

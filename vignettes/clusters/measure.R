@@ -52,7 +52,7 @@ start <- function(run) {
   rscript <- file.path(R.home("bin"), "Rscript")
   job <- c(file.path(folder, "job.R"), run$how, run$workers, run$work, result,
            sizes(run$work, run$workers))
-  # One process more hands out.
+  # One rank more makes the queue.
   mpi <- c("--oversubscribe", "--bind-to", "none", "--mca", "pml", "ob1", "--mca", "btl",
            "self,vader", "-n", run$workers + 1, rscript)
   command <- if (run$how == "mpi") c("mpirun", mpi, job) else c(rscript, job)
@@ -80,7 +80,7 @@ keep <- function(run) {
   number <- max(0, tables$scaling$run) + 1
   row <- data.frame(run = number, work = run$work, size, how = run$how, workers = run$workers,
                     seconds = round(of$seconds, 3), cpu = round(of$cpu, 2),
-                    chunks = NROW(of$chunks), same = identical(of$hash, hashes[[key]]), about)
+                    chunks = sum(of$chunks$what != "open"), same = identical(of$hash, hashes[[key]]), about)
   tables$scaling <<- rbind(tables$scaling, row)
   if (!is.null(of$chunks)) tables$chunks <<- rbind(tables$chunks, cbind(run = number, of$chunks))
   for (name in names(tables)) {

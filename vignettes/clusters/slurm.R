@@ -6,7 +6,7 @@
 #
 # Needs the package future.batchtools and a Slurm that takes jobs: this one, or that of a
 # cluster. Takes some minutes. One job is cancelled, which costs its chunk; later the process
-# that hands out is killed, and started again. slurm.csv: what happened, after how many
+# that made the call is killed, and started again. slurm.csv: what happened, after how many
 # seconds, and whether the map is in the end that of the plain call, bit by bit.
 
 arguments <- commandArgs(TRUE)
@@ -18,11 +18,11 @@ source(file.path(folder, "works.R"))
 options(cli.progress_show_after = Inf)
 now <- \() unclass(Sys.time())
 
-# ---- The process that hands out ------------------------------------------------------
+# ---- The calling process -------------------------------------------------------------
 
 size <- list(series = as.numeric(settings$map), steps = 1600)
 
-hand_out <- function() {
+make_call <- function() {
   saveRDS(Sys.getpid(), "pid.rds")
   future::plan(future.batchtools::batchtools_slurm,
                template = system.file("cluster", "slurm.tmpl", package = "synfire"),
@@ -33,8 +33,8 @@ hand_out <- function() {
   file.create("ended")
 }
 
-if (settings$role == "hand out") {
-  hand_out()
+if (settings$role == "caller") {
+  make_call()
   quit()
 }
 
@@ -71,7 +71,7 @@ until <- function(true, seconds = 600) {
 start <- function(log) {
   unlink("pid.rds")
   system2(file.path(R.home("bin"), "Rscript"),
-          c(shQuote(file.path(folder, "slurm.R")), shQuote("role=hand out"),
+          c(shQuote(file.path(folder, "slurm.R")), shQuote("role=caller"),
             paste0(c("map=", "jobs="), settings[c("map", "jobs")])),
           stdout = log, stderr = log, wait = FALSE)
   until(\() file.exists("pid.rds"))

@@ -298,8 +298,8 @@ syn_status syn_lag_histograms(const syn_recording *recording, const syn_lag_opti
                .block = near > least ? near : least};
     s.blocks = units / s.block + (units % s.block > 0);
     /* To wake a thread takes as long as to count the pairs of some hundred spikes. */
-    if ((uint32_t)s.o.threads > 1 + recording->events / 512)
-        s.o.threads = 1 + (int)(recording->events / 512);
+    int worth = 1 + (int)(recording->events / 512);
+    s.o.threads = o->threads < worth ? o->threads : worth;
     memset(count, 0, (size_t)units * units * (2 * (size_t)o->lags + 1) * sizeof *count);
     syn_status status = allocate(&s, budget);
     SYN_NEXT(status, list_blocks(&s, watch));
