@@ -241,6 +241,10 @@ synapse_work <- function(trains, units, plan, place, threads, max_memory) {
          finish_status(.Call(r_synapse_scan, counts, a, b, c(options, limits)),
                        "looking at pairs")
        },
+       centre = \(options) {
+         finish_status(.Call(r_synapse_centre, counts, all_pairs$a, all_pairs$b,
+                             c(options, limits)), "looking at lag 0")
+       },
        explain = \(links, pairs, options) {
          finish_status(.Call(r_synapse_explain, counts, n, links, all_pairs$a[pairs],
                              all_pairs$b[pairs], c(options, limits)),
