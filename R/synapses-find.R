@@ -27,7 +27,8 @@ find_synapses <- function(x, max_lag = 0.01, bin_size = NULL, false_discovery = 
   place <- settle_place(device, check_gpus(gpus, device), synapse_seconds(units, x) / threads)
   work <- synapse_work(trains, which(units$tested), plan, place, threads, max_memory)
   first <- first_stage(work, plan)
-  new_synapses(first, work, units, x, plan, list(
+  second <- second_stage(work, plan, first, false_discovery)
+  new_synapses(second, work, units, x, plan, list(
     max_lag = max_lag, bin_size = plan$bin_size, false_discovery = false_discovery,
     bursts = bursts[c("gain", "share", "judged")], call = call, device = place$device,
     gpus = gpus_of(place), threads = threads, elapsed = proc.time()[["elapsed"]] - started
@@ -233,11 +234,21 @@ synapse_work <- function(trains, units, plan, place, threads, max_memory) {
                                      max_memory)), pairs_of(length(few)))
   all_pairs <- pairs_of(length(units))
   limits <- list(threads = threads, max_memory = max_memory)
-  list(units = units, n = tabulate_units(trains), counts = counts, a = all_pairs$a,
+  n <- as.double(tabulate_units(trains))
+  list(units = units, n = n, counts = counts, a = all_pairs$a,
        b = all_pairs$b, limits = limits,
        scan = \(options, a = all_pairs$a, b = all_pairs$b) {
          finish_status(.Call(r_synapse_scan, counts, a, b, c(options, limits)),
                        "looking at pairs")
+       },
+       centre = \(options) {
+         finish_status(.Call(r_synapse_centre, counts, all_pairs$a, all_pairs$b,
+                             c(options, limits)), "looking at lag 0")
+       },
+       explain = \(links, pairs, options) {
+         finish_status(.Call(r_synapse_explain, counts, n, links, all_pairs$a[pairs],
+                             all_pairs$b[pairs], c(options, limits)),
+                       "looking at other inputs", "Take fewer units with `x[unit = ]`.")
        },
        null = \(options) {
          finish_status(.Call(r_synapse_null, long$counts, long$a, long$b, c(options, limits)),

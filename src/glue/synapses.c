@@ -1,6 +1,8 @@
 /* Connections between units: the scan of correlograms. */
 #include "glue/glue.h"
 
+#include "core/synapses/centre.h"
+#include "core/synapses/explain.h"
 #include "core/synapses/null.h"
 #include "glue/options.h"
 #include "glue/require.h"
@@ -146,6 +148,118 @@ SEXP r_synapse_null(glue_owner *own, SEXP counts, SEXP a, SEXP b, SEXP options)
     SYN_NEXT(status, syn_null_pairs(&w->tables, &w->smoother, &given, &pairs, &null,
                                     &columns, &w->budget,
                                     glue_watch(own, "Looking at long lags")));
+    UNPROTECT(1);
+    return finish(w, out, status);
+}
+
+/* ---- links ---- */
+
+/* A list: from, to (units from 0), lo, count, expected, z. */
+static syn_scan_links read_links(SEXP links, const syn_lag_counts *counts,
+                                 const syn_scan_options *o)
+{
+    require(TYPEOF(links) == VECSXP && Rf_xlength(links) == 6, "links");
+    syn_unit_pairs ends =
+        read_pairs(VECTOR_ELT(links, 0), VECTOR_ELT(links, 1), counts);
+    R_xlen_t n = (R_xlen_t)ends.n;
+    syn_scan_links out = {
+        .n = ends.n, .from = ends.a, .to = ends.b,
+        .lo = INTEGER(numbers(VECTOR_ELT(links, 2), INTSXP, n, "links")),
+        .count = REAL(numbers(VECTOR_ELT(links, 3), REALSXP, n, "links")),
+        .expected = REAL(numbers(VECTOR_ELT(links, 4), REALSXP, n, "links")),
+        .z = REAL(numbers(VECTOR_ELT(links, 5), REALSXP, n, "links"))};
+    for (R_xlen_t i = 0; i < n; i++)
+        require(out.lo[i] >= 1 && (uint32_t)out.lo[i] + o->width <= o->reach + 1,
+                "links");
+    return out;
+}
+
+/* What r_synapse_scan() gives of what other inputs leave of pairs, and of each direction
+   `via` (units from 0, or -1) and `spikes`. `spikes` has those of all units. `options`:
+   those of read_scan(), smooth, before, after (bins), clear, threads, max_memory. */
+SEXP r_synapse_explain(glue_owner *own, SEXP counts, SEXP spikes, SEXP links, SEXP a,
+                       SEXP b, SEXP options)
+{
+    work *w = begin(own, options);
+    syn_scan_options o = read_scan(options);
+    syn_lag_counts given = read_counts(counts, o.lags);
+    require(given.lags == o.lags, "counts of lags");
+    syn_unit_pairs pairs = read_pairs(a, b, &given);
+    syn_scan_links found = read_links(links, &given, &o);
+    syn_explain_options e = {
+        .spikes = REAL(numbers(spikes, REALSXP, (R_xlen_t)given.units, "spikes")),
+        .reach = o.reach,
+        .before = (uint32_t)glue_option_int(options, "before", 0, 100),
+        .after = (uint32_t)glue_option_int(options, "after", 0, 100),
+        .clear = glue_option_number(options, "clear", 0, R_PosInf),
+        .threads = glue_option_threads(options)};
+    R_xlen_t n = 2 * (R_xlen_t)pairs.n;
+    const char *fields[] = {"found", "via", "spikes", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    syn_scan_columns columns;
+    SET_VECTOR_ELT(out, 0, make_columns(n, &columns));
+    syn_explained explained = {
+        .via = INTEGER(SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, n))),
+        .spikes = REAL(SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, n)))};
+    syn_status status = syn_scan_tables_make(&w->tables, &o, &w->budget);
+    SYN_NEXT(status, syn_smoother_make(&w->smoother, given.lags,
+                                       glue_option_number(options, "smooth", 0.1, 1e4),
+                                       &w->budget));
+    SYN_NEXT(status, syn_explain_pairs(&w->tables, &w->smoother, &given, &found, &pairs,
+                                       &e, &columns, &explained, &w->budget,
+                                       glue_watch(own, "Looking at other inputs")));
+    UNPROTECT(1);
+    return finish(w, out, status);
+}
+
+/* ---- around lag 0 ---- */
+
+/* By pair: z, count, expected, same. `options`: near, from, to, same (bins), threads,
+   max_memory. */
+SEXP r_synapse_centre(glue_owner *own, SEXP counts, SEXP a, SEXP b, SEXP options)
+{
+    work *w = begin(own, options);
+    syn_lag_counts given = read_counts(counts, 2);
+    syn_unit_pairs pairs = read_pairs(a, b, &given);
+    syn_centre_options o = {
+        .near = (uint32_t)glue_option_int(options, "near", 0, given.lags),
+        .same = (uint32_t)glue_option_int(options, "same", 0, given.lags),
+        .to = (uint32_t)glue_option_int(options, "to", 2, given.lags),
+        .threads = glue_option_threads(options)};
+    o.from = (uint32_t)glue_option_int(options, "from", 1, o.to - 1);
+    const char *fields[] = {"z", "count", "expected", "same", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    double *column[4];
+    for (int i = 0; i < 4; i++)
+        column[i] = REAL(
+            SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, (R_xlen_t)pairs.n)));
+    syn_centre_columns columns = {column[0], column[1], column[2], column[3]};
+    syn_status status = syn_centre_pairs(&given, &pairs, &o, &columns,
+                                         glue_watch(own, "Looking at lag 0"));
+    UNPROTECT(1);
+    return finish(w, out, status);
+}
+
+/* The slow part of each column of a matrix of doubles, lags x columns. `options`: smooth
+   (standard deviation in bins), max_memory. */
+SEXP r_synapse_slow(glue_owner *own, SEXP counts, SEXP options)
+{
+    work *w = begin(own, options);
+    require(TYPEOF(counts) == REALSXP && Rf_isMatrix(counts) && Rf_nrows(counts) % 2 == 1,
+            "counts of lags");
+    size_t length = (size_t)Rf_nrows(counts), columns = (size_t)Rf_ncols(counts);
+    const syn_watch *watch = glue_watch(own, "Smoothing");
+    syn_status status = syn_smoother_make(
+        &w->smoother, (uint32_t)length / 2,
+        glue_option_number(options, "smooth", 0.1, 1e4), &w->budget);
+    SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)length, (int)columns));
+    double *room = (double *)R_alloc(2 * w->smoother.stride + 1, sizeof(double));
+    for (size_t i = 0; status == SYN_OK && i < columns; i++) {
+        size_t middle = i * length + length / 2;
+        syn_smooth(&w->smoother, REAL(counts) + middle, REAL(out) + middle, room);
+        if (i % 1024 == 0)
+            status = syn_poll(watch, "pairs", (double)i, (double)columns);
+    }
     UNPROTECT(1);
     return finish(w, out, status);
 }
