@@ -80,7 +80,7 @@ connection_table <- function(rows) {
   q <- sub("^< ", "\u2264 ", p_text(rows$q_value))
   out <- data.frame(rows$from, rows$to, ifelse(rows$sign > 0, "excites", "inhibits"),
                     duration_text(rows$lag), strength_text(rows$strength),
-                    interval_text(rows$strength_low, rows$strength_high), rows$count,
+                    interval_text(rows$strength_low, rows$strength_high), round(rows$count),
                     round(rows$baseline), q)
   names(out) <- c("From", "To", "Effect", "Lag", "Strength", "95 %", "Pairs of spikes",
                   "Expected", "q")

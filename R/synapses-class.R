@@ -1,15 +1,14 @@
 # The table of connections: how it is made, printed, what it says in words, other tables.
 
-synapse_kinds <- c("connection", "explained", "common input", "same cell", "wide")
-
 synapses_columns <- c("from", "to", "kind", "sign", "lag", "width", "strength", "strength_low",
                       "strength_high", "count", "baseline", "z", "p_value", "q_value", "via",
                       "reason")
 
 #' The result of `find_synapses()`
 #'
-#' Units are named in it, as in other tables of results. Correlograms belong to rows, which may be chosen and put into another order. So they are
-#' named by the pair, and looked up by it.
+#' Units are named in it, as in other tables of results, and without locations there are no
+#' distances. Correlograms belong to rows, which may be chosen and put into another order. So they
+#' are named by the pair, and looked up by it.
 #'
 #' @param columns Named list of the columns, or a data frame.
 #' @param about Attributes. `correlograms` and `baseline` (lags x rows) and `windows` (rows x 2)
@@ -18,9 +17,12 @@ synapses_columns <- c("from", "to", "kind", "sign", "lag", "width", "strength", 
 synapses_table <- function(columns, about) {
   for (name in c("from", "to", "via")) columns[[name]] <- as.character(columns[[name]])
   about$units$unit <- as.character(about$units$unit)
-  if (is.null(rownames(about$power))) dimnames(about$power) <- list(about$units$unit, about$units$unit)[c(1,1)]
+  if (!any(is.finite(about$units$x))) columns$distance <- about$units$x <- about$units$y <- NULL
   keys <- synapse_keys(columns$from, columns$to)
-  for (name in c("correlograms", "baseline")) colnames(about[[name]]) <- keys
+  # Of very many rows the first ones have correlograms.
+  for (name in c("correlograms", "baseline")) {
+    colnames(about[[name]]) <- utils::head(keys, ncol(about[[name]]))
+  }
   rownames(about$windows) <- keys
   new_table(columns, "synapses", about)
 }
@@ -215,7 +217,7 @@ connection_sentence <- function(row) {
           if (extra) "extra" else "missing",
           if (extra) interval_text(row$strength_low, row$strength_high) else
             interval_text(-row$strength_high, -row$strength_low),
-          commas(row$count), commas(round(row$baseline)),
+          commas(round(row$count)), commas(round(row$baseline)),
           if (startsWith(p_text(row$q_value), "<")) p_text(row$q_value) else
             paste("=", p_text(row$q_value)))
 }
