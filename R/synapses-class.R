@@ -117,7 +117,8 @@ print.synapses <- function(x, n = 10, ...) {
     out <- data.frame(pair = pair_arrows(rows), lag = duration_text(rows$lag),
                       strength = strength_text(rows$strength),
                       `95 %` = interval_text(rows$strength_low, rows$strength_high),
-                      q = p_text(rows$q_value), check.names = FALSE)
+                      q = ifelse(is.na(rows$q_value), "", p_text(rows$q_value)),
+                      check.names = FALSE)
     note <- ifelse(is.na(rows$kind), paste("refused:", rows$reason), as.character(rows$kind))
     through <- !is.na(rows$via)
     note[through] <- paste0(note[through], ", through ", seen_names(rows$via[through]))
@@ -309,9 +310,9 @@ untold_words_of <- function(x) {
                           commas(length(out)), untested_text(about$units)),
     if (nrow(refused)) sprintf("Pairs that stand out, with too few spikes to be sure: %s.", some(
       sprintf("%s (%s)", pair_arrows(refused), refused$reason), 3L)),
-    sprintf(paste(
-      "Hidden common input: a neuron that was not recorded, and reaches both units with different",
-      "delays, makes the same peak as a connection.")),
+    sharp_words(connections_of(x)),
+    paste("Hidden common input: a neuron that was not recorded, and reaches both units with",
+          "different delays, makes the same peak as a connection."),
     sprintf(paste(
       "Synapses that act more than %s later or over many milliseconds, gap junctions, and weak ones",
       "(see the strengths above)."), duration_text(about$max_lag)),
@@ -321,10 +322,25 @@ untold_words_of <- function(x) {
   )
 }
 
+#' Connections that may be one axon
+#' @noRd
+sharp_words <- function(found) {
+  sharp <- found[found$sign > 0 & found$lag < 0.0013 & found$width < 0.0013, , drop = FALSE]
+  if (nrow(sharp) == 0L) return(NULL)
+  sprintf(paste(
+    "One axon: %s within about a millisecond of lag 0, and no wider: %s. Two electrodes that hear",
+    "the same axon make such peaks as well, and so do spikes that overlap."),
+    if (nrow(sharp) == 1L) "1 connection has its peak" else
+      paste(commas(nrow(sharp)), "connections have their peaks"), some(pair_arrows(sharp)))
+}
+
 #' The reasons why units were not tested
 #' @noRd
 untested_text <- function(units) {
   reason <- units$reason[!units$tested]
+  # Units differ in their numbers of spikes, which are not told one by one.
+  few <- grepl("^[0-9,]+ spikes?, and [0-9,]+ are needed[.]?$", reason)
+  reason[few] <- sub("^.*and ([0-9,]+) are.*$", "fewer than \\1 spikes", reason[few])
   reason <- ifelse(is.na(reason), "not said", sub("[.]$", "", reason))
   n <- sort(table(reason), decreasing = TRUE)
   if (length(n) <= 3L) return(paste(names(n), collapse = "; "))

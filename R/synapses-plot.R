@@ -193,10 +193,13 @@ draw_synapse_network <- function(x, found, edges, layout) {
 #' Weak, middle and strong, with one digit; those that all lines have is enough of one
 #' @noRd
 strength_breaks <- function(strength) {
-  ends <- log(range(strength[strength > 0]))
-  breaks <- unique(signif(exp(seq(ends[[1L]], ends[[2L]], length.out = 3L)), 1))
-  inside <- breaks[breaks >= min(strength) & breaks <= max(strength)]
-  if (length(inside)) inside else signif(max(strength), 2)
+  ends <- range(strength[strength > 0])
+  digit <- 10^floor(log10(ends))
+  # Round numbers within the range.
+  ends <- c(ceiling(ends[[1L]] / digit[[1L]]) * digit[[1L]],
+            floor(ends[[2L]] / digit[[2L]]) * digit[[2L]])
+  if (ends[[1L]] >= ends[[2L]]) return(signif(max(strength), 2))
+  unique(c(ends[[1L]], signif(sqrt(prod(ends)), 1), ends[[2L]]))
 }
 
 synapse_network_caption <- function(x, found, drawn, names, left_out, mapped) {
