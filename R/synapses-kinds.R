@@ -232,7 +232,7 @@ power_of <- function(work, second, units, false_discovery) {
   least <- if (open) max(called) else gate_share * false_discovery / tests
   z <- to_bulk(tail_z(least / 2, second$null$up), judged$bulk$up, second$null$few)
   expected <- pmax(second$found$up_expected, 0)
-  noise <- 1 + second$found$up_noise
+  noise <- (1 + second$found$up_noise) * rep(second$found$spread, each = 2L)
   # The root of a count grows by half of z: from this follows how many spikes z takes.
   spikes <- pmax(z * sqrt(expected * noise) + z^2 / 4 * noise, least_seen - expected)
   from <- c(rbind(work$a, work$b)) + 1L

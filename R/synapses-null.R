@@ -76,11 +76,15 @@ tail_z <- function(p, q) {
 #'
 #' @param found Columns of `scan_pairs()`.
 #' @param null What `null_of()` gave.
+#' @param spread Of each pair: its z are divided by the root.
 #' @return The columns of the more probable sign: `up` (whether it is more spikes), `z` (as
 #'   `from_bulk()` gives it, with its sign), `raw`, `count`, `expected`, `noise`, `lo`, `p`, `q`.
 #'   Attribute `bulk`: that of both signs.
 #' @noRd
-judge_pairs <- function(found, null) {
+judge_pairs <- function(found, null, spread) {
+  spread <- rep(sqrt(spread), each = 2L)
+  found$up_z <- found$up_z / spread
+  found$down_z <- found$down_z / spread
   bulk <- list(up = bulk_of(found$up_z, null$up), down = bulk_of(-found$down_z, null$down))
   more <- from_bulk(found$up_z, bulk$up, null$few)
   fewer <- from_bulk(-found$down_z, bulk$down, null$few)
@@ -102,4 +106,17 @@ judge_pairs <- function(found, null) {
 #' @noRd
 poisson_quantiles <- function(max_lag) {
   list(up = c(0.27, 1.10, 2.03, 2.51), down = c(0.29, 1.11, 2.06, 2.52))
+}
+
+#' By how much more the counts of a pair vary than those of most pairs, at least 1
+#'
+#' What most pairs share is in the null and in the bulk. Where counts vary as those of Poisson
+#' trains do, one pair in twenty is above 1 by chance.
+#' @param spread Of each pair, from the compiled code.
+#' @param windows Of how many windows it is the mean.
+#' @noRd
+excess_spread <- function(spread, windows) {
+  if (length(spread) == 0L || windows == 0) return(rep(1, length(spread)))
+  by_chance <- stats::qchisq(0.95, windows) / windows
+  pmax(1, spread / (by_chance * max(1, stats::median(spread))))
 }
