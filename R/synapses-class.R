@@ -269,9 +269,11 @@ other_words <- function(x, n) {
   wide <- of("wide")
   c(
     if (nrow(explained)) sprintf(paste(
-      "%s a peak that the connections of another unit explain: %s. It adds no connection of its",
-      "own."), pairs_have(nrow(explained)), some(sprintf(
-        "%s through %s", pair_arrows(explained), seen_names(explained$via)), n)),
+      "%s a peak that the connections of another unit explain: %s. %s."
+    ), pairs_have(nrow(explained)), some(sprintf(
+      "%s through %s", pair_arrows(explained), seen_names(explained$via)), max(n, 1)),
+    if (nrow(explained) == 1L) "It adds no connection of its own" else
+      "They add no connections of their own"),
     if (nrow(common)) sprintf(paste(
       "%s a sharp peak at lag 0 or on both sides of it: %s. A common input does this, and so does a",
       "gap junction; a direction cannot be told."), pairs_have(nrow(common)), names(common)),

@@ -314,7 +314,7 @@ null_of <- function(work, options, plan, spread = 1) {
   poisson <- poisson_quantiles(plan$max_lag)
   n <- length(z$up)
   if (n == 0L) return(c(poisson, few = 1.15))
-  list(up = null_quantiles(z$up, poisson$up), down = null_quantiles(-z$down, poisson$down),
+  list(up = quantiles_of_null(z$up, poisson$up), down = quantiles_of_null(-z$down, poisson$down),
        few = 1 + 0.15 * (1 - enough_nulls(n)))
 }
 

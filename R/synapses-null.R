@@ -14,7 +14,7 @@ poisson_levels <- c(0.1, 0.5, 0.9, 0.97)
 #' @param z Of all pairs, directions and shifts; of fewer spikes with its sign changed.
 #' @param poisson Quantiles of Poisson trains.
 #' @noRd
-null_quantiles <- function(z, poisson) {
+quantiles_of_null <- function(z, poisson) {
   q <- stats::quantile(z, poisson_levels, names = FALSE)
   share <- enough_nulls(length(z))
   q <- share * q + (1 - share) * pmax(q, poisson)

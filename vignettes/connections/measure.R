@@ -52,6 +52,8 @@ look <- function(key) {
   )))
   # The unit that is on most connections, which may be no unit.
   ends <- table(c(rows$from, rows$to)[rep(rows$kind %in% "connection", 2L)])
+  others <- x[unit = setdiff(levels(x$unit), names(ends)[which.max(ends)])]
+  without <- sum(find_synapses(others, threads = 1)$kind %in% "connection")
   list(
     recordings = data.frame(
       recording = key, name = recordings[[key]]$name, units = nrow(about$units),
@@ -60,8 +62,9 @@ look <- function(key) {
       excitatory = sum(sign > 0), inhibitory = sum(sign < 0), explained = n[["explained"]],
       common = n[["common input"]], same = n[["same cell"]], wide = n[["wide"]],
       sharp = sum(rows$kind %in% "connection" & rows$lag < 0.0013 & rows$width < 0.0013),
-      seen = signif(stats::median(about$power, na.rm = TRUE), 2), busiest = names(ends)[which.max(ends)],
-      busiest_links = max(ends), busiest_share = round(max(table(x$unit)) / nrow(x), 2),
+      seen = signif(stats::median(about$power, na.rm = TRUE), 2),
+      busiest = names(ends)[which.max(ends)],
+      busiest_links = max(ends), without = without, busiest_share = round(max(table(x$unit)) / nrow(x), 2),
       elapsed = round(elapsed, 2)),
     found = data.frame(recording = key, rows[c("from", "to", "kind", "sign")],
                        ms = round(1e3 * rows$lag, 2), strength = signif(rows$strength, 3),
