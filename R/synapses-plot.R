@@ -14,7 +14,8 @@ sign_factor <- function(sign) factor(sign_names[ifelse(sign > 0, 1L, 2L)], sign_
 #'
 #' * `"matrix"`: a row for each unit that a connection comes from, a column for each that it goes
 #'   to, coloured by strength on a scale of square roots. Pairs that were not tested are grey. Of
-#'   up to 60 units, signs mark the pairs that are no connection: explained by others, common input,
+#'   more than 80 units, connections are dots, as squares would be too small. Of up to 60 units,
+#'   signs mark the pairs that are no connection: explained by others, common input,
 #'   same cell or wide.
 #' * `"network"`: arrows with a head for excitation, with a bar for inhibition, wider where the
 #'   connection is stronger. Where locations are known, units stand there, as on a map of the
@@ -96,11 +97,8 @@ clearest <- function(rows, x, n) {
 # ---- Matrix --------------------------------------------------------------------------
 
 draw_synapse_matrix <- function(x, found) {
-  units <- attr(x, "units", exact = TRUE)$unit
-  strengths <- as.matrix(x)
-  n <- length(units)
-  squares <- data.frame(from = as.vector(row(strengths)), to = as.vector(col(strengths)),
-                        strength = as.vector(strengths))
+  units <- attr(x, "units", exact = TRUE)
+  n <- nrow(units)
   root <- \(v) sign(v) * sqrt(abs(v))
   most <- max(abs(found$strength), 0.001)
   # Of both sides of the scale those that are there, with a round number near each end.
@@ -110,34 +108,68 @@ draw_synapse_matrix <- function(x, found) {
   breaks <- sort(c(0, ends, signif(ends / 4, 1)))
   keep <- thin(n, 30L)
   name <- \(what) if (n == length(keep)) what else sprintf("%s (%s units, some named)", what, commas(n))
-  marks <- plain_table(x)
-  marks <- marks[marks$kind %in% synapse_kinds[-1L] & n <= 60L, , drop = FALSE]
-  dots <- data.frame(from = match(marks$from, units), to = match(marks$to, units),
-                     kind = droplevels(marks$kind))
-  ggplot2::ggplot(squares, aes_from(x = "to", y = "from")) +
-    ggplot2::geom_raster(ggplot2::aes(fill = root(.data$strength))) +
+  ggplot2::ggplot(mapping = aes_from(x = "to", y = "from")) +
+    (if (n <= most_squares) matrix_squares(x) else matrix_dots(found, units)) +
+    (if (n <= 60L) matrix_marks(x, units)) +
     ggplot2::scale_fill_gradient2(low = sign_colours[["inhibitory"]], mid = "white",
                                   high = sign_colours[["excitatory"]], na.value = syn_grid,
                                   limits = root(range(0, sides) * most * 1.001),
                                   breaks = root(breaks),
                                   labels = breaks, name = "Strength\n(extra spikes\na spike)") +
-    (if (nrow(dots)) list(
-      ggplot2::geom_point(aes_from(shape = "kind"), data = dots, colour = syn_ink,
-                          size = min(2, max(0.8, 40 / n))),
-      ggplot2::scale_shape_manual(name = "No connection", drop = TRUE,
-                                  values = c(explained = 4, `common input` = 1, `same cell` = 0,
-                                             wide = 5))
-    )) +
-    ggplot2::scale_x_continuous(name = name("To"), breaks = keep, labels = units[keep],
-                                expand = ggplot2::expansion(add = 0.5)) +
-    ggplot2::scale_y_reverse(name = name("From"), breaks = keep, labels = units[keep],
-                             expand = ggplot2::expansion(add = 0.5)) +
+    ggplot2::scale_x_continuous(name = name("To"), breaks = keep, labels = units$unit[keep],
+                                limits = c(0.5, n + 0.5), expand = c(0, 0)) +
+    ggplot2::scale_y_reverse(name = name("From"), breaks = keep, labels = units$unit[keep],
+                             limits = c(n + 0.5, 0.5), expand = c(0, 0)) +
     ggplot2::coord_fixed() +
     theme_synfire() +
     ggplot2::theme(panel.grid.major = ggplot2::element_blank(),
+                   panel.border = ggplot2::element_rect(fill = NA, colour = syn_grid),
                    axis.text.x = ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5)) +
-    caption(if (nrow(found) == 0L) paste0(nothing_drawn(x), "."), if (anyNA(strengths))
-      "Grey: not tested.")
+    caption(if (nrow(found) == 0L) paste0(nothing_drawn(x), "."),
+            if (n <= most_squares || !all(units$tested)) "Grey: not tested.")
+}
+
+# Units up to which a square of the matrix is large enough to be seen.
+most_squares <- 80L
+
+#' All pairs as squares
+#' @noRd
+matrix_squares <- function(x) {
+  strengths <- as.matrix(x)
+  squares <- data.frame(from = as.vector(row(strengths)), to = as.vector(col(strengths)),
+                        strength = as.vector(strengths))
+  squares$root <- sign(squares$strength) * sqrt(abs(squares$strength))
+  ggplot2::geom_raster(aes_from(fill = "root"), data = squares)
+}
+
+#' Connections as dots that can be seen among very many pairs; bands for units not tested
+#' @noRd
+matrix_dots <- function(found, units) {
+  out <- which(!units$tested)
+  band <- \(...) ggplot2::geom_rect(ggplot2::aes(...), data = data.frame(at = out),
+                                    fill = syn_grid, inherit.aes = FALSE)
+  dots <- data.frame(from = match(found$from, units$unit), to = match(found$to, units$unit),
+                     root = sign(found$strength) * sqrt(abs(found$strength)))
+  list(if (length(out)) list(
+         band(xmin = .data$at - 0.5, xmax = .data$at + 0.5, ymin = -Inf, ymax = Inf),
+         band(ymin = .data$at - 0.5, ymax = .data$at + 0.5, xmin = -Inf, xmax = Inf)),
+       ggplot2::geom_point(aes_from(fill = "root"), data = dots, shape = 22, size = 1.7, stroke = 0.15,
+                           colour = syn_muted))
+}
+
+#' Signs on pairs that are no connection
+#' @noRd
+matrix_marks <- function(x, units) {
+  marks <- plain_table(x)
+  marks <- marks[marks$kind %in% synapse_kinds[-1L], , drop = FALSE]
+  if (nrow(marks) == 0L) return(NULL)
+  dots <- data.frame(from = match(marks$from, units$unit), to = match(marks$to, units$unit),
+                     kind = droplevels(marks$kind))
+  list(ggplot2::geom_point(aes_from(shape = "kind"), data = dots, colour = syn_ink,
+                           size = min(2, max(0.8, 40 / nrow(units)))),
+       ggplot2::scale_shape_manual(name = "No connection", drop = TRUE,
+                                   values = c(explained = 4, `common input` = 1, `same cell` = 0,
+                                              wide = 5)))
 }
 
 # ---- Network -------------------------------------------------------------------------

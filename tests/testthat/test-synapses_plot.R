@@ -9,19 +9,30 @@ test_that("the matrix has a square for each ordered pair, and signs for what is 
   skip_if_not_installed("ggplot2")
   x <- made_synapses()
   p <- ggplot2::autoplot(x)
-  squares <- p$data
+  squares <- p$layers[[1]]$data
   expect_identical(nrow(squares), 144L)
   m <- as.matrix(x)
   expect_identical(squares$strength, as.vector(m))
   # The first unit stands on top, those that a connection comes from in rows.
   drawn <- layers_with(p, "GeomRaster")[[1]]
-  strong <- drawn[which.max(p$data$strength), ]
+  strong <- drawn[which.max(squares$strength), ]
   expect_equal(c(strong$x, strong$y), c(2, -1))
   expect_identical(nrow(layers_with(p, "GeomPoint")[[1]]), 4L)
   expect_match(p$labels$caption, "Grey: not tested")
   none <- ggplot2::autoplot(made_synapses(rows = integer()))
   expect_match(none$labels$caption, "No connection is supported")
   expect_no_error(ggplot2::ggplot_build(none))
+})
+
+test_that("connections of very many units are dots, and units that were not tested bands", {
+  skip_if_not_installed("ggplot2")
+  local_function("most_squares", 10L)
+  p <- ggplot2::autoplot(made_synapses())
+  dots <- layers_with(p, "GeomPoint")[[1]]
+  expect_equal(dots$x, c(2, 3, 6, 7, 4))
+  expect_equal(dots$y, -c(1, 2, 5, 6, 3))
+  expect_length(layers_with(p, "GeomRect"), 2)
+  expect_match(p$labels$caption, "Grey: not tested")
 })
 
 test_that("the scale of the matrix has the signs that are there", {
