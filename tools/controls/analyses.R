@@ -241,7 +241,8 @@ ask_report <- list(
   },
   claims = function(data, args) {
     found <- report_of(data)
-    c(nrow(found$pairs) > 0, nrow(found$assemblies) > 0)
+    c(nrow(found$pairs) > 0, nrow(found$assemblies) > 0,
+      any(found$connections$kind %in% "connection"))
   }
 )
 
