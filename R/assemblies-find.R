@@ -262,13 +262,6 @@ assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks
        step = max(1, round(0.05 / resolution / bin)) * bin)
 }
 
-#' How long trials are: half of the recorded time is in trials at least as long, in seconds
-#' @noRd
-common_length <- function(x) {
-  length <- sort(lengths_of_trials(x), decreasing = TRUE)
-  length[[which(cumsum(length) >= sum(length) / 2)[[1L]]]]
-}
-
 #' The longest lag that is looked at: in surrogates a lag and its sides go around the end of a
 #' trial, and come back as other lags if they are longer than half of it
 #' @noRd
@@ -304,21 +297,6 @@ assembly_seconds <- function(x, ladder, n) {
   added <- min(0.012e-9 * lags * segments * pairs, 1e-9 * of_both / segments)
   of_both * (2e-9 * min(1, lags / bins) + 0.7e-9 / segments) +
     n * (added + 1e-9 * windows * pairs)
-}
-
-#' Ticks from one frame to the next, of times that are those of frames of a camera; else 0
-#'
-#' Frames need not be whole ticks apart, so a twentieth of a frame is let pass.
-#' @noRd
-frame_ticks <- function(ticks) {
-  apart <- diff(ticks)
-  apart <- apart[apart > 0]
-  if (length(apart) < 100L) return(0)
-  frame <- min(apart)
-  frames <- apart / frame
-  short <- frames < 10
-  if (mean(short) < 0.1 || mean(abs(frames - round(frames))[short] < 0.05) < 0.99) return(0)
-  round(stats::median((apart / round(frames))[short]))
 }
 
 #' The first event of each run of successive frames of a unit

@@ -183,3 +183,29 @@ observed_seconds <- function(x) {
   of <- stretches(x)
   ticks_to_seconds(sum(of$stop - of$start), attr(x, "resolution", exact = TRUE))
 }
+
+#' How long trials are: half of the recorded time is in trials at least as long, in seconds
+#' @noRd
+common_length <- function(x) {
+  length <- sort(lengths_of_trials(x), decreasing = TRUE)
+  length[[which(cumsum(length) >= sum(length) / 2)[[1L]]]]
+}
+
+#' Ticks from one frame to the next, of times that are those of frames of a camera; else 0
+#'
+#' Frames need not be whole ticks apart, so a twentieth of a frame is let pass.
+#' @noRd
+frame_ticks <- function(ticks) round(frame_length(ticks))
+
+#' The same as a real number
+#' @noRd
+frame_length <- function(ticks) {
+  apart <- diff(ticks)
+  apart <- apart[apart > 0]
+  if (length(apart) < 100L) return(0)
+  frame <- min(apart)
+  frames <- apart / frame
+  short <- frames < 10
+  if (mean(short) < 0.1 || mean(abs(frames - round(frames))[short] < 0.05) < 0.99) return(0)
+  stats::median((apart / round(frames))[short])
+}

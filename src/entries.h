@@ -47,6 +47,11 @@
     ENTRY(r_parallel_probe, 5)                                                           \
     ENTRY(r_lag_histograms, 2)                                                           \
     ENTRY(r_tiling_near, 2)                                                              \
+    ENTRY(r_synapse_scan, 4)                                                             \
+    ENTRY(r_synapse_null, 4)                                                             \
+    ENTRY(r_synapse_explain, 6)                                                          \
+    ENTRY(r_synapse_centre, 4)                                                           \
+    ENTRY(r_synapse_slow, 2)                                                             \
     ENTRY(r_find_assemblies, 2)                                                          \
     ENTRY(r_assembly_peaks, 2)                                                           \
     ENTRY(r_coupled_maps, 3)                                                             \

@@ -62,7 +62,7 @@ say_arrows <- function(what, needs) {
 # The rooms, which are the prefixes of files, from the lowest level on: a file uses files of
 # its own room and of lower levels.
 levels <- list("utils", "spikes", c("read", "surrogates", "simulate"),
-               c("episodes", "patterns", "assemblies", "edm"), "maps", "links", "stream", "report")
+               c("episodes", "patterns", "assemblies", "synapses", "edm"), "maps", "links", "stream", "report")
 
 # The arrows that do not point down, as text.
 arrows_up <- function(needs) {

@@ -1,0 +1,105 @@
+# What the statistic of connections gives where there are none, and what follows for each pair.
+
+# Shifts of the lags that stand for short ones without connections, beyond `max_lag`, in s.
+null_shifts <- c(0.01, 0.025, 0.04)
+
+# Independent Poisson trains: quantiles of the best window's z by `max_lag` (ms), for more
+# and for fewer spikes. `tests/testthat/test-find_synapses.R` simulates them.
+poisson_levels <- c(0.1, 0.5, 0.9, 0.97)
+
+#' Quantiles of the best z without connections
+#'
+#' Those of the recording, but no less spread than those of independent Poisson trains. Of few
+#' values they are uncertain, and then they are at least those of Poisson trains.
+#' @param z Of all pairs, directions and shifts; of fewer spikes with its sign changed.
+#' @param poisson Quantiles of Poisson trains.
+#' @noRd
+null_quantiles <- function(z, poisson) {
+  q <- stats::quantile(z, poisson_levels, names = FALSE)
+  share <- enough_nulls(length(z))
+  q <- share * q + (1 - share) * pmax(q, poisson)
+  q[[3L]] <- max(q[[3L]], 0.97 * poisson[[3L]])
+  q[[4L]] <- max(q[[4L]], q[[3L]] + 0.97 * (poisson[[4L]] - poisson[[3L]]))
+  q
+}
+
+#' How far so many null values can be relied on, from 0 to 1
+#' @noRd
+enough_nulls <- function(n) min(1, n / 300)
+
+#' Scale and shift of the bulk of all pairs, most of which are not connected
+#'
+#' What many pairs share and long lags do not show makes the bulk of z wider, and moves it. The
+#' square root is between no correction, which lets too many pairs pass, and the whole one, which
+#' hides connections where many units are connected.
+#' @noRd
+bulk_of <- function(z, null) {
+  if (length(z) == 0L) return(list(scale = 1, shift = 0, middle = 0))
+  q <- stats::quantile(z, c(0.1, 0.5), names = FALSE)
+  spread <- (q[[2L]] - q[[1L]] + 0.1) / (null[[2L]] - null[[1L]] + 0.1)
+  share <- min(1, length(z) / 60)
+  list(scale = sqrt(max(1, spread))^share, shift = share * max(0, q[[2L]] - null[[2L]]),
+       middle = q[[2L]])
+}
+
+from_bulk <- function(z, bulk, few) {
+  ((z - bulk$middle) / bulk$scale + bulk$middle - bulk$shift) / few
+}
+
+to_bulk <- function(z, bulk, few) {
+  (z * few + bulk$shift - bulk$middle) * bulk$scale + bulk$middle
+}
+
+#' Probability of a z as large, by the quantiles of `poisson_levels`
+#'
+#' Beyond the quantile of 0.9 the tail is that of a normal distribution, whose width the
+#' quantile of 0.97 gives.
+#' @noRd
+tail_p <- function(z, q) {
+  width <- (q[[4L]]^2 - q[[3L]]^2) / log(0.1 / 0.03)
+  p <- 0.1 * exp(-(z^2 - q[[3L]]^2) / width)
+  inside <- z <= q[[3L]]
+  below <- unique(cummax(c(-50, q[1:3])))
+  at <- c(0, poisson_levels[1:3])[match(below, cummax(c(-50, q[1:3])))]
+  p[inside] <- 1 - stats::approx(below, at, pmax(z[inside], -50), rule = 2)$y
+  pmin(1, pmax(p, 1e-300))
+}
+
+#' The z at which `tail_p()` is `p`, for p of at most 0.1
+#' @noRd
+tail_z <- function(p, q) {
+  width <- (q[[4L]]^2 - q[[3L]]^2) / log(0.1 / 0.03)
+  sqrt(q[[3L]]^2 + width * pmax(0, log(0.1 / p)))
+}
+
+#' p values of all directions of all pairs
+#'
+#' @param found Columns of `scan_pairs()`.
+#' @param null What `null_of()` gave.
+#' @return The columns of the more probable sign: `up` (whether it is more spikes), `z` (as
+#'   `from_bulk()` gives it, with its sign), `raw`, `count`, `expected`, `noise`, `lo`, `p`, `q`.
+#'   Attribute `bulk`: that of both signs.
+#' @noRd
+judge_pairs <- function(found, null) {
+  bulk <- list(up = bulk_of(found$up_z, null$up), down = bulk_of(-found$down_z, null$down))
+  more <- from_bulk(found$up_z, bulk$up, null$few)
+  fewer <- from_bulk(-found$down_z, bulk$down, null$few)
+  p_more <- tail_p(more, null$up)
+  p_fewer <- tail_p(fewer, null$down)
+  up <- p_more < p_fewer | p_more == p_fewer & found$up_z > -found$down_z
+  pick <- \(name) {
+    out <- found[[paste0("down_", name)]]
+    out[up] <- found[[paste0("up_", name)]][up]
+    out
+  }
+  p <- pmin(1, 2 * pmin(p_more, p_fewer))
+  list(up = up, z = ifelse(up, more, -fewer), raw = pick("z"), count = pick("count"),
+       expected = pick("expected"), noise = pick("noise"), lo = pick("lo"), p = p,
+       q = stats::p.adjust(p, "BH"), bulk = bulk)
+}
+
+#' Quantiles of the best z of independent Poisson trains
+#' @noRd
+poisson_quantiles <- function(max_lag) {
+  list(up = c(0.27, 1.10, 2.03, 2.51), down = c(0.29, 1.11, 2.06, 2.52))
+}

@@ -1,0 +1,331 @@
+/* What speaks for a connection from one unit to another: counts in short windows of their
+   correlogram, above or below two baselines at once. Host and device run these lines.
+
+   Lags are in bins; those of a pair of units (a, b) are positive where b fires after a. A
+   side is a direction: on side 0 a fires first, on side 1 b does. The counts of a pair are
+   given as two arrays, x[side][t], of t bins from 1 to `lags` on that side; lag 0 is no
+   evidence for either direction, and belongs to neither. So swapping a and b swaps the
+   sides, and nothing else.
+
+   A window W of `width` bins begins at bin `lo` from 1 on. Its middle is m = lo +
+   (width - 1) / 2. The two baselines are weighted least squares fits without W and `guard`
+   bins either side of it, read at the middle of W:
+
+   hollow: a parabola in lag. Weights are a Gaussian in lag - m of deviation `hollow`, of
+           bins on both sides. It holds what changes slowly with the lag.
+   folded: a line in |lag|. Weights are a Gaussian in |lag| - m of deviation `folded`, of
+           bins on both sides. The bins of the other side hold everything that is
+           symmetric, as rates are that rise and fall together, however fast.
+
+   Each is a linear form of counts. With coefficients q, `expected` is width * sum(q x),
+   and `noise` is width * sum(q^2): by it and by `expected` the variance of `expected` is
+   their product, as if it were the mean of 1 / noise windows.
+
+   The strongest window of a pair is masked while the other direction is tested, and the
+   other sign: a peak would be a part of their baselines, and make a dip. */
+#ifndef SYN_SYNAPSES_SCAN_H
+#define SYN_SYNAPSES_SCAN_H
+
+#include <math.h>
+#include <stdint.h>
+
+#ifndef SYN_EVERYWHERE
+#define SYN_EVERYWHERE static inline
+#endif
+
+#define SYN_SCAN_MOST_LAGS 200
+
+typedef struct syn_scan_options {
+    uint32_t lags;    /* bins on a side, up to SYN_SCAN_MOST_LAGS */
+    uint32_t reach;   /* last bin of the last window, from `width` to `lags` - `guard` */
+    uint32_t width;   /* of a window, at least 1 */
+    uint32_t guard;   /* bins either side of a window that its baselines leave out */
+    uint32_t pad;     /* bins either side of a window that are masked with it */
+    double hollow;    /* standard deviations of the weights */
+    double folded;    /* 0 for the hollow baseline alone */
+    double mask;      /* |z| from which a window is masked; 0 for no masks */
+} syn_scan_options;
+
+/* What all pairs have in common; syn_scan_tables_make() fills it. Window w begins at bin
+   w + 1. The arrays may lie in the memory of a device. */
+typedef struct syn_scan_tables {
+    uint32_t lags, windows, width, guard, pad;
+    uint32_t stride;         /* of the tables below, at least `windows` */
+    uint32_t hollow_halves;  /* lengths of the two arrays of weights */
+    uint32_t folded_halves;  /* 0 for no folded baseline */
+    double mask;
+    /* Weights by distance from the middle of a window, in half bins. */
+    const double *hollow, *folded;
+    /* Coefficients q of the bin t of the window's side (own) and of the other side:
+       [t * stride + w], t from 0 to `lags`. */
+    const double *own_hollow, *other_hollow, *own_folded, *other_folded;
+    const double *noise_hollow, *noise_folded;  /* [windows] */
+} syn_scan_tables;
+
+/* Bins of each side that baselines leave out: from <= t < to. */
+typedef struct syn_scan_mask {
+    uint32_t from[2], to[2];
+} syn_scan_mask;
+
+/* The best window of a side and a sign. */
+typedef struct syn_scan_best {
+    double z, count, expected, noise;
+    uint32_t lo;
+} syn_scan_best;
+
+/* By side: the largest z (up) and the smallest one (down). */
+typedef struct syn_scan_pair {
+    syn_scan_best up[2], down[2];
+} syn_scan_pair;
+
+/* ---- one count beside its baseline ---- */
+
+/* The signed root of the deviance of two Poisson counts, `count` in a window and expected
+   / noise in 1 / noise of them, against one rate. Half a count goes towards it. */
+SYN_EVERYWHERE double syn_scan_root(double count, double expected, double noise)
+{
+    double beside = expected > 0 ? expected / noise : 0, sum = count + beside;
+    double mean = sum * noise / (1 + noise);
+    if (count > mean + 0.5)
+        count -= 0.5;
+    else if (count < mean - 0.5)
+        count += 0.5;
+    else
+        return 0;
+    beside = sum - count > 0 ? sum - count : 0;
+    double half = (count > 0 ? count * log(count / mean) : 0) +
+                  (beside > 0 ? beside * log(beside / (sum - mean)) : 0);
+    double root = half > 0 ? sqrt(2 * half) : 0;
+    return count > mean ? root : -root;
+}
+
+/* ---- weighted least squares ---- */
+
+/* Sums over bins of weight * d^i, weight^2 * d^i and weight * d^i * x, where d is the
+   distance from the middle of a window. */
+typedef struct syn_scan_sums {
+    double weight[5], square[5], value[3];
+} syn_scan_sums;
+
+SYN_EVERYWHERE void syn_scan_add(syn_scan_sums *s, double weight, double d, double x)
+{
+    double first = weight, second = weight * weight;
+    for (int i = 0; i < 5; i++) {
+        s->weight[i] += first;
+        s->square[i] += second;
+        if (i < 3)
+            s->value[i] += first * x;
+        first *= d;
+        second *= d;
+    }
+}
+
+/* Coefficients of `value` that give the fit at d = 0: a polynomial of this order, 1 or 2,
+   or the mean where bins do not determine it. 0 where there are no bins at all. */
+SYN_EVERYWHERE int syn_scan_solve(const syn_scan_sums *s, int order, double c[3])
+{
+    const double *m = s->weight;
+    c[0] = c[1] = c[2] = 0;
+    if (m[0] < 1e-9)
+        return 0;
+    double minor[3] = {m[2], -m[1], 0}, least = 1e-6 * m[0] * m[2];
+    if (order == 2) {
+        minor[0] = m[2] * m[4] - m[3] * m[3];
+        minor[1] = m[2] * m[3] - m[1] * m[4];
+        minor[2] = m[1] * m[3] - m[2] * m[2];
+        least = 1e-9 * m[0] * m[2] * m[4];
+    }
+    double determinant = m[0] * minor[0] + m[1] * minor[1] + m[2] * minor[2];
+    if (determinant <= least) {
+        c[0] = 1 / m[0];
+        return 1;
+    }
+    for (int i = 0; i < 3; i++)
+        c[i] = minor[i] / determinant;
+    return 1;
+}
+
+/* Sum of the squares of the coefficients q = weight * (c0 + c1 d + c2 d^2). */
+SYN_EVERYWHERE double syn_scan_squares(const syn_scan_sums *s, const double c[3])
+{
+    const double *m = s->square;
+    return c[0] * c[0] * m[0] + 2 * c[0] * c[1] * m[1] +
+           (2 * c[0] * c[2] + c[1] * c[1]) * m[2] + 2 * c[1] * c[2] * m[3] +
+           c[2] * c[2] * m[4];
+}
+
+/* ---- windows ---- */
+
+/* Baselines of one window: `expected` and `noise`; 0 for a baseline that is not there. */
+typedef struct syn_scan_window {
+    int hollow, folded;
+    double expected[2], noise[2];  /* hollow, folded */
+} syn_scan_window;
+
+SYN_EVERYWHERE int syn_scan_masked(const syn_scan_mask *mask, int side, uint32_t t)
+{
+    return t >= mask->from[side] && t < mask->to[side];
+}
+
+/* Fits both baselines of window `w` of a side to bins that are not masked. */
+SYN_EVERYWHERE syn_scan_window syn_scan_fit(const syn_scan_tables *s,
+                                            const double *const x[2],
+                                            const syn_scan_mask *mask, int side,
+                                            uint32_t w)
+{
+    syn_scan_sums hollow = {{0}, {0}, {0}}, folded = {{0}, {0}, {0}};
+    int32_t lo = (int32_t)w + 1, end = lo + (int32_t)s->width, guard = (int32_t)s->guard;
+    int32_t middle = lo + end - 1;  /* in half bins */
+    const double *own = x[side], *other = x[1 - side];
+    for (int32_t t = 1; t <= (int32_t)s->lags; t++) {
+        int32_t after = 2 * t - middle, before = -2 * t - middle;
+        uint32_t near = (uint32_t)(after < 0 ? -after : after), far = (uint32_t)-before;
+        int near_it = t >= lo - guard && t < end + guard;
+        if (!near_it && !syn_scan_masked(mask, side, (uint32_t)t)) {
+            if (near < s->hollow_halves)
+                syn_scan_add(&hollow, s->hollow[near], 0.5 * after, own[t]);
+            if (near < s->folded_halves)
+                syn_scan_add(&folded, s->folded[near], 0.5 * after, own[t]);
+        }
+        if (!syn_scan_masked(mask, 1 - side, (uint32_t)t)) {
+            if (far < s->hollow_halves)
+                syn_scan_add(&hollow, s->hollow[far], 0.5 * before, other[t]);
+            if (near < s->folded_halves)
+                syn_scan_add(&folded, s->folded[near], 0.5 * after, other[t]);
+        }
+    }
+    double width = s->width, c[3];
+    syn_scan_window out = {0, 0, {0, 0}, {0, 0}};
+    out.hollow = syn_scan_solve(&hollow, 2, c);
+    out.noise[0] = width * syn_scan_squares(&hollow, c);
+    for (int i = 0; i < 3; i++)
+        out.expected[0] += width * c[i] * hollow.value[i];
+    out.folded = syn_scan_solve(&folded, 1, c);
+    out.noise[1] = width * syn_scan_squares(&folded, c);
+    for (int i = 0; i < 3; i++)
+        out.expected[1] += width * c[i] * folded.value[i];
+    return out;
+}
+
+/* The same without masks, from the tables. */
+SYN_EVERYWHERE syn_scan_window syn_scan_read(const syn_scan_tables *s,
+                                             const double *const x[2], int side,
+                                             uint32_t w)
+{
+    const double *own = x[side], *other = x[1 - side];
+    double hollow = 0, folded = 0;
+    for (uint32_t t = 1; t <= s->lags; t++) {
+        uint32_t at = t * s->stride + w;
+        hollow += s->own_hollow[at] * own[t] + s->other_hollow[at] * other[t];
+        folded += s->own_folded[at] * own[t] + s->other_folded[at] * other[t];
+    }
+    syn_scan_window out = {s->noise_hollow[w] > 0, s->noise_folded[w] > 0,
+                           {s->width * hollow, s->width * folded},
+                           {s->noise_hollow[w], s->noise_folded[w]}};
+    return out;
+}
+
+/* What a window with these baselines says for more (up) and for fewer (down) spikes: in
+   each case the baseline that says less decides. */
+SYN_EVERYWHERE void syn_scan_judge(const syn_scan_window *fit, double count, uint32_t w,
+                                   syn_scan_best *up, syn_scan_best *down)
+{
+    double z[2] = {0, 0};
+    int n = fit->folded ? 2 : 1;
+    for (int i = 0; i < n; i++)
+        if (i > 0 || fit->hollow)
+            z[i] = syn_scan_root(count, fit->expected[i], fit->noise[i]);
+    int high = n == 2 && z[1] <= z[0], low = n == 2 && z[1] >= z[0];
+    up->z = z[high];
+    up->expected = fit->expected[high];
+    up->noise = fit->noise[high];
+    down->z = z[low];
+    down->expected = fit->expected[low];
+    down->noise = fit->noise[low];
+    up->count = down->count = count;
+    up->lo = down->lo = w + 1;
+}
+
+SYN_EVERYWHERE double syn_scan_count(const syn_scan_tables *s, const double *x,
+                                     uint32_t w)
+{
+    double count = 0;
+    for (uint32_t k = 1; k <= s->width; k++)
+        count += x[w + k];
+    return count;
+}
+
+/* Of two windows of a side the better one; of two equal ones the first. */
+SYN_EVERYWHERE void syn_scan_keep_up(syn_scan_best *best, const syn_scan_best *one)
+{
+    if (one->z > best->z || (one->z == best->z && one->lo < best->lo))
+        *best = *one;
+}
+
+SYN_EVERYWHERE void syn_scan_keep_down(syn_scan_best *best, const syn_scan_best *one)
+{
+    if (one->z < best->z || (one->z == best->z && one->lo < best->lo))
+        *best = *one;
+}
+
+/* ---- pairs ---- */
+
+/* Finds the best windows of a side; `mask` is NULL where nothing is masked. A device
+   shares the windows of a side among lanes, each of which gets the best ones. */
+typedef void syn_scan_side(const void *context, const syn_scan_mask *mask, int side,
+                           syn_scan_best *up, syn_scan_best *down);
+
+/* The stronger sign of a side: 1 for more, 0 for fewer spikes. */
+SYN_EVERYWHERE int syn_scan_is_up(const syn_scan_pair *p, int side)
+{
+    return p->up[side].z > -p->down[side].z;
+}
+
+SYN_EVERYWHERE double syn_scan_strength(const syn_scan_pair *p, int side)
+{
+    return syn_scan_is_up(p, side) ? p->up[side].z : -p->down[side].z;
+}
+
+/* Masks the strongest window of a side, and tests the other sign of this side again. */
+SYN_EVERYWHERE void syn_scan_hide(const syn_scan_tables *s, syn_scan_side *scan,
+                                  const void *context, int side, syn_scan_mask *mask,
+                                  syn_scan_pair *p)
+{
+    int is_up = syn_scan_is_up(p, side);
+    uint32_t lo = is_up ? p->up[side].lo : p->down[side].lo;
+    mask->from[side] = lo > s->pad ? lo - s->pad : 1;
+    mask->to[side] = lo + s->width + s->pad;
+    syn_scan_best up, down;
+    scan(context, mask, side, &up, &down);
+    if (is_up)
+        p->down[side] = down;
+    else
+        p->up[side] = up;
+}
+
+/* What follows from the best windows without masks: masks those that are strong, and
+   tests again what they may have disturbed. Where both sides are equally strong, neither
+   is first: each is masked for the tests of the other. */
+SYN_EVERYWHERE void syn_scan_hide_strong(const syn_scan_tables *s, syn_scan_side *scan,
+                                         const void *context, syn_scan_pair *p)
+{
+    double strength[2] = {syn_scan_strength(p, 0), syn_scan_strength(p, 1)};
+    int side = strength[0] >= strength[1] ? 0 : 1;
+    if (!(s->mask > 0) || strength[side] < s->mask)
+        return;
+    syn_scan_pair before = *p;
+    syn_scan_mask mask = {{0, 0}, {0, 0}};
+    syn_scan_hide(s, scan, context, side, &mask, p);
+    scan(context, &mask, 1 - side, &p->up[1 - side], &p->down[1 - side]);
+    if (strength[0] == strength[1]) {
+        syn_scan_mask other = {{0, 0}, {0, 0}};
+        syn_scan_hide(s, scan, context, 1 - side, &other, &before);
+        scan(context, &other, side, &before.up[side], &before.down[side]);
+        p->up[side] = before.up[side];
+        p->down[side] = before.down[side];
+    } else if (syn_scan_strength(p, 1 - side) >= s->mask) {
+        syn_scan_hide(s, scan, context, 1 - side, &mask, p);
+    }
+}
+
+#endif

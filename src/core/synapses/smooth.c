@@ -1,0 +1,77 @@
+/* The slow part of a correlogram.
+
+   The smoother is a matrix that stays the same when lags change their sign. So it takes
+   the sum of the two sides to the sum, and their difference to the difference, with half
+   as many rows and columns each. */
+#include "core/synapses/smooth.h"
+
+#include <string.h>
+
+#include "core/base/kinds.h"
+#include "core/synapses/scan.h"
+
+#ifdef _OPENMP
+#define SYN_SIMD SYN_PRAGMA(omp simd)
+#else
+#define SYN_SIMD
+#endif
+
+/* Coefficients of all bins for the fit at lag `at`. */
+static void fill_lag(syn_smoother *s, int32_t at, double deviation)
+{
+    syn_scan_sums sums = {{0}, {0}, {0}};
+    int32_t lags = (int32_t)s->lags;
+    double c[3];
+    for (int32_t l = -lags; l <= lags; l++) {
+        double d = (l - at) / deviation;
+        syn_scan_add(&sums, exp(-0.5 * d * d), d, 0);
+    }
+    syn_scan_solve(&sums, 2, c);
+    for (int32_t l = -lags; l <= lags; l++) {
+        double d = (l - at) / deviation;
+        double q = 0.5 * exp(-0.5 * d * d) * (c[0] + d * (c[1] + d * c[2]));
+        size_t row = (size_t)(l < 0 ? -l : l) * s->stride + (size_t)at;
+        s->even[row] += q;
+        s->odd[row] += l < 0 ? -q : l > 0 ? q : 0;
+    }
+}
+
+syn_status syn_smoother_make(syn_smoother *out, uint32_t lags, double deviation,
+                             syn_budget *budget)
+{
+    *out = (syn_smoother){.lags = lags, .stride = (lags + 8) / 8 * 8};
+    size_t size = ((size_t)lags + 1) * out->stride;
+    SYN_TAKE_ZEROS(budget, out->even, size);
+    SYN_TAKE_ZEROS(budget, out->odd, size);
+    for (uint32_t at = 0; at <= lags; at++)
+        fill_lag(out, (int32_t)at, deviation);
+    return SYN_OK;
+}
+
+void syn_smoother_free(syn_smoother *s, syn_budget *budget)
+{
+    SYN_GIVE(budget, s->even, s->odd);
+}
+
+void syn_smooth(const syn_smoother *s, const double *x, double *out, double *room)
+{
+    size_t n = s->stride;
+    int32_t lags = (int32_t)s->lags;
+    double *even = room, *odd = room + n;
+    memset(room, 0, 2 * n * sizeof *room);
+    for (int32_t l = 0; l <= lags; l++) {
+        /* Lag 0 is on both sides. */
+        double sum = x[l] + x[-l], difference = x[l] - x[-l];
+        const double *to_even = s->even + (size_t)l * n, *to_odd = s->odd + (size_t)l * n;
+        SYN_SIMD
+        for (size_t r = 0; r < n; r++) {
+            even[r] += to_even[r] * sum;
+            odd[r] += to_odd[r] * difference;
+        }
+    }
+    for (int32_t r = 0; r <= lags; r++) {
+        out[r] = even[r] + odd[r];
+        out[-r] = even[r] - odd[r];
+    }
+    out[0] = even[0];
+}

@@ -1,0 +1,28 @@
+/* The slow part of a correlogram. */
+#ifndef SYN_SYNAPSES_SMOOTH_H
+#define SYN_SYNAPSES_SMOOTH_H
+
+#include <stdint.h>
+
+#include "core/base/budget.h"
+
+/* Parabolas are fitted around each lag from -lags to lags, by weighted least squares with
+   a Gaussian in lag, and read at that lag. Near the ends the fit has one side alone. */
+typedef struct syn_smoother {
+    uint32_t lags;
+    uint32_t stride;
+    /* Coefficients for sums and differences of the two sides: row l has those that the
+       bins l and -l have at the lags from 0 on. */
+    double *even, *odd;  /* [(lags + 1) * stride] */
+} syn_smoother;
+
+/* `deviation` of the Gaussian, in bins. The caller frees, also after an error. */
+syn_status syn_smoother_make(syn_smoother *out, uint32_t lags, double deviation,
+                             syn_budget *budget);
+void syn_smoother_free(syn_smoother *smoother, syn_budget *budget);
+
+/* Smooths x[-lags .. lags] into out[-lags .. lags]; both point to lag 0. `room` has
+   2 * stride doubles. A correlogram that is turned round gives the same, turned round. */
+void syn_smooth(const syn_smoother *smoother, const double *x, double *out, double *room);
+
+#endif

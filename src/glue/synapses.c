@@ -1,0 +1,265 @@
+/* Connections between units: the scan of correlograms. */
+#include "glue/glue.h"
+
+#include "core/synapses/centre.h"
+#include "core/synapses/explain.h"
+#include "core/synapses/null.h"
+#include "glue/options.h"
+#include "glue/require.h"
+#include "glue/watch.h"
+
+typedef struct work {
+    syn_budget budget;
+    syn_scan_tables tables;
+    syn_smoother smoother;
+} work;
+
+static void release(void *held)
+{
+    work *w = held;
+    syn_scan_tables_free(&w->tables, &w->budget);
+    syn_smoother_free(&w->smoother, &w->budget);
+}
+
+/* The options of the statistic: lags, reach, width, guard, pad (bins), hollow, folded
+   (standard deviations in bins), mask. */
+static syn_scan_options read_scan(SEXP options)
+{
+    syn_scan_options o = {
+        .lags = (uint32_t)glue_option_int(options, "lags", 2, SYN_SCAN_MOST_LAGS),
+        .width = (uint32_t)glue_option_int(options, "width", 1, 100),
+        .guard = (uint32_t)glue_option_int(options, "guard", 0, 100),
+        .pad = (uint32_t)glue_option_int(options, "pad", 0, 100),
+        .hollow = glue_option_number(options, "hollow", 0.1, 1e4),
+        .folded = glue_option_number(options, "folded", 0, 1e4),
+        .mask = glue_option_number(options, "mask", 0, R_PosInf)};
+    o.reach = (uint32_t)glue_option_int(options, "reach", o.width, o.lags);
+    return o;
+}
+
+/* Counts of count_lags(): lags x units x units. */
+static syn_lag_counts read_counts(SEXP counts, uint32_t least)
+{
+    SEXP dim = Rf_getAttrib(counts, R_DimSymbol);
+    require(TYPEOF(counts) == INTSXP && TYPEOF(dim) == INTSXP && Rf_xlength(dim) == 3 &&
+                INTEGER(dim)[0] % 2 == 1 && INTEGER(dim)[1] == INTEGER(dim)[2] &&
+                (uint32_t)INTEGER(dim)[0] / 2 >= least,
+            "counts of lags");
+    return (syn_lag_counts){.count = INTEGER(counts),
+                            .units = (uint32_t)INTEGER(dim)[1],
+                            .lags = (uint32_t)INTEGER(dim)[0] / 2};
+}
+
+/* Pairs of units, two vectors of their numbers from 0. */
+static syn_unit_pairs read_pairs(SEXP a, SEXP b, const syn_lag_counts *counts)
+{
+    R_xlen_t n = Rf_xlength(a);
+    numbers(a, INTSXP, n, "pairs of units");
+    numbers(b, INTSXP, n, "pairs of units");
+    require(Rf_xlength(b) == n, "pairs of units");
+    syn_unit_pairs out = {(size_t)n, INTEGER(a), INTEGER(b)};
+    int units = (int)counts->units;
+    for (R_xlen_t p = 0; p < n; p++)
+        require(out.a[p] >= 0 && out.b[p] >= 0 && out.a[p] < units &&
+                    out.b[p] < units && out.a[p] != out.b[p],
+                "pairs of units");
+    return out;
+}
+
+/* A list of vectors of `n` numbers, one for each column: up_z, up_count, up_expected,
+   up_noise, up_lo, and the same of down. */
+static SEXP make_columns(R_xlen_t n, syn_scan_columns *out)
+{
+    const char *fields[] = {"up_z",       "up_count",      "up_expected", "up_noise",
+                            "up_lo",      "down_z",        "down_count",  "down_expected",
+                            "down_noise", "down_lo",       ""};
+    SEXP list = PROTECT(Rf_mkNamed(VECSXP, fields));
+    for (int sign = 0; sign < 2; sign++) {
+        double **to[] = {&out->z[sign], &out->count[sign], &out->expected[sign],
+                         &out->noise[sign]};
+        for (int i = 0; i < 4; i++)
+            *to[i] = REAL(SET_VECTOR_ELT(list, 5 * sign + i, Rf_allocVector(REALSXP, n)));
+        out->lo[sign] =
+            INTEGER(SET_VECTOR_ELT(list, 5 * sign + 4, Rf_allocVector(INTSXP, n)));
+    }
+    UNPROTECT(1);
+    return list;
+}
+
+static work *begin(glue_owner *own, SEXP options)
+{
+    work *w = glue_hold(own, sizeof *w, release);
+    w->budget.limit = glue_option_memory(options);
+    return w;
+}
+
+static SEXP finish(const work *w, SEXP out, syn_status status)
+{
+    if (status == SYN_OK)
+        return out;
+    return glue_status_within(status, (double)w->budget.limit, "");
+}
+
+/* The best windows of pairs `a`, `b` of units, by direction: 2 p for a to b, 2 p + 1 for b
+   to a. `options`: those of read_scan(), threads, max_memory. */
+SEXP r_synapse_scan(glue_owner *own, SEXP counts, SEXP a, SEXP b, SEXP options)
+{
+    work *w = begin(own, options);
+    syn_scan_options o = read_scan(options);
+    syn_lag_counts given = read_counts(counts, o.lags);
+    syn_unit_pairs pairs = read_pairs(a, b, &given);
+    syn_scan_columns columns;
+    SEXP out = PROTECT(make_columns(2 * (R_xlen_t)pairs.n, &columns));
+    syn_status status = syn_scan_tables_make(&w->tables, &o, &w->budget);
+    SYN_NEXT(status, syn_scan_pairs(&w->tables, &given, &pairs, &columns,
+                                    glue_option_threads(options),
+                                    glue_watch(own, "Looking at pairs")));
+    UNPROTECT(1);
+    return finish(w, out, status);
+}
+
+/* The best windows (z) of what pairs are without connections: `up` and `down`, each by
+   direction of each shift of each pair. `options`: those of read_scan(), shift (bins, an
+   integer vector), smooth (standard deviation in bins), threads, max_memory. */
+SEXP r_synapse_null(glue_owner *own, SEXP counts, SEXP a, SEXP b, SEXP options)
+{
+    work *w = begin(own, options);
+    syn_scan_options o = read_scan(options);
+    SEXP shift = numbers(glue_option(options, "shift"), INTSXP, 1, "shifts");
+    uint32_t shifts = (uint32_t)Rf_xlength(shift), most = 0;
+    for (uint32_t k = 0; k < shifts; k++) {
+        require(INTEGER(shift)[k] >= 0 && INTEGER(shift)[k] < 1 << 20, "shifts");
+        most = (uint32_t)INTEGER(shift)[k] > most ? (uint32_t)INTEGER(shift)[k] : most;
+    }
+    syn_lag_counts given = read_counts(counts, o.lags + most);
+    syn_unit_pairs pairs = read_pairs(a, b, &given);
+    syn_null_options null = {.shift = (const uint32_t *)INTEGER(shift), .shifts = shifts,
+                             .threads = glue_option_threads(options)};
+    const char *fields[] = {"up", "down", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    R_xlen_t n = 2 * (R_xlen_t)(pairs.n * shifts);
+    syn_scan_columns columns = {0};
+    for (int sign = 0; sign < 2; sign++)
+        columns.z[sign] = REAL(SET_VECTOR_ELT(out, sign, Rf_allocVector(REALSXP, n)));
+    syn_status status = syn_scan_tables_make(&w->tables, &o, &w->budget);
+    SYN_NEXT(status, syn_smoother_make(&w->smoother, given.lags,
+                                       glue_option_number(options, "smooth", 0.1, 1e4),
+                                       &w->budget));
+    SYN_NEXT(status, syn_null_pairs(&w->tables, &w->smoother, &given, &pairs, &null,
+                                    &columns, &w->budget,
+                                    glue_watch(own, "Looking at long lags")));
+    UNPROTECT(1);
+    return finish(w, out, status);
+}
+
+/* ---- links ---- */
+
+/* A list: from, to (units from 0), lo, count, expected, z. */
+static syn_scan_links read_links(SEXP links, const syn_lag_counts *counts,
+                                 const syn_scan_options *o)
+{
+    require(TYPEOF(links) == VECSXP && Rf_xlength(links) == 6, "links");
+    syn_unit_pairs ends =
+        read_pairs(VECTOR_ELT(links, 0), VECTOR_ELT(links, 1), counts);
+    R_xlen_t n = (R_xlen_t)ends.n;
+    syn_scan_links out = {
+        .n = ends.n, .from = ends.a, .to = ends.b,
+        .lo = INTEGER(numbers(VECTOR_ELT(links, 2), INTSXP, n, "links")),
+        .count = REAL(numbers(VECTOR_ELT(links, 3), REALSXP, n, "links")),
+        .expected = REAL(numbers(VECTOR_ELT(links, 4), REALSXP, n, "links")),
+        .z = REAL(numbers(VECTOR_ELT(links, 5), REALSXP, n, "links"))};
+    for (R_xlen_t i = 0; i < n; i++)
+        require(out.lo[i] >= 1 && (uint32_t)out.lo[i] + o->width <= o->reach + 1,
+                "links");
+    return out;
+}
+
+/* What r_synapse_scan() gives of what other inputs leave of pairs, and of each direction
+   `via` (units from 0, or -1) and `spikes`. `spikes` has those of all units. `options`:
+   those of read_scan(), smooth, before, after (bins), clear, threads, max_memory. */
+SEXP r_synapse_explain(glue_owner *own, SEXP counts, SEXP spikes, SEXP links, SEXP a,
+                       SEXP b, SEXP options)
+{
+    work *w = begin(own, options);
+    syn_scan_options o = read_scan(options);
+    syn_lag_counts given = read_counts(counts, o.lags);
+    require(given.lags == o.lags, "counts of lags");
+    syn_unit_pairs pairs = read_pairs(a, b, &given);
+    syn_scan_links found = read_links(links, &given, &o);
+    syn_explain_options e = {
+        .spikes = REAL(numbers(spikes, REALSXP, (R_xlen_t)given.units, "spikes")),
+        .reach = o.reach,
+        .before = (uint32_t)glue_option_int(options, "before", 0, 100),
+        .after = (uint32_t)glue_option_int(options, "after", 0, 100),
+        .clear = glue_option_number(options, "clear", 0, R_PosInf),
+        .threads = glue_option_threads(options)};
+    R_xlen_t n = 2 * (R_xlen_t)pairs.n;
+    const char *fields[] = {"found", "via", "spikes", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    syn_scan_columns columns;
+    SET_VECTOR_ELT(out, 0, make_columns(n, &columns));
+    syn_explained explained = {
+        .via = INTEGER(SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, n))),
+        .spikes = REAL(SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, n)))};
+    syn_status status = syn_scan_tables_make(&w->tables, &o, &w->budget);
+    SYN_NEXT(status, syn_smoother_make(&w->smoother, given.lags,
+                                       glue_option_number(options, "smooth", 0.1, 1e4),
+                                       &w->budget));
+    SYN_NEXT(status, syn_explain_pairs(&w->tables, &w->smoother, &given, &found, &pairs,
+                                       &e, &columns, &explained, &w->budget,
+                                       glue_watch(own, "Looking at other inputs")));
+    UNPROTECT(1);
+    return finish(w, out, status);
+}
+
+/* ---- around lag 0 ---- */
+
+/* By pair: z, count, expected, same. `options`: near, from, to, same (bins), threads,
+   max_memory. */
+SEXP r_synapse_centre(glue_owner *own, SEXP counts, SEXP a, SEXP b, SEXP options)
+{
+    work *w = begin(own, options);
+    syn_lag_counts given = read_counts(counts, 2);
+    syn_unit_pairs pairs = read_pairs(a, b, &given);
+    syn_centre_options o = {
+        .near = (uint32_t)glue_option_int(options, "near", 0, given.lags),
+        .same = (uint32_t)glue_option_int(options, "same", 0, given.lags),
+        .to = (uint32_t)glue_option_int(options, "to", 2, given.lags),
+        .threads = glue_option_threads(options)};
+    o.from = (uint32_t)glue_option_int(options, "from", 1, o.to - 1);
+    const char *fields[] = {"z", "count", "expected", "same", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    double *column[4];
+    for (int i = 0; i < 4; i++)
+        column[i] = REAL(
+            SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, (R_xlen_t)pairs.n)));
+    syn_centre_columns columns = {column[0], column[1], column[2], column[3]};
+    syn_status status = syn_centre_pairs(&given, &pairs, &o, &columns,
+                                         glue_watch(own, "Looking at lag 0"));
+    UNPROTECT(1);
+    return finish(w, out, status);
+}
+
+/* The slow part of each column of a matrix of doubles, lags x columns. `options`: smooth
+   (standard deviation in bins), max_memory. */
+SEXP r_synapse_slow(glue_owner *own, SEXP counts, SEXP options)
+{
+    work *w = begin(own, options);
+    require(TYPEOF(counts) == REALSXP && Rf_isMatrix(counts) && Rf_nrows(counts) % 2 == 1,
+            "counts of lags");
+    size_t length = (size_t)Rf_nrows(counts), columns = (size_t)Rf_ncols(counts);
+    const syn_watch *watch = glue_watch(own, "Smoothing");
+    syn_status status = syn_smoother_make(
+        &w->smoother, (uint32_t)length / 2,
+        glue_option_number(options, "smooth", 0.1, 1e4), &w->budget);
+    SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)length, (int)columns));
+    double *room = (double *)R_alloc(2 * w->smoother.stride + 1, sizeof(double));
+    for (size_t i = 0; status == SYN_OK && i < columns; i++) {
+        size_t middle = i * length + length / 2;
+        syn_smooth(&w->smoother, REAL(counts) + middle, REAL(out) + middle, room);
+        if (i % 1024 == 0)
+            status = syn_poll(watch, "pairs", (double)i, (double)columns);
+    }
+    UNPROTECT(1);
+    return finish(w, out, status);
+}
