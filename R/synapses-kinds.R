@@ -157,7 +157,7 @@ correlograms_of <- function(work, plan, rows, hollow, name) {
   keep <- seq_len(n)
   size <- dim(work$counts)
   column <- (rows$to[keep] - 1) * size[[2L]] + rows$from[keep] - 1
-  counts <- work$counts[outer(seq_len(size[[1L]]), column * size[[1L]], "+")]
+  counts <- work$counts[c(outer(seq_len(size[[1L]]), column * size[[1L]], "+"))]
   dim(counts) <- c(size[[1L]], n)
   dimnames(counts) <- list(NULL, sprintf("%s -> %s", name(rows$from[keep]), name(rows$to[keep])))
   level <- counts + 0
