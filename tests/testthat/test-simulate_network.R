@@ -171,3 +171,10 @@ test_that("one unit is a network, and all synapses may be absent", {
   expect_gt(nrow(x), 5)
   expect_identical(nrow(truth_of(x)$synapses), 0L)
 })
+
+test_that("Ctrl-C ends a simulation", {
+  expect_interrupted(quote({
+    begin()
+    simulate_network(1e5, units = 1000, rate = 0.5)
+  }))
+})
