@@ -22,10 +22,10 @@ second_stage <- function(work, plan, first, false_discovery) {
     clear = clear_z
   )))
   at <- c(rbind(2L * pairs - 1L, 2L * pairs))
-  for (name in names(out$found)) out$found[[name]][at] <- left$found[[name]]
+  for (name in setdiff(names(out$found), "spread")) out$found[[name]][at] <- left$found[[name]]
   out$via[at] <- replace(left$via, left$via < 0L, NA) + 1L
   out$explained[at] <- left$spikes
-  out$judged <- judge_pairs(out$found, first$null)
+  out$judged <- judge_pairs(out$found, first$null, first$found$spread)
   out
 }
 

@@ -40,7 +40,8 @@ find_synapses <- function(x, max_lag = 0.01, bin_size = NULL, false_discovery = 
 #' Lengths in bins
 #'
 #' @return `bin` (ticks), `bin_size` (s); in bins: `lags` on each side and `long` lags for the
-#'   null, `reach` (the last bin of a window), `width`, `guard`, `pad`, `shift`; `ms`, bins of a
+#'   null, `reach` (the last bin of a window), `width`, `guard`, `pad`, `shift`, `rest` (see
+#'   core/synapses); `ms`, bins of a
 #'   millisecond.
 #' @noRd
 synapse_plan <- function(x, max_lag, bin_size) {
@@ -76,7 +77,7 @@ synapse_plan <- function(x, max_lag, bin_size) {
        long = in_bins(max(0.11, max_lag + 0.1)), reach = floor(max_lag / bin_size * (1 + 1e-9)),
        width = in_bins(0.003), guard = ceiling(0.0005 / bin_size * (1 - 1e-9)),
        pad = floor(0.0025 / bin_size * (1 + 1e-9)), shift = in_bins(max_lag + null_shifts),
-       ms = 0.001 / bin_size)
+       rest = in_bins(max_lag + 0.005), ms = 0.001 / bin_size)
 }
 
 check_false_discovery <- function(false_discovery) {
@@ -235,7 +236,7 @@ synapse_work <- function(trains, units, plan, place, threads, max_memory) {
   all_pairs <- pairs_of(length(units))
   limits <- list(threads = threads, max_memory = max_memory)
   n <- as.double(tabulate_units(trains))
-  list(units = units, n = n, counts = counts, a = all_pairs$a,
+  list(units = units, n = n, few = pair_numbers(few, length(units)), counts = counts, a = all_pairs$a,
        b = all_pairs$b, limits = limits,
        scan = \(options, a = all_pairs$a, b = all_pairs$b) {
          finish_status(.Call(r_synapse_scan, counts, a, b, c(options, limits)),
@@ -268,6 +269,14 @@ pairs_of <- function(n) {
   list(a = rep(seq_len(n - 1L) - 1L, (n - 1L):1L), b = sequence((n - 1L):1L, seq_len(n - 1L)))
 }
 
+#' Numbers of the pairs of some of n units among all pairs
+#' @noRd
+pair_numbers <- function(few, n) {
+  pairs <- pairs_of(length(few))
+  a <- few[pairs$a + 1L]
+  (a - 1) * n - a * (a - 1) / 2 + few[pairs$b + 1L] - a
+}
+
 #' Units in an order that neither their names nor their order decide: by spikes, then by their
 #' own correlogram, then by that with all others
 #' @noRd
@@ -290,15 +299,18 @@ rank_units <- function(trains, counts) {
 hollow_widths <- c(20, 15, 10)
 most_inflation <- 1.15
 
-scan_options <- function(plan, hollow, folded = 3, mask = 4) {
+scan_options <- function(plan, hollow, folded = 3, mask = 4, rest = plan$rest) {
   c(plan[c("lags", "reach", "width", "guard", "pad")],
-    list(hollow = hollow * plan$ms, folded = folded * plan$ms, mask = mask))
+    list(rest = rest, hollow = hollow * plan$ms, folded = folded * plan$ms, mask = mask))
 }
 
 #' z without connections, at one width of the hollow baseline
 #' @noRd
-null_of <- function(work, options, plan) {
+null_of <- function(work, options, plan, spread = 1) {
   z <- work$null(c(options, list(shift = as.integer(plan$shift), smooth = options$hollow)))
+  # Those of a pair are side by side.
+  each <- 2L * length(plan$shift)
+  z <- lapply(z, `/`, sqrt(if (length(spread) > 1L) rep(spread[work$few], each = each) else 1))
   poisson <- poisson_quantiles(plan$max_lag)
   n <- length(z$up)
   if (n == 0L) return(c(poisson, few = 1.15))
@@ -312,8 +324,10 @@ first_stage <- function(work, plan) {
   for (hollow in hollow_widths) {
     options <- scan_options(plan, hollow)
     found <- work$scan(options)
-    null <- null_of(work, options, plan)
-    judged <- judge_pairs(found, null)
+    found$spread <- excess_spread(found$spread,
+                                  2 * (plan$lags + 1 - plan$rest) %/% plan$width)
+    null <- null_of(work, options, plan, found$spread)
+    judged <- judge_pairs(found, null, found$spread)
     if (max(judged$bulk$up$scale, judged$bulk$down$scale) <= most_inflation) break
   }
   list(hollow = hollow, options = options, found = found, null = null, judged = judged)

@@ -31,8 +31,11 @@ kinds_of <- function(work, plan, second, false_discovery) {
   near <- (judged$lo - 1 + 0.5) <= 2 * plan$ms
   fewer <- pmin(work$n[work$a + 1L], work$n[work$b + 1L])
   same <- centre$same > 0.2 * fewer
-  shadow <- call & !judged$up & judged$lo < 1.5 * plan$ms & z0 < -4 &
-    centre$count[pair] < 0.25 * centre$expected[pair]
+  # A sorter that sees one of two spikes at a time leaves a hole around lag 0, and what is
+  # beside it says nothing.
+  hole <- centre$count < 0.25 * centre$around & centre$around > 12
+  shadow <- call & (hole[pair] | !judged$up & judged$lo < 1.5 * plan$ms & z0 < -4 &
+                      centre$count[pair] < 0.25 * centre$expected[pair])
   same[pair[shadow]] <- TRUE
   call <- call & !same[pair]
   both <- peaks_on_both_sides(work, plan, which(call & judged$up & z0 > 4 & near))
@@ -157,7 +160,8 @@ correlograms_of <- function(work, plan, rows, hollow, name) {
   keep <- seq_len(n)
   size <- dim(work$counts)
   column <- (rows$to[keep] - 1) * size[[2L]] + rows$from[keep] - 1
-  counts <- work$counts[c(outer(seq_len(size[[1L]]), column * size[[1L]], "+"))]
+  # A matrix of three columns would be taken for places in three dimensions.
+  counts <- work$counts[as.vector(outer(seq_len(size[[1L]]), column * size[[1L]], "+"))]
   dim(counts) <- c(size[[1L]], n)
   dimnames(counts) <- list(NULL, sprintf("%s -> %s", name(rows$from[keep]), name(rows$to[keep])))
   level <- counts + 0
@@ -232,7 +236,7 @@ power_of <- function(work, second, units, false_discovery) {
   least <- if (open) max(called) else gate_share * false_discovery / tests
   z <- to_bulk(tail_z(least / 2, second$null$up), judged$bulk$up, second$null$few)
   expected <- pmax(second$found$up_expected, 0)
-  noise <- 1 + second$found$up_noise
+  noise <- (1 + second$found$up_noise) * rep(second$found$spread, each = 2L)
   # The root of a count grows by half of z: from this follows how many spikes z takes.
   spikes <- pmax(z * sqrt(expected * noise) + z^2 / 4 * noise, least_seen - expected)
   from <- c(rbind(work$a, work$b)) + 1L

@@ -21,8 +21,8 @@ static void release(void *held)
     syn_smoother_free(&w->smoother, &w->budget);
 }
 
-/* The options of the statistic: lags, reach, width, guard, pad (bins), hollow, folded
-   (standard deviations in bins), mask. */
+/* The options of the statistic: lags, reach, width, guard, pad, rest (bins), hollow,
+   folded (standard deviations in bins), mask. */
 static syn_scan_options read_scan(SEXP options)
 {
     syn_scan_options o = {
@@ -32,7 +32,8 @@ static syn_scan_options read_scan(SEXP options)
         .pad = (uint32_t)glue_option_int(options, "pad", 0, 100),
         .hollow = glue_option_number(options, "hollow", 0.1, 1e4),
         .folded = glue_option_number(options, "folded", 0, 1e4),
-        .mask = glue_option_number(options, "mask", 0, R_PosInf)};
+        .mask = glue_option_number(options, "mask", 0, R_PosInf),
+        .rest = (uint32_t)glue_option_int(options, "rest", 0, SYN_SCAN_MOST_LAGS)};
     o.reach = (uint32_t)glue_option_int(options, "reach", o.width, o.lags);
     return o;
 }
@@ -67,12 +68,12 @@ static syn_unit_pairs read_pairs(SEXP a, SEXP b, const syn_lag_counts *counts)
 }
 
 /* A list of vectors of `n` numbers, one for each column: up_z, up_count, up_expected,
-   up_noise, up_lo, and the same of down. */
+   up_noise, up_lo, and the same of down; and spread, half as long. */
 static SEXP make_columns(R_xlen_t n, syn_scan_columns *out)
 {
     const char *fields[] = {"up_z",       "up_count",      "up_expected", "up_noise",
                             "up_lo",      "down_z",        "down_count",  "down_expected",
-                            "down_noise", "down_lo",       ""};
+                            "down_noise", "down_lo",       "spread",      ""};
     SEXP list = PROTECT(Rf_mkNamed(VECSXP, fields));
     for (int sign = 0; sign < 2; sign++) {
         double **to[] = {&out->z[sign], &out->count[sign], &out->expected[sign],
@@ -82,6 +83,7 @@ static SEXP make_columns(R_xlen_t n, syn_scan_columns *out)
         out->lo[sign] =
             INTEGER(SET_VECTOR_ELT(list, 5 * sign + 4, Rf_allocVector(INTSXP, n)));
     }
+    out->spread = REAL(SET_VECTOR_ELT(list, 10, Rf_allocVector(REALSXP, n / 2)));
     UNPROTECT(1);
     return list;
 }
@@ -214,26 +216,27 @@ SEXP r_synapse_explain(glue_owner *own, SEXP counts, SEXP spikes, SEXP links, SE
 
 /* ---- around lag 0 ---- */
 
-/* By pair: z, count, expected, same. `options`: near, from, to, same (bins), threads,
+/* By pair: z, count, expected, same, around. `options`: near, from, to, same (bins), threads,
    max_memory. */
 SEXP r_synapse_centre(glue_owner *own, SEXP counts, SEXP a, SEXP b, SEXP options)
 {
     work *w = begin(own, options);
-    syn_lag_counts given = read_counts(counts, 2);
+    syn_lag_counts given = read_counts(counts, 3);
     syn_unit_pairs pairs = read_pairs(a, b, &given);
     syn_centre_options o = {
         .near = (uint32_t)glue_option_int(options, "near", 0, given.lags),
         .same = (uint32_t)glue_option_int(options, "same", 0, given.lags),
-        .to = (uint32_t)glue_option_int(options, "to", 2, given.lags),
+        .to = (uint32_t)glue_option_int(options, "to", 2, given.lags - 1),
         .threads = glue_option_threads(options)};
     o.from = (uint32_t)glue_option_int(options, "from", 1, o.to - 1);
-    const char *fields[] = {"z", "count", "expected", "same", ""};
+    const char *fields[] = {"z", "count", "expected", "same", "around", ""};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    double *column[4];
-    for (int i = 0; i < 4; i++)
+    double *column[5];
+    for (int i = 0; i < 5; i++)
         column[i] = REAL(
             SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, (R_xlen_t)pairs.n)));
-    syn_centre_columns columns = {column[0], column[1], column[2], column[3]};
+    syn_centre_columns columns = {column[0], column[1], column[2], column[3],
+                                  column[4]};
     syn_status status = syn_centre_pairs(&given, &pairs, &o, &columns,
                                          glue_watch(own, "Looking at lag 0"));
     UNPROTECT(1);

@@ -9,6 +9,7 @@
 
 #include "core/base/kinds.h"
 #include "core/base/parallel.h"
+#include "core/synapses/smooth.h"
 
 #ifdef _OPENMP
 #define SYN_SIMD SYN_PRAGMA(omp simd)
@@ -53,6 +54,48 @@ static void fill_window(const syn_scan_tables *s, uint32_t w, double *const own[
         }
 }
 
+/* Windows at long lags: their own bins less what the slow part has there. */
+static void fill_rest(const syn_scan_tables *s, uint32_t k, double deviation, double *own,
+                      double *other, double *norm)
+{
+    double q[2 * SYN_SCAN_MOST_LAGS + 1], sum[2 * SYN_SCAN_MOST_LAGS + 1] = {0};
+    uint32_t lags = s->lags, lo = s->rest + k * s->width;
+    double squares = 0;
+    for (uint32_t t = lo; t < lo + s->width; t++) {
+        syn_smooth_coefficients(lags, deviation, (int32_t)t, q + lags);
+        for (uint32_t l = 0; l <= 2 * lags; l++)
+            sum[l] += (l == lags + t) - q[l];
+    }
+    for (uint32_t l = 0; l <= 2 * lags; l++)
+        squares += sum[l] * sum[l];
+    norm[k] = squares / s->width;
+    for (uint32_t t = 0; t <= lags; t++) {
+        own[t * s->rest_stride + k] = sum[lags + t];
+        other[t * s->rest_stride + k] = t > 0 ? sum[lags - t] : 0;
+    }
+}
+
+static syn_status make_rest(syn_scan_tables *out, const syn_scan_options *o,
+                            syn_budget *budget)
+{
+    if (o->rest == 0 || o->rest > o->lags)
+        return SYN_OK;
+    out->rest = o->rest;
+    out->rests = (o->lags + 1 - o->rest) / o->width;
+    out->rest_stride = (out->rests + 7) / 8 * 8;
+    double *own, *other, *norm;
+    size_t size = ((size_t)o->lags + 1) * out->rest_stride;
+    SYN_TAKE_ZEROS(budget, own, size + 1);
+    out->own_rest = own;
+    SYN_TAKE_ZEROS(budget, other, size + 1);
+    out->other_rest = other;
+    SYN_TAKE_ZEROS(budget, norm, out->rest_stride + 1);
+    out->rest_norm = norm;
+    for (uint32_t k = 0; k < out->rests; k++)
+        fill_rest(out, k, o->hollow, own, other, norm);
+    return SYN_OK;
+}
+
 syn_status syn_scan_tables_make(syn_scan_tables *out, const syn_scan_options *o,
                                 syn_budget *budget)
 {
@@ -78,14 +121,15 @@ syn_status syn_scan_tables_make(syn_scan_tables *out, const syn_scan_options *o,
     out->noise_folded = noise[1];
     for (uint32_t w = 0; w < windows; w++)
         fill_window(out, w, own, other, noise);
-    return SYN_OK;
+    return make_rest(out, o, budget);
 }
 
 void syn_scan_tables_free(syn_scan_tables *t, syn_budget *budget)
 {
     SYN_GIVE(budget, (void *)t->hollow, (void *)t->folded, (void *)t->own_hollow,
              (void *)t->other_hollow, (void *)t->own_folded, (void *)t->other_folded,
-             (void *)t->noise_hollow, (void *)t->noise_folded);
+             (void *)t->noise_hollow, (void *)t->noise_folded, (void *)t->own_rest,
+             (void *)t->other_rest, (void *)t->rest_norm);
 }
 
 /* ---- one pair ---- */
@@ -131,6 +175,23 @@ static void add_lag(uint32_t n, const double *own, const double *other, double a
     }
 }
 
+static double spread_of(const syn_scan_tables *s, const double *const x[2])
+{
+    double beside[2][SYN_SCAN_MOST_LAGS + 8], sum = 0;
+    uint32_t n = s->rest_stride;
+    memset(beside[0], 0, n * sizeof(double));
+    memset(beside[1], 0, n * sizeof(double));
+    for (uint32_t t = 0; t <= s->lags; t++)
+        add_lag(n, s->own_rest + t * n, s->other_rest + t * n, x[0][t], x[1][t],
+                beside[0], beside[1]);
+    for (uint32_t k = 0; k < s->rests; k++)
+        for (int side = 0; side < 2; side++) {
+            double count = syn_scan_count(s, x[side], s->rest - 1 + k * s->width);
+            sum += syn_scan_beside(s, k, count, beside[side][k]);
+        }
+    return sum / (2.0 * s->rests);
+}
+
 void syn_scan_one(const syn_scan_tables *s, const double *const x[2], syn_scan_pair *out)
 {
     enum { MOST = SYN_SCAN_MOST_LAGS + 8 };
@@ -155,6 +216,7 @@ void syn_scan_one(const syn_scan_tables *s, const double *const x[2], syn_scan_p
     for (int side = 0; side < 2; side++)
         scan_side(&p, NULL, side, &out->up[side], &out->down[side]);
     syn_scan_hide_strong(s, scan_side, &p, out);
+    out->spread = s->rests > 0 ? spread_of(s, x) : 1;
 }
 
 void syn_scan_store(const syn_scan_pair *pair, size_t p, const syn_scan_columns *to)
@@ -174,6 +236,8 @@ void syn_scan_store(const syn_scan_pair *pair, size_t p, const syn_scan_columns 
             if (to->lo[sign])
                 to->lo[sign][at] = (int32_t)best->lo;
         }
+    if (to->spread)
+        to->spread[p] = pair->spread;
 }
 
 /* ---- many pairs ---- */

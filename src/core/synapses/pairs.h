@@ -12,7 +12,7 @@ syn_status syn_scan_tables_make(syn_scan_tables *out, const syn_scan_options *o,
                                 syn_budget *budget);
 void syn_scan_tables_free(syn_scan_tables *tables, syn_budget *budget);
 
-/* Scans one pair: x[side][t] for t from 1 to `lags`; x[side][0] is not read. */
+/* Scans one pair: x[side][t] for t from 0 to `lags`. */
 void syn_scan_one(const syn_scan_tables *tables, const double *const x[2],
                   syn_scan_pair *out);
 
@@ -21,6 +21,7 @@ void syn_scan_one(const syn_scan_tables *tables, const double *const x[2],
 typedef struct syn_scan_columns {
     double *z[2], *count[2], *expected[2], *noise[2];  /* up, down */
     int32_t *lo[2];
+    double *spread;  /* by pair */
 } syn_scan_columns;
 
 void syn_scan_store(const syn_scan_pair *pair, size_t p, const syn_scan_columns *to);

@@ -3,8 +3,8 @@
 
    Lags are in bins; those of a pair of units (a, b) are positive where b fires after a. A
    side is a direction: on side 0 a fires first, on side 1 b does. The counts of a pair are
-   given as two arrays, x[side][t], of t bins from 1 to `lags` on that side; lag 0 is no
-   evidence for either direction, and belongs to neither. So swapping a and b swaps the
+   given as two arrays, x[side][t], of t bins from 0 to `lags` on that side; lag 0 is in both,
+   and no evidence for either direction: only the slow part of long lags reads it. So swapping a and b swaps the
    sides, and nothing else.
 
    A window W of `width` bins begins at bin `lo` from 1 on. Its middle is m = lo +
@@ -20,6 +20,11 @@
    Each is a linear form of counts. With coefficients q, `expected` is width * sum(q x),
    and `noise` is width * sum(q^2): by it and by `expected` the variance of `expected` is
    their product, as if it were the mean of 1 / noise windows.
+
+   Counts of some pairs vary more than those of Poisson trains do, as they keep a rhythm or
+   their spikes come in clumps. The windows of lags from `rest` on, where no synapse acts,
+   show how much: the mean of (count - slow part)^2 / slow part, each over what it is on
+   average for Poisson counts, is the `spread` of a pair.
 
    The strongest window of a pair is masked while the other direction is tested, and the
    other sign: a peak would be a part of their baselines, and make a dip. */
@@ -44,6 +49,7 @@ typedef struct syn_scan_options {
     double hollow;    /* standard deviations of the weights */
     double folded;    /* 0 for the hollow baseline alone */
     double mask;      /* |z| from which a window is masked; 0 for no masks */
+    uint32_t rest;    /* first bin of the windows that show the spread; 0 for none */
 } syn_scan_options;
 
 /* What all pairs have in common; syn_scan_tables_make() fills it. Window w begins at bin
@@ -60,6 +66,11 @@ typedef struct syn_scan_tables {
        [t * stride + w], t from 0 to `lags`. */
     const double *own_hollow, *other_hollow, *own_folded, *other_folded;
     const double *noise_hollow, *noise_folded;  /* [windows] */
+    /* Windows at long lags: window k begins at bin rest + k * width. What differs from the
+       slow part is a linear form, too, of coefficients [t * rest_stride + k]; `rest_norm`
+       is the variance of that for Poisson counts of mean 1 / width. */
+    uint32_t rest, rests, rest_stride;
+    const double *own_rest, *other_rest, *rest_norm;
 } syn_scan_tables;
 
 /* Bins of each side that baselines leave out: from <= t < to. */
@@ -73,9 +84,10 @@ typedef struct syn_scan_best {
     uint32_t lo;
 } syn_scan_best;
 
-/* By side: the largest z (up) and the smallest one (down). */
+/* By side: the largest z (up) and the smallest one (down); and the spread. */
 typedef struct syn_scan_pair {
     syn_scan_best up[2], down[2];
+    double spread;
 } syn_scan_pair;
 
 /* ---- one count beside its baseline ---- */
@@ -244,6 +256,15 @@ SYN_EVERYWHERE void syn_scan_judge(const syn_scan_window *fit, double count, uin
     down->noise = fit->noise[low];
     up->count = down->count = count;
     up->lo = down->lo = w + 1;
+}
+
+/* How much `beside`, the difference of a window at long lags from its slow part, is beyond
+   that of Poisson counts: 1 on average of these. */
+SYN_EVERYWHERE double syn_scan_beside(const syn_scan_tables *s, uint32_t k, double count,
+                                      double beside)
+{
+    double slow = count - beside, least = 1e-3 * s->width;
+    return beside * beside / ((slow > least ? slow : least) * s->rest_norm[k]);
 }
 
 SYN_EVERYWHERE double syn_scan_count(const syn_scan_tables *s, const double *x,

@@ -16,23 +16,20 @@
 #define SYN_SIMD
 #endif
 
-/* Coefficients of all bins for the fit at lag `at`. */
-static void fill_lag(syn_smoother *s, int32_t at, double deviation)
+void syn_smooth_coefficients(uint32_t lags, double deviation, int32_t at, double *q)
 {
     syn_scan_sums sums = {{0}, {0}, {0}};
-    int32_t lags = (int32_t)s->lags;
+    int32_t most = (int32_t)lags;
     double c[3];
-    for (int32_t l = -lags; l <= lags; l++) {
+    for (int32_t l = -most; l <= most; l++) {
         double d = (l - at) / deviation;
-        syn_scan_add(&sums, exp(-0.5 * d * d), d, 0);
+        q[l] = exp(-0.5 * d * d);
+        syn_scan_add(&sums, q[l], d, 0);
     }
     syn_scan_solve(&sums, 2, c);
-    for (int32_t l = -lags; l <= lags; l++) {
+    for (int32_t l = -most; l <= most; l++) {
         double d = (l - at) / deviation;
-        double q = 0.5 * exp(-0.5 * d * d) * (c[0] + d * (c[1] + d * c[2]));
-        size_t row = (size_t)(l < 0 ? -l : l) * s->stride + (size_t)at;
-        s->even[row] += q;
-        s->odd[row] += l < 0 ? -q : l > 0 ? q : 0;
+        q[l] *= c[0] + d * (c[1] + d * c[2]);
     }
 }
 
@@ -43,8 +40,17 @@ syn_status syn_smoother_make(syn_smoother *out, uint32_t lags, double deviation,
     size_t size = ((size_t)lags + 1) * out->stride;
     SYN_TAKE_ZEROS(budget, out->even, size);
     SYN_TAKE_ZEROS(budget, out->odd, size);
-    for (uint32_t at = 0; at <= lags; at++)
-        fill_lag(out, (int32_t)at, deviation);
+    double *q;
+    SYN_TAKE(budget, q, 2 * (size_t)lags + 1);
+    for (uint32_t at = 0; at <= lags; at++) {
+        syn_smooth_coefficients(lags, deviation, (int32_t)at, q + lags);
+        for (uint32_t l = 0; l <= lags; l++) {
+            double after = q[lags + l] / 2, before = l > 0 ? q[lags - l] / 2 : 0;
+            out->even[l * out->stride + at] = after + before;
+            out->odd[l * out->stride + at] = l > 0 ? after - before : 0;
+        }
+    }
+    syn_budget_free(budget, q);
     return SYN_OK;
 }
 
