@@ -26,7 +26,8 @@
 # `wrong`, the share of calls without a synapse of this sign; `recall` of both signs; `told`,
 # FALSE where find_synapses() says that bursts leave it nothing to tell.
 # jittered.csv: `copies` of recordings whose spikes were moved uniformly within windows of 20,
-# 30 and 50 ms by turns, and how many of them report a `connection`, or `any` kind of pair.
+# 30 and 50 ms by turns, and how many of them report a `connection`, or `any` kind of pair;
+# `itself`: connections of the recording as it is.
 # speed.csv: Poisson trains of 5 Hz, an hour long; seconds of the median run.
 
 library(synfire)
@@ -130,19 +131,26 @@ jitter_windows <- c(0.02, 0.03, 0.05)
 measure_jittered <- function(asked) {
   rows <- list()
   for (name in matching(names(recorded), asked$recordings)) {
-    x <- recorded[[name]]()
+    x <- on_own_clock(recorded[[name]]())
+    itself <- attempt(\() suppressWarnings(find_synapses(x)))
+    there <- is.data.frame(itself$found)
     set.seed(213)
-    said <- lapply(seq_len(asked$copies), \(k) {
+    # A recording that is refused is not asked again.
+    said <- lapply(seq_len(if (there) asked$copies else 0L), \(k) {
       window <- jitter_windows[[(k - 1L) %% length(jitter_windows) + 1L]]
       copy <- surrogate_trains(x, 1, "jitter", window = window)[[1L]]
       attempt(\() suppressWarnings(find_synapses(copy)))
     })
     kinds <- lapply(said, \(one) if (is.data.frame(one$found)) one$found$kind)
-    refused <- unlist(lapply(said, \(one) if (!is.data.frame(one$found)) one$found$said))
+    refused <- unlist(lapply(c(list(itself), said), \(one) {
+      if (!is.data.frame(one$found)) one$found$said
+    }))
     connections <- vapply(kinds, \(kind) sum(kind %in% "connection"), 0L)
     row <- data.frame(
       recording = name, units = nlevels(x$unit), spikes = nrow(x),
-      copies = length(said) - length(refused), connection = sum(connections > 0),
+      itself = if (there) sum(itself$found$kind %in% "connection") else NA,
+      copies = sum(vapply(said, \(one) is.data.frame(one$found), NA)),
+      connection = sum(connections > 0),
       any = sum(vapply(kinds, \(kind) any(!is.na(kind)), NA)), connections = sum(connections),
       seconds = stats::median(vapply(said, `[[`, 0, "seconds")),
       refused = if (length(refused)) refused[[1L]] else NA

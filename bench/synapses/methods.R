@@ -23,7 +23,8 @@ ours <- function(recording, limit = NULL, ...) {
   from <- c(rbind(pairs[1L, ], pairs[2L, ]))
   to <- c(rbind(pairs[2L, ], pairs[1L, ]))
   score <- empty(x)
-  score[cbind(from, to)] <- abs(kept$judged$z) - 1e3 * kept$judged$p
+  surest <- order(-kept$judged$p, abs(kept$judged$z))
+  score[cbind(from, to)[surest, ]] <- seq_along(surest)
   sign <- empty(x)
   called <- as.data.frame(found)
   called <- called[called$kind %in% "connection", ]

@@ -81,8 +81,8 @@ other_of <- function(name, share = 1) {
   table <- utils::read.csv(paste0(file, ".csv.gz"))
   units <- sort(unique(table$unit))
   table <- table[table$time <= share * max(table$time), ]
-  x <- spike_trains(table$time, factor(table$unit, units), start = 0, end = ceiling(max(table$time)),
-                    resolution = if (name == "TSPE's example") 1e-3 else 1e-6)
+  x <- spike_trains(table$time, factor(table$unit, units), start = 0,
+                    end = ceiling(max(table$time)), resolution = if (name == "TSPE's example") 1e-3 else 1e-6)
   links <- utils::read.csv(paste0(file, "_truth.csv.gz"))
   links <- links[!is.na(links$w), ]
   truth <- matrix(0, length(units), length(units), dimnames = list(units, units))
@@ -120,6 +120,20 @@ recorded <- list(
   "rat culture, 10 days" = \() read_spikes(shared("episodes", "culture-2-1-10.spk.txt.gz")),
   "rat culture, 20 days" = \() read_spikes(shared("episodes", "culture-2-1-20.spk.txt.gz"))
 )
+
+#' A recording on the clock of its own times, which surrogates then keep
+on_own_clock <- function(x) {
+  for (tick in c(1e-3, 1e-4)) {
+    steps <- as.numeric(x$time) / tick
+    whole <- is.null(attr(x, "trials")) && attr(x, "resolution") < tick &&
+      all(abs(steps - round(steps)) < 1e-6)
+    if (!whole) next
+    bounds <- c(floor(attr(x, "start") / tick), ceiling(attr(x, "end") / tick)) * tick
+    return(spike_trains(round(steps) * tick, x$unit, start = bounds[[1L]], end = bounds[[2L]],
+                        resolution = tick))
+  }
+  x
+}
 
 #' Poisson trains for measuring time
 poisson_trains <- function(units, seconds, rate = 5) {
