@@ -160,6 +160,7 @@ make_small_calls <- function(r) {
                                size = 3, count = 4),
     simulate_coupled_maps = list(steps = 20, series = 4),
     simulate_culture = list(duration = 5, channels = 4),
+    simulate_network = list(duration = 2, units = 3),
     simulate_patterns = list(duration = 2, units = 5),
     simulate_sym26 = list(duration = 2),
     smap = list(x = table, columns = "x", E = 2, theta = 1),
