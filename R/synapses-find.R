@@ -398,11 +398,8 @@ null_units <- 55L
 #' @noRd
 synapse_work <- function(trains, units, plan, place, threads, max_memory) {
   trains <- trains_of_units(trains, units)
-  if (place$device == "gpu") {
-    finish_status(new_status("no_device", reason = "Connections are not counted on GPUs yet"),
-                  "this call")
-  }
-  counts <- count_lags(trains, plan$bin, plan$lags, threads, max_memory)
+  gpus <- gpus_of(place)
+  counts <- count_lags(trains, plan$bin, plan$lags, threads, max_memory, gpus)
   rank <- rank_units(trains, counts)
   few <- if (length(units) > null_units) {
     sort(rank[round(seq(1, length(rank), length.out = null_units))])
@@ -410,15 +407,15 @@ synapse_work <- function(trains, units, plan, place, threads, max_memory) {
     seq_along(units)
   }
   long <- c(list(counts = count_lags(trains_of_units(trains, few), plan$bin, plan$long, threads,
-                                     max_memory)), pairs_of(length(few)))
+                                     max_memory, gpus)), pairs_of(length(few)))
   all_pairs <- pairs_of(length(units))
   limits <- list(threads = threads, max_memory = max_memory)
   n <- as.double(tabulate_units(trains))
   list(units = units, n = n, few = pair_numbers(few, length(units)), counts = counts, a = all_pairs$a,
        b = all_pairs$b, limits = limits,
        scan = \(options, a = all_pairs$a, b = all_pairs$b) {
-         finish_status(.Call(r_synapse_scan, counts, a, b, c(options, limits)),
-                       "looking at pairs")
+         finish_status(.Call(r_synapse_scan, counts, a, b,
+                             c(options, limits, list(gpus = gpus))), "looking at pairs")
        },
        centre = \(options) {
          finish_status(.Call(r_synapse_centre, counts, all_pairs$a, all_pairs$b,

@@ -13,7 +13,7 @@ null_levels <- c(0.1, 0.5, 0.9, 0.97)
 #' @param z Of all pairs, directions and shifts; of fewer spikes with its sign changed.
 #' @param poisson Quantiles of Poisson trains.
 #' @noRd
-null_quantiles <- function(z, poisson) {
+quantiles_of_null <- function(z, poisson) {
   q <- stats::quantile(z, null_levels, names = FALSE)
   share <- enough_nulls(length(z))
   q <- share * q + (1 - share) * pmax(q, poisson)
