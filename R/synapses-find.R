@@ -220,7 +220,8 @@ synapse_plan <- function(x, max_lag, bin_size) {
   frame <- max(1, frame_length(ticks[seq_len(min(length(ticks), 2e5))]))
   coarse <- frame * resolution > 0.001 * (1 + 1e-6)
   refuse_if(coarse, "x", "recorded on a clock of 1 ms or finer",
-            sprintf("one whose times are %s ms apart", format(frame * resolution * 1e3, digits = 3)),
+            sprintf("one whose times are %s ms apart",
+                    exact(signif(frame * resolution * 1e3, 3))),
             "Connections act within milliseconds, which such times do not show.")
   shortest <- max(0.0002, frame * resolution)
   if (is.null(bin_size)) {
@@ -338,10 +339,10 @@ most_gain <- 8
 #' @noRd
 inside_trains <- function(trains, dropped = NULL) {
   if (is.null(dropped)) return(trains)
-  keep_spikes(trains, which(!dropped))
+  only_spikes(trains, which(!dropped))
 }
 
-keep_spikes <- function(trains, keep) {
+only_spikes <- function(trains, keep) {
   trains$tick <- trains$tick[keep]
   trains$unit <- trains$unit[keep]
   # An element of NULL stays one.
@@ -352,13 +353,13 @@ keep_spikes <- function(trains, keep) {
 #' The same recording of some units alone
 #' @param units Their numbers, increasing.
 #' @noRd
-trains_of_units <- function(trains, units) {
+only_units <- function(trains, units) {
   if (length(units) == trains$units) return(trains)
   number <- match(seq_len(trains$units), units)
   unit <- number[trains$unit]
   keep <- which(!is.na(unit))
   trains$unit <- unit
-  trains <- keep_spikes(trains, keep)
+  trains <- only_spikes(trains, keep)
   trains$units <- length(units)
   trains
 }
@@ -393,11 +394,12 @@ null_units <- 55L
 #' This is the one place that chooses the device.
 #' @param units Numbers of the units that are tested.
 #' @return `units`; `n` (spikes of each); `counts` (lags x units x units); `a` and `b` (units of
-#'   each pair, from 0, by their place in `units`); `long`, the same of few units at long lags;
-#'   functions `scan` and `null` of options.
+#'   each pair, from 0, by their place in `units`); `few` (numbers of the pairs whose long lags
+#'   are counted); `limits`; and functions that scan pairs, also those of the null, those around
+#'   lag 0, and what other inputs leave of some.
 #' @noRd
 synapse_work <- function(trains, units, plan, place, threads, max_memory) {
-  trains <- trains_of_units(trains, units)
+  trains <- only_units(trains, units)
   gpus <- gpus_of(place)
   counts <- count_lags(trains, plan$bin, plan$lags, threads, max_memory, gpus)
   rank <- rank_units(trains, counts)
@@ -406,13 +408,13 @@ synapse_work <- function(trains, units, plan, place, threads, max_memory) {
   } else {
     seq_along(units)
   }
-  long <- c(list(counts = count_lags(trains_of_units(trains, few), plan$bin, plan$long, threads,
+  long <- c(list(counts = count_lags(only_units(trains, few), plan$bin, plan$long, threads,
                                      max_memory, gpus)), pairs_of(length(few)))
   all_pairs <- pairs_of(length(units))
   limits <- list(threads = threads, max_memory = max_memory)
   n <- as.double(tabulate_units(trains))
-  list(units = units, n = n, few = pair_numbers(few, length(units)), counts = counts, a = all_pairs$a,
-       b = all_pairs$b, limits = limits,
+  list(units = units, n = n, few = pair_numbers(few, length(units)), counts = counts,
+       a = all_pairs$a, b = all_pairs$b, limits = limits,
        scan = \(options, a = all_pairs$a, b = all_pairs$b) {
          finish_status(.Call(r_synapse_scan, counts, a, b,
                              c(options, limits, list(gpus = gpus))), "looking at pairs")
@@ -465,45 +467,4 @@ rank_units <- function(trains, counts) {
     others[[u]] <- sum(rowSums(counts[, u, , drop = FALSE]) * weight)
   }
   order(n, own, others)
-}
-
-# ---- Stages --------------------------------------------------------------------------
-
-# Standard deviations of the hollow baseline that are tried, in ms, and how much wider than
-# the null the bulk of all pairs may be for one to be taken before the last.
-hollow_widths <- c(20, 15, 10)
-most_inflation <- 1.15
-
-scan_options <- function(plan, hollow, folded = 3, mask = 4, rest = plan$rest) {
-  c(plan[c("lags", "reach", "width", "guard", "pad")],
-    list(rest = rest, hollow = hollow * plan$ms, folded = folded * plan$ms, mask = mask))
-}
-
-#' z without connections, at one width of the hollow baseline
-#' @noRd
-null_of <- function(work, options, plan, spread = 1) {
-  z <- work$null(c(options, list(shift = as.integer(plan$shift), smooth = options$hollow)))
-  # Those of a pair are side by side.
-  each <- 2L * length(plan$shift)
-  z <- lapply(z, `/`, sqrt(if (length(spread) > 1L) rep(spread[work$few], each = each) else 1))
-  poisson <- poisson_quantiles(plan$max_lag)
-  n <- length(z$up)
-  if (n == 0L) return(c(poisson, few = 1.15))
-  list(up = quantiles_of_null(z$up, poisson$up), down = quantiles_of_null(-z$down, poisson$down),
-       few = 1 + 0.15 * (1 - enough_nulls(n)))
-}
-
-#' All pairs beside the widest hollow baseline that leaves no structure in their bulk
-#' @noRd
-first_stage <- function(work, plan) {
-  for (hollow in hollow_widths) {
-    options <- scan_options(plan, hollow)
-    found <- work$scan(options)
-    found$spread <- excess_spread(found$spread,
-                                  2 * (plan$lags + 1 - plan$rest) %/% plan$width)
-    null <- null_of(work, options, plan, found$spread)
-    judged <- judge_pairs(found, null, found$spread)
-    if (max(judged$bulk$up$scale, judged$bulk$down$scale) <= most_inflation) break
-  }
-  list(hollow = hollow, options = options, found = found, null = null, judged = judged)
 }

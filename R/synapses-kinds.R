@@ -129,7 +129,7 @@ directed_rows <- function(work, plan, second, kinds) {
 few_reason <- function(up, count, baseline) {
   ifelse(up, sprintf("Its window has %s spikes, and %d are needed.", format_some(count),
                      least_seen),
-         sprintf("Chance gives its window %s spikes, and %d are needed to see that some are missing.",
+         sprintf("Chance gives its window %s spikes, and %d are needed for a dip.",
                  format_some(baseline), least_seen))
 }
 
