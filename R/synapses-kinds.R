@@ -1,7 +1,5 @@
 # What kind of pair each is, and the table of the result.
 
-synapse_kinds <- c("connection", "explained", "common input", "same cell", "wide")
-
 # Nothing is called unless the smallest q value is so much below the false discovery rate.
 gate_share <- 0.4
 
@@ -30,9 +28,12 @@ kinds_of <- function(work, plan, second, false_discovery) {
   z0 <- centre$z[pair]
   near <- (judged$lo - 1 + 0.5) <= 2 * plan$ms
   fewer <- pmin(work$n[work$a + 1L], work$n[work$b + 1L])
-  same <- centre$same > 0.2 * fewer
-  shadow <- call & !judged$up & judged$lo < 1.5 * plan$ms & z0 < -4 &
-    centre$count[pair] < 0.25 * centre$expected[pair]
+  same <- centre$same > 0.2 * fewer & centre$z > 5
+  # A sorter that sees one of two spikes at a time leaves a hole around lag 0, and what is
+  # beside it says nothing.
+  hole <- centre$count < 0.25 * centre$around & centre$around > 12
+  shadow <- call & (hole[pair] | !judged$up & judged$lo < 1.5 * plan$ms & z0 < -4 &
+                      centre$count[pair] < 0.25 * centre$expected[pair])
   same[pair[shadow]] <- TRUE
   call <- call & !same[pair]
   both <- peaks_on_both_sides(work, plan, which(call & judged$up & z0 > 4 & near))
@@ -40,7 +41,10 @@ kinds_of <- function(work, plan, second, false_discovery) {
   call <- call & !shared
   explained <- !call & !shared & !same[pair] & is_explained(second, false_discovery)
   directed <- any_side(call | explained)
-  common <- !same & !directed & (any_side(shared) | centre$z > 5 & centre$count >= 10)
+  centre$p <- stats::pnorm(-centre$z)
+  centre$q <- stats::p.adjust(centre$p, "BH")
+  common <- !same & !directed & (any_side(shared) | centre$z > 5 & centre$count >= 10 &
+                                   centre$q <= false_discovery)
   refused <- wanted & !enough & !same[pair] & !common[pair]
   broad <- broad_pairs(work, plan)
   wide <- broad$q <= false_discovery & !same & !common & !directed & !any_side(refused)
@@ -142,8 +146,8 @@ symmetric_rows <- function(work, kinds) {
        kind = ifelse(wide, "wide", ifelse(same, "same cell", "common input")),
        sign = ifelse(same, NA_integer_, 1L), lo = integer(n), count = pick("count"),
        baseline = pick("expected"), noise = numeric(n), z = z,
-       p_value = ifelse(wide, kinds$broad$p[at], pmin(1, 2 * stats::pnorm(-abs(z)))),
-       q_value = ifelse(wide, kinds$broad$q[at], NA_real_), via = rep(NA_integer_, n),
+       p_value = ifelse(same, NA_real_, pick("p")), q_value = ifelse(same, NA_real_, pick("q")),
+       via = rep(NA_integer_, n),
        reason = rep(NA_character_, n))
 }
 
@@ -157,7 +161,7 @@ correlograms_of <- function(work, plan, rows, hollow, name) {
   keep <- seq_len(n)
   size <- dim(work$counts)
   column <- (rows$to[keep] - 1) * size[[2L]] + rows$from[keep] - 1
-  # As a vector: a matrix of three columns would be taken for places in the array.
+  # A matrix of three columns would be taken for places in three dimensions.
   counts <- work$counts[as.vector(outer(seq_len(size[[1L]]), column * size[[1L]], "+"))]
   dim(counts) <- c(size[[1L]], n)
   dimnames(counts) <- list(NULL, sprintf("%s -> %s", name(rows$from[keep]), name(rows$to[keep])))
@@ -228,10 +232,12 @@ power_of <- function(work, second, units, false_discovery) {
   judged <- second$judged
   tests <- length(judged$q)
   if (tests == 0L) return(out)
-  called <- judged$p[reaches(judged$q, false_discovery)]
+  # The p value with which one more pair would be called.
   open <- min(judged$q) <= gate_share * false_discovery
-  least <- if (open) max(called) else gate_share * false_discovery / tests
-  z <- to_bulk(tail_z(least / 2, second$null$up), judged$bulk$up, second$null$few)
+  called <- sum(reaches(judged$q, false_discovery))
+  least <- if (open) (called + 1) * false_discovery / tests else
+    gate_share * false_discovery / tests
+  z <- to_bulk(tail_z(min(0.1, least / 2), second$null$up), judged$bulk$up, second$null$few)
   expected <- pmax(second$found$up_expected, 0)
   noise <- (1 + second$found$up_noise) * rep(second$found$spread, each = 2L)
   # The root of a count grows by half of z: from this follows how many spikes z takes.

@@ -216,26 +216,27 @@ SEXP r_synapse_explain(glue_owner *own, SEXP counts, SEXP spikes, SEXP links, SE
 
 /* ---- around lag 0 ---- */
 
-/* By pair: z, count, expected, same. `options`: near, from, to, same (bins), threads,
+/* By pair: z, count, expected, same, around. `options`: near, from, to, same (bins), threads,
    max_memory. */
 SEXP r_synapse_centre(glue_owner *own, SEXP counts, SEXP a, SEXP b, SEXP options)
 {
     work *w = begin(own, options);
-    syn_lag_counts given = read_counts(counts, 2);
+    syn_lag_counts given = read_counts(counts, 3);
     syn_unit_pairs pairs = read_pairs(a, b, &given);
     syn_centre_options o = {
         .near = (uint32_t)glue_option_int(options, "near", 0, given.lags),
         .same = (uint32_t)glue_option_int(options, "same", 0, given.lags),
-        .to = (uint32_t)glue_option_int(options, "to", 2, given.lags),
+        .to = (uint32_t)glue_option_int(options, "to", 2, given.lags - 1),
         .threads = glue_option_threads(options)};
     o.from = (uint32_t)glue_option_int(options, "from", 1, o.to - 1);
-    const char *fields[] = {"z", "count", "expected", "same", ""};
+    const char *fields[] = {"z", "count", "expected", "same", "around", ""};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    double *column[4];
-    for (int i = 0; i < 4; i++)
+    double *column[5];
+    for (int i = 0; i < 5; i++)
         column[i] = REAL(
             SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, (R_xlen_t)pairs.n)));
-    syn_centre_columns columns = {column[0], column[1], column[2], column[3]};
+    syn_centre_columns columns = {column[0], column[1], column[2], column[3],
+                                  column[4]};
     syn_status status = syn_centre_pairs(&given, &pairs, &o, &columns,
                                          glue_watch(own, "Looking at lag 0"));
     UNPROTECT(1);

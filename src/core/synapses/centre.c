@@ -41,6 +41,10 @@ static void centre_pair(const work *w, size_t p)
     expected = expected > 1e-3 ? expected : 1e-3;
     double half = (count > 0 ? count * log(count / expected) : 0) - (count - expected);
     double root = half > 0 ? sqrt(2 * half / (1 + noise)) : 0;
+    double around = 0;
+    for (int32_t t = (int32_t)o->to + 1; t <= (int32_t)w->counts->lags; t++)
+        around += (double)c[t] + c[-t];
+    w->out->around[p] = bins * around / (2.0 * (w->counts->lags - o->to));
     w->out->z[p] = count >= expected ? root : -root;
     w->out->count[p] = count;
     w->out->expected[p] = expected;

@@ -13,12 +13,13 @@ typedef struct syn_centre_options {
 
 /* By pair. `expected` is at least half of the mean of the lags that the line is fitted to.
    `z` is the signed root of the Poisson deviance, for a baseline that has noise. `same`
-   are the spikes at lags of up to `same` beyond the line. */
+   are the spikes at lags of up to `same` beyond the line, and `around` what the mean of
+   lags beyond `to` expects at lags of up to `near`. */
 typedef struct syn_centre_columns {
-    double *z, *count, *expected, *same;
+    double *z, *count, *expected, *same, *around;
 } syn_centre_columns;
 
-/* `to` is at most the lags of the counts, and `from` is before it. SYN_INTERRUPTED. */
+/* `to` is below the lags of the counts, and `from` is before it. SYN_INTERRUPTED. */
 syn_status syn_centre_pairs(const syn_lag_counts *counts, const syn_unit_pairs *pairs,
                             const syn_centre_options *o, const syn_centre_columns *out,
                             const syn_watch *watch);
