@@ -220,7 +220,8 @@ synapse_plan <- function(x, max_lag, bin_size) {
   frame <- max(1, frame_length(ticks[seq_len(min(length(ticks), 2e5))]))
   coarse <- frame * resolution > 0.001 * (1 + 1e-6)
   refuse_if(coarse, "x", "recorded on a clock of 1 ms or finer",
-            sprintf("one whose times are %s ms apart", format(frame * resolution * 1e3, digits = 3)),
+            sprintf("one whose times are %s ms apart",
+                    format(frame * resolution * 1e3, digits = 3)),
             "Connections act within milliseconds, which such times do not show.")
   shortest <- max(0.0002, frame * resolution)
   if (is.null(bin_size)) {
@@ -414,7 +415,8 @@ synapse_work <- function(trains, units, plan, place, threads, max_memory) {
   all_pairs <- pairs_of(length(units))
   limits <- list(threads = threads, max_memory = max_memory)
   n <- as.double(tabulate_units(trains))
-  list(units = units, n = n, few = pair_numbers(few, length(units)), counts = counts, a = all_pairs$a,
+  list(units = units, n = n, few = pair_numbers(few, length(units)), counts = counts,
+       a = all_pairs$a,
        b = all_pairs$b, limits = limits,
        scan = \(options, a = all_pairs$a, b = all_pairs$b) {
          finish_status(.Call(r_synapse_scan, counts, a, b, c(options, limits)),

@@ -308,8 +308,8 @@ draw_synapse_correlograms <- function(x, n) {
                   y = "Pairs of spikes in a bin") +
     theme_synfire() +
     caption(paste0(
-      if (panels < of) sprintf("%s of %s. ", commas(panels), counted(of, if (found) "connection" else
-                                                                           "pair")),
+      if (panels < of) sprintf("%s of %s. ", commas(panels),
+                               counted(of, if (found) "connection" else "pair")),
       "Line and band: the slow baseline, and where 95 % of bins are expected."),
       paste(c("Shaded: the window that was tested.",
               if (found > 0L) "Red: excitation; blue: inhibition."), collapse = " "))
