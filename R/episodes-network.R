@@ -205,8 +205,9 @@ steps_connected <- function(steps, connections) {
 linked_caption <- function(linked) {
   if (is.null(linked)) return(NULL)
   tested <- sum(linked != "not tested")
-  paste0(sprintf("%s of %s %s.", commas(sum(linked == "yes")), counted(tested, "tested step"),
-                 if (sum(linked == "yes") == 1L) "is also a connection" else "are also connections"),
+  both <- sum(linked == "yes")
+  paste0(sprintf("%s of %s %s.", commas(both), counted(tested, "tested step"),
+                 if (both == 1L) "is also a connection" else "are also connections"),
          if (tested < length(linked)) sprintf(" Not tested: %s.", counted(
            length(linked) - tested, "step")))
 }

@@ -3,10 +3,10 @@
 #' A report on a recording
 #'
 #' From any recording to one page in HTML: its quality, rates and intervals, a raster, which
-#' groups of units fire together beyond chance, who excites or inhibits whom, which pairs have joint
-#' rates, a table of everything that was tested, what this does not show, and how to repeat it. The page is a single file with its pictures in
-#' it. It opens in any browser without a network, prints well, and says in whole sentences
-#' what its numbers mean.
+#' groups of units fire together beyond chance, who excites or inhibits whom, which pairs have
+#' joint rates, a table of everything that was tested, what this does not show, and how to
+#' repeat it. The page is a single file with its pictures in it. It opens in any browser without
+#' a network, prints well, and says in whole sentences what its numbers mean.
 #'
 #' # What is looked at
 #' * The quality, by [check_recording()].
@@ -15,22 +15,22 @@
 #'   over the trials and their conditions where there are some.
 #' * Connections, excitatory and inhibitory, by [find_synapses()] with its defaults. Recordings
 #'   whose times are known to more than a millisecond, such as those of a camera, are not asked.
-#' * Joint rates of pairs, which are no wiring: pairs that fire together, at all lags up to 50 bins
-#'   (of 1 ms, or a frame of a camera). The lags of the spikes of each pair in a window are compared with those beside
-#'   it. Narrow peaks, in windows of 1 and 5 bins, and wide ones, of 25 bins, are told apart. Two
-#'   units whose rates change together over tens of milliseconds have a wide peak and no narrow
-#'   one: where the lags near a window hold more than those far from it, a parabola through both
-#'   says how many are expected on top, and surrogates for narrow peaks shift each unit by itself
-#'   by at most 25 bins, within pieces of 1000 bins. For wide peaks they shift it to any place
-#'   within pieces of up to ten seconds, so that what units have in common over longer times is in
-#'   what is beside the window. Frames of a camera have narrow peaks of one frame alone, and each
-#'   unit is shifted to any place in the recording or trial. The p value is the share of
-#'   surrogates in which any pair, at any lag, has as clear a peak of that kind, times the number
-#'   of kinds. So it is corrected for all pairs, lags and widths: with independent units, the
-#'   probability that any pair is reported is at most `alpha`. There are 199 surrogates of each
-#'   kind, fewer where the recording has very many spikes, and as many as `alpha` needs. The
-#'   busiest 200 units are taken, fewer where they have very many spikes.
-#'
+#' * Joint rates of pairs, which are no wiring: pairs that fire together, at all lags up to 50
+#'   bins (of 1 ms, or a frame of a camera). The lags of the spikes of each pair in a window are
+#'   compared with those beside it. Narrow peaks, in windows of 1 and 5 bins, and wide ones, of
+#'   25 bins, are told apart. Two units whose rates change together over tens of milliseconds
+#'   have a wide peak and no narrow one: where the lags near a window hold more than those far
+#'   from it, a parabola through both says how many are expected on top, and surrogates for
+#'   narrow peaks shift each unit by itself by at most 25 bins, within pieces of 1000 bins. For
+#'   wide peaks they shift it to any place within pieces of up to ten seconds, so that what
+#'   units have in common over longer times is in what is beside the window. Frames of a camera
+#'   have narrow peaks of one frame alone, and each unit is shifted to any place in the
+#'   recording or trial. The p value is the share of surrogates in which any pair, at any lag,
+#'   has as clear a peak of that kind, times the number of kinds. So it is corrected for all
+#'   pairs, lags and widths: with independent units, the probability that any pair is reported
+#'   is at most `alpha`. There are 199 surrogates of each kind, fewer where the recording has
+#'   very many spikes, and as many as `alpha` needs. The busiest 200 units are taken, fewer
+#'   where they have very many spikes.
 #' * With `causes = TRUE`, which of the six surest groups drives which: [causal_map()] of their
 #'   [activation_rate()] in bins of 50 ms, with `E = 1` and effects up to 12 bins after their
 #'   cause. The p values are corrected by Holm's method for all pairs in both directions, and

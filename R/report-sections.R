@@ -17,7 +17,8 @@ report_sections <- function(made, connections, pairs, causes, given) {
             connections_section(connections)),
     section("pairs", "Joint rates: pairs that fire together", pairs_section(made, pairs)),
     if (!is.null(causes)) section("causes", "What drives what", causes_section(causes)),
-    section("tested", "Everything that was tested", tested_section(made, connections, pairs, causes)),
+    section("tested", "Everything that was tested",
+            tested_section(made, connections, pairs, causes)),
     section("limits", "What this does not show", tag("aside", html_list(made$limits))),
     section("repeat", "How to repeat it", repeat_section(made, given))
   )

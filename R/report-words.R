@@ -238,7 +238,10 @@ report_summary <- function(made) {
   said <- \(question) made$tested$result[made$tested$question == question]
   list(html_list(list(recording_words(made$recording)[[1L]],
                       paste(c(check_words(made$check), problems), collapse = " "),
-                      paste(c(groups_words(made), searched_words(made)), collapse = " "), said(connection_question),
+                      paste(c(groups_words(made), searched_words(made)), collapse = " "),
+                      # How strong a connection would have been seen is said in its section.
+                      if (is.null(made$connections)) said(connection_question) else
+                        connection_words(made$connections)[[1L]],
                       said(pair_question),
                       html("What this does not show is part of the result: see ",
                            tag("a", "the limits", href = "#limits"), "."))))

@@ -1,45 +1,4 @@
-# The table of connections: how it is made, printed, what it says in words, other tables.
-
-synapses_columns <- c("from", "to", "kind", "sign", "lag", "width", "strength", "strength_low",
-                      "strength_high", "count", "baseline", "z", "p_value", "q_value", "via",
-                      "reason")
-
-#' The result of `find_synapses()`
-#'
-#' Units are named in it, as in other tables of results, and without locations there are no
-#' distances. Correlograms belong to rows, which may be chosen and put into another order. So they
-#' are named by the pair, and looked up by it.
-#'
-#' @param columns Named list of the columns, or a data frame.
-#' @param about Attributes. `correlograms` and `baseline` (lags x rows) and `windows` (rows x 2)
-#'   in the order of the rows.
-#' @noRd
-synapses_table <- function(columns, about) {
-  for (name in c("from", "to", "via")) columns[[name]] <- as.character(columns[[name]])
-  about$units$unit <- as.character(about$units$unit)
-  if (!any(is.finite(about$units$x))) columns$distance <- about$units$x <- about$units$y <- NULL
-  keys <- synapse_keys(columns$from, columns$to)
-  # Of very many rows the first ones have correlograms.
-  for (name in c("correlograms", "baseline")) {
-    colnames(about[[name]]) <- utils::head(keys, ncol(about[[name]]))
-  }
-  rownames(about$windows) <- keys
-  new_table(columns, "synapses", about)
-}
-
-synapse_keys <- function(from, to) paste(from, to, sep = "\r")
-
-check_synapses <- function(x, arg = rlang::caller_arg(x)) {
-  refuse_if(!inherits(x, "synapses"), arg, "what `find_synapses()` gives", describe(x))
-  check_table(x, synapses_columns, "find_synapses", arg)
-}
-
-#' The connections alone, as a plain table
-#' @noRd
-connections_of <- function(x) {
-  x <- plain_table(x)
-  x[x$kind %in% "connection", , drop = FALSE]
-}
+# What a table of connections prints and says in words, and other tables made of it.
 
 # ---- Printing ------------------------------------------------------------------------
 
@@ -85,12 +44,12 @@ synapses_title <- function(x) {
             counted(about$tests, "ordered pair"), duration_text(about$max_lag),
             exact(about$false_discovery)),
     if (!is.null(also)) sprintf("# also pairs: %s", toString(also)),
-    if (!judged(x)) "# nearly all spikes are in bursts: what is not here cannot be told")
+    if (!bursts_judged(x)) "# nearly all spikes are in bursts: what is not here cannot be told")
 }
 
 #' Whether the recording lets connections be told from bursts
 #' @noRd
-judged <- function(x) !isFALSE(attr(x, "bursts", exact = TRUE)$judged)
+bursts_judged <- function(x) !isFALSE(attr(x, "bursts", exact = TRUE)$judged)
 
 #' @rdname find_synapses
 #' @param object What `find_synapses()` gave.
@@ -235,8 +194,9 @@ no_connection_words <- function(x) {
     "Connections are between two units, and the recording has %s.",
     if (nrow(units) == 0L) "none" else "one"))
   if (tests == 0) return("No pair of units could be tested, so nothing can be said.")
-  if (!judged(x)) return(paste("No connection is supported. This does not say that there is none:",
-                               "the recording is of a kind in which this cannot be told."))
+  if (!bursts_judged(x)) return(paste(
+    "No connection is supported. This does not say that there is none: the recording is of a kind in",
+    "which this cannot be told."))
   sprintf("No connection is supported among %s.", counted(tests, "ordered pair"))
 }
 
@@ -247,7 +207,7 @@ no_connection_words <- function(x) {
 power_words <- function(x, where = "`attr(x, \"power\")`") {
   power <- attr(x, "power", exact = TRUE)
   power <- power[!is.na(power)]
-  if (length(power) == 0L || !judged(x)) return(NULL)
+  if (length(power) == 0L || !bursts_judged(x)) return(NULL)
   of <- stats::quantile(power, c(0.1, 0.5, 0.9), names = FALSE)
   text <- strength_text(of)
   sprintf(paste(
@@ -303,7 +263,7 @@ untold_words_of <- function(x) {
   out <- !about$units$tested
   bursts <- about$bursts
   c(
-    if (!judged(x)) sprintf(paste(
+    if (!bursts_judged(x)) sprintf(paste(
       "Bursts: %s of the spikes fall into population bursts, in which nearly all pairs of spikes",
       "lie, and their rhythm makes peaks as narrow as those of connections. Spikes in bursts were",
       "left out, and most connections cannot be seen without them. Whether two units are connected",

@@ -102,7 +102,7 @@
 #'   each ordered pair that is a connection, explained or refused, and for each unordered pair of
 #'   the other kinds (`from` is the earlier unit):
 #'   \describe{
-#'     \item{from, to}{units, factors}
+#'     \item{from, to}{names of units}
 #'     \item{kind}{see Kinds, a factor}
 #'     \item{sign}{1 for more spikes, -1 for fewer; `NA` for `"same cell"`}
 #'     \item{lag}{where the correlogram is farthest from its slow part within the window, in
@@ -118,7 +118,7 @@
 #'     \item{p_value, q_value}{of the second round. `NA` for `"same cell"`; those of `"common
 #'       input"` are of the peak at lag 0, those of `"wide"` of its weaker side}
 #'     \item{via}{of explained pairs: the unit that explains most}
-#'     \item{distance}{between both, in micrometres; `NA` where it is not known}
+#'     \item{distance}{between both, in micrometres; only where locations are known}
 #'     \item{reason}{of refused pairs}
 #'   }
 #'   Attributes: `tests` (ordered pairs that were tested), `expected_false` (`false_discovery` times
@@ -126,7 +126,7 @@
 #'   looked at, `rate` in Hz, `tested`, `reason`, `x`, `y`), `max_lag`, `bin_size`,
 #'   `false_discovery`, `scale` (s), `inflation` (of excitatory and inhibitory evidence), `bursts`
 #'   (list: `gain`, `share` of spikes in bursts, `judged`), `correlograms` (lags x rows, from
-#'   -40 to 40 ms, of the first 20,000 rows; named "from -> to"), `baseline` (their slow part),
+#'   -40 to 40 ms, of the first 20,000 rows), `baseline` (their slow part), `windows` (edges, in s),
 #'   `device`, `gpus`, `threads`, `elapsed` (s) and `call`.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; among them are recordings of

@@ -1,7 +1,5 @@
 # What kind of pair each is, and the table of the result.
 
-synapse_kinds <- c("connection", "explained", "common input", "same cell", "wide")
-
 # Nothing is called unless the smallest q value is so much below the false discovery rate.
 gate_share <- 0.4
 

@@ -59,8 +59,8 @@ autoplot.synapses <- function(object, type = c("matrix", "network", "correlogram
   n <- check_count(n, max = 100)
   edges <- check_count(edges)
   check_layout(layout)
-  refuse_if(!is.null(layout) && type != "network", "layout", "left out unless `type` is \"network\"",
-            "given")
+  refuse_if(!is.null(layout) && type != "network", "layout",
+            "left out unless `type` is \"network\"", "given")
   found <- connections_of(object)
   if (type == "distance") {
     refuse_if(!"distance" %in% names(object), "type",
@@ -83,7 +83,7 @@ autoplot.synapses <- function(object, type = c("matrix", "network", "correlogram
 nothing_drawn <- function(x) {
   if (any(attr(x, "rows", exact = TRUE) > nrow(x))) return("No row of the table is a connection")
   if (attr(x, "tests", exact = TRUE) == 0) return("No pair of units could be tested")
-  if (!judged(x)) return("Connections cannot be told from bursts")
+  if (!bursts_judged(x)) return("Connections cannot be told from bursts")
   "No connection is supported"
 }
 
@@ -107,7 +107,9 @@ draw_synapse_matrix <- function(x, found) {
   ends <- floor(most / digit * (1 + 1e-9)) * digit * sides
   breaks <- sort(c(0, ends, signif(ends / 4, 1)))
   keep <- thin(n, 30L)
-  name <- \(what) if (n == length(keep)) what else sprintf("%s (%s units, some named)", what, commas(n))
+  name <- \(what) {
+    if (n == length(keep)) what else sprintf("%s (%s units, some named)", what, commas(n))
+  }
   ggplot2::ggplot(mapping = aes_from(x = "to", y = "from")) +
     (if (n <= most_squares) matrix_squares(x) else matrix_dots(found, units)) +
     (if (n <= 60L) matrix_marks(x, units)) +
@@ -153,8 +155,8 @@ matrix_dots <- function(found, units) {
   list(if (length(out)) list(
          band(xmin = .data$at - 0.5, xmax = .data$at + 0.5, ymin = -Inf, ymax = Inf),
          band(ymin = .data$at - 0.5, ymax = .data$at + 0.5, xmin = -Inf, xmax = Inf)),
-       ggplot2::geom_point(aes_from(fill = "root"), data = dots, shape = 22, size = 1.7, stroke = 0.15,
-                           colour = syn_muted))
+       ggplot2::geom_point(aes_from(fill = "root"), data = dots, shape = 22, size = 1.7,
+                           stroke = 0.15, colour = syn_muted))
 }
 
 #' Signs on pairs that are no connection
@@ -299,15 +301,15 @@ draw_synapse_correlograms <- function(x, n) {
     # Light, so that line and band can be seen on them.
     ggplot2::scale_fill_manual(values = lighten(sign_colours), guide = "none") +
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free_y",
-                        ncol = if (panels <= 4L) min(panels, 2L) else if (panels <= 9L) 3L else 4L) +
+                        ncol = c(1L, 2L, 3L, 4L)[findInterval(panels, c(1, 2, 5, 10))]) +
     ggplot2::scale_y_continuous(expand = ggplot2::expansion(mult = c(0, 0.05)),
                                 limits = c(0, NA)) +
     ggplot2::labs(x = "Lag (ms): above 0 the second unit fires after the first",
                   y = "Pairs of spikes in a bin") +
     theme_synfire() +
     caption(paste0(
-      if (panels < of) sprintf("%s of %s. ", commas(panels), counted(of, if (found) "connection" else
-                                                                           "pair")),
+      if (panels < of) sprintf("%s of %s. ", commas(panels),
+                               counted(of, if (found) "connection" else "pair")),
       "Line and band: the slow baseline, and where 95 % of bins are expected."),
       paste(c("Shaded: the window that was tested.",
               if (found > 0L) "Red: excitation; blue: inhibition."), collapse = " "))

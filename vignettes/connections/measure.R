@@ -50,10 +50,10 @@ look <- function(key) {
     base = round(about$baseline[near, at[[k]]], 1), low = round(1e3 * about$windows[at[[k]], 1], 3),
     high = round(1e3 * about$windows[at[[k]], 2], 3)
   )))
-  # The unit that is on most connections, which may be no unit.
-  ends <- table(c(rows$from, rows$to)[rep(rows$kind %in% "connection", 2L)])
-  others <- x[unit = setdiff(levels(x$unit), names(ends)[which.max(ends)])]
-  without <- sum(find_synapses(others, threads = 1)$kind %in% "connection")
+  # The unit with most spikes, which may be no unit.
+  spikes <- table(x$unit)
+  busiest <- names(spikes)[which.max(spikes)]
+  with_it <- \(kind) sum(rows$kind %in% kind & (rows$from == busiest | rows$to == busiest))
   list(
     recordings = data.frame(
       recording = key, name = recordings[[key]]$name, units = nrow(about$units),
@@ -63,8 +63,8 @@ look <- function(key) {
       common = n[["common input"]], same = n[["same cell"]], wide = n[["wide"]],
       sharp = sum(rows$kind %in% "connection" & rows$lag < 0.0013 & rows$width < 0.0013),
       seen = signif(stats::median(about$power, na.rm = TRUE), 2),
-      busiest = names(ends)[which.max(ends)],
-      busiest_links = max(ends), without = without, busiest_share = round(max(table(x$unit)) / nrow(x), 2),
+      busiest = busiest, busiest_share = round(max(spikes) / nrow(x), 2),
+      busiest_links = with_it("connection"), busiest_same = with_it("same cell"),
       elapsed = round(elapsed, 2)),
     found = data.frame(recording = key, rows[c("from", "to", "kind", "sign")],
                        ms = round(1e3 * rows$lag, 2), strength = signif(rows$strength, 3),
