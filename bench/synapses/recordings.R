@@ -81,8 +81,9 @@ other_of <- function(name, share = 1) {
   table <- utils::read.csv(paste0(file, ".csv.gz"))
   units <- sort(unique(table$unit))
   table <- table[table$time <= share * max(table$time), ]
+  tick <- if (name == "TSPE's example") 1e-3 else 1e-6
   x <- spike_trains(table$time, factor(table$unit, units), start = 0,
-                    end = ceiling(max(table$time)), resolution = if (name == "TSPE's example") 1e-3 else 1e-6)
+                    end = ceiling(max(table$time)), resolution = tick)
   links <- utils::read.csv(paste0(file, "_truth.csv.gz"))
   links <- links[!is.na(links$w), ]
   truth <- matrix(0, length(units), length(units), dimnames = list(units, units))
