@@ -8,7 +8,8 @@ planted <- function(units, duration, rate, seed, trials = NULL) {
   time[[2]] <- c(time[[2]], follow(1, 0.4, 0.003))
   time[[3]] <- c(time[[3]], follow(1, 0.3, 0.005), follow(2, 0.2, 0.002))
   time[[4]] <- c(time[[4]], follow(5, 0.3, 0))
-  table <- data.frame(time = floor(unlist(time) * 1e5) / 1e5, unit = rep(seq_len(units), lengths(time)))
+  table <- data.frame(time = floor(unlist(time) * 1e5) / 1e5,
+                      unit = rep(seq_len(units), lengths(time)))
   table <- unique(table[table$time < duration, ])
   spike_trains(table$time, factor(table$unit, seq_len(units)), start = 0, end = duration,
                resolution = 1e-5, trials = trials)
@@ -39,9 +40,9 @@ test_that("pairs are scanned the same on a GPU, to 1e-9", {
   x <- planted(12, 300, 15, 5)
   counts <- counts_of(x, 50, 80L, NULL)
   pairs <- pairs_of(12L)
-  for (case in list(list(reach = 20L, width = 6L, hollow = 40, folded = 6, mask = 4),
-                    list(reach = 60L, width = 6L, hollow = 20, folded = 6, mask = 0),
-                    list(reach = 40L, width = 1L, hollow = 30, folded = 0, mask = 2))) {
+  for (case in list(list(reach = 20L, width = 6L, hollow = 40, folded = 6, mask = 4, rest = 30L),
+                    list(reach = 60L, width = 6L, hollow = 20, folded = 6, mask = 0, rest = 0L),
+                    list(reach = 40L, width = 1L, hollow = 30, folded = 0, mask = 2, rest = 50L))) {
     options <- c(list(lags = 80L, guard = 1L, pad = 5L, threads = 1L, max_memory = 1e9), case)
     scan <- \(gpus) .Call(r_synapse_scan, counts, pairs$a, pairs$b, c(options, list(gpus = gpus)))
     cpu <- scan(NULL)
@@ -70,6 +71,6 @@ test_that("a GPU refuses what does not fit", {
   counts <- counts_of(x, 50, 80L, NULL)
   pairs <- pairs_of(12L)
   tight <- list(lags = 80L, reach = 20L, width = 6L, guard = 1L, pad = 5L, hollow = 40,
-                folded = 6, mask = 4, threads = 1L, max_memory = 1e6, gpus = 0L)
+                folded = 6, mask = 4, rest = 0L, threads = 1L, max_memory = 1e6, gpus = 0L)
   expect_identical(.Call(r_synapse_scan, counts, pairs$a, pairs$b, tight)$status, "over_budget")
 })

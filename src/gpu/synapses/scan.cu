@@ -63,12 +63,34 @@ __device__ __forceinline__ void scan_side(const void *context,
     }
 }
 
+/* The spread of a pair, in every lane: each looks at windows of long lags. */
+__device__ inline double spread_of(const lanes &here)
+{
+    const syn_scan_tables &s = *here.tables;
+    double sum = 0;
+    for (uint32_t i = threadIdx.x % WARP; i < 2 * s.rests; i += WARP) {
+        uint32_t k = i / 2, side = i % 2;
+        const double *own = here.x[side], *other = here.x[1 - side];
+        double beside = 0;
+        for (uint32_t t = 0; t <= s.lags; t++) {
+            size_t at = (size_t) t * s.rest_stride + k;
+            beside += s.own_rest[at] * own[t] + s.other_rest[at] * other[t];
+        }
+        double count = syn_scan_count(&s, own, s.rest - 1 + k * s.width);
+        sum += syn_scan_beside(&s, k, count, beside);
+    }
+    for (int o = WARP / 2; o > 0; o /= 2)
+        sum += __shfl_xor_sync(WHOLE_WARP, sum, o);
+    return s.rests > 0 ? sum / (2.0 * s.rests) : 1;
+}
+
 /* ---- many pairs ---- */
 
 /* Columns of a batch: up, down. */
 struct scan_columns {
     double *z[2], *count[2], *expected[2], *noise[2];
     int32_t *lo[2];
+    double *spread;  /* by pair */
 };
 
 struct scan_job {
@@ -111,6 +133,9 @@ __global__ void __launch_bounds__(WARPS * WARP) scan_pairs(SYN_GPU_JOB scan_job 
     for (int side = 0; side < 2; side++)
         scan_side(&here, nullptr, side, &found.up[side], &found.down[side]);
     syn_scan_hide_strong(&job.tables, scan_side, &here, &found);
+    found.spread = spread_of(here);
+    if (lane == 0)
+        job.out.spread[p] = found.spread;
     if (lane < 2) {
         store(found.up[lane], 0, 2 * (size_t) p + lane, job.out);
         store(found.down[lane], 1, 2 * (size_t) p + lane, job.out);
@@ -145,6 +170,10 @@ class pair_scanner {
         own_.upload(&to.other_folded, from.other_folded, size, stream_);
         own_.upload(&to.noise_hollow, from.noise_hollow, from.windows, stream_);
         own_.upload(&to.noise_folded, from.noise_folded, from.windows, stream_);
+        size = ((size_t) from.lags + 1) * from.rest_stride;
+        own_.upload(&to.own_rest, from.own_rest, size, stream_);
+        own_.upload(&to.other_rest, from.other_rest, size, stream_);
+        own_.upload(&to.rest_norm, from.rest_norm, from.rests, stream_);
     }
 
     template <class T> void collect(T *to, const T *from, size_t first, size_t n)
@@ -158,7 +187,7 @@ public:
         const syn_lag_counts &c = *asked.counts;
         size_t cells = (size_t) c.units * c.units * (2 * (size_t) c.lags + 1);
         size_t most = std::min(asked.pairs->n, PART * MOST_PARTS);
-        double bytes = 4.0 * (double) cells + 152.0 * (double) most + 1e6;
+        double bytes = 4.0 * (double) cells + 160.0 * (double) most + 1e6;
         if (bytes > std::min((double) max_memory, 0.9 * (double) free_memory()))
             throw refusal(SYN_OVER_BUDGET, "the counts of all pairs take %.0f MB",
                           1e-6 * bytes);
@@ -170,6 +199,7 @@ public:
         for (int sign = 0; sign < 2; sign++)
             own_.ensure_all(2 * most, &out.z[sign], &out.count[sign], &out.expected[sign],
                             &out.noise[sign], &out.lo[sign]);
+        own_.ensure(&out.spread, most);
     }
 
     void run(size_t first, size_t n)
@@ -187,6 +217,7 @@ public:
             collect(to.noise[sign], job_.out.noise[sign], 2 * first, 2 * n);
             collect(to.lo[sign], job_.out.lo[sign], 2 * first, 2 * n);
         }
+        collect(to.spread, job_.out.spread, first, n);
         wait_for(stream_);
     }
 };
