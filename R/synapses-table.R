@@ -29,7 +29,7 @@ synapses_table <- function(columns, about) {
   new_table(columns, "synapses", about)
 }
 
-synapse_keys <- function(from, to) paste(from, to, sep = "\r")
+synapse_keys <- function(from, to) paste(from, to, sep = " -> ")
 
 check_synapses <- function(x, arg = rlang::caller_arg(x)) {
   refuse_if(!inherits(x, "synapses"), arg, "what `find_synapses()` gives", describe(x))
