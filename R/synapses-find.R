@@ -243,9 +243,10 @@ synapse_plan <- function(x, max_lag, bin_size) {
             }), "Baselines of connections need lags of 40 ms and more.")
   bin_size <- ticks_to_seconds(bin, resolution)
   in_bins <- \(seconds) floor(seconds / bin_size * (1 + 1e-9) + 0.5)
+  reach <- floor(max_lag / bin_size * (1 + 1e-9))
   list(bin = bin, bin_size = bin_size, max_lag = max_lag, lags = in_bins(0.04),
-       long = in_bins(max(0.11, max_lag + 0.1)), reach = floor(max_lag / bin_size * (1 + 1e-9)),
-       width = in_bins(0.003), guard = ceiling(0.0005 / bin_size * (1 - 1e-9)),
+       long = in_bins(max(0.11, max_lag + 0.1)), reach = reach,
+       width = min(reach, in_bins(0.003)), guard = ceiling(0.0005 / bin_size * (1 - 1e-9)),
        pad = floor(0.0025 / bin_size * (1 + 1e-9)), shift = in_bins(max_lag + null_shifts),
        rest = in_bins(max_lag + 0.005), ms = 0.001 / bin_size)
 }

@@ -16,7 +16,7 @@ typedef struct syn_explain_options {
     const double *spikes;    /* [units] */
     uint32_t reach;          /* last bin of any window */
     uint32_t before, after;  /* bins that a peak may have beyond its window */
-    double clear;            /* |z| from which the peak itself is the kernel of its link */
+    double clear;            /* |z| from which a peak itself is the kernel of its link */
     int threads;
 } syn_explain_options;
 
