@@ -174,7 +174,7 @@ keep_spikes <- function(trains, keep) {
 #' The same recording of some units alone
 #' @param units Their numbers, increasing.
 #' @noRd
-trains_of_units <- function(trains, units) {
+keep_units <- function(trains, units) {
   if (length(units) == trains$units) return(trains)
   number <- match(seq_len(trains$units), units)
   unit <- number[trains$unit]
@@ -219,7 +219,7 @@ null_units <- 55L
 #'   functions `scan` and `null` of options.
 #' @noRd
 synapse_work <- function(trains, units, plan, place, threads, max_memory) {
-  trains <- trains_of_units(trains, units)
+  trains <- keep_units(trains, units)
   if (place$device == "gpu") {
     finish_status(new_status("no_device", reason = "Connections are not counted on GPUs yet"),
                   "this call")
@@ -231,7 +231,7 @@ synapse_work <- function(trains, units, plan, place, threads, max_memory) {
   } else {
     seq_along(units)
   }
-  long <- c(list(counts = count_lags(trains_of_units(trains, few), plan$bin, plan$long, threads,
+  long <- c(list(counts = count_lags(keep_units(trains, few), plan$bin, plan$long, threads,
                                      max_memory)), pairs_of(length(few)))
   all_pairs <- pairs_of(length(units))
   limits <- list(threads = threads, max_memory = max_memory)
