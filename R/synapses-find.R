@@ -2,6 +2,174 @@
 
 #' Find monosynaptic connections
 #'
+#' Which pairs of neurons are connected, in which direction, and whether the first one excites
+#' or inhibits the second: from the spike trains alone. A spike of a neuron that excites another
+#' makes the other one fire more often for some milliseconds, some milliseconds later; after a
+#' spike of one that inhibits it, the other one fires less often. The correlogram of the pair
+#' (see [cross_correlogram()]) has a narrow peak or dip on one side of lag 0. Everything else that
+#' makes peaks and dips, such as rates that rise together, oscillations, bursts, common input and
+#' spikes that a sorter lost, is what the tests below are about.
+#'
+#' # What is tested
+#' For each ordered pair, windows of 3 ms that begin half a bin to `max_lag` after lag 0. The
+#' count of a window must differ from two baselines at once:
+#' * *hollow*: a parabola in the lag that is fitted to the lags around the window, without it,
+#'   with weights of a Gaussian (as the hollow kernels of Stark and Abeles 2009, and of English
+#'   et al. 2017, which have no slope and curvature). Slow changes of both rates are in it. Its
+#'   standard deviation (`scale`) is 20, 15 or 10 ms: the first one with which the bulk of all
+#'   pairs is hardly wider than the null.
+#' * *folded*: a line in the distance from lag 0 that is fitted to the lags on both sides, with a
+#'   Gaussian of 3 ms. What is symmetric around lag 0, as common input and rates that rise
+#'   together are, is in it, however fast.
+#'
+#' The evidence `z` of a window is the signed root of the deviance of two Poisson counts, for the
+#' baseline that speaks less for a connection. The best window of each sign counts. A strong peak
+#' is masked while the other direction and the other sign are tested, of whose baselines it
+#' would be a part: otherwise each strong connection makes a dip on the other side.
+#'
+#' # Chance
+#' No synapse acts at lags of some ten milliseconds, and noise there has the same causes as at
+#' short lags. So the differences of each correlogram from its slow part at long lags, from 10,
+#' 25 and 40 ms beyond `max_lag` on, are set on the slow part of the short lags, and tested as
+#' the recording is. This null is never narrower than that of independent Poisson trains. The
+#' tails of both are compared with a normal tail. Pairs whose counts vary at long lags by more
+#' than those of most pairs (they share a rhythm) have their z divided by the root of it. What
+#' is left in the bulk of all pairs, most of which are not connected, widens the null further
+#' (`inflation`). p values of all ordered pairs and both signs give q values (Benjamini and
+#' Hochberg); pairs with q up to `false_discovery` are called, and none are unless the smallest q
+#' is at most 0.4 of it. A peak needs 5 spikes in its window, a dip 5 that chance would give.
+#'
+#' # What other neurons explain
+#' Where A drives B, and B drives C, C fires after A. So the connections of the first round are
+#' used to predict each other: what the other inputs of a target, with the correlograms of these
+#' inputs and the source, give at each lag is taken from the correlogram of the pair, and the
+#' rest is tested once more, in the same way. Pairs that pass no longer are `"explained"`, `via`
+#' the unit that explains most. Only units that were recorded explain anything.
+#'
+#' # Kinds
+#' \describe{
+#'   \item{`"connection"`}{a peak or dip on one side, which no other recorded unit explains}
+#'   \item{`"explained"`}{a peak or dip that other connections explain}
+#'   \item{`"common input"`}{a sharp peak at lag 0 or on both sides of it. Pairs that excite each
+#'     other with equal lags look the same, and so do gap junctions}
+#'   \item{`"same cell"`}{more than a fifth of the spikes of the smaller unit have one of the other
+#'     at the same time, or a hole around lag 0 shows that the sorter sees one of both spikes at
+#'     a time}
+#'   \item{`"wide"`}{both sides have more than the hollow baseline of 20 ms, and not more than
+#'     the folded one: rates that rise and fall together, and no connection}
+#' }
+#' Rows whose `kind` is `NA` would be connections but for too few spikes; `reason` says how many
+#' are needed.
+#'
+#' # What this does not show
+#' * That a pair that is not listed is not connected. The attribute `power` has the smallest
+#'   strength that could have been found, for each pair. Most weak connections of long-tailed
+#'   networks are below it.
+#' * Hidden neurons. One that drives A and then B, some milliseconds later, makes a peak on one
+#'   side, as a connection does. Of 100 neurons among 1,000, some calls are paths through
+#'   others.
+#' * Synapses slower than `max_lag`, or wider than some 6 ms: the baseline takes a part of them.
+#'   Narrow ones of strength 0.3 are measured as 0.27 to 0.3.
+#' * Connections in recordings nearly all of whose pairs of spikes are in population bursts. The
+#'   attribute `bursts` says by how much leaving bursts out would help (`gain`); beyond 8 they are
+#'   left out, a warning of class `synfire_warning_bursts` says so, and `judged` is `FALSE`.
+#' * Anything at lag 0: the bin around it is never evidence of a connection.
+#' * False discoveries are limited beside structure that the recording shows at other lags and in
+#'   other pairs. With fewer than eight units the bulk is not known, and the Poisson trains decide.
+#'
+#' # Memory and time
+#' Nearly all time is for counting the lags of all pairs. 200 units, an hour and 5 Hz take about
+#' a second of one core, 1,000 such units some 20 seconds, and 2 GB.
+#'
+#' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes. Trials are kept
+#'   apart; they, or a recording without trials, must last 0.1 s or more.
+#' @param max_lag Last lag of a window, in seconds, from 0.003 to 0.03. Cultures may need 0.02.
+#' @param bin_size Length of a bin of the correlograms, in seconds, from 0.0002 to 0.001. `NULL`
+#'   for 0.5 ms, or a whole number of steps of the clock that is near: 1 ms where times are whole
+#'   milliseconds.
+#' @param false_discovery Share of wrong calls among all calls that is taken.
+#' @param locations Data frame with the columns `unit`, `x` and `y`, in micrometres, for
+#'   `distance`; `NULL` for the columns `x` and `y` of [unit_table()], if it has them.
+#' @param device `"cpu"`, `"gpu"`, or `"auto"` for the one that should be sooner done. The numbers
+#'   are the same to nine digits.
+#' @param gpus Numbers of the GPUs to use: rows of `synfire_sitrep()$devices`; `NULL` for the first
+#'   one.
+#' @param threads Number of threads; `NULL` for all that this process may use. The result does not
+#'   depend on it.
+#' @param max_memory Bytes that the work may hold.
+#'
+#' @return A data frame of class `synapses`, connections first, then by `p_value`. It has a row for
+#'   each ordered pair that is a connection, explained or refused, and for each unordered pair of
+#'   the other kinds (`from` is the earlier unit):
+#'   \describe{
+#'     \item{from, to}{units, factors}
+#'     \item{kind}{see Kinds, a factor}
+#'     \item{sign}{1 for more spikes, -1 for fewer; `NA` for `"same cell"`}
+#'     \item{lag}{where the correlogram is farthest from its slow part within the window, in
+#'       seconds; 0 for kinds without a direction}
+#'     \item{width}{how long it stays beyond half of that, in seconds}
+#'     \item{strength}{spikes of `to` that a spike of `from` adds (negative: takes away): (`count` -
+#'       `baseline`) / spikes of `from`}
+#'     \item{strength_low, strength_high}{its interval of 95 %, by the variance of both counts}
+#'     \item{count, baseline}{spikes in the window, and those expected there; in the second round,
+#'       after what others explain, so that they need not be whole; around lag 0 for kinds without
+#'       a direction. `"explained"` pairs have those of the first round, and its `z`}
+#'     \item{z}{evidence, corrected by the bulk}
+#'     \item{p_value, q_value}{of the second round. `NA` for `"same cell"`; those of `"common
+#'       input"` are of the peak at lag 0, those of `"wide"` of its weaker side}
+#'     \item{via}{of explained pairs: the unit that explains most}
+#'     \item{distance}{between both, in micrometres; `NA` where it is not known}
+#'     \item{reason}{of refused pairs}
+#'   }
+#'   Attributes: `tests` (ordered pairs that were tested), `expected_false` (`false_discovery` times
+#'   connections), `power` (matrix from x to), `units` (data frame: `unit`, `spikes` that were
+#'   looked at, `rate` in Hz, `tested`, `reason`, `x`, `y`), `max_lag`, `bin_size`,
+#'   `false_discovery`, `scale` (s), `inflation` (of excitatory and inhibitory evidence), `bursts`
+#'   (list: `gain`, `share` of spikes in bursts, `judged`), `correlograms` (lags x rows, from
+#'   -40 to 40 ms, of the first 20,000 rows; named "from -> to"), `baseline` (their slow part),
+#'   `device`, `gpus`, `threads`, `elapsed` (s) and `call`.
+#' @section Errors:
+#' Errors about an argument have the class `synfire_error_argument`; among them are recordings of
+#' fewer than two units, and those on a clock coarser than 1 ms. Work beyond `max_memory` gives
+#' `synfire_error_budget` before anything is counted, and a GPU that is not there
+#' `synfire_error_device`. A recording without a connection is no error.
+#' @references
+#' English DF, McKenzie S, Evans T, Kim K, Yoon E, Buzsaki G (2017). Pyramidal cell-interneuron
+#' circuit architecture and dynamics in hippocampal networks. *Neuron*, 96, 505-520.
+#' \doi{10.1016/j.neuron.2017.09.033}
+#'
+#' Kobayashi R, Kurita S, Kurth A, Kitano K, Mizuseki K, Diesmann M, Richmond BJ, Shinomoto S
+#' (2019). Reconstructing neuronal circuitry from parallel spike trains. *Nature Communications*,
+#' 10, 4468. \doi{10.1038/s41467-019-12225-2}
+#'
+#' Platkiewicz J, Saccomano Z, McKenzie S, English D, Amarasingham A (2021). Monosynaptic inference
+#' via finely-timed spikes. *Journal of Computational Neuroscience*, 49, 131-157.
+#' \doi{10.1007/s10827-020-00770-5}
+#'
+#' Ren N, Ito S, Hafizi H, Beggs JM, Stevenson IH (2020). Model-based detection of putative
+#' synaptic connections from spike recordings with latency and type constraints. *Journal of
+#' Neurophysiology*, 124, 1588-1604. \doi{10.1152/jn.00066.2020}
+#'
+#' Stark E, Abeles M (2009). Unbiased estimation of precise temporal correlations between spike
+#' trains. *Journal of Neuroscience Methods*, 179, 90-100. \doi{10.1016/j.jneumeth.2008.12.029}
+#' @seealso [cross_correlogram()], [find_assemblies()] for groups.
+#' @examples
+#' # A drives B, B drives C, and D inhibits C.
+#' set.seed(1)
+#' fire <- function(rate) sort(runif(rpois(1, 600 * rate), 0, 600))
+#' after <- function(spikes, share, lag) spikes[runif(length(spikes)) < share] + lag
+#' a <- fire(8)
+#' d <- fire(10)
+#' b <- sort(c(fire(6), after(a, 0.15, 0.002)))
+#' c <- sort(c(fire(15), after(b, 0.2, 0.003)))
+#' since <- c - c(-1, d)[findInterval(c, d) + 1]
+#' c <- c[since < 0.002 | since > 0.005 | runif(length(c)) < 0.4]
+#' x <- spike_trains(c(a, b, c, d), rep(c("A", "B", "C", "D"), lengths(list(a, b, c, d))),
+#'                   start = 0, end = 601)
+#' found <- find_synapses(x, threads = 2)
+#' as.data.frame(found)[c("from", "to", "kind", "sign", "lag", "strength", "via")]
+#' attr(found, "power")
+#' @order 1
 #' @export
 find_synapses <- function(x, max_lag = 0.01, bin_size = NULL, false_discovery = 0.05,
                           locations = NULL, device = c("cpu", "gpu", "auto"), gpus = NULL,
@@ -21,6 +189,7 @@ find_synapses <- function(x, max_lag = 0.01, bin_size = NULL, false_discovery = 
   started <- proc.time()[["elapsed"]]
   trains <- trains_of(x)
   bursts <- find_bursts(trains, plan)
+  if (!bursts$judged) warn_bursts(bursts)
   trains <- inside_trains(trains, bursts$dropped)
   units <- synapse_units(x, trains, places)
   check_synapse_memory(sum(units$tested), plan, trains, max_memory)
@@ -51,7 +220,8 @@ synapse_plan <- function(x, max_lag, bin_size) {
   frame <- max(1, frame_length(ticks[seq_len(min(length(ticks), 2e5))]))
   coarse <- frame * resolution > 0.001 * (1 + 1e-6)
   refuse_if(coarse, "x", "recorded on a clock of 1 ms or finer",
-            sprintf("one whose times are %s ms apart", format(frame * resolution * 1e3, digits = 3)),
+            sprintf("one whose times are %s ms apart",
+                    exact(signif(frame * resolution * 1e3, 3))),
             "Connections act within milliseconds, which such times do not show.")
   shortest <- max(0.0002, frame * resolution)
   if (is.null(bin_size)) {
@@ -67,15 +237,16 @@ synapse_plan <- function(x, max_lag, bin_size) {
   length <- common_length(x)
   refuse_if(length < 0.1, "x", "a recording with trials of 0.1 s or more",
             sprintf("one of %s", if (is.null(attr(x, "trials", exact = TRUE))) {
-              paste(exact(length), "s")
+              paste(exact(signif(length, 6)), "s")
             } else {
-              sprintf("trials of %s s", exact(length))
+              sprintf("trials of %s s", exact(signif(length, 6)))
             }), "Baselines of connections need lags of 40 ms and more.")
   bin_size <- ticks_to_seconds(bin, resolution)
   in_bins <- \(seconds) floor(seconds / bin_size * (1 + 1e-9) + 0.5)
+  reach <- floor(max_lag / bin_size * (1 + 1e-9))
   list(bin = bin, bin_size = bin_size, max_lag = max_lag, lags = in_bins(0.04),
-       long = in_bins(max(0.11, max_lag + 0.1)), reach = floor(max_lag / bin_size * (1 + 1e-9)),
-       width = in_bins(0.003), guard = ceiling(0.0005 / bin_size * (1 - 1e-9)),
+       long = in_bins(max(0.11, max_lag + 0.1)), reach = reach,
+       width = min(reach, in_bins(0.003)), guard = ceiling(0.0005 / bin_size * (1 - 1e-9)),
        pad = floor(0.0025 / bin_size * (1 + 1e-9)), shift = in_bins(max_lag + null_shifts),
        rest = in_bins(max_lag + 0.005), ms = 0.001 / bin_size)
 }
@@ -112,7 +283,7 @@ check_synapse_memory <- function(n, plan, trains, max_memory) {
   pairs <- as.double(n) * (n - 1) / 2
   few <- min(n, null_units)
   needed <- 4 * (2 * plan$lags + 1) * n^2 + 4 * (2 * plan$long + 1) * few^2 +
-    500 * pairs + 60 * length(trains$tick)
+    1000 * pairs + 60 * length(trains$tick)
   check_budget(needed, max_memory, sprintf("the connections of %s", counted(n, "unit")),
                c("Take fewer units with `x[unit = ]`.", "Or longer bins."))
 }
@@ -141,16 +312,25 @@ find_bursts <- function(trains, plan) {
   trial <- trains$trial %||% 1L
   width <- max(1, round(0.02 / plan$bin_size)) * plan$bin
   bins <- (trains$stop - trains$start) %/% width + 1
-  at <- floor((trains$tick - trains$start[trial]) / width) + (cumsum(bins) - bins)[trial] + 1
-  count <- tabulate(at[!is.na(at)], sum(bins))
+  # Whole numbers are cut off towards 0, which is downwards here.
+  before <- cumsum(bins) - bins + 1 - trains$start / width
+  at <- as.integer(trains$tick / width + before[trial] + 1e-9)
+  count <- tabulate(at, sum(bins))
   size <- sort(count[count > 0L])
   holds <- cumsum(as.double(size))^2 / cumsum(as.double(size)^2)
   best <- which.max(holds)
   gain <- holds[[best]] / holds[[length(holds)]]
   most <- max(size[[best]], 3 * stats::median(count) + 5)
-  dropped <- count[at] > most
-  list(gain = gain, share = mean(dropped, na.rm = TRUE), judged = gain <= most_gain,
-       dropped = if (gain > most_gain) dropped)
+  list(gain = gain, share = sum(count[count > most]) / sum(count), judged = gain <= most_gain,
+       dropped = if (gain > most_gain) count[at] > most)
+}
+
+warn_bursts <- function(bursts) {
+  warn_about(
+    "bursts", "Nearly all pairs of spikes of this recording are in population bursts.",
+    x = "{.val {round(100 * bursts$share)}} % of the spikes are in bursts, and are left out.",
+    i = "What is found are connections. That a pair is not found says nothing."
+  )
 }
 
 # A gain beyond which nearly all pairs of spikes come from bursts.
@@ -160,10 +340,10 @@ most_gain <- 8
 #' @noRd
 inside_trains <- function(trains, dropped = NULL) {
   if (is.null(dropped)) return(trains)
-  keep_spikes(trains, which(!dropped))
+  only_spikes(trains, which(!dropped))
 }
 
-keep_spikes <- function(trains, keep) {
+only_spikes <- function(trains, keep) {
   trains$tick <- trains$tick[keep]
   trains$unit <- trains$unit[keep]
   # An element of NULL stays one.
@@ -174,13 +354,13 @@ keep_spikes <- function(trains, keep) {
 #' The same recording of some units alone
 #' @param units Their numbers, increasing.
 #' @noRd
-keep_units <- function(trains, units) {
+only_units <- function(trains, units) {
   if (length(units) == trains$units) return(trains)
   number <- match(seq_len(trains$units), units)
   unit <- number[trains$unit]
   keep <- which(!is.na(unit))
   trains$unit <- unit
-  trains <- keep_spikes(trains, keep)
+  trains <- only_spikes(trains, keep)
   trains$units <- length(units)
   trains
 }
@@ -215,11 +395,12 @@ null_units <- 55L
 #' This is the one place that chooses the device.
 #' @param units Numbers of the units that are tested.
 #' @return `units`; `n` (spikes of each); `counts` (lags x units x units); `a` and `b` (units of
-#'   each pair, from 0, by their place in `units`); `long`, the same of few units at long lags;
-#'   functions `scan` and `null` of options.
+#'   each pair, from 0, by their place in `units`); `few` (numbers of the pairs whose long lags
+#'   are counted); `limits`; and functions that scan pairs, also those of the null, those around
+#'   lag 0, and what other inputs leave of some.
 #' @noRd
 synapse_work <- function(trains, units, plan, place, threads, max_memory) {
-  trains <- keep_units(trains, units)
+  trains <- only_units(trains, units)
   if (place$device == "gpu") {
     finish_status(new_status("no_device", reason = "Connections are not counted on GPUs yet"),
                   "this call")
@@ -231,13 +412,13 @@ synapse_work <- function(trains, units, plan, place, threads, max_memory) {
   } else {
     seq_along(units)
   }
-  long <- c(list(counts = count_lags(keep_units(trains, few), plan$bin, plan$long, threads,
+  long <- c(list(counts = count_lags(only_units(trains, few), plan$bin, plan$long, threads,
                                      max_memory)), pairs_of(length(few)))
   all_pairs <- pairs_of(length(units))
   limits <- list(threads = threads, max_memory = max_memory)
   n <- as.double(tabulate_units(trains))
-  list(units = units, n = n, few = pair_numbers(few, length(units)), counts = counts, a = all_pairs$a,
-       b = all_pairs$b, limits = limits,
+  list(units = units, n = n, few = pair_numbers(few, length(units)), counts = counts,
+       a = all_pairs$a, b = all_pairs$b, limits = limits,
        scan = \(options, a = all_pairs$a, b = all_pairs$b) {
          finish_status(.Call(r_synapse_scan, counts, a, b, c(options, limits)),
                        "looking at pairs")
@@ -290,45 +471,4 @@ rank_units <- function(trains, counts) {
     others[[u]] <- sum(rowSums(counts[, u, , drop = FALSE]) * weight)
   }
   order(n, own, others)
-}
-
-# ---- Stages --------------------------------------------------------------------------
-
-# Standard deviations of the hollow baseline that are tried, in ms, and how much wider than
-# the null the bulk of all pairs may be for one to be taken before the last.
-hollow_widths <- c(20, 15, 10)
-most_inflation <- 1.15
-
-scan_options <- function(plan, hollow, folded = 3, mask = 4, rest = plan$rest) {
-  c(plan[c("lags", "reach", "width", "guard", "pad")],
-    list(rest = rest, hollow = hollow * plan$ms, folded = folded * plan$ms, mask = mask))
-}
-
-#' z without connections, at one width of the hollow baseline
-#' @noRd
-null_of <- function(work, options, plan, spread = 1) {
-  z <- work$null(c(options, list(shift = as.integer(plan$shift), smooth = options$hollow)))
-  # Those of a pair are side by side.
-  each <- 2L * length(plan$shift)
-  z <- lapply(z, `/`, sqrt(if (length(spread) > 1L) rep(spread[work$few], each = each) else 1))
-  poisson <- poisson_quantiles(plan$max_lag)
-  n <- length(z$up)
-  if (n == 0L) return(c(poisson, few = 1.15))
-  list(up = null_quantiles(z$up, poisson$up), down = null_quantiles(-z$down, poisson$down),
-       few = 1 + 0.15 * (1 - enough_nulls(n)))
-}
-
-#' All pairs beside the widest hollow baseline that leaves no structure in their bulk
-#' @noRd
-first_stage <- function(work, plan) {
-  for (hollow in hollow_widths) {
-    options <- scan_options(plan, hollow)
-    found <- work$scan(options)
-    found$spread <- excess_spread(found$spread,
-                                  2 * (plan$lags + 1 - plan$rest) %/% plan$width)
-    null <- null_of(work, options, plan, found$spread)
-    judged <- judge_pairs(found, null, found$spread)
-    if (max(judged$bulk$up$scale, judged$bulk$down$scale) <= most_inflation) break
-  }
-  list(hollow = hollow, options = options, found = found, null = null, judged = judged)
 }

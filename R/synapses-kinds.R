@@ -30,7 +30,7 @@ kinds_of <- function(work, plan, second, false_discovery) {
   z0 <- centre$z[pair]
   near <- (judged$lo - 1 + 0.5) <= 2 * plan$ms
   fewer <- pmin(work$n[work$a + 1L], work$n[work$b + 1L])
-  same <- centre$same > 0.2 * fewer
+  same <- centre$same > 0.2 * fewer & centre$z > 5
   # A sorter that sees one of two spikes at a time leaves a hole around lag 0, and what is
   # beside it says nothing.
   hole <- centre$count < 0.25 * centre$around & centre$around > 12
@@ -43,7 +43,10 @@ kinds_of <- function(work, plan, second, false_discovery) {
   call <- call & !shared
   explained <- !call & !shared & !same[pair] & is_explained(second, false_discovery)
   directed <- any_side(call | explained)
-  common <- !same & !directed & (any_side(shared) | centre$z > 5 & centre$count >= 10)
+  centre$p <- stats::pnorm(-centre$z)
+  centre$q <- stats::p.adjust(centre$p, "BH")
+  common <- !same & !directed & (any_side(shared) | centre$z > 5 & centre$count >= 10 &
+                                   centre$q <= false_discovery)
   refused <- wanted & !enough & !same[pair] & !common[pair]
   broad <- broad_pairs(work, plan)
   wide <- broad$q <= false_discovery & !same & !common & !directed & !any_side(refused)
@@ -126,7 +129,7 @@ directed_rows <- function(work, plan, second, kinds) {
 few_reason <- function(up, count, baseline) {
   ifelse(up, sprintf("Its window has %s spikes, and %d are needed.", format_some(count),
                      least_seen),
-         sprintf("Chance gives its window %s spikes, and %d are needed to see that some are missing.",
+         sprintf("Chance gives its window %s spikes, and %d are needed for a dip.",
                  format_some(baseline), least_seen))
 }
 
@@ -145,8 +148,8 @@ symmetric_rows <- function(work, kinds) {
        kind = ifelse(wide, "wide", ifelse(same, "same cell", "common input")),
        sign = ifelse(same, NA_integer_, 1L), lo = integer(n), count = pick("count"),
        baseline = pick("expected"), noise = numeric(n), z = z,
-       p_value = ifelse(wide, kinds$broad$p[at], pmin(1, 2 * stats::pnorm(-abs(z)))),
-       q_value = ifelse(wide, kinds$broad$q[at], NA_real_), via = rep(NA_integer_, n),
+       p_value = ifelse(same, NA_real_, pick("p")), q_value = ifelse(same, NA_real_, pick("q")),
+       via = rep(NA_integer_, n),
        reason = rep(NA_character_, n))
 }
 
@@ -231,10 +234,12 @@ power_of <- function(work, second, units, false_discovery) {
   judged <- second$judged
   tests <- length(judged$q)
   if (tests == 0L) return(out)
-  called <- judged$p[reaches(judged$q, false_discovery)]
+  # The p value with which one more pair would be called.
   open <- min(judged$q) <= gate_share * false_discovery
-  least <- if (open) max(called) else gate_share * false_discovery / tests
-  z <- to_bulk(tail_z(least / 2, second$null$up), judged$bulk$up, second$null$few)
+  called <- sum(reaches(judged$q, false_discovery))
+  least <- if (open) (called + 1) * false_discovery / tests else
+    gate_share * false_discovery / tests
+  z <- to_bulk(tail_z(min(0.1, least / 2), second$null$up), judged$bulk$up, second$null$few)
   expected <- pmax(second$found$up_expected, 0)
   noise <- (1 + second$found$up_noise) * rep(second$found$spread, each = 2L)
   # The root of a count grows by half of z: from this follows how many spikes z takes.

@@ -13,7 +13,7 @@ null_levels <- c(0.1, 0.5, 0.9, 0.97)
 #' @param z Of all pairs, directions and shifts; of fewer spikes with its sign changed.
 #' @param poisson Quantiles of Poisson trains.
 #' @noRd
-null_quantiles <- function(z, poisson) {
+chance_quantiles <- function(z, poisson) {
   q <- stats::quantile(z, null_levels, names = FALSE)
   share <- enough_nulls(length(z))
   q <- share * q + (1 - share) * pmax(q, poisson)
@@ -130,3 +130,43 @@ excess_spread <- function(spread, windows) {
   pmax(1, spread / (by_chance * max(1, stats::median(spread))))
 }
 
+# ---- Stages --------------------------------------------------------------------------
+
+# Standard deviations of the hollow baseline that are tried, in ms, and how much wider than
+# the null the bulk of all pairs may be for one to be taken before the last.
+hollow_widths <- c(20, 15, 10)
+most_inflation <- 1.15
+
+scan_options <- function(plan, hollow, folded = 3, mask = 4, rest = plan$rest) {
+  c(plan[c("lags", "reach", "width", "guard", "pad")],
+    list(rest = rest, hollow = hollow * plan$ms, folded = folded * plan$ms, mask = mask))
+}
+
+#' z without connections, at one width of the hollow baseline
+#' @noRd
+null_of <- function(work, options, plan, spread = 1) {
+  z <- work$null(c(options, list(shift = as.integer(plan$shift), smooth = options$hollow)))
+  # Those of a pair are side by side.
+  each <- 2L * length(plan$shift)
+  z <- lapply(z, `/`, sqrt(if (length(spread) > 1L) rep(spread[work$few], each = each) else 1))
+  poisson <- poisson_quantiles(plan$max_lag)
+  n <- length(z$up)
+  if (n == 0L) return(c(poisson, few = 1.15))
+  list(up = chance_quantiles(z$up, poisson$up), down = chance_quantiles(-z$down, poisson$down),
+       few = 1 + 0.15 * (1 - enough_nulls(n)))
+}
+
+#' All pairs beside the widest hollow baseline that leaves no structure in their bulk
+#' @noRd
+first_stage <- function(work, plan) {
+  for (hollow in hollow_widths) {
+    options <- scan_options(plan, hollow)
+    found <- work$scan(options)
+    found$spread <- excess_spread(found$spread,
+                                  2 * (plan$lags + 1 - plan$rest) %/% plan$width)
+    null <- null_of(work, options, plan, found$spread)
+    judged <- judge_pairs(found, null, found$spread)
+    if (max(judged$bulk$up$scale, judged$bulk$down$scale) <= most_inflation) break
+  }
+  list(hollow = hollow, options = options, found = found, null = null, judged = judged)
+}

@@ -120,6 +120,7 @@ may_see() {
   may_see core/base core/base
   may_see core/spikes 'core/(base|spikes)'
   may_see core/correlation 'core/(base|spikes|correlation)'
+  may_see core/synapses 'core/(base|spikes|correlation|synapses)'
   may_see core/surrogates 'core/(base|spikes|surrogates)'
   may_see core/assemblies 'core/(base|spikes|correlation|surrogates|assemblies)'
   may_see core/episodes 'core/(base|spikes|surrogates|episodes|episodes/null)'

@@ -102,8 +102,8 @@ static SEXP finish(const work *w, SEXP out, syn_status status)
     return glue_status_within(status, (double)w->budget.limit, "");
 }
 
-/* The best windows of pairs `a`, `b` of units, by direction: 2 p for a to b, 2 p + 1 for b
-   to a. `options`: those of read_scan(), threads, max_memory. */
+/* The best windows of pairs `a`, `b` of units, by direction: 2 p for a to b, 2 p + 1
+   for b to a. `options`: those of read_scan(), threads, max_memory. */
 SEXP r_synapse_scan(glue_owner *own, SEXP counts, SEXP a, SEXP b, SEXP options)
 {
     work *w = begin(own, options);
@@ -216,8 +216,8 @@ SEXP r_synapse_explain(glue_owner *own, SEXP counts, SEXP spikes, SEXP links, SE
 
 /* ---- around lag 0 ---- */
 
-/* By pair: z, count, expected, same, around. `options`: near, from, to, same (bins), threads,
-   max_memory. */
+/* By pair: z, count, expected, same, around. `options`: near, from, to, same (bins),
+   threads, max_memory. */
 SEXP r_synapse_centre(glue_owner *own, SEXP counts, SEXP a, SEXP b, SEXP options)
 {
     work *w = begin(own, options);

@@ -13,10 +13,12 @@ typedef struct work {
     double mean, spread;  /* of |lag| where the line is fitted; sum of squares */
 } work;
 
-/* Coefficient of the bins at |lag| t for the sum of the line over lags of up to `near`. */
+/* Coefficient of the bins at |lag| t for the sum of the line over lags of up to
+   `near`. */
 static double coefficient(const work *w, double t, double near)
 {
-    double bins = 2 * near + 1, sum = near * (near + 1), n = 2 * (w->o->to - w->o->from + 1);
+    double bins = 2 * near + 1, sum = near * (near + 1);
+    double n = 2.0 * (w->o->to - w->o->from + 1);
     return bins / n + (sum - bins * w->mean) * (t - w->mean) / w->spread;
 }
 

@@ -136,7 +136,8 @@ static void make_kernel(const work *w, int32_t link)
 {
     const syn_scan_links *l = w->links;
     double *kernel = w->kernel + (size_t)link * (w->o->reach + 1);
-    double extra = l->count[link] - l->expected[link], spikes = w->o->spikes[l->from[link]];
+    double extra = l->count[link] - l->expected[link];
+    double spikes = w->o->spikes[l->from[link]];
     if (!(spikes > 0))
         return;
     if (fabs(l->z[link]) <= w->o->clear) {
@@ -154,8 +155,8 @@ static void make_kernel(const work *w, int32_t link)
 
 /* ---- what is left of a pair ---- */
 
-/* Takes what one input of `to` explains from x[t], and returns what that was in the window
-   that begins at `lo`, if that is not 0. */
+/* Takes what one input of `to` explains from x[t], and returns what that was in the
+   window that begins at `lo`, if that is not 0. */
 static double take_input(const work *w, int32_t from, int32_t link, double *x, int32_t lo)
 {
     int sign;

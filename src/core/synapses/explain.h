@@ -16,7 +16,7 @@ typedef struct syn_explain_options {
     const double *spikes;    /* [units] */
     uint32_t reach;          /* last bin of any window */
     uint32_t before, after;  /* bins that a peak may have beyond its window */
-    double clear;            /* |z| from which the peak itself is the kernel of its link */
+    double clear;            /* |z| from which a peak itself is the kernel of its link */
     int threads;
 } syn_explain_options;
 
@@ -29,10 +29,11 @@ typedef struct syn_explained {
 
 /* Where A fires before K, and K drives C, C fires after A. If a spike of K adds h(l)
    spikes of C at lag l, the correlogram of A and C has at lag t the sum over l of h(l)
-   times the one of A and K at t - l. Of that the part counts that changes fast: what is
-   left of the correlogram of A and K without its slow part. (The slow part would lower the
-   baseline of A and C, and leave its noise.) The sum over all links into C but the one
-   from A is taken away, in both directions of the pair, and the rest is scanned.
+   times the one of A and K at t - l. Of that the part counts that changes fast: what
+   is left of the correlogram of A and K without its slow part. (The slow part would
+   lower the baseline of A and C, and leave its noise.) The sum over all links into C
+   but the one from A is taken away, in both directions of the pair, and the rest is
+   scanned.
 
    h is the peak of the link itself where that is clear, else a box of its window.
    `smoother` has the lags of `counts`, which are those of the tables. SYN_NO_MEMORY;

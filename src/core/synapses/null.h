@@ -5,13 +5,14 @@
 #include "core/synapses/pairs.h"
 #include "core/synapses/smooth.h"
 
-/* No synapse acts at lags of some ten milliseconds, and noise there has the same causes as
-   at short lags: few spikes, bursts, rhythms. So what the counts at long lags differ by
-   from their slow part is set on the slow part of the short lags, which keeps its height
-   and its shape. The differences are scaled by the square root of the slow parts.
+/* No synapse acts at lags of some ten milliseconds, and noise there has the same
+   causes as at short lags: few spikes, bursts, rhythms. So what the counts at long
+   lags differ by from their slow part is set on the slow part of the short lags, which
+   keeps its height and its shape. The differences are scaled by the square root of the
+   slow parts.
 
-   For `shift` bins, lag t > 0 gets the difference from lag t + shift, and lag t <= 0 that
-   from t - shift. Counts below 0 become 0. */
+   For `shift` bins, lag t > 0 gets the difference from lag t + shift, and lag t <= 0
+   that from t - shift. Counts below 0 become 0. */
 typedef struct syn_null_options {
     const uint32_t *shift;  /* [shifts]; each plus the lags of the scan is at most that of
                                the counts */

@@ -16,8 +16,8 @@ void syn_scan_tables_free(syn_scan_tables *tables, syn_budget *budget);
 void syn_scan_one(const syn_scan_tables *tables, const double *const x[2],
                   syn_scan_pair *out);
 
-/* Results by direction: at 2 * p + side for pair p. Arrays of the caller's; those that are
-   NULL are not filled. */
+/* Results by direction: at 2 * p + side for pair p. Arrays of the caller's; those that
+   are NULL are not filled. */
 typedef struct syn_scan_columns {
     double *z[2], *count[2], *expected[2], *noise[2];  /* up, down */
     int32_t *lo[2];
@@ -27,7 +27,8 @@ typedef struct syn_scan_columns {
 void syn_scan_store(const syn_scan_pair *pair, size_t p, const syn_scan_columns *to);
 
 /* Counts as syn_lag_histograms() gives them, of `lags` bins on each side; those of the
-   spikes of b after one of a are at count[(b * units + a) * (2 * lags + 1) + lags + k]. */
+   spikes of b after one of a are at count[(b * units + a) * (2 * lags + 1) + lags +
+   k]. */
 typedef struct syn_lag_counts {
     const int32_t *count;
     uint32_t units, lags;

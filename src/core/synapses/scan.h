@@ -1,15 +1,16 @@
-/* What speaks for a connection from one unit to another: counts in short windows of their
-   correlogram, above or below two baselines at once. Host and device run these lines.
+/* What speaks for a connection from one unit to another: counts in short windows of
+   their correlogram, above or below two baselines at once. Host and device run these
+   lines.
 
-   Lags are in bins; those of a pair of units (a, b) are positive where b fires after a. A
-   side is a direction: on side 0 a fires first, on side 1 b does. The counts of a pair are
-   given as two arrays, x[side][t], of t bins from 0 to `lags` on that side; lag 0 is in both,
-   and no evidence for either direction: only the slow part of long lags reads it. So swapping a and b swaps the
-   sides, and nothing else.
+   Lags are in bins; those of a pair of units (a, b) are positive where b fires after
+   a. A side is a direction: on side 0 a fires first, on side 1 b does. The counts of a
+   pair are given as two arrays, x[side][t], of t bins from 0 to `lags` on that side.
+   Lag 0 is in both, and no evidence for either direction: only the slow part of long
+   lags reads it. So swapping a and b swaps the sides, and nothing else.
 
    A window W of `width` bins begins at bin `lo` from 1 on. Its middle is m = lo +
-   (width - 1) / 2. The two baselines are weighted least squares fits without W and `guard`
-   bins either side of it, read at the middle of W:
+   (width - 1) / 2. The two baselines are weighted least squares fits without W and
+   `guard` bins either side of it, read at the middle of W:
 
    hollow: a parabola in lag. Weights are a Gaussian in lag - m of deviation `hollow`, of
            bins on both sides. It holds what changes slowly with the lag.
@@ -17,17 +18,17 @@
            bins on both sides. The bins of the other side hold everything that is
            symmetric, as rates are that rise and fall together, however fast.
 
-   Each is a linear form of counts. With coefficients q, `expected` is width * sum(q x),
-   and `noise` is width * sum(q^2): by it and by `expected` the variance of `expected` is
-   their product, as if it were the mean of 1 / noise windows.
+   Each is a linear form of counts. With coefficients q, `expected` is width * sum(q
+   x), and `noise` is width * sum(q^2): by it and by `expected` the variance of
+   `expected` is their product, as if it were the mean of 1 / noise windows.
 
-   Counts of some pairs vary more than those of Poisson trains do, as they keep a rhythm or
-   their spikes come in clumps. The windows of lags from `rest` on, where no synapse acts,
-   show how much: the mean of (count - slow part)^2 / slow part, each over what it is on
-   average for Poisson counts, is the `spread` of a pair.
+   Counts of some pairs vary more than those of Poisson trains do, as they keep a
+   rhythm or their spikes come in clumps. The windows of lags from `rest` on, where no
+   synapse acts, show how much: the mean of (count - slow part)^2 / slow part, each
+   over what it is on average for Poisson counts, is the `spread` of a pair.
 
-   The strongest window of a pair is masked while the other direction is tested, and the
-   other sign: a peak would be a part of their baselines, and make a dip. */
+   The strongest window of a pair is masked while the other direction is tested, and
+   the other sign: a peak would be a part of their baselines, and make a dip. */
 #ifndef SYN_SYNAPSES_SCAN_H
 #define SYN_SYNAPSES_SCAN_H
 
@@ -66,9 +67,9 @@ typedef struct syn_scan_tables {
        [t * stride + w], t from 0 to `lags`. */
     const double *own_hollow, *other_hollow, *own_folded, *other_folded;
     const double *noise_hollow, *noise_folded;  /* [windows] */
-    /* Windows at long lags: window k begins at bin rest + k * width. What differs from the
-       slow part is a linear form, too, of coefficients [t * rest_stride + k]; `rest_norm`
-       is the variance of that for Poisson counts of mean 1 / width. */
+    /* Windows at long lags: window k begins at bin rest + k * width. What differs from
+       the slow part is a linear form, too, of coefficients [t * rest_stride + k];
+       `rest_norm` is the variance of that for Poisson counts of mean 1 / width. */
     uint32_t rest, rests, rest_stride;
     const double *own_rest, *other_rest, *rest_norm;
 } syn_scan_tables;
@@ -238,7 +239,7 @@ SYN_EVERYWHERE syn_scan_window syn_scan_read(const syn_scan_tables *s,
 }
 
 /* What a window with these baselines says for more (up) and for fewer (down) spikes: in
-   each case the baseline that says less decides. */
+   each case the baseline that says less decides, of equal ones the hollow. */
 SYN_EVERYWHERE void syn_scan_judge(const syn_scan_window *fit, double count, uint32_t w,
                                    syn_scan_best *up, syn_scan_best *down)
 {
@@ -247,7 +248,7 @@ SYN_EVERYWHERE void syn_scan_judge(const syn_scan_window *fit, double count, uin
     for (int i = 0; i < n; i++)
         if (i > 0 || fit->hollow)
             z[i] = syn_scan_root(count, fit->expected[i], fit->noise[i]);
-    int high = n == 2 && z[1] <= z[0], low = n == 2 && z[1] >= z[0];
+    int high = n == 2 && z[1] < z[0], low = n == 2 && z[1] > z[0];
     up->z = z[high];
     up->expected = fit->expected[high];
     up->noise = fit->noise[high];
@@ -258,8 +259,8 @@ SYN_EVERYWHERE void syn_scan_judge(const syn_scan_window *fit, double count, uin
     up->lo = down->lo = w + 1;
 }
 
-/* How much `beside`, the difference of a window at long lags from its slow part, is beyond
-   that of Poisson counts: 1 on average of these. */
+/* How much `beside`, the difference of a window at long lags from its slow part, is
+   beyond that of Poisson counts: 1 on average of these. */
 SYN_EVERYWHERE double syn_scan_beside(const syn_scan_tables *s, uint32_t k, double count,
                                       double beside)
 {

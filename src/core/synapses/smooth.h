@@ -16,7 +16,8 @@ typedef struct syn_smoother {
     double *even, *odd;  /* [(lags + 1) * stride] */
 } syn_smoother;
 
-/* Coefficients of all bins for the fit at lag `at`, which may be below 0: q[-lags .. lags]. */
+/* Coefficients q[-lags .. lags] of all bins for the fit at lag `at`, which may be below
+   0. */
 void syn_smooth_coefficients(uint32_t lags, double deviation, int32_t at, double *q);
 
 /* `deviation` of the Gaussian, in bins. The caller frees, also after an error. */
