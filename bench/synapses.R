@@ -26,7 +26,8 @@
 # `wrong`, the share of calls without a synapse of this sign; `recall` of both signs; `told`,
 # FALSE where find_synapses() says that bursts leave it nothing to tell.
 # jittered.csv: `copies` of recordings whose spikes were moved uniformly within windows of 20,
-# 30 and 50 ms by turns, and how many of them report a `connection`, or `any` kind of pair;
+# 30 and 50 ms by turns, and how many of them report a `connection`, a pair with `common` input
+# (or that is one cell), which is as wrong, or a `wide` peak, which such copies may keep;
 # `itself`: connections of the recording as it is.
 # speed.csv: Poisson trains of 5 Hz, an hour long; seconds of the median run.
 
@@ -146,17 +147,19 @@ measure_jittered <- function(asked) {
       if (!is.data.frame(one$found)) one$found$said
     }))
     connections <- vapply(kinds, \(kind) sum(kind %in% "connection"), 0L)
+    with_kind <- \(which) sum(vapply(kinds, \(kind) any(kind %in% which), NA))
     row <- data.frame(
       recording = name, units = nlevels(x$unit), spikes = nrow(x),
       itself = if (there) sum(itself$found$kind %in% "connection") else NA,
       copies = sum(vapply(said, \(one) is.data.frame(one$found), NA)),
       connection = sum(connections > 0),
-      any = sum(vapply(kinds, \(kind) any(!is.na(kind)), NA)), connections = sum(connections),
+      common = with_kind(c("common input", "same cell")), wide = with_kind("wide"),
+      connections = sum(connections),
       seconds = stats::median(vapply(said, `[[`, 0, "seconds")),
       refused = if (length(refused)) refused[[1L]] else NA
     )
-    message(sprintf("%s: %d of %d copies report connections, %d anything, %.1f s %s", name,
-                    row$connection, row$copies, row$any, row$seconds,
+    message(sprintf("%s: of %d copies %d report connections, %d common input, %.1f s %s", name,
+                    row$copies, row$connection, row$common, row$seconds,
                     if (is.na(row$refused)) "" else row$refused))
     rows <- c(rows, list(row))
     write_rows(rows, "jittered", asked)
