@@ -33,7 +33,8 @@
 #' 25 and 40 ms beyond `max_lag` on, are set on the slow part of the short lags, and tested as
 #' the recording is. This null is never narrower than that of independent Poisson trains. The
 #' tails of both are compared with a normal tail. Pairs whose counts vary at long lags by more
-#' than those of most pairs (they share a rhythm) have their z divided by the root of it. What
+#' than chance lets those of Poisson trains (they share a rhythm) have their z divided by the root
+#' of it. What
 #' is left in the bulk of all pairs, most of which are not connected, widens the null further
 #' (`inflation`). p values of all ordered pairs and both signs give q values (Benjamini and
 #' Hochberg); pairs with q up to `false_discovery` are called, and none are unless the smallest q
