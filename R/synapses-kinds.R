@@ -263,6 +263,7 @@ new_synapses <- function(second, work, units, x, plan, about) {
   label <- \(u) levels(x$unit)[work$units[u]]
   name <- \(u) structure(work$units[u], levels = levels(x$unit), class = "factor")
   seen <- correlograms_of(work, plan, rows, second$hollow, label)
+  shown <- seq(-plan$shown, plan$shown) + plan$lags + 1
   keep <- seq_len(ncol(seen$counts))
   turned <- ifelse(is.na(rows$sign[keep]), 1L, rows$sign[keep])
   peaks <- peaks_of(t(t(seen$counts - seen$baseline) * turned), rows, plan)
@@ -286,6 +287,7 @@ new_synapses <- function(second, work, units, x, plan, about) {
     scale = second$hollow / 1000,
     inflation = c(excitatory = second$judged$bulk$up$scale,
                   inhibitory = second$judged$bulk$down$scale),
-    correlograms = seen$counts, baseline = seen$baseline
+    correlograms = seen$counts[shown, , drop = FALSE],
+    baseline = seen$baseline[shown, , drop = FALSE]
   ), about))
 }
