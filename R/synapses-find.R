@@ -209,10 +209,9 @@ find_synapses <- function(x, max_lag = 0.01, bin_size = NULL, false_discovery = 
 
 #' Lengths in bins
 #'
-#' @return `bin` (ticks), `bin_size` (s); in bins: `lags` on each side, of which `shown` are
-#'   kept, and `long` lags for the null, `reach` (the last bin of a window), `width`, `guard`, `pad`, `shift`, `rest` (see
-#'   core/synapses); `ms`, bins of a
-#'   millisecond.
+#' @return `bin` (ticks), `bin_size` (s); in bins: `lags` on each side, of which `shown` are kept,
+#'   and `long` lags for the null, `reach` (the last bin of a window), `width`, `guard`, `pad`,
+#'   `shift`, `rest` (see core/synapses); `ms`, bins of a millisecond.
 #' @noRd
 synapse_plan <- function(x, max_lag, bin_size) {
   resolution <- attr(x, "resolution", exact = TRUE)

@@ -46,7 +46,7 @@ kinds_of <- function(work, plan, second, false_discovery) {
   centre$p <- stats::pnorm(-centre$z)
   centre$q <- stats::p.adjust(centre$p, "BH")
   common <- !same & !directed & (any_side(shared) | centre$z > 5 & centre$count >= 10 &
-                                   centre$q <= false_discovery)
+                                   centre$q <= gate_share * false_discovery)
   refused <- wanted & !enough & !same[pair] & !common[pair]
   broad <- broad_pairs(work, plan)
   wide <- broad$q <= false_discovery & !same & !common & !directed & !any_side(refused)
