@@ -8,12 +8,6 @@ check_assemblies_table <- function(x, arg = rlang::caller_arg(x)) {
   check_table(x, assemblies_columns, "find_assemblies", arg)
 }
 
-#' "12 ms", "0.5 s"
-#' @noRd
-duration_text <- function(seconds) {
-  ifelse(seconds < 1, paste(signif(seconds * 1e3, 3), "ms"), paste(signif(seconds, 3), "s"))
-}
-
 #' "a +0, b +12, c +30 ms"
 #' @noRd
 lags_text <- function(units, lags) {
@@ -27,12 +21,6 @@ member_pieces <- function(x, row) {
   comma <- rep(c("", ", "), c(1L, length(lags) - 1L))
   unit <- rep(c("", " ms"), c(length(lags) - 1L, 1L))
   paste0(comma, seen_names(x$units[[row]]), " +", lags, unit)
-}
-
-#' Names as they are, those of which nothing would be seen in quotes
-#' @noRd
-seen_names <- function(units) {
-  ifelse(nzchar(trimws(units)), units, encodeString(units, quote = "\""))
 }
 
 assemblies_title <- function(x) {
@@ -212,19 +200,6 @@ commas_short <- function(v) if (v >= 100) commas(round(v)) else format(signif(v,
 
 search_p_text <- function(p, n) {
   paste(if (p <= 1 / (n + 1) * (1 + 1e-9)) "at most" else "=", signif(p, 2))
-}
-
-units_text <- function(units) {
-  units <- seen_names(units)
-  if (length(units) > 8L) return(some(units, 7L))
-  paste(toString(units[-length(units)]), "and", units[[length(units)]])
-}
-
-#' "units 1, 2 and 3", as bare numbers could be anything
-#' @noRd
-units_said <- function(units) {
-  numbers <- all(grepl("^[0-9.]+$", units))
-  paste0(if (numbers) "units ", units_text(units))
 }
 
 #' "5 ms", "33 to 100 ms"

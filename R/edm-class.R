@@ -198,10 +198,6 @@ augment.edm_prediction <- function(x, ...) {
 
 two <- function(x) formatC(x, digits = 2L, format = "f")
 
-p_text <- function(p) {
-  ifelse(!is.na(p) & p < 0.001, "< 0.001", trimws(formatC(p, digits = 2L, format = "fg")))
-}
-
 short_number <- function(x) formatC(x, digits = 1L, format = "f")
 
 mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)

@@ -111,8 +111,9 @@ without_steps <- function(steps, drop) {
 # ---- Drawing it ----------------------------------------------------------------------
 
 #' @param drop Steps, as episode_steps() gives them, that are left out.
+#' @param connections What `find_synapses()` gave, or NULL.
 #' @noRd
-plot_network <- function(x, edges, layout, drop = NULL) {
+plot_network <- function(x, edges, layout, drop = NULL, connections = NULL) {
   rlang::check_installed("igraph", "to draw a network of episodes.")
   steps <- episode_steps(x)
   all <- without_steps(steps, drop)
@@ -144,6 +145,8 @@ plot_network <- function(x, edges, layout, drop = NULL) {
   intervals <- interval_names(known$low, known$high)
   by_interval <- length(intervals) > 1L && length(intervals) <= 8L
   curves$interval <- factor(interval_names(curves$low, curves$high), intervals)
+  linked <- if (!is.null(connections)) steps_connected(steps, connections)
+  if (!is.null(linked)) curves$linked <- factor(linked[curves$edge], c("yes", "no", "not tested"))
   what <- if (counted) "Count" else "Episodes"
   # Wide lines would hide what is close to each other.
   narrow <- min(1, max(0.4, radius / 0.03))
@@ -155,12 +158,17 @@ plot_network <- function(x, edges, layout, drop = NULL) {
   ggplot2::ggplot() +
     ggplot2::geom_path(ggplot2::aes(x = .data$x, y = .data$y, group = .data$group,
                                     linewidth = .data$weight,
+                                    linetype = if (is.null(linked)) NULL else .data$linked,
                                     colour = if (by_interval) .data$interval else .data$weight),
                        data = curves, lineend = "butt", linejoin = "mitre",
                        arrow = edge_arrows(curves), key_glyph = key_without_arrow) +
     (if (mapped) array_layer(array, names)) +
     node_layers(place, radius, short$labels, areas[names]) +
     width +
+    (if (!is.null(linked)) ggplot2::scale_linetype_manual(
+      name = "Also a\nconnection", values = c(yes = "solid", no = "42", `not tested` = "11"),
+      guide = ggplot2::guide_legend(override.aes = list(linewidth = 0.7))
+    )) +
     (if (by_interval) {
       ggplot2::scale_colour_manual(
         name = "Delay (ms)", values = named_palette(intervals),
@@ -170,8 +178,38 @@ plot_network <- function(x, edges, layout, drop = NULL) {
     } else {
       ggplot2::scale_colour_gradientn(colours = syn_scale[-1L], guide = "none")
     }) +
-    theme_network(network_caption(nrow(steps), nrow(all), intervals, by_interval, short$left_out,
-                                  mapped))
+    theme_network(c(
+      network_caption(nrow(steps), nrow(all), intervals, by_interval, short$left_out, mapped),
+      linked_caption(linked)
+    ) |> paste(collapse = "\n"))
+}
+
+#' Whether each step is also an excitatory connection whose lags lie within its interval
+#'
+#' @param steps As episode_steps() gives them.
+#' @param connections What `find_synapses()` gave.
+#' @return "yes", "no" or "not tested", one for each step.
+#' @noRd
+steps_connected <- function(steps, connections) {
+  found <- as.data.frame(connections)
+  found <- found[found$kind %in% "connection" & found$sign %in% 1L, , drop = FALSE]
+  row <- match(paste(steps$from, steps$to, sep = "\r"), paste(found$from, found$to, sep = "\r"))
+  # Lags are those of bins: the peak covers its width.
+  half <- found$width[row] / 2
+  within <- found$lag[row] + half > steps$low & found$lag[row] - half <= steps$high
+  power <- attr(connections, "power", exact = TRUE)
+  tested <- power[cbind(match(steps$from, rownames(power)), match(steps$to, colnames(power)))]
+  ifelse(within %in% TRUE, "yes", ifelse(is.na(tested), "not tested", "no"))
+}
+
+linked_caption <- function(linked) {
+  if (is.null(linked)) return(NULL)
+  tested <- sum(linked != "not tested")
+  both <- sum(linked == "yes")
+  paste0(sprintf("%s of %s %s.", commas(both), counted(tested, "tested step"),
+                 if (both == 1L) "is also a connection" else "are also connections"),
+         if (tested < length(linked)) sprintf(" Not tested: %s.", counted(
+           length(linked) - tested, "step")))
 }
 
 network_caption <- function(drawn, all, intervals, by_interval, left_out, mapped) {

@@ -33,6 +33,11 @@
 #' [unit_table()] has the columns `x` and `y`, units stand at their positions, as on a map of
 #' the array; where it has `area`, they are coloured by it.
 #'
+#' With `connections`, a step is a solid line where its two units are also connected: where
+#' [find_synapses()] found excitation from the first to the second whose peak lies within the
+#' delays of the step. Other steps are dashed; they may lead through other units, or come from a
+#' common input. Steps between units that were not tested, such as a unit and itself, are dotted.
+#'
 #' @param object An `episodes` object with counts.
 #' @param type Which picture.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
@@ -48,6 +53,8 @@
 #'   that gives a matrix, such as [igraph::layout_in_circle()], or a two-column matrix of
 #'   positions with the units as row names, such as the places of electrodes.
 #' @param bins For `"lags"`: number of bins of each histogram.
+#' @param connections For `"network"`: what [find_synapses()] gave for the recording, to mark steps
+#'   that are also connections; `NULL` for no marks.
 #' @param recording The [spike_trains] that `"raster"` and `"lags"` look into; by default
 #'   those that were mined.
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
@@ -72,7 +79,7 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
                               episodes = 3, from = NULL, to = NULL,
                               order = c("episodes", "levels", "rate"), others = NULL,
                               edges = 25,
-                              layout = NULL, bins = 20,
+                              layout = NULL, bins = 20, connections = NULL,
                               recording = attr(object, "recording", exact = TRUE)) {
   check_no_dots(draws = "episodes")
   type <- check_choice(type)
@@ -86,6 +93,7 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
   check_episode_choice(object, episodes)
   if (!is.null(recording)) check_spike_trains(recording, "recording")
   check_layout(layout)
+  check_connections(connections, object)
   refuse_if(nrow(object) == 0L && type != "network", "object",
             "a table with at least one episode", "empty",
             "Mine with a lower `min_count`, or with wider `intervals`.")
@@ -96,8 +104,21 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
   }
   switch(type, counts = plot_counts(object),
          raster = plot_episode_raster(recording, episodes, from, to, order, others),
-         network = plot_network(object, edges, layout),
+         network = plot_network(object, edges, layout, connections = connections),
          lags = autoplot.episode_lags(episode_lags(recording, episodes, bins = bins)))
+}
+
+#' Error unless an argument `connections` is of these units
+#' @noRd
+check_connections <- function(connections, x) {
+  if (is.null(connections)) return(invisible())
+  refuse_if(!inherits(connections, "synapses") ||
+              !is.matrix(attr(connections, "power", exact = TRUE)), "connections",
+            "NULL, or what `find_synapses()` gives", describe(connections))
+  check_table(connections, c("from", "to", "kind", "sign", "lag", "width"), "find_synapses")
+  unknown <- setdiff(episode_units(x), rownames(attr(connections, "power", exact = TRUE)))
+  refuse_if(length(unknown) > 0L, "connections", "of the recording in which episodes were found",
+            sprintf("without the unit %s", encodeString(unknown[[1L]], quote = "\"")))
 }
 
 # ---- Which episodes, and what to call them -----------------------------------------

@@ -15,7 +15,7 @@
 #' @param type Which picture.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param episodes For `"counts"`: the largest number of episodes to draw.
-#' @param edges,layout For `"network"`: as in [autoplot.episodes()].
+#' @param edges,layout,connections For `"network"`: as in [autoplot.episodes()].
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
 #'   invisibly.
 #' @section Errors:
@@ -35,17 +35,19 @@
 #' plot(tested, type = "network")
 #' @exportS3Method ggplot2::autoplot
 autoplot.episode_significance <- function(object, type = c("counts", "chance", "network"),
-                                          ..., episodes = 25, edges = 25, layout = NULL) {
+                                          ..., episodes = 25, edges = 25, layout = NULL,
+                                          connections = NULL) {
   check_no_dots(draws = "tested episodes")
   type <- check_choice(type)
   episodes <- check_count(episodes)
   edges <- check_count(edges)
   check_layout(layout)
   check_table(object, significance_columns, "episode_significance")
+  check_connections(connections, object)
   refuse_if(!any(is_tested(object)), "object", "a table with tested episodes", "one without")
   switch(type, counts = plot_against_surrogates(object, episodes),
          chance = plot_against_chance(object),
-         network = plot_significant_network(object, edges, layout))
+         network = plot_significant_network(object, edges, layout, connections))
 }
 
 significance_words_of <- c("significant", "not significant")
@@ -141,11 +143,11 @@ plot_against_chance <- function(x) {
     caption("On the line a count is that of surrogates.", significance_caption(x))
 }
 
-plot_significant_network <- function(x, edges, layout) {
+plot_significant_network <- function(x, edges, layout, connections) {
   if (!any(.subset2(x, "significant"))) {
     return(empty_picture("No episode is significant", "no network"))
   }
-  plot_network(significant_episodes(x), edges, layout, drop = insignificant_pairs(x))
+  plot_network(significant_episodes(x), edges, layout, insignificant_pairs(x), connections)
 }
 
 #' The significant ones as a table of episodes

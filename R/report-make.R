@@ -3,33 +3,34 @@
 #' A report on a recording
 #'
 #' From any recording to one page in HTML: its quality, rates and intervals, a raster, which
-#' groups and pairs of units fire together beyond chance, a table of everything that was tested,
-#' what this does not show, and how to repeat it. The page is a single file with its pictures in
-#' it. It opens in any browser without a network, prints well, and says in whole sentences
-#' what its numbers mean.
+#' groups of units fire together beyond chance, who excites or inhibits whom, which pairs have
+#' joint rates, a table of everything that was tested, what this does not show, and how to
+#' repeat it. The page is a single file with its pictures in it. It opens in any browser without
+#' a network, prints well, and says in whole sentences what its numbers mean.
 #'
 #' # What is looked at
 #' * The quality, by [check_recording()].
 #' * Rates and intervals of each unit, by [isi_statistics()].
 #' * Groups that fire together or in sequence, by [find_assemblies()]: over the recording, and
 #'   over the trials and their conditions where there are some.
-#' * Pairs that fire at a preferred lag of each other, at all lags up to 50 bins (of 1 ms, or a
-#' frame
-#'   of a camera). The lags of the spikes of each pair in a window are compared with those beside
-#'   it. Narrow peaks, in windows of 1 and 5 bins, and wide ones, of 25 bins, are told apart. Two
-#'   units whose rates change together over tens of milliseconds have a wide peak and no narrow
-#'   one: where the lags near a window hold more than those far from it, a parabola through both
-#'   says how many are expected on top, and surrogates for narrow peaks shift each unit by itself
-#'   by at most 25 bins, within pieces of 1000 bins. For wide peaks they shift it to any place
-#'   within pieces of up to ten seconds, so that what units have in common over longer times is in
-#'   what is beside the window. Frames of a camera have narrow peaks of one frame alone, and each
-#'   unit is shifted to any place in the recording or trial. The p value is the share of
-#'   surrogates in which any pair, at any lag, has as clear a peak of that kind, times the number
-#'   of kinds. So it is corrected for all pairs, lags and widths: with independent units, the
-#'   probability that any pair is reported is at most `alpha`. There are 199 surrogates of each
-#'   kind, fewer where the recording has very many spikes, and as many as `alpha` needs. The
-#'   busiest 200 units are taken, fewer where they have very many spikes.
-#'
+#' * Connections, excitatory and inhibitory, by [find_synapses()] with its defaults. Recordings
+#'   whose times are known to more than a millisecond, such as those of a camera, are not asked.
+#' * Joint rates of pairs, which are no wiring: pairs that fire together, at all lags up to 50
+#'   bins (of 1 ms, or a frame of a camera). The lags of the spikes of each pair in a window are
+#'   compared with those beside it. Narrow peaks, in windows of 1 and 5 bins, and wide ones, of
+#'   25 bins, are told apart. Two units whose rates change together over tens of milliseconds
+#'   have a wide peak and no narrow one: where the lags near a window hold more than those far
+#'   from it, a parabola through both says how many are expected on top, and surrogates for
+#'   narrow peaks shift each unit by itself by at most 25 bins, within pieces of 1000 bins. For
+#'   wide peaks they shift it to any place within pieces of up to ten seconds, so that what
+#'   units have in common over longer times is in what is beside the window. Frames of a camera
+#'   have narrow peaks of one frame alone, and each unit is shifted to any place in the
+#'   recording or trial. The p value is the share of surrogates in which any pair, at any lag,
+#'   has as clear a peak of that kind, times the number of kinds. So it is corrected for all
+#'   pairs, lags and widths: with independent units, the probability that any pair is reported
+#'   is at most `alpha`. There are 199 surrogates of each kind, fewer where the recording has
+#'   very many spikes, and as many as `alpha` needs. The busiest 200 units are taken, fewer
+#'   where they have very many spikes.
 #' * With `causes = TRUE`, which of the six surest groups drives which: [causal_map()] of their
 #'   [activation_rate()] in bins of 50 ms, with `E = 1` and effects up to 12 bins after their
 #'   cause. The p values are corrected by Holm's method for all pairs in both directions, and
@@ -67,9 +68,9 @@
 #'     [isi_statistics()] gave;
 #'   * `assemblies`: what [find_assemblies()] gave;
 #'     `searched`: names of the units that it looked at;
-#'   * `pairs`: a data frame of pairs beyond chance, a row each, those with a narrow peak before
-#'   those
-#'     with a wide one alone, and the surest of each first: `reference`, `target`,
+#'   * `connections`: what [find_synapses()] gave; `NULL` where it was not asked;
+#'   * `pairs`: a data frame of pairs with joint rates, a row each, those with a narrow peak before
+#'     those with a wide one alone, and the surest of each first: `reference`, `target`,
 #'     which fires `lag` s later, `peak` (`"narrow"` or `"wide"`), `width` (s) of the window,
 #'     `count` of lags in it, `expected` by those beside it, `evidence` (-log10 of its binomial
 #'     probability) and `p`, corrected for all pairs; `NULL` where no pair could be tested;
@@ -88,7 +89,7 @@
 #' Errors about an argument have the class `synfire_error_argument`. Where the page cannot be
 #' written there is a `synfire_error_write`; no half of a page is left, nor after Ctrl-C. The
 #' package ggplot2 is needed.
-#' @seealso [check_recording()], [find_assemblies()], [cross_correlogram()].
+#' @seealso [check_recording()], [find_assemblies()], [find_synapses()], [cross_correlogram()].
 #' @examplesIf rlang::is_installed("ggplot2")
 #' set.seed(1)
 #' x <- simulate_assemblies(duration = 8, units = 4, assemblies = "synchrony", size = 3,
@@ -174,9 +175,11 @@ format.recording_report <- function(x, ...) {
   c(sprintf("<recording_report> %s", x$file), sprintf("  %s", format(x$recording)),
     sprintf("  %s of the check of the recording", counted(nrow(x$check$findings), "finding")),
     sprintf("  %s", counted(nrow(x$assemblies), "assembly", "assemblies")),
-    sprintf("  %s", if (is.null(x$pairs)) "pairs were not tested" else
-                      paste(counted(nrow(x$pairs), "pair"), "beyond chance")),
-    "$assemblies, $pairs, $check, $tested ... hold what was computed; seed and call are there, too")
+    sprintf("  %s", if (is.null(x$connections)) "connections were not tested" else
+                      counted(nrow(connections_of(x$connections)), "connection")),
+    sprintf("  %s", if (is.null(x$pairs)) "joint rates of pairs were not tested" else
+                      paste(counted(nrow(x$pairs), "pair"), "with joint rates")),
+    "$assemblies, $connections, $pairs, $check, $tested ... hold what was computed; seed and call are there, too")
 }
 
 #' @rdname report

@@ -1,5 +1,6 @@
-# Pairs of units that fire at a preferred lag of each other: narrow and wide peaks of
-# cross-correlograms, tested against surrogates, for all pairs, lags and widths together.
+# Joint rates: pairs of units that fire together, at whatever lag, more often than chance. Narrow
+# and wide peaks of cross-correlograms are tested against surrogates, for all pairs, lags and widths
+# together. Whether a pair is connected is another question, see report-connections.R.
 
 # Widths of peaks that are looked for, in bins, and the bins on either side that they are compared
 # with: `from` to `near`, and from there to `far`.

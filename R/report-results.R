@@ -4,7 +4,7 @@
 #' @noRd
 report_results <- function(x, given) {
   started <- proc.time()[["elapsed"]]
-  tell <- report_progress(if (given$causes) 7 else 6)
+  tell <- report_progress(if (given$causes) 8 else 7)
   tell("the quality of the recording")
   made <- list(file = given$file, title = given$title, recording = x)
   made$check <- check_recording(x, threads = given$threads, max_memory = given$max_memory)
@@ -13,7 +13,10 @@ report_results <- function(x, given) {
   tell("assemblies")
   made <- c(made, searched_assemblies(x, given))
   made$activations <- activations_by_condition(made$assemblies, given$by)
-  tell("pairs")
+  tell("connections")
+  connections <- test_connections(x, given$threads, given$max_memory)
+  made$connections <- if (inherits(connections, "synapses")) connections
+  tell("joint rates of pairs")
   pairs <- test_pairs(events_looked_at(x, made$assemblies), attr(made$assemblies, "alpha"),
                       given$threads, given$max_memory)
   made$pairs <- if (is.list(pairs)) pairs$pairs
@@ -24,10 +27,10 @@ report_results <- function(x, given) {
     causes <- test_causes(made$assemblies, given$threads, given$max_memory)
   }
   made$causes <- if (is.list(causes)) causes$links
-  made$tested <- tested_table(made, pairs, causes)
+  made$tested <- tested_table(made, connections, pairs, causes)
   made$limits <- limits_of(made, pairs)
   tell("pictures")
-  sections <- report_sections(made, pairs, causes, given)
+  sections <- report_sections(made, connections, pairs, causes, given)
   tell("the page")
   made <- c(made, list(seed = given$seed, elapsed = proc.time()[["elapsed"]] - started,
                        call = given$call))

@@ -5,7 +5,7 @@ most_pictured <- 12L    # assemblies with a picture
 
 #' A list of sections: `id`, `title`, `body`
 #' @noRd
-report_sections <- function(made, pairs, causes, given) {
+report_sections <- function(made, connections, pairs, causes, given) {
   section <- \(id, title, ...) list(id = id, title = title, body = list(...))
   sections <- list(
     section("quality", "The recording and its quality", quality_section(made)),
@@ -13,9 +13,12 @@ report_sections <- function(made, pairs, causes, given) {
     section("raster", "Raster", raster_section(made)),
     section("assemblies", "Groups that fire together or in sequence",
             assemblies_section(made, given$by)),
-    section("pairs", "Pairs of units", pairs_section(made, pairs)),
+    section("connections", "Connections: who excites or inhibits whom",
+            connections_section(connections)),
+    section("pairs", "Joint rates: pairs that fire together", pairs_section(made, pairs)),
     if (!is.null(causes)) section("causes", "What drives what", causes_section(causes)),
-    section("tested", "Everything that was tested", tested_section(made, pairs, causes)),
+    section("tested", "Everything that was tested",
+            tested_section(made, connections, pairs, causes)),
     section("limits", "What this does not show", tag("aside", html_list(made$limits))),
     section("repeat", "How to repeat it", repeat_section(made, given))
   )
@@ -240,7 +243,7 @@ condition_pictured <- function(made, by) {
   )
 }
 
-# ---- Pairs ---------------------------------------------------------------------------
+# ---- Joint rates ---------------------------------------------------------------------
 
 pairs_section <- function(made, tested) {
   if (!is.list(tested) || nrow(tested$pairs) == 0L) return(list(paragraph(pair_words(tested))))
@@ -306,11 +309,11 @@ draw_pairs <- function(pairs, tested) {
 
 # ---- Tested, and how to repeat -------------------------------------------------------
 
-tested_section <- function(made, pairs, causes) {
+tested_section <- function(made, connections, pairs, causes) {
   table <- made$tested
   names(table) <- c("Question", "What was looked at", "Settings", "Chance", "Result")
   list(html_table(table, "A row for each question."), tag("h3", "What was not looked at"),
-       html_list(not_tested(made, pairs, causes)))
+       html_list(not_tested(made, connections, pairs, causes)))
 }
 
 repeat_section <- function(made, given) {
@@ -356,6 +359,9 @@ report_citations <- function(version) c(
   paste("What is beside a window as what chance gives: Stark E, Abeles M (2009). Unbiased estimation",
         "of precise temporal correlations between spike trains. Journal of Neuroscience Methods,",
         "179, 90-100. doi:10.1016/j.jneumeth.2008.12.029"),
+  paste("Connections: the same; English DF, McKenzie S, Evans T, Kim K, Yoon E, Buzsaki G (2017).",
+        "Pyramidal cell-interneuron circuit architecture and dynamics in hippocampal networks.",
+        "Neuron, 96, 505-520. doi:10.1016/j.neuron.2017.09.033"),
   paste("CV2: Holt GR, Softky WR, Koch C, Douglas RJ (1996). Journal of Neurophysiology, 75,",
         "1806-1814. LV: Shinomoto S, Shima K, Tanji J (2003). Neural Computation, 15, 2823-2842.")
 )

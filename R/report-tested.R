@@ -14,9 +14,10 @@ check_list <- function(checks) and_list(unname(check_subjects[checks]))
 
 #' What was looked at, with which settings, against which chance, and what came out
 #' @noRd
-tested_table <- function(made, pairs, causes) {
+tested_table <- function(made, connections, pairs, causes) {
   rows <- list(tested_quality(made), tested_rates(made), tested_assemblies(made),
-               tested_conditions(made), tested_pairs(pairs), tested_causes(causes))
+               tested_conditions(made), tested_connections(connections), tested_pairs(pairs),
+               tested_causes(causes))
   do.call(rbind, lapply(rows, \(row) as.data.frame(row)))
 }
 
@@ -111,7 +112,7 @@ shift_words <- function(pairs) {
 
 #' What nobody looked at, so that nobody takes it for absent
 #' @noRd
-not_tested <- function(made, pairs, causes) {
+not_tested <- function(made, connections, pairs, causes) {
   left <- setdiff(names(check_subjects), c(
     made$check$looked_for, if (is.null(attr(made$recording, "trials"))) "trials"))
   x <- made$recording
@@ -121,13 +122,13 @@ not_tested <- function(made, pairs, causes) {
   c(if (length(left)) sprintf("Checks that this recording is too short or too coarse for: %s.",
                               check_list(left)), bursts_left_out(made$assemblies),
     searched_words(made),
-    if (isTRUE(untested > 0)) sprintf("Pairs with any of the %s with fewest spikes.",
+    unconnected_words(connections),
+    if (isTRUE(untested > 0)) sprintf("Joint rates of the %s with fewest spikes.",
                                       counted(untested, "unit")),
     if (silent > 0L) sprintf("%s without spikes, about which nothing can be said.",
                              counted(silent, "unit")),
     sprintf("Groups whose members fire more than %s apart.",
             duration_text(attr(made$assemblies, "max_lag"))),
-    "Units that fire less than expected after another one: dips of cross-correlograms.",
     paste("Chains that repeat with delays that vary (`mine_episodes()`), and exact patterns of",
           "spikes (`spade()`)."), "Whether rates change with a stimulus (`psth()`).",
     if (is.list(causes)) "Which unit drives which (`causal_map()`)." else
@@ -167,9 +168,13 @@ limits_of <- function(made, pairs) {
       paste("About as many activations as are expected by chance are chance: no single activation",
             "is a fact.")
     ),
+    if (NROW(made$connections) > 0L) paste(
+      "A connection is what chance, slower changes of rates and the other recorded units do not",
+      "explain. A neuron that was not recorded, and reaches both units with different delays, looks",
+      "the same."),
     if (is.list(pairs) && nrow(pairs$pairs) > 0L) paste(
-      "A peak in a cross-correlogram is no synapse. Neighbouring channels that hear the same",
-      "neuron, and a common input, give peaks as well."),
+      "Joint rates are no wiring. What the whole population does, a common input, and channels that",
+      "hear the same neuron give peaks of cross-correlograms as well."),
     paste("What was not found may be there: too rare, too weak, over longer times, or spread over",
           "neurons that were not recorded."),
     paste("P values hold for this one analysis. If settings were tried until something was found,",

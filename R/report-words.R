@@ -171,12 +171,12 @@ condition_words <- function(made, by) {
     "No difference in this was tested.")
 }
 
-# ---- Pairs ---------------------------------------------------------------------------
+# ---- Joint rates ---------------------------------------------------------------------
 
 #' @param tested What `test_pairs()` gave: a list, or why there is none.
 #' @noRd
 pair_words <- function(tested) {
-  if (!is.list(tested)) return(sprintf("Pairs of units were not tested: %s.", tested))
+  if (!is.list(tested)) return(sprintf("Joint rates of pairs were not tested: %s.", tested))
   narrow <- sum(tested$pairs$peak == "narrow")
   wide <- nrow(tested$pairs) - narrow
   have <- \(n) if (n == 1) "has" else "have"
@@ -185,29 +185,30 @@ pair_words <- function(tested) {
       "Only the %s busiest of the %s units with spikes were looked at in pairs.",
       commas(tested$units), commas(tested$of)),
     if (narrow + wide == 0L && tested$all == 1) sprintf(
-      "The only pair of units does not stand out from what chance gives, at any lag up to %s.",
+      paste("The only pair of units has no joint rates: it does not stand out from what chance",
+            "gives, at any lag up to %s."),
       duration_text(tested$max_lag)
     ) else if (narrow + wide == 0L) sprintf(
-      "None of %s stands out from what chance gives, at any lag up to %s.", all,
-      duration_text(tested$max_lag)
+      "None of %s has joint rates: none stands out from what chance gives, at any lag up to %s.",
+      all, duration_text(tested$max_lag)
+    ),
+    if (wide > 0L) sprintf(
+      paste("%s of %s %s joint rates alone: both units fire within a window of %s more often than",
+            "chance explains, because their rates change together over such times."),
+      commas(wide), all, have(wide), duration_text(max(tested$widths))
     ),
     if (narrow > 0L) sprintf(
-      paste("%s of %s %s a narrow peak at a lag of up to %s: the second unit fires at that lag,",
-            "within a window of %s or less, more often than chance and slower changes of both rates",
-            "explain."),
+      paste("%s of %s also %s a narrow peak at a lag of up to %s: the second unit fires at that",
+            "lag, within a window of %s or less, more often than chance and slower changes of both",
+            "rates explain. A connection makes such a peak, but so do a common input, a rhythm, and",
+            "a neuron that two channels hear."),
       commas(narrow), all, have(narrow), duration_text(tested$max_lag),
       duration_text(max(tested$widths[tested$peaks == "narrow"]))
     ),
-    if (wide > 0L) sprintf(
-      paste("%s of %s %s only a wide peak: both units fire within a window of %s more often than",
-            "chance explains. Units whose rates change together over such times have wide peaks as",
-            "well."),
-      commas(wide), all, have(wide), duration_text(max(tested$widths))
-    ),
     if (narrow + wide > 0.3 * tested$all && narrow + wide >= 3L) paste(
       "These are a large part of all pairs, as where a population fires in bursts, or where one",
-      "signal is on many channels. What all units do together is not taken away here, as it is for",
-      "groups: do not take a single pair for a connection."
+      "signal is on many channels. This is what the population does as a whole. It says nothing about",
+      "who is connected to whom."
     ))
 }
 
@@ -234,14 +235,18 @@ made_text <- function(made) {
 
 report_summary <- function(made) {
   problems <- made$check$findings$message[made$check$findings$severity == "problem"]
-  pairs <- made$tested$result[made$tested$question == pair_question]
+  said <- \(question) made$tested$result[made$tested$question == question]
   list(html_list(list(recording_words(made$recording)[[1L]],
                       paste(c(check_words(made$check), problems), collapse = " "),
-                      paste(c(groups_words(made), searched_words(made)), collapse = " "), pairs,
+                      paste(c(groups_words(made), searched_words(made)), collapse = " "),
+                      # How strong a connection would have been seen is said in its section.
+                      if (is.null(made$connections)) said(connection_question) else
+                        connection_words(made$connections)[[1L]],
+                      said(pair_question),
                       html("What this does not show is part of the result: see ",
                            tag("a", "the limits", href = "#limits"), "."))))
 }
 
 default_title <- function(x) sprintf("A recording of %s", counted(nlevels(x$unit), "unit"))
 
-pair_question <- "Which pairs fire at a preferred lag of each other?"
+pair_question <- "Which pairs have joint rates?"

@@ -90,10 +90,11 @@ cross_correlogram <- function(x, bin_size = 0.001, max_lag = 0.05, threads = NUL
 #' @param trains What `trains_of()` gives.
 #' @param bin In ticks.
 #' @param lags Bins on each side of the one around 0.
+#' @param gpus Numbers from 0 of the GPUs that count, or NULL.
 #' @noRd
-count_lags <- function(trains, bin, lags, threads, max_memory) {
-  counts <- .Call(r_lag_histograms, trains,
-                  list(bin = bin, lags = lags, threads = threads, max_memory = max_memory))
+count_lags <- function(trains, bin, lags, threads, max_memory, gpus = NULL) {
+  counts <- .Call(r_lag_histograms, trains, list(bin = bin, lags = lags, gpus = gpus,
+                                                 threads = threads, max_memory = max_memory))
   counts <- finish_status(counts, "cross-correlograms of all pairs",
                           c("Take fewer units with `x[unit = ]`.",
                             "Or longer bins, or a smaller `max_lag`."),

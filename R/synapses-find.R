@@ -103,7 +103,7 @@
 #'   each ordered pair that is a connection, explained or refused, and for each unordered pair of
 #'   the other kinds (`from` is the earlier unit):
 #'   \describe{
-#'     \item{from, to}{units, factors}
+#'     \item{from, to}{names of units}
 #'     \item{kind}{see Kinds, a factor}
 #'     \item{sign}{1 for more spikes, -1 for fewer; `NA` for `"same cell"`}
 #'     \item{lag}{where the correlogram is farthest from its slow part within the window, in
@@ -119,7 +119,7 @@
 #'     \item{p_value, q_value}{of the second round. `NA` for `"same cell"`; those of `"common
 #'       input"` are of the peak at lag 0, those of `"wide"` of its weaker side}
 #'     \item{via}{of explained pairs: the unit that explains most}
-#'     \item{distance}{between both, in micrometres; `NA` where it is not known}
+#'     \item{distance}{between both, in micrometres; only where locations are known}
 #'     \item{reason}{of refused pairs}
 #'   }
 #'   Attributes: `tests` (ordered pairs that were tested), `expected_false` (`false_discovery` times
@@ -127,7 +127,7 @@
 #'   looked at, `rate` in Hz, `tested`, `reason`, `x`, `y`), `max_lag`, `bin_size`,
 #'   `false_discovery`, `scale` (s), `inflation` (of excitatory and inhibitory evidence), `bursts`
 #'   (list: `gain`, `share` of spikes in bursts, `judged`), `correlograms` (lags x rows, from
-#'   -40 to 40 ms, of the first 20,000 rows; named "from -> to"), `baseline` (their slow part),
+#'   -40 to 40 ms, of the first 20,000 rows), `baseline` (their slow part), `windows` (edges, in s),
 #'   `device`, `gpus`, `threads`, `elapsed` (s) and `call`.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; among them are recordings of
@@ -401,11 +401,8 @@ null_units <- 55L
 #' @noRd
 synapse_work <- function(trains, units, plan, place, threads, max_memory) {
   trains <- only_units(trains, units)
-  if (place$device == "gpu") {
-    finish_status(new_status("no_device", reason = "Connections are not counted on GPUs yet"),
-                  "this call")
-  }
-  counts <- count_lags(trains, plan$bin, plan$lags, threads, max_memory)
+  gpus <- gpus_of(place)
+  counts <- count_lags(trains, plan$bin, plan$lags, threads, max_memory, gpus)
   rank <- rank_units(trains, counts)
   few <- if (length(units) > null_units) {
     sort(rank[round(seq(1, length(rank), length.out = null_units))])
@@ -413,15 +410,15 @@ synapse_work <- function(trains, units, plan, place, threads, max_memory) {
     seq_along(units)
   }
   long <- c(list(counts = count_lags(only_units(trains, few), plan$bin, plan$long, threads,
-                                     max_memory)), pairs_of(length(few)))
+                                     max_memory, gpus)), pairs_of(length(few)))
   all_pairs <- pairs_of(length(units))
   limits <- list(threads = threads, max_memory = max_memory)
   n <- as.double(tabulate_units(trains))
   list(units = units, n = n, few = pair_numbers(few, length(units)), counts = counts,
        a = all_pairs$a, b = all_pairs$b, limits = limits,
        scan = \(options, a = all_pairs$a, b = all_pairs$b) {
-         finish_status(.Call(r_synapse_scan, counts, a, b, c(options, limits)),
-                       "looking at pairs")
+         finish_status(.Call(r_synapse_scan, counts, a, b,
+                             c(options, limits, list(gpus = gpus))), "looking at pairs")
        },
        centre = \(options) {
          finish_status(.Call(r_synapse_centre, counts, all_pairs$a, all_pairs$b,

@@ -1,7 +1,5 @@
 # What kind of pair each is, and the table of the result.
 
-synapse_kinds <- c("connection", "explained", "common input", "same cell", "wide")
-
 # Nothing is called unless the smallest q value is so much below the false discovery rate.
 gate_share <- 0.4
 
@@ -274,20 +272,29 @@ new_synapses <- function(second, work, units, x, plan, about) {
   places <- cbind(units$x, units$y)[work$units, , drop = FALSE]
   apart <- places[rows$from, , drop = FALSE] - places[rows$to, , drop = FALSE]
   calls <- sum(kinds$call)
-  new_table(list(
+  synapses_table(list(
     from = name(rows$from), to = name(rows$to), kind = kind, sign = as.integer(rows$sign),
     lag = padded(peaks$peak) * plan$bin_size, width = padded(peaks$width) * plan$bin_size,
     strength = extra / n, strength_low = (extra - slack) / n, strength_high = (extra + slack) / n,
     count = rows$count, baseline = rows$baseline, z = rows$z, p_value = rows$p_value,
     q_value = rows$q_value, via = name(rows$via), distance = sqrt(rowSums(apart^2)),
     reason = as.character(rows$reason)
-  ), "synapses", c(list(
+  ), c(list(
     tests = length(second$judged$q), expected_false = false_discovery * calls,
     power = power_of(work, second, units, false_discovery), units = units,
     scale = second$hollow / 1000,
     inflation = c(excitatory = second$judged$bulk$up$scale,
                   inhibitory = second$judged$bulk$down$scale),
     correlograms = seen$counts[shown, , drop = FALSE],
-    baseline = seen$baseline[shown, , drop = FALSE]
+    baseline = seen$baseline[shown, , drop = FALSE], windows = windows_of(rows, plan)
   ), about))
+}
+
+#' Edges of the windows that rows are about, in seconds; of symmetric kinds, those around lag 0
+#' @noRd
+windows_of <- function(rows, plan) {
+  directed <- rows$lo > 0L
+  half <- ifelse(rows$kind %in% "wide", round(15 * plan$ms), floor(plan$ms * (1 + 1e-9))) + 0.5
+  low <- ifelse(directed, rows$lo - 0.5, -half)
+  cbind(low = low, high = ifelse(directed, rows$lo + plan$width - 0.5, half)) * plan$bin_size
 }

@@ -163,15 +163,18 @@ edge_curves <- function(steps, place, radius) {
 }
 
 #' Heads of the arrows of edges, no longer than the greater part of a short edge
+#'
+#' @param bar Whether they are bars across the end, as inhibition is drawn.
 #' @noRd
-edge_arrows <- function(curves) {
+edge_arrows <- function(curves, bar = FALSE) {
   # From one end of the picture to the other it is 2, and seldom less than 100 mm.
   mm <- vapply(split(curves[c("x", "y")], curves$edge), \(line) {
     50 * sum(sqrt(diff(line$x)^2 + diff(line$y)^2))
   }, 0)
   # Groups, the edges with a minus, are drawn from the last edge to the first.
-  ggplot2::arrow(length = ggplot2::unit(rev(pmin(2.2, 0.6 * mm)), "mm"), angle = 22,
-                 type = "closed")
+  long <- rev(pmin(2.2, 0.6 * mm)) * (if (bar) 0.6 else 1)
+  ggplot2::arrow(length = ggplot2::unit(long, "mm"), angle = if (bar) 90 else 22,
+                 type = if (bar) "open" else "closed")
 }
 
 key_without_arrow <- function(data, params, size) {

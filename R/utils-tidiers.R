@@ -11,7 +11,7 @@
 #' size; `statistic`, `p.value`, `adj.p.value`; of predictions `.fitted` and `.resid`.
 #'
 #' @param x A result: what [mine_episodes()], [episode_significance()],
-#'   [find_assemblies()], [mine_patterns()],
+#'   [find_assemblies()], [find_synapses()], [mine_patterns()],
 #'   [spade()], [test_signatures()], [ccm()], [causal_map()], [embed_dimension()] or
 #'   [simplex()] and [smap()] gave.
 #' @param ... For maps and patterns, arguments of `as.data.frame()`, such as `max_links`;
@@ -19,7 +19,8 @@
 #' @return A tibble where the package tibble is installed, else a data frame.
 #' * `tidy()` of episodes: `estimate` is the count. Of tested episodes: `estimate` is the
 #'   excess over the mean of surrogates, `statistic` its z. Of assemblies: the number of
-#'   activations, and `p.value`. Of patterns and of [spade()]:
+#'   activations, and `p.value`. Of connections: a pair a row, `estimate` is the strength, with
+#'   its interval from `conf.low` to `conf.high`. Of patterns and of [spade()]:
 #'   the number of occurrences. Of signatures: the number of patterns. Of [ccm()]:
 #'   a direction a row, `estimate` is rho of the largest library, `statistic` Kendall's tau
 #'   of rho and library size with its `p.value`, and `surrogate.p.value`. Of maps: a link a

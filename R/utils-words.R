@@ -196,3 +196,32 @@ and_list <- function(words) {
 #' Seconds for people: six significant digits, and no exponent where avoidable
 #' @noRd
 short <- function(v) format(signif(v, 6), big.mark = ",", digits = 6, trim = TRUE)
+
+#' "12 ms", "0.5 s"
+#' @noRd
+duration_text <- function(seconds) {
+  ifelse(seconds < 1, paste(signif(seconds * 1e3, 3), "ms"), paste(signif(seconds, 3), "s"))
+}
+
+#' Names as they are, those of which nothing would be seen in quotes
+#' @noRd
+seen_names <- function(units) {
+  ifelse(nzchar(trimws(units)), units, encodeString(units, quote = "\""))
+}
+
+units_text <- function(units) {
+  units <- seen_names(units)
+  if (length(units) > 8L) return(some(units, 7L))
+  paste(toString(units[-length(units)]), "and", units[[length(units)]])
+}
+
+#' "units 1, 2 and 3", as bare numbers could be anything
+#' @noRd
+units_said <- function(units) {
+  numbers <- all(grepl("^[0-9.]+$", units))
+  paste0(if (numbers) "units ", units_text(units))
+}
+
+p_text <- function(p) {
+  ifelse(!is.na(p) & p < 0.001, "< 0.001", trimws(formatC(p, digits = 2L, format = "fg")))
+}

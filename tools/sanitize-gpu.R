@@ -323,6 +323,20 @@ case("forecasts", paste("find_forecast_rows lay_out_forecasts survey_distances",
 
 # ---- assemblies ----
 
+case("synapses", "count_lags scan_pairs", function() {
+  find <- function(x, ...) {
+    fresh_memory()
+    synfire::find_synapses(x, ..., device = "gpu", threads = 2)
+  }
+  # A unit that follows another one, so that windows are masked.
+  x <- random_spikes(6000, 8, end = 60)
+  first <- x$time[x$unit == levels(x$unit)[[1L]]] + 0.003
+  x <- synfire::spike_trains(c(x$time, first), c(as.integer(x$unit), rep(9L, length(first))),
+                             start = 0, end = 61, resolution = 1e-4)
+  find(x)
+  trials <- data.frame(start = c(0, 30), end = c(29, 60))
+  find(random_spikes(4000, 6, end = 60, trials = trials), max_lag = 0.02, gpus = c(1, 1))
+})
 case("assemblies", "find_peaks draw_shifts gather_peaks", function() {
   find <- function(x, ...) {
     fresh_memory()

@@ -135,6 +135,17 @@ class Elephant:
                     for j in range(len(binned)) for i in range(j)]
         return call, lambda found: np.concatenate([pair.magnitude.ravel() for pair in found])
 
+    def tspe(self, data, given):
+        import quantities as pq
+        from elephant.conversion import BinnedSpikeTrain
+        from elephant.functional_connectivity_src import total_spiking_probability_edges \
+            as edges
+        spikes = BinnedSpikeTrain(trains(data, given), bin_size=1 * pq.ms)
+        # Rows are units that fire later, columns those that fire before.
+        call = lambda: edges.total_spiking_probability_edges(
+            spikes, max_delay=int(given["max_delay"]))[0]
+        return call, lambda found: found.ravel()
+
     def sttc(self, data, given):
         import numpy as np
         import quantities as pq

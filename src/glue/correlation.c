@@ -7,6 +7,7 @@
 #include "glue/require.h"
 #include "glue/spikes.h"
 #include "glue/watch.h"
+#include "gpu/correlation/lags.h"
 
 typedef struct work {
     syn_budget budget;
@@ -51,7 +52,7 @@ static SEXP finish(const work *w, SEXP out, syn_status status, double needed)
 }
 
 /* Counts [lag, reference, target] as one vector. `trains` as glue_spikes() takes them;
-   `options`: bin (ticks), lags, threads, max_memory. */
+   `options`: bin (ticks), lags, gpus, threads, max_memory. */
 SEXP r_lag_histograms(glue_owner *own, SEXP trains, SEXP options)
 {
     syn_lag_options o = {.bin = glue_option_int(options, "bin", 1, SYN_LAG_MOST_BIN),
@@ -59,15 +60,21 @@ SEXP r_lag_histograms(glue_owner *own, SEXP trains, SEXP options)
                          .threads = glue_option_threads(options)};
     work *w = glue_hold(own, sizeof *w, release);
     w->budget.limit = glue_option_memory(options);
+    syn_gpu_call gpu = glue_option_gpus(options);
     double units = glue_units(trains), needed;
     syn_status status;
-    const syn_watch *watch = glue_watch(own, "Counting lags");
+    const syn_watch *watch = gpu.watch = glue_watch(own, "Counting lags");
     double length = units * units * (2.0 * o.lags + 1);
     SEXP out = PROTECT(begin(w, trains, syn_lag_reach(&o), length, 0, watch, &status,
                              &needed));
-    SYN_NEXT(status,
-             syn_lag_histograms(&w->recording, &o, INTEGER(out), &w->budget, watch));
+    SYN_NEXT(status, gpu.n == 0
+                         ? syn_lag_histograms(&w->recording, &o, INTEGER(out), &w->budget,
+                                              watch)
+                         : syn_gpu_lag_histograms(&w->recording, &o, w->budget.limit,
+                                                  &gpu, INTEGER(out)));
     UNPROTECT(1);
+    if (gpu.n > 0 && status != SYN_OK && status != SYN_TOO_LARGE)
+        return glue_status_within(status, (double)w->budget.limit, gpu.reason);
     return finish(w, out, status, needed);
 }
 

@@ -1,7 +1,9 @@
-/* Simulates series that drive each other, and sums up the pairs of a whole map. */
+/* Simulates series that drive each other and networks of spiking units, and sums up the
+   pairs of a whole map. */
 #include "glue/glue.h"
 
 #include "core/networks/coupled.h"
+#include "core/networks/spiking.h"
 #include "core/networks/whole_map.h"
 #include "glue/options.h"
 #include "glue/require.h"
@@ -58,6 +60,102 @@ SEXP r_coupled_maps(glue_owner *own, SEXP links, SEXP state, SEXP options)
     syn_status status = syn_coupled_run(&maps, REAL(out), watch);
     UNPROTECT(1);
     return glue_answer(out, status, "");
+}
+
+/* ---- networks of spiking units ---- */
+
+/* The numbers of an element that has `n` of them. */
+static const double *given(SEXP from, const char *name, R_xlen_t n)
+{
+    return doubles(glue_option(from, name), n, name);
+}
+
+/* `synapses`: first, to (both from 0), delay and jump, by the unit they come from. */
+static syn_synapses read_synapses(SEXP synapses)
+{
+    SEXP first = glue_option(synapses, "first"), to = glue_option(synapses, "to");
+    R_xlen_t units = Rf_xlength(first) - 1, n = Rf_xlength(to);
+    require(units >= 1 && units <= MOST_SERIES && n <= INT32_MAX, "first");
+    syn_synapses out = {
+        .units = (uint32_t)units,
+        .first = whole_numbers(first, units + 1, 0, (int)n, "first"),
+        .to = whole_numbers(to, n, 0, (int)units - 1, "to"),
+        .delay = whole_numbers(glue_option(synapses, "delay"), n, 1, MOST_DELAY, "delay"),
+        .jump = given(synapses, "jump", n)};
+    require(out.first[0] == 0 && out.first[units] == n, "first");
+    for (R_xlen_t i = 0; i < units; i++)
+        require(out.first[i] <= out.first[i + 1], "first");
+    return out;
+}
+
+/* `shared`: swings, pace, wander and load of each input, and of bursts start, length,
+   size and load, with burst_ before these names. */
+static syn_spiking_inputs read_inputs(SEXP shared, uint32_t units)
+{
+    R_xlen_t n = Rf_xlength(glue_option(shared, "swings"));
+    R_xlen_t bursts = Rf_xlength(glue_option(shared, "burst_start"));
+    require(n <= MOST_SERIES && bursts <= INT32_MAX, "shared");
+    return (syn_spiking_inputs){
+        .n = (uint32_t)n,
+        .swings = whole_numbers(glue_option(shared, "swings"), n, 0, 1, "swings"),
+        .pace = given(shared, "pace", n), .wander = given(shared, "wander", n),
+        .load = given(shared, "load", n * (R_xlen_t)units), .bursts = (uint32_t)bursts,
+        .burst_start = given(shared, "burst_start", bursts),
+        .burst_length = given(shared, "burst_length", bursts),
+        .burst_size = given(shared, "burst_size", bursts),
+        .burst_load = given(shared, "burst_load", units)};
+}
+
+static void release_spikes(void *held) { syn_spiking_free(held); }
+
+static SEXP copied(const double *value, size_t n)
+{
+    SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)n);
+    if (n > 0)
+        memcpy(REAL(out), value, n * sizeof *value);
+    return out;
+}
+
+/* A list: `time` of each spike in steps, its `unit` from 1, and the `drive` of each unit.
+   `units`: leak, kick, target and start of each; `options`: the other parts of
+   syn_spiking by their names. */
+SEXP r_spiking_network(glue_owner *own, SEXP synapses, SEXP units, SEXP shared,
+                       SEXP options)
+{
+    static const char *const names[] = {"time", "unit", "drive", ""};
+    syn_spiking network = {
+        .synapses = read_synapses(synapses),
+        .keeps_excitation = glue_option_number(options, "keeps_excitation", 0, 1),
+        .keeps_inhibition = glue_option_number(options, "keeps_inhibition", 0, 1),
+        .keeps_adaptation = glue_option_number(options, "keeps_adaptation", 0, 1),
+        .adaptation = glue_option_number(options, "adaptation", 0, R_PosInf),
+        .refractory = (uint32_t)glue_option_int(options, "refractory", 0, MOST_DELAY),
+        .drive = glue_option_number(options, "drive", R_NegInf, R_PosInf),
+        .slope = glue_option_number(options, "slope", 0, R_PosInf),
+        .early = glue_option_number(options, "early", 1, R_PosInf),
+        .tuning = (size_t)glue_option_int(options, "tuning", 0, INT64_C(1) << 48),
+        .steps = (size_t)glue_option_int(options, "steps", 0, INT64_C(1) << 48),
+        .most_spikes = (size_t)glue_option_int(options, "most_spikes", 0, INT32_MAX),
+        .key = glue_option_key(options)};
+    uint32_t n = network.synapses.units;
+    network.inputs = read_inputs(shared, n);
+    network.observed = (uint32_t)glue_option_int(options, "observed", 1, n);
+    network.units = (syn_spiking_units){
+        .leak = given(units, "leak", n), .kick = given(units, "kick", n),
+        .target = given(units, "target", n), .start = given(units, "start", n)};
+    syn_spiking_found *found = glue_hold(own, sizeof *found, release_spikes);
+    syn_status status =
+        syn_spiking_run(&network, glue_watch(own, "Simulating a network"), found);
+    if (status != SYN_OK)
+        return glue_status(status, NA_REAL, (double)network.most_spikes);
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, (const char **)names));
+    SET_VECTOR_ELT(out, 0, copied(found->time, found->n));
+    SEXP unit = SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, (R_xlen_t)found->n));
+    for (size_t i = 0; i < found->n; i++)
+        INTEGER(unit)[i] = found->unit[i] + 1;
+    SET_VECTOR_ELT(out, 2, copied(found->drive, n));
+    UNPROTECT(1);
+    return out;
 }
 
 /* ---- what a whole map, or some rows of one, says of all its pairs ---- */

@@ -7,6 +7,7 @@
 #include "glue/options.h"
 #include "glue/require.h"
 #include "glue/watch.h"
+#include "gpu/synapses/scan.h"
 
 typedef struct work {
     syn_budget budget;
@@ -103,21 +104,27 @@ static SEXP finish(const work *w, SEXP out, syn_status status)
 }
 
 /* The best windows of pairs `a`, `b` of units, by direction: 2 p for a to b, 2 p + 1
-   for b to a. `options`: those of read_scan(), threads, max_memory. */
+   for b to a. `options`: those of read_scan(), gpus, threads, max_memory. */
 SEXP r_synapse_scan(glue_owner *own, SEXP counts, SEXP a, SEXP b, SEXP options)
 {
     work *w = begin(own, options);
     syn_scan_options o = read_scan(options);
+    syn_gpu_call gpu = glue_option_gpus(options);
     syn_lag_counts given = read_counts(counts, o.lags);
     syn_unit_pairs pairs = read_pairs(a, b, &given);
     syn_scan_columns columns;
     SEXP out = PROTECT(make_columns(2 * (R_xlen_t)pairs.n, &columns));
+    const syn_watch *watch = gpu.watch = glue_watch(own, "Looking at pairs");
     syn_status status = syn_scan_tables_make(&w->tables, &o, &w->budget);
-    SYN_NEXT(status, syn_scan_pairs(&w->tables, &given, &pairs, &columns,
-                                    glue_option_threads(options),
-                                    glue_watch(own, "Looking at pairs")));
+    SYN_NEXT(status, gpu.n == 0
+                         ? syn_scan_pairs(&w->tables, &given, &pairs, &columns,
+                                          glue_option_threads(options), watch)
+                         : syn_gpu_scan_pairs(&w->tables, &given, &pairs, &columns,
+                                              w->budget.limit, &gpu));
     UNPROTECT(1);
-    return finish(w, out, status);
+    return status == SYN_OK
+               ? out
+               : glue_status_within(status, (double)w->budget.limit, gpu.reason);
 }
 
 /* The best windows (z) of what pairs are without connections: `up` and `down`, each by

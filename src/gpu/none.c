@@ -3,6 +3,7 @@
 #include "gpu/assemblies/peaks.h"
 #include "gpu/base/devices.h"
 #include "gpu/causal/map.h"
+#include "gpu/correlation/lags.h"
 #include "gpu/edm/ccm/ccm.h"
 #include "gpu/edm/forecast/forecast.h"
 #include "gpu/edm/pairs/smap_pairs.h"
@@ -14,6 +15,7 @@
 #include "gpu/published/strategies.h"
 #include "gpu/spectrum/spectrum.h"
 #include "gpu/stream/stream.h"
+#include "gpu/synapses/scan.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,6 +66,17 @@ REFUSES(syn_gpu_stream_open,
 REFUSES(syn_gpu_null_counts,
         (const syn_line_layout *layout, const syn_trie *trie, size_t episodes,
          const syn_null_options *options, syn_gpu_call *call, uint32_t *count),
+        (void) 0)
+
+REFUSES(syn_gpu_lag_histograms,
+        (const syn_recording *recording, const syn_lag_options *o, size_t max_memory,
+         syn_gpu_call *call, int32_t *count),
+        (void) 0)
+
+REFUSES(syn_gpu_scan_pairs,
+        (const syn_scan_tables *tables, const syn_lag_counts *counts,
+         const syn_unit_pairs *pairs, const syn_scan_columns *out, size_t max_memory,
+         syn_gpu_call *call),
         (void) 0)
 
 REFUSES(syn_gpu_peaks_open,

@@ -46,5 +46,6 @@ void test_neighbours(void);
 void test_smap(void);
 void test_forecast(void);
 void test_causal_map(void);
+void test_networks(void);
 
 #endif

@@ -99,6 +99,7 @@ int main(void)
     test_smap();
     test_forecast();
     test_causal_map();
+    test_networks();
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed > 0 || passed == 0;
 }

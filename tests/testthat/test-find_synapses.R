@@ -1,6 +1,7 @@
 options_for <- function(lags = 20, hollow = 12, folded = 3, mask = 4) {
   list(lags = lags, reach = 9, width = 3, guard = 1, pad = 2, rest = 0, hollow = hollow,
-       folded = folded, mask = mask, threads = 2, max_memory = 1e9)
+       folded = folded, mask = mask, gpus = NULL, threads = 2,
+       max_memory = 1e9)
 }
 
 # A pair with a peak, a dip or nothing, as an array of counts.
@@ -111,7 +112,8 @@ test_that("the floor of the null is that of independent Poisson trains", {
     for (a in 1:(n - 1)) counts[, a, (a + 1):n] <- stats::rpois(161 * (n - a), 90)
     z <- .Call(r_synapse_scan, counts, pairs$a, pairs$b,
                list(lags = 80, reach = 2 * max_lag, width = 6, guard = 1, pad = 5, rest = 0,
-                    hollow = 30, folded = 6, mask = 4, threads = 2, max_memory = 1e9))
+                    hollow = 30, folded = 6, mask = 4, gpus = NULL, threads = 2,
+                    max_memory = 1e9))
     q <- stats::quantile(c(z$up_z, -z$down_z), null_levels, names = FALSE)
     expect_equal(q, poisson_quantiles(max_lag / 1000)$up, tolerance = 0.06)
   }

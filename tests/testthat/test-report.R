@@ -429,6 +429,55 @@ test_that("units of a songbird that are moved by themselves have no pairs beyond
   expect_lte(sum(found), 2)
 })
 
+# ---- Connections ----
+
+test_that("connections have a section of their own, with pictures and what cannot be told", {
+  skip_if_not_installed("igraph")
+  x <- planted()
+  local_function("test_connections", \(...) made_synapses())
+  r <- quick_report(x, full = TRUE)
+  text <- expect_good_page(r$file)
+  expect_s3_class(r$connections, "synapses")
+  expect_true("Connections: who excites or inhibits whom" %in% text)
+  expect_true("Joint rates: pairs that fire together" %in% text)
+  # In the section, on top and in the table of questions.
+  expect_equal(sum(grepl("^5 connections among 11 units are supported: 3 excitatory and 2 ", text)), 3)
+  expect_match(text, "^Cross-correlograms of connections: n01 excites n02 2 ms later, ", all = FALSE)
+  expect_match(text, "^A network of 5 connections", all = FALSE)
+  expect_match(text, "^Hidden common input", all = FALSE)
+  expect_match(text, "n01 -> n03 through n02", all = FALSE, fixed = TRUE)
+  expect_true("0.071 to 0.091" %in% text || any(grepl("^0[.][0-9]+ to 0[.][0-9]+$", text)))
+  expect_match(text, "^A connection is what chance, slower changes", all = FALSE)
+  expect_true(connection_question %in% r$tested$question)
+  expect_output(print(r), "5 connections")
+})
+
+test_that("a recording that is not asked for connections says why", {
+  skip_if_not_installed("ggplot2")
+  set.seed(2)
+  camera <- spike_trains(sample(600, 200, TRUE) / 30, rep(c("a", "b"), 100), start = 0, end = 20.1)
+  said <- test_connections(camera, 1, 1e9)
+  expect_match(said, "^this is not recorded on a clock of 1 ms or finer$")
+  expect_match(connection_words(said), "^Connections were not tested: this is not recorded on")
+  alone <- spike_trains(1:3, "a", start = 0, end = 9)
+  expect_identical(test_connections(alone, 1, 1e9), "fewer than two units have spikes")
+  r <- quick_report(camera)
+  expect_null(r$connections)
+  expect_output(print(r), "connections were not tested")
+  expect_match(expect_good_page(r$file), "^Connections were not tested", all = FALSE)
+})
+
+test_that("pairs of a population that fires together are no wiring", {
+  pairs <- data.frame(reference = "a", target = "b", peak = rep("wide", 190))
+  tested <- list(pairs = pairs, units = 20, of = 20, all = 190, max_lag = 0.05,
+                 widths = c(0.001, 0.005, 0.025), peaks = c("narrow", "narrow", "wide"))
+  said <- paste(pair_words(tested), collapse = " ")
+  expect_match(said, "190 of 190 pairs of units have joint rates alone")
+  expect_match(said, "It says nothing about who is connected to whom")
+  tested$pairs <- pairs[0, ]
+  expect_match(pair_words(tested), "None of 190 pairs of units has joint rates")
+})
+
 # ---- Pieces of pages ----
 
 test_that("short text stays on one line beside long names, which are broken", {

@@ -182,7 +182,7 @@ ask_alarms <- list(
   claims = function(data, args) lengths(alarms_of(data, args)) > 0
 )
 
-# ---- Patterns, assemblies, report ------------------------------------------------------
+# ---- Patterns, assemblies, connections, report -----------------------------------------
 
 spade_of <- function(data, args) {
   do.call(spade, c(list(to_trains(data), n_surrogates = 99, threads = 1), args))
@@ -227,6 +227,22 @@ ask_assemblies <- list(
   claims = function(data, args) nrow(assemblies_of(data, args)) > 0
 )
 
+connections_of <- function(data) {
+  found <- suppressWarnings(find_synapses(to_trains(data), threads = 1))
+  as.data.frame(found)[found$kind %in% "connection", ]
+}
+
+ask_synapses <- list(
+  kind = "spikes", alpha = 0.05, exact = TRUE, reach = \(args) 0.01,
+  look = function(data, args) {
+    found <- connections_of(data)
+    list(found = sprintf("%s > %s (%+d)", called(data, found$from), called(data, found$to),
+                         found$sign))
+  },
+  # The false discovery rate is that of any false one where there is no connection.
+  claims = function(data, args) nrow(connections_of(data)) > 0
+)
+
 report_of <- function(data) {
   file <- tempfile(fileext = ".html")
   on.exit(unlink(file))
@@ -241,7 +257,8 @@ ask_report <- list(
   },
   claims = function(data, args) {
     found <- report_of(data)
-    c(nrow(found$pairs) > 0, nrow(found$assemblies) > 0)
+    c(nrow(found$pairs) > 0, nrow(found$assemblies) > 0,
+      any(found$connections$kind %in% "connection"))
   }
 )
 
@@ -298,5 +315,5 @@ ask_feed <- list(
 
 analyses <- list(causal_map = ask_map, ccm = ask_ccm, direct_links = ask_links,
                  smap_map = ask_responses, episodes = ask_episodes, alarms = ask_alarms,
-                 spade = ask_spade, assemblies = ask_assemblies, report = ask_report,
-                 measures = ask_measures, feed = ask_feed)
+                 spade = ask_spade, assemblies = ask_assemblies, synapses = ask_synapses,
+                 report = ask_report, measures = ask_measures, feed = ask_feed)

@@ -50,6 +50,11 @@ make_small_results <- function() {
   r$assemblies <- synfire::find_assemblies(
     synfire::simulate_assemblies(40, 14, "synchrony", size = 4, count = 100),
     max_lag = 0.05, alpha = 0.5, n_surrogates = 19, threads = 1)
+  first <- sort(stats::runif(400, 0, 60))
+  r$connected <- synfire::spike_trains(
+    c(first, first[1:150] + 0.002, stats::runif(300, 0, 60)), rep(c("a", "b"), c(400, 450)),
+    start = 0, end = 61)
+  r$synapses <- synfire::find_synapses(r$connected, threads = 1)
   r$itemsets <- synfire::frequent_itemsets(
     list(c("a", "b", "c"), c("a", "b"), c("b", "c"), c("a", "c", "d")), 2)
   table <- data.frame(time = 1:60, x = logistic_map(60), y = rnorm(60))
@@ -129,6 +134,7 @@ make_small_calls <- function(r) {
     feed_file = list(stream = r$episode_stream, file = r$csv),
     feed_socket = list(stream = r$episode_stream, port = 47113),
     find_assemblies = list(x = x, max_lag = 0.01, n_surrogates = 19, segment = 1),
+    find_synapses = list(x = r$connected),
     frequent_itemsets = list(transactions = transactions, min_count = 1),
     mine_episodes = list(x = x, min_count = 8, intervals = c(0, 0.02), max_size = 3),
     mine_patterns = list(x = x, bin_size = 0.01, window_bins = 3, min_count = 4),
@@ -154,6 +160,7 @@ make_small_calls <- function(r) {
                                size = 3, count = 4),
     simulate_coupled_maps = list(steps = 20, series = 4),
     simulate_culture = list(duration = 5, channels = 4),
+    simulate_network = list(duration = 2, units = 3),
     simulate_patterns = list(duration = 2, units = 5),
     simulate_sym26 = list(duration = 2),
     smap = list(x = table, columns = "x", E = 2, theta = 1),

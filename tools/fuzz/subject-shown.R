@@ -70,8 +70,23 @@ draw_result <- function(class) {
     smap_map = attempt("smap_map", list(draw_matrix(), E = whole(1, 3))),
     smap_map_file = attempt("smap_map", list(
       draw_matrix(), E = whole(1, 3), file = file.path(fuzz$world$folder, "smap_map.h5"))),
+    synapses = draw_connections(draw_connected()),
     synfire_sitrep = attempt("synfire_sitrep", list(test_devices = sometimes()))
   )
+}
+
+# Some units with enough spikes to be tested, of which the first may drive the second.
+draw_connected <- function() {
+  times <- lapply(seq_len(whole(2, 6)), \(u) stats::runif(whole(0, 900), 0, 60))
+  driven <- times[[1L]][stats::runif(length(times[[1L]])) < between(0, 0.6)]
+  times[[2L]] <- c(times[[2L]], driven + 0.002)
+  synfire::spike_trains(unlist(times), rep(sprintf("u%d", seq_along(times)), lengths(times)),
+                        start = 0, end = 61)
+}
+draw_connections <- function(x) {
+  units <- levels(x$unit)
+  attempt("find_synapses", c(list(x), some_args(locations = data.frame(
+    unit = units, x = seq_along(units) * 20, y = stats::runif(length(units)) * 100))))
 }
 
 draw_patterns <- function(x) {
@@ -102,13 +117,17 @@ shown_args <- function(class, generic, object) {
       order = one_of("levels", "rate", "place"),
       by = one_of(names(synfire::unit_table(object)), "area", "no column"),
       max_marks = whole(1, 50), bins = whole(1, 50)),
+    autoplot.synapses = c(type, some_args(n = whole(1, 20), edges = whole(1, 20),
+                                          layout = one_of("circle", "kk"))),
     autoplot.episodes = c(type, some_args(
+      connections = draw_connections(attr(object, "recording")),
       episodes = whole(1, 10), from = 0, to = 1, order = one_of("episodes", "levels", "rate"),
       edges = whole(1, 30), bins = whole(1, 30), recording = attr(object, "recording"),
       layout = one_of("circle", "kk"), others = one_of(0, 3, Inf), p = 0.3)),
     autoplot.episode_occurrences = some_args(max_occurrences = whole(1, 50)),
     autoplot.episode_significance = c(type, some_args(
-      episodes = whole(1, 30), edges = whole(1, 30), layout = one_of("circle", "kk"))),
+      episodes = whole(1, 30), edges = whole(1, 30), layout = one_of("circle", "kk"),
+      connections = draw_connections(draw_connected()))),
     autoplot.episode_stream = some_args(episodes = whole(1, 10)),
     autoplot.patterns = c(type, some_args(
       patterns = 1, from = 0, to = 1, others = one_of(0, 3, Inf),
@@ -160,13 +179,13 @@ fuzz_subject("shown",
     autoplot.causal_map = c("type", "groups", "threshold", "links", "layout"),
     autoplot.causal_map_comparison = "type", autoplot.edm_prediction = "type",
     autoplot.episode_occurrences = "max_occurrences",
-    autoplot.episode_significance = c("type", "episodes", "edges", "layout"),
+    autoplot.episode_significance = c("type", "episodes", "edges", "layout", "connections"),
     autoplot.episode_stream = "episodes",
     autoplot.episodes = c("type", "episodes", "from", "to", "order", "others", "edges",
-                          "layout", "bins", "recording"),
+                          "layout", "bins", "connections", "recording"),
     autoplot.itemsets = "type", autoplot.multiview = "type",
     autoplot.patterns = c("type", "patterns", "from", "to", "order", "others", "recording"),
-    autoplot.smap = "type", autoplot.smap_map = c("type", "groups"), autoplot.spade = "type",
+    autoplot.synapses = c("type", "n", "edges", "layout"), autoplot.smap = "type", autoplot.smap_map = c("type", "groups"), autoplot.spade = "type",
     autoplot.spike_trains = c("order", "by", "max_marks", "bins"),
     as.data.frame.causal_map = c("diagonal", "threshold", "alpha", "max_links"),
     as.data.frame.causal_map_comparison = "max_links",
@@ -187,7 +206,7 @@ fuzz_subject("shown",
     print.spade = "n", print.spike_trains = "n", summary.causal_links = "n",
     summary.causal_map = "n", summary.causal_map_comparison = "n", summary.ccm = "alpha",
     summary.ccm_lag = "alpha",
-    summary.episode_significance = "n", synfire_sitrep = "test_devices"
+    print.synapses = "n", summary.synapses = "n", summary.episode_significance = "n", synfire_sitrep = "test_devices"
   ),
   run = function(world) {
     methods <- user_methods()

@@ -236,10 +236,29 @@ draw_assemblies <- function(odd) {
   )
 }
 
+# Of simulate_network(), small networks: it tunes each for 200 s.
+draw_network <- function(odd) {
+  units <- whole(1, 12)
+  chain <- matrix(0, 3, 3)
+  chain[1, 2] <- 0.4
+  chain[2, 3] <- one_of(-1, 0.1)
+  c(list(units = odd(units)), some_args(
+    observed = odd(whole(1, units)), inhibitory = odd(runif(1)), connectivity = odd(runif(1)),
+    strength = odd(one_of(0.1, 1)), strength_spread = odd(one_of(0, 1)),
+    delay = odd(one_of(0.001, 0.1)), wiring = one_of(list(NULL, chain)),
+    rate = odd(one_of(1, 20)), rate_spread = odd(one_of(0, 1)),
+    common_input = odd(one_of(0, 0.3)), fluctuation = one_of(list(NULL, 0.01, c(0.1, 5))),
+    oscillation = one_of(list(NULL, 8, c(0.5, 100))), burst_rate = odd(one_of(0, 1)),
+    burst_strength = odd(one_of(0, 1)), adaptation = odd(one_of(0, 0.3)),
+    noise = odd(one_of(0.1, 1)), membrane_time = odd(0.02), synaptic_time = odd(0.02),
+    refractory = odd(one_of(0, 0.01)), p = 0.3
+  ))
+}
+
 check_simulated <- function() {
   seed <- whole(1, 1e6)
   name <- one_of("simulate_sym26", "simulate_patterns", "simulate_culture",
-                 "simulate_assemblies")
+                 "simulate_assemblies", "simulate_network")
   resolution <- one_of(1e-3, 1e-4, 4e-5, 1e-6)
   odd <- function(value) if (sometimes(0.04)) one_of(0, 1e9, 1e300, -1, NA) else value
   shared <- list(duration = odd(whole(1, 5)), resolution = odd(resolution))
@@ -267,7 +286,7 @@ check_simulated <- function() {
       latency_jitter = odd(one_of(0, 0.01)), chains = one_of(list(NULL, list())),
       activation_rate = odd(one_of(0, 3)), p = 0.4
     )),
-    simulate_assemblies = draw_assemblies(odd)
+    simulate_assemblies = draw_assemblies(odd), simulate_network = draw_network(odd)
   )
   args <- c(shared, own)
   state <- get(".Random.seed", globalenv())
@@ -279,6 +298,13 @@ check_simulated <- function() {
   if (refused(x)) return()
   same(attempt("as_spike_trains", list(x)), x, "a simulated recording, checked")
   truth <- attr(x, "truth")$spikes
+  if (name == "simulate_network") {
+    synapses <- attr(x, "truth")$synapses
+    if (!all(c(levels(synapses$from), levels(synapses$to)) %in% levels(x$unit))) {
+      finding("simulate_network(): a synapse of a unit that is not there")
+    }
+    return()
+  }
   # Spikes that dead time and spike sorting took away are marked.
   if (!is.null(truth$recorded)) truth <- truth[truth$recorded, ]
   missing <- !paste(truth$time, truth$unit) %in% paste(x$time, x$unit)
@@ -303,7 +329,12 @@ fuzz_subject("spike_trains",
                          "probability", "activation_rate", "resolution"),
     simulate_assemblies = c("duration", "units", "assemblies", "size", "count",
                             "participation", "overlap", "rate", "rate_spread", "intervals",
-                            "nuisances", "resolution")
+                            "nuisances", "resolution"),
+    simulate_network = c("duration", "units", "observed", "inhibitory", "connectivity",
+                         "strength", "strength_spread", "delay", "wiring", "rate",
+                         "rate_spread", "common_input", "fluctuation", "oscillation",
+                         "burst_rate", "burst_strength", "adaptation", "noise",
+                         "membrane_time", "synaptic_time", "refractory", "resolution")
   ),
   run = function(world) {
     if (sometimes(0.2)) return(check_simulated())

@@ -37,6 +37,8 @@ valid_after_all <- list(
   `simulate_assemblies(assemblies)` = "no_string",
   `simulate_assemblies(count)` = "with_names",
   `simulate_coupled_maps(delay)` = "with_names",
+  `simulate_network(rate)` = "with_names",
+  `simulate_network(fluctuation)` = c("with_names", "no_number", "NULL"),
   `frequent_itemsets(transactions)` = "no_columns"
 )
 

@@ -8,8 +8,8 @@
 # in turn. `map` is a whole map of `series` x `steps`; `known` maps `each` libraries a worker,
 # with given dimensions, and so takes the same time for any number of workers; `patterns` is a
 # search in `duration` seconds of a recording. Also how=mpi, with Open MPI and the packages
-# Rmpi and snow. `beside=yes` has runs side by side, each on cores of its own (taskset), as
-# far as the machine has cores. `add=yes` adds to the tables that are there.
+# Rmpi and snow. `beside=yes` has runs side by side, each on cores of its own (taskset), in
+# groups that fill the machine. `add=yes` adds to the tables that are there.
 #
 # On 16 cores, `known` takes 5 min, `map` with workers=8,16 6 min, and `patterns` with
 # workers=4,8,16 5 min.
@@ -96,13 +96,28 @@ do_beside <- function(runs) {
   parallel::mclapply(runs, start, mc.cores = length(runs), mc.preschedule = FALSE)
 }
 
+#' The runs in groups, in turn, of no more workers than there are cores
+fit_cores <- function(runs) {
+  groups <- list()
+  left <- 0
+  for (run in runs) {
+    if (run$workers > left) {
+      groups <- c(groups, list(list()))
+      left <- cores
+    }
+    last <- length(groups)
+    groups[[last]] <- c(groups[[last]], list(run))
+    left <- left - run$workers
+  }
+  groups
+}
+
 runs <- expand.grid(how = several(settings$how), workers = as.numeric(several(settings$workers)),
                     work = several(settings$works), stringsAsFactors = FALSE)
 runs <- lapply(seq_len(nrow(runs)), \(k) as.list(runs[k, ]))
 for (time in seq_len(as.integer(settings$repeats))) {
   if (settings$beside == "yes") {
-    if (sum(vapply(runs, `[[`, 0, "workers")) > cores) stop("more workers than cores")
-    for (run in do_beside(runs)) keep(run)
+    for (group in fit_cores(runs)) for (run in do_beside(group)) keep(run)
   } else {
     for (run in runs) keep(start(run))
   }

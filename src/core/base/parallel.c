@@ -1,6 +1,6 @@
 /* Finds how many threads this process may use, and runs loops on them. The number is the
    smallest of what the affinity, the control group and OpenMP's environment variables
-   allow. A loop hands out items in order; about every 50 ms all threads pause, so that
+   allow. A loop hands out items in order; about every 80 ms all threads pause, so that
    the calling thread can poll the watch for Ctrl-C. */
 #if defined(__linux__)
 #define _GNU_SOURCE
@@ -433,6 +433,7 @@ static size_t items_done(const loop *l, int workers)
    thread one of them could be much of the loop. */
 enum { MANY_ITEMS = 16 };
 #define ALONE_SECONDS 0.0005
+#define TOGETHER_SECONDS 0.08  /* from one poll of the watch to the next */
 
 static syn_status run_loop(loop *l, int workers, const syn_watch *watch,
                            const char *stage)
@@ -442,7 +443,7 @@ static syn_status run_loop(loop *l, int workers, const syn_watch *watch,
         size_t done = items_done(l, workers);
         if (done == l->items)
             return SYN_OK;
-        l->deadline = syn_seconds() + (alone ? ALONE_SECONDS : SYN_SLICE_SECONDS);
+        l->deadline = syn_seconds() + (alone ? ALONE_SECONDS : TOGETHER_SECONDS);
         if (alone)
             work(l, 0);
         else

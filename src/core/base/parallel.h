@@ -28,20 +28,22 @@ int syn_threads(syn_thread_report *report);
 int syn_cgroup_processors(const char *membership, const char *mount);
 
 /* One step of a parallel loop: `worker` is in [0, threads) and owns what it indexes. A
-   step that has run for some 50 ms may return SYN_UNFINISHED: it is called again, with
-   the same item and worker, once the watch has been polled. */
+   step that has run for SYN_SLICE_SECONDS may return SYN_UNFINISHED: it is called again,
+   with the same item and worker, and the watch is polled in between when it is time. */
 typedef syn_status syn_body(void *context, size_t item, int worker);
 
 /* Seconds of a clock that only goes forward. */
 double syn_seconds(void);
 
-/* How long the body of a loop should run before it returns SYN_UNFINISHED. */
-#define SYN_SLICE_SECONDS 0.05
+/* How long the body of a loop should run before it returns SYN_UNFINISHED. All workers
+   wait for the last one when the watch is polled, so this is short beside the time from
+   one poll to the next: with equal times 8 threads waited for half of theirs. */
+#define SYN_SLICE_SECONDS 0.005
 
 /* Runs body(context, item, worker) once for each item in [0, items), handed out in
    increasing order to up to `threads` workers (fewer in a forked child, and where the
-   system has no more threads to give). Every 50 ms or so all workers pause between items
-   and `watch` is polled, so one item should take well under 100 ms, or be cut short by
+   system has no more threads to give). Every 80 ms or so all workers pause between items
+   and `watch` is polled, so one item should take well under 20 ms, or be cut short by
    SYN_UNFINISHED. The first other status than that and SYN_OK ends the loop and is
    returned. */
 syn_status syn_parallel_for(size_t items, int threads, const syn_watch *watch,
