@@ -33,7 +33,8 @@
 #' 25 and 40 ms beyond `max_lag` on, are set on the slow part of the short lags, and tested as
 #' the recording is. This null is never narrower than that of independent Poisson trains. The
 #' tails of both are compared with a normal tail. Pairs whose counts vary at long lags by more
-#' than those of most pairs (they share a rhythm) have their z divided by the root of it. What
+#' than chance lets those of Poisson trains (they share a rhythm) have their z divided by the root
+#' of it. What
 #' is left in the bulk of all pairs, most of which are not connected, widens the null further
 #' (`inflation`). p values of all ordered pairs and both signs give q values (Benjamini and
 #' Hochberg); pairs with q up to `false_discovery` are called, and none are unless the smallest q
@@ -208,10 +209,9 @@ find_synapses <- function(x, max_lag = 0.01, bin_size = NULL, false_discovery = 
 
 #' Lengths in bins
 #'
-#' @return `bin` (ticks), `bin_size` (s); in bins: `lags` on each side and `long` lags for the
-#'   null, `reach` (the last bin of a window), `width`, `guard`, `pad`, `shift`, `rest` (see
-#'   core/synapses); `ms`, bins of a
-#'   millisecond.
+#' @return `bin` (ticks), `bin_size` (s); in bins: `lags` on each side, of which `shown` are kept,
+#'   and `long` lags for the null, `reach` (the last bin of a window), `width`, `guard`, `pad`,
+#'   `shift`, `rest` (see core/synapses); `ms`, bins of a millisecond.
 #' @noRd
 synapse_plan <- function(x, max_lag, bin_size) {
   resolution <- attr(x, "resolution", exact = TRUE)
@@ -244,8 +244,8 @@ synapse_plan <- function(x, max_lag, bin_size) {
   bin_size <- ticks_to_seconds(bin, resolution)
   in_bins <- \(seconds) floor(seconds / bin_size * (1 + 1e-9) + 0.5)
   reach <- floor(max_lag / bin_size * (1 + 1e-9))
-  list(bin = bin, bin_size = bin_size, max_lag = max_lag, lags = in_bins(0.04),
-       long = in_bins(max(0.11, max_lag + 0.1)), reach = reach,
+  list(bin = bin, bin_size = bin_size, max_lag = max_lag, lags = in_bins(max_lag + 0.04),
+       shown = in_bins(0.04), long = in_bins(max(0.11, 2 * max_lag + 0.09)), reach = reach,
        width = min(reach, in_bins(0.003)), guard = ceiling(0.0005 / bin_size * (1 - 1e-9)),
        pad = floor(0.0025 / bin_size * (1 + 1e-9)), shift = in_bins(max_lag + null_shifts),
        rest = in_bins(max_lag + 0.005), ms = 0.001 / bin_size)
@@ -292,7 +292,7 @@ check_synapse_memory <- function(n, plan, trains, max_memory) {
 #' @noRd
 synapse_seconds <- function(units, x) {
   n <- units$spikes[units$tested]
-  lags <- 0.08 / max(0.08, observed_seconds(x))
+  lags <- 0.1 / max(0.1, observed_seconds(x))
   1.5e-9 * lags * sum(n)^2 / 2 + 8e-6 * length(n)^2 / 2
 }
 

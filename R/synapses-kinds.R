@@ -44,7 +44,7 @@ kinds_of <- function(work, plan, second, false_discovery) {
   centre$p <- stats::pnorm(-centre$z)
   centre$q <- stats::p.adjust(centre$p, "BH")
   common <- !same & !directed & (any_side(shared) | centre$z > 5 & centre$count >= 10 &
-                                   centre$q <= false_discovery)
+                                   centre$q <= gate_share * false_discovery)
   refused <- wanted & !enough & !same[pair] & !common[pair]
   broad <- broad_pairs(work, plan)
   wide <- broad$q <= false_discovery & !same & !common & !directed & !any_side(refused)
@@ -261,6 +261,7 @@ new_synapses <- function(second, work, units, x, plan, about) {
   label <- \(u) levels(x$unit)[work$units[u]]
   name <- \(u) structure(work$units[u], levels = levels(x$unit), class = "factor")
   seen <- correlograms_of(work, plan, rows, second$hollow, label)
+  shown <- seq(-plan$shown, plan$shown) + plan$lags + 1
   keep <- seq_len(ncol(seen$counts))
   turned <- ifelse(is.na(rows$sign[keep]), 1L, rows$sign[keep])
   peaks <- peaks_of(t(t(seen$counts - seen$baseline) * turned), rows, plan)
@@ -284,7 +285,8 @@ new_synapses <- function(second, work, units, x, plan, about) {
     scale = second$hollow / 1000,
     inflation = c(excitatory = second$judged$bulk$up$scale,
                   inhibitory = second$judged$bulk$down$scale),
-    correlograms = seen$counts, baseline = seen$baseline, windows = windows_of(rows, plan)
+    correlograms = seen$counts[shown, , drop = FALSE],
+    baseline = seen$baseline[shown, , drop = FALSE], windows = windows_of(rows, plan)
   ), about))
 }
 

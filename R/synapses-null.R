@@ -117,17 +117,16 @@ poisson_quantiles <- function(max_lag) {
   list(up = q, down = q)
 }
 
-#' By how much more the counts of a pair vary than those of most pairs, at least 1
+#' By how much more the counts of a pair vary at long lags than those of Poisson trains, at least 1
 #'
-#' What most pairs share is in the null and in the bulk. Where counts vary as those of Poisson
-#' trains do, one pair in twenty is above 1 by chance.
+#' Over what one pair in twenty reaches by chance, so that this hardly ever lowers the evidence of
+#' pairs without a rhythm.
 #' @param spread Of each pair, from the compiled code.
 #' @param windows Of how many windows it is the mean.
 #' @noRd
 excess_spread <- function(spread, windows) {
-  if (length(spread) == 0L || windows == 0) return(rep(1, length(spread)))
-  by_chance <- stats::qchisq(0.95, windows) / windows
-  pmax(1, spread / (by_chance * max(1, stats::median(spread))))
+  if (windows == 0) return(rep(1, length(spread)))
+  pmax(1, spread * windows / stats::qchisq(0.95, windows))
 }
 
 # ---- Stages --------------------------------------------------------------------------

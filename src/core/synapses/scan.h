@@ -39,7 +39,7 @@
 #define SYN_EVERYWHERE static inline
 #endif
 
-#define SYN_SCAN_MOST_LAGS 200
+#define SYN_SCAN_MOST_LAGS 400
 
 typedef struct syn_scan_options {
     uint32_t lags;    /* bins on a side, up to SYN_SCAN_MOST_LAGS */
