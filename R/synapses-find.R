@@ -390,6 +390,9 @@ counted_each <- function(n) vapply(n, \(one) counted(one, "spike"), "")
 # Units among which the null is looked at: some 1,500 pairs.
 null_units <- 55L
 
+# Pairs that a processor scans in some hundredths of a second.
+few_pairs <- 10000L
+
 #' What all steps share: counts, pairs, and how a device counts and scans
 #'
 #' This is the one place that chooses the device.
@@ -417,8 +420,10 @@ synapse_work <- function(trains, units, plan, place, threads, max_memory) {
   list(units = units, n = n, few = pair_numbers(few, length(units)), counts = counts,
        a = all_pairs$a, b = all_pairs$b, limits = limits,
        scan = \(options, a = all_pairs$a, b = all_pairs$b) {
-         finish_status(.Call(r_synapse_scan, counts, a, b,
-                             c(options, limits, list(gpus = gpus))), "looking at pairs")
+         # To give a GPU all counts takes longer than a processor takes for some pairs.
+         where <- list(gpus = if (length(a) > few_pairs) gpus)
+         finish_status(.Call(r_synapse_scan, counts, a, b, c(options, limits, where)),
+                       "looking at pairs")
        },
        centre = \(options) {
          finish_status(.Call(r_synapse_centre, counts, all_pairs$a, all_pairs$b,
@@ -460,12 +465,10 @@ pair_numbers <- function(few, n) {
 #' @noRd
 rank_units <- function(trains, counts) {
   n <- tabulate_units(trains)
-  tied <- which(n %in% n[duplicated(n)])
   weight <- seq_len(dim(counts)[[1L]])^2
+  tied <- \(key) which(key %in% key[duplicated(key)])
   own <- others <- numeric(length(n))
-  for (u in tied) {
-    own[[u]] <- sum(counts[, u, u] * weight)
-    others[[u]] <- sum(rowSums(counts[, u, , drop = FALSE]) * weight)
-  }
+  for (u in tied(n)) own[[u]] <- sum(counts[, u, u] * weight)
+  for (u in tied(paste(n, own))) others[[u]] <- sum(rowSums(counts[, u, , drop = FALSE]) * weight)
   order(n, own, others)
 }

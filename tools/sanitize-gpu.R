@@ -328,10 +328,11 @@ case("synapses", "count_lags scan_pairs", function() {
     fresh_memory()
     synfire::find_synapses(x, ..., device = "gpu", threads = 2)
   }
-  # A unit that follows another one, so that windows are masked.
-  x <- random_spikes(6000, 8, end = 60)
+  # So many units that pairs are scanned there, and one that follows another, so that windows
+  # are masked.
+  x <- random_spikes(22000, 150, end = 60)
   first <- x$time[x$unit == levels(x$unit)[[1L]]] + 0.003
-  x <- synfire::spike_trains(c(x$time, first), c(as.integer(x$unit), rep(9L, length(first))),
+  x <- synfire::spike_trains(c(x$time, first), c(as.integer(x$unit), rep(151L, length(first))),
                              start = 0, end = 61, resolution = 1e-4)
   find(x)
   trials <- data.frame(start = c(0, 30), end = c(29, 60))

@@ -25,7 +25,7 @@ enum { READ_BYTES = 12, MADE_BYTES = 28 };
 /* The recording and an integer vector of `length`, counted as held; R's NULL and a status
    where that is not to be had. */
 static SEXP begin(work *w, SEXP trains, int64_t reach, double length, int arranged,
-                  const syn_watch *watch, syn_status *status, double *needed)
+                  int threads, const syn_watch *watch, syn_status *status, double *needed)
 {
     double events = (double)Rf_xlength(VECTOR_ELT(trains, 0));
     double bytes = events * (arranged ? MADE_BYTES : READ_BYTES);
@@ -38,7 +38,7 @@ static SEXP begin(work *w, SEXP trains, int64_t reach, double length, int arrang
     *status = glue_spikes(&spikes, trains, 1, watch);
     if (*status == SYN_OK)
         *status = (arranged ? syn_recording_make : syn_recording_read)(
-            &w->recording, &spikes, 0, reach, 1, watch);
+            &w->recording, &spikes, 0, reach, threads, watch);
     return *status == SYN_OK ? Rf_allocVector(INTSXP, (R_xlen_t)length) : R_NilValue;
 }
 
@@ -65,8 +65,8 @@ SEXP r_lag_histograms(glue_owner *own, SEXP trains, SEXP options)
     syn_status status;
     const syn_watch *watch = gpu.watch = glue_watch(own, "Counting lags");
     double length = units * units * (2.0 * o.lags + 1);
-    SEXP out = PROTECT(begin(w, trains, syn_lag_reach(&o), length, 0, watch, &status,
-                             &needed));
+    SEXP out = PROTECT(begin(w, trains, syn_lag_reach(&o), length, 0, o.threads, watch,
+                             &status, &needed));
     SYN_NEXT(status, gpu.n == 0
                          ? syn_lag_histograms(&w->recording, &o, INTEGER(out), &w->budget,
                                               watch)
@@ -90,7 +90,8 @@ SEXP r_tiling_near(glue_owner *own, SEXP trains, SEXP options)
     syn_status status;
     const syn_watch *watch = glue_watch(own, "Comparing spike trains");
     SEXP out =
-        PROTECT(begin(w, trains, reach, units * units, 1, watch, &status, &needed));
+        PROTECT(begin(w, trains, reach, units * units, 1, threads, watch, &status,
+                      &needed));
     SYN_NEXT(status, syn_tiling_near(&w->recording, reach, threads, INTEGER(out),
                                      &w->budget, watch));
     UNPROTECT(1);

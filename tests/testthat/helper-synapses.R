@@ -169,7 +169,7 @@ as_recording <- function(trains, end, ...) {
 }
 
 # Units that do not know of each other, and what each of the planted pairs has.
-planted_recording <- function(end = 900) {
+connected_recording <- function(end = 900) {
   tr <- stats::setNames(lapply(c(7, 6, 6, 9, 12, 6, 6, 6, 6, 8), poisson_train, end),
                         c("A", "B", "C", "I", "T", "P", "Q", "S", "R", "N"))
   tr$B <- sort(c(tr$B, followers(tr$A, 0.3, 0.002)))

@@ -57,7 +57,8 @@ test_that("pairs are scanned the same on a GPU, to 1e-9", {
 
 test_that("connections are the same on a GPU", {
   skip_without_gpu()
-  x <- planted(20, 600, 10, 6)
+  x <- planted(150, 200, 10, 6)
+  expect_gt(150 * 149 / 2, few_pairs)
   cpu <- find_synapses(x, threads = 1)
   gpu <- find_synapses(x, device = "gpu")
   expect_gt(sum(cpu$kind %in% "connection"), 1)

@@ -133,7 +133,7 @@ test_that("p values and z are inverse to each other", {
 
 test_that("planted pairs are what they are", {
   set.seed(7)
-  found <- find_synapses(planted_recording(), threads = 2)
+  found <- find_synapses(connected_recording(), threads = 2)
   expect_s3_class(found, c("synapses", "data.frame"), exact = FALSE)
   links <- as.data.frame(found)[found$kind %in% "connection", ]
   planted <- c("A B", "B C", "I T")
@@ -166,7 +166,7 @@ test_that("planted pairs are what they are", {
 
 test_that("neither threads nor the order and names of units decide anything", {
   set.seed(8)
-  x <- planted_recording(300)
+  x <- connected_recording(300)
   one <- find_synapses(x, threads = 1)
   more <- find_synapses(x, threads = 3)
   expect_identical(as.data.frame(more), as.data.frame(one))
@@ -188,7 +188,7 @@ test_that("neither threads nor the order and names of units decide anything", {
 
 test_that("other clocks and origins give the same connections", {
   set.seed(9)
-  x <- planted_recording(600)
+  x <- connected_recording(600)
   key <- \(f) sort(paste(f$from, f$to, f$sign)[f$kind %in% "connection"])
   wanted <- key(find_synapses(x, threads = 2))
   moved <- spike_trains(x$time + 1000, x$unit, start = 1000, end = 1601)
@@ -210,7 +210,7 @@ test_that("no spike pairs with one of another trial", {
   set.seed(10)
   trials <- data.frame(trial = 1:300, start = 0:299 * 2, end = 0:299 * 2 + 1)
   x <- suppressMessages({
-    full <- planted_recording(600)
+    full <- connected_recording(600)
     spike_trains(full$time, full$unit, start = 0, end = 601, trials = trials)
   })
   found <- find_synapses(x, threads = 2)
@@ -285,7 +285,7 @@ test_that("bursts that hold nearly all pairs of spikes are said", {
 
 test_that("distances come from locations or from the table of units", {
   set.seed(15)
-  x <- planted_recording(300)
+  x <- connected_recording(300)
   units <- levels(x$unit)
   places <- data.frame(unit = units, x = seq_along(units) * 30, y = seq_along(units) * 40)
   found <- find_synapses(x, locations = places, threads = 1)
