@@ -28,7 +28,7 @@ ours <- function(recording, limit = NULL, ...) {
   sign <- empty(x)
   called <- as.data.frame(found)
   called <- called[called$kind %in% "connection", ]
-  sign[cbind(as.integer(called$from), as.integer(called$to))] <- called$sign
+  sign[cbind(called$from, called$to)] <- called$sign
   list(score = score, sign = sign, kinds = table(found$kind), told = attr(found, "bursts")$judged)
 }
 
