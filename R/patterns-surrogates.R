@@ -43,6 +43,7 @@ pattern_dither <- function(x, method, bin_size, window) {
 #' @noRd
 check_pattern_surrogate <- function(surrogate, dither, more) {
   if (!is.null(surrogate)) return(check_surrogate(surrogate, dither, more, TRUE))
+  if (!is.null(dither)) check_number(dither, "dither", above = 0)
   check_dots_known(more, further_arguments(binned = TRUE))
   if (length(more) == 0L) return(invisible())
   abort_arg("surrogate", sprintf("given where `%s` is, which is an argument of some methods",

@@ -460,3 +460,11 @@ test_that("a GPU finds the same", {
     expect_identical(as.data.frame(gpu), as.data.frame(cpu))
   }
 })
+
+test_that("`dither` is checked where no method is named", {
+  x <- planted_recording()
+  for (wrong in list(new.env(), -1, NA, c(0.01, 0.02), "far")) {
+    expect_error(spade(x, 0.005, 8, dither = wrong), "`dither` must be a finite number above 0",
+                 class = "synfire_error_argument")
+  }
+})
