@@ -182,7 +182,8 @@ find_synapses <- function(x, max_lag = 0.01, bin_size = NULL, false_discovery = 
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
   refuse_if(nlevels(x$unit) < 2L, "x", "a recording of two units or more",
             sprintf("one of %s", counted(nlevels(x$unit), "unit")))
-  plan <- synapse_plan(x, max_lag, bin_size)
+  trains <- trains_of(x)
+  plan <- synapse_plan(x, trains, max_lag, bin_size)
   false_discovery <- check_false_discovery(false_discovery)
   places <- check_locations(locations, x)
   device <- check_choice(device)
@@ -190,7 +191,6 @@ find_synapses <- function(x, max_lag = 0.01, bin_size = NULL, false_discovery = 
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory, min = 1e7)
   started <- proc.time()[["elapsed"]]
-  trains <- trains_of(x)
   bursts <- find_bursts(trains, plan)
   if (!bursts$judged) warn_bursts(bursts)
   trains <- inside_trains(trains, bursts$dropped)
@@ -215,11 +215,10 @@ find_synapses <- function(x, max_lag = 0.01, bin_size = NULL, false_discovery = 
 #'   and `long` lags for the null, `reach` (the last bin of a window), `width`, `guard`, `pad`,
 #'   `shift`, `rest` (see core/synapses); `ms`, bins of a millisecond.
 #' @noRd
-synapse_plan <- function(x, max_lag, bin_size) {
+synapse_plan <- function(x, trains, max_lag, bin_size) {
   resolution <- attr(x, "resolution", exact = TRUE)
   max_lag <- check_number(max_lag, min = 0.003, max = 0.03)
-  ticks <- train_ticks(x)
-  frame <- max(1, frame_length(ticks[seq_len(min(length(ticks), 2e5))]))
+  frame <- max(1, frame_length(utils::head(trains$tick, 2e5)))
   coarse <- frame * resolution > 0.001 * (1 + 1e-6)
   refuse_if(coarse, "x", "recorded on a clock of 1 ms or finer",
             sprintf("one whose times are %s ms apart",

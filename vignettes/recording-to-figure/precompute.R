@@ -36,12 +36,14 @@ printed <- function(label) {
   })
 }
 
-# What a chunk of the page draws, as a file.
+# What a chunk of the page draws, as a PNG file of few colours.
+source("vignettes/pictures/few-colours.R")
 draw_file <- function(label, height) {
-  grDevices::png(file.path("vignettes/recording-to-figure", paste0(sub("-.*", "", label), ".png")),
-                 width = 7.2, height = height, units = "in", res = 110, type = "cairo")
-  on.exit(grDevices::dev.off())
-  invisible(printed(label))
+  file <- file.path("vignettes/recording-to-figure", paste0(sub("-.*", "", label), ".bmp"))
+  grDevices::bmp(file, width = 7.2, height = height, units = "in", res = 110, type = "cairo")
+  printed(label)
+  grDevices::dev.off()
+  few_colours(file)
 }
 
 if ("shown" %in% asked) {
