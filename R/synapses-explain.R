@@ -17,7 +17,9 @@ second_stage <- function(work, plan, first, false_discovery) {
   links <- which(first$judged$q < link_rate * false_discovery)
   if (length(links) == 0L) return(out)
   pairs <- unique((links + 1L) %/% 2L)
-  left <- work$explain(links_of(work, first$judged, links), pairs, c(first$options, list(
+  # Their spread is that of the first stage.
+  options <- replace(first$options, "rest", 0)
+  left <- work$explain(links_of(work, first$judged, links), pairs, c(options, list(
     smooth = first$options$hollow, before = round(plan$ms), after = round(2 * plan$ms),
     clear = clear_z
   )))

@@ -32,13 +32,13 @@
 #' short lags. So the differences of each correlogram from its slow part at long lags, from 10,
 #' 25 and 40 ms beyond `max_lag` on, are set on the slow part of the short lags, and tested as
 #' the recording is. This null is never narrower than that of independent Poisson trains. The
-#' tails of both are compared with a normal tail. Pairs whose counts vary at long lags by more
-#' than chance lets those of Poisson trains (they share a rhythm) have their z divided by the root
-#' of it. What
-#' is left in the bulk of all pairs, most of which are not connected, widens the null further
-#' (`inflation`). p values of all ordered pairs and both signs give q values (Benjamini and
-#' Hochberg); pairs with q up to `false_discovery` are called, and none are unless the smallest q
-#' is at most 0.4 of it. A peak needs 5 spikes in its window, a dip 5 that chance would give.
+#' tails of both are compared with a normal tail. The counts of pairs that share a rhythm vary
+#' more at long lags than chance lets those of Poisson trains; the z of such a pair is divided by
+#' the root of how much more they vary. What is left in the bulk of all pairs, most of which are
+#' not connected, widens the null further (`inflation`). p values of all ordered pairs and both
+#' signs give q values (Benjamini and Hochberg); pairs with q up to `false_discovery` are
+#' called, and none are unless the smallest q is at most 0.4 of it. A peak needs 5 spikes in
+#' its window, a dip 5 that chance would give.
 #'
 #' # What other neurons explain
 #' Where A drives B, and B drives C, C fires after A. So the connections of the first round are
@@ -59,8 +59,8 @@
 #'   \item{`"wide"`}{both sides have more than the hollow baseline of 20 ms, and not more than
 #'     the folded one: rates that rise and fall together, and no connection}
 #' }
-#' Rows whose `kind` is `NA` would be connections but for too few spikes; `reason` says how many
-#' are needed.
+#' A row whose `kind` is `NA` is a pair that stands out, with too few spikes to be called a
+#' connection; `reason` says how many are needed.
 #'
 #' # What this does not show
 #' * That a pair that is not listed is not connected. The attribute `power` has the smallest
@@ -177,6 +177,7 @@
 find_synapses <- function(x, max_lag = 0.01, bin_size = NULL, false_discovery = 0.05,
                           locations = NULL, device = c("cpu", "gpu", "auto"), gpus = NULL,
                           threads = NULL, max_memory = 4e9) {
+  started <- proc.time()[["elapsed"]]
   check_given(x = "a recording")
   call <- sys.call()
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
@@ -184,16 +185,17 @@ find_synapses <- function(x, max_lag = 0.01, bin_size = NULL, false_discovery = 
             sprintf("one of %s", counted(nlevels(x$unit), "unit")))
   trains <- trains_of(x)
   plan <- synapse_plan(x, trains, max_lag, bin_size)
-  false_discovery <- check_false_discovery(false_discovery)
+  false_discovery <- check_alpha(false_discovery, "false_discovery", "share of wrong calls")
   places <- check_locations(locations, x)
   device <- check_choice(device)
   check_place(device, gpus)
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory, min = 1e7)
-  started <- proc.time()[["elapsed"]]
   bursts <- find_bursts(trains, plan)
-  if (!bursts$judged) warn_bursts(bursts)
-  trains <- inside_trains(trains, bursts$dropped)
+  if (!bursts$judged) {
+    warn_bursts(bursts)
+    trains <- only_spikes(trains, which(!bursts$dropped))
+  }
   units <- synapse_units(x, trains, places)
   check_synapse_memory(sum(units$tested), plan, trains, max_memory)
   place <- settle_place(device, check_gpus(gpus, device), synapse_seconds(units, x) / threads)
@@ -250,14 +252,6 @@ synapse_plan <- function(x, trains, max_lag, bin_size) {
        width = min(reach, in_bins(0.003)), guard = ceiling(0.0005 / bin_size * (1 - 1e-9)),
        pad = floor(0.0025 / bin_size * (1 + 1e-9)), shift = in_bins(max_lag + null_shifts),
        rest = in_bins(max_lag + 0.005), ms = 0.001 / bin_size)
-}
-
-check_false_discovery <- function(false_discovery) {
-  ok <- is_plain_numeric(false_discovery) && length(false_discovery) == 1L &&
-    !is.na(false_discovery) && false_discovery > 0 && false_discovery < 1
-  refuse_if(!ok, "false_discovery", "a number above 0 and below 1", describe(false_discovery),
-            "It is the share of wrong calls that is taken, such as 0.05.")
-  as.double(false_discovery)
 }
 
 #' Positions of all units in micrometres, a matrix of `x` and `y`, or NULL
@@ -337,13 +331,6 @@ warn_bursts <- function(bursts) {
 # A gain beyond which nearly all pairs of spikes come from bursts.
 most_gain <- 8
 
-#' Spikes in trials that are not dropped
-#' @noRd
-inside_trains <- function(trains, dropped = NULL) {
-  if (is.null(dropped)) return(trains)
-  only_spikes(trains, which(!dropped))
-}
-
 only_spikes <- function(trains, keep) {
   trains$tick <- trains$tick[keep]
   trains$unit <- trains$unit[keep]
@@ -373,12 +360,11 @@ least_spikes <- 100
 #'   `x`, `y`.
 #' @noRd
 synapse_units <- function(x, trains, places) {
-  unit <- if (is.null(trains$trial)) trains$unit else trains$unit[!is.na(trains$trial)]
-  spikes <- tabulate(unit, trains$units)
+  spikes <- tabulate_units(trains)
   tested <- spikes >= least_spikes
   reason <- ifelse(tested, NA_character_, sprintf("%s, and %d are needed", counted_each(spikes),
                                                   least_spikes))
-  data.frame(unit = structure(seq_len(trains$units), levels = levels(x$unit), class = "factor"),
+  data.frame(unit = levels(x$unit),
              spikes = spikes, rate = spikes / observed_seconds(x), tested = tested,
              reason = reason, x = if (is.null(places)) NA_real_ else places[, "x"],
              y = if (is.null(places)) NA_real_ else places[, "y"], row.names = NULL)
@@ -441,6 +427,8 @@ synapse_work <- function(trains, units, plan, place, threads, max_memory) {
        })
 }
 
+#' Spikes of each unit in trials, or all of them without trials
+#' @noRd
 tabulate_units <- function(trains) {
   unit <- if (is.null(trains$trial)) trains$unit else trains$unit[!is.na(trains$trial)]
   tabulate(unit, trains$units)

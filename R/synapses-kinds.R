@@ -62,8 +62,8 @@ any_side <- function(flag) {
 peaks_on_both_sides <- function(work, plan, directions) {
   if (length(directions) == 0L) return(directions)
   pair <- (directions + 1L) %/% 2L
-  z <- work$scan(scan_options(plan, min(hollow_widths), folded = 0, mask = 0), work$a[pair],
-                 work$b[pair])$up_z
+  options <- scan_options(plan, min(hollow_widths), folded = 0, mask = 0, rest = 0)
+  z <- work$scan(options, work$a[pair], work$b[pair])$up_z
   odd <- directions %% 2L == 1L
   first <- 2L * seq_along(pair) - 1L
   own <- ifelse(odd, z[first], z[first + 1L])
@@ -88,7 +88,7 @@ is_explained <- function(second, false_discovery) {
 #' @return By pair: `z` of the weaker side, its `count` and `expected`, `p` and `q`.
 #' @noRd
 broad_pairs <- function(work, plan) {
-  options <- scan_options(plan, max(hollow_widths), folded = 0, mask = 0)
+  options <- scan_options(plan, max(hollow_widths), folded = 0, mask = 0, rest = 0)
   found <- work$scan(options)
   null <- null_of(work, options, plan)
   first <- 2L * seq_along(work$a) - 1L
@@ -156,7 +156,7 @@ most_correlograms <- 20000L
 
 #' Correlograms of rows, and their slow part without the peaks of these rows
 #' @noRd
-correlograms_of <- function(work, plan, rows, hollow, name) {
+correlograms_of <- function(work, plan, rows, hollow) {
   n <- min(length(rows$from), most_correlograms)
   keep <- seq_len(n)
   size <- dim(work$counts)
@@ -164,7 +164,6 @@ correlograms_of <- function(work, plan, rows, hollow, name) {
   # A matrix of three columns would be taken for places in three dimensions.
   counts <- work$counts[as.vector(outer(seq_len(size[[1L]]), column * size[[1L]], "+"))]
   dim(counts) <- c(size[[1L]], n)
-  dimnames(counts) <- list(NULL, sprintf("%s -> %s", name(rows$from[keep]), name(rows$to[keep])))
   level <- counts + 0
   middle <- plan$lags + 1
   # A peak of the other direction is none of the slow part, either.
@@ -182,7 +181,6 @@ correlograms_of <- function(work, plan, rows, hollow, name) {
   }
   slow <- .Call(r_synapse_slow, level, c(list(smooth = hollow * plan$ms), work$limits))
   slow <- finish_status(slow, "smoothing correlograms")
-  dimnames(slow) <- dimnames(counts)
   list(counts = counts, baseline = pmax(slow, 0))
 }
 
@@ -227,8 +225,7 @@ peaks_of <- function(fast, rows, plan) {
 #' @noRd
 power_of <- function(work, second, units, false_discovery) {
   n <- nrow(units)
-  out <- matrix(NA_real_, n, n, dimnames = list(from = as.character(units$unit),
-                                                to = as.character(units$unit)))
+  out <- matrix(NA_real_, n, n, dimnames = list(from = units$unit, to = units$unit))
   judged <- second$judged
   tests <- length(judged$q)
   if (tests == 0L) return(out)
@@ -258,9 +255,8 @@ new_synapses <- function(second, work, units, x, plan, about) {
   o <- order(kind, rows$p_value, -abs(rows$z), rows$from, rows$to)
   rows <- lapply(rows, `[`, o)
   kind <- kind[o]
-  label <- \(u) levels(x$unit)[work$units[u]]
-  name <- \(u) structure(work$units[u], levels = levels(x$unit), class = "factor")
-  seen <- correlograms_of(work, plan, rows, second$hollow, label)
+  name <- \(u) levels(x$unit)[work$units[u]]
+  seen <- correlograms_of(work, plan, rows, second$hollow)
   shown <- seq(-plan$shown, plan$shown) + plan$lags + 1
   keep <- seq_len(ncol(seen$counts))
   turned <- ifelse(is.na(rows$sign[keep]), 1L, rows$sign[keep])

@@ -136,6 +136,8 @@ excess_spread <- function(spread, windows) {
 hollow_widths <- c(20, 15, 10)
 most_inflation <- 1.15
 
+#' @param rest 0 where nobody reads the spread of pairs.
+#' @noRd
 scan_options <- function(plan, hollow, folded = 3, mask = 4, rest = plan$rest) {
   c(plan[c("lags", "reach", "width", "guard", "pad")],
     list(rest = rest, hollow = hollow * plan$ms, folded = folded * plan$ms, mask = mask))
@@ -144,6 +146,7 @@ scan_options <- function(plan, hollow, folded = 3, mask = 4, rest = plan$rest) {
 #' z without connections, at one width of the hollow baseline
 #' @noRd
 null_of <- function(work, options, plan, spread = 1) {
+  options$rest <- 0
   z <- work$null(c(options, list(shift = as.integer(plan$shift), smooth = options$hollow)))
   # Those of a pair are side by side.
   each <- 2L * length(plan$shift)

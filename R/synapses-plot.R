@@ -224,7 +224,8 @@ draw_synapse_network <- function(x, found, edges, layout) {
     theme_network(synapse_network_caption(x, found, drawn, names, short$left_out, mapped))
 }
 
-#' Weak, middle and strong, with one digit; those that all lines have is enough of one
+#' A weak, a middle and a strong strength, with one digit each; one of them where all connections
+#' are about equally strong
 #' @noRd
 strength_breaks <- function(strength) {
   ends <- range(strength[strength > 0])

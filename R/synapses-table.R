@@ -17,8 +17,6 @@ synapses_columns <- c("from", "to", "kind", "sign", "lag", "width", "strength", 
 #'   in the order of the rows.
 #' @noRd
 synapses_table <- function(columns, about) {
-  for (name in c("from", "to", "via")) columns[[name]] <- as.character(columns[[name]])
-  about$units$unit <- as.character(about$units$unit)
   if (!any(is.finite(about$units$x))) columns$distance <- about$units$x <- about$units$y <- NULL
   keys <- synapse_keys(columns$from, columns$to)
   # Of very many rows the first ones have correlograms.

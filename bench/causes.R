@@ -98,33 +98,15 @@ call_here <- function(method, x) {
        cpu = sum(used[c("user.self", "sys.self")]))
 }
 
-workers <- new.env()
-
 #' PCMCI+ with its own level of 0.01, a test of conditional independence (`test`), and
 #' perhaps all lags tested again in its second phase (`again`); `said` is why there is
 #' nothing
 call_tigramite <- function(settings, x, limit) {
-  if (is.null(workers$tigramite)) workers$tigramite <- start_worker("tigramite", "cpu", 1)
-  worker <- workers$tigramite
-  if (worker$said[[1L]] != "ready") {
-    return(list(said = paste("missing:", worker$said[[2L]])))
-  }
-  folder <- tempfile("work-")
-  dir.create(folder)
-  on.exit(unlink(folder, recursive = TRUE))
-  writeBin(as.double(x), file.path(folder, "data"))
   given <- c(settings, series = ncol(x), tau_max = longest_delay, alpha = 0.01,
              surrogates = 100)
-  work <- list(request = "pcmci", given = given)
-  times <- ask_worker(worker, work, folder, list(runs = 1, seconds = 1, limit = limit))
-  if (!is.null(times$said)) {
-    stop_worker(worker)
-    workers$tigramite <- NULL
-    return(times)
-  }
-  file <- file.path(folder, "result")
-  found <- read_pcmci(readBin(file, "double", file.size(file) / 8), ncol(x))
-  list(found = found, wall = times$wall, cpu = times$cpu)
+  took <- ask_once("tigramite", "pcmci", x, given, limit)
+  if (!is.null(took$said)) return(took)
+  list(found = read_pcmci(took$result, ncol(x)), wall = took$wall, cpu = took$cpu)
 }
 
 #' What a method says of a system, from what was kept of these very series or from now

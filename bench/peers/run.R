@@ -125,8 +125,6 @@ both_ways <- function(work, device, asked, theirs, read_theirs) {
 
 # ---- One work and one peer -------------------------------------------------------------
 
-workers <- new.env()
-
 worker_of <- function(peer, device, asked) {
   key <- paste(peer, device)
   if (is.null(workers[[key]])) workers[[key]] <- start_worker(peer, device, asked$threads)

@@ -68,3 +68,30 @@ ask_worker <- function(worker, work, folder, asked) {
   times <- lapply(strsplit(said[2:3], ",", fixed = TRUE), as.numeric)
   list(wall = times[[1L]], cpu = times[[2L]])
 }
+
+# Workers that are kept for the next question; the script that asks stops them at its end.
+workers <- new.env()
+
+#' Ask a peer once, of a worker that is kept for the next time
+#'
+#' @param data Numbers that it gets.
+#' @return A list of `result` (the numbers that it gave), `wall` and `cpu`; or of `said`, why there
+#'   is nothing.
+ask_once <- function(peer, request, data, given, limit) {
+  if (is.null(workers[[peer]])) workers[[peer]] <- start_worker(peer, "cpu", 1)
+  worker <- workers[[peer]]
+  if (worker$said[[1L]] != "ready") return(list(said = paste("missing:", worker$said[[2L]])))
+  folder <- tempfile("work-")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  writeBin(as.double(data), file.path(folder, "data"))
+  took <- ask_worker(worker, list(request = request, given = given), folder,
+                     list(runs = 1, seconds = 1, limit = limit))
+  if (!is.null(took$said)) {
+    stop_worker(worker)
+    workers[[peer]] <- NULL
+    return(took)
+  }
+  file <- file.path(folder, "result")
+  c(list(result = readBin(file, "double", file.size(file) / 8)), took)
+}

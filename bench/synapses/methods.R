@@ -84,31 +84,17 @@ tspe <- function(recording, limit, max_delay = 25) {
   if (needed > tspe_memory) {
     return(list(said = sprintf("would need %.0f GB", needed / 1e9)))
   }
-  if (is.null(workers$elephant)) workers$elephant <- start_worker("elephant", "cpu", 1)
-  worker <- workers$elephant
-  if (worker$said[[1L]] != "ready") return(list(said = paste("missing:", worker$said[[2L]])))
-  folder <- tempfile("work-")
-  dir.create(folder)
-  on.exit(unlink(folder, recursive = TRUE))
   times <- split(as.numeric(x$time) - attr(x, "start"), x$unit)
-  writeBin(unlist(times, use.names = FALSE), file.path(folder, "data"))
-  work <- list(request = "tspe", given = list(
+  took <- ask_once("elephant", "tspe", unlist(times, use.names = FALSE), list(
     sizes = unname(lengths(times)), end = ceiling(end), max_delay = max_delay
-  ))
-  took <- ask_worker(worker, work, folder, list(runs = 1, seconds = 1, limit = limit))
-  if (!is.null(took$said)) {
-    stop_worker(worker)
-    workers$elephant <- NULL
-    return(took)
-  }
-  file <- file.path(folder, "result")
+  ), limit)
+  if (!is.null(took$said)) return(took)
   found <- empty(x)
-  found[] <- readBin(file, "double", file.size(file) / 8)
+  found[] <- took$result
   diag(found) <- 0
   list(score = abs(found), sign = sign(found), best = TRUE, seconds = took$wall[[1L]])
 }
 
-workers <- new.env()
 methods <- list("find_synapses()" = ours, "hollow Gaussian, Poisson" = recipe,
                 "Elephant TSPE" = tspe,
                 "Elephant TSPE, our max_lag" = \(recording, limit) {

@@ -19,12 +19,9 @@
 #else
 #define SYN_TIMES(a, b) ((a) * (b))
 #endif
-#if defined(__CUDACC__)
-/* Host code there works none out. */
-#elif defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=off")
+/* Host code of a .cu file works none out. */
+#if !defined(__CUDACC__)
+#include "core/base/unfused.h"
 #endif
 
 /* Of a normal number above 0, to about the last bit: x = m * 2^e with m between the roots

@@ -79,8 +79,17 @@ syn_kind syn_kind_here(int vector_bits);
 #define SYN_KIND_TABLE(type, subject) const type SYN_KIND_NAME(subject)
 #endif
 
-/* Around what is compiled for processors that have more than every one has. */
 #define SYN_PRAGMA(text) _Pragma(#text)
+
+/* Tells the compiler that the steps of a loop may be taken several at a time. `how` may
+   be empty. */
+#ifdef _OPENMP
+#define SYN_SIMD(how) SYN_PRAGMA(omp simd how)
+#else
+#define SYN_SIMD(how)
+#endif
+
+/* Around what is compiled for processors that have more than every one has. */
 #if defined(__clang__)
 #define SYN_TARGET_BEGIN(has)                                                            \
     SYN_PRAGMA(clang attribute push(__attribute__((target(has))), apply_to = function))

@@ -16,11 +16,7 @@
 #error "synfire needs a compiler with vector types, such as GCC or Clang"
 #endif
 
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#else
-#pragma GCC optimize("fp-contract=off")
-#endif
+#include "core/base/unfused.h"
 
 /* SYN_X86(add_pd) is the name of an intrinsic for the whole of a register; whole numbers
    are SYN_X86_INT to it. */

@@ -19,12 +19,6 @@
 #include "core/base/kinds.h"
 #include "core/base/parallel.h"
 
-#ifdef _OPENMP
-#define SYN_SIMD SYN_PRAGMA(omp simd)
-#else
-#define SYN_SIMD
-#endif
-
 enum {
     CHUNK = 1 << 20,         /* references taken together */
     NEAR_COUNTERS = 8192,    /* 32 kB of histograms */
@@ -159,7 +153,7 @@ static void count_span(const sweep *s, uint32_t *histogram, uint32_t row)
         uint32_t n = to - from < PART ? to - from : PART;
         const uint32_t *place = s->place + from;
         const int32_t *after = s->phase + from;
-        SYN_SIMD
+        SYN_SIMD()
         for (uint32_t j = 0; j < n; j++)
             at[j] = place[j] - bin - (after[j] < phase);
         for (uint32_t j = 0; j < n; j++)

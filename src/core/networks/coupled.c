@@ -6,14 +6,8 @@
 #include <string.h>
 
 #include "core/base/arrays.h"
-
-/* Where a map is chaotic, each bit of a step decides the result: no product may be fused
-   with a sum on some machines and not on others. */
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=off")
-#endif
+/* Where a map is chaotic, each bit of a step decides the result. */
+#include "core/base/unfused.h"
 
 enum {
     BLOCK = 8,          /* steps that are written together */

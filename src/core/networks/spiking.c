@@ -13,14 +13,8 @@
 
 #include "core/base/arrays.h"
 #include "core/base/philox.h"
-
-/* A spike that comes a step later changes all that follow: no product may be fused with a
-   sum on some machines and not on others. */
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=off")
-#endif
+/* A spike that comes a step later changes all that follow. */
+#include "core/base/unfused.h"
 
 enum {
     LANES = 8,          /* units of a block: the half words of a block of the cipher */

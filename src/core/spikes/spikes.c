@@ -7,13 +7,6 @@
 #include "core/base/kinds.h"
 #include "core/base/parallel.h"
 
-/* Tells the compiler that the steps of a loop may be taken several at a time. */
-#ifdef _OPENMP
-#define SYN_SIMD(how) SYN_PRAGMA(omp simd how)
-#else
-#define SYN_SIMD(how)
-#endif
-
 typedef struct conversion {
     size_t n;
     const double *time;

@@ -204,11 +204,7 @@ static syn_status explain_pair(void *context, size_t p, int thread)
     double x[2][SYN_SCAN_MOST_LAGS + 1];
     const double *sides[2] = {x[0], x[1]};
     int32_t a = w->pairs->a[p], b = w->pairs->b[p];
-    const int32_t *c = syn_lag_counts_of(w->counts, a, b);
-    for (int32_t t = 0; t <= (int32_t)w->tables->lags; t++) {
-        x[0][t] = c[t];
-        x[1][t] = c[-t];
-    }
+    syn_lag_counts_sides(w->counts, a, b, w->tables->lags, x);
     take_inputs(w, a, b, x[0], 2 * p);
     take_inputs(w, b, a, x[1], 2 * p + 1);
     syn_scan_pair found;

@@ -11,12 +11,6 @@
 #include "core/base/parallel.h"
 #include "core/synapses/smooth.h"
 
-#ifdef _OPENMP
-#define SYN_SIMD SYN_PRAGMA(omp simd)
-#else
-#define SYN_SIMD
-#endif
-
 enum { PAIRS_A_STEP = 64 };  /* some milliseconds where all have strong windows */
 
 /* ---- tables ---- */
@@ -168,7 +162,7 @@ static void scan_side(const void *context, const syn_scan_mask *mask, int side,
 static void add_lag(uint32_t n, const double *own, const double *other, double a,
                     double b, double *to_a, double *to_b)
 {
-    SYN_SIMD
+    SYN_SIMD()
     for (uint32_t w = 0; w < n; w++) {
         to_a[w] += own[w] * a + other[w] * b;
         to_b[w] += own[w] * b + other[w] * a;
@@ -257,11 +251,8 @@ static syn_status scan_step(void *context, size_t item, int thread)
     const double *sides[2] = {x[0], x[1]};
     size_t end = (item + 1) * PAIRS_A_STEP;
     for (size_t p = item * PAIRS_A_STEP; p < end && p < w->pairs->n; p++) {
-        const int32_t *c = syn_lag_counts_of(w->counts, w->pairs->a[p], w->pairs->b[p]);
-        for (int32_t t = 0; t <= (int32_t)w->tables->lags; t++) {
-            x[0][t] = c[t];
-            x[1][t] = c[-t];
-        }
+        syn_lag_counts_sides(w->counts, w->pairs->a[p], w->pairs->b[p], w->tables->lags,
+                             x);
         syn_scan_pair found;
         syn_scan_one(w->tables, sides, &found);
         syn_scan_store(&found, p, w->out);

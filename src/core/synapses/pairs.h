@@ -48,6 +48,18 @@ static inline const int32_t *syn_lag_counts_of(const syn_lag_counts *c, int32_t 
     return c->count + ((size_t)b * c->units + (size_t)a) * length + c->lags;
 }
 
+/* The counts of a pair as a scan takes them: x[side][t] for t from 0 to `lags`. */
+static inline void syn_lag_counts_sides(const syn_lag_counts *c, int32_t a, int32_t b,
+                                        uint32_t lags,
+                                        double x[2][SYN_SCAN_MOST_LAGS + 1])
+{
+    const int32_t *count = syn_lag_counts_of(c, a, b);
+    for (int32_t t = 0; t <= (int32_t)lags; t++) {
+        x[0][t] = count[t];
+        x[1][t] = count[-t];
+    }
+}
+
 /* Scans pairs. `counts` have the lags of the tables or more. SYN_INTERRUPTED. */
 syn_status syn_scan_pairs(const syn_scan_tables *tables, const syn_lag_counts *counts,
                           const syn_unit_pairs *pairs, const syn_scan_columns *out,

@@ -10,12 +10,6 @@
 #include "core/base/kinds.h"
 #include "core/synapses/scan.h"
 
-#ifdef _OPENMP
-#define SYN_SIMD SYN_PRAGMA(omp simd)
-#else
-#define SYN_SIMD
-#endif
-
 void syn_smooth_coefficients(uint32_t lags, double deviation, int32_t at, double *q)
 {
     syn_scan_sums sums = {{0}, {0}, {0}};
@@ -69,7 +63,7 @@ void syn_smooth(const syn_smoother *s, const double *x, double *out, double *roo
         /* Lag 0 is on both sides. */
         double sum = x[l] + x[-l], difference = x[l] - x[-l];
         const double *to_even = s->even + (size_t)l * n, *to_odd = s->odd + (size_t)l * n;
-        SYN_SIMD
+        SYN_SIMD()
         for (size_t r = 0; r < n; r++) {
             even[r] += to_even[r] * sum;
             odd[r] += to_odd[r] * difference;
