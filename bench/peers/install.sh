@@ -43,8 +43,9 @@ add() {
 # What is big travels only from PyPI: elsewhere Python must have it. Tigramite's test by
 # nearest neighbours calls numpy.corrcoef() as NumPy 2.4 does not allow any more.
 statsmodels=
+joblib=
 older_numpy=
-[ -n "$wheels" ] || statsmodels=statsmodels older_numpy=numpy==2.3.5
+[ -n "$wheels" ] || statsmodels=statsmodels joblib=joblib older_numpy=numpy==2.3.5
 add pyfim pyfim==6.28
 add elephant elephant==1.2.1 neo==0.14.6 quantities==0.16.4 $statsmodels
 add pyEDM pyEDM==2.5.7
@@ -52,7 +53,7 @@ add pyEDM pyEDM==2.5.7
 add cppEDM pyEDM==1.15.4.0 setuptools==80.9.0
 add kedm kedm==0.10.1
 add tigramite tigramite==5.2.10.1 numba==0.68.1 llvmlite==0.50.0 six==1.17.0 \
-  $older_numpy
+  $joblib $older_numpy
 if command -v nvidia-smi > /dev/null 2>&1; then
   add kedm-cuda kedm-cuda13x==0.10.1
 fi
