@@ -81,7 +81,7 @@
 #' # Memory and time
 #' Nearly all time is for counting the lags of all pairs. 200 units, an hour and 5 Hz take about
 #' a second of one core, 1,000 such units some 20 seconds, and 2.5 GB; with an NVIDIA H200 these
-#' took 5 seconds. A GPU counts lags and scans pairs; all other steps are the processor's.
+#' took 3 seconds. A GPU counts lags and scans pairs; all other steps are the processor's.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes. Trials are kept
 #'   apart; they, or a recording without trials, must last 0.1 s or more.
@@ -345,10 +345,8 @@ only_spikes <- function(trains, keep) {
 only_units <- function(trains, units) {
   if (length(units) == trains$units) return(trains)
   number <- match(seq_len(trains$units), units)
-  unit <- number[trains$unit]
-  keep <- which(!is.na(unit))
-  trains$unit <- unit
-  trains <- only_spikes(trains, keep)
+  trains <- only_spikes(trains, which(!is.na(number)[trains$unit]))
+  trains$unit <- number[trains$unit]
   trains$units <- length(units)
   trains
 }
