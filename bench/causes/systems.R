@@ -43,19 +43,20 @@ grow_links <- function(series) {
   links[nth <= 2L, , drop = FALSE]
 }
 
-#' Autoregressive series: each keeps a share of itself, and adds one of each cause
-run_linear <- function(series, links, steps) {
+#' Autoregressive series: each keeps shares of itself, one and two steps before (`keeps`),
+#' and adds one of each cause
+run_linear <- function(series, links, steps, strength = c(0.2, 0.5), innovations = rnorm,
+                       keeps = rbind(runif(series, 0, 0.8), 0)) {
   past <- 200L
-  keeps <- runif(series, 0, 0.8)
+  force(keeps)
   many <- length(links$from)
-  strength <- runif(many, 0.2, 0.5) * sample(c(-1, 1), many, TRUE)
-  x <- matrix(rnorm((past + steps) * series), past + steps, series)
+  into <- matrix(0, many, series)
+  into[cbind(seq_len(many), links$to)] <- runif(many, strength[[1L]], strength[[2L]]) *
+    sample(c(-1, 1), many, TRUE)
+  x <- matrix(innovations((past + steps) * series), past + steps, series)
   for (t in 4:(past + steps)) {
-    x[t, ] <- x[t, ] + keeps * x[t - 1L, ]
-    for (l in seq_along(links$from)) {
-      to <- links$to[[l]]
-      x[t, to] <- x[t, to] + strength[[l]] * x[t - links$delay[[l]], links$from[[l]]]
-    }
+    push <- drop(x[cbind(t - links$delay, links$from)] %*% into)
+    x[t, ] <- x[t, ] + keeps[1L, ] * x[t - 1L, ] + keeps[2L, ] * x[t - 2L, ] + push
   }
   x[past + seq_len(steps), , drop = FALSE]
 }
@@ -76,8 +77,12 @@ is_lively <- function(x) {
   if (!all(is.finite(x)) || max(abs(x)) > 1e3) return(FALSE)
   part <- function(v) floor(999 * (v - min(v)) / diff(range(v)))
   visited <- apply(x, 2L, function(v) length(unique(part(v))))
+  all(visited >= 100) && is_apart(x)
+}
+
+is_apart <- function(x) {
   together <- abs(stats::cor(x))
-  all(visited >= 100) && all(together[upper.tri(together)] <= 0.9)
+  all(together[upper.tri(together)] <= 0.9)
 }
 
 draw_system <- function(data, series, steps) {
