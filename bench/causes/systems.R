@@ -17,7 +17,7 @@ data_kinds <- c("mixed", "rivals", "bursts", "linear", "calcium", "spikes")
 #' Three series are a chain, a common driver, a chain with a direct link beside it, or a
 #' loop. More grow as a tree, in which every series has a cause among those before it:
 #' chains and common drivers. To these come links that shorten a chain of two, and loops
-#' that lead from a series back to the one two before it on its chain. A series has at
+#' that lead from a series back to the one or two before it on its chain. A series has at
 #' most two causes.
 draw_links <- function(series) {
   links <- if (series == 3L) {
@@ -35,9 +35,10 @@ grow_links <- function(series) {
   third <- which(!is.na(cause) & !is.na(cause[cause]))
   some <- \(k) third[sample.int(length(third), min(k, length(third)))]
   shorter <- some(series %/% 3L)
-  back <- some(series %/% 7L)
+  back <- some(max(series %/% 7L, rbinom(1L, 1L, 0.5)))
+  again <- ifelse(runif(length(back)) < 0.5, cause[back], cause[cause[back]])
   links <- rbind(tree, cbind(cause[cause[shorter]], shorter),
-                 cbind(back, cause[cause[back]]))
+                 cbind(back, again))
   # Of what a series has for a third cause, nothing is kept.
   nth <- stats::ave(links[, 2L], links[, 2L], FUN = seq_along)
   links[nth <= 2L, , drop = FALSE]
