@@ -1,16 +1,5 @@
-# Systems of series whose wiring is known. `draw_system(data, series, steps)` draws one
-# with R's random numbers: a list of `x`, a matrix of steps x series, and `wiring`, a
-# logical matrix [cause, effect]. The maps are those of vignettes/causes/wirings.R, which
-# must be sourced first.
-#
-#   mixed, rivals, bursts   chaotic maps
-#   linear                  a vector autoregression with normal noise
-#   calcium                 neurons whose activity is that of "bursts", as an indicator of
-#                           calcium shows it at two frames a second (vignettes/causal-maps/simulated.R)
-#   spikes                  the same, where activity is the rate of spikes drawn at random
-
-longest_delay <- 3L
-data_kinds <- c("mixed", "rivals", "bursts", "linear", "calcium", "spikes")
+# Wirings of systems, autoregressive systems, and which systems are worth a look. kinds.R has
+# the kinds of systems that are made of these.
 
 #' Links of a system, as link_table() makes them, each after 1 to 3 steps
 #'
@@ -26,7 +15,7 @@ draw_links <- function(series) {
   } else {
     grow_links(series)
   }
-  link_table(links[, 1L], links[, 2L], sample(longest_delay, nrow(links), replace = TRUE))
+  link_table(links[, 1L], links[, 2L], sample(3L, nrow(links), replace = TRUE))
 }
 
 grow_links <- function(series) {
@@ -62,17 +51,6 @@ run_linear <- function(series, links, steps, strength = c(0.2, 0.5), innovations
   x[past + seq_len(steps), , drop = FALSE]
 }
 
-#' Neurons seen through an indicator; a link has a strength of 0.2 to 0.5
-run_calcium <- function(series, links, steps, spikes) {
-  strength <- delay <- matrix(0, series, series)
-  at <- cbind(links$from, links$to)
-  strength[at] <- runif(nrow(at), 0.2, 0.5)
-  delay[at] <- links$delay
-  x <- simulate_calcium(steps, wiring = strength, delay = delay, noise = 0,
-                        firing_rate = if (spikes) 10)
-  matrix(x, steps)
-}
-
 #' Whether no series goes round, grows without end or is in step with another
 is_lively <- function(x) {
   if (!all(is.finite(x)) || max(abs(x)) > 1e3) return(FALSE)
@@ -84,19 +62,4 @@ is_lively <- function(x) {
 is_apart <- function(x) {
   together <- abs(stats::cor(x))
   all(together[upper.tri(together)] <= 0.9)
-}
-
-draw_system <- function(data, series, steps) {
-  repeat {
-    links <- draw_links(series)
-    x <- switch(data, linear = run_linear(series, links, steps),
-                calcium = , spikes = run_calcium(series, links, steps, data == "spikes"),
-                run_system(series, links, steps, data))
-    if (is_lively(x)) break
-  }
-  wiring <- matrix(FALSE, series, series)
-  wiring[cbind(links$from, links$to)] <- TRUE
-  x <- seen_with_noise(x, runif(1, 0, 0.1))
-  colnames(x) <- rownames(wiring) <- colnames(wiring) <- sprintf("s%02d", seq_len(series))
-  list(x = x, wiring = wiring)
 }
