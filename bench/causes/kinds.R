@@ -80,7 +80,9 @@ try_kind <- function(kind, n, steps) {
   all <- n + hidden
   x <- switch(
     kind,
-    logistic = , ricker = , henon = run_maps(kind, n, links, steps),
+    logistic = , ricker = , henon =
+      run_maps(kind, n, links, steps, range = if (is.null(noisy)) map_strengths[[kind]] else
+        strong_maps[[kind]]),
     "tent, delays 1-3" = run_maps("tent", n, links, steps),
     "logistic, driven" = run_maps("logistic", n, links, steps, driven = runif(1, 0.01, 0.04)),
     lorenz = run_lorenz(n, links, steps), roessler = run_roessler(n, links, steps),
@@ -163,13 +165,15 @@ strengths <- function(n, links, range) {
 
 map_strengths <- list(logistic = c(0.1, 0.3), ricker = c(0.2, 0.5), henon = c(0.15, 0.4),
                       tent = c(0.1, 0.3))
+# Where one series is noisy links are strong: enough of the first reaches the last.
+strong_maps <- list(logistic = c(0.2, 0.4), ricker = c(0.4, 0.7), henon = c(0.3, 0.5))
 
 #' Chaotic maps (those of one_step(), of Henon 1976 and a tent that leans), with noise of so
 #' large a standard deviation in each step
-run_maps <- function(family, n, links, steps, driven = 0) {
+run_maps <- function(family, n, links, steps, driven = 0, range = map_strengths[[family]]) {
   past <- 500L
   many <- length(links$from)
-  weight <- runif(many, map_strengths[[family]][[1L]], map_strengths[[family]][[2L]])
+  weight <- runif(many, range[[1L]], range[[2L]])
   if (!is.null(links$sign)) weight <- weight * links$sign
   into <- matrix(0, many, n)
   into[cbind(seq_len(many), links$to)] <- weight
