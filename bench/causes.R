@@ -1,17 +1,20 @@
-# Who finds direct links, and what it costs: this package beside Granger causality and
-# Tigramite's PCMCI+, on the same series of known wiring, one core each.
+# Who finds direct links, and what it costs: this package beside Granger causality,
+# Tigramite's PCMCI+ and JAX-PCMCI, on the same series of known wiring.
 #
 #   sh bench/peers/install.sh                    first, for PCMCI+ (else it is missing)
 #   Rscript bench/causes.R [full] [key=value ...]
 #
-#   full             all systems and both halves, some hours; without it a few systems of
-#                    some kinds, which takes a minute
+#   full             all systems and both halves, an hour or two; without it a few systems
+#                    of some kinds, which takes a minute. 1,000 series are asked for by name:
+#                    kinds=many device=gpu systems=1 "methods=direct links; jax-pcmci"
 #   kinds=lorenz; noisy var      only these kinds of systems or groups of kinds (sets.R of
 #                    bench/causes has them), with semicolons between them; `full` has all
 #   halves=training  training (systems with odd numbers) or held out (even), or both
 #   systems=5        so many systems of each kind and half
 #   methods=granger; direct links        only these
-#   limit=600        seconds after which PCMCI+ is stopped at a system
+#   limit=600        seconds after which a program in Python is stopped at a system
+#   device=gpu threads=16        what this package and JAX-PCMCI run on; the processor, one
+#                    thread, where nothing is said
 #   out=FILE         the table as CSV, in full; `full` alone writes vignettes/causes/kinds.csv
 #   kept=FOLDER      what each method said of each system is kept there, and a call that
 #                    finds it goes on with it
@@ -43,18 +46,23 @@ for (part in c("systems", "kinds", "sets", "score", "methods")) {
 # ---- What was asked for ----------------------------------------------------------------
 
 methods <- list(
-  "direct links" = direct_by, "direct links, Tp -3 to 0" = \(x) direct_by(x, -3:0),
-  "granger" = granger, "pcmci+" = list(test = "parcorr"),
-  "pcmci+ neighbours" = list(test = "cmiknn")
+  "direct links" = \(x) direct_by(x, 0, asked$device, asked$threads),
+  "direct links, Tp -3 to 0" = \(x) direct_by(x, -3:0, asked$device, asked$threads),
+  "granger" = granger,
+  "pcmci+" = list(peer = "tigramite", test = "parcorr", again = 0, surrogates = 100),
+  "pcmci+ neighbours" = list(peer = "tigramite", test = "cmiknn", again = 0,
+                             surrogates = 100),
+  "jax-pcmci" = list(peer = "jaxpcmci", conditions = 3)
 )
 
 read_arguments <- function(arguments) {
   full <- "full" %in% arguments
   asked <- list(
-    kinds = if (full) paste(names(all_kinds), collapse = ";") else "ricker; lorenz; var",
+    kinds = if (full) paste(setdiff(names(all_kinds), "large"), collapse = ";") else
+      "ricker; lorenz; var",
     halves = if (full) "training; held out" else "training",
     systems = if (full) "10" else "2",
-    methods = "direct links; granger; pcmci+", limit = "600",
+    methods = "direct links; granger; pcmci+", limit = "600", device = "cpu", threads = "1",
     out = if (full) file.path(here, "..", "vignettes", "causes", "kinds.csv") else "",
     kept = tempfile("kept-")
   )
@@ -67,7 +75,7 @@ read_arguments <- function(arguments) {
   for (name in c("kinds", "halves", "methods")) {
     asked[[name]] <- strsplit(asked[[name]], "; *")[[1L]]
   }
-  for (name in c("systems", "limit")) asked[[name]] <- as.numeric(asked[[name]])
+  for (name in c("systems", "limit", "threads")) asked[[name]] <- as.numeric(asked[[name]])
   known <- c(names(all_kinds), unlist(all_kinds), "training", "held out", names(methods))
   unknown <- setdiff(unlist(asked[c("kinds", "halves", "methods")]), known)
   if (length(unknown)) stop("no such kind, half or method: ", toString(unknown))
@@ -88,12 +96,12 @@ call_here <- function(method, x) {
        cpu = sum(used[c("user.self", "sys.self")]))
 }
 
-#' PCMCI+ with a test of conditional independence (`test`) and its own level of 0.01; `said`
-#' is why there is nothing
-call_tigramite <- function(settings, x, limit) {
-  given <- c(settings, again = 0, series = ncol(x), tau_max = longest_delay, alpha = 0.01,
-             surrogates = 100)
-  took <- ask_once("tigramite", "pcmci", x, given, limit)
+#' A program in Python, with its own level of 0.01; `said` is why there is nothing
+call_peer <- function(settings, x, asked) {
+  given <- c(settings[names(settings) != "peer"], series = ncol(x), tau_max = longest_delay,
+             alpha = 0.01)
+  took <- ask_once(settings$peer, "pcmci", x, given, asked$limit, asked$device,
+                   asked$threads)
   if (!is.null(took$said)) return(took)
   list(found = read_pcmci(took$result, ncol(x)), wall = took$wall, cpu = took$cpu)
 }
@@ -108,7 +116,7 @@ measure <- function(name, system, key, asked) {
   }
   method <- methods[[name]]
   done <- if (is.function(method)) call_here(method, system$x) else
-    call_tigramite(method, system$x, asked$limit)
+    call_peer(method, system$x, asked)
   done$x <- system$x
   if (!startsWith(done$said %||% "", "missing")) saveRDS(done, file)
   done

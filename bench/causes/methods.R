@@ -68,9 +68,9 @@ granger <- function(x) {
   list(score = f, called = by_p_values(stats::pf(f, order, free, lower.tail = FALSE)))
 }
 
-# ---- PCMCI+ ----------------------------------------------------------------------------
+# ---- PCMCI and PCMCI+ ----------------------------------------------------------------------------
 
-#' What theirs.py gives for PCMCI+ (Runge 2020), as score and called
+#' What theirs.py gives for PCMCI and PCMCI+ (Runge 2020), as score and called
 #'
 #' A link is called where the graph has an arrow at any lag. A link at lag 0 without a
 #' direction is not held against it: it is neither called nor does it count for the score.
@@ -97,9 +97,11 @@ read_pcmci <- function(numbers, series) {
 #'
 #' Of the pairs that were tested, the score is their t. Below that come the pairs that were
 #' refused or not looked at, by their rho.
-direct_by <- function(x, Tp = 0) {
-  map <- suppressMessages(synfire::causal_map(x, Tp = Tp, threads = 1))
-  found <- suppressMessages(synfire::direct_links(map, x, threads = 1))
+direct_by <- function(x, Tp = 0, device = "cpu", threads = 1) {
+  map <- suppressMessages(synfire::causal_map(x, Tp = Tp, device = device,
+                                              threads = threads))
+  found <- suppressMessages(synfire::direct_links(map, x, device = device,
+                                                  threads = threads))
   score <- t(map[, ]) - 1e6
   called <- score != score
   at <- cbind(match(found$cause, colnames(x)), match(found$effect, colnames(x)))

@@ -46,8 +46,8 @@ area_under_roc <- function(score, yes) {
 area_under_pr <- function(score, yes) {
   score[is.na(score)] <- -Inf
   if (!any(yes)) return(NA_real_)
-  above <- \(of) colSums(outer(of, score[yes], `>=`))
-  mean(above(score[yes]) / above(score))
+  above <- \(of) rank(-of, ties.method = "max")
+  mean(above(score[yes]) / above(score)[yes])
 }
 
 #' One row: the areas, and for each kind how many pairs there are and how many were called

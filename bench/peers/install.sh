@@ -52,6 +52,7 @@ add pyEDM pyEDM==2.5.7
 # The last version of pyEDM that is cppEDM; it imports pkg_resources of an older setuptools.
 add cppEDM pyEDM==1.15.4.0 setuptools==80.9.0
 add kedm kedm==0.10.1
+add jaxpcmci jax-pcmci==1.4.0
 add tigramite tigramite==5.2.10.1 numba==0.68.1 llvmlite==0.50.0 six==1.17.0 \
   $joblib $older_numpy
 if command -v nvidia-smi > /dev/null 2>&1; then

@@ -75,10 +75,11 @@ workers <- new.env()
 #' Ask a peer once, of a worker that is kept for the next time
 #'
 #' @param data Numbers that it gets.
+#' @param device,threads What it may use.
 #' @return A list of `result` (the numbers that it gave), `wall` and `cpu`; or of `said`, why there
 #'   is nothing.
-ask_once <- function(peer, request, data, given, limit) {
-  if (is.null(workers[[peer]])) workers[[peer]] <- start_worker(peer, "cpu", 1)
+ask_once <- function(peer, request, data, given, limit, device = "cpu", threads = 1) {
+  if (is.null(workers[[peer]])) workers[[peer]] <- start_worker(peer, device, threads)
   worker <- workers[[peer]]
   if (worker$said[[1L]] != "ready") return(list(said = paste("missing:", worker$said[[2L]])))
   folder <- tempfile("work-")
