@@ -2,7 +2,7 @@
 # alone, and can be kept in a file, so that a long job can go on.
 
 # Of the files. Raised whenever they, or what is found in the same series, change.
-links_job_format <- 1L
+links_job_format <- 2L
 
 # Seconds that a block takes at most, about, on one core; a GPU does more in the same time.
 links_block_seconds <- c(cpu = 30, gpu = 1500)
@@ -14,8 +14,9 @@ links_least_blocks <- 10
 #' @noRd
 no_links_found <- function() {
   list(reason = character(), parties = list(),
+       noisy = integer(),
        test = data.frame(delay = integer(), gain = double(), t = double(), p_value = double(),
-                         alone = double()))
+                         alone = double(), first = double(), linear = logical()))
 }
 
 #' Search all effects, and keep all blocks in a folder
@@ -45,11 +46,12 @@ search_blocks <- function(job, end, todo = seq_along(end), keep = \(found, block
   series <- standard_series(job$source, job$links, job$where$threads)
   column <- \(names) match(match(names, job$source$names), series$column)
   links <- list(from = column(job$links$cause), to = column(job$links$effect), rho = job$links$rho)
+  pairs <- pair_key(links$from, links$to)
   size <- diff(c(0, end))
   bar <- common_bar("Testing links", sum(size[todo]))
   lapply(todo, \(block) {
     rows <- end[[block]] - size[[block]] + seq_len(size[[block]])
-    found <- search_block(lapply(links, `[`, rows), series, job)
+    found <- search_block(lapply(links, `[`, rows), series, job, pairs)
     keep(found, block)
     bar(size[[block]])
     found
@@ -59,32 +61,37 @@ search_blocks <- function(job, end, todo = seq_along(end), keep = \(found, block
 #' Search the effects of some links
 #'
 #' @param links A list of `from`, `to` (numbers among `series`) and `rho`, by effect.
+#' @param pairs Keys of all links, also of other blocks, see pair_key().
 #' @noRd
-search_block <- function(links, series, job) {
+search_block <- function(links, series, job, pairs) {
   used <- sort(unique(c(links$from, links$to)))
   effects <- unique(links$to)
   times <- sort(unique(unlist(series$clock[effects])))
   value <- cbind(series$value[, used, drop = FALSE], series$time[, times, drop = FALSE])
   clock <- lapply(series$clock[used], \(clock) length(used) + match(clock, times))
   rules <- job$rules
-  forecast <- \(jobs) {
+  forecast <- \(value, jobs, keep = FALSE) {
     conditional_forecasts(value, jobs, rules$exclusion_radius, max(most_own, rules$max_delay),
-                          list(gpus = gpus_of(job$where), threads = job$where$threads))
+                          list(gpus = gpus_of(job$where), threads = job$where$threads), keep)
   }
+  related <- \(a, b) pair_key(used[a], used[b]) %in% pairs
   from <- match(links$from, used)
   to <- match(links$to, used)
   reason <- link_obstacles(from, to, links$rho, value, series$reason[used])
   open <- is.na(reason)
   some <- list(from = from[open], to = to[open], gaps = series$gaps[used][from[open]])
-  found <- search_links(some, job$own[series$column[used]], clock, rules$max_delay,
-                        rules$alpha, rules$max_parties, forecast)
+  found <- settle_links(some, job$own[series$column[used]], clock,
+                        c(rules, threads = job$where$threads), related, value,
+                        forecast)
   found$parties <- lapply(found$parties, \(party) series$column[used[party]])
+  found$noisy <- series$column[used[found$noisy]]
   c(list(reason = reason), found)
 }
 
 join_blocks <- function(parts) {
   each <- \(name) lapply(parts, `[[`, name)
   list(reason = unlist(each("reason")), test = do.call(rbind, each("test")),
+       noisy = unlist(each("noisy")),
        parties = do.call(c, lapply(parts, \(part) part$parties[part$group])))
 }
 

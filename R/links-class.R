@@ -16,14 +16,20 @@ new_direct_links <- function(links, found, series, order, parameters, call, elap
   q <- stats::p.adjust(test$p_value, "BH")
   from <- match(links$cause, series)
   to <- match(links$effect, series)
+  noisy <- known & !is.na(found$noisy)
   kinds <- kinds_of_links(from[tested][known], to[tested][known],
-                          q[known] <= parameters$alpha,
+                          q[known] <= parameters$alpha & !noisy[known],
                           test$alone[known] <= parameters$alpha, found$parties[known])
   kind <- rep(6L, n)
   kind[tested[known]] <- kinds$kind
   reason[tested[!known]] <- "short"
   through <- rep(NA_character_, n)
   through[tested[known]] <- listed_names(kinds$through, series)
+  # Those that would be direct, were it not for noise in another series.
+  refused <- noisy & q <= parameters$alpha
+  kind[tested[refused]] <- 6L
+  reason[tested[refused]] <- "noise"
+  through[tested[refused]] <- series[found$noisy[refused]]
   columns <- list(
     cause = links$cause, effect = links$effect, rho = links$rho,
     link = factor(direct_link_kinds[kind], direct_link_kinds),
