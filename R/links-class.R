@@ -179,10 +179,6 @@ print.summary.direct_links <- function(x, ...) {
   invisible(x)
 }
 
-# What the word says, and what it leaves open.
-direct_means <- paste("Direct: through no series of the recording. A driver that was not recorded",
-                      "can look like this, and a link that was not found may exist.")
-
 # ---- Sentences -----------------------------------------------------------------------
 
 #' A sentence for each row of a table of links

@@ -294,6 +294,37 @@ test_that("each kind has its sentence", {
   expect_match(gsub("\\s+", " ", shown), "a link that was not found may exist", fixed = TRUE)
 })
 
+test_that("the summary of a map counts the kinds of the links that it names", {
+  set.seed(2)
+  x <- coupled(chain_of_three, 500)
+  map <- causal_map(x, E = 3, n_surrogates = 19, threads = 2)
+  links <- direct_links(map, x, threshold = -1, threads = 2)
+  kinds <- summary(map, direct = links)$kinds
+  expect_identical(names(kinds), c("named", "links", direct_link_kinds))
+  expect_identical(kinds$named[[1]], "all")
+  expect_identical(kinds$links[[1]], 6L)
+  expect_equal(kinds$direct[[1]], 2 / 6)
+  expect_equal(rowSums(kinds[-(1:2)]), rep(1, nrow(kinds)), ignore_attr = TRUE)
+  for (k in grep("rho", kinds$named)) {
+    named <- links[links$rho >= as.numeric(sub("rho >= ", "", kinds$named[[k]])), ]
+    expect_identical(kinds$links[[k]], nrow(named))
+    expect_equal(kinds$direct[[k]], mean(named$link == "direct"))
+  }
+  p <- attr(map, "p_value")[cbind(links$effect, links$cause)]
+  last <- kinds[nrow(kinds), ]
+  expect_identical(last$named, "p <= 0.05")
+  expect_identical(last$links, sum(p <= 0.05))
+  expect_equal(last$mediated, mean(links$link[p <= 0.05] == "mediated"))
+  shown <- paste(utils::capture.output(print(summary(map, direct = links))), collapse = "\n")
+  expect_match(shown, "Of the links that the map names, found .%.*rho >= .*may exist")
+  # A table of links, a part of the direct ones, and none.
+  table <- causal_map(x, E = 3, screen = 0, threads = 2)
+  some <- summary(table, direct = subset(links, rho > 0.3))$kinds
+  expect_identical(some$links[[1]], sum(links$rho > 0.3))
+  expect_null(summary(map)$kinds)
+  expect_null(summary(map, direct = subset(links, rho > 2))$kinds)
+})
+
 test_that("tables are printed, cut and subset", {
   links <- direct_of(coupled(chain_of_three), threshold = -1)
   lines <- format(links)

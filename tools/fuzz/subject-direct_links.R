@@ -167,6 +167,9 @@ show_beside_maps <- function(links, map, x) {
     if (!refused(found)) {
       at <- match(paste(found$links$cause, found$links$effect), paste(links$cause, links$effect))
       same(found$links$link, links$link[at], "kinds of links in the summary of a map")
+      if (nrow(links) > 0L) {
+        same(found$kinds$direct[[1L]], mean(links$link == "direct"), "the share of direct links")
+      }
       utils::capture.output(print(found))
     }
     attempt("autoplot", list(of, type = "network", direct = links))
