@@ -7,6 +7,7 @@
 # and a link is called at 0.05.
 
 alpha <- 0.05
+longest_delay <- 3L
 
 #' Pairs called by their p values: the diagonal is not tested
 by_p_values <- function(p) {
@@ -18,42 +19,6 @@ by_p_values <- function(p) {
 
 #' `x` so many steps later, without those before the first: rows of lag 0 to `most`
 lagged <- function(x, lag, most) x[(most + 1L - lag):(nrow(x) - lag), , drop = FALSE]
-
-# ---- Correlation -----------------------------------------------------------------------
-
-#' Steps that are worth one independent step, for each pair: series with a memory of their
-#' own are correlated more often by chance (Bartlett 1946)
-steps_worth_one <- function(x) {
-  n <- nrow(x)
-  lags <- seq_len(floor(10 * log10(n)))
-  own <- apply(x, 2L, \(v) stats::acf(v, max(lags), plot = FALSE)$acf[-1L])
-  pmax(1 + 2 * crossprod(own * sqrt(1 - lags / n)), 1)
-}
-
-#' Fisher's z of correlations, and with it what is normal where there is none
-z_of <- function(r, steps, worth) atanh(pmin(pmax(r, -1 + 1e-12), 1 - 1e-12)) *
-  sqrt(pmax(steps / worth - 3, 1))
-
-#' Correlation at the same step. It has no direction: both are called, or none.
-correlation <- function(x) {
-  z <- abs(z_of(stats::cor(x), nrow(x), steps_worth_one(x)))
-  p <- 2 * stats::pnorm(-z)
-  p[lower.tri(p)] <- NA
-  called <- by_p_values(p)
-  called[is.na(called)] <- FALSE
-  list(score = z, called = called | t(called))
-}
-
-#' Correlation with the cause 1 to `longest_delay` steps before: the best of them
-lagged_correlation <- function(x) {
-  now <- lagged(x, 0L, longest_delay)
-  worth <- steps_worth_one(x)
-  z <- lapply(seq_len(longest_delay), \(lag) {
-    abs(z_of(stats::cor(lagged(x, lag, longest_delay), now), nrow(now), worth))
-  })
-  z <- do.call(pmax, z)
-  list(score = z, called = by_p_values(pmin(longest_delay * 2 * stats::pnorm(-z), 1)))
-}
 
 # ---- Granger causality -----------------------------------------------------------------
 
@@ -128,31 +93,18 @@ read_pcmci <- function(numbers, series) {
 
 # ---- This package ----------------------------------------------------------------------
 
-#' A causal map with surrogates: it has links of all kinds, direct or not
-map_links <- function(x) {
-  map <- synfire::causal_map(x, Tp = -longest_delay:0, n_surrogates = 999, threads = 1)
-  list(score = t(map[, ]), called = by_p_values(t(attr(map, "p_value"))))
-}
-
-#' The direct ones among the links of a causal map with a rho of at least `threshold`
+#' The direct links of a causal map, by the defaults but for the map's `Tp`
 #'
-#' What was tested has its t as score. Below that come the pairs that were refused or not
-#' looked at, by their rho.
-direct_by <- function(x, threshold) {
-  map <- synfire::causal_map(x, Tp = -longest_delay:0, threads = 1)
+#' Of the pairs that were tested, the score is their t. Below that come the pairs that were
+#' refused or not looked at, by their rho.
+direct_by <- function(x, Tp = 0) {
+  map <- suppressMessages(synfire::causal_map(x, Tp = Tp, threads = 1))
+  found <- suppressMessages(synfire::direct_links(map, x, threads = 1))
   score <- t(map[, ]) - 1e6
   called <- score != score
-  others <- map[row(map) != col(map)]
-  none <- list(score = score, called = called)
-  if (!any(others >= threshold, na.rm = TRUE)) return(none)
-  found <- synfire::direct_links(map, x, threshold = threshold, threads = 1)
   at <- cbind(match(found$cause, colnames(x)), match(found$effect, colnames(x)))
   tested <- !is.na(found$t)
   score[at[tested, , drop = FALSE]] <- found$t[tested]
   called[at] <- found$link == "direct"
   list(score = score, called = called)
 }
-
-direct_links_found <- function(x) direct_by(x, 0.1)
-
-direct_links_all <- function(x) direct_by(x, 0)

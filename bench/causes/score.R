@@ -41,7 +41,16 @@ area_under_roc <- function(score, yes) {
   (sum(rank(score)[yes]) - n[[1L]] * (n[[1L]] + 1) / 2) / prod(n)
 }
 
-#' One row: the area, and for each kind how many pairs there are and how many were called
+#' Area under the curve of precision and recall, by steps (average precision): the mean share
+#' of links among all pairs that have at least the score of a link; NA where there is none
+area_under_pr <- function(score, yes) {
+  score[is.na(score)] <- -Inf
+  if (!any(yes)) return(NA_real_)
+  above <- \(of) colSums(outer(of, score[yes], `>=`))
+  mean(above(score[yes]) / above(score))
+}
+
+#' One row: the areas, and for each kind how many pairs there are and how many were called
 score_links <- function(found, wiring) {
   kind <- kinds_of_pairs(wiring)
   pairs <- !is.na(kind)
@@ -51,24 +60,30 @@ score_links <- function(found, wiring) {
     stats::setNames(list(sum(is), sum(called & is)), paste0(word, c("", "_called")))
   }
   words <- c("direct", "mediated", "backwards", "shared", "unrelated")
-  data.frame(auc = area_under_roc(found$score[pairs], wiring[pairs]), lapply(words, of))
+  data.frame(auc = area_under_roc(found$score[pairs], wiring[pairs]),
+             precision = area_under_pr(found$score[pairs], wiring[pairs]),
+             lapply(words, of))
 }
 
-#' Scores of several systems as one row: the mean of the areas, shares of all pairs in
-#' percent
+#' Scores of several systems as one row: means of the areas, shares of all pairs in percent,
+#' and F1 of all pairs
 pool_scores <- function(rows) {
-  sums <- colSums(rows[setdiff(names(rows), "auc")])
+  areas <- c("auc", "precision")
+  sums <- colSums(rows[setdiff(names(rows), areas)])
   share <- function(called, of) {
     if (sum(sums[of]) == 0) NA_real_ else 100 * sum(sums[called]) / sum(sums[of])
   }
   others <- c("mediated", "backwards", "shared", "unrelated")
   called <- function(kinds) paste0(kinds, "_called")
+  right <- sums[["direct_called"]]
+  wrong <- sum(sums[called(others)])
   data.frame(
-    auc = mean(rows$auc), missed = 100 - share("direct_called", "direct"),
+    found = share("direct_called", "direct"), false = share(called(others), others),
     mediated = share("mediated_called", "mediated"),
-    shared = share("shared_called", "shared"), false = share(called(others), others),
-    false_links = sum(sums[called(others)]) / nrow(rows),
-    links = sums[["direct"]], mediated_pairs = sums[["mediated"]],
-    shared_pairs = sums[["shared"]], other_pairs = sum(sums[others])
+    shared = share("shared_called", "shared"),
+    f1 = 2 * right / (right + wrong + sums[["direct"]]),
+    as.list(colMeans(rows[areas])), links = sums[["direct"]], false_links = wrong,
+    other_pairs = sum(sums[others]), mediated_pairs = sums[["mediated"]],
+    shared_pairs = sums[["shared"]]
   )
 }
