@@ -1,8 +1,8 @@
-# Effects are searched in blocks, one after the other: each needs memory for its own series
-# alone, and can be kept in a file, so that a long job can go on.
+# Effects are searched in blocks, one after the other or by workers: each needs memory for its
+# own series alone, and can be kept in a file, so that a long job can go on.
 
 # Of the files. Raised whenever they, or what is found in the same series, change.
-links_job_format <- 1L
+links_job_format <- 2L
 
 # Seconds that a block takes at most, about, on one core; a GPU does more in the same time.
 links_block_seconds <- c(cpu = 30, gpu = 1500)
@@ -14,8 +14,9 @@ links_least_blocks <- 10
 #' @noRd
 no_links_found <- function() {
   list(reason = character(), parties = list(),
+       noisy = integer(),
        test = data.frame(delay = integer(), gain = double(), t = double(), p_value = double(),
-                         alone = double()))
+                         alone = double(), first = double(), linear = logical()))
 }
 
 #' Search all effects, and keep all blocks in a folder
@@ -24,12 +25,14 @@ no_links_found <- function() {
 #'   `rho`, by effect; `rules`, the parameters of the search; `own`, of each series of the
 #'   source, see own_coordinates(); `where`, see edm_place(), with `threads`.
 #' @param folder As the user gave it.
+#' @param threads A number, or `NULL` for what each worker may use.
 #' @return A list, by link: `reason`, why it cannot be told, or NA; `parties` (numbers of
 #'   series of the source) of the effects of those without a reason, and `test`, see
 #'   search_links().
 #' @noRd
-links_in_folder <- function(job, folder) {
+links_in_folder <- function(job, folder, threads = NULL) {
   done <- work_in_folder(folder, new_links_job(job), \(todo, folder, there) {
+    if (workers_planned()) return(search_apart(job, there, todo, folder, threads))
     keep <- \(found, block) write_chunk(found, block, folder, there$id)
     search_blocks(job, there$end, todo, keep)
   }, links_job_differences)
@@ -42,49 +45,96 @@ links_in_folder <- function(job, folder) {
 #' @return What search_block() gives for each of `todo`.
 #' @noRd
 search_blocks <- function(job, end, todo = seq_along(end), keep = \(found, block) NULL) {
-  series <- standard_series(job$source, job$links, job$where$threads)
-  column <- \(names) match(match(names, job$source$names), series$column)
-  links <- list(from = column(job$links$cause), to = column(job$links$effect), rho = job$links$rho)
+  held <- hold_links(job, end)
   size <- diff(c(0, end))
   bar <- common_bar("Testing links", sum(size[todo]))
   lapply(todo, \(block) {
-    rows <- end[[block]] - size[[block]] + seq_len(size[[block]])
-    found <- search_block(lapply(links, `[`, rows), series, job)
+    found <- search_block(block, held)
     keep(found, block)
     bar(size[[block]])
     found
   })
 }
 
-#' Search the effects of some links
-#'
-#' @param links A list of `from`, `to` (numbers among `series`) and `rho`, by effect.
+#' The same by the workers of the user's plan, which write the blocks
+#' @param there The job that is in the folder.
 #' @noRd
-search_block <- function(links, series, job) {
+search_apart <- function(job, there, todo, folder, threads) {
+  held <- hold_links(job, there$end)
+  # A worker knows the series by this file alone.
+  held$job$source <- NULL
+  path <- tempfile(paste0("job.rds", temporary_mark), folder, ".tmp")
+  on.exit(unlink(path))
+  write_whole(c(held, folder = folder, id = there$id), path)
+  do_chunks(todo, open_links, search_chunk, list(path), threads, folder)
+}
+
+#' What a worker searches
+#' @param threads A number.
+#' @noRd
+open_links <- function(path, threads) {
+  held <- read_whole(path)
+  if (is.null(held)) {
+    abort_about("folder", "A worker cannot read {.file {path}}.",
+                i = "{.arg folder} must be on a file system that all workers share, and stay.")
+  }
+  held$job$where$threads <- threads
+  held
+}
+
+search_chunk <- function(chunk, held) {
+  found <- search_block(chunk, held)
+  write_chunk(found, chunk, held$folder, held$id)
+  found
+}
+
+#' What all blocks are searched with: `job`, `end`, `series`, `links`, by numbers of these, and
+#' `pairs`, their keys, see pair_key()
+#' @noRd
+hold_links <- function(job, end) {
+  series <- standard_series(job$source, job$links, job$where$threads)
+  column <- \(names) match(match(names, job$source$names), series$column)
+  links <- list(from = column(job$links$cause), to = column(job$links$effect), rho = job$links$rho)
+  list(job = job[c("source", "rules", "own", "where")], end = end, series = series, links = links,
+       pairs = pair_key(links$from, links$to))
+}
+
+#' Search the effects of a block
+#' @param held What hold_links() gives.
+#' @noRd
+search_block <- function(block, held) {
+  job <- held$job
+  series <- held$series
+  rows <- seq(c(0, held$end)[[block]] + 1, held$end[[block]])
+  links <- lapply(held$links, `[`, rows)
   used <- sort(unique(c(links$from, links$to)))
   effects <- unique(links$to)
   times <- sort(unique(unlist(series$clock[effects])))
   value <- cbind(series$value[, used, drop = FALSE], series$time[, times, drop = FALSE])
   clock <- lapply(series$clock[used], \(clock) length(used) + match(clock, times))
   rules <- job$rules
-  forecast <- \(jobs) {
+  forecast <- \(value, jobs, keep = FALSE) {
     conditional_forecasts(value, jobs, rules$exclusion_radius, max(most_own, rules$max_delay),
-                          list(gpus = gpus_of(job$where), threads = job$where$threads))
+                          list(gpus = gpus_of(job$where), threads = job$where$threads), keep)
   }
+  related <- \(a, b) pair_key(used[a], used[b]) %in% held$pairs
   from <- match(links$from, used)
   to <- match(links$to, used)
   reason <- link_obstacles(from, to, links$rho, value, series$reason[used])
   open <- is.na(reason)
   some <- list(from = from[open], to = to[open], gaps = series$gaps[used][from[open]])
-  found <- search_links(some, job$own[series$column[used]], clock, rules$max_delay,
-                        rules$alpha, rules$max_parties, forecast)
+  found <- settle_links(some, job$own[series$column[used]], clock,
+                        c(rules, threads = job$where$threads), related, value,
+                        forecast)
   found$parties <- lapply(found$parties, \(party) series$column[used[party]])
+  found$noisy <- series$column[used[found$noisy]]
   c(list(reason = reason), found)
 }
 
 join_blocks <- function(parts) {
   each <- \(name) lapply(parts, `[[`, name)
   list(reason = unlist(each("reason")), test = do.call(rbind, each("test")),
+       noisy = unlist(each("noisy")),
        parties = do.call(c, lapply(parts, \(part) part$parties[part$group])))
 }
 
@@ -102,6 +152,30 @@ cut_effects <- function(job, least) {
   blocks <- min(max(ceiling(sum(seconds) / most), least), length(last))
   block <- pmax(1, ceiling((cumsum(seconds) - seconds / 2) / sum(seconds) * blocks))
   last[diff(c(block, Inf)) > 0]
+}
+
+# ---- Memory --------------------------------------------------------------------------
+
+# Bytes of a link, with all that is found of it, and of work in progress, at most.
+link_bytes <- 1000
+links_work_bytes <- 1e8
+
+#' As many links as are beyond this memory, where the map may have so many
+#' @noRd
+links_beyond <- function(max_memory, map) {
+  beyond <- floor(max_memory / link_bytes) + 1
+  if (prod(dim(map)) > beyond) beyond else Inf
+}
+
+#' Stop where links, and the series that have them, are beyond memory
+#' @noRd
+check_links_memory <- function(links, steps, max_memory) {
+  if (nrow(links) == 0L) return(invisible())
+  series <- length(unique(c(links$cause, links$effect)))
+  # The series in standard units, and those of a block.
+  needed <- links_work_bytes + link_bytes * nrow(links) + 16 * steps * series
+  check_budget(needed, max_memory, sprintf("testing %s", counted(nrow(links), "link")),
+               "Look at fewer links: raise `threshold`, or give `max_links`.")
 }
 
 # ---- The job in a folder -------------------------------------------------------------

@@ -16,14 +16,20 @@ new_direct_links <- function(links, found, series, order, parameters, call, elap
   q <- stats::p.adjust(test$p_value, "BH")
   from <- match(links$cause, series)
   to <- match(links$effect, series)
+  noisy <- known & !is.na(found$noisy)
   kinds <- kinds_of_links(from[tested][known], to[tested][known],
-                          q[known] <= parameters$alpha,
+                          q[known] <= parameters$alpha & !noisy[known],
                           test$alone[known] <= parameters$alpha, found$parties[known])
   kind <- rep(6L, n)
   kind[tested[known]] <- kinds$kind
   reason[tested[!known]] <- "short"
   through <- rep(NA_character_, n)
   through[tested[known]] <- listed_names(kinds$through, series)
+  # Those that would be direct, were it not for noise in another series.
+  refused <- noisy & q <= parameters$alpha
+  kind[tested[refused]] <- 6L
+  reason[tested[refused]] <- "noise"
+  through[tested[refused]] <- series[found$noisy[refused]]
   columns <- list(
     cause = links$cause, effect = links$effect, rho = links$rho,
     link = factor(direct_link_kinds[kind], direct_link_kinds),
@@ -175,6 +181,7 @@ print.summary.direct_links <- function(x, ...) {
     cat("\nSeries with most direct links:\n")
     print(utils::head(x$hubs, 5L), row.names = FALSE)
   }
+  if (any(x$kinds > 0L)) cat("", strwrap(direct_means), sep = "\n")
   invisible(x)
 }
 
@@ -202,22 +209,26 @@ link_sentence <- function(link) {
   switch(
     as.character(link$link),
     direct = sprintf(paste(
-      "%s drives %s directly, %s later: its past takes away %.1f %% of the squared error of",
-      "the forecast (t %s, q %s)."),
-      link$cause, link$effect, counted(link$delay, "step"), 100 * link$gain,
+      "The recording supports a direct link from %s to %s, %s later: the past of %s takes away",
+      "%.1f %% of the squared error of the forecast (t %s, q %s)."),
+      link$cause, link$effect, counted(link$delay, "step"), link$cause, 100 * link$gain,
       short_number(link$t), p_text(link$q_value)),
-    mediated = sprintf("%s reaches %s through %s: %s", link$cause, link$effect, link$through,
-                       given),
-    `common driver` = sprintf("%s and %s are both driven by %s: %s", link$cause, link$effect,
-                              link$through, given),
-    explained = sprintf("%s by itself improves the forecast of %s, but %s", link$cause,
-                        link$effect, given),
+    mediated = sprintf(paste(
+      "The recording supports a link from %s to %s through %s, and no direct one was found: %s"),
+      link$cause, link$effect, link$through, given),
+    `common driver` = sprintf(paste(
+      "The recording supports that %s and %s are both driven by %s, and no direct link from %s to",
+      "%s was found: %s"),
+      link$cause, link$effect, link$through, link$cause, link$effect, given),
+    explained = sprintf(paste(
+      "%s by itself improves the forecast of %s, but no direct link was found: %s"),
+      link$cause, link$effect, given),
     unsupported = sprintf(paste(
-      "%s can be read from %s (rho %s), but the past of %s does not improve the forecast of %s",
-      "significantly %s. A common driver, the other direction or too weak a link look like",
-      "this."),
-      link$cause, link$effect, two(link$rho), link$cause, link$effect, numbers),
-    refused = sprintf("It cannot be told whether %s drives %s directly, because %s.",
+      "No link from %s to %s was found: %s can be read from %s (rho %s), but its past does not",
+      "improve the forecast of %s significantly %s. A common driver, the other direction or too",
+      "weak a link look like this."),
+      link$cause, link$effect, link$cause, link$effect, two(link$rho), link$effect, numbers),
+    refused = sprintf("It cannot be told whether a link from %s to %s is direct, because %s.",
                       link$cause, link$effect, refusal_text(link$reason))
   )
 }

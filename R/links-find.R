@@ -73,13 +73,18 @@
 #' minute of one processor core, or ten seconds of a large GPU. With `folder`, each finished
 #' block is written there, and the same call again goes on with what is missing: after Ctrl-C,
 #' an error, a crash or a killed process. It gives what one undisturbed call would have given,
-#' to the last digit. The number of `threads` may be another one then, but no other series,
-#' map, arguments or device; [long_jobs] has the rule. A short job is cut into ten blocks for
-#' a folder, so that little of it is lost, too.
+#' to the last digit. The numbers of `threads` and workers may be others then, but no other
+#' series, map, arguments or device; [long_jobs] has the rule. A short job is cut into ten blocks
+#' for a folder, so that little of it is lost, too.
 #'
-#' Blocks also bound the memory: besides `x`, a call holds the series that have links in
-#' standard units (8 bytes a value), a copy of those that a block needs, and some
-#' 1,000 bytes a link: 1.5 GB for 53,053 series of 1,450 steps with 600,000 links.
+#' With `folder` and a plan of the package future, its workers take the blocks:
+#' `vignette("clusters")`. Each reads all series that have links from a file that lies in the
+#' folder meanwhile, and uses the `threads` of the call, by default those that the plan grants it.
+#'
+#' Blocks also bound the memory: besides `map` and `x`, a call holds the series that have links in
+#' standard units (8 bytes a value), a copy of those that a block needs, some 1,000 bytes a link,
+#' and 100 MB: 1.9 GB for 53,053 series of 1,450 steps with 600,000 links. A worker needs no more.
+#' Where this is beyond `max_memory`, the call stops before any link is tested.
 #'
 #' @param map What [causal_map()] returned for `x`, in memory, in a file or as a table
 #'   of links.
@@ -100,6 +105,10 @@
 #' @inheritParams causal_map
 #' @param device `"cpu"`, `"gpu"`, or `"auto"` for the one that should be sooner done.
 #'   Both give the same links; `t` agrees to 1e-5 of it.
+#' @param threads Number of threads on the CPU, by default those this process, or each worker,
+#'   may use.
+#' @param max_memory Bytes that the work may hold, see Long jobs; and as many on each worker. The
+#'   memory of GPUs does not count.
 #'
 #' @return A data frame of class `direct_links` with a row for each link, effect by
 #'   effect in the order of the map, the highest rho first:
@@ -124,8 +133,9 @@
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`: a
-#' map of other series than those of `x`, or of another number of steps. A GPU that is not there
-#' or fails gives `synfire_error_device`, a machine without memory `synfire_error_memory`.
+#' map of other series than those of `x`, or of another number of steps. Work beyond `max_memory`
+#' gives `synfire_error_budget` before it begins, a GPU that is not there or fails
+#' `synfire_error_device`, a machine without memory `synfire_error_memory`.
 #'
 #' @references
 #' Benjamini Y, Hochberg Y (1995). Controlling the false discovery rate.
@@ -156,7 +166,8 @@
 direct_links <- function(map, x, threshold = 0.1, alpha = 0.05, max_delay = 3,
                          max_parties = 5, ..., max_links = Inf, exclusion_radius = NULL,
                          dataset = NULL, no_time = FALSE, folder = NULL,
-                         device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
+                         device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
+                         max_memory = 4e9) {
   started <- proc.time()[["elapsed"]]
   call <- match.call()
   check_given(map = "what causal_map() returned", x = "the series of the map")
@@ -172,8 +183,12 @@ direct_links <- function(map, x, threshold = 0.1, alpha = 0.05, max_delay = 3,
                 max_parties = check_count(max_parties, max = 8), max_links = max_links,
                 exclusion_radius = edm_exclusion(exclusion_radius))
   device <- check_choice(device)
+  given_threads <- threads
   threads <- check_threads(threads)
+  max_memory <- check_memory(max_memory)
+  limits$most <- min(limits$most, links_beyond(max_memory, map))
   links <- links_to_test(map, limits)
+  check_links_memory(links, source$steps, max_memory)
   links_of_each <- tabulate(match(links$effect, unique(links$effect)))
   seconds <- sum(effect_seconds(links_of_each, source$steps))
   where <- edm_place(device, gpus, seconds / threads)
@@ -184,7 +199,7 @@ direct_links <- function(map, x, threshold = 0.1, alpha = 0.05, max_delay = 3,
   found <- if (nrow(links) == 0L) no_links_found() else if (is.null(folder)) {
     join_blocks(search_blocks(job, cut_effects(job, 1)))
   } else {
-    links_in_folder(job, folder)
+    links_in_folder(job, folder, given_threads)
   }
   parameters <- c(rules, list(steps = source$steps, highest_rho = highest_rho(map, links)))
   new_direct_links(links, found, source$names, all_series(map), parameters, call,

@@ -2,9 +2,10 @@
 
 #' Network of direct links
 #'
-#' Arrows from causes to effects: solid where a link is direct, dashed and grey where it is
-#' mediated. Links of other kinds are left out; the caption counts them. Darker arrows take away
-#' more of the error of the forecast. Where there is no link to draw, the picture says so.
+#' Arrows from causes to effects: solid where the recording supports a direct link, dashed and
+#' grey where a link is mediated. Links of other kinds are left out; the caption counts them.
+#' Darker arrows take away more of the error of the forecast. Where there is no link to draw, the
+#' picture says so.
 #'
 #' @param object What [direct_links()] returned.
 #' @param mediated Whether to draw mediated links.
@@ -44,7 +45,8 @@ autoplot.direct_links <- function(object, ..., mediated = TRUE, groups = NULL, l
 #' @noRd
 no_link_picture <- function(x, mediated) {
   said <- if (nrow(x) == 0L) format(x) else {
-    c(paste0("No link is direct", if (mediated) " or mediated", ": there is no arrow to draw."),
+    c(sprintf("No direct %slink was found: there is no arrow to draw.",
+              if (mediated) "or mediated " else ""),
       paste0("Not drawn: ", kinds_text(x), "."))
   }
   said <- paste(strwrap(said, 60), collapse = "\n")
@@ -56,9 +58,10 @@ no_link_picture <- function(x, mediated) {
 
 direct_caption <- function(x, drawn, names_left_out) {
   left <- table(x$link) - table(drawn$link)
+  kinds <- c(if (any(drawn$link == "direct")) "solid where the recording supports a direct link",
+             if (any(drawn$link == "mediated")) "dashed where a link is mediated")
   paste(c(
-    "Arrows go from cause to effect.",
-    if (any(drawn$link == "mediated")) "Dashed ones are mediated.",
+    "Arrows go from cause to effect:", paste0(paste(kinds, collapse = ", "), "."),
     if (any(left > 0)) sprintf("Not drawn: %s.", counts_text(left)),
     if (nzchar(names_left_out)) sprintf("Names of series begin with \"%s\".", names_left_out)
   ), collapse = "\n")
@@ -101,6 +104,9 @@ change_caption <- function(found, drawn, x, names_left_out) {
   left <- nrow(found) - nrow(drawn)
   paste(c(
     sprintf("From %s (a) to %s (b). Arrows go from cause to effect.", labels[[1L]], labels[[2L]]),
+    if (any(drawn$change %in% c("appeared", "vanished"))) {
+      "A link that appeared or vanished was found in one of them alone."
+    },
     if (any(drawn$change == "cannot be told")) "Dashed: refused in one of them.",
     if (left > 0) sprintf("Not drawn: %s.", counted(left, "link")),
     if (nzchar(names_left_out)) sprintf("Names of series begin with \"%s\".", names_left_out)

@@ -32,7 +32,11 @@
 #' * `agreement`: `difference`, the mean of |rho - reverse| over pairs; `correlation` of
 #'   the two, `NA` of one or two pairs; `series`, the number of series this is from, and `of`
 #'   how many: of more than 2,000 it is from 2,000 at even steps, and so is `asymmetry`.
-#' With `direct`, `about` says in a line more how many links there are of each kind.
+#' * `kinds`: with `direct`, what the named links are (`about` counts them in a line, too): a data
+#'   frame of `named`, all links that [direct_links()] looked at, those with a rho from some bound
+#'   on, and those with a p value of at most 0.05 where the map has these; `links`, their number;
+#'   and the share of each kind, `direct` to `refused`. Give a part of the table of direct links for
+#'   the shares of that part.
 #'
 #' For a table of links the parts are `about`, `pairs` (the number of links), `skill`,
 #' `links` and `hubs`, where `drives` and `driven` are numbers of links.
@@ -53,7 +57,8 @@ summary.causal_map <- function(object, n = 5, ..., direct = NULL) {
       about = c(format(object), direct_line(direct)), pairs = moments$known + moments$missing,
       missing = moments$missing,
       skill = skill_quantiles(moments),
-      links = with_kinds(strong_links(object, n), direct), hubs = hub_frame(object, moments),
+      links = with_kinds(strong_links(object, n), direct), kinds = kinds_by_rho(object, direct),
+      hubs = hub_frame(object, moments),
       asymmetry = both$pairs, agreement = both$agreement, n = n
     ),
     class = "summary.causal_map"
@@ -76,7 +81,7 @@ summary.causal_links <- function(object, n = 5, ..., direct = NULL) {
     list(
       about = c(format(object), direct_line(direct)), pairs = sum(others),
       missing = sum(others) - length(rho), skill = c(mean = mean_known(rho), quantiles),
-      links = with_kinds(strong_links(object, n), direct),
+      links = with_kinds(strong_links(object, n), direct), kinds = kinds_by_rho(object, direct),
       hubs = data.frame(series = series, E = series_dimensions(object, series),
                         drives = number(object$cause), driven = number(object$effect)),
       n = n
@@ -186,6 +191,7 @@ print.summary.causal_map <- function(x, ...) {
   if (x$pairs <= x$missing) return(invisible(x))
   cat(spread_line("rho", two(x$skill)), "", "Strongest links", sep = "\n")
   print_table(x$links)
+  print_kinds(x$kinds)
   what <- if (is.integer(x$hubs$drives)) "number of links" else "mean rho over the others"
   cat(sprintf("\nHubs: what drives most, and what is driven most (%s)\n", what))
   print_table(side_by_side(x$hubs, x$n))
@@ -206,6 +212,17 @@ spread_line <- function(what, of) {
 pairs_line <- function(x) {
   paste0(counted(x$pairs, "pair"), " of two series",
          if (x$missing > 0) sprintf(", %s without a rho", commas(x$missing)))
+}
+
+#' The shares in per cent, the kinds without any left out
+#' @noRd
+print_kinds <- function(kinds) {
+  if (is.null(kinds)) return(invisible())
+  share <- kinds[-(1:2)]
+  share <- share[vapply(share, \(one) any(one > 0), NA)]
+  cat("\nOf the links that the map names, found (%)\n")
+  print_table(cbind(kinds[1:2], round(100 * share, 1)))
+  cat(strwrap(direct_means), sep = "\n")
 }
 
 print_table <- function(frame) {

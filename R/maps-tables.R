@@ -7,7 +7,7 @@
 #'
 #' # Which way it points
 #' In convergent cross mapping the effect predicts its cause: a series keeps traces of what
-#' drives it. A high `map[i, j]` says that **j causes i**: the target, a column, is the
+#' drives it. A high `map[i, j]` supports that **j causes i**: the target, a column, is the
 #' cause, and the library, a row, is the effect. All tables of links have the columns `cause`,
 #' the series that was predicted (the target), and `effect`, the series from whose history it
 #' was predicted (the library); graphs and pictures use the same two words.
@@ -147,7 +147,7 @@ format.causal_map <- function(x, ...) {
   check_whole_map(x)
   c(sprintf("Causal map: %s x %s", counted(nrow(x), "library", "libraries"),
             counted(ncol(x), "target")),
-    "map[i, j] is rho, how well the history of i predicts j. High: j (column) causes i (row).",
+    "map[i, j] is rho, how well the history of i predicts j. High: j (column) may cause i (row).",
     map_about_lines(x, map_layers(x)[-1L]))
 }
 

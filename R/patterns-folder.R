@@ -23,9 +23,8 @@
 #'
 #' Arguments that do not change the result may differ from call to call: `threads`,
 #' `max_memory`, and the workers of `future::plan()`, of which there may be more or fewer:
-#' they take chunks of what is missing from a queue. ([direct_links()] does all chunks itself.)
-#' What is there is checked: a part
-#' that has changed since it was written is computed again, with a warning. While a call
+#' they take chunks of what is missing from a queue. What is there is checked: a part that has
+#' changed since it was written is computed again, with a warning. While a call
 #' works on a job it holds a lock; another call that wants the same job at that time stops
 #' with an error of class `synfire_error_locked`, which says which process works on it.
 #' The folder must not hold any other files.

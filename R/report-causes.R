@@ -71,12 +71,12 @@ cause_words <- function(tested) {
   sure <- tested$links[which(tested$links$p_holm <= tested$alpha * (1 + 1e-9)), , drop = FALSE]
   whom <- if (tested$groups < tested$of) sprintf("the %d surest groups", tested$groups) else
     sprintf("the %d groups", tested$groups)
-  if (nrow(sure) == 0L) return(sprintf(
-    "Among %s, activations of none tell when those of another one were: no group is seen to drive another.",
-    whom
-  ))
-  c(sprintf("Among %s, %s found by cross mapping of activations:", whom,
-            if (nrow(sure) == 1L) "1 link is" else sprintf("%s links are", commas(nrow(sure)))),
+  if (nrow(sure) == 0L) return(sprintf(paste(
+    "Among %s no link was found: activations of none tell when those of another one were. A link",
+    "too weak for this recording looks the same."
+  ), whom))
+  c(sprintf("Among %s, cross mapping of activations supports %s, directly or through others:", whom,
+            counted(nrow(sure), "link")),
     paste0(and_list(sprintf("%s drives %s%s", sure$cause, sure$effect, delay_text(sure$delay))),
            "."))
 }

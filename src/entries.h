@@ -46,6 +46,7 @@
     ENTRY(r_arrange, 6)                                                                  \
     ENTRY(r_parallel_probe, 5)                                                           \
     ENTRY(r_lag_histograms, 2)                                                           \
+    ENTRY(r_linear, 3)                                                                   \
     ENTRY(r_tiling_near, 2)                                                              \
     ENTRY(r_synapse_scan, 4)                                                             \
     ENTRY(r_synapse_null, 4)                                                             \

@@ -4,6 +4,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "core/edm/forecast/linear.h"
 #include "glue/edm.h"
 #include "glue/options.h"
 #include "glue/require.h"
@@ -83,7 +84,7 @@ static syn_forecast_jobs read_jobs(glue_owner *own, SEXP jobs, const bounds *b)
    `rows` and `error` of each job, `gain` and `t` of each candidate, with NA. */
 SEXP r_forecast(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
 {
-    const char *fields[] = {"rows", "error", "gain", "t", ""};
+    const char *fields[] = {"rows", "error", "gain", "t", "missed", ""};
     syn_series of = glue_series(series, 1, "series");
     syn_forecast_options o = {
         .reach = (uint32_t)glue_option_int(options, "reach", 0, 1 << 30),
@@ -99,9 +100,14 @@ SEXP r_forecast(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
     SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, (R_xlen_t)j.n));
     SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, (R_xlen_t)all));
     SET_VECTOR_ELT(out, 3, Rf_allocVector(REALSXP, (R_xlen_t)all));
-    syn_forecasts result = {
-        glue_hold(own, (j.n + 1) * sizeof(uint32_t), NULL), REAL(VECTOR_ELT(out, 1)),
-        REAL(VECTOR_ELT(out, 2)), REAL(VECTOR_ELT(out, 3))};
+    syn_forecasts result = {.rows = glue_hold(own, (j.n + 1) * sizeof(uint32_t), NULL),
+                            .error = REAL(VECTOR_ELT(out, 1)),
+                            .gain = REAL(VECTOR_ELT(out, 2)),
+                            .t = REAL(VECTOR_ELT(out, 3))};
+    if (glue_option_flag(options, "keep")) {
+        SET_VECTOR_ELT(out, 4, Rf_allocMatrix(REALSXP, (int)of.steps, (int)j.n));
+        result.missed = REAL(VECTOR_ELT(out, 4));
+    }
     gpu.watch = glue_watch(own, "Forecasting");
     syn_status status = gpu.n == 0 ? syn_forecast(&of, &j, &o, gpu.watch, &result)
                                     : syn_gpu_forecast(&of, &j, &o, &gpu, &result);
@@ -110,6 +116,55 @@ SEXP r_forecast(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
     glue_nan_to_na(result.error, j.n);
     glue_nan_to_na(result.gain, j.candidate_start[j.n]);
     glue_nan_to_na(result.t, j.candidate_start[j.n]);
+    if (result.missed)
+        glue_nan_to_na(result.missed, (size_t)of.steps * j.n);
     UNPROTECT(1);
     return glue_answer(out, status, gpu.reason);
+}
+
+/* A list of series for each job: integers from 1, and where those of each job begin. */
+static const uint32_t *series_lists(glue_owner *own, SEXP jobs, const char *name,
+                                    const char *starts, size_t n, const bounds *b,
+                                    const size_t **start)
+{
+    SEXP x = numbers(glue_option(jobs, name), INTSXP, 0, name);
+    size_t all = (size_t)Rf_xlength(x);
+    uint32_t *out = glue_hold(own, (all + 1) * sizeof *out, NULL);
+    for (size_t i = 0; i < all; i++)
+        out[i] = series_at(INTEGER(x)[i], b, name);
+    *start = starts_of(own, glue_option(jobs, starts), n, all, starts);
+    return out;
+}
+
+/* `series`: as in r_forecast(). `jobs`: a list with `effect`, `cause` and `clock` (series
+   from 1), `cause_start` and `clock_start` (from 0, one more than effects). Returns `error`,
+   `order` and `free` of each effect, `f` and `delay` of each cause, with NA. */
+SEXP r_linear(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
+{
+    const char *fields[] = {"error", "order", "free", "f", "delay", ""};
+    syn_series of = glue_series(series, 1, "series");
+    bounds b = {of.n, 0};
+    SEXP effect = numbers(glue_option(jobs, "effect"), INTSXP, 0, "effect");
+    syn_linear_jobs j = {.n = (size_t)Rf_xlength(effect)};
+    uint32_t *to = glue_hold(own, (j.n + 1) * sizeof *to, NULL);
+    for (size_t i = 0; i < j.n; i++)
+        to[i] = series_at(INTEGER(effect)[i], &b, "effect");
+    j.effect = to;
+    j.cause = series_lists(own, jobs, "cause", "cause_start", j.n, &b, &j.cause_start);
+    j.clock = series_lists(own, jobs, "clock", "clock_start", j.n, &b, &j.clock_start);
+    syn_linear_options o = {.threads = glue_option_threads(options)};
+    o.most = (uint32_t)glue_option_int(options, "most", 1, 1000);
+    o.least = (uint32_t)glue_option_int(options, "least", 1, o.most);
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    double *column[5];
+    for (int i = 0; i < 5; i++) {
+        R_xlen_t n = (R_xlen_t)(i < 3 ? j.n : j.cause_start[j.n]);
+        column[i] = REAL(SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, n)));
+    }
+    syn_linear_tests tests = {column[0], column[1], column[2], column[3], column[4]};
+    syn_status status = syn_linear(&of, &j, &o, glue_watch(own, "Linear forecasts"), &tests);
+    for (int i = 0; i < 5; i++)
+        glue_nan_to_na(column[i], i < 3 ? j.n : j.cause_start[j.n]);
+    UNPROTECT(1);
+    return glue_answer(out, status, "");
 }

@@ -40,7 +40,7 @@ test_that("a map is printed on one screen that says which way it points", {
   out <- capture.output(print(map))
   expect_lte(length(out), 14)
   expect_match(out, "12 libraries x 12 targets", all = FALSE)
-  expect_match(out, "j (column) causes i (row)", fixed = TRUE, all = FALSE)
+  expect_match(out, "j (column) may cause i (row)", fixed = TRUE, all = FALSE)
   expect_match(out, "E 2 to 5, median 3; tau -1, Tp 0", fixed = TRUE, all = FALSE)
   expect_match(out, "cpu, 1.3 s (dimensions 0.5 s, map 0.8 s)", fixed = TRUE, all = FALSE)
   expect_match(out, "With lag", all = FALSE)

@@ -175,7 +175,7 @@ test_that("sentences and tables give p and q, and quote names that are numbers",
   colnames(x) <- 1:3
   links <- direct_of(x, threshold = -1)
   said <- summary(links)$sentences$said
-  expect_match(said[[1]], '^"[12]" drives "[23]" directly, 1 step later')
+  expect_match(said[[1]], '^The recording supports a direct link from "[12]" to "[23]", 1 step')
   expect_match(said[[6]], "does not improve .* significantly [(]p [0-9.]+, q [0-9.]+[)]")
   expect_identical(in_words(c("1, 12", "x1", "a, 3", NA, "1b")),
                    c('"1", "12"', "x1", 'a, "3"', NA, "1b"))
@@ -275,11 +275,12 @@ test_that("each kind has its sentence", {
   expect_identical(as.vector(found$kinds), rep(1L, 6))
   expect_match(found$also[[1]], "Direct links by delay in steps: [1-3] [(]1[)]")
   expect_identical(found$also[[2]], "Refused: 1 constant.")
-  part <- c("drives .* directly, [0-9]+ steps? later: .* takes away -?[0-9]+[.][0-9] %",
-            "reaches .* through m: once the past of m is known",
-            "are both driven by m, n: once the past of m, n is known",
-            "by itself improves .* but once the past of m is known",
-            "can be read from .*weak a link look like this", "cannot be told .* constant")
+  part <- c("supports a direct link from .*, [0-9]+ steps? later: .* takes away -?[0-9]+[.][0-9] %",
+            "supports a link from .* through m, and no direct one was found: once the past of m is",
+            "supports that .* are both driven by m, n, and no direct link .* was found: once the past",
+            "by itself improves .* but no direct link was found: once the past of m is known",
+            "^No link .* was found: .* can be read from .*weak a link look like this",
+            "cannot be told .* constant")
   for (k in 1:6) expect_match(found$sentences$said[[k]], part[[k]])
   for (reason in c("constant", "short", "cycle", "in step")) {
     other <- with_columns(links, reason = c(rep(NA, 5), reason))
@@ -290,6 +291,38 @@ test_that("each kind has its sentence", {
   shown <- paste(utils::capture.output(print(summary(links, n = 2))), collapse = "\n")
   expect_match(shown, "4 more")
   expect_match(shown, "Series with most direct links")
+  expect_match(gsub("\\s+", " ", shown), "a link that was not found may exist", fixed = TRUE)
+})
+
+test_that("the summary of a map counts the kinds of the links that it names", {
+  set.seed(2)
+  x <- coupled(chain_of_three, 500)
+  map <- causal_map(x, E = 3, n_surrogates = 19, threads = 2)
+  links <- direct_links(map, x, threshold = -1, threads = 2)
+  kinds <- summary(map, direct = links)$kinds
+  expect_identical(names(kinds), c("named", "links", direct_link_kinds))
+  expect_identical(kinds$named[[1]], "all")
+  expect_identical(kinds$links[[1]], 6L)
+  expect_equal(kinds$direct[[1]], 2 / 6)
+  expect_equal(rowSums(kinds[-(1:2)]), rep(1, nrow(kinds)), ignore_attr = TRUE)
+  for (k in grep("rho", kinds$named)) {
+    named <- links[links$rho >= as.numeric(sub("rho >= ", "", kinds$named[[k]])), ]
+    expect_identical(kinds$links[[k]], nrow(named))
+    expect_equal(kinds$direct[[k]], mean(named$link == "direct"))
+  }
+  p <- attr(map, "p_value")[cbind(links$effect, links$cause)]
+  last <- kinds[nrow(kinds), ]
+  expect_identical(last$named, "p <= 0.05")
+  expect_identical(last$links, sum(p <= 0.05))
+  expect_equal(last$mediated, mean(links$link[p <= 0.05] == "mediated"))
+  shown <- paste(utils::capture.output(print(summary(map, direct = links))), collapse = "\n")
+  expect_match(shown, "Of the links that the map names, found .%.*rho >= .*may exist")
+  # A table of links, a part of the direct ones, and none.
+  table <- causal_map(x, E = 3, screen = 0, threads = 2)
+  some <- summary(table, direct = subset(links, rho > 0.3))$kinds
+  expect_identical(some$links[[1]], sum(links$rho > 0.3))
+  expect_null(summary(map)$kinds)
+  expect_null(summary(map, direct = subset(links, rho > 2))$kinds)
 })
 
 test_that("tables are printed, cut and subset", {
@@ -319,7 +352,8 @@ test_that("pictures are made of direct and mediated links", {
   links <- one_of_each_kind()
   picture <- ggplot2::autoplot(links)
   expect_s3_class(picture, "ggplot")
-  expect_match(picture$labels$caption, "Dashed ones are mediated.*Not drawn: 1 common driver")
+  expect_match(picture$labels$caption,
+               "supports a direct link, dashed where .*Not drawn: 1 common driver")
   plain <- ggplot2::autoplot(links, mediated = FALSE)
   expect_match(plain$labels$caption, "Not drawn: 1 mediated")
   expect_s3_class(ggplot2::ggplot_build(picture), "ggplot_built")
@@ -378,7 +412,8 @@ test_that("a picture of two tables shows what appeared, vanished and was kept", 
   drawn <- unique(picture$layers[[1]]$data[c("from", "to", "change", "dashed")])
   expect_identical(as.character(drawn$change), c("appeared", "appeared", "cannot be told"))
   expect_identical(drawn$dashed, c(FALSE, FALSE, TRUE))
-  expect_match(picture$labels$caption, "From a \\(a\\) to b \\(b\\).*Dashed: refused in one")
+  expect_match(picture$labels$caption,
+               "From a \\(a\\) to b \\(b\\).*found in one of them alone.*Dashed: refused in one")
   expect_s3_class(ggplot2::ggplot_build(picture), "ggplot_built")
   one <- ggplot2::autoplot(change, links = 1)
   expect_match(one$labels$caption, "Not drawn: 2 links")

@@ -94,6 +94,60 @@ test_that("a search that was stopped goes on, and computes nothing again", {
   expect_identical(numbers_of(found), numbers_of(whole))
 })
 
+test_that("workers of a plan find the same, and go on with what is there", {
+  skip_on_cran()
+  x <- ring_of_links()
+  whole <- links_of(x)
+  folder <- withr::local_tempdir()
+  apart <- with_workers(links_of(x, folder = folder, threads = NULL))
+  expect_identical(numbers_of(apart), numbers_of(whole))
+  # What they read the series from is gone, and all blocks are there.
+  expect_identical(sort(list.files(folder)), sort(c("job.rds", basename(chunk_files(folder)))))
+  expect_identical(length(chunk_files(folder)), 10L)
+  unlink(chunk_files(folder)[c(2, 9)])
+  times <- file.mtime(chunk_files(folder))
+  expect_identical(numbers_of(with_workers(links_of(x, folder = folder), 3)), numbers_of(whole))
+  expect_identical(file.mtime(chunk_files(folder))[-c(2, 9)], times)
+  # A job that workers began is finished here, by what they wrote.
+  unlink(chunk_files(folder)[[4]])
+  expect_identical(numbers_of(links_of(x, folder = folder)), numbers_of(whole))
+  # Without a folder this process does all.
+  local_function("search_apart", \(...) stop("no worker is to be asked"))
+  expect_identical(numbers_of(with_workers(links_of(x), 1)), numbers_of(whole))
+})
+
+test_that("a worker that cannot read the series says so", {
+  expect_error(open_links(withr::local_tempfile(), 1), "A worker cannot read",
+               class = "synfire_error_folder")
+})
+
+test_that("work beyond max_memory is refused before it begins", {
+  x <- ring_of_links()
+  map <- ring_map(x)
+  whole <- links_of(x, map)
+  local_function("conditional_forecasts", \(...) stop("nothing is to be computed"))
+  least <- links_work_bytes + link_bytes * nrow(whole) + 16 * 150 * 12
+  folder <- file.path(withr::local_tempdir(), "new")
+  budget <- function(...) {
+    expect_error(links_of(x, map, ..., folder = folder), "raise `threshold`",
+                 class = "synfire_error_budget")
+  }
+  budget(max_memory = least - 1)
+  budget(max_memory = 1e6)
+  expect_false(dir.exists(folder))
+  expect_error(links_of(x, map, max_memory = least), "nothing is to be computed")
+  expect_error(links_of(x, map, max_memory = "much"), "`max_memory`",
+               class = "synfire_error_argument")
+  # Where no link is looked at, none takes memory.
+  expect_identical(nrow(links_of(x, map, threshold = 2, max_memory = 1e6)), 0L)
+  # Of a map with more pairs than links fit, no more are listed than show that.
+  expect_identical(links_beyond(1e4, map), 11)
+  expect_identical(links_beyond(1e6, map), Inf)
+  local_function("check_links_memory", \(links, ...) stop(nrow(links), " links"))
+  local_function("link_bytes", 1e4)
+  expect_error(links_of(x, map, threshold = -1, max_memory = 1e6), "101 links")
+})
+
 test_that("a damaged block is searched again, with a warning", {
   skip_unless_nightly()
   x <- ring_of_links()

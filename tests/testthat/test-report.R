@@ -562,9 +562,12 @@ test_that("directions without an answer are counted, and are dashes in the table
   page <- paste(unlist(causes_section(tested)), collapse = "\n")
   expect_match(page, "For 1 of 2 directions there is no answer", fixed = TRUE)
   expect_match(page, "Assembly 1 drives Assembly 2", fixed = TRUE)
+  expect_match(page, "supports 1 link, directly or through others", fixed = TRUE)
   expect_false(grepl("NA", page, fixed = TRUE))
   expect_length(gregexpr("\u2013</td>", page, fixed = TRUE)[[1]], 3)
   tested$links[2, 3:6] <- c(0.1, 0.2, 0.6, 0.6)
+  none <- cause_words(utils::modifyList(tested, list(alpha = 0.001)))
+  expect_match(none, "no link was found: .* A link too weak for this recording looks the same[.]$")
   expect_false(grepl("no answer", paste(unlist(causes_section(tested)), collapse = ""), fixed = TRUE))
 })
 

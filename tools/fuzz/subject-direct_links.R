@@ -4,7 +4,7 @@
 fuzz_subject("direct_links", limit = 60, covers = list(
   direct_links = c("map", "x", "threshold", "alpha", "max_delay", "max_parties", "max_links",
                    "exclusion_radius", "dataset", "no_time", "device", "gpus", "threads",
-                   "folder"),
+                   "folder", "max_memory"),
   autoplot.direct_links = c("mediated", "groups", "links", "layout"),
   print.direct_links = "n", summary.direct_links = "n", print.direct_links_comparison = "n",
   summary.causal_map = "direct", summary.causal_links = "direct",
@@ -22,6 +22,7 @@ fuzz_subject("direct_links", limit = 60, covers = list(
   cpu <- call()
   same(plain_direct_links(call(threads = whole(2, 4))), plain_direct_links(cpu),
        "direct links with one and several threads")
+  if (sometimes(0.2)) direct_links_within(call, cpu)
   if (sometimes(0.3)) direct_links_in_folder(call, cpu, world)
   if (sometimes(0.3)) direct_links_of_sources(map, x, args, cpu, world)
   if (world$gpu) direct_links_on_gpu(cpu, call, args, world)
@@ -52,6 +53,13 @@ draw_direct_links <- function() {
               max_parties = whole(0, 9), max_links = one_of(Inf, whole(0, 12)),
               exclusion_radius = one_of(0, 1, 5, 1000), p = 0.4),
     threshold = one_of(-1, 0.3, 0, 0.7, 1.2), threads = 1)
+}
+
+# Within some memory: the same, or nothing.
+direct_links_within <- function(call, cpu) {
+  found <- call(max_memory = one_of(1e6, 2e8, whole(100000000, 101000000)))
+  if (inherits(found, "synfire_error_budget")) return()
+  same(plain_direct_links(found), plain_direct_links(cpu), "direct links within some memory")
 }
 
 # Kept in a folder, and gone on with where some blocks are gone.
@@ -159,6 +167,9 @@ show_beside_maps <- function(links, map, x) {
     if (!refused(found)) {
       at <- match(paste(found$links$cause, found$links$effect), paste(links$cause, links$effect))
       same(found$links$link, links$link[at], "kinds of links in the summary of a map")
+      if (nrow(links) > 0L) {
+        same(found$kinds$direct[[1L]], mean(links$link == "direct"), "the share of direct links")
+      }
       utils::capture.output(print(found))
     }
     attempt("autoplot", list(of, type = "network", direct = links))

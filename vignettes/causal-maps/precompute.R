@@ -4,7 +4,7 @@
 #
 #   Rscript vignettes/causal-maps/precompute.R [PART ...]
 #
-# Parts: roc, noise, surrogates, screen, misses; all of them if none is named. Each writes
+# Parts: roc, noise, surrogates, screen, misses, verdicts; all of them if none is named. Each writes
 # its tables, CSV, next to this file. The times of maps are those of
 # vignette("paper-causal-maps").
 
@@ -202,9 +202,65 @@ count_banded <- function(bands, every, steps = 800, screen = 0.8) {
   rowSums(found, na.rm = TRUE)
 }
 
+# What leads from each series to each other one, by the wiring: the first of these that is so.
+wired_as <- function(truth) {
+  once <- truth > 0
+  between <- once %*% once
+  kind <- matrix("nothing of these", nrow(truth), ncol(truth))
+  kind[crossprod(once) > 0] <- "common driver"
+  kind[t(once)] <- "the other direction"
+  kind[between + between %*% once > 0] <- "mediated"
+  kind[once] <- "direct"
+  kind
+}
+
+# What the links that a map of 200 series names are by the wiring.
+part_verdicts <- function(seeds = c(2, 4)) {
+  kinds <- c("direct", "mediated", "the other direction", "common driver", "nothing of these")
+  networks <- list(
+    "coupled maps" = \() simulate_coupled_maps(1000, series = 200, causes = 2, noise = 0.02),
+    "strongly coupled maps" = \() {
+      simulate_coupled_maps(1000, series = 200, causes = 2, strength = 0.2, noise = 0.02)
+    },
+    calcium = \() simulate_calcium(1000, 200)
+  )
+  counted <- list()
+  for (network in names(networks)) for (seed in seeds) {
+    set.seed(seed)
+    x <- networks[[network]]()
+    kind <- wired_as(attr(x, "truth"))
+    map <- causal_map(x, E_max = 5, Tp = -3:0, n_surrogates = 99, threads = 1)
+    rho <- t(as.matrix(map))
+    pairs <- row(rho) != col(rho) & !is.na(rho)
+    wired <- sum(kind[pairs] == "direct")
+    direct <- direct_links(map, x, threads = 1)
+    found <- matrix("not tested", 200, 200, dimnames = dimnames(rho))
+    found[cbind(direct$cause, direct$effect)] <- as.character(direct$link)
+    highest <- sort(rho[pairs], decreasing = TRUE)
+    p <- t(attr(map, "p_value"))
+    named <- list(
+      "as many as are wired, of highest rho" = rho >= highest[[wired]], "rho >= 0.5" = rho >= 0.5,
+      "rho >= 0.3" = rho >= 0.3, "p <= 0.05" = !is.na(p) & p <= 0.05,
+      "called direct" = found == "direct", "called mediated" = found == "mediated",
+      "called common driver" = found == "common driver"
+    )
+    counted <- c(counted, lapply(names(named), \(by) {
+      here <- pairs & named[[by]]
+      data.frame(network, named = by, wired, links = sum(here),
+                 t(tabulate(match(kind[here], kinds), 5)),
+                 called_direct = sum(found[here] == "direct"))
+    }))
+  }
+  counted <- do.call(rbind, counted)
+  names(counted)[5:9] <- chartr(" ", "_", kinds)
+  sums <- stats::aggregate(. ~ named + network, counted, sum)
+  write_table(sums[order(match(sums$network, names(networks)), match(sums$named, counted$named)), ],
+              "verdicts")
+}
+
 asked <- commandArgs(TRUE)
 parts <- list(roc = part_roc, noise = part_noise, surrogates = part_surrogates,
-              screen = part_screen, misses = part_misses)
+              screen = part_screen, misses = part_misses, verdicts = part_verdicts)
 unknown <- setdiff(asked, names(parts))
 if (length(unknown) > 0L) stop("no such part: ", paste(unknown, collapse = ", "))
 for (part in if (length(asked)) asked else names(parts)) {

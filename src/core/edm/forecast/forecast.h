@@ -48,6 +48,8 @@ typedef struct syn_forecast_options {
 typedef struct syn_forecasts {
     uint32_t *rows;  /* [jobs] steps that are forecast from */
     double *error;   /* [jobs] mean squared error without a candidate */
+    double *missed;  /* NULL, or [jobs][steps]: of each step that is forecast, by how much
+                        it is above its forecast without a candidate */
     double *gain;    /* [candidates] by how much less the error is with the candidate, as
                         a share of that without */
     double *t;       /* [candidates] the mean fall of squared errors, by its standard

@@ -137,7 +137,7 @@ static void try_octet(const syn_forecast_model *m, const double *sum, uint32_t s
     syn_f64 twice = syn_f64_all(2 * m->error);
     for (uint32_t c = 0; c < side; c += SYN_F64_LANES) {
         syn_f64 change = change_of(m, (sums){sum + c, side}, syn_f64_load(x + c));
-        syn_f64_store(fall + c, change * (twice - change));
+        syn_f64_store(fall + c, change * twice);
     }
 }
 

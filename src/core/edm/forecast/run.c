@@ -612,6 +612,8 @@ static void finish_slot(const forecast_call *call, const forecast_job *j,
         sum += error[i] * error[i];
     if (is_first_part(call, j))
         out->error[job] = sum / j->n;
+    for (uint32_t i = 0; out->missed && is_first_part(call, j) && i < j->n; i++)
+        out->missed[job * call->series->steps + j->row[i] + 1] = error[i];
     for (uint32_t o = 0; o < j->octets; o++, fall += (size_t)j->n * SYN_FORECAST_SIDE) {
         finish_octet(call, j, fall, side_of(j, o), sum / j->n,
                      out->gain + first, out->t + first);
@@ -719,6 +721,8 @@ static syn_status finish(void *context, size_t item, int worker)
     for (uint32_t k = 0; k < j->thetas && is_first_part(b->call, j); k++) {
         b->out->rows[j->job + k] = j->n;
         b->out->error[j->job + k] = NAN;
+        for (uint32_t t = 0; b->out->missed && t < b->call->series->steps; t++)
+            b->out->missed[(j->job + k) * b->call->series->steps + t] = NAN;
     }
     for (size_t k = 0; k < (size_t)j->candidates * j->thetas; k++)
         b->out->gain[j->first + k] = b->out->t[j->first + k] = NAN;

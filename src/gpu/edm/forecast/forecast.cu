@@ -115,8 +115,8 @@ constexpr int FORECAST_SLOTS = 2;  /* batches under way */
 struct forecast_slot {
     stream work;
     pairs_memory pairs;
-    array<double> centre, error, fall, out;
-    pinned<double> results;
+    array<double> centre, error, fall, out, missed;
+    pinned<double> results, kept;
     size_t first = 0;
     uint32_t n = 0, most = 0;  /* tasks; and candidates of each */
 
@@ -132,6 +132,7 @@ class forecast_worker {
     array<uint32_t> lags_;
     array<unsigned char> known_;
     forecast_job job_ = {};
+    bool keep_;           /* what forecasts miss */
     double most_;         /* bytes of a batch */
     size_t shared_;
     forecast_batch left_ = {};  /* of the batch in hand */
@@ -140,8 +141,8 @@ class forecast_worker {
 public:
     forecast_worker(const pairs_job &pairs, const syn_series &series,
                     const syn_forecast_jobs &jobs,
-                    const std::vector<forecast_task> &tasks, int device)
-        : tasks_(tasks), shared_((size_t) shared_limit(device))
+                    const std::vector<forecast_task> &tasks, bool keep, int device)
+        : tasks_(tasks), keep_(keep), shared_((size_t) shared_limit(device))
     {
         cudaStream_t stream = slot_[0].work;
         std::vector<uint32_t> lags(pairs.padded + 1);
@@ -162,8 +163,8 @@ public:
         most_ = 0.8 * (double) free_memory() / FORECAST_SLOTS;
     }
 
-    /* Works through batches until there are none. finish(task, results, most) gets what
-       each task has in forecast_job::out. */
+    /* Works through batches until there are none. finish(task, results, most, missed) gets
+       what each task has in forecast_job::out, and in forecast_job::missed or NULL. */
     template <class FINISH>
     void run(const std::vector<forecast_batch> &batches, crew &work, FINISH finish)
     {
@@ -171,9 +172,10 @@ public:
         keep_busy(slot_, next, [&](forecast_slot *s) { start(s); },
                   [&](forecast_slot *s) {
             check(cudaStreamSynchronize(s->work));
+            size_t steps = job_.pairs.steps;
             for (uint32_t i = 0; i < s->n; i++)
                 finish(tasks_[s->first + i], s->results.get() + i * s->out_size(),
-                       s->most);
+                       s->most, keep_ ? s->kept.get() + i * steps : nullptr);
         });
     }
 
@@ -195,7 +197,7 @@ private:
         job_.most = left_.most;
         job_.least = syn_forecast_least(d);
         double rows = job_.pairs.padded;
-        double bytes = bytes_of_pairs(job_.pairs, rows) + 8.0 * rows * job_.most;
+        double bytes = bytes_of_pairs(job_.pairs, rows) + 8.0 * rows * (job_.most + 1);
         double fit = std::max(1.0, most_ / bytes);
         uint32_t n = (uint32_t) std::min<double>(left_.n, fit);
         *first = left_.first;
@@ -219,6 +221,12 @@ private:
         job.error = s->error.ensure(rows);
         job.fall = s->fall.ensure(rows * job.most);
         job.out = s->out.ensure(n * s->out_size());
+        size_t steps = (size_t) n * pairs.steps;
+        if (keep_) {
+            job.missed = s->missed.ensure(steps);
+            /* All bits set are a NaN. */
+            check(cudaMemsetAsync(job.missed, 0xff, steps * sizeof(double), stream));
+        }
         launch(find_forecast_rows, n, PREPARE, 0, stream, job);
         dim3 slices(pairs.padded / FORECAST_LAY, n,
                     1 + (job.most + FORECAST_SLICE - 1) / FORECAST_SLICE);
@@ -234,6 +242,8 @@ private:
                0, stream, job);
         size_t numbers = n * s->out_size();
         download(s->results.ensure(numbers), job.out, numbers, stream);
+        if (keep_)
+            download(s->kept.ensure(steps), job.missed, steps, stream);
     }
 };
 
@@ -247,7 +257,9 @@ syn_status syn_gpu_forecast(const syn_series *series, const syn_forecast_jobs *j
 {
     return gpu::status_with(call, [&] {
         gpu::pairs_job shape = gpu::job_of(series->steps, *options);
-        size_t candidates = jobs->candidate_start[jobs->n];
+        size_t candidates = jobs->candidate_start[jobs->n], steps = series->steps;
+        if (out->missed)
+            std::fill(out->missed, out->missed + jobs->n * steps, NAN);
         std::fill(out->rows, out->rows + jobs->n, 0);
         std::fill(out->error, out->error + jobs->n, NAN);
         std::fill(out->gain, out->gain + candidates, NAN);
@@ -259,11 +271,13 @@ syn_status syn_gpu_forecast(const syn_series *series, const syn_forecast_jobs *j
             gpu::cut_batches(shape, tasks, (uint32_t) call->n);
         /* Puts the results of a task in their places. */
         auto finish = [&](const gpu::forecast_task &task, const double *from,
-                          uint32_t most) {
+                          uint32_t most, const double *missed) {
             size_t at = task.candidate + task.begin;
             if (task.begin == 0) {
                 out->rows[task.job] = (uint32_t) from[gpu::FORECAST_ROWS];
                 out->error[task.job] = from[gpu::FORECAST_ERROR];
+                if (out->missed && !std::isnan(out->error[task.job]))
+                    std::copy(missed, missed + steps, out->missed + task.job * steps);
             }
             const double *gain = from + gpu::FORECAST_NUMBERS, *t = gain + most;
             std::copy(gain, gain + task.candidates, out->gain + at);
@@ -271,7 +285,8 @@ syn_status syn_gpu_forecast(const syn_series *series, const syn_forecast_jobs *j
         };
         gpu::share_out(*call, (uint32_t) batches.size(), "forecasts",
                        [&](gpu::crew &work, int device) {
-            gpu::forecast_worker worker(shape, *series, *jobs, tasks, device);
+            gpu::forecast_worker worker(shape, *series, *jobs, tasks,
+                                        out->missed != nullptr, device);
             worker.run(batches, work, finish);
         });
     });

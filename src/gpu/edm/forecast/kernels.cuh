@@ -37,6 +37,8 @@ struct forecast_job {
     double *error;                 /* [libraries][padded] without a candidate */
     double *fall;                  /* [libraries][padded][most] of the squared error */
     double *out;                   /* [libraries][FORECAST_NUMBERS + 2 most]: gain, t */
+    double *missed;                /* NULL, or [libraries][steps] as in syn_forecasts, NaN
+                                      at first */
 };
 
 /* Columns of the products: those of 1 and the coordinates with one another, as a lower
@@ -324,6 +326,9 @@ __device__ inline void solve_model(const forecast_values &values, const forecast
     bool made = pairs.state[(size_t) blockIdx.y * pairs.padded + row.row] == PAIR_MADE;
     model.error[r] = made ? error : NAN;
     values.job.error[row.at] = model.error[r];
+    if (values.job.missed)
+        values.job.missed[(size_t) blockIdx.y * pairs.steps + pairs.first + row.row + 1] =
+            model.error[r];
 }
 
 /* By how much the squared error falls when a candidate and its square are two more
@@ -366,7 +371,7 @@ __device__ inline double forecast_fall(const forecast_models<QUADS> &model, uint
     double share = ab / aa;
     double of_b = (by - share * ay) / (bb - share * ab);
     double of_a = (ay - ab * of_b) / aa, moved = of_a * own_a + of_b * own_b;
-    return moved * (2 * model.error[r] - moved);
+    return 2 * model.error[r] * moved;
 }
 
 /* Grid: rows, tasks. */
