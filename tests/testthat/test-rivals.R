@@ -9,7 +9,7 @@ rivals_parts <- function() {
   names <- new.env()
   sys.source(rivals_script("vignettes", "causes", "wirings.R"), names)
   sys.source(rivals_script("vignettes", "causal-maps", "simulated.R"), names)
-  for (part in c("systems.R", "score.R", "methods.R")) {
+  for (part in c("systems.R", "kinds.R", "sets.R", "score.R", "methods.R")) {
     sys.source(rivals_script("bench", "causes", part), names)
   }
   names
@@ -29,6 +29,12 @@ slow_area <- function(score, yes) {
   wins / (sum(yes) * sum(!yes))
 }
 
+# The share of links among all pairs that score at least as much, for each link.
+slow_precision <- function(score, yes) {
+  score[is.na(score)] <- -Inf
+  mean(vapply(score[yes], \(least) mean(yes[score >= least]), 0))
+}
+
 # Whether a walk of any length leads from one to the other, by trying all of them.
 slow_paths <- function(wiring) {
   n <- nrow(wiring)
@@ -43,7 +49,7 @@ slow_paths <- function(wiring) {
   reached
 }
 
-test_that("the area under the ROC curve is that of all pairs, tied or without score", {
+test_that("areas under the curves are those of all pairs, tied or without score", {
   skip_unless_nightly()
   parts <- rivals_parts()
   set.seed(1)
@@ -52,6 +58,7 @@ test_that("the area under the ROC curve is that of all pairs, tied or without sc
     yes <- seq_len(n) %in% sample(n, sample(n - 1, 1))
     score <- sample(c(round(rnorm(n), sample(0:3, 1)), NA), n)
     expect_equal(parts$area_under_roc(score, yes), slow_area(score, yes))
+    expect_equal(parts$area_under_pr(score, yes), slow_precision(score, yes))
   }
   expect_identical(parts$area_under_roc(c(1, 2, 3, 4), c(FALSE, FALSE, TRUE, TRUE)), 1)
   expect_identical(parts$area_under_roc(c(4, 3, 2, 1), c(FALSE, FALSE, TRUE, TRUE)), 0)
@@ -112,11 +119,13 @@ test_that("what is called is counted by kind, and pooled over systems", {
   expect_equal(one$auc, slow_area(scores, rep(c(TRUE, FALSE), c(3, 9))))
   perfect <- parts$score_links(list(score = wiring + 0, called = wiring), wiring)
   both <- parts$pool_scores(rbind(one, perfect))
-  expect_equal(both$missed, 100 * 2 / 6)
+  expect_equal(both$found, 100 * 4 / 6)
   expect_equal(both$mediated, 50)
   expect_equal(both$shared, 25)
   expect_equal(both$false, 100 * 3 / 18)
-  expect_equal(both$false_links, 1.5)
+  expect_equal(both$false_links, 3)
+  # Four of six links, and three others.
+  expect_equal(both$f1, 2 * 4 / (2 * 4 + 2 + 3))
   expect_equal(both$auc, mean(c(one$auc, 1)))
   expect_equal(unlist(both[c("links", "mediated_pairs", "shared_pairs", "other_pairs")]),
                c(links = 6, mediated_pairs = 2, shared_pairs = 8, other_pairs = 18))
@@ -136,7 +145,7 @@ test_that("Granger's F is that of two fits, with and without the cause", {
   skip_unless_nightly()
   parts <- rivals_parts()
   set.seed(3)
-  x <- parts$draw_system("linear", 7, 200)$x
+  x <- parts$run_linear(7, parts$draw_links(7), 200)
   order <- parts$order_by_bic(x, 3:6)
   fits <- vapply(3:6, \(k) {
     now <- x[7:200, ]
@@ -157,7 +166,7 @@ test_that("Granger's F is that of two fits, with and without the cause", {
   expect_false(any(diag(found$called)))
 })
 
-test_that("methods that look at lags find the direction of a strong link", {
+test_that("Granger causality finds the direction of a strong link", {
   skip_unless_nightly()
   parts <- rivals_parts()
   set.seed(4)
@@ -165,20 +174,6 @@ test_that("methods that look at lags find the direction of a strong link", {
   for (t in 4:300) x[t, "b"] <- x[t - 2, "a"] + 0.3 * rnorm(1)
   truth <- wiring_of(3, 1, 2)
   expect_identical(unname(parts$granger(x)$called), truth)
-  expect_identical(unname(parts$lagged_correlation(x)$called), truth)
-  x[, "b"] <- x[, "a"] + rnorm(300)
-  expect_identical(unname(parts$correlation(x)$called), truth | t(truth))
-})
-
-test_that("correlation of series with a memory is not called more often than others", {
-  skip_unless_nightly()
-  parts <- rivals_parts()
-  set.seed(5)
-  called <- vapply(1:200, \(k) {
-    x <- apply(matrix(rnorm(900), 300), 2, stats::filter, 0.9, "recursive")
-    any(parts$correlation(x)$called)
-  }, NA)
-  expect_lt(mean(called), 0.12)
 })
 
 test_that("what PCMCI+ says is read link by link", {
@@ -209,42 +204,39 @@ test_that("what PCMCI+ says is read link by link", {
 test_that("direct links of this package are scored by t, other pairs come after them", {
   skip_unless_nightly()
   parts <- rivals_parts()
-  set.seed(7)
-  x <- parts$draw_system("bursts", 7, 500)$x
-  map <- causal_map(x, Tp = -3:0, threads = 1)
-  table <- direct_links(map, x, threshold = 0.3, threads = 1)
-  found <- parts$direct_by(x, 0.3)
+  x <- parts$numbered_kind("ricker", 1)$x
+  n <- ncol(x)
+  found <- parts$direct_by(x)
+  map <- causal_map(x, threads = 1)
+  table <- direct_links(map, x, threads = 1)
+  at <- cbind(match(table$cause, colnames(x)), match(table$effect, colnames(x)))
+  tested <- !is.na(table$t)
   expect_gt(sum(found$called), 0)
+  expect_equal(found$score[at[tested, ]], table$t[tested])
+  expect_identical(found$called[at], table$link == "direct")
   expect_identical(sum(found$called), sum(table$link == "direct"))
-  number <- \(names) match(names, colnames(x))
-  for (k in which(!is.na(table$t))) {
-    at <- c(number(table$cause[[k]]), number(table$effect[[k]]))
-    expect_identical(found$score[at[[1]], at[[2]]], table$t[[k]])
-    expect_identical(found$called[at[[1]], at[[2]]], table$link[[k]] == "direct")
-  }
-  tested <- matrix(FALSE, 7, 7)
-  tested[cbind(number(table$cause), number(table$effect))] <- !is.na(table$t)
-  expect_true(any(!tested & row(tested) != col(tested)))
-  expect_gt(min(found$score[tested]), max(found$score[!tested]))
-  # With no link to look at, nothing is called, and the map's rho is the score.
-  none <- parts$direct_by(x, 1)
-  expect_false(any(none$called))
-  expect_identical(order(none$score), order(t(map[, ])))
+  scored <- matrix(FALSE, n, n)
+  scored[at[tested, ]] <- TRUE
+  others <- found$score[!scored & row(scored) != col(scored)]
+  expect_true(all(others < min(table$t[tested])))
+  # Where no link is looked at, nothing is called.
+  expect_false(any(parts$direct_by(x[1:30, 1:2])$called))
 })
 
-test_that("systems have the wiring that they say, and nothing goes round or in step", {
+test_that("systems are drawn again from their number, and none goes round or in step", {
   skip_unless_nightly()
   parts <- rivals_parts()
-  for (data in parts$data_kinds) {
-    set.seed(6)
-    system <- parts$draw_system(data, 7, 500)
-    expect_identical(dim(system$x), c(500L, 7L))
+  for (kind in unlist(parts$kinds)) {
+    system <- parts$numbered_kind(kind, 1, steps = 400)
+    n <- ncol(system$x)
+    expect_gte(n, 3)
+    expect_identical(nrow(system$x), if (kind == "var, 300 steps") 300L else 400L)
     expect_true(all(is.finite(system$x)))
-    expect_true(all(colSums(system$wiring) <= 2))
-    expect_gte(sum(system$wiring), 6)
+    expect_identical(dim(system$wiring), c(n, n))
+    expect_gte(sum(system$wiring), if (startsWith(kind, "hidden")) 1 else 2)
     expect_false(any(diag(system$wiring)))
-    set.seed(6)
-    expect_identical(parts$draw_system(data, 7, 500), system)
+    expect_identical(!is.null(system$noisy), startsWith(kind, "noisy "))
+    expect_identical(parts$numbered_kind(kind, 1, steps = 400), system)
   }
   expect_false(parts$is_lively(cbind(runif(300), rep(1:2, 150))))
   x <- runif(300)
@@ -261,18 +253,20 @@ test_that("a small table is measured, and what is not installed is said to be mi
   libraries <- c(dirname(getNamespaceInfo("synfire", "path")), .libPaths())
   said <- system2(
     file.path(R.home("bin"), "Rscript"),
-    c("--vanilla", file.path(root, "bench", "causes.R"), "data=linear", "series=3",
-      "systems=2", paste0("out=", out),
-      shQuote("methods=correlation; granger; pcmci+ linear")),
+    c("--vanilla", file.path(root, "bench", "causes.R"), shQuote("kinds=weak var; diamond"),
+      "systems=2", paste0("out=", file.path(out, "kinds.csv")),
+      shQuote("methods=granger; pcmci+")),
     stdout = TRUE, stderr = FALSE,
-    env = c("R_TESTS=", paste0("PEERS=", withr::local_tempdir()),
+    env = c("R_TESTS=", paste0(c("PEERS=", "SYNFIRE_DATA="), withr::local_tempdir()),
             paste0("R_LIBS=", paste(libraries, collapse = ":")))
   )
-  table <- read.csv(file.path(out, "rivals.csv"))
-  expect_identical(table$method, c("correlation", "granger", "pcmci+ linear"))
-  expect_identical(table$finished, c(2L, 2L, 0L))
-  expect_identical(table$result, c("done", "done", "missing: not installed"))
-  expect_gt(table$auc[[2]], 0.9)
-  expect_true(is.na(table$auc[[3]]))
+  table <- read.csv(file.path(out, "kinds.csv"))
+  # The files of the other kind are absent.
+  expect_identical(table$kind, c("weak var", "weak var"))
+  expect_identical(table$method, c("granger", "pcmci+"))
+  expect_identical(table$finished, c(2L, 0L))
+  expect_identical(table$result, c("done", "missing: not installed"))
+  expect_gt(table$auc[[1]], 0.9)
+  expect_true(is.na(table$auc[[2]]))
   expect_match(said, "granger +2 ", all = FALSE)
 })

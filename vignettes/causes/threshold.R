@@ -4,7 +4,7 @@
 #   Rscript vignettes/causes/threshold.R [runs]
 #
 # writes direct-threshold.csv beside this file, a row for each kind of series, map and threshold.
-# The systems are those of bench/causes/systems.R, 20 series of 1,000 steps. One map is that of
+# The wirings are those of bench/causes/systems.R, 20 series of 1,000 steps. One map is that of
 # Tp = 0, the other has for each pair the best of Tp = -3:0: links take 1 to 3 steps.
 library(synfire)
 here <- "vignettes/causes"
@@ -16,6 +16,32 @@ runs <- if (length(arguments) > 0L) arguments[[1L]] else 4L
 thresholds <- c(0, 0.1, 0.2, 0.3)
 kinds <- list("chaotic maps" = c("mixed", "rivals", "bursts"), linear = "linear",
               calcium = "calcium", spikes = "spikes")
+
+#' Neurons seen through an indicator; a link has a strength of 0.2 to 0.5
+run_calcium <- function(series, links, steps, spikes) {
+  strength <- delay <- matrix(0, series, series)
+  at <- cbind(links$from, links$to)
+  strength[at] <- runif(nrow(at), 0.2, 0.5)
+  delay[at] <- links$delay
+  x <- simulate_calcium(steps, wiring = strength, delay = delay, noise = 0,
+                        firing_rate = if (spikes) 10)
+  matrix(x, steps)
+}
+
+draw_system <- function(data, series, steps) {
+  repeat {
+    links <- draw_links(series)
+    x <- switch(data, linear = run_linear(series, links, steps),
+                calcium = , spikes = run_calcium(series, links, steps, data == "spikes"),
+                run_system(series, links, steps, data))
+    if (is_lively(x)) break
+  }
+  wiring <- matrix(FALSE, series, series)
+  wiring[cbind(links$from, links$to)] <- TRUE
+  x <- seen_with_noise(x, runif(1, 0, 0.1))
+  colnames(x) <- rownames(wiring) <- colnames(wiring) <- sprintf("s%02d", seq_len(series))
+  list(x = x, wiring = wiring)
+}
 
 one_threshold <- function(threshold, map, x, wiring) {
   rho <- t(map[])
