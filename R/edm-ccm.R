@@ -158,8 +158,8 @@
 #' summary(ccm(do.call(rbind, plots), "y", "x", E = 2, Tp = -1, segments = "plot",
 #'             samples = 30, threads = 2))
 #' @export
-ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL,
-                samples = 100, knn = NULL, exclusion_radius = 0, embedded = FALSE,
+ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = NULL, lib_sizes = NULL,
+                samples = 100, knn = NULL, exclusion_radius = NULL, embedded = FALSE,
                 both = TRUE, valid_lib = NULL, segments = NULL, no_time = FALSE,
                 ..., n_surrogates = 0,
                 surrogate = c("phase", "shuffle", "seasonal", "twin"), period = NULL,
@@ -170,11 +170,14 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
               columns = "names of columns of `x`", target = "the name of a column of `x`")
   check_no_dots()
   device <- check_choice(device)
-  maps <- times_told_once(ccm_maps(x, columns, target, E, Tp, tau, embedded, check_flag(both),
-                                   valid_lib, segments, no_time, knn))
+  scaled <- times_told_once(maps_at_scale(\(tau) {
+    ccm_maps(x, columns, target, E, Tp, tau, embedded, check_flag(both), valid_lib, segments,
+             no_time, knn)
+  }, tau, exclusion_radius))
+  maps <- scaled$maps
+  exclusion <- scaled$exclusion
   sizes <- check_lib_sizes(lib_sizes, maps)
   samples <- check_count(samples, max = 1e6)
-  exclusion <- edm_exclusion(exclusion_radius)
   n_surrogates <- check_count(n_surrogates, min = 0, max = 1e5)
   surrogate <- check_choice(surrogate)
   if (n_surrogates == 0) surrogate <- NULL
@@ -233,8 +236,8 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = -1, lib_sizes = NULL
 #' found
 #' summary(found)
 #' @export
-ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = -1, lib_size = Inf,
-                    samples = 100, knn = NULL, exclusion_radius = 0, embedded = FALSE,
+ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = NULL, lib_size = Inf,
+                    samples = 100, knn = NULL, exclusion_radius = NULL, embedded = FALSE,
                     both = TRUE, valid_lib = NULL, segments = NULL, no_time = FALSE,
                     device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL) {
   started <- proc.time()[["elapsed"]]
@@ -246,11 +249,14 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = -1, lib_size 
   both <- check_flag(both)
   lib_size <- check_count(lib_size, infinite = TRUE)
   samples <- check_count(samples, max = 1e6)
-  exclusion <- edm_exclusion(exclusion_radius)
   threads <- check_threads(threads)
   key <- random_key()
-  maps <- times_told_once(ccm_maps(x, columns, target, E, Tp[[1L]], tau, embedded, both,
-                                   valid_lib, segments, no_time, knn))
+  scaled <- times_told_once(maps_at_scale(\(tau) {
+    ccm_maps(x, columns, target, E, Tp[[1L]], tau, embedded, both, valid_lib, segments, no_time,
+             knn)
+  }, tau, exclusion_radius))
+  maps <- scaled$maps
+  exclusion <- scaled$exclusion
   libs <- lapply(maps, lag_libraries, Tp)
   size <- vapply(seq_along(Tp), \(k) {
     at_lag <- Map(\(map, libs) list(knn = map$knn, lib = libs[[k]], first = map$first), maps, libs)

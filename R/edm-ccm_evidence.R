@@ -9,6 +9,7 @@ verdict_problem <- function(map, exclusion, threads, key) {
     list(series = map$points[, at_row, drop = FALSE], cause = map$observed,
          own = map$target_name %in% map$columns, knn = if (map$knn != map$E + 1L) map$knn,
          exclusion = exclusion, threads = threads, key = key,
+         step = map$step %||% max(1L, if (!map$embedded) abs(map$tau)),
          names = c(cause = map$target_name, effect = paste(map$columns, collapse = " + "))),
     map[c("first", "last", "valid", "E", "tau", "Tp", "embedded")]
   )
@@ -38,7 +39,7 @@ turned_round <- function(problem) {
 evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   names <- problem$names
   on.exit(tick(problem, Inf))
-  out <- list(names = names, traits = traits)
+  out <- list(names = names, traits = traits, slow = problem$step > 1L)
   out$obstacle <- self_obstacle(problem) %||% trait_obstacle(traits$effect, names[["effect"]]) %||%
     trait_obstacle(traits$cause, names[["cause"]])
   if (!is.null(out$obstacle)) return(out)
@@ -58,9 +59,11 @@ evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   if (!is.null(out$obstacle)) return(out)
   out$cross <- cross_skill(problem, rows, out$own$ties, traits$cause)
   out$gain <- skill_gain(problem, rows, out$cross, traits$cause)
-  found <- signs(out, alpha)
   # Only then does the verdict depend on it.
-  if (found$beyond && found$before && found$rises) out$helped <- forecast_help(problem, rows)
+  found <- signs(out, alpha)
+  if (out$slow || found$beyond && found$before && rise(out) >= verdict_rules$mutual[["rise"]]) {
+    out$helped <- forecast_help(problem, rows)
+  }
   out
 }
 
@@ -87,10 +90,33 @@ with_progress <- function(problems, alpha, frame = parent.frame()) {
 tick <- function(problem, steps) if (!is.null(problem$tick)) problem$tick(steps)
 
 #' Traits of both series
+#'
+#' Many a series goes round by itself: only a season that both have is taken away.
 #' @noRd
 pair_traits <- function(problem) {
-  list(effect = series_traits(problem$series[, 1L], problem$first),
-       cause = series_traits(problem$cause, problem$first))
+  out <- list(effect = traits_at_step(problem$series[, 1L], problem),
+              cause = traits_at_step(problem$cause, problem))
+  if (out$effect$constant || out$cause$constant) return(out)
+  if (out$effect$period == out$cause$period) return(out)
+  lapply(out, \(one) {
+    one$rest <- one$rest + one$season
+    one$season <- rep(mean(one$rest, na.rm = TRUE), length(one$rest))
+    one$rest <- one$rest - one$season
+    one$period <- 0L
+    one
+  })
+}
+
+#' Traits of a series, the drift of a slow one among few rows: it takes its time to come back
+#' @noRd
+traits_at_step <- function(x, problem) {
+  out <- series_traits(x, problem$first)
+  if (out$constant || problem$step == 1L) return(out)
+  apart <- max(problem$step, length(x) %/% verdict_rules$drift_rows)
+  rows <- which((seq_along(x) - problem$first) %% apart == 0)
+  few <- traits_of_each(cbind(x[rows]), match(problem$first[rows], rows))
+  if (!few$constant) out$drift <- few$drift
+  out
 }
 
 # ---- What is tried -------------------------------------------------------------------
@@ -99,15 +125,16 @@ pair_traits <- function(problem) {
 #' @noRd
 segment_rows <- function(problem) stats::median(problem$last - problem$first + 1)
 
-#' Lags to both sides, fewer in short segments
+#' Lags to both sides, two to a step, fewer in short segments
 #' @noRd
 lags_to_try <- function(problem) {
-  typical <- segment_rows(problem)
-  most <- max(verdict_rules$lags, abs(problem$Tp) + 3L)
+  apart <- (problem$step + 1L) %/% 2L
+  typical <- segment_rows(problem) %/% apart
+  most <- max(verdict_rules$lags, abs(problem$Tp) %/% apart + 3L)
   # A third of the shortest segments is left to look from.
   least <- max(min(2, (typical - 1) %/% 3), 1)
   most <- max(min(most, typical %/% 6), least)
-  -most:most
+  as.integer(apart * -most:most)
 }
 
 #' Dimensions whose delay vectors leave most rows of a segment
@@ -192,13 +219,13 @@ skill_of_points <- function(problem, points, rows, targets) {
   rho
 }
 
-#' How well the effect is forecast from its own past, one row ahead, beyond its season
+#' How well the effect is forecast from its own past, one step ahead, beyond its season
 #'
 #' @return A list: `skill` by dimension, `ties`, the dimensions that are about as good as the
 #'   best, `best`, and of that `rho`, its `p` among surrogates, and their `median`.
 #' @noRd
 own_skill <- function(problem, rows, traits) {
-  target <- cbind(shifted(traits$rest, 1L, problem))
+  target <- cbind(shifted(traits$rest, problem$step, problem))
   skill <- vapply(problem$dims, \(E) skill_of(problem, E, rows, target), 0)
   ties <- problem$dims[skill >= max(skill) - verdict_rules$ties]
   # One lag cannot tell what a second series did.
@@ -209,7 +236,7 @@ own_skill <- function(problem, rows, traits) {
   null <- apply(others, 2L, \(one) {
     alike <- problem
     alike$series[, 1L] <- one + traits$season
-    skill_of(alike, best, rows, cbind(shifted(one, 1L, problem)))
+    skill_of(alike, best, rows, cbind(shifted(one, problem$step, problem)))
   })
   list(skill = skill, ties = ties, best = best, rho = max(skill),
        p = (1 + sum(null >= max(skill))) / (1 + length(null)), median = stats::median(null))
@@ -260,12 +287,15 @@ lagged_targets <- function(x, lags, ends) {
 
 #' A function that gives by how many standard errors one lag is ahead of another
 #'
-#' Rows are drawn again a hundred times in blocks of ten; skill is compared on Fisher's scale.
+#' Rows are drawn again a hundred times in blocks of ten steps; skill is compared on Fisher's scale.
 #' @noRd
 lag_errors <- function(problem, E, rows, targets, rho) {
   n <- length(rows)
-  starts <- random_below(100L * ceiling(n / 10), n - 9L, problem$key, 0)
-  weight <- apply(matrix(starts, 100L), 1L, \(start) tabulate(outer(1:10, start, `+`), n))
+  block <- min(10L * problem$step, n %/% 5L)
+  starts <- random_below(100L * ceiling(n / block), n - block + 1L, problem$key, 0)
+  weight <- apply(matrix(starts, 100L), 1L, \(start) {
+    tabulate(outer(seq_len(block), start, `+`), n)
+  })
   map <- evidence_map(problem, E, rows, targets)
   where <- list(gpus = gpus_of(on_cpu()), threads = problem$threads)
   fisher <- \(rho) atanh(pmax(pmin(rho, 0.99999), -0.99999))
@@ -328,7 +358,7 @@ skill_gain <- function(problem, rows, cross, traits) {
 #' @noRd
 forecast_help <- function(problem, rows) {
   # A season is part of the effect's own lags, and of the forecast.
-  target <- cbind(shifted(problem$series[, 1L], 1L, problem))
+  target <- cbind(shifted(problem$series[, 1L], problem$step, problem))
   lags <- rev(problem$lags[problem$lags <= 0])
   cause <- lagged_targets(problem$cause, lags, problem)
   rows <- rows[!rowSums(is.na(cause[rows, , drop = FALSE]))]
@@ -339,6 +369,8 @@ forecast_help <- function(problem, rows) {
   lacking <- max(1 - max(own), 1e-6)
   share <- function(values) {
     few <- if (problem$embedded) problem$dims else problem$dims[problem$dims <= 4L - values]
+    # A slow series has longer histories.
+    if (problem$step > 1L) few <- union(few, problem$dims[[which.max(own)]])
     points <- lapply(few, \(E) points_of(problem, E))
     1 - (1 - skill_with(skill, points, cause, values)) / lacking
   }

@@ -65,8 +65,9 @@ trait_obstacle <- function(traits, name) {
       "counts of spikes, take longer bins, a smoothed rate or units that fire more)"),
       whole_percent(traits$repeated), name),
     drift = refusal(reason, paste(
-      "%s drifts and does not come back to earlier states (KPSS statistic %s, above %s); take",
-      "differences, or a stretch without drift"), name, two(traits$drift),
+      "the level of %s changes over the recording (KPSS statistic %s, above %s), so that too few",
+      "of its states come back; take differences, a longer recording or a stretch without drift"),
+      name, two(traits$drift),
       two(verdict_rules$drift)),
     cycle = refusal(reason, paste(
       "%s goes round in %d rows with nothing beside (which explains %s of its variance), and",
@@ -76,11 +77,11 @@ trait_obstacle <- function(traits, name) {
 }
 
 own_obstacle <- function(own, name, alpha) {
-  if (own$p > alpha) {
+  if (own$p > alpha && own$rho < verdict_rules$linear) {
     return(refusal("linear", paste(
-      "%s is predicted from its own past (rho %s) no better than surrogates that keep its",
-      "season and all that is linear (median %s, p %s), so that its history is no attractor in",
-      "which a cause could be read"), name, two(own$rho), two(own$median), p_text(own$p)))
+      "%s is predicted from its own past (rho %s) not clearly better than surrogates that keep its",
+      "season and all that is linear (median %s, p %s), so that it does not show states in which a",
+      "cause could be read"), name, two(own$rho), two(own$median), p_text(own$p)))
   }
   if (own$rho < verdict_rules$own) {
     refusal("noise", paste(
@@ -96,10 +97,14 @@ whole_percent <- function(share) sprintf("%.0f %%", floor(100 * share))
 #' Which signs of a cause a direction shows by itself
 #' @noRd
 signs <- function(one, alpha) {
-  list(beyond = is_beyond(one, alpha),
-       before = lead(one) >= verdict_rules$ahead && one$cross$agree,
-       rises = rise(one) >= verdict_rules$gain, helps = helps(one))
+  least <- least_signs(one)
+  list(beyond = is_beyond(one, alpha), before = lead(one) >= least[["ahead"]] && one$cross$agree,
+       rises = rise(one) >= least[["rise"]], helps = helps(one))
 }
+
+#' Least signs of a cause: a slow series shows them less, and so does a common driver of it
+#' @noRd
+least_signs <- function(one) verdict_rules[[if (one$slow) "slow" else "fast"]]
 
 is_beyond <- function(one, alpha) {
   one$cross$p <= alpha && one$cross$rho[[one$cross$top]] >= verdict_rules$skill
@@ -121,10 +126,10 @@ rise <- function(one) {
 #' A cause acts by its values, so that two in a row help little more than one. What merely has a
 #' driver in common with the effect shows what the driver did by the step from one to the next.
 #' @noRd
-helps <- function(one) {
+helps <- function(one, least = least_signs(one)[["helped"]]) {
   by <- one$helped
   if (is.null(by) || anyNA(by)) return(FALSE)
-  by[["one"]] >= max(verdict_rules$helped, verdict_rules$single * by[["two"]])
+  by[["one"]] >= if (one$slow) least else max(least, verdict_rules$single * by[["two"]])
 }
 
 #' Is a direction supported by its own signs?
@@ -133,13 +138,16 @@ stands_alone <- function(one, other, alpha) {
   !is.null(one$cross) && is.null(obstacle(one, other)) && all(unlist(signs(one, alpha)))
 }
 
-#' Does each series tell the past of the other best? A common driver reaches one of them first
+#' Has each of both all signs, but for half of the help that a cause by itself has to be?
+#'
+#' Two series that drive each other tell much of each other already by their own past.
 #' @noRd
 mutual <- function(one, other, alpha) {
   shows <- function(one, other) {
-    least <- verdict_rules$mutual
-    !is.null(one$cross) && is.null(obstacle(one, other)) && is_beyond(one, alpha) &&
-      lead(one) >= least[["ahead"]] && rise(one) >= least[["rise"]]
+    if (is.null(one$cross) || one$slow || !is.null(obstacle(one, other))) return(FALSE)
+    found <- signs(one, alpha)
+    found$beyond && found$before && rise(one) >= verdict_rules$mutual[["rise"]] &&
+      helps(one, verdict_rules$mutual[["helped"]])
   }
   shows(one, other) && shows(other, one)
 }
@@ -168,16 +176,18 @@ absence <- function(one, other, supported) {
   nothing <- verdict_rules$nothing
   # Noise could hide a link, and a cause without states of its own cannot be told.
   states <- is.null(other$obstacle) && min(one$own$rho, other$own$rho) >= nothing[["own"]]
+  # Weak links of slow series have no skill, either; but without a link the other is in the way.
+  in_the_way <- !one$slow || isTRUE(one$helped[["one"]] <= nothing[["helped"]])
   if (states && cross$p > nothing[["p"]] && skill < nothing[["skill"]] &&
-        isTRUE(gain < nothing[["gain"]])) {
+        isTRUE(gain < nothing[["gain"]]) && in_the_way) {
     return(refusal("nothing", paste(
-      "that is no more than surrogates of %s have (median of their highest %s, p %s), and it does",
-      "not rise with the library (%s)"), one$names[["cause"]], two(cross$median),
-      p_text(cross$p), gain_text(gain)))
+      "surrogates of %s have as much (median of their highest %s, p %s), and it does not rise with",
+      "the library (%s)"), one$names[["cause"]], two(cross$median), p_text(cross$p),
+      gain_text(gain)))
   }
   level <- isTRUE(gain <= max(verdict_rules$no_rise * skill, nothing[["gain"]]))
   behind <- lead(one) <= verdict_rules$behind
-  if (supported && (behind || level && lead(one) < verdict_rules$mutual[["ahead"]])) {
+  if (supported && (behind || level && lead(one) < verdict_rules$not_ahead)) {
     refusal("driven", paste(
       "that comes from the other direction, in which the signs of a cause are there: the past",
       "of %s is not predicted better than its present (rho %s) and future (%s)%s"),
@@ -199,13 +209,13 @@ unclear <- function(one, found, alpha) {
   }
   if (!found$beyond) {
     return(refusal("weak", paste(
-      "a rho of %s is too little to go by: a verdict takes %s or more, and surrogates of %s reach",
-      "%s at their median (p %s)"), two(floor(100 * skill) / 100), two(verdict_rules$skill), cause,
+      "a rho of %s is too little to go by: a verdict takes %s or more, and surrogates of %s have a",
+      "median of %s (p %s)"), two(floor(100 * skill) / 100), two(verdict_rules$skill), cause,
       two(cross$median), p_text(cross$p)))
   }
   if (!found$before) {
     return(refusal("delay", paste(
-      "no delay shows what comes first: rho is %s in the past of %s (%s), %s without a delay",
+      "no delay shows clearly what comes first: rho is %s in the past of %s (%s), %s without a delay",
       "and %s in its future (%s), as with a common driver or synchrony%s"),
       two(cross$rho[[cross$past]]), cause, lag_text(cross$lags[[cross$past]]),
       two(cross$rho[[cross$now]]), two(cross$rho[[cross$future]]),
@@ -216,7 +226,7 @@ unclear <- function(one, found, alpha) {
     return(refusal("level", paste(
       "the skill levels off: %s, and for a cause of this skill that has to be %s or more. A",
       "common driver does that, and so do noise and many steps between"),
-      gain_text(one$gain$gain), whole_percent(verdict_rules$gain * skill)))
+      gain_text(one$gain$gain), whole_percent(least_signs(one)[["rise"]] * skill)))
   }
   hidden_driver(one)
 }
@@ -231,12 +241,18 @@ hidden_driver <- function(one) {
       "a driver that both have would do the same, and %s is known at all lags in too few rows",
       "to see whether it is one"), cause))
   }
+  if (one$slow) {
+    return(refusal("hidden", paste(
+      "forecasts of %s get worse once %s is known (%s of what is missing to a rho of 1 is added), as",
+      "with series that merely resemble each other"), effect, cause,
+      whole_percent(-one$helped[["one"]])))
+  }
   closer <- paste("%s may merely follow a driver that both have: forecasts of %s come %s closer",
                   "to a rho of 1 once one value of %s is known")
   by <- lapply(one$helped, closer_by)
-  if (one$helped[["one"]] < verdict_rules$helped) {
+  if (one$helped[["one"]] < least_signs(one)[["helped"]]) {
     return(refusal("hidden", paste0(closer, ", and for a cause that has to be %s or more"), cause,
-                   effect, by$one, cause, whole_percent(verdict_rules$helped)))
+                   effect, by$one, cause, whole_percent(least_signs(one)[["helped"]])))
   }
   refusal("hidden", paste0(
     closer, ", and %s once two in a row are. A cause acts by its values; what a common driver did ",
@@ -247,7 +263,7 @@ hidden_driver <- function(one) {
 #' ", and forecasts of y come 60 % closer to a rho of 1 once x is known"
 #' @noRd
 help_text <- function(one) {
-  if (!helps(one)) return("")
+  if (anyNA(one$helped) || one$helped[["one"]] < 0.01) return("")
   sprintf(", and forecasts of %s come %s closer to a rho of 1 once %s is known",
           one$names[["effect"]], closer_by(one$helped[["one"]]), one$names[["cause"]])
 }
@@ -285,15 +301,15 @@ support <- function(one, asked, alpha, mutual = FALSE) {
   cross <- one$cross
   list(verdict = "supported", reason = NA_character_, said = sprintf(
     paste("This supports that %s drives %s, directly or through others. %s; surrogates",
-          "of %s reach %s (p %s). The past is ahead of the present (%s) and the future (%s) by",
+          "of %s have a median of %s (p %s). The past is ahead of the present (%s) and the future (%s) by",
           "%s and %s standard errors; %s%s.%s"),
     one$names[["cause"]], one$names[["effect"]], skill_text(one), one$names[["cause"]],
     two(cross$median), p_text(cross$p), two(cross$rho[[cross$now]]),
     two(cross$rho[[cross$future]]), short_number(cross$over_now),
     short_number(cross$over_future), gain_text(one$gain$gain),
     help_text(one),
-    if (mutual) paste0(" Each series tells the past of the other best, where a common driver ",
-                       "would reach one of them first.") else ""))
+    if (mutual) paste0(" Each series shows this of the other, where a common driver would reach ",
+                       "one of them first.") else ""))
 }
 
 deny <- function(one, why) {
