@@ -36,6 +36,7 @@ new_direct_links <- function(links, found, series, order, parameters, call, elap
     delay = column(test$delay, NA_integer_),
     gain = column(test$gain, NA_real_), t = column(test$t, NA_real_),
     p_value = column(test$p_value, NA_real_), q_value = column(q, NA_real_),
+    linear = column(test$linear, NA),
     through = through, reason = reason
   )
   new_table(columns, "direct_links", list(series = order, parameters = parameters,
@@ -87,8 +88,10 @@ format.direct_links <- function(x, ...) {
   c(sprintf("Direct links: %s among %s", rows_text(x, "link"),
             counted(length(attr(x, "series", exact = TRUE)), "series", "series")),
     if (nrow(x) == 0L) no_link_text(x) else {
-      sprintf("%s (rho of %s or more; false discovery rate %s)", kinds_text(x),
-              format(parameters$threshold), format(parameters$alpha))
+      sprintf("%s (%s; false discovery rate %s)", kinds_text(x),
+              if (parameters$threshold <= -1) "all pairs" else {
+                paste("rho of", format(parameters$threshold), "or more")
+              }, format(parameters$alpha))
     })
 }
 
@@ -229,17 +232,18 @@ link_sentence <- function(link) {
       "weak a link look like this."),
       link$cause, link$effect, link$cause, link$effect, two(link$rho), link$effect, numbers),
     refused = sprintf("It cannot be told whether a link from %s to %s is direct, because %s.",
-                      link$cause, link$effect, refusal_text(link$reason))
+                      link$cause, link$effect, refusal_text(link$reason, link$through))
   )
 }
 
-refusal_text <- function(reason) {
+refusal_text <- function(reason, noisy) {
   switch(
     reason,
     constant = "one of them is constant or nearly always missing",
     short = paste("too few rows can be used: the series are short, or much is missing, or",
                   "`exclusion_radius` leaves none"),
     cycle = "one of them goes round with nothing beside, and all that goes round predicts it",
-    `in step` = "they go in step, so that each is a copy of the other and neither comes first"
+    `in step` = "they go in step, so that each is a copy of the other and neither comes first",
+    noise = sprintf("%s may be too noisy to show all that acts through it", noisy)
   )
 }

@@ -261,11 +261,13 @@ best_delays <- function(made, links, lags) {
 #' @param reach The largest lag of the call; all jobs have rows from step `reach + 1` on.
 #' @param where A list of `gpus` (numbers from 0, or `NULL` for the CPU) and `threads`.
 #' @return A list: `rows` and `error`, the mean squared error without a candidate, of each job;
-#'   `gain`, the share by which the candidate lowers it, and `t`, the mean fall of squared
-#'   errors by its standard error, of each candidate. `NA` where there is none.
+#'   `gain`, the share by which the candidate would lower it if its coefficients were known, and
+#'   `t`, the mean of this by its standard error, of each candidate; with `keep`, `missed`, a
+#'   matrix of steps x jobs: by how much a step is above its forecast. `NA` where there is none.
 #' @noRd
 conditional_forecasts <- function(series, jobs, exclusion, reach, where, keep = FALSE) {
   out <- .Call(r_forecast, series, jobs,
                c(list(exclusion = exclusion, reach = reach, keep = keep), where))
-  finish_status(out, "these forecasts")
+  out <- finish_status(out, "these forecasts")
+  out[c("rows", "error", "gain", "t", if (keep) "missed")]
 }

@@ -80,7 +80,7 @@ oracle_forecast_errors <- function(g, y, weights) {
 }
 
 oracle_forecast_test <- function(e0, e1) {
-  fall <- e0^2 - e1^2
+  fall <- e0 * (e0 - e1)
   n <- length(fall)
   apart <- fall - mean(fall)
   lags <- floor(4 * (n / 100)^(2 / 9))

@@ -86,26 +86,73 @@ test_that("all tests are those of a slow search", {
     delay <- c(2, 3, 1, 6)[[case]]
     most <- c(5, 1, 2, 8)[[case]]
     radius <- c(0, 2, 0, 1)[[case]]
-    map <- suppressMessages(causal_map(x, E = c(2, 5, 1, 3), threads = 2))
-    found <- direct_links(map, x, threshold = -1, max_delay = delay, max_parties = most,
-                          exclusion_radius = radius, threads = 2)
-    tested <- which(is.na(found$reason))
+    pairs <- expand.grid(from = 1:4, to = 1:4)
+    pairs <- pairs[pairs$from != pairs$to, ]
     names <- colnames(x)
-    series <- standard_series(map_source(x), found, 2L)
-    slow <- oracle_direct_links(
-      cbind(series$value, series$time), data.frame(from = match(found$cause, names),
-                               to = match(found$effect, names))[tested, ], c(2, 4, 2, 3),
-      delay, 0.05, most, radius, lapply(series$clock, \(k) 4L + k)
-    )
-    expect_gt(length(tested), 5)
-    expect_equal(found$t[tested], slow$test$t, tolerance = 1e-5)
-    expect_equal(found$gain[tested], slow$test$gain, tolerance = 1e-5)
-    expect_equal(found$delay[tested], slow$test$delay)
-    expect_equal(found$p_value[tested], slow$test$p_value, tolerance = 1e-4)
-    q <- stats::p.adjust(slow$test$p_value, "BH")
-    expect_equal(found$q_value[tested], q, tolerance = 1e-4)
-    expect_identical(found$link[tested] == "direct", q <= 0.05)
+    series <- standard_series(map_source(x), list(cause = names[pairs$from],
+                                                  effect = names[pairs$to]), 2L)
+    value <- cbind(series$value, series$time)
+    clock <- lapply(series$clock, \(k) 4L + k)
+    own <- c(2L, 4L, 2L, 3L)
+    links <- list(from = pairs$from, to = pairs$to, gaps = series$gaps[pairs$from])
+    found <- search_links(links, own, clock, delay, 0.05, most, \(jobs) {
+      conditional_forecasts(value, jobs, radius, max(4, delay), list(gpus = NULL, threads = 2L))
+    })$test
+    slow <- oracle_direct_links(value, pairs, own, delay, 0.05, most, radius, clock)$test
+    for (column in c("t", "gain", "delay", "p_value", "alone")) {
+      expect_equal(found[[column]], slow[[column]], tolerance = 1e-4)
+    }
   }
+})
+
+test_that("linear tests are those of nested linear models", {
+  set.seed(1)
+  x <- matrix(stats::rnorm(240 * 3), 240)
+  for (t in 3:240) x[t, 1] <- x[t, 1] + 0.4 * x[t - 2, 2] + 0.3 * x[t - 1, 1]
+  x[c(50, 51, 90), 3] <- NA
+  found <- linear_tests(list(from = 2:3, group = c(1L, 1L)), 1L, list(NULL), x, 2L, 1L)
+  lagged <- \(series, order) vapply(seq_len(order), \(lag) x[5:240 - lag, series], double(236))
+  known <- stats::complete.cases(lagged(1, 4), lagged(2, 4), lagged(3, 4))
+  y <- x[5:240, 1][known]
+  past <- \(order, of = 1:3) do.call(cbind, lapply(of, lagged, order))[known, ]
+  models <- lapply(2:4, \(order) stats::lm(y ~ past(order)))
+  order <- which.min(vapply(models, stats::BIC, 0)) + 1
+  model <- models[[order - 1]]
+  left_out <- stats::residuals(model) / (1 - stats::hatvalues(model))
+  expect_equal(found$error, mean(left_out^2))
+  p <- vapply(2:3, \(cause) {
+    stats::anova(stats::lm(y ~ past(order, setdiff(1:3, cause))), model)[["Pr(>F)"]][[2]]
+  }, 0)
+  expect_equal(found$test$p_value, p)
+  expect_equal(stats::pnorm(found$test$t, lower.tail = FALSE), p)
+  expect_identical(found$test$delay[[1]], 2L)
+})
+
+test_that("series that depend on each other, or are too short, have no linear test", {
+  set.seed(1)
+  x <- matrix(stats::rnorm(200), 100)
+  ask <- \(x) linear_tests(list(from = 2L, group = 1L), 1L, list(NULL), x, 2L, 1L)
+  expect_false(is.na(ask(x)$error))
+  for (bad in list(cbind(x[, 1], x[, 1]), x[1:14, ], x * NA, cbind(x[, 1], 0))) {
+    expect_identical(ask(bad)$error, NA_real_)
+    expect_identical(ask(bad)$test$p_value, NA_real_)
+  }
+})
+
+test_that("a mediated link is not called direct where the series between is noisy", {
+  x <- coupled(chain_of_three, 500, seed = 2)
+  quiet <- direct_of(x, threshold = -1)
+  expect_setequal(of_kind(quiet, "direct"), c("x01 x02", "x02 x03"))
+  set.seed(1)
+  x[, 2] <- x[, 2] + stats::rnorm(500, 0, 0.2 * stats::sd(x[, 2]))
+  found <- direct_of(x, threshold = -1)
+  expect_true(all(c("x01 x02", "x02 x03") %in% of_kind(found, "direct")))
+  link <- found[found$cause == "x01" & found$effect == "x03", ]
+  expect_identical(as.character(link$link), "refused")
+  expect_identical(link$reason, "noise")
+  expect_identical(link$through, "x02")
+  expect_lte(link$q_value, 0.01)
+  expect_match(summary(found)$sentences$said, "x02 may be too noisy", all = FALSE)
 })
 
 test_that("p and q follow from t", {
@@ -329,7 +376,7 @@ test_that("tables are printed, cut and subset", {
   links <- direct_of(coupled(chain_of_three), threshold = -1)
   lines <- format(links)
   expect_match(lines[[1]], "6 links among 3 series")
-  expect_match(lines[[2]], "2 direct.*rho of -1 or more; false discovery rate 0.05")
+  expect_match(lines[[2]], "2 direct.*all pairs; false discovery rate 0.01")
   shown <- utils::capture.output(expect_identical(print(links, n = 1), links))
   expect_match(shown, "x02", all = FALSE)
   expect_match(shown, "5 more", all = FALSE)
@@ -425,7 +472,7 @@ test_that("mediated links are grey and dashed, and captions say what is drawn", 
   skip_if_not_installed("ggplot2")
   skip_if_not_installed("igraph")
   x <- coupled(chain_of_three, 500)
-  map <- causal_map(x, E = 3, threads = 2)
+  map <- causal_map(x, E_max = 5, threads = 2)
   links <- direct_links(map, x, threads = 2)
   drawn <- ggplot2::ggplot_build(ggplot2::autoplot(links))$data[[1]]
   looks <- unique(drawn[c("group", "colour", "linetype")])

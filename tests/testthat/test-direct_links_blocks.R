@@ -169,7 +169,7 @@ test_that("another job, and a folder that is in use, are errors that say so", {
     expect_error(links_of(..., folder = folder), text, class = "synfire_error_argument")
   }
   refused("the series differ", x + 1e-9, map)
-  refused("`alpha` is 0.05 there, not 0.1", x, map, alpha = 0.1)
+  refused("`alpha` is 0.01 there, not 0.1", x, map, alpha = 0.1)
   refused("`max_delay` is 3 there, not 2", x, map, max_delay = 2)
   refused("`threshold` is 0.5 there, not 0.6", x, map, threshold = 0.6)
   refused("`max_links` is Inf there, not 9", x, map, max_links = 9)

@@ -50,10 +50,9 @@ typedef struct syn_forecasts {
     double *error;   /* [jobs] mean squared error without a candidate */
     double *missed;  /* NULL, or [jobs][steps]: of each step that is forecast, by how much
                         it is above its forecast without a candidate */
-    double *gain;    /* [candidates] by how much less the error is with the candidate, as
-                        a share of that without */
-    double *t;       /* [candidates] the mean fall of squared errors, by its standard
-                        error */
+    double *gain;    /* [candidates] by how much less the error would be with the candidate
+                        if its coefficients were known, as a share of that without */
+    double *t;       /* [candidates] the mean of the same, by its standard error */
 } syn_forecasts;
 
 /* The rows of a job are the steps t from `reach` on whose next step is in the series,
@@ -63,7 +62,9 @@ typedef struct syn_forecasts {
    where all distances are 0, w is 1. The least squares fit of the effect by 1 and the
    coordinates, with SYN_FORECAST_RIDGE times the sum of w^2 times the squares of all
    coefficients but that of 1, leaves the error e0; that with the candidate x and x^2 as
-   two more regressors, e1. Candidates change no distance. Then with D = e0^2 - e1^2
+   two more regressors, e1. Candidates change no distance. Then with D = e0 (e0 - e1),
+   whose mean is by how much the squared error would fall if the coefficients of the
+   candidate were known (Harvey, Leybourne and Newbold 1998),
      error = mean of e0^2,  gain = sum of D / sum of e0^2,
      t = mean of D / sqrt(V / rows),
    and V the long-run variance of D with the weights of Bartlett (Newey and West 1987) for

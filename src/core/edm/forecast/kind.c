@@ -134,10 +134,10 @@ static syn_f64 change_of(const syn_forecast_model *m, sums lines, syn_f64 x)
 static void try_octet(const syn_forecast_model *m, const double *sum, uint32_t side,
                       const double *x, double *fall)
 {
-    syn_f64 twice = syn_f64_all(2 * m->error);
+    syn_f64 error = syn_f64_all(m->error);
     for (uint32_t c = 0; c < side; c += SYN_F64_LANES) {
         syn_f64 change = change_of(m, (sums){sum + c, side}, syn_f64_load(x + c));
-        syn_f64_store(fall + c, change * twice);
+        syn_f64_store(fall + c, change * error);
     }
 }
 

@@ -371,7 +371,7 @@ __device__ inline double forecast_fall(const forecast_models<QUADS> &model, uint
     double share = ab / aa;
     double of_b = (by - share * ay) / (bb - share * ab);
     double of_a = (ay - ab * of_b) / aa, moved = of_a * own_a + of_b * own_b;
-    return 2 * model.error[r] * moved;
+    return model.error[r] * moved;
 }
 
 /* Grid: rows, tasks. */
