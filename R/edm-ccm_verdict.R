@@ -44,6 +44,15 @@ row_obstacle <- function(rows, problem) {
           verdict_rules$rows)
 }
 
+slow_obstacle <- function(problem) {
+  steps <- length(problem$cause) %/% problem$step
+  if (steps >= verdict_rules$steps) return(NULL)
+  refusal("short", paste(
+    "%s and %s are so slow that they stay alike for %s: the recording has %s such steps, and a",
+    "verdict takes %s"), problem$names[["cause"]], problem$names[["effect"]],
+    counted(problem$step, "row"), steps, verdict_rules$steps)
+}
+
 lag_zero <- function(one) if (is.null(one$cross)) NA_real_ else one$cross$rho[[one$cross$now]]
 
 refusal <- function(reason, text, ...) list(reason = reason, text = sprintf(text, ...))
@@ -187,7 +196,7 @@ absence <- function(one, other, supported) {
   }
   level <- isTRUE(gain <= max(verdict_rules$no_rise * skill, nothing[["gain"]]))
   behind <- lead(one) <= verdict_rules$behind
-  if (supported && (behind || level && lead(one) < verdict_rules$not_ahead)) {
+  if (supported && in_the_way && (behind || level && lead(one) < verdict_rules$not_ahead)) {
     refusal("driven", paste(
       "that comes from the other direction, in which the signs of a cause are there: the past",
       "of %s is not predicted better than its present (rho %s) and future (%s)%s"),

@@ -156,7 +156,7 @@ test_that("each obstacle is told by its name, with the numbers", {
   expect_identical(reasons(counts)$reason, rep("counts", 2))
   drift <- reasons(transform(x, x = x + time / 50))
   expect_identical(drift$reason, rep("drift", 2))
-  expect_match(drift$words[[1]], "x drifts and does not come back")
+  expect_match(drift$words[[1]], "the level of x changes over the recording")
   cycle <- reasons(transform(x, x = sin(2 * pi * time / 12)))
   expect_identical(cycle$reason, rep("cycle", 2))
   expect_match(cycle$words[[1]], "x goes round in 12 rows with nothing beside")
@@ -336,11 +336,11 @@ test_that("the help of a cause is what forecasts with it lack less", {
 })
 
 test_that("a cause has to rise, to help and to do so by one value", {
-  one <- function(over_now, over_future, gain, helped = c(0.6, 0.6), p = 0.01) {
+  one <- function(over_now, over_future, gain, helped = c(0.6, 0.6), p = 0.01, slow = FALSE) {
     cross <- list(rho = c(0.8, 0.7, 0.6), lags = -1:1, top = 1L, past = 1L, now = 2L, future = 3L,
                   p = p, median = 0.1, over_now = over_now, over_future = over_future,
                   agree = TRUE, E = 3L)
-    list(names = c(cause = "x", effect = "y"), together = list(now = 0.1), own = list(rho = 0.9),
+    list(names = c(cause = "x", effect = "y"), slow = slow, together = list(now = 0.1), own = list(rho = 0.9),
          cross = cross, gain = list(gain = gain),
          helped = if (!is.null(helped)) stats::setNames(helped, c("one", "two")))
   }
@@ -367,12 +367,24 @@ test_that("a cause has to rise, to help and to do so by one value", {
   expect_identical(unknown$reason, "hidden")
   expect_match(unknown$said, "x is known at all lags in too few rows")
   verdict <- function(...) judge(..., NA, 0.05)$verdict
-  # Each tells the past of the other best.
-  both <- judge(one(1.2, 1.1, 0.13, NULL), one(5, 5, 0.13, NULL), NA, 0.05)
+  # Each shows all signs of the other, the help but half.
+  half <- c(0.15, 0.1)
+  both <- judge(one(2.2, 2.1, 0.13, half), one(5, 5, 0.13), NA, 0.05)
   expect_identical(both$verdict, "supported")
   expect_match(both$said, "where a common driver would reach one of them first")
-  expect_identical(verdict(one(5, 5, 0.13), one(0.8, 5, 0.13)), "cannot be told")
-  expect_identical(verdict(one(5, 5, 0.11), one(5, 5, 0.13)), "cannot be told")
+  expect_identical(verdict(one(5, 5, 0.13, half), one(1.8, 5, 0.13)), "cannot be told")
+  expect_identical(verdict(one(5, 5, 0.13, half), one(5, 5, 0.11)), "cannot be told")
+  expect_identical(verdict(one(5, 5, 0.13, half), one(5, 5, 0.13, c(0.1, 0.1))), "cannot be told")
+  expect_identical(verdict(one(5, 5, 0.13, half), one(5, 5, 0.13, c(0.3, 0.4))), "cannot be told")
+  # A slow series shows less of a cause, and what is no cause is in the way of forecasts.
+  slow <- \(...) one(..., slow = TRUE)
+  expect_identical(verdict(slow(1.1, 1, 0.13, c(-0.05, 0.3)), nothing), "supported")
+  expect_identical(verdict(slow(0.9, 5, 0.13), nothing), "cannot be told")
+  against <- judge(slow(5, 5, 0.13, c(-0.2, -0.3)), nothing, NA, 0.05)
+  expect_identical(against$reason, "hidden")
+  expect_match(against$said, "forecasts of y get worse once x is known (20 %", fixed = TRUE)
+  expect_identical(judge(slow(-1.5, 3, 0.3, c(-0.5, -1)), one(5, 5, 0.5), NA, 0.05)$reason, "driven")
+  expect_identical(verdict(slow(-1.5, 3, 0.3, c(-0.3, -1)), one(5, 5, 0.5)), "cannot be told")
   # What the other direction explains.
   cause <- one(5, 5, 0.5)
   expect_identical(judge(one(-1.5, 3, 0.3), cause, NA, 0.05)$reason, "driven")
