@@ -47,9 +47,9 @@
 #' }
 #' # Verdicts
 #' `summary()` does not go by this table, which hangs on the library sizes that were asked for. It
-#' looks at the two series again, at all lags from -8 to 8 rows (or, in slow series, from -4 to 4 steps;
-#' fewer in short replicates) and in up to five dimensions, for about a fifth of a second where there
-#' are 500 rows. The verdict on a
+#' looks at the two series again, at all lags from -8 to 8 rows (in slow series from -4 to 4 steps,
+#' fewer in short replicates) and in up to five dimensions, for about a fifth of a second where
+#' there are 500 rows. The verdict on a
 #' direction is one of
 #' * *supported*: the series support that y drives x, directly or through others. The skill is
 #'   beyond that of surrogates; it is higher in the past of y than without a delay and in its
@@ -107,8 +107,8 @@
 #' @param samples Libraries of each size.
 #' @param knn Number of neighbours in both directions; `NULL` or 0 stands for `E + 1`, and
 #'   with `embedded` for one more than there are `columns`.
-#' @param tau Delay in rows, below 0 for the past; see [simplex()]. `NULL` takes it from the data: see
-#'   *Slow series*.
+#' @param tau Delay in rows, below 0 for the past; see [simplex()]. `NULL` takes it from the data:
+#'   see *Slow series*.
 #' @param exclusion_radius Neighbours are more rows away than this; see [simplex()]. `NULL` takes it
 #'   from the data: see *Slow series*.
 #' @param valid_lib TRUE or FALSE for each row: may it be in the library, and be predicted?
@@ -294,7 +294,8 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = NULL, lib_siz
     map$Tp <- Tp[[which.max(abs(Tp))]]
     verdict_problem(map, exclusion, threads, key)
   })
-  new_ccm_lag(Tp, rho, parameters[names(parameters) != "Tp"], problems, scaled$chosen, call, started)
+  new_ccm_lag(Tp, rho, parameters[names(parameters) != "Tp"], problems, scaled$chosen, call,
+              started)
 }
 
 # ---- Checks --------------------------------------------------------------------------

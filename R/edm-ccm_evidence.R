@@ -62,7 +62,8 @@ evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   out$gain <- skill_gain(problem, rows, out$cross, traits$cause)
   # Only then does the verdict depend on it.
   found <- signs(out, alpha)
-  if (out$slow || found$beyond && found$before && rise(out) >= verdict_rules$mutual[["rise"]]) {
+  rises <- rise(out) >= verdict_rules$mutual[["rise"]]
+  if (out$slow || found$beyond && found$before && rises) {
     out$helped <- forecast_help(problem, rows)
   }
   out

@@ -49,6 +49,6 @@ verdict_rules <- list(
   not_ahead = 1,
   behind = -1,
   # Without a link, the own skill of both series and p are above these, skill and gain below,
-  # and for slow series the help as well.
+  # and the help of a slow series as well.
   nothing = c(own = 0.8, p = 0.1, skill = 0.4, gain = 0.07, helped = -0.4)
 )

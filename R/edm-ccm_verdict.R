@@ -224,8 +224,8 @@ unclear <- function(one, found, alpha) {
   }
   if (!found$before) {
     return(refusal("delay", paste(
-      "no delay shows clearly what comes first: rho is %s in the past of %s (%s), %s without a delay",
-      "and %s in its future (%s), as with a common driver or synchrony%s"),
+      "no delay shows clearly what comes first: rho is %s in the past of %s (%s), %s without a",
+      "delay and %s in its future (%s), as with a common driver or synchrony%s"),
       two(cross$rho[[cross$past]]), cause, lag_text(cross$lags[[cross$past]]),
       two(cross$rho[[cross$now]]), two(cross$rho[[cross$future]]),
       lag_text(cross$lags[[cross$future]]),
@@ -252,8 +252,8 @@ hidden_driver <- function(one) {
   }
   if (one$slow) {
     return(refusal("hidden", paste(
-      "forecasts of %s get worse once %s is known (%s of what is missing to a rho of 1 is added), as",
-      "with series that merely resemble each other"), effect, cause,
+      "forecasts of %s get worse once %s is known (%s of what is missing to a rho of 1 is added),",
+      "as with series that merely resemble each other"), effect, cause,
       whole_percent(-one$helped[["one"]])))
   }
   closer <- paste("%s may merely follow a driver that both have: forecasts of %s come %s closer",
@@ -310,8 +310,8 @@ support <- function(one, asked, alpha, mutual = FALSE) {
   cross <- one$cross
   list(verdict = "supported", reason = NA_character_, said = sprintf(
     paste("This supports that %s drives %s, directly or through others. %s; surrogates",
-          "of %s have a median of %s (p %s). The past is ahead of the present (%s) and the future (%s) by",
-          "%s and %s standard errors; %s%s.%s"),
+          "of %s have a median of %s (p %s). The past is ahead of the present (%s) and the",
+          "future (%s) by %s and %s standard errors; %s%s.%s"),
     one$names[["cause"]], one$names[["effect"]], skill_text(one), one$names[["cause"]],
     two(cross$median), p_text(cross$p), two(cross$rho[[cross$now]]),
     two(cross$rho[[cross$future]]), short_number(cross$over_now),

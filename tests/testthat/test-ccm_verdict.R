@@ -307,6 +307,7 @@ test_that("the help of a cause is what forecasts with it lack less", {
   problem <- attr(ccm(x, "y", "x", E = 2, lib_sizes = Inf, threads = 2), "problems")[[1]]
   problem$lags <- -2:2
   problem$dims <- 1:4
+  problem$slow <- FALSE
   rows <- 6:138
   found <- forecast_help(problem, rows)
   lagged <- function(x, lag) c(rep(NA, lag), head(x, 140 - lag))
