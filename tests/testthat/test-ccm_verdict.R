@@ -488,3 +488,69 @@ test_that("a dimension that does not fit is told", {
   expect_match(attr(other, "closing"), "`E = 9` was asked for", all = FALSE)
   expect_output(print(other), "dimensions that predict\\s+best")
 })
+
+# Two Lorenz systems, the first of which may drive the second, seen every so many units of time.
+two_flows <- function(n, push, every, start = c(1, 2, 20, 3, 1, 25)) {
+  slope <- function(s) {
+    c(10 * (s[2] - s[1]), s[1] * (30 - s[3]) - s[2], s[1] * s[2] - 8 / 3 * s[3],
+      10 * (s[5] - s[4]) + push * (s[1] - s[4]), s[4] * (34 - s[6]) - s[5],
+      s[4] * s[5] - 8 / 3 * s[6])
+  }
+  s <- start
+  out <- matrix(0, n + 200, 6)
+  for (t in seq_len(n + 200)) {
+    for (k in seq_len(round(every / 0.005))) s <- s + 0.005 * slope(s + 0.0025 * slope(s))
+    out[t, ] <- s
+  }
+  data.frame(time = seq_len(n), x = out[200 + seq_len(n), 1], y = out[200 + seq_len(n), 4])
+}
+
+test_that("a link of slow series is told in their own steps, which the summary names", {
+  skip_on_cran()
+  for (every in c(0.04, 0.08)) {
+    x <- two_flows(1000, 3, every)
+    set.seed(1)
+    found <- ccm(x, "y", "x", E = 3, lib_sizes = Inf, threads = 2)
+    used <- attr(found, "parameters")
+    rows <- c(series_memory(x$x, list(first = rep(1L, 1000), last = rep(1000L, 1000))),
+              series_memory(x$y, list(first = rep(1L, 1000), last = rep(1000L, 1000))))
+    expect_identical(used$tau, -as.integer(round(sqrt(prod(rows)))))
+    expect_identical(used$exclusion_radius, as.integer(3 * max(rows)))
+    said <- summary(found)
+    expect_identical(said$supported[[1]], TRUE)
+    expect_false(said$supported[[2]] %in% TRUE)
+    expect_match(attr(said, "closing"), "`exclusion_radius = .*` was taken", all = FALSE)
+    # What is given is what is used.
+    set.seed(1)
+    given <- ccm(x, "y", "x", E = 3, lib_sizes = Inf, tau = used$tau, threads = 2,
+                 exclusion_radius = used$exclusion_radius)
+    expect_equal(as.data.frame(given), as.data.frame(found))
+    expect_false(any(grepl("was taken", attr(summary(given), "closing"))))
+  }
+})
+
+test_that("slow series without a link do not get one, and the half of a recording does not", {
+  skip_on_cran()
+  for (seed in 1:3) {
+    x <- two_flows(1000, 3, 0.05, c(1, 2, 20, 3, 1, 25) + seed / 10)
+    alone <- two_flows(1000, 0, 0.05, c(1, 2, 20, 3, 1, 25) + seed / 10)
+    shifted <- transform(x, x = x[c(501:1000, 1:500)])
+    for (one in list(alone, shifted)) {
+      set.seed(seed)
+      expect_false(any(verdict_of(one)$supported %in% TRUE))
+    }
+  }
+})
+
+test_that("rows for which a series is alike are those of its autocorrelation", {
+  ends <- \(n) list(first = rep(1L, n), last = rep(n, n))
+  wave <- sin(2 * pi * 1:600 / 40)
+  # cos(2 pi k / 40) is above 0.6 up to k = 5.
+  expect_identical(series_memory(wave, ends(600L)), 5)
+  expect_identical(series_memory(coupled_maps(300)$x, ends(300L)), 1)
+  expect_identical(series_memory(seq(0, 1, length.out = 300), ends(300L)), 30)
+  expect_identical(series_memory(rep(c(NA, 1), 30), ends(60L)), 1)
+  maps <- ccm(coupled_maps(200), "y", "x", E = 2, lib_sizes = Inf, threads = 2)
+  expect_identical(unlist(attr(maps, "parameters")[c("tau", "exclusion_radius")]),
+                   c(tau = -1L, exclusion_radius = 0L))
+})
