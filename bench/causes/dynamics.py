@@ -17,6 +17,7 @@ diagonal, as bench/causes.R counts.
 import logging
 import os
 import runpy
+import signal
 import sys
 
 os.environ["TQDM_DISABLE"] = "1"
@@ -33,14 +34,31 @@ TSCI = runpy.run_path(os.path.join(os.path.dirname(causaldynamics.__file__), "ba
                                    "ccm.py"))["TSCI"]
 folder = os.path.join(".build", "dynamics")
 areas = []
-for number in range(1, int((sys.argv + ["5"])[1]) + 1):
-    set_rng_seed(number)
+seed = 0
+
+
+def too_slow(*_):
+    raise TimeoutError
+
+
+signal.signal(signal.SIGALRM, too_slow)
+while len(areas) < int((sys.argv + ["5"])[1]):
+    seed += 1
+    set_rng_seed(seed)
     A, W, b, _, _ = create_scm(10, 3, confounders=False)
-    flows = simulate_system(A, W, b, num_timesteps=1000, num_nodes=10, system_name="random",
-                            make_trajectory_kwargs=dict(resample=True, noise=0.0))
+    # Some of the flows that are drawn take hours.
+    signal.alarm(90)
+    try:
+        flows = simulate_system(A, W, b, num_timesteps=1000, num_nodes=10,
+                                system_name="random",
+                                make_trajectory_kwargs=dict(resample=True, noise=0.0))
+    except TimeoutError:
+        continue
+    finally:
+        signal.alarm(0)
     x = np.nan_to_num(flows.to_numpy()[..., 0].astype(float))
-    x = (x - x.mean()) / x.std()
-    path = os.path.join(folder, "coupled_%d" % number)
+    x = (x - x.mean(axis=0)) / (x.std(axis=0) + 1e-8)
+    path = os.path.join(folder, "coupled_%d" % len(areas))
     np.savetxt(path + ".csv.gz", x, delimiter=",", comments="", fmt="%.9g",
                header=",".join("n%d" % k for k in range(10)))
     np.savetxt(path + "_gt.csv", np.argwhere(A.numpy()), delimiter=",", fmt="%d")

@@ -11,6 +11,8 @@
 # PYTHON=python3.12 another Python than python3
 # TORCH=yes         installs PyTorch (some GB) for FastCCM where Python has none
 #
+# JAX-PCMCI runs on a GPU where its wheel alone is in FOLDER and Python has JAX for that GPU.
+#
 # One that cannot be installed is reported, and the others are. The versions are those that
 # the tables in vignettes/performance were measured with. Elephant's companion viziphant is not
 # among them: it draws, and there is nothing of it to time.

@@ -441,6 +441,7 @@ class JaxPCMCI:
     def __init__(self, device):
         import importlib.metadata
         os.environ["JAX_PLATFORMS"] = "cuda" if device == "gpu" else "cpu"
+        os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # others use that GPU too
         import jax_pcmci
         self.jax, self.version = jax_pcmci, importlib.metadata.version("jax-pcmci")
 
