@@ -147,7 +147,7 @@ stands_alone <- function(one, other, alpha) {
   !is.null(one$cross) && is.null(obstacle(one, other)) && all(unlist(signs(one, alpha)))
 }
 
-#' Has each of both all signs, but for half of the help that a cause by itself has to be?
+#' Do both directions show the signs of a cause, where less rise and less help are enough?
 #'
 #' Two series that drive each other tell much of each other already by their own past.
 #' @noRd

@@ -17,36 +17,40 @@ noise_others <- 3L
 
 #' Series that may stand between cause and effect of links that look direct
 #'
-#' @param links Places of the links.
-#' @param related Function that says of which pairs of series a link was looked at.
+#' @param test As search_links() gives it.
+#' @param links Places of the links, increasing.
+#' @param related Function of two vectors of series: whether a link from the one to the other was
+#'   looked at.
 #' @return A list of `link` and `other`, a number of a series; the effect itself is one.
 #' @noRd
-possible_others <- function(state, test, alone, links, alpha, related) {
-  helps <- which(alone <= alpha)
-  strong <- helps[order(state$group[helps], !is_party(state)[helps], -test$first[helps])]
-  of <- split(state$from[strong], factor(state$group[strong], seq_along(state$effect)))
-  others <- lapply(links, \(l) {
-    other <- setdiff(of[[state$group[[l]]]], state$from[[l]])
-    cause <- rep(state$from[[l]], length(other))
-    other <- other[related(cause, other) | related(other, cause)]
-    c(state$effect[[state$group[[l]]]], utils::head(other, noise_others))
-  })
-  list(link = rep(links, lengths(others)), other = unlist(others))
+possible_others <- function(state, test, links, alpha, related) {
+  group <- state$group[links]
+  helps <- which(test$alone <= alpha)
+  helps <- helps[order(state$group[helps], !is_party(state)[helps], -test$first[helps])]
+  number <- tabulate(state$group[helps], length(state$effect))
+  first <- cumsum(number) - number + 1L
+  link <- rep(links, number[group])
+  other <- state$from[helps][sequence(number[group], first[group])]
+  cause <- state$from[link]
+  kept <- which(other != cause & (related(cause, other) | related(other, cause)))
+  kept <- kept[sequence(tabulate(match(link[kept], links), length(links))) <= noise_others]
+  asked <- list(link = c(links, link[kept]), other = c(state$effect[group], other[kept]))
+  lapply(asked, `[`, order(asked$link))
 }
 
 #' Links that look direct, and may not be so, because another series is noisy
 #'
-#' @param test The tests of all links, and `first`, t without parties.
-#' @param alone Their p values without parties.
+#' @param test As search_links() gives it.
 #' @param links Places of links that look direct.
 #' @param value Matrix of steps x series; `forecast` takes such a matrix and jobs.
+#' @param missed By how much each step of each effect is above its forecast from its state.
 #' @return A list of `link`, each once, and `other`, the noisy series.
 #' @noRd
-noisy_links <- function(state, test, alone, links, alpha, related, value, forecast) {
-  asked <- possible_others(state, test, alone, links, alpha, related)
+noisy_links <- function(state, test, links, alpha, related, value, missed, forecast) {
+  asked <- possible_others(state, test, links, alpha, related)
   own <- asked$other == state$effect[state$group[asked$link]]
   left <- rep(Inf, length(own))
-  left[own] <- left_beside_own(state, test, asked$link[own], value, forecast)
+  left[own] <- left_beside_own(state, test, asked$link[own], value, missed, forecast)
   left[!own] <- left_beside_others(state, test, lapply(asked, `[`, !own), value, forecast)
   share <- ifelse(own, noise_rules$own, noise_rules$share)
   least <- pmax(noise_rules$t, share * test$t[asked$link])
@@ -58,11 +62,9 @@ noisy_links <- function(state, test, alone, links, alpha, related, value, foreca
 
 #' The t that links keep when the state has the effect as it was forecast one step before
 #' @noRd
-left_beside_own <- function(state, test, links, value, forecast) {
+left_beside_own <- function(state, test, links, value, missed, forecast) {
   groups <- unique(state$group[links])
-  made <- forecast(value, forecast_jobs(state$effect[groups], search_thetas[state$theta[groups]],
-                                        state_coordinates(state, groups), no_candidates), TRUE)
-  expected <- value[, state$effect[groups], drop = FALSE] - made$missed
+  expected <- value[, state$effect[groups], drop = FALSE] - missed[, groups, drop = FALSE]
   pictures <- list(job = seq_along(links), lag = rep(0L, length(links)),
                    series = ncol(value) + match(state$group[links], groups))
   left_with(state, test, links, pictures, cbind(value, expected), forecast)
@@ -94,8 +96,8 @@ left_beside_others <- function(state, test, asked, value, forecast) {
 without_noise <- function(trio, from, value, forecast) {
   # Forecasts go one step ahead. So the target is late by 3 steps, and all else with it.
   steps <- nrow(value)
-  late <- value[c(rep(NA, 3L), seq_len(max(0L, steps - 3L)))[seq_len(steps)], trio$other,
-                drop = FALSE]
+  later <- \(x, by) x[shifted(seq_len(steps), by, list(last = rep(steps, steps))), , drop = FALSE]
+  late <- later(value[, trio$other, drop = FALSE], -3L)
   n <- length(trio$other)
   jobs <- rep(seq_len(n), each = length(noise_thetas))
   lags <- list(around = c(0L, 1L, 3L, 4L), cause = 2:4, effect = 2:3)
@@ -107,18 +109,12 @@ without_noise <- function(trio, from, value, forecast) {
   made <- forecast(cbind(value, late),
                    forecast_jobs(ncol(value) + jobs, rep(noise_thetas, n), coordinates,
                                  no_candidates), TRUE)
-  best <- best_of_thetas(made$error, n)
-  picture <- late - made$missed[, best, drop = FALSE]
-  picture[c(3L + seq_len(max(0L, steps - 3L)), rep(NA, 3L))[seq_len(steps)], , drop = FALSE]
+  later(late - made$missed[, best_jobs(made$error, n), drop = FALSE], 3L)
 }
 
-#' Of jobs that follow each other, with all of `noise_thetas`: the one with the least error
+#' Of the jobs of each of `n`, which follow each other, the one with the least error
 #' @noRd
-best_of_thetas <- function(error, n) {
-  error <- matrix(error, n, byrow = TRUE)
-  error[is.na(error)] <- Inf
-  length(noise_thetas) * (seq_len(n) - 1L) + max.col(-error, "first")
-}
+best_jobs <- function(error, n) length(error) %/% n * (seq_len(n) - 1L) + least_error(error, n)
 
 #' The t of links with more coordinates in the state of their effects
 #'
@@ -126,20 +122,18 @@ best_of_thetas <- function(error, n) {
 #' @noRd
 left_with <- function(state, test, links, pictures, value, forecast) {
   n <- length(links)
-  thetas <- length(noise_thetas)
-  jobs <- rep(seq_len(n), each = thetas)
+  jobs <- rep(seq_len(n), each = length(noise_thetas))
   group <- state$group[links][jobs]
   state_of <- state_coordinates(state, group, state$from[links][jobs])
   # The pictures of a link are those of each of its jobs.
-  of <- order(pictures$job)
-  number <- tabulate(pictures$job, n)[jobs]
-  at <- of[sequence(number, (cumsum(tabulate(pictures$job, n)) -
-                               tabulate(pictures$job, n) + 1L)[jobs])]
-  coordinates <- Map(c, state_of, list(job = rep(seq_along(jobs), number),
+  number <- tabulate(pictures$job, n)
+  first <- cumsum(number) - number + 1L
+  at <- order(pictures$job)[sequence(number[jobs], first[jobs])]
+  coordinates <- Map(c, state_of, list(job = rep(seq_along(jobs), number[jobs]),
                                        series = pictures$series[at], lag = pictures$lag[at]))
   candidates <- list(job = seq_along(jobs), series = state$from[links][jobs],
                      lag = test$delay[links][jobs] - 1L)
   made <- forecast(value, forecast_jobs(state$effect[group], rep(noise_thetas, n), coordinates,
                                         candidates))
-  made$t[best_of_thetas(made$error, n)]
+  made$t[best_jobs(made$error, n)]
 }

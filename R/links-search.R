@@ -137,10 +137,16 @@ best_theta <- function(state, groups, steps, forecast) {
   jobs <- rep(groups, each = length(steps))
   made <- forecast(forecast_jobs(state$effect[jobs], search_thetas[t(places)],
                                  state_coordinates(state, jobs), no_candidates))
-  error <- matrix(made$error, n, byrow = TRUE)
-  # Where there are too few rows for any error, any theta will do.
+  places[cbind(seq_len(n), least_error(made$error, n))]
+}
+
+#' Which of the jobs of each of `n`, which follow each other, has the least error
+#' @noRd
+least_error <- function(error, n) {
+  error <- matrix(error, n, byrow = TRUE)
+  # Where there are too few rows for any error, any job will do.
   error[is.na(error)] <- Inf
-  places[cbind(seq_len(n), max.col(-error, "first"))]
+  max.col(-error, "first")
 }
 
 #' Tests of some links, each effect with all of its parties

@@ -15,7 +15,8 @@ settle_links <- function(links, own, clock, rules, related, value, forecast) {
   search <- \(links) search_links(links, own, clock, rules$max_delay, rules$alpha,
                                  rules$max_parties, \(jobs) forecast(value, jobs))
   found <- search(links)
-  error <- state_errors(found$state, value, forecast)
+  made <- state_forecasts(found$state, value, forecast)
+  error <- made$error
   noisy <- rep(NA_integer_, length(links$from))
   effect <- found$state$effect
   parties <- parties_by_effect(found$state, effect)
@@ -25,16 +26,17 @@ settle_links <- function(links, own, clock, rules, related, value, forecast) {
   repeat {
     direct <- which(found$test$p_value <= rules$alpha)
     lost <- if (length(direct) > 0L) {
-      noisy_links(found$state, found$test, found$test$alone, direct, rules$alpha, related, value,
+      noisy_links(found$state, found$test, direct, rules$alpha, related, value, made$missed,
                   forecast)
     }
     if (length(lost$link) == 0L) break
     noisy[at[lost$link]] <- lost$other
-    again <- links$to %in% links$to[at[lost$link]] & is.na(noisy)
-    parties[effect %in% links$to[at[lost$link]]] <- list(integer())
-    at <- which(again)
+    searched <- unique(links$to[at[lost$link]])
+    parties[match(searched, effect)] <- list(integer())
+    at <- which(links$to %in% searched & is.na(noisy))
     if (length(at) == 0L) break
     found <- search(lapply(links, `[`, at))
+    made <- state_forecasts(found$state, value, forecast)
     test[at, ] <- found$test
     parties[match(found$state$effect, effect)] <- parties_by_effect(found$state,
                                                                     found$state$effect)
@@ -44,12 +46,12 @@ settle_links <- function(links, own, clock, rules, related, value, forecast) {
   list(test = test, noisy = noisy, parties = parties, group = links$group)
 }
 
-#' Mean squared errors of all effects, with their parties
+#' Forecasts of all effects from their own past and their parties, with what they miss
 #' @noRd
-state_errors <- function(state, value, forecast) {
+state_forecasts <- function(state, value, forecast) {
   forecast(value, forecast_jobs(state$effect, search_thetas[state$theta],
                                 state_coordinates(state, seq_along(state$effect)),
-                                no_candidates))$error
+                                no_candidates), TRUE)
 }
 
 parties_by_effect <- function(state, effect) {

@@ -51,18 +51,26 @@ static const syn_lagged *lagged_of(glue_owner *own, SEXP x, const bounds *b, siz
     return out;
 }
 
+/* Vectors of series, from 1 in R. */
+static const uint32_t *series_of(glue_owner *own, SEXP jobs, const char *name,
+                                 const bounds *b, size_t *n)
+{
+    SEXP x = numbers(glue_option(jobs, name), INTSXP, 0, name);
+    *n = (size_t)Rf_xlength(x);
+    uint32_t *out = glue_hold(own, (*n + 1) * sizeof *out, NULL);
+    for (size_t i = 0; i < *n; i++)
+        out[i] = series_at(INTEGER(x)[i], b, name);
+    return out;
+}
+
 static syn_forecast_jobs read_jobs(glue_owner *own, SEXP jobs, const bounds *b)
 {
     size_t coordinates, candidates;
-    SEXP effect = numbers(glue_option(jobs, "effect"), INTSXP, 0, "effect");
-    syn_forecast_jobs out = {.n = (size_t)Rf_xlength(effect)};
+    syn_forecast_jobs out = {0};
+    out.effect = series_of(own, jobs, "effect", b, &out.n);
     SEXP theta = numbers(glue_option(jobs, "theta"), REALSXP, (R_xlen_t)out.n, "theta");
-    uint32_t *to = glue_hold(own, (out.n + 1) * sizeof *to, NULL);
-    for (size_t i = 0; i < out.n; i++) {
-        to[i] = series_at(INTEGER(effect)[i], b, "effect");
+    for (size_t i = 0; i < out.n; i++)
         within(REAL(theta)[i], 0, DBL_MAX, "theta");
-    }
-    out.effect = to;
     out.theta = REAL(theta);
     out.coordinate = lagged_of(own, glue_option(jobs, "coordinate"), b, &coordinates,
                                "coordinate");
@@ -127,11 +135,8 @@ static const uint32_t *series_lists(glue_owner *own, SEXP jobs, const char *name
                                     const char *starts, size_t n, const bounds *b,
                                     const size_t **start)
 {
-    SEXP x = numbers(glue_option(jobs, name), INTSXP, 0, name);
-    size_t all = (size_t)Rf_xlength(x);
-    uint32_t *out = glue_hold(own, (all + 1) * sizeof *out, NULL);
-    for (size_t i = 0; i < all; i++)
-        out[i] = series_at(INTEGER(x)[i], b, name);
+    size_t all;
+    const uint32_t *out = series_of(own, jobs, name, b, &all);
     *start = starts_of(own, glue_option(jobs, starts), n, all, starts);
     return out;
 }
@@ -144,12 +149,8 @@ SEXP r_linear(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
     const char *fields[] = {"error", "order", "free", "f", "delay", ""};
     syn_series of = glue_series(series, 1, "series");
     bounds b = {of.n, 0};
-    SEXP effect = numbers(glue_option(jobs, "effect"), INTSXP, 0, "effect");
-    syn_linear_jobs j = {.n = (size_t)Rf_xlength(effect)};
-    uint32_t *to = glue_hold(own, (j.n + 1) * sizeof *to, NULL);
-    for (size_t i = 0; i < j.n; i++)
-        to[i] = series_at(INTEGER(effect)[i], &b, "effect");
-    j.effect = to;
+    syn_linear_jobs j = {0};
+    j.effect = series_of(own, jobs, "effect", &b, &j.n);
     j.cause = series_lists(own, jobs, "cause", "cause_start", j.n, &b, &j.cause_start);
     j.clock = series_lists(own, jobs, "clock", "clock_start", j.n, &b, &j.clock_start);
     syn_linear_options o = {.threads = glue_option_threads(options)};

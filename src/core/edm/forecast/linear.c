@@ -22,7 +22,7 @@ typedef struct linear_fit {
     double *lower;         /* [all + 1][all + 1] sums of products, then their factor */
     double *inverse;       /* [all][all] of the factor of the order in use */
     double *slope;         /* [all] coefficients */
-    double left;           /* sum of squares of what is left */
+    double left;           /* sum of the squared residuals */
 } linear_fit;
 
 typedef struct linear_call {
@@ -55,10 +55,9 @@ static double value_at(const linear_call *c, uint32_t series, uint32_t step)
     return c->series->value[(size_t)series * c->series->steps + step];
 }
 
-/* Regressors and effect of the row that is forecast from `step`; whether the effect is
-   known. */
-static int fill_row(const linear_call *c, size_t job, uint32_t most, uint32_t step,
-                    double *x)
+/* Regressors and effect of the row that is forecast from `step`. */
+static void fill_row(const linear_call *c, size_t job, uint32_t most, uint32_t step,
+                     double *x)
 {
     const syn_linear_jobs *j = c->jobs;
     *x++ = 1;
@@ -70,7 +69,6 @@ static int fill_row(const linear_call *c, size_t job, uint32_t most, uint32_t st
             *x++ = value_at(c, j->cause[k], step - lag);
     }
     *x = value_at(c, j->effect[job], step + 1);
-    return !isnan(*x);
 }
 
 static int all_known(const double *x, uint32_t n)
@@ -88,7 +86,8 @@ static void add_rows(const linear_call *c, size_t job, linear_fit *fit)
     memset(fit->lower, 0, (size_t)n * n * sizeof *fit->lower);
     fit->rows = 0;
     for (uint32_t t = c->options->most - 1; t + 1 < c->series->steps; t++) {
-        if (!fill_row(c, job, fit->most, t, fit->x) || !all_known(fit->x, n))
+        fill_row(c, job, fit->most, t, fit->x);
+        if (!all_known(fit->x, n))
             continue;
         fit->row[fit->rows++] = t;
         for (uint32_t i = 0; i < n; i++) {
@@ -125,10 +124,9 @@ static uint32_t factorise(linear_fit *fit)
 static uint32_t best_order(const linear_call *c, linear_fit *fit, uint32_t sound)
 {
     const double *effect = fit->lower + (size_t)fit->all * (fit->all + 1);
-    double left = 0, best = INFINITY;
     uint32_t order = 0, n = fit->all;
     /* The squares of the last row are what each regressor takes away. */
-    left = effect[n] * effect[n];
+    double left = effect[n] * effect[n], best = INFINITY;
     for (uint32_t p = fit->most; p >= c->options->least; p--) {
         uint32_t k = regressors_of(fit, p);
         for (; n > k; n--)
@@ -270,7 +268,7 @@ static syn_status take_memory(linear_call *c, int threads, syn_arrays *memory)
         size_t fixed = 1 + (c->jobs->clock_start[i + 1] - c->jobs->clock_start[i]);
         size_t side = 1 + (c->jobs->cause_start[i + 1] - c->jobs->cause_start[i]);
         size_t regressors = fixed + side * highest_order(c, i);
-        all = regressors > all && highest_order(c, i) > 0 ? regressors : all;
+        all = regressors > all ? regressors : all;
     }
     SYN_ARRAY(memory, c->fit, (size_t)threads);
     for (int i = 0; i < threads; i++) {

@@ -27,7 +27,7 @@ typedef struct syn_linear_options {
 typedef struct syn_linear_tests {
     double *error;  /* [jobs] mean squared error, each row left out of its own fit */
     double *order;  /* [jobs] */
-    double *free;   /* [jobs] degrees of freedom of what is left */
+    double *free;   /* [jobs] degrees of freedom of the residuals */
     double *f;      /* [causes] F of all steps of the cause together, */
     double *delay;  /* and the step whose coefficient is farthest from 0, from 1 */
 } syn_linear_tests;

@@ -610,10 +610,11 @@ static void finish_slot(const forecast_call *call, const forecast_job *j,
     const double *error = j->error + (size_t)slot * j->n;
     for (uint32_t i = 0; i < j->n; i++)
         sum += error[i] * error[i];
-    if (is_first_part(call, j))
+    if (is_first_part(call, j)) {
         out->error[job] = sum / j->n;
-    for (uint32_t i = 0; out->missed && is_first_part(call, j) && i < j->n; i++)
-        out->missed[job * call->series->steps + j->row[i] + 1] = error[i];
+        for (uint32_t i = 0; out->missed && i < j->n; i++)
+            out->missed[job * call->series->steps + j->row[i] + 1] = error[i];
+    }
     for (uint32_t o = 0; o < j->octets; o++, fall += (size_t)j->n * SYN_FORECAST_SIDE) {
         finish_octet(call, j, fall, side_of(j, o), sum / j->n,
                      out->gain + first, out->t + first);
