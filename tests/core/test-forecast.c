@@ -23,6 +23,7 @@ typedef struct work {
 typedef struct results {
     uint32_t rows[JOBS];
     double error[JOBS], gain[JOBS * MOST_CANDIDATES], t[JOBS * MOST_CANDIDATES];
+    double missed[JOBS * STEPS];
 } results;
 
 /* Noise, a sum of others, rare spikes, a constant; now and then a value is missing. */
@@ -78,7 +79,7 @@ static void run(const work *w, const syn_forecast_jobs *jobs, uint32_t exclusion
                 int threads, int bits, results *to)
 {
     syn_forecast_options options = {REACH, exclusion, threads, bits};
-    syn_forecasts out = {to->rows, to->error, to->gain, to->t};
+    syn_forecasts out = {to->rows, to->error, to->gain, to->t, to->missed};
     memset(to, 0, sizeof *to);
     CHECK(syn_forecast(&w->series, jobs, &options, NULL, &out) == SYN_OK);
 }
@@ -109,8 +110,25 @@ static void check_alone(const work *w, uint32_t exclusion, const results *all)
         run(w, &job, exclusion, 1, 0, &one);
         CHECK(one.rows[0] == all->rows[i]);
         CHECK(memcmp(one.error, all->error + i, sizeof *one.error) == 0);
+        CHECK(memcmp(one.missed, all->missed + i * STEPS, STEPS * sizeof *one.missed) == 0);
         CHECK(memcmp(one.gain, all->gain + k, n * sizeof *one.gain) == 0);
         CHECK(memcmp(one.t, all->t + k, n * sizeof *one.t) == 0);
+    }
+}
+
+/* The error of a job is the mean square of what its forecasts miss. */
+static void check_missed(const results *all)
+{
+    for (int i = 0; i < JOBS; i++) {
+        double sum = 0;
+        uint32_t rows = 0;
+        for (int t = 0; t < STEPS; t++) {
+            double missed = all->missed[i * STEPS + t];
+            sum += isnan(missed) ? 0 : missed * missed;
+            rows += !isnan(missed);
+        }
+        CHECK(rows == (isnan(all->error[i]) ? 0 : all->rows[i]));
+        CHECK(rows == 0 || fabs(sum / rows - all->error[i]) <= 1e-12 * all->error[i]);
     }
 }
 
@@ -125,11 +143,13 @@ static void check_ways(uint32_t exclusion)
     run(&w, &w.jobs, exclusion, TEST_THREADS, 0, &other);
     CHECK(memcmp(&first, &other, sizeof first) == 0);
     check_alone(&w, exclusion, &first);
+    check_missed(&first);
     static const int bits[] = {1, 256, 512};
     for (int k = 0; k < 3; k++) {
         run(&w, &w.jobs, exclusion, TEST_THREADS, bits[k], &other);
         CHECK(memcmp(first.rows, other.rows, sizeof first.rows) == 0);
         CHECK(difference(other.error, first.error, JOBS) < 1e-8);
+        CHECK(difference(other.missed, first.missed, JOBS * STEPS) < 1e-8);
         CHECK(difference(other.gain, first.gain, all) < 1e-6);
         CHECK(difference(other.t, first.t, all) < 1e-5);
     }

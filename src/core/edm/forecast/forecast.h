@@ -48,12 +48,12 @@ typedef struct syn_forecast_options {
 typedef struct syn_forecasts {
     uint32_t *rows;  /* [jobs] steps that are forecast from */
     double *error;   /* [jobs] mean squared error without a candidate */
-    double *missed;  /* NULL, or [jobs][steps]: of each step that is forecast, by how much
-                        it is above its forecast without a candidate */
     double *gain;    /* [candidates] by how much less the error would be with the
                         candidate if its coefficients were known, as a share of that
                         without */
     double *t;       /* [candidates] the mean of the same, by its standard error */
+    double *missed;  /* NULL, or [jobs][steps]: of each step that is forecast, by how much
+                        it is above its forecast without a candidate */
 } syn_forecasts;
 
 /* The rows of a job are the steps t from `reach` on whose next step is in the series,
