@@ -87,7 +87,7 @@ server <- function(input, output, session) {
   })
   output$watched <- renderText({
     if (is.null(shown()$alarming)) return("None were asked for.")
-    if (nrow(shown()$limits) == 0) {
+    if (shown()$alarming$looks == 0) {
       if (is.null(shown()$alarming$open)) return("The first look comes when the window is full.")
       return("Surrogates of the first look are being mined.")
     }
