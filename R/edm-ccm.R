@@ -47,22 +47,33 @@
 #' }
 #' # Verdicts
 #' `summary()` does not go by this table, which hangs on the library sizes that were asked for. It
-#' looks at the two series again, at all lags from -8 to 8 rows (fewer in short replicates) and in
-#' up to five dimensions, for about a fifth of a second where there are 500 rows. The verdict on a
+#' looks at the two series again, at all lags from -8 to 8 rows (in slow series from -4 to 4 steps,
+#' fewer in short replicates) and in up to five dimensions, for about a fifth of a second where
+#' there are 500 rows. The verdict on a
 #' direction is one of
 #' * *supported*: the series support that y drives x, directly or through others. The skill is
 #'   beyond that of surrogates; it is higher in the past of y than without a delay and in its
 #'   future; it rises with the library as that of a cause does, which the skill under a common
 #'   driver does not; and forecasts of x are much better once a value of y is known. Two series
-#'   of which each tells the past of the other best need less of this.
+#'   of which each shows all this of the other need less of the last. Of slow series less is asked,
+#'   as a common driver shows less, too; there forecasts must not be worse.
 #' * *not supported*: x does not predict y better than surrogates of y, or no better than follows
-#'   from x driving y.
+#'   from x driving y. This is not to say that there is no link: weak ones are missed.
 #' * *cannot be told*, because of what the sentence names: too few rows, counts, a drift, a cycle,
 #'   no states that a cause could be read from (noise, linear series), series in step, no delay
 #'   that shows what comes first, a skill that levels off, or signs of a hidden driver of both.
 #'
 #' `vignette("causes")` shows each with an example, and how often verdicts are wrong;
 #' `vignette("definitions-edm")` has the exact rules.
+#'
+#' # Slow series
+#' Rows of a flow that was sampled often, of a trace or of a smoothed rate are much like the next
+#' ones. Delay vectors of rows in a row then tell little more than one of them, and neighbours are
+#' near in time rather than in state. Where `tau` is not given, delay vectors step over as many rows
+#' as both series are alike for: until the autocorrelation falls below 0.6, the geometric mean of
+#' both. Where `exclusion_radius` is not given, it is three times that of the slower series, and 0
+#' where both change from row to row. Verdicts count in these steps. The attribute `parameters` and
+#' `summary()` say what was taken.
 #'
 #' # Replicates
 #' Many short series of the same system, such as plots, animals or trials, can serve as one
@@ -96,6 +107,10 @@
 #' @param samples Libraries of each size.
 #' @param knn Number of neighbours in both directions; `NULL` or 0 stands for `E + 1`, and
 #'   with `embedded` for one more than there are `columns`.
+#' @param tau Delay in rows, below 0 for the past; see [simplex()]. `NULL` takes it from the data:
+#'   see *Slow series*.
+#' @param exclusion_radius Neighbours are more rows away than this; see [simplex()]. `NULL` takes it
+#'   from the data: see *Slow series*.
 #' @param valid_lib TRUE or FALSE for each row: may it be in the library, and be predicted?
 #' @param both Whether to map from `target` to `columns` as well.
 #' @param ... Not used; must be empty. All arguments after it are given by name.
@@ -196,7 +211,7 @@ ccm <- function(x, columns, target, E = NULL, Tp = 0, tau = NULL, lib_sizes = NU
               k - 1, place, threads, key)
   })
   problems <- lapply(maps, verdict_problem, exclusion, threads, key)
-  new_ccm(maps, skill, sizes, samples, exclusion, surrogate, problems, call, started)
+  new_ccm(maps, skill, sizes, samples, exclusion, surrogate, problems, scaled$chosen, call, started)
 }
 
 #' Cross mapping with a delay
@@ -279,7 +294,8 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = NULL, lib_siz
     map$Tp <- Tp[[which.max(abs(Tp))]]
     verdict_problem(map, exclusion, threads, key)
   })
-  new_ccm_lag(Tp, rho, parameters[names(parameters) != "Tp"], problems, call, started)
+  new_ccm_lag(Tp, rho, parameters[names(parameters) != "Tp"], problems, scaled$chosen, call,
+              started)
 }
 
 # ---- Checks --------------------------------------------------------------------------

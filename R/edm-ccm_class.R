@@ -3,7 +3,7 @@
 #' @param skill What [cross_map()] returned for each of `maps`.
 #' @param problems What `summary()` needs for the verdict on each.
 #' @noRd
-new_ccm <- function(maps, skill, sizes, samples, exclusion, surrogate, problems, call,
+new_ccm <- function(maps, skill, sizes, samples, exclusion, surrogate, problems, chosen, call,
                     started) {
   names(skill) <- vapply(maps, \(map) map$direction, "")
   rho <- lapply(skill, mean_skill, sizes)
@@ -15,7 +15,8 @@ new_ccm <- function(maps, skill, sizes, samples, exclusion, surrogate, problems,
   new_edm(frame, "ccm", "Cross mapping", parameters, call, started,
           samples = with_ends(sample_frame(skill), maps),
           convergence = with_ends(convergence_frame(skill, means, band), maps),
-          surrogates = if (!is.null(band)) with_ends(band, maps), problems = problems)
+          surrogates = if (!is.null(band)) with_ends(band, maps), problems = problems,
+          chosen = chosen)
 }
 
 #' A table whose first column is the direction, with its cause and its effect
@@ -204,7 +205,9 @@ verdict_summary <- function(out, object, asked, alpha, Tp, elsewhere, before = N
   out[names(found)[names(found) != "said"]] <- found[names(found) != "said"]
   out$words <- if (is.null(before)) found$said else paste(before, found$said)
   missed <- any(out$supported %in% TRUE & !out$lag %in% Tp)
-  closing <- c(dimension_words(out, attr(object, "parameters")$E), if (missed) elsewhere)
+  parameters <- attr(object, "parameters")
+  closing <- c(dimension_words(out, parameters$E), scale_words(parameters, attr(object, "chosen")),
+               if (missed) elsewhere)
   new_table(out, "ccm_summary", list(closing = closing))
 }
 
@@ -232,6 +235,16 @@ dimension_words <- function(out, E) {
           paste(known$E_ties, "for", known$effect, collapse = "; "))
 }
 
+#' What is said where the data chose delay spacing or exclusion radius for slow series
+#' @noRd
+scale_words <- function(parameters, chosen) {
+  slow <- c(tau = parameters$tau < -1, exclusion_radius = parameters$exclusion_radius > 0)
+  said <- intersect(chosen, names(slow)[slow])
+  if (length(said) == 0L) return(NULL)
+  sprintf("The series are slow: %s from how long they are alike.", paste(
+    sprintf("`%s = %d` was taken", said, unlist(parameters[said])), collapse = " and "))
+}
+
 #' @rdname ccm_tables
 #' @export
 print.ccm_summary <- function(x, ...) {
@@ -244,13 +257,13 @@ print.ccm_summary <- function(x, ...) {
 
 # ---- Delays --------------------------------------------------------------------------
 
-new_ccm_lag <- function(Tp, rho, parameters, problems, call, started) {
+new_ccm_lag <- function(Tp, rho, parameters, problems, chosen, call, started) {
   skill <- lapply(seq_len(ncol(rho)), \(k) unname(rho[, k]))
   frame <- new_frame(c(list(Tp = Tp), rlang::set_names(skill, colnames(rho))), length(Tp))
   # Of delays with the same skill the shortest.
   best <- apply(rho, 2L, \(r) if (all(is.na(r))) NA_integer_ else Tp[[order(-r, abs(Tp))[[1L]]]])
   new_edm(frame, "ccm_lag", "Cross mapping", parameters, call, started, best = best,
-          problems = problems)
+          problems = problems, chosen = chosen)
 }
 
 #' @rdname ccm_tables

@@ -39,7 +39,8 @@ turned_round <- function(problem) {
 evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   names <- problem$names
   on.exit(tick(problem, Inf))
-  out <- list(names = names, traits = traits, slow = problem$step > 1L)
+  problem$slow <- is_slow(problem)
+  out <- list(names = names, traits = traits, slow = problem$slow)
   out$obstacle <- self_obstacle(problem) %||% trait_obstacle(traits$effect, names[["effect"]]) %||%
     trait_obstacle(traits$cause, names[["cause"]])
   if (!is.null(out$obstacle)) return(out)
@@ -49,7 +50,7 @@ evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   problem$dims <- dimensions_to_try(problem)
   rows <- evidence_rows(problem)
   out$rows <- length(rows)
-  out$obstacle <- row_obstacle(length(rows), problem)
+  out$obstacle <- row_obstacle(length(rows), problem) %||% slow_obstacle(problem)
   if (!is.null(out$obstacle)) return(out)
   out$together <- together(problem, rows)
   out$obstacle <- copy_obstacle(out$together, names)
@@ -61,7 +62,8 @@ evidence <- function(problem, alpha, traits = pair_traits(problem)) {
   out$gain <- skill_gain(problem, rows, out$cross, traits$cause)
   # Only then does the verdict depend on it.
   found <- signs(out, alpha)
-  if (out$slow || found$beyond && found$before && rise(out) >= verdict_rules$mutual[["rise"]]) {
+  rises <- rise(out) >= verdict_rules$mutual[["rise"]]
+  if (out$slow || found$beyond && found$before && rises) {
     out$helped <- forecast_help(problem, rows)
   }
   out
@@ -91,14 +93,15 @@ tick <- function(problem, steps) if (!is.null(problem$tick)) problem$tick(steps)
 
 #' Traits of both series
 #'
-#' Many a series goes round by itself: only a season that both have is taken away.
+#' A slow series goes round by itself: only a season that both have is taken away.
 #' @noRd
 pair_traits <- function(problem) {
   out <- list(effect = traits_at_step(problem$series[, 1L], problem),
               cause = traits_at_step(problem$cause, problem))
-  if (out$effect$constant || out$cause$constant) return(out)
+  if (out$effect$constant || out$cause$constant || !is_slow(problem)) return(out)
   if (out$effect$period == out$cause$period) return(out)
   lapply(out, \(one) {
+    if (trait_reasons(one) %in% "cycle") return(one)
     one$rest <- one$rest + one$season
     one$season <- rep(mean(one$rest, na.rm = TRUE), length(one$rest))
     one$rest <- one$rest - one$season
@@ -112,7 +115,7 @@ pair_traits <- function(problem) {
 traits_at_step <- function(x, problem) {
   out <- series_traits(x, problem$first)
   if (out$constant || problem$step == 1L) return(out)
-  apart <- max(problem$step, length(x) %/% verdict_rules$drift_rows)
+  apart <- max(1L, length(x) %/% verdict_rules$drift_rows)
   rows <- which((seq_along(x) - problem$first) %% apart == 0)
   few <- traits_of_each(cbind(x[rows]), match(problem$first[rows], rows))
   if (!few$constant) out$drift <- few$drift
@@ -370,7 +373,7 @@ forecast_help <- function(problem, rows) {
   share <- function(values) {
     few <- if (problem$embedded) problem$dims else problem$dims[problem$dims <= 4L - values]
     # A slow series has longer histories.
-    if (problem$step > 1L) few <- union(few, problem$dims[[which.max(own)]])
+    if (problem$slow) few <- union(few, problem$dims[[which.max(own)]])
     points <- lapply(few, \(E) points_of(problem, E))
     1 - (1 - skill_with(skill, points, cause, values)) / lacking
   }

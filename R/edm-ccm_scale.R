@@ -25,6 +25,20 @@ maps_at_scale <- function(make, tau, exclusion_radius) {
   list(maps = maps, exclusion = exclusion, chosen = chosen)
 }
 
+#' Are series slow, so that a row tells much of the next?
+#' @noRd
+is_slow <- function(problem) {
+  if (problem$step > 1L) return(TRUE)
+  least <- min(alike_at(1L, problem$series[, 1L], problem), alike_at(1L, problem$cause, problem))
+  isTRUE(least >= verdict_rules$slow_alike)
+}
+
+#' Autocorrelation at a lag, of segments together; NA where it is unknown
+#' @noRd
+alike_at <- function(lag, x, ends) {
+  suppressWarnings(stats::cor(x, shifted(x, lag, ends), use = "na.or.complete"))
+}
+
 #' Rows for which a series is like itself: the last lag before its autocorrelation is below 0.6
 #'
 #' The first power of two below is found, and then the place between it and the one before.
@@ -32,10 +46,7 @@ maps_at_scale <- function(make, tau, exclusion_radius) {
 #' @noRd
 series_memory <- function(x, ends) {
   most <- max(1, length(x) %/% 10)
-  alike <- \(lag) {
-    now <- suppressWarnings(stats::cor(x, shifted(x, lag, ends), use = "na.or.complete"))
-    isTRUE(now >= verdict_rules$alike)
-  }
+  alike <- \(lag) isTRUE(alike_at(lag, x, ends) >= verdict_rules$alike)
   above <- 1
   while (above < most && alike(above)) above <- 2 * above
   below <- above / 2

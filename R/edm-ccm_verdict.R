@@ -44,6 +44,15 @@ row_obstacle <- function(rows, problem) {
           verdict_rules$rows)
 }
 
+slow_obstacle <- function(problem) {
+  steps <- length(problem$cause) %/% problem$step
+  if (steps >= verdict_rules$steps) return(NULL)
+  refusal("short", paste(
+    "%s and %s are so slow that they stay alike for %s: the recording has %s such steps, and a",
+    "verdict takes %s"), problem$names[["cause"]], problem$names[["effect"]],
+    counted(problem$step, "row"), steps, verdict_rules$steps)
+}
+
 lag_zero <- function(one) if (is.null(one$cross)) NA_real_ else one$cross$rho[[one$cross$now]]
 
 refusal <- function(reason, text, ...) list(reason = reason, text = sprintf(text, ...))
@@ -187,7 +196,7 @@ absence <- function(one, other, supported) {
   }
   level <- isTRUE(gain <= max(verdict_rules$no_rise * skill, nothing[["gain"]]))
   behind <- lead(one) <= verdict_rules$behind
-  if (supported && (behind || level && lead(one) < verdict_rules$not_ahead)) {
+  if (supported && in_the_way && (behind || level && lead(one) < verdict_rules$not_ahead)) {
     refusal("driven", paste(
       "that comes from the other direction, in which the signs of a cause are there: the past",
       "of %s is not predicted better than its present (rho %s) and future (%s)%s"),
@@ -215,8 +224,8 @@ unclear <- function(one, found, alpha) {
   }
   if (!found$before) {
     return(refusal("delay", paste(
-      "no delay shows clearly what comes first: rho is %s in the past of %s (%s), %s without a delay",
-      "and %s in its future (%s), as with a common driver or synchrony%s"),
+      "no delay shows clearly what comes first: rho is %s in the past of %s (%s), %s without a",
+      "delay and %s in its future (%s), as with a common driver or synchrony%s"),
       two(cross$rho[[cross$past]]), cause, lag_text(cross$lags[[cross$past]]),
       two(cross$rho[[cross$now]]), two(cross$rho[[cross$future]]),
       lag_text(cross$lags[[cross$future]]),
@@ -243,8 +252,8 @@ hidden_driver <- function(one) {
   }
   if (one$slow) {
     return(refusal("hidden", paste(
-      "forecasts of %s get worse once %s is known (%s of what is missing to a rho of 1 is added), as",
-      "with series that merely resemble each other"), effect, cause,
+      "forecasts of %s get worse once %s is known (%s of what is missing to a rho of 1 is added),",
+      "as with series that merely resemble each other"), effect, cause,
       whole_percent(-one$helped[["one"]])))
   }
   closer <- paste("%s may merely follow a driver that both have: forecasts of %s come %s closer",
@@ -301,8 +310,8 @@ support <- function(one, asked, alpha, mutual = FALSE) {
   cross <- one$cross
   list(verdict = "supported", reason = NA_character_, said = sprintf(
     paste("This supports that %s drives %s, directly or through others. %s; surrogates",
-          "of %s have a median of %s (p %s). The past is ahead of the present (%s) and the future (%s) by",
-          "%s and %s standard errors; %s%s.%s"),
+          "of %s have a median of %s (p %s). The past is ahead of the present (%s) and the",
+          "future (%s) by %s and %s standard errors; %s%s.%s"),
     one$names[["cause"]], one$names[["effect"]], skill_text(one), one$names[["cause"]],
     two(cross$median), p_text(cross$p), two(cross$rho[[cross$now]]),
     two(cross$rho[[cross$future]]), short_number(cross$over_now),

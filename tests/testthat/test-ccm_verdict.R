@@ -156,7 +156,7 @@ test_that("each obstacle is told by its name, with the numbers", {
   expect_identical(reasons(counts)$reason, rep("counts", 2))
   drift <- reasons(transform(x, x = x + time / 50))
   expect_identical(drift$reason, rep("drift", 2))
-  expect_match(drift$words[[1]], "x drifts and does not come back")
+  expect_match(drift$words[[1]], "the level of x changes over the recording")
   cycle <- reasons(transform(x, x = sin(2 * pi * time / 12)))
   expect_identical(cycle$reason, rep("cycle", 2))
   expect_match(cycle$words[[1]], "x goes round in 12 rows with nothing beside")
@@ -307,6 +307,7 @@ test_that("the help of a cause is what forecasts with it lack less", {
   problem <- attr(ccm(x, "y", "x", E = 2, lib_sizes = Inf, threads = 2), "problems")[[1]]
   problem$lags <- -2:2
   problem$dims <- 1:4
+  problem$slow <- FALSE
   rows <- 6:138
   found <- forecast_help(problem, rows)
   lagged <- function(x, lag) c(rep(NA, lag), head(x, 140 - lag))
@@ -336,11 +337,11 @@ test_that("the help of a cause is what forecasts with it lack less", {
 })
 
 test_that("a cause has to rise, to help and to do so by one value", {
-  one <- function(over_now, over_future, gain, helped = c(0.6, 0.6), p = 0.01) {
+  one <- function(over_now, over_future, gain, helped = c(0.6, 0.6), p = 0.01, slow = FALSE) {
     cross <- list(rho = c(0.8, 0.7, 0.6), lags = -1:1, top = 1L, past = 1L, now = 2L, future = 3L,
                   p = p, median = 0.1, over_now = over_now, over_future = over_future,
                   agree = TRUE, E = 3L)
-    list(names = c(cause = "x", effect = "y"), together = list(now = 0.1), own = list(rho = 0.9),
+    list(names = c(cause = "x", effect = "y"), slow = slow, together = list(now = 0.1), own = list(rho = 0.9),
          cross = cross, gain = list(gain = gain),
          helped = if (!is.null(helped)) stats::setNames(helped, c("one", "two")))
   }
@@ -367,12 +368,24 @@ test_that("a cause has to rise, to help and to do so by one value", {
   expect_identical(unknown$reason, "hidden")
   expect_match(unknown$said, "x is known at all lags in too few rows")
   verdict <- function(...) judge(..., NA, 0.05)$verdict
-  # Each tells the past of the other best.
-  both <- judge(one(1.2, 1.1, 0.13, NULL), one(5, 5, 0.13, NULL), NA, 0.05)
+  # Each shows all signs of the other, the help but half.
+  half <- c(0.15, 0.1)
+  both <- judge(one(2.2, 2.1, 0.13, half), one(5, 5, 0.13), NA, 0.05)
   expect_identical(both$verdict, "supported")
   expect_match(both$said, "where a common driver would reach one of them first")
-  expect_identical(verdict(one(5, 5, 0.13), one(0.8, 5, 0.13)), "cannot be told")
-  expect_identical(verdict(one(5, 5, 0.11), one(5, 5, 0.13)), "cannot be told")
+  expect_identical(verdict(one(5, 5, 0.13, half), one(1.8, 5, 0.13)), "cannot be told")
+  expect_identical(verdict(one(5, 5, 0.13, half), one(5, 5, 0.11)), "cannot be told")
+  expect_identical(verdict(one(5, 5, 0.13, half), one(5, 5, 0.13, c(0.1, 0.1))), "cannot be told")
+  expect_identical(verdict(one(5, 5, 0.13, half), one(5, 5, 0.13, c(0.3, 0.4))), "cannot be told")
+  # A slow series shows less of a cause, and what is no cause is in the way of forecasts.
+  slow <- \(...) one(..., slow = TRUE)
+  expect_identical(verdict(slow(1.1, 1, 0.13, c(-0.05, 0.3)), nothing), "supported")
+  expect_identical(verdict(slow(0.9, 5, 0.13), nothing), "cannot be told")
+  against <- judge(slow(5, 5, 0.13, c(-0.2, -0.3)), nothing, NA, 0.05)
+  expect_identical(against$reason, "hidden")
+  expect_match(against$said, "forecasts of y get worse once x is known (20 %", fixed = TRUE)
+  expect_identical(judge(slow(-1.5, 3, 0.3, c(-0.5, -1)), one(5, 5, 0.5), NA, 0.05)$reason, "driven")
+  expect_identical(verdict(slow(-1.5, 3, 0.3, c(-0.3, -1)), one(5, 5, 0.5)), "cannot be told")
   # What the other direction explains.
   cause <- one(5, 5, 0.5)
   expect_identical(judge(one(-1.5, 3, 0.3), cause, NA, 0.05)$reason, "driven")
@@ -474,4 +487,70 @@ test_that("a dimension that does not fit is told", {
   other <- summary(ccm(x, "y", "x", E = 9, lib_sizes = Inf, threads = 2))
   expect_match(attr(other, "closing"), "`E = 9` was asked for", all = FALSE)
   expect_output(print(other), "dimensions that predict\\s+best")
+})
+
+# Two Lorenz systems, the first of which may drive the second, seen every so many units of time.
+two_flows <- function(n, push, every, start = c(1, 2, 20, 3, 1, 25)) {
+  slope <- function(s) {
+    c(10 * (s[2] - s[1]), s[1] * (30 - s[3]) - s[2], s[1] * s[2] - 8 / 3 * s[3],
+      10 * (s[5] - s[4]) + push * (s[1] - s[4]), s[4] * (34 - s[6]) - s[5],
+      s[4] * s[5] - 8 / 3 * s[6])
+  }
+  s <- start
+  out <- matrix(0, n + 200, 6)
+  for (t in seq_len(n + 200)) {
+    for (k in seq_len(round(every / 0.005))) s <- s + 0.005 * slope(s + 0.0025 * slope(s))
+    out[t, ] <- s
+  }
+  data.frame(time = seq_len(n), x = out[200 + seq_len(n), 1], y = out[200 + seq_len(n), 4])
+}
+
+test_that("a link of slow series is told in their own steps, which the summary names", {
+  skip_on_cran()
+  for (every in c(0.04, 0.08)) {
+    x <- two_flows(1000, 3, every)
+    set.seed(1)
+    found <- ccm(x, "y", "x", E = 3, lib_sizes = Inf, threads = 2)
+    used <- attr(found, "parameters")
+    rows <- c(series_memory(x$x, list(first = rep(1L, 1000), last = rep(1000L, 1000))),
+              series_memory(x$y, list(first = rep(1L, 1000), last = rep(1000L, 1000))))
+    expect_identical(used$tau, -as.integer(round(sqrt(prod(rows)))))
+    expect_identical(used$exclusion_radius, as.integer(3 * max(rows)))
+    said <- summary(found)
+    expect_identical(said$supported[[1]], TRUE)
+    expect_false(said$supported[[2]] %in% TRUE)
+    expect_match(attr(said, "closing"), "`exclusion_radius = .*` was taken", all = FALSE)
+    # What is given is what is used.
+    set.seed(1)
+    given <- ccm(x, "y", "x", E = 3, lib_sizes = Inf, tau = used$tau, threads = 2,
+                 exclusion_radius = used$exclusion_radius)
+    expect_equal(as.data.frame(given), as.data.frame(found))
+    expect_false(any(grepl("was taken", attr(summary(given), "closing"))))
+  }
+})
+
+test_that("slow series without a link do not get one, and the half of a recording does not", {
+  skip_on_cran()
+  for (seed in 1:3) {
+    x <- two_flows(1000, 3, 0.05, c(1, 2, 20, 3, 1, 25) + seed / 10)
+    alone <- two_flows(1000, 0, 0.05, c(1, 2, 20, 3, 1, 25) + seed / 10)
+    shifted <- transform(x, x = x[c(501:1000, 1:500)])
+    for (one in list(alone, shifted)) {
+      set.seed(seed)
+      expect_false(any(verdict_of(one)$supported %in% TRUE))
+    }
+  }
+})
+
+test_that("rows for which a series is alike are those of its autocorrelation", {
+  ends <- \(n) list(first = rep(1L, n), last = rep(n, n))
+  wave <- sin(2 * pi * 1:600 / 40)
+  # cos(2 pi k / 40) is above 0.6 up to k = 5.
+  expect_identical(series_memory(wave, ends(600L)), 5)
+  expect_identical(series_memory(coupled_maps(300)$x, ends(300L)), 1)
+  expect_identical(series_memory(seq(0, 1, length.out = 300), ends(300L)), 30)
+  expect_identical(series_memory(rep(c(NA, 1), 30), ends(60L)), 1)
+  maps <- ccm(coupled_maps(200), "y", "x", E = 2, lib_sizes = Inf, threads = 2)
+  expect_identical(unlist(attr(maps, "parameters")[c("tau", "exclusion_radius")]),
+                   c(tau = -1L, exclusion_radius = 0L))
 })

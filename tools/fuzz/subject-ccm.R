@@ -26,6 +26,11 @@ fuzz_subject("ccm",
     if (sometimes(0.3)) args$target <- sample(names, whole(1, 2))
     all <- attempt("ccm", c(args, list(lib_sizes = Inf)))
     if (refused(all)) return(invisible())
+    # What the data chose is the same when it is given.
+    chosen <- attr(all, "parameters")[setdiff(c("tau", "exclusion_radius"), names(args))]
+    args <- c(args, chosen)
+    given <- attempt("ccm", c(args, list(lib_sizes = Inf)))
+    same(plain(all), plain(given), "ccm() with what was chosen")
     compare_all_rows(args, all)
     compare_lags(args, all)
     compare_libraries(args)
@@ -64,6 +69,8 @@ ccm_problem <- function(args, back = FALSE) {
        lib = which(rowSums(is.na(points)) == 0 & ahead$there & valid),
        k = if (knn > 0) knn else args$E + 1, exclusion = args$exclusion_radius %||% 0)
 }
+
+plain <- function(found) lapply(as.list(as.data.frame(found)), as.double)
 
 directions <- function(args) {
   if (isFALSE(args$both) || identical(args$columns, args$target)) FALSE else c(FALSE, TRUE)

@@ -6,10 +6,10 @@ flow_kinds <- c(
   "henon, one way", "henon, both ways", "lorenz, one way", "lorenz, both ways",
   "lorenz, both ways, alike", "roessler, one way", "roessler, both ways", "roessler to lorenz",
   "fitzhugh-nagumo, one way", "morris-lecar, one way", "mackey-glass, one way",
-  "mackey-glass, both ways", "oscillators, one way", "linear, one way", "linear, both ways", "logistic, driver",
-  "lorenz, driver", "roessler, driver of lorenz", "oscillators, driver",
-  "linear, driver", "logistic, none",
-  "lorenz, none", "roessler, none", "roessler and lorenz, none", "mackey-glass, none", "oscillators, none"
+  "mackey-glass, both ways", "oscillators, one way", "linear, one way", "linear, both ways",
+  "logistic, driver", "lorenz, driver", "roessler, driver of lorenz", "oscillators, driver",
+  "linear, driver", "logistic, none", "lorenz, none", "roessler, none",
+  "roessler and lorenz, none", "mackey-glass, none", "oscillators, none"
 )
 
 #' A pair of one kind
@@ -200,7 +200,8 @@ draw_mackey <- function(rows, links) {
   x <- y <- stats::runif(n, 0.8, 1.2)
   for (t in 31:(n - 1L)) {
     was <- c(x[t - back[1]], y[t - back[2]])
-    seen <- c((1 - b[2]) * was[1] + b[2] * y[t - back[1]], (1 - b[1]) * was[2] + b[1] * x[t - back[2]])
+    other <- c(y[t - back[1]], x[t - back[2]])
+    seen <- (1 - b[2:1]) * was + b[2:1] * other
     grown <- 0.2 * seen / (1 + seen^10)
     x[t + 1L] <- 0.9 * x[t] + grown[1]
     y[t + 1L] <- 0.9 * y[t] + grown[2]

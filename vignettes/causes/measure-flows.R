@@ -3,10 +3,10 @@
 # In the folder of the package:
 #
 #   Rscript vignettes/causes/measure-flows.R fix 10      to fix the rules, odd seeds
-#   Rscript vignettes/causes/measure-flows.R judge 30    what the page shows, even seeds
+#   Rscript vignettes/causes/measure-flows.R judge 10    what the page shows, even seeds
 #
-# So many pairs of 600 rows and of 1,000 are drawn of each kind. Kinds after the number measure these
-# alone. What has been done is kept in the folder that the environment variable CAUSES names.
+# So many pairs of 600 rows and of 1,000 are drawn of each kind. Kinds after the number measure
+# these alone. What has been done is kept in the folder that the environment variable CAUSES names.
 
 library(synfire)
 source("vignettes/causes/flows.R")
@@ -51,8 +51,9 @@ in_words <- function(d) {
 
 every <- do.call(rbind, lapply(kinds, do_kind))
 pool <- \(d, name) in_words(transform(d, kind = name))
-by <- \(d) do.call(rbind, lapply(split(d, list(d$rows_given, factor(d$kind, unique(d$kind)))), in_words))
-table <- rbind(by(every), do.call(rbind, lapply(split(every, every$rows_given), pool, "all")))
+each <- split(every, list(every$rows_given, factor(every$kind, unique(every$kind))))
+pooled <- lapply(split(every, every$rows_given), pool, "all")
+table <- do.call(rbind, c(lapply(each, in_words), pooled))
 print(table, row.names = FALSE)
 if (purpose == "judge" && length(kinds) == length(flow_kinds)) {
   utils::write.csv(table, "vignettes/causes/errors-flows.csv", row.names = FALSE)
