@@ -29,8 +29,8 @@
 #' cause changes in the forecast, the mean of e c is what the squared error would fall by if
 #' the coefficients of the cause were known and not estimated (Harvey, Leybourne and Newbold
 #' 1998). `gain` is this mean as a share of the squared error, and `t` this mean over its
-#' standard error, which allows for memory (Newey and West 1987). `p_value` is one-sided, times the number of
-#' delays that were tried; `q_value` is the false discovery rate over all links that
+#' standard error, which allows for memory (Newey and West 1987). `p_value` is one-sided, times
+#' the number of delays that were tried; `q_value` is the false discovery rate over all links that
 #' were tested (Benjamini and Hochberg 1995).
 #'
 #' # Noisy series
@@ -132,7 +132,8 @@
 #'   * `through`: of mediated links, common drivers and explained links the others,
 #'     separated by commas; of links refused for noise the noisy series.
 #'   * `reason`: why a link was refused: `"constant"`, `"short"`, `"cycle"` (see
-#'     [summary.ccm()]), `"in step"` or `"noise"`, which alone leaves the numbers of the test. It is `"short"`, too, where gaps, delays or the
+#'     [summary.ccm()]), `"in step"` or `"noise"`, which alone leaves the numbers of the test.
+#'     It is `"short"`, too, where gaps, delays or the
 #'     `exclusion_radius` leave too few rows for a test.
 #'
 #'   Attributes: `series` (names), `parameters` (among them `highest_rho` of two series of the

@@ -137,8 +137,8 @@ static const uint32_t *series_lists(glue_owner *own, SEXP jobs, const char *name
 }
 
 /* `series`: as in r_forecast(). `jobs`: a list with `effect`, `cause` and `clock` (series
-   from 1), `cause_start` and `clock_start` (from 0, one more than effects). Returns `error`,
-   `order` and `free` of each effect, `f` and `delay` of each cause, with NA. */
+   from 1), `cause_start` and `clock_start` (from 0, one more than effects). Returns
+   `error`, `order` and `free` of each effect, `f` and `delay` of each cause, with NA. */
 SEXP r_linear(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
 {
     const char *fields[] = {"error", "order", "free", "f", "delay", ""};
@@ -162,7 +162,8 @@ SEXP r_linear(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
         column[i] = REAL(SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, n)));
     }
     syn_linear_tests tests = {column[0], column[1], column[2], column[3], column[4]};
-    syn_status status = syn_linear(&of, &j, &o, glue_watch(own, "Linear forecasts"), &tests);
+    const syn_watch *watch = glue_watch(own, "Linear forecasts");
+    syn_status status = syn_linear(&of, &j, &o, watch, &tests);
     for (int i = 0; i < 5; i++)
         glue_nan_to_na(column[i], i < 3 ? j.n : j.cause_start[j.n]);
     UNPROTECT(1);

@@ -139,20 +139,20 @@ test_that("series that depend on each other, or are too short, have no linear te
   }
 })
 
-test_that("a mediated link is not called direct where the series between is noisy", {
-  x <- coupled(chain_of_three, 500, seed = 2)
-  quiet <- direct_of(x, threshold = -1)
-  expect_setequal(of_kind(quiet, "direct"), c("x01 x02", "x02 x03"))
-  set.seed(1)
-  x[, 2] <- x[, 2] + stats::rnorm(500, 0, 0.2 * stats::sd(x[, 2]))
-  found <- direct_of(x, threshold = -1)
-  expect_true(all(c("x01 x02", "x02 x03") %in% of_kind(found, "direct")))
-  link <- found[found$cause == "x01" & found$effect == "x03", ]
-  expect_identical(as.character(link$link), "refused")
-  expect_identical(link$reason, "noise")
-  expect_identical(link$through, "x02")
-  expect_lte(link$q_value, 0.01)
-  expect_match(summary(found)$sentences$said, "x02 may be too noisy", all = FALSE)
+test_that("mediated links are not called direct where the series between is noisy", {
+  said <- vapply(1:6, \(seed) {
+    x <- coupled(rbind(c(0, 0.3, 0), c(0, 0, 0.3), 0), 500, seed)
+    x[, 2] <- x[, 2] + stats::rnorm(500, 0, 0.2 * stats::sd(x[, 2]))
+    found <- direct_of(x, threshold = -1)
+    expect_true(all(c("x01 x02", "x02 x03") %in% of_kind(found, "direct")))
+    link <- found[found$cause == "x01" & found$effect == "x03", ]
+    if (is.na(link$reason)) return(as.character(link$link))
+    expect_identical(link$through, "x02")
+    expect_lte(link$q_value, 0.01)
+    expect_match(summary(found)$sentences$said, "x02 may be too noisy", all = FALSE)
+    link$reason
+  }, "")
+  expect_gte(sum(said == "noise"), 5)
 })
 
 test_that("p and q follow from t", {

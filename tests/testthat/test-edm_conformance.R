@@ -215,8 +215,9 @@ test_that("columns have the names that rEDM's have", {
 test_that("cross mapping of all rows is leave-one-out simplex projection", {
   circle <- redm("circle")
   lorenz <- redm("LorenzData1000")
-  all <- \(x, columns, target, E = NULL, ...) {
-    found <- ccm(x, columns, target, E = E, lib_sizes = nrow(x), ...)
+  all <- \(x, columns, target, E = NULL, tau = -1, exclusion_radius = 0, ...) {
+    found <- ccm(x, columns, target, E = E, lib_sizes = nrow(x), tau = tau,
+                 exclusion_radius = exclusion_radius, ...)
     c(found[[2]], found[[3]])
   }
   skill <- \(...) prediction_error(simplex(...))$rho

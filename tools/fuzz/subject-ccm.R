@@ -30,7 +30,7 @@ fuzz_subject("ccm",
     chosen <- attr(all, "parameters")[setdiff(c("tau", "exclusion_radius"), names(args))]
     args <- c(args, chosen)
     given <- attempt("ccm", c(args, list(lib_sizes = Inf)))
-    same(plain(all), plain(given), "ccm() with what was chosen")
+    same(ccm_numbers(all), ccm_numbers(given), "ccm() with what was chosen")
     compare_all_rows(args, all)
     compare_lags(args, all)
     compare_libraries(args)
@@ -70,7 +70,7 @@ ccm_problem <- function(args, back = FALSE) {
        k = if (knn > 0) knn else args$E + 1, exclusion = args$exclusion_radius %||% 0)
 }
 
-plain <- function(found) lapply(as.list(as.data.frame(found)), as.double)
+ccm_numbers <- function(found) lapply(as.list(as.data.frame(found)), as.double)
 
 directions <- function(args) {
   if (isFALSE(args$both) || identical(args$columns, args$target)) FALSE else c(FALSE, TRUE)

@@ -50,8 +50,9 @@ typedef struct syn_forecasts {
     double *error;   /* [jobs] mean squared error without a candidate */
     double *missed;  /* NULL, or [jobs][steps]: of each step that is forecast, by how much
                         it is above its forecast without a candidate */
-    double *gain;    /* [candidates] by how much less the error would be with the candidate
-                        if its coefficients were known, as a share of that without */
+    double *gain;    /* [candidates] by how much less the error would be with the
+                        candidate if its coefficients were known, as a share of that
+                        without */
     double *t;       /* [candidates] the mean of the same, by its standard error */
 } syn_forecasts;
 

@@ -1,5 +1,5 @@
-/* The regressors are 1, the clocks, and then step by step the effect and all causes. So those
-   of a lower order come first, and one Cholesky factor of all has the factors of each order. */
+/* The regressors are 1, the clocks, and then step by step the effect and all causes. So
+   those of a lower order come first, and one Cholesky factor has those of each order. */
 #include "core/edm/forecast/linear.h"
 
 #include <math.h>
@@ -55,7 +55,8 @@ static double value_at(const linear_call *c, uint32_t series, uint32_t step)
     return c->series->value[(size_t)series * c->series->steps + step];
 }
 
-/* Regressors and effect of the row that is forecast from `step`; whether all are known. */
+/* Regressors and effect of the row that is forecast from `step`; whether the effect is
+   known. */
 static int fill_row(const linear_call *c, size_t job, uint32_t most, uint32_t step,
                     double *x)
 {
@@ -171,7 +172,8 @@ static double spread_at(const linear_fit *fit, uint32_t a, uint32_t b)
 {
     double sum = 0;
     for (uint32_t i = a > b ? a : b; i < fit->n; i++)
-        sum += fit->inverse[(size_t)i * fit->n + a] * fit->inverse[(size_t)i * fit->n + b];
+        sum += fit->inverse[(size_t)i * fit->n + a] *
+               fit->inverse[(size_t)i * fit->n + b];
     return sum;
 }
 
@@ -196,7 +198,8 @@ static double error_left_out(const linear_call *c, size_t job, linear_fit *fit)
     return sum / fit->rows;
 }
 
-/* F of all steps of the cause whose first regressor is `at`; `room`: [order + 1][order + 1]. */
+/* F of all steps of the cause whose first regressor is `at`.
+   `room`: [order + 1][order + 1]. */
 static double f_of(const linear_fit *fit, uint32_t at, double *room)
 {
     uint32_t n = fit->order;
@@ -289,7 +292,8 @@ syn_status syn_linear(const syn_series *series, const syn_linear_jobs *jobs,
     linear_call call = {series, jobs, options, out, NULL};
     syn_arrays memory = {0};
     syn_status status = take_memory(&call, threads, &memory);
-    SYN_NEXT(status, syn_parallel_for(jobs->n, threads, watch, "effects", test_effect, &call));
+    SYN_NEXT(status, syn_parallel_for(jobs->n, threads, watch, "effects", test_effect,
+                                      &call));
     syn_give_back(&memory);
     return status;
 }

@@ -1,13 +1,14 @@
-/* Linear forecasts: how well an effect is forecast one step ahead by least squares from the
-   past of itself and its causes, and what each cause adds (Granger 1969; Geweke 1984). */
+/* Linear forecasts: how well an effect is forecast one step ahead by least squares from
+   the past of itself and its causes, and what each cause adds (Granger 1969). */
 #ifndef SYN_EDM_FORECAST_LINEAR_H
 #define SYN_EDM_FORECAST_LINEAR_H
 
 #include "core/base/watch.h"
 #include "core/edm/model/series.h"
 
-/* Job i forecasts series effect[i] from `order` steps of itself and of its causes, cause[k]
-   for k from cause_start[i] to cause_start[i + 1] - 1, and from one step of its clocks. */
+/* Job i forecasts series effect[i] from `order` steps of itself and of its causes,
+   cause[k] for k from cause_start[i] to cause_start[i + 1] - 1, and from one step of its
+   clocks. */
 typedef struct syn_linear_jobs {
     size_t n;
     const uint32_t *effect;      /* [n] */
@@ -31,10 +32,11 @@ typedef struct syn_linear_tests {
     double *delay;  /* and the step whose coefficient is farthest from 0, from 1 */
 } syn_linear_tests;
 
-/* The rows are the steps from `most` - 1 on whose next step is in the series, with the effect
-   there, and all `most` steps of all series, known. The order is that with the lowest BIC
-   (Schwarz 1978) among orders with three rows or more for each regressor. A job whose least
-   order has fewer rows, or whose regressors depend on each other, has no results. */
+/* The rows are the steps from `most` - 1 on whose next step is in the series, with the
+   effect there, and all steps of all series up to the highest order, known. The order is
+   that with the lowest BIC (Schwarz 1978) among orders with three rows or more for each
+   regressor. A job whose least order has fewer rows, or whose regressors depend on each
+   other, has no results. */
 syn_status syn_linear(const syn_series *series, const syn_linear_jobs *jobs,
                       const syn_linear_options *options, const syn_watch *watch,
                       const syn_linear_tests *out);

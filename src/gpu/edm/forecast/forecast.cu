@@ -163,8 +163,9 @@ public:
         most_ = 0.8 * (double) free_memory() / FORECAST_SLOTS;
     }
 
-    /* Works through batches until there are none. finish(task, results, most, missed) gets
-       what each task has in forecast_job::out, and in forecast_job::missed or NULL. */
+    /* Works through batches until there are none. finish(task, results, most, missed)
+       gets what each task has in forecast_job::out, and in forecast_job::missed or
+       NULL. */
     template <class FINISH>
     void run(const std::vector<forecast_batch> &batches, crew &work, FINISH finish)
     {
