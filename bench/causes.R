@@ -48,6 +48,7 @@ for (part in c("systems", "kinds", "sets", "score", "methods")) {
 methods <- list(
   "direct links" = \(x) direct_by(x, 0, asked$device, asked$threads),
   "direct links, Tp -3 to 0" = \(x) direct_by(x, -3:0, asked$device, asked$threads),
+  "causal map" = \(x) map_by(x, asked$device, asked$threads),
   "granger" = granger,
   "pcmci+" = list(peer = "tigramite", test = "parcorr", again = 0, surrogates = 100),
   "pcmci+ neighbours" = list(peer = "tigramite", test = "cmiknn", again = 0,
@@ -62,7 +63,8 @@ read_arguments <- function(arguments) {
       "ricker; lorenz; var",
     halves = if (full) "training; held out" else "training",
     systems = if (full) "10" else "2",
-    methods = "direct links; granger; pcmci+", limit = "600", device = "cpu", threads = "1",
+    methods = "direct links; causal map; granger; pcmci+", limit = "600", device = "cpu",
+    threads = "1",
     out = if (full) file.path(here, "..", "vignettes", "causes", "kinds.csv") else "",
     kept = tempfile("kept-")
   )

@@ -13,7 +13,7 @@ longest_delay <- 3L
 by_p_values <- function(p) {
   tested <- row(p) != col(p)
   p[tested] <- stats::p.adjust(p[tested], "BH")
-  p[!tested] <- 1
+  p[!tested | is.na(p)] <- 1
   p <= alpha
 }
 
@@ -92,6 +92,12 @@ read_pcmci <- function(numbers, series) {
 }
 
 # ---- This package ----------------------------------------------------------------------
+
+#' A causal map has a score for each pair, its rho, and calls none
+map_by <- function(x, device = "cpu", threads = 1) {
+  map <- suppressMessages(synfire::causal_map(x, device = device, threads = threads))
+  list(score = t(map[, ]), called = matrix(FALSE, ncol(x), ncol(x)))
+}
 
 #' The direct links of a causal map, by the defaults but for the map's `Tp`
 #'
