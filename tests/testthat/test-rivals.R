@@ -176,6 +176,20 @@ test_that("Granger causality finds the direction of a strong link", {
   expect_identical(unname(parts$granger(x)$called), truth)
 })
 
+test_that("a pair without a p value is not called, and a map's rho is of cause and effect", {
+  parts <- rivals_parts()
+  p <- matrix(c(NA, 1e-9, NA, NA), 2)
+  expect_identical(parts$by_p_values(p), wiring_of(2, 2, 1))
+  set.seed(5)
+  x <- simulate_coupled_maps(300, rbind(c(0, 0.1), c(0, 0)))
+  found <- parts$map_by(x)
+  links <- as.data.frame(causal_map(x, threads = 1))
+  expect_gt(found$score[1, 2], found$score[2, 1])
+  expect_equal(found$score["x01", "x02"],
+               links$rho[links$cause == "x01" & links$effect == "x02"])
+  expect_false(any(found$called))
+})
+
 test_that("what PCMCI+ says is read link by link", {
   skip_unless_nightly()
   parts <- rivals_parts()
