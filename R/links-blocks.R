@@ -2,7 +2,7 @@
 # own series alone, and can be kept in a file, so that a long job can go on.
 
 # Of the files. Raised whenever they, or what is found in the same series, change.
-links_job_format <- 2L
+links_job_format <- 3L
 
 # Seconds that a block takes at most, about, on one core; a GPU does more in the same time.
 links_block_seconds <- c(cpu = 30, gpu = 1500)
@@ -14,9 +14,10 @@ links_least_blocks <- 10
 #' @noRd
 no_links_found <- function() {
   list(reason = character(), parties = list(),
-       noisy = integer(),
+       noisy = integer(), hidden = logical(),
        test = data.frame(delay = integer(), gain = double(), t = double(), p_value = double(),
-                         alone = double(), first = double(), linear = logical()))
+                         alone = double(), first = double(), linear = logical(),
+                         together = double(), p_together = double()))
 }
 
 #' Search all effects, and keep all blocks in a folder
@@ -108,8 +109,7 @@ search_block <- function(block, held) {
   rows <- seq(c(0, held$end)[[block]] + 1, held$end[[block]])
   links <- lapply(held$links, `[`, rows)
   used <- sort(unique(c(links$from, links$to)))
-  effects <- unique(links$to)
-  times <- sort(unique(unlist(series$clock[effects])))
+  times <- sort(unique(unlist(series$clock[used])))
   value <- cbind(series$value[, used, drop = FALSE], series$time[, times, drop = FALSE])
   clock <- lapply(series$clock[used], \(clock) length(used) + match(clock, times))
   rules <- job$rules
@@ -134,7 +134,7 @@ search_block <- function(block, held) {
 join_blocks <- function(parts) {
   each <- \(name) lapply(parts, `[[`, name)
   list(reason = unlist(each("reason")), test = do.call(rbind, each("test")),
-       noisy = unlist(each("noisy")),
+       noisy = unlist(each("noisy")), hidden = unlist(each("hidden")),
        parties = do.call(c, lapply(parts, \(part) part$parties[part$group])))
 }
 

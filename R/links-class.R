@@ -6,38 +6,20 @@
 #' @param order Names of all series, in the order of the map.
 #' @noRd
 new_direct_links <- function(links, found, series, order, parameters, call, elapsed, device) {
-  n <- nrow(links)
-  reason <- found$reason
-  tested <- which(is.na(reason))
-  column <- \(value, missing) replace(rep(missing, n), tested, value)
+  tested <- which(is.na(found$reason))
+  verdict <- link_verdicts(match(links$cause, series)[tested], match(links$effect, series)[tested],
+                           found, parameters$alpha)
+  column <- \(value, missing) replace(rep(missing, nrow(links)), tested, value)
   test <- found$test
-  # Rows that are missing may leave too few for a test.
-  known <- !is.na(test$p_value)
-  q <- stats::p.adjust(test$p_value, "BH")
-  from <- match(links$cause, series)
-  to <- match(links$effect, series)
-  noisy <- known & !is.na(found$noisy)
-  kinds <- kinds_of_links(from[tested][known], to[tested][known],
-                          q[known] <= parameters$alpha & !noisy[known],
-                          test$alone[known] <= parameters$alpha, found$parties[known])
-  kind <- rep(6L, n)
-  kind[tested[known]] <- kinds$kind
-  reason[tested[!known]] <- "short"
-  through <- rep(NA_character_, n)
-  through[tested[known]] <- listed_names(kinds$through, series)
-  # Those that would be direct, were it not for noise in another series.
-  refused <- noisy & q <= parameters$alpha
-  kind[tested[refused]] <- 6L
-  reason[tested[refused]] <- "noise"
-  through[tested[refused]] <- series[found$noisy[refused]]
   columns <- list(
     cause = links$cause, effect = links$effect, rho = links$rho,
-    link = factor(direct_link_kinds[kind], direct_link_kinds),
+    link = factor(column(verdict$kind, "refused"), direct_link_kinds),
     delay = column(test$delay, NA_integer_),
     gain = column(test$gain, NA_real_), t = column(test$t, NA_real_),
-    p_value = column(test$p_value, NA_real_), q_value = column(q, NA_real_),
-    linear = column(test$linear, NA),
-    through = through, reason = reason
+    p_value = column(test$p_value, NA_real_), q_value = column(verdict$q_value, NA_real_),
+    linear = column(test$linear, NA), together = column(test$together, NA_real_),
+    through = column(listed_names(verdict$through, series), NA_character_),
+    reason = replace(found$reason, tested, verdict$reason)
   )
   new_table(columns, "direct_links", list(series = order, parameters = parameters,
                                           call = call, elapsed = elapsed, device = device))
@@ -115,8 +97,8 @@ print.direct_links <- function(x, n = 10, ...) {
   cat(strwrap(format(x), exdent = 2L), if (nrow(x) > 0L) "", sep = "\n")
   if (nrow(x) == 0L) return(invisible(x))
   shown <- if (is_ordered(x)) seq_len(n) else utils::head(clear_order(x), n)
-  columns <- c("cause", "effect", "rho", "link", "delay", "gain", "t", "q_value", "through",
-               "reason")
+  columns <- c("cause", "effect", "rho", "link", "delay", "gain", "t", "q_value",
+               if ("undirected" %in% x$link) "together", "through", "reason")
   columns <- intersect(columns, names(x))
   frame <- new_frame(lapply(rlang::set_names(columns), \(name) .subset2(x, name)[shown]), n)
   # Refused links have no numbers, and the others no reason.
@@ -131,14 +113,27 @@ kinds_order <- "by kind, then by t"
 
 #' Rows by kind, and within by t
 #' @noRd
-clear_order <- function(x) order(x$link, -x$t, method = "radix")
+clear_order <- function(x) {
+  order(x$link, -ifelse(x$link == "undirected", x$together, x$t), method = "radix")
+}
+
+#' Which rows are undirected links, of both rows of a pair the first
+#' @noRd
+first_of_pairs <- function(x) {
+  undirected <- x$link == "undirected"
+  pair <- paste(pmin(x$cause, x$effect), pmax(x$cause, x$effect), sep = "\r")
+  undirected & !duplicated(paste(undirected, pair))
+}
 
 #' @rdname direct_links_tables
 #' @export
 summary.direct_links <- function(object, n = 10, ...) {
   check_no_dots()
   n <- check_count(n, infinite = TRUE)
-  rows <- utils::head(clear_order(object), n)
+  # A sentence tells of both rows of a pair that has no direction.
+  all <- clear_order(object)
+  all <- all[(object$link != "undirected")[all] | first_of_pairs(object)[all]]
+  rows <- utils::head(all, n)
   direct <- object$link == "direct"
   series <- attr(object, "series", exact = TRUE)
   number <- \(names) tabulate(match(names[direct], series), length(series))
@@ -152,7 +147,7 @@ summary.direct_links <- function(object, n = 10, ...) {
          kinds = table(object$link), hubs = hubs,
          sentences = data.frame(some[c("cause", "effect", "link")],
                                 said = link_sentences(some), row.names = NULL),
-         left = nrow(object) - length(rows)),
+         left = length(all) - length(rows)),
     class = "summary.direct_links"
   )
 }
@@ -216,6 +211,11 @@ link_sentence <- function(link) {
       "%.1f %% of the squared error of the forecast (t %s, q %s)."),
       link$cause, link$effect, counted(link$delay, "step"), link$cause, 100 * link$gain,
       short_number(link$t), p_text(link$q_value)),
+    undirected = sprintf(paste(
+      "%s and %s go together within a step, and which drives the other cannot be told: their pasts",
+      "leave a correlation at the same step (t %s). One may act sooner than a step, or something",
+      "that was not recorded on both."),
+      link$cause, link$effect, short_number(link$together)),
     mediated = sprintf(paste(
       "The recording supports a link from %s to %s through %s, and no direct one was found: %s"),
       link$cause, link$effect, link$through, given),
@@ -244,6 +244,8 @@ refusal_text <- function(reason, noisy) {
                   "`exclusion_radius` leaves none"),
     cycle = "one of them goes round with nothing beside, and all that goes round predicts it",
     `in step` = "they go in step, so that each is a copy of the other and neither comes first",
-    noise = sprintf("%s may be too noisy to show all that acts through it", noisy)
+    noise = sprintf("%s may be too noisy to show all that acts through it", noisy),
+    hidden = paste("something that was not recorded may drive both: they go together within a step,",
+                   "and others at the time of the effect tell much of what the cause does")
   )
 }

@@ -29,7 +29,9 @@
 #' cause changes in the forecast, the mean of e c is what the squared error would fall by if
 #' the coefficients of the cause were known and not estimated (Harvey, Leybourne and Newbold
 #' 1998). `gain` is this mean as a share of the squared error, and `t` this mean over its
-#' standard error, which allows for memory (Newey and West 1987). `p_value` is one-sided, times
+#' standard error, which allows for memory (Newey and West 1987). A direct link has a `t` of 3.5 or
+#' more: no state is complete, and a cause that tells of the rest improves the forecast a little.
+#' `p_value` is one-sided, times
 #' the number of delays that were tried; `q_value` is the false discovery rate over all links that
 #' were tested (Benjamini and Hochberg 1995).
 #'
@@ -38,12 +40,24 @@
 #' the first then tells of the true value of the second, and looks like a direct cause of the
 #' third. So each link that looks direct has its test again, given a better picture of each
 #' other series in between: its forecast from two steps before and after, and from the cause
-#' and the effect. The same is done with the effect as it was forecast one step before. A link
-#' that keeps less than 0.55 of its `t` (0.3 beside its own forecast), or a `t` below 3, is
-#' `"refused"` with the reason `"noise"`, and the effect is searched again without it. With
-#' observation noise of 10 to 30 % on the middle series of chains of logistic, Ricker and Henon
-#' maps and of autoregressive series, the share of mediated links that are called direct falls
-#' from about a half to a tenth; with as much noise as signal it stays near a third.
+#' and the effect. A link that keeps less than three quarters of its `t`, or a `t` below 3, is
+#' `"refused"` with the reason `"noise"`, if the pictures bring half of its `gain` or more, given
+#' the cause: pictures of a series without noise tell nothing that the series and the cause do not.
+#' The effect is then searched again without the cause. @@NOISE@@
+#'
+#' # Series that go together within a step
+#' Where the steps are longer than it takes a cause to act, as in blood flow or slow frames of
+#' calcium, two series go together at the same step, and neither comes first. `together` is the
+#' clearness of that: the t of the linear test of what the effect does beyond its forecast, by what
+#' the cause does beyond its own past, given all other causes at that step. A pair that has no
+#' direct link, and in which this is significant among all pairs, is `"undirected"`. One of the two
+#' acts sooner than a step, or something that was not recorded acts on both.
+#'
+#' A driver that was not recorded makes series go together, too, and gives them links if it reaches
+#' one sooner than the other. So a direct link whose `together` is above 2.5 and above 0.6 of its
+#' `t` has its test again beside three other causes at the time of the effect and a step after
+#' it: they tell of such a driver. A link that keeps less than three quarters of its `t` is
+#' `"refused"` with the reason `"hidden"`. @@HIDDEN@@
 #'
 #' # Linear effects
 #' Where a linear forecast of an effect from several steps of all its causes is better than the
@@ -67,8 +81,9 @@
 #' threshold, or `max_links`, decides how long you wait.
 #'
 #' # What it cannot see
-#' A driver that was not recorded: two series that it drives look linked. A cause that
-#' acts within one step, or after more than `max_delay` of them. Two causes that are
+#' A driver that was not recorded, where it does not show as above: two series that it drives look
+#' linked. Which comes first within a step. A cause that acts after more than `max_delay` steps.
+#' Two causes that are
 #' copies of each other: one of them is called direct. In series without any noise the
 #' past of an effect may hold all of its cause, and then forecasts do not need the cause
 #' itself.
@@ -120,8 +135,9 @@
 #' @return A data frame of class `direct_links` with a row for each link, effect by
 #'   effect in the order of the map, the highest rho first:
 #'   * `cause`, `effect`, and `rho` of the map.
-#'   * `link`: `"direct"`; `"mediated"`, where direct links lead from the cause to the
-#'     effect through one or two others; `"common driver"`, where direct links lead to
+#'   * `link`: `"direct"`; `"undirected"`, where the two go together within a step;
+#'     `"mediated"`, where direct links lead from the cause to the effect through one or two
+#'     others; `"common driver"`, where direct links lead to
 #'     both from a third; `"explained"`, where the parties of the effect say all that
 #'     the cause does, and none of these is so; `"unsupported"`, where the cause
 #'     does not improve the forecast even without parties, or not significantly among all
@@ -129,10 +145,11 @@
 #'   * `delay`, in steps: the one at which the forecast improves most, `NA` without a test.
 #'   * `gain`: the share of the mean squared error that the cause takes away at this
 #'     delay. `t`, `p_value`, `q_value`: see above. `linear`: whether this is the linear test.
+#'     `together`: how clearly the two go together within a step.
 #'   * `through`: of mediated links, common drivers and explained links the others,
 #'     separated by commas; of links refused for noise the noisy series.
 #'   * `reason`: why a link was refused: `"constant"`, `"short"`, `"cycle"` (see
-#'     [summary.ccm()]), `"in step"` or `"noise"`, which alone leaves the numbers of the test.
+#'     [summary.ccm()]), `"in step"`, `"noise"` or `"hidden"`; the last two leave the numbers.
 #'     It is `"short"`, too, where gaps, delays or the
 #'     `exclusion_radius` leave too few rows for a test.
 #'

@@ -33,14 +33,55 @@ column_correlations <- function(x, y) {
   rho
 }
 
-#' The kind of each link, and through whom
+#' What follows for each tested link
+#'
+#' @param from,to Numbers of series of the source.
+#' @param found What join_blocks() gives.
+#' @return A list, by link: `kind`, one of `direct_link_kinds`; `through`, numbers of series of
+#'   each; `reason`, or NA; and the `q_value`.
+#' @noRd
+link_verdicts <- function(from, to, found, alpha) {
+  test <- found$test
+  # Rows that are missing may leave too few for a test.
+  known <- !is.na(test$p_value)
+  q <- stats::p.adjust(test$p_value, "BH")
+  sure <- known & looks_direct(q, test$t, test$linear, alpha)
+  # Links that would be direct, were it not for another reason.
+  noisy <- sure & !is.na(found$noisy)
+  hidden <- sure & !noisy & found$hidden
+  direct <- sure & !noisy & !hidden
+  reason <- rep(NA_character_, length(from))
+  reason[noisy] <- "noise"
+  reason[hidden] <- "hidden"
+  reason[!known] <- "short"
+  kinds <- kinds_of_links(from, to, direct, known & test$alone <= alpha, found$parties)
+  kinds$kind[pair_together(from, to, direct, test$p_together, alpha)] <- "undirected"
+  kinds$kind[!is.na(reason)] <- "refused"
+  kinds$through[kinds$kind == "undirected"] <- list(integer())
+  kinds$through[noisy] <- as.list(found$noisy[noisy])
+  c(kinds, list(reason = reason, q_value = q))
+}
+
+#' Whether two series go together at the same step, and neither drives the other directly
+#'
+#' Both rows of a pair have to say so, where both were looked at.
+#' @noRd
+pair_together <- function(from, to, direct, p, alpha) {
+  pair <- pair_key(pmin(from, to), pmax(from, to))
+  pair <- match(pair, unique(pair))
+  by_pair <- order(pair, -p)
+  weakest <- p[by_pair][match(seq_len(max(pair, 0L)), pair[by_pair])][pair]
+  q <- stats::p.adjust(weakest, "BH")
+  !is.na(q) & q <= alpha & !pair %in% pair[direct]
+}
+
+#' The kind of each link by the direct ones and the parties, and through whom
 #'
 #' @param from,to Numbers of series of the tested links.
 #' @param direct Whether each is direct.
 #' @param alone Whether its cause improves the forecast without parties.
 #' @param parties Numbers of the parties of its effect.
-#' @return A list: `kind`, places in `direct_link_kinds`, and `through`, numbers of series of
-#'   each.
+#' @return A list: `kind`, and `through`, numbers of series of each.
 #' @noRd
 kinds_of_links <- function(from, to, direct, alone, parties) {
   open <- which(!direct & alone)
@@ -55,11 +96,11 @@ kinds_of_links <- function(from, to, direct, alone, parties) {
   between <- leads(from[link], other)
   above <- leads(other, from[link])
   # Without others it is significant by itself, but not among all links.
-  kind <- ifelse(direct, 1L, 5L)
-  kind[link] <- 4L
-  kind[link[above]] <- 3L
-  kind[link[between]] <- 2L
-  named <- ifelse(kind[link] == 2L, between, kind[link] == 4L | above)
+  kind <- ifelse(direct, "direct", "unsupported")
+  kind[link] <- "explained"
+  kind[link[above]] <- "common driver"
+  kind[link[between]] <- "mediated"
+  named <- ifelse(kind[link] == "mediated", between, kind[link] == "explained" | above)
   through <- split(other[named], factor(link[named], seq_along(from)))
   list(kind = kind, through = unname(through))
 }

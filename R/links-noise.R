@@ -5,9 +5,10 @@
 # Where this takes most of the improvement away, a perfect picture might take all of it, and the
 # link cannot be told from a mediated one.
 
-# What a direct link keeps at least: this t, and this share of its t, beside pictures of other
-# series, and beside the effect as it was forecast one step before.
-noise_rules <- list(t = 3, share = 0.55, own = 0.3)
+# A direct link keeps at least this t, and this share of its t, beside pictures of another series.
+# If it does not, the pictures must bring this share of its gain, given the cause: pictures of a
+# series without noise tell nothing that the series and the cause do not.
+noise_rules <- list(t = 3, share = 0.75, brings = 0.5)
 
 # Thetas of the forecasts that take noise away.
 noise_thetas <- c(0, 1, 2, 4, 8, 16)
@@ -21,7 +22,7 @@ noise_others <- 3L
 #' @param links Places of the links, increasing.
 #' @param related Function of two vectors of series: whether a link from the one to the other was
 #'   looked at.
-#' @return A list of `link` and `other`, a number of a series; the effect itself is one.
+#' @return A list of `link` and `other`, a number of a series.
 #' @noRd
 possible_others <- function(state, test, links, alpha, related) {
   group <- state$group[links]
@@ -34,8 +35,7 @@ possible_others <- function(state, test, links, alpha, related) {
   cause <- state$from[link]
   kept <- which(other != cause & (related(cause, other) | related(other, cause)))
   kept <- kept[sequence(tabulate(match(link[kept], links), length(links))) <= noise_others]
-  asked <- list(link = c(links, link[kept]), other = c(state$effect[group], other[kept]))
-  lapply(asked, `[`, order(asked$link))
+  list(link = link[kept], other = other[kept])
 }
 
 #' Links that look direct, and may not be so, because another series is noisy
@@ -43,49 +43,38 @@ possible_others <- function(state, test, links, alpha, related) {
 #' @param test As search_links() gives it.
 #' @param links Places of links that look direct.
 #' @param value Matrix of steps x series; `forecast` takes such a matrix and jobs.
-#' @param missed By how much each step of each effect is above its forecast from its state.
 #' @return A list of `link`, each once, and `other`, the noisy series.
 #' @noRd
-noisy_links <- function(state, test, links, alpha, related, value, missed, forecast) {
+noisy_links <- function(state, test, links, alpha, related, value, forecast) {
   asked <- possible_others(state, test, links, alpha, related)
-  own <- asked$other == state$effect[state$group[asked$link]]
-  left <- rep(Inf, length(own))
-  left[own] <- left_beside_own(state, test, asked$link[own], value, missed, forecast)
-  left[!own] <- left_beside_others(state, test, lapply(asked, `[`, !own), value, forecast)
-  share <- ifelse(own, noise_rules$own, noise_rules$share)
-  least <- pmax(noise_rules$t, share * test$t[asked$link])
-  lost <- which(!is.na(left) & left < least)
+  if (length(asked$link) == 0L) return(asked)
+  seen <- pictures_of_others(state, asked, value, forecast)
+  left <- left_beside(state, test, asked$link, seen$pictures, seen$value, forecast)
+  lost <- which(left < pmax(noise_rules$t, noise_rules$share * test$t[asked$link]))
+  if (length(lost) == 0L) return(lapply(asked, `[`, lost))
+  brought <- brought_by(state, test, asked$link[lost], of_some(seen, lost), forecast)
+  lost <- lost[brought >= noise_rules$brings * test$gain[asked$link[lost]]]
   lost <- lost[order(asked$link[lost], left[lost])]
   lost <- lost[!duplicated(asked$link[lost])]
   lapply(asked, `[`, lost)
 }
-
-#' The t that links keep when the state has the effect as it was forecast one step before
+#' Pictures of other series without their noise
+#' @return A list of `value`, with more columns, and `pictures`: `job`, a place in `asked`,
+#'   `series` and `lag`.
 #' @noRd
-left_beside_own <- function(state, test, links, value, missed, forecast) {
-  groups <- unique(state$group[links])
-  expected <- value[, state$effect[groups], drop = FALSE] - missed[, groups, drop = FALSE]
-  pictures <- list(job = seq_along(links), lag = rep(0L, length(links)),
-                   series = ncol(value) + match(state$group[links], groups))
-  left_with(state, test, links, pictures, cbind(value, expected), forecast)
-}
-
-#' The t that links keep when the state has another series without its noise
-#' @noRd
-left_beside_others <- function(state, test, asked, value, forecast) {
+pictures_of_others <- function(state, asked, value, forecast) {
   n <- length(asked$link)
-  if (n == 0L) return(double())
   group <- state$group[asked$link]
   trio <- list(cause = state$from[asked$link], other = asked$other, effect = state$effect[group])
   first <- without_noise(trio, trio$other, value, forecast)
-  second <- without_noise(trio, ncol(value) + seq_len(n), cbind(value, first), forecast)
   places <- ncol(value) + seq_len(n)
+  second <- without_noise(trio, places, cbind(value, first), forecast)
   party <- pair_key(group, trio$other) %in% pair_key(state$party$group, state$party$series)
   seen <- which(!party)
-  pictures <- list(job = c(rep(seq_len(n), 3L), seen),
-                   series = c(places, n + places, n + places, trio$other[seen]),
-                   lag = rep(c(0L, 0L, 1L, 0L), c(n, n, n, length(seen))))
-  left_with(state, test, asked$link, pictures, cbind(value, first, second), forecast)
+  list(value = cbind(value, first, second),
+       pictures = list(job = c(rep(seq_len(n), 3L), seen),
+                       series = c(places, n + places, n + places, trio$other[seen]),
+                       lag = rep(c(0L, 0L, 1L, 0L), c(n, n, n, length(seen)))))
 }
 
 #' Series as they are forecast from two steps before and after, the cause, and the effect
@@ -95,9 +84,7 @@ left_beside_others <- function(state, test, asked, value, forecast) {
 #' @noRd
 without_noise <- function(trio, from, value, forecast) {
   # Forecasts go one step ahead. So the target is late by 3 steps, and all else with it.
-  steps <- nrow(value)
-  later <- \(x, by) x[shifted(seq_len(steps), by, list(last = rep(steps, steps))), , drop = FALSE]
-  late <- later(value[, trio$other, drop = FALSE], -3L)
+  late <- ahead(value[, trio$other, drop = FALSE], -3L)
   n <- length(trio$other)
   jobs <- rep(seq_len(n), each = length(noise_thetas))
   lags <- list(around = c(0L, 1L, 3L, 4L), cause = 2:4, effect = 2:3)
@@ -109,31 +96,72 @@ without_noise <- function(trio, from, value, forecast) {
   made <- forecast(cbind(value, late),
                    forecast_jobs(ncol(value) + jobs, rep(noise_thetas, n), coordinates,
                                  no_candidates), TRUE)
-  later(late - made$missed[, best_jobs(made$error, n), drop = FALSE], 3L)
+  ahead(late - made$missed[, best_jobs(made$error, n), drop = FALSE], 3L)
+}
+
+#' The rows of a matrix from so many steps ahead, NA where there are none
+#' @noRd
+ahead <- function(x, by) {
+  steps <- nrow(x)
+  x[shifted(seq_len(steps), by, list(last = rep(steps, steps))), , drop = FALSE]
 }
 
 #' Of the jobs of each of `n`, which follow each other, the one with the least error
 #' @noRd
 best_jobs <- function(error, n) length(error) %/% n * (seq_len(n) - 1L) + least_error(error, n)
 
-#' The t of links with more coordinates in the state of their effects
-#'
-#' @param pictures The coordinates: `job`, a place in `links`, `series` and `lag`.
+#' The t that links keep with more in the states of their effects
+#' @param more See forecasts_with().
 #' @noRd
-left_with <- function(state, test, links, pictures, value, forecast) {
+left_beside <- function(state, test, links, more, value, forecast) {
+  made <- forecasts_with(state, links, more, cause_at(state, test, links, 0L), value, forecast)
+  vapply(made, `[[`, 0, "t")
+}
+
+#' What the best picture of each link brings to the forecast of its effect, given the cause
+#' @noRd
+brought_by <- function(state, test, links, seen, forecast) {
+  made <- forecasts_with(state, links, cause_at(state, test, links, 0:1), seen$pictures,
+                         seen$value, forecast)
+  vapply(made, \(of) max(of$gain[which.max(of$t)], -Inf), 0)
+}
+
+#' Pictures of some of the links
+#' @noRd
+of_some <- function(seen, some) {
+  job <- match(seen$pictures$job, some)
+  seen$pictures$job <- job
+  seen$pictures <- lapply(seen$pictures, `[`, !is.na(job))
+  seen
+}
+
+#' The causes of links at their delays, and so many steps before
+#' @noRd
+cause_at <- function(state, test, links, before) {
+  job <- rep(seq_along(links), each = length(before))
+  list(job = job, series = state$from[links][job],
+       lag = test$delay[links][job] - 1L + rep(before, length(links)))
+}
+
+#' Forecasts of the effects of links with more in their states, at the best theta
+#'
+#' @param more,candidates Of the links: `job`, a place in `links`, `series` and `lag`.
+#' @return A list: of each link the `gain` and `t` of its candidates.
+#' @noRd
+forecasts_with <- function(state, links, more, candidates, value, forecast) {
   n <- length(links)
-  jobs <- rep(seq_len(n), each = length(noise_thetas))
-  group <- state$group[links][jobs]
-  state_of <- state_coordinates(state, group, state$from[links][jobs])
-  # The pictures of a link are those of each of its jobs.
-  number <- tabulate(pictures$job, n)
-  first <- cumsum(number) - number + 1L
-  at <- order(pictures$job)[sequence(number[jobs], first[jobs])]
-  coordinates <- Map(c, state_of, list(job = rep(seq_along(jobs), number[jobs]),
-                                       series = pictures$series[at], lag = pictures$lag[at]))
-  candidates <- list(job = seq_along(jobs), series = state$from[links][jobs],
-                     lag = test$delay[links][jobs] - 1L)
-  made <- forecast(value, forecast_jobs(state$effect[group], rep(noise_thetas, n), coordinates,
-                                        candidates))
-  made$t[best_jobs(made$error, n)]
+  times <- length(noise_thetas)
+  link <- rep(seq_len(n), each = times)
+  group <- state$group[links][link]
+  in_each <- \(of) {
+    at <- rep(seq_along(of$job), each = times)
+    list(job = (of$job[at] - 1L) * times + seq_len(times), series = of$series[at],
+         lag = of$lag[at])
+  }
+  state_of <- state_coordinates(state, group, state$from[links][link])
+  tried <- in_each(candidates)
+  made <- forecast(value, forecast_jobs(state$effect[group], rep(noise_thetas, n),
+                                        Map(c, state_of, in_each(more)), tried))
+  of_job <- unname(split(seq_along(made$t), factor(sort(tried$job), seq_along(link))))
+  lapply(of_job[best_jobs(made$error, n)], \(at) list(gain = made$gain[at], t = made$t[at]))
 }

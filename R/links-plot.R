@@ -3,7 +3,8 @@
 #' Network of direct links
 #'
 #' Arrows from causes to effects: solid where the recording supports a direct link, dashed and
-#' grey where a link is mediated. Links of other kinds are left out; the caption counts them.
+#' grey where a link is mediated, and grey without a head where two series go together within a
+#' step. Links of other kinds are left out; the caption counts them.
 #' Darker arrows take away more of the error of the forecast. Where there is no link to draw, the
 #' picture says so.
 #'
@@ -29,13 +30,14 @@ autoplot.direct_links <- function(object, ..., mediated = TRUE, groups = NULL, l
   series <- attr(object, "series", exact = TRUE)
   drawing <- check_drawing(links, groups, layout, series)
   found <- plain_table(object)[clear_order(object), ]
-  wanted <- found$link == "direct" | mediated & found$link == "mediated"
+  wanted <- found$link == "direct" | first_of_pairs(found) | mediated & found$link == "mediated"
   if (!any(wanted)) return(no_link_picture(object, mediated))
   drawn <- utils::head(found[wanted, ], drawing$links)
   arrows <- data.frame(from = drawn$cause, to = drawn$effect,
                        weight = pmin(pmax(drawn$gain, 0), 1),
-                       dashed = drawn$link == "mediated")
-  arrows$weight[arrows$dashed] <- NA
+                       dashed = drawn$link == "mediated",
+                       undirected = drawn$link == "undirected")
+  arrows$weight[arrows$dashed | arrows$undirected] <- NA
   network_picture(arrows, series, drawing$groups, layout,
                   weighted_edges("Error taken\naway (share)", from = 0),
                   \(left_out) direct_caption(object, drawn, left_out))
@@ -58,8 +60,13 @@ no_link_picture <- function(x, mediated) {
 
 direct_caption <- function(x, drawn, names_left_out) {
   left <- table(x$link) - table(drawn$link)
+  # A line stands for both rows of a pair.
+  left[["undirected"]] <- sum(first_of_pairs(x)) - sum(drawn$link == "undirected")
   kinds <- c(if (any(drawn$link == "direct")) "solid where the recording supports a direct link",
-             if (any(drawn$link == "mediated")) "dashed where a link is mediated")
+             if (any(drawn$link == "mediated")) "dashed where a link is mediated",
+             if (any(drawn$link == "undirected")) {
+               "without a head where two go together within a step"
+             })
   paste(c(
     "Arrows go from cause to effect:", paste0(paste(kinds, collapse = ", "), "."),
     if (any(left > 0)) sprintf("Not drawn: %s.", counts_text(left)),

@@ -1,50 +1,75 @@
-# The tests of all links of a block: the search, without links that noise may explain, and the
-# linear tests of effects that a linear forecast knows better.
+# The tests of all links of a block: the search, without links that noise may explain, the
+# linear tests of effects that a linear forecast knows better, and the links that something that
+# was not recorded may explain.
 
-#' Test all links, and refuse those that noise in another series may explain
+#' Test all links, and find those that noise or something that was not recorded may explain
 #'
-#' The effects of refused links are searched again without them.
+#' The effects of links that noise may explain are searched again without them.
 #'
 #' @param related See possible_others().
 #' @param value,forecast See noisy_links(); other parameters as in search_links().
-#' @return A list: `test`, as that of search_links(), and `noisy`, the number of the noisy
-#'   series of links that are refused, or NA; `parties`, for each effect the numbers of its
-#'   parties; and `group`, the place of each link's effect in these.
+#' @return A list: `test`, as that of search_links(), with `linear`, see with_linear_tests(),
+#'   and the columns of together_tests(); `noisy`, the number of the noisy series that may explain
+#'   a link, or NA; `hidden`, whether something may that was not recorded; `parties`, for each
+#'   effect the numbers of its parties; and `group`, the place of each link's effect in these.
 #' @noRd
 settle_links <- function(links, own, clock, rules, related, value, forecast) {
   search <- \(links) search_links(links, own, clock, rules$max_delay, rules$alpha,
                                  rules$max_parties, \(jobs) forecast(value, jobs))
   found <- search(links)
-  made <- state_forecasts(found$state, value, forecast)
-  error <- made$error
+  state <- found$state
+  test <- found$test
   noisy <- rep(NA_integer_, length(links$from))
-  effect <- found$state$effect
-  parties <- parties_by_effect(found$state, effect)
   # Links of the latest search.
   at <- seq_along(links$from)
-  test <- found$test
   repeat {
-    direct <- which(found$test$p_value <= rules$alpha)
-    lost <- if (length(direct) > 0L) {
-      noisy_links(found$state, found$test, direct, rules$alpha, related, value, made$missed,
-                  forecast)
-    }
+    direct <- which(looks_direct(found$test$p_value, found$test$t, FALSE, rules$alpha))
+    lost <- noisy_links(found$state, found$test, direct, rules$alpha, related, value, forecast)
     if (length(lost$link) == 0L) break
     noisy[at[lost$link]] <- lost$other
     searched <- unique(links$to[at[lost$link]])
-    parties[match(searched, effect)] <- list(integer())
+    state <- without_parties(state, searched)
     at <- which(links$to %in% searched & is.na(noisy))
     if (length(at) == 0L) break
     found <- search(lapply(links, `[`, at))
-    made <- state_forecasts(found$state, value, forecast)
     test[at, ] <- found$test
-    parties[match(found$state$effect, effect)] <- parties_by_effect(found$state,
-                                                                    found$state$effect)
+    state <- with_parties(state, found$state)
   }
-  links$group <- match(links$to, effect)
-  test <- with_linear_tests(test, links, effect, clock[effect], value, error, rules)
-  list(test = test, noisy = noisy, parties = parties, group = links$group)
+  made <- state_forecasts(state, value, forecast)
+  test <- with_linear_tests(test, state, value, made$error, rules)
+  test <- cbind(test, together_tests(state, clock, value, made$missed, rules$threads))
+  direct <- which(looks_direct(test$p_value, test$t, test$linear, rules$alpha) & is.na(noisy))
+  hidden <- seq_along(noisy) %in% hidden_links(state, test, direct, value, forecast)
+  parties <- unname(split(state$party$series, factor(state$party$group, seq_along(state$effect))))
+  list(test = test, noisy = noisy, hidden = hidden, parties = parties, group = state$group)
 }
+
+#' The state of a search, where some effects have no parties
+#' @noRd
+without_parties <- function(state, effect) {
+  kept <- !state$effect[state$party$group] %in% effect
+  state$party <- lapply(state$party, `[`, kept)
+  state
+}
+
+#' The same, where they have the parties and thetas of another search
+#' @noRd
+with_parties <- function(state, other) {
+  group <- match(other$effect, state$effect)
+  state$theta[group] <- other$theta
+  other$party$group <- group[other$party$group]
+  state$party <- Map(c, state$party, other$party)
+  state
+}
+
+# The least t of a direct link by a local forecast. States are never complete, so a cause that
+# tells of the rest of them improves the forecast a little without being one.
+local_t <- 3.5
+
+#' Whether the tests of links say that they are direct
+#' @param p p or q values.
+#' @noRd
+looks_direct <- function(p, t, linear, alpha) p <= alpha & (linear | t >= local_t)
 
 #' Forecasts of all effects from their own past and their parties, with what they miss
 #' @noRd
@@ -52,8 +77,4 @@ state_forecasts <- function(state, value, forecast) {
   forecast(value, forecast_jobs(state$effect, search_thetas[state$theta],
                                 state_coordinates(state, seq_along(state$effect)),
                                 no_candidates), TRUE)
-}
-
-parties_by_effect <- function(state, effect) {
-  unname(split(state$party$series, factor(state$party$group, seq_along(effect))))
 }

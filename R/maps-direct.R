@@ -14,7 +14,8 @@ check_direct <- function(direct, map) {
 #' @noRd
 kinds_text <- function(x) counts_text(table(x$link))
 
-direct_link_kinds <- c("direct", "mediated", "common driver", "explained", "unsupported", "refused")
+direct_link_kinds <- c("direct", "undirected", "mediated", "common driver", "explained",
+                       "unsupported", "refused")
 
 # What the word says, and what it leaves open.
 direct_means <- paste("Direct: through no series of the recording. A driver that was not recorded",

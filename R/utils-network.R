@@ -164,6 +164,7 @@ edge_curves <- function(steps, place, radius) {
 
 #' Heads of the arrows of edges, no longer than the greater part of a short edge
 #'
+#' @param curves Edges that are `TRUE` in `undirected` have no head.
 #' @param bar Whether they are bars across the end, as inhibition is drawn.
 #' @noRd
 edge_arrows <- function(curves, bar = FALSE) {
@@ -172,7 +173,9 @@ edge_arrows <- function(curves, bar = FALSE) {
     50 * sum(sqrt(diff(line$x)^2 + diff(line$y)^2))
   }, 0)
   # Groups, the edges with a minus, are drawn from the last edge to the first.
-  long <- rev(pmin(2.2, 0.6 * mm)) * (if (bar) 0.6 else 1)
+  long <- pmin(2.2, 0.6 * mm) * (if (bar) 0.6 else 1)
+  long[unique(curves$edge[curves$undirected %in% TRUE])] <- 0
+  long <- rev(long)
   ggplot2::arrow(length = ggplot2::unit(long, "mm"), angle = if (bar) 90 else 22,
                  type = if (bar) "open" else "closed")
 }

@@ -28,7 +28,9 @@
 # links `found`, pairs called direct of all without a link (`false`), of those that are
 # `mediated`, and of those that have a driver in common (`shared`); `f1` of all ordered pairs
 # of the kind; `auc` and `precision`, the areas under the curves of ROC and of precision and
-# recall, means over systems; numbers of pairs; `wall` and `cpu`, mean seconds a system.
+# recall, means over systems; numbers of pairs; of pairs without their order those that have a
+# link and are called, `pairs_found`, and those that are called of all without (`pairs_false`), both
+# in percent; `wall` and `cpu`, mean seconds a system.
 
 library(synfire)
 options(cli.progress_show_after = Inf)

@@ -113,6 +113,8 @@ direct_by <- function(x, Tp = 0, device = "cpu", threads = 1) {
   at <- cbind(match(found$cause, colnames(x)), match(found$effect, colnames(x)))
   tested <- !is.na(found$t)
   score[at[tested, , drop = FALSE]] <- found$t[tested]
+  undirected <- called
   called[at] <- found$link == "direct"
-  list(score = score, called = called)
+  undirected[at] <- found$link == "undirected"
+  list(score = score, called = called, undirected = undirected)
 }

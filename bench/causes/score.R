@@ -3,7 +3,9 @@
 #
 # A wiring is a logical matrix [cause, effect]. A method gives two matrices of the same
 # shape: `score`, how sure it is of each direct link, and `called`, TRUE where it says
-# that there is one. The diagonal, a series and itself, counts nowhere.
+# that there is one. The diagonal, a series and itself, counts nowhere. It may give a third,
+# `undirected`, TRUE where it says that two series have a link and not which way: of pairs without
+# their order these count as called, and of links they do not.
 
 #' Who drives whom, through any number of others; the diagonal says who is part of a loop
 paths <- function(wiring) {
@@ -60,9 +62,13 @@ score_links <- function(found, wiring) {
     stats::setNames(list(sum(is), sum(called & is)), paste0(word, c("", "_called")))
   }
   words <- c("direct", "mediated", "backwards", "shared", "unrelated")
+  either <- \(of) (of | t(of))[upper.tri(of)]
+  linked <- either(wiring)
+  said <- either(if (is.null(found$undirected)) called else called | found$undirected)
   data.frame(auc = area_under_roc(found$score[pairs], wiring[pairs]),
              precision = area_under_pr(found$score[pairs], wiring[pairs]),
-             lapply(words, of))
+             lapply(words, of), linked = sum(linked), linked_called = sum(linked & said),
+             apart = sum(!linked), apart_called = sum(!linked & said))
 }
 
 #' Scores of several systems as one row: means of the areas, shares of all pairs in percent,
@@ -84,6 +90,7 @@ pool_scores <- function(rows) {
     f1 = 2 * right / (right + wrong + sums[["direct"]]),
     as.list(colMeans(rows[areas])), links = sums[["direct"]], false_links = wrong,
     other_pairs = sum(sums[others]), mediated_pairs = sums[["mediated"]],
-    shared_pairs = sums[["shared"]]
+    shared_pairs = sums[["shared"]], pairs_found = share("linked_called", "linked"),
+    pairs_false = share("apart_called", "apart")
   )
 }

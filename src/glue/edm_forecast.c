@@ -86,6 +86,14 @@ static syn_forecast_jobs read_jobs(glue_owner *own, SEXP jobs, const bounds *b)
     return out;
 }
 
+/* Room for a matrix of steps x jobs in a list, if `keep` asks for it; or NULL. */
+static double *kept_matrix(SEXP out, int at, SEXP options, size_t steps, size_t jobs)
+{
+    if (!glue_option_flag(options, "keep"))
+        return NULL;
+    return REAL(SET_VECTOR_ELT(out, at, Rf_allocMatrix(REALSXP, (int)steps, (int)jobs)));
+}
+
 /* `series`: double matrix of steps x series. `jobs`: a list with `effect` (series from
    1), `theta`, `coordinate_start` and `candidate_start` (from 0, one more than jobs),
    `coordinate` and `candidate` (integer matrices, columns (series from 1, lag)). Returns
@@ -112,10 +120,7 @@ SEXP r_forecast(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
                             .error = REAL(VECTOR_ELT(out, 1)),
                             .gain = REAL(VECTOR_ELT(out, 2)),
                             .t = REAL(VECTOR_ELT(out, 3))};
-    if (glue_option_flag(options, "keep")) {
-        SET_VECTOR_ELT(out, 4, Rf_allocMatrix(REALSXP, (int)of.steps, (int)j.n));
-        result.missed = REAL(VECTOR_ELT(out, 4));
-    }
+    result.missed = kept_matrix(out, 4, options, of.steps, j.n);
     gpu.watch = glue_watch(own, "Forecasting");
     syn_status status = gpu.n == 0 ? syn_forecast(&of, &j, &o, gpu.watch, &result)
                                     : syn_gpu_forecast(&of, &j, &o, &gpu, &result);
@@ -143,10 +148,11 @@ static const uint32_t *series_lists(glue_owner *own, SEXP jobs, const char *name
 
 /* `series`: as in r_forecast(). `jobs`: a list with `effect`, `cause` and `clock` (series
    from 1), `cause_start` and `clock_start` (from 0, one more than effects). Returns
-   `error`, `order` and `free` of each effect, `f` and `delay` of each cause, with NA. */
+   `error`, `order` and `free` of each effect, `f` and `delay` of each cause, and with
+   `keep` `missed`, a matrix of steps x effects, with NA. */
 SEXP r_linear(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
 {
-    const char *fields[] = {"error", "order", "free", "f", "delay", ""};
+    const char *fields[] = {"error", "order", "free", "f", "delay", "missed", ""};
     syn_series of = glue_series(series, 1, "series");
     bounds b = {of.n, 0};
     syn_linear_jobs j = {0};
@@ -162,11 +168,15 @@ SEXP r_linear(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
         R_xlen_t n = (R_xlen_t)(i < 3 ? j.n : j.cause_start[j.n]);
         column[i] = REAL(SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, n)));
     }
-    syn_linear_tests tests = {column[0], column[1], column[2], column[3], column[4]};
+    double *missed = kept_matrix(out, 5, options, of.steps, j.n);
+    syn_linear_tests tests = {column[0], column[1], column[2],
+                              column[3], column[4], missed};
     const syn_watch *watch = glue_watch(own, "Linear forecasts");
     syn_status status = syn_linear(&of, &j, &o, watch, &tests);
     for (int i = 0; i < 5; i++)
         glue_nan_to_na(column[i], i < 3 ? j.n : j.cause_start[j.n]);
+    if (missed)
+        glue_nan_to_na(missed, of.steps * j.n);
     UNPROTECT(1);
     return glue_answer(out, status, "");
 }

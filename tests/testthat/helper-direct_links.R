@@ -43,7 +43,8 @@ oracle_forecast <- function(series, effect, coordinate, candidate, theta, exclus
   near <- abs(outer(steps, steps, `-`)) <= exclusion
   none <- rep(NA_real_, ncol(x))
   if (sum(known) < 4 * (ncol(f) + 2) || any(rowSums(!near) == 0)) {
-    return(list(rows = sum(known), error = NA_real_, gain = none, t = none))
+    return(list(rows = sum(known), error = NA_real_, gain = none, t = none,
+                missed = rep(NA_real_, nrow(series))))
   }
   f <- f[known, , drop = FALSE]
   x <- x[known, , drop = FALSE]
@@ -55,7 +56,32 @@ oracle_forecast <- function(series, effect, coordinate, candidate, theta, exclus
   tests <- vapply(seq_len(ncol(x)), \(k) {
     oracle_forecast_test(e0, errors(cbind(1, f, x[, k], x[, k]^2)))
   }, double(2))
-  list(rows = sum(known), error = mean(e0^2), gain = tests[1, ], t = tests[2, ])
+  list(rows = sum(known), error = mean(e0^2), gain = tests[1, ], t = tests[2, ],
+       missed = replace(rep(NA_real_, nrow(series)), steps + 1, e0))
+}
+
+# The forecast of the best of some thetas.
+oracle_best_forecast <- function(series, effect, coordinate, candidate, thetas, reach) {
+  made <- lapply(thetas, \(theta) {
+    oracle_forecast(series, effect, coordinate, candidate, theta, 0, reach)
+  })
+  made[[which.min(vapply(made, `[[`, 0, "error"))]]
+}
+
+# A series without its noise, by its steps `from` before and after, the cause and the effect; and
+# the same with that in place of the steps. Numbers of columns.
+oracle_pictures <- function(series, cause, other, effect, thetas, reach) {
+  steps <- nrow(series)
+  late <- c(rep(NA, 3), series[seq_len(steps - 3), other])
+  picture <- \(from) {
+    with <- cbind(series, from, late)
+    own <- ncol(series) + 1
+    coordinate <- cbind(rbind(own, c(0, 1, 3, 4)), rbind(cause, 2:4), rbind(effect, 2:3))
+    made <- oracle_best_forecast(with, own + 1, coordinate, matrix(0, 2, 0), thetas, reach)
+    c((late - made$missed)[-(1:3)], rep(NA, 3))
+  }
+  first <- picture(series[, other])
+  cbind(first, picture(first))
 }
 
 # Squared weights of all rows (columns) for each forecast (row).

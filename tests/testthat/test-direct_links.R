@@ -33,10 +33,12 @@ with_columns <- function(x, ...) {
 
 # Every kind of link once; the sentences need no more than the table.
 one_of_each_kind <- function() {
-  with_columns(direct_of(coupled(chain_of_three), threshold = -1),
+  all <- direct_of(coupled(rbind(chain_of_three, 0)[, c(1:3, 3)] * rep(c(1, 1, 1, 0), each = 4)),
+                   threshold = -1)
+  with_columns(all[order(all$link), ][seq_along(direct_link_kinds), ],
                link = factor(direct_link_kinds, direct_link_kinds),
-               through = c(NA, "m", "m, n", "m", NA, NA),
-               reason = c(rep(NA, 5), "constant"))
+               through = c(NA, NA, "m", "m, n", "m", NA, NA),
+               reason = c(rep(NA, 6), "constant"))
 }
 
 test_that("links of a chain, a common driver and a triangle are told", {
@@ -66,7 +68,7 @@ test_that("kinds follow from direct links, tests without parties and parties", {
   direct <- rep(c(TRUE, FALSE), c(4, 5))
   parties <- list(1, 2, 3, 1, 2, 3, 1, 3, 3)
   found <- kinds_of_links(from, to, direct, alone = c(rep(TRUE, 8), FALSE), parties)
-  expect_identical(direct_link_kinds[found$kind],
+  expect_identical(found$kind,
                    c(rep("direct", 4), "mediated", "mediated", "common driver", "explained",
                      "unsupported"))
   expect_equal(found$through[5:8], list(2, 3, 1, 3))
@@ -75,7 +77,7 @@ test_that("kinds follow from direct links, tests without parties and parties", {
 
 test_that("a link that nothing else explains is unsupported, not explained", {
   found <- kinds_of_links(c(1, 3), c(2, 2), c(FALSE, FALSE), c(TRUE, TRUE), list(1, 1))
-  expect_identical(direct_link_kinds[found$kind], c("unsupported", "explained"))
+  expect_identical(found$kind, c("unsupported", "explained"))
   expect_equal(found$through, list(integer(), 1))
 })
 
@@ -158,11 +160,122 @@ test_that("mediated links are not called direct where the series between is nois
   expect_gte(sum(said == "noise"), 5)
 })
 
+test_that("the tests beside pictures of another series are those of a slow search", {
+  x <- coupled(rbind(c(0, 0.3, 0), c(0, 0, 0.3), 0), 150)
+  x[, 2] <- x[, 2] + stats::rnorm(150, 0, 0.2 * stats::sd(x[, 2]))
+  value <- matrix(scale(x), 150)
+  forecast <- \(value, jobs, keep = FALSE) {
+    conditional_forecasts(value, jobs, 0, 4, list(gpus = NULL, threads = 2L), keep)
+  }
+  links <- list(from = c(1, 2), to = c(3, 3), gaps = c(1, 1))
+  found <- search_links(links, c(2L, 2L, 2L), vector("list", 3), 2, 0.05, 5,
+                        \(jobs) forecast(value, jobs))
+  asked <- list(link = 1L, other = 2)
+  seen <- pictures_of_others(found$state, asked, value, forecast)
+  slow <- oracle_pictures(value, 1, 2, 3, noise_thetas, 4)
+  expect_equal(seen$value[, 4:5], unname(slow), tolerance = 1e-6)
+  # The cause of the first link at its delay, and the state without it.
+  lag <- found$test$delay[[1]] - 1
+  party <- Filter(\(k) found$state$party$series[[k]] != 1, seq_along(found$state$party$series))
+  party <- rbind(found$state$party$series, found$state$party$lag)[, party, drop = FALSE]
+  state <- cbind(rbind(3, 0:1), party, party + rep(0:1, ncol(party)))
+  pictures <- rbind(c(4, 5, 5), c(0, 0, 1))
+  if (!2 %in% party) pictures <- cbind(pictures, c(2, 0))
+  beside <- oracle_best_forecast(seen$value, 3, cbind(state, pictures), cbind(c(1, lag)),
+                                 noise_thetas, 4)
+  expect_equal(left_beside(found$state, found$test, 1L, seen$pictures, seen$value, forecast),
+               beside$t, tolerance = 1e-5)
+  given <- oracle_best_forecast(seen$value, 3, cbind(state, c(1, lag), c(1, lag + 1)), pictures,
+                                noise_thetas, 4)
+  expect_equal(brought_by(found$state, found$test, 1L, seen, forecast),
+               given$gain[[which.max(given$t)]], tolerance = 1e-5)
+})
+
+test_that("how series go together is the test of a linear model of what pasts do not tell", {
+  set.seed(2)
+  x <- matrix(stats::rnorm(200 * 3), 200)
+  for (t in 2:200) x[t, ] <- x[t, ] + 0.6 * x[t - 1, ]
+  x[, 2] <- x[, 2] + 0.5 * x[, 1]
+  x[30, 3] <- NA
+  missed <- cbind(x[, 2] - mean(x[, 2]))
+  state <- list(from = c(1L, 3L), group = c(1L, 1L), effect = 2L)
+  found <- together_tests(state, vector("list", 3), x, missed, 2L)
+  innovation <- \(v) {
+    past <- \(order) vapply(seq_len(order), \(lag) c(rep(NA, lag), v[seq_len(200 - lag)]),
+                            double(200))
+    known <- stats::complete.cases(v, past(4))
+    models <- lapply(1:4, \(order) stats::lm(v ~ past(order), subset = known))
+    model <- models[[which.min(vapply(models, stats::BIC, 0))]]
+    replace(rep(NA, 200), known, stats::residuals(model) / (1 - stats::hatvalues(model)))
+  }
+  now <- apply(x[, c(1, 3)], 2, innovation)
+  before <- c(NA, missed[-200])
+  model <- summary(stats::lm(missed ~ before + now))
+  expect_equal(found$together, abs(model$coefficients[3:4, 3]), ignore_attr = TRUE)
+  expect_equal(found$p_together, model$coefficients[3:4, 4], ignore_attr = TRUE)
+})
+
+# Autoregressive series whose noise agrees at the same step.
+within_step <- function(steps = 600, seed = 1) {
+  set.seed(seed)
+  noise <- matrix(stats::rnorm(steps * 4), steps)
+  noise[, 2] <- noise[, 2] + 0.6 * noise[, 1]
+  noise[, 3] <- noise[, 3] + 0.6 * noise[, 2]
+  x <- noise
+  for (t in 2:steps) x[t, ] <- noise[t, ] + 0.4 * x[t - 1, ]
+  colnames(x) <- letters[1:4]
+  x
+}
+
+test_that("series that go together within a step have an undirected link, and both rows say so", {
+  for (seed in 1:3) {
+    links <- direct_of(within_step(seed = seed), threshold = -1)
+    expect_identical(of_kind(links, "undirected"), c("a b", "b a", "b c", "c b"))
+    expect_identical(of_kind(links, "direct"), character())
+  }
+  said <- summary(links)$sentences
+  expect_identical(sum(said$link == "undirected"), 2L)
+  expect_match(said$said[[1]], "go together within a step")
+  expect_match(capture.output(print(links)), "together", all = FALSE)
+  # Where one row of a pair was looked at, it speaks for both.
+  rho <- matrix(0.5, 4, 4, dimnames = list(letters[1:4], letters[1:4]))
+  rho["a", "b"] <- 0.1
+  one <- direct_links(map_of(rho, E = rep(2L, 4)), within_step(), threshold = 0.3, threads = 2)
+  expect_true("b a" %in% of_kind(one, "undirected") || "a b" %in% of_kind(one, "undirected"))
+})
+
+test_that("a pair with a direct link is not undirected, and both rows have to say it", {
+  from <- c(1, 2, 3, 4, 5, 6)
+  to <- c(2, 1, 4, 3, 6, 7)
+  p <- c(1e-9, 1e-9, 1e-9, 0.5, 1e-9, NA)
+  none <- rep(FALSE, 6)
+  expect_identical(pair_together(from, to, none, p, 0.01), c(TRUE, TRUE, FALSE, FALSE, TRUE, FALSE))
+  expect_identical(pair_together(from, to, replace(none, 2, TRUE), p, 0.01),
+                   c(FALSE, FALSE, FALSE, FALSE, TRUE, FALSE))
+})
+
+test_that("a driver that was not recorded makes no direct link where others tell of it", {
+  said <- vapply(1:8, \(seed) {
+    set.seed(seed)
+    steps <- 1000
+    driver <- stats::filter(stats::rnorm(steps + 4), 0.9, "recursive")
+    x <- matrix(stats::rnorm(steps * 6), steps)
+    late <- c(1, 1, 2, 2, 3, 3)
+    for (j in 1:6) x[, j] <- x[, j] + 0.8 * driver[4 - late[[j]] + seq_len(steps)]
+    colnames(x) <- letters[1:6]
+    links <- direct_of(x, threshold = -1)
+    c(direct = sum(links$link == "direct"), hidden = sum(links$reason %in% "hidden"))
+  }, double(2))
+  expect_gt(sum(said["hidden", ]), 10)
+  expect_lt(sum(said["direct", ]), sum(said["hidden", ]))
+})
+
 test_that("p and q follow from t", {
   links <- direct_of(coupled(chain_of_three), threshold = -1, max_delay = 4)
   expect_equal(links$p_value, pmin(1, 4 * stats::pnorm(-links$t)))
   expect_equal(links$q_value, stats::p.adjust(links$p_value, "BH"))
-  expect_identical(links$link == "direct", links$q_value <= 0.01 & is.na(links$reason))
+  expect_identical(links$link == "direct",
+                   links$q_value <= 0.01 & links$t >= 3.5 & is.na(links$reason))
   strict <- direct_of(coupled(chain_of_three), threshold = -1, alpha = 1e-300)
   expect_identical(of_kind(strict, "direct"), character())
 })
@@ -323,24 +436,25 @@ test_that("each kind has its sentence", {
   found <- summary(links)
   expect_s3_class(found, "summary.direct_links")
   expect_identical(as.character(found$sentences$link), direct_link_kinds)
-  expect_identical(as.vector(found$kinds), rep(1L, 6))
+  expect_identical(as.vector(found$kinds), rep(1L, 7))
   expect_match(found$also[[1]], "Direct links by delay in steps: [1-3] [(]1[)]")
   expect_identical(found$also[[2]], "Refused: 1 constant.")
   part <- c("supports a direct link from .*, [0-9]+ steps? later: .* takes away -?[0-9]+[.][0-9] %",
+            "go together within a step, and which drives the other cannot be told: .* [(]t [0-9.]+[)]",
             "supports a link from .* through m, and no direct one was found: once the past of m is",
             "supports that .* are both driven by m, n, and no direct link .* was found: once the past",
             "by itself improves .* but no direct link was found: once the past of m is known",
             "^No link .* was found: .* can be read from .*weak a link look like this",
             "cannot be told .* constant")
-  for (k in 1:6) expect_match(found$sentences$said[[k]], part[[k]])
-  for (reason in c("constant", "short", "cycle", "in step")) {
-    other <- with_columns(links, reason = c(rep(NA, 5), reason))
-    said <- summary(other)$sentences$said[[6]]
+  for (k in 1:7) expect_match(found$sentences$said[[k]], part[[k]])
+  for (reason in c("constant", "short", "cycle", "in step", "hidden")) {
+    other <- with_columns(links, reason = c(rep(NA, 6), reason))
+    said <- summary(other)$sentences$said[[7]]
     expect_match(said, "^It cannot be told whether .*, because [a-z].*[.]$")
   }
   expect_identical(nrow(summary(links, n = 2)$sentences), 2L)
   shown <- paste(utils::capture.output(print(summary(links, n = 2))), collapse = "\n")
-  expect_match(shown, "4 more")
+  expect_match(shown, "5 more")
   expect_match(shown, "Series with most direct links")
   expect_match(gsub("\\s+", " ", shown), "a link that was not found may exist", fixed = TRUE)
 })
@@ -404,7 +518,12 @@ test_that("pictures are made of direct and mediated links", {
   picture <- ggplot2::autoplot(links)
   expect_s3_class(picture, "ggplot")
   expect_match(picture$labels$caption,
-               "supports a direct link, dashed where .*Not drawn: 1 common driver")
+               paste("supports a direct link, dashed where .*, without a head where two go",
+                     "together within a step.*Not drawn: 1 common driver"))
+  drawn <- ggplot2::ggplot_build(picture)$data[[1]]
+  heads <- vapply(split(as.numeric(picture$layers[[1]]$geom_params$arrow$length), 1:3), sum, 0)
+  expect_identical(sum(heads == 0), 1L)
+  expect_identical(length(unique(drawn$group)), 3L)
   plain <- ggplot2::autoplot(links, mediated = FALSE)
   expect_match(plain$labels$caption, "Not drawn: 1 mediated")
   expect_s3_class(ggplot2::ggplot_build(picture), "ggplot_built")
@@ -456,7 +575,7 @@ test_that("a picture of two tables shows what appeared, vanished and was kept", 
   skip_if_not_installed("ggplot2")
   skip_if_not_installed("igraph")
   a <- one_of_each_kind()
-  b <- with_columns(a, link = factor(c("refused", "direct", "direct", rep("unsupported", 3)),
+  b <- with_columns(a, link = factor(c("refused", "direct", "direct", rep("unsupported", 4)),
                                      direct_link_kinds))
   change <- compare_maps(a, b)
   picture <- ggplot2::autoplot(change)

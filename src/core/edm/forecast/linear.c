@@ -179,6 +179,7 @@ static double spread_at(const linear_fit *fit, uint32_t a, uint32_t b)
 static double error_left_out(const linear_call *c, size_t job, linear_fit *fit)
 {
     double sum = 0;
+    double *missed = c->out->missed ? c->out->missed + job * c->series->steps : NULL;
     for (uint32_t r = 0; r < fit->rows; r++) {
         fill_row(c, job, fit->most, fit->row[r], fit->x);
         double hat = 0, error = fit->x[fit->all];
@@ -192,6 +193,8 @@ static double error_left_out(const linear_call *c, size_t job, linear_fit *fit)
         }
         error /= 1 - hat;
         sum += error * error;
+        if (missed)
+            missed[fit->row[r] + 1] = error;
     }
     return sum / fit->rows;
 }
@@ -242,6 +245,8 @@ static syn_status test_effect(void *context, size_t job, int worker)
     c->out->error[job] = c->out->order[job] = c->out->free[job] = NAN;
     for (size_t k = 0; k < causes; k++)
         c->out->f[first + k] = c->out->delay[first + k] = NAN;
+    for (size_t t = 0; c->out->missed && t < c->series->steps; t++)
+        c->out->missed[job * c->series->steps + t] = NAN;
     if (fit->most == 0)
         return SYN_OK;
     fit->all = regressors_of(fit, fit->most);

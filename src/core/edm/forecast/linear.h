@@ -30,6 +30,8 @@ typedef struct syn_linear_tests {
     double *free;   /* [jobs] degrees of freedom of the residuals */
     double *f;      /* [causes] F of all steps of the cause together, */
     double *delay;  /* and the step whose coefficient is farthest from 0, from 1 */
+    double *missed; /* [jobs][steps] by how much each step is above its forecast, each row
+                       left out of its own fit; or NULL */
 } syn_linear_tests;
 
 /* The rows are the steps from `most` - 1 on whose next step is in the series, with the
