@@ -41,8 +41,8 @@
 #' third. So each link that looks direct has its test again, given a better picture of each
 #' other series in between: its forecast from two steps before and after, and from the cause
 #' and the effect. A link that keeps less than three quarters of its `t`, or a `t` below 3, is
-#' `"refused"` with the reason `"noise"`, if the pictures bring half of its `gain` or more, given
-#' the cause: pictures of a series without noise tell nothing that the series and the cause do not.
+#' `"refused"` with the reason `"noise"`, if the pictures bring a fifth of its `gain` or more, given
+#' the cause, and 0.6 times the share of its `t` that is left: pictures of a series without noise tell nothing that the series and the cause do not.
 #' The effect is then searched again without the cause. @@NOISE@@
 #'
 #' # Series that go together within a step

@@ -9,16 +9,19 @@
 #' @param value Matrix of steps x series.
 #' @param orders The least and the most steps of each series.
 #' @param keep Whether `missed` is wanted.
+#' @param enough Of each effect, an error: where its own is no less, nothing is asked about it.
 #' @return A list: of each effect `error`, the mean squared error, each row left out of its own
 #'   fit, `order` and `free`, the degrees of freedom of the F of its causes; of each cause `f` and
 #'   `delay`, the step with the clearest coefficient; and `missed`, a matrix of steps x effects: by
 #'   how much a step is above its forecast. `NA` where there is none.
 #' @noRd
-linear_forecasts <- function(links, effect, clock, value, orders, threads, keep = FALSE) {
+linear_forecasts <- function(links, effect, clock, value, orders, threads, keep = FALSE,
+                             enough = rep(Inf, length(effect))) {
   starts <- \(n) c(0, cumsum(n))
   causes <- tabulate(links$group, length(effect))
   jobs <- list(effect = effect, cause = links$from, cause_start = starts(causes),
-               clock = as.integer(unlist(clock)), clock_start = starts(lengths(clock)))
+               clock = as.integer(unlist(clock)), clock_start = starts(lengths(clock)),
+               enough = enough)
   made <- .Call(r_linear, value, jobs,
                 list(least = orders[[1L]], most = orders[[2L]], keep = keep, threads = threads))
   finish_status(made, "linear forecasts")
@@ -27,11 +30,14 @@ linear_forecasts <- function(links, effect, clock, value, orders, threads, keep 
 #' Linear tests of the links of effects
 #'
 #' @param max_delay The least order; twice that is the most.
+#' @param enough See linear_forecasts().
 #' @return A list: `error`, see linear_forecasts(); and `test`, a data frame of `delay`, `gain`,
 #'   `t` and `p_value` of each link. `t` is the normal deviate that has this p value.
 #' @noRd
-linear_tests <- function(links, effect, clock, value, max_delay, threads) {
-  made <- linear_forecasts(links, effect, clock, value, c(1L, 2L) * max_delay, threads)
+linear_tests <- function(links, effect, clock, value, max_delay, threads,
+                         enough = rep(Inf, length(effect))) {
+  made <- linear_forecasts(links, effect, clock, value, c(1L, 2L) * max_delay, threads,
+                           enough = enough)
   order <- made$order[links$group]
   free <- made$free[links$group]
   log_p <- stats::pf(made$f, order, free, lower.tail = FALSE, log.p = TRUE)
@@ -50,7 +56,9 @@ linear_share <- 1.01
 #' @param error Of each effect, with all its parties.
 #' @noRd
 with_linear_tests <- function(test, state, value, error, rules) {
-  linear <- linear_tests(state, state$effect, state$clock, value, rules$max_delay, rules$threads)
+  enough <- linear_share * replace(error, is.na(error), Inf)
+  linear <- linear_tests(state, state$effect, state$clock, value, rules$max_delay, rules$threads,
+                         enough)
   better <- which(linear$error < linear_share * error)
   test$linear <- state$group %in% better & !is.na(linear$test$p_value)
   test[test$linear, names(linear$test)] <- linear$test[test$linear, ]

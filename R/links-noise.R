@@ -6,9 +6,10 @@
 # link cannot be told from a mediated one.
 
 # A direct link keeps at least this t, and this share of its t, beside pictures of another series.
-# If it does not, the pictures must bring this share of its gain, given the cause: pictures of a
-# series without noise tell nothing that the series and the cause do not.
-noise_rules <- list(t = 3, share = 0.75, brings = 0.5)
+# If it does not, the pictures are compared with it: they have to bring, given the cause, at least
+# this share of its gain, and this many times the share of its t that it keeps beside them. Pictures
+# of a series without noise tell nothing that the series and the cause do not.
+noise_rules <- list(t = 3, share = 0.75, brings = 0.2, against = 0.6)
 
 # Thetas of the forecasts that take noise away.
 noise_thetas <- c(0, 1, 2, 4, 8, 16)
@@ -48,16 +49,39 @@ possible_others <- function(state, test, links, alpha, related) {
 noisy_links <- function(state, test, links, alpha, related, value, forecast) {
   asked <- possible_others(state, test, links, alpha, related)
   if (length(asked$link) == 0L) return(asked)
-  seen <- pictures_of_others(state, asked, value, forecast)
+  # The series of these links alone: pictures are put beside copies of them.
+  used <- series_of_links(state, asked)
+  state <- renumbered(state, used)
+  asked$other <- match(asked$other, used)
+  seen <- pictures_of_others(state, asked, value[, used, drop = FALSE], forecast)
+  t <- test$t[asked$link]
   left <- left_beside(state, test, asked$link, seen$pictures, seen$value, forecast)
-  lost <- which(left < pmax(noise_rules$t, noise_rules$share * test$t[asked$link]))
-  if (length(lost) == 0L) return(lapply(asked, `[`, lost))
+  lost <- which(left < pmax(noise_rules$t, noise_rules$share * t))
   brought <- brought_by(state, test, asked$link[lost], of_some(seen, lost), forecast)
-  lost <- lost[brought >= noise_rules$brings * test$gain[asked$link[lost]]]
+  least <- pmax(noise_rules$brings, noise_rules$against * left[lost] / t[lost])
+  lost <- lost[brought >= least * test$gain[asked$link[lost]]]
   lost <- lost[order(asked$link[lost], left[lost])]
   lost <- lost[!duplicated(asked$link[lost])]
-  lapply(asked, `[`, lost)
+  list(link = asked$link[lost], other = used[asked$other[lost]])
 }
+
+#' Numbers of the series that the forecasts of some links use
+#' @noRd
+series_of_links <- function(state, asked) {
+  group <- unique(state$group[asked$link])
+  sort(unique(c(state$effect[group], state$from[asked$link], asked$other,
+                unlist(state$clock[group]), parties_of(state, group)$series)))
+}
+
+#' A state whose series have the numbers of their places among the `used`, or NA
+#' @noRd
+renumbered <- function(state, used) {
+  state[c("effect", "from")] <- lapply(state[c("effect", "from")], match, used)
+  state$clock <- lapply(state$clock, match, used)
+  state$party$series <- match(state$party$series, used)
+  state
+}
+
 #' Pictures of other series without their noise
 #' @return A list of `value`, with more columns, and `pictures`: `job`, a place in `asked`,
 #'   `series` and `lag`.

@@ -217,6 +217,14 @@ best_delays <- function(made, links, lags) {
 #'   matrix of steps x jobs: by how much a step is above its forecast. `NA` where there is none.
 #' @noRd
 conditional_forecasts <- function(series, jobs, exclusion, reach, where, keep = FALSE) {
+  # What goes to a device is no more than is used, where that is worth a copy.
+  used <- sort(unique(c(jobs$effect, jobs$coordinate[1L, ], jobs$candidate[1L, ])))
+  if (length(used) < ncol(series) / 2) {
+    series <- series[, used, drop = FALSE]
+    jobs$effect <- match(jobs$effect, used)
+    jobs$coordinate[1L, ] <- match(jobs$coordinate[1L, ], used)
+    jobs$candidate[1L, ] <- match(jobs$candidate[1L, ], used)
+  }
   out <- .Call(r_forecast, series, jobs,
                c(list(exclusion = exclusion, reach = reach, keep = keep), where))
   out <- finish_status(out, "these forecasts")

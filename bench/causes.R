@@ -5,8 +5,8 @@
 #   Rscript bench/causes.R [full] [key=value ...]
 #
 #   full             all systems and both halves, an hour or two; without it a few systems
-#                    of some kinds, which takes a minute. 1,000 series are asked for by name:
-#                    kinds=many device=gpu systems=1 "methods=direct links; jax-pcmci"
+#                    of some kinds, which takes a minute. Large systems are asked for by name:
+#                    kinds=large device=gpu systems=1 "methods=direct links; jax-pcmci"
 #   kinds=lorenz; noisy var      only these kinds of systems or groups of kinds (sets.R of
 #                    bench/causes has them), with semicolons between them; `full` has all
 #   halves=training  training (systems with odd numbers) or held out (even), or both

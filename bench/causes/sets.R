@@ -5,14 +5,15 @@
 #                    SYNFIRE_DATA names (tools/data.R)
 #   causaldynamics   coupled systems of the benchmark of that name, which dynamics.py writes
 #                    into .build/dynamics
-#   large            "many", 1,000 series of 2,000 steps: for a GPU
+#   large            200 and 1000 series of 2,000 steps: for a GPU
 #
 # A file holds a column a series. Beside it lies its truth, without a header: a line a link,
 # cause, effect, and what this does not read, counted from 0.
 
 dynamics_folder <- file.path(".build", "dynamics")
 networks <- c("diamond", "mediator", "v", "fork", "lor")
-all_kinds <- c(kinds, list(networks = networks, causaldynamics = "coupled", large = "many"))
+all_kinds <- c(kinds, list(networks = networks, causaldynamics = "coupled",
+                           large = c("200 series", "1000 series")))
 
 # The thirty kinds: links that act within a step have no direction to be found.
 counted_groups <- setdiff(names(kinds), "too slow")
@@ -29,9 +30,9 @@ halves_of <- function(kind, halves) if (kind %in% unlist(kinds)) halves else "al
 numbered_system <- function(kind, number) {
   if (kind %in% unlist(kinds)) return(numbered_kind(kind, number))
   number <- number %/% 2L - 1L
-  if (kind == "many") {
+  if (kind %in% all_kinds$large) {
     set.seed(number)
-    return(draw_many())
+    return(draw_many(as.integer(sub(" .*", "", kind))))
   }
   if (kind %in% networks) {
     path <- file.path(Sys.getenv("SYNFIRE_DATA"), "networks", kind)
@@ -57,7 +58,7 @@ read_system <- function(series, truth) {
 
 #' Half of the series are coupled logistic maps, and the others autoregressive: each has two
 #' causes among its own sort
-draw_many <- function(series = 1000L, steps = 2000L) {
+draw_many <- function(series, steps = 2000L) {
   half <- series %/% 2L
   maps <- simulate_coupled_maps(steps, series = half, strength = 0.1, noise = 0.02)
   to <- rep(3:half, each = 2L)

@@ -147,7 +147,8 @@ static const uint32_t *series_lists(glue_owner *own, SEXP jobs, const char *name
 }
 
 /* `series`: as in r_forecast(). `jobs`: a list with `effect`, `cause` and `clock` (series
-   from 1), `cause_start` and `clock_start` (from 0, one more than effects). Returns
+   from 1), `cause_start` and `clock_start` (from 0, one more than effects), and `enough`,
+   errors from which on an effect has no results. Returns
    `error`, `order` and `free` of each effect, `f` and `delay` of each cause, and with
    `keep` `missed`, a matrix of steps x effects, with NA. */
 SEXP r_linear(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
@@ -159,6 +160,8 @@ SEXP r_linear(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
     j.effect = series_of(own, jobs, "effect", &b, &j.n);
     j.cause = series_lists(own, jobs, "cause", "cause_start", j.n, &b, &j.cause_start);
     j.clock = series_lists(own, jobs, "clock", "clock_start", j.n, &b, &j.clock_start);
+    SEXP enough = numbers(glue_option(jobs, "enough"), REALSXP, (R_xlen_t)j.n, "enough");
+    j.enough = REAL(enough);
     syn_linear_options o = {.threads = glue_option_threads(options)};
     o.most = (uint32_t)glue_option_int(options, "most", 1, 1000);
     o.least = (uint32_t)glue_option_int(options, "least", 1, o.most);

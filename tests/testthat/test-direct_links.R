@@ -131,6 +131,27 @@ test_that("linear tests are those of nested linear models", {
   expect_equal(found$test$p_value, p)
   expect_equal(stats::pnorm(found$test$t, lower.tail = FALSE), p)
   expect_identical(found$test$delay[[1]], 2L)
+  # Who has an error that is enough already is not asked for it.
+  residual <- mean(stats::residuals(model)^2)
+  of <- \(enough) linear_tests(list(from = 2:3, group = c(1L, 1L)), 1L, list(NULL), x, 2L, 1L,
+                               enough)
+  expect_identical(of(residual * 1.0001), found)
+  expect_identical(of(residual * 0.9999)$error, NA_real_)
+  expect_identical(of(residual * 0.9999)$test$p_value, rep(NA_real_, 2))
+})
+
+test_that("linear forecasts say by how much each step is above them", {
+  set.seed(3)
+  x <- matrix(stats::rnorm(120), 60)
+  x[20, 1] <- NA
+  made <- linear_forecasts(list(from = 2L, group = 1L), 1L, list(2L), x, c(1L, 1L), 1L, TRUE)
+  # The clock is the cause itself here, and what depends on others has no result.
+  expect_true(all(is.na(made$missed)))
+  made <- linear_forecasts(list(from = 2L, group = 1L), 1L, list(NULL), x, c(1L, 1L), 1L, TRUE)
+  model <- stats::lm(x[-1, 1] ~ x[-60, ])
+  left_out <- stats::residuals(model) / (1 - stats::hatvalues(model))
+  expect_identical(which(is.na(made$missed)), c(1L, 20L, 21L))
+  expect_equal(made$missed[-c(1, 20, 21)], unname(left_out))
 })
 
 test_that("series that depend on each other, or are too short, have no linear test", {

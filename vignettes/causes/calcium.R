@@ -89,12 +89,14 @@ series <- list(
 # Each gives a matrix [cause, effect]: TRUE where a link is called direct.
 methods <- list(
   "direct_links()" = function(x) {
-    called <- matrix(FALSE, ncol(x), ncol(x), dimnames = list(colnames(x), colnames(x)))
     map <- suppressMessages(causal_map(x, E_max = 5, Tp = -3:0, threads = 1))
-    found <- direct_links(map, x, threads = 1)
-    found <- found[found$link == "direct", ]
-    called[cbind(found$cause, found$effect)] <- TRUE
-    called
+    found <- as.data.frame(direct_links(map, x, threads = 1))
+    of_kind <- function(kind) {
+      said <- matrix(FALSE, ncol(x), ncol(x), dimnames = list(colnames(x), colnames(x)))
+      said[as.matrix(found[found$link == kind, c("cause", "effect")])] <- TRUE
+      said
+    }
+    structure(of_kind("direct"), undirected = of_kind("undirected"))
   },
   # F of three lags of the cause, given those of all series.
   Granger = function(x) {
@@ -130,10 +132,18 @@ connections <- function(spikes) {
 
 # ---- Counts ----------------------------------------------------------------------------
 
-count <- function(kind, what, method, called, truth) {
+# `said`: TRUE where a link is called direct, and with an attribute `undirected` where only a pair
+# without its order is.
+count <- function(kind, what, method, said, truth) {
   off <- row(truth) != col(truth)
+  either <- \(of) (of | t(of))[upper.tri(of)]
+  undirected <- attr(said, "undirected")
+  pairs <- either(if (is.null(undirected)) said else said | undirected)
   data.frame(kind, series = what, method, links = sum(truth[off]),
-             found = sum(called & truth & off), pairs = sum(!truth & off), false = sum(called & !truth & off))
+             found = sum(said & truth & off), pairs = sum(!truth & off),
+             false = sum(said & !truth & off), linked = sum(either(truth)),
+             linked_found = sum(pairs & either(truth)), apart = sum(!either(truth)),
+             apart_false = sum(pairs & !either(truth)))
 }
 
 counted <- list()
@@ -152,8 +162,8 @@ for (kind in names(kinds)) for (seed in first + 2L * (seq_len(runs) - 1L)) {
   }
 }
 counted <- do.call(rbind, counted)
-sums <- stats::aggregate(cbind(links, found, pairs, false) ~ method + series + kind, counted, sum)
+sums <- stats::aggregate(. ~ method + series + kind, counted, sum)
 sums <- sums[order(match(sums$kind, names(kinds)), match(sums$series, c(names(series), "spikes")),
-                   sums$method), c("kind", "series", "method", "links", "found", "pairs", "false")]
+                   sums$method), names(counted)]
 print(transform(sums, found_pc = 100 * found / links, false_pc = 100 * false / pairs), digits = 3)
 utils::write.csv(sums, file.path(here, "calcium.csv"), row.names = FALSE)

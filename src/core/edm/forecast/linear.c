@@ -7,9 +7,16 @@
 
 #include "core/base/arrays.h"
 #include "core/base/parallel.h"
+#include "core/base/simd.h"
 
 /* A regressor of which the others leave less than this share depends on them. */
 #define LEAST_LEFT 1e-9
+
+/* Rows whose products are added together, so that sums are loaded once for all. */
+enum { LINEAR_TOGETHER = 4 };
+
+typedef double linear_lanes __attribute__((vector_size(SYN_REGISTER), aligned(8),
+                                           may_alias));
 
 /* One job: its regressors, and what a thread needs for them. */
 typedef struct linear_fit {
@@ -17,9 +24,10 @@ typedef struct linear_fit {
     uint32_t most;         /* the highest order that has rows enough */
     uint32_t all, n;       /* its regressors, and those of the order in use */
     uint32_t rows, order;
+    uint32_t pitch;        /* of a row of `lower`, and of a row of `x`: whole registers */
     uint32_t *row;         /* [steps] */
-    double *x;             /* [all + 1] regressors of a row, and the effect */
-    double *lower;         /* [all + 1][all + 1] sums of products, then their factor */
+    double *x;             /* [LINEAR_TOGETHER][pitch] regressors of a row, and the effect */
+    double *lower;         /* [all + 1][pitch] sums of products, then their factor */
     double *inverse;       /* [all][all] of the factor of the order in use */
     double *slope;         /* [all] coefficients */
     double left;           /* sum of the squared residuals */
@@ -36,6 +44,12 @@ typedef struct linear_call {
 static uint32_t regressors_of(const linear_fit *fit, uint32_t order)
 {
     return fit->fixed + order * fit->side;
+}
+
+/* Of rows that have this many regressors and the effect. */
+static uint32_t pitch_of(size_t all)
+{
+    return (uint32_t)((all + SYN_F64_LANES) / SYN_F64_LANES * SYN_F64_LANES);
 }
 
 /* The highest order with three steps or more for each regressor; 0 for none. */
@@ -79,34 +93,54 @@ static int all_known(const double *x, uint32_t n)
     return 1;
 }
 
+/* Adds the products of the rows of `x` to the lower half of the sums, and a few beside it. */
+static void add_products(linear_fit *fit)
+{
+    const double *x = fit->x;
+    uint32_t pitch = fit->pitch;
+    for (uint32_t i = 0; i <= fit->all; i++) {
+        double *to = fit->lower + (size_t)i * pitch;
+        for (uint32_t k = 0; k <= i; k += SYN_F64_LANES) {
+            linear_lanes sum = *(linear_lanes *)(to + k);
+            for (uint32_t r = 0; r < LINEAR_TOGETHER; r++)
+                sum += *(const linear_lanes *)(x + r * pitch + k) * x[r * pitch + i];
+            *(linear_lanes *)(to + k) = sum;
+        }
+    }
+}
+
 /* Sums of products of all regressors and the effect, their lower half. */
 static void add_rows(const linear_call *c, size_t job, linear_fit *fit)
 {
-    uint32_t n = fit->all + 1;
-    memset(fit->lower, 0, (size_t)n * n * sizeof *fit->lower);
+    uint32_t pending = 0;
+    memset(fit->lower, 0, (size_t)(fit->all + 1) * fit->pitch * sizeof *fit->lower);
+    memset(fit->x, 0, LINEAR_TOGETHER * (size_t)fit->pitch * sizeof *fit->x);
     fit->rows = 0;
     for (uint32_t t = c->options->most - 1; t + 1 < c->series->steps; t++) {
-        fill_row(c, job, fit->most, t, fit->x);
-        if (!all_known(fit->x, n))
+        double *x = fit->x + pending * fit->pitch;
+        fill_row(c, job, fit->most, t, x);
+        if (!all_known(x, fit->all + 1))
             continue;
         fit->row[fit->rows++] = t;
-        for (uint32_t i = 0; i < n; i++) {
-            double *to = fit->lower + (size_t)i * n, by = fit->x[i];
-            for (uint32_t k = 0; k <= i; k++)
-                to[k] += by * fit->x[k];
-        }
+        pending = (pending + 1) % LINEAR_TOGETHER;
+        if (pending == 0)
+            add_products(fit);
     }
+    for (uint32_t r = pending; r < LINEAR_TOGETHER; r++)
+        memset(fit->x + r * fit->pitch, 0, fit->pitch * sizeof *fit->x);
+    if (pending > 0)
+        add_products(fit);
 }
 
 /* The factor of all sums, whose last row is that of the effect; how many regressors come
    before the first that depends on the others. */
 static uint32_t factorise(linear_fit *fit)
 {
-    uint32_t n = fit->all + 1;
+    uint32_t n = fit->all + 1, pitch = fit->pitch;
     for (uint32_t i = 0; i < n; i++) {
-        double *row = fit->lower + (size_t)i * n, own = row[i];
+        double *row = fit->lower + (size_t)i * pitch, own = row[i];
         for (uint32_t k = 0; k < i; k++) {
-            const double *other = fit->lower + (size_t)k * n;
+            const double *other = fit->lower + (size_t)k * pitch;
             double left = row[k];
             for (uint32_t l = 0; l < k; l++)
                 left -= row[l] * other[l];
@@ -123,7 +157,7 @@ static uint32_t factorise(linear_fit *fit)
 /* The order with the lowest BIC; 0 for none. */
 static uint32_t best_order(const linear_call *c, linear_fit *fit, uint32_t sound)
 {
-    const double *effect = fit->lower + (size_t)fit->all * (fit->all + 1);
+    const double *effect = fit->lower + (size_t)fit->all * fit->pitch;
     uint32_t order = 0, n = fit->all;
     /* The squares of the last row are what each regressor takes away. */
     double left = effect[n] * effect[n], best = INFINITY;
@@ -147,7 +181,7 @@ static uint32_t best_order(const linear_call *c, linear_fit *fit, uint32_t sound
 /* The inverse of the factor, and the coefficients. */
 static void solve(linear_fit *fit)
 {
-    uint32_t n = fit->n, pitch = fit->all + 1;
+    uint32_t n = fit->n, pitch = fit->pitch;
     const double *effect = fit->lower + (size_t)fit->all * pitch;
     for (uint32_t col = 0; col < n; col++)
         for (uint32_t i = 0; i < n; i++) {
@@ -250,9 +284,10 @@ static syn_status test_effect(void *context, size_t job, int worker)
     if (fit->most == 0)
         return SYN_OK;
     fit->all = regressors_of(fit, fit->most);
+    fit->pitch = pitch_of(fit->all);
     add_rows(c, job, fit);
     fit->order = best_order(c, fit, factorise(fit));
-    if (fit->order == 0)
+    if (fit->order == 0 || (j->enough && fit->left / fit->rows >= j->enough[job]))
         return SYN_OK;
     solve(fit);
     c->out->error[job] = error_left_out(c, job, fit);
@@ -279,8 +314,8 @@ static syn_status take_memory(linear_call *c, int threads, syn_arrays *memory)
     for (int i = 0; i < threads; i++) {
         linear_fit *fit = &c->fit[i];
         SYN_ARRAY(memory, fit->row, c->series->steps);
-        SYN_ARRAY(memory, fit->x, all + 1);
-        SYN_ARRAY(memory, fit->lower, (all + 1) * (all + 1));
+        SYN_ARRAY(memory, fit->x, LINEAR_TOGETHER * (size_t)pitch_of(all));
+        SYN_ARRAY(memory, fit->lower, (all + 1) * pitch_of(all));
         SYN_ARRAY(memory, fit->inverse, all * all);
         SYN_ARRAY(memory, fit->slope, all);
     }

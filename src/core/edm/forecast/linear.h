@@ -16,6 +16,7 @@ typedef struct syn_linear_jobs {
     const uint32_t *cause;
     const size_t *clock_start;   /* [n + 1] from 0, not decreasing */
     const uint32_t *clock;
+    const double *enough; /* [n] errors from which on there are no results; or NULL */
 } syn_linear_jobs;
 
 typedef struct syn_linear_options {
