@@ -5,7 +5,7 @@
 links_job_format <- 3L
 
 # Seconds that a block takes at most, about, on one core; a GPU does more in the same time.
-links_block_seconds <- c(cpu = 30, gpu = 1500)
+links_block_seconds <- c(cpu = 30, gpu = 3000)
 
 # Blocks that a folder keeps of a short job, where there are as many effects of about equal work.
 links_least_blocks <- 10
@@ -279,6 +279,7 @@ own_coordinates <- function(E) as.integer(pmin(pmax(ifelse(is.na(E), 3, E), 2), 
 #' Seconds that the search for each effect takes on one core, from how many links it has
 #' @noRd
 effect_seconds <- function(links, steps) {
-  # An effect is forecast some 15 times, and each link some 5 times at each delay.
-  (15 + links) * 2.5e-9 * steps^2
+  # An effect is forecast some 15 times, and each link some 5 times at each delay; beside pictures
+  # of other series, those that look direct some 50 times.
+  (15 + 5 * links) * 2.5e-9 * steps^2
 }

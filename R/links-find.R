@@ -42,8 +42,12 @@
 #' other series in between: its forecast from two steps before and after, and from the cause
 #' and the effect. A link that keeps less than three quarters of its `t`, or a `t` below 3, is
 #' `"refused"` with the reason `"noise"`, if the pictures bring a fifth of its `gain` or more, given
-#' the cause, and 0.6 times the share of its `t` that is left: pictures of a series without noise tell nothing that the series and the cause do not.
-#' The effect is then searched again without the cause. @@NOISE@@
+#' the cause, and 0.6 times the share of its `t` that is left. Pictures of a series without noise
+#' tell nothing that the series and the cause do not. The effect is then searched again without
+#' the cause. Where a series between two others has observation noise of 5 to 50 %, 1 to 4 % of the
+#' mediated links are called direct, and of 100 % 7 to 10 %; of the direct links it finds 81 to 94 %
+#' in 1,000 steps and 69 to 83 % in 300 (chains and networks of logistic, Ricker and Henon maps and
+#' of autoregressive series).
 #'
 #' # Series that go together within a step
 #' Where the steps are longer than it takes a cause to act, as in blood flow or slow frames of
@@ -57,7 +61,8 @@
 #' one sooner than the other. So a direct link whose `together` is above 2.5 and above 0.6 of its
 #' `t` has its test again beside three other causes at the time of the effect and a step after
 #' it: they tell of such a driver. A link that keeps less than three quarters of its `t` is
-#' `"refused"` with the reason `"hidden"`. @@HIDDEN@@
+#' `"refused"` with the reason `"hidden"`. In systems with a driver that is not
+#' recorded 3 to 11 % of the pairs without a link are still called direct (`vignette("causes")`).
 #'
 #' # Linear effects
 #' Where a linear forecast of an effect from several steps of all its causes is better than the
@@ -91,7 +96,7 @@
 #' # Long jobs
 #' Effects do not depend on each other, so they are searched in blocks, one after the other;
 #' only the false discovery rate is that of all links together. A block takes about half a
-#' minute of one processor core, or ten seconds of a large GPU. With `folder`, each finished
+#' minute of one processor core, or twenty seconds of a large GPU. With `folder`, each finished
 #' block is written there, and the same call again goes on with what is missing: after Ctrl-C,
 #' an error, a crash or a killed process. It gives what one undisturbed call would have given,
 #' to the last digit. The numbers of `threads` and workers may be others then, but no other

@@ -17,6 +17,9 @@ noise_thetas <- c(0, 1, 2, 4, 8, 16)
 # Others that are looked at for a link, at most: those that improve the forecast most.
 noise_others <- 3L
 
+# Bytes of all pictures that are made at a time.
+noise_bytes <- 5e7
+
 #' Series that may stand between cause and effect of links that look direct
 #'
 #' @param test As search_links() gives it.
@@ -49,6 +52,22 @@ possible_others <- function(state, test, links, alpha, related) {
 noisy_links <- function(state, test, links, alpha, related, value, forecast) {
   asked <- possible_others(state, test, links, alpha, related)
   if (length(asked$link) == 0L) return(asked)
+  # Both pictures of a pair, the late series, and copies of them.
+  at_a_time <- max(1, floor(noise_bytes / (48 * nrow(value))))
+  lost <- lapply(pieces(length(asked$link), at_a_time), \(some) {
+    doubts_of_noise(state, test, lapply(asked, `[`, some), value, forecast)
+  })
+  lost <- lapply(rlang::set_names(c("link", "other", "left")),
+                 \(name) unlist(lapply(lost, `[[`, name)))
+  by_link <- order(lost$link, lost$left)
+  lost <- lapply(lost, `[`, by_link[!duplicated(lost$link[by_link])])
+  lost[c("link", "other")]
+}
+
+#' Which of some pairs of a link and another series are in doubt
+#' @return A list of their `link` and `other`, and the t that is `left`.
+#' @noRd
+doubts_of_noise <- function(state, test, asked, value, forecast) {
   # The series of these links alone: pictures are put beside copies of them.
   used <- series_of_links(state, asked)
   state <- renumbered(state, used)
@@ -60,9 +79,7 @@ noisy_links <- function(state, test, links, alpha, related, value, forecast) {
   brought <- brought_by(state, test, asked$link[lost], of_some(seen, lost), forecast)
   least <- pmax(noise_rules$brings, noise_rules$against * left[lost] / t[lost])
   lost <- lost[brought >= least * test$gain[asked$link[lost]]]
-  lost <- lost[order(asked$link[lost], left[lost])]
-  lost <- lost[!duplicated(asked$link[lost])]
-  list(link = asked$link[lost], other = used[asked$other[lost]])
+  list(link = asked$link[lost], other = used[asked$other[lost]], left = left[lost])
 }
 
 #' Numbers of the series that the forecasts of some links use

@@ -41,7 +41,12 @@ test_that("blocks of any size, and a folder, change no digit", {
   expect_identical(attributes(kept)[about], attributes(whole)[about])
   expect_gte(length(chunk_files(folder)), 9L)
   # A block whose effect is constant has nothing to test.
-  expect_true(any(vapply(chunk_files(folder), \(f) nrow(readRDS(f)$found$test) == 0L, NA)))
+  alone <- file.path(withr::local_tempdir(), "alone")
+  local({
+    local_function("links_block_seconds", c(cpu = 1e-9, gpu = 1e-9))
+    expect_identical(numbers_of(links_of(x, folder = alone)), numbers_of(whole))
+  })
+  expect_true(any(vapply(chunk_files(alone), \(f) nrow(readRDS(f)$found$test) == 0L, NA)))
 })
 
 test_that("effects are cut into blocks of about equal work", {
@@ -55,14 +60,14 @@ test_that("effects are cut into blocks of about equal work", {
   # An effect is never cut, however long it takes.
   expect_true(all(cut(1e7) %in% last))
   expect_gt(length(cut(1e7)), 15)
-  some <- cut(1e5)
+  some <- cut(6e4)
   expect_true(all(some %in% last))
   expect_identical(some[length(some)], 210L)
   seconds <- vapply(split(1:20, findInterval(last, some, left.open = TRUE)),
-                    \(part) sum(effect_seconds(part, 1e5)), 0)
+                    \(part) sum(effect_seconds(part, 6e4)), 0)
   expect_gt(length(seconds), 2)
   expect_true(all(seconds > 5 & seconds < 2 * 1000))
-  expect_lt(length(cut(1e5, device = "gpu")), length(some))
+  expect_lt(length(cut(6e4, device = "gpu")), length(some))
   expect_identical(length(cut(100, least = 5)), 5L)
   expect_true(all(cut(100, least = 50) %in% last))
 })

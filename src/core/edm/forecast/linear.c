@@ -26,7 +26,7 @@ typedef struct linear_fit {
     uint32_t rows, order;
     uint32_t pitch;        /* of a row of `lower`, and of a row of `x`: whole registers */
     uint32_t *row;         /* [steps] */
-    double *x;             /* [LINEAR_TOGETHER][pitch] regressors of a row, and the effect */
+    double *x;             /* [LINEAR_TOGETHER][pitch] regressors, and the effect */
     double *lower;         /* [all + 1][pitch] sums of products, then their factor */
     double *inverse;       /* [all][all] of the factor of the order in use */
     double *slope;         /* [all] coefficients */
@@ -93,7 +93,8 @@ static int all_known(const double *x, uint32_t n)
     return 1;
 }
 
-/* Adds the products of the rows of `x` to the lower half of the sums, and a few beside it. */
+/* Adds the products of the rows of `x` to the lower half of the sums, and to a few
+   beside it. */
 static void add_products(linear_fit *fit)
 {
     const double *x = fit->x;
