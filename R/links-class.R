@@ -206,11 +206,14 @@ link_sentence <- function(link) {
   )
   switch(
     as.character(link$link),
-    direct = sprintf(paste(
+    direct = paste0(sprintf(paste(
       "The recording supports a direct link from %s to %s, %s later: the past of %s takes away",
       "%.1f %% of the squared error of the forecast (t %s, q %s)."),
       link$cause, link$effect, counted(link$delay, "step"), link$cause, 100 * link$gain,
       short_number(link$t), p_text(link$q_value)),
+      if (isTRUE(link$together > link$t)) sprintf(paste(
+        " They go together within a step more clearly (t %s), so the one may act sooner, or",
+        "something that was not recorded acts on both."), short_number(link$together))),
     undirected = sprintf(paste(
       "%s and %s go together within a step, and which drives the other cannot be told: their pasts",
       "leave a correlation at the same step (t %s). One may act sooner than a step, or something",
@@ -227,10 +230,13 @@ link_sentence <- function(link) {
       "%s by itself improves the forecast of %s, but no direct link was found: %s"),
       link$cause, link$effect, given),
     unsupported = sprintf(paste(
-      "No link from %s to %s was found: %s can be read from %s (rho %s), but its past does not",
-      "improve the forecast of %s significantly %s. A common driver, the other direction or too",
-      "weak a link look like this."),
-      link$cause, link$effect, link$cause, link$effect, two(link$rho), link$effect, numbers),
+      "No link from %s to %s was found: %s past does not improve the forecast of %s significantly",
+      "%s. A common driver, the other direction or too weak a link look like this."),
+      link$cause, link$effect, if (isTRUE(link$rho >= 0.1)) {
+        sprintf("%s can be read from %s (rho %s), but its", link$cause, link$effect, two(link$rho))
+      } else {
+        "its"
+      }, link$effect, numbers),
     refused = sprintf("It cannot be told whether a link from %s to %s is direct, because %s.",
                       link$cause, link$effect, refusal_text(link$reason, link$through))
   )

@@ -68,7 +68,7 @@ direct_caption <- function(x, drawn, names_left_out) {
                "without a head where two go together within a step"
              })
   paste(c(
-    "Arrows go from cause to effect:", paste0(paste(kinds, collapse = ", "), "."),
+    "Arrows go from cause to effect:", paste0(paste(kinds, collapse = ",\n"), "."),
     if (any(left > 0)) sprintf("Not drawn: %s.", counts_text(left)),
     if (nzchar(names_left_out)) sprintf("Names of series begin with \"%s\".", names_left_out)
   ), collapse = "\n")

@@ -465,7 +465,7 @@ test_that("each kind has its sentence", {
             "supports a link from .* through m, and no direct one was found: once the past of m is",
             "supports that .* are both driven by m, n, and no direct link .* was found: once the past",
             "by itself improves .* but no direct link was found: once the past of m is known",
-            "^No link .* was found: .* can be read from .*weak a link look like this",
+            "^No link .* was found: .* past does not improve .*weak a link look like this",
             "cannot be told .* constant")
   for (k in 1:7) expect_match(found$sentences$said[[k]], part[[k]])
   for (reason in c("constant", "short", "cycle", "in step", "hidden")) {
@@ -473,6 +473,12 @@ test_that("each kind has its sentence", {
     said <- summary(other)$sentences$said[[7]]
     expect_match(said, "^It cannot be told whether .*, because [a-z].*[.]$")
   }
+  said <- \(...) summary(with_columns(links, ...))$sentences$said
+  all <- \(value) rep(value, length(direct_link_kinds))
+  expect_no_match(said(together = all(0))[[1]], "within a step")
+  expect_match(said(together = all(99))[[1]], "together within a step more clearly [(]t 99[.0]*[)]")
+  expect_match(said(rho = all(0.5))[[6]], "can be read from .* [(]rho 0.50[)], but its past does not")
+  expect_match(said(rho = all(0.05))[[6]], "was found: its past does not improve")
   expect_identical(nrow(summary(links, n = 2)$sentences), 2L)
   shown <- paste(utils::capture.output(print(summary(links, n = 2))), collapse = "\n")
   expect_match(shown, "5 more")
@@ -539,7 +545,7 @@ test_that("pictures are made of direct and mediated links", {
   picture <- ggplot2::autoplot(links)
   expect_s3_class(picture, "ggplot")
   expect_match(picture$labels$caption,
-               paste("supports a direct link, dashed where .*, without a head where two go",
+               paste("supports a direct link,\ndashed where .*,\nwithout a head where two go",
                      "together within a step.*Not drawn: 1 common driver"))
   drawn <- ggplot2::ggplot_build(picture)$data[[1]]
   heads <- vapply(split(as.numeric(picture$layers[[1]]$geom_params$arrow$length), 1:3), sum, 0)
