@@ -31,9 +31,8 @@
 #' 1998). `gain` is this mean as a share of the squared error, and `t` this mean over its
 #' standard error, which allows for memory (Newey and West 1987). A direct link has a `t` of 3.5 or
 #' more: no state is complete, and a cause that tells of the rest improves the forecast a little.
-#' `p_value` is one-sided, times
-#' the number of delays that were tried; `q_value` is the false discovery rate over all links that
-#' were tested (Benjamini and Hochberg 1995).
+#' `p_value` is one-sided, times the number of delays that were tried; `q_value`
+#' is the false discovery rate over all links that were tested (Benjamini and Hochberg 1995).
 #'
 #' # Noisy series
 #' A series that is seen with noise does not screen off what drives it: in a chain of three,
@@ -66,8 +65,8 @@
 #'
 #' # Linear effects
 #' Where a linear forecast of an effect from several steps of all its causes is better than the
-#' local one (by the squared error, each row left out of its own fit), its links have the linear
-#' test: the F test of Granger (1969), given all other causes. The number of steps, from
+#' local one, or worse by less than 1 % (of the squared error, each row left out of its own fit),
+#' its links have the linear test: the F test of Granger (1969), given all other causes. The number of steps, from
 #' `max_delay` to twice as many, is that with the lowest BIC. `linear` says which test a link
 #' had; `t` of a linear test is the normal deviate that has its p value.
 #'
