@@ -66,9 +66,9 @@
 #' # Linear effects
 #' Where a linear forecast of an effect from several steps of all its causes is better than the
 #' local one, or worse by less than 1 % (of the squared error, each row left out of its own fit),
-#' its links have the linear test: the F test of Granger (1969), given all other causes. The number of steps, from
-#' `max_delay` to twice as many, is that with the lowest BIC. `linear` says which test a link
-#' had; `t` of a linear test is the normal deviate that has its p value.
+#' its links have the linear test: the F test of Granger (1969), given all other causes. The number
+#' of steps, from `max_delay` to twice as many, is that with the lowest BIC. `linear` says which
+#' test a link had; `t` of a linear test is the normal deviate that has its p value.
 #'
 #' Partial cross mapping (Leng et al. 2020) asks the same question of cross mapping
 #' alone, and gives a number without an error rate. `vignette("causes")` has both on the
