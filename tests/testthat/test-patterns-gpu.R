@@ -59,9 +59,9 @@ test_that("the estimate of what mining takes on the CPU tells pairs from what is
   together <- together[runif(nrow(together)) < 0.9, ]
   x <- spike_trains(c(together$time / 100, runif(4000, 0, 60)),
                     c(together$unit, sample(50, 4000, TRUE)), start = 0, end = 60)
-  deep <- seconds_of(x, 3, c(3, 6))
   # Both are measured, and other work on the machine makes either longer.
-  expect_gt(deep[[2L]], deep[[1L]])
+  deep <- apply(replicate(5, seconds_of(x, 3, c(3, 6))), 1L, stats::median)
+  expect_gt(deep[[2L]], 3 * deep[[1L]])
   # Nothing to mine.
   x <- spike_trains(c(1, 2), c("A", "B"), start = 0, end = 3)
   options <- miner_options(2, 2, Inf, 1, 2, Inf, "closure", "closed", 1, 4e9)
