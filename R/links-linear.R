@@ -56,10 +56,10 @@ linear_share <- 1.01
 #' @param error Of each effect, with all its parties.
 #' @noRd
 with_linear_tests <- function(test, state, value, error, rules) {
-  enough <- linear_share * replace(error, is.na(error), Inf)
+  enough <- linear_share * error
   linear <- linear_tests(state, state$effect, state$clock, value, rules$max_delay, rules$threads,
                          enough)
-  better <- which(linear$error < linear_share * error)
+  better <- which(linear$error < enough)
   test$linear <- state$group %in% better & !is.na(linear$test$p_value)
   test[test$linear, names(linear$test)] <- linear$test[test$linear, ]
   test

@@ -23,23 +23,37 @@ noise_bytes <- 5e7
 #' Series that may stand between cause and effect of links that look direct
 #'
 #' @param test As search_links() gives it.
-#' @param links Places of the links, increasing.
+#' @param links Places of the links.
 #' @param related Function of two vectors of series: whether a link from the one to the other was
 #'   looked at.
 #' @return A list of `link` and `other`, a number of a series.
 #' @noRd
 possible_others <- function(state, test, links, alpha, related) {
-  group <- state$group[links]
   helps <- which(test$alone <= alpha)
   helps <- helps[order(state$group[helps], !is_party(state)[helps], -test$first[helps])]
-  number <- tabulate(state$group[helps], length(state$effect))
+  others <- other_causes(state, links, helps, noise_others, \(cause, other) {
+    related(cause, other) | related(other, cause)
+  })
+  list(link = links[others$job], other = others$series)
+}
+
+#' Other causes of the effects of links
+#'
+#' @param from Places of links whose causes are taken, in their order, effect by effect.
+#' @param most How many for a link.
+#' @param fits Function of the causes of links and of others: which of them are taken.
+#' @return A list of `job`, a place in `links`, and `series`.
+#' @noRd
+other_causes <- function(state, links, from, most, fits = \(cause, other) TRUE) {
+  number <- tabulate(state$group[from], length(state$effect))
   first <- cumsum(number) - number + 1L
-  link <- rep(links, number[group])
-  other <- state$from[helps][sequence(number[group], first[group])]
-  cause <- state$from[link]
-  kept <- which(other != cause & (related(cause, other) | related(other, cause)))
-  kept <- kept[sequence(tabulate(match(link[kept], links), length(links))) <= noise_others]
-  list(link = link[kept], other = other[kept])
+  group <- state$group[links]
+  job <- rep(seq_along(links), number[group])
+  series <- state$from[from][sequence(number[group], first[group])]
+  cause <- state$from[links][job]
+  kept <- which(series != cause & fits(cause, series))
+  kept <- kept[sequence(tabulate(job[kept], length(links))) <= most]
+  list(job = job[kept], series = series[kept])
 }
 
 #' Links that look direct, and may not be so, because another series is noisy

@@ -14,30 +14,26 @@
 #'   effect the numbers of its parties; and `group`, the place of each link's effect in these.
 #' @noRd
 settle_links <- function(links, own, clock, rules, related, value, forecast) {
-  search <- \(part) search_links(part$links, part$own, part$clock, rules$max_delay, rules$alpha,
-                                rules$max_parties, \(jobs) forecast(part$value, jobs))
-  # Links of the latest search, and what it needs.
+  search <- \(links) search_links(links, own, clock, rules$max_delay, rules$alpha,
+                                 rules$max_parties, \(jobs) forecast(value, jobs))
+  # Links of the latest search.
   at <- seq_along(links$from)
-  part <- list(links = links, own = own, clock = clock, value = value,
-               used = seq_len(ncol(value)))
-  found <- search(part)
+  found <- search(links)
   test <- found$test
   state <- found$state
   noisy <- rep(NA_integer_, length(at))
   repeat {
     direct <- which(looks_direct(found$test$p_value, found$test$t, FALSE, rules$alpha))
-    lost <- noisy_links(found$state, found$test, direct, rules$alpha,
-                        \(a, b) related(part$used[a], part$used[b]), part$value, forecast)
+    lost <- noisy_links(found$state, found$test, direct, rules$alpha, related, value, forecast)
     if (length(lost$link) == 0L) break
-    noisy[at[lost$link]] <- part$used[lost$other]
+    noisy[at[lost$link]] <- lost$other
     searched <- unique(links$to[at[lost$link]])
     state <- without_parties(state, searched)
     at <- which(links$to %in% searched & is.na(noisy))
     if (length(at) == 0L) break
-    part <- part_of_search(lapply(links, `[`, at), own, clock, value)
-    found <- search(part)
+    found <- search(lapply(links, `[`, at))
     test[at, ] <- found$test
-    state <- with_parties(state, found$state, part$used)
+    state <- with_parties(state, found$state)
   }
   made <- state_forecasts(state, value, forecast)
   test <- with_linear_tests(test, state, value, made$error, rules)
@@ -48,16 +44,6 @@ settle_links <- function(links, own, clock, rules, related, value, forecast) {
   list(test = test, noisy = noisy, hidden = hidden, parties = parties, group = state$group)
 }
 
-#' What the search of some links needs: the numbers of `links` and `clock` are those of columns
-#' of `value`, which are `used` of all
-#' @noRd
-part_of_search <- function(links, own, clock, value) {
-  used <- sort(unique(c(links$from, links$to, unlist(clock[links$to]))))
-  links[c("from", "to")] <- lapply(links[c("from", "to")], match, used)
-  list(links = links, own = own[used], clock = lapply(clock[used], match, used),
-       value = value[, used, drop = FALSE], used = used)
-}
-
 #' The state of a search, where some effects have no parties
 #' @noRd
 without_parties <- function(state, effect) {
@@ -66,13 +52,13 @@ without_parties <- function(state, effect) {
   state
 }
 
-#' The same, where they have the parties and thetas of the search of a part
+#' The same, where they have the parties and thetas of another search
 #' @noRd
-with_parties <- function(state, other, used) {
-  group <- match(used[other$effect], state$effect)
+with_parties <- function(state, other) {
+  group <- match(other$effect, state$effect)
   state$theta[group] <- other$theta
-  state$party <- Map(c, state$party, list(group[other$party$group],
-                                          used[other$party$series], other$party$lag))
+  other$party$group <- group[other$party$group]
+  state$party <- Map(c, state$party, other$party)
   state
 }
 

@@ -46,7 +46,7 @@ together_tests <- function(state, clock, value, missed, threads) {
 hidden_links <- function(state, test, links, value, forecast) {
   least <- pmax(hidden_rules$t, hidden_rules$share * test$t[links])
   links <- links[which(test$together[links] > least)]
-  shown <- others_at_effect(state, links, test$together)
+  shown <- other_causes(state, links, order(state$group, -test$together), hidden_others)
   if (length(shown$job) == 0L) return(integer())
   others <- unique(shown$series)
   column <- ncol(value) + match(shown$series, others)
@@ -57,19 +57,4 @@ hidden_links <- function(state, test, links, value, forecast) {
   left <- left_beside(state, test, links, beside, value, forecast)
   alone <- left_beside(state, test, links, no_candidates, value, forecast)
   links[which(left < hidden_rules$left * alone)]
-}
-
-#' Other causes that go together with the effects of links most clearly: `job`, a place in
-#' `links`, and `series`
-#' @noRd
-others_at_effect <- function(state, links, t) {
-  by_effect <- order(state$group, -t)
-  number <- tabulate(state$group, length(state$effect))
-  first <- cumsum(number) - number + 1L
-  group <- state$group[links]
-  job <- rep(seq_along(links), number[group])
-  series <- state$from[by_effect][sequence(number[group], first[group])]
-  kept <- which(series != state$from[links][job])
-  kept <- kept[sequence(tabulate(job[kept], length(links))) <= hidden_others]
-  list(job = job[kept], series = series[kept])
 }
