@@ -90,14 +90,14 @@ search_chunk <- function(chunk, held) {
 }
 
 #' What all blocks are searched with: `job`, `end`, `series`, `links`, by numbers of these, and
-#' `pairs`, their keys, see pair_key()
+#' `pairs`, their sorted keys, see pair_key()
 #' @noRd
 hold_links <- function(job, end) {
   series <- standard_series(job$source, job$links, job$where$threads)
   column <- \(names) match(match(names, job$source$names), series$column)
   links <- list(from = column(job$links$cause), to = column(job$links$effect), rho = job$links$rho)
   list(job = job[c("source", "rules", "own", "where")], end = end, series = series, links = links,
-       pairs = pair_key(links$from, links$to))
+       pairs = sort(pair_key(links$from, links$to)))
 }
 
 #' Search the effects of a block
@@ -117,7 +117,7 @@ search_block <- function(block, held) {
     conditional_forecasts(value, jobs, rules$exclusion_radius, max(most_own, rules$max_delay),
                           list(gpus = gpus_of(job$where), threads = job$where$threads), keep)
   }
-  related <- \(a, b) pair_key(used[a], used[b]) %in% held$pairs
+  related <- \(a, b) is_among(pair_key(used[a], used[b]), held$pairs)
   from <- match(links$from, used)
   to <- match(links$to, used)
   reason <- link_obstacles(from, to, links$rho, value, series$reason[used])
@@ -129,6 +129,13 @@ search_block <- function(block, held) {
   found$parties <- lapply(found$parties, \(party) series$column[used[party]])
   found$noisy <- series$column[used[found$noisy]]
   c(list(reason = reason), found)
+}
+
+#' Whether numbers are among many sorted ones, which `%in%` would hash at each call
+#' @noRd
+is_among <- function(x, sorted) {
+  at <- findInterval(x, sorted)
+  at > 0L & sorted[pmax(at, 1L)] == x
 }
 
 join_blocks <- function(parts) {

@@ -162,7 +162,8 @@ SEXP r_linear(glue_owner *own, SEXP series, SEXP jobs, SEXP options)
     j.clock = series_lists(own, jobs, "clock", "clock_start", j.n, &b, &j.clock_start);
     SEXP enough = numbers(glue_option(jobs, "enough"), REALSXP, (R_xlen_t)j.n, "enough");
     j.enough = REAL(enough);
-    syn_linear_options o = {.threads = glue_option_threads(options)};
+    syn_linear_options o = {.threads = glue_option_threads(options),
+                            .vector_bits = glue_option_vector_bits(options)};
     o.most = (uint32_t)glue_option_int(options, "most", 1, 1000);
     o.least = (uint32_t)glue_option_int(options, "least", 1, o.most);
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));

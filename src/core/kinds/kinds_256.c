@@ -9,6 +9,7 @@ SYN_TARGET_BEGIN("avx2,fma,bmi,bmi2,popcnt")
 #include "core/causal/kind.c"
 #include "core/edm/ccm/lanes.c"
 #include "core/edm/forecast/kind.c"
+#include "core/edm/forecast/squares.c"
 #include "core/edm/neighbours/scan.c"
 #include "core/edm/smap/fit.c"
 #include "core/edm/smap/lanes.c"

@@ -7,16 +7,10 @@
 
 #include "core/base/arrays.h"
 #include "core/base/parallel.h"
-#include "core/base/simd.h"
+#include "core/edm/forecast/squares.h"
 
 /* A regressor of which the others leave less than this share depends on them. */
 #define LEAST_LEFT 1e-9
-
-/* Rows whose products are added together, so that sums are loaded once for all. */
-enum { LINEAR_TOGETHER = 4 };
-
-typedef double linear_lanes __attribute__((vector_size(SYN_REGISTER), aligned(8),
-                                           may_alias));
 
 /* One job: its regressors, and what a thread needs for them. */
 typedef struct linear_fit {
@@ -24,12 +18,14 @@ typedef struct linear_fit {
     uint32_t most;         /* the highest order that has rows enough */
     uint32_t all, n;       /* its regressors, and those of the order in use */
     uint32_t rows, order;
-    uint32_t pitch;        /* of a row of `lower`, and of a row of `x`: whole registers */
+    uint32_t pitch;        /* of the rows of matrices */
     uint32_t *row;         /* [steps] */
-    double *x;             /* [LINEAR_TOGETHER][pitch] regressors, and the effect */
-    double *lower;         /* [all + 1][pitch] sums of products, then their factor */
-    double *inverse;       /* [all][all] of the factor of the order in use */
+    double *x;             /* [SYN_SQUARES_TOGETHER][pitch] regressors, and the effect */
+    double *tile;          /* [all + 1][SYN_SQUARES_TILE] the same of more rows */
+    double *upper;         /* [all + 1][pitch] sums of products, then their factor */
+    double *inverse;       /* [all][pitch] of the transpose of the factor */
     double *slope;         /* [all] coefficients */
+    double *square;        /* [all + 1] */
     double left;           /* sum of the squared residuals */
 } linear_fit;
 
@@ -38,18 +34,13 @@ typedef struct linear_call {
     const syn_linear_jobs *jobs;
     const syn_linear_options *options;
     const syn_linear_tests *out;
+    const syn_squares_kind *kind;
     linear_fit *fit;  /* [threads] */
 } linear_call;
 
 static uint32_t regressors_of(const linear_fit *fit, uint32_t order)
 {
     return fit->fixed + order * fit->side;
-}
-
-/* Of rows that have this many regressors and the effect. */
-static uint32_t pitch_of(size_t all)
-{
-    return (uint32_t)((all + SYN_F64_LANES) / SYN_F64_LANES * SYN_F64_LANES);
 }
 
 /* The highest order with three steps or more for each regressor; 0 for none. */
@@ -69,20 +60,20 @@ static double value_at(const linear_call *c, uint32_t series, uint32_t step)
     return c->series->value[(size_t)series * c->series->steps + step];
 }
 
-/* Regressors and effect of the row that is forecast from `step`. */
+/* Regressors and effect of the row that is forecast from `step`, so far apart in `x`. */
 static void fill_row(const linear_call *c, size_t job, uint32_t most, uint32_t step,
-                     double *x)
+                     double *x, uint32_t apart)
 {
     const syn_linear_jobs *j = c->jobs;
-    *x++ = 1;
+    *x = 1;
     for (size_t k = j->clock_start[job]; k < j->clock_start[job + 1]; k++)
-        *x++ = value_at(c, j->clock[k], step);
+        *(x += apart) = value_at(c, j->clock[k], step);
     for (uint32_t lag = 0; lag < most; lag++) {
-        *x++ = value_at(c, j->effect[job], step - lag);
+        *(x += apart) = value_at(c, j->effect[job], step - lag);
         for (size_t k = j->cause_start[job]; k < j->cause_start[job + 1]; k++)
-            *x++ = value_at(c, j->cause[k], step - lag);
+            *(x += apart) = value_at(c, j->cause[k], step - lag);
     }
-    *x = value_at(c, j->effect[job], step + 1);
+    x[apart] = value_at(c, j->effect[job], step + 1);
 }
 
 static int all_known(const double *x, uint32_t n)
@@ -93,79 +84,45 @@ static int all_known(const double *x, uint32_t n)
     return 1;
 }
 
-/* Adds the products of the rows of `x` to the lower half of the sums, and to a few
-   beside it. */
-static void add_products(linear_fit *fit)
-{
-    const double *x = fit->x;
-    uint32_t pitch = fit->pitch;
-    for (uint32_t i = 0; i <= fit->all; i++) {
-        double *to = fit->lower + (size_t)i * pitch;
-        for (uint32_t k = 0; k <= i; k += SYN_F64_LANES) {
-            linear_lanes sum = *(linear_lanes *)(to + k);
-            for (uint32_t r = 0; r < LINEAR_TOGETHER; r++)
-                sum += *(const linear_lanes *)(x + r * pitch + k) * x[r * pitch + i];
-            *(linear_lanes *)(to + k) = sum;
-        }
-    }
-}
-
-/* Sums of products of all regressors and the effect, their lower half. */
+/* Sums of products of all regressors and the effect. */
 static void add_rows(const linear_call *c, size_t job, linear_fit *fit)
 {
-    uint32_t pending = 0;
-    memset(fit->lower, 0, (size_t)(fit->all + 1) * fit->pitch * sizeof *fit->lower);
-    memset(fit->x, 0, LINEAR_TOGETHER * (size_t)fit->pitch * sizeof *fit->x);
+    uint32_t columns = fit->all + 1, pitch = fit->pitch, pending = 0;
+    memset(fit->upper, 0, (size_t)columns * pitch * sizeof *fit->upper);
+    memset(fit->x, 0, SYN_SQUARES_TOGETHER * (size_t)pitch * sizeof *fit->x);
     fit->rows = 0;
     for (uint32_t t = c->options->most - 1; t + 1 < c->series->steps; t++) {
-        double *x = fit->x + pending * fit->pitch;
-        fill_row(c, job, fit->most, t, x);
-        if (!all_known(x, fit->all + 1))
+        double *x = fit->x + pending * pitch;
+        fill_row(c, job, fit->most, t, x, 1);
+        if (!all_known(x, columns))
             continue;
         fit->row[fit->rows++] = t;
-        pending = (pending + 1) % LINEAR_TOGETHER;
+        pending = (pending + 1) % SYN_SQUARES_TOGETHER;
         if (pending == 0)
-            add_products(fit);
+            c->kind->add(fit->x, columns, pitch, fit->upper);
     }
-    for (uint32_t r = pending; r < LINEAR_TOGETHER; r++)
-        memset(fit->x + r * fit->pitch, 0, fit->pitch * sizeof *fit->x);
+    for (uint32_t r = pending; r < SYN_SQUARES_TOGETHER; r++)
+        memset(fit->x + r * pitch, 0, pitch * sizeof *fit->x);
     if (pending > 0)
-        add_products(fit);
+        c->kind->add(fit->x, columns, pitch, fit->upper);
 }
 
-/* The factor of all sums, whose last row is that of the effect; how many regressors come
-   before the first that depends on the others. */
-static uint32_t factorise(linear_fit *fit)
+/* What the factor has in the column of the effect. */
+static double effect_at(const linear_fit *fit, uint32_t regressor)
 {
-    uint32_t n = fit->all + 1, pitch = fit->pitch;
-    for (uint32_t i = 0; i < n; i++) {
-        double *row = fit->lower + (size_t)i * pitch, own = row[i];
-        for (uint32_t k = 0; k < i; k++) {
-            const double *other = fit->lower + (size_t)k * pitch;
-            double left = row[k];
-            for (uint32_t l = 0; l < k; l++)
-                left -= row[l] * other[l];
-            row[k] = left / other[k];
-            own -= row[k] * row[k];
-        }
-        if (i + 1 < n && !(own > LEAST_LEFT * row[i]))
-            return i;
-        row[i] = sqrt(fmax(own, 0));
-    }
-    return fit->all;
+    return fit->upper[(size_t)regressor * fit->pitch + fit->all];
 }
 
 /* The order with the lowest BIC; 0 for none. */
 static uint32_t best_order(const linear_call *c, linear_fit *fit, uint32_t sound)
 {
-    const double *effect = fit->lower + (size_t)fit->all * fit->pitch;
     uint32_t order = 0, n = fit->all;
-    /* The squares of the last row are what each regressor takes away. */
-    double left = effect[n] * effect[n], best = INFINITY;
+    /* The squares of this column are what each regressor takes away. */
+    double left = effect_at(fit, n) * effect_at(fit, n), best = INFINITY;
     for (uint32_t p = fit->most; p >= c->options->least; p--) {
         uint32_t k = regressors_of(fit, p);
         for (; n > k; n--)
-            left += effect[n - 1] * effect[n - 1];
+            left += effect_at(fit, n - 1) * effect_at(fit, n - 1);
         if (k > sound || fit->rows < 3 * k || !(left > 0))
             continue;
         double bic = fit->rows * log(left / fit->rows) + log(fit->rows) * k;
@@ -180,22 +137,13 @@ static uint32_t best_order(const linear_call *c, linear_fit *fit, uint32_t sound
 }
 
 /* The inverse of the factor, and the coefficients. */
-static void solve(linear_fit *fit)
+static void solve(const linear_call *c, linear_fit *fit)
 {
-    uint32_t n = fit->n, pitch = fit->pitch;
-    const double *effect = fit->lower + (size_t)fit->all * pitch;
-    for (uint32_t col = 0; col < n; col++)
-        for (uint32_t i = 0; i < n; i++) {
-            const double *row = fit->lower + (size_t)i * pitch;
-            double left = i == col;
-            for (uint32_t k = col; k < i; k++)
-                left -= row[k] * fit->inverse[(size_t)k * n + col];
-            fit->inverse[(size_t)i * n + col] = i < col ? 0 : left / row[i];
-        }
-    for (uint32_t col = 0; col < n; col++) {
+    c->kind->invert(fit->upper, fit->n, fit->pitch, fit->inverse);
+    for (uint32_t col = 0; col < fit->n; col++) {
         double sum = 0;
-        for (uint32_t i = col; i < n; i++)
-            sum += fit->inverse[(size_t)i * n + col] * effect[i];
+        for (uint32_t i = col; i < fit->n; i++)
+            sum += fit->inverse[(size_t)i * fit->pitch + col] * effect_at(fit, i);
         fit->slope[col] = sum;
     }
 }
@@ -205,8 +153,8 @@ static double spread_at(const linear_fit *fit, uint32_t a, uint32_t b)
 {
     double sum = 0;
     for (uint32_t i = a > b ? a : b; i < fit->n; i++)
-        sum += fit->inverse[(size_t)i * fit->n + a] *
-               fit->inverse[(size_t)i * fit->n + b];
+        sum += fit->inverse[(size_t)i * fit->pitch + a] *
+               fit->inverse[(size_t)i * fit->pitch + b];
     return sum;
 }
 
@@ -215,21 +163,24 @@ static double error_left_out(const linear_call *c, size_t job, linear_fit *fit)
 {
     double sum = 0;
     double *missed = c->out->missed ? c->out->missed + job * c->series->steps : NULL;
-    for (uint32_t r = 0; r < fit->rows; r++) {
-        fill_row(c, job, fit->most, fit->row[r], fit->x);
-        double hat = 0, error = fit->x[fit->all];
-        for (uint32_t i = 0; i < fit->n; i++) {
-            const double *row = fit->inverse + (size_t)i * fit->n;
-            double z = 0;
-            for (uint32_t k = 0; k <= i; k++)
-                z += row[k] * fit->x[k];
-            hat += z * z;
-            error -= fit->slope[i] * fit->x[i];
+    for (uint32_t from = 0; from < fit->rows; from += SYN_SQUARES_TILE) {
+        uint32_t n = fit->rows - from;
+        n = n < SYN_SQUARES_TILE ? n : SYN_SQUARES_TILE;
+        for (uint32_t r = 0; r < n; r++)
+            fill_row(c, job, fit->most, fit->row[from + r], fit->tile + r,
+                     SYN_SQUARES_TILE);
+        double hat[SYN_SQUARES_TILE];
+        c->kind->lengths(fit->inverse, fit->n, fit->pitch, fit->tile, hat);
+        for (uint32_t r = 0; r < n; r++) {
+            const double *x = fit->tile + r;
+            double error = x[fit->all * SYN_SQUARES_TILE];
+            for (uint32_t i = 0; i < fit->n; i++)
+                error -= fit->slope[i] * x[i * SYN_SQUARES_TILE];
+            error /= 1 - hat[r];
+            sum += error * error;
+            if (missed)
+                missed[fit->row[from + r] + 1] = error;
         }
-        error /= 1 - hat;
-        sum += error * error;
-        if (missed)
-            missed[fit->row[r] + 1] = error;
     }
     return sum / fit->rows;
 }
@@ -285,18 +236,20 @@ static syn_status test_effect(void *context, size_t job, int worker)
     if (fit->most == 0)
         return SYN_OK;
     fit->all = regressors_of(fit, fit->most);
-    fit->pitch = pitch_of(fit->all);
+    fit->pitch = syn_squares_pitch(fit->all + 1);
     add_rows(c, job, fit);
-    fit->order = best_order(c, fit, factorise(fit));
+    uint32_t sound = c->kind->factorise(fit->upper, fit->all + 1, fit->pitch, LEAST_LEFT,
+                                        fit->square);
+    fit->order = best_order(c, fit, sound);
     if (fit->order == 0 || (j->enough && fit->left / fit->rows >= j->enough[job]))
         return SYN_OK;
-    solve(fit);
+    solve(c, fit);
     c->out->error[job] = error_left_out(c, job, fit);
     c->out->order[job] = fit->order;
     c->out->free[job] = (double)fit->rows - fit->n;
     for (size_t k = 0; k < causes; k++) {
         uint32_t at = fit->fixed + 1 + (uint32_t)k;
-        c->out->f[first + k] = f_of(fit, at, fit->lower);
+        c->out->f[first + k] = f_of(fit, at, fit->upper);
         c->out->delay[first + k] = delay_of(fit, at);
     }
     return SYN_OK;
@@ -311,14 +264,17 @@ static syn_status take_memory(linear_call *c, int threads, syn_arrays *memory)
         size_t regressors = fixed + side * highest_order(c, i);
         all = regressors > all ? regressors : all;
     }
+    size_t pitch = syn_squares_pitch((uint32_t)all + 1);
     SYN_ARRAY(memory, c->fit, (size_t)threads);
     for (int i = 0; i < threads; i++) {
         linear_fit *fit = &c->fit[i];
         SYN_ARRAY(memory, fit->row, c->series->steps);
-        SYN_ARRAY(memory, fit->x, LINEAR_TOGETHER * (size_t)pitch_of(all));
-        SYN_ARRAY(memory, fit->lower, (all + 1) * pitch_of(all));
-        SYN_ARRAY(memory, fit->inverse, all * all);
+        SYN_ARRAY(memory, fit->x, SYN_SQUARES_TOGETHER * pitch);
+        SYN_ARRAY(memory, fit->tile, (all + 1) * SYN_SQUARES_TILE);
+        SYN_ARRAY(memory, fit->upper, (all + 1) * pitch);
+        SYN_ARRAY(memory, fit->inverse, all * pitch);
         SYN_ARRAY(memory, fit->slope, all);
+        SYN_ARRAY(memory, fit->square, all + 1);
     }
     return SYN_OK;
 }
@@ -328,7 +284,8 @@ syn_status syn_linear(const syn_series *series, const syn_linear_jobs *jobs,
                       const syn_linear_tests *out)
 {
     int threads = options->threads > 1 ? options->threads : 1;
-    linear_call call = {series, jobs, options, out, NULL};
+    linear_call call = {series, jobs, options, out,
+                        syn_squares_kind_fastest(options->vector_bits), NULL};
     syn_arrays memory = {0};
     syn_status status = take_memory(&call, threads, &memory);
     SYN_NEXT(status, syn_parallel_for(jobs->n, threads, watch, "effects", test_effect,

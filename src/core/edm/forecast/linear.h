@@ -22,6 +22,7 @@ typedef struct syn_linear_jobs {
 typedef struct syn_linear_options {
     uint32_t least, most;  /* orders that are tried, from 1 */
     int threads;
+    int vector_bits;       /* as in syn_neighbour_options */
 } syn_linear_options;
 
 /* NaN where there is none. The caller owns the arrays. */
