@@ -141,17 +141,21 @@ without_noise <- function(trio, from, value, forecast) {
   # Forecasts go one step ahead. So the target is late by 3 steps, and all else with it.
   late <- ahead(value[, trio$other, drop = FALSE], -3L)
   n <- length(trio$other)
-  jobs <- rep(seq_len(n), each = length(noise_thetas))
+  times <- length(noise_thetas)
   lags <- list(around = c(0L, 1L, 3L, 4L), cause = 2:4, effect = 2:3)
-  series <- rbind(matrix(from[jobs], 4L, length(jobs), byrow = TRUE),
-                  matrix(trio$cause[jobs], 3L, length(jobs), byrow = TRUE),
-                  matrix(trio$effect[jobs], 2L, length(jobs), byrow = TRUE))
-  coordinates <- list(job = rep(seq_along(jobs), each = 9L), series = as.vector(series),
-                      lag = rep(unlist(lags, use.names = FALSE), length(jobs)))
-  made <- forecast(cbind(value, late),
-                   forecast_jobs(ncol(value) + jobs, rep(noise_thetas, n), coordinates,
-                                 no_candidates), TRUE)
-  ahead(late - made$missed[, best_jobs(made$error, n), drop = FALSE], 3L)
+  made_with <- function(of, theta, keep) {
+    series <- rbind(matrix(from[of], 4L, length(of), byrow = TRUE),
+                    matrix(trio$cause[of], 3L, length(of), byrow = TRUE),
+                    matrix(trio$effect[of], 2L, length(of), byrow = TRUE))
+    coordinates <- list(job = rep(seq_along(of), each = 9L), series = as.vector(series),
+                        lag = rep(unlist(lags, use.names = FALSE), length(of)))
+    forecast(cbind(value, late),
+             forecast_jobs(ncol(value) + of, theta, coordinates, no_candidates), keep)
+  }
+  # What all thetas miss would take much more memory than what the best one does.
+  tried <- made_with(rep(seq_len(n), each = times), rep(noise_thetas, n), FALSE)
+  best <- noise_thetas[least_error(tried$error, n)]
+  ahead(late - made_with(seq_len(n), best, TRUE)$missed, 3L)
 }
 
 #' The rows of a matrix from so many steps ahead, NA where there are none

@@ -167,6 +167,16 @@ void give_block(memory kind, const block &given) noexcept;
 size_t free_memory();
 size_t memory_in_use();
 
+/* A size that is often the same where sizes differ a little, so that memory that is kept
+   serves: at most an eighth more. */
+inline size_t rounded_up(size_t n)
+{
+    size_t unit = 1;
+    while (unit * 16 < n)
+        unit *= 2;
+    return (n + unit - 1) / unit * unit;
+}
+
 /* While it lives, what is kept makes room for what is held: both together stay within
    so many bytes of each device, as far as those that are held do. */
 class memory_limit : no_copies {

@@ -169,6 +169,7 @@ public:
     template <class FINISH>
     void run(const std::vector<forecast_batch> &batches, crew &work, FINISH finish)
     {
+        make_room(batches);
         auto next = [&](size_t *first) { return take(batches, work, first); };
         keep_busy(slot_, next, [&](forecast_slot *s) { start(s); },
                   [&](forecast_slot *s) {
@@ -181,6 +182,49 @@ public:
     }
 
 private:
+    /* Shapes the job for a batch, and says for how many of its tasks memory is left. */
+    uint32_t shape_for(const forecast_batch &batch)
+    {
+        uint32_t d = batch.coordinates;
+        choose_products(d, columns_of(d, batch.most), shared_, &job_.pairs);
+        job_.most = batch.most;
+        job_.least = syn_forecast_least(d);
+        double rows = job_.pairs.padded;
+        double bytes = bytes_of_pairs(job_.pairs, rows) + 8.0 * rows * (job_.most + 1);
+        double fit = std::max(1.0, most_ / bytes);
+        return (uint32_t) std::min<double>(batch.n, fit);
+    }
+
+    /* Room for the largest of the batches, so that arrays need not grow while others are
+       worked on: to free memory waits for all work. */
+    void make_room(const std::vector<forecast_batch> &batches)
+    {
+        size_t libraries = 0, features = 0, columns = 0, falls = 0, numbers = 0;
+        for (const forecast_batch &batch : batches) {
+            size_t n = shape_for(batch);
+            libraries = std::max(libraries, n);
+            features = std::max(features, n * 4 * job_.pairs.quads);
+            columns = std::max(columns, n * product_columns(job_.pairs));
+            falls = std::max(falls, n * job_.most);
+            numbers = std::max(numbers, n * (FORECAST_NUMBERS + 2 * job_.most));
+        }
+        size_t rows = job_.pairs.padded, n = rounded_up(libraries);
+        for (size_t i = 0; i < std::min<size_t>(batches.size(), FORECAST_SLOTS); i++) {
+            forecast_slot &slot = slot_[i];
+            columns = rounded_up(columns);
+            slot.pairs.reserve(n, rows, rounded_up(features), columns, columns * rows);
+            slot.centre.ensure(n * FORECAST_CENTRES);
+            slot.error.ensure(n * rows);
+            slot.fall.ensure(rounded_up(falls) * rows);
+            slot.out.ensure(rounded_up(numbers));
+            slot.results.ensure(rounded_up(numbers));
+            if (keep_) {
+                slot.missed.ensure(n * job_.pairs.steps);
+                slot.kept.ensure(n * job_.pairs.steps);
+            }
+        }
+    }
+
     /* How many tasks come next: a batch, or as much of it as memory is left for. The job
        is shaped for them. */
     uint32_t take(const std::vector<forecast_batch> &batches, crew &work, size_t *first)
@@ -193,14 +237,7 @@ private:
         }
         if (work.stop)
             return 0;
-        uint32_t d = left_.coordinates;
-        choose_products(d, columns_of(d, left_.most), shared_, &job_.pairs);
-        job_.most = left_.most;
-        job_.least = syn_forecast_least(d);
-        double rows = job_.pairs.padded;
-        double bytes = bytes_of_pairs(job_.pairs, rows) + 8.0 * rows * (job_.most + 1);
-        double fit = std::max(1.0, most_ / bytes);
-        uint32_t n = (uint32_t) std::min<double>(left_.n, fit);
+        uint32_t n = shape_for(left_);
         *first = left_.first;
         left_.first += n;
         left_.n -= n;

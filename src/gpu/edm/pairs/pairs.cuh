@@ -144,20 +144,36 @@ struct pairs_memory {
     array<pair_fall> falls;
     array<unsigned char> state;
 
+    /* Room for so many libraries: together they have so many features and columns of
+       products for each row, and so many sums. */
+    void reserve(size_t libraries, size_t padded, size_t features, size_t columns,
+                 size_t all_sums)
+    {
+        feature.ensure(features * padded);
+        square.ensure(libraries * padded);
+        part.ensure(libraries * padded);
+        before.ensure(libraries * (padded + 1));
+        library.ensure(libraries);
+        falls.ensure(libraries * padded);
+        state.ensure(libraries * padded);
+        products.ensure(columns * padded);
+        sums.ensure(all_sums);
+    }
+
     /* Memory for the libraries of a job, with the sums of so many rows of each. */
     void place(pairs_job *job, size_t rows)
     {
-        size_t n = job->libraries, padded = job->padded;
-        size_t columns = product_columns(*job);
-        job->feature = feature.ensure(n * padded * 4 * job->quads);
-        job->square = square.ensure(n * padded);
-        job->part = part.ensure(n * padded);
-        job->before = before.ensure(n * (padded + 1));
-        job->library = library.ensure(n);
-        job->falls = falls.ensure(n * padded);
-        job->state = state.ensure(n * padded);
-        job->products = products.ensure(n * columns * padded);
-        job->sums = sums.ensure(n * columns * rows);
+        size_t n = job->libraries, columns = n * product_columns(*job);
+        reserve(n, job->padded, n * 4 * job->quads, columns, columns * rows);
+        job->feature = feature.get();
+        job->square = square.get();
+        job->part = part.get();
+        job->before = before.get();
+        job->library = library.get();
+        job->falls = falls.get();
+        job->state = state.get();
+        job->products = products.get();
+        job->sums = sums.get();
     }
 };
 
