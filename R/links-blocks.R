@@ -110,7 +110,8 @@ search_block <- function(block, held) {
   links <- lapply(held$links, `[`, rows)
   used <- sort(unique(c(links$from, links$to)))
   times <- sort(unique(unlist(series$clock[used])))
-  value <- cbind(series$value[, used, drop = FALSE], series$time[, times, drop = FALSE])
+  value <- series$value[, used, drop = FALSE]
+  if (length(times) > 0L) value <- cbind(value, series$time[, times, drop = FALSE])
   clock <- lapply(series$clock[used], \(clock) length(used) + match(clock, times))
   rules <- job$rules
   forecast <- \(value, jobs, keep = FALSE) {
@@ -247,10 +248,10 @@ standard_series <- function(source, links, threads) {
 #' Text for each column that is the same where the same rows are missing
 #' @noRd
 missing_rows <- function(x) {
-  vapply(seq_len(ncol(x)), \(k) {
-    gap <- is.na(x[, k])
-    if (any(gap)) rlang::hash(which(gap)) else ""
-  }, "")
+  gaps <- character(ncol(x))
+  some <- which(colSums(is.na(x)) > 0)
+  gaps[some] <- vapply(some, \(k) rlang::hash(which(is.na(x[, k]))), "")
+  gaps
 }
 
 # Numbers of the series that are read at a time.

@@ -142,15 +142,15 @@ without_noise <- function(trio, from, value, forecast) {
   late <- ahead(value[, trio$other, drop = FALSE], -3L)
   n <- length(trio$other)
   times <- length(noise_thetas)
+  series <- cbind(value, late)
   lags <- list(around = c(0L, 1L, 3L, 4L), cause = 2:4, effect = 2:3)
   made_with <- function(of, theta, keep) {
-    series <- rbind(matrix(from[of], 4L, length(of), byrow = TRUE),
-                    matrix(trio$cause[of], 3L, length(of), byrow = TRUE),
-                    matrix(trio$effect[of], 2L, length(of), byrow = TRUE))
-    coordinates <- list(job = rep(seq_along(of), each = 9L), series = as.vector(series),
+    three <- rbind(matrix(from[of], 4L, length(of), byrow = TRUE),
+                   matrix(trio$cause[of], 3L, length(of), byrow = TRUE),
+                   matrix(trio$effect[of], 2L, length(of), byrow = TRUE))
+    coordinates <- list(job = rep(seq_along(of), each = 9L), series = as.vector(three),
                         lag = rep(unlist(lags, use.names = FALSE), length(of)))
-    forecast(cbind(value, late),
-             forecast_jobs(ncol(value) + of, theta, coordinates, no_candidates), keep)
+    forecast(series, forecast_jobs(ncol(value) + of, theta, coordinates, no_candidates), keep)
   }
   # What all thetas miss would take much more memory than what the best one does.
   tried <- made_with(rep(seq_len(n), each = times), rep(noise_thetas, n), FALSE)

@@ -217,9 +217,9 @@ best_delays <- function(made, links, lags) {
 #'   matrix of steps x jobs: by how much a step is above its forecast. `NA` where there is none.
 #' @noRd
 conditional_forecasts <- function(series, jobs, exclusion, reach, where, keep = FALSE) {
-  # What goes to a device is no more than is used, where that is worth a copy.
+  # A copy of what is used takes a few times as long as to send as much to a device.
   used <- sort(unique(c(jobs$effect, jobs$coordinate[1L, ], jobs$candidate[1L, ])))
-  if (length(used) < ncol(series) / 2) {
+  if (length(used) < ncol(series) / 6) {
     series <- series[, used, drop = FALSE]
     jobs$effect <- match(jobs$effect, used)
     jobs$coordinate[1L, ] <- match(jobs$coordinate[1L, ], used)

@@ -31,13 +31,22 @@ map_links.default <- function(x, limits, diagonal = FALSE, score = identity) {
   whole <- by_rho && is.null(limits$alpha) && identical(score, identity)
   self <- if (diagonal) rep(NA_integer_, nrow(x)) else self_column(x)
   bound <- limits$threshold %||% -Inf
-  if (whole && is.double(x) && limits$most < Inf) bound <- max(bound, rho_of_most(x, limits$most))
+  raise_bound <- \() bound <<- max(bound, rho_of_most(x, limits$most))
+  raised <- whole && is.double(x) && limits$most < Inf
+  if (raised && bound == -Inf) raise_bound()
   layers <- map_layers(x)
   pieces <- if (whole) map_pieces else map_blocks
   parts <- pieces(x, function(rows, ...) {
     values <- rlang::set_names(list(...), layers)
     by <- score(values$rho)
-    at <- if (filtered) pairs_above(by, self[rows], bound) else all_pairs(by, self[rows])
+    at <- if (!filtered) all_pairs(by, self[rows])
+    # Few maps have more pairs above a threshold than may be listed, and it takes a while to say
+    # above which rho there are fewer.
+    if (filtered && raised) at <- pairs_above(by, self[rows], bound, limits$most)
+    if (is.null(at)) {
+      if (raised) raise_bound()
+      at <- pairs_above(by, self[rows], bound)
+    }
     if (!is.null(limits$alpha)) {
       at <- at[at_most(.subset(values$p_value, at), limits$alpha), , drop = FALSE]
     }
@@ -59,9 +68,10 @@ map_links.default <- function(x, limits, diagonal = FALSE, score = identity) {
 }
 
 #' Rows and columns of the pairs above a bound, row by row, without self prediction
+#' @return A matrix; NULL where there are more than `most`.
 #' @noRd
-pairs_above <- function(values, self, bound) {
-  at <- .Call(r_whole_above, values, whole_self(self), as.double(bound),
+pairs_above <- function(values, self, bound, most = Inf) {
+  at <- .Call(r_whole_above, values, whole_self(self), as.double(c(bound, most)),
               list(threads = check_threads(NULL)))
   do.call(cbind, finish_status(at, "listing the links of the map"))
 }

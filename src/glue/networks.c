@@ -197,14 +197,15 @@ SEXP r_whole_sums(glue_owner *own, SEXP map, SEXP self, SEXP options)
     return glue_answer(out, status, "");
 }
 
-/* The pairs above `bound`, row by row: a list of `row` and `column`, from 1. `options`:
+/* The pairs above the first of two `limits`, row by row: a list of `row` and `column`,
+   from 1, which are NULL where there are more pairs than the second. `options`:
    threads. */
-SEXP r_whole_above(glue_owner *own, SEXP map, SEXP self, SEXP bound, SEXP options)
+SEXP r_whole_above(glue_owner *own, SEXP map, SEXP self, SEXP limits, SEXP options)
 {
     static const char *const names[] = {"row", "column", ""};
     syn_whole_map whole = read_map(map, self);
-    require(TYPEOF(bound) == REALSXP && Rf_xlength(bound) == 1, "bound");
-    double above = REAL(bound)[0];
+    require(TYPEOF(limits) == REALSXP && Rf_xlength(limits) == 2, "limits");
+    double above = REAL(limits)[0];
     int threads = glue_option_threads(options);
     size_t *begin = glue_hold(own, (whole.rows + 1) * sizeof *begin, NULL), all = 0;
     const syn_watch *watch = glue_watch(own, "Listing pairs");
@@ -218,6 +219,10 @@ SEXP r_whole_above(glue_owner *own, SEXP map, SEXP self, SEXP bound, SEXP option
     }
     begin[whole.rows] = all;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, (const char **)names));
+    if ((double)all > REAL(limits)[1]) {
+        UNPROTECT(1);
+        return glue_answer(out, status, "");
+    }
     SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, (R_xlen_t)all));
     SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, (R_xlen_t)all));
     int *row = INTEGER(VECTOR_ELT(out, 0)), *column = INTEGER(VECTOR_ELT(out, 1));

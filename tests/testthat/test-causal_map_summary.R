@@ -47,6 +47,13 @@ test_that("links of a map are those above the threshold, or the strongest", {
     row.names(strongest) <- NULL
     expect_identical(as.data.frame(map, max_links = most), strongest)
   }
+  # Both a threshold and a number of links, which is more or less than there are above it.
+  for (most in nrow(above) + -1:1) {
+    strongest <- above[order(-above$rho, method = "radix")[seq_len(min(most, nrow(above)))], ]
+    found <- as.data.frame(map, threshold = 0.5, max_links = most)
+    expect_identical(found[order(-found$rho, method = "radix"), "rho"], strongest$rho)
+    expect_identical(nrow(found), nrow(strongest))
+  }
   expect_identical(nrow(as.data.frame(map, max_links = 1e6)), nrow(pairs))
   expect_identical(nrow(as.data.frame(map, threshold = 1)), 0L)
 })
@@ -56,7 +63,7 @@ test_that("numbers of a whole map do not depend on threads", {
   self <- synfire:::whole_self(synfire:::self_column(map))
   sums <- \(threads) .Call(synfire:::r_whole_sums, map, self, list(threads = threads))
   above <- \(threads) {
-    .Call(synfire:::r_whole_above, map, self, 0.2, list(threads = threads))
+    .Call(synfire:::r_whole_above, map, self, c(0.2, Inf), list(threads = threads))
   }
   expect_identical(sums(3L), sums(1L))
   expect_identical(above(3L), above(1L))
