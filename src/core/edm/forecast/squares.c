@@ -6,7 +6,10 @@
 #include "core/base/simd.h"
 
 /* Where the register begins in which a number is. */
-static uint32_t squares_register(uint32_t at) { return at / SYN_F64_LANES * SYN_F64_LANES; }
+static uint32_t squares_register(uint32_t at)
+{
+    return at / SYN_F64_LANES * SYN_F64_LANES;
+}
 
 static void squares_add(const double *x, uint32_t columns, uint32_t pitch, double *sum)
 {
@@ -38,8 +41,8 @@ static void squares_divide(double *to, double by, uint32_t first, uint32_t end)
         syn_f64_store(to + k, syn_f64_load(to + k) / syn_f64_all(by));
 }
 
-static uint32_t squares_factorise(double *sum, uint32_t columns, uint32_t pitch, double least,
-                          double *square)
+static uint32_t squares_factorise(double *sum, uint32_t columns, uint32_t pitch,
+                                  double least, double *square)
 {
     for (uint32_t i = 0; i < columns; i++)
         square[i] = sum[(size_t)i * pitch + i];
@@ -56,21 +59,22 @@ static uint32_t squares_factorise(double *sum, uint32_t columns, uint32_t pitch,
     return columns - 1;
 }
 
-static void squares_invert(const double *factor, uint32_t n, uint32_t pitch, double *inverse)
+static void squares_invert(const double *factor, uint32_t n, uint32_t pitch,
+                           double *inverse)
 {
     for (uint32_t i = 0; i < n; i++) {
         double *row = inverse + (size_t)i * pitch;
         memset(row, 0, pitch * sizeof *row);
         row[i] = 1;
         for (uint32_t k = 0; k < i; k++)
-            squares_subtract(row, inverse + (size_t)k * pitch, factor[(size_t)k * pitch + i], 0,
-                     k + 1);
+            squares_subtract(row, inverse + (size_t)k * pitch,
+                             factor[(size_t)k * pitch + i], 0, k + 1);
         squares_divide(row, factor[(size_t)i * pitch + i], 0, i + 1);
     }
 }
 
-static void squares_lengths(const double *inverse, uint32_t n, uint32_t pitch, const double *x,
-                    double *length)
+static void squares_lengths(const double *inverse, uint32_t n, uint32_t pitch,
+                            const double *x, double *length)
 {
     enum { REGISTERS = SYN_SQUARES_TILE / SYN_F64_LANES };
     syn_f64 sum[REGISTERS] = {{0}};

@@ -33,7 +33,8 @@ typedef struct syn_squares_kind {
     uint32_t (*factorise)(double *sum, uint32_t columns, uint32_t pitch, double least,
                           double *square);
 
-    /* The lower half of the inverse of the transpose of the factor's first `n` columns. */
+    /* The lower half of the inverse of the transpose of the factor's first `n`
+       columns. */
     void (*invert)(const double *factor, uint32_t n, uint32_t pitch, double *inverse);
 
     /* Of each row of a tile `x`, [n][SYN_SQUARES_TILE], the squared length of `inverse`
