@@ -5,7 +5,7 @@
 links_job_format <- 3L
 
 # Seconds that a block takes at most, about, on one core; a GPU does more in the same time.
-links_block_seconds <- c(cpu = 30, gpu = 3000)
+links_block_seconds <- c(cpu = 30, gpu = 6000)
 
 # Blocks that a folder keeps of a short job, where there are as many effects of about equal work.
 links_least_blocks <- 10
@@ -168,6 +168,10 @@ cut_effects <- function(job, least) {
 link_bytes <- 1000
 links_work_bytes <- 1e8
 
+# Bytes of a value of the series that have links: in standard units, and in a block, where those of
+# a GPU have most series, and what these do beyond their pasts.
+links_value_bytes <- c(cpu = 16, gpu = 64)
+
 #' As many links as are beyond this memory, where the map may have so many
 #' @noRd
 links_beyond <- function(max_memory, map) {
@@ -177,11 +181,11 @@ links_beyond <- function(max_memory, map) {
 
 #' Stop where links, and the series that have them, are beyond memory
 #' @noRd
-check_links_memory <- function(links, steps, max_memory) {
+check_links_memory <- function(links, steps, device, max_memory) {
   if (nrow(links) == 0L) return(invisible())
   series <- length(unique(c(links$cause, links$effect)))
-  # The series in standard units, and those of a block.
-  needed <- links_work_bytes + link_bytes * nrow(links) + 16 * steps * series
+  needed <- links_work_bytes + link_bytes * nrow(links) +
+    links_value_bytes[[device]] * steps * series
   check_budget(needed, max_memory, sprintf("testing %s", counted(nrow(links), "link")),
                "Look at fewer links: raise `threshold`, or give `max_links`.")
 }

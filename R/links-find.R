@@ -108,7 +108,8 @@
 #'
 #' Blocks also bound the memory: besides `map` and `x`, a call holds the series that have links in
 #' standard units (8 bytes a value), a copy of those that a block needs, some 1,000 bytes a link,
-#' and 100 MB: 1.9 GB for 53,053 series of 1,450 steps with 600,000 links. A worker needs no more.
+#' and 100 MB: 1.9 GB for 53,053 series of 1,450 steps with 600,000 links. Blocks of a GPU are
+#' larger, and take 56 bytes a value instead of 8: 5.6 GB. A worker needs no more.
 #' Where this is beyond `max_memory`, the call stops before any link is tested.
 #'
 #' @param map What [causal_map()] returned for `x`, in memory, in a file or as a table
@@ -227,11 +228,11 @@ direct_links <- function(map, x, threshold = NULL, alpha = 0.01, max_delay = 3,
   max_memory <- check_memory(max_memory)
   limits$most <- min(limits$most, links_beyond(max_memory, map))
   links <- links_to_test(map, limits)
-  check_links_memory(links, source$steps, max_memory)
   links_of_each <- tabulate(match(links$effect, unique(links$effect)))
   seconds <- sum(effect_seconds(links_of_each, source$steps))
   where <- edm_place(device, gpus, seconds / threads)
   where$threads <- threads
+  check_links_memory(links, source$steps, where$device, max_memory)
   job <- list(source = source, links = links, rules = rules, where = where,
               own = own_coordinates(series_dimensions(map, source$names)))
   # Where no link is looked at, a folder has nothing to keep.
