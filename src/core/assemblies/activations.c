@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/parallel.h"
 #include "core/base/radix.h"
 #include "core/base/random.h"
 #include "core/base/seek.h"
@@ -190,9 +191,26 @@ static const double PRIOR = 4;      /* activations that are taken for chance bef
 static const double FEWEST = 12;    /* above what is expected, to learn from */
 static const double APART = 1.5;    /* windows that members are moved apart, at least */
 
+static void give_memory(syn_detector *d)
+{
+    SYN_GIVE(d->budget, d->found, d->key, d->other, d->kept, d->moved, d->null);
+}
+
+syn_status syn_detector_make(syn_detector *d)
+{
+    SYN_TAKE_ZEROS(d->budget, d->worker, (size_t)d->threads);
+    for (int t = 0; t < d->threads; t++)
+        d->worker[t] = (syn_detector){.segments = d->segments, .ladder = d->ladder,
+                                      .bin = d->bin, .budget = d->budget};
+    return SYN_OK;
+}
+
 void syn_detector_free(syn_detector *d)
 {
-    SYN_GIVE(d->budget, d->found, d->key, d->other, d->kept, d->moved);
+    for (int t = 0; d->worker && t < d->threads; t++)
+        give_memory(d->worker + t);
+    give_memory(d);
+    syn_budget_free(d->budget, d->worker);
     SYN_GIVE(d->pace.budget, d->pace.spikes, d->pace.others, d->pace.shown);
     memset(&d->pace, 0, sizeof d->pace);
     memset(d, 0, sizeof *d);
@@ -467,40 +485,63 @@ static syn_status run_apart(sweep *s, uint32_t k)
     return run(s);
 }
 
+typedef struct detecting {
+    syn_detector *detector;
+    const syn_assembly *group;
+    uint32_t but;
+    const syn_surprise *surprise;
+} detecting;
+
+/* The group as it is is item 0; in the way `item`, its members are moved apart. */
+static syn_status sweep_one(void *context, size_t item, int thread)
+{
+    const detecting *c = context;
+    syn_detector *d = item == 0 ? c->detector : c->detector->worker + thread;
+    sweep s;
+    prepare(&s, d, c->group, c->but, c->surprise);
+    if (item == 0)
+        return run(&s);
+    SYN_TRY(run_apart(&s, (uint32_t)item));
+    SYN_GROW(d->budget, d->null, d->null_room, d->nulls + d->n);
+    for (size_t i = 0; i < d->n; i++)
+        d->null[d->nulls++] = d->found[i].score;
+    return SYN_OK;
+}
+
+/* Puts the scores that workers have found together, the highest first. */
+static syn_status collect_nulls(syn_detector *d)
+{
+    d->nulls = 0;
+    for (int t = 0; t < d->threads; t++) {
+        const syn_detector *w = d->worker + t;
+        SYN_GROW(d->budget, d->null, d->null_room, d->nulls + w->nulls);
+        for (size_t i = 0; i < w->nulls; i++)
+            d->null[d->nulls++] = w->null[i];
+    }
+    if (d->nulls > 0)
+        qsort(d->null, d->nulls, sizeof *d->null, falling);
+    return SYN_OK;
+}
+
 syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_t but,
                       const syn_surprise *surprise, uint32_t moves, double unsure,
                       syn_detected *out)
 {
     sweep s;
-    double *null = NULL;
-    size_t nulls = 0, room = 0;
     prepare(&s, detector, group, but, surprise);
-    syn_status status = pace_set(
-        &detector->pace, s.separation > detector->step ? s.separation : detector->step,
-        s.train, s.size);
-    for (uint32_t k = 1; k <= moves && status == SYN_OK; k++) {
-        prepare(&s, detector, group, but, surprise);
-        if ((status = run_apart(&s, k)) != SYN_OK)
-            break;
-        if (!syn_budget_grow_at(detector->budget, &null, &room, nulls + detector->n,
-                                sizeof *null) &&
-            detector->n > 0) {
-            status = syn_budget_refusal(detector->budget);
-            break;
-        }
-        for (size_t i = 0; i < detector->n; i++)
-            null[nulls++] = detector->found[i].score;
+    SYN_TRY(pace_set(&detector->pace,
+                     s.separation > detector->step ? s.separation : detector->step,
+                     s.train, s.size));
+    for (int t = 0; t < detector->threads; t++) {
+        detector->worker[t].pace = detector->pace;
+        detector->worker[t].nulls = 0;
     }
-    if (status == SYN_OK) {
-        if (nulls > 0)
-            qsort(null, nulls, sizeof *null, falling);
-        prepare(&s, detector, group, but, surprise);
-        status = run(&s);
-    }
-    if (status == SYN_OK)
-        settle(detector, null, nulls, moves, unsure, out);
-    syn_budget_free(detector->budget, null);
-    return status;
+    detecting c = {detector, group, but, surprise};
+    SYN_TRY(syn_parallel_for((size_t)moves + 1, detector->threads, NULL, "groups",
+                             sweep_one, &c));
+    SYN_TRY(collect_nulls(detector));
+    settle(detector, detector->null, detector->nulls, moves, unsure, out);
+    return SYN_OK;
 }
 
 /* ---- learning ---- */

@@ -40,6 +40,10 @@ typedef struct syn_detector {
     size_t kept_room;
     int64_t *moved;          /* trains that were moved, one after the other */
     size_t moved_room;
+    double *null;            /* scores of what was found in moved trains */
+    size_t nulls, null_room;
+    struct syn_detector *worker;  /* [threads] which look through moved trains */
+    int threads;
     syn_budget *budget;
 } syn_detector;
 
@@ -58,6 +62,9 @@ typedef struct syn_detected {
     double threshold;
 } syn_detected;
 
+/* Gives a detector whose other fields are set its workers. The caller frees, also after
+   an error: SYN_OVER_BUDGET, SYN_NO_MEMORY. */
+syn_status syn_detector_make(syn_detector *detector);
 void syn_detector_free(syn_detector *detector);
 
 /* What spikes speak for while no activation is known: how surprising they are. */

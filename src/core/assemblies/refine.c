@@ -11,7 +11,7 @@
 
 enum { MANY = 8, MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST = 8,
        FEW_UNITS = 100,
-       FITTED = 64 };  /* lags that a thread fits at a time */
+       FITTED = 64 };  /* lags that a thread fits at a time, at most */
 
 static const double ADD = 5.5;   /* z of a unit that becomes a member */
 static const double STAY = 4.5;  /* z of one that stays */
@@ -30,7 +30,8 @@ syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
     out->detector = (syn_detector){.segments = segments, .ladder = &pairs->ladder,
                                    .bin = pairs->bin, .step = step,
                                    .pace = {.segments = segments, .budget = budget},
-                                   .budget = budget};
+                                   .threads = pairs->threads, .budget = budget};
+    SYN_TRY(syn_detector_make(&out->detector));
     size_t units = pairs->units, length = 2 * (size_t)pairs->ladder.margin + 1;
     size_t lags = 2 * (size_t)pairs->ladder.lags + 1;
     size_t places = SYN_REFINE_RUNGS * lags;
@@ -83,6 +84,7 @@ typedef struct others {
     const syn_refiner *refiner;
     uint32_t rung;
     syn_excess_many many;
+    int32_t each;             /* lags of an item */
     double *common, *spread;  /* at lag 0 */
 } others;
 
@@ -91,20 +93,23 @@ static syn_status fit_some(void *context, size_t item, int thread)
     const others *o = context;
     syn_excess_many some = o->many;
     (void)thread;
-    some.from += (int32_t)item * FITTED;
-    if (some.to - some.from >= FITTED)
-        some.to = some.from + FITTED - 1;
+    some.from += (int32_t)item * o->each;
+    if (some.to - some.from >= o->each)
+        some.to = some.from + o->each - 1;
     syn_excess_fit(&o->refiner->pairs->ladder, o->rung, &some, o->common, o->spread,
                    o->refiner->moments);
     return SYN_OK;
 }
 
-static void fit_rung(const others *o)
+static void fit_rung(others *o)
 {
-    int32_t lags = o->many.to - o->many.from + 1;
-    size_t items = lags > 0 ? (size_t)((lags + FITTED - 1) / FITTED) : 0;
-    (void)syn_parallel_for(items, o->refiner->pairs->threads, NULL, "groups", fit_some,
-                           (void *)o);
+    int32_t lags = o->many.to - o->many.from + 1, threads = o->refiner->pairs->threads;
+    if (lags <= 0)
+        return;
+    o->each = (lags + threads - 1) / threads;
+    o->each = o->each < FITTED ? o->each : FITTED;
+    (void)syn_parallel_for((size_t)((lags + o->each - 1) / o->each), threads, NULL,
+                           "groups", fit_some, o);
 }
 
 /* What units that are neither members nor `but` have in common there. */
@@ -141,6 +146,44 @@ static void fit_others(syn_refiner *r, const syn_assembly *g, uint32_t but,
     }
 }
 
+/* Bins that windows with lags in a range and all beside them reach, within the margin.
+   There may be none: of a long sequence, members come later than any lag. */
+static lag_range reach_of(const syn_refiner *r, const syn_assembly *g, lag_range range)
+{
+    const syn_ladder *l = &r->pairs->ladder;
+    int32_t half = (int32_t)l->half[lowest_rung(r, g) + rungs_of(r) - 1];
+    int32_t beyond = 2 * half + 2 + SYN_LADDER_BESIDE * (2 * half + 1);
+    int32_t margin = (int32_t)l->margin, low = range.low - beyond;
+    int32_t high = range.high + beyond;
+    return (lag_range){.low = low > -margin ? low : -margin,
+                       .high = high < margin ? high : margin};
+}
+
+/* Counts the spikes of each unit around the first activations, in bins of a range, and
+   turns them into running sums. */
+static void count_around(syn_refiner *r, size_t activations, lag_range range)
+{
+    const syn_recording *x = &r->detector.segments->recording;
+    if (range.low > range.high)
+        return;
+    int64_t bin = r->pairs->bin, ticks = (range.high - range.low + 1) * bin;
+    size_t length = 2 * (size_t)r->pairs->ladder.margin + 1, units = r->pairs->units;
+    size_t bins = (size_t)(range.high - range.low) + 1;
+    int32_t *sum = r->sum + range.low + (int32_t)r->pairs->ladder.margin;
+    for (size_t u = 0; u < units; u++)
+        memset(sum + u * length, 0, bins * sizeof *sum);
+    for (size_t i = 0; i < activations; i++) {
+        int64_t from = r->detector.found[i].tick + range.low * bin - (bin - 1) / 2;
+        uint32_t e = 0;
+        SYN_SEEK(uint32_t, at, e, x->events, x->tick[at] < from);
+        for (; e < x->events && x->tick[e] < from + ticks; e++)
+            sum[x->unit[e] * length + (size_t)((x->tick[e] - from) / bin)]++;
+    }
+    for (size_t u = 0; u < units; u++)
+        for (size_t k = 1; k < bins; k++)
+            sum[u * length + k] += sum[u * length + k - 1];
+}
+
 /* Activations from members other than `but`, and what all units do around them. */
 static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t but,
                               lag_range range)
@@ -148,25 +191,7 @@ static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t bu
     syn_detected detected;
     SYN_TRY(syn_detect(&r->detector, g, but, &r->surprise, MOVES, 0, &detected));
     r->around = detected.n;
-    /* Running sums of the spikes of each unit around the activations. */
-    const syn_recording *x = &r->detector.segments->recording;
-    const syn_ladder *l = &r->pairs->ladder;
-    int64_t bin = r->pairs->bin, margin = l->margin;
-    int64_t reach = margin * bin + (bin - 1) / 2;
-    size_t length = 2 * (size_t)margin + 1, units = r->pairs->units;
-    memset(r->sum, 0, units * length * sizeof *r->sum);
-    for (size_t i = 0; i < detected.n; i++) {
-        int64_t from = r->detector.found[i].tick - reach;
-        uint32_t e = 0;
-        SYN_SEEK(uint32_t, at, e, x->events, x->tick[at] < from);
-        for (; e < x->events && x->tick[e] <= from + 2 * reach; e++)
-            r->sum[x->unit[e] * length + (size_t)((x->tick[e] - from) / bin)]++;
-    }
-    for (size_t u = 0; u < units; u++) {
-        int32_t *sum = r->sum + u * length;
-        for (size_t k = 1; k < length; k++)
-            sum[k] += sum[k - 1];
-    }
+    count_around(r, detected.n, reach_of(r, g, range));
     fit_others(r, g, UINT32_MAX, range);
     return SYN_OK;
 }
