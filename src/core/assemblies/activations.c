@@ -546,17 +546,37 @@ syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_
 
 /* ---- learning ---- */
 
-/* Adds `weight` to seen[m][n] where a member m of the sweep has n spikes, for each moment
-   found with the threshold at least. */
-static void count_spikes(const sweep *s, double threshold, double weight,
-                         double seen[][MOST_SPIKES])
+/* Of each member, how many activations there are with so many of its spikes. */
+typedef struct spike_counts {
+    uint32_t of[SYN_ASSEMBLY_MOST][MOST_SPIKES];
+} spike_counts;
+
+/* Those of what was found with the threshold at least. */
+static void count_spikes(const sweep *s, double threshold, spike_counts *out)
 {
     for (size_t i = 0; i < s->d->n && s->d->found[i].score >= threshold - 1e-9; i++)
         for (uint32_t m = 0; m < s->size; m++) {
             uint32_t n =
                 window_spikes(s->d, s->member[m], s->train[m], s->d->found[i].tick);
-            seen[m][n < MOST_SPIKES ? n : MOST_SPIKES - 1] += weight;
+            out->of[m][n < MOST_SPIKES ? n : MOST_SPIKES - 1]++;
         }
+}
+
+typedef struct learning {
+    detecting from;
+    double threshold;
+    spike_counts *moved;  /* [moves] */
+} learning;
+
+static syn_status count_moved(void *context, size_t item, int thread)
+{
+    const learning *l = context;
+    const detecting *c = &l->from;
+    sweep s;
+    prepare(&s, c->detector->worker + thread, c->group, c->but, c->surprise);
+    SYN_TRY(run_apart(&s, (uint32_t)item + 1));
+    count_spikes(&s, l->threshold, l->moved + item);
+    return SYN_OK;
 }
 
 /* score[n] where `seen` activations have n spikes, of `all`, and `mean` are expected. A
@@ -574,28 +594,40 @@ static void learn_scores(const double *seen, double all, double mean, double *sc
     }
 }
 
+/* Learns from what was found, and from what is found in each of `moves` ways. */
+static void learn_from(const syn_detector *d, const syn_assembly *group,
+                       const syn_detected *found, const spike_counts *seen,
+                       const spike_counts *moved, uint32_t moves, syn_surprise *surprise)
+{
+    for (uint32_t m = 0; m < group->size; m++) {
+        double above[MOST_SPIKES];
+        for (int n = 0; n < MOST_SPIKES; n++) {
+            above[n] = seen->of[m][n];
+            for (uint32_t k = 0; k < moves; k++)
+                above[n] -= moved[k].of[m][n] / (double)moves;
+        }
+        learn_scores(above, (double)found->n - found->expected,
+                     expected_of(d, group->member[m]), surprise->of[m]);
+    }
+}
+
 syn_status syn_surprise_learn(syn_detector *detector, const syn_assembly *group,
                               uint32_t moves, syn_surprise *surprise)
 {
-    static const double none[MOST_SPIKES];
-    double seen[SYN_ASSEMBLY_MOST][MOST_SPIKES];
     syn_detected found;
+    SYN_TRY(syn_detect(detector, group, group->size, surprise, moves, 0, &found));
+    if ((double)found.n - found.expected < FEWEST)
+        return SYN_OK;
     sweep s;
-    syn_status status =
-        syn_detect(detector, group, group->size, surprise, moves, 0, &found);
-    if (status != SYN_OK || (double)found.n - found.expected < FEWEST)
-        return status;
-    for (uint32_t m = 0; m < group->size; m++)
-        memcpy(seen[m], none, sizeof none);
+    spike_counts seen = {0};
     prepare(&s, detector, group, group->size, surprise);
-    count_spikes(&s, found.threshold, 1, seen);
-    for (uint32_t k = 1; status == SYN_OK && k <= moves; k++) {
-        prepare(&s, detector, group, group->size, surprise);
-        status = run_apart(&s, k);
-        count_spikes(&s, found.threshold, -1.0 / moves, seen);
-    }
-    for (uint32_t m = 0; status == SYN_OK && m < group->size; m++)
-        learn_scores(seen[m], (double)found.n - found.expected,
-                     expected_of(detector, group->member[m]), surprise->of[m]);
+    count_spikes(&s, found.threshold, &seen);
+    learning l = {{detector, group, group->size, surprise}, found.threshold, NULL};
+    SYN_TAKE_ZEROS(detector->budget, l.moved, moves);
+    syn_status status = syn_parallel_for(moves, detector->threads, NULL, "groups",
+                                         count_moved, &l);
+    if (status == SYN_OK)
+        learn_from(detector, group, &found, &seen, l.moved, moves, surprise);
+    syn_budget_free(detector->budget, l.moved);
     return status;
 }
