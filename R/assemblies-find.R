@@ -66,7 +66,8 @@
 #' Calcium that is turned into events has one in each frame for as long as a neuron is active,
 #' and ten events in a row are no ten spikes. Where all times are those of frames, 10 ms or more
 #' apart, a run of successive frames of a unit is therefore one event, at its first frame, in the
-#' recording and in the surrogates. `print()` and `summary()` say so, and the attribute
+#' recording and in the surrogates. Units of a camera that sees planes one after the other may each
+#' have frames of their own. `print()` and `summary()` say so, and the attribute
 #' `recording` holds these events. (Bins of 10 ms and more are taken for frames; count spikes in
 #' finer ones, or give their times.)
 #'
@@ -200,7 +201,7 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
             exact(n))
   device <- check_choice(device)
   check_place(device, gpus)
-  frame <- frame_ticks(train_ticks(x))
+  frame <- frame_ticks(x)
   ladder <- assembly_ladder(x, max_lag, segment, frame)
   # Frames so long are those of a camera, and no bins of spikes.
   camera <- if (frame * attr(x, "resolution") >= 0.01 * (1 - 1e-9)) {
@@ -240,7 +241,7 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
 #' where that is longer
 #' @param frame What `frame_ticks()` gave.
 #' @noRd
-assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(train_ticks(x))) {
+assembly_ladder <- function(x, max_lag, segment, frame = frame_ticks(x)) {
   resolution <- attr(x, "resolution")
   bin <- max(1, round(0.001 / resolution), frame)
   shortest <- ticks_to_seconds(bin, resolution)

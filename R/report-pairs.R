@@ -18,7 +18,7 @@ pair_surrogates <- 199L
 #' @noRd
 pair_plan <- function(x) {
   resolution <- attr(x, "resolution", exact = TRUE)
-  bin <- max(1, round(0.001 / resolution), frame_ticks(train_ticks(x)))
+  bin <- max(1, round(0.001 / resolution), frame_ticks(x))
   seconds <- ticks_to_seconds(bin, resolution)
   short <- pair_widths$width * seconds <= 0.15 | pair_widths$width == 1L
   widths <- pair_widths[short, , drop = FALSE]

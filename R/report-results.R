@@ -101,7 +101,7 @@ searched_assemblies <- function(x, given) {
 #' @noRd
 events_looked_at <- function(x, found) {
   if (is.null(attr(found, "camera", exact = TRUE))) return(x)
-  first_frames(x, frame_ticks(train_ticks(x)))
+  first_frames(x, frame_ticks(x))
 }
 
 #' How often each assembly is active in the trials of each condition

@@ -193,14 +193,20 @@ common_length <- function(x) {
 
 #' Ticks from one frame to the next, of times that are those of frames of a camera; else 0
 #'
-#' Frames need not be whole ticks apart, so a twentieth of a frame is let pass.
+#' Frames need not be whole ticks apart, so a twentieth of a frame is let pass. A camera that sees
+#' planes one after the other has a frame of each unit in each volume: these are longer than the
+#' times from one plane to the next.
 #' @noRd
-frame_ticks <- function(ticks) round(frame_length(ticks))
+frame_ticks <- function(x) {
+  ticks <- train_ticks(x)
+  by_unit <- order(x$unit, ticks)
+  own <- diff(ticks[by_unit])[diff(as.integer(x$unit)[by_unit]) == 0L]
+  round(max(frame_length(diff(ticks)), frame_length(own)))
+}
 
-#' The same as a real number
+#' The same of times from one event to the next, as a real number
 #' @noRd
-frame_length <- function(ticks) {
-  apart <- diff(ticks)
+frame_length <- function(apart) {
   apart <- apart[apart > 0]
   if (length(apart) < 100L) return(0)
   frame <- min(apart)

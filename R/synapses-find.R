@@ -220,7 +220,7 @@ find_synapses <- function(x, max_lag = 0.01, bin_size = NULL, false_discovery = 
 synapse_plan <- function(x, trains, max_lag, bin_size) {
   resolution <- attr(x, "resolution", exact = TRUE)
   max_lag <- check_number(max_lag, min = 0.003, max = 0.03)
-  frame <- max(1, frame_length(utils::head(trains$tick, 2e5)))
+  frame <- max(1, frame_length(diff(utils::head(trains$tick, 2e5))))
   coarse <- frame * resolution > 0.001 * (1 + 1e-6)
   refuse_if(coarse, "x", "recorded on a clock of 1 ms or finer",
             sprintf("one whose times are %s ms apart",

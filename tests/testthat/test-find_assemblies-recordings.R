@@ -99,3 +99,23 @@ test_that("words name a rhythm, and what is locked to trials", {
   expect_identical(locked_text(x, trials$start + stats::runif(40, 0, 1.9), 0.1), "")
   expect_identical(locked_text(spike_trains(1:3, c("a", "b", "c")), 1:20, 0.1), "")
 })
+
+test_that("units of a camera that sees planes one after the other have frames of their own", {
+  set.seed(1)
+  volume <- 0.2
+  from <- sample(2900, 240)
+  length <- sample(3:10, 240, TRUE)
+  unit <- rep(sample(12, 240, TRUE), length)
+  frame <- unlist(Map(\(from, length) from + seq_len(length), from, length))
+  for (plane in list(seq(0, 10) / 60, stats::runif(12, 0, volume))) {
+    x <- spike_trains(frame * volume + plane[(unit - 1) %% length(plane) + 1], unit, start = 0,
+                      end = 600)
+    x <- x[!duplicated(data.frame(x$time, x$unit)), ]
+    found <- find_assemblies(x, n_surrogates = 19, threads = 1)
+    expect_equal(attr(found, "camera")$frame, volume)
+    # Events in a row are one.
+    expect_true(all(tapply(attr(found, "recording")$time, attr(found, "recording")$unit,
+                           \(t) min(diff(t))) > 1.5 * volume))
+    expect_identical(nrow(found), 0L)
+  }
+})

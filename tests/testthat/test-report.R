@@ -414,7 +414,7 @@ test_that("two spikes years apart need no memory for the time between them", {
 
 test_that("units of a songbird that are moved by themselves have no pairs beyond the stated rate", {
   song <- read_spikes(shared_data("recordings/songbird.txt"))
-  frame <- frame_ticks(train_ticks(song))
+  frame <- frame_ticks(song)
   x <- first_frames(song, frame)
   at <- round(train_ticks(x) / frame)
   length <- diff(range(at)) + 1
