@@ -107,6 +107,8 @@ test_that("units of a camera that sees planes one after the other have frames of
   length <- sample(3:10, 240, TRUE)
   unit <- rep(sample(12, 240, TRUE), length)
   frame <- unlist(Map(\(from, length) from + seq_len(length), from, length))
+  unit <- unit[order(frame)]
+  frame <- sort(frame)
   for (plane in list(seq(0, 10) / 60, stats::runif(12, 0, volume))) {
     x <- spike_trains(frame * volume + plane[(unit - 1) %% length(plane) + 1], unit, start = 0,
                       end = 600)
