@@ -6,7 +6,8 @@
 #
 #   quick            two recordings of each case (default): half an hour, most of it CAD's
 #   full             100 recordings of each large case and ten of each small one: hours
-#   cases=whole,none only these cases (bench/truth/recordings.R has them)
+#   cases=whole,none only these cases (bench/truth/recordings.R and others.R have them; those of
+#                    others.R are not what simulate_assemblies() makes)
 #   methods=ours,cad only these (bench/truth/methods.R)
 #   recordings=10    so many recordings of each case; recordings=12,6 so many of each in turn
 #   limit=600        CPU seconds after which a method is stopped at a recording and bin
@@ -35,7 +36,7 @@ options(cli.progress_show_after = Inf, width = 160)
 
 here <- normalizePath(dirname(sub("^--file=", "", grep("^--file=", commandArgs(),
                                                       value = TRUE))))
-for (part in c("recordings", "score", "methods")) {
+for (part in c("others", "recordings", "score", "methods")) {
   source(file.path(here, "truth", paste0(part, ".R")))
 }
 

@@ -63,6 +63,9 @@ cases <- list(
                                                     nuisances = "all"))
 )
 
+# Those of others.R come last, so that the others keep their seeds.
+cases <- c(cases, other_cases)
+
 seed_of <- function(case, k) 1000 * match(case, names(cases)) + k
 
 #' The k-th recording of a case

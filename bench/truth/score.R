@@ -16,13 +16,15 @@ overlaps <- function(planted, found) {
 
 #' Which found assembly stands for each planted one, NA for none
 #'
-#' Pairs are made from the largest overlap down, each planted and each found one in one pair
-#' at most. An assembly stands for another if they share two units.
+#' Pairs are made from the largest overlap down, of the same overlap from that with most lags right,
+#' each planted and each found one in one pair at most. An assembly stands for another if they share
+#' two units.
 pair_up <- function(planted, found) {
   partner <- rep(NA_integer_, nrow(planted))
   share <- overlaps(planted, found)
   for (k in seq_len(nrow(planted))) for (j in seq_len(nrow(found))) {
-    if (length(intersect(planted$units[[k]], found$units[[j]])) < 2L) share[k, j] <- 0
+    right <- lags_right(planted[k, ], found[j, ])
+    share[k, j] <- if (is.na(right)) 0 else share[k, j] + right / 1000
   }
   while (any(share > 0)) {
     best <- which(share == max(share), arr.ind = TRUE)[1L, ]
