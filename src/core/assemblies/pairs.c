@@ -11,10 +11,12 @@
    between pairs in this share (`spread`) are no evidence of an assembly either. Both
    numbers are estimated for each lag and width from at most FITTED pairs.
    The estimate repeats a mean and a variance a few times and limits each pair to two
-   standard deviations, so that the pairs of an assembly do not hide themselves. With
-   fewer than FEWEST pairs, most of them may belong to one assembly; then
-   only one effect is taken as common: trials end, and so long lags have fewer places
-   than short ones.
+   standard deviations, so that the pairs of an assembly do not hide themselves. Where
+   these pairs give no sign of anything common, at any lag and width, nothing is
+   estimated: surrogates, whose units are independent, have no such estimate either, and
+   the noise of one would set the recording apart from them. With fewer than FEWEST
+   pairs, most of them may belong to one assembly. In both cases only one effect is taken
+   as common: trials end, and so long lags have fewer places than short ones.
 
    Finally, bursts of single units make counts vary more than the counts of Poisson
    processes do, by about the product of the two units' own excess variances
@@ -510,10 +512,8 @@ static syn_status fit_rung(void *context, size_t item, int worker)
     return SYN_OK;
 }
 
-/* Finds what is common from running sums of their histograms: sum[i] points to lag 0.
-   Units of which nothing says that they are not independent have nothing in common but
-   the ends of trials: an estimate would be a part of how their excess is measured that
-   surrogates do not have. */
+/* Finds what is common, if anything is, from running sums of histograms: sum[i] points to
+   lag 0. */
 static syn_status fit_common(syn_lagged *p, const int32_t *const *sum,
                              const syn_watch *watch)
 {
