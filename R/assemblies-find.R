@@ -17,11 +17,12 @@
 #'   (as with the hollow kernels of Stark and Abeles 2009);
 #' * from all pairs of units. The excess that pairs have on the whole at a lag and width, as a
 #'   share of what is expected, is no evidence, nor is what these shares usually differ by. So
-#'   population bursts and oscillations that all units share are no assemblies. With seven units
-#'   and fewer this is left out, as an assembly may then be all there is; but a burst of all is
-#'   then an assembly. With up to 14 units pairs with much more excess than the others count for
-#'   little in it. That short lags have more places in a trial than long ones is no excess in any
-#'   case;
+#'   population bursts and oscillations that all units share are no assemblies. This is left out
+#'   where nothing says that pairs have anything in common: so independent units are measured as
+#'   their surrogates are, at low rates as well. It is left out with seven units and fewer, too, as
+#'   an assembly may then be all there is; but a burst of all is then an assembly. With up to 14
+#'   units pairs with much more excess than the others count for little in it. That short lags have
+#'   more places in a trial than long ones is no excess in any case;
 #' * and it is measured in standard deviations of counts of units whose spikes come in clumps
 #'   as these units' do.
 #'

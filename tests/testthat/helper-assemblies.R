@@ -75,12 +75,13 @@ clip <- function(u) pmin(pmax(u, -2), 2)
 
 # What pairs have in common at one lag: a share of what is expected, and its variance. Of few
 # pairs, steps begin with 0, and the variance is that of shares below the mean.
-common_of <- function(excess, expected, clumps, few) {
-  use <- expected > 0
-  excess <- excess[use]
-  expected <- expected[use]
+common_of <- function(inside, beside, clumps, few) {
+  use <- inside + beside > 0
+  inside <- inside[use]
+  expected <- beside[use] / 4
+  excess <- inside - expected
   clumps <- clumps[use]
-  if (length(excess) == 0L) return(c(0, 0))
+  if (length(excess) == 0L || sum(expected) == 0) return(c(0, 0))
   common <- spread <- 0
   if (!few) {
     common <- sum(excess) / sum(expected)
@@ -88,11 +89,12 @@ common_of <- function(excess, expected, clumps, few) {
       sum(expected^2)
   }
   for (round in 1:4) {
-    variance <- expected * 1.25 * clumps * (1 + common) + spread * expected^2
+    base <- (inside + 4 * expected) / (5 + common)
+    variance <- base * 1.25 * clumps * (1 + common) + spread * base^2
     u <- clip((excess - common * expected) / sqrt(variance))
-    weight <- expected^2 / variance
+    weight <- base^2 / variance
     square <- if (few) 2 * pmin(u, 0)^2 else u^2
-    common <- max(-0.9, common + sum(u * expected / sqrt(variance)) / sum(weight))
+    common <- max(-0.9, common + sum(u * base / sqrt(variance)) / sum(weight))
     spread <- max(0, spread + sum((square / 0.9205 - 1) * weight) / sum(weight^2))
   }
   # What is common is known with a standard error.
@@ -124,50 +126,80 @@ bins_of_trials <- function(x, bin) {
   pmax(1, floor((trains$stop - trains$start + 1) / bin + 0.5))
 }
 
+# Counts in and beside the windows of a rung: pairs a < b x lags `at`, in bins.
+windows_of <- function(count, of, ladder, width) {
+  half <- (width - 1) / 2
+  margin <- (dim(count)[[1L]] - 1) / 2
+  step <- if (half < 2) 1 else half / 2
+  at <- seq(-floor(ladder$lags / step), floor(ladder$lags / step)) * step
+  pairs <- t(utils::combn(length(of), 2))
+  allan_of <- vapply(of, allan, 0, width = width * ladder$bin)
+  sum_of <- function(p, from, to) {
+    sum(count[(from:to) + margin + 1, pairs[p, 1], pairs[p, 2]])
+  }
+  next_to <- half + half + 1 + seq_len(2 * width)
+  list(
+    pairs = pairs, at = at, half = half, step = step,
+    clumps = allan_of[pairs[, 1]] * allan_of[pairs[, 2]],
+    inside = outer(seq_len(nrow(pairs)), at, Vectorize(\(p, k) sum_of(p, k - half, k + half))),
+    beside = outer(seq_len(nrow(pairs)), at, Vectorize(\(p, k) {
+      sum_of(p, k - max(next_to), k - min(next_to)) + sum_of(p, k + min(next_to), k + max(next_to))
+    })),
+    edge = \(trials) vapply(at, \(k) edge_share(k + (-half:half), k + c(-next_to, next_to), trials),
+                            0)
+  )
+}
+
+# Whether all pairs together have more or fewer counts at a lag than beside it, or differ by more
+# than counts do: by 4.5 standard deviations. `edge` is the share that ends of trials make.
+anything_shared <- function(w, edge) {
+  stands_out <- vapply(seq_along(w$at), \(k) {
+    same <- unique(c(k, length(w$at) + 1 - k))
+    inside <- sum(w$inside[, same])
+    beside <- sum(w$beside[, same])
+    clumps <- if (beside > 0) sum(w$clumps * w$beside[, same]) / beside else 1
+    expected <- beside / 4 * (1 + edge[[k]])
+    below <- (inside - expected) / sqrt(1.25 * clumps * max(0.5, expected))
+    max(z_of(inside, beside, clumps, edge[[k]], 0), -below) > 4.5
+  }, NA)
+  part <- rep((1 + edge) / 4, each = nrow(w$inside))
+  variance <- (w$inside + part^2 * w$beside) * w$clumps
+  more <- sum((w$inside - part * w$beside)^2 - variance)
+  independent <- 1 + (diff(range(w$at)) + 1) / (2 * w$half + 1)
+  any(stands_out) || more > 4.5 * sqrt(2 * sum(rowSums(variance)^2) / independent)
+}
+
 # Peaks of the histograms `count` of all pairs a < b, as rows of unit a, unit b, rung, lag, z in
 # 1/1024: the windows whose z is `least` at least and that no one within half a width exceeds.
 # `of` are the ticks of each unit; `trials` are the lengths in bins of those that what is common to
 # pairs comes from, NULL where nothing is taken off.
 slow_peaks <- function(count, of, ladder, widths, least, trials) {
-  half <- (widths - 1) / 2
-  margin <- (dim(count)[[1L]] - 1) / 2
-  pairs <- t(utils::combn(length(of), 2))
+  rungs <- lapply(widths, \(width) windows_of(count, of, ladder, width))
+  edges <- lapply(rungs, \(w) if (is.null(trials)) 0 * w$at else w$edge(trials))
+  fitted <- !is.null(trials) && nrow(rungs[[1L]]$pairs) >= 28 &&
+    any(mapply(anything_shared, rungs, edges))
   found <- list()
   for (r in seq_along(widths)) {
-    h <- half[[r]]
-    step <- if (h < 2) 1 else h / 2
-    at <- seq(-floor(ladder$lags / step), floor(ladder$lags / step)) * step
-    allan_of <- vapply(of, allan, 0, width = widths[[r]] * ladder$bin)
-    both <- allan_of[pairs[, 1]] * allan_of[pairs[, 2]]
-    sum_of <- function(p, from, to) {
-      sum(count[(from:to) + margin + 1, pairs[p, 1], pairs[p, 2]])
-    }
-    inside <- outer(seq_len(nrow(pairs)), at, Vectorize(\(p, k) sum_of(p, k - h, k + h)))
-    next_to <- h + h + 1 + seq_len(2 * widths[[r]])
-    beside <- outer(seq_len(nrow(pairs)), at, Vectorize(\(p, k) {
-      sum_of(p, k - max(next_to), k - min(next_to)) + sum_of(p, k + min(next_to), k + max(next_to))
-    }))
-    z <- inside * 0
-    for (k in seq_along(at)) {
-      same <- unique(c(k, length(at) + 1 - k))
-      common <- if (is.null(trials)) {
-        c(0, 0)
-      } else if (nrow(pairs) >= 28) {
-        common_of(c(inside[, same] - beside[, same] / 4), c(beside[, same] / 4),
-                  rep(both, length(same)), few = nrow(pairs) < 100)
+    w <- rungs[[r]]
+    z <- w$inside * 0
+    for (k in seq_along(w$at)) {
+      same <- unique(c(k, length(w$at) + 1 - k))
+      common <- if (fitted) {
+        common_of(c(w$inside[, same]), c(w$beside[, same]), rep(w$clumps, length(same)),
+                  few = nrow(w$pairs) < 100)
       } else {
-        c(edge_share(at[[k]] + (-h:h), at[[k]] + c(-next_to, next_to), trials), 0)
+        c(edges[[r]][[k]], 0)
       }
-      for (p in seq_len(nrow(pairs))) {
-        z[p, k] <- z_of(inside[p, k], beside[p, k], both[[p]], common[[1L]], common[[2L]])
+      for (p in seq_len(nrow(w$pairs))) {
+        z[p, k] <- z_of(w$inside[p, k], w$beside[p, k], w$clumps[[p]], common[[1L]], common[[2L]])
       }
     }
     z <- pmin(floor(z * 1024 + 0.5), 30 * 1024)
-    for (p in seq_len(nrow(pairs))) for (k in which(z[p, ] >= least)) {
-      near <- which(abs(at - at[[k]]) <= max(h, step))
+    for (p in seq_len(nrow(w$pairs))) for (k in which(z[p, ] >= least)) {
+      near <- which(abs(w$at - w$at[[k]]) <= max(w$half, w$step))
       largest <- near[z[p, near] == max(z[p, near])]
       if (largest[[1L]] == k) {
-        found <- c(found, list(c(pairs[p, ], r, at[[k]], z[p, k])))
+        found <- c(found, list(c(w$pairs[p, ], r, w$at[[k]], z[p, k])))
       }
     }
   }

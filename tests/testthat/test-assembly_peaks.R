@@ -28,6 +28,13 @@ test_that("nothing is common to few pairs", {
   expect_slow_peaks(x, max_lag = 0.03, n = 2, segment = 2.5, widest = 9, least = 1.5)
 })
 
+test_that("nothing is common to many independent pairs, at high rates and low ones", {
+  for (rate in c(10, 1)) {
+    x <- set_of_units(8, 30, rate, seed = 25)
+    expect_slow_peaks(x, max_lag = 0.03, n = 1, segment = 5, widest = 9, least = 1)
+  }
+})
+
 test_that("segments shorter than the histogram repeat it", {
   # 81 bins of a segment; 200 of a histogram.
   x <- set_of_units(3, 4, 20, seed = 7)

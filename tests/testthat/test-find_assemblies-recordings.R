@@ -31,6 +31,20 @@ test_that("the sequences of a songbird are found, in order", {
   expect_gt(mean(active), 0.8)
 })
 
+test_that("the seed of the surrogates does not choose the members", {
+  maze <- utils::read.csv(gzfile(shared_data("recordings/wmaze.csv.gz")))
+  maze <- maze[maze$unit != "t0u20", ]  # noise
+  for (x in list(songbird(), spike_trains(maze$time, maze$unit))) {
+    members <- lapply(1:4, \(seed) {
+      set.seed(seed)
+      found <- find_assemblies(x, threads = 1)
+      lapply(found$units[order(-found$size)], sort)
+    })
+    expect_length(unique(members), 1L)
+    expect_gt(length(members[[1L]]), 0L)
+  }
+})
+
 test_that("nothing is found in a songbird whose units are shuffled by themselves", {
   x <- songbird()
   frame <- round(x$time * 30)

@@ -298,6 +298,35 @@ test_that("p of the best group is uniform where units are independent", {
   }
 })
 
+test_that("p of the best group is no smaller where independent units fire seldom", {
+  # 190 pairs, whose windows hold less than one count.
+  p <- vapply(cases(60), \(seed) {
+    set.seed(seed)
+    n <- stats::rpois(20, 150)
+    x <- spike_trains(stats::runif(sum(n), 0, 150), rep(sprintf("u%02d", 1:20), n), start = 0,
+                      end = 150)
+    found <- suppressMessages(find_assemblies(x, max_lag = 0.5, n_surrogates = 19, threads = 1))
+    attr(found, "best")[["p"]]
+  }, 0)
+  for (alpha in c(0.05, 0.1, 0.25, 0.5)) {
+    expect_lte(sum(p <= alpha), stats::qbinom(0.999, length(p), alpha))
+  }
+  expect_lt(min(p), 0.5)
+})
+
+test_that("an oscillation of units that fire seldom gives few small p values", {
+  p <- vapply(1:8, \(seed) {
+    set.seed(seed)
+    each <- lapply(1:20, \(u) {
+      t <- stats::runif(stats::rpois(1, 360), 0, 200)
+      t[stats::runif(length(t)) < (1 + 0.8 * sin(16 * pi * t)) / 1.8]
+    })
+    x <- spike_trains(unlist(each), rep(sprintf("u%02d", 1:20), lengths(each)), start = 0, end = 200)
+    attr(find_assemblies(x, n_surrogates = 19, threads = 1), "best")[["p"]]
+  }, 0)
+  expect_lt(mean(p <= 0.05), 0.9)  # all of them, where what is common is told from few counts
+})
+
 test_that("the surest assembly is first, and p is the share of surrogates with its score", {
   x <- planted(10)
   found <- find_assemblies(x, max_lag = 0.15, n_surrogates = 19, threads = 1)

@@ -7,8 +7,72 @@
 enum { REFINED = 4 };
 
 static const double CLIP = 2;
+/* Standard deviations that something common has: of a hundred recordings of independent
+   units, one has so many at any lag and width. */
+static const double STANDS_OUT = 4.5;
 /* Mean of the square of a standard normal number that is cut at CLIP. */
 static const double CLIPPED = 0.9205;
+
+/* ---- whether anything is common ---- */
+
+/* Excess of a window without a spread, and its variance, from the counts themselves. */
+static double excess_of(syn_sides s, double common, double *variance)
+{
+    double part = (1 + common) / SYN_BESIDE;
+    *variance = s.in + part * part * s.beside;
+    return s.in - part * s.beside;
+}
+
+/* Whether all histograms together have more or fewer counts at a lag than beside it. */
+static int lag_stands_out(const syn_ladder *ladder, uint32_t rung,
+                          const syn_excess_many *many, int32_t k, double common)
+{
+    int32_t half = (int32_t)ladder->half[rung], lag = k * (int32_t)ladder->step[rung];
+    syn_sides all = {0};
+    double clumped = 0;
+    for (size_t i = 0; i < many->n; i++)
+        for (int side = 0; side < (k > 0 ? 2 : 1); side++) {
+            syn_sides s = syn_sides_look(many->sum[i], half, side ? -lag : lag);
+            all.in += s.in;
+            all.beside += s.beside;
+            clumped += many->clumps[i] * s.beside;
+        }
+    syn_excess_scale e = {.clumps = all.beside > 0 ? clumped / all.beside : 1,
+                          .common = common};
+    double z = syn_excess_z(all, e);
+    return z > STANDS_OUT || z < -STANDS_OUT;
+}
+
+/* Whether shares of histograms differ by more than counts do, at all lags together. Lags
+   a width apart say something new. */
+static int pairs_differ(const syn_ladder *ladder, uint32_t rung,
+                        const syn_excess_many *many, const double *common)
+{
+    int32_t half = (int32_t)ladder->half[rung], step = (int32_t)ladder->step[rung];
+    double lags = (many->to - many->from) * (double)step + 1, width = 2 * half + 1;
+    double more = 0, noise = 0;
+    for (size_t i = 0; i < many->n; i++) {
+        double sum = 0;
+        for (int32_t k = many->from; k <= many->to; k++) {
+            double variance, excess = excess_of(
+                syn_sides_look(many->sum[i], half, k * step), common[k], &variance);
+            variance *= many->clumps[i];
+            more += excess * excess - variance;
+            sum += variance;
+        }
+        noise += 2 * sum * sum / (1 + lags / width);
+    }
+    return more > STANDS_OUT * sqrt(noise);
+}
+
+int syn_excess_shared(const syn_ladder *ladder, uint32_t rung,
+                      const syn_excess_many *many, const double *common)
+{
+    int shared = pairs_differ(ladder, rung, many, common);
+    for (int32_t k = 0; k <= many->to; k++)
+        shared |= lag_stands_out(ladder, rung, many, k, common[k]);
+    return shared;
+}
 
 /* ---- what is common ---- */
 
@@ -47,7 +111,14 @@ void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_ma
                 syn_sides s =
                     syn_sides_look(many->sum[i], (int32_t)ladder->half[rung], k * step);
                 double expected = s.beside / SYN_BESIDE, excess = s.in - expected;
-                if (expected <= 0)
+                /* What is expected in the window, for its variance: by the counts of a
+                   pair in it and beside it together, as then, of few counts, those that
+                   make a large excess weigh as much as those that make none. Around
+                   activations, a unit without counts beside a window says nothing. */
+                double base = many->mirrored
+                                  ? (s.in + s.beside) / (SYN_BESIDE + 1 + common[k])
+                                  : expected;
+                if (base <= 0)
                     continue;
                 syn_excess_moments *here = m + (many->mirrored && k < 0 ? -k : k);
                 if (round == 0) {
@@ -60,14 +131,14 @@ void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_ma
                 } else {
                     /* Of few, excess of an assembly makes none of the variance: what is
                        below the mean counts twice instead. */
-                    double variance = expected * (1 + 1 / SYN_BESIDE) * many->clumps[i] *
+                    double variance = base * (1 + 1 / SYN_BESIDE) * many->clumps[i] *
                                           (1 + common[k]) +
-                                      spread[k] * expected * expected;
+                                      spread[k] * base * base;
                     double deviation = sqrt(variance),
                            u = (excess - common[k] * expected) / deviation;
                     u = u > CLIP ? CLIP : u < -CLIP ? -CLIP : u;
-                    double weight = expected * expected / variance;
-                    here->top += u * expected / deviation;
+                    double weight = base * base / variance;
+                    here->top += u * base / deviation;
                     here->bottom += weight;
                     double square = !many->few ? u * u : u < 0 ? 2 * u * u : 0;
                     here->squares += (square / CLIPPED - 1) * weight;

@@ -141,6 +141,13 @@ typedef struct syn_excess_moments {
     double top, bottom, squares, cross, variance, scale;
 } syn_excess_moments;
 
+/* Whether mirrored histograms, whose lags from 0 to `many->to` and their opposites are
+   asked for, have something in common on a rung: more or fewer counts at a lag than
+   beside it, in all together, or shares that differ by more than counts of independent
+   units do. common[k] is what they have for other reasons. */
+int syn_excess_shared(const syn_ladder *ladder, uint32_t rung,
+                      const syn_excess_many *many, const double *common);
+
 /* Fits what is common to many histograms on one rung: common[k] and spread[k] for k from
    many->from to many->to, by a few steps of a mean and a variance in which none counts
    for more than two standard deviations, so that few exceptions do not hide themselves.

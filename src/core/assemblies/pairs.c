@@ -11,10 +11,12 @@
    between pairs in this share (`spread`) are no evidence of an assembly either. Both
    numbers are estimated for each lag and width from at most FITTED pairs.
    The estimate repeats a mean and a variance a few times and limits each pair to two
-   standard deviations, so that the pairs of an assembly do not hide themselves. With
-   fewer than FEWEST pairs, most of them may belong to one assembly; then
-   only one effect is taken as common: trials end, and so long lags have fewer places
-   than short ones.
+   standard deviations, so that the pairs of an assembly do not hide themselves. Where
+   these pairs give no sign of anything common, at any lag and width, nothing is
+   estimated: surrogates, whose units are independent, have no such estimate either, and
+   the noise of one would set the recording apart from them. With fewer than FEWEST
+   pairs, most of them may belong to one assembly. In both cases only one effect is taken
+   as common: trials end, and so long lags have fewer places than short ones.
 
    Finally, bursts of single units make counts vary more than the counts of Poisson
    processes do, by about the product of the two units' own excess variances
@@ -450,6 +452,7 @@ typedef struct fitting {
     uint32_t n;                   /* pairs */
     const int32_t *const *sum;    /* [n] */
     double *clumps;               /* [threads * n] */
+    int shared[SYN_LADDER_RUNGS]; /* whether they have something in common */
     syn_excess_moments *moments;  /* [threads * (2 * lags + 1)] */
 } fitting;
 
@@ -473,27 +476,44 @@ static void sample_pair(uint32_t units, uint32_t i, uint32_t *a, uint32_t *b)
     *a = (uint32_t)(pair - syn_pair_count(*b));
 }
 
+/* The sampled pairs on a rung; a worker has room for their clumps. */
+static syn_excess_many sampled(const fitting *f, uint32_t rung, int worker)
+{
+    const syn_lagged *p = f->pairs;
+    double *clumps = f->clumps + (size_t)worker * f->n;
+    int32_t reach = (int32_t)p->ladder.reach[rung];
+    for (uint32_t i = 0, a, b; i < f->n; i++) {
+        sample_pair(p->units, i, &a, &b);
+        clumps[i] = clumps_of(p, a, b, rung);
+    }
+    return (syn_excess_many){.sum = f->sum, .clumps = clumps, .n = f->n, .mirrored = 1,
+                             .few = f->n < FEW, .from = -reach, .to = reach};
+}
+
+static syn_status look_for_shared(void *context, size_t item, int worker)
+{
+    fitting *f = context;
+    const syn_ladder *l = &f->pairs->ladder;
+    syn_excess_many many = sampled(f, (uint32_t)item, worker);
+    f->shared[item] = syn_excess_shared(l, (uint32_t)item, &many, f->pairs->common +
+                                        l->first[item] + l->reach[item]);
+    return SYN_OK;
+}
+
 static syn_status fit_rung(void *context, size_t item, int worker)
 {
     const fitting *f = context;
     syn_lagged *p = f->pairs;
     const syn_ladder *l = &p->ladder;
-    uint32_t rung = (uint32_t)item, a, b;
-    double *clumps = f->clumps + (size_t)worker * f->n;
-    int32_t reach = (int32_t)l->reach[rung];
-    syn_excess_many many = {.sum = f->sum, .clumps = clumps, .n = f->n, .mirrored = 1,
-                            .few = f->n < FEW, .from = -reach, .to = reach};
-    for (uint32_t i = 0; i < f->n; i++) {
-        sample_pair(p->units, i, &a, &b);
-        clumps[i] = clumps_of(p, a, b, rung);
-    }
-    uint32_t middle = l->first[rung] + l->reach[rung];
-    syn_excess_fit(l, rung, &many, p->common + middle, p->spread + middle,
+    syn_excess_many many = sampled(f, (uint32_t)item, worker);
+    uint32_t middle = l->first[item] + l->reach[item];
+    syn_excess_fit(l, (uint32_t)item, &many, p->common + middle, p->spread + middle,
                    f->moments + (size_t)worker * (2 * l->lags + 1));
     return SYN_OK;
 }
 
-/* Finds what is common from running sums of their histograms: sum[i] points to lag 0. */
+/* Finds what is common, if anything is, from running sums of histograms: sum[i] points to
+   lag 0. */
 static syn_status fit_common(syn_lagged *p, const int32_t *const *sum,
                              const syn_watch *watch)
 {
@@ -501,10 +521,16 @@ static syn_status fit_common(syn_lagged *p, const int32_t *const *sum,
     fitting f = {.pairs = p, .n = samples_of(p->units), .sum = sum};
     f.clumps = syn_budget_alloc(p->budget, threads * f.n + 1, sizeof *f.clumps);
     f.moments = syn_budget_alloc(p->budget, threads * lags, sizeof *f.moments);
-    syn_status status = f.clumps && f.moments
-                            ? syn_parallel_for(f.n > 0 ? p->ladder.rungs : 0, p->threads,
-                                               watch, "widths", fit_rung, &f)
-                            : syn_budget_refusal(p->budget);
+    syn_status status = f.clumps && f.moments ? SYN_OK : syn_budget_refusal(p->budget);
+    uint32_t rungs = f.n > 0 ? p->ladder.rungs : 0;
+    int shared = 0;
+    SYN_NEXT(status,
+             syn_parallel_for(rungs, p->threads, watch, "widths", look_for_shared, &f));
+    for (uint32_t r = 0; r < rungs; r++)
+        shared |= f.shared[r];
+    if (shared)
+        SYN_NEXT(status,
+                 syn_parallel_for(rungs, p->threads, watch, "widths", fit_rung, &f));
     SYN_GIVE(p->budget, f.clumps, f.moments);
     return status;
 }

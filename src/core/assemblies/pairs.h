@@ -39,7 +39,7 @@ typedef struct syn_lagged {
     double *clumps;   /* [rungs * units] how much more the counts of a unit vary than
                          those of a Poisson process, at least 1 */
     double *common;   /* [places] excess that pairs have on the whole, as a share; of few
-                         pairs what the ends of trials make of it */
+                         or independent pairs what the ends of trials make of it */
     double *spread;   /* [places] variance of this share over pairs, and its own */
     struct syn_lagged_store *store;
     syn_budget *budget;

@@ -255,23 +255,26 @@ static int falling(const void *x, const void *y)
 }
 
 /* The score of a candidate, and how many members it has in the class of sizes in which
-   that is reached. Above the bar it is that of the first class with a higher score than
-   the next: members that come after that may be those of another group. */
+   its evidence is most above the mean of surrogates: deviations of surrogates differ by
+   more from one set of them to another, and would name another class. Above the bar the
+   classes end before evidence falls: members that come after that may be those of another
+   group. */
 static double scores_of(const syn_scores *scores, const syn_candidate *candidate,
                         uint32_t *size)
 {
     const double *mean = scores->mean + (size_t)candidate->rung * SYN_SIZES;
     const double *deviation = scores->deviation + (size_t)candidate->rung * SYN_SIZES;
-    double best = -INFINITY;
+    double best = -INFINITY, most = -INFINITY;
     *size = candidate->size;
     for (uint32_t k = 0; k < SYN_SIZES; k++) {
-        double score = (syn_candidate_evidence(candidate, k) - mean[k]) / deviation[k];
+        double above = syn_candidate_evidence(candidate, k) - mean[k];
         uint32_t own = syn_size_of_class(k);
-        if (score < best && best > scores->bar)
+        if (above < most && best > scores->bar)
             break;
-        if (score <= best)
+        best = above / deviation[k] > best ? above / deviation[k] : best;
+        if (above <= most)
             continue;
-        best = score;
+        most = above;
         *size = own < candidate->size ? own : candidate->size;
     }
     return best;
