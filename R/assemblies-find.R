@@ -187,8 +187,8 @@
 #' @order 1
 #' @export
 find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, segment = NULL,
-                            device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
-                            max_memory = 4e9) {
+                            locked_to = NULL, device = c("cpu", "gpu", "auto"), gpus = NULL,
+                            threads = NULL, max_memory = 4e9) {
   check_given(x = "a recording")
   call <- sys.call()
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
@@ -198,6 +198,7 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   refuse_if(exceeded < 0, "n_surrogates", sprintf("at least %s, that is 1 / alpha - 1",
                                                   commas(ceiling(1 / alpha * (1 - 1e-9)) - 1)),
             exact(n))
+  events <- locked_events(locked_to, x)
   device <- check_choice(device)
   check_place(device, gpus)
   frame <- frame_ticks(train_ticks(x))
@@ -209,14 +210,16 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   if (!is.null(camera)) x <- first_frames(x, frame)
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory, min = 1e7)
-  gpus <- surrogate_place(device, gpus, \() assembly_seconds(x, ladder, n) / threads)
+  gpus <- surrogate_place(device, gpus,
+                          \() assembly_seconds(x, ladder, n, !is.null(events)) / threads)
   seed <- current_seed()
   trains <- trains_of(x)
   started <- proc.time()[["elapsed"]]
   found <- if (count_in_trials(trains) > 0L && nlevels(x$unit) > 2L) {
     .Call(r_find_assemblies, trains,
-          c(ladder, list(n = n, exceeded = min(exceeded, n - 1), key = random_key(),
-                         gpus = gpus, threads = threads, max_memory = max_memory)))
+          c(ladder, list(events = events[c("tick", "kind")], n = n,
+                         exceeded = min(exceeded, n - 1), key = random_key(), gpus = gpus,
+                         threads = threads, max_memory = max_memory)))
   }
   found <- finish_status(found, "finding assemblies",
                          "Take fewer units with `x[unit = ]`, or a shorter `max_lag`.",
@@ -224,6 +227,7 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   new_assemblies(found, x, ladder, list(
     recording = x, camera = camera, max_lag = ladder$max_lag, alpha = alpha, n_surrogates = n,
     segment = ticks_to_seconds(ladder$segment, attr(x, "resolution")),
+    locked_to = events$table,
     window = ticks_to_seconds(found$width * ladder$bin, attr(x, "resolution")),
     maxima = found$maximum, left_out = found$left_out,
     bursts = burst_table(found$bursts, attr(x, "resolution")),
@@ -280,11 +284,12 @@ lag_within <- function(max_lag, most, widest, x) {
 #'
 #' A pair of spikes within reach takes 2 ns in the recording, and one in the same segment
 #' 0.7 ns, once for all surrogates; each of them then takes 0.012 ns a lag and segment, or 1 ns
-#' a pair of spikes where these are few, and 1 ns a window. Measured.
+#' a pair of spikes where these are few, and 1 ns a window. Measured. Where responses are known,
+#' 20 shifts of the recording are counted as well.
 #'
 #' @param ladder What `assembly_ladder()` gave.
 #' @noRd
-assembly_seconds <- function(x, ladder, n) {
+assembly_seconds <- function(x, ladder, n, locked = FALSE) {
   spikes <- as.double(tabulate(x$unit, nlevels(x$unit)))
   pairs <- length(spikes) * (length(spikes) - 1) / 2
   of_both <- (sum(spikes)^2 - sum(spikes^2)) / 2
@@ -295,7 +300,7 @@ assembly_seconds <- function(x, ladder, n) {
   windows <- sum(2 * floor(ladder$lags / pmax(1, half / 2)) + 1)
   lags <- 2 * (ladder$lags + 6 * max(half) + 4) + 1
   added <- min(0.012e-9 * lags * segments * pairs, 1e-9 * of_both / segments)
-  of_both * (2e-9 * min(1, lags / bins) + 0.7e-9 / segments) +
+  of_both * (2e-9 * min(1, lags / bins) * (1 + 20 * locked) + 0.7e-9 / segments) +
     n * (added + 1e-9 * windows * pairs)
 }
 

@@ -179,11 +179,12 @@ slow_peaks <- function(count, of, ladder, widths, least, trials) {
 
 # Peaks that find_assemblies() looks at, in the recording and in `n` surrogates from `from` on.
 peaks_of <- function(x, max_lag, n, from = 0, segment = NULL, widest = NULL, least = 2.5,
-                     gpus = NULL, threads = 1, max_memory = 1e9, key = c(17, 4), ...) {
+                     gpus = NULL, threads = 1, max_memory = 1e9, key = c(17, 4), locked_to = NULL, ...) {
   ladder <- synfire:::assembly_ladder(x, max_lag, segment)
   ladder$widest <- widest %||% ladder$widest
+  events <- synfire:::locked_events(locked_to, x)[c("tick", "kind")]
   .Call(synfire:::r_assembly_peaks, synfire:::trains_of(x),
-        c(ladder, list(n = n, from = from, least = least * 1024, key = key, gpus = gpus,
+        c(ladder, list(events = events, n = n, from = from, least = least * 1024, key = key, gpus = gpus,
                        threads = threads, max_memory = max_memory, ...)))
 }
 

@@ -428,7 +428,7 @@ static void settle(const syn_detector *d, const double *null, size_t nulls, doub
 }
 
 /* Moves members apart, in the k-th way, from 1 on: they take places in random order, each
-   APART to APART + 1 of the widest windows after the one before. */
+   APART to APART + 1 of the widest windows, or one or two events, after the one before. */
 static syn_status move_apart(sweep *s, uint32_t k)
 {
     syn_detector *d = s->d;
@@ -439,10 +439,12 @@ static syn_status move_apart(sweep *s, uint32_t k)
     syn_random_start(&rng, 0, k);
     for (uint32_t m = 0; m < s->size; m++) {
         uint32_t other = (uint32_t)syn_random_below(&rng, (uint64_t)m + 1);
-        double windows = APART + syn_random_uniform(&rng);
+        double further = syn_random_uniform(&rng);
+        int64_t by = d->locked ? 1 + (further < 0.5)
+                               : (int64_t)((APART + further) * (double)s->separation);
         order[m] = order[other];
         order[other] = m;
-        place[m] = m == 0 ? 0 : place[m - 1] + (int64_t)(windows * (double)s->separation);
+        place[m] = m == 0 ? 0 : place[m - 1] + by;
         spikes += s->train[m].n;
     }
     if (spikes > d->moved_room)
@@ -453,7 +455,11 @@ static syn_status move_apart(sweep *s, uint32_t k)
     int64_t *out = d->moved, middle = place[s->size - 1] / 2;
     for (uint32_t m = 0; m < s->size; m++) {
         syn_train *own = s->train + m;
-        pace_turn(&d->pace, *own, place[order[m]] - middle, out);
+        int64_t shift = place[order[m]] - middle;
+        if (d->locked)
+            own->n = syn_locked_move(d->locked, *own, shift, out);
+        else
+            pace_turn(&d->pace, *own, shift, out);
         own->tick = out;
         out += own->n;
     }
@@ -475,9 +481,9 @@ syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_
     double *null = NULL;
     size_t nulls = 0, room = 0;
     prepare(&s, detector, group, but, surprise);
-    syn_status status = pace_set(
-        &detector->pace, s.separation > detector->step ? s.separation : detector->step,
-        s.train, s.size);
+    int64_t cell = s.separation > detector->step ? s.separation : detector->step;
+    syn_status status =
+        detector->locked ? SYN_OK : pace_set(&detector->pace, cell, s.train, s.size);
     for (uint32_t k = 1; k <= moves && status == SYN_OK; k++) {
         prepare(&s, detector, group, but, surprise);
         if ((status = run_apart(&s, k)) != SYN_OK)

@@ -29,13 +29,16 @@ syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
     *out = (syn_refiner){.pairs = pairs, .budget = budget};
     out->detector = (syn_detector){.segments = segments, .ladder = &pairs->ladder,
                                    .bin = pairs->bin, .step = step,
+                                   .locked = pairs->locked,
                                    .pace = {.segments = segments, .budget = budget},
                                    .budget = budget};
     size_t units = pairs->units, length = 2 * (size_t)pairs->ladder.margin + 1;
     size_t lags = 2 * (size_t)pairs->ladder.lags + 1;
     size_t places = SYN_REFINE_RUNGS * lags;
     SYN_TAKE(budget, out->sum, units * length);
-    SYN_TAKE(budget, out->row, units);
+    if (pairs->locked)
+        SYN_TAKE(budget, out->moved, units * length);
+    SYN_TAKE(budget, out->row, 2 * units);
     SYN_TAKE(budget, out->clumps, units);
     SYN_TAKE_ZEROS(budget, out->common, places);
     SYN_TAKE_ZEROS(budget, out->spread, places);
@@ -46,7 +49,7 @@ syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
 void syn_refiner_free(syn_refiner *r)
 {
     syn_detector_free(&r->detector);
-    SYN_GIVE(r->budget, r->sum, r->row, r->clumps, r->common, r->spread, r->moments);
+    SYN_GIVE(r->budget, r->sum, r->moved, r->row, r->clumps, r->common, r->spread, r->moments);
     memset(r, 0, sizeof *r);
 }
 
@@ -118,7 +121,8 @@ static void fit_others(syn_refiner *r, const syn_assembly *g, uint32_t but,
     for (uint32_t k = 0; k < rungs_of(r); k++) {
         uint32_t rung = lowest_rung(r, g) + k;
         others o = {.refiner = r, .rung = rung,
-                    .many = {.sum = r->row, .clumps = r->clumps},
+                    .many = {.sum = r->row, .clumps = r->clumps,
+                             .predicted = r->moved ? r->row + r->pairs->units : NULL},
                     .common = r->common + k * lags + l->reach[rung],
                     .spread = r->spread + k * lags + l->reach[rung]};
         /* The grid of a rung within a range, as syn_excess_many has it. */
@@ -133,12 +137,42 @@ static void fit_others(syn_refiner *r, const syn_assembly *g, uint32_t but,
             if (u == but || syn_assembly_member(g, u))
                 continue;
             r->row[o.many.n] = r->sum + u * length + l->margin;
+            if (r->moved)
+                r->row[r->pairs->units + o.many.n] = r->moved + u * length + l->margin;
             r->clumps[o.many.n++] = r->pairs->clumps[(size_t)rung * r->pairs->units + u];
         }
         if (o.many.n < FEWEST)
             return;
         fit_rung(&o);
     }
+}
+
+/* Makes running sums of each row. */
+static void add_up(int32_t *sum, size_t rows, size_t length)
+{
+    for (size_t u = 0; u < rows; u++, sum += length)
+        for (size_t k = 1; k < length; k++)
+            sum[k] += sum[k - 1];
+}
+
+/* What the predictor has around the activations: what units do there by their responses
+   alone. */
+static void predict_around(syn_refiner *r, const syn_detected *detected, int64_t reach,
+                           size_t length)
+{
+    memset(r->moved, 0, r->pairs->units * length * sizeof *r->moved);
+    for (uint32_t u = 0; u < r->pairs->units; u++) {
+        syn_train own = syn_locked_train(r->pairs->locked, u);
+        int32_t *sum = r->moved + u * length;
+        for (size_t i = 0; i < detected->n; i++) {
+            int64_t from = r->detector.found[i].tick - reach;
+            size_t e = 0;
+            SYN_SEEK(size_t, at, e, own.n, own.tick[at] < from);
+            for (; e < own.n && own.tick[e] <= from + 2 * reach; e++)
+                sum[(own.tick[e] - from) / r->pairs->bin]++;
+        }
+    }
+    add_up(r->moved, r->pairs->units, length);
 }
 
 /* Activations from members other than `but`, and what all units do around them. */
@@ -162,11 +196,9 @@ static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t bu
         for (; e < x->events && x->tick[e] <= from + 2 * reach; e++)
             r->sum[x->unit[e] * length + (size_t)((x->tick[e] - from) / bin)]++;
     }
-    for (size_t u = 0; u < units; u++) {
-        int32_t *sum = r->sum + u * length;
-        for (size_t k = 1; k < length; k++)
-            sum[k] += sum[k - 1];
-    }
+    add_up(r->sum, units, length);
+    if (r->moved)
+        predict_around(r, &detected, reach, length);
     fit_others(r, g, UINT32_MAX, range);
     return SYN_OK;
 }
@@ -178,19 +210,23 @@ static double best_place(const syn_refiner *r, const syn_assembly *g, lag_range 
     const syn_ladder *l = &r->pairs->ladder;
     size_t length = 2 * (size_t)l->margin + 1, lags = 2 * (size_t)l->lags + 1;
     const int32_t *sum = r->sum + member->unit * length + l->margin;
+    const int32_t *predicted =
+        r->moved ? r->moved + member->unit * length + l->margin : NULL;
     double best = 0;
     for (uint32_t k = 0; k < rungs_of(r); k++) {
         uint32_t rung = lowest_rung(r, g) + k;
         int32_t step = (int32_t)l->step[rung], reach = (int32_t)l->reach[rung];
         const double *common = r->common + k * lags + reach;
         const double *spread = r->spread + k * lags + reach;
+        int32_t half = (int32_t)l->half[rung];
         syn_excess_scale e = {
-            .clumps = r->pairs->clumps[(size_t)rung * r->pairs->units + member->unit]};
+            .clumps = r->pairs->clumps[(size_t)rung * r->pairs->units + member->unit] *
+                      syn_lagged_unsure(r->pairs)};
         for (int32_t i = -reach; i <= reach; i++) {
             if (i * step < range.low || i * step > range.high)
                 continue;
-            syn_sides s = syn_sides_look(sum, (int32_t)l->half[rung], i * step);
-            e.common = common[i];
+            syn_sides s = syn_sides_look(sum, half, i * step);
+            e.common = syn_excess_common(common[i], predicted, half, i * step);
             e.spread = spread[i];
             if (!syn_excess_may_pass(s, e, best * best) ||
                 s.in - syn_excess_expected(s, e) < SHARE * (double)r->around)

@@ -578,8 +578,7 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
     SYN_NEXT(status, syn_ground_make(&out->ground, &out->calm.spikes, spikes,
                                      &out->options.ground, budget, &whole));
     SYN_NEXT(status, make_room(out));
-    SYN_NEXT(status,
-             out->ground.source.recording(out->ground.source.self, &out->peaks, &whole));
+    SYN_NEXT(status, syn_ground_recording(&out->ground, &out->peaks, &whole));
     SYN_NEXT(status, find_bar(out, &p, &whole));
     SYN_NEXT(status, syn_refiner_make(&out->refiner, &out->ground.pairs,
                                       &out->ground.segments, options->step, budget));
