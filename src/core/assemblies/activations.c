@@ -434,7 +434,6 @@ static syn_status move_apart(sweep *s, uint32_t k)
     syn_detector *d = s->d;
     uint32_t order[SYN_ASSEMBLY_MOST];
     int64_t place[SYN_ASSEMBLY_MOST];
-    size_t spikes = 0;
     syn_random rng;
     syn_random_start(&rng, 0, k);
     for (uint32_t m = 0; m < s->size; m++) {
@@ -445,23 +444,25 @@ static syn_status move_apart(sweep *s, uint32_t k)
         order[m] = order[other];
         order[other] = m;
         place[m] = m == 0 ? 0 : place[m - 1] + by;
-        spikes += s->train[m].n;
     }
-    if (spikes > d->moved_room)
-        d->moved = syn_budget_renew(d->budget, d->moved, &d->moved_room, spikes,
-                                    sizeof *d->moved);
-    if (!d->moved && spikes > 0)
-        return syn_budget_refusal(d->budget);
-    int64_t *out = d->moved, middle = place[s->size - 1] / 2;
+    int64_t middle = place[s->size - 1] / 2;
+    size_t n = 0;
     for (uint32_t m = 0; m < s->size; m++) {
-        syn_train *own = s->train + m;
+        syn_train own = s->train[m];
         int64_t shift = place[order[m]] - middle;
         if (d->locked)
-            own->n = syn_locked_move(d->locked, *own, shift, out);
+            SYN_TRY(syn_locked_plan(d->locked, shift));
+        s->train[m].n = d->locked ? syn_locked_move(d->locked, own, NULL) : own.n;
+        SYN_GROW(d->budget, d->moved, d->moved_room, n + s->train[m].n + 1);
+        if (d->locked)
+            syn_locked_move(d->locked, own, d->moved + n);
         else
-            pace_turn(&d->pace, *own, shift, out);
-        own->tick = out;
-        out += own->n;
+            pace_turn(&d->pace, own, shift, d->moved + n);
+        n += s->train[m].n;
+    }
+    for (uint32_t m = s->size; m-- > 0;) {
+        n -= s->train[m].n;
+        s->train[m].tick = d->moved + n;
     }
     return SYN_OK;
 }

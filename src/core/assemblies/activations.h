@@ -32,7 +32,7 @@ typedef struct syn_detector {
     const syn_ladder *ladder;
     int64_t bin;
     int64_t step;            /* least ticks of the cells of the clock */
-    const syn_locked *locked;  /* NULL where responses to events are not known */
+    syn_locked *locked;  /* NULL where responses to events are not known */
     syn_pace pace;          /* set by the units that are no members */
     syn_activation *found;   /* the highest score first */
     size_t n, room;

@@ -1,4 +1,6 @@
-/* Moves spikes between events. */
+/* Moves spikes between events. Seen from an event, all the time up to the next one is
+   filled from others. So the rate of a unit at a time after events stays, however long
+   the times between events are. */
 #include "core/assemblies/locked.h"
 
 #include <stdlib.h>
@@ -8,8 +10,8 @@
 
 void syn_locked_free(syn_locked *l)
 {
-    SYN_GIVE(l->budget, l->at, l->closed, l->place, l->order, l->first, l->alike,
-             l->both.tick, l->both.first, l->both.by_unit);
+    SYN_GIVE(l->budget, l->at, l->length, l->place, l->order, l->first, l->alike,
+             l->piece, l->both.tick, l->both.first, l->both.by_unit);
     memset(l, 0, sizeof *l);
 }
 
@@ -19,7 +21,7 @@ static syn_status arrange(syn_locked *l, const syn_events *events,
 {
     uint32_t n = l->events, *from;
     SYN_TAKE(l->budget, l->at, (size_t)n + 1);
-    SYN_TAKE(l->budget, l->closed, (size_t)n + 1);
+    SYN_TAKE(l->budget, l->length, (size_t)n + 1);
     SYN_TAKE(l->budget, l->place, (size_t)n + 1);
     SYN_TAKE(l->budget, l->order, (size_t)n + 1);
     SYN_TAKE(l->budget, l->first, (size_t)n + 1);
@@ -33,7 +35,11 @@ static syn_status arrange(syn_locked *l, const syn_events *events,
         uint32_t kind = (uint32_t)events->kind[e];
         l->first[e] = from[kind];
         l->alike[e] = from[kind + 1] - from[kind];
-        l->at[e] = syn_segments_laid(segments, (int64_t)events->tick[e], &l->closed[e]);
+        int64_t last;
+        l->at[e] = syn_segments_laid(segments, (int64_t)events->tick[e], &last);
+        l->length[e] = last + 1 - l->at[e];
+        if (e > 0 && l->at[e] - l->at[e - 1] < l->length[e - 1])
+            l->length[e - 1] = l->at[e] - l->at[e - 1];
     }
     for (uint32_t e = 0; e < n; e++) {
         l->place[e] = from[events->kind[e]]++;
@@ -49,56 +55,99 @@ static int rising(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-static size_t move(const syn_locked *l, syn_train own, int64_t shift, int64_t *out)
+/* The event that event e gets spikes from for the time from `offset` ticks after it on: in
+   the direction of the shift, the one with more time that is so many such events away; e
+   where there is none. */
+static uint32_t source_of(const syn_locked *l, uint32_t e, int64_t shift, int64_t offset)
+{
+    int64_t alike = l->alike[e], at = l->place[e] - l->first[e], left = llabs(shift);
+    uint32_t last = e;
+    for (int64_t k = 1; left > 0; k++) {
+        /* After a whole turn: again, if there was any. */
+        if (k % alike == 0 && last == e)
+            return e;
+        at = shift > 0 ? (at + 1) % alike : (at + alike - 1) % alike;
+        uint32_t from = l->order[l->first[e] + (uint32_t)at];
+        if (from == e || l->length[from] <= offset)
+            continue;
+        last = from;
+        left--;
+    }
+    return last;
+}
+
+syn_status syn_locked_plan(syn_locked *l, int64_t shift)
+{
+    l->pieces = 0;
+    for (uint32_t e = 0; e < l->events; e++)
+        for (int64_t done = 0; done < l->length[e];) {
+            uint32_t from = source_of(l, e, shift, done);
+            if (from == e && shift != 0)
+                break;
+            int64_t end = l->length[from] < l->length[e] ? l->length[from] : l->length[e];
+            SYN_GROW(l->budget, l->piece, l->room, l->pieces + 1);
+            l->piece[l->pieces++] =
+                (syn_locked_piece){.to = e, .from = from, .begin = done, .end = end};
+            done = end;
+        }
+    return SYN_OK;
+}
+
+size_t syn_locked_move(const syn_locked *l, syn_train own, int64_t *out)
 {
     size_t n = 0;
-    uint32_t next = 0;  /* the event after a spike */
-    for (size_t i = 0; i < own.n; i++) {
-        SYN_SEEK_NEAR(uint32_t, e, next, l->events, l->at[e] <= own.tick[i]);
-        if (next == 0)
-            continue;
-        uint32_t e = next - 1;
-        int64_t alike = l->alike[e], by = (l->place[e] - l->first[e] + shift) % alike;
-        uint32_t to = l->order[l->first[e] + (uint32_t)(by < 0 ? by + alike : by)];
-        int64_t tick = l->at[to] + (own.tick[i] - l->at[e]);
-        if (to != e && tick <= l->closed[to])
-            out[n++] = tick;
+    for (size_t k = 0; k < l->pieces; k++) {
+        const syn_locked_piece *p = l->piece + k;
+        int64_t from = l->at[p->from];
+        size_t i = 0;
+        SYN_SEEK(size_t, e, i, own.n, own.tick[e] < from + p->begin);
+        for (; i < own.n && own.tick[i] < from + p->end; i++, n++)
+            if (out)
+                out[n] = own.tick[i] + (l->at[p->to] - from);
     }
     return n;
 }
 
-size_t syn_locked_move(const syn_locked *locked, syn_train own, int64_t shift,
-                       int64_t *out)
+static int64_t shift_of(int k)
 {
-    size_t n = move(locked, own, shift, out);
-    qsort(out, n, sizeof *out, rising);
-    return n;
+    return k % 2 ? -(k / 2 + 1) : k / 2 + 1;
 }
 
-/* Fills `both`. */
-static syn_status predict(syn_locked *l, const syn_segments *segments)
+/* Fills `both`. `end` has room for as many numbers as there are units. */
+static syn_status predict(syn_locked *l, const syn_segments *segments, size_t *end)
 {
     uint32_t units = segments->trains.units, own = segments->trains.events;
-    size_t most = (size_t)own * (SYN_LOCKED_SHIFTS + 1);
     syn_recording *r = &l->both;
-    if (most >= INT32_MAX)
-        return SYN_TOO_LARGE;
-    SYN_TAKE(l->budget, r->tick, most + 1);
-    SYN_TAKE(l->budget, r->by_unit, most + 1);
-    SYN_TAKE_ZEROS(l->budget, r->first, 2 * (size_t)units + 1);
-    r->units = 2 * units;
-    memcpy(r->first, segments->trains.first, (units + 1) * sizeof *r->first);
-    memcpy(r->tick, segments->trains.tick, own * sizeof *r->tick);
     size_t n = own;
+    r->units = 2 * units;
+    SYN_TAKE_ZEROS(l->budget, r->first, 2 * (size_t)units + 1);
+    memcpy(r->first, segments->trains.first, (units + 1) * sizeof *r->first);
+    for (int k = 0; k < SYN_LOCKED_SHIFTS; k++) {
+        SYN_TRY(syn_locked_plan(l, shift_of(k)));
+        for (uint32_t u = 0; u < units; u++)
+            end[u] += syn_locked_move(l, syn_segments_train(segments, u), NULL);
+    }
     for (uint32_t u = 0; u < units; u++) {
-        size_t from = n;
-        for (int k = 0; k < SYN_LOCKED_SHIFTS; k++)
-            n += move(l, syn_segments_train(segments, u),
-                      k % 2 ? -(k / 2 + 1) : k / 2 + 1, r->tick + n);
-        qsort(r->tick + from, n - from, sizeof *r->tick, rising);
+        size_t first = n;
+        n += end[u];
+        end[u] = first;
+        if (n >= INT32_MAX)
+            return SYN_TOO_LARGE;
         r->first[units + u + 1] = (uint32_t)n;
     }
     r->events = (uint32_t)n;
+    SYN_TAKE(l->budget, r->tick, n + 1);
+    SYN_TAKE(l->budget, r->by_unit, n + 1);
+    memcpy(r->tick, segments->trains.tick, own * sizeof *r->tick);
+    for (int k = 0; k < SYN_LOCKED_SHIFTS; k++) {
+        SYN_TRY(syn_locked_plan(l, shift_of(k)));
+        for (uint32_t u = 0; u < units; u++)
+            end[u] += syn_locked_move(l, syn_segments_train(segments, u),
+                                      r->tick + end[u]);
+    }
+    for (uint32_t u = units; u < 2 * units; u++)
+        qsort(r->tick + r->first[u], r->first[u + 1] - r->first[u], sizeof *r->tick,
+              rising);
     for (uint32_t i = 0; i < r->events; i++)
         r->by_unit[i] = i;
     return SYN_OK;
@@ -109,7 +158,11 @@ syn_status syn_locked_make(syn_locked *out, const syn_events *events,
 {
     *out = (syn_locked){.events = events->n, .budget = budget};
     SYN_TRY(arrange(out, events, segments));
-    return predict(out, segments);
+    size_t *end;
+    SYN_TAKE_ZEROS(budget, end, (size_t)segments->trains.units + 1);
+    syn_status status = predict(out, segments, end);
+    syn_budget_free(budget, end);
+    return status;
 }
 
 syn_train syn_locked_train(const syn_locked *locked, uint32_t unit)

@@ -226,7 +226,7 @@ int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin)
 /* ---- memory ---- */
 
 syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bin,
-                           uint32_t units, const syn_locked *locked, int threads,
+                           uint32_t units, syn_locked *locked, int threads,
                            syn_budget *budget)
 {
     *out = (syn_lagged){.ladder = *ladder, .bin = bin, .units = units, .locked = locked,

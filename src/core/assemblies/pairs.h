@@ -37,7 +37,7 @@ typedef struct syn_lagged {
     uint32_t units;
     int threads;
     syn_timed timed;
-    const syn_locked *locked;  /* NULL where responses to events are not known */
+    syn_locked *locked;  /* NULL where responses to events are not known */
     syn_timed moved;  /* of locked->both */
     double *clumps;   /* [rungs * units] how much more the counts of a unit vary than
                          those of a Poisson process, at least 1 */
@@ -52,7 +52,7 @@ typedef struct syn_lagged {
    for as long, and frees with syn_lagged_free(), also after an error: SYN_OVER_BUDGET or
    SYN_NO_MEMORY. */
 syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bin,
-                           uint32_t units, const syn_locked *locked, int threads,
+                           uint32_t units, syn_locked *locked, int threads,
                            syn_budget *budget);
 void syn_lagged_free(syn_lagged *pairs);
 
@@ -79,10 +79,12 @@ static inline const int32_t *syn_lagged_predicted(const syn_lagged *p, const int
     return p->locked ? sum + 2 * (size_t)p->ladder.margin + 2 : NULL;
 }
 
-/* By how much the variance of counts is larger, as the predictor is itself counted. */
+/* By how much the variance of counts is larger, as the predictor is itself counted: by one
+   over the shifts, and as much again where events are not regular, as late times come
+   from few of them. */
 static inline double syn_lagged_unsure(const syn_lagged *p)
 {
-    return p->locked ? 1 + 1.0 / SYN_LOCKED_SHIFTS : 1;
+    return p->locked ? 1 + 2.0 / SYN_LOCKED_SHIFTS : 1;
 }
 
 /* Coincidences of b after a in a window, and what is expected of them. */
