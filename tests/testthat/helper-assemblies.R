@@ -21,21 +21,50 @@ laid_out <- function(x, ladder, margin) {
   segment <- before[trial] + pmin(floor((tick - opened[trial]) / each[trial]) + 1, pieces[trial])
   unit <- factor(trains$unit[inside], levels = seq_len(trains$units))
   list(tick = split(tick, unit), segment = split(segment, unit), start = start,
+       from = trains$start, later = opened - trains$start, to = opened + length,
        bins = floor((stop - start) / ladder$bin) + 1)
 }
 
 # Counts of lags of b after a that are nearest to k bins, for all pairs of units a < b.
-counted_lags <- function(of, bin, margin) {
+counted_lags <- function(of, bin, margin, later = of) {
   n <- length(of)
   count <- array(0, c(2 * margin + 1, n, n))
   for (a in seq_len(n)) for (b in seq_len(n)) {
     if (a >= b) next
-    lag <- outer(of[[b]], of[[a]], `-`)
+    lag <- outer(later[[b]], of[[a]], `-`)
     k <- sign(lag) * floor((2 * abs(lag) + bin) / (2 * bin))
     k <- k[abs(k) <= margin] + margin + 1
     count[, a, b] <- tabulate(k, 2 * margin + 1)
   }
   count
+}
+
+# Trains of the predictor: each event has, at each tick after it, the spikes of the ten events
+# before it and the ten after it of its kind for which no later event has come yet, around the ends
+# of their order, and again where there are fewer.
+moved_trains <- function(laid, events) {
+  trial <- findInterval(events$tick, laid$from)
+  at <- events$tick + laid$later[trial]
+  until <- pmin(c(at[-1L], Inf), laid$to[trial] + 1)
+  lapply(laid$tick, \(own) {
+    event <- findInterval(own, at)
+    after <- own - at[event]
+    unlist(lapply(seq_along(at), \(e) {
+      alike <- which(events$kind == events$kind[[e]])
+      here <- match(e, alike)
+      others <- alike[(here + seq_along(alike) - 1) %% length(alike) + 1][-length(alike)]
+      unlist(lapply(sort(unique(until[others] - at[others])), \(end) {
+        longer <- others[until[others] - at[others] >= end]
+        before <- until[others] - at[others]
+        begin <- max(0, before[before < end])
+        from <- c(rep_len(longer, 10), rep_len(rev(longer), 10))
+        unlist(lapply(from, \(j) {
+          a <- after[event == j & after >= begin & after < min(end, until[[e]] - at[[e]])]
+          at[[e]] + a
+        }))
+      }))
+    }))
+  })
 }
 
 # The same in a surrogate (numbered from 0): each unit is shifted by itself around each segment,
@@ -75,8 +104,9 @@ clip <- function(u) pmin(pmax(u, -2), 2)
 
 # What pairs have in common at one lag: a share of what is expected, and its variance. Of few
 # pairs, steps begin with 0, and the variance is that of shares below the mean.
-common_of <- function(excess, expected, clumps, few) {
+common_of <- function(excess, expected, clumps, few, counts = rep(1.25, length(excess))) {
   use <- expected > 0
+  counts <- counts[use]
   excess <- excess[use]
   expected <- expected[use]
   clumps <- clumps[use]
@@ -84,11 +114,11 @@ common_of <- function(excess, expected, clumps, few) {
   common <- spread <- 0
   if (!few) {
     common <- sum(excess) / sum(expected)
-    spread <- max(0, sum((excess - common * expected)^2) - sum(expected * 1.25 * clumps)) /
+    spread <- max(0, sum((excess - common * expected)^2) - sum(expected * counts * clumps)) /
       sum(expected^2)
   }
   for (round in 1:4) {
-    variance <- expected * 1.25 * clumps * (1 + common) + spread * expected^2
+    variance <- expected * counts * clumps * (1 + common) + spread * expected^2
     u <- clip((excess - common * expected) / sqrt(variance))
     weight <- expected^2 / variance
     square <- if (few) 2 * pmin(u, 0)^2 else u^2
@@ -99,7 +129,8 @@ common_of <- function(excess, expected, clumps, few) {
   c(common, spread + 1 / sum(weight))
 }
 
-z_of <- function(inside, beside, clumps, common, spread) {
+z_of <- function(inside, beside, clumps, common, spread, more = 1) {
+  common <- (1 + common) * more - 1
   expected <- beside / 4 * (1 + common)
   base <- max(0.5, expected)
   inflation <- clumps + spread * base / 1.25
@@ -127,8 +158,9 @@ bins_of_trials <- function(x, bin) {
 # Peaks of the histograms `count` of all pairs a < b, as rows of unit a, unit b, rung, lag, z in
 # 1/1024: the windows whose z is `least` at least and that no one within half a width exceeds.
 # `of` are the ticks of each unit; `trials` are the lengths in bins of those that what is common to
-# pairs comes from, NULL where nothing is taken off.
-slow_peaks <- function(count, of, ladder, widths, least, trials) {
+# pairs comes from, NULL where nothing is taken off. `predicted` are histograms
+# like `count`, or NULL.
+slow_peaks <- function(count, of, ladder, widths, least, trials, predicted = NULL) {
   half <- (widths - 1) / 2
   margin <- (dim(count)[[1L]] - 1) / 2
   pairs <- t(utils::combn(length(of), 2))
@@ -139,27 +171,36 @@ slow_peaks <- function(count, of, ladder, widths, least, trials) {
     at <- seq(-floor(ladder$lags / step), floor(ladder$lags / step)) * step
     allan_of <- vapply(of, allan, 0, width = widths[[r]] * ladder$bin)
     both <- allan_of[pairs[, 1]] * allan_of[pairs[, 2]]
-    sum_of <- function(p, from, to) {
-      sum(count[(from:to) + margin + 1, pairs[p, 1], pairs[p, 2]])
-    }
-    inside <- outer(seq_len(nrow(pairs)), at, Vectorize(\(p, k) sum_of(p, k - h, k + h)))
     next_to <- h + h + 1 + seq_len(2 * widths[[r]])
-    beside <- outer(seq_len(nrow(pairs)), at, Vectorize(\(p, k) {
-      sum_of(p, k - max(next_to), k - min(next_to)) + sum_of(p, k + min(next_to), k + max(next_to))
-    }))
+    at_lags <- function(count, lags) {
+      outer(seq_len(nrow(pairs)), at, Vectorize(\(p, k) {
+        sum(count[k + lags + margin + 1, pairs[p, 1], pairs[p, 2]])
+      }))
+    }
+    inside <- at_lags(count, -h:h)
+    beside <- at_lags(count, c(-next_to, next_to))
+    more <- inside * 0 + 1
+    if (!is.null(predicted)) {
+      more <- (at_lags(predicted, -h:h) + 0.5) / (at_lags(predicted, c(-next_to, next_to)) / 4 + 0.5)
+      both <- both * 1.1
+    }
     z <- inside * 0
     for (k in seq_along(at)) {
       same <- unique(c(k, length(at) + 1 - k))
       common <- if (is.null(trials)) {
         c(0, 0)
       } else if (nrow(pairs) >= 28) {
-        common_of(c(inside[, same] - beside[, same] / 4), c(beside[, same] / 4),
-                  rep(both, length(same)), few = nrow(pairs) < 100)
+        common_of(c(inside[, same] - beside[, same] / 4 * more[, same]),
+                  c(beside[, same] / 4 * more[, same]), rep(both, length(same)),
+                  few = nrow(pairs) < 100, counts = c(1 + more[, same] / 4))
+      } else if (!is.null(predicted)) {
+        c(0, 0)
       } else {
         c(edge_share(at[[k]] + (-h:h), at[[k]] + c(-next_to, next_to), trials), 0)
       }
       for (p in seq_len(nrow(pairs))) {
-        z[p, k] <- z_of(inside[p, k], beside[p, k], both[[p]], common[[1L]], common[[2L]])
+        z[p, k] <- z_of(inside[p, k], beside[p, k], both[[p]], common[[1L]], common[[2L]],
+                        more[p, k])
       }
     }
     z <- pmin(floor(z * 1024 + 0.5), 30 * 1024)
@@ -190,17 +231,22 @@ peaks_of <- function(x, max_lag, n, from = 0, segment = NULL, widest = NULL, lea
 
 # The same, slowly.
 slow_peaks_of <- function(x, max_lag, n, from = 0, segment = NULL, widest = NULL, least = 2.5,
-                          key = c(17, 4)) {
+                          key = c(17, 4), locked_to = NULL) {
   ladder <- synfire:::assembly_ladder(x, max_lag, segment)
   half <- c(0, 2^(0:20))
   widths <- 2 * half[2 * half + 1 <= (widest %||% ladder$widest)] + 1
   last <- max(widths)
   margin <- ladder$lags + (last - 1) / 2 + (last + 1) / 2 + 2 * last + 1
   laid <- laid_out(x, ladder, margin)
-  peaks <- function(count, trials) {
-    slow_peaks(count, laid$tick, ladder, widths, least * 1024, trials)
+  peaks <- function(count, trials, predicted = NULL) {
+    slow_peaks(count, laid$tick, ladder, widths, least * 1024, trials, predicted)
   }
-  list(recording = peaks(counted_lags(laid$tick, ladder$bin, margin), bins_of_trials(x, ladder$bin)),
+  predicted <- if (!is.null(locked_to)) {
+    moved <- moved_trains(laid, synfire:::locked_events(locked_to, x))
+    counted_lags(laid$tick, ladder$bin, margin, moved)
+  }
+  list(recording = peaks(counted_lags(laid$tick, ladder$bin, margin),
+                         bins_of_trials(x, ladder$bin), predicted),
        surrogates = lapply(seq_len(n) - 1 + from, \(s) {
          peaks(shifted_lags(laid, ladder$bin, margin, key, s), NULL)
        }),

@@ -57,11 +57,13 @@ static int rising(const void *x, const void *y)
 
 /* The event that event e gets spikes from for the time from `offset` ticks after it on: in
    the direction of the shift, the one with more time that is so many such events away; e
-   where there is none. */
-static uint32_t source_of(const syn_locked *l, uint32_t e, int64_t shift, int64_t offset)
+   where there is none. `until` is how long that holds. */
+static uint32_t source_of(const syn_locked *l, uint32_t e, int64_t shift, int64_t offset,
+                          int64_t *until)
 {
     int64_t alike = l->alike[e], at = l->place[e] - l->first[e], left = llabs(shift);
     uint32_t last = e;
+    *until = l->length[e];
     for (int64_t k = 1; left > 0; k++) {
         /* After a whole turn: again, if there was any. */
         if (k % alike == 0 && last == e)
@@ -71,6 +73,7 @@ static uint32_t source_of(const syn_locked *l, uint32_t e, int64_t shift, int64_
         if (from == e || l->length[from] <= offset)
             continue;
         last = from;
+        *until = l->length[from] < *until ? l->length[from] : *until;
         left--;
     }
     return last;
@@ -81,10 +84,10 @@ syn_status syn_locked_plan(syn_locked *l, int64_t shift)
     l->pieces = 0;
     for (uint32_t e = 0; e < l->events; e++)
         for (int64_t done = 0; done < l->length[e];) {
-            uint32_t from = source_of(l, e, shift, done);
+            int64_t end;
+            uint32_t from = source_of(l, e, shift, done, &end);
             if (from == e && shift != 0)
                 break;
-            int64_t end = l->length[from] < l->length[e] ? l->length[from] : l->length[e];
             SYN_GROW(l->budget, l->piece, l->room, l->pieces + 1);
             l->piece[l->pieces++] =
                 (syn_locked_piece){.to = e, .from = from, .begin = done, .end = end};
