@@ -62,6 +62,34 @@
 #' take a single one as a fact. Windows of 0.1 s and more are the least sure: where rates change
 #' together within a second, `expected` may be a half or a third of the truth.
 #'
+#' # Responses to events
+#' Units that respond to a stimulus one after the other have lags in common because of the stimulus.
+#' With `locked_to` the null hypothesis knows how each unit responds: what is expected of a pair at
+#' a lag is told from a *predictor* as well (Perkel, Gerstein and Moore 1967), in which each event
+#' has the spikes that the second unit fired as long after other events of the same condition, ten
+#' before it and ten after it. The predictor keeps how the rate of each unit changes after an event
+#' on the mean, its peri-stimulus time histogram, and loses what units do together in single trials.
+#' By the share by which a window of it holds more than its sides, more is expected in the
+#' recording, too. Members are judged by spikes around activations in the same way, and `expected`
+#' is how many activations there are when the members are moved to other events. Responses of many
+#' units at once are no population bursts.
+#'
+#' Spikes belong to the last event before them. So events lie where responses begin: where units
+#' fire before them, as before movements, give times so much earlier. Where no event comes for twice
+#' as long as usual (and 2 s), spikes are exchanged between parts of that time. At least five events
+#' are needed, and from some 50 on a predictor is sure.
+#'
+#' It does not know
+#' * that responses vary together: where units respond more to some events than to others, because
+#'   of attention, adaptation or different stimuli, all of them respond more in the same trials,
+#'   and that is what is looked for. Where it is the stimulus, give it as the `condition`. (Rates
+#'   that are higher for much longer than a window lasts are no excess in any case, nor is what all
+#'   pairs have in common);
+#' * that responses come sooner or later: a latency that units share makes a sequence in each trial;
+#' * responses that outlast the time up to the next event, where these times vary;
+#' * assemblies that follow each event: what comes in all trials at the same time, within a window,
+#'   is the response of each member.
+#'
 #' # Recordings of a camera
 #' Calcium that is turned into events has one in each frame for as long as a neuron is active,
 #' and ten events in a row are no ten spikes. Where all times are those of frames, 10 ms or more
@@ -76,9 +104,9 @@
 #' * Assemblies of which most units of the recording are members: what all do is taken for
 #'   common. With fewer than eight units beside an assembly, this part is not estimated for its
 #'   members.
-#' * What is locked to a stimulus or a movement: units that respond to it one after the other are
-#'   found as an assembly. `summary()` says where activations come at some times in trials more
-#'   than at others.
+#' * Without `locked_to`, what is locked to a stimulus or a movement: units that respond to it one
+#'   after the other are found as an assembly. `summary()` says where activations come at some times
+#'   in trials, or after events, more than at others.
 #' * Units that keep a rhythm of the same period: they are together at a constant phase, and their
 #'   lags are known up to whole periods. Surrogates forget the phase from one `segment` to the
 #'   next, and a longer one is no remedy. Where rhythms last, look at what is found after each
@@ -101,7 +129,8 @@
 #' 50 units, 7 Hz and 20 minutes take about six seconds of one core with 99 surrogates. 500 units,
 #' 5 Hz and 30 minutes take less than five minutes of two cores, and eight to nine seconds of 14
 #' cores with an H200. Time and memory grow with the number of pairs; surrogates are made in
-#' batches that fit into `max_memory`. A GPU finds peaks while the processors look for groups in
+#' batches that fit into `max_memory`. With `locked_to` the recording takes 21 times as long (it is
+#' one of a hundred), and 600 bytes a spike. A GPU finds peaks while the processors look for groups in
 #' those found before; as groups take what they take, `"auto"` weighs only how long the CPU would
 #' take for the peaks.
 #'
@@ -117,6 +146,10 @@
 #'   kept by surrogates. `NULL` for a hundredth of the recording, 10 s at most, but no less than
 #'   twice the sum of `max_lag` and 0.9 s: in shorter segments, and in shorter trials, surrogates
 #'   vary less than the recording, and p values are too small.
+#' @param locked_to Events that units may respond to, see Responses to events: `"trials"` for the
+#'   starts of all trials of `x`; times in seconds; or a data frame with a column `time` and, if you
+#'   like, a column `condition`, within which events are alike. Events outside of the recording and
+#'   its trials, and those without a condition, are left out. `NULL` where no response is expected.
 #' @param device `"cpu"`, `"gpu"`, which finds the peaks of pairs, of the recording and of all
 #'   surrogates, or `"auto"` for the one that should be sooner done. Peaks are the same whole
 #'   numbers on both, and so is the result.
@@ -146,7 +179,8 @@
 #'   }
 #'   Attributes: `recording` (what was looked at), `camera` (`NULL`, or the length of a `frame` in
 #'   seconds and how many `spikes` were given, see Recordings of a camera), `max_lag`, `alpha`,
-#'   `n_surrogates`, `segment`, `window` (widths that were looked at, in seconds), `left_out`
+#'   `n_surrogates`, `segment`, `locked_to` (`NULL`, or a data frame of the events with `time` and
+#'   `condition`), `window` (widths that were looked at, in seconds), `left_out`
 #'   (share of the time that is in population bursts), `bursts` (data frame with their `start` and
 #'   `end`, in seconds), `maxima` (sizes x widths x surrogates: the largest evidence of each, see
 #'   `vignette("definitions-significance")`), `best` (`score` and `p` of the best group, reported
@@ -164,6 +198,10 @@
 #' error.
 #'
 #' @references
+#' Perkel DH, Gerstein GL, Moore GP (1967). Neuronal spike trains and stochastic point processes.
+#' II. Simultaneous spike trains. *Biophysical Journal*, 7, 419-440.
+#' \doi{10.1016/S0006-3495(67)86597-4}
+#'
 #' Russo E, Durstewitz D (2017). Cell assemblies at multiple time scales with arbitrary lag
 #' constellations. *eLife*, 6, e19428. \doi{10.7554/eLife.19428}
 #'
@@ -184,6 +222,11 @@
 #' found
 #' summary(found)
 #' as.data.frame(found, what = "members")
+#' # Ten units respond to each second, one after the other: no assembly beyond that.
+#' response <- as.vector(outer(1:59, 0.1 + 0.02 * 1:10, `+`)) + rnorm(590, sd = 0.01)
+#' y <- spike_trains(c(x$time, response), c(as.character(x$unit), rep(1:10, each = 59)),
+#'                   start = 0, end = 60)
+#' find_assemblies(y, max_lag = 0.1, n_surrogates = 19, locked_to = 1:59, threads = 2)$units
 #' @order 1
 #' @export
 find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, segment = NULL,

@@ -108,8 +108,8 @@ SYN_EVERYWHERE double syn_excess_deviance(syn_sides s, double common)
 /* `common` of a pair whose windows differ from those beside them as a histogram
    `predicted` does, of which the running sums are given as for syn_sides_look(); NULL
    where nothing is predicted. Half a count more, on either side, lest few decide all. */
-static inline double syn_excess_common(double common, const int32_t *predicted,
-                                       int32_t half, int32_t lag)
+SYN_EVERYWHERE double syn_excess_common(double common, const int32_t *predicted,
+                                        int32_t half, int32_t lag)
 {
     if (!predicted)
         return common;
