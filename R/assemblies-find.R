@@ -129,10 +129,10 @@
 #' 50 units, 7 Hz and 20 minutes take about six seconds of one core with 99 surrogates. 500 units,
 #' 5 Hz and 30 minutes take less than five minutes of two cores, and eight to nine seconds of 14
 #' cores with an H200. Time and memory grow with the number of pairs; surrogates are made in
-#' batches that fit into `max_memory`. With `locked_to` the recording takes 21 times as long (it is
-#' one of a hundred), and 600 bytes a spike. A GPU finds peaks while the processors look for groups in
+#' batches that fit into `max_memory`. A GPU finds peaks while the processors look for groups in
 #' those found before; as groups take what they take, `"auto"` weighs only how long the CPU would
-#' take for the peaks.
+#' take for the peaks. With `locked_to` the processors count the recording 21 times, also where a
+#' GPU finds the peaks of surrogates; and a spike takes 600 bytes.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes. Trials are kept
 #'   apart.

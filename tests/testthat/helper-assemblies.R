@@ -181,7 +181,8 @@ slow_peaks <- function(count, of, ladder, widths, least, trials, predicted = NUL
     beside <- at_lags(count, c(-next_to, next_to))
     more <- inside * 0 + 1
     if (!is.null(predicted)) {
-      more <- (at_lags(predicted, -h:h) + 0.5) / (at_lags(predicted, c(-next_to, next_to)) / 4 + 0.5)
+      next_to_it <- at_lags(predicted, c(-next_to, next_to)) / 4
+      more <- (at_lags(predicted, -h:h) + 0.5) / (next_to_it + 0.5)
       both <- both * 1.1
     }
     z <- inside * 0
@@ -220,12 +221,14 @@ slow_peaks <- function(count, of, ladder, widths, least, trials, predicted = NUL
 
 # Peaks that find_assemblies() looks at, in the recording and in `n` surrogates from `from` on.
 peaks_of <- function(x, max_lag, n, from = 0, segment = NULL, widest = NULL, least = 2.5,
-                     gpus = NULL, threads = 1, max_memory = 1e9, key = c(17, 4), locked_to = NULL, ...) {
+                     gpus = NULL, threads = 1, max_memory = 1e9, key = c(17, 4),
+                     locked_to = NULL, ...) {
   ladder <- synfire:::assembly_ladder(x, max_lag, segment)
   ladder$widest <- widest %||% ladder$widest
   events <- synfire:::locked_events(locked_to, x)[c("tick", "kind")]
   .Call(synfire:::r_assembly_peaks, synfire:::trains_of(x),
-        c(ladder, list(events = events, n = n, from = from, least = least * 1024, key = key, gpus = gpus,
+        c(ladder, list(events = events, n = n, from = from, least = least * 1024, key = key,
+                       gpus = gpus,
                        threads = threads, max_memory = max_memory, ...)))
 }
 

@@ -427,8 +427,9 @@ static void settle(const syn_detector *d, const double *null, size_t nulls, doub
     }
 }
 
-/* Moves members apart, in the k-th way, from 1 on: they take places in random order, each
-   APART to APART + 1 of the widest windows, or one or two events, after the one before. */
+/* Moves members apart, in the k-th way, from 1 on: they take places in random order,
+   each APART to APART + 1 of the widest windows, or one or two events, after the one
+   before. */
 static syn_status move_apart(sweep *s, uint32_t k)
 {
     syn_detector *d = s->d;

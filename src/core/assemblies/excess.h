@@ -139,8 +139,8 @@ SYN_EVERYWHERE int syn_excess_may_pass(syn_sides s, syn_excess_scale e, double s
 
 /* Histograms that are fitted together. */
 typedef struct syn_excess_many {
-    const int32_t *const *sum;  /* [n] lag 0 of each, */
-    const int32_t *const *predicted;  /* and of the histograms that predict them; or NULL */
+    const int32_t *const *sum;        /* [n] lag 0 of each, */
+    const int32_t *const *predicted;  /* and of what predicts them; or NULL */
     const double *clumps;       /* [n] */
     size_t n;
     int few;                    /* whether exceptions may be a good part of them */

@@ -55,9 +55,9 @@ static int rising(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* The event that event e gets spikes from for the time from `offset` ticks after it on: in
-   the direction of the shift, the one with more time that is so many such events away; e
-   where there is none. `until` is how long that holds. */
+/* The event that event e gets spikes from for the time from `offset` ticks after it on:
+   in the direction of the shift, the one with more time that is so many such events away;
+   e where there is none. `until` is how long that holds. */
 static uint32_t source_of(const syn_locked *l, uint32_t e, int64_t shift, int64_t offset,
                           int64_t *until)
 {

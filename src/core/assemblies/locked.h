@@ -49,11 +49,11 @@ syn_status syn_locked_make(syn_locked *out, const syn_events *events,
                            const syn_segments *segments, syn_budget *budget);
 void syn_locked_free(syn_locked *locked);
 
-/* Plans to give each event the spikes of the one that is `shift` later, or -shift earlier,
-   among those of its kind, around the ends of their order. Of these, the ones count alone
-   that have more time up to the next event: so spikes for late times after an event may
-   come from another than those for early times. Nothing comes from the event itself, but
-   with a shift of 0. SYN_OVER_BUDGET, SYN_NO_MEMORY. */
+/* Plans to give each event the spikes of the one that is `shift` later, or -shift
+   earlier, among those of its kind, around the ends of their order. Events count alone
+   that have more time up to the next one: so spikes for late times after an event may
+   come from another event than those for early times. Nothing comes from the event
+   itself, but with a shift of 0. SYN_OVER_BUDGET, SYN_NO_MEMORY. */
 syn_status syn_locked_plan(syn_locked *locked, int64_t shift);
 
 /* Moves spikes as planned last. Returns how many there are in `out`, increasing; `out`

@@ -235,7 +235,8 @@ syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bi
     SYN_TAKE(budget, out->clumps, (size_t)units * ladder->rungs + 1);
     SYN_TAKE_ZEROS(budget, out->common, places);
     SYN_TAKE_ZEROS(budget, out->spread, places);
-    size_t pairs = syn_pair_count(out->units), bytes = syn_lagged_length(out) * sizeof(int32_t);
+    size_t pairs = syn_pair_count(out->units);
+    size_t bytes = syn_lagged_length(out) * sizeof(int32_t);
     size_t slots = out->budget->limit / SHARE / bytes;
     slots = slots > FEWEST_KEPT ? slots : FEWEST_KEPT;
     slots = slots < pairs ? slots : pairs;
@@ -564,7 +565,8 @@ syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
     sampling s = {.pairs = pairs};
     const int32_t **row = syn_budget_alloc(pairs->budget, 2 * (size_t)n + 1, sizeof *row);
     const int32_t **predicted = row && pairs->locked ? row + n : NULL;
-    s.sum = syn_budget_alloc(pairs->budget, n * syn_lagged_length(pairs) + 1, sizeof *s.sum);
+    size_t sums = n * syn_lagged_length(pairs) + 1;
+    s.sum = syn_budget_alloc(pairs->budget, sums, sizeof *s.sum);
     syn_status status = row && s.sum ? SYN_OK : syn_budget_refusal(pairs->budget);
     SYN_NEXT(status,
              syn_parallel_for(n, pairs->threads, watch, "pairs", count_sample, &s));

@@ -63,8 +63,8 @@ syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
                            const syn_spikes *trials, const syn_watch *watch);
 int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin);
 
-/* Entries of the running sums of a pair, one more than syn_timed_sums() fills; after those
-   of its histogram come those of its predictor, where responses are known. */
+/* Entries of the running sums of a pair, one more than syn_timed_sums() fills; after
+   those of its histogram come those of its predictor, where responses are known. */
 static inline size_t syn_lagged_length(const syn_lagged *p)
 {
     return (2 * (size_t)p->ladder.margin + 2) * (p->locked ? 2 : 1);
@@ -79,9 +79,9 @@ static inline const int32_t *syn_lagged_predicted(const syn_lagged *p, const int
     return p->locked ? sum + 2 * (size_t)p->ladder.margin + 2 : NULL;
 }
 
-/* By how much the variance of counts is larger, as the predictor is itself counted: by one
-   over the shifts, and as much again, as a ratio of counts is skewed. Without that there
-   are a tenth more peaks than in surrogates, with it a tenth less. */
+/* By how much the variance of counts is larger, as the predictor is itself counted: by
+   one over the shifts, and as much again, as a ratio of counts is skewed. With the one
+   alone there are a tenth more peaks than in surrogates, with both a tenth less. */
 static inline double syn_lagged_unsure(const syn_lagged *p)
 {
     return p->locked ? 1 + 2.0 / SYN_LOCKED_SHIFTS : 1;

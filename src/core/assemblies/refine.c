@@ -49,7 +49,8 @@ syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
 void syn_refiner_free(syn_refiner *r)
 {
     syn_detector_free(&r->detector);
-    SYN_GIVE(r->budget, r->sum, r->moved, r->row, r->clumps, r->common, r->spread, r->moments);
+    SYN_GIVE(r->budget, r->sum, r->moved, r->row, r->clumps, r->common, r->spread,
+             r->moments);
     memset(r, 0, sizeof *r);
 }
 

@@ -47,7 +47,7 @@ typedef struct steps {
     uint32_t *by_unit;  /* [spikes] their steps, unit after unit */
     uint8_t *count;     /* [steps] of one unit */
     uint32_t *raised;   /* [steps] units */
-    double *usual;      /* [steps] how many are, after events; NULL where none are known */
+    double *usual;      /* [steps] how many are, after events; or NULL */
     double units, mean, variance;  /* units with spikes; of how many are raised */
     syn_budget *budget;
 } steps;

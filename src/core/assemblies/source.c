@@ -105,7 +105,8 @@ static uint32_t pick(const scan *s, const syn_lanes_windows *w, uint32_t rung)
 {
     const double *common = s->common + s->ladder->first[rung];
     const double *spread = s->spread + s->ladder->first[rung];
-    int32_t reach = (int32_t)s->ladder->reach[rung], step = (int32_t)s->ladder->step[rung];
+    int32_t reach = (int32_t)s->ladder->reach[rung];
+    int32_t step = (int32_t)s->ladder->step[rung];
     double low = (s->least - 1.0) / SYN_PEAK_SCALE;
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->n; i++) {

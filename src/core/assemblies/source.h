@@ -60,8 +60,8 @@ syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_sp
                            const syn_watch *watch);
 void syn_ground_free(syn_ground *ground);
 
-/* The peaks of the recording: those of its source, but those of processors where responses
-   to events are known, which no other place knows. */
+/* The peaks of the recording: those of its source, but those of processors where
+   responses to events are known, which no other place knows. */
 syn_status syn_ground_recording(syn_ground *ground, syn_peaks *out,
                                 const syn_watch *watch);
 
