@@ -169,7 +169,7 @@ assembly_sentence <- function(x, row) {
           search_p_text(x$p[[row]], attr(x, "n_surrogates")), takes_part(x$units[[row]], part),
           halves_text(x$first_half[[row]], x$second_half[[row]], x$expected[[row]]),
           rhythm_text(x$times[[row]], max(lags)),
-          locked_text(attr(x, "recording"), attr(x, "locked_to"), x$times[[row]], max(lags)))
+          locked_text(attr(x, "recording"), x$times[[row]], max(lags), attr(x, "locked_to")))
 }
 
 #' Whether most activations follow the one before after the same time, shorter than the longest
@@ -189,7 +189,7 @@ rhythm_text <- function(times, longest) {
 #' Whether activations come at some times after events, or in trials, more than at others
 #' @param events Table of events, or `NULL` where they are not known.
 #' @noRd
-locked_text <- function(recording, events, times, longest) {
+locked_text <- function(recording, times, longest, events = NULL) {
   trials <- trial_ticks(recording)
   if (is.null(trials) && is.null(events) || length(times) < 10L) return("")
   resolution <- attr(recording, "resolution")
