@@ -29,7 +29,16 @@ assemblies_title <- function(x) {
             counted(nlevels(about$recording$unit), "unit")),
     sprintf("# lags up to %s, %s, any false report with a probability of at most %s",
             duration_text(about$max_lag), counted(about$n_surrogates, "surrogate"),
-            exact(about$alpha)), camera_words(about), bursts_words(about))
+            exact(about$alpha)), camera_words(about), bursts_words(about), locked_words(about))
+}
+
+#' Which responses are no assembly
+#' @noRd
+locked_words <- function(about) {
+  if (is.null(about$locked_to)) return(NULL)
+  conditions <- nlevels(about$locked_to$condition)
+  sprintf("# beyond the response of each unit to %s%s", counted(nrow(about$locked_to), "event"),
+          if (conditions > 1L) sprintf(" in %d conditions", conditions) else "")
 }
 
 #' What was not looked at
@@ -160,7 +169,7 @@ assembly_sentence <- function(x, row) {
           search_p_text(x$p[[row]], attr(x, "n_surrogates")), takes_part(x$units[[row]], part),
           halves_text(x$first_half[[row]], x$second_half[[row]], x$expected[[row]]),
           rhythm_text(x$times[[row]], max(lags)),
-          locked_text(attr(x, "recording"), x$times[[row]], max(lags)))
+          locked_text(attr(x, "recording"), x$times[[row]], max(lags), attr(x, "locked_to")))
 }
 
 #' Whether most activations follow the one before after the same time, shorter than the longest
@@ -177,23 +186,33 @@ rhythm_text <- function(times, longest) {
           duration_text(period))
 }
 
-#' Whether activations come at some times in trials more than at others
+#' Whether activations come at some times after events, or in trials, more than at others
+#' @param events Table of events, or `NULL` where they are not known.
 #' @noRd
-locked_text <- function(recording, times, longest) {
+locked_text <- function(recording, times, longest, events = NULL) {
   trials <- trial_ticks(recording)
-  if (is.null(trials) || length(times) < 10L) return("")
+  if (is.null(trials) && is.null(events) || length(times) < 10L) return("")
   resolution <- attr(recording, "resolution")
-  start <- ticks_to_seconds(trials$start, resolution)
-  room <- ticks_to_seconds(min(trials$end - trials$start), resolution) - longest
-  after <- times - start[pmax(1L, findInterval(times, start))]
+  start <- events$time %||% ticks_to_seconds(trials$start, resolution)
+  length <- ticks_to_seconds(epoch_ticks(round_to_ticks(start, resolution),
+                                         stretches(recording)), resolution)
+  # An activation that begins late in a trial is not whole.
+  room <- if (is.null(events)) min(length) - longest else stats::median(length)
+  at <- findInterval(times, start)
+  after <- (times - c(NA, start)[at + 1L])[c(FALSE, length >= room)[at + 1L]]
   after <- after[after <= room]
   if (room <= 0 || length(after) < 10L) return("")
   p <- suppressWarnings(stats::ks.test(after, "punif", 0, room)$p.value)
   if (p >= 0.001) return("")
-  quarter <- stats::quantile(after, c(0.25, 0.75))
-  sprintf(paste(" They come at some times in a trial more than at others (half of them from %s to",
-                "%s after its start): what happens in all trials may make them."),
-          duration_text(quarter[[1L]]), duration_text(quarter[[2L]]))
+  quarter <- duration_text(stats::quantile(after, c(0.25, 0.75)))
+  sprintf(if (is.null(events)) {
+    paste(" They come at some times in a trial more than at others (half of them from %s to %s",
+          "after its start): what happens in all trials may make them. `locked_to = \"trials\"`",
+          "tells.")
+  } else {
+    paste(" They come at some times after an event more than at others (half of them from %s to",
+          "%s after it), but the response of each unit by itself does not explain them.")
+  }, quarter[[1L]], quarter[[2L]])
 }
 
 commas_short <- function(v) if (v >= 100) commas(round(v)) else format(signif(v, 2))

@@ -63,6 +63,34 @@
 #' take a single one as a fact. Windows of 0.1 s and more are the least sure: where rates change
 #' together within a second, `expected` may be a half or a third of the truth.
 #'
+#' # Responses to events
+#' Units that respond to a stimulus one after the other have lags in common because of the stimulus.
+#' With `locked_to` the null hypothesis knows how each unit responds: what is expected of a pair at
+#' a lag is told from a *predictor* as well (Perkel, Gerstein and Moore 1967), in which each event
+#' has the spikes that the second unit fired as long after other events of the same condition, ten
+#' before it and ten after it. The predictor keeps how the rate of each unit changes after an event
+#' on the mean, its peri-stimulus time histogram, and loses what units do together in single trials.
+#' By the share by which a window of it holds more than its sides, more is expected in the
+#' recording, too. Members are judged by spikes around activations in the same way, and `expected`
+#' is how many activations there are when the members are moved to other events. Responses of many
+#' units at once are no population bursts.
+#'
+#' Spikes belong to the last event before them. So events lie where responses begin: where units
+#' fire before them, as before movements, give times so much earlier. Where no event comes for twice
+#' as long as usual (and 2 s), spikes are exchanged between parts of that time. At least five events
+#' are needed, and from some 50 on a predictor is sure.
+#'
+#' It does not know
+#' * that responses vary together: where units respond more to some events than to others, because
+#'   of attention, adaptation or different stimuli, all of them respond more in the same trials,
+#'   and that is what is looked for. Where it is the stimulus, give it as the `condition`. (Rates
+#'   that are higher for much longer than a window lasts are no excess in any case, nor is what all
+#'   pairs have in common);
+#' * that responses come sooner or later: a latency that units share makes a sequence in each trial;
+#' * responses that outlast the time up to the next event, where these times vary;
+#' * assemblies that follow each event: what comes in all trials at the same time, within a window,
+#'   is the response of each member.
+#'
 #' # Recordings of a camera
 #' Calcium that is turned into events has one in each frame for as long as a neuron is active,
 #' and ten events in a row are no ten spikes. Where all times are those of frames, 10 ms or more
@@ -78,9 +106,9 @@
 #' * Assemblies of which most units of the recording are members: what all do is taken for
 #'   common. With fewer than eight units beside an assembly, this part is not estimated for its
 #'   members.
-#' * What is locked to a stimulus or a movement: units that respond to it one after the other are
-#'   found as an assembly. `summary()` says where activations come at some times in trials more
-#'   than at others.
+#' * Without `locked_to`, what is locked to a stimulus or a movement: units that respond to it one
+#'   after the other are found as an assembly. `summary()` says where activations come at some times
+#'   in trials, or after events, more than at others.
 #' * Units that keep a rhythm of the same period: they are together at a constant phase, and their
 #'   lags are known up to whole periods. Surrogates forget the phase from one `segment` to the
 #'   next, and a longer one is no remedy. Where rhythms last, look at what is found after each
@@ -105,7 +133,8 @@
 #' cores with an H200. Time and memory grow with the number of pairs; surrogates are made in
 #' batches that fit into `max_memory`. A GPU finds peaks while the processors look for groups in
 #' those found before; as groups take what they take, `"auto"` weighs only how long the CPU would
-#' take for the peaks.
+#' take for the peaks. With `locked_to` the processors count the recording 21 times, also where a
+#' GPU finds the peaks of surrogates; and a spike takes 600 bytes.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes. Trials are kept
 #'   apart.
@@ -119,6 +148,10 @@
 #'   kept by surrogates. `NULL` for a hundredth of the recording, 10 s at most, but no less than
 #'   twice the sum of `max_lag` and 0.9 s: in shorter segments, and in shorter trials, surrogates
 #'   vary less than the recording, and p values are too small.
+#' @param locked_to Events that units may respond to, see Responses to events: `"trials"` for the
+#'   starts of all trials of `x`; times in seconds; or a data frame with a column `time` and, if you
+#'   like, a column `condition`, within which events are alike. Events outside of the recording and
+#'   its trials, and those without a condition, are left out. `NULL` where no response is expected.
 #' @param device `"cpu"`, `"gpu"`, which finds the peaks of pairs, of the recording and of all
 #'   surrogates, or `"auto"` for the one that should be sooner done. Peaks are the same whole
 #'   numbers on both, and so is the result.
@@ -148,7 +181,8 @@
 #'   }
 #'   Attributes: `recording` (what was looked at), `camera` (`NULL`, or the length of a `frame` in
 #'   seconds and how many `spikes` were given, see Recordings of a camera), `max_lag`, `alpha`,
-#'   `n_surrogates`, `segment`, `window` (widths that were looked at, in seconds), `left_out`
+#'   `n_surrogates`, `segment`, `locked_to` (`NULL`, or a data frame of the events with `time` and
+#'   `condition`), `window` (widths that were looked at, in seconds), `left_out`
 #'   (share of the time that is in population bursts), `bursts` (data frame with their `start` and
 #'   `end`, in seconds), `maxima` (sizes x widths x surrogates: the largest evidence of each, see
 #'   `vignette("definitions-significance")`), `best` (`score` and `p` of the best group, reported
@@ -166,6 +200,10 @@
 #' error.
 #'
 #' @references
+#' Perkel DH, Gerstein GL, Moore GP (1967). Neuronal spike trains and stochastic point processes.
+#' II. Simultaneous spike trains. *Biophysical Journal*, 7, 419-440.
+#' \doi{10.1016/S0006-3495(67)86597-4}
+#'
 #' Russo E, Durstewitz D (2017). Cell assemblies at multiple time scales with arbitrary lag
 #' constellations. *eLife*, 6, e19428. \doi{10.7554/eLife.19428}
 #'
@@ -186,11 +224,16 @@
 #' found
 #' summary(found)
 #' as.data.frame(found, what = "members")
+#' # Ten units respond to each second, one after the other: no assembly beyond that.
+#' response <- as.vector(outer(1:59, 0.1 + 0.02 * 1:10, `+`)) + rnorm(590, sd = 0.01)
+#' y <- spike_trains(c(x$time, response), c(as.character(x$unit), rep(1:10, each = 59)),
+#'                   start = 0, end = 60)
+#' find_assemblies(y, max_lag = 0.1, n_surrogates = 19, locked_to = 1:59, threads = 2)$units
 #' @order 1
 #' @export
 find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, segment = NULL,
-                            device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
-                            max_memory = 4e9) {
+                            locked_to = NULL, device = c("cpu", "gpu", "auto"), gpus = NULL,
+                            threads = NULL, max_memory = 4e9) {
   check_given(x = "a recording")
   call <- sys.call()
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
@@ -200,6 +243,7 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   refuse_if(exceeded < 0, "n_surrogates", sprintf("at least %s, that is 1 / alpha - 1",
                                                   commas(ceiling(1 / alpha * (1 - 1e-9)) - 1)),
             exact(n))
+  events <- locked_events(locked_to, x)
   device <- check_choice(device)
   check_place(device, gpus)
   frame <- frame_ticks(x)
@@ -211,14 +255,16 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   if (!is.null(camera)) x <- first_frames(x, frame)
   threads <- check_threads(threads)
   max_memory <- check_memory(max_memory, min = 1e7)
-  gpus <- surrogate_place(device, gpus, \() assembly_seconds(x, ladder, n) / threads)
+  gpus <- surrogate_place(device, gpus,
+                          \() assembly_seconds(x, ladder, n, !is.null(events)) / threads)
   seed <- current_seed()
   trains <- trains_of(x)
   started <- proc.time()[["elapsed"]]
   found <- if (count_in_trials(trains) > 0L && nlevels(x$unit) > 2L) {
     .Call(r_find_assemblies, trains,
-          c(ladder, list(n = n, exceeded = min(exceeded, n - 1), key = random_key(),
-                         gpus = gpus, threads = threads, max_memory = max_memory)))
+          c(ladder, list(events = events[c("tick", "kind")], n = n,
+                         exceeded = min(exceeded, n - 1), key = random_key(), gpus = gpus,
+                         threads = threads, max_memory = max_memory)))
   }
   found <- finish_status(found, "finding assemblies",
                          "Take fewer units with `x[unit = ]`, or a shorter `max_lag`.",
@@ -226,6 +272,7 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   new_assemblies(found, x, ladder, list(
     recording = x, camera = camera, max_lag = ladder$max_lag, alpha = alpha, n_surrogates = n,
     segment = ticks_to_seconds(ladder$segment, attr(x, "resolution")),
+    locked_to = events$table,
     window = ticks_to_seconds(found$width * ladder$bin, attr(x, "resolution")),
     maxima = found$maximum, left_out = found$left_out,
     bursts = burst_table(found$bursts, attr(x, "resolution")),
@@ -282,11 +329,12 @@ lag_within <- function(max_lag, most, widest, x) {
 #'
 #' A pair of spikes within reach takes 2 ns in the recording, and one in the same segment
 #' 0.7 ns, once for all surrogates; each of them then takes 0.012 ns a lag and segment, or 1 ns
-#' a pair of spikes where these are few, and 1 ns a window. Measured.
+#' a pair of spikes where these are few, and 1 ns a window. Measured. Where responses are known,
+#' 20 shifts of the recording are counted as well.
 #'
 #' @param ladder What `assembly_ladder()` gave.
 #' @noRd
-assembly_seconds <- function(x, ladder, n) {
+assembly_seconds <- function(x, ladder, n, locked = FALSE) {
   spikes <- as.double(tabulate(x$unit, nlevels(x$unit)))
   pairs <- length(spikes) * (length(spikes) - 1) / 2
   of_both <- (sum(spikes)^2 - sum(spikes^2)) / 2
@@ -297,7 +345,7 @@ assembly_seconds <- function(x, ladder, n) {
   windows <- sum(2 * floor(ladder$lags / pmax(1, half / 2)) + 1)
   lags <- 2 * (ladder$lags + 6 * max(half) + 4) + 1
   added <- min(0.012e-9 * lags * segments * pairs, 1e-9 * of_both / segments)
-  of_both * (2e-9 * min(1, lags / bins) + 0.7e-9 / segments) +
+  of_both * (2e-9 * min(1, lags / bins) * (1 + 20 * locked) + 0.7e-9 / segments) +
     n * (added + 1e-9 * windows * pairs)
 }
 

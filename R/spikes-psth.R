@@ -86,23 +86,24 @@ psth <- function(x, events = NULL, from = NULL, to = NULL, bin_size = 0.01, by =
 }
 
 #' Events as a data frame of `time` and `condition`, a factor
+#' @param arg Name of the argument that `events` were given as.
 #' @noRd
-check_events <- function(events, x, by) {
-  arg <- "events"
+check_events <- function(events, x, by, arg = "events") {
+  of <- arg
   if (is.null(events)) {
     trials <- attr(x, "trials", exact = TRUE)
-    refuse_if(is.null(trials), "events", "times of events, as the recording has no trials",
+    refuse_if(is.null(trials), arg, "times of events, as the recording has no trials",
               "NULL")
     events <- data.frame(time = trials$start)
     more <- setdiff(names(trials), "time")
     events[more] <- as.data.frame(trials)[more]
-    arg <- "trials of `x`"
+    of <- "trials of `x`"
   } else if (is_plain_numeric(events) && is.null(dim(events))) {
     events <- data.frame(time = events)
   }
   time <- if (is.data.frame(events)) events[["time"]]
   refuse_if(!is_plain_numeric(time) || length(time) != nrow(events) || !all(is.finite(time)) ||
-              length(time) == 0L, "events",
+              length(time) == 0L, arg,
             "finite times in seconds, or a data frame with such a column `time`",
             some_columns(events))
   condition <- rep("all", nrow(events))
@@ -110,7 +111,7 @@ check_events <- function(events, x, by) {
     by <- check_string(by, "by")
     known <- setdiff(names(events), c("unit", "time", "count", "rate", "se", "events"))
     refuse_if(!by %in% known, "by",
-              sprintf("the name of a column of the %s with their conditions", arg),
+              sprintf("the name of a column of the %s with their conditions", of),
               encodeString(by, quote = "\""),
               if (length(known)) sprintf("There is %s.", some(known)))
     condition <- events[[by]]

@@ -21,7 +21,7 @@ recording <- function(units, minutes, rate) {
 #' Seconds of all threads for getting ready and for the peaks of the recording
 recorded <- function(x, gpus, threads) {
   options <- c(synfire:::assembly_ladder(x, 1, NULL),
-               list(n = 0, from = 0, least = 2560, key = c(1, 2), gpus = gpus,
+               list(events = NULL, n = 0, from = 0, least = 2560, key = c(1, 2), gpus = gpus,
                     threads = threads, max_memory = 4e9))
   sum(system.time(.Call(synfire:::r_assembly_peaks, synfire:::trains_of(x), options))[1:2])
 }

@@ -43,6 +43,25 @@ static const syn_peak_place *choose_place(place *p, SEXP options, syn_peak_place
     return p->call.n > 0 ? gpus : NULL;
 }
 
+/* The events that responses are locked to: `events`, a list of ticks and kinds, or R's
+   NULL. */
+static syn_events read_events(SEXP options)
+{
+    SEXP events = glue_option(options, "events");
+    if (events == R_NilValue)
+        return (syn_events){.n = 0};
+    require(TYPEOF(events) == VECSXP && Rf_xlength(events) == 2, "events");
+    SEXP tick = numbers(VECTOR_ELT(events, 0), REALSXP, 1, "events");
+    SEXP kind = numbers(VECTOR_ELT(events, 1), INTSXP, Rf_xlength(tick), "events");
+    syn_events out = {.tick = REAL(tick), .kind = INTEGER(kind),
+                      .n = (uint32_t)Rf_xlength(tick)};
+    for (uint32_t e = 0; e < out.n; e++) {
+        require(out.kind[e] > 0, "events");
+        out.kinds = (uint32_t)out.kind[e] > out.kinds ? (uint32_t)out.kind[e] : out.kinds;
+    }
+    return out;
+}
+
 static syn_ground_options read_ground(SEXP options, const syn_peak_place *elsewhere)
 {
     return (syn_ground_options){
@@ -50,6 +69,7 @@ static syn_ground_options read_ground(SEXP options, const syn_peak_place *elsewh
         .lags = (uint32_t)glue_option_int(options, "lags", 0, 1 << 24),
         .widest = (uint32_t)glue_option_int(options, "widest", 1, 1 << 24),
         .segment = glue_option_int(options, "segment", 1, (int64_t)1 << 53),
+        .events = read_events(options),
         .key = glue_option_key(options),
         .threads = glue_option_threads(options),
         .elsewhere = elsewhere};
@@ -115,7 +135,7 @@ static SEXP groups_for_r(syn_assembly_search *s, syn_status *status)
 }
 
 /* What find_assemblies() found in `trains`, as glue_spikes() takes them. `options`: bin,
-   segment, step (ticks), lags, widest (bins), n, exceeded, key, gpus, threads,
+   segment, step (ticks), lags, widest (bins), events, n, exceeded, key, gpus, threads,
    max_memory. */
 SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
 {
@@ -189,7 +209,7 @@ static void release_peaks(void *held)
 static syn_status find(peak_work *w, uint64_t from, const syn_watch *watch)
 {
     syn_peak_source source = w->ground.source;
-    syn_status status = source.recording(source.self, &w->recorded, watch);
+    syn_status status = syn_ground_recording(&w->ground, &w->recorded, watch);
     if (status != SYN_OK || w->n == 0)
         return status;
     SYN_TAKE_ZEROS(&w->budget, w->list, w->n);
@@ -221,7 +241,7 @@ static SEXP peaks_for_r(const syn_peaks *peaks)
 
 /* A list of what peaks_for_r() makes: of the recording, then of surrogates `from` to
    `from` + n - 1; and the widths in bins. `options`: bin, segment (ticks), lags, widest
-   (bins), least (z in parts of SYN_PEAK_SCALE), from, n, key, gpus, threads,
+   (bins), events, least (z in parts of SYN_PEAK_SCALE), from, n, key, gpus, threads,
    max_memory. */
 SEXP r_assembly_peaks(glue_owner *own, SEXP trains, SEXP options)
 {

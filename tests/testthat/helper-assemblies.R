@@ -21,21 +21,50 @@ laid_out <- function(x, ladder, margin) {
   segment <- before[trial] + pmin(floor((tick - opened[trial]) / each[trial]) + 1, pieces[trial])
   unit <- factor(trains$unit[inside], levels = seq_len(trains$units))
   list(tick = split(tick, unit), segment = split(segment, unit), start = start,
+       from = trains$start, later = opened - trains$start, to = opened + length,
        bins = floor((stop - start) / ladder$bin) + 1)
 }
 
 # Counts of lags of b after a that are nearest to k bins, for all pairs of units a < b.
-counted_lags <- function(of, bin, margin) {
+counted_lags <- function(of, bin, margin, later = of) {
   n <- length(of)
   count <- array(0, c(2 * margin + 1, n, n))
   for (a in seq_len(n)) for (b in seq_len(n)) {
     if (a >= b) next
-    lag <- outer(of[[b]], of[[a]], `-`)
+    lag <- outer(later[[b]], of[[a]], `-`)
     k <- sign(lag) * floor((2 * abs(lag) + bin) / (2 * bin))
     k <- k[abs(k) <= margin] + margin + 1
     count[, a, b] <- tabulate(k, 2 * margin + 1)
   }
   count
+}
+
+# Trains of the predictor: each event has, at each tick after it, the spikes of the ten events
+# before it and the ten after it of its kind for which no later event has come yet, around the ends
+# of their order, and again where there are fewer.
+moved_trains <- function(laid, events) {
+  trial <- findInterval(events$tick, laid$from)
+  at <- events$tick + laid$later[trial]
+  until <- pmin(c(at[-1L], Inf), laid$to[trial] + 1)
+  lapply(laid$tick, \(own) {
+    event <- findInterval(own, at)
+    after <- own - at[event]
+    unlist(lapply(seq_along(at), \(e) {
+      alike <- which(events$kind == events$kind[[e]])
+      here <- match(e, alike)
+      others <- alike[(here + seq_along(alike) - 1) %% length(alike) + 1][-length(alike)]
+      unlist(lapply(sort(unique(until[others] - at[others])), \(end) {
+        longer <- others[until[others] - at[others] >= end]
+        before <- until[others] - at[others]
+        begin <- max(0, before[before < end])
+        from <- c(rep_len(longer, 10), rep_len(rev(longer), 10))
+        unlist(lapply(from, \(j) {
+          a <- after[event == j & after >= begin & after < min(end, until[[e]] - at[[e]])]
+          at[[e]] + a
+        }))
+      }))
+    }))
+  })
 }
 
 # The same in a surrogate (numbered from 0): each unit is shifted by itself around each segment,
@@ -75,22 +104,26 @@ clip <- function(u) pmin(pmax(u, -2), 2)
 
 # What pairs have in common at one lag: a share of what is expected, and its variance. Of few
 # pairs, steps begin with 0, and the variance is that of shares below the mean.
-common_of <- function(inside, beside, clumps, few) {
+# `more` is by which factor more is expected in windows than beside them.
+common_of <- function(inside, beside, clumps, few, more) {
   use <- inside + beside > 0
   inside <- inside[use]
-  expected <- beside[use] / 4
+  beside <- beside[use]
+  more <- more[use]
+  expected <- beside / 4 * more
   excess <- inside - expected
+  counts <- 1 + more / 4
   clumps <- clumps[use]
   if (length(excess) == 0L || sum(expected) == 0) return(c(0, 0))
   common <- spread <- 0
   if (!few) {
     common <- sum(excess) / sum(expected)
-    spread <- max(0, sum((excess - common * expected)^2) - sum(expected * 1.25 * clumps)) /
+    spread <- max(0, sum((excess - common * expected)^2) - sum(expected * counts * clumps)) /
       sum(expected^2)
   }
   for (round in 1:4) {
-    base <- (inside + 4 * expected) / (5 + common)
-    variance <- base * 1.25 * clumps * (1 + common) + spread * base^2
+    base <- more * (inside + beside) / (4 + more * (1 + common))
+    variance <- base * counts * clumps * (1 + common) + spread * base^2
     u <- clip((excess - common * expected) / sqrt(variance))
     weight <- base^2 / variance
     square <- if (few) 2 * pmin(u, 0)^2 else u^2
@@ -101,7 +134,8 @@ common_of <- function(inside, beside, clumps, few) {
   c(common, spread + 1 / sum(weight))
 }
 
-z_of <- function(inside, beside, clumps, common, spread) {
+z_of <- function(inside, beside, clumps, common, spread, more = 1) {
+  common <- (1 + common) * more - 1
   expected <- beside / 4 * (1 + common)
   base <- max(0.5, expected)
   inflation <- clumps + spread * base / 1.25
@@ -172,12 +206,22 @@ anything_shared <- function(w, edge) {
 # Peaks of the histograms `count` of all pairs a < b, as rows of unit a, unit b, rung, lag, z in
 # 1/1024: the windows whose z is `least` at least and that no one within half a width exceeds.
 # `of` are the ticks of each unit; `trials` are the lengths in bins of those that what is common to
-# pairs comes from, NULL where nothing is taken off.
-slow_peaks <- function(count, of, ladder, widths, least, trials) {
-  rungs <- lapply(widths, \(width) windows_of(count, of, ladder, width))
-  edges <- lapply(rungs, \(w) if (is.null(trials)) 0 * w$at else w$edge(trials))
+# pairs comes from, NULL where nothing is taken off. `predicted` are histograms
+# like `count`, or NULL.
+slow_peaks <- function(count, of, ladder, widths, least, trials, predicted = NULL) {
+  rungs <- lapply(widths, \(width) {
+    w <- windows_of(count, of, ladder, width)
+    w$more <- w$inside * 0 + 1
+    if (is.null(predicted)) return(w)
+    p <- windows_of(predicted, of, ladder, width)
+    w$more <- (p$inside + 0.5) / (p$beside / 4 + 0.5)
+    w$clumps <- w$clumps * 1.1
+    w
+  })
+  known <- is.null(trials) || !is.null(predicted)
+  edges <- lapply(rungs, \(w) if (known) 0 * w$at else w$edge(trials))
   fitted <- !is.null(trials) && nrow(rungs[[1L]]$pairs) >= 28 &&
-    any(mapply(anything_shared, rungs, edges))
+    (!is.null(predicted) || any(mapply(anything_shared, rungs, edges)))
   found <- list()
   for (r in seq_along(widths)) {
     w <- rungs[[r]]
@@ -186,12 +230,13 @@ slow_peaks <- function(count, of, ladder, widths, least, trials) {
       same <- unique(c(k, length(w$at) + 1 - k))
       common <- if (fitted) {
         common_of(c(w$inside[, same]), c(w$beside[, same]), rep(w$clumps, length(same)),
-                  few = nrow(w$pairs) < 100)
+                  nrow(w$pairs) < 100, c(w$more[, same]))
       } else {
         c(edges[[r]][[k]], 0)
       }
       for (p in seq_len(nrow(w$pairs))) {
-        z[p, k] <- z_of(w$inside[p, k], w$beside[p, k], w$clumps[[p]], common[[1L]], common[[2L]])
+        z[p, k] <- z_of(w$inside[p, k], w$beside[p, k], w$clumps[[p]], common[[1L]], common[[2L]],
+                        w$more[p, k])
       }
     }
     z <- pmin(floor(z * 1024 + 0.5), 30 * 1024)
@@ -211,27 +256,35 @@ slow_peaks <- function(count, of, ladder, widths, least, trials) {
 
 # Peaks that find_assemblies() looks at, in the recording and in `n` surrogates from `from` on.
 peaks_of <- function(x, max_lag, n, from = 0, segment = NULL, widest = NULL, least = 2.5,
-                     gpus = NULL, threads = 1, max_memory = 1e9, key = c(17, 4), ...) {
+                     gpus = NULL, threads = 1, max_memory = 1e9, key = c(17, 4),
+                     locked_to = NULL, ...) {
   ladder <- synfire:::assembly_ladder(x, max_lag, segment)
   ladder$widest <- widest %||% ladder$widest
+  events <- synfire:::locked_events(locked_to, x)[c("tick", "kind")]
   .Call(synfire:::r_assembly_peaks, synfire:::trains_of(x),
-        c(ladder, list(n = n, from = from, least = least * 1024, key = key, gpus = gpus,
+        c(ladder, list(events = events, n = n, from = from, least = least * 1024, key = key,
+                       gpus = gpus,
                        threads = threads, max_memory = max_memory, ...)))
 }
 
 # The same, slowly.
 slow_peaks_of <- function(x, max_lag, n, from = 0, segment = NULL, widest = NULL, least = 2.5,
-                          key = c(17, 4)) {
+                          key = c(17, 4), locked_to = NULL) {
   ladder <- synfire:::assembly_ladder(x, max_lag, segment)
   half <- c(0, 2^(0:20))
   widths <- 2 * half[2 * half + 1 <= (widest %||% ladder$widest)] + 1
   last <- max(widths)
   margin <- ladder$lags + (last - 1) / 2 + (last + 1) / 2 + 2 * last + 1
   laid <- laid_out(x, ladder, margin)
-  peaks <- function(count, trials) {
-    slow_peaks(count, laid$tick, ladder, widths, least * 1024, trials)
+  peaks <- function(count, trials, predicted = NULL) {
+    slow_peaks(count, laid$tick, ladder, widths, least * 1024, trials, predicted)
   }
-  list(recording = peaks(counted_lags(laid$tick, ladder$bin, margin), bins_of_trials(x, ladder$bin)),
+  predicted <- if (!is.null(locked_to)) {
+    moved <- moved_trains(laid, synfire:::locked_events(locked_to, x))
+    counted_lags(laid$tick, ladder$bin, margin, moved)
+  }
+  list(recording = peaks(counted_lags(laid$tick, ladder$bin, margin),
+                         bins_of_trials(x, ladder$bin), predicted),
        surrogates = lapply(seq_len(n) - 1 + from, \(s) {
          peaks(shifted_lags(laid, ladder$bin, margin, key, s), NULL)
        }),

@@ -82,3 +82,19 @@ test_that("registers, threads, and how many surrogates at once change nothing", 
   expect_identical(peaks_of(x, max_lag = 0.5, n = 7, max_memory = 2.5e6), one)
   expect_identical(class(peaks_of(x, max_lag = 0.5, n = 7, max_memory = 1e5)), "synfire_status")
 })
+
+test_that("peaks beyond the responses to events are those of a slow count", {
+  # Irregular events of two kinds, with marks in the first and the last seconds.
+  x <- set_of_units(8, 24, 12, seed = 13)
+  set.seed(14)
+  events <- data.frame(time = sort(runif(23, 4, 16)), condition = sample(c("a", "b"), 23, TRUE))
+  expect_slow_peaks(x, max_lag = 0.02, n = 1, segment = 2, widest = 5, least = 1.5,
+                    locked_to = events)
+  few <- set_of_units(4, 24, 12, seed = 15)
+  expect_slow_peaks(few, max_lag = 0.02, n = 1, segment = 2, widest = 9, least = 1.5,
+                    locked_to = c(1, 3, 8, 10, 20))
+  trials <- data.frame(start = c(0, 3, 7.0123, 11, 15), end = c(2.9, 7.0123, 10, 14, 19))
+  short <- set_of_units(3, 20, 15, seed = 9, trials = trials)
+  expect_slow_peaks(short, max_lag = 0.02, n = 1, segment = 0.7, widest = 9, least = 1.5,
+                    locked_to = "trials")
+})

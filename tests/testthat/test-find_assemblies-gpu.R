@@ -85,6 +85,12 @@ test_that("trials and camera frames make the same peaks on both devices", {
   expect_same_peaks(x, 4, 0.5, 4, least = 0.5)
 })
 
+test_that("peaks beyond responses to events are the same on both devices", {
+  skip_without_gpu()
+  events <- c(6, 9:20, 22.5, 24, 28, 31, 33)
+  expect_same_peaks(independent(6, 40, 12, 1), 4, 0.1, 4, locked_to = events)
+})
+
 test_that("memory in parts, devices twice and any first surrogate change no peak", {
   skip_without_gpu()
   x <- independent(20, 60, 8, 1)

@@ -208,7 +208,8 @@ test_that("the best triangle of each surrogate is that of a slow search", {
   set.seed(2)
   ladder <- assembly_ladder(x, max_lag = 0.4, segment = NULL)
   peaks <- .Call(r_assembly_peaks, trains_of(x),
-                 c(ladder, list(n = 19, from = 0, least = 2.5 * 1024, key = random_key(), gpus = NULL,
+                 c(ladder, list(events = NULL, n = 19, from = 0, least = 2560,
+                                key = random_key(), gpus = NULL,
                                 threads = 1, max_memory = 1e9)))
   half <- (peaks$width - 1) / 2
   slow <- vapply(peaks$surrogates, \(own) {

@@ -10,6 +10,15 @@ draw_for_assemblies <- function() {
                       nuisances = one_of(list(NULL, "all")))
 }
 
+# Events that responses may be locked to: few or many, of one kind or of several.
+draw_events <- function(x) {
+  if (sometimes(0.3)) return("trials")
+  ends <- c(attr(x, "start"), attr(x, "end"))
+  time <- stats::runif(whole(1, 60), ends[[1L]], ends[[2L]])
+  if (sometimes(0.5)) return(time)
+  data.frame(time = time, condition = sample(c("a", "b", NA), length(time), TRUE))
+}
+
 check_assemblies <- function(x, found) {
   if (anyDuplicated(unlist(lapply(found$units, sort))) && nrow(found) == 1L) {
     finding("a unit is twice in an assembly")
@@ -69,8 +78,8 @@ draw_views <- function(found) {
 
 fuzz_subject("assemblies",
   covers = list(
-    find_assemblies = c("x", "max_lag", "alpha", "n_surrogates", "segment", "device",
-                        "gpus", "threads", "max_memory"),
+    find_assemblies = c("x", "max_lag", "alpha", "n_surrogates", "segment", "locked_to",
+                        "device", "gpus", "threads", "max_memory"),
     print.assemblies = "n", summary.assemblies = "n", as.data.frame.assemblies = "what",
     autoplot.assemblies = c("type", "assemblies", "from", "to", "by", "layout"),
     activation_rate = c("x", "bin_size", "gap", "max_memory"), as_spike_trains.assemblies = "x",
@@ -81,7 +90,8 @@ fuzz_subject("assemblies",
     alpha <- one_of(0.05, 0.5, 0.2)
     args <- c(list(x), some_args(
       max_lag = mostly(one_of(0.01, 0.05, 0.3, 2)), segment = mostly(one_of(5, 0.7, 100)),
-      max_memory = one_of(1e7, 4e9), n_surrogates = mostly(whole(19, 30))
+      max_memory = one_of(1e7, 4e9), n_surrogates = mostly(whole(19, 30)),
+      locked_to = mostly(draw_events(x))
     ), list(alpha = alpha))
     if (is.null(args$n_surrogates)) args$n_surrogates <- 19
     seed <- whole(1, 1e6)

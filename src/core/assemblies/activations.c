@@ -201,7 +201,8 @@ syn_status syn_detector_make(syn_detector *d)
     SYN_TAKE_ZEROS(d->budget, d->worker, (size_t)d->threads);
     for (int t = 0; t < d->threads; t++)
         d->worker[t] = (syn_detector){.segments = d->segments, .ladder = d->ladder,
-                                      .bin = d->bin, .budget = d->budget};
+                                      .bin = d->bin, .locked = d->locked,
+                                      .budget = d->budget};
     return SYN_OK;
 }
 
@@ -445,35 +446,43 @@ static void settle(const syn_detector *d, const double *null, size_t nulls, doub
     }
 }
 
-/* Moves members apart, in the k-th way, from 1 on: they take places in random order, each
-   APART to APART + 1 of the widest windows after the one before. */
+/* Moves members apart, in the k-th way, from 1 on: they take places in random order,
+   each APART to APART + 1 of the widest windows, or one or two events, after the one
+   before. */
 static syn_status move_apart(sweep *s, uint32_t k)
 {
     syn_detector *d = s->d;
     uint32_t order[SYN_ASSEMBLY_MOST];
     int64_t place[SYN_ASSEMBLY_MOST];
-    size_t spikes = 0;
     syn_random rng;
     syn_random_start(&rng, 0, k);
     for (uint32_t m = 0; m < s->size; m++) {
         uint32_t other = (uint32_t)syn_random_below(&rng, (uint64_t)m + 1);
-        double windows = APART + syn_random_uniform(&rng);
+        double further = syn_random_uniform(&rng);
+        int64_t by = d->locked ? 1 + (further < 0.5)
+                               : (int64_t)((APART + further) * (double)s->separation);
         order[m] = order[other];
         order[other] = m;
-        place[m] = m == 0 ? 0 : place[m - 1] + (int64_t)(windows * (double)s->separation);
-        spikes += s->train[m].n;
+        place[m] = m == 0 ? 0 : place[m - 1] + by;
     }
-    if (spikes > d->moved_room)
-        d->moved = syn_budget_renew(d->budget, d->moved, &d->moved_room, spikes,
-                                    sizeof *d->moved);
-    if (!d->moved && spikes > 0)
-        return syn_budget_refusal(d->budget);
-    int64_t *out = d->moved, middle = place[s->size - 1] / 2;
+    int64_t middle = place[s->size - 1] / 2;
+    size_t n = 0;
     for (uint32_t m = 0; m < s->size; m++) {
-        syn_train *own = s->train + m;
-        pace_turn(&d->pace, *own, place[order[m]] - middle, out);
-        own->tick = out;
-        out += own->n;
+        syn_train own = s->train[m];
+        int64_t shift = place[order[m]] - middle;
+        if (d->locked)
+            SYN_TRY(syn_locked_plan(d->locked, shift));
+        s->train[m].n = d->locked ? syn_locked_move(d->locked, own, NULL) : own.n;
+        SYN_GROW(d->budget, d->moved, d->moved_room, n + s->train[m].n + 1);
+        if (d->locked)
+            syn_locked_move(d->locked, own, d->moved + n);
+        else
+            pace_turn(&d->pace, own, shift, d->moved + n);
+        n += s->train[m].n;
+    }
+    for (uint32_t m = s->size; m-- > 0;) {
+        n -= s->train[m].n;
+        s->train[m].tick = d->moved + n;
     }
     return SYN_OK;
 }
@@ -484,6 +493,9 @@ static syn_status run_apart(sweep *s, uint32_t k)
     SYN_TRY(move_apart(s, k));
     return run(s);
 }
+
+/* A plan of moves between events is one for all. */
+static int threads_of(const syn_detector *d) { return d->locked ? 1 : d->threads; }
 
 typedef struct detecting {
     syn_detector *detector;
@@ -529,15 +541,15 @@ syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_
 {
     sweep s;
     prepare(&s, detector, group, but, surprise);
-    SYN_TRY(pace_set(&detector->pace,
-                     s.separation > detector->step ? s.separation : detector->step,
-                     s.train, s.size));
+    int64_t cell = s.separation > detector->step ? s.separation : detector->step;
+    if (!detector->locked)
+        SYN_TRY(pace_set(&detector->pace, cell, s.train, s.size));
     for (int t = 0; t < detector->threads; t++) {
         detector->worker[t].pace = detector->pace;
         detector->worker[t].nulls = 0;
     }
     detecting c = {detector, group, but, surprise};
-    SYN_TRY(syn_parallel_for((size_t)moves + 1, detector->threads, NULL, "groups",
+    SYN_TRY(syn_parallel_for((size_t)moves + 1, threads_of(detector), NULL, "groups",
                              sweep_one, &c));
     SYN_TRY(collect_nulls(detector));
     settle(detector, detector->null, detector->nulls, moves, unsure, out);
@@ -624,7 +636,7 @@ syn_status syn_surprise_learn(syn_detector *detector, const syn_assembly *group,
     count_spikes(&s, found.threshold, &seen);
     learning l = {{detector, group, group->size, surprise}, found.threshold, NULL};
     SYN_TAKE_ZEROS(detector->budget, l.moved, moves);
-    syn_status status = syn_parallel_for(moves, detector->threads, NULL, "groups",
+    syn_status status = syn_parallel_for(moves, threads_of(detector), NULL, "groups",
                                          count_moved, &l);
     if (status == SYN_OK)
         learn_from(detector, group, &found, &seen, l.moved, moves, surprise);

@@ -4,6 +4,7 @@
 #define SYN_ASSEMBLIES_ACTIVATIONS_H
 
 #include "core/assemblies/groups.h"
+#include "core/assemblies/locked.h"
 #include "core/assemblies/segments.h"
 
 /* Trials are cut into cells of equal lengths, each with one speed of the clock. */
@@ -31,6 +32,7 @@ typedef struct syn_detector {
     const syn_ladder *ladder;
     int64_t bin;
     int64_t step;            /* least ticks of the cells of the clock */
+    syn_locked *locked;  /* NULL where responses to events are not known */
     syn_pace pace;          /* set by the units that are no members */
     syn_activation *found;   /* the highest score first */
     size_t n, room;
@@ -82,8 +84,8 @@ syn_status syn_surprise_learn(syn_detector *detector, const syn_assembly *group,
    sets the threshold where the number of activations stands out most from the expected
    one. This is the mean number that reach it when the members are moved apart, in each of
    `moves` ways, around trials and by some of the widest windows, so that what rates do
-   over longer times remains; it may be wrong by a share `unsure`. SYN_OVER_BUDGET,
-   SYN_NO_MEMORY. */
+   over longer times remains; or, where responses are known, by some events, so that they
+   remain. It may be wrong by a share `unsure`. SYN_OVER_BUDGET, SYN_NO_MEMORY. */
 syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_t but,
                       const syn_surprise *surprise, uint32_t moves, double unsure,
                       syn_detected *out);

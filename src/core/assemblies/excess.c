@@ -105,18 +105,21 @@ void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_ma
         common[k] = spread[k] = 0;
     for (int round = many->few ? 1 : 0; round <= REFINED; round++) {
         memset(m + many->from, 0, lags * sizeof *m);
-        int32_t step = (int32_t)ladder->step[rung];
+        int32_t step = (int32_t)ladder->step[rung], half = (int32_t)ladder->half[rung];
         for (size_t i = 0; i < many->n; i++)
             for (int32_t k = many->from; k <= many->to; k++) {
-                syn_sides s =
-                    syn_sides_look(many->sum[i], (int32_t)ladder->half[rung], k * step);
-                double expected = s.beside / SYN_BESIDE, excess = s.in - expected;
+                syn_sides s = syn_sides_look(many->sum[i], half, k * step);
+                const int32_t *predicted = many->predicted ? many->predicted[i] : NULL;
+                double more = 1 + syn_excess_common(0, predicted, half, k * step);
+                double expected = SYN_TIMES(s.beside / SYN_BESIDE, more);
+                double excess = s.in - expected, counts = 1 + more / SYN_BESIDE;
                 /* What is expected in the window, for its variance: by the counts of a
                    pair in it and beside it together, as then, of few counts, those that
                    make a large excess weigh as much as those that make none. Around
                    activations, a unit without counts beside a window says nothing. */
                 double base = many->mirrored
-                                  ? (s.in + s.beside) / (SYN_BESIDE + 1 + common[k])
+                                  ? SYN_TIMES(more, s.in + s.beside) /
+                                        (SYN_BESIDE + SYN_TIMES(more, 1 + common[k]))
                                   : expected;
                 if (base <= 0)
                     continue;
@@ -126,12 +129,12 @@ void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_ma
                     here->bottom += expected;
                     here->squares += excess * excess;
                     here->cross += expected * excess;
-                    here->variance += expected * (1 + 1 / SYN_BESIDE) * many->clumps[i];
+                    here->variance += expected * counts * many->clumps[i];
                     here->scale += expected * expected;
                 } else {
                     /* Of few, excess of an assembly makes none of the variance: what is
                        below the mean counts twice instead. */
-                    double variance = base * (1 + 1 / SYN_BESIDE) * many->clumps[i] *
+                    double variance = base * counts * many->clumps[i] *
                                           (1 + common[k]) +
                                       spread[k] * base * base;
                     double deviation = sqrt(variance),

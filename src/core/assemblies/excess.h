@@ -105,6 +105,18 @@ SYN_EVERYWHERE double syn_excess_deviance(syn_sides s, double common)
     return d > 0 ? sqrt(2 * d) : 0;
 }
 
+/* `common` of a pair whose windows differ from those beside them as a histogram
+   `predicted` does, of which the running sums are given as for syn_sides_look(); NULL
+   where nothing is predicted. Half a count more, on either side, lest few decide all. */
+SYN_EVERYWHERE double syn_excess_common(double common, const int32_t *predicted,
+                                        int32_t half, int32_t lag)
+{
+    if (!predicted)
+        return common;
+    syn_sides p = syn_sides_look(predicted, half, lag);
+    return SYN_TIMES(1 + common, (p.in + 0.5) / (p.beside / SYN_BESIDE + 0.5)) - 1;
+}
+
 /* Standard normal, about, where there is no excess: the signed root of the deviance, over
    the root of how much more counts vary than those of a Poisson process. */
 SYN_EVERYWHERE double syn_excess_z(syn_sides s, syn_excess_scale e)
@@ -127,7 +139,8 @@ SYN_EVERYWHERE int syn_excess_may_pass(syn_sides s, syn_excess_scale e, double s
 
 /* Histograms that are fitted together. */
 typedef struct syn_excess_many {
-    const int32_t *const *sum;  /* [n] lag 0 of each */
+    const int32_t *const *sum;        /* [n] lag 0 of each, */
+    const int32_t *const *predicted;  /* and of what predicts them; or NULL */
     const double *clumps;       /* [n] */
     size_t n;
     int few;                    /* whether exceptions may be a good part of them */

@@ -86,18 +86,18 @@ static syn_status timed_make(syn_timed *out, const syn_recording *recording,
     SYN_TAKE(budget, out->place, n);
     SYN_TAKE(budget, out->phase, n);
     memcpy(out->first, recording->first, (units + 1) * sizeof *out->first);
-    int64_t width = 2 * options->bin;
+    int64_t width = 2 * options->bin, last = INT64_MIN;
+    out->start = INT64_MAX;
     for (uint32_t i = 0; i < recording->events; i++) {
         int64_t tick = out->tick[i] = recording->tick[recording->by_unit[i]];
+        out->start = tick < out->start ? tick : out->start;
+        last = tick > last ? tick : last;
         int64_t place = 2 * tick / width, phase = 2 * tick % width;
         place -= phase < 0;
         out->place[i] = (uint32_t)(uint64_t)place;
         out->phase[i] = (int32_t)(phase < 0 ? phase + width : phase);
     }
-    if (recording->events == 0)
-        return cut(out, 0);
-    out->start = recording->tick[0];
-    return cut(out, recording->tick[recording->events - 1] - out->start);
+    return cut(out, recording->events > 0 ? last - out->start : 0);
 }
 
 /* Counts the lags from a spike to all of a run. A lag half way between two bins is in the
@@ -227,29 +227,25 @@ int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin)
 
 /* ---- memory ---- */
 
-/* As long as syn_timed_sums() needs. */
-static size_t length_of(const syn_lagged *p)
-{
-    return 2 * (size_t)p->ladder.margin + 2;
-}
-
 syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bin,
-                          uint32_t units, int threads, syn_budget *budget)
+                           uint32_t units, syn_locked *locked, int threads,
+                           syn_budget *budget)
 {
-    *out = (syn_lagged){.ladder = *ladder, .bin = bin, .units = units, .threads = threads,
-                        .budget = budget};
+    *out = (syn_lagged){.ladder = *ladder, .bin = bin, .units = units, .locked = locked,
+                        .threads = threads, .budget = budget};
     size_t places = ladder->first[ladder->rungs];
     SYN_TAKE(budget, out->clumps, (size_t)units * ladder->rungs + 1);
     SYN_TAKE_ZEROS(budget, out->common, places);
     SYN_TAKE_ZEROS(budget, out->spread, places);
-    size_t pairs = syn_pair_count(out->units), bytes = length_of(out) * sizeof(int32_t);
+    size_t pairs = syn_pair_count(out->units);
+    size_t bytes = syn_lagged_length(out) * sizeof(int32_t);
     size_t slots = out->budget->limit / SHARE / bytes;
     slots = slots > FEWEST_KEPT ? slots : FEWEST_KEPT;
     slots = slots < pairs ? slots : pairs;
     SYN_TAKE_ZEROS(out->budget, out->store, 1);
     syn_lagged_store *s = out->store;
     s->slots = (uint32_t)(slots < NONE ? slots : NONE - 1);
-    SYN_TAKE(out->budget, s->sum, s->slots * length_of(out) + 1);
+    SYN_TAKE(out->budget, s->sum, s->slots * syn_lagged_length(out) + 1);
     SYN_TAKE(out->budget, s->slot, pairs + 1);
     SYN_TAKE(out->budget, s->pair, (size_t)s->slots + 1);
     return SYN_OK;
@@ -263,11 +259,20 @@ void syn_lagged_free(syn_lagged *pairs)
     }
     syn_budget_free(pairs->budget, pairs->store);
     timed_free(&pairs->timed);
+    timed_free(&pairs->moved);
     SYN_GIVE(pairs->budget, pairs->clumps, pairs->common, pairs->spread);
     memset(pairs, 0, sizeof *pairs);
 }
 
 /* ---- one window ---- */
+
+syn_status syn_lagged_sums(const syn_lagged *p, uint32_t a, uint32_t b, int32_t *sum)
+{
+    SYN_TRY(syn_timed_sums(&p->timed, a, b, sum));
+    return p->locked ? syn_timed_sums(&p->moved, a, p->units + b,
+                                      sum + syn_lagged_length(p) / 2)
+                     : SYN_OK;
+}
 
 /* Gives a pair the slot of the one that was counted longest ago. */
 static void take_slot(syn_lagged_store *s, size_t pair)
@@ -284,8 +289,8 @@ static void count_pair(const syn_lagged *p, uint32_t a, uint32_t b)
 {
     const syn_lagged_store *s = p->store;
     /* That no sum is too large was seen when all pairs were looked at. */
-    (void)syn_timed_sums(&p->timed, a, b,
-                         s->sum + s->slot[syn_pair_number(a, b)] * length_of(p));
+    (void)syn_lagged_sums(
+        p, a, b, s->sum + s->slot[syn_pair_number(a, b)] * syn_lagged_length(p));
 }
 
 /* Running sums of the histogram of a < b, at lag 0; they stay until others were asked
@@ -298,7 +303,7 @@ static const int32_t *sums_of(const syn_lagged *p, uint32_t a, uint32_t b)
         take_slot(s, pair);
         count_pair(p, a, b);
     }
-    return s->sum + s->slot[pair] * length_of(p) + p->ladder.margin;
+    return s->sum + s->slot[pair] * syn_lagged_length(p) + p->ladder.margin;
 }
 
 /* Pairs that are to be counted. */
@@ -357,7 +362,7 @@ syn_status syn_lagged_keep(const syn_lagged *p, const uint32_t *unit, uint32_t n
 static double clumps_of(const syn_lagged *p, uint32_t a, uint32_t b, uint32_t rung)
 {
     const double *c = p->clumps + (size_t)rung * p->units;
-    return c[a] * c[b];
+    return c[a] * c[b] * syn_lagged_unsure(p);
 }
 
 syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t b,
@@ -370,10 +375,13 @@ syn_lagged_window syn_lagged_look(const syn_lagged *pairs, uint32_t a, uint32_t 
         lag = -lag;
     }
     uint32_t place = syn_ladder_place(&pairs->ladder, rung, lag);
-    syn_sides s =
-        syn_sides_look(sums_of(pairs, a, b), (int32_t)pairs->ladder.half[rung], lag);
+    const int32_t *sum = sums_of(pairs, a, b), half = (int32_t)pairs->ladder.half[rung];
+    syn_sides s = syn_sides_look(sum, half, lag);
     syn_excess_scale e = {.clumps = clumps_of(pairs, a, b, rung),
-                          .common = pairs->common[place], .spread = pairs->spread[place]};
+                          .common = syn_excess_common(pairs->common[place],
+                                                      syn_lagged_predicted(pairs, sum),
+                                                      half, lag),
+                          .spread = pairs->spread[place]};
     return (syn_lagged_window){.count = s.in, .expected = syn_excess_expected(s, e),
                                .z = syn_excess_z(s, e)};
 }
@@ -384,12 +392,13 @@ void syn_lagged_may_pass(const syn_lagged *p, uint32_t a, uint32_t b, uint32_t r
                          uint8_t *passing)
 {
     const int32_t *sum = a < b ? sums_of(p, a, b) : sums_of(p, b, a);
+    const int32_t *predicted = syn_lagged_predicted(p, sum);
     int32_t half = (int32_t)p->ladder.half[rung], way = a < b ? 1 : -1;
     syn_excess_scale e = {.clumps = clumps_of(p, a, b, rung)};
     for (int32_t k = 0; k < n; k++) {
         int32_t lag = way * (from + k * step);
         uint32_t place = syn_ladder_place(&p->ladder, rung, lag);
-        e.common = p->common[place];
+        e.common = syn_excess_common(p->common[place], predicted, half, lag);
         e.spread = p->spread[place];
         syn_sides s = syn_sides_look(sum, half, lag);
         passing[k] += (s.beside <= 0 && s.in > 0) || syn_excess_may_pass(s, e, z * z);
@@ -450,7 +459,8 @@ static syn_status clumps_of_unit(void *context, size_t item, int worker)
 typedef struct fitting {
     syn_lagged *pairs;
     uint32_t n;                   /* pairs */
-    const int32_t *const *sum;    /* [n] */
+    const int32_t *const *sum;        /* [n] */
+    const int32_t *const *predicted;  /* [n] or NULL */
     double *clumps;               /* [threads * n] */
     int shared[SYN_LADDER_RUNGS]; /* whether they have something in common */
     syn_excess_moments *moments;  /* [threads * (2 * lags + 1)] */
@@ -486,8 +496,9 @@ static syn_excess_many sampled(const fitting *f, uint32_t rung, int worker)
         sample_pair(p->units, i, &a, &b);
         clumps[i] = clumps_of(p, a, b, rung);
     }
-    return (syn_excess_many){.sum = f->sum, .clumps = clumps, .n = f->n, .mirrored = 1,
-                             .few = f->n < FEW, .from = -reach, .to = reach};
+    return (syn_excess_many){.sum = f->sum, .predicted = f->predicted, .clumps = clumps,
+                             .n = f->n, .mirrored = 1, .few = f->n < FEW, .from = -reach,
+                             .to = reach};
 }
 
 static syn_status look_for_shared(void *context, size_t item, int worker)
@@ -515,17 +526,19 @@ static syn_status fit_rung(void *context, size_t item, int worker)
 /* Finds what is common, if anything is, from running sums of histograms: sum[i] points to
    lag 0. */
 static syn_status fit_common(syn_lagged *p, const int32_t *const *sum,
-                             const syn_watch *watch)
+                             const int32_t *const *predicted, const syn_watch *watch)
 {
     size_t threads = (size_t)p->threads, lags = 2 * (size_t)p->ladder.lags + 1;
-    fitting f = {.pairs = p, .n = samples_of(p->units), .sum = sum};
+    fitting f = {.pairs = p, .n = samples_of(p->units), .sum = sum,
+                 .predicted = predicted};
     f.clumps = syn_budget_alloc(p->budget, threads * f.n + 1, sizeof *f.clumps);
     f.moments = syn_budget_alloc(p->budget, threads * lags, sizeof *f.moments);
     syn_status status = f.clumps && f.moments ? SYN_OK : syn_budget_refusal(p->budget);
     uint32_t rungs = f.n > 0 ? p->ladder.rungs : 0;
-    int shared = 0;
-    SYN_NEXT(status,
-             syn_parallel_for(rungs, p->threads, watch, "widths", look_for_shared, &f));
+    int shared = predicted != NULL;
+    if (!shared)
+        SYN_NEXT(status, syn_parallel_for(rungs, p->threads, watch, "widths",
+                                          look_for_shared, &f));
     for (uint32_t r = 0; r < rungs; r++)
         shared |= f.shared[r];
     if (shared)
@@ -548,7 +561,7 @@ static syn_status count_sample(void *context, size_t item, int worker)
     uint32_t a, b;
     (void)worker;
     sample_pair(s->pairs->units, (uint32_t)item, &a, &b);
-    return syn_timed_sums(&s->pairs->timed, a, b, s->sum + item * length_of(s->pairs));
+    return syn_lagged_sums(s->pairs, a, b, s->sum + item * syn_lagged_length(s->pairs));
 }
 
 syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
@@ -563,24 +576,33 @@ syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
         store->pair[i] = SIZE_MAX;
     store->used = store->next = 0;
     timed_free(&pairs->timed);
+    timed_free(&pairs->moved);
     SYN_TRY(timed_make(&pairs->timed, recording, &o, pairs->budget));
+    if (pairs->locked)
+        SYN_TRY(timed_make(&pairs->moved, &pairs->locked->both, &o, pairs->budget));
     clumping c = {.pairs = pairs, .recording = recording};
     SYN_TRY(syn_parallel_for(pairs->units, pairs->threads, watch, "units", clumps_of_unit,
                              &c));
-    SYN_TRY(
-        edges_share(&pairs->ladder, pairs->bin, trials, pairs->common, pairs->budget));
+    /* Spikes that are moved to other events stay in trials: the predictor falls off. */
+    if (!pairs->locked)
+        SYN_TRY(edges_share(&pairs->ladder, pairs->bin, trials, pairs->common,
+                            pairs->budget));
     /* Counts the pairs that say what is common, and finds it. */
     uint32_t n = samples_of(pairs->units);
     sampling s = {.pairs = pairs};
-    const int32_t **row = syn_budget_alloc(pairs->budget, (size_t)n + 1, sizeof *row);
-    s.sum = syn_budget_alloc(pairs->budget, n * length_of(pairs) + 1, sizeof *s.sum);
+    const int32_t **row = syn_budget_alloc(pairs->budget, 2 * (size_t)n + 1, sizeof *row);
+    const int32_t **predicted = row && pairs->locked ? row + n : NULL;
+    size_t sums = n * syn_lagged_length(pairs) + 1;
+    s.sum = syn_budget_alloc(pairs->budget, sums, sizeof *s.sum);
     syn_status status = row && s.sum ? SYN_OK : syn_budget_refusal(pairs->budget);
     SYN_NEXT(status,
              syn_parallel_for(n, pairs->threads, watch, "pairs", count_sample, &s));
     if (status == SYN_OK) {
         for (uint32_t i = 0; i < n; i++)
-            row[i] = s.sum + i * length_of(pairs) + pairs->ladder.margin;
-        status = fit_common(pairs, row, watch);
+            row[i] = s.sum + i * syn_lagged_length(pairs) + pairs->ladder.margin;
+        for (uint32_t i = 0; predicted && i < n; i++)
+            predicted[i] = syn_lagged_predicted(pairs, row[i]);
+        status = fit_common(pairs, row, predicted, watch);
     }
     SYN_GIVE(pairs->budget, row, s.sum);
     return status;

@@ -4,6 +4,7 @@
 #define SYN_ASSEMBLIES_PAIRS_H
 
 #include "core/assemblies/ladder.h"
+#include "core/assemblies/locked.h"
 #include "core/correlation/lags.h"
 
 /* The spikes of a recording, unit after unit, made ready for counting. Bins of lags are
@@ -36,6 +37,8 @@ typedef struct syn_lagged {
     uint32_t units;
     int threads;
     syn_timed timed;
+    syn_locked *locked;  /* NULL where responses to events are not known */
+    syn_timed moved;  /* of locked->both */
     double *clumps;   /* [rungs * units] how much more the counts of a unit vary than
                          those of a Poisson process, at least 1 */
     double *common;   /* [places] excess that pairs have on the whole, as a share; of few
@@ -45,10 +48,12 @@ typedef struct syn_lagged {
     syn_budget *budget;
 } syn_lagged;
 
-/* Room for pairs of `units` units. The caller keeps the budget for as long, and frees
-   with syn_lagged_free(), also after an error: SYN_OVER_BUDGET or SYN_NO_MEMORY. */
+/* Room for pairs of `units` units; `locked` or NULL. The caller keeps it and the budget
+   for as long, and frees with syn_lagged_free(), also after an error: SYN_OVER_BUDGET or
+   SYN_NO_MEMORY. */
 syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bin,
-                          uint32_t units, int threads, syn_budget *budget);
+                           uint32_t units, syn_locked *locked, int threads,
+                           syn_budget *budget);
 void syn_lagged_free(syn_lagged *pairs);
 
 /* Takes the spikes of `recording`, as of syn_segments, with trials at least
@@ -57,6 +62,30 @@ void syn_lagged_free(syn_lagged *pairs);
 syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
                            const syn_spikes *trials, const syn_watch *watch);
 int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin);
+
+/* Entries of the running sums of a pair, one more than syn_timed_sums() fills; after
+   those of its histogram come those of its predictor, where responses are known. */
+static inline size_t syn_lagged_length(const syn_lagged *p)
+{
+    return (2 * (size_t)p->ladder.margin + 2) * (p->locked ? 2 : 1);
+}
+
+/* The running sums of a < b. SYN_TOO_LARGE. */
+syn_status syn_lagged_sums(const syn_lagged *pairs, uint32_t a, uint32_t b, int32_t *sum);
+
+/* Lag 0 of the predictor, of the running sums from lag 0 of a pair; or NULL. */
+static inline const int32_t *syn_lagged_predicted(const syn_lagged *p, const int32_t *sum)
+{
+    return p->locked ? sum + 2 * (size_t)p->ladder.margin + 2 : NULL;
+}
+
+/* By how much the variance of counts is larger, as the predictor is itself counted: by
+   one over the shifts, and as much again, as a ratio of counts is skewed. With the one
+   alone there are a tenth more peaks than in surrogates, with both a tenth less. */
+static inline double syn_lagged_unsure(const syn_lagged *p)
+{
+    return p->locked ? 1 + 2.0 / SYN_LOCKED_SHIFTS : 1;
+}
 
 /* Coincidences of b after a in a window, and what is expected of them. */
 typedef struct syn_lagged_window {

@@ -29,6 +29,7 @@ syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
     *out = (syn_refiner){.pairs = pairs, .budget = budget};
     out->detector = (syn_detector){.segments = segments, .ladder = &pairs->ladder,
                                    .bin = pairs->bin, .step = step,
+                                   .locked = pairs->locked,
                                    .pace = {.segments = segments, .budget = budget},
                                    .threads = pairs->threads, .budget = budget};
     SYN_TRY(syn_detector_make(&out->detector));
@@ -36,7 +37,9 @@ syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
     size_t lags = 2 * (size_t)pairs->ladder.lags + 1;
     size_t places = SYN_REFINE_RUNGS * lags;
     SYN_TAKE(budget, out->sum, units * length);
-    SYN_TAKE(budget, out->row, units);
+    if (pairs->locked)
+        SYN_TAKE(budget, out->moved, units * length);
+    SYN_TAKE(budget, out->row, 2 * units);
     SYN_TAKE(budget, out->clumps, units);
     SYN_TAKE_ZEROS(budget, out->common, places);
     SYN_TAKE_ZEROS(budget, out->spread, places);
@@ -47,7 +50,8 @@ syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
 void syn_refiner_free(syn_refiner *r)
 {
     syn_detector_free(&r->detector);
-    SYN_GIVE(r->budget, r->sum, r->row, r->clumps, r->common, r->spread, r->moments);
+    SYN_GIVE(r->budget, r->sum, r->moved, r->row, r->clumps, r->common, r->spread,
+             r->moments);
     memset(r, 0, sizeof *r);
 }
 
@@ -123,7 +127,8 @@ static void fit_others(syn_refiner *r, const syn_assembly *g, uint32_t but,
     for (uint32_t k = 0; k < rungs_of(r); k++) {
         uint32_t rung = lowest_rung(r, g) + k;
         others o = {.refiner = r, .rung = rung,
-                    .many = {.sum = r->row, .clumps = r->clumps},
+                    .many = {.sum = r->row, .clumps = r->clumps,
+                             .predicted = r->moved ? r->row + r->pairs->units : NULL},
                     .common = r->common + k * lags + l->reach[rung],
                     .spread = r->spread + k * lags + l->reach[rung]};
         /* The grid of a rung within a range, as syn_excess_many has it. */
@@ -138,6 +143,8 @@ static void fit_others(syn_refiner *r, const syn_assembly *g, uint32_t but,
             if (u == but || syn_assembly_member(g, u))
                 continue;
             r->row[o.many.n] = r->sum + u * length + l->margin;
+            if (r->moved)
+                r->row[r->pairs->units + o.many.n] = r->moved + u * length + l->margin;
             r->clumps[o.many.n++] = r->pairs->clumps[(size_t)rung * r->pairs->units + u];
         }
         if (o.many.n < FEWEST)
@@ -157,6 +164,14 @@ static lag_range reach_of(const syn_refiner *r, const syn_assembly *g, lag_range
     int32_t high = range.high + beyond;
     return (lag_range){.low = low > -margin ? low : -margin,
                        .high = high < margin ? high : margin};
+}
+
+/* Makes running sums of `bins` numbers of each row. */
+static void add_up(int32_t *sum, size_t rows, size_t length, size_t bins)
+{
+    for (size_t u = 0; u < rows; u++, sum += length)
+        for (size_t k = 1; k < bins; k++)
+            sum[k] += sum[k - 1];
 }
 
 /* Counts the spikes of each unit around the first activations, in bins of a range, and
@@ -179,9 +194,30 @@ static void count_around(syn_refiner *r, size_t activations, lag_range range)
         for (; e < x->events && x->tick[e] < from + ticks; e++)
             sum[x->unit[e] * length + (size_t)((x->tick[e] - from) / bin)]++;
     }
-    for (size_t u = 0; u < units; u++)
-        for (size_t k = 1; k < bins; k++)
-            sum[u * length + k] += sum[u * length + k - 1];
+    add_up(sum, units, length, bins);
+}
+
+/* The same of the predictor: what units do there by their responses alone. */
+static void predict_around(syn_refiner *r, size_t activations, lag_range range)
+{
+    if (range.low > range.high)
+        return;
+    int64_t bin = r->pairs->bin, ticks = (range.high - range.low + 1) * bin;
+    size_t length = 2 * (size_t)r->pairs->ladder.margin + 1, units = r->pairs->units;
+    size_t bins = (size_t)(range.high - range.low) + 1;
+    int32_t *sum = r->moved + range.low + (int32_t)r->pairs->ladder.margin;
+    for (uint32_t u = 0; u < units; u++) {
+        syn_train own = syn_locked_train(r->pairs->locked, u);
+        memset(sum + u * length, 0, bins * sizeof *sum);
+        for (size_t i = 0; i < activations; i++) {
+            int64_t from = r->detector.found[i].tick + range.low * bin - (bin - 1) / 2;
+            size_t e = 0;
+            SYN_SEEK(size_t, at, e, own.n, own.tick[at] < from);
+            for (; e < own.n && own.tick[e] < from + ticks; e++)
+                sum[u * length + (size_t)((own.tick[e] - from) / bin)]++;
+        }
+    }
+    add_up(sum, units, length, bins);
 }
 
 /* Activations from members other than `but`, and what all units do around them. */
@@ -192,6 +228,8 @@ static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t bu
     SYN_TRY(syn_detect(&r->detector, g, but, &r->surprise, MOVES, 0, &detected));
     r->around = detected.n;
     count_around(r, detected.n, reach_of(r, g, range));
+    if (r->moved)
+        predict_around(r, detected.n, reach_of(r, g, range));
     fit_others(r, g, UINT32_MAX, range);
     return SYN_OK;
 }
@@ -203,19 +241,23 @@ static double best_place(const syn_refiner *r, const syn_assembly *g, lag_range 
     const syn_ladder *l = &r->pairs->ladder;
     size_t length = 2 * (size_t)l->margin + 1, lags = 2 * (size_t)l->lags + 1;
     const int32_t *sum = r->sum + member->unit * length + l->margin;
+    const int32_t *predicted =
+        r->moved ? r->moved + member->unit * length + l->margin : NULL;
     double best = 0;
     for (uint32_t k = 0; k < rungs_of(r); k++) {
         uint32_t rung = lowest_rung(r, g) + k;
         int32_t step = (int32_t)l->step[rung], reach = (int32_t)l->reach[rung];
         const double *common = r->common + k * lags + reach;
         const double *spread = r->spread + k * lags + reach;
+        int32_t half = (int32_t)l->half[rung];
         syn_excess_scale e = {
-            .clumps = r->pairs->clumps[(size_t)rung * r->pairs->units + member->unit]};
+            .clumps = r->pairs->clumps[(size_t)rung * r->pairs->units + member->unit] *
+                      syn_lagged_unsure(r->pairs)};
         for (int32_t i = -reach; i <= reach; i++) {
             if (i * step < range.low || i * step > range.high)
                 continue;
-            syn_sides s = syn_sides_look(sum, (int32_t)l->half[rung], i * step);
-            e.common = common[i];
+            syn_sides s = syn_sides_look(sum, half, i * step);
+            e.common = syn_excess_common(common[i], predicted, half, i * step);
             e.spread = spread[i];
             if (!syn_excess_may_pass(s, e, best * best) ||
                 s.in - syn_excess_expected(s, e) < SHARE * (double)r->around)

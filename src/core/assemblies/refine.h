@@ -11,8 +11,9 @@ typedef struct syn_refiner {
     syn_detector detector;
     syn_surprise surprise;  /* of the members of the group that is refined */
     const syn_lagged *pairs;
-    int32_t *sum;          /* [units * (2 * margin + 1)] spikes around activations */
-    const int32_t **row;   /* [units] */
+    int32_t *sum;          /* [units * (2 * margin + 1)] spikes around activations, */
+    int32_t *moved;        /* and those of the predictor; or NULL */
+    const int32_t **row;   /* [2 * units] lag 0 of both */
     double *clumps;        /* [units] */
     double *common;        /* [SYN_REFINE_RUNGS * (2 * lags + 1)] */
     double *spread;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/parallel.h"
+#include "core/base/seek.h"
 
 /* ---- bursts ----
 
@@ -23,7 +24,9 @@
    many raised units are expected in every step; what is above that says which share of
    the units responds to something. A burst is a step in which that is four in ten units,
    and more than units that are independent would make up. An assembly of fewer members
-   than that leaves no step out. */
+   than that leaves no step out. Where responses to events are known, as many raised units
+   are expected as there are on the mean so long after an event: else, responses of many
+   units would be left out after some events, of all units at once. */
 
 enum {
     FEWEST_UNITS = 12,  /* of which an assembly is no population yet */
@@ -44,6 +47,7 @@ typedef struct steps {
     uint32_t *by_unit;  /* [spikes] their steps, unit after unit */
     uint8_t *count;     /* [steps] of one unit */
     uint32_t *raised;   /* [steps] units */
+    double *usual;      /* [steps] how many are, after events; or NULL */
     double units, mean, variance;  /* units with spikes; of how many are raised */
     syn_budget *budget;
 } steps;
@@ -77,28 +81,79 @@ static uint32_t around(const steps *s, size_t from, size_t to, size_t k)
            (k + 1 < to ? s->count[k + 1] : 0u);
 }
 
-/* Raised units from which on a step is one of a burst. */
-static double burst_from(const steps *s)
+/* Whether a step is one of a burst. */
+static int is_burst(const steps *s, size_t k)
 {
-    double respond = s->mean + RESPOND * (s->units - s->mean);
-    double stands_out = s->mean + DEVIATIONS * sqrt(s->variance);
+    double mean = s->usual && s->usual[k] > s->mean ? s->usual[k] : s->mean;
+    double respond = mean + RESPOND * (s->units - mean);
+    double stands_out = mean + DEVIATIONS * sqrt(s->variance);
     double from = respond > stands_out ? respond : stands_out;
-    return s->units >= FEWEST_UNITS ? from : INFINITY;
+    return s->units >= FEWEST_UNITS && s->raised[k] >= from;
 }
 
-/* Counts stretches of steps with `from` raised units and more, and notes their ticks in
-   `out` unless it is NULL. */
-static size_t stretches(const steps *s, double from, double *out)
+/* The steps from an event to the next one, or to the end of the trial. */
+typedef struct epoch {
+    size_t from, to;
+} epoch;
+
+static epoch epoch_of(const steps *s, const syn_events *events, uint32_t e)
+{
+    const syn_spikes *x = s->spikes;
+    uint32_t after = 1;
+    SYN_SEEK(uint32_t, t, after, x->trials, x->start[t] <= events->tick[e]);
+    double start = x->start[after - 1], length = (double)s->length;
+    size_t first = s->first[after - 1], end = s->first[after];
+    epoch out = {.from = first + (size_t)((events->tick[e] - start) / length), .to = end};
+    if (e + 1 < events->n && events->tick[e + 1] <= x->stop[after - 1])
+        out.to = first + (size_t)((events->tick[e + 1] - start) / length);
+    return out;
+}
+
+/* Fills `usual`: means over the events of a kind. */
+static syn_status find_usual(steps *s, const syn_events *events)
+{
+    size_t n = s->first[s->spikes->trials];
+    double *sum, *of;
+    SYN_TAKE_ZEROS(s->budget, s->usual, n);
+    SYN_TAKE(s->budget, sum, n);
+    of = syn_budget_alloc(s->budget, n, sizeof *of);
+    for (int kind = 1; of && kind <= (int)events->kinds; kind++) {
+        memset(sum, 0, n * sizeof *sum);
+        memset(of, 0, n * sizeof *of);
+        for (int again = 0; again < 2; again++)
+            for (uint32_t e = 0; e < events->n; e++) {
+                if (events->kind[e] != kind)
+                    continue;
+                epoch steps = epoch_of(s, events, e);
+                for (size_t k = steps.from; k < steps.to; k++) {
+                    size_t after = k - steps.from;
+                    if (again)
+                        s->usual[k] = sum[after] / of[after];
+                    else {
+                        sum[after] += s->raised[k];
+                        of[after]++;
+                    }
+                }
+            }
+    }
+    syn_status status = of ? SYN_OK : syn_budget_refusal(s->budget);
+    SYN_GIVE(s->budget, sum, of);
+    return status;
+}
+
+/* Counts stretches of steps of bursts, and notes their ticks in `out` unless it is
+   NULL. */
+static size_t stretches(const steps *s, double *out)
 {
     const syn_spikes *x = s->spikes;
     size_t n = 0;
     for (uint32_t t = 0; t < x->trials; t++)
         for (size_t k = s->first[t]; k < s->first[t + 1]; k++) {
-            if (s->raised[k] < from)
+            if (!is_burst(s, k))
                 continue;
             double begin = x->start[t] + (double)(k - s->first[t]) * (double)s->length;
             double end = begin + (double)s->length, last = x->stop[t] + 1;
-            int goes_on = k > s->first[t] && s->raised[k - 1] >= from;
+            int goes_on = k > s->first[t] && is_burst(s, k - 1);
             n += !goes_on;
             if (!out)
                 continue;
@@ -109,15 +164,15 @@ static size_t stretches(const steps *s, double from, double *out)
     return n;
 }
 
-static syn_status note_bursts(syn_calm *out, const steps *s, double from)
+static syn_status note_bursts(syn_calm *out, const steps *s)
 {
-    out->bursts = stretches(s, from, NULL);
+    out->bursts = stretches(s, NULL);
     SYN_TAKE(out->budget, out->burst, 2 * out->bursts + 1);
-    stretches(s, from, out->burst);
+    stretches(s, out->burst);
     return SYN_OK;
 }
 
-static syn_status copy_calm(syn_calm *out, const steps *s, double from)
+static syn_status copy_calm(syn_calm *out, const steps *s)
 {
     const syn_spikes *x = s->spikes;
     size_t n = 0, all = s->first[x->trials];
@@ -125,7 +180,7 @@ static syn_status copy_calm(syn_calm *out, const steps *s, double from)
     SYN_TAKE(out->budget, out->unit, x->n + 1);
     SYN_TAKE(out->budget, out->trial, x->n + 1);
     for (size_t i = 0; i < x->n; i++) {
-        if (s->at[i] == UINT32_MAX || s->raised[s->at[i]] >= from)
+        if (s->at[i] == UINT32_MAX || is_burst(s, s->at[i]))
             continue;
         out->tick[n] = x->tick[i];
         out->unit[n] = x->unit[i];
@@ -133,7 +188,7 @@ static syn_status copy_calm(syn_calm *out, const steps *s, double from)
     }
     out->steps = (double)all;
     for (size_t k = 0; k < all; k++)
-        out->left_out += s->raised[k] >= from;
+        out->left_out += is_burst(s, k);
     out->spikes = *x;
     out->spikes.n = n;
     out->spikes.tick = out->tick;
@@ -143,9 +198,10 @@ static syn_status copy_calm(syn_calm *out, const steps *s, double from)
 }
 
 /* Leaves out all spikes of steps of `step` ticks in which a population burst is under
-   way. The caller frees, also after an error: SYN_OVER_BUDGET, SYN_NO_MEMORY,
-   SYN_TOO_LARGE, SYN_INTERRUPTED. */
-static syn_status calm_make(syn_calm *out, const syn_spikes *spikes, int64_t step,
+   way, beyond what `events` bring about. The caller frees, also after an error:
+   SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_TOO_LARGE, SYN_INTERRUPTED. */
+static syn_status calm_make(syn_calm *out, const syn_spikes *spikes,
+                            const syn_events *events, int64_t step,
                             syn_budget *budget, const syn_watch *watch)
 {
     *out = (syn_calm){.budget = budget};
@@ -193,9 +249,11 @@ static syn_status calm_make(syn_calm *out, const syn_spikes *spikes, int64_t ste
             s.variance += share * (1 - share);
         }
     }
-    SYN_NEXT(status, copy_calm(out, &s, burst_from(&s)));
-    SYN_NEXT(status, note_bursts(out, &s, burst_from(&s)));
-    SYN_GIVE(s.budget, s.first, s.at, s.own, s.by_unit, s.count, s.raised);
+    if (status == SYN_OK && events->n > 0)
+        status = find_usual(&s, events);
+    SYN_NEXT(status, copy_calm(out, &s));
+    SYN_NEXT(status, note_bursts(out, &s));
+    SYN_GIVE(s.budget, s.first, s.at, s.own, s.by_unit, s.count, s.raised, s.usual);
     return status;
 }
 
@@ -577,12 +635,12 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
     progress p = {.watch = watch, .total = options->surrogates};
     syn_watch whole = {.poll = poll, .data = &p};
     out->options.ground.least = SYN_HINT_LEAST;
-    syn_status status = calm_make(&out->calm, spikes, options->step, budget, &whole);
+    syn_status status = calm_make(&out->calm, spikes, &options->ground.events,
+                                  options->step, budget, &whole);
     SYN_NEXT(status, syn_ground_make(&out->ground, &out->calm.spikes, spikes,
                                      &out->options.ground, budget, &whole));
     SYN_NEXT(status, make_room(out));
-    SYN_NEXT(status,
-             out->ground.source.recording(out->ground.source.self, &out->peaks, &whole));
+    SYN_NEXT(status, syn_ground_recording(&out->ground, &out->peaks, &whole));
     SYN_NEXT(status, find_bar(out, &p, &whole));
     SYN_NEXT(status, syn_refiner_make(&out->refiner, &out->ground.pairs,
                                       &out->ground.segments, options->step, budget));

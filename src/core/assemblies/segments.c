@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/radix.h"
+#include "core/base/seek.h"
 
 void syn_segments_free(syn_segments *s)
 {
@@ -150,13 +151,16 @@ double syn_segments_recorded_ticks(const syn_segments *segments)
 
 int64_t syn_segments_tick(const syn_segments *segments, int64_t tick)
 {
-    uint32_t low = 0, high = segments->trials;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (segments->opened[middle] <= tick)
-            low = middle;
-        else
-            high = middle;
-    }
-    return tick - segments->later[low];
+    uint32_t after = 1;
+    SYN_SEEK(uint32_t, k, after, segments->trials, segments->opened[k] <= tick);
+    return tick - segments->later[after - 1];
+}
+
+int64_t syn_segments_laid(const syn_segments *segments, int64_t tick, int64_t *closed)
+{
+    uint32_t after = 1;
+    SYN_SEEK(uint32_t, k, after, segments->trials,
+             segments->opened[k] - segments->later[k] <= tick);
+    *closed = segments->closed[after - 1];
+    return tick + segments->later[after - 1];
 }

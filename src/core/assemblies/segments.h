@@ -41,4 +41,7 @@ double syn_segments_recorded_ticks(const syn_segments *segments);
 /* Where a tick of `recording` was in the spikes that segments were made from. */
 int64_t syn_segments_tick(const syn_segments *segments, int64_t tick);
 
+/* The other way round, of a tick in a trial; and the last tick of that trial. */
+int64_t syn_segments_laid(const syn_segments *segments, int64_t tick, int64_t *closed);
+
 #endif

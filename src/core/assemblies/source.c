@@ -72,6 +72,7 @@ typedef struct scan {
     double clumps[SYN_LADDER_RUNGS];  /* of the pair */
     const double *common;  /* [places] NULL where nothing is common to pairs */
     const double *spread;  /* [places] */
+    const int32_t *predicted;  /* lag 0 of the predictor of the pair, or NULL */
     int32_t least;         /* z of a peak, in parts of SYN_PEAK_SCALE, above 0 */
     syn_lanes_windows windows;  /* room for those of a rung */
     syn_peak *peak;        /* room for one a place */
@@ -104,12 +105,16 @@ static uint32_t pick(const scan *s, const syn_lanes_windows *w, uint32_t rung)
 {
     const double *common = s->common + s->ladder->first[rung];
     const double *spread = s->spread + s->ladder->first[rung];
+    int32_t reach = (int32_t)s->ladder->reach[rung];
+    int32_t step = (int32_t)s->ladder->step[rung];
     double low = (s->least - 1.0) / SYN_PEAK_SCALE;
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->n; i++) {
         syn_sides sides = {.in = w->in[i], .beside = (double)w->all[i] - w->in[i]};
-        syn_excess_scale e = {
-            .clumps = s->clumps[rung], .common = common[i], .spread = spread[i]};
+        syn_excess_scale e = {.clumps = s->clumps[rung], .spread = spread[i]};
+        e.common = syn_excess_common(common[i], s->predicted,
+                                     (int32_t)s->ladder->half[rung],
+                                     ((int32_t)i - reach) * step);
         if (!syn_excess_may_pass(sides, e, low * low))
             continue;
         w->at[n] = i;
@@ -164,7 +169,7 @@ static const double SLACK = 1.3;  /* as lists that grow have more room than they
 typedef struct worker {
     scan scan;
     syn_circular circular;  /* of surrogates alone */
-    int32_t *sum;           /* [2 * margin + 2] */
+    int32_t *sum;           /* [syn_lagged_length()] */
     syn_peak *peak;         /* what was found in this wave, pair after pair */
     size_t found, room;
     uint32_t surrogate;     /* the next one to be looked through */
@@ -213,11 +218,12 @@ static syn_status make_worker(const job *j, worker *w)
     const syn_lagged *p = s->pairs;
     const syn_lanes *lanes = syn_lanes_fastest(s->vector_bits);
     SYN_TRY(scan_make(&w->scan, &p->ladder, lanes, s->least, p->budget));
+    SYN_TAKE(p->budget, w->sum, syn_lagged_length(p));
     if (!j->surrogates) {
         w->scan.common = p->common;
         w->scan.spread = p->spread;
+        w->scan.predicted = syn_lagged_predicted(p, w->sum + p->ladder.margin);
     }
-    SYN_TAKE(p->budget, w->sum, 2 * (size_t)p->ladder.margin + 2);
     return j->surrogates ? syn_circular_make(&w->circular, s->binned, lanes, s->key,
                                              p->ladder.margin, j->lists, p->budget)
                          : SYN_OK;
@@ -278,10 +284,11 @@ static syn_status do_pair(void *context, size_t item, int thread)
         return look_through(j, w, item);
     for (uint32_t r = 0; r < p->ladder.rungs; r++)
         w->scan.clumps[r] = p->clumps[(size_t)r * p->units + a] *
-                            p->clumps[(size_t)r * p->units + b];
+                            p->clumps[(size_t)r * p->units + b] *
+                            (j->surrogates ? 1 : syn_lagged_unsure(p));
     j->place[item] = (place){.worker = thread, .at = w->found};
     SYN_TRY(j->surrogates ? syn_circular_count(&w->circular, a, b, j->from)
-                          : syn_timed_sums(&p->timed, a, b, w->sum));
+                          : syn_lagged_sums(p, a, b, w->sum));
     if (!j->surrogates)
         return look(j, w, item, 0);
     w->surrogate = 0;
@@ -436,9 +443,11 @@ syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_sp
     ladder.margin = o->lags + last + (last + 1) + SYN_LADDER_BESIDE * (2 * last + 1) + 1;
     SYN_TRY(syn_segments_make(&out->segments, calm, o->segment,
                               syn_lagged_reach(&ladder, o->bin), budget, watch));
+    if (o->events.n > 0)
+        SYN_TRY(syn_locked_make(&out->locked, &o->events, &out->segments, budget));
     SYN_TRY(binned_make(&out->binned, &out->segments.trains, o->bin, budget));
-    SYN_TRY(
-        syn_lagged_make(&out->pairs, &ladder, o->bin, all->units, o->threads, budget));
+    SYN_TRY(syn_lagged_make(&out->pairs, &ladder, o->bin, all->units,
+                            o->events.n > 0 ? &out->locked : NULL, o->threads, budget));
     out->made_by = (syn_pair_source){.pairs = &out->pairs,
                                      .binned = &out->binned,
                                      .key = o->key,
@@ -457,9 +466,21 @@ syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_sp
                : SYN_OK;
 }
 
+syn_status syn_ground_recording(syn_ground *ground, syn_peaks *out,
+                                const syn_watch *watch)
+{
+    const syn_peak_source *s = &ground->source;
+    syn_status status = s->recording(s->self, out, watch);
+    if (!ground->pairs.locked || s->self == &ground->made_by)
+        return status;
+    syn_peaks_free(out);
+    return status == SYN_OK ? recording(&ground->made_by, out, watch) : status;
+}
+
 void syn_ground_free(syn_ground *ground)
 {
     syn_lagged_free(&ground->pairs);
+    syn_locked_free(&ground->locked);
     SYN_GIVE(ground->binned.budget, ground->binned.n, ground->binned.first,
              ground->binned.bin);
     memset(&ground->binned, 0, sizeof ground->binned);

@@ -35,6 +35,7 @@ typedef struct syn_ground_options {
     uint32_t lags;       /* bins */
     uint32_t widest;     /* bins, at least 1 */
     int64_t segment;     /* ticks within which surrogates shift a unit */
+    syn_events events;   /* that responses are locked to; none of them: not known */
     uint64_t key;
     int threads;
     int32_t least;       /* z of a peak, in parts of SYN_PEAK_SCALE */
@@ -45,6 +46,7 @@ typedef struct syn_ground_options {
 /* The pairs of a recording, and where their peaks and those of surrogates come from. */
 typedef struct syn_ground {
     syn_segments segments;
+    syn_locked locked;
     syn_binned binned;
     syn_lagged pairs;
     syn_pair_source made_by;
@@ -57,5 +59,10 @@ syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_sp
                            const syn_ground_options *options, syn_budget *budget,
                            const syn_watch *watch);
 void syn_ground_free(syn_ground *ground);
+
+/* The peaks of the recording: those of its source, but those of processors where
+   responses to events are known, which no other place knows. */
+syn_status syn_ground_recording(syn_ground *ground, syn_peaks *out,
+                                const syn_watch *watch);
 
 #endif
