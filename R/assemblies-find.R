@@ -233,7 +233,7 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
     device = if (is.null(gpus)) "cpu" else "gpu", gpus = if (!is.null(gpus)) gpus + 1L,
     threads = threads,
     elapsed = proc.time()[["elapsed"]] - started, seed = seed, call = call
-  ))
+  ), max_memory)
 }
 
 #' Lengths in ticks and in bins; a bin is a millisecond, or what the times are multiples of
@@ -310,7 +310,7 @@ first_frames <- function(x, frame) {
 
 #' @param found What the core found; `NULL` where there was nothing to look at.
 #' @noRd
-new_assemblies <- function(found, x, ladder, about) {
+new_assemblies <- function(found, x, ladder, about, max_memory = 4e9) {
   groups <- distinct_groups(found$groups, x, ladder$bin)
   resolution <- attr(x, "resolution")
   seconds <- function(bins) ticks_to_seconds(bins * ladder$bin, resolution)
@@ -320,25 +320,37 @@ new_assemblies <- function(found, x, ladder, about) {
   groups <- groups[surest]
   scores <- scores[surest]
   p <- (vapply(scores, \(score) sum(found$score >= score), 0) + 1) / (n + 1)
-  groups <- lapply(groups, \(g) {
-    o <- order(g$tick)
-    g$tick <- g$tick[o]
-    g$spikes <- g$spikes[o, , drop = FALSE]
-    colnames(g$spikes) <- levels(x$unit)[g$unit]
-    g
-  })
+  groups <- lapply(groups, in_order_of_time, x)
+  units <- lapply(groups, \(g) levels(x$unit)[g$unit])
+  new_table(c(list(assembly = seq_along(groups), size = lengths(units), units = units,
+                   lags = lapply(groups, \(g) seconds(g$lag)),
+                   widths = lapply(groups, \(g) seconds(g$width)),
+                   width = vapply(groups, \(g) stats::median(seconds(g$width)), 0)),
+              activation_columns(groups, x, p = p, score = scores),
+              list(artefact = member_artefacts(units, x, about$threads, max_memory))),
+            "assemblies", about)
+}
+
+#' Columns on the activations of groups: `...` are those after `second_half`
+#' @noRd
+activation_columns <- function(groups, x, ...) {
   early <- vapply(groups, \(g) first_half(x, g$tick), 0)
   count <- vapply(groups, \(g) length(g$tick), 0L)
-  new_table(list(assembly = seq_along(groups), size = vapply(groups, \(g) length(g$unit), 0L),
-                 units = lapply(groups, \(g) levels(x$unit)[g$unit]),
-                 lags = lapply(groups, \(g) seconds(g$lag)),
-                 widths = lapply(groups, \(g) seconds(g$width)),
-                 width = vapply(groups, \(g) stats::median(seconds(g$width)), 0), count = count,
-                 expected = vapply(groups, \(g) g$expected, 0), first_half = as.integer(early),
-                 second_half = as.integer(count - early), p = p, score = scores,
-                 participation = lapply(groups, \(g) unname(colMeans(g$spikes > 0))),
-                 times = lapply(groups, \(g) ticks_to_seconds(g$tick, resolution)),
-                 spikes = lapply(groups, `[[`, "spikes")), "assemblies", about)
+  list(count = count, expected = vapply(groups, \(g) g$expected, 0),
+       first_half = as.integer(early), second_half = as.integer(count - early), ...,
+       participation = lapply(groups, \(g) unname(colMeans(g$spikes > 0))),
+       times = lapply(groups, \(g) ticks_to_seconds(g$tick, attr(x, "resolution"))),
+       spikes = lapply(groups, `[[`, "spikes"))
+}
+
+#' A group of the core with its activations in order of time, and names of its units
+#' @noRd
+in_order_of_time <- function(g, x) {
+  o <- order(g$tick)
+  g$tick <- g$tick[o]
+  g$spikes <- g$spikes[o, , drop = FALSE]
+  colnames(g$spikes) <- levels(x$unit)[g$unit]
+  g
 }
 
 #' Population bursts in seconds
