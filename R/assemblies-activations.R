@@ -14,7 +14,7 @@
 #' of `x` are left out, as they were in the first recording.
 #'
 #' The null is that the members fire in `x` as they do, but independently. Members are moved apart
-#' in time in `n_surrogates` ways: in random order, each by one and a half to nine and a half of
+#' in time in `n_surrogates` ways: in random order, each by one and a half to three and a half of
 #' the widest windows from the one before it, around trials (by less in trials too short for that).
 #' Rates that change over times longer than that remain, and time passes faster where other units
 #' fire more, so that rates that rise and fall together raise `expected` as well. `expected` is
@@ -32,7 +32,10 @@
 #' * Replay may be faster than behaviour. Lags here are those that were found; an assembly of
 #'   which only the speed changed is not counted.
 #' * What moves all members together within some windows (a stimulus, ripples) raises `count`
-#'   above `expected`, as it does in [find_assemblies()].
+#'   above `expected`, as it does in [find_assemblies()]. In simulated recordings without the
+#'   assembly p was 0.05 or less in 0 to 7 % where units were independent, at 0.5 to 10 Hz, and
+#'   in 12 to 25 % for windows of 0.1 s and more where bursts or a rate were shared for some
+#'   tenths of a second.
 #'
 #' @param x The other recording: [spike_trains()], or anything [as_spike_trains()] takes. Units
 #'   are looked for by name. A unit that is silent in `x` must be among its units all the same:

@@ -31,7 +31,7 @@ shares_of_members <- function(units, x, threads, max_memory) {
   step <- ticks_to_seconds(time_step(ticks[inside], trial[inside]),
                            attr(x, "resolution", exact = TRUE))
   own <- x[unit = units]
-  share <- shared_spikes(own, step, threads, max_memory)
+  share <- shared_spikes(own, step, threads, max_memory, off = 7e-4)
   if (is.null(share)) share <- matrix(0, nlevels(own$unit), nlevels(own$unit))
   dimnames(share) <- rep(list(levels(own$unit)), 2L)
   exact_times <- is.na(step) || step < 5e-4

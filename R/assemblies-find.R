@@ -338,7 +338,9 @@ activation_columns <- function(groups, x, ...) {
   count <- vapply(groups, \(g) length(g$tick), 0L)
   list(count = count, expected = vapply(groups, \(g) g$expected, 0),
        first_half = as.integer(early), second_half = as.integer(count - early), ...,
-       participation = lapply(groups, \(g) unname(colMeans(g$spikes > 0))),
+       participation = lapply(groups, \(g) {
+         if (length(g$tick)) unname(colMeans(g$spikes > 0)) else rep(NA_real_, length(g$unit))
+       }),
        times = lapply(groups, \(g) ticks_to_seconds(g$tick, attr(x, "resolution"))),
        spikes = lapply(groups, `[[`, "spikes"))
 }

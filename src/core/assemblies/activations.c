@@ -506,9 +506,11 @@ syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_
 
 /* ---- a threshold that is given ---- */
 
-static const double FAR = 8;  /* windows by which moves differ, at most */
+/* Windows by which moves differ, at most: many ways differ, and rates that are shared for
+   some windows are still shared. */
+static const double FAR = 2;
 
-/* As far as members of all trials stay apart, also around their ends. */
+/* As far as members stay apart in all trials, also around their ends. */
 static double far_apart(const sweep *s)
 {
     const syn_segments *g = s->d->segments;
