@@ -146,7 +146,9 @@ group_there <- function(assemblies, row, before, x) {
 #' @param found What the core found.
 #' @noRd
 new_assembly_activations <- function(found, assemblies, x, n) {
-  groups <- lapply(found$groups, in_order_of_time, x)
+  groups <- lapply(found$groups, \(g) {
+    counted_once(in_order_of_time(g, x), x, assembly_bin(assemblies, x)$bin)
+  })
   columns <- unclass(plain_table(assemblies))[c("assembly", "size", "units", "lags", "widths",
                                                 "width")]
   before <- attr(assemblies, "recording", exact = TRUE)

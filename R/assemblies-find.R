@@ -311,7 +311,7 @@ first_frames <- function(x, frame) {
 #' @param found What the core found; `NULL` where there was nothing to look at.
 #' @noRd
 new_assemblies <- function(found, x, ladder, about, max_memory = 4e9) {
-  groups <- distinct_groups(found$groups, x, ladder$bin)
+  groups <- distinct_groups(lapply(found$groups, in_order_of_time, x), x, ladder$bin)
   resolution <- attr(x, "resolution")
   seconds <- function(bins) ticks_to_seconds(bins * ladder$bin, resolution)
   n <- about$n_surrogates
@@ -320,7 +320,7 @@ new_assemblies <- function(found, x, ladder, about, max_memory = 4e9) {
   groups <- groups[surest]
   scores <- scores[surest]
   p <- (vapply(scores, \(score) sum(found$score >= score), 0) + 1) / (n + 1)
-  groups <- lapply(groups, in_order_of_time, x)
+  groups <- lapply(groups, counted_once, x, ladder$bin)
   units <- lapply(groups, \(g) levels(x$unit)[g$unit])
   new_table(c(list(assembly = seq_along(groups), size = lengths(units), units = units,
                    lags = lapply(groups, \(g) seconds(g$lag)),
@@ -348,11 +348,8 @@ activation_columns <- function(groups, x, ...) {
 #' A group of the core with its activations in order of time, and names of its units
 #' @noRd
 in_order_of_time <- function(g, x) {
-  o <- order(g$tick)
-  g$tick <- g$tick[o]
-  g$spikes <- g$spikes[o, , drop = FALSE]
   colnames(g$spikes) <- levels(x$unit)[g$unit]
-  g
+  keep_activations(g, order(g$tick))
 }
 
 #' Population bursts in seconds

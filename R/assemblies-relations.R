@@ -49,7 +49,7 @@ is_reversed <- function(a, b, wide_a, wide_b) {
 #' A row for each two assemblies that have members in common
 #' @noRd
 assembly_relations <- function(x) {
-  whole <- sum(lengths_of_trials(attr(x, "recording", exact = TRUE)))
+  whole <- observed_seconds(attr(x, "recording", exact = TRUE))
   units <- unique(unlist(x$units))
   member <- vapply(x$units, \(own) units %in% own, logical(length(units)))
   shared <- crossprod(matrix(as.numeric(member), length(units)))
