@@ -65,7 +65,7 @@ counted_once <- function(group, x, bin) {
     if (chance >= n / 4 || max(0L, within) - chance < n / 4) return(group)
     best <- which.max(within)
     pairs <- o[best - 1L + seq_len(within[[best]])]
-    if (mean(second[pairs] %in% first[pairs]) > 0.6) return(group)
+    if (mean(second[pairs] %in% first[pairs]) > 0.35) return(group)
     members <- rowSums(group$spikes > 0)
     earlier <- mean(members[first[pairs]]) >= mean(members[second[pairs]])
     group <- keep_activations(group, -unique(if (earlier) second[pairs] else first[pairs]))
