@@ -112,12 +112,15 @@ check_members_there <- function(assemblies, x) {
                   "assemblies whose members are there."))
 }
 
-#' The bin of assemblies in ticks of a recording, and the steps of bursts there
+#' The bin in which lags and widths were looked at, in seconds; any where nothing was looked at
+#' @noRd
+bin_seconds <- function(assemblies) c(attr(assemblies, "window", exact = TRUE), 0.001)[[1L]]
+
+#' The same in ticks of a recording, and the steps of bursts there
 #' @noRd
 assembly_bin <- function(assemblies, x) {
   resolution <- attr(x, "resolution", exact = TRUE)
-  seconds <- attr(assemblies, "window", exact = TRUE)[[1L]]
-  bin <- max(1, round_to_ticks(seconds, resolution))
+  bin <- max(1, round_to_ticks(bin_seconds(assemblies), resolution))
   list(bin = bin, step = max(1, round(0.05 / resolution / bin)) * bin)
 }
 
@@ -128,7 +131,7 @@ check_same_frames <- function(assemblies, x, bin) {
   camera <- attr(assemblies, "camera", exact = TRUE)
   off <- frame > 1.01 * bin || !is.null(camera) && frame > 0 && frame < 0.99 * bin
   refuse_if(off, "x", sprintf("a recording with times as fine as those of `assemblies` (%s)",
-                              duration_text(attr(assemblies, "window", exact = TRUE)[[1L]])),
+                              duration_text(bin_seconds(assemblies))),
             sprintf("one with a time every %s",
                     duration_text(ticks_to_seconds(frame, attr(x, "resolution", exact = TRUE)))))
 }
@@ -136,7 +139,7 @@ check_same_frames <- function(assemblies, x, bin) {
 #' An assembly as the core takes it, in both recordings
 #' @noRd
 group_there <- function(assemblies, row, before, x) {
-  shortest <- attr(assemblies, "window", exact = TRUE)[[1L]]
+  shortest <- bin_seconds(assemblies)
   units <- assemblies$units[[row]]
   list(unit = match(units, levels(before$unit)), there = match(units, levels(x$unit)),
        lag = as.integer(round(assemblies$lags[[row]] / shortest)),

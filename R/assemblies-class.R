@@ -143,7 +143,7 @@ assemblies_words <- function(x, n) {
             artefacts_counted(x)),
     vapply(rows, \(row) paste("-", assembly_sentence(x, row)), ""),
     if (nrow(x) > length(rows)) sprintf("And %s.", counted(nrow(x) - length(rows), "more", "more")),
-    relation_words(x),
+    relation_words(x), artefact_advice(x),
     paste("The p values are for whole assemblies, over all units, lags and widths together. They",
           "do not say what makes the units fire together: each other, or a common input."))
 }

@@ -45,7 +45,9 @@
 #' of which neither its pairs nor the activations of the others say enough is taken out. What a
 #' group explains is taken away, and the same search goes on with the rest, until nothing passes
 #' what surrogates have. A group that shares half its members with one found before, or half the
-#' spikes of its activations, is not reported.
+#' spikes of its activations, is not reported. Nor is one whose members, half or more, are those of
+#' another and whose activations, half or more, come at one shift from those of the other: both are
+#' one motif, in which units fire twice.
 #'
 #' # Activations
 #' The windows of the members are laid over the recording, without population bursts. At each
@@ -58,7 +60,9 @@
 #' what the members' rates do over longer times remains, and these times pass faster, by half at
 #' most, where all other units fire more, so that rates that rise and fall together raise
 #' `expected` as well. The threshold is where the number stands out most from `expected`, which
-#' may be wrong by a quarter. So about `expected` of the `count` activations are chance: do not
+#' may be wrong by a quarter. Where a quarter or more of the activations follow another one at the
+#' same shift, within the span of the assembly, members fire twice in each, and it is counted once;
+#' in a rhythm, where these are followed in turn, all are counted. So about `expected` of the `count` activations are chance: do not
 #' take a single one as a fact. Windows of 0.1 s and more are the least sure: where rates change
 #' together within a second, `expected` may be a half or a third of the truth.
 #'
@@ -69,6 +73,32 @@
 #' recording and in the surrogates. `print()` and `summary()` say so, and the attribute
 #' `recording` holds these events. (Bins of 10 ms and more are taken for frames; count spikes in
 #' finer ones, or give their times.)
+#'
+#' # Artefacts of spike sorting
+#' A sorter may split one cell into two units, or put spikes of one unit into another. Such units
+#' are together whenever the cell fires, and so they become members of one assembly. The column
+#' `artefact` names them, as `print()` and `summary()` do:
+#' * two members *see one cell* where half of the spikes of the slower one are within 0.1 ms of one
+#'   of the other, at a lag of up to 0.7 ms, far more often than at lags just above;
+#' * they *may have spikes of each other* where it is a tenth;
+#' * a member has more spikes than all other units together (with ten units and more), as noise on
+#'   a channel has.
+#'
+#' With times on a grid of 0.5 ms and more, one cell is told from 80 % on, and the second case is
+#' left out. Where fewer than three cells are left, the text says that the group is no assembly.
+#' The lags of units of one cell that are further apart, as of two distant electrodes on an axon,
+#' are not known to be an artefact. Leave out one of the units, and search again.
+#'
+#' # Relations
+#' `as.data.frame(x, what = "relations")` has a row for each two assemblies (`assembly`, `other`)
+#' with members in common: how many are `shared`, and the `relation`:
+#' * `"same motif"`: at least half of the members of the smaller one, and half of the activations
+#'   of the rarer one come at one `shift` (seconds from `assembly` to `other`) from those of the
+#'   other. `together` is that share of the activations, beyond chance;
+#' * `"reversed"`: at least three members, half or more of the smaller one, in reverse order, as in
+#'   forward and reverse replay;
+#' * `"subset"`: all members of the smaller one, at other lags or times;
+#' * `"shares members"`: else.
 #'
 #' # What this does not show
 #' * That members drive each other. A common input makes assemblies as well.
@@ -88,7 +118,8 @@
 #' often than
 #'   chance: twelve units at 6 Hz that fire together 28 times in 20 minutes are not found.
 #'   [spade()] with bins of some milliseconds finds those in pieces.
-#' * Several electrodes that see one cell are together within a millisecond or two.
+#' * Several electrodes that see one cell are together within a millisecond or two: see Artefacts
+#'   of spike sorting.
 #' * Rates that rise together in some units alone, over 10 to 500 ms, are an assembly here
 #'   (Russo and Durstewitz 2017 call it so), whatever makes them rise.
 #' * What happens in population bursts alone. `print()` and `summary()` say which share of the
@@ -143,6 +174,8 @@
 #'     \item{times}{list: times of the activations, in seconds: the middle of the first member's
 #'       window}
 #'     \item{spikes}{list: a matrix, activations x members, of numbers of spikes}
+#'     \item{artefact}{which members see one cell or are noise, in words, or `NA`; see Artefacts of
+#'       spike sorting}
 #'   }
 #'   Attributes: `recording` (what was looked at), `camera` (`NULL`, or the length of a `frame` in
 #'   seconds and how many `spikes` were given, see Recordings of a camera), `max_lag`, `alpha`,
@@ -155,7 +188,8 @@
 #'   with any number of threads and on each device.
 #'
 #'   `as.data.frame()` gives the table, or, with `what = "members"`, a row for each member, with
-#'   `what = "activations"` a row for each activation, with `units` those members that fired.
+#'   `what = "activations"` a row for each activation, with `units` those members that fired, with
+#'   `what = "relations"` a row for each two assemblies that share members, see Relations.
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; work beyond `max_memory`
@@ -174,8 +208,8 @@
 #' higher-order spike correlations. *eNeuro*, 9, ENEURO.0505-21.2022.
 #' \doi{10.1523/ENEURO.0505-21.2022}
 #'
-#' @seealso [autoplot.assemblies()] for pictures, [simulate_assemblies()], [mine_episodes()],
-#'   [spade()].
+#' @seealso [assembly_activations()] for another recording, [autoplot.assemblies()] for pictures,
+#'   [simulate_assemblies()], [mine_episodes()], [spade()].
 #' @examples
 #' set.seed(1)
 #' x <- simulate_assemblies(duration = 60, units = 15, assemblies = c("synchrony", "sequence"),
