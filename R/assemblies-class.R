@@ -80,6 +80,7 @@ print.assemblies <- function(x, n = 10, ...) {
                       p = signif(x$p[rows], 3))
     print_left(out, list("members and lags" = lapply(rows, \(row) member_pieces(x, row))))
     more_line(nrow(x) - length(rows))
+    cat(words_wrapped(artefact_lines(x, rows)), sep = "\n")
   }
   if (nrow(x) == 0L) cat(strwrap(no_assembly_words(x), min(getOption("width"), 90)), sep = "\n")
   invisible(x)
@@ -146,11 +147,12 @@ not_looked_words <- function(recording) {
 assemblies_words <- function(x, n) {
   if (nrow(x) == 0L) return(no_assembly_words(x))
   rows <- utils::head(seq_len(nrow(x)), n)
-  c(sprintf("%s stand%s out from what chance gives.",
-            counted(nrow(x), "group of units", "groups of units"), if (nrow(x) == 1L) "s" else ""),
+  c(sprintf("%s stand%s out from what chance gives%s.",
+            counted(nrow(x), "group of units", "groups of units"), if (nrow(x) == 1L) "s" else "",
+            artefacts_counted(x)),
     vapply(rows, \(row) paste("-", assembly_sentence(x, row)), ""),
     if (nrow(x) > length(rows)) sprintf("And %s.", counted(nrow(x) - length(rows), "more", "more")),
-    shared_words(x),
+    relation_words(x), artefact_advice(x),
     paste("The p values are for whole assemblies, over all units, lags and widths together. They",
           "do not say what makes the units fire together: each other, or a common input."))
 }
@@ -162,14 +164,15 @@ assembly_sentence <- function(x, row) {
   together <- max(lags) <= x$width[[row]]
   part <- x$participation[[row]]
   sprintf(paste("Assembly %d: %s fire %s, each within %s; %s activations where %s %s expected by",
-                "chance (p %s). %s %s%s%s"), x$assembly[[row]], units_said(x$units[[row]]),
+                "chance (p %s). %s %s%s%s%s"), x$assembly[[row]], units_said(x$units[[row]]),
           if (together) "together" else sprintf("in sequence over %s", duration_text(max(lags))),
           widths_text(x$widths[[row]]), commas(x$count[[row]]), commas_short(x$expected[[row]]),
           if (round(x$expected[[row]], 1) == 1) "is" else "are",
           search_p_text(x$p[[row]], attr(x, "n_surrogates")), takes_part(x$units[[row]], part),
           halves_text(x$first_half[[row]], x$second_half[[row]], x$expected[[row]]),
           rhythm_text(x$times[[row]], max(lags)),
-          locked_text(attr(x, "recording"), x$times[[row]], max(lags), attr(x, "locked_to")))
+          locked_text(attr(x, "recording"), x$times[[row]], max(lags), attr(x, "locked_to")),
+          artefact_text(x$artefact[row]))
 }
 
 #' Whether most activations follow the one before after the same time, shorter than the longest
@@ -266,10 +269,11 @@ shared_words <- function(x) {
 
 #' @rdname find_assemblies
 #' @param row.names,optional As for any data frame.
-#' @param what Which table: `"assemblies"`, `"members"` or `"activations"`.
+#' @param what Which table: `"assemblies"`, `"members"`, `"activations"` or `"relations"`.
 #' @export
 as.data.frame.assemblies <- function(x, row.names = NULL, optional = FALSE, ...,
-                                     what = c("assemblies", "members", "activations")) {
+                                     what = c("assemblies", "members", "activations",
+                                              "relations")) {
   check_no_dots(but = frame_arguments)
   what <- check_choice(what)
   check_assemblies_table(x)
@@ -284,6 +288,10 @@ as.data.frame.assemblies <- function(x, row.names = NULL, optional = FALSE, ...,
                           width = as.double(unlist(x$widths)),
                           participation = as.double(unlist(x$participation))),
                      sum(x$size), row.names))
+  }
+  if (what == "relations") {
+    relations <- assembly_relations(x)
+    return(new_frame(relations, nrow(relations), row.names))
   }
   times <- x$times
   fired <- lapply(x$spikes, \(s) lapply(seq_len(nrow(s)), \(k) colnames(s)[s[k, ] > 0]))

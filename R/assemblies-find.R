@@ -46,7 +46,9 @@
 #' of which neither its pairs nor the activations of the others say enough is taken out. What a
 #' group explains is taken away, and the same search goes on with the rest, until nothing passes
 #' what surrogates have. A group that shares half its members with one found before, or half the
-#' spikes of its activations, is not reported.
+#' spikes of its activations, is not reported. Nor is one whose members, half or more, are those of
+#' another and whose activations, half or more, come at one shift from those of the other: both are
+#' one motif, in which units fire twice.
 #'
 #' # Activations
 #' The windows of the members are laid over the recording, without population bursts. At each
@@ -59,7 +61,9 @@
 #' what the members' rates do over longer times remains, and these times pass faster, by half at
 #' most, where all other units fire more, so that rates that rise and fall together raise
 #' `expected` as well. The threshold is where the number stands out most from `expected`, which
-#' may be wrong by a quarter. So about `expected` of the `count` activations are chance: do not
+#' may be wrong by a quarter. Where a quarter or more of the activations follow another one at the
+#' same shift, within the span of the assembly, members fire twice in each, and it is counted once;
+#' in a rhythm, where these are followed in turn, all are counted. So about `expected` of the `count` activations are chance: do not
 #' take a single one as a fact. Windows of 0.1 s and more are the least sure: where rates change
 #' together within a second, `expected` may be a half or a third of the truth.
 #'
@@ -100,6 +104,32 @@
 #' `recording` holds these events. (Bins of 10 ms and more are taken for frames; count spikes in
 #' finer ones, or give their times.)
 #'
+#' # Artefacts of spike sorting
+#' A sorter may split one cell into two units, or put spikes of one unit into another. Such units
+#' are together whenever the cell fires, and so they become members of one assembly. The column
+#' `artefact` names them, as `print()` and `summary()` do:
+#' * two members *see one cell* where half of the spikes of the slower one are within 0.1 ms of one
+#'   of the other, at a lag of up to 0.7 ms, far more often than at lags just above;
+#' * they *may have spikes of each other* where it is a tenth;
+#' * a member has more spikes than all other units together (with ten units and more), as noise on
+#'   a channel has.
+#'
+#' With times on a grid of 0.5 ms and more, one cell is told from 80 % on, and the second case is
+#' left out. Where fewer than three cells are left, the text says that the group is no assembly.
+#' The lags of units of one cell that are further apart, as of two distant electrodes on an axon,
+#' are not known to be an artefact. Leave out one of the units, and search again.
+#'
+#' # Relations
+#' `as.data.frame(x, what = "relations")` has a row for each two assemblies (`assembly`, `other`)
+#' with members in common: how many are `shared`, and the `relation`:
+#' * `"same motif"`: at least half of the members of the smaller one, and half of the activations
+#'   of the rarer one come at one `shift` (seconds from `assembly` to `other`) from those of the
+#'   other. `together` is that share of the activations, beyond chance;
+#' * `"reversed"`: at least three members, half or more of the smaller one, in reverse order, as in
+#'   forward and reverse replay;
+#' * `"subset"`: all members of the smaller one, at other lags or times;
+#' * `"shares members"`: else.
+#'
 #' # What this does not show
 #' * That members drive each other. A common input makes assemblies as well.
 #' * Pairs: see [cross_correlogram()].
@@ -118,7 +148,8 @@
 #' often than
 #'   chance: twelve units at 6 Hz that fire together 28 times in 20 minutes are not found.
 #'   [spade()] with bins of some milliseconds finds those in pieces.
-#' * Several electrodes that see one cell are together within a millisecond or two.
+#' * Several electrodes that see one cell are together within a millisecond or two: see Artefacts
+#'   of spike sorting.
 #' * Rates that rise together in some units alone, over 10 to 500 ms, are an assembly here
 #'   (Russo and Durstewitz 2017 call it so), whatever makes them rise.
 #' * What happens in population bursts alone. `print()` and `summary()` say which share of the
@@ -178,6 +209,8 @@
 #'     \item{times}{list: times of the activations, in seconds: the middle of the first member's
 #'       window}
 #'     \item{spikes}{list: a matrix, activations x members, of numbers of spikes}
+#'     \item{artefact}{which members see one cell or are noise, in words, or `NA`; see Artefacts of
+#'       spike sorting}
 #'   }
 #'   Attributes: `recording` (what was looked at), `camera` (`NULL`, or the length of a `frame` in
 #'   seconds and how many `spikes` were given, see Recordings of a camera), `max_lag`, `alpha`,
@@ -191,7 +224,8 @@
 #'   with any number of threads and on each device.
 #'
 #'   `as.data.frame()` gives the table, or, with `what = "members"`, a row for each member, with
-#'   `what = "activations"` a row for each activation, with `units` those members that fired.
+#'   `what = "activations"` a row for each activation, with `units` those members that fired, with
+#'   `what = "relations"` a row for each two assemblies that share members, see Relations.
 #'
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`; work beyond `max_memory`
@@ -214,8 +248,8 @@
 #' higher-order spike correlations. *eNeuro*, 9, ENEURO.0505-21.2022.
 #' \doi{10.1523/ENEURO.0505-21.2022}
 #'
-#' @seealso [autoplot.assemblies()] for pictures, [simulate_assemblies()], [mine_episodes()],
-#'   [spade()].
+#' @seealso [assembly_activations()] for another recording, [autoplot.assemblies()] for pictures,
+#'   [simulate_assemblies()], [mine_episodes()], [spade()].
 #' @examples
 #' set.seed(1)
 #' x <- simulate_assemblies(duration = 60, units = 15, assemblies = c("synchrony", "sequence"),
@@ -282,7 +316,7 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
     device = if (is.null(gpus)) "cpu" else "gpu", gpus = if (!is.null(gpus)) gpus + 1L,
     threads = threads,
     elapsed = proc.time()[["elapsed"]] - started, seed = seed, call = call
-  ))
+  ), max_memory)
 }
 
 #' Lengths in ticks and in bins; a bin is a millisecond, or what the times are multiples of
@@ -360,8 +394,8 @@ first_frames <- function(x, frame) {
 
 #' @param found What the core found; `NULL` where there was nothing to look at.
 #' @noRd
-new_assemblies <- function(found, x, ladder, about) {
-  groups <- distinct_groups(found$groups, x, ladder$bin)
+new_assemblies <- function(found, x, ladder, about, max_memory = 4e9) {
+  groups <- distinct_groups(lapply(found$groups, in_order_of_time, x), x, ladder$bin)
   resolution <- attr(x, "resolution")
   seconds <- function(bins) ticks_to_seconds(bins * ladder$bin, resolution)
   n <- about$n_surrogates
@@ -370,25 +404,36 @@ new_assemblies <- function(found, x, ladder, about) {
   groups <- groups[surest]
   scores <- scores[surest]
   p <- (vapply(scores, \(score) sum(found$score >= score), 0) + 1) / (n + 1)
-  groups <- lapply(groups, \(g) {
-    o <- order(g$tick)
-    g$tick <- g$tick[o]
-    g$spikes <- g$spikes[o, , drop = FALSE]
-    colnames(g$spikes) <- levels(x$unit)[g$unit]
-    g
-  })
+  groups <- lapply(groups, counted_once, x, ladder$bin)
+  units <- lapply(groups, \(g) levels(x$unit)[g$unit])
+  new_table(c(list(assembly = seq_along(groups), size = lengths(units), units = units,
+                   lags = lapply(groups, \(g) seconds(g$lag)),
+                   widths = lapply(groups, \(g) seconds(g$width)),
+                   width = vapply(groups, \(g) stats::median(seconds(g$width)), 0)),
+              activation_columns(groups, x, p = p, score = scores),
+              list(artefact = member_artefacts(units, x, about$threads, max_memory))),
+            "assemblies", about)
+}
+
+#' Columns on the activations of groups: `...` are those after `second_half`
+#' @noRd
+activation_columns <- function(groups, x, ...) {
   early <- vapply(groups, \(g) first_half(x, g$tick), 0)
   count <- vapply(groups, \(g) length(g$tick), 0L)
-  new_table(list(assembly = seq_along(groups), size = vapply(groups, \(g) length(g$unit), 0L),
-                 units = lapply(groups, \(g) levels(x$unit)[g$unit]),
-                 lags = lapply(groups, \(g) seconds(g$lag)),
-                 widths = lapply(groups, \(g) seconds(g$width)),
-                 width = vapply(groups, \(g) stats::median(seconds(g$width)), 0), count = count,
-                 expected = vapply(groups, \(g) g$expected, 0), first_half = as.integer(early),
-                 second_half = as.integer(count - early), p = p, score = scores,
-                 participation = lapply(groups, \(g) unname(colMeans(g$spikes > 0))),
-                 times = lapply(groups, \(g) ticks_to_seconds(g$tick, resolution)),
-                 spikes = lapply(groups, `[[`, "spikes")), "assemblies", about)
+  list(count = count, expected = vapply(groups, \(g) g$expected, 0),
+       first_half = as.integer(early), second_half = as.integer(count - early), ...,
+       participation = lapply(groups, \(g) {
+         if (length(g$tick)) unname(colMeans(g$spikes > 0)) else rep(NA_real_, length(g$unit))
+       }),
+       times = lapply(groups, \(g) ticks_to_seconds(g$tick, attr(x, "resolution"))),
+       spikes = lapply(groups, `[[`, "spikes"))
+}
+
+#' A group of the core with its activations in order of time, and names of its units
+#' @noRd
+in_order_of_time <- function(g, x) {
+  colnames(g$spikes) <- levels(x$unit)[g$unit]
+  keep_activations(g, order(g$tick))
 }
 
 #' Population bursts in seconds

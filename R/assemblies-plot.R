@@ -81,6 +81,7 @@ autoplot.assemblies <- function(object, ...,
   check_layout(layout)
   if (nrow(object) == 0L) return(empty_picture("No assembly was found", "nothing"))
   rows <- drawn_assemblies(object, assemblies)
+  if (sum(object$count[rows]) == 0) return(empty_picture("There is no activation", "nothing"))
   switch(type, aligned = draw_aligned(object, rows),
          raster = draw_assembly_raster(object, rows, from, to),
          lags = draw_lag_profiles(object, rows), time = draw_activations(object, rows),

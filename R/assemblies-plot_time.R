@@ -126,7 +126,7 @@ draw_participation <- function(x, rows, most = 400L) {
     spikes <- x$spikes[[row]][which, , drop = FALSE]
     name <- sprintf("%s (%d %%)", x$units[[row]], round(100 * x$participation[[row]]))
     data.frame(place = rep(seq_along(which), ncol(spikes)),
-               member = paste(k, rep(name, each = length(which))),
+               member = rep(paste(k, name), each = length(which)),
                order = rep(seq_len(ncol(spikes)), each = length(which)),
                spikes = pmin(as.vector(spikes), 3L))
   })

@@ -225,11 +225,12 @@ synchronous_ticks <- function(ticks, units, step, resolution) {
 
 #' Pairs of units that share spikes, or NULL where that cannot be told
 #'
+#' @param off The lag, in seconds, by which a sorter may place spikes of a cell differently.
 #' @return Matrix units x units: which share of the spikes of the unit that has fewer is
-#'   within 0.1 ms (or on the same step) of one of the other, beyond what is usual at lags
-#'   just above; 0 where that may be chance.
+#'   within 0.1 ms (or on the same step) of one of the other, at the lag up to `off` at which
+#'   that are most, beyond what is usual at lags just above; 0 where that may be chance.
 #' @noRd
-shared_spikes <- function(x, step, threads, max_memory) {
+shared_spikes <- function(x, step, threads, max_memory, off = 0) {
   units <- nlevels(x$unit)
   lags <- 10L
   if (units < 2L || 84 * units^2 + 30 * nrow(x) > max_memory) return(NULL)
@@ -243,8 +244,10 @@ shared_spikes <- function(x, step, threads, max_memory) {
                               max_memory = max_memory)
   spikes <- rowSums(attr(counts, "spikes"))
   counts <- plain_counts(counts)
-  at_once <- matrix(counts[lags + 1L, , ], units)
-  usual <- colMeans(counts[abs(seq.int(-lags, lags)) >= 3L, , , drop = FALSE])
+  lag <- abs(seq.int(-lags, lags))
+  off <- min(3, floor(raw_ticks(off, resolution) / bin))
+  at_once <- matrix(apply(counts[lag <= off, , , drop = FALSE], 2:3, max), units)
+  usual <- colMeans(counts[lag >= off + 3, , , drop = FALSE])
   fewer <- outer(spikes, spikes, pmin)
   excess <- at_once - usual
   share <- ifelse(at_once >= 20 & excess > 5 * sqrt(usual + 1), excess / fewer, 0)

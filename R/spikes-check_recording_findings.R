@@ -90,12 +90,17 @@ finding_silent <- function(seen) {
   )
 }
 
+#' The unit that has more spikes than all others together, where there are ten and more
+#' @noRd
+has_most_spikes <- function(spikes) {
+  if (sum(spikes > 0) < 10L) return(integer())
+  which(spikes > sum(spikes) / 2)
+}
+
 finding_rates <- function(seen) {
   units <- seen$units
   fast <- units$unit[which(units$rate > 200 & units$spikes >= 100)]
-  active <- sum(units$spikes > 0)
-  top <- which.max(units$spikes)
-  most <- length(top) == 1L && active >= 10L && units$spikes[top] > seen$spikes / 2
+  top <- has_most_spikes(units$spikes)
   list(
     if (length(fast)) finding(
       "rates", "warning", length(fast), fast,
@@ -104,7 +109,7 @@ finding_rates <- function(seen) {
       paste("Few neurons can do that. See whether it is noise, several neurons, or a wrong",
             "time unit.")
     ),
-    if (most) finding(
+    if (length(top)) finding(
       "rates", "note", 1, units$unit[top],
       sprintf("Unit %s alone has %s of all spikes.", units$unit[top],
               percent(units$spikes[top] / seen$spikes)),

@@ -3,6 +3,7 @@
 #include "glue/glue.h"
 
 
+#include "core/assemblies/again.h"
 #include "core/assemblies/search.h"
 #include "glue/options.h"
 #include "glue/require.h"
@@ -92,31 +93,39 @@ static SEXP widths_for_r(const syn_ladder *l)
 /* A group: its members, units from 1, lags and widths in bins; its score; how
    many activations are expected by chance; and the ticks of those there are, in no order,
    with the spikes of each member there (activations x members). */
-static SEXP group_for_r(syn_assembly_search *s, const syn_assembly *g,
-                        const syn_detected *found)
+static SEXP group_for_r(const syn_detector *d, const syn_assembly *g, size_t activations,
+                        double expected)
 {
     const char *fields[] = {"unit",     "lag",  "width",  "score",
                             "expected", "tick", "spikes", ""};
-    const syn_detector *d = &s->refiner.detector;
-    int n = (int)found->n, size = (int)g->size;
+    int n = (int)activations, size = (int)g->size;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     int *unit = INTEGER(SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, size)));
     int *lag = INTEGER(SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, size)));
     int *width = INTEGER(SET_VECTOR_ELT(out, 2, Rf_allocVector(INTSXP, size)));
     SET_VECTOR_ELT(out, 3, Rf_ScalarReal(g->score));
-    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(found->expected));
+    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(expected));
     double *tick = REAL(SET_VECTOR_ELT(out, 5, Rf_allocVector(REALSXP, n)));
     int *spikes = INTEGER(SET_VECTOR_ELT(out, 6, Rf_allocMatrix(INTSXP, n, size)));
     for (int k = 0; k < n; k++)
-        tick[k] = (double)syn_segments_tick(&s->ground.segments, d->found[k].tick);
+        tick[k] = (double)syn_segments_tick(d->segments, d->found[k].tick);
     for (int m = 0; m < size; m++) {
         unit[m] = (int)g->member[m].unit + 1;
         lag[m] = g->member[m].lag;
-        width[m] = (int)syn_ladder_width(&s->ground.pairs.ladder, g->member[m].rung);
+        width[m] = (int)syn_ladder_width(d->ladder, g->member[m].rung);
         for (int k = 0; k < n; k++)
             spikes[m * n + k] = (int)syn_window_spikes(d, g->member[m], d->found[k].tick);
     }
     UNPROTECT(1);
+    return out;
+}
+
+/* A column for each burst: its first tick, and that after it. */
+static SEXP bursts_for_r(const syn_calm *calm)
+{
+    SEXP out = Rf_allocMatrix(REALSXP, 2, (int)calm->bursts);
+    if (calm->bursts > 0)
+        memcpy(REAL(out), calm->burst, 2 * calm->bursts * sizeof(double));
     return out;
 }
 
@@ -128,7 +137,9 @@ static SEXP groups_for_r(syn_assembly_search *s, syn_status *status)
         syn_detected found;
         *status = syn_assembly_activations(s, g, &found);
         if (*status == SYN_OK)
-            SET_VECTOR_ELT(out, (R_xlen_t)g, group_for_r(s, s->group + g, &found));
+            SET_VECTOR_ELT(out, (R_xlen_t)g,
+                           group_for_r(&s->refiner.detector, s->group + g, found.n,
+                                       found.expected));
     }
     UNPROTECT(1);
     return out;
@@ -177,9 +188,7 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
     for (uint32_t k = 0; k < SYN_SIZES; k++)
         INTEGER(size)[k] = (int)syn_size_of_class(k);
     SET_VECTOR_ELT(out, 6, Rf_ScalarReal(s->best));
-    SEXP bursts = SET_VECTOR_ELT(out, 7, Rf_allocMatrix(REALSXP, 2, (int)s->calm.bursts));
-    if (s->calm.bursts > 0)
-        memcpy(REAL(bursts), s->calm.burst, 2 * s->calm.bursts * sizeof(double));
+    SET_VECTOR_ELT(out, 7, bursts_for_r(&s->calm));
     UNPROTECT(2);
     return out;
 }
@@ -270,4 +279,106 @@ SEXP r_assembly_peaks(glue_owner *own, SEXP trains, SEXP options)
     SET_VECTOR_ELT(out, 2, widths_for_r(&w->ground.pairs.ladder));
     UNPROTECT(1);
     return out;
+}
+
+/* ---- another recording ---- */
+
+typedef struct again_work {
+    syn_budget budget;
+    syn_ladder ladder;
+    syn_scene from, to;
+    uint32_t *moved;  /* [moves] */
+} again_work;
+
+static void release_again(void *held)
+{
+    again_work *w = held;
+    syn_scene_free(&w->from);
+    syn_scene_free(&w->to);
+    syn_budget_free(&w->budget, w->moved);
+}
+
+static syn_status make_scene(syn_scene *out, again_work *w, SEXP trains, SEXP options,
+                             const syn_watch *watch)
+{
+    syn_spikes spikes;
+    SYN_TRY(glue_spikes(&spikes, trains, 1, watch));
+    return syn_scene_make(out, &spikes, &w->ladder,
+                          glue_option_int(options, "bin", 1, 1 << 30),
+                          glue_option_int(options, "step", 1, (int64_t)1 << 53),
+                          &w->budget, watch);
+}
+
+/* A group as R has it, with its units in one of the recordings. */
+static syn_assembly read_group(const syn_ladder *l, SEXP group, const char *units,
+                               const syn_scene *scene)
+{
+    SEXP unit = numbers(glue_option(group, units), INTSXP, 2, "units of an assembly");
+    R_xlen_t size = XLENGTH(unit);
+    SEXP lag = numbers(glue_option(group, "lag"), INTSXP, size, "lags of an assembly");
+    SEXP width = numbers(glue_option(group, "width"), INTSXP, size, "its widths");
+    syn_assembly out = {0};
+    for (R_xlen_t m = 0; m < size && m < SYN_ASSEMBLY_MOST; m++) {
+        syn_member *here = out.member + out.size++;
+        within(INTEGER(unit)[m], 1, scene->segments.recording.units, "units of an assembly");
+        here->unit = (uint32_t)INTEGER(unit)[m] - 1;
+        here->lag = INTEGER(lag)[m];
+        while (here->rung + 1 < l->rungs &&
+               (int)syn_ladder_width(l, here->rung) < INTEGER(width)[m])
+            here->rung++;
+    }
+    return out;
+}
+
+/* A list of `groups`, and of what is `left_out` of the second recording in which `bursts`:
+   as r_find_assemblies() has them. Fields of a group are those of group_for_r() in the
+   second recording, `expected` the mean of how many activations there are in each of the
+   ways to move members apart, and `score` the p value: the share of ways, and of what is
+   there, that have as many. A group is a list of units in the first recording (`unit`)
+   and in the second one (`there`), from 1, lags and widths (bins), all integers. `from`
+   and `to`: bin and step (ticks). `options`: widest and lags (bins), moves,
+   max_memory. */
+SEXP r_assembly_activations(glue_owner *own, SEXP trains, SEXP groups, SEXP options)
+{
+    again_work *w = glue_hold(own, sizeof *w, release_again);
+    w->budget.limit = glue_option_memory(options);
+    w->ladder = syn_ladder_make((uint32_t)glue_option_int(options, "lags", 0, 1 << 24),
+                                (uint32_t)glue_option_int(options, "widest", 1, 1 << 24));
+    uint32_t moves = (uint32_t)glue_option_int(options, "moves", 1, 1 << 24);
+    const syn_watch *watch = glue_watch(own, "Finding activations");
+    w->moved = syn_budget_alloc(&w->budget, moves, sizeof *w->moved);
+    syn_status status = w->moved ? SYN_OK : syn_budget_refusal(&w->budget);
+    SYN_NEXT(status, make_scene(&w->from, w, glue_option(trains, "from"),
+                                glue_option(options, "from"), watch));
+    SYN_NEXT(status, make_scene(&w->to, w, glue_option(trains, "to"),
+                                glue_option(options, "to"), watch));
+    const char *fields[] = {"groups", "left_out", "bursts", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    SEXP list = SET_VECTOR_ELT(out, 0, Rf_allocVector(VECSXP, XLENGTH(groups)));
+    for (R_xlen_t k = 0; k < XLENGTH(groups) && status == SYN_OK; k++) {
+        SEXP group = VECTOR_ELT(groups, k);
+        syn_assembly g = read_group(&w->ladder, group, "unit", &w->from);
+        syn_assembly there = read_group(&w->ladder, group, "there", &w->to);
+        size_t n;
+        status = syn_activations_again(&w->from, &g, &w->to, &there, moves, w->moved, &n,
+                                       watch);
+        if (status != SYN_OK)
+            break;
+        double sum = 0, reached = 1;
+        for (uint32_t i = 0; i < moves; i++) {
+            sum += w->moved[i];
+            reached += w->moved[i] >= n;
+        }
+        there.score = reached / (moves + 1.0);
+        SET_VECTOR_ELT(list, k,
+                       group_for_r(&w->to.refiner.detector, &there, n, sum / moves));
+    }
+    if (status == SYN_OK) {
+        const syn_calm *calm = &w->to.calm;
+        SET_VECTOR_ELT(out, 1, Rf_ScalarReal(calm->left_out / calm->steps));
+        SET_VECTOR_ELT(out, 2, bursts_for_r(calm));
+    }
+    UNPROTECT(1);
+    return status == SYN_OK ? out
+                            : glue_status_within(status, (double)w->budget.limit, "");
 }

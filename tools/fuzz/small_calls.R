@@ -50,6 +50,8 @@ make_small_results <- function() {
   r$assemblies <- synfire::find_assemblies(
     synfire::simulate_assemblies(40, 14, "synchrony", size = 4, count = 100),
     max_lag = 0.05, alpha = 0.5, n_surrogates = 19, threads = 1)
+  r$assembly_activations <- synfire::assembly_activations(
+    attr(r$assemblies, "recording"), r$assemblies, n_surrogates = 5)
   first <- sort(stats::runif(400, 0, 60))
   r$connected <- synfire::spike_trains(
     c(first, first[1:150] + 0.002, stats::runif(300, 0, 60)), rep(c("a", "b"), c(400, 450)),
@@ -110,6 +112,8 @@ make_small_calls <- function(r) {
     psth = list(x = x, events = 1:3, from = -0.1, to = 0.2, bin_size = 0.05),
     sttc = list(x = x),
     activation_rate = list(x = r$assemblies, bin_size = 0.5),
+    assembly_activations = list(x = attr(r$assemblies, "recording"), assemblies = r$assemblies,
+                                n_surrogates = 3),
     report = list(x = r$shortest, open = FALSE),
     calibrate_gpu = list(x = x, sizes = 2:3, episodes = c(32, 64), repeats = 1, gpu = 1,
                          save = FALSE),

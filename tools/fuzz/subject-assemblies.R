@@ -31,8 +31,30 @@ check_assemblies <- function(x, found) {
     far <- any(diff(found$times[[row]]) < max(found$widths[[row]]) * (1 - 1e-6))
     if (far) finding("activations nearer than the widest window")
   }
+  relations <- as.data.frame(found, what = "relations")
+  if (any(relations$shared < 1L) || anyDuplicated(relations[c("assembly", "other")])) {
+    finding("a relation without shared members, or one twice")
+  }
   same(nrow(as.data.frame(found, what = "members")), sum(found$size), "rows of members")
   same(nrow(as.data.frame(found, what = "activations")), sum(found$count), "rows of activations")
+}
+
+# In the recording itself activations are those of the table; in others whatever there are.
+check_elsewhere <- function(x, found) {
+  here <- attempt("assembly_activations", list(x, found, n_surrogates = 5))
+  if (!refused(here)) {
+    same(here$times, found$times, "activations in the recording itself")
+    same(here$spikes, found$spikes, "spikes of these activations")
+  }
+  other <- if (sometimes(0.5)) draw_for_assemblies() else x[unit = levels(x$unit)]
+  there <- attempt("assembly_activations", c(list(other, found), some_args(
+    n_surrogates = mostly(whole(1, 12)), max_memory = one_of(1e7, 4e9))))
+  if (refused(there)) return()
+  same(there$count, lengths(there$times), "number of activations elsewhere")
+  if (any(there$p <= 0 | there$p > 1)) finding("a p value that is none")
+  attempt("print", list(there, n = mostly(whole(0, 5))))
+  attempt("summary", list(there, n = mostly(whole(0, 5))))
+  check_views(there)
 }
 
 # What is made of the table: activations as a recording and as rates, a network, pictures.
@@ -83,7 +105,10 @@ fuzz_subject("assemblies",
     print.assemblies = "n", summary.assemblies = "n", as.data.frame.assemblies = "what",
     autoplot.assemblies = c("type", "assemblies", "from", "to", "by", "layout"),
     activation_rate = c("x", "bin_size", "gap", "max_memory"), as_spike_trains.assemblies = "x",
-    as.igraph.assemblies = "x", glance.assemblies = "x"
+    as.igraph.assemblies = "x", glance.assemblies = "x",
+    assembly_activations = c("x", "assemblies", "n_surrogates", "max_memory"),
+    print.assembly_activations = "n", summary.assembly_activations = "n",
+    glance.assembly_activations = "x"
   ),
   run = function(world) {
     x <- draw_for_assemblies()
@@ -116,5 +141,6 @@ fuzz_subject("assemblies",
     attempt("summary", list(one, n = whole(0, 5)))
     if (sometimes(0.3)) one <- attempt("[", list(one, sample.int(nrow(one)), TRUE))
     check_views(one)
+    check_elsewhere(x, one)
   }
 )

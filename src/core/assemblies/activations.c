@@ -274,6 +274,7 @@ typedef struct sweep {
     double score[SYN_ASSEMBLY_MOST][MOST_SPIKES];
     int64_t separation;  /* least ticks between activations */
     int64_t origin;
+    double spread;       /* windows by which moves differ */
 } sweep;
 
 /* Two keys a spike: when it begins to speak for moments, and when it ceases. */
@@ -403,7 +404,7 @@ static syn_status run(sweep *s)
 static void prepare(sweep *s, syn_detector *d, const syn_assembly *group, uint32_t but,
                     const syn_surprise *surprise)
 {
-    *s = (sweep){.d = d};
+    *s = (sweep){.d = d, .spread = 1};
     for (uint32_t m = 0; m < group->size; m++) {
         if (m == but)
             continue;
@@ -447,8 +448,8 @@ static void settle(const syn_detector *d, const double *null, size_t nulls, doub
 }
 
 /* Moves members apart, in the k-th way, from 1 on: they take places in random order,
-   each APART to APART + 1 of the widest windows, or one or two events, after the one
-   before. */
+   each APART to APART + `spread` of the widest windows, or one or two events, after the
+   one before. */
 static syn_status move_apart(sweep *s, uint32_t k)
 {
     syn_detector *d = s->d;
@@ -459,8 +460,9 @@ static syn_status move_apart(sweep *s, uint32_t k)
     for (uint32_t m = 0; m < s->size; m++) {
         uint32_t other = (uint32_t)syn_random_below(&rng, (uint64_t)m + 1);
         double further = syn_random_uniform(&rng);
+        double windows = APART + s->spread * further;
         int64_t by = d->locked ? 1 + (further < 0.5)
-                               : (int64_t)((APART + further) * (double)s->separation);
+                               : (int64_t)(windows * (double)s->separation);
         order[m] = order[other];
         order[other] = m;
         place[m] = m == 0 ? 0 : place[m - 1] + by;
@@ -553,6 +555,54 @@ syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_
                              sweep_one, &c));
     SYN_TRY(collect_nulls(detector));
     settle(detector, detector->null, detector->nulls, moves, unsure, out);
+    return SYN_OK;
+}
+
+/* ---- a threshold that is given ---- */
+
+/* Windows by which moves differ, at most: many ways differ, and rates that are shared for
+   some windows are still shared. */
+static const double FAR = 2;
+
+/* As far as members stay apart in all trials, also around their ends. */
+static double far_apart(const sweep *s)
+{
+    const syn_segments *g = s->d->segments;
+    double shortest = INFINITY;
+    for (uint32_t k = 0; k < g->trials; k++)
+        shortest = fmin(shortest, (double)(g->closed[k] - g->opened[k] + 1));
+    double windows = shortest / (double)s->separation;
+    return fmin(FAR, fmax(1, (windows - APART) / (s->size - 1.0) - APART));
+}
+
+static size_t reach_threshold(const syn_detector *d, double threshold)
+{
+    size_t n = 0;
+    while (n < d->n && d->found[n].score >= threshold - 1e-9)
+        n++;
+    return n;
+}
+
+syn_status syn_detect_at(syn_detector *detector, const syn_assembly *group,
+                         const syn_surprise *surprise, double threshold, uint32_t moves,
+                         uint32_t *moved, size_t *n, const syn_watch *watch)
+{
+    sweep s;
+    prepare(&s, detector, group, group->size, surprise);
+    double spread = far_apart(&s);
+    SYN_TRY(pace_set(&detector->pace,
+                     s.separation > detector->step ? s.separation : detector->step,
+                     s.train, s.size));
+    for (uint32_t k = 1; k <= moves; k++) {
+        SYN_TRY(syn_poll(watch, "activations", k, moves));
+        prepare(&s, detector, group, group->size, surprise);
+        s.spread = spread;
+        SYN_TRY(run_apart(&s, k));
+        moved[k - 1] = (uint32_t)reach_threshold(detector, threshold);
+    }
+    prepare(&s, detector, group, group->size, surprise);
+    SYN_TRY(run(&s));
+    *n = reach_threshold(detector, threshold);
     return SYN_OK;
 }
 

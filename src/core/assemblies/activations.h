@@ -90,6 +90,13 @@ syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_
                       const syn_surprise *surprise, uint32_t moves, double unsure,
                       syn_detected *out);
 
+/* Lists activations of a group that reach a threshold that was set elsewhere, and says
+   how many do when the members are moved apart in each of `moves` ways, which differ by
+   more than those of syn_detect(), so that a rank among them is a p value. */
+syn_status syn_detect_at(syn_detector *detector, const syn_assembly *group,
+                         const syn_surprise *surprise, double threshold, uint32_t moves,
+                         uint32_t *moved, size_t *n, const syn_watch *watch);
+
 /* Spikes of a member in its window at an activation. */
 uint32_t syn_window_spikes(const syn_detector *detector, syn_member member, int64_t tick);
 

@@ -197,12 +197,9 @@ static syn_status copy_calm(syn_calm *out, const steps *s)
     return SYN_OK;
 }
 
-/* Leaves out all spikes of steps of `step` ticks in which a population burst is under
-   way, beyond what `events` bring about. The caller frees, also after an error:
-   SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_TOO_LARGE, SYN_INTERRUPTED. */
-static syn_status calm_make(syn_calm *out, const syn_spikes *spikes,
-                            const syn_events *events, int64_t step,
-                            syn_budget *budget, const syn_watch *watch)
+syn_status syn_calm_make(syn_calm *out, const syn_spikes *spikes,
+                         const syn_events *events, int64_t step, syn_budget *budget,
+                         const syn_watch *watch)
 {
     *out = (syn_calm){.budget = budget};
     steps s = {.spikes = spikes, .length = step, .budget = budget};
@@ -255,6 +252,12 @@ static syn_status calm_make(syn_calm *out, const syn_spikes *spikes,
     SYN_NEXT(status, note_bursts(out, &s));
     SYN_GIVE(s.budget, s.first, s.at, s.own, s.by_unit, s.count, s.raised, s.usual);
     return status;
+}
+
+void syn_calm_free(syn_calm *calm)
+{
+    SYN_GIVE(calm->budget, calm->tick, calm->unit, calm->trial, calm->burst);
+    memset(calm, 0, sizeof *calm);
 }
 
 /* ---- scores of surrogates ----
@@ -359,8 +362,7 @@ void syn_assembly_search_free(syn_assembly_search *s)
     syn_refiner_free(&s->refiner);
     syn_budget_free(s->budget, s->group);
     syn_ground_free(&s->ground);
-    SYN_GIVE(s->calm.budget, s->calm.tick, s->calm.unit, s->calm.trial, s->calm.burst);
-    memset(&s->calm, 0, sizeof s->calm);
+    syn_calm_free(&s->calm);
     memset(s, 0, sizeof *s);
 }
 
@@ -635,8 +637,8 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
     progress p = {.watch = watch, .total = options->surrogates};
     syn_watch whole = {.poll = poll, .data = &p};
     out->options.ground.least = SYN_HINT_LEAST;
-    syn_status status = calm_make(&out->calm, spikes, &options->ground.events,
-                                  options->step, budget, &whole);
+    syn_status status = syn_calm_make(&out->calm, spikes, &options->ground.events,
+                                      options->step, budget, &whole);
     SYN_NEXT(status, syn_ground_make(&out->ground, &out->calm.spikes, spikes,
                                      &out->options.ground, budget, &whole));
     SYN_NEXT(status, make_room(out));
@@ -649,11 +651,16 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
     return status;
 }
 
+syn_status syn_activations_of(syn_refiner *refiner, const syn_assembly *group,
+                              syn_detected *out)
+{
+    SYN_TRY(syn_refiner_learn(refiner, group));
+    return syn_detect(&refiner->detector, group, group->size, &refiner->surprise, MOVES,
+                      UNSURE, out);
+}
+
 syn_status syn_assembly_activations(syn_assembly_search *search, uint32_t g,
                                     syn_detected *out)
 {
-    const syn_assembly *group = search->group + g;
-    SYN_TRY(syn_refiner_learn(&search->refiner, group));
-    return syn_detect(&search->refiner.detector, group, group->size,
-                      &search->refiner.surprise, MOVES, UNSURE, out);
+    return syn_activations_of(&search->refiner, search->group + g, out);
 }

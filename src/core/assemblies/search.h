@@ -17,6 +17,14 @@ typedef struct syn_calm {
     syn_budget *budget;
 } syn_calm;
 
+/* Leaves out all spikes of steps of `step` ticks in which a population burst is under
+   way, beyond what `events` bring about; there may be none. The caller frees, also after
+   an error: SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_TOO_LARGE, SYN_INTERRUPTED. */
+syn_status syn_calm_make(syn_calm *out, const syn_spikes *spikes,
+                         const syn_events *events, int64_t step, syn_budget *budget,
+                         const syn_watch *watch);
+void syn_calm_free(syn_calm *calm);
+
 /* The largest evidence of a surrogate on each rung in each class of sizes, and what it is
    over surrogates; and the score of a surrogate: by how many standard deviations its
    evidence is above the mean of all others, at the rung and size where that is most. */
@@ -55,6 +63,11 @@ typedef struct syn_assembly_search {
 syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *spikes,
                                    const syn_assembly_search_options *options,
                                    syn_budget *budget, const syn_watch *watch);
+
+/* Learns what spikes of a group's members speak for, and lists its activations in
+   refiner->detector.found. */
+syn_status syn_activations_of(syn_refiner *refiner, const syn_assembly *group,
+                              syn_detected *out);
 
 /* Lists the activations of group `g` in search->refiner.detector.found. */
 syn_status syn_assembly_activations(syn_assembly_search *search, uint32_t g,

@@ -421,26 +421,28 @@ static syn_status surrogates(void *self, uint64_t from, uint32_t n, syn_peaks *o
 
 /* ---- the ground ---- */
 
+syn_ladder syn_ladder_make(uint32_t lags, uint32_t widest)
+{
+    syn_ladder l = {.lags = lags};
+    uint32_t half = 0;
+    while (l.rungs < SYN_LADDER_RUNGS && 2 * half + 1 <= widest) {
+        uint32_t r = l.rungs++;
+        l.half[r] = half;
+        l.step[r] = half < 2 ? 1 : half / 2;
+        l.reach[r] = lags / l.step[r];
+        l.first[r + 1] = l.first[r] + 2 * l.reach[r] + 1;
+        half = half == 0 ? 1 : 2 * half;
+    }
+    uint32_t last = l.half[l.rungs - 1];
+    l.margin = lags + last + (last + 1) + SYN_LADDER_BESIDE * (2 * last + 1) + 1;
+    return l;
+}
+
 syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_spikes *all,
                            const syn_ground_options *o, syn_budget *budget,
                            const syn_watch *watch)
 {
-    syn_ladder ladder;
-    /* Widths of 1, 3, 5, 9, 17, 33, ... bins. Odd ones have a bin in the middle, so
-       that a lag and its opposite are treated alike. */
-    memset(&ladder, 0, sizeof ladder);
-    ladder.lags = o->lags;
-    uint32_t half = 0;
-    while (ladder.rungs < SYN_LADDER_RUNGS && 2 * half + 1 <= o->widest) {
-        uint32_t r = ladder.rungs++;
-        ladder.half[r] = half;
-        ladder.step[r] = half < 2 ? 1 : half / 2;
-        ladder.reach[r] = o->lags / ladder.step[r];
-        ladder.first[r + 1] = ladder.first[r] + 2 * ladder.reach[r] + 1;
-        half = half == 0 ? 1 : 2 * half;
-    }
-    uint32_t last = ladder.half[ladder.rungs - 1];
-    ladder.margin = o->lags + last + (last + 1) + SYN_LADDER_BESIDE * (2 * last + 1) + 1;
+    syn_ladder ladder = syn_ladder_make(o->lags, o->widest);
     SYN_TRY(syn_segments_make(&out->segments, calm, o->segment,
                               syn_lagged_reach(&ladder, o->bin), budget, watch));
     if (o->events.n > 0)

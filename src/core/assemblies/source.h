@@ -53,6 +53,10 @@ typedef struct syn_ground {
     syn_peak_source source;
 } syn_ground;
 
+/* Widths of 1, 3, 5, 9, 17, 33, ... bins, up to `widest`. Odd ones have a bin in the
+   middle, so that a lag and its opposite are treated alike. */
+syn_ladder syn_ladder_make(uint32_t lags, uint32_t widest);
+
 /* Segments are cut from `calm`, whose spikes are some of `all`; it may be the same. The
    caller keeps the budget for as long, and frees, also after an error. */
 syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_spikes *all,
