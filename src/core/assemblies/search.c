@@ -515,14 +515,16 @@ static void start_group(const found *f, syn_assembly *out)
     memcpy(out->member, f->candidate->member, f->size * sizeof *out->member);
 }
 
-/* Takes away the peaks that a group explains. */
-static void explain(syn_assembly_search *s, const syn_assembly *g)
+/* Takes away the peaks that a group explains: of pairs with a member of `with`. */
+static void explain(syn_assembly_search *s, const syn_assembly *g,
+                    const syn_assembly *with)
 {
     const syn_ladder *l = &s->ground.pairs.ladder;
     for (uint32_t x = 0; x < g->size; x++)
         for (uint32_t y = 0; y < g->size; y++) {
             uint32_t a = g->member[x].unit, b = g->member[y].unit;
-            if (a >= b)
+            if (a >= b ||
+                !(syn_assembly_member(with, a) || syn_assembly_member(with, b)))
                 continue;
             size_t p = syn_pair_number(a, b);
             for (size_t i = s->peaks.first[p]; i < s->peaks.first[p + 1]; i++) {
@@ -554,16 +556,20 @@ static int touches(const syn_assembly_search *s, const syn_assembly *g, const fo
     return 0;
 }
 
+/* Where a group is found, the other members that its candidate began with may be those of
+   another: the peaks of their pairs stay. */
 static syn_status add_group(syn_assembly_search *s, const syn_grower *grower,
                             const found *f, size_t *room, const syn_watch *watch)
 {
-    syn_assembly group;
-    start_group(f, &group);
-    explain(s, &group);
+    syn_assembly start, group;
+    start_group(f, &start);
+    group = start;
     SYN_TRY(syn_assembly_grow(grower, &group, watch));
     SYN_TRY(syn_assembly_refine(&s->refiner, &group, watch));
-    explain(s, &group);
-    if (group.size < 3 || known(s, &group))
+    explain(s, &group, &group);
+    int is_new = group.size >= 3 && !known(s, &group);
+    explain(s, &start, is_new ? &group : &start);
+    if (!is_new)
         return SYN_OK;
     SYN_GROW(s->budget, s->group, *room, (size_t)s->groups + 1);
     s->group[s->groups++] = group;
