@@ -13,15 +13,15 @@ options(cli.progress_show_after = Inf, width = 160)
 
 cells <- utils::read.table(header = TRUE, text = "
   units rate seconds surrogates recordings
-     12  0.1    1200         39        200
-     40  0.1    1200         39        100
-     30  0.3     600         39        200
-     20  1.0     300         39        200
-     50  1.0     120         39        100
-    100  1.0      60         39         60
-     20  3.0     120         39        200
-     12 10.0      60         39        200
-     40 10.0      60         39         60")
+     20  1.0     300         39        150
+     30  0.3     600         39        100
+     12 10.0      60         39        150
+    100  1.0      60         39         40
+     12  0.1    1200         39         80
+     20  3.0     120         39        100
+     40  0.1    1200         39         60
+     50  1.0     120         39         50
+     40 10.0      60         39         40")
 
 independent_units <- function(units, rate, seconds) {
   n <- stats::rpois(units, rate * seconds)

@@ -28,6 +28,16 @@ test_that("nothing is common to few pairs", {
   expect_slow_peaks(x, max_lag = 0.03, n = 2, segment = 2.5, widest = 9, least = 1.5)
 })
 
+test_that("what is common to pairs is that of a slow fit", {
+  # All units fire at 60 moments, each at half of them.
+  x <- set_of_units(8, 20, 8, seed = 27)
+  burst <- lapply(1:8, \(u) (1:60 / 3)[stats::runif(60) < 0.5] - stats::runif(1, 0, 0.004))
+  x <- spike_trains(c(x$time, unlist(burst)),
+                    c(as.character(x$unit), rep(sprintf("u%02d", 1:8), lengths(burst))), start = 0,
+                    end = 20)
+  expect_slow_peaks(x, max_lag = 0.02, n = 1, segment = 2, widest = 5, least = 1)
+})
+
 test_that("nothing is common to many independent pairs, at high rates and low ones", {
   for (rate in c(10, 1)) {
     x <- set_of_units(8, 30, rate, seed = 25)

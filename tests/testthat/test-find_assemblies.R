@@ -325,7 +325,7 @@ test_that("an oscillation of units that fire seldom gives few small p values", {
     x <- spike_trains(unlist(each), rep(sprintf("u%02d", 1:20), lengths(each)), start = 0, end = 200)
     attr(find_assemblies(x, n_surrogates = 19, threads = 1), "best")[["p"]]
   }, 0)
-  expect_lt(mean(p <= 0.05), 0.9)  # all of them, where what is common is told from few counts
+  expect_lt(mean(p <= 0.05), 0.6)  # all of them, where what is common is told from few counts
 })
 
 test_that("the surest assembly is first, and p is the share of surrogates with its score", {
