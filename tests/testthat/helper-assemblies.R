@@ -160,7 +160,7 @@ bins_of_trials <- function(x, bin) {
 # `of` are the ticks of each unit; `trials` are the lengths in bins of those that what is common to
 # pairs comes from, NULL where nothing is taken off. `predicted` are histograms
 # like `count`, or NULL.
-slow_peaks <- function(count, of, ladder, widths, least, trials, predicted = NULL) {
+slow_peaks <- function(count, of, ladder, widths, least, trials, predicted = NULL, unsure = 0) {
   half <- (widths - 1) / 2
   margin <- (dim(count)[[1L]] - 1) / 2
   pairs <- t(utils::combn(length(of), 2))
@@ -183,7 +183,7 @@ slow_peaks <- function(count, of, ladder, widths, least, trials, predicted = NUL
     if (!is.null(predicted)) {
       next_to_it <- at_lags(predicted, c(-next_to, next_to)) / 4
       more <- (at_lags(predicted, -h:h) + 0.5) / (next_to_it + 0.5)
-      both <- both * 1.1
+      both <- both * (1 + 2 * unsure)
     }
     z <- inside * 0
     for (k in seq_along(at)) {
@@ -242,10 +242,16 @@ slow_peaks_of <- function(x, max_lag, n, from = 0, segment = NULL, widest = NULL
   margin <- ladder$lags + (last - 1) / 2 + (last + 1) / 2 + 2 * last + 1
   laid <- laid_out(x, ladder, margin)
   peaks <- function(count, trials, predicted = NULL) {
-    slow_peaks(count, laid$tick, ladder, widths, least * 1024, trials, predicted)
+    slow_peaks(count, laid$tick, ladder, widths, least * 1024, trials, predicted, unsure)
   }
+  unsure <- 0
   predicted <- if (!is.null(locked_to)) {
-    moved <- moved_trains(laid, synfire:::locked_events(locked_to, x))
+    events <- synfire:::locked_events(locked_to, x)
+    trial <- findInterval(events$tick, laid$from)
+    length <- pmin(c(events$tick[-1L], Inf), (laid$to - laid$later)[trial] + 1) - events$tick
+    alike <- table(events$kind)[as.character(events$kind)]
+    unsure <- sum(length / pmin(20, pmax(1, alike - 1))) / sum(length)
+    moved <- moved_trains(laid, events)
     counted_lags(laid$tick, ladder$bin, margin, moved)
   }
   list(recording = peaks(counted_lags(laid$tick, ladder$bin, margin),
