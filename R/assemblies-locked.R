@@ -17,7 +17,8 @@ locked_events <- function(locked_to, x) {
   table <- check_events(if (!identical(locked_to, "trials")) locked_to, x, by, "locked_to")
   tick <- round_to_ticks(table$time, resolution)
   keep <- within_one(x, tick, tick) & !is.na(table$condition) & !duplicated(tick)
-  refuse_if(sum(keep) < 5L, "locked_to", "at least five events in the recording",
+  keep <- keep & table$condition %in% names(which(table(table$condition[keep]) >= 5L))
+  refuse_if(sum(keep) < 5L, "locked_to", "at least five events of a condition in the recording",
             sprintf("%d of %s in it", sum(keep), counted(nrow(table), "event")),
             "Events are in seconds. See whether events and spikes are on the same clock.")
   table <- table[keep, , drop = FALSE][order(tick[keep]), , drop = FALSE]

@@ -209,14 +209,15 @@ anything_shared <- function(w, edge) {
 # `of` are the ticks of each unit; `trials` are the lengths in bins of those that what is common to
 # pairs comes from, NULL where nothing is taken off. `predicted` are histograms
 # like `count`, or NULL.
-slow_peaks <- function(count, of, ladder, widths, least, trials, predicted = NULL) {
+slow_peaks <- function(count, of, ladder, widths, least, trials, predicted = NULL,
+                       unsure = 0) {
   rungs <- lapply(widths, \(width) {
     w <- windows_of(count, of, ladder, width)
     w$more <- w$inside * 0 + 1
     if (is.null(predicted)) return(w)
     p <- windows_of(predicted, of, ladder, width)
     w$more <- (p$inside + 0.5) / (p$beside / 4 + 0.5)
-    w$clumps <- w$clumps * 1.1
+    w$clumps <- w$clumps * (1 + 2 * unsure)
     w
   })
   known <- is.null(trials) || !is.null(predicted)
@@ -278,10 +279,16 @@ slow_peaks_of <- function(x, max_lag, n, from = 0, segment = NULL, widest = NULL
   margin <- ladder$lags + (last - 1) / 2 + (last + 1) / 2 + 2 * last + 1
   laid <- laid_out(x, ladder, margin)
   peaks <- function(count, trials, predicted = NULL) {
-    slow_peaks(count, laid$tick, ladder, widths, least * 1024, trials, predicted)
+    slow_peaks(count, laid$tick, ladder, widths, least * 1024, trials, predicted, unsure)
   }
+  unsure <- 0
   predicted <- if (!is.null(locked_to)) {
-    moved <- moved_trains(laid, synfire:::locked_events(locked_to, x))
+    events <- synfire:::locked_events(locked_to, x)
+    trial <- findInterval(events$tick, laid$from)
+    length <- pmin(c(events$tick[-1L], Inf), (laid$to - laid$later)[trial] + 1) - events$tick
+    alike <- table(events$kind)[as.character(events$kind)]
+    unsure <- sum(length / pmin(20, pmax(1, alike - 1))) / sum(length)
+    moved <- moved_trains(laid, events)
     counted_lags(laid$tick, ladder$bin, margin, moved)
   }
   list(recording = peaks(counted_lags(laid$tick, ladder$bin, margin),

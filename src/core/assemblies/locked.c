@@ -41,10 +41,16 @@ static syn_status arrange(syn_locked *l, const syn_events *events,
         if (e > 0 && l->at[e] - l->at[e - 1] < l->length[e - 1])
             l->length[e - 1] = l->at[e] - l->at[e - 1];
     }
+    double ticks = 0, unsure = 0;
     for (uint32_t e = 0; e < n; e++) {
         l->place[e] = from[events->kind[e]]++;
         l->order[l->place[e]] = e;
+        uint32_t others = l->alike[e] > 2 ? l->alike[e] - 1 : 1;
+        others = others < SYN_LOCKED_SHIFTS ? others : SYN_LOCKED_SHIFTS;
+        ticks += (double)l->length[e];
+        unsure += (double)l->length[e] / others;
     }
+    l->unsure = unsure / ticks;
     syn_budget_free(l->budget, from);
     return SYN_OK;
 }

@@ -33,6 +33,8 @@ typedef struct syn_locked {
     uint32_t *first;   /* [events] first place of its kind */
     uint32_t *alike;   /* [events] how many of its kind there are */
 
+    double unsure;     /* one over the different events that spikes come from, on the mean
+                          over time */
     syn_locked_piece *piece;  /* [pieces] of the plan, by time */
     size_t pieces, room;
 

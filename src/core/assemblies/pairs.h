@@ -80,11 +80,12 @@ static inline const int32_t *syn_lagged_predicted(const syn_lagged *p, const int
 }
 
 /* By how much the variance of counts is larger, as the predictor is itself counted: by
-   one over the shifts, and as much again, as a ratio of counts is skewed. With the one
-   alone there are a tenth more peaks than in surrogates, with both a tenth less. */
+   one over the events that its spikes come from, and as much again, as a ratio of counts
+   is skewed. With the one alone there are a tenth more peaks than in surrogates, with
+   both a tenth less. */
 static inline double syn_lagged_unsure(const syn_lagged *p)
 {
-    return p->locked ? 1 + 2.0 / SYN_LOCKED_SHIFTS : 1;
+    return p->locked ? 1 + 2 * p->locked->unsure : 1;
 }
 
 /* Coincidences of b after a in a window, and what is expected of them. */
