@@ -212,7 +212,8 @@ print.assembly_activations <- function(x, n = 10, ...) {
   rows <- utils::head(seq_len(nrow(x)), n)
   if (length(rows)) {
     out <- data.frame(count = x$count[rows], expected = signif(x$expected[rows], 3),
-                      rate = signif(x$rate[rows], 3), rate_before = signif(x$rate_before[rows], 3),
+                      rate = signif(round(x$rate[rows], 4), 3),
+                      rate_before = signif(round(x$rate_before[rows], 4), 3),
                       p = signif(x$p[rows], 3))
     print_left(out, list("members and lags" = lapply(rows, \(row) member_pieces(x, row))))
     more_line(nrow(x) - length(rows))

@@ -300,7 +300,7 @@ static syn_assembly read_group(const syn_ladder *l, SEXP group, const char *unit
     syn_assembly out = {0};
     for (R_xlen_t m = 0; m < size && m < SYN_ASSEMBLY_MOST; m++) {
         syn_member *here = out.member + out.size++;
-        within(INTEGER(unit)[m], 1, scene->segments.recording.units, "units of an assembly");
+        within(INTEGER(unit)[m], 1, scene->segments.recording.units, "units of members");
         here->unit = (uint32_t)INTEGER(unit)[m] - 1;
         here->lag = INTEGER(lag)[m];
         while (here->rung + 1 < l->rungs &&
@@ -310,8 +310,8 @@ static syn_assembly read_group(const syn_ladder *l, SEXP group, const char *unit
     return out;
 }
 
-/* A list of `groups`, and of what is `left_out` of the second recording in which `bursts`:
-   as r_find_assemblies() has them. Fields of a group are those of group_for_r() in the
+/* A list of `groups`, and of what is `left_out` of the second recording in which
+   `bursts`: as r_find_assemblies() has them. Fields of a group are those of group_for_r() in the
    second recording, `expected` the mean of how many activations there are in each of the
    ways to move members apart, and `score` the p value: the share of ways, and of what is
    there, that have as many. A group is a list of units in the first recording (`unit`)

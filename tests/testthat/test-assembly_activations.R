@@ -9,8 +9,8 @@ two_recordings <- function(count, seed = 1, kinds = c("synchrony", "sequence"), 
          width = truth$width[[k]], count = count[[k]])
   })
   rate <- attr(x, "truth")$units$rate
-  list(x = x, y = simulate_assemblies(duration = duration, units = 14, assemblies = again[count > 0],
-                                      participation = 0.95, rate = rate),
+  list(x = x, y = simulate_assemblies(duration = duration, units = 14, rate = rate,
+                                      assemblies = again[count > 0], participation = 0.95),
        found = find_assemblies(x, max_lag = 0.1, n_surrogates = 19, threads = 1))
 }
 
