@@ -311,12 +311,12 @@ static syn_assembly read_group(const syn_ladder *l, SEXP group, const char *unit
 }
 
 /* A list of `groups`, and of what is `left_out` of the second recording in which
-   `bursts`: as r_find_assemblies() has them. Fields of a group are those of group_for_r() in the
-   second recording, `expected` the mean of how many activations there are in each of the
-   ways to move members apart, and `score` the p value: the share of ways, and of what is
-   there, that have as many. A group is a list of units in the first recording (`unit`)
-   and in the second one (`there`), from 1, lags and widths (bins), all integers. `from`
-   and `to`: bin and step (ticks). `options`: widest and lags (bins), moves,
+   `bursts`: as r_find_assemblies() has them. Fields of a group are those of group_for_r()
+   in the second recording, `expected` the mean of how many activations there are in each
+   of the ways to move members apart, and `score` the p value: the share of ways, and of
+   what is there, that have as many. A group is a list of units in the first recording
+   (`unit`) and in the second one (`there`), from 1, lags and widths (bins), all integers.
+   `from` and `to`: bin and step (ticks). `options`: widest and lags (bins), moves,
    max_memory. */
 SEXP r_assembly_activations(glue_owner *own, SEXP trains, SEXP groups, SEXP options)
 {
