@@ -79,7 +79,7 @@
 #' @export
 assembly_activations <- function(x, assemblies, n_surrogates = 99, max_memory = 4e9) {
   check_given(x = "a recording", assemblies = "what `find_assemblies()` gives")
-  check_assemblies_table(assemblies)
+  check_found_before(assemblies)
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
   n <- check_count(n_surrogates, "n_surrogates", max = 1e6)
   max_memory <- check_memory(max_memory, min = 1e7)
@@ -97,6 +97,25 @@ assembly_activations <- function(x, assemblies, n_surrogates = 99, max_memory = 
   found <- finish_status(found, "finding activations", "Take a shorter recording.",
                          limit_of = "spikes")
   new_assembly_activations(found, assemblies, x, n)
+}
+
+#' All of a table that is taken to another recording
+#' @noRd
+check_found_before <- function(assemblies) {
+  check_assemblies_table(assemblies)
+  if (nrow(assemblies) == 0L) return(invisible())
+  parts <- c(assemblies$lags, assemblies$widths, list(assemblies$count, assemblies$expected))
+  window <- attr(assemblies, "window", exact = TRUE)
+  left_out <- attr(assemblies, "left_out", exact = TRUE)
+  sound <- inherits(attr(assemblies, "recording", exact = TRUE), "spike_trains") &&
+    is_plain_numeric(window) && all(window > 0) && is_number(left_out) && left_out >= 0 &&
+    all(vapply(parts, \(v) is_plain_numeric(v) && all(is.finite(v)), NA)) &&
+    all(lengths(assemblies$units) %in% 2:64) &&
+    identical(lengths(assemblies$units), lengths(assemblies$lags)) &&
+    identical(lengths(assemblies$units), lengths(assemblies$widths))
+  refuse_if(!isTRUE(sound), "assemblies", "what `find_assemblies()` gives",
+            "one whose parts were changed")
+  check_spike_trains(attr(assemblies, "recording", exact = TRUE), "assemblies")
 }
 
 #' @noRd
@@ -193,7 +212,8 @@ print.assembly_activations <- function(x, n = 10, ...) {
   rows <- utils::head(seq_len(nrow(x)), n)
   if (length(rows)) {
     out <- data.frame(count = x$count[rows], expected = signif(x$expected[rows], 3),
-                      rate = signif(x$rate[rows], 3), rate_before = signif(x$rate_before[rows], 3),
+                      rate = signif(round(x$rate[rows], 4), 3),
+                      rate_before = signif(round(x$rate_before[rows], 4), 3),
                       p = signif(x$p[rows], 3))
     print_left(out, list("members and lags" = lapply(rows, \(row) member_pieces(x, row))))
     more_line(nrow(x) - length(rows))

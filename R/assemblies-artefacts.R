@@ -72,8 +72,9 @@ artefacts_counted <- function(x) {
 #' @noRd
 artefact_advice <- function(x) {
   if (all(is.na(x$artefact))) return(NULL)
-  paste("Units of one cell are together whatever the cell does, and count as two members. Keep one",
-        "of them with `x[unit = ]`, leave out noise, and search again; `check_recording()` says more.")
+  paste("Units of one cell are together whatever the cell does, and count as two members. Keep",
+        "one of them with `x[unit = ]`, leave out noise, and search again; `check_recording()`",
+        "says more.")
 }
 
 #' @noRd

@@ -254,17 +254,6 @@ halves_text <- function(first, second, expected) {
           } else ", which is uneven")
 }
 
-#' Units that are in several assemblies
-#' @noRd
-shared_words <- function(x) {
-  often <- table(unlist(x$units))
-  shared <- names(often)[often > 1L]
-  if (length(shared) == 0L) return(NULL)
-  sprintf("%s in more than one assembly.",
-          if (length(shared) == 1L) paste("Unit", shared, "is") else
-    paste("Units", units_text(shared), "are"))
-}
-
 # ---- Other tables --------------------------------------------------------------------
 
 #' @rdname find_assemblies

@@ -63,9 +63,10 @@
 #' `expected` as well. The threshold is where the number stands out most from `expected`, which
 #' may be wrong by a quarter. Where a quarter or more of the activations follow another one at the
 #' same shift, within the span of the assembly, members fire twice in each, and it is counted once;
-#' in a rhythm, where these are followed in turn, all are counted. So about `expected` of the `count` activations are chance: do not
-#' take a single one as a fact. Windows of 0.1 s and more are the least sure: where rates change
-#' together within a second, `expected` may be a half or a third of the truth.
+#' in a rhythm, where these are followed in turn, all are counted. So about `expected` of the
+#' `count` activations are chance: do not take a single one as a fact. Windows of 0.1 s and more are
+#' the least sure: where rates change together within a second, `expected` may be a half or a third
+#' of the truth.
 #'
 #' # Responses to events
 #' Units that respond to a stimulus one after the other have lags in common because of the stimulus.

@@ -113,3 +113,14 @@ after_text <- function(shift) {
   if (abs(shift) < 5e-4) return("at the time of")
   paste(duration_text(abs(shift)), if (shift > 0) "after" else "before")
 }
+
+#' Units that are in several assemblies
+#' @noRd
+shared_words <- function(x) {
+  often <- table(unlist(x$units))
+  shared <- names(often)[often > 1L]
+  if (length(shared) == 0L) return(NULL)
+  sprintf("%s in more than one assembly.",
+          if (length(shared) == 1L) paste("Unit", shared, "is") else
+    paste("Units", units_text(shared), "are"))
+}

@@ -320,7 +320,7 @@ static syn_assembly read_group(const syn_ladder *l, SEXP group, const char *unit
     syn_assembly out = {0};
     for (R_xlen_t m = 0; m < size && m < SYN_ASSEMBLY_MOST; m++) {
         syn_member *here = out.member + out.size++;
-        within(INTEGER(unit)[m], 1, scene->segments.recording.units, "units of an assembly");
+        within(INTEGER(unit)[m], 1, scene->segments.recording.units, "units of members");
         here->unit = (uint32_t)INTEGER(unit)[m] - 1;
         here->lag = INTEGER(lag)[m];
         while (here->rung + 1 < l->rungs &&
@@ -330,13 +330,13 @@ static syn_assembly read_group(const syn_ladder *l, SEXP group, const char *unit
     return out;
 }
 
-/* A list of `groups`, and of what is `left_out` of the second recording in which `bursts`:
-   as r_find_assemblies() has them. Fields of a group are those of group_for_r() in the
-   second recording, `expected` the mean of how many activations there are in each of the
-   ways to move members apart, and `score` the p value: the share of ways, and of what is
-   there, that have as many. A group is a list of units in the first recording (`unit`)
-   and in the second one (`there`), from 1, lags and widths (bins), all integers. `from`
-   and `to`: bin and step (ticks). `options`: widest and lags (bins), moves,
+/* A list of `groups`, and of what is `left_out` of the second recording in which
+   `bursts`: as r_find_assemblies() has them. Fields of a group are those of group_for_r()
+   in the second recording, `expected` the mean of how many activations there are in each
+   of the ways to move members apart, and `score` the p value: the share of ways, and of
+   what is there, that have as many. A group is a list of units in the first recording
+   (`unit`) and in the second one (`there`), from 1, lags and widths (bins), all integers.
+   `from` and `to`: bin and step (ticks). `options`: widest and lags (bins), moves,
    max_memory. */
 SEXP r_assembly_activations(glue_owner *own, SEXP trains, SEXP groups, SEXP options)
 {

@@ -2,7 +2,8 @@
 # and once more after `again` seconds (0: not).
 with_motif <- function(times, units, lags, again = 0 * lags, n = 24, rate = 3, duration = 200,
                        jitter = 5e-4, more = NULL) {
-  of <- \(lag) rep(times, each = length(units)) + lag + rnorm(length(times) * length(units), 0, jitter)
+  all <- length(times) * length(units)
+  of <- \(lag) rep(times, each = length(units)) + lag + rnorm(all, 0, jitter)
   twice <- rep(again > 0, length(times))
   time <- c(of(lags), of(lags + again)[twice], runif(n * rate * duration, 0, duration))
   unit <- c(rep(units, length(times)), rep(units, length(times))[twice],
@@ -83,7 +84,7 @@ test_that("shared members, subsets and motifs that come together are told apart"
   expect_identical(relations$relation[2], "same motif")
   expect_lt(abs(relations$shift[2] - 0.05), 0.005)
   expect_match(paste(relation_words(b), collapse = " "),
-               "Assemblies 1 and 3 are one motif: they share 3 members, and the second one comes 50")
+               "Assemblies 1 and 3 are one motif: they share 3 members, and the second one comes")
 })
 
 test_that("a motif in which units fire twice is one row with one activation each time", {
@@ -154,7 +155,8 @@ test_that("units of one cell and noise among the members are named", {
   expect_identical(clean$artefact, NA_character_)
   expect_no_match(paste(capture.output(print(clean), summary(clean)), collapse = " "), "artefact")
   member <- look(with_copy("n02", "n30"))
-  expect_match(member$artefact, "^n02 and n30 see one cell \\(100 % of spikes shared within 0.1 ms\\)$")
+  expect_match(member$artefact,
+               "^n02 and n30 see one cell \\(100 % of spikes shared within 0.1 ms\\)$")
   expect_output(print(member), "sorting artefact in assembly 1: n02 and n30 see one cell")
   expect_output(print(summary(member)), "an artefact of spike\\s+sorting is in it")
   expect_output(print(summary(member)), "Keep one\\s+of them")

@@ -9,8 +9,8 @@ two_recordings <- function(count, seed = 1, kinds = c("synchrony", "sequence"), 
          width = truth$width[[k]], count = count[[k]])
   })
   rate <- attr(x, "truth")$units$rate
-  list(x = x, y = simulate_assemblies(duration = duration, units = 14, assemblies = again[count > 0],
-                                      participation = 0.95, rate = rate),
+  list(x = x, y = simulate_assemblies(duration = duration, units = 14, rate = rate,
+                                      assemblies = again[count > 0], participation = 0.95),
        found = find_assemblies(x, max_lag = 0.1, n_surrogates = 19, threads = 1))
 }
 
@@ -118,6 +118,12 @@ test_that("members that are not there are named, silent ones are no error", {
   expect_identical(nrow(assembly_activations(of$y, of$found[0, ])), 0L)
   expect_error(assembly_activations(of$y, 1), "`assemblies`", class = "synfire_error_argument")
   expect_error(assembly_activations(1, of$found), "`x`", class = "synfire_error_argument")
+  for (part in c("recording", "window", "left_out")) {
+    changed <- of$found
+    attr(changed, part) <- "x"
+    expect_error(assembly_activations(of$y, changed), "`assemblies`",
+                 class = "synfire_error_argument")
+  }
   expect_error(assembly_activations(of$y, of$found, n_surrogates = 0), "`n_surrogates`",
                class = "synfire_error_argument")
   rows <- unique(data.frame(time = round(of$y$time / 0.02) * 0.02, unit = of$y$unit))
