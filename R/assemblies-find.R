@@ -91,8 +91,8 @@
 #'   of attention, adaptation or different stimuli, all of them respond more in the same trials,
 #'   and that is what is looked for. In simulations a shared gain with a coefficient of variation of
 #'   0.6 was not reported, and one of 1 was. Where it is the stimulus, give it as the `condition`.
-#'   (Rates that are higher for much longer than a window lasts are no excess in any case, nor is what all
-#'   pairs have in common);
+#'   (Rates that are higher for much longer than a window lasts are no excess in any case, nor is
+#'   what all pairs have in common);
 #' * that responses come sooner or later: a latency that units share makes a sequence in each trial;
 #' * responses that outlast the time up to the next event, where these times vary;
 #' * assemblies that follow each event: what comes in all trials at the same time, within a window,

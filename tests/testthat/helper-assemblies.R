@@ -122,8 +122,7 @@ common_of <- function(inside, beside, clumps, few, more) {
       sum(expected^2)
   }
   for (round in 1:4) {
-    most <- expected + 2 * sqrt((expected + 1) * 1.25 * clumps)
-    base <- more * (pmin(inside, most) + beside) / (4 + more * (1 + common))
+    base <- more * (inside + beside) / (4 + more * (1 + common))
     variance <- base * counts * clumps * (1 + common) + spread * base^2
     u <- clip((excess - common * expected) / sqrt(variance))
     weight <- base^2 / variance

@@ -98,13 +98,11 @@ static void settle_refined(const syn_excess_moments *m, double *common, double *
 
 /* What is expected in a window, for its variance, by the counts in it and beside it
    together: so of few counts, those that make a large excess weigh as much as those that
-   make none. What is in it counts as far as it is no exception, which would weigh most. */
-static double base_of(syn_sides s, double more, double common, double clumps)
+   make none. (Around activations, a unit without counts beside a window says nothing:
+   there, what is beside it is enough.) */
+static double base_of(syn_sides s, double more, double common)
 {
-    double expected = SYN_TIMES(s.beside / SYN_BESIDE, more);
-    double most = expected + CLIP * sqrt((expected + 1) * (1 + 1 / SYN_BESIDE) * clumps);
-    double in = s.in < most ? s.in : most;
-    return SYN_TIMES(more, in + s.beside) / (SYN_BESIDE + SYN_TIMES(more, 1 + common));
+    return SYN_TIMES(more, s.in + s.beside) / (SYN_BESIDE + SYN_TIMES(more, 1 + common));
 }
 
 void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_many *many,
@@ -124,8 +122,7 @@ void syn_excess_fit(const syn_ladder *ladder, uint32_t rung, const syn_excess_ma
                 double more = 1 + syn_excess_common(0, predicted, half, k * step);
                 double expected = SYN_TIMES(s.beside / SYN_BESIDE, more);
                 double excess = s.in - expected, counts = 1 + more / SYN_BESIDE;
-                double base = many->mirrored ? base_of(s, more, common[k], many->clumps[i])
-                                             : expected;
+                double base = many->mirrored ? base_of(s, more, common[k]) : expected;
                 if (base <= 0)
                     continue;
                 syn_excess_moments *here = m + (many->mirrored && k < 0 ? -k : k);
