@@ -594,7 +594,9 @@ test_that("which group drives which is asked where that is wanted", {
   expect_identical(r$causes$effect[[1]], name[[2]])
   expect_equal(r$causes$delay[[1]], 0.25, tolerance = 0.21)
   expect_identical(r$causes$p_holm, p.adjust(r$causes$p, "holm"))
-  expect_true(r$causes$p_holm[[1]] <= 0.05 && all(r$causes$p_holm[-1] > 0.05))
+  # One in twenty such recordings has a small p value where there is no link.
+  expect_lte(r$causes$p_holm[[1]], 0.05)
+  expect_true(all(r$causes$rho[-1] < 0.1 * r$causes$rho[[1]]))
   expect_true(any(grepl(sprintf("%s drives %s by about", name[[1]], name[[2]]), text)))
   expect_true("What drives what" %in% text)
   alone <- planted()
