@@ -3,7 +3,7 @@ truth_bench <- function() {
   folder <- test_path("..", "..", "bench", "truth")
   skip_if_not(file.exists(folder), "the sources are not here")
   names <- new.env()
-  for (part in c("recordings.R", "score.R", "methods.R")) {
+  for (part in c("others.R", "recordings.R", "score.R", "methods.R")) {
     sys.source(file.path(folder, part), names)
   }
   names
