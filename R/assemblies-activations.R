@@ -26,7 +26,8 @@
 #' * `count` minus `expected` is what is more than chance; `rate` is that per second, and
 #'   `rate_before` the same in the recording of `assemblies`. In that recording itself activations
 #'   are those of `assemblies`, but assemblies were chosen there because they are active: expect
-#'   fewer elsewhere.
+#'   fewer elsewhere. Events that assemblies were `locked_to` are not known here, neither in the
+#'   recording of `assemblies` nor in `x`.
 #' * Units must be the same cells. A drifting electrode loses an assembly as forgetting does:
 #'   compare the rates and waveforms of members in both recordings.
 #' * Replay may be faster than behaviour. Lags here are those that were found; an assembly of

@@ -47,9 +47,11 @@ test_that("the page finds what was planted, and nothing else", {
   set.seed(1)
   found <- find_assemblies(session$recording, max_lag = 0.2, threads = 2)
   expect_length(found$units, 3)
-  for (k in 1:3) expect_setequal(found$units[[k]], page$session_truth[[k]]$units)
+  is_of <- \(truth) which(vapply(found$units, setequal, NA, truth$units))
+  at <- vapply(page$session_truth, is_of, 1L)
+  expect_setequal(at, 1:3)
   rate <- activation_rate(found, bin_size = 4)
-  colnames(rate) <- names(page$session_truth)
+  colnames(rate)[at] <- names(page$session_truth)
   set.seed(1)
   map <- causal_map(rate, E_max = 3, Tp = -5:5, exclusion_radius = 12, n_surrogates = 199,
                     threads = 1)
