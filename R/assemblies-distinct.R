@@ -40,10 +40,6 @@ is_same_motif <- function(group, others, x, bin) {
   FALSE
 }
 
-#' Ticks that were recorded, in trials where there are some
-#' @noRd
-recorded_length <- function(x) sum(stretches(x)$stop - stretches(x)$start)
-
 #' A group, of the activations of which those are left out that are second spikes of others
 #'
 #' Where members fire twice in a motif, or longer than a window, each motif has a second
@@ -61,10 +57,8 @@ counted_once <- function(group, x, bin) {
     second <- sequence(follow, seq_len(n) + 1L)
     o <- order(group$tick[second] - group$tick[first])
     shift <- (group$tick[second] - group$tick[first])[o]
-    within <- findInterval(shift + width, shift) - seq_along(shift) + 1L
-    if (chance >= n / 4 || max(0L, within) - chance < n / 4) return(group)
-    best <- which.max(within)
-    pairs <- o[best - 1L + seq_len(within[[best]])]
+    pairs <- o[densest(shift, width)]
+    if (chance >= n / 4 || length(pairs) - chance < n / 4) return(group)
     if (mean(second[pairs] %in% first[pairs]) > 0.35) return(group)
     members <- rowSums(group$spikes > 0)
     earlier <- mean(members[first[pairs]]) >= mean(members[second[pairs]])

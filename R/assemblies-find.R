@@ -69,16 +69,16 @@
 #' of the truth.
 #'
 #' # Responses to events
-#' Units that respond to a stimulus one after the other have lags in common because of the stimulus.
-#' With `locked_to` the null hypothesis knows how each unit responds: what is expected of a pair at
-#' a lag is told from a *predictor* as well (Perkel, Gerstein and Moore 1967), in which each event
-#' has the spikes that the second unit fired as long after other events of the same condition, ten
-#' before it and ten after it. The predictor keeps how the rate of each unit changes after an event
-#' on the mean, its peri-stimulus time histogram, and loses what units do together in single trials.
-#' By the share by which a window of it holds more than its sides, more is expected in the
-#' recording, too. Members are judged by spikes around activations in the same way, and `expected`
-#' is how many activations there are when the members are moved to other events. Responses of many
-#' units at once are no population bursts.
+#' Units that respond to a stimulus one after the other have lags in common because of the
+#' stimulus. With `locked_to` the null hypothesis knows how each unit responds: a *predictor*
+#' (Perkel, Gerstein and Moore 1967) then changes how many coincidences are expected of a pair at a
+#' lag. In the predictor, each event has the spikes that the second unit fired at the same times
+#' after other events of the same condition, ten before it and ten after it. The predictor keeps
+#' how the rate of each unit changes after an event on the mean, its peri-stimulus time histogram,
+#' and loses what units do together in single trials. By the share by which a window of it holds
+#' more than its sides, more is expected in the recording, too. Members are judged by spikes around
+#' activations in the same way, and `expected` is how many activations there are when the members
+#' are moved to other events. Responses of many units at once are no population bursts.
 #'
 #' Spikes belong to the last event before them. So events lie where responses begin: where units
 #' fire before them, as before movements, give times so much earlier. Where no event comes for twice
@@ -95,8 +95,8 @@
 #'   what all pairs have in common);
 #' * that responses come sooner or later: a latency that units share makes a sequence in each trial;
 #' * responses that outlast the time up to the next event, where these times vary;
-#' * assemblies that follow each event: what comes in all trials at the same time, within a window,
-#'   is the response of each member.
+#' * assemblies that follow every event: spikes that come in all trials at the same time, within a
+#'   window, are the response of each member.
 #'
 #' # Recordings of a camera
 #' Calcium that is turned into events has one in each frame for as long as a neuron is active,
@@ -117,10 +117,11 @@
 #' * a member has more spikes than all other units together (with ten units and more), as noise on
 #'   a channel has.
 #'
-#' With times on a grid of 0.5 ms and more, one cell is told from 80 % on, and the second case is
-#' left out. Where fewer than three cells are left, the text says that the group is no assembly.
-#' The lags of units of one cell that are further apart, as of two distant electrodes on an axon,
-#' are not known to be an artefact. Leave out one of the units, and search again.
+#' Times on a grid of 0.5 ms and more show less: two units see one cell where 80 % of the spikes
+#' are shared, and shares below that are not named. Where fewer than three cells are left, the text
+#' says that the group is no assembly. The lags of units of one cell that are further apart, as of
+#' two distant electrodes on an axon, are not known to be an artefact. Leave out one of the units,
+#' and search again.
 #'
 #' # Relations
 #' `as.data.frame(x, what = "relations")` has a row for each two assemblies (`assembly`, `other`)

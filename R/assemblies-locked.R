@@ -27,7 +27,7 @@ locked_events <- function(locked_to, x) {
   at <- data.frame(tick = sort(tick[keep]), kind = as.integer(table$condition))
   of <- stretches(x)
   usual <- max(stats::median(epoch_ticks(at$tick, of)), raw_ticks(1, resolution),
-               sum(of$stop - of$start) / 1e6)
+               recorded_length(x) / 1e6)
   mark <- \(at, tick, kind) {
     at <- rbind(at, data.frame(tick = tick, kind = rep(kind, length(tick))))
     at[order(at$tick), ]

@@ -17,12 +17,18 @@ come_together <- function(a, b, width, reach, whole) {
   chance <- length(a) * length(b) * width / whole
   if (length(shift) == 0L || chance >= fewer) return(list(share = 0, shift = NA_real_))
   shift <- sort(shift)
-  within <- findInterval(shift + width, shift) - seq_along(shift) + 1L
-  best <- which.max(within)
+  most <- densest(shift, width)
   # Several moments of one train may be near one of the other.
-  together <- min(within[[best]], fewer)
+  together <- min(length(most), fewer)
   list(share = max(0, (together - chance) / (fewer - chance)),
-       shift = stats::median(shift[best - 1L + seq_len(within[[best]])]))
+       shift = stats::median(shift[most]))
+}
+
+#' The places of most sorted numbers that are within a width
+#' @noRd
+densest <- function(sorted, width) {
+  within <- findInterval(sorted + width, sorted) - seq_along(sorted) + 1L
+  seq_len(max(0L, within)) + which.max(within)[1L] - 1L
 }
 
 #' Whether two groups are one motif: half of the members of the smaller one and half of the

@@ -31,20 +31,21 @@ map_links.default <- function(x, limits, diagonal = FALSE, score = identity) {
   whole <- by_rho && is.null(limits$alpha) && identical(score, identity)
   self <- if (diagonal) rep(NA_integer_, nrow(x)) else self_column(x)
   bound <- limits$threshold %||% -Inf
-  raise_bound <- \() bound <<- max(bound, rho_of_most(x, limits$most))
-  raised <- whole && is.double(x) && limits$most < Inf
-  if (raised && bound == -Inf) raise_bound()
+  # Few maps have more pairs above a threshold than may be listed, and it takes a while to say
+  # above which rho there are fewer. Without a threshold there are more.
+  listed <- if (whole && is.double(x)) limits$most else Inf
+  if (bound == -Inf && listed < Inf) {
+    bound <- rho_of_most(x, listed)
+    listed <- Inf
+  }
   layers <- map_layers(x)
   pieces <- if (whole) map_pieces else map_blocks
   parts <- pieces(x, function(rows, ...) {
     values <- rlang::set_names(list(...), layers)
     by <- score(values$rho)
-    at <- if (!filtered) all_pairs(by, self[rows])
-    # Few maps have more pairs above a threshold than may be listed, and it takes a while to say
-    # above which rho there are fewer.
-    if (filtered && raised) at <- pairs_above(by, self[rows], bound, limits$most)
+    at <- if (filtered) pairs_above(by, self[rows], bound, listed) else all_pairs(by, self[rows])
     if (is.null(at)) {
-      if (raised) raise_bound()
+      bound <<- max(bound, rho_of_most(x, listed))
       at <- pairs_above(by, self[rows], bound)
     }
     if (!is.null(limits$alpha)) {

@@ -180,8 +180,14 @@ check_bin_size <- function(bin_size, resolution) {
 #' Seconds over which analyses look at spikes: all trials, or the observation interval
 #' @noRd
 observed_seconds <- function(x) {
+  ticks_to_seconds(recorded_length(x), attr(x, "resolution", exact = TRUE))
+}
+
+#' The same in ticks
+#' @noRd
+recorded_length <- function(x) {
   of <- stretches(x)
-  ticks_to_seconds(sum(of$stop - of$start), attr(x, "resolution", exact = TRUE))
+  sum(of$stop - of$start)
 }
 
 #' How long trials are: half of the recorded time is in trials at least as long, in seconds

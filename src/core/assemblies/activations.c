@@ -198,6 +198,7 @@ static void give_memory(syn_detector *d)
 
 syn_status syn_detector_make(syn_detector *d)
 {
+    d->pace = (syn_pace){.segments = d->segments, .budget = d->budget};
     SYN_TAKE_ZEROS(d->budget, d->worker, (size_t)d->threads);
     for (int t = 0; t < d->threads; t++)
         d->worker[t] = (syn_detector){.segments = d->segments, .ladder = d->ladder,
@@ -496,6 +497,23 @@ static syn_status run_apart(sweep *s, uint32_t k)
     return run(s);
 }
 
+/* Sets the clock by the units that are not members; events need none. */
+static syn_status set_clock(const sweep *s)
+{
+    syn_detector *d = s->d;
+    int64_t cell = s->separation > d->step ? s->separation : d->step;
+    return d->locked ? SYN_OK : pace_set(&d->pace, cell, s->train, s->size);
+}
+
+/* How many of those found reach a threshold. */
+static size_t reach_threshold(const syn_detector *d, double threshold)
+{
+    size_t n = 0;
+    while (n < d->n && d->found[n].score >= threshold - 1e-9)
+        n++;
+    return n;
+}
+
 /* A plan of moves between events is one for all. */
 static int threads_of(const syn_detector *d) { return d->locked ? 1 : d->threads; }
 
@@ -543,9 +561,7 @@ syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_
 {
     sweep s;
     prepare(&s, detector, group, but, surprise);
-    int64_t cell = s.separation > detector->step ? s.separation : detector->step;
-    if (!detector->locked)
-        SYN_TRY(pace_set(&detector->pace, cell, s.train, s.size));
+    SYN_TRY(set_clock(&s));
     for (int t = 0; t < detector->threads; t++) {
         detector->worker[t].pace = detector->pace;
         detector->worker[t].nulls = 0;
@@ -575,14 +591,6 @@ static double far_apart(const sweep *s)
     return fmin(FAR, fmax(1, (windows - APART) / (s->size - 1.0) - APART));
 }
 
-static size_t reach_threshold(const syn_detector *d, double threshold)
-{
-    size_t n = 0;
-    while (n < d->n && d->found[n].score >= threshold - 1e-9)
-        n++;
-    return n;
-}
-
 syn_status syn_detect_at(syn_detector *detector, const syn_assembly *group,
                          const syn_surprise *surprise, double threshold, uint32_t moves,
                          uint32_t *moved, size_t *n, const syn_watch *watch)
@@ -590,9 +598,7 @@ syn_status syn_detect_at(syn_detector *detector, const syn_assembly *group,
     sweep s;
     prepare(&s, detector, group, group->size, surprise);
     double spread = far_apart(&s);
-    SYN_TRY(pace_set(&detector->pace,
-                     s.separation > detector->step ? s.separation : detector->step,
-                     s.train, s.size));
+    SYN_TRY(set_clock(&s));
     for (uint32_t k = 1; k <= moves; k++) {
         SYN_TRY(syn_poll(watch, "activations", k, moves));
         prepare(&s, detector, group, group->size, surprise);
@@ -616,7 +622,8 @@ typedef struct spike_counts {
 /* Those of what was found with the threshold at least. */
 static void count_spikes(const sweep *s, double threshold, spike_counts *out)
 {
-    for (size_t i = 0; i < s->d->n && s->d->found[i].score >= threshold - 1e-9; i++)
+    size_t found = reach_threshold(s->d, threshold);
+    for (size_t i = 0; i < found; i++)
         for (uint32_t m = 0; m < s->size; m++) {
             uint32_t n =
                 window_spikes(s->d, s->member[m], s->train[m], s->d->found[i].tick);

@@ -18,9 +18,8 @@ syn_status syn_scene_make(syn_scene *out, const syn_spikes *spikes,
                                            .ladder = ladder,
                                            .bin = bin,
                                            .step = step,
-                                           .pace = {.segments = &out->segments,
-                                                    .budget = budget},
-                                           .threads = 1, .budget = budget};
+                                           .threads = 1,
+                                           .budget = budget};
     return syn_detector_make(&out->refiner.detector);
 }
 

@@ -157,7 +157,7 @@ typedef struct syn_excess_moments {
 /* Whether mirrored histograms, whose lags from 0 to `many->to` and their opposites are
    asked for, have something in common on a rung: more or fewer counts at a lag than
    beside it, in all together, or shares that differ by more than counts of independent
-   units do. common[k] is what they have for other reasons. */
+   units do. common[k] is the share that the ends of trials bring about. */
 int syn_excess_shared(const syn_ladder *ladder, uint32_t rung,
                       const syn_excess_many *many, const double *common);
 

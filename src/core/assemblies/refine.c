@@ -30,7 +30,6 @@ syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
     out->detector = (syn_detector){.segments = segments, .ladder = &pairs->ladder,
                                    .bin = pairs->bin, .step = step,
                                    .locked = pairs->locked,
-                                   .pace = {.segments = segments, .budget = budget},
                                    .threads = pairs->threads, .budget = budget};
     SYN_TRY(syn_detector_make(&out->detector));
     size_t units = pairs->units, length = 2 * (size_t)pairs->ladder.margin + 1;
@@ -166,58 +165,53 @@ static lag_range reach_of(const syn_refiner *r, const syn_assembly *g, lag_range
                        .high = high < margin ? high : margin};
 }
 
-/* Makes running sums of `bins` numbers of each row. */
-static void add_up(int32_t *sum, size_t rows, size_t length, size_t bins)
+/* Around the first `n` activations, in bins of a range. */
+typedef struct surroundings {
+    const syn_refiner *refiner;
+    size_t n, bins;
+    lag_range range;
+} surroundings;
+
+/* Counts spikes in the rows of their units, or all in one row; `sum` is the first bin of
+   the first row. */
+static void count_train(const surroundings *a, syn_train own, const uint32_t *unit,
+                        int32_t *sum)
 {
-    for (size_t u = 0; u < rows; u++, sum += length)
-        for (size_t k = 1; k < bins; k++)
-            sum[k] += sum[k - 1];
+    const syn_refiner *r = a->refiner;
+    int64_t bin = r->pairs->bin, ticks = (int64_t)a->bins * bin;
+    size_t length = 2 * (size_t)r->pairs->ladder.margin + 1;
+    for (size_t i = 0; i < a->n; i++) {
+        int64_t from = r->detector.found[i].tick + a->range.low * bin - (bin - 1) / 2;
+        size_t e = 0;
+        SYN_SEEK(size_t, at, e, own.n, own.tick[at] < from);
+        for (; e < own.n && own.tick[e] < from + ticks; e++)
+            sum[(unit ? unit[e] * length : 0) + (size_t)((own.tick[e] - from) / bin)]++;
+    }
 }
 
-/* Counts the spikes of each unit around the first activations, in bins of a range, and
-   turns them into running sums. */
-static void count_around(syn_refiner *r, size_t activations, lag_range range)
+/* Running sums of the spikes of each unit around the activations, in r->sum, and of its
+   predictor, in r->moved: what it does there by its responses alone. */
+static void sum_around(syn_refiner *r, size_t activations, lag_range range)
 {
+    if (range.low > range.high)
+        return;
+    surroundings a = {.refiner = r, .n = activations, .range = range,
+                      .bins = (size_t)(range.high - range.low) + 1};
+    size_t length = 2 * (size_t)r->pairs->ladder.margin + 1, units = r->pairs->units;
+    int32_t *row[2] = {r->sum, r->moved};
+    for (int k = 0; k < (r->moved ? 2 : 1); k++) {
+        row[k] += range.low + (int32_t)r->pairs->ladder.margin;
+        for (size_t u = 0; u < units; u++)
+            memset(row[k] + u * length, 0, a.bins * sizeof *row[k]);
+    }
     const syn_recording *x = &r->detector.segments->recording;
-    if (range.low > range.high)
-        return;
-    int64_t bin = r->pairs->bin, ticks = (range.high - range.low + 1) * bin;
-    size_t length = 2 * (size_t)r->pairs->ladder.margin + 1, units = r->pairs->units;
-    size_t bins = (size_t)(range.high - range.low) + 1;
-    int32_t *sum = r->sum + range.low + (int32_t)r->pairs->ladder.margin;
-    for (size_t u = 0; u < units; u++)
-        memset(sum + u * length, 0, bins * sizeof *sum);
-    for (size_t i = 0; i < activations; i++) {
-        int64_t from = r->detector.found[i].tick + range.low * bin - (bin - 1) / 2;
-        uint32_t e = 0;
-        SYN_SEEK(uint32_t, at, e, x->events, x->tick[at] < from);
-        for (; e < x->events && x->tick[e] < from + ticks; e++)
-            sum[x->unit[e] * length + (size_t)((x->tick[e] - from) / bin)]++;
-    }
-    add_up(sum, units, length, bins);
-}
-
-/* The same of the predictor: what units do there by their responses alone. */
-static void predict_around(syn_refiner *r, size_t activations, lag_range range)
-{
-    if (range.low > range.high)
-        return;
-    int64_t bin = r->pairs->bin, ticks = (range.high - range.low + 1) * bin;
-    size_t length = 2 * (size_t)r->pairs->ladder.margin + 1, units = r->pairs->units;
-    size_t bins = (size_t)(range.high - range.low) + 1;
-    int32_t *sum = r->moved + range.low + (int32_t)r->pairs->ladder.margin;
-    for (uint32_t u = 0; u < units; u++) {
-        syn_train own = syn_locked_train(r->pairs->locked, u);
-        memset(sum + u * length, 0, bins * sizeof *sum);
-        for (size_t i = 0; i < activations; i++) {
-            int64_t from = r->detector.found[i].tick + range.low * bin - (bin - 1) / 2;
-            size_t e = 0;
-            SYN_SEEK(size_t, at, e, own.n, own.tick[at] < from);
-            for (; e < own.n && own.tick[e] < from + ticks; e++)
-                sum[u * length + (size_t)((own.tick[e] - from) / bin)]++;
-        }
-    }
-    add_up(sum, units, length, bins);
+    count_train(&a, (syn_train){.tick = x->tick, .n = x->events}, x->unit, row[0]);
+    for (uint32_t u = 0; r->moved && u < units; u++)
+        count_train(&a, syn_locked_train(r->pairs->locked, u), NULL, row[1] + u * length);
+    for (int k = 0; k < (r->moved ? 2 : 1); k++)
+        for (size_t u = 0; u < units; u++)
+            for (size_t i = 1; i < a.bins; i++)
+                row[k][u * length + i] += row[k][u * length + i - 1];
 }
 
 /* Activations from members other than `but`, and what all units do around them. */
@@ -227,9 +221,7 @@ static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t bu
     syn_detected detected;
     SYN_TRY(syn_detect(&r->detector, g, but, &r->surprise, MOVES, 0, &detected));
     r->around = detected.n;
-    count_around(r, detected.n, reach_of(r, g, range));
-    if (r->moved)
-        predict_around(r, detected.n, reach_of(r, g, range));
+    sum_around(r, detected.n, reach_of(r, g, range));
     fit_others(r, g, UINT32_MAX, range);
     return SYN_OK;
 }
