@@ -93,28 +93,29 @@ static SEXP widths_for_r(const syn_ladder *l)
 /* A group: its members, units from 1, lags and widths in bins; its score; how
    many activations are expected by chance; and the ticks of those there are, in no order,
    with the spikes of each member there (activations x members). */
-static SEXP group_for_r(const syn_detector *d, const syn_assembly *g, size_t activations,
-                        double expected)
+static SEXP group_for_r(const syn_detector *d, const syn_assembly *g,
+                        const syn_detected *there)
 {
     const char *fields[] = {"unit",     "lag",  "width",  "score",
                             "expected", "tick", "spikes", ""};
-    int n = (int)activations, size = (int)g->size;
+    int n = (int)there->n, size = (int)g->size;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     int *unit = INTEGER(SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, size)));
     int *lag = INTEGER(SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, size)));
     int *width = INTEGER(SET_VECTOR_ELT(out, 2, Rf_allocVector(INTSXP, size)));
     SET_VECTOR_ELT(out, 3, Rf_ScalarReal(g->score));
-    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(expected));
+    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(there->expected));
     double *tick = REAL(SET_VECTOR_ELT(out, 5, Rf_allocVector(REALSXP, n)));
     int *spikes = INTEGER(SET_VECTOR_ELT(out, 6, Rf_allocMatrix(INTSXP, n, size)));
     for (int k = 0; k < n; k++)
-        tick[k] = (double)syn_segments_tick(d->segments, d->found[k].tick);
+        tick[k] = (double)syn_segments_tick(d->segments, there->found[k].tick);
     for (int m = 0; m < size; m++) {
         unit[m] = (int)g->member[m].unit + 1;
         lag[m] = g->member[m].lag;
         width[m] = (int)syn_ladder_width(d->ladder, g->member[m].rung);
         for (int k = 0; k < n; k++)
-            spikes[m * n + k] = (int)syn_window_spikes(d, g->member[m], d->found[k].tick);
+            spikes[m * n + k] =
+                (int)syn_window_spikes(d, g->member[m], there->found[k].tick);
     }
     UNPROTECT(1);
     return out;
@@ -138,8 +139,7 @@ static SEXP groups_for_r(syn_assembly_search *s, syn_status *status)
         *status = syn_assembly_activations(s, g, &found);
         if (*status == SYN_OK)
             SET_VECTOR_ELT(out, (R_xlen_t)g,
-                           group_for_r(&s->refiner.detector, s->group + g, found.n,
-                                       found.expected));
+                           group_for_r(&s->refiner.detector, s->group + g, &found));
     }
     UNPROTECT(1);
     return out;
@@ -359,19 +359,17 @@ SEXP r_assembly_activations(glue_owner *own, SEXP trains, SEXP groups, SEXP opti
         SEXP group = VECTOR_ELT(groups, k);
         syn_assembly g = read_group(&w->ladder, group, "unit", &w->from);
         syn_assembly there = read_group(&w->ladder, group, "there", &w->to);
-        size_t n;
-        status = syn_activations_again(&w->from, &g, &w->to, &there, moves, w->moved, &n,
-                                       watch);
+        syn_detected found;
+        status = syn_activations_again(&w->from, &g, &w->to, &there, moves, w->moved,
+                                       &found, watch);
         if (status != SYN_OK)
             break;
-        double sum = 0, reached = 1;
-        for (uint32_t i = 0; i < moves; i++) {
-            sum += w->moved[i];
-            reached += w->moved[i] >= n;
-        }
+        double reached = 1;
+        for (uint32_t i = 0; i < moves; i++)
+            reached += w->moved[i] >= found.n;
         there.score = reached / (moves + 1.0);
         SET_VECTOR_ELT(list, k,
-                       group_for_r(&w->to.refiner.detector, &there, n, sum / moves));
+                       group_for_r(&w->to.refiner.detector, &there, &found));
     }
     if (status == SYN_OK) {
         const syn_calm *calm = &w->to.calm;

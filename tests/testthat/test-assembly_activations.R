@@ -133,7 +133,7 @@ test_that("members that are not there are named, silent ones are no error", {
 })
 
 test_that("activations elsewhere are printed, said, and drawn as assemblies are", {
-  of <- two_recordings(c(60, 0), seed = 6)
+  of <- two_recordings(c(60, 0), seed = 9)
   a <- assembly_activations(of$y, of$found)
   expect_output(print(a), "activations of 2 assemblies in another recording: 14 units, 120 s")
   expect_output(print(a, n = 1), "1 more")

@@ -5,20 +5,7 @@
 
 #include "core/assemblies/groups.h"
 #include "core/assemblies/locked.h"
-#include "core/assemblies/segments.h"
-
-/* Trials are cut into cells of equal lengths, each with one speed of the clock. */
-typedef struct syn_pace {
-    const syn_segments *segments;
-    int64_t cell;      /* ticks of a cell, about */
-    size_t cells;
-    uint32_t *spikes;  /* [cells] of all units */
-    uint32_t *others;  /* [cells] of those that it goes by */
-    double *shown;     /* [cells + trials] what it shows, in cells from 0 in each trial,
-                          where a cell begins and where the trial ends */
-    size_t spikes_room, others_room, shown_room;
-    syn_budget *budget;
-} syn_pace;
+#include "core/assemblies/pace.h"
 
 /* One activation: the moment that lags are counted from. */
 typedef struct syn_activation {
@@ -26,27 +13,40 @@ typedef struct syn_activation {
     double score;  /* sum over members of how surprising their spikes there are */
 } syn_activation;
 
-/* Where activations are looked for, and memory that is used again. */
+/* The trains of a group's members, as they are or moved apart, and all moments at which a
+   spike begins or ceases to speak for an activation. */
+typedef struct syn_way {
+    syn_train train[SYN_ASSEMBLY_MOST];
+    int64_t *moved;         /* trains that were moved, one after the other */
+    uint64_t *key, *other;
+    const uint64_t *event;  /* [events] in the order of time: one of the two */
+    size_t events, moved_room, key_room, other_room;
+    int64_t origin;         /* ticks that times of events count from */
+} syn_way;
+
+/* What one thread finds. */
+typedef struct syn_finder {
+    syn_activation *found, *kept;  /* those that are kept: the highest score first */
+    uint64_t *key, *other;
+    double *null;                  /* scores of what was found in moved trains */
+    size_t n, nulls, found_room, kept_room, key_room, other_room, null_room;
+} syn_finder;
+
+/* Where activations are looked for. */
 typedef struct syn_detector {
     const syn_segments *segments;
     const syn_ladder *ladder;
     int64_t bin;
-    int64_t step;            /* least ticks of the cells of the clock */
+    int64_t step;        /* least ticks of the cells of the clock */
     syn_locked *locked;  /* NULL where responses to events are not known */
-    syn_pace pace;          /* set by the units that are no members */
-    syn_activation *found;   /* the highest score first */
-    size_t n, room;
-    uint64_t *key, *other;
-    size_t key_room, other_room;
-    syn_activation *kept;
-    size_t kept_room;
-    int64_t *moved;          /* trains that were moved, one after the other */
-    size_t moved_room;
-    double *null;            /* scores of what was found in moved trains */
-    size_t nulls, null_room;
-    struct syn_detector *worker;  /* [threads] which look through moved trains */
     int threads;
     syn_budget *budget;
+    syn_pace pace;       /* set by the units that are no members */
+    syn_assembly group;  /* the group that is laid out, */
+    int64_t separation;  /* the least ticks between its activations, */
+    syn_way *way;        /* [ways] and its members: as they are, then moved apart */
+    size_t ways;
+    syn_finder *finder;  /* [threads] */
 } syn_detector;
 
 /* More spikes of a member in its window are as many. */
@@ -59,43 +59,51 @@ typedef struct syn_surprise {
 
 /* What was found at a threshold of the score. */
 typedef struct syn_detected {
-    size_t n;          /* the first n of `found` reach it */
-    double expected;   /* how many do by chance */
+    const syn_activation *found;  /* [n] until the finder is used again */
+    size_t n;
+    double expected;   /* how many there are by chance */
     double threshold;
 } syn_detected;
 
-/* Gives a detector whose other fields are set its workers. The caller frees, also after
-   an error: SYN_OVER_BUDGET, SYN_NO_MEMORY. */
+/* Gives a detector, whose fields up to `budget` are set, its memory. The caller frees,
+   also after an error: SYN_OVER_BUDGET, SYN_NO_MEMORY. */
 syn_status syn_detector_make(syn_detector *detector);
 void syn_detector_free(syn_detector *detector);
 
+/* Lays out a group: its members as they are, and moved apart in each of `moves` ways,
+   around trials and by some of the widest windows, so that what rates do over longer
+   times remains; or, where responses are known, by some events, so that they remain. All
+   that follows is about this group. SYN_OVER_BUDGET, SYN_NO_MEMORY. */
+syn_status syn_detector_lay(syn_detector *detector, const syn_assembly *group,
+                            uint32_t moves);
+
 /* What spikes speak for while no activation is known: how surprising they are. */
-void syn_surprise_before(const syn_detector *detector, const syn_assembly *group,
-                         syn_surprise *out);
+void syn_surprise_before(const syn_detector *detector, syn_surprise *out);
 
 /* Finds activations with what is known, learns from them how many spikes members have
-   there, less what they have where the members are moved apart, and so what spikes speak
-   for: the log of how much more probable a number of them is at an activation than
-   elsewhere. Nothing is learnt from few. */
-syn_status syn_surprise_learn(syn_detector *detector, const syn_assembly *group,
-                              uint32_t moves, syn_surprise *surprise);
+   there, less what they have in the first `moves` ways to move them apart, and so what
+   spikes speak for: the log of how much more probable a number of them is at an
+   activation than elsewhere. Nothing is learnt from few. SYN_OVER_BUDGET,
+   SYN_NO_MEMORY. */
+syn_status syn_surprise_learn(syn_detector *detector, uint32_t moves,
+                              syn_surprise *surprise);
 
-/* Lists activations of a group, without those of a member `but` (its size for none), and
-   sets the threshold where the number of activations stands out most from the expected
-   one. This is the mean number that reach it when the members are moved apart, in each of
-   `moves` ways, around trials and by some of the widest windows, so that what rates do
-   over longer times remains; or, where responses are known, by some events, so that they
-   remain. It may be wrong by a share `unsure`. SYN_OVER_BUDGET, SYN_NO_MEMORY. */
-syn_status syn_detect(syn_detector *detector, const syn_assembly *group, uint32_t but,
+/* Lists activations without those of a member `but` (the group's size for none), and sets
+   the threshold where the number of activations stands out most from the expected one.
+   This is the mean number that reach it in the first `moves` ways to move members apart.
+   It may be wrong by a share `unsure`. Threads may call it at once, each with its number.
+   SYN_OVER_BUDGET, SYN_NO_MEMORY. */
+syn_status syn_detect(const syn_detector *detector, int thread, uint32_t but,
                       const syn_surprise *surprise, uint32_t moves, double unsure,
                       syn_detected *out);
 
-/* Lists activations of a group that reach a threshold that was set elsewhere, and says
-   how many do when the members are moved apart in each of `moves` ways, which differ by
-   more than those of syn_detect(), so that a rank among them is a p value. */
+/* Lays out a group, lists its activations that reach a threshold that was set elsewhere,
+   and says how many do when the members are moved apart in each of `moves` ways, which
+   differ by more than those of syn_detector_lay(), so that a rank among them is a p
+   value. */
 syn_status syn_detect_at(syn_detector *detector, const syn_assembly *group,
                          const syn_surprise *surprise, double threshold, uint32_t moves,
-                         uint32_t *moved, size_t *n, const syn_watch *watch);
+                         uint32_t *moved, syn_detected *out, const syn_watch *watch);
 
 /* Spikes of a member in its window at an activation. */
 uint32_t syn_window_spikes(const syn_detector *detector, syn_member member, int64_t tick);

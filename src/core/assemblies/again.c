@@ -32,11 +32,12 @@ void syn_scene_free(syn_scene *scene)
 
 syn_status syn_activations_again(syn_scene *from, const syn_assembly *group,
                                  syn_scene *to, const syn_assembly *same, uint32_t moves,
-                                 uint32_t *moved, size_t *n, const syn_watch *watch)
+                                 uint32_t *moved, syn_detected *out,
+                                 const syn_watch *watch)
 {
     syn_detected learnt;
     SYN_TRY(syn_activations_of(&from->refiner, group, &learnt));
     double threshold = learnt.n > 0 ? learnt.threshold : INFINITY;
     return syn_detect_at(&to->refiner.detector, same, &from->refiner.surprise, threshold,
-                         moves, moved, n, watch);
+                         moves, moved, out, watch);
 }

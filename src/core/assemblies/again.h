@@ -21,9 +21,10 @@ void syn_scene_free(syn_scene *scene);
 
 /* Learns in `from` what spikes of the members of `group` speak for, and from which score
    on a moment is an activation; and lists the activations in `to`, where the group is
-   `same`, in to->refiner.detector.found. `moved` and `n` as syn_detect_at() has them. */
+   `same`. `moved` and `out` as syn_detect_at() has them. */
 syn_status syn_activations_again(syn_scene *from, const syn_assembly *group,
                                  syn_scene *to, const syn_assembly *same, uint32_t moves,
-                                 uint32_t *moved, size_t *n, const syn_watch *watch);
+                                 uint32_t *moved, syn_detected *out,
+                                 const syn_watch *watch);
 
 #endif

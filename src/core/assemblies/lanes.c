@@ -1,5 +1,5 @@
-/* Adds, looks through and judges lag histograms with vector registers. Compiled once for
-   each kind of processor (see base/kinds.h). */
+/* Adds lag histograms, looks through them and judges windows with vector registers.
+   Compiled once for each kind of processor (see base/kinds.h). */
 #include "core/assemblies/lanes.h"
 
 #include "core/assemblies/excess.h"
@@ -90,37 +90,6 @@ static void lanes_add(const uint8_t *const *row, uint32_t rows, size_t length,
     }
 }
 
-/* ---- windows ---- */
-
-SYN_INLINE syn_i32 lanes_load(const int32_t *from)
-{
-    return *(const lanes_i32_array *)from;
-}
-
-/* Side by side where lags are a bin apart. */
-static void lanes_fill(const syn_lanes_windows *w, const int32_t *sum, int32_t half,
-                         int32_t step)
-{
-    int32_t reach = ((int32_t)w->n - 1) / 2, far = SYN_LADDER_BESIDE * (2 * half + 1);
-    const int32_t *high = sum - (ptrdiff_t)reach * step + half;
-    const int32_t *low = high - 2 * half - 1;
-    const int32_t *before = low - half - 1, *after = high + half + 1;
-    uint32_t i = 0;
-    if (step == 1)
-        for (; i + SYN_F32_LANES <= w->n; i += SYN_F32_LANES) {
-            syn_i32 in = lanes_load(high + i) - lanes_load(low + i);
-            *(lanes_i32_array *)(w->in + i) = in;
-            *(lanes_i32_array *)(w->all + i) =
-                in + lanes_load(before + i) - lanes_load(before + i - far) +
-                lanes_load(after + i + far) - lanes_load(after + i);
-        }
-    for (; i < w->n; i++) {
-        ptrdiff_t k = (ptrdiff_t)i * step;
-        w->in[i] = high[k] - low[k];
-        w->all[i] = w->in[i] + before[k] - before[k - far] + after[k + far] - after[k];
-    }
-}
-
 /* ---- z ---- */
 
 SYN_INLINE syn_f32 lanes_float(syn_i32 n)
@@ -162,23 +131,122 @@ SYN_INLINE syn_f64 lanes_z(syn_f64 inside, syn_f64 all, double clumps)
     return syn_f64_sqrt(d + d) / syn_f64_sqrt(inflation);
 }
 
-/* Of windows `at`, keeps those with enough. */
+/* ---- windows ---- */
+
+SYN_INLINE syn_i32 lanes_load(const int32_t *from)
+{
+    return *(const lanes_i32_array *)from;
+}
+
+/* Running sums from the lag of the first window on: where windows end, begin, and where
+   what is beside them does. */
+typedef struct ends {
+    const int32_t *low, *high, *before, *after;
+    int32_t far;
+} ends;
+
+/* Windows that have enough, perhaps, with what decides it. */
+typedef struct bars {
+    syn_f32 square, first;
+    syn_f32 fewest;  /* spikes that a window has, at least, less a half */
+} bars;
+
+/* A bit for each window whose z may be large enough.
+
+   Before logarithms: with e expected of n in a window, and u = d / e more than that, the
+   deviance is the sum of 2 e ((1 + u) log(1 + u) - u), which is at most d d / e times
+   (3 + u) / (3 + 2 u), and of the same for what is missing of the 4 e beside, with
+   v = u / 4: at most d d / e times (1 + v / 3 + 2 v v / 3) / 4. Together these factors
+   are at most 1.25. As floats are not exact, a little less is enough. */
+SYN_INLINE uint32_t lanes_may_pass(syn_f32 in, syn_i32 all, const bars *bar)
+{
+    const syn_f32 half = syn_f32_all(0.5f), three = syn_f32_all(3);
+    syn_f32 e = lanes_float(all) * syn_f32_all(0.2f);
+    syn_f32 d = syn_f32_max(in - half - e, syn_f32_all(0)), dd = d * d;
+    if (!syn_flag_bits(syn_f32_below(bar->first * e, dd)))
+        return 0;
+    syn_f32 u = d / syn_f32_max(e, syn_f32_all(0.1f)), t = u * syn_f32_all(1.0f / 12);
+    syn_f32 share = (three + u) / (three + u + u) + syn_f32_all(0.25f) +
+                    t * (syn_f32_all(0.25f) + t * syn_f32_all(1.5f));
+    return syn_flag_bits(syn_f32_below(bar->square * e, dd * share));
+}
+
+/* Adds the windows of a register that may pass, of which the first is number `from`, and
+   of which every `step`-th is on the grid. */
+SYN_INLINE uint32_t lanes_take(const syn_lanes_windows *w, uint32_t n, uint32_t bits,
+                               syn_i32 in, syn_i32 all, uint32_t from, uint32_t step)
+{
+    int32_t own[2][SYN_F32_LANES];
+    *(lanes_i32_array *)own[0] = in;
+    *(lanes_i32_array *)own[1] = all;
+    for (; bits; bits &= bits - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(bits), at = from + lane / step;
+        if (at >= w->n)
+            break;
+        w->at[n] = at;
+        w->in[n] = own[0][lane];
+        w->all[n++] = own[1][lane];
+    }
+    return n;
+}
+
+/* Of windows at all lags side by side, those on a grid of `step`, at most DENSE: cheaper
+   than to fetch those on the grid one by one. */
+enum { DENSE = 4 };
+
+SYN_INLINE uint32_t lanes_dense(const syn_lanes_windows *w, ends x, uint32_t step,
+                                const bars *bar)
+{
+    const uint32_t grid = step == 1 ? ~0u : step == 2 ? 0x55555555u : 0x11111111u;
+    uint32_t n = 0, lags = (w->n - 1) * step + 1;
+    for (uint32_t i = 0; i < lags; i += SYN_F32_LANES) {
+        syn_i32 in = lanes_load(x.high + i) - lanes_load(x.low + i);
+        syn_f32 inside = lanes_float(in);
+        if (!(syn_flag_bits(syn_f32_below(bar->fewest, inside)) & grid))
+            continue;
+        syn_i32 all = in + lanes_load(x.before + i) - lanes_load(x.before + i - x.far) +
+                      lanes_load(x.after + i + x.far) - lanes_load(x.after + i);
+        uint32_t bits = lanes_may_pass(inside, all, bar) & grid;
+        if (bits)
+            n = lanes_take(w, n, bits, in, all, i / step, step);
+    }
+    return n;
+}
+
+SYN_INLINE uint32_t lanes_sparse(const syn_lanes_windows *w, ends x, uint32_t step,
+                                 const bars *bar)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->n; i += SYN_F32_LANES) {
+        int32_t in[SYN_F32_LANES] = {0}, all[SYN_F32_LANES] = {0};
+        for (uint32_t l = 0; l < SYN_F32_LANES && i + l < w->n; l++) {
+            ptrdiff_t k = (ptrdiff_t)(i + l) * step;
+            in[l] = x.high[k] - x.low[k];
+            all[l] = in[l] + x.before[k] - x.before[k - x.far] + x.after[k + x.far] -
+                     x.after[k];
+        }
+        uint32_t bits = lanes_may_pass(lanes_float(lanes_load(in)), lanes_load(all), bar);
+        if (bits)
+            n = lanes_take(w, n, bits, lanes_load(in), lanes_load(all), i, 1);
+    }
+    return n;
+}
+
+/* Keeps windows that have enough, of n. */
 static uint32_t lanes_judge(const syn_lanes_windows *w, uint32_t n, double clumps,
-                      int32_t least)
+                            int32_t least)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i += SYN_F64_LANES) {
         double in[SYN_F64_LANES], all[SYN_F64_LANES], z[SYN_F64_LANES];
-        uint32_t at[SYN_F64_LANES], more = n - i;
-        more = more < SYN_F64_LANES ? more : SYN_F64_LANES;
+        uint32_t more = n - i < SYN_F64_LANES ? n - i : SYN_F64_LANES;
         for (uint32_t l = 0; l < SYN_F64_LANES; l++) {
-            at[l] = w->at[i + (l < more ? l : 0)];
-            in[l] = w->in[at[l]];
-            all[l] = w->all[at[l]];
+            in[l] = w->in[i + (l < more ? l : 0)];
+            all[l] = w->all[i + (l < more ? l : 0)];
         }
         syn_f64_store(z, lanes_z(syn_f64_load(in), syn_f64_load(all), clumps));
         for (uint32_t l = 0; l < more; l++) {
-            w->at[kept] = at[l];
+            w->at[kept] = w->at[i + l];
             w->z[kept] = syn_peak_z(z[l]);
             kept += w->z[kept] >= least && in[l] >= 2;
         }
@@ -186,40 +254,27 @@ static uint32_t lanes_judge(const syn_lanes_windows *w, uint32_t n, double clump
     return kept;
 }
 
-/* Before logarithms: with e expected of n in a window, and u = d / e more than that, the
-   deviance is the sum of 2 e ((1 + u) log(1 + u) - u), which is at most d d / e times
-   (3 + u) / (3 + 2 u), and of the same for what is missing of the 4 e beside, with
-   v = u / 4: at most d d / e times (1 + v / 3 + 2 v v / 3) / 4. Together these factors
-   are at most 1.25. As floats are not exact, a little less is enough. */
-static uint32_t lanes_pick(const syn_lanes_windows *w, double clumps, int32_t least)
+static uint32_t lanes_pick(const syn_lanes_windows *w, const int32_t *sum, int32_t half,
+                           int32_t step, double clumps, int32_t fewest, int32_t least)
 {
     double low = (least - 1.0) / SYN_PEAK_SCALE;
-    const syn_f32 square = syn_f32_all((float)(0.98 * low * low * clumps));
-    const syn_f32 first = square * syn_f32_all(0.8f), half = syn_f32_all(0.5f);
-    const syn_f32 three = syn_f32_all(3), third = syn_f32_all(1.0f / 12);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < w->n; i += SYN_F32_LANES) {
-        syn_f32 in = lanes_float(lanes_load(w->in + i));
-        syn_f32 e = lanes_float(lanes_load(w->all + i)) * syn_f32_all(0.2f);
-        syn_f32 d = syn_f32_max(in - half - e, syn_f32_all(0)), dd = d * d;
-        if (!syn_flag_bits(syn_f32_below(first * e, dd)))
-            continue;
-        syn_f32 u = d / syn_f32_max(e, syn_f32_all(0.1f)), t = u * third;
-        syn_f32 share = (three + u) / (three + u + u) + syn_f32_all(0.25f) +
-                        t * (syn_f32_all(0.25f) + t * syn_f32_all(1.5f));
-        uint32_t bits = syn_flag_bits(syn_f32_below(square * e, dd * share));
-        for (; bits; bits &= bits - 1) {
-            uint32_t k = i + (uint32_t)__builtin_ctz(bits);
-            w->at[n] = k;
-            n += k < w->n;
-        }
-    }
+    bars bar = {.square = syn_f32_all((float)(0.98 * low * low * clumps)),
+                .fewest = syn_f32_all((float)fewest - 0.5f)};
+    bar.first = bar.square * syn_f32_all(0.8f);
+    ends x = {.high = sum - (ptrdiff_t)(w->n / 2) * step + half,
+              .far = SYN_LADDER_BESIDE * (2 * half + 1)};
+    x.low = x.high - 2 * half - 1;
+    x.before = x.low - half - 1;
+    x.after = x.high + half + 1;
+    uint32_t n = step == 1       ? lanes_dense(w, x, 1, &bar)
+                 : step == 2     ? lanes_dense(w, x, 2, &bar)
+                 : step == DENSE ? lanes_dense(w, x, DENSE, &bar)
+                                 : lanes_sparse(w, x, (uint32_t)step, &bar);
     return lanes_judge(w, n, clumps, least);
 }
 
 const syn_lanes SYN_KIND_NAME(syn_lanes) = {
-    .draw = lanes_draw, .fold = lanes_fold, .add = lanes_add, .fill = lanes_fill,
-    .pick = lanes_pick};
+    .draw = lanes_draw, .fold = lanes_fold, .add = lanes_add, .pick = lanes_pick};
 
 #if SYN_WIDTH == 0
 SYN_FASTEST(const syn_lanes, syn_lanes)

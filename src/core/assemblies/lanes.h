@@ -9,13 +9,13 @@
 
 enum { SYN_LANES_BLOCK = 256 };  /* rows of counts are as long as several of these */
 
-/* Windows of one rung, in the order of lags: spikes inside, and those with the ones
-   beside. Both have room for a register more. */
+/* Windows of one rung, by lag, and those of them that were picked. */
 typedef struct syn_lanes_windows {
-    uint32_t n;
-    int32_t *in, *all;
-    uint32_t *at;       /* which of them were picked, */
-    int32_t *z;         /* and their z in parts of SYN_PEAK_SCALE */
+    uint32_t n;         /* windows; numbered from the lowest lag on */
+    /* of those that were picked, each with room for all n */
+    uint32_t *at;       /* their numbers, */
+    int32_t *in, *all;  /* the spikes inside, and those with the ones beside, */
+    int32_t *z;         /* and z in parts of SYN_PEAK_SCALE */
 } syn_lanes_windows;
 
 typedef struct syn_lanes {
@@ -32,14 +32,12 @@ typedef struct syn_lanes {
        sum[length / 2] and so on. */
     void (*add)(const uint8_t *const *row, uint32_t rows, size_t length, uint16_t *sum);
 
-    /* Fills windows->in and windows->all: window i is at lag (i - reach) * step of the
-       running sums `sum`, its rung `half` bins on each side. */
-    void (*fill)(const syn_lanes_windows *windows, const int32_t *sum, int32_t half,
-                 int32_t step);
-
-    /* Picks the windows with a z of `least` at least, where nothing is common. Returns
-       how many. */
-    uint32_t (*pick)(const syn_lanes_windows *windows, double clumps, int32_t least);
+    /* Picks the windows with a z of `least` at least, where nothing is common, and
+       returns how many. Windows are `step` lags apart, around lag 0 of the running sums `sum`,
+       after whose margin there is room for a register more; `half` bins on each side, and
+       none has a z of `least` with fewer than `fewest` spikes inside. */
+    uint32_t (*pick)(const syn_lanes_windows *windows, const int32_t *sum, int32_t half,
+                     int32_t step, double clumps, int32_t fewest, int32_t least);
 } syn_lanes;
 
 /* Those for the widest registers of at most `vector_bits` bits; of any width with 0. */

@@ -11,7 +11,8 @@
 
 enum { MANY = 8, MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST = 8,
        FEW_UNITS = 100,
-       FITTED = 64 };  /* lags that a thread fits at a time, at most */
+       FITTED = 64,    /* lags that a thread fits at a time, at most */
+       TOGETHER = 8 }; /* of so many members one leaves at a time */
 
 static const double ADD = 5.5;   /* z of a unit that becomes a member */
 static const double STAY = 4.5;  /* z of one that stays */
@@ -21,6 +22,20 @@ static const double STAY_BY_TWO = 5.5;  /* and where it has two alone: any third
                                            have them by chance with a strong pair */
 static const double SHARE = 0.1; /* of the activations that a member takes part in, above
                                     chance, at least */
+
+/* ---- memory ---- */
+
+static syn_status around_make(syn_around *out, const syn_lagged *pairs,
+                              syn_budget *budget)
+{
+    size_t lags = 2 * (size_t)pairs->ladder.lags + 1, places = SYN_REFINE_RUNGS * lags;
+    SYN_TAKE(budget, out->row, 2 * (size_t)pairs->units);
+    SYN_TAKE(budget, out->clumps, pairs->units);
+    SYN_TAKE(budget, out->common, places);
+    SYN_TAKE(budget, out->spread, places);
+    SYN_TAKE(budget, out->moments, lags);
+    return SYN_OK;
+}
 
 syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
                             const syn_segments *segments, int64_t step,
@@ -32,29 +47,28 @@ syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
                                    .locked = pairs->locked,
                                    .threads = pairs->threads, .budget = budget};
     SYN_TRY(syn_detector_make(&out->detector));
-    size_t units = pairs->units, length = 2 * (size_t)pairs->ladder.margin + 1;
-    size_t lags = 2 * (size_t)pairs->ladder.lags + 1;
-    size_t places = SYN_REFINE_RUNGS * lags;
-    SYN_TAKE(budget, out->sum, units * length);
-    if (pairs->locked)
-        SYN_TAKE(budget, out->moved, units * length);
-    SYN_TAKE(budget, out->row, 2 * units);
-    SYN_TAKE(budget, out->clumps, units);
-    SYN_TAKE_ZEROS(budget, out->common, places);
-    SYN_TAKE_ZEROS(budget, out->spread, places);
-    SYN_TAKE(budget, out->moments, lags);
+    SYN_TAKE_ZEROS(budget, out->around, (size_t)pairs->threads);
+    SYN_TAKE_ZEROS(budget, out->none, 2 * (size_t)pairs->ladder.lags + 1);
+    SYN_TAKE(budget, out->place, pairs->units);
+    SYN_TAKE(budget, out->z, pairs->units);
+    for (int t = 0; t < pairs->threads; t++)
+        SYN_TRY(around_make(out->around + t, pairs, budget));
     return SYN_OK;
 }
 
 void syn_refiner_free(syn_refiner *r)
 {
+    for (int t = 0; r->around && t < r->pairs->threads; t++) {
+        syn_around *a = r->around + t;
+        SYN_GIVE(r->budget, a->sum, a->moved, a->row, a->clumps, a->common, a->spread,
+                 a->moments);
+    }
     syn_detector_free(&r->detector);
-    SYN_GIVE(r->budget, r->sum, r->moved, r->row, r->clumps, r->common, r->spread,
-             r->moments);
+    SYN_GIVE(r->budget, r->around, r->none, r->place, r->z);
     memset(r, 0, sizeof *r);
 }
 
-/* ---- histograms around activations ---- */
+/* ---- widths and lags ---- */
 
 static uint32_t lowest_rung(const syn_refiner *r, const syn_assembly *g)
 {
@@ -82,13 +96,98 @@ static lag_range all_lags(const syn_refiner *r)
     return (lag_range){.low = -lags, .high = lags};
 }
 
-/* What others have in common on a rung, which threads find for some lags each. */
+/* Lags near that of a member. */
+static lag_range near(const syn_refiner *r, const syn_member *m)
+{
+    int32_t width = (int32_t)syn_ladder_width(&r->pairs->ladder, m->rung);
+    return (lag_range){.low = m->lag - width, .high = m->lag + width};
+}
+
+/* Bins that windows with lags in a range and all beside them reach, within the margin,
+   and lag 0. */
+static lag_range reach_of(const syn_refiner *r, const syn_assembly *g, lag_range range)
+{
+    const syn_ladder *l = &r->pairs->ladder;
+    int32_t half = (int32_t)l->half[lowest_rung(r, g) + rungs_of(r) - 1];
+    int32_t beyond = 2 * half + 2 + SYN_LADDER_BESIDE * (2 * half + 1);
+    int32_t margin = (int32_t)l->margin, low = range.low - beyond;
+    int32_t high = range.high + beyond;
+    low = low < 0 ? low : 0;
+    high = high > 0 ? high : 0;
+    return (lag_range){.low = low > -margin ? low : -margin,
+                       .high = high < margin ? high : margin};
+}
+
+/* ---- histograms around activations ---- */
+
+static size_t bins_of(const syn_around *a) { return (size_t)(a->high - a->low) + 1; }
+
+/* Counts spikes in the rows of their units, or all in one row. */
+static void count_train(const syn_refiner *r, const syn_around *a,
+                        const syn_detected *at, syn_train own, const uint32_t *unit,
+                        int32_t *sum)
+{
+    size_t bins = bins_of(a);
+    int64_t bin = r->pairs->bin, ticks = (int64_t)bins * bin;
+    for (size_t i = 0; i < at->n; i++) {
+        int64_t from = at->found[i].tick + a->low * bin - (bin - 1) / 2;
+        size_t e = 0;
+        SYN_SEEK(size_t, k, e, own.n, own.tick[k] < from);
+        for (; e < own.n && own.tick[e] < from + ticks; e++)
+            sum[(unit ? unit[e] * bins : 0) + (size_t)((own.tick[e] - from) / bin)]++;
+    }
+}
+
+static void add_up(const syn_refiner *r, const syn_around *a, int32_t *sum)
+{
+    for (size_t u = 0; u < r->pairs->units; u++, sum += bins_of(a))
+        for (size_t i = 1; i < bins_of(a); i++)
+            sum[i] += sum[i - 1];
+}
+
+/* Running sums of the spikes of each unit around the activations, in a->sum, and of its
+   predictor, in a->moved: what it does there by its responses alone. */
+static syn_status sum_around(const syn_refiner *r, const syn_detected *at,
+                             lag_range range, syn_around *a)
+{
+    const syn_recording *x = &r->detector.segments->recording;
+    a->activations = at->n;
+    a->low = range.low;
+    a->high = range.high;
+    size_t bins = bins_of(a), n = r->pairs->units * bins;
+    if (n > a->sum_room)
+        SYN_RENEW(r->budget, a->sum, a->sum_room, n);
+    memset(a->sum, 0, n * sizeof *a->sum);
+    count_train(r, a, at, (syn_train){.tick = x->tick, .n = x->events}, x->unit, a->sum);
+    add_up(r, a, a->sum);
+    if (!r->pairs->locked)
+        return SYN_OK;
+    if (n > a->moved_room)
+        SYN_RENEW(r->budget, a->moved, a->moved_room, n);
+    memset(a->moved, 0, n * sizeof *a->moved);
+    for (uint32_t u = 0; u < r->pairs->units; u++)
+        count_train(r, a, at, syn_locked_train(r->pairs->locked, u), NULL,
+                    a->moved + u * bins);
+    add_up(r, a, a->moved);
+    return SYN_OK;
+}
+
+/* Lag 0 of a unit. */
+static const int32_t *lag_0(const syn_around *a, const int32_t *sum, uint32_t unit)
+{
+    return sum ? sum + unit * bins_of(a) + (size_t)-a->low : NULL;
+}
+
+/* ---- what others have in common ---- */
+
+/* On a rung; threads find it for some lags each. */
 typedef struct others {
     const syn_refiner *refiner;
     uint32_t rung;
     syn_excess_many many;
     int32_t each;             /* lags of an item */
     double *common, *spread;  /* at lag 0 */
+    syn_excess_moments *moments;
 } others;
 
 static syn_status fit_some(void *context, size_t item, int thread)
@@ -100,13 +199,13 @@ static syn_status fit_some(void *context, size_t item, int thread)
     if (some.to - some.from >= o->each)
         some.to = some.from + o->each - 1;
     syn_excess_fit(&o->refiner->pairs->ladder, o->rung, &some, o->common, o->spread,
-                   o->refiner->moments);
+                   o->moments);
     return SYN_OK;
 }
 
-static void fit_rung(others *o)
+static void fit_rung(others *o, int threads)
 {
-    int32_t lags = o->many.to - o->many.from + 1, threads = o->refiner->pairs->threads;
+    int32_t lags = o->many.to - o->many.from + 1;
     if (lags <= 0)
         return;
     o->each = (lags + threads - 1) / threads;
@@ -115,21 +214,21 @@ static void fit_rung(others *o)
                            "groups", fit_some, o);
 }
 
-/* What units that are neither members nor `but` have in common there. */
-static void fit_others(syn_refiner *r, const syn_assembly *g, uint32_t but,
-                       lag_range range)
+/* What units that are neither members nor `but` have in common at the lags of a range. */
+static void fit_others(const syn_refiner *r, const syn_assembly *g, uint32_t but,
+                       lag_range range, syn_around *a, int threads)
 {
     const syn_ladder *l = &r->pairs->ladder;
-    size_t length = 2 * (size_t)l->margin + 1, lags = 2 * (size_t)l->lags + 1;
-    memset(r->common, 0, SYN_REFINE_RUNGS * lags * sizeof *r->common);
-    memset(r->spread, 0, SYN_REFINE_RUNGS * lags * sizeof *r->spread);
+    size_t lags = 2 * (size_t)l->lags + 1;
+    memset(a->common, 0, SYN_REFINE_RUNGS * lags * sizeof *a->common);
+    memset(a->spread, 0, SYN_REFINE_RUNGS * lags * sizeof *a->spread);
     for (uint32_t k = 0; k < rungs_of(r); k++) {
         uint32_t rung = lowest_rung(r, g) + k;
-        others o = {.refiner = r, .rung = rung,
-                    .many = {.sum = r->row, .clumps = r->clumps,
-                             .predicted = r->moved ? r->row + r->pairs->units : NULL},
-                    .common = r->common + k * lags + l->reach[rung],
-                    .spread = r->spread + k * lags + l->reach[rung]};
+        others o = {.refiner = r, .rung = rung, .moments = a->moments,
+                    .many = {.sum = a->row, .clumps = a->clumps,
+                             .predicted = a->moved ? a->row + r->pairs->units : NULL},
+                    .common = a->common + k * lags + l->reach[rung],
+                    .spread = a->spread + k * lags + l->reach[rung]};
         /* The grid of a rung within a range, as syn_excess_many has it. */
         int32_t reach = (int32_t)l->reach[rung], step = (int32_t)l->step[rung];
         o.many.from = -reach;
@@ -141,106 +240,34 @@ static void fit_others(syn_refiner *r, const syn_assembly *g, uint32_t but,
         for (uint32_t u = 0; u < r->pairs->units; u++) {
             if (u == but || syn_assembly_member(g, u))
                 continue;
-            r->row[o.many.n] = r->sum + u * length + l->margin;
-            if (r->moved)
-                r->row[r->pairs->units + o.many.n] = r->moved + u * length + l->margin;
-            r->clumps[o.many.n++] = r->pairs->clumps[(size_t)rung * r->pairs->units + u];
+            a->row[o.many.n] = lag_0(a, a->sum, u);
+            a->row[r->pairs->units + o.many.n] = lag_0(a, a->moved, u);
+            a->clumps[o.many.n++] = r->pairs->clumps[(size_t)rung * r->pairs->units + u];
         }
         if (o.many.n < FEWEST)
             return;
-        fit_rung(&o);
+        fit_rung(&o, threads);
     }
 }
 
-/* Bins that windows with lags in a range and all beside them reach, within the margin.
-   There may be none: of a long sequence, members come later than any lag. */
-static lag_range reach_of(const syn_refiner *r, const syn_assembly *g, lag_range range)
-{
-    const syn_ladder *l = &r->pairs->ladder;
-    int32_t half = (int32_t)l->half[lowest_rung(r, g) + rungs_of(r) - 1];
-    int32_t beyond = 2 * half + 2 + SYN_LADDER_BESIDE * (2 * half + 1);
-    int32_t margin = (int32_t)l->margin, low = range.low - beyond;
-    int32_t high = range.high + beyond;
-    return (lag_range){.low = low > -margin ? low : -margin,
-                       .high = high < margin ? high : margin};
-}
+/* ---- places ---- */
 
-/* Around the first `n` activations, in bins of a range. */
-typedef struct surroundings {
-    const syn_refiner *refiner;
-    size_t n, bins;
-    lag_range range;
-} surroundings;
-
-/* Counts spikes in the rows of their units, or all in one row; `sum` is the first bin of
-   the first row. */
-static void count_train(const surroundings *a, syn_train own, const uint32_t *unit,
-                        int32_t *sum)
-{
-    const syn_refiner *r = a->refiner;
-    int64_t bin = r->pairs->bin, ticks = (int64_t)a->bins * bin;
-    size_t length = 2 * (size_t)r->pairs->ladder.margin + 1;
-    for (size_t i = 0; i < a->n; i++) {
-        int64_t from = r->detector.found[i].tick + a->range.low * bin - (bin - 1) / 2;
-        size_t e = 0;
-        SYN_SEEK(size_t, at, e, own.n, own.tick[at] < from);
-        for (; e < own.n && own.tick[e] < from + ticks; e++)
-            sum[(unit ? unit[e] * length : 0) + (size_t)((own.tick[e] - from) / bin)]++;
-    }
-}
-
-/* Running sums of the spikes of each unit around the activations, in r->sum, and of its
-   predictor, in r->moved: what it does there by its responses alone. */
-static void sum_around(syn_refiner *r, size_t activations, lag_range range)
-{
-    if (range.low > range.high)
-        return;
-    surroundings a = {.refiner = r, .n = activations, .range = range,
-                      .bins = (size_t)(range.high - range.low) + 1};
-    size_t length = 2 * (size_t)r->pairs->ladder.margin + 1, units = r->pairs->units;
-    int32_t *row[2] = {r->sum, r->moved};
-    for (int k = 0; k < (r->moved ? 2 : 1); k++) {
-        row[k] += range.low + (int32_t)r->pairs->ladder.margin;
-        for (size_t u = 0; u < units; u++)
-            memset(row[k] + u * length, 0, a.bins * sizeof *row[k]);
-    }
-    const syn_recording *x = &r->detector.segments->recording;
-    count_train(&a, (syn_train){.tick = x->tick, .n = x->events}, x->unit, row[0]);
-    for (uint32_t u = 0; r->moved && u < units; u++)
-        count_train(&a, syn_locked_train(r->pairs->locked, u), NULL, row[1] + u * length);
-    for (int k = 0; k < (r->moved ? 2 : 1); k++)
-        for (size_t u = 0; u < units; u++)
-            for (size_t i = 1; i < a.bins; i++)
-                row[k][u * length + i] += row[k][u * length + i - 1];
-}
-
-/* Activations from members other than `but`, and what all units do around them. */
-static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t but,
-                              lag_range range)
-{
-    syn_detected detected;
-    SYN_TRY(syn_detect(&r->detector, g, but, &r->surprise, MOVES, 0, &detected));
-    r->around = detected.n;
-    sum_around(r, detected.n, reach_of(r, g, range));
-    fit_others(r, g, UINT32_MAX, range);
-    return SYN_OK;
-}
-
-/* The best place of a unit with lags in a range; gives its z. */
-static double best_place(const syn_refiner *r, const syn_assembly *g, lag_range range,
+/* The best place of a unit with lags in a range; gives its z. Others have something in
+   common, or nothing. */
+static double best_place(const syn_refiner *r, const syn_assembly *g,
+                         const syn_around *a, int anything_common, lag_range range,
                          syn_member *member)
 {
     const syn_ladder *l = &r->pairs->ladder;
-    size_t length = 2 * (size_t)l->margin + 1, lags = 2 * (size_t)l->lags + 1;
-    const int32_t *sum = r->sum + member->unit * length + l->margin;
-    const int32_t *predicted =
-        r->moved ? r->moved + member->unit * length + l->margin : NULL;
+    size_t lags = 2 * (size_t)l->lags + 1;
+    const int32_t *sum = lag_0(a, a->sum, member->unit);
+    const int32_t *predicted = lag_0(a, a->moved, member->unit);
     double best = 0;
     for (uint32_t k = 0; k < rungs_of(r); k++) {
         uint32_t rung = lowest_rung(r, g) + k;
         int32_t step = (int32_t)l->step[rung], reach = (int32_t)l->reach[rung];
-        const double *common = r->common + k * lags + reach;
-        const double *spread = r->spread + k * lags + reach;
+        const double *common = anything_common ? a->common + k * lags : r->none;
+        const double *spread = anything_common ? a->spread + k * lags : r->none;
         int32_t half = (int32_t)l->half[rung];
         syn_excess_scale e = {
             .clumps = r->pairs->clumps[(size_t)rung * r->pairs->units + member->unit] *
@@ -249,10 +276,10 @@ static double best_place(const syn_refiner *r, const syn_assembly *g, lag_range 
             if (i * step < range.low || i * step > range.high)
                 continue;
             syn_sides s = syn_sides_look(sum, half, i * step);
-            e.common = syn_excess_common(common[i], predicted, half, i * step);
-            e.spread = spread[i];
+            e.common = syn_excess_common(common[reach + i], predicted, half, i * step);
+            e.spread = spread[reach + i];
             if (!syn_excess_may_pass(s, e, best * best) ||
-                s.in - syn_excess_expected(s, e) < SHARE * (double)r->around)
+                s.in - syn_excess_expected(s, e) < SHARE * (double)a->activations)
                 continue;
             double z = syn_excess_z(s, e);
             if (z > best) {
@@ -267,45 +294,102 @@ static double best_place(const syn_refiner *r, const syn_assembly *g, lag_range 
 
 /* ---- members in and out ---- */
 
-syn_status syn_refiner_learn(syn_refiner *r, const syn_assembly *g)
+syn_status syn_refiner_learn(syn_refiner *r, const syn_assembly *g, uint32_t moves)
 {
-    syn_surprise_before(&r->detector, g, &r->surprise);
+    SYN_TRY(syn_detector_lay(&r->detector, g, moves));
+    syn_surprise_before(&r->detector, &r->surprise);
     for (int round = 0; round < LEARN; round++)
-        SYN_TRY(syn_surprise_learn(&r->detector, g, LEARN_MOVES, &r->surprise));
+        SYN_TRY(syn_surprise_learn(&r->detector, LEARN_MOVES, &r->surprise));
     return SYN_OK;
 }
 
-/* Whether a unit would be added if nothing were common to units. Only then is what others
-   have in common found without it: among few, it would hide itself. */
-static int has_excess(syn_refiner *r, const syn_assembly *g, syn_member *m)
+typedef struct refining {
+    syn_refiner *refiner;
+    const syn_assembly *group;
+    int anything_common;
+} refining;
+
+/* Where a unit that is no member fires most around the activations in around[0]. */
+static syn_status look_at_unit(void *context, size_t item, int thread)
 {
-    size_t places = SYN_REFINE_RUNGS * (2 * (size_t)r->pairs->ladder.lags + 1);
-    memset(r->common, 0, places * sizeof *r->common);
-    memset(r->spread, 0, places * sizeof *r->spread);
-    return best_place(r, g, all_lags(r), m) >= ADD;
+    const refining *c = context;
+    syn_refiner *r = c->refiner;
+    (void)thread;
+    r->place[item] = (syn_member){.unit = (uint32_t)item};
+    r->z[item] = 0;
+    if (!syn_assembly_member(c->group, (uint32_t)item))
+        r->z[item] = best_place(r, c->group, r->around, c->anything_common, all_lags(r),
+                                r->place + item);
+    return SYN_OK;
 }
 
-static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
+/* Among few units one that becomes a member would hide itself in what all have in common:
+   that is found without it, if it would be added were nothing common. */
+static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added,
+                              const syn_watch *watch)
 {
-    syn_status status = syn_refiner_learn(r, g);
-    SYN_NEXT(status, look_around(r, g, g->size, all_lags(r)));
+    const syn_lagged *p = r->pairs;
+    int few = p->units <= FEW_UNITS;
+    syn_detected detected;
     syn_assembly before = *g;
     *added = 0;
-    for (uint32_t u = 0; status == SYN_OK && u < r->pairs->units; u++) {
-        syn_member m = {.unit = u};
-        if (syn_assembly_member(&before, u) || g->size == SYN_ASSEMBLY_MOST)
+    SYN_TRY(syn_refiner_learn(r, g, MOVES));
+    SYN_TRY(syn_detect(&r->detector, 0, g->size, &r->surprise, MOVES, 0, &detected));
+    SYN_TRY(sum_around(r, &detected, reach_of(r, g, all_lags(r)), r->around));
+    if (!few)
+        fit_others(r, g, UINT32_MAX, all_lags(r), r->around, p->threads);
+    refining c = {r, &before, !few};
+    SYN_TRY(syn_parallel_for(p->units, p->threads, watch, "groups", look_at_unit, &c));
+    for (uint32_t u = 0; u < p->units && g->size < SYN_ASSEMBLY_MOST; u++) {
+        if (r->z[u] < ADD)
             continue;
-        if (r->pairs->units <= FEW_UNITS) {
-            if (!has_excess(r, &before, &m))
-                continue;
-            fit_others(r, &before, u, all_lags(r));
+        if (few) {
+            fit_others(r, &before, u, all_lags(r), r->around, p->threads);
+            r->z[u] = best_place(r, &before, r->around, 1, all_lags(r), r->place + u);
         }
-        if (best_place(r, &before, all_lags(r), &m) < ADD)
+        if (r->z[u] < ADD)
             continue;
-        g->member[g->size++] = m;
+        g->member[g->size++] = r->place[u];
         *added = 1;
     }
-    return status;
+    return SYN_OK;
+}
+
+/* Where a member fires most around the activations of the others, near its place. */
+static syn_status look_at_member(void *context, size_t item, int thread)
+{
+    const refining *c = context;
+    syn_refiner *r = c->refiner;
+    syn_around *a = r->around + thread;
+    syn_detected detected;
+    uint32_t m = (uint32_t)item;
+    lag_range range = near(r, c->group->member + m);
+    r->place[m] = c->group->member[m];
+    SYN_TRY(syn_detect(&r->detector, thread, m, &r->surprise, MOVES, 0, &detected));
+    SYN_TRY(sum_around(r, &detected, reach_of(r, c->group, range), a));
+    fit_others(r, c->group, UINT32_MAX, range, a, 1);
+    r->z[m] = best_place(r, c->group, a, 1, range, r->place + m);
+    return SYN_OK;
+}
+
+/* Of members that may leave, takes out the one that the others say least of, and of a
+   large group as many as one in TOGETHER. */
+static int take_out(const syn_refiner *r, syn_assembly *g, double stay)
+{
+    uint32_t most = g->size / TOGETHER > 1 ? g->size / TOGETHER : 1, n = 0;
+    for (; n < most && g->size > 2; n++) {
+        uint32_t worst = g->size;
+        for (uint32_t m = 0; m < g->size; m++)
+            if (r->z[m] < (worst < g->size ? r->z[worst] : stay))
+                worst = m;
+        if (worst == g->size)
+            break;
+        g->size--;
+        memmove(g->member + worst, g->member + worst + 1,
+                (g->size - worst) * sizeof *g->member);
+        memmove(r->z + worst, r->z + worst + 1, (g->size - worst) * sizeof *r->z);
+    }
+    return n > 0;
 }
 
 /* Places each member anew by the activations of the others, and takes out the one that
@@ -313,55 +397,36 @@ static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
    activations that the others show are real; there the pairs of a member may say enough,
    where it is one of few. */
 static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
-                                int *dropped)
+                                int *dropped, const syn_watch *watch)
 {
-    uint32_t worst = g->size;
-    double least = stay;
-    *dropped = 0;
-    SYN_TRY(syn_refiner_learn(r, g));
-    for (uint32_t m = 0; m < g->size; m++) {
-        syn_member place = g->member[m];
-        const syn_ladder *l = &r->pairs->ladder;
-        int32_t width = (int32_t)syn_ladder_width(l, place.rung);
-        lag_range near = {.low = place.lag - width, .high = place.lag + width};
-        SYN_TRY(look_around(r, g, m, near));
-        double z = best_place(r, g, near, &place);
-        if (z >= stay)
-            g->member[m] = place;
-        else if (stay == STAY && syn_assembly_support(r->pairs, g, m) >=
+    syn_assembly before = *g;
+    refining c = {r, &before, 1};
+    SYN_TRY(syn_refiner_learn(r, g, MOVES));
+    SYN_TRY(syn_parallel_for(g->size, r->pairs->threads, watch, "groups", look_at_member,
+                             &c));
+    for (uint32_t m = 0; m < g->size; m++)
+        if (r->z[m] >= stay)
+            g->member[m] = r->place[m];
+        else if (stay == STAY && syn_assembly_support(r->pairs, &before, m) >=
                                      (g->size > 3 ? STAY_BY_PAIRS : STAY_BY_TWO))
-            continue;
-        if (z < least) {
-            least = z;
-            worst = m;
-        }
-    }
-    if (worst == g->size)
-        return SYN_OK;
-    memmove(g->member + worst, g->member + worst + 1,
-            (g->size - worst - 1) * sizeof *g->member);
-    g->size--;
-    *dropped = 1;
+            r->z[m] = stay;
+    *dropped = take_out(r, g, stay);
     return SYN_OK;
 }
 
 syn_status syn_assembly_refine(syn_refiner *refiner, syn_assembly *group,
                                const syn_watch *watch)
 {
-    syn_status status = SYN_OK;
     int added = 1, dropped = 1;
     /* What many pairs say together was tested: of a sequence that comes back twenty
        times, each member says little by itself. */
     double stay = group->size < MANY ? STAY : STAY_OF_MANY;
     for (int round = 0; added && round < MOST_ROUNDS; round++) {
-        SYN_TRY(add_members(refiner, group, &added));
+        SYN_TRY(add_members(refiner, group, &added, watch));
         dropped = 1;
-        while (dropped && group->size > 2) {
-            if ((status = syn_poll(watch, "groups", round, MOST_ROUNDS)) != SYN_OK ||
-                (status = check_members(refiner, group, stay, &dropped)) != SYN_OK)
-                return status;
-        }
+        while (dropped && group->size > 2)
+            SYN_TRY(check_members(refiner, group, stay, &dropped, watch));
     }
     syn_assembly_tidy(group);
-    return status;
+    return SYN_OK;
 }

@@ -7,18 +7,29 @@
 
 enum { SYN_REFINE_RUNGS = 3 };  /* widths a member may have: around that of the seed */
 
-typedef struct syn_refiner {
-    syn_detector detector;
-    syn_surprise surprise;  /* of the members of the group that is refined */
-    const syn_lagged *pairs;
-    int32_t *sum;          /* [units * (2 * margin + 1)] spikes around activations, */
+/* What units do around activations, and what they have in common there; memory of a
+   thread. Lags are those of a range that has lag 0. */
+typedef struct syn_around {
+    size_t activations;
+    int32_t low, high;     /* bins */
+    int32_t *sum;          /* [units * (high - low + 1)] spikes around activations, */
     int32_t *moved;        /* and those of the predictor; or NULL */
     const int32_t **row;   /* [2 * units] lag 0 of both */
     double *clumps;        /* [units] */
     double *common;        /* [SYN_REFINE_RUNGS * (2 * lags + 1)] */
     double *spread;
     syn_excess_moments *moments;
-    size_t around;         /* activations that `sum` is around */
+    size_t sum_room, moved_room;
+} syn_around;
+
+typedef struct syn_refiner {
+    syn_detector detector;
+    syn_surprise surprise;  /* of the members of the group that is refined */
+    const syn_lagged *pairs;
+    syn_around *around;     /* [threads] */
+    double *none;           /* [2 * lags + 1] zeros: nothing is common */
+    syn_member *place;      /* [units] where units fire most around activations, */
+    double *z;              /* [units] and the z of it */
     syn_budget *budget;
 } syn_refiner;
 
@@ -29,8 +40,10 @@ syn_status syn_refiner_make(syn_refiner *out, const syn_lagged *pairs,
                             syn_budget *budget);
 void syn_refiner_free(syn_refiner *refiner);
 
-/* Learns what spikes of the members speak for, as the group is now. */
-syn_status syn_refiner_learn(syn_refiner *refiner, const syn_assembly *group);
+/* Lays out a group as it is now, with `moves` ways to move its members apart, two at
+   least, and learns what their spikes speak for. */
+syn_status syn_refiner_learn(syn_refiner *refiner, const syn_assembly *group,
+                             uint32_t moves);
 
 /* Adds units that fire at the activations of the group more than before and after them,
    and takes out members that do not at activations of the others; until nothing changes,

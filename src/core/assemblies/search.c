@@ -660,8 +660,8 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
 syn_status syn_activations_of(syn_refiner *refiner, const syn_assembly *group,
                               syn_detected *out)
 {
-    SYN_TRY(syn_refiner_learn(refiner, group));
-    return syn_detect(&refiner->detector, group, group->size, &refiner->surprise, MOVES,
+    SYN_TRY(syn_refiner_learn(refiner, group, MOVES));
+    return syn_detect(&refiner->detector, 0, group->size, &refiner->surprise, MOVES,
                       UNSURE, out);
 }
 

@@ -64,12 +64,12 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
                                    const syn_assembly_search_options *options,
                                    syn_budget *budget, const syn_watch *watch);
 
-/* Learns what spikes of a group's members speak for, and lists its activations in
-   refiner->detector.found. */
+/* Learns what spikes of a group's members speak for, and lists its activations, until the
+   refiner is used again. */
 syn_status syn_activations_of(syn_refiner *refiner, const syn_assembly *group,
                               syn_detected *out);
 
-/* Lists the activations of group `g` in search->refiner.detector.found. */
+/* The activations of group `g`. */
 syn_status syn_assembly_activations(syn_assembly_search *search, uint32_t g,
                                     syn_detected *out);
 void syn_assembly_search_free(syn_assembly_search *search);

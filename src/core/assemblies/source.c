@@ -69,7 +69,9 @@ static syn_status peaks_add(syn_peaks *peaks, size_t p, const syn_peak *peak, si
 typedef struct scan {
     const syn_ladder *ladder;
     const syn_lanes *lanes;
-    double clumps[SYN_LADDER_RUNGS];  /* of the pair */
+    double clumps[SYN_LADDER_RUNGS];  /* of the pair, */
+    int32_t fewest[SYN_LADDER_RUNGS]; /* and the spikes in a window that is a peak, where
+                                         nothing is common, at least */
     const double *common;  /* [places] NULL where nothing is common to pairs */
     const double *spread;  /* [places] */
     const int32_t *predicted;  /* lag 0 of the predictor of the pair, or NULL */
@@ -84,37 +86,55 @@ typedef struct scan {
    Scans histograms rung by rung: the windows whose z is large enough, then those of them
    that are the largest around. */
 
-enum { REGISTER = 16 };  /* numbers in the widest one */
-
 static syn_status scan_make(scan *out, const syn_ladder *ladder, const syn_lanes *lanes,
                             int32_t least, syn_budget *budget)
 {
     *out = (scan){.ladder = ladder, .lanes = lanes, .least = least, .budget = budget};
-    size_t n = 2 * (size_t)ladder->lags + 1 + REGISTER;
+    size_t n = 2 * (size_t)ladder->lags + 1;
     syn_lanes_windows *w = &out->windows;
-    SYN_TAKE_ZEROS(budget, w->in, n);
-    SYN_TAKE_ZEROS(budget, w->all, n);
+    SYN_TAKE(budget, w->in, n);
+    SYN_TAKE(budget, w->all, n);
     SYN_TAKE(budget, w->at, n);
     SYN_TAKE(budget, w->z, n);
     SYN_TAKE(budget, out->peak, ladder->first[ladder->rungs]);
     return SYN_OK;
 }
 
+/* Spikes in a window that none is expected in, or beside it, until its z is enough. */
+static int32_t fewest_of(double clumps, int32_t least)
+{
+    syn_sides s = {.in = 2};
+    syn_excess_scale e = {.clumps = clumps};
+    while (syn_peak_z(syn_excess_z(s, e)) < least)
+        s.in++;
+    return (int32_t)s.in;
+}
+
+/* Takes over a pair of units; `unsure` as syn_lagged_unsure() has it. */
+static void scan_pair(scan *s, const syn_lagged *p, uint32_t a, uint32_t b, double unsure)
+{
+    for (uint32_t r = 0; r < p->ladder.rungs; r++) {
+        const double *clumps = p->clumps + (size_t)r * p->units;
+        s->clumps[r] = clumps[a] * clumps[b] * unsure;
+        s->fewest[r] = fewest_of(s->clumps[r], s->least);
+    }
+}
+
 /* Picks windows as syn_lanes.pick() does, where pairs have something in common. */
-static uint32_t pick(const scan *s, const syn_lanes_windows *w, uint32_t rung)
+static uint32_t pick(const scan *s, const syn_lanes_windows *w, const int32_t *sum,
+                     uint32_t rung)
 {
     const double *common = s->common + s->ladder->first[rung];
     const double *spread = s->spread + s->ladder->first[rung];
     int32_t reach = (int32_t)s->ladder->reach[rung];
-    int32_t step = (int32_t)s->ladder->step[rung];
+    int32_t step = (int32_t)s->ladder->step[rung], half = (int32_t)s->ladder->half[rung];
     double low = (s->least - 1.0) / SYN_PEAK_SCALE;
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->n; i++) {
-        syn_sides sides = {.in = w->in[i], .beside = (double)w->all[i] - w->in[i]};
+        int32_t lag = ((int32_t)i - reach) * step;
+        syn_sides sides = syn_sides_look(sum, half, lag);
         syn_excess_scale e = {.clumps = s->clumps[rung], .spread = spread[i]};
-        e.common = syn_excess_common(common[i], s->predicted,
-                                     (int32_t)s->ladder->half[rung],
-                                     ((int32_t)i - reach) * step);
+        e.common = syn_excess_common(common[i], s->predicted, half, lag);
         if (!syn_excess_may_pass(sides, e, low * low))
             continue;
         w->at[n] = i;
@@ -146,9 +166,10 @@ static size_t scan_peaks(const scan *s, const int32_t *sum)
         syn_lanes_windows w = s->windows;
         int32_t reach = (int32_t)l->reach[rung], step = (int32_t)l->step[rung];
         w.n = 2 * l->reach[rung] + 1;
-        s->lanes->fill(&w, sum, (int32_t)l->half[rung], step);
-        uint32_t n = s->common ? pick(s, &w, rung)
-                               : s->lanes->pick(&w, s->clumps[rung], s->least);
+        uint32_t n = s->common
+                         ? pick(s, &w, sum, rung)
+                         : s->lanes->pick(&w, sum, (int32_t)l->half[rung], step,
+                                          s->clumps[rung], s->fewest[rung], s->least);
         for (uint32_t i = 0; i < n; i++)
             if (is_peak(&w, n, i, (uint32_t)syn_peak_reach(l, rung)))
                 s->peak[found++] = (syn_peak){.lag = ((int32_t)w.at[i] - reach) * step,
@@ -159,6 +180,7 @@ static size_t scan_peaks(const scan *s, const int32_t *sum)
 }
 
 enum {
+    REGISTER = 16, /* numbers in the widest one */
     WAVE = 64,    /* pairs a thread and wave */
     TASTED = 100  /* pairs whose peaks in a surrogate say how many all have */
 };
@@ -218,7 +240,7 @@ static syn_status make_worker(const job *j, worker *w)
     const syn_lagged *p = s->pairs;
     const syn_lanes *lanes = syn_lanes_fastest(s->vector_bits);
     SYN_TRY(scan_make(&w->scan, &p->ladder, lanes, s->least, p->budget));
-    SYN_TAKE(p->budget, w->sum, syn_lagged_length(p));
+    SYN_TAKE_ZEROS(p->budget, w->sum, syn_lagged_length(p) + REGISTER);
     if (!j->surrogates) {
         w->scan.common = p->common;
         w->scan.spread = p->spread;
@@ -282,10 +304,7 @@ static syn_status do_pair(void *context, size_t item, int thread)
     uint32_t a = j->a[item], b = j->b[item];
     if (w->counted)
         return look_through(j, w, item);
-    for (uint32_t r = 0; r < p->ladder.rungs; r++)
-        w->scan.clumps[r] = p->clumps[(size_t)r * p->units + a] *
-                            p->clumps[(size_t)r * p->units + b] *
-                            (j->surrogates ? 1 : syn_lagged_unsure(p));
+    scan_pair(&w->scan, p, a, b, j->surrogates ? 1 : syn_lagged_unsure(p));
     j->place[item] = (place){.worker = thread, .at = w->found};
     SYN_TRY(j->surrogates ? syn_circular_count(&w->circular, a, b, j->from)
                           : syn_lagged_sums(p, a, b, w->sum));
