@@ -12,7 +12,8 @@
 enum { MANY = 8, MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST = 8,
        FEW_UNITS = 100,
        FITTED = 64,    /* lags that a thread fits at a time, at most */
-       TOGETHER = 8 }; /* of so many members one leaves at a time */
+       LARGE = 16,     /* groups of so many members, of which */
+       TOGETHER = 4 }; /* one in so many may leave at a time */
 
 static const double ADD = 5.5;   /* z of a unit that becomes a member */
 static const double STAY = 4.5;  /* z of one that stays */
@@ -373,10 +374,10 @@ static syn_status look_at_member(void *context, size_t item, int thread)
 }
 
 /* Of members that may leave, takes out the one that the others say least of, and of a
-   large group as many as one in TOGETHER. */
+   large group one in TOGETHER. */
 static int take_out(const syn_refiner *r, syn_assembly *g, double stay)
 {
-    uint32_t most = g->size / TOGETHER > 1 ? g->size / TOGETHER : 1, n = 0;
+    uint32_t most = g->size < LARGE ? 1 : g->size / TOGETHER, n = 0;
     for (; n < most && g->size > 2; n++) {
         uint32_t worst = g->size;
         for (uint32_t m = 0; m < g->size; m++)

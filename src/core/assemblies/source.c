@@ -132,6 +132,8 @@ static uint32_t pick(const scan *s, const syn_lanes_windows *w, const int32_t *s
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->n; i++) {
         int32_t lag = ((int32_t)i - reach) * step;
+        if (sum[lag + half] - sum[lag - half - 1] < 2)
+            continue;
         syn_sides sides = syn_sides_look(sum, half, lag);
         syn_excess_scale e = {.clumps = s->clumps[rung], .spread = spread[i]};
         e.common = syn_excess_common(common[i], s->predicted, half, lag);
