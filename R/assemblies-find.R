@@ -170,6 +170,8 @@
 #'   [spade()] with bins of some milliseconds finds those in pieces.
 #' * What happens in population bursts alone. `print()` and `summary()` say which share of the time
 #'   they take, and the attribute `bursts` when they are: look at spikes there by themselves.
+#' * Activations that are much faster or slower than the lags, so that spikes leave the windows.
+#'   Search the time at which they may come, such as sleep, by itself: `x[time = c(600, 900)]`.
 #' * With `locked_to`, assemblies that follow every event: spikes that come in all trials at the
 #'   same time, within a window, are the response of each member. Search without it, and compare.
 #'
@@ -196,9 +198,9 @@
 #'   of spike sorting. Units of one cell that are further apart, as of two distant electrodes on an
 #'   axon, are not known to be an artefact: compare their waveforms.
 #' * Rates that rise together in some units alone, over 10 to 500 ms, are an assembly here
-#'   (Russo and Durstewitz 2017 call it so), whatever makes them rise. `widths` tells them.
+#'   (Russo and Durstewitz 2017 call it so), whatever makes them rise. Their `widths` are long.
 #' * A burst of all units, with seven units and fewer: what pairs have in common is not taken off,
-#'   as an assembly may be all there is.
+#'   as an assembly may be all there is. Draw `type = "raster"`.
 #'
 #' Not sure:
 #' * Single members. The p value says that there is an assembly, not that each of its members is
