@@ -135,11 +135,7 @@ check_members_there <- function(assemblies, x) {
                   "assemblies whose members are there."))
 }
 
-#' The bin in which lags and widths were looked at, in seconds; any where nothing was looked at
-#' @noRd
-bin_seconds <- function(assemblies) c(attr(assemblies, "window", exact = TRUE), 0.001)[[1L]]
-
-#' The same in ticks of a recording, and the steps of bursts there
+#' What bin_seconds() gives, in ticks of a recording, and the steps of bursts there
 #' @noRd
 assembly_bin <- function(assemblies, x) {
   resolution <- attr(x, "resolution", exact = TRUE)
