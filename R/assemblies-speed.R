@@ -132,10 +132,11 @@ member_rates <- function(x, row) {
 }
 
 #' Sums of successive parts of a vector
-#' @param ends The last place of each part; that of the part before it where there is none.
+#' @param ends The last place of each part; that of the part before it (0) where there is none.
 #' @noRd
 sums_to <- function(value, ends) {
-  up_to <- c(0, cumsum(value))[ends + 1L]
+  up_to <- numeric(length(ends))
+  up_to[ends > 0L] <- cumsum(value)[ends]
   up_to - c(0, up_to[-length(up_to)])
 }
 
