@@ -30,8 +30,11 @@
 #'   recording of `assemblies` nor in `x`.
 #' * Units must be the same cells. A drifting electrode loses an assembly as forgetting does:
 #'   compare the rates and waveforms of members in both recordings.
-#' * Replay may be faster than behaviour. Lags here are those that were found; an assembly of
-#'   which only the speed changed is not counted.
+#' * Replay may be faster than behaviour. Activations are looked for at the lags that were found, so
+#'   an assembly that is played much faster is not counted. Those that are counted have a `speed` in
+#'   `as.data.frame(what = "activations")`, here and where the assembly was found (see
+#'   [find_assemblies()]): compare the medians of both. Activations near the speed of the lags are
+#'   found more often than others, so that the true difference may be larger.
 #' * What moves all members together within some windows (a stimulus, ripples) raises `count`
 #'   above `expected`, as it does in [find_assemblies()]. In simulated recordings without the
 #'   assembly p was 0.05 or less in 0 to 7 % where units were independent, at 0.5 to 10 Hz, and
@@ -132,11 +135,7 @@ check_members_there <- function(assemblies, x) {
                   "assemblies whose members are there."))
 }
 
-#' The bin in which lags and widths were looked at, in seconds; any where nothing was looked at
-#' @noRd
-bin_seconds <- function(assemblies) c(attr(assemblies, "window", exact = TRUE), 0.001)[[1L]]
-
-#' The same in ticks of a recording, and the steps of bursts there
+#' What bin_seconds() gives, in ticks of a recording, and the steps of bursts there
 #' @noRd
 assembly_bin <- function(assemblies, x) {
   resolution <- attr(x, "resolution", exact = TRUE)
@@ -249,11 +248,12 @@ summary.assembly_activations <- function(object, n = 5, ...) {
 #' @noRd
 activity_sentence <- function(x, row) {
   sprintf(paste("Assembly %d (%s): %s where %s %s expected by chance (p %s); beyond chance %s a",
-                "second, and %s where it was found.%s"), x$assembly[[row]],
+                "second, and %s where it was found.%s%s"), x$assembly[[row]],
           units_said(x$units[[row]]), counted(x$count[[row]], "activation"),
           commas_short(x$expected[[row]]), if (round(x$expected[[row]], 1) == 1) "is" else "are",
           search_p_text(x$p[[row]], attr(x, "n_surrogates")), format(signif(x$rate[[row]], 2)),
-          format(signif(x$rate_before[[row]], 2)), artefact_text(x$artefact[row]))
+          format(signif(x$rate_before[[row]], 2)), speed_text(x, row),
+          artefact_text(x$artefact[row]))
 }
 
 #' @rdname tidiers

@@ -164,13 +164,13 @@ assembly_sentence <- function(x, row) {
   together <- max(lags) <= x$width[[row]]
   part <- x$participation[[row]]
   sprintf(paste("Assembly %d: %s fire %s, each within %s; %s activations where %s %s expected by",
-                "chance (p %s). %s %s%s%s%s"), x$assembly[[row]], units_said(x$units[[row]]),
+                "chance (p %s). %s %s%s%s%s%s"), x$assembly[[row]], units_said(x$units[[row]]),
           if (together) "together" else sprintf("in sequence over %s", duration_text(max(lags))),
           widths_text(x$widths[[row]]), commas(x$count[[row]]), commas_short(x$expected[[row]]),
           if (round(x$expected[[row]], 1) == 1) "is" else "are",
           search_p_text(x$p[[row]], attr(x, "n_surrogates")), takes_part(x$units[[row]], part),
           halves_text(x$first_half[[row]], x$second_half[[row]], x$expected[[row]]),
-          rhythm_text(x$times[[row]], max(lags)),
+          speed_text(x, row), rhythm_text(x$times[[row]], max(lags)),
           locked_text(attr(x, "recording"), x$times[[row]], max(lags), attr(x, "locked_to")),
           artefact_text(x$artefact[row]))
 }
@@ -284,10 +284,13 @@ as.data.frame.assemblies <- function(x, row.names = NULL, optional = FALSE, ...,
   }
   times <- x$times
   fired <- lapply(x$spikes, \(s) lapply(seq_len(nrow(s)), \(k) colnames(s)[s[k, ] > 0]))
+  played <- lapply(seq_len(nrow(x)), \(row) speed_and_order(x, row))
   new_frame(list(assembly = rep(x$assembly, lengths(times)), time = as.double(unlist(times)),
                  members = lengths(unlist(fired, recursive = FALSE)),
-                 units = as.list(unlist(fired, recursive = FALSE))), sum(lengths(times)),
-            row.names)
+                 units = as.list(unlist(fired, recursive = FALSE)),
+                 speed = as.double(unlist(lapply(played, `[[`, "speed"))),
+                 order = as.double(unlist(lapply(played, `[[`, "order")))),
+            sum(lengths(times)), row.names)
 }
 
 #' @rdname tidiers

@@ -1,48 +1,5 @@
 # Spikes of the members of assemblies lined up at the activations.
 
-#' Spikes of each member between two lags from each activation, of its trial alone
-#'
-#' @param row The assembly.
-#' @param low,high Lags in seconds, for all members or each; `low` is in, `high` is not.
-#' @param which Numbers of the activations.
-#' @return Data frame `activation` (number), `member` (its place), `time` and `lag` (seconds).
-#' @noRd
-spikes_around <- function(x, row, low, high, which = seq_along(x$times[[row]])) {
-  recording <- attr(x, "recording", exact = TRUE)
-  resolution <- attr(recording, "resolution", exact = TRUE)
-  members <- match(x$units[[row]], levels(recording$unit))
-  of_member <- match(as.integer(recording$unit), members)
-  inside <- which(!is.na(of_member))
-  ticks <- round_to_ticks(recording$time[inside], resolution)
-  of_member <- of_member[inside]
-  times <- round_to_ticks(x$times[[row]][which], resolution)
-  trials <- trial_ticks(recording)
-  # The middle of an activation is in its trial, even where the first member is missing.
-  middle <- times + round_to_ticks(max(x$lags[[row]]) / 2, resolution)
-  trial <- findInterval(middle, trials$start)
-  low <- rep_len(low, length(members)) / resolution
-  high <- rep_len(high, length(members)) / resolution
-  parts <- lapply(seq_along(members), \(m) {
-    own <- ticks[of_member == m]
-    first <- findInterval(times + low[[m]] - 1e-3, own)
-    n <- pmax(0L, findInterval(times + high[[m]] - 1e-3, own) - first)
-    at <- own[sequence(n, first + 1L)]
-    k <- rep(seq_along(which), n)
-    same <- if (is.null(trials)) rep(TRUE, length(at)) else
-      findInterval(at, trials$start) == trial[k]
-    data.frame(activation = which[k], member = rep(m, length(at)),
-               time = ticks_to_seconds(at, resolution),
-               lag = ticks_to_seconds(at - times[k], resolution))[same, , drop = FALSE]
-  })
-  do.call(rbind, parts)
-}
-
-#' Whether lags are in windows around others, to within the rounding of seconds
-#' @noRd
-in_window <- function(lag, middle, width) {
-  lag >= middle - width / 2 - 1e-9 & lag < middle + width / 2 - 1e-9
-}
-
 #' At most `most` activations, at even steps
 #' @noRd
 some_activations <- function(x, row, most) {

@@ -29,15 +29,17 @@ others_recording <- function(duration, rates, groups = list(), gain = NULL, more
       units = I(lapply(groups, \(g) name(g$units))), lags = I(lapply(groups, `[[`, "lags"))
     ),
     activations = data.frame(assembly = rep(of, lengths(lapply(groups, `[[`, "times"))),
-                             time = as.double(unlist(lapply(groups, `[[`, "times"))))
+                             time = as.double(unlist(lapply(groups, `[[`, "times"))),
+                             speed = as.double(unlist(lapply(groups, speeds_of))))
   )
   x
 }
 
+speeds_of <- function(g) if (is.null(g$speed)) rep(1, length(g$times)) else g$speed
+
 activation_spikes <- function(g) {
   n <- length(g$times)
-  speed <- if (is.null(g$speed)) rep(1, n) else g$speed
-  lag <- outer(speed, g$lags, \(speed, lag) lag / speed) +
+  lag <- outer(speeds_of(g), g$lags, \(speed, lag) lag / speed) +
     stats::rnorm(n * length(g$lags), 0, g$jitter)
   data.frame(time = as.vector(g$times + lag), unit = rep(g$units, each = n))
 }

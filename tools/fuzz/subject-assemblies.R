@@ -36,7 +36,10 @@ check_assemblies <- function(x, found) {
     finding("a relation without shared members, or one twice")
   }
   same(nrow(as.data.frame(found, what = "members")), sum(found$size), "rows of members")
-  same(nrow(as.data.frame(found, what = "activations")), sum(found$count), "rows of activations")
+  activations <- as.data.frame(found, what = "activations")
+  same(nrow(activations), sum(found$count), "rows of activations")
+  if (any(abs(log2(activations$speed)) > 1, na.rm = TRUE)) finding("a speed not looked for")
+  if (any(abs(activations$order) > 1, na.rm = TRUE)) finding("an order that is no correlation")
 }
 
 # In the recording itself activations are those of the table, unless events were known there; in
