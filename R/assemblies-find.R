@@ -271,8 +271,8 @@
 #' @order 1
 #' @export
 find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, segment = NULL,
-                            locked_to = NULL, device = c("cpu", "gpu", "auto"), gpus = NULL,
-                            threads = NULL, max_memory = 4e9) {
+                            locked_to = NULL, resamples = 20, device = c("cpu", "gpu", "auto"),
+                            gpus = NULL, threads = NULL, max_memory = 4e9) {
   check_given(x = "a recording")
   call <- sys.call()
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
@@ -283,6 +283,7 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
                                                   commas(ceiling(1 / alpha * (1 - 1e-9)) - 1)),
             exact(n))
   events <- locked_events(locked_to, x)
+  resamples <- check_count(resamples, min = 0, max = 1e4)
   device <- check_choice(device)
   check_place(device, gpus)
   frame <- frame_ticks(x)
@@ -302,14 +303,16 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   found <- if (count_in_trials(trains) > 0L && nlevels(x$unit) > 2L) {
     .Call(r_find_assemblies, trains,
           c(ladder, list(events = events[c("tick", "kind")], n = n,
-                         exceeded = min(exceeded, n - 1), key = random_key(), gpus = gpus,
-                         threads = threads, max_memory = max_memory)))
+                         exceeded = min(exceeded, n - 1), resamples = resamples,
+                         key = random_key(), gpus = gpus, threads = threads,
+                         max_memory = max_memory)))
   }
   found <- finish_status(found, "finding assemblies",
                          "Take fewer units with `x[unit = ]`, or a shorter `max_lag`.",
                          limit_of = "spikes")
   new_assemblies(found, x, ladder, list(
     recording = x, camera = camera, max_lag = ladder$max_lag, alpha = alpha, n_surrogates = n,
+    resamples = resamples,
     segment = ticks_to_seconds(ladder$segment, attr(x, "resolution")),
     locked_to = events$table,
     window = ticks_to_seconds(found$width * ladder$bin, attr(x, "resolution")),
@@ -416,8 +419,15 @@ new_assemblies <- function(found, x, ladder, about, max_memory = 4e9) {
                    widths = lapply(groups, \(g) seconds(g$width)),
                    width = vapply(groups, \(g) stats::median(seconds(g$width)), 0)),
               activation_columns(groups, x, p = p, score = scores),
+              list(stability = lapply(groups, stability_of, about$resamples)),
               list(artefact = member_artefacts(units, x, about$threads, max_memory))),
             "assemblies", about)
+}
+
+#' Share of the resamples that have each member of a group; `NA` without any
+#' @noRd
+stability_of <- function(group, resamples) {
+  if (resamples == 0) rep(NA_real_, length(group$unit)) else group$named / resamples
 }
 
 #' Columns on the activations of groups: `...` are those after `second_half`

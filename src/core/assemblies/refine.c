@@ -285,15 +285,32 @@ static int has_excess(syn_refiner *r, const syn_assembly *g, syn_member *m)
     return best_place(r, g, all_lags(r), m) >= ADD;
 }
 
+/* Whether a unit may be added to a group. */
+static int may_add(const syn_refiner *r, const syn_assembly *g, uint32_t unit)
+{
+    return !syn_assembly_member(g, unit) &&
+           (!r->among || syn_assembly_member(r->among, unit));
+}
+
+static int may_add_any(const syn_refiner *r, const syn_assembly *g)
+{
+    for (uint32_t u = 0; u < r->pairs->units; u++)
+        if (may_add(r, g, u))
+            return 1;
+    return 0;
+}
+
 static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
 {
+    *added = 0;
+    if (!may_add_any(r, g))
+        return SYN_OK;
     syn_status status = syn_refiner_learn(r, g);
     SYN_NEXT(status, look_around(r, g, g->size, all_lags(r)));
     syn_assembly before = *g;
-    *added = 0;
     for (uint32_t u = 0; status == SYN_OK && u < r->pairs->units; u++) {
         syn_member m = {.unit = u};
-        if (syn_assembly_member(&before, u) || g->size == SYN_ASSEMBLY_MOST)
+        if (!may_add(r, &before, u) || g->size == SYN_ASSEMBLY_MOST)
             continue;
         if (r->pairs->units <= FEW_UNITS) {
             if (!has_excess(r, &before, &m))

@@ -11,6 +11,7 @@ typedef struct syn_refiner {
     syn_detector detector;
     syn_surprise surprise;  /* of the members of the group that is refined */
     const syn_lagged *pairs;
+    const syn_assembly *among;  /* whose members alone may be added; NULL for all units */
     int32_t *sum;          /* [units * (2 * margin + 1)] spikes around activations, */
     int32_t *moved;        /* and those of the predictor; or NULL */
     const int32_t **row;   /* [2 * units] lag 0 of both */
