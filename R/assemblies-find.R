@@ -68,6 +68,30 @@
 #' the least sure: where rates change together within a second, `expected` may be a half or a third
 #' of the truth.
 #'
+#' # Stability
+#' Would the same members come out of another recording of this length? The search is repeated in
+#' `resamples` parts of the recording (subsamples). The recording is cut into 40 blocks of time, or
+#' fewer, as no block is shorter than `max_lag`; trials are cut into blocks by themselves, and with
+#' `locked_to` blocks begin at events. Each resample leaves out a fifth of the blocks, drawn at
+#' random, but all blocks are left out equally often. No lag reaches over a gap. Pairs, groups,
+#' growth and refinement are as in the search for members. Three things are those of the whole
+#' recording: the surrogates, and so the bar that a group has to pass; what pairs have in common;
+#' and how the spikes of a unit come in clumps. Only pairs within the assemblies that were found are
+#' looked at, and only their members can be found again: so the resamples show which members get
+#' lost, and not which others could come in.
+#'
+#' The `stability` of a member is the share of resamples with a group that is the same (half of its
+#' members or more are in the assembly, at the same lags) and has this member. In a resample z
+#' values are a tenth smaller and vary by about half a standard deviation. So members with much
+#' evidence have a stability of 1, and members that just pass are in a third to a half of the
+#' resamples. In simulated recordings of 15 units with assemblies of five that come 16, 18, 20, 22,
+#' 26 or 30 times, a member found has a mean stability of 0.36, 0.54, 0.58, 0.66, 0.93 and 0.99; in
+#' other recordings with the same assembly it is found in 0.15, 0.42, 0.60, 0.90, 1 and 1. Halves of
+#' the recording have 0.13 to 0.68 there, and blocks drawn with replacement 0.64 to 0.98: members
+#' that few other recordings have then look safe, as their noise is drawn twice. Parts of one
+#' recording share two thirds of its spikes: a cause that acts through all of it (a common input, a
+#' unit that was sorted twice) is stable, too.
+#'
 #' # Responses to events
 #' Units that respond to a stimulus one after the other have lags in common because of the
 #' stimulus. With `locked_to` the null hypothesis knows how each unit responds: a *predictor*
@@ -188,6 +212,8 @@
 #'   like, a column `condition`, within which events are alike. Events outside of the recording and
 #'   its trials, without a condition, or of a condition with fewer than five, are left out. `NULL`
 #'   where no response is expected.
+#' @param resamples Number of parts of the recording in which the members are looked for again, see
+#'   Stability; a multiple of 5 leaves out all times equally often. 0 for none.
 #' @param device `"cpu"`, `"gpu"`, which finds the peaks of pairs, of the recording and of all
 #'   surrogates, or `"auto"` for the one that should be sooner done. Peaks are the same whole
 #'   numbers on both, and so is the result.
@@ -214,12 +240,14 @@
 #'     \item{times}{list: times of the activations, in seconds: the middle of the first member's
 #'       window}
 #'     \item{spikes}{list: a matrix, activations x members, of numbers of spikes}
+#'     \item{stability}{list: share of the resamples that have each member, see Stability; `NA`
+#'       with `resamples = 0`}
 #'     \item{artefact}{which members see one cell or are noise, in words, or `NA`; see Artefacts of
 #'       spike sorting}
 #'   }
 #'   Attributes: `recording` (what was looked at), `camera` (`NULL`, or the length of a `frame` in
 #'   seconds and how many `spikes` were given, see Recordings of a camera), `max_lag`, `alpha`,
-#'   `n_surrogates`, `segment`, `locked_to` (`NULL`, or a data frame of the events with `time` and
+#'   `n_surrogates`, `resamples`, `segment`, `locked_to` (`NULL`, or a data frame of the events with `time` and
 #'   `condition`), `window` (widths that were looked at, in seconds), `left_out`
 #'   (share of the time that is in population bursts), `bursts` (data frame with their `start` and
 #'   `end`, in seconds), `maxima` (sizes x widths x surrogates: the largest evidence of each, see
@@ -239,6 +267,9 @@
 #' error.
 #'
 #' @references
+#' Meinshausen N, Buehlmann P (2010). Stability selection. *Journal of the Royal Statistical Society
+#' B*, 72, 417-473. \doi{10.1111/j.1467-9868.2010.00740.x}
+#'
 #' Perkel DH, Gerstein GL, Moore GP (1967). Neuronal spike trains and stochastic point processes.
 #' II. Simultaneous spike trains. *Biophysical Journal*, 7, 419-440.
 #' \doi{10.1016/S0006-3495(67)86597-4}

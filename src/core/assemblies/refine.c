@@ -214,7 +214,7 @@ static void sum_around(syn_refiner *r, size_t activations, lag_range range)
                 row[k][u * length + i] += row[k][u * length + i - 1];
 }
 
-/* Activations from members other than `but`, and what all units do around them. */
+/* Activations from members other than `but`, and the spikes of all units around them. */
 static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t but,
                               lag_range range)
 {
@@ -222,7 +222,6 @@ static syn_status look_around(syn_refiner *r, const syn_assembly *g, uint32_t bu
     SYN_TRY(syn_detect(&r->detector, g, but, &r->surprise, MOVES, 0, &detected));
     r->around = detected.n;
     sum_around(r, detected.n, reach_of(r, g, range));
-    fit_others(r, g, UINT32_MAX, range);
     return SYN_OK;
 }
 
@@ -308,11 +307,15 @@ static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added)
     syn_status status = syn_refiner_learn(r, g);
     SYN_NEXT(status, look_around(r, g, g->size, all_lags(r)));
     syn_assembly before = *g;
+    /* Few may be added, or what others have in common is found without each of them. */
+    int one_by_one = r->among || r->pairs->units <= FEW_UNITS;
+    if (status == SYN_OK && !one_by_one)
+        fit_others(r, &before, UINT32_MAX, all_lags(r));
     for (uint32_t u = 0; status == SYN_OK && u < r->pairs->units; u++) {
         syn_member m = {.unit = u};
         if (!may_add(r, &before, u) || g->size == SYN_ASSEMBLY_MOST)
             continue;
-        if (r->pairs->units <= FEW_UNITS) {
+        if (one_by_one) {
             if (!has_excess(r, &before, &m))
                 continue;
             fit_others(r, &before, u, all_lags(r));
@@ -342,6 +345,7 @@ static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
         int32_t width = (int32_t)syn_ladder_width(l, place.rung);
         lag_range near = {.low = place.lag - width, .high = place.lag + width};
         SYN_TRY(look_around(r, g, m, near));
+        fit_others(r, g, UINT32_MAX, near);
         double z = best_place(r, g, near, &place);
         if (z >= stay)
             g->member[m] = place;
