@@ -247,11 +247,11 @@
 #'   }
 #'   Attributes: `recording` (what was looked at), `camera` (`NULL`, or the length of a `frame` in
 #'   seconds and how many `spikes` were given, see Recordings of a camera), `max_lag`, `alpha`,
-#'   `n_surrogates`, `resamples`, `segment`, `locked_to` (`NULL`, or a data frame of the events with `time` and
-#'   `condition`), `window` (widths that were looked at, in seconds), `left_out`
-#'   (share of the time that is in population bursts), `bursts` (data frame with their `start` and
-#'   `end`, in seconds), `maxima` (sizes x widths x surrogates: the largest evidence of each, see
-#'   `vignette("definitions-significance")`), `best` (`score` and `p` of the best group, reported
+#'   `n_surrogates`, `resamples`, `segment`, `locked_to` (`NULL`, or a data frame of the
+#'   events with `time` and `condition`), `window` (widths that were looked at, in seconds),
+#'   `left_out` (share of the time that is in population bursts), `bursts` (data frame with their
+#'   `start` and `end`, in seconds), `maxima` (sizes x widths x surrogates: the largest evidence of
+#'   each, see `vignette("definitions-significance")`), `best` (`score` and `p` of the best group, reported
 #'   or not; `NULL` with less than three units or no spikes), `device`, `gpus`, `threads`,
 #'   `elapsed` (s), `seed` (`.Random.seed` as it was before) and `call`. [set.seed()] decides all,
 #'   with any number of threads and on each device.

@@ -27,7 +27,7 @@ stable_text <- function(n) {
   if (least == n) sprintf("all %d", n) else sprintf("%d or more of %d", least, n)
 }
 
-#' " 6 of its 7 members come out again in 19 or more of 20 resamples (the least: e, 0.35)."
+#' " 6 of its 7 members come out again in 19 or more of 20 resamples (least often e, in 35 %)."
 #' @noRd
 stability_text <- function(x, row) {
   if (!has_stability(x)) return("")
@@ -39,7 +39,9 @@ stability_text <- function(x, row) {
             "All members come"
           } else if (stable > 1L) {
             sprintf("%d of its %d members come", stable, x$size[[row]])
-          } else sprintf("%s of its %d members comes", if (stable) "One" else "None", x$size[[row]]),
+          } else {
+            sprintf("%s of its %d members comes", if (stable) "One" else "None", x$size[[row]])
+          },
           stable_text(attr(x, "resamples")),
           if (stable == x$size[[row]]) "" else {
             sprintf(" (least often %s, in %d %%)", seen_names(x$units[[row]][least]),

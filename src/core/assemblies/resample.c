@@ -1,17 +1,16 @@
 /* Looks for groups again in parts of the recording: four fifths of its blocks each. What
    says enough in all of it by little says too little in some of these. Peaks, candidates,
    growth and refinement are as before. Some numbers are those of the whole recording:
-   evidence of surrogates, what is common to pairs, and how spikes of a unit come in clumps.
-   Pairs of members alone are counted, and members alone may be added: so a resample costs
-   little beside surrogates.
+   evidence of surrogates, what is common to pairs, and how spikes of a unit come in
+   clumps. Pairs of members alone are counted, and members alone may be added: so a
+   resample costs little beside surrogates.
 
    Halves leave too little: members that nearly every other recording of this length has
    are in few of them. Where blocks are drawn with replacement, their noise is repeated,
    and members that few other recordings have come out too often. */
 #include "core/assemblies/resample.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <math.h>
 
 #include "core/base/random.h"
 #include "core/base/seek.h"
@@ -64,8 +63,8 @@ static syn_status cut_trial(resample *r, uint32_t trial, double length, uint32_t
     double start = r->all->start[trial], stop = r->all->stop[trial];
     const syn_events *e = r->all_events;
     if (e->n == 0) {
-        double n = (double)(int64_t)((stop - start + 1) / length);
-        double each = n > 1 ? (double)(int64_t)((stop - start + 1) / n) : stop - start + 1;
+        double ticks = stop - start + 1, n = fmax(1, floor(ticks / length));
+        double each = floor(ticks / n);
         for (; start + 2 * each <= stop + 1; start += each)
             SYN_TRY(add_block(r, trial, start, start + each - 1));
     }
@@ -101,9 +100,9 @@ static syn_status cut(resample *r, double length)
 
 static double blocks_length(const syn_assembly_search *s)
 {
-    double most = syn_segments_recorded_ticks(&s->ground.segments) / BLOCKS;
+    double part = syn_segments_recorded_ticks(&s->ground.segments) / BLOCKS;
     double lag = (double)s->ground.pairs.ladder.lags * (double)s->ground.pairs.bin;
-    return most > lag ? most : lag > 1 ? lag : 1;
+    return fmax(1, fmax(part, lag));
 }
 
 /* ---- drawing ---- */
@@ -293,7 +292,7 @@ syn_status syn_assembly_search_again(syn_assembly_search *s, const syn_watch *wa
                   .budget = s->budget};
     SYN_TAKE_ZEROS(s->budget, s->named, (size_t)s->groups * SYN_ASSEMBLY_MOST + 1);
     syn_status status = s->groups > 0 ? run(&r, s, watch) : SYN_OK;
-    SYN_GIVE(r.budget, r.block, r.order, r.tick, r.unit, r.trial, r.start, r.stop, r.event_tick,
-             r.event_kind, r.wanted);
+    SYN_GIVE(r.budget, r.block, r.order, r.tick, r.unit, r.trial, r.start, r.stop,
+             r.event_tick, r.event_kind, r.wanted);
     return status;
 }

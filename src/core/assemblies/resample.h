@@ -4,8 +4,8 @@
 
 #include "core/assemblies/search.h"
 
-/* Looks for the groups of a search in search->options.resamples parts of the recording, and
-   counts in search->named, which is made here, how many of them have each member in a
+/* Looks for the groups of a search in search->options.resamples parts of the recording,
+   and counts in search->named, which is made here, how many of them have each member in a
    group that is the same. SYN_OVER_BUDGET, SYN_NO_MEMORY,
    SYN_TOO_LARGE, SYN_INTERRUPTED. */
 syn_status syn_assembly_search_again(syn_assembly_search *search,
