@@ -251,8 +251,8 @@
 #'   events with `time` and `condition`), `window` (widths that were looked at, in seconds),
 #'   `left_out` (share of the time that is in population bursts), `bursts` (data frame with their
 #'   `start` and `end`, in seconds), `maxima` (sizes x widths x surrogates: the largest evidence of
-#'   each, see `vignette("definitions-significance")`), `best` (`score` and `p` of the best group, reported
-#'   or not; `NULL` with less than three units or no spikes), `device`, `gpus`, `threads`,
+#'   each, see `vignette("definitions-significance")`), `best` (`score` and `p` of the best group,
+#'   reported or not; `NULL` with less than three units or no spikes), `device`, `gpus`, `threads`,
 #'   `elapsed` (s), `seed` (`.Random.seed` as it was before) and `call`. [set.seed()] decides all,
 #'   with any number of threads and on each device.
 #'

@@ -593,13 +593,13 @@ static syn_status take_spikes(syn_lagged *pairs, const syn_recording *recording)
 }
 
 /* As other trials end elsewhere, short lags have more places there, or fewer. */
-static syn_status other_edges(syn_lagged *p, const syn_spikes *old, const syn_spikes *new)
+static syn_status other_edges(syn_lagged *p, const syn_spikes *from, const syn_spikes *to)
 {
     size_t places = p->ladder.first[p->ladder.rungs];
     double *share = syn_budget_alloc(p->budget, 2 * places, sizeof *share);
     syn_status status = share ? SYN_OK : syn_budget_refusal(p->budget);
-    SYN_NEXT(status, edges_share(&p->ladder, p->bin, old, share, p->budget));
-    SYN_NEXT(status, edges_share(&p->ladder, p->bin, new, share + places, p->budget));
+    SYN_NEXT(status, edges_share(&p->ladder, p->bin, from, share, p->budget));
+    SYN_NEXT(status, edges_share(&p->ladder, p->bin, to, share + places, p->budget));
     for (size_t i = 0; status == SYN_OK && i < places; i++)
         if (share[i] > -1)
             p->common[i] =
@@ -610,7 +610,7 @@ static syn_status other_edges(syn_lagged *p, const syn_spikes *old, const syn_sp
 
 syn_status syn_lagged_again(syn_lagged *out, const syn_lagged *pairs, size_t most,
                             const syn_recording *recording, syn_locked *locked,
-                            const syn_spikes *old, const syn_spikes *new)
+                            const syn_spikes *from, const syn_spikes *to)
 {
     size_t places = pairs->ladder.first[pairs->ladder.rungs];
     SYN_TRY(make_with_store(out, &pairs->ladder, pairs->bin, pairs->units, locked,
@@ -620,7 +620,7 @@ syn_status syn_lagged_again(syn_lagged *out, const syn_lagged *pairs, size_t mos
            (size_t)pairs->units * pairs->ladder.rungs * sizeof *out->clumps);
     memcpy(out->common, pairs->common, places * sizeof *out->common);
     memcpy(out->spread, pairs->spread, places * sizeof *out->spread);
-    return locked ? SYN_OK : other_edges(out, old, new);
+    return locked ? SYN_OK : other_edges(out, from, to);
 }
 
 syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
