@@ -78,6 +78,7 @@ print.assemblies <- function(x, n = 10, ...) {
     out <- data.frame(size = x$size[rows], width = duration_text(x$width[rows]),
                       count = x$count[rows], expected = signif(x$expected[rows], 3),
                       p = signif(x$p[rows], 3))
+    if (has_stability(x)) out$stable <- paste(stable_members(x, rows), "of", x$size[rows])
     print_left(out, list("members and lags" = lapply(rows, \(row) member_pieces(x, row))))
     more_line(nrow(x) - length(rows))
     cat(words_wrapped(artefact_lines(x, rows)), sep = "\n")
@@ -152,7 +153,7 @@ assemblies_words <- function(x, n) {
             artefacts_counted(x)),
     vapply(rows, \(row) paste("-", assembly_sentence(x, row)), ""),
     if (nrow(x) > length(rows)) sprintf("And %s.", counted(nrow(x) - length(rows), "more", "more")),
-    relation_words(x), artefact_advice(x),
+    relation_words(x), artefact_advice(x), stability_advice(x),
     paste("The p values are for whole assemblies, over all units, lags and widths together. They",
           "do not say what makes the units fire together: each other, or a common input."))
 }
@@ -164,11 +165,12 @@ assembly_sentence <- function(x, row) {
   together <- max(lags) <= x$width[[row]]
   part <- x$participation[[row]]
   sprintf(paste("Assembly %d: %s fire %s, each within %s; %s activations where %s %s expected by",
-                "chance (p %s). %s %s%s%s%s%s"), x$assembly[[row]], units_said(x$units[[row]]),
+                "chance (p %s). %s%s %s%s%s%s%s"), x$assembly[[row]], units_said(x$units[[row]]),
           if (together) "together" else sprintf("in sequence over %s", duration_text(max(lags))),
           widths_text(x$widths[[row]]), commas(x$count[[row]]), commas_short(x$expected[[row]]),
           if (round(x$expected[[row]], 1) == 1) "is" else "are",
           search_p_text(x$p[[row]], attr(x, "n_surrogates")), takes_part(x$units[[row]], part),
+          stability_text(x, row),
           halves_text(x$first_half[[row]], x$second_half[[row]], x$expected[[row]]),
           speed_text(x, row), rhythm_text(x$times[[row]], max(lags)),
           locked_text(attr(x, "recording"), x$times[[row]], max(lags), attr(x, "locked_to")),
@@ -275,7 +277,8 @@ as.data.frame.assemblies <- function(x, row.names = NULL, optional = FALSE, ...,
     return(new_frame(list(assembly = rep(x$assembly, x$size),
                           unit = as.character(unlist(x$units)), lag = as.double(unlist(x$lags)),
                           width = as.double(unlist(x$widths)),
-                          participation = as.double(unlist(x$participation))),
+                          participation = as.double(unlist(x$participation)),
+                          stability = as.double(unlist(member_stability(x)))),
                      sum(x$size), row.names))
   }
   if (what == "relations") {

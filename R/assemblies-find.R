@@ -107,6 +107,30 @@
 #' `summary()` says by how much speeds vary where two halves of the members, every second one, agree
 #' on it: jitter alone does not make them agree.
 #'
+#' # Stability
+#' Would the same members come out of another recording of this length? The search is repeated in
+#' `resamples` parts of the recording (subsamples). The recording is cut into 40 blocks of time, or
+#' fewer, as no block is shorter than `max_lag`; trials are cut into blocks by themselves, and with
+#' `locked_to` blocks begin at events. Each resample leaves out a fifth of the blocks, drawn at
+#' random, but all blocks are left out equally often. No lag reaches over a gap. Pairs, groups,
+#' growth and refinement are as in the search for members. Three things are those of the whole
+#' recording: the surrogates, and so the bar that a group has to pass; what pairs have in common;
+#' and how the spikes of a unit come in clumps. Only pairs within the assemblies that were found are
+#' looked at, and only their members can be found again: so the resamples show which members get
+#' lost, and not which others could come in.
+#'
+#' The `stability` of a member is the share of resamples with a group that is the same (half of its
+#' members or more are in the assembly, at the same lags) and has this member. In a resample z
+#' values are a tenth smaller and vary by about half a standard deviation. So members with much
+#' evidence have a stability of 1, and members that just pass are in about half of the resamples.
+#' In simulated recordings of 15 units at 3 Hz for two minutes, with an assembly of five that comes
+#' 16, 18, 20, 22, 26 or 30 times, members that are found have a mean stability of 0.40, 0.58, 0.58,
+#' 0.70, 0.87 and 0.97; the members are found in a share of 0.21, 0.38, 0.69, 0.95, 1 and 1 of these
+#' recordings. Halves of the recording would say too little (0.13 to 0.68), and blocks drawn with
+#' replacement too much of members that few recordings have (0.64 to 0.98), as their noise is drawn
+#' twice. The resamples share most of their spikes: a cause that acts through all of the recording
+#' (a stimulus, a common input, a unit that was sorted twice) is stable, too.
+#'
 #' # Responses to events
 #' Units that respond to a stimulus one after the other have lags in common because of the
 #' stimulus. With `locked_to` the null hypothesis knows how each unit responds: a *predictor*
@@ -239,6 +263,8 @@
 #'   like, a column `condition`, within which events are alike. Events outside of the recording and
 #'   its trials, without a condition, or of a condition with fewer than five, are left out. `NULL`
 #'   where no response is expected.
+#' @param resamples Number of parts of the recording in which the members are looked for again, see
+#'   Stability; a multiple of 5 leaves out all times equally often. 0 for none.
 #' @param device `"cpu"`, `"gpu"`, which finds the peaks of pairs, of the recording and of all
 #'   surrogates, or `"auto"` for the one that should be sooner done. Peaks are the same whole
 #'   numbers on both, and so is the result.
@@ -265,17 +291,19 @@
 #'     \item{times}{list: times of the activations, in seconds: the middle of the first member's
 #'       window}
 #'     \item{spikes}{list: a matrix, activations x members, of numbers of spikes}
+#'     \item{stability}{list: share of the resamples that have each member, see Stability; `NA`
+#'       with `resamples = 0`}
 #'     \item{artefact}{which members see one cell or are noise, in words, or `NA`; see Artefacts of
 #'       spike sorting}
 #'   }
 #'   Attributes: `recording` (what was looked at), `camera` (`NULL`, or the length of a `frame` in
 #'   seconds and how many `spikes` were given, see Recordings of a camera), `max_lag`, `alpha`,
-#'   `n_surrogates`, `segment`, `locked_to` (`NULL`, or a data frame of the events with `time` and
-#'   `condition`), `window` (widths that were looked at, in seconds), `left_out`
-#'   (share of the time that is in population bursts), `bursts` (data frame with their `start` and
-#'   `end`, in seconds), `maxima` (sizes x widths x surrogates: the largest evidence of each, see
-#'   `vignette("definitions-significance")`), `best` (`score` and `p` of the best group, reported
-#'   or not; `NULL` with less than three units or no spikes), `device`, `gpus`, `threads`,
+#'   `n_surrogates`, `resamples`, `segment`, `locked_to` (`NULL`, or a data frame of the
+#'   events with `time` and `condition`), `window` (widths that were looked at, in seconds),
+#'   `left_out` (share of the time that is in population bursts), `bursts` (data frame with their
+#'   `start` and `end`, in seconds), `maxima` (sizes x widths x surrogates: the largest evidence of
+#'   each, see `vignette("definitions-significance")`), `best` (`score` and `p` of the best group,
+#'   reported or not; `NULL` with less than three units or no spikes), `device`, `gpus`, `threads`,
 #'   `elapsed` (s), `seed` (`.Random.seed` as it was before) and `call`. [set.seed()] decides all,
 #'   with any number of threads and on each device.
 #'
@@ -291,6 +319,9 @@
 #' error.
 #'
 #' @references
+#' Meinshausen N, Buehlmann P (2010). Stability selection. *Journal of the Royal Statistical Society
+#' B*, 72, 417-473. \doi{10.1111/j.1467-9868.2010.00740.x}
+#'
 #' Perkel DH, Gerstein GL, Moore GP (1967). Neuronal spike trains and stochastic point processes.
 #' II. Simultaneous spike trains. *Biophysical Journal*, 7, 419-440.
 #' \doi{10.1016/S0006-3495(67)86597-4}
@@ -323,8 +354,8 @@
 #' @order 1
 #' @export
 find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, segment = NULL,
-                            locked_to = NULL, device = c("cpu", "gpu", "auto"), gpus = NULL,
-                            threads = NULL, max_memory = 4e9) {
+                            locked_to = NULL, resamples = 20, device = c("cpu", "gpu", "auto"),
+                            gpus = NULL, threads = NULL, max_memory = 4e9) {
   check_given(x = "a recording")
   call <- sys.call()
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
@@ -335,6 +366,7 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
                                                   commas(ceiling(1 / alpha * (1 - 1e-9)) - 1)),
             exact(n))
   events <- locked_events(locked_to, x)
+  resamples <- check_count(resamples, min = 0, max = 1e4)
   device <- check_choice(device)
   check_place(device, gpus)
   frame <- frame_ticks(x)
@@ -354,14 +386,16 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   found <- if (count_in_trials(trains) > 0L && nlevels(x$unit) > 2L) {
     .Call(r_find_assemblies, trains,
           c(ladder, list(events = events[c("tick", "kind")], n = n,
-                         exceeded = min(exceeded, n - 1), key = random_key(), gpus = gpus,
-                         threads = threads, max_memory = max_memory)))
+                         exceeded = min(exceeded, n - 1), resamples = resamples,
+                         key = random_key(), gpus = gpus, threads = threads,
+                         max_memory = max_memory)))
   }
   found <- finish_status(found, "finding assemblies",
                          "Take fewer units with `x[unit = ]`, or a shorter `max_lag`.",
                          limit_of = "spikes")
   new_assemblies(found, x, ladder, list(
     recording = x, camera = camera, max_lag = ladder$max_lag, alpha = alpha, n_surrogates = n,
+    resamples = resamples,
     segment = ticks_to_seconds(ladder$segment, attr(x, "resolution")),
     locked_to = events$table,
     window = ticks_to_seconds(found$width * ladder$bin, attr(x, "resolution")),
@@ -468,8 +502,15 @@ new_assemblies <- function(found, x, ladder, about, max_memory = 4e9) {
                    widths = lapply(groups, \(g) seconds(g$width)),
                    width = vapply(groups, \(g) stats::median(seconds(g$width)), 0)),
               activation_columns(groups, x, p = p, score = scores),
+              list(stability = lapply(groups, stability_of, about$resamples)),
               list(artefact = member_artefacts(units, x, about$threads, max_memory))),
             "assemblies", about)
+}
+
+#' Share of the resamples that have each member of a group; `NA` without any
+#' @noRd
+stability_of <- function(group, resamples) {
+  if (resamples == 0) rep(NA_real_, length(group$unit)) else group$named / resamples
 }
 
 #' Columns on the activations of groups: `...` are those after `second_half`

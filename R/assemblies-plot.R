@@ -19,6 +19,8 @@
 #'   For the course of activations around events or in trials see
 #'   [psth()][as_spike_trains.assemblies].
 #' * `type = "participation"`: which members fired in which activation, and with how many spikes.
+#' * `type = "stability"`: the share of the resamples that have each member, see Stability in
+#'   [find_assemblies()].
 #' * `type = "network"`: lines from each member to the next one, as
 #'   [as.igraph()][as.igraph.assemblies] has them: arrows, or lines without heads between members
 #'   whose windows overlap in time. Units stand where the table of units (`x` and `y`) says, else
@@ -60,12 +62,13 @@
 #' plot(found)
 #' plot(found, type = "raster")
 #' plot(found, type = "lags", assemblies = 1)
+#' plot(found, type = "stability")
 #' halves <- data.frame(start = c(0, 30), end = c(30, 60), light = c("off", "on"))
 #' plot(found, type = "condition", by = halves)
 #' @exportS3Method ggplot2::autoplot
 autoplot.assemblies <- function(object, ...,
                                 type = c("aligned", "raster", "lags", "time", "condition",
-                                         "participation", "network"),
+                                         "participation", "stability", "network"),
                                 assemblies = NULL, from = NULL, to = NULL, by = NULL,
                                 layout = NULL) {
   check_no_dots(draws = "assemblies")
@@ -87,6 +90,7 @@ autoplot.assemblies <- function(object, ...,
          lags = draw_lag_profiles(object, rows), time = draw_activations(object, rows),
          condition = draw_conditions(object, rows, by),
          participation = draw_participation(object, rows),
+         stability = draw_stability(object, rows),
          network = draw_assembly_network(object, rows, layout))
 }
 

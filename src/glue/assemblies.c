@@ -91,13 +91,14 @@ static SEXP widths_for_r(const syn_ladder *l)
 }
 
 /* A group: its members, units from 1, lags and widths in bins; its score; how
-   many activations are expected by chance; and the ticks of those there are, in no order,
-   with the spikes of each member there (activations x members). */
+   many activations are expected by chance; the ticks of those there are, in no order,
+   with the spikes of each member there (activations x members); and the number of
+   resamples that have each member, unless it is not known: `named` is NULL. */
 static SEXP group_for_r(const syn_detector *d, const syn_assembly *g,
-                        const syn_detected *there)
+                        const syn_detected *there, const uint32_t *named)
 {
-    const char *fields[] = {"unit",     "lag",  "width",  "score",
-                            "expected", "tick", "spikes", ""};
+    const char *fields[] = {"unit", "lag",    "width", "score", "expected",
+                            "tick", "spikes", "named", ""};
     int n = (int)there->n, size = (int)g->size;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     int *unit = INTEGER(SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, size)));
@@ -107,11 +108,14 @@ static SEXP group_for_r(const syn_detector *d, const syn_assembly *g,
     SET_VECTOR_ELT(out, 4, Rf_ScalarReal(there->expected));
     double *tick = REAL(SET_VECTOR_ELT(out, 5, Rf_allocVector(REALSXP, n)));
     int *spikes = INTEGER(SET_VECTOR_ELT(out, 6, Rf_allocMatrix(INTSXP, n, size)));
+    SET_VECTOR_ELT(out, 7, Rf_allocVector(INTSXP, named ? size : 0));
     for (int k = 0; k < n; k++)
         tick[k] = (double)syn_segments_tick(d->segments, there->found[k].tick);
     for (int m = 0; m < size; m++) {
         unit[m] = (int)g->member[m].unit + 1;
         lag[m] = g->member[m].lag;
+        if (named)
+            INTEGER(VECTOR_ELT(out, 7))[m] = (int)named[m];
         width[m] = (int)syn_ladder_width(d->ladder, g->member[m].rung);
         for (int k = 0; k < n; k++)
             spikes[m * n + k] =
@@ -139,15 +143,16 @@ static SEXP groups_for_r(syn_assembly_search *s, syn_status *status)
         *status = syn_assembly_activations(s, g, &found);
         if (*status == SYN_OK)
             SET_VECTOR_ELT(out, (R_xlen_t)g,
-                           group_for_r(&s->refiner.detector, s->group + g, &found));
+                           group_for_r(&s->refiner.detector, s->group + g, &found,
+                                       s->named + (size_t)g * SYN_ASSEMBLY_MOST));
     }
     UNPROTECT(1);
     return out;
 }
 
 /* What find_assemblies() found in `trains`, as glue_spikes() takes them. `options`: bin,
-   segment, step (ticks), lags, widest (bins), events, n, exceeded, key, gpus, threads,
-   max_memory. */
+   segment, step (ticks), lags, widest (bins), events, n, exceeded, resamples, key, gpus,
+   threads, max_memory. */
 SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
 {
     work *w = glue_hold(own, sizeof *w, release);
@@ -156,7 +161,8 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
         .ground = read_ground(options, choose_place(&w->place, options, &gpus)),
         .step = glue_option_int(options, "step", 1, (int64_t)1 << 53),
         .surrogates = (uint32_t)glue_option_int(options, "n", 1, 1 << 24),
-        .exceeded = (uint32_t)glue_option_int(options, "exceeded", 0, 1 << 24)};
+        .exceeded = (uint32_t)glue_option_int(options, "exceeded", 0, 1 << 24),
+        .resamples = (uint32_t)glue_option_int(options, "resamples", 0, 1 << 24)};
     w->budget.limit = glue_option_memory(options);
     const syn_watch *watch = glue_watch(own, "Finding assemblies");
     syn_spikes spikes;
@@ -369,7 +375,7 @@ SEXP r_assembly_activations(glue_owner *own, SEXP trains, SEXP groups, SEXP opti
             reached += w->moved[i] >= found.n;
         there.score = reached / (moves + 1.0);
         SET_VECTOR_ELT(list, k,
-                       group_for_r(&w->to.refiner.detector, &there, &found));
+                       group_for_r(&w->to.refiner.detector, &there, &found, NULL));
     }
     if (status == SYN_OK) {
         const syn_calm *calm = &w->to.calm;

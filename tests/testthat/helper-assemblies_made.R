@@ -22,7 +22,7 @@ made_assemblies <- function(x, truth = attr(x, "truth"), expected = 2) {
   })
   window <- c(1, 3, 5, 9, 17, 33, 65, 129, 257) * second
   new_assemblies(list(groups = groups, score = rep(0, 19)), x, ladder, list(
-    recording = x, max_lag = 1, alpha = 0.05, n_surrogates = 19, segment = 10, window = window,
-    maxima = matrix(0, length(window), 19), threads = 1, elapsed = 0, seed = NULL, call = NULL
+    recording = x, max_lag = 1, alpha = 0.05, n_surrogates = 19, resamples = 0, segment = 10,
+    window = window, maxima = matrix(0, length(window), 19), threads = 1, elapsed = 0, seed = NULL, call = NULL
   ))
 }

@@ -89,7 +89,8 @@ check_views <- function(found) {
 draw_views <- function(found) {
   trials <- attr(attr(found, "recording"), "trials")
   epochs <- data.frame(start = c(0, 1), end = c(1, 3), kind = c("a", "b"))
-  type <- one_of("aligned", "raster", "lags", "time", "condition", "participation", "network")
+  type <- one_of("aligned", "raster", "lags", "time", "condition", "participation",
+                 "stability", "network")
   # What a type does not have is given now and then, and must be refused by name.
   given <- function(arg, of, ...) if (type == of || sometimes(0.05)) some_args(...)
   plot <- attempt("autoplot", c(
@@ -105,7 +106,7 @@ draw_views <- function(found) {
 fuzz_subject("assemblies",
   covers = list(
     find_assemblies = c("x", "max_lag", "alpha", "n_surrogates", "segment", "locked_to",
-                        "device", "gpus", "threads", "max_memory"),
+                        "resamples", "device", "gpus", "threads", "max_memory"),
     print.assemblies = "n", summary.assemblies = "n", as.data.frame.assemblies = "what",
     autoplot.assemblies = c("type", "assemblies", "from", "to", "by", "layout"),
     activation_rate = c("x", "bin_size", "gap", "max_memory"), as_spike_trains.assemblies = "x",
@@ -120,7 +121,7 @@ fuzz_subject("assemblies",
     args <- c(list(x), some_args(
       max_lag = mostly(one_of(0.01, 0.05, 0.3, 2)), segment = mostly(one_of(5, 0.7, 100)),
       max_memory = one_of(1e7, 4e9), n_surrogates = mostly(whole(19, 30)),
-      locked_to = mostly(draw_events(x))
+      locked_to = mostly(draw_events(x)), resamples = mostly(one_of(0, 1, 5, 12))
     ), list(alpha = alpha))
     if (is.null(args$n_surrogates)) args$n_surrogates <- 19
     seed <- whole(1, 1e6)

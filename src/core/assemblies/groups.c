@@ -156,7 +156,9 @@ static syn_status look_at_unit(void *context, size_t item, int thread)
     uint32_t rung = g->rung, rungs = w->grower->pairs->ladder.rungs;
     syn_extension *best = w->grower->best + item;
     *best = (syn_extension){.evidence = w->enough};
-    if (syn_assembly_member(g, (uint32_t)item))
+    const syn_assembly *among = w->grower->among;
+    if (syn_assembly_member(g, (uint32_t)item) ||
+        (among && !syn_assembly_member(among, (uint32_t)item)))
         return SYN_OK;
     for (uint32_t r = rung > 0 ? rung - 1 : 0; r <= rung + 1 && r < rungs; r++) {
         syn_member candidate = {.unit = (uint32_t)item, .rung = r};
@@ -173,10 +175,11 @@ static syn_status add_best(const syn_grower *w, syn_assembly *g, int *added,
 {
     uint32_t unit[SYN_ASSEMBLY_MOST], units = w->pairs->units;
     growing context = {.grower = w, .group = g};
-    int kept;
+    int kept = 0;
     for (uint32_t m = 0; m < g->size; m++)
         unit[m] = g->member[m].unit;
-    SYN_TRY(syn_lagged_keep(w->pairs, unit, g->size, &kept, watch));
+    if (!w->among)
+        SYN_TRY(syn_lagged_keep(w->pairs, unit, g->size, &kept, watch));
     context.enough = ENOUGH * deviation(w->pairs, g, g->size);
     SYN_TRY(syn_parallel_for(units, kept ? w->pairs->threads : 1, watch, "groups",
                              look_at_unit, &context));
@@ -360,18 +363,34 @@ int syn_assembly_has_pair(const syn_assembly *group, uint32_t a, uint32_t b, int
     return (off < 0 ? -off : off) <= 2 * (int32_t)syn_ladder_width(ladder, widest);
 }
 
-uint32_t syn_assembly_shared(const syn_assembly *a, const syn_assembly *b,
+uint64_t syn_assembly_common(const syn_assembly *a, const syn_assembly *b,
                              const syn_ladder *ladder)
 {
+    uint64_t best = 0;
     uint32_t most = 0;
     for (uint32_t m = 0; m < a->size; m++) {
         uint32_t here = syn_assembly_member(b, a->member[m].unit) != NULL;
+        uint64_t members = (uint64_t)here << m;
         for (uint32_t n = 0; n < a->size; n++)
-            here += n != m && syn_assembly_has_pair(
-                                  b, a->member[m].unit, a->member[n].unit,
-                                  a->member[n].lag - a->member[m].lag,
-                                  a->member[n].rung, ladder);
-        most = here > most ? here : most;
+            if (n != m && syn_assembly_has_pair(b, a->member[m].unit, a->member[n].unit,
+                                                a->member[n].lag - a->member[m].lag,
+                                                a->member[n].rung, ladder)) {
+                here++;
+                members |= (uint64_t)1 << n;
+            }
+        if (here > most) {
+            most = here;
+            best = members;
+        }
     }
-    return most;
+    return best;
+}
+
+uint32_t syn_assembly_shared(const syn_assembly *a, const syn_assembly *b,
+                             const syn_ladder *ladder)
+{
+    uint32_t n = 0;
+    for (uint64_t left = syn_assembly_common(a, b, ladder); left; left &= left - 1)
+        n++;
+    return n;
 }

@@ -39,6 +39,7 @@ typedef struct syn_extension {
 /* Room that growing works in. */
 typedef struct syn_grower {
     const syn_lagged *pairs;
+    const syn_assembly *among;  /* whose members alone may be added; NULL for all units */
     size_t lags;           /* a unit may have: 4 * ladder.lags + 1 */
     uint8_t *may;          /* [threads * lags] members that may have an excess there */
     syn_extension *best;   /* [units] */
@@ -68,7 +69,12 @@ void syn_assembly_tidy(syn_assembly *group);
 int syn_assembly_has_pair(const syn_assembly *group, uint32_t a, uint32_t b, int32_t lag,
                           uint32_t rung, const syn_ladder *ladder);
 
-/* How many members two groups share, at the same lags from each other, about. */
+/* The members of `a` that are members of `b` as well, at the same lags from each other,
+   about: bit m stands for member m. */
+uint64_t syn_assembly_common(const syn_assembly *a, const syn_assembly *b,
+                             const syn_ladder *ladder);
+
+/* How many these are. */
 uint32_t syn_assembly_shared(const syn_assembly *a, const syn_assembly *b,
                              const syn_ladder *ladder);
 

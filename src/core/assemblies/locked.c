@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/radix.h"
 #include "core/base/seek.h"
 
 void syn_locked_free(syn_locked *l)
@@ -53,12 +54,6 @@ static syn_status arrange(syn_locked *l, const syn_events *events,
     l->unsure = unsure / ticks;
     syn_budget_free(l->budget, from);
     return SYN_OK;
-}
-
-static int rising(const void *x, const void *y)
-{
-    int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
-    return (a > b) - (a < b);
 }
 
 /* The event that event e gets spikes from for the time from `offset` ticks after it on:
@@ -122,6 +117,34 @@ static int64_t shift_of(int k)
     return k % 2 ? -(k / 2 + 1) : k / 2 + 1;
 }
 
+/* Sorts the trains of the predictor. */
+static syn_status sort_moved(const syn_locked *l, const syn_segments *segments)
+{
+    const syn_recording *r = &l->both;
+    uint32_t units = r->units / 2, most = 0;
+    int64_t start = segments->opened[0];
+    int64_t last = segments->closed[segments->trials - 1];
+    for (uint32_t u = units; u < r->units; u++) {
+        uint32_t n = r->first[u + 1] - r->first[u];
+        most = n > most ? n : most;
+    }
+    uint64_t *key = syn_budget_alloc(l->budget, 2 * (size_t)most + 1, sizeof *key);
+    if (!key)
+        return syn_budget_refusal(l->budget);
+    for (uint32_t u = units; u < r->units; u++) {
+        uint32_t n = r->first[u + 1] - r->first[u];
+        int64_t *tick = r->tick + r->first[u];
+        for (uint32_t i = 0; i < n; i++)
+            key[i] = (uint64_t)(tick[i] - start);
+        const uint64_t *sorted = syn_radix_sort(
+            key, key + most, n, 0, syn_radix_bits((uint64_t)(last - start) + 1));
+        for (uint32_t i = 0; i < n; i++)
+            tick[i] = (int64_t)sorted[i] + start;
+    }
+    syn_budget_free(l->budget, key);
+    return SYN_OK;
+}
+
 /* Fills `both`. `end` has room for as many numbers as there are units. */
 static syn_status predict(syn_locked *l, const syn_segments *segments, size_t *end)
 {
@@ -154,9 +177,7 @@ static syn_status predict(syn_locked *l, const syn_segments *segments, size_t *e
             end[u] += syn_locked_move(l, syn_segments_train(segments, u),
                                       r->tick + end[u]);
     }
-    for (uint32_t u = units; u < 2 * units; u++)
-        qsort(r->tick + r->first[u], r->first[u + 1] - r->first[u], sizeof *r->tick,
-              rising);
+    SYN_TRY(sort_moved(l, segments));
     for (uint32_t i = 0; i < r->events; i++)
         r->by_unit[i] = i;
     return SYN_OK;

@@ -227,9 +227,10 @@ int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin)
 
 /* ---- memory ---- */
 
-syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bin,
-                           uint32_t units, syn_locked *locked, int threads,
-                           syn_budget *budget)
+/* `most` histograms are kept at most. */
+static syn_status make_with_store(syn_lagged *out, const syn_ladder *ladder, int64_t bin,
+                                  uint32_t units, syn_locked *locked, int threads,
+                                  size_t most, syn_budget *budget)
 {
     *out = (syn_lagged){.ladder = *ladder, .bin = bin, .units = units, .locked = locked,
                         .threads = threads, .budget = budget};
@@ -241,7 +242,7 @@ syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bi
     size_t bytes = syn_lagged_length(out) * sizeof(int32_t);
     size_t slots = out->budget->limit / SHARE / bytes;
     slots = slots > FEWEST_KEPT ? slots : FEWEST_KEPT;
-    slots = slots < pairs ? slots : pairs;
+    slots = slots < most ? slots : most;
     SYN_TAKE_ZEROS(out->budget, out->store, 1);
     syn_lagged_store *s = out->store;
     s->slots = (uint32_t)(slots < NONE ? slots : NONE - 1);
@@ -249,6 +250,14 @@ syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bi
     SYN_TAKE(out->budget, s->slot, pairs + 1);
     SYN_TAKE(out->budget, s->pair, (size_t)s->slots + 1);
     return SYN_OK;
+}
+
+syn_status syn_lagged_make(syn_lagged *out, const syn_ladder *ladder, int64_t bin,
+                           uint32_t units, syn_locked *locked, int threads,
+                           syn_budget *budget)
+{
+    return make_with_store(out, ladder, bin, units, locked, threads,
+                           syn_pair_count(units), budget);
 }
 
 void syn_lagged_free(syn_lagged *pairs)
@@ -564,8 +573,8 @@ static syn_status count_sample(void *context, size_t item, int worker)
     return syn_lagged_sums(s->pairs, a, b, s->sum + item * syn_lagged_length(s->pairs));
 }
 
-syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
-                           const syn_spikes *trials, const syn_watch *watch)
+/* Takes the spikes; no histogram is counted yet. */
+static syn_status take_spikes(syn_lagged *pairs, const syn_recording *recording)
 {
     syn_lag_options o = {.bin = pairs->bin, .lags = pairs->ladder.margin};
     syn_lagged_store *store = pairs->store;
@@ -580,6 +589,44 @@ syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
     SYN_TRY(timed_make(&pairs->timed, recording, &o, pairs->budget));
     if (pairs->locked)
         SYN_TRY(timed_make(&pairs->moved, &pairs->locked->both, &o, pairs->budget));
+    return SYN_OK;
+}
+
+/* As other trials end elsewhere, short lags have more places there, or fewer. */
+static syn_status other_edges(syn_lagged *p, const syn_spikes *from, const syn_spikes *to)
+{
+    size_t places = p->ladder.first[p->ladder.rungs];
+    double *share = syn_budget_alloc(p->budget, 2 * places, sizeof *share);
+    syn_status status = share ? SYN_OK : syn_budget_refusal(p->budget);
+    SYN_NEXT(status, edges_share(&p->ladder, p->bin, from, share, p->budget));
+    SYN_NEXT(status, edges_share(&p->ladder, p->bin, to, share + places, p->budget));
+    for (size_t i = 0; status == SYN_OK && i < places; i++)
+        if (share[i] > -1)
+            p->common[i] =
+                (1 + p->common[i]) * (1 + share[places + i]) / (1 + share[i]) - 1;
+    syn_budget_free(p->budget, share);
+    return status;
+}
+
+syn_status syn_lagged_again(syn_lagged *out, const syn_lagged *pairs, size_t most,
+                            const syn_recording *recording, syn_locked *locked,
+                            const syn_spikes *from, const syn_spikes *to)
+{
+    size_t places = pairs->ladder.first[pairs->ladder.rungs];
+    SYN_TRY(make_with_store(out, &pairs->ladder, pairs->bin, pairs->units, locked,
+                            pairs->threads, most, pairs->budget));
+    SYN_TRY(take_spikes(out, recording));
+    memcpy(out->clumps, pairs->clumps,
+           (size_t)pairs->units * pairs->ladder.rungs * sizeof *out->clumps);
+    memcpy(out->common, pairs->common, places * sizeof *out->common);
+    memcpy(out->spread, pairs->spread, places * sizeof *out->spread);
+    return locked ? SYN_OK : other_edges(out, from, to);
+}
+
+syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
+                           const syn_spikes *trials, const syn_watch *watch)
+{
+    SYN_TRY(take_spikes(pairs, recording));
     clumping c = {.pairs = pairs, .recording = recording};
     SYN_TRY(syn_parallel_for(pairs->units, pairs->threads, watch, "units", clumps_of_unit,
                              &c));

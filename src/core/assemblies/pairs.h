@@ -61,6 +61,13 @@ void syn_lagged_free(syn_lagged *pairs);
    long they are. SYN_TOO_LARGE where the lags of a pair are more than 2^31 - 1. */
 syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
                            const syn_spikes *trials, const syn_watch *watch);
+
+/* The same units in other trials, `to` and no longer `from`: how spikes come in clumps,
+   and what is common to pairs, are as in `pairs`, but for the ends of trials. At most
+   `most` histograms are kept. As syn_lagged_make(). */
+syn_status syn_lagged_again(syn_lagged *out, const syn_lagged *pairs, size_t most,
+                            const syn_recording *recording, syn_locked *locked,
+                            const syn_spikes *from, const syn_spikes *to);
 int64_t syn_lagged_reach(const syn_ladder *ladder, int64_t bin);
 
 /* Entries of the running sums of a pair, one more than syn_timed_sums() fills; after

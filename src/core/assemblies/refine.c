@@ -310,7 +310,22 @@ typedef struct refining {
     int anything_common;
 } refining;
 
-/* Where a unit that is no member fires most around the activations in around[0]. */
+/* Whether a unit may be added to a group. */
+static int may_add(const syn_refiner *r, const syn_assembly *g, uint32_t unit)
+{
+    return !syn_assembly_member(g, unit) &&
+           (!r->among || syn_assembly_member(r->among, unit));
+}
+
+static int may_add_any(const syn_refiner *r, const syn_assembly *g)
+{
+    int any = 0;
+    for (uint32_t u = 0; u < r->pairs->units && !any; u++)
+        any = may_add(r, g, u);
+    return any;
+}
+
+/* Where a unit that may be added fires most around the activations in around[0]. */
 static syn_status look_at_unit(void *context, size_t item, int thread)
 {
     const refining *c = context;
@@ -318,33 +333,36 @@ static syn_status look_at_unit(void *context, size_t item, int thread)
     (void)thread;
     r->place[item] = (syn_member){.unit = (uint32_t)item};
     r->z[item] = 0;
-    if (!syn_assembly_member(c->group, (uint32_t)item))
+    if (may_add(r, c->group, (uint32_t)item))
         r->z[item] = best_place(r, c->group, r->around, c->anything_common, all_lags(r),
                                 r->place + item);
     return SYN_OK;
 }
 
 /* Among few units one that becomes a member would hide itself in what all have in common:
-   that is found without it, if it would be added were nothing common. */
+   that is found without it, if it would be added were nothing common; and so where few may
+   be added. */
 static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added,
                               const syn_watch *watch)
 {
     const syn_lagged *p = r->pairs;
-    int few = p->units <= FEW_UNITS;
+    int one_by_one = r->among || p->units <= FEW_UNITS;
     syn_detected detected;
     syn_assembly before = *g;
     *added = 0;
+    if (!may_add_any(r, g))
+        return SYN_OK;
     SYN_TRY(syn_refiner_learn(r, g, MOVES));
     SYN_TRY(syn_detect(&r->detector, 0, g->size, &r->surprise, MOVES, 0, &detected));
     SYN_TRY(sum_around(r, &detected, reach_of(r, g, all_lags(r)), r->around));
-    if (!few)
+    if (!one_by_one)
         fit_others(r, g, UINT32_MAX, all_lags(r), r->around, p->threads);
-    refining c = {r, &before, !few};
+    refining c = {r, &before, !one_by_one};
     SYN_TRY(syn_parallel_for(p->units, p->threads, watch, "groups", look_at_unit, &c));
     for (uint32_t u = 0; u < p->units && g->size < SYN_ASSEMBLY_MOST; u++) {
         if (r->z[u] < ADD)
             continue;
-        if (few) {
+        if (one_by_one) {
             fit_others(r, &before, u, all_lags(r), r->around, p->threads);
             r->z[u] = best_place(r, &before, r->around, 1, all_lags(r), r->place + u);
         }

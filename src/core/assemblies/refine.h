@@ -26,6 +26,7 @@ typedef struct syn_refiner {
     syn_detector detector;
     syn_surprise surprise;  /* of the members of the group that is refined */
     const syn_lagged *pairs;
+    const syn_assembly *among;  /* whose members alone may be added; NULL for all units */
     syn_around *around;     /* [threads] */
     double *none;           /* [2 * lags + 1] zeros: nothing is common */
     syn_member *place;      /* [units] where units fire most around activations, */

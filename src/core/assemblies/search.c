@@ -2,7 +2,7 @@
    the best groups on each rung; only groups whose evidence is above that of most
    surrogates are looked at further, so a recording of independent units has a group no
    more often than so. */
-#include "core/assemblies/search.h"
+#include "core/assemblies/resample.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -360,7 +360,7 @@ void syn_assembly_search_free(syn_assembly_search *s)
     memset(&s->scores, 0, sizeof s->scores);
     syn_peaks_free(&s->peaks);
     syn_refiner_free(&s->refiner);
-    syn_budget_free(s->budget, s->group);
+    SYN_GIVE(s->budget, s->group, s->named);
     syn_ground_free(&s->ground);
     syn_calm_free(&s->calm);
     memset(s, 0, sizeof *s);
@@ -556,14 +556,36 @@ static int touches(const syn_assembly_search *s, const syn_assembly *g, const fo
     return 0;
 }
 
+/* Of the groups that others are to be of, the one that shares most with a candidate, two
+   members at least. */
+static const syn_assembly *closest_among(const syn_assembly_search *s,
+                                         const syn_assembly *start)
+{
+    const syn_assembly *closest = NULL;
+    uint32_t most = 1;
+    for (uint32_t k = 0; k < s->amongs; k++) {
+        uint32_t n = syn_assembly_shared(start, s->among + k, &s->ground.pairs.ladder);
+        if (n > most) {
+            most = n;
+            closest = s->among + k;
+        }
+    }
+    return closest;
+}
+
 /* Where a group is found, the other members that its candidate began with may be those of
    another: the peaks of their pairs stay. */
-static syn_status add_group(syn_assembly_search *s, const syn_grower *grower,
-                            const found *f, size_t *room, const syn_watch *watch)
+static syn_status add_group(syn_assembly_search *s, syn_grower *grower, const found *f,
+                            size_t *room, const syn_watch *watch)
 {
     syn_assembly start, group;
     start_group(f, &start);
     group = start;
+    grower->among = s->refiner.among = closest_among(s, &start);
+    if (s->among && !grower->among) {
+        explain(s, &start, &start);
+        return SYN_OK;
+    }
     SYN_TRY(syn_assembly_grow(grower, &group, watch));
     SYN_TRY(syn_assembly_refine(&s->refiner, &group, watch));
     explain(s, &group, &group);
@@ -578,7 +600,7 @@ static syn_status add_group(syn_assembly_search *s, const syn_grower *grower,
 
 /* Looks at all candidates that have nothing in common with one looked at before them;
    what is left of the others is found anew. `*n` is how many there were. */
-static syn_status one_round(syn_assembly_search *s, const syn_grower *grower,
+static syn_status one_round(syn_assembly_search *s, syn_grower *grower,
                             const hunt *h, found *list, size_t *room, uint32_t *n,
                             const syn_watch *watch)
 {
@@ -601,7 +623,7 @@ static syn_status one_round(syn_assembly_search *s, const syn_grower *grower,
     return SYN_OK;
 }
 
-static syn_status find_groups(syn_assembly_search *s, const syn_watch *watch)
+syn_status syn_assembly_search_groups(syn_assembly_search *s, const syn_watch *watch)
 {
     size_t places = (size_t)s->ground.pairs.ladder.rungs * SYN_CANDIDATES, room = 0;
     hunt h = {.search = s, .peaks = &s->peaks};
@@ -653,7 +675,8 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
     SYN_NEXT(status, syn_refiner_make(&out->refiner, &out->ground.pairs,
                                       &out->ground.segments, options->step, budget));
     p.groups = &out->groups;
-    SYN_NEXT(status, find_groups(out, &whole));
+    SYN_NEXT(status, syn_assembly_search_groups(out, &whole));
+    SYN_NEXT(status, syn_assembly_search_again(out, watch));
     return status;
 }
 

@@ -43,6 +43,7 @@ typedef struct syn_assembly_search_options {
     int64_t step;        /* ticks of the steps of time that are left out in bursts */
     uint32_t surrogates;
     uint32_t exceeded;   /* how many of them may have evidence as large as a group's */
+    uint32_t resamples;  /* in which groups are looked for again */
 } syn_assembly_search_options;
 
 typedef struct syn_assembly_search {
@@ -56,6 +57,9 @@ typedef struct syn_assembly_search {
     double best;             /* the largest score of the recording, reported or not */
     syn_assembly *group;     /* [groups] in the order in which they were found */
     uint32_t groups;
+    const syn_assembly *among;  /* [amongs] groups of whose members alone groups are; */
+    uint32_t amongs;            /* NULL where they may be of any units */
+    uint32_t *named;  /* [groups * SYN_ASSEMBLY_MOST] resamples that have each member */
     syn_budget *budget;
 } syn_assembly_search;
 
@@ -63,6 +67,10 @@ typedef struct syn_assembly_search {
 syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *spikes,
                                    const syn_assembly_search_options *options,
                                    syn_budget *budget, const syn_watch *watch);
+
+/* Looks for groups in search->peaks. */
+syn_status syn_assembly_search_groups(syn_assembly_search *search,
+                                      const syn_watch *watch);
 
 /* Learns what spikes of a group's members speak for, and lists its activations, until the
    refiner is used again. */

@@ -306,6 +306,11 @@ static syn_status do_pair(void *context, size_t item, int thread)
     uint32_t a = j->a[item], b = j->b[item];
     if (w->counted)
         return look_through(j, w, item);
+    if (j->source->only && !j->source->only[syn_pair_number(a, b)]) {
+        j->found[item * j->lists] = 0;
+        j->place[item] = (place){.worker = thread, .at = w->found};
+        return SYN_OK;
+    }
     scan_pair(&w->scan, p, a, b, j->surrogates ? 1 : syn_lagged_unsure(p));
     j->place[item] = (place){.worker = thread, .at = w->found};
     SYN_TRY(j->surrogates ? syn_circular_count(&w->circular, a, b, j->from)
@@ -380,7 +385,7 @@ static syn_status run(job *j)
 
 /* ---- the source ---- */
 
-static syn_status recording(void *self, syn_peaks *out, const syn_watch *watch)
+syn_status syn_pair_source_recording(void *self, syn_peaks *out, const syn_watch *watch)
 {
     syn_pair_source *s = self;
     job j = {.source = s, .lists = 1, .out = out, .watch = watch};
@@ -482,7 +487,9 @@ syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_sp
        many as fit into three quarters of what is left of the budget beside
        syn_search_bytes(). */
     out->source = (syn_peak_source){
-        .self = &out->made_by, .recording = recording, .surrogates = surrogates};
+        .self = &out->made_by,
+        .recording = syn_pair_source_recording,
+        .surrogates = surrogates};
     SYN_TRY(syn_lagged_count(&out->pairs, &out->segments.recording, all, watch));
     return o->elsewhere
                ? o->elsewhere->open(o->elsewhere->self, &out->made_by, &out->source)
@@ -497,7 +504,8 @@ syn_status syn_ground_recording(syn_ground *ground, syn_peaks *out,
     if (!ground->pairs.locked || s->self == &ground->made_by)
         return status;
     syn_peaks_free(out);
-    return status == SYN_OK ? recording(&ground->made_by, out, watch) : status;
+    return status == SYN_OK ? syn_pair_source_recording(&ground->made_by, out, watch)
+                            : status;
 }
 
 void syn_ground_free(syn_ground *ground)

@@ -13,6 +13,7 @@ typedef struct syn_pair_source {
     uint64_t key;              /* of shifts */
     int32_t least;             /* z of a peak, in parts of SYN_PEAK_SCALE */
     int vector_bits;           /* of registers, at most; 0 for any */
+    const uint8_t *only;       /* [pairs] those that have peaks; NULL for all */
     double expected;           /* peaks of a surrogate, about; 0 before the first */
 } syn_pair_source;
 
@@ -63,6 +64,9 @@ syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_sp
                            const syn_ground_options *options, syn_budget *budget,
                            const syn_watch *watch);
 void syn_ground_free(syn_ground *ground);
+
+/* The peaks of the recording, found on processors. */
+syn_status syn_pair_source_recording(void *self, syn_peaks *out, const syn_watch *watch);
 
 /* The peaks of the recording: those of its source, but those of processors where
    responses to events are known, which no other place knows. */
