@@ -372,14 +372,15 @@ typedef struct progress {
     const syn_watch *watch;
     double done, total;
     uint32_t batch;          /* surrogates that are being made; 0 for none */
-    const uint32_t *groups;  /* those found, nobody knows of how many; NULL before */
+    const syn_assembly_search *search;  /* where groups are looked for; NULL before */
 } progress;
 
 static int poll(void *data, const char *stage, double done, double total)
 {
     const progress *p = data;
-    if (p->groups)
-        return syn_poll(p->watch, "groups", *p->groups, 0) != SYN_OK;
+    if (p->search)
+        return syn_poll(p->watch, "groups", p->search->looked_at, p->search->listed) !=
+               SYN_OK;
     int making = p->batch > 0 && total > 0 && strcmp(stage, "pairs") == 0;
     double more = making ? p->batch * done / total : 0;
     return syn_poll(p->watch, "surrogates", p->done + more, p->total) != SYN_OK;
@@ -608,7 +609,10 @@ static syn_status one_round(syn_assembly_search *s, syn_grower *grower,
                              watch, "groups", hunt_recording, (void *)h));
     *n = above_bar(s, h, list);
     uint32_t groups = s->groups;
+    s->listed = s->listed > *n ? s->listed : *n;
     for (uint32_t k = 0; k < *n; k++) {
+        uint32_t done = s->listed - (*n - k);
+        s->looked_at = done > s->looked_at ? done : s->looked_at;
         int seen = 0;
         for (uint32_t g = groups; g < s->groups && !seen; g++)
             seen = touches(s, s->group + g, list + k);
@@ -674,7 +678,7 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
     SYN_NEXT(status, find_bar(out, &p, &whole));
     SYN_NEXT(status, syn_refiner_make(&out->refiner, &out->ground.pairs,
                                       &out->ground.segments, options->step, budget));
-    p.groups = &out->groups;
+    p.search = out;
     SYN_NEXT(status, syn_assembly_search_groups(out, &whole));
     SYN_NEXT(status, syn_assembly_search_again(out, watch));
     return status;
