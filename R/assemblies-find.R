@@ -223,7 +223,8 @@
 #'   `condition`), `window` (widths that were looked at, in seconds), `left_out`
 #'   (share of the time that is in population bursts), `bursts` (data frame with their `start` and
 #'   `end`, in seconds), `maxima` (sizes x widths x surrogates: the largest evidence of each, see
-#'   `vignette("definitions-significance")`), `best` (`score` and `p` of the best group, reported
+#'   `vignette("definitions-significance")`), `chains` (surrogates: the largest evidence of a chain,
+#'   `NA` where none were looked for), `best` (`score` and `p` of the best group, reported
 #'   or not; `NULL` with less than three units or no spikes), `device`, `gpus`, `threads`,
 #'   `elapsed` (s), `seed` (`.Random.seed` as it was before) and `call`. [set.seed()] decides all,
 #'   with any number of threads and on each device.
@@ -313,7 +314,7 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
     segment = ticks_to_seconds(ladder$segment, attr(x, "resolution")),
     locked_to = events$table,
     window = ticks_to_seconds(found$width * ladder$bin, attr(x, "resolution")),
-    maxima = found$maximum, left_out = found$left_out,
+    maxima = found$maximum, chains = found$chains, left_out = found$left_out,
     bursts = burst_table(found$bursts, attr(x, "resolution")),
     best = if (!is.null(found$best)) {
       c(score = found$best, p = (sum(found$score >= found$best) + 1) / (n + 1))
