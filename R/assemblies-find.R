@@ -31,10 +31,13 @@
 #' units have coincidences at all lags, and what an assembly adds is lost among them.
 #'
 #' Groups are grown from the pairs with the largest excess, unit by unit: the next one is that
-#' whose pairs with the members, at lags that agree, have most excess together. The best groups of
-#' the recording, at each width and size, are compared with the best ones of `n_surrogates`
-#' surrogates, in each of which every unit is shifted by itself within segments of `segment`
-#' seconds, and which go through the same search, growth included. The `score` of a group is how
+#' whose pairs with the members, at lags that agree, have most excess together. Groups that are
+#' together rarely grow from moments: two units fire at a lag at some moments, most of them chance.
+#' The unit that fires most at one lag from these moments is the third of a *chain*, and the moments
+#' at which it does remain. They show the fourth, and so on, up to six units. The best groups of
+#' the recording, at each width and size, and the best chain are compared with the best ones of
+#' `n_surrogates` surrogates, in each of which every unit is shifted by itself within segments of
+#' `segment` seconds, and which go through the same search, growth included. The `score` of a group is how
 #' many standard deviations of what surrogates have at its width and size it is above their mean.
 #' The p value is the share of surrogates in which *any* group, of any units, lags, width and
 #' size, has a score as high: with independent units, the probability that anything at all is
@@ -148,10 +151,9 @@
 #'   next, and a longer one is no remedy. Where rhythms last, look at what is found after each
 #'   train was moved, by itself, by more than a period; `vignette("recordings-assemblies")` does
 #'   so.
-#' * What comes rarely. Groups are grown from pairs, so each pair of members must be together more
-#' often than
-#'   chance: twelve units at 6 Hz that fire together 28 times in 20 minutes are not found.
-#'   [spade()] with bins of some milliseconds finds those in pieces.
+#' * What comes rarely: LIMIT. Chains are not looked for with `locked_to`, nor at lags above a
+#'   quarter of `max_lag`, nor from two units that fire together by chance more than 128 times in a
+#'   window.
 #' * Several electrodes that see one cell are together within a millisecond or two: see Artefacts
 #'   of spike sorting.
 #' * Rates that rise together in some units alone, over 10 to 500 ms, are an assembly here

@@ -13,7 +13,7 @@
 
 enum {
     RUNGS = 3,          /* widths that are looked at */
-    SEEDS = 24,         /* peaks of a rung that chains begin with */
+    SEEDS = 16,         /* peaks of a rung that chains begin with */
     MOST_MOMENTS = 128, /* that two units have together by chance: among more, few
                            activations do not show */
     ROOM = 3 * MOST_MOMENTS,
@@ -155,22 +155,22 @@ typedef struct chain_state {
     uint32_t moments;
 } chain_state;
 
-/* The moments at which two units fire at a lag. */
+/* The moments at which two units fire at a lag. Without branches, as they would go either
+   way. */
 static void pair_moments(const syn_moments *w, chain_state *c)
 {
     const syn_member *a = c->chain.member, *b = a + 1;
-    int32_t half = (int32_t)w->pairs->ladder.half[c->chain.rung];
+    int32_t half = (int32_t)w->pairs->ladder.half[c->chain.rung], low = b->lag - half;
+    uint32_t i = w->first[a->unit], last = w->first[a->unit + 1], n = 0;
     uint32_t j = w->first[b->unit], end = w->first[b->unit + 1];
-    c->moments = 0;
-    for (uint32_t i = w->first[a->unit]; i < w->first[a->unit + 1]; i++) {
-        int32_t from = w->train[i] + b->lag - half;
-        while (j < end && w->train[j] < from)
-            j++;
-        if (j == end || c->moments == ROOM)
-            return;
-        if (w->train[j] <= from + 2 * half)
-            c->moment[c->moments++] = w->train[i];
+    while (i < last && j < end && n < ROOM) {
+        int32_t late = w->train[j] - w->train[i] - low;
+        c->moment[n] = w->train[i];
+        n += (uint32_t)late <= 2 * (uint32_t)half;
+        i += late >= 0;
+        j += late < 0;
     }
+    c->moments = n;
 }
 
 /* Counts spikes of all units around the moments, in cells as long as the step of the
