@@ -14,7 +14,8 @@
 enum {
     RUNGS = 3,          /* widths that are looked at */
     SEEDS = 16,         /* peaks of a rung that chains begin with */
-    MOST_MOMENTS = 128, /* that two units have together by chance: among more, few
+    MOST_MOMENTS = 512, /* that two units have together by chance at the narrowest width,
+                           and a quarter of that at each next one: among more, few
                            activations do not show */
     ROOM = 3 * MOST_MOMENTS,
     LEAST = 3 * SYN_PEAK_SCALE, /* z of a peak that a chain begins with */
@@ -300,14 +301,16 @@ typedef struct seed {
 static uint32_t list_seeds(const syn_moments *w, const syn_peaks *peaks, uint32_t rung,
                            seed *out)
 {
-    uint32_t n = 0;
+    uint32_t n = 0, first;
+    rungs_of(w, &first);
+    double most = MOST_MOMENTS >> 2 * (rung - first);
     double width = syn_ladder_width(&w->pairs->ladder, rung);
     for (uint32_t b = 1; b < peaks->units; b++)
         for (uint32_t a = 0; a < b; a++) {
             double of_a = w->first[a + 1] - w->first[a];
             double of_b = w->first[b + 1] - w->first[b];
             size_t p = syn_pair_number(a, b);
-            if (of_a * of_b * width > MOST_MOMENTS * (double)w->bins)
+            if (of_a * of_b * width > most * (double)w->bins)
                 continue;
             for (size_t i = peaks->first[p]; i < peaks->first[p + 1]; i++) {
                 const syn_peak *peak = peaks->peak + i;
