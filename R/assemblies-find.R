@@ -37,8 +37,9 @@
 #' at which it does remain. They show the fourth, and so on, up to six units. The best groups of
 #' the recording, at each width and size, and the best chain are compared with the best ones of
 #' `n_surrogates` surrogates, in each of which every unit is shifted by itself within segments of
-#' `segment` seconds, and which go through the same search, growth included. The `score` of a group is how
-#' many standard deviations of what surrogates have at its width and size it is above their mean.
+#' `segment` seconds, and which go through the same search, growth included. The `score` of a group
+#' is how many standard deviations of what surrogates have at its width and size it is
+#' above their mean.
 #' The p value is the share of surrogates in which *any* group, of any units, lags, width and
 #' size, has a score as high: with independent units, the probability that anything at all is
 #' reported is at most `alpha`. As p is at least `1 / (n_surrogates + 1)`, the score tells
@@ -151,9 +152,9 @@
 #'   next, and a longer one is no remedy. Where rhythms last, look at what is found after each
 #'   train was moved, by itself, by more than a period; `vignette("recordings-assemblies")` does
 #'   so.
-#' * What comes rarely where units fire a lot: twelve units that fire together 20 times in 20 minutes
-#'   were found in 10 of 10 recordings at rates around 3 Hz; at 6 Hz, 28 times, in 2 of 4. Chains
-#'   need a span of at most a quarter of `max_lag`, two units that fire together by chance at most
+#' * What comes rarely where units fire a lot: twelve units that fire together 20 times in 20
+#'   minutes were found in 10 of 10 recordings at rates around 3 Hz; at 6 Hz, 28 times, in 2 of 4.
+#'   Chains need a span of at most a quarter of `max_lag`, two units that fire together by chance at most
 #'   512 times in a window of 9 ms, and no `locked_to`.
 #' * Several electrodes that see one cell are together within a millisecond or two: see Artefacts
 #'   of spike sorting.

@@ -27,8 +27,9 @@ syn_status syn_calm_make(syn_calm *out, const syn_spikes *spikes,
 void syn_calm_free(syn_calm *calm);
 
 /* The largest evidence of a surrogate in each place, and what it is over surrogates: a
-   place is a rung and a class of sizes, and the last one that of chains; and the score of a surrogate: by how many standard deviations its
-   evidence is above the mean of all others, in the place where that is most. */
+   place is a rung and a class of sizes, and the last one that of chains; and the score of
+   a surrogate: by how many standard deviations its evidence is above the mean of all
+   others, in the place where that is most. */
 typedef struct syn_scores {
     uint32_t surrogates;
     size_t places;      /* rungs * SYN_SIZES + 1 */
