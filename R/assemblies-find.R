@@ -154,8 +154,8 @@
 #'   so.
 #' * What comes rarely where units fire a lot: twelve units that fire together 20 times in 20
 #'   minutes were found in 10 of 10 recordings at rates around 3 Hz; at 6 Hz, 28 times, in 2 of 4.
-#'   Chains need a span of at most a quarter of `max_lag`, two units that fire together by chance at most
-#'   512 times in a window of 9 ms, and no `locked_to`.
+#'   Chains need a span of at most a quarter of `max_lag`, two units that fire together by
+#'   chance at most 512 times in a window of 9 ms, and no `locked_to`.
 #' * Several electrodes that see one cell are together within a millisecond or two: see Artefacts
 #'   of spike sorting.
 #' * Rates that rise together in some units alone, over 10 to 500 ms, are an assembly here
