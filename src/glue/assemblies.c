@@ -176,16 +176,21 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
         UNPROTECT(1);
         return refuse(&w->place, status, &w->budget);
     }
-    const char *fields[] = {"groups",   "maximum", "score", "width",
-                            "left_out", "size",    "best",  "bursts", ""};
+    const char *fields[] = {"groups", "maximum", "score",  "width",  "left_out",
+                            "size",   "best",    "bursts", "chains", ""};
     const syn_assembly_search *s = &w->search;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, groups);
     uint32_t rungs = s->ground.pairs.ladder.rungs;
     SEXP maximum = SET_VECTOR_ELT(
         out, 1, Rf_alloc3DArray(REALSXP, SYN_SIZES, (int)rungs, (int)o.surrogates));
-    memcpy(REAL(maximum), s->scores.maximum,
-           (size_t)SYN_SIZES * rungs * o.surrogates * sizeof(double));
+    SEXP chains = SET_VECTOR_ELT(out, 8, Rf_allocVector(REALSXP, o.surrogates));
+    size_t places = s->scores.places;
+    for (uint32_t k = 0; k < o.surrogates; k++) {
+        const double *own = s->scores.maximum + k * places;
+        memcpy(REAL(maximum) + k * (places - 1), own, (places - 1) * sizeof *own);
+        REAL(chains)[k] = s->moments ? own[places - 1] : NA_REAL;
+    }
     SEXP score = SET_VECTOR_ELT(out, 2, Rf_allocVector(REALSXP, o.surrogates));
     memcpy(REAL(score), s->scores.score, o.surrogates * sizeof(double));
     SET_VECTOR_ELT(out, 3, widths_for_r(&s->ground.pairs.ladder));

@@ -334,12 +334,42 @@ test_that("the surest assembly is first, and p is the share of surrogates with i
   expect_false(is.unsorted(-found$score))
   expect_true(all(found$score > 0))
   # The score of each surrogate by the mean and deviation of all others.
-  m <- attr(found, "maxima")
-  score <- vapply(seq_len(dim(m)[[3L]]), \(k) {
-    others <- m[, , -k]
-    max((m[, , k] - apply(others, 1:2, mean)) / pmax(0.4, apply(others, 1:2, stats::sd)))
+  m <- rbind(matrix(attr(found, "maxima"), ncol = 19), attr(found, "chains"))
+  score <- vapply(1:19, \(k) {
+    others <- m[, -k]
+    max((m[, k] - rowMeans(others)) / pmax(0.4, apply(others, 1, stats::sd)))
   }, 0)
   expect_equal(found$p, vapply(found$score, \(s) (1 + sum(score >= s)) / 20, 0))
+})
+
+test_that("a large group is found that is together fifteen times", {
+  # A pair of members is together 15 times more than the 43 times of chance.
+  set.seed(9)
+  own <- sample(30, 10)
+  lag <- stats::runif(10, 0, 0.1)
+  at <- sort(sample(290, 15)) + stats::runif(15)
+  moments <- outer(at, lag, `+`) + stats::rnorm(150, sd = 0.002)
+  x <- spike_trains(c(stats::runif(36000, 0, 300), moments),
+                    sprintf("u%02d", c(rep(1:30, each = 1200), rep(own, each = 15))), start = 0,
+                    end = 300)
+  set.seed(1)
+  found <- find_assemblies(x, max_lag = 0.5, threads = 1)
+  expect_identical(nrow(found), 1L)
+  member <- match(found$units[[1L]], sprintf("u%02d", own))
+  expect_false(anyNA(member))
+  expect_gte(length(member), 8)
+  expect_lt(max(abs(found$lags[[1L]] - (lag[member] - lag[member[[1L]]]))), 0.005)
+  near <- outer(found$times[[1L]], at + lag[member[[1L]]], `-`)
+  expect_gte(sum(apply(abs(near), 2, min) < 0.01), 14)
+  set.seed(1)
+  expect_identical(find_assemblies(x, max_lag = 0.5, threads = 2)$times, found$times)
+})
+
+test_that("moments do not show groups where responses to events are known", {
+  x <- planted(10)
+  events <- seq(1, attr(x, "end") - 1)
+  found <- find_assemblies(x, max_lag = 0.15, n_surrogates = 19, locked_to = events, threads = 1)
+  expect_identical(attr(found, "chains"), rep(NA_real_, 19))
 })
 
 test_that("an assembly that makes a good part of all pairs is not taken for common to them", {

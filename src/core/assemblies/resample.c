@@ -195,6 +195,12 @@ static syn_status look_again(syn_assembly_search *again, const syn_assembly_sear
     SYN_TRY(syn_pair_source_recording(&g->made_by, &again->peaks, watch));
     SYN_TRY(syn_refiner_make(&again->refiner, &g->pairs, &g->segments, s->options.step,
                              s->budget));
+    if (s->moments) {
+        SYN_TRY(syn_binned_make(&g->binned, &g->segments.trains, pairs->bin, s->budget));
+        SYN_TAKE_ZEROS(s->budget, again->moments, (size_t)s->options.ground.threads);
+        SYN_TRY(syn_moments_make(again->moments, &g->pairs, &g->segments, &g->binned, 0,
+                                 s->budget));
+    }
     return syn_assembly_search_groups(again, watch);
 }
 

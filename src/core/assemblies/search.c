@@ -269,14 +269,15 @@ static const double LEAST_DEVIATION = 0.4;  /* of the largest evidence over surr
 static syn_status scores_make(syn_scores *out, uint32_t surrogates, uint32_t rungs,
                               syn_budget *budget)
 {
-    size_t places = (size_t)rungs * SYN_SIZES;
-    *out = (syn_scores){.surrogates = surrogates, .rungs = rungs, .budget = budget};
+    size_t places = (size_t)rungs * SYN_SIZES + 1;
+    *out = (syn_scores){.surrogates = surrogates, .places = places, .budget = budget};
     SYN_TAKE_ZEROS(budget, out->maximum, surrogates * places);
     SYN_TAKE_ZEROS(budget, out->mean, places);
     SYN_TAKE_ZEROS(budget, out->deviation, places);
     SYN_TAKE_ZEROS(budget, out->score, surrogates);
-    for (size_t i = 0; i < surrogates * places; i++)
-        out->maximum[i] = syn_candidate_least((uint32_t)(i % SYN_SIZES));
+    for (size_t k = 0; k < surrogates; k++)
+        for (size_t i = 0; i + 1 < places; i++)
+            out->maximum[k * places + i] = syn_candidate_least((uint32_t)(i % SYN_SIZES));
     return SYN_OK;
 }
 
@@ -286,11 +287,11 @@ static double deviation_of(double squares, double n)
     return deviation > LEAST_DEVIATION ? deviation : LEAST_DEVIATION;
 }
 
-/* One rung and class of sizes. A surrogate is compared with all others, as the recording
-   is in none either. */
+/* One rung and class of sizes, or chains. A surrogate is compared with all others, as the
+   recording is in none either. */
 static void standardise(syn_scores *s, size_t place)
 {
-    size_t places = (size_t)s->rungs * SYN_SIZES;
+    size_t places = s->places;
     const double *maximum = s->maximum + place;
     double n = s->surrogates, sum = 0, squares = 0;
     for (uint32_t k = 0; k < s->surrogates; k++)
@@ -341,6 +342,12 @@ static double scores_of(const syn_scores *scores, const syn_candidate *candidate
     return best;
 }
 
+static double score_of_chain(const syn_scores *scores, const syn_chain *chain)
+{
+    size_t place = scores->places - 1;
+    return (chain->evidence - scores->mean[place]) / scores->deviation[place];
+}
+
 enum {
     MOVES = 10  /* ways to move members apart */
 };
@@ -354,7 +361,9 @@ void syn_assembly_search_free(syn_assembly_search *s)
 {
     for (int t = 0; s->searcher && t < s->options.ground.threads; t++)
         syn_searcher_free(s->searcher + t);
-    syn_budget_free(s->budget, s->searcher);
+    for (int t = 0; s->moments && t < s->options.ground.threads; t++)
+        syn_moments_free(s->moments + t);
+    SYN_GIVE(s->budget, s->searcher, s->moments);
     SYN_GIVE(s->scores.budget, s->scores.maximum, s->scores.mean, s->scores.deviation,
              s->scores.score);
     memset(&s->scores, 0, sizeof s->scores);
@@ -398,19 +407,35 @@ typedef struct hunt {
     uint32_t *candidates;      /* [rungs] of the recording; NULL for surrogates */
 } hunt;
 
+/* The largest evidence of a chain in a surrogate. */
+static double hunt_chains(syn_moments *moments, const syn_peaks *peaks,
+                          uint64_t surrogate)
+{
+    syn_chain chain[SYN_CHAINS];
+    uint32_t n;
+    syn_moments_lay_surrogate(moments, surrogate);
+    syn_chains_find(moments, peaks, chain, &n);
+    return n > 0 ? chain->evidence : 0;
+}
+
 static syn_status hunt_surrogate(void *context, size_t item, int worker)
 {
     const hunt *h = context;
     syn_assembly_search *s = h->search;
-    uint32_t rungs = s->ground.pairs.ladder.rungs, n, rung = (uint32_t)(item % rungs);
-    uint32_t list = (uint32_t)(item / rungs);
+    uint32_t rungs = s->ground.pairs.ladder.rungs, n;
+    uint32_t rung = (uint32_t)(item % (rungs + 1)), list = (uint32_t)(item / (rungs + 1));
     syn_candidate *found = h->candidate + (size_t)worker * SYN_CANDIDATES;
+    /* The largest evidence on this rung of the surrogate stays, and that of chains. */
+    double *maximum = s->scores.maximum + (h->from + list) * s->scores.places +
+                      (size_t)rung * SYN_SIZES;
+    if (rung == rungs) {
+        if (s->moments)
+            *maximum = hunt_chains(s->moments + worker, h->peaks + list, h->from + list);
+        return SYN_OK;
+    }
     syn_status status =
         syn_candidates_find(s->searcher + worker, h->peaks + list, rung, found, &n);
     if (status == SYN_OK) {
-        /* The largest evidence on this rung of the surrogate stays. */
-        double *maximum = s->scores.maximum +
-                          ((size_t)(h->from + list) * s->scores.rungs + rung) * SYN_SIZES;
         for (uint32_t k = 0; k < SYN_SIZES; k++)
             for (uint32_t i = 0; i < n; i++) {
                 double evidence = syn_candidate_evidence(found + i, k);
@@ -443,9 +468,10 @@ static syn_status hunt_surrogates(syn_assembly_search *s, syn_peaks *list,
         p->batch = 0;
         p->done = from + made;
         hunt h = {.search = s, .peaks = list, .from = from, .candidate = room};
-        SYN_NEXT(status, syn_parallel_for((size_t)made * s->ground.pairs.ladder.rungs,
-                                          s->options.ground.threads, watch, "surrogates",
-                                          hunt_surrogate, &h));
+        SYN_NEXT(status, syn_parallel_for(
+                             (size_t)made * (s->ground.pairs.ladder.rungs + 1),
+                             s->options.ground.threads, watch, "surrogates",
+                             hunt_surrogate, &h));
         for (uint32_t k = 0; k < n - from; k++)
             syn_peaks_free(list + k);
         if (status != SYN_OK)
@@ -453,7 +479,7 @@ static syn_status hunt_surrogates(syn_assembly_search *s, syn_peaks *list,
     }
     p->done = n;
     /* The bar is such that so many surrogates pass it as may. */
-    for (size_t place = 0; place < (size_t)s->scores.rungs * SYN_SIZES; place++)
+    for (size_t place = 0; place + !s->moments < s->scores.places; place++)
         standardise(&s->scores, place);
     double *sorted;
     SYN_TAKE(s->scores.budget, sorted, s->scores.surrogates);
@@ -546,13 +572,13 @@ static int known(const syn_assembly_search *s, const syn_assembly *g)
 }
 
 /* Whether a group has two members of a candidate at their lag. */
-static int touches(const syn_assembly_search *s, const syn_assembly *g, const found *f)
+static int touches(const syn_assembly_search *s, const syn_assembly *g,
+                   const syn_member *m, uint32_t size)
 {
-    const syn_member *m = f->candidate->member;
-    for (uint32_t x = 0; x < f->size; x++)
-        for (uint32_t y = x + 1; y < f->size; y++)
+    for (uint32_t x = 0; x < size; x++)
+        for (uint32_t y = x + 1; y < size; y++)
             if (syn_assembly_has_pair(g, m[x].unit, m[y].unit, m[y].lag - m[x].lag,
-                                      f->candidate->rung, &s->ground.pairs.ladder))
+                                      m->rung, &s->ground.pairs.ladder))
                 return 1;
     return 0;
 }
@@ -574,24 +600,28 @@ static const syn_assembly *closest_among(const syn_assembly_search *s,
     return closest;
 }
 
-/* Where a group is found, the other members that its candidate began with may be those of
-   another: the peaks of their pairs stay. */
-static syn_status add_group(syn_assembly_search *s, syn_grower *grower, const found *f,
-                            size_t *room, const syn_watch *watch)
+/* Whether a group that begins with others is to be grown: not where groups are to be of
+   some, and it is of none. */
+static int may_begin(syn_assembly_search *s, syn_grower *grower,
+                     const syn_assembly *start)
 {
-    syn_assembly start, group;
-    start_group(f, &start);
-    group = start;
-    grower->among = s->refiner.among = closest_among(s, &start);
-    if (s->among && !grower->among) {
-        explain(s, &start, &start);
-        return SYN_OK;
-    }
-    SYN_TRY(syn_assembly_grow(grower, &group, watch));
+    grower->among = s->refiner.among = closest_among(s, start);
+    if (!s->among || grower->among)
+        return 1;
+    explain(s, start, start);
+    return 0;
+}
+
+/* Refines a group that began with others, and keeps it unless it is known. Where it is
+   kept, the other members that it began with may be those of another: the peaks of their
+   pairs stay. */
+static syn_status add_group(syn_assembly_search *s, const syn_assembly *start,
+                            syn_assembly group, size_t *room, const syn_watch *watch)
+{
     SYN_TRY(syn_assembly_refine(&s->refiner, &group, watch));
     explain(s, &group, &group);
     int is_new = group.size >= 3 && !known(s, &group);
-    explain(s, &start, is_new ? &group : &start);
+    explain(s, start, is_new ? &group : start);
     if (!is_new)
         return SYN_OK;
     SYN_GROW(s->budget, s->group, *room, (size_t)s->groups + 1);
@@ -615,14 +645,49 @@ static syn_status one_round(syn_assembly_search *s, syn_grower *grower,
         s->looked_at = done > s->looked_at ? done : s->looked_at;
         int seen = 0;
         for (uint32_t g = groups; g < s->groups && !seen; g++)
-            seen = touches(s, s->group + g, list + k);
+            seen = touches(s, s->group + g, list[k].candidate->member, list[k].size);
         for (uint32_t j = 0; j < k && !seen; j++) {
             syn_assembly before;
             start_group(list + j, &before);
-            seen = touches(s, &before, list + k);
+            seen = touches(s, &before, list[k].candidate->member, list[k].size);
         }
-        if (!seen)
-            SYN_TRY(add_group(s, grower, list + k, room, watch));
+        if (seen)
+            continue;
+        syn_assembly start, group;
+        start_group(list + k, &start);
+        if (!may_begin(s, grower, &start))
+            continue;
+        group = start;
+        SYN_TRY(syn_assembly_grow(grower, &group, watch));
+        SYN_TRY(add_group(s, &start, group, room, watch));
+    }
+    return SYN_OK;
+}
+
+/* Looks at chains above the bar, of members that no group has together. The peaks that
+   they began with are taken away, so that others are found next. */
+static syn_status round_of_chains(syn_assembly_search *s, syn_grower *grower,
+                                  size_t *room, uint32_t *n, const syn_watch *watch)
+{
+    syn_chain chain[SYN_CHAINS];
+    uint32_t all;
+    syn_chains_find(s->moments, &s->peaks, chain, &all);
+    for (*n = 0; *n < all; ++*n) {
+        const syn_chain *c = chain + *n;
+        double score = score_of_chain(&s->scores, c);
+        s->best = score > s->best ? score : s->best;
+        if (score <= s->scores.bar)
+            break;
+        syn_assembly start = {.rung = c->rung, .score = score, .size = c->size};
+        memcpy(start.member, c->member, c->size * sizeof *c->member);
+        int seen = 0;
+        for (uint32_t g = 0; g < s->groups && !seen; g++)
+            seen = touches(s, s->group + g, c->member, c->size);
+        if (seen)
+            explain(s, &start, &start);
+        else if (may_begin(s, grower, &start))
+            SYN_TRY(add_group(s, &start, start, room, watch));
+        SYN_TRY(syn_poll(watch, "groups", 0, 0));
     }
     return SYN_OK;
 }
@@ -641,6 +706,10 @@ syn_status syn_assembly_search_groups(syn_assembly_search *s, const syn_watch *w
                             : syn_budget_refusal(s->budget);
     for (uint32_t n = 1; status == SYN_OK && n > 0;)
         status = one_round(s, &grower, &h, list, &room, &n, watch);
+    if (s->moments)
+        syn_moments_lay_recording(s->moments);
+    for (uint32_t n = 1; s->moments && status == SYN_OK && n > 0;)
+        status = round_of_chains(s, &grower, &room, &n, watch);
     syn_grower_free(&grower, s->budget);
     SYN_GIVE(s->budget, list, h.candidate, h.candidates);
     return status;
@@ -657,6 +726,12 @@ static syn_status make_room(syn_assembly_search *s)
     for (int t = 0; t < threads; t++)
         SYN_TRY(syn_searcher_make(s->searcher + t, &s->ground.pairs.ladder,
                                   s->ground.pairs.units, s->budget));
+    if (!syn_moments_may(&s->ground.pairs, &s->ground.segments))
+        return SYN_OK;
+    SYN_TAKE_ZEROS(s->budget, s->moments, (size_t)threads);
+    for (int t = 0; t < threads; t++)
+        SYN_TRY(syn_moments_make(s->moments + t, &s->ground.pairs, &s->ground.segments,
+                                 &s->ground.binned, s->options.ground.key, s->budget));
     return SYN_OK;
 }
 

@@ -3,6 +3,7 @@
 #define SYN_ASSEMBLIES_SEARCH_H
 
 #include "core/assemblies/candidates.h"
+#include "core/assemblies/moments.h"
 #include "core/assemblies/refine.h"
 #include "core/assemblies/source.h"
 
@@ -25,14 +26,16 @@ syn_status syn_calm_make(syn_calm *out, const syn_spikes *spikes,
                          const syn_watch *watch);
 void syn_calm_free(syn_calm *calm);
 
-/* The largest evidence of a surrogate on each rung in each class of sizes, and what it is
-   over surrogates; and the score of a surrogate: by how many standard deviations its
-   evidence is above the mean of all others, at the rung and size where that is most. */
+/* The largest evidence of a surrogate in each place, and what it is over surrogates: a
+   place is a rung and a class of sizes, and the last one that of chains; and the score of
+   a surrogate: by how many standard deviations its evidence is above the mean of all
+   others, in the place where that is most. */
 typedef struct syn_scores {
-    uint32_t surrogates, rungs;
-    double *maximum;    /* [surrogates * rungs * SYN_SIZES] */
-    double *mean;       /* [rungs * SYN_SIZES] */
-    double *deviation;  /* [rungs * SYN_SIZES] */
+    uint32_t surrogates;
+    size_t places;      /* rungs * SYN_SIZES + 1 */
+    double *maximum;    /* [surrogates * places] */
+    double *mean;       /* [places] */
+    double *deviation;  /* [places] */
     double *score;      /* [surrogates] */
     double bar;         /* what is reported has a score above */
     syn_budget *budget;
@@ -52,6 +55,7 @@ typedef struct syn_assembly_search {
     syn_ground ground;       /* of the recording */
     syn_peaks peaks;         /* of the recording; what groups explain has z of 0 */
     syn_searcher *searcher;  /* [threads] */
+    syn_moments *moments;    /* [threads]; NULL where there are none */
     syn_scores scores;
     syn_refiner refiner;
     double best;             /* the largest score of the recording, reported or not */

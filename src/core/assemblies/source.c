@@ -9,36 +9,6 @@
 #include "core/assemblies/excess.h"
 #include "core/base/parallel.h"
 
-/* ---- segments in bins ---- */
-
-/* `trains` as of syn_segments: its trials are segments. SYN_TOO_LARGE where a segment has
-   2^31 bins or more. */
-static syn_status binned_make(syn_binned *out, const syn_trains *trains, int64_t bin,
-                              syn_budget *budget)
-{
-    *out = (syn_binned){
-        .units = trains->units, .segments = trains->trials, .budget = budget};
-    size_t places = (size_t)trains->units * trains->trials;
-    SYN_TAKE(budget, out->n, trains->trials);
-    SYN_TAKE_ZEROS(budget, out->first, places + 1);
-    SYN_TAKE(budget, out->bin, (size_t)trains->events + 1);
-    for (uint32_t k = 0; k < trains->trials; k++) {
-        int64_t bins = (trains->stop[k] - trains->start[k]) / bin + 1;
-        if (bins > INT32_MAX)
-            return SYN_TOO_LARGE;
-        out->n[k] = (uint32_t)bins;
-    }
-    for (uint32_t u = 0; u < trains->units; u++)
-        for (uint32_t e = trains->first[u]; e < trains->first[u + 1]; e++) {
-            uint32_t k = trains->trial[e];
-            out->bin[e] = (uint32_t)((trains->tick[e] - trains->start[k]) / bin);
-            out->first[(size_t)u * trains->trials + k + 1]++;
-        }
-    for (size_t i = 0; i < places; i++)
-        out->first[i + 1] += out->first[i];
-    return SYN_OK;
-}
-
 /* ---- lists of peaks ---- */
 
 syn_status syn_peaks_make(syn_peaks *out, uint32_t units, syn_budget *budget)
@@ -473,7 +443,7 @@ syn_status syn_ground_make(syn_ground *out, const syn_spikes *calm, const syn_sp
                               syn_lagged_reach(&ladder, o->bin), budget, watch));
     if (o->events.n > 0)
         SYN_TRY(syn_locked_make(&out->locked, &o->events, &out->segments, budget));
-    SYN_TRY(binned_make(&out->binned, &out->segments.trains, o->bin, budget));
+    SYN_TRY(syn_binned_make(&out->binned, &out->segments.trains, o->bin, budget));
     SYN_TRY(syn_lagged_make(&out->pairs, &ladder, o->bin, all->units,
                             o->events.n > 0 ? &out->locked : NULL, o->threads, budget));
     out->made_by = (syn_pair_source){.pairs = &out->pairs,
@@ -512,8 +482,6 @@ void syn_ground_free(syn_ground *ground)
 {
     syn_lagged_free(&ground->pairs);
     syn_locked_free(&ground->locked);
-    SYN_GIVE(ground->binned.budget, ground->binned.n, ground->binned.first,
-             ground->binned.bin);
-    memset(&ground->binned, 0, sizeof ground->binned);
+    syn_binned_free(&ground->binned);
     syn_segments_free(&ground->segments);
 }
