@@ -70,8 +70,8 @@ test_that("memory for few histograms of the recording changes nothing", {
     found <- find_assemblies(x, n_surrogates = 19, threads = 2, max_memory = max_memory)
     list(as.data.frame(found), attr(found, "maxima"))
   }
-  # An eighth of it has room for 105 histograms, and five members have 200 pairs.
-  few <- of(1.2e7)
+  # An eighth of it has room for 131 histograms, and five members have 200 pairs.
+  few <- of(1.5e7)
   expect_identical(nrow(few[[1L]]), 2L)
   expect_identical(of(4e9), few)
 })
