@@ -11,6 +11,7 @@
 
 enum { MANY = 8, MOST_ROUNDS = 4, MOVES = 4, LEARN = 2, LEARN_MOVES = 2, FEWEST = 8,
        FEW_UNITS = 100,
+       OTHERS = 128,   /* units that say what others have in common, about, at most */
        FITTED = 64,    /* lags that a thread fits at a time, at most */
        LARGE = 16,     /* groups of so many members, of which */
        TOGETHER = 4 }; /* one in so many may leave at a time */
@@ -30,6 +31,7 @@ static syn_status around_make(syn_around *out, const syn_lagged *pairs,
                               syn_budget *budget)
 {
     size_t lags = 2 * (size_t)pairs->ladder.lags + 1, places = SYN_REFINE_RUNGS * lags;
+    SYN_TAKE(budget, out->place, pairs->units);
     SYN_TAKE(budget, out->row, 2 * (size_t)pairs->units);
     SYN_TAKE(budget, out->clumps, pairs->units);
     SYN_TAKE(budget, out->common, places);
@@ -61,7 +63,7 @@ void syn_refiner_free(syn_refiner *r)
 {
     for (int t = 0; r->around && t < r->pairs->threads; t++) {
         syn_around *a = r->around + t;
-        SYN_GIVE(r->budget, a->sum, a->moved, a->row, a->clumps, a->common, a->spread,
+        SYN_GIVE(r->budget, a->place, a->sum, a->moved, a->row, a->clumps, a->common, a->spread,
                  a->moments);
     }
     syn_detector_free(&r->detector);
@@ -123,6 +125,26 @@ static lag_range reach_of(const syn_refiner *r, const syn_assembly *g, lag_range
 
 static size_t bins_of(const syn_around *a) { return (size_t)(a->high - a->low) + 1; }
 
+/* Of many others, evenly spread ones say what all have in common. `*k` counts those that
+   were asked about before. */
+static int is_asked(const syn_refiner *r, const syn_assembly *g, uint32_t unit,
+                    uint32_t *k)
+{
+    uint32_t others = r->pairs->units - g->size;
+    return !syn_assembly_member(g, unit) && (*k)++ % (others / OTHERS + 1) == 0;
+}
+
+/* Gives units rows: all of them, or members and those that are asked. */
+static void give_rows(const syn_refiner *r, const syn_assembly *g, int all, syn_around *a)
+{
+    uint32_t k = 0;
+    a->rows = 0;
+    for (uint32_t u = 0; u < r->pairs->units; u++) {
+        int has = is_asked(r, g, u, &k) || all || syn_assembly_member(g, u);
+        a->place[u] = has ? a->rows++ : SYN_NO_ROW;
+    }
+}
+
 /* Counts spikes in the rows of their units, or all in one row. */
 static void count_train(const syn_refiner *r, const syn_around *a,
                         const syn_detected *at, syn_train own, const uint32_t *unit,
@@ -134,20 +156,23 @@ static void count_train(const syn_refiner *r, const syn_around *a,
         int64_t from = at->found[i].tick + a->low * bin - (bin - 1) / 2;
         size_t e = 0;
         SYN_SEEK(size_t, k, e, own.n, own.tick[k] < from);
-        for (; e < own.n && own.tick[e] < from + ticks; e++)
-            sum[(unit ? unit[e] * bins : 0) + (size_t)((own.tick[e] - from) / bin)]++;
+        for (; e < own.n && own.tick[e] < from + ticks; e++) {
+            uint32_t row = unit ? a->place[unit[e]] : 0;
+            if (row != SYN_NO_ROW)
+                sum[row * bins + (size_t)((own.tick[e] - from) / bin)]++;
+        }
     }
 }
 
-static void add_up(const syn_refiner *r, const syn_around *a, int32_t *sum)
+static void add_up(const syn_around *a, int32_t *sum)
 {
-    for (size_t u = 0; u < r->pairs->units; u++, sum += bins_of(a))
+    for (size_t k = 0; k < a->rows; k++, sum += bins_of(a))
         for (size_t i = 1; i < bins_of(a); i++)
             sum[i] += sum[i - 1];
 }
 
-/* Running sums of the spikes of each unit around the activations, in a->sum, and of its
-   predictor, in a->moved: what it does there by its responses alone. */
+/* Running sums of the spikes of each unit with a row around the activations, in a->sum,
+   and of its predictor, in a->moved: what it does there by its responses alone. */
 static syn_status sum_around(const syn_refiner *r, const syn_detected *at,
                              lag_range range, syn_around *a)
 {
@@ -155,28 +180,29 @@ static syn_status sum_around(const syn_refiner *r, const syn_detected *at,
     a->activations = at->n;
     a->low = range.low;
     a->high = range.high;
-    size_t bins = bins_of(a), n = r->pairs->units * bins;
+    size_t bins = bins_of(a), n = a->rows * bins;
     if (n > a->sum_room)
         SYN_RENEW(r->budget, a->sum, a->sum_room, n);
     memset(a->sum, 0, n * sizeof *a->sum);
     count_train(r, a, at, (syn_train){.tick = x->tick, .n = x->events}, x->unit, a->sum);
-    add_up(r, a, a->sum);
+    add_up(a, a->sum);
     if (!r->pairs->locked)
         return SYN_OK;
     if (n > a->moved_room)
         SYN_RENEW(r->budget, a->moved, a->moved_room, n);
     memset(a->moved, 0, n * sizeof *a->moved);
     for (uint32_t u = 0; u < r->pairs->units; u++)
-        count_train(r, a, at, syn_locked_train(r->pairs->locked, u), NULL,
-                    a->moved + u * bins);
-    add_up(r, a, a->moved);
+        if (a->place[u] != SYN_NO_ROW)
+            count_train(r, a, at, syn_locked_train(r->pairs->locked, u), NULL,
+                        a->moved + a->place[u] * bins);
+    add_up(a, a->moved);
     return SYN_OK;
 }
 
 /* Lag 0 of a unit. */
 static const int32_t *lag_0(const syn_around *a, const int32_t *sum, uint32_t unit)
 {
-    return sum ? sum + unit * bins_of(a) + (size_t)-a->low : NULL;
+    return sum ? sum + a->place[unit] * bins_of(a) + (size_t)-a->low : NULL;
 }
 
 /* ---- what others have in common ---- */
@@ -238,8 +264,8 @@ static void fit_others(const syn_refiner *r, const syn_assembly *g, uint32_t but
             o.many.from++;
         while (o.many.to >= -reach && o.many.to * step > range.high)
             o.many.to--;
-        for (uint32_t u = 0; u < r->pairs->units; u++) {
-            if (u == but || syn_assembly_member(g, u))
+        for (uint32_t u = 0, asked = 0; u < r->pairs->units; u++) {
+            if (!is_asked(r, g, u, &asked) || u == but)
                 continue;
             a->row[o.many.n] = lag_0(a, a->sum, u);
             a->row[r->pairs->units + o.many.n] = lag_0(a, a->moved, u);
@@ -354,6 +380,7 @@ static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added,
         return SYN_OK;
     SYN_TRY(syn_refiner_learn(r, g, MOVES));
     SYN_TRY(syn_detect(&r->detector, 0, g->size, &r->surprise, MOVES, 0, &detected));
+    give_rows(r, g, 1, r->around);
     SYN_TRY(sum_around(r, &detected, reach_of(r, g, all_lags(r)), r->around));
     if (!one_by_one)
         fit_others(r, g, UINT32_MAX, all_lags(r), r->around, p->threads);
@@ -385,6 +412,7 @@ static syn_status look_at_member(void *context, size_t item, int thread)
     lag_range range = near(r, c->group->member + m);
     r->place[m] = c->group->member[m];
     SYN_TRY(syn_detect(&r->detector, thread, m, &r->surprise, MOVES, 0, &detected));
+    give_rows(r, c->group, 0, a);
     SYN_TRY(sum_around(r, &detected, reach_of(r, c->group, range), a));
     fit_others(r, c->group, UINT32_MAX, range, a, 1);
     r->z[m] = best_place(r, c->group, a, 1, range, r->place + m);

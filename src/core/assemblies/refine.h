@@ -7,12 +7,16 @@
 
 enum { SYN_REFINE_RUNGS = 3 };  /* widths a member may have: around that of the seed */
 
+#define SYN_NO_ROW UINT32_MAX
+
 /* What units do around activations, and what they have in common there; memory of a
    thread. Lags are those of a range that has lag 0. */
 typedef struct syn_around {
     size_t activations;
     int32_t low, high;     /* bins */
-    int32_t *sum;          /* [units * (high - low + 1)] spikes around activations, */
+    uint32_t *place;       /* [units] row of a unit, or SYN_NO_ROW */
+    uint32_t rows;
+    int32_t *sum;          /* [rows * (high - low + 1)] spikes around activations, */
     int32_t *moved;        /* and those of the predictor; or NULL */
     const int32_t **row;   /* [2 * units] lag 0 of both */
     double *clumps;        /* [units] */
