@@ -139,7 +139,7 @@ syn_status syn_searcher_make(syn_searcher *out, const syn_ladder *ladder, uint32
 
 void syn_searcher_free(syn_searcher *w)
 {
-    SYN_GIVE(w->budget, w->start, w->hint, w->strongest, w->third, w->edge, w->edge_a,
+    SYN_GIVE(w->budget, w->start, w->hint, w->hinted, w->strongest, w->third, w->edge, w->edge_a,
              w->edge_b);
     for (uint32_t u = 0; w->ballot && u < w->units; u++)
         syn_budget_free(w->budget, w->ballot[u].vote);
@@ -159,7 +159,13 @@ static syn_status lay_hints(syn_searcher *w)
     if (2 * n > w->hint_room || !w->hint) {
         SYN_RENEW(w->budget, w->hint, w->hint_room, 2 * n + 1);
     }
-    for (size_t q = 0; q < pairs; q++) {
+    uint32_t a = 0, b = 1;
+    w->hinteds = 0;
+    for (size_t q = 0; q < pairs; q++, a++) {
+        if (a == b) {
+            a = 0;
+            b++;
+        }
         w->start[q] = at;
         size_t own = 0;
         for (size_t i = p->first[q]; i < p->first[q + 1]; i++)
@@ -171,6 +177,10 @@ static syn_status lay_hints(syn_searcher *w)
             w->hint[at + own + k] = (syn_hint){.lag = -back.lag, .z = back.z};
         }
         at += 2 * own;
+        if (own == 0)
+            continue;
+        SYN_GROW(w->budget, w->hinted, w->hinted_room, w->hinteds + 1);
+        w->hinted[w->hinteds++] = (struct syn_hinted){a, b};
     }
     w->start[pairs] = at;
     return SYN_OK;
@@ -381,32 +391,32 @@ syn_status syn_candidates_find(syn_searcher *searcher, const syn_peaks *peaks,
     for (int at_bar = 0; at_bar < 2; at_bar++) {
         int32_t low = at_bar ? bar - 1 : bar, high = at_bar ? bar - 1 : SYN_PEAK_MOST;
         left = searcher->edge_room - searcher->edges;
-        for (uint32_t b = 1; b < searcher->peaks->units && left > 0; b++)
-            for (uint32_t a = 0; a < b && left > 0; a++) {
-                size_t n;
-                const syn_hint *h = hints_of(searcher, a, b, &n);
-                for (size_t i = 0; i < n && left > 0; i++) {
-                    if (h[i].z < low || h[i].z > high || h[i].z < LEAST_EDGE)
-                        continue;
-                    searcher->edge_a[searcher->edges] = a;
-                    searcher->edge_b[searcher->edges] = b;
-                    searcher->edge[searcher->edges++] = (size_t)(h + i - searcher->hint);
-                    left--;
-                }
-            }
-    }
-    uint32_t units = searcher->peaks->units;
-    for (uint32_t b = 0; b < units; b++) {
-        searcher->strongest[(size_t)b * units + b] = NO_HINT;
-        for (uint32_t a = 0; a < b; a++) {
+        for (size_t k = 0; k < searcher->hinteds && left > 0; k++) {
+            uint32_t a = searcher->hinted[k].a, b = searcher->hinted[k].b;
             size_t n;
             const syn_hint *h = hints_of(searcher, a, b, &n);
-            int32_t most = n > 0 ? 0 : NO_HINT;
-            for (size_t i = 0; i < n; i++)
-                most = syn_hint_cut(h[i].z) > most ? syn_hint_cut(h[i].z) : most;
-            searcher->strongest[(size_t)a * units + b] = (int16_t)most;
-            searcher->strongest[(size_t)b * units + a] = (int16_t)most;
+            for (size_t i = 0; i < n && left > 0; i++) {
+                if (h[i].z < low || h[i].z > high || h[i].z < LEAST_EDGE)
+                    continue;
+                searcher->edge_a[searcher->edges] = a;
+                searcher->edge_b[searcher->edges] = b;
+                searcher->edge[searcher->edges++] = (size_t)(h + i - searcher->hint);
+                left--;
+            }
         }
+    }
+    size_t units = searcher->peaks->units;
+    for (size_t i = 0; i < units * units; i++)
+        searcher->strongest[i] = NO_HINT;
+    for (size_t k = 0; k < searcher->hinteds; k++) {
+        uint32_t a = searcher->hinted[k].a, b = searcher->hinted[k].b;
+        size_t n;
+        const syn_hint *h = hints_of(searcher, a, b, &n);
+        int32_t most = 0;
+        for (size_t i = 0; i < n; i++)
+            most = syn_hint_cut(h[i].z) > most ? syn_hint_cut(h[i].z) : most;
+        searcher->strongest[a * units + b] = (int16_t)most;
+        searcher->strongest[b * units + a] = (int16_t)most;
     }
     uint32_t triangles = best_triangles(searcher, kept);
     for (; *n < triangles; (*n)++)

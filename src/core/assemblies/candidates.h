@@ -73,7 +73,10 @@ typedef struct syn_searcher {
     uint32_t rung;
     size_t *start;     /* [pairs + 1] hints of a pair: of b after a, then of a after b */
     syn_hint *hint;
-    size_t start_room, hint_room;
+    struct syn_hinted {
+        uint32_t a, b;
+    } *hinted;         /* [hinteds] pairs with hints, in the order of pairs */
+    size_t hinteds, hint_room, hinted_room;
     int16_t *strongest;  /* [units * units] cut z of the strongest hint of a pair, or
                             that there is none */
     size_t *edge;      /* hints of the pairs that triangles are looked for with */
