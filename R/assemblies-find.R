@@ -242,12 +242,12 @@
 #'   their times.
 #'
 #' # Memory and time
-#' 50 units, 7 Hz and 20 minutes take about six seconds of one core with 99 surrogates. 500 units,
-#' 5 Hz and 30 minutes take less than five minutes of two cores, and eight to nine seconds of 14
-#' cores with an H200. Time and memory grow with the number of pairs; surrogates are made in
-#' batches that fit into `max_memory`. A GPU finds peaks while the processors look for groups in
-#' those found before; as groups take what they take, `"auto"` weighs only how long the CPU would
-#' take for the peaks. With `locked_to` the processors count the recording 21 times, also where a
+#' 50 units, 7 Hz and 20 minutes take about twelve seconds of one core with 99 surrogates, four of
+#' them for the resamples. 1,152 units, 0.3 Hz and 30 minutes take eight minutes of two cores, and
+#' about a minute of 16 cores with an H200. Time and memory grow with the number of pairs; surrogates
+#' are made in batches that fit into `max_memory`. A GPU finds peaks while the processors look for
+#' groups in those found before, and for the resamples; as groups take what they take, `"auto"`
+#' weighs only how long the CPU would take for the peaks. With `locked_to` the processors count the recording 21 times, also where a
 #' GPU finds the peaks of surrogates; and a spike takes 600 bytes.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes. Trials are kept
@@ -359,7 +359,7 @@
 #' @order 1
 #' @export
 find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, segment = NULL,
-                            locked_to = NULL, resamples = 20, device = c("cpu", "gpu", "auto"),
+                            locked_to = NULL, resamples = 10, device = c("cpu", "gpu", "auto"),
                             gpus = NULL, threads = NULL, max_memory = 4e9) {
   check_given(x = "a recording")
   call <- sys.call()

@@ -13,9 +13,10 @@ with_weak_member <- function(seed, count, weak, trials = FALSE) {
                trials = if (trials) data.frame(start = 10 * 0:11, end = 10 * 1:12 - 1))
 }
 
-find_stable <- function(x, ..., threads = 1) {
+find_stable <- function(x, ..., resamples = 20, threads = 1) {
   set.seed(1)
-  find_assemblies(x, max_lag = 0.2, n_surrogates = 39, threads = threads, ...)
+  find_assemblies(x, max_lag = 0.2, n_surrogates = 39, resamples = resamples, threads = threads,
+                  ...)
 }
 
 # What was found, with other shares for the members of the first assembly.
