@@ -244,11 +244,12 @@
 #' # Memory and time
 #' 50 units, 7 Hz and 20 minutes take about twelve seconds of one core with 99 surrogates, four of
 #' them for the resamples. 1,152 units, 0.3 Hz and 30 minutes take eight minutes of two cores, and
-#' about a minute of 16 cores with an H200. Time and memory grow with the number of pairs; surrogates
-#' are made in batches that fit into `max_memory`. A GPU finds peaks while the processors look for
-#' groups in those found before, and for the resamples; as groups take what they take, `"auto"`
-#' weighs only how long the CPU would take for the peaks. With `locked_to` the processors count the recording 21 times, also where a
-#' GPU finds the peaks of surrogates; and a spike takes 600 bytes.
+#' about a minute of 16 cores with an H200. Time and memory grow with the number of pairs;
+#' surrogates are made in batches that fit into `max_memory`. A GPU finds peaks while the processors
+#' look for groups in those found before, and for the resamples; as groups take what they take,
+#' `"auto"` weighs only how long the CPU would take for the peaks. With `locked_to` the processors
+#' count the recording 21 times, also where a GPU finds the peaks of surrogates; and a spike takes
+#' 600 bytes.
 #'
 #' @param x A recording: [spike_trains()], or anything [as_spike_trains()] takes. Trials are kept
 #'   apart.

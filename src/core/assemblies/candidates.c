@@ -139,8 +139,8 @@ syn_status syn_searcher_make(syn_searcher *out, const syn_ladder *ladder, uint32
 
 void syn_searcher_free(syn_searcher *w)
 {
-    SYN_GIVE(w->budget, w->start, w->hint, w->hinted, w->strongest, w->third, w->edge, w->edge_a,
-             w->edge_b);
+    SYN_GIVE(w->budget, w->start, w->hint, w->hinted, w->strongest, w->third, w->edge,
+             w->edge_a, w->edge_b);
     for (uint32_t u = 0; w->ballot && u < w->units; u++)
         syn_budget_free(w->budget, w->ballot[u].vote);
     syn_budget_free(w->budget, w->ballot);

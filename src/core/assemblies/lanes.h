@@ -33,9 +33,9 @@ typedef struct syn_lanes {
     void (*add)(const uint8_t *const *row, uint32_t rows, size_t length, uint16_t *sum);
 
     /* Picks the windows with a z of `least` at least, where nothing is common, and
-       returns how many. Windows are `step` lags apart, around lag 0 of the running sums `sum`,
-       after whose margin there is room for a register more; `half` bins on each side, and
-       none has a z of `least` with fewer than `fewest` spikes inside. */
+       returns how many. Windows are `step` lags apart, around lag 0 of the running sums
+       `sum`, after whose margin there is room for a register more; `half` bins on each
+       side, and none has a z of `least` with fewer than `fewest` spikes inside. */
     uint32_t (*pick)(const syn_lanes_windows *windows, const int32_t *sum, int32_t half,
                      int32_t step, double clumps, int32_t fewest, int32_t least);
 } syn_lanes;

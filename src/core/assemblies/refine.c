@@ -63,8 +63,8 @@ void syn_refiner_free(syn_refiner *r)
 {
     for (int t = 0; r->around && t < r->pairs->threads; t++) {
         syn_around *a = r->around + t;
-        SYN_GIVE(r->budget, a->place, a->sum, a->moved, a->row, a->clumps, a->common, a->spread,
-                 a->moments);
+        SYN_GIVE(r->budget, a->place, a->sum, a->moved, a->row, a->clumps, a->common,
+                 a->spread, a->moments);
     }
     syn_detector_free(&r->detector);
     SYN_GIVE(r->budget, r->around, r->none, r->place, r->z);
@@ -366,8 +366,8 @@ static syn_status look_at_unit(void *context, size_t item, int thread)
 }
 
 /* Among few units one that becomes a member would hide itself in what all have in common:
-   that is found without it, if it would be added were nothing common; and so where few may
-   be added. */
+   that is found without it, if it would be added were nothing common; and so where few
+   may be added. */
 static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added,
                               const syn_watch *watch)
 {

@@ -59,8 +59,8 @@ typedef struct syn_assembly_search {
     syn_scores scores;
     syn_refiner refiner;
     double best;             /* the largest score of the recording, reported or not */
-    uint32_t listed;         /* candidates above the bar at first: how far the search is */
-    uint32_t looked_at;      /* those of them that are not above it any more */
+    uint32_t listed;         /* candidates above the bar at first, */
+    uint32_t looked_at;      /* and how many of them are not above it any more */
     syn_assembly *group;     /* [groups] in the order in which they were found */
     uint32_t groups;
     const syn_assembly *among;  /* [amongs] groups of whose members alone groups are; */
