@@ -22,6 +22,8 @@
 #'   at least `1 / (n_surrogates + 1)`.
 #' * `score` is by how many standard deviations a group exceeds what surrogates have. It tells
 #'   assemblies apart that no surrogate comes near, which all have the same p.
+#' * `stability` says of each member in which share of the parts of the recording it comes out
+#'   again, see Stability. Below one half, another recording would often miss it.
 #' * `artefact` names members that a sorter made. Read it before you believe in the assembly.
 #'
 #' `summary()` says this in words. [autoplot.assemblies()] draws it; its `type = "lags"` is a fair
@@ -243,7 +245,7 @@
 #'
 #' # Memory and time
 #' 50 units, 7 Hz and 20 minutes take about twelve seconds of one core with 99 surrogates, four of
-#' them for the resamples. 1,152 units, 0.3 Hz and 30 minutes take eight minutes of two cores, and
+#' them for the resamples. 1,152 units, 0.3 Hz and 30 minutes take seven minutes of two cores, and
 #' about a minute of 16 cores with an H200. Time and memory grow with the number of pairs;
 #' surrogates are made in batches that fit into `max_memory`. A GPU finds peaks while the processors
 #' look for groups in those found before, and for the resamples; as groups take what they take,

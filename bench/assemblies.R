@@ -1,8 +1,11 @@
 # How long find_assemblies() takes: 50 units for 20 minutes on one core, and 500 units for 30
-# minutes on two threads and, where there is one, on a GPU.
+# minutes on two threads and, where there is one, on a GPU; and a retina on an array of 1,152
+# electrodes, recorded by others, in the folder SYNFIRE_DATA.
 #
 # Rscript bench/assemblies.R
-# ROWS=large Rscript bench/assemblies.R    some of small, large, gpu
+# ROWS="large array" Rscript bench/assemblies.R    some of small, large, gpu, array, array_gpu
+#
+# vignettes/performance/assemblies.csv has the rows of the array.
 #
 # `call` is the time of the whole call, `cpu` that of all its threads together, `of_recording` what
 # the peaks of the recording take of that, and `MB` the most that this process has held so far.
@@ -43,6 +46,15 @@ measure <- function(what, x, device, threads) {
 }
 
 options(width = 160)
+of_array <- function() {
+  folder <- Sys.getenv("SYNFIRE_DATA", "../shared/data")
+  read_spikes(file.path(folder, "recordings", "retina-1152.h5"))
+}
+
+if ("array" %in% rows) measure("1,152 units, 30 min, 0.3 Hz", of_array(), "cpu", 2)
+if ("array_gpu" %in% rows) {
+  measure("1,152 units, 30 min, 0.3 Hz", of_array(), "gpu", synfire:::check_threads(NULL))
+}
 if ("small" %in% rows) measure("50 units, 20 min, 7 Hz", recording(50, 20, 7), "cpu", 1)
 if (any(c("large", "gpu") %in% rows)) {
   x <- recording(500, 30, 5)
