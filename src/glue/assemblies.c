@@ -4,7 +4,7 @@
 
 
 #include "core/assemblies/again.h"
-#include "core/assemblies/search.h"
+#include "core/assemblies/resample.h"
 #include "glue/options.h"
 #include "glue/require.h"
 #include "glue/spikes.h"
@@ -168,6 +168,7 @@ SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
     syn_spikes spikes;
     syn_status status = glue_spikes(&spikes, trains, 1, watch);
     SYN_NEXT(status, syn_assembly_search_run(&w->search, &spikes, &o, &w->budget, watch));
+    SYN_NEXT(status, syn_assembly_search_again(&w->search, watch));
     SEXP groups = R_NilValue;
     if (status == SYN_OK)
         groups = groups_for_r(&w->search, &status);

@@ -80,10 +80,10 @@ syn_status syn_detector_lay(syn_detector *detector, const syn_assembly *group,
 /* What spikes speak for while no activation is known: how surprising they are. */
 void syn_surprise_before(const syn_detector *detector, syn_surprise *out);
 
-/* Finds activations with what is known, learns from them how many spikes members have
-   there, less what they have in the first `moves` ways to move them apart, and so what
-   spikes speak for: the log of how much more probable a number of them is at an
-   activation than elsewhere. Nothing is learnt from few. SYN_OVER_BUDGET,
+/* Finds activations with the scores that are known, and learns new scores from them: the
+   log of how much more probable a number of spikes is at an activation than elsewhere.
+   Activations that members have by chance are taken off: those of the first `moves` ways
+   to move members apart. Few activations change nothing. SYN_OVER_BUDGET,
    SYN_NO_MEMORY. */
 syn_status syn_surprise_learn(syn_detector *detector, uint32_t moves,
                               syn_surprise *surprise);

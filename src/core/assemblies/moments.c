@@ -113,19 +113,8 @@ static void fill_blocks(syn_moments *w)
         }
 }
 
-void syn_moments_lay_recording(syn_moments *w)
-{
-    const syn_binned *b = w->binned;
-    for (uint32_t u = 0; u < b->units; u++)
-        for (uint32_t k = 0; k < b->segments; k++) {
-            size_t at = (size_t)u * b->segments + k;
-            for (uint32_t e = b->first[at]; e < b->first[at + 1]; e++)
-                w->train[e] = w->start[k] + (int32_t)b->bin[e];
-        }
-    fill_blocks(w);
-}
-
-void syn_moments_lay_surrogate(syn_moments *w, uint64_t surrogate)
+/* Lays out a surrogate, or the recording, whose segments are not shifted: NULL. */
+static void lay(syn_moments *w, const uint64_t *surrogate)
 {
     const syn_binned *b = w->binned;
     for (uint32_t u = 0; u < b->units; u++)
@@ -134,7 +123,9 @@ void syn_moments_lay_surrogate(syn_moments *w, uint64_t surrogate)
             uint32_t from = b->first[at], to = b->first[at + 1], n = b->n[k], e = from;
             if (from == to)
                 continue;
-            uint32_t shift = syn_binned_shift(w->key, surrogate, u, k, n), out = from;
+            uint32_t out = from;
+            uint32_t shift =
+                surrogate ? syn_binned_shift(w->key, *surrogate, u, k, n) : 0;
             int32_t begin = w->start[k] + (int32_t)shift;
             /* Those that go around the end of the segment come first. */
             while (e < to && b->bin[e] + shift < n)
@@ -145,6 +136,13 @@ void syn_moments_lay_surrogate(syn_moments *w, uint64_t surrogate)
                 w->train[out++] = begin + (int32_t)b->bin[i];
         }
     fill_blocks(w);
+}
+
+void syn_moments_lay_recording(syn_moments *w) { lay(w, NULL); }
+
+void syn_moments_lay_surrogate(syn_moments *w, uint64_t surrogate)
+{
+    lay(w, &surrogate);
 }
 
 /* ---- chains ---- */

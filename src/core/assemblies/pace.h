@@ -25,8 +25,8 @@ typedef struct syn_pace {
 syn_status syn_pace_set(syn_pace *pace, int64_t cell, const syn_train *without,
                         uint32_t n);
 
-/* Moves the spikes of a train by so many ticks of the clock, around each trial:
-   out[own.n], increasing, but for spikes that come to be on one tick. */
+/* Moves the spikes of a train by so many ticks of the clock, around each trial.
+   out[own.n] never decreases; two spikes may come to be on one tick. */
 void syn_pace_turn(const syn_pace *pace, syn_train own, int64_t by, int64_t *out);
 
 void syn_pace_free(syn_pace *pace);

@@ -62,9 +62,10 @@ void syn_lagged_free(syn_lagged *pairs);
 syn_status syn_lagged_count(syn_lagged *pairs, const syn_recording *recording,
                            const syn_spikes *trials, const syn_watch *watch);
 
-/* The same units in other trials, `to` and no longer `from`: how spikes come in clumps,
-   and what is common to pairs, are as in `pairs`, but for the ends of trials. At most
-   `most` histograms are kept. As syn_lagged_make(). */
+/* Makes pairs of the same units in other trials: `to`, where `pairs` had `from`. Clumps
+   and the common share of pairs are copied from `pairs`, and the share is corrected for
+   the new ends of trials. The store keeps `most` histograms at most. Errors and memory
+   are those of syn_lagged_make(). */
 syn_status syn_lagged_again(syn_lagged *out, const syn_lagged *pairs, size_t most,
                             const syn_recording *recording, syn_locked *locked,
                             const syn_spikes *from, const syn_spikes *to);

@@ -367,15 +367,15 @@ static syn_status look_at_unit(void *context, size_t item, int thread)
 
 /* Among few units one that becomes a member would hide itself in what all have in common:
    that is found without it, if it would be added were nothing common; and so where few
-   may be added. */
-static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added,
+   may be added. `*learnt` is whether the refiner has learnt the group that comes out. */
+static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added, int *learnt,
                               const syn_watch *watch)
 {
     const syn_lagged *p = r->pairs;
     int one_by_one = r->among || p->units <= FEW_UNITS;
     syn_detected detected;
     syn_assembly before = *g;
-    *added = 0;
+    *added = *learnt = 0;
     if (!may_add_any(r, g))
         return SYN_OK;
     SYN_TRY(syn_refiner_learn(r, g, MOVES));
@@ -398,6 +398,7 @@ static syn_status add_members(syn_refiner *r, syn_assembly *g, int *added,
         g->member[g->size++] = r->place[u];
         *added = 1;
     }
+    *learnt = !*added;
     return SYN_OK;
 }
 
@@ -442,13 +443,14 @@ static int take_out(const syn_refiner *r, syn_assembly *g, double stay)
 /* Places each member anew by the activations of the others, and takes out the one that
    they say least of, if that is below `stay`. Where units fire a lot, few of the
    activations that the others show are real; there the pairs of a member may say enough,
-   where it is one of few. */
-static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
+   where it is one of few. `learnt` says whether the refiner has learnt this group. */
+static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay, int learnt,
                                 int *dropped, const syn_watch *watch)
 {
     syn_assembly before = *g;
     refining c = {r, &before, 1};
-    SYN_TRY(syn_refiner_learn(r, g, MOVES));
+    if (!learnt)
+        SYN_TRY(syn_refiner_learn(r, g, MOVES));
     SYN_TRY(syn_parallel_for(g->size, r->pairs->threads, watch, "groups", look_at_member,
                              &c));
     for (uint32_t m = 0; m < g->size; m++)
@@ -464,15 +466,14 @@ static syn_status check_members(syn_refiner *r, syn_assembly *g, double stay,
 syn_status syn_assembly_refine(syn_refiner *refiner, syn_assembly *group,
                                const syn_watch *watch)
 {
-    int added = 1, dropped = 1;
+    int added = 1, dropped, learnt;
     /* What many pairs say together was tested: of a sequence that comes back twenty
        times, each member says little by itself. */
     double stay = group->size < MANY ? STAY : STAY_OF_MANY;
     for (int round = 0; added && round < MOST_ROUNDS; round++) {
-        SYN_TRY(add_members(refiner, group, &added, watch));
-        dropped = 1;
-        while (dropped && group->size > 2)
-            SYN_TRY(check_members(refiner, group, stay, &dropped, watch));
+        SYN_TRY(add_members(refiner, group, &added, &learnt, watch));
+        for (dropped = 1; dropped && group->size > 2; learnt = 0)
+            SYN_TRY(check_members(refiner, group, stay, learnt, &dropped, watch));
     }
     syn_assembly_tidy(group);
     return SYN_OK;

@@ -9,8 +9,8 @@ enum { SYN_REFINE_RUNGS = 3 };  /* widths a member may have: around that of the 
 
 #define SYN_NO_ROW UINT32_MAX
 
-/* What units do around activations, and what they have in common there; memory of a
-   thread. Lags are those of a range that has lag 0. */
+/* Memory of a thread: histograms of the spikes of units around activations, and the
+   excess that other units have in common there. The range of lags includes lag 0. */
 typedef struct syn_around {
     size_t activations;
     int32_t low, high;     /* bins */

@@ -2,29 +2,11 @@
 #ifndef SYN_ASSEMBLIES_SEARCH_H
 #define SYN_ASSEMBLIES_SEARCH_H
 
+#include "core/assemblies/calm.h"
 #include "core/assemblies/candidates.h"
 #include "core/assemblies/moments.h"
 #include "core/assemblies/refine.h"
 #include "core/assemblies/source.h"
-
-/* The spikes that remain, and how much was left out. */
-typedef struct syn_calm {
-    syn_spikes spikes;  /* bounds are those of the recording, which the caller keeps */
-    double *tick;       /* what `spikes` points to */
-    int *unit, *trial;
-    double steps, left_out;  /* steps of time there are, and those in bursts */
-    double *burst;           /* [2 * bursts] first tick of each, and that after it */
-    size_t bursts;           /* stretches of such steps, in the order of time */
-    syn_budget *budget;
-} syn_calm;
-
-/* Leaves out all spikes of steps of `step` ticks in which a population burst is under
-   way, beyond what `events` bring about; there may be none. The caller frees, also after
-   an error: SYN_OVER_BUDGET, SYN_NO_MEMORY, SYN_TOO_LARGE, SYN_INTERRUPTED. */
-syn_status syn_calm_make(syn_calm *out, const syn_spikes *spikes,
-                         const syn_events *events, int64_t step, syn_budget *budget,
-                         const syn_watch *watch);
-void syn_calm_free(syn_calm *calm);
 
 /* The largest evidence of a surrogate in each place, and what it is over surrogates: a
    place is a rung and a class of sizes, and the last one that of chains; and the score of

@@ -3,6 +3,7 @@
    these are put into the lists, in the order of pairs. */
 #include "core/assemblies/source.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/assemblies/circular.h"
@@ -70,10 +71,13 @@ static syn_status scan_make(scan *out, const syn_ladder *ladder, const syn_lanes
     return SYN_OK;
 }
 
-/* Spikes in a window that none is expected in, or beside it, until its z is enough. */
+/* Spikes in a window, without any beside it, whose z is enough. Of n, the deviance is at
+   most 2 n log(1 + SYN_BESIDE): fewer than that asks for need not be tried. */
 static int32_t fewest_of(double clumps, int32_t least)
 {
-    syn_sides s = {.in = 2};
+    double low = (least - 1.0) / SYN_PEAK_SCALE;
+    double too_few = floor(low * low * clumps / (2 * log(1 + SYN_BESIDE)));
+    syn_sides s = {.in = too_few > 2 ? too_few : 2};
     syn_excess_scale e = {.clumps = clumps};
     while (syn_peak_z(syn_excess_z(s, e)) < least)
         s.in++;
@@ -86,7 +90,7 @@ static void scan_pair(scan *s, const syn_lagged *p, uint32_t a, uint32_t b, doub
     for (uint32_t r = 0; r < p->ladder.rungs; r++) {
         const double *clumps = p->clumps + (size_t)r * p->units;
         s->clumps[r] = clumps[a] * clumps[b] * unsure;
-        s->fewest[r] = fewest_of(s->clumps[r], s->least);
+        s->fewest[r] = s->common ? 0 : fewest_of(s->clumps[r], s->least);
     }
 }
 
