@@ -272,13 +272,20 @@
 #'   where no response is expected.
 #' @param resamples Number of parts of the recording in which the members are looked for again, see
 #'   Stability; a multiple of 5 leaves out all times equally often. 0 for none.
+#' @param folder Path of a folder in which the surrogates of a long search are kept, made if it is
+#'   not there, or `NULL`. Surrogates are then looked at in chunks of 16 and more, by the workers
+#'   of the user's `future::plan()` where there are some (see [mine_patterns()]). The same call
+#'   again goes on from the finished chunks (see [long_jobs]), with the surrogates that the job
+#'   began with, whatever the seed is now. What the recording itself has is looked for in each
+#'   call, so `alpha` and `resamples` may differ from call to call.
 #' @param device `"cpu"`, `"gpu"`, which finds the peaks of pairs, of the recording and of all
 #'   surrogates, or `"auto"` for the one that should be sooner done. Peaks are the same whole
 #'   numbers on both, and so is the result.
 #' @param gpus Numbers of the GPUs to use, also where `"auto"` chooses them: rows of
 #'   `synfire_sitrep()$devices`; `NULL` for the first one. Several share the surrogates.
-#' @param threads Number of threads; `NULL` for all that this process may use.
-#' @param max_memory Bytes the work may hold, see Memory; and as many on each GPU.
+#' @param threads Number of threads, with a `folder` of each worker; `NULL` for all that this
+#'   process may use.
+#' @param max_memory Bytes the work, or each worker, may hold, see Memory; and as many on each GPU.
 #'
 #' @return A data frame of class `assemblies` with a row for each assembly, the surest first:
 #'   \describe{
@@ -362,8 +369,9 @@
 #' @order 1
 #' @export
 find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, segment = NULL,
-                            locked_to = NULL, resamples = 10, device = c("cpu", "gpu", "auto"),
-                            gpus = NULL, threads = NULL, max_memory = 4e9) {
+                            locked_to = NULL, resamples = 10, folder = NULL,
+                            device = c("cpu", "gpu", "auto"), gpus = NULL, threads = NULL,
+                            max_memory = 4e9) {
   check_given(x = "a recording")
   call <- sys.call()
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
@@ -384,23 +392,23 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
     list(frame = ticks_to_seconds(frame, attr(x, "resolution")), spikes = nrow(x))
   }
   if (!is.null(camera)) x <- first_frames(x, frame)
-  threads <- check_threads(threads)
+  here <- check_threads(threads)
   max_memory <- check_memory(max_memory, min = 1e7)
   gpus <- surrogate_place(device, gpus,
-                          \() assembly_seconds(x, ladder, n, !is.null(events)) / threads)
+                          \() assembly_seconds(x, ladder, n, !is.null(events)) / here)
   seed <- current_seed()
-  trains <- trains_of(x)
+  options <- assembly_options(ladder, events, n, gpus, here, max_memory)
   started <- proc.time()[["elapsed"]]
-  found <- if (count_in_trials(trains) > 0L && nlevels(x$unit) > 2L) {
-    .Call(r_find_assemblies, trains,
-          c(ladder, list(events = events[c("tick", "kind")], n = n,
-                         exceeded = min(exceeded, n - 1), resamples = resamples,
-                         key = random_key(), gpus = gpus, threads = threads,
-                         max_memory = max_memory)))
+  if (!is.null(folder)) {
+    done <- assembly_maxima_in_folder(folder, x, options, threads, seed)
+    options[c("known", "key")] <- done[c("known", "key")]
+    seed <- done$seed
   }
-  found <- finish_status(found, "finding assemblies",
-                         "Take fewer units with `x[unit = ]`, or a shorter `max_lag`.",
-                         limit_of = "spikes")
+  found <- if (may_have_assemblies(x)) {
+    finish_assemblies(.Call(r_find_assemblies, trains_of(x),
+                            c(options, list(exceeded = min(exceeded, n - 1),
+                                            resamples = resamples))))
+  }
   new_assemblies(found, x, ladder, list(
     recording = x, camera = camera, max_lag = ladder$max_lag, alpha = alpha, n_surrogates = n,
     resamples = resamples,
@@ -413,9 +421,30 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
       c(score = found$best, p = (sum(found$score >= found$best) + 1) / (n + 1))
     },
     device = if (is.null(gpus)) "cpu" else "gpu", gpus = if (!is.null(gpus)) gpus + 1L,
-    threads = threads,
+    threads = here,
     elapsed = proc.time()[["elapsed"]] - started, seed = seed, call = call
   ), max_memory)
+}
+
+#' Whether there is anything to look at: three units, and spikes in trials
+#' @noRd
+may_have_assemblies <- function(x) nlevels(x$unit) > 2L && count_in_trials(trains_of(x)) > 0L
+
+#' What the core is asked for, but for how groups are told from surrogates
+#' @param ladder What `assembly_ladder()` gave.
+#' @param events What `locked_events()` gave.
+#' @noRd
+assembly_options <- function(ladder, events, n, gpus, threads, max_memory) {
+  c(ladder, list(events = events[c("tick", "kind")], first = 0, n = n, known = NULL, key = random_key(),
+                 gpus = gpus, threads = threads, max_memory = max_memory))
+}
+
+#' A result of the core, or the error that it stands for
+#' @noRd
+finish_assemblies <- function(found) {
+  finish_status(found, "finding assemblies",
+                "Take fewer units with `x[unit = ]`, or a shorter `max_lag`.",
+                limit_of = "spikes")
 }
 
 #' Lengths in ticks and in bins; a bin is a millisecond, or what the times are multiples of

@@ -7,9 +7,9 @@
 
 #' Long jobs that are kept in files
 #'
-#' The `folder` of [mine_patterns()], [pvalue_spectrum()], [spade()] and [direct_links()], and
-#' the `file` of [causal_map()] and [smap_map()], keep on disk what a call has finished, so that a
-#' long job can go on after it was stopped. All of them follow the same rules.
+#' The `folder` of [mine_patterns()], [pvalue_spectrum()], [spade()], [find_assemblies()] and
+#' [direct_links()], and the `file` of [causal_map()] and [smap_map()], keep on disk what a call
+#' has finished, so that a long job can go on after it was stopped. All of them follow the same rules.
 #'
 #' * Where nothing is there yet, the call begins the job.
 #' * Where the same job is there, the call goes on with what is missing, and says how much

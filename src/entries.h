@@ -54,6 +54,7 @@
     ENTRY(r_synapse_centre, 4)                                                           \
     ENTRY(r_synapse_slow, 2)                                                             \
     ENTRY(r_find_assemblies, 2)                                                          \
+    ENTRY(r_assembly_maxima, 2)                                                          \
     ENTRY(r_assembly_peaks, 2)                                                           \
     ENTRY(r_assembly_activations, 3)                                                     \
     ENTRY(r_coupled_maps, 3)                                                             \

@@ -150,20 +150,57 @@ static SEXP groups_for_r(syn_assembly_search *s, syn_status *status)
     return out;
 }
 
-/* What find_assemblies() found in `trains`, as glue_spikes() takes them. `options`: bin,
-   segment, step (ticks), lags, widest (bins), events, n, exceeded, resamples, key, gpus,
-   threads, max_memory. */
+/* How many numbers of a surrogate a search keeps. */
+static R_xlen_t places_of(const syn_ground_options *ground)
+{
+    return (R_xlen_t)syn_ladder_make(ground->lags, ground->widest).rungs * SYN_SIZES + 1;
+}
+
+/* Options of a search: bin, segment, step (ticks), lags, widest (bins), events, first, n,
+   key, gpus, threads, max_memory. */
+static syn_assembly_search_options read_search(work *w, SEXP options,
+                                               syn_peak_place *gpus)
+{
+    w->budget.limit = glue_option_memory(options);
+    return (syn_assembly_search_options){
+        .ground = read_ground(options, choose_place(&w->place, options, gpus)),
+        .step = glue_option_int(options, "step", 1, (int64_t)1 << 53),
+        .first = (uint32_t)glue_option_int(options, "first", 0, 1 << 24),
+        .surrogates = (uint32_t)glue_option_int(options, "n", 1, 1 << 24)};
+}
+
+/* The evidence of `n` surrogates of `trains` from number `first` on, a column for each.
+   `trains` as glue_spikes() takes them, options as above. */
+SEXP r_assembly_maxima(glue_owner *own, SEXP trains, SEXP options)
+{
+    work *w = glue_hold(own, sizeof *w, release);
+    syn_peak_place gpus;
+    syn_assembly_search_options o = read_search(w, options, &gpus);
+    const syn_watch *watch = glue_watch(own, "Finding assemblies");
+    syn_spikes spikes;
+    syn_status status = glue_spikes(&spikes, trains, 1, watch);
+    SYN_NEXT(status,
+             syn_assembly_search_maxima(&w->search, &spikes, &o, &w->budget, watch));
+    if (status != SYN_OK)
+        return refuse(&w->place, status, &w->budget);
+    SEXP out = Rf_allocMatrix(REALSXP, (int)places_of(&o.ground), (int)o.surrogates);
+    memcpy(REAL(out), w->search.scores.maximum, XLENGTH(out) * sizeof(double));
+    return out;
+}
+
+/* What find_assemblies() found in `trains`. Further options: exceeded, resamples, and
+   `known`, all that r_assembly_maxima() gives, or R's NULL. */
 SEXP r_find_assemblies(glue_owner *own, SEXP trains, SEXP options)
 {
     work *w = glue_hold(own, sizeof *w, release);
     syn_peak_place gpus;
-    syn_assembly_search_options o = {
-        .ground = read_ground(options, choose_place(&w->place, options, &gpus)),
-        .step = glue_option_int(options, "step", 1, (int64_t)1 << 53),
-        .surrogates = (uint32_t)glue_option_int(options, "n", 1, 1 << 24),
-        .exceeded = (uint32_t)glue_option_int(options, "exceeded", 0, 1 << 24),
-        .resamples = (uint32_t)glue_option_int(options, "resamples", 0, 1 << 24)};
-    w->budget.limit = glue_option_memory(options);
+    syn_assembly_search_options o = read_search(w, options, &gpus);
+    o.exceeded = (uint32_t)glue_option_int(options, "exceeded", 0, 1 << 24);
+    o.resamples = (uint32_t)glue_option_int(options, "resamples", 0, 1 << 24);
+    SEXP known = glue_option(options, "known");
+    if (known != R_NilValue)
+        o.known = REAL(
+            numbers(known, REALSXP, places_of(&o.ground) * o.surrogates, "known maxima"));
     const syn_watch *watch = glue_watch(own, "Finding assemblies");
     syn_spikes spikes;
     syn_status status = glue_spikes(&spikes, trains, 1, watch);

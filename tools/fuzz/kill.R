@@ -1,5 +1,5 @@
-# Kills maps, and folders of direct links, patterns and surrogates at random times, resumes
-# them, and compares with what was not disturbed: Rscript tools/fuzz/kill.R [kills of each] [seed]
+# Kills maps, and folders of direct links, patterns, surrogates and assemblies at random times,
+# resumes them, and compares with what was not disturbed: Rscript tools/fuzz/kill.R [kills of each] [seed]
 program <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[[1L]]))
 source(file.path(program, "framework.R"))
 load_subjects(program)
@@ -11,7 +11,7 @@ wanted <- if (length(given) > 0) given[[1L]] else 100
 seed <- if (length(given) > 1) given[[2L]] else floor(as.numeric(Sys.time())) %% 1e6
 cat("seed", seed, "\n")
 wrong <- 0
-for (kind in c("map", "links", "patterns", "surrogates")) {
+for (kind in c("map", "links", "patterns", "surrogates", "assemblies")) {
   kills <- cases <- 0
   started <- proc.time()[["elapsed"]]
   while (kills < wanted) {

@@ -3,7 +3,8 @@
 
 fuzz_subject("kill", covers = list(
   causal_map = c("x", "file"), mine_patterns = c("x", "folder"),
-  pvalue_spectrum = c("x", "folder"), direct_links = c("map", "x", "folder")
+  pvalue_spectrum = c("x", "folder"), direct_links = c("map", "x", "folder"),
+  find_assemblies = c("x", "folder")
 ), run = function(world) {
   work <- draw_work(size = whole(1, 5))
   where <- file.path(world$folder, "kept")

@@ -1,15 +1,17 @@
 # Work that is kept in files, for the subjects `files` and `kill`.
 
-# A causal map, direct links, patterns or surrogates: `name` of the function, its arguments,
-# `where` what they are kept in.
-draw_work <- function(kind = one_of("map", "links", "patterns", "surrogates"), size = 1) {
+# A causal map, direct links, patterns, surrogates or assemblies: `name` of the function, its
+# arguments, `where` what they are kept in.
+draw_work <- function(kind = one_of("map", "links", "patterns", "surrogates", "assemblies"),
+                      size = 1) {
   seed <- whole(1, 1e6)
   work <- switch(kind,
     map = list(name = "causal_map", where = "file", args = draw_map(size)),
     links = list(name = "direct_links", where = "folder", args = draw_links(size)),
     patterns = list(name = "mine_patterns", where = "folder", args = draw_mining(size)),
     surrogates = list(name = "pvalue_spectrum", where = "folder",
-                      args = draw_surrogates(size))
+                      args = draw_surrogates(size)),
+    assemblies = list(name = "find_assemblies", where = "folder", args = draw_search(size))
   )
   c(work, list(kind = kind, seed = seed))
 }
@@ -68,6 +70,13 @@ draw_surrogates <- function(size = 1) {
   list(x, tick * whole(1, 5), whole(1, 6), 2, whole(2, 4), max_spikes = 5,
        n_surrogates = size * whole(2, 30), dither = tick * whole(5, 30),
        spectrum = one_of("#", "3d#"), threads = 1)
+}
+
+draw_search <- function(size = 1) {
+  x <- draw_for_assemblies()
+  c(list(x, max_lag = one_of(0.01, 0.05), n_surrogates = size * whole(19, 60),
+         threads = one_of(1, 2)),
+    some_args(alpha = 0.2, segment = 0.7, resamples = one_of(0, 3), locked_to = draw_events(x)))
 }
 
 # Does it. Random numbers are those of the work, or with `other` none of its own.

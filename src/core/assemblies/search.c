@@ -151,7 +151,7 @@ static int poll(void *data, const char *stage, double done, double total)
 typedef struct hunt {
     syn_assembly_search *search;
     const syn_peaks *peaks;    /* [lists] */
-    uint32_t from;             /* the number of the surrogate that is first */
+    uint32_t from;             /* surrogates of the search before the first list */
     syn_candidate *candidate;  /* [threads * SYN_CANDIDATES], or of the recording
                                   [rungs * SYN_CANDIDATES] */
     uint32_t *candidates;      /* [rungs] of the recording; NULL for surrogates */
@@ -180,7 +180,8 @@ static syn_status hunt_surrogate(void *context, size_t item, int worker)
                       (size_t)rung * SYN_SIZES;
     if (rung == rungs) {
         if (s->moments)
-            *maximum = hunt_chains(s->moments + worker, h->peaks + list, h->from + list);
+            *maximum = hunt_chains(s->moments + worker, h->peaks + list,
+                                   s->options.first + h->from + list);
         return SYN_OK;
     }
     syn_status status =
@@ -212,8 +213,9 @@ static syn_status hunt_surrogates(syn_assembly_search *s, syn_peaks *list,
     uint32_t n = s->options.surrogates;
     for (uint32_t from = 0, made; from < n; from += made) {
         p->done = from;
-        syn_status status = s->ground.source.surrogates(s->ground.source.self, from,
-                                                        n - from, list, &p->batch, watch);
+        syn_status status =
+            s->ground.source.surrogates(s->ground.source.self, s->options.first + from,
+                                        n - from, list, &p->batch, watch);
         made = p->batch;
         p->batch = 0;
         p->done = from + made;
@@ -228,7 +230,29 @@ static syn_status hunt_surrogates(syn_assembly_search *s, syn_peaks *list,
             return status;
     }
     p->done = n;
-    /* The bar is such that so many surrogates pass it as may. */
+    return SYN_OK;
+}
+
+static syn_status find_maxima(syn_assembly_search *s, progress *p, const syn_watch *watch)
+{
+    if (s->options.known) {
+        memcpy(s->scores.maximum, s->options.known,
+               s->scores.surrogates * s->scores.places * sizeof *s->options.known);
+        p->done = s->scores.surrogates;
+        return SYN_OK;
+    }
+    syn_peaks *list = syn_budget_zeros(s->budget, s->options.surrogates, sizeof *list);
+    syn_candidate *room = syn_budget_alloc(
+        s->budget, (size_t)s->options.ground.threads * SYN_CANDIDATES, sizeof *room);
+    syn_status status = list && room ? hunt_surrogates(s, list, room, p, watch)
+                                     : syn_budget_refusal(s->budget);
+    SYN_GIVE(s->budget, list, room);
+    return status;
+}
+
+/* The bar is such that so many surrogates pass it as may. */
+static syn_status find_bar(syn_assembly_search *s)
+{
     for (size_t place = 0; place + !s->moments < s->scores.places; place++)
         standardise(&s->scores, place);
     double *sorted;
@@ -238,17 +262,6 @@ static syn_status hunt_surrogates(syn_assembly_search *s, syn_peaks *list,
     s->scores.bar = sorted[s->options.exceeded];
     syn_budget_free(s->scores.budget, sorted);
     return SYN_OK;
-}
-
-static syn_status find_bar(syn_assembly_search *s, progress *p, const syn_watch *watch)
-{
-    syn_peaks *list = syn_budget_zeros(s->budget, s->options.surrogates, sizeof *list);
-    syn_candidate *room = syn_budget_alloc(
-        s->budget, (size_t)s->options.ground.threads * SYN_CANDIDATES, sizeof *room);
-    syn_status status = list && room ? hunt_surrogates(s, list, room, p, watch)
-                                     : syn_budget_refusal(s->budget);
-    SYN_GIVE(s->budget, list, room);
-    return status;
 }
 
 /* ---- groups ---- */
@@ -485,27 +498,45 @@ static syn_status make_room(syn_assembly_search *s)
     return SYN_OK;
 }
 
+/* All up to the first peaks. */
+static syn_status prepare(syn_assembly_search *out, const syn_spikes *spikes,
+                          const syn_assembly_search_options *options, syn_budget *budget,
+                          const syn_watch *watch)
+{
+    *out =
+        (syn_assembly_search){.options = *options, .budget = budget, .best = -INFINITY};
+    out->options.ground.least = SYN_HINT_LEAST;
+    SYN_TRY(syn_calm_make(&out->calm, spikes, &options->ground.events, options->step,
+                          budget, watch));
+    SYN_TRY(syn_ground_make(&out->ground, &out->calm.spikes, spikes,
+                            &out->options.ground, budget, watch));
+    return make_room(out);
+}
+
 syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *spikes,
                                    const syn_assembly_search_options *options,
                                    syn_budget *budget, const syn_watch *watch)
 {
-    *out =
-        (syn_assembly_search){.options = *options, .budget = budget, .best = -INFINITY};
     progress p = {.watch = watch, .total = options->surrogates};
     syn_watch whole = {.poll = poll, .data = &p};
-    out->options.ground.least = SYN_HINT_LEAST;
-    syn_status status = syn_calm_make(&out->calm, spikes, &options->ground.events,
-                                      options->step, budget, &whole);
-    SYN_NEXT(status, syn_ground_make(&out->ground, &out->calm.spikes, spikes,
-                                     &out->options.ground, budget, &whole));
-    SYN_NEXT(status, make_room(out));
-    SYN_NEXT(status, syn_ground_recording(&out->ground, &out->peaks, &whole));
-    SYN_NEXT(status, find_bar(out, &p, &whole));
-    SYN_NEXT(status, syn_refiner_make(&out->refiner, &out->ground.pairs,
-                                      &out->ground.segments, options->step, budget));
+    SYN_TRY(prepare(out, spikes, options, budget, &whole));
+    SYN_TRY(syn_ground_recording(&out->ground, &out->peaks, &whole));
+    SYN_TRY(find_maxima(out, &p, &whole));
+    SYN_TRY(find_bar(out));
+    SYN_TRY(syn_refiner_make(&out->refiner, &out->ground.pairs, &out->ground.segments,
+                             options->step, budget));
     p.search = out;
-    SYN_NEXT(status, syn_assembly_search_groups(out, &whole));
-    return status;
+    return syn_assembly_search_groups(out, &whole);
+}
+
+syn_status syn_assembly_search_maxima(syn_assembly_search *out, const syn_spikes *spikes,
+                                      const syn_assembly_search_options *options,
+                                      syn_budget *budget, const syn_watch *watch)
+{
+    progress p = {.watch = watch, .total = options->surrogates};
+    syn_watch whole = {.poll = poll, .data = &p};
+    SYN_TRY(prepare(out, spikes, options, budget, &whole));
+    return find_maxima(out, &p, &whole);
 }
 
 syn_status syn_activations_of(syn_refiner *refiner, const syn_assembly *group,

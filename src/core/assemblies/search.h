@@ -26,7 +26,10 @@ typedef struct syn_scores {
 typedef struct syn_assembly_search_options {
     syn_ground_options ground;  /* `least` is set by the search */
     int64_t step;        /* ticks of the steps of time that are left out in bursts */
+    uint32_t first;      /* number of the first surrogate; 0 but for a part of them */
     uint32_t surrogates;
+    const double *known; /* [surrogates * places] their evidence, as a search of maxima
+                            found it; NULL: it is found */
     uint32_t exceeded;   /* how many of them may have evidence as large as a group's */
     uint32_t resamples;  /* in which groups are looked for again */
 } syn_assembly_search_options;
@@ -55,6 +58,12 @@ typedef struct syn_assembly_search {
 syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *spikes,
                                    const syn_assembly_search_options *options,
                                    syn_budget *budget, const syn_watch *watch);
+
+/* Finds the evidence of surrogates alone, out->scores.maximum, so that parts of them can be
+   looked at by themselves. The caller frees as above. */
+syn_status syn_assembly_search_maxima(syn_assembly_search *out, const syn_spikes *spikes,
+                                      const syn_assembly_search_options *options,
+                                      syn_budget *budget, const syn_watch *watch);
 
 /* Looks for groups in search->peaks. */
 syn_status syn_assembly_search_groups(syn_assembly_search *search,

@@ -1,0 +1,77 @@
+# Surrogates of find_assemblies() in chunks whose results are kept in files: on many machines,
+# and in many sittings, as mine_patterns() does with a folder. They take nearly all of the
+# time of a long search, and neither `alpha` nor `resamples` changes them.
+
+# Of the files. Raised whenever they, or what comes of the same surrogates, change.
+assembly_job_format <- 1L
+
+# A pair of units is counted once for all surrogates of a chunk.
+least_in_chunk <- 16
+
+#' Evidence of surrogates, chunk by chunk
+#'
+#' @param folder As the user gave it.
+#' @param options What `assembly_options()` gives; a job that is there has its own key.
+#' @param threads A number, or `NULL` for what each worker may use.
+#' @param seed R's random numbers before the key was drawn.
+#' @param x The recording of the `options`.
+#' @return A list of `known`, all that `r_assembly_maxima` gives; `key` and `seed`, those that
+#'   the job began with.
+#' @noRd
+assembly_maxima_in_folder <- function(folder, x, options, threads, seed) {
+  job <- new_assembly_job(x, options, seed)
+  done <- work_in_folder(folder, job, \(todo, folder, job) {
+    do_chunks(todo, open_assembly_surrogates, find_assembly_maxima,
+              list(folder, job$id, options$gpus, options$max_memory), threads, folder)
+  }, assembly_differences)
+  list(known = do.call(cbind, done$parts), key = done$job$key, seed = done$job$seed)
+}
+
+#' What decides the evidence, and where surrogates are cut
+#'
+#' The identity leaves out the random key: who goes on with a job goes on with its own.
+#' @noRd
+new_assembly_job <- function(x, options, seed) {
+  n <- options$n
+  chunks <- if (may_have_assemblies(x)) max(1, min(most_chunks, n %/% least_in_chunk)) else 0
+  job <- list(format = assembly_job_format, trains = trains_of(x),
+              resolution = attr(x, "resolution"), n = n,
+              options = options[c("bin", "max_lag", "lags", "widest", "segment", "step", "events")],
+              first = floor((seq_len(chunks) - 1) / chunks * n))
+  c(job, list(id = rlang::hash(job), key = options$key, seed = seed))
+}
+
+#' What a job that is there has otherwise, in words
+#' @noRd
+assembly_differences <- function(there, job) {
+  if (!is.list(there) || is.null(there$format) || is.null(there$options$max_lag)) {
+    return("its job.rds is not one of assemblies")
+  }
+  if (!identical(there$format, job$format)) return("written by another version of synfire")
+  settings <- \(job) {
+    list(n_surrogates = job$n, max_lag = job$options$max_lag,
+         segment = ticks_to_seconds(job$options$segment, job$resolution))
+  }
+  of_recording <- c("trains", "resolution")
+  c(if (!identical(there[of_recording], job[of_recording])) "the recording differs",
+    if (!identical(there$options$events, job$options$events)) "`locked_to` differs",
+    setting_differences(settings(there), settings(job)))
+}
+
+open_assembly_surrogates <- function(folder, id, gpus, max_memory, threads) {
+  c(open_mining(folder, id, max_memory, threads), list(gpus = gpus))
+}
+
+#' Find the evidence of a chunk of surrogates and write it
+#' @param held What `open_assembly_surrogates()` gives.
+#' @noRd
+find_assembly_maxima <- function(chunk, held) {
+  job <- held$job
+  first <- job$first[[chunk]]
+  n <- c(job$first, job$n)[[chunk + 1L]] - first
+  options <- c(job$options, list(key = job$key, first = first, n = n), held[c("gpus", "threads",
+                                                                              "max_memory")])
+  found <- finish_assemblies(.Call(r_assembly_maxima, job$trains, options))
+  write_chunk(found, chunk, held$folder, job$id)
+  found
+}
