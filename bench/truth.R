@@ -1,5 +1,6 @@
-# Who finds assemblies whose truth is known: find_assemblies(), spade() and Elephant's cell
-# assembly detection (CAD; Russo & Durstewitz 2017) on the same recordings, one core each.
+# Who finds assemblies whose truth is known: find_assemblies(), spade(), Elephant's cell assembly
+# detection (CAD; Russo & Durstewitz 2017) and principal and independent components
+# (Lopes-dos-Santos, Ribeiro & Tort 2013) on the same recordings, one core each.
 #
 #   sh bench/peers/install.sh                   first, for Elephant (else it is missing)
 #   Rscript bench/truth.R [quick|full] [key=value ...]

@@ -45,11 +45,12 @@ add() {
 # What is big travels only from PyPI: elsewhere Python must have it. Tigramite's test by
 # nearest neighbours calls numpy.corrcoef() as NumPy 2.4 does not allow any more.
 statsmodels=
+learn=
 joblib=
 older_numpy=
-[ -n "$wheels" ] || statsmodels=statsmodels joblib=joblib older_numpy=numpy==2.3.5
+[ -n "$wheels" ] || statsmodels=statsmodels learn=scikit-learn joblib=joblib older_numpy=numpy==2.3.5
 add pyfim pyfim==6.28
-add elephant elephant==1.2.1 neo==0.14.6 quantities==0.16.4 $statsmodels
+add elephant elephant==1.2.1 neo==0.14.6 quantities==0.16.4 $statsmodels $learn
 add pyEDM pyEDM==2.5.7
 # The last version of pyEDM that is cppEDM; it imports pkg_resources of an older setuptools.
 add cppEDM pyEDM==1.15.4.0 setuptools==80.9.0

@@ -20,6 +20,12 @@ r_method <- function(name) {
   }
 }
 
+python_method <- function(name) {
+  function(bin, recording, result, duration) {
+    c(python, file.path(here, "truth", paste0(name, ".py")), bin, recording, result, duration)
+  }
+}
+
 methods <- list(
   ours = list(title = "find_assemblies()", bins = NULL, command = r_method("ours")),
   # With bins of 50 ms and above most units fire in most bins: such patterns are too many.
@@ -28,9 +34,9 @@ methods <- list(
   # The tutorial of the method's authors has 15 ms to 1.5 s.
   cad = list(title = "Elephant's CAD",
              bins = c(0.003, 0.005, 0.010, 0.020, 0.030, 0.050, 0.100, 0.200, 0.400, 1),
-             command = \(bin, recording, result, duration) {
-               c(python, file.path(here, "truth", "cad.py"), bin, recording, result, duration)
-             })
+             command = python_method("cad")),
+  ica = list(title = "PCA and ICA", bins = c(0.005, 0.010, 0.025, 0.050, 0.100),
+             command = python_method("ica"))
 )
 
 #' What is missing for a method, or NULL
@@ -38,12 +44,15 @@ missing_for <- function(name) {
   if (name == "ours" && !"find_assemblies" %in% getNamespaceExports("synfire")) {
     return("this package has no find_assemblies()")
   }
-  if (name == "cad") {
+  needed <- c(cad = "elephant.cell_assembly_detection", ica = "sklearn.decomposition")
+  if (name %in% names(needed)) {
     said <- suppressWarnings(system2(
-      python, c("-c", shQuote("import elephant.cell_assembly_detection")),
+      python, c("-c", shQuote(paste("import", needed[[name]]))),
       env = paste0("PYTHONPATH=", elephant_path()), stdout = TRUE, stderr = TRUE
     ))
-    if (!is.null(attr(said, "status"))) return(paste("no Elephant:", utils::tail(said, 1L)))
+    if (!is.null(attr(said, "status"))) {
+      return(paste(needed[[name]], "is missing:", utils::tail(said, 1L)))
+    }
   }
   NULL
 }
