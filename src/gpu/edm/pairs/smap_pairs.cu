@@ -9,6 +9,7 @@ extern "C" {
 #include "gpu/base/crew.cuh"
 #include "gpu/edm/pairs/models.cuh"
 #include "gpu/edm/pairs/products.cuh"
+#include "gpu/edm/pairs/refine.cuh"
 
 #include <cmath>
 
@@ -176,6 +177,13 @@ private:
         job.room = s->room.get();
         with_unknowns(n, [&](auto known) {
             launch(solve_rows<decltype(known)::value>, blocks, SOLVE, 0, s->work, job);
+        });
+        dim3 grid(job.tiles * PAIR_TILE / REFINE_WARPS, job.libraries);
+        size_t shared = REFINE_WARPS * refine_room(n) * sizeof(double);
+        with_number<1, 4, 16>((n * (n + 1) / 2 + WARP - 1) / WARP, [&](auto each) {
+            auto kernel = refine_rows<decltype(each)::value>;
+            allow_shared(kernel, shared);
+            launch(kernel, grid, REFINE_WARPS * WARP, shared, s->work, job);
         });
     }
 
