@@ -1,7 +1,7 @@
 # The p value of the best group in recordings of independent units, from find_assemblies(): each
 # unit is a Poisson process. A table of how often it is at most 0.05, 0.1 and 0.5, in percent.
 #
-#   Rscript bench/independent.R [from=1] [to=9] [out=FILE]
+#   Rscript bench/independent.R [from=1] [to=12] [cores=1] [out=FILE]
 #
 # `from` and `to` are rows of `cells`; with `out` the rows are added to that file, or replace those
 # of the same cells in it. `none` is the share of recordings in which no three units have pairs
@@ -13,15 +13,18 @@ options(cli.progress_show_after = Inf, width = 160)
 
 cells <- utils::read.table(header = TRUE, text = "
   units rate seconds surrogates recordings
-     20  1.0     300         39        150
-     30  0.3     600         39        100
-     12 10.0      60         39        150
-    100  1.0      60         39         40
-     12  0.1    1200         39         80
-     20  3.0     120         39        100
-     40  0.1    1200         39         60
-     50  1.0     120         39         50
-     40 10.0      60         39         40")
+     20  1.0     300         39        200
+     30  0.3     600         39        200
+     12 10.0      60         39        200
+    100  1.0      60         39        200
+     12  0.1    1200         39        200
+     20  3.0     120         39        200
+     40  0.1    1200         39        200
+     50  1.0     120         39        200
+     40 10.0      60         39        200
+    100  0.3     300         39        200
+    200  1.0      60         39        200
+    200  0.2     300         39        200")
 
 independent_units <- function(units, rate, seconds) {
   n <- stats::rpois(units, rate * seconds)
@@ -39,7 +42,8 @@ best_of <- function(cell, k) {
 }
 
 measure <- function(cell) {
-  best <- vapply(seq_len(cell$recordings), \(k) best_of(cell, k), numeric(3))
+  best <- simplify2array(parallel::mclapply(seq_len(cell$recordings), \(k) best_of(cell, k),
+                                            mc.cores = cores))
   any <- is.finite(best["score", ])
   at_most <- function(p) 100 * mean(best["p", ] <= p * (1 + 1e-9))
   # Ranks among surrogates, spread evenly over the p value that each stands for.
@@ -52,6 +56,7 @@ measure <- function(cell) {
 given <- strsplit(commandArgs(TRUE), "=", fixed = TRUE)
 given <- stats::setNames(lapply(given, `[`, 2L), vapply(given, `[`, "", 1L))
 rows <- seq(as.integer(c(given$from, 1L)[[1L]]), as.integer(c(given$to, nrow(cells))[[1L]]))
+cores <- as.integer(c(given$cores, 1L)[[1L]])
 measured <- do.call(rbind, lapply(rows, \(row) measure(cells[row, ])))
 print(measured, row.names = FALSE)
 if (!is.null(given$out)) {

@@ -13,11 +13,14 @@
 
 enum {
     RUNGS = 3,          /* widths that are looked at */
-    SEEDS = 16,         /* peaks of a rung that chains begin with */
-    MOST_MOMENTS = 512, /* that two units have together by chance at the narrowest width,
-                           and a quarter of that at each next one: among more, few
-                           activations do not show */
-    ROOM = 3 * MOST_MOMENTS,
+    SEEDS = 16,         /* peaks of a rung that chains begin with, of units that are
+                           together seldom, */
+    SEEDS_OFTEN = 6,    /* and of units that are together often */
+    SELDOM = 512,       /* moments that two units have together by chance at the narrowest
+                           width, and a quarter of that at each next one: among more, few
+                           activations do not show, */
+    OFTEN = 8 * SELDOM, /* and these take long to look through */
+    ROOM = 3 * OFTEN,
     LEAST = 3 * SYN_PEAK_SCALE, /* z of a peak that a chain begins with */
     MOST_BINS = 1 << 30,
     PART = 4            /* members are a quarter of the longest lag apart, at most */
@@ -295,27 +298,27 @@ typedef struct seed {
     int32_t lag, z;
 } seed;
 
-/* Of peaks at short lags between units that are together now and then, the highest. */
+/* Of peaks at short lags between units that are together more than `least` times by
+   chance, and at most `most` times, the highest: `room` of them. */
 static uint32_t list_seeds(const syn_moments *w, const syn_peaks *peaks, uint32_t rung,
-                           seed *out)
+                           double least, double most, uint32_t room, seed *out)
 {
-    uint32_t n = 0, first;
-    rungs_of(w, &first);
-    double most = MOST_MOMENTS >> 2 * (rung - first);
+    uint32_t n = 0;
     double width = syn_ladder_width(&w->pairs->ladder, rung);
     for (uint32_t b = 1; b < peaks->units; b++)
         for (uint32_t a = 0; a < b; a++) {
             double of_a = w->first[a + 1] - w->first[a];
             double of_b = w->first[b + 1] - w->first[b];
+            double together = of_a * of_b * width / (double)w->bins;
             size_t p = syn_pair_number(a, b);
-            if (of_a * of_b * width > most * (double)w->bins)
+            if (together <= least || together > most)
                 continue;
             for (size_t i = peaks->first[p]; i < peaks->first[p + 1]; i++) {
                 const syn_peak *peak = peaks->peak + i;
                 if (peak->rung != rung || peak->z < LEAST || peak->lag > w->reach ||
-                    -peak->lag > w->reach || (n == SEEDS && peak->z <= out[n - 1].z))
+                    -peak->lag > w->reach || (n == room && peak->z <= out[n - 1].z))
                     continue;
-                uint32_t at = n < SEEDS ? n++ : n - 1;
+                uint32_t at = n < room ? n++ : n - 1;
                 for (; at > 0 && out[at - 1].z < peak->z; at--)
                     out[at] = out[at - 1];
                 out[at] = (seed){.a = a, .b = b, .lag = peak->lag, .z = peak->z};
@@ -336,11 +339,13 @@ static void keep_chain(syn_chain *out, uint32_t *n, const syn_chain *chain)
 
 void syn_chains_find(syn_moments *w, const syn_peaks *peaks, syn_chain *out, uint32_t *n)
 {
-    seed list[SEEDS];
+    seed list[SEEDS + SEEDS_OFTEN];
     uint32_t first, rungs = rungs_of(w, &first);
     *n = 0;
     for (uint32_t r = first; r < rungs; r++) {
-        uint32_t seeds = list_seeds(w, peaks, r, list);
+        double seldom = SELDOM >> 2 * (r - first), often = OFTEN >> 2 * (r - first);
+        uint32_t seeds = list_seeds(w, peaks, r, -1, seldom, SEEDS, list);
+        seeds += list_seeds(w, peaks, r, seldom, often, SEEDS_OFTEN, list + seeds);
         for (uint32_t i = 0; i < seeds; i++) {
             chain_state c = {.chain = {.rung = r, .size = 2}};
             c.chain.member[0] = (syn_member){.unit = list[i].a, .rung = r};
