@@ -196,7 +196,7 @@
 #' * What comes rarely where units fire a lot: twelve units that fire together 20 times in 20
 #'   minutes were found in 10 of 10 recordings at rates around 3 Hz; at 6 Hz, 28 times, in 2 of 4.
 #'   Chains need a span of at most a quarter of `max_lag`, two units that fire together by
-#'   chance at most 512 times in a window of 9 ms, and no `locked_to`. [spade()] with bins of some
+#'   chance at most 4,096 times in a window of 9 ms, and no `locked_to`. [spade()] with bins of some
 #'   milliseconds finds rarer groups in pieces.
 #' * What happens in population bursts alone. `print()` and `summary()` say which share of the time
 #'   they take, and the attribute `bursts` when they are: look at spikes there by themselves.

@@ -57,10 +57,16 @@ given <- strsplit(commandArgs(TRUE), "=", fixed = TRUE)
 given <- stats::setNames(lapply(given, `[`, 2L), vapply(given, `[`, "", 1L))
 rows <- seq(as.integer(c(given$from, 1L)[[1L]]), as.integer(c(given$to, nrow(cells))[[1L]]))
 cores <- as.integer(c(given$cores, 1L)[[1L]])
-measured <- do.call(rbind, lapply(rows, \(row) measure(cells[row, ])))
-print(measured, row.names = FALSE)
-if (!is.null(given$out)) {
-  if (file.exists(given$out)) measured <- rbind(utils::read.csv(given$out), measured)
-  again <- duplicated(measured[c("units", "rate", "seconds")], fromLast = TRUE)
-  utils::write.csv(measured[!again, ], given$out, row.names = FALSE)
+
+#' Adds a row to a file, or replaces that of the same cell
+keep <- function(row, file) {
+  all <- if (file.exists(file)) rbind(utils::read.csv(file), row) else row
+  again <- duplicated(all[c("units", "rate", "seconds")], fromLast = TRUE)
+  utils::write.csv(all[!again, ], file, row.names = FALSE)
+}
+
+for (row in rows) {
+  measured <- measure(cells[row, ])
+  print(measured, row.names = FALSE)
+  if (!is.null(given$out)) keep(measured, given$out)
 }
