@@ -1,0 +1,104 @@
+# Time against size: each of these searches on data that double, until a call takes too long, on
+# one core and, where there is one, on a GPU.
+#
+# Rscript bench/scaling.R [limit=2] [out=FILE]
+#                       a row for each size as a CSV, as soon as it is measured; a series of sizes
+#                       ends with a call of `limit` seconds or more. Seconds are those of the
+#                       processor on one core, and by the clock on a GPU
+#
+# `floor` is what the operations alone take that nobody can leave out, at the rates of bench/edm.R:
+# a difference and a product for each coordinate of each two rows, and for S-maps the sums of the
+# equations. It is counted for series, where the data do not decide how much there is to do.
+
+library(synfire)
+options(cli.progress_show_after = Inf)
+
+given <- strsplit(commandArgs(TRUE), "=", fixed = TRUE)
+given <- stats::setNames(lapply(given, `[`, 2L), vapply(given, `[`, "", 1L))
+if (!all(names(given) %in% c("limit", "out"))) stop("usage: scaling.R [limit=2] [out=FILE]")
+limit <- as.numeric(c(given$limit, 2)[[1L]])
+
+report <- synfire_sitrep(test_devices = FALSE)
+cpu_name <- function() {
+  info <- "/proc/cpuinfo"
+  line <- if (file.exists(info)) grep("^model name", readLines(info), value = TRUE)
+  if (length(line)) sub(".*: *", "", line[[1L]]) else R.version$platform
+}
+places <- list("one core" = list(device = "cpu", threads = 1))
+if (nrow(report$devices) > 0L) places$GPU <- list(device = "gpu")
+
+# Operations a second: a difference and a product on one core and on an H200, in single precision;
+# double precision of the core, and of the tensor cores.
+terms <- c("one core" = 3e9, GPU = 1.5e13)
+sums <- c("one core" = 3e10, GPU = 6.5e13)
+
+independent <- function(units, seconds, rate = 3) {
+  n <- stats::rpois(1, units * seconds * rate)
+  spike_trains(stats::runif(n, 0, seconds), sample.int(units, n, TRUE), start = 0, end = seconds)
+}
+walk <- \(n) data.frame(time = seq_len(n),
+                        x = as.numeric(stats::arima.sim(list(ar = c(0.5, 0.3)), n)))
+noise <- \(n) matrix(stats::rnorm(1000 * n), 1000)
+
+# What is searched: `of`, the unit of its size; `from`, the first size; `make` the data of a size;
+# `call` what is timed, given the data and a place; `floor` seconds, given size and place.
+searches <- list(
+  mine_episodes = list(
+    of = "spikes", from = 25000, make = \(n) simulate_culture(duration = round(n / 340)),
+    call = \(x, ...) mine_episodes(x, ceiling(0.003 * nrow(x)), c(0.005, 0.015),
+                                   distinct_units = FALSE, ...)),
+  mine_patterns = list(
+    of = "spikes", from = 25000, make = \(n) independent(100, round(n / 300)),
+    call = \(x, ...) mine_patterns(x, 0.005, 10, 3, max(3, ceiling(nrow(x) / 12500)), ...)),
+  find_assemblies = list(
+    of = "units", from = 25, make = \(n) independent(n, 120),
+    call = \(x, ...) find_assemblies(x, n_surrogates = 19, ...)),
+  find_synapses = list(
+    of = "units", from = 25, make = \(n) independent(n, 600), call = find_synapses),
+  simplex = list(
+    of = "rows", from = 2000, make = walk, call = \(x, ...) simplex(x, "x", E = 5, ...),
+    floor = \(n, place) n^2 * 5 / terms[[place]]),
+  smap = list(
+    of = "rows", from = 1000, make = walk,
+    call = \(x, ...) smap(x, "x", E = 5, theta = 2, ...),
+    floor = \(n, place) n^2 * 2 * 28 / sums[[place]]),
+  causal_map = list(
+    of = "series of 1,000 steps", from = 25, make = noise,
+    call = \(x, ...) causal_map(x, E = 5, ...),
+    floor = \(n, place) n * 1000^2 * 5 / terms[[place]] + n^2 * 1000 * 6 / terms[[place]]),
+  smap_map = list(
+    of = "series of 1,000 steps", from = 25, make = noise,
+    call = \(x, ...) smap_map(x, E = 5, ...),
+    floor = \(n, place) n * 1000^2 * 2 * (21 + 12 + n) / sums[[place]])
+)
+
+rows <- NULL
+for (name in names(searches)) {
+  of <- searches[[name]]
+  for (place in names(places)) {
+    size <- of$from
+    repeat {
+      set.seed(1)
+      x <- of$make(size)
+      call <- \() suppressMessages(do.call(of$call, c(list(x), places[[place]])))
+      if (size == of$from) call()
+      gc(FALSE)
+      once <- \() {
+        used <- system.time(call(), gcFirst = FALSE)
+        if (place == "GPU") used[["elapsed"]] else used[["user.self"]] + used[["sys.self"]]
+      }
+      seconds <- once()
+      if (seconds < limit) seconds <- stats::median(c(seconds, once(), once()))
+      rows <- rbind(rows, data.frame(
+        search = name, of = of$of, size = size, place = place, seconds = signif(seconds, 3),
+        floor = if (is.null(of$floor)) NA else signif(of$floor(size, place), 3),
+        machine = if (place == "GPU") report$devices$name[[1L]] else cpu_name(),
+        date = format(Sys.Date()), version = as.character(utils::packageVersion("synfire"))
+      ))
+      message(sprintf("%s, %d %s, %s: %.3f s", name, size, of$of, place, seconds))
+      if (!is.null(given$out)) utils::write.csv(rows, given$out, row.names = FALSE)
+      if (seconds >= limit) break
+      size <- 2 * size
+    }
+  }
+}
