@@ -53,18 +53,18 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
   lib <- edm_pairs(lib, "lib", n)
   pred <- edm_pairs(pred, "pred", n)
   rows <- library_rows(lib, reach, Tp, embedded, series)
-  library <- rows[complete[rows]]
+  library <- kept(rows, complete[rows])
   windows <- prediction_windows(pred, reach, series)
   out <- prediction_frame(windows, Tp, series)
   if (!ignore_nan) check_complete(c(rows, out$from), points, series)
   keep <- complete[out$from]
   c(
-    list(points = points, complete = complete, reach = made$reach, lib = library[valid[library]],
-         all_lib = library, pred = out$from[keep], lib_pairs = lib, pred_pairs = pred,
-         valid = valid,
+    list(points = points, complete = complete, reach = made$reach,
+         lib = kept(library, valid[library]), all_lib = library, pred = kept(out$from, keep),
+         lib_pairs = lib, pred_pairs = pred, valid = valid,
          target = shifted(series$observed, Tp, series), frame = out$frame,
-         place = out$place[keep],
-         any = list(lib = rows[valid[rows]], pred = out$from, place = out$place),
+         place = kept(out$place, keep),
+         any = list(lib = kept(rows, valid[rows]), pred = out$from, place = out$place),
          E = E, tau = tau, Tp = Tp, embedded = embedded),
     series[c("observed", "first", "last", "time", "time_name", "columns", "target_name", "targets")]
   )
@@ -135,8 +135,10 @@ edm_series <- function(x, columns, target, segments, no_time, targets) {
             describe(target))
   time <- if (no_time) seq_len(nrow(x)) else edm_time(x[[1L]], nrow(x))
   check_edm_times(time, ends)
-  c(ends, list(values = lapply(columns, \(name) edm_numbers(x, name, "columns")),
-               observed = edm_numbers(x, target[[1L]], "target"), time = time,
+  values <- lapply(columns, \(name) edm_numbers(x, name, "columns"))
+  known <- match(target[[1L]], columns, 0L)
+  observed <- if (known) values[[known]] else edm_numbers(x, target[[1L]], "target")
+  c(ends, list(values = values, observed = observed, time = time,
                time_name = if (no_time) "Time" else names(x)[[1L]], columns = columns,
                target_name = target[[1L]], targets = target))
 }
@@ -222,8 +224,11 @@ edm_numbers <- function(x, name, arg) {
     abort_arg(arg, "names of numeric columns", sprintf("\"%s\", which is %s", name, kind))
   }
   values <- as.double(values)
-  values[!is.finite(values)] <- NA_real_
-  most <- max(abs(values), 0, na.rm = TRUE)
+  most <- max(values, -min(values), 0)
+  if (!is.finite(most)) {
+    values[!is.finite(values)] <- NA_real_
+    most <- max(abs(values), 0, na.rm = TRUE)
+  }
   refuse_if(most > edm_largest || most > 0 && most < 1 / edm_largest, arg,
             sprintf("columns of numbers from %g to %g in size", 1 / edm_largest, edm_largest),
             sprintf("\"%s\", the largest of which is %g", name, most),
@@ -258,6 +263,10 @@ edm_segments <- function(segments, x) {
 #' time comes back after others, trials are stacked.
 #' @noRd
 check_edm_times <- function(time, ends) {
+  # Numbers that rise are all different; only where they do not is the search worth its time.
+  if (!is.character(time) && isFALSE(is.unsorted(unclass(time), strictly = TRUE))) {
+    return(invisible())
+  }
   one <- one_segment(ends)
   again <- which(duplicated(if (one) time else data.frame(ends$first, time)) & !is.na(time))
   if (length(again) == 0L) return(invisible())
@@ -383,6 +392,10 @@ in_order <- function(rows) {
   list(rows = once, at = match(rows, once))
 }
 
+#' The elements of x that are to stay; as a rule all of them, which need no copy
+#' @noRd
+kept <- function(x, keep) if (all(keep)) x else x[keep]
+
 between <- function(from, to) {
   keep <- from <= to
   sequence(to[keep] - from[keep] + 1L, from[keep])
@@ -399,9 +412,9 @@ library_rows <- function(pairs, reach, Tp, embedded, series) {
   pairs <- cut_pairs(pairs, series)
   lead <- max(-reach, 0L) + if (Tp < 0L && !embedded) -Tp - 1L else 0L
   tail <- max(reach, 0L) + max(Tp, 0L) * (seq_along(pairs$to) == length(pairs$to))
-  rows <- between(pairs$from + lead, pairs$to - tail)
-  target <- rows + Tp
-  in_order(rows[target >= series$first[rows] & target <= series$last[rows]])$rows
+  rows <- between(pmax(pairs$from + lead, series$first[pairs$from] - Tp),
+                  pmin(pairs$to - tail, series$last[pairs$from] - Tp))
+  if (length(pairs$from) == 1L) rows else in_order(rows)$rows
 }
 
 #' Pairs of rows to predict from, without those at the ends of a segment where the delay
@@ -420,13 +433,20 @@ prediction_windows <- function(pairs, reach, series) {
 prediction_frame <- function(windows, Tp, series) {
   sizes <- windows$to - windows$from + 1L
   shown <- sizes + abs(Tp)
-  row <- sequence(shown, windows$from + min(Tp, 0L))
-  first <- rep(series$first[windows$from], shown)
-  last <- rep(series$last[windows$from], shown)
-  frame <- list(times_at(series$time, row, first, last),
-                observed_at(series$observed, row, first, last))
-  names(frame) <- c(series$time_name, "Observations")
+  from <- windows$from + min(Tp, 0L)
   before <- cumsum(c(0L, shown))[seq_along(sizes)]
+  first <- series$first[windows$from]
+  last <- series$last[windows$from]
+  # Only the first and the last rows of a window can be beyond its segment.
+  early <- pmax(first - from, 0L)
+  late <- pmax(from + shown - 1L - last, 0L)
+  outside <- c(sequence(early, before + 1L), sequence(late, before + shown - late + 1L))
+  window <- rep(rep(seq_along(sizes), 2L), c(early, late))
+  row <- sequence(shown, from)
+  time <- times_at(series$time, row, outside, first[window], last[window])
+  row[outside] <- NA
+  frame <- list(time, series$observed[row])
+  names(frame) <- c(series$time_name, "Observations")
   list(frame = new_frame(frame, length(row)), from = between(windows$from, windows$to),
        place = sequence(sizes, before + 1L + max(Tp, 0L)))
 }
@@ -439,16 +459,17 @@ observed_at <- function(values, row, first, last) {
 }
 
 #' Times of rows, continued by the first step of a segment beyond its ends
+#'
+#' @param outside Which rows are beyond their segment, whose ends are `first` and `last`.
 #' @noRd
-times_at <- function(time, row, first, last) {
-  outside <- which(row < first | row > last)
+times_at <- function(time, row, outside, first, last) {
   if (length(outside) == 0L) return(time[row])
   if (is.factor(time)) time <- as.character(time)
-  later <- row[outside] > last[outside]
-  edge <- ifelse(later, last[outside], first[outside])
+  later <- row[outside] > last
+  edge <- ifelse(later, last, first)
   steps <- row[outside] - edge
-  begin <- first[outside]
-  second <- pmin(begin + 1L, last[outside])
+  begin <- first
+  second <- pmin(begin + 1L, last)
   row[outside] <- edge
   out <- time[row]
   out[outside] <- time_beyond(time, edge, begin, second, steps)

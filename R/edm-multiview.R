@@ -206,7 +206,7 @@ rank_views <- function(views, data, forecast, most = 2e7) {
   together <- max(1, most %/% max(1, length(observed)))
   for (some in split(useful, (seq_along(useful) - 1) %/% together)) {
     forecasts <- forecast(views[, some, drop = FALSE], data)
-    rho[some] <- apply(forecasts, 2L, \(p) edm_rho(observed, p))
+    rho[some] <- edm_rho(observed, forecasts)
   }
   rho
 }

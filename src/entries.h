@@ -80,7 +80,7 @@
     ENTRY(r_spectrum, 4)                                                                 \
     ENTRY(r_surrogate_trains, 3)                                                         \
     ENTRY(r_edm_points, 4)                                                               \
-    ENTRY(r_edm_fit, 2)                                                                  \
+    ENTRY(r_edm_fit, 3)                                                                  \
     ENTRY(r_edm_neighbours, 4)                                                           \
     ENTRY(r_edm_simplex, 5)                                                              \
     ENTRY(r_edm_sweep, 7)                                                                \

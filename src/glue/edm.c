@@ -319,9 +319,9 @@ SEXP r_edm_views(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP views,
           stretch; reach = integer, how many coordinates of each row are there, from the
           first on)
 
-   r_edm_fit(observed, predicted)
-     doubles, as long as each other
-     list(MAE, rho, RMSE, CAE, pairs): numbers; NA where there is none */
+   r_edm_fit(observed, predicted, threads)
+     doubles, as long as each other, or `predicted` a matrix of such columns
+     list(MAE, rho, RMSE, CAE, pairs): a number for each column; NA where there is none */
 
 SEXP r_edm_points(glue_owner *own, SEXP values, SEXP lags, SEXP first, SEXP last)
 {
@@ -355,17 +355,25 @@ SEXP r_edm_points(glue_owner *own, SEXP values, SEXP lags, SEXP first, SEXP last
     return out;
 }
 
-SEXP r_edm_fit(glue_owner *own, SEXP observed, SEXP predicted)
+SEXP r_edm_fit(glue_owner *own, SEXP observed, SEXP predicted, SEXP threads)
 {
-    (void)own;
     R_xlen_t n = Rf_xlength(numbers(observed, REALSXP, 0, "observed"));
-    numbers(predicted, REALSXP, n, "predicted");
-    syn_fit fit = syn_fit_of(REAL(observed), REAL(predicted), (size_t)n);
-    const double found[] = {fit.mae, fit.rho, fit.rmse, fit.cae, (double)fit.pairs};
+    R_xlen_t columns = Rf_isMatrix(predicted) ? Rf_ncols(predicted) : 1;
+    numbers(predicted, REALSXP, n * columns, "predicted");
+    int workers = (int)within(Rf_asReal(threads), 1, 1024, "threads");
+    syn_fit *fit = glue_hold(own, (size_t)columns * sizeof *fit, NULL);
     const char *fields[] = {"MAE", "rho", "RMSE", "CAE", "pairs", ""};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    syn_fit_columns(REAL(observed), REAL(predicted), (size_t)n, (size_t)columns, workers,
+                    fit);
     for (int i = 0; i < 5; i++)
-        SET_VECTOR_ELT(out, i, Rf_ScalarReal(isnan(found[i]) ? NA_REAL : found[i]));
+        SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, columns));
+    for (R_xlen_t k = 0; k < columns; k++) {
+        const double found[] = {fit[k].mae, fit[k].rho, fit[k].rmse, fit[k].cae,
+                                (double)fit[k].pairs};
+        for (int i = 0; i < 5; i++)
+            REAL(VECTOR_ELT(out, i))[k] = isnan(found[i]) ? NA_REAL : found[i];
+    }
     UNPROTECT(1);
     return out;
 }

@@ -18,11 +18,10 @@ static void delay_series(const syn_stretches *s, const double *value, double lag
     for (uint32_t row = 0; row < s->rows;) {
         double first = s->first[row], last = s->last[row], rows = last - first + 1;
         uint32_t n = (uint32_t)rows, gap = (uint32_t)fmin(fabs(lag), rows);
-        uint32_t before = lag < 0 ? gap : 0, from = lag < 0 ? 0 : gap;
-        for (uint32_t i = 0; i < n; i++)
-            if (i < before || i >= before + (n - gap))
-                out[row + i] = missing;
-        memcpy(out + row + before, value + row + from, (n - gap) * sizeof *out);
+        uint32_t before = lag < 0 ? gap : 0, beyond = row + (lag < 0 ? 0 : n - gap);
+        for (uint32_t i = 0; i < gap; i++)
+            out[beyond + i] = missing;
+        memcpy(out + row + before, value + row + gap - before, (n - gap) * sizeof *out);
         row += n;
     }
 }
@@ -30,12 +29,16 @@ static void delay_series(const syn_stretches *s, const double *value, double lag
 void syn_delay_points(const syn_stretches *s, const double *lag, uint32_t lags,
                       double missing, double *coordinate, int *reach)
 {
-    memset(reach, 0, s->rows * sizeof *reach);
-    for (uint32_t c = 0; c < s->series * lags; c++) {
+    uint32_t all = s->series * lags;
+    for (uint32_t i = 0; i < s->rows; i++)
+        reach[i] = (int)all;
+    /* From the last one back, so that the first one missing is what stays. */
+    for (uint32_t c = all; c-- > 0;) {
         double *x = coordinate + (size_t)c * s->rows;
         delay_series(s, s->value[c / lags], lag[c % lags], missing, x);
         for (uint32_t i = 0; i < s->rows; i++)
-            reach[i] += reach[i] == (int)c && !isnan(x[i]);
+            if (isnan(x[i]))
+                reach[i] = (int)c;
     }
 }
 
@@ -110,7 +113,10 @@ syn_status syn_measure_points(syn_points *points, int threads, double **copy)
     return status;
 }
 
-/* ---- fit ---- */
+/* ---- fit ----
+
+   A sum in extended precision waits for the addition before, so all sums of a pass are
+   taken side by side. */
 
 static int both_finite(double a, double b)
 {
@@ -119,26 +125,14 @@ static int both_finite(double a, double b)
 
 typedef struct side {
     double low, high, mean;
+    long double sum, rest;  /* of the values, and of their distances from sum / pairs */
 } side;
 
-/* The range and the mean of x where both are finite. */
-static side look_at(const double *x, const double *other, size_t n, size_t pairs)
+static void look_at(side *of, double x)
 {
-    side out = {DBL_MAX, -DBL_MAX, 0};
-    long double sum = 0, rest = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!both_finite(x[i], other[i]))
-            continue;
-        out.low = x[i] < out.low ? x[i] : out.low;
-        out.high = x[i] > out.high ? x[i] : out.high;
-        sum += x[i];
-    }
-    long double mean = sum / pairs;
-    for (size_t i = 0; i < n; i++)
-        if (both_finite(x[i], other[i]))
-            rest += x[i] - mean;
-    out.mean = (double)(mean + rest / pairs);
-    return out;
+    of->low = x < of->low ? x : of->low;
+    of->high = x > of->high ? x : of->high;
+    of->sum += x;
 }
 
 static int is_constant(const side *x)
@@ -147,16 +141,16 @@ static int is_constant(const side *x)
     return x->high - x->low <= 8 * DBL_EPSILON * most;
 }
 
-static double correlate(const double *x, const double *y, size_t n, size_t pairs)
+static double correlate(const double *x, const double *y, size_t n, size_t pairs,
+                        const side *of_x, const side *of_y)
 {
-    side of_x = look_at(x, y, n, pairs), of_y = look_at(y, x, n, pairs);
     long double xx = 0, xy = 0, yy = 0;
-    if (pairs < 3 || is_constant(&of_x) || is_constant(&of_y))
+    if (pairs < 3 || is_constant(of_x) || is_constant(of_y))
         return NAN;
     for (size_t i = 0; i < n; i++) {
         if (!both_finite(x[i], y[i]))
             continue;
-        long double a = x[i] - of_x.mean, b = y[i] - of_y.mean;
+        long double a = x[i] - of_x->mean, b = y[i] - of_y->mean;
         xx += a * a;
         xy += a * b;
         yy += b * b;
@@ -166,9 +160,10 @@ static double correlate(const double *x, const double *y, size_t n, size_t pairs
     return fmax(-1, fmin(1, (double)(xy / less) / sizes));
 }
 
-syn_fit syn_fit_of(const double *observed, const double *predicted, size_t n)
+static syn_fit fit_of(const double *observed, const double *predicted, size_t n)
 {
     syn_fit out = {NAN, NAN, NAN, NAN, 0};
+    side of_x = {.low = DBL_MAX, .high = -DBL_MAX}, of_y = of_x;
     long double sum = 0, squares = 0;
     double most = 0;
     for (size_t i = 0; i < n; i++) {
@@ -177,20 +172,48 @@ syn_fit syn_fit_of(const double *observed, const double *predicted, size_t n)
         double off = fabs(observed[i] - predicted[i]);
         most = off > most ? off : most;
         sum += off;
+        look_at(&of_x, observed[i]);
+        look_at(&of_y, predicted[i]);
         out.pairs++;
     }
     if (out.pairs == 0)
         return out;
+    long double mean_x = of_x.sum / out.pairs, mean_y = of_y.sum / out.pairs;
     /* By a power of two division is exact; squares may be beyond what a double holds. */
     double scale = most > 0 ? exp2(floor(log2(most))) : 1;
     for (size_t i = 0; i < n; i++)
         if (both_finite(observed[i], predicted[i])) {
             double off = (observed[i] - predicted[i]) / scale;
             squares += off * off;
+            of_x.rest += observed[i] - mean_x;
+            of_y.rest += predicted[i] - mean_y;
         }
+    of_x.mean = (double)(mean_x + of_x.rest / out.pairs);
+    of_y.mean = (double)(mean_y + of_y.rest / out.pairs);
     out.mae = (double)(sum / out.pairs);
     out.cae = (double)sum;
     out.rmse = scale * sqrt((double)(squares / out.pairs));
-    out.rho = correlate(observed, predicted, n, out.pairs);
+    out.rho = correlate(observed, predicted, n, out.pairs, &of_x, &of_y);
     return out;
+}
+
+typedef struct fitting {
+    const double *observed, *predicted;
+    size_t n;
+    syn_fit *fit;
+} fitting;
+
+static syn_status fit_column(void *context, size_t item, int worker)
+{
+    const fitting *f = context;
+    (void)worker;
+    f->fit[item] = fit_of(f->observed, f->predicted + item * f->n, f->n);
+    return SYN_OK;
+}
+
+void syn_fit_columns(const double *observed, const double *predicted, size_t n,
+                     size_t columns, int threads, syn_fit *fit)
+{
+    fitting f = {observed, predicted, n, fit};
+    syn_parallel_for(columns, threads, NULL, "", fit_column, &f);
 }

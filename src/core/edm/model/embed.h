@@ -35,6 +35,8 @@ typedef struct syn_fit {
     size_t pairs;
 } syn_fit;
 
-syn_fit syn_fit_of(const double *observed, const double *predicted, size_t n);
+/* The fit of each column of `predicted`, [columns][n]. */
+void syn_fit_columns(const double *observed, const double *predicted, size_t n,
+                     size_t columns, int threads, syn_fit *fit);
 
 #endif
