@@ -124,20 +124,21 @@ edm_series <- function(x, columns, target, segments, no_time, targets) {
   x <- binned$x
   segments <- binned$segments
   check_frame(x)
-  ends <- edm_segments(segments, x)
-  named <- if (rlang::is_string(segments) && nrow(x) > 1L) segments
-  data_names <- setdiff(if (no_time) names(x) else names(x)[-1L], named)
+  n <- .row_names_info(x, 2L)
+  ends <- edm_segments(segments, x, n)
+  data_names <- if (no_time) names(x) else names(x)[-1L]
+  if (rlang::is_string(segments) && n > 1L) data_names <- setdiff(data_names, segments)
   refuse_if(length(data_names) == 0L, "x", "a data frame with a column besides the time",
             describe(x), "Without a column of times, `no_time = TRUE`.")
   columns <- edm_names(columns, data_names, "columns")
   target <- if (is.null(target)) columns[[1L]] else edm_names(target, data_names, "target")
   refuse_if(length(target) != 1L && !targets, "target", "the name of one column",
             describe(target))
-  time <- if (no_time) seq_len(nrow(x)) else edm_time(x[[1L]], nrow(x))
+  time <- if (no_time) seq_len(n) else edm_time(.subset2(x, 1L), n)
   check_edm_times(time, ends)
-  values <- lapply(columns, \(name) edm_numbers(x, name, "columns"))
+  values <- lapply(columns, \(name) edm_numbers(x, name, "columns", n))
   known <- match(target[[1L]], columns, 0L)
-  observed <- if (known) values[[known]] else edm_numbers(x, target[[1L]], "target")
+  observed <- if (known) values[[known]] else edm_numbers(x, target[[1L]], "target", n)
   c(ends, list(values = values, observed = observed, time = time,
                time_name = if (no_time) "Time" else names(x)[[1L]], columns = columns,
                target_name = target[[1L]], targets = target))
@@ -199,9 +200,9 @@ edm_names <- function(names, among, arg) {
     names <- trimws(strsplit(names, if (grepl(",", names)) "," else "[[:space:]]+")[[1L]])
     names <- names[nzchar(names)]
   }
-  unknown <- setdiff(names, among)
-  if (length(unknown) || length(names) == 0L) {
-    unknown <- if (length(unknown)) unknown[[1L]] else ""
+  known <- names %in% among
+  if (!all(known) || length(names) == 0L) {
+    unknown <- if (length(names)) names[!known][[1L]] else ""
     near <- among[[which.min(utils::adist(unknown, among, ignore.case = TRUE))]]
     abort_arg(arg, "names of columns of `x`", sprintf("\"%s\", which is none", unknown),
               sprintf("Did you mean \"%s\"?", near))
@@ -211,11 +212,11 @@ edm_names <- function(names, among, arg) {
 
 #' Numbers of a column, with NA for all that is not finite
 #' @noRd
-edm_numbers <- function(x, name, arg) {
-  values <- x[[name]]
+edm_numbers <- function(x, name, arg, rows) {
+  values <- .subset2(x, name)
   # A time series and I() are numbers all the same.
   if (inherits(values, c("ts", "AsIs"))) values <- unclass(values)
-  if (!is_plain_numeric(values) || !is.null(dim(values)) || length(values) != nrow(x)) {
+  if (!is_plain_numeric(values) || !is.null(dim(values)) || length(values) != rows) {
     kind <- if (!is.null(dim(values))) "a matrix" else if (is.object(values)) {
       paste("of class", class(values)[[1L]])
     } else {
@@ -242,8 +243,7 @@ edm_largest <- 1e140
 
 #' First and last row of the segment of each row
 #' @noRd
-edm_segments <- function(segments, x) {
-  n <- nrow(x)
+edm_segments <- function(segments, x, n) {
   if (is.null(segments)) return(list(first = rep(1L, n), last = rep(n, n)))
   if (rlang::is_string(segments) && n > 1L) {
     segments <- x[[edm_names(segments, names(x), "segments")]]
@@ -298,8 +298,8 @@ shifted <- function(values, by, ends) {
   n <- length(values)
   if (!one_segment(ends)) return(observed_at(values, seq_len(n) + by, ends$first, ends$last))
   gone <- rep(values[NA_integer_], min(abs(by), n))
-  kept <- seq_len(n - length(gone))
-  if (by < 0) c(gone, values[kept]) else c(values[kept + length(gone)], gone)
+  kept <- between(1L + max(by, 0L), n + min(by, 0L))
+  if (by < 0) c(gone, values[kept]) else c(values[kept], gone)
 }
 
 #' Whether all rows are in one segment, as most often
@@ -380,8 +380,8 @@ cut_pairs <- function(pairs, series) {
   first <- findInterval(pairs$from, unique(series$first))
   parts <- findInterval(pairs$to, unique(series$first)) - first + 1L
   segment <- sequence(parts, first)
-  list(from = pmax(rep(pairs$from, parts), unique(series$first)[segment]),
-       to = pmin(rep(pairs$to, parts), unique(series$last)[segment]))
+  list(from = pmax.int(rep(pairs$from, parts), unique(series$first)[segment]),
+       to = pmin.int(rep(pairs$to, parts), unique(series$last)[segment]))
 }
 
 #' Rows in increasing order, each once, and where each of `rows` is among them
@@ -398,6 +398,7 @@ kept <- function(x, keep) if (all(keep)) x else x[keep]
 
 between <- function(from, to) {
   keep <- from <= to
+  if (length(keep) == 1L && keep) return(from:to)
   sequence(to[keep] - from[keep] + 1L, from[keep])
 }
 
@@ -412,8 +413,8 @@ library_rows <- function(pairs, reach, Tp, embedded, series) {
   pairs <- cut_pairs(pairs, series)
   lead <- max(-reach, 0L) + if (Tp < 0L && !embedded) -Tp - 1L else 0L
   tail <- max(reach, 0L) + max(Tp, 0L) * (seq_along(pairs$to) == length(pairs$to))
-  rows <- between(pmax(pairs$from + lead, series$first[pairs$from] - Tp),
-                  pmin(pairs$to - tail, series$last[pairs$from] - Tp))
+  rows <- between(pmax.int(pairs$from + lead, series$first[pairs$from] - Tp),
+                  pmin.int(pairs$to - tail, series$last[pairs$from] - Tp))
   if (length(pairs$from) == 1L) rows else in_order(rows)$rows
 }
 
@@ -422,8 +423,8 @@ library_rows <- function(pairs, reach, Tp, embedded, series) {
 #' @noRd
 prediction_windows <- function(pairs, reach, series) {
   pairs <- cut_pairs(pairs, series)
-  from <- pmax(pairs$from, series$first[pairs$from] + max(-reach, 0L))
-  to <- pmin(pairs$to, series$last[pairs$to] - max(reach, 0L))
+  from <- pmax.int(pairs$from, series$first[pairs$from] + max(-reach, 0L))
+  to <- pmin.int(pairs$to, series$last[pairs$to] - max(reach, 0L))
   list(from = from[from <= to], to = to[from <= to])
 }
 
@@ -438,17 +439,18 @@ prediction_frame <- function(windows, Tp, series) {
   first <- series$first[windows$from]
   last <- series$last[windows$from]
   # Only the first and the last rows of a window can be beyond its segment.
-  early <- pmax(first - from, 0L)
-  late <- pmax(from + shown - 1L - last, 0L)
-  outside <- c(sequence(early, before + 1L), sequence(late, before + shown - late + 1L))
+  early <- pmax.int(first - from, 0L)
+  late <- pmax.int(from + shown - 1L - last, 0L)
+  outside <- c(between(before + 1L, before + early),
+               between(before + shown - late + 1L, before + shown))
   window <- rep(rep(seq_along(sizes), 2L), c(early, late))
-  row <- sequence(shown, from)
+  row <- between(from, from + shown - 1L)
   time <- times_at(series$time, row, outside, first[window], last[window])
   row[outside] <- NA
   frame <- list(time, series$observed[row])
   names(frame) <- c(series$time_name, "Observations")
   list(frame = new_frame(frame, length(row)), from = between(windows$from, windows$to),
-       place = sequence(sizes, before + 1L + max(Tp, 0L)))
+       place = between(before + 1L + max(Tp, 0L), before + sizes + max(Tp, 0L)))
 }
 
 #' Values at rows, NA beyond the ends of a segment
@@ -469,7 +471,7 @@ times_at <- function(time, row, outside, first, last) {
   edge <- ifelse(later, last, first)
   steps <- row[outside] - edge
   begin <- first
-  second <- pmin(begin + 1L, last)
+  second <- pmin.int(begin + 1L, last)
   row[outside] <- edge
   out <- time[row]
   out[outside] <- time_beyond(time, edge, begin, second, steps)

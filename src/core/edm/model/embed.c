@@ -11,34 +11,47 @@
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
 
-/* One coordinate; rows whose lag stays in the stretch are copied run by run. */
+/* One coordinate; rows whose lag stays in the stretch are copied run by run. Those whose
+   lag does not miss coordinate `c`. */
 static void delay_series(const syn_stretches *s, const double *value, double lag,
-                         double missing, double *out)
+                         double missing, int c, double *out, int *reach)
 {
     for (uint32_t row = 0; row < s->rows;) {
         double first = s->first[row], last = s->last[row], rows = last - first + 1;
         uint32_t n = (uint32_t)rows, gap = (uint32_t)fmin(fabs(lag), rows);
         uint32_t before = lag < 0 ? gap : 0, beyond = row + (lag < 0 ? 0 : n - gap);
-        for (uint32_t i = 0; i < gap; i++)
-            out[beyond + i] = missing;
+        for (uint32_t i = beyond; i < beyond + gap; i++) {
+            out[i] = missing;
+            reach[i] = c;
+        }
         memcpy(out + row + before, value + row + gap - before, (n - gap) * sizeof *out);
         row += n;
     }
 }
 
+static int has_nan(const double *x, uint32_t n)
+{
+    int found = 0;
+    for (uint32_t i = 0; i < n; i++)
+        found |= isnan(x[i]);
+    return found;
+}
+
 void syn_delay_points(const syn_stretches *s, const double *lag, uint32_t lags,
                       double missing, double *coordinate, int *reach)
 {
-    uint32_t all = s->series * lags;
+    int c = (int)(s->series * lags);
     for (uint32_t i = 0; i < s->rows; i++)
-        reach[i] = (int)all;
-    /* From the last one back, so that the first one missing is what stays. */
-    for (uint32_t c = all; c-- > 0;) {
-        double *x = coordinate + (size_t)c * s->rows;
-        delay_series(s, s->value[c / lags], lag[c % lags], missing, x);
-        for (uint32_t i = 0; i < s->rows; i++)
-            if (isnan(x[i]))
-                reach[i] = (int)c;
+        reach[i] = c;
+    /* From the last coordinate back, so that the first one missing is what stays. */
+    for (uint32_t k = s->series; k-- > 0;) {
+        int gaps = has_nan(s->value[k], s->rows);
+        for (uint32_t l = lags; l-- > 0;) {
+            double *x = coordinate + (size_t)--c * s->rows;
+            delay_series(s, s->value[k], lag[l], missing, c, x, reach);
+            for (uint32_t i = 0; gaps && i < s->rows; i++)
+                reach[i] = isnan(x[i]) ? c : reach[i];
+        }
     }
 }
 
