@@ -14,9 +14,9 @@
 #'   error.
 #' @param targets Whether `target` may have several names, of which the first is predicted.
 #' @return A list:
-#'   * `points`: matrix [rows, dims] of doubles, NA where a lag leaves the segment;
-#'     `complete`, TRUE for rows without NA; `reach`, how many coordinates of each row are
-#'     there, from the first on
+#'   * `points`: delay vectors of all rows, as the compiled code takes them; points_matrix()
+#'     writes them out. `dims`, how many coordinates they have; `complete`, TRUE for rows
+#'     that have all; `reach`, how many of each row are there, from the first on
 #'   * `lib`: rows with all coordinates and with a row for their target; the target itself
 #'     may be NA. `all_lib`, the same with those that `valid_lib` leaves out
 #'   * `pred`: rows with all coordinates, to predict from, in the order of the pairs: not
@@ -46,29 +46,35 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
   reach <- if (embedded) 0L else as.double(tau) * (E - 1L)
   lags <- if (embedded) 0 else as.double(tau) * (seq_len(E) - 1L)
   check_room(n, length(lags) * length(series$values), "E", "smaller")
-  made <- .Call(r_edm_points, series$values, lags, series$first, series$last)
-  points <- made$points
-  complete <- made$reach == ncol(points)
+  points <- list(values = series$values, lags = lags, first = series$first, last = series$last)
+  dims <- length(lags) * length(series$values)
+  reach_of <- .Call(r_edm_reach, points)
+  complete <- reach_of == dims
   valid <- edm_mask(valid_lib, n)
+  only_valid <- \(rows) if (is.null(valid_lib)) rows else rows[valid[rows]]
   lib <- edm_pairs(lib, "lib", n)
   pred <- edm_pairs(pred, "pred", n)
   rows <- library_rows(lib, reach, Tp, embedded, series)
   library <- kept(rows, complete[rows])
   windows <- prediction_windows(pred, reach, series)
   out <- prediction_frame(windows, Tp, series)
-  if (!ignore_nan) check_complete(c(rows, out$from), points, series)
+  if (!ignore_nan) check_complete(c(rows, out$from), points_matrix(points), series)
   keep <- complete[out$from]
   c(
-    list(points = points, complete = complete, reach = made$reach,
-         lib = kept(library, valid[library]), all_lib = library, pred = kept(out$from, keep),
+    list(points = points, dims = dims, complete = complete, reach = reach_of,
+         lib = only_valid(library), all_lib = library, pred = kept(out$from, keep),
          lib_pairs = lib, pred_pairs = pred, valid = valid,
          target = shifted(series$observed, Tp, series), frame = out$frame,
          place = kept(out$place, keep),
-         any = list(lib = kept(rows, valid[rows]), pred = out$from, place = out$place),
+         any = list(lib = only_valid(rows), pred = out$from, place = out$place),
          E = E, tau = tau, Tp = Tp, embedded = embedded),
     series[c("observed", "first", "last", "time", "time_name", "columns", "target_name", "targets")]
   )
 }
+
+#' Delay vectors as a matrix \[rows, dims\], NA where a lag leaves the segment
+#' @noRd
+points_matrix <- function(points) .Call(r_edm_points, points)
 
 #' Stop where a row of library or prediction misses a coordinate
 #' @noRd

@@ -151,7 +151,7 @@ simplex <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E
 #' @noRd
 simplex_where <- function(device, gpus, threads, data, times = 1) {
   pairs <- as.double(length(data$any$lib)) * length(data$any$pred)
-  seconds <- 5e-11 * pairs * ncol(data$points) * times / threads
+  seconds <- 5e-11 * pairs * data$dims * times / threads
   list(gpus = gpus_of(edm_place(device, gpus, seconds)), threads = threads)
 }
 
@@ -184,7 +184,7 @@ edm_state <- function(data, knn, exclusion, where) {
   near <- .Call(r_edm_neighbours, data$points, data$lib, asked$rows,
                 c(list(k = knn, exclusion = exclusion), where))
   near <- finish_status(near, "keeping so many neighbours")
-  points <- data$points
+  points <- points_matrix(data$points)
   colnames(points) <- coordinate_names(data)
   list(neighbours = near$row[asked$at, , drop = FALSE],
        distances = near$distance[asked$at, , drop = FALSE],
@@ -234,7 +234,7 @@ generate_frame <- function(data, steps, predict) {
             format(steps))
   rows <- end + 0:steps
   value <- c(data$observed[seq_len(end)], rep(NA_real_, steps))
-  points <- data$points[pmin(seq_len(max(n, end + steps)), n), , drop = FALSE]
+  points <- points_matrix(data$points)[pmin(seq_len(max(n, end + steps)), n), , drop = FALSE]
   target <- c(data$target, rep(NA_real_, max(0, end + steps - n)))
   variance <- rep(NA_real_, steps)
   fits <- vector("list", steps)

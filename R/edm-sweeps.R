@@ -163,7 +163,7 @@ dimension_grid <- function(tau, Tp, embedded) {
 #' @noRd
 sweep_skill <- function(data, E_max, exclusion, where) {
   points <- data$points
-  if (E_max < ncol(points)) points <- points[, seq_len(E_max), drop = FALSE]
+  if (E_max < data$dims) points$values <- points$values[seq_len(E_max)]
   reach <- pmin(data$reach, as.integer(E_max))
   from <- between(data$pred_pairs$from, data$pred_pairs$to)
   from <- from[reach[from] > 0L]

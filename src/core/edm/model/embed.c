@@ -11,22 +11,37 @@
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
 
-/* One coordinate; rows whose lag stays in the stretch are copied run by run. Those whose
-   lag does not miss coordinate `c`. */
-static void delay_series(const syn_stretches *s, const double *value, double lag,
-                         double missing, int c, double *out, int *reach)
+/* Of the rows of a stretch those whose lag stays in it, and those whose lag does not. */
+typedef struct run {
+    uint32_t from, beyond, n, gap;
+} run;
+
+static run run_at(const syn_delays *d, uint32_t row, double lag)
 {
-    for (uint32_t row = 0; row < s->rows;) {
-        double first = s->first[row], last = s->last[row], rows = last - first + 1;
-        uint32_t n = (uint32_t)rows, gap = (uint32_t)fmin(fabs(lag), rows);
-        uint32_t before = lag < 0 ? gap : 0, beyond = row + (lag < 0 ? 0 : n - gap);
-        for (uint32_t i = beyond; i < beyond + gap; i++) {
-            out[i] = missing;
-            reach[i] = c;
-        }
-        memcpy(out + row + before, value + row + gap - before, (n - gap) * sizeof *out);
-        row += n;
+    uint32_t rows = (uint32_t)(d->last[row] - d->first[row] + 1);
+    uint32_t gap = (uint32_t)fmin(fabs(lag), rows);
+    return lag < 0 ? (run){row + gap, row, rows - gap, gap}
+                   : (run){row, row + rows - gap, rows - gap, gap};
+}
+
+static void delay_series(const syn_delays *d, const double *value, double lag,
+                         double missing, double *out)
+{
+    for (uint32_t row = 0; row < d->rows;) {
+        run r = run_at(d, row, lag);
+        for (uint32_t i = 0; i < r.gap; i++)
+            out[r.beyond + i] = missing;
+        /* Where the lag leads back, the values of the stretch begin with its first. */
+        memcpy(out + r.from, value + (lag < 0 ? row : row + r.gap), r.n * sizeof *out);
+        row += r.n + r.gap;
     }
+}
+
+void syn_delay_points(const syn_delays *d, double missing, double *coordinate)
+{
+    for (uint32_t c = 0; c < d->series * d->lags; c++)
+        delay_series(d, d->value[c / d->lags], d->lag[c % d->lags], missing,
+                     coordinate + (size_t)c * d->rows);
 }
 
 static int has_nan(const double *x, uint32_t n)
@@ -37,21 +52,32 @@ static int has_nan(const double *x, uint32_t n)
     return found;
 }
 
-void syn_delay_points(const syn_stretches *s, const double *lag, uint32_t lags,
-                      double missing, double *coordinate, int *reach)
+/* Rows whose lag leaves their stretch, or where `gaps` says that the series has some also
+   those where it leads to one, miss coordinate `c`. */
+static void reach_to(const syn_delays *d, const double *value, double lag, int gaps,
+                     int c, int *reach)
 {
-    int c = (int)(s->series * lags);
-    for (uint32_t i = 0; i < s->rows; i++)
+    for (uint32_t row = 0; row < d->rows;) {
+        run r = run_at(d, row, lag);
+        const double *later = value + (lag < 0 ? row : row + r.gap);
+        for (uint32_t i = 0; i < r.gap; i++)
+            reach[r.beyond + i] = c;
+        for (uint32_t i = 0; gaps && i < r.n; i++)
+            reach[r.from + i] = isnan(later[i]) ? c : reach[r.from + i];
+        row += r.n + r.gap;
+    }
+}
+
+void syn_delay_reach(const syn_delays *d, int *reach)
+{
+    int c = (int)(d->series * d->lags);
+    for (uint32_t i = 0; i < d->rows; i++)
         reach[i] = c;
     /* From the last coordinate back, so that the first one missing is what stays. */
-    for (uint32_t k = s->series; k-- > 0;) {
-        int gaps = has_nan(s->value[k], s->rows);
-        for (uint32_t l = lags; l-- > 0;) {
-            double *x = coordinate + (size_t)--c * s->rows;
-            delay_series(s, s->value[k], lag[l], missing, c, x, reach);
-            for (uint32_t i = 0; gaps && i < s->rows; i++)
-                reach[i] = isnan(x[i]) ? c : reach[i];
-        }
+    for (uint32_t s = d->series; s-- > 0;) {
+        int gaps = has_nan(d->value[s], d->rows);
+        for (uint32_t l = d->lags; l-- > 0;)
+            reach_to(d, d->value[s], d->lag[l], gaps, --c, reach);
     }
 }
 
