@@ -281,7 +281,8 @@ ccm_lag <- function(x, columns, target, E = NULL, Tp = -5:5, tau = NULL, lib_siz
   place <- edm_place(device, gpus, seconds)
   rho <- vapply(seq_along(maps), \(k) {
     map <- maps[[k]]
-    targets <- .Call(r_edm_points, list(map$observed), as.double(Tp), map$first, map$last)$points
+    targets <- points_matrix(list(values = list(map$observed), lags = as.double(Tp),
+                                  first = map$first, last = map$last))
     skill <- cross_map(map, libs[[k]], targets, max(size), samples, exclusion, k - 1, place,
                        threads, key)
     mean_skill(skill, seq_along(Tp))

@@ -6,7 +6,7 @@
 verdict_problem <- function(map, exclusion, threads, key) {
   at_row <- (seq_along(map$columns) - 1L) * (if (map$embedded) 1L else map$E) + 1L
   c(
-    list(series = map$points[, at_row, drop = FALSE], cause = map$observed,
+    list(series = points_matrix(map$points)[, at_row, drop = FALSE], cause = map$observed,
          own = map$target_name %in% map$columns, knn = if (map$knn != map$E + 1L) map$knn,
          exclusion = exclusion, threads = threads, key = key,
          step = map$step %||% max(1L, if (!map$embedded) abs(map$tau)),
@@ -155,7 +155,7 @@ points_of <- function(problem, E) {
   if (problem$embedded) return(problem$series)
   series <- lapply(seq_len(ncol(problem$series)), \(k) problem$series[, k])
   lags <- as.double(problem$tau) * (seq_len(E) - 1)
-  .Call(r_edm_points, series, lags, problem$first, problem$last)$points
+  points_matrix(list(values = series, lags = lags, first = problem$first, last = problem$last))
 }
 
 #' Rows that all dimensions and lags have in common

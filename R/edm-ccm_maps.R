@@ -83,7 +83,7 @@ cross_map <- function(map, libs, targets, sizes, samples, exclusion, direction, 
 #' @noRd
 ccm_seconds <- function(maps, libraries, targets, threads) {
   rows <- length(maps[[1L]]$lib)
-  row <- 1e-10 * rows * ncol(maps[[1L]]$points) + libraries * (1.5e-7 + 5e-8 * targets)
+  row <- 1e-10 * rows * maps[[1L]]$dims + libraries * (1.5e-7 + 5e-8 * targets)
   length(maps) * rows * row / threads
 }
 

@@ -13,7 +13,7 @@ maps_at_scale <- function(make, tau, exclusion_radius) {
   chosen <- c("tau", "exclusion_radius")[c(is.null(tau), is.null(exclusion))]
   if (length(chosen)) {
     one <- maps[[1L]]
-    rows <- c(effect = series_memory(one$points[, 1L], one),
+    rows <- c(effect = series_memory(one$points$values[[1L]], one),
               cause = series_memory(one$observed, one))
     # Delay vectors leave most of a segment.
     most <- stats::median(one$last - one$first + 1) %/% (4 * one$E)

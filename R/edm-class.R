@@ -9,7 +9,7 @@
 #' @noRd
 new_edm <- function(frame, class, method, parameters, call, started, ...) {
   # What printing says of all rows; with millions it takes a while.
-  error <- if (class == "edm_prediction") prediction_error(frame)
+  error <- if (class == "edm_prediction") error_frame(frame$Observations, frame$Predictions)
   new_table(frame, c(class, "edm"),
             list(method = method, parameters = parameters, call = call,
                  elapsed = proc.time()[["elapsed"]] - started, error = error, ...))

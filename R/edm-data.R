@@ -14,9 +14,9 @@
 #'   error.
 #' @param targets Whether `target` may have several names, of which the first is predicted.
 #' @return A list:
-#'   * `points`: matrix [rows, dims] of doubles, NA where a lag leaves the segment;
-#'     `complete`, TRUE for rows without NA; `reach`, how many coordinates of each row are
-#'     there, from the first on
+#'   * `points`: delay vectors of all rows, as the compiled code takes them; points_matrix()
+#'     writes them out. `dims`, how many coordinates they have; `complete`, TRUE for rows
+#'     that have all; `reach`, how many of each row are there, from the first on
 #'   * `lib`: rows with all coordinates and with a row for their target; the target itself
 #'     may be NA. `all_lib`, the same with those that `valid_lib` leaves out
 #'   * `pred`: rows with all coordinates, to predict from, in the order of the pairs: not
@@ -46,29 +46,35 @@ edm_data <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, 
   reach <- if (embedded) 0L else as.double(tau) * (E - 1L)
   lags <- if (embedded) 0 else as.double(tau) * (seq_len(E) - 1L)
   check_room(n, length(lags) * length(series$values), "E", "smaller")
-  made <- .Call(r_edm_points, series$values, lags, series$first, series$last)
-  points <- made$points
-  complete <- made$reach == ncol(points)
+  points <- list(values = series$values, lags = lags, first = series$first, last = series$last)
+  dims <- length(lags) * length(series$values)
+  reach_of <- .Call(r_edm_reach, points)
+  complete <- reach_of == dims
   valid <- edm_mask(valid_lib, n)
+  only_valid <- \(rows) if (is.null(valid_lib)) rows else rows[valid[rows]]
   lib <- edm_pairs(lib, "lib", n)
   pred <- edm_pairs(pred, "pred", n)
   rows <- library_rows(lib, reach, Tp, embedded, series)
-  library <- rows[complete[rows]]
+  library <- kept(rows, complete[rows])
   windows <- prediction_windows(pred, reach, series)
   out <- prediction_frame(windows, Tp, series)
-  if (!ignore_nan) check_complete(c(rows, out$from), points, series)
+  if (!ignore_nan) check_complete(c(rows, out$from), points_matrix(points), series)
   keep <- complete[out$from]
   c(
-    list(points = points, complete = complete, reach = made$reach, lib = library[valid[library]],
-         all_lib = library, pred = out$from[keep], lib_pairs = lib, pred_pairs = pred,
-         valid = valid,
+    list(points = points, dims = dims, complete = complete, reach = reach_of,
+         lib = only_valid(library), all_lib = library, pred = kept(out$from, keep),
+         lib_pairs = lib, pred_pairs = pred, valid = valid,
          target = shifted(series$observed, Tp, series), frame = out$frame,
-         place = out$place[keep],
-         any = list(lib = rows[valid[rows]], pred = out$from, place = out$place),
+         place = kept(out$place, keep),
+         any = list(lib = only_valid(rows), pred = out$from, place = out$place),
          E = E, tau = tau, Tp = Tp, embedded = embedded),
     series[c("observed", "first", "last", "time", "time_name", "columns", "target_name", "targets")]
   )
 }
+
+#' Delay vectors as a matrix \[rows, dims\], NA where a lag leaves the segment
+#' @noRd
+points_matrix <- function(points) .Call(r_edm_points, points)
 
 #' Stop where a row of library or prediction misses a coordinate
 #' @noRd
@@ -124,19 +130,22 @@ edm_series <- function(x, columns, target, segments, no_time, targets) {
   x <- binned$x
   segments <- binned$segments
   check_frame(x)
-  ends <- edm_segments(segments, x)
-  named <- if (rlang::is_string(segments) && nrow(x) > 1L) segments
-  data_names <- setdiff(if (no_time) names(x) else names(x)[-1L], named)
+  n <- .row_names_info(x, 2L)
+  ends <- edm_segments(segments, x, n)
+  data_names <- if (no_time) names(x) else names(x)[-1L]
+  if (rlang::is_string(segments) && n > 1L) data_names <- setdiff(data_names, segments)
   refuse_if(length(data_names) == 0L, "x", "a data frame with a column besides the time",
             describe(x), "Without a column of times, `no_time = TRUE`.")
   columns <- edm_names(columns, data_names, "columns")
   target <- if (is.null(target)) columns[[1L]] else edm_names(target, data_names, "target")
   refuse_if(length(target) != 1L && !targets, "target", "the name of one column",
             describe(target))
-  time <- if (no_time) seq_len(nrow(x)) else edm_time(x[[1L]], nrow(x))
+  time <- if (no_time) seq_len(n) else edm_time(.subset2(x, 1L), n)
   check_edm_times(time, ends)
-  c(ends, list(values = lapply(columns, \(name) edm_numbers(x, name, "columns")),
-               observed = edm_numbers(x, target[[1L]], "target"), time = time,
+  values <- lapply(columns, \(name) edm_numbers(x, name, "columns", n))
+  known <- match(target[[1L]], columns, 0L)
+  observed <- if (known) values[[known]] else edm_numbers(x, target[[1L]], "target", n)
+  c(ends, list(values = values, observed = observed, time = time,
                time_name = if (no_time) "Time" else names(x)[[1L]], columns = columns,
                target_name = target[[1L]], targets = target))
 }
@@ -197,9 +206,9 @@ edm_names <- function(names, among, arg) {
     names <- trimws(strsplit(names, if (grepl(",", names)) "," else "[[:space:]]+")[[1L]])
     names <- names[nzchar(names)]
   }
-  unknown <- setdiff(names, among)
-  if (length(unknown) || length(names) == 0L) {
-    unknown <- if (length(unknown)) unknown[[1L]] else ""
+  known <- names %in% among
+  if (!all(known) || length(names) == 0L) {
+    unknown <- if (length(names)) names[!known][[1L]] else ""
     near <- among[[which.min(utils::adist(unknown, among, ignore.case = TRUE))]]
     abort_arg(arg, "names of columns of `x`", sprintf("\"%s\", which is none", unknown),
               sprintf("Did you mean \"%s\"?", near))
@@ -209,11 +218,11 @@ edm_names <- function(names, among, arg) {
 
 #' Numbers of a column, with NA for all that is not finite
 #' @noRd
-edm_numbers <- function(x, name, arg) {
-  values <- x[[name]]
+edm_numbers <- function(x, name, arg, rows) {
+  values <- .subset2(x, name)
   # A time series and I() are numbers all the same.
   if (inherits(values, c("ts", "AsIs"))) values <- unclass(values)
-  if (!is_plain_numeric(values) || !is.null(dim(values)) || length(values) != nrow(x)) {
+  if (!is_plain_numeric(values) || !is.null(dim(values)) || length(values) != rows) {
     kind <- if (!is.null(dim(values))) "a matrix" else if (is.object(values)) {
       paste("of class", class(values)[[1L]])
     } else {
@@ -222,8 +231,11 @@ edm_numbers <- function(x, name, arg) {
     abort_arg(arg, "names of numeric columns", sprintf("\"%s\", which is %s", name, kind))
   }
   values <- as.double(values)
-  values[!is.finite(values)] <- NA_real_
-  most <- max(abs(values), 0, na.rm = TRUE)
+  most <- max(values, -min(values), 0)
+  if (!is.finite(most)) {
+    values[!is.finite(values)] <- NA_real_
+    most <- max(abs(values), 0, na.rm = TRUE)
+  }
   refuse_if(most > edm_largest || most > 0 && most < 1 / edm_largest, arg,
             sprintf("columns of numbers from %g to %g in size", 1 / edm_largest, edm_largest),
             sprintf("\"%s\", the largest of which is %g", name, most),
@@ -237,8 +249,7 @@ edm_largest <- 1e140
 
 #' First and last row of the segment of each row
 #' @noRd
-edm_segments <- function(segments, x) {
-  n <- nrow(x)
+edm_segments <- function(segments, x, n) {
   if (is.null(segments)) return(list(first = rep(1L, n), last = rep(n, n)))
   if (rlang::is_string(segments) && n > 1L) {
     segments <- x[[edm_names(segments, names(x), "segments")]]
@@ -258,6 +269,10 @@ edm_segments <- function(segments, x) {
 #' time comes back after others, trials are stacked.
 #' @noRd
 check_edm_times <- function(time, ends) {
+  # Numbers that rise are all different; only where they do not is the search worth its time.
+  if (!is.character(time) && isFALSE(is.unsorted(unclass(time), strictly = TRUE))) {
+    return(invisible())
+  }
   one <- one_segment(ends)
   again <- which(duplicated(if (one) time else data.frame(ends$first, time)) & !is.na(time))
   if (length(again) == 0L) return(invisible())
@@ -289,8 +304,8 @@ shifted <- function(values, by, ends) {
   n <- length(values)
   if (!one_segment(ends)) return(observed_at(values, seq_len(n) + by, ends$first, ends$last))
   gone <- rep(values[NA_integer_], min(abs(by), n))
-  kept <- seq_len(n - length(gone))
-  if (by < 0) c(gone, values[kept]) else c(values[kept + length(gone)], gone)
+  kept <- between(1L + max(by, 0L), n + min(by, 0L))
+  if (by < 0) c(gone, values[kept]) else c(values[kept], gone)
 }
 
 #' Whether all rows are in one segment, as most often
@@ -371,8 +386,8 @@ cut_pairs <- function(pairs, series) {
   first <- findInterval(pairs$from, unique(series$first))
   parts <- findInterval(pairs$to, unique(series$first)) - first + 1L
   segment <- sequence(parts, first)
-  list(from = pmax(rep(pairs$from, parts), unique(series$first)[segment]),
-       to = pmin(rep(pairs$to, parts), unique(series$last)[segment]))
+  list(from = pmax.int(rep(pairs$from, parts), unique(series$first)[segment]),
+       to = pmin.int(rep(pairs$to, parts), unique(series$last)[segment]))
 }
 
 #' Rows in increasing order, each once, and where each of `rows` is among them
@@ -383,8 +398,13 @@ in_order <- function(rows) {
   list(rows = once, at = match(rows, once))
 }
 
+#' The elements of x that are to stay; as a rule all of them, which need no copy
+#' @noRd
+kept <- function(x, keep) if (all(keep)) x else x[keep]
+
 between <- function(from, to) {
   keep <- from <= to
+  if (length(keep) == 1L && keep) return(from:to)
   sequence(to[keep] - from[keep] + 1L, from[keep])
 }
 
@@ -399,9 +419,9 @@ library_rows <- function(pairs, reach, Tp, embedded, series) {
   pairs <- cut_pairs(pairs, series)
   lead <- max(-reach, 0L) + if (Tp < 0L && !embedded) -Tp - 1L else 0L
   tail <- max(reach, 0L) + max(Tp, 0L) * (seq_along(pairs$to) == length(pairs$to))
-  rows <- between(pairs$from + lead, pairs$to - tail)
-  target <- rows + Tp
-  in_order(rows[target >= series$first[rows] & target <= series$last[rows]])$rows
+  rows <- between(pmax.int(pairs$from + lead, series$first[pairs$from] - Tp),
+                  pmin.int(pairs$to - tail, series$last[pairs$from] - Tp))
+  if (length(pairs$from) == 1L) rows else in_order(rows)$rows
 }
 
 #' Pairs of rows to predict from, without those at the ends of a segment where the delay
@@ -409,8 +429,8 @@ library_rows <- function(pairs, reach, Tp, embedded, series) {
 #' @noRd
 prediction_windows <- function(pairs, reach, series) {
   pairs <- cut_pairs(pairs, series)
-  from <- pmax(pairs$from, series$first[pairs$from] + max(-reach, 0L))
-  to <- pmin(pairs$to, series$last[pairs$to] - max(reach, 0L))
+  from <- pmax.int(pairs$from, series$first[pairs$from] + max(-reach, 0L))
+  to <- pmin.int(pairs$to, series$last[pairs$to] - max(reach, 0L))
   list(from = from[from <= to], to = to[from <= to])
 }
 
@@ -420,15 +440,23 @@ prediction_windows <- function(pairs, reach, series) {
 prediction_frame <- function(windows, Tp, series) {
   sizes <- windows$to - windows$from + 1L
   shown <- sizes + abs(Tp)
-  row <- sequence(shown, windows$from + min(Tp, 0L))
-  first <- rep(series$first[windows$from], shown)
-  last <- rep(series$last[windows$from], shown)
-  frame <- list(times_at(series$time, row, first, last),
-                observed_at(series$observed, row, first, last))
-  names(frame) <- c(series$time_name, "Observations")
+  from <- windows$from + min(Tp, 0L)
   before <- cumsum(c(0L, shown))[seq_along(sizes)]
+  first <- series$first[windows$from]
+  last <- series$last[windows$from]
+  # Only the first and the last rows of a window can be beyond its segment.
+  early <- pmax.int(first - from, 0L)
+  late <- pmax.int(from + shown - 1L - last, 0L)
+  outside <- c(between(before + 1L, before + early),
+               between(before + shown - late + 1L, before + shown))
+  window <- rep(rep(seq_along(sizes), 2L), c(early, late))
+  row <- between(from, from + shown - 1L)
+  time <- times_at(series$time, row, outside, first[window], last[window])
+  row[outside] <- NA
+  frame <- list(time, series$observed[row])
+  names(frame) <- c(series$time_name, "Observations")
   list(frame = new_frame(frame, length(row)), from = between(windows$from, windows$to),
-       place = sequence(sizes, before + 1L + max(Tp, 0L)))
+       place = between(before + 1L + max(Tp, 0L), before + sizes + max(Tp, 0L)))
 }
 
 #' Values at rows, NA beyond the ends of a segment
@@ -439,16 +467,17 @@ observed_at <- function(values, row, first, last) {
 }
 
 #' Times of rows, continued by the first step of a segment beyond its ends
+#'
+#' @param outside Which rows are beyond their segment, whose ends are `first` and `last`.
 #' @noRd
-times_at <- function(time, row, first, last) {
-  outside <- which(row < first | row > last)
+times_at <- function(time, row, outside, first, last) {
   if (length(outside) == 0L) return(time[row])
   if (is.factor(time)) time <- as.character(time)
-  later <- row[outside] > last[outside]
-  edge <- ifelse(later, last[outside], first[outside])
+  later <- row[outside] > last
+  edge <- ifelse(later, last, first)
   steps <- row[outside] - edge
-  begin <- first[outside]
-  second <- pmin(begin + 1L, last[outside])
+  begin <- first
+  second <- pmin.int(begin + 1L, last)
   row[outside] <- edge
   out <- time[row]
   out[outside] <- time_beyond(time, edge, begin, second, steps)

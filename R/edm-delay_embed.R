@@ -29,8 +29,9 @@ delay_embed <- function(x, columns = NULL, E, tau = -1, segments = NULL, no_time
   data <- edm_data(x, columns, E = E, tau = tau, segments = segments, no_time = no_time)
   names <- coordinate_names(data)
   time <- if (!no_time) stats::setNames(list(data$time), data$time_name)
-  points <- lapply(seq_along(names), \(k) data$points[, k])
-  new_frame(c(time, stats::setNames(points, names)), nrow(data$points))
+  all <- points_matrix(data$points)
+  points <- lapply(seq_along(names), \(k) all[, k])
+  new_frame(c(time, stats::setNames(points, names)), nrow(all))
 }
 
 #' Names of the coordinates of a point

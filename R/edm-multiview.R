@@ -90,7 +90,7 @@ multiview <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL,
   data <- view_data(lags, lib, pred, Tp, valid_lib)
   if (!ignore_nan) check_views_complete(data, lags)
   knn <- views_knn(views, data, knn)
-  where <- simplex_where(device, gpus, threads, data, ncol(views) * D / ncol(data$points))
+  where <- simplex_where(device, gpus, threads, data, ncol(views) * D / data$dims)
   forecast <- function(views, data) {
     view_forecasts(views, data, knn, exclusion_radius, where)
   }
@@ -158,7 +158,7 @@ check_view_number <- function(multiview, views) {
 #' Those of some rows where all coordinates of a view are known
 #' @noRd
 rows_of_view <- function(rows, view, data) {
-  rows[rowSums(is.na(data$points[rows, view, drop = FALSE])) == 0]
+  rows[!Reduce(`|`, lapply(data$points$values[view], \(values) is.na(values[rows])))]
 }
 
 #' Stop where a row of `lib` or `pred` misses a coordinate, other than beyond the data
@@ -167,7 +167,7 @@ check_views_complete <- function(data, lags) {
   row <- outer(seq_along(lags$first), rep(lags$tau * (seq_len(lags$E) - 1L),
                                           length(lags$columns)), `+`)
   beyond <- row < lags$first | row > lags$last
-  check_complete(c(data$any$lib, data$any$pred), ifelse(beyond, 0, data$points), lags)
+  check_complete(c(data$any$lib, data$any$pred), ifelse(beyond, 0, points_matrix(data$points)), lags)
 }
 
 #' The number of neighbours that at least one of the views has in its library
@@ -197,16 +197,17 @@ view_forecasts <- function(views, data, knn, exclusion, where) {
 #' @noRd
 rank_views <- function(views, data, forecast, most = 2e7) {
   observed <- data$target[data$any$pred]
-  tells <- apply(data$points[data$any$lib, , drop = FALSE], 2L, \(v) {
+  tells <- vapply(data$points$values, \(v) {
+    v <- v[data$any$lib]
     v <- v[!is.na(v)]
     length(v) > 0L && !is_constant(v)
-  })
+  }, NA)
   rho <- rep(NA_real_, ncol(views))
   useful <- which(colSums(matrix(tells[views], nrow(views))) > 0)
   together <- max(1, most %/% max(1, length(observed)))
   for (some in split(useful, (seq_along(useful) - 1) %/% together)) {
     forecasts <- forecast(views[, some, drop = FALSE], data)
-    rho[some] <- apply(forecasts, 2L, \(p) edm_rho(observed, p))
+    rho[some] <- edm_rho(observed, forecasts)
   }
   rho
 }
@@ -222,8 +223,8 @@ mean_forecast <- function(forecasts) {
 #' Lags of the whole of the data as coordinates
 #' @noRd
 view_data <- function(lags, lib, pred, Tp, valid_lib) {
-  coordinates <- sprintf("lag%d", seq_len(ncol(lags$points)))
-  block <- data.frame(lags$time, lags$points, lags$observed)
+  coordinates <- sprintf("lag%d", seq_len(lags$dims))
+  block <- data.frame(lags$time, points_matrix(lags$points), lags$observed)
   names(block) <- c("time", coordinates, "target")
   # The user was told of the times when the lags were made.
   suppressMessages(edm_data(block, coordinates, "target", lib, pred, Tp = Tp, embedded = TRUE,

@@ -46,9 +46,15 @@ prediction_error <- function(x, predicted = NULL, na_rm = TRUE) {
   must <- sprintf("%d numbers, as `x`", length(x))
   predicted <- error_numbers(predicted, "predicted", must)
   if (length(predicted) != length(x)) abort_arg("predicted", must, describe(predicted))
-  fit <- .Call(r_edm_fit, x, predicted)
-  if (!na_rm && fit$pairs < length(x)) fit[] <- list(NA_real_)
-  data.frame(fit[c("MAE", "rho", "RMSE", "CAE")])
+  error_frame(x, predicted, na_rm)
+}
+
+#' @param observed,predicted Doubles, as many of the one as of the other.
+#' @noRd
+error_frame <- function(observed, predicted, na_rm = TRUE) {
+  fit <- .Call(r_edm_fit, observed, predicted, 1L)
+  if (!na_rm && fit$pairs < length(observed)) fit[] <- list(NA_real_)
+  new_frame(fit[c("MAE", "rho", "RMSE", "CAE")], 1L)
 }
 
 #' Numbers as doubles; a time series is numbers, too
@@ -60,8 +66,12 @@ error_numbers <- function(x, arg, must) {
 }
 
 #' Pearson's correlation of pairs that are finite; NA below 3 pairs or for a constant
+#'
+#' @param predicted Doubles, or a matrix, each column of which has a correlation of its own.
 #' @noRd
-edm_rho <- function(observed, predicted) .Call(r_edm_fit, observed, predicted)$rho
+edm_rho <- function(observed, predicted, threads = 1L) {
+  .Call(r_edm_fit, observed, predicted, threads)$rho
+}
 
 #' Are values equal to within the rounding of a weighted mean?
 #' @noRd

@@ -151,7 +151,7 @@ simplex <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E
 #' @noRd
 simplex_where <- function(device, gpus, threads, data, times = 1) {
   pairs <- as.double(length(data$any$lib)) * length(data$any$pred)
-  seconds <- 5e-11 * pairs * ncol(data$points) * times / threads
+  seconds <- 5e-11 * pairs * data$dims * times / threads
   list(gpus = gpus_of(edm_place(device, gpus, seconds)), threads = threads)
 }
 
@@ -162,7 +162,10 @@ simplex_at <- function(points, lib, pred, target, knn, exclusion, where) {
   out <- .Call(r_edm_simplex, points, lib, asked$rows, target,
                c(list(k = knn, exclusion = exclusion), where))
   out <- finish_status(out, "predicting so many rows")
-  lapply(out, \(value) as.double(value)[asked$at])
+  lapply(out, \(value) {
+    dim(value) <- NULL
+    if (identical(asked$rows, pred)) value else value[asked$at]
+  })
 }
 
 #' @noRd
@@ -181,7 +184,7 @@ edm_state <- function(data, knn, exclusion, where) {
   near <- .Call(r_edm_neighbours, data$points, data$lib, asked$rows,
                 c(list(k = knn, exclusion = exclusion), where))
   near <- finish_status(near, "keeping so many neighbours")
-  points <- data$points
+  points <- points_matrix(data$points)
   colnames(points) <- coordinate_names(data)
   list(neighbours = near$row[asked$at, , drop = FALSE],
        distances = near$distance[asked$at, , drop = FALSE],
@@ -200,11 +203,14 @@ edm_parameters <- function(data, ...) {
 #' Predictions next to time and observations
 #' @noRd
 predicted_frame <- function(data, predicted) {
-  frame <- data$frame
-  frame$Predictions <- frame$Pred_Variance <- rep(NA_real_, nrow(frame))
-  frame$Predictions[data$place] <- predicted$predictions
-  frame$Pred_Variance[data$place] <- predicted$variance
-  frame[c(1L, 2L, 4L, 3L)]
+  rows <- length(data$frame$Observations)
+  at <- \(values) {
+    out <- rep(NA_real_, rows)
+    out[data$place] <- values
+    out
+  }
+  new_frame(c(unclass(data$frame), list(Predictions = at(predicted$predictions),
+                                        Pred_Variance = at(predicted$variance))), rows)
 }
 
 #' Forecast row by row from what has been forecast
@@ -228,7 +234,7 @@ generate_frame <- function(data, steps, predict) {
             format(steps))
   rows <- end + 0:steps
   value <- c(data$observed[seq_len(end)], rep(NA_real_, steps))
-  points <- data$points[pmin(seq_len(max(n, end + steps)), n), , drop = FALSE]
+  points <- points_matrix(data$points)[pmin(seq_len(max(n, end + steps)), n), , drop = FALSE]
   target <- c(data$target, rep(NA_real_, max(0, end + steps - n)))
   variance <- rep(NA_real_, steps)
   fits <- vector("list", steps)
@@ -241,9 +247,10 @@ generate_frame <- function(data, steps, predict) {
     value[[row + 1L]] <- fits[[k]]$predictions
     variance[[k]] <- fits[[k]]$variance
   }
-  bounds <- rep(data$first[[end]], steps + 1)
+  outside <- which(rows > n)
   frame <- list(
-    times_at(data$time, rows, bounds, rep(n, steps + 1)),
+    times_at(data$time, rows, outside, rep(data$first[[end]], length(outside)),
+             rep(n, length(outside))),
     data$observed[ifelse(rows <= n, rows, NA)], c(NA_real_, value[end + seq_len(steps)]),
     c(NA_real_, variance)
   )

@@ -120,7 +120,7 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
   if (generate > 0) {
     made <- generate_frame(data, generate, predict)
     frame <- made$frame
-    models <- generated_models(made$fits, ncol(data$points) + 1L)
+    models <- generated_models(made$fits, data$dims + 1L)
   } else {
     fit <- predict(data$points, data$lib, data$pred, data$target)
     frame <- predicted_frame(data, fit)
@@ -180,7 +180,7 @@ smap_at <- function(points, lib, pred, target, theta, knn, exclusion, ridge, whe
 #' @noRd
 smap_where <- function(device, gpus, threads, data, thetas, generate = 0) {
   models <- thetas * if (generate > 0) generate else length(data$pred)
-  terms <- ncol(data$points) + 2
+  terms <- data$dims + 2
   pair <- 1e-9 + 1e-11 * terms * (terms + 1)
   seconds <- models * (length(data$lib) * pair + 3e-9 * terms^3) / threads
   list(gpus = gpus_of(edm_place(device, gpus, seconds)), threads = threads)

@@ -163,7 +163,7 @@ dimension_grid <- function(tau, Tp, embedded) {
 #' @noRd
 sweep_skill <- function(data, E_max, exclusion, where) {
   points <- data$points
-  if (E_max < ncol(points)) points <- points[, seq_len(E_max), drop = FALSE]
+  if (E_max < data$dims) points$values <- points$values[seq_len(E_max)]
   reach <- pmin(data$reach, as.integer(E_max))
   from <- between(data$pred_pairs$from, data$pred_pairs$to)
   from <- from[reach[from] > 0L]
@@ -177,9 +177,9 @@ sweep_skill <- function(data, E_max, exclusion, where) {
   if (!identical(asked$rows, from)) predictions <- predictions[asked$at, , drop = FALSE]
   observed <- data$target[from]
   points <- rev(cumsum(rev(tabulate(used, E_max))))
-  vapply(seq_len(E_max), \(E) {
-    if (points[[E]] <= E) NA_real_ else edm_rho(observed, predictions[, E])
-  }, 0)
+  rho <- edm_rho(observed, predictions, where$threads)
+  rho[points <= seq_len(E_max)] <- NA_real_
+  rho
 }
 
 #' The largest E, up to `E_max`, for which each row is one of library_rows()
@@ -343,7 +343,7 @@ predict_nonlinear <- function(x, columns = NULL, target = NULL, lib = NULL, pred
   fit <- smap_at(data$points, data$lib, data$pred, data$target, as.double(theta), knn,
                  exclusion, ridge, where, local = FALSE)
   observed <- data$target[data$pred]
-  rho <- apply(fit$predictions, 2L, \(predicted) edm_rho(observed, predicted))
+  rho <- edm_rho(observed, fit$predictions, threads)
   parameters <- skill_parameters(data, knn = knn, exclusion_radius = exclusion, ridge = ridge)
   new_edm_skill(data.frame(Theta = theta, rho = rho), parameters, call, started)
 }

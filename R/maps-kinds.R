@@ -132,12 +132,10 @@ smap_pairs <- function(libraries, targets, E, task) {
 #' @noRd
 read_smap_series <- function(task, columns) {
   x <- task$source$read(columns)
-  size <- abs(x)
-  # Without zeros two passes over all numbers tell.
-  size <- c(min(size, 1, na.rm = TRUE), max(size, 1, na.rm = TRUE))
-  if (size[[1L]] == 0) size <- range(abs(x[!is.na(x) & x != 0]), 1)
-  if (size[[2L]] <= edm_largest && size[[1L]] >= 1 / edm_largest) return(x)
-  for (j in seq_along(columns)) {
+  first <- abs(x[1L, ])
+  within <- max(x, -min(x, 0, na.rm = TRUE), na.rm = TRUE) <= edm_largest
+  # The first value of a series may tell that its largest is not too small.
+  for (j in which(!within | is.na(first) | first < 1 / edm_largest)) {
     most <- max(abs(x[, j]), 0, na.rm = TRUE)
     refuse_if(most > edm_largest || most > 0 && most < 1 / edm_largest, "x",
               sprintf("numbers from %g to %g in size", 1 / edm_largest, edm_largest),

@@ -22,13 +22,14 @@ task_reasons <- function(task, said = FALSE) {
   columns <- sort(union(task$libraries, task$targets))
   at_once <- !is.null(source$whole) && length(columns) == source$n
   parts <- if (at_once) list(columns) else series_pieces(source, columns)
-  found <- do.call(rbind, lapply(parts, \(part) {
+  parts <- lapply(parts, \(part) {
     x <- if (at_once) source$whole else source$read(part)
-    out <- .Call(r_series_activity, x, rule$threads)
-    rlang::exec(plain_frame, !!!finish_status(out, "the series of the map"))
-  }))
+    finish_status(.Call(r_series_activity, x, rule$threads), "the series of the map")
+  })
+  found <- \(trait) unlist(lapply(parts, `[[`, trait), use.names = FALSE)
   reasons <- integer(source$n)
-  reasons[columns] <- ifelse(found$constant, 1L, ifelse(found$events < map_limits$events, 2L, 0L))
+  reasons[columns[found("events") < map_limits$events]] <- 2L
+  reasons[columns[found("constant")]] <- 1L
   if (rule$n_surrogates > 0) {
     targets <- task$targets[reasons[task$targets] == 0L]
     for (part in series_pieces(source, targets)) {
@@ -36,7 +37,7 @@ task_reasons <- function(task, said = FALSE) {
       reasons[part[few]] <- 3L
     }
   }
-  if (said && rule$exclusion == 0) say_slow(found$memory[!reasons[columns] %in% 1:2])
+  if (said && rule$exclusion == 0) say_slow(found("memory")[!reasons[columns] %in% 1:2])
   reasons
 }
 
@@ -95,6 +96,7 @@ drop_dimensions <- function(E, columns, rule) {
 #' The reasons of a task for its map: a word each, named by series; NULL without any
 #' @noRd
 named_reasons <- function(task) {
+  if (!any(task$rule$reasons > 0L)) return(NULL)
   columns <- sort(union(task$libraries, task$targets))
   numbered_reasons(task$rule$reasons[columns], task$source$names[columns])
 }

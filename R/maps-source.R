@@ -52,7 +52,7 @@ matrix_source <- function(x) {
   read <- function(columns) {
     block <- x[, columns, drop = FALSE]
     dimnames(block) <- NULL
-    storage.mode(block) <- "double"
+    if (!is.double(block)) storage.mode(block) <- "double"
     block
   }
   # Who needs all columns at once may take them as they are: a copy of a brain takes long.

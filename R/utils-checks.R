@@ -76,11 +76,11 @@ check_string <- function(x, arg = rlang::caller_arg(x), call = user_frame()) {
 #' One of the strings that an argument may be
 #'
 #' @param choices By default those that the argument's own default lists. An argument that
-#'   was left at that default is the first of them.
+#'   was left at that default is the first of them; `x` is then its name.
 #' @noRd
 check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), call = user_frame()) {
   if (is.null(choices)) {
-    choices <- eval(formals(sys.function(sys.parent()))[[arg]])
+    choices <- eval(formals(sys.function(sys.parent()))[[as.character(substitute(x))]])
     if (identical(x, choices)) return(choices[[1L]])
   }
   if (!(is.character(x) && length(x) == 1L && !is.na(x) && x %in% choices)) {
@@ -102,8 +102,8 @@ check_given <- function(..., call = rlang::caller_env()) {
   frame <- sys.parent()
   defaults <- formals(sys.function(frame))
   check_argument_names(names(sys.call(frame)), names(defaults))
-  needed <- names(defaults)[vapply(defaults, identical, logical(1), quote(expr = ))]
-  for (arg in setdiff(needed, "...")) {
+  for (arg in names(defaults)[vapply(defaults, is.name, NA)]) {
+    if (arg == "..." || !identical(defaults[[arg]], quote(expr = ))) next
     refuse_if(eval(call("missing", as.name(arg)), call), arg, must[[arg]] %||% "given", "missing")
   }
 }
@@ -117,6 +117,7 @@ check_no_dots <- function(call = user_frame(), dots = rlang::caller_env(), draws
                           but = NULL) {
   if (!is.null(draws)) rlang::check_installed("ggplot2", sprintf("to draw %s.", draws), call = call)
   n <- eval(quote(...length()), dots)
+  if (n == 0L) return(invisible())
   given <- eval(quote(...names()), dots) %||% rep("", n)
   given <- given[!given %in% but]
   if (length(given) == 0L) return(invisible())
@@ -159,8 +160,8 @@ dropped_arguments <- list(
 #' @param known Names that the arguments of the function have.
 #' @noRd
 check_argument_names <- function(given, known) {
+  if (all(given %in% c(known, ""))) return(invisible())
   given <- setdiff(given, c(known, ""))
-  if (length(given) == 0L) return(invisible())
   former <- intersect(given, names(former_arguments)[former_arguments %in% known])
   refuse_if(length(former) > 0L, former[[1L]],
             sprintf("given as `%s`", former_arguments[[former[[1L]]]]),

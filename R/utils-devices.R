@@ -60,8 +60,9 @@ check_place <- function(device, gpus) {
 #' Error where the user asks for a GPU and there is none, also when there is nothing to do
 #' @noRd
 need_gpu <- function(device) {
+  if (device != "gpu") return(invisible())
   survey <- gpu_survey()
-  if (device != "gpu" || length(survey$name) > 0L) return(invisible())
+  if (length(survey$name) > 0L) return(invisible())
   finish_status(new_status("no_device", reason = survey$reason), "this call")
 }
 

@@ -4,7 +4,7 @@
 #' @noRd
 pieces <- function(n, each) {
   if (n == 0) return(list())
-  lapply(seq(1, n, by = each), \(first) seq(first, min(first + each - 1, n)))
+  lapply(seq.int(1, n, by = each), \(first) seq.int(first, min(first + each - 1, n)))
 }
 
 #' Where each group lies along an axis: `group`, `middle`, `end`

@@ -81,16 +81,30 @@ line_progress <- function(title, total, now = \() proc.time()[["elapsed"]]) {
 }
 
 #' A progress bar, and no other until `frame` ends; the function it gives adds to it
+#'
+#' Work that ends within 0.2 s has no bar, as making one takes as long as a small map.
 #' @noRd
 common_bar <- function(title, total, frame = parent.frame()) {
-  if (progress_in_lines()) {
-    tell <- line_progress(title, total)
-    rlang::local_options(cli.progress_show_after = Inf, .frame = frame)
-    return(tell)
-  }
-  id <- cli::cli_progress_bar(title, total = total, .envir = frame)
   # Its parts are too short for bars of their own.
-  rlang::local_options(cli.progress_show_after = Inf, .frame = frame)
+  before <- options(cli.progress_show_after = Inf)
+  do.call(on.exit, list(as.call(list(options, before)), add = TRUE, after = FALSE), envir = frame)
+  began <- proc.time()[["elapsed"]]
+  waiting <- 0
+  tell <- NULL
+  function(n) {
+    waiting <<- waiting + n
+    if (proc.time()[["elapsed"]] - began < 0.2) return(invisible())
+    tell <<- tell %||% rlang::with_options(first_bar(title, total, frame), !!!before)
+    tell(waiting)
+    waiting <<- 0
+  }
+}
+
+#' @return A function that adds to what is done, in lines or as a bar of cli.
+#' @noRd
+first_bar <- function(title, total, frame) {
+  if (progress_in_lines()) return(line_progress(title, total))
+  id <- cli::cli_progress_bar(title, total = total, .envir = frame)
   function(n) cli::cli_progress_update(n, id = id, .envir = frame)
 }
 

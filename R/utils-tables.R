@@ -21,11 +21,12 @@
 #' @noRd
 new_table <- function(columns, class, about = list()) {
   rows <- if (length(columns)) length(columns[[1L]]) else 0L
-  x <- structure(unclass(columns), row.names = .set_row_names(rows),
-                 class = c(class, "synfire_table", "data.frame"), columns = names(columns),
-                 rows = rows)
-  attributes(x)[names(about)] <- about
-  x
+  attributes(columns) <- c(
+    list(names = names(columns), row.names = .set_row_names(rows),
+         class = c(class, "synfire_table", "data.frame"), columns = names(columns), rows = rows),
+    about
+  )
+  columns
 }
 
 #' The columns that make a table what it is; others were added by the user
@@ -184,9 +185,10 @@ frame_arguments <- c("stringsAsFactors", "make.names", "cut.names", "col.names",
 #' A plain data frame of columns, with the row names that were asked for
 #' @noRd
 new_frame <- function(columns, rows, row.names = NULL) {
-  out <- structure(columns, row.names = .set_row_names(rows), class = "data.frame")
-  if (!is.null(row.names)) row.names(out) <- row.names
-  out
+  attr(columns, "row.names") <- .set_row_names(rows)
+  class(columns) <- "data.frame"
+  if (!is.null(row.names)) row.names(columns) <- row.names
+  columns
 }
 
 #' @export
@@ -257,5 +259,5 @@ dplyr_reconstruct.synfire_table <- function(data, template) plain_table(data)
 #' @noRd
 plain_frame <- function(...) {
   columns <- list(...)
-  structure(columns, class = "data.frame", row.names = .set_row_names(length(columns[[1L]])))
+  new_frame(columns, length(columns[[1L]]))
 }

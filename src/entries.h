@@ -32,6 +32,8 @@
     ENTRY(r_window_write, 3)                                                             \
     ENTRY(r_window_until, 2)                                                             \
     ENTRY(r_count_rows_check, 5)                                                         \
+    ENTRY(r_edm_points, 1)                                                               \
+    ENTRY(r_edm_reach, 1)                                                                \
     ENTRY(r_ccm_library, 5)                                                              \
     ENTRY(r_map_tables, 2)                                                               \
     ENTRY(r_map_links, 5)                                                                \
@@ -80,8 +82,7 @@
     ENTRY(r_drop_shifted, 6)                                                             \
     ENTRY(r_spectrum, 4)                                                                 \
     ENTRY(r_surrogate_trains, 3)                                                         \
-    ENTRY(r_edm_points, 4)                                                               \
-    ENTRY(r_edm_fit, 2)                                                                  \
+    ENTRY(r_edm_fit, 3)                                                                  \
     ENTRY(r_edm_neighbours, 4)                                                           \
     ENTRY(r_edm_simplex, 5)                                                              \
     ENTRY(r_edm_sweep, 7)                                                                \

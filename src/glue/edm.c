@@ -1,7 +1,9 @@
 /* Nearest neighbours and simplex projection for R. All entries take
 
      points   double matrix, rows of the data x coordinates; NA where a point leaves the
-              data, but finite at the rows in use
+              data, but finite at the rows in use. Or delay vectors, as r_edm_points()
+              takes them: these are made outside of R's heap, which would keep them after
+              the call and be collected more often for it
      lib      integer, the rows (from 1, increasing) that may be neighbours
      pred     integer, the rows (from 1, increasing) to predict
      options  a list: see each entry
@@ -47,21 +49,58 @@
 #include "glue/watch.h"
 #include "gpu/edm/simplex/simplex.h"
 
-static syn_points read_points(SEXP points)
-{
-    numbers(points, REALSXP, 0, "points");
-    require(Rf_isMatrix(points) && Rf_ncols(points) >= 1, "points");
-    return (syn_points){.rows = (uint32_t)Rf_nrows(points),
-                        .dims = (uint32_t)Rf_ncols(points), .coordinate = REAL(points)};
-}
-
 static void free_coordinates(void *held)
 {
     free(*(double **)held);
 }
 
-/* The copy is not in R's heap, which would keep it after the call and be collected more
-   often for it. */
+static syn_delays read_delays(SEXP delays)
+{
+    SEXP values = glue_option(delays, "values"), lags = glue_option(delays, "lags");
+    SEXP first = glue_option(delays, "first"), last = glue_option(delays, "last");
+    require(TYPEOF(values) == VECSXP, "values");
+    R_xlen_t rows = Rf_xlength(numbers(first, INTSXP, 0, "first")), n = XLENGTH(values);
+    require(rows <= INT_MAX && n <= INT_MAX, "values");
+    numbers(last, INTSXP, rows, "last");
+    int n_lags = Rf_length(numbers(lags, REALSXP, 0, "lags"));
+    require((double)n * n_lags <= INT_MAX, "lags");
+    for (R_xlen_t i = 0; i < rows;) {
+        require(INTEGER(first)[i] == i + 1, "first");
+        int end = (int)within(INTEGER(last)[i], i + 1, rows, "last");
+        for (; i < end; i++)
+            require(INTEGER(last)[i] == end, "last");
+    }
+    const double **value = (const double **)R_alloc((size_t)n + 1, sizeof *value);
+    for (R_xlen_t i = 0; i < n; i++)
+        value[i] = REAL(numbers(VECTOR_ELT(values, i), REALSXP, rows, "values"));
+    return (syn_delays){(uint32_t)rows, (uint32_t)n, (uint32_t)n_lags, value, REAL(lags),
+                        INTEGER(first), INTEGER(last)};
+}
+
+syn_points glue_points(glue_owner *own, SEXP points)
+{
+    if (TYPEOF(points) != VECSXP) {
+        numbers(points, REALSXP, 0, "points");
+        require(Rf_isMatrix(points) && Rf_ncols(points) >= 1, "points");
+        return (syn_points){.rows = (uint32_t)Rf_nrows(points),
+                            .dims = (uint32_t)Rf_ncols(points),
+                            .coordinate = REAL(points)};
+    }
+    syn_delays d = read_delays(points);
+    syn_points out = {.rows = d.rows, .dims = d.series * d.lags};
+    require(out.dims >= 1, "points");
+    size_t bytes = ((size_t)out.rows * out.dims + 1) * sizeof(double);
+    double **made = glue_hold(own, sizeof *made, free_coordinates);
+    *made = malloc(bytes);
+    if (!*made)
+        glue_no_memory((double)bytes);
+    syn_large_pages(*made, bytes);
+    syn_delay_points(&d, NA_REAL, *made);
+    out.coordinate = *made;
+    return out;
+}
+
+/* The copy is outside of R's heap, as delay vectors are. */
 syn_points glue_measured(glue_owner *own, syn_points points, int threads)
 {
     double **copy = glue_hold(own, sizeof *copy, free_coordinates);
@@ -188,7 +227,7 @@ static SEXP neighbours_list(const syn_neighbours *found, const syn_points *point
 
 SEXP r_edm_neighbours(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP options)
 {
-    syn_points p = read_points(points);
+    syn_points p = glue_points(own, points);
     syn_rows library = read_finite_rows(lib, &p);
     syn_rows predicted = read_finite_rows(pred, &p);
     syn_neighbour_options o = read_options(options);
@@ -208,7 +247,7 @@ SEXP r_edm_neighbours(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP op
 SEXP r_edm_simplex(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targets,
                    SEXP options)
 {
-    syn_points p = read_points(points);
+    syn_points p = glue_points(own, points);
     syn_rows library = read_finite_rows(lib, &p);
     syn_rows predicted = read_finite_rows(pred, &p);
     syn_neighbour_options o = read_options(options);
@@ -241,7 +280,7 @@ SEXP r_edm_simplex(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP targe
 SEXP r_edm_sweep(glue_owner *own, SEXP points, SEXP lib, SEXP lib_E, SEXP pred,
                  SEXP pred_E, SEXP target, SEXP options)
 {
-    syn_points p = read_points(points);
+    syn_points p = glue_points(own, points);
     uint32_t step = (uint32_t)glue_option_int(options, "step", 1, p.dims);
     require(p.dims % step == 0, "step");
     syn_sweep_options s = {.step = step, .exclusion = read_exclusion(options),
@@ -285,7 +324,7 @@ static syn_views read_views(SEXP views, const syn_points *points)
 SEXP r_edm_views(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP views,
                  SEXP target, SEXP options)
 {
-    syn_points p = read_points(points);
+    syn_points p = glue_points(own, points);
     syn_rows library = glue_rows_of(lib, p.rows);
     syn_rows predicted = glue_rows_of(pred, p.rows);
     syn_views v = read_views(views, &p);
@@ -311,61 +350,54 @@ SEXP r_edm_views(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP views,
 
    Delay vectors and errors of predictions for R.
 
-   r_edm_points(values, lags, first, last)
-     values: list of doubles, a series each, all as long as first and last: integer, the
-     first and the last row (from 1) of the stretch of each row
-     lags: double, whole numbers
-     list(points = double matrix, rows x (series * lags), NA where a lag leaves the
-          stretch; reach = integer, how many coordinates of each row are there, from the
-          first on)
+   r_edm_points(delays), r_edm_reach(delays)
+     delays: a list of `values`, a list of doubles, a series each, all as long as `first`
+     and `last`: integer, the first and the last row (from 1) of the stretch of each row;
+     and of `lags`: double, whole numbers
+     double matrix, rows x (series * lags), NA where a lag leaves the stretch; and integer,
+     how many coordinates of each row are there, from the first on
 
-   r_edm_fit(observed, predicted)
-     doubles, as long as each other
-     list(MAE, rho, RMSE, CAE, pairs): numbers; NA where there is none */
+   r_edm_fit(observed, predicted, threads)
+     doubles, as long as each other, or `predicted` a matrix of such columns
+     list(MAE, rho, RMSE, CAE, pairs): a number for each column; NA where there is none */
 
-SEXP r_edm_points(glue_owner *own, SEXP values, SEXP lags, SEXP first, SEXP last)
+SEXP r_edm_points(SEXP delays)
 {
-    (void)own;
-    require(TYPEOF(values) == VECSXP, "values");
-    R_xlen_t rows = Rf_xlength(numbers(first, INTSXP, 0, "first")), n = XLENGTH(values);
-    require(rows <= INT_MAX && n <= INT_MAX, "values");
-    numbers(last, INTSXP, rows, "last");
-    int n_lags = Rf_length(numbers(lags, REALSXP, 0, "lags"));
-    require((double)n * n_lags <= INT_MAX, "lags");
-    for (R_xlen_t i = 0; i < rows;) {
-        require(INTEGER(first)[i] == i + 1, "first");
-        int end = (int)within(INTEGER(last)[i], i + 1, rows, "last");
-        for (; i < end; i++)
-            require(INTEGER(last)[i] == end, "last");
-    }
-    const double **value = (const double **)R_alloc((size_t)n + 1, sizeof *value);
-    for (R_xlen_t i = 0; i < n; i++)
-        value[i] = REAL(numbers(VECTOR_ELT(values, i), REALSXP, rows, "values"));
-
-    const char *fields[] = {"points", "reach", ""};
-    SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    SET_VECTOR_ELT(out, 0, Rf_allocMatrix(REALSXP, (int)rows, (int)n * n_lags));
-    syn_large_pages(REAL(VECTOR_ELT(out, 0)),
-                    (size_t)XLENGTH(VECTOR_ELT(out, 0)) * sizeof(double));
-    SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, rows));
-    syn_stretches s = {(uint32_t)rows, (uint32_t)n, value, INTEGER(first), INTEGER(last)};
-    syn_delay_points(&s, REAL(lags), (uint32_t)n_lags, NA_REAL,
-                     REAL(VECTOR_ELT(out, 0)), INTEGER(VECTOR_ELT(out, 1)));
+    syn_delays d = read_delays(delays);
+    SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)d.rows, (int)(d.series * d.lags)));
+    syn_delay_points(&d, NA_REAL, REAL(out));
     UNPROTECT(1);
     return out;
 }
 
-SEXP r_edm_fit(glue_owner *own, SEXP observed, SEXP predicted)
+SEXP r_edm_reach(SEXP delays)
 {
-    (void)own;
+    syn_delays d = read_delays(delays);
+    SEXP out = PROTECT(Rf_allocVector(INTSXP, d.rows));
+    syn_delay_reach(&d, INTEGER(out));
+    UNPROTECT(1);
+    return out;
+}
+
+SEXP r_edm_fit(glue_owner *own, SEXP observed, SEXP predicted, SEXP threads)
+{
     R_xlen_t n = Rf_xlength(numbers(observed, REALSXP, 0, "observed"));
-    numbers(predicted, REALSXP, n, "predicted");
-    syn_fit fit = syn_fit_of(REAL(observed), REAL(predicted), (size_t)n);
-    const double found[] = {fit.mae, fit.rho, fit.rmse, fit.cae, (double)fit.pairs};
+    R_xlen_t columns = Rf_isMatrix(predicted) ? Rf_ncols(predicted) : 1;
+    numbers(predicted, REALSXP, n * columns, "predicted");
+    int workers = (int)within(Rf_asReal(threads), 1, 1024, "threads");
+    syn_fit *fit = glue_hold(own, (size_t)columns * sizeof *fit, NULL);
     const char *fields[] = {"MAE", "rho", "RMSE", "CAE", "pairs", ""};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
+    syn_fit_columns(REAL(observed), REAL(predicted), (size_t)n, (size_t)columns, workers,
+                    fit);
     for (int i = 0; i < 5; i++)
-        SET_VECTOR_ELT(out, i, Rf_ScalarReal(isnan(found[i]) ? NA_REAL : found[i]));
+        SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, columns));
+    for (R_xlen_t k = 0; k < columns; k++) {
+        const double found[] = {fit[k].mae, fit[k].rho, fit[k].rmse, fit[k].cae,
+                                (double)fit[k].pairs};
+        for (int i = 0; i < 5; i++)
+            REAL(VECTOR_ELT(out, i))[k] = isnan(found[i]) ? NA_REAL : found[i];
+    }
     UNPROTECT(1);
     return out;
 }

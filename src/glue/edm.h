@@ -16,8 +16,12 @@ syn_series glue_series(SEXP x, uint32_t least, const char *what);
 /* NA where R is to see that there is nothing: NaN would be a number gone wrong. */
 void glue_nan_to_na(double *value, size_t n);
 
-/* The points of an R matrix [rows, coordinates] in a measure of their own, which last as
-   long as the call: see syn_measure_points(). */
+/* The points of an R matrix [rows, coordinates], or of delay vectors (see edm.c), which
+   last as long as the call. */
+syn_points glue_points(glue_owner *own, SEXP points);
+
+/* Points in a measure of their own, which last as long as the call: see
+   syn_measure_points(). */
 syn_points glue_measured(glue_owner *own, syn_points points, int threads);
 
 #endif

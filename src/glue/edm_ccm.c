@@ -57,11 +57,9 @@ static void release(void *held)
 SEXP r_ccm(glue_owner *own, SEXP points, SEXP libs, SEXP pred, SEXP targets, SEXP sizes,
            SEXP options)
 {
-    require(TYPEOF(points) == REALSXP && Rf_isMatrix(points), "points");
+    syn_points p = glue_points(own, points);
     require(TYPEOF(targets) == REALSXP && Rf_isMatrix(targets), "targets");
-    require(Rf_nrows(points) == Rf_nrows(targets), "targets");
-    syn_points p = {.rows = (uint32_t)Rf_nrows(points),
-                    .dims = (uint32_t)Rf_ncols(points), .coordinate = REAL(points)};
+    require(p.rows == (uint32_t)Rf_nrows(targets), "targets");
     p = glue_measured(own, p, glue_option_threads(options));
     const syn_ccm_view *view = read_views(libs, targets, p.rows);
     uint32_t views = (uint32_t)Rf_length(libs), n = (uint32_t)Rf_ncols(targets) / views;

@@ -33,13 +33,10 @@ SEXP r_edm_smap(glue_owner *own, SEXP points, SEXP library, SEXP prediction, SEX
                 SEXP theta, SEXP options)
 {
     const char *fields[] = {"predictions", "variance", "coefficients", "singular", ""};
-    require(Rf_isMatrix(points) && TYPEOF(points) == REALSXP, "points");
-    int rows = Rf_nrows(points), dims = Rf_ncols(points);
-    numbers(target, REALSXP, rows, "target");
-    syn_points p = {(uint32_t)rows, (uint32_t)within(dims, 1, INT32_MAX, "points"),
-                    REAL(points), 0};
-    syn_rows from = glue_rows_of(library, (uint32_t)rows);
-    syn_rows to = glue_rows_of(prediction, (uint32_t)rows);
+    syn_points p = glue_points(own, points);
+    numbers(target, REALSXP, p.rows, "target");
+    syn_rows from = glue_rows_of(library, p.rows);
+    syn_rows to = glue_rows_of(prediction, p.rows);
     syn_smap_options o = read_options(options, theta);
     if ((uint64_t)o.k + 1 < from.n)
         o.space = glue_measured(own, p, o.threads).coordinate;
@@ -50,7 +47,7 @@ SEXP r_edm_smap(glue_owner *own, SEXP points, SEXP library, SEXP prediction, SEX
                               NULL};
     if (glue_option_flag(options, "local")) {
         for (int i = 2; i < 4; i++)
-            SET_VECTOR_ELT(out, i, Rf_alloc3DArray(REALSXP, (int)to.n, dims + 1,
+            SET_VECTOR_ELT(out, i, Rf_alloc3DArray(REALSXP, (int)to.n, (int)p.dims + 1,
                                                    (int)o.thetas));
         result.coefficient = REAL(VECTOR_ELT(out, 2));
         result.singular = REAL(VECTOR_ELT(out, 3));

@@ -105,6 +105,7 @@ test_that("ten series are mapped all to all as kEDM does", {
   want <- as.matrix(read.csv(shared_data("edm/kedm/xmap_all_to_all_test_validation_rho.csv")))
   skill <- function(name, E) {
     data <- edm_data(x, name, name, E = E, Tp = 1, no_time = TRUE)
+    data$points <- points_matrix(data$points)
     predicted <- oracle_simplex(data$points, data$lib, data$pred, data$target, E + 1)
     oracle_rho(data$target[data$pred], predicted$predictions)
   }
@@ -383,6 +384,7 @@ test_that("segments are not crossed, by lags, targets or surrogates", {
   x$trial <- rep(c("a", "b"), each = 50)
   found <- ccm(x, "x", "y", E = 3, Tp = 1, lib_sizes = Inf, segments = "trial")
   both <- edm_data(x, "x", "y", E = 3, Tp = 1, segments = "trial")
+  both$points <- points_matrix(both$points)
   expect_equal(both$lib, c(3:49, 53:99))
   want <- oracle_cross_map(both$points, both$lib, both$lib, both$target, 4)
   expect_equal(found[["x:y"]], want[["rho"]], tolerance = 1e-10)
@@ -402,6 +404,7 @@ test_that("missing values are left out", {
   expect_false(anyNA(found))
   full <- ccm(x, "x", "y", E = 2, lib_sizes = Inf, both = FALSE)
   data <- edm_data(x, "x", "y", E = 2, Tp = 0)
+  data$points <- points_matrix(data$points)
   want <- oracle_cross_map(data$points, data$lib, data$pred, data$target, 3)
   expect_equal(full[["x:y"]], want[["rho"]], tolerance = 1e-10)
   expect_error(ccm(x, "x", "y", E = 2, n_surrogates = 5), "missing in row 50")

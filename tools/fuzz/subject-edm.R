@@ -256,6 +256,7 @@ fuzz_subject("smap",
 smap_problem <- function(args) {
   given <- args[intersect(names(args), names(formals(synfire:::edm_data)))]
   data <- do.call(synfire:::edm_data, given)
+  data$points <- synfire:::points_matrix(data$points)
   knn <- args$knn %||% 0
   if (knn == 0) knn <- max(1, min(length(data$all_lib) - 1, length(data$lib)))
   c(data, list(k = min(knn, length(data$lib))))

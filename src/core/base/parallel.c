@@ -33,8 +33,11 @@
 
 /* The only state of the library that changes: a fork can happen anywhere in the process,
    so nothing but the process itself can remember it, nor the threads that OpenMP keeps
-   from one loop to the next, the caller among them. */
+   from one loop to the next, the caller among them. The quota of the control group is
+   read from its files once, as every call that leaves the number of threads open asks
+   for it; negative before. */
 static volatile int in_forked_child = 0;
+static int cgroup_quota = -1;
 #if defined(_OPENMP) && defined(HAVE_FORK)
 static int threads_kept = 1;
 #endif
@@ -232,10 +235,10 @@ int syn_threads(syn_thread_report *report)
     found.processors = online_processors();
     found.affinity = bound_processors();
 #if defined(__linux__)
-    found.cgroup = syn_cgroup_processors("/proc/self/cgroup", "/sys/fs/cgroup");
-#else
-    found.cgroup = 0;
+    if (cgroup_quota < 0)
+        cgroup_quota = syn_cgroup_processors("/proc/self/cgroup", "/sys/fs/cgroup");
 #endif
+    found.cgroup = cgroup_quota > 0 ? cgroup_quota : 0;
     found.omp_num_threads = environment_limit("OMP_NUM_THREADS");
     found.omp_thread_limit = environment_limit("OMP_THREAD_LIMIT");
     found.forked = in_forked_child;

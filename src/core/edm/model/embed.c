@@ -11,31 +11,73 @@
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
 
-/* One coordinate; rows whose lag stays in the stretch are copied run by run. */
-static void delay_series(const syn_stretches *s, const double *value, double lag,
+/* Of the rows of a stretch those whose lag stays in it, and those whose lag does not. */
+typedef struct run {
+    uint32_t from, beyond, n, gap;
+} run;
+
+static run run_at(const syn_delays *d, uint32_t row, double lag)
+{
+    uint32_t rows = (uint32_t)(d->last[row] - d->first[row] + 1);
+    uint32_t gap = (uint32_t)fmin(fabs(lag), rows);
+    return lag < 0 ? (run){row + gap, row, rows - gap, gap}
+                   : (run){row, row + rows - gap, rows - gap, gap};
+}
+
+static void delay_series(const syn_delays *d, const double *value, double lag,
                          double missing, double *out)
 {
-    for (uint32_t row = 0; row < s->rows;) {
-        double first = s->first[row], last = s->last[row], rows = last - first + 1;
-        uint32_t n = (uint32_t)rows, gap = (uint32_t)fmin(fabs(lag), rows);
-        uint32_t before = lag < 0 ? gap : 0, from = lag < 0 ? 0 : gap;
-        for (uint32_t i = 0; i < n; i++)
-            if (i < before || i >= before + (n - gap))
-                out[row + i] = missing;
-        memcpy(out + row + before, value + row + from, (n - gap) * sizeof *out);
-        row += n;
+    for (uint32_t row = 0; row < d->rows;) {
+        run r = run_at(d, row, lag);
+        for (uint32_t i = 0; i < r.gap; i++)
+            out[r.beyond + i] = missing;
+        /* Where the lag leads back, the values of the stretch begin with its first. */
+        memcpy(out + r.from, value + (lag < 0 ? row : row + r.gap), r.n * sizeof *out);
+        row += r.n + r.gap;
     }
 }
 
-void syn_delay_points(const syn_stretches *s, const double *lag, uint32_t lags,
-                      double missing, double *coordinate, int *reach)
+void syn_delay_points(const syn_delays *d, double missing, double *coordinate)
 {
-    memset(reach, 0, s->rows * sizeof *reach);
-    for (uint32_t c = 0; c < s->series * lags; c++) {
-        double *x = coordinate + (size_t)c * s->rows;
-        delay_series(s, s->value[c / lags], lag[c % lags], missing, x);
-        for (uint32_t i = 0; i < s->rows; i++)
-            reach[i] += reach[i] == (int)c && !isnan(x[i]);
+    for (uint32_t c = 0; c < d->series * d->lags; c++)
+        delay_series(d, d->value[c / d->lags], d->lag[c % d->lags], missing,
+                     coordinate + (size_t)c * d->rows);
+}
+
+static int has_nan(const double *x, uint32_t n)
+{
+    int found = 0;
+    for (uint32_t i = 0; i < n; i++)
+        found |= isnan(x[i]);
+    return found;
+}
+
+/* Rows whose lag leaves their stretch, or where `gaps` says that the series has some also
+   those where it leads to one, miss coordinate `c`. */
+static void reach_to(const syn_delays *d, const double *value, double lag, int gaps,
+                     int c, int *reach)
+{
+    for (uint32_t row = 0; row < d->rows;) {
+        run r = run_at(d, row, lag);
+        const double *later = value + (lag < 0 ? row : row + r.gap);
+        for (uint32_t i = 0; i < r.gap; i++)
+            reach[r.beyond + i] = c;
+        for (uint32_t i = 0; gaps && i < r.n; i++)
+            reach[r.from + i] = isnan(later[i]) ? c : reach[r.from + i];
+        row += r.n + r.gap;
+    }
+}
+
+void syn_delay_reach(const syn_delays *d, int *reach)
+{
+    int c = (int)(d->series * d->lags);
+    for (uint32_t i = 0; i < d->rows; i++)
+        reach[i] = c;
+    /* From the last coordinate back, so that the first one missing is what stays. */
+    for (uint32_t s = d->series; s-- > 0;) {
+        int gaps = has_nan(d->value[s], d->rows);
+        for (uint32_t l = d->lags; l-- > 0;)
+            reach_to(d, d->value[s], d->lag[l], gaps, --c, reach);
     }
 }
 
@@ -110,7 +152,10 @@ syn_status syn_measure_points(syn_points *points, int threads, double **copy)
     return status;
 }
 
-/* ---- fit ---- */
+/* ---- fit ----
+
+   A sum in extended precision waits for the addition before, so all sums of a pass are
+   taken side by side. */
 
 static int both_finite(double a, double b)
 {
@@ -119,26 +164,14 @@ static int both_finite(double a, double b)
 
 typedef struct side {
     double low, high, mean;
+    long double sum, rest;  /* of the values, and of their distances from sum / pairs */
 } side;
 
-/* The range and the mean of x where both are finite. */
-static side look_at(const double *x, const double *other, size_t n, size_t pairs)
+static void look_at(side *of, double x)
 {
-    side out = {DBL_MAX, -DBL_MAX, 0};
-    long double sum = 0, rest = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!both_finite(x[i], other[i]))
-            continue;
-        out.low = x[i] < out.low ? x[i] : out.low;
-        out.high = x[i] > out.high ? x[i] : out.high;
-        sum += x[i];
-    }
-    long double mean = sum / pairs;
-    for (size_t i = 0; i < n; i++)
-        if (both_finite(x[i], other[i]))
-            rest += x[i] - mean;
-    out.mean = (double)(mean + rest / pairs);
-    return out;
+    of->low = x < of->low ? x : of->low;
+    of->high = x > of->high ? x : of->high;
+    of->sum += x;
 }
 
 static int is_constant(const side *x)
@@ -147,16 +180,16 @@ static int is_constant(const side *x)
     return x->high - x->low <= 8 * DBL_EPSILON * most;
 }
 
-static double correlate(const double *x, const double *y, size_t n, size_t pairs)
+static double correlate(const double *x, const double *y, size_t n, size_t pairs,
+                        const side *of_x, const side *of_y)
 {
-    side of_x = look_at(x, y, n, pairs), of_y = look_at(y, x, n, pairs);
     long double xx = 0, xy = 0, yy = 0;
-    if (pairs < 3 || is_constant(&of_x) || is_constant(&of_y))
+    if (pairs < 3 || is_constant(of_x) || is_constant(of_y))
         return NAN;
     for (size_t i = 0; i < n; i++) {
         if (!both_finite(x[i], y[i]))
             continue;
-        long double a = x[i] - of_x.mean, b = y[i] - of_y.mean;
+        long double a = x[i] - of_x->mean, b = y[i] - of_y->mean;
         xx += a * a;
         xy += a * b;
         yy += b * b;
@@ -166,9 +199,10 @@ static double correlate(const double *x, const double *y, size_t n, size_t pairs
     return fmax(-1, fmin(1, (double)(xy / less) / sizes));
 }
 
-syn_fit syn_fit_of(const double *observed, const double *predicted, size_t n)
+static syn_fit fit_of(const double *observed, const double *predicted, size_t n)
 {
     syn_fit out = {NAN, NAN, NAN, NAN, 0};
+    side of_x = {.low = DBL_MAX, .high = -DBL_MAX}, of_y = of_x;
     long double sum = 0, squares = 0;
     double most = 0;
     for (size_t i = 0; i < n; i++) {
@@ -177,20 +211,48 @@ syn_fit syn_fit_of(const double *observed, const double *predicted, size_t n)
         double off = fabs(observed[i] - predicted[i]);
         most = off > most ? off : most;
         sum += off;
+        look_at(&of_x, observed[i]);
+        look_at(&of_y, predicted[i]);
         out.pairs++;
     }
     if (out.pairs == 0)
         return out;
+    long double mean_x = of_x.sum / out.pairs, mean_y = of_y.sum / out.pairs;
     /* By a power of two division is exact; squares may be beyond what a double holds. */
     double scale = most > 0 ? exp2(floor(log2(most))) : 1;
     for (size_t i = 0; i < n; i++)
         if (both_finite(observed[i], predicted[i])) {
             double off = (observed[i] - predicted[i]) / scale;
             squares += off * off;
+            of_x.rest += observed[i] - mean_x;
+            of_y.rest += predicted[i] - mean_y;
         }
+    of_x.mean = (double)(mean_x + of_x.rest / out.pairs);
+    of_y.mean = (double)(mean_y + of_y.rest / out.pairs);
     out.mae = (double)(sum / out.pairs);
     out.cae = (double)sum;
     out.rmse = scale * sqrt((double)(squares / out.pairs));
-    out.rho = correlate(observed, predicted, n, out.pairs);
+    out.rho = correlate(observed, predicted, n, out.pairs, &of_x, &of_y);
     return out;
+}
+
+typedef struct fitting {
+    const double *observed, *predicted;
+    size_t n;
+    syn_fit *fit;
+} fitting;
+
+static syn_status fit_column(void *context, size_t item, int worker)
+{
+    const fitting *f = context;
+    (void)worker;
+    f->fit[item] = fit_of(f->observed, f->predicted + item * f->n, f->n);
+    return SYN_OK;
+}
+
+void syn_fit_columns(const double *observed, const double *predicted, size_t n,
+                     size_t columns, int threads, syn_fit *fit)
+{
+    fitting f = {observed, predicted, n, fit};
+    syn_parallel_for(columns, threads, NULL, "", fit_column, &f);
 }

@@ -4,19 +4,21 @@
 
 #include "core/edm/model/points.h"
 
-/* Series side by side, in stretches of rows that follow each other in time. */
-typedef struct syn_stretches {
-    uint32_t rows, series;
+/* Delay vectors: series side by side, in stretches of rows that follow each other in time,
+   each series `lag` rows later, one lag after the other. */
+typedef struct syn_delays {
+    uint32_t rows, series, lags;
     const double *const *value;  /* [series] of [rows] */
+    const double *lag;           /* whole numbers */
     const int *first, *last;     /* [rows] of the stretch of each row, from 1 */
-} syn_stretches;
+} syn_delays;
 
-/* The points of all rows: each series' values `lag` rows later, one lag after the other;
-   `missing` beyond the stretch. `coordinate` has room for [series][lags][rows]. `reach`
-   gets how many coordinates of each row there are, from the first on, before one is not a
+/* The points of all rows, [series][lags][rows]; `missing` beyond the stretch. */
+void syn_delay_points(const syn_delays *d, double missing, double *coordinate);
+
+/* How many coordinates of each row there are, from the first on, before one is not a
    number. */
-void syn_delay_points(const syn_stretches *s, const double *lag, uint32_t lags,
-                      double missing, double *coordinate, int *reach);
+void syn_delay_reach(const syn_delays *d, int *reach);
 
 /* Puts the points in a measure of their own (core/base/measure.h), by which neighbours
    and their weights are found. The measured coordinates lie in `copy`, which the caller
@@ -35,6 +37,8 @@ typedef struct syn_fit {
     size_t pairs;
 } syn_fit;
 
-syn_fit syn_fit_of(const double *observed, const double *predicted, size_t n);
+/* The fit of each column of `predicted`, [columns][n]. */
+void syn_fit_columns(const double *observed, const double *predicted, size_t n,
+                     size_t columns, int threads, syn_fit *fit);
 
 #endif
