@@ -10,11 +10,12 @@ guess_format <- function(file, format) {
                  "For \"phy\" give the folder that holds `spike_times.npy`.")
   magic <- read_magic(file, 20L)
   hdf5 <- is_hdf5(file)
-  refuse_file_if(identical(magic[seq_len(min(6L, length(magic)))], charToRaw("MATLAB")) && !hdf5,
-                 file, "it is a MATLAB file of version 7 or older", matlab_hint)
   if (hdf5) return(hdf5_format(file, format, magic))
+  matlab <- identical(magic[seq_len(min(6L, length(magic)))], charToRaw("MATLAB"))
+  if (matlab && (is.null(format) || format == "matlab")) return(list(format = "matlab"))
   if (!is.null(format) && format %in% hdf5_formats) {
-    abort_file(file, sprintf("it is not an HDF5 file, as %s files are",
+    abort_file(file, if (format == "matlab") "it is no MATLAB file" else
+      sprintf("it is not an HDF5 file, as %s files are",
                              hdf5_names[[match(format, hdf5_formats)]]))
   }
   numpy <- identical(magic[1:6], as.raw(c(0x93, utf8ToInt("NUMPY")))) || is_zip(file)
@@ -46,7 +47,7 @@ folder_format <- function(folder, format) {
 }
 
 hdf5_formats <- c("nwb", "waverepo", "maxwell", "3brain", "matlab")
-hdf5_names <- c("NWB", "these", "MaxWell", "3Brain", "MATLAB 7.3")
+hdf5_names <- c("NWB", "these", "MaxWell", "3Brain", "MATLAB")
 
 #' @param magic The first bytes of the file.
 #' @noRd
@@ -84,11 +85,6 @@ layout_of_h5 <- function(h5, file) {
                if (length(names)) some(printable(names), 8L) else "nothing"),
        "Read it with hdf5r, and give times and units to `spike_trains()`.")
 }
-
-matlab_hint <- paste(
-  "In MATLAB, save it once more with `save(..., \"-v7.3\")`, or write a table with a column of",
-  "times and one of units (`writetable`)."
-)
 
 #' Whether the signature of HDF5 stands where it may: at 0, 512, 1024, 2048 ...
 #' @noRd

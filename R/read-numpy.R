@@ -211,13 +211,7 @@ array_spikes <- function(at, names, get, whole, about, fail) {
                  label(at$time), commas(length(odd)), commas(length(time)), row(odd[[1L]])),
          "Drop these rows first.")
   }
-  time_unit <- about$time_unit %||% (if (!is.na(at$said)) at$said)
-  if (is.null(time_unit) && whole) {
-    # Whole numbers are samples more often than seconds.
-    fail(sprintf("column %s holds whole numbers, and nothing says of what", label(at$time)),
-         paste("Say `time_unit = \"samples\"` with `sampling_rate`, or \"s\", \"ms\" or \"us\"."))
-  }
-  per_second <- units_per_second(time_unit %||% "s", about$sampling_rate)
+  per_second <- said_per_second(at$said, whole, paste("column", label(at$time)), about, fail)
   units <- lapply(at$unit, \(k) {
     one <- column(k)
     bad <- which(one$values %in% c("", "NA", "NaN", "Inf", "-Inf"))
@@ -235,6 +229,21 @@ array_spikes <- function(at, names, get, whole, about, fail) {
 }
 
 # ---- What readers share ------------------------------------------------------------
+
+#' How many units of time make a second, as the caller says or the name of the times does
+#'
+#' @param said Unit of time that a name says, or NA.
+#' @param whole Whether the times are whole numbers, which are samples more often than seconds.
+#' @param label Names the times.
+#' @noRd
+said_per_second <- function(said, whole, label, about, fail) {
+  time_unit <- about$time_unit %||% (if (!is.na(said)) said)
+  if (is.null(time_unit) && whole) {
+    fail(sprintf("%s holds whole numbers, and nothing says of what", label),
+         paste("Say `time_unit = \"samples\"` with `sampling_rate`, or \"s\", \"ms\" or \"us\"."))
+  }
+  units_per_second(time_unit %||% "s", about$sampling_rate)
+}
 
 #' Units that a file names, in natural order, with what it says of them
 #'

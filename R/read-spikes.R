@@ -5,7 +5,7 @@
 #'
 #' Reads spikes, with what the file says of units and trials, from tables (CSV, TSV) and from
 #' the formats of the field: Neurodata Without Borders, Kilosort and Phy, SpikeInterface,
-#' Axion, MaxWell, 3Brain, MATLAB 7.3 and others. [read_traces()] reads the traces of calcium
+#' Axion, MaxWell, 3Brain, MATLAB and others. [read_traces()] reads the traces of calcium
 #' imaging.
 #'
 #' # Formats
@@ -19,7 +19,7 @@
 #' | `"waverepo"` | HDF5 of the retinal wave and culture repositories | `/names` | s | positions |
 #' | `"maxwell"` | MaxOne and MaxTwo (HDF5) | channels | samples | electrodes, positions |
 #' | `"3brain"` | BrainWave 4 and 5: BXR, BRW (HDF5) | channels | samples | rows and columns |
-#' | `"matlab"` | MATLAB 7.3 (HDF5) | a vector, or cells | as said | trials |
+#' | `"matlab"` | MATLAB 5 to 7.3 | a vector, cells, structures | as said | trials, table of units |
 #'
 #' Files in HDF5 are read through the package hdf5r. `format = NULL` guesses from the
 #' content, and only the first 64 KiB of a file that is no HDF5 are looked at for that, so
@@ -72,11 +72,17 @@
 #' * `"3brain"`: detected spikes, in `/3BResults/3BChEvents` of BrainWave 4 and in
 #'   `/Well_*/SpikeTimes` of BrainWave 5. The table of units has `channel`, and `row` and
 #'   `col` of its electrode, from 1. Wells are named as for MaxWell.
-#' * `"matlab"`: the variables of a file saved with `save(..., "-v7.3")`: a vector of times
-#'   and one of units, named as the columns of a table are, also as fields of a structure
-#'   (`spikes/times`); or a cell array with the times of each unit, which are then numbered
-#'   in the order of the cells. Times are in seconds unless the name or `time_unit` says
-#'   otherwise. Older versions of the format are refused with what to do.
+#' * `"matlab"`: the variables of a file that `save` wrote, in its default format or another
+#'   one (`-v6`, `-v7`, `-v7.3`). Spikes may be (1) a vector of times and one of units, as long
+#'   and named as the columns of a table are; (2) the times of each unit, in a cell array
+#'   (`spikes{k}`) or in a field of an array of structures (`units(k).times`); (3) a matrix with
+#'   the times of a unit in each row or column, filled up with NaN. Fields of structures are
+#'   named as in `units/times`. Where one variable alone can be the times, it is read;
+#'   otherwise an error lists all variables, and `time_column` says which one.
+#'   Units are numbered in their order, unless one variable beside the times names them
+#'   (`units(k).id`, or another one that `unit_column` says). What else lies there and has one
+#'   value for each unit becomes the table of units. Times are in seconds unless the name or
+#'   `time_unit` says otherwise; whole numbers need `time_unit`.
 #'
 #' # Trials
 #' A column of a table, or an array, whose name is `trial`, `trials` or these with `_id`,
@@ -215,7 +221,7 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
     waverepo = read_waverepo(guess$h5, about, fail),
     maxwell = read_maxwell(guess$h5, about, fail),
     `3brain` = read_3brain(guess$h5, about, fail),
-    matlab = read_matlab(guess$h5, about, fail)
+    matlab = read_matlab(guess$h5, file, about)
   )
   if (length(spikes$ticks) == 0L && is.null(spikes$cover) && (is.null(start) || is.null(end))) {
     fail("it holds no spikes", "Give `start` and `end` to read it all the same.")
