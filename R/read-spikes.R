@@ -15,7 +15,10 @@
 #' | `"axion"` | spike list of AxIS (Axion BioSystems), as CSV | electrodes | s | |
 #' | `"nwb"` | Neurodata Without Borders 2 (HDF5) | `/units` | s | trials, table of units, electrodes |
 #' | `"phy"` | folder of Kilosort or Phy | clusters | samples | labels (`groups`) |
-#' | `"numpy"` | SpikeInterface's NumPy folder or `.npz`; plain `.npy`, `.npz` | sorted units, or an array | samples, or as said | properties of units |
+#' | `"numpy"` | SpikeInterface's `SortingAnalyzer`, NumPy folder or `.npz`; pynapple's `.npz`; plain `.npy`, `.npz` | sorted units, or an array | samples, or as said | properties of units |
+#' | `"alf"` | folder of the International Brain Laboratory | clusters | s | arrays of `clusters` |
+#' | `"openephys"` | recording folder of the Open Ephys GUI, in its binary format | electrodes and clusters | s | |
+#' | `"nev"` | events of Blackrock | electrodes and classes | samples | |
 #' | `"waverepo"` | HDF5 of the retinal wave and culture repositories | `/names` | s | positions |
 #' | `"maxwell"` | MaxOne and MaxTwo (HDF5) | channels | samples | electrodes, positions |
 #' | `"3brain"` | BrainWave 4 and 5: BXR, BRW (HDF5) | channels | samples | rows and columns |
@@ -58,10 +61,18 @@
 #' * `"numpy"`: a folder with `numpysorting_info.json` and `spikes.npy`, or with
 #'   `sorting_cached.npz`, as SpikeInterface's `sorting.save()` writes, or the `.npz` of its
 #'   `NpzSortingExtractor`. Properties with one value for each unit become the table of
-#'   units. A recording of several segments needs `segment`. Any other `.npz` must hold an
+#'   units; of a `SortingAnalyzer`, saved as a folder, also its quality metrics (`snr`) and
+#'   template metrics. A recording of several segments needs `segment`. The `.npz` of
+#'   pynapple's `TsGroup` is read without its metadata. Any other `.npz` must hold an
 #'   array of times and one of units, named as the columns of a table are; an `.npy` must be
 #'   structured with such fields, or have two columns. Times that are whole numbers by their
 #'   type need `time_unit`.
+#' * `"alf"`: `spikes.times.npy` and `spikes.clusters.npy`. Arrays such as
+#'   `clusters.depths.npy` become the table of units, and clusters without spikes are kept.
+#' * `"openephys"`: the folder with `structure.oebin`; the spikes of all electrodes. With more
+#'   than one, their names come first in those of the units. Cluster 0 is not sorted.
+#' * `"nev"`: electrode 5, class 1 becomes unit `5_1`. Class 0 is not sorted, 255 is noise:
+#'   `x[unit = class %in% 1:16]` keeps sorted units.
 #' * `"waverepo"`: `/spikes` (s, unit after unit), `/sCount`, `/names` and `/epos`. The table
 #'   of units has the positions `x` and `y`, in micrometres.
 #' * `"maxwell"`: detected spikes, in `/proc0/spikeTimes` of older files and in
@@ -100,7 +111,8 @@
 #' `resolution = 1 / sampling_rate` keeps the sampling clock itself. Spikes of a unit that are
 #' on the same tick count once; a message says how many are left out.
 #'
-#' @param file Path to the file, or to the folder for `"phy"` and `"numpy"`.
+#' @param file Path to the file, or to the folder for `"phy"`, `"numpy"`, `"alf"` and
+#'   `"openephys"`.
 #' @param format One of the formats above, or `NULL` to guess.
 #' @param time_unit Unit of the times in a table, in plain NumPy arrays or in a MATLAB file:
 #'   `"s"`, `"ms"`, `"us"`, or `"samples"` (with `sampling_rate`). By default what the name of
@@ -218,6 +230,9 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
                    if (is.data.frame(trials)) FALSE else trials, range),
     phy = read_phy(file, resolution, sampling_rate, groups),
     numpy = read_numpy(file, about),
+    alf = read_alf(file, resolution),
+    openephys = read_openephys(file, about),
+    nev = read_nev(file, about),
     waverepo = read_waverepo(guess$h5, about, fail),
     maxwell = read_maxwell(guess$h5, about, fail),
     `3brain` = read_3brain(guess$h5, about, fail),
@@ -308,6 +323,9 @@ format_options <- local({
     nwb = c("unit_column", "trials"),
     phy = c("sampling_rate", "groups"),
     numpy = c(columns, "segment"),
+    alf = character(),
+    openephys = "sampling_rate",
+    nev = character(),
     waverepo = character(),
     maxwell = c("sampling_rate", "segment"),
     `3brain` = "sampling_rate",
