@@ -216,12 +216,15 @@ brainwave5_rate <- function(h5, about, fail) {
 
 #' The spikes of all wells; with more than one the well comes first in the name of a unit
 #' @param parts For each well `ticks`, `code`, `labels` and `table`.
+#' @param of What a part is, the name of its column in the table of units.
 #' @noRd
-wells_together <- function(parts) {
+wells_together <- function(parts, of = "well") {
   if (length(parts) > 1L) {
     for (well in names(parts)) {
-      parts[[well]]$labels <- paste(well, parts[[well]]$labels, sep = "_")
-      parts[[well]]$table <- cbind(well = well, parts[[well]]$table)
+      n <- length(parts[[well]]$labels)
+      parts[[well]]$labels <- paste(rep(well, n), parts[[well]]$labels, sep = "_")
+      column <- rlang::set_names(list(rep(well, n)), of)
+      parts[[well]]$table <- cbind(as.data.frame(column), parts[[well]]$table)
     }
   }
   get <- \(name) unlist(lapply(parts, `[[`, name), use.names = FALSE)

@@ -6,15 +6,21 @@
 #' @noRd
 guess_format <- function(file, format) {
   if (dir.exists(file)) return(list(format = folder_format(file, format)))
-  refuse_file_if(identical(format, "phy"), file, "it is not a folder",
-                 "For \"phy\" give the folder that holds `spike_times.npy`.")
+  refuse_file_if(!is.null(format) && format %in% setdiff(folder_formats, "numpy"), file,
+                 "it is not a folder", "Give the folder that holds the arrays (`.npy`).")
   magic <- read_magic(file, 20L)
   hdf5 <- is_hdf5(file)
-  refuse_file_if(identical(magic[seq_len(min(6L, length(magic)))], charToRaw("MATLAB")) && !hdf5,
-                 file, "it is a MATLAB file of version 7 or older", matlab_hint)
   if (hdf5) return(hdf5_format(file, format, magic))
+  starts <- \(...) any(vapply(list(...), \(one) identical(magic[seq_len(nchar(one))],
+                                                          charToRaw(one)), NA))
+  if (starts("NEURALEV", "BREVENTS") && (is.null(format) || format == "nev")) {
+    return(list(format = "nev"))
+  }
+  refuse_file_if(identical(format, "nev"), file, "it is no NEV file of Blackrock")
+  if (starts("MATLAB") && (is.null(format) || format == "matlab")) return(list(format = "matlab"))
   if (!is.null(format) && format %in% hdf5_formats) {
-    abort_file(file, sprintf("it is not an HDF5 file, as %s files are",
+    abort_file(file, if (format == "matlab") "it is no MATLAB file" else
+      sprintf("it is not an HDF5 file, as %s files are",
                              hdf5_names[[match(format, hdf5_formats)]]))
   }
   numpy <- identical(magic[1:6], as.raw(c(0x93, utf8ToInt("NUMPY")))) || is_zip(file)
@@ -29,24 +35,33 @@ guess_format <- function(file, format) {
 
 folder_format <- function(folder, format) {
   has <- \(...) any(file.exists(file.path(folder, c(...))))
+  numpy <- has("numpysorting_info.json", "sorting_cached.npz") || is_analyzer(folder)
   if (is.null(format)) {
-    if (has("numpysorting_info.json", "sorting_cached.npz")) return("numpy")
+    if (numpy) return("numpy")
+    if (has("structure.oebin")) return("openephys")
+    if (length(alf_files(folder, "spikes"))) return("alf")
     refuse_file_if(has("F.npy") && !has("spike_times.npy"), folder,
                    "it is a Suite2p folder, which holds traces and no spikes",
                    "Read it with `read_traces()`.")
+    refuse_file_if(has(".zgroup", "zarr.json"), folder, "it is a folder of Zarr, which is not read",
+                   paste("In Python, SpikeInterface saves it as a folder that is read:",
+                         "`analyzer.save_as(format=\"binary_folder\", folder=\"analyzer\")`."))
     return("phy")
   }
-  refuse_file_if(!format %in% c("phy", "numpy"), folder, "it is a folder",
-                 "Only the formats \"phy\" and \"numpy\" are folders.")
-  if (format == "numpy" && !has("numpysorting_info.json", "sorting_cached.npz")) {
+  refuse_file_if(!format %in% folder_formats, folder, "it is a folder",
+                 sprintf("Only these formats are folders: %s.",
+                         toString(dQuote(folder_formats, FALSE))))
+  if (format == "numpy" && !numpy) {
     abort_file(folder, paste("it is no folder of SpikeInterface: it has neither",
                              "`numpysorting_info.json` nor `sorting_cached.npz`"))
   }
   format
 }
 
+folder_formats <- c("phy", "numpy", "alf", "openephys")
+
 hdf5_formats <- c("nwb", "waverepo", "maxwell", "3brain", "matlab")
-hdf5_names <- c("NWB", "these", "MaxWell", "3Brain", "MATLAB 7.3")
+hdf5_names <- c("NWB", "these", "MaxWell", "3Brain", "MATLAB")
 
 #' @param magic The first bytes of the file.
 #' @noRd
@@ -84,11 +99,6 @@ layout_of_h5 <- function(h5, file) {
                if (length(names)) some(printable(names), 8L) else "nothing"),
        "Read it with hdf5r, and give times and units to `spike_trains()`.")
 }
-
-matlab_hint <- paste(
-  "In MATLAB, save it once more with `save(..., \"-v7.3\")`, or write a table with a column of",
-  "times and one of units (`writetable`)."
-)
 
 #' Whether the signature of HDF5 stands where it may: at 0, 512, 1024, 2048 ...
 #' @noRd

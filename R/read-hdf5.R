@@ -213,7 +213,7 @@ chunks_fit <- function(set, n, name, fail) {
   }, name, fail)
 }
 
-#' Kind of the values of a data set, and their bytes
+#' Kind of the values of a data set, their bytes, and whether their type is of whole numbers
 #' @noRd
 h5_type <- function(set, name, fail) {
   h5_try({
@@ -224,7 +224,8 @@ h5_type <- function(set, name, fail) {
               H5T_ENUM = "flags", H5T_COMPOUND = "tables", H5T_REFERENCE = "links")[class]
     size <- as.double(type$get_size())
     # Words of any length lie elsewhere in the file, and here where.
-    list(kind = if (is.na(kind)) "others" else kind[[1L]], size = if (is.finite(size)) size else 16)
+    list(kind = if (is.na(kind)) "others" else kind[[1L]], size = if (is.finite(size)) size else 16,
+         whole = class == "H5T_INTEGER")
   }, name, fail)
 }
 

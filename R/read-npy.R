@@ -202,9 +202,9 @@ read_numbers <- function(con, kind, width, n, fail, block = npy_block) {
   out
 }
 
-read_number_block <- function(con, kind, width, n, fail) {
+read_number_block <- function(con, kind, width, n, fail, endian = "little") {
   take <- \(what, n, size, signed = TRUE) {
-    v <- readBin(con, what, n, size = size, signed = signed, endian = "little")
+    v <- readBin(con, what, n, size = size, signed = signed, endian = endian)
     if (length(v) < n) fail("it is cut short")
     v
   }
@@ -225,9 +225,9 @@ read_number_block <- function(con, kind, width, n, fail) {
     return(if (kind == "i") signed32(v) else unsigned32(v))
   }
   halves <- take("integer", 2 * n, 4L)
-  odd <- rep(c(TRUE, FALSE), n)
-  low <- unsigned32(halves[odd])
-  high <- if (kind == "i") signed32(halves[!odd]) else unsigned32(halves[!odd])
+  lower <- rep(c(TRUE, FALSE) == (endian == "little"), n)
+  low <- unsigned32(halves[lower])
+  high <- if (kind == "i") signed32(halves[!lower]) else unsigned32(halves[!lower])
   v <- high * 2^32 + low
   if (any(abs(v) > 2^53)) fail("it holds integers beyond 2^53, more than a double keeps apart")
   v

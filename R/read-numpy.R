@@ -7,6 +7,9 @@ read_numpy <- function(file, about) {
     if (file.exists(file.path(file, "numpysorting_info.json"))) {
       return(read_sorting_folder(file, about))
     }
+    if (is_analyzer(file)) {
+      return(read_sorting_folder(file.path(file, "sorting"), about, file.path(file, "extensions")))
+    }
     return(read_npz(file.path(file, "sorting_cached.npz"), file.path(file, "properties"), about))
   }
   if (is_zip(file)) return(read_npz(file, NULL, about))
@@ -40,8 +43,9 @@ is_zip <- function(file) identical(readBin(file, "raw", 4L), as.raw(c(0x50, 0x4b
 #'
 #' `spikes.npy` holds a record for each spike: its sample, counted from the start of its
 #' segment, its unit as a place among `unit_ids`, and its segment, both counted from 0.
+#' @param extensions The folder in which an analyzer keeps what it computed, or `NULL`.
 #' @noRd
-read_sorting_folder <- function(folder, about) {
+read_sorting_folder <- function(folder, about, extensions = NULL) {
   fail <- \(what, hint = NULL) abort_file(folder, what, hint)
   info <- read_json(file.path(folder, "numpysorting_info.json"))
   file <- file.path(folder, "spikes.npy")
@@ -66,8 +70,29 @@ read_sorting_folder <- function(folder, about) {
   keep <- chosen_segment(segment, info$num_segments, about$segment, fail)
   rate <- said_rate(info$sampling_frequency, about$sampling_rate, "`sampling_frequency`", fail)
   sorting_spikes(sample[keep], unit[keep] + 1, labels, rate,
-                 unit_properties(file.path(folder, "properties"), length(labels)),
-                 about, file_fail)
+                 c(unit_properties(file.path(folder, "properties"), length(labels)),
+                   analyzer_metrics(extensions, labels)), about, file_fail)
+}
+
+#' Whether a folder is that of SpikeInterface's `SortingAnalyzer`, which holds a sorting
+#' @noRd
+is_analyzer <- function(folder) {
+  all(file.exists(file.path(folder, c("spikeinterface_info.json", "sorting/spikes.npy"))))
+}
+
+#' What an analyzer computed of each unit: signal-to-noise ratio, amplitude, widths
+#' @noRd
+analyzer_metrics <- function(extensions, labels) {
+  files <- file.path(extensions, c("quality_metrics", "template_metrics"), "metrics.csv")
+  tables <- lapply(files[file.exists(files)], \(file) {
+    lines <- text_lines(file)
+    table <- tryCatch(utils::read.csv(text = lines[-1L], header = FALSE,
+                                      colClasses = c(V1 = "character")), error = \(e) NULL)
+    names <- strsplit(lines[1L], ",", fixed = TRUE)[[1L]]
+    refuse_file_if(is.null(table) || length(names) != length(table), file, "it is no table")
+    rlang::set_names(as.list(table[match(labels, table$V1), -1L, drop = FALSE]), names[-1L])
+  })
+  do.call(c, tables)
 }
 
 #' @param properties A folder with an array for each column of the table of units, or `NULL`.
@@ -83,6 +108,7 @@ read_npz <- function(file, properties, about) {
   if (all(c("unit_ids", "sampling_frequency", "num_segment") %in% members$array)) {
     return(npz_sorting(array, members$array, properties, about, fail))
   }
+  if (all(c("t", "index", "keys") %in% members$array)) return(npz_pynapple(array, about, fail))
   arrays <- members[grepl("[.]npy$", members$name), ]
   heads <- lapply(rlang::set_names(arrays$path, arrays$array), npy_header, fail = fail,
                   any_type = TRUE)
@@ -126,11 +152,31 @@ npz_sorting <- function(array, arrays, properties, about, fail) {
                  about, fail)
 }
 
+#' What pynapple's `TsGroup.save()` writes
+#'
+#' Times in seconds, `t`, the unit of each, `index`, the names of all units, `keys`, and the
+#' intervals in which they were seen.
+#' @noRd
+npz_pynapple <- function(array, about, fail) {
+  check_sorting_options(about, "pynapple")
+  value <- lapply(rlang::set_names(c("t", "index", "keys", "start", "end")), array)
+  labels <- if (is.numeric(value$keys)) number_labels(value$keys) else value$keys
+  code <- match(value$index, value$keys)
+  if (anyDuplicated(labels) || length(code) != length(value$t) || anyNA(code)) {
+    fail("its `index` does not name one of `keys` for each time in `t`")
+  }
+  if (!is.numeric(value$t) || !all(is.finite(value$t))) fail("some spike times are not finite")
+  seen <- c(value$start, value$end)
+  c(list(ticks = round_to_ticks(value$t, about$resolution),
+         cover = if (all(is.finite(seen))) round_to_ticks(range(seen), about$resolution)),
+    named_units(code, labels))
+}
+
 #' Error for what a sorting says itself
 #' @noRd
-check_sorting_options <- function(about) {
+check_sorting_options <- function(about, of = "SpikeInterface") {
   for (arg in c("time_unit", "time_column", "unit_column", "trial_column")) {
-    refuse_if(!is.null(about[[arg]]), arg, "left out for a sorting of SpikeInterface", "given",
+    refuse_if(!is.null(about[[arg]]), arg, paste("left out for a sorting of", of), "given",
               "It is for plain arrays of times and units.")
   }
 }
@@ -145,16 +191,22 @@ sorting_spikes <- function(sample, code, labels, rate, table, about, fail) {
 #' @noRd
 unit_properties <- function(folder, n) {
   files <- list.files(folder, "[.]npy$", full.names = TRUE)
+  columns <- npy_vectors(rlang::set_names(files, sub("[.]npy$", "", basename(files))))
+  columns[lengths(columns) == n]
+}
+
+#' The arrays with one value a row among some files, named as these are
+#' @noRd
+npy_vectors <- function(files) {
   columns <- lapply(files, \(file) {
     fail <- \(what, hint = NULL) abort_file(file, what, hint)
     head <- npy_header(file, fail, any_type = TRUE)
-    if (!is.null(head) && nrow(head$fields) == 1L && identical(head$shape, as.double(n))) {
+    if (!is.null(head) && nrow(head$fields) == 1L && length(head$shape) == 1L) {
       value <- npy_columns(head, fail)
       if (head$fields$kind == "b") value == 1 else value
     }
   })
-  names(columns) <- sub("[.]npy$", "", basename(files))
-  columns[lengths(columns) == n]
+  columns[lengths(columns) > 0L]
 }
 
 #' Which spikes are of the segment to read
@@ -211,13 +263,7 @@ array_spikes <- function(at, names, get, whole, about, fail) {
                  label(at$time), commas(length(odd)), commas(length(time)), row(odd[[1L]])),
          "Drop these rows first.")
   }
-  time_unit <- about$time_unit %||% (if (!is.na(at$said)) at$said)
-  if (is.null(time_unit) && whole) {
-    # Whole numbers are samples more often than seconds.
-    fail(sprintf("column %s holds whole numbers, and nothing says of what", label(at$time)),
-         paste("Say `time_unit = \"samples\"` with `sampling_rate`, or \"s\", \"ms\" or \"us\"."))
-  }
-  per_second <- units_per_second(time_unit %||% "s", about$sampling_rate)
+  per_second <- said_per_second(at$said, whole, paste("column", label(at$time)), about, fail)
   units <- lapply(at$unit, \(k) {
     one <- column(k)
     bad <- which(one$values %in% c("", "NA", "NaN", "Inf", "-Inf"))
@@ -235,6 +281,21 @@ array_spikes <- function(at, names, get, whole, about, fail) {
 }
 
 # ---- What readers share ------------------------------------------------------------
+
+#' How many units of time make a second, as the caller says or the name of the times does
+#'
+#' @param said Unit of time that a name says, or NA.
+#' @param whole Whether the times are whole numbers, which are samples more often than seconds.
+#' @param label Names the times.
+#' @noRd
+said_per_second <- function(said, whole, label, about, fail) {
+  time_unit <- about$time_unit %||% (if (!is.na(said)) said)
+  if (is.null(time_unit) && whole) {
+    fail(sprintf("%s holds whole numbers, and nothing says of what", label),
+         paste("Say `time_unit = \"samples\"` with `sampling_rate`, or \"s\", \"ms\" or \"us\"."))
+  }
+  units_per_second(time_unit %||% "s", about$sampling_rate)
+}
 
 #' Units that a file names, in natural order, with what it says of them
 #'

@@ -11,13 +11,7 @@ read_phy <- function(file, resolution, sampling_rate, groups) {
   rate <- phy_sampling_rate(file, sampling_rate)
   samples <- read_npy(times_file)
   cluster <- read_npy(clusters_file[[1L]])
-  if (length(samples) != length(cluster)) {
-    abort_file(file, sprintf("it has %s spike times and %s clusters", commas(length(samples)),
-                             commas(length(cluster))))
-  }
-  refuse_file_if(!all(is.finite(samples)) || !all(is.finite(cluster)), file,
-                 "some spike times or clusters are not finite")
-  refuse_file_if(any(cluster != round(cluster)), file, "some clusters are no whole numbers")
+  check_spike_columns(file, samples, cluster)
   spikes <- list(ticks = round_to_ticks(samples, resolution, rate),
                  unit = unit_factor(cluster, length(cluster)))
   if (is.null(groups) || length(samples) == 0L) return(spikes)

@@ -5,7 +5,7 @@
 #'
 #' Reads spikes, with what the file says of units and trials, from tables (CSV, TSV) and from
 #' the formats of the field: Neurodata Without Borders, Kilosort and Phy, SpikeInterface,
-#' Axion, MaxWell, 3Brain, MATLAB 7.3 and others. [read_traces()] reads the traces of calcium
+#' Axion, MaxWell, 3Brain, MATLAB and others. [read_traces()] reads the traces of calcium
 #' imaging.
 #'
 #' # Formats
@@ -15,11 +15,14 @@
 #' | `"axion"` | spike list of AxIS (Axion BioSystems), as CSV | electrodes | s | |
 #' | `"nwb"` | Neurodata Without Borders 2 (HDF5) | `/units` | s | trials, table of units, electrodes |
 #' | `"phy"` | folder of Kilosort or Phy | clusters | samples | labels (`groups`) |
-#' | `"numpy"` | SpikeInterface's NumPy folder or `.npz`; plain `.npy`, `.npz` | sorted units, or an array | samples, or as said | properties of units |
+#' | `"numpy"` | SpikeInterface's `SortingAnalyzer`, NumPy folder or `.npz`; pynapple's `.npz`; plain `.npy`, `.npz` | sorted units, or an array | samples, or as said | properties of units |
+#' | `"alf"` | folder of the International Brain Laboratory | clusters | s | arrays of `clusters` |
+#' | `"openephys"` | recording folder of the Open Ephys GUI, in its binary format | electrodes and clusters | s | |
+#' | `"nev"` | events of Blackrock | electrodes and classes | samples | |
 #' | `"waverepo"` | HDF5 of the retinal wave and culture repositories | `/names` | s | positions |
 #' | `"maxwell"` | MaxOne and MaxTwo (HDF5) | channels | samples | electrodes, positions |
 #' | `"3brain"` | BrainWave 4 and 5: BXR, BRW (HDF5) | channels | samples | rows and columns |
-#' | `"matlab"` | MATLAB 7.3 (HDF5) | a vector, or cells | as said | trials |
+#' | `"matlab"` | MATLAB 5 to 7.3 | a vector, cells, structures | as said | trials, table of units |
 #'
 #' Files in HDF5 are read through the package hdf5r. `format = NULL` guesses from the
 #' content, and only the first 64 KiB of a file that is no HDF5 are looked at for that, so
@@ -58,10 +61,18 @@
 #' * `"numpy"`: a folder with `numpysorting_info.json` and `spikes.npy`, or with
 #'   `sorting_cached.npz`, as SpikeInterface's `sorting.save()` writes, or the `.npz` of its
 #'   `NpzSortingExtractor`. Properties with one value for each unit become the table of
-#'   units. A recording of several segments needs `segment`. Any other `.npz` must hold an
+#'   units; of a `SortingAnalyzer`, saved as a folder, also its quality metrics (`snr`) and
+#'   template metrics. A recording of several segments needs `segment`. The `.npz` of
+#'   pynapple's `TsGroup` is read without its metadata. Any other `.npz` must hold an
 #'   array of times and one of units, named as the columns of a table are; an `.npy` must be
 #'   structured with such fields, or have two columns. Times that are whole numbers by their
 #'   type need `time_unit`.
+#' * `"alf"`: `spikes.times.npy` and `spikes.clusters.npy`. Arrays such as
+#'   `clusters.depths.npy` become the table of units, and clusters without spikes are kept.
+#' * `"openephys"`: the folder with `structure.oebin`; the spikes of all electrodes. With more
+#'   than one, their names come first in those of the units. Cluster 0 is not sorted.
+#' * `"nev"`: electrode 5, class 1 becomes unit `5_1`. Class 0 is not sorted, 255 is noise:
+#'   `x[unit = class %in% 1:16]` keeps sorted units.
 #' * `"waverepo"`: `/spikes` (s, unit after unit), `/sCount`, `/names` and `/epos`. The table
 #'   of units has the positions `x` and `y`, in micrometres.
 #' * `"maxwell"`: detected spikes, in `/proc0/spikeTimes` of older files and in
@@ -72,11 +83,17 @@
 #' * `"3brain"`: detected spikes, in `/3BResults/3BChEvents` of BrainWave 4 and in
 #'   `/Well_*/SpikeTimes` of BrainWave 5. The table of units has `channel`, and `row` and
 #'   `col` of its electrode, from 1. Wells are named as for MaxWell.
-#' * `"matlab"`: the variables of a file saved with `save(..., "-v7.3")`: a vector of times
-#'   and one of units, named as the columns of a table are, also as fields of a structure
-#'   (`spikes/times`); or a cell array with the times of each unit, which are then numbered
-#'   in the order of the cells. Times are in seconds unless the name or `time_unit` says
-#'   otherwise. Older versions of the format are refused with what to do.
+#' * `"matlab"`: the variables of a file that `save` wrote, in its default format or another
+#'   one (`-v6`, `-v7`, `-v7.3`). Spikes may be (1) a vector of times and one of units, as long
+#'   and named as the columns of a table are; (2) the times of each unit, in a cell array
+#'   (`spikes{k}`) or in a field of an array of structures (`units(k).times`); (3) a matrix with
+#'   the times of a unit in each row or column, filled up with NaN. Fields of structures are
+#'   named as in `units/times`. Where one variable alone can be the times, it is read;
+#'   otherwise an error lists all variables, and `time_column` says which one.
+#'   Units are numbered in their order, unless one variable beside the times names them
+#'   (`units(k).id`, or another one that `unit_column` says). What else lies there and has one
+#'   value for each unit becomes the table of units. Times are in seconds unless the name or
+#'   `time_unit` says otherwise; whole numbers need `time_unit`.
 #'
 #' # Trials
 #' A column of a table, or an array, whose name is `trial`, `trials` or these with `_id`,
@@ -94,7 +111,8 @@
 #' `resolution = 1 / sampling_rate` keeps the sampling clock itself. Spikes of a unit that are
 #' on the same tick count once; a message says how many are left out.
 #'
-#' @param file Path to the file, or to the folder for `"phy"` and `"numpy"`.
+#' @param file Path to the file, or to the folder for `"phy"`, `"numpy"`, `"alf"` and
+#'   `"openephys"`.
 #' @param format One of the formats above, or `NULL` to guess.
 #' @param time_unit Unit of the times in a table, in plain NumPy arrays or in a MATLAB file:
 #'   `"s"`, `"ms"`, `"us"`, or `"samples"` (with `sampling_rate`). By default what the name of
@@ -212,10 +230,13 @@ read_spikes <- function(file, format = NULL, time_unit = c("s", "ms", "us", "sam
                    if (is.data.frame(trials)) FALSE else trials, range),
     phy = read_phy(file, resolution, sampling_rate, groups),
     numpy = read_numpy(file, about),
+    alf = read_alf(file, resolution),
+    openephys = read_openephys(file, about),
+    nev = read_nev(file, about),
     waverepo = read_waverepo(guess$h5, about, fail),
     maxwell = read_maxwell(guess$h5, about, fail),
     `3brain` = read_3brain(guess$h5, about, fail),
-    matlab = read_matlab(guess$h5, about, fail)
+    matlab = read_matlab(guess$h5, file, about)
   )
   if (length(spikes$ticks) == 0L && is.null(spikes$cover) && (is.null(start) || is.null(end))) {
     fail("it holds no spikes", "Give `start` and `end` to read it all the same.")
@@ -302,6 +323,9 @@ format_options <- local({
     nwb = c("unit_column", "trials"),
     phy = c("sampling_rate", "groups"),
     numpy = c(columns, "segment"),
+    alf = character(),
+    openephys = "sampling_rate",
+    nev = character(),
     waverepo = character(),
     maxwell = c("sampling_rate", "segment"),
     `3brain` = "sampling_rate",

@@ -169,3 +169,48 @@ bent_nwb <- function(change, ..., .env = parent.frame()) {
   h5$close_all()
   file
 }
+
+# ---- MATLAB 5 to 7 ----
+
+# Numbers, text, lists (cells) and named lists (structures) as `save -v6` lays them out, or
+# where `packed`, `save -v7`.
+mat5_bytes <- function(values, endian = "little", packed = FALSE) {
+  int <- \(v, size = 4) writeBin(as.integer(v), raw(), size = size, endian = endian)
+  fill <- \(bytes, to) c(bytes, raw(-length(bytes) %% to))
+  part <- \(type, bytes) if (length(bytes) > 0 && length(bytes) <= 4) {
+    # A short one lies in its own tag.
+    c(int(type + 65536 * length(bytes)), fill(bytes, 4))
+  } else {
+    c(int(c(type, length(bytes))), fill(bytes, 8))
+  }
+  matrix_of <- function(value, name = "") {
+    struct <- is.list(value) && !is.null(names(value))
+    class <- if (struct) 2 else if (is.list(value)) 1 else if (is.character(value)) 4 else 6
+    dim <- if (struct) c(1, 1) else if (is.character(value)) c(1, nchar(value)) else
+      if (is.matrix(value)) dim(value) else c(1, length(value))
+    inside <- c(part(6, int(c(class, 0))), part(5, int(dim)), part(1, charToRaw(name)))
+    inner <- \(one) matrix_of(one)
+    inside <- c(inside, if (struct) {
+      width <- max(nchar(names(value))) + 1
+      c(part(5, int(width)), part(1, unlist(lapply(names(value), \(one) {
+        c(charToRaw(one), raw(width - nchar(one)))
+      }))), unlist(lapply(value, inner)))
+    } else if (class == 1) {
+      unlist(lapply(value, inner))
+    } else if (class == 4) {
+      part(4, int(utf8ToInt(value), 2))
+    } else {
+      part(9, writeBin(as.double(value), raw(), endian = endian))
+    })
+    c(int(c(14, length(inside))), inside)
+  }
+  elements <- Map(\(value, name) {
+    bytes <- matrix_of(value, name)
+    if (!packed) return(bytes)
+    zlib <- memCompress(bytes, "gzip")
+    c(int(c(15, length(zlib))), zlib)
+  }, values, names(values))
+  head <- charToRaw(sprintf("%-124s", "MATLAB 5.0 MAT-file, written by a test"))
+  c(head, int(256, 2), charToRaw(if (endian == "little") "IM" else "MI"),
+    unlist(elements, use.names = FALSE))
+}

@@ -176,10 +176,16 @@ write_matlab_of <- function(x, folder) {
   time_unit <- one_of("s", "ms", "us")
   within <- one_of("", "s/")
   time <- x$time * c(s = 1, ms = 1e3, us = 1e6)[[time_unit]]
-  values <- list(matrix(time, 1), matrix(as.double(as.integer(x$unit)), 1))
-  formats_env$write_h5(file, rlang::set_names(values, paste0(within, c("time", "unit"))))
-  bytes <- readBin(file, "raw", file.size(file))
-  writeBin(c(charToRaw(sprintf("%-512s", "MATLAB 7.3 MAT-file")), bytes), file)
+  values <- list(time = matrix(time, 1), unit = matrix(as.double(as.integer(x$unit)), 1))
+  if (requireNamespace("hdf5r", quietly = TRUE) && sometimes()) {
+    formats_env$write_h5(file, rlang::set_names(values, paste0(within, names(values))))
+    bytes <- readBin(file, "raw", file.size(file))
+    bytes <- c(charToRaw(sprintf("%-512s", "MATLAB 7.3 MAT-file")), bytes)
+  } else {
+    bytes <- formats_env$mat5_bytes(if (within == "") values else list(s = values),
+                                    one_of("little", "big"), sometimes())
+  }
+  writeBin(bytes, file)
   list(file = file, packed = "no",
        want = with_units(x, as.character(seq_len(nlevels(x$unit))), present = TRUE),
        args = list(file = file, time_unit = time_unit,
@@ -223,7 +229,7 @@ fuzz_subject("formats",
     x <- draw_recording(one_of(20, 60))
     if (nrow(x) == 0) return()
     h5 <- requireNamespace("hdf5r", quietly = TRUE)
-    kind <- one_of(c("arrays", "trials", "sorting", if (h5) c("waves", "array", "matlab")))
+    kind <- one_of(c("arrays", "trials", "sorting", "matlab", if (h5) c("waves", "array")))
     write <- switch(kind, arrays = write_arrays_of, trials = write_trials_of,
                     sorting = write_sorting_of, waves = write_waves_of, array = write_array_of,
                     matlab = write_matlab_of)
