@@ -102,7 +102,7 @@ raster_section <- function(made) {
   x <- made$recording
   if (!has_spikes(x)) return(list(paragraph(no_spikes_text)))
   n <- nlevels(x$unit)
-  image <- nrow(x) > 30000
+  image <- !marks_fit(x)
   height <- min(9, 2 + 0.13 * n)
   near <- close_up(x)
   all <- sprintf("All %s of %s.%s%s", counted(nrow(x), "spike"), counted(n, "unit"),

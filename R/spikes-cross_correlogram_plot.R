@@ -78,6 +78,8 @@ correlogram_pairs <- function(x, reference, target, y) {
   table$self <- as.character(table$reference) == as.character(table$target)
   table$pair <- pair_labels(table$reference, table$target)
   width <- attr(x, "bin_size", exact = TRUE) * 1e3
+  # Axes of many small panels have room for a few numbers.
+  many <- max(length(reference), length(target)) > 3L
   ggplot2::ggplot(table, aes_from(x = "lag")) +
     ggplot2::geom_col(aes_from(y = "height", fill = "self"), width = width, na.rm = TRUE) +
     ggplot2::geom_line(ggplot2::aes(y = .data$chance, linetype = "Independent,\nconstant rates"),
@@ -87,17 +89,30 @@ correlogram_pairs <- function(x, reference, target, y) {
                                name = NULL,
                                labels = c(`FALSE` = "Two units", `TRUE` = "A unit with itself")) +
     ggplot2::facet_wrap(ggplot2::vars(.data$pair), scales = "free_y", ncol = length(target)) +
+    ggplot2::scale_x_continuous(breaks = \(limits) pretty(limits, if (many) 2 else 5)) +
     ggplot2::scale_y_continuous(expand = ggplot2::expansion(mult = c(0, 0.05)),
-                                limits = c(0, NA)) +
+                                limits = c(0, NA), n.breaks = if (many) 3) +
     ggplot2::labs(x = "Lag (ms): above 0 the second unit fires after the first",
                   y = if (y == "rate") "Rate of the second unit (Hz)" else "Pairs of spikes") +
-    theme_synfire()
+    theme_synfire() +
+    legend_on_top() +
+    (if (many) small_panels(max(length(reference), length(target))))
+}
+
+#' Text of panels that are this many in a row
+#' @noRd
+small_panels <- function(n) {
+  size <- if (n <= 6L) 8 else 6
+  title <- ggplot2::element_text(size = size, margin = ggplot2::margin(1, 0, 1, 0))
+  ggplot2::theme(axis.text = ggplot2::element_text(size = size), strip.text = title)
 }
 
 pair_labels <- function(reference, target) {
   rows <- levels(reference)
   columns <- levels(target)
-  labels <- paste(rep(rows, each = length(columns)), "to", rep(columns, length(rows)))
+  # Long names take a line each.
+  between <- if (max(nchar(c(rows, columns))) > 6L && length(columns) > 3L) "\nto " else " to "
+  labels <- paste0(rep(rows, each = length(columns)), between, rep(columns, length(rows)))
   code <- (as.integer(reference) - 1L) * length(columns) + as.integer(target)
   structure(code, levels = make.unique(labels), class = "factor")
 }

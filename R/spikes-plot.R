@@ -2,8 +2,8 @@
 
 #' Raster plot of spike trains
 #'
-#' A row for each unit, the first level at the bottom, and a mark for each spike. Beyond
-#' `max_marks` spikes marks would only cover each other, so spikes are counted in
+#' A row for each unit, the first level at the bottom, and a mark for each spike. Marks of
+#' more than `max_marks` spikes would cover each other, so spikes are counted in
 #' rectangles of time and unit instead, and drawn as an image on a logarithmic scale of
 #' colour; this takes a second or two for a million spikes. White is no spike at all.
 #' Beyond 400 units an image row stands for several neighbouring units.
@@ -25,7 +25,8 @@
 #' @param by Name of a column of [unit_table()] with at most 20 different values, by which
 #'   units are grouped; `NULL` for none.
 #' @param max_marks Number of spikes up to which each gets its own mark; `Inf` always
-#'   draws marks, 0 always the image.
+#'   draws marks, 0 always the image. `NULL` draws marks for at most 600 spikes of a unit on
+#'   average, and at most 30,000 in all.
 #' @param bins Number of columns of the image.
 #' @return `autoplot()` gives a ggplot object whose x axis is time in seconds and whose y
 #'   axis counts units from 1; `plot()` draws it and returns it invisibly.
@@ -43,17 +44,17 @@
 #' @importFrom rlang .data
 #' @exportS3Method ggplot2::autoplot
 autoplot.spike_trains <- function(object, ..., order = c("levels", "rate", "place"),
-                                  by = NULL, max_marks = 30000, bins = 1000) {
+                                  by = NULL, max_marks = NULL, bins = 1000) {
   check_no_dots(draws = "spike trains")
   check_spike_trains(object, "object")
   order <- check_choice(order)
   check_order_place(object, order)
   groups <- unit_groups(object, by)
-  max_marks <- check_count(max_marks, min = 0, infinite = TRUE)
+  if (!is.null(max_marks)) max_marks <- check_count(max_marks, min = 0, infinite = TRUE)
   bins <- check_count(bins, max = 1e5)
 
   row <- unit_rows(object, order, groups)
-  marks <- nrow(object) <= max_marks
+  marks <- if (is.null(max_marks)) marks_fit(object) else nrow(object) <= max_marks
   ggplot2::ggplot() +
     raster_trials(object, length(row)) +
     (if (marks) raster_marks(object, row, groups) else raster_image(object, row, bins)) +
@@ -71,6 +72,10 @@ autoplot.spike_trains <- function(object, ..., order = c("levels", "rate", "plac
       }
     )
 }
+
+#' Whether marks of all spikes can be told apart: each row of a page is some 600 of them wide
+#' @noRd
+marks_fit <- function(x) nrow(x) <= min(30000, 600 * nlevels(.subset2(x, "unit")))
 
 #' Row of each level in the raster, counted from the bottom and named by level
 #'
@@ -196,7 +201,8 @@ raster_axes <- function(x, row, groups = NULL) {
     ggplot2::scale_y_continuous(name = if (n == length(keep)) "Unit" else
                                          sprintf("Unit (%s, some named)", commas(n)),
                                 breaks = keep, labels = by_row[keep],
-                                expand = ggplot2::expansion(add = 0.6), sec.axis = beside),
+                                expand = ggplot2::expansion(add = min(0.6, 0.05 * n)),
+                                sec.axis = beside),
     # Not limits, which would drop marks that the bounds cut.
     ggplot2::coord_cartesian(xlim = c(attr(x, "start", exact = TRUE),
                                       attr(x, "end", exact = TRUE)),

@@ -178,13 +178,22 @@ whole_breaks <- function(limits, most) {
   (first - 1) + thin(last - first + 1, most)
 }
 
-#' Powers of ten, and between them 2 and 5 where the range is short
+#' Powers of ten, and between them 2 and 5 where the range is short; 0 where it is within limits
 #' @noRd
 log_breaks <- function(limits) {
-  decades <- log10(limits[[2L]] / limits[[1L]])
-  tens <- 10^(floor(log10(limits[[1L]])):ceiling(log10(limits[[2L]])))
-  breaks <- if (decades > 3) tens else sort(c(outer(c(1, 2, 5), tens)))
-  breaks[breaks >= max(1, limits[[1L]]) & breaks <= limits[[2L]]]
+  ends <- log10(pmax(1, limits))
+  tens <- 10^(floor(ends[[1L]]):ceiling(ends[[2L]]))
+  breaks <- if (diff(ends) > 3) tens else sort(c(outer(c(1, 2, 5), tens)))
+  breaks <- breaks[breaks >= 10^ends[[1L]] * (1 - 1e-9) & breaks <= limits[[2L]]]
+  if (limits[[1L]] <= 0) c(0, breaks) else breaks
+}
+
+#' A logarithmic axis of numbers of things that begins at 0, as bars do: that of log(1 + n)
+#' @noRd
+log_count_axis <- function(name, beyond = c(0, 0.1)) {
+  ggplot2::scale_y_continuous(name = name, trans = "log1p", breaks = log_breaks,
+                              labels = commas_each,
+                              expand = ggplot2::expansion(mult = beyond))
 }
 
 #' Half way to white

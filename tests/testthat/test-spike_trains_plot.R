@@ -27,6 +27,16 @@ test_that("few spikes are marks, many are an image", {
   expect_no_warning(draw(q))
 })
 
+test_that("few units with many spikes are an image, not black rows", {
+  skip_if_not_installed("ggplot2")
+  set.seed(4)
+  busy <- spike_trains(runif(6000, 0, 600), sample(3, 6000, TRUE), start = 0, end = 600)
+  expect_length(layer_of(ggplot2::autoplot(busy), "GeomRaster"), 1L)
+  expect_length(layer_of(ggplot2::autoplot(busy, max_marks = Inf), "GeomSegment"), 1L)
+  calm <- spike_trains(runif(6000, 0, 600), sample(30, 6000, TRUE), start = 0, end = 600)
+  expect_length(layer_of(ggplot2::autoplot(calm), "GeomSegment"), 1L)
+})
+
 test_that("the image counts every spike in its cell", {
   set.seed(1)
   for (n_units in c(1, 5, 900)) {
