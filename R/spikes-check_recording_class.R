@@ -142,36 +142,22 @@ is_shifted <- function(at) !is.na(at) & at < -page_shift / 2
 page_axes <- function(units) {
   n <- length(units)
   named <- thin(n, 12L)
-  logs <- \(limits) {
-    ends <- limits + page_shift
-    tens <- seq(ceiling(ends[[1L]] - 1e-9), floor(ends[[2L]] + 1e-9))
-    if (diff(ends) < 1.5) tens <- log10(outer(c(1, 2, 5), 10^seq(floor(ends[[1L]]), ends[[2L]])))
-    as.vector(tens) - page_shift
-  }
   list(
     ggplot2::scale_x_continuous(
-      breaks = \(limits) if (is_shifted(limits[[1L]])) logs(limits) else pretty(limits, 4),
+      breaks = \(limits) {
+        if (!is_shifted(limits[[1L]])) return(pretty(limits, 4))
+        log_places(limits + page_shift) - page_shift
+      },
       labels = \(at) short_numbers(ifelse(is_shifted(at), 10^(at + page_shift), at)),
       guide = ggplot2::guide_axis(check.overlap = TRUE)
     ),
     ggplot2::scale_y_continuous(
       breaks = \(limits) {
-        if (is_shifted(limits[[1L]])) return(named - page_shift)
-        breaks <- pretty(limits, 5)
-        # There are no halves of units.
-        whole <- breaks[breaks == round(breaks)]
-        if (length(whole) > 2L) whole else breaks
+        if (is_shifted(limits[[1L]])) named - page_shift else whole_numbers(limits)
       },
       labels = \(at) if (any(is_shifted(at))) units[at + page_shift] else short_numbers(at)
     )
   )
-}
-
-#' Numbers each as short as it is: 0.001, 10, 2,000
-#' @noRd
-short_numbers <- function(x) {
-  vapply(x, \(v) format(signif(v, 6), big.mark = ",", scientific = FALSE, drop0trailing = TRUE),
-         "")
 }
 
 interval_bars <- function(bars, colour) {

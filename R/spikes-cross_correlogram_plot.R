@@ -53,13 +53,7 @@ autoplot.cross_correlogram <- function(object, ..., type = NULL, reference = NUL
 few_units <- function(chosen, x, arg = rlang::caller_arg(chosen)) {
   force(arg)
   units <- units_of_counts(x)
-  if (is.null(chosen)) {
-    busy <- order(-rowSums(attr(x, "spikes", exact = TRUE)))
-    return(units[sort(busy[seq_len(min(5L, length(units)))])])
-  }
-  at <- chosen_units(chosen, units, arg)
-  if (length(at) > 10L) abort_arg(arg, "at most ten units", commas(length(at)))
-  units[at]
+  panel_units(chosen, units, rowSums(attr(x, "spikes", exact = TRUE)), 5L, 10L, arg)
 }
 
 correlogram_pairs <- function(x, reference, target, y) {
@@ -99,14 +93,6 @@ correlogram_pairs <- function(x, reference, target, y) {
     (if (many) small_panels(max(length(reference), length(target))))
 }
 
-#' Text of panels that are this many in a row
-#' @noRd
-small_panels <- function(n) {
-  size <- if (n <= 6L) 8 else 6
-  title <- ggplot2::element_text(size = size, margin = ggplot2::margin(1, 0, 1, 0))
-  ggplot2::theme(axis.text = ggplot2::element_text(size = size), strip.text = title)
-}
-
 pair_labels <- function(reference, target) {
   rows <- levels(reference)
   columns <- levels(target)
@@ -120,25 +106,8 @@ pair_labels <- function(reference, target) {
 correlogram_matrix <- function(x) {
   pairs <- summary(x)
   n <- ncol(x)
-  a <- as.integer(pairs$reference)
-  b <- as.integer(pairs$target)
-  squares <- data.frame(x = c(a, b), y = c(b, a), z = c(pairs$z, pairs$z))
-  most <- max(1, abs(squares$z), na.rm = TRUE)
-  root <- \(z) sign(z) * sqrt(abs(z))
-  breaks <- signif(most * c(-1, -0.25, 0, 0.25, 1), 2)
-  keep <- thin(n, 30L)
-  axis <- \(scale) scale(name = if (n == length(keep)) "Unit" else
-                                  sprintf("Unit (%s, some named)", commas(n)), breaks = keep,
-                         labels = dimnames(x)[[2L]][keep], expand = ggplot2::expansion(add = 0.5))
-  ggplot2::ggplot(squares, ggplot2::aes(x = .data$x, y = .data$y, fill = root(.data$z))) +
-    ggplot2::geom_raster() +
-    ggplot2::scale_fill_gradient2(low = syn_colours[["blue"]], mid = "white",
-                                  high = syn_colours[["vermilion"]], na.value = syn_grid,
-                                  limits = root(c(-1, 1) * most * 1.001), breaks = root(breaks),
-                                  labels = breaks, name = "Bin least\nlike chance (z)") +
-    axis(ggplot2::scale_x_continuous) + axis(ggplot2::scale_y_continuous) +
-    ggplot2::coord_fixed() +
-    theme_synfire() +
-    ggplot2::theme(panel.grid.major = ggplot2::element_blank(),
-                   axis.text.x = ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5))
+  z <- matrix(NA_real_, n, n)
+  pair <- cbind(as.integer(pairs$reference), as.integer(pairs$target))
+  z[pair] <- z[pair[, 2:1, drop = FALSE]] <- pairs$z
+  pair_image(z, dimnames(x)[[2L]], "Bin least\nlike chance (z)")
 }

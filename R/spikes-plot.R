@@ -24,6 +24,9 @@
 #'   order within each group.
 #' @param by Name of a column of [unit_table()] with at most 20 different values, by which
 #'   units are grouped; `NULL` for none.
+#' @param events Times of events, in seconds, or a data frame with a column `time` and, where
+#'   they last, such as a stimulus, `end`; drawn behind the spikes as lines, and as bands from
+#'   `time` to `end`.
 #' @param max_marks Number of spikes up to which each gets its own mark; `Inf` always
 #'   draws marks, 0 always the image. `NULL` draws marks for at most 600 spikes of a unit on
 #'   average, and at most 30,000 in all.
@@ -41,15 +44,17 @@
 #'
 #' unit_table(x) <- data.frame(unit = c("A", "B", "C"), area = c("CA1", "CA3", "CA1"))
 #' plot(x, by = "area")
+#' plot(x, events = data.frame(time = c(2, 6), end = c(3, 7)))
 #' @importFrom rlang .data
 #' @exportS3Method ggplot2::autoplot
 autoplot.spike_trains <- function(object, ..., order = c("levels", "rate", "place"),
-                                  by = NULL, max_marks = NULL, bins = 1000) {
+                                  by = NULL, events = NULL, max_marks = NULL, bins = 1000) {
   check_no_dots(draws = "spike trains")
   check_spike_trains(object, "object")
   order <- check_choice(order)
   check_order_place(object, order)
   groups <- unit_groups(object, by)
+  events <- drawn_events(events, object)
   if (!is.null(max_marks)) max_marks <- check_count(max_marks, min = 0, infinite = TRUE)
   bins <- check_count(bins, max = 1e5)
 
@@ -57,10 +62,12 @@ autoplot.spike_trains <- function(object, ..., order = c("levels", "rate", "plac
   marks <- if (is.null(max_marks)) marks_fit(object) else nrow(object) <= max_marks
   ggplot2::ggplot() +
     raster_trials(object, length(row)) +
+    raster_events(events, length(row)) +
     (if (marks) raster_marks(object, row, groups) else raster_image(object, row, bins)) +
     raster_groups(row, groups) +
     theme_synfire() +
     raster_axes(object, row, groups) +
+    events_caption(events) +
     ggplot2::theme(
       panel.grid.major.y = ggplot2::element_blank(),
       axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
@@ -178,6 +185,39 @@ raster_trials <- function(x, n_rows) {
       data = bands, colour = syn_colours[["sky"]], linewidth = 0.3
     )
   )
+}
+
+#' Events to draw: `start` and `end`, the same where they do not last; or NULL
+#' @noRd
+drawn_events <- function(events, x) {
+  if (is.null(events)) return(NULL)
+  start <- check_events(events, x, NULL)$time
+  end <- if (is.data.frame(events)) events[["end"]]
+  refuse_if(!is.null(end) && (!is_plain_numeric(end) || !all(is.finite(end)) || any(end < start)),
+            "events", "with finite times in its column `end`, none before its `time`",
+            if (is_plain_numeric(end) && all(is.finite(end))) "one that ends before it begins" else
+              describe(end))
+  data.frame(start = start, end = end %||% start)
+}
+
+raster_events <- function(events, n_rows) {
+  if (is.null(events)) return(NULL)
+  events$low <- 0.5
+  events$high <- n_rows + 0.5
+  lasting <- events[events$end > events$start, , drop = FALSE]
+  list(
+    ggplot2::geom_rect(aes_from(xmin = "start", xmax = "end", ymin = "low", ymax = "high"),
+                       data = lasting, fill = syn_colours[["orange"]], alpha = 0.25),
+    ggplot2::geom_segment(aes_from(x = "start", xend = "start", y = "low", yend = "high"),
+                          data = events, colour = syn_colours[["vermilion"]],
+                          linewidth = if (nrow(events) <= 50L) 0.5 else 0.2)
+  )
+}
+
+events_caption <- function(events) {
+  if (is.null(events)) return(NULL)
+  caption(paste0("Red lines: ", counted(nrow(events), "event"), ".",
+                 if (any(events$end > events$start)) " Bands: until they end."))
 }
 
 raster_axes <- function(x, row, groups = NULL) {

@@ -75,6 +75,22 @@ test_that("units are thinned out where there are many", {
   expect_lte(length(p$layout$panel_params[[1L]]$y$get_labels()), 40)
 })
 
+test_that("events are lines, and bands until they end", {
+  skip_if_not_installed("ggplot2")
+  x <- spike_trains(1:9, "a")
+  p <- ggplot2::autoplot(x, events = c(2, 4))
+  expect_identical(layer_of(p, "GeomSegment")[[1L]]$data$start, c(2, 4))
+  expect_identical(nrow(layer_of(p, "GeomRect")[[1L]]$data), 0L)
+  p <- ggplot2::autoplot(x, events = data.frame(time = c(2, 4), end = c(3, 4)))
+  expect_identical(layer_of(p, "GeomRect")[[1L]]$data$end, 3)
+  expect_identical(p$labels$caption, "Red lines: 2 events. Bands: until they end.")
+  expect_no_warning(draw(p))
+  expect_error(ggplot2::autoplot(x, events = data.frame(time = 2, end = 1)), "`events` must be",
+               class = "synfire_error_argument")
+  expect_error(ggplot2::autoplot(x, events = "a"), "`events` must be",
+               class = "synfire_error_argument")
+})
+
 test_that("trials are marked", {
   skip_if_not_installed("ggplot2")
   x <- spike_trains(1:9, "a", trials = data.frame(trial = c("one", "two"), start = c(0, 6),
