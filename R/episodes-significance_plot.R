@@ -19,7 +19,8 @@
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
 #'   invisibly.
 #' @section Errors:
-#' For an object without tested episodes, and where ggplot2 or igraph is not installed.
+#' Where ggplot2 or igraph is not installed. Where no episode was tested, the picture and a message
+#' say so.
 #' `"network"` without significant episodes is no error: a message says so, and the picture
 #' does.
 #' @seealso [autoplot.episodes()] for the episodes themselves:
@@ -44,7 +45,7 @@ autoplot.episode_significance <- function(object, type = c("counts", "chance", "
   check_layout(layout)
   check_table(object, significance_columns, "episode_significance")
   check_connections(connections, object)
-  refuse_if(!any(is_tested(object)), "object", "a table with tested episodes", "one without")
+  if (!any(is_tested(object))) return(empty_picture("No episode was tested", "nothing"))
   switch(type, counts = plot_against_surrogates(object, episodes),
          chance = plot_against_chance(object),
          network = plot_significant_network(object, edges, layout, connections))
@@ -125,7 +126,7 @@ plot_against_chance <- function(x) {
                       judged = judgement(x$significant[rows]))
   # From 0 on, as the mean may be; otherwise as logarithms.
   scale <- \(make, name) make(name = name, trans = "log1p", labels = commas_each,
-                              breaks = \(limits) c(0, log_breaks(pmax(1, limits))),
+                              breaks = log_breaks,
                               expand = ggplot2::expansion(mult = 0.04))
   ggplot2::ggplot(shown) +
     ggplot2::geom_abline(slope = 1, intercept = 0, colour = syn_muted, linewidth = 0.4) +

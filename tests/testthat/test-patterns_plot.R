@@ -205,6 +205,8 @@ test_that("occurrences are counted one by one where they are few, in ranges wher
   expect_equal(bars$low + 0.5, as.numeric(names(counts)))
   expect_equal(bars$high - bars$low, rep(1, length(counts)))
   expect_equal(bars$number, as.vector(counts))
+  built <- ggplot2::layer_data(ggplot2::autoplot(made$x, type = "counts"), 1L)
+  expect_identical(unique(built$ymin), 0)
 
   ranges <- synfire:::count_ranges(made$x, most = 10)
   expect_equal(ranges$low, seq(3, 38, by = 5))
@@ -243,8 +245,8 @@ test_that("arguments are checked", {
   expect_error(ggplot2::autoplot(x, from = 1, to = 0.5), class = "synfire_error_argument")
   none <- x[0L]
   for (type in c("raster", "size", "lags")) {
-    expect_error(ggplot2::autoplot(none, type = type), "at least one",
-                 class = "synfire_error_argument")
+    expect_message(ggplot2::autoplot(none, type = type), "There is no pattern",
+                   class = "synfire_message_empty")
   }
   expect_error(ggplot2::autoplot(x, patterns = none), "at least one",
                class = "synfire_error_argument")
