@@ -8,7 +8,8 @@
 #
 # `floor` is what the operations alone take that nobody can leave out, at the rates of bench/edm.R:
 # a difference and a product for each coordinate of each two rows, and for S-maps the sums of the
-# equations. It is counted for series, where the data do not decide how much there is to do.
+# equations. It is counted for series, where the data do not decide how much there is to do: as
+# for neighbours on one core, which leaves out rows that are too far away.
 
 library(synfire)
 options(cli.progress_show_after = Inf)
@@ -57,7 +58,7 @@ searches <- list(
     of = "units", from = 25, make = \(n) independent(n, 600), call = find_synapses),
   simplex = list(
     of = "rows", from = 2000, make = walk, call = \(x, ...) simplex(x, "x", E = 5, ...),
-    floor = \(n, place) n^2 * 5 / terms[[place]]),
+    floor = \(n, place) if (place == "GPU") n^2 * 5 / terms[[place]] else NA),
   smap = list(
     of = "rows", from = 1000, make = walk,
     call = \(x, ...) smap(x, "x", E = 5, theta = 2, ...),
