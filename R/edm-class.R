@@ -8,6 +8,9 @@
 #' @param ... More attributes.
 #' @noRd
 new_edm <- function(frame, class, method, parameters, call, started, ...) {
+  refuse_if(anyDuplicated(names(frame)), "x",
+            "a data frame whose times have another name than a column of the result",
+            sprintf("one where they are called \"%s\"", names(frame)[[1L]]))
   # What printing says of all rows; with millions it takes a while.
   error <- if (class == "edm_prediction") error_frame(frame$Observations, frame$Predictions)
   new_table(frame, c(class, "edm"),

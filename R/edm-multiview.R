@@ -167,7 +167,8 @@ check_views_complete <- function(data, lags) {
   row <- outer(seq_along(lags$first), rep(lags$tau * (seq_len(lags$E) - 1L),
                                           length(lags$columns)), `+`)
   beyond <- row < lags$first | row > lags$last
-  check_complete(c(data$any$lib, data$any$pred), ifelse(beyond, 0, points_matrix(data$points)), lags)
+  points <- ifelse(beyond, 0, points_matrix(data$points))
+  check_complete(c(data$any$lib, data$any$pred), points, lags)
 }
 
 #' The number of neighbours that at least one of the views has in its library

@@ -166,6 +166,21 @@ gpu_rows <- function() {
         map_seconds(1000, 200, counts = TRUE, device = "gpu"),
         map_floor(1000, 200) * 8.3e10 / 6.6e13, NA, NA)
   )
+  # Calls so short that most of their time are costs of any call.
+  for (n in c(2000, 8000)) {
+    short <- utils::head(long_pair, n)
+    size <- format(n, big.mark = ",")
+    rows <- c(rows, list(
+      row(sprintf("simplex, E 20, %s rows, GPU", size),
+          measure(\() simplex(short, "x", E = 20, device = "gpu")),
+          n^2 * 20 / 2.8e13 * terms_per_second,
+          if (n == 2000) 0.002 else 0.003, if (n == 2000) 0.001 else 0.002),
+      row(sprintf("smap, E 20, theta 2, %s rows, GPU", size),
+          measure(\() smap(short, "x", E = 20, theta = 2, device = "gpu")),
+          n^2 * 2 * 253 / 6.5e13 * terms_per_second,
+          if (n == 2000) 0.0025 else 0.008, if (n == 2000) 0.0015 else 0.005)
+    ))
+  }
   # S-maps: sums in double precision by tensor cores, 6.5e13 operations a second.
   for (n in c(32000, 128000)) {
     long_smap <- utils::head(long_pair, n)

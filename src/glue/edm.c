@@ -354,8 +354,8 @@ SEXP r_edm_views(glue_owner *own, SEXP points, SEXP lib, SEXP pred, SEXP views,
      delays: a list of `values`, a list of doubles, a series each, all as long as `first`
      and `last`: integer, the first and the last row (from 1) of the stretch of each row;
      and of `lags`: double, whole numbers
-     double matrix, rows x (series * lags), NA where a lag leaves the stretch; and integer,
-     how many coordinates of each row are there, from the first on
+     double matrix, rows x (series * lags), NA where a lag leaves the stretch; and
+     integer, how many coordinates of each row are there, from the first on
 
    r_edm_fit(observed, predicted, threads)
      doubles, as long as each other, or `predicted` a matrix of such columns

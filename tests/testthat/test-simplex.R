@@ -440,3 +440,12 @@ test_that("the state of a table without predictions is empty", {
   found <- smap(x, "a", E = 5, pred = c(1, 3), include_state = TRUE)
   expect_identical(dim(attr(found, "state")$distances)[[1]], 0L)
 })
+
+test_that("times whose name is a column of the result are refused", {
+  for (name in c("Observations", "Predictions", "Pred_Variance")) {
+    x <- stats::setNames(data.frame(as.double(1:30), sin(1:30)), c(name, "a"))
+    expect_error(simplex(x, "a", E = 2, threads = 1), name, class = "synfire_error_argument")
+    expect_error(smap(x, "a", E = 2, generate = 3, threads = 1), name,
+                 class = "synfire_error_argument")
+  }
+})

@@ -4,8 +4,8 @@
 
 #include "core/edm/model/points.h"
 
-/* Delay vectors: series side by side, in stretches of rows that follow each other in time,
-   each series `lag` rows later, one lag after the other. */
+/* Delay vectors: series side by side, in stretches of rows that follow each other, each
+   series `lag` rows later for one lag after the other. */
 typedef struct syn_delays {
     uint32_t rows, series, lags;
     const double *const *value;  /* [series] of [rows] */
