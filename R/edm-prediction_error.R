@@ -54,7 +54,7 @@ prediction_error <- function(x, predicted = NULL, na_rm = TRUE) {
 #' Numbers as doubles; a time series is numbers, too
 #' @noRd
 error_numbers <- function(x, arg, must) {
-  if (inherits(x, "ts")) x <- as.vector(x)
+  if (inherits(x, c("ts", "zoo"))) x <- as.vector(x)
   if (!is_plain_numeric(x)) abort_arg(arg, must, describe(x))
   as.double(x)
 }
