@@ -127,7 +127,7 @@ library_knn <- function(data, knn) {
 edm_series <- function(x, columns, target, segments, no_time, targets) {
   no_time <- check_flag(no_time, "no_time")
   binned <- table_of_bins(x, segments)
-  x <- binned$x
+  x <- table_of_series(binned$x, no_time)
   segments <- binned$segments
   check_frame(x)
   n <- .row_names_info(x, 2L)
@@ -148,6 +148,17 @@ edm_series <- function(x, columns, target, segments, no_time, targets) {
   c(ends, list(values = values, observed = observed, time = time,
                time_name = if (no_time) "Time" else names(x)[[1L]], columns = columns,
                target_name = target[[1L]], targets = target))
+}
+
+#' Time series of R (`ts`) and of the packages zoo and xts as a table, their times first
+#' @noRd
+table_of_series <- function(x, no_time) {
+  if (!inherits(x, c("ts", "zoo"))) return(x)
+  names <- colnames(x) %||% (if (NCOL(x) == 1L) "x" else paste0("V", seq_len(NCOL(x))))
+  table <- as.data.frame(matrix(as.vector(x), NROW(x), dimnames = list(NULL, names)))
+  if (no_time) return(table)
+  time <- if (inherits(x, "ts")) as.double(stats::time(x)) else attr(x, "index", exact = TRUE)
+  cbind(data.frame(time = time), table)
 }
 
 #' A data frame as R makes them, with names that can be told apart and shown

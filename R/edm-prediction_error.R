@@ -60,7 +60,7 @@ error_frame <- function(observed, predicted, na_rm = TRUE) {
 #' Numbers as doubles; a time series is numbers, too
 #' @noRd
 error_numbers <- function(x, arg, must) {
-  if (inherits(x, "ts")) x <- as.vector(x)
+  if (inherits(x, c("ts", "zoo"))) x <- as.vector(x)
   if (!is_plain_numeric(x)) abort_arg(arg, must, describe(x))
   as.double(x)
 }

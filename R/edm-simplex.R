@@ -38,7 +38,8 @@
 #' prediction `NA`. Infinite values count as missing.
 #'
 #' @param x Data frame of series, a row a time, equally spaced; its first column is the
-#'   time, of any class. Rows count in the order they have.
+#'   time, of any class. Rows count in the order they have. Time series of class `ts`, `zoo`
+#'   and `xts` bring their times along; a single one is the column `x`.
 #' @param columns Names of the columns to predict from: a character vector, or one string
 #'   of names parted by blanks or commas. May be left out if there is but one.
 #' @param target Name of the column to predict; by default the first of `columns`.

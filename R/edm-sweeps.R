@@ -28,7 +28,8 @@
 #'
 #' @inheritParams simplex
 #' @param x A data frame, as [simplex()] takes it; or a numeric matrix of time steps (rows)
-#'   and series (columns), or the path of an HDF5 file with such a matrix.
+#'   and series (columns), or the path of an HDF5 file with such a matrix. Several series of
+#'   a `ts` or `zoo` object are a matrix unless `columns` or `target` name some.
 #' @param ... Arguments of the methods, which follow.
 #' @param E_max Largest embedding dimension: by default 10, as in rEDM, for a data frame, and
 #'   20, as in [causal_map()], for a matrix. With `embedded` at most the number of `columns`.
@@ -78,6 +79,18 @@ embed_dimension <- function(x, ...) {
                         "steps and series, or the path of an HDF5 file"))
   UseMethod("embed_dimension")
 }
+
+# Several series are those of a matrix, unless some of them are named.
+#' @export
+embed_dimension.ts <- function(x, ...) {
+  named <- NCOL(x) == 1L || ...length() > 0L && is.character(..1) ||
+    any(c("columns", "target") %in% ...names())
+  table <- table_of_series(x, no_time = !named)
+  embed_dimension(if (named) table else as.matrix(table), ...)
+}
+
+#' @export
+embed_dimension.zoo <- embed_dimension.ts
 
 #' @rdname embed_dimension
 #' @export

@@ -26,6 +26,7 @@ map_source <- function(x, dataset = NULL, no_time = FALSE) {
             "series: a matrix, a data frame or the path of an HDF5 file",
             "spike trains, which are times",
             "`bin_spikes(x, bin_size)` counts the spikes in bins.")
+  if (inherits(x, c("ts", "zoo"))) x <- as.matrix(table_of_series(x, TRUE))
   source <- if (is.character(x) && is.null(dim(x)) && length(x) == 1L) {
     file_source(x, dataset)
   } else if (is.data.frame(x)) {

@@ -236,12 +236,19 @@ nwb_table_of_trials <- function(h5, trials, fail) {
   there <- h5_has(h5, "intervals", fail)
   place <- paste0("/intervals/", name)
   if (there && h5_has(h5, paste0("intervals/", name), fail)) return(place)
-  if (isTRUE(trials)) return(NULL)
   tables <- if (there) h5_use(h5, "/intervals", fail, \(group) {
-    h5_try(names(group), "/intervals", fail)
+    printable(h5_try(names(group), "/intervals", fail))
   })
+  if (isTRUE(trials)) {
+    if (length(tables)) {
+      tell_trials("The file has no trials, but other intervals: %s.",
+                  sprintf("%s. `trials = \"%s\"` reads these as trials", some(tables, 12L),
+                          tables[[1L]]))
+    }
+    return(NULL)
+  }
   fail(sprintf("it has no `%s`", place),
-       if (length(tables)) sprintf("`/intervals` has %s.", some(printable(tables), 12L)) else
+       if (length(tables)) sprintf("`/intervals` has %s.", some(tables, 12L)) else
          "It has no intervals at all: leave `trials` out.")
 }
 

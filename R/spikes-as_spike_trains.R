@@ -16,6 +16,8 @@
 #' The times of a `repeatedTrain` count from the start of each trial. They are laid one
 #' after the other on one clock: trial k is shifted by (k - 1) times the length of
 #' `trial_window` and a gap of at least one second, so that no pattern can reach across.
+#' Where STAR says when the stimulus was on, the table of trials has that of each trial on this
+#' clock, `stimulus_start` and `stimulus_end`, which [psth()] takes as `events`.
 #'
 #' # There and back
 #' `as.data.frame(x)` gives a plain data frame with the columns `time` and `unit`, and
@@ -233,9 +235,23 @@ lay_out_trials <- function(x, trial_window = NULL, resolution = 1e-6, ...) {
   placed <- lay_out(round_to_ticks(as.double(unlist(times, use.names = FALSE)), resolution),
                     rep(rep(seq_len(n_trials), length(times)), per_trial),
                     data.frame(trial = seq_len(n_trials)), trial_window, resolution, say = FALSE)
+  placed$trials <- with_stimulus(placed, attr(x[[1L]], "stimTimeCourse", exact = TRUE), resolution)
   per_unit <- vapply(times, \(trials) sum(lengths(trials)), numeric(1))
   build_spike_trains(placed$ticks, factor(rep(names(x), per_unit), levels = names(x)),
                      resolution = resolution, trials = placed$trials, arg = "x")
+}
+
+#' The table of trials with when the stimulus of each began and ended
+#'
+#' @param placed What `lay_out()` gives.
+#' @param on Both on the clock of a trial, as STAR keeps them, or anything else.
+#' @noRd
+with_stimulus <- function(placed, on, resolution) {
+  if (!is_plain_numeric(on) || length(on) != 2L || !all(is.finite(on))) return(placed$trials)
+  on <- round_to_ticks(on, resolution)
+  placed$trials$stimulus_start <- ticks_to_seconds(on[[1L]] + placed$shift, resolution)
+  placed$trials$stimulus_end <- ticks_to_seconds(on[[2L]] + placed$shift, resolution)
+  placed$trials
 }
 
 #' Numbers of a spikeTrain without its class, anything else unchanged

@@ -251,7 +251,7 @@ lay_out <- function(ticks, code, trials, trial_window, resolution, say, arg = "t
   }
   trials$start <- ticks_to_seconds(window[[1L]] + shift, resolution)
   trials$end <- ticks_to_seconds(window[[2L]] + shift, resolution)
-  list(ticks = ticks + shift[code], trials = trials)
+  list(ticks = ticks + shift[code], trials = trials, shift = shift)
 }
 
 #' First and last tick of a trial on its own clock

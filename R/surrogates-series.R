@@ -131,7 +131,7 @@ surrogate_maker <- function(x, method, period, E, tau, recurrence = 0.1) {
 }
 
 check_series <- function(x, complete, method) {
-  one <- if (inherits(x, "ts")) unclass(x) else x
+  one <- if (inherits(x, c("ts", "zoo"))) as.vector(x) else x
   refuse_if(!is_plain_numeric(one) || length(one) < 2L || length(one) != NROW(one), "x",
             "a numeric vector of at least two values", describe(x))
   refuse_if(any(is.infinite(x)), "x", "finite",

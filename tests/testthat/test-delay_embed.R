@@ -38,3 +38,27 @@ test_that("bad input is refused, and a series too short is all NA", {
   expect_error(delay_embed(1:10, E = 2), "data frame", class = "synfire_error_argument")
   expect_identical(delay_embed(x, "a", E = 6)[["a(t-5)"]], rep(NA_real_, 4))
 })
+
+test_that("time series of R and of zoo are the tables that hold their times", {
+  values <- EuStockMarkets[1:80, 1:2]
+  series <- ts(values, start = c(1991, 130), frequency = 260)
+  days <- as.Date("2001-01-01") + 0:79
+  # The classes of zoo and xts keep their times so.
+  of_zoo <- structure(values, index = days, class = "zoo")
+  of_ts <- data.frame(time = as.double(time(series)), as.data.frame(unclass(values)))
+  expect_identical(delay_embed(series, "DAX", E = 2), delay_embed(of_ts, "DAX", E = 2))
+  expect_identical(delay_embed(of_zoo, "DAX", E = 2),
+                   delay_embed(replace(of_ts, "time", list(days)), "DAX", E = 2))
+  expect_identical(delay_embed(series, "DAX", E = 2, no_time = TRUE),
+                   delay_embed(of_ts[-1], "DAX", E = 2, no_time = TRUE))
+  plain <- as.matrix(of_ts[-1])
+  for (x in list(series, of_zoo)) {
+    expect_equal(as.matrix(suppressMessages(causal_map(x, E_max = 2))),
+                 as.matrix(suppressMessages(causal_map(plain, E_max = 2))))
+    expect_equal(embed_dimension(x, E_max = 2)$E, embed_dimension(plain, E_max = 2)$E)
+    expect_equal(embed_dimension(x, "SMI", E_max = 2)$rho,
+                 embed_dimension(of_ts, "SMI", E_max = 2)$rho)
+    expect_equal(prediction_error(x[, 1], x[, 2]), prediction_error(plain[, 1], plain[, 2]))
+  }
+  expect_identical(names(simplex(series[, 1], E = 2))[[1]], "time")
+})

@@ -235,3 +235,12 @@ test_that("trials of zero length are left out, and that is said", {
   none <- write_nwb(trials = list(start_time = c(1, 2), stop_time = c(1, 2)))
   expect_error(read_spikes(none), "a length above zero", class = "synfire_error_file")
 })
+
+test_that("intervals other than trials are offered by name", {
+  spans <- list(`intervals/tones/start_time` = c(0, 1), `intervals/tones/stop_time` = c(0.4, 2))
+  file <- write_nwb(more = spans)
+  expect_message(read_spikes(file), "no trials, but other intervals: tones.*trials = \"tones\"",
+                 class = "synfire_message_trials")
+  expect_identical(trial_table(suppressMessages(read_spikes(file, trials = "tones")))$start, c(0, 1))
+  expect_no_message(read_spikes(file, trials = FALSE))
+})

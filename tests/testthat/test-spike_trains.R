@@ -381,6 +381,13 @@ test_that("STAR's classes are converted", {
   expect_snapshot(error = TRUE, {
     as_spike_trains(list(n = repeated(train(1)), m = repeated(train(3), train(1))))
   })
+  # STAR keeps when the stimulus was on.
+  one <- repeated(structure(c(0.1, 0.3), class = "spikeTrain"), 0.6)
+  attr(one, "stimTimeCourse") <- c(0.25, 0.5)
+  expect_identical(trial_table(as_spike_trains(one))[c("stimulus_start", "stimulus_end")],
+                   data.frame(stimulus_start = c(0.25, 2.25), stimulus_end = c(0.5, 2.5)))
+  attr(one, "stimTimeCourse") <- "on"
+  expect_named(trial_table(as_spike_trains(one)), c("trial", "start", "end"))
 })
 
 test_that("what cannot be converted is an error", {
