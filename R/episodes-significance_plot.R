@@ -86,13 +86,12 @@ plot_against_surrogates <- function(x, most) {
                                 labels = commas_each) +
     ggplot2::scale_y_continuous(name = NULL, breaks = shown$row, labels = names,
                                 expand = ggplot2::expansion(add = 0.6)) +
-    ggplot2::labs(caption = significance_caption(x)) +
     theme_synfire() +
     ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(), legend.position = "top",
                    legend.justification = "left",
                    axis.text.y = ggplot2::element_text(size = if (length(rows) > 30L) 6 else 8,
-                                                       colour = syn_ink),
-                   plot.caption = ggplot2::element_text(colour = syn_muted))
+                                                       colour = syn_ink)) +
+    caption(significance_caption(x))
 }
 
 #' "F > G > H", and what tells those of the same units apart: their delays

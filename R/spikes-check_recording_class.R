@@ -123,7 +123,7 @@ autoplot.recording_check <- function(object, ...) {
     )) +
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free", ncol = 2L) +
     ggplot2::labs(title = object$recording, subtitle = page_text(object), x = NULL, y = NULL) +
-    page_axes(as.character(object$units$unit)) +
+    page_axes(short_names(as.character(object$units$unit))) +
     theme_synfire() +
     ggplot2::theme(plot.title = ggplot2::element_text(size = 11), legend.position = "bottom",
                    legend.title = ggplot2::element_text(size = 9, vjust = 0.9),

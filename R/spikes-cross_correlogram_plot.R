@@ -94,8 +94,9 @@ correlogram_pairs <- function(x, reference, target, y) {
 }
 
 pair_labels <- function(reference, target) {
-  rows <- levels(reference)
-  columns <- levels(target)
+  short <- short_names(union(levels(reference), levels(target)))
+  rows <- short[seq_len(nlevels(reference))]
+  columns <- short[match(levels(target), union(levels(reference), levels(target)))]
   # Long names take a line each.
   between <- if (max(nchar(c(rows, columns))) > 6L && length(columns) > 3L) "\nto " else " to "
   labels <- paste0(rep(rows, each = length(columns)), between, rep(columns, length(rows)))

@@ -88,7 +88,8 @@ draw_intervals <- function(x, unit) {
                        ymin = 0, colour = "white", linewidth = 0.2) +
     ggplot2::scale_fill_manual(values = c(`FALSE` = syn_colours[["blue"]],
                                           `TRUE` = syn_colours[["vermilion"]]), guide = "none") +
-    ggplot2::facet_wrap(ggplot2::vars(.data$unit), scales = "free_y") +
+    ggplot2::facet_wrap(ggplot2::vars(.data$unit), scales = "free_y",
+                        labeller = ggplot2::as_labeller(short_names)) +
     log_axis(ggplot2::scale_x_continuous, name) +
     ggplot2::scale_y_continuous(name = "Intervals", limits = c(0, NA), breaks = whole_numbers,
                                 labels = short_numbers,
@@ -198,7 +199,7 @@ autoplot.bursts <- function(object, ...) {
                                 fill = "spikes", colour = "spikes"), linewidth = 0.2) +
     ggplot2::scale_fill_gradientn(colours = syn_scale, trans = "log10", labels = short_numbers,
                                   name = "Spikes in\na burst", aesthetics = c("fill", "colour"),
-                                  breaks = log_breaks) +
+                                  breaks = \(limits) 10^log_places(log10(limits))) +
     unit_axis(units) +
     ggplot2::scale_x_continuous(name = "Time (s)", expand = ggplot2::expansion(mult = 0.01)) +
     ggplot2::coord_cartesian(xlim = attr(object, "interval", exact = TRUE)) +

@@ -9,7 +9,8 @@
 #' Beyond 400 units an image row stands for several neighbouring units.
 #'
 #' Trials are bands with their label above; what is white belongs to none. Where there are
-#' too many units to read all their names, only some have theirs.
+#' too many units to read all their names, only some have theirs. Of names with more than
+#' twelve letters, two dots replace what all have in common.
 #'
 #' `by` puts units with the same value of a column of [unit_table()] next to each other, such
 #' as those of an area: lines part the groups, the values stand on the right, and each group
@@ -227,7 +228,7 @@ raster_axes <- function(x, row, groups = NULL) {
     ggplot2::sec_axis(~., name = "Trial", breaks = ((trials$start + trials$end) / 2)[keep],
                       labels = as.character(trials$trial)[keep])
   }
-  by_row <- names(row)[order(row)]
+  by_row <- short_names(names(row)[order(row)])
   keep <- thin(n, 40L)
   runs <- if (!is.null(groups)) group_runs(groups[order(row)])
   beside <- if (is.null(runs) || n == 0L) ggplot2::waiver() else {

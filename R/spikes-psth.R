@@ -313,12 +313,16 @@ autoplot.psth <- function(object, ..., unit = NULL, stimulus = NULL) {
                          data = rates[!is.na(rates$low), , drop = FALSE], alpha = 0.25) +
     ggplot2::geom_line(aes_from(x = "time", y = "rate", colour = "condition"), data = rates) +
     ggplot2::facet_grid(ggplot2::vars(.data$panel), ggplot2::vars(.data$unit),
-                        scales = "free_y", switch = "y") +
+                        scales = "free_y", switch = "y",
+                        labeller = ggplot2::as_labeller(short_names)) +
     ggplot2::scale_colour_manual(values = colours, limits = conditions, name = by) +
     ggplot2::scale_fill_manual(values = colours, limits = conditions, name = by) +
-    ggplot2::scale_x_continuous(name = "Time from the event (s)") +
+    ggplot2::scale_x_continuous(name = "Time from the event (s)",
+                                breaks = \(limits) pretty(limits, if (length(shown) > 3L) 2 else 5),
+                                guide = ggplot2::guide_axis(check.overlap = TRUE)) +
     ggplot2::scale_y_continuous(name = NULL) +
     theme_synfire() +
+    (if (length(shown) > 3L) small_panels(length(shown))) +
     ggplot2::theme(strip.placement = "outside", strip.text = ggplot2::element_text(hjust = 0.5))
   before <- min(object$time, 0) < 0
   if (before) {

@@ -144,7 +144,7 @@ episode_axes <- function(x, rows, episodes, all_units, what = "episodes") {
 named_axes <- function(x, axes, title, places, names, top, ...) {
   is_x <- vapply(axes, \(part) inherits(part, "Scale") && "x" %in% part$aesthetics, NA)
   list(axes[is_x],
-       ggplot2::scale_y_continuous(name = title, breaks = places, labels = names,
+       ggplot2::scale_y_continuous(name = title, breaks = places, labels = short_names(names),
                                    expand = ggplot2::expansion(add = 0.6), ...),
        ggplot2::coord_cartesian(ylim = c(0.5, top), xlim = c(attr(x, "start", exact = TRUE),
                                                              attr(x, "end", exact = TRUE))))

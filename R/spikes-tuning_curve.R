@@ -257,7 +257,7 @@ draw_tuning_curves <- function(x, units, unit) {
   spikes <- sum_by_unit(x$count, match(as.character(x$unit), units), length(units))
   shown <- panel_units(unit, units, spikes, usual = most_panels)
   time <- "Time at the value (s)"
-  panels <- c(paste(shown, "(Hz)"), time)
+  panels <- c(paste(short_names(shown), "(Hz)"), time)
   table <- plain_table(x)
   curves <- table[as.character(table$unit) %in% shown, ]
   rows <- data.frame(panel = panels[match(as.character(curves$unit), shown)], from = curves$from,

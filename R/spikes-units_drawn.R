@@ -148,7 +148,7 @@ unit_axis <- function(units, what = "Unit", scale = ggplot2::scale_y_continuous)
   across <- identical(scale, ggplot2::scale_x_continuous)
   text <- ggplot2::element_text(size = if (n > 25L) 6 else 8)
   ends <- c(0.5, n + 0.5)
-  list(scale(name = name, breaks = named, labels = units[named],
+  list(scale(name = name, breaks = named, labels = short_names(units)[named],
              expand = ggplot2::expansion(add = min(0.6, 0.05 * n))),
        if (across) ggplot2::expand_limits(x = ends) else ggplot2::expand_limits(y = ends),
        if (across) ggplot2::theme(axis.text.x = text) else ggplot2::theme(axis.text.y = text))

@@ -232,7 +232,9 @@ strength_breaks <- function(strength) {
   # Round numbers within the range.
   ends <- c(ceiling(ends[[1L]] / digit[[1L]]) * digit[[1L]],
             floor(ends[[2L]] / digit[[2L]]) * digit[[2L]])
-  if (ends[[1L]] >= ends[[2L]]) return(signif(max(strength), 2))
+  # Rounded down, as a break above all strengths would leave the legend empty.
+  step <- digit[[2L]] / 10
+  if (ends[[1L]] >= ends[[2L]]) return(floor(max(strength) / step) * step)
   unique(c(ends[[1L]], signif(sqrt(prod(ends)), 1), ends[[2L]]))
 }
 

@@ -224,15 +224,7 @@ node_circles <- function(place, radius, n = 48L) {
 #' Labels without their common prefix
 #' @noRd
 shorten_labels <- function(names) {
-  common <- 0L
-  if (length(names) > 1L && max(nchar(names)) > 3L) {
-    letters <- strsplit(names, "")
-    most <- min(lengths(letters)) - 1L
-    while (common < most &&
-           length(unique(vapply(letters, `[[`, "", common + 1L))) == 1L) common <- common + 1L
-    # A number is not torn apart: ch11, ch12 become 11, 12.
-    while (common > 0L && grepl("[0-9]", letters[[1L]][[common]])) common <- common - 1L
-  }
+  common <- if (length(names) > 1L && max(nchar(names)) > 3L) same_letters(names) else 0L
   list(labels = substring(names, common + 1L), left_out = substring(names[[1L]], 1L, common))
 }
 

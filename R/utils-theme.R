@@ -91,10 +91,10 @@ legend_on_top <- function(...) {
 
 #' A picture without axes, such as a network, with words below it
 #' @noRd
-theme_network <- function(caption = NULL) {
-  list(ggplot2::coord_equal(clip = "off"), ggplot2::labs(caption = caption), theme_synfire(),
+theme_network <- function(words = NULL) {
+  list(ggplot2::coord_equal(clip = "off"), theme_synfire(),
        without("axis.text", "axis.title", "axis.line.x.bottom", "axis.ticks", "panel.grid.major"),
-       ggplot2::theme(plot.caption = ggplot2::element_text(colour = syn_muted)))
+       if (!is.null(words)) caption(words))
 }
 
 #' Colours of groups, by name
@@ -113,7 +113,9 @@ counting_breaks <- function(n) {
 #' Text below a picture that says what its lines and bands are
 #' @noRd
 caption <- function(...) {
-  list(ggplot2::labs(caption = paste(c(...), collapse = "\n")),
+  # Longer lines do not fit below a picture of 7 inches.
+  lines <- strwrap(unlist(strsplit(as.character(c(...)), "\n", fixed = TRUE)), 90)
+  list(ggplot2::labs(caption = paste(lines, collapse = "\n")),
        ggplot2::theme(plot.caption = ggplot2::element_text(colour = syn_muted)))
 }
 

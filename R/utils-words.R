@@ -141,6 +141,38 @@ even_steps <- function(n, most) {
   if (n <= most) seq_len(n) else unique(round(seq(1, n, length.out = most)))
 }
 
+#' How many letters at their beginning, or at their end, all names have in common
+#' @noRd
+same_letters <- function(names, at_end = FALSE) {
+  letters <- strsplit(names, "")
+  if (at_end) letters <- lapply(letters, rev)
+  common <- 0L
+  most <- min(lengths(letters)) - 1L
+  while (common < most &&
+         length(unique(vapply(letters, `[[`, "", common + 1L))) == 1L) common <- common + 1L
+  # A number is not torn apart: ch11, ch12 become 11, 12.
+  while (common > 0L && grepl("[0-9]", letters[[1L]][[common]])) common <- common - 1L
+  common
+}
+
+#' Names for axes and panels: of long ones, two dots are what all have in common at their ends, and
+#' what is too much in the middle
+#' @noRd
+short_names <- function(names, most = 12L) {
+  if (length(names) == 0L || max(nchar(names)) <= most) return(names)
+  if (length(names) > 1L) {
+    start <- same_letters(names)
+    # Two dots for a letter or two would be no gain.
+    if (start > 3L) names <- paste0("..", substring(names, start + 1L))
+    end <- same_letters(names, at_end = TRUE)
+    if (end > 3L) names <- paste0(substring(names, 1L, nchar(names) - end), "..")
+  }
+  cut <- ifelse(nchar(names) <= 2 * most, names,
+                paste0(substring(names, 1L, most - 1L), "..",
+                       substring(names, nchar(names) - most + 2L)))
+  if (anyDuplicated(cut)) names else cut
+}
+
 #' Text in UTF-8; what is not valid as such is taken for Latin-1
 #' @noRd
 clean_text <- function(text) {

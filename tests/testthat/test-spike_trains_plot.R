@@ -207,3 +207,21 @@ test_that("a column that cannot group units is refused", {
     ggplot2::autoplot(spike_trains(1, "a"), by = "area")
   })
 })
+
+test_that("long names are short on axes, and still different", {
+  short_names <- synfire:::short_names
+  expect_identical(short_names(c("a", "b12345678901")), c("a", "b12345678901"))
+  units <- sprintf("probe_B_shank_%02d_cluster_%s_good", c(0, 1, 10), c("A", "B", "C"))
+  expect_identical(short_names(units),
+                   c("..00_cluster_A..", "..01_cluster_B..", "..10_cluster_C.."))
+  expect_identical(short_names(strrep("x", 40)), paste0(strrep("x", 11), "..", strrep("x", 11)))
+  # Where what is cut is all that tells them apart, names stay whole.
+  twins <- paste0("a", strrep("x", 20), 1:2, strrep("x", 20), c("yb", "zb"))
+  expect_identical(anyDuplicated(short_names(twins)), 0L)
+  expect_identical(short_names(character()), character())
+
+  skip_if_not_installed("ggplot2")
+  x <- spike_trains(1:3, units)
+  axis <- ggplot2::ggplot_build(ggplot2::autoplot(x))$layout$panel_params[[1L]]$y
+  expect_identical(axis$get_labels(), short_names(units))
+})
