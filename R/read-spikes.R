@@ -170,6 +170,13 @@
 #' Buccino AP, et al. (2020). SpikeInterface, a unified framework for spike sorting.
 #' *eLife*, 9, e61834. \doi{10.7554/eLife.61834}
 #'
+#' Viejo G, et al. (2023). Pynapple, a toolbox for data analysis in neuroscience. *eLife*, 12,
+#' RP85786. \doi{10.7554/eLife.85786}
+#'
+#' Siegle JH, et al. (2017). Open Ephys: an open-source, plugin-based platform for multichannel
+#' electrophysiology. *Journal of Neural Engineering*, 14, 045003.
+#' \doi{10.1088/1741-2552/aa5eea}
+#'
 #' Eglen SJ, et al. (2014). A data repository and analysis framework for spontaneous neural
 #' activity recordings in developing retina. *GigaScience*, 3, 3.
 #' \doi{10.1186/2047-217X-3-3}
