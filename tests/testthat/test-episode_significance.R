@@ -256,7 +256,7 @@ test_that("the pictures show what was tested", {
                  class = "synfire_message_empty")
   expect_s3_class(drawn, "ggplot")
   none <- episode_significance(found, n_surrogates = 0, threads = 2)
-  expect_error(ggplot2::autoplot(none), class = "synfire_error_argument")
+  expect_message(ggplot2::autoplot(none), "No episode was tested", class = "synfire_message_empty")
 })
 
 test_that("the device is chosen aloud, and its absence is said", {
