@@ -38,7 +38,7 @@
 #' is done instead; so it is after a spike that came late. An update is also longer where
 #' many episodes become frequent at once, as what they begin is then counted over the
 #' whole window for the first time; a stream does some of that ahead of time, for episodes
-#' that are about to become frequent. `vignette("episodes")` has measured times,
+#' that are about to become frequent. `vignette("performance")` has measured times,
 #' `vignette("definitions")` the proof that the counts are exact. How often to update is
 #' free: the table does not depend on how a recording is cut into blocks.
 #'
