@@ -7,8 +7,8 @@
 #'   dots, the first at the top; shaded is the member's window.
 #' * `type = "raster"`: a stretch of the recording. On top is when each assembly is active; then
 #'   come the members, in the order of lags. Their spikes at activations are in the colour of the
-#'   assembly and joined by lines, all other spikes are grey. Of more than 100 units those that
-#'   are in none of the assemblies drawn are thinned to 40.
+#'   assembly, all other spikes are grey. Of more than 100 units those that are in none of the
+#'   assemblies drawn are thinned to 40.
 #' * `type = "lags"`: how often each member fires when the *other* members do, and by how many
 #'   spikes this is more than beside its window, see Details. Activations are found by the spikes
 #'   of all members, so around them any unit would have a peak in its window, by chance alone;

@@ -58,8 +58,6 @@ draw_assembly_raster <- function(x, rows, from, to) {
   strip <- activation_strip(own, labels, sum(heights$height))
   ggplot2::ggplot() +
     found_background(shown, heights, few) +
-    ggplot2::geom_path(aes_from(x = "time", y = "y", group = "group", colour = "assembly"),
-                       data = own, linewidth = 0.3, alpha = 0.5) +
     ggplot2::geom_segment(ggplot2::aes(x = .data$time, xend = .data$time,
                                        y = .data$y - .data$half, yend = .data$y + .data$half,
                                        colour = .data$assembly), data = own, linewidth = 0.9) +
@@ -71,8 +69,8 @@ draw_assembly_raster <- function(x, rows, from, to) {
     found_theme(heights) +
     ggplot2::theme(axis.text.y = ggplot2::element_text(size = 6.5)) +
     assembly_raster_axes(shown, heights, drawn, all_units, strip$rows) +
-    caption("In colour: spikes of members in their windows at activations, joined in the order",
-            "of lags. On top: from the first to the last of them.", left_out_text(x, rows))
+    caption("In colour: spikes of members in their windows at activations.",
+            "On top: from the first to the last of them.", left_out_text(x, rows))
 }
 
 #' A row for each assembly above those of the units, with its activations

@@ -147,10 +147,8 @@ plot_network <- function(x, edges, layout, drop = NULL, connections = NULL) {
   what <- if (counted) "Count" else "Episodes"
   # Wide lines would hide what is close to each other.
   narrow <- min(1, max(0.4, radius / 0.03))
-  width <- ggplot2::scale_linewidth_continuous(
-    name = what, range = c(0.4 * sqrt(narrow), 1.9 * narrow), breaks = weight_breaks(steps$weight),
-    labels = commas_each
-  )
+  width <- width_scale(steps$weight, c(0.15, 1.9) * narrow, name = what, labels = commas_each,
+                       breaks = weight_breaks(steps$weight))
 
   ggplot2::ggplot() +
     ggplot2::geom_path(ggplot2::aes(x = .data$x, y = .data$y, group = .data$group,
@@ -173,7 +171,8 @@ plot_network <- function(x, edges, layout, drop = NULL, connections = NULL) {
         guide = ggplot2::guide_legend(order = 1, override.aes = list(linewidth = 1.4))
       )
     } else {
-      ggplot2::scale_colour_gradientn(colours = syn_scale[-1L], guide = "none")
+      ggplot2::scale_colour_gradientn(colours = syn_scale[-1L], limits = from_zero(steps$weight),
+                                      guide = "none")
     }) +
     theme_network(c(
       network_caption(nrow(steps), nrow(all), intervals, by_interval, short$left_out, mapped),

@@ -14,10 +14,9 @@ plot_counts <- function(x) {
   names(spread)[3:7] <- c("least", "lower", "median", "upper", "most")
   bars <- data.frame(size = sizes, number = number, label = commas_each(number),
                      panel = factor(panels[[1L]], panels))
-  # A logarithmic scale has no zero: bars stand on a half, so that one episode shows.
   ggplot2::ggplot() +
     ggplot2::geom_rect(ggplot2::aes(xmin = .data$size - 0.35, xmax = .data$size + 0.35,
-                                    ymin = 0.5, ymax = .data$number), data = bars,
+                                    ymin = 0, ymax = .data$number), data = bars,
                        fill = syn_colours[["sky"]]) +
     ggplot2::geom_text(aes_from(x = "size", y = "number", label = "label"), data = bars,
                        vjust = -0.5, size = 3.2, colour = syn_ink) +
@@ -31,9 +30,7 @@ plot_counts <- function(x) {
     ggplot2::scale_x_continuous(name = "Size (units in the episode)",
                                 breaks = \(limits) whole_breaks(limits, 20L),
                                 expand = ggplot2::expansion(add = 0.4)) +
-    ggplot2::scale_y_continuous(name = NULL, trans = "log10", breaks = log_breaks,
-                                labels = commas_each,
-                                expand = ggplot2::expansion(mult = c(0.02, 0.14))) +
+    log_count_axis(NULL, c(0.03, 0.14)) +
     theme_synfire() +
     ggplot2::theme(panel.grid.major.x = ggplot2::element_blank(),
                    strip.text = ggplot2::element_text(size = ggplot2::rel(1.1), colour = syn_ink),

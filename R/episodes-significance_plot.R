@@ -123,7 +123,7 @@ plot_against_chance <- function(x) {
                       judged = judgement(x$significant[rows]))
   # From 0 on, as the mean may be; otherwise as logarithms.
   scale <- \(make, name) make(name = name, trans = "log1p", labels = commas_each,
-                              breaks = \(limits) c(0, log_breaks(pmax(1, limits))),
+                              breaks = log_breaks,
                               expand = ggplot2::expansion(mult = 0.04))
   ggplot2::ggplot(shown) +
     ggplot2::geom_abline(slope = 1, intercept = 0, colour = syn_muted, linewidth = 0.4) +

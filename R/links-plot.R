@@ -39,7 +39,7 @@ autoplot.direct_links <- function(object, ..., mediated = TRUE, groups = NULL, l
                        undirected = drawn$link == "undirected")
   arrows$weight[arrows$dashed | arrows$undirected] <- NA
   network_picture(arrows, series, drawing$groups, layout,
-                  weighted_edges("Error taken\naway (share)", from = 0),
+                  weighted_edges("Error taken\naway (share)"),
                   \(left_out) direct_caption(object, drawn, left_out))
 }
 

@@ -106,7 +106,7 @@ plot_sizes <- function(x, x_name, y_name) {
   bars <- size_counts(x)
   bars$label <- commas_each(bars$number)
   ggplot2::ggplot(bars) +
-    log_bars(bars$size - 0.35, bars$size + 0.35, bars$number) +
+    bars_from_zero(bars$size - 0.35, bars$size + 0.35, bars$number) +
     (if (nrow(bars) <= 12L) ggplot2::geom_text(aes_from(x = "size", y = "number",
                                                         label = "label"), vjust = -0.5,
                                                size = 3.2, colour = syn_ink)) +
@@ -120,26 +120,18 @@ plot_set_counts <- function(x, x_name, y_name) {
   bars <- count_ranges(x)
   bars <- bars[bars$number > 0, ]
   ggplot2::ggplot(bars) +
-    log_bars(bars$low - 0.5, bars$high + 0.5, bars$number) +
+    bars_from_zero(bars$low - 0.5, bars$high + 0.5, bars$number) +
     ggplot2::scale_x_continuous(name = x_name, labels = commas_each, breaks = counting_breaks(7),
                                 expand = ggplot2::expansion(mult = 0.02)) +
     log_count_axis(y_name) +
     theme_histogram()
 }
 
-#' Bars on a logarithmic scale, which has no zero: they stand on a half, so that one shows
-#' @noRd
-log_bars <- function(low, high, number) {
-  ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0.5,
+bars_from_zero <- function(low, high, number) {
+  ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0,
                                   ymax = .data$number),
                      data = data.frame(low = low, high = high, number = number),
                      fill = syn_colours[["sky"]], colour = "white", linewidth = 0.15)
-}
-
-log_count_axis <- function(name) {
-  ggplot2::scale_y_continuous(name = name, trans = "log10", breaks = log_breaks,
-                              labels = commas_each,
-                              expand = ggplot2::expansion(mult = c(0.02, 0.1)))
 }
 
 plot_participation <- function(x, what, sets) {

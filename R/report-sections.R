@@ -58,25 +58,11 @@ rates_section <- function(made) {
   table <- made$intervals
   known <- is.finite(table$cv2) & made$check$units$rate > 0
   list(paragraph(rate_words(made), regularity_of_frames(made)),
-       if (sum(known) >= 3L) html_figure(draw_regularity(table[known, ],
-                                                         made$check$units$rate[known]),
+       if (sum(known) >= 3L) html_figure(ggplot2::autoplot(table, type = "regularity"),
                                          alt = sprintf("CV2 of %s against their rates. %s",
                                                        counted(sum(known), "unit"),
                                                        paste(rate_words(made), collapse = " ")),
                                          width = 6, height = 3.6), unit_listing(made))
-}
-
-draw_regularity <- function(table, rate) {
-  dots <- data.frame(rate = rate, cv2 = table$cv2)
-  ggplot2::ggplot(dots, ggplot2::aes(.data$rate, .data$cv2)) +
-    ggplot2::geom_hline(yintercept = 1, colour = syn_muted, linetype = "dashed") +
-    ggplot2::geom_point(colour = syn_colours[["blue"]], alpha = 0.7) +
-    ggplot2::scale_x_log10() +
-    ggplot2::labs(x = "Rate (Hz)", y = "CV2 of its intervals") +
-    theme_synfire() +
-    # For the last number below the axis.
-    ggplot2::theme(plot.margin = ggplot2::margin(6, 18, 6, 6)) +
-    caption("A dot is a unit. Dashed: a Poisson process.")
 }
 
 #' The table of units: in sight where it is short, else to be opened
@@ -102,7 +88,7 @@ raster_section <- function(made) {
   x <- made$recording
   if (!has_spikes(x)) return(list(paragraph(no_spikes_text)))
   n <- nlevels(x$unit)
-  image <- nrow(x) > 30000
+  image <- !marks_fit(x)
   height <- min(9, 2 + 0.13 * n)
   near <- close_up(x)
   all <- sprintf("All %s of %s.%s%s", counted(nrow(x), "spike"), counted(n, "unit"),

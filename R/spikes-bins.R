@@ -243,11 +243,12 @@ t.binned_spikes <- function(x) t(as.matrix(x))
 #' @noRd
 binned_words <- function(x) {
   if (inherits(x, "activation_rate")) {
-    list(class = "activation_rate", one = "assembly", many = "assemblies",
-         values = "activations per second", event = "activation")
+    list(class = "activation_rate", from = "activation_rate", axis = "Assembly",
+         one = "assembly", many = "assemblies", values = "activations per second",
+         event = "activation")
   } else {
-    list(class = "binned_spikes", one = "unit", many = "units", values = "spike counts",
-         event = "spike")
+    list(class = "binned_spikes", from = "bin_spikes", axis = "Unit", one = "unit",
+         many = "units", values = "spike counts", event = "spike")
   }
 }
 

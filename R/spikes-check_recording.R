@@ -119,7 +119,9 @@ look_at <- function(x, refractory, threads, max_memory) {
                rates = rates, gaps = recorded_gaps(at, duration, resolution),
                ends = unit_ends(at, code, nrow(units), duration, resolution),
                synchrony = if (fine) synchronous_ticks(ticks[inside], units, step, resolution))
-  seen$intervals <- interval_histogram(seen$isi)
+  intervals <- interval_histogram(seen$isi, rep(1L, length(seen$isi)), 1L)
+  seen$intervals <- data.frame(from = intervals$from, to = intervals$to,
+                               count = as.vector(intervals$count))
   pairs <- shared_spikes(x, step, threads, max_memory)
   seen$pairs <- pairs
   seen$units <- with_partners(units, pairs)
@@ -262,15 +264,4 @@ with_partners <- function(units, share) {
   units$shared <- most
   units$shares_with[most > 0] <- units$unit[partner[most > 0]]
   units
-}
-
-#' Histogram of intervals, eight bins a factor of ten
-#' @noRd
-interval_histogram <- function(isi) {
-  if (length(isi) == 0L) return(data.frame(from = numeric(), to = numeric(), count = integer()))
-  # Rounding must not put a decade into the bin before.
-  cell <- floor(8 * log10(isi) + 1e-9)
-  cells <- seq.int(min(cell), max(cell))
-  data.frame(from = 10^(cells / 8), to = 10^((cells + 1) / 8),
-             count = tabulate(cell - cells[[1L]] + 1, length(cells)))
 }

@@ -67,7 +67,7 @@ print.recording_check <- function(x, ...) {
 #'
 #' Four panels on one page: the rate of all units together over the recorded time; the
 #' rate of each unit over that time, relative to its own highest, where units that drift
-#' or are missing for a while show; the intervals of all units on a logarithmic scale,
+#' or are missing for a while show; the intervals of all units on a logarithmic axis,
 #' with those below the refractory period in red; and how many units have at most which
 #' mean rate. The findings stand above.
 #'
@@ -84,29 +84,33 @@ print.recording_check <- function(x, ...) {
 autoplot.recording_check <- function(object, ...) {
   check_no_dots(draws = "the check of a recording")
   check_report(object)
-  panels <- c(total = "All units (Hz) over recorded time (s)",
-              units = "Each unit over recorded time (s)",
-              intervals = sprintf("Intervals: log10 of seconds (red: below %s ms)",
+  panels <- c(total = "Rate of all units (Hz) over recorded time (s)",
+              units = "Rate of each unit over recorded time (s)",
+              intervals = sprintf("Intervals between spikes (s; red: below %s ms)",
                                   exact(object$refractory * 1e3)),
-              rates = "How many units by log10 of their rate (Hz)")
+              rates = "Units with at most this rate (Hz)")
   panel <- \(name, n) factor(rep(panels[[name]], n), panels)
   middle <- (seq_len(check_pieces) - 0.5) * object$duration / check_pieces
   total <- data.frame(x = middle, y = rowSums(object$rates))
   total$panel <- panel("total", nrow(total))
   cells <- relative_rates(object$rates, middle)
+  cells$y <- cells$y - page_shift
   cells$panel <- panel("units", nrow(cells))
   intervals <- object$intervals
-  intervals <- data.frame(low = log10(intervals$from), high = log10(intervals$to),
+  intervals <- data.frame(low = log_place(intervals$from), high = log_place(intervals$to),
                           y = intervals$count,
                           short = intervals$to <= object$refractory * (1 + 1e-6))
   intervals$panel <- panel("intervals", nrow(intervals))
   rate <- sort(object$units$rate[object$units$rate > 0])
-  rates <- data.frame(x = log10(rate), y = seq_along(rate))
+  # The first step begins at no unit.
+  rates <- data.frame(x = log_place(rep(rate, c(2L, rep(1L, length(rate)))[seq_along(rate)])),
+                      y = if (length(rate)) 0:length(rate) else integer())
   rates$panel <- panel("rates", nrow(rates))
   ggplot2::ggplot() +
     ggplot2::geom_raster(aes_from(x = "x", y = "y", fill = "share"), data = cells) +
     ggplot2::scale_fill_gradientn(colours = c("white", syn_scale), limits = c(0, 1),
-                                  name = "Rate relative\nto the unit's\nhighest") +
+                                  breaks = c(0, 0.5, 1), labels = c("0", "half", "highest"),
+                                  name = "Rate of a unit beside its highest") +
     ggplot2::geom_line(aes_from(x = "x", y = "y"), data = total,
                        colour = syn_colours[["blue"]], na.rm = TRUE) +
     interval_bars(intervals[!intervals$short, ], syn_colours[["blue"]]) +
@@ -118,9 +122,41 @@ autoplot.recording_check <- function(object, ...) {
     )) +
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free", ncol = 2L) +
     ggplot2::labs(title = object$recording, subtitle = page_text(object), x = NULL, y = NULL) +
+    page_axes(as.character(object$units$unit)) +
     theme_synfire() +
     ggplot2::theme(plot.title = ggplot2::element_text(size = 11), legend.position = "bottom",
+                   legend.title = ggplot2::element_text(size = 9, vjust = 0.9),
+                   legend.key.height = ggplot2::unit(3, "mm"),
                    plot.subtitle = ggplot2::element_text(size = 8))
+}
+
+# Panels share one scale, whose labels have to tell them apart. So logarithms, and rows of units,
+# are drawn far below 0, where no time and no count comes near, and labels translate them back.
+page_shift <- 1e9
+log_place <- function(value) log10(value) - page_shift
+is_shifted <- function(at) !is.na(at) & at < -page_shift / 2
+
+#' Axes of the page: times, or powers of ten; counts and rates, or names of units
+#' @noRd
+page_axes <- function(units) {
+  n <- length(units)
+  named <- thin(n, 12L)
+  list(
+    ggplot2::scale_x_continuous(
+      breaks = \(limits) {
+        if (!is_shifted(limits[[1L]])) return(pretty(limits, 4))
+        log_places(limits + page_shift) - page_shift
+      },
+      labels = \(at) short_numbers(ifelse(is_shifted(at), 10^(at + page_shift), at)),
+      guide = ggplot2::guide_axis(check.overlap = TRUE)
+    ),
+    ggplot2::scale_y_continuous(
+      breaks = \(limits) {
+        if (is_shifted(limits[[1L]])) named - page_shift else whole_numbers(limits)
+      },
+      labels = \(at) if (any(is_shifted(at))) units[at + page_shift] else short_numbers(at)
+    )
+  )
 }
 
 interval_bars <- function(bars, colour) {

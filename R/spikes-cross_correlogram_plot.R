@@ -50,13 +50,7 @@ autoplot.cross_correlogram <- function(object, ..., type = NULL, reference = NUL
 few_units <- function(chosen, x, arg = rlang::caller_arg(chosen)) {
   force(arg)
   units <- units_of_counts(x)
-  if (is.null(chosen)) {
-    busy <- order(-rowSums(attr(x, "spikes", exact = TRUE)))
-    return(units[sort(busy[seq_len(min(5L, length(units)))])])
-  }
-  at <- chosen_units(chosen, units, arg)
-  if (length(at) > 10L) abort_arg(arg, "at most ten units", commas(length(at)))
-  units[at]
+  panel_units(chosen, units, rowSums(attr(x, "spikes", exact = TRUE)), 5L, 10L, arg)
 }
 
 correlogram_pairs <- function(x, reference, target, y) {
@@ -75,6 +69,8 @@ correlogram_pairs <- function(x, reference, target, y) {
   table$self <- as.character(table$reference) == as.character(table$target)
   table$pair <- pair_labels(table$reference, table$target)
   width <- attr(x, "bin_size", exact = TRUE) * 1e3
+  # Axes of many small panels have room for a few numbers.
+  many <- max(length(reference), length(target)) > 3L
   ggplot2::ggplot(table, aes_from(x = "lag")) +
     ggplot2::geom_col(aes_from(y = "height", fill = "self"), width = width, na.rm = TRUE) +
     ggplot2::geom_line(ggplot2::aes(y = .data$chance, linetype = "Independent,\nconstant rates"),
@@ -84,17 +80,22 @@ correlogram_pairs <- function(x, reference, target, y) {
                                name = NULL,
                                labels = c(`FALSE` = "Two units", `TRUE` = "A unit with itself")) +
     ggplot2::facet_wrap(ggplot2::vars(.data$pair), scales = "free_y", ncol = length(target)) +
+    ggplot2::scale_x_continuous(breaks = \(limits) pretty(limits, if (many) 2 else 5)) +
     ggplot2::scale_y_continuous(expand = ggplot2::expansion(mult = c(0, 0.05)),
-                                limits = c(0, NA)) +
+                                limits = c(0, NA), n.breaks = if (many) 3) +
     ggplot2::labs(x = "Lag (ms): above 0 the second unit fires after the first",
                   y = if (y == "rate") "Rate of the second unit (Hz)" else "Pairs of spikes") +
-    theme_synfire()
+    theme_synfire() +
+    legend_on_top() +
+    (if (many) small_panels(max(length(reference), length(target))))
 }
 
 pair_labels <- function(reference, target) {
   rows <- levels(reference)
   columns <- levels(target)
-  labels <- paste(rep(rows, each = length(columns)), "to", rep(columns, length(rows)))
+  # Long names take a line each.
+  between <- if (max(nchar(c(rows, columns))) > 6L && length(columns) > 3L) "\nto " else " to "
+  labels <- paste0(rep(rows, each = length(columns)), between, rep(columns, length(rows)))
   code <- (as.integer(reference) - 1L) * length(columns) + as.integer(target)
   structure(code, levels = make.unique(labels), class = "factor")
 }
@@ -102,25 +103,8 @@ pair_labels <- function(reference, target) {
 correlogram_matrix <- function(x) {
   pairs <- summary(x)
   n <- ncol(x)
-  a <- as.integer(pairs$reference)
-  b <- as.integer(pairs$target)
-  squares <- data.frame(x = c(a, b), y = c(b, a), z = c(pairs$z, pairs$z))
-  most <- max(1, abs(squares$z), na.rm = TRUE)
-  root <- \(z) sign(z) * sqrt(abs(z))
-  breaks <- signif(most * c(-1, -0.25, 0, 0.25, 1), 2)
-  keep <- thin(n, 30L)
-  axis <- \(scale) scale(name = if (n == length(keep)) "Unit" else
-                                  sprintf("Unit (%s, some named)", commas(n)), breaks = keep,
-                         labels = dimnames(x)[[2L]][keep], expand = ggplot2::expansion(add = 0.5))
-  ggplot2::ggplot(squares, ggplot2::aes(x = .data$x, y = .data$y, fill = root(.data$z))) +
-    ggplot2::geom_raster() +
-    ggplot2::scale_fill_gradient2(low = syn_colours[["blue"]], mid = "white",
-                                  high = syn_colours[["vermilion"]], na.value = syn_grid,
-                                  limits = root(c(-1, 1) * most * 1.001), breaks = root(breaks),
-                                  labels = breaks, name = "Bin least\nlike chance (z)") +
-    axis(ggplot2::scale_x_continuous) + axis(ggplot2::scale_y_continuous) +
-    ggplot2::coord_fixed() +
-    theme_synfire() +
-    ggplot2::theme(panel.grid.major = ggplot2::element_blank(),
-                   axis.text.x = ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5))
+  z <- matrix(NA_real_, n, n)
+  pair <- cbind(as.integer(pairs$reference), as.integer(pairs$target))
+  z[pair] <- z[pair[, 2:1, drop = FALSE]] <- pairs$z
+  pair_image(z, dimnames(x)[[2L]], "Bin least\nlike chance (z)")
 }

@@ -57,7 +57,8 @@ sum_by_unit <- function(value, unit, n_units) {
 #' @param refractory Intervals shorter than this, in seconds, are counted as violations of
 #'   the refractory period: two spikes of one neuron are rarely so close, so that many
 #'   such intervals suggest that the unit mixes several neurons, or noise.
-#' @return A data frame with a row for each unit, silent ones too, and the columns
+#' @return A data frame of class `isi_statistics` with a row for each unit, silent ones too,
+#'   and the columns
 #'   * `unit`: factor with the levels of `x`;
 #'   * `spikes`: number of spikes in trials, or of all without trials;
 #'   * `intervals`: number of intervals;
@@ -66,6 +67,9 @@ sum_by_unit <- function(value, unit, n_units) {
 #'   * `cv2`, `lv`: NA without two intervals that follow one another;
 #'   * `violations`: number of intervals shorter than `refractory`;
 #'   * `violation_share`: the same as a share of all intervals; NA without intervals.
+#'
+#'   Attributes: `histogram`, a list of `from` and `to` (s) of bins of intervals and `count`, a
+#'   matrix of bins x units; `refractory`; and `seconds`, the recorded time.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`.
 #' @references
@@ -76,7 +80,8 @@ sum_by_unit <- function(value, unit, n_units) {
 #'
 #' Shinomoto S, Shima K, Tanji J (2003). Differences in spiking patterns among cortical
 #' neurons. *Neural Computation*, 15, 2823-2842. \doi{10.1162/089976603322518759}
-#' @seealso [bursts()]; [check_recording()], which says what is implausible.
+#' @seealso [autoplot.isi_statistics()] for pictures; [bursts()]; [check_recording()], which says
+#'   what is implausible.
 #' @examples
 #' isi_statistics(mouse)
 #' @export
@@ -84,7 +89,25 @@ isi_statistics <- function(x, refractory = 0.002) {
   check_given(x = "a recording")
   x <- check_spike_trains(as_spike_trains(x), "x", once = TRUE)
   refractory <- check_number(refractory, min = 0)
-  isi_table(x, intervals_of(x), refractory)
+  isi <- intervals_of(x)
+  seconds <- ticks_to_seconds(isi$interval, attr(x, "resolution", exact = TRUE))
+  new_table(isi_table(x, isi, refractory), "isi_statistics", about = list(
+    histogram = interval_histogram(seconds, isi$unit, nlevels(x$unit)), refractory = refractory,
+    seconds = observed_seconds(x)
+  ))
+}
+
+#' Histograms of intervals in seconds, eight bins a factor of ten
+#'
+#' @return A list: `from` and `to` of each bin, in seconds, and `count`, bins x units.
+#' @noRd
+interval_histogram <- function(seconds, unit, n_units) {
+  # Rounding must not put a decade into the bin before.
+  cell <- floor(8 * log10(seconds) + 1e-9)
+  cells <- if (length(cell)) seq.int(min(cell), max(cell)) else numeric()
+  at <- cell - cells[1L] + 1 + (unit - 1) * length(cells)
+  list(from = 10^(cells / 8), to = 10^((cells + 1) / 8),
+       count = matrix(tabulate(at, length(cells) * n_units), length(cells), n_units))
 }
 
 isi_table <- function(x, isi, refractory) {
@@ -147,12 +170,15 @@ median_by_unit <- function(isi, intervals) {
 #'   in seconds.
 #' @param min_duration Shortest burst, in seconds.
 #' @param min_spikes Fewest spikes of a burst.
-#' @return A data frame with a row for each burst, by unit and time, and the columns
+#' @return A data frame of class `bursts` with a row for each burst, by unit and time, and the
+#'   columns
 #'   * `unit`: factor with the levels of `x`;
 #'   * `start`, `end`: times of its first and last spike, in seconds;
 #'   * `duration`: from the one to the other, in seconds;
 #'   * `spikes`: their number;
 #'   * `rate`: intervals in the burst divided by its duration, in Hz.
+#'
+#'   The attribute `interval` is the start and the end of the recording, in seconds.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`.
 #' @references
@@ -161,7 +187,7 @@ median_by_unit <- function(isi, intervals) {
 #' application to human stem cell-derived neuronal networks. *Journal of Neurophysiology*,
 #' 116, 306-321.
 #' \doi{10.1152/jn.00093.2016}
-#' @seealso [isi_statistics()].
+#' @seealso [autoplot.bursts()] for a picture; [isi_statistics()].
 #' @examples
 #' # A burst of five spikes among single ones
 #' x <- spike_trains(c(1, 2, 2.05, 2.1, 2.15, 2.2, 3, 4), "A")
@@ -190,9 +216,11 @@ bursts <- function(x, max_start = 0.17, max_within = 0.3, min_between = 0.2,
   keep <- duration >= bound_ticks(min_duration, resolution) & found$spikes >= min_spikes
   seconds <- \(ticks) ticks_to_seconds(ticks[keep], resolution)
   units <- levels(x$unit)
-  data.frame(unit = structure(found$unit[keep], levels = units, class = "factor"),
-             start = seconds(found$start), end = seconds(found$end), duration = seconds(duration),
-             spikes = found$spikes[keep], rate = (found$spikes[keep] - 1L) / seconds(duration))
+  out <- list(unit = structure(found$unit[keep], levels = units, class = "factor"),
+              start = seconds(found$start), end = seconds(found$end), duration = seconds(duration),
+              spikes = found$spikes[keep], rate = (found$spikes[keep] - 1L) / seconds(duration))
+  new_table(out, "bursts", about = list(interval = c(attr(x, "start", exact = TRUE),
+                                                     attr(x, "end", exact = TRUE))))
 }
 
 #' Runs of intervals of at most `most`, from the first one of at most `opening` on

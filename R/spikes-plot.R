@@ -2,8 +2,8 @@
 
 #' Raster plot of spike trains
 #'
-#' A row for each unit, the first level at the bottom, and a mark for each spike. Beyond
-#' `max_marks` spikes marks would only cover each other, so spikes are counted in
+#' A row for each unit, the first level at the bottom, and a mark for each spike. Marks of
+#' more than `max_marks` spikes would cover each other, so spikes are counted in
 #' rectangles of time and unit instead, and drawn as an image on a logarithmic scale of
 #' colour; this takes a second or two for a million spikes. White is no spike at all.
 #' Beyond 400 units an image row stands for several neighbouring units.
@@ -24,8 +24,12 @@
 #'   order within each group.
 #' @param by Name of a column of [unit_table()] with at most 20 different values, by which
 #'   units are grouped; `NULL` for none.
+#' @param events Times of events, in seconds, or a data frame with a column `time` and, where
+#'   they last, such as a stimulus, `end`; drawn behind the spikes as lines, and as bands from
+#'   `time` to `end`.
 #' @param max_marks Number of spikes up to which each gets its own mark; `Inf` always
-#'   draws marks, 0 always the image.
+#'   draws marks, 0 always the image. `NULL` draws marks for at most 600 spikes of a unit on
+#'   average, and at most 30,000 in all.
 #' @param bins Number of columns of the image.
 #' @return `autoplot()` gives a ggplot object whose x axis is time in seconds and whose y
 #'   axis counts units from 1; `plot()` draws it and returns it invisibly.
@@ -40,26 +44,30 @@
 #' unit_table(songbird) <- data.frame(unit = levels(songbird$unit),
 #'                                    area = rep(c("HVC", "RA"), 37))
 #' plot(songbird, by = "area")
+#' plot(songbird, events = data.frame(time = c(2, 6), end = c(3, 7)))
 #' @importFrom rlang .data
 #' @exportS3Method ggplot2::autoplot
 autoplot.spike_trains <- function(object, ..., order = c("levels", "rate", "place"),
-                                  by = NULL, max_marks = 30000, bins = 1000) {
+                                  by = NULL, events = NULL, max_marks = NULL, bins = 1000) {
   check_no_dots(draws = "spike trains")
   check_spike_trains(object, "object")
   order <- check_choice(order)
   check_order_place(object, order)
   groups <- unit_groups(object, by)
-  max_marks <- check_count(max_marks, min = 0, infinite = TRUE)
+  events <- drawn_events(events, object)
+  if (!is.null(max_marks)) max_marks <- check_count(max_marks, min = 0, infinite = TRUE)
   bins <- check_count(bins, max = 1e5)
 
   row <- unit_rows(object, order, groups)
-  marks <- nrow(object) <= max_marks
+  marks <- if (is.null(max_marks)) marks_fit(object) else nrow(object) <= max_marks
   ggplot2::ggplot() +
     raster_trials(object, length(row)) +
+    raster_events(events, length(row)) +
     (if (marks) raster_marks(object, row, groups) else raster_image(object, row, bins)) +
     raster_groups(row, groups) +
     theme_synfire() +
     raster_axes(object, row, groups) +
+    events_caption(events) +
     ggplot2::theme(
       panel.grid.major.y = ggplot2::element_blank(),
       axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
@@ -71,6 +79,10 @@ autoplot.spike_trains <- function(object, ..., order = c("levels", "rate", "plac
       }
     )
 }
+
+#' Whether marks of all spikes can be told apart: each row of a page is some 600 of them wide
+#' @noRd
+marks_fit <- function(x) nrow(x) <= min(30000, 600 * nlevels(.subset2(x, "unit")))
 
 #' Row of each level in the raster, counted from the bottom and named by level
 #'
@@ -175,6 +187,39 @@ raster_trials <- function(x, n_rows) {
   )
 }
 
+#' Events to draw: `start` and `end`, the same where they do not last; or NULL
+#' @noRd
+drawn_events <- function(events, x) {
+  if (is.null(events)) return(NULL)
+  start <- check_events(events, x, NULL)$time
+  end <- if (is.data.frame(events)) events[["end"]]
+  refuse_if(!is.null(end) && (!is_plain_numeric(end) || !all(is.finite(end)) || any(end < start)),
+            "events", "with finite times in its column `end`, none before its `time`",
+            if (is_plain_numeric(end) && all(is.finite(end))) "one that ends before it begins" else
+              describe(end))
+  data.frame(start = start, end = end %||% start)
+}
+
+raster_events <- function(events, n_rows) {
+  if (is.null(events)) return(NULL)
+  events$low <- 0.5
+  events$high <- n_rows + 0.5
+  lasting <- events[events$end > events$start, , drop = FALSE]
+  list(
+    ggplot2::geom_rect(aes_from(xmin = "start", xmax = "end", ymin = "low", ymax = "high"),
+                       data = lasting, fill = syn_colours[["orange"]], alpha = 0.25),
+    ggplot2::geom_segment(aes_from(x = "start", xend = "start", y = "low", yend = "high"),
+                          data = events, colour = syn_colours[["vermilion"]],
+                          linewidth = if (nrow(events) <= 50L) 0.5 else 0.2)
+  )
+}
+
+events_caption <- function(events) {
+  if (is.null(events)) return(NULL)
+  caption(paste0("Red lines: ", counted(nrow(events), "event"), ".",
+                 if (any(events$end > events$start)) " Bands: until they end."))
+}
+
 raster_axes <- function(x, row, groups = NULL) {
   n <- length(row)
   trials <- attr(x, "trials", exact = TRUE)
@@ -196,7 +241,8 @@ raster_axes <- function(x, row, groups = NULL) {
     ggplot2::scale_y_continuous(name = if (n == length(keep)) "Unit" else
                                          sprintf("Unit (%s, some named)", commas(n)),
                                 breaks = keep, labels = by_row[keep],
-                                expand = ggplot2::expansion(add = 0.6), sec.axis = beside),
+                                expand = ggplot2::expansion(add = min(0.6, 0.05 * n)),
+                                sec.axis = beside),
     # Not limits, which would drop marks that the bounds cut.
     ggplot2::coord_cartesian(xlim = c(attr(x, "start", exact = TRUE),
                                       attr(x, "end", exact = TRUE)),

@@ -267,33 +267,31 @@ print.psth <- function(x, ..., n = 6L) {
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
 #' @param unit Names of units to draw, up to twelve; by default the four busiest around
 #'   the events.
+#' @param stimulus When a stimulus lasts, in seconds from the event: two numbers, its start and
+#'   its end, between which the picture is shaded; `NULL` for none.
 #' @return `autoplot()` gives a ggplot object, `plot()` draws it and returns it invisibly.
 #' @section Errors:
 #' For arguments out of range (`synfire_error_argument`), and where ggplot2 is not
 #' installed.
 #' @examplesIf rlang::is_installed("ggplot2")
 #' x <- spike_trains(c(1.1, 1.15, 2.1, 2.3, 3.1), "A", start = 0, end = 4)
-#' plot(psth(x, events = 1:3, from = 0, to = 0.5, bin_size = 0.1))
+#' p <- psth(x, events = 1:3, from = -0.5, to = 0.5, bin_size = 0.1)
+#' plot(p)
+#' plot(p, stimulus = c(0, 0.2))
 #' @exportS3Method ggplot2::autoplot
-autoplot.psth <- function(object, ..., unit = NULL) {
+autoplot.psth <- function(object, ..., unit = NULL, stimulus = NULL) {
   check_no_dots(draws = "a peri-stimulus time histogram")
   check_psth(object)
   by <- attr(object, "by", exact = TRUE)
   spikes <- attr(object, "spikes", exact = TRUE)
   events <- attr(object, "event_table", exact = TRUE)
-  all_units <- levels(object$unit)
+  stimulus <- check_stimulus(stimulus)
   if (nrow(object) == 0L) abort_arg("object", "of at least one unit", "of none")
-  shown <- if (is.null(unit)) {
-    present <- which(tabulate(object$unit, length(all_units)) > 0L)
-    busy <- present[order(-tabulate(spikes$unit, length(all_units))[present])]
-    sort(busy[seq_len(min(4L, length(busy)))])
-  } else {
-    chosen_units(unit, all_units)
-  }
-  if (length(shown) > 12L) abort_arg("unit", "at most twelve units", commas(length(shown)))
+  present <- levels(droplevels(object$unit))
+  busy <- tabulate(factor(spikes$unit, present), length(present))
+  shown <- panel_units(unit, present, busy, usual = 4L)
   panels <- c("Events", "Rate (Hz)")
   panel <- \(k) factor(panels[[k]], panels)
-  shown <- all_units[shown]
   conditions <- levels(events$condition)
   marks <- spikes[spikes$unit %in% shown, , drop = FALSE]
   # Events of a condition are next to each other, the first ones on top.
@@ -327,10 +325,27 @@ autoplot.psth <- function(object, ..., unit = NULL) {
     plot <- plot +
       ggplot2::geom_vline(xintercept = 0, colour = syn_muted, linetype = "dotted")
   }
+  if (!is.null(stimulus)) {
+    # The layer that is behind all others.
+    plot$layers <- c(list(ggplot2::annotate(
+      "rect", xmin = stimulus[[1L]], xmax = stimulus[[2L]], ymin = -Inf, ymax = Inf,
+      fill = syn_band_strong
+    )), plot$layers)
+  }
   words <- c(if (before) "Dotted line: the event.",
+             if (!is.null(stimulus)) "Shaded: the stimulus.",
              if (!all(is.na(rates$low))) "Band: one standard error on either side of the rate.")
   if (length(words)) plot <- plot + caption(words)
   if (is.null(by)) plot + ggplot2::theme(legend.position = "none") else plot
+}
+
+check_stimulus <- function(stimulus) {
+  if (is.null(stimulus)) return(NULL)
+  refuse_if(!is_plain_numeric(stimulus) || length(stimulus) != 2L || !all(is.finite(stimulus)) ||
+              stimulus[[1L]] >= stimulus[[2L]], "stimulus",
+            "two finite numbers, its start and its later end in seconds from the event",
+            describe(stimulus))
+  stimulus
 }
 
 #' Both ends of each bin, so that lines are steps

@@ -22,8 +22,9 @@
 #' @inheritParams cross_correlogram
 #' @param max_memory Bytes that the work may take: 20 for each pair, and some 40 for each
 #'   spike.
-#' @return A symmetric matrix, units x units, with names; `NA` for units without spikes
-#'   or, where there are trials, without spikes in them.
+#' @return A symmetric matrix of class `sttc`, units x units, with names; `NA` for units
+#'   without spikes or, where there are trials, without spikes in them. `[`, arithmetic and
+#'   `as.matrix()` give plain matrices. The attribute `dt` is in seconds.
 #' @section Errors:
 #' Errors about an argument have the class `synfire_error_argument`. A result beyond
 #' `max_memory` gives `synfire_error_budget`.
@@ -31,7 +32,7 @@
 #' Cutts CS, Eglen SJ (2014). Detecting pairwise correlations in spike trains: an
 #' objective comparison of methods and application to the study of retinal waves. *Journal
 #' of Neuroscience*, 34, 14288-14303. \doi{10.1523/JNEUROSCI.2767-14.2014}
-#' @seealso [cross_correlogram()].
+#' @seealso [autoplot.sttc()] for a picture; [cross_correlogram()].
 #' @examples
 #' set.seed(1)
 #' a <- sort(runif(500, 0, 60))
@@ -62,8 +63,38 @@ sttc <- function(x, dt = 0.005, threads = NULL, max_memory = 4e9) {
   half[share * rep(tiled, each = n) == 1] <- 1
   half[is.nan(half)] <- NA
   out <- (half + t(half)) / 2
-  dimnames(out) <- list(levels(x$unit), levels(x$unit))
-  out
+  structure(out, dimnames = list(levels(x$unit), levels(x$unit)), dt = dt,
+            class = c("sttc", "synfire_result", "matrix", "array"))
+}
+
+#' @rdname sttc
+#' @param ... Not used.
+#' @export
+as.matrix.sttc <- function(x, ...) {
+  attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
+  x
+}
+
+#' @export
+`[.sttc` <- function(x, ...) as.matrix(x)[...]
+
+#' @export
+Ops.sttc <- function(e1, e2) {
+  plain <- \(v) if (inherits(v, "sttc")) as.matrix(v) else v
+  if (missing(e2)) get(.Generic)(plain(e1)) else get(.Generic)(plain(e1), plain(e2))
+}
+
+#' @rdname sttc
+#' @param n Number of rows and columns to print.
+#' @export
+print.sttc <- function(x, ..., n = 8L) {
+  n <- check_count(n, min = 0, infinite = TRUE)
+  cat("<sttc> ", counted(nrow(x), "unit"), ", tiles of ", exact(attr(x, "dt", exact = TRUE)),
+      " s to each side of a spike\n", sep = "")
+  shown <- seq_len(min(n, nrow(x)))
+  if (length(shown)) print(round(as.matrix(x)[shown, shown, drop = FALSE], 3))
+  more_line(nrow(x) - length(shown), noun = "unit")
+  invisible(x)
 }
 
 #' Share of the time in trials, or in the recording, that lies under tiles of each unit

@@ -119,3 +119,37 @@ units_title <- function(all, drawn, named, what) {
   if (named == drawn) "Unit" else
     sprintf("Unit (%s, those of the %s named)", commas(drawn), what)
 }
+
+# Panels of units side by side, as far as they can be read.
+most_panels <- 12L
+
+#' Names of the units to draw a panel of: those that were chosen, else the busiest
+#' @param spikes Number of spikes of each of `units`.
+#' @param usual How many of the busiest, where none was chosen.
+#' @noRd
+panel_units <- function(chosen, units, spikes, usual, most = most_panels,
+                        arg = rlang::caller_arg(chosen)) {
+  force(arg)
+  if (is.null(chosen)) {
+    busy <- order(-spikes)
+    return(units[sort(busy[seq_len(min(usual, length(units)))])])
+  }
+  at <- chosen_units(chosen, units, arg)
+  if (length(at) > most) abort_arg(arg, sprintf("at most %d units", most), commas(length(at)))
+  units[at]
+}
+
+#' An axis with a row, or a column, for each unit, of which some have their names
+#' @noRd
+unit_axis <- function(units, what = "Unit", scale = ggplot2::scale_y_continuous) {
+  n <- length(units)
+  named <- thin(n, 40L)
+  name <- if (n == length(named)) what else sprintf("%s (%s, some named)", what, commas(n))
+  across <- identical(scale, ggplot2::scale_x_continuous)
+  text <- ggplot2::element_text(size = if (n > 25L) 6 else 8)
+  ends <- c(0.5, n + 0.5)
+  list(scale(name = name, breaks = named, labels = units[named],
+             expand = ggplot2::expansion(add = min(0.6, 0.05 * n))),
+       if (across) ggplot2::expand_limits(x = ends) else ggplot2::expand_limits(y = ends),
+       if (across) ggplot2::theme(axis.text.x = text) else ggplot2::theme(axis.text.y = text))
+}

@@ -217,10 +217,9 @@ draw_synapse_network <- function(x, found, edges, layout) {
     ggplot2::scale_colour_manual(
       name = NULL, values = sign_colours[sign_names], drop = TRUE,
       guide = ggplot2::guide_legend(order = 1, override.aes = list(linewidth = 1.4))) +
-    ggplot2::scale_linewidth_continuous(
-      name = "Strength (extra or\nmissing spikes a spike)", trans = "sqrt",
-      breaks = strength_breaks(steps$strength),
-      range = c(0.4 * sqrt(narrow), 1.7 * narrow)) +
+    width_scale(steps$strength, c(0.15, 1.7) * narrow, trans = "sqrt",
+                name = "Strength (extra or\nmissing spikes a spike)",
+                breaks = strength_breaks(steps$strength)) +
     theme_network(synapse_network_caption(x, found, drawn, names, short$left_out, mapped))
 }
 

@@ -205,11 +205,13 @@ loop_curve <- function(at, middle, radius, nth, n = 40L) {
   line[clear, , drop = FALSE]
 }
 
-#' Size of names that fit into circles
+#' How large names are written, in mm, and whether they then fit into the circles
 #' @noRd
-node_text <- function(labels) {
-  size <- c(3.6, 3.6, 2.8, 2.8)[max(1L, nchar(labels))]
-  if (is.na(size)) 2.4 else size
+node_text <- function(labels, radius) {
+  # The picture is 2 wide, and seldom less than 100 mm; a letter is half as wide as it is high.
+  fits <- 0.9 * 100 * radius / (0.55 * max(1L, nchar(labels)))
+  inside <- fits >= 2.3
+  list(size = if (inside) min(3.6, fits) else 2.6, inside = inside)
 }
 
 node_circles <- function(place, radius, n = 48L) {
@@ -257,7 +259,7 @@ array_layer <- function(array, names) {
 #' @noRd
 node_layers <- function(place, radius, labels, groups = NULL, name = "Area") {
   circles <- node_circles(place, radius)
-  small <- 2 * radius < 0.055
+  text <- node_text(labels, radius)
   outline <- \(...) ggplot2::geom_polygon(..., data = circles, colour = syn_ink, linewidth = 0.5)
   nodes <- if (is.null(groups)) {
     outline(aes_from(x = "x", y = "y", group = "unit"), fill = "white")
@@ -270,10 +272,11 @@ node_layers <- function(place, radius, labels, groups = NULL, name = "Area") {
   }
   list(nodes, ggplot2::geom_text(
     aes_from(x = "x", y = "y", label = "label"),
-    data = data.frame(x = place[, 1L], y = place[, 2L], label = labels),
-    # Names stand above circles that are too small for them.
-    size = node_text(labels), colour = syn_ink, check_overlap = small,
-    vjust = if (small) -0.9 else 0.5
+    # Names are above circles that are too small for them.
+    data = data.frame(x = place[, 1L], y = place[, 2L] + if (text$inside) 0 else 1.2 * radius,
+                      label = labels),
+    size = text$size, colour = syn_ink, check_overlap = !text$inside,
+    vjust = if (text$inside) 0.5 else 0
   ))
 }
 
@@ -311,19 +314,28 @@ network_picture <- function(links, series, groups, layout, edges, caption) {
 #' Arrows as dark and wide as they weigh; those without a weight are grey
 #'
 #' @param name Of the weight, for the legend.
-#' @param from Where the scale begins, or `NULL` for the least weight, where all have one.
 #' @noRd
-weighted_edges <- function(name, from = NULL) {
+weighted_edges <- function(name) {
   function(curves) {
-    limits <- if (!is.null(from)) c(from, max(curves$weight, from + 0.01, na.rm = TRUE))
-    curves$width <- replace(curves$weight, is.na(curves$weight), from)
+    curves$weight <- pmax(curves$weight, 0)
+    curves$width <- replace(curves$weight, is.na(curves$weight), 0)
     list(edge_layer(curves, colour = .data$weight, linewidth = .data$width,
                     linetype = .data$dashed),
-         ggplot2::scale_linewidth_continuous(range = c(0.4, 1.4), limits = limits,
-                                             guide = "none"),
+         width_scale(curves$width, c(0.35, 1.5), guide = "none"),
          ggplot2::scale_colour_gradientn(name = name, colours = syn_scale, n.breaks = 5,
-                                         limits = limits, na.value = syn_muted))
+                                         limits = from_zero(curves$width), na.value = syn_muted))
   }
+}
+
+#' Limits of a scale that begins at 0, so that values that are nearly equal look equal
+#' @noRd
+from_zero <- function(weight) c(0, max(weight, 0.01))
+
+#' Widths of lines, from that of a line without weight to that of the heaviest
+#' @param ... For `scale_linewidth_continuous()`.
+#' @noRd
+width_scale <- function(weight, range, ...) {
+  ggplot2::scale_linewidth_continuous(range = range, limits = from_zero(weight), ...)
 }
 
 #' Arrows, and dashes for those that are `TRUE` in `linetype`

@@ -176,13 +176,22 @@ whole_breaks <- function(limits, most) {
   (first - 1) + thin(last - first + 1, most)
 }
 
-#' Powers of ten, and between them 2 and 5 where the range is short
+#' Powers of ten, and between them 2 and 5 where the range is short; 0 where it is within limits
 #' @noRd
 log_breaks <- function(limits) {
-  decades <- log10(limits[[2L]] / limits[[1L]])
-  tens <- 10^(floor(log10(limits[[1L]])):ceiling(log10(limits[[2L]])))
-  breaks <- if (decades > 3) tens else sort(c(outer(c(1, 2, 5), tens)))
-  breaks[breaks >= max(1, limits[[1L]]) & breaks <= limits[[2L]]]
+  ends <- log10(pmax(1, limits))
+  tens <- 10^(floor(ends[[1L]]):ceiling(ends[[2L]]))
+  breaks <- if (diff(ends) > 3) tens else sort(c(outer(c(1, 2, 5), tens)))
+  breaks <- breaks[breaks >= 10^ends[[1L]] * (1 - 1e-9) & breaks <= limits[[2L]]]
+  if (limits[[1L]] <= 0) c(0, breaks) else breaks
+}
+
+#' A logarithmic axis of numbers of things that begins at 0, as bars do: that of log(1 + n)
+#' @noRd
+log_count_axis <- function(name, beyond = c(0, 0.1)) {
+  ggplot2::scale_y_continuous(name = name, trans = "log1p", breaks = log_breaks,
+                              labels = commas_each,
+                              expand = ggplot2::expansion(mult = beyond))
 }
 
 #' Half way to white
@@ -191,4 +200,48 @@ lighten <- function(colours) {
   mixed <- (grDevices::col2rgb(colours) + 255) / 2
   rlang::set_names(grDevices::rgb(mixed[1L, ], mixed[2L, ], mixed[3L, ], maxColorValue = 255),
                    names(colours))
+}
+
+#' A logarithmic axis of times or rates
+#' @noRd
+log_axis <- function(scale, name) {
+  scale(name = name, trans = "log10", labels = short_numbers,
+        breaks = \(limits) 10^log_places(log10(limits)),
+        guide = ggplot2::guide_axis(check.overlap = TRUE))
+}
+
+#' Logarithms of round numbers between two logarithms: powers of ten where they are enough
+#' @noRd
+log_places <- function(ends) {
+  tens <- seq(floor(ends[[1L]]), ceiling(ends[[2L]]))
+  inside <- \(places) places[places >= ends[[1L]] - 1e-9 & places <= ends[[2L]] + 1e-9]
+  # Of very many decades every other is enough.
+  if (diff(ends) >= 2) return(inside(tens[thin(length(tens), 8L)]))
+  places <- inside(log10(outer(c(1, 2, 5), 10^tens)))
+  if (length(places) > 2L) return(places)
+  even <- pretty(10^ends, 4)
+  inside(log10(even[even > 0]))
+}
+
+#' Breaks of an axis of numbers of things, of which there are no halves
+#' @noRd
+whole_numbers <- function(limits) {
+  breaks <- pretty(limits, 4)
+  whole <- breaks[breaks == round(breaks)]
+  if (length(whole) > 1L) whole else breaks
+}
+
+#' Numbers each as short as it is: 0.001, 10, 2,000
+#' @noRd
+short_numbers <- function(x) {
+  vapply(x, \(v) format(signif(v, 6), big.mark = ",", scientific = FALSE, drop0trailing = TRUE),
+         "")
+}
+
+#' Text of panels that are this many in a row
+#' @noRd
+small_panels <- function(n) {
+  size <- if (n <= 6L) 8 else 6
+  title <- ggplot2::element_text(size = size, margin = ggplot2::margin(1, 0, 1, 0))
+  ggplot2::theme(axis.text = ggplot2::element_text(size = size), strip.text = title)
 }

@@ -166,3 +166,30 @@ small_recording <- function(trials = stats::runif(1) < 0.5, n = sample(2:80, 1))
                                     end = cuts[c(2, 4)] / 1000)
   ))
 }
+
+# Spikes and ticks by the value of a behaviour, tick by tick: `count` (bins of values, unit after
+# unit) and `ticks`, how many each bin has.
+slow_tuning <- function(x, ticks, value, edges, most) {
+  r <- ticks_of_recording(x)
+  n <- length(ticks)
+  until <- pmin(c(ticks[-1], ticks[n] + round(stats::median(diff(ticks)))), ticks + most)
+  bin_at <- function(t) {
+    k <- which(ticks <= t & t < until)
+    if (length(k) == 0 || is.na(value[k])) return(NA)
+    b <- which(edges[-length(edges)] <= value[k] & value[k] < edges[-1])
+    if (value[k] == edges[length(edges)]) b <- length(edges) - 1
+    if (length(b)) b else NA
+  }
+  held <- unlist(lapply(seq_along(r$start), function(k) {
+    vapply(seq_len(r$end[k] - r$start[k]) - 1 + r$start[k], bin_at, 1)
+  }))
+  # The last tick of a trial is what the tick before it is.
+  last <- r$tick %in% r$end & !r$tick %in% r$start
+  of_spike <- vapply(seq_along(r$tick), function(i) {
+    if (is.na(r$trial[i])) NA else bin_at(r$tick[i] - last[i])
+  }, 1)
+  bins <- seq_len(length(edges) - 1)
+  list(count = unlist(lapply(seq_len(r$units), function(u) {
+    tabulate(of_spike[r$unit == u], length(bins))
+  })), ticks = tabulate(held, length(bins)))
+}

@@ -117,6 +117,8 @@ test_that("coloured spikes of the raster are those that the table counts", {
   marks <- coloured[[length(coloured) - 1L]]
   expect_identical(nrow(marks), sum(unlist(a$spikes)))
   expect_setequal(unique(marks$colour), unname(synfire_colours()[c("blue", "orange")]))
+  # Lines between the spikes would cross each other.
+  expect_length(layers_of(plot, "GeomPath"), 0L)
   # A bar for each activation that has a spike.
   expect_identical(nrow(coloured[[length(coloured)]]),
                    sum(vapply(a$spikes, \(s) sum(rowSums(s) > 0), 0)) |> as.integer())

@@ -150,3 +150,21 @@ test_that("tibbles and tables of data.table are made from it", {
     expect_error(as.data.frame(result, wrong = 1), class = "synfire_error_argument")
   }
 })
+
+test_that("the picture shows the mean of the bins of each of its cells", {
+  skip_if_not_installed("ggplot2")
+  set.seed(5)
+  x <- spike_trains(runif(5000, 0, 30), sample(3, 5000, TRUE), start = 0, end = 30)
+  bins <- bin_spikes(x, 0.01)
+  cells <- ggplot2::autoplot(bins)$data
+  expect_identical(nrow(cells), 3000L)
+  expect_equal(cells$value[1:2], c(mean(bins[1:3, 1]), mean(bins[4:6, 1])))
+  expect_equal(cells$time[1:2], c(0.015, 0.045))
+  trials <- spike_trains(c(0.1, 5.1, 5.2), "a", trials = data.frame(trial = c("one", "two"),
+                                                                   start = c(0, 5), end = c(1, 6)))
+  p <- ggplot2::autoplot(bin_spikes(trials, 0.5))
+  expect_identical(p$data$value, c(1, 0, NA, 2, 0))
+  above <- ggplot2::ggplot_build(p)$layout$panel_params[[1L]]$x.sec
+  expect_identical(above$get_labels(), c("one", "two"))
+  withr::with_pdf(withr::local_tempfile(fileext = ".pdf"), expect_no_warning(print(p)))
+})

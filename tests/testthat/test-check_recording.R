@@ -118,6 +118,18 @@ test_that("the page has its panels and its findings", {
   report <- check_recording(recording_of(sound_spikes(3), end = 300), threads = 1)
   page <- ggplot2::autoplot(report)
   expect_match(page$labels$subtitle, "The observation interval has no spike")
+  # Panels are in rows: rate of all, of each unit; intervals, rates of units.
+  panels <- ggplot2::ggplot_build(page)$layout$panel_params
+  labels <- lapply(panels, \(panel) lapply(panel[c("x", "y")], \(axis) {
+    label <- axis$get_labels()
+    label[!is.na(axis$get_breaks())]
+  }))
+  expect_identical(labels[[2L]]$y, as.character(report$units$unit))
+  expect_true(all(c("0", "100", "200", "300") %in% labels[[1L]]$x))
+  seconds <- as.numeric(labels[[3L]]$x)
+  expect_equal(log10(seconds), round(log10(seconds)))
+  expect_true(all(c("0.01", "0.1", "1") %in% labels[[3L]]$x))
+  expect_identical(labels[[4L]]$y[[1L]], "0")
   file <- withr::local_tempfile(fileext = ".pdf")
   grDevices::pdf(file)
   withr::defer(grDevices::dev.off())

@@ -97,6 +97,9 @@ test_that("pictures show the counts of pairs, or all pairs", {
   expect_identical(nrow(whole$data), 8L * 7L)
   few <- ggplot2::autoplot(counts, type = "pairs", y = "rate")
   expect_identical(nlevels(few$data$pair), 25L)
+  # Numbers below 5 x 5 panels have room beside each other.
+  axis <- ggplot2::ggplot_build(few)$layout$panel_params[[25L]]$x
+  expect_identical(axis$get_labels()[!is.na(axis$get_breaks())], c("-100", "0", "100"))
   file <- withr::local_tempfile(fileext = ".pdf")
   grDevices::pdf(file)
   withr::defer(grDevices::dev.off())

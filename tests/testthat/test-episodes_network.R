@@ -120,6 +120,35 @@ test_that("the strongest step is drawn last", {
   expect_equal(nrow(unique(data[c("group", "linewidth")])), 5L)
 })
 
+test_that("steps with nearly the same count are nearly as wide", {
+  skip_if_not_installed("igraph")
+  x <- c(episode(c("A", "B"), 0, 0.005), episode(c("B", "C"), 0, 0.005),
+         episode(c("C", "D"), 0, 0.005))
+  x$count <- c(1074L, 1075L, 107L)
+  data <- ggplot2::layer_data(ggplot2::autoplot(x, type = "network"), 1L)
+  width <- sort(tapply(data$linewidth, data$group, unique))
+  expect_equal(width[[2L]] / width[[3L]], 1, tolerance = 0.01)
+  expect_lt(width[[1L]] / width[[3L]], 0.25)
+})
+
+test_that("names are no larger than their circles", {
+  skip_if_not_installed("igraph")
+  names_of <- function(units) {
+    x <- c(episode(units[1:2], 0, 0.005), episode(units[2:3], 0, 0.005))
+    x$count <- c(20L, 10L)
+    p <- ggplot2::autoplot(x, type = "network")
+    is_text <- vapply(p$layers, \(layer) inherits(layer$geom, "GeomText"), NA)
+    text <- p$layers[[which(is_text)]]
+    circle <- ggplot2::layer_data(p, which(is_text) - 1L)
+    list(size = text$aes_params$size, y = text$data$y,
+         top = as.vector(tapply(circle$y, circle$group, max)))
+  }
+  short <- names_of(c("A", "B", "C"))
+  expect_true(all(short$y < short$top))
+  long <- names_of(c("left hemisphere 1", "motor cortex 2", "somewhere else 3"))
+  expect_true(all(long$y > long$top))
+})
+
 test_that("the layout is the same each time and leaves random numbers alone", {
   skip_if_not_installed("igraph")
   set.seed(5)

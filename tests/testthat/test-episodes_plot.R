@@ -39,6 +39,13 @@ test_that("counts are shown by size", {
   expect_error(ggplot2::autoplot(chains()), "counted", class = "synfire_error_argument")
 })
 
+test_that("bars of numbers begin at 0, which is on the axis", {
+  p <- ggplot2::autoplot(found(), type = "counts")
+  expect_identical(unique(ggplot2::layer_data(p, 1L)$ymin), 0)
+  axis <- ggplot2::ggplot_build(p)$layout$panel_params[[1L]]$y
+  expect_identical(axis$get_labels()[[1L]], "0")
+})
+
 test_that("plot() draws and returns the plot", {
   path <- withr::local_tempfile(fileext = ".pdf")
   withr::with_pdf(path, p <- plot(found()))

@@ -85,3 +85,35 @@ test_that("silent and single spikes give rows of NA and no bursts", {
                class = "synfire_error_argument")
   expect_error(isi_statistics(), "recording", class = "synfire_error_argument")
 })
+
+test_that("pictures show every interval, rate and burst", {
+  skip_if_not_installed("ggplot2")
+  set.seed(9)
+  x <- spike_trains(runif(900, 0, 30), sample(30, 900, TRUE), start = 0, end = 30)
+  found <- isi_statistics(x)
+  held <- attr(found, "histogram")
+  expect_identical(as.integer(colSums(held$count)), found$intervals)
+  bars <- ggplot2::autoplot(found, unit = c("3", "7"))$data
+  expect_identical(as.integer(tapply(bars$count, bars$unit, sum)),
+                   found$intervals[match(c("3", "7"), found$unit)])
+  many <- ggplot2::autoplot(found)
+  expect_equal(as.vector(tapply(many$data$share, many$data$row, sum)), rep(1, 30))
+  rates <- ggplot2::autoplot(found, type = "rates")
+  expect_equal(rates$data$rate, sort(found$spikes / 30))
+  expect_identical(nrow(ggplot2::autoplot(found, type = "regularity")$data), 30L)
+  expect_error(ggplot2::autoplot(found, type = "rates", unit = "3"), "`unit`",
+               class = "synfire_error_argument")
+  expect_message(ggplot2::autoplot(isi_statistics(spike_trains(1, "a"))), "no interval to draw")
+
+  all <- bursts(x, max_start = 0.5, max_within = 0.5)
+  bars <- ggplot2::autoplot(all)
+  expect_identical(bars$data[c("start", "end", "spikes")],
+                   as.data.frame(all)[c("start", "end", "spikes")])
+  expect_identical(bars$coordinates$limits$x, c(0, 30))
+  expect_output(print(all), "bursts of [0-9]+ of 30 units")
+  expect_output(print(found, n = 2), "and 28 more units")
+  expect_message(ggplot2::autoplot(all[0, ]), "nothing to draw")
+  withr::with_pdf(withr::local_tempfile(fileext = ".pdf"), {
+    for (p in list(many, rates, bars)) expect_no_warning(print(p))
+  })
+})

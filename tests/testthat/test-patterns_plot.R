@@ -205,6 +205,8 @@ test_that("occurrences are counted one by one where they are few, in ranges wher
   expect_equal(bars$low + 0.5, as.numeric(names(counts)))
   expect_equal(bars$high - bars$low, rep(1, length(counts)))
   expect_equal(bars$number, as.vector(counts))
+  built <- ggplot2::layer_data(ggplot2::autoplot(made$x, type = "counts"), 1L)
+  expect_identical(unique(built$ymin), 0)
 
   ranges <- synfire:::count_ranges(made$x, most = 10)
   expect_equal(ranges$low, seq(3, 38, by = 5))

@@ -86,6 +86,12 @@ test_that("the picture shows every spike and every bin", {
   expect_no_warning(plot(psth(x, 1:18, 0, 1, 0.1)))
   expect_no_warning(plot(psth(x, 5, 0, 1, 0.1)))
   expect_error(ggplot2::autoplot(p, unit = "nobody"), "nobody")
+  shaded <- ggplot2::autoplot(p, stimulus = c(0, 0.2))
+  expect_identical(unlist(ggplot2::layer_data(shaded, 1L)[1L, c("xmin", "xmax")]),
+                   c(xmin = 0, xmax = 0.2))
+  expect_match(shaded$labels$caption, "Shaded: the stimulus.")
+  expect_error(ggplot2::autoplot(p, stimulus = c(1, 0)), "`stimulus` must be",
+               class = "synfire_error_argument")
 })
 
 test_that("what cannot be is refused with the remedy", {

@@ -27,6 +27,16 @@ test_that("few spikes are marks, many are an image", {
   expect_no_warning(draw(q))
 })
 
+test_that("few units with many spikes are an image, not black rows", {
+  skip_if_not_installed("ggplot2")
+  set.seed(4)
+  busy <- spike_trains(runif(6000, 0, 600), sample(3, 6000, TRUE), start = 0, end = 600)
+  expect_length(layer_of(ggplot2::autoplot(busy), "GeomRaster"), 1L)
+  expect_length(layer_of(ggplot2::autoplot(busy, max_marks = Inf), "GeomSegment"), 1L)
+  calm <- spike_trains(runif(6000, 0, 600), sample(30, 6000, TRUE), start = 0, end = 600)
+  expect_length(layer_of(ggplot2::autoplot(calm), "GeomSegment"), 1L)
+})
+
 test_that("the image counts every spike in its cell", {
   set.seed(1)
   for (n_units in c(1, 5, 900)) {
@@ -63,6 +73,22 @@ test_that("units are thinned out where there are many", {
   x <- spike_trains(1:100, 1:100)
   p <- ggplot2::ggplot_build(ggplot2::autoplot(x))
   expect_lte(length(p$layout$panel_params[[1L]]$y$get_labels()), 40)
+})
+
+test_that("events are lines, and bands until they end", {
+  skip_if_not_installed("ggplot2")
+  x <- spike_trains(1:9, "a")
+  p <- ggplot2::autoplot(x, events = c(2, 4))
+  expect_identical(layer_of(p, "GeomSegment")[[1L]]$data$start, c(2, 4))
+  expect_identical(nrow(layer_of(p, "GeomRect")[[1L]]$data), 0L)
+  p <- ggplot2::autoplot(x, events = data.frame(time = c(2, 4), end = c(3, 4)))
+  expect_identical(layer_of(p, "GeomRect")[[1L]]$data$end, 3)
+  expect_identical(p$labels$caption, "Red lines: 2 events. Bands: until they end.")
+  expect_no_warning(draw(p))
+  expect_error(ggplot2::autoplot(x, events = data.frame(time = 2, end = 1)), "`events` must be",
+               class = "synfire_error_argument")
+  expect_error(ggplot2::autoplot(x, events = "a"), "`events` must be",
+               class = "synfire_error_argument")
 })
 
 test_that("trials are marked", {

@@ -7,7 +7,7 @@ test_that("coefficients are those of the definition, in trials and without", {
     reach <- sample(0:30, 1)
     ours <- sttc(x, reach / 1000, threads = sample(1:2, 1))
     slow <- slow_sttc(x, reach)
-    expect_equal(ours, slow, tolerance = 1e-12)
+    expect_equal(as.matrix(ours), slow, tolerance = 1e-12)
   }
 })
 
@@ -38,4 +38,28 @@ test_that("units without spikes have none, and what cannot be is refused", {
   expect_error(sttc(x, dt = 1e-8), "dt", class = "synfire_error_argument")
   many <- spike_trains(1, factor(1, 1:300))
   expect_error(sttc(many, max_memory = 1e6), class = "synfire_error_budget")
+})
+
+test_that("parts and arithmetic are plain, and print names the tiles", {
+  set.seed(2)
+  x <- spike_trains(runif(300, 0, 10), sample(12, 300, TRUE), start = 0, end = 10)
+  found <- sttc(x, 0.01)
+  expect_identical(class(found[1:2, 1:2]), c("matrix", "array"))
+  expect_identical(class(1 - found), c("matrix", "array"))
+  expect_identical(1 - found, 1 - as.matrix(found))
+  expect_identical(found > 0.5, as.matrix(found) > 0.5)
+  expect_identical(-found, -as.matrix(found))
+  expect_output(print(found), "12 units, tiles of 0.01 s")
+  expect_output(print(found, n = 2), "and 10 more units")
+})
+
+test_that("the picture has a square for each pair", {
+  skip_if_not_installed("ggplot2")
+  set.seed(3)
+  x <- spike_trains(runif(300, 0, 10), sample(c("a", "b", "c"), 300, TRUE), start = 0, end = 10)
+  found <- sttc(x, 0.01)
+  p <- ggplot2::autoplot(found)
+  expect_identical(p$data$value[p$data$x == 2 & p$data$y == 3], found["b", "c"])
+  expect_true(all(is.na(p$data$value[p$data$x == p$data$y])))
+  expect_message(ggplot2::autoplot(sttc(x[unit = "a"])), "no two units")
 })

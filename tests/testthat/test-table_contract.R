@@ -27,7 +27,9 @@ make_tables <- function() {
     links = causal_map(simulate_coupled_maps(steps = 60, series = 4), E = 2, top = 2),
     forecast = simplex(wave, "x", E = 2), skill = embed_dimension(wave, "x", E_max = 4),
     ccm = cross, ccm_lag = ccm_lag(wave, "x", "y", E = 2, Tp = -1:1, samples = 2),
-    words = summary(cross)
+    words = summary(cross), intervals = isi_statistics(x),
+    bursts = bursts(x, max_start = 0.5, max_within = 0.5),
+    tuning = tuning_curve(x, data.frame(time = 0:4, speed = c(1, 3, 2, 5, 4)), breaks = 3)
   )
 }
 

@@ -90,7 +90,9 @@ basics_tiles <- function(d) {
   ours <- attempt("sttc", c(list(d$x, reach * d$tick),
                             some_args(threads = whole(1, 4), max_memory = one_of(1e6, 1e9))))
   if (refused(ours) || d$length > 3000 || d$length == 0) return()
-  same(ours, slow_basics()$slow_sttc(d$x, reach), "spike time tiling", 1e-9)
+  same(as.matrix(ours), slow_basics()$slow_sttc(d$x, reach), "spike time tiling", 1e-9)
+  attempt("print", list(ours, n = whole(0, 9)))
+  if (sometimes(0.1)) attempt("autoplot", list(ours))
 }
 
 basics_intervals <- function(d) {
@@ -119,6 +121,37 @@ basics_intervals <- function(d) {
     }
   }
   same(as.double(found$spikes), as.double(spikes), "bursts")
+  for (one in list(ours, found)) attempt("print", list(one, n = whole(0, 9)))
+  if (sometimes(0.1)) {
+    type <- one_of("intervals", "rates", "regularity")
+    attempt("autoplot", c(list(ours, type = type), some_args(unit = levels(d$x$unit)[[1L]])))
+    attempt("autoplot", list(found))
+  }
+}
+
+basics_tuning <- function(d) {
+  inside <- c(d$slow$start, d$slow$end)
+  n <- whole(2, 12)
+  ticks <- min(inside) + whole(-5, 5) + cumsum(c(0, vapply(2:n, function(i) whole(1, 60), 0)))
+  value <- vapply(seq_len(n), function(i) one_of(whole(-3, 3), between(-3, 3), NA), 0)
+  edges <- one_of(list(seq(-3, 3, by = 1), c(-2, 0, 0.5)))
+  most <- whole(1, 80)
+  args <- list(d$x, data.frame(time = ticks * d$tick, speed = value),
+               breaks = if (sometimes(0.2)) whole(1, 9) else edges,
+               sigma = if (sometimes(0.2)) between(0.1, 2),
+               max_gap = if (sometimes(0.8)) most * d$tick)
+  ours <- attempt("tuning_curve", args)
+  if (refused(ours) || d$length > 3000) return()
+  if (length(args$breaks) > 1L && !is.null(args$max_gap) && all(d$slow$end > d$slow$start)) {
+    slow <- slow_basics()$slow_tuning(d$x, ticks, value, edges, most)
+    same(as.double(ours$count), as.double(slow$count), "spikes by value")
+    same(ours$seconds[seq_along(slow$ticks)] / d$tick, as.double(slow$ticks), "occupancy", 1e-6)
+  }
+  attempt("print", list(ours, n = whole(0, 9)))
+  if (sometimes(0.1)) {
+    attempt("autoplot", c(list(ours), some_args(type = one_of("curves", "image"),
+                                                unit = levels(d$x$unit)[[1L]])))
+  }
 }
 
 basics_events <- function(d) {
@@ -143,7 +176,8 @@ basics_events <- function(d) {
   }))
   same(as.double(ours$count), as.double(counts), "spikes around events")
   attempt("print", list(ours, n = whole(0, 9)))
-  if (sometimes(0.1)) attempt("autoplot", c(list(ours), some_args(unit = levels(d$x$unit)[[1L]])))
+  if (sometimes(0.1)) attempt("autoplot", c(list(ours), some_args(
+    unit = levels(d$x$unit)[[1L]], stimulus = one_of(list(c(0, 0.1), c(1, 0))))))
   # Trials by themselves.
   attempt("psth", list(d$x, bin_size = bin * d$tick))
 }
@@ -166,12 +200,15 @@ basics_check <- function(d) {
 fuzz_subject("basics",
   covers = list(
     bin_spikes = c("x", "bin_size", "sigma", "sparse", "gap", "max_memory"),
-    print.binned_spikes = "n", print.psth = "n", autoplot.psth = "unit",
+    print.binned_spikes = "n", print.psth = "n", autoplot.psth = c("unit", "stimulus"),
     as.data.frame.cross_correlogram = c("reference", "target"),
     autoplot.cross_correlogram = c("type", "reference", "target", "y"),
     cross_correlogram = c("x", "bin_size", "max_lag", "threads", "max_memory"),
     sttc = c("x", "dt", "threads", "max_memory"),
-    isi_statistics = c("x", "refractory"),
+    isi_statistics = c("x", "refractory"), print.isi_statistics = "n", print.sttc = "n",
+    autoplot.isi_statistics = c("type", "unit"), print.bursts = "n",
+    tuning_curve = c("x", "behaviour", "breaks", "sigma", "max_gap"), print.tuning_curve = "n",
+    autoplot.tuning_curve = c("type", "unit"),
     bursts = c("x", "max_start", "max_within", "min_between", "min_duration", "min_spikes"),
     psth = c("x", "events", "from", "to", "bin_size", "by"),
     check_recording = c("x", "refractory", "threads", "max_memory")
@@ -179,6 +216,6 @@ fuzz_subject("basics",
   run = function(world) {
     d <- draw_near()
     one_of(basics_bins, basics_lags, basics_tiles, basics_intervals, basics_events,
-           basics_check)(d)
+           basics_check, basics_tuning)(d)
   }
 )

@@ -9,21 +9,24 @@ kind_names <- c(synchrony = "Synchrony within 3 ms", sequence = "Sequence, withi
                 rate_sequence = "Rates rise in turn, 200 ms")
 
 # A square for each method: a row is the first unit (or cause) of a pair, a column the second.
-# `units` has the order of units, and the groups, which are outlined.
+# `units` has the order of units, and the groups, which are outlined. Above each square is how
+# many pairs it shows, and below and beside it are the numbers of units.
 draw_pairs <- function(pairs, units) {
   order <- as.character(units$unit)
   pairs$x <- match(pairs$second, order)
   pairs$y <- match(pairs$first, order)
-  pairs$method <- factor(method_names[pairs$method], method_names)
-  empty <- data.frame(method = factor(method_names, method_names))
+  titles <- paste0(method_names, "\n", said_of_pairs(pairs, units))
+  pairs$method <- factor(titles[match(pairs$method, names(method_names))], titles)
+  empty <- data.frame(method = factor(titles, titles))
+  numbers <- seq(0, length(order), by = 10)[-1L]
   plot <- ggplot2::ggplot(pairs) +
     ggplot2::geom_blank(data = empty) +
     ggplot2::geom_tile(ggplot2::aes(x, y), fill = synfire_colours()[["blue"]]) +
     ggplot2::facet_wrap(~method) +
     ggplot2::scale_x_continuous(limits = c(0.5, length(order) + 0.5), expand = c(0, 0),
-                                breaks = NULL, name = "Second unit, or effect") +
+                                breaks = numbers, name = "Second unit, or effect") +
     ggplot2::scale_y_reverse(limits = c(length(order) + 0.5, 0.5), expand = c(0, 0),
-                             breaks = NULL, name = "First unit, or cause") +
+                             breaks = numbers, name = "First unit, or cause") +
     ggplot2::coord_fixed() +
     theme_synfire() +
     ggplot2::theme(panel.border = ggplot2::element_rect(fill = NA, colour = "#6B7280"),
@@ -44,7 +47,18 @@ group_places <- function(units) {
   at <- split(seq_len(nrow(units)), factor(units$assembly, setdiff(units$assembly, "")))
   to <- vapply(at, max, 1) + 0.5
   data.frame(from = vapply(at, min, 1) - 0.5, to = to, name = unname(kind_names[names(at)]),
-             left = to > 0.6 * nrow(units))
+             left = to > 0.5 * nrow(units))
+}
+
+# How many pairs each method links, and how many of them are of one group.
+said_of_pairs <- function(pairs, units) {
+  counts <- count_pairs(pairs, units)[names(method_names)]
+  all <- colSums(counts)
+  groups <- setdiff(units$assembly, "")
+  if (length(groups) == 0L) return(paste(all, "pairs"))
+  own <- all - unlist(counts[nrow(counts), ])
+  of <- sum(choose(table(units$assembly)[groups], 2))
+  sprintf("%d of %d pairs of a group, %d others", own, of, all - own)
 }
 
 # How many of the pairs of each group a method links, and how many pairs of others.
