@@ -13,7 +13,7 @@ wanted_system=
 case $1 in
 demo) ;;
 site)
-  needed_r="$needed_r pkgdown knitr rmarkdown hdf5r htmltools yaml xml2 jsonlite png Matrix tibble"
+  needed_r="$needed_r pkgdown knitr rmarkdown hdf5r htmltools yaml xml2 jsonlite Matrix tibble"
   needed_system="$needed_system pandoc libjs-lunr"
   wanted_system=chromium
   ;;
