@@ -13,14 +13,11 @@ wanted_system=
 case $1 in
 demo) ;;
 site)
-  needed_r="$needed_r pkgdown knitr rmarkdown hdf5r htmltools yaml xml2 jsonlite png Matrix tibble"
+  needed_r="$needed_r pkgdown knitr rmarkdown hdf5r htmltools yaml xml2 jsonlite Matrix tibble"
   needed_system="$needed_system pandoc libjs-lunr"
   wanted_system=chromium
   ;;
-coverage)
-  needed_r="$needed_r covr testthat knitr rmarkdown hdf5r htmltools withr jsonlite"
-  needed_system="$needed_system gcovr"
-  ;;
+coverage) needed_r="$needed_r covr testthat knitr rmarkdown hdf5r htmltools withr jsonlite" ;;
 *)
   needed_r="$needed_r testthat knitr rmarkdown hdf5r htmltools withr"
   wanted_r='vdiffr roxygen2 remotes future generics progressr Matrix Rmpi snow shiny'

@@ -1,7 +1,7 @@
 # usage: Rscript tools/site/build.R SOURCE SITE. Builds the site of the package, whose copy is
 # in SOURCE, into SITE. Nothing is fetched, and no page needs a network.
 folders <- commandArgs(TRUE)
-site <- file.path(getwd(), folders[[2L]])
+site <- folders[[2L]]
 options(pkgdown.internet = FALSE, cli.progress_show_after = Inf)
 # Addresses of packages that are not installed would be asked for from CRAN.
 utils::assignInNamespace("CRAN_urls", \() NULL, "downlit")
@@ -14,7 +14,7 @@ title_of <- function(article) {
 }
 menu <- function(set) {
   entries <- lapply(set$contents, \(article) {
-    list(text = title_of(article), href = paste0("articles/", article, ".html"))
+    list(text = title_of(article), href = paste0("articles/", basename(article), ".html"))
   })
   list(text = set$title, menu = entries)
 }
@@ -24,15 +24,14 @@ menus$reference <- list(text = "Reference", href = "reference/index.html")
 menus$news <- list(text = "News", href = "news/index.html")
 navbar <- list(structure = list(left = names(menus), right = list()), components = menus)
 
-package <- pkgdown::as_pkgdown(folders[[1L]], override = list(
-  destination = site, navbar = navbar
-))
+package <- pkgdown::as_pkgdown(folders[[1L]], override = list(navbar = navbar))
 pkgdown::build_site(package, preview = FALSE, install = FALSE, new_process = FALSE, devel = FALSE)
+# pkgdown finds its own pictures only inside of the package.
+invisible(file.rename(package$dst_path, site))
 
 # ---- Formulas ----------------------------------------------------------------------------
 
 # Browsers draw MathML by themselves.
-pages <- list.files(site, "[.]html$", recursive = TRUE, full.names = TRUE)
 mathml <- function(formula) {
   text <- xml2::xml_text(xml2::read_html(paste0("<p>", formula, "</p>")))
   text <- gsub("^\\\\[(]|\\\\[)]$", "$", gsub("^\\\\\\[|\\\\\\]$", "$$", text))
@@ -40,12 +39,14 @@ mathml <- function(formula) {
                   stdout = TRUE)
   sub("^<p>", "", sub("</p>$", "", paste(made, collapse = "\n")))
 }
+
+pages <- list.files(site, "[.]html$", recursive = TRUE, full.names = TRUE)
 for (page in pages) {
   text <- paste(readLines(page, encoding = "UTF-8", warn = FALSE), collapse = "\n")
-  spans <- '<span class="math (inline|display)">[^<]*</span>'
-  found <- regmatches(text, gregexpr(spans, text))[[1L]]
-  if (length(found) == 0L) next
-  regmatches(text, gregexpr(spans, text)) <- list(vapply(found, mathml, ""))
+  # The place of a logo, which the package has none of.
+  text <- gsub('<img src="" class="logo"[^>]*>', "", text)
+  spans <- gregexpr('<span class="math (inline|display)">[^<]*</span>', text)
+  regmatches(text, spans) <- list(vapply(regmatches(text, spans)[[1L]], mathml, ""))
   writeLines(enc2utf8(text), page, useBytes = TRUE)
 }
 

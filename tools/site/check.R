@@ -19,7 +19,7 @@ articles <- list.files(file.path(source_folder, "vignettes"), "[.]Rmd$", recursi
 help <- Filter(\(file) !any(grepl("\\keyword{internal}", readLines(file), fixed = TRUE)),
                list.files(file.path(source_folder, "man"), "[.]Rd$", full.names = TRUE))
 wanted <- c(at("index.html"), at("news", "index.html"), at("reference", "index.html"),
-            at("articles", sub("[.]Rmd$", ".html", articles)),
+            at("articles", sub("[.]Rmd$", ".html", basename(articles))),
             at("reference", sub("[.]Rd$", ".html", basename(help))))
 expect(file.exists(wanted), "%s is missing", wanted)
 
@@ -64,7 +64,7 @@ for (page in pages) {
 # Letters alone: code, emphasis and quotation marks are drawn, not written.
 letters_of <- function(text) gsub("[^[:alnum:]]", "", text)
 for (article in articles) {
-  page <- at("articles", sub("[.]Rmd$", ".html", article))
+  page <- at("articles", sub("[.]Rmd$", ".html", basename(article)))
   if (!page %in% pages) next
   lines <- readLines(file.path(source_folder, "vignettes", article), encoding = "UTF-8")
   lines <- lines[cumsum(grepl("^```", lines)) %% 2L == 0L]
@@ -84,9 +84,10 @@ for (page in pages) {
   files <- file.path(dirname(page), utils::URLdecode(xml2::xml_attr(images, "src")))
   use <- file.exists(files) & grepl("[.]png$", files)
   if (!any(use)) next
-  dots <- vapply(files[use], \(file) dim(png::readPNG(file))[[2L]], 0L)
-  shown <- suppressWarnings(as.numeric(xml2::xml_attr(images[use], "width")))
-  shown <- ifelse(is.na(shown), 700, shown)
+  # The width is the fifth number of a PNG file.
+  dots <- vapply(files[use], \(file) readBin(file, "integer", 5L, endian = "big")[[5L]], 0L)
+  width <- suppressWarnings(as.numeric(xml2::xml_attr(images[use], "width")))
+  shown <- ifelse(is.na(width), 700, width)
   expect(dots >= shown * 150 / 96 - 50, "%s: %s has %d dots for %g", page, basename(files[use]),
          dots, shown)
   expect(nzchar(xml2::xml_attr(images[use], "alt", default = "")), "%s: %s has no words for it",
