@@ -60,10 +60,9 @@
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
 #'   invisibly.
 #' @section Errors:
-#' For an object without episodes, or without what the picture needs (counts, a
-#' recording, an episode of at least two units); for episodes that are not among those
-#' given; and where ggplot2 or igraph is not installed. `"network"` of a table in which no unit
-#' follows another is no error: a message says so, and the picture does.
+#' For an object without what the picture needs (counts, a recording); for episodes that are not
+#' among those given; and where ggplot2 or igraph is not installed. Where there is no episode, or
+#' none in which a unit follows another, the picture and a message say so.
 #' @seealso [as.igraph.episodes()], [episode_occurrences()], [episode_lags()]
 #' @examplesIf rlang::is_installed(c("ggplot2", "igraph"))
 #' found <- mine_episodes(songbird, min_count = 16, intervals = c(0.02, 0.12), threads = 2)
@@ -91,13 +90,12 @@ autoplot.episodes <- function(object, type = c("counts", "raster", "network", "l
   if (!is.null(recording)) check_spike_trains(recording, "recording")
   check_layout(layout)
   check_connections(connections, object)
-  refuse_if(nrow(object) == 0L && type != "network", "object",
-            "a table with at least one episode", "empty",
-            "Mine with a lower `min_count`, or with wider `intervals`.")
+  if (nrow(object) == 0L) return(empty_picture("There is no episode", "nothing"))
   if (type %in% c("raster", "lags")) {
     refuse_if(is.null(recording), "recording", "the spike trains to look into", "NULL",
               "These episodes do not know their recording; give it.")
     episodes <- choose_episodes(object, episodes)
+    if (nrow(episodes) == 0L) return(empty_picture("No episode has two units", "nothing"))
   }
   switch(type, counts = plot_counts(object),
          raster = plot_episode_raster(recording, episodes, from, to, order, others),
@@ -142,7 +140,5 @@ choose_episodes <- function(x, episodes) {
   } else {
     x[best_episodes(x, episodes), ]
   }
-  chosen <- chosen[.subset2(chosen, "size") >= 2L, ]
-  refuse_if(nrow(chosen) == 0L, "episodes", "at least one episode of two or more units", "none")
-  chosen
+  chosen[.subset2(chosen, "size") >= 2L, ]
 }

@@ -25,9 +25,9 @@ autoplot.episode_lags <- function(object, ...) {
   check_no_dots(draws = "lags")
   check_table(object, c("episode", "edge", "from", "to", "lag_low", "lag_high", "count"),
               "episode_lags")
-  refuse_if(nrow(object) == 0L || anyNA(object$episode), "object",
-            "a table with at least one step",
-            if (nrow(object) == 0L) "empty" else "one with rows that are not there")
+  refuse_if(anyNA(object$episode), "object", "a table of steps",
+            "one with rows that are not there")
+  if (nrow(object) == 0L) return(empty_picture("There is no step", "no lag"))
   episodes <- unique(object$episode)
   key <- paste(match(object$episode, episodes), object$edge)
   panels <- unique(key)
@@ -75,9 +75,9 @@ autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
   check_no_dots(draws = "occurrences")
   max_occurrences <- check_count(max_occurrences)
   check_table(object, c("episode", "times"), "episode_occurrences")
-  refuse_if(nrow(object) == 0L || anyNA(object$episode), "object",
-            "a table with at least one occurrence",
-            if (nrow(object) == 0L) "empty" else "one with rows that are not there")
+  refuse_if(anyNA(object$episode), "object", "a table of occurrences",
+            "one with rows that are not there")
+  if (nrow(object) == 0L) return(empty_picture("There is no occurrence", "nothing"))
   episodes <- unique(object$episode)
   # Taking rows loses the attribute, not the name.
   asked <- attr(object, "episodes", exact = TRUE)

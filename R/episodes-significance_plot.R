@@ -19,7 +19,8 @@
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
 #'   invisibly.
 #' @section Errors:
-#' For an object without tested episodes, and where ggplot2 or igraph is not installed.
+#' Where ggplot2 or igraph is not installed. Where no episode was tested, the picture and a message
+#' say so.
 #' `"network"` without significant episodes is no error: a message says so, and the picture
 #' does.
 #' @seealso [autoplot.episodes()] for the episodes themselves:
@@ -42,7 +43,7 @@ autoplot.episode_significance <- function(object, type = c("counts", "chance", "
   check_layout(layout)
   check_table(object, significance_columns, "episode_significance")
   check_connections(connections, object)
-  refuse_if(!any(is_tested(object)), "object", "a table with tested episodes", "one without")
+  if (!any(is_tested(object))) return(empty_picture("No episode was tested", "nothing"))
   switch(type, counts = plot_against_surrogates(object, episodes),
          chance = plot_against_chance(object),
          network = plot_significant_network(object, edges, layout, connections))

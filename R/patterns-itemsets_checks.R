@@ -61,8 +61,4 @@ check_patterns <- function(patterns) {
   check_whole_sets(patterns, "patterns")
 }
 
-check_any_sets <- function(x, what) {
-  refuse_if(length(.subset2(x, "count")) == 0L, "object",
-            sprintf("a result with at least one %s", what), "empty",
-            "Mine again, and ask for fewer occurrences.")
-}
+no_sets <- function(x) length(.subset2(x, "count")) == 0L

@@ -54,9 +54,9 @@
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
 #'   invisibly.
 #' @section Errors:
-#' For an object without patterns, or without the recording that the picture needs; for
-#' patterns of another recording; and where ggplot2 is not installed, or igraph for
-#' `"hypergraph"`. `from`, `to` and `order` are refused for
+#' For an object without the recording that the picture needs; for patterns of another
+#' recording; and where ggplot2 is not installed, or igraph for `"hypergraph"`. Where there is no
+#' pattern, the picture and a message say so. `from`, `to` and `order` are refused for
 #' other pictures than `"raster"`, and `patterns` for histograms.
 #' @references
 #' Torre E, Picado-Muino D, Denker M, Borgelt C, Gruen S (2013). Statistical evaluation
@@ -87,7 +87,7 @@ autoplot.patterns <- function(object,
   type <- check_choice(type)
   ordered <- !missing(order)
   order <- check_choice(order)
-  check_any_sets(object, "pattern")
+  if (no_sets(object)) return(empty_picture("There is no pattern", "nothing"))
   drawn <- switch(type, raster = 3, dots = 1, hypergraph = 6)
   if (is.null(drawn) && !is.null(patterns)) abort_not_drawn("patterns", type)
   if (type != "raster" && !(is.null(from) && is.null(to))) {
@@ -129,7 +129,7 @@ abort_not_drawn <- function(arg, type) {
 #' @noRd
 choose_patterns <- function(x, patterns, default, recording) {
   if (inherits(patterns, "patterns")) {
-    check_any_sets(patterns, "pattern")
+    refuse_if(no_sets(patterns), "patterns", "a result with at least one pattern", "empty")
     return(patterns)
   }
   n <- if (is.null(patterns)) default else check_count(patterns)

@@ -13,7 +13,7 @@
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
 #'   invisibly.
 #' @section Errors:
-#' For an object without sets, and where ggplot2 is not installed.
+#' Where ggplot2 is not installed. Where there is no set, the picture and a message say so.
 #' @seealso [autoplot.patterns()]
 #' @examplesIf rlang::is_installed("ggplot2")
 #' baskets <- list(c("bread", "butter", "milk"), c("bread", "butter"), c("bread", "milk"),
@@ -26,7 +26,7 @@ autoplot.itemsets <- function(object, type = c("size", "counts", "participation"
   check_no_dots(draws = "itemsets")
   check_whole_sets(object, "object")
   type <- check_choice(type)
-  check_any_sets(object, "set")
+  if (no_sets(object)) return(empty_picture("There is no set", "nothing"))
   switch(type, size = plot_sizes(object, "Size (items in the set)", "Number of sets"),
          counts = plot_set_counts(object, "Count (transactions)", "Number of sets"),
          participation = plot_participation(object, "Item", "sets"))

@@ -30,7 +30,7 @@ autoplot.cross_correlogram <- function(object, ..., type = NULL, reference = NUL
   check_correlogram(object)
   y <- check_choice(y)
   units <- units_of_counts(object)
-  if (length(units) == 0L) abort_arg("object", "of at least one unit", "of none")
+  if (length(units) == 0L) return(empty_picture("There is no unit", "nothing"))
   chosen <- !is.null(reference) || !is.null(target)
   type <- if (is.null(type)) {
     if (chosen || length(units) <= 5L) "pairs" else "matrix"

@@ -25,8 +25,8 @@
 #' @param by Name of a column of [unit_table()] with at most 20 different values, by which
 #'   units are grouped; `NULL` for none.
 #' @param events Times of events, in seconds, or a data frame with a column `time` and, where
-#'   they last, such as a stimulus, `end`; drawn behind the spikes as lines, and as bands from
-#'   `time` to `end`.
+#'   they last, such as a stimulus, `end`; drawn as lines, and as bands from `time` to `end`,
+#'   behind marks and over an image.
 #' @param max_marks Number of spikes up to which each gets its own mark; `Inf` always
 #'   draws marks, 0 always the image. `NULL` draws marks for at most 600 spikes of a unit on
 #'   average, and at most 30,000 in all.
@@ -62,8 +62,9 @@ autoplot.spike_trains <- function(object, ..., order = c("levels", "rate", "plac
   marks <- if (is.null(max_marks)) marks_fit(object) else nrow(object) <= max_marks
   ggplot2::ggplot() +
     raster_trials(object, length(row)) +
-    raster_events(events, length(row)) +
+    (if (marks) raster_events(events, length(row))) +
     (if (marks) raster_marks(object, row, groups) else raster_image(object, row, bins)) +
+    (if (!marks) raster_events(events, length(row))) +
     raster_groups(row, groups) +
     theme_synfire() +
     raster_axes(object, row, groups) +
@@ -141,8 +142,6 @@ raster_image <- function(x, row, bins) {
                                      breaks = breaks, limits = c(1, max(top, 2)),
                                      labels = commas_each(breaks), name = name))
 }
-
-commas_each <- function(n) vapply(n, commas, character(1))
 
 #' Spikes counted in cells of time and rows of units
 #'

@@ -286,7 +286,7 @@ autoplot.psth <- function(object, ..., unit = NULL, stimulus = NULL) {
   spikes <- attr(object, "spikes", exact = TRUE)
   events <- attr(object, "event_table", exact = TRUE)
   stimulus <- check_stimulus(stimulus)
-  if (nrow(object) == 0L) abort_arg("object", "of at least one unit", "of none")
+  if (nrow(object) == 0L) return(empty_picture("There is no unit", "nothing"))
   present <- levels(droplevels(object$unit))
   busy <- tabulate(factor(spikes$unit, present), length(present))
   shown <- panel_units(unit, present, busy, usual = 4L)

@@ -101,7 +101,8 @@ check_behaviour <- function(behaviour, resolution) {
             some_columns(behaviour))
   refuse_if(nrow(behaviour) < 2L, "behaviour", "a table of at least two values",
             paste("one of", counted(nrow(behaviour), "row")))
-  refuse_if(!all(is.finite(behaviour$time)), "behaviour", "a table with a finite `time` in each row",
+  refuse_if(!all(is.finite(behaviour$time)), "behaviour",
+            "a table with a finite `time` in each row",
             "one with a missing or infinite time", "Leave these rows out.")
   ticks <- round_to_ticks(behaviour$time, resolution)
   late <- which(diff(ticks) <= 0)
@@ -111,8 +112,8 @@ check_behaviour <- function(behaviour, resolution) {
             sprintf("one with %s s after %s s in row %s", exact(behaviour$time[late[1L] + 1L]),
                     exact(behaviour$time[late[1L]]), commas(late[1L] + 1L)),
             "Sort it by time and keep one row for each time.")
-  refuse_if(!any(is.finite(behaviour[[value]])), "behaviour", "a table with at least one finite value",
-            "one without any")
+  refuse_if(!any(is.finite(behaviour[[value]])), "behaviour",
+            "a table with at least one finite value", "one without any")
   list(time = behaviour$time, ticks = ticks, value = as.double(behaviour[[value]]), name = value)
 }
 

@@ -4,6 +4,8 @@
 #' @noRd
 commas <- function(n) format(n, big.mark = ",", scientific = FALSE, trim = TRUE)
 
+commas_each <- function(n) vapply(n, commas, character(1))
+
 #' "1 spike", "2,000 spikes"
 #' @noRd
 counted <- function(n, one, many = paste0(one, "s")) paste(commas(n), if (n == 1) one else many)

@@ -245,8 +245,8 @@ test_that("arguments are checked", {
   expect_error(ggplot2::autoplot(x, from = 1, to = 0.5), class = "synfire_error_argument")
   none <- x[0L]
   for (type in c("raster", "size", "lags")) {
-    expect_error(ggplot2::autoplot(none, type = type), "at least one",
-                 class = "synfire_error_argument")
+    expect_message(ggplot2::autoplot(none, type = type), "There is no pattern",
+                   class = "synfire_message_empty")
   }
   expect_error(ggplot2::autoplot(x, patterns = none), "at least one",
                class = "synfire_error_argument")
