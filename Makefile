@@ -6,6 +6,8 @@ BUILD = .build
 LIBRARY = $(BUILD)/library
 # Further arguments of R CMD INSTALL, such as --configure-args=--with-cuda=no
 INSTALL_ARGS =
+# The demo waits for no more than it shows: kernels for a GPU of this machine alone, no help.
+DEMO_ARGS = --configure-args=--with-cuda=here --no-docs --no-byte-compile --no-test-load
 WITH_LIBRARY = R_LIBS="`pwd`/$(LIBRARY)$${R_LIBS:+:$$R_LIBS}"
 
 help:
@@ -31,6 +33,8 @@ help:
 	@echo '                                of vignette("performance")'
 	@echo 'make lines                      count the lines of code, and who needs whom'
 	@echo 'make docs                       NAMESPACE and man/ from the roxygen comments'
+	@echo 'make site                       the guides, the reference and a gallery, into site/'
+	@echo 'make coverage                   which share of the lines of R and C the tests run'
 	@echo 'make setup                      install what all of these need'
 	@echo 'make clean                      remove what they made'
 
@@ -42,8 +46,8 @@ install: setup
 
 demo:
 	@sh tools/setup.sh demo
-	@sh tools/install.sh "$(LIBRARY)" $(INSTALL_ARGS)
-	@$(WITH_LIBRARY) Rscript tools/demo.R $${FILE:+"$$FILE"}
+	@sh tools/install.sh "$(BUILD)/demo" $(DEMO_ARGS) $(INSTALL_ARGS)
+	@R_LIBS="`pwd`/$(BUILD)/demo$${R_LIBS:+:$$R_LIBS}" Rscript tools/demo.R $${FILE:+"$$FILE"}
 
 test: install
 	@$(WITH_LIBRARY) sh tools/test.sh
@@ -95,9 +99,19 @@ lines: setup
 docs: setup
 	@sh tools/docs.sh
 
+site:
+	@sh tools/setup.sh site
+	@SYNFIRE_CUDA_ARCH=none sh tools/install.sh "$(LIBRARY)" $(INSTALL_ARGS)
+	@sh tools/site.sh "$(LIBRARY)"
+
+coverage:
+	@sh tools/setup.sh coverage
+	@sh tools/copy.sh $(BUILD)/coverage-source
+	@Rscript tools/coverage.R
+
 clean:
 	@./cleanup
-	rm -rf $(BUILD) demo-output
+	rm -rf $(BUILD) demo-output site
 
 .PHONY: help setup install demo test nightly fuzz controls sanitize sanitize-gpu check rooms \
-  portable check-cuda bench peers lines docs clean
+  portable check-cuda bench peers lines docs site coverage clean

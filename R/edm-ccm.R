@@ -63,7 +63,7 @@
 #'   no states that a cause could be read from (noise, linear series), series in step, no delay
 #'   that shows what comes first, a skill that levels off, or signs of a hidden driver of both.
 #'
-#' `vignette("causes")` shows each with an example, and how often verdicts are wrong;
+#' `vignette("causes")` has examples, `vignette("error-rates-causes")` counts wrong verdicts, and
 #' `vignette("definitions-edm")` has the exact rules.
 #'
 #' # Slow series

@@ -15,7 +15,7 @@ trait_reasons <- function(traits) {
   out
 }
 
-#' Bounds of the verdicts, see vignette("causes")
+#' Bounds of the verdicts, see vignette("definitions-edm")
 #' @noRd
 verdict_rules <- list(
   rows = 100,        # fewer rows that can be used: no verdict

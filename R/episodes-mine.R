@@ -170,11 +170,8 @@
 #'   `vignette("episodes")`, `vignette("definitions")` and, for the engines on a GPU next
 #'   to each other, `vignette("paper-episodes")` and `vignette("paper-occurrences")`.
 #' @examples
-#' set.seed(1)
-#' x <- simulate_sym26(duration = 10)
-#' found <- mine_episodes(x, min_count = 40, intervals = rbind(
-#'   c(0, 0.005), c(0.005, 0.010), c(0.010, 0.015)
-#' ), threads = 2)
+#' # Frames of 33 ms: delays of one to three frames
+#' found <- mine_episodes(songbird, min_count = 14, intervals = c(0.02, 0.12), threads = 2)
 #' found
 #' summary(found)
 #' found[found$size == max(found$size), ]

@@ -21,10 +21,7 @@
 #' Where igraph is not installed.
 #' @seealso [autoplot.episodes()] with `type = "network"` to draw it.
 #' @examplesIf rlang::is_installed("igraph")
-#' set.seed(1)
-#' x <- simulate_sym26(duration = 10)
-#' intervals <- cbind(low = c(0, 0.005, 0.010), high = c(0.005, 0.010, 0.015))
-#' found <- mine_episodes(x, min_count = 100, intervals = intervals, threads = 2)
+#' found <- mine_episodes(songbird, min_count = 16, intervals = c(0.02, 0.12), threads = 2)
 #' graph <- igraph::as.igraph(found)
 #' igraph::degree(graph, mode = "out")
 #' @exportS3Method igraph::as.igraph

@@ -65,10 +65,7 @@
 #' none in which a unit follows another, the picture and a message say so.
 #' @seealso [as.igraph.episodes()], [episode_occurrences()], [episode_lags()]
 #' @examplesIf rlang::is_installed(c("ggplot2", "igraph"))
-#' set.seed(1)
-#' x <- simulate_sym26(duration = 10)
-#' intervals <- cbind(low = c(0, 0.005, 0.010), high = c(0.005, 0.010, 0.015))
-#' found <- mine_episodes(x, min_count = 100, intervals = intervals, threads = 2)
+#' found <- mine_episodes(songbird, min_count = 16, intervals = c(0.02, 0.12), threads = 2)
 #' plot(found)
 #' plot(found, type = "raster", episodes = 2)
 #' plot(found, type = "network", edges = 16)

@@ -129,9 +129,7 @@
 #'   [surrogate_trains()].
 #' @examples
 #' set.seed(1)
-#' x <- simulate_sym26(duration = 10)
-#' intervals <- cbind(low = c(0, 0.005, 0.010), high = c(0.005, 0.010, 0.015))
-#' found <- mine_episodes(x, min_count = 50, intervals = intervals, threads = 2)
+#' found <- mine_episodes(songbird, min_count = 16, intervals = c(0.02, 0.12), threads = 2)
 #' tested <- episode_significance(found, n_surrogates = 100, threads = 2)
 #' tested
 #' summary(tested)

@@ -27,9 +27,7 @@
 #'   `plot(found[tested$significant, ], type = "raster")`.
 #' @examplesIf rlang::is_installed(c("ggplot2", "igraph"))
 #' set.seed(1)
-#' x <- simulate_sym26(duration = 10)
-#' intervals <- cbind(low = c(0, 0.005, 0.010), high = c(0.005, 0.010, 0.015))
-#' found <- mine_episodes(x, min_count = 50, intervals = intervals, threads = 2)
+#' found <- mine_episodes(songbird, min_count = 16, intervals = c(0.02, 0.12), threads = 2)
 #' tested <- episode_significance(found, n_surrogates = 100, threads = 2)
 #' plot(tested)
 #' plot(tested, type = "chance")

@@ -35,9 +35,9 @@
 #' @seealso [mine_episodes()], [expected_counts()], [episode_significance()].
 #' @examples
 #' set.seed(1)
-#' x <- simulate_sym26(duration = 10)
-#' min_count <- suggest_min_count(x, c(0, 0.005), threads = 2)
-#' mine_episodes(x, min_count, c(0, 0.005), threads = 2)
+#' x <- songbird[unit = as.character(c(1:8, 10:20))]
+#' min_count <- suggest_min_count(x, c(0.02, 0.12), threads = 2)
+#' mine_episodes(x, min_count, c(0.02, 0.12), threads = 2)
 #' @export
 suggest_min_count <- function(x, intervals, alpha = 0.05,
                               method = c("surrogates", "independent"), n_surrogates = 39,

@@ -61,7 +61,8 @@
 #' `t` has its test again beside three other causes at the time of the effect and a step after
 #' it: they tell of such a driver. A link that keeps less than three quarters of its `t` is
 #' `"refused"` with the reason `"hidden"`. In systems with a driver that is not
-#' recorded 3 to 11 % of the pairs without a link are still called direct (`vignette("causes")`).
+#' recorded 3 to 11 % of the pairs without a link are still called direct
+#' (`vignette("error-rates-causes")`).
 #'
 #' # Linear effects
 #' Where a linear forecast of an effect from several steps of all its causes is better than the
@@ -71,8 +72,8 @@
 #' test a link had; `t` of a linear test is the normal deviate that has its p value.
 #'
 #' Partial cross mapping (Leng et al. 2020) asks the same question of cross mapping
-#' alone, and gives a number without an error rate. `vignette("causes")` has both on the
-#' same systems.
+#' alone, and gives a number without an error rate. `vignette("error-rates-causes")` has both on
+#' the same systems.
 #'
 #' # Weak links
 #' What `threshold` leaves out is never found, and cannot explain other links. It saves
@@ -193,7 +194,8 @@
 #' entropy. *SIAM Journal on Applied Dynamical Systems*, 14, 73-106.
 #' \doi{10.1137/140956166}
 #' @seealso [causal_map()] before it, [summary.direct_links()],
-#'   [autoplot.direct_links()] and [compare_maps()] after it; `vignette("causes")`.
+#'   [autoplot.direct_links()] and [compare_maps()] after it; `vignette("causes")`, and
+#'   `vignette("error-rates-causes")`.
 #' @examples
 #' # x1 drives x2, and x2 drives x3: x1 and x3 are linked through x2.
 #' wiring <- rbind(c(0, 0.2, 0), c(0, 0, 0.2), 0)

@@ -71,13 +71,16 @@ cause_words <- function(tested) {
   sure <- tested$links[which(tested$links$p_holm <= tested$alpha * (1 + 1e-9)), , drop = FALSE]
   whom <- if (tested$groups < tested$of) sprintf("the %d surest groups", tested$groups) else
     sprintf("the %d groups", tested$groups)
+  if (all(is.na(tested$links$p_holm))) return(sprintf(
+    "Among %s nothing can be told: activations are too few for cross mapping.", whom
+  ))
   if (nrow(sure) == 0L) return(sprintf(paste(
     "Among %s no link was found: activations of none tell when those of another one were. A link",
     "too weak for this recording looks the same."
   ), whom))
   c(sprintf("Among %s, cross mapping of activations supports %s, directly or through others:", whom,
             counted(nrow(sure), "link")),
-    paste0(and_list(sprintf("%s drives %s%s", sure$cause, sure$effect, delay_text(sure$delay))),
+    paste0(and_list(sprintf("%s may drive %s%s", sure$cause, sure$effect, delay_text(sure$delay))),
            "."))
 }
 
@@ -85,7 +88,7 @@ cause_words <- function(tested) {
 #' @noRd
 untold_words <- function(tested) {
   untold <- sum(is.na(tested$links$p_holm))
-  if (untold > 0L) sprintf(
+  if (untold > 0L && untold < nrow(tested$links)) sprintf(
     "For %s of %s directions there is no answer, as activations are too few to tell.",
     commas(untold), commas(nrow(tested$links))
   )
@@ -98,6 +101,7 @@ delay_text <- function(delay) {
 
 causes_section <- function(tested) {
   if (!is.list(tested)) return(list(paragraph(cause_words(tested))))
+  if (all(is.na(tested$links$p_holm))) return(list(paragraph(cause_words(tested))))
   links <- utils::head(tested$links, 12L)
   table <- data.frame(links$cause, links$effect, duration_text(links$delay), signif(links$rho, 2),
                       vapply(links$p_holm,
@@ -109,13 +113,14 @@ causes_section <- function(tested) {
       "What an effect does now tells what its cause did a delay before; rho is how well. Low values",
       "are usual, as activations are rare."
     )),
-    paragraph("A common input that reaches one group before the other one looks the same.")
+    paragraph("A link is no proof of a cause. A common input that reaches one group before the other",
+              "one looks the same.")
   )
 }
 
 tested_causes <- function(tested) {
   if (is.null(tested)) return(NULL)
-  question <- "Which group drives which?"
+  question <- "Which group may drive which?"
   if (!is.list(tested)) {
     return(list(question = question, looked_at = "nothing", settings = "none", chance = "none",
                 result = cause_words(tested)))

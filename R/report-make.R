@@ -92,9 +92,8 @@
 #' @seealso [check_recording()], [find_assemblies()], [find_synapses()], [cross_correlogram()].
 #' @examplesIf rlang::is_installed("ggplot2")
 #' set.seed(1)
-#' x <- simulate_assemblies(duration = 8, units = 4, assemblies = "synchrony", size = 3,
-#'                          count = 40)
-#' page <- report(x, max_lag = 0.05, n_surrogates = 19, threads = 2, open = FALSE)
+#' x <- songbird[unit = as.character(38:50)]
+#' page <- report(x, max_lag = 0.1, n_surrogates = 19, threads = 2, open = FALSE)
 #' page
 #' page$pairs
 #' @export

@@ -23,7 +23,7 @@ report_results <- function(x, given) {
   made$correlograms <- if (is.list(pairs)) pairs$counts
   causes <- NULL
   if (given$causes) {
-    tell("what drives what")
+    tell("which group may drive which")
     causes <- test_causes(made$assemblies, given$threads, given$max_memory)
   }
   made$causes <- if (is.list(causes)) causes$links

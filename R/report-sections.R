@@ -16,7 +16,7 @@ report_sections <- function(made, connections, pairs, causes, given) {
     section("connections", "Connections: who excites or inhibits whom",
             connections_section(connections)),
     section("pairs", "Joint rates: pairs that fire together", pairs_section(made, pairs)),
-    if (!is.null(causes)) section("causes", "What drives what", causes_section(causes)),
+    if (!is.null(causes)) section("causes", "Which group may drive which", causes_section(causes)),
     section("tested", "Everything that was tested",
             tested_section(made, connections, pairs, causes)),
     section("limits", "What this does not show", tag("aside", html_list(made$limits))),
@@ -147,8 +147,11 @@ assemblies_section <- function(made, by) {
     paragraph(shared_words(found)),
     html_table(plain_assemblies(found), paste(
       "Groups, the surest first. The p value is the probability that independent units give",
-      "any group that stands out as much."
+      "any group that stands out as much.", if (has_stability(found)) sprintf(
+        "A stable member comes out again in %s resamples, each with four fifths of the recording.",
+        stable_text(attr(found, "resamples", exact = TRUE)))
     ), "groups"),
+    paragraph(stability_advice(found)),
     paragraph(if (nrow(found) > most_pictured) sprintf(
       "There are pictures of the first %d of the %s groups.", most_pictured, commas(nrow(found)))),
     lapply(shown, \(row) assembly_pictured(found, row)),

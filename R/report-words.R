@@ -154,6 +154,9 @@ plain_assemblies <- function(found) {
   )
   names(out) <- c("No.", "Members, and when each fires after the first", "Each within",
                   "Activations", "By chance", "Members fire in", "First and second half", "p")
+  if (has_stability(found)) {
+    out$Stable <- paste(stable_members(found, seq_len(nrow(found))), "of", found$size)
+  }
   out
 }
 

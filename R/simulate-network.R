@@ -105,9 +105,9 @@
 #' x <- simulate_network(120, wiring = chain, delay = 0.003, rate = 10)
 #' summary(cross_correlogram(x, 0.001, 0.01, threads = 2))
 #'
-#' # 100 of 1,000 neurons with log-normal strengths, as in Endo et al.:
+#' # 50 of 500 neurons with log-normal strengths, as in Endo et al.:
 #' \donttest{
-#' x <- simulate_network(20, units = 1000, observed = 100, strength = c(0.035, 0.15),
+#' x <- simulate_network(5, units = 500, observed = 50, strength = c(0.035, 0.15),
 #'                       strength_spread = 0.9, rate = c(3, 8), common_input = 0.07,
 #'                       fluctuation = c(0.006, 0.04))
 #' }

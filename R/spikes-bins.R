@@ -62,8 +62,7 @@
 #'
 #' # From spikes to causes
 #' set.seed(1)
-#' culture <- simulate_culture(duration = 20, channels = 4)
-#' counts <- bin_spikes(culture, 0.1, sigma = 0.1)
+#' counts <- bin_spikes(mouse[time = c(0, 60)], 0.1, sigma = 0.1)
 #' causal_map(counts, E = 3, threads = 2)
 #' ccm(counts, colnames(counts)[1], colnames(counts)[2], E = 3, samples = 5, threads = 2)
 #' @export

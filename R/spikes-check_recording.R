@@ -66,15 +66,12 @@
 #' \doi{10.1523/JNEUROSCI.0971-11.2011}
 #' @seealso [isi_statistics()], [cross_correlogram()] to look closer.
 #' @examples
-#' set.seed(1)
-#' x <- simulate_patterns(duration = 30, units = 6, patterns = list())
-#' check_recording(x)
+#' check_recording(mouse)
 #'
-#' # The fourth unit once more, as a sorter may find it twice
-#' twice <- as.data.frame(x[unit = "u04"])
-#' twice$unit <- "u07"
-#' y <- as_spike_trains(rbind(as.data.frame(x), twice))
-#' check_recording(y)
+#' # One unit once more, as a sorter may find it twice
+#' once <- as.data.frame(mouse)[c("time", "unit")]
+#' twice <- transform(once[once$unit == "206", ], unit = "207")
+#' check_recording(as_spike_trains(rbind(once, twice)))
 #' @export
 check_recording <- function(x, refractory = 0.002, threads = NULL, max_memory = 4e9) {
   check_given(x = "a recording")

@@ -79,8 +79,7 @@ print.recording_check <- function(x, ...) {
 #' For objects that were changed (`synfire_error_argument`), and where ggplot2 is not
 #' installed.
 #' @examplesIf rlang::is_installed("ggplot2")
-#' set.seed(1)
-#' plot(check_recording(simulate_culture(duration = 30, channels = 8)))
+#' plot(check_recording(songbird))
 #' @exportS3Method ggplot2::autoplot
 autoplot.recording_check <- function(object, ...) {
   check_no_dots(draws = "the check of a recording")

@@ -20,10 +20,7 @@
 #' For arguments out of range (`synfire_error_argument`), and where ggplot2 is not
 #' installed.
 #' @examplesIf rlang::is_installed("ggplot2")
-#' set.seed(1)
-#' a <- sort(runif(500, 0, 60))
-#' x <- spike_trains(c(a, a + 0.004, runif(500, 0, 60)), rep(c("A", "B", "C"), each = 500))
-#' counts <- cross_correlogram(x, bin_size = 0.002, max_lag = 0.02, threads = 2)
+#' counts <- cross_correlogram(mouse, bin_size = 0.005, max_lag = 0.2, threads = 2)
 #' plot(counts)
 #' ggplot2::autoplot(counts, type = "matrix")
 #' @exportS3Method ggplot2::autoplot

@@ -103,9 +103,7 @@ observed_rates <- function(x) {
 #' \doi{10.1162/089976602753284455}. For surprise as a measure.
 #' @seealso [suggest_min_count()], [episode_significance()].
 #' @examples
-#' set.seed(1)
-#' x <- simulate_sym26(duration = 10)
-#' found <- mine_episodes(x, min_count = 40, intervals = c(0.005, 0.010), threads = 2)
+#' found <- mine_episodes(songbird, min_count = 16, intervals = c(0.02, 0.12), threads = 2)
 #' counted <- expected_counts(found)
 #' counted[order(-counted$surprise), ]
 #' @export

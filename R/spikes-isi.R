@@ -83,10 +83,7 @@ sum_by_unit <- function(value, unit, n_units) {
 #' @seealso [autoplot.isi_statistics()] for pictures; [bursts()]; [check_recording()], which says
 #'   what is implausible.
 #' @examples
-#' set.seed(1)
-#' x <- spike_trains(c(cumsum(rexp(200, 20)), 1:20 / 2),
-#'                   rep(c("Poisson", "clock"), c(200, 20)))
-#' isi_statistics(x)
+#' isi_statistics(mouse)
 #' @export
 isi_statistics <- function(x, refractory = 0.002) {
   check_given(x = "a recording")

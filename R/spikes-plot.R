@@ -38,14 +38,14 @@
 #' For arguments out of range (`synfire_error_argument`), and where ggplot2 is not
 #' installed.
 #' @examplesIf rlang::is_installed("ggplot2")
-#' x <- spike_trains(runif(300, 0, 10), sample(c("A", "B", "C"), 300, replace = TRUE),
-#'                   start = 0, end = 10)
-#' plot(x)
-#' ggplot2::autoplot(x, order = "rate", max_marks = 0, bins = 50)
+#' plot(songbird)
+#' ggplot2::autoplot(mouse, order = "rate", max_marks = 0, bins = 50)
 #'
-#' unit_table(x) <- data.frame(unit = c("A", "B", "C"), area = c("CA1", "CA3", "CA1"))
-#' plot(x, by = "area")
-#' plot(x, events = data.frame(time = c(2, 6), end = c(3, 7)))
+#' # An area that is made up for each unit
+#' unit_table(songbird) <- data.frame(unit = levels(songbird$unit),
+#'                                    area = rep(c("HVC", "RA"), 37))
+#' plot(songbird, by = "area")
+#' plot(songbird, events = data.frame(time = c(2, 6), end = c(3, 7)))
 #' @importFrom rlang .data
 #' @exportS3Method ggplot2::autoplot
 autoplot.spike_trains <- function(object, ..., order = c("levels", "rate", "place"),

@@ -38,7 +38,7 @@
 #' is done instead; so it is after a spike that came late. An update is also longer where
 #' many episodes become frequent at once, as what they begin is then counted over the
 #' whole window for the first time; a stream does some of that ahead of time, for episodes
-#' that are about to become frequent. `vignette("episodes")` has measured times,
+#' that are about to become frequent. `vignette("performance")` has measured times,
 #' `vignette("definitions")` the proof that the counts are exact. How often to update is
 #' free: the table does not depend on how a recording is cut into blocks.
 #'
@@ -176,11 +176,9 @@
 #' @seealso [autoplot.episode_stream()] for the counts over time, [mine_episodes()] for a
 #'   recording that is complete.
 #' @examples
-#' set.seed(1)
-#' x <- simulate_sym26(duration = 12)
-#' s <- episode_stream(c(0.005, 0.010), min_count = 40, window = 5, threads = 2)
-#' for (end in 1:12) {
-#'   block <- x[x$time > end - 1 & x$time <= end, c("time", "unit")]
+#' s <- episode_stream(c(0.02, 0.12), min_count = 8, window = 5, threads = 2)
+#' for (end in 1:22) {
+#'   block <- songbird[songbird$time > end - 1 & songbird$time <= end, c("time", "unit")]
 #'   s <- update(s, as.data.frame(block), now = end)
 #' }
 #' s

@@ -173,12 +173,11 @@
 #'
 #' @seealso [episode_stream()]; `vignette("episodes")`.
 #' @examples
-#' set.seed(1)
-#' x <- as.data.frame(simulate_sym26(duration = 12))
+#' x <- as.data.frame(songbird)
 #' file <- tempfile(fileext = ".csv")
 #' write.csv(x[x$time <= 6, ], file, row.names = FALSE, quote = FALSE)
 #'
-#' stream <- episode_stream(c(0.005, 0.010), min_count = 40, window = 5, threads = 2)
+#' stream <- episode_stream(c(0.02, 0.12), min_count = 8, window = 5, threads = 2)
 #' feed <- feed_file(stream, file, every = 1)
 #' update(feed)
 #' feed

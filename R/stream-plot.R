@@ -25,11 +25,9 @@
 #' ggplot2 is not installed.
 #' @seealso [autoplot.episodes()] for pictures of the window: `plot(s$episodes)`.
 #' @examplesIf rlang::is_installed("ggplot2")
-#' set.seed(1)
-#' x <- simulate_sym26(duration = 12)
-#' s <- episode_stream(c(0.005, 0.010), min_count = 20, window = 4, threads = 2)
-#' for (end in seq(0.5, 12, by = 0.5)) {
-#'   block <- x[x$time > end - 0.5 & x$time <= end, ]
+#' s <- episode_stream(c(0.02, 0.12), min_count = 5, window = 4, threads = 2)
+#' for (end in seq(0.5, 22, by = 0.5)) {
+#'   block <- songbird[songbird$time > end - 0.5 & songbird$time <= end, ]
 #'   s <- update(s, as.data.frame(block), now = end)
 #' }
 #' plot(s)

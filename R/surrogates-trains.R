@@ -155,7 +155,7 @@
 #' @seealso [mine_patterns()], [mine_episodes()]; [surrogate_series()] for time series.
 #' @examples
 #' set.seed(1)
-#' x <- simulate_patterns(duration = 10, units = 5, patterns = list())
+#' x <- mouse[time = c(0, 60)]
 #' s <- surrogate_trains(x, 20, "dither_refractory", threads = 2)
 #' s[[1]]
 #' # As many spikes of each unit, which no longer keep their distance to other units.

@@ -211,9 +211,7 @@ as.data.frame.synfire_table <- function(x, row.names = NULL, optional = FALSE, .
 #' @param keep.rownames Not used.
 #' @return A tibble, or a `data.table`.
 #' @examplesIf rlang::is_installed("tibble")
-#' x <- simulate_patterns(duration = 5, units = 6)
-#' patterns <- mine_patterns(x, 0.005, 4, min_spikes = 2, min_count = 5, threads = 2)
-#' tibble::as_tibble(patterns)
+#' tibble::as_tibble(mine_episodes(songbird, 16, c(0.02, 0.12), threads = 2))
 #' @name as_tibble.synfire_table
 #' @exportS3Method tibble::as_tibble
 as_tibble.synfire_table <- function(x, ..., .rows = NULL, .name_repair = "check_unique") {

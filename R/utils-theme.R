@@ -37,12 +37,10 @@ syn_palette <- function(n) {
 #' Okabe M, Ito K (2008). *Color universal design: how to make figures and presentations
 #' that are friendly to colorblind people*. <https://jfly.uni-koeln.de/color/>
 #' @examplesIf rlang::is_installed("ggplot2")
-#' set.seed(1)
-#' x <- simulate_sym26(duration = 10)
-#' found <- mine_episodes(x, 100, c(0.005, 0.010), threads = 2)
+#' found <- mine_episodes(songbird, 16, c(0.02, 0.12), threads = 2)
 #' ggplot2::ggplot(found, ggplot2::aes(support, count, colour = factor(size))) +
 #'   ggplot2::geom_point() +
-#'   ggplot2::scale_colour_manual(values = synfire_colours(2)) +
+#'   ggplot2::scale_colour_manual(values = synfire_colours(4)) +
 #'   theme_synfire()
 #' synfire_colours(4, "counts")
 #' @export
@@ -135,7 +133,7 @@ draw <- function(plot) {
 #' @param ... Arguments of that method.
 #' @return The picture, an object of ggplot2, invisibly.
 #' @examplesIf rlang::is_installed("ggplot2")
-#' plot(simulate_sym26(duration = 5))
+#' plot(songbird)
 #' @export
 plot.synfire_result <- function(x, ...) {
   rlang::check_installed("ggplot2", "to draw results.")

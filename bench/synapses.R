@@ -4,7 +4,7 @@
 #   sh bench/peers/install.sh                      first, for Elephant (else it is missing)
 #   Rscript bench/synapses.R [full] [key=value ...]
 #
-#   full             the tables of vignette("connections"), about two hours; without it short
+#   full             the tables of vignette("error-rates"), about two hours; without it short
 #                    parts of all recordings, which are printed, in some minutes
 #   parts=truth,jittered,speed     only these tables
 #   recordings=20 units|none       only recordings whose names match this

@@ -28,7 +28,8 @@ export MAKEFLAGS OMP_WAIT_POLICY
 
 # The vignettes are made here, and need not be made once more.
 R CMD build ../check-source
-R CMD check --as-cran --no-manual --no-vignettes synfire_*.tar.gz || true
+# Debian's R compiles with -g; what a debugger reads would be most of the library.
+R CMD check --as-cran --no-manual --no-vignettes --install-args=--strip synfire_*.tar.gz || true
 
 log=synfire.Rcheck/00check.log
 status=`sed -n 's/^Status: //p' $log`
@@ -56,8 +57,8 @@ esac
 # The headings of notes that are right as they are, each with its reason.
 explained() {
   case $1 in
-    # Debian's R compiles with -g, and what a debugger reads is most of the library.
-    '* checking installed package size'*) grep -e ' -g ' synfire.Rcheck/00install.out ;;
+    # The guides and papers have pictures; the library alone must stay below 1 MB.
+    '* checking installed package size'*) ! grep '^ *libs ' $log ;;
     # What is enhanced need not be there; what is suggested has to be.
     '* checking package dependencies'*)
       grep '^Packages* which this enhances but not available' $log &&

@@ -6,5 +6,5 @@ rm -rf "$1"
 mkdir -p "$1"
 # A cleanup script that no longer runs must stop here, not leave stale objects behind.
 tar -cf - --exclude=./.git --exclude=./.build --exclude=./demo-output --exclude=./.gpu \
-  --exclude=./data-raw . | (cd "$1" && tar -xf -)
+  --exclude=./data-raw --exclude=./site . | (cd "$1" && tar -xf -)
 (cd "$1" && ./cleanup)

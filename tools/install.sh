@@ -7,7 +7,7 @@ shift
 mkdir -p "$library"
 stamp=$library/.stamp
 state=`{
-  find DESCRIPTION NAMESPACE LICENSE configure cleanup R inst man src -type f \
+  find DESCRIPTION NAMESPACE LICENSE configure cleanup R data inst man src -type f \
     ! -name '*.o' ! -name '*.so' ! -path src/Makevars -exec cksum {} + | sort -k 3
   R --version | sed 1q
   echo "$* $NVCC $CUDA_HOME $CUDA_PATH $NVCCFLAGS $SYNFIRE_CUDA_ARCH"

@@ -1,6 +1,7 @@
 # Counts the code lines of each room, without blank lines and comments, and the arrows
 # between the files of src/ and of R/: a file has an arrow to each file that it needs.
-# A circle is a set of files of which each needs all others, directly or not.
+# A circle is a set of files of which each needs all others, directly or not. Then counts the words
+# of the documents, by the menus of the site, and warns of a guide of 1,500 words or more.
 
 lines_of <- function(file) {
   text <- readLines(file, warn = FALSE)
@@ -99,3 +100,22 @@ for (part in c("core", "gpu")) {
   say_arrows(part, includes(of))
   for (folder in sort(unique(dirname(of)))) say_arrows(folder, includes(of[dirname(of) == folder]))
 }
+
+words_of <- \(files) vapply(files, \(file) {
+  length(scan(file, "", quote = "", comment.char = "", quiet = TRUE))
+}, 0L)
+say_words <- \(name, files) {
+  cat(sprintf("%-22s %7s words in %d\n", name, format(sum(words_of(files)), big.mark = ","),
+              length(files)))
+}
+menus <- if (requireNamespace("yaml", quietly = TRUE)) yaml::read_yaml("_pkgdown.yml")$articles
+for (menu in menus) {
+  pages <- file.path("vignettes", paste0(menu$contents, ".Rmd"))
+  say_words(menu$title, pages[file.exists(pages)])
+  if (menu$title == "Guides") {
+    long <- Filter(\(words) words >= 1500L, words_of(pages[file.exists(pages)]))
+    writeLines(sprintf("%s has %d words", names(long), long))
+  }
+}
+say_words("README.md", "README.md")
+say_words("man/", list.files("man", "[.]Rd$", full.names = TRUE))

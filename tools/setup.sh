@@ -1,6 +1,7 @@
 #!/bin/sh
-# usage: setup.sh [demo]. Installs R, a compiler and the R packages that building, testing
-# and checking need, or the demo alone, where apt-get can; elsewhere says what to install.
+# usage: setup.sh [demo|site|coverage]. Installs R, a compiler and the R packages that building,
+# testing and checking need, or one of these alone, where apt-get can; elsewhere says what to
+# install.
 # Does nothing, quickly, when all is there.
 
 # Nothing works without these, ...
@@ -9,12 +10,21 @@ needed_system='r-base-dev r-base-core'
 # ... and without these some tests are skipped or some targets are not to be had.
 wanted_r=
 wanted_system=
-if [ "$1" != demo ]; then
+case $1 in
+demo) ;;
+site)
+  needed_r="$needed_r pkgdown knitr rmarkdown hdf5r htmltools yaml xml2 jsonlite Matrix tibble"
+  needed_system="$needed_system pandoc libjs-lunr"
+  wanted_system=chromium
+  ;;
+coverage) needed_r="$needed_r covr testthat knitr rmarkdown hdf5r htmltools withr jsonlite" ;;
+*)
   needed_r="$needed_r testthat knitr rmarkdown hdf5r htmltools withr"
   wanted_r='vdiffr roxygen2 remotes future generics progressr Matrix Rmpi snow shiny'
   # Rmpi loads libmpi.so, the name without a number that comes with the headers.
   wanted_system='pandoc qpdf devscripts tidy xz-utils openmpi-bin libopenmpi-dev'
-fi
+  ;;
+esac
 
 r_package() { echo "r-cran-$1" | tr '[:upper:]' '[:lower:]'; }
 

@@ -5,23 +5,22 @@
 
 #' The works that README shows: the argument works= that measures each again, and our precision
 readme_works <- data.frame(
-  kind = c(rep("cpu", 7), rep("gpu", 3)),
+  kind = c(rep("cpu", 6), rep("gpu", 2)),
   work = c("patterns, at least 25 times, 3 spikes", "SPADE of 5 s, 20 surrogates",
            "cross-correlograms of 325 pairs", "ccm, one direction, E 3, 10 sizes x 100 samples",
-           "smap, E 5, theta 2", "dimensions of 100 series, E 1 to 20",
-           "map of 100 series of 1,600 steps, E 5", "simplex, E 20, 128,000 rows",
+           "dimensions of 100 series, E 1 to 20", "map of 100 series of 1,600 steps, E 5",
            "smap, E 20, theta 2, 128,000 rows",
            "S-maps of 100 x 100 series, 8,000 steps, E 5, theta 2"),
-  again = c("least.25", "^SPADE", "^cross", "^ccm,.one", "^smap,.E.5", "^dimensions.of.100",
-            "^map.of.100.s.*E.5", "^simplex.*128", "^smap.*128", "^S-maps.*8,000"),
+  again = c("least.25", "^SPADE", "^cross", "^ccm,.one", "^dimensions.of.100",
+            "^map.of.100.s.*E.5", "^smap.*128", "^S-maps.*8,000"),
   says = c("`mine_patterns()`: 1.6 million patterns of 150 units in 22 s",
            "`spade()` of 5 s of that, 20 surrogates", "`cross_correlogram()` of 325 pairs",
-           "`ccm()`, 1,600 rows, 10 x 100 libraries", "`smap()`, 1,600 rows",
+           "`ccm()`, 1,600 rows, 10 x 100 libraries",
            "`embed_dimension()` of 100 series of 1,600 steps", "`causal_map()` of these",
-           "`simplex()`, 128,000 rows, E 20", "`smap()`, 128,000 rows, E 20",
+           "`smap()`, 128,000 rows, E 20",
            "`smap_map()`, 100 x 100 series of 8,000 steps"),
-  precision = c("", "", "", ", double", ", double", ", single", ", single",
-                rep(", double, GPU", 3))
+  precision = c("", "", "", ", double", ", single", ", single",
+                rep(", double, GPU", 2))
 )
 readme_peers <- c(elephant = "Elephant %s", pyfim = "PyFIM %s", pyEDM = "pyEDM %s, double",
                   cppEDM = "cppEDM (pyEDM %s), double", rEDM = "rEDM %s, double",
@@ -84,15 +83,15 @@ brain_lines <- function(brains) {
   sizes <- c(max(calls$series), min(calls$series))
   calls <- calls[match(sizes, calls$series), ]
   count <- \(n) trimws(format(n, big.mark = ","))
-  took <- sprintf("%s series of %s steps took %s on %s %s in %s precision (synfire %s)",
+  took <- sprintf("%s series of %s steps took %s on %s %s in %s precision (%s, %s)",
                   count(calls$series), count(calls$steps),
                   ifelse(calls$seconds < 100, readme_seconds(calls$seconds),
                          sprintf("%.0f s", calls$seconds)),
                   ifelse(calls$workers == 1, "one", calls$workers), calls$machine,
-                  ifelse(calls$precision == "half", "half", "single"), calls$version)
+                  ifelse(calls$precision == "half", "half", "single"), calls$version, calls$date)
   c("", strwrap(sprintf(paste(
     "Whole brains, simulated, each series mapped onto all others by a process whose GPU was warm",
-    "from an earlier call: %s (`vignette(\"paper-causal-maps\")`)."),
+    "from an earlier call: %s (`vignettes/paper-causal-maps/brains.csv`)."),
     paste(took, collapse = "; ")), 100))
 }
 

@@ -1,5 +1,8 @@
 /* For files of causal maps: checksums of rows, and whether the process that locks a file
    lives. */
+#if !defined(_WIN32)
+#define _POSIX_C_SOURCE 200112L
+#endif
 #include "glue/glue.h"
 
 #include "core/base/checksum.h"

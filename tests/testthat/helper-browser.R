@@ -9,7 +9,8 @@ skip_without_browser <- function() {
   testthat::skip_if(is.na(browser_program()), "needs Chromium (apt-get install chromium)")
 }
 
-# Opens a page; gives `value(code)`, what JavaScript says in it, and `close()`.
+# Opens a page; gives `value(code)`, what JavaScript says in it, `call()` for other methods of the
+# protocol, and `close()`.
 open_page <- function(url, seconds = 40) {
   testthat::skip_on_os("windows")
   testthat::skip_if_not_installed("jsonlite")
@@ -56,6 +57,7 @@ open_page <- function(url, seconds = 40) {
   session <- ask("Target.attachToTarget", targetId = target, flatten = TRUE)$sessionId
   list(
     value = \(code) ask("Runtime.evaluate", expression = code, session = session)$result$value,
+    call = \(method, ...) ask(method, ..., session = session),
     close = function() {
       ask("Browser.close")
       close(to)

@@ -42,7 +42,7 @@ test_that("a link the wrong way round is not found in two maps, one of which dri
   expect_gt(gain["effect", "cause"], 0.2)
 })
 
-# Systems of vignette("causal-maps"), which are in the sources and not in the package.
+# Systems of vignette("error-rates-causes"), which are in the sources and not in the package.
 source_simulated <- function() {
   file <- test_path("..", "..", "vignettes", "causal-maps", "simulated.R")
   skip_if_not(file.exists(file), "the sources of the vignettes are not here")

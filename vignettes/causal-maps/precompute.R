@@ -1,4 +1,4 @@
-# What vignette("causal-maps") shows and what takes more than a second to compute.
+# What vignette("error-rates-causes") shows and what takes more than a second to compute.
 #
 # In the folder of the package:
 #

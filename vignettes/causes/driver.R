@@ -1,5 +1,5 @@
 # Where verdicts take a common driver for a cause, and what links they find there: the second table
-# of vignette("causes").
+# of vignette("error-rates-causes").
 #
 # In the folder of the package:
 #

@@ -1,4 +1,4 @@
-# Verdicts on pairs of flows.R: the table of kinds of vignette("causes").
+# Verdicts on pairs of flows.R: the table of kinds of vignette("error-rates-causes").
 #
 # In the folder of the package:
 #

@@ -1,4 +1,4 @@
-# How often verdicts on causes are wrong: the table of vignette("causes").
+# How often verdicts on causes are wrong: the table of vignette("error-rates-causes").
 #
 # In the folder of the package:
 #

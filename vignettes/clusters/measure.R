@@ -1,4 +1,4 @@
-# Measures what workers gain on one machine, for vignettes/clusters.Rmd.
+# Measures what workers gain on one machine, for vignettes/performance.Rmd.
 #
 #   Rscript vignettes/clusters/measure.R [out=FOLDER] [works=known,map,patterns]
 #     [workers=1,2,4,8,16] [how=threads,workers] [series=2000] [steps=8000] [each=125]

@@ -1,4 +1,4 @@
-# The queue played through with measured times of chunks, for vignettes/clusters.Rmd.
+# The queue played through with measured times of chunks, for vignettes/performance.Rmd.
 #
 #   Rscript vignettes/clusters/simulate.R [FOLDER with chunks.csv, scaling.csv]
 #

@@ -1,4 +1,4 @@
-# What vignette("connections") shows of real recordings.
+# What vignette("error-rates") shows of real recordings.
 #
 # In the folder of the package, which has to be installed, with what tools/get-data.R fetches:
 #

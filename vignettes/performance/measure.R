@@ -132,7 +132,7 @@ for (n in c(1000, 10000) * part) {
             causal_map(x, E = rep(5, n), threads = threads, device = device, gpus = gpus)
           }, if (n > 1000) setdiff(names(places), cpu) else names(places))
 }
-# All that comes before the first library: vignette("clusters") counts with it.
+# All that comes before the first library: vignette("performance") counts with it.
 n <- 20000 * part
 file <- tempfile(fileext = ".h5")
 made <- hdf5r::H5File$new(file, "w")

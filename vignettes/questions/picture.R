@@ -1,4 +1,4 @@
-# The picture and the table of vignette("questions"): which pairs of units each method links.
+# The picture and the table of vignette("error-rates"): which pairs of units each method links.
 
 method_names <- c(episodes = "Episodes: mine_episodes()", patterns = "Spike patterns: spade()",
                   map = "Causal map: causal_map()", assemblies = "Assemblies: find_assemblies()")

@@ -1,4 +1,4 @@
-# The picture and the tables of vignette("questions"): which pairs of units four methods put
+# The picture and the tables of vignette("error-rates"): which pairs of units four methods put
 # together, in one simulated recording whose assemblies are known, and in a real one.
 #
 # In the folder of the package, a few minutes:

@@ -1,4 +1,4 @@
-# What vignette("significance") shows and what takes more than some seconds to compute.
+# What vignette("error-rates") shows and what takes more than some seconds to compute.
 #
 # In the folder of the package:
 #

@@ -125,7 +125,7 @@ windows <- split(times$window, times$pattern)
 names <- vapply(windows, \(w) sprintf("%d times: windows\n%s", length(w),
                                       paste(w, collapse = ", ")), "")
 
-grDevices::png("vignettes/spike-patterns/method.png", width = 1000, height = 720, res = 100,
+grDevices::png("vignettes/spike-patterns/method.png", width = 1500, height = 1080, res = 150,
                type = "cairo")
 grid::grid.newpage()
 grid::pushViewport(grid::viewport(layout = grid::grid.layout(2, 2, heights = c(0.42, 0.58))))

@@ -1,5 +1,5 @@
-# The simulated session of vignette("recording-to-figure"): 30 units for 20 minutes, in blocks
-# of rest and task, with three assemblies of which everything is known.
+# A simulated session: 30 units for 20 minutes, in blocks of rest and task, with three assemblies of
+# which everything is known.
 #
 #   A1  five units in turn, 12 to 15 ms apart, to within 2 ms
 #   A2  five units in turn, 40 ms apart, to within 20 ms
