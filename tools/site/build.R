@@ -45,8 +45,6 @@ for (page in pages) {
   text <- paste(readLines(page, encoding = "UTF-8", warn = FALSE), collapse = "\n")
   # The place of a logo, which the package has none of.
   text <- gsub('<img src="" class="logo"[^>]*>', "", text)
-  # Pictures of guides are named as from the folder of their text.
-  text <- gsub('src="../docs/articles/', 'src="', text, fixed = TRUE)
   spans <- gregexpr('<span class="math (inline|display)">[^<]*</span>', text)
   regmatches(text, spans) <- list(vapply(regmatches(text, spans)[[1L]], mathml, ""))
   writeLines(text, page, useBytes = TRUE)
