@@ -3,6 +3,8 @@
 set -e
 sh tools/copy.sh .build/site-source
 rm -rf site
+# Pictures of few colours are for the package, which must be small; pkgdown would lose them.
+: > .build/site-source/vignettes/pictures/few-colours.R
 R_LIBS="$1${R_LIBS:+:$R_LIBS}"
 export R_LIBS
 log=.build/site.log

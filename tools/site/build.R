@@ -47,7 +47,7 @@ for (page in pages) {
   text <- gsub('<img src="" class="logo"[^>]*>', "", text)
   spans <- gregexpr('<span class="math (inline|display)">[^<]*</span>', text)
   regmatches(text, spans) <- list(vapply(regmatches(text, spans)[[1L]], mathml, ""))
-  writeLines(enc2utf8(text), page, useBytes = TRUE)
+  writeLines(text, page, useBytes = TRUE)
 }
 
 # ---- Search ------------------------------------------------------------------------------
