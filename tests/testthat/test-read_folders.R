@@ -134,3 +134,13 @@ test_that("spikes of a NEV file are read, and its other events are not", {
   expect_snapshot(says(charToRaw("time,unit\n1,2\n"), format = "nev"))
   expect_survives(file, \() read_spikes(file), cuts = 20, changes = 40)
 })
+
+test_that("spikes of a NEV file are those that neo reads", {
+  x <- read_spikes(test_path("fixtures", "sorted.nev"))
+  theirs <- utils::read.csv(test_path("fixtures", "sorted-nev.csv"))
+  theirs <- theirs[order(theirs$tick, theirs$unit), ]
+  ours <- data.frame(tick = round(x$time * 30000), unit = as.character(x$unit))
+  ours <- ours[order(ours$tick, ours$unit), ]
+  expect_identical(nrow(ours), 60L)
+  expect_equal(ours, theirs, ignore_attr = TRUE)
+})
