@@ -426,25 +426,13 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   ), max_memory)
 }
 
-#' Whether there is anything to look at: three units, and spikes in trials
-#' @noRd
-may_have_assemblies <- function(x) nlevels(x$unit) > 2L && count_in_trials(trains_of(x)) > 0L
-
 #' What the core is asked for, but for how groups are told from surrogates
 #' @param ladder What `assembly_ladder()` gave.
 #' @param events What `locked_events()` gave.
 #' @noRd
 assembly_options <- function(ladder, events, n, gpus, threads, max_memory) {
-  c(ladder, list(events = events[c("tick", "kind")], first = 0, n = n, known = NULL, key = random_key(),
-                 gpus = gpus, threads = threads, max_memory = max_memory))
-}
-
-#' A result of the core, or the error that it stands for
-#' @noRd
-finish_assemblies <- function(found) {
-  finish_status(found, "finding assemblies",
-                "Take fewer units with `x[unit = ]`, or a shorter `max_lag`.",
-                limit_of = "spikes")
+  c(ladder, list(events = events[c("tick", "kind")], first = 0, n = n, known = NULL,
+                 key = random_key(), gpus = gpus, threads = threads, max_memory = max_memory))
 }
 
 #' Lengths in ticks and in bins; a bin is a millisecond, or what the times are multiples of

@@ -59,7 +59,7 @@ assembly_differences <- function(there, job) {
 }
 
 open_assembly_surrogates <- function(folder, id, gpus, max_memory, threads) {
-  c(open_mining(folder, id, max_memory, threads), list(gpus = gpus))
+  c(open_kept_job(folder, id, max_memory, threads), list(gpus = gpus))
 }
 
 #' Find the evidence of a chunk of surrogates and write it
@@ -74,4 +74,18 @@ find_assembly_maxima <- function(chunk, held) {
   found <- finish_assemblies(.Call(r_assembly_maxima, job$trains, options))
   write_chunk(found, chunk, held$folder, job$id)
   found
+}
+
+# ---- With and without a folder ---------------------------------------------------------
+
+#' Whether there is anything to look at: three units, and spikes in trials
+#' @noRd
+may_have_assemblies <- function(x) nlevels(x$unit) > 2L && count_in_trials(trains_of(x)) > 0L
+
+#' A result of the core, or the error that it stands for
+#' @noRd
+finish_assemblies <- function(found) {
+  finish_status(found, "finding assemblies",
+                "Take fewer units with `x[unit = ]`, or a shorter `max_lag`.",
+                limit_of = "spikes")
 }

@@ -63,7 +63,7 @@ spectrum_differences <- function(there, job) {
 # ---- A chunk -------------------------------------------------------------------------
 
 open_surrogates <- function(folder, id, place, max_memory, threads) {
-  c(open_mining(folder, id, max_memory, threads), list(place = place))
+  c(open_kept_job(folder, id, max_memory, threads), list(place = place))
 }
 
 #' Mine the surrogates of a chunk and write their maxima

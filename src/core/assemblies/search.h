@@ -59,8 +59,8 @@ syn_status syn_assembly_search_run(syn_assembly_search *out, const syn_spikes *s
                                    const syn_assembly_search_options *options,
                                    syn_budget *budget, const syn_watch *watch);
 
-/* Finds the evidence of surrogates alone, out->scores.maximum, so that parts of them can be
-   looked at by themselves. The caller frees as above. */
+/* Finds the evidence of surrogates alone, out->scores.maximum, so that parts of them can
+   be looked at by themselves. The caller frees as above. */
 syn_status syn_assembly_search_maxima(syn_assembly_search *out, const syn_spikes *spikes,
                                       const syn_assembly_search_options *options,
                                       syn_budget *budget, const syn_watch *watch);

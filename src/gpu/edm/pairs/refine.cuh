@@ -53,7 +53,8 @@ struct row_refiner {
         return j == k && j > 0 ? value + hold : value;
     }
 
-    /* The Cholesky triangle of `gram` in its place, unless a pivot is not between these. */
+    /* The Cholesky triangle of `gram` in its place, unless a pivot is not between
+       these. */
     __device__ bool triangle(double least, double most)
     {
         for (uint32_t j = 0; j < n; j++) {
@@ -182,8 +183,8 @@ struct row_refiner {
         __syncwarp();
     }
 
-    /* Element `lane` of the solution for `right`, through turned coordinates; `*length` is
-       that of the scaled one. */
+    /* Element `lane` of the solution for `right`, through turned coordinates; `*length`
+       is that of the scaled one. */
     __device__ double solve(double *length) const
     {
         double turned = 0, to = 0;
