@@ -1,10 +1,11 @@
 # Time against size: each of these searches on data that double, until a call takes too long, on
 # one core and, where there is one, on a GPU.
 #
-# Rscript bench/scaling.R [limit=2] [out=FILE]
+# Rscript bench/scaling.R [limit=2] [searches=simplex,smap] [out=FILE]
 #                       a row for each size as a CSV, as soon as it is measured; a series of sizes
 #                       ends with a call of `limit` seconds or more. Seconds are those of the
-#                       processor on one core, and by the clock on a GPU
+#                       processor on one core, and by the clock on a GPU. Rows of other searches
+#                       stay in FILE
 #
 # `floor` is what the operations alone take that nobody can leave out, at the rates of bench/edm.R:
 # a difference and a product for each coordinate of each two rows, and for S-maps the sums of the
@@ -16,7 +17,9 @@ options(cli.progress_show_after = Inf)
 
 given <- strsplit(commandArgs(TRUE), "=", fixed = TRUE)
 given <- stats::setNames(lapply(given, `[`, 2L), vapply(given, `[`, "", 1L))
-if (!all(names(given) %in% c("limit", "out"))) stop("usage: scaling.R [limit=2] [out=FILE]")
+if (!all(names(given) %in% c("limit", "searches", "out"))) {
+  stop("usage: scaling.R [limit=2] [searches=NAMES] [out=FILE]")
+}
 limit <- as.numeric(c(given$limit, 2)[[1L]])
 
 report <- synfire_sitrep(test_devices = FALSE)
@@ -73,8 +76,12 @@ searches <- list(
     floor = \(n, place) n * 1000^2 * 2 * (21 + 12 + n) / sums[[place]])
 )
 
-rows <- NULL
-for (name in names(searches)) {
+asked <- names(searches)
+if (!is.null(given$searches)) asked <- strsplit(given$searches, ",", fixed = TRUE)[[1L]]
+rows <- if (!is.null(given$out) && file.exists(given$out)) {
+  subset(utils::read.csv(given$out), !search %in% asked)
+}
+for (name in asked) {
   of <- searches[[name]]
   for (place in names(places)) {
     size <- of$from
