@@ -50,7 +50,7 @@ searches <- list(
   mine_episodes = list(
     of = "spikes", from = 25000, make = \(n) simulate_culture(duration = round(n / 340)),
     call = \(x, ...) mine_episodes(x, ceiling(0.003 * nrow(x)), c(0.005, 0.015),
-                                   distinct_units = FALSE, ...)),
+                                   distinct_units = FALSE, max_memory = 6e10, ...)),
   mine_patterns = list(
     of = "spikes", from = 25000, make = \(n) independent(100, round(n / 300)),
     call = \(x, ...) mine_patterns(x, 0.005, 10, 3, max(3, ceiling(nrow(x) / 12500)), ...)),
