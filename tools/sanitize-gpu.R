@@ -297,7 +297,7 @@ case("ccm", paste("ccm_gather ccm_sort_tiles ccm_direct ccm_members ccm_walk",
   synfire::ccm_lag(series(300), "x", "y", E = 2, Tp = -2:2, device = "gpu")
 })
 case("smap-map", paste("prepare_libraries make_features lay_out_targets survey_distances",
-                       "sum_products solve_rows add_columns add_partial add_slopes",
+                       "sum_products solve_rows refine_rows add_columns add_partial add_slopes",
                        "sum_predictions"), function() {
   for (gaps in c(FALSE, TRUE)) for (E in c(1, 4, 9)) {
     fresh_memory()

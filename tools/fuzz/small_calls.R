@@ -62,6 +62,8 @@ make_small_results <- function() {
   table <- data.frame(time = 1:60, x = logistic_map(60), y = rnorm(60))
   r$table <- table
   r$series <- as.matrix(table[, -1])
+  r$ts <- stats::ts(table$x, start = 1900)
+  r$zoo <- structure(table$x, index = as.Date("2020-01-01") + 1:60, class = "zoo")
   r$ccm <- synfire::ccm(table, "x", "y", E = 2, lib_sizes = c(20, 50), samples = 5)
   r$ccm_summary <- summary(r$ccm)
   r$ccm_lag <- synfire::ccm_lag(table, "x", "y", E = 2, Tp = -2:1, samples = 5)
@@ -87,6 +89,11 @@ make_small_results <- function() {
   r$binned_spikes <- synfire::bin_spikes(r$spike_trains, 0.05)
   r$cross_correlogram <- synfire::cross_correlogram(r$spike_trains, 0.005, 0.02)
   r$psth <- synfire::psth(r$spike_trains, 1:3, -0.1, 0.2, 0.05)
+  r$isi_statistics <- synfire::isi_statistics(r$spike_trains)
+  r$bursts <- synfire::bursts(r$spike_trains, 0.2)
+  r$sttc <- synfire::sttc(r$spike_trains, 0.01)
+  r$tuning_curve <- synfire::tuning_curve(
+    r$spike_trains, data.frame(time = 0:40 / 10, value = sin(0:40)), breaks = 4)
   r$recording_check <- synfire::check_recording(r$spike_trains)
   # So short that a page is made at once.
   r$shortest <- synfire::spike_trains(c(0.1, 0.2, 0.3), c("a", "b", "a"), start = 0, end = 10)
