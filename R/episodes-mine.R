@@ -167,8 +167,8 @@
 #'
 #' @seealso [count_episodes()] for given episodes, [episode_occurrences()] for where they
 #'   occur, [episode_lags()] for their delays, [autoplot.episodes()] for pictures,
-#'   `vignette("episodes")`, `vignette("definitions")` and, for the engines on a GPU next
-#'   to each other, `vignette("paper-episodes")` and `vignette("paper-occurrences")`.
+#'   `vignette("episodes")` and `vignette("definitions")`. Pages in the sources have the engines on
+#'   a GPU next to each other: `vignettes/paper-episodes.Rmd` and `paper-occurrences.Rmd`.
 #' @examples
 #' # Frames of 33 ms: delays of one to three frames
 #' found <- mine_episodes(songbird, min_count = 14, intervals = c(0.02, 0.12), threads = 2)

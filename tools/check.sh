@@ -28,8 +28,7 @@ export MAKEFLAGS OMP_WAIT_POLICY
 
 # The vignettes are made here, and need not be made once more.
 R CMD build ../check-source
-# Debian's R compiles with -g; what a debugger reads would be most of the library.
-R CMD check --as-cran --no-manual --no-vignettes --install-args=--strip synfire_*.tar.gz || true
+R CMD check --as-cran --no-manual --no-vignettes synfire_*.tar.gz || true
 
 log=synfire.Rcheck/00check.log
 status=`sed -n 's/^Status: //p' $log`
@@ -54,11 +53,19 @@ case $status in
   *ERROR*|*WARNING*) show_failures >&2; echo "make check: $status" >&2; exit 1 ;;
 esac
 
+library_is_small() {
+  cp synfire.Rcheck/synfire/libs/synfire.so stripped.so
+  strip --strip-unneeded stripped.so
+  [ "`wc -c < stripped.so`" -lt 1200000 ]
+}
+
 # The headings of notes that are right as they are, each with its reason.
 explained() {
   case $1 in
-    # The guides and papers have pictures; the library alone must stay below 1 MB.
-    '* checking installed package size'*) ! grep '^ *libs ' $log ;;
+    # Debian's R compiles with -g, and what a debugger reads is most of the library; without
+    # that, it must stay below 1.2 MB. The guides have pictures.
+    '* checking installed package size'*)
+      grep -e ' -g ' synfire.Rcheck/00install.out && library_is_small ;;
     # What is enhanced need not be there; what is suggested has to be.
     '* checking package dependencies'*)
       grep '^Packages* which this enhances but not available' $log &&

@@ -76,7 +76,7 @@ readme_notes <- function(cpu, gpu) {
   ), 100)
 }
 
-#' Whole brains of vignette("paper-causal-maps") that were mapped in full, in one call
+#' Whole brains of the page paper-causal-maps that were mapped in full, in one call
 brain_lines <- function(brains) {
   calls <- brains[brains$libraries == brains$series & brains$phase == "call", ]
   calls <- calls[order(calls$workers, calls$seconds), ]
