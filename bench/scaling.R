@@ -31,9 +31,9 @@ cpu_name <- function() {
 places <- list("one core" = list(device = "cpu", threads = 1))
 if (nrow(report$devices) > 0L) places$GPU <- list(device = "gpu")
 
-# Operations a second: a difference and a product on one core and on an H200, in single precision;
+# Operations a second, in single precision a difference and a product, on one core and on an H200;
 # double precision of the core, and of the tensor cores.
-terms <- c("one core" = 3e9, GPU = 1.5e13)
+terms <- c("one core" = 6e9, GPU = 1.5e13)
 sums <- c("one core" = 3e10, GPU = 6.5e13)
 
 independent <- function(units, seconds, rate = 3) {
