@@ -50,6 +50,10 @@ for (page in pages) {
   writeLines(text, page, useBytes = TRUE)
 }
 
+# README links to it where the sources have it.
+dir.create(file.path(site, "man", "figures"), recursive = TRUE, showWarnings = FALSE)
+invisible(file.copy("man/figures/cheat-sheet.pdf", file.path(site, "man", "figures")))
+
 # ---- Search ------------------------------------------------------------------------------
 
 # A browser may not read a JSON file from a folder, but a script.
