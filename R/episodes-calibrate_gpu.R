@@ -60,7 +60,8 @@
 #' Parallel mining of neuronal spike streams on graphics processing units.
 #' *International Journal of Parallel Programming*, 40, 605-632.
 #' \doi{10.1007/s10766-011-0181-6}
-#' @seealso [mine_episodes()]. The sources have a page on this paper, `vignettes/paper-episodes.Rmd`.
+#' @seealso [mine_episodes()]. The sources have a page on this paper,
+#'   `vignettes/paper-episodes.Rmd`.
 #' @examplesIf nrow(synfire::synfire_sitrep(test_devices = FALSE)$devices) > 0
 #' calibrate_gpu(sizes = 2:4, episodes = c(100, 10000), repeats = 3)
 #' @export
