@@ -397,15 +397,17 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   gpus <- surrogate_place(device, gpus,
                           \() assembly_seconds(x, ladder, n, !is.null(events)) / here)
   seed <- current_seed()
+  trains <- trains_of(x)
   options <- assembly_options(ladder, events, n, gpus, here, max_memory)
   started <- proc.time()[["elapsed"]]
   if (!is.null(folder)) {
-    done <- assembly_maxima_in_folder(folder, x, options, threads, seed)
+    done <- assembly_maxima_in_folder(folder, trains, attr(x, "resolution"), options, threads,
+                                      seed)
     options[c("known", "key")] <- done[c("known", "key")]
     seed <- done$seed
   }
-  found <- if (may_have_assemblies(x)) {
-    finish_assemblies(.Call(r_find_assemblies, trains_of(x),
+  found <- if (may_have_assemblies(trains)) {
+    finish_assemblies(.Call(r_find_assemblies, trains,
                             c(options, list(exceeded = min(exceeded, n - 1),
                                             resamples = resamples))))
   }
@@ -426,7 +428,7 @@ find_assemblies <- function(x, max_lag = 1, alpha = 0.05, n_surrogates = 99, seg
   ), max_memory)
 }
 
-#' What the core is asked for, but for how groups are told from surrogates
+#' Options that both entries of the core take: for surrogates alone, and for the whole search
 #' @param ladder What `assembly_ladder()` gave.
 #' @param events What `locked_events()` gave.
 #' @noRd

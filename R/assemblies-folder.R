@@ -2,7 +2,8 @@
 # and in many sittings, as mine_patterns() does with a folder. They take nearly all of the
 # time of a long search, and neither `alpha` nor `resamples` changes them.
 
-# Of the files. Raised whenever they, or what comes of the same surrogates, change.
+# The version of these files. It is raised whenever they hold something else, or the same
+# surrogates have other evidence.
 assembly_job_format <- 1L
 
 # A pair of units is counted once for all surrogates of a chunk.
@@ -14,14 +15,15 @@ least_in_chunk <- 16
 #' @param options What `assembly_options()` gives; a job that is there has its own key.
 #' @param threads A number, or `NULL` for what each worker may use.
 #' @param seed R's random numbers before the key was drawn.
-#' @param x The recording of the `options`.
+#' @param trains What `trains_of()` gives.
+#' @param resolution Seconds of a tick.
 #' @return A list of `known`, all that `r_assembly_maxima` gives; `key` and `seed`, those that
 #'   the job began with.
 #' @noRd
-assembly_maxima_in_folder <- function(folder, x, options, threads, seed) {
-  job <- new_assembly_job(x, options, seed)
+assembly_maxima_in_folder <- function(folder, trains, resolution, options, threads, seed) {
+  job <- new_assembly_job(trains, resolution, options, seed)
   done <- work_in_folder(folder, job, \(todo, folder, job) {
-    do_chunks(todo, open_assembly_surrogates, find_assembly_maxima,
+    do_chunks(todo, open_kept_surrogates, find_assembly_maxima,
               list(folder, job$id, options$gpus, options$max_memory), threads, folder)
   }, assembly_differences)
   list(known = do.call(cbind, done$parts), key = done$job$key, seed = done$job$seed)
@@ -31,11 +33,10 @@ assembly_maxima_in_folder <- function(folder, x, options, threads, seed) {
 #'
 #' The identity leaves out the random key: who goes on with a job goes on with its own.
 #' @noRd
-new_assembly_job <- function(x, options, seed) {
+new_assembly_job <- function(trains, resolution, options, seed) {
   n <- options$n
-  chunks <- if (may_have_assemblies(x)) max(1, min(most_chunks, n %/% least_in_chunk)) else 0
-  job <- list(format = assembly_job_format, trains = trains_of(x),
-              resolution = attr(x, "resolution"), n = n,
+  chunks <- if (may_have_assemblies(trains)) max(1, min(most_chunks, n %/% least_in_chunk)) else 0
+  job <- list(format = assembly_job_format, trains = trains, resolution = resolution, n = n,
               options = options[c("bin", "max_lag", "lags", "widest", "segment", "step", "events")],
               first = floor((seq_len(chunks) - 1) / chunks * n))
   c(job, list(id = rlang::hash(job), key = options$key, seed = seed))
@@ -58,29 +59,22 @@ assembly_differences <- function(there, job) {
     setting_differences(settings(there), settings(job)))
 }
 
-open_assembly_surrogates <- function(folder, id, gpus, max_memory, threads) {
-  c(open_kept_job(folder, id, max_memory, threads), list(gpus = gpus))
-}
-
 #' Find the evidence of a chunk of surrogates and write it
-#' @param held What `open_assembly_surrogates()` gives.
+#' @param held What `open_kept_surrogates()` gives, its `place` the GPUs.
 #' @noRd
 find_assembly_maxima <- function(chunk, held) {
-  job <- held$job
-  first <- job$first[[chunk]]
-  n <- c(job$first, job$n)[[chunk + 1L]] - first
-  options <- c(job$options, list(key = job$key, first = first, n = n), held[c("gpus", "threads",
-                                                                              "max_memory")])
-  found <- finish_assemblies(.Call(r_assembly_maxima, job$trains, options))
-  write_chunk(found, chunk, held$folder, job$id)
-  found
+  keep_surrogates(chunk, held, \(job, first, n) {
+    options <- c(job$options, list(key = job$key, first = first, n = n, gpus = held$place),
+                 held[c("threads", "max_memory")])
+    finish_assemblies(.Call(r_assembly_maxima, job$trains, options))
+  })
 }
 
 # ---- With and without a folder ---------------------------------------------------------
 
 #' Whether there is anything to look at: three units, and spikes in trials
 #' @noRd
-may_have_assemblies <- function(x) nlevels(x$unit) > 2L && count_in_trials(trains_of(x)) > 0L
+may_have_assemblies <- function(trains) trains$units > 2L && count_in_trials(trains) > 0L
 
 #' A result of the core, or the error that it stands for
 #' @noRd

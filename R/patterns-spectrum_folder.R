@@ -16,8 +16,8 @@ maxima_in_folder <- function(folder, x, bin, window, filters, made, n, by_durati
                              threads, max_memory, seed) {
   job <- new_spectrum_job(x, bin, window, filters, made, n, by_duration, seed)
   done <- work_in_folder(folder, job, \(todo, folder, job) {
-    do_chunks(todo, open_surrogates, mine_surrogates, list(folder, job$id, place, max_memory),
-              threads, folder)
+    do_chunks(todo, open_kept_surrogates, mine_surrogates,
+              list(folder, job$id, place, max_memory), threads, folder)
   }, spectrum_differences)
   list(maxima = bind_maxima(done$parts), made = done$job$surrogate, seed = done$job$seed)
 }
@@ -62,21 +62,14 @@ spectrum_differences <- function(there, job) {
 
 # ---- A chunk -------------------------------------------------------------------------
 
-open_surrogates <- function(folder, id, place, max_memory, threads) {
-  c(open_kept_job(folder, id, max_memory, threads), list(place = place))
-}
-
 #' Mine the surrogates of a chunk and write their maxima
-#' @param held What `open_surrogates()` gives.
+#' @param held What `open_kept_surrogates()` gives.
 #' @noRd
 mine_surrogates <- function(chunk, held) {
-  job <- held$job
-  first <- job$first[[chunk]]
-  n <- c(job$first, job$n)[[chunk + 1L]] - first
-  found <- trains_maxima(job$trains, job$bin, job$window, job$filters, job$surrogate, n,
-                         job$by_duration, held$place, held$threads, held$max_memory, first)$maxima
-  write_chunk(found, chunk, held$folder, job$id)
-  found
+  keep_surrogates(chunk, held, \(job, first, n) {
+    trains_maxima(job$trains, job$bin, job$window, job$filters, job$surrogate, n,
+                  job$by_duration, held$place, held$threads, held$max_memory, first)$maxima
+  })
 }
 
 #' Maxima of chunks, one below the other

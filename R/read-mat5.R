@@ -58,9 +58,10 @@ mat5_size <- function(value) if (is.na(value)) NA_real_ else value %% 2^32
 
 #' What a compressed element holds
 #'
-#' R unpacks the streams of gzip block by block; those of zlib only as a whole, and takes
-#' memory without end where one is cut short. The two differ in what stands around the same
-#' bytes, so a gzip file is made of them. The check sum is that of zlib.
+#' R unpacks a stream of zlib only as a whole, and takes memory without end where the stream is
+#' cut short. It unpacks a gzip file block by block. Both formats wrap the same bytes, in another
+#' head and another check sum. So the bytes are wrapped as a gzip file, and zlib's check sum is
+#' compared here.
 #' @return `type` of the element in it, and its `bytes`.
 #' @noRd
 inflate_element <- function(bytes, endian, fail) {

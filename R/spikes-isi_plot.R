@@ -8,8 +8,7 @@ check_isi <- function(x, arg = rlang::caller_arg(x)) {
     is.double(held$from) && nrow(held$count) == length(held$from) &&
     rlang::is_double(attr(x, "refractory", exact = TRUE), n = 1L, finite = TRUE) &&
     rlang::is_double(attr(x, "seconds", exact = TRUE), n = 1L, finite = TRUE)
-  refuse_if(!sound, arg, "what `isi_statistics()` gives", "one that was changed",
-            "`as.data.frame()` gives a table to change.")
+  refuse_changed(sound, arg, "isi_statistics")
   invisible(x)
 }
 
@@ -23,8 +22,7 @@ print.isi_statistics <- function(x, ..., n = 20L) {
   cat("<isi_statistics> ", rows_text(x, "unit"), ", ",
       counted(sum(as.double(x$intervals)), "interval"), "; violations are below ",
       exact(attr(x, "refractory", exact = TRUE)), " s\n", sep = "")
-  if (nrow(x) > 0L && n > 0) print(first_rows(x, n), row.names = FALSE, digits = 3)
-  more_line(nrow(x) - n, noun = "unit")
+  print_rows(x, n, "unit")
   invisible(x)
 }
 
@@ -149,8 +147,7 @@ check_bursts <- function(x, arg = rlang::caller_arg(x)) {
   span <- attr(x, "interval", exact = TRUE)
   sound <- is.factor(x$unit) && is.double(x$start) && is.double(x$end) && is.numeric(x$spikes) &&
     rlang::is_double(span, n = 2L, finite = TRUE)
-  refuse_if(!sound, arg, "what `bursts()` gives", "one that was changed",
-            "`as.data.frame()` gives a table to change.")
+  refuse_changed(sound, arg, "bursts")
   invisible(x)
 }
 
@@ -163,8 +160,7 @@ print.bursts <- function(x, ..., n = 10L) {
   n <- check_count(n, min = 0, infinite = TRUE)
   cat("<bursts> ", rows_text(x, "burst"), " of ", commas(length(unique(x$unit))), " of ",
       counted(nlevels(x$unit), "unit"), "\n", sep = "")
-  if (nrow(x) > 0L && n > 0) print(first_rows(x, n), row.names = FALSE, digits = 6)
-  more_line(nrow(x) - n, noun = "burst")
+  print_rows(x, n, "burst", digits = 6)
   invisible(x)
 }
 

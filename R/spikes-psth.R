@@ -228,8 +228,7 @@ check_psth <- function(x, arg = rlang::caller_arg(x)) {
     rlang::is_double(attr(x, "bin_size", exact = TRUE), n = 1L, finite = TRUE) &&
     rlang::is_scalar_integerish(attr(x, "left_out", exact = TRUE), finite = TRUE) &&
     all(spikes$event %in% seq_len(nrow(events)))
-  refuse_if(!sound, arg, "what `psth()` gives", "one that was changed",
-            "`as.data.frame()` gives a table to change.")
+  refuse_changed(sound, arg, "psth")
   invisible(x)
 }
 
@@ -253,8 +252,7 @@ print.psth <- function(x, ..., n = 6L) {
     cat(counted(left_out, "event"), " left out: without a condition, or with bins outside ",
         "of the recording or its trial\n", sep = "")
   }
-  if (nrow(x) > 0L && n > 0) print(first_rows(x, n), row.names = FALSE, digits = 3)
-  more_line(nrow(x) - n, noun = "row")
+  print_rows(x, n, "row")
   invisible(x)
 }
 

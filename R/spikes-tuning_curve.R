@@ -192,8 +192,7 @@ check_tuning <- function(x, arg = rlang::caller_arg(x)) {
   sound <- is.factor(x$unit) && is.double(x$from) && is.double(x$to) && is.numeric(x$count) &&
     is.double(x$seconds) && is.double(x$rate) && rlang::is_string(attr(x, "value", exact = TRUE)) &&
     rlang::is_double(attr(x, "left_out", exact = TRUE), n = 1L, finite = TRUE)
-  refuse_if(!sound, arg, "what `tuning_curve()` gives", "one that was changed",
-            "`as.data.frame()` gives a table to change.")
+  refuse_changed(sound, arg, "tuning_curve")
   invisible(x)
 }
 
@@ -211,8 +210,7 @@ print.tuning_curve <- function(x, ..., n = 6L) {
         short_numbers(min(x$from)), short_numbers(max(x$to))), "\n", sep = "")
   if (left_out > 0) cat(short_numbers(signif(left_out, 3)), " s of the recording without a known ",
                         "value in these ranges\n", sep = "")
-  if (nrow(x) > 0L && n > 0) print(first_rows(x, n), row.names = FALSE, digits = 3)
-  more_line(nrow(x) - n, noun = "row")
+  print_rows(x, n, "row")
   invisible(x)
 }
 

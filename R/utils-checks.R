@@ -193,6 +193,14 @@ check_table <- function(x, columns, from, arg = rlang::caller_arg(x)) {
               "one whose columns were changed", "`as.data.frame()` gives a table to change.")
 }
 
+#' Stop where a table of ours was changed
+#' @param from The function that makes such tables.
+#' @noRd
+refuse_changed <- function(sound, arg, from) {
+  refuse_if(!sound, arg, sprintf("what `%s()` gives", from), "one that was changed",
+            "`as.data.frame()` gives a table to change.")
+}
+
 #' One string that the system can take as a path
 #' @noRd
 check_path <- function(path, arg, call = user_frame(), of = "a file") {

@@ -123,6 +123,26 @@ read_job <- function(folder, id, arg = "folder") {
   job
 }
 
+#' A kept job, and the `place` (`NULL`, or GPUs) where chunks of its surrogates are done
+#' @noRd
+open_kept_surrogates <- function(folder, id, place, max_memory, threads) {
+  c(open_kept_job(folder, id, max_memory, threads), list(place = place))
+}
+
+#' Do a chunk of surrogates, and write what is found
+#'
+#' @param held What `open_kept_surrogates()` gives.
+#' @param find Function of the job, the number of the first surrogate, from 0, and how many
+#'   there are.
+#' @noRd
+keep_surrogates <- function(chunk, held, find) {
+  job <- held$job
+  first <- job$first[[chunk]]
+  found <- find(job, first, c(job$first, job$n)[[chunk + 1L]] - first)
+  write_chunk(found, chunk, held$folder, job$id)
+  found
+}
+
 write_chunk <- function(found, chunk, folder, id) {
   write_whole(list(id = id, chunk = chunk, found = found), chunk_path(folder, chunk))
 }

@@ -62,6 +62,13 @@ longest_rows <- function(size, count, n) {
   utils::head(c(rows, equal[best], if (least == 1L) which(size < 1L)), n)
 }
 
+#' Print the first `n` rows of a table, and how many more there are
+#' @noRd
+print_rows <- function(x, n, noun, digits = 3) {
+  if (nrow(x) > 0L && n > 0) print(first_rows(x, n), row.names = FALSE, digits = digits)
+  more_line(nrow(x) - n, noun = noun)
+}
+
 #' The last line of a table that is cut: "... and 24 more (longest first here)"
 #' @noRd
 more_line <- function(left, order = NULL, noun = NULL) {

@@ -8,6 +8,7 @@
 # Rows of a first call are medians of five processes of R, each on its own.
 
 library(synfire)
+source("tools/machine.R")
 options(cli.progress_show_after = Inf)
 
 out <- sub("^out=", "", commandArgs(TRUE))
@@ -17,11 +18,6 @@ if (length(out) > 1L || !all(grepl("^out=.", commandArgs(TRUE)))) {
 report <- synfire_sitrep(test_devices = FALSE)
 on_gpu <- nrow(report$devices) > 0L
 device <- if (on_gpu) "gpu" else "cpu"
-cpu_name <- function() {
-  info <- "/proc/cpuinfo"
-  line <- if (file.exists(info)) grep("^model name", readLines(info), value = TRUE)
-  if (length(line)) sub(".*: *", "", line[[1L]]) else R.version$platform
-}
 rows <- NULL
 
 #' Adds a row to the table, and to the file if there is one

@@ -13,6 +13,7 @@
 # for neighbours on one core, which leaves out rows that are too far away.
 
 library(synfire)
+source("tools/machine.R")
 options(cli.progress_show_after = Inf)
 
 given <- strsplit(commandArgs(TRUE), "=", fixed = TRUE)
@@ -23,11 +24,6 @@ if (!all(names(given) %in% c("limit", "searches", "out"))) {
 limit <- as.numeric(c(given$limit, 2)[[1L]])
 
 report <- synfire_sitrep(test_devices = FALSE)
-cpu_name <- function() {
-  info <- "/proc/cpuinfo"
-  line <- if (file.exists(info)) grep("^model name", readLines(info), value = TRUE)
-  if (length(line)) sub(".*: *", "", line[[1L]]) else R.version$platform
-}
 places <- list("one core" = list(device = "cpu", threads = 1))
 if (nrow(report$devices) > 0L) places$GPU <- list(device = "gpu")
 

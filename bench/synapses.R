@@ -32,6 +32,7 @@
 # speed.csv: Poisson trains of 5 Hz, an hour long; seconds of the median run.
 
 library(synfire)
+source("tools/machine.R")
 options(cli.progress_show_after = Inf, width = 200)
 
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
@@ -55,12 +56,6 @@ read_arguments <- function(arguments) {
   for (name in c("copies", "limit")) asked[[name]] <- as.numeric(asked[[name]])
   # Without `full`, this share of each network, and hours that are so much shorter.
   c(asked, list(full = full, share = if (full) 1 else 0.1))
-}
-
-cpu_name <- function() {
-  info <- "/proc/cpuinfo"
-  line <- if (file.exists(info)) grep("^model name", readLines(info), value = TRUE)
-  if (length(line)) sub(".*: *", "", line[[1L]]) else R.version$platform
 }
 
 write_rows <- function(rows, name, asked) {

@@ -1,4 +1,4 @@
-# A causal map by jobs of Slurm, killed and gone on with, for vignettes/performance.Rmd.
+# Makes a causal map by jobs of Slurm, kills it and resumes it, for vignettes/performance.Rmd.
 #
 #   sh tools/slurm-here.sh start /tmp/slurm 4; export SLURM_CONF=/tmp/slurm/slurm.conf
 #   Rscript vignettes/clusters/slurm.R [out=FOLDER] [map=600] [jobs=4]

@@ -15,6 +15,7 @@
 
 library(synfire)
 source("tools/data.R")
+source("tools/machine.R")
 options(cli.progress_show_after = Inf)
 
 folder <- Sys.getenv("OUT", "vignettes/performance")
@@ -39,12 +40,6 @@ places <- list("one core" = list(threads = 1, device = "cpu"))
 if (n_gpus > 0) places[["1 GPU"]] <- list(threads = report$threads, device = "gpu", gpus = 1)
 if (n_gpus > 1) {
   places[["2 GPUs"]] <- list(threads = report$threads, device = "gpu", gpus = 1:2)
-}
-
-cpu_name <- function() {
-  info <- "/proc/cpuinfo"
-  line <- if (file.exists(info)) grep("^model name", readLines(info), value = TRUE)
-  if (length(line)) sub(".*: *", "", line[[1L]]) else R.version$platform
 }
 
 rows <- list()

@@ -298,12 +298,30 @@ typedef struct seed {
     int32_t lag, z;
 } seed;
 
-/* Of peaks at short lags between units that are together more than `least` times by
-   chance, and at most `most` times, the highest: `room` of them. */
-static uint32_t list_seeds(const syn_moments *w, const syn_peaks *peaks, uint32_t rung,
-                           double least, double most, uint32_t room, seed *out)
+typedef struct seeds {
+    uint32_t n, room;
+    seed list[SEEDS];
+} seeds;
+
+/* Notes a peak between two units where it is among the highest. */
+static void note_seed(seeds *s, uint32_t a, uint32_t b, const syn_peak *peak)
 {
-    uint32_t n = 0;
+    if (s->n == s->room && peak->z <= s->list[s->n - 1].z)
+        return;
+    uint32_t at = s->n < s->room ? s->n++ : s->n - 1;
+    for (; at > 0 && s->list[at - 1].z < peak->z; at--)
+        s->list[at] = s->list[at - 1];
+    s->list[at] = (seed){.a = a, .b = b, .lag = peak->lag, .z = peak->z};
+}
+
+/* Of peaks at short lags, the highest ones between units that are together seldom by
+   chance, and between those that are together often. */
+static void list_seeds(const syn_moments *w, const syn_peaks *peaks, uint32_t rung,
+                       seeds *seldom, seeds *often)
+{
+    uint32_t first;
+    rungs_of(w, &first);
+    uint32_t quarters = 2 * (rung - first);
     double width = syn_ladder_width(&w->pairs->ladder, rung);
     for (uint32_t b = 1; b < peaks->units; b++)
         for (uint32_t a = 0; a < b; a++) {
@@ -311,20 +329,16 @@ static uint32_t list_seeds(const syn_moments *w, const syn_peaks *peaks, uint32_
             double of_b = w->first[b + 1] - w->first[b];
             double together = of_a * of_b * width / (double)w->bins;
             size_t p = syn_pair_number(a, b);
-            if (together <= least || together > most)
+            if (together > OFTEN >> quarters)
                 continue;
+            seeds *to = together <= SELDOM >> quarters ? seldom : often;
             for (size_t i = peaks->first[p]; i < peaks->first[p + 1]; i++) {
                 const syn_peak *peak = peaks->peak + i;
-                if (peak->rung != rung || peak->z < LEAST || peak->lag > w->reach ||
-                    -peak->lag > w->reach || (n == room && peak->z <= out[n - 1].z))
-                    continue;
-                uint32_t at = n < room ? n++ : n - 1;
-                for (; at > 0 && out[at - 1].z < peak->z; at--)
-                    out[at] = out[at - 1];
-                out[at] = (seed){.a = a, .b = b, .lag = peak->lag, .z = peak->z};
+                if (peak->rung == rung && peak->z >= LEAST && peak->lag <= w->reach &&
+                    -peak->lag <= w->reach)
+                    note_seed(to, a, b, peak);
             }
         }
-    return n;
 }
 
 static void keep_chain(syn_chain *out, uint32_t *n, const syn_chain *chain)
@@ -337,24 +351,29 @@ static void keep_chain(syn_chain *out, uint32_t *n, const syn_chain *chain)
     out[at] = *chain;
 }
 
+/* Grows a chain from two units, and keeps it if it is among the best. */
+static void grow_chain(syn_moments *w, const seed *from, uint32_t rung, syn_chain *out,
+                       uint32_t *n)
+{
+    chain_state c = {.chain = {.rung = rung, .size = 2}};
+    c.chain.member[0] = (syn_member){.unit = from->a, .rung = rung};
+    c.chain.member[1] = (syn_member){.unit = from->b, .lag = from->lag, .rung = rung};
+    pair_moments(w, &c);
+    while (c.chain.size < SYN_CHAIN_MOST && add_next(w, &c)) {}
+    if (c.chain.size >= SYN_CHAIN_FEWEST)
+        keep_chain(out, n, &c.chain);
+}
+
 void syn_chains_find(syn_moments *w, const syn_peaks *peaks, syn_chain *out, uint32_t *n)
 {
-    seed list[SEEDS + SEEDS_OFTEN];
     uint32_t first, rungs = rungs_of(w, &first);
     *n = 0;
     for (uint32_t r = first; r < rungs; r++) {
-        double seldom = SELDOM >> 2 * (r - first), often = OFTEN >> 2 * (r - first);
-        uint32_t seeds = list_seeds(w, peaks, r, -1, seldom, SEEDS, list);
-        seeds += list_seeds(w, peaks, r, seldom, often, SEEDS_OFTEN, list + seeds);
-        for (uint32_t i = 0; i < seeds; i++) {
-            chain_state c = {.chain = {.rung = r, .size = 2}};
-            c.chain.member[0] = (syn_member){.unit = list[i].a, .rung = r};
-            c.chain.member[1] = (syn_member){
-                .unit = list[i].b, .lag = list[i].lag, .rung = r};
-            pair_moments(w, &c);
-            while (c.chain.size < SYN_CHAIN_MOST && add_next(w, &c)) {}
-            if (c.chain.size >= SYN_CHAIN_FEWEST)
-                keep_chain(out, n, &c.chain);
-        }
+        seeds seldom = {.room = SEEDS}, often = {.room = SEEDS_OFTEN};
+        list_seeds(w, peaks, r, &seldom, &often);
+        for (uint32_t i = 0; i < seldom.n; i++)
+            grow_chain(w, seldom.list + i, r, out, n);
+        for (uint32_t i = 0; i < often.n; i++)
+            grow_chain(w, often.list + i, r, out, n);
     }
 }

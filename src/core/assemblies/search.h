@@ -26,7 +26,7 @@ typedef struct syn_scores {
 typedef struct syn_assembly_search_options {
     syn_ground_options ground;  /* `least` is set by the search */
     int64_t step;        /* ticks of the steps of time that are left out in bursts */
-    uint32_t first;      /* number of the first surrogate; 0 but for a part of them */
+    uint32_t first;      /* number of the first surrogate: 0, or that of a part */
     uint32_t surrogates;
     const double *known; /* [surrogates * places] their evidence, as a search of maxima
                             found it; NULL: it is found */
