@@ -114,21 +114,18 @@ smap <- function(x, columns = NULL, target = NULL, lib = NULL, pred = NULL, E = 
   include_state <- check_state(include_state, generate)
   threads <- check_threads(threads)
   where <- smap_where(device, gpus, threads, data, 1, generate)
-  predict <- function(points, lib, pred, target) {
-    smap_at(points, lib, pred, target, theta, knn, exclusion, ridge, where)
+  # A forecast has one row, as a table of it has.
+  predict <- function(points, lib, pred, target, shown = list(rows = 1L, place = 1L)) {
+    smap_at(points, lib, pred, target, theta, knn, exclusion, ridge, where, shown)
   }
   if (generate > 0) {
     made <- generate_frame(data, generate, predict)
     frame <- made$frame
     models <- generated_models(made$fits, data$dims + 1L)
   } else {
-    fit <- predict(data$points, data$lib, data$pred, data$target)
-    frame <- predicted_frame(data, fit)
-    row <- rep(NA_integer_, nrow(frame))
-    row[data$place] <- seq_along(data$place)
-    models <- lapply(fit[c("coefficients", "singular")], \(values) {
-      lapply(seq_len(dim(values)[[2L]]), \(k) values[row, k, 1L])
-    })
+    shown <- list(rows = length(data$frame$Observations), place = data$place)
+    models <- predict(data$points, data$lib, data$pred, data$target, shown)
+    frame <- predicted_frame(data, models)
   }
   parameters <- edm_parameters(data, theta = theta, knn = knn,
                                exclusion_radius = exclusion, ridge = ridge)
@@ -158,22 +155,21 @@ smap_knn <- function(knn, data) {
 #'
 #' @param theta One or several: distances are computed once for all.
 #' @param where Of smap_where().
-#' @param local Whether models are wanted, or predictions alone.
+#' @param shown NULL where predictions alone are wanted, or how many `rows` the table of the
+#'   models of one theta has, and in which of them (`place`) each of `pred` is.
 #' @return A list: `predictions`, `variance` (matrices `[length(pred), theta]`) and, if
-#'   wanted, `coefficients` and `singular` (arrays `[length(pred), E + 1, theta]`).
+#'   wanted, `coefficients` and `singular` (lists of E + 1 columns of that table).
 #' @noRd
 smap_at <- function(points, lib, pred, target, theta, knn, exclusion, ridge, where,
-                    local = TRUE) {
+                    shown = NULL) {
   asked <- in_order(pred)
+  if (!is.null(shown)) shown$at <- asked$at
   out <- .Call(r_edm_smap, points, lib, asked$rows, target, theta,
-               c(list(k = knn, exclusion = exclusion, ridge = ridge, local = local), where))
+               c(list(k = knn, exclusion = exclusion, ridge = ridge, shown = shown), where))
   out <- finish_status(out, "fitting so many models")
   if (identical(asked$rows, pred)) return(out)
-  some <- Filter(Negate(is.null), out)
-  lapply(some, \(value) {
-    if (length(dim(value)) == 2L) value[asked$at, , drop = FALSE] else
-      value[asked$at, , , drop = FALSE]
-  })
+  for (part in c("predictions", "variance")) out[[part]] <- out[[part]][asked$at, , drop = FALSE]
+  out
 }
 
 #' Where models for so many values of theta are made, as options of the compiled code
@@ -191,7 +187,7 @@ smap_where <- function(device, gpus, threads, data, thetas, generate = 0) {
 generated_models <- function(fits, unknowns) {
   lapply(c(coefficients = "coefficients", singular = "singular"), \(part) {
     values <- vapply(fits, \(fit) {
-      as.double(fit[[part]] %||% rep(NA_real_, unknowns))
+      as.double(unlist(fit[[part]]) %||% rep(NA_real_, unknowns))
     }, double(unknowns))
     lapply(seq_len(unknowns), \(k) c(NA_real_, values[k, ]))
   })

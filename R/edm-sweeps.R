@@ -184,13 +184,11 @@ sweep_skill <- function(data, E_max, exclusion, where) {
   used <- pmin(reach, library_depth(data, E_max))
   used[!data$valid] <- 0L
   lib <- which(used > 0L)
-  predictions <- .Call(r_edm_sweep, points, lib, used[lib], asked$rows, reach[asked$rows],
-                       data$target, c(list(step = 1, exclusion = exclusion), where))
-  predictions <- finish_status(predictions, "predicting so many rows")
-  if (!identical(asked$rows, from)) predictions <- predictions[asked$at, , drop = FALSE]
-  observed <- data$target[from]
+  options <- list(step = 1, exclusion = exclusion, at = asked$at, observed = data$target[from])
+  rho <- .Call(r_edm_sweep, points, lib, used[lib], asked$rows, reach[asked$rows],
+               data$target, c(options, where))
+  rho <- finish_status(rho, "predicting so many rows")
   points <- rev(cumsum(rev(tabulate(used, E_max))))
-  rho <- edm_rho(observed, predictions, where$threads)
   rho[points <= seq_len(E_max)] <- NA_real_
   rho
 }
@@ -354,7 +352,7 @@ predict_nonlinear <- function(x, columns = NULL, target = NULL, lib = NULL, pred
   threads <- check_threads(threads)
   where <- smap_where(device, gpus, threads, data, length(theta))
   fit <- smap_at(data$points, data$lib, data$pred, data$target, as.double(theta), knn,
-                 exclusion, ridge, where, local = FALSE)
+                 exclusion, ridge, where)
   observed <- data$target[data$pred]
   rho <- edm_rho(observed, fit$predictions, threads)
   parameters <- skill_parameters(data, knn = knn, exclusion_radius = exclusion, ridge = ridge)

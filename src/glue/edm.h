@@ -16,12 +16,19 @@ syn_series glue_series(SEXP x, uint32_t least, const char *what);
 /* NA where R is to see that there is nothing: NaN would be a number gone wrong. */
 void glue_nan_to_na(double *value, size_t n);
 
-/* The points of an R matrix [rows, coordinates], or of delay vectors (see edm.c), which
-   last as long as the call. */
-syn_points glue_points(glue_owner *own, SEXP points);
+/* The points of an R matrix [rows, coordinates], or of delay vectors (see edm.c), whose
+   coordinates are not made yet. */
+syn_points glue_points(SEXP points);
 
 /* Points in a measure of their own, which last as long as the call: see
    syn_measure_points(). */
 syn_points glue_measured(glue_owner *own, syn_points points, int threads);
+
+/* Room for a column of `n` numbers after the other, outside of R's heap, as long as the
+   call lasts. */
+double *glue_columns(glue_owner *own, size_t n, size_t columns);
+
+/* Points whose coordinates are made, which last as long as the call. */
+syn_points glue_located(glue_owner *own, syn_points points);
 
 #endif

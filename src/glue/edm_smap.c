@@ -26,37 +26,74 @@ static syn_smap_options read_options(SEXP options, SEXP theta)
         .way = (syn_smap_way)glue_option_for_tests(options, "way", SYN_SMAP_MANY)};
 }
 
-/* S-maps of the points, a matrix with a row for each row of the data. `library` and
-   `prediction`: rows from 1; `target`: of each row. Returns matrices with a column for
-   each theta and, where `local` is TRUE, arrays [prediction, coefficient, theta]. */
+/* The columns as R's, each with `rows` numbers: number at[j] of `n` is in row place[j],
+   and there is none in the others. `shown`: these three. */
+static SEXP shown_columns(const double *value, size_t n, int columns, SEXP shown)
+{
+    int rows = glue_option_int(shown, "rows", 0, INT32_MAX);
+    SEXP places = numbers(glue_option(shown, "place"), INTSXP, 0, "place");
+    SEXP numbers_at = numbers(glue_option(shown, "at"), INTSXP, Rf_xlength(places), "at");
+    const int *place = INTEGER(places), *at = INTEGER(numbers_at);
+    R_xlen_t shown_n = Rf_xlength(places);
+    int there = 1;
+    for (R_xlen_t j = 0; j < shown_n; j++)
+        there &= place[j] >= 1 && place[j] <= rows && at[j] >= 1 && (size_t)at[j] <= n;
+    require(there, "place");
+    SEXP out = PROTECT(Rf_allocVector(VECSXP, columns));
+    for (int c = 0; c < columns; c++, value += n) {
+        SEXP column = Rf_allocVector(REALSXP, rows);
+        SET_VECTOR_ELT(out, c, column);
+        double *to = REAL(column);
+        for (int i = 0; i < rows; i++)
+            to[i] = NA_REAL;
+        for (R_xlen_t j = 0; j < shown_n; j++)
+            to[place[j] - 1] = value[at[j] - 1];
+    }
+    UNPROTECT(1);
+    return out;
+}
+
+/* S-maps of the points. `library` and `prediction`: rows from 1; `target`: of each row.
+   Returns matrices with a column for each theta and, where `shown` of the options is not
+   NULL, the coefficients and the singular values, those of one theta after the other: see
+   shown_columns(). */
 SEXP r_edm_smap(glue_owner *own, SEXP points, SEXP library, SEXP prediction, SEXP target,
                 SEXP theta, SEXP options)
 {
     const char *fields[] = {"predictions", "variance", "coefficients", "singular", ""};
-    syn_points p = glue_points(own, points);
+    syn_points p = glue_points(points), space;
     numbers(target, REALSXP, p.rows, "target");
     syn_rows from = glue_rows_of(library, p.rows);
     syn_rows to = glue_rows_of(prediction, p.rows);
     syn_smap_options o = read_options(options, theta);
-    if ((uint64_t)o.k + 1 < from.n)
-        o.space = glue_measured(own, p, o.threads).coordinate;
+    syn_gpu_call gpu = glue_option_gpus(options);
+    if (gpu.n == 0)
+        p = glue_located(own, p);
+    if ((uint64_t)o.k + 1 < from.n) {
+        space = glue_measured(own, p, o.threads);
+        if (gpu.n == 0)
+            space = glue_located(own, space);
+        o.space = &space;
+    }
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     SET_VECTOR_ELT(out, 0, Rf_allocMatrix(REALSXP, (int)to.n, (int)o.thetas));
     SET_VECTOR_ELT(out, 1, Rf_allocMatrix(REALSXP, (int)to.n, (int)o.thetas));
     syn_smap_result result = {REAL(VECTOR_ELT(out, 0)), REAL(VECTOR_ELT(out, 1)), NULL,
                               NULL};
-    if (glue_option_flag(options, "local")) {
-        for (int i = 2; i < 4; i++)
-            SET_VECTOR_ELT(out, i, Rf_alloc3DArray(REALSXP, (int)to.n, (int)p.dims + 1,
-                                                   (int)o.thetas));
-        result.coefficient = REAL(VECTOR_ELT(out, 2));
-        result.singular = REAL(VECTOR_ELT(out, 3));
+    SEXP shown = glue_option(options, "shown");
+    int columns = (int)(o.thetas * (p.dims + 1)), local = !Rf_isNull(shown);
+    if (local) {
+        result.coefficient = glue_columns(own, to.n, (size_t)columns);
+        result.singular = glue_columns(own, to.n, (size_t)columns);
     }
-    syn_gpu_call gpu = glue_option_gpus(options);
     gpu.watch = glue_watch(own, "Fitting S-maps");
     syn_status status =
         gpu.n == 0 ? syn_smap(&p, &from, &to, REAL(target), &o, gpu.watch, &result)
                    : syn_gpu_smap(&p, &from, &to, REAL(target), &o, &gpu, &result);
+    if (local && status == SYN_OK) {
+        SET_VECTOR_ELT(out, 2, shown_columns(result.coefficient, to.n, columns, shown));
+        SET_VECTOR_ELT(out, 3, shown_columns(result.singular, to.n, columns, shown));
+    }
     UNPROTECT(1);
     return glue_answer(out, status, gpu.reason);
 }

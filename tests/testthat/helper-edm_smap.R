@@ -26,7 +26,21 @@ oracle_smap_row <- function(points, lib, row, target, theta, k, exclusion = 0, r
   c(prediction, variance, fit, scale * parts$d)
 }
 
-# As r_edm_smap() returns it.
+# What the compiled code gives, its columns as arrays [prediction, coefficient, theta]; with
+# `local` the models, too.
+called_smap <- function(points, lib, pred, target, theta, local, options) {
+  at <- seq_along(pred)
+  options["shown"] <- list(if (local) list(rows = length(pred), place = at, at = at))
+  out <- .Call(r_edm_smap, points, as.integer(lib), as.integer(pred), target,
+               as.double(theta), options)
+  if (!is.list(out)) return(out)
+  for (part in if (local) c("coefficients", "singular")) {
+    out[[part]] <- array(unlist(out[[part]]), c(length(pred), ncol(points) + 1, length(theta)))
+  }
+  out
+}
+
+# As called_smap() returns it.
 oracle_smap <- function(points, lib, pred, target, theta, k = max(length(lib) - 1, 1),
                         exclusion = 0, ridge = 0) {
   unknowns <- ncol(points) + 1

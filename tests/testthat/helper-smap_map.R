@@ -35,11 +35,13 @@ oracle_smap_pair <- function(from, to, E, tau, Tp, theta, ridge, exclusion) {
   at <- steps + Tp
   at[at < 1 | at > length(from)] <- NA
   fit <- synfire:::smap_at(lags, rows, rows, to[at], theta, length(rows) - 1, exclusion,
-                           ridge, list(threads = 1, gpus = NULL))
+                           ridge, list(threads = 1, gpus = NULL),
+                           list(rows = length(rows), place = seq_along(rows)))
   later <- to[rows + Tp]
-  singular <- matrix(fit$singular[, , 1], length(rows))
+  singular <- do.call(cbind, fit$singular)
+  slope <- fit$coefficients[[2]]
   c(synfire:::edm_rho(later, fit$predictions[, 1]),
-    mean(fit$coefficients[, 2, 1][is.finite(fit$coefficients[, 2, 1])]),
+    mean(slope[is.finite(slope)]),
     min(singular[, E + 1] / singular[, 1], na.rm = TRUE) |> suppressWarnings())
 }
 

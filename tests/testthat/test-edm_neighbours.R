@@ -16,7 +16,7 @@ sweep_c <- function(points, lib, lib_E, pred, pred_E, target, step = 1, exclusio
   .Call(r_edm_sweep, points, as.integer(lib), as.integer(lib_E), as.integer(pred),
         as.integer(pred_E), target,
         list(step = step, exclusion = exclusion, gpus = NULL, threads = threads,
-             vector_bits = bits))
+             vector_bits = bits, observed = NULL))
 }
 
 random_points <- function(rows, dims, values = NULL) {

@@ -1,14 +1,12 @@
 # S-maps on a GPU against those on the CPU: predictions, variance, coefficients and singular
 # values agree to 1e-7, as the CPU's own two ways do.
 
-on_cpu_and_gpu <- function(points, lib, pred, target, theta, ..., gpus = 0L) {
+on_cpu_and_gpu <- function(points, lib, pred, target, theta, ..., local = TRUE, gpus = 0L) {
   fit <- function(gpus) {
     options <- utils::modifyList(
-      list(k = max(length(lib) - 1, 1), exclusion = 0, ridge = 0, threads = 2, local = TRUE),
-      list(...)
+      list(k = max(length(lib) - 1, 1), exclusion = 0, ridge = 0, threads = 2), list(...)
     )
-    .Call(r_edm_smap, points, as.integer(lib), as.integer(pred), target, as.double(theta),
-          c(options, list(gpus = gpus)))
+    called_smap(points, lib, pred, target, theta, local, c(options, list(gpus = gpus)))
   }
   list(cpu = fit(NULL), gpu = fit(gpus))
 }

@@ -1,8 +1,8 @@
 called <- function(points, lib, pred, target, theta, k = max(length(lib) - 1, 1),
                    exclusion = 0, ridge = 0, threads = 1, local = TRUE, bits = 0, way = 0) {
-  .Call(r_edm_smap, points, as.integer(lib), as.integer(pred), target, as.double(theta),
-        list(k = k, exclusion = exclusion, ridge = ridge, gpus = NULL, threads = threads,
-             vector_bits = bits, local = local, way = way))
+  called_smap(points, lib, pred, target, theta, local,
+              list(k = k, exclusion = exclusion, ridge = ridge, gpus = NULL, threads = threads,
+                   vector_bits = bits, way = way))
 }
 
 # Models made one at a time, and many at a time as one product of matrices.

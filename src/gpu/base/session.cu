@@ -15,7 +15,7 @@ using gpu::check;
 /* Bytes that are kept at the most: of a device this part of what it has, and no more than
    the first number; page-locked the second. A block of more than half of that is not
    kept: what is done with it takes longer than getting it. */
-constexpr size_t MOST_OF_DEVICE = (size_t) 1 << 30, MOST_OF_HOST = (size_t) 1 << 26;
+constexpr size_t MOST_OF_DEVICE = (size_t) 1 << 32, MOST_OF_HOST = (size_t) 1 << 26;
 constexpr size_t PART_OF_DEVICE = 32;
 
 constexpr size_t MOST_BLOCKS = 256;  /* of a kind */

@@ -82,6 +82,16 @@ __device__ inline T block_sum_below(V value, T (&room)[WARPS], T *all)
     return below;
 }
 
+/* One instruction of newer devices. */
+__device__ inline int least_of_three(int a, int b, int c)
+{
+#if CUDART_VERSION >= 12000
+    return __vimin3_s32(a, b, c);
+#else
+    return min(min(a, b), c);
+#endif
+}
+
 /* The least, the greatest and the sum of a warp's values, in every lane. Before compute
    capability 8.0 there is no instruction for them. */
 template <class T, class F> __device__ inline T over_warp(T value, F both)

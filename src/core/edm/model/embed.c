@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/measure.h"
@@ -81,28 +82,45 @@ void syn_delay_reach(const syn_delays *d, int *reach)
     }
 }
 
+syn_status syn_locate_points(syn_points *points, double **made)
+{
+    size_t bytes = ((size_t)points->rows * points->dims + 1) * sizeof **made;
+    *made = NULL;
+    if (points->coordinate)
+        return SYN_OK;
+    *made = malloc(bytes);
+    if (!*made)
+        return SYN_NO_MEMORY;
+    syn_large_pages(*made, bytes);
+    syn_delay_points(points->delays, NAN, *made);
+    points->coordinate = *made;
+    return SYN_OK;
+}
+
 /* ---- measure ---- */
 
-/* Coordinates are measured piece by piece, with so many pieces for each thread that the
-   calling thread measures few points alone (see core/base/parallel.c). A small team would
-   cost more: OpenMP ends the threads that it leaves out, and the next loop of a larger
-   one waits for new ones. */
+/* Values are measured piece by piece, with so many pieces for each thread that the
+   calling thread measures few alone (see core/base/parallel.c). A small team would cost
+   more: OpenMP ends the threads that it leaves out, and the next loop of a larger one
+   waits for new ones. */
 enum { PIECE = 1 << 10, PIECES_FOR_THREAD = 16 };
 
+/* Columns are coordinates, or the series of delay vectors. */
 typedef struct measuring {
-    const syn_points *points;
+    const double **value;  /* [columns] of [rows] */
+    size_t columns, rows;
     syn_measure measure;
     double *origin, *to;
-    size_t pieces;  /* of a coordinate */
+    size_t pieces;         /* of a column */
 } measuring;
 
 static syn_status measure_piece(void *context, size_t item, int worker)
 {
     const measuring *m = context;
-    size_t rows = m->points->rows, d = item / m->pieces;
-    size_t first = item % m->pieces * PIECE, n = rows - first;
-    const double *from = m->points->coordinate + d * rows + first;
-    double *to = m->to + d * rows + first, origin = m->origin[d];
+    size_t column = item / m->pieces;
+    size_t first = item % m->pieces * PIECE, n = m->rows - first;
+    const double *from = m->value[column] + first;
+    double *to = m->to + column * m->rows + first, origin = m->origin[column];
     syn_measure measure = m->measure;
     (void)worker;
     n = n < PIECE ? n : PIECE;
@@ -115,40 +133,60 @@ static syn_status measure_piece(void *context, size_t item, int worker)
    the greatest number of single precision. */
 static int is_near_one(double scale) { return scale >= 0x1p-16 && scale <= 0x1p16; }
 
-static syn_status copy_measured(measuring *m, int threads, double **copy)
+/* Delay vectors of measured series, in one piece of memory with these. */
+typedef struct measured_delays {
+    syn_delays delays;
+    const double *value[];
+} measured_delays;
+
+static syn_status copy_measured(measuring *m, int threads, syn_points *points,
+                                void **copy)
 {
-    size_t dims = m->points->dims, rows = m->points->rows;
-    size_t bytes = (dims * rows + 1) * sizeof **copy;
-    size_t most = dims * m->pieces / PIECES_FOR_THREAD;
-    m->to = *copy = malloc(bytes);
-    if (!m->to)
+    size_t most = m->columns * m->pieces / PIECES_FOR_THREAD;
+    size_t head = points->delays
+                      ? sizeof(measured_delays) + m->columns * sizeof *m->value : 0;
+    head = (head + sizeof(double) - 1) / sizeof(double) * sizeof(double);
+    size_t bytes = head + (m->columns * m->rows + 1) * sizeof(double);
+    *copy = malloc(bytes);
+    if (!*copy)
         return SYN_NO_MEMORY;
-    syn_large_pages(m->to, bytes);
-    threads = (size_t)threads < most ? threads : (int)most;
-    return syn_parallel_for(dims * m->pieces, threads, NULL, "", measure_piece, m);
+    syn_large_pages(*copy, bytes);
+    m->to = (double *)((char *)*copy + head);
+    if (points->delays) {
+        measured_delays *to = *copy;
+        to->delays = *points->delays;
+        to->delays.value = to->value;
+        for (size_t c = 0; c < m->columns; c++)
+            to->value[c] = m->to + c * m->rows;
+        points->delays = &to->delays;
+        points->coordinate = NULL;
+    } else {
+        points->coordinate = m->to;
+    }
+    threads = (size_t)threads < most ? threads : most > 1 ? (int)most : 1;
+    return syn_parallel_for(m->columns * m->pieces, threads, NULL, "", measure_piece, m);
 }
 
-syn_status syn_measure_points(syn_points *points, int threads, double **copy)
+syn_status syn_measure_points(syn_points *points, int threads, void **copy)
 {
-    size_t dims = points->dims, rows = points->rows;
-    const double **value = malloc((dims + 1) * sizeof *value);
-    measuring m = {.points = points, .origin = malloc((dims + 1) * sizeof *m.origin),
+    const syn_delays *delays = points->delays;
+    size_t columns = delays ? delays->series : points->dims, rows = points->rows;
+    measuring m = {.value = malloc((columns + 1) * sizeof *m.value), .columns = columns,
+                   .rows = rows, .origin = malloc((columns + 1) * sizeof *m.origin),
                    .pieces = (rows + PIECE - 1) / PIECE};
-    syn_status status = value && m.origin ? SYN_OK : SYN_NO_MEMORY;
+    syn_status status = m.value && m.origin ? SYN_OK : SYN_NO_MEMORY;
     *copy = NULL;
     if (status == SYN_OK) {
-        for (size_t d = 0; d < dims; d++)
-            value[d] = points->coordinate + d * rows;
-        m.measure = syn_measure_of(value, points->dims, rows, m.origin);
+        for (size_t c = 0; c < columns; c++)
+            m.value[c] = delays ? delays->value[c] : points->coordinate + c * rows;
+        m.measure = syn_measure_of(m.value, (uint32_t)columns, rows, m.origin);
         points->least = SYN_LEAST_DISTANCE;
-        if (m.measure.step == 0 && is_near_one(m.measure.scale)) {
+        if (m.measure.step == 0 && is_near_one(m.measure.scale))
             points->least /= m.measure.scale;
-        } else {
-            status = copy_measured(&m, threads, copy);
-            points->coordinate = *copy;
-        }
+        else
+            status = copy_measured(&m, threads, points, copy);
     }
-    SYN_FREE(value, m.origin);
+    SYN_FREE(m.value, m.origin);
     return status;
 }
 

@@ -4,15 +4,6 @@
 
 #include "core/edm/model/points.h"
 
-/* Delay vectors: series side by side, in stretches of rows that follow each other, each
-   series `lag` rows later for one lag after the other. */
-typedef struct syn_delays {
-    uint32_t rows, series, lags;
-    const double *const *value;  /* [series] of [rows] */
-    const double *lag;           /* whole numbers */
-    const int *first, *last;     /* [rows] of the stretch of each row, from 1 */
-} syn_delays;
-
 /* The points of all rows, [series][lags][rows]; `missing` beyond the stretch. */
 void syn_delay_points(const syn_delays *d, double missing, double *coordinate);
 
@@ -20,12 +11,16 @@ void syn_delay_points(const syn_delays *d, double missing, double *coordinate);
    number. */
 void syn_delay_reach(const syn_delays *d, int *reach);
 
+/* Makes the coordinates of points where they are not made yet, in `made`, which the caller
+   frees and which is NULL otherwise. */
+syn_status syn_locate_points(syn_points *points, double **made);
+
 /* Puts the points in a measure of their own (core/base/measure.h), by which neighbours
-   and their weights are found. The measured coordinates lie in `copy`, which the caller
-   frees; it stays NULL where measuring would only multiply by a power of two near 1. Then
-   the coordinates stay as they are, which saves the time that a copy takes, and `least`
-   is in their unit. */
-syn_status syn_measure_points(syn_points *points, int threads, double **copy);
+   and their weights are found. Delay vectors are measured by their series, before they
+   are made. What is measured lies in `copy`, which the caller frees; it stays NULL where
+   measuring would only multiply by a power of two near 1. Then the values stay as they
+   are, which saves the time that a copy takes, and `least` is in their unit. */
+syn_status syn_measure_points(syn_points *points, int threads, void **copy);
 
 /* Of the pairs of finite numbers. NaN where there is none, rho also below 3 pairs or
    where either side is constant to within the rounding of a weighted mean. */

@@ -5,12 +5,22 @@
 #include "core/base/seek.h"
 #include "core/base/watch.h"
 
+/* Delay vectors: series side by side, in stretches of rows that follow each other, each
+   series `lag` rows later for one lag after the other. */
+typedef struct syn_delays {
+    uint32_t rows, series, lags;
+    const double *const *value;  /* [series] of [rows] */
+    const double *lag;           /* whole numbers */
+    const int *first, *last;     /* [rows] of the stretch of each row, from 1 */
+} syn_delays;
+
 /* Points in a reconstructed state space, one a row of the data. Rows that are named as
    library or prediction have all their coordinates; others may hold NaN. */
 typedef struct syn_points {
     uint32_t rows;
     uint32_t dims;
-    const double *coordinate;  /* [dims][rows] */
+    const double *coordinate;  /* [dims][rows]; NULL where they are not made yet */
+    const syn_delays *delays;  /* of which they can be made; may be NULL */
     double least;  /* distance that the nearest neighbour has in weights: no less */
 } syn_points;
 

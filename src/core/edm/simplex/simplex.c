@@ -148,7 +148,8 @@ static syn_status predict_view(void *context, size_t view, int worker)
     syn_status status = syn_taken(&memory);
     (void)worker;
     if (status == SYN_OK) {
-        syn_points p = {all->rows, j->views->dims, coordinate, all->least};
+        syn_points p = {.rows = all->rows, .dims = j->views->dims,
+                        .coordinate = coordinate, .least = all->least};
         for (uint32_t d = 0; d < p.dims; d++) {
             uint32_t column = j->views->column[view * p.dims + d];
             memcpy(coordinate + (size_t)d * p.rows,

@@ -183,7 +183,7 @@ syn_status syn_smap_job_make(const syn_smap_common *common, uint32_t i, syn_smap
     int none = i >= from->n;
     *out = (syn_smap_job){.group = common->group, .product = common->product,
                           .dims = common->options->E};
-    out->points = (syn_points){from->steps, out->dims, NULL, 0};
+    out->points = (syn_points){.rows = from->steps, .dims = out->dims};
     out->columns = syn_smap_padded(out->group->n, SYN_SMAP_COLUMNS);
     syn_status status = find_rows(out, common->options,
                                   none ? NULL : from->value + (size_t)i * from->steps);

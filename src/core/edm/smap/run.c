@@ -410,16 +410,14 @@ static syn_status predict_from_lists(syn_smap_call *s, const syn_watch *watch)
     syn_neighbour_options options = {.k = k, .exclusion = s->options->exclusion,
                                      .threads = threads,
                                      .vector_bits = s->options->vector_bits};
-    syn_points space = *s->points;
-    if (s->options->space)
-        space.coordinate = s->options->space;
+    const syn_points *space = s->options->space ? s->options->space : s->points;
     syn_status status = SYN_OK;
     for (s->first = 0; s->first < n && status == SYN_OK; s->first += most) {
         uint32_t here = n - s->first < most ? n - s->first : most;
         syn_rows some = {here, s->prediction->row + s->first};
         progress p = {watch, s->first, 0, n};
         syn_watch part = {pass_on, &p};
-        status = syn_find_neighbours(&space, s->library, &some, &options, &part,
+        status = syn_find_neighbours(space, s->library, &some, &options, &part,
                                      &s->lists);
         p.share = here;
         SYN_NEXT(status,

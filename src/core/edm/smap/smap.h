@@ -16,9 +16,9 @@ typedef struct syn_smap_options {
     uint32_t thetas;
     const double *theta;  /* [thetas] at least 0; 0 weighs all neighbours alike */
     uint32_t k;           /* neighbours: the nearest so many library rows */
-    const double *space;  /* [dims][rows] the points in which neighbours are searched and
-                             their distances measured, where they are not all of the
-                             library; NULL for the points themselves */
+    const syn_points *space;  /* in which neighbours are searched and their distances
+                                 measured, where they are not all of the library; NULL
+                                 for the points themselves */
     uint32_t exclusion;   /* as in syn_neighbour_options */
     double ridge;         /* at least 0: what a unit of squared slopes costs, where the
                              mean squared error costs one */

@@ -10,6 +10,7 @@ namespace gpu {
 
 enum {
     EXACT_WARPS = 4,    /* of a block */
+    EXACT_STEP = 5,     /* coordinates at a time */
     EXACT_SHARED = 512  /* most places of a list in shared memory */
 };
 
@@ -28,14 +29,23 @@ struct exact_walk {
         return job.points.coordinate + at * job.points.rows;
     }
 
-    /* The distance of this lane's library row, as far as any lane's may matter. */
+    /* The distance of this lane's library row, as far as any lane's may matter. Some
+       coordinates are on their way together. */
     __device__ double squared(uint32_t other, bool there) const
     {
         double sum = there ? 0 : __longlong_as_double(0x7ff0000000000000ll);
-        for (uint32_t d = 0; d < dims; d++) {
-            const double *x = axis(d);
-            sum = add_square(sum, there ? x[other] : 0, x[row]);
-            if (d % 4 == 3 && !__any_sync(WHOLE_WARP, sum <= last.squared))
+        for (uint32_t first = 0; first < dims; first += EXACT_STEP) {
+            double a[EXACT_STEP], b[EXACT_STEP];
+            SYN_UNROLL(d, EXACT_STEP) {
+                bool in = first + d < dims;
+                const double *x = axis(in ? first + d : 0);
+                a[d] = in && there ? x[other] : 0;
+                b[d] = in ? x[row] : 0;
+            }
+            SYN_UNROLL(d, EXACT_STEP)
+                if (first + d < dims)
+                    sum = add_square(sum, a[d], b[d]);
+            if (!__any_sync(WHOLE_WARP, sum <= last.squared))
                 break;
         }
         return sum;

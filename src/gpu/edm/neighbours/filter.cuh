@@ -277,7 +277,7 @@ __device__ inline float limit_of(double squared, double scale, double norm, bool
 struct choose_walk {
     const choose_job &job;
     uint32_t i, row;
-    near_list near;
+    near_list<uint32_t> near;
 
     __device__ double squared(uint32_t place) const
     {
@@ -340,7 +340,32 @@ static __global__ void choose_nearest(SYN_GPU_JOB choose_job job)
     auto place = [](uint32_t listed) { return listed; };
     auto rank = [&](uint32_t place) { return job.rank_of(place, walk.row); };
     nearest_of nearest{walk.near, kept, place, rank};
-    bool hand_out = job.last && !now.lost;
+    nearest.cut(job.k, job.last ? FEW_MORE : few_beyond(job.k));
+    bool whole = job.whole[i], hand_out = job.last && !now.lost;
+    auto go_on = [&](double squared, uint32_t rank, uint32_t twin, uint32_t listed) {
+        row_state next = now;
+        next.squared = squared;
+        next.rank = rank;
+        next.twin = twin;
+        next.limit = limit_of(squared, job.scale, job.norm[i], whole, job.points.dims);
+        next.beyond = whole ? nextafterf(next.limit, INFINITY) : next.limit;
+        if (squared == 0)
+            next.beyond = INFINITY;
+        next.listed = listed;
+        job.state[i] = next;
+    };
+    /* A turn that is not the last need not put them in order: the farthest of a few more
+       than k gives the limits as well, unless it ties with others. */
+    if (!job.last && nearest.n >= job.k) {
+        double most = nearest.farthest();
+        if (most > 0) {
+            for (uint32_t at = threadIdx.x % WARP; at < nearest.n; at += WARP)
+                job.list[(size_t) i * job.room + at] = walk.near.place[at];
+            if (threadIdx.x % WARP == 0)
+                go_on(most, ~0u, ~0u, nearest.n);
+            return;
+        }
+    }
     /* The best so far begin the next turn's list; the k-th gives the limits. */
     auto sink = [&](uint32_t at, const near_place &near, uint32_t) {
         if (hand_out) {
@@ -350,20 +375,8 @@ static __global__ void choose_nearest(SYN_GPU_JOB choose_job job)
             return;
         }
         job.list[(size_t) i * job.room + at] = near.place;
-        if (at + 1 < job.k)
-            return;
-        bool whole = job.whole[i];
-        row_state next = now;
-        next.squared = near.squared;
-        next.rank = near.rank;
-        next.twin = job.twin[near.place];
-        next.limit = limit_of(next.squared, job.scale, job.norm[i], whole,
-                              job.points.dims);
-        next.beyond = whole ? nextafterf(next.limit, INFINITY) : next.limit;
-        if (next.squared == 0)
-            next.beyond = INFINITY;
-        next.listed = job.k;
-        job.state[i] = next;
+        if (at + 1 == job.k)
+            go_on(near.squared, near.rank, job.twin[near.place], job.k);
     };
     uint32_t n = nearest.each(job.k, sink);
     if (threadIdx.x % WARP > 0)

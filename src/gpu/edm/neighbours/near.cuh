@@ -74,12 +74,21 @@ __device__ inline uint32_t first_from(const uint32_t *row, uint32_t n, uint64_t 
    halving; then the few that are as near are put in order. Lists with many ties are
    halved by the ranks of their rows as well. */
 
-enum { FEW_MORE = 8 };  /* than k that are put in order */
+enum {
+    FEW_MORE = 8,    /* than k that are put in order */
+    NEAR_ROUNDS = 5  /* of a warp, with which most lists are gone through */
+};
+
+/* The same where the farthest of them is to stand for the k-th. */
+__device__ inline uint32_t few_beyond(uint32_t k)
+{
+    return k / 4 + 1;
+}
 
 /* A list in shared memory, an array a part, as banks like it. */
-struct near_list {
+template <class N> struct near_list {
     double *squared;
-    uint32_t *place;
+    N *place;
 };
 
 /* The parts of what rows are ordered by. Squared distances are positive, so that their
@@ -90,8 +99,8 @@ struct near_key {
 
 /* The nearest of a list. What is listed may be places, or numbers of them: `at` gives the
    place, and `rank` how far its row comes after the predicted one (core/base/rank.h). */
-template <class P, class F> struct nearest_of {
-    const near_list &list;
+template <class N, class P, class F> struct nearest_of {
+    const near_list<N> &list;
     uint32_t n;
     P at;
     F rank;
@@ -121,20 +130,21 @@ template <class P, class F> struct nearest_of {
     }
 
     /* The least value of one part of the key with which there are k; its bounds are
-       known. Ends as soon as there are no more than a few. */
+       known, and how_many(limit) counts. Ends as soon as there are no more than a few. */
+    template <class C>
     __device__ uint32_t halve(near_key *limit, uint32_t near_key::*part, uint32_t low,
-                              uint32_t high, uint32_t k) const
+                              uint32_t high, uint32_t k, uint32_t few, C how_many) const
     {
         uint32_t there = n;
         limit->*part = high;
         while (low < high) {
             uint32_t middle = low + (high - low) / 2;
             limit->*part = middle;
-            uint32_t some = count(*limit);
+            uint32_t some = how_many(*limit);
             if (some >= k) {
                 high = middle;
                 there = some;
-                if (some <= k + FEW_MORE)
+                if (some <= k + few)
                     break;
             } else {
                 low = middle + 1;
@@ -144,26 +154,40 @@ template <class P, class F> struct nearest_of {
         return there;
     }
 
-    /* A key up to which there are k, and few more. Of n > k. */
-    __device__ near_key limit_for(uint32_t k) const
+    /* A key up to which there are k, and no more than `few` beyond them. Of n > k. */
+    __device__ near_key limit_for(uint32_t k, uint32_t few) const
     {
-        uint32_t low = ~0u, high = 0, last = 0;
-        for (uint32_t i = threadIdx.x % WARP; i < n; i += WARP) {
+        uint32_t lane = threadIdx.x % WARP, low = ~0u, high = 0, last = 0;
+        uint32_t first[NEAR_ROUNDS];  /* upper halves: those beyond are seldom there */
+        SYN_UNROLL(r, NEAR_ROUNDS)
+            first[r] = r * WARP + lane < n
+                           ? __double2hiint(list.squared[r * WARP + lane]) : ~0u;
+        for (uint32_t i = lane; i < n; i += WARP) {
             uint32_t a = __double2hiint(list.squared[i]);
             low = min(low, a);
             high = max(high, a);
         }
+        auto counted = [&](const near_key &limit) { return count(limit); };
+        auto fast = [&](const near_key &limit) {
+            uint32_t all = 0;
+            SYN_UNROLL(r, NEAR_ROUNDS)
+                all += __popc(__ballot_sync(WHOLE_WARP, first[r] <= limit.high));
+            return all;
+        };
         near_key limit = {0, ~0u, ~0u};
-        uint32_t there = halve(&limit, &near_key::high, warp_least(low),
-                               warp_greatest(high), k);
-        if (there <= k + FEW_MORE)
+        low = warp_least(low);
+        high = warp_greatest(high);
+        uint32_t there = n <= NEAR_ROUNDS * WARP
+                             ? halve(&limit, &near_key::high, low, high, k, few, fast)
+                             : halve(&limit, &near_key::high, low, high, k, few, counted);
+        if (there <= k + few)
             return limit;
-        there = halve(&limit, &near_key::low, 0, ~0u, k);
-        if (there <= k + FEW_MORE)
+        there = halve(&limit, &near_key::low, 0, ~0u, k, few, counted);
+        if (there <= k + few)
             return limit;
-        for (uint32_t i = threadIdx.x % WARP; i < n; i += WARP)
+        for (uint32_t i = lane; i < n; i += WARP)
             last = max(last, rank_of(i));
-        halve(&limit, &near_key::rank, 0, warp_greatest(last), k);
+        halve(&limit, &near_key::rank, 0, warp_greatest(last), k, few, counted);
         return limit;
     }
 
@@ -189,12 +213,30 @@ template <class P, class F> struct nearest_of {
         return kept;
     }
 
-    /* Leaves the nearest k, or a few more, in any order; sink(number, near, listed) gets
-       each of the k, and what was listed of it. How many these are. */
-    template <class S> __device__ uint32_t each(uint32_t k, S sink)
+    /* Leaves the nearest k, and `few` more at the most, in any order. */
+    __device__ void cut(uint32_t k, uint32_t few)
     {
         if (n > k)
-            n = keep(limit_for(k));
+            n = keep(limit_for(k, few));
+    }
+
+    /* How far the farthest is that cut() has left; 0 where several are as far. */
+    __device__ double farthest() const
+    {
+        double most = 0;
+        uint32_t as_far = 0;
+        for (uint32_t i = threadIdx.x % WARP; i < n; i += WARP)
+            most = fmax(most, list.squared[i]);
+        most = over_warp(most, [](double a, double b) { return fmax(a, b); });
+        for (uint32_t i = threadIdx.x % WARP; i < n; i += WARP)
+            as_far += list.squared[i] == most;
+        return warp_sum(as_far) == 1 ? most : 0;
+    }
+
+    /* Of those that cut() has left, sink(number, near, listed) gets each of the nearest k
+       and what was listed of it. How many these are. */
+    template <class S> __device__ uint32_t each(uint32_t k, S sink) const
+    {
         for (uint32_t from = 0; from < n; from += WARP) {
             uint32_t i = from + threadIdx.x % WARP, number = 0;
             uint32_t listed = list.place[min(i, n - 1)], place = at(listed);
@@ -212,7 +254,7 @@ template <class P, class F> struct nearest_of {
     }
 };
 
-template <class P, class F>
-nearest_of(const near_list &, uint32_t, P, F) -> nearest_of<P, F>;
+template <class N, class P, class F>
+nearest_of(const near_list<N> &, uint32_t, P, F) -> nearest_of<N, P, F>;
 
 }  // namespace gpu

@@ -133,6 +133,16 @@ struct sweep_walk {
     }
 };
 
+/* The bits of the least of numbers that are not negative: they are in their order. */
+__device__ inline int least_of_eight(const float (&of)[8])
+{
+    int least = __float_as_int(of[0]);
+    SYN_UNROLL(j, 3)
+        least = least_of_three(least, __float_as_int(of[2 * j + 1]),
+                               __float_as_int(of[2 * j + 2]));
+    return min(least, __float_as_int(of[7]));
+}
+
 __global__ void __launch_bounds__(FILTER_THREADS, 2)
     filter_dimensions(SYN_GPU_JOB sweep_filter_job job)
 {
@@ -160,13 +170,11 @@ __global__ void __launch_bounds__(FILTER_THREADS, 2)
             get_eight(y, s.y[b][e] + own.column);
             get_eight(limit, s.limit[b][e] + own.query);
             SYN_UNROLL(i, 8) {
-                bool any = false;
                 SYN_UNROLL(j, 8) {
                     float gap = x[i] - y[j];
                     sum[i][j] = fmaf(gap, gap, sum[i][j]);
-                    any = any || sum[i][j] <= limit[i];
                 }
-                if (any)
+                if (least_of_eight(sum[i]) <= __float_as_int(limit[i]))
                     SYN_UNROLL(j, 8)
                         pass[i / 4] |= (uint32_t) (sum[i][j] <= limit[i])
                                        << (i % 4 * 8 + j);
@@ -201,26 +209,28 @@ struct sweep_choose_job : choosing {
     uint32_t stride;
 };
 
-/* What a warp has in shared memory. */
+/* What a warp has in shared memory: so little that many warps are under way, as each
+   waits for others most of the time. */
 struct sweep_memory_of {
     double *sum;      /* [room] */
     double *squared;  /* [SWEEP_STEP][near_room] */
-    uint32_t *place;  /* [room] */
     uint32_t *keep;   /* [room / WARP] */
-    uint32_t *near;   /* [SWEEP_STEP][near_room] numbers of candidates */
+    uint16_t *near;   /* [SWEEP_STEP][near_room] numbers of candidates */
 
     __device__ sweep_memory_of(double *at, uint32_t room, uint32_t near_room)
         : sum(at), squared(sum + room),
-          place((uint32_t *) (squared + SWEEP_STEP * near_room)), keep(place + room),
-          near(keep + room / WARP)
+          keep((uint32_t *) (squared + SWEEP_STEP * near_room)),
+          near((uint16_t *) (keep + room / WARP))
     {
     }
 };
 
 __host__ __device__ inline size_t sweep_bytes(uint32_t room, uint32_t near_room)
 {
-    size_t numbers = room + room / WARP + SWEEP_STEP * near_room;
-    return (room + SWEEP_STEP * near_room) * sizeof(double) + (numbers + 1) / 2 * 8;
+    size_t doubles = room + SWEEP_STEP * near_room;
+    size_t bytes = room / WARP * sizeof(uint32_t) +
+                   SWEEP_STEP * near_room * sizeof(uint16_t);
+    return (doubles + (bytes + sizeof(double) - 1) / sizeof(double)) * sizeof(double);
 }
 
 /* The limit of candidates with E = dims, with what rounding may add to the squared
@@ -244,6 +254,7 @@ struct sweep_chooser {
     const sweep_choose_job &job;
     sweep_memory_of m;
     uint32_t i, row, n, lane;
+    uint32_t *list;  /* [room] places of the candidates */
     double norm;     /* of lane e: the squared norm of the first e + 1 coordinates */
     uint32_t rough;  /* bits of coordinates that are not whole */
     bool lost;
@@ -274,10 +285,9 @@ struct sweep_chooser {
         uint32_t listed = job.listed[i];
         lost = lost || listed > job.room;
         n = min(listed, job.room);
-        for (uint32_t c = lane; c < n; c += WARP) {
-            m.place[c] = job.list[(size_t) i * job.room + c];
+        list = job.list + (size_t) i * job.room;
+        for (uint32_t c = lane; c < n; c += WARP)
             m.sum[c] = 0;
-        }
         for (uint32_t c = lane; c < job.room / WARP; c += WARP)
             m.keep[c] = 0;
         __syncwarp();
@@ -297,25 +307,33 @@ struct sweep_chooser {
             rank_most[j] = in ? job.limits.rank[limit_at(from + j)] : 0;
             near[j] = 0;
         }
-        for (uint32_t start = 0; start < n; start += WARP) {
+        /* Coordinates come from far: those of the next candidates are on their way. */
+        double2 front, back, next_front, next_back;
+        auto fetch = [&](uint32_t start, double2 *a, double2 *b) {
+            uint32_t place = start + lane < n ? list[start + lane] : 0;
+            const double2 *y = (const double2 *) (job.by_row + from +
+                                                  (size_t) place * job.width);
+            *a = y[0];
+            *b = y[1];
+        };
+        fetch(0, &front, &back);
+        for (uint32_t start = 0; start < n; start += WARP, front = next_front,
+                      back = next_back) {
             uint32_t c = start + lane;
             bool there = c < n;
             double sum = there ? m.sum[c] : 0;
-            const double2 *y = (const double2 *) (job.by_row + from +
-                                                  (size_t) (there ? m.place[c] : 0) *
-                                                      job.width);
-            double2 front = y[0], back = y[1];
+            fetch(start + WARP, &next_front, &next_back);
             double at[SWEEP_STEP] = {front.x, front.y, back.x, back.y};
             SYN_UNROLL(j, SWEEP_STEP) {
                 sum = add_square(sum, at[j], x[j]);
                 bool in = there && sum <= limit[j];
                 if (in && sum == limit[j])
-                    in = job.rank_of(m.place[c], row) <= rank_most[j];
+                    in = job.rank_of(list[c], row) <= rank_most[j];
                 uint32_t all = __ballot_sync(WHOLE_WARP, in);
                 uint32_t to = near[j] + __popc(all & lanes_below());
                 if (in && to < job.near_room) {
                     m.squared[j * job.near_room + to] = sum;
-                    m.near[j * job.near_room + to] = c;
+                    m.near[j * job.near_room + to] = (uint16_t) c;
                 }
                 near[j] += __popc(all);
             }
@@ -325,31 +343,57 @@ struct sweep_chooser {
         __syncwarp();
     }
 
-    __device__ void go_on(uint32_t e, const near_place &near)
+    __device__ void go_on(uint32_t e, double squared, uint32_t rank, uint32_t twin) const
     {
         size_t at = limit_at(e);
-        bool whole = job.frame.whole_most >= 0 && !(rough & ((2u << e) - 1));
-        float limit = sweep_limit_of(near.squared, job.frame.scale, norm, whole, e + 1);
+        job.limits.squared[at] = squared;
+        job.limits.rank[at] = rank;
+        job.limits.twin[at] = twin;
+    }
+
+    /* The limits that follow from go_on(), a lane for each number of dimensions. */
+    __device__ void set_limits(uint32_t E) const
+    {
+        size_t at = limit_at(lane);
+        double squared = lane < E ? job.limits.squared[at] : DBL_MAX;
+        if (!(squared < DBL_MAX))
+            return;
+        bool whole = job.frame.whole_most >= 0 && !(rough & ((2u << lane) - 1));
+        float limit = sweep_limit_of(squared, job.frame.scale, norm, whole, lane + 1);
         job.limits.limit[at] = limit;
-        job.limits.beyond[at] = near.squared == 0 ? SWEEP_NEVER
+        job.limits.beyond[at] = squared == 0 ? SWEEP_NEVER
                                 : whole ? nextafterf(limit, -1) : limit;
-        job.limits.squared[at] = near.squared;
-        job.limits.rank[at] = near.rank;
-        job.limits.twin[at] = job.twin[(size_t) e * job.library_rows.n + near.place];
+    }
+
+    __device__ void stay(uint32_t c) const
+    {
+        atomicOr(&m.keep[c / WARP], 1u << c % WARP);
     }
 
     /* The nearest with e + 1 dimensions, of those that are near enough. */
     __device__ void choose(uint32_t e, uint32_t j, uint32_t near)
     {
         lost = lost || near > job.near_room;
-        near_list list = {m.squared + j * job.near_room, m.near + j * job.near_room};
-        auto at_place = [&](uint32_t c) { return m.place[c]; };
+        near_list<uint16_t> of_e = {m.squared + j * job.near_room,
+                                    m.near + j * job.near_room};
+        auto at_place = [&](uint32_t c) { return list[c]; };
         auto rank = [&](uint32_t place) { return job.rank_of(place, row); };
-        nearest_of nearest{list, min(near, job.near_room), at_place, rank};
+        nearest_of nearest{of_e, min(near, job.near_room), at_place, rank};
         uint32_t k = e + 2;
         size_t to = (size_t) e * job.stride + job.number_of(i);
-        double of_e = __shfl_sync(WHOLE_WARP, norm, e), own = norm;
-        norm = of_e;
+        double most = 0;
+        nearest.cut(k, job.last ? FEW_MORE : few_beyond(k));
+        /* As in choose_nearest(), a turn that is not the last needs no order. */
+        if (!job.last && nearest.n >= k)
+            most = nearest.farthest();
+        if (most > 0) {
+            for (uint32_t at = lane; at < nearest.n; at += WARP)
+                stay(of_e.place[at]);
+            if (lane == 0)
+                go_on(e, most, ~0u, ~0u);
+            __syncwarp();
+            return;
+        }
         uint32_t found = nearest.each(k, [&](uint32_t at, const near_place &near,
                                              uint32_t c) {
             if (job.last && !lost) {
@@ -357,11 +401,11 @@ struct sweep_chooser {
                 job.out.distance[to * (job.E + 1) + at] = __dsqrt_rn(near.squared);
                 return;
             }
-            atomicOr(&m.keep[c / WARP], 1u << c % WARP);
+            stay(c);
             if (at + 1 == k)
-                go_on(e, near);
+                go_on(e, near.squared, near.rank,
+                      job.twin[(size_t) e * job.library_rows.n + near.place]);
         });
-        norm = own;
         if (job.last && lane == 0)
             job.out.found[to] = found;
     }
@@ -373,9 +417,10 @@ struct sweep_chooser {
         __syncwarp();
         for (uint32_t start = 0; start < n; start += WARP) {
             uint32_t all = m.keep[start / WARP];
+            uint32_t place = start + lane < n ? list[start + lane] : 0;
+            __syncwarp();
             if (all >> lane & 1)
-                job.list[(size_t) i * job.room + kept + __popc(all & lanes_below())] =
-                    m.place[start + lane];
+                list[kept + __popc(all & lanes_below())] = place;
             kept += __popc(all);
         }
         if (lane == 0)
@@ -401,6 +446,8 @@ struct sweep_chooser {
                 job.out.found[(size_t) e * job.stride + job.number_of(i)] = 0;
         if (!job.last)
             write();
+        if (!job.last || lost)
+            set_limits(E);
         if (lane == 0)
             job.lost[i] = lost;
         if (job.last && lost && lane == 0)
@@ -417,7 +464,7 @@ static __global__ void choose_dimensions(SYN_GPU_JOB sweep_choose_job job)
     size_t bytes = sweep_bytes(job.room, job.near_room);
     double *memory = sweep_lists + warp * (bytes / sizeof(double));
     sweep_chooser chooser = {job, {memory, job.room, job.near_room}, i,
-                             job.predicted_rows.row[i], 0, threadIdx.x % WARP};
+                             job.predicted_rows.row[i], 0, threadIdx.x % WARP, nullptr};
     chooser.run();
 }
 

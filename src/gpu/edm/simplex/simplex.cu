@@ -6,6 +6,7 @@ extern "C" {
 
 #include "gpu/base/crew.cuh"
 #include "gpu/edm/neighbours/neighbours.cuh"
+#include "gpu/edm/delays.cuh"
 
 #include <cmath>
 #include <cstdlib>
@@ -109,7 +110,8 @@ using gpu::check;
    batch. */
 struct worker {
     gpu::stream stream;
-    array<double> coordinate, target, distance, of, variance;
+    gpu::points_room room_of_points;
+    array<double> target, distance, of, variance;
     array<uint32_t> library_row, prediction_row, found, row;
     array<gpu::near_place> lists;
     gpu::placed_points points;
@@ -119,8 +121,7 @@ struct worker {
     /* `value` are all values of the targets, `n` of them. */
     worker(const syn_points &p, const syn_rows &l, const syn_rows &predicted,
            const double *value, size_t n)
-        : points{p.rows, p.dims,
-                 coordinate.upload(p.coordinate, (size_t) p.rows * p.dims, stream)},
+        : points{p.rows, p.dims, room_of_points.place(p, stream)},
           library{l.n, library_row.upload(l.row, l.n, stream)},
           prediction{predicted.n,
                      prediction_row.upload(predicted.row, predicted.n, stream)},

@@ -196,29 +196,75 @@ struct smap_bench {
 
     /* ---- singular values ---- */
 
-    /* Rotates two rows until they are orthogonal, by two lanes next to each other;
-       whether they were not. Rows without a partner, NULL, stay as they are. */
-    __device__ bool separate(double *a, double *b) const
+    /* The squares of the lengths of the rows, from then on in `along`. */
+    __device__ void measure_rows() const
     {
-        double aa = 0, bb = 0, ab = 0;
-        uint32_t end = a && b ? n : 0;
-        for (uint32_t i = lane % 2; i < end; i += 2) {
-            aa = fma(a[i], a[i], aa);
-            bb = fma(b[i], b[i], bb);
-            ab = fma(a[i], b[i], ab);
+        for (uint32_t i = lane; i < n; i += WARP) {
+            double square = 0;
+            for (uint32_t j = 0; j < n; j++)
+                square = fma(inverse[i * pitch + j], inverse[i * pitch + j], square);
+            along[i] = square;
         }
-        aa += __shfl_xor_sync(WHOLE_WARP, aa, 1);
-        bb += __shfl_xor_sync(WHOLE_WARP, bb, 1);
+        __syncwarp();
+    }
+
+    /* Makes the largest number of the rows about 1, so that no product of two squares
+       overflows; returns the power of two that makes them as they were. */
+    __device__ double bring_near_one() const
+    {
+        double most = 0;
+        for (uint32_t i = lane; i < n * pitch; i += WARP)
+            if (i % pitch < n)
+                most = fmax(most, fabs(inverse[i]));
+        most = over_warp(most, [](double a, double b) { return fmax(a, b); });
+        int exponent = most > 0 && most < 1e300 ? ilogb(most) : 0;
+        double per = scalbn(1.0, -exponent);
+        for (uint32_t i = lane; i < n * pitch; i += WARP)
+            if (i % pitch < n)
+                inverse[i] *= per;
+        __syncwarp();
+        return scalbn(1.0, exponent);
+    }
+
+    /* Rotates rows p and q until they are orthogonal, by two lanes next to each other;
+       whether they were not. Rows without a partner stay as they are. The lengths of rows
+       that are rotated are known only about, until they are measured again, and so is the
+       angle, which is enough; but a rotation it is to all digits. */
+    __device__ bool separate(uint32_t p, uint32_t q, bool there) const
+    {
+        constexpr uint32_t EACH = 12;  /* of a lane's numbers that stay in registers */
+        double *a = inverse + p * pitch, *b = inverse + q * pitch, ab = 0;
+        double x[EACH], y[EACH];
+        uint32_t end = there ? n : 0, parity = lane % 2;
+        SYN_UNROLL(j, EACH) {
+            uint32_t i = 2 * j + parity;
+            x[j] = i < end ? a[i] : 0;
+            y[j] = i < end ? b[i] : 0;
+            ab = fma(x[j], y[j], ab);
+        }
+        for (uint32_t i = 2 * EACH + parity; i < end; i += 2)
+            ab = fma(a[i], b[i], ab);
         ab += __shfl_xor_sync(WHOLE_WARP, ab, 1);
-        if (fabs(ab) <= n * DBL_EPSILON * sqrt(aa) * sqrt(bb))
+        double aa = there ? along[p] : 0, bb = there ? along[q] : 0;
+        double least = n * DBL_EPSILON, square = ab * ab;
+        __syncwarp();
+        if (square <= least * least * (aa * bb))
             return false;
-        double zeta = (bb - aa) / (2 * ab);
-        double t = (zeta < 0 ? -1 : 1) / (fabs(zeta) + sqrt(1 + zeta * zeta));
-        double c = rsqrt(1 + t * t), s = c * t;
-        for (uint32_t i = lane % 2; i < end; i += 2) {
-            double x = a[i], y = b[i];
-            a[i] = c * x - s * y;
-            b[i] = s * x + c * y;
+        double apart = bb - aa, root = root_of(fma(apart, apart, 4 * square));
+        double t = root > 0 ? 2 * ab / (apart < 0 ? apart - root : apart + root) : 1;
+        double c = rsqrt(fma(t, t, 1.0)), s = c * t;
+        along[parity ? q : p] = fmax(parity ? fma(t, ab, bb) : fma(-t, ab, aa), 0.0);
+        SYN_UNROLL(j, EACH) {
+            uint32_t i = 2 * j + parity;
+            if (i < end) {
+                a[i] = c * x[j] - s * y[j];
+                b[i] = s * x[j] + c * y[j];
+            }
+        }
+        for (uint32_t i = 2 * EACH + parity; i < end; i += 2) {
+            double u = a[i], v = b[i];
+            a[i] = c * u - s * v;
+            b[i] = s * u + c * v;
         }
         return true;
     }
@@ -230,14 +276,14 @@ struct smap_bench {
     {
         uint32_t around = n % 2 ? n : n - 1;
         bool turned = false;
+        measure_rows();
         for (uint32_t round = 0; round < around; round++) {
             for (uint32_t first = 0; 2 * first <= around; first += WARP / 2) {
                 uint32_t pair = first + lane / 2;
                 uint32_t p = (round + pair) % around;
                 uint32_t q = pair > 0 ? (round + around - pair) % around : around;
                 bool there = 2 * pair <= around && q < n;
-                turned |= separate(there ? inverse + p * pitch : nullptr,
-                                   there ? inverse + q * pitch : nullptr);
+                turned |= separate(p, q, there);
             }
             __syncwarp();
         }
@@ -257,14 +303,12 @@ struct smap_bench {
                 inverse[i * pitch + k] = value;
             }
         __syncwarp();
+        times *= bring_near_one();
         for (int sweep = 0; sweep_rows() && sweep < SMAP_SWEEPS;)
             sweep++;
-        for (uint32_t i = lane; i < n; i += WARP) {
-            double square = 0;
-            for (uint32_t j = 0; j < n; j++)
-                square = fma(inverse[i * pitch + j], inverse[i * pitch + j], square);
-            along[i] = sqrt(square);
-        }
+        measure_rows();
+        for (uint32_t i = lane; i < n; i += WARP)
+            along[i] = sqrt(along[i]);
         __syncwarp();
         for (uint32_t i = lane; i < n; i += WARP) {
             uint32_t before = 0;
@@ -340,7 +384,8 @@ struct smap_bench {
 };
 
 /* Warps take one prediction after the other. */
-__global__ void smap_solve(SYN_GPU_JOB smap_job job)
+__global__ void __launch_bounds__(SMAP_SOLVERS *WARP, 4)
+    smap_solve(SYN_GPU_JOB smap_job job)
 {
     extern __shared__ double2 memory[];
     const smap_points &p = job.points;

@@ -1,15 +1,18 @@
 /* The door of S-maps: predictions dealt out to devices in parts, and models made again on
    the host where a device's are not precise enough. */
 extern "C" {
+#include "core/edm/model/embed.h"
 #include "gpu/edm/smap/smap.h"
 }
 
 #include "gpu/base/crew.cuh"
 #include "gpu/edm/neighbours/neighbours.cuh"
+#include "gpu/edm/delays.cuh"
 #include "gpu/edm/smap/models.cuh"
 #include "gpu/edm/smap/sums.cuh"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 namespace gpu {
@@ -96,7 +99,9 @@ class smap_device {
     int processors_ = 0;
     size_t shared_;      /* bytes that a block can have */
     stream stream_;
-    array<double> coordinate_, space_, target_, theta_, centre_, placed_;
+    points_room points_, space_points_;
+    const double *space_ = nullptr;  /* where neighbours are searched, if they are listed */
+    array<double> target_, theta_, centre_, placed_;
     array<uint32_t> library_, known_;
     array<ushort2> factor_;
     uint32_t part_ = 0, padded_ = 0;
@@ -112,13 +117,14 @@ class smap_device {
     {
         const syn_points &p = *call_.points;
         uint32_t n = call_.library->n;
-        size_t size = (size_t) p.dims * p.rows;
-        if (call_.listed && call_.options->space)
-            space_.upload(call_.options->space, size, stream_);
+        const double *coordinate = points_.place(p, stream_);
+        const syn_points *space = call_.options->space;
+        if (call_.listed)
+            space_ = space ? space_points_.place(*space, stream_) : coordinate;
         theta_.upload(call_.options->theta, thetas_, stream_);
         if (!call_.known.empty())
             known_.upload(call_.known, stream_);
-        data_ = {shape_, p.rows, coordinate_.upload(p.coordinate, size, stream_),
+        data_ = {shape_, p.rows, coordinate,
                  target_.upload(call_.target, p.rows, stream_),
                  library_.upload(call_.library->row, n, stream_), n};
         launch(smap_centre, shape_.terms, SMAP_CENTRE_THREADS, 0, stream_, data_,
@@ -236,10 +242,9 @@ class smap_device {
     void add_listed(smap_slot *s, smap_job &job) const
     {
         size_t k = call_.options->k, n = s->n;
-        const double *space = call_.options->space ? space_.get() : coordinate_.get();
         if (!s->search)
             s->search.reset(new neighbour_search(
-                {call_.points->rows, shape_.dims, space},
+                {call_.points->rows, shape_.dims, space_},
                 {call_.library->n, library_.get()}, s->work));
         placed_neighbours near = {s->near_found.ensure(n), s->near_row.ensure(n * k),
                                   s->near_distance.ensure(n * k)};
@@ -350,6 +355,32 @@ std::vector<uint32_t> count_known(const syn_rows &library, const double *target)
     return before[library.n] == library.n ? std::vector<uint32_t>() : before;
 }
 
+/* Points as the host takes them. */
+class host_points : gpu::no_copies {
+    syn_points points_;
+    double *made_ = nullptr;
+public:
+    explicit host_points(const syn_points &points) : points_(points)
+    {
+        gpu::check_host(syn_locate_points(&points_, &made_));
+    }
+    ~host_points() { std::free(made_); }
+    const syn_points *get() const { return &points_; }
+};
+
+/* All that a call asks for, on the host. */
+syn_status make_on_host(const gpu::smap_call &call, const syn_rows &rows,
+                        syn_smap_options options, const syn_watch *watch,
+                        const syn_smap_result &result)
+{
+    host_points points(*call.points), space(options.space ? *options.space
+                                                          : *call.points);
+    if (options.space)
+        options.space = space.get();
+    return syn_smap(points.get(), call.library, &rows, call.target, &options, watch,
+                    &result);
+}
+
 /* Makes on the host those predictions of one theta that were refused. */
 syn_status make_again(const gpu::smap_call &call, uint32_t theta, const syn_watch *watch)
 {
@@ -378,8 +409,7 @@ syn_status make_again(const gpu::smap_call &call, uint32_t theta, const syn_watc
     syn_smap_result result = {prediction.data(), variance.data(),
                               call.out->coefficient ? coefficient.data() : nullptr,
                               call.out->singular ? singular.data() : nullptr};
-    syn_status status = syn_smap(call.points, call.library, &rows, call.target, &options,
-                                 watch, &result);
+    syn_status status = make_on_host(call, rows, options, watch, result);
     auto put = [&](const std::vector<double> &from, size_t rows, double *to) {
         for (size_t j = 0; to && j < rows; j++)
             for (size_t i = 0; i < at.size(); i++)
@@ -426,7 +456,6 @@ syn_status syn_gpu_smap(const syn_points *points, const syn_rows *library,
         if (dims <= MOST_DIMS && n >= 2 * (dims + 1) && prediction->n > 0)
             run(call, *by);
         else
-            gpu::check_host(syn_smap(points, library, prediction, target, options,
-                                     by->watch, out));
+            gpu::check_host(make_on_host(call, *prediction, *options, by->watch, *out));
     });
 }
