@@ -201,15 +201,23 @@ library_depth <- function(data, E_max) {
   to <- pairs$to - max(data$Tp, 0L) * (seq_along(pairs$to) == length(pairs$to))
   rows <- between(from, to)
   sizes <- pmax(to - from + 1L, 0L)
-  room <- if (data$tau < 0L) rows - rep(from, sizes) else rep(to, sizes) - rows
-  steps <- if (data$embedded || E_max == 1) E_max else 1L + room %/% abs(data$tau)
-  depth <- pmin(rep_len(as.integer(steps), length(rows)), as.integer(E_max))
+  # How many rows of its pair a row can look back on, or ahead to, with itself.
+  room <- sequence(sizes, if (data$tau < 0L) 1L else sizes, if (data$tau < 0L) 1L else -1L)
+  steps <- if (data$embedded || E_max == 1) rep(E_max, length(rows)) else
+    if (abs(data$tau) > 1L) 1L + (room - 1L) %/% abs(data$tau) else room
+  depth <- pmin.int(as.integer(steps), as.integer(E_max))
   target <- rows + data$Tp
-  depth[target < data$first[rows] | target > data$last[rows]] <- 0L
+  if (!one_segment(data) || min(target, 1L) < 1L || max(target, 1L) > length(data$last)) {
+    depth[target < data$first[rows] | target > data$last[rows]] <- 0L
+  }
+  if (length(sizes) > 1L) {
+    # Of a row in several pairs the largest is assigned last.
+    last <- order(depth)
+    rows <- rows[last]
+    depth <- depth[last]
+  }
   out <- integer(length(data$first))
-  # Of a row in several pairs the largest is assigned last.
-  last <- if (length(sizes) > 1L) order(depth) else seq_along(rows)
-  out[rows[last]] <- depth[last]
+  out[rows] <- depth
   out
 }
 
