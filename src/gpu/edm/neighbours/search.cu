@@ -14,7 +14,7 @@ enum {
     FILTER_K = 128,            /* most neighbours with the filter */
     MOST_TOGETHER = 1 << 17,   /* predicted rows at a time, */
     EXACT_TOGETHER = 1 << 16,  /* where all distances are found, */
-    SWEEP_TOGETHER = 1 << 15,  /* and in all numbers of dimensions */
+    SWEEP_TOGETHER = 1 << 16,  /* and in all numbers of dimensions */
     NEAR_ROOM = 160            /* candidates that are near enough with one E */
 };
 

@@ -278,8 +278,11 @@ void sweep_together(const sweep_request &r, bool small, gpu::crew &crew)
         search.reset(new gpu::sweep_search(w.points, {w.library, library_reach.get()},
                                            w.stream));
     double pairs = 0.5 * (w.library.n + 32.0) * (r.E_max + 1.0) * r.points->dims;
-    uint32_t batch = small ? spaces_batch((12.0 * k + 12) * r.E_max, pairs) : 0;
-    while ((n = crew.take(small ? batch : search->batch(), &from))) {
+    uint32_t most = small ? spaces_batch((12.0 * k + 12) * r.E_max, pairs)
+                          : search->batch();
+    /* A few rows that are left over would take nearly as long as many. */
+    uint32_t batch = gpu::blocks_for(r.all, gpu::blocks_for(r.all, most));
+    while ((n = crew.take(batch, &from))) {
         gpu::placed_neighbours to = w.room((size_t) n * r.E_max, k);
         gpu::placed_rows rows = w.rows_from(from, n);
         const uint32_t *reach = prediction_reach.get() + from;
