@@ -6,16 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/masks.h"
 #include "core/base/order.h"
 
-enum { TOO_FAR = 62 };  /* bin numbers stay below 2^62 */
+enum {
+    TOO_FAR = 62,  /* bin numbers stay below 2^62 */
+    WORDS_FOR_UNIT = 16  /* of marks, that are looked at in the time a unit is sorted */
+};
 
 syn_status syn_raster_allocate(syn_raster *r, size_t n, uint32_t units, int timed,
                                syn_budget *budget)
 {
     size_t each = 3 * sizeof(uint32_t) + (timed ? 2 : 1) * sizeof(int64_t);
     *r = (syn_raster){.units = units};
-    size_t bytes = (n + 1) * each + ((size_t)units + 2) * sizeof(uint32_t);
+    size_t bytes = (n + 1) * each + ((size_t)units + 2) * sizeof(uint32_t) +
+                   ((size_t)units / 64 + 1) * sizeof(uint64_t);
     if (budget && !syn_budget_take(budget, bytes))
         return SYN_OVER_BUDGET;
     r->budget = budget;
@@ -25,23 +30,44 @@ syn_status syn_raster_allocate(syn_raster *r, size_t n, uint32_t units, int time
     SYN_ARRAY(&r->memory, r->unit, n + 1);
     SYN_ARRAY(&r->memory, r->unit_bin, n + 1);
     SYN_ARRAY(&r->memory, r->unit_first, (size_t)units + 2);
+    SYN_ARRAY(&r->memory, r->mark, (size_t)units / 64 + 1);
     if (timed)
         SYN_ARRAY(&r->memory, r->opens, n + 1);
     return SYN_OK;
 }
 
-/* Sorts the units of the last bin and drops repeats; a bin without any is not kept. */
-static void close_bin(syn_raster *r, uint32_t bin)
+/* Units in order, each once, by a bit for each unit there is; how many. */
+static uint32_t sort_by_marks(uint64_t *mark, uint32_t units, uint32_t *unit, uint32_t n)
 {
-    uint32_t *unit = r->unit + r->first[bin], n = r->events - r->first[bin], kept = 0;
-    int sorted = 1;
-    for (uint32_t i = 1; i < n; i++)
-        sorted &= unit[i - 1] < unit[i];
-    if (!sorted)
-        qsort(unit, n, sizeof *unit, syn_by_number);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++)
+        mark[unit[i] / 64] |= (uint64_t)1 << unit[i] % 64;
+    for (uint32_t w = 0; w <= units / 64; w++) {
+        for (uint64_t left = mark[w]; left; left &= left - 1)
+            unit[kept++] = w * 64 + syn_low_bit(left);
+        mark[w] = 0;
+    }
+    return kept;
+}
+
+/* The same by comparing them. */
+static uint32_t sort_units(uint32_t *unit, uint32_t n)
+{
+    uint32_t kept = 0;
+    qsort(unit, n, sizeof *unit, syn_by_number);
     for (uint32_t i = 0; i < n; i++)
         if (i == 0 || unit[i] != unit[i - 1])
             unit[kept++] = unit[i];
+    return kept;
+}
+
+/* Sorts the units of the last bin and drops repeats; a bin without any is not kept. */
+static void close_bin(syn_raster *r, uint32_t bin)
+{
+    uint32_t *unit = r->unit + r->first[bin], n = r->events - r->first[bin];
+    int many = n > r->units / WORDS_FOR_UNIT / 64;
+    uint32_t kept = n < 2 ? n : many ? sort_by_marks(r->mark, r->units, unit, n)
+                                     : sort_units(unit, n);
     r->events = r->first[bin] + kept;
     r->bins = kept > 0 ? bin + 1 : bin;
 }

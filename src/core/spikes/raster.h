@@ -22,6 +22,7 @@ typedef struct syn_raster {
     uint32_t *unit_bin;    /* [events] kept bins, unit after unit, increasing */
     syn_budget *budget;    /* what its memory is counted in, or NULL */
     size_t held;           /* bytes counted there */
+    uint64_t *mark;        /* [units / 64 + 1] zero between bins that are filled */
     syn_arrays memory;
 } syn_raster;
 
