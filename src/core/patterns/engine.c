@@ -14,6 +14,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/memory.h"
+#include "core/base/pages.h"
 #include "core/base/parallel.h"
 
 enum { GIVE_BACK = 1 << 24 };  /* bytes freed before the system gets them */
@@ -72,6 +73,7 @@ static syn_status add_block(syn_pattern_chain *chain, size_t room, size_t width,
         syn_budget_give(budget, bytes);
         return SYN_NO_MEMORY;
     }
+    syn_large_pages(block, bytes);  /* which are freed sooner, too */
     block->next = NULL;
     block->patterns = 0;
     block->room = room;
