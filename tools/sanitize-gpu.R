@@ -245,7 +245,7 @@ series <- function(n, kind = "noise") {
 }
 kinds <- c("noise", "counts", "map", "alike")
 # Libraries of 4,096 points and more are filtered in single precision.
-case("simplex", "search_exactly project_rows", function() {
+case("simplex", "search_exactly project_rows make_delay_vectors", function() {
   for (kind in kinds) {
     x <- series(700, kind)
     x$x[c(20, 300)] <- NA
