@@ -7,7 +7,8 @@ episode_columns <- c("episode", "size", "count", "support", "units", "low", "hig
 #' @param about Attributes that say where they come from.
 #' @noRd
 new_episodes <- function(columns, about) {
-  new_table(stats::setNames(columns, episode_columns), "episodes", about)
+  names(columns) <- episode_columns
+  new_table(columns, "episodes", about)
 }
 
 # Counts that come from elsewhere may be noted.
@@ -267,7 +268,8 @@ rows_of_episodes_fault <- function(x) {
 #' Whether a table of episodes has all its columns, and no row that is not there
 #' @noRd
 is_whole_episodes <- function(x) {
-  is.null(columns_of_episodes_fault(x)) && all(lengths(.subset2(x, "units")) > 0L)
+  # Not by its units, which would all be made for this.
+  is.null(columns_of_episodes_fault(x)) && !anyNA(.subset2(x, "size"))
 }
 
 #' @export

@@ -48,7 +48,7 @@ void attribute_visible R_init_synfire(DllInfo *dll)
     R_useDynamicSymbols(dll, FALSE);
     R_forceSymbols(dll, TRUE);
     glue_watch_init();
-    glue_episode_names_init(dll);
+    glue_episode_columns_init(dll);
     glue_window_vectors_init(dll);
     glue_pattern_store_init(dll);
     syn_parallel_init();

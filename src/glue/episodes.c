@@ -292,7 +292,8 @@ static syn_status mine(mining *m, SEXP gpu, SEXP spelling, uint8_t least,
     /* The GPU's own search does not leave them out on the way. */
     if (status == SYN_OK && gpu != R_NilValue && options->distinct_units)
         status = syn_episodes_distinct(&m->episodes, watch);
-    SYN_NEXT(status, glue_rows_find(&m->rows, &m->episodes, spelling, least, watch));
+    SYN_NEXT(status, glue_rows_find(&m->rows, &m->episodes, spelling, least, 1,
+                                    options->threads, watch));
     return status;
 }
 
@@ -333,7 +334,8 @@ SEXP r_mine_episodes(glue_owner *own, SEXP events, SEXP bounds, SEXP spelling,
     }
     SEXP out = R_NilValue;
     if (status == SYN_OK) {
-        out = glue_episodes_table(&m->episodes, &m->rows, spelling, least, top, watch);
+        out = glue_episodes_table(&m->episodes, &m->rows, spelling, least, top, o.threads,
+                                  watch);
         status = out == R_NilValue ? SYN_INTERRUPTED : SYN_OK;
     }
     if (status != SYN_OK)

@@ -247,7 +247,8 @@ SEXP r_stream_table(glue_owner *own, SEXP tree, SEXP count, SEXP min_count, SEXP
     read_old(t, old);
     syn_status status = syn_stream_episodes(&shown, &names, &t->episodes, &t->id);
     SYN_NEXT(status,
-             glue_rows_order(&t->rows, &t->episodes, spelling, t->least, t->watch));
+             glue_rows_find(&t->rows, &t->episodes, spelling, t->least, 0, 1,
+                            t->watch));
     SEXP out = status == SYN_OK ? write_table(t) : R_NilValue;
     if (out == R_NilValue && status == SYN_OK)
         status = SYN_INTERRUPTED;

@@ -4,11 +4,63 @@
 #include "glue/episodes_table.h"
 
 #include <R_ext/Altrep.h>
+#include <Rversion.h>
 #include <string.h>
 
-#include "core/base/memory.h"
+#include "core/base/parallel.h"
 #include "glue/index.h"
 #include "glue/require.h"
+
+/* ---- sequences of the rows ----
+
+   What names and list columns are made from when somebody looks at them: a list with the
+   sequence of each row; the `n` sequences, numbered as in syn_sequences; the text or
+   numbers that they are of; and the vectors made of them so far, R's NULL for the others.
+   A row that is not there has the number n, of which no vector is ever made. */
+
+enum { OF, BEFORE, LAST, VALUES, MADE, SEQUENCES };
+
+/* The list above as plain C. */
+typedef struct sequences {
+    const int *of, *before, *last;
+    SEXP values, made;
+    R_xlen_t n, rows;
+} sequences;
+
+static sequences sequences_of(SEXP from)
+{
+    return (sequences){.of = INTEGER(VECTOR_ELT(from, OF)),
+                       .before = INTEGER(VECTOR_ELT(from, BEFORE)),
+                       .last = INTEGER(VECTOR_ELT(from, LAST)),
+                       .values = VECTOR_ELT(from, VALUES),
+                       .made = VECTOR_ELT(from, MADE),
+                       .n = XLENGTH(VECTOR_ELT(from, LAST)),
+                       .rows = XLENGTH(VECTOR_ELT(from, OF))};
+}
+
+/* The sequences of the rows that `index` chooses, from 1. */
+static SEXP chosen_rows(SEXP from, SEXP index)
+{
+    sequences s = sequences_of(from);
+    SEXP out = PROTECT(Rf_shallow_duplicate(from));
+    SEXP of = SET_VECTOR_ELT(out, OF, Rf_allocVector(INTSXP, XLENGTH(index)));
+    for (R_xlen_t i = 0; i < XLENGTH(index); i++) {
+        R_xlen_t at = index_at(index, i, s.rows);
+        INTEGER(of)[i] = at < 0 ? (int)s.n : s.of[at];
+    }
+    UNPROTECT(1);
+    return out;
+}
+
+/* A choice of rows as small as this is made at once: it is to be looked at. */
+enum { MADE_AT_ONCE = 4096 };
+
+/* Whether so many rows take less memory made than the sequences they would hold on to:
+   about 200 bytes a row, and 8 a sequence. */
+static int are_few(R_xlen_t rows, R_xlen_t sequences)
+{
+    return rows < sequences / 25;
+}
 
 /* ---- names ----
 
@@ -17,55 +69,40 @@
    vector. */
 
 /* A vector of this class holds two things:
-   - what its names are made from, a list as below; NULL once all are spelt;
+   - the sequences of units and those of intervals, a list of two; NULL once all names
+     are spelt;
    - the names spelt so far, a character vector with "" for the others, or NULL. R keeps
      no hold on a name that it was given, so the vector has to.
    Copies, and what is written to a file, are plain character vectors. */
-enum { UNITS, INTERVALS, KEY };  /* sequences of the rows; 0 for a row that is NA */
-enum {
-    UNIT_BEFORE, UNIT_LAST, INTERVAL_BEFORE, INTERVAL_LAST, KEY_LABELS, KEY_ARROWS, KEYS
-};
-
-/* A subset as small as this is spelt at once. */
-enum { SPELT_AT_ONCE = 4096 };
+enum { UNITS, INTERVALS };
 
 static R_altrep_class_t names_class;
 
-/* The list above as plain C. */
 typedef struct spelling {
-    const int *units, *intervals;
-    const int *unit_before, *unit_last, *interval_before, *interval_last;
-    SEXP labels, arrows;
+    sequences units, intervals;
 } spelling;
 
 static spelling spelling_of(SEXP from)
 {
-    SEXP key = VECTOR_ELT(from, KEY);
-    return (spelling){.units = INTEGER(VECTOR_ELT(from, UNITS)),
-                      .intervals = INTEGER(VECTOR_ELT(from, INTERVALS)),
-                      .unit_before = INTEGER(VECTOR_ELT(key, UNIT_BEFORE)),
-                      .unit_last = INTEGER(VECTOR_ELT(key, UNIT_LAST)),
-                      .interval_before = INTEGER(VECTOR_ELT(key, INTERVAL_BEFORE)),
-                      .interval_last = INTEGER(VECTOR_ELT(key, INTERVAL_LAST)),
-                      .labels = VECTOR_ELT(key, KEY_LABELS),
-                      .arrows = VECTOR_ELT(key, KEY_ARROWS)};
+    return (spelling){sequences_of(VECTOR_ELT(from, UNITS)),
+                      sequences_of(VECTOR_ELT(from, INTERVALS))};
 }
 
 static SEXP label_of(const spelling *s, int unit)
 {
-    return STRING_ELT(s->labels, s->unit_last[unit]);
+    return STRING_ELT(s->units.values, s->units.last[unit]);
 }
 
 static SEXP arrow_of(const spelling *s, int interval)
 {
-    return STRING_ELT(s->arrows, s->interval_last[interval]);
+    return STRING_ELT(s->intervals.values, s->intervals.last[interval]);
 }
 
 static size_t name_length(const spelling *s, int unit, int interval)
 {
     size_t length = (size_t)LENGTH(label_of(s, unit));
-    for (; interval; interval = s->interval_before[interval]) {
-        unit = s->unit_before[unit];
+    for (; interval; interval = s->intervals.before[interval]) {
+        unit = s->units.before[unit];
         length += (size_t)LENGTH(arrow_of(s, interval));
         length += (size_t)LENGTH(label_of(s, unit));
     }
@@ -81,8 +118,8 @@ char *glue_prepend(char *end, SEXP text)
 
 static SEXP spell(const spelling *s, R_xlen_t row)
 {
-    int unit = s->units[row], interval = s->intervals[row];
-    if (unit == 0)
+    int unit = s->units.of[row], interval = s->intervals.of[row];
+    if (unit == s->units.n)
         return NA_STRING;
     char here[1024], *text = here;
     const void *top = vmaxget();
@@ -92,8 +129,8 @@ static SEXP spell(const spelling *s, R_xlen_t row)
     /* Sequences lead from their last to their first, and so does the writing. */
     char *end = text + length;
     end = glue_prepend(end, label_of(s, unit));
-    for (; interval; interval = s->interval_before[interval]) {
-        unit = s->unit_before[unit];
+    for (; interval; interval = s->intervals.before[interval]) {
+        unit = s->units.before[unit];
         end = glue_prepend(end, arrow_of(s, interval));
         end = glue_prepend(end, label_of(s, unit));
     }
@@ -102,24 +139,13 @@ static SEXP spell(const spelling *s, R_xlen_t row)
     return name;
 }
 
-static SEXP list_of(SEXP units, SEXP intervals, SEXP key)
-{
-    SEXP from = PROTECT(Rf_allocVector(VECSXP, 3));
-    SET_VECTOR_ELT(from, UNITS, units);
-    SET_VECTOR_ELT(from, INTERVALS, intervals);
-    SET_VECTOR_ELT(from, KEY, key);
-    SEXP out = R_new_altrep(names_class, from, R_NilValue);
-    UNPROTECT(1);
-    return out;
-}
-
 /* ---- what R asks of such a vector ---- */
 
 static R_xlen_t names_length(SEXP x)
 {
     SEXP from = R_altrep_data1(x);
     return from == R_NilValue ? XLENGTH(R_altrep_data2(x))
-                              : XLENGTH(VECTOR_ELT(from, UNITS));
+                              : XLENGTH(VECTOR_ELT(VECTOR_ELT(from, UNITS), OF));
 }
 
 /* The names spelt so far. */
@@ -154,15 +180,6 @@ static SEXP names_all(SEXP x)
     return kept;
 }
 
-/* Whether `n` names take less memory than the sequences they would hold on to: about 200
-   bytes a name, and 8 a sequence. */
-static int are_few(R_xlen_t n, SEXP key)
-{
-    R_xlen_t sequences = XLENGTH(VECTOR_ELT(key, UNIT_LAST)) +
-                         XLENGTH(VECTOR_ELT(key, INTERVAL_LAST));
-    return n < sequences / 25;
-}
-
 static void names_set_elt(SEXP x, R_xlen_t i, SEXP value)
 {
     SET_STRING_ELT(names_all(x), i, value);
@@ -179,37 +196,232 @@ static const void *names_dataptr_or_null(SEXP x)
     return R_altrep_data1(x) == R_NilValue ? names_dataptr(x, FALSE) : NULL;
 }
 
-/* Few are spelt; of many, only their sequences are taken. */
+/* `now`: whether they are spelt at once; else only where they are few. */
+static SEXP new_names(SEXP units, SEXP intervals, int now)
+{
+    SEXP from = PROTECT(Rf_allocVector(VECSXP, 2));
+    SET_VECTOR_ELT(from, UNITS, units);
+    SET_VECTOR_ELT(from, INTERVALS, intervals);
+    SEXP out = PROTECT(R_new_altrep(names_class, from, R_NilValue));
+    spelling s = spelling_of(from);
+    if (now || are_few(s.units.rows, s.units.n + s.intervals.n))
+        out = names_all(out);
+    UNPROTECT(2);
+    return out;
+}
+
 static SEXP names_subset(SEXP x, SEXP index, SEXP call)
 {
     (void)call;
     SEXP from = R_altrep_data1(x);
     if (from == R_NilValue)
         return NULL;
-    R_xlen_t n = XLENGTH(index), of = names_length(x);
-    spelling s = spelling_of(from);
-    if (n <= SPELT_AT_ONCE || are_few(n, VECTOR_ELT(from, KEY))) {
-        SEXP out = PROTECT(Rf_allocVector(STRSXP, n));
-        for (R_xlen_t i = 0; i < n; i++) {
-            R_xlen_t at = index_at(index, i, of);
-            SET_STRING_ELT(out, i, at < 0 ? NA_STRING : spell(&s, at));
-        }
-        UNPROTECT(1);
-        return out;
-    }
-    SEXP units = PROTECT(Rf_allocVector(INTSXP, n));
-    SEXP intervals = PROTECT(Rf_allocVector(INTSXP, n));
-    for (R_xlen_t i = 0; i < n; i++) {
-        R_xlen_t at = index_at(index, i, of);
-        INTEGER(units)[i] = at < 0 ? 0 : s.units[at];
-        INTEGER(intervals)[i] = at < 0 ? 0 : s.intervals[at];
-    }
-    SEXP out = list_of(units, intervals, VECTOR_ELT(from, KEY));
+    SEXP units = PROTECT(chosen_rows(VECTOR_ELT(from, UNITS), index));
+    SEXP intervals = PROTECT(chosen_rows(VECTOR_ELT(from, INTERVALS), index));
+    SEXP out = new_names(units, intervals, XLENGTH(index) <= MADE_AT_ONCE);
     UNPROTECT(2);
     return out;
 }
 
-void glue_episode_names_init(DllInfo *dll)
+/* ---- list columns ----
+
+   The units, or the bounds, of each row. Rows with the same sequence share one vector.
+   Where R has an ALTREP class for lists, vectors are made when somebody looks at them;
+   else all at once. */
+
+#define LAZY_LISTS R_Version(4, 3, 0)  /* the first R with such a class */
+
+/* The elements of a sequence. As many rows share them, R copies them before it lets
+   anybody change those of one row. */
+static SEXP elements(const sequences *s, int sequence)
+{
+    R_xlen_t k = 0;
+    for (int at = sequence; at; at = s->before[at])
+        k++;
+    SEXP out = Rf_allocVector(TYPEOF(s->values), k);
+    for (; sequence; sequence = s->before[sequence]) {
+        R_xlen_t at = s->last[sequence];
+        if (TYPEOF(out) == STRSXP)
+            SET_STRING_ELT(out, --k, STRING_ELT(s->values, at));
+        else
+            REAL(out)[--k] = REAL(s->values)[at];
+    }
+    MARK_NOT_MUTABLE(out);
+    return out;
+}
+
+/* The vector of a sequence, made where it is not there. */
+static SEXP vector_of(const sequences *s, int sequence)
+{
+    if (sequence < s->n && VECTOR_ELT(s->made, sequence) == R_NilValue)
+        SET_VECTOR_ELT(s->made, sequence, elements(s, sequence));
+    return VECTOR_ELT(s->made, sequence);
+}
+
+enum { POLL_EVERY = 16384 };  /* vectors or rows: some milliseconds of work */
+
+static int stop_at(R_xlen_t i, R_xlen_t n, const syn_watch *watch)
+{
+    return i % POLL_EVERY == POLL_EVERY - 1 &&
+           syn_poll(watch, "table", (double)i, (double)n) != SYN_OK;
+}
+
+/* Makes the vectors of all rows, in the order of the sequences: then neighbours have
+   their beginning in common. 0 when the watch asked to stop. */
+static int make_vectors(const sequences *s, const syn_watch *watch)
+{
+    const void *top = vmaxget();
+    char *used = R_alloc((size_t)s->n + 1, 1);
+    memset(used, 0, (size_t)s->n + 1);
+    for (R_xlen_t row = 0; row < s->rows; row++)
+        used[s->of[row]] = 1;
+    R_xlen_t at = 0;
+    for (; at < s->n && !stop_at(at, s->n, watch); at++)
+        if (used[at])
+            vector_of(s, (int)at);
+    vmaxset(top);
+    return at == s->n;
+}
+
+#if defined(__GNUC__)
+#define FETCH(address) __builtin_prefetch(address, 1)
+#else
+#define FETCH(address) ((void)0)
+#endif
+
+enum { AHEAD = 16 };  /* rows: their vectors lie all over the memory */
+
+static int fill_rows(const sequences *s, SEXP out, const syn_watch *watch)
+{
+    R_xlen_t row = 0;
+    for (; row < s->rows && !stop_at(row, s->rows, watch); row++) {
+        if (row + AHEAD < s->rows)
+            FETCH(VECTOR_ELT(s->made, s->of[row + AHEAD]));
+        SET_VECTOR_ELT(out, row, VECTOR_ELT(s->made, s->of[row]));
+    }
+    return row == s->rows;
+}
+
+/* Plain lists in `out`, from its place `at` on: one for each of `from`, with the vectors
+   of all rows. A garbage collection costs little while there are few objects, and much
+   once millions of rows point to them: the rows are filled last, when nothing more is
+   allocated. 0 when the watch asked to stop. */
+static int plain_vectors(SEXP from, SEXP out, int at, const syn_watch *watch)
+{
+    enum { VECTOR = 136, MUCH = 32 << 20 };  /* bytes; of a vector, a guess */
+    R_xlen_t bytes = 0;
+    int done = 1;
+    for (int c = 0; c < LENGTH(from); c++) {
+        sequences s = sequences_of(VECTOR_ELT(from, c));
+        bytes += VECTOR * (s.n < s.rows ? s.n : s.rows) + 8 * s.rows;
+    }
+    /* R's heap grows by a fifth at a time, with a full collection each time. Asking
+       at once for much that is to come makes it grow once; the memory is never
+       touched, and the next collection takes it back. */
+    if (bytes > MUCH)
+        Rf_allocVector(RAWSXP, bytes);
+    for (int c = 0; c < LENGTH(from) && done; c++) {
+        sequences s = sequences_of(VECTOR_ELT(from, c));
+        SET_VECTOR_ELT(out, at + c, Rf_allocVector(VECSXP, s.rows));
+        done = make_vectors(&s, watch);
+    }
+    for (int c = 0; c < LENGTH(from) && done; c++) {
+        sequences s = sequences_of(VECTOR_ELT(from, c));
+        done = fill_rows(&s, VECTOR_ELT(out, at + c), watch);
+    }
+    return done;
+}
+
+#if R_VERSION >= LAZY_LISTS
+/* A list of this class holds two things:
+   - the sequences of the rows; NULL once it is a plain list;
+   - the plain list, or NULL.
+   Copies, and what is written to a file, are plain lists. */
+static R_altrep_class_t vectors_class;
+
+static R_xlen_t vectors_length(SEXP x)
+{
+    SEXP from = R_altrep_data1(x);
+    return XLENGTH(from == R_NilValue ? R_altrep_data2(x) : VECTOR_ELT(from, OF));
+}
+
+static SEXP vectors_elt(SEXP x, R_xlen_t i)
+{
+    SEXP from = R_altrep_data1(x);
+    if (from == R_NilValue)
+        return VECTOR_ELT(R_altrep_data2(x), i);
+    sequences s = sequences_of(from);
+    return vector_of(&s, s.of[i]);
+}
+
+static SEXP alone(SEXP x)
+{
+    SEXP out = PROTECT(Rf_allocVector(VECSXP, 1));
+    SET_VECTOR_ELT(out, 0, x);
+    UNPROTECT(1);
+    return out;
+}
+
+/* All vectors as a plain list, which from now on is all that `x` holds. */
+static SEXP vectors_all(SEXP x)
+{
+    if (R_altrep_data1(x) != R_NilValue) {
+        SEXP from = PROTECT(alone(R_altrep_data1(x)));
+        SEXP out = PROTECT(alone(R_NilValue));
+        plain_vectors(from, out, 0, NULL);
+        R_set_altrep_data2(x, VECTOR_ELT(out, 0));
+        R_set_altrep_data1(x, R_NilValue);
+        UNPROTECT(2);
+    }
+    return R_altrep_data2(x);
+}
+
+static void vectors_set_elt(SEXP x, R_xlen_t i, SEXP value)
+{
+    SET_VECTOR_ELT(vectors_all(x), i, value);
+}
+
+static void *vectors_dataptr(SEXP x, Rboolean writable)
+{
+    (void)writable;
+    return (void *)DATAPTR_RO(vectors_all(x));
+}
+
+static const void *vectors_dataptr_or_null(SEXP x)
+{
+    return R_altrep_data1(x) == R_NilValue ? vectors_dataptr(x, FALSE) : NULL;
+}
+
+static SEXP vectors_subset(SEXP x, SEXP index, SEXP call)
+{
+    (void)call;
+    if (R_altrep_data1(x) == R_NilValue)
+        return NULL;
+    SEXP from = PROTECT(chosen_rows(R_altrep_data1(x), index));
+    SEXP out = PROTECT(R_new_altrep(vectors_class, from, R_NilValue));
+    sequences s = sequences_of(from);
+    if (s.rows <= MADE_AT_ONCE || are_few(s.rows, s.n))
+        out = vectors_all(out);
+    UNPROTECT(2);
+    return out;
+}
+
+/* The same lists, whose vectors are made when somebody looks at them. */
+static int new_vectors(SEXP from, SEXP out, int at, const syn_watch *watch)
+{
+    sequences s = sequences_of(VECTOR_ELT(from, 0));
+    if (are_few(s.rows, s.n))
+        return plain_vectors(from, out, at, watch);
+    for (int c = 0; c < LENGTH(from); c++)
+        SET_VECTOR_ELT(out, at + c,
+                       R_new_altrep(vectors_class, VECTOR_ELT(from, c), R_NilValue));
+    return 1;
+}
+#else
+#define new_vectors plain_vectors
+#endif
+
+void glue_episode_columns_init(DllInfo *dll)
 {
     names_class = R_make_altstring_class("episode_names", "synfire", dll);
     R_set_altrep_Length_method(names_class, names_length);
@@ -218,34 +430,15 @@ void glue_episode_names_init(DllInfo *dll)
     R_set_altvec_Extract_subset_method(names_class, names_subset);
     R_set_altstring_Elt_method(names_class, names_elt);
     R_set_altstring_Set_elt_method(names_class, names_set_elt);
-}
-
-/* ---- a new one ---- */
-
-/* A character vector with a name for each row. The integer vectors `units` and
-   `intervals` hold the rows' sequences, numbered as in `unit` and `interval`, which are
-   copied. labels[u] names unit u, arrows[i] is the text for interval i. The SEXPs are
-   kept, not copied: fill them before anybody reads a name. */
-static SEXP lazy_names(SEXP units, SEXP intervals, const syn_sequences *unit,
-                       const syn_sequences *interval, SEXP labels, SEXP arrows)
-{
-    SEXP key = PROTECT(Rf_allocVector(VECSXP, KEYS));
-    SET_VECTOR_ELT(key, UNIT_BEFORE, glue_integers(unit->before, unit->n));
-    SET_VECTOR_ELT(key, UNIT_LAST, glue_integers(unit->last, unit->n));
-    SET_VECTOR_ELT(key, INTERVAL_BEFORE, glue_integers(interval->before, interval->n));
-    SET_VECTOR_ELT(key, INTERVAL_LAST, glue_integers(interval->last, interval->n));
-    SET_VECTOR_ELT(key, KEY_LABELS, labels);
-    SET_VECTOR_ELT(key, KEY_ARROWS, arrows);
-    SEXP out = list_of(units, intervals, key);
-    UNPROTECT(1);
-    return out;
-}
-
-/* The same names, as a plain vector where a few rows would hold on to many sequences. */
-static SEXP settled_names(SEXP names)
-{
-    SEXP from = R_altrep_data1(names);
-    return are_few(XLENGTH(names), VECTOR_ELT(from, KEY)) ? names_all(names) : names;
+#if R_VERSION >= LAZY_LISTS
+    vectors_class = R_make_altlist_class("episode_vectors", "synfire", dll);
+    R_set_altrep_Length_method(vectors_class, vectors_length);
+    R_set_altvec_Dataptr_method(vectors_class, vectors_dataptr);
+    R_set_altvec_Dataptr_or_null_method(vectors_class, vectors_dataptr_or_null);
+    R_set_altvec_Extract_subset_method(vectors_class, vectors_subset);
+    R_set_altlist_Elt_method(vectors_class, vectors_elt);
+    R_set_altlist_Set_elt_method(vectors_class, vectors_set_elt);
+#endif
 }
 
 /* ---- before the first row ---- */
@@ -265,8 +458,9 @@ void glue_check_spelling(SEXP spelling, int units, R_xlen_t intervals)
     }
 }
 
-syn_status glue_rows_order(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
-                           uint8_t least, const syn_watch *watch)
+syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
+                          uint8_t least, int sequences, int threads,
+                          const syn_watch *watch)
 {
     const int *labels = INTEGER(VECTOR_ELT(spelling, LABEL_RANKS));
     const int *arrows = INTEGER(VECTOR_ELT(spelling, ARROW_RANKS));
@@ -279,56 +473,29 @@ syn_status glue_rows_order(glue_rows *out, const syn_episodes *episodes, SEXP sp
         }
     }
     return syn_episodes_order(episodes, (const uint32_t *)labels,
-                              (const uint32_t *)arrows, watch, &out->memory,
-                              &out->order);
-}
-
-syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
-                          uint8_t least, const syn_watch *watch)
-{
-    SEXP labels = VECTOR_ELT(spelling, LABEL_RANKS);
-    SEXP arrows = VECTOR_ELT(spelling, ARROW_RANKS);
-    SYN_TRY(glue_rows_order(out, episodes, spelling, least, watch));
-    SYN_TRY(syn_number_sequences(episodes, SYN_UNITS, (uint32_t)XLENGTH(labels), watch,
-                                 &out->memory, &out->units));
-    return syn_number_sequences(episodes, SYN_INTERVALS, (uint32_t)XLENGTH(arrows), watch,
-                                &out->memory, &out->intervals);
+                              (const uint32_t *)arrows, threads, watch, &out->memory,
+                              &out->order, sequences ? &out->units : NULL,
+                              sequences ? &out->intervals : NULL);
 }
 
 /* ---- the rows ---- */
 
-typedef struct table {
-    const syn_episodes *episodes;
-    const glue_rows *rows;
-    uint8_t least;
-    size_t top;
-    R_xlen_t n;             /* rows */
-    int *size, *count;      /* [n] columns */
-    int *units, *intervals; /* [n] the sequences of each row */
-    const syn_watch *watch;
-    double steps, total;    /* rows and vectors written */
-} table;
-
-enum { POLL_EVERY = 16384 };  /* rows: some 10 ms of work */
-
-/* Whether to stop after one more step. */
-static int stop_at(table *t, R_xlen_t row)
+/* Rows of one size. */
+static size_t rows_of_level(const syn_episodes *episodes, const glue_rows *rows, size_t k,
+                            uint8_t least, size_t top)
 {
-    t->steps++;
-    return row % POLL_EVERY == POLL_EVERY - 1 &&
-           syn_poll(t->watch, "table", t->steps, t->total) != SYN_OK;
+    size_t kept = rows->flag ? 0 : episodes->level[k].n;
+    for (size_t i = 0; rows->flag && i < episodes->level[k].n; i++)
+        kept += rows->flag[k][i] < least;
+    return kept < top ? kept : top;
 }
 
 R_xlen_t glue_table_rows(const syn_episodes *episodes, const glue_rows *rows,
                          uint8_t least, size_t top)
 {
     R_xlen_t n = 0;
-    for (size_t k = 0; k < episodes->n_levels; k++) {
-        size_t kept = rows->flag ? 0 : episodes->level[k].n;
-        for (size_t i = 0; rows->flag && i < episodes->level[k].n; i++)
-            kept += rows->flag[k][i] < least;
-        n += (R_xlen_t)(kept < top ? kept : top);
-    }
+    for (size_t k = 0; k < episodes->n_levels; k++)
+        n += (R_xlen_t)rows_of_level(episodes, rows, k, least, top);
     return n;
 }
 
@@ -341,173 +508,95 @@ double glue_table_bytes(const syn_episodes *e, const glue_rows *rows, uint8_t le
     return bytes;
 }
 
-/* Writes the numbers of the rows of one level, from `row` on. The row after them; -1 to
-   stop. */
-static R_xlen_t write_level(table *t, size_t k, R_xlen_t row)
+typedef struct table {
+    const syn_episodes *episodes;
+    const glue_rows *rows;
+    uint8_t least;
+    size_t *begin;          /* [levels + 1] the first row of each size */
+    int *size, *count;      /* [rows] columns */
+    int *units, *intervals; /* [rows] the sequences of each row */
+} table;
+
+/* Writes the numbers of the rows of one level. */
+static syn_status write_level(void *context, size_t k, int worker)
 {
+    const table *t = context;
     const syn_episode_level *level = &t->episodes->level[k];
-    size_t left = t->top;
-    for (size_t i = 0; i < level->n && left > 0; i++) {
+    (void)worker;
+    for (size_t i = 0, row = t->begin[k]; row < t->begin[k + 1]; i++) {
         uint32_t node = t->rows->order[k][i];
         if (t->rows->flag && t->rows->flag[k][node] >= t->least)
             continue;
         t->size[row] = (int)k + 1;
         t->count[row] = (int)level->count[node];
         t->units[row] = (int)t->rows->units.of[k][node];
-        t->intervals[row] = (int)t->rows->intervals.of[k][node];
-        left--;
-        if (stop_at(t, row++))
-            return -1;
+        t->intervals[row++] = (int)t->rows->intervals.of[k][node];
     }
-    return row;
-}
-
-static int write_numbers(table *t)
-{
-    R_xlen_t row = 0;
-    for (size_t k = 0; k < t->episodes->n_levels && row >= 0; k++)
-        row = write_level(t, k, row);
-    return row >= 0;
-}
-
-/* ---- columns whose elements many rows share ---- */
-
-static size_t length_of(const syn_sequences *sequences, uint32_t sequence)
-{
-    size_t length = 0;
-    for (; sequence; sequence = sequences->before[sequence])
-        length++;
-    return length;
-}
-
-/* The elements of `from`, text or numbers, that a sequence stands for. */
-static SEXP element_of(SEXP from, const syn_sequences *sequences, uint32_t sequence)
-{
-    R_xlen_t k = (R_xlen_t)length_of(sequences, sequence);
-    SEXP out = Rf_allocVector(TYPEOF(from), k);
-    for (; sequence; sequence = sequences->before[sequence]) {
-        R_xlen_t at = (R_xlen_t)sequences->last[sequence];
-        if (TYPEOF(from) == STRSXP)
-            SET_STRING_ELT(out, --k, STRING_ELT(from, at));
-        else
-            REAL(out)[--k] = REAL(from)[at];
-    }
-    return out;
-}
-
-/* A list column with a vector for each row: rows with the same sequence share one, which
-   R copies before it lets anybody change it. */
-typedef struct shared {
-    SEXP column, made;  /* the column; the vectors by sequence */
-    SEXP from;          /* what sequences are of: text or numbers */
-    const int *sequence_of;  /* [rows] */
-    const syn_sequences *sequences;
-} shared;
-
-enum { SHARED = 3 };  /* such columns: units, low and high */
-
-#if defined(__GNUC__)
-#define FETCH(address) __builtin_prefetch(address, 1)
-#else
-#define FETCH(address) ((void)0)
-#endif
-
-enum { AHEAD = 16 };  /* rows: their vectors lie all over the memory */
-
-static int share_elements(table *t, const shared *column)
-{
-    for (R_xlen_t row = 0; row < t->n; row++) {
-        if (row + AHEAD < t->n)
-            FETCH(VECTOR_ELT(column->made, column->sequence_of[row + AHEAD]));
-        SET_VECTOR_ELT(column->column, row,
-                       VECTOR_ELT(column->made, column->sequence_of[row]));
-        if (stop_at(t, row))
-            return 0;
-    }
-    return 1;
-}
-
-/* A garbage collection costs little while there are few objects, and much once millions
-   of rows point to them: the rows are filled last, when nothing more is allocated. */
-static int write_shared(table *t, const shared column[SHARED])
-{
-    int done = 1;
-    for (int c = 0; c < SHARED && done; c++) {
-        /* Makes the vectors of the sequences that rows have, in the order of the
-           sequences: then neighbours have their beginning in common. */
-        size_t n = column[c].sequences->n;
-        const void *top = vmaxget();
-        char *used = R_alloc(n, 1);
-        memset(used, 0, n);
-        for (R_xlen_t row = 0; row < t->n; row++)
-            used[column[c].sequence_of[row]] = 1;
-        for (uint32_t sequence = 0; sequence < n && done; sequence++) {
-            if (used[sequence])
-                SET_VECTOR_ELT(column[c].made, sequence,
-                               element_of(column[c].from, column[c].sequences, sequence));
-            done = !stop_at(t, sequence);
-        }
-        vmaxset(top);
-    }
-    for (int c = 0; c < SHARED && done; c++)
-        done = share_elements(t, &column[c]);
-    return done;
+    return SYN_OK;
 }
 
 /* ---- the table ---- */
 
-enum { VECTOR = 8 + 128 };  /* bytes, a guess */
-
-static R_xlen_t most_vectors(const table *t, const syn_sequences *sequences)
-{
-    return (R_xlen_t)sequences->n < t->n ? (R_xlen_t)sequences->n : t->n;
-}
-
 static SEXP new_column(SEXP out, int column, SEXPTYPE type, R_xlen_t n)
 {
-    SET_VECTOR_ELT(out, column, Rf_allocVector(type, n));
-    return VECTOR_ELT(out, column);
+    return SET_VECTOR_ELT(out, column, Rf_allocVector(type, n));
+}
+
+/* The sequences of `n` rows, which are still to be written. */
+static SEXP sequences_for(R_xlen_t n, const syn_sequences *of, SEXP values)
+{
+    SEXP out = PROTECT(Rf_allocVector(VECSXP, SEQUENCES));
+    new_column(out, OF, INTSXP, n);
+    SET_VECTOR_ELT(out, BEFORE, glue_integers(of->before, of->n));
+    SET_VECTOR_ELT(out, LAST, glue_integers(of->last, of->n));
+    SET_VECTOR_ELT(out, VALUES, values);
+    UNPROTECT(1);
+    return out;
+}
+
+/* The same sequences of other values, of which vectors can be made. */
+static SEXP vectors_from(SEXP sequences, SEXP values)
+{
+    SEXP out = PROTECT(Rf_shallow_duplicate(sequences));
+    SET_VECTOR_ELT(out, VALUES, values);
+    new_column(out, MADE, VECSXP, XLENGTH(VECTOR_ELT(out, LAST)) + 1);
+    UNPROTECT(1);
+    return out;
 }
 
 SEXP glue_episodes_table(const syn_episodes *episodes, const glue_rows *rows,
-                         SEXP spelling, uint8_t least, size_t top, const syn_watch *watch)
+                         SEXP spelling, uint8_t least, size_t top, int threads,
+                         const syn_watch *watch)
 {
     const char *fields[] = {"episode", "size", "count",  "units",
                             "low",     "high", "levels", ""};
+    size_t levels = episodes->n_levels;
+    table t = {.episodes = episodes, .rows = rows, .least = least};
+    t.begin = (size_t *)R_alloc(levels + 1, sizeof *t.begin);
+    t.begin[0] = 0;
+    for (size_t k = 0; k < levels; k++)
+        t.begin[k + 1] = t.begin[k] + rows_of_level(episodes, rows, k, least, top);
+    R_xlen_t n = (R_xlen_t)t.begin[levels];
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
-    SEXP made = PROTECT(Rf_allocVector(VECSXP, SHARED));
-    table t = {.episodes = episodes, .rows = rows, .least = least, .top = top,
-               .watch = watch};
-    shared column[SHARED];
-    t.n = glue_table_rows(episodes, rows, least, top);
-    t.total = (1 + SHARED) * (double)t.n + (double)rows->units.n +
-              2 * (double)rows->intervals.n;
-    /* R's heap grows by a fifth at a time, with a full collection each time. Asking
-       at once for all that is to come makes it grow once; the memory is never
-       touched, and the next collection takes it back. */
-    Rf_allocVector(RAWSXP, GLUE_ROW_BYTES * t.n +
-                               VECTOR * most_vectors(&t, &t.rows->units) +
-                               2 * VECTOR * most_vectors(&t, &t.rows->intervals));
-    SEXP units = PROTECT(Rf_allocVector(INTSXP, t.n));
-    SEXP intervals = PROTECT(Rf_allocVector(INTSXP, t.n));
-    SEXP names =
-        PROTECT(lazy_names(units, intervals, &rows->units, &rows->intervals,
-                           VECTOR_ELT(spelling, LABELS), VECTOR_ELT(spelling, ARROWS)));
-    t.size = INTEGER(new_column(out, 1, INTSXP, t.n));
-    t.count = INTEGER(new_column(out, 2, INTSXP, t.n));
-    t.units = INTEGER(units);
-    t.intervals = INTEGER(intervals);
-    for (int c = 0; c < SHARED; c++) {
-        column[c].sequence_of = c == 0 ? t.units : t.intervals;
-        column[c].sequences = c == 0 ? &t.rows->units : &t.rows->intervals;
-        column[c].from = VECTOR_ELT(spelling, LABELS + c);
-        column[c].column = new_column(out, 3 + c, VECSXP, t.n);
-        column[c].made = new_column(made, c, VECSXP, (R_xlen_t)column[c].sequences->n);
+    SEXP units = PROTECT(sequences_for(n, &rows->units, VECTOR_ELT(spelling, LABELS)));
+    SEXP intervals =
+        PROTECT(sequences_for(n, &rows->intervals, VECTOR_ELT(spelling, ARROWS)));
+    t.size = INTEGER(new_column(out, 1, INTSXP, n));
+    t.count = INTEGER(new_column(out, 2, INTSXP, n));
+    t.units = INTEGER(VECTOR_ELT(units, OF));
+    t.intervals = INTEGER(VECTOR_ELT(intervals, OF));
+    int done = syn_parallel_for(levels, n > MADE_AT_ONCE ? threads : 1, watch, "table",
+                                write_level, &t) == SYN_OK;
+    if (done) {
+        SET_VECTOR_ELT(out, 0, new_names(units, intervals, 0));
+        SEXP from = PROTECT(Rf_allocVector(VECSXP, 3));
+        for (int c = 0; c < 3; c++)
+            SET_VECTOR_ELT(from, c, vectors_from(c == 0 ? units : intervals,
+                                                 VECTOR_ELT(spelling, LABELS + c)));
+        done = new_vectors(from, out, 3, watch);
+        UNPROTECT(1);
     }
-    int done = write_numbers(&t) && write_shared(&t, column);
-    if (done)
-        SET_VECTOR_ELT(out, 0, settled_names(names));
-    UNPROTECT(5);
+    UNPROTECT(3);
     return done ? out : R_NilValue;
 }
 

@@ -22,14 +22,12 @@ enum { LABELS, LOW, HIGH, ARROWS, LABEL_RANKS, ARROW_RANKS, SPELLING };
    0. */
 void glue_check_spelling(SEXP spelling, int units, R_xlen_t intervals);
 
-/* Flags, where there are any, and the order of the episodes; see glue_rows_find(). */
-syn_status glue_rows_order(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
-                           uint8_t least, const syn_watch *watch);
-
-/* All of `out`, which has to be all zero before. Episodes with a flag from `least` on
-   will be left out. The caller gives out->memory back, also after an error. */
+/* All of `out`, which has to be all zero before; without the sequences unless `sequences`
+   is 1. Episodes with a flag from `least` on will be left out. The caller gives
+   out->memory back, also after an error. */
 syn_status glue_rows_find(glue_rows *out, const syn_episodes *episodes, SEXP spelling,
-                          uint8_t least, const syn_watch *watch);
+                          uint8_t least, int sequences, int threads,
+                          const syn_watch *watch);
 
 /* Bytes that are held for each episode until the table is there, besides what the core
    holds; a row of the table comes on top. */
@@ -51,7 +49,7 @@ SEXP glue_episodes_levels(const syn_episodes *episodes, double device_seconds);
    place for `levels`. Episodes with a flag from `least` on are left out, and so are all
    but `top` of a size. NULL of R when the watch asked to stop. */
 SEXP glue_episodes_table(const syn_episodes *episodes, const glue_rows *rows,
-                         SEXP spelling, uint8_t least, size_t top,
+                         SEXP spelling, uint8_t least, size_t top, int threads,
                          const syn_watch *watch);
 
 /* Puts a text before `end`, and gives where it begins: names are spelt from their end. */

@@ -16,7 +16,7 @@
 
 /* To be called once when the library is loaded: the vectors of our own classes, and what
    watches need, so that starting one allocates nothing. */
-void glue_episode_names_init(DllInfo *dll);
+void glue_episode_columns_init(DllInfo *dll);
 void glue_window_vectors_init(DllInfo *dll);
 void glue_pattern_store_init(DllInfo *dll);
 void glue_watch_init(void);

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "core/base/hash.h"
 #include "core/base/memory.h"
+#include "core/base/parallel.h"
 
 /* ---- distinct units ----
 
@@ -104,58 +106,44 @@ syn_status syn_episodes_distinct(syn_episodes *episodes, const syn_watch *watch)
    order is known, which gives the order of names; a stable counting sort by count then
    comes on top. */
 
-typedef struct ranking {
-    const syn_episode_level *level;
-    const uint32_t *unit, *interval;
-} ranking;
+typedef struct ordering {
+    const syn_episodes *episodes;
+    const uint32_t *unit_rank, *interval_rank;
+    uint32_t **order;              /* [levels] to be filled */
+    uint32_t *parents, *by_name;   /* of the level below, and of this one */
+    size_t level, parent, sorted;  /* the next parent, and how many episodes are sorted */
+} ordering;
 
-static int comes_before(const ranking *by, uint32_t a, uint32_t b)
+/* What siblings are sorted by. */
+static uint64_t name_key(const ordering *o, uint32_t episode)
 {
-    uint32_t a_interval = by->interval[by->level->interval[a]];
-    uint32_t b_interval = by->interval[by->level->interval[b]];
-    if (a_interval != b_interval)
-        return a_interval < b_interval;
-    return by->unit[by->level->unit[a]] < by->unit[by->level->unit[b]];
+    const syn_episode_level *level = &o->episodes->level[o->level];
+    return (uint64_t)o->interval_rank[level->interval[episode]] << 32 |
+           o->unit_rank[level->unit[episode]];
 }
 
 /* Shell sort where siblings, which are few, are not in order already, as in most
    recordings. */
-static void order_siblings(const ranking *by, uint32_t *out, uint32_t begin, uint32_t end)
+static void order_siblings(ordering *o, uint32_t begin, uint32_t end)
 {
-    uint32_t n = end - begin;
+    uint32_t n = end - begin, *out = o->by_name + o->sorted;
+    uint64_t last = 0;
     int sorted = 1;
     for (uint32_t i = 0; i < n; i++) {
+        uint64_t key = name_key(o, begin + i);
+        sorted &= key >= last;
+        last = key;
         out[i] = begin + i;
-        sorted &= i == 0 || !comes_before(by, begin + i, begin + i - 1);
     }
     for (uint32_t gap = sorted ? 0 : n / 2; gap > 0; gap /= 2)
         for (uint32_t j = gap; j < n; j++) {
             uint32_t node = out[j], i = j;
-            for (; i >= gap && comes_before(by, node, out[i - gap]); i -= gap)
+            uint64_t key = name_key(o, node);
+            for (; i >= gap && key < name_key(o, out[i - gap]); i -= gap)
                 out[i] = out[i - gap];
             out[i] = node;
         }
-}
-
-enum { POLL_EVERY = 65536 };  /* parents: some 10 ms of work */
-
-/* Names begin with the parent's name: its order gives that of the children. */
-static syn_status order_by_name(const ranking *by, const syn_episode_level *below,
-                                const uint32_t *parents, const syn_watch *watch,
-                                uint32_t *out)
-{
-    if (below == NULL) {
-        order_siblings(by, out, 0, (uint32_t)by->level->n);
-        return SYN_OK;
-    }
-    for (size_t i = 0; i < below->n; i++) {
-        uint32_t begin = below->child[parents[i]], end = below->child[parents[i] + 1];
-        order_siblings(by, out, begin, end);
-        out += end - begin;
-        if (i % POLL_EVERY == POLL_EVERY - 1 && syn_poll(watch, "table", 0, 0) != SYN_OK)
-            return SYN_INTERRUPTED;
-    }
-    return SYN_OK;
+    o->sorted += n;
 }
 
 /* Stable, so that equal counts stay in order of their names. */
@@ -181,133 +169,168 @@ static syn_status order_by_count(const syn_episode_level *level, const uint32_t 
     return SYN_OK;
 }
 
-syn_status syn_episodes_order(const syn_episodes *episodes, const uint32_t *unit_rank,
-                              const uint32_t *interval_rank, const syn_watch *watch,
-                              syn_arrays *memory, uint32_t ***order)
+enum { AT_ONCE = 65536 };  /* parents or episodes: some 2 ms of work */
+
+/* Sorts the children of some parents, and the whole level after the last of them. Names
+   begin with the parent's name: its order gives that of the children. */
+static syn_status order_some(ordering *o)
 {
-    uint32_t *parents = NULL;
-    syn_status status = SYN_OK;
-    SYN_ARRAY(memory, *order, episodes->n_levels);
-    for (size_t k = 0; k < episodes->n_levels; k++)
-        SYN_ARRAY(memory, (*order)[k], episodes->level[k].n);
-    for (size_t k = 0; k < episodes->n_levels && status == SYN_OK; k++) {
-        const syn_episode_level *level = &episodes->level[k];
-        ranking by = {level, unit_rank, interval_rank};
-        uint32_t *by_name = malloc((level->n + 1) * sizeof *by_name);
-        status = by_name ? order_by_name(&by, k > 0 ? level - 1 : NULL, parents, watch,
-                                         by_name)
-                         : SYN_NO_MEMORY;
-        SYN_NEXT(status, order_by_count(level, by_name, (*order)[k]));
-        free(parents);
-        parents = by_name;
-        SYN_NEXT(status, syn_poll(watch, "table", 0, 0));
+    const syn_episode_level *level = &o->episodes->level[o->level];
+    if (o->level == 0) {
+        order_siblings(o, 0, (uint32_t)level->n);
+    } else {
+        const syn_episode_level *below = level - 1;
+        size_t end = o->parent + AT_ONCE < below->n ? o->parent + AT_ONCE : below->n;
+        for (; o->parent < end; o->parent++) {
+            uint32_t parent = o->parents[o->parent];
+            order_siblings(o, below->child[parent], below->child[parent + 1]);
+        }
+        if (end < below->n)
+            return SYN_UNFINISHED;
     }
-    free(parents);
-    return status;
+    SYN_TRY(order_by_count(level, o->by_name, o->order[o->level]));
+    uint32_t *spare = o->parents;
+    o->parents = o->by_name;
+    o->by_name = spare;
+    o->parent = o->sorted = 0;
+    return ++o->level < o->episodes->n_levels ? SYN_UNFINISHED : SYN_OK;
 }
 
 /* ---- sequences ----
 
-   Numbers the sequences of units, and those of intervals, that occur in episodes. Level
-   by level, episodes whose prefixes have the same sequence are looked at together, and
-   each new last unit (or interval) among them begins a new sequence. */
+   Numbers the sequences of units, and those of intervals, that occur in episodes. The
+   sequence of an episode is that of its prefix and one more unit (or interval); a table
+   with open addresses finds the earlier episodes of a level that have the same. */
 
-/* The numbering of the sequences of one level. */
 typedef struct numbering {
-    const uint32_t *symbol;  /* [level's n] last unit, or interval, of each episode */
-    uint32_t *of;            /* [level's n] to be filled */
-    uint32_t *seen;          /* [symbols] one more than the last sequence each extended */
-    uint32_t *number;        /* [symbols] what that became */
+    const syn_episodes *episodes;
+    int intervals;    /* whether of intervals, not of units */
+    syn_sequences *out;
+    uint32_t *slot;   /* [slots] sequences of the level; 0 where there is none */
+    size_t slots;     /* a power of two */
+    size_t level, at; /* the next episode */
 } numbering;
 
-/* Numbers the episodes `begin` to `end`, whose prefixes have the sequence `before`. All
-   episodes with such prefixes are numbered one after the other. */
-static void number_siblings(const numbering *level, syn_sequences *out, uint32_t before,
-                            uint32_t begin, uint32_t end)
+/* The sequence of `before` and one more `symbol`. */
+static uint32_t number_of(numbering *by, uint32_t before, uint32_t symbol)
 {
-    for (uint32_t i = begin; i < end; i++) {
-        uint32_t symbol = level->symbol[i];
-        if (level->seen[symbol] != before + 1) {
-            level->seen[symbol] = before + 1;
-            level->number[symbol] = (uint32_t)out->n;
-            out->before[out->n] = before;
-            out->last[out->n++] = symbol;
-        }
-        level->of[i] = level->number[symbol];
-    }
+    syn_sequences *out = by->out;
+    uint64_t hash = syn_hash_more(0, (uint64_t)before << 32 | symbol);
+    size_t at = (size_t)(hash >> 16) & (by->slots - 1);
+    for (uint32_t s; (s = by->slot[at]) != 0; at = (at + 1) & (by->slots - 1))
+        if (out->before[s] == before && out->last[s] == symbol)
+            return s;
+    out->before[out->n] = before;
+    out->last[out->n] = symbol;
+    by->slot[at] = (uint32_t)out->n;
+    return (uint32_t)out->n++;
 }
 
-/* The `n` episodes of a level in order of their sequences, from `first` to below `end`.
-   The caller frees them; NULL without memory. */
-static uint32_t *by_sequence(const uint32_t *of, size_t n, size_t first, size_t end)
+static size_t slots_for(size_t n)
 {
-    uint32_t *out = malloc((n + 1) * sizeof *out);
-    uint32_t *place = calloc(end - first + 1, sizeof *place);
-    if (!out || !place) {
-        SYN_FREE(out, place);
-        return NULL;
-    }
-    for (size_t i = 0; i < n; i++)
-        place[of[i] - first + 1]++;
-    for (size_t s = first; s < end; s++)
-        place[s - first + 1] += place[s - first];
-    for (size_t i = 0; i < n; i++)
-        out[place[of[i] - first]++] = (uint32_t)i;
-    free(place);
-    return out;
+    size_t slots = 16;
+    while (slots < 2 * n)
+        slots *= 2;
+    return slots;
 }
 
-/* Numbers level `k` > 0, when the sequences of the level below begin at `first`. */
-static syn_status number_level(const syn_episodes *episodes, size_t k,
-                               const numbering *level, size_t first,
-                               const syn_watch *watch, syn_sequences *out)
+static syn_status number_some(numbering *by)
 {
-    const syn_episode_level *below = &episodes->level[k - 1];
-    const uint32_t *of = out->of[k - 1];
-    uint32_t *parent = by_sequence(of, below->n, first, out->n);
-    if (!parent)
-        return SYN_NO_MEMORY;
-    syn_status status = SYN_OK;
-    for (size_t i = 0; i < below->n && status == SYN_OK; i++) {
-        number_siblings(level, out, of[parent[i]], below->child[parent[i]],
-                        below->child[parent[i] + 1]);
-        if (i % POLL_EVERY == POLL_EVERY - 1)
-            status = syn_poll(watch, "table", 0, 0);
+    const syn_episode_level *level = &by->episodes->level[by->level];
+    const uint32_t *symbol = by->intervals ? level->interval : level->unit;
+    uint32_t **of = by->out->of + by->level;
+    size_t end = by->at + AT_ONCE < level->n ? by->at + AT_ONCE : level->n;
+    if (by->at == 0) {
+        by->slots = slots_for(level->n);
+        memset(by->slot, 0, by->slots * sizeof *by->slot);
     }
-    free(parent);
-    return status;
+    if (by->level == 0 && by->intervals)
+        by->at = end;  /* of single units, the empty sequence */
+    for (; by->at < end; by->at++) {
+        uint32_t before = by->level > 0 ? of[-1][level->parent[by->at]] : 0;
+        of[0][by->at] = number_of(by, before, symbol[by->at]);
+    }
+    if (end < level->n)
+        return SYN_UNFINISHED;
+    by->at = 0;
+    return ++by->level < by->episodes->n_levels ? SYN_UNFINISHED : SYN_OK;
 }
 
-syn_status syn_number_sequences(const syn_episodes *episodes, syn_sequence_kind kind,
-                                uint32_t symbols, const syn_watch *watch,
-                                syn_arrays *memory, syn_sequences *out)
+/* ---- all of it ---- */
+
+typedef struct listing {
+    ordering order;
+    numbering units, intervals;
+} listing;
+
+static syn_status list_some(void *context, size_t item, int worker)
 {
-    numbering level;
-    size_t most = 1;
+    listing *l = context;
+    (void)worker;
+    if (item == 0)
+        return order_some(&l->order);
+    return number_some(item == 1 ? &l->units : &l->intervals);
+}
+
+/* An array for each level, with a number for each episode. */
+static syn_status take_numbers(const syn_episodes *episodes, syn_arrays *memory,
+                               uint32_t ***out)
+{
+    SYN_ARRAY(memory, *out, episodes->n_levels);
     for (size_t k = 0; k < episodes->n_levels; k++)
-        most += episodes->level[k].n;
-    if (most > INT32_MAX)
-        return SYN_TOO_LARGE;
-    /* Far more than is used, as a rule; memory that is never written costs nothing. */
-    SYN_ARRAY(memory, out->before, most);
-    SYN_ARRAY(memory, out->last, most);
-    SYN_ARRAY(memory, out->of, episodes->n_levels);
-    SYN_ARRAY(memory, level.seen, symbols);
-    SYN_ARRAY(memory, level.number, symbols);
-    out->n = 1;
-    size_t first = 0;
-    for (size_t k = 0; k < episodes->n_levels; k++) {
-        const syn_episode_level *nodes = &episodes->level[k];
-        size_t begin = out->n;
-        level.symbol = kind == SYN_UNITS ? nodes->unit : nodes->interval;
-        SYN_ARRAY(memory, level.of, nodes->n);
-        out->of[k] = level.of;
-        if (k > 0)
-            SYN_TRY(number_level(episodes, k, &level, first, watch, out));
-        else if (kind == SYN_UNITS)
-            number_siblings(&level, out, 0, 0, (uint32_t)nodes->n);
-        first = k > 0 ? begin : 0;
-        SYN_TRY(syn_poll(watch, "table", 0, 0));
-    }
+        SYN_ARRAY(memory, (*out)[k], episodes->level[k].n);
     return SYN_OK;
+}
+
+static size_t largest_level(const syn_episodes *episodes)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < episodes->n_levels; k++)
+        n = episodes->level[k].n > n ? episodes->level[k].n : n;
+    return n;
+}
+
+static syn_status prepare_order(ordering *o, syn_arrays *memory)
+{
+    size_t most = largest_level(o->episodes);
+    SYN_ARRAY(memory, o->parents, most);
+    SYN_ARRAY(memory, o->by_name, most);
+    return take_numbers(o->episodes, memory, &o->order);
+}
+
+static syn_status prepare_numbers(numbering *by, size_t episodes, syn_arrays *memory)
+{
+    /* Far more than is used, as a rule; memory that is never written costs nothing. */
+    SYN_ARRAY(memory, by->out->before, episodes + 1);
+    SYN_ARRAY(memory, by->out->last, episodes + 1);
+    SYN_ARRAY(memory, by->slot, slots_for(largest_level(by->episodes)));
+    by->out->n = 1;
+    return take_numbers(by->episodes, memory, &by->out->of);
+}
+
+syn_status syn_episodes_order(const syn_episodes *episodes, const uint32_t *unit_rank,
+                              const uint32_t *interval_rank, int threads,
+                              const syn_watch *watch, syn_arrays *memory,
+                              uint32_t ***order, syn_sequences *units,
+                              syn_sequences *intervals)
+{
+    listing l = {.order = {.episodes = episodes, .unit_rank = unit_rank,
+                           .interval_rank = interval_rank},
+                 .units = {.episodes = episodes, .out = units},
+                 .intervals = {.episodes = episodes, .intervals = 1, .out = intervals}};
+    size_t n = 0;
+    for (size_t k = 0; k < episodes->n_levels; k++)
+        n += episodes->level[k].n;
+    if (n >= INT32_MAX)
+        return SYN_TOO_LARGE;
+    SYN_TRY(prepare_order(&l.order, memory));
+    *order = l.order.order;
+    if (units) {
+        SYN_TRY(prepare_numbers(&l.units, n, memory));
+        SYN_TRY(prepare_numbers(&l.intervals, n, memory));
+    }
+    if (n == 0)
+        return SYN_OK;
+    return syn_parallel_for(units ? 3 : 1, n < AT_ONCE ? 1 : threads, watch, "table",
+                            list_some, &l);
 }

@@ -11,13 +11,6 @@
    Candidates stay as they were counted. After an error `episodes` can only be freed. */
 syn_status syn_episodes_distinct(syn_episodes *episodes, const syn_watch *watch);
 
-/* order[k][i] is the i-th episode of level k to be shown. Names compare unit by unit and
-   interval by interval, each by its rank among all. Polls `watch` once a level.
-   `order` and its episodes->n_levels parts are in `memory`. */
-syn_status syn_episodes_order(const syn_episodes *episodes, const uint32_t *unit_rank,
-                              const uint32_t *interval_rank, const syn_watch *watch,
-                              syn_arrays *memory, uint32_t ***order);
-
 /* Sequence 0 is the empty one; all others come after the sequence they extend. */
 typedef struct syn_sequences {
     size_t n;          /* different sequences, the empty one included */
@@ -26,16 +19,14 @@ typedef struct syn_sequences {
     uint32_t **of;     /* [levels][level's n] the sequence of each episode */
 } syn_sequences;
 
-typedef enum syn_sequence_kind {
-    SYN_UNITS,     /* one for each event */
-    SYN_INTERVALS  /* one fewer: the empty sequence for single units */
-} syn_sequence_kind;
-
-/* The sequences of all episodes, whose units or intervals are below `symbols`. Polls
-   `watch` once a level. SYN_TOO_LARGE from 2^31 - 1 episodes on. What `out` has is in
-   `memory`. */
-syn_status syn_number_sequences(const syn_episodes *episodes, syn_sequence_kind kind,
-                                uint32_t symbols, const syn_watch *watch,
-                                syn_arrays *memory, syn_sequences *out);
+/* order[k][i] is the i-th episode of level k to be shown. Names compare unit by unit and
+   interval by interval, each by its rank among all. Where they are not NULL, `units` and
+   `intervals` are the sequences of all episodes; those of single units have no interval.
+   SYN_TOO_LARGE from 2^31 - 1 episodes on. What comes out is in `memory`. */
+syn_status syn_episodes_order(const syn_episodes *episodes, const uint32_t *unit_rank,
+                              const uint32_t *interval_rank, int threads,
+                              const syn_watch *watch, syn_arrays *memory,
+                              uint32_t ***order, syn_sequences *units,
+                              syn_sequences *intervals);
 
 #endif
