@@ -36,12 +36,11 @@ episode_text <- function(units, low, high) {
   sizes <- lengths(units)
   out <- character(length(units))
   # Each pair of bounds is spelt once, as there are few; episodes of a size all together.
-  bounds <- data.frame(low = as.double(unlist(low, use.names = FALSE)),
-                       high = as.double(unlist(high, use.names = FALSE)))
+  bounds <- complex(real = as.double(unlist(low, use.names = FALSE)),
+                    imaginary = as.double(unlist(high, use.names = FALSE)))
   known <- unique(bounds)
-  pair <- match(complex(real = bounds$low, imaginary = bounds$high),
-                complex(real = known$low, imaginary = known$high))
-  arrows <- arrow_text(known$low, known$high)
+  pair <- match(bounds, known)
+  arrows <- arrow_text(Re(known), Im(known))
   before <- cumsum(c(0L, sizes - 1L))
   for (size in unique(sizes)) {
     rows <- which(sizes == size)

@@ -111,12 +111,13 @@ static SEXP by_device(const uint64_t *candidates, int devices)
 
 static SEXP window_by_size(const gpu_report *report, size_t from, size_t to)
 {
-    const char *fields[] = {"seconds", "candidates", ""};
+    const char *fields[] = {"seconds", "candidates", "parted", ""};
     if (report->call.n == 0)
         return R_NilValue;
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, fields));
     put_by_size(out, 0, report->window.seconds_by_size, NULL, from, to);
     SET_VECTOR_ELT(out, 1, by_device(report->window.candidates, report->call.n));
+    SET_VECTOR_ELT(out, 2, Rf_ScalarLogical(report->window.parted));
     UNPROTECT(1);
     return out;
 }
@@ -124,8 +125,8 @@ static SEXP window_by_size(const gpu_report *report, size_t from, size_t to)
 /* A list of vectors by size, from size `from` to size `to`: seconds of kernels, of
    copying and of the published merge; episodes that merge has no answer for, and another
    count for; candidates counted in segments, and threads of PTPE that fill a device; and,
-   by device, the candidates that each counted. Of the window engine: seconds by size, and
-   the candidates by device. R's NULL when no device took part. */
+   by device, the candidates that each counted. Of the window engine: seconds by size,
+   the candidates by device, and whether lists were made part by part. R's NULL when no device took part. */
 static SEXP gpu_by_size(const gpu_report *report, size_t from, size_t to)
 {
     const char *fields[] = {"seconds", "copy_seconds", "published_seconds", "unmatched",

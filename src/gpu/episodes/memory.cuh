@@ -589,6 +589,7 @@ public:
     size_t peak = 0;  /* bytes on the device */
     double seconds_by_size[SYN_GPU_SIZES + 1] = {};
     uint64_t own = 0;  /* candidates counted here */
+    bool parted = false;  /* whether lists did not fit, and are made part by part */
 
     mining_memory(const syn_recording *recording, const syn_mine_options *options,
                   const syn_watch *watch, syn_episodes *out,

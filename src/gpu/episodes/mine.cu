@@ -65,6 +65,7 @@ template <class T> void mine_as_member(request *work, gpu::team *team, unsigned 
     work->report->candidates[me] = one.own;
     if (first) {
         work->report->seconds = gpu::seconds_now() - begun;
+        work->report->parted = one.parted;
         std::copy_n(one.seconds_by_size, SYN_GPU_SIZES + 1,
                     work->report->seconds_by_size);
         work->out->peak_memory = one.peak;

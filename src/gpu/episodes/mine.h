@@ -17,6 +17,7 @@ typedef struct syn_gpu_mining {
                                                    of several devices, the second what
                                                    each prepares by itself */
     uint64_t candidates[SYN_GPU_MOST];          /* counted by each device */
+    int parted;  /* whether lists that did not fit were made part by part */
 } syn_gpu_mining;
 
 /* Mines `recording` on the devices of `call` together: the same table, to the last digit,

@@ -216,6 +216,7 @@ template <class T> class miner : public mining {
             return true;
         if (!grow_list(size - 1, ends)) {
             resident_ = size - 2;
+            parted = true;
             return false;
         }
         reset_lists(size - 1);
