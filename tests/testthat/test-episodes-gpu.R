@@ -91,12 +91,15 @@ test_that("lists that do not fit in the budget are made part by part", {
   skip_without_gpu()
   set.seed(1)
   x <- simulate_sym26()
-  roomy <- mine_episodes(x, 150, delays, device = "gpu")
+  expect_no_message(roomy <- mine_episodes(x, 150, delays, device = "gpu"))
+  expect_message(mine_episodes(x, 150, delays, device = "gpu", max_memory = 2e7),
+                 "part by part", class = "synfire_message_memory")
   for (budget in c(2e7, 3e7, 6e7)) {
-    tight <- mine_episodes(x, 150, delays, device = "gpu", max_memory = budget)
+    tight <- suppressMessages(mine_episodes(x, 150, delays, device = "gpu", max_memory = budget))
     expect_lt(attr(tight, "peak_memory"), attr(roomy, "peak_memory"))
     expect_identical(as.data.frame(tight), as.data.frame(roomy))
-    both <- mine_episodes(x, 150, delays, device = "gpu", gpus = c(1, 1), max_memory = budget)
+    both <- suppressMessages(mine_episodes(x, 150, delays, device = "gpu", gpus = c(1, 1),
+                                           max_memory = budget))
     expect_identical(as.data.frame(both), as.data.frame(roomy))
   }
 })
@@ -114,8 +117,9 @@ test_that("a table that does not fit in the budget is made some columns at a tim
     expect_gt(nrow(roomy), 2000)
     for (budget in r$budgets) {
       for (gpus in list(1, c(1, 1))) {
-        tight <- mine_episodes(r$x, r$min_count, delays, max_size = 4, distinct_units = FALSE,
-                               device = "gpu", gpus = gpus, max_memory = budget)
+        tight <- suppressMessages(mine_episodes(r$x, r$min_count, delays, max_size = 4,
+                                                distinct_units = FALSE, device = "gpu",
+                                                gpus = gpus, max_memory = budget))
         expect_identical(as.data.frame(tight), as.data.frame(roomy))
         # The episodes of a size may come on top of the lists that they were found in.
         level <- 32 * max(attr(tight, "levels")$frequent)
