@@ -126,7 +126,8 @@ static SEXP window_by_size(const gpu_report *report, size_t from, size_t to)
    copying and of the published merge; episodes that merge has no answer for, and another
    count for; candidates counted in segments, and threads of PTPE that fill a device; and,
    by device, the candidates that each counted. Of the window engine: seconds by size,
-   the candidates by device, and whether lists were made part by part. R's NULL when no device took part. */
+   the candidates by device, and whether lists were made part by part. R's NULL when no
+   device took part. */
 static SEXP gpu_by_size(const gpu_report *report, size_t from, size_t to)
 {
     const char *fields[] = {"seconds", "copy_seconds", "published_seconds", "unmatched",

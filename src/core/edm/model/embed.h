@@ -11,8 +11,8 @@ void syn_delay_points(const syn_delays *d, double missing, double *coordinate);
    number. */
 void syn_delay_reach(const syn_delays *d, int *reach);
 
-/* Makes the coordinates of points where they are not made yet, in `made`, which the caller
-   frees and which is NULL otherwise. */
+/* Makes the coordinates of points where they are not made yet, in `made`, which the
+   caller frees and which is NULL otherwise. */
 syn_status syn_locate_points(syn_points *points, double **made);
 
 /* Puts the points in a measure of their own (core/base/measure.h), by which neighbours

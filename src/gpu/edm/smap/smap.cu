@@ -100,7 +100,7 @@ class smap_device {
     size_t shared_;      /* bytes that a block can have */
     stream stream_;
     points_room points_, space_points_;
-    const double *space_ = nullptr;  /* where neighbours are searched, if they are listed */
+    const double *space_ = nullptr;  /* where neighbours are searched, if listed */
     array<double> target_, theta_, centre_, placed_;
     array<uint32_t> library_, known_;
     array<ushort2> factor_;
