@@ -209,7 +209,7 @@ map_caption <- function(x, cells, order, empty) {
       }
     },
     reason_lines(x)
-  ) |> strwrap(100) |> paste(collapse = "\n")
+  ) |> strwrap(90) |> paste(collapse = "\n")
 }
 
 #' Means of squares of pairs, in the order given
