@@ -95,9 +95,7 @@ draw_assembly_network <- function(x, rows, layout) {
       "Arrows go to the next member in the order of lags; lines without a head join members",
       "whose windows overlap.",
       if (!is.null(array)) "Units stand where they lie; dots are the others.",
-      if (nzchar(short$left_out)) {
-        sprintf("Names of units begin with \"%s\".", short$left_out)
-      },
+      short$left_out,
       left_out_text(x, rows)
     ))
 }

@@ -38,7 +38,7 @@ member_bands <- function(x, rows, labels) {
   panels_of(rows, labels, \(row, k) {
     data.frame(low = (x$lags[[row]] - x$widths[[row]] / 2) * 1e3,
                high = (x$lags[[row]] + x$widths[[row]] / 2) * 1e3,
-               y = x$size[[row]] - seq_len(x$size[[row]]), unit = x$units[[row]])
+               y = x$size[[row]] - seq_len(x$size[[row]]), unit = short_names(x$units[[row]]))
   })
 }
 

@@ -100,6 +100,6 @@ assembly_raster_axes <- function(shown, heights, drawn, all_units, strip) {
   members <- units_of_chains(drawn)
   named <- if (all_units <= 40L) heights$unit else members[thin(length(members), 40L)]
   named_axes(shown, axes, units_title(all_units, nrow(heights), length(members), "assemblies"),
-             c(heights$y[match(named, heights$unit)], strip$y), c(named, strip$label),
+             c(heights$y[match(named, heights$unit)], strip$y), c(short_names(named), strip$label),
              max(strip$y), guide = ggplot2::guide_axis(check.overlap = TRUE))
 }

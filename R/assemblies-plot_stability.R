@@ -7,8 +7,8 @@ draw_stability <- function(x, rows) {
   }
   labels <- assembly_names(x, rows)
   dots <- panels_of(rows, labels, \(row, k) {
-    data.frame(share = x$stability[[row]],
-               member = factor(paste(k, x$units[[row]]), rev(paste(k, x$units[[row]]))))
+    member <- paste(k, short_names(x$units[[row]]))
+    data.frame(share = x$stability[[row]], member = factor(member, rev(member)))
   })
   ggplot2::ggplot(dots, aes_from(x = "share", y = "member")) +
     ggplot2::geom_vline(xintercept = stable_share, linetype = "dashed", linewidth = 0.3,

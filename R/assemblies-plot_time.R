@@ -124,7 +124,8 @@ draw_participation <- function(x, rows, most = 400L) {
   cells <- panels_of(rows, labels, \(row, k) {
     which <- some_activations(x, row, most)
     spikes <- x$spikes[[row]][which, , drop = FALSE]
-    name <- sprintf("%s (%d %%)", x$units[[row]], round(100 * x$participation[[row]]))
+    name <- sprintf("%s (%d %%)", short_names(x$units[[row]]),
+                    round(100 * x$participation[[row]]))
     data.frame(place = rep(seq_along(which), ncol(spikes)),
                member = rep(paste(k, name), each = length(which)),
                order = rep(seq_len(ncol(spikes)), each = length(which)),

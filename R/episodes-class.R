@@ -344,7 +344,7 @@ mean_delay <- function(rate, width) {
 #' "A > B > C", the middle of long ones left out; with "(size, count)" where asked for
 #' @noRd
 chain_names <- function(x, count = FALSE, most = 6L) {
-  names <- vapply(.subset2(x, "units"), \(u) {
+  names <- vapply(short_members(.subset2(x, "units")), \(u) {
     n <- length(u)
     paste(if (n > most) c(u[1:(most - 3L)], "...", u[[n]]) else u, collapse = " > ")
   }, character(1))

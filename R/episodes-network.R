@@ -213,6 +213,6 @@ network_caption <- function(drawn, all, intervals, by_interval, left_out, mapped
       paste0(counted(all, "step"), "."),
     if (length(intervals) == 1L) sprintf("Delay %s ms.", intervals),
     if (!by_interval && length(intervals) > 1L) sprintf("%d delay intervals.", length(intervals)),
-    if (nzchar(left_out)) sprintf("Names of units begin with \"%s\".", left_out),
+    left_out,
     if (mapped) "\nUnits stand where they lie; dots are the others.") |> paste(collapse = " ")
 }

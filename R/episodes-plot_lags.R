@@ -4,7 +4,7 @@
 #'
 #' For [episode_lags()]: a histogram for each step of an episode, over its delay interval.
 #' For [episode_occurrences()]: a row for each occurrence, aligned to its first event, a
-#' mark for each event.
+#' mark for each event. Both draw the first six episodes, and say below how many there are.
 #'
 #' @param object What [episode_lags()] or [episode_occurrences()] gives.
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
@@ -28,18 +28,22 @@ autoplot.episode_lags <- function(object, ...) {
   refuse_if(anyNA(object$episode), "object", "a table of steps",
             "one with rows that are not there")
   if (nrow(object) == 0L) return(empty_picture("There is no step", "no lag"))
-  episodes <- unique(object$episode)
+  all_episodes <- unique(object$episode)
+  episodes <- utils::head(all_episodes, most_drawn_chains)
+  object <- object[object$episode %in% episodes, ]
   key <- paste(match(object$episode, episodes), object$edge)
   panels <- unique(key)
   first <- match(panels, key)
-  strip <- sprintf("%s > %s", object$from[first], object$to[first])
+  steps <- short_members(list(object$from[first], object$to[first]))
+  strip <- paste(steps[[1L]], steps[[2L]], sep = " > ")
   bars <- data.frame(panel = factor(key, panels), low = 1000 * object$lag_low,
                      high = 1000 * object$lag_high, count = object$count,
                      episode = factor(object$episode, episodes))
   size <- tapply(object$edge, object$episode, max)[episodes]
   labels <- lag_legend(object, episodes, first)
   # Episodes of one size stand under each other.
-  columns <- if (length(episodes) > 1L && length(unique(size)) == 1L && size[[1L]] <= 6L) size[[1L]]
+  alike <- length(episodes) > 1L && length(unique(size)) == 1L
+  columns <- if (alike && size[[1L]] > 1L && size[[1L]] <= 6L) size[[1L]]
   ggplot2::ggplot(bars) +
     ggplot2::geom_rect(ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = 0,
                                     ymax = .data$count, fill = .data$episode), colour = "white",
@@ -48,18 +52,32 @@ autoplot.episode_lags <- function(object, ...) {
                         labeller = ggplot2::as_labeller(rlang::set_names(strip, panels))) +
     ggplot2::scale_fill_manual(
       name = NULL, values = syn_palette(length(episodes)), labels = labels,
-      guide = if (length(episodes) > 1L) ggplot2::guide_legend(ncol = 1) else "none"
+      # A panel is a chain of two units by itself.
+      guide = if (length(panels) > length(episodes) && length(episodes) > 1L) {
+        ggplot2::guide_legend(ncol = 1)
+      } else "none"
     ) +
     ggplot2::scale_x_continuous(name = "Lag (ms)", n.breaks = 4,
                                 expand = ggplot2::expansion(mult = 0.01)) +
-    ggplot2::scale_y_continuous(name = "Occurrences", limits = c(0, NA), n.breaks = 4,
+    ggplot2::scale_y_continuous(name = "Occurrences", limits = c(0, NA),
+                                breaks = whole_numbers,
                                 expand = ggplot2::expansion(mult = c(0, 0.06))) +
     theme_synfire() +
     ggplot2::theme(panel.grid.major.x = ggplot2::element_blank(),
                    axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
                    legend.position = "top", legend.justification = "left",
                    legend.key.size = ggplot2::unit(3.5, "mm"),
-                   panel.spacing.x = ggplot2::unit(5, "mm"))
+                   panel.spacing.x = ggplot2::unit(5, "mm")) +
+    first_chains_caption(episodes, all_episodes)
+}
+
+# Episodes whose lags or occurrences a picture shows.
+most_drawn_chains <- 6L
+
+first_chains_caption <- function(drawn, all) {
+  if (length(drawn) < length(all)) {
+    caption(sprintf("The first %d of %s.", length(drawn), counted(length(all), "episode")))
+  }
 }
 
 lag_legend <- function(lags, episodes, first) {
@@ -78,7 +96,8 @@ autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
   refuse_if(anyNA(object$episode), "object", "a table of occurrences",
             "one with rows that are not there")
   if (nrow(object) == 0L) return(empty_picture("There is no occurrence", "nothing"))
-  episodes <- unique(object$episode)
+  all_episodes <- unique(object$episode)
+  episodes <- utils::head(all_episodes, most_drawn_chains)
   # Taking rows loses the attribute, not the name.
   asked <- attr(object, "episodes", exact = TRUE)
   units <- if (is.null(asked)) lapply(episodes, spell_units) else
@@ -95,7 +114,7 @@ autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
   })
   events <- do.call(rbind, parts)
   middle <- stats::aggregate(lag ~ position + episode, events, stats::median)
-  middle$unit <- unlist(units, use.names = FALSE)
+  middle$unit <- unlist(short_members(units))
   middle$row <- tapply(events$row, events$episode, max)[middle$episode]
   ggplot2::ggplot(events) +
     (if (max(events$row) > 60) {
@@ -110,7 +129,7 @@ autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
     }) +
     ggplot2::geom_text(ggplot2::aes(x = .data$lag, y = .data$row, label = .data$unit,
                                     colour = factor(.data$position %% 4)), data = middle,
-                       vjust = -0.9, size = 3, fontface = "bold") +
+                       vjust = -0.9, size = 3, fontface = "bold", check_overlap = TRUE) +
     # Four colours by turns keep neighbouring events apart at any size.
     ggplot2::scale_colour_manual(
       values = rlang::set_names(syn_palette(4L), c("1", "2", "3", "0")), guide = "none"
@@ -118,11 +137,18 @@ autoplot.episode_occurrences <- function(object, ..., max_occurrences = 200) {
     ggplot2::facet_wrap(ggplot2::vars(.data$episode), scales = "free", ncol = 1) +
     ggplot2::scale_x_continuous(name = "Time since the first event (ms)",
                                 expand = ggplot2::expansion(mult = 0.03)) +
-    ggplot2::scale_y_continuous(name = "Occurrence", breaks = counting_breaks(4),
-                                expand = ggplot2::expansion(mult = c(0.03, 0.14))) +
+    ggplot2::scale_y_continuous(name = "Occurrence",
+                                breaks = counting_breaks(if (length(episodes) > 3L) 2 else 4),
+                                # Names of units need as much room above low panels.
+                                expand = ggplot2::expansion(
+                                  mult = c(0.03, 0.14 * max(1, 0.6 * length(episodes)))
+                                )) +
     ggplot2::coord_cartesian(clip = "off") +
     theme_synfire() +
+    first_chains_caption(episodes, all_episodes) +
     ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(),
+                   # Names of first units are on the left.
+                   strip.text = ggplot2::element_text(hjust = 1),
                    axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted))
 }
 

@@ -98,7 +98,7 @@ interval_chain_names <- function(x, rows) {
   part <- list(units = .subset2(x, "units")[rows])
   names <- vapply(part$units, paste, "", collapse = " > ")
   twice <- names %in% names[duplicated(names)]
-  out <- cut_chains(part$units)
+  out <- cut_chains(short_members(part$units))
   delays <- vapply(rows, \(row) {
     paste(exact(1000 * .subset2(x, "high")[[row]]), collapse = ", ")
   }, "")

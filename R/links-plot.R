@@ -70,7 +70,7 @@ direct_caption <- function(x, drawn, names_left_out) {
   paste(c(
     "Arrows go from cause to effect:", paste0(paste(kinds, collapse = ",\n"), "."),
     if (any(left > 0)) sprintf("Not drawn: %s.", counts_text(left)),
-    if (nzchar(names_left_out)) sprintf("Names of series begin with \"%s\".", names_left_out)
+    names_left_out
   ), collapse = "\n")
 }
 
@@ -116,6 +116,6 @@ change_caption <- function(found, drawn, x, names_left_out) {
     },
     if (any(drawn$change == "cannot be told")) "Dashed: refused in one of them.",
     if (left > 0) sprintf("Not drawn: %s.", counted(left, "link")),
-    if (nzchar(names_left_out)) sprintf("Names of series begin with \"%s\".", names_left_out)
+    names_left_out
   ), collapse = "\n")
 }

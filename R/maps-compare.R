@@ -426,7 +426,7 @@ plot_two_maps <- function(x, most = 1000L) {
   a <- as.matrix(x$a[rows, columns, drop = FALSE])
   b <- a + x[rows, columns, drop = FALSE]
   other <- outer(rownames(a), colnames(a), `!=`) & !is.na(a) & !is.na(b)
-  if (!any(other)) abort_no_rho()
+  if (!any(other)) return(no_rho_picture())
   pairs <- data.frame(a = a[other], b = b[other])
   limits <- range(pairs)
   ggplot2::ggplot(pairs, ggplot2::aes(x = .data$a, y = .data$b)) +

@@ -4,6 +4,7 @@
 
 plot_degrees <- function(x, threshold) {
   found <- map_degrees(x, threshold)
+  if (is.null(found)) return(no_rho_picture())
   ways <- c(out = "Out-degree: effects of a cause", "in" = "In-degree: causes of an effect")
   width <- degree_width(unlist(found$degree, use.names = FALSE))
   from <- seq(0, max(unlist(found$degree)), by = width)
@@ -19,12 +20,13 @@ plot_degrees <- function(x, threshold) {
   ggplot2::ggplot(both(degree_bars), ggplot2::aes(x = .data$degree)) +
     ggplot2::geom_col(ggplot2::aes(y = .data$series), width = width * 0.9,
                       fill = syn_colours[["blue"]]) +
-    ggplot2::geom_line(ggplot2::aes(y = .data$expected), colour = syn_muted, linewidth = 0.6) +
+    (if (length(from) > 1L) ggplot2::geom_line(ggplot2::aes(y = .data$expected),
+                                               colour = syn_muted, linewidth = 0.6)) +
     ggplot2::geom_point(ggplot2::aes(y = 0), data = hubs, size = 1.8,
                         colour = syn_colours[["vermilion"]]) +
     ggplot2::geom_text(
       ggplot2::aes(y = .data$series, label = .data$name), data = hubs[hubs$name != "", ],
-      size = 2.9, vjust = -0.7, hjust = "inward", colour = syn_ink
+      size = 2.9, vjust = -0.7, hjust = "inward", colour = syn_ink, check_overlap = TRUE
     ) +
     ggplot2::facet_wrap(ggplot2::vars(.data$way), ncol = 1) +
     ggplot2::scale_x_continuous(name = "Links of a series", labels = commas_each,
@@ -51,7 +53,7 @@ map_degrees <- function(x, threshold) UseMethod("map_degrees")
 map_degrees.default <- function(x, threshold) {
   given <- !is.null(threshold)
   moments <- map_moments(x)
-  if (moments$known == 0) abort_no_rho()
+  if (moments$known == 0) return(NULL)
   threshold <- threshold %||% histogram_quantile(moments, 0.95)[[1L]]
   out <- double(ncol(x))
   parts <- pair_blocks(x, function(rows, rho) {
@@ -70,7 +72,7 @@ map_degrees.default <- function(x, threshold) {
 map_degrees.causal_links <- function(x, threshold) {
   given <- !is.null(threshold)
   links <- map_links(x, list(threshold = threshold %||% -Inf, alpha = NULL, most = Inf))
-  if (nrow(links) == 0L) abort_no_rho()
+  if (nrow(links) == 0L) return(NULL)
   series <- attr(x, "series", exact = TRUE)
   number <- \(names) rlang::set_names(tabulate(match(names, series), length(series)), series)
   list(degree = list(out = number(links$cause), "in" = number(links$effect)),
@@ -110,6 +112,7 @@ degree_others <- function(degree, found) max(1, round(found$pairs / length(degre
 degree_hubs <- function(degree, from, width, found) {
   limit <- stats::qbinom(1 - 0.001 / length(degree), degree_others(degree, found),
                          found$links / found$pairs)
+  names(degree) <- short_names(names(degree))
   degree <- sort(degree[degree > limit], decreasing = TRUE)
   name <- rep("", length(degree))
   named <- seq_len(min(3L, length(degree)))
@@ -126,10 +129,13 @@ degree_hubs <- function(degree, from, width, found) {
 plot_asymmetry <- function(x) {
   both <- map_both_ways(x)
   pairs <- both$pairs
-  refuse_if(NROW(pairs) == 0L, "object", "a map with both directions of a pair", "without any")
+  if (NROW(pairs) == 0L) {
+    return(empty_picture("Of no pair both directions are known", "nothing"))
+  }
   limits <- range(pairs$rho, pairs$reverse)
   named <- utils::head(pairs, 3L)
-  named$name <- sprintf("%s > %s", named$cause, named$effect)
+  names <- short_members(list(named$cause, named$effect))
+  named$name <- paste(names[[1L]], names[[2L]], sep = " > ")
   # Labels are to the right of their points, or to the left near the right end.
   named$side <- ifelse(named$rho > limits[[1L]] + 0.85 * diff(limits), 1.12, -0.12)
   ggplot2::ggplot(pairs, ggplot2::aes(x = .data$rho, y = .data$reverse)) +
@@ -167,7 +173,7 @@ pair_layers <- function(n, limits) {
 plot_dimensions <- function(x) {
   moments <- map_moments(x)
   E <- series_dimensions(x, colnames(x))
-  refuse_if(all(is.na(E)), "object", "a map with an E for at least one target", "without any")
+  if (all(is.na(E))) return(empty_picture("No series has an E", "nothing"))
   panels <- c("Number of series", "Skill (rho)")
   number <- as.data.frame(table(E = E), responseName = "value")
   number$E <- as.integer(as.character(number$E))
@@ -221,6 +227,4 @@ skill_by_dimension <- function(E, rho, by) {
              middle = quartiles[2L, ], high = quartiles[3L, ], by = by, row.names = NULL)
 }
 
-abort_no_rho <- function() {
-  abort_arg("object", "a map with at least one rho of two series", "without any")
-}
+no_rho_picture <- function() empty_picture("No rho of two series is known", "no map")

@@ -52,10 +52,11 @@ plot_links <- function(x, most, threshold, groups, layout, direct) {
     direct_map_links(direct, limits, all_series(x))
   }
   above <- format(limits$threshold)
-  refuse_if(nrow(found) == 0L, "object",
-            sprintf("a map with at least one %srho above %s of two series",
-                    if (is.null(direct)) "" else "direct or mediated link and a ", above),
-            "without any")
+  if (nrow(found) == 0L) {
+    return(empty_picture(sprintf("No %srho of two series is above %s",
+                                 if (is.null(direct)) "" else "link is direct or mediated whose ",
+                                 above), "no network"))
+  }
   links <- data.frame(from = found$cause, to = found$effect, weight = found$rho)
   links$dashed <- if (is.null(direct)) FALSE else found$link == "mediated"
   what <- if (is.null(direct)) "link" else "direct or mediated link"
@@ -73,6 +74,6 @@ links_caption <- function(drawn, most, what, above, left_out) {
     "Arrows go from cause to effect.",
     if (drawn == most) sprintf("The %s strongest %ss.", commas(drawn), what) else
       sprintf("All %s with a rho above %s.", counted(drawn, what), above),
-    if (nzchar(left_out)) sprintf("Names of series begin with \"%s\".", left_out)
+    left_out
   )
 }

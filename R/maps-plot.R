@@ -50,8 +50,8 @@
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
 #'   invisibly.
 #' @section Errors:
-#' For a map without any rho, for `groups` that do not fit, and where ggplot2 (for
-#' `"network"` also igraph) is not installed.
+#' For `groups` that do not fit, and where ggplot2 (for `"network"` also igraph) is not installed.
+#' Where no rho is known, the picture and a message say so.
 #' @seealso [causal_map()], [compare_maps()], [as.igraph.causal_map()].
 #' @examplesIf rlang::is_installed("ggplot2")
 #' x <- simulate_coupled_maps(steps = 300)
@@ -107,7 +107,7 @@ heat_map <- function(x, groups, fill, empty = "Beige", layer = "rho",
   order <- map_order(x, groups)
   cells <- map_pixels(x, order, layer = layer)
   shape <- nrow(x) / ncol(x)
-  if (all(is.na(cells$value))) abort_no_rho()
+  if (all(is.na(cells$value))) return(no_rho_picture())
   ggplot2::ggplot() +
     ggplot2::geom_raster(aes_from(x = "x", y = "y", fill = "value"), data = cells$frame) +
     group_lines(x, order, groups) +
@@ -136,6 +136,7 @@ map_theme <- function(x, groups) {
     },
     axis.text.y = ggplot2::element_text(size = size(nrow(x))),
     plot.caption = ggplot2::element_text(colour = syn_muted, hjust = 0),
+    plot.caption.position = "plot",
     legend.key.height = ggplot2::unit(9, "mm"), legend.key.width = ggplot2::unit(3.5, "mm")
   )
 }
@@ -149,7 +150,7 @@ map_axis <- function(scale, title, names, groups) {
     return(scale(name = title, breaks = run$middle, labels = run$group,
                  guide = ggplot2::guide_axis(check.overlap = TRUE)))
   }
-  if (n <= 60L) return(scale(name = title, breaks = seq_len(n), labels = names))
+  if (n <= 60L) return(scale(name = title, breaks = seq_len(n), labels = short_names(names)))
   scale(name = sprintf("%s, %s series", title, commas(n)), breaks = NULL)
 }
 
@@ -208,7 +209,7 @@ map_caption <- function(x, cells, order, empty) {
       }
     },
     reason_lines(x)
-  ) |> paste(collapse = "\n")
+  ) |> strwrap(90) |> paste(collapse = "\n")
 }
 
 #' Means of squares of pairs, in the order given

@@ -118,6 +118,7 @@ part_reasons <- function(x, rows, columns) {
 #' @noRd
 reason_lines <- function(x) {
   reasons <- attr(x, "reasons", exact = TRUE)
+  if (length(reasons)) names(reasons) <- short_names(names(reasons))
   line <- function(reason, one, many) {
     series <- names(reasons)[reasons == reason]
     if (length(series) == 0L) return(NULL)

@@ -18,7 +18,8 @@
 #' @return `autoplot()` gives a ggplot object; `plot()` draws it and returns it
 #'   invisibly.
 #' @section Errors:
-#' For a map without any rho, for `groups` that do not fit, and where ggplot2 is not installed.
+#' For `groups` that do not fit, and where ggplot2 is not installed. Where no rho is known, the
+#' picture and a message say so.
 #' @seealso [smap_map()], [autoplot.causal_map()].
 #' @examplesIf rlang::is_installed("ggplot2")
 #' map <- smap_map(scale(simulate_coupled_maps(steps = 300)), E = 2, threads = 2)

@@ -172,7 +172,8 @@ pattern_table <- function(patterns) {
 #' @noRd
 pattern_names <- function(patterns, times, most = 8L) {
   spikes <- pattern_table(patterns)
-  spelt <- split(paste0(spikes$unit, "@", spikes$lag), spikes$pattern)
+  unit <- short_members(list(spikes$unit))[[1L]]
+  spelt <- split(paste0(unit, "@", spikes$lag), spikes$pattern)
   short <- vapply(spelt, \(s) {
     n <- length(s)
     paste(if (n > most) c(s[1:(most - 2L)], "...", s[[n]]) else s, collapse = " ")

@@ -241,7 +241,8 @@ plot_pattern_dots <- function(x, pattern) {
     ggplot2::scale_colour_manual(values = c(named_palette(units), other = "#9AA1AB"),
                                  guide = "none") +
     ggplot2::facet_grid(rows = ggplot2::vars(.data$panel),
-                        labeller = ggplot2::as_labeller(rlang::set_names(sprintf("%s\n%s", units,
+                        labeller = ggplot2::as_labeller(rlang::set_names(sprintf("%s\n%s",
+                                                                                 short_names(units),
                                                                                  strips[units]),
                                                                          units))) +
     ggplot2::scale_x_continuous(

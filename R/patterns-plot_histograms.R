@@ -135,7 +135,7 @@ bars_from_zero <- function(low, high, number) {
 }
 
 plot_participation <- function(x, what, sets) {
-  labels <- part_labels(x)
+  labels <- short_names(part_labels(x))
   n <- length(labels)
   bars <- data.frame(place = seq_len(n), label = labels, number = participation_counts(x))
   named <- if (n <= 40L) seq_len(n) else thin(n, 20L)
@@ -202,7 +202,7 @@ plot_pattern_statistics <- function(x) {
   bin_ms <- 1000 * attr(x, "bin_size", exact = TRUE)
   # The axis counts patterns in three panels and spikes in one, so each says which it is.
   panels <- c("Patterns by occurrences", "Patterns by size (spikes)",
-              "Spikes after the first, by lag (ms)", "Patterns by unit (its number)")
+              "Later spikes by lag (ms)", "Patterns by unit (its number)")
   bars <- function(panel, low, high, number) {
     data.frame(panel = factor(panels[[panel]], panels), low = low, high = high, number = number)
   }

@@ -96,8 +96,7 @@ autoplot.pattern_spectrum <- function(object, ...) {
 plot_pvalues <- function(pvalues, tests) {
   fields <- level_fields(pvalues)
   marks <- if (!is.null(tests)) signature_marks(tests)
-  refuse_if(nrow(fields) == 0L && NROW(marks) == 0L, "object", "one with a signature", "empty",
-            "Ask for fewer occurrences.")
+  if (nrow(fields) == 0L && NROW(marks) == 0L) return(no_signature_picture())
   step <- height_step(pvalues)
   n <- attr(pvalues, "n_surrogates", exact = TRUE)
   ggplot2::ggplot() +
@@ -113,21 +112,20 @@ plot_pvalues <- function(pvalues, tests) {
     ggplot2::labs(subtitle = front_words(tests))
 }
 
+no_signature_picture <- function() empty_picture("There is no signature", "no spectrum")
+
 plot_spectrum <- function(spectrum, tests) {
-  refuse_if(nrow(spectrum) == 0L, "object", "one with a signature", "empty",
-            "Ask for fewer occurrences.")
+  if (nrow(spectrum) == 0L) return(no_signature_picture())
   fields <- as.data.frame(spectrum)
   fields$height <- field_height(spectrum)
   fields$low <- fields$high <- fields$count
   step <- height_step(spectrum)
   numbers <- ceiling(log10(max(fields$patterns)))
   ggplot2::ggplot() +
-    spectrum_fields(fields, fields$patterns, step) +
-    # A field is a sliver where the axis is long or logarithmic.
-    ggplot2::geom_point(aes_from(x = "count", y = "height", fill = "patterns"), data = fields,
-                        shape = 22, size = 2, stroke = 0) +
+    spectrum_fields(fields, fields$patterns, step, outlined = diff(range(fields$count)) > 100) +
     ggplot2::scale_fill_gradientn(name = "Patterns", colours = syn_scale, trans = "log10",
-                                  labels = commas_each, limits = c(1, 10^max(1, numbers))) +
+                                  labels = commas_each, limits = c(1, 10^max(1, numbers)),
+                                  aesthetics = c("fill", "colour")) +
     front_line(tests, step) +
     spectrum_axes(spectrum, fields$count) +
     ggplot2::labs(subtitle = front_words(tests))
@@ -158,12 +156,19 @@ level_fields <- function(pvalues) {
              low = rows$count[first], high = rows$count[last], p = rows$p[first])
 }
 
-spectrum_fields <- function(fields, value, step) {
+#' @param outlined Whether fields are slivers, which outlines of their own colour keep in sight.
+#' @noRd
+spectrum_fields <- function(fields, value, step, outlined = FALSE) {
   fields$value <- value
-  ggplot2::geom_rect(ggplot2::aes(xmin = .data$low - 0.5, xmax = .data$high + 0.5,
-                                  ymin = .data$height - step / 2, ymax = .data$height + step / 2,
-                                  fill = .data$value), data = fields,
-                     colour = if (nrow(fields) <= 1000L) "white", linewidth = 0.1)
+  place <- ggplot2::aes(xmin = .data$low - 0.5, xmax = .data$high + 0.5,
+                        ymin = .data$height - step / 2, ymax = .data$height + step / 2,
+                        fill = .data$value)
+  if (outlined) {
+    place$colour <- place$fill
+    return(ggplot2::geom_rect(place, data = fields, linewidth = 0.4))
+  }
+  ggplot2::geom_rect(place, data = fields, colour = if (nrow(fields) <= 1000L) "white",
+                     linewidth = 0.1)
 }
 
 verdicts <- c("significant", "not significant", "not tested")

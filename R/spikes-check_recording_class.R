@@ -154,7 +154,8 @@ page_axes <- function(units) {
       breaks = \(limits) {
         if (is_shifted(limits[[1L]])) named - page_shift else whole_numbers(limits)
       },
-      labels = \(at) if (any(is_shifted(at))) units[at + page_shift] else short_numbers(at)
+      labels = \(at) if (any(is_shifted(at))) units[at + page_shift] else short_numbers(at),
+      guide = ggplot2::guide_axis(check.overlap = TRUE)
     )
   )
 }

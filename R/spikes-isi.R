@@ -126,7 +126,7 @@ isi_table <- function(x, isi, refractory) {
   ratio <- abs(a - b) / (a + b)
   short <- of_unit(isi$interval < bound_ticks(refractory, resolution))
   inside <- !is.na(trial_of(x))
-  empty <- \(v, n) ifelse(n == 0, NA_real_, v)
+  empty <- \(v, n) replace(as.double(v), n == 0, NA)
   data.frame(unit = factor(units, levels = units),
              spikes = tabulate(as.integer(x$unit)[inside], n), intervals = intervals,
              mean = empty(ticks_to_seconds(mean, resolution), intervals),

@@ -90,23 +90,32 @@ mean_cells <- function(x, rows, columns) {
 #' @noRd
 pair_image <- function(value, units, name) {
   n <- length(units)
-  squares <- data.frame(x = rep(seq_len(n), n), y = rep(seq_len(n), each = n),
-                        value = as.vector(value))
+  # A picture has no more dots.
+  squares <- mean_cells(value, 600L, 600L)
+  wide <- ceiling(n / 600)
+  squares$row <- squares$row + 0.5
   most <- max(abs(squares$value), 0, na.rm = TRUE)
   if (most == 0) most <- 1
   root <- \(z) sign(z) * sqrt(abs(z))
-  breaks <- signif(most * c(-1, -0.25, 0, 0.25, 1), 2)
-  ggplot2::ggplot(squares, ggplot2::aes(x = .data$x, y = .data$y, fill = root(.data$value))) +
+  # Rounded towards 0, as the scale ends at the largest.
+  step <- 10^(floor(log10(most)) - 1)
+  breaks <- c(-1, -0.25, 0, 0.25, 1) * floor(most / step * (1 + 1e-9)) * step
+  squares$root <- root(squares$value)
+  ggplot2::ggplot(squares, aes_from(x = "row", y = "column", fill = "root")) +
     ggplot2::geom_raster() +
     ggplot2::scale_fill_gradient2(low = syn_colours[["blue"]], mid = "white",
                                   high = syn_colours[["vermilion"]], na.value = syn_grid,
                                   limits = root(c(-1, 1) * most * 1.001), breaks = root(breaks),
-                                  labels = breaks, name = name) +
+                                  labels = signif(breaks, 2), name = name) +
     unit_axis(units, scale = ggplot2::scale_x_continuous) +
     unit_axis(units) +
     ggplot2::coord_fixed() +
     theme_synfire() +
     without("panel.grid.major") +
+    (if (wide > 1) {
+      caption(sprintf("A square is the mean of %d x %d pairs, without those that are not known.",
+                      wide, wide))
+    }) +
     ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5,
                                                        size = if (n > 25L) 6 else 8))
 }

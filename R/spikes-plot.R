@@ -12,6 +12,10 @@
 #' too many units to read all their names, only some have theirs. Of names with more than
 #' twelve letters, two dots replace what all have in common.
 #'
+#' The package plotly makes a raster interactive: it zooms where you draw a rectangle, and names the
+#' unit and the time where you point, `plotly::ggplotly(p, tooltip = c("unit", "x", "fill"))` for a
+#' picture `p` of `autoplot()`. `htmlwidgets::saveWidget()` writes it to a page.
+#'
 #' `by` puts units with the same value of a column of [unit_table()] next to each other, such
 #' as those of an area: lines part the groups, the values stand on the right, and each group
 #' has its own colour of marks. Groups stand from top to bottom in the order of the factor, or
@@ -46,6 +50,9 @@
 #'                                    area = rep(c("HVC", "RA"), 37))
 #' plot(songbird, by = "area")
 #' plot(songbird, events = data.frame(time = c(2, 6), end = c(3, 7)))
+#' @examplesIf rlang::is_installed(c("ggplot2", "plotly")) && interactive()
+#' # To zoom, and to point at spikes
+#' plotly::ggplotly(ggplot2::autoplot(songbird), tooltip = c("unit", "x", "fill"))
 #' @importFrom rlang .data
 #' @exportS3Method ggplot2::autoplot
 autoplot.spike_trains <- function(object, ..., order = c("levels", "rate", "place"),
@@ -107,17 +114,26 @@ unit_rows <- function(x, order = "levels", groups = NULL) {
 raster_marks <- function(x, row, groups = NULL) {
   unit <- as.integer(.subset2(x, "unit"))
   y <- unname(row)[unit]
-  marks <- data.frame(time = .subset2(x, "time"), low = y - 0.4, high = y + 0.4)
+  marks <- data.frame(time = .subset2(x, "time"), low = y - 0.4, high = y + 0.4,
+                      unit = .subset2(x, "unit"))
   # Thinner marks keep dense trains apart.
   width <- if (nrow(marks) <= 2000) 0.4 else if (nrow(marks) <= 10000) 0.25 else 0.15
   place <- aes_from(x = "time", xend = "time", y = "low", yend = "high")
   if (is.null(groups)) {
-    return(ggplot2::geom_segment(place, data = marks, colour = syn_ink, linewidth = width))
+    return(say_unit(ggplot2::geom_segment(place, data = marks, colour = syn_ink,
+                                          linewidth = width)))
   }
   marks$group <- groups[unit]
-  list(ggplot2::geom_segment(utils::modifyList(place, aes_from(colour = "group")), data = marks,
-                             linewidth = width),
+  list(say_unit(ggplot2::geom_segment(utils::modifyList(place, aes_from(colour = "group")),
+                                      data = marks, linewidth = width)),
        ggplot2::scale_colour_manual(values = named_palette(levels(groups)), guide = "none"))
+}
+
+#' A layer whose marks name their unit when plotly shows it; ggplot2 itself draws no such thing
+#' @noRd
+say_unit <- function(layer) {
+  layer$mapping$unit <- rlang::quo(.data$unit)
+  layer
 }
 
 #' Lines between groups of units
@@ -138,7 +154,14 @@ raster_image <- function(x, row, bins) {
   seconds <- image$width * resolution
   name <- sprintf("Spikes in\n%s s%s", format(signif(seconds, 2), scientific = seconds < 1e-4),
                   if (image$group > 1L) sprintf("\nand %d units", image$group) else "")
-  list(ggplot2::geom_raster(aes_from(x = "time", y = "row", fill = "spikes"), data = image$cells),
+  by_row <- names(row)[order(row)]
+  line <- (image$cells$row - (image$group + 1) / 2) / image$group
+  last <- by_row[pmin(length(row), (line + 1) * image$group)]
+  image$cells$unit <- by_row[line * image$group + 1]
+  several <- last != image$cells$unit
+  image$cells$unit[several] <- paste(image$cells$unit, "to", last)[several]
+  list(say_unit(ggplot2::geom_raster(aes_from(x = "time", y = "row", fill = "spikes"),
+                                     data = image$cells)),
        ggplot2::scale_fill_gradientn(colours = syn_scale, trans = "log10", na.value = "#FFFFFF00",
                                      breaks = breaks, limits = c(1, max(top, 2)),
                                      labels = commas_each(breaks), name = name))

@@ -201,7 +201,7 @@ new_psth <- function(counts, table, spikes, bin, edges, units, by, left_out, res
   out$time <- rep(ticks_to_seconds(bins, resolution), length(units) * length(conditions))
   out$count <- counts$count
   out$rate <- counts$count / n / seconds
-  out$se <- ifelse(n > 1, sqrt(variance / n) / seconds, NA_real_)
+  out$se <- replace(sqrt(variance / n) / seconds, n <= 1, NA)
   out$events <- n
   new_table(out, "psth", about = list(
     bin_size = seconds, by = by,
@@ -259,7 +259,8 @@ print.psth <- function(x, ..., n = 6L) {
 #' Picture of a peri-stimulus time histogram
 #'
 #' Above, the spikes of single events, a row an event, by condition; below, the mean rate
-#' with its standard error, a line a condition. A column for each unit.
+#' with its standard error, a line a condition. A column for each unit. Of more than eight
+#' conditions those with the most events are drawn, and a line below the picture says so.
 #'
 #' @param object A [psth()].
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
@@ -290,38 +291,47 @@ autoplot.psth <- function(object, ..., unit = NULL, stimulus = NULL) {
   shown <- panel_units(unit, present, busy, usual = 4L)
   panels <- c("Events", "Rate (Hz)")
   panel <- \(k) factor(panels[[k]], panels)
-  conditions <- levels(events$condition)
-  marks <- spikes[spikes$unit %in% shown, , drop = FALSE]
+  conditions <- drawn_conditions(events$condition)
+  drawn <- events$condition %in% conditions
+  marks <- spikes[spikes$unit %in% shown & drawn[spikes$event], , drop = FALSE]
   # Events of a condition are next to each other, the first ones on top.
   row <- integer(nrow(events))
-  row[order(events$condition, events$time)] <- rev(seq_len(nrow(events)))
+  from_top <- order(events$condition, events$time)
+  row[from_top[drawn[from_top]]] <- rev(seq_len(sum(drawn)))
   marks <- data.frame(unit = factor(marks$unit, shown), time = marks$time, row = row[marks$event],
                       condition = events$condition[marks$event],
                       panel = rep(panel(1L), nrow(marks)))
-  rates <- psth_steps(as.data.frame(object)[object$unit %in% shown, ], by, shown, conditions,
+  of_drawn <- object$unit %in% shown & (is.null(by) | object[[by %||% "unit"]] %in% conditions)
+  rates <- psth_steps(as.data.frame(object)[of_drawn, ], by, shown, conditions,
                       attr(object, "bin_size", exact = TRUE))
   rates$panel <- panel(2L)
+  # Bands of more conditions would cover each other.
+  bands <- rates[!is.na(rates$low) & length(conditions) <= 4L, , drop = FALSE]
   colours <- syn_palette(length(conditions))
+  labels <- short_names(conditions, 15L)
   plot <- ggplot2::ggplot() +
     ggplot2::geom_segment(ggplot2::aes(x = .data$time, xend = .data$time, y = .data$row - 0.45,
                                        yend = .data$row + 0.45, colour = .data$condition),
                           data = marks, linewidth = if (nrow(marks) > 2000L) 0.2 else 0.4) +
     ggplot2::geom_ribbon(aes_from(x = "time", ymin = "low", ymax = "high", fill = "condition",
                                   group = "condition"),
-                         data = rates[!is.na(rates$low), , drop = FALSE], alpha = 0.25) +
+                         data = bands, alpha = 0.25) +
     ggplot2::geom_line(aes_from(x = "time", y = "rate", colour = "condition"), data = rates) +
     ggplot2::facet_grid(ggplot2::vars(.data$panel), ggplot2::vars(.data$unit),
                         scales = "free_y", switch = "y",
                         labeller = ggplot2::as_labeller(short_names)) +
-    ggplot2::scale_colour_manual(values = colours, limits = conditions, name = by) +
-    ggplot2::scale_fill_manual(values = colours, limits = conditions, name = by) +
+    ggplot2::scale_colour_manual(values = colours, limits = conditions, name = by,
+                                 labels = labels, guide = legend_columns(labels)) +
+    ggplot2::scale_fill_manual(values = colours, limits = conditions, name = by,
+                               labels = labels, guide = legend_columns(labels)) +
     ggplot2::scale_x_continuous(name = "Time from the event (s)",
                                 breaks = \(limits) pretty(limits, if (length(shown) > 3L) 2 else 5),
                                 guide = ggplot2::guide_axis(check.overlap = TRUE)) +
     ggplot2::scale_y_continuous(name = NULL) +
     theme_synfire() +
     (if (length(shown) > 3L) small_panels(length(shown))) +
-    ggplot2::theme(strip.placement = "outside", strip.text = ggplot2::element_text(hjust = 0.5))
+    legend_on_top(strip.placement = "outside", strip.text = ggplot2::element_text(hjust = 0.5),
+                  panel.spacing.x = ggplot2::unit(4, "mm"))
   before <- min(object$time, 0) < 0
   if (before) {
     plot <- plot +
@@ -334,11 +344,22 @@ autoplot.psth <- function(object, ..., unit = NULL, stimulus = NULL) {
       fill = syn_band_strong
     )), plot$layers)
   }
-  words <- c(if (before) "Dotted line: the event.",
+  words <- c(if (!all(drawn)) sprintf("%s of %s conditions, those with the most events.",
+                                      commas(length(conditions)),
+                                      commas(nlevels(events$condition))),
+             if (before) "Dotted line: the event.",
              if (!is.null(stimulus)) "Shaded: the stimulus.",
-             if (!all(is.na(rates$low))) "Band: one standard error on either side of the rate.")
+             if (nrow(bands) > 0L) "Band: one standard error on either side of the rate.")
   if (length(words)) plot <- plot + caption(words)
   if (is.null(by)) plot + ggplot2::theme(legend.position = "none") else plot
+}
+
+#' As many conditions as colours can tell apart: those with the most events
+#' @noRd
+drawn_conditions <- function(condition, most = 8L) {
+  levels <- levels(condition)
+  busiest <- order(-tabulate(condition, length(levels)))
+  levels[sort(utils::head(busiest, most))]
 }
 
 check_stimulus <- function(stimulus) {

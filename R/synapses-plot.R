@@ -118,9 +118,11 @@ draw_synapse_matrix <- function(x, found) {
                                   limits = root(range(0, sides) * most * 1.001),
                                   breaks = root(breaks),
                                   labels = breaks, name = "Strength\n(extra spikes\na spike)") +
-    ggplot2::scale_x_continuous(name = name("To"), breaks = keep, labels = units$unit[keep],
+    ggplot2::scale_x_continuous(name = name("To"), breaks = keep,
+                                labels = short_names(units$unit)[keep],
                                 limits = c(0.5, n + 0.5), expand = c(0, 0)) +
-    ggplot2::scale_y_reverse(name = name("From"), breaks = keep, labels = units$unit[keep],
+    ggplot2::scale_y_reverse(name = name("From"), breaks = keep,
+                             labels = short_names(units$unit)[keep],
                              limits = c(n + 0.5, 0.5), expand = c(0, 0)) +
     ggplot2::coord_fixed() +
     theme_synfire() +
@@ -247,7 +249,7 @@ synapse_network_caption <- function(x, found, drawn, names, left_out, mapped) {
       if (any(drawn$sign < 0)) " A bar at the end is inhibition."),
     if (mapped) "Units stand where they lie; dots are the others." else
       if (alone > 0L) sprintf("Without a connection: %s more.", counted(alone, "unit")),
-    if (nzchar(left_out)) sprintf("Names of units begin with \"%s\".", left_out)
+    left_out
   ), collapse = "\n")
 }
 
@@ -268,7 +270,9 @@ synapse_correlograms <- function(x, n) {
   bin <- attr(x, "bin_size", exact = TRUE)
   lag <- (seq_len(nrow(counts)) - (nrow(counts) + 1) / 2) * bin
   near <- abs(lag) <= max(0.02, 2.5 * attr(x, "max_lag", exact = TRUE)) + bin / 4
-  labels <- make.unique(paste0(pair_arrows(rows), ifelse(
+  named <- rows
+  named[c("from", "to")] <- short_members(list(rows$from, rows$to))
+  labels <- make.unique(paste0(pair_arrows(named), ifelse(
     rows$kind %in% "connection", "", paste0(" (", ifelse(is.na(rows$kind), "refused",
                                                          as.character(rows$kind)), ")"))))
   panel <- factor(labels, labels)

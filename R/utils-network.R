@@ -221,11 +221,24 @@ node_circles <- function(place, radius, n = 48L) {
              unit = rep(seq_len(nrow(place)), each = n))
 }
 
-#' Labels without their common prefix
+#' Labels of a network without the letters that all names begin with, or end with
+#'
+#' @param what Such as "units".
+#' @return `labels`, and `left_out`, a sentence about these letters, or NULL.
 #' @noRd
-shorten_labels <- function(names) {
+shorten_labels <- function(names, what = "units") {
   common <- if (length(names) > 1L && max(nchar(names)) > 3L) same_letters(names) else 0L
-  list(labels = substring(names, common + 1L), left_out = substring(names[[1L]], 1L, common))
+  labels <- substring(names, common + 1L)
+  last <- if (length(names) > 1L) same_letters(labels, at_end = TRUE) else 0L
+  if (last <= 3L) last <- 0L
+  letters <- c(if (common > 0L) sprintf("begin with \"%s\"", substring(names[[1L]], 1L, common)),
+               if (last > 0L) {
+                 sprintf("end with \"%s\"", substring(names[[1L]], nchar(names[[1L]]) - last + 1L))
+               })
+  list(labels = short_names(substring(labels, 1L, nchar(labels) - last)),
+       left_out = if (length(letters)) {
+         sprintf("Names of %s %s.", what, paste(letters, collapse = " and "))
+       })
 }
 
 #' The other units of the array, as dots where they lie
@@ -279,7 +292,7 @@ node_layers <- function(place, radius, labels, groups = NULL, name = "Area") {
 #' @param series Names of all series, in their order.
 #' @param edges Function of the points of all arrows, each with the columns of its link,
 #'   that gives their layers and scales.
-#' @param caption Function of what the names of series begin with and labels leave out.
+#' @param caption Function of the sentence about letters that labels leave out, or NULL.
 #' @noRd
 network_picture <- function(links, series, groups, layout, edges, caption) {
   names <- series[series %in% c(links$from, links$to)]
@@ -293,7 +306,7 @@ network_picture <- function(links, series, groups, layout, edges, caption) {
   curves <- edge_curves(links, place, radius)
   # The strongest come first in the table, and are drawn last, on top.
   curves$group <- -curves$edge
-  short <- shorten_labels(names)
+  short <- shorten_labels(names, "series")
 
   ggplot2::ggplot() +
     edges(curves) +

@@ -87,12 +87,21 @@ legend_on_top <- function(...) {
   ggplot2::theme(legend.position = "top", legend.justification = "left", ...)
 }
 
+#' A legend with as many columns as fit above a picture of 7 inches
+#' @param ... For `guide_legend()`.
+#' @noRd
+legend_columns <- function(labels, ...) {
+  columns <- max(1, min(length(labels), 90 %/% (max(nchar(labels), 0L) + 6)))
+  ggplot2::guide_legend(ncol = columns, ...)
+}
+
 #' A picture without axes, such as a network, with words below it
 #' @noRd
 theme_network <- function(words = NULL) {
   list(ggplot2::coord_equal(clip = "off"), theme_synfire(),
        without("axis.text", "axis.title", "axis.line.x.bottom", "axis.ticks", "panel.grid.major"),
-       if (!is.null(words)) caption(words))
+       # Words are as wide as the picture with its legend.
+       ggplot2::theme(plot.caption.position = "plot"), if (!is.null(words)) caption(words))
 }
 
 #' Colours of groups, by name
@@ -185,6 +194,10 @@ log_breaks <- function(limits) {
   tens <- 10^(floor(ends[[1L]]):ceiling(ends[[2L]]))
   breaks <- if (diff(ends) > 3) tens else sort(c(outer(c(1, 2, 5), tens)))
   breaks <- breaks[breaks >= 10^ends[[1L]] * (1 - 1e-9) & breaks <= limits[[2L]]]
+  if (length(breaks) < 3L && ends[[1L]] > 0) {
+    even <- pretty(limits, 4)
+    breaks <- even[even >= limits[[1L]] & even <= limits[[2L]]]
+  }
   if (limits[[1L]] <= 0) c(0, breaks) else breaks
 }
 

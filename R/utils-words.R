@@ -173,6 +173,15 @@ short_names <- function(names, most = 12L) {
   if (anyDuplicated(cut)) names else cut
 }
 
+#' The same for the members of chains or patterns, whose names stand in a row
+#' @param units List of vectors of names.
+#' @noRd
+short_members <- function(units) {
+  flat <- as.character(unlist(units, use.names = FALSE))
+  known <- unique(flat)
+  utils::relist(short_names(known, 8L)[match(flat, known)], lapply(units, as.character))
+}
+
 #' Text in UTF-8; what is not valid as such is taken for Latin-1
 #' @noRd
 clean_text <- function(text) {

@@ -160,11 +160,13 @@ test_that("there is no picture of nothing", {
   one <- map_of(matrix(0.5, 1, 1, dimnames = list("a", "a")))
   none <- map_of(matrix(NA_real_, 3, 3, dimnames = rep(list(letters[1:3]), 2)),
                  E = rep(NA_integer_, 3))
-  for (type in c("heatmap", "network", "degree", "asymmetry")) {
-    expect_error(ggplot2::autoplot(one, type), class = "synfire_error_argument")
-    expect_error(ggplot2::autoplot(none, type), class = "synfire_error_argument")
+  says <- c(heatmap = "No rho of two series is known", network = "No rho of two series is above 0",
+            degree = "No rho of two series is known", asymmetry = "Of no pair", E = "No series")
+  for (type in names(says)) {
+    expect_message(p <- ggplot2::autoplot(none, type), says[[type]])
+    expect_match(ggplot2::layer_data(p)$label, says[[type]])
+    if (type != "E") expect_message(ggplot2::autoplot(one, type), says[[type]])
   }
-  expect_error(ggplot2::autoplot(none, "E"), class = "synfire_error_argument")
   expect_silent(ggplot2::ggplot_build(ggplot2::autoplot(one, "E")))
   expect_error(ggplot2::autoplot(one, "pie"), class = "synfire_error_argument")
 })

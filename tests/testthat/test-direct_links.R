@@ -276,7 +276,8 @@ test_that("a pair with a direct link is not undirected, and both rows have to sa
 })
 
 test_that("a driver that was not recorded makes no direct link where others tell of it", {
-  said <- vapply(1:8, \(seed) {
+  seeds <- cases(8)
+  said <- vapply(seeds, \(seed) {
     set.seed(seed)
     steps <- 1000
     driver <- stats::filter(stats::rnorm(steps + 4), 0.9, "recursive")
@@ -287,7 +288,7 @@ test_that("a driver that was not recorded makes no direct link where others tell
     links <- direct_of(x, threshold = -1)
     c(direct = sum(links$link == "direct"), hidden = sum(links$reason %in% "hidden"))
   }, double(2))
-  expect_gt(sum(said["hidden", ]), 10)
+  expect_gt(sum(said["hidden", ]), 1.3 * length(seeds))
   expect_lt(sum(said["direct", ]), sum(said["hidden", ]))
 })
 

@@ -187,8 +187,13 @@ test_that("positions of electrodes can be given", {
 
 test_that("a common beginning of names is left out, numbers stay whole", {
   expect_equal(synfire:::shorten_labels(c("ch_12A", "ch_15A")),
-               list(labels = c("12A", "15A"), left_out = "ch_"))
-  expect_equal(synfire:::shorten_labels(c("A", "AB"))$left_out, "")
+               list(labels = c("12A", "15A"),
+                    left_out = "Names of units begin with \"ch_\"."))
+  expect_equal(synfire:::shorten_labels(c("m1-cell-01-good", "m1-cell-02-good"), "series"),
+               list(labels = c("01", "02"), left_out = paste(
+                 "Names of series begin with \"m1-cell-\" and end with \"-good\"."
+               )))
+  expect_null(synfire:::shorten_labels(c("A", "AB"))$left_out)
   expect_equal(synfire:::shorten_labels(c("unit", "unit7"))$labels, c("t", "t7"))
   expect_equal(synfire:::shorten_labels("ch_1")$labels, "ch_1")
 })

@@ -178,6 +178,35 @@ test_that("occurrences are aligned to their first event", {
   expect_equal(ggplot2::layer_data(ggplot2::autoplot(o[1:20, ]), 1L)$x, events$x[1:60])
 })
 
+test_that("of many episodes the first six have panels, and the picture says so", {
+  pairs <- utils::combn(c("A", "B", "C", "X", "Y"), 2)
+  chains <- lapply(1:8, \(k) episode(pairs[, k], 0, 0.05))
+  chains <- do.call(c, chains)
+  some <- ggplot2::autoplot(episode_occurrences(planted(), chains))
+  expect_identical(nlevels(some$data$episode), 6L)
+  expect_match(some$labels$caption, "The first 6 of 8 episodes.")
+  lags <- episode_lags(planted(), chains, 5)
+  p <- ggplot2::autoplot(lags)
+  expect_identical(p$data$count, lags$count[lags$episode %in% unique(lags$episode)[1:6]])
+  expect_match(p$labels$caption, "The first 6 of 8 episodes.")
+})
+
+test_that("chains of long names are short where they are written, and still different", {
+  long <- \(unit) sprintf("probe-left-of-the-cortex-%s-good-cell", unit)
+  few <- as.data.frame(planted())
+  x <- spike_trains(few$time, long(few$unit), start = attr(planted(), "start"),
+                    end = attr(planted(), "end"))
+  chain <- episode(long(c("A", "B", "C")), 0, 0.02)
+  expect_identical(synfire:::chain_names(chain), "..A.. > ..B.. > ..C..")
+  expect_identical(synfire:::short_members(list(c("A", "B"), character(), "C")),
+                   list(c("A", "B"), character(), "C"))
+  p <- ggplot2::autoplot(episode_occurrences(x, chain))
+  expect_identical(levels(p$data$episode), "..A.. > ..B.. > ..C..")
+  # Names of nine letters that share nothing stay whole.
+  expect_identical(synfire:::chain_names(list(units = list(c("left-cell", "other-one")))),
+                   "left-cell > other-one")
+})
+
 test_that("names of episodes stay short and different", {
   x <- c(episode(LETTERS[1:9], 0, 0.005), episode(c("A", "B"), 0, 0.005),
          episode(c("A", "B"), 0.005, 0.010))

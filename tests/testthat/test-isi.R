@@ -104,6 +104,10 @@ test_that("pictures show every interval, rate and burst", {
   expect_error(ggplot2::autoplot(found, type = "rates", unit = "3"), "`unit`",
                class = "synfire_error_argument")
   expect_message(ggplot2::autoplot(isi_statistics(spike_trains(1, "a"))), "no interval to draw")
+  none <- isi_statistics(spike_trains(numeric(), character(), start = 0, end = 9))
+  expect_identical(vapply(none[c("mean", "cv2", "lv", "violation_share")], typeof, ""),
+                   c(mean = "double", cv2 = "double", lv = "double", violation_share = "double"))
+  expect_message(ggplot2::autoplot(none), "no interval to draw")
 
   all <- bursts(x, max_start = 0.5, max_within = 0.5)
   bars <- ggplot2::autoplot(all)

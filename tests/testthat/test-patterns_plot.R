@@ -268,7 +268,7 @@ test_that("four histograms stand side by side, each with its own numbers", {
   expect_identical(bars[[3L]]$number, synfire:::lag_counts(x)$spikes)
   expect_identical(bars[[4L]]$number, synfire:::participation_counts(x))
   # One axis for all: each panel says what it counts.
-  expect_identical(substr(names(bars), 1, 8), c("Patterns", "Patterns", "Spikes a", "Patterns"))
+  expect_identical(substr(names(bars), 1, 8), c("Patterns", "Patterns", "Later sp", "Patterns"))
   expect_identical(p$scales$get_scales("y")$name, "Number")
   expect_silent(ggplot2::ggplot_build(p))
 })

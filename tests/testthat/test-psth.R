@@ -94,6 +94,40 @@ test_that("the picture shows every spike and every bin", {
                class = "synfire_error_argument")
 })
 
+test_that("of many conditions those with the most events are drawn", {
+  skip_if_not_installed("ggplot2")
+  set.seed(4)
+  x <- spike_trains(runif(3000, 0, 100), sample(2, 3000, TRUE), start = 0, end = 100)
+  kinds <- sprintf("a condition of number %02d", 1:12)
+  events <- data.frame(time = seq(2, 97, by = 1), kind = kinds)
+  # The last four have fewer events.
+  events <- events[events$kind %in% kinds[1:8] | events$time < 50, ]
+  p <- psth(x, events, -0.5, 0.5, 0.1, by = "kind")
+  picture <- ggplot2::autoplot(p, unit = "1")
+  drawn <- kinds[1:8]
+  expect_setequal(as.character(picture$layers[[3L]]$data$condition), drawn)
+  expect_match(picture$labels$caption, "8 of 12 conditions")
+  held <- attr(p, "event_table")
+  spikes <- attr(p, "spikes")
+  shown <- spikes$unit == "1" & held$condition[spikes$event] %in% drawn
+  expect_identical(nrow(picture$layers[[1L]]$data), sum(shown))
+  expect_lte(max(picture$layers[[1L]]$data$row), sum(held$condition %in% drawn))
+  rates <- as.data.frame(p)[p$unit == "1" & p$kind == drawn[[2L]], "rate"]
+  line <- picture$layers[[3L]]$data
+  expect_identical(line$rate[line$condition == drawn[[2L]]], rep(rates, each = 2L))
+  # Bands of so many would hide each other.
+  expect_identical(nrow(picture$layers[[2L]]$data), 0L)
+  expect_identical(synfire:::legend_columns(strrep("x", c(3, 24)))$ncol, 2)
+  expect_identical(synfire:::legend_columns(strrep("x", rep(24, 5)))$ncol, 3)
+})
+
+test_that("a recording without a unit has an empty histogram that can be drawn", {
+  none <- psth(spike_trains(numeric(), character(), start = 0, end = 9), 1:3, -0.5, 0.5, 0.1)
+  expect_identical(typeof(none$se), "double")
+  skip_if_not_installed("ggplot2")
+  expect_message(ggplot2::autoplot(none), "There is no unit")
+})
+
 test_that("what cannot be is refused with the remedy", {
   x <- spike_trains(c(0.1, 0.2), "a", start = 0, end = 1)
   expect_snapshot(error = TRUE, psth(x))

@@ -22,10 +22,20 @@ planted <- function() {
   spike_trains(time, factor(unit, labels = sprintf("u%02d", 1:20)), start = 0, end = 20)
 }
 
+# The page of it with all pictures, which takes seconds and is made once.
+full_report <- local({
+  made <- NULL
+  function() {
+    x <- planted()
+    if (is.null(made)) made <<- quick_report(x, full = TRUE, env = testthat::teardown_env())
+    made
+  }
+})
+
 test_that("the page is sound and holds what the functions give", {
   skip_if_not_installed("ggplot2")
   x <- planted()
-  r <- quick_report(x, full = TRUE)
+  r <- full_report()
   text <- expect_good_page(r$file)
   expect_identical(r$check, check_recording(x, threads = 2))
   expect_identical(r$intervals, isi_statistics(x))
@@ -48,13 +58,13 @@ test_that("the page is sound and holds what the functions give", {
 test_that("the seed decides the page, and the user's random numbers go on", {
   skip_if_not_installed("ggplot2")
   x <- planted()
-  made <- function() sub("Made by[^<]*", "", read_page(quick_report(x, full = TRUE)$file))
+  page_of <- function(r) sub("Made by[^<]*", "", read_page(r$file))
   set.seed(5)
   expected <- runif(1)
   set.seed(5)
-  one <- made()
+  one <- page_of(quick_report(x, full = TRUE))
   expect_identical(runif(1), expected)
-  expect_identical(made(), one)
+  expect_identical(page_of(full_report()), one)
   set.seed(5)
   expect_identical(quick_report(x, seed = NULL)$seed, floor(expected * 1e9))
 })
@@ -513,7 +523,7 @@ test_that("a browser shows the page with all its pictures", {
   skip_on_cran()
   skip_if_not_installed("ggplot2")
   skip_without_browser()
-  r <- quick_report(planted(), full = TRUE)
+  r <- full_report()
   page <- open_page(paste0("file://", r$file))
   withr::defer(page$close(), priority = "first")
   # A busy machine may take a while for eight pictures.

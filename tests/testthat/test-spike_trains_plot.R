@@ -225,3 +225,24 @@ test_that("long names are short on axes, and still different", {
   axis <- ggplot2::ggplot_build(ggplot2::autoplot(x))$layout$panel_params[[1L]]$y
   expect_identical(axis$get_labels(), short_names(units))
 })
+
+test_that("plotly names the unit and the time of marks, and of the cells of an image", {
+  skip_if_not_installed("ggplot2")
+  skip_if_not_installed("plotly")
+  x <- spike_trains(c(0.5, 1.25, 2), c("left", "right", "left"), start = 0, end = 3)
+  text_of <- function(p) {
+    made <- plotly::ggplotly(p, tooltip = c("unit", "x", "fill"))
+    unlist(lapply(made$x$data, `[[`, "text"))
+  }
+  expect_setequal(stats::na.omit(text_of(ggplot2::autoplot(x))), c(
+    "time: 0.50<br />unit: left", "time: 1.25<br />unit: right", "time: 2.00<br />unit: left"
+  ))
+  cells <- text_of(ggplot2::autoplot(x, max_marks = 0, bins = 3))
+  expect_match(cells, "unit: left", all = FALSE)
+  expect_match(cells, "unit: right", all = FALSE)
+  # A row of an image may be several units.
+  many <- spike_trains(rep(1:2, 401), rep(sprintf("u%03d", 1:401), each = 2), start = 0, end = 3)
+  cells <- ggplot2::autoplot(many, max_marks = 0, bins = 3)$layers[[1L]]$data
+  expect_identical(unique(cells$unit[cells$row == 1.5]), "u001 to u002")
+  expect_identical(unique(cells$unit[cells$row == max(cells$row)]), "u401")
+})
