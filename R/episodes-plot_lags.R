@@ -59,7 +59,9 @@ autoplot.episode_lags <- function(object, ...) {
                    axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
                    legend.position = "top", legend.justification = "left",
                    legend.key.size = ggplot2::unit(3.5, "mm"),
-                   panel.spacing.x = ggplot2::unit(5, "mm"))
+                   panel.spacing.x = ggplot2::unit(5, "mm"),
+                   # Half of the last number on the axis.
+                   plot.margin = ggplot2::margin(5.5, 11, 5.5, 5.5))
 }
 
 lag_legend <- function(lags, episodes, first) {

@@ -61,6 +61,7 @@ autoplot.episode_stream <- function(object, ..., episodes = 6) {
     ggplot2::scale_colour_manual(name = NULL, values = colours) +
     ggplot2::scale_x_continuous(name = "End of the window (s)") +
     ggplot2::scale_y_continuous(name = "Count in the window", limits = c(0, NA),
+                                breaks = whole_numbers,
                                 expand = ggplot2::expansion(mult = c(0, 0.05))) +
     theme_synfire()
 }

@@ -117,7 +117,7 @@ draw_synapse_matrix <- function(x, found) {
                                   high = sign_colours[["excitatory"]], na.value = syn_grid,
                                   limits = root(range(0, sides) * most * 1.001),
                                   breaks = root(breaks),
-                                  labels = breaks, name = "Strength\n(extra spikes\na spike)") +
+                                  labels = breaks, name = "Strength\n(extra spikes\nper spike)") +
     ggplot2::scale_x_continuous(name = name("To"), breaks = keep, labels = units$unit[keep],
                                 limits = c(0.5, n + 0.5), expand = c(0, 0)) +
     ggplot2::scale_y_reverse(name = name("From"), breaks = keep, labels = units$unit[keep],
@@ -218,7 +218,7 @@ draw_synapse_network <- function(x, found, edges, layout) {
       name = NULL, values = sign_colours[sign_names], drop = TRUE,
       guide = ggplot2::guide_legend(order = 1, override.aes = list(linewidth = 1.4))) +
     width_scale(steps$strength, c(0.15, 1.7) * narrow, trans = "sqrt",
-                name = "Strength (extra or\nmissing spikes a spike)",
+                name = "Strength (extra or\nmissing spikes per spike)",
                 breaks = strength_breaks(steps$strength)) +
     theme_network(synapse_network_caption(x, found, drawn, names, short$left_out, mapped))
 }
@@ -329,7 +329,7 @@ draw_synapse_distance <- function(found) {
     ggplot2::geom_point(size = 1.6) +
     ggplot2::scale_colour_manual(name = NULL, values = sign_colours[sign_names], drop = TRUE) +
     ggplot2::scale_x_continuous(limits = c(0, NA)) +
-    ggplot2::labs(x = "Distance (\u00B5m)", y = "Strength (extra spikes a spike)") +
+    ggplot2::labs(x = "Distance (\u00B5m)", y = "Strength (extra spikes per spike)") +
     theme_synfire() +
     caption("A dot is a connection, with its 95 % interval.")
 }
