@@ -74,7 +74,8 @@ guides <- list(
       "diff(times) > 1" = "diff(times) > quantile(diff(times), 0.99)",
       # The spikes after a silence begin a trial, where there are trials.
       "from = -0.5" = paste("from =", if (is.null(trial_table(x))) -0.5 else 0),
-      "cross_correlogram(mouse" = sprintf("cross_correlogram(mouse[unit = %s]", quoted(busiest(x, 5)))
+      "cross_correlogram(mouse" =
+        sprintf("cross_correlogram(mouse[unit = %s]", quoted(busiest(x, 5)))
     )
   ),
   episodes = list(
