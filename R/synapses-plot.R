@@ -305,7 +305,7 @@ draw_synapse_correlograms <- function(x, n) {
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free_y",
                         ncol = c(1L, 2L, 3L, 4L)[findInterval(panels, c(1, 2, 5, 10))]) +
     ggplot2::scale_y_continuous(expand = ggplot2::expansion(mult = c(0, 0.05)),
-                                limits = c(0, NA)) +
+                                limits = c(0, NA), labels = short_numbers) +
     ggplot2::labs(x = "Lag (ms): above 0 the second unit fires after the first",
                   y = "Pairs of spikes in a bin") +
     theme_synfire() +

@@ -11,7 +11,6 @@ library(synfire)
 source("tools/data.R")
 folder <- file.path(".build", "guides")
 dir.create(folder, recursive = TRUE, showWarnings = FALSE)
-unlink(list.files(folder, "[.]png$", full.names = TRUE))
 
 # ---- Recordings --------------------------------------------------------------------------
 
@@ -171,6 +170,7 @@ adapted <- function(guide, name) {
 blank <- file.path(folder, "blank.png")
 draw <- function(plot, file) ggplot2::ggsave(file, plot, width = 7.2, height = 4.6, dpi = 100)
 draw(ggplot2::ggplot(), blank)
+grDevices::pdf(NULL)
 
 # What a result says that found nothing. Tables made of it are empty, and need no other reason.
 said_none <- "^# 0 |^No |none of them"
@@ -179,7 +179,8 @@ said_none <- "^# 0 |^No |none of them"
 wrong_with <- function(value, file, guide) {
   if (ggplot2::is.ggplot(value)) {
     draw(value, file)
-    return(if (file.size(file) < 2 * file.size(blank)) "a blank picture")
+    # A picture of nothing says why.
+    return(if (file.size(file) < 1.25 * file.size(blank)) "a blank picture")
   }
   text <- utils::capture.output(print(value))
   guide$none <- guide$none || any(grepl(said_none, text, ignore.case = TRUE))
@@ -193,7 +194,8 @@ run_chunk <- function(code, envir, file, guide) {
   calls <- parse(text = code)
   for (i in seq_along(calls)) {
     value <- withVisible(eval(calls[[i]], envir))
-    if (value$visible) {
+    # plot() gives what it draws invisibly.
+    if (value$visible || ggplot2::is.ggplot(value$value)) {
       wrong <- c(wrong, wrong_with(value$value, sprintf("%s-%d.png", file, i), guide))
     }
   }
@@ -245,12 +247,15 @@ for (name in asked) {
     totals[["skipped"]] <- totals[["skipped"]] + length(guides)
     next
   }
+  unlink(list.files(folder, paste0("^", name, "-.*[.]png$"), full.names = TRUE))
   for (guide in names(guides)) {
     set.seed(1)
     seconds <- system.time(wrong <- run_guide(guide, name))[["elapsed"]]
+    pictures <- list.files(folder, paste(name, guide, ".*[.]png$", sep = "-"))
     result <- if (length(wrong) == 0L) "passed" else "failed"
     totals[[result]] <- totals[[result]] + 1L
-    cat(sprintf("%-10s %-15s %s %5.1f s\n", name, guide, result, seconds))
+    cat(sprintf("%-10s %-15s %s %2d pictures %5.1f s\n", name, guide, result, length(pictures),
+                seconds))
     cat(sprintf("  %s\n", wrong), sep = "")
   }
 }
