@@ -167,39 +167,38 @@ adapted <- function(guide, name) {
 
 # ---- What a call gives -------------------------------------------------------------------
 
+# A device for the pictures of a call; without any it leaves no file.
+open_device <- function(file) {
+  grDevices::png(file, width = 7.2, height = 4.6, units = "in", res = 100)
+}
 blank <- file.path(folder, "blank.png")
-draw <- function(plot, file) ggplot2::ggsave(file, plot, width = 7.2, height = 4.6, dpi = 100)
-draw(ggplot2::ggplot(), blank)
-grDevices::pdf(NULL)
+open_device(blank)
+grid::grid.newpage()
+invisible(grDevices::dev.off())
 
 # What a result says that found nothing. Tables made of it are empty, and need no other reason.
 said_none <- "^# 0 |^No |none of them"
 
-# What is wrong with a value that the user sees: a character vector, empty if nothing is.
-wrong_with <- function(value, file, guide) {
-  if (ggplot2::is.ggplot(value)) {
-    draw(value, file)
-    # A picture of nothing says why.
-    return(if (file.size(file) < 1.25 * file.size(blank)) "a blank picture")
-  }
-  text <- utils::capture.output(print(value))
-  guide$none <- guide$none || any(grepl(said_none, text, ignore.case = TRUE))
-  nothing <- length(text) == 0L || any(grepl("data frame with 0|^<0 rows>|^character\\(0\\)", text))
-  if (nothing && !guide$none) paste("nothing in a table:", toString(text))
+# Runs a call as a user would who pastes it: a character vector of what is wrong.
+run_call <- function(call, envir, file, guide) {
+  text <- character()
+  open_device(file)
+  tryCatch({
+    value <- withVisible(eval(call, envir))
+    if (value$visible) text <- utils::capture.output(print(value$value))
+  }, finally = grDevices::dev.off())
+  # A picture of nothing says why.
+  if (file.exists(file)) return(if (file.size(file) < 2 * file.size(blank)) "a blank picture")
+  guide$none <- guide$none || any(grepl(said_none, text))
+  empty <- any(grepl("data frame with 0|^<0 rows>|^character\\(0\\)", text))
+  if (empty && !guide$none) paste("nothing in a table:", toString(text))
 }
 
-# Runs the code of a chunk as a user would who pastes it, and says what is wrong.
 run_chunk <- function(code, envir, file, guide) {
-  wrong <- character()
   calls <- parse(text = code)
-  for (i in seq_along(calls)) {
-    value <- withVisible(eval(calls[[i]], envir))
-    # plot() gives what it draws invisibly.
-    if (value$visible || ggplot2::is.ggplot(value$value)) {
-      wrong <- c(wrong, wrong_with(value$value, sprintf("%s-%d.png", file, i), guide))
-    }
-  }
-  wrong
+  unlist(lapply(seq_along(calls), \(i) {
+    run_call(calls[[i]], envir, sprintf("%s-%d.png", file, i), guide)
+  }))
 }
 
 # A guide about a recording: what is wrong, or character(). The first error ends a guide.
