@@ -41,7 +41,8 @@ recordings <- list(
   wmaze = recording(shared("recordings", "wmaze.csv.gz"), "read_spikes(file)",
                     "[time = c(1000, 1060)]"),
   retina = recording(shared("recordings", "retina-1152.h5"), "read_spikes(file)",
-                     "[time = c(100, 110)]", delays = c(0.01, 0.05)),
+                     "[time = c(0, 300), unit = unit_table(read_spikes(file))$unit[1:60]]",
+                     delays = c(0.01, 0.05)),
   session = recording(file.path(folder, "session.nwb"), 'read_spikes(file, trials = "trials")',
                       step = 0.1),
   analyzer = recording(file.path(folder, "analyzer"), "read_spikes(file)")
