@@ -24,6 +24,7 @@ help:
 	@echo '          SEED=1 SUBJECT=wrong CASE=7   shown with the command that replays it'
 	@echo 'make controls [SHORT=yes]       recordings that are asked what must be answered by no'
 	@echo '          RECORDING=mouse ANALYSIS=spade QUESTION=halves   some rows of the table'
+	@echo 'make guides [RECORDINGS=mouse]   the code of the guides, on other recordings'
 	@echo 'make check                      R CMD check --as-cran, nothing but OK is accepted'
 	@echo 'make portable                   the core for clang, arm64 and Windows, tested'
 	@echo 'make check-cuda                 the package with older CUDA toolkits'
@@ -63,6 +64,9 @@ controls: install
 	@$(WITH_LIBRARY) BUILD="$(BUILD)" SHORT="$(SHORT)" RECORDING="$(RECORDING)" \
 	  ANALYSIS="$(ANALYSIS)" QUESTION="$(QUESTION)" WORKERS="$(WORKERS)" \
 	  Rscript tools/controls/run.R
+
+guides: install
+	@$(WITH_LIBRARY) Rscript tools/guides.R $(RECORDINGS)
 
 sanitize: setup
 	@sh tools/sanitize.sh
@@ -113,5 +117,5 @@ clean:
 	@./cleanup
 	rm -rf $(BUILD) demo-output site
 
-.PHONY: help setup install demo test nightly fuzz controls sanitize sanitize-gpu check rooms \
+.PHONY: help setup install demo test nightly fuzz controls guides sanitize sanitize-gpu check rooms \
   portable check-cuda bench peers lines docs site coverage clean

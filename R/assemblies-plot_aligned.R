@@ -86,5 +86,6 @@ band_names <- function(bands, right = 0.02) {
        ggplot2::facet_wrap(~panel, scales = "free"),
        ggplot2::labs(x = "Time from the activation (ms)", y = NULL), theme_synfire(),
        ggplot2::theme(axis.text.y = ggplot2::element_blank(),
+                      axis.ticks.y = ggplot2::element_blank(),
                       panel.grid.major.y = ggplot2::element_blank()))
 }

@@ -161,7 +161,7 @@ draw_lag_profiles <- function(x, rows) {
     assembly_scale(x, rows, labels, "fill", guide = "none") +
     band_names(bands, right = 0.12) +
     caption("Spikes of each member around the moments at which the others fire in their windows.",
-            "Dashed: beside its window (shaded). Right: how many spikes more a moment has in it.",
+            "Dashed: the mean beside its window (shaded). Right: extra spikes in it per moment.",
             left_out_text(x, rows))
 }
 

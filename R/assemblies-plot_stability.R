@@ -24,5 +24,6 @@ draw_stability <- function(x, rows) {
                               attr(x, "resamples")), y = NULL) +
     theme_synfire() +
     caption("Each resample is four fifths of the recording. Members are in the order of lags.",
-            sprintf("Dashed: %s.", stable_text(attr(x, "resamples"))), left_out_text(x, rows))
+            sprintf("From the dashed line on: %s.", stable_text(attr(x, "resamples"))),
+            left_out_text(x, rows))
 }

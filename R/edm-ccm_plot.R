@@ -58,8 +58,8 @@ autoplot.ccm <- function(object, ...) {
   band_words <- "Bands: the middle 95 % of the libraries drawn."
   if (is.null(null)) return(plot + caption(band_words))
   plot +
-    caption(band_words, paste("Grey band: the middle 90 % of surrogates of the series that is",
-                              "predicted; dashed: their median.")) +
+    caption(band_words, "Grey band: the middle 90 % of surrogates of the series that is predicted.",
+            "Dashed: the median of the surrogates.") +
     ggplot2::facet_wrap(ggplot2::vars(.data$direction),
                         labeller = ggplot2::as_labeller(sub(": ", ":\n", labels, fixed = TRUE))) +
     ggplot2::theme(panel.spacing.x = ggplot2::unit(5, "mm"))

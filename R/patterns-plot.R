@@ -251,7 +251,7 @@ plot_pattern_dots <- function(x, pattern) {
     ) +
     ggplot2::scale_y_continuous(name = sprintf("Occurrence (%s)", commas(nrow(found))),
                                 breaks = counting_breaks(3),
-                                expand = ggplot2::expansion(add = 0.7)) +
+                                expand = ggplot2::expansion(mult = 0.04, add = 0.6)) +
     ggplot2::labs(subtitle = pattern_names(pattern, nrow(found))) +
     theme_synfire() +
     caption("Coloured: spikes of the pattern; grey: other spikes of its units.") +

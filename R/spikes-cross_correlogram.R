@@ -157,7 +157,8 @@ chance_counts <- function(x, reference, target) {
   spikes <- attr(x, "spikes", exact = TRUE)
   long <- duration > 0
   overlap <- outer(lag, duration[long], \(lag, length) pmax(length - lag, 0) / length^2)
-  n <- spikes[reference, long, drop = FALSE]
+  # As doubles: products of numbers of spikes are beyond the largest integer.
+  n <- 1 * spikes[reference, long, drop = FALSE]
   m <- spikes[target, long, drop = FALSE] - (reference == target)
   tcrossprod(overlap, n * m) * attr(x, "bin_size", exact = TRUE)
 }

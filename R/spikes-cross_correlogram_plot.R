@@ -82,7 +82,8 @@ correlogram_pairs <- function(x, reference, target, y) {
     ggplot2::facet_wrap(ggplot2::vars(.data$pair), scales = "free_y", ncol = length(target)) +
     ggplot2::scale_x_continuous(breaks = \(limits) pretty(limits, if (many) 2 else 5)) +
     ggplot2::scale_y_continuous(expand = ggplot2::expansion(mult = c(0, 0.05)),
-                                limits = c(0, NA), n.breaks = if (many) 3) +
+                                limits = c(0, NA), n.breaks = if (many) 3,
+                                labels = short_numbers) +
     ggplot2::labs(x = "Lag (ms): above 0 the second unit fires after the first",
                   y = if (y == "rate") "Rate of the second unit (Hz)" else "Pairs of spikes") +
     theme_synfire() +

@@ -339,7 +339,8 @@ block_trains <- function(new_spikes, resolution, silent_at) {
             sprintf("on one with ticks of %s s", exact(attr(x, "resolution", exact = TRUE))),
             "Set up the stream with the `resolution` of the recording.")
   refuse_if(!is.null(attr(x, "trials", exact = TRUE)), "new_spikes", "without trials",
-            "cut into trials", "`as.data.frame()` leaves them out.")
+            "cut into trials",
+            "`as.data.frame(new_spikes)[c(\"time\", \"unit\")]` leaves them out.")
   x
 }
 

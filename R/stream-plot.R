@@ -21,7 +21,7 @@
 #' @return `autoplot()` gives a ggplot object whose x axis is the end of the window in
 #'   seconds; `plot()` draws it and returns it invisibly.
 #' @section Errors:
-#' For a stream that has not followed an episode yet (`synfire_error_argument`), and where
+#' For a stream without an update, or with `follow = 0` (`synfire_error_argument`), and where
 #' ggplot2 is not installed.
 #' @seealso [autoplot.episodes()] for pictures of the window: `plot(s$episodes)`.
 #' @examplesIf rlang::is_installed("ggplot2")
@@ -37,10 +37,13 @@ autoplot.episode_stream <- function(object, ..., episodes = 6) {
   episodes <- check_count(episodes, max = 100)
   check_stream(object)
   followed <- object$followed
-  refuse_if(length(followed$episode) == 0L, "object",
-            "a stream that has followed an episode of two or more units",
-            if (object$updates == 0) "one without an update" else "one without any",
-            if (followed$most == 0) "Set it up with `follow` above 0.")
+  refuse_if(object$updates == 0, "object", "a stream that has been updated",
+            "one without an update")
+  refuse_if(followed$most == 0, "object", "a stream that follows episodes", "one with `follow = 0`",
+            "Set it up with `follow` above 0.")
+  if (length(followed$episode) == 0L) {
+    return(empty_picture("No episode of two or more units was frequent in any window", "nothing"))
+  }
   shown <- lines_to_draw(followed, episodes)
   names <- chain_names(list(units = followed$units[shown], count = NA))
   end <- object$history$end
@@ -61,6 +64,7 @@ autoplot.episode_stream <- function(object, ..., episodes = 6) {
     ggplot2::scale_colour_manual(name = NULL, values = colours) +
     ggplot2::scale_x_continuous(name = "End of the window (s)") +
     ggplot2::scale_y_continuous(name = "Count in the window", limits = c(0, NA),
+                                breaks = whole_numbers,
                                 expand = ggplot2::expansion(mult = c(0, 0.05))) +
     theme_synfire()
 }

@@ -375,7 +375,8 @@ check_trains <- function(x, trains, method) {
 check_dither <- function(dither, trains, resolution) {
   dither <- check_number(dither, "dither")
   raw <- raw_ticks(dither, resolution)
-  ticks <- floor(raw * (1 + 1e-9))
+  # A rounding of the division, and no more.
+  ticks <- floor(raw + 1e-5)
   refuse_if(ticks < 1, "dither", sprintf("at least a tick of %s s", exact(resolution)),
             paste(exact(dither), "s"))
   shortest <- min(trains$stop - trains$start)

@@ -171,7 +171,7 @@ they_are_connections <- function(n) paste(counted(n, "connection"), if (n == 1) 
 
 connection_sentence <- function(row) {
   extra <- row$sign > 0
-  sprintf("%s %s %s %s later: %s %s spikes a spike (95 %%: %s), %s where %s are expected (q %s).",
+  sprintf("%s %s %s %s later: %s %s spikes per spike (95 %%: %s), %s where %s are expected (q %s).",
           from_unit(unit_said(row$from)), if (extra) "excites" else "inhibits",
           unit_said(row$to), duration_text(row$lag), strength_text(abs(row$strength)),
           if (extra) "extra" else "missing",
@@ -211,7 +211,7 @@ power_words <- function(x, where = "`attr(x, \"power\")`") {
   of <- stats::quantile(power, c(0.1, 0.5, 0.9), names = FALSE)
   text <- strength_text(of)
   sprintf(paste(
-    "None found is not none there. In half of the tested pairs a connection of %s extra spikes a",
+    "None found is not none there. In half of the tested pairs a connection of %s extra spikes per",
     "spike would have been seen; in the best tenth one of %s, in the worst tenth only one of %s.",
     "What is weaker is not ruled out. %s has this for each pair."
   ), text[[2L]], text[[1L]], text[[3L]], where)

@@ -117,9 +117,14 @@ draw_synapse_matrix <- function(x, found) {
                                   high = sign_colours[["excitatory"]], na.value = syn_grid,
                                   limits = root(range(0, sides) * most * 1.001),
                                   breaks = root(breaks),
+<<<<<<< HEAD
                                   labels = breaks, name = "Strength\n(extra spikes\na spike)") +
     ggplot2::scale_x_continuous(name = name("To"), breaks = keep,
                                 labels = short_names(units$unit)[keep],
+=======
+                                  labels = breaks, name = "Strength\n(extra spikes\nper spike)") +
+    ggplot2::scale_x_continuous(name = name("To"), breaks = keep, labels = units$unit[keep],
+>>>>>>> h-site
                                 limits = c(0.5, n + 0.5), expand = c(0, 0)) +
     ggplot2::scale_y_reverse(name = name("From"), breaks = keep,
                              labels = short_names(units$unit)[keep],
@@ -220,7 +225,7 @@ draw_synapse_network <- function(x, found, edges, layout) {
       name = NULL, values = sign_colours[sign_names], drop = TRUE,
       guide = ggplot2::guide_legend(order = 1, override.aes = list(linewidth = 1.4))) +
     width_scale(steps$strength, c(0.15, 1.7) * narrow, trans = "sqrt",
-                name = "Strength (extra or\nmissing spikes a spike)",
+                name = "Strength (extra or\nmissing spikes per spike)",
                 breaks = strength_breaks(steps$strength)) +
     theme_network(synapse_network_caption(x, found, drawn, names, short$left_out, mapped))
 }
@@ -309,7 +314,7 @@ draw_synapse_correlograms <- function(x, n) {
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free_y",
                         ncol = c(1L, 2L, 3L, 4L)[findInterval(panels, c(1, 2, 5, 10))]) +
     ggplot2::scale_y_continuous(expand = ggplot2::expansion(mult = c(0, 0.05)),
-                                limits = c(0, NA)) +
+                                limits = c(0, NA), labels = short_numbers) +
     ggplot2::labs(x = "Lag (ms): above 0 the second unit fires after the first",
                   y = "Pairs of spikes in a bin") +
     theme_synfire() +
@@ -333,7 +338,7 @@ draw_synapse_distance <- function(found) {
     ggplot2::geom_point(size = 1.6) +
     ggplot2::scale_colour_manual(name = NULL, values = sign_colours[sign_names], drop = TRUE) +
     ggplot2::scale_x_continuous(limits = c(0, NA)) +
-    ggplot2::labs(x = "Distance (\u00B5m)", y = "Strength (extra spikes a spike)") +
+    ggplot2::labs(x = "Distance (\u00B5m)", y = "Strength (extra spikes per spike)") +
     theme_synfire() +
     caption("A dot is a connection, with its 95 % interval.")
 }

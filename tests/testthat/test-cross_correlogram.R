@@ -47,6 +47,15 @@ test_that("Elephant counts the same lags where binning first moves none", {
   expect_identical(counts[, "a", "b"], c(0L, 0L, 2L, 0L, 1L, 1L, 0L, 1L, 0L, 3L, 2L, 0L, 0L))
 })
 
+test_that("numbers of spikes whose product is beyond the largest integer are multiplied", {
+  n <- 5e4
+  x <- spike_trains(rep(seq(0.001, 999.999, length.out = n), 2), rep(c("A", "B"), each = n),
+                    start = 0, end = 1000)
+  table <- as.data.frame(cross_correlogram(x, bin_size = 1, max_lag = 1))
+  at_0 <- table$reference == "A" & table$target == "B" & table$lag == 0
+  expect_equal(table$expected[at_0], n^2 / 1000)
+})
+
 test_that("what chance gives is what independent units have", {
   set.seed(4)
   trials <- data.frame(start = c(0, 50), end = c(40, 70))

@@ -614,6 +614,9 @@ test_that("the picture draws the counts that were noted", {
   expect_error(ggplot2::autoplot(s, episodes = 0), class = "synfire_error_argument")
   none <- update(episode_stream(c(0, 0.005), 2, 1, follow = 0, threads = 1), list(A = 1))
   expect_error(ggplot2::autoplot(none), "follow", class = "synfire_error_argument")
+  quiet <- update(episode_stream(c(0, 0.005), 2, 1, threads = 1), list(A = 1))
+  expect_message(p <- ggplot2::autoplot(quiet), "No episode of two or more units was frequent")
+  expect_s3_class(p, "ggplot")
 })
 
 test_that("an episode that took over is drawn beside the one it is a part of", {

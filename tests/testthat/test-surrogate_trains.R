@@ -574,3 +574,9 @@ test_that("the core is not given what would lead it astray", {
   trains$stop <- 2^28
   expect_error(made("bin", 1, "sliding_shuffle"), "wrong with its bin")
 })
+
+test_that("spikes may move by the length of a long recording, and by no tick more", {
+  x <- spike_trains(c(3, 700), "A", start = 0, end = 1087.5289)
+  expect_length(surrogate_trains(x, 1, dither = 1087.5289), 1L)
+  expect_error(surrogate_trains(x, 1, dither = 1087.528901), "at most the length of the recording")
+})

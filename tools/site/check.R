@@ -86,7 +86,9 @@ for (page in pages) {
   if (!any(use)) next
   # The width is the fifth number of a PNG file.
   dots <- vapply(files[use], \(file) readBin(file, "integer", 5L, endian = "big")[[5L]], 0L)
-  width <- suppressWarnings(as.numeric(xml2::xml_attr(images[use], "width")))
+  width <- xml2::xml_attr(images[use], "width")
+  share <- grepl("%$", width)
+  width <- as.numeric(sub("%", "", width)) * ifelse(share, 7, 1)
   shown <- ifelse(is.na(width), 700, pmin(width, 700))
   expect(dots >= shown * 150 / 96 - 50, "%s: %s has %d dots for %g", page, basename(files[use]),
          dots, shown)
