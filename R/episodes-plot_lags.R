@@ -67,8 +67,9 @@ autoplot.episode_lags <- function(object, ...) {
                    axis.ticks.x.bottom = ggplot2::element_line(colour = syn_muted),
                    legend.position = "top", legend.justification = "left",
                    legend.key.size = ggplot2::unit(3.5, "mm"),
-<<<<<<< HEAD
-                   panel.spacing.x = ggplot2::unit(5, "mm")) +
+                   panel.spacing.x = ggplot2::unit(5, "mm"),
+                   # Half of the last number on the axis.
+                   plot.margin = ggplot2::margin(5.5, 11, 5.5, 5.5)) +
     first_chains_caption(episodes, all_episodes)
 }
 
@@ -79,11 +80,6 @@ first_chains_caption <- function(drawn, all) {
   if (length(drawn) < length(all)) {
     caption(sprintf("The first %d of %s.", length(drawn), counted(length(all), "episode")))
   }
-=======
-                   panel.spacing.x = ggplot2::unit(5, "mm"),
-                   # Half of the last number on the axis.
-                   plot.margin = ggplot2::margin(5.5, 11, 5.5, 5.5))
->>>>>>> h-site
 }
 
 lag_legend <- function(lags, episodes, first) {

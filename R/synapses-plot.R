@@ -117,14 +117,9 @@ draw_synapse_matrix <- function(x, found) {
                                   high = sign_colours[["excitatory"]], na.value = syn_grid,
                                   limits = root(range(0, sides) * most * 1.001),
                                   breaks = root(breaks),
-<<<<<<< HEAD
-                                  labels = breaks, name = "Strength\n(extra spikes\na spike)") +
+                                  labels = breaks, name = "Strength\n(extra spikes\nper spike)") +
     ggplot2::scale_x_continuous(name = name("To"), breaks = keep,
                                 labels = short_names(units$unit)[keep],
-=======
-                                  labels = breaks, name = "Strength\n(extra spikes\nper spike)") +
-    ggplot2::scale_x_continuous(name = name("To"), breaks = keep, labels = units$unit[keep],
->>>>>>> h-site
                                 limits = c(0.5, n + 0.5), expand = c(0, 0)) +
     ggplot2::scale_y_reverse(name = name("From"), breaks = keep,
                              labels = short_names(units$unit)[keep],
