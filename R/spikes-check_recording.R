@@ -245,7 +245,7 @@ shared_spikes <- function(x, step, threads, max_memory, off = 0) {
   counts <- plain_counts(counts)
   lag <- abs(seq.int(-lags, lags))
   off <- min(3, floor(raw_ticks(off, resolution) / bin))
-  at_once <- matrix(apply(counts[lag <= off, , , drop = FALSE], 2:3, max), units)
+  at_once <- Reduce(pmax, lapply(which(lag <= off), \(i) matrix(counts[i, , ], units)))
   usual <- colMeans(counts[lag >= off + 3, , , drop = FALSE])
   fewer <- outer(spikes, spikes, pmin)
   excess <- at_once - usual
