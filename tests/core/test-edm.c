@@ -34,7 +34,8 @@ static void series_draw(series *s)
         s->target[ROWS + t] = draw_share();
         s->row[t] = (uint32_t)t;
     }
-    s->points = (syn_points){ROWS, DIMS, s->coordinate, 1e-6};
+    s->points = (syn_points){.rows = ROWS, .dims = DIMS, .coordinate = s->coordinate,
+                             .least = 1e-6};
     s->rows = (syn_rows){ROWS, s->row};
 }
 

@@ -49,7 +49,8 @@ static void cloud_draw(cloud *c, kind kind, uint32_t rows, uint32_t dims, double
     }
     for (uint32_t i = 0; i < PREDICTED; i++)
         c->predicted[i] = i * (rows / PREDICTED);
-    c->points = (syn_points){rows, dims, c->coordinate, 1e-6};
+    c->points = (syn_points){.rows = rows, .dims = dims, .coordinate = c->coordinate,
+                             .least = 1e-6};
     c->from = (syn_rows){n, c->library};
     c->to = (syn_rows){PREDICTED, c->predicted};
 }

@@ -43,7 +43,8 @@ static void series_draw(series *s, kind kind, int gaps)
         if (!gaps || t % 17 > 1)
             s->row[s->n++] = (uint32_t)t;
     }
-    s->points = (syn_points){ROWS, DIMS, s->coordinate, 1e-6};
+    s->points = (syn_points){.rows = ROWS, .dims = DIMS, .coordinate = s->coordinate,
+                             .least = 1e-6};
 }
 
 /* Predictions, variances, coefficients and singular values, one after the other. */

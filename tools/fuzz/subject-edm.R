@@ -322,12 +322,13 @@ compare_registers <- function(args) {
   data <- smap_problem(args)
   data$pred <- sort(unique(data$pred))
   if (length(data$pred) == 0) return()
+  at <- seq_along(data$pred)
   smap <- function(bits, way = 1) {
     .Call(synfire:::r_edm_smap, data$points, data$lib, data$pred, data$target,
           as.double(args$theta),
           list(k = data$k, exclusion = args$exclusion_radius %||% 0, threads = 1,
                gpus = NULL, ridge = args$ridge %||% 0, vector_bits = bits, way = way,
-               local = TRUE))
+               shown = list(rows = length(at), place = at, at = at)))
   }
   simplex <- function(bits) {
     .Call(synfire:::r_edm_simplex, data$points, data$lib, data$pred, data$target,
@@ -335,7 +336,7 @@ compare_registers <- function(args) {
                threads = 1, vector_bits = bits))
   }
   one <- smap(1)
-  singular <- matrix(one$singular[, , 1], length(data$pred))
+  singular <- do.call(cbind, one$singular)
   well <- which(singular[, 1] / apply(singular, 1, min) < 1e5)
   near <- simplex(1)
   for (bits in c(1, 256, 512)) {
@@ -348,7 +349,7 @@ compare_registers <- function(args) {
            sprintf("variance of smap() with %d bits, way %d", bits, way), tolerance = 1e-7)
       most <- max(abs(singular[well, ]), 0, na.rm = TRUE)
       same(singular[well, ] / most,
-           matrix(other$singular[, , 1], length(data$pred))[well, ] / most,
+           do.call(cbind, other$singular)[well, ] / most,
            sprintf("singular values of smap() with %d bits, way %d", bits, way),
            tolerance = 1e-7)
     }
