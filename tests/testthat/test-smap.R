@@ -201,6 +201,15 @@ test_that("theta 0 is the linear model of all other points", {
   expect_lt(difference(found$coefficients[1, , 1], stats::coef(fit)), 1e-12)
 })
 
+test_that("of the farthest, that which comes last in the order of ties is left out", {
+  set.seed(11)
+  for (case in 1:20) {
+    x <- matrix(rpois(60, 0.7) + 0, 30)
+    expect_as_oracle(x, 1:24, c(3, 25:30), rnorm(30), 1, k = 23, tolerance = 1e-7,
+                     parts = c("predictions", "variance"))
+  }
+})
+
 test_that("a ridge draws coefficients to 0, and only the slopes", {
   x <- series(80)
   points <- oracle_embed(x, 2)

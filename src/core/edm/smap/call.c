@@ -14,16 +14,16 @@
 
 /* ---- neighbours ---- */
 
-/* Takes the farthest neighbour out of the parts; of several, that with the last place in
-   the order of ties. The first part ends before the prediction's row and the second
-   begins after it. */
-static void drop_farthest(const syn_smap_call *s, syn_smap_near *near)
+/* Takes the farthest neighbour out of the parts; of several, that which comes last after
+   the prediction's row in the order of ties. The first part ends before that row and the
+   second begins after it. */
+static void drop_farthest(const syn_smap_call *s, uint32_t row, syn_smap_near *near)
 {
-    uint32_t at = 0, rank = 0;
+    uint32_t at = 0, rank = 0, own = syn_row_rank(row);
     double distance = -1;
     for (int part = 0; part < 2; part++)
         for (uint32_t i = near->begin[part]; i < near->end[part]; i++) {
-            uint32_t here = syn_row_rank(s->library->row[i]);
+            uint32_t here = syn_rank_after(s->library->row[i], own);
             if (near->distance[i] > distance ||
                 (near->distance[i] == distance && here >= rank)) {
                 at = i;
@@ -73,7 +73,7 @@ void syn_smap_leave_out(const syn_smap_call *s, uint32_t row, syn_smap_near *nea
     near->begin[1] = syn_first_row_from(l->row, l->n, (uint64_t)row + exclusion + 1);
     near->end[1] = n;
     if (near->end[0] + (n - near->begin[1]) > s->options->k)
-        drop_farthest(s, near);
+        drop_farthest(s, row, near);
     s->kind->survey(near);
 }
 

@@ -99,20 +99,21 @@ template <class B> inline size_t smap_survey_shared(const smap_shape &shape)
 __device__ inline smap_left_out leave_out(const smap_job &job, uint32_t prediction)
 {
     uint32_t row = job.prediction[prediction], n = job.points.n;
-    smap_left_out out = {0, 0, UINT32_MAX, 0};
+    smap_left_out out = {0, 0, UINT32_MAX, 0, syn_row_rank(row)};
     out.from = first_from(job.library, n, row > job.exclusion ? row - job.exclusion : 0);
     out.to = first_from(job.library, n, (uint64_t) row + job.exclusion + 1);
     return out;
 }
 
-/* Takes a point as the farthest if it is farther than that, by distance, then by the rank
-   of its row; or adds its distance. */
-__device__ inline void sort_out(const smap_job &job, double square, uint32_t at,
-                                smap_found *f)
+/* Takes a point as the farthest if it is farther than that, by distance, then by how far
+   its row comes after the prediction's, whose rank is `own`; or adds its distance. */
+__device__ inline void sort_out(const smap_job &job, uint32_t own, double square,
+                                uint32_t at, smap_found *f)
 {
     bool farther = square > f->far;
     if (square == f->far && f->far >= 0)
-        farther = syn_row_rank(job.library[at]) > syn_row_rank(job.library[f->at]);
+        farther = syn_rank_after(job.library[at], own) >
+                  syn_rank_after(job.library[f->at], own);
     if (farther) {
         f->sum += f->far < 0 ? 0 : root_of(f->far);
         f->far = square;
@@ -122,13 +123,13 @@ __device__ inline void sort_out(const smap_job &job, double square, uint32_t at,
     }
 }
 
-__device__ inline void merge_found(const smap_job &job, const smap_found &other,
-                                   smap_found *f)
+__device__ inline void merge_found(const smap_job &job, uint32_t own,
+                                   const smap_found &other, smap_found *f)
 {
     f->sum += other.sum;
     f->least = fmin(f->least, other.least);
     if (other.far >= 0)
-        sort_out(job, other.far, other.at, f);
+        sort_out(job, own, other.far, other.at, f);
 }
 
 /* Points whose distance is this part of the farthest so far are compared with it by
@@ -160,7 +161,7 @@ __device__ inline void survey_tile(const smap_job &job, const double *predicted,
             if (!FAR)
                 f->sum += near ? root_of(square[j][i]) : 0;
             else if (near && !(square[j][i] < SMAP_NEARLY * f->far))
-                sort_out(job,
+                sort_out(job, left[i / 2].rank,
                          square_between<B::PITCH>(
                              shape, predicted + (g + i / 2 * 8) * shape.pitch,
                              point + column),
@@ -227,10 +228,11 @@ __global__ void __launch_bounds__(B::THREADS) smap_look(SYN_GPU_JOB smap_job job
         uint32_t row = threadIdx.x / WARP * 16 + lane / 4 + 8 * i;
         smap_found &f = found[i];
         for (int lanes = 1; lanes < 4; lanes *= 2)
-            merge_found(job, {__shfl_xor_sync(WHOLE_WARP, f.sum, lanes),
-                              __shfl_xor_sync(WHOLE_WARP, f.least, lanes),
-                              __shfl_xor_sync(WHOLE_WARP, f.far, lanes),
-                              __shfl_xor_sync(WHOLE_WARP, f.at, lanes)}, &f);
+            merge_found(job, out[row].rank,
+                        {__shfl_xor_sync(WHOLE_WARP, f.sum, lanes),
+                         __shfl_xor_sync(WHOLE_WARP, f.least, lanes),
+                         __shfl_xor_sync(WHOLE_WARP, f.far, lanes),
+                         __shfl_xor_sync(WHOLE_WARP, f.at, lanes)}, &f);
         if (row < n && lane % 4 == 0) {
             job.found[(size_t) blockIdx.y * p.predictions + first + row] = found[i];
             if (blockIdx.y == 0)
@@ -246,9 +248,9 @@ __global__ void smap_conclude(SYN_GPU_JOB smap_job job)
     if (i >= n)
         return;
     smap_found f = job.found[i];
-    for (uint32_t split = 1; split < job.splits; split++)
-        merge_found(job, job.found[(size_t) split * n + i], &f);
     smap_left_out out = job.out[i];
+    for (uint32_t split = 1; split < job.splits; split++)
+        merge_found(job, out.rank, job.found[(size_t) split * n + i], &f);
     uint32_t count = job.points.n - (out.to - out.from);
     auto known_in = [&](uint32_t from, uint32_t to) {
         return job.known ? job.known[to] - job.known[from] : to - from;

@@ -118,6 +118,7 @@ struct smap_left_out {
     uint32_t from, to;
     uint32_t drop;            /* UINT32_MAX for none */
     uint32_t known;           /* neighbours whose target is known */
+    uint32_t rank;            /* of the prediction's row (core/base/rank.h) */
 };
 
 __device__ inline bool smap_is_near(const smap_left_out &out, uint32_t point)
