@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -23,6 +24,15 @@ static inline void syn_large_pages(void *array, size_t bytes)
     (void)array;
     (void)bytes;
 #endif
+}
+
+/* Memory of malloc() whose pages are large; NULL where there is none. */
+static inline void *syn_large_malloc(size_t bytes)
+{
+    void *array = malloc(bytes);
+    if (array)
+        syn_large_pages(array, bytes);
+    return array;
 }
 
 #endif

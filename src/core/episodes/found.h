@@ -20,9 +20,10 @@ typedef struct syn_sequences {
 } syn_sequences;
 
 /* order[k][i] is the i-th episode of level k to be shown. Names compare unit by unit and
-   interval by interval, each by its rank among all. Where they are not NULL, `units` and
-   `intervals` are the sequences of all episodes; those of single units have no interval.
-   SYN_TOO_LARGE from 2^31 - 1 episodes on. What comes out is in `memory`. */
+   interval by interval, each by its rank among all. `units` and `intervals` get the
+   sequences of all episodes, unless they are NULL; the episode of a single unit has the
+   empty sequence of intervals. SYN_TOO_LARGE from 2^31 - 1 episodes on. What comes out is
+   in `memory`. */
 syn_status syn_episodes_order(const syn_episodes *episodes, const uint32_t *unit_rank,
                               const uint32_t *interval_rank, int threads,
                               const syn_watch *watch, syn_arrays *memory,

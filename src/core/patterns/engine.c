@@ -68,12 +68,11 @@ static syn_status add_block(syn_pattern_chain *chain, size_t room, size_t width,
     size_t bytes = sizeof(syn_pattern_block) + room * ((size_t)chain->size + 1) * width;
     if (!syn_budget_take(budget, bytes))
         return SYN_OVER_BUDGET;
-    syn_pattern_block *block = malloc(bytes);
+    syn_pattern_block *block = syn_large_malloc(bytes);  /* freed sooner, too */
     if (!block) {
         syn_budget_give(budget, bytes);
         return SYN_NO_MEMORY;
     }
-    syn_large_pages(block, bytes);  /* which are freed sooner, too */
     block->next = NULL;
     block->patterns = 0;
     block->room = room;

@@ -84,14 +84,12 @@ void syn_delay_reach(const syn_delays *d, int *reach)
 
 syn_status syn_locate_points(syn_points *points, double **made)
 {
-    size_t bytes = ((size_t)points->rows * points->dims + 1) * sizeof **made;
     *made = NULL;
     if (points->coordinate)
         return SYN_OK;
-    *made = malloc(bytes);
+    *made = syn_large_malloc(((size_t)points->rows * points->dims + 1) * sizeof **made);
     if (!*made)
         return SYN_NO_MEMORY;
-    syn_large_pages(*made, bytes);
     syn_delay_points(points->delays, NAN, *made);
     points->coordinate = *made;
     return SYN_OK;
@@ -146,11 +144,9 @@ static syn_status copy_measured(measuring *m, int threads, syn_points *points,
     size_t head = points->delays
                       ? sizeof(measured_delays) + m->columns * sizeof *m->value : 0;
     head = (head + sizeof(double) - 1) / sizeof(double) * sizeof(double);
-    size_t bytes = head + (m->columns * m->rows + 1) * sizeof(double);
-    *copy = malloc(bytes);
+    *copy = syn_large_malloc(head + (m->columns * m->rows + 1) * sizeof(double));
     if (!*copy)
         return SYN_NO_MEMORY;
-    syn_large_pages(*copy, bytes);
     m->to = (double *)((char *)*copy + head);
     if (points->delays) {
         measured_delays *to = *copy;
