@@ -1,5 +1,6 @@
 # Short calls, whose fixed costs a user waits for: the whole R call, warm, on a GPU where there
 # is one. Other benches have the long ones (edm.R, causal-map.R, episodes-gpu.R, patterns.R).
+# Rows of recordings that are not there (tools/data.R says where they are looked for) are left out.
 #
 # Rscript bench/limits.R [out=FILE]
 #                       seconds, medians of as many calls as begin in two seconds, 5 to 200; also
@@ -8,6 +9,7 @@
 # Rows of a first call are medians of five processes of R, each on its own.
 
 library(synfire)
+source("tools/data.R")
 source("tools/machine.R")
 options(cli.progress_show_after = Inf)
 
@@ -104,6 +106,46 @@ for (least in c(150, 40)) {
   keep(sprintf("mine_episodes, Sym26, at least %d times", least),
        warm(\() mine_episodes(x, least, delays, distinct_units = FALSE, device = device)))
 }
+
+recording <- \(...) file.path(Sys.getenv("SYNFIRE_DATA"), ...)
+chains <- function(work, x, least) {
+  keep(sprintf("mine_episodes, %s, at least %s times", work, format(least, big.mark = ",")),
+       warm(\() mine_episodes(x, least, c(0.005, 0.015), distinct_units = FALSE, device = device)))
+}
+if (file.exists(recording("episodes", "tc89.csv.gz"))) {
+  chains("tc89", read_spikes(recording("episodes", "tc89.csv.gz"), time_unit = "ms"), 800)
+}
+set.seed(1)
+chains("a culture", simulate_culture(), 5500)
+set.seed(2)
+x <- simulate_culture(duration = 1800, burst_rate = 0.42)
+chains("60 channels in 30 min", x, round(0.0043 * nrow(x)))
+
+patterns <- function(work, ...) {
+  mine <- \() mine_patterns(..., device = device, max_memory = 8e9)
+  keep(sprintf("mine_patterns, %s", work), warm(mine))
+}
+raster <- recording("spade", "movement_PGHF_raster.txt.gz")
+if (file.exists(raster)) {
+  raster <- utils::read.table(raster, col.names = c("unit", "bin"))
+  bins <- 4464
+  of_bins <- \(x) spike_trains((x$bin * 5 + 2) / 1000, x$unit, start = 0, end = bins * 0.005,
+                               resolution = 1e-3)
+  x <- of_bins(raster)
+  least <- c(88, 25, 12, 10, 10, 10, 10, 10)
+  keep("mine_patterns, the eight published jobs", warm(\() {
+    for (i in seq_along(least)) {
+      mine_patterns(x, 0.005, 20, i + 1, least[[i]], device = device, max_memory = 8e9)
+    }
+  }))
+  moved <- data.frame(unit = raster$unit + 150, bin = (raster$bin + bins %/% 2) %% bins)
+  patterns("300 units, at least 4 spikes, 12 times", of_bins(rbind(raster, moved)), 0.005, 20, 4, 12)
+}
+set.seed(1)
+n <- stats::rpois(1000, 5 * 600)
+patterns("1,000 independent units, 600 s",
+         spike_trains(stats::runif(sum(n)) * 600, rep(1:1000, n), start = 0, end = 600),
+         0.005, 12, 3, 60)
 
 # ---- First calls -----------------------------------------------------------------------
 

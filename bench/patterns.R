@@ -2,12 +2,12 @@
 # used, and how the search grows with the number of units.
 #
 #   Rscript bench/patterns.R [fpgrowth]
-#   Rscript bench/patterns.R gpu      the same on a GPU, and what was to be reached there
 #
 # tools/get-data.R fetches spade/movement_PGHF_raster.txt.gz, `unit bin` in bins of 5 ms.
 # Each measurement is an R process of its own, so that its peak memory is its own too. With
 # `fpgrowth` that engine runs next to ours, which takes some minutes more. The published
-# program runs beside both in vignettes/paper-spike-patterns/measure.R.
+# program runs beside both in vignettes/paper-spike-patterns/measure.R, and bench/limits.R has the
+# GPU.
 
 library(synfire)
 source("tools/data.R")
@@ -75,43 +75,6 @@ if (identical(args[1], "job")) {
   run_job(n[1], n[2], args[4], n[3], n[4], n[5])
   quit(save = "no")
 }
-#' Units that fire independently at 5 Hz
-independent <- function(units, seconds) {
-  set.seed(1)
-  n <- rpois(units, 5 * seconds)
-  spike_trains(runif(sum(n)) * seconds, rep(seq_len(units), n), start = 0, end = seconds)
-}
-
-#' Seconds of whole calls on a GPU that is warm, against what they must and should take
-run_gpu <- function() {
-  if (NROW(synfire_sitrep(test_devices = FALSE)$devices) == 0) {
-    message("there is no GPU")
-    quit(save = "no")
-  }
-  on_gpu <- function(x, ...) mine_patterns(x, 0.005, ..., device = "gpu", max_memory = 8e9)
-  row <- function(work, must, goal, mine, times = 5) {
-    n <- length(mine())
-    seconds <- median(replicate(times, {
-      gc(FALSE)
-      system.time(mine())[["elapsed"]]
-    }))
-    reached <- c("no", "must", "goal")[1 + (seconds <= must) + (seconds <= goal)]
-    cat(sprintf("%-32s %11.0f patterns %8.3f s, must %g, goal %g: %s\n", work, n, seconds,
-                must, goal, reached))
-  }
-  x <- read_raster()
-  row("the eight published jobs", 0.6, 0.3, \() {
-    for (k in seq_len(nrow(jobs))) found <- on_gpu(x, 20, jobs$min_spikes[k], jobs$min_count[k])
-    found
-  })
-  stacked <- read_raster(2)
-  row("300 units, job 12, 4", 3, 1.5, \() on_gpu(stacked, 20, 4, 12), times = 3)
-  some <- independent(1000, 600)
-  row("1,000 units, 600 s", 1, 0.4, \() on_gpu(some, 12, 3, 60))
-  many <- independent(1000, 1800)
-  row("1,000 units, 1,800 s", 5, 2, \() on_gpu(many, 12, 3, 120))
-}
-
 if (!nzchar(Sys.getenv("SYNFIRE_DATA"))) {
   message("SYNFIRE_DATA is not set: no recording to mine")
   quit(save = "no")
@@ -120,10 +83,6 @@ if (!nzchar(Sys.getenv("SYNFIRE_DATA"))) {
 jobs <- data.frame(
   min_count = c(88, 25, 12, 10, 10, 10, 10, 10), min_spikes = c(2, 3, 4, 5, 6, 7, 8, 9)
 )
-if (identical(args[1], "gpu")) {
-  run_gpu()
-  quit(save = "no")
-}
 ours <- t(mapply(measure, jobs$min_count, jobs$min_spikes))
 two <- t(mapply(measure, jobs$min_count, jobs$min_spikes, threads = 2))
 table <- data.frame(
