@@ -11,6 +11,7 @@
 # the peaks of the recording take of that, and `MB` the most that this process has held so far.
 
 library(synfire)
+source("tools/machine.R")
 
 rows <- strsplit(Sys.getenv("ROWS", "small large gpu"), " ")[[1]]
 if (nrow(synfire_sitrep(test_devices = FALSE)$devices) == 0) rows <- setdiff(rows, "gpu")
@@ -29,11 +30,6 @@ recorded <- function(x, gpus, threads) {
   sum(system.time(.Call(synfire:::r_assembly_peaks, synfire:::trains_of(x), options))[1:2])
 }
 
-most_held <- function() {
-  line <- grep("VmHWM", readLines("/proc/self/status"), value = TRUE)
-  as.numeric(gsub("[^0-9]", "", line)) * 1024 / 1e6
-}
-
 measure <- function(what, x, device, threads) {
   gpus <- if (device == "gpu") 0L
   peaks <- recorded(x, gpus, threads)
@@ -41,7 +37,7 @@ measure <- function(what, x, device, threads) {
   print(data.frame(
     recording = what, device = device, threads = threads, spikes = nrow(x),
     call = signif(time[[3]], 3), cpu = signif(sum(time[1:2]), 3), of_recording = signif(peaks, 2),
-    assemblies = nrow(found), MB = round(most_held())
+    assemblies = nrow(found), MB = round(memory("VmHWM"))
   ), row.names = FALSE)
 }
 

@@ -45,6 +45,7 @@
 # half precision; on a core one line of 16 a cycle.
 
 library(synfire)
+source("tools/machine.R")
 options(cli.progress_show_after = Inf)
 
 E_max <- 20
@@ -285,7 +286,7 @@ run_shapes <- function(asked) {
       possible <- if (n < series) setdiff(phases, "call") else phases
       for (phase in possible) for (precision in precisions_of(phase)) {
         found <- cbind(measure(x, phase, device, of, precision, n),
-                       peak_GB = memory("^VmHWM") / 1024, about)
+                       peak_GB = memory("VmHWM") / 1024, about)
         append_rows(found, asked$out)
         rows <- c(rows, list(found))
         message(sprintf("  %s x %s, %s, %s, %g: %.3g s", series, shapes[[k, 2L]], phase,
@@ -321,22 +322,15 @@ print_totals <- function(rows) {
 
 # ---- Memory --------------------------------------------------------------------------
 
-#' A line of the memory of this process, MB; NA where the system has none
-memory <- function(what) {
-  if (!file.exists("/proc/self/status")) return(NA_real_)
-  line <- grep(what, readLines("/proc/self/status"), value = TRUE)
-  as.numeric(gsub("[^0-9]", "", line)) / 1024
-}
-
 #' Peak of this process, MB: with the series, which are 128 MB, and the package
 run_peak <- function(libraries, file) {
   x <- make_series(10000, 1600)
-  before <- memory("^VmRSS")
+  before <- memory("VmRSS")
   seconds <- system.time(
     map <- causal_map(x, E = dimensions_of(10000), libraries = seq_len(libraries),
                       file = file, threads = 2)
   )[["elapsed"]]
-  cat("measured", memory("^VmHWM"), before, seconds, "\n")
+  cat("measured", memory("VmHWM"), before, seconds, "\n")
 }
 
 run_memory <- function(libraries) {

@@ -24,6 +24,7 @@
 # that have none. `peak_GB` is the most memory that the process had so far.
 
 library(synfire)
+source("tools/machine.R")
 options(cli.progress_show_after = Inf)
 
 read_arguments <- function(arguments) {
@@ -88,13 +89,6 @@ score <- function(found, truth) {
              refused = mean(found$link == "refused"))
 }
 
-#' Most memory that this process had so far, GB; NA where the system does not say
-peak <- function() {
-  if (!file.exists("/proc/self/status")) return(NA_real_)
-  line <- grep("^VmHWM", readLines("/proc/self/status"), value = TRUE)
-  as.numeric(gsub("[^0-9]", "", line)) / 1024^2
-}
-
 write_row <- function(row, file) {
   if (!nzchar(file)) return(invisible())
   measured <- c("map", "direct", "missed", "wrong", "refused", "peak_GB")
@@ -131,7 +125,7 @@ rows <- lapply(asked$threshold, \(threshold) {
                   nrow(found), took))
   row <- data.frame(
     series = asked$series, steps = asked$steps, gpus = asked$gpus, threshold = threshold,
-    map = mapped, direct = took, score(found, drawn$truth), peak_GB = peak(),
+    map = mapped, direct = took, score(found, drawn$truth), peak_GB = memory("VmHWM") / 1024,
     machine = if (asked$gpus > 0) here$devices$name[[1L]] else "processor",
     cores = here$threads, date = format(Sys.Date()),
     version = as.character(utils::packageVersion("synfire"))

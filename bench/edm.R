@@ -12,6 +12,7 @@
 # (src/core/edm/neighbours/neighbours.h) can beat it.
 
 library(synfire)
+source("tools/machine.R")
 
 terms_per_second <- 1.04e10
 long <- 1e5
@@ -20,13 +21,6 @@ long <- 1e5
 ar_series <- function(n) {
   set.seed(1)
   data.frame(time = seq_len(n), x = as.numeric(arima.sim(list(ar = c(0.5, 0.3)), n)))
-}
-
-#' Most memory this process has held so far, in MB; NA where /proc does not say
-peak <- function() {
-  if (!file.exists("/proc/self/status")) return(NA_real_)
-  line <- grep("^VmHWM", readLines("/proc/self/status"), value = TRUE)
-  as.numeric(gsub("[^0-9]", "", line)) / 1024
 }
 
 #' Median CPU and wall seconds of `runs` calls, after one that loads what loads late
@@ -50,9 +44,9 @@ run_long <- function() {
   simplex(small, "x", E = 5, threads = 2)
   x <- ar_series(long)
   gc(FALSE)
-  before <- peak()
+  before <- memory("VmHWM")
   used <- system.time(simplex(x, "x", E = 5, threads = 2))
-  cat(used[["user.self"]] + used[["sys.self"]], used[["elapsed"]], peak() - before, "\n")
+  cat(used[["user.self"]] + used[["sys.self"]], used[["elapsed"]], memory("VmHWM") - before, "\n")
 }
 
 if (identical(commandArgs(TRUE), "long")) {

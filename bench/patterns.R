@@ -11,6 +11,7 @@
 
 library(synfire)
 source("tools/data.R")
+source("tools/machine.R")
 
 bins <- 4464  # of the recording, 5 ms each
 
@@ -26,14 +27,6 @@ read_raster <- function(copies = 1) {
   spike_trains((stacked$bin * 5 + 2) / 1000, stacked$unit, start = 0, end = bins * 0.005,
                resolution = 1e-3)
 }
-
-#' Memory of this process in MB: what it holds, or the most since `forget_peak()`
-memory <- function(what = c("VmRSS", "VmHWM")) {
-  line <- grep(match.arg(what), readLines("/proc/self/status"), value = TRUE)
-  as.numeric(gsub("[^0-9]", "", line)) / 1024
-}
-
-forget_peak <- function() cat("5\n", file = "/proc/self/clear_refs")
 
 #' One job in this process; prints what was measured
 run_job <- function(min_count, min_spikes, engine, threads, copies, runs) {

@@ -21,6 +21,7 @@
 
 library(synfire)
 source("tools/data.R")
+source("tools/machine.R")
 options(cli.progress_show_after = Inf, width = 150)
 
 rows <- list()
@@ -153,8 +154,7 @@ units300_job <- function(window) {
                                n_surrogates = 1000, threads = 2)
     significant_patterns(found, test_signatures(found, pvalues))
   })
-  line <- grep("VmHWM", readLines("/proc/self/status"), value = TRUE)
-  cat("measured", took[["elapsed"]], as.numeric(gsub("[^0-9]", "", line)) / 1024, "\n")
+  cat("measured", took[["elapsed"]], memory("VmHWM"), "\n")
 }
 
 on_gpu <- function() isTRUE(NROW(synfire_sitrep()$devices) > 0)

@@ -6,17 +6,11 @@
 # LONG=7200 Rscript bench/stream_memory.R   so many seconds
 
 library(synfire)
+source("tools/machine.R")
 
 long <- as.numeric(Sys.getenv("LONG", 86400))
 chunk <- 600
 block <- 2
-
-# Bytes that the process has in memory now, and at most so far (Linux).
-of_process <- function() {
-  lines <- readLines("/proc/self/status")
-  pick <- \(name) as.numeric(gsub("\\D", "", grep(name, lines, value = TRUE))) / 1024
-  c(now = pick("^VmRSS"), most = pick("^VmHWM"))
-}
 
 set.seed(1)
 resolution <- attr(simulate_culture(duration = 1), "resolution")
@@ -39,11 +33,10 @@ for (from in seq(0, long - 1, by = chunk)) {
   }
   if ((from + chunk) %% 3600 == 0 || from + chunk >= long) {
     gc()
-    m <- of_process()
     cat(sprintf("%5.1f %12s %8.0f %8.1f %8.0f %8.0f %8.0f\n", (from + chunk) / 3600,
                 format(spikes, big.mark = ","),
                 (from + chunk) / (proc.time()[["elapsed"]] - began),
-                synfire:::held_memory(s$counting$state) / 1e6, m[["now"]], m[["most"]],
+                synfire:::held_memory(s$counting$state) / 1e6, memory("VmRSS"), memory("VmHWM"),
                 1000 * max(tail(s$history$seconds, 3600 / block))))
   }
 }

@@ -31,6 +31,7 @@
 
 library(synfire)
 source("tools/data.R")
+source("tools/machine.R")
 options(cli.progress_show_after = Inf)
 
 here <- "vignettes/paper-spike-patterns"
@@ -99,15 +100,8 @@ joules <- function() {
   sum(as.numeric(vapply(told, readLines, "", n = 1))) / 1e6
 }
 
-megabytes <- function(what) {
-  line <- grep(what, readLines("/proc/self/status"), value = TRUE)
-  as.numeric(gsub("[^0-9]", "", line)) / 1024
-}
-
 stamp <- function(table) {
-  info <- if (file.exists("/proc/cpuinfo")) readLines("/proc/cpuinfo") else ""
-  model <- sub(".*: *", "", grep("^model name", info, value = TRUE)[1])
-  cbind(table, machine = model, cores = parallel::detectCores(),
+  cbind(table, machine = cpu_name(), cores = parallel::detectCores(),
         date = format(Sys.Date()), synfire = format(utils::packageVersion("synfire")))
 }
 
@@ -127,11 +121,11 @@ timed <- function(run) {
 say <- function(status, nodes, frequent, kept, patterns, of, before) {
   cat("measured", status, format(c(nodes, frequent, kept, patterns), scientific = FALSE,
                                  trim = TRUE), of$wall, of$cpu,
-      megabytes("VmHWM") - before, of$joules, "\n")
+      memory("VmHWM") - before, of$joules, "\n")
 }
 
 run_ours <- function(job) {
-  before <- megabytes("VmRSS")
+  before <- memory("VmRSS")
   x <- as_trains(get_recording(job$recording))
   invisible(mine_patterns(x, bin_size, window, 9, 1000, threads = 1))  # loads late parts
   of <- timed(\() tryCatch(
@@ -155,7 +149,7 @@ grow_as_printed <- function(library, windows, items, min_count, min_size, min_un
 }
 
 run_as_printed <- function(job) {
-  before <- megabytes("VmRSS")
+  before <- memory("VmRSS")
   of <- get_recording(job$recording)
   windows <- windows_of(of)
   run <- timed(\() grow_as_printed(job$library, windows, of$units * window, job$min_count,
