@@ -1,11 +1,15 @@
-# Time against size: each of these searches on data that double, until a call takes too long, on
-# one core and, where there is one, on a GPU.
+# Time and memory against size: each of these searches on data that double, until a call takes too
+# long, on one core and, where there is one, on a GPU.
 #
 # Rscript bench/scaling.R [limit=2] [searches=simplex,smap] [out=FILE]
 #                       a row for each size as a CSV, as soon as it is measured; a series of sizes
-#                       ends with a call of `limit` seconds or more. Seconds are those of the
-#                       processor on one core, and by the clock on a GPU. Rows of other searches
-#                       stay in FILE
+#                       ends with a call of `limit` seconds or more, or with data that take half a
+#                       minute to make. Seconds are those of the processor on one core, and by the
+#                       clock on a GPU. Rows of other searches and places stay in FILE
+#
+# Each size has an R process of its own, which gets the data, so that its peak memory is its own
+# too. `mb` are the MB that the first call adds to the process at most: with the result, without
+# the data, and without the memory of a GPU. They are NA where there is no /proc.
 #
 # `floor` is what the operations alone take that nobody can leave out, at the rates of bench/edm.R:
 # a difference and a product for each coordinate of each two rows, and for S-maps the sums of the
@@ -14,7 +18,6 @@
 
 library(synfire)
 source("tools/machine.R")
-options(cli.progress_show_after = Inf)
 
 given <- strsplit(commandArgs(TRUE), "=", fixed = TRUE)
 given <- stats::setNames(lapply(given, `[`, 2L), vapply(given, `[`, "", 1L))
@@ -27,10 +30,10 @@ report <- synfire_sitrep(test_devices = FALSE)
 places <- list("one core" = list(device = "cpu", threads = 1))
 if (nrow(report$devices) > 0L) places$GPU <- list(device = "gpu")
 
-# Operations a second, in single precision a difference and a product, on one core and on an H200;
-# double precision of the core, and of the tensor cores.
-terms <- c("one core" = 6e9, GPU = 1.5e13)
-sums <- c("one core" = 3e10, GPU = 6.5e13)
+# Operations a second, on one core with 512 bits at 2.6 GHz and on an H200: in single precision a
+# difference and a product; in double precision sums and products, on the GPU of its tensor cores.
+terms <- c("one core" = 2.08e10, GPU = 1.5e13)
+sums <- c("one core" = 8.3e10, GPU = 6.5e13)
 
 independent <- function(units, seconds, rate = 3) {
   n <- stats::rpois(1, units * seconds * rate)
@@ -72,36 +75,55 @@ searches <- list(
     floor = \(n, place) n * 1000^2 * 2 * (21 + 12 + n) / sums[[place]])
 )
 
+#' In a process of its own: seconds of a call on `x`, the median of three where they are below
+#' `limit`, and MB. The call on `small` loads parts that load late
+measure <- function(call, small, x, place, limit) {
+  library(synfire)
+  source("tools/machine.R")
+  options(cli.progress_show_after = Inf)
+  run <- \(x) suppressMessages(do.call(call, c(list(x), place)))
+  once <- \() {
+    gc(FALSE)
+    used <- system.time(run(x), gcFirst = FALSE)
+    if (place$device == "gpu") used[["elapsed"]] else used[["user.self"]] + used[["sys.self"]]
+  }
+  set.seed(1)
+  run(small)
+  gc(FALSE)
+  before <- if (forget_peak()) memory("VmRSS") else NA
+  seconds <- once()
+  mb <- memory("VmHWM") - before
+  if (seconds < limit) seconds <- stats::median(c(seconds, once(), once()))
+  c(seconds = seconds, mb = mb)
+}
+
 asked <- names(searches)
 if (!is.null(given$searches)) asked <- strsplit(given$searches, ",", fixed = TRUE)[[1L]]
-rows <- if (!is.null(given$out) && file.exists(given$out)) {
-  subset(utils::read.csv(given$out), !search %in% asked)
-}
+rows <- if (!is.null(given$out) && file.exists(given$out)) utils::read.csv(given$out)
 for (name in asked) {
   of <- searches[[name]]
-  for (place in names(places)) {
+  small <- of$make(of$from %/% 4)
+  for (where in names(places)) {
+    if (!is.null(rows)) rows <- subset(rows, search != name | place != where)
     size <- of$from
     repeat {
       set.seed(1)
-      x <- of$make(size)
-      call <- \() suppressMessages(do.call(of$call, c(list(x), places[[place]])))
-      if (size == of$from) call()
-      gc(FALSE)
-      once <- \() {
-        used <- system.time(call(), gcFirst = FALSE)
-        if (place == "GPU") used[["elapsed"]] else used[["user.self"]] + used[["sys.self"]]
-      }
-      seconds <- once()
-      if (seconds < limit) seconds <- stats::median(c(seconds, once(), once()))
+      making <- system.time(x <- of$make(size))[["elapsed"]]
+      process <- parallel::makePSOCKcluster(1)
+      found <- parallel::clusterCall(process, measure, of$call, small, x, places[[where]],
+                                     limit)[[1L]]
+      parallel::stopCluster(process)
       rows <- rbind(rows, data.frame(
-        search = name, of = of$of, size = size, place = place, seconds = signif(seconds, 3),
-        floor = if (is.null(of$floor)) NA else signif(of$floor(size, place), 3),
-        machine = if (place == "GPU") report$devices$name[[1L]] else cpu_name(),
+        search = name, of = of$of, size = size, place = where,
+        seconds = signif(found[["seconds"]], 3), mb = signif(found[["mb"]], 3),
+        floor = if (is.null(of$floor)) NA else signif(of$floor(size, where), 3),
+        machine = if (where == "GPU") report$devices$name[[1L]] else cpu_name(),
         date = format(Sys.Date()), version = as.character(utils::packageVersion("synfire"))
       ))
-      message(sprintf("%s, %d %s, %s: %.3f s", name, size, of$of, place, seconds))
+      message(sprintf("%s, %d %s, %s: %.3f s, %.1f MB", name, size, of$of, where,
+                      found[["seconds"]], found[["mb"]]))
       if (!is.null(given$out)) utils::write.csv(rows, given$out, row.names = FALSE)
-      if (seconds >= limit) break
+      if (found[["seconds"]] >= limit || making > 30) break
       size <- 2 * size
     }
   }
