@@ -492,8 +492,9 @@ test_that("pairs of a population that fires together are no wiring", {
 
 test_that("short text stays on one line beside long names, which are broken", {
   page <- html_table(data.frame(unit = strrep("channel_", 12), p = "at most 0.01", n = 3), "A table.")
-  expect_match(page, "<td>channel_", fixed = TRUE)
-  expect_match(page, "<td class=\"brief\">at most 0.01</td><td class=\"number\">3</td>", fixed = TRUE)
+  expect_match(page, "<td data-column=\"unit\">channel_", fixed = TRUE)
+  expect_match(page, "<td class=\"brief\" data-column=\"p\">at most 0.01</td>", fixed = TRUE)
+  expect_match(page, "<td class=\"number\" data-column=\"n\">3</td>", fixed = TRUE)
   style <- readLines(system.file("report", "page.css", package = "synfire"))
   expect_true(all(c("td { overflow-wrap: anywhere; }", "td.brief { white-space: nowrap; }") %in% style))
 })
