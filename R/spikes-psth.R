@@ -309,8 +309,9 @@ autoplot.psth <- function(object, ..., unit = NULL, stimulus = NULL) {
   rates <- psth_steps(as.data.frame(object)[of_drawn, ], by, shown, conditions,
                       attr(object, "bin_size", exact = TRUE))
   rates$panel <- panel("rate", rates$unit)
+  kinds <- rep(c("events", "events", "rate"), each = length(shown))
   whole <- data.frame(y = rep(c(0.5, sum(drawn) + 0.5, 0), each = length(shown)),
-                      panel = panel(rep(c("events", "events", "rate"), each = length(shown)), shown))
+                      panel = panel(kinds, shown))
   # Bands of more conditions would cover each other.
   bands <- rates[!is.na(rates$low) & length(conditions) <= 4L, , drop = FALSE]
   colours <- syn_palette(length(conditions))
