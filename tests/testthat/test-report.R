@@ -121,6 +121,8 @@ test_that("trials and their conditions are on the page", {
   expect_equal(r$activations$count[r$activations$condition == "left"][[1]], left)
   expect_equal(r$activations$seconds, rep(9.5, 2 * nrow(r$assemblies)))
   expect_true(any(grepl("No difference in this was tested", text)))
+  # Code in sentences and tables is shown as code, or as it is.
+  expect_false(any(grepl("`", text, fixed = TRUE)))
   expect_error(quick_report(x, by = "none"), "`by` must be", class = "synfire_error_argument")
   expect_error(quick_report(planted(), by = "cue"), "`by` must be NULL",
                class = "synfire_error_argument")
