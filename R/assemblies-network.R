@@ -82,7 +82,7 @@ draw_assembly_network <- function(x, rows, layout) {
   curves$group <- -curves$edge
   # Members of overlapping windows fire together: no order is drawn between them.
   ordered <- curves$lag >= curves$width
-  short <- shorten_labels(names)
+  short <- shorten_labels(names, radius)
   ggplot2::ggplot() +
     step_layer(curves[ordered, ], TRUE) +
     step_layer(curves[!ordered, ], FALSE) +

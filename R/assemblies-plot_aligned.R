@@ -87,5 +87,7 @@ band_names <- function(bands, right = 0.02) {
        ggplot2::labs(x = "Time from the activation (ms)", y = NULL), theme_synfire(),
        ggplot2::theme(axis.text.y = ggplot2::element_blank(),
                       axis.ticks.y = ggplot2::element_blank(),
+                      # Room for the last number of the axis.
+                      plot.margin = ggplot2::margin(5.5, 18, 5.5, 5.5),
                       panel.grid.major.y = ggplot2::element_blank()))
 }

@@ -131,8 +131,12 @@ direction_labels <- function(object) {
   ends <- direction_ends(object)
   directions <- names(object)[-1L]
   at <- seq_along(directions)
-  words <- sprintf("%s predicts %s: does %s drive %s?", ends$effect[at], ends$cause[at],
-                   ends$cause[at], ends$effect[at])
+  names <- unique(c(ends$cause[at], ends$effect[at]))
+  # The sentence has room for four names of 16 letters.
+  short <- rlang::set_names(if (max(nchar(names)) > 16L) short_names(names, 8L) else names, names)
+  cause <- short[ends$cause[at]]
+  effect <- short[ends$effect[at]]
+  words <- sprintf("%s predicts %s: does %s drive %s?", effect, cause, cause, effect)
   rlang::set_names(words, directions)
 }
 

@@ -8,8 +8,11 @@
 #' `Tp` a map of skill, `E` against them. Predictions of `simplex()`, `smap()` and
 #' `multiview()` are drawn over time (`"series"`), with a band of one standard deviation of
 #' the neighbours on both sides, or against what was observed (`"scatter"`), where a
-#' perfect forecast lies on the line. `"coefficients"` of an S-map are its local slopes over
-#' time: how much each coordinate moves the target, state by state.
+#' perfect forecast lies on the line. Of long series that rise and fall too often to be seen, rows
+#' from the middle are drawn over time; of more than 5,000 predictions the scatter plot counts them
+#' in squares. `"coefficients"` of an S-map are its local slopes over time: how much each coordinate
+#' moves the target, state by state. The twelve largest have a panel; of more than 1,000 rows,
+#' medians of successive rows are drawn.
 #'
 #' A time column that is no number, date or date-time is drawn by row, with its values as
 #' labels.
@@ -147,24 +150,60 @@ autoplot.smap <- function(object, type = c("coefficients", "series", "scatter"),
   plot_coefficients(object$coefficients)
 }
 
+# Coefficients that have a panel, and rows that have a point.
+most_coefficients <- 12L
+most_points <- 1000L
+
 plot_coefficients <- function(coefficients) {
-  time <- plot_time(coefficients[[1L]], names(coefficients)[[1L]])
-  names <- names(coefficients)[-1L]
-  values <- unlist(coefficients[-1L], use.names = FALSE)
-  refuse_if(!any(is.finite(values)), "object", "an S-map with at least one prediction",
-            "without any")
-  # The sign of a partial derivative is not in the fonts of every device.
-  labels <- gsub("\u2202", "d", names)
-  long <- data.frame(time = rep(time$at, length(names)), value = values,
-                     name = factor(rep(labels, each = nrow(coefficients)), labels))
+  n <- nrow(coefficients)
+  all <- as.matrix(coefficients[-1L])
+  refuse_if(!any(is.finite(all)), "object", "an S-map with at least one prediction", "without any")
+  size <- apply(abs(all), 2L, stats::median, na.rm = TRUE)
+  values <- all[, sort(utils::head(order(-size), most_coefficients)), drop = FALSE]
+  labels <- coefficient_labels(colnames(values))
+  # Of many rows a point stands for a piece, and a band for what its rows have.
+  piece <- if (n > most_points) (seq_len(n) - 1) %/% ceiling(n / 300) else seq_len(n)
+  part <- \(p) as.vector(apply(values, 2L, \(v) {
+    vapply(split(v, piece), stats::quantile, 0, p, names = FALSE, na.rm = TRUE)
+  }))
+  time <- plot_time(coefficients[[1L]][!duplicated(piece)], names(coefficients)[[1L]])
+  long <- data.frame(time = rep(time$at, ncol(values)),
+                     value = if (n > most_points) part(0.5) else as.vector(values),
+                     name = factor(rep(labels, each = length(time$at)), labels))
   ggplot2::ggplot(long, ggplot2::aes(x = .data$time, y = .data$value)) +
     ggplot2::geom_hline(yintercept = 0, colour = syn_muted, linewidth = 0.3) +
+    (if (n > most_points) {
+      ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$low, ymax = .data$high),
+                           data = cbind(long, low = part(0.05), high = part(0.95)),
+                           fill = syn_colours[["sky"]], alpha = 0.5)
+    }) +
     ggplot2::geom_line(colour = syn_colours[["blue"]], linewidth = 0.5, na.rm = TRUE) +
     ggplot2::geom_point(colour = syn_colours[["blue"]], size = 0.6, na.rm = TRUE) +
-    ggplot2::facet_wrap(ggplot2::vars(.data$name), ncol = 1, scales = "free_y") +
+    ggplot2::facet_wrap(ggplot2::vars(.data$name), ncol = ceiling(length(labels) / 4),
+                        scales = "free_y") +
     time$scale +
     ggplot2::scale_y_continuous(name = "Coefficient", n.breaks = 4) +
-    theme_synfire()
+    theme_synfire() +
+    (if (n > most_points) {
+      caption(sprintf("A point is the median of %s rows in succession, the band holds 90 %% of them.",
+                      commas(sum(piece == 0))))
+    }) +
+    (if (ncol(values) < ncol(all)) {
+      ggplot2::labs(subtitle = sprintf("The %d of %s coefficients with the largest median size",
+                                       ncol(values), commas(ncol(all))))
+    })
+}
+
+#' Names of coefficients for panels: of long ones without the target, and without their middle
+#' @noRd
+coefficient_labels <- function(names) {
+  # The sign of a partial derivative is not in the fonts of every device.
+  labels <- gsub("\u2202", "d", names)
+  if (max(nchar(labels)) <= 24L) return(labels)
+  cut <- sub("^\u2202.*/\u2202", "d/d", names)
+  n <- nchar(cut)
+  cut <- ifelse(n <= 24L, cut, paste0(substr(cut, 1L, 11L), "..", substring(cut, n - 10L)))
+  if (anyDuplicated(cut)) labels else cut
 }
 
 # ---- Observed and predicted --------------------------------------------------------
@@ -180,6 +219,12 @@ autoplot.edm_prediction <- function(object, type = c("series", "scatter"), ...) 
 }
 
 plot_series <- function(object) {
+  rows <- readable_rows(as.double(object$Observations))
+  said <- paste0(error_text(object), if (length(rows) < nrow(object)) sprintf(
+    "\nDrawn: %s of %s rows, from the middle. The scatter plot has all.",
+    commas(length(rows)), commas(nrow(object))))
+  target <- attr(object, "parameters")$target
+  object <- as.data.frame(object)[rows, , drop = FALSE]
   time <- plot_time(object[[1L]], names(object)[[1L]])
   line <- function(what) {
     data.frame(time = time$at, value = as.double(object[[what]]), what = what)
@@ -201,14 +246,27 @@ plot_series <- function(object) {
       values = c(Observations = syn_ink, Predictions = syn_colours[["blue"]])
     ) +
     time$scale +
-    ggplot2::scale_y_continuous(name = attr(object, "parameters")$target %||% "Value",
-                                n.breaks = 5) +
-    ggplot2::labs(subtitle = error_text(object)) +
+    ggplot2::scale_y_continuous(name = target %||% "Value", n.breaks = 5) +
+    ggplot2::labs(subtitle = said) +
     theme_synfire() +
     (if (!is.null(object$Pred_Variance)) {
       caption("Band: one standard deviation of the neighbours' values on either side.")
     }) +
     legend_on_top()
+}
+
+#' Rows of a series whose ups and downs can be seen beside each other: all, or from the middle
+#' @noRd
+readable_rows <- function(values, most_turns = 400L, most_rows = 5000L) {
+  turns <- which(diff(sign(diff(values))) != 0)
+  n <- length(values)
+  range <- c(1, n)
+  if (length(turns) > most_turns) {
+    range <- turns[length(turns) %/% 2 + c(-1, 1) * most_turns %/% 4]
+  }
+  middle <- sum(range) / 2
+  seq(max(range[[1L]], ceiling(middle - most_rows / 2)),
+      min(range[[2L]], floor(middle + most_rows / 2)))
 }
 
 #' One standard deviation of the neighbours on both sides, in runs without a gap
@@ -226,12 +284,17 @@ plot_scatter <- function(object) {
                       predicted = as.double(object$Predictions))
   pairs <- pairs[is.finite(pairs$observed) & is.finite(pairs$predicted), ]
   limits <- range(pairs)
+  many <- nrow(pairs) > 5000L
   ggplot2::ggplot(pairs, ggplot2::aes(x = .data$observed, y = .data$predicted)) +
     ggplot2::geom_abline(slope = 1, intercept = 0, colour = syn_muted, linewidth = 0.3) +
-    ggplot2::geom_point(
+    (if (many) list(
+      ggplot2::geom_bin_2d(bins = 80),
+      ggplot2::scale_fill_gradientn(name = "Predictions", colours = syn_scale, trans = "log10",
+                                    labels = commas_each)
+    ) else ggplot2::geom_point(
       colour = syn_colours[["blue"]], alpha = if (nrow(pairs) > 500L) 0.3 else 0.7,
       size = 1.4, shape = 16
-    ) +
+    )) +
     ggplot2::coord_fixed(xlim = limits, ylim = limits) +
     ggplot2::labs(x = "Observed", y = "Predicted", subtitle = error_text(object)) +
     theme_synfire() +

@@ -135,7 +135,7 @@ plot_network <- function(x, edges, layout, drop = NULL, connections = NULL) {
   curves <- edge_curves(steps, place, radius)
   # Groups are drawn in their order: what ranks first comes last, on top.
   curves$group <- -curves$edge
-  short <- shorten_labels(names)
+  short <- shorten_labels(names, radius)
 
   known <- unique(steps[c("low", "high")])
   known <- known[order(known$low, known$high), ]

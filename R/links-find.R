@@ -86,9 +86,11 @@
 #' threshold, or `max_links`, decides how long you wait.
 #'
 #' # What it cannot see
-#' A driver that was not recorded, where it does not show as above: two series that it drives look
-#' linked. Which comes first within a step. A cause that acts after more than `max_delay` steps.
-#' Two causes that are
+#' A driver that is not among the series, where it does not show as above: two series that it drives
+#' look linked. A stimulus that is repeated in every trial is such a driver. Subtract from each
+#' series its mean response to the stimulus, and trust the links that remain;
+#' `vignette("causes")` has an example. Which comes first within a step. A cause that acts after
+#' more than `max_delay` steps. Two causes that are
 #' copies of each other: one of them is called direct. In series without any noise the
 #' past of an effect may hold all of its cause, and then forecasts do not need the cause
 #' itself.

@@ -18,8 +18,9 @@ direct_link_kinds <- c("direct", "undirected", "mediated", "common driver", "exp
                        "unsupported", "refused")
 
 # What the word says, and what it leaves open.
-direct_means <- paste("Direct: through no series of the recording. A driver that was not recorded",
-                      "can look like this, and a link that was not found may exist.")
+direct_means <- paste("Direct: through no series of the recording. A driver that is not among the",
+                      "series, such as a stimulus in every trial, can look like this, and a link",
+                      "that was not found may exist.")
 
 #' Direct and mediated links within limits, the strongest first
 #' @noRd

@@ -14,7 +14,7 @@ plot_pattern_hypergraph <- function(patterns, times) {
   radius <- network_radius(place)
   areas <- hypergraph_areas(members, place, radius)
   names <- pattern_names(patterns, times)
-  short <- shorten_labels(units)
+  short <- shorten_labels(units, radius)
   areas$pattern <- factor(names[areas$pattern], names)
   ends <- place[unlist(members), , drop = FALSE]
   pattern <- rep(seq_along(members), lengths(members))

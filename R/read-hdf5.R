@@ -190,9 +190,9 @@ plain_numbers <- function(value) {
 }
 
 #' Lengths of the dimensions of a data set
+#' @param extent Where they are known already, and need their check only.
 #' @noRd
-h5_extent <- function(set, name, fail) {
-  extent <- h5_try(as.double(set$dims), name, fail)
+h5_extent <- function(set, name, fail, extent = h5_try(as.double(set$dims), name, fail)) {
   if (anyNA(extent) || any(extent < 0) || !chunks_fit(set, length(extent), name, fail)) {
     fail(sprintf("`%s` is damaged", name))
   }
@@ -204,6 +204,8 @@ h5_extent <- function(set, name, fail) {
 #' The library trusts them to, and otherwise takes memory without end.
 #' @noRd
 chunks_fit <- function(set, n, name, fail) {
+  # This is known sooner than whether there are chunks.
+  if (in_one_piece(set)) return(TRUE)
   h5_try({
     how <- set$get_create_plist()
     on.exit(how$close())
@@ -212,6 +214,10 @@ chunks_fit <- function(set, n, name, fail) {
     anyNA(chunk) || sum(chunk > 0) == n
   }, name, fail)
 }
+
+#' Whether a data set lies in one piece: such a piece has a place in the file, and no chunks
+#' @noRd
+in_one_piece <- function(set) !is.null(tryCatch(set$get_offset(), error = \(e) NULL))
 
 #' Kind of the values of a data set, their bytes, and whether their type is of whole numbers
 #' @noRd

@@ -100,16 +100,18 @@ h5_variables <- function(h5, group, within, fail, depth = 1L) {
 }
 
 #' @param path What messages call it.
+#' @param known What `h5_contents()` has about it, or `NULL`.
 #' @return A node; for numbers and words `part()`, which reads them while `set` is open.
 #' @noRd
-h5_node <- function(h5, set, path, fail, depth) {
+h5_node <- function(h5, set, path, fail, depth, known = NULL) {
   if (inherits(set, "H5Group") && depth < 5L) {
     within <- paste0(h5_try(set$get_obj_name(), path, fail), "/")
     return(list(kind = "struct", fields = h5_variables(h5, set, within, fail, depth + 1L)))
   }
   if (!inherits(set, "H5D")) return(list(kind = "other", dim = c(0, 0)))
-  dim <- h5_extent(set, path, fail)
-  type <- h5_type(set, path, fail)
+  dim <- if (is.null(known)) h5_extent(set, path, fail) else
+    h5_extent(set, path, fail, known$dim)
+  type <- type_of_known(set, known) %||% h5_type(set, path, fail)
   if (type$kind == "links") {
     place <- h5_try(set$get_obj_name(), path, fail)
     return(list(kind = "cell", dim = dim, items = \(at) h5_items(h5, place, at, fail, depth + 1L)))
@@ -120,14 +122,48 @@ h5_node <- function(h5, set, path, fail, depth) {
   numbers <- \(set) {
     if (empty || prod(dim) == 0) return(double())
     check_stored(set, prod(dim), type, path, fail)
-    as.double(h5_try(plain_numbers(set$read()), path, fail))
+    as.double(h5_try(plain_numbers(set$read_low_level()), path, fail))
   }
-  # Letters are whole numbers of two bytes, and said to be letters.
-  words <- type$whole && type$size == 2 && h5_try(set$attr_exists("MATLAB_class"), path, fail) &&
-    identical(h5_try(as.vector(read_attribute(set, "MATLAB_class")), path, fail), "char")
+  words <- type$whole && type$size == 2 && h5_try(is_said_char(set), path, fail)
   list(kind = if (words) "words" else "numbers", dim = if (empty) c(0, 0) else dim,
        whole = type$whole && !empty,
        part = if (words) \(set) mat5_words(numbers(set), dim) else numbers)
+}
+
+#' What `h5_type()` gives for numbers whose class is known: to ask for their type takes long
+#'
+#' Numbers with a fraction have at least two bytes. Of whole ones that lie in one piece, the bytes
+#' of all tell those of each.
+#' @return `NULL` where it has to be asked for.
+#' @noRd
+type_of_known <- function(set, known) {
+  whole <- identical(known$class, "H5T_INTEGER")
+  if (!whole && !identical(known$class, "H5T_FLOAT")) return(NULL)
+  size <- if (!whole) 2 else if (in_one_piece(set)) set$get_storage_size() / prod(known$dim)
+  if (isTRUE(size %in% c(1, 2, 4, 8))) list(kind = "numbers", size = size, whole = whole)
+}
+
+#' Whether whole numbers of two bytes are said to be letters
+#' @noRd
+is_said_char <- function(set) {
+  if (!set$attr_exists("MATLAB_class")) return(FALSE)
+  # Of the classes of two bytes, int16 and uint16 have longer names. To read a name takes long.
+  size <- set$attr_info_by_name("MATLAB_class", ".")$data_size
+  size == 4 || size > 6 && identical(as.vector(read_attribute(set, "MATLAB_class")), "char")
+}
+
+#' Sizes and classes of all that cells may hold: one look takes less time than to ask each
+#'
+#' @param links Addresses of cells, as bytes.
+#' @return A list, for each of `links`, of `class` and `dim`, or `NULL` where they are not known.
+#' @noRd
+h5_contents <- function(h5, links) {
+  all <- with_set(h5, "#refs#", \(refs) refs$ls(detailed = TRUE))
+  address <- colSums(matrix(as.integer(links), 8L) * 256^(0:7))
+  at <- match(address, as.double(all$link$u$address))
+  dims <- strsplit(all$dataset$dims[at], " x ", fixed = TRUE)
+  Map(\(class, dim) if (!is.na(class)) list(class = class, dim = as.double(dim)),
+      as.character(all$dataset$type_class)[at], dims)
 }
 
 #' What some cells of an HDF5 file hold
@@ -138,12 +174,14 @@ h5_node <- function(h5, set, path, fail, depth) {
 h5_items <- function(h5, path, at, fail, depth) {
   h5_use(h5, path, fail, \(set) {
     places <- lapply(set$dims, \(n) if (n == 1) 1L else at)
-    cells <- h5_try(set$read(args = places)$dereference(), path, fail)
-    lapply(cells, \(cell) {
-      on.exit(close_read(cell))
-      node <- h5_node(h5, cell, path, fail, depth)
+    links <- h5_try(set$read(args = places), path, fail)
+    cells <- h5_try(links$dereference(), path, fail)
+    known <- if (length(cells) > 20L) tryCatch(h5_contents(h5, links$ref), error = \(e) NULL)
+    lapply(seq_along(cells), \(k) {
+      on.exit(close_read(cells[[k]]))
+      node <- h5_node(h5, cells[[k]], path, fail, depth, if (!is.null(known)) known[[k]])
       if (!is.null(node$part)) {
-        value <- node$part(cell)
+        value <- node$part(cells[[k]])
         node$read <- \() value
       }
       node

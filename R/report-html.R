@@ -44,7 +44,8 @@ html_list <- function(items, class = NULL, each = NULL) {
 #' A data frame as a table
 #'
 #' A column of short text, such as p values, stays on one line: long names beside it are broken, so
-#' that all columns are in sight.
+#' that all columns are in sight. On a narrow screen a row becomes a card, in which each cell shows
+#' the name of its column.
 #'
 #' @param x Its columns are text or numbers, which stand on the right; names are the head.
 #' @noRd
@@ -55,8 +56,10 @@ html_table <- function(x, caption, class = NULL) {
   side <- ifelse(numbers, " class=\"number\"", ifelse(short, " class=\"brief\"", ""))
   text <- lapply(x, \(column) escape_html(if (is.numeric(column)) number_cells(column) else column))
   head <- sprintf("<th scope=\"col\"%s>%s</th>", side, escape_html(names(x)))
-  cells <- vapply(seq_along(x), \(k) sprintf("<td%s>%s</td>", side[[k]], text[[k]]),
-                  character(nrow(x)))
+  column <- sprintf(" data-column=\"%s\"", escape_html(names(x)))
+  cells <- vapply(seq_along(x), \(k) {
+    sprintf("<td%s%s>%s</td>", side[[k]], column[[k]], text[[k]])
+  }, character(nrow(x)))
   rows <- apply(matrix(cells, nrow(x)), 1L, paste0, collapse = "")
   tag("div", class = "wide", tag(
     "table", tag("caption", caption), tag("thead", tag("tr", html(head))),

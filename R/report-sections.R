@@ -165,7 +165,7 @@ assembly_pictured <- function(found, row) {
   bare <- ggplot2::theme(strip.text = ggplot2::element_blank())
   height <- min(9, 1.6 + 0.42 * found$size[[row]])
   list(
-    tag("h3", assembly_names(one)), tag("p", said),
+    tag("h3", assembly_names(one)), paragraph(said),
     html_figure(ggplot2::autoplot(one) + bare,
                 alt = paste("Spikes of the members around all activations, a band for each member.",
                             said), width = 7.5, height = height),
@@ -300,6 +300,7 @@ draw_pairs <- function(pairs, tested) {
 
 tested_section <- function(made, connections, pairs, causes) {
   table <- made$tested
+  table[] <- lapply(table, gsub, pattern = "`", replacement = "", fixed = TRUE)
   names(table) <- c("Question", "What was looked at", "Settings", "Chance", "Result")
   list(html_table(table, "A row for each question."), tag("h3", "What was not looked at"),
        html_list(not_tested(made, connections, pairs, causes)))

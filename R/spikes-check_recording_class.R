@@ -110,7 +110,7 @@ autoplot.recording_check <- function(object, ...) {
     ggplot2::geom_raster(aes_from(x = "x", y = "y", fill = "share"), data = cells) +
     ggplot2::scale_fill_gradientn(colours = c("white", syn_scale), limits = c(0, 1),
                                   breaks = c(0, 0.5, 1), labels = c("0", "half", "highest"),
-                                  name = "Rate of a unit beside its highest") +
+                                  name = "Rate of a unit, relative to its highest") +
     ggplot2::geom_line(aes_from(x = "x", y = "y"), data = total,
                        colour = syn_colours[["blue"]], na.rm = TRUE) +
     interval_bars(intervals[!intervals$short, ], syn_colours[["blue"]]) +

@@ -259,8 +259,9 @@ print.psth <- function(x, ..., n = 6L) {
 #' Picture of a peri-stimulus time histogram
 #'
 #' Above, the spikes of single events, a row an event, by condition; below, the mean rate
-#' with its standard error, a line a condition. A column for each unit. Of more than eight
-#' conditions those with the most events are drawn, and a line below the picture says so.
+#' with its standard error, a line a condition. A column for each unit, with its own axis of rates.
+#' Of more than eight conditions those with the most events are drawn, and a line below the picture
+#' says so.
 #'
 #' @param object A [psth()].
 #' @param ... For `plot()`, passed on to `autoplot()`; else not used.
@@ -289,8 +290,11 @@ autoplot.psth <- function(object, ..., unit = NULL, stimulus = NULL) {
   present <- levels(droplevels(object$unit))
   busy <- tabulate(factor(spikes$unit, present), length(present))
   shown <- panel_units(unit, present, busy, usual = 4L)
-  panels <- c("Events", "Rate (Hz)")
-  panel <- \(k) factor(panels[[k]], panels)
+  # Each unit has its own axis of rates: beside a fast unit a slow one would be a flat line.
+  panels <- c(paste("events", shown), paste("rate", shown))
+  titles <- rlang::set_names(c(paste0(short_names(shown), "\nEvents"),
+                               rep("Rate (Hz)", length(shown))), panels)
+  panel <- \(kind, unit) factor(paste(kind, unit, recycle0 = TRUE), panels)
   conditions <- drawn_conditions(events$condition)
   drawn <- events$condition %in% conditions
   marks <- spikes[spikes$unit %in% shown & drawn[spikes$event], , drop = FALSE]
@@ -300,11 +304,14 @@ autoplot.psth <- function(object, ..., unit = NULL, stimulus = NULL) {
   row[from_top[drawn[from_top]]] <- rev(seq_len(sum(drawn)))
   marks <- data.frame(unit = factor(marks$unit, shown), time = marks$time, row = row[marks$event],
                       condition = events$condition[marks$event],
-                      panel = rep(panel(1L), nrow(marks)))
+                      panel = panel("events", marks$unit))
   of_drawn <- object$unit %in% shown & (is.null(by) | object[[by %||% "unit"]] %in% conditions)
   rates <- psth_steps(as.data.frame(object)[of_drawn, ], by, shown, conditions,
                       attr(object, "bin_size", exact = TRUE))
-  rates$panel <- panel(2L)
+  rates$panel <- panel("rate", rates$unit)
+  kinds <- rep(c("events", "events", "rate"), each = length(shown))
+  whole <- data.frame(y = rep(c(0.5, sum(drawn) + 0.5, 0), each = length(shown)),
+                      panel = panel(kinds, shown))
   # Bands of more conditions would cover each other.
   bands <- rates[!is.na(rates$low) & length(conditions) <= 4L, , drop = FALSE]
   colours <- syn_palette(length(conditions))
@@ -317,9 +324,9 @@ autoplot.psth <- function(object, ..., unit = NULL, stimulus = NULL) {
                                   group = "condition"),
                          data = bands, alpha = 0.25) +
     ggplot2::geom_line(aes_from(x = "time", y = "rate", colour = "condition"), data = rates) +
-    ggplot2::facet_grid(ggplot2::vars(.data$panel), ggplot2::vars(.data$unit),
-                        scales = "free_y", switch = "y",
-                        labeller = ggplot2::as_labeller(short_names)) +
+    ggplot2::geom_blank(aes_from(y = "y"), data = whole) +
+    ggplot2::facet_wrap(~panel, nrow = 2L, scales = "free_y",
+                        labeller = ggplot2::as_labeller(titles)) +
     ggplot2::scale_colour_manual(values = colours, limits = conditions, name = by,
                                  labels = labels, guide = legend_columns(labels)) +
     ggplot2::scale_fill_manual(values = colours, limits = conditions, name = by,
@@ -330,8 +337,7 @@ autoplot.psth <- function(object, ..., unit = NULL, stimulus = NULL) {
     ggplot2::scale_y_continuous(name = NULL) +
     theme_synfire() +
     (if (length(shown) > 3L) small_panels(length(shown))) +
-    legend_on_top(strip.placement = "outside", strip.text = ggplot2::element_text(hjust = 0.5),
-                  panel.spacing.x = ggplot2::unit(4, "mm"))
+    legend_on_top(panel.spacing.x = ggplot2::unit(2, "mm"), strip.clip = "off")
   before <- min(object$time, 0) < 0
   if (before) {
     plot <- plot +
@@ -349,7 +355,8 @@ autoplot.psth <- function(object, ..., unit = NULL, stimulus = NULL) {
                                       commas(nlevels(events$condition))),
              if (before) "Dotted line: the event.",
              if (!is.null(stimulus)) "Shaded: the stimulus.",
-             if (nrow(bands) > 0L) "Band: one standard error on either side of the rate.")
+             if (nrow(bands) > 0L) "Band: one standard error on either side of the rate.",
+             if (length(shown) > 1L) "Each unit has its own axis of rates.")
   if (length(words)) plot <- plot + caption(words)
   if (is.null(by)) plot + ggplot2::theme(legend.position = "none") else plot
 }

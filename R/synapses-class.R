@@ -211,9 +211,9 @@ power_words <- function(x, where = "`attr(x, \"power\")`") {
   of <- stats::quantile(power, c(0.1, 0.5, 0.9), names = FALSE)
   text <- strength_text(of)
   sprintf(paste(
-    "None found is not none there. In half of the tested pairs a connection of %s extra spikes per",
-    "spike would have been seen; in the best tenth one of %s, in the worst tenth only one of %s.",
-    "What is weaker is not ruled out. %s has this for each pair."
+    "Pairs that are not listed may be connected. In half of the tested pairs a connection of %s extra",
+    "spikes per spike would have been found; in the best tenth one of %s, in the worst tenth only one",
+    "of %s. Weaker connections are not ruled out. %s has this number for each pair."
   ), text[[2L]], text[[1L]], text[[3L]], where)
 }
 

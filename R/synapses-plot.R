@@ -203,7 +203,7 @@ draw_synapse_network <- function(x, found, edges, layout) {
   radius <- if (mapped) map_radius(place) else network_radius(place)
   curves <- edge_curves(steps, place, radius)
   curves$group <- -curves$edge
-  short <- shorten_labels(names)
+  short <- shorten_labels(names, radius)
   lines <- lapply(sign_names, \(sign) {
     own <- curves[curves$sign == sign, , drop = FALSE]
     if (nrow(own)) ggplot2::geom_path(

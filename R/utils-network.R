@@ -12,7 +12,7 @@ map_radius <- function(place) {
 #' @noRd
 network_radius <- function(place) {
   between <- if (nrow(place) > 1L) min(stats::dist(place)) else 1
-  max(0.03, min(0.08, 0.3 / sqrt(nrow(place)), 0.32 * between))
+  max(0.015, min(0.08, 0.3 / sqrt(nrow(place)), 0.4 * between))
 }
 
 #' Error unless a layout is of a kind that network_layout() can use
@@ -93,7 +93,8 @@ pack_components <- function(graph) {
   boxes <- boxes[order(-vapply(boxes, \(b) length(b$member), 1))]
   gap <- 1
   widest <- max(vapply(boxes, \(b) b$size[[1L]], 1),
-                sqrt(sum(vapply(boxes, \(b) prod(b$size + gap), 1))))
+                # Pictures are wider than high.
+                sqrt(1.6 * sum(vapply(boxes, \(b) prod(b$size + gap), 1))))
   left <- 0
   top <- 0
   low <- 0
@@ -209,8 +210,9 @@ loop_curve <- function(at, middle, radius, nth, n = 40L) {
 #' @noRd
 node_text <- function(labels, radius) {
   # The picture is 2 wide, and seldom less than 100 mm; a letter is half as wide as it is high.
-  fits <- 0.9 * 100 * radius / (0.55 * max(1L, nchar(labels)))
-  inside <- fits >= 2.3
+  # A circle is narrower at the height of the letters than across its middle.
+  fits <- 0.78 * 100 * radius / (0.55 * max(1L, nchar(labels)))
+  inside <- fits >= 2
   list(size = if (inside) min(3.6, fits) else 2.6, inside = inside)
 }
 
@@ -223,10 +225,12 @@ node_circles <- function(place, radius, n = 48L) {
 
 #' Labels of a network without the letters that all names begin with, or end with
 #'
+#' Numbers stand for some names that are too long, and the sentences explain them.
+#' @param radius Of the circles.
 #' @param what Such as "units".
-#' @return `labels`, and `left_out`, a sentence about these letters, or NULL.
+#' @return `labels`, and `left_out`, sentences about what the labels leave out, or NULL.
 #' @noRd
-shorten_labels <- function(names, what = "units") {
+shorten_labels <- function(names, radius, what = "units") {
   common <- if (length(names) > 1L && max(nchar(names)) > 3L) same_letters(names) else 0L
   labels <- substring(names, common + 1L)
   last <- if (length(names) > 1L) same_letters(labels, at_end = TRUE) else 0L
@@ -235,10 +239,21 @@ shorten_labels <- function(names, what = "units") {
                if (last > 0L) {
                  sprintf("end with \"%s\"", substring(names[[1L]], nchar(names[[1L]]) - last + 1L))
                })
-  list(labels = short_names(substring(labels, 1L, nchar(labels) - last)),
-       left_out = if (length(letters)) {
-         sprintf("Names of %s %s.", what, paste(letters, collapse = " and "))
-       })
+  labels <- short_names(substring(labels, 1L, nchar(labels) - last))
+  said <- if (length(letters)) {
+    sprintf("Names of %s %s.", what, paste(letters, collapse = " and "))
+  }
+  n <- length(labels)
+  if (!node_text(labels, radius)$inside) {
+    if (max(nchar(labels)) > 6L && n <= 30L && n * max(nchar(labels)) > 60L) {
+      said <- c(said, paste0("Numbers: ", toString(paste0(seq_len(n), "=", labels)), "."))
+      labels <- as.character(seq_len(n))
+    } else if (n > 6L) {
+      said <- c(said, "Names that would cover others are left out.")
+      labels <- short_names(labels, 6L)
+    }
+  }
+  list(labels = labels, left_out = said)
 }
 
 #' The other units of the array, as dots where they lie
@@ -275,6 +290,9 @@ node_layers <- function(place, radius, labels, groups = NULL, name = "Area") {
     list(outline(aes_from(x = "x", y = "y", group = "unit", fill = "group")),
          ggplot2::scale_fill_manual(name = name, values = colours, drop = name == "Area"))
   }
+  # Room for names beside the outermost circles.
+  half <- if (text$inside) 0 else 0.0143 * nchar(labels)
+  room <- data.frame(x = c(place[, 1L] - half, place[, 1L] + half))
   list(nodes, ggplot2::geom_text(
     aes_from(x = "x", y = "y", label = "label"),
     # Names are above circles that are too small for them.
@@ -282,7 +300,7 @@ node_layers <- function(place, radius, labels, groups = NULL, name = "Area") {
                       label = labels),
     size = text$size, colour = syn_ink, check_overlap = !text$inside,
     vjust = if (text$inside) 0.5 else 0
-  ))
+  ), ggplot2::geom_blank(aes_from(x = "x"), data = room))
 }
 
 #' Arrows between series that stand where strong links are short
@@ -306,7 +324,7 @@ network_picture <- function(links, series, groups, layout, edges, caption) {
   curves <- edge_curves(links, place, radius)
   # The strongest come first in the table, and are drawn last, on top.
   curves$group <- -curves$edge
-  short <- shorten_labels(names, "series")
+  short <- shorten_labels(names, radius, "series")
 
   ggplot2::ggplot() +
     edges(curves) +

@@ -193,3 +193,11 @@ test_that("artefacts are told from the share of spikes and the number of cells",
   w <- spike_trains(grid$time, as.character(grid$unit), start = -1, end = 202)
   expect_identical(member_artefacts(list(c("n05", "n06", "n07")), w, 1, 4e9), NA_character_)
 })
+
+test_that("the sentence of a group names the clearest of very many artefacts", {
+  pairs <- sprintf("n%d and n%d see one cell", 1:8, 2:9)
+  said <- synfire:::artefact_text(paste(pairs, collapse = "; "))
+  expect_match(said, "n3 and n4 see one cell; 4 more in the column `artefact`; n8 and n9 see one cell[.]$")
+  expect_identical(synfire:::artefact_text(pairs[[1]]),
+                   " Artefact of spike sorting: n1 and n2 see one cell.")
+})

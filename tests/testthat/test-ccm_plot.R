@@ -109,6 +109,14 @@ test_that("pictures look as they did", {
   vdiffr::expect_doppelganger("ccm-lag", ggplot2::autoplot(made_lag()))
 })
 
+test_that("long names of series are shortened to what tells them apart", {
+  names <- paste0("mouse-A8604-probe-imec0-cluster-", c("001", "202"))
+  x <- stats::setNames(coupled_maps(40, 0.1, 0.1)[1:3], c("time", names))
+  said <- synfire:::direction_labels(ccm(x, names[[1]], names[[2]], E = 2, samples = 2))
+  expect_setequal(said, c("..001 predicts ..202: does ..202 drive ..001?",
+                          "..202 predicts ..001: does ..001 drive ..202?"))
+})
+
 test_that("a result without rows has no skill to draw", {
   skip_if_not_installed("ggplot2")
   found <- ccm(coupled_maps(40, 0.1, 0.1), "x", "y", E = 2, samples = 2)

@@ -123,6 +123,45 @@ test_that("coefficients of an S-map are drawn over time, a panel for each", {
                class = "synfire_error_argument")
 })
 
+test_that("of very many coefficients the largest are drawn, with names that fit", {
+  name <- paste0("\u2202", strrep("channel-", 5), "7")
+  slopes <- as.data.frame(matrix(rep(1:41 / 10, each = 4), 4))
+  names(slopes) <- c("C0", sprintf("%s/%s(t-%d)", name, name, 1:40))
+  p <- synfire:::plot_coefficients(cbind(time = 1:4, slopes))
+  labels <- levels(p$data$name)
+  expect_length(labels, 12L)
+  expect_identical(unique(p$data$value), 30:41 / 10)
+  expect_identical(labels[[12]], "d/dchannel-..nel-7(t-40)")
+  expect_match(p$labels$subtitle, "12 of 41 coefficients")
+  expect_identical(max(ggplot2::ggplot_build(p)$layout$layout$COL), 3L)
+})
+
+test_that("long series have pictures in which something can be seen", {
+  set.seed(1)
+  n <- 6000
+  long <- made_predictions()[rep(1, n), ]
+  long$year <- seq_len(n)
+  long$Observations <- rnorm(n)
+  long$Predictions <- long$Observations + 1
+  p <- synfire:::plot_series(long)
+  rows <- range(p$data$time)
+  # From the middle, with as many turns as can be told apart.
+  expect_true(rows[[1]] > n / 2 - 200 && rows[[2]] < n / 2 + 200 && diff(rows) > 200)
+  expect_match(p$labels$subtitle, "of 6,000 rows, from the middle")
+  expect_identical(synfire:::readable_rows(sin(1:900 / 20)), 1:900)
+  expect_length(synfire:::readable_rows(sin(1:9000 / 200)), 5000L)
+  counted <- synfire:::plot_scatter(long)
+  expect_s3_class(counted$layers[[2]]$stat, "StatBin2d")
+  expect_equal(sum(ggplot2::layer_data(counted, 2)$count), n)
+  # A point for each piece of the rows of an S-map.
+  slopes <- synfire:::plot_coefficients(data.frame(time = 1:1500, C0 = 1:1500))
+  expect_equal(slopes$data$value, seq(3, 1498, by = 5))
+  expect_equal(slopes$data$time, seq(1, 1500, by = 5))
+  band <- layers(slopes, "GeomRibbon")[[1]]
+  expect_equal(unname(c(band$low[[1]], band$high[[1]])), c(1.2, 4.8))
+  expect_match(slopes$labels$caption, "the median of 5 rows")
+})
+
 test_that("nothing to draw is an error", {
   expect_error(ggplot2::autoplot(made_skill("E", 1:2, c(NA_real_, NA))), "skill for at least one E",
                class = "synfire_error_argument")

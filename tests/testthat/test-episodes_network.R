@@ -186,16 +186,39 @@ test_that("positions of electrodes can be given", {
 })
 
 test_that("a common beginning of names is left out, numbers stay whole", {
-  expect_equal(synfire:::shorten_labels(c("ch_12A", "ch_15A")),
+  shorten_labels <- function(names, what = "units", radius = 0.08) {
+    synfire:::shorten_labels(names, radius, what)
+  }
+  expect_equal(shorten_labels(c("ch_12A", "ch_15A")),
                list(labels = c("12A", "15A"),
                     left_out = "Names of units begin with \"ch_\"."))
-  expect_equal(synfire:::shorten_labels(c("m1-cell-01-good", "m1-cell-02-good"), "series"),
+  expect_equal(shorten_labels(c("m1-cell-01-good", "m1-cell-02-good"), "series"),
                list(labels = c("01", "02"), left_out = paste(
                  "Names of series begin with \"m1-cell-\" and end with \"-good\"."
                )))
-  expect_null(synfire:::shorten_labels(c("A", "AB"))$left_out)
-  expect_equal(synfire:::shorten_labels(c("unit", "unit7"))$labels, c("t", "t7"))
-  expect_equal(synfire:::shorten_labels("ch_1")$labels, "ch_1")
+  expect_null(shorten_labels(c("A", "AB"))$left_out)
+  expect_equal(shorten_labels(c("unit", "unit7"))$labels, c("t", "t7"))
+  expect_equal(shorten_labels("ch_1")$labels, "ch_1")
+})
+
+test_that("numbers stand for long names of a small network, and its caption explains them", {
+  units <- paste0(c("prefrontal", "hippocampus", "striatum")[(1:26 - 1) %% 3 + 1], "_probe_cluster_",
+                  sprintf("%04d", 1:26 * 37))
+  few <- synfire:::shorten_labels(units, 0.05)
+  expect_identical(few$labels, as.character(1:26))
+  expect_match(few$left_out, "^Numbers: 1=prefrontal.*, 26=hippocampus.*[.]$")
+  # Of many units, some keep shorter names, and the caption says that others have none.
+  many <- synfire:::shorten_labels(c(units, letters), 0.02)
+  expect_lte(max(nchar(many$labels)), 12L)
+  expect_identical(many$left_out, "Names that would cover others are left out.")
+  # Names that fit into their circles stay.
+  expect_identical(synfire:::shorten_labels(letters, 0.05)$labels, letters)
+  skip_if_not_installed("ggplot2")
+  place <- cbind(x = c(-1, 1), y = 0)
+  layers <- synfire:::node_layers(place, 0.05, c("hippocampus", "striatum"))
+  built <- ggplot2::ggplot_build(ggplot2::ggplot() + layers)
+  reach <- range(built$data[[3L]]$x)
+  expect_true(reach[[1L]] < -1.1 && reach[[2L]] > 1.1)
 })
 
 test_that("a network needs a step", {

@@ -94,6 +94,26 @@ test_that("the picture shows every spike and every bin", {
                class = "synfire_error_argument")
 })
 
+test_that("a slow unit beside a fast one has its own axis of rates", {
+  skip_if_not_installed("ggplot2")
+  set.seed(5)
+  x <- spike_trains(c(runif(6000, 0, 100), runif(20, 0, 100)), rep(c("fast", "slow"), c(6000, 20)),
+                    start = 0, end = 100)
+  p <- psth(x, seq(1, 98, by = 1), 0, 1, 0.1)
+  picture <- ggplot2::autoplot(p)
+  built <- ggplot2::ggplot_build(picture)
+  limits <- lapply(built$layout$panel_params, \(panel) panel$y$limits)
+  expect_identical(as.character(built$layout$layout$panel),
+                   c("events fast", "events slow", "rate fast", "rate slow"))
+  # All events are there for each unit, and rates begin at 0.
+  expect_identical(limits[[1L]], limits[[2L]])
+  expect_identical(c(limits[[3L]][[1L]], limits[[4L]][[1L]]), c(0, 0))
+  high <- tapply(p$rate + p$se, p$unit, max)
+  expect_equal(limits[[3L]][[2L]], high[["fast"]])
+  expect_equal(limits[[4L]][[2L]], high[["slow"]])
+  expect_match(picture$labels$caption, "Each unit has its own axis of rates.")
+})
+
 test_that("of many conditions those with the most events are drawn", {
   skip_if_not_installed("ggplot2")
   set.seed(4)

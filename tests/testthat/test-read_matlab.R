@@ -141,3 +141,45 @@ test_that("damaged files of MATLAB say so", {
   expect_snapshot(says(c(bytes[1:132], as.raw(c(20, 0, 0, 0)), bytes[137:156])))
   expect_snapshot(says(bytes[1:128]))
 })
+
+test_that("one look at all cells tells what asking each of them tells", {
+  skip_if_not_installed("hdf5r")
+  file <- withr::local_tempfile(fileext = ".mat")
+  h5 <- hdf5r::H5File$new(file, mode = "w")
+  withr::defer(try(h5$close_all(), silent = TRUE))
+  refs <- h5$create_group("#refs#")
+  types <- hdf5r::h5types
+  text <- hdf5r::H5T_STRING$new(size = 4)
+  put <- function(name, values, type, class, ...) {
+    set <- refs$create_dataset(name, robj = values, dtype = type, ...)
+    set$create_attr("MATLAB_class", robj = class,
+                    dtype = if (nchar(class) == 4) text else hdf5r::H5T_STRING$new(size = Inf))
+  }
+  kinds <- list(types$H5T_NATIVE_DOUBLE, types$H5T_NATIVE_FLOAT, types$H5T_NATIVE_INT16,
+                types$H5T_NATIVE_UINT16, types$H5T_NATIVE_INT8)
+  classes <- c("double", "single", "int16", "uint16", "int8")
+  n <- 30
+  for (k in seq_len(n)) {
+    kind <- (k - 1) %% 5 + 1
+    times <- matrix(as.double(sort(sample(120, 6 + k %% 3))), 1)
+    # In one piece, or in chunks that are compressed.
+    whole <- list(chunk_dims = NULL, gzip_level = NULL)
+    do.call(put, c(list(paste0("t", k), times, kinds[[kind]], classes[[kind]]),
+                   if (k %% 4) whole else list(chunk_dims = c(1, 6), gzip_level = 4)))
+    do.call(put, c(list(paste0("n", k), matrix(utf8ToInt(sprintf("cell%02d", k)), 1),
+                        types$H5T_NATIVE_UINT16, "char"), whole))
+  }
+  links <- function(letter) {
+    all <- lapply(seq_len(n), \(k) refs$create_reference(paste0(letter, k)))
+    h5$create_dataset(c(t = "units/times", n = "units/name")[[letter]], robj = do.call(c, all),
+                      dims = c(n, 1))
+  }
+  h5$create_group("units")
+  links("t")
+  links("n")
+  h5$close_all()
+  fast <- read_spikes(file, format = "matlab", time_unit = "ms")
+  expect_setequal(levels(fast$unit), sprintf("cell%02d", seq_len(n)))
+  local_function("h5_contents", function(...) stop("not known"))
+  expect_identical(read_spikes(file, format = "matlab", time_unit = "ms"), fast)
+})

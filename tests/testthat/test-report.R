@@ -121,6 +121,8 @@ test_that("trials and their conditions are on the page", {
   expect_equal(r$activations$count[r$activations$condition == "left"][[1]], left)
   expect_equal(r$activations$seconds, rep(9.5, 2 * nrow(r$assemblies)))
   expect_true(any(grepl("No difference in this was tested", text)))
+  # Code in sentences and tables is shown as code, or as it is.
+  expect_false(any(grepl("`", text, fixed = TRUE)))
   expect_error(quick_report(x, by = "none"), "`by` must be", class = "synfire_error_argument")
   expect_error(quick_report(planted(), by = "cue"), "`by` must be NULL",
                class = "synfire_error_argument")
@@ -492,8 +494,9 @@ test_that("pairs of a population that fires together are no wiring", {
 
 test_that("short text stays on one line beside long names, which are broken", {
   page <- html_table(data.frame(unit = strrep("channel_", 12), p = "at most 0.01", n = 3), "A table.")
-  expect_match(page, "<td>channel_", fixed = TRUE)
-  expect_match(page, "<td class=\"brief\">at most 0.01</td><td class=\"number\">3</td>", fixed = TRUE)
+  expect_match(page, "<td data-column=\"unit\">channel_", fixed = TRUE)
+  expect_match(page, "<td class=\"brief\" data-column=\"p\">at most 0.01</td>", fixed = TRUE)
+  expect_match(page, "<td class=\"number\" data-column=\"n\">3</td>", fixed = TRUE)
   style <- readLines(system.file("report", "page.css", package = "synfire"))
   expect_true(all(c("td { overflow-wrap: anywhere; }", "td.brief { white-space: nowrap; }") %in% style))
 })

@@ -46,7 +46,7 @@ test_that("words say what is supported, what is not, and what cannot be told", {
   expect_match(text, "fewer than one of them is expected to be false")
   expect_match(text, "n01 excites n02 2 ms later: 0.12 extra spikes per spike .*900 where 180 are")
   expect_match(text, "n06 inhibits n07 3 ms later: 0.022 missing spikes per spike")
-  expect_match(text, "None found is not none there. In half of the tested pairs")
+  expect_match(text, "Pairs that are not listed may be connected. In half of the tested pairs")
   expect_match(text, "explain: n01 -> n03 through n02")
   expect_match(text, "sorter split, or that two electrodes hear: n09 and n11")
   expect_match(text, "1 pair has only a wide peak: n01 and n10")
@@ -68,12 +68,12 @@ test_that("none is not absent, and bursts are not judged", {
   text <- said(none)
   expect_match(text, "# 0 connections among 11 of 12 units")
   expect_match(text, "No connection is supported among 110 ordered pairs")
-  expect_match(text, "None found is not none there")
+  expect_match(text, "Pairs that are not listed may be connected")
   text <- said(summary(made_synapses(rows = integer(), judged = FALSE)))
   expect_match(text, "in which this cannot be told")
   expect_match(text, "Bursts: 74 % of the spikes")
   # No strength is promised where nothing is judged.
-  expect_no_match(text, "would have been seen")
+  expect_no_match(text, "would have been found")
   expect_match(said(made_synapses()[0, ]), "None of these rows is a connection")
   untested <- none
   attr(untested, "tests") <- 0
